@@ -1,0 +1,28 @@
+/**
+ * Forks of a network: an ordered list of (name, height). `null` means known and not scheduled.
+ * EVM forks count main-chain numbers; `nativeHash` counts proof-chain heights (DESIGN 5).
+ */
+export const EVM_FORKS = [
+  'frontier', 'homestead', 'tangerineWhistle', 'spuriousDragon', 'byzantium', 'constantinople', 'petersburg', 'istanbul',
+  'berlin', 'london', 'paris', 'shanghai', 'cancun', 'prague', 'osaka',
+] as const
+export type EvmFork = (typeof EVM_FORKS)[number]
+export type ForkName = EvmFork | 'nativeHash'
+
+export interface Fork {
+  readonly name: ForkName
+  /** First block (or proof height) under the new rules. */
+  readonly height: number | null
+}
+
+export const isActive = (forks: readonly Fork[], name: ForkName, height: number): boolean => {
+  const fork = forks.find(f => f.name === name)
+  return fork !== undefined && fork.height !== null && height >= fork.height
+}
+
+/** The newest EVM fork in force at a block. */
+export const evmForkAt = (forks: readonly Fork[], number: number): EvmFork => {
+  let active: EvmFork = 'frontier'
+  for (const name of EVM_FORKS) if (isActive(forks, name, number)) active = name
+  return active
+}

@@ -1,0 +1,157 @@
+import type { Fork } from './forks.ts'
+
+export type NetworkName = 'mainnet' | 'testnet' | 'devnet'
+export type Namespace = 'eth' | 'net' | 'rpc' | 'native' | 'debug' | 'web3' | 'txpool' | 'admin'
+
+/** Base fee rule of KIP-71 (reference/kaia-behaviour.md 2). */
+export interface BaseFeeParams {
+  readonly lowerBoundWei: bigint
+  readonly upperBoundWei: bigint
+  readonly gasTarget: bigint
+  readonly maxBlockGasUsed: bigint
+  readonly denominator: bigint
+}
+
+/** Percent of the fee; what the floors leave over is burnt (DESIGN 6). */
+export interface FeeShares {
+  readonly proposerPercent: bigint
+  readonly minerPercent: bigint
+  readonly foundationPercent: bigint
+}
+
+export interface RewardParams {
+  readonly cycleBlocks: number
+  readonly cycleRewardWei: bigint
+  /** Per ten thousand kept at each halving. */
+  readonly halvingNumerator: bigint
+  readonly halvingDenominator: bigint
+  readonly halvingBlocks: number
+  readonly minersPercent: bigint
+  readonly unionPercent: bigint
+}
+
+/** The rules every node of a network agrees on. A genesis file may set other forks for a private chain. */
+export interface ChainParams {
+  readonly chainId: number
+  readonly networkId: number
+  readonly forks: readonly Fork[]
+  readonly blockTimeMs: number
+  readonly blockGasLimit: bigint
+  /** DESIGN 2: the bound on one transaction's execution, less than or equal to the block's limit. */
+  readonly maxTxExecutionGas: bigint
+  /** Flat price of a calldata byte; null takes the fork's own (EIP-2028, EIP-7623). */
+  readonly calldataGasPerByte: bigint | null
+  readonly baseFee: BaseFeeParams
+  readonly feeShares: FeeShares
+  readonly rewards: RewardParams
+  readonly committeeSize: number
+  readonly minStakeWei: bigint
+  readonly roundTimeoutMs: number
+  readonly proofChain: { readonly before: string; readonly after: string }
+}
+
+/** A network: its rules and what its endpoints serve. */
+export interface NetworkParams extends ChainParams {
+  readonly name: NetworkName
+  readonly symbol: string
+  readonly namespaces: { readonly http: readonly Namespace[]; readonly ws: readonly Namespace[] }
+  /** Paths that upgrade to a WebSocket, and a path answered by 301 to the first of them. */
+  readonly wsPaths: readonly string[]
+  readonly wsRedirect: string | null
+  readonly explorer: boolean
+  readonly faucet: boolean
+  /** The public networks' own genesis is not known here: a file must name it. */
+  readonly needsGenesisFile: boolean
+}
+
+const GWEI = 10n ** 9n
+const TOKEN = 10n ** 18n
+
+const evmForks = (nativeHash: number): readonly Fork[] => [
+  { name: 'homestead', height: 0 },
+  { name: 'tangerineWhistle', height: 0 },
+  { name: 'spuriousDragon', height: 0 },
+  { name: 'byzantium', height: 0 },
+  { name: 'constantinople', height: 0 },
+  { name: 'petersburg', height: 0 },
+  { name: 'istanbul', height: 0 },
+  { name: 'berlin', height: 0 },
+  { name: 'london', height: 0 },
+  { name: 'paris', height: 0 },
+  { name: 'shanghai', height: 0 },
+  { name: 'cancun', height: 0 },
+  { name: 'prague', height: null },
+  { name: 'osaka', height: null },
+  { name: 'nativeHash', height: nativeHash },
+]
+
+const mainnet: NetworkParams = {
+  name: 'mainnet',
+  chainId: 20_250_217,
+  networkId: 20_250_217,
+  symbol: 'TNDM',
+  forks: evmForks(1_740_000),
+  blockTimeMs: 1_000,
+  blockGasLimit: 999_999_999_999n,
+  maxTxExecutionGas: 100_000_000n,
+  calldataGasPerByte: 100n,
+  baseFee: {
+    lowerBoundWei: 25n * GWEI,
+    upperBoundWei: 750n * GWEI,
+    gasTarget: 30_000_000n,
+    maxBlockGasUsed: 60_000_000n,
+    denominator: 20n,
+  },
+  feeShares: { proposerPercent: 20n, minerPercent: 20n, foundationPercent: 10n },
+  rewards: {
+    cycleBlocks: 60,
+    cycleRewardWei: 2_000n * TOKEN,
+    halvingNumerator: 7_372n,
+    halvingDenominator: 10_000n,
+    halvingBlocks: 31_536_000,
+    minersPercent: 40n,
+    unionPercent: 40n,
+  },
+  committeeSize: 31,
+  minStakeWei: 35_000_000n * TOKEN,
+  roundTimeoutMs: 2_000,
+  proofChain: { before: 'sha256d', after: 'nativeHash' },
+  namespaces: { http: ['eth', 'net', 'rpc', 'native'], ws: ['eth', 'net', 'rpc', 'native'] },
+  wsPaths: ['/ws'],
+  wsRedirect: null,
+  explorer: true,
+  faucet: false,
+  needsGenesisFile: true,
+}
+
+const testnet: NetworkParams = {
+  ...mainnet,
+  name: 'testnet',
+  chainId: 1_998_991,
+  networkId: 1_998_991,
+  symbol: 'tTNDM',
+  forks: evmForks(327_400),
+  namespaces: { http: ['debug', 'eth', 'net', 'rpc', 'native'], ws: ['eth', 'net', 'rpc', 'web3'] },
+  wsPaths: ['/ws/'],
+  wsRedirect: '/ws',
+  explorer: false,
+  faucet: true,
+}
+
+const devnet: NetworkParams = {
+  ...mainnet,
+  name: 'devnet',
+  chainId: 1_998_999,
+  networkId: 1_998_999,
+  symbol: 'dTNDM',
+  forks: evmForks(20),
+  minStakeWei: 35n * TOKEN,
+  roundTimeoutMs: 1_000,
+  namespaces: { http: ['eth', 'net', 'rpc', 'native', 'debug', 'web3'], ws: ['eth', 'net', 'rpc', 'native', 'debug', 'web3'] },
+  wsPaths: ['/ws', '/ws/', '/'],
+  explorer: true,
+  faucet: true,
+  needsGenesisFile: false,
+}
+
+export const NETWORKS: Readonly<Record<NetworkName, NetworkParams>> = { mainnet, testnet, devnet }

@@ -1,0 +1,19 @@
+import type { Hex } from '../util/bytes.ts'
+import type { Account } from './account.ts'
+
+/** State at one block, read synchronously: the head, or a block under construction. Addresses, slots and words are lower-case hex of full length. */
+export interface StateReader {
+  account(address: Hex): Account | undefined
+  /** 32-byte word; ZERO_HASH where nothing is stored. */
+  storage(address: Hex, slot: Hex): Hex
+  /** Empty for an account without code. */
+  code(address: Hex): Uint8Array
+}
+
+/** State at an older block, or from another thread. `release` gives back the snapshot it reads from. */
+export interface AsyncStateReader {
+  account(address: Hex): Promise<Account | undefined>
+  storage(address: Hex, slot: Hex): Promise<Hex>
+  code(address: Hex): Promise<Uint8Array>
+  release(): void
+}

@@ -1,0 +1,51 @@
+/** Bytes and hex. Bytes inside, 0x-hex at the edges and as map keys (HOUSE.md). All hex is lower case. */
+
+export type Hex = `0x${string}`
+
+export const EMPTY_BYTES = new Uint8Array(0)
+export const ZERO_ADDRESS: Hex = `0x${'00'.repeat(20)}`
+export const ZERO_HASH: Hex = `0x${'00'.repeat(32)}`
+
+/** The same memory seen as a Buffer, without a copy. */
+export const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+
+export const bytesToHex = (bytes: Uint8Array): Hex => `0x${asBuffer(bytes).hexSlice(0, bytes.byteLength)}`
+
+/** `hex` must be 0x-prefixed and of even length; the caller has checked it. */
+export const hexToBytes = (hex: Hex): Uint8Array => {
+  const buffer = Buffer.from(hex.slice(2), 'hex')
+  return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength)
+}
+
+/** The most compact form, zero is 0x0 (SPEC 2.1). */
+export const toQuantity = (value: bigint | number): Hex => `0x${value.toString(16)}`
+
+/** Big-endian bytes without leading zeros; zero is empty. */
+export const bigintToBytes = (value: bigint): Uint8Array => {
+  if (value === 0n) return EMPTY_BYTES
+  const hex = value.toString(16)
+  return hexToBytes(`0x${hex.length & 1 ? '0' : ''}${hex}`)
+}
+
+export const bytesToBigint = (bytes: Uint8Array): bigint =>
+  bytes.byteLength === 0 ? 0n : BigInt(`0x${asBuffer(bytes).hexSlice(0, bytes.byteLength)}`)
+
+/** A 32-byte word as 0x and 64 digits. */
+export const toWord = (value: bigint): Hex => `0x${value.toString(16).padStart(64, '0')}`
+
+export const concatBytes = (...parts: readonly Uint8Array[]): Uint8Array => {
+  let size = 0
+  for (const part of parts) size += part.byteLength
+  const out = new Uint8Array(size)
+  let at = 0
+  for (const part of parts) {
+    out.set(part, at)
+    at += part.byteLength
+  }
+  return out
+}
+
+export const bytesEqual = (a: Uint8Array, b: Uint8Array): boolean =>
+  a.byteLength === b.byteLength && asBuffer(a).equals(asBuffer(b))
+
+export const compareBytes = (a: Uint8Array, b: Uint8Array): number => Buffer.compare(asBuffer(a), asBuffer(b))

@@ -1,0 +1,22 @@
+/**
+ * Expected failures carry a code and its own fields; only `rpc/errors.ts` turns them into client-visible text.
+ * `type PoolError = { code: 'NONCE_TOO_LOW'; expected: number; got: number } | ...`
+ */
+export class CodedError<Detail extends { readonly code: string } = { readonly code: string }> extends Error {
+  override readonly name = 'CodedError'
+  readonly detail: Detail
+
+  constructor(detail: Detail, options?: ErrorOptions) {
+    super(describe(detail), options)
+    this.detail = detail
+  }
+
+  get code(): Detail['code'] {
+    return this.detail.code
+  }
+}
+
+const describe = (detail: { readonly code: string }): string =>
+  JSON.stringify(detail, (_, value) => (typeof value === 'bigint' ? value.toString() : value))
+
+export const isCoded = (error: unknown): error is CodedError => error instanceof CodedError

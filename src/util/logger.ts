@@ -1,0 +1,11 @@
+/** What parts ask of a logger; pino satisfies it. Constant message plus fields (HOUSE.md). */
+export interface Logger {
+  error(fields: object, message: string): void
+  warn(fields: object, message: string): void
+  info(fields: object, message: string): void
+  debug(fields: object, message: string): void
+  child(bindings: Record<string, unknown>): Logger
+}
+
+const nothing = () => {}
+export const silentLogger: Logger = { error: nothing, warn: nothing, info: nothing, debug: nothing, child: () => silentLogger }
