@@ -1,0 +1,116 @@
+import type { NetworkParams } from '../config/networks.ts'
+import type { Block } from '../primitives/block.ts'
+import type { Certificate } from '../primitives/certificate.ts'
+import type { ExtraData } from '../primitives/extra-data.ts'
+import type { Log } from '../primitives/log.ts'
+import type { Receipt } from '../primitives/receipt.ts'
+import type { Transaction } from '../primitives/transaction.ts'
+import type { AsyncStateReader, StateReader } from '../state/reader.ts'
+import type { Hex } from '../util/bytes.ts'
+
+/** A committed block as reads want it. Immutable. */
+export interface ChainBlock extends Block {
+  readonly extra: ExtraData
+}
+
+export interface TransactionLocation {
+  readonly number: number
+  readonly index: number
+}
+
+/** A block built on the head from the pool's executable transactions; it has no number and no hash for clients. */
+export interface PendingBlock {
+  readonly block: ChainBlock
+  readonly receipts: readonly Receipt[]
+  /** Whole accounts and slots as the pending block leaves them. */
+  readonly state: StateReader
+}
+
+/** Inclusive range; `address` empty means any; each topic position is a list of alternatives, empty or null means any. */
+export interface LogQuery {
+  readonly fromBlock: number
+  readonly toBlock: number
+  readonly addresses: readonly Hex[]
+  readonly topics: readonly (readonly Hex[] | null)[]
+}
+
+export interface LogEntry extends Log {
+  readonly blockNumber: number
+  readonly blockHash: Hex
+  readonly transactionHash: Hex
+  readonly transactionIndex: number
+  readonly logIndex: number
+}
+
+/** Thrown as CodedError by reads. */
+export type ChainReadError =
+  | { readonly code: 'MISSING_STATE'; readonly root: Hex }
+  | { readonly code: 'TOO_MANY_RESULTS'; readonly limit: number }
+  | { readonly code: 'QUERY_TIMEOUT'; readonly timeoutMs: number }
+
+export interface StorageProof {
+  readonly key: Hex
+  readonly value: bigint
+  readonly proof: readonly Uint8Array[]
+}
+export interface AccountProof {
+  readonly address: Hex
+  readonly accountProof: readonly Uint8Array[]
+  readonly balance: bigint
+  readonly nonce: number
+  readonly codeHash: Hex
+  readonly storageHash: Hex
+  readonly storageProof: readonly StorageProof[]
+}
+
+/** `committed` is emitted after the block, receipts and lookups are on disk and readable. */
+export interface CommittedEvent {
+  readonly block: ChainBlock
+  readonly receipts: readonly Receipt[]
+}
+
+export interface SyncStatus {
+  readonly startingBlock: number
+  readonly currentBlock: number
+  readonly highestBlock: number
+}
+
+/** What the faces (RPC, explorer) may read. Numbers beyond the head and unknown hashes answer undefined. */
+export interface ChainView {
+  readonly params: NetworkParams
+  readonly genesisHash: Hex
+  head(): ChainBlock
+  blockByNumber(number: number): Promise<ChainBlock | undefined>
+  blockByHash(hash: Hex): Promise<ChainBlock | undefined>
+  receipts(number: number): Promise<readonly Receipt[] | undefined>
+  locate(transactionHash: Hex): Promise<TransactionLocation | undefined>
+  /** The block's own certificate as this node stored it; undefined for genesis. */
+  certificate(number: number): Promise<Certificate | undefined>
+  /** Committee of a height in proposer order of round 0 (DESIGN 4); also of head + 1. */
+  committee(number: number): Promise<readonly Hex[]>
+  council(number: number): Promise<readonly Hex[]>
+  /** The head's state, synchronous. */
+  readonly headState: StateReader
+  /** State after a block; throws MISSING_STATE when pruned. */
+  stateAt(number: number): Promise<AsyncStateReader>
+  pending(): Promise<PendingBlock>
+  /** Base fee of the head's child, wei. */
+  nextBaseFee(): bigint
+  logs(query: LogQuery): Promise<readonly LogEntry[]>
+  prove(number: number, address: Hex, slots: readonly Hex[]): Promise<AccountProof>
+  /** false: in sync. */
+  syncing(): SyncStatus | false
+  onCommitted(listener: (event: CommittedEvent) => void): () => void
+}
+
+/** What the faces may ask of the transaction pool. */
+export interface PoolPort {
+  /** Decodes, recovers the sender, admits; answers the hash or throws a CodedError (PoolError, DecodeError). */
+  submit(raw: Uint8Array): Promise<Hex>
+  get(hash: Hex): Transaction | undefined
+  /** Next nonce counting the pool's executable transactions. */
+  nextNonce(address: Hex): number
+  counts(): { readonly pending: number; readonly queued: number }
+  content(): { readonly pending: ReadonlyMap<Hex, readonly Transaction[]>; readonly queued: ReadonlyMap<Hex, readonly Transaction[]> }
+  onPending(listener: (transaction: Transaction) => void): () => void
+}

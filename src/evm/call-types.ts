@@ -1,0 +1,76 @@
+import type { AccessListEntry } from '../primitives/transaction.ts'
+import type { Hex } from '../util/bytes.ts'
+
+/** The call object of SPEC 2.6, decoded. */
+export interface CallMessage {
+  readonly from: Hex
+  readonly to: Hex | null
+  readonly gas?: bigint
+  readonly gasPrice?: bigint
+  readonly maxFeePerGas?: bigint
+  readonly maxPriorityFeePerGas?: bigint
+  readonly value: bigint
+  readonly data: Uint8Array
+  readonly accessList?: readonly AccessListEntry[]
+  readonly nonce?: number
+}
+
+/** geth-style state override of one account; `state` replaces all slots, `stateDiff` only those named. */
+export interface AccountOverride {
+  readonly balance?: bigint
+  readonly nonce?: number
+  readonly code?: Uint8Array
+  readonly state?: Readonly<Record<Hex, Hex>>
+  readonly stateDiff?: Readonly<Record<Hex, Hex>>
+}
+export type StateOverrides = Readonly<Record<Hex, AccountOverride>>
+
+export interface BlockOverrides {
+  readonly number?: number
+  readonly timestamp?: number
+  readonly gasLimit?: bigint
+  readonly miner?: Hex
+  readonly prevRandao?: Hex
+  readonly baseFeePerGas?: bigint
+}
+
+/** A call on the state after `number`; with `pending`, on the state after the pending block built on it. */
+export interface CallRequest {
+  readonly message: CallMessage
+  readonly number: number
+  readonly pending?: boolean
+  readonly overrides?: StateOverrides
+  readonly blockOverrides?: BlockOverrides
+}
+
+export interface CallResult {
+  readonly output: Uint8Array
+  readonly gasUsed: bigint
+}
+
+export interface AccessListResult {
+  readonly accessList: readonly AccessListEntry[]
+  readonly gasUsed: bigint
+  /** Why the call failed, when it did. */
+  readonly error?: string
+}
+
+/** Thrown as CodedError by every method of CallService. */
+export type CallError =
+  | { readonly code: 'EXECUTION_REVERTED'; readonly data: Uint8Array }
+  | { readonly code: 'EXECUTION_FAILED'; readonly reason: string }
+  | { readonly code: 'EXECUTION_TIMEOUT'; readonly timeoutMs: number }
+  | { readonly code: 'INSUFFICIENT_BALANCE_FOR_TRANSFER'; readonly gas: bigint }
+  | { readonly code: 'INTRINSIC_GAS_TOO_LOW'; readonly have: bigint; readonly want: bigint }
+  | { readonly code: 'GAS_REQUIRED_EXCEEDS_ALLOWANCE'; readonly allowance: bigint }
+  | { readonly code: 'MISSING_STATE'; readonly root: Hex }
+  | { readonly code: 'OVERRIDE_CONFLICT'; readonly address: Hex }
+  | { readonly code: 'CALL_QUEUE_FULL'; readonly limit: number }
+
+/** Calls that run off the main thread, bounded in gas and time (DESIGN 2). */
+export interface CallService {
+  call(request: CallRequest): Promise<CallResult>
+  estimateGas(request: CallRequest): Promise<bigint>
+  createAccessList(request: CallRequest): Promise<AccessListResult>
+  close(): Promise<void>
+}
