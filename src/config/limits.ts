@@ -43,6 +43,8 @@ export const LIMITS = {
     bodyBytes: 4 * 1024 * 1024,
     futureSeconds: 1,
   },
+  /** Strict decoding of one item; no message of ours nests deeper than 6. */
+  rlp: { depth: 16, items: 262_144 },
   recovery: { batch: 64, queue: 65_536 },
   state: {
     accountCache: 65_536,

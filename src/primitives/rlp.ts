@@ -1,0 +1,124 @@
+import { LIMITS } from '../config/limits.ts'
+import { bytesToBigint } from '../util/bytes.ts'
+import { RlpCursor, rlpError } from './rlp-cursor.ts'
+
+/** Recursive Length Prefix (Ethereum Yellow Paper, appendix B): a string of bytes or a list of items. */
+export type RlpItem = Uint8Array | readonly RlpItem[]
+
+/** Payload lengths of the lists of one encoding, in pre-order: filled by the sizing pass, read by the writing pass. */
+const payloads: number[] = []
+let payloadAt = 0
+
+/** The canonical encoding, in one allocation of the exact size. */
+export const encodeRlp = (item: RlpItem): Uint8Array => {
+  payloads.length = 0
+  payloadAt = 0
+  const out = new Uint8Array(measure(item))
+  write(item, out, 0)
+  return out
+}
+
+const isBytes = (item: RlpItem): item is Uint8Array => item instanceof Uint8Array
+
+const measure = (item: RlpItem): number => {
+  if (isBytes(item)) return stringSize(item)
+  const slot = payloads.push(0) - 1
+  let payload = 0
+  for (const child of item) payload += measure(child)
+  payloads[slot] = payload
+  return headerSize(payload) + payload
+}
+
+const write = (item: RlpItem, out: Uint8Array, at: number): number => {
+  if (isBytes(item)) return writeString(item, out, at)
+  const payload = payloads[payloadAt++] as number
+  let next = writeHeader(out, at, payload, 0xc0)
+  for (const child of item) next = write(child, out, next)
+  return next
+}
+
+/** Bytes that a list or a long string of `payload` bytes puts in front of them. */
+export const headerSize = (payload: number): number => (payload < 56 ? 1 : 1 + lengthOfLength(payload))
+
+/** Bytes of one encoded string. */
+export const stringSize = (bytes: Uint8Array): number => {
+  const length = bytes.byteLength
+  return length === 1 && (bytes[0] as number) < 0x80 ? 1 : headerSize(length) + length
+}
+
+const lengthOfLength = (length: number): number =>
+  length < 0x100 ? 1 : length < 0x10000 ? 2 : length < 0x1000000 ? 3 : 4
+
+/** Writes the prefix of a string (`base` 0x80) or list (0xc0) and answers the position after it. */
+export const writeHeader = (out: Uint8Array, at: number, payload: number, base: 0x80 | 0xc0): number => {
+  if (payload < 56) {
+    out[at] = base + payload
+    return at + 1
+  }
+  const size = lengthOfLength(payload)
+  out[at] = base + 55 + size
+  for (let i = size, rest = payload; i > 0; i--, rest = Math.floor(rest / 256)) out[at + i] = rest & 0xff
+  return at + 1 + size
+}
+
+/** Writes one string item and answers the position after it. */
+export const writeString = (bytes: Uint8Array, out: Uint8Array, at: number): number => {
+  const length = bytes.byteLength
+  if (length === 1 && (bytes[0] as number) < 0x80) {
+    out[at] = bytes[0] as number
+    return at + 1
+  }
+  const start = writeHeader(out, at, length, 0x80)
+  if (length > 24) out.set(bytes, start)
+  // A call into the runtime costs more than a few bytes by hand.
+  else for (let i = 0; i < length; i++) out[start + i] = bytes[i] as number
+  return start + length
+}
+
+/** A list of items that are encoded already, such as transactions inside a block. */
+export const encodeRlpList = (encodedItems: readonly Uint8Array[]): Uint8Array => {
+  let payload = 0
+  for (const item of encodedItems) payload += item.byteLength
+  const out = new Uint8Array(headerSize(payload) + payload)
+  let at = writeHeader(out, 0, payload, 0xc0)
+  for (const item of encodedItems) {
+    out.set(item, at)
+    at += item.byteLength
+  }
+  return out
+}
+
+/** Strict: canonical lengths, no trailing bytes, bounded depth and number of items; strings are views of `bytes`. Throws RLP_INVALID. */
+export const decodeRlp = (bytes: Uint8Array): RlpItem => {
+  const cursor = new RlpCursor(bytes)
+  const budget = { items: LIMITS.rlp.items }
+  const item = readItem(cursor, 0, budget)
+  cursor.finish()
+  return item
+}
+
+/** As decodeRlp, and the outermost item must be a list. */
+export const decodeRlpList = (bytes: Uint8Array): readonly RlpItem[] => {
+  const item = decodeRlp(bytes)
+  if (isBytes(item)) throw rlpError('rlp: expected List')
+  return item
+}
+
+const readItem = (cursor: RlpCursor, depth: number, budget: { items: number }): RlpItem => {
+  if (--budget.items < 0) throw rlpError('rlp: too many items')
+  if (!cursor.nextIsList()) return cursor.bytes()
+  if (depth >= LIMITS.rlp.depth) throw rlpError('rlp: lists nested too deeply')
+  const outer = cursor.openList()
+  const items: RlpItem[] = []
+  while (cursor.hasMore()) items.push(readItem(cursor, depth + 1, budget))
+  cursor.closeList(outer)
+  return items
+}
+
+/** A canonical integer: big-endian, no leading zeros, zero is the empty string. Throws RLP_INVALID. */
+export const decodeQuantity = (item: RlpItem, maxBytes = 32): bigint => {
+  if (!isBytes(item)) throw rlpError('rlp: expected input string or byte')
+  if (item.byteLength > maxBytes) throw rlpError('rlp: input string too long for an integer')
+  if (item[0] === 0) throw rlpError('rlp: non-canonical integer (leading zero bytes)')
+  return bytesToBigint(item)
+}
