@@ -1,0 +1,96 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import type { Hex } from '../../src/util/bytes.ts'
+
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+
+export interface ReadyLine {
+  readonly ready: true
+  readonly http: string
+  readonly ws: string
+  readonly chainId: number
+  readonly genesisHash: Hex
+  readonly accounts: readonly { readonly address: Hex; readonly privateKey: Hex }[]
+}
+
+export interface RunningNode extends ReadyLine {
+  readonly process: ChildProcess
+  /** Everything it wrote so far, for messages of failing tests. */
+  output(): string
+  rpc<T = unknown>(method: string, params?: readonly unknown[]): Promise<T>
+  /** SIGINT and wait; answers the exit code and how long it took. */
+  stop(): Promise<{ code: number | null; ms: number }>
+  kill(): Promise<void>
+}
+
+export interface RpcFailure extends Error {
+  readonly rpcCode: number
+  readonly data?: unknown
+}
+
+/** One JSON-RPC call; throws an Error with `rpcCode` for an error answer. */
+export const rpc = async <T>(url: string, method: string, params: readonly unknown[] = []): Promise<T> => {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  })
+  const answer = (await response.json()) as { result: T; error?: { code: number; message: string; data?: unknown } }
+  if (answer.error) {
+    throw Object.assign(new Error(answer.error.message), { rpcCode: answer.error.code, data: answer.error.data })
+  }
+  return answer.result
+}
+
+/** Starts the real process, in shadow mode unless the arguments say otherwise, and waits for its ready line. */
+export const startNode = async (command: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<RunningNode> => {
+  const args = command.includes('--execution') ? command : [...command, '--execution', 'shadow']
+  const child = spawn(process.execPath, [join(ROOT, 'bin', 'tandem.mjs'), ...args, '--json'], {
+    cwd: ROOT,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const lines: string[] = []
+  const exited = new Promise<number | null>(resolve => child.once('exit', code => resolve(code)))
+  child.stderr.on('data', data => lines.push(String(data)))
+  const ready = await new Promise<ReadyLine>((resolve, reject) => {
+    createInterface({ input: child.stdout }).on('line', line => {
+      lines.push(line)
+      if (line.startsWith('{"ready"')) resolve(JSON.parse(line) as ReadyLine)
+    })
+    child.once('exit', code => reject(new Error(`the node ended with ${code}:\n${lines.join('\n')}`)))
+  })
+  return {
+    ...ready,
+    process: child,
+    output: () => lines.join('\n'),
+    rpc: (method, params) => rpc(ready.http, method, params),
+    stop: async () => {
+      const began = performance.now()
+      child.kill('SIGINT')
+      return { code: await exited, ms: performance.now() - began }
+    },
+    kill: async () => {
+      child.kill('SIGKILL')
+      await exited
+    },
+  }
+}
+
+/** A devnet on a free port. */
+export const startDevnet = (options: readonly string[] = []): Promise<RunningNode> =>
+  startNode(['devnet', ...(options.includes('--port') ? [] : ['--port', '0']), ...options])
+
+/** A folder that goes when the callback ends. */
+export const withTempDir = async <T>(fn: (dir: string) => Promise<T>): Promise<T> => {
+  const dir = mkdtempSync(join(tmpdir(), 'tandem-test-'))
+  try {
+    return await fn(dir)
+  } finally {
+    rmSync(dir, { recursive: true, force: true })
+  }
+}
