@@ -1,0 +1,102 @@
+import type { Receipt } from '../primitives/receipt.ts'
+import type { Transaction } from '../primitives/transaction.ts'
+import type { Journal } from '../state/journal.ts'
+import type { Hex } from '../util/bytes.ts'
+import type { BlockEnv } from './env.ts'
+
+/** Candidates in the order the proposer wants them; the pool implements it. */
+export interface TransactionSource {
+  next(): Transaction | undefined
+  /** The last candidate cannot go into this block: nothing else of its sender can either. */
+  skipSender(transaction: Transaction): void
+}
+
+/** What a proposer may spend on one block (DESIGN 2). */
+export interface BuildBudget {
+  /** Sum of the transactions' serialised lengths, bytes. */
+  readonly maxBytes: number
+  /** Any monotonic clock, milliseconds. */
+  nowMs(): number
+  /** On the same clock: from here on no transaction is taken. */
+  readonly deadlineMs: number
+}
+
+/** A balance the protocol adds after the block's transactions (rewards, DESIGN 6). */
+export interface Credit {
+  readonly address: Hex
+  readonly amountWei: bigint
+}
+
+/** The block's fees in wei: what was burnt and what was credited to whom. */
+export interface BlockFees {
+  readonly burnt: bigint
+  readonly proposer: bigint
+  readonly miner: bigint
+  readonly foundation: bigint
+}
+
+/** Why a transaction cannot stand in a block at this point. */
+export type InvalidReason =
+  | { readonly code: 'NONCE_TOO_LOW'; readonly expected: number; readonly got: number }
+  | { readonly code: 'NONCE_TOO_HIGH'; readonly expected: number; readonly got: number }
+  | { readonly code: 'NONCE_MAX' }
+  | { readonly code: 'WRONG_CHAIN_ID'; readonly expected: number; readonly got: number }
+  | { readonly code: 'UNSUPPORTED_TYPE'; readonly type: number }
+  | { readonly code: 'INSUFFICIENT_FUNDS'; readonly have: bigint; readonly want: bigint }
+  | { readonly code: 'FEE_BELOW_BASE_FEE'; readonly have: bigint; readonly want: bigint }
+  | { readonly code: 'TIP_ABOVE_FEE_CAP'; readonly tip: bigint; readonly cap: bigint }
+  | { readonly code: 'INTRINSIC_GAS_TOO_LOW'; readonly have: bigint; readonly want: bigint }
+  | { readonly code: 'GAS_LIMIT_EXCEEDED'; readonly have: bigint; readonly limit: bigint }
+  | { readonly code: 'SENDER_NOT_EOA' }
+  | { readonly code: 'INIT_CODE_TOO_LARGE'; readonly size: number; readonly limit: number }
+
+/** Thrown by `execute` as CodedError: the proposal is bad. */
+export interface InvalidTransactionError {
+  readonly code: 'INVALID_TRANSACTION'
+  readonly index: number
+  readonly reason: InvalidReason
+}
+
+/** Thrown in shadow mode as CodedError: the two executions differ, the node must stop. */
+export interface ShadowMismatchError {
+  readonly code: 'SHADOW_MISMATCH'
+  /** Reproduction file, null when it could not be written. */
+  readonly file: string | null
+  readonly what: string
+}
+
+export interface DroppedTransaction {
+  readonly transaction: Transaction
+  readonly reason: InvalidReason
+}
+
+/** What a block's transactions did. The state changes stand in the journal that was passed in. */
+export interface BlockExecution {
+  readonly transactions: readonly Transaction[]
+  readonly receipts: readonly Receipt[]
+  readonly gasUsed: bigint
+  readonly logsBloom: Uint8Array
+  readonly fees: BlockFees
+  /** Invalid candidates of `build`; empty from `execute`. */
+  readonly dropped: readonly DroppedTransaction[]
+}
+
+export interface Executor {
+  /** Takes candidates until the source, the bytes or the time end. Invalid candidates are reported, not included. */
+  build(
+    journal: Journal,
+    env: BlockEnv,
+    source: TransactionSource,
+    budget: BuildBudget,
+    credits?: readonly Credit[],
+  ): Promise<BlockExecution>
+  /** Executes a proposal; throws CodedError<InvalidTransactionError>, leaving the journal in an undefined state. */
+  execute(
+    journal: Journal,
+    env: BlockEnv,
+    transactions: readonly Transaction[],
+    credits?: readonly Credit[],
+  ): Promise<BlockExecution>
+  /** Loads what the first contract transaction would have to wait for. Optional: it happens by itself. */
+  warmUp(): Promise<void>
+}
