@@ -90,8 +90,9 @@ export class RlpCursor {
   /** A string of exactly `size` bytes, as hex. */
   hex(size: number): Hex {
     this.#string()
-    if (this.#length !== size) throw rlpError(`rlp: input string too ${this.#length < size ? 'short' : 'long'}, want ${size} bytes`)
-    return `0x${this.#buffer.hexSlice(this.#start, this.#start + size)}`
+    if (this.#length !== size)
+      throw rlpError(`rlp: input string too ${this.#length < size ? 'short' : 'long'}, want ${size} bytes`)
+    return `0x${this.#buffer.toString('hex', this.#start, this.#start + size)}`
   }
 
   /** As `hex`, or null for the empty string: the recipient of a contract creation. */
@@ -108,7 +109,7 @@ export class RlpCursor {
     this.#integer(maxBytes)
     const length = this.#length
     if (length <= 4) return BigInt(this.#number())
-    if (length > 8) return BigInt(`0x${this.#buffer.hexSlice(this.#start, this.#start + length)}`)
+    if (length > 8) return BigInt(`0x${this.#buffer.toString('hex', this.#start, this.#start + length)}`)
     scratch.setUint32(0, 0)
     for (let i = 0; i < length; i++) scratch.setUint8(8 - length + i, this.#bytes[this.#start + i] as number)
     return scratch.getBigUint64(0)
@@ -131,7 +132,8 @@ export class RlpCursor {
   #integer(maxBytes: number): void {
     this.#string()
     if (this.#length > maxBytes) throw rlpError(`rlp: input string too long for uint${maxBytes * 8}`)
-    if (this.#length > 0 && this.#bytes[this.#start] === 0) throw rlpError('rlp: non-canonical integer (leading zero bytes)')
+    if (this.#length > 0 && this.#bytes[this.#start] === 0)
+      throw rlpError('rlp: non-canonical integer (leading zero bytes)')
   }
 
   #number(): number {

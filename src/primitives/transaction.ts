@@ -1,4 +1,6 @@
 import type { Hex } from '../util/bytes.ts'
+import { CodedError } from '../util/errors.ts'
+import { RlpCursor } from './rlp-cursor.ts'
 
 export interface AccessListEntry {
   readonly address: Hex
@@ -45,4 +47,183 @@ export interface Transaction extends DecodedTransaction {
   readonly hash: Hex
   /** The sender. */
   readonly from: Hex
+}
+
+/** The bytes are no canonical transaction; `reason` is the text a client sees. */
+export type DecodeError = { readonly code: 'TRANSACTION_MALFORMED'; readonly reason: string }
+
+const malformed = (reason: string, options?: ErrorOptions): CodedError<DecodeError> =>
+  new CodedError({ code: 'TRANSACTION_MALFORMED', reason }, options)
+
+const INVALID_SIGNATURE = 'invalid transaction v, r, s values'
+
+/**
+ * Decodes the canonical serialisation of a transaction (EIP-2718, 155, 2930, 1559, 4844, 7702); byte fields are views of `raw`.
+ * Checks form and field widths only; chain id, fees and sender are for others. Throws TRANSACTION_MALFORMED.
+ */
+export const decodeTransaction = (raw: Uint8Array): DecodedTransaction => {
+  const type = raw[0]
+  if (type === undefined) throw malformed('Empty input')
+  try {
+    if (type > 0x7f) return decodeLegacy(raw)
+    if (type === 0 || type > 4) throw malformed('transaction type not supported')
+    if (raw.byteLength === 1) throw malformed('typed transaction too short')
+    return decodeTyped(raw, type as 1 | 2 | 3 | 4)
+  } catch (error) {
+    if (error instanceof CodedError && error.code === 'RLP_INVALID') {
+      throw malformed((error.detail as unknown as DecodeError).reason, { cause: error })
+    }
+    throw error
+  }
+}
+
+const decodeLegacy = (raw: Uint8Array): DecodedTransaction => {
+  const cursor = new RlpCursor(raw)
+  const outer = cursor.openList()
+  const nonce = readNonce(cursor)
+  const gasPrice = cursor.uint(32)
+  const gasLimit = cursor.uint(8)
+  const to = cursor.hexOrNull(20)
+  const value = cursor.uint(32)
+  const data = cursor.bytes()
+  const v = cursor.safeUint()
+  const r = readSignatureWord(cursor)
+  const s = readSignatureWord(cursor)
+  cursor.closeList(outer)
+  cursor.finish()
+  return {
+    type: 0,
+    chainId: legacyChainId(v),
+    nonce,
+    gasLimit,
+    maxFeePerGas: gasPrice,
+    maxPriorityFeePerGas: gasPrice,
+    to,
+    value,
+    data,
+    accessList: EMPTY_ACCESS_LIST,
+    v: BigInt(v),
+    r,
+    s,
+    raw,
+  }
+}
+
+const decodeTyped = (raw: Uint8Array, type: 1 | 2 | 3 | 4): DecodedTransaction => {
+  const cursor = new RlpCursor(raw, 1)
+  const outer = cursor.openList()
+  const chainId = cursor.safeUint()
+  const nonce = readNonce(cursor)
+  const maxPriorityFeePerGas = cursor.uint(32)
+  const maxFeePerGas = type === 1 ? maxPriorityFeePerGas : cursor.uint(32)
+  const gasLimit = cursor.uint(8)
+  // Blob and set-code transactions cannot create a contract, so their recipient is never empty.
+  const to = type > 2 ? cursor.hex(20) : cursor.hexOrNull(20)
+  const value = cursor.uint(32)
+  const data = cursor.bytes()
+  const accessList = readAccessList(cursor)
+  const blobs = type === 3 ? { maxFeePerBlobGas: cursor.uint(32), blobVersionedHashes: readHashes(cursor) } : undefined
+  const authorizations = type === 4 ? { authorizationList: readAuthorizations(cursor) } : undefined
+  const v = cursor.safeUint()
+  if (v > 1) throw malformed(INVALID_SIGNATURE)
+  const r = readSignatureWord(cursor)
+  const s = readSignatureWord(cursor)
+  cursor.closeList(outer)
+  cursor.finish()
+  const common = {
+    type,
+    chainId,
+    nonce,
+    gasLimit,
+    maxFeePerGas,
+    maxPriorityFeePerGas,
+    to,
+    value,
+    data,
+    accessList,
+    v: BigInt(v),
+    r,
+    s,
+    raw,
+  }
+  return blobs ? { ...common, ...blobs } : authorizations ? { ...common, ...authorizations } : common
+}
+
+/** Below 2^53, since a nonce is a number here; EIP-2681 bounds it by 2^64 - 1, which no account can reach. */
+const readNonce = (cursor: RlpCursor): number => cursor.safeUint()
+
+const readSignatureWord = (cursor: RlpCursor): Uint8Array => {
+  const word = cursor.uintBytes(32)
+  if (word.byteLength === 0) throw malformed(INVALID_SIGNATURE)
+  return word
+}
+
+const legacyChainId = (v: number): number | undefined => {
+  if (v === 27 || v === 28) return undefined
+  if (v < 35) throw malformed(INVALID_SIGNATURE)
+  return Math.floor((v - 35) / 2)
+}
+
+const EMPTY_ACCESS_LIST: readonly AccessListEntry[] = []
+
+const readAccessList = (cursor: RlpCursor): readonly AccessListEntry[] => {
+  const outer = cursor.openList()
+  const entries: AccessListEntry[] = []
+  while (cursor.hasMore()) {
+    const entry = cursor.openList()
+    const address = cursor.hex(20)
+    const storageKeys = readHashes(cursor)
+    cursor.closeList(entry)
+    entries.push({ address, storageKeys })
+  }
+  cursor.closeList(outer)
+  return entries.length === 0 ? EMPTY_ACCESS_LIST : entries
+}
+
+const readHashes = (cursor: RlpCursor): readonly Hex[] => {
+  const outer = cursor.openList()
+  const hashes: Hex[] = []
+  while (cursor.hasMore()) hashes.push(cursor.hex(32))
+  cursor.closeList(outer)
+  return hashes
+}
+
+const readAuthorizations = (cursor: RlpCursor): readonly Authorization[] => {
+  const outer = cursor.openList()
+  const list: Authorization[] = []
+  while (cursor.hasMore()) {
+    const entry = cursor.openList()
+    const chainId = cursor.uint(32)
+    const address = cursor.hex(20)
+    const nonce = cursor.uint(8)
+    const yParity = Number(cursor.uint(1))
+    const r = cursor.uintBytes(32)
+    const s = cursor.uintBytes(32)
+    cursor.closeList(entry)
+    list.push({ chainId, address, nonce, yParity, r, s })
+  }
+  cursor.closeList(outer)
+  return list
+}
+
+/** The transaction with what hashing and recovery found out about it. */
+export const withSender = (
+  decoded: DecodedTransaction,
+  found: { readonly hash: Hex; readonly from: Hex },
+): Transaction => ({ ...decoded, hash: found.hash, from: found.from })
+
+/** What a unit of gas costs the sender, wei: base fee plus tip within the cap (EIP-1559); a legacy price is paid whole (DESIGN 6). */
+export const effectiveGasPrice = (
+  tx: Pick<DecodedTransaction, 'maxFeePerGas' | 'maxPriorityFeePerGas'>,
+  baseFeePerGas: bigint,
+): bigint => {
+  const price = baseFeePerGas + tx.maxPriorityFeePerGas
+  return price < tx.maxFeePerGas ? price : tx.maxFeePerGas
+}
+
+/** 0 or 1: which of the two candidate public keys signed. */
+export const yParityOf = (tx: Pick<DecodedTransaction, 'type' | 'chainId' | 'v'>): 0 | 1 => {
+  if (tx.type !== 0) return tx.v === 0n ? 0 : 1
+  // 27 and 35 + 2c are the even ones.
+  return tx.v & 1n ? 0 : 1
 }

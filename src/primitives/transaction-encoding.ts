@@ -1,0 +1,106 @@
+import { bigintToBytes, EMPTY_BYTES, type Hex, hexToBytes } from '../util/bytes.ts'
+import { encodeRlp, headerSize, type RlpItem, writeHeader } from './rlp.ts'
+import { RlpCursor } from './rlp-cursor.ts'
+import { type DecodedTransaction, decodeTransaction } from './transaction.ts'
+
+/** What a sender decides, before signing. */
+export type UnsignedTransaction = Omit<DecodedTransaction, 'v' | 'r' | 's' | 'raw'>
+
+/** `r` and `s` big-endian, padded or not. */
+export interface TransactionSignature {
+  readonly yParity: 0 | 1
+  readonly r: Uint8Array
+  readonly s: Uint8Array
+}
+
+/** The bytes whose keccak256 a sender signs (EIP-155 for a legacy transaction with a chain id, EIP-2718 for typed ones). */
+export const signingPayload = (tx: UnsignedTransaction): Uint8Array => {
+  const fields = unsignedFields(tx)
+  if (tx.type !== 0) return typed(tx.type, fields)
+  return encodeRlp(tx.chainId === undefined ? fields : [...fields, quantity(tx.chainId), EMPTY_BYTES, EMPTY_BYTES])
+}
+
+/** The signed serialisation, decoded again so that it passes the checks of any other. Throws TRANSACTION_MALFORMED. */
+export const encodeTransaction = (tx: UnsignedTransaction, signature: TransactionSignature): DecodedTransaction => {
+  const fields = [
+    ...unsignedFields(tx),
+    bigintToBytes(signatureV(tx, signature.yParity)),
+    trimZeros(signature.r),
+    trimZeros(signature.s),
+  ]
+  return decodeTransaction(tx.type === 0 ? encodeRlp(fields) : typed(tx.type, fields))
+}
+
+/** As `signingPayload`, cut out of the signed bytes instead of encoded anew: the hot path of sender recovery. */
+export const signedPayload = (tx: DecodedTransaction): Uint8Array => {
+  const { raw, type, chainId } = tx
+  const prefix = type === 0 ? 0 : 1
+  const cursor = new RlpCursor(raw, prefix)
+  cursor.openList()
+  const start = cursor.position
+  const end = raw.byteLength - integerSize(tx.v) - wordSize(tx.r) - wordSize(tx.s)
+  const suffix =
+    type === 0 && chainId !== undefined
+      ? encodeRlp([quantity(chainId), EMPTY_BYTES, EMPTY_BYTES]).subarray(1)
+      : EMPTY_BYTES
+  const payload = end - start + suffix.byteLength
+  const out = new Uint8Array(prefix + headerSize(payload) + payload)
+  if (prefix === 1) out[0] = type
+  const body = writeHeader(out, prefix, payload, 0xc0)
+  out.set(raw.subarray(start, end), body)
+  out.set(suffix, body + end - start)
+  return out
+}
+
+const integerSize = (value: bigint): number => (value < 0x80n ? 1 : 1 + bigintToBytes(value).byteLength)
+
+const wordSize = (word: Uint8Array): number =>
+  word.byteLength === 1 && (word[0] as number) < 0x80 ? 1 : 1 + word.byteLength
+
+const signatureV = (tx: UnsignedTransaction, yParity: 0 | 1): bigint => {
+  if (tx.type !== 0) return BigInt(yParity)
+  return tx.chainId === undefined ? BigInt(27 + yParity) : BigInt(tx.chainId) * 2n + 35n + BigInt(yParity)
+}
+
+const typed = (type: number, fields: RlpItem): Uint8Array => {
+  const list = encodeRlp(fields)
+  const out = new Uint8Array(1 + list.byteLength)
+  out[0] = type
+  out.set(list, 1)
+  return out
+}
+
+const quantity = (value: number | bigint): Uint8Array => bigintToBytes(BigInt(value))
+
+const trimZeros = (bytes: Uint8Array): Uint8Array => {
+  let start = 0
+  while (start < bytes.byteLength && bytes[start] === 0) start++
+  return bytes.subarray(start)
+}
+
+const hexItem = (hex: Hex | null): Uint8Array => (hex === null ? EMPTY_BYTES : hexToBytes(hex))
+
+const unsignedFields = (tx: UnsignedTransaction): readonly RlpItem[] => {
+  const nonce = quantity(tx.nonce)
+  const gasPrice = quantity(tx.maxFeePerGas)
+  const message = [quantity(tx.gasLimit), hexItem(tx.to), quantity(tx.value), tx.data]
+  if (tx.type === 0) return [nonce, gasPrice, ...message]
+  const chainId = quantity(tx.chainId ?? 0)
+  const accessList = tx.accessList.map(entry => [hexToBytes(entry.address), entry.storageKeys.map(hexToBytes)])
+  if (tx.type === 1) return [chainId, nonce, gasPrice, ...message, accessList]
+  const common = [chainId, nonce, quantity(tx.maxPriorityFeePerGas), gasPrice, ...message, accessList]
+  if (tx.type === 2) return common
+  if (tx.type === 3)
+    return [...common, quantity(tx.maxFeePerBlobGas ?? 0n), (tx.blobVersionedHashes ?? []).map(hexToBytes)]
+  return [...common, authorizationItems(tx)]
+}
+
+const authorizationItems = (tx: UnsignedTransaction): readonly RlpItem[] =>
+  (tx.authorizationList ?? []).map(item => [
+    quantity(item.chainId),
+    hexToBytes(item.address),
+    quantity(item.nonce),
+    quantity(item.yParity),
+    trimZeros(item.r),
+    trimZeros(item.s),
+  ])
