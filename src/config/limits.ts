@@ -46,6 +46,14 @@ export const LIMITS = {
   /** Strict decoding of one item; no message of ours nests deeper than 6. */
   rlp: { depth: 16, items: 262_144 },
   recovery: { batch: 64, queue: 65_536 },
+  /** Of the LevelDB handle; two write buffers may be in memory at once. */
+  storage: {
+    cacheBytes: 16 * 1024 * 1024,
+    writeBufferBytes: 8 * 1024 * 1024,
+    maxOpenFiles: 512,
+    scanRows: 1_000,
+    scanBytes: 256 * 1024,
+  },
   state: {
     accountCache: 65_536,
     slotCache: 262_144,

@@ -1,0 +1,51 @@
+import { CodedError } from '../util/errors.ts'
+
+/** Thrown as CodedError by Store and schema. */
+export type StoreError =
+  /** Another process has the data directory open. */
+  | { readonly code: 'STORE_LOCKED'; readonly path: string }
+  | { readonly code: 'STORE_CORRUPT'; readonly path: string; readonly reason: string }
+  | { readonly code: 'STORE_OPEN_FAILED'; readonly path: string; readonly reason: string }
+  | { readonly code: 'STORE_CLOSED'; readonly path: string }
+  | { readonly code: 'STORE_READ_FAILED'; readonly path: string; readonly reason: string }
+  /** Nothing of the batch is written. */
+  | { readonly code: 'STORE_WRITE_FAILED'; readonly path: string; readonly reason: string }
+  /** The directory holds a LevelDB that is not ours. */
+  | { readonly code: 'STORE_FOREIGN'; readonly path: string }
+  | { readonly code: 'SCHEMA_UNKNOWN'; readonly path: string; readonly found: number; readonly supported: number }
+  | { readonly code: 'NETWORK_MISMATCH'; readonly path: string; readonly found: string; readonly expected: string }
+  | { readonly code: 'GENESIS_MISMATCH'; readonly path: string; readonly found: string; readonly expected: string }
+
+export const storeError = (detail: StoreError, cause?: unknown): CodedError<StoreError> =>
+  new CodedError(detail, cause === undefined ? undefined : { cause })
+
+const LEVEL_CODES = {
+  LEVEL_LOCKED: 'STORE_LOCKED',
+  LEVEL_CORRUPTION: 'STORE_CORRUPT',
+  LEVEL_DATABASE_NOT_OPEN: 'STORE_CLOSED',
+} as const
+
+/** The innermost coded cause says what really happened: abstract-level wraps a failed open. */
+const levelCode = (error: unknown): string | undefined => {
+  if (!(error instanceof Error)) return undefined
+  const own = 'code' in error && typeof error.code === 'string' ? error.code : undefined
+  return levelCode(error.cause) ?? own
+}
+
+const reasonOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error)
+  return error.cause instanceof Error ? reasonOf(error.cause) : error.message
+}
+
+/** A LevelDB failure in our terms; `fallback` names the operation that failed. */
+export const fromLevelError = (
+  error: unknown,
+  path: string,
+  fallback: 'STORE_OPEN_FAILED' | 'STORE_READ_FAILED' | 'STORE_WRITE_FAILED',
+): CodedError<StoreError> => {
+  const known = LEVEL_CODES[(levelCode(error) ?? '') as keyof typeof LEVEL_CODES]
+  if (known === 'STORE_LOCKED') return storeError({ code: known, path }, error)
+  if (known === 'STORE_CLOSED' && fallback !== 'STORE_OPEN_FAILED') return storeError({ code: known, path }, error)
+  if (known === 'STORE_CORRUPT') return storeError({ code: known, path, reason: reasonOf(error) }, error)
+  return storeError({ code: fallback, path, reason: reasonOf(error) }, error)
+}

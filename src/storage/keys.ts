@@ -1,0 +1,47 @@
+import { assert } from '../util/assert.ts'
+import { asBuffer } from '../util/bytes.ts'
+
+export const NUMBER_BYTES = 8
+
+/** A block number as 8 big-endian bytes, so that byte order is number order. */
+export const numberKey = (number: number): Uint8Array => writeNumber(new Uint8Array(NUMBER_BYTES), 0, number)
+
+/** Writes a number where a longer key holds it; answers the same array. */
+export const writeNumber = (target: Uint8Array, at: number, number: number): Uint8Array => {
+  assert(Number.isSafeInteger(number) && number >= 0, 'a key number is a safe integer')
+  const high = Math.floor(number / 0x1_0000_0000)
+  const low = number % 0x1_0000_0000
+  target[at] = high >>> 24
+  target[at + 1] = high >>> 16
+  target[at + 2] = high >>> 8
+  target[at + 3] = high
+  target[at + 4] = low >>> 24
+  target[at + 5] = low >>> 16
+  target[at + 6] = low >>> 8
+  target[at + 7] = low
+  return target
+}
+
+export const readNumber = (bytes: Uint8Array, at = 0): number => {
+  const buffer = asBuffer(bytes)
+  return buffer.readUInt32BE(at) * 0x1_0000_0000 + buffer.readUInt32BE(at + 4)
+}
+
+/** A key followed by a block number. */
+export const keyAndNumber = (key: Uint8Array, number: number): Uint8Array => {
+  const out = new Uint8Array(key.byteLength + NUMBER_BYTES)
+  out.set(key)
+  return writeNumber(out, key.byteLength, number)
+}
+
+/** The first key after every key that starts with `prefix`; undefined when there is none. */
+export const afterPrefix = (prefix: Uint8Array): Uint8Array | undefined => {
+  for (let i = prefix.byteLength - 1; i >= 0; i--) {
+    const byte = prefix[i] ?? 0
+    if (byte === 0xff) continue
+    const out = prefix.slice(0, i + 1)
+    out[i] = byte + 1
+    return out
+  }
+  return undefined
+}

@@ -1,0 +1,58 @@
+import { assert } from '../util/assert.ts'
+import { asBuffer, type Hex } from '../util/bytes.ts'
+import type { Batch } from './batch.ts'
+import { BUCKETS } from './buckets.ts'
+import { storeError } from './errors.ts'
+import type { Store } from './store.ts'
+
+/** Raised when the meaning of stored rows changes; a store of another version is refused, never guessed at. */
+export const SCHEMA_VERSION = 1
+
+/** Which chain a store holds. `genesis` names the genesis: the hash of block 0. */
+export interface StoreIdentity {
+  readonly network: string
+  readonly genesis: Hex
+}
+
+const KEY = metaKey('schema')
+
+/** Key of a named single value in the meta bucket. */
+export function metaKey(name: string): Uint8Array {
+  return new TextEncoder().encode(name)
+}
+
+/** undefined: an empty store. Throws SCHEMA_UNKNOWN, or STORE_FOREIGN when there are rows and no schema. */
+export const readIdentity = async (store: Store): Promise<StoreIdentity | undefined> => {
+  const row = await store.get(BUCKETS.meta, KEY)
+  if (row === undefined) {
+    if (await store.isEmpty()) return undefined
+    throw storeError({ code: 'STORE_FOREIGN', path: store.path })
+  }
+  const found = row[0] ?? 0
+  if (found !== SCHEMA_VERSION) {
+    throw storeError({ code: 'SCHEMA_UNKNOWN', path: store.path, found, supported: SCHEMA_VERSION })
+  }
+  const [network, genesis] = asBuffer(row).toString('utf8', 1).split('\n')
+  assert(network !== undefined && genesis !== undefined, 'a schema row of this version has two fields')
+  return { network, genesis: genesis as Hex }
+}
+
+/** To be put in the batch that writes genesis, so that a store with an identity has its block 0. */
+export const putIdentity = (batch: Batch, identity: StoreIdentity): void => {
+  const text = Buffer.from(`${identity.network}\n${identity.genesis}`)
+  batch.put(BUCKETS.meta, KEY, Buffer.concat([Uint8Array.of(SCHEMA_VERSION), text]))
+}
+
+/** 'new': nothing stored yet. Throws NETWORK_MISMATCH or GENESIS_MISMATCH when the store is another chain's, and what readIdentity throws. */
+export const checkIdentity = async (store: Store, expected: StoreIdentity): Promise<'new' | 'existing'> => {
+  const found = await readIdentity(store)
+  if (found === undefined) return 'new'
+  const { path } = store
+  if (found.network !== expected.network) {
+    throw storeError({ code: 'NETWORK_MISMATCH', path, found: found.network, expected: expected.network })
+  }
+  if (found.genesis !== expected.genesis) {
+    throw storeError({ code: 'GENESIS_MISMATCH', path, found: found.genesis, expected: expected.genesis })
+  }
+  return 'existing'
+}

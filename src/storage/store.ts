@@ -1,0 +1,236 @@
+import { resolve } from 'node:path'
+import { ClassicLevel, type Snapshot as LevelSnapshot } from 'classic-level'
+import { LIMITS } from '../config/limits.ts'
+import { Batch } from './batch.ts'
+import { fromLevelError } from './errors.ts'
+import { afterPrefix } from './keys.ts'
+import { newStoreCounters, type StoreCounters } from './metrics.ts'
+import { ownedKey, ScratchKeys } from './scratch.ts'
+
+type Level = ClassicLevel<Uint8Array, Uint8Array>
+/** The store as it was when taken. Close it: an open snapshot keeps old rows on disk. */
+export type Snapshot = LevelSnapshot
+export type Entry = readonly [key: Uint8Array, value: Uint8Array]
+
+export interface StoreOptions {
+  /** Block cache, bytes. Several handles of one process share the first one's. */
+  readonly cacheBytes?: number
+  /** Rows in memory before they go to a table file, bytes; up to two of these are held. */
+  readonly writeBufferBytes?: number
+  readonly maxOpenFiles?: number
+  /** false: fail with STORE_OPEN_FAILED when there is no store yet. */
+  readonly createIfMissing?: boolean
+}
+
+/** Keys of one bucket; bounds are without the bucket's byte. `prefix` excludes the other bounds. */
+export interface Range {
+  readonly gte?: Uint8Array
+  readonly gt?: Uint8Array
+  readonly lt?: Uint8Array
+  readonly lte?: Uint8Array
+  readonly prefix?: Uint8Array
+  readonly reverse?: boolean
+  readonly limit?: number
+  readonly snapshot?: Snapshot
+}
+
+/**
+ * One LevelDB. Threads of a process open their own handle on the same path (the first opener's options hold); another process
+ * is refused with STORE_LOCKED. Keys answered are without the bucket's byte. Reads throw STORE_READ_FAILED, STORE_CORRUPT or STORE_CLOSED.
+ */
+export class Store {
+  readonly path: string
+  readonly counters: StoreCounters = newStoreCounters()
+  readonly #level: Level
+  readonly #keys = new ScratchKeys()
+
+  private constructor(level: Level) {
+    this.#level = level
+    this.path = level.location
+  }
+
+  /** Throws STORE_LOCKED, STORE_CORRUPT or STORE_OPEN_FAILED. */
+  static async open(path: string, options: StoreOptions = {}): Promise<Store> {
+    const location = resolve(path)
+    const level: Level = new ClassicLevel(location, {
+      keyEncoding: 'view',
+      valueEncoding: 'view',
+      multithreading: true,
+      cacheSize: options.cacheBytes ?? LIMITS.storage.cacheBytes,
+      writeBufferSize: options.writeBufferBytes ?? LIMITS.storage.writeBufferBytes,
+      maxOpenFiles: options.maxOpenFiles ?? LIMITS.storage.maxOpenFiles,
+      createIfMissing: options.createIfMissing ?? true,
+    })
+    try {
+      await level.open()
+    } catch (error) {
+      throw fromLevelError(error, location, 'STORE_OPEN_FAILED')
+    }
+    return new Store(level)
+  }
+
+  /** About 2 us when the row is in memory: for misses of a cache, not for loops. */
+  getSync(bucket: number, key: Uint8Array, snapshot?: Snapshot): Uint8Array | undefined {
+    this.counters.reads++
+    try {
+      const prefixed = this.#keys.of(bucket, key)
+      return snapshot === undefined ? this.#level.getSync(prefixed) : this.#level.getSync(prefixed, { snapshot })
+    } catch (error) {
+      throw fromLevelError(error, this.path, 'STORE_READ_FAILED')
+    }
+  }
+
+  async get(bucket: number, key: Uint8Array, snapshot?: Snapshot): Promise<Uint8Array | undefined> {
+    this.counters.reads++
+    try {
+      return await this.#level.get(ownedKey(bucket, key), { snapshot })
+    } catch (error) {
+      throw fromLevelError(error, this.path, 'STORE_READ_FAILED')
+    }
+  }
+
+  /** In the order of `keys`. The caller bounds how many. */
+  async getMany(bucket: number, keys: readonly Uint8Array[], snapshot?: Snapshot): Promise<(Uint8Array | undefined)[]> {
+    this.counters.reads += keys.length
+    try {
+      return await this.#level.getMany(
+        keys.map(key => ownedKey(bucket, key)),
+        { snapshot },
+      )
+    } catch (error) {
+      throw fromLevelError(error, this.path, 'STORE_READ_FAILED')
+    }
+  }
+
+  async has(bucket: number, key: Uint8Array, snapshot?: Snapshot): Promise<boolean> {
+    this.counters.reads++
+    try {
+      return await this.#level.has(ownedKey(bucket, key), { snapshot })
+    } catch (error) {
+      throw fromLevelError(error, this.path, 'STORE_READ_FAILED')
+    }
+  }
+
+  /** Entries in key order, up to `size` at a time: for long scans. */
+  async *chunks(bucket: number, range: Range = {}, size: number = LIMITS.storage.scanRows): AsyncGenerator<Entry[]> {
+    const iterator = this.#level.iterator({ ...bounds(bucket, range), highWaterMarkBytes: LIMITS.storage.scanBytes })
+    try {
+      for (;;) {
+        const rows = await iterator.nextv(size)
+        if (rows.length === 0) return
+        yield rows.map(([key, value]): Entry => [key.subarray(1), value])
+      }
+    } catch (error) {
+      throw fromLevelError(error, this.path, 'STORE_READ_FAILED')
+    } finally {
+      await iterator.close()
+    }
+  }
+
+  async *entries(bucket: number, range: Range = {}): AsyncGenerator<Entry> {
+    for await (const rows of this.chunks(bucket, range)) yield* rows
+  }
+
+  async *keys(bucket: number, range: Range = {}): AsyncGenerator<Uint8Array> {
+    const iterator = this.#level.keys({ ...bounds(bucket, range), highWaterMarkBytes: LIMITS.storage.scanBytes })
+    try {
+      for (;;) {
+        const rows = await iterator.nextv(LIMITS.storage.scanRows)
+        if (rows.length === 0) return
+        for (const key of rows) yield key.subarray(1)
+      }
+    } catch (error) {
+      throw fromLevelError(error, this.path, 'STORE_READ_FAILED')
+    } finally {
+      await iterator.close()
+    }
+  }
+
+  /** The first entry of a range (the last with `reverse`). */
+  async first(bucket: number, range: Range = {}): Promise<Entry | undefined> {
+    this.counters.reads++
+    const iterator = this.#level.iterator({ ...bounds(bucket, range), limit: 1 })
+    try {
+      const row = await iterator.next()
+      return row === undefined ? undefined : [row[0].subarray(1), row[1]]
+    } catch (error) {
+      throw fromLevelError(error, this.path, 'STORE_READ_FAILED')
+    } finally {
+      await iterator.close()
+    }
+  }
+
+  snapshot(): Snapshot {
+    try {
+      return this.#level.snapshot()
+    } catch (error) {
+      throw fromLevelError(error, this.path, 'STORE_READ_FAILED')
+    }
+  }
+
+  batch(): Batch {
+    return new Batch(this.#level, this.path, this.counters, this.#keys)
+  }
+
+  /** Removes a range in batches of bounded size: not atomic, for tables that can be rebuilt. */
+  async clear(bucket: number, range: Range = {}): Promise<void> {
+    let batch = this.batch()
+    try {
+      for await (const key of this.keys(bucket, range)) {
+        batch.del(bucket, key)
+        if (batch.size < LIMITS.storage.scanRows) continue
+        await batch.write({ sync: false })
+        batch = this.batch()
+      }
+    } catch (error) {
+      await batch.discard()
+      throw error
+    }
+    await batch.write()
+  }
+
+  /** No rows in any bucket. */
+  async isEmpty(): Promise<boolean> {
+    const keys = this.#level.keys({ limit: 1 })
+    try {
+      return (await keys.next()) === undefined
+    } catch (error) {
+      throw fromLevelError(error, this.path, 'STORE_READ_FAILED')
+    } finally {
+      await keys.close()
+    }
+  }
+
+  /** LevelDB's own figures, for the operator's port. */
+  stats(): string {
+    return this.#level.getProperty('leveldb.stats')
+  }
+
+  /** Waits for operations under way; later ones throw STORE_CLOSED. */
+  async close(): Promise<void> {
+    await this.#level.close()
+  }
+}
+
+const bounds = (bucket: number, range: Range) => {
+  const options: {
+    gte?: Uint8Array
+    gt?: Uint8Array
+    lt?: Uint8Array
+    lte?: Uint8Array
+    reverse: boolean
+    limit: number
+    snapshot?: Snapshot
+  } = { reverse: range.reverse ?? false, limit: range.limit ?? -1 }
+  if (range.snapshot !== undefined) options.snapshot = range.snapshot
+  const bucketEnd = Uint8Array.of(bucket + 1)
+  if (range.prefix !== undefined) {
+    const prefix = ownedKey(bucket, range.prefix)
+    return { ...options, gte: prefix, lt: afterPrefix(prefix) ?? bucketEnd }
+  }
+  if (range.gt !== undefined) options.gt = ownedKey(bucket, range.gt)
+  else options.gte = range.gte === undefined ? Uint8Array.of(bucket) : ownedKey(bucket, range.gte)
+  if (range.lte !== undefined) options.lte = ownedKey(bucket, range.lte)
+  else options.lt = range.lt === undefined ? bucketEnd : ownedKey(bucket, range.lt)
+  return options
+}
