@@ -48,14 +48,14 @@ export class BatchPacker {
     const at = this.reserve(ACCOUNT_BYTES)
     const { bytes } = this
     bytes.fill(0, at, at + ACCOUNT_BYTES)
-    bytes.hexWrite(key.slice(2), at)
+    bytes.write(key.slice(2), at, 'hex')
     this.accounts++
     this.current = at
     this.currentKey = key
     this.dropping = fields === undefined
     if (fields === 'keep') bytes[at + 108] = KIND.keep
     else if (fields !== undefined) {
-      bytes.hexWrite(fields.codeHash.slice(2), at + 32)
+      bytes.write(fields.codeHash.slice(2), at + 32, 'hex')
       writeWord(bytes, fields.balance, at + 64)
       writeNonce(bytes, fields.nonce, at + 96)
       bytes[at + 108] = options.clearStorage ? KIND.putCleared : KIND.put
@@ -69,8 +69,8 @@ export class BatchPacker {
     if (this.dropping) return this
     const at = this.reserve(SLOT_BYTES)
     const { bytes } = this
-    bytes.hexWrite(key.slice(2), at)
-    if (typeof value === 'string') bytes.hexWrite(value.slice(2), at + 32)
+    bytes.write(key.slice(2), at, 'hex')
+    if (typeof value === 'string') bytes.write(value.slice(2), at + 32, 'hex')
     else {
       bytes.fill(0, at + 32, at + SLOT_BYTES - value.byteLength)
       bytes.set(value, at + SLOT_BYTES - value.byteLength)
