@@ -1,0 +1,96 @@
+import { monitorEventLoopDelay, PerformanceObserver, performance } from 'node:perf_hooks'
+import type { Metrics } from './registry.ts'
+
+const NANOSECONDS = 1e9
+const QUANTILES = [0.5, 0.99, 1] as const
+
+/** Memory, CPU, garbage collection and event-loop delay of this process; the answer stops measuring. */
+export const collectProcessMetrics = (metrics: Metrics, version: string): (() => void) => {
+  metrics
+    .gauge({ name: 'process_build_info', help: 'Always 1; the version is the label', labels: ['version', 'node'] })
+    .set({ version, node: process.version }, 1)
+  metrics.gauge({
+    name: 'process_uptime_seconds',
+    help: 'Time since the process started',
+    read: () => process.uptime(),
+  })
+  memory(metrics)
+  cpu(metrics)
+  const stopDelay = eventLoopDelay(metrics)
+  const stopGc = garbageCollection(metrics)
+  return () => {
+    stopDelay()
+    stopGc()
+  }
+}
+
+const memory = (metrics: Metrics): void => {
+  const read = (field: keyof NodeJS.MemoryUsage) => () => process.memoryUsage()[field]
+  metrics.gauge({ name: 'process_resident_memory_bytes', help: 'Resident set', read: () => process.memoryUsage.rss() })
+  metrics.gauge({ name: 'process_heap_used_bytes', help: 'JavaScript heap in use', read: read('heapUsed') })
+  metrics.gauge({ name: 'process_heap_total_bytes', help: 'JavaScript heap reserved', read: read('heapTotal') })
+  metrics.gauge({
+    name: 'process_external_memory_bytes',
+    help: 'Memory outside the heap held by objects',
+    read: read('external'),
+  })
+}
+
+const cpu = (metrics: Metrics): void => {
+  const usage = (field: 'user' | 'system') => () => process.cpuUsage()[field] / 1e6
+  metrics.gauge({
+    name: 'process_cpu_user_seconds',
+    help: 'CPU time in user mode since the start',
+    read: usage('user'),
+  })
+  metrics.gauge({
+    name: 'process_cpu_system_seconds',
+    help: 'CPU time in the kernel since the start',
+    read: usage('system'),
+  })
+  let last = performance.eventLoopUtilization()
+  metrics.gauge({
+    name: 'process_event_loop_busy_ratio',
+    help: 'Share of the time since the last scrape in which the main thread was busy',
+    read: () => {
+      const now = performance.eventLoopUtilization()
+      const { utilization } = performance.eventLoopUtilization(now, last)
+      last = now
+      return utilization
+    },
+  })
+}
+
+/** How late timers fire on the main thread: the first sign that something blocks consensus. Reset at each scrape. */
+const eventLoopDelay = (metrics: Metrics): (() => void) => {
+  const resolutionMs = 10
+  const histogram = monitorEventLoopDelay({ resolution: resolutionMs })
+  histogram.enable()
+  const gauge = metrics.gauge({
+    name: 'process_event_loop_delay_seconds',
+    help: 'Delay of the main thread since the last scrape, by quantile; 1 is the longest',
+    labels: ['quantile'],
+  })
+  metrics.onScrape(() => {
+    for (const quantile of QUANTILES) {
+      const measured = histogram.count === 0 ? 0 : histogram.percentile(quantile * 100) / NANOSECONDS
+      // The histogram measures the whole interval between two ticks, of which the resolution itself is no delay.
+      gauge.set({ quantile: String(quantile) }, Math.max(0, measured - resolutionMs / 1e3))
+    }
+    histogram.reset()
+  })
+  return () => histogram.disable()
+}
+
+const garbageCollection = (metrics: Metrics): (() => void) => {
+  const pauses = metrics.histogram({
+    name: 'process_garbage_collection_seconds',
+    help: 'Pauses of the garbage collector',
+    buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1],
+  })
+  const observer = new PerformanceObserver(list => {
+    for (const entry of list.getEntries()) pauses.observe(entry.duration / 1e3)
+  })
+  observer.observe({ entryTypes: ['gc'] })
+  return () => observer.disconnect()
+}

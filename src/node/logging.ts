@@ -1,0 +1,69 @@
+import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino'
+import pretty from 'pino-pretty'
+import type { Logger } from '../util/logger.ts'
+
+export const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const
+export type LogLevel = (typeof LOG_LEVELS)[number]
+
+export interface LoggingOptions {
+  readonly level: LogLevel
+  /** `pretty` for a person, one short line an event; `json` for machines, one object a line. */
+  readonly format: 'pretty' | 'json'
+  /** Where lines go; standard error when left out, so that standard output stays free for results. */
+  readonly destination?: DestinationStream
+  /** Colour in the pretty format; by default when the destination is a terminal. */
+  readonly colour?: boolean
+}
+
+/** Anything named like this is never written, wherever a caller puts it (up to two levels deep). */
+const SECRETS = [
+  'privateKey',
+  'secretKey',
+  'secret',
+  'seed',
+  'mnemonic',
+  'password',
+  'passphrase',
+  'keystore',
+  'nodeKey',
+  'authorization',
+]
+const SECRET_PATHS = SECRETS.flatMap(name => [name, `*.${name}`, `*.*.${name}`])
+
+/** The root logger; parts take a child with their name: `logger.child({ module: 'txpool' })`. */
+export const createLogger = (options: LoggingOptions): Logger & PinoLogger =>
+  pino(
+    {
+      level: options.level,
+      base: null,
+      redact: { paths: SECRET_PATHS, censor: '[redacted]' },
+      formatters: { level: label => ({ level: label }), log: withoutBigints },
+      timestamp: pino.stdTimeFunctions.isoTime,
+    },
+    options.format === 'json' ? (options.destination ?? pino.destination({ dest: 2, sync: false })) : person(options),
+  )
+
+/** In-process and synchronous: no worker to start, and nothing is lost when the process ends. */
+const person = (options: LoggingOptions): DestinationStream =>
+  pretty({
+    colorize: options.colour ?? (options.destination === undefined && process.stderr.isTTY === true),
+    destination: options.destination ?? 2,
+    sync: true,
+    singleLine: true,
+    translateTime: 'SYS:HH:MM:ss.l',
+    ignore: 'module',
+    messageFormat: (log, key) =>
+      log['module'] === undefined ? String(log[key]) : `${String(log['module'])}: ${String(log[key])}`,
+  }) as DestinationStream
+
+/** JSON has no bigint: wei and gas are written as decimal strings. */
+const withoutBigints = (fields: Record<string, unknown>): Record<string, unknown> => {
+  let out = fields
+  for (const key in fields) {
+    const value = fields[key]
+    if (typeof value !== 'bigint') continue
+    if (out === fields) out = { ...fields }
+    out[key] = value.toString()
+  }
+  return out
+}

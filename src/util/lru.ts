@@ -1,0 +1,89 @@
+import { assert } from './assert.ts'
+
+export interface LruOptions<K, V> {
+  /** Sum of the weights kept. */
+  readonly limit: number
+  /** Weight of one entry, for example its bytes; 1 when left out, so that `limit` counts entries. */
+  readonly weigh?: (value: V, key: K) => number
+  /** Called for entries pushed out by newer ones, not for those deleted or overwritten. */
+  readonly onEvict?: (key: K, value: V) => void
+}
+
+/** Keeps what was used most recently, within a limit of entries or weight. A Map remembers insertion order, so a use re-inserts. */
+export class Lru<K, V> {
+  readonly limit: number
+  readonly #weigh: (value: V, key: K) => number
+  readonly #onEvict: ((key: K, value: V) => void) | undefined
+  readonly #entries = new Map<K, V>()
+  #weight = 0
+
+  constructor(options: number | LruOptions<K, V>) {
+    const { limit, weigh, onEvict }: LruOptions<K, V> = typeof options === 'number' ? { limit: options } : options
+    assert(limit > 0, 'cache limit must be positive')
+    this.limit = limit
+    this.#weigh = weigh ?? (() => 1)
+    this.#onEvict = onEvict
+  }
+
+  get size(): number {
+    return this.#entries.size
+  }
+
+  /** Sum of the weights held now; never above `limit`. */
+  get weight(): number {
+    return this.#weight
+  }
+
+  get(key: K): V | undefined {
+    const value = this.#entries.get(key)
+    if (value === undefined) return undefined
+    this.#entries.delete(key)
+    this.#entries.set(key, value)
+    return value
+  }
+
+  /** Reads without counting as a use. */
+  peek(key: K): V | undefined {
+    return this.#entries.get(key)
+  }
+
+  has(key: K): boolean {
+    return this.#entries.has(key)
+  }
+
+  /** An entry heavier than the whole limit is not kept; undefined is no value. */
+  set(key: K, value: V): void {
+    this.delete(key)
+    const weight = this.#weigh(value, key)
+    if (value === undefined || weight > this.limit) return
+    this.#entries.set(key, value)
+    this.#weight += weight
+    while (this.#weight > this.limit) this.#evictOldest()
+  }
+
+  delete(key: K): boolean {
+    const value = this.#entries.get(key)
+    if (value === undefined) return false
+    this.#entries.delete(key)
+    this.#weight -= this.#weigh(value, key)
+    return true
+  }
+
+  clear(): void {
+    this.#entries.clear()
+    this.#weight = 0
+  }
+
+  /** Least recently used first. */
+  entries(): IterableIterator<[K, V]> {
+    return this.#entries.entries()
+  }
+
+  #evictOldest(): void {
+    for (const [key, value] of this.#entries) {
+      this.delete(key)
+      this.#onEvict?.(key, value)
+      return
+    }
+  }
+}
