@@ -62,6 +62,8 @@ export const LIMITS = {
     proofRollbackEntries: 100_000,
   },
   consensus: {
+    /** One bit per committee member in a certificate. */
+    bitmapBytes: 128,
     futureHeights: 10,
     futureRounds: 8,
     bufferedMessages: 1_000,
@@ -70,5 +72,12 @@ export const LIMITS = {
     maxTimeoutExponent: 6,
     timeoutCapMs: 60_000,
     walBytes: 16 * 1024 * 1024,
+    /** Largest committee any genesis may ask for; no list in a consensus message is longer. */
+    committee: 128,
+    pastRounds: 64,
+    /** Bodies of one height kept for late decisions; the rest is asked for by hash. */
+    heldBlocks: 8,
+    voteBytes: 32 * 1024,
+    proposalBytes: 5 * 1024 * 1024,
   },
 } as const
