@@ -1,0 +1,54 @@
+/**
+ * Compiles the AssemblyScript modules to the committed `.wasm` beside them. `--check` compares instead of writing and fails on
+ * a difference. The compiler is pinned, so the same source gives the same bytes.
+ */
+import { readFile, writeFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import asc from 'assemblyscript/asc'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+
+/** Entry files; the output stands beside its entry with the ending `.wasm`. */
+export const MODULES: readonly string[] = ['src/crypto/assembly/hash.ts']
+
+// No runtime: the modules manage their memory themselves and import nothing.
+const FLAGS = [
+  '-O3',
+  '--converge',
+  '--noAssert',
+  '--runtime',
+  'stub',
+  '--use',
+  'abort=',
+  '--enable',
+  'simd',
+  '--enable',
+  'bulk-memory',
+]
+
+export const wasmPath = (entry: string): string => `${ROOT}${entry.replace(/\.ts$/, '.wasm')}`
+
+/** The compiled bytes of a module; throws with the compiler's own words. */
+export const compile = async (entry: string): Promise<Uint8Array> => {
+  let output: Uint8Array | undefined
+  const { error, stderr } = await asc.main([entry, '--baseDir', ROOT, '--outFile', 'out.wasm', ...FLAGS], {
+    writeFile: (_name: string, contents: Uint8Array | string) => {
+      if (typeof contents !== 'string') output = contents
+    },
+  })
+  if (error || output === undefined) throw new Error(`${entry}: ${error?.message ?? 'no output'}\n${stderr.toString()}`)
+  return output
+}
+
+const main = async (): Promise<void> => {
+  const check = process.argv.includes('--check')
+  for (const entry of MODULES) {
+    const bytes = Buffer.from(await compile(entry))
+    if (!check) await writeFile(wasmPath(entry), bytes)
+    else if (!bytes.equals(await readFile(wasmPath(entry))))
+      throw new Error(`${wasmPath(entry)} is not what its source compiles to`)
+    console.log(`${entry}: ${bytes.byteLength} bytes`)
+  }
+}
+
+if (import.meta.main) await main()
