@@ -1,0 +1,76 @@
+import type { Clock } from '../util/clock.ts'
+import type { Hex } from '../util/bytes.ts'
+import type { Logger } from '../util/logger.ts'
+import type { BlockCodec, CommitteePort, ExecutionPort, NetworkPort } from './ports.ts'
+import type { Wal } from './wal.ts'
+import type { Watermark } from './watermark.ts'
+
+/** The validator's key. `sign` answers r, s and recovery id (65 bytes) over a 32-byte digest. */
+export interface ConsensusSigner {
+  readonly address: Hex
+  sign(digest: Uint8Array): Uint8Array
+}
+
+/** Address that made a 65-byte signature over a digest; undefined when the signature is invalid. */
+export type Recover = (digest: Uint8Array, signature: Uint8Array) => Hex | undefined
+
+export interface ConsensusParams {
+  readonly chainId: number
+  readonly genesisHash: Hex
+  /** 0 = instant mode; parts of a second allowed (pacing.ts). */
+  readonly blockTimeMs: number
+  readonly roundTimeoutMs: number
+}
+
+export interface ConsensusEngineOptions {
+  readonly ports: {
+    readonly execution: ExecutionPort
+    readonly committee: CommitteePort
+    readonly network: NetworkPort
+    readonly blocks: BlockCodec
+  }
+  readonly clock: Clock
+  /** null: follows and never votes. */
+  readonly signer: ConsensusSigner | null
+  readonly recover: Recover
+  readonly wal: Wal
+  readonly watermark: Watermark
+  readonly params: ConsensusParams
+  readonly logger: Logger
+  /** Called once when the engine gave up: it signs nothing any more, the process should stop. */
+  readonly onFatal: (error: Error) => void
+  /** The operator's word that this key never voted with a log that is now lost. */
+  readonly trustMissingLog?: boolean
+}
+
+export type EngineMode = 'stopped' | 'voting' | 'following' | 'quarantined' | 'failed'
+
+export interface ConsensusStatus {
+  readonly mode: EngineMode
+  readonly number: number
+  readonly round: number
+  readonly committeeSize: number
+  readonly quorum: number
+  /** Votes seen in the current round. */
+  readonly prepares: number
+  readonly commits: number
+  /** Blocks decided since start, and those decided in a round above 0. */
+  readonly decided: number
+  readonly decidedLate: number
+  readonly roundChanges: number
+  readonly evidence: number
+  readonly rejectedMessages: number
+  /** Milliseconds from the proposal (or the request, in instant mode) to the decision of the last block. */
+  readonly lastDecisionMs: number
+}
+
+/** The shell around the pure core: does its effects and nothing else. */
+export interface ConsensusEngine {
+  /** Replays the log, commits what was decided but not committed, and opens the next height. Throws when the log or the database contradict each other. */
+  start(): Promise<void>
+  /** Stops signing at once and waits for a write or commit under way. */
+  stop(): Promise<void>
+  /** Instant mode: there is a transaction. Cheap, idempotent, ignored otherwise. */
+  requestBlock(): void
+  status(): ConsensusStatus
+}

@@ -1,0 +1,92 @@
+import type { Block } from '../primitives/block.ts'
+import type { Certificate } from '../primitives/certificate.ts'
+import type { Hex } from '../util/bytes.ts'
+import type { Committee } from './committee.ts'
+import type { ConsensusMessage } from './messages.ts'
+
+/** The last committed block, as the engine needs it to open the next height. */
+export interface Head {
+  readonly number: number
+  readonly hash: Hex
+  /** Unix seconds. */
+  readonly timestamp: number
+  /** The block's own certificate; null for genesis only. */
+  readonly certificate: Certificate | null
+}
+
+/** Everything a block depends on besides the parent's state and the pool. */
+export interface BuildRequest {
+  readonly number: number
+  readonly round: number
+  readonly parentHash: Hex
+  /** Header timestamp, unix seconds (pacing.ts). */
+  readonly timestamp: number
+  /** Goes into extraData: this node's validator address. */
+  readonly proposer: Hex
+  /** Goes into extraData; null for block 1 only. */
+  readonly parentCertificate: Certificate | null
+}
+
+/** What the engine knows of a block before it asks for a verdict: proposer, parent certificate and clock are checked already. */
+export interface ValidateContext {
+  readonly number: number
+  readonly round: number
+  /** false: a block prepared in an earlier round, proposed again byte for byte; no rule about lateness applies. */
+  readonly fresh: boolean
+}
+
+/** `proven`: the block breaks a rule on every node, so the round is given up at once; otherwise the round timer decides. */
+export type Verdict =
+  | { readonly valid: true }
+  | { readonly valid: false; readonly proven: boolean; readonly reason: string }
+
+/** The life of a block (chain): building, judging and committing. Nothing here touches persistent state but `commit`. */
+export interface ExecutionPort {
+  head(): Head
+  /** Builds and executes a block on the head; keeps the result by hash for `commit`. */
+  build(request: BuildRequest): Promise<Block>
+  /** Header rules, transactions, full execution and comparison of the roots; keeps the result by hash for `commit`. */
+  validate(block: Block, context: ValidateContext): Promise<Verdict>
+  /**
+   * Resolves once the block is durable and is the head; the next height opens only then. Executes the block if its result is
+   * not kept (after a restart, or a block learnt from peers). A rejection is fatal: the engine stops signing.
+   */
+  commit(block: Block, certificate: Certificate): Promise<void>
+  /** A committed block with its certificate, for peers that are behind; undefined when not kept. */
+  decided(number: number): Promise<DecidedBlock | undefined>
+  /** Instant mode only (block time 0): read when a height opens; later requests come by `engine.requestBlock()`. */
+  wantsBlock(): boolean
+}
+
+/** Block bytes for the log and the wire; decoding recovers senders, hence off the main thread. Throws CodedError on malformed bytes. */
+export interface BlockCodec {
+  encode(block: Block): Uint8Array
+  decode(bytes: Uint8Array): Promise<Block>
+}
+
+export interface DecidedBlock {
+  readonly block: Block
+  readonly certificate: Certificate
+}
+
+/** Opaque name of a neighbour, for answers to one of them. */
+export type PeerId = string
+
+export interface NetworkPort {
+  broadcast(message: ConsensusMessage): void
+  send(peer: PeerId, message: ConsensusMessage): void
+  onMessage(listener: (message: ConsensusMessage, from: PeerId) => void): () => void
+}
+
+/** No neighbours: a committee of one. */
+export const nullNetwork: NetworkPort = {
+  broadcast: () => {},
+  send: () => {},
+  onMessage: () => () => {},
+}
+
+/** The committee of a height, fixed for its cycle and free of the round (DESIGN 4). */
+export interface CommitteePort {
+  /** undefined: not known yet (beyond the cycle after next). */
+  committee(number: number): Committee | undefined
+}
