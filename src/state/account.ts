@@ -1,4 +1,5 @@
-import type { Hex } from '../util/bytes.ts'
+import { assert } from '../util/assert.ts'
+import { asBuffer, bytesToHex, type Hex } from '../util/bytes.ts'
 
 export interface Account {
   readonly nonce: number
@@ -11,3 +12,52 @@ export interface Account {
 
 export const EMPTY_CODE_HASH: Hex = '0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470'
 export const EMPTY_ROOT: Hex = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
+
+/*
+ * Stored form: head byte | nonce | balance | code hash if any | storage root if any. The head holds the nonce's length (low
+ * 4 bits) and whether the two hashes follow; the balance takes what is left. A plain account is 2 to 20 bytes.
+ */
+const HAS_CODE = 0x10
+const HAS_STORAGE = 0x20
+const HASH_BYTES = 32
+
+export const encodeAccount = (account: Account): Uint8Array => {
+  const nonceBytes = numberBytes(account.nonce)
+  const hex = account.balance === 0n ? '' : account.balance.toString(16)
+  const balanceBytes = (hex.length + 1) >> 1
+  const hasCode = account.codeHash !== EMPTY_CODE_HASH
+  const hasStorage = account.storageRoot !== EMPTY_ROOT
+  const hashes = (hasCode ? HASH_BYTES : 0) + (hasStorage ? HASH_BYTES : 0)
+  const out = Buffer.allocUnsafe(1 + nonceBytes + balanceBytes + hashes)
+  out[0] = nonceBytes | (hasCode ? HAS_CODE : 0) | (hasStorage ? HAS_STORAGE : 0)
+  let at = 1
+  if (nonceBytes > 0) at += out.write(account.nonce.toString(16).padStart(2 * nonceBytes, '0'), at, 'hex')
+  if (balanceBytes > 0) at += out.write(hex.length & 1 ? `0${hex}` : hex, at, 'hex')
+  if (hasCode) at += out.write(account.codeHash.slice(2), at, 'hex')
+  if (hasStorage) out.write(account.storageRoot.slice(2), at, 'hex')
+  return out
+}
+
+export const decodeAccount = (bytes: Uint8Array): Account => {
+  const buffer = asBuffer(bytes)
+  const head = buffer[0] ?? 0
+  const nonceBytes = head & 0x0f
+  const storageAt = buffer.byteLength - (head & HAS_STORAGE ? HASH_BYTES : 0)
+  const codeAt = storageAt - (head & HAS_CODE ? HASH_BYTES : 0)
+  const balanceAt = 1 + nonceBytes
+  assert(nonceBytes <= 7 && balanceAt <= codeAt, 'a stored account is whole')
+  return {
+    nonce: nonceBytes === 0 ? 0 : Number.parseInt(buffer.hexSlice(1, balanceAt), 16),
+    balance: balanceAt === codeAt ? 0n : BigInt(`0x${buffer.hexSlice(balanceAt, codeAt)}`),
+    codeHash: head & HAS_CODE ? bytesToHex(buffer.subarray(codeAt, storageAt)) : EMPTY_CODE_HASH,
+    storageRoot: head & HAS_STORAGE ? bytesToHex(buffer.subarray(storageAt)) : EMPTY_ROOT,
+  }
+}
+
+const numberBytes = (value: number): number => {
+  assert(Number.isSafeInteger(value) && value >= 0, 'a nonce is a safe integer')
+  if (value === 0) return 0
+  if (value < 0x100) return 1
+  if (value < 0x1_0000) return 2
+  return value < 0x1_0000_0000 ? 4 : 7
+}
