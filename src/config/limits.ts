@@ -80,4 +80,13 @@ export const LIMITS = {
     voteBytes: 32 * 1024,
     proposalBytes: 5 * 1024 * 1024,
   },
+  chain: {
+    blockCacheBytes: 24 * 1024 * 1024,
+    receiptCacheBytes: 16 * 1024 * 1024,
+    hashCache: 1_024,
+    candidates: 8,
+    pendingTransactions: 1_000,
+    pendingBuildMs: 50,
+    logSliceBlocks: 64,
+  },
 } as const
