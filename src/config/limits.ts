@@ -4,6 +4,10 @@ export const LIMITS = {
     bodyBytes: 5 * 1024 * 1024,
     batchItems: 1_000,
     batchResponseBytes: 64 * 1024 * 1024,
+    /** Bodies up to this size are parsed without a look at their shape. */
+    unscannedBytes: 32 * 1024,
+    nesting: 32,
+    containers: 100_000,
     blockRange: 100,
     logResults: 10_000,
     logQueryMs: 10_000,
@@ -62,8 +66,6 @@ export const LIMITS = {
     proofRollbackEntries: 100_000,
   },
   consensus: {
-    /** One bit per committee member in a certificate. */
-    bitmapBytes: 128,
     futureHeights: 10,
     futureRounds: 8,
     bufferedMessages: 1_000,
