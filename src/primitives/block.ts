@@ -1,6 +1,10 @@
+import { keccak256Hex } from '../crypto/hash.ts'
 import type { Hex } from '../util/bytes.ts'
-import type { Header } from './header.ts'
-import type { Transaction } from './transaction.ts'
+import { encodeHeader, type Header, readHeader } from './header.ts'
+import { decoding, type MalformedError, malformed } from './malformed.ts'
+import { encodeRlpList, headerSize, stringSize, writeString } from './rlp.ts'
+import { RlpCursor } from './rlp-cursor.ts'
+import { type DecodedTransaction, decodeTransaction, type Transaction } from './transaction.ts'
 
 export interface Block {
   readonly header: Header
@@ -13,4 +17,103 @@ export interface Block {
   readonly evidence: readonly Uint8Array[]
   /** Length of the block's RLP, bytes. */
   readonly size: number
+}
+
+/** What a block holds besides its header. */
+export type BlockBody = Pick<Block, 'transactions' | 'proofHeaders' | 'evidence'>
+
+/** A block from outside: its senders are not recovered yet. */
+export interface DecodedBlock extends Omit<Block, 'transactions'> {
+  readonly transactions: readonly DecodedTransaction[]
+}
+
+export type BlockDecodeError = MalformedError<'BLOCK_MALFORMED'>
+
+/** The block of a finished header and its body. */
+export const sealBlock = (header: Header, body: BlockBody): Block => {
+  const encoded = encodeHeader(header)
+  return { header, hash: keccak256Hex(encoded), ...body, size: blockSize(encoded.byteLength, body) }
+}
+
+/** The block's RLP: [header, transactions, [], proof headers, evidence], the last two only as far as there are any (DESIGN 3). */
+export const encodeBlock = (
+  block: Pick<DecodedBlock, 'header' | 'transactions' | 'proofHeaders' | 'evidence'>,
+): Uint8Array => {
+  const parts = [
+    encodeHeader(block.header),
+    encodeRlpList(block.transactions.map(({ type, raw }) => (type === 0 ? raw : asString(raw)))),
+    EMPTY_LIST,
+  ]
+  if (block.proofHeaders.length + block.evidence.length > 0) parts.push(byteStrings(block.proofHeaders))
+  if (block.evidence.length > 0) parts.push(byteStrings(block.evidence))
+  return encodeRlpList(parts)
+}
+
+const EMPTY_LIST = Uint8Array.of(0xc0)
+
+/** Hash of a body's proof headers or evidence as extraData commits to it: keccak256 of the RLP list of the byte strings. */
+export const hashByteStrings = (items: readonly Uint8Array[]): Hex => keccak256Hex(byteStrings(items))
+
+/** A typed transaction stands in a block as a string, a legacy one as the list it is (EIP-2718). */
+const asString = (raw: Uint8Array): Uint8Array => {
+  const out = new Uint8Array(stringSize(raw))
+  writeString(raw, out, 0)
+  return out
+}
+
+const byteStrings = (items: readonly Uint8Array[]): Uint8Array => encodeRlpList(items.map(asString))
+
+const blockSize = (headerBytes: number, body: BlockBody): number => {
+  let transactions = 0
+  for (const { type, raw } of body.transactions) transactions += type === 0 ? raw.byteLength : stringSize(raw)
+  let size = headerBytes + listSize(transactions) + 1
+  if (body.proofHeaders.length + body.evidence.length > 0) size += listSize(stringsSize(body.proofHeaders))
+  if (body.evidence.length > 0) size += listSize(stringsSize(body.evidence))
+  return listSize(size)
+}
+
+const listSize = (payload: number): number => headerSize(payload) + payload
+const stringsSize = (items: readonly Uint8Array[]): number => items.reduce((sum, item) => sum + stringSize(item), 0)
+
+/** Strict; byte fields are views of `bytes`. Checks form only. Throws BLOCK_MALFORMED. */
+export const decodeBlock = (bytes: Uint8Array): DecodedBlock =>
+  decoding('BLOCK_MALFORMED', () => {
+    const cursor = new RlpCursor(bytes)
+    const outer = cursor.openList()
+    const start = cursor.position
+    const header = readHeader(cursor)
+    const hash = keccak256Hex(bytes.subarray(start, cursor.position))
+    const transactions = readTransactions(cursor)
+    if (!cursor.takeEmptyList()) throw malformed('BLOCK_MALFORMED', 'a block has an empty list of uncles')
+    const proofHeaders = readStrings(cursor)
+    const evidence = readStrings(cursor)
+    cursor.closeList(outer)
+    cursor.finish()
+    return { header, hash, transactions, proofHeaders, evidence, size: bytes.byteLength }
+  })
+
+const readTransactions = (cursor: RlpCursor): readonly DecodedTransaction[] => {
+  const outer = cursor.openList()
+  const transactions: DecodedTransaction[] = []
+  while (cursor.hasMore()) {
+    const legacy = cursor.nextIsList()
+    const transaction = decodeTransaction(legacy ? cursor.raw() : cursor.bytes())
+    if (legacy !== (transaction.type === 0)) throw malformed('BLOCK_MALFORMED', 'a legacy transaction stands as a list')
+    transactions.push(transaction)
+  }
+  cursor.closeList(outer)
+  return transactions
+}
+
+const NONE: readonly Uint8Array[] = []
+
+/** An optional list at the end of a block; an empty one is left out unless another follows, so that each block has one encoding. */
+const readStrings = (cursor: RlpCursor): readonly Uint8Array[] => {
+  if (!cursor.hasMore()) return NONE
+  const outer = cursor.openList()
+  const items: Uint8Array[] = []
+  while (cursor.hasMore()) items.push(cursor.bytes())
+  cursor.closeList(outer)
+  if (items.length === 0 && !cursor.hasMore()) throw malformed('BLOCK_MALFORMED', 'an empty list at the end of a block')
+  return items
 }

@@ -1,5 +1,8 @@
-import type { Hex } from '../util/bytes.ts'
-import type { Certificate } from './certificate.ts'
+import { type Hex, hexToBytes } from '../util/bytes.ts'
+import { type Certificate, certificateItem, readCertificate } from './certificate.ts'
+import { decoding, type MalformedError, malformed } from './malformed.ts'
+import { encodeRlp } from './rlp.ts'
+import { RlpCursor } from './rlp-cursor.ts'
 
 /** What the header's extraData holds (DESIGN 3): RLP of these, in this order, all of it hashed. */
 export interface ExtraData {
@@ -15,3 +18,47 @@ export interface ExtraData {
   readonly proofHeadersHash: Hex
   readonly evidenceRoot: Hex
 }
+
+export type ExtraDataDecodeError = MalformedError<'EXTRA_DATA_MALFORMED'>
+
+/** The only layout there is so far. */
+export const EXTRA_DATA_VERSION = 1
+export const VANITY_BYTES = 32
+
+export const encodeExtraData = (extra: ExtraData): Uint8Array =>
+  encodeRlp([
+    Uint8Array.of(extra.version),
+    extra.vanity,
+    hexToBytes(extra.proposer),
+    extra.parentCertificate === null ? [] : certificateItem(extra.parentCertificate),
+    hexToBytes(extra.proofTip),
+    hexToBytes(extra.proofHeadersHash),
+    hexToBytes(extra.evidenceRoot),
+  ])
+
+/** Throws EXTRA_DATA_MALFORMED, also for a version this binary does not know. */
+export const decodeExtraData = (bytes: Uint8Array): ExtraData =>
+  decoding('EXTRA_DATA_MALFORMED', () => {
+    const cursor = new RlpCursor(bytes)
+    const outer = cursor.openList()
+    const version = cursor.safeUint()
+    if (version !== EXTRA_DATA_VERSION) {
+      throw malformed(
+        'EXTRA_DATA_MALFORMED',
+        `extra data of version ${version}, want ${EXTRA_DATA_VERSION}: upgrade this node`,
+      )
+    }
+    const extra: ExtraData = {
+      version,
+      vanity: cursor.boundedBytes(VANITY_BYTES),
+      proposer: cursor.hex(20),
+      // The empty list stands for none.
+      parentCertificate: cursor.takeEmptyList() ? null : readCertificate(cursor),
+      proofTip: cursor.hex(32),
+      proofHeadersHash: cursor.hex(32),
+      evidenceRoot: cursor.hex(32),
+    }
+    cursor.closeList(outer)
+    cursor.finish()
+    return extra
+  })

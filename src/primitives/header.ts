@@ -1,4 +1,9 @@
-import type { Hex } from '../util/bytes.ts'
+import { keccak256Hex } from '../crypto/hash.ts'
+import { assert } from '../util/assert.ts'
+import { bigintToBytes, type Hex, hexToBytes } from '../util/bytes.ts'
+import { decoding, type MalformedError, malformed } from './malformed.ts'
+import { encodeRlp, type RlpItem } from './rlp.ts'
+import { RlpCursor } from './rlp-cursor.ts'
 
 /** The London header in its usual order; later members only where a custom genesis activates their fork (fixture mode). */
 export interface Header {
@@ -25,3 +30,101 @@ export interface Header {
   readonly parentBeaconBlockRoot?: Hex
   readonly requestsHash?: Hex
 }
+
+export type HeaderDecodeError = MalformedError<'HEADER_MALFORMED'>
+
+/** keccak256 of the empty RLP list: `sha3Uncles` of every block, and the hash of an empty list of proof headers or evidence. */
+export const EMPTY_LIST_HASH: Hex = '0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347'
+export const ZERO_NONCE: Hex = '0x0000000000000000'
+
+/** The header's fields in their order of encoding; a fork's members follow only where it is active. */
+export const headerItems = (header: Header): readonly RlpItem[] => {
+  const items: RlpItem[] = [
+    hexToBytes(header.parentHash),
+    hexToBytes(header.sha3Uncles),
+    hexToBytes(header.miner),
+    hexToBytes(header.stateRoot),
+    hexToBytes(header.transactionsRoot),
+    hexToBytes(header.receiptsRoot),
+    header.logsBloom,
+    bigintToBytes(header.difficulty),
+    bigintToBytes(BigInt(header.number)),
+    bigintToBytes(header.gasLimit),
+    bigintToBytes(header.gasUsed),
+    bigintToBytes(BigInt(header.timestamp)),
+    header.extraData,
+    hexToBytes(header.mixHash),
+    hexToBytes(header.nonce),
+  ]
+  const later = laterItems(header)
+  let present = later.length
+  while (present > 0 && later[present - 1] === undefined) present--
+  for (const item of later.slice(0, present)) {
+    assert(item !== undefined, 'a header holds every member before its last')
+    items.push(item)
+  }
+  return items
+}
+
+const laterItems = (header: Header): readonly (Uint8Array | undefined)[] => [
+  header.baseFeePerGas === undefined ? undefined : bigintToBytes(header.baseFeePerGas),
+  header.withdrawalsRoot && hexToBytes(header.withdrawalsRoot),
+  header.blobGasUsed === undefined ? undefined : bigintToBytes(header.blobGasUsed),
+  header.excessBlobGas === undefined ? undefined : bigintToBytes(header.excessBlobGas),
+  header.parentBeaconBlockRoot && hexToBytes(header.parentBeaconBlockRoot),
+  header.requestsHash && hexToBytes(header.requestsHash),
+]
+
+export const encodeHeader = (header: Header): Uint8Array => encodeRlp(headerItems(header))
+
+/** keccak256 of the header's RLP: the block hash (DESIGN 3). */
+export const headerHash = (header: Header): Hex => keccak256Hex(encodeHeader(header))
+
+/** Throws HEADER_MALFORMED. */
+export const decodeHeader = (bytes: Uint8Array): Header =>
+  decoding('HEADER_MALFORMED', () => {
+    const cursor = new RlpCursor(bytes)
+    const header = readHeader(cursor)
+    cursor.finish()
+    return header
+  })
+
+/** Reads one header where the cursor stands. Throws RLP_INVALID or HEADER_MALFORMED. */
+export const readHeader = (cursor: RlpCursor): Header => {
+  const outer = cursor.openList()
+  const header: Header = {
+    parentHash: cursor.hex(32),
+    sha3Uncles: cursor.hex(32),
+    miner: cursor.hex(20),
+    stateRoot: cursor.hex(32),
+    transactionsRoot: cursor.hex(32),
+    receiptsRoot: cursor.hex(32),
+    logsBloom: readBloom(cursor),
+    difficulty: cursor.uint(32),
+    number: cursor.safeUint(),
+    gasLimit: cursor.uint(8),
+    gasUsed: cursor.uint(8),
+    timestamp: cursor.safeUint(),
+    extraData: cursor.bytes(),
+    mixHash: cursor.hex(32),
+    nonce: cursor.hex(8),
+    ...readLater(cursor),
+  }
+  cursor.closeList(outer)
+  return header
+}
+
+const readBloom = (cursor: RlpCursor): Uint8Array => {
+  const bloom = cursor.bytes()
+  if (bloom.byteLength !== 256) throw malformed('HEADER_MALFORMED', `logsBloom has ${bloom.byteLength} bytes, want 256`)
+  return bloom
+}
+
+const readLater = (cursor: RlpCursor): Partial<Header> => ({
+  ...(cursor.hasMore() && { baseFeePerGas: cursor.uint(32) }),
+  ...(cursor.hasMore() && { withdrawalsRoot: cursor.hex(32) }),
+  ...(cursor.hasMore() && { blobGasUsed: cursor.uint(8) }),
+  ...(cursor.hasMore() && { excessBlobGas: cursor.uint(8) }),
+  ...(cursor.hasMore() && { parentBeaconBlockRoot: cursor.hex(32) }),
+  ...(cursor.hasMore() && { requestsHash: cursor.hex(32) }),
+})

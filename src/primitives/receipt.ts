@@ -1,5 +1,12 @@
-import type { Hex } from '../util/bytes.ts'
-import type { Log } from './log.ts'
+import { assert } from '../util/assert.ts'
+import { bigintToBytes, EMPTY_BYTES, type Hex, hexToBytes } from '../util/bytes.ts'
+import { createAddress } from './address.ts'
+import { bloomOf } from './bloom.ts'
+import { type Log, logItem, readLogs } from './log.ts'
+import { decoding, type MalformedError, malformed } from './malformed.ts'
+import { encodeRlp, encodeRlpList } from './rlp.ts'
+import { RlpCursor } from './rlp-cursor.ts'
+import { effectiveGasPrice, type Transaction } from './transaction.ts'
 
 export interface Receipt {
   readonly type: number
@@ -15,4 +22,114 @@ export interface Receipt {
   readonly logs: readonly Log[]
   readonly blobGasUsed?: bigint
   readonly blobGasPrice?: bigint
+}
+
+export type ReceiptDecodeError = MalformedError<'RECEIPT_MALFORMED'>
+
+const ONE = Uint8Array.of(1)
+
+/** What the receipts root is made of: RLP[status or state root, cumulative gas, bloom, logs], after the type byte of a typed one (EIP-2718). */
+export const encodeReceipt = (receipt: Receipt): Uint8Array => {
+  const list = encodeRlp([
+    outcomeItem(receipt),
+    bigintToBytes(receipt.cumulativeGasUsed),
+    receipt.logsBloom,
+    receipt.logs.map(logItem),
+  ])
+  if (receipt.type === 0) return list
+  const out = new Uint8Array(1 + list.byteLength)
+  out[0] = receipt.type
+  out.set(list, 1)
+  return out
+}
+
+const outcomeItem = (receipt: Pick<Receipt, 'status' | 'root'>): Uint8Array => {
+  if (receipt.root !== undefined) return hexToBytes(receipt.root)
+  assert(receipt.status !== undefined, 'a receipt has a status or a state root')
+  return receipt.status === 1 ? ONE : EMPTY_BYTES
+}
+
+/** A receipt as stored: everything that the block's transactions and header do not tell. */
+export interface StoredReceipt {
+  readonly status?: 0 | 1
+  readonly root?: Hex
+  readonly cumulativeGasUsed: bigint
+  readonly logs: readonly Log[]
+}
+
+/** The receipts of one block as stored. */
+export const encodeStoredReceipts = (receipts: readonly StoredReceipt[]): Uint8Array =>
+  encodeRlpList(
+    receipts.map(receipt =>
+      encodeRlp([outcomeItem(receipt), bigintToBytes(receipt.cumulativeGasUsed), receipt.logs.map(logItem)]),
+    ),
+  )
+
+/** Throws RECEIPT_MALFORMED. */
+export const decodeStoredReceipts = (bytes: Uint8Array): readonly StoredReceipt[] =>
+  decoding('RECEIPT_MALFORMED', () => {
+    const cursor = new RlpCursor(bytes)
+    const outer = cursor.openList()
+    const receipts: StoredReceipt[] = []
+    while (cursor.hasMore()) receipts.push(readStoredReceipt(cursor))
+    cursor.closeList(outer)
+    cursor.finish()
+    return receipts
+  })
+
+const readStoredReceipt = (cursor: RlpCursor): StoredReceipt => {
+  const outer = cursor.openList()
+  const outcome = readOutcome(cursor)
+  const cumulativeGasUsed = cursor.uint(8)
+  const logs = readLogs(cursor)
+  cursor.closeList(outer)
+  return { ...outcome, cumulativeGasUsed, logs }
+}
+
+const readOutcome = (cursor: RlpCursor): Pick<Receipt, 'status' | 'root'> => {
+  const length = cursor.peekLength()
+  if (length === 32) return { root: cursor.hex(32) }
+  const status = cursor.safeUint()
+  if (status > 1) throw malformed('RECEIPT_MALFORMED', `receipt status ${status}`)
+  return { status: status as 0 | 1 }
+}
+
+/** What of a block its receipts depend on. */
+export interface ReceiptContext {
+  readonly transactions: readonly Transaction[]
+  /** 0n before London. */
+  readonly baseFeePerGas: bigint
+  /** Price of blob gas, where blobs exist (fixture mode). */
+  readonly blobGasPrice?: bigint
+}
+
+/** Gas of one blob (EIP-4844). */
+const GAS_PER_BLOB = 131_072n
+
+/** The whole receipts of a block: gas used, price, contract address and bloom are derived from its transactions. */
+export const deriveReceipts = (stored: readonly StoredReceipt[], context: ReceiptContext): readonly Receipt[] => {
+  assert(stored.length === context.transactions.length, 'a block has one receipt for each transaction')
+  return stored.map((_, index) => deriveReceipt(stored, index, context))
+}
+
+/** One of them. */
+export const deriveReceipt = (stored: readonly StoredReceipt[], index: number, context: ReceiptContext): Receipt => {
+  const receipt = stored[index]
+  const tx = context.transactions[index]
+  assert(receipt !== undefined && tx !== undefined, 'the index is one of the block')
+  const before = index === 0 ? 0n : (stored[index - 1] as StoredReceipt).cumulativeGasUsed
+  return {
+    type: tx.type,
+    ...(receipt.root === undefined ? { status: receipt.status ?? 0 } : { root: receipt.root }),
+    cumulativeGasUsed: receipt.cumulativeGasUsed,
+    gasUsed: receipt.cumulativeGasUsed - before,
+    effectiveGasPrice: effectiveGasPrice(tx, context.baseFeePerGas),
+    contractAddress: tx.to === null ? createAddress(tx.from, tx.nonce) : null,
+    logsBloom: bloomOf(receipt.logs),
+    logs: receipt.logs,
+    ...(tx.blobVersionedHashes !== undefined && {
+      blobGasUsed: GAS_PER_BLOB * BigInt(tx.blobVersionedHashes.length),
+      blobGasPrice: context.blobGasPrice ?? 0n,
+    }),
+  }
 }

@@ -38,9 +38,23 @@ export class RlpCursor {
     return this.#at < this.#end
   }
 
+  /** The next item is the empty list, which is then read. */
+  takeEmptyList(): boolean {
+    if (this.#at >= this.#end || this.#bytes[this.#at] !== 0xc0) return false
+    this.#at++
+    return true
+  }
+
   nextIsList(): boolean {
     this.#need()
     return (this.#bytes[this.#at] as number) >= 0xc0
+  }
+
+  /** Payload length of the next item, which is not read. */
+  peekLength(): number {
+    this.#need()
+    this.#header()
+    return this.#length
   }
 
   /** Enters the next item, a list; give the answer to `closeList`. */

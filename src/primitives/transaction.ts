@@ -1,5 +1,5 @@
 import type { Hex } from '../util/bytes.ts'
-import { CodedError } from '../util/errors.ts'
+import { decoding, type MalformedError, malformed } from './malformed.ts'
 import { RlpCursor } from './rlp-cursor.ts'
 
 export interface AccessListEntry {
@@ -50,10 +50,9 @@ export interface Transaction extends DecodedTransaction {
 }
 
 /** The bytes are no canonical transaction; `reason` is the text a client sees. */
-export type DecodeError = { readonly code: 'TRANSACTION_MALFORMED'; readonly reason: string }
+export type DecodeError = MalformedError<'TRANSACTION_MALFORMED'>
 
-const malformed = (reason: string, options?: ErrorOptions): CodedError<DecodeError> =>
-  new CodedError({ code: 'TRANSACTION_MALFORMED', reason }, options)
+const refuse = (reason: string) => malformed('TRANSACTION_MALFORMED', reason)
 
 const INVALID_SIGNATURE = 'invalid transaction v, r, s values'
 
@@ -63,18 +62,8 @@ const INVALID_SIGNATURE = 'invalid transaction v, r, s values'
  */
 export const decodeTransaction = (raw: Uint8Array): DecodedTransaction => {
   const type = raw[0]
-  if (type === undefined) throw malformed('Empty input')
-  try {
-    if (type > 0x7f) return decodeLegacy(raw)
-    if (type === 0 || type > 4) throw malformed('transaction type not supported')
-    if (raw.byteLength === 1) throw malformed('typed transaction too short')
-    return decodeTyped(raw, type as 1 | 2 | 3 | 4)
-  } catch (error) {
-    if (error instanceof CodedError && error.code === 'RLP_INVALID') {
-      throw malformed((error.detail as unknown as DecodeError).reason, { cause: error })
-    }
-    throw error
-  }
+  if (type === undefined) throw refuse('Empty input')
+  return decoding('TRANSACTION_MALFORMED', () => (type > 0x7f ? decodeLegacy(raw) : decodeTyped(raw, type)))
 }
 
 const decodeLegacy = (raw: Uint8Array): DecodedTransaction => {
@@ -109,7 +98,9 @@ const decodeLegacy = (raw: Uint8Array): DecodedTransaction => {
   }
 }
 
-const decodeTyped = (raw: Uint8Array, type: 1 | 2 | 3 | 4): DecodedTransaction => {
+const decodeTyped = (raw: Uint8Array, type: number): DecodedTransaction => {
+  if (!isTyped(type)) throw refuse('transaction type not supported')
+  if (raw.byteLength === 1) throw refuse('typed transaction too short')
   const cursor = new RlpCursor(raw, 1)
   const outer = cursor.openList()
   const chainId = cursor.safeUint()
@@ -125,7 +116,7 @@ const decodeTyped = (raw: Uint8Array, type: 1 | 2 | 3 | 4): DecodedTransaction =
   const blobs = type === 3 ? { maxFeePerBlobGas: cursor.uint(32), blobVersionedHashes: readHashes(cursor) } : undefined
   const authorizations = type === 4 ? { authorizationList: readAuthorizations(cursor) } : undefined
   const v = cursor.safeUint()
-  if (v > 1) throw malformed(INVALID_SIGNATURE)
+  if (v > 1) throw refuse(INVALID_SIGNATURE)
   const r = readSignatureWord(cursor)
   const s = readSignatureWord(cursor)
   cursor.closeList(outer)
@@ -149,18 +140,20 @@ const decodeTyped = (raw: Uint8Array, type: 1 | 2 | 3 | 4): DecodedTransaction =
   return blobs ? { ...common, ...blobs } : authorizations ? { ...common, ...authorizations } : common
 }
 
+const isTyped = (type: number): type is 1 | 2 | 3 | 4 => type >= 1 && type <= 4
+
 /** Below 2^53, since a nonce is a number here; EIP-2681 bounds it by 2^64 - 1, which no account can reach. */
 const readNonce = (cursor: RlpCursor): number => cursor.safeUint()
 
 const readSignatureWord = (cursor: RlpCursor): Uint8Array => {
   const word = cursor.uintBytes(32)
-  if (word.byteLength === 0) throw malformed(INVALID_SIGNATURE)
+  if (word.byteLength === 0) throw refuse(INVALID_SIGNATURE)
   return word
 }
 
 const legacyChainId = (v: number): number | undefined => {
   if (v === 27 || v === 28) return undefined
-  if (v < 35) throw malformed(INVALID_SIGNATURE)
+  if (v < 35) throw refuse(INVALID_SIGNATURE)
   return Math.floor((v - 35) / 2)
 }
 

@@ -1,0 +1,67 @@
+import { keccak256 } from '../crypto/hash.ts'
+import { assert } from '../util/assert.ts'
+import { type Hex, hexToBytes } from '../util/bytes.ts'
+import type { Log } from './log.ts'
+
+/** The 2,048-bit log filter of headers and receipts (Yellow Paper 4.3.1): three bits for each address and topic. */
+export const BLOOM_BYTES = 256
+
+/** No logs. Shared: nobody writes into a bloom but this file into those it makes. */
+export const EMPTY_BLOOM: Uint8Array = new Uint8Array(BLOOM_BYTES)
+
+/** Bit positions of one item: 0 is the lowest bit of the last byte. */
+export type BloomBits = readonly [number, number, number]
+
+/** An address or a topic is hashed again and again; a bounded memory of the last ones spares most of that. */
+const known = new Map<Hex, BloomBits>()
+const KNOWN_ITEMS = 8_192
+
+export const bloomBits = (item: Hex): BloomBits => {
+  const found = known.get(item)
+  if (found !== undefined) return found
+  const hash = keccak256(hexToBytes(item))
+  const bits: BloomBits = [bitAt(hash, 0), bitAt(hash, 2), bitAt(hash, 4)]
+  if (known.size >= KNOWN_ITEMS) known.clear()
+  known.set(item, bits)
+  return bits
+}
+
+const bitAt = (hash: Uint8Array, at: number): number => (((hash[at] as number) << 8) | (hash[at + 1] as number)) & 0x7ff
+
+/** Filter of one receipt's logs. */
+export const bloomOf = (logs: readonly Log[]): Uint8Array => {
+  if (logs.length === 0) return EMPTY_BLOOM
+  const bloom = new Uint8Array(BLOOM_BYTES)
+  for (const log of logs) {
+    add(bloom, log.address)
+    for (const topic of log.topics) add(bloom, topic)
+  }
+  return bloom
+}
+
+const add = (bloom: Uint8Array, item: Hex): void => {
+  for (const bit of bloomBits(item)) bloom[byteOf(bit)] = (bloom[byteOf(bit)] as number) | (1 << (bit & 7))
+}
+
+const byteOf = (bit: number): number => BLOOM_BYTES - 1 - (bit >> 3)
+
+/** Filter of a block: what any of its receipts has. */
+export const uniteBlooms = (blooms: Iterable<Uint8Array>): Uint8Array => {
+  let union: Uint8Array | undefined
+  for (const bloom of blooms) {
+    assert(bloom.byteLength === BLOOM_BYTES, 'a bloom has 256 bytes')
+    if (bloom === EMPTY_BLOOM) continue
+    union ??= new Uint8Array(BLOOM_BYTES)
+    for (let i = 0; i < BLOOM_BYTES; i++) union[i] = (union[i] as number) | (bloom[i] as number)
+  }
+  return union ?? EMPTY_BLOOM
+}
+
+/** false: certainly not there. */
+export const bloomHas = (bloom: Uint8Array, bits: BloomBits): boolean =>
+  hasBit(bloom, bits[0]) && hasBit(bloom, bits[1]) && hasBit(bloom, bits[2])
+
+const hasBit = (bloom: Uint8Array, bit: number): boolean => (((bloom[byteOf(bit)] as number) >> (bit & 7)) & 1) === 1
+
+/** false: the address or topic is certainly not in the logs. */
+export const bloomMayContain = (bloom: Uint8Array, item: Hex): boolean => bloomHas(bloom, bloomBits(item))
