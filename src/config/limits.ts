@@ -31,12 +31,14 @@ export const LIMITS = {
     queue: 4_096,
   },
   pool: {
+    slotBytes: 8 * 1024,
     accountPending: 16,
     accountQueued: 64,
     pending: 16_384,
     queued: 4_096,
     replacementBumpPercent: 10,
     queuedLifetimeMs: 3 * 3_600_000,
+    sweepMs: 60_000,
     journalBytes: 64 * 1024 * 1024,
   },
   block: {

@@ -1,0 +1,51 @@
+import type { Hex } from '../util/bytes.ts'
+
+/**
+ * Why a transaction was refused; thrown as `CodedError<PoolError>`. Listed in the order of the checks: the first that fails answers.
+ * `rpc/errors.ts` makes the client's text, all with JSON-RPC code -32000. Clients match these texts (SPEC 7, DESIGN 7).
+ *
+ * | code | text |
+ * |---|---|
+ * | ALREADY_KNOWN | `already known` |
+ * | TYPE_UNSUPPORTED | `transaction type not supported` |
+ * | INITCODE_TOO_LARGE | `max initcode size exceeded: code size <sizeBytes> limit <limitBytes>` |
+ * | GAS_LIMIT_TOO_HIGH | `exceeds block gas limit` |
+ * | INVALID_CHAIN_ID | `invalid chain id for signer: have <have> want <want>` |
+ * | UNPROTECTED | `only replay-protected (EIP-155) transactions allowed over RPC` |
+ * | TIP_ABOVE_FEE_CAP | `max priority fee per gas higher than max fee per gas` |
+ * | UNDERPRICED | `transaction underpriced: gas price <gotWei> wei is below the minimum of <minWei> wei` |
+ * | OVERSIZED | `oversized data` |
+ * | INVALID_SENDER | `invalid sender` |
+ * | SENDER_NOT_EOA | `sender not an eoa` |
+ * | NONCE_MAX | `nonce has max value` |
+ * | NONCE_TOO_LOW | `nonce too low` |
+ * | INSUFFICIENT_FUNDS | `insufficient funds for gas * price + value` |
+ * | INTRINSIC_GAS | `intrinsic gas too low` |
+ * | REPLACEMENT_UNDERPRICED | `replacement transaction underpriced` |
+ * | POOL_FULL | `txpool is full` |
+ * | JOURNAL_FAILED | `transaction journal failed` |
+ */
+export type PoolError =
+  | { readonly code: 'ALREADY_KNOWN'; readonly hash: Hex }
+  | { readonly code: 'TYPE_UNSUPPORTED'; readonly type: number }
+  | { readonly code: 'INITCODE_TOO_LARGE'; readonly sizeBytes: number; readonly limitBytes: number }
+  | { readonly code: 'GAS_LIMIT_TOO_HIGH'; readonly have: bigint; readonly limit: bigint }
+  | { readonly code: 'INVALID_CHAIN_ID'; readonly have: number; readonly want: number }
+  | { readonly code: 'UNPROTECTED' }
+  | { readonly code: 'TIP_ABOVE_FEE_CAP'; readonly tipWei: bigint; readonly feeCapWei: bigint }
+  /** `minWei` is the price that would do now: the larger of the network's floor and the next block's base fee. */
+  | { readonly code: 'UNDERPRICED'; readonly gotWei: bigint; readonly minWei: bigint }
+  | { readonly code: 'OVERSIZED'; readonly sizeBytes: number; readonly limitBytes: number }
+  | { readonly code: 'INVALID_SENDER' }
+  | { readonly code: 'SENDER_NOT_EOA'; readonly address: Hex }
+  | { readonly code: 'NONCE_MAX' }
+  | { readonly code: 'NONCE_TOO_LOW'; readonly expected: number; readonly got: number }
+  /** `want` is this transaction's cost plus that of the sender's transactions ahead of it in the pool. */
+  | { readonly code: 'INSUFFICIENT_FUNDS'; readonly have: bigint; readonly want: bigint }
+  | { readonly code: 'INTRINSIC_GAS'; readonly have: bigint; readonly want: bigint }
+  /** The smallest fee fields that would replace. */
+  | { readonly code: 'REPLACEMENT_UNDERPRICED'; readonly minFeeWei: bigint; readonly minTipWei: bigint }
+  /** `account`: this sender has too many waiting behind a nonce gap; otherwise the whole pool has no room at this price. */
+  | { readonly code: 'POOL_FULL'; readonly scope: 'pending' | 'queued' | 'account'; readonly limit: number }
+  /** The disk refused; the transaction is pooled but would not survive a restart. */
+  | { readonly code: 'JOURNAL_FAILED' }

@@ -1,0 +1,390 @@
+import { LIMITS } from '../config/limits.ts'
+import type { ChainParams } from '../config/networks.ts'
+import type { DecodedTransaction, Transaction } from '../primitives/transaction.ts'
+import type { Hex } from '../util/bytes.ts'
+import { CodedError } from '../util/errors.ts'
+import type { PoolError } from './errors.ts'
+import { type AdmissionRules, checkAccount, checkForm, checkReplacement } from './pool/checks.ts'
+import { costOf, type PoolEntry } from './pool/entry.ts'
+import { IndexedHeap } from './pool/heap.ts'
+import { Selection } from './pool/selection.ts'
+import { Sender } from './pool/sender.ts'
+import type { AccountReader, IntrinsicGas } from './ports.ts'
+
+export type Origin = 'local' | 'remote'
+
+/** Bounds, in slots of `slotBytes`: a transaction takes one for each begun slot of its serialised length. */
+export interface PoolLimits {
+  readonly slotBytes: number
+  /** Ready slots an account keeps when the pool is full, whatever others offer. */
+  readonly accountPending: number
+  readonly accountQueued: number
+  readonly pending: number
+  readonly queued: number
+  readonly replacementBumpPercent: number
+  readonly queuedLifetimeMs: number
+  readonly sweepMs: number
+}
+
+export interface TxPoolOptions {
+  readonly params: ChainParams
+  readonly accounts: AccountReader
+  readonly intrinsicGas: IntrinsicGas
+  /** Number and base fee (wei) of the block after the head. */
+  readonly number: number
+  readonly baseFee: bigint
+  /** Accept legacy transactions without EIP-155 replay protection. */
+  readonly allowUnprotected?: boolean
+  readonly limits?: PoolLimits
+}
+
+export interface AdmitResult {
+  readonly status: 'pending' | 'queued'
+  /** What this one took the place of. */
+  readonly replaced: Hex | undefined
+  /** Executable for the first time: this one, and those it was the missing nonce of. */
+  readonly executable: readonly Transaction[]
+}
+
+/** A committed block as the pool sees it; the account reader must already answer the state after it. */
+export interface PoolBlock {
+  /** Of the committed block. */
+  readonly number: number
+  readonly transactions: readonly Transaction[]
+  /** Of the next block, wei. */
+  readonly baseFee: bigint
+  readonly nowMs: number
+  /** Other accounts the block changed; without it, an account that was only paid by a contract is seen again at the next sweep. */
+  readonly touched?: Iterable<Hex>
+}
+
+export interface PoolContent {
+  readonly pending: ReadonlyMap<Hex, readonly Transaction[]>
+  readonly queued: ReadonlyMap<Hex, readonly Transaction[]>
+}
+
+/** Why transactions left other than by a request, counted since the start. */
+export interface PoolDrops {
+  /** Their nonce is used: included, or overtaken by another of the same nonce. */
+  stale: number
+  /** The balance no longer pays for them. */
+  unpayable: number
+  replaced: number
+  /** For want of room. */
+  evicted: number
+  /** Waited behind a nonce gap for too long. */
+  expired: number
+}
+
+/**
+ * Transactions waiting for a block, pure: time comes in, nothing goes out but answers. Three kinds, of which RPC shows the last two as one:
+ * - executable: nonces follow from the account's without a gap, the balance pays for all, the price reaches the next base fee;
+ * - ready but for the price: as before, but the base fee rose above it or above one ahead of it. It keeps its place and waits;
+ * - queued: behind a nonce gap, or beyond what the balance pays for.
+ *
+ * Ready ones share `limits.pending`, queued ones `limits.queued`. When room runs out the largest sender loses its last transaction;
+ * between equals (all within the guaranteed slots count as equal) the one of the lowest tip, and between equal tips the newest.
+ * Local transactions get no extra room: on a public node everything submitted is local.
+ */
+export class TxPool {
+  readonly drops: PoolDrops = { stale: 0, unpayable: 0, replaced: 0, evicted: 0, expired: 0 }
+  readonly limits: PoolLimits
+  readonly #accounts: AccountReader
+  readonly #byHash = new Map<Hex, PoolEntry>()
+  readonly #senders = new Map<Hex, Sender>()
+  readonly #readyVictims: IndexedHeap<Sender>
+  readonly #queuedVictims: IndexedHeap<Sender>
+  #rules: AdmissionRules
+  #readySlots = 0
+  #queuedSlots = 0
+  #executable = 0
+  #arrivals = 0
+  #sweptMs = 0
+
+  constructor(options: TxPoolOptions) {
+    const { params, accounts, intrinsicGas, number, baseFee, allowUnprotected = false, limits = LIMITS.pool } = options
+    this.limits = limits
+    this.#accounts = accounts
+    this.#rules = { params, intrinsicGas, number, baseFee, allowUnprotected }
+    this.#readyVictims = new IndexedHeap(largerReady(limits.accountPending), sender => sender.readyHeap)
+    this.#queuedVictims = new IndexedHeap(largerQueued, sender => sender.queuedHeap)
+  }
+
+  get baseFee(): bigint {
+    return this.#rules.baseFee
+  }
+
+  /** The checks that need no sender, for a caller who wants to refuse before recovering it. Throws CodedError<PoolError>. */
+  precheck(tx: DecodedTransaction): void {
+    checkForm(tx, this.#rules)
+  }
+
+  /** Takes a transaction in or throws CodedError<PoolError>; the pool is then as before, but for others evicted to make room. */
+  admit(tx: Transaction, nowMs: number, origin: Origin): AdmitResult {
+    if (this.#byHash.has(tx.hash)) throw refusal({ code: 'ALREADY_KNOWN', hash: tx.hash })
+    checkForm(tx, this.#rules)
+    const fresh: Transaction[] = []
+    const sender = this.#senderFor(tx.from, fresh)
+    const replaced = sender.find(tx.nonce)
+    checkAccount(tx, sender, replaced, this.#accounts, this.#rules)
+    if (replaced) checkReplacement(tx, replaced.transaction, this.limits.replacementBumpPercent)
+    const entry = this.#entry(tx, origin)
+    if (replaced) this.#checkRoomFor(entry, replaced)
+    sender.lastActiveMs = nowMs
+    this.#insert(sender, entry)
+    const full = this.#trim(sender, entry)
+    this.#announce(sender, fresh)
+    if (full) throw refusal(full)
+    const status = tx.nonce < sender.nonce + sender.executable ? 'pending' : 'queued'
+    return { status, replaced: replaced?.transaction.hash, executable: fresh }
+  }
+
+  /** Follows the chain: drops what was included or can no longer be paid, promotes and demotes. Answers what became executable for the first time. */
+  onBlock(block: PoolBlock): readonly Transaction[] {
+    const { baseFee } = this.#rules
+    this.#rules = { ...this.#rules, number: block.number + 1, baseFee: block.baseFee }
+    const touched = this.#touchedBy(block)
+    for (const sender of touched) this.#recheck(sender)
+    if (block.baseFee !== baseFee) this.#repriceAll()
+    const sweep = block.nowMs - this.#sweptMs >= this.limits.sweepMs
+    if (sweep) this.#sweep(block.nowMs)
+    for (const sender of touched) this.#trim(sender)
+    const fresh: Transaction[] = []
+    for (const sender of sweep || block.baseFee !== baseFee ? this.#senders.values() : touched)
+      this.#announce(sender, fresh)
+    return fresh
+  }
+
+  /** Executable transactions in block order, for the proposer; by default at the next block's base fee. */
+  select(baseFee: bigint = this.#rules.baseFee): Selection {
+    return new Selection(this.#senders.values(), baseFee)
+  }
+
+  has(hash: Hex): boolean {
+    return this.#byHash.has(hash)
+  }
+
+  get(hash: Hex): Transaction | undefined {
+    return this.#byHash.get(hash)?.transaction
+  }
+
+  /** The nonce the sender's next transaction should carry: counts those that only wait for the price, not those behind a gap. */
+  nextNonce(address: Hex): number {
+    const nonce = this.#accounts.nonce(address)
+    const sender = this.#senders.get(address)
+    return sender === undefined ? nonce : Math.max(nonce, sender.nonce + sender.ready)
+  }
+
+  counts(): { readonly pending: number; readonly queued: number } {
+    return { pending: this.#executable, queued: this.#byHash.size - this.#executable }
+  }
+
+  /** Room taken, against `limits.pending` and `limits.queued`. */
+  slots(): { readonly ready: number; readonly queued: number } {
+    return { ready: this.#readySlots, queued: this.#queuedSlots }
+  }
+
+  get senders(): number {
+    return this.#senders.size
+  }
+
+  content(): PoolContent {
+    const pending = new Map<Hex, readonly Transaction[]>()
+    const queued = new Map<Hex, readonly Transaction[]>()
+    for (const { address, entries, executable } of this.#senders.values()) {
+      if (executable > 0) pending.set(address, entries.slice(0, executable).map(transactionOf))
+      if (executable < entries.length) queued.set(address, entries.slice(executable).map(transactionOf))
+    }
+    return { pending, queued }
+  }
+
+  /** Executable ones, nonce order within a sender, senders in no particular order. */
+  *pendingTransactions(): Generator<Transaction, void, undefined> {
+    for (const { entries, executable } of this.#senders.values()) {
+      for (let i = 0; i < executable; i++) yield (entries[i] as PoolEntry).transaction
+    }
+  }
+
+  /** What the journal must keep. */
+  *localTransactions(): Generator<Transaction, void, undefined> {
+    for (const { entries } of this.#senders.values())
+      for (const entry of entries) if (entry.local) yield entry.transaction
+  }
+
+  /** The sender's list, brought up to date with the head if that moved before `onBlock` told us. */
+  #senderFor(address: Hex, fresh: Transaction[]): Sender {
+    const known = this.#senders.get(address)
+    if (known === undefined) return new Sender(address, this.#accounts.nonce(address), this.#accounts.balance(address))
+    if (this.#recheck(known)) {
+      this.#trim(known)
+      this.#announce(known, fresh)
+    }
+    return known
+  }
+
+  #entry(transaction: Transaction, origin: Origin): PoolEntry {
+    return {
+      transaction,
+      costWei: costOf(transaction),
+      slots: Math.max(1, Math.ceil(transaction.raw.byteLength / this.limits.slotBytes)),
+      arrival: this.#arrivals++,
+      local: origin === 'local',
+      announced: false,
+    }
+  }
+
+  /** A replacement that needs more room than there is must not cost the sender the transaction it has. */
+  #checkRoomFor(entry: PoolEntry, replaced: PoolEntry): void {
+    const more = entry.slots - replaced.slots
+    if (more <= 0) return
+    const { pending, queued, accountQueued } = this.limits
+    const sender = this.#senders.get(entry.transaction.from) as Sender
+    if (this.#readySlots + more > pending) throw refusal({ code: 'POOL_FULL', scope: 'pending', limit: pending })
+    if (this.#queuedSlots + more > queued) throw refusal({ code: 'POOL_FULL', scope: 'queued', limit: queued })
+    if (sender.queuedSlots + more > accountQueued)
+      throw refusal({ code: 'POOL_FULL', scope: 'account', limit: accountQueued })
+  }
+
+  #insert(sender: Sender, entry: PoolEntry): void {
+    this.#senders.set(sender.address, sender)
+    this.#byHash.set(entry.transaction.hash, entry)
+    const replaced = this.#change(sender, () => sender.insert(entry, this.#rules.baseFee))
+    if (replaced === undefined) return
+    this.#byHash.delete(replaced.transaction.hash)
+    this.drops.replaced++
+  }
+
+  /** Drops until every limit holds; tells which one cost `newcomer` its place, if one did. */
+  #trim(sender: Sender, newcomer?: PoolEntry): PoolError | undefined {
+    const { accountQueued, pending, queued } = this.limits
+    let full: PoolError | undefined
+    const drop = (victim: Sender, scope: 'pending' | 'queued' | 'account', limit: number): void => {
+      const { baseFee } = this.#rules
+      const entry = this.#change(victim, () =>
+        scope === 'pending' ? victim.dropReadyTail(baseFee) : victim.dropQueuedTail(baseFee),
+      )
+      this.#byHash.delete(entry.transaction.hash)
+      if (entry === newcomer) full = { code: 'POOL_FULL', scope, limit }
+      else this.drops.evicted++
+    }
+    while (sender.queuedSlots > accountQueued) drop(sender, 'account', accountQueued)
+    while (this.#readySlots > pending) drop(this.#readyVictims.peek() as Sender, 'pending', pending)
+    while (this.#queuedSlots > queued) drop(this.#queuedVictims.peek() as Sender, 'queued', queued)
+    return full
+  }
+
+  /** Reads the account again and drops what it can no longer send; false when nothing about the account changed. */
+  #recheck(sender: Sender): boolean {
+    const nonce = this.#accounts.nonce(sender.address)
+    const balanceWei = this.#accounts.balance(sender.address)
+    if (nonce === sender.nonce && balanceWei === sender.balanceWei) return false
+    this.#change(sender, () => {
+      const kept: PoolEntry[] = []
+      for (const entry of sender.entries) {
+        const stale = entry.transaction.nonce < nonce
+        if (!stale && entry.costWei <= balanceWei) kept.push(entry)
+        else {
+          this.#byHash.delete(entry.transaction.hash)
+          this.drops[stale ? 'stale' : 'unpayable']++
+        }
+      }
+      if (kept.length !== sender.entries.length) sender.entries = kept
+      sender.nonce = nonce
+      sender.balanceWei = balanceWei
+      sender.recount(this.#rules.baseFee)
+    })
+    return true
+  }
+
+  #touchedBy(block: PoolBlock): Set<Sender> {
+    const touched = new Set<Sender>()
+    const touch = (address: Hex): Sender | undefined => {
+      const sender = this.#senders.get(address)
+      if (sender) touched.add(sender)
+      return sender
+    }
+    for (const tx of block.transactions) {
+      const sender = touch(tx.from)
+      if (sender) sender.lastActiveMs = block.nowMs
+      if (tx.to !== null) touch(tx.to)
+    }
+    for (const address of block.touched ?? []) touch(address)
+    return touched
+  }
+
+  #repriceAll(): void {
+    const { baseFee } = this.#rules
+    this.#executable = 0
+    for (const sender of this.#senders.values()) {
+      sender.executable = 0
+      sender.reprice(baseFee)
+      this.#executable += sender.executable
+    }
+    this.#readyVictims.rebuild()
+    this.#queuedVictims.rebuild()
+  }
+
+  /** Sees every account again, and lets go of what has waited behind a gap for too long. */
+  #sweep(nowMs: number): void {
+    this.#sweptMs = nowMs
+    for (const sender of [...this.#senders.values()]) {
+      if (this.#recheck(sender)) this.#trim(sender)
+      if (sender.entries.length === sender.ready || nowMs - sender.lastActiveMs < this.limits.queuedLifetimeMs) continue
+      for (const entry of sender.entries.slice(sender.ready)) {
+        this.#byHash.delete(entry.transaction.hash)
+        this.drops.expired++
+      }
+      this.#change(sender, () => {
+        sender.entries = sender.entries.slice(0, sender.ready)
+        sender.recount(this.#rules.baseFee)
+      })
+    }
+  }
+
+  #announce(sender: Sender, fresh: Transaction[]): void {
+    const { entries, executable } = sender
+    for (; sender.announced < executable; sender.announced++) {
+      const entry = entries[sender.announced] as PoolEntry
+      if (!entry.announced) fresh.push(entry.transaction)
+      entry.announced = true
+    }
+  }
+
+  /** Every change of a sender's list goes through here, so that the sums and the orders of eviction follow. */
+  #change<T>(sender: Sender, change: () => T): T {
+    this.#readySlots -= sender.readySlots
+    this.#queuedSlots -= sender.queuedSlots
+    this.#executable -= sender.executable
+    const result = change()
+    this.#readySlots += sender.readySlots
+    this.#queuedSlots += sender.queuedSlots
+    this.#executable += sender.executable
+    if (sender.readySlots > 0) this.#readyVictims.update(sender)
+    else this.#readyVictims.remove(sender)
+    if (sender.queuedSlots > 0) this.#queuedVictims.update(sender)
+    else this.#queuedVictims.remove(sender)
+    if (sender.entries.length === 0) this.#senders.delete(sender.address)
+    return result
+  }
+}
+
+const refusal = (detail: PoolError): CodedError<PoolError> => new CodedError<PoolError>(detail)
+
+const transactionOf = (entry: PoolEntry): Transaction => entry.transaction
+
+/** Within the guaranteed slots all senders are equal, and the lower tip goes first. */
+const largerReady =
+  (guaranteed: number) =>
+  (a: Sender, b: Sender): boolean => {
+    const sizeA = a.readySlots > guaranteed ? a.readySlots : guaranteed
+    const sizeB = b.readySlots > guaranteed ? b.readySlots : guaranteed
+    if (sizeA !== sizeB) return sizeA > sizeB
+    if (a.readyTailTip !== b.readyTailTip) return a.readyTailTip < b.readyTailTip
+    return (a.entries[a.ready - 1] as PoolEntry).arrival > (b.entries[b.ready - 1] as PoolEntry).arrival
+  }
+
+const largerQueued = (a: Sender, b: Sender): boolean => {
+  if (a.queuedSlots !== b.queuedSlots) return a.queuedSlots > b.queuedSlots
+  if (a.queuedTailTip !== b.queuedTailTip) return a.queuedTailTip < b.queuedTailTip
+  return (a.entries.at(-1) as PoolEntry).arrival > (b.entries.at(-1) as PoolEntry).arrival
+}

@@ -1,0 +1,86 @@
+import { isActive } from '../../config/forks.ts'
+import { LIMITS } from '../../config/limits.ts'
+import type { ChainParams } from '../../config/networks.ts'
+import type { DecodedTransaction, Transaction } from '../../primitives/transaction.ts'
+import { CodedError } from '../../util/errors.ts'
+import type { PoolError } from '../errors.ts'
+import type { AccountReader, IntrinsicGas } from '../ports.ts'
+import { costOf, type PoolEntry } from './entry.ts'
+import type { Sender } from './sender.ts'
+
+/** What the next block asks of a transaction. */
+export interface AdmissionRules {
+  readonly params: ChainParams
+  readonly allowUnprotected: boolean
+  /** Number and base fee of the block after the head. */
+  readonly number: number
+  readonly baseFee: bigint
+  readonly intrinsicGas: IntrinsicGas
+}
+
+const refuse = (detail: PoolError): never => {
+  throw new CodedError<PoolError>(detail)
+}
+
+/** What can be said without knowing the sender; throws CodedError<PoolError>. Cheap, so it also runs before the recovery. */
+export const checkForm = (tx: DecodedTransaction, rules: AdmissionRules): void => {
+  const { params } = rules
+  if (tx.type === 3 || (tx.type === 4 && !isActive(params.forks, 'prague', rules.number))) {
+    refuse({ code: 'TYPE_UNSUPPORTED', type: tx.type })
+  }
+  if (tx.to === null && tx.data.byteLength > LIMITS.block.initCodeBytes) {
+    refuse({ code: 'INITCODE_TOO_LARGE', sizeBytes: tx.data.byteLength, limitBytes: LIMITS.block.initCodeBytes })
+  }
+  if (tx.gasLimit > params.blockGasLimit) {
+    refuse({ code: 'GAS_LIMIT_TOO_HIGH', have: tx.gasLimit, limit: params.blockGasLimit })
+  }
+  if (tx.chainId === undefined) {
+    if (!rules.allowUnprotected) refuse({ code: 'UNPROTECTED' })
+  } else if (tx.chainId !== params.chainId) {
+    refuse({ code: 'INVALID_CHAIN_ID', have: tx.chainId, want: params.chainId })
+  }
+  if (tx.maxPriorityFeePerGas > tx.maxFeePerGas) {
+    refuse({ code: 'TIP_ABOVE_FEE_CAP', tipWei: tx.maxPriorityFeePerGas, feeCapWei: tx.maxFeePerGas })
+  }
+  const { lowerBoundWei } = params.baseFee
+  const minWei = rules.baseFee > lowerBoundWei ? rules.baseFee : lowerBoundWei
+  if (tx.maxFeePerGas < minWei) refuse({ code: 'UNDERPRICED', gotWei: tx.maxFeePerGas, minWei })
+  checkSize(tx.raw.byteLength)
+}
+
+export const checkSize = (sizeBytes: number): void => {
+  const limitBytes = LIMITS.block.transactionBytes
+  if (sizeBytes > limitBytes) refuse({ code: 'OVERSIZED', sizeBytes, limitBytes })
+}
+
+/**
+ * What depends on the sender's account at the head. Like geth, the balance must pay for this transaction and all of the sender's
+ * ready ones ahead of it: each alone would let an account with funds for one occupy the pool with thousands that can never all be paid.
+ */
+export const checkAccount = (
+  tx: Transaction,
+  sender: Sender,
+  replaced: PoolEntry | undefined,
+  accounts: AccountReader,
+  rules: AdmissionRules,
+): void => {
+  if (accounts.hasCode?.(tx.from)) refuse({ code: 'SENDER_NOT_EOA', address: tx.from })
+  // A nonce is a number here, and the account must be able to count one further (EIP-2681 in the small).
+  if (tx.nonce >= Number.MAX_SAFE_INTEGER) refuse({ code: 'NONCE_MAX' })
+  if (tx.nonce < sender.nonce) refuse({ code: 'NONCE_TOO_LOW', expected: sender.nonce, got: tx.nonce })
+  const replacesReady = replaced !== undefined && tx.nonce < sender.nonce + sender.ready
+  const want = costOf(tx) + sender.readyCostWei - (replacesReady ? replaced.costWei : 0n)
+  if (want > sender.balanceWei) refuse({ code: 'INSUFFICIENT_FUNDS', have: sender.balanceWei, want })
+  const intrinsic = rules.intrinsicGas(tx, rules.number)
+  if (tx.gasLimit < intrinsic) refuse({ code: 'INTRINSIC_GAS', have: tx.gasLimit, want: intrinsic })
+}
+
+/** Both fee fields must rise by the bump, so that replacing is never free for the sender; a tip of zero may stay zero. */
+export const checkReplacement = (tx: Transaction, old: Transaction, bumpPercent: number): void => {
+  const bump = (wei: bigint): bigint => (wei * BigInt(100 + bumpPercent) + 99n) / 100n
+  const minFeeWei = bump(old.maxFeePerGas)
+  const minTipWei = bump(old.maxPriorityFeePerGas)
+  if (tx.maxFeePerGas < minFeeWei || tx.maxPriorityFeePerGas < minTipWei) {
+    refuse({ code: 'REPLACEMENT_UNDERPRICED', minFeeWei, minTipWei })
+  }
+}

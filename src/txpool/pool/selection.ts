@@ -1,0 +1,100 @@
+import type { Transaction } from '../../primitives/transaction.ts'
+import type { Hex } from '../../util/bytes.ts'
+import { effectiveTip, type PoolEntry } from './entry.ts'
+import type { Sender } from './sender.ts'
+
+/** The next transaction of one sender. */
+interface Head {
+  readonly entries: readonly PoolEntry[]
+  readonly end: number
+  index: number
+  entry: PoolEntry
+  tip: bigint
+  /** The tip as a double: orders most pairs without touching a bigint. Rounding keeps the order, so only equal ones need more. */
+  roughTip: number
+}
+
+/**
+ * Executable transactions in block order: effective tip, then arrival, nonces of a sender in sequence. A heap over the senders'
+ * heads, so that taking the first k of n costs O(senders + k log senders). Reads the lists as they were when it began.
+ */
+export class Selection {
+  readonly #baseFee: bigint
+  readonly #heap: Head[] = []
+  readonly #skipped = new Set<Hex>()
+  #current: Hex | undefined
+  #skipCurrent = false
+
+  constructor(senders: Iterable<Sender>, baseFee: bigint) {
+    this.#baseFee = baseFee
+    for (const sender of senders) {
+      const entry = sender.entries[0]
+      if (sender.executable === 0 || entry === undefined || entry.transaction.maxFeePerGas < baseFee) continue
+      const tip = effectiveTip(entry.transaction, baseFee)
+      this.#heap.push({ entries: sender.entries, end: sender.executable, index: 0, entry, tip, roughTip: Number(tip) })
+    }
+    for (let at = (this.#heap.length >> 1) - 1; at >= 0; at--) this.#down(at)
+  }
+
+  next(): Transaction | undefined {
+    if (this.#current !== undefined) this.#advance()
+    while (this.#heap.length > 0) {
+      const { transaction } = (this.#heap[0] as Head).entry
+      this.#current = transaction.from
+      if (!this.#skipped.has(transaction.from)) return transaction
+      this.#skipCurrent = true
+      this.#advance()
+    }
+    this.#current = undefined
+    return undefined
+  }
+
+  /** Nothing more of this sender. */
+  skipSender(transaction: Transaction): void {
+    if (transaction.from === this.#current) this.#skipCurrent = true
+    else this.#skipped.add(transaction.from)
+  }
+
+  /** Puts the sender's next transaction in the place of the one given out. */
+  #advance(): void {
+    const head = this.#heap[0] as Head
+    const nonce = head.entry.transaction.nonce + 1
+    const entry = this.#skipCurrent || ++head.index >= head.end ? undefined : head.entries[head.index]
+    this.#skipCurrent = false
+    // The nonce is compared because a sender's last transactions may be evicted, and others appended, during a selection.
+    if (entry?.transaction.nonce === nonce && entry.transaction.maxFeePerGas >= this.#baseFee) {
+      head.entry = entry
+      head.tip = effectiveTip(entry.transaction, this.#baseFee)
+      head.roughTip = Number(head.tip)
+      this.#down(0)
+      return
+    }
+    const last = this.#heap.pop() as Head
+    if (this.#heap.length === 0) return
+    this.#heap[0] = last
+    this.#down(0)
+  }
+
+  #down(at: number): void {
+    const heap = this.#heap
+    const item = heap[at] as Head
+    let index = at
+    for (;;) {
+      let childIndex = 2 * index + 1
+      if (childIndex >= heap.length) break
+      const right = childIndex + 1
+      if (right < heap.length && before(heap[right] as Head, heap[childIndex] as Head)) childIndex = right
+      const child = heap[childIndex] as Head
+      if (!before(child, item)) break
+      heap[index] = child
+      index = childIndex
+    }
+    heap[index] = item
+  }
+}
+
+const before = (a: Head, b: Head): boolean => {
+  if (a.roughTip !== b.roughTip) return a.roughTip > b.roughTip
+  if (a.tip !== b.tip) return a.tip > b.tip
+  return a.entry.arrival < b.entry.arrival
+}

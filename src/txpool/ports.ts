@@ -1,0 +1,14 @@
+import type { DecodedTransaction } from '../primitives/transaction.ts'
+import type { Hex } from '../util/bytes.ts'
+
+/** What the pool reads of the head's state; synchronous. Unknown accounts answer zero. */
+export interface AccountReader {
+  nonce(address: Hex): number
+  /** Wei. */
+  balance(address: Hex): bigint
+  /** True for a contract; an EIP-7702 delegation is no contract (EIP-3607). Left out: not checked. */
+  hasCode?(address: Hex): boolean
+}
+
+/** Gas a transaction costs before its message runs, the calldata floor of EIP-7623 included, at block `number`. */
+export type IntrinsicGas = (transaction: DecodedTransaction, number: number) => bigint
