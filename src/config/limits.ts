@@ -92,5 +92,6 @@ export const LIMITS = {
     pendingTransactions: 1_000,
     pendingBuildMs: 50,
     logSliceBlocks: 64,
+    logQueries: 256,
   },
 } as const
