@@ -1,0 +1,42 @@
+import type { BaseFeeParams } from '../config/networks.ts'
+import type { Header } from '../primitives/header.ts'
+
+/**
+ * Base fee of a block from its parent's header, wei per gas: KIP-71 with an even result (reference/kaia-behaviour.md 2).
+ * It moves by at most 1/denominator a block and stays inside the bounds; the child of genesis starts at the floor.
+ */
+export const nextBaseFee = (
+  parent: Pick<Header, 'number' | 'gasUsed' | 'baseFeePerGas'>,
+  params: BaseFeeParams,
+): bigint => {
+  const lower = evenFloor(params)
+  if (parent.number === 0 || parent.baseFeePerGas === undefined) return lower
+  const upper = evenCeiling(params)
+  const base = clamp(parent.baseFeePerGas, lower, upper)
+  const used = min(parent.gasUsed, params.maxBlockGasUsed)
+  const target = params.gasTarget
+  if (used === target) return even(base)
+  if (used > target) {
+    const delta = step(base, used - target, params)
+    return even(min(base + (delta > 0n ? delta : 1n), upper))
+  }
+  return even(max(base - step(base, target - used, params), lower))
+}
+
+const step = (base: bigint, distance: bigint, params: BaseFeeParams): bigint =>
+  (base * distance) / params.gasTarget / params.denominator
+
+/** The lowest base fee there can be: the lower bound, made even upwards. */
+export const evenFloor = (params: BaseFeeParams): bigint => params.lowerBoundWei + (params.lowerBoundWei & 1n)
+
+/** The highest: the upper bound, made even downwards. */
+export const evenCeiling = (params: BaseFeeParams): bigint => even(params.upperBoundWei)
+
+const even = (value: bigint): bigint => value - (value & 1n)
+const min = (a: bigint, b: bigint): bigint => (a < b ? a : b)
+const max = (a: bigint, b: bigint): bigint => (a > b ? a : b)
+const clamp = (value: bigint, lower: bigint, upper: bigint): bigint => min(max(value, lower), upper)
+
+/** What `eth_gasPrice` suggests on a base fee: 10 % above it, never above the ceiling (DESIGN 6). Wei per gas. */
+export const suggestedGasPrice = (baseFeePerGas: bigint, params: BaseFeeParams): bigint =>
+  min((baseFeePerGas * 110n) / 100n, params.upperBoundWei)

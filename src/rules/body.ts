@@ -1,0 +1,49 @@
+import { LIMITS } from '../config/limits.ts'
+import { type DecodedBlock, hashByteStrings } from '../primitives/block.ts'
+import type { ExtraData } from '../primitives/extra-data.ts'
+import { transactionsRoot } from '../primitives/roots.ts'
+import type { Hex } from '../util/bytes.ts'
+import { CodedError } from '../util/errors.ts'
+
+/** A body that is not the one its header names, or too large. */
+export type BodyError =
+  | { readonly code: 'BODY_TOO_LARGE'; readonly bytes: number; readonly limit: number }
+  | {
+      readonly code: 'BODY_TRANSACTION_TOO_LARGE'
+      readonly index: number
+      readonly bytes: number
+      readonly limit: number
+    }
+  | { readonly code: 'BODY_TRANSACTIONS_ROOT'; readonly have: Hex; readonly want: Hex }
+  | { readonly code: 'BODY_PROOF_HEADERS'; readonly have: Hex; readonly want: Hex }
+  | { readonly code: 'BODY_EVIDENCE'; readonly have: Hex; readonly want: Hex }
+
+/** Sizes (DESIGN 2) and the three hashes by which a header names its body. Throws CodedError<BodyError>. */
+export const checkBody = (
+  block: Pick<DecodedBlock, 'header' | 'transactions' | 'proofHeaders' | 'evidence'>,
+  extra: ExtraData,
+): void => {
+  checkSizes(block.transactions)
+  const root = transactionsRoot(block.transactions)
+  const { transactionsRoot: wanted } = block.header
+  if (root !== wanted) fail({ code: 'BODY_TRANSACTIONS_ROOT', have: root, want: wanted })
+  const proofs = hashByteStrings(block.proofHeaders)
+  if (proofs !== extra.proofHeadersHash)
+    fail({ code: 'BODY_PROOF_HEADERS', have: proofs, want: extra.proofHeadersHash })
+  const evidence = hashByteStrings(block.evidence)
+  if (evidence !== extra.evidenceRoot) fail({ code: 'BODY_EVIDENCE', have: evidence, want: extra.evidenceRoot })
+}
+
+const checkSizes = (transactions: DecodedBlock['transactions']): void => {
+  let bytes = 0
+  transactions.forEach(({ raw }, index) => {
+    const limit = LIMITS.block.transactionBytes
+    if (raw.byteLength > limit) fail({ code: 'BODY_TRANSACTION_TOO_LARGE', index, bytes: raw.byteLength, limit })
+    bytes += raw.byteLength
+  })
+  if (bytes > LIMITS.block.bodyBytes) fail({ code: 'BODY_TOO_LARGE', bytes, limit: LIMITS.block.bodyBytes })
+}
+
+const fail = (detail: BodyError): never => {
+  throw new CodedError(detail)
+}

@@ -1,0 +1,18 @@
+import { assert } from '../util/assert.ts'
+
+/*
+ * A cycle is `cycleBlocks` blocks: cycle c holds c * cycleBlocks + 1 .. (c + 1) * cycleBlocks, and ends with the block that pays
+ * the rewards (DESIGN 4 and 6). Genesis counts as part of cycle 0.
+ */
+
+export const cycleOf = (number: number, cycleBlocks: number): number => {
+  assert(number >= 0 && cycleBlocks > 0, 'a block number and a cycle length')
+  return number === 0 ? 0 : Math.floor((number - 1) / cycleBlocks)
+}
+
+export const firstOfCycle = (cycle: number, cycleBlocks: number): number => cycle * cycleBlocks + 1
+
+export const lastOfCycle = (cycle: number, cycleBlocks: number): number => (cycle + 1) * cycleBlocks
+
+/** Whether the block pays the rewards of its cycle. */
+export const endsCycle = (number: number, cycleBlocks: number): boolean => number > 0 && number % cycleBlocks === 0

@@ -1,0 +1,103 @@
+import type { ChainParams } from '../config/networks.ts'
+import type { Block } from '../primitives/block.ts'
+import { decodeExtraData, type ExtraData } from '../primitives/extra-data.ts'
+import { EMPTY_LIST_HASH, type Header, ZERO_NONCE } from '../primitives/header.ts'
+import { type Hex, ZERO_HASH } from '../util/bytes.ts'
+import { CodedError } from '../util/errors.ts'
+import { nextBaseFee } from './base-fee.ts'
+import { maxTimestamp, minTimestampStep } from './timestamp.ts'
+
+/** A header that cannot follow its parent: what it has and what the rule wants. */
+export type HeaderError =
+  | { readonly code: 'HEADER_NUMBER'; readonly have: number; readonly want: number }
+  | { readonly code: 'HEADER_PARENT_HASH'; readonly have: Hex; readonly want: Hex }
+  | { readonly code: 'HEADER_TIMESTAMP_TOO_EARLY'; readonly have: number; readonly want: number }
+  | { readonly code: 'HEADER_TIMESTAMP_IN_FUTURE'; readonly have: number; readonly want: number }
+  | { readonly code: 'HEADER_GAS_LIMIT'; readonly have: bigint; readonly want: bigint }
+  | { readonly code: 'HEADER_GAS_USED'; readonly have: bigint; readonly want: bigint }
+  | { readonly code: 'HEADER_DIFFICULTY'; readonly have: bigint; readonly want: bigint }
+  | { readonly code: 'HEADER_NONCE'; readonly have: Hex; readonly want: Hex }
+  | { readonly code: 'HEADER_MIX_HASH'; readonly have: Hex; readonly want: Hex }
+  | { readonly code: 'HEADER_UNCLES'; readonly have: Hex; readonly want: Hex }
+  | { readonly code: 'HEADER_BASE_FEE'; readonly have: bigint | null; readonly want: bigint }
+  | { readonly code: 'HEADER_EXTRA_DATA'; readonly reason: string }
+  | { readonly code: 'HEADER_FOREIGN_MEMBER'; readonly member: string }
+
+const fail = (detail: HeaderError): never => {
+  throw new CodedError(detail)
+}
+
+/**
+ * Every rule of a header that needs only its parent and the time; execution decides the roots, consensus the proposer and the
+ * certificate. Answers the extra data, decoded. Throws CodedError<HeaderError>.
+ */
+export const checkHeader = (
+  header: Header,
+  parent: Pick<Block, 'header' | 'hash'>,
+  params: ChainParams,
+  nowMs: number,
+): ExtraData => {
+  const { number, parentHash } = header
+  const wantNumber = parent.header.number + 1
+  if (number !== wantNumber) fail({ code: 'HEADER_NUMBER', have: number, want: wantNumber })
+  if (parentHash !== parent.hash) fail({ code: 'HEADER_PARENT_HASH', have: parentHash, want: parent.hash })
+  checkConstants(header)
+  checkTimestamp(header.timestamp, parent.header.timestamp, params.blockTimeMs, nowMs)
+  checkGas(header, parent.header, params)
+  return checkExtraData(header)
+}
+
+const checkConstants = (header: Header): void => {
+  const { difficulty, nonce, mixHash, sha3Uncles } = header
+  if (difficulty !== 1n) fail({ code: 'HEADER_DIFFICULTY', have: difficulty, want: 1n })
+  if (nonce !== ZERO_NONCE) fail({ code: 'HEADER_NONCE', have: nonce, want: ZERO_NONCE })
+  if (mixHash !== ZERO_HASH) fail({ code: 'HEADER_MIX_HASH', have: mixHash, want: ZERO_HASH })
+  if (sha3Uncles !== EMPTY_LIST_HASH) fail({ code: 'HEADER_UNCLES', have: sha3Uncles, want: EMPTY_LIST_HASH })
+  for (const member of FOREIGN_MEMBERS) {
+    if (header[member] !== undefined) fail({ code: 'HEADER_FOREIGN_MEMBER', member })
+  }
+}
+
+/** Members of other chains' headers, which only the fixture mode knows. */
+const FOREIGN_MEMBERS = [
+  'withdrawalsRoot',
+  'blobGasUsed',
+  'excessBlobGas',
+  'parentBeaconBlockRoot',
+  'requestsHash',
+] as const satisfies readonly (keyof Header)[]
+
+const checkTimestamp = (have: number, parent: number, blockTimeMs: number, nowMs: number): void => {
+  const earliest = parent + minTimestampStep(blockTimeMs)
+  if (have < earliest) fail({ code: 'HEADER_TIMESTAMP_TOO_EARLY', have, want: earliest })
+  const latest = maxTimestamp(nowMs)
+  if (have > latest) fail({ code: 'HEADER_TIMESTAMP_IN_FUTURE', have, want: latest })
+}
+
+const checkGas = (header: Header, parent: Header, params: ChainParams): void => {
+  const { gasLimit, gasUsed, baseFeePerGas } = header
+  if (gasLimit !== params.blockGasLimit) fail({ code: 'HEADER_GAS_LIMIT', have: gasLimit, want: params.blockGasLimit })
+  if (gasUsed > gasLimit) fail({ code: 'HEADER_GAS_USED', have: gasUsed, want: gasLimit })
+  const want = nextBaseFee(parent, params.baseFee)
+  if (baseFeePerGas !== want) fail({ code: 'HEADER_BASE_FEE', have: baseFeePerGas ?? null, want })
+}
+
+const checkExtraData = (header: Header): ExtraData => {
+  const extra = decoded(header.extraData)
+  // Genesis has no certificate; every other block has one, and its child carries it.
+  const wanted = header.number > 1
+  if (wanted !== (extra.parentCertificate !== null)) {
+    fail({ code: 'HEADER_EXTRA_DATA', reason: wanted ? 'no parent certificate' : 'a certificate of genesis' })
+  }
+  return extra
+}
+
+const decoded = (extraData: Uint8Array): ExtraData => {
+  try {
+    return decodeExtraData(extraData)
+  } catch (error) {
+    if (!(error instanceof CodedError) || error.code !== 'EXTRA_DATA_MALFORMED') throw error
+    const { reason } = error.detail as { code: string; reason: string }
+    throw new CodedError<HeaderError>({ code: 'HEADER_EXTRA_DATA', reason }, { cause: error })
+  }
+}

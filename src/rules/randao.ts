@@ -1,0 +1,24 @@
+import { keccak256, keccak256Hex } from '../crypto/hash.ts'
+import { asBuffer, bytesToHex, concatBytes, type Hex, hexToBytes, ZERO_HASH } from '../util/bytes.ts'
+
+/*
+ * Chance on the chain (DESIGN 2 and 4). A cycle's seed takes in the proof tip as it was two cycles before: a header costs work
+ * and is final when included, so nobody can choose it. Without a miner the seed moves on, predictable but not steerable.
+ */
+
+/** Seed of a cycle: keccak256(seed before, id of the proof tip at the end of the cycle before that, cycle as u64). */
+export const nextSeed = (previousSeed: Hex, proofTip: Hex, cycle: number): Hex =>
+  keccak256Hex(concatBytes(hexToBytes(previousSeed), hexToBytes(proofTip), u64(cycle)))
+
+/** Seed of cycle 0: the genesis hash stands for the seed before it, and there is no proof tip yet. */
+export const firstSeed = (genesisHash: Hex): Hex => nextSeed(genesisHash, ZERO_HASH, 0)
+
+/** DIFFICULTY/PREVRANDAO of a block: keccak256(seed of its cycle, number as u64). Known a cycle ahead: no lottery. */
+export const prevRandao = (seed: Hex, number: number): Hex =>
+  bytesToHex(keccak256(concatBytes(hexToBytes(seed), u64(number))))
+
+const u64 = (value: number): Uint8Array => {
+  const out = new Uint8Array(8)
+  asBuffer(out).writeBigUInt64BE(BigInt(value))
+  return out
+}
