@@ -1,0 +1,45 @@
+interface Ticket {
+  finish: (() => void) | undefined
+}
+
+/**
+ * Continues work in the order it was handed in, whatever order its promises settle in. Senders are recovered on several threads, but a
+ * client that sends nonces 1, 2, 3 must not see 3 refused for the gap that 1 and 2 are about to fill.
+ */
+export class InOrder {
+  #tickets: (Ticket | undefined)[] = []
+  #head = 0
+
+  run<T, R>(work: Promise<T>, then: (value: T) => R): Promise<R> {
+    const ticket: Ticket = { finish: undefined }
+    this.#tickets.push(ticket)
+    return new Promise<R>((resolve, reject) => {
+      work.then(
+        value => {
+          ticket.finish = () => {
+            try {
+              resolve(then(value))
+            } catch (error) {
+              reject(error)
+            }
+          }
+          this.#drain()
+        },
+        error => {
+          ticket.finish = () => reject(error)
+          this.#drain()
+        },
+      )
+    })
+  }
+
+  #drain(): void {
+    for (let ticket = this.#tickets[this.#head]; ticket?.finish; ticket = this.#tickets[this.#head]) {
+      this.#tickets[this.#head++] = undefined
+      ticket.finish()
+    }
+    if (this.#head < 1_024 && this.#head < this.#tickets.length) return
+    this.#tickets = this.#tickets.slice(this.#head)
+    this.#head = 0
+  }
+}

@@ -1,0 +1,52 @@
+import { crc32 } from 'node:zlib'
+import { LIMITS } from '../config/limits.ts'
+import { asBuffer, bytesEqual } from '../util/bytes.ts'
+
+/*
+ * The file: eight bytes that name the format, then records back to back, numbers little-endian:
+ *   size u32 | crc32 u32 of size and bytes | bytes of a raw transaction
+ * An empty record does not exist, so that a tail of zeros, which a crash can leave, is no record.
+ */
+export const JOURNAL_MAGIC: Uint8Array = Buffer.from('TNDMTXJ1', 'latin1')
+const HEAD_BYTES = 8
+
+/** The records of these transactions in one piece. */
+export const encodeRecords = (raws: readonly Uint8Array[]): Uint8Array => {
+  let size = 0
+  for (const raw of raws) size += HEAD_BYTES + raw.byteLength
+  const out = Buffer.allocUnsafe(size)
+  let at = 0
+  for (const raw of raws) {
+    out.writeUInt32LE(raw.byteLength, at)
+    out.set(raw, at + HEAD_BYTES)
+    out.writeUInt32LE(checksum(out, at, raw.byteLength), at + 4)
+    at += HEAD_BYTES + raw.byteLength
+  }
+  return out
+}
+
+export interface DecodedJournal {
+  readonly transactions: readonly Uint8Array[]
+  /** Bytes after the last whole record: what a crash tore off, or damage. */
+  readonly lostBytes: number
+}
+
+/** Reads up to the first record that is torn or damaged. A file of another kind is all lost. */
+export const decodeJournal = (bytes: Uint8Array): DecodedJournal => {
+  const file = asBuffer(bytes)
+  if (!bytesEqual(file.subarray(0, HEAD_BYTES), JOURNAL_MAGIC)) return { transactions: [], lostBytes: file.byteLength }
+  const transactions: Uint8Array[] = []
+  let at = JOURNAL_MAGIC.byteLength
+  while (at + HEAD_BYTES <= file.byteLength) {
+    const size = file.readUInt32LE(at)
+    const end = at + HEAD_BYTES + size
+    if (size === 0 || size > LIMITS.block.transactionBytes || end > file.byteLength) break
+    if (file.readUInt32LE(at + 4) !== checksum(file, at, size)) break
+    transactions.push(file.subarray(at + HEAD_BYTES, end))
+    at = end
+  }
+  return { transactions, lostBytes: file.byteLength - at }
+}
+
+const checksum = (file: Buffer, at: number, size: number): number =>
+  crc32(file.subarray(at + HEAD_BYTES, at + HEAD_BYTES + size), crc32(file.subarray(at, at + 4)))

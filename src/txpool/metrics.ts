@@ -1,0 +1,79 @@
+import type { Metrics } from '../metrics/registry.ts'
+import type { TxPool } from './pool.ts'
+
+export interface PoolMetrics {
+  submitted(origin: 'local' | 'remote', result: string, seconds: number): void
+  journalWritten(written: { readonly transactions: number; readonly bytes: number; readonly durationMs: number }): void
+}
+
+/** The pool's own metrics; sizes and drops are read from the pool at each scrape. */
+export const createPoolMetrics = (metrics: Metrics, pool: TxPool): PoolMetrics => {
+  metrics.gauge({
+    name: 'txpool_pending_transactions',
+    help: 'Executable in the next block',
+    read: () => pool.counts().pending,
+  })
+  metrics.gauge({
+    name: 'txpool_queued_transactions',
+    help: 'Waiting for a nonce, for funds or for a lower base fee',
+    read: () => pool.counts().queued,
+  })
+  metrics.gauge({ name: 'txpool_sender_accounts', help: 'Senders with pooled transactions', read: () => pool.senders })
+  metrics.gauge({
+    name: 'txpool_pending_room_used_ratio',
+    help: 'Share of the room for ready transactions in use; at 1 the largest senders are trimmed',
+    read: () => pool.slots().ready / pool.limits.pending,
+  })
+  metrics.gauge({
+    name: 'txpool_queued_room_used_ratio',
+    help: 'Share of the room for transactions behind a nonce gap in use',
+    read: () => pool.slots().queued / pool.limits.queued,
+  })
+  countDrops(metrics, pool)
+  const submissions = metrics.counter({
+    name: 'txpool_submissions_total',
+    help: 'Transactions offered, by origin and outcome: accepted, or the code of the refusal',
+    labels: ['origin', 'result'],
+  })
+  const seconds = metrics.histogram({
+    name: 'txpool_submit_seconds',
+    help: 'From bytes to answer: decoding, recovery, admission, and for local ones the journal',
+    labels: ['origin'],
+  })
+  const journalSeconds = metrics.histogram({
+    name: 'txpool_journal_write_seconds',
+    help: 'Write and sync of one batch',
+  })
+  const journalBatch = metrics.histogram({
+    name: 'txpool_journal_batch_transactions',
+    help: 'Transactions that shared one sync',
+    buckets: [1, 4, 16, 64, 256, 1_024, 4_096],
+  })
+  const journalBytes = metrics.counter({ name: 'txpool_journal_bytes_total', help: 'Written to the journal' })
+  return {
+    submitted(origin, result, duration) {
+      submissions.inc({ origin, result })
+      seconds.observe({ origin }, duration)
+    },
+    journalWritten({ transactions, bytes, durationMs }) {
+      journalSeconds.observe(durationMs / 1e3)
+      journalBatch.observe(transactions)
+      journalBytes.inc(bytes)
+    },
+  }
+}
+
+const countDrops = (metrics: Metrics, pool: TxPool): void => {
+  const drops = metrics.counter({
+    name: 'txpool_drops_total',
+    help: 'Transactions that left the pool, by reason; stale ones were included or overtaken',
+    labels: ['reason'],
+  })
+  const seen = { ...pool.drops }
+  metrics.onScrape(() => {
+    for (const reason of Object.keys(seen) as (keyof typeof seen)[]) {
+      drops.inc({ reason }, pool.drops[reason] - seen[reason])
+      seen[reason] = pool.drops[reason]
+    }
+  })
+}
