@@ -2,6 +2,14 @@
 
 export type Hex = `0x${string}`
 
+// Node's own fast paths behind toString('hex') and write(_, 'hex'), which its type package leaves out.
+declare global {
+  interface Buffer {
+    hexSlice(start?: number, end?: number): string
+    hexWrite(text: string, offset?: number, length?: number): number
+  }
+}
+
 export const EMPTY_BYTES = new Uint8Array(0)
 export const ZERO_ADDRESS: Hex = `0x${'00'.repeat(20)}`
 export const ZERO_HASH: Hex = `0x${'00'.repeat(32)}`
