@@ -4,12 +4,12 @@ import type { DecodedTransaction, Transaction } from '../primitives/transaction.
 import type { Hex } from '../util/bytes.ts'
 import { CodedError } from '../util/errors.ts'
 import type { PoolError } from './errors.ts'
-import { type AdmissionRules, checkAccount, checkForm, checkReplacement } from './pool/checks.ts'
+import { type AdmissionRules, admissionRules, checkAccount, checkForm, checkReplacement } from './pool/checks.ts'
 import { costOf, type PoolEntry } from './pool/entry.ts'
 import { IndexedHeap } from './pool/heap.ts'
 import { Selection } from './pool/selection.ts'
 import { Sender } from './pool/sender.ts'
-import type { AccountReader, IntrinsicGas } from './ports.ts'
+import type { AccountReader } from './ports.ts'
 
 export type Origin = 'local' | 'remote'
 
@@ -29,7 +29,6 @@ export interface PoolLimits {
 export interface TxPoolOptions {
   readonly params: ChainParams
   readonly accounts: AccountReader
-  readonly intrinsicGas: IntrinsicGas
   /** Number and base fee (wei) of the block after the head. */
   readonly number: number
   readonly baseFee: bigint
@@ -74,6 +73,8 @@ export interface PoolDrops {
   evicted: number
   /** Waited behind a nonce gap for too long. */
   expired: number
+  /** The proposer could not include them. */
+  discarded: number
 }
 
 /**
@@ -87,7 +88,7 @@ export interface PoolDrops {
  * Local transactions get no extra room: on a public node everything submitted is local.
  */
 export class TxPool {
-  readonly drops: PoolDrops = { stale: 0, unpayable: 0, replaced: 0, evicted: 0, expired: 0 }
+  readonly drops: PoolDrops = { stale: 0, unpayable: 0, replaced: 0, evicted: 0, expired: 0, discarded: 0 }
   readonly limits: PoolLimits
   readonly #accounts: AccountReader
   readonly #byHash = new Map<Hex, PoolEntry>()
@@ -102,10 +103,10 @@ export class TxPool {
   #sweptMs = 0
 
   constructor(options: TxPoolOptions) {
-    const { params, accounts, intrinsicGas, number, baseFee, allowUnprotected = false, limits = LIMITS.pool } = options
+    const { params, accounts, number, baseFee, allowUnprotected = false, limits = LIMITS.pool } = options
     this.limits = limits
     this.#accounts = accounts
-    this.#rules = { params, intrinsicGas, number, baseFee, allowUnprotected }
+    this.#rules = admissionRules(params, number, baseFee, allowUnprotected)
     this.#readyVictims = new IndexedHeap(largerReady(limits.accountPending), sender => sender.readyHeap)
     this.#queuedVictims = new IndexedHeap(largerQueued, sender => sender.queuedHeap)
   }
@@ -141,8 +142,8 @@ export class TxPool {
 
   /** Follows the chain: drops what was included or can no longer be paid, promotes and demotes. Answers what became executable for the first time. */
   onBlock(block: PoolBlock): readonly Transaction[] {
-    const { baseFee } = this.#rules
-    this.#rules = { ...this.#rules, number: block.number + 1, baseFee: block.baseFee }
+    const { params, baseFee, allowUnprotected } = this.#rules
+    this.#rules = admissionRules(params, block.number + 1, block.baseFee, allowUnprotected)
     const touched = this.#touchedBy(block)
     for (const sender of touched) this.#recheck(sender)
     if (block.baseFee !== baseFee) this.#repriceAll()
@@ -153,6 +154,21 @@ export class TxPool {
     for (const sender of sweep || block.baseFee !== baseFee ? this.#senders.values() : touched)
       this.#announce(sender, fresh)
     return fresh
+  }
+
+  /** Lets go of a transaction that turned out not to be includable; those of the sender behind it wait for its nonce. */
+  discard(hash: Hex): boolean {
+    const entry = this.#byHash.get(hash)
+    if (entry === undefined) return false
+    const sender = this.#senders.get(entry.transaction.from) as Sender
+    this.#byHash.delete(hash)
+    this.drops.discarded++
+    this.#change(sender, () => {
+      sender.entries = sender.entries.filter(other => other !== entry)
+      sender.recount(this.#rules.baseFee)
+    })
+    this.#trim(sender)
+    return true
   }
 
   /** Executable transactions in block order, for the proposer; by default at the next block's base fee. */

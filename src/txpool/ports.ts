@@ -1,4 +1,3 @@
-import type { DecodedTransaction } from '../primitives/transaction.ts'
 import type { Hex } from '../util/bytes.ts'
 
 /** What the pool reads of the head's state; synchronous. Unknown accounts answer zero. */
@@ -9,6 +8,3 @@ export interface AccountReader {
   /** True for a contract; an EIP-7702 delegation is no contract (EIP-3607). Left out: not checked. */
   hasCode?(address: Hex): boolean
 }
-
-/** Gas a transaction costs before its message runs, the calldata floor of EIP-7623 included, at block `number`. */
-export type IntrinsicGas = (transaction: DecodedTransaction, number: number) => bigint

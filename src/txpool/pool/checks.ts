@@ -2,9 +2,10 @@ import { isActive } from '../../config/forks.ts'
 import { LIMITS } from '../../config/limits.ts'
 import type { ChainParams } from '../../config/networks.ts'
 import type { DecodedTransaction, Transaction } from '../../primitives/transaction.ts'
+import { type IntrinsicGasRules, intrinsicGasRulesAt, minimumGas } from '../../rules/intrinsic-gas.ts'
 import { CodedError } from '../../util/errors.ts'
 import type { PoolError } from '../errors.ts'
-import type { AccountReader, IntrinsicGas } from '../ports.ts'
+import type { AccountReader } from '../ports.ts'
 import { costOf, type PoolEntry } from './entry.ts'
 import type { Sender } from './sender.ts'
 
@@ -15,8 +16,24 @@ export interface AdmissionRules {
   /** Number and base fee of the block after the head. */
   readonly number: number
   readonly baseFee: bigint
-  readonly intrinsicGas: IntrinsicGas
+  readonly setCode: boolean
+  readonly gas: IntrinsicGasRules
 }
+
+/** The rules of the block after the head. */
+export const admissionRules = (
+  params: ChainParams,
+  number: number,
+  baseFee: bigint,
+  allowUnprotected: boolean,
+): AdmissionRules => ({
+  params,
+  allowUnprotected,
+  number,
+  baseFee,
+  setCode: isActive(params.forks, 'prague', number),
+  gas: intrinsicGasRulesAt(params, number),
+})
 
 const refuse = (detail: PoolError): never => {
   throw new CodedError<PoolError>(detail)
@@ -25,7 +42,7 @@ const refuse = (detail: PoolError): never => {
 /** What can be said without knowing the sender; throws CodedError<PoolError>. Cheap, so it also runs before the recovery. */
 export const checkForm = (tx: DecodedTransaction, rules: AdmissionRules): void => {
   const { params } = rules
-  if (tx.type === 3 || (tx.type === 4 && !isActive(params.forks, 'prague', rules.number))) {
+  if (tx.type === 3 || (tx.type === 4 && !rules.setCode)) {
     refuse({ code: 'TYPE_UNSUPPORTED', type: tx.type })
   }
   if (tx.to === null && tx.data.byteLength > LIMITS.block.initCodeBytes) {
@@ -71,7 +88,7 @@ export const checkAccount = (
   const replacesReady = replaced !== undefined && tx.nonce < sender.nonce + sender.ready
   const want = costOf(tx) + sender.readyCostWei - (replacesReady ? replaced.costWei : 0n)
   if (want > sender.balanceWei) refuse({ code: 'INSUFFICIENT_FUNDS', have: sender.balanceWei, want })
-  const intrinsic = rules.intrinsicGas(tx, rules.number)
+  const intrinsic = minimumGas(tx, rules.gas)
   if (tx.gasLimit < intrinsic) refuse({ code: 'INTRINSIC_GAS', have: tx.gasLimit, want: intrinsic })
 }
 
