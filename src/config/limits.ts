@@ -66,6 +66,8 @@ export const LIMITS = {
     codeCacheBytes: 16 * 1024 * 1024,
     historyBlocks: 128,
     proofRollbackEntries: 100_000,
+    /** Old reverse diffs removed with one block when there are more than the length of history. */
+    pruneBlocksPerCommit: 8,
   },
   consensus: {
     futureHeights: 10,

@@ -47,8 +47,8 @@ export const decodeAccount = (bytes: Uint8Array): Account => {
   const balanceAt = 1 + nonceBytes
   assert(nonceBytes <= 7 && balanceAt <= codeAt, 'a stored account is whole')
   return {
-    nonce: nonceBytes === 0 ? 0 : Number.parseInt(buffer.hexSlice(1, balanceAt), 16),
-    balance: balanceAt === codeAt ? 0n : BigInt(`0x${buffer.hexSlice(balanceAt, codeAt)}`),
+    nonce: nonceBytes === 0 ? 0 : Number.parseInt(buffer.toString('hex', 1, balanceAt), 16),
+    balance: balanceAt === codeAt ? 0n : BigInt(`0x${buffer.toString('hex', balanceAt, codeAt)}`),
     codeHash: head & HAS_CODE ? bytesToHex(buffer.subarray(codeAt, storageAt)) : EMPTY_CODE_HASH,
     storageRoot: head & HAS_STORAGE ? bytesToHex(buffer.subarray(storageAt)) : EMPTY_ROOT,
   }

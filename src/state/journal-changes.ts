@@ -4,21 +4,19 @@ import type { StateChanges } from './changes.ts'
 import type { Entry } from './journal-entry.ts'
 
 /** The difference between a journal's entries and their base, free of what went to and fro. */
-export const collectChanges = (
-  entries: Iterable<Entry>,
-  codes: ReadonlyMap<Hex, Uint8Array>,
-): StateChanges => {
+export const collectChanges = (entries: Iterable<Entry>, codes: ReadonlyMap<Hex, Uint8Array>): StateChanges => {
   const accounts = new Map<Hex, { before: Account | undefined; after: Account | undefined }>()
   const storage = new Map<Hex, Map<Hex, { before: Hex; after: Hex }>>()
   const code = new Map<Hex, Uint8Array>()
   const cleared = new Set<Hex>()
   for (const entry of entries) {
-    if (!entry.sameFieldsAsBase()) {
+    const dropped = entry.droppedStorage()
+    if (dropped) cleared.add(entry.address)
+    if (dropped || !entry.sameFieldsAsBase()) {
       accounts.set(entry.address, { before: entry.base, after: entry.toAccount() })
       const added = entry.codeHash === entry.base?.codeHash ? undefined : codes.get(entry.codeHash)
       if (added !== undefined) code.set(entry.codeHash, added)
     }
-    if (entry.droppedStorage()) cleared.add(entry.address)
     const slots = slotChanges(entry)
     if (slots !== undefined) storage.set(entry.address, slots)
   }

@@ -59,9 +59,7 @@ export class Entry {
   sameFieldsAsBase(): boolean {
     const { base } = this
     if (base === undefined) return !this.exists
-    return (
-      this.exists && this.nonce === base.nonce && this.balance === base.balance && this.codeHash === base.codeHash
-    )
+    return this.exists && this.nonce === base.nonce && this.balance === base.balance && this.codeHash === base.codeHash
   }
 
   /** The base account had storage that is gone now. */

@@ -1,4 +1,4 @@
-import { type Hex } from '../util/bytes.ts'
+import type { Hex } from '../util/bytes.ts'
 import type { Entry, Slot } from './journal-entry.ts'
 
 /** One change of a journal and what it takes to undo it. */

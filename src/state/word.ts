@@ -10,5 +10,5 @@ export const encodeWord = (word: Hex): Uint8Array => {
 
 export const decodeWord = (bytes: Uint8Array | undefined): Hex => {
   if (bytes === undefined || bytes.byteLength === 0) return ZERO_HASH
-  return `0x${asBuffer(bytes).hexSlice(0, bytes.byteLength).padStart(64, '0')}`
+  return `0x${asBuffer(bytes).toString('hex').padStart(64, '0')}`
 }

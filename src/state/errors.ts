@@ -1,0 +1,12 @@
+import type { Hex } from '../util/bytes.ts'
+
+/** Thrown as CodedError by this folder. */
+export type StateError =
+  /** The state after that block is not kept: pruned, or beyond the head. `root` is its state root, zero when the header is unknown too. */
+  | { readonly code: 'MISSING_STATE'; readonly root: Hex }
+  /** The stored accounts do not make the root that was expected: the data directory is damaged. */
+  | { readonly code: 'STATE_ROOT_MISMATCH'; readonly number: number; readonly expected: Hex; readonly found: Hex }
+  /** Block tables and state tables stand at different blocks. */
+  | { readonly code: 'STATE_HEAD_MISMATCH'; readonly expected: number; readonly found: number }
+  /** More entries changed since that block than a proof may roll back. */
+  | { readonly code: 'PROOF_TOO_DEEP'; readonly limit: number }

@@ -1,0 +1,115 @@
+import type { Snapshot, Store } from '../storage/store.ts'
+import { assert } from '../util/assert.ts'
+import { EMPTY_BYTES, type Hex, ZERO_HASH } from '../util/bytes.ts'
+import { type Account, EMPTY_CODE_HASH, EMPTY_ROOT } from './account.ts'
+import { hashHex, readAccount, readCode, readSlot } from './flat.ts'
+import { GenerationCache } from './generation-cache.ts'
+import type { StateReader } from './reader.ts'
+import type { Sealed } from './sealed.ts'
+import { SlotCache } from './slot-cache.ts'
+
+export interface CacheLimits {
+  readonly accountCache: number
+  readonly slotCache: number
+  readonly codeCacheBytes: number
+}
+
+interface Cached {
+  readonly account: Account | undefined
+  /** keccak of the address. */
+  readonly hashed: Uint8Array
+}
+
+export interface HeadCounters {
+  accountHits: number
+  accountMisses: number
+  slotHits: number
+  slotMisses: number
+}
+
+/**
+ * The head's state, synchronous. Misses are read through a snapshot of the head, so a block being written is not seen before
+ * `advance`; blocks that are committed go into the caches as they are.
+ */
+export class HeadState implements StateReader {
+  readonly counters: HeadCounters = { accountHits: 0, accountMisses: 0, slotHits: 0, slotMisses: 0 }
+  readonly #store: Store
+  readonly #accounts: GenerationCache<Cached>
+  readonly #slots: SlotCache
+  readonly #codes: GenerationCache<Uint8Array>
+  #snapshot: Snapshot
+
+  constructor(store: Store, limits: CacheLimits) {
+    this.#store = store
+    this.#accounts = new GenerationCache(limits.accountCache)
+    this.#slots = new SlotCache(limits.slotCache)
+    this.#codes = new GenerationCache(limits.codeCacheBytes, code => code.byteLength)
+    this.#snapshot = store.snapshot()
+  }
+
+  account(address: Hex): Account | undefined {
+    return this.#cached(address).account
+  }
+
+  storage(address: Hex, slot: Hex): Hex {
+    const found = this.#slots.get(address, slot)
+    if (found !== undefined) {
+      this.counters.slotHits++
+      return found
+    }
+    this.counters.slotMisses++
+    const { account, hashed } = this.#cached(address)
+    if (account === undefined || account.storageRoot === EMPTY_ROOT) return ZERO_HASH
+    const word = readSlot(this.#store, hashed, slot, this.#snapshot)
+    this.#slots.set(address, slot, word)
+    return word
+  }
+
+  code(address: Hex): Uint8Array {
+    const codeHash = this.account(address)?.codeHash ?? EMPTY_CODE_HASH
+    if (codeHash === EMPTY_CODE_HASH) return EMPTY_BYTES
+    const found = this.#codes.get(codeHash)
+    if (found !== undefined) return found
+    const code = readCode(this.#store, codeHash)
+    assert(code.byteLength > 0, 'the code of every account is stored')
+    this.#codes.set(codeHash, code)
+    return code
+  }
+
+  /** keccak of an address, remembered for those in the cache. */
+  hashed(address: Hex): Uint8Array {
+    return this.#accounts.get(address)?.hashed ?? hashHex(address)
+  }
+
+  /** Moves the head at once: `sealed` is durable by now. The promise is for the old snapshot. */
+  advance(sealed: Sealed): Promise<void> {
+    const before = this.#snapshot
+    this.#snapshot = this.#store.snapshot()
+    for (const address of sealed.cleared) this.#slots.drop(address)
+    for (const [address, slots] of sealed.storage) {
+      for (const [slot, { after }] of slots) this.#slots.set(address, slot, after)
+    }
+    for (const [address, { after }] of sealed.accounts) {
+      this.#accounts.set(address, { account: after, hashed: this.hashed(address) })
+    }
+    for (const [hash, code] of sealed.code) this.#codes.set(hash, code)
+    return before.close()
+  }
+
+  async close(): Promise<void> {
+    await this.#snapshot.close()
+  }
+
+  #cached(address: Hex): Cached {
+    const found = this.#accounts.get(address)
+    if (found !== undefined) {
+      this.counters.accountHits++
+      return found
+    }
+    this.counters.accountMisses++
+    const hashed = hashHex(address)
+    const cached = { account: readAccount(this.#store, hashed, this.#snapshot), hashed }
+    this.#accounts.set(address, cached)
+    return cached
+  }
+}

@@ -1,0 +1,107 @@
+import { BUCKETS } from '../storage/buckets.ts'
+import { numberKey } from '../storage/keys.ts'
+import type { Snapshot, Store } from '../storage/store.ts'
+import { EMPTY_BYTES, type Hex, hexToBytes } from '../util/bytes.ts'
+import { CodedError } from '../util/errors.ts'
+import { type Account, decodeAccount, EMPTY_CODE_HASH } from './account.ts'
+import type { StateError } from './errors.ts'
+import { hashHex, readAccount, readCode, readSlot, slotKey } from './flat.ts'
+import { valueAt } from './history-rows.ts'
+import type { AsyncStateReader, StateReader } from './reader.ts'
+import { readStateMeta, type StateMeta, storedStateRoot } from './state-meta.ts'
+import { decodeWord } from './word.ts'
+
+/** Where the state stands in a snapshot, if block `number` can be read there. Throws MISSING_STATE. */
+export const readableAt = async (store: Store, number: number, snapshot: Snapshot): Promise<StateMeta> => {
+  const meta = await readStateMeta(store, snapshot)
+  if (meta !== undefined && number >= meta.oldest && number <= meta.number) return meta
+  const root = await storedStateRoot(store, numberKey(number), snapshot)
+  const detail: StateError = { code: 'MISSING_STATE', root }
+  throw new CodedError(detail)
+}
+
+/**
+ * The state after block `number` from the store alone, as it stands now: blocks that commit meanwhile do not disturb it. For any
+ * thread with its own Store handle. Throws MISSING_STATE. Release it when done.
+ */
+export const openStateReader = async (store: Store, number: number): Promise<StoredState> => {
+  const snapshot = store.snapshot()
+  try {
+    const meta = await readableAt(store, number, snapshot)
+    return new StoredState(store, snapshot, number, meta)
+  } catch (error) {
+    await snapshot.close()
+    throw error
+  }
+}
+
+/** State after a block, read from one snapshot. */
+export class StoredState implements AsyncStateReader {
+  readonly number: number
+  /** The head of the snapshot. */
+  readonly headNumber: number
+  /** Synchronous reads of the same state; only when `number` was the head. */
+  readonly sync: SnapshotReader | undefined
+  readonly #store: Store
+  readonly #snapshot: Snapshot
+  #released = false
+
+  constructor(store: Store, snapshot: Snapshot, number: number, meta: StateMeta) {
+    this.number = number
+    this.headNumber = meta.number
+    this.#store = store
+    this.#snapshot = snapshot
+    this.sync = number === meta.number ? new SnapshotReader(store, snapshot) : undefined
+  }
+
+  async account(address: Hex): Promise<Account | undefined> {
+    const row = await this.#read('account', hashHex(address))
+    return row === undefined || row.byteLength === 0 ? undefined : decodeAccount(row)
+  }
+
+  async storage(address: Hex, slot: Hex): Promise<Hex> {
+    return decodeWord(await this.#read('slot', slotKey(hashHex(address), slot)))
+  }
+
+  async code(address: Hex): Promise<Uint8Array> {
+    const codeHash = (await this.account(address))?.codeHash ?? EMPTY_CODE_HASH
+    if (codeHash === EMPTY_CODE_HASH) return EMPTY_BYTES
+    return (await this.#store.get(BUCKETS.code, hexToBytes(codeHash), this.#snapshot)) ?? EMPTY_BYTES
+  }
+
+  release(): void {
+    if (this.#released) return
+    this.#released = true
+    // Reads still under way keep the snapshot until they are done; giving back cannot fail.
+    this.#snapshot.close().catch(() => {})
+  }
+
+  async #read(kind: 'account' | 'slot', key: Uint8Array): Promise<Uint8Array | undefined> {
+    const old = this.sync === undefined ? await valueAt(this.#store, kind, key, this.number, this.#snapshot) : undefined
+    return old ?? (await this.#store.get(kind === 'account' ? BUCKETS.account : BUCKETS.slot, key, this.#snapshot))
+  }
+}
+
+/** The head's state from one snapshot, synchronous, without caches of its own: a Journal on it keeps what one call reads. */
+export class SnapshotReader implements StateReader {
+  readonly #store: Store
+  readonly #snapshot: Snapshot
+
+  constructor(store: Store, snapshot: Snapshot) {
+    this.#store = store
+    this.#snapshot = snapshot
+  }
+
+  account(address: Hex): Account | undefined {
+    return readAccount(this.#store, hashHex(address), this.#snapshot)
+  }
+
+  storage(address: Hex, slot: Hex): Hex {
+    const hashed = hashHex(address)
+    return readSlot(this.#store, hashed, slot, this.#snapshot)
+  }
+
+  code(address: Hex): Uint8Array {
+    return readCode(this.#store, this.account(address)?.codeHash ?? EMPTY_CODE_HASH)
+  }
+}

@@ -1,0 +1,51 @@
+import type { Snapshot, Store } from '../storage/store.ts'
+import { asBuffer, bytesToHex, type Hex } from '../util/bytes.ts'
+import { decodeAccount } from './account.ts'
+import { ACCOUNT_KEY_BYTES } from './flat.ts'
+import { changedKeys, type HistoryKind, valuesBefore } from './history-rows.ts'
+import { BatchPacker } from './trie/batch.ts'
+import type { PackedBatch } from './trie/types.ts'
+
+/** Stored values of an older block, by hashed key (binary text), of all that changed since. Empty: nothing stood there. */
+export type Rollback = Readonly<Record<HistoryKind, ReadonlyMap<string, Uint8Array>>>
+
+export const keyText = (key: Uint8Array): string => asBuffer(key).toString('latin1')
+const textKey = (text: string, from = 0, to = text.length): Hex =>
+  bytesToHex(Buffer.from(text.slice(from, to), 'latin1'))
+
+/** What leads from block `to` back to block `number`; undefined when more than `limit` entries changed. */
+export const collectRollback = async (
+  store: Store,
+  number: number,
+  to: number,
+  limit: number,
+  snapshot: Snapshot,
+): Promise<Rollback | undefined> => {
+  const values = { account: new Map<string, Uint8Array>(), slot: new Map<string, Uint8Array>() }
+  for await (const changed of changedKeys(store, number + 1, to, snapshot)) {
+    const known = values[changed.kind]
+    // Blocks come in ascending order: the first change after `number` knows the value at it.
+    const unseen = changed.keys.filter(key => !known.has(keyText(key)))
+    if (values.account.size + values.slot.size + unseen.length > limit) return undefined
+    const before = await valuesBefore(store, changed.kind, unseen, changed.number, snapshot)
+    for (const [i, key] of unseen.entries()) known.set(keyText(key), before[i] as Uint8Array)
+  }
+  return values
+}
+
+/** For the trie. An account whose storage changed has changed itself (its storage root), so every slot finds its account here. */
+export const packRollback = (rollback: Rollback): PackedBatch => {
+  const slotsOf = new Map<string, [slot: Hex, value: Uint8Array][]>()
+  for (const [text, value] of rollback.slot) {
+    const account = text.slice(0, ACCOUNT_KEY_BYTES)
+    const slots = slotsOf.get(account) ?? []
+    slots.push([textKey(text, ACCOUNT_KEY_BYTES), value])
+    slotsOf.set(account, slots)
+  }
+  const packer = new BatchPacker({ hashed: true })
+  for (const [text, value] of rollback.account) {
+    packer.account(textKey(text), value.byteLength === 0 ? undefined : decodeAccount(value))
+    for (const [slot, word] of slotsOf.get(text) ?? []) packer.slot(slot, word)
+  }
+  return packer.finish()
+}

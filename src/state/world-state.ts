@@ -1,0 +1,151 @@
+import { LIMITS } from '../config/limits.ts'
+import type { Batch } from '../storage/batch.ts'
+import type { Store } from '../storage/store.ts'
+import { assert } from '../util/assert.ts'
+import type { Hex } from '../util/bytes.ts'
+import { CodedError } from '../util/errors.ts'
+import type { Logger } from '../util/logger.ts'
+import { EMPTY_ROOT } from './account.ts'
+import type { StateChanges } from './changes.ts'
+import type { StateError } from './errors.ts'
+import { type CacheLimits, HeadState } from './head-state.ts'
+import { pruneHistory } from './history-rows.ts'
+import { Journal } from './journal.ts'
+import { type LoadProgress, loadTrie } from './load-trie.ts'
+import { type AccountProof, proveAt } from './prove.ts'
+import type { StateReader } from './reader.ts'
+import { droppedSlots, packChanges, sealedFrom } from './seal.ts'
+import type { Sealed } from './sealed.ts'
+import { putStateMeta, readStateMeta, type StateMeta } from './state-meta.ts'
+import type { TrieServiceApi } from './trie/service.ts'
+import { writeState } from './write-state.ts'
+
+export interface WorldStateOptions {
+  readonly store: Store
+  /** New and empty; filled by `open`, closed by `close`. */
+  readonly trie: TrieServiceApi
+  readonly logger: Logger
+  /** The head as the block tables have it; undefined before genesis. */
+  readonly head?: { readonly number: number; readonly stateRoot: Hex } | undefined
+  readonly limits?: Partial<CacheLimits>
+  /** Blocks before the head whose state stays readable, at least 1; 'archive' keeps all. */
+  readonly stateHistory?: number | 'archive'
+  readonly onProgress?: (progress: LoadProgress) => void
+}
+
+/**
+ * The state of the head and the way to the next one: `journal` to work in, `seal` for the root, `write` into the block's batch,
+ * `committed` when that batch is durable. One block at a time; several may be sealed on the head and only one written.
+ */
+export class WorldState {
+  readonly #store: Store
+  readonly #trie: TrieServiceApi
+  readonly #head: HeadState
+  readonly #stateHistory: number
+  /** undefined before genesis. */
+  #meta: StateMeta | undefined
+
+  private constructor(options: WorldStateOptions, head: HeadState, meta: StateMeta | undefined) {
+    this.#store = options.store
+    this.#trie = options.trie
+    this.#head = head
+    this.#meta = meta
+    const { stateHistory = LIMITS.state.historyBlocks } = options
+    assert(stateHistory === 'archive' || stateHistory >= 1, 'one block of history at least')
+    this.#stateHistory = stateHistory === 'archive' ? Number.MAX_SAFE_INTEGER : stateHistory
+  }
+
+  /** Throws STATE_ROOT_MISMATCH or STATE_HEAD_MISMATCH when the stored state is not that of the head. */
+  static async open(options: WorldStateOptions): Promise<WorldState> {
+    const { store, trie, logger, head } = options
+    const meta = await readStateMeta(store)
+    if (head !== undefined && head.number !== meta?.number) {
+      throw stateError({ code: 'STATE_HEAD_MISMATCH', expected: head.number, found: meta?.number ?? -1 })
+    }
+    if (meta !== undefined) {
+      const startedMs = performance.now()
+      const root = await loadTrie(store, trie, options.onProgress)
+      const expected = head?.stateRoot ?? meta.root
+      if (root !== expected) {
+        throw stateError({ code: 'STATE_ROOT_MISMATCH', number: meta.number, expected, found: root })
+      }
+      await trie.commit(root)
+      logger.info({ number: meta.number, root, ms: Math.round(performance.now() - startedMs) }, 'state trie built')
+    }
+    return new WorldState(options, new HeadState(store, { ...LIMITS.state, ...options.limits }), meta)
+  }
+
+  /** The committed head's state. During `write` it still answers the block before. */
+  get head(): StateReader {
+    return this.#head
+  }
+
+  /** -1 before genesis. */
+  get number(): number {
+    return this.#meta?.number ?? -1
+  }
+
+  /** EMPTY_ROOT before genesis. */
+  get root(): Hex {
+    return this.#meta?.root ?? EMPTY_ROOT
+  }
+
+  /** The oldest block whose state can be read. */
+  get oldest(): number {
+    return this.#meta?.oldest ?? 0
+  }
+
+  get counters() {
+    return this.#head.counters
+  }
+
+  /** A working state on the head; worthless once the head moves. */
+  journal(): Journal {
+    return new Journal(this.#head)
+  }
+
+  /** The state root after `changes` of a journal on the head. Nothing is stored. */
+  async seal(changes: StateChanges, parentRoot: Hex): Promise<Sealed> {
+    assert(parentRoot === this.root, 'a block is sealed on the head')
+    const [result, dropped] = await Promise.all([
+      this.#trie.apply(parentRoot, packChanges(changes)),
+      droppedSlots(this.#store, changes),
+    ])
+    return sealedFrom(changes, this.#head, parentRoot, result, dropped)
+  }
+
+  /** Queues the block's state rows, and the removal of history that is too old. Genesis is block 0. */
+  async write(batch: Batch, number: number, sealed: Sealed): Promise<void> {
+    assert(number === this.number + 1 && sealed.parentRoot === this.root, 'the block after the head is written')
+    writeState(batch, sealed, { number, hashed: address => this.#head.hashed(address) })
+    const oldest = this.#oldestAfter(number)
+    if (oldest > this.oldest) await pruneHistory(this.#store, batch, this.oldest + 1, oldest)
+    putStateMeta(batch, { number, root: sealed.root, oldest })
+  }
+
+  /** The block's batch is durable: the head has moved when this call returns; the promise waits for the trie. */
+  async committed(number: number, sealed: Sealed): Promise<void> {
+    const advanced = this.#head.advance(sealed)
+    this.#meta = { number, root: sealed.root, oldest: this.#oldestAfter(number) }
+    await Promise.all([advanced, this.#trie.commit(sealed.root)])
+  }
+
+  /** Merkle proof in the state after a block. Throws MISSING_STATE or PROOF_TOO_DEEP. */
+  prove(number: number, address: Hex, slots: readonly Hex[]): Promise<AccountProof> {
+    return proveAt(this.#store, this.#trie, { number, address, slots })
+  }
+
+  /** Closes the trie; the store stays its owner's. */
+  async close(): Promise<void> {
+    await this.#head.close()
+    await this.#trie.close()
+  }
+
+  /** History shrinks by a bounded number of blocks per commit, also when its length was set lower than before. */
+  #oldestAfter(number: number): number {
+    const wanted = Math.max(0, number - this.#stateHistory)
+    return Math.max(this.oldest, Math.min(wanted, this.oldest + LIMITS.state.pruneBlocksPerCommit))
+  }
+}
+
+const stateError = (detail: StateError) => new CodedError(detail)
