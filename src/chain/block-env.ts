@@ -1,0 +1,78 @@
+import type { NetworkParams } from '../config/networks.ts'
+import type { BlockEnv } from '../evm/env.ts'
+import type { Header } from '../primitives/header.ts'
+import { nextBaseFee } from '../rules/base-fee.ts'
+import { cycleOf } from '../rules/cycle.ts'
+import { prevRandao } from '../rules/randao.ts'
+import { type Hex, ZERO_ADDRESS, ZERO_HASH } from '../util/bytes.ts'
+import type { BlockStore } from './block-store.ts'
+import type { Council } from './council.ts'
+import type { Seeds } from './seeds.ts'
+
+/** What a block's transactions see of it, for blocks under construction and for calls on committed ones. */
+export interface BlockEnvSources {
+  readonly params: NetworkParams
+  readonly foundation: Hex
+  readonly council: Council
+  readonly seeds: Seeds
+  readonly blocks: BlockStore
+}
+
+/** The child of `parent`, proposed by `proposer`. */
+export const childEnv = (
+  sources: BlockEnvSources,
+  parent: { readonly header: Header; readonly hash: Hex },
+  block: { readonly timestamp: number; readonly proposer: Hex },
+): BlockEnv => {
+  const { params } = sources
+  return envOf(sources, {
+    number: parent.header.number + 1,
+    timestamp: block.timestamp,
+    proposer: block.proposer,
+    // No proof chain yet: the beneficiary of the final proof tip is nobody (DESIGN 3).
+    miner: ZERO_ADDRESS,
+    baseFeePerGas: nextBaseFee(parent.header, params.baseFee),
+    parentHash: parent.hash,
+  })
+}
+
+/** A committed block, as its own transactions saw it. */
+export const committedEnv = (sources: BlockEnvSources, header: Header, proposer: Hex): BlockEnv =>
+  envOf(sources, {
+    number: header.number,
+    timestamp: header.timestamp,
+    proposer,
+    miner: header.miner,
+    baseFeePerGas: header.baseFeePerGas ?? 0n,
+    parentHash: header.parentHash,
+  })
+
+interface EnvFields {
+  readonly number: number
+  readonly timestamp: number
+  readonly proposer: Hex
+  readonly miner: Hex
+  readonly baseFeePerGas: bigint
+  readonly parentHash: Hex
+}
+
+const envOf = (sources: BlockEnvSources, fields: EnvFields): BlockEnv => {
+  const { params, foundation, council, seeds, blocks } = sources
+  const { number, timestamp, miner, baseFeePerGas } = fields
+  return {
+    params,
+    number,
+    timestamp,
+    gasLimit: params.blockGasLimit,
+    baseFeePerGas,
+    miner,
+    proposerReward: council.rewardOf(fields.proposer),
+    foundation,
+    prevRandao: prevRandao(seeds.of(cycleOf(number, params.rewards.cycleBlocks)), number),
+    blockHash(wanted) {
+      if (wanted === number - 1) return fields.parentHash
+      if (wanted < 0 || wanted >= number || wanted < number - 256) return ZERO_HASH
+      return blocks.hashOf(wanted) ?? ZERO_HASH
+    },
+  }
+}

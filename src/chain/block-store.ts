@@ -1,0 +1,136 @@
+import { LIMITS } from '../config/limits.ts'
+import { decodeExtraData } from '../primitives/extra-data.ts'
+import { type Certificate, decodeCertificate, encodeCertificate } from '../primitives/certificate.ts'
+import { decodeHeader, encodeHeader } from '../primitives/header.ts'
+import { decodeStoredReceipts, deriveReceipts, encodeStoredReceipts, type Receipt } from '../primitives/receipt.ts'
+import type { Batch } from '../storage/batch.ts'
+import { BUCKETS } from '../storage/buckets.ts'
+import { numberKey, readNumber } from '../storage/keys.ts'
+import { metaKey } from '../storage/schema.ts'
+import type { Snapshot, Store } from '../storage/store.ts'
+import { hexToBytes, type Hex } from '../util/bytes.ts'
+import { Lru } from '../util/lru.ts'
+import { BodyRow, decodeLocation, encodeBody, encodeLocation } from './body-row.ts'
+import { putLogIndex } from './log-index.ts'
+import type { ChainBlock, TransactionLocation } from './types.ts'
+
+/** The committed chain as rows: headers, bodies, receipts, certificates, lookups. Knows nothing of state or rules. */
+const HEAD = metaKey('head')
+
+/** Everything one block adds besides its state. */
+export interface BlockRows {
+  readonly block: ChainBlock
+  readonly receipts: readonly Receipt[]
+  /** null for genesis. */
+  readonly certificate: Certificate | null
+}
+
+export const putBlock = (batch: Batch, { block, receipts, certificate }: BlockRows): void => {
+  const { header, hash, transactions } = block
+  const key = numberKey(header.number)
+  batch.put(BUCKETS.header, key, encodeHeader(header))
+  batch.put(BUCKETS.body, key, encodeBody(block))
+  batch.put(BUCKETS.receipts, key, encodeStoredReceipts(receipts))
+  batch.put(BUCKETS.blockNumber, hexToBytes(hash), key)
+  if (certificate !== null) batch.put(BUCKETS.certificate, key, encodeCertificate(certificate))
+  transactions.forEach((transaction, index) => {
+    batch.put(BUCKETS.transaction, hexToBytes(transaction.hash), encodeLocation(header.number, index))
+  })
+  putLogIndex(batch, header.number, header.logsBloom, receipts)
+  batch.put(BUCKETS.meta, HEAD, key)
+}
+
+/** Reads the rows back; what was read lately is kept, bounded by its size. Every answer is final: blocks never change. */
+export class BlockStore {
+  readonly #store: Store
+  readonly #blocks = new Lru<number, ChainBlock>({ limit: LIMITS.chain.blockCacheBytes, weigh: weightOfBlock })
+  readonly #receipts = new Lru<number, readonly Receipt[]>({ limit: LIMITS.chain.receiptCacheBytes, weigh: weightOfReceipts })
+  readonly #hashes = new Lru<number, Hex>(LIMITS.chain.hashCache)
+
+  constructor(store: Store) {
+    this.#store = store
+  }
+
+  async headNumber(): Promise<number | undefined> {
+    const row = await this.#store.get(BUCKETS.meta, HEAD)
+    return row && readNumber(row)
+  }
+
+  async numberOf(hash: Hex): Promise<number | undefined> {
+    const row = await this.#store.get(BUCKETS.blockNumber, hexToBytes(hash))
+    return row && readNumber(row)
+  }
+
+  async block(number: number, snapshot?: Snapshot): Promise<ChainBlock | undefined> {
+    const kept = this.#blocks.get(number)
+    if (kept) return kept
+    const key = numberKey(number)
+    const [headerRow, bodyRow] = await Promise.all([
+      this.#store.get(BUCKETS.header, key, snapshot),
+      this.#store.get(BUCKETS.body, key, snapshot),
+    ])
+    if (headerRow === undefined || bodyRow === undefined) return undefined
+    const block = readBlock(headerRow, bodyRow)
+    this.#blocks.set(number, block)
+    return block
+  }
+
+  async receipts(number: number, snapshot?: Snapshot): Promise<readonly Receipt[] | undefined> {
+    const kept = this.#receipts.get(number)
+    if (kept) return kept
+    const [row, block] = await Promise.all([
+      this.#store.get(BUCKETS.receipts, numberKey(number), snapshot),
+      this.block(number, snapshot),
+    ])
+    if (row === undefined || block === undefined) return undefined
+    const receipts = deriveReceipts(decodeStoredReceipts(row), {
+      transactions: block.transactions,
+      baseFeePerGas: block.header.baseFeePerGas ?? 0n,
+    })
+    this.#receipts.set(number, receipts)
+    return receipts
+  }
+
+  async locate(transactionHash: Hex): Promise<TransactionLocation | undefined> {
+    const row = await this.#store.get(BUCKETS.transaction, hexToBytes(transactionHash))
+    return row && decodeLocation(row)
+  }
+
+  async certificate(number: number): Promise<Certificate | undefined> {
+    const row = await this.#store.get(BUCKETS.certificate, numberKey(number))
+    return row && decodeCertificate(row)
+  }
+
+  /** Hash of a committed block, synchronously: BLOCKHASH and the parent links of recent blocks. */
+  hashOf(number: number): Hex | undefined {
+    const kept = this.#hashes.get(number)
+    if (kept) return kept
+    const row = this.#store.getSync(BUCKETS.header, numberKey(number + 1))
+    const hash = row && decodeHeader(row).parentHash
+    if (hash) this.#hashes.set(number, hash)
+    return hash
+  }
+
+  /** A block just committed: its reads come next. */
+  remember({ block, receipts }: BlockRows): void {
+    this.#blocks.set(block.header.number, block)
+    this.#receipts.set(block.header.number, receipts)
+    this.#hashes.set(block.header.number, block.hash)
+  }
+}
+
+const readBlock = (headerRow: Uint8Array, bodyRow: Uint8Array): ChainBlock => {
+  const header = decodeHeader(headerRow)
+  const body = new BodyRow(bodyRow)
+  return { header, extra: decodeExtraData(header.extraData), ...body.block() }
+}
+
+const weightOfBlock = (block: ChainBlock): number => 2_048 + block.size + block.transactions.length * 600
+const weightOfReceipts = (receipts: readonly Receipt[]): number => {
+  let bytes = 256
+  for (const receipt of receipts) {
+    bytes += 400
+    for (const log of receipt.logs) bytes += 400 + log.data.byteLength
+  }
+  return bytes
+}

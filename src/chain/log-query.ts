@@ -1,0 +1,80 @@
+import { LIMITS } from '../config/limits.ts'
+import type { Store } from '../storage/store.ts'
+import { CodedError } from '../util/errors.ts'
+import type { Hex } from '../util/bytes.ts'
+import type { BlockStore } from './block-store.ts'
+import { candidateBlocks } from './log-index.ts'
+import type { ChainBlock, ChainReadError, LogEntry, LogQuery } from './types.ts'
+import type { Receipt } from '../primitives/receipt.ts'
+
+/** Bounds of one query. */
+export interface LogQueryLimits {
+  readonly results: number
+  readonly timeoutMs: number
+  nowMs(): number
+}
+
+/**
+ * Logs of committed blocks, ascending by block and index. Throws TOO_MANY_RESULTS or QUERY_TIMEOUT. Every step awaits the
+ * store, so a long query leaves room for other work between blocks.
+ */
+export const queryLogs = async (
+  store: Store,
+  blocks: BlockStore,
+  query: LogQuery,
+  limits: LogQueryLimits,
+): Promise<readonly LogEntry[]> => {
+  const found: LogEntry[] = []
+  const deadlineMs = limits.nowMs() + limits.timeoutMs
+  for await (const number of candidateBlocks(store, query)) {
+    const [block, receipts] = await Promise.all([blocks.block(number), blocks.receipts(number)])
+    if (block === undefined || receipts === undefined) continue
+    collectLogs(block, receipts, query, found, limits.results)
+    if (limits.nowMs() > deadlineMs) throw readError({ code: 'QUERY_TIMEOUT', timeoutMs: limits.timeoutMs })
+  }
+  return found
+}
+
+/** Appends a block's matching logs to `found`. */
+export const collectLogs = (
+  block: Pick<ChainBlock, 'header' | 'hash' | 'transactions'>,
+  receipts: readonly Receipt[],
+  query: Pick<LogQuery, 'addresses' | 'topics'>,
+  found: LogEntry[],
+  limit: number = LIMITS.rpc.logResults,
+): void => {
+  let logIndex = 0
+  receipts.forEach((receipt, transactionIndex) => {
+    for (const log of receipt.logs) {
+      const index = logIndex++
+      if (!matches(log, query)) continue
+      if (found.length >= limit) throw readError({ code: 'TOO_MANY_RESULTS', limit })
+      found.push({
+        ...log,
+        blockNumber: block.header.number,
+        blockHash: block.hash,
+        transactionHash: block.transactions[transactionIndex]?.hash as Hex,
+        transactionIndex,
+        logIndex: index,
+      })
+    }
+  })
+}
+
+/**
+ * Whether a log has one of the addresses and, position by position, one of the topics. An empty or null position matches
+ * anything, but a log with fewer topics than the query has positions does not match (as geth does it).
+ */
+export const matches = (
+  log: { readonly address: Hex; readonly topics: readonly Hex[] },
+  query: Pick<LogQuery, 'addresses' | 'topics'>,
+): boolean => {
+  if (query.addresses.length > 0 && !query.addresses.includes(log.address)) return false
+  if (query.topics.length > log.topics.length) return false
+  return query.topics.every(
+    (alternatives, position) =>
+      alternatives === null || alternatives.length === 0 || alternatives.includes(log.topics[position] as Hex),
+  )
+}
+
+const readError = (detail: ChainReadError) => new CodedError(detail)

@@ -1,0 +1,66 @@
+import { Worker } from 'node:worker_threads'
+import { LIMITS } from '../config/limits.ts'
+import { CodedError } from '../util/errors.ts'
+import type { LogEntry, LogQuery } from './types.ts'
+
+export interface LogJob {
+  readonly id: number
+  readonly query: LogQuery
+}
+export type LogAnswer =
+  | { readonly id: number; readonly entries: readonly LogEntry[] }
+  | { readonly id: number; readonly error: { readonly code: string } }
+  | { readonly id: number; readonly fault: string }
+
+type Waiting = { readonly resolve: (entries: readonly LogEntry[]) => void; readonly reject: (error: Error) => void }
+
+/** Log queries over many blocks, in a worker thread that reads the store itself. Started by the first query. */
+export class LogService {
+  readonly #storePath: string
+  readonly #waiting = new Map<number, Waiting>()
+  #worker: Worker | undefined
+  #nextId = 1
+
+  constructor(storePath: string) {
+    this.#storePath = storePath
+  }
+
+  query(query: LogQuery): Promise<readonly LogEntry[]> {
+    if (this.#waiting.size >= LIMITS.chain.logQueries) {
+      return Promise.reject(new CodedError({ code: 'QUERY_QUEUE_FULL', limit: LIMITS.chain.logQueries }))
+    }
+    const id = this.#nextId++
+    const worker = (this.#worker ??= this.#start())
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject })
+      worker.postMessage({ id, query } satisfies LogJob)
+    })
+  }
+
+  async close(): Promise<void> {
+    await this.#worker?.terminate()
+  }
+
+  #start(): Worker {
+    const worker = new Worker(new URL('./log-worker.ts', import.meta.url), { workerData: { storePath: this.#storePath } })
+    worker.on('message', (answer: LogAnswer) => this.#answer(answer))
+    worker.on('error', (error: Error) => this.#ended(error))
+    worker.on('exit', () => this.#ended(new Error('the log query worker ended')))
+    worker.unref()
+    return worker
+  }
+
+  #answer(answer: LogAnswer): void {
+    const waiting = this.#waiting.get(answer.id)
+    this.#waiting.delete(answer.id)
+    if ('entries' in answer) waiting?.resolve(answer.entries)
+    else waiting?.reject('error' in answer ? new CodedError(answer.error) : new Error(answer.fault))
+  }
+
+  /** The next query starts another worker. */
+  #ended(error: Error): void {
+    this.#worker = undefined
+    for (const { reject } of this.#waiting.values()) reject(error)
+    this.#waiting.clear()
+  }
+}

@@ -1,0 +1,85 @@
+import { LIMITS } from '../config/limits.ts'
+import type { NetworkParams } from '../config/networks.ts'
+import { proposerOrder } from '../consensus/committee.ts'
+import { nextBaseFee } from '../rules/base-fee.ts'
+import { EMPTY_CODE_HASH, EMPTY_ROOT } from '../state/account.ts'
+import { openStateReader } from '../state/history.ts'
+import type { AccountProof as TrieProof } from '../state/trie/types.ts'
+import type { WorldState } from '../state/world-state.ts'
+import type { Store } from '../storage/store.ts'
+import type { Hex } from '../util/bytes.ts'
+import type { BlockStore } from './block-store.ts'
+import type { Chain } from './chain.ts'
+import type { Council } from './council.ts'
+import { queryLogs } from './log-query.ts'
+import type { Pending } from './pending.ts'
+import type { AccountProof, ChainView, LogEntry, LogQuery } from './types.ts'
+
+export interface ChainViewOptions {
+  readonly params: NetworkParams
+  readonly genesisHash: Hex
+  readonly store: Store
+  readonly blocks: BlockStore
+  readonly world: WorldState
+  readonly chain: Chain
+  readonly council: Council
+  readonly pending: Pending
+  /** Queries over many blocks, off this thread; answers like `queryLogs`. */
+  readonly wideLogs: (query: LogQuery) => Promise<readonly LogEntry[]>
+}
+
+/** The reads of the faces over the parts that hold the chain. */
+export const createChainView = (options: ChainViewOptions): ChainView => {
+  const { params, genesisHash, store, blocks, world, chain, council, pending } = options
+  const head = () => chain.headBlock
+  const known = (number: number) => number <= head().header.number
+  return {
+    params,
+    genesisHash,
+    head,
+    blockByNumber: async number => {
+      if (number === head().header.number) return head()
+      return known(number) ? blocks.block(number) : undefined
+    },
+    blockByHash: async hash => {
+      if (hash === head().hash) return head()
+      const number = await blocks.numberOf(hash)
+      return number !== undefined && known(number) ? blocks.block(number) : undefined
+    },
+    receipts: async number => (known(number) ? blocks.receipts(number) : undefined),
+    locate: async hash => {
+      const location = await blocks.locate(hash)
+      return location && known(location.number) ? location : undefined
+    },
+    certificate: number => blocks.certificate(number),
+    committee: async number => proposerOrder(council.committee(number), number),
+    council: async () => council.validators(),
+    headState: world.head,
+    stateAt: number => openStateReader(store, number),
+    pending: () => pending.state(),
+    nextBaseFee: () => nextBaseFee(head().header, params.baseFee),
+    logs: query =>
+      query.toBlock - query.fromBlock < LIMITS.chain.logSliceBlocks
+        ? queryLogs(store, blocks, query, {
+            results: LIMITS.rpc.logResults,
+            timeoutMs: LIMITS.rpc.logQueryMs,
+            nowMs: () => performance.now(),
+          })
+        : options.wideLogs(query),
+    prove: async (number, address, slots) => accountProof(address, await world.prove(number, address, slots)),
+    // Peers and sync come with the network; a node that stands alone is at its own head.
+    syncing: () => false,
+    onCommitted: listener => chain.onCommitted(listener),
+  }
+}
+
+/** A trie's proof as EIP-1186 answers it: an absent account reads as an empty one. */
+const accountProof = (address: Hex, { nodes, account, storage }: TrieProof): AccountProof => ({
+  address,
+  accountProof: nodes,
+  balance: account?.balance ?? 0n,
+  nonce: Number(account?.nonce ?? 0n),
+  codeHash: account?.codeHash ?? EMPTY_CODE_HASH,
+  storageHash: account?.storageRoot ?? EMPTY_ROOT,
+  storageProof: storage.map(({ slot, value, nodes: proof }) => ({ key: slot, value, proof })),
+})

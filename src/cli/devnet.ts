@@ -1,0 +1,44 @@
+import { type Command, Option } from 'commander'
+import type { Namespace } from '../config/networks.ts'
+import { integer, list, type NodeFlags, nodeOptions, seconds, tokens } from './options.ts'
+
+export interface DevnetFlags extends NodeFlags {
+  readonly blockTime: number
+  readonly accounts: number
+  readonly balance: bigint
+  readonly mnemonic?: string
+  readonly chainId?: number
+  readonly datadir?: string
+  readonly httpApi?: readonly Namespace[]
+  readonly unlock: boolean
+}
+
+export const addDevnetCommand = (program: Command): void => {
+  const command = program
+    .command('devnet')
+    .description('Start a chain for development: funded accounts, blocks at once, one command')
+    .addOption(new Option('--block-time <seconds>', 'seconds between blocks; 0 = a block at once per transaction').argParser(seconds).default(1))
+    .addOption(new Option('--accounts <count>', 'how many accounts are funded').argParser(integer(1, 1_000)).default(10))
+    .addOption(
+      new Option('--balance <tokens>', 'tokens each account starts with').argParser(tokens).default(10_000n * 10n ** 18n, '10000'),
+    )
+    .addOption(new Option('--mnemonic <words>', 'BIP-39 words the accounts come from (default: the well-known test mnemonic)'))
+    .addOption(new Option('--chain-id <number>', 'chain id (default: 1998999)').argParser(integer(1, 4_503_599_627_370_475)))
+    .addOption(new Option('--datadir <folder>', 'keep the chain here (default: a temporary folder, removed at the end)'))
+    .addOption(new Option('--http-api <namespaces>', 'comma-separated namespaces to serve (default: all)').argParser(list))
+    .addOption(new Option('--unlock', 'let the node sign for its funded accounts (eth_accounts, eth_sendTransaction)').default(false))
+  for (const option of nodeOptions()) command.addOption(option)
+  command.addHelpText(
+    'after',
+    `
+Examples:
+  tandem devnet                          a chain on http://127.0.0.1:8545 with 1 s blocks
+  tandem devnet --block-time 0           a block at once for each transaction
+  tandem devnet --datadir ./chain        the same chain again next time
+  tandem devnet --port 0 --json          for scripts: one ready line with the URLs and keys`,
+  )
+  command.action(async (flags: DevnetFlags) => {
+    const { runDevnet } = await import('./run-devnet.ts')
+    await runDevnet(flags)
+  })
+}

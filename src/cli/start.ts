@@ -1,0 +1,39 @@
+import { type Command, Option } from 'commander'
+import { type NodeFlags, nodeOptions, port } from './options.ts'
+
+export interface StartFlags extends NodeFlags {
+  readonly network: 'mainnet' | 'testnet' | 'devnet'
+  readonly genesis?: string
+  readonly datadir: string
+  readonly validatorKey?: string
+  readonly passwordFile?: string
+  readonly operatorPort: number
+}
+
+export const addStartCommand = (program: Command): void => {
+  const command = program
+    .command('start')
+    .description('Start a node of a network')
+    .addOption(
+      new Option('--network <name>', 'which network').choices(['mainnet', 'testnet', 'devnet']).makeOptionMandatory(),
+    )
+    .addOption(new Option('--genesis <file>', 'genesis file: Tandem or geth format; needed on mainnet and testnet'))
+    .addOption(new Option('--datadir <folder>', 'where the chain is kept').makeOptionMandatory())
+    .addOption(new Option('--validator-key <file>', 'key that proposes and votes: an encrypted keystore (v3), or 64 hex digits'))
+    .addOption(new Option('--password-file <file>', "password of the validator's keystore (or set TANDEM_PASSWORD)"))
+    .addOption(
+      new Option('--operator-port <number>', 'loopback-only port with every namespace; 0 picks a free one').argParser(port).default(8547),
+    )
+  for (const option of nodeOptions()) command.addOption(option)
+  command.addHelpText(
+    'after',
+    `
+Examples:
+  tandem start --network testnet --genesis testnet.json --datadir ./data
+  tandem start --network mainnet --genesis mainnet.json --datadir ./data --validator-key key.json --password-file pw`,
+  )
+  command.action(async (flags: StartFlags) => {
+    const { runStart } = await import('./run-start.ts')
+    await runStart(flags)
+  })
+}
