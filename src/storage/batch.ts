@@ -1,22 +1,22 @@
-import type { ChainedBatch, ClassicLevel } from 'classic-level'
+import type { ClassicLevel } from 'classic-level'
 import { fromLevelError } from './errors.ts'
 import type { StoreCounters } from './metrics.ts'
 import type { ScratchKeys } from './scratch.ts'
 
-type Level = ClassicLevel<Uint8Array, Uint8Array>
+type LevelBatch = ReturnType<ClassicLevel<Uint8Array, Uint8Array>['batch']>
 
 /**
  * Rows that reach the disk together or not at all. Keys and values are copied when queued, so a caller may reuse its arrays.
  * A batch that is not written must be discarded.
  */
 export class Batch {
-  readonly #inner: ChainedBatch<Level, Uint8Array, Uint8Array>
+  readonly #inner: LevelBatch
   readonly #path: string
   readonly #counters: StoreCounters
   readonly #keys: ScratchKeys
 
-  constructor(level: Level, path: string, counters: StoreCounters, keys: ScratchKeys) {
-    this.#inner = level.batch() as ChainedBatch<Level, Uint8Array, Uint8Array>
+  constructor(rows: LevelBatch, path: string, counters: StoreCounters, keys: ScratchKeys) {
+    this.#inner = rows
     this.#path = path
     this.#counters = counters
     this.#keys = keys

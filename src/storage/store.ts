@@ -113,7 +113,7 @@ export class Store {
 
   /** Entries in key order, up to `size` at a time: for long scans. */
   async *chunks(bucket: number, range: Range = {}, size: number = LIMITS.storage.scanRows): AsyncGenerator<Entry[]> {
-    const iterator = this.#level.iterator({ ...bounds(bucket, range), highWaterMarkBytes: LIMITS.storage.scanBytes })
+    const iterator = this.#reading(() => this.#level.iterator({ ...bounds(bucket, range), ...SCAN }))
     try {
       for (;;) {
         const rows = await iterator.nextv(size)
@@ -132,7 +132,7 @@ export class Store {
   }
 
   async *keys(bucket: number, range: Range = {}): AsyncGenerator<Uint8Array> {
-    const iterator = this.#level.keys({ ...bounds(bucket, range), highWaterMarkBytes: LIMITS.storage.scanBytes })
+    const iterator = this.#reading(() => this.#level.keys({ ...bounds(bucket, range), ...SCAN }))
     try {
       for (;;) {
         const rows = await iterator.nextv(LIMITS.storage.scanRows)
@@ -149,7 +149,7 @@ export class Store {
   /** The first entry of a range (the last with `reverse`). */
   async first(bucket: number, range: Range = {}): Promise<Entry | undefined> {
     this.counters.reads++
-    const iterator = this.#level.iterator({ ...bounds(bucket, range), limit: 1 })
+    const iterator = this.#reading(() => this.#level.iterator({ ...bounds(bucket, range), limit: 1 }))
     try {
       const row = await iterator.next()
       return row === undefined ? undefined : [row[0].subarray(1), row[1]]
@@ -161,15 +161,12 @@ export class Store {
   }
 
   snapshot(): Snapshot {
-    try {
-      return this.#level.snapshot()
-    } catch (error) {
-      throw fromLevelError(error, this.path, 'STORE_READ_FAILED')
-    }
+    return this.#reading(() => this.#level.snapshot())
   }
 
   batch(): Batch {
-    return new Batch(this.#level, this.path, this.counters, this.#keys)
+    const rows = this.#reading(() => this.#level.batch())
+    return new Batch(rows, this.path, this.counters, this.#keys)
   }
 
   /** Removes a range in batches of bounded size: not atomic, for tables that can be rebuilt. */
@@ -191,7 +188,7 @@ export class Store {
 
   /** No rows in any bucket. */
   async isEmpty(): Promise<boolean> {
-    const keys = this.#level.keys({ limit: 1 })
+    const keys = this.#reading(() => this.#level.keys({ limit: 1 }))
     try {
       return (await keys.next()) === undefined
     } catch (error) {
@@ -203,14 +200,24 @@ export class Store {
 
   /** LevelDB's own figures, for the operator's port. */
   stats(): string {
-    return this.#level.getProperty('leveldb.stats')
+    return this.#reading(() => this.#level.getProperty('leveldb.stats'))
   }
 
   /** Waits for operations under way; later ones throw STORE_CLOSED. */
   async close(): Promise<void> {
     await this.#level.close()
   }
+
+  #reading<T>(read: () => T): T {
+    try {
+      return read()
+    } catch (error) {
+      throw fromLevelError(error, this.path, 'STORE_READ_FAILED')
+    }
+  }
 }
+
+const SCAN = { highWaterMarkBytes: LIMITS.storage.scanBytes }
 
 const bounds = (bucket: number, range: Range) => {
   const options: {
