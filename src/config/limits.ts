@@ -30,6 +30,8 @@ export const LIMITS = {
     workers: 1,
     queue: 4_096,
   },
+  /** Work between two turns of the event loop while a block is executed, and while a call runs. */
+  execution: { sliceMs: 10, callSliceMs: 5 },
   pool: {
     slotBytes: 8 * 1024,
     accountPending: 16,
