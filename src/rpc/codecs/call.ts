@@ -1,0 +1,112 @@
+import type { CallMessage } from '../../evm/call-types.ts'
+import type { AccessListEntry } from '../../primitives/transaction.ts'
+import { EMPTY_BYTES, type Hex, ZERO_ADDRESS } from '../../util/bytes.ts'
+import { type Codec, codec } from '../codec.ts'
+import { serverError } from '../errors.ts'
+import type { JsonSchema } from '../json.ts'
+import { asArray, asObject, type JsonObject, member, within } from './object.ts'
+import { ADDRESS_SCHEMA, DATA_SCHEMA, fail, HASH_SCHEMA, parseAddress, parseBytes, parseHash, parseNumber, parseQuantity, QUANTITY_SCHEMA } from './scalars.ts'
+
+/** The call object of SPEC 2.6 as given: what is absent stays undefined. */
+export interface TransactionArgs {
+  readonly from: Hex | undefined
+  readonly to: Hex | undefined
+  readonly gas: bigint | undefined
+  readonly gasPrice: bigint | undefined
+  readonly maxFeePerGas: bigint | undefined
+  readonly maxPriorityFeePerGas: bigint | undefined
+  readonly value: bigint | undefined
+  /** `input` wins over `data`. */
+  readonly data: Uint8Array | undefined
+  readonly accessList: readonly AccessListEntry[] | undefined
+  readonly nonce: number | undefined
+  readonly chainId: bigint | undefined
+}
+
+const ACCESS_LIST_LIMIT = 10_000
+
+export const ACCESS_LIST_SCHEMA: JsonSchema = {
+  type: 'array',
+  items: {
+    type: 'object',
+    required: ['address', 'storageKeys'],
+    properties: { address: ADDRESS_SCHEMA, storageKeys: { type: 'array', items: HASH_SCHEMA } },
+  },
+}
+
+const parseAccessList = (value: unknown): readonly AccessListEntry[] => {
+  let entries = 0
+  const count = <T>(item: T): T => (++entries > ACCESS_LIST_LIMIT ? fail('access list too long') : item)
+  return asArray(value, 'types.AccessList').map(item => {
+    const object = asObject(count(item), 'types.AccessTuple')
+    return {
+      address: within('address', () => parseAddress(object['address'])),
+      storageKeys: member(object, 'storageKeys', keys => asArray(keys, '[]common.Hash').map(key => parseHash(count(key)))) ?? [],
+    }
+  })
+}
+
+const parseArgs = (value: unknown): TransactionArgs => {
+  const object: JsonObject = asObject(value, 'ethapi.TransactionArgs')
+  const wei = (name: string) => member(object, name, inner => parseQuantity(inner))
+  const data = member(object, 'data', parseBytes)
+  return {
+    from: member(object, 'from', parseAddress),
+    to: member(object, 'to', parseAddress),
+    gas: member(object, 'gas', inner => parseQuantity(inner, 64)),
+    gasPrice: wei('gasPrice'),
+    maxFeePerGas: wei('maxFeePerGas'),
+    maxPriorityFeePerGas: wei('maxPriorityFeePerGas'),
+    value: wei('value'),
+    data: member(object, 'input', parseBytes) ?? data,
+    accessList: member(object, 'accessList', parseAccessList),
+    nonce: member(object, 'nonce', parseNumber),
+    chainId: wei('chainId'),
+  }
+}
+
+export const callObject: Codec<TransactionArgs> = codec(
+  'call',
+  {
+    type: 'object',
+    properties: {
+      from: ADDRESS_SCHEMA,
+      to: { anyOf: [ADDRESS_SCHEMA, { type: 'null' }] },
+      gas: QUANTITY_SCHEMA,
+      gasPrice: QUANTITY_SCHEMA,
+      maxFeePerGas: QUANTITY_SCHEMA,
+      maxPriorityFeePerGas: QUANTITY_SCHEMA,
+      value: QUANTITY_SCHEMA,
+      input: DATA_SCHEMA,
+      data: DATA_SCHEMA,
+      accessList: ACCESS_LIST_SCHEMA,
+      nonce: QUANTITY_SCHEMA,
+    },
+  },
+  parseArgs,
+)
+
+/** Refuses two fee styles at once, and a tip above the cap. */
+export const checkFees = (args: TransactionArgs): void => {
+  if (args.gasPrice !== undefined && (args.maxFeePerGas !== undefined || args.maxPriorityFeePerGas !== undefined))
+    throw serverError('both gasPrice and (maxFeePerGas or maxPriorityFeePerGas) specified')
+  if (args.maxFeePerGas !== undefined && args.maxPriorityFeePerGas !== undefined && args.maxFeePerGas < args.maxPriorityFeePerGas)
+    throw serverError(`maxFeePerGas (${args.maxFeePerGas}) < maxPriorityFeePerGas (${args.maxPriorityFeePerGas})`)
+}
+
+/** The message that a call runs. */
+export const messageFromArgs = (args: TransactionArgs): CallMessage => {
+  checkFees(args)
+  return {
+    from: args.from ?? ZERO_ADDRESS,
+    to: args.to ?? null,
+    value: args.value ?? 0n,
+    data: args.data ?? EMPTY_BYTES,
+    ...(args.gas !== undefined && { gas: args.gas }),
+    ...(args.gasPrice !== undefined && { gasPrice: args.gasPrice }),
+    ...(args.maxFeePerGas !== undefined && { maxFeePerGas: args.maxFeePerGas }),
+    ...(args.maxPriorityFeePerGas !== undefined && { maxPriorityFeePerGas: args.maxPriorityFeePerGas }),
+    ...(args.accessList !== undefined && { accessList: args.accessList }),
+    ...(args.nonce !== undefined && { nonce: args.nonce }),
+  }
+}

@@ -1,0 +1,28 @@
+import { InvalidArgument } from '../errors.ts'
+import { fail, jsonKind } from './scalars.ts'
+
+export type JsonObject = Readonly<Record<string, unknown>>
+
+/** Only a JSON object; `__proto__` in a request is a plain member of it, since JSON.parse defines it as one. */
+export const asObject = (value: unknown, type: string): JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as JsonObject)
+    : fail(`json: cannot unmarshal ${jsonKind(value)} into Go value of type ${type}`)
+
+export const asArray = (value: unknown, type: string): readonly unknown[] =>
+  Array.isArray(value) ? value : fail(`json: cannot unmarshal ${jsonKind(value)} into Go value of type ${type}`)
+
+/** A member that may be absent or null; an error names it. */
+export const member = <T>(object: JsonObject, name: string, parse: (value: unknown) => T): T | undefined => {
+  const value = Object.hasOwn(object, name) ? object[name] : undefined
+  return value === undefined || value === null ? undefined : within(name, () => parse(value))
+}
+
+/** Adds the place inside the argument to a decoding error. */
+export const within = <T>(place: string, parse: () => T): T => {
+  try {
+    return parse()
+  } catch (error) {
+    throw error instanceof InvalidArgument ? new InvalidArgument(`${place}: ${error.message}`) : error
+  }
+}

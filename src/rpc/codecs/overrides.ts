@@ -1,0 +1,75 @@
+import type { AccountOverride, BlockOverrides, StateOverrides } from '../../evm/call-types.ts'
+import type { Hex } from '../../util/bytes.ts'
+import { type Codec, codec } from '../codec.ts'
+import { asObject, member, within } from './object.ts'
+import { ADDRESS_SCHEMA, DATA_SCHEMA, fail, HASH_SCHEMA, parseAddress, parseBytes, parseHash, parseNumber, parseQuantity, parseSlot, QUANTITY_SCHEMA } from './scalars.ts'
+
+const LIMIT = 10_000
+
+/** Drops undefined members, which exactOptionalPropertyTypes tells from absent ones. */
+const present = <T extends object>(members: { readonly [K in keyof T]: T[K] | undefined }): T =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as T
+
+const entriesOf = (value: unknown, type: string): [string, unknown][] => {
+  const entries = Object.entries(asObject(value, type))
+  return entries.length > LIMIT ? fail(`more than ${LIMIT} overrides`) : entries
+}
+
+const parseSlots = (value: unknown): Readonly<Record<Hex, Hex>> =>
+  Object.fromEntries(
+    entriesOf(value, 'map[common.Hash]common.Hash').map(([key, word]) => [parseSlot(key), within(key, () => parseHash(word))]),
+  )
+
+const parseAccount = (value: unknown): AccountOverride => {
+  const object = asObject(value, 'ethapi.OverrideAccount')
+  return present<AccountOverride>({
+    balance: member(object, 'balance', inner => parseQuantity(inner)),
+    nonce: member(object, 'nonce', parseNumber),
+    code: member(object, 'code', parseBytes),
+    state: member(object, 'state', parseSlots),
+    stateDiff: member(object, 'stateDiff', parseSlots),
+  })
+}
+
+const SLOTS_SCHEMA = { type: 'object', additionalProperties: HASH_SCHEMA }
+
+export const stateOverrides: Codec<StateOverrides> = codec(
+  'overrides',
+  {
+    type: 'object',
+    additionalProperties: {
+      type: 'object',
+      properties: { balance: QUANTITY_SCHEMA, nonce: QUANTITY_SCHEMA, code: DATA_SCHEMA, state: SLOTS_SCHEMA, stateDiff: SLOTS_SCHEMA },
+    },
+  },
+  value =>
+    Object.fromEntries(
+      entriesOf(value, 'ethapi.StateOverride').map(([who, account]) => [parseAddress(who), within(who, () => parseAccount(account))]),
+    ),
+)
+
+export const blockOverrides: Codec<BlockOverrides> = codec(
+  'blockOverrides',
+  {
+    type: 'object',
+    properties: {
+      number: QUANTITY_SCHEMA,
+      time: QUANTITY_SCHEMA,
+      gasLimit: QUANTITY_SCHEMA,
+      feeRecipient: ADDRESS_SCHEMA,
+      prevRandao: HASH_SCHEMA,
+      baseFeePerGas: QUANTITY_SCHEMA,
+    },
+  },
+  value => {
+    const object = asObject(value, 'ethapi.BlockOverrides')
+    return present<BlockOverrides>({
+      number: member(object, 'number', parseNumber),
+      timestamp: member(object, 'time', parseNumber),
+      gasLimit: member(object, 'gasLimit', inner => parseQuantity(inner, 64)),
+      miner: member(object, 'feeRecipient', parseAddress) ?? member(object, 'coinbase', parseAddress),
+      prevRandao: member(object, 'prevRandao', parseHash) ?? member(object, 'random', parseHash),
+      baseFeePerGas: member(object, 'baseFeePerGas', inner => parseQuantity(inner)),
+    })
+  },
+)

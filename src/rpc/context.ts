@@ -1,0 +1,34 @@
+import type { ChainView, PoolPort } from '../chain/types.ts'
+import type { CallService } from '../evm/call-types.ts'
+import type { Filters } from './filters.ts'
+import type { MethodTable, Requirement } from './method.ts'
+import type { EconomyPort, MiningPort, NodeInfo, ProofChainPort, TracePort, Wallet } from './ports.ts'
+import type { Rendered } from './rendered.ts'
+import type { SocketSubscriptions } from './subscriptions.ts'
+
+/** The parts of the node behind the methods. */
+export interface Services {
+  readonly view: ChainView
+  readonly pool: PoolPort
+  readonly calls: CallService
+  readonly wallet: Wallet
+  readonly info: NodeInfo
+  readonly economy?: EconomyPort
+  readonly proofChain?: ProofChainPort
+  readonly mining?: MiningPort
+  readonly trace?: TracePort
+}
+
+/** What a handler sees: the node, and the endpoint the request came in by. */
+export interface Context extends Services {
+  readonly filters: Filters
+  readonly rendered: Rendered
+  /** The methods of this endpoint. */
+  readonly methods: MethodTable
+  readonly namespaces: readonly string[]
+  /** The connection's subscriptions; null over HTTP. */
+  readonly socket: SocketSubscriptions | null
+}
+
+export const hasRequirement = (services: Services, requirement: Requirement | undefined): boolean =>
+  requirement === undefined || services[requirement] !== undefined

@@ -1,0 +1,44 @@
+import type { ChainBlock } from '../../chain/types.ts'
+import type { Header } from '../../primitives/header.ts'
+import type { Transaction } from '../../primitives/transaction.ts'
+import { jsonData, jsonQuantity } from './hex.ts'
+import { transactionJson } from './transaction.ts'
+
+/** A committed block, or one that has neither number nor hash yet (SPEC 2.3). */
+export type BlockStage = 'final' | 'pending'
+
+/** The members of SPEC 2.3 but for the transactions and uncles, without braces. */
+export const headerMembers = (block: ChainBlock, stage: BlockStage): string => {
+  const { header } = block
+  const name = stage === 'pending' ? '"number":null,"hash":null' : `"number":${jsonQuantity(header.number)},"hash":"${block.hash}"`
+  const baseFee = header.baseFeePerGas === undefined ? '' : `"baseFeePerGas":${jsonQuantity(header.baseFeePerGas)},`
+  return `${name},"parentHash":"${header.parentHash}","proposer":"${block.extra.proposer}","miner":"${header.miner}","nonce":"${header.nonce}","mixHash":"${header.mixHash}","sha3Uncles":"${header.sha3Uncles}","logsBloom":${jsonData(header.logsBloom)},"transactionsRoot":"${header.transactionsRoot}","stateRoot":"${header.stateRoot}","receiptsRoot":"${header.receiptsRoot}","difficulty":${jsonQuantity(header.difficulty)},"totalDifficulty":${jsonQuantity(header.number + 1)},${baseFee}"extraData":${jsonData(header.extraData)},"size":${jsonQuantity(block.size)},"gasLimit":${jsonQuantity(header.gasLimit)},"gasUsed":${jsonQuantity(header.gasUsed)},"timestamp":${jsonQuantity(header.timestamp)}${laterMembers(header)}`
+}
+
+/** Members of forks that only a custom genesis activates. */
+const laterMembers = (header: Header): string => {
+  let out = ''
+  if (header.withdrawalsRoot !== undefined) out += `,"withdrawalsRoot":"${header.withdrawalsRoot}"`
+  if (header.blobGasUsed !== undefined) out += `,"blobGasUsed":${jsonQuantity(header.blobGasUsed)}`
+  if (header.excessBlobGas !== undefined) out += `,"excessBlobGas":${jsonQuantity(header.excessBlobGas)}`
+  if (header.parentBeaconBlockRoot !== undefined) out += `,"parentBeaconBlockRoot":"${header.parentBeaconBlockRoot}"`
+  if (header.requestsHash !== undefined) out += `,"requestsHash":"${header.requestsHash}"`
+  return out
+}
+
+const transactionsJson = (block: ChainBlock, full: boolean, stage: BlockStage): string => {
+  const { transactions, header, hash } = block
+  if (!full) return transactions.length === 0 ? '' : `"${transactions.map(({ hash }) => hash).join('","')}"`
+  if (stage === 'pending') return transactions.map(transaction => transactionJson(transaction, null)).join(',')
+  const baseFeePerGas = header.baseFeePerGas ?? 0n
+  const at = (transaction: Transaction, index: number) =>
+    transactionJson(transaction, { blockHash: hash, blockNumber: header.number, index, baseFeePerGas })
+  return transactions.map(at).join(',')
+}
+
+/** The block object of SPEC 2.3; `more` holds further members, each with a comma before it. */
+export const blockJson = (block: ChainBlock, full: boolean, stage: BlockStage = 'final', more = ''): string =>
+  `{${headerMembers(block, stage)},"transactions":[${transactionsJson(block, full, stage)}],"uncles":[]${more}}`
+
+/** The header object of newHeads and eth_getHeaderBy*. */
+export const headerJson = (block: ChainBlock, stage: BlockStage = 'final'): string => `{${headerMembers(block, stage)}}`

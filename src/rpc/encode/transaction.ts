@@ -1,0 +1,43 @@
+import type { AccessListEntry, Authorization, Transaction } from '../../primitives/transaction.ts'
+import { jsonData, jsonHexOrNull, jsonQuantity, quantityOfBytes } from './hex.ts'
+
+/** Where a transaction stands; null while it is pending. */
+export interface Position {
+  readonly blockHash: string
+  readonly blockNumber: number
+  readonly index: number
+  readonly baseFeePerGas: bigint
+}
+
+/** The transaction object of SPEC 2.4; typed ones add their own members (reference/clients.md, point 6). */
+export const transactionJson = (transaction: Transaction, position: Position | null): string => {
+  const typed = transaction.type === 0 ? '' : typedMembers(transaction)
+  const place =
+    position === null
+      ? '"blockHash":null,"blockNumber":null,"transactionIndex":null'
+      : `"blockHash":"${position.blockHash}","blockNumber":${jsonQuantity(position.blockNumber)},"transactionIndex":${jsonQuantity(position.index)}`
+  const price = position === null ? transaction.maxFeePerGas : effectivePrice(transaction, position.baseFeePerGas)
+  return `{${place},"from":"${transaction.from}","gas":${jsonQuantity(transaction.gasLimit)},"gasPrice":${jsonQuantity(price)}${typed},"hash":"${transaction.hash}","input":${jsonData(transaction.data)},"nonce":${jsonQuantity(transaction.nonce)},"to":${jsonHexOrNull(transaction.to)},"value":${jsonQuantity(transaction.value)},"type":"0x${transaction.type}","v":${jsonQuantity(transaction.v)},"r":"${quantityOfBytes(transaction.r)}","s":"${quantityOfBytes(transaction.s)}"}`
+}
+
+/** Wei per gas paid in a block: the cap, or base fee plus tip when that is less. A legacy transaction pays its whole gasPrice. */
+export const effectivePrice = (transaction: Transaction, baseFeePerGas: bigint): bigint => {
+  const offered = baseFeePerGas + transaction.maxPriorityFeePerGas
+  return transaction.type < 2 || offered > transaction.maxFeePerGas ? transaction.maxFeePerGas : offered
+}
+
+const typedMembers = (transaction: Transaction): string => {
+  const base = `,"chainId":${jsonQuantity(transaction.chainId ?? 0)},"accessList":${accessListJson(transaction.accessList)},"yParity":${jsonQuantity(transaction.v)}`
+  if (transaction.type === 1) return base
+  const fees = `,"maxFeePerGas":${jsonQuantity(transaction.maxFeePerGas)},"maxPriorityFeePerGas":${jsonQuantity(transaction.maxPriorityFeePerGas)}`
+  if (transaction.type === 3)
+    return `${base}${fees},"maxFeePerBlobGas":${jsonQuantity(transaction.maxFeePerBlobGas ?? 0n)},"blobVersionedHashes":${JSON.stringify(transaction.blobVersionedHashes ?? [])}`
+  if (transaction.type === 4) return `${base}${fees},"authorizationList":[${(transaction.authorizationList ?? []).map(authorizationJson).join(',')}]`
+  return base + fees
+}
+
+export const accessListJson = (list: readonly AccessListEntry[]): string =>
+  `[${list.map(({ address, storageKeys }) => `{"address":"${address}","storageKeys":${JSON.stringify(storageKeys)}}`).join(',')}]`
+
+const authorizationJson = (item: Authorization): string =>
+  `{"chainId":${jsonQuantity(item.chainId)},"address":"${item.address}","nonce":${jsonQuantity(item.nonce)},"yParity":${jsonQuantity(item.yParity)},"r":"${quantityOfBytes(item.r)}","s":"${quantityOfBytes(item.s)}"}`

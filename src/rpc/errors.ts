@@ -1,0 +1,80 @@
+import { bytesToHex } from '../util/bytes.ts'
+import { isCoded } from '../util/errors.ts'
+import { revertReason } from './revert-reason.ts'
+
+/** JSON-RPC error codes this node answers with (SPEC 7). */
+export const CODES = {
+  parse: -32700,
+  invalidRequest: -32600,
+  methodNotFound: -32601,
+  invalidParams: -32602,
+  server: -32000,
+  responseTooLarge: -32003,
+  reverted: 3,
+} as const
+
+/** What a client sees of a failure. */
+export class RpcError extends Error {
+  override readonly name = 'RpcError'
+  readonly code: number
+  readonly data: unknown
+
+  constructor(code: number, message: string, data?: unknown) {
+    super(message)
+    this.code = code
+    this.data = data
+  }
+}
+
+/** Why one argument cannot be decoded; the router adds its position. */
+export class InvalidArgument extends Error {
+  override readonly name = 'InvalidArgument'
+}
+
+export const methodNotFound = (name: string): RpcError =>
+  new RpcError(CODES.methodNotFound, `the method ${name} does not exist/is not available`)
+export const invalidArgument = (position: number, reason: string): RpcError =>
+  new RpcError(CODES.invalidParams, `invalid argument ${position}: ${reason}`)
+export const missingArgument = (position: number): RpcError =>
+  new RpcError(CODES.invalidParams, `missing value for required argument ${position}`)
+export const invalidParams = (message: string): RpcError => new RpcError(CODES.invalidParams, message)
+export const serverError = (message: string): RpcError => new RpcError(CODES.server, message)
+export const headerNotFound = (number: number): RpcError =>
+  serverError(`the header does not exist (block number: ${number})`)
+
+// biome-ignore lint/suspicious/noExplicitAny: each entry knows its own detail; the key and the union of codes are checked by tests
+type Translate = (detail: any) => RpcError
+
+/** The one table from domain code to code and text. Clients match these texts: SPEC 7, DESIGN 7 and 8, reference/kaia-behaviour.md 1.1 and 1.4. */
+export const DOMAIN_ERRORS: Readonly<Record<string, Translate>> = {
+  // calls (evm/call-types.ts)
+  EXECUTION_REVERTED: ({ data }) => {
+    const reason = revertReason(data)
+    const message = reason === undefined ? 'execution reverted' : `execution reverted: ${reason}`
+    return new RpcError(CODES.reverted, message, bytesToHex(data))
+  },
+  EXECUTION_FAILED: ({ reason }) => serverError(reason),
+  EXECUTION_TIMEOUT: ({ timeoutMs }) => serverError(`execution aborted (timeout = ${timeoutMs / 1_000}s)`),
+  INSUFFICIENT_BALANCE_FOR_TRANSFER: () => serverError('err: insufficient balance for transfer'),
+  INTRINSIC_GAS_TOO_LOW: ({ have, want }) =>
+    serverError(
+      have === undefined ? 'intrinsic gas too low' : `intrinsic gas too low: msg.gas ${have}, want ${want}`,
+    ),
+  GAS_REQUIRED_EXCEEDS_ALLOWANCE: ({ allowance }) => serverError(`gas required exceeds allowance (${allowance})`),
+  OVERRIDE_CONFLICT: ({ address }) => serverError(`account ${address} has both 'state' and 'stateDiff'`),
+  CALL_QUEUE_FULL: () => serverError('too many calls are waiting, try again later'),
+  // reads (chain/types.ts)
+  MISSING_STATE: ({ root }) => serverError(`missing trie node ${root.slice(2)} (path )`),
+  TOO_MANY_RESULTS: ({ limit }) => serverError(`query returned more than ${limit} results`),
+  QUERY_TIMEOUT: () => serverError('query timeout exceeded'),
+  // keys (rpc/ports.ts)
+  UNKNOWN_ACCOUNT: () => serverError('unknown account'),
+  LOCKED: () => serverError('authentication needed: password or unlock'),
+}
+
+/** The client's view of whatever a handler threw; undefined for what nobody expected. */
+export const toRpcError = (error: unknown): RpcError | undefined => {
+  if (error instanceof RpcError) return error
+  if (!isCoded(error)) return undefined
+  return DOMAIN_ERRORS[error.detail.code]?.(error.detail)
+}

@@ -1,0 +1,127 @@
+import { STATUS_CODES } from 'node:http'
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
+import { LIMITS } from '../config/limits.ts'
+import { hostAllowed } from './access.ts'
+import type { HealthStatus } from './ports.ts'
+import type { Endpoint, Router } from './router.ts'
+import type { TokenBuckets } from './token-bucket.ts'
+
+export interface HttpOptions {
+  readonly router: Router
+  readonly endpoint: Endpoint
+  readonly wsPaths: readonly string[]
+  /** Answered by 301 to the first of `wsPaths`; null on most networks. */
+  readonly wsRedirect: string | null
+  readonly cors: readonly string[]
+  readonly hosts: readonly string[]
+  readonly buckets: TokenBuckets | undefined
+  readonly health: () => HealthStatus
+}
+
+const JSON_TYPES = ['application/json', 'application/json-rpc', 'application/jsonrequest']
+const JSON_TYPE = 'application/json'
+const VERBS = 'GET, POST, OPTIONS'
+
+/** The HTTP face: POST for calls, GET for load balancers, clear statuses for everything else (reference/kaia-behaviour.md 1.1). */
+export const createHttp = (options: HttpOptions): FastifyInstance => {
+  const { wsPaths, wsRedirect, endpoint, router, buckets } = options
+  const app = fastify({
+    bodyLimit: LIMITS.rpc.bodyBytes,
+    requestTimeout: LIMITS.rpc.httpRequestMs,
+    keepAliveTimeout: LIMITS.rpc.httpKeepAliveMs,
+    forceCloseConnections: true,
+    exposeHeadRoutes: false,
+    http: { shouldUpgradeCallback: request => request.headers.upgrade?.toLowerCase() === 'websocket' },
+  })
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser(JSON_TYPES, { parseAs: 'string' }, (_request, body, done) => done(null, body))
+  app.setErrorHandler((error: { statusCode?: number; code?: string }, request, reply) => refuse(error, request, reply))
+  addGuards(app, options)
+
+  const post = (request: FastifyRequest, reply: FastifyReply): FastifyReply | Promise<FastifyReply> => {
+    const charge = buckets && ((calls: number) => buckets.charge(request.ip, calls))
+    const answer = router.handle(request.body as string, endpoint, charge)
+    reply.header('content-type', JSON_TYPE)
+    return typeof answer === 'string' ? reply.send(answer) : sendInTime(answer, reply)
+  }
+  const paths = [...new Set(['/', ...wsPaths])]
+  for (const path of paths) app.post(path, post)
+  app.get('/', (_request, reply) => reply.send(''))
+  for (const path of wsPaths)
+    if (path !== '/')
+      app.get(path, (_request, reply) =>
+        reply.code(426).headers({ upgrade: 'websocket', connection: 'Upgrade' }).send('this path speaks WebSocket: send an Upgrade header\n'),
+      )
+  if (wsRedirect !== null) app.all(wsRedirect, (_request, reply) => reply.code(301).header('location', wsPaths[0] ?? '/').send(''))
+  app.get('/health', (_request, reply) => {
+    const status = options.health()
+    return reply.code(status.healthy ? 200 : 503).header('content-type', JSON_TYPE).send(JSON.stringify(status))
+  })
+  app.options('*', (_request, reply) => reply.code(204).header('allow', VERBS).send())
+  app.setNotFoundHandler((request, reply) => {
+    const known = [...paths, '/health'].includes(pathOf(request.url))
+    if (known) return reply.code(405).header('allow', VERBS).type('text/plain').send('method not allowed\n')
+    return reply.code(404).type('text/plain').send('not found\n')
+  })
+  return app
+}
+
+const pathOf = (url: string): string => {
+  const query = url.indexOf('?')
+  return query === -1 ? url : url.slice(0, query)
+}
+
+/** Checks before the body is read; a check that cannot refuse is not installed, it would cost every request. */
+const addGuards = (app: FastifyInstance, { hosts, cors, buckets }: HttpOptions): void => {
+  if (!hosts.includes('*'))
+    app.addHook('onRequest', (request, reply, done) => {
+      if (hostAllowed(hosts, request.headers.host)) done()
+      else reply.code(403).type('text/plain').send('invalid host specified\n')
+    })
+  if (buckets !== undefined)
+    app.addHook('onRequest', (request, reply, done) => {
+      if (request.method !== 'POST' || buckets.allows(request.ip)) done()
+      else reply.code(429).header('retry-after', '1').type('text/plain').send('too many requests\n')
+    })
+  if (cors.length > 0)
+    app.addHook('onRequest', (request, reply, done) => {
+      const { origin } = request.headers
+      if (origin !== undefined && (cors.includes('*') || cors.includes(origin)))
+        reply.headers({
+          'access-control-allow-origin': cors.includes('*') ? '*' : origin,
+          vary: 'origin',
+          ...(request.method === 'OPTIONS' && {
+            'access-control-allow-methods': VERBS,
+            'access-control-allow-headers': 'content-type',
+            'access-control-max-age': '600',
+          }),
+        })
+      done()
+    })
+}
+
+const sendInTime = async (answer: Promise<string>, reply: FastifyReply): Promise<FastifyReply> => {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<undefined>(resolve => {
+    timer = setTimeout(resolve, LIMITS.rpc.httpRequestMs, undefined)
+  })
+  const text = await Promise.race([answer, late])
+  clearTimeout(timer)
+  return text === undefined ? reply.code(503).type('text/plain').send('timeout') : reply.send(text)
+}
+
+const refuse = (error: { statusCode?: number; code?: string }, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+  reply.type('text/plain')
+  switch (error.code) {
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return reply.code(415).send('invalid content type, only application/json is supported\n')
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return reply
+        .code(413)
+        .send(`content length too large (${request.headers['content-length'] ?? 'unknown'}>${LIMITS.rpc.bodyBytes})\n`)
+    default: {
+      const status = error.statusCode ?? 500
+      return reply.code(status).send(`${STATUS_CODES[status] ?? 'error'}\n`)
+    }
+  }
+}

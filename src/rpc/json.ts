@@ -1,0 +1,16 @@
+/** JSON text built by hand: the router writes it as it stands. Final objects are rendered once and cached in this form. */
+export class RawJson {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+export const NULL_JSON = new RawJson('null')
+
+/** A JSON Schema, as OpenRPC and the documentation show it. */
+export type JsonSchema = { readonly [key: string]: unknown }
+
+/** A handler's answer as JSON text. */
+export const toJson = (value: unknown): string => (value instanceof RawJson ? value.text : JSON.stringify(value ?? null))

@@ -1,0 +1,101 @@
+import { toQuantity } from '../../util/bytes.ts'
+import { block, blockNumber } from '../codecs/block.ts'
+import { boolean, hash, index, QUANTITY_SCHEMA } from '../codecs/scalars.ts'
+import type { Context } from '../context.ts'
+import { blockJson, headerJson } from '../encode/block.ts'
+import { NULL_JSON, RawJson } from '../json.ts'
+import { type MethodTable, method } from '../method.ts'
+import { BLOCK_SCHEMA, HEADER_SCHEMA, listOf, NULL_SCHEMA, orNull, RECEIPT_SCHEMA } from '../schemas.ts'
+import { findBlock, type Later, then } from '../state-reads.ts'
+import type { BlockNumberRef, BlockRef } from '../codecs/block.ts'
+import type { ChainBlock } from '../../chain/types.ts'
+import { pendingReceiptsJson } from '../pending.ts'
+
+export const blockByNumberRef = ({ view, rendered }: Context, ref: BlockNumberRef, full: boolean): Later<RawJson> => {
+  if (ref === 'pending') return view.pending().then(pending => new RawJson(blockJson(pending.block, full, 'pending')))
+  return rendered.blockByNumber(ref === 'latest' ? view.head().header.number : ref === 'earliest' ? 0 : ref, full)
+}
+
+export const blockOrPending = ({ view }: Context, ref: BlockRef): Later<ChainBlock | undefined> =>
+  ref === 'pending' ? view.pending().then(pending => pending.block) : findBlock(view, ref)
+
+const countJson = (found: ChainBlock | undefined): string | null => (found === undefined ? null : toQuantity(found.transactions.length))
+
+const headerOf = (context: Context, ref: BlockRef): Later<RawJson> =>
+  then(blockOrPending(context, ref), found =>
+    found === undefined ? NULL_JSON : new RawJson(headerJson(found, ref === 'pending' ? 'pending' : 'final')),
+  )
+
+/** Blocks by number and hash: null where there is none. Main-chain blocks never have uncles. */
+export const ethBlocks = {
+  eth_getBlockByNumber: method({
+    summary: 'A block by number or tag, with its transactions as hashes or in full',
+    params: [blockNumber, boolean],
+    result: orNull(BLOCK_SCHEMA),
+    notes: 'The pending block has neither number nor hash.',
+    handler: blockByNumberRef,
+  }),
+  eth_getBlockByHash: method({
+    summary: 'A block by hash, with its transactions as hashes or in full',
+    params: [hash, boolean],
+    result: orNull(BLOCK_SCHEMA),
+    handler: ({ rendered }, id, full) => rendered.blockByHash(id, full),
+  }),
+  eth_getHeaderByNumber: method({
+    summary: 'A block without its transactions, by number or tag',
+    params: [blockNumber],
+    result: orNull(HEADER_SCHEMA),
+    handler: headerOf,
+  }),
+  eth_getHeaderByHash: method({
+    summary: 'A block without its transactions, by hash',
+    params: [hash],
+    result: orNull(HEADER_SCHEMA),
+    handler: headerOf,
+  }),
+  eth_getBlockTransactionCountByNumber: method({
+    summary: 'Number of transactions in a block',
+    params: [blockNumber],
+    result: orNull(QUANTITY_SCHEMA),
+    handler: (context, ref) => then(blockOrPending(context, ref), countJson),
+  }),
+  eth_getBlockTransactionCountByHash: method({
+    summary: 'Number of transactions in a block',
+    params: [hash],
+    result: orNull(QUANTITY_SCHEMA),
+    handler: (context, id) => then(blockOrPending(context, id), countJson),
+  }),
+  eth_getBlockReceipts: method({
+    summary: 'All receipts of a block',
+    params: [block],
+    result: orNull(listOf(RECEIPT_SCHEMA)),
+    handler: (context, ref) => {
+      if (ref === 'pending') return pendingReceiptsJson(context.view)
+      return then(findBlock(context.view, ref), found => (found === undefined ? NULL_JSON : context.rendered.receipts(found)))
+    },
+  }),
+  eth_getUncleCountByBlockNumber: method({
+    summary: 'Number of uncles: 0x0',
+    params: [blockNumber],
+    result: orNull(QUANTITY_SCHEMA),
+    handler: (context, ref) => then(blockOrPending(context, ref), found => (found === undefined ? null : '0x0')),
+  }),
+  eth_getUncleCountByBlockHash: method({
+    summary: 'Number of uncles: 0x0',
+    params: [hash],
+    result: orNull(QUANTITY_SCHEMA),
+    handler: (context, id) => then(blockOrPending(context, id), found => (found === undefined ? null : '0x0')),
+  }),
+  eth_getUncleByBlockNumberAndIndex: method({
+    summary: 'An uncle: there are none',
+    params: [blockNumber, index],
+    result: NULL_SCHEMA,
+    handler: () => null,
+  }),
+  eth_getUncleByBlockHashAndIndex: method({
+    summary: 'An uncle: there are none',
+    params: [hash, index],
+    result: NULL_SCHEMA,
+    handler: () => null,
+  }),
+} satisfies MethodTable

@@ -1,0 +1,59 @@
+import { BOOLEAN_SCHEMA, HASH_SCHEMA, QUANTITY_SCHEMA } from '../codecs/scalars.ts'
+import { logFilter } from '../codecs/filter.ts'
+import { filterId } from '../codecs/ids.ts'
+import { logsJson } from '../encode/log.ts'
+import { RawJson } from '../json.ts'
+import { queryLogs } from '../log-match.ts'
+import { type MethodTable, method } from '../method.ts'
+import { LOG_SCHEMA, listOf } from '../schemas.ts'
+
+/** Logs by query, and filters that are polled. A filter nobody asks for is dropped after five minutes. */
+export const ethFilters = {
+  eth_getLogs: method({
+    summary: 'Logs of a range of blocks, or of one block by its hash',
+    params: [logFilter],
+    result: listOf(LOG_SCHEMA),
+    notes: 'No limit of range; at most 10,000 logs and 10 s. The end of the range is clamped to the head.',
+    handler: async ({ view }, criteria) => new RawJson(logsJson(await queryLogs(view, criteria))),
+  }),
+  eth_newFilter: method({
+    summary: 'Makes a filter of logs',
+    params: [logFilter],
+    result: QUANTITY_SCHEMA,
+    handler: ({ filters }, criteria) => filters.newLogFilter(criteria),
+  }),
+  eth_newBlockFilter: method({
+    summary: 'Makes a filter of new blocks',
+    params: [],
+    result: QUANTITY_SCHEMA,
+    handler: ({ filters }) => filters.newBlockFilter(),
+  }),
+  eth_newPendingTransactionFilter: method({
+    summary: 'Makes a filter of transactions that become executable',
+    params: [],
+    result: QUANTITY_SCHEMA,
+    handler: ({ filters }) => filters.newPendingFilter(),
+  }),
+  eth_getFilterChanges: method({
+    summary: 'What a filter has found since it was asked last',
+    params: [filterId],
+    result: { anyOf: [listOf(HASH_SCHEMA), listOf(LOG_SCHEMA)] },
+    notes: 'More than 10,000 logs come in portions.',
+    handler: async ({ filters }, id) => {
+      const changes = await filters.changes(id)
+      return 'logs' in changes ? new RawJson(logsJson(changes.logs)) : changes.hashes
+    },
+  }),
+  eth_getFilterLogs: method({
+    summary: 'All logs of a log filter',
+    params: [filterId],
+    result: listOf(LOG_SCHEMA),
+    handler: async ({ filters }, id) => new RawJson(logsJson(await filters.logs(id))),
+  }),
+  eth_uninstallFilter: method({
+    summary: 'Drops a filter; false when there is none of this id',
+    params: [filterId],
+    result: BOOLEAN_SCHEMA,
+    handler: ({ filters }, id) => filters.uninstall(id),
+  }),
+} satisfies MethodTable

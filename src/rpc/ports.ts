@@ -1,0 +1,112 @@
+import type { Hex } from '../util/bytes.ts'
+
+/** Thrown as CodedError by a Wallet. */
+export type WalletError =
+  | { readonly code: 'UNKNOWN_ACCOUNT'; readonly address: Hex }
+  | { readonly code: 'LOCKED'; readonly address: Hex }
+
+/** An operator's unlocked keys; a public node holds none (SPEC 4.1, point 7). */
+export interface Wallet {
+  accounts(): readonly Hex[]
+  /** Signs a 32-byte digest: r (32 bytes), s (32 bytes), recovery bit (1 byte, 0 or 1). Throws UNKNOWN_ACCOUNT or LOCKED. */
+  sign(address: Hex, digest: Uint8Array): Uint8Array | Promise<Uint8Array>
+}
+
+/** The wallet of a public node. */
+export const emptyWallet = (unknown: (address: Hex) => Error): Wallet => ({
+  accounts: () => [],
+  sign(address) {
+    throw unknown(address)
+  },
+})
+
+/** What a node says of itself. */
+export interface NodeInfo {
+  /** `<client>/<version>/<os>-<arch>/<runtime version>` (SPEC 4.3). */
+  readonly clientVersion: string
+  readonly protocolVersion: number
+  /** The operator's address, different per node (SPEC 4.1, point 7). */
+  readonly coinbase: Hex
+  peerCount(): number
+  listening(): boolean
+}
+
+/** Whether `GET /health` may say 200; `reason` explains a false. */
+export interface HealthStatus {
+  readonly healthy: boolean
+  readonly reason?: string
+  readonly number?: number
+  readonly syncing?: boolean
+}
+
+/** Wei moved by one block besides its transactions (DESIGN 6). */
+export interface BlockRewards {
+  readonly minted: bigint
+  readonly totalFee: bigint
+  readonly burntFee: bigint
+  readonly proposer: bigint
+  readonly miner: bigint
+  readonly foundation: bigint
+  /** Every credited address with its sum. */
+  readonly rewards: ReadonlyMap<Hex, bigint>
+}
+
+/** Supply after a block, wei: total = genesis + minted - burnt (DESIGN 6). */
+export interface SupplyAt {
+  readonly number: number
+  readonly totalSupply: bigint
+  readonly totalMinted: bigint
+  readonly totalBurnt: bigint
+}
+
+/** A council member's stake as the system contract has it (DESIGN 4). */
+export interface StakeEntry {
+  readonly validator: Hex
+  readonly reward: Hex
+  readonly stakeWei: bigint
+}
+
+/** Money questions; undefined answers mean that the block is unknown. */
+export interface EconomyPort {
+  rewards(number: number): Promise<BlockRewards | undefined>
+  supply(number: number): Promise<SupplyAt | undefined>
+  staking(number: number): Promise<readonly StakeEntry[] | undefined>
+}
+
+/** A header of the proof chain as clients see it. */
+export interface ProofHeaderInfo {
+  readonly number: number
+  readonly id: Hex
+  readonly parent: Hex
+  readonly miner: Hex
+  readonly algorithm: string
+  readonly target: Hex
+  /** Unix seconds. */
+  readonly timestamp: number
+  /** Main-chain block that made it final; null while it is not. */
+  readonly includedIn: number | null
+}
+
+/** Reads of the proof chain (DESIGN 5). */
+export interface ProofChainPort {
+  /** Height of the newest header this node knows. */
+  height(): number
+  header(ref: number | Hex): Promise<ProofHeaderInfo | undefined>
+}
+
+/** Work for outside miners, and what this node's own miner does. */
+export interface MiningPort {
+  running(): boolean
+  /** Hashes per second: own, and submitted by miners. */
+  hashrate(): bigint
+  /** [sealHash, seed, target, number], or undefined while there is no work. */
+  work(coinbase: Hex | undefined): readonly [Hex, Hex, Hex, Hex] | undefined
+  submitWork(nonce: Hex, sealHash: Hex, mixHash: Hex): boolean | Promise<boolean>
+  submitHashrate(rate: bigint, id: Hex): boolean
+}
+
+/** Re-execution with a tracer, off the main thread; answers JSON text. */
+export interface TracePort {
+  transaction(hash: Hex, options: unknown): Promise<string | undefined>
+  block(number: number, options: unknown): Promise<string | undefined>
+}

@@ -1,0 +1,95 @@
+import type { ChainBlock, ChainView } from '../chain/types.ts'
+import { LIMITS } from '../config/limits.ts'
+import type { Hex } from '../util/bytes.ts'
+import { ByteLru } from './byte-lru.ts'
+import { blockJson } from './encode/block.ts'
+import { receiptJson, receiptsOf } from './encode/receipt.ts'
+import { transactionJson } from './encode/transaction.ts'
+import { NULL_JSON, RawJson } from './json.ts'
+
+/** Bytes a cached entry costs besides its text. */
+const ENTRY_BYTES = 200
+
+/**
+ * Blocks, transactions and receipts as JSON text. They are final, so a text is made once and kept while it is asked for.
+ * What is in the cache is answered without a promise.
+ */
+export class Rendered {
+  readonly #cache: ByteLru<RawJson>
+  readonly #view: ChainView
+
+  constructor(view: ChainView, limitBytes: number = LIMITS.rpc.renderedCacheBytes) {
+    this.#view = view
+    this.#cache = new ByteLru(limitBytes)
+  }
+
+  #keep(key: string, text: string): RawJson {
+    const json = new RawJson(text)
+    this.#cache.set(key, json, text.length + ENTRY_BYTES)
+    return json
+  }
+
+  block(block: ChainBlock, full: boolean): RawJson {
+    const key = blockKey(block.header.number, full)
+    return this.#cache.get(key) ?? this.#keep(key, blockJson(block, full))
+  }
+
+  blockByNumber(number: number, full: boolean): RawJson | Promise<RawJson> {
+    const head = this.#view.head()
+    if (number === head.header.number) return this.block(head, full)
+    if (number > head.header.number) return NULL_JSON
+    return this.#cache.get(blockKey(number, full)) ?? this.#view.blockByNumber(number).then(block => (block === undefined ? NULL_JSON : this.block(block, full)))
+  }
+
+  blockByHash(hash: Hex, full: boolean): RawJson | Promise<RawJson> {
+    const head = this.#view.head()
+    if (hash === head.hash) return this.block(head, full)
+    return this.#view.blockByHash(hash).then(block => (block === undefined ? NULL_JSON : this.block(block, full)))
+  }
+
+  /** null where there is no such transaction in a block. */
+  transaction(hash: Hex): RawJson | Promise<RawJson | undefined> {
+    return this.#cache.get(`t${hash}`) ?? this.#loadTransaction(hash)
+  }
+
+  async #loadTransaction(hash: Hex): Promise<RawJson | undefined> {
+    const place = await this.#view.locate(hash)
+    const block = place && (await this.#view.blockByNumber(place.number))
+    return block && place && this.transactionAt(block, place.index)
+  }
+
+  transactionAt(block: ChainBlock, index: number): RawJson | undefined {
+    const transaction = block.transactions[index]
+    if (transaction === undefined) return undefined
+    const key = `t${transaction.hash}`
+    const position = { blockHash: block.hash, blockNumber: block.header.number, index, baseFeePerGas: block.header.baseFeePerGas ?? 0n }
+    return this.#cache.get(key) ?? this.#keep(key, transactionJson(transaction, position))
+  }
+
+  receipt(hash: Hex): RawJson | Promise<RawJson | undefined> {
+    return this.#cache.get(`r${hash}`) ?? this.#loadReceipt(hash)
+  }
+
+  async #loadReceipt(hash: Hex): Promise<RawJson | undefined> {
+    const place = await this.#view.locate(hash)
+    if (place === undefined) return undefined
+    const block = await this.#view.blockByNumber(place.number)
+    const receipts = await this.#view.receipts(place.number)
+    if (block === undefined || receipts === undefined) return undefined
+    const receipt = receipts[place.index]
+    if (receipt === undefined) return undefined
+    let firstLog = 0
+    for (let i = 0; i < place.index; i++) firstLog += receipts[i]?.logs.length ?? 0
+    return this.#keep(`r${hash}`, receiptJson(block, receipt, place.index, firstLog))
+  }
+
+  async receipts(block: ChainBlock): Promise<RawJson> {
+    const key = `R${block.header.number}`
+    const known = this.#cache.get(key)
+    if (known !== undefined) return known
+    const receipts = await this.#view.receipts(block.header.number)
+    return receipts === undefined ? NULL_JSON : this.#keep(key, `[${receiptsOf(block, receipts).join(',')}]`)
+  }
+}
+
+const blockKey = (number: number, full: boolean): string => (full ? `B${number}` : `b${number}`)

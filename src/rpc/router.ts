@@ -1,0 +1,199 @@
+import { LIMITS } from '../config/limits.ts'
+import type { Logger } from '../util/logger.ts'
+import type { Context } from './context.ts'
+import { CODES, InvalidArgument, invalidArgument, invalidParams, methodNotFound, missingArgument, RpcError, serverError, toRpcError } from './errors.ts'
+import { isTooComplex, sourceOfIds } from './json-guard.ts'
+import { toJson } from './json.ts'
+import type { Method } from './method.ts'
+import { noMetrics, type RpcMetrics } from './metrics.ts'
+
+/** What serves one endpoint: its methods by name, and what their handlers see. */
+export interface Endpoint {
+  readonly methods: ReadonlyMap<string, Method>
+  readonly context: Context
+}
+
+export interface RouterOptions {
+  readonly log: Logger
+  readonly metrics?: RpcMetrics
+}
+
+/** Answers requests: '' means that nothing is to be sent (notifications only). A promise is made only when a handler made one. */
+export interface Router {
+  /** `charge` is told how many calls the body holds. */
+  handle(body: string, endpoint: Endpoint, charge?: (calls: number) => void): string | Promise<string>
+}
+
+const BATCH_SLICE_MS = 10
+const BATCH_LANES = 64
+
+const errorText = (id: string, error: RpcError): string => {
+  const data = error.data === undefined ? '' : `,"data":${JSON.stringify(error.data)}`
+  return `{"jsonrpc":"2.0","id":${id},"error":{"code":${error.code},"message":${JSON.stringify(error.message)}${data}}}`
+}
+
+const PARSE_ERROR = errorText('null', new RpcError(CODES.parse, 'parse error'))
+const EMPTY_BATCH = errorText('null', new RpcError(CODES.invalidRequest, 'empty batch'))
+const LARGE_BATCH = errorText('null', new RpcError(CODES.invalidRequest, `batch too large, at most ${LIMITS.rpc.batchItems} requests`))
+const TOO_COMPLEX = errorText('null', new RpcError(CODES.invalidRequest, 'request too complex'))
+const INVALID_REQUEST = new RpcError(CODES.invalidRequest, 'invalid request')
+const NON_ARRAY = invalidParams('non-array args')
+const SOCKET_ONLY = serverError('notifications not supported')
+const CRASHED = serverError('method handler crashed')
+const TOO_LARGE = new RpcError(CODES.responseTooLarge, 'response too large')
+const NO_ARGUMENTS: readonly unknown[] = []
+
+export const createRouter = ({ log, metrics = noMetrics }: RouterOptions): Router => {
+  /** The answer to one request, '' to a notification. */
+  const one = (request: unknown, endpoint: Endpoint, exactId: string | undefined): string | Promise<string> => {
+    if (typeof request !== 'object' || request === null || Array.isArray(request)) return errorText('null', INVALID_REQUEST)
+    const { id, method: name, params } = request as { id?: unknown; method?: unknown; params?: unknown }
+    const idText = exactId ?? idToText(id)
+    if (idText === undefined) return errorText('null', INVALID_REQUEST)
+    if (typeof name !== 'string') return errorText(idText, INVALID_REQUEST)
+    const answer = call(name, params, endpoint, idText)
+    if (id !== undefined) return answer
+    return typeof answer === 'string' ? '' : answer.then(() => '')
+  }
+
+  const call = (name: string, params: unknown, endpoint: Endpoint, id: string): string | Promise<string> => {
+    const method = endpoint.methods.get(name)
+    if (method === undefined) return errorText(id, methodNotFound(name))
+    const startedMs = metrics.start()
+    try {
+      if (method.socketOnly && endpoint.context.socket === null) throw SOCKET_ONLY
+      const result = invoke(method, params, endpoint.context)
+      if (result instanceof Promise)
+        return result.then(
+          value => succeed(name, startedMs, id, value),
+          error => failed(name, startedMs, id, error),
+        )
+      return succeed(name, startedMs, id, result)
+    } catch (error) {
+      return failed(name, startedMs, id, error)
+    }
+  }
+
+  const succeed = (name: string, startedMs: number, id: string, result: unknown): string => {
+    const text = `{"jsonrpc":"2.0","id":${id},"result":${toJson(result)}}`
+    metrics.end(name, startedMs, true)
+    return text
+  }
+
+  const failed = (name: string, startedMs: number, id: string, error: unknown): string => {
+    metrics.end(name, startedMs, false)
+    const known = toRpcError(error)
+    // A stack belongs in the log, never in the answer.
+    if (known === undefined) log.error({ method: name, err: error }, 'rpc method failed')
+    return errorText(id, known ?? CRASHED)
+  }
+
+  const batch = (requests: readonly unknown[], endpoint: Endpoint, ids: readonly (string | undefined)[]): string | Promise<string> => {
+    const answers: string[] = new Array(requests.length)
+    const startedMs = performance.now()
+    let bytes = 0
+    const take = (index: number, answer: string): void => {
+      bytes += answer.length
+      answers[index] = bytes <= LIMITS.rpc.batchResponseBytes || answer === '' ? answer : errorText(ids[index] ?? textOfId(requests[index]), TOO_LARGE)
+    }
+    const run = (index: number): string | Promise<string> => {
+      if (bytes > LIMITS.rpc.batchResponseBytes) return ' '
+      return one(requests[index], endpoint, ids[index])
+    }
+    // Most batches hold only what answers at once: no promise for them.
+    for (let index = 0; index < requests.length; index++) {
+      const answer = run(index)
+      if (typeof answer !== 'string') return finishBatch({ from: index + 1, first: { index, answer } })
+      take(index, answer)
+      if (performance.now() - startedMs > BATCH_SLICE_MS && index + 1 < requests.length) return finishBatch({ from: index + 1 })
+    }
+    return joinAnswers(answers)
+
+    async function finishBatch({ from, first }: { from: number; first?: { index: number; answer: Promise<string> } }): Promise<string> {
+      let next = from
+      const lane = async (): Promise<void> => {
+        let sliceMs = performance.now()
+        while (next < requests.length) {
+          const index = next++
+          const answer = run(index)
+          take(index, typeof answer === 'string' ? answer : await answer)
+          if (performance.now() - sliceMs > BATCH_SLICE_MS) {
+            await new Promise(resolve => setImmediate(resolve))
+            sliceMs = performance.now()
+          }
+        }
+      }
+      const lanes: Promise<void>[] = first === undefined ? [] : [first.answer.then(answer => take(first.index, answer))]
+      while (lanes.length < Math.min(BATCH_LANES, requests.length - from + 1)) lanes.push(lane())
+      await Promise.all(lanes)
+      return joinAnswers(answers)
+    }
+  }
+
+  return {
+    handle(body, endpoint, charge) {
+      if (isTooComplex(body)) return TOO_COMPLEX
+      let request: unknown
+      try {
+        request = JSON.parse(body)
+      } catch {
+        return PARSE_ERROR
+      }
+      charge?.(Array.isArray(request) ? request.length : 1)
+      if (!Array.isArray(request)) return one(request, endpoint, hasInexactId(request) ? sourceOfIds(body)[0] : undefined)
+      if (request.length === 0) return EMPTY_BATCH
+      if (request.length > LIMITS.rpc.batchItems) return LARGE_BATCH
+      return batch(request, endpoint, request.some(hasInexactId) ? sourceOfIds(body) : [])
+    },
+  }
+}
+
+const joinAnswers = (answers: readonly string[]): string => {
+  const sent = answers.filter(answer => answer !== '')
+  return sent.length === 0 ? '' : `[${sent.join(',')}]`
+}
+
+const invoke = (method: Method, params: unknown, context: Context): unknown => {
+  const { handler, params: codecs } = method
+  // A method without parameters ignores whatever is sent (reference/kaia-behaviour.md 1.1).
+  if (codecs.length === 0) return (handler as (context: Context) => unknown)(context)
+  return (handler as (context: Context, ...args: unknown[]) => unknown)(context, ...decode(codecs, params))
+}
+
+const decode = (codecs: Method['params'], params: unknown): unknown[] => {
+  const given = params === undefined || params === null ? NO_ARGUMENTS : params
+  if (!Array.isArray(given)) throw NON_ARRAY
+  if (given.length > codecs.length) throw invalidParams(`too many arguments, want at most ${codecs.length}`)
+  const args: unknown[] = new Array(codecs.length)
+  for (let i = 0; i < codecs.length; i++) {
+    const codec = codecs[i]
+    const value: unknown = given[i]
+    if (codec === undefined) continue
+    if (value === undefined || value === null) {
+      if (!codec.optional) throw missingArgument(i + 1)
+      continue
+    }
+    try {
+      args[i] = codec.parse(value)
+    } catch (error) {
+      throw error instanceof InvalidArgument ? invalidArgument(i + 1, error.message) : error
+    }
+  }
+  return args
+}
+
+/** The id as JSON text; undefined for an array or object, which no id may be. Absent and null are both shown as null. */
+const idToText = (id: unknown): string | undefined => {
+  if (typeof id === 'number') return String(id)
+  if (typeof id === 'string' || typeof id === 'boolean') return JSON.stringify(id)
+  return id === undefined || id === null ? 'null' : undefined
+}
+
+const textOfId = (request: unknown): string => idToText((request as { id?: unknown }).id) ?? 'null'
+
+/** A number that JavaScript cannot hold exactly must still come back as it was sent. */
+const hasInexactId = (request: unknown): boolean => {
+  if (typeof request !== 'object' || request === null) return false
+  const { id } = request as { id?: unknown }
+  return typeof id === 'number' && !Number.isSafeInteger(id)
+}

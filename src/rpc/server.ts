@@ -1,0 +1,115 @@
+import type { FastifyInstance } from 'fastify'
+import type { Metrics } from '../metrics/registry.ts'
+import type { Logger } from '../util/logger.ts'
+import type { Context, Services } from './context.ts'
+import { Filters } from './filters.ts'
+import { createHttp } from './http.ts'
+import { methodsFor } from './methods.ts'
+import { createRpcMetrics } from './metrics.ts'
+import type { HealthStatus } from './ports.ts'
+import { Rendered } from './rendered.ts'
+import { createRouter, type Endpoint } from './router.ts'
+import { SubscriptionHub } from './subscriptions.ts'
+import { type RateLimit, TokenBuckets } from './token-bucket.ts'
+import { attachWebSockets } from './ws.ts'
+
+export interface RpcServerOptions extends Services {
+  readonly host: string
+  /** 0 takes a free one. */
+  readonly port: number
+  readonly log: Logger
+  /** Namespaces per transport; the network's own by default. The operator port passes its own. */
+  readonly namespaces?: { readonly http: readonly string[]; readonly ws: readonly string[] }
+  readonly wsPaths?: readonly string[]
+  readonly wsRedirect?: string | null
+  /** Origins of web pages that may call, or `*`; none by default. */
+  readonly cors?: readonly string[]
+  /** Names in the Host header that are served, or `*` (default). */
+  readonly hosts?: readonly string[]
+  /** Off by default. */
+  readonly rateLimit?: RateLimit
+  readonly health?: () => HealthStatus
+  readonly metrics?: Metrics
+  /** Further routes on the same port (explorer, faucet). */
+  readonly routes?: (app: FastifyInstance) => void
+}
+
+export interface RpcServer {
+  readonly address: string
+  readonly port: number
+  /** For tests without sockets: `app.inject`. */
+  readonly app: FastifyInstance
+  /** Ends within a second, also with clients connected. */
+  close(): Promise<void>
+}
+
+/** Serves JSON-RPC over HTTP and WebSocket on one port. */
+export const createRpcServer = async (options: RpcServerOptions): Promise<RpcServer> => {
+  const { view, pool, log } = options
+  const params = view.params
+  const namespaces = options.namespaces ?? params.namespaces
+  const cors = options.cors ?? []
+  const hosts = options.hosts ?? ['*']
+  const wsPaths = options.wsPaths ?? params.wsPaths
+  const wsRedirect = options.wsRedirect === undefined ? params.wsRedirect : options.wsRedirect
+  const buckets = options.rateLimit && new TokenBuckets(options.rateLimit)
+  const filters = new Filters({ view, pool })
+  const hub = new SubscriptionHub({ view, pool })
+  const rendered = new Rendered(view)
+  const router = createRouter({ log, ...(options.metrics && { metrics: createRpcMetrics(options.metrics) }) })
+
+  const endpointOf = (names: readonly string[]): Endpoint => {
+    const methods = methodsFor(names, options)
+    const context: Context = { ...servicesOf(options), filters, rendered, methods, namespaces: names, socket: null }
+    return { methods: new Map(Object.entries(methods)), context }
+  }
+  const app = createHttp({
+    router,
+    endpoint: endpointOf(namespaces.http),
+    wsPaths,
+    wsRedirect,
+    cors,
+    hosts,
+    buckets,
+    health: options.health ?? (() => ({ healthy: true })),
+  })
+  options.routes?.(app)
+  const sockets = attachWebSockets(app.server, {
+    router,
+    endpoint: endpointOf(namespaces.ws),
+    hub,
+    paths: wsPaths,
+    redirect: wsRedirect,
+    cors,
+    hosts,
+    buckets,
+    log,
+  })
+  options.metrics?.gauge({ name: 'rpc_open_connections', help: 'Open WebSocket connections', read: sockets.sockets })
+  options.metrics?.gauge({ name: 'rpc_active_subscriptions', help: 'Subscriptions of all connections', read: () => hub.size })
+  await app.listen({ host: options.host, port: options.port })
+  const { address, port } = app.addresses()[0] ?? { address: options.host, port: options.port }
+  return {
+    address,
+    port,
+    app,
+    async close() {
+      hub.close()
+      filters.close()
+      await sockets.close()
+      await app.close()
+    },
+  }
+}
+
+const servicesOf = ({ view, pool, calls, wallet, info, economy, proofChain, mining, trace }: Services): Services => ({
+  view,
+  pool,
+  calls,
+  wallet,
+  info,
+  ...(economy && { economy }),
+  ...(proofChain && { proofChain }),
+  ...(mining && { mining }),
+  ...(trace && { trace }),
+})

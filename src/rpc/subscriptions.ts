@@ -1,0 +1,236 @@
+import type { ChainView, CommittedEvent, LogEntry, PoolPort } from '../chain/types.ts'
+import { LIMITS } from '../config/limits.ts'
+import type { Transaction } from '../primitives/transaction.ts'
+import type { Hex } from '../util/bytes.ts'
+import type { LogCriteria } from './codecs/filter.ts'
+import { headerJson } from './encode/block.ts'
+import { jsonQuantity } from './encode/hex.ts'
+import { logJson } from './encode/log.ts'
+import { transactionJson } from './encode/transaction.ts'
+import { serverError } from './errors.ts'
+import { randomId } from './ids.ts'
+import { entriesOf, matchesLog } from './log-match.ts'
+
+export type Subscription =
+  | { readonly kind: 'newHeads' }
+  | { readonly kind: 'logs'; readonly criteria: Pick<LogCriteria, 'addresses' | 'topics'> }
+  | { readonly kind: 'newPendingTransactions'; readonly full: boolean }
+  | { readonly kind: 'syncing' }
+
+/** What a handler may do with the connection it was called on. */
+export interface SocketSubscriptions {
+  /** Notifications are held back until the answer with the id has been sent. */
+  subscribe(namespace: string, subscription: Subscription): Hex
+  unsubscribe(id: Hex): boolean
+}
+
+/** Subscriptions made while one message is answered. */
+export interface Scope extends SocketSubscriptions {
+  /** The answer is on its way: what was held back follows. */
+  release(): void
+}
+
+/** One connection's side of the hub. */
+export interface Session {
+  /** One per message that may be answered later than the next one. */
+  scope(): Scope
+  close(): void
+}
+
+interface Entry {
+  readonly subscription: Subscription
+  /** Everything of the frame up to the result. */
+  readonly prefix: Buffer
+  readonly send: (frame: Buffer) => void
+  /** null once the id was sent. */
+  held: Buffer[] | null
+}
+
+const HELD_FRAMES = 10_000
+const SYNC_POLL_MS = 1_000
+
+/** An event's payload, made into bytes at most once however many subscribers there are. */
+type Payload = () => Buffer
+
+const once = (render: () => string): Payload => {
+  let bytes: Buffer | undefined
+  return () => {
+    bytes ??= Buffer.from(`${render()}}}`)
+    return bytes
+  }
+}
+
+const deliver = (entry: Entry, payload: Payload): void => {
+  const frame = Buffer.concat([entry.prefix, payload()])
+  if (entry.held === null) entry.send(frame)
+  else if (entry.held.length < HELD_FRAMES) entry.held.push(frame)
+}
+
+/** Fans the chain's and the pool's events out to connections. */
+export class SubscriptionHub {
+  readonly #view: ChainView
+  readonly #heads = new Set<Entry>()
+  readonly #pending = new Set<Entry>()
+  readonly #syncing = new Set<Entry>()
+  /** Subscribers that ask for the same logs share the matching. */
+  readonly #logs = new Map<string, { readonly criteria: Pick<LogCriteria, 'addresses' | 'topics'>; readonly entries: Set<Entry> }>()
+  readonly #stops: (() => void)[]
+  #syncTimer: NodeJS.Timeout | undefined
+  #lastSync = 'false'
+
+  constructor({ view, pool }: { readonly view: ChainView; readonly pool: PoolPort }) {
+    this.#view = view
+    this.#stops = [
+      view.onCommitted(event => {
+        this.#onCommitted(event)
+      }),
+      pool.onPending(transaction => {
+        this.#onPending(transaction)
+      }),
+    ]
+  }
+
+  get size(): number {
+    let logs = 0
+    for (const group of this.#logs.values()) logs += group.entries.size
+    return this.#heads.size + this.#pending.size + this.#syncing.size + logs
+  }
+
+  open(send: (frame: Buffer) => void): Session {
+    const entries = new Map<Hex, Entry>()
+    return {
+      scope: () => this.#scope(entries, send),
+      close: () => {
+        for (const entry of entries.values()) this.#remove(entry)
+        entries.clear()
+      },
+    }
+  }
+
+  #scope(entries: Map<Hex, Entry>, send: (frame: Buffer) => void): Scope {
+    const fresh: Entry[] = []
+    return {
+      subscribe: (namespace, subscription) => {
+        if (entries.size >= LIMITS.rpc.subscriptionsPerSocket)
+          throw serverError(`Maximum ${LIMITS.rpc.subscriptionsPerSocket} subscriptions are allowed for a websocket connection.`)
+        const id = randomId()
+        const prefix = Buffer.from(`{"jsonrpc":"2.0","method":"${namespace}_subscription","params":{"subscription":"${id}","result":`)
+        const entry: Entry = { subscription, prefix, send, held: [] }
+        entries.set(id, entry)
+        fresh.push(entry)
+        this.#add(entry)
+        return id
+      },
+      unsubscribe: id => {
+        const entry = entries.get(id)
+        if (entry === undefined) return false
+        entries.delete(id)
+        this.#remove(entry)
+        return true
+      },
+      release() {
+        if (fresh.length === 0) return
+        for (const entry of fresh.splice(0)) {
+          const held = entry.held ?? []
+          entry.held = null
+          for (const frame of held) send(frame)
+        }
+      },
+    }
+  }
+
+  close(): void {
+    for (const stop of this.#stops) stop()
+    clearInterval(this.#syncTimer)
+  }
+
+  #add(entry: Entry): void {
+    const { subscription } = entry
+    switch (subscription.kind) {
+      case 'newHeads':
+        this.#heads.add(entry)
+        return
+      case 'newPendingTransactions':
+        this.#pending.add(entry)
+        return
+      case 'syncing':
+        this.#addSyncing(entry)
+        return
+      case 'logs': {
+        const key = criteriaKey(subscription.criteria)
+        const group = this.#logs.get(key)
+        if (group === undefined) this.#logs.set(key, { criteria: subscription.criteria, entries: new Set([entry]) })
+        else group.entries.add(entry)
+      }
+    }
+  }
+
+  #remove(entry: Entry): void {
+    this.#heads.delete(entry)
+    this.#pending.delete(entry)
+    if (this.#syncing.delete(entry) && this.#syncing.size === 0) clearInterval(this.#syncTimer)
+    if (entry.subscription.kind !== 'logs') return
+    const key = criteriaKey(entry.subscription.criteria)
+    const group = this.#logs.get(key)
+    group?.entries.delete(entry)
+    if (group?.entries.size === 0) this.#logs.delete(key)
+  }
+
+  #onCommitted(event: CommittedEvent): void {
+    if (this.#heads.size > 0) {
+      const payload = once(() => headerJson(event.block))
+      for (const entry of this.#heads) deliver(entry, payload)
+    }
+    if (this.#logs.size > 0) this.#deliverLogs(entriesOf(event))
+  }
+
+  #deliverLogs(logs: readonly LogEntry[]): void {
+    if (logs.length === 0) return
+    const payloads = logs.map(log => once(() => logJson(log, log)))
+    for (const { criteria, entries } of this.#logs.values()) {
+      logs.forEach((log, i) => {
+        const payload = payloads[i]
+        if (payload === undefined || !matchesLog(criteria, log)) return
+        for (const entry of entries) deliver(entry, payload)
+      })
+    }
+  }
+
+  #onPending(transaction: Transaction): void {
+    if (this.#pending.size === 0) return
+    const hash = once(() => `"${transaction.hash}"`)
+    const full = once(() => transactionJson(transaction, null))
+    for (const entry of this.#pending)
+      deliver(entry, entry.subscription.kind === 'newPendingTransactions' && entry.subscription.full ? full : hash)
+  }
+
+  /** The state of syncing has no event of its own: it is looked at each second while somebody wants to know. */
+  #addSyncing(entry: Entry): void {
+    if (this.#syncing.size === 0) {
+      this.#lastSync = syncJson(this.#view)
+      this.#syncTimer = setInterval(() => {
+        this.#pollSync()
+      }, SYNC_POLL_MS).unref()
+    }
+    this.#syncing.add(entry)
+    const text = this.#lastSync
+    deliver(entry, once(() => text))
+  }
+
+  #pollSync(): void {
+    const text = syncJson(this.#view)
+    const changed = (text === 'false') !== (this.#lastSync === 'false')
+    this.#lastSync = text
+    if (!changed) return
+    const payload = once(() => text)
+    for (const entry of this.#syncing) deliver(entry, payload)
+  }
+}
+
+const criteriaKey = ({ addresses, topics }: Pick<LogCriteria, 'addresses' | 'topics'>): string => JSON.stringify([addresses, topics])
+
+const syncJson = (view: ChainView): string => {
+  const status = view.syncing()
+  if (status === false) return 'false'
+  return `{"syncing":true,"status":{"startingBlock":${jsonQuantity(status.startingBlock)},"currentBlock":${jsonQuantity(status.currentBlock)},"highestBlock":${jsonQuantity(status.highestBlock)}}}`
+}

@@ -1,0 +1,111 @@
+import type { IncomingMessage, Server } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { type WebSocket, WebSocketServer } from 'ws'
+import { LIMITS } from '../config/limits.ts'
+import type { Logger } from '../util/logger.ts'
+import { hostAllowed, originAllowed } from './access.ts'
+import type { Endpoint, Router } from './router.ts'
+import type { Scope, SubscriptionHub } from './subscriptions.ts'
+import type { TokenBuckets } from './token-bucket.ts'
+
+export interface WsOptions {
+  readonly router: Router
+  readonly endpoint: Endpoint
+  readonly hub: SubscriptionHub
+  readonly paths: readonly string[]
+  readonly redirect: string | null
+  readonly cors: readonly string[]
+  readonly hosts: readonly string[]
+  readonly buckets: TokenBuckets | undefined
+  readonly log: Logger
+}
+
+/** RFC 6455 7.4.1. */
+const GOING_AWAY = 1001
+const TRY_AGAIN_LATER = 1013
+const CLOSE_GRACE_MS = 300
+const RATE_LIMITED = '{"jsonrpc":"2.0","id":null,"error":{"code":-32005,"message":"too many requests"}}'
+
+/** The WebSocket face on the HTTP server's port. */
+export const attachWebSockets = (server: Server, options: WsOptions): { readonly sockets: () => number; close(): Promise<void> } => {
+  const wss = new WebSocketServer({ noServer: true, maxPayload: LIMITS.rpc.bodyBytes, perMessageDeflate: false })
+  const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+    const refusal = refusalOf(request, options, wss.clients.size)
+    if (refusal !== undefined) return refuse(socket, refusal)
+    wss.handleUpgrade(request, socket, head, client => serve(client, request, options))
+  }
+  server.on('upgrade', onUpgrade)
+  return {
+    sockets: () => wss.clients.size,
+    async close() {
+      server.off('upgrade', onUpgrade)
+      for (const client of wss.clients) client.close(GOING_AWAY, 'node is stopping')
+      const deadline = performance.now() + CLOSE_GRACE_MS
+      while (wss.clients.size > 0 && performance.now() < deadline) await new Promise(resolve => setTimeout(resolve, 10))
+      for (const client of wss.clients) client.terminate()
+      wss.close()
+    },
+  }
+}
+
+interface Refusal {
+  readonly status: string
+  readonly headers?: string
+}
+
+const refusalOf = (request: IncomingMessage, options: WsOptions, open: number): Refusal | undefined => {
+  const path = (request.url ?? '/').split('?', 1)[0] ?? '/'
+  if (path === options.redirect) return { status: '301 Moved Permanently', headers: `location: ${options.paths[0]}\r\n` }
+  if (!options.paths.includes(path)) return { status: '404 Not Found' }
+  if (!hostAllowed(options.hosts, request.headers.host)) return { status: '403 Forbidden' }
+  if (!originAllowed(options.cors, request.headers.origin)) return { status: '403 Forbidden' }
+  return open >= LIMITS.rpc.sockets ? { status: '503 Service Unavailable' } : undefined
+}
+
+const refuse = (socket: Duplex, { status, headers = '' }: Refusal): void => {
+  socket.on('error', () => socket.destroy())
+  socket.end(`HTTP/1.1 ${status}\r\n${headers}connection: close\r\ncontent-length: 0\r\n\r\n`)
+}
+
+const serve = (client: WebSocket, request: IncomingMessage, options: WsOptions): void => {
+  const { router, hub, endpoint, buckets, log } = options
+  const address = request.socket.remoteAddress ?? ''
+  let inFlight = 0
+
+  const send = (frame: string | Buffer): void => {
+    if (client.readyState !== client.OPEN) return
+    client.send(frame, { binary: false })
+    // Whoever does not read is dropped: what waits for it is memory of everyone.
+    if (client.bufferedAmount > LIMITS.rpc.socketBacklogBytes) {
+      log.debug({ address, backlogBytes: client.bufferedAmount }, 'slow websocket dropped')
+      session.close()
+      client.close(TRY_AGAIN_LATER, 'reads too slowly')
+      setTimeout(() => client.terminate(), CLOSE_GRACE_MS).unref()
+    }
+  }
+  const session = hub.open(send)
+  const endpointOf = (scope: Scope): Endpoint => ({ methods: endpoint.methods, context: { ...endpoint.context, socket: scope } })
+  const plainScope = session.scope()
+  const plain = endpointOf(plainScope)
+  const charge = buckets && ((calls: number) => buckets.charge(address, calls))
+
+  const later = async (answer: Promise<string>, scope: Scope): Promise<void> => {
+    if (++inFlight === LIMITS.rpc.socketInFlight) client.pause()
+    const text = await answer
+    if (inFlight-- === LIMITS.rpc.socketInFlight) client.resume()
+    if (text !== '') send(text)
+    scope.release()
+  }
+  client.on('message', (message: Buffer) => {
+    if (buckets !== undefined && !buckets.allows(address)) return send(RATE_LIMITED)
+    // A batch may be answered after the next message: it holds back its own subscriptions only.
+    const isBatch = message[0] === 0x5b
+    const scope = isBatch ? session.scope() : plainScope
+    const answer = router.handle(message.toString('utf8'), isBatch ? endpointOf(scope) : plain, charge)
+    if (typeof answer !== 'string') return void later(answer, scope)
+    if (answer !== '') send(answer)
+    scope.release()
+  })
+  client.on('error', error => log.debug({ address, reason: error.message }, 'websocket failed'))
+  client.on('close', () => session.close())
+}
