@@ -22,6 +22,7 @@ export const LIMITS = {
     socketBacklogBytes: 16 * 1024 * 1024,
     socketInFlight: 1_000,
     httpRequestMs: 30_000,
+    httpKeepAliveMs: 120_000,
     renderedCacheBytes: 16 * 1024 * 1024,
   },
   call: {
@@ -53,6 +54,7 @@ export const LIMITS = {
   },
   /** Strict decoding of one item; no message of ours nests deeper than 6. */
   rlp: { depth: 16, items: 262_144 },
+  genesis: { codeBytes: 1024 * 1024, extraDataBytes: 4_096, nameBytes: 32, vanityBytes: 32 },
   recovery: { batch: 64, queue: 65_536 },
   /** Of the LevelDB handle; two write buffers may be in memory at once. */
   storage: {
