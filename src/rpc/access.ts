@@ -18,4 +18,7 @@ const LOCAL = /^https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/
 
 /** Whether a page of this origin may open a WebSocket: on the list, `*`, not a browser, or local when there is no list. */
 export const originAllowed = (origins: readonly string[], origin: string | undefined): boolean =>
-  origin === undefined || origins.includes('*') || origins.includes(origin) || (origins.length === 0 && LOCAL.test(origin))
+  origin === undefined ||
+  origins.includes('*') ||
+  origins.includes(origin) ||
+  (origins.length === 0 && LOCAL.test(origin))

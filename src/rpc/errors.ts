@@ -57,9 +57,7 @@ export const DOMAIN_ERRORS: Readonly<Record<string, Translate>> = {
   EXECUTION_TIMEOUT: ({ timeoutMs }) => serverError(`execution aborted (timeout = ${timeoutMs / 1_000}s)`),
   INSUFFICIENT_BALANCE_FOR_TRANSFER: () => serverError('err: insufficient balance for transfer'),
   INTRINSIC_GAS_TOO_LOW: ({ have, want }) =>
-    serverError(
-      have === undefined ? 'intrinsic gas too low' : `intrinsic gas too low: msg.gas ${have}, want ${want}`,
-    ),
+    serverError(have === undefined ? 'intrinsic gas too low' : `intrinsic gas too low: msg.gas ${have}, want ${want}`),
   GAS_REQUIRED_EXCEEDS_ALLOWANCE: ({ allowance }) => serverError(`gas required exceeds allowance (${allowance})`),
   OVERRIDE_CONFLICT: ({ address }) => serverError(`account ${address} has both 'state' and 'stateDiff'`),
   CALL_QUEUE_FULL: () => serverError('too many calls are waiting, try again later'),

@@ -61,7 +61,11 @@ export class Filters {
   }
 
   newPendingFilter(): Hex {
-    const id = this.#add({ kind: 'pending', next: this.#pendingStart + this.#pendingHashes.length, usedMs: this.#nowMs() })
+    const id = this.#add({
+      kind: 'pending',
+      next: this.#pendingStart + this.#pendingHashes.length,
+      usedMs: this.#nowMs(),
+    })
     this.#pendingFilters++
     return id
   }

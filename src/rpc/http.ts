@@ -50,12 +50,24 @@ export const createHttp = (options: HttpOptions): FastifyInstance => {
   for (const path of wsPaths)
     if (path !== '/')
       app.get(path, (_request, reply) =>
-        reply.code(426).headers({ upgrade: 'websocket', connection: 'Upgrade' }).send('this path speaks WebSocket: send an Upgrade header\n'),
+        reply
+          .code(426)
+          .headers({ upgrade: 'websocket', connection: 'Upgrade' })
+          .send('this path speaks WebSocket: send an Upgrade header\n'),
       )
-  if (wsRedirect !== null) app.all(wsRedirect, (_request, reply) => reply.code(301).header('location', wsPaths[0] ?? '/').send(''))
+  if (wsRedirect !== null)
+    app.all(wsRedirect, (_request, reply) =>
+      reply
+        .code(301)
+        .header('location', wsPaths[0] ?? '/')
+        .send(''),
+    )
   app.get('/health', (_request, reply) => {
     const status = options.health()
-    return reply.code(status.healthy ? 200 : 503).header('content-type', JSON_TYPE).send(JSON.stringify(status))
+    return reply
+      .code(status.healthy ? 200 : 503)
+      .header('content-type', JSON_TYPE)
+      .send(JSON.stringify(status))
   })
   app.options('*', (_request, reply) => reply.code(204).header('allow', VERBS).send())
   app.setNotFoundHandler((request, reply) => {
@@ -110,7 +122,11 @@ const sendInTime = async (answer: Promise<string>, reply: FastifyReply): Promise
   return text === undefined ? reply.code(503).type('text/plain').send('timeout') : reply.send(text)
 }
 
-const refuse = (error: { statusCode?: number; code?: string }, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+const refuse = (
+  error: { statusCode?: number; code?: string },
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply => {
   reply.type('text/plain')
   switch (error.code) {
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':

@@ -13,4 +13,5 @@ export const NULL_JSON = new RawJson('null')
 export type JsonSchema = { readonly [key: string]: unknown }
 
 /** A handler's answer as JSON text. */
-export const toJson = (value: unknown): string => (value instanceof RawJson ? value.text : JSON.stringify(value ?? null))
+export const toJson = (value: unknown): string =>
+  value instanceof RawJson ? value.text : JSON.stringify(value ?? null)

@@ -22,7 +22,14 @@ export const entriesOf = ({ block, receipts }: CommittedEvent): LogEntry[] => {
     const transactionHash = block.transactions[transactionIndex]?.hash
     if (transactionHash === undefined) return
     for (const log of receipt.logs)
-      entries.push({ ...log, blockHash, blockNumber: header.number, transactionHash, transactionIndex, logIndex: entries.length })
+      entries.push({
+        ...log,
+        blockHash,
+        blockNumber: header.number,
+        transactionHash,
+        transactionIndex,
+        logIndex: entries.length,
+      })
   })
   return entries
 }
@@ -34,7 +41,10 @@ const resolve = (ref: BlockNumberRef | undefined, head: number): number => {
 }
 
 /** Both ends as given, not yet clamped to the head. Two explicit numbers in the wrong order are an error. */
-export const rangeOf = ({ fromBlock, toBlock }: LogCriteria, head: number): { readonly fromBlock: number; readonly toBlock: number } => {
+export const rangeOf = (
+  { fromBlock, toBlock }: LogCriteria,
+  head: number,
+): { readonly fromBlock: number; readonly toBlock: number } => {
   const range = { fromBlock: resolve(fromBlock, head), toBlock: resolve(toBlock, head) }
   if (typeof fromBlock === 'number' && typeof toBlock === 'number' && fromBlock > toBlock)
     throw invalidParams('invalid block range params')

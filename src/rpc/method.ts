@@ -43,4 +43,5 @@ export const method = <const P extends readonly Codec<unknown>[]>(declaration: M
 
 export type MethodTable = Readonly<Record<string, Method>>
 
-export const namespaceOf = (name: string): string => name.slice(0, name.indexOf('_') === -1 ? name.indexOf('.') : name.indexOf('_'))
+export const namespaceOf = (name: string): string =>
+  name.slice(0, name.indexOf('_') === -1 ? name.indexOf('.') : name.indexOf('_'))

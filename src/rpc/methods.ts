@@ -27,6 +27,7 @@ export const METHODS: MethodTable = {
 export const methodsFor = (namespaces: readonly string[], services?: Services): Record<string, Method> =>
   Object.fromEntries(
     Object.entries(METHODS).filter(
-      ([name, method]) => namespaces.includes(namespaceOf(name)) && (services === undefined || hasRequirement(services, method.requires)),
+      ([name, method]) =>
+        namespaces.includes(namespaceOf(name)) && (services === undefined || hasRequirement(services, method.requires)),
     ),
   )

@@ -11,8 +11,16 @@ export const noMetrics: RpcMetrics = { start: () => 0, end: () => {} }
 
 /** Per-method latency and failures. Methods unknown to the table never reach here, so the labels are bounded. */
 export const createRpcMetrics = (metrics: Metrics): RpcMetrics => {
-  const latency = metrics.histogram({ name: 'rpc_request_seconds', help: 'Time from envelope to answer of one call', labels: ['method'] })
-  const failures = metrics.counter({ name: 'rpc_failures_total', help: 'Calls answered with an error', labels: ['method'] })
+  const latency = metrics.histogram({
+    name: 'rpc_request_seconds',
+    help: 'Time from envelope to answer of one call',
+    labels: ['method'],
+  })
+  const failures = metrics.counter({
+    name: 'rpc_failures_total',
+    help: 'Calls answered with an error',
+    labels: ['method'],
+  })
   const children = new Map<string, { observe(seconds: number): void }>()
   return {
     start: () => performance.now(),

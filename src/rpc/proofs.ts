@@ -24,7 +24,9 @@ const parseKey = (value: unknown, index: number): ProofKey => {
 
 export const slots: Codec<readonly ProofKey[]> = codec('keys', listOf(slot.schema), value => {
   const keys = asArray(value, '[]string')
-  return keys.length > LIMITS.rpc.proofKeys ? fail(`too many keys, at most ${LIMITS.rpc.proofKeys}`) : keys.map(parseKey)
+  return keys.length > LIMITS.rpc.proofKeys
+    ? fail(`too many keys, at most ${LIMITS.rpc.proofKeys}`)
+    : keys.map(parseKey)
 })
 
 export const proofSchema = objectOf('AccountProof', {

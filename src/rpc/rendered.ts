@@ -38,7 +38,10 @@ export class Rendered {
     const head = this.#view.head()
     if (number === head.header.number) return this.block(head, full)
     if (number > head.header.number) return NULL_JSON
-    return this.#cache.get(blockKey(number, full)) ?? this.#view.blockByNumber(number).then(block => (block === undefined ? NULL_JSON : this.block(block, full)))
+    return (
+      this.#cache.get(blockKey(number, full)) ??
+      this.#view.blockByNumber(number).then(block => (block === undefined ? NULL_JSON : this.block(block, full)))
+    )
   }
 
   blockByHash(hash: Hex, full: boolean): RawJson | Promise<RawJson> {
@@ -62,7 +65,12 @@ export class Rendered {
     const transaction = block.transactions[index]
     if (transaction === undefined) return undefined
     const key = `t${transaction.hash}`
-    const position = { blockHash: block.hash, blockNumber: block.header.number, index, baseFeePerGas: block.header.baseFeePerGas ?? 0n }
+    const position = {
+      blockHash: block.hash,
+      blockNumber: block.header.number,
+      index,
+      baseFeePerGas: block.header.baseFeePerGas ?? 0n,
+    }
     return this.#cache.get(key) ?? this.#keep(key, transactionJson(transaction, position))
   }
 

@@ -33,5 +33,5 @@ const abiString = (data: Uint8Array): string | undefined => {
   const start = Number(offset) + 32
   const length = bytesToBigint(data.subarray(start - 32, start))
   if (BigInt(start) + length > BigInt(data.byteLength)) return undefined
-  return asBuffer(data).toString("utf8", start, start + Number(length))
+  return asBuffer(data).toString('utf8', start, start + Number(length))
 }

@@ -1,9 +1,19 @@
 import { LIMITS } from '../config/limits.ts'
 import type { Logger } from '../util/logger.ts'
 import type { Context } from './context.ts'
-import { CODES, InvalidArgument, invalidArgument, invalidParams, methodNotFound, missingArgument, RpcError, serverError, toRpcError } from './errors.ts'
-import { isTooComplex, sourceOfIds } from './json-guard.ts'
+import {
+  CODES,
+  InvalidArgument,
+  invalidArgument,
+  invalidParams,
+  methodNotFound,
+  missingArgument,
+  RpcError,
+  serverError,
+  toRpcError,
+} from './errors.ts'
 import { toJson } from './json.ts'
+import { isTooComplex, sourceOfIds } from './json-guard.ts'
 import type { Method } from './method.ts'
 import { noMetrics, type RpcMetrics } from './metrics.ts'
 
@@ -34,7 +44,10 @@ const errorText = (id: string, error: RpcError): string => {
 
 const PARSE_ERROR = errorText('null', new RpcError(CODES.parse, 'parse error'))
 const EMPTY_BATCH = errorText('null', new RpcError(CODES.invalidRequest, 'empty batch'))
-const LARGE_BATCH = errorText('null', new RpcError(CODES.invalidRequest, `batch too large, at most ${LIMITS.rpc.batchItems} requests`))
+const LARGE_BATCH = errorText(
+  'null',
+  new RpcError(CODES.invalidRequest, `batch too large, at most ${LIMITS.rpc.batchItems} requests`),
+)
 const TOO_COMPLEX = errorText('null', new RpcError(CODES.invalidRequest, 'request too complex'))
 const INVALID_REQUEST = new RpcError(CODES.invalidRequest, 'invalid request')
 const NON_ARRAY = invalidParams('non-array args')
@@ -46,7 +59,8 @@ const NO_ARGUMENTS: readonly unknown[] = []
 export const createRouter = ({ log, metrics = noMetrics }: RouterOptions): Router => {
   /** The answer to one request, '' to a notification. */
   const one = (request: unknown, endpoint: Endpoint, exactId: string | undefined): string | Promise<string> => {
-    if (typeof request !== 'object' || request === null || Array.isArray(request)) return errorText('null', INVALID_REQUEST)
+    if (typeof request !== 'object' || request === null || Array.isArray(request))
+      return errorText('null', INVALID_REQUEST)
     const { id, method: name, params } = request as { id?: unknown; method?: unknown; params?: unknown }
     const idText = exactId ?? idToText(id)
     if (idText === undefined) return errorText('null', INVALID_REQUEST)
@@ -88,13 +102,20 @@ export const createRouter = ({ log, metrics = noMetrics }: RouterOptions): Route
     return errorText(id, known ?? CRASHED)
   }
 
-  const batch = (requests: readonly unknown[], endpoint: Endpoint, ids: readonly (string | undefined)[]): string | Promise<string> => {
+  const batch = (
+    requests: readonly unknown[],
+    endpoint: Endpoint,
+    ids: readonly (string | undefined)[],
+  ): string | Promise<string> => {
     const answers: string[] = new Array(requests.length)
     const startedMs = performance.now()
     let bytes = 0
     const take = (index: number, answer: string): void => {
       bytes += answer.length
-      answers[index] = bytes <= LIMITS.rpc.batchResponseBytes || answer === '' ? answer : errorText(ids[index] ?? textOfId(requests[index]), TOO_LARGE)
+      answers[index] =
+        bytes <= LIMITS.rpc.batchResponseBytes || answer === ''
+          ? answer
+          : errorText(ids[index] ?? textOfId(requests[index]), TOO_LARGE)
     }
     const run = (index: number): string | Promise<string> => {
       if (bytes > LIMITS.rpc.batchResponseBytes) return ' '
@@ -105,11 +126,18 @@ export const createRouter = ({ log, metrics = noMetrics }: RouterOptions): Route
       const answer = run(index)
       if (typeof answer !== 'string') return finishBatch({ from: index + 1, first: { index, answer } })
       take(index, answer)
-      if (performance.now() - startedMs > BATCH_SLICE_MS && index + 1 < requests.length) return finishBatch({ from: index + 1 })
+      if (performance.now() - startedMs > BATCH_SLICE_MS && index + 1 < requests.length)
+        return finishBatch({ from: index + 1 })
     }
     return joinAnswers(answers)
 
-    async function finishBatch({ from, first }: { from: number; first?: { index: number; answer: Promise<string> } }): Promise<string> {
+    async function finishBatch({
+      from,
+      first,
+    }: {
+      from: number
+      first?: { index: number; answer: Promise<string> }
+    }): Promise<string> {
       let next = from
       const lane = async (): Promise<void> => {
         let sliceMs = performance.now()
@@ -140,7 +168,8 @@ export const createRouter = ({ log, metrics = noMetrics }: RouterOptions): Route
         return PARSE_ERROR
       }
       charge?.(Array.isArray(request) ? request.length : 1)
-      if (!Array.isArray(request)) return one(request, endpoint, hasInexactId(request) ? sourceOfIds(body)[0] : undefined)
+      if (!Array.isArray(request))
+        return one(request, endpoint, hasInexactId(request) ? sourceOfIds(body)[0] : undefined)
       if (request.length === 0) return EMPTY_BATCH
       if (request.length > LIMITS.rpc.batchItems) return LARGE_BATCH
       return batch(request, endpoint, request.some(hasInexactId) ? sourceOfIds(body) : [])

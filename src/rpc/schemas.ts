@@ -11,7 +11,11 @@ export const orNull = (schema: JsonSchema): JsonSchema => ({ anyOf: [schema, NUL
 export const listOf = (items: JsonSchema): JsonSchema => ({ type: 'array', items })
 
 /** An object with exactly these members; those in `optional` may be absent. */
-export const objectOf = (title: string, properties: Record<string, JsonSchema>, optional: readonly string[] = []): JsonSchema => ({
+export const objectOf = (
+  title: string,
+  properties: Record<string, JsonSchema>,
+  optional: readonly string[] = [],
+): JsonSchema => ({
   title,
   type: 'object',
   required: Object.keys(properties).filter(name => !optional.includes(name)),
@@ -48,7 +52,16 @@ export const TRANSACTION_SCHEMA = objectOf(
     blobVersionedHashes: listOf(HASH_SCHEMA),
     authorizationList: listOf({ type: 'object' }),
   },
-  ['chainId', 'accessList', 'yParity', 'maxFeePerGas', 'maxPriorityFeePerGas', 'maxFeePerBlobGas', 'blobVersionedHashes', 'authorizationList'],
+  [
+    'chainId',
+    'accessList',
+    'yParity',
+    'maxFeePerGas',
+    'maxPriorityFeePerGas',
+    'maxFeePerBlobGas',
+    'blobVersionedHashes',
+    'authorizationList',
+  ],
 )
 
 export const LOG_SCHEMA = objectOf('Log', {
@@ -114,7 +127,14 @@ const HEADER_MEMBERS = {
   parentBeaconBlockRoot: HASH_SCHEMA,
   requestsHash: HASH_SCHEMA,
 }
-const LATER_MEMBERS = ['baseFeePerGas', 'withdrawalsRoot', 'blobGasUsed', 'excessBlobGas', 'parentBeaconBlockRoot', 'requestsHash']
+const LATER_MEMBERS = [
+  'baseFeePerGas',
+  'withdrawalsRoot',
+  'blobGasUsed',
+  'excessBlobGas',
+  'parentBeaconBlockRoot',
+  'requestsHash',
+]
 const BLOCK_MEMBERS = {
   ...HEADER_MEMBERS,
   transactions: listOf({ anyOf: [HASH_SCHEMA, TRANSACTION_SCHEMA] }),
@@ -142,6 +162,10 @@ export const CONSENSUS_BLOCK_SCHEMA = objectOf(
 export const SYNC_SCHEMA: JsonSchema = {
   anyOf: [
     { const: false },
-    objectOf('SyncStatus', { startingBlock: QUANTITY_SCHEMA, currentBlock: QUANTITY_SCHEMA, highestBlock: QUANTITY_SCHEMA }),
+    objectOf('SyncStatus', {
+      startingBlock: QUANTITY_SCHEMA,
+      currentBlock: QUANTITY_SCHEMA,
+      highestBlock: QUANTITY_SCHEMA,
+    }),
   ],
 }

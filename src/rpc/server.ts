@@ -86,9 +86,15 @@ export const createRpcServer = async (options: RpcServerOptions): Promise<RpcSer
     log,
   })
   options.metrics?.gauge({ name: 'rpc_open_connections', help: 'Open WebSocket connections', read: sockets.sockets })
-  options.metrics?.gauge({ name: 'rpc_active_subscriptions', help: 'Subscriptions of all connections', read: () => hub.size })
+  options.metrics?.gauge({
+    name: 'rpc_active_subscriptions',
+    help: 'Subscriptions of all connections',
+    read: () => hub.size,
+  })
   await app.listen({ host: options.host, port: options.port })
-  const { address, port } = app.addresses()[0] ?? { address: options.host, port: options.port }
+  const bound = app.addresses()[0]
+  const { address, port } =
+    typeof bound === 'object' && 'port' in bound ? bound : { address: options.host, port: options.port }
   return {
     address,
     port,

@@ -7,7 +7,7 @@ import { headerNotFound, serverError } from './errors.ts'
 export type Later<T> = T | Promise<T>
 
 /** Goes on at once when the value is there: the common reads cost no promise. */
-export const then = <T, R>(value: Later<T>, next: (value: T) => Later<R>): Later<R> =>
+export const andThen = <T, R>(value: Later<T>, next: (value: T) => Later<R>): Later<R> =>
   value instanceof Promise ? value.then(next) : next(value)
 
 export const isHash = (ref: BlockRef): ref is Hex => typeof ref === 'string' && ref.length === 66
@@ -37,10 +37,16 @@ export const findBlock = (view: ChainView, ref: BlockRef): Later<ChainBlock | un
 }
 
 /** Reads the state after a block: at once at the head, else by promise. */
-export const readState = <T>(view: ChainView, ref: BlockRef, read: (state: StateReader | AsyncStateReader) => Later<T>): Later<T> => {
+export const readState = <T>(
+  view: ChainView,
+  ref: BlockRef,
+  read: (state: StateReader | AsyncStateReader) => Later<T>,
+): Later<T> => {
   if (ref === 'latest') return read(view.headState)
   if (ref === 'pending') return view.pending().then(({ state }) => read(state))
-  return then(numberOf(view, ref), number => (number === view.head().header.number ? read(view.headState) : readOld(view, number, read)))
+  return andThen(numberOf(view, ref), number =>
+    number === view.head().header.number ? read(view.headState) : readOld(view, number, read),
+  )
 }
 
 const readOld = async <T>(view: ChainView, number: number, read: (state: AsyncStateReader) => Later<T>): Promise<T> => {

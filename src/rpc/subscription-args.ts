@@ -12,7 +12,8 @@ export const subscriptionFrom = (namespace: string, kind: string, option: unknow
     case 'newPendingTransactions':
       return { kind, full: option === undefined ? false : second(() => parseBoolean(option)) }
     case 'logs': {
-      const { addresses, topics } = option === undefined ? { addresses: [], topics: [] } : second(() => parseLogCriteria(option))
+      const { addresses, topics } =
+        option === undefined ? { addresses: [], topics: [] } : second(() => parseLogCriteria(option))
       return { kind, criteria: { addresses, topics } }
     }
     default:

@@ -73,7 +73,10 @@ export class SubscriptionHub {
   readonly #pending = new Set<Entry>()
   readonly #syncing = new Set<Entry>()
   /** Subscribers that ask for the same logs share the matching. */
-  readonly #logs = new Map<string, { readonly criteria: Pick<LogCriteria, 'addresses' | 'topics'>; readonly entries: Set<Entry> }>()
+  readonly #logs = new Map<
+    string,
+    { readonly criteria: Pick<LogCriteria, 'addresses' | 'topics'>; readonly entries: Set<Entry> }
+  >()
   readonly #stops: (() => void)[]
   #syncTimer: NodeJS.Timeout | undefined
   #lastSync = 'false'
@@ -112,9 +115,13 @@ export class SubscriptionHub {
     return {
       subscribe: (namespace, subscription) => {
         if (entries.size >= LIMITS.rpc.subscriptionsPerSocket)
-          throw serverError(`Maximum ${LIMITS.rpc.subscriptionsPerSocket} subscriptions are allowed for a websocket connection.`)
+          throw serverError(
+            `Maximum ${LIMITS.rpc.subscriptionsPerSocket} subscriptions are allowed for a websocket connection.`,
+          )
         const id = randomId()
-        const prefix = Buffer.from(`{"jsonrpc":"2.0","method":"${namespace}_subscription","params":{"subscription":"${id}","result":`)
+        const prefix = Buffer.from(
+          `{"jsonrpc":"2.0","method":"${namespace}_subscription","params":{"subscription":"${id}","result":`,
+        )
         const entry: Entry = { subscription, prefix, send, held: [] }
         entries.set(id, entry)
         fresh.push(entry)
@@ -214,7 +221,10 @@ export class SubscriptionHub {
     }
     this.#syncing.add(entry)
     const text = this.#lastSync
-    deliver(entry, once(() => text))
+    deliver(
+      entry,
+      once(() => text),
+    )
   }
 
   #pollSync(): void {
@@ -227,7 +237,8 @@ export class SubscriptionHub {
   }
 }
 
-const criteriaKey = ({ addresses, topics }: Pick<LogCriteria, 'addresses' | 'topics'>): string => JSON.stringify([addresses, topics])
+const criteriaKey = ({ addresses, topics }: Pick<LogCriteria, 'addresses' | 'topics'>): string =>
+  JSON.stringify([addresses, topics])
 
 const syncJson = (view: ChainView): string => {
   const status = view.syncing()

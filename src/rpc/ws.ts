@@ -27,12 +27,15 @@ const CLOSE_GRACE_MS = 300
 const RATE_LIMITED = '{"jsonrpc":"2.0","id":null,"error":{"code":-32005,"message":"too many requests"}}'
 
 /** The WebSocket face on the HTTP server's port. */
-export const attachWebSockets = (server: Server, options: WsOptions): { readonly sockets: () => number; close(): Promise<void> } => {
+export const attachWebSockets = (
+  server: Server,
+  options: WsOptions,
+): { readonly sockets: () => number; close(): Promise<void> } => {
   const wss = new WebSocketServer({ noServer: true, maxPayload: LIMITS.rpc.bodyBytes, perMessageDeflate: false })
   const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     const refusal = refusalOf(request, options, wss.clients.size)
-    if (refusal !== undefined) return refuse(socket, refusal)
-    wss.handleUpgrade(request, socket, head, client => serve(client, request, options))
+    if (refusal !== undefined) refuse(socket, refusal)
+    else wss.handleUpgrade(request, socket, head, client => serve(client, request, options))
   }
   server.on('upgrade', onUpgrade)
   return {
@@ -55,7 +58,8 @@ interface Refusal {
 
 const refusalOf = (request: IncomingMessage, options: WsOptions, open: number): Refusal | undefined => {
   const path = (request.url ?? '/').split('?', 1)[0] ?? '/'
-  if (path === options.redirect) return { status: '301 Moved Permanently', headers: `location: ${options.paths[0]}\r\n` }
+  if (path === options.redirect)
+    return { status: '301 Moved Permanently', headers: `location: ${options.paths[0]}\r\n` }
   if (!options.paths.includes(path)) return { status: '404 Not Found' }
   if (!hostAllowed(options.hosts, request.headers.host)) return { status: '403 Forbidden' }
   if (!originAllowed(options.cors, request.headers.origin)) return { status: '403 Forbidden' }
@@ -84,7 +88,10 @@ const serve = (client: WebSocket, request: IncomingMessage, options: WsOptions):
     }
   }
   const session = hub.open(send)
-  const endpointOf = (scope: Scope): Endpoint => ({ methods: endpoint.methods, context: { ...endpoint.context, socket: scope } })
+  const endpointOf = (scope: Scope): Endpoint => ({
+    methods: endpoint.methods,
+    context: { ...endpoint.context, socket: scope },
+  })
   const plainScope = session.scope()
   const plain = endpointOf(plainScope)
   const charge = buckets && ((calls: number) => buckets.charge(address, calls))

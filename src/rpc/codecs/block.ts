@@ -1,6 +1,6 @@
 import type { Hex } from '../../util/bytes.ts'
 import { type Codec, codec } from '../codec.ts'
-import { HASH_SCHEMA, fail, jsonKind, parseHash, parseQuantity, QUANTITY_SCHEMA } from './scalars.ts'
+import { fail, HASH_SCHEMA, jsonKind, parseHash, parseQuantity, QUANTITY_SCHEMA } from './scalars.ts'
 
 /** A block by number or by tag (SPEC 2.2). `safe` and `finalized` are refused like any string without 0x. */
 export type BlockNumberRef = number | 'latest' | 'pending' | 'earliest'
@@ -27,7 +27,9 @@ const parseJsonNumber = (value: number): number => {
 const parseBlockRef = (value: unknown): BlockRef => {
   if (typeof value === 'string' && value.length === 66) return parseHash(value)
   if (typeof value !== 'object' || value === null) return parseBlockNumber(value)
-  return Array.isArray(value) ? fail(`json: cannot unmarshal ${jsonKind(value)} into Go value of type rpc.BlockNumberOrHash`) : parseObject(value)
+  return Array.isArray(value)
+    ? fail(`json: cannot unmarshal ${jsonKind(value)} into Go value of type rpc.BlockNumberOrHash`)
+    : parseObject(value)
 }
 
 /** EIP-1898. Every block here is canonical, so `requireCanonical` changes nothing. */
@@ -38,7 +40,9 @@ const parseObject = (value: { blockHash?: unknown; blockNumber?: unknown }): Blo
       return fail('cannot specify both BlockHash and BlockNumber, choose one or the other')
     return parseHash(blockHash)
   }
-  return blockNumber === undefined || blockNumber === null ? fail('neither blockHash nor blockNumber given') : parseBlockNumber(blockNumber)
+  return blockNumber === undefined || blockNumber === null
+    ? fail('neither blockHash nor blockNumber given')
+    : parseBlockNumber(blockNumber)
 }
 
 export const blockNumber: Codec<BlockNumberRef> = codec('block', NUMBER_SCHEMA, parseBlockNumber)

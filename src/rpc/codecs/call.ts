@@ -5,7 +5,18 @@ import { type Codec, codec } from '../codec.ts'
 import { serverError } from '../errors.ts'
 import type { JsonSchema } from '../json.ts'
 import { asArray, asObject, type JsonObject, member, within } from './object.ts'
-import { ADDRESS_SCHEMA, DATA_SCHEMA, fail, HASH_SCHEMA, parseAddress, parseBytes, parseHash, parseNumber, parseQuantity, QUANTITY_SCHEMA } from './scalars.ts'
+import {
+  ADDRESS_SCHEMA,
+  DATA_SCHEMA,
+  fail,
+  HASH_SCHEMA,
+  parseAddress,
+  parseBytes,
+  parseHash,
+  parseNumber,
+  parseQuantity,
+  QUANTITY_SCHEMA,
+} from './scalars.ts'
 
 /** The call object of SPEC 2.6 as given: what is absent stays undefined. */
 export interface TransactionArgs {
@@ -41,7 +52,8 @@ const parseAccessList = (value: unknown): readonly AccessListEntry[] => {
     const object = asObject(count(item), 'types.AccessTuple')
     return {
       address: within('address', () => parseAddress(object['address'])),
-      storageKeys: member(object, 'storageKeys', keys => asArray(keys, '[]common.Hash').map(key => parseHash(count(key)))) ?? [],
+      storageKeys:
+        member(object, 'storageKeys', keys => asArray(keys, '[]common.Hash').map(key => parseHash(count(key)))) ?? [],
     }
   })
 }
@@ -90,7 +102,11 @@ export const callObject: Codec<TransactionArgs> = codec(
 export const checkFees = (args: TransactionArgs): void => {
   if (args.gasPrice !== undefined && (args.maxFeePerGas !== undefined || args.maxPriorityFeePerGas !== undefined))
     throw serverError('both gasPrice and (maxFeePerGas or maxPriorityFeePerGas) specified')
-  if (args.maxFeePerGas !== undefined && args.maxPriorityFeePerGas !== undefined && args.maxFeePerGas < args.maxPriorityFeePerGas)
+  if (
+    args.maxFeePerGas !== undefined &&
+    args.maxPriorityFeePerGas !== undefined &&
+    args.maxFeePerGas < args.maxPriorityFeePerGas
+  )
     throw serverError(`maxFeePerGas (${args.maxFeePerGas}) < maxPriorityFeePerGas (${args.maxPriorityFeePerGas})`)
 }
 

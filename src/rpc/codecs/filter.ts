@@ -27,7 +27,8 @@ const parseAddresses = (value: unknown): readonly Hex[] => {
 const addressAt = (value: unknown, index: number): Hex => {
   if (typeof value !== 'string') return fail(`non-string address at index ${index}`)
   const hex = within(`invalid address at index ${index}`, () => parseHex(value))
-  if (hex.length !== 42) return fail(`invalid address at index ${index}: hex has invalid length ${(hex.length - 2) / 2} after decoding`)
+  if (hex.length !== 42)
+    return fail(`invalid address at index ${index}: hex has invalid length ${(hex.length - 2) / 2} after decoding`)
   return hex
 }
 

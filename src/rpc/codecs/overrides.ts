@@ -2,7 +2,19 @@ import type { AccountOverride, BlockOverrides, StateOverrides } from '../../evm/
 import type { Hex } from '../../util/bytes.ts'
 import { type Codec, codec } from '../codec.ts'
 import { asObject, member, within } from './object.ts'
-import { ADDRESS_SCHEMA, DATA_SCHEMA, fail, HASH_SCHEMA, parseAddress, parseBytes, parseHash, parseNumber, parseQuantity, parseSlot, QUANTITY_SCHEMA } from './scalars.ts'
+import {
+  ADDRESS_SCHEMA,
+  DATA_SCHEMA,
+  fail,
+  HASH_SCHEMA,
+  parseAddress,
+  parseBytes,
+  parseHash,
+  parseNumber,
+  parseQuantity,
+  parseSlot,
+  QUANTITY_SCHEMA,
+} from './scalars.ts'
 
 const LIMIT = 10_000
 
@@ -17,7 +29,10 @@ const entriesOf = (value: unknown, type: string): [string, unknown][] => {
 
 const parseSlots = (value: unknown): Readonly<Record<Hex, Hex>> =>
   Object.fromEntries(
-    entriesOf(value, 'map[common.Hash]common.Hash').map(([key, word]) => [parseSlot(key), within(key, () => parseHash(word))]),
+    entriesOf(value, 'map[common.Hash]common.Hash').map(([key, word]) => [
+      parseSlot(key),
+      within(key, () => parseHash(word)),
+    ]),
   )
 
 const parseAccount = (value: unknown): AccountOverride => {
@@ -39,12 +54,21 @@ export const stateOverrides: Codec<StateOverrides> = codec(
     type: 'object',
     additionalProperties: {
       type: 'object',
-      properties: { balance: QUANTITY_SCHEMA, nonce: QUANTITY_SCHEMA, code: DATA_SCHEMA, state: SLOTS_SCHEMA, stateDiff: SLOTS_SCHEMA },
+      properties: {
+        balance: QUANTITY_SCHEMA,
+        nonce: QUANTITY_SCHEMA,
+        code: DATA_SCHEMA,
+        state: SLOTS_SCHEMA,
+        stateDiff: SLOTS_SCHEMA,
+      },
     },
   },
   value =>
     Object.fromEntries(
-      entriesOf(value, 'ethapi.StateOverride').map(([who, account]) => [parseAddress(who), within(who, () => parseAccount(account))]),
+      entriesOf(value, 'ethapi.StateOverride').map(([who, account]) => [
+        parseAddress(who),
+        within(who, () => parseAccount(account)),
+      ]),
     ),
 )
 

@@ -50,7 +50,12 @@ export const parseHex = (value: unknown, type = 'hexutil.Bytes'): Hex => {
 
 const fixed = (value: unknown, digits: number, type: string): Hex => {
   // The common case costs one regular expression: a string of the right length that starts with 0x.
-  if (typeof value === 'string' && value.length === digits + 2 && value.startsWith('0x') && HEX_DIGITS.test(value.slice(2)))
+  if (
+    typeof value === 'string' &&
+    value.length === digits + 2 &&
+    value.startsWith('0x') &&
+    HEX_DIGITS.test(value.slice(2))
+  )
     return value.toLowerCase() as Hex
   const hex = parseHex(value, type)
   return fail(`hex string has length ${hex.length - 2}, want ${digits} for ${type}`)
@@ -86,4 +91,3 @@ export const boolean: Codec<boolean> = codec('boolean', BOOLEAN_SCHEMA, parseBoo
 export const nonce8: Codec<Hex> = codec('nonce', { type: 'string', pattern: '^0x[0-9a-f]{16}$' }, value =>
   fixed(value, 16, 'types.BlockNonce'),
 )
-

@@ -6,4 +6,8 @@ export const SUBSCRIPTION_KINDS = ['newHeads', 'logs', 'newPendingTransactions',
 
 export const subscriptionKind: Codec<string> = codec('kind', { enum: SUBSCRIPTION_KINDS }, parseString)
 /** Decoded once the kind is known. */
-export const subscriptionOption: Codec<unknown> = codec('option', { anyOf: [LOG_FILTER_SCHEMA, BOOLEAN_SCHEMA] }, value => value)
+export const subscriptionOption: Codec<unknown> = codec(
+  'option',
+  { anyOf: [LOG_FILTER_SCHEMA, BOOLEAN_SCHEMA] },
+  value => value,
+)

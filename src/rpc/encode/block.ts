@@ -10,7 +10,8 @@ export type BlockStage = 'final' | 'pending'
 /** The members of SPEC 2.3 but for the transactions and uncles, without braces. */
 export const headerMembers = (block: ChainBlock, stage: BlockStage): string => {
   const { header } = block
-  const name = stage === 'pending' ? '"number":null,"hash":null' : `"number":${jsonQuantity(header.number)},"hash":"${block.hash}"`
+  const name =
+    stage === 'pending' ? '"number":null,"hash":null' : `"number":${jsonQuantity(header.number)},"hash":"${block.hash}"`
   const baseFee = header.baseFeePerGas === undefined ? '' : `"baseFeePerGas":${jsonQuantity(header.baseFeePerGas)},`
   return `${name},"parentHash":"${header.parentHash}","proposer":"${block.extra.proposer}","miner":"${header.miner}","nonce":"${header.nonce}","mixHash":"${header.mixHash}","sha3Uncles":"${header.sha3Uncles}","logsBloom":${jsonData(header.logsBloom)},"transactionsRoot":"${header.transactionsRoot}","stateRoot":"${header.stateRoot}","receiptsRoot":"${header.receiptsRoot}","difficulty":${jsonQuantity(header.difficulty)},"totalDifficulty":${jsonQuantity(header.number + 1)},${baseFee}"extraData":${jsonData(header.extraData)},"size":${jsonQuantity(block.size)},"gasLimit":${jsonQuantity(header.gasLimit)},"gasUsed":${jsonQuantity(header.gasUsed)},"timestamp":${jsonQuantity(header.timestamp)}${laterMembers(header)}`
 }

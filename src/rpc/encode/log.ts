@@ -16,4 +16,5 @@ export const logJson = (log: Log, at: LogPosition): string =>
 
 const topicsJson = (log: Log): string => (log.topics.length === 0 ? '' : `"${log.topics.join('","')}"`)
 
-export const logsJson = (entries: readonly LogEntry[]): string => `[${entries.map(entry => logJson(entry, entry)).join(',')}]`
+export const logsJson = (entries: readonly LogEntry[]): string =>
+  `[${entries.map(entry => logJson(entry, entry)).join(',')}]`

@@ -10,9 +10,16 @@ export const receiptJson = (block: Block, receipt: Receipt, index: number, first
   assert(transaction !== undefined, 'a receipt has its transaction')
   const { hash, header } = block
   const logs = receipt.logs.map((log, i) =>
-    logJson(log, { blockHash: hash, blockNumber: header.number, transactionHash: transaction.hash, transactionIndex: index, logIndex: firstLog + i }),
+    logJson(log, {
+      blockHash: hash,
+      blockNumber: header.number,
+      transactionHash: transaction.hash,
+      transactionIndex: index,
+      logIndex: firstLog + i,
+    }),
   )
-  const outcome = receipt.status === undefined ? `"root":${jsonHexOrNull(receipt.root ?? null)}` : `"status":"0x${receipt.status}"`
+  const outcome =
+    receipt.status === undefined ? `"root":${jsonHexOrNull(receipt.root ?? null)}` : `"status":"0x${receipt.status}"`
   return `{"transactionHash":"${transaction.hash}","transactionIndex":${jsonQuantity(index)},"blockHash":"${hash}","blockNumber":${jsonQuantity(header.number)},"from":"${transaction.from}","to":${jsonHexOrNull(transaction.to)},"cumulativeGasUsed":${jsonQuantity(receipt.cumulativeGasUsed)},"effectiveGasPrice":${jsonQuantity(receipt.effectiveGasPrice)},"gasUsed":${jsonQuantity(receipt.gasUsed)},"contractAddress":${jsonHexOrNull(receipt.contractAddress)},"logs":[${logs.join(',')}],"logsBloom":${jsonData(receipt.logsBloom)},"type":${jsonQuantity(receipt.type)},${outcome}${blobMembers(receipt)}}`
 }
 

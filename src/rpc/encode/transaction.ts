@@ -32,7 +32,8 @@ const typedMembers = (transaction: Transaction): string => {
   const fees = `,"maxFeePerGas":${jsonQuantity(transaction.maxFeePerGas)},"maxPriorityFeePerGas":${jsonQuantity(transaction.maxPriorityFeePerGas)}`
   if (transaction.type === 3)
     return `${base}${fees},"maxFeePerBlobGas":${jsonQuantity(transaction.maxFeePerBlobGas ?? 0n)},"blobVersionedHashes":${JSON.stringify(transaction.blobVersionedHashes ?? [])}`
-  if (transaction.type === 4) return `${base}${fees},"authorizationList":[${(transaction.authorizationList ?? []).map(authorizationJson).join(',')}]`
+  if (transaction.type === 4)
+    return `${base}${fees},"authorizationList":[${(transaction.authorizationList ?? []).map(authorizationJson).join(',')}]`
   return base + fees
 }
 

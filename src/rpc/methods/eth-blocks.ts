@@ -1,15 +1,15 @@
+import type { ChainBlock } from '../../chain/types.ts'
 import { toQuantity } from '../../util/bytes.ts'
+import type { BlockNumberRef, BlockRef } from '../codecs/block.ts'
 import { block, blockNumber } from '../codecs/block.ts'
 import { boolean, hash, index, QUANTITY_SCHEMA } from '../codecs/scalars.ts'
 import type { Context } from '../context.ts'
 import { blockJson, headerJson } from '../encode/block.ts'
 import { NULL_JSON, RawJson } from '../json.ts'
 import { type MethodTable, method } from '../method.ts'
-import { BLOCK_SCHEMA, HEADER_SCHEMA, listOf, NULL_SCHEMA, orNull, RECEIPT_SCHEMA } from '../schemas.ts'
-import { findBlock, type Later, then } from '../state-reads.ts'
-import type { BlockNumberRef, BlockRef } from '../codecs/block.ts'
-import type { ChainBlock } from '../../chain/types.ts'
 import { pendingReceiptsJson } from '../pending.ts'
+import { BLOCK_SCHEMA, HEADER_SCHEMA, listOf, NULL_SCHEMA, orNull, RECEIPT_SCHEMA } from '../schemas.ts'
+import { andThen, findBlock, type Later } from '../state-reads.ts'
 
 export const blockByNumberRef = ({ view, rendered }: Context, ref: BlockNumberRef, full: boolean): Later<RawJson> => {
   if (ref === 'pending') return view.pending().then(pending => new RawJson(blockJson(pending.block, full, 'pending')))
@@ -19,10 +19,11 @@ export const blockByNumberRef = ({ view, rendered }: Context, ref: BlockNumberRe
 export const blockOrPending = ({ view }: Context, ref: BlockRef): Later<ChainBlock | undefined> =>
   ref === 'pending' ? view.pending().then(pending => pending.block) : findBlock(view, ref)
 
-const countJson = (found: ChainBlock | undefined): string | null => (found === undefined ? null : toQuantity(found.transactions.length))
+const countJson = (found: ChainBlock | undefined): string | null =>
+  found === undefined ? null : toQuantity(found.transactions.length)
 
 const headerOf = (context: Context, ref: BlockRef): Later<RawJson> =>
-  then(blockOrPending(context, ref), found =>
+  andThen(blockOrPending(context, ref), found =>
     found === undefined ? NULL_JSON : new RawJson(headerJson(found, ref === 'pending' ? 'pending' : 'final')),
   )
 
@@ -57,13 +58,13 @@ export const ethBlocks = {
     summary: 'Number of transactions in a block',
     params: [blockNumber],
     result: orNull(QUANTITY_SCHEMA),
-    handler: (context, ref) => then(blockOrPending(context, ref), countJson),
+    handler: (context, ref) => andThen(blockOrPending(context, ref), countJson),
   }),
   eth_getBlockTransactionCountByHash: method({
     summary: 'Number of transactions in a block',
     params: [hash],
     result: orNull(QUANTITY_SCHEMA),
-    handler: (context, id) => then(blockOrPending(context, id), countJson),
+    handler: (context, id) => andThen(blockOrPending(context, id), countJson),
   }),
   eth_getBlockReceipts: method({
     summary: 'All receipts of a block',
@@ -71,20 +72,22 @@ export const ethBlocks = {
     result: orNull(listOf(RECEIPT_SCHEMA)),
     handler: (context, ref) => {
       if (ref === 'pending') return pendingReceiptsJson(context.view)
-      return then(findBlock(context.view, ref), found => (found === undefined ? NULL_JSON : context.rendered.receipts(found)))
+      return andThen(findBlock(context.view, ref), found =>
+        found === undefined ? NULL_JSON : context.rendered.receipts(found),
+      )
     },
   }),
   eth_getUncleCountByBlockNumber: method({
     summary: 'Number of uncles: 0x0',
     params: [blockNumber],
     result: orNull(QUANTITY_SCHEMA),
-    handler: (context, ref) => then(blockOrPending(context, ref), found => (found === undefined ? null : '0x0')),
+    handler: (context, ref) => andThen(blockOrPending(context, ref), found => (found === undefined ? null : '0x0')),
   }),
   eth_getUncleCountByBlockHash: method({
     summary: 'Number of uncles: 0x0',
     params: [hash],
     result: orNull(QUANTITY_SCHEMA),
-    handler: (context, id) => then(blockOrPending(context, id), found => (found === undefined ? null : '0x0')),
+    handler: (context, id) => andThen(blockOrPending(context, id), found => (found === undefined ? null : '0x0')),
   }),
   eth_getUncleByBlockNumberAndIndex: method({
     summary: 'An uncle: there are none',

@@ -8,11 +8,16 @@ import { DATA_SCHEMA, QUANTITY_SCHEMA } from '../codecs/scalars.ts'
 import type { Context } from '../context.ts'
 import { type MethodTable, method } from '../method.ts'
 import { objectOf, STRING_SCHEMA } from '../schemas.ts'
-import { type Later, numberOf, then } from '../state-reads.ts'
+import { andThen, type Later, numberOf } from '../state-reads.ts'
 
-export const requestOf = ({ view }: Context, args: TransactionArgs, at: BlockRef, overrides?: StateOverrides): Later<CallRequest> => {
+export const requestOf = (
+  { view }: Context,
+  args: TransactionArgs,
+  at: BlockRef,
+  overrides?: StateOverrides,
+): Later<CallRequest> => {
   const message = messageFromArgs(args)
-  return then(numberOf(view, at), number => ({
+  return andThen(numberOf(view, at), number => ({
     message,
     number,
     ...(at === 'pending' && { pending: true }),
@@ -34,8 +39,10 @@ export const ethCall = {
     result: DATA_SCHEMA,
     notes: '`input` wins over `data`. A revert is error 3 with the output as data.',
     handler: (context, args, at, overrides, blocks) =>
-      then(requestOf(context, args, at, overrides), async request => {
-        const { output } = await context.calls.call(blocks === undefined ? request : { ...request, blockOverrides: blocks })
+      andThen(requestOf(context, args, at, overrides), async request => {
+        const { output } = await context.calls.call(
+          blocks === undefined ? request : { ...request, blockOverrides: blocks },
+        )
         return bytesToHex(output)
       }),
   }),
@@ -45,13 +52,19 @@ export const ethCall = {
     result: QUANTITY_SCHEMA,
     notes: 'The block may be left out: latest.',
     handler: (context, args, at = 'latest', overrides) =>
-      then(requestOf(context, args, at, overrides), async request => toQuantity(await context.calls.estimateGas(request))),
+      andThen(requestOf(context, args, at, overrides), async request =>
+        toQuantity(await context.calls.estimateGas(request)),
+      ),
   }),
   eth_createAccessList: method({
     summary: 'Addresses and slots that a transaction touches, as an access list (EIP-2930)',
     params: [callObject, block],
-    result: objectOf('AccessList', { accessList: ACCESS_LIST_SCHEMA, gasUsed: QUANTITY_SCHEMA, error: STRING_SCHEMA }, ['error']),
+    result: objectOf('AccessList', { accessList: ACCESS_LIST_SCHEMA, gasUsed: QUANTITY_SCHEMA, error: STRING_SCHEMA }, [
+      'error',
+    ]),
     handler: (context, args, at) =>
-      then(requestOf(context, args, at), async request => accessListAnswer(await context.calls.createAccessList(request))),
+      andThen(requestOf(context, args, at), async request =>
+        accessListAnswer(await context.calls.createAccessList(request)),
+      ),
   }),
 } satisfies MethodTable

@@ -26,7 +26,11 @@ export const ethChain = {
       const status = view.syncing()
       if (status === false) return false
       const { startingBlock, currentBlock, highestBlock } = status
-      return { startingBlock: toQuantity(startingBlock), currentBlock: toQuantity(currentBlock), highestBlock: toQuantity(highestBlock) }
+      return {
+        startingBlock: toQuantity(startingBlock),
+        currentBlock: toQuantity(currentBlock),
+        highestBlock: toQuantity(highestBlock),
+      }
     },
   }),
   eth_coinbase: method({

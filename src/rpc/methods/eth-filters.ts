@@ -1,6 +1,6 @@
-import { BOOLEAN_SCHEMA, HASH_SCHEMA, QUANTITY_SCHEMA } from '../codecs/scalars.ts'
 import { logFilter } from '../codecs/filter.ts'
 import { filterId } from '../codecs/ids.ts'
+import { BOOLEAN_SCHEMA, HASH_SCHEMA, QUANTITY_SCHEMA } from '../codecs/scalars.ts'
 import { logsJson } from '../encode/log.ts'
 import { RawJson } from '../json.ts'
 import { queryLogs } from '../log-match.ts'

@@ -2,8 +2,8 @@ import { bytesToHex, toQuantity, ZERO_HASH } from '../../util/bytes.ts'
 import { block } from '../codecs/block.ts'
 import { address, DATA_SCHEMA, HASH_SCHEMA, QUANTITY_SCHEMA, slot } from '../codecs/scalars.ts'
 import { type MethodTable, method } from '../method.ts'
-import { readState, then } from '../state-reads.ts'
 import { proofSchema, prove, slots } from '../proofs.ts'
+import { andThen, readState } from '../state-reads.ts'
 
 /** Reads of accounts. Without state (pruned): -32000 `missing trie node <hash> (path )`. */
 export const ethState = {
@@ -11,7 +11,8 @@ export const ethState = {
     summary: 'Balance of an account, wei',
     params: [address, block],
     result: QUANTITY_SCHEMA,
-    handler: ({ view }, who, at) => readState(view, at, state => then(state.account(who), account => toQuantity(account?.balance ?? 0n))),
+    handler: ({ view }, who, at) =>
+      readState(view, at, state => andThen(state.account(who), account => toQuantity(account?.balance ?? 0n))),
   }),
   eth_getTransactionCount: method({
     summary: 'Transactions sent from an account: its next nonce',
@@ -21,19 +22,20 @@ export const ethState = {
     handler: ({ view, pool }, who, at) =>
       at === 'pending'
         ? toQuantity(pool.nextNonce(who))
-        : readState(view, at, state => then(state.account(who), account => toQuantity(account?.nonce ?? 0))),
+        : readState(view, at, state => andThen(state.account(who), account => toQuantity(account?.nonce ?? 0))),
   }),
   eth_getCode: method({
     summary: 'Code of a contract; 0x for any other account',
     params: [address, block],
     result: DATA_SCHEMA,
-    handler: ({ view }, who, at) => readState(view, at, state => then(state.code(who), bytesToHex)),
+    handler: ({ view }, who, at) => readState(view, at, state => andThen(state.code(who), bytesToHex)),
   }),
   eth_getStorageAt: method({
     summary: 'Word of 32 bytes at a storage position',
     params: [address, slot, block],
     result: HASH_SCHEMA,
-    handler: ({ view }, who, position, at) => readState(view, at, state => then(state.storage(who, position), word => word ?? ZERO_HASH)),
+    handler: ({ view }, who, position, at) =>
+      readState(view, at, state => andThen(state.storage(who, position), word => word ?? ZERO_HASH)),
   }),
   eth_getProof: method({
     summary: 'An account and slots of its storage with their Merkle proofs (EIP-1186)',

@@ -1,12 +1,12 @@
+import { assert } from '../../util/assert.ts'
 import { optional } from '../codec.ts'
 import { subscriptionId } from '../codecs/ids.ts'
-import { subscriptionKind, subscriptionOption } from '../codecs/subscription.ts'
 import { BOOLEAN_SCHEMA, QUANTITY_SCHEMA } from '../codecs/scalars.ts'
+import { subscriptionKind, subscriptionOption } from '../codecs/subscription.ts'
 import type { Context } from '../context.ts'
 import { serverError } from '../errors.ts'
 import { type MethodTable, method } from '../method.ts'
 import { subscriptionFrom } from '../subscription-args.ts'
-import { assert } from '../../util/assert.ts'
 
 const socketOf = ({ socket }: Context) => {
   assert(socket !== null, 'the router refuses socket methods over HTTP')
@@ -22,7 +22,8 @@ export const subscriptionsOf = <N extends string>(namespace: N) =>
       result: QUANTITY_SCHEMA,
       notes: 'WebSocket only. `logs` takes a filter object, `newPendingTransactions` true for whole transactions.',
       socketOnly: true,
-      handler: (context, kind, option) => socketOf(context).subscribe(namespace, subscriptionFrom(namespace, kind, option)),
+      handler: (context, kind, option) =>
+        socketOf(context).subscribe(namespace, subscriptionFrom(namespace, kind, option)),
     }),
     [`${namespace}_unsubscribe`]: method({
       summary: 'Ends notifications',

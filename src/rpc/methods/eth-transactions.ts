@@ -6,19 +6,19 @@ import { transactionJson } from '../encode/transaction.ts'
 import { NULL_JSON, RawJson } from '../json.ts'
 import { type MethodTable, method } from '../method.ts'
 import { listOf, orNull, RECEIPT_SCHEMA, TRANSACTION_SCHEMA } from '../schemas.ts'
-import { type Later, then } from '../state-reads.ts'
+import { andThen, type Later } from '../state-reads.ts'
 import { blockOrPending } from './eth-blocks.ts'
 
 /** From a block, else from the pool, where blockHash, blockNumber and transactionIndex are null (SPEC 3). */
 const transactionByHash = ({ rendered, pool }: Context, id: Hex): Later<RawJson> =>
-  then(rendered.transaction(id), found => {
+  andThen(rendered.transaction(id), found => {
     if (found !== undefined) return found
     const waiting = pool.get(id)
     return waiting === undefined ? NULL_JSON : new RawJson(transactionJson(waiting, null))
   })
 
 const transactionAt = (context: Context, ref: BlockRef, at: number): Later<RawJson> =>
-  then(blockOrPending(context, ref), found => {
+  andThen(blockOrPending(context, ref), found => {
     const transaction = found?.transactions[at]
     if (found === undefined || transaction === undefined) return NULL_JSON
     if (ref === 'pending') return new RawJson(transactionJson(transaction, null))
@@ -26,7 +26,7 @@ const transactionAt = (context: Context, ref: BlockRef, at: number): Later<RawJs
   })
 
 const rawAt = (context: Context, ref: BlockRef, at: number): Later<Hex | null> =>
-  then(blockOrPending(context, ref), found => {
+  andThen(blockOrPending(context, ref), found => {
     const transaction = found?.transactions[at]
     return transaction === undefined ? null : bytesToHex(transaction.raw)
   })
@@ -79,7 +79,7 @@ export const ethTransactions = {
     summary: 'The receipt of a transaction in a block; null while it is pending',
     params: [hash],
     result: orNull(RECEIPT_SCHEMA),
-    handler: ({ rendered }, id) => then(rendered.receipt(id), found => found ?? NULL_JSON),
+    handler: ({ rendered }, id) => andThen(rendered.receipt(id), found => found ?? NULL_JSON),
   }),
   eth_sendRawTransaction: method({
     summary: 'Submits a signed transaction',
