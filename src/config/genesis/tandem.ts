@@ -1,0 +1,100 @@
+import { EMPTY_BYTES, type Hex, ZERO_ADDRESS, ZERO_HASH } from '../../util/bytes.ts'
+import type { CouncilMember, Genesis } from '../genesis.ts'
+import { LIMITS } from '../limits.ts'
+import { NETWORKS, type NetworkName, type NetworkParams } from '../networks.ts'
+import { readAlloc } from './alloc.ts'
+import { pinnedText, readParams } from './params.ts'
+import type { GenesisValue } from './reader.ts'
+
+export const TANDEM_FORMAT = 'tandem/1'
+
+const MEMBERS = ['format', 'network', 'chainId', 'timestamp', 'extraVanity', 'council', 'foundation', 'alloc', 'params']
+const COUNCIL_MEMBERS = ['name', 'validator', 'reward', 'stake']
+
+/** Tandem's own genesis file. Throws GENESIS_INVALID. */
+export const parseTandemGenesis = (root: GenesisValue): Genesis => {
+  const format = root.required('format')
+  if (format.value !== TANDEM_FORMAT)
+    format.fail(`this binary reads "${TANDEM_FORMAT}": use the binary that made the file`)
+  root.only(MEMBERS)
+  const network = readNetwork(root.required('network'))
+  const params = readNetworkParams(root, network)
+  return {
+    style: {
+      format: 'tandem',
+      network,
+      vanity: root.optional('extraVanity')?.data(LIMITS.genesis.vanityBytes) ?? EMPTY_BYTES,
+      pinnedParams: pinnedText(root.optional('params')?.value, params),
+    },
+    params,
+    header: {
+      parentHash: ZERO_HASH,
+      miner: ZERO_ADDRESS,
+      difficulty: 1n,
+      number: 0,
+      gasLimit: params.blockGasLimit,
+      gasUsed: 0n,
+      timestamp: root.required('timestamp').integer(0),
+      mixHash: ZERO_HASH,
+      nonce: '0x0000000000000000',
+      // The floor, made even upwards as KIP-71 does.
+      baseFeePerGas: params.baseFee.lowerBoundWei + (params.baseFee.lowerBoundWei & 1n),
+    },
+    alloc: readAlloc(root.required('alloc'), { loose: false }),
+    council: readCouncil(root.required('council'), params),
+    foundation: readNonZeroAddress(root.required('foundation')),
+  }
+}
+
+const readNetwork = (value: GenesisValue): NetworkName => {
+  const name = Object.keys(NETWORKS).find(network => network === value.value)
+  return name === undefined
+    ? value.fail(`want one of ${Object.keys(NETWORKS).join(', ')}`)
+    : NETWORKS[name as NetworkName].name
+}
+
+const readNetworkParams = (root: GenesisValue, network: NetworkName): NetworkParams => {
+  const base = NETWORKS[network]
+  const chainId = root.optional('chainId')
+  const id = chainId?.integer(1) ?? base.chainId
+  // A public network is known by its chain id: wallets sign for it.
+  if (base.needsGenesisFile && id !== base.chainId) {
+    chainId?.fail(
+      `the chain id of ${network} is ${base.chainId}: leave it out, or use network "devnet" for a chain of your own`,
+    )
+  }
+  const identified = { ...base, chainId: id, networkId: id === base.chainId ? base.networkId : id }
+  const overrides = root.optional('params')
+  return overrides === undefined ? identified : readParams(overrides, identified)
+}
+
+const readCouncil = (value: GenesisValue, params: NetworkParams): readonly CouncilMember[] => {
+  const members = value.list().map(entry => readMember(entry, params))
+  if (members.length === 0) value.fail('want at least one validator')
+  const seen = new Set<Hex>()
+  members.forEach(({ validator }, index) => {
+    if (seen.has(validator)) value.list()[index]?.fail(`validator ${validator} stands here twice`)
+    seen.add(validator)
+  })
+  return members
+}
+
+const readMember = (entry: GenesisValue, params: NetworkParams): CouncilMember => {
+  entry.only(COUNCIL_MEMBERS)
+  const stake = entry.required('stake')
+  const stakeWei = stake.amount()
+  if (stakeWei < params.minStakeWei) stake.fail(`want at least minStakeWei, ${params.minStakeWei} wei`)
+  return {
+    name: entry.required('name').text(LIMITS.genesis.nameBytes),
+    validator: readNonZeroAddress(entry.required('validator')),
+    reward: readNonZeroAddress(entry.required('reward')),
+    stakeWei,
+  }
+}
+
+const readNonZeroAddress = (value: GenesisValue): Hex => {
+  const address = value.address()
+  return address === ZERO_ADDRESS
+    ? value.fail('want an address other than zero: what is paid to zero is lost')
+    : address
+}
