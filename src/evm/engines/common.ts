@@ -1,0 +1,81 @@
+import { Common, createCustomCommon, Mainnet, type ParamsDict } from '@ethereumjs/common'
+import { paramsTx } from '@ethereumjs/tx'
+import type { EvmFork } from '../../config/forks.ts'
+import { evmForkAt } from '../../config/forks.ts'
+import type { ChainParams } from '../../config/networks.ts'
+import { customCrypto } from '../../crypto/ethereumjs.ts'
+import { kzgVerifier } from './kzg.ts'
+
+/** EthereumJS' own name of a fork, where it differs from ours. */
+const hardforkName = (fork: EvmFork): string => (fork === 'frontier' ? 'chainstart' : fork)
+
+/** Transaction gas prices with the network's flat calldata price in place (DESIGN 2). */
+export const transactionParams = (params: ChainParams): ParamsDict => {
+  const copy: ParamsDict = structuredClone(paramsTx)
+  if (params.calldataGasPerByte === null) return copy
+  const price = Number(params.calldataGasPerByte)
+  for (const entry of Object.values(copy)) {
+    if ('txDataZeroGas' in entry) entry['txDataZeroGas'] = price
+    if ('txDataNonZeroGas' in entry) entry['txDataNonZeroGas'] = price
+  }
+  return copy
+}
+
+/**
+ * Answers the lookups of the interpreter from memory: as it comes, Common searches its lists several times per opcode
+ * (reference/performance.md 4: 17 % of the run time). The hard fork of an instance is never changed after its construction.
+ */
+const remember = (common: Common): Common => {
+  const eips = new Map<number, boolean>()
+  const params = new Map<string, bigint>()
+  const forks = new Map<string, boolean>()
+  const { isActivatedEIP, param, gteHardfork, updateParams } = Common.prototype
+  const consensusType = common.consensusType()
+  const consensusAlgorithm = common.consensusAlgorithm()
+  const chainId = common.chainId()
+  const through = <Key, Value>(cache: Map<Key, Value>, key: Key, compute: () => Value): Value => {
+    let value = cache.get(key)
+    if (value === undefined) {
+      value = compute()
+      cache.set(key, value)
+    }
+    return value
+  }
+  return Object.assign(common, {
+    isActivatedEIP: (eip: number) => through(eips, eip, () => isActivatedEIP.call(common, eip)),
+    param: (name: string) => through(params, name, () => param.call(common, name)),
+    gteHardfork: (name: string) => through(forks, name, () => gteHardfork.call(common, name)),
+    consensusType: () => consensusType,
+    consensusAlgorithm: () => consensusAlgorithm,
+    chainId: () => chainId,
+    updateParams: (update: ParamsDict) => {
+      updateParams.call(common, update)
+      params.clear()
+    },
+  })
+}
+
+export const createCommon = (params: ChainParams, fork: EvmFork): Common =>
+  createCustomCommon({ chainId: params.chainId, name: 'tandem' }, Mainnet, {
+    hardfork: hardforkName(fork),
+    params: transactionParams(params),
+    customCrypto: { ...customCrypto, kzg: kzgVerifier },
+  })
+
+const cache = new WeakMap<ChainParams, Map<EvmFork, Common>>()
+
+/** The Common of a block: built once per network and fork, lookups remembered. */
+export const commonAt = (params: ChainParams, number: number): Common => {
+  let byFork = cache.get(params)
+  if (byFork === undefined) {
+    byFork = new Map()
+    cache.set(params, byFork)
+  }
+  const fork = evmForkAt(params.forks, number)
+  let common = byFork.get(fork)
+  if (common === undefined) {
+    common = remember(createCommon(params, fork))
+    byFork.set(fork, common)
+  }
+  return common
+}

@@ -1,0 +1,148 @@
+import type { Common } from '@ethereumjs/common'
+import { EVMError, type EVMMockBlockchainInterface, type EVMResult } from '@ethereumjs/evm'
+import { Address } from '@ethereumjs/util'
+import type { Journal } from '../../state/journal.ts'
+import { bytesToHex, type Hex, hexToBytes, ZERO_HASH } from '../../util/bytes.ts'
+import type { Engine, EngineFailure, EngineMessage, EngineOptions, EngineResult } from '../engine.ts'
+import type { BlockEnv } from '../env.ts'
+import { commonAt } from './common.ts'
+import { FastEvm, prepareFastEvm } from './fast-evm.ts'
+import { JournalAdapter } from './journal-adapter.ts'
+
+/** An EVM and the block its BLOCKHASH answers for. */
+interface Instance {
+  readonly evm: FastEvm
+  env: BlockEnv | undefined
+}
+
+const createInstance = (common: Common): Instance => {
+  const blockchain: EVMMockBlockchainInterface = {
+    getBlock: async number => {
+      const hash = hexToBytes(instance.env?.blockHash(number) ?? ZERO_HASH)
+      return { hash: () => hash }
+    },
+    putBlock: async () => {},
+    shallowCopy: () => blockchain,
+  }
+  const instance: Instance = { evm: new FastEvm(common, blockchain, new JournalAdapter()), env: undefined }
+  return instance
+}
+
+const addressFrom = (hex: Hex): Address => new Address(hexToBytes(hex))
+
+/** The block as the opcodes ask for it. DIFFICULTY and PREVRANDAO answer alike (DESIGN 2). */
+const blockFrom = (env: BlockEnv) => ({
+  header: {
+    number: BigInt(env.number),
+    coinbase: addressFrom(env.miner),
+    timestamp: BigInt(env.timestamp),
+    difficulty: BigInt(env.prevRandao),
+    prevRandao: hexToBytes(env.prevRandao),
+    gasLimit: env.gasLimit,
+    baseFeePerGas: env.baseFeePerGas,
+    getBlobGasPrice: () => 0n,
+  },
+})
+
+const blocks = new WeakMap<BlockEnv, ReturnType<typeof blockFrom>>()
+const blockOf = (env: BlockEnv) => {
+  let block = blocks.get(env)
+  if (block === undefined) {
+    block = blockFrom(env)
+    blocks.set(env, block)
+  }
+  return block
+}
+
+const warmUp = ({ evm }: Instance, env: BlockEnv, message: EngineMessage): void => {
+  const { warm, common } = evm
+  if (!common.isActivatedEIP(2929)) return
+  warm.warm(message.from)
+  if (message.to !== null) warm.warm(message.to)
+  if (common.isActivatedEIP(3651)) warm.warm(env.miner)
+  for (const address of message.warm ?? []) warm.warm(address)
+  for (const { address, storageKeys } of message.accessList) {
+    warm.warm(address)
+    for (const slot of storageKeys) warm.warmSlot(address, slot)
+  }
+}
+
+const failureOf = ({ execResult }: EVMResult, common: Common): EngineFailure | null => {
+  const error = execResult.exceptionError?.error
+  if (error === undefined) return null
+  if (error === EVMError.errorMessages.REVERT) return { kind: 'revert' }
+  // Frontier lets a creation stand whose code could not be paid for.
+  if (error === EVMError.errorMessages.CODESTORE_OUT_OF_GAS && !common.gteHardfork('homestead')) return null
+  return { kind: 'halt', reason: error }
+}
+
+const destroyedBy = ({ execResult }: EVMResult, common: Common): readonly Hex[] => {
+  const { selfdestruct, createdAddresses } = execResult
+  if (selfdestruct === undefined || selfdestruct.size === 0) return []
+  const all = [...selfdestruct.keys()]
+  return common.isActivatedEIP(6780) ? all.filter(address => createdAddresses?.has(address)) : all
+}
+
+const resultFrom = (result: EVMResult, common: Common): EngineResult => {
+  const { executionGasUsed, gasRefund = 0n, returnValue, logs = [] } = result.execResult
+  return {
+    gasUsed: executionGasUsed,
+    refund: gasRefund,
+    output: returnValue,
+    logs: logs.map(([address, topics, data]) => ({
+      address: bytesToHex(address),
+      topics: topics.map(bytesToHex),
+      data,
+    })),
+    created: result.createdAddress === undefined ? null : bytesToHex(result.createdAddress.bytes),
+    destroyed: destroyedBy(result, common),
+    failure: failureOf(result, common),
+  }
+}
+
+const runOn = async (
+  instance: Instance,
+  journal: Journal,
+  env: BlockEnv,
+  message: EngineMessage,
+  { interrupt, accesses }: EngineOptions,
+): Promise<EngineResult> => {
+  const { evm } = instance
+  instance.env = env
+  evm.begin(journal, interrupt)
+  warmUp(instance, env, message)
+  evm.warm.record(accesses)
+  const result = await evm.runCall({
+    block: blockOf(env),
+    caller: addressFrom(message.from),
+    gasPrice: message.gasPrice,
+    gasLimit: message.gas,
+    value: message.value,
+    data: message.data,
+    skipNonceIncrement: true,
+    ...(message.to === null ? {} : { to: addressFrom(message.to) }),
+    ...(message.blobVersionedHashes === undefined ? {} : { blobVersionedHashes: [...message.blobVersionedHashes] }),
+  })
+  return resultFrom(result, evm.common)
+}
+
+/** The EVM of EthereumJS over a journal. Instances are kept and used again; messages may run side by side on separate journals. */
+export const createEthereumJsEngine = (): Engine => {
+  const idle = new Map<Common, Instance[]>()
+  return {
+    name: 'ethereumjs',
+    async run(journal, env, message, options = {}) {
+      const common = commonAt(env.params, env.number)
+      await prepareFastEvm(common)
+      const instance = idle.get(common)?.pop() ?? createInstance(common)
+      const result = await runOn(instance, journal, env, message, options)
+      // Only here: what an exception left half done is not used again.
+      instance.evm.state.detach()
+      instance.env = undefined
+      const pool = idle.get(common)
+      if (pool === undefined) idle.set(common, [instance])
+      else pool.push(instance)
+      return result
+    },
+  }
+}

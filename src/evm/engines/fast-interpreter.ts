@@ -1,0 +1,107 @@
+import type { Common } from '@ethereumjs/common'
+import { EVMError } from '@ethereumjs/evm'
+import { CodedError } from '../../util/errors.ts'
+import type { Interrupt, InterruptedError } from '../engine.ts'
+import { growMemory } from './fast-memory.ts'
+import { analysisOf, knownAnalysis } from './jump-analysis.ts'
+import type { InterpreterBase, InterpreterClass, InterpreterResult, OpcodeEntry, RunState } from './run-state.ts'
+
+/** Opcodes between two looks at the clock. */
+const STEPS_PER_CHECK = 2_000
+const MEMORY_BYTES = 4_096
+
+const yieldToEventLoop = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
+
+/** Counts steps across the frames of one message; gives way to other work and stops on demand. */
+export class StepClock {
+  readonly #interrupt: Interrupt | undefined
+  #sliceEndMs = 0
+  steps = STEPS_PER_CHECK
+
+  constructor(interrupt: Interrupt | undefined) {
+    this.#interrupt = interrupt
+    if (interrupt !== undefined) this.#sliceEndMs = performance.now() + interrupt.sliceMs
+  }
+
+  /** Called when `steps` has run down. */
+  async check(): Promise<void> {
+    this.steps = STEPS_PER_CHECK
+    const interrupt = this.#interrupt
+    if (interrupt === undefined || performance.now() < this.#sliceEndMs) return
+    await yieldToEventLoop()
+    if (interrupt.shouldStop()) throw new CodedError<InterruptedError>({ code: 'EXECUTION_INTERRUPTED' })
+    this.#sliceEndMs = performance.now() + interrupt.sliceMs
+  }
+}
+
+/** What the interpreter needs of the EVM that owns it. */
+export interface FastEvmParts {
+  readonly common: Common
+  readonly table: readonly OpcodeEntry[]
+  clock: StepClock
+}
+
+const isEvmError = (error: unknown): error is EVMError =>
+  typeof error === 'object' && error !== null && 'errorType' in error && error.errorType === 'EVMError'
+
+const prepareMemory = (state: RunState): void => {
+  state.memory._store = Buffer.alloc(MEMORY_BYTES)
+  state.memory.extend = growMemory
+}
+
+const useAnalysis = (state: RunState, { jumps, pushes }: { jumps: Uint8Array; pushes: bigint[] }): void => {
+  state.validJumps = jumps
+  state.cachedPushes = pushes
+  state.shouldDoJumpAnalysis = false
+}
+
+/** Runs until the code ends or a handler throws. Awaits only what is a promise: EthereumJS' own loop awaits every opcode. */
+const runSteps = async (state: RunState, { common, table, clock }: FastEvmParts): Promise<void> => {
+  const { code } = state
+  const size = code.byteLength
+  while (state.programCounter < size) {
+    const op = code[state.programCounter] as number
+    if (state.shouldDoJumpAnalysis && (op === 0x56 || op === 0x57)) useAnalysis(state, analysisOf(code))
+    const { opcodeInfo, gasHandler, opHandler } = table[op] as OpcodeEntry
+    state.opCode = op
+    let gas = opcodeInfo.feeBigInt
+    if (opcodeInfo.dynamicGas) {
+      const priced = gasHandler(state, gas, common)
+      gas = typeof priced === 'bigint' ? priced : await priced
+    }
+    if (opcodeInfo.isInvalid) throw new EVMError(EVMError.errorMessages.INVALID_OPCODE)
+    state.gasLeft -= gas
+    if (state.gasLeft < 0n) {
+      state.gasLeft = 0n
+      throw new EVMError(EVMError.errorMessages.OUT_OF_GAS)
+    }
+    state.programCounter++
+    const pending = opHandler(state, common)
+    if (pending !== undefined) await pending
+    if (--clock.steps === 0) await clock.check()
+  }
+}
+
+/** EthereumJS' interpreter with a loop of our own around its opcode handlers. */
+export const createFastInterpreter = (base: InterpreterClass) =>
+  class FastInterpreter extends base {
+    async runFast(code: Uint8Array, parts: FastEvmParts): Promise<InterpreterResult> {
+      const state = this._runState
+      prepareMemory(state)
+      state.code = code
+      const known = knownAnalysis(code)
+      if (known !== undefined) useAnalysis(state, known)
+      try {
+        await runSteps(state, parts)
+      } catch (error) {
+        if (!isEvmError(error)) throw error
+        if (error.error !== EVMError.errorMessages.STOP) return { runState: state, exceptionError: error }
+      }
+      return { runState: state }
+    }
+  }
+
+export type FastInterpreter = InterpreterBase & {
+  runFast(code: Uint8Array, parts: FastEvmParts): Promise<InterpreterResult>
+}
+export type FastInterpreterClass = new (...args: unknown[]) => FastInterpreter

@@ -1,0 +1,87 @@
+import { LIMITS } from '../config/limits.ts'
+import type { Transaction } from '../primitives/transaction.ts'
+import { minimumGas } from '../rules/intrinsic-gas.ts'
+import { EMPTY_CODE_HASH } from '../state/account.ts'
+import type { Journal } from '../state/journal.ts'
+import type { BlockEnv } from './env.ts'
+import type { InvalidReason } from './execution.ts'
+import type { ForkRules } from './fork-rules.ts'
+
+/** Where in a block the transaction would stand. */
+export interface BlockPosition {
+  readonly env: BlockEnv
+  readonly rules: ForkRules
+  /** Gas used by the transactions before. */
+  readonly gasUsed: bigint
+}
+
+/** EIP-2681, as far as a number counts exactly. */
+const MAX_NONCE = Number.MAX_SAFE_INTEGER
+
+/** Code that only points to another account's code (EIP-7702). */
+export const isDelegation = (code: Uint8Array): boolean =>
+  code.byteLength === 23 && code[0] === 0xef && code[1] === 0x01 && code[2] === 0x00
+
+/** The most gas a transaction can use: its limit, or the network's bound on one transaction (DESIGN 2). */
+export const executionGasLimit = (tx: Transaction, env: BlockEnv): bigint =>
+  tx.gasLimit < env.params.maxTxExecutionGas ? tx.gasLimit : env.params.maxTxExecutionGas
+
+/** Why the transaction cannot stand here; undefined: it can. Order of the checks as in go-ethereum. */
+export const validate = (journal: Journal, at: BlockPosition, tx: Transaction): InvalidReason | undefined =>
+  checkForm(at, tx) ??
+  checkSender(journal, at.rules, tx) ??
+  checkFees(at, tx) ??
+  checkFunds(journal, tx) ??
+  checkGas(at, tx)
+
+const checkForm = ({ env, rules }: BlockPosition, tx: Transaction): InvalidReason | undefined => {
+  if (tx.type > rules.newestType || tx.type === 3) return { code: 'UNSUPPORTED_TYPE', type: tx.type }
+  if (tx.chainId !== undefined && tx.chainId !== env.params.chainId) {
+    return { code: 'WRONG_CHAIN_ID', expected: env.params.chainId, got: tx.chainId }
+  }
+  if (tx.type === 4 && (tx.authorizationList === undefined || tx.authorizationList.length === 0)) {
+    return { code: 'UNSUPPORTED_TYPE', type: 4 }
+  }
+  return undefined
+}
+
+const checkSender = (journal: Journal, rules: ForkRules, tx: Transaction): InvalidReason | undefined => {
+  const expected = journal.nonce(tx.from)
+  if (tx.nonce < expected) return { code: 'NONCE_TOO_LOW', expected, got: tx.nonce }
+  if (tx.nonce > expected) return { code: 'NONCE_TOO_HIGH', expected, got: tx.nonce }
+  if (tx.nonce >= MAX_NONCE) return { code: 'NONCE_MAX' }
+  // EIP-3607
+  if (journal.codeHash(tx.from) === EMPTY_CODE_HASH) return undefined
+  return rules.hasDelegation && isDelegation(journal.code(tx.from)) ? undefined : { code: 'SENDER_NOT_EOA' }
+}
+
+const checkFees = ({ env, rules }: BlockPosition, tx: Transaction): InvalidReason | undefined => {
+  const { maxFeePerGas: cap, maxPriorityFeePerGas: tip } = tx
+  if (tip > cap) return { code: 'TIP_ABOVE_FEE_CAP', tip, cap }
+  if (rules.hasBaseFee && cap < env.baseFeePerGas) {
+    return { code: 'FEE_BELOW_BASE_FEE', have: cap, want: env.baseFeePerGas }
+  }
+  return undefined
+}
+
+/** The whole limit must be payable, also where only a part of it can be used. */
+const checkFunds = (journal: Journal, tx: Transaction): InvalidReason | undefined => {
+  const want = tx.gasLimit * tx.maxFeePerGas + tx.value
+  const have = journal.balance(tx.from)
+  return have < want ? { code: 'INSUFFICIENT_FUNDS', have, want } : undefined
+}
+
+const checkGas = ({ env, rules, gasUsed }: BlockPosition, tx: Transaction): InvalidReason | undefined => {
+  const size = tx.data.byteLength
+  if (rules.boundsInitCode && tx.to === null && size > LIMITS.block.initCodeBytes) {
+    return { code: 'INIT_CODE_TOO_LARGE', size, limit: LIMITS.block.initCodeBytes }
+  }
+  const cap = rules.transactionGasCap
+  if (cap !== null && tx.gasLimit > cap) return { code: 'GAS_LIMIT_EXCEEDED', have: tx.gasLimit, limit: cap }
+  if (tx.gasLimit > env.gasLimit || gasUsed + executionGasLimit(tx, env) > env.gasLimit) {
+    return { code: 'GAS_LIMIT_EXCEEDED', have: tx.gasLimit, limit: env.gasLimit - gasUsed }
+  }
+  const want = minimumGas(tx, rules.intrinsic)
+  const have = executionGasLimit(tx, env)
+  return have < want ? { code: 'INTRINSIC_GAS_TOO_LOW', have, want } : undefined
+}
