@@ -56,6 +56,7 @@ export const LIMITS = {
   rlp: { depth: 16, items: 262_144 },
   genesis: { codeBytes: 1024 * 1024, extraDataBytes: 4_096, nameBytes: 32, vanityBytes: 32 },
   recovery: { batch: 64, queue: 65_536 },
+  trie: { undoLayers: 8 },
   /** Of the LevelDB handle; two write buffers may be in memory at once. */
   storage: {
     cacheBytes: 16 * 1024 * 1024,
