@@ -1,6 +1,6 @@
 import { keccak256 } from '../crypto/hash.ts'
 import { assert } from '../util/assert.ts'
-import { bytesToHex, concatBytes, type Hex, hexToBytes } from '../util/bytes.ts'
+import { concatBytes, type Hex } from '../util/bytes.ts'
 
 /** The validators of one cycle in proposer order. A member's index here is its index in bitmaps and messages. */
 export interface Committee {
@@ -40,14 +40,6 @@ export const drawCommittee = (council: readonly Hex[], committeeSize: number, se
   }
   return { members: members.slice(0, wanted) }
 }
-
-/** Seed of a cycle = keccak256(seed before, id of the final proof tip two cycles back, cycle as u64) (DESIGN 4). */
-export const nextSeed = (previous: Uint8Array, proofTip: Hex, cycle: number): Uint8Array =>
-  keccak256(concatBytes(previous, hexToBytes(proofTip), u64(cycle)))
-
-/** DIFFICULTY/PREVRANDAO of a block: keccak256(cycle seed, block number as u64); no lottery (DESIGN 2). */
-export const blockRandomness = (seed: Uint8Array, number: number): Hex =>
-  bytesToHex(keccak256(concatBytes(seed, u64(number))))
 
 /** Uniform numbers below a bound: words keccak256(seed, domain, counter), those of the last incomplete range rejected. */
 export const randomWords = (seed: Uint8Array, domain: string): { below(bound: number): number } => {

@@ -1,6 +1,7 @@
-import type { Clock } from '../util/clock.ts'
 import type { Hex } from '../util/bytes.ts'
+import type { Clock } from '../util/clock.ts'
 import type { Logger } from '../util/logger.ts'
+import type { Recover } from './certificate.ts'
 import type { BlockCodec, CommitteePort, ExecutionPort, NetworkPort } from './ports.ts'
 import type { Wal } from './wal.ts'
 import type { Watermark } from './watermark.ts'
@@ -10,9 +11,6 @@ export interface ConsensusSigner {
   readonly address: Hex
   sign(digest: Uint8Array): Uint8Array
 }
-
-/** Address that made a 65-byte signature over a digest; undefined when the signature is invalid. */
-export type Recover = (digest: Uint8Array, signature: Uint8Array) => Hex | undefined
 
 export interface ConsensusParams {
   readonly chainId: number

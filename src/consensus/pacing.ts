@@ -1,10 +1,9 @@
-/**
- * When a block may be proposed and what its timestamp is (reference/consensus.md 1.10). Header timestamps are whole seconds:
- * `minTimestampStep` is the one rule of how far a block must lie beyond its parent, for building and for header validity.
- */
+import { minTimestampStep } from '../rules/timestamp.ts'
 
-/** Seconds a header's timestamp must exceed its parent's: the whole seconds of the block time; 0 below a second and in instant mode. */
-export const minTimestampStep = (blockTimeMs: number): number => Math.floor(blockTimeMs / 1000)
+/*
+ * When a block may be proposed and what its timestamp is (reference/consensus.md 1.10). Header timestamps are whole seconds;
+ * how far a block must lie after its parent is the rule of rules/timestamp.ts, for building as for header validity.
+ */
 
 /** Instant mode: a block as soon as there is a transaction, none otherwise. */
 export const isInstant = (blockTimeMs: number): boolean => blockTimeMs === 0

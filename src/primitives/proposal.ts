@@ -1,25 +1,23 @@
-import { keccak256 } from '../crypto/hash.ts'
-import { type Hex, bytesToHex, hexToBytes, ZERO_HASH } from '../util/bytes.ts'
+import { keccak256Hex } from '../crypto/hash.ts'
+import { type Hex, hexToBytes, ZERO_HASH } from '../util/bytes.ts'
 import type { Block } from './block.ts'
+import { decoding, type MalformedError } from './malformed.ts'
 import { encodeRlp, type RlpItem } from './rlp.ts'
+import { RlpCursor } from './rlp-cursor.ts'
 import {
-  bytesOf,
-  fields,
-  hashOf,
-  listOf,
-  malformed,
-  numberOf,
+  blockVoteItem,
+  numberItem,
   type Prepare,
-  prepareFromRlp,
   type RoundChangePayload,
-  rlpNumber,
-  roundChangePayloadFromRlp,
-  roundChangePayloadToRlp,
+  readList,
+  readPrepare,
+  readRoundChangePayload,
+  readSigned,
+  roundChangePayloadItem,
+  type SignedPart,
   type SigningDomain,
   signingDigest,
-  voteToRlp,
 } from './vote.ts'
-import { LIMITS } from '../config/limits.ts'
 
 /** Why a proposer of a round above 0 may propose what it proposes; both lists empty in round 0 (reference/consensus.md 1.3). */
 export interface Justification {
@@ -29,67 +27,65 @@ export interface Justification {
 }
 
 /** A block offered for (number, round). The signature covers the block's hash and the hash of the justification. */
-export interface Proposal extends Justification {
+export interface Proposal extends SignedPart, Justification {
   readonly type: 'proposal'
-  readonly number: number
-  readonly round: number
   readonly block: Block
-  readonly sender: number
-  readonly signature: Uint8Array
 }
 
-/** A proposal whose block travels or is stored apart. */
-export type ProposalHead = Omit<Proposal, 'block'> & { readonly blockHash: Hex }
+/** A proposal without its block, which is stored and travels as its own bytes. */
+export interface ProposalHead extends SignedPart, Justification {
+  readonly type: 'proposal'
+  readonly blockHash: Hex
+}
+
+export type ProposalDecodeError = MalformedError<'PROPOSAL_MALFORMED'>
 
 /** Zero in round 0, else keccak256 of the RLP of the two lists. */
 export const justificationHash = (round: number, justification: Justification): Hex =>
-  round === 0 ? ZERO_HASH : bytesToHex(keccak256(encodeRlp(justificationItems(justification))))
+  round === 0 ? ZERO_HASH : keccak256Hex(encodeRlp(justificationItems(justification)))
 
-const justificationItems = (justification: Justification): RlpItem[] => [
-  justification.roundChanges.map(roundChangePayloadToRlp),
-  justification.prepares.map(voteToRlp),
+const justificationItems = ({ roundChanges, prepares }: Justification): RlpItem[] => [
+  roundChanges.map(roundChangePayloadItem),
+  prepares.map(blockVoteItem),
 ]
 
 export const proposalDigest = (
   domain: SigningDomain,
-  number: number,
-  round: number,
-  blockHash: Hex,
-  justification: Justification,
+  proposal: Pick<ProposalHead, 'number' | 'round' | 'blockHash' | 'roundChanges' | 'prepares'>,
 ): Uint8Array =>
-  signingDigest(domain, 'proposal', number, round, [
-    hexToBytes(blockHash),
-    hexToBytes(justificationHash(round, justification)),
+  signingDigest(domain, 'proposal', proposal, [
+    hexToBytes(proposal.blockHash),
+    hexToBytes(justificationHash(proposal.round, proposal)),
   ])
 
-export const proposalHead = ({ block, ...rest }: Proposal): ProposalHead => ({ ...rest, blockHash: block.hash })
+export const proposalHead = ({ block, ...signed }: Proposal): ProposalHead => ({ ...signed, blockHash: block.hash })
 
-/** Puts a head and its block together; the caller has compared the hashes. */
-export const proposalOf = ({ blockHash: _, ...rest }: ProposalHead, block: Block): Proposal => ({ ...rest, block })
+/** [number, round, block hash, sender, signature, round changes, prepares] */
+export const encodeProposalHead = (head: ProposalHead): Uint8Array =>
+  encodeRlp([
+    numberItem(head.number),
+    numberItem(head.round),
+    hexToBytes(head.blockHash),
+    numberItem(head.sender),
+    head.signature,
+    ...justificationItems(head),
+  ])
 
-export const proposalHeadToRlp = (head: ProposalHead): RlpItem => [
-  rlpNumber(head.number),
-  rlpNumber(head.round),
-  hexToBytes(head.blockHash),
-  rlpNumber(head.sender),
-  head.signature,
-  ...justificationItems(head),
-]
-
-export const proposalHeadFromRlp = (item: RlpItem): ProposalHead => {
-  const items = fields(item, 7)
-  return {
-    type: 'proposal',
-    number: numberOf(items[0]),
-    round: numberOf(items[1]),
-    blockHash: hashOf(items[2]),
-    sender: numberOf(items[3], LIMITS.consensus.committee),
-    signature: bytesOf(items[4], 65),
-    roundChanges: listOf(items[5]).map(roundChangePayloadFromRlp),
-    prepares: listOf(items[6]).map(prepareFromRlp),
-  }
-}
-
-export const assertHash = (head: ProposalHead, block: Block): void => {
-  if (head.blockHash !== block.hash) throw malformed('block hash')
-}
+/** Strict; signatures are views of `bytes`. Checks form only. Throws PROPOSAL_MALFORMED. */
+export const decodeProposalHead = (bytes: Uint8Array): ProposalHead =>
+  decoding('PROPOSAL_MALFORMED', () => {
+    const cursor = new RlpCursor(bytes)
+    const outer = cursor.openList()
+    const head: ProposalHead = {
+      type: 'proposal',
+      number: cursor.safeUint(),
+      round: cursor.safeUint(),
+      blockHash: cursor.hex(32),
+      ...readSigned(cursor),
+      roundChanges: readList(cursor, readRoundChangePayload),
+      prepares: readList(cursor, readPrepare),
+    }
+    cursor.closeList(outer)
+    cursor.finish()
+    return head
+  })

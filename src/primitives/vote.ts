@@ -1,14 +1,15 @@
 import { LIMITS } from '../config/limits.ts'
 import { keccak256 } from '../crypto/hash.ts'
-import { bigintToBytes, bytesToBigint, bytesToHex, type Hex, hexToBytes } from '../util/bytes.ts'
-import { CodedError } from '../util/errors.ts'
+import { bigintToBytes, type Hex, hexToBytes } from '../util/bytes.ts'
+import { decoding, type MalformedError, malformed } from './malformed.ts'
 import { encodeRlp, type RlpItem } from './rlp.ts'
+import { RlpCursor } from './rlp-cursor.ts'
 
 /** Type codes of signed consensus messages (reference/consensus.md 1.2). */
 export const VOTE_CODE = { proposal: 0, prepare: 1, commit: 2, roundChange: 3 } as const
 export type VoteType = keyof typeof VOTE_CODE
 
-interface Signed {
+export interface SignedPart {
   readonly number: number
   readonly round: number
   /** Index in the height's committee. */
@@ -17,22 +18,28 @@ interface Signed {
   readonly signature: Uint8Array
 }
 
-export interface Prepare extends Signed {
+export interface Prepare extends SignedPart {
   readonly type: 'prepare'
   readonly blockHash: Hex
 }
 
 /** Its signature is the seal that certificates carry. */
-export interface Commit extends Signed {
+export interface Commit extends SignedPart {
   readonly type: 'commit'
   readonly blockHash: Hex
 }
 
+/** A block with a quorum of prepares in a round. */
+export interface PreparedBlock {
+  readonly round: number
+  readonly blockHash: Hex
+}
+
 /** What a round change claims and signs. */
-export interface RoundChangePayload extends Signed {
+export interface RoundChangePayload extends SignedPart {
   readonly type: 'roundChange'
   /** null: nothing prepared. */
-  readonly prepared: { readonly round: number; readonly blockHash: Hex } | null
+  readonly prepared: PreparedBlock | null
 }
 
 export interface RoundChange extends RoundChangePayload {
@@ -41,6 +48,7 @@ export interface RoundChange extends RoundChangePayload {
 }
 
 export type Vote = Prepare | Commit | RoundChange
+export type VoteDecodeError = MalformedError<'VOTE_MALFORMED'>
 
 /** What binds a signature to one chain. */
 export interface SigningDomain {
@@ -49,134 +57,137 @@ export interface SigningDomain {
 }
 
 const PROTOCOL = new TextEncoder().encode('native-pbft/1')
+const SIGNATURE_BYTES = 65
 
-export const rlpNumber = (value: number): Uint8Array => bigintToBytes(BigInt(value))
+export const numberItem = (value: number): Uint8Array => bigintToBytes(BigInt(value))
 
 /** keccak256(RLP[protocol, type, chain id, genesis hash, number, round, body...]) (reference/consensus.md 1.2). */
 export const signingDigest = (
   domain: SigningDomain,
   type: VoteType,
-  number: number,
-  round: number,
+  position: { readonly number: number; readonly round: number },
   body: readonly RlpItem[],
 ): Uint8Array =>
   keccak256(
     encodeRlp([
       PROTOCOL,
-      rlpNumber(VOTE_CODE[type]),
-      rlpNumber(domain.chainId),
+      numberItem(VOTE_CODE[type]),
+      numberItem(domain.chainId),
       hexToBytes(domain.genesisHash),
-      rlpNumber(number),
-      rlpNumber(round),
+      numberItem(position.number),
+      numberItem(position.round),
       ...body,
     ]),
   )
 
-export const prepareDigest = (domain: SigningDomain, number: number, round: number, blockHash: Hex): Uint8Array =>
-  signingDigest(domain, 'prepare', number, round, [hexToBytes(blockHash)])
-
-/** What a seal signs: bound to chain, height, round and block. */
-export const commitDigest = (domain: SigningDomain, number: number, round: number, blockHash: Hex): Uint8Array =>
-  signingDigest(domain, 'commit', number, round, [hexToBytes(blockHash)])
+/** What a prepare signs; of a commit, what its seal signs: bound to chain, height, round and block. */
+export const blockVoteDigest = (
+  domain: SigningDomain,
+  vote: Pick<Prepare | Commit, 'type' | 'number' | 'round' | 'blockHash'>,
+): Uint8Array => signingDigest(domain, vote.type, vote, [hexToBytes(vote.blockHash)])
 
 export const roundChangeDigest = (
   domain: SigningDomain,
-  number: number,
-  round: number,
-  prepared: RoundChangePayload['prepared'],
-): Uint8Array => signingDigest(domain, 'roundChange', number, round, [preparedItem(prepared)])
+  change: Pick<RoundChangePayload, 'number' | 'round' | 'prepared'>,
+): Uint8Array => signingDigest(domain, 'roundChange', change, [preparedItem(change.prepared)])
 
-const preparedItem = (prepared: RoundChangePayload['prepared']): RlpItem =>
-  prepared === null ? [] : [rlpNumber(prepared.round), hexToBytes(prepared.blockHash)]
+/** The empty list stands for nothing prepared. */
+const preparedItem = (prepared: PreparedBlock | null): RlpItem =>
+  prepared === null ? [] : [numberItem(prepared.round), hexToBytes(prepared.blockHash)]
 
-/** The RLP of a vote without its type code: [number, round, body..., sender, signature(, prepares)]. */
-export const voteToRlp = (vote: Vote): RlpItem =>
-  vote.type === 'roundChange'
-    ? [...roundChangeItems(vote), vote.prepares.map(voteToRlp)]
-    : [
-        rlpNumber(vote.number),
-        rlpNumber(vote.round),
-        hexToBytes(vote.blockHash),
-        rlpNumber(vote.sender),
-        vote.signature,
-      ]
-
-/** The signed part of a round change alone, as a proposal's justification carries it. */
-export const roundChangePayloadToRlp = (payload: RoundChangePayload): RlpItem => roundChangeItems(payload)
-
-const roundChangeItems = (payload: RoundChangePayload): RlpItem[] => [
-  rlpNumber(payload.number),
-  rlpNumber(payload.round),
-  preparedItem(payload.prepared),
-  rlpNumber(payload.sender),
-  payload.signature,
+/** [number, round, block hash, sender, signature] */
+export const blockVoteItem = (vote: Prepare | Commit): readonly RlpItem[] => [
+  numberItem(vote.number),
+  numberItem(vote.round),
+  hexToBytes(vote.blockHash),
+  numberItem(vote.sender),
+  vote.signature,
 ]
 
-export const prepareFromRlp = (item: RlpItem): Prepare => ({ type: 'prepare', ...blockVote(item) })
-export const commitFromRlp = (item: RlpItem): Commit => ({ type: 'commit', ...blockVote(item) })
+/** [number, round, prepared, sender, signature]: the signed part, as a proposal's justification carries it. */
+export const roundChangePayloadItem = (change: RoundChangePayload): readonly RlpItem[] => [
+  numberItem(change.number),
+  numberItem(change.round),
+  preparedItem(change.prepared),
+  numberItem(change.sender),
+  change.signature,
+]
 
-const blockVote = (item: RlpItem) => {
-  const [number, round, hash, sender, signature] = fields(item, 5)
-  return { number: numberOf(number), round: numberOf(round), blockHash: hashOf(hash), ...signed(sender, signature) }
+/** [type code, vote(, prepares)]; at most LIMITS.consensus.voteBytes. */
+export const encodeVote = (vote: Vote): Uint8Array => {
+  const code = numberItem(VOTE_CODE[vote.type])
+  if (vote.type !== 'roundChange') return encodeRlp([code, blockVoteItem(vote)])
+  return encodeRlp([code, roundChangePayloadItem(vote), vote.prepares.map(blockVoteItem)])
 }
 
-export const roundChangePayloadFromRlp = (item: RlpItem): RoundChangePayload => payload(fields(item, 5))
+/** Strict; signatures are views of `bytes`. Checks form only. Throws VOTE_MALFORMED. */
+export const decodeVote = (bytes: Uint8Array): Vote =>
+  decoding('VOTE_MALFORMED', () => {
+    if (bytes.byteLength > LIMITS.consensus.voteBytes) throw malformed('VOTE_MALFORMED', 'too long')
+    const cursor = new RlpCursor(bytes)
+    const outer = cursor.openList()
+    const vote = readVote(cursor, cursor.safeUint())
+    cursor.closeList(outer)
+    cursor.finish()
+    return vote
+  })
 
-export const roundChangeFromRlp = (item: RlpItem): RoundChange => {
-  const items = fields(item, 6)
-  const prepares = listOf(items[5]).map(prepareFromRlp)
-  return { ...payload(items), prepares }
+const readVote = (cursor: RlpCursor, code: number): Vote => {
+  switch (code) {
+    case VOTE_CODE.prepare:
+      return readPrepare(cursor)
+    case VOTE_CODE.commit:
+      return { type: 'commit', ...readBlockVote(cursor) }
+    case VOTE_CODE.roundChange:
+      return { ...readRoundChangePayload(cursor), prepares: readList(cursor, readPrepare) }
+    default:
+      throw malformed('VOTE_MALFORMED', `no vote has the code ${code}`)
+  }
 }
 
-const payload = (items: readonly RlpItem[]): RoundChangePayload => ({
-  type: 'roundChange',
-  number: numberOf(items[0]),
-  round: numberOf(items[1]),
-  prepared: preparedFrom(listOf(items[2], 2)),
-  ...signed(items[3], items[4]),
-})
+export const readPrepare = (cursor: RlpCursor): Prepare => ({ type: 'prepare', ...readBlockVote(cursor) })
 
-const preparedFrom = (items: readonly RlpItem[]): RoundChangePayload['prepared'] => {
-  if (items.length === 0) return null
-  if (items.length !== 2) throw malformed('prepared round')
-  return { round: numberOf(items[0]), blockHash: hashOf(items[1]) }
+const readBlockVote = (cursor: RlpCursor) => {
+  const outer = cursor.openList()
+  const vote = { number: cursor.safeUint(), round: cursor.safeUint(), blockHash: cursor.hex(32), ...readSigned(cursor) }
+  cursor.closeList(outer)
+  return vote
 }
 
-const signed = (sender: RlpItem | undefined, signature: RlpItem | undefined) => ({
-  sender: numberOf(sender, LIMITS.consensus.committee),
-  signature: bytesOf(signature, 65),
-})
-
-export type VoteDecodeError = { readonly code: 'CONSENSUS_MESSAGE_MALFORMED'; readonly part: string }
-
-export const malformed = (part: string) => new CodedError<VoteDecodeError>({ code: 'CONSENSUS_MESSAGE_MALFORMED', part })
-
-/** A list of exactly `count` items. */
-export const fields = (item: RlpItem | undefined, count: number): readonly RlpItem[] => {
-  if (item === undefined || item instanceof Uint8Array || item.length !== count) throw malformed(`list of ${count}`)
-  return item
+export const readRoundChangePayload = (cursor: RlpCursor): RoundChangePayload => {
+  const outer = cursor.openList()
+  const number = cursor.safeUint()
+  const round = cursor.safeUint()
+  const change = { type: 'roundChange', number, round, prepared: readPrepared(cursor), ...readSigned(cursor) } as const
+  cursor.closeList(outer)
+  return change
 }
 
-/** A list of at most `max` items: no list in a message is longer than a committee. */
-export const listOf = (item: RlpItem | undefined, max: number = LIMITS.consensus.committee): readonly RlpItem[] => {
-  if (item === undefined || item instanceof Uint8Array || item.length > max) throw malformed('list')
-  return item
+const readPrepared = (cursor: RlpCursor): PreparedBlock | null => {
+  if (cursor.takeEmptyList()) return null
+  const outer = cursor.openList()
+  const prepared = { round: cursor.safeUint(), blockHash: cursor.hex(32) }
+  cursor.closeList(outer)
+  return prepared
 }
 
-export const bytesOf = (item: RlpItem | undefined, size: number): Uint8Array => {
-  if (!(item instanceof Uint8Array) || item.byteLength !== size) throw malformed(`${size} bytes`)
-  return item
+export const readSigned = (cursor: RlpCursor): Pick<SignedPart, 'sender' | 'signature'> => {
+  const sender = cursor.safeUint()
+  if (sender >= LIMITS.consensus.committee) throw malformed('VOTE_MALFORMED', `no committee has a member ${sender}`)
+  const signature = cursor.bytes()
+  if (signature.byteLength !== SIGNATURE_BYTES) throw malformed('VOTE_MALFORMED', 'a signature has 65 bytes')
+  return { sender, signature }
 }
 
-export const hashOf = (item: RlpItem | undefined): Hex => bytesToHex(bytesOf(item, 32))
-
-/** Heights and rounds: canonical integers up to `max`. */
-export const numberOf = (item: RlpItem | undefined, max: number = MAX_NUMBER): number => {
-  if (!(item instanceof Uint8Array) || item.byteLength > 6 || item[0] === 0) throw malformed('integer')
-  const value = Number(bytesToBigint(item))
-  if (value > max) throw malformed('integer')
-  return value
+/** No list in a consensus message is longer than the largest committee. */
+export const readList = <Item>(cursor: RlpCursor, read: (cursor: RlpCursor) => Item): readonly Item[] => {
+  const outer = cursor.openList()
+  const items: Item[] = []
+  while (cursor.hasMore()) {
+    if (items.length >= LIMITS.consensus.committee)
+      throw malformed('VOTE_MALFORMED', 'a list longer than any committee')
+    items.push(read(cursor))
+  }
+  cursor.closeList(outer)
+  return items
 }
-
-/** Six bytes: far above any height or round, far below the loss of precision. */
-const MAX_NUMBER = 2 ** 48 - 1

@@ -1,0 +1,44 @@
+import type { Certificate } from '../primitives/certificate.ts'
+import { certificateOf, signerIndexes } from '../primitives/certificate.ts'
+import { blockVoteDigest, type Commit, type SigningDomain } from '../primitives/vote.ts'
+import type { Hex } from '../util/bytes.ts'
+import { type Committee, quorumOf } from './committee.ts'
+
+/** Address behind a 65-byte signature over a digest; undefined when no key made it. */
+export type Recover = (digest: Uint8Array, signature: Uint8Array) => Hex | undefined
+
+export type CertificateFault = 'NO_QUORUM' | 'BITMAP_LENGTH' | 'SIGNER_OUTSIDE' | 'SEAL_COUNT' | 'SEAL_INVALID'
+
+/** The certificate of commits of one round for one block, at most one per sender. */
+export const certificateFrom = (round: number, committeeSize: number, commits: readonly Commit[]): Certificate =>
+  certificateOf(round, committeeSize, new Map(commits.map(commit => [commit.sender, commit.signature])))
+
+/**
+ * Whether a quorum of the committee sealed this block at this height: null, or what is wrong. Bits name members, so no member
+ * counts twice; each seal must be that member's signature over chain, height, the certificate's round and the block.
+ */
+export const certificateFault = (
+  certificate: Certificate,
+  sealed: { readonly number: number; readonly blockHash: Hex },
+  committee: Committee,
+  domain: SigningDomain,
+  recover: Recover,
+): CertificateFault | null => {
+  const shape = shapeFault(certificate, committee)
+  if (shape !== null) return shape
+  const digest = blockVoteDigest(domain, { type: 'commit', ...sealed, round: certificate.round })
+  const valid = signerIndexes(certificate).every(
+    (index, at) => recover(digest, certificate.seals[at] as Uint8Array) === committee.members[index],
+  )
+  return valid ? null : 'SEAL_INVALID'
+}
+
+/** What is cheap to see, before any signature is recovered. */
+const shapeFault = (certificate: Certificate, committee: Committee): CertificateFault | null => {
+  const size = committee.members.length
+  if (certificate.bitmap.byteLength !== Math.ceil(size / 8)) return 'BITMAP_LENGTH'
+  const signers = signerIndexes(certificate)
+  if (signers.some(index => index >= size)) return 'SIGNER_OUTSIDE'
+  if (signers.length !== certificate.seals.length) return 'SEAL_COUNT'
+  return signers.length >= quorumOf(size) ? null : 'NO_QUORUM'
+}

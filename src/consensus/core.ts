@@ -1,0 +1,81 @@
+import { assert } from '../util/assert.ts'
+import { FutureBuffer } from './core/future-buffer.ts'
+import { onRequest, onTimeout, openHeight, resumeHeight } from './core/height.ts'
+import { onVerdict } from './core/proposals.ts'
+import { onBuildFailed, onBuilt } from './core/propose.ts'
+import { receive, receiveOwn } from './core/receive.ts'
+import type { CoreConfig, CoreState, Effect, HeightState, Input, Turn } from './core/types.ts'
+
+/** A core that has no height yet. */
+export const createCore = (config: CoreConfig): CoreState => ({
+  config,
+  height: null,
+  future: new FutureBuffer({
+    heights: config.futureHeights,
+    rounds: config.futureRounds,
+    messages: config.bufferedMessages,
+    bodies: config.heldBlocks,
+  }),
+})
+
+/**
+ * The consensus of one node: QBFT with the differences of reference/consensus.md 0 and 1. No time, no signatures, no input or
+ * output: they come in as inputs and go out as effects, to be carried out in order, so a simulator runs exactly this code.
+ * Deterministic; `state` is changed in place and answered again.
+ */
+export const step = (
+  state: CoreState,
+  input: Input,
+): { readonly state: CoreState; readonly effects: readonly Effect[] } => {
+  const effects: Effect[] = []
+  const turn = (height: HeightState): Turn => ({
+    config: state.config,
+    future: state.future,
+    height,
+    nowMs: input.nowMs,
+    out: effects,
+  })
+  if (input.type === 'newHeight') openNext(state, input, turn)
+  else if (state.height !== null) dispatch(turn(state.height), input)
+  return { state, effects }
+}
+
+type NewHeight = Extract<Input, { type: 'newHeight' }>
+
+const openNext = (state: CoreState, { config, records }: NewHeight, turnOf: (height: HeightState) => Turn): void => {
+  assert(config.number > (state.height?.config.number ?? 0), 'heights open in order')
+  state.height = openHeight(config, records)
+  const turn = turnOf(state.height)
+  resumeHeight(turn)
+  for (const message of state.future.take(config.number)) receive(turn, message, '')
+}
+
+const dispatch = (turn: Turn, input: Exclude<Input, NewHeight>): void => {
+  switch (input.type) {
+    case 'request':
+      onRequest(turn)
+      return
+    case 'message':
+      receive(turn, input.message, input.from)
+      return
+    case 'signed':
+      receiveOwn(turn, input.message)
+      return
+  }
+  // Answers to what an earlier height asked for come too late.
+  if (input.number !== turn.height.config.number) return
+  switch (input.type) {
+    case 'built':
+      onBuilt(turn, input.round, input.block)
+      return
+    case 'buildFailed':
+      onBuildFailed(turn, input.round)
+      return
+    case 'verdict':
+      onVerdict(turn, input.blockHash, input.verdict)
+      return
+    case 'timeout':
+      onTimeout(turn, input.timer, input.round)
+      return
+  }
+}

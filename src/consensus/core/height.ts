@@ -1,0 +1,147 @@
+import { faultsOf, quorumOf } from '../committee.ts'
+import { tryDecide } from './decide.ts'
+import { considerProposal } from './proposals.ts'
+import { tryPropose } from './propose.ts'
+import { moveToRound, startRoundTimer } from './rounds.ts'
+import { broadcastStatus } from './status.ts'
+import type { HeightConfig, HeightState, TimerName, Turn, WalRecord } from './types.ts'
+import { VoteSet } from './vote-set.ts'
+import { askCommit, tryCommit } from './votes.ts'
+
+/** The state of a height as its log tells it; no records open it fresh. */
+export const openHeight = (config: HeightConfig, records: readonly WalRecord[]): HeightState => {
+  const height: HeightState = {
+    config,
+    quorum: quorumOf(config.members.length),
+    faults: faultsOf(config.members.length),
+    round: 0,
+    opened: false,
+    proposals: new Map(),
+    blocks: new Map(),
+    logged: new Set(),
+    verdicts: new Map(),
+    accepted: new Map(),
+    prepares: new VoteSet(),
+    commits: new VoteSet(),
+    roundChanges: new Map(),
+    prepared: null,
+    asked: { proposal: -1, prepare: -1, commit: -1, roundChange: -1 },
+    own: { proposal: null, prepare: null, commit: null, roundChange: null },
+    building: null,
+    wanted: null,
+    decided: null,
+  }
+  for (const record of records) remember(height, record)
+  return height
+}
+
+const remember = (height: HeightState, record: WalRecord): void => {
+  switch (record.type) {
+    case 'block':
+      height.blocks.set(record.block.hash, record.block)
+      height.logged.add(record.block.hash)
+      return
+    case 'round':
+      height.round = Math.max(height.round, record.round)
+      return
+    case 'proposal':
+      height.proposals.set(record.proposal.round, record.proposal)
+      if (record.proposal.sender !== height.config.index) return
+      height.own.proposal = record.proposal
+      height.asked.proposal = record.proposal.round
+      return
+    case 'signed':
+      height.asked[record.vote.type] = record.vote.round
+      rememberVote(height, record.vote)
+      return
+    case 'prepared':
+      height.prepared = record.certificate
+      for (const prepare of record.certificate.prepares) height.prepares.add(prepare)
+      return
+    case 'decided':
+    case 'end':
+      return
+  }
+}
+
+const rememberVote = (height: HeightState, vote: Extract<WalRecord, { type: 'signed' }>['vote']): void => {
+  switch (vote.type) {
+    case 'prepare':
+      height.own.prepare = vote
+      height.prepares.add(vote)
+      // A prepare is only ever signed for a block found valid.
+      height.accepted.set(vote.round, vote.blockHash)
+      height.verdicts.set(vote.blockHash, 'valid')
+      return
+    case 'commit':
+      height.own.commit = vote
+      height.commits.add(vote)
+      return
+    case 'roundChange':
+      height.own.roundChange = vote
+      height.roundChanges.set(vote.sender, vote)
+      return
+  }
+}
+
+/** Starts the clocks, says again what this node said before a restart, and goes on where it stood. */
+export const resumeHeight = (turn: Turn): void => {
+  const { height, config, nowMs, out } = turn
+  const { earliestMs, members, number } = height.config
+  // Waiting for a request ends with the first thing said at this height.
+  const opensMs = earliestMs ?? (height.proposals.size > 0 || height.round > 0 ? nowMs : null)
+  if (opensMs !== null) {
+    const atMs = Math.max(nowMs, opensMs)
+    out.push({ type: 'schedule', timer: 'propose', number, round: height.round, atMs })
+    startRoundTimer(turn, atMs)
+  }
+  if (members.length > 1) scheduleRetransmit(turn, Math.max(nowMs, opensMs ?? nowMs) + config.retransmitMs)
+  for (const message of Object.values(height.own)) if (message !== null) out.push({ type: 'broadcast', message })
+  if (isSpeechless(height)) moveToRound(turn, height.round)
+  goOn(turn)
+}
+
+const goOn = (turn: Turn): void => {
+  const { height } = turn
+  considerProposal(turn, height.round)
+  tryCommit(turn)
+  askCommit(turn)
+  const { commit } = height.own
+  if (commit !== null) tryDecide(turn, commit.round, commit.blockHash)
+  if (height.round > 0) tryPropose(turn)
+}
+
+/** The round was logged as entered, its round change never signed, and nothing else was said in it. */
+const isSpeechless = ({ round, asked, proposals }: HeightState): boolean =>
+  round > 0 && !proposals.has(round) && Math.max(asked.roundChange, asked.proposal, asked.prepare) < round
+
+const scheduleRetransmit = ({ height, out }: Turn, atMs: number): void => {
+  out.push({ type: 'schedule', timer: 'retransmit', number: height.config.number, round: 0, atMs })
+}
+
+export const onTimeout = (turn: Turn, timer: TimerName, round: number): void => {
+  const { height, config, nowMs } = turn
+  if (timer === 'retransmit') {
+    broadcastStatus(turn)
+    scheduleRetransmit(turn, nowMs + config.retransmitMs)
+    return
+  }
+  if (height.decided !== null) return
+  if (timer === 'propose') {
+    height.opened = true
+    tryPropose(turn)
+  } else if (round === height.round) {
+    // A committee of one has nobody to hand the turn to while its own block is being built.
+    if (height.config.members.length === 1 && height.building?.failed === false) startRoundTimer(turn, nowMs)
+    else moveToRound(turn, round + 1)
+  }
+}
+
+/** Instant mode: somebody has a transaction. */
+export const onRequest = (turn: Turn): void => {
+  const { height, nowMs } = turn
+  if (height.config.earliestMs !== null || height.opened || height.decided !== null) return
+  height.opened = true
+  startRoundTimer(turn, nowMs)
+  tryPropose(turn)
+}

@@ -1,0 +1,84 @@
+import type { Justification, Proposal } from '../../primitives/proposal.ts'
+import type { Prepare, RoundChange, RoundChangePayload } from '../../primitives/vote.ts'
+import type { Hex } from '../../util/bytes.ts'
+
+/** What a proposal's justification allows: any block, only the prepared one, or nothing (reference/consensus.md 1.3). */
+export type Allowed =
+  | { readonly kind: 'fresh' }
+  | { readonly kind: 'prepared'; readonly round: number; readonly blockHash: Hex }
+  | { readonly kind: 'unjustified'; readonly reason: string }
+
+const unjustified = (reason: string): Allowed => ({ kind: 'unjustified', reason })
+
+/** Signatures of both lists are verified before; here only their meaning is judged. */
+export const allowedBy = (proposal: Proposal, size: number, quorum: number): Allowed => {
+  const { number, round, roundChanges, prepares } = proposal
+  if (round === 0) {
+    return roundChanges.length === 0 && prepares.length === 0
+      ? { kind: 'fresh' }
+      : unjustified('round 0 needs no justification')
+  }
+  if (!distinctSenders(roundChanges, size, quorum)) return unjustified('no quorum of round changes')
+  if (roundChanges.some(change => change.number !== number || change.round !== round)) {
+    return unjustified('round change for another round')
+  }
+  const highest = highestPrepared(roundChanges)
+  if (highest === 'contradictory') return unjustified('round changes contradict each other')
+  if (highest === null)
+    return prepares.length === 0 ? { kind: 'fresh' } : unjustified('prepares without a prepared round')
+  if (highest.round >= round) return unjustified('prepared in a later round')
+  if (highest.blockHash !== proposal.block.hash) return unjustified('not the block of the highest prepared round')
+  if (!isPreparedBy(prepares, number, highest, size, quorum)) return unjustified('no quorum of prepares')
+  return { kind: 'prepared', ...highest }
+}
+
+/** The prepared round and block that the next proposal must carry on; 'contradictory' when one round names two blocks. */
+export const highestPrepared = (
+  roundChanges: readonly RoundChangePayload[],
+): { readonly round: number; readonly blockHash: Hex } | null | 'contradictory' => {
+  const byRound = new Map<number, Hex>()
+  let highest: { readonly round: number; readonly blockHash: Hex } | null = null
+  for (const { prepared } of roundChanges) {
+    if (prepared === null) continue
+    const known = byRound.get(prepared.round)
+    if (known !== undefined && known !== prepared.blockHash) return 'contradictory'
+    byRound.set(prepared.round, prepared.blockHash)
+    if (highest === null || prepared.round > highest.round) highest = prepared
+  }
+  return highest
+}
+
+/** Whether `prepares` are a quorum for exactly this height, round and block. */
+export const isPreparedBy = (
+  prepares: readonly Prepare[],
+  number: number,
+  prepared: { readonly round: number; readonly blockHash: Hex },
+  size: number,
+  quorum: number,
+): boolean =>
+  distinctSenders(prepares, size, quorum) &&
+  prepares.every(
+    vote => vote.number === number && vote.round === prepared.round && vote.blockHash === prepared.blockHash,
+  )
+
+/** A round change carries the proof of what it says is prepared, and nothing else. */
+export const isSoundRoundChange = (change: RoundChange, size: number, quorum: number): boolean =>
+  change.prepared === null
+    ? change.prepares.length === 0
+    : change.prepared.round < change.round &&
+      isPreparedBy(change.prepares, change.number, change.prepared, size, quorum)
+
+/** The signed payloads of the round changes, and the prepares behind the highest prepared round. */
+export const justificationFrom = (roundChanges: readonly RoundChange[]): Justification => {
+  const payloads = roundChanges.map(({ prepares: _, ...payload }) => payload)
+  const highest = highestPrepared(roundChanges)
+  if (highest === null || highest === 'contradictory') return { roundChanges: payloads, prepares: [] }
+  const carrier = roundChanges.find(change => change.prepared?.round === highest.round)
+  return { roundChanges: payloads, prepares: carrier?.prepares ?? [] }
+}
+
+const distinctSenders = (messages: readonly { readonly sender: number }[], size: number, quorum: number): boolean => {
+  if (messages.length < quorum || messages.length > size) return false
+  const senders = new Set(messages.map(message => message.sender))
+  return senders.size === messages.length && messages.every(message => message.sender < size)
+}

@@ -1,0 +1,66 @@
+import type { SignedMessage, Status } from '../messages.ts'
+import type { HeightState, Turn } from './types.ts'
+
+/** Tells everybody what this node has, so that they send what it lacks. */
+export const broadcastStatus = ({ height, out }: Turn): void => {
+  if (height.config.members.length > 1) out.push({ type: 'broadcast', message: statusOf(height) })
+}
+
+export const statusOf = (height: HeightState): Status => {
+  const { config, round, proposals, prepares, commits, roundChanges, wanted } = height
+  const changed = [...roundChanges.values()].filter(change => change.round >= round).map(change => change.sender)
+  const size = config.members.length
+  return {
+    type: 'status',
+    number: config.number,
+    round,
+    hasProposal: proposals.has(round),
+    prepares: bitmapOf(prepares.senders(round), size),
+    commits: bitmapOf(commits.senders(round), size),
+    roundChanges: bitmapOf(changed, size),
+    wanted,
+  }
+}
+
+/** Answers a neighbour's status with what it lacks of ours: a whole height, a body, or our own messages (reference/consensus.md 1.5). */
+export const answerStatus = (turn: Turn, status: Status, to: string): void => {
+  const { height, out } = turn
+  const { number } = height.config
+  if (status.number < number) {
+    out.push({ type: 'sendDecided', to, number: status.number })
+    return
+  }
+  if (status.number > number) return
+  if (height.decided !== null) {
+    out.push({ type: 'send', to, message: { type: 'decided', ...height.decided } })
+    return
+  }
+  const body = status.wanted === null ? undefined : height.blocks.get(status.wanted)
+  if (body !== undefined) out.push({ type: 'send', to, message: { type: 'body', block: body } })
+  for (const message of lackedBy(height, status)) out.push({ type: 'send', to, message })
+}
+
+const lackedBy = ({ config, own }: HeightState, status: Status): readonly SignedMessage[] => {
+  const lacked: SignedMessage[] = []
+  const misses = (bitmap: Uint8Array): boolean => !hasBit(bitmap, config.index)
+  const { proposal, prepare, commit, roundChange } = own
+  if (proposal?.round === status.round && !status.hasProposal) lacked.push(proposal)
+  if (prepare?.round === status.round && misses(status.prepares)) lacked.push(prepare)
+  // Commits of every round of the height count, so one of another round may be the one that is missing.
+  if (commit !== null && (commit.round !== status.round || misses(status.commits))) lacked.push(commit)
+  if (roundChange !== null && isNews(roundChange.round, status, misses(status.roundChanges))) lacked.push(roundChange)
+  return lacked
+}
+
+/** A round change above the neighbour's round is sent even if it has one of ours: that may be an older one. */
+const isNews = (round: number, status: Status, missing: boolean): boolean =>
+  round > status.round || (round === status.round && missing)
+
+const bitmapOf = (senders: Iterable<number>, size: number): Uint8Array => {
+  const bitmap = new Uint8Array(Math.ceil(size / 8))
+  for (const sender of senders) bitmap[sender >> 3] = (bitmap[sender >> 3] as number) | (1 << (sender & 7))
+  return bitmap
+}
+
+const hasBit = (bitmap: Uint8Array, index: number): boolean =>
+  index >= 0 && ((bitmap[index >> 3] ?? 0) & (1 << (index & 7))) !== 0

@@ -1,0 +1,55 @@
+import type { Commit, Prepare } from '../../primitives/vote.ts'
+import type { Hex } from '../../util/bytes.ts'
+
+/** One vote per sender and round, counted by block. The first vote of a sender counts; another one is a conflict, not a vote. */
+export class VoteSet<V extends Prepare | Commit> {
+  readonly #rounds = new Map<number, Map<number, V>>()
+
+  /** 'added', 'known' (same block), or the vote it contradicts. */
+  add(vote: V): 'added' | 'known' | V {
+    let votes = this.#rounds.get(vote.round)
+    if (votes === undefined) {
+      votes = new Map()
+      this.#rounds.set(vote.round, votes)
+    }
+    const first = votes.get(vote.sender)
+    if (first !== undefined) return first.blockHash === vote.blockHash ? 'known' : first
+    votes.set(vote.sender, vote)
+    return 'added'
+  }
+
+  /** Votes of a round for one block, by ascending sender. */
+  votesFor(round: number, blockHash: Hex): readonly V[] {
+    const votes = this.#rounds.get(round)
+    if (votes === undefined) return []
+    return [...votes.values()].filter(vote => vote.blockHash === blockHash).sort((a, b) => a.sender - b.sender)
+  }
+
+  count(round: number, blockHash: Hex): number {
+    let count = 0
+    for (const vote of this.#rounds.get(round)?.values() ?? []) if (vote.blockHash === blockHash) count++
+    return count
+  }
+
+  /** Senders of any vote in a round. */
+  senders(round: number): Iterable<number> {
+    return this.#rounds.get(round)?.keys() ?? []
+  }
+
+  /** Rounds in which anybody voted for this block. */
+  roundsOf(blockHash: Hex): readonly number[] {
+    return [...this.#rounds.keys()].filter(round => this.count(round, blockHash) > 0)
+  }
+
+  /** Forgets rounds below `round`. */
+  dropBelow(round: number): void {
+    for (const known of this.#rounds.keys()) if (known < round) this.#rounds.delete(known)
+  }
+
+  /** Votes held, over all rounds. */
+  get size(): number {
+    let size = 0
+    for (const votes of this.#rounds.values()) size += votes.size
+    return size
+  }
+}
