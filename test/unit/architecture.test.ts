@@ -1,0 +1,219 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+
+/*
+ * HOUSE.md as data: which folder may import which, who may use a package, what a pure core must not touch. Sources are read
+ * without comments and strings, so that prose never counts as code.
+ */
+
+const FLOORS: readonly (readonly string[])[] = [
+  ['util'],
+  ['config'],
+  ['crypto', 'metrics'],
+  ['primitives'],
+  ['storage', 'rules'],
+  ['state'],
+  ['consensus', 'powchain', 'txpool', 'evm', 'network'],
+  ['chain'],
+  ['rpc', 'explorer', 'faucet'],
+  ['node'],
+  ['cli'],
+]
+
+/** Synchronous and deterministic: time and chance come in with the input. */
+const PURE = [
+  'rules/',
+  'primitives/',
+  'consensus/core.ts',
+  'consensus/core/',
+  'powchain/core.ts',
+  'powchain/core/',
+  'txpool/pool.ts',
+  'txpool/pool/',
+]
+
+const IMPURE: readonly (readonly [RegExp, string])[] = [
+  [/\bDate\b/, 'Date'],
+  [/\bset(Timeout|Interval|Immediate)\b|\bqueueMicrotask\b/, 'a timer'],
+  [/\bMath\s*\.\s*random\b|\bgetRandomValues\b|\brandomUUID\b/, 'randomness'],
+  [/\bperformance\b|\bhrtime\b/, 'a clock'],
+  [/\basync\b|\bawait\b|\bPromise\b/, 'a promise'],
+  [/\bprocess\b|\bfetch\b/, 'the process'],
+]
+
+/** Who may use a package; a name ending in / stands for a scope. */
+const PACKAGES: Readonly<Record<string, readonly string[]>> = {
+  'classic-level': ['storage'],
+  fastify: ['rpc', 'explorer', 'faucet', 'metrics'],
+  ws: ['rpc'],
+  pino: ['node'],
+  'pino-pretty': ['node'],
+  commander: ['cli'],
+  'prom-client': ['metrics'],
+  secp256k1: ['crypto'],
+  '@bitauth/': ['crypto'],
+  '@noble/': ['crypto', 'evm'],
+  '@scure/': ['crypto', 'cli'],
+  '@ethereumjs/': ['crypto', 'evm'],
+}
+
+const MAX_LINES = 500
+
+const floorOf = (folder: string): number => FLOORS.findIndex(folders => folders.includes(folder))
+
+interface Import {
+  readonly specifier: string
+  readonly line: number
+}
+
+/** Paths relative to src, with their text; answers one line for each offence. */
+const violations = (files: ReadonlyMap<string, string>): readonly string[] =>
+  [...files].flatMap(([path, text]) => {
+    return [
+      ...checkPlace(path, text),
+      ...importsOf(withoutComments(text)).flatMap(found => checkImport(path, found)),
+      ...checkPurity(path, codeOnly(text)),
+    ]
+  })
+
+const checkPlace = (path: string, text: string): readonly string[] => {
+  const offences: string[] = []
+  const [folder, ...rest] = path.split('/')
+  if (rest.length === 0 || floorOf(folder as string) < 0) offences.push(`${path}: stands in no folder of HOUSE.md`)
+  if (/(^|\/)index\.ts$/.test(path)) offences.push(`${path}: no index.ts: import from the file that defines the thing`)
+  const lines = text.split('\n').length - 1
+  if (lines >= MAX_LINES) offences.push(`${path}: ${lines} lines: a file has fewer than ${MAX_LINES}`)
+  return offences
+}
+
+const checkImport = (path: string, { specifier, line }: Import): readonly string[] => {
+  const at = `${path}:${line}`
+  const folder = path.split('/')[0] as string
+  if (specifier.startsWith('node:')) {
+    return isPure(path) ? [`${at}: a pure core imports ${specifier}`] : []
+  }
+  if (!specifier.startsWith('.')) return checkPackage(at, folder, specifier)
+  if (!/\.(ts|json)$/.test(specifier)) return [`${at}: a relative import ends in .ts: ${specifier}`]
+  const target = relative('/src', resolve('/src', dirname(path), specifier))
+  if (/\.json$/.test(specifier)) return []
+  const targetFolder = target.split('/')[0] as string
+  if (targetFolder === folder) return []
+  const targetFloor = floorOf(targetFolder)
+  if (target.startsWith('..') || targetFloor < 0) return [`${at}: imports from outside src: ${specifier}`]
+  if (targetFloor < floorOf(folder)) return []
+  return [`${at}: ${folder} (floor ${floorOf(folder)}) imports ${targetFolder} (floor ${targetFloor})`]
+}
+
+const checkPackage = (at: string, folder: string, specifier: string): readonly string[] => {
+  const known = Object.keys(PACKAGES).find(name =>
+    name.endsWith('/') ? specifier.startsWith(name) : specifier === name,
+  )
+  if (known === undefined) return [`${at}: package ${specifier} is in nobody's list`]
+  return PACKAGES[known]?.includes(folder) ? [] : [`${at}: ${folder} may not use ${specifier}`]
+}
+
+const isPure = (path: string): boolean =>
+  PURE.some(prefix => path === prefix || (prefix.endsWith('/') && path.startsWith(prefix)))
+
+const checkPurity = (path: string, code: string): readonly string[] =>
+  isPure(path)
+    ? IMPURE.filter(([pattern]) => pattern.test(code)).map(([, what]) => `${path}: a pure core uses ${what}`)
+    : []
+
+/** Static and dynamic imports, type imports, re-exports, workers' and assets' `new URL('./x', import.meta.url)`. */
+const IMPORT = /(?:\bfrom\s*|\bimport\s*\(?\s*)(['"])([^'"\n]+)\1|\bnew\s+URL\(\s*(['"])(\.[^'"\n]+\.ts)\3/g
+
+const importsOf = (source: string): readonly Import[] =>
+  [...source.matchAll(IMPORT)].map(match => ({
+    specifier: (match[2] ?? match[4]) as string,
+    line: source.slice(0, match.index).split('\n').length,
+  }))
+
+/** Comments and templates become blanks, strings are kept (an import has one), lines stay where they are. */
+const withoutComments = (text: string): string =>
+  text.replace(TOKEN, token => (/^(\/\/|\/\*|`)/.test(token) ? blanks(token) : token))
+
+/** Code alone; what a template interpolates is code. */
+const codeOnly = (text: string): string =>
+  text.replace(TOKEN, token => {
+    if (token.startsWith('//') || token.startsWith('/*')) return blanks(token)
+    return token.startsWith('`') ? (token.match(/\$\{[^}]*\}/g) ?? []).join(' ') : '""'
+  })
+
+/** Comments, strings, templates and regular expressions, in the order they are tried. */
+const TOKEN =
+  /\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\[\s\S]|[^`\\])*`|(?<=[=(,:[!&|?{};\n]\s*)\/(?![*/])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\[\n])+\/[a-z]*/g
+
+const blanks = (token: string): string => token.replace(/[^\n]/g, ' ')
+
+const SRC = fileURLToPath(new URL('../../src', import.meta.url))
+
+/** AssemblyScript is another language and compiles by itself. */
+const sources = (): ReadonlyMap<string, string> =>
+  new Map(
+    readdirSync(SRC, { recursive: true, encoding: 'utf8' })
+      .filter(path => path.endsWith('.ts') && !path.includes('assembly/'))
+      .sort()
+      .map(path => [path, readFileSync(join(SRC, path), 'utf8')]),
+  )
+
+describe('architecture', () => {
+  test('src keeps to the floors of HOUSE.md', () => {
+    const files = sources()
+    expect(files.size).toBeGreaterThan(20)
+    expect(violations(files)).toEqual([])
+  })
+
+  test('every folder of src stands on a floor', () => {
+    const folders = readdirSync(SRC, { withFileTypes: true }).filter(entry => entry.isDirectory())
+    expect(folders.map(entry => entry.name).filter(name => floorOf(name) < 0)).toEqual([])
+  })
+})
+
+describe('the check itself finds planted violations', () => {
+  const planted = (path: string, source: string) => violations(new Map([[path, source]]))
+
+  test.each([
+    [
+      'a higher floor',
+      'util/a.ts',
+      "import { x } from '../chain/chain.ts'",
+      /util \(floor 0\) imports chain \(floor 7\)/,
+    ],
+    ['its own floor', 'evm/a.ts', "import type { x } from '../txpool/pool.ts'", /evm \(floor 6\) imports txpool/],
+    ['over several lines', 'state/a.ts', "import {\n  x,\n} from '../rpc/x.ts'", /state\/a\.ts:3: state/],
+    ['a dynamic import', 'rules/a.ts', "const x = import('../evm/x.ts')", /rules \(floor 4\) imports evm/],
+    ['a worker', 'state/a.ts', "new URL('../node/x.ts', import.meta.url)", /state \(floor 5\) imports node/],
+    ['a re-export', 'crypto/a.ts', "export { x } from '../storage/x.ts'", /crypto \(floor 2\) imports storage/],
+    ['no extension', 'rpc/a.ts', "import { x } from '../chain/chain'", /ends in \.ts/],
+    ['outside src', 'rpc/a.ts', "import { x } from '../../test/x.ts'", /outside src/],
+    ['a package of others', 'chain/a.ts', "import fastify from 'fastify'", /chain may not use fastify/],
+    ['a package of nobody', 'chain/a.ts', "import x from 'left-pad'", /nobody's list/],
+    ['a stray file', 'a.ts', '', /no folder/],
+    ['an unknown folder', 'misc/a.ts', '', /no folder/],
+    ['a barrel', 'rpc/index.ts', '', /no index\.ts/],
+    ['a long file', 'rpc/a.ts', '\n'.repeat(500), /500 lines/],
+    ['the clock', 'rules/a.ts', 'const now = Date.now()', /uses Date/],
+    ['a clock in a template', 'rules/a.ts', `const now = \`\${Date.now()}\``, /uses Date/],
+    ['a timer', 'txpool/pool.ts', 'setTimeout(f, 1)', /uses a timer/],
+    ['chance', 'consensus/core/a.ts', 'Math.random()', /uses randomness/],
+    ['a promise', 'primitives/a.ts', 'export const f = async () => 1', /uses a promise/],
+    ['input and output', 'rules/a.ts', "import { readFileSync } from 'node:fs'", /pure core imports node:fs/],
+  ])('%s', (_, path, source, expected) => {
+    expect(planted(path, source)).toEqual([expect.stringMatching(expected)])
+  })
+
+  test.each([
+    ['a comment', 'rules/a.ts', "// import { x } from '../chain/x.ts' at a Date, async\n/* setTimeout */"],
+    ['a template', 'rpc/a.ts', `const text = \`"from":"\${x}"\``],
+    ['a string', 'rules/a.ts', "const text = 'no Date here, await nothing'"],
+    ['a quote in a regular expression', 'rules/a.ts', 'const quote = /\'/\nconst other = "Date\'"'],
+    ['a lower floor', 'rules/a.ts', "import { x } from '../primitives/x.ts'"],
+    ['its own folder', 'rules/a.ts', "import { x } from './x.ts'"],
+    ['a clock in a shell', 'chain/a.ts', 'const now = Date.now()'],
+  ])('and leaves %s alone', (_, path, source) => {
+    expect(planted(path, source)).toEqual([])
+  })
+})
