@@ -124,35 +124,40 @@ export class TxPool {
   admit(tx: Transaction, nowMs: number, origin: Origin): AdmitResult {
     if (this.#byHash.has(tx.hash)) throw refusal({ code: 'ALREADY_KNOWN', hash: tx.hash })
     checkForm(tx, this.#rules)
-    const fresh: Transaction[] = []
-    const sender = this.#senderFor(tx.from, fresh)
+    const sender = this.#senderFor(tx.from)
     const replaced = sender.find(tx.nonce)
     checkAccount(tx, sender, replaced, this.#accounts, this.#rules)
     if (replaced) checkReplacement(tx, replaced.transaction, this.limits.replacementBumpPercent)
     const entry = this.#entry(tx, origin)
-    if (replaced) this.#checkRoomFor(entry, replaced)
+    if (replaced) this.#checkRoomFor(entry, replaced, sender)
     sender.lastActiveMs = nowMs
     this.#insert(sender, entry)
-    const full = this.#trim(sender, entry)
-    this.#announce(sender, fresh)
-    if (full) throw refusal(full)
+    const full = this.#trimAccount(sender, entry) ?? this.#trimPool(entry)
+    if (full) {
+      this.drops.evicted--
+      throw refusal(full)
+    }
+    const executable: Transaction[] = []
+    this.#announce(sender, executable)
     const status = tx.nonce < sender.nonce + sender.executable ? 'pending' : 'queued'
-    return { status, replaced: replaced?.transaction.hash, executable: fresh }
+    return { status, replaced: replaced?.transaction.hash, executable }
   }
 
   /** Follows the chain: drops what was included or can no longer be paid, promotes and demotes. Answers what became executable for the first time. */
   onBlock(block: PoolBlock): readonly Transaction[] {
     const { params, baseFee, allowUnprotected } = this.#rules
     this.#rules = admissionRules(params, block.number + 1, block.baseFee, allowUnprotected)
-    const touched = this.#touchedBy(block)
-    for (const sender of touched) this.#recheck(sender)
-    if (block.baseFee !== baseFee) this.#repriceAll()
+    const repriced = block.baseFee !== baseFee
+    if (repriced) this.#repriceAll()
     const sweep = block.nowMs - this.#sweptMs >= this.limits.sweepMs
-    if (sweep) this.#sweep(block.nowMs)
-    for (const sender of touched) this.#trim(sender)
+    const touched = this.#touchedBy(block)
+    const seen = sweep ? [...this.#senders.values()] : [...touched]
+    for (const sender of seen) this.#recheck(sender)
+    if (sweep) this.#expire(seen, block.nowMs)
+    for (const sender of seen) this.#trimAccount(sender)
+    this.#trimPool()
     const fresh: Transaction[] = []
-    for (const sender of sweep || block.baseFee !== baseFee ? this.#senders.values() : touched)
-      this.#announce(sender, fresh)
+    for (const sender of repriced ? this.#senders.values() : seen) this.#announce(sender, fresh)
     return fresh
   }
 
@@ -167,7 +172,8 @@ export class TxPool {
       sender.entries = sender.entries.filter(other => other !== entry)
       sender.recount(this.#rules.baseFee)
     })
-    this.#trim(sender)
+    this.#trimAccount(sender)
+    this.#trimPool()
     return true
   }
 
@@ -228,12 +234,12 @@ export class TxPool {
   }
 
   /** The sender's list, brought up to date with the head if that moved before `onBlock` told us. */
-  #senderFor(address: Hex, fresh: Transaction[]): Sender {
+  #senderFor(address: Hex): Sender {
     const known = this.#senders.get(address)
     if (known === undefined) return new Sender(address, this.#accounts.nonce(address), this.#accounts.balance(address))
     if (this.#recheck(known)) {
-      this.#trim(known)
-      this.#announce(known, fresh)
+      this.#trimAccount(known)
+      this.#trimPool()
     }
     return known
   }
@@ -250,15 +256,18 @@ export class TxPool {
   }
 
   /** A replacement that needs more room than there is must not cost the sender the transaction it has. */
-  #checkRoomFor(entry: PoolEntry, replaced: PoolEntry): void {
+  #checkRoomFor(entry: PoolEntry, replaced: PoolEntry, sender: Sender): void {
     const more = entry.slots - replaced.slots
     if (more <= 0) return
     const { pending, queued, accountQueued } = this.limits
-    const sender = this.#senders.get(entry.transaction.from) as Sender
-    if (this.#readySlots + more > pending) throw refusal({ code: 'POOL_FULL', scope: 'pending', limit: pending })
-    if (this.#queuedSlots + more > queued) throw refusal({ code: 'POOL_FULL', scope: 'queued', limit: queued })
-    if (sender.queuedSlots + more > accountQueued)
-      throw refusal({ code: 'POOL_FULL', scope: 'account', limit: accountQueued })
+    const full = (scope: 'pending' | 'queued' | 'account', used: number, limit: number): void => {
+      if (used + more > limit) throw refusal({ code: 'POOL_FULL', scope, limit })
+    }
+    if (replaced.transaction.nonce < sender.nonce + sender.ready) full('pending', this.#readySlots, pending)
+    else {
+      full('account', sender.queuedSlots, accountQueued)
+      full('queued', this.#queuedSlots, queued)
+    }
   }
 
   #insert(sender: Sender, entry: PoolEntry): void {
@@ -270,23 +279,38 @@ export class TxPool {
     this.drops.replaced++
   }
 
-  /** Drops until every limit holds; tells which one cost `newcomer` its place, if one did. */
-  #trim(sender: Sender, newcomer?: PoolEntry): PoolError | undefined {
-    const { accountQueued, pending, queued } = this.limits
-    let full: PoolError | undefined
-    const drop = (victim: Sender, scope: 'pending' | 'queued' | 'account', limit: number): void => {
-      const { baseFee } = this.#rules
-      const entry = this.#change(victim, () =>
-        scope === 'pending' ? victim.dropReadyTail(baseFee) : victim.dropQueuedTail(baseFee),
-      )
-      this.#byHash.delete(entry.transaction.hash)
-      if (entry === newcomer) full = { code: 'POOL_FULL', scope, limit }
-      else this.drops.evicted++
+  /** Drops what one sender has too many of behind a gap; the answer is why the newcomer was among it. */
+  #trimAccount(sender: Sender, newcomer?: PoolEntry): PoolError | undefined {
+    const { accountQueued: limit } = this.limits
+    while (sender.queuedSlots > limit) {
+      if (this.#evict(sender, 'queued') === newcomer) return { code: 'POOL_FULL', scope: 'account', limit }
     }
-    while (sender.queuedSlots > accountQueued) drop(sender, 'account', accountQueued)
-    while (this.#readySlots > pending) drop(this.#readyVictims.peek() as Sender, 'pending', pending)
-    while (this.#queuedSlots > queued) drop(this.#queuedVictims.peek() as Sender, 'queued', queued)
+    return undefined
+  }
+
+  /** Drops the last transaction of the largest sender until the limits of the whole pool hold. */
+  #trimPool(newcomer?: PoolEntry): PoolError | undefined {
+    const { pending, queued } = this.limits
+    let full: PoolError | undefined
+    while (this.#readySlots > pending) {
+      const evicted = this.#evict(this.#readyVictims.peek() as Sender, 'ready')
+      if (evicted === newcomer) full = { code: 'POOL_FULL', scope: 'pending', limit: pending }
+    }
+    while (this.#queuedSlots > queued) {
+      const evicted = this.#evict(this.#queuedVictims.peek() as Sender, 'queued')
+      if (evicted === newcomer) full = { code: 'POOL_FULL', scope: 'queued', limit: queued }
+    }
     return full
+  }
+
+  #evict(sender: Sender, kind: 'ready' | 'queued'): PoolEntry {
+    const { baseFee } = this.#rules
+    const entry = this.#change(sender, () =>
+      kind === 'ready' ? sender.dropReadyTail(baseFee) : sender.dropQueuedTail(baseFee),
+    )
+    this.#byHash.delete(entry.transaction.hash)
+    this.drops.evicted++
+    return entry
   }
 
   /** Reads the account again and drops what it can no longer send; false when nothing about the account changed. */
@@ -340,11 +364,10 @@ export class TxPool {
     this.#queuedVictims.rebuild()
   }
 
-  /** Sees every account again, and lets go of what has waited behind a gap for too long. */
-  #sweep(nowMs: number): void {
+  /** Lets go of what has waited behind a gap for too long: nothing of its sender was admitted or included since. */
+  #expire(senders: readonly Sender[], nowMs: number): void {
     this.#sweptMs = nowMs
-    for (const sender of [...this.#senders.values()]) {
-      if (this.#recheck(sender)) this.#trim(sender)
+    for (const sender of senders) {
       if (sender.entries.length === sender.ready || nowMs - sender.lastActiveMs < this.limits.queuedLifetimeMs) continue
       for (const entry of sender.entries.slice(sender.ready)) {
         this.#byHash.delete(entry.transaction.hash)

@@ -1,0 +1,238 @@
+import { describe, expect, test } from 'vitest'
+import { LIMITS } from '../../../src/config/limits.ts'
+import { type ChainParams, NETWORKS } from '../../../src/config/networks.ts'
+import type { Transaction } from '../../../src/primitives/transaction.ts'
+import { address, CHAIN_ID, createPool, FLOOR, GWEI, refusalOf, TOKEN, transaction } from './fixtures.ts'
+
+const ALICE = address(1)
+const prague: ChainParams = {
+  ...NETWORKS.devnet,
+  forks: NETWORKS.devnet.forks.map(fork => (fork.name === 'prague' ? { ...fork, height: 5 } : fork)),
+}
+
+const refusal = (fields: Partial<Transaction>, setup: Parameters<typeof createPool>[0] = {}) => {
+  const { pool } = createPool(setup)
+  return refusalOf(() => pool.admit(transaction({ from: ALICE, nonce: 0, ...fields }), 0, 'local'))
+}
+
+describe('form', () => {
+  test('the same transaction twice', () => {
+    const { pool } = createPool()
+    const tx = transaction({ from: ALICE, nonce: 0 })
+    pool.admit(tx, 0, 'local')
+    expect(refusalOf(() => pool.admit(tx, 0, 'remote'))).toEqual({ code: 'ALREADY_KNOWN', hash: tx.hash })
+  })
+
+  test('blobs never, set-code from Prague on', () => {
+    expect(refusal({ type: 3 })).toEqual({ code: 'TYPE_UNSUPPORTED', type: 3 })
+    expect(refusal({ type: 3 }, { params: prague, number: 5 })).toEqual({ code: 'TYPE_UNSUPPORTED', type: 3 })
+    expect(refusal({ type: 4 }, { params: prague, number: 4 })).toEqual({ code: 'TYPE_UNSUPPORTED', type: 4 })
+    expect(refusal({ type: 4 }, { params: prague, number: 5 })).toBeUndefined()
+    const { pool } = createPool({ params: prague, number: 4 })
+    pool.onBlock({ number: 4, transactions: [], baseFee: FLOOR, nowMs: 0 })
+    expect(pool.admit(transaction({ from: ALICE, nonce: 0, type: 4 }), 0, 'local').status).toBe('pending')
+  })
+
+  test('init code up to 48 KiB, only for a creation', () => {
+    const limitBytes = LIMITS.block.initCodeBytes
+    const gasLimit = 10_000_000n
+    expect(refusal({ to: null, gasLimit, data: new Uint8Array(limitBytes) })).toBeUndefined()
+    const data = new Uint8Array(limitBytes + 1)
+    expect(refusal({ to: null, gasLimit, data })).toEqual({
+      code: 'INITCODE_TOO_LARGE',
+      sizeBytes: limitBytes + 1,
+      limitBytes,
+    })
+    expect(refusal({ gasLimit, data })).toBeUndefined()
+  })
+
+  test('gas up to the block limit', () => {
+    const limit = NETWORKS.devnet.blockGasLimit
+    expect(refusal({ gasLimit: limit + 1n })).toEqual({ code: 'GAS_LIMIT_TOO_HIGH', have: limit + 1n, limit })
+    const { pool, accounts } = createPool()
+    accounts.balances.set(ALICE, limit * 30n * GWEI)
+    expect(pool.admit(transaction({ from: ALICE, nonce: 0, gasLimit: limit }), 0, 'local').status).toBe('pending')
+  })
+
+  test('chain id', () => {
+    expect(refusal({ chainId: 1 })).toEqual({ code: 'INVALID_CHAIN_ID', have: 1, want: CHAIN_ID })
+    expect(refusal({ chainId: undefined })).toEqual({ code: 'UNPROTECTED' })
+    expect(refusal({ chainId: undefined }, { allowUnprotected: true })).toBeUndefined()
+  })
+
+  test('tip above the fee cap', () => {
+    expect(refusal({ type: 2, maxFeePerGas: FLOOR, maxPriorityFeePerGas: FLOOR + 1n })).toEqual({
+      code: 'TIP_ABOVE_FEE_CAP',
+      tipWei: FLOOR + 1n,
+      feeCapWei: FLOOR,
+    })
+  })
+
+  test('the floor and the next base fee, with the figure that would do', () => {
+    expect(refusal({ maxFeePerGas: FLOOR - 1n })).toEqual({ code: 'UNDERPRICED', gotWei: FLOOR - 1n, minWei: FLOOR })
+    expect(refusal({ maxFeePerGas: FLOOR })).toBeUndefined()
+    const baseFee = 40n * GWEI
+    expect(refusal({ maxFeePerGas: baseFee - 1n }, { baseFee })).toMatchObject({ code: 'UNDERPRICED', minWei: baseFee })
+    expect(refusal({ maxFeePerGas: baseFee }, { baseFee })).toBeUndefined()
+    expect(refusal({ maxFeePerGas: 10n * GWEI }, { baseFee: 1n })).toMatchObject({ minWei: FLOOR })
+    expect(refusal({ maxFeePerGas: 2_000n * GWEI })).toBeUndefined()
+  })
+
+  test('128 KiB', () => {
+    const limitBytes = LIMITS.block.transactionBytes
+    expect(refusal({ raw: new Uint8Array(limitBytes) })).toBeUndefined()
+    expect(refusal({ raw: new Uint8Array(limitBytes + 1) })).toEqual({
+      code: 'OVERSIZED',
+      sizeBytes: limitBytes + 1,
+      limitBytes,
+    })
+  })
+})
+
+describe('account', () => {
+  test('a contract cannot send (EIP-3607)', () => {
+    const { pool, accounts } = createPool()
+    accounts.contracts.add(ALICE)
+    expect(refusalOf(() => pool.admit(transaction({ from: ALICE, nonce: 0 }), 0, 'local'))).toEqual({
+      code: 'SENDER_NOT_EOA',
+      address: ALICE,
+    })
+  })
+
+  test('nonce: the largest, used, next, gap', () => {
+    expect(refusal({ nonce: Number.MAX_SAFE_INTEGER })).toEqual({ code: 'NONCE_MAX' })
+    const { pool, accounts } = createPool()
+    accounts.nonces.set(ALICE, 7)
+    expect(refusalOf(() => pool.admit(transaction({ from: ALICE, nonce: 6 }), 0, 'local'))).toEqual({
+      code: 'NONCE_TOO_LOW',
+      expected: 7,
+      got: 6,
+    })
+    expect(pool.admit(transaction({ from: ALICE, nonce: 7 }), 0, 'local').status).toBe('pending')
+    expect(pool.admit(transaction({ from: ALICE, nonce: 9 }), 0, 'local').status).toBe('queued')
+  })
+
+  test('the balance pays gas and value, to the wei', () => {
+    const { pool, accounts } = createPool()
+    const tx = transaction({ from: ALICE, nonce: 0, value: TOKEN })
+    const want = 21_000n * 30n * GWEI + TOKEN
+    accounts.balances.set(ALICE, want - 1n)
+    expect(refusalOf(() => pool.admit(tx, 0, 'local'))).toEqual({ code: 'INSUFFICIENT_FUNDS', have: want - 1n, want })
+    accounts.balances.set(ALICE, want)
+    expect(pool.admit(tx, 0, 'local').status).toBe('pending')
+  })
+
+  test('the balance pays for all ready transactions together', () => {
+    const { pool, accounts } = createPool()
+    const cost = 21_000n * 30n * GWEI
+    accounts.balances.set(ALICE, 2n * cost)
+    pool.admit(transaction({ from: ALICE, nonce: 0 }), 0, 'local')
+    pool.admit(transaction({ from: ALICE, nonce: 1 }), 0, 'local')
+    const third = transaction({ from: ALICE, nonce: 2 })
+    expect(refusalOf(() => pool.admit(third, 0, 'local'))).toEqual({
+      code: 'INSUFFICIENT_FUNDS',
+      have: 2n * cost,
+      want: 3n * cost,
+    })
+  })
+
+  test('a replacement is only charged the difference', () => {
+    const { pool, accounts } = createPool()
+    const cost = 21_000n * 30n * GWEI
+    accounts.balances.set(ALICE, 2n * cost + cost / 10n)
+    const first = transaction({ from: ALICE, nonce: 0 })
+    pool.admit(first, 0, 'local')
+    pool.admit(transaction({ from: ALICE, nonce: 1 }), 0, 'local')
+    const dearer = transaction({ from: ALICE, nonce: 0, maxFeePerGas: 33n * GWEI })
+    expect(pool.admit(dearer, 0, 'local')).toMatchObject({ status: 'pending', replaced: first.hash })
+    expect(
+      refusalOf(() => pool.admit(transaction({ from: ALICE, nonce: 1, maxFeePerGas: 33n * GWEI }), 0, 'local')),
+    ).toMatchObject({
+      code: 'INSUFFICIENT_FUNDS',
+    })
+  })
+
+  test('intrinsic gas, with calldata at 100 a byte', () => {
+    expect(refusal({ gasLimit: 20_999n })).toEqual({ code: 'INTRINSIC_GAS', have: 20_999n, want: 21_000n })
+    expect(refusal({ gasLimit: 21_199n, data: new Uint8Array(2) })).toMatchObject({ want: 21_200n })
+    expect(refusal({ gasLimit: 21_200n, data: new Uint8Array(2) })).toBeUndefined()
+  })
+
+  test('a refusal leaves nothing behind', () => {
+    const { pool } = createPool()
+    expect(refusalOf(() => pool.admit(transaction({ from: ALICE, nonce: 0, gasLimit: 1n }), 0, 'local'))).toBeDefined()
+    expect(pool.counts()).toEqual({ pending: 0, queued: 0 })
+    expect(pool.senders).toBe(0)
+  })
+})
+
+describe('replacement', () => {
+  const replace = (old: Partial<Transaction>, fields: Partial<Transaction>) => {
+    const { pool } = createPool()
+    pool.admit(transaction({ from: ALICE, nonce: 0, ...old }), 0, 'local')
+    return refusalOf(() => pool.admit(transaction({ from: ALICE, nonce: 0, ...fields }), 0, 'local'))
+  }
+
+  test('ten percent more on both fields', () => {
+    const old = { type: 2, maxFeePerGas: 30n * GWEI, maxPriorityFeePerGas: 2n * GWEI } as const
+    const minimum = { minFeeWei: 33n * GWEI, minTipWei: 2_200_000_000n }
+    const enough = { type: 2, maxFeePerGas: 33n * GWEI, maxPriorityFeePerGas: 2_200_000_000n } as const
+    expect(replace(old, enough)).toBeUndefined()
+    const refused = { code: 'REPLACEMENT_UNDERPRICED', ...minimum }
+    expect(replace(old, { ...enough, maxFeePerGas: 33n * GWEI - 1n })).toEqual(refused)
+    expect(replace(old, { ...enough, maxPriorityFeePerGas: 2_199_999_999n })).toEqual(refused)
+  })
+
+  test('a tip of zero may stay zero', () => {
+    const old = { type: 2, maxFeePerGas: 30n * GWEI, maxPriorityFeePerGas: 0n } as const
+    expect(replace(old, { ...old, maxFeePerGas: 33n * GWEI })).toBeUndefined()
+    expect(replace(old, { ...old, gasLimit: 22_000n })).toMatchObject({ code: 'REPLACEMENT_UNDERPRICED' })
+  })
+
+  test('of a queued one', () => {
+    const { pool } = createPool()
+    const old = transaction({ from: ALICE, nonce: 3 })
+    pool.admit(old, 0, 'local')
+    const next = transaction({ from: ALICE, nonce: 3, maxFeePerGas: 40n * GWEI })
+    expect(pool.admit(next, 0, 'local')).toEqual({ status: 'queued', replaced: old.hash, executable: [] })
+    expect(pool.get(old.hash)).toBeUndefined()
+    expect(pool.get(next.hash)).toBe(next)
+  })
+})
+
+test('checks answer in the documented order', () => {
+  const { pool, accounts } = createPool()
+  accounts.nonces.set(ALICE, 5)
+  accounts.balances.set(ALICE, 0n)
+  const worst: Partial<Transaction> = {
+    type: 3,
+    to: null,
+    data: new Uint8Array(LIMITS.block.initCodeBytes + 1),
+    gasLimit: 10n ** 13n,
+    chainId: 1,
+    maxFeePerGas: 1n,
+    maxPriorityFeePerGas: 2n,
+    raw: new Uint8Array(LIMITS.block.transactionBytes + 1),
+    nonce: 4,
+  }
+  const repairs: readonly [string, Partial<Transaction>][] = [
+    ['TYPE_UNSUPPORTED', { type: 2 }],
+    ['INITCODE_TOO_LARGE', { data: new Uint8Array(1) }],
+    ['GAS_LIMIT_TOO_HIGH', { gasLimit: 1n }],
+    ['INVALID_CHAIN_ID', { chainId: CHAIN_ID }],
+    ['TIP_ABOVE_FEE_CAP', { maxPriorityFeePerGas: 0n }],
+    ['UNDERPRICED', { maxFeePerGas: FLOOR }],
+    ['OVERSIZED', { raw: new Uint8Array(110) }],
+    ['NONCE_TOO_LOW', { nonce: 5 }],
+    ['INSUFFICIENT_FUNDS', {}],
+    ['INTRINSIC_GAS', { gasLimit: 100_000n }],
+  ]
+  let fields = worst
+  for (const [code, repair] of repairs) {
+    const tx = transaction({ from: ALICE, nonce: 4, ...fields })
+    expect(refusalOf(() => pool.admit(tx, 0, 'local'))).toMatchObject({ code })
+    fields = { ...fields, ...repair }
+    if (code === 'INSUFFICIENT_FUNDS') accounts.balances.set(ALICE, TOKEN)
+  }
+  expect(pool.admit(transaction({ from: ALICE, nonce: 5, ...fields }), 0, 'local').status).toBe('pending')
+})

@@ -1,0 +1,313 @@
+import { describe, expect, test } from 'vitest'
+import type { Transaction } from '../../../src/primitives/transaction.ts'
+import {
+  Accounts,
+  address,
+  createPool,
+  FLOOR,
+  GWEI,
+  refusalOf,
+  SMALL_LIMITS,
+  selected,
+  TOKEN,
+  transaction,
+} from './fixtures.ts'
+
+const ALICE = address(1)
+const BOB = address(2)
+const CAROL = address(3)
+const COST = 21_000n * 30n * GWEI
+
+const nonces = (transactions: readonly Transaction[]): number[] => transactions.map(tx => tx.nonce)
+
+describe('nonce gaps', () => {
+  test('queue, and are promoted when filled', () => {
+    const { pool } = createPool()
+    pool.admit(transaction({ from: ALICE, nonce: 2 }), 0, 'local')
+    pool.admit(transaction({ from: ALICE, nonce: 1 }), 0, 'local')
+    expect(pool.counts()).toEqual({ pending: 0, queued: 2 })
+    expect(pool.nextNonce(ALICE)).toBe(0)
+    const { status, executable } = pool.admit(transaction({ from: ALICE, nonce: 0 }), 0, 'local')
+    expect(status).toBe('pending')
+    expect(nonces(executable)).toEqual([0, 1, 2])
+    expect(pool.counts()).toEqual({ pending: 3, queued: 0 })
+    expect(pool.nextNonce(ALICE)).toBe(3)
+  })
+
+  test('what the balance does not reach waits although its nonce follows', () => {
+    const { pool, accounts } = createPool()
+    accounts.balances.set(ALICE, 2n * COST)
+    pool.admit(transaction({ from: ALICE, nonce: 1, value: COST }), 0, 'local')
+    pool.admit(transaction({ from: ALICE, nonce: 0 }), 0, 'local')
+    expect(pool.counts()).toEqual({ pending: 1, queued: 1 })
+    accounts.balances.set(ALICE, 3n * COST)
+    pool.onBlock({
+      number: 1,
+      transactions: [transaction({ from: BOB, nonce: 0, to: ALICE })],
+      baseFee: FLOOR,
+      nowMs: 0,
+    })
+    expect(pool.counts()).toEqual({ pending: 2, queued: 0 })
+  })
+
+  test('64 of an account: the highest nonce gives way, a higher one is refused', () => {
+    const { pool } = createPool()
+    for (let nonce = 2; nonce < 66; nonce++) pool.admit(transaction({ from: ALICE, nonce }), 0, 'local')
+    expect(pool.counts().queued).toBe(64)
+    expect(refusalOf(() => pool.admit(transaction({ from: ALICE, nonce: 66 }), 0, 'local'))).toEqual({
+      code: 'POOL_FULL',
+      scope: 'account',
+      limit: 64,
+    })
+    pool.admit(transaction({ from: ALICE, nonce: 1 }), 0, 'local')
+    const queued = pool.content().queued.get(ALICE) ?? []
+    expect([queued.length, queued.at(0)?.nonce, queued.at(-1)?.nonce]).toEqual([64, 1, 64])
+    pool.admit(transaction({ from: ALICE, nonce: 0 }), 0, 'local')
+    expect(pool.counts()).toEqual({ pending: 65, queued: 0 })
+  })
+
+  test('expire when their sender is idle', () => {
+    const { pool } = createPool({ limits: SMALL_LIMITS })
+    pool.admit(transaction({ from: ALICE, nonce: 0 }), 0, 'local')
+    pool.admit(transaction({ from: ALICE, nonce: 5 }), 0, 'local')
+    const block = { transactions: [], baseFee: FLOOR }
+    pool.onBlock({ ...block, number: 1, nowMs: SMALL_LIMITS.queuedLifetimeMs - 1 })
+    expect(pool.counts()).toEqual({ pending: 1, queued: 1 })
+    pool.onBlock({ ...block, number: 2, nowMs: SMALL_LIMITS.queuedLifetimeMs + SMALL_LIMITS.sweepMs })
+    expect(pool.counts()).toEqual({ pending: 1, queued: 0 })
+    expect(pool.drops.expired).toBe(1)
+  })
+})
+
+describe('selection', () => {
+  test('effective tip, then arrival, nonces in sequence', () => {
+    const { pool } = createPool()
+    const cheap = transaction({ from: ALICE, nonce: 0, maxFeePerGas: 26n * GWEI })
+    const dear = transaction({ from: ALICE, nonce: 1, maxFeePerGas: 99n * GWEI })
+    const middle = transaction({ from: BOB, nonce: 0, maxFeePerGas: 30n * GWEI })
+    // Pays 5 gwei above the base fee like Bob, in another form, and came later.
+    const same = transaction({
+      from: CAROL,
+      nonce: 0,
+      type: 2,
+      maxFeePerGas: 500n * GWEI,
+      maxPriorityFeePerGas: 5n * GWEI,
+    })
+    for (const tx of [cheap, dear, middle, same]) pool.admit(tx, 0, 'local')
+    expect(selected(pool)).toEqual([middle, same, cheap, dear])
+  })
+
+  test('tells tips apart that are equal as doubles', () => {
+    const accounts = new Accounts(10n ** 9n * TOKEN)
+    const { pool } = createPool({ accounts })
+    const tip = 2n ** 60n
+    for (const [i, who] of [ALICE, BOB, CAROL].entries()) {
+      pool.admit(transaction({ from: who, nonce: 0, maxFeePerGas: FLOOR + tip + BigInt(i) }), 0, 'local')
+    }
+    expect(selected(pool).map(tx => tx.from)).toEqual([CAROL, BOB, ALICE])
+  })
+
+  test('at another base fee leaves out what does not reach it', () => {
+    const { pool } = createPool()
+    pool.admit(transaction({ from: ALICE, nonce: 0, maxFeePerGas: 50n * GWEI }), 0, 'local')
+    pool.admit(transaction({ from: ALICE, nonce: 1, maxFeePerGas: 30n * GWEI }), 0, 'local')
+    pool.admit(transaction({ from: ALICE, nonce: 2, maxFeePerGas: 50n * GWEI }), 0, 'local')
+    expect(nonces(selected(pool, 31n * GWEI))).toEqual([0])
+    expect(nonces(selected(pool))).toEqual([0, 1, 2])
+  })
+
+  test('skipSender ends a sender, the current one or another', () => {
+    const { pool } = createPool()
+    for (const who of [ALICE, BOB, CAROL]) {
+      for (const nonce of [0, 1]) pool.admit(transaction({ from: who, nonce }), 0, 'local')
+    }
+    const selection = pool.select()
+    const first = selection.next() as Transaction
+    expect(first.from).toBe(ALICE)
+    selection.skipSender(first)
+    selection.skipSender(transaction({ from: CAROL, nonce: 0 }))
+    const rest: Transaction[] = []
+    for (let tx = selection.next(); tx; tx = selection.next()) rest.push(tx)
+    expect(rest.map(tx => [tx.from, tx.nonce])).toEqual([
+      [BOB, 0],
+      [BOB, 1],
+    ])
+    expect(selection.next()).toBeUndefined()
+  })
+
+  test('goes on undisturbed while the pool changes', () => {
+    const { pool, accounts } = createPool()
+    for (const nonce of [0, 1, 2]) pool.admit(transaction({ from: ALICE, nonce }), 0, 'local')
+    const selection = pool.select()
+    const first = selection.next() as Transaction
+    accounts.nonces.set(ALICE, 1)
+    pool.onBlock({ number: 1, transactions: [first], baseFee: FLOOR, nowMs: 0 })
+    pool.admit(transaction({ from: ALICE, nonce: 3 }), 0, 'local')
+    expect([selection.next()?.nonce, selection.next()?.nonce, selection.next()]).toEqual([1, 2, undefined])
+  })
+})
+
+describe('blocks', () => {
+  test('drop what they include, and what another transaction of the same nonce overtook', () => {
+    const { pool, accounts } = createPool()
+    const mine = [0, 1, 2].map(nonce => transaction({ from: ALICE, nonce }))
+    for (const tx of mine) pool.admit(tx, 0, 'local')
+    accounts.nonces.set(ALICE, 2)
+    const elsewhere = transaction({ from: ALICE, nonce: 1 })
+    pool.onBlock({ number: 1, transactions: [mine[0]!, elsewhere], baseFee: FLOOR, nowMs: 0 })
+    expect(selected(pool)).toEqual([mine[2]])
+    expect(mine.map(tx => pool.has(tx.hash))).toEqual([false, false, true])
+    expect(pool.drops.stale).toBe(2)
+    expect(pool.nextNonce(ALICE)).toBe(3)
+  })
+
+  test('a balance that went elsewhere drops what it cannot pay and queues what followed', () => {
+    const { pool, accounts } = createPool()
+    pool.admit(transaction({ from: ALICE, nonce: 0 }), 0, 'local')
+    pool.admit(transaction({ from: ALICE, nonce: 1, value: TOKEN }), 0, 'local')
+    pool.admit(transaction({ from: ALICE, nonce: 2 }), 0, 'local')
+    accounts.balances.set(ALICE, TOKEN)
+    pool.onBlock({ number: 1, transactions: [], baseFee: FLOOR, nowMs: 0, touched: [ALICE] })
+    expect(nonces(pool.content().pending.get(ALICE) ?? [])).toEqual([0])
+    expect(nonces(pool.content().queued.get(ALICE) ?? [])).toEqual([2])
+    expect(pool.drops.unpayable).toBe(1)
+  })
+
+  test('a risen base fee demotes, a fallen one promotes, nothing is lost or announced twice', () => {
+    const { pool } = createPool()
+    for (let nonce = 0; nonce < 200; nonce++) {
+      const maxFeePerGas = nonce === 1 ? 26n * GWEI : 40n * GWEI
+      pool.admit(transaction({ from: ALICE, nonce, maxFeePerGas }), 0, 'local')
+    }
+    const block = { transactions: [], nowMs: 0 }
+    expect(pool.onBlock({ ...block, number: 1, baseFee: 27n * GWEI })).toEqual([])
+    expect(pool.counts()).toEqual({ pending: 1, queued: 199 })
+    expect(pool.nextNonce(ALICE)).toBe(200)
+    expect(pool.onBlock({ ...block, number: 2, baseFee: 26n * GWEI })).toEqual([])
+    expect(pool.counts()).toEqual({ pending: 200, queued: 0 })
+  })
+
+  test('one replaced while it waited for the price is announced when the price falls', () => {
+    const { pool } = createPool()
+    pool.admit(transaction({ from: ALICE, nonce: 0, maxFeePerGas: 27n * GWEI }), 0, 'local')
+    pool.admit(transaction({ from: ALICE, nonce: 1, maxFeePerGas: 27n * GWEI }), 0, 'local')
+    pool.onBlock({ number: 1, transactions: [], baseFee: 30n * GWEI, nowMs: 0 })
+    const next = transaction({ from: ALICE, nonce: 1, maxFeePerGas: 31n * GWEI })
+    expect(pool.admit(next, 0, 'local')).toMatchObject({ status: 'queued', executable: [] })
+    expect(pool.onBlock({ number: 2, transactions: [], baseFee: FLOOR, nowMs: 0 })).toEqual([next])
+  })
+
+  test('a head that moved before the pool was told is seen at admission', () => {
+    const { pool, accounts } = createPool()
+    pool.admit(transaction({ from: ALICE, nonce: 0 }), 0, 'local')
+    accounts.nonces.set(ALICE, 1)
+    expect(pool.nextNonce(ALICE)).toBe(1)
+    expect(pool.admit(transaction({ from: ALICE, nonce: 1 }), 0, 'local').status).toBe('pending')
+    expect(pool.counts()).toEqual({ pending: 1, queued: 0 })
+  })
+
+  test('discard lets go of one and queues those behind it', () => {
+    const { pool } = createPool()
+    const txs = [0, 1, 2].map(nonce => transaction({ from: ALICE, nonce }))
+    for (const tx of txs) pool.admit(tx, 0, 'local')
+    expect(pool.discard(txs[1]!.hash)).toBe(true)
+    expect(pool.discard(txs[1]!.hash)).toBe(false)
+    expect(pool.counts()).toEqual({ pending: 1, queued: 1 })
+  })
+})
+
+describe('room', () => {
+  // 8 ready slots, 2 of them guaranteed to each account.
+  const fill = (sizes: Readonly<Record<string, number>>, maxFeePerGas = 30n * GWEI) => {
+    const { pool } = createPool({ limits: SMALL_LIMITS })
+    for (const [who, count] of Object.entries(sizes)) {
+      for (let nonce = 0; nonce < count; nonce++) {
+        pool.admit(transaction({ from: who as typeof ALICE, nonce, maxFeePerGas }), 0, 'local')
+      }
+    }
+    return pool
+  }
+
+  test('one account may use all that is free', () => {
+    const pool = fill({ [ALICE]: 8 })
+    expect(pool.counts()).toEqual({ pending: 8, queued: 0 })
+    expect(
+      refusalOf(() => pool.admit(transaction({ from: ALICE, nonce: 8, maxFeePerGas: 99n * GWEI }), 0, 'local')),
+    ).toEqual({
+      code: 'POOL_FULL',
+      scope: 'pending',
+      limit: 8,
+    })
+  })
+
+  test('the largest sender makes room for smaller ones, whatever it pays', () => {
+    const pool = fill({ [ALICE]: 8 }, 99n * GWEI)
+    for (let nonce = 0; nonce < 4; nonce++)
+      pool.admit(transaction({ from: BOB, nonce, maxFeePerGas: FLOOR }), 0, 'local')
+    const { pending } = pool.content()
+    expect([pending.get(ALICE)?.length, pending.get(BOB)?.length]).toEqual([4, 4])
+    expect(pool.drops.evicted).toBe(4)
+    expect(
+      refusalOf(() => pool.admit(transaction({ from: BOB, nonce: 4, maxFeePerGas: FLOOR }), 0, 'local')),
+    ).toMatchObject({
+      code: 'POOL_FULL',
+    })
+  })
+
+  test('between senders within their guarantee the lower tip goes, between equal tips the newcomer', () => {
+    const pool = fill({ [ALICE]: 2, [BOB]: 2, [CAROL]: 2, [address(4)]: 2 })
+    expect(refusalOf(() => pool.admit(transaction({ from: address(5), nonce: 0 }), 0, 'local'))).toMatchObject({
+      code: 'POOL_FULL',
+    })
+    pool.admit(transaction({ from: address(5), nonce: 0, maxFeePerGas: 31n * GWEI }), 0, 'local')
+    expect(nonces(pool.content().pending.get(address(4)) ?? [])).toEqual([0])
+  })
+
+  test('large transactions count by their bytes', () => {
+    const { pool } = createPool({ limits: SMALL_LIMITS })
+    pool.admit(transaction({ from: ALICE, nonce: 0, raw: new Uint8Array(5 * 1_024) }), 0, 'local')
+    expect(pool.slots()).toEqual({ ready: 5, queued: 0 })
+    pool.admit(transaction({ from: ALICE, nonce: 5, raw: new Uint8Array(1_025) }), 0, 'local')
+    expect(pool.slots()).toEqual({ ready: 5, queued: 2 })
+  })
+
+  test('a larger replacement without room leaves the old one in place', () => {
+    const pool = fill({ [ALICE]: 8 })
+    const larger = transaction({ from: ALICE, nonce: 0, maxFeePerGas: 40n * GWEI, raw: new Uint8Array(2_000) })
+    expect(refusalOf(() => pool.admit(larger, 0, 'local'))).toMatchObject({ code: 'POOL_FULL' })
+    expect(pool.counts()).toEqual({ pending: 8, queued: 0 })
+  })
+
+  test('queued ones have a room of their own', () => {
+    const { pool } = createPool({ limits: SMALL_LIMITS })
+    for (const who of [ALICE, BOB]) {
+      for (const nonce of [1, 2, 3]) pool.admit(transaction({ from: who, nonce }), 0, 'local')
+    }
+    expect(pool.counts()).toEqual({ pending: 0, queued: 6 })
+    pool.admit(transaction({ from: CAROL, nonce: 1 }), 0, 'local')
+    expect(pool.counts()).toEqual({ pending: 0, queued: 6 })
+    expect(pool.content().queued.get(BOB)?.length).toBe(2)
+    pool.admit(transaction({ from: CAROL, nonce: 0 }), 0, 'local')
+    expect(pool.counts()).toEqual({ pending: 2, queued: 5 })
+  })
+})
+
+test('reads', () => {
+  const { pool } = createPool()
+  const local = transaction({ from: ALICE, nonce: 0 })
+  const remote = transaction({ from: BOB, nonce: 0 })
+  const gap = transaction({ from: BOB, nonce: 2 })
+  pool.admit(local, 0, 'local')
+  pool.admit(remote, 0, 'remote')
+  pool.admit(gap, 0, 'remote')
+  expect([...pool.localTransactions()]).toEqual([local])
+  expect([...pool.pendingTransactions()]).toEqual([local, remote])
+  expect(pool.content()).toEqual({
+    pending: new Map([
+      [ALICE, [local]],
+      [BOB, [remote]],
+    ]),
+    queued: new Map([[BOB, [gap]]]),
+  })
+  expect(pool.nextNonce(CAROL)).toBe(0)
+})
