@@ -7,7 +7,10 @@ export interface StateChanges {
   readonly accounts: ReadonlyMap<Hex, { readonly before: Account | undefined; readonly after: Account | undefined }>
   /** address -> slot -> words. */
   readonly storage: ReadonlyMap<Hex, ReadonlyMap<Hex, { readonly before: Hex; readonly after: Hex }>>
-  /** Accounts whose earlier storage is all gone (deleted, or created anew): slots not named in `storage` are zero now. */
+  /**
+   * Accounts whose earlier storage is all gone (deleted, or created anew): slots not named in `storage` are zero now, and
+   * `storage` names all that stand, also with an old word that was written anew.
+   */
   readonly cleared?: ReadonlySet<Hex>
   /** Code stored for the first time, by hash. */
   readonly code: ReadonlyMap<Hex, Uint8Array>

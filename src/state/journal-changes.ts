@@ -1,4 +1,4 @@
-import type { Hex } from '../util/bytes.ts'
+import { type Hex, ZERO_HASH } from '../util/bytes.ts'
 import type { Account } from './account.ts'
 import type { StateChanges } from './changes.ts'
 import type { Entry } from './journal-entry.ts'
@@ -17,17 +17,18 @@ export const collectChanges = (entries: Iterable<Entry>, codes: ReadonlyMap<Hex,
       const added = entry.codeHash === entry.base?.codeHash ? undefined : codes.get(entry.codeHash)
       if (added !== undefined) code.set(entry.codeHash, added)
     }
-    const slots = slotChanges(entry)
+    const slots = slotChanges(entry, dropped)
     if (slots !== undefined) storage.set(entry.address, slots)
   }
   return { accounts, storage, code, cleared }
 }
 
-const slotChanges = (entry: Entry) => {
+/** Where the earlier storage is gone, a word equal to the old one was written anew and stands here too. */
+const slotChanges = (entry: Entry, dropped: boolean) => {
   if (entry.slots === undefined) return undefined
   let changed: Map<Hex, { before: Hex; after: Hex }> | undefined
   for (const [key, slot] of entry.slots) {
-    if (slot.base === slot.value) continue
+    if (slot.base === slot.value && (!dropped || slot.value === ZERO_HASH)) continue
     changed ??= new Map()
     changed.set(key, { before: slot.base, after: slot.value })
   }

@@ -3,7 +3,7 @@ import type { Entry, Store } from '../storage/store.ts'
 import { asBuffer, bytesToHex, type Hex } from '../util/bytes.ts'
 import { decodeAccount, EMPTY_ROOT } from './account.ts'
 import { BatchPacker } from './trie/batch.ts'
-import type { TrieServiceApi } from './trie/service.ts'
+import type { TrieService } from './trie/service.ts'
 
 export interface LoadProgress {
   readonly accounts: number
@@ -21,7 +21,7 @@ const SLICE_ENTRIES = 8_192
  */
 export const loadTrie = async (
   store: Store,
-  trie: TrieServiceApi,
+  trie: TrieService,
   onProgress: (progress: LoadProgress) => void = () => {},
 ): Promise<Hex> => {
   const packer = new BatchPacker({ hashed: true })

@@ -8,7 +8,7 @@ import { EMPTY_CODE_HASH, EMPTY_ROOT } from './account.ts'
 import { readableAt } from './history.ts'
 import { collectRollback, packRollback } from './rollback.ts'
 import { type StateMeta, storedStateRoot } from './state-meta.ts'
-import type { TrieServiceApi } from './trie/service.ts'
+import type { TrieService } from './trie/service.ts'
 import type { AccountProof as TrieProof } from './trie/types.ts'
 
 export interface ProveRequest {
@@ -34,7 +34,7 @@ export interface AccountProof {
 const ATTEMPTS = 3
 
 /** Throws MISSING_STATE, PROOF_TOO_DEEP and what the trie throws. */
-export const proveAt = async (store: Store, trie: TrieServiceApi, request: ProveRequest): Promise<AccountProof> => {
+export const proveAt = async (store: Store, trie: TrieService, request: ProveRequest): Promise<AccountProof> => {
   for (let attempt = 1; ; attempt++) {
     const snapshot = store.snapshot()
     try {
@@ -50,7 +50,7 @@ export const proveAt = async (store: Store, trie: TrieServiceApi, request: Prove
 
 const proveIn = async (
   store: Store,
-  trie: TrieServiceApi,
+  trie: TrieService,
   { number, address, slots }: ProveRequest,
   meta: StateMeta,
   snapshot: Snapshot,

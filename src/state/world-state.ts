@@ -17,13 +17,13 @@ import type { StateReader } from './reader.ts'
 import { droppedSlots, packChanges, sealedFrom } from './seal.ts'
 import type { Sealed } from './sealed.ts'
 import { putStateMeta, readStateMeta, type StateMeta } from './state-meta.ts'
-import type { TrieServiceApi } from './trie/service.ts'
+import type { TrieService } from './trie/service.ts'
 import { writeState } from './write-state.ts'
 
 export interface WorldStateOptions {
   readonly store: Store
   /** New and empty; filled by `open`, closed by `close`. */
-  readonly trie: TrieServiceApi
+  readonly trie: TrieService
   readonly logger: Logger
   /** The head as the block tables have it; undefined before genesis. */
   readonly head?: { readonly number: number; readonly stateRoot: Hex } | undefined
@@ -39,7 +39,7 @@ export interface WorldStateOptions {
  */
 export class WorldState {
   readonly #store: Store
-  readonly #trie: TrieServiceApi
+  readonly #trie: TrieService
   readonly #head: HeadState
   readonly #stateHistory: number
   /** undefined before genesis. */
