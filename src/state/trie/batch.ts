@@ -2,14 +2,14 @@ import { asBuffer, type Hex } from '../../util/bytes.ts'
 import type { AccountFields, PackedBatch } from './types.ts'
 
 /*
- * Layout, all records a multiple of 8 bytes, numbers little-endian (the same in assembly/records.ts):
+ * Layout, all records a multiple of 8 bytes, numbers little-endian (read by assembly/records.ts):
  *   header   16: accounts u32, slots u32, hashed u8, padding
- *   account 112: key 32 | code hash 32 | balance 32 big-endian | nonce u64 | slots u32 | kind u8 | padding 3
+ *   account 120: key 32 | code hash 32 | balance 32 big-endian | nonce u64 | slots u32 | kind u8 | padding 3 | for the trie's use 8
  *   slot     64: key 32 | value 32 big-endian
  * The slots of an account follow it. A key is a keccak hash, or with hashed = 0 the address (20 bytes) or slot itself.
  */
 export const HEADER_BYTES = 16
-export const ACCOUNT_BYTES = 112
+export const ACCOUNT_BYTES = 120
 export const SLOT_BYTES = 64
 
 export const KIND = { delete: 0, put: 1, putCleared: 2, keep: 3 } as const

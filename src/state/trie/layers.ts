@@ -1,0 +1,134 @@
+import { keccak256 } from '../../crypto/hash.ts'
+import { assert } from '../../util/assert.ts'
+import { bytesToBigint, bytesToHex, type Hex, hexToBytes } from '../../util/bytes.ts'
+import { CodedError } from '../../util/errors.ts'
+import { EMPTY_ROOT } from '../account.ts'
+import { type Applied, Trie } from './trie.ts'
+import type { AccountProof, StorageProof, TrieError, TrieStats } from './types.ts'
+
+interface Layer {
+  /** The root with this layer. */
+  readonly root: Hex
+  /** The batch that takes the layer back. */
+  readonly undo: Uint8Array
+}
+
+type Success = Extract<Applied, { fault: undefined }>
+
+/**
+ * The trie with the blocks that may yet be taken back: a stack of layers over a base that stays. There is one trie in memory, which stands on
+ * the newest layer; leaving a layer means applying its undo batch.
+ */
+export class TrieLayers {
+  private readonly trie = new Trie()
+  private readonly limit: number
+  private readonly layers: Layer[] = []
+  private base: Hex = EMPTY_ROOT
+
+  constructor(limit: number) {
+    this.limit = limit
+  }
+
+  get root(): Hex {
+    return this.layers.at(-1)?.root ?? this.base
+  }
+
+  load(batch: Uint8Array): Hex {
+    const { root } = this.run(batch, false)
+    this.layers.length = 0
+    this.base = bytesToHex(root)
+    return this.base
+  }
+
+  apply(parentRoot: Hex, batch: Uint8Array): { root: Hex; storageRoots: Uint8Array<ArrayBuffer> } {
+    const height = this.heightOf(parentRoot)
+    while (this.layers.length > height) this.leave(false)
+    const { root, storageRoots, undo } = this.run(batch, true)
+    const layer: Layer = { root: bytesToHex(root), undo: undo! }
+    this.layers.push(layer)
+    if (this.layers.length > this.limit) this.base = this.layers.shift()!.root
+    return { root: layer.root, storageRoots }
+  }
+
+  /** Where a root stands twice (a block without changes) the lower place is meant: that keeps more than needed and never less. */
+  commit(root: Hex): void {
+    if (root === this.base) return
+    const place = this.layers.findIndex(layer => layer.root === root)
+    if (place < 0) throw this.unknown(root)
+    this.layers.splice(0, place + 1)
+    this.base = root
+  }
+
+  /** Stands on `root`, less the rollback, for as long as the proof takes. */
+  prove(root: Hex, address: Hex, slots: readonly Hex[], rollback: Uint8Array | undefined): AccountProof {
+    const height = this.heightOf(root)
+    const above: { root: Hex; redo: Uint8Array }[] = []
+    while (this.layers.length > height) above.push({ root: this.root, redo: this.leave(true)! })
+    try {
+      if (rollback === undefined) return this.proof(address, slots)
+      const { undo } = this.run(rollback, true)
+      try {
+        return this.proof(address, slots)
+      } finally {
+        this.run(undo!, false)
+      }
+    } finally {
+      for (const { root: expected, redo } of above.reverse()) {
+        const { root: got, undo } = this.run(redo, true)
+        assert(bytesToHex(got) === expected, 'a layer put back has the root it had')
+        this.layers.push({ root: expected, undo: undo! })
+      }
+    }
+  }
+
+  stats(): TrieStats {
+    return { ...this.trie.stats(), layers: this.layers.length }
+  }
+
+  private proof(address: Hex, slots: readonly Hex[]): AccountProof {
+    const key = keccak256(hexToBytes(address))
+    const { nodes, account } = this.trie.proveAccount(key)
+    const storage = slots.map((slot): StorageProof => {
+      const proven = this.trie.proveSlot(key, keccak256(hexToBytes(slot)))
+      return { slot, value: proven.value === undefined ? 0n : bytesToBigint(proven.value), nodes: proven.nodes }
+    })
+    return {
+      root: bytesToHex(this.trie.root()),
+      nodes,
+      account: account && {
+        nonce: account.nonce,
+        balance: bytesToBigint(account.balance),
+        codeHash: bytesToHex(account.codeHash),
+        storageRoot: bytesToHex(account.storageRoot),
+      },
+      storage,
+    }
+  }
+
+  /** How many layers are in place when the trie stands on a root; the highest such place, for that undoes least. */
+  private heightOf(root: Hex): number {
+    const place = this.layers.findLastIndex(layer => layer.root === root)
+    if (place >= 0) return place + 1
+    if (root === this.base) return 0
+    throw this.unknown(root)
+  }
+
+  private unknown(asked: Hex): CodedError<TrieError> {
+    return new CodedError({ code: 'TRIE_UNKNOWN_ROOT', asked, standing: this.root })
+  }
+
+  /** Takes the newest layer back; answers the batch that would put it on again. */
+  private leave(withRedo: boolean): Uint8Array | undefined {
+    const layer = this.layers.pop()
+    assert(layer !== undefined, 'there is a layer to leave')
+    const { root, undo } = this.run(layer.undo, withRedo)
+    assert(bytesToHex(root) === this.root, 'an undo leads back to the root before')
+    return undo
+  }
+
+  private run(batch: Uint8Array, withUndo: boolean): Success {
+    const applied = this.trie.apply(batch, withUndo)
+    if (applied.fault !== undefined) throw new CodedError<TrieError>({ code: 'TRIE_BAD_BATCH', reason: applied.fault })
+    return applied
+  }
+}

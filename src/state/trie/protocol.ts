@@ -1,0 +1,73 @@
+import { assert } from '../../util/assert.ts'
+import type { Hex } from '../../util/bytes.ts'
+import { CodedError } from '../../util/errors.ts'
+import type { TrieLayers } from './layers.ts'
+import type { AccountProof, TrieError, TrieStats } from './types.ts'
+
+/** What is asked of the trie's thread. Buffers are transferred. */
+export type TrieCall =
+  | { readonly op: 'load'; readonly batch: ArrayBuffer }
+  | { readonly op: 'apply'; readonly parentRoot: Hex; readonly batch: ArrayBuffer }
+  | { readonly op: 'commit'; readonly root: Hex }
+  | {
+      readonly op: 'prove'
+      readonly root: Hex
+      readonly address: Hex
+      readonly slots: readonly Hex[]
+      readonly rollback: ArrayBuffer | undefined
+    }
+  | { readonly op: 'stats' }
+
+export type TrieValue =
+  | { readonly op: 'root' }
+  | { readonly op: 'apply'; readonly storageRoots: ArrayBuffer }
+  | { readonly op: 'prove'; readonly proof: AccountProof }
+  | { readonly op: 'stats'; readonly stats: TrieStats }
+
+/** `root` is where the trie stands after the call. */
+export type TrieAnswer =
+  | { readonly root: Hex; readonly value: TrieValue; readonly error?: undefined }
+  | { readonly root: Hex; readonly error: TrieError }
+
+/** Executes one call; expected failures are answers, anything else is thrown and means that the trie is unusable. */
+export const answerCall = (layers: TrieLayers, call: TrieCall): TrieAnswer => {
+  try {
+    const value = execute(layers, call)
+    return { root: layers.root, value }
+  } catch (error) {
+    if (!(error instanceof CodedError)) throw error
+    return { root: layers.root, error: (error as CodedError<TrieError>).detail }
+  }
+}
+
+const execute = (layers: TrieLayers, call: TrieCall): TrieValue => {
+  switch (call.op) {
+    case 'load':
+      layers.load(new Uint8Array(call.batch))
+      return { op: 'root' }
+    case 'apply': {
+      const { storageRoots } = layers.apply(call.parentRoot, new Uint8Array(call.batch))
+      return { op: 'apply', storageRoots: storageRoots.buffer }
+    }
+    case 'commit':
+      layers.commit(call.root)
+      return { op: 'root' }
+    case 'prove': {
+      const rollback = call.rollback && new Uint8Array(call.rollback)
+      return { op: 'prove', proof: layers.prove(call.root, call.address, call.slots, rollback) }
+    }
+    case 'stats':
+      return { op: 'stats', stats: layers.stats() }
+  }
+}
+
+export const buffersOf = (call: TrieCall): ArrayBuffer[] => {
+  if (call.op === 'load' || call.op === 'apply') return [call.batch]
+  return call.op === 'prove' && call.rollback !== undefined ? [call.rollback] : []
+}
+
+/** The answer's value as the kind the caller asked for. */
+export const expectValue = <Op extends TrieValue['op']>(value: TrieValue, op: Op): Extract<TrieValue, { op: Op }> => {
+  assert(value.op === op, `the trie answers ${op}`)
+  return value as Extract<TrieValue, { op: Op }>
+}
