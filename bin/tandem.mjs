@@ -18,7 +18,9 @@ if (!installed()) {
   const args = ['ci', '--omit=dev', '--no-audit', '--no-fund', '--loglevel=error']
   const { status, error } = spawnSync(npm, args, { cwd: root, stdio: ['ignore', 2, 2] })
   if (status !== 0) {
-    process.stderr.write(`The installation failed${error ? `: ${error.message}` : ''}. Run "npm ci" in ${root} to see why.\n`)
+    process.stderr.write(
+      `The installation failed${error ? `: ${error.message}` : ''}. Run "npm ci" in ${root} to see why.\n`,
+    )
     process.exit(1)
   }
 }

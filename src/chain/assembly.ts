@@ -1,7 +1,7 @@
 import type { BlockEnv } from '../evm/env.ts'
 import type { BlockExecution } from '../evm/execution.ts'
 import type { Certificate } from '../primitives/certificate.ts'
-import { EXTRA_DATA_VERSION, encodeExtraData, type ExtraData } from '../primitives/extra-data.ts'
+import { EXTRA_DATA_VERSION, type ExtraData, encodeExtraData } from '../primitives/extra-data.ts'
 import { EMPTY_LIST_HASH, type Header, ZERO_NONCE } from '../primitives/header.ts'
 import { EMPTY_BYTES, type Hex, ZERO_HASH } from '../util/bytes.ts'
 import type { ChainBlock } from './types.ts'

@@ -1,6 +1,6 @@
 import { LIMITS } from '../config/limits.ts'
-import { decodeExtraData } from '../primitives/extra-data.ts'
 import { type Certificate, decodeCertificate, encodeCertificate } from '../primitives/certificate.ts'
+import { decodeExtraData } from '../primitives/extra-data.ts'
 import { decodeHeader, encodeHeader } from '../primitives/header.ts'
 import { decodeStoredReceipts, deriveReceipts, encodeStoredReceipts, type Receipt } from '../primitives/receipt.ts'
 import type { Batch } from '../storage/batch.ts'
@@ -8,7 +8,7 @@ import { BUCKETS } from '../storage/buckets.ts'
 import { numberKey, readNumber } from '../storage/keys.ts'
 import { metaKey } from '../storage/schema.ts'
 import type { Snapshot, Store } from '../storage/store.ts'
-import { hexToBytes, type Hex } from '../util/bytes.ts'
+import { type Hex, hexToBytes } from '../util/bytes.ts'
 import { Lru } from '../util/lru.ts'
 import { BodyRow, decodeLocation, encodeBody, encodeLocation } from './body-row.ts'
 import { putLogIndex } from './log-index.ts'
@@ -44,7 +44,10 @@ export const putBlock = (batch: Batch, { block, receipts, certificate }: BlockRo
 export class BlockStore {
   readonly #store: Store
   readonly #blocks = new Lru<number, ChainBlock>({ limit: LIMITS.chain.blockCacheBytes, weigh: weightOfBlock })
-  readonly #receipts = new Lru<number, readonly Receipt[]>({ limit: LIMITS.chain.receiptCacheBytes, weigh: weightOfReceipts })
+  readonly #receipts = new Lru<number, readonly Receipt[]>({
+    limit: LIMITS.chain.receiptCacheBytes,
+    weigh: weightOfReceipts,
+  })
   readonly #hashes = new Lru<number, Hex>(LIMITS.chain.hashCache)
 
   constructor(store: Store) {

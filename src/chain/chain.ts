@@ -1,12 +1,5 @@
 import { LIMITS } from '../config/limits.ts'
-import type {
-  BuildRequest,
-  DecidedBlock,
-  ExecutionPort,
-  Head,
-  ValidateContext,
-  Verdict,
-} from '../consensus/ports.ts'
+import type { BuildRequest, DecidedBlock, ExecutionPort, Head, ValidateContext, Verdict } from '../consensus/ports.ts'
 import type { BlockEnv } from '../evm/env.ts'
 import type { BlockExecution, Credit, Executor, TransactionSource } from '../evm/execution.ts'
 import type { Block } from '../primitives/block.ts'
@@ -38,7 +31,8 @@ export interface PoolSide {
   /** Executable transactions in block order at a base fee. */
   select(baseFeePerGas: bigint): TransactionSource
   hasExecutable(): boolean
-  onBlock(event: CommittedEvent): void
+  /** `touched`: every account the block changed. */
+  onBlock(event: CommittedEvent, touched: Iterable<Hex>): void
   /** Candidates that turned out invalid while a block was built. */
   reject(hash: Hex): void
 }
@@ -51,7 +45,6 @@ export interface ChainOptions {
   readonly pool: PoolSide
   readonly sources: BlockEnvSources
   readonly economy: Economy
-  readonly genesisHash: Hex
   /** The committed head this node starts from, with its certificate. */
   readonly head: { readonly block: ChainBlock; readonly certificate: Certificate | null }
   readonly vanity?: Uint8Array
@@ -173,7 +166,9 @@ export class Chain implements ExecutionPort {
       const { roots, sealed } = await this.#seal(journal, execution)
       const expected = headerOf(env, parent, extra, execution, roots)
       const difference = firstDifference(block.header, expected)
-      return difference ? `header field ${difference} does not follow from the execution` : { block: { ...block, extra }, execution, sealed }
+      return difference
+        ? `header field ${difference} does not follow from the execution`
+        : { block: { ...block, extra }, execution, sealed }
     } catch (error) {
       if (isCoded(error) && isBlockFault(error.code)) return error.message
       throw error
@@ -209,7 +204,7 @@ export class Chain implements ExecutionPort {
     this.#certificate = certificate
     this.#candidates.clear()
     const event: CommittedEvent = { block, receipts: execution.receipts }
-    pool.onBlock(event)
+    pool.onBlock(event, sealed.accounts.keys())
     if (block.transactions.length > 0) {
       const { gasUsed } = execution
       logger.info({ number, transactions: block.transactions.length, gasUsed, hash: block.hash }, 'block')
@@ -231,4 +226,3 @@ const firstDifference = (got: Header, want: Header): string | undefined => {
 /** Errors that speak of the block; any other one is this node's own and must not condemn it. */
 const isBlockFault = (code: string): boolean =>
   code.startsWith('HEADER_') || code.startsWith('BODY_') || code === 'INVALID_TRANSACTION'
-

@@ -1,9 +1,9 @@
-import { type Committee, drawCommittee } from '../consensus/committee.ts'
-import type { NetworkParams } from '../config/networks.ts'
 import type { CouncilMember } from '../config/genesis.ts'
+import type { NetworkParams } from '../config/networks.ts'
+import { type Committee, drawCommittee } from '../consensus/committee.ts'
 import { cycleOf } from '../rules/cycle.ts'
 import { assert } from '../util/assert.ts'
-import { hexToBytes, type Hex } from '../util/bytes.ts'
+import { type Hex, hexToBytes } from '../util/bytes.ts'
 import type { Seeds } from './seeds.ts'
 
 /** The council of the genesis file and the committees drawn from it (DESIGN 4). */

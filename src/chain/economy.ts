@@ -43,7 +43,10 @@ export class Economy {
   }
 
   /** What the block credits after its transactions; `turn` is the block's own, whose header does not exist yet. */
-  async credits(number: number, turn: { readonly miner: Hex; readonly proposer: Hex }): Promise<readonly RewardCredit[]> {
+  async credits(
+    number: number,
+    turn: { readonly miner: Hex; readonly proposer: Hex },
+  ): Promise<readonly RewardCredit[]> {
     const { params, foundation, council } = this.#options
     if (!endsCycle(number, params.rewards.cycleBlocks)) return []
     const turns: BlockTurn[] = []
@@ -75,11 +78,22 @@ export class Economy {
     add(council.rewardOf(extra.proposer), fees.proposer)
     add(header.miner, fees.miner)
     add(foundation, fees.foundation)
-    for (const { address, amountWei } of await this.credits(number, { miner: header.miner, proposer: extra.proposer })) {
+    for (const { address, amountWei } of await this.credits(number, {
+      miner: header.miner,
+      proposer: extra.proposer,
+    })) {
       add(address, amountWei)
     }
     const { proposer, miner, foundation: foundationFee, burnt } = fees
-    return { minted: mintedAt(number, params.rewards), totalFee, burntFee: burnt, proposer, miner, foundation: foundationFee, rewards }
+    return {
+      minted: mintedAt(number, params.rewards),
+      totalFee,
+      burntFee: burnt,
+      proposer,
+      miner,
+      foundation: foundationFee,
+      rewards,
+    }
   }
 
   async supply(number: number) {
@@ -97,7 +111,7 @@ export class Economy {
 
   async staking(number: number) {
     if ((await this.#options.store.get(BUCKETS.supply, numberKey(number))) === undefined) return undefined
-    return this.#options.council.members.map(({ validator, reward, stake }) => ({ validator, reward, stakeWei: stake }))
+    return this.#options.council.members.map(({ validator, reward, stakeWei }) => ({ validator, reward, stakeWei }))
   }
 
   async #turnOf(number: number): Promise<BlockTurn> {

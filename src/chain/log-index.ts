@@ -1,17 +1,22 @@
-import { BUCKETS } from '../storage/buckets.ts'
-import type { Batch } from '../storage/batch.ts'
-import { keyAndNumber, numberKey, readNumber } from '../storage/keys.ts'
-import type { Snapshot, Store } from '../storage/store.ts'
 import { bloomBits, bloomHas } from '../primitives/bloom.ts'
 import type { Receipt } from '../primitives/receipt.ts'
-import { hexToBytes, type Hex } from '../util/bytes.ts'
+import type { Batch } from '../storage/batch.ts'
+import { BUCKETS } from '../storage/buckets.ts'
+import { keyAndNumber, numberKey, readNumber } from '../storage/keys.ts'
+import type { Snapshot, Store } from '../storage/store.ts'
+import { type Hex, hexToBytes } from '../util/bytes.ts'
 import type { LogQuery } from './types.ts'
 
 /**
  * Two tables, with rows only for blocks that hold logs, so that a long empty range costs one seek: the block's bloom by
  * number, and (address, number) for each address that logged. A query by address walks the second, any other the first.
  */
-export const putLogIndex = (batch: Batch, number: number, logsBloom: Uint8Array, receipts: readonly Receipt[]): void => {
+export const putLogIndex = (
+  batch: Batch,
+  number: number,
+  logsBloom: Uint8Array,
+  receipts: readonly Receipt[],
+): void => {
   const addresses = new Set<Hex>()
   for (const receipt of receipts) for (const log of receipt.logs) addresses.add(log.address)
   if (addresses.size === 0) return

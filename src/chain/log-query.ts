@@ -1,11 +1,11 @@
 import { LIMITS } from '../config/limits.ts'
+import type { Receipt } from '../primitives/receipt.ts'
 import type { Store } from '../storage/store.ts'
-import { CodedError } from '../util/errors.ts'
 import type { Hex } from '../util/bytes.ts'
+import { CodedError } from '../util/errors.ts'
 import type { BlockStore } from './block-store.ts'
 import { candidateBlocks } from './log-index.ts'
 import type { ChainBlock, ChainReadError, LogEntry, LogQuery } from './types.ts'
-import type { Receipt } from '../primitives/receipt.ts'
 
 /** Bounds of one query. */
 export interface LogQueryLimits {

@@ -30,7 +30,8 @@ export class LogService {
       return Promise.reject(new CodedError({ code: 'QUERY_QUEUE_FULL', limit: LIMITS.chain.logQueries }))
     }
     const id = this.#nextId++
-    const worker = (this.#worker ??= this.#start())
+    this.#worker ??= this.#start()
+    const worker = this.#worker
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject })
       worker.postMessage({ id, query } satisfies LogJob)
@@ -42,7 +43,9 @@ export class LogService {
   }
 
   #start(): Worker {
-    const worker = new Worker(new URL('./log-worker.ts', import.meta.url), { workerData: { storePath: this.#storePath } })
+    const worker = new Worker(new URL('./log-worker.ts', import.meta.url), {
+      workerData: { storePath: this.#storePath },
+    })
     worker.on('message', (answer: LogAnswer) => this.#answer(answer))
     worker.on('error', (error: Error) => this.#ended(error))
     worker.on('exit', () => this.#ended(new Error('the log query worker ended')))

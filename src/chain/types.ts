@@ -111,6 +111,9 @@ export interface PoolPort {
   /** Next nonce counting the pool's executable transactions. */
   nextNonce(address: Hex): number
   counts(): { readonly pending: number; readonly queued: number }
-  content(): { readonly pending: ReadonlyMap<Hex, readonly Transaction[]>; readonly queued: ReadonlyMap<Hex, readonly Transaction[]> }
+  content(): {
+    readonly pending: ReadonlyMap<Hex, readonly Transaction[]>
+    readonly queued: ReadonlyMap<Hex, readonly Transaction[]>
+  }
   onPending(listener: (transaction: Transaction) => void): () => void
 }

@@ -2,9 +2,7 @@ import { LIMITS } from '../config/limits.ts'
 import type { NetworkParams } from '../config/networks.ts'
 import { proposerOrder } from '../consensus/committee.ts'
 import { nextBaseFee } from '../rules/base-fee.ts'
-import { EMPTY_CODE_HASH, EMPTY_ROOT } from '../state/account.ts'
 import { openStateReader } from '../state/history.ts'
-import type { AccountProof as TrieProof } from '../state/trie/types.ts'
 import type { WorldState } from '../state/world-state.ts'
 import type { Store } from '../storage/store.ts'
 import type { Hex } from '../util/bytes.ts'
@@ -13,7 +11,7 @@ import type { Chain } from './chain.ts'
 import type { Council } from './council.ts'
 import { queryLogs } from './log-query.ts'
 import type { Pending } from './pending.ts'
-import type { AccountProof, ChainView, LogEntry, LogQuery } from './types.ts'
+import type { ChainView, LogEntry, LogQuery } from './types.ts'
 
 export interface ChainViewOptions {
   readonly params: NetworkParams
@@ -66,20 +64,9 @@ export const createChainView = (options: ChainViewOptions): ChainView => {
             nowMs: () => performance.now(),
           })
         : options.wideLogs(query),
-    prove: async (number, address, slots) => accountProof(address, await world.prove(number, address, slots)),
+    prove: (number, address, slots) => world.prove(number, address, slots),
     // Peers and sync come with the network; a node that stands alone is at its own head.
     syncing: () => false,
     onCommitted: listener => chain.onCommitted(listener),
   }
 }
-
-/** A trie's proof as EIP-1186 answers it: an absent account reads as an empty one. */
-const accountProof = (address: Hex, { nodes, account, storage }: TrieProof): AccountProof => ({
-  address,
-  accountProof: nodes,
-  balance: account?.balance ?? 0n,
-  nonce: Number(account?.nonce ?? 0n),
-  codeHash: account?.codeHash ?? EMPTY_CODE_HASH,
-  storageHash: account?.storageRoot ?? EMPTY_ROOT,
-  storageProof: storage.map(({ slot, value, nodes: proof }) => ({ key: slot, value, proof })),
-})

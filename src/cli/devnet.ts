@@ -17,16 +17,36 @@ export const addDevnetCommand = (program: Command): void => {
   const command = program
     .command('devnet')
     .description('Start a chain for development: funded accounts, blocks at once, one command')
-    .addOption(new Option('--block-time <seconds>', 'seconds between blocks; 0 = a block at once per transaction').argParser(seconds).default(1))
-    .addOption(new Option('--accounts <count>', 'how many accounts are funded').argParser(integer(1, 1_000)).default(10))
     .addOption(
-      new Option('--balance <tokens>', 'tokens each account starts with').argParser(tokens).default(10_000n * 10n ** 18n, '10000'),
+      new Option('--block-time <seconds>', 'seconds between blocks; 0 = a block at once per transaction')
+        .argParser(seconds)
+        .default(1),
     )
-    .addOption(new Option('--mnemonic <words>', 'BIP-39 words the accounts come from (default: the well-known test mnemonic)'))
-    .addOption(new Option('--chain-id <number>', 'chain id (default: 1998999)').argParser(integer(1, 4_503_599_627_370_475)))
-    .addOption(new Option('--datadir <folder>', 'keep the chain here (default: a temporary folder, removed at the end)'))
-    .addOption(new Option('--http-api <namespaces>', 'comma-separated namespaces to serve (default: all)').argParser(list))
-    .addOption(new Option('--unlock', 'let the node sign for its funded accounts (eth_accounts, eth_sendTransaction)').default(false))
+    .addOption(
+      new Option('--accounts <count>', 'how many accounts are funded').argParser(integer(1, 1_000)).default(10),
+    )
+    .addOption(
+      new Option('--balance <tokens>', 'tokens each account starts with')
+        .argParser(tokens)
+        .default(10_000n * 10n ** 18n, '10000'),
+    )
+    .addOption(
+      new Option('--mnemonic <words>', 'BIP-39 words the accounts come from (default: the well-known test mnemonic)'),
+    )
+    .addOption(
+      new Option('--chain-id <number>', 'chain id (default: 1998999)').argParser(integer(1, 4_503_599_627_370_475)),
+    )
+    .addOption(
+      new Option('--datadir <folder>', 'keep the chain here (default: a temporary folder, removed at the end)'),
+    )
+    .addOption(
+      new Option('--http-api <namespaces>', 'comma-separated namespaces to serve (default: all)').argParser(list),
+    )
+    .addOption(
+      new Option('--unlock', 'let the node sign for its funded accounts (eth_accounts, eth_sendTransaction)').default(
+        false,
+      ),
+    )
   for (const option of nodeOptions()) command.addOption(option)
   command.addHelpText(
     'after',

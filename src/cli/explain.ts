@@ -6,18 +6,22 @@ type Detail = { readonly code: string } & Readonly<Record<string, unknown>>
 
 const TEXTS: Readonly<Record<string, (detail: Detail) => string>> = {
   STORE_LOCKED: d => `${d['path']} is in use by another process. Stop that node, or choose another --datadir.`,
-  STORE_CORRUPT: d => `The database in ${d['path']} is damaged: ${d['reason']}. Restore the folder from a copy, or start with an empty --datadir.`,
+  STORE_CORRUPT: d =>
+    `The database in ${d['path']} is damaged: ${d['reason']}. Restore the folder from a copy, or start with an empty --datadir.`,
   STORE_OPEN_FAILED: d => `The database in ${d['path']} cannot be opened: ${d['reason']}.`,
-  STORE_WRITE_FAILED: d => `Writing to ${d['path']} failed: ${d['reason']}. Free disk space or mend the disk, then start again; nothing committed is lost.`,
+  STORE_WRITE_FAILED: d =>
+    `Writing to ${d['path']} failed: ${d['reason']}. Free disk space or mend the disk, then start again; nothing committed is lost.`,
   STORE_FOREIGN: d => `${d['path']} holds a database that is not Tandem's. Choose another --datadir.`,
   SCHEMA_UNKNOWN: d =>
     `${d['path']} was written with database schema ${d['found']}, this program knows schema ${d['supported']}. Use the version that wrote it, or an empty --datadir.`,
-  NETWORK_MISMATCH: d => `${d['path']} holds a chain of network ${d['found']}, not ${d['expected']}. Choose another --datadir.`,
+  NETWORK_MISMATCH: d =>
+    `${d['path']} holds a chain of network ${d['found']}, not ${d['expected']}. Choose another --datadir.`,
   GENESIS_MISMATCH: d =>
     `${d['path']} holds a chain with genesis ${d['found']}, the options given make genesis ${d['expected']}. Use the genesis file and options it was made with, or another --datadir.`,
   STATE_ROOT_MISMATCH: d =>
     `The stored state of block ${d['number']} has root ${d['found']}, its header says ${d['expected']}: the data folder is damaged. Run "tandem db verify", or start with an empty --datadir.`,
-  STATE_HEAD_MISMATCH: d => `Blocks stand at ${d['expected']}, state at ${d['found']}: the data folder is damaged. Start with an empty --datadir.`,
+  STATE_HEAD_MISMATCH: d =>
+    `Blocks stand at ${d['expected']}, state at ${d['found']}: the data folder is damaged. Start with an empty --datadir.`,
   GENESIS_INVALID: d => `The genesis file is not usable: ${d['path'] ? `${d['path']}: ` : ''}${d['reason']}`,
   WRONG_PASSWORD: () => 'The password does not open the keystore. Check --password-file or TANDEM_PASSWORD.',
   BAD_KEYSTORE: d => `The keystore file is not usable: ${d['reason']}.`,

@@ -2,22 +2,27 @@ import { InvalidArgumentError, Option } from 'commander'
 import { LOG_LEVELS } from '../node/logging.ts'
 
 /** Parsers that name what they want; commander puts the option's name in front. */
-export const integer = (minimum: number, maximum: number) => (text: string): number => {
-  const value = Number(text)
-  if (!/^\d+$/.test(text) || value < minimum || value > maximum) {
-    throw new InvalidArgumentError(`It must be a whole number from ${minimum} to ${maximum}.`)
+export const integer =
+  (minimum: number, maximum: number) =>
+  (text: string): number => {
+    const value = Number(text)
+    if (!/^\d+$/.test(text) || value < minimum || value > maximum) {
+      throw new InvalidArgumentError(`It must be a whole number from ${minimum} to ${maximum}.`)
+    }
+    return value
   }
-  return value
-}
 
 export const port = integer(0, 65_535)
 
 export const seconds = (text: string): number => {
   const value = Number(text)
   if (!/^\d+(\.\d+)?$/.test(text) || value > 3_600) {
-    throw new InvalidArgumentError('It must be seconds from 0 to 3600; fractions are allowed, 0 makes a block per transaction.')
+    throw new InvalidArgumentError(
+      'It must be seconds from 0 to 3600; fractions are allowed, 0 makes a block per transaction.',
+    )
   }
-  if (value !== 0 && value < 0.05) throw new InvalidArgumentError('The shortest block time is 0.05 s; 0 makes a block per transaction.')
+  if (value !== 0 && value < 0.05)
+    throw new InvalidArgumentError('The shortest block time is 0.05 s; 0 makes a block per transaction.')
   return value
 }
 
@@ -27,7 +32,8 @@ export const tokens = (text: string): bigint => {
   return BigInt(match[1] as string) * 10n ** 18n + BigInt((match[2] ?? '').padEnd(18, '0'))
 }
 
-export const history = (text: string): number | 'archive' => (text === 'archive' ? text : integer(0, 1_000_000_000)(text))
+export const history = (text: string): number | 'archive' =>
+  text === 'archive' ? text : integer(0, 1_000_000_000)(text)
 
 export const list = (text: string): readonly string[] =>
   text
@@ -47,9 +53,16 @@ export const nodeOptions = (): readonly Option[] => [
     .default(128),
   new Option('--metrics-port <number>', 'serve Prometheus metrics on this port (off by default)').argParser(port),
   new Option('--cors <origins>', 'comma-separated origins a browser page may call from; "*" is any').argParser(list),
-  new Option('--allow-hosts <names>', 'comma-separated Host names answered besides IP addresses and localhost').argParser(list),
-  new Option('--rate-limit <per-second>', 'requests per second and client address (off by default)').argParser(integer(1, 1_000_000)),
-  new Option('--allow-unprotected-txs', 'accept legacy transactions without replay protection (pre EIP-155)').default(false),
+  new Option(
+    '--allow-hosts <names>',
+    'comma-separated Host names answered besides IP addresses and localhost',
+  ).argParser(list),
+  new Option('--rate-limit <per-second>', 'requests per second and client address (off by default)').argParser(
+    integer(1, 1_000_000),
+  ),
+  new Option('--allow-unprotected-txs', 'accept legacy transactions without replay protection (pre EIP-155)').default(
+    false,
+  ),
   new Option('--log-level <level>', 'what the log tells').choices([...LOG_LEVELS]).default('info'),
   new Option('--json', 'one JSON ready line, then JSON logs, for machines').default(false),
 ]

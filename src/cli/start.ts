@@ -19,10 +19,14 @@ export const addStartCommand = (program: Command): void => {
     )
     .addOption(new Option('--genesis <file>', 'genesis file: Tandem or geth format; needed on mainnet and testnet'))
     .addOption(new Option('--datadir <folder>', 'where the chain is kept').makeOptionMandatory())
-    .addOption(new Option('--validator-key <file>', 'key that proposes and votes: an encrypted keystore (v3), or 64 hex digits'))
+    .addOption(
+      new Option('--validator-key <file>', 'key that proposes and votes: an encrypted keystore (v3), or 64 hex digits'),
+    )
     .addOption(new Option('--password-file <file>', "password of the validator's keystore (or set TANDEM_PASSWORD)"))
     .addOption(
-      new Option('--operator-port <number>', 'loopback-only port with every namespace; 0 picks a free one').argParser(port).default(8547),
+      new Option('--operator-port <number>', 'loopback-only port with every namespace; 0 picks a free one')
+        .argParser(port)
+        .default(8547),
     )
   for (const option of nodeOptions()) command.addOption(option)
   command.addHelpText(

@@ -1,0 +1,91 @@
+import { bloomOf } from '../primitives/bloom.ts'
+import { headerHash } from '../primitives/header.ts'
+import { receiptsRoot, transactionsRoot } from '../primitives/roots.ts'
+import { verifyState } from '../state/verify.ts'
+import type { Store } from '../storage/store.ts'
+import { bytesEqual, type Hex } from '../util/bytes.ts'
+import { BlockStore } from './block-store.ts'
+
+export interface VerifyProgress {
+  readonly part: 'blocks' | 'state'
+  readonly done: number
+  readonly of: number | undefined
+}
+
+export interface VerifyReport {
+  readonly head: number
+  readonly hash: Hex
+  readonly blocks: number
+  readonly transactions: number
+  readonly accounts: number
+  readonly problems: readonly string[]
+}
+
+/** More than this many problems say no more than these. */
+const MAX_PROBLEMS = 100
+
+/**
+ * Recomputes what a stored chain claims: block hashes and links, transaction and receipt roots, blooms, lookups, gas sums, and
+ * the head's state root from the flat tables.
+ */
+export const verifyChain = async (
+  store: Store,
+  options: { readonly from: number; readonly onProgress?: (progress: VerifyProgress) => void },
+): Promise<VerifyReport> => {
+  const blocks = new BlockStore(store)
+  const head = await blocks.headNumber()
+  if (head === undefined) throw new Error('The data folder holds no chain.')
+  const problems: string[] = []
+  const tell = (number: number, problem: string) => {
+    if (problems.length < MAX_PROBLEMS) problems.push(`block ${number}: ${problem}`)
+  }
+  let transactions = 0
+  for (let number = options.from; number <= head; number++) {
+    transactions += await verifyBlock(blocks, number, problem => tell(number, problem))
+    if (number % 1_000 === 0) options.onProgress?.({ part: 'blocks', done: number, of: head })
+  }
+  const block = await blocks.block(head)
+  const state = await verifyState(store, {
+    onProgress: ({ accounts }) => options.onProgress?.({ part: 'state', done: accounts, of: undefined }),
+  })
+  if (block && state.root !== block.header.stateRoot)
+    tell(head, `state root ${state.root}, the header says ${block.header.stateRoot}`)
+  return {
+    head,
+    hash: block?.hash ?? '0x',
+    blocks: head - options.from + 1,
+    transactions,
+    accounts: state.accounts,
+    problems,
+  }
+}
+
+/** Answers the number of transactions. */
+const verifyBlock = async (blocks: BlockStore, number: number, tell: (problem: string) => void): Promise<number> => {
+  const block = await blocks.block(number)
+  const receipts = await blocks.receipts(number)
+  if (block === undefined || receipts === undefined) {
+    tell('is missing')
+    return 0
+  }
+  const { header, hash, transactions } = block
+  const compare = (what: string, have: unknown, want: unknown) => {
+    if (have !== want) tell(`${what} is ${String(have)}, computed ${String(want)}`)
+  }
+  compare('hash', hash, headerHash(header))
+  compare('number', header.number, number)
+  compare('lookup of its hash', await blocks.numberOf(hash), number)
+  if (number > 0) compare('parent hash', header.parentHash, (await blocks.block(number - 1))?.hash)
+  compare('transactions root', header.transactionsRoot, transactionsRoot(transactions))
+  compare('receipts root', header.receiptsRoot, receiptsRoot(receipts))
+  compare('gas used', header.gasUsed, receipts.at(-1)?.cumulativeGasUsed ?? 0n)
+  const bloom = bloomOf(receipts.flatMap(receipt => receipt.logs))
+  if (!bytesEqual(header.logsBloom, bloom)) tell('logs bloom is not that of its receipts')
+  for (const [index, transaction] of transactions.entries()) {
+    const location = await blocks.locate(transaction.hash)
+    if (location?.number !== number || location.index !== index)
+      tell(`lookup of transaction ${transaction.hash} is wrong`)
+  }
+  if (number > 0 && (await blocks.certificate(number)) === undefined) tell('has no certificate')
+  return transactions.length
+}

@@ -1,0 +1,98 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { addressOf } from '../crypto/signature.ts'
+import { devnetGenesis } from '../node/devnet-genesis.ts'
+import type { RunningNode } from '../node/options.ts'
+import { version } from '../node/version.ts'
+import { hexToBytes } from '../util/bytes.ts'
+import { accountsOf, type DevAccount, TEST_MNEMONIC } from './accounts.ts'
+import type { DevnetFlags } from './devnet.ts'
+import { namespacesOf, runNode } from './run-node.ts'
+
+/** Starts a development chain; a temporary folder goes with it. */
+export const runDevnet = async (flags: DevnetFlags): Promise<void> => {
+  const { accounts, validatorKey } = accountsOf(flags.mnemonic ?? TEST_MNEMONIC, flags.accounts)
+  const genesis = devnetGenesis({
+    accounts: accounts.map(({ address }) => address),
+    balanceWei: flags.balance,
+    validator: addressOf(validatorKey),
+    blockTimeMs: Math.round(flags.blockTime * 1000),
+    ...(flags.chainId !== undefined && { chainId: flags.chainId }),
+  })
+  const temporary = flags.datadir === undefined
+  const dataDir = temporary ? mkdtempSync(join(tmpdir(), 'tandem-devnet-')) : resolve(flags.datadir)
+  const { chainId } = genesis.params
+  await runNode({
+    flags,
+    node: {
+      genesis,
+      dataDir,
+      validatorKey,
+      unlocked: flags.unlock
+        ? accounts.map(({ address, privateKey }) => ({ address, privateKey: hexToBytes(privateKey) }))
+        : [],
+      ...namespacesOf(flags.httpApi),
+    },
+    announce: node => {
+      if (flags.json) announceJson(node, chainId, accounts)
+      else
+        announceText(node, chainId, accounts, flags, temporary ? `${dataDir} (temporary, removed at the end)` : dataDir)
+    },
+    ...(temporary && { cleanUp: () => rmSync(dataDir, { recursive: true, force: true }) }),
+  })
+}
+
+const announceJson = (node: RunningNode, chainId: number, accounts: readonly DevAccount[]): void => {
+  const { urls, genesisHash } = node
+  const ready = {
+    ready: true,
+    http: urls.http,
+    ws: urls.ws,
+    chainId,
+    genesisHash,
+    accounts,
+    ...(urls.metrics && { metrics: urls.metrics }),
+  }
+  process.stdout.write(`${JSON.stringify(ready)}\n`)
+}
+
+const announceText = (
+  node: RunningNode,
+  chainId: number,
+  accounts: readonly DevAccount[],
+  flags: DevnetFlags,
+  folder: string,
+): void => {
+  const { urls, genesisHash } = node
+  const blocks = flags.blockTime === 0 ? 'a block at once per transaction' : `a block every ${flags.blockTime} s`
+  const rows = accounts.map(
+    ({ address, privateKey }, index) => `  ${String(index).padStart(3)}  ${address}  ${privateKey}`,
+  )
+  const words = flags.mnemonic ?? TEST_MNEMONIC
+  process.stdout.write(
+    `
+Tandem ${version} devnet
+
+  HTTP        ${urls.http}
+  WebSocket   ${urls.ws}${urls.metrics ? `\n  Metrics     ${urls.metrics}` : ''}
+  Chain id    ${chainId}
+  Genesis     ${genesisHash}
+  Blocks      ${blocks}
+  Data        ${folder}
+
+Accounts with ${formatTokens(flags.balance)} tokens each, and their private keys
+${rows.join('\n')}
+
+  Mnemonic    ${words}
+${flags.mnemonic === undefined ? '  Everybody knows these keys: never use them on a public network.\n' : ''}
+Ctrl-C stops the chain.
+
+`,
+  )
+}
+
+const formatTokens = (wei: bigint): string => {
+  const fraction = (wei % 10n ** 18n).toString().padStart(18, '0').replace(/0+$/, '')
+  return `${(wei / 10n ** 18n).toLocaleString('en')}${fraction && `.${fraction}`}`
+}

@@ -1,0 +1,81 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Chain } from '../chain/chain.ts'
+import type { Council } from '../chain/council.ts'
+import type { ChainParams } from '../config/networks.ts'
+import { createConsensusEngine } from '../consensus/engine.ts'
+import type { ConsensusEngine, ConsensusSigner } from '../consensus/engine-types.ts'
+import { nodeFileSystem } from '../consensus/files.ts'
+import { type BlockCodec, nullNetwork } from '../consensus/ports.ts'
+import { openWal } from '../consensus/wal.ts'
+import { openWatermark } from '../consensus/watermark.ts'
+import type { SenderRecovery } from '../crypto/recovery.ts'
+import { addressOf, recoverAddress, sign } from '../crypto/signature.ts'
+import { decodeBlock, encodeBlock } from '../primitives/block.ts'
+import { withSender } from '../primitives/transaction.ts'
+import { type Hex, ZERO_ADDRESS } from '../util/bytes.ts'
+import type { Clock } from '../util/clock.ts'
+import type { Logger } from '../util/logger.ts'
+
+export interface ConsensusPartsOptions {
+  readonly chain: Chain
+  readonly council: Council
+  readonly recovery: SenderRecovery
+  readonly params: ChainParams
+  readonly genesisHash: Hex
+  readonly dataDir: string
+  readonly validatorKey: Uint8Array | null
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly onFatal: (error: Error) => void
+}
+
+/** The engine with its log, its watermark and, as long as there is no network, no neighbours. */
+export const createConsensus = async (options: ConsensusPartsOptions): Promise<ConsensusEngine> => {
+  const { chain, council, recovery, params, genesisHash, dataDir, validatorKey, clock, logger, onFatal } = options
+  const folder = join(dataDir, 'consensus')
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const signer = validatorKey && signerOf(validatorKey)
+  const [wal, watermark] = await Promise.all([
+    openWal(nodeFileSystem, join(folder, 'wal')),
+    openWatermark(nodeFileSystem, join(folder, `watermark-${signer?.address ?? ZERO_ADDRESS}`)),
+  ])
+  return createConsensusEngine({
+    ports: {
+      execution: chain,
+      committee: { committee: number => council.committee(number) },
+      network: nullNetwork,
+      blocks: blockCodec(recovery),
+    },
+    clock,
+    signer,
+    recover: recoverAddress,
+    wal,
+    watermark,
+    params: {
+      chainId: params.chainId,
+      genesisHash,
+      blockTimeMs: params.blockTimeMs,
+      roundTimeoutMs: params.roundTimeoutMs,
+    },
+    logger,
+    onFatal,
+  })
+}
+
+const signerOf = (key: Uint8Array): ConsensusSigner => ({ address: addressOf(key), sign: digest => sign(digest, key) })
+
+/** Decoding recovers the senders in their workers. */
+const blockCodec = (recovery: SenderRecovery): BlockCodec => ({
+  encode: encodeBlock,
+  decode: async bytes => {
+    const decoded = decodeBlock(bytes)
+    const senders = await recovery.recoverMany(decoded.transactions.map(({ raw }) => raw))
+    const transactions = decoded.transactions.map((transaction, index) => {
+      const sender = senders[index]
+      if (sender === undefined || sender instanceof Error) throw sender ?? new Error('a sender for each transaction')
+      return withSender(transaction, sender)
+    })
+    return { ...decoded, transactions }
+  },
+})

@@ -1,0 +1,31 @@
+import { type Genesis, parseGenesis } from '../config/genesis.ts'
+import type { Hex } from '../util/bytes.ts'
+
+export interface DevnetGenesisOptions {
+  readonly accounts: readonly Hex[]
+  readonly balanceWei: bigint
+  readonly validator: Hex
+  readonly blockTimeMs: number
+  readonly chainId?: number
+}
+
+/** Fixed, so that equal options make equal chains: 2025-01-01T00:00:00Z. */
+const TIMESTAMP = 1_735_689_600
+const STAKE = 35n * 10n ** 18n
+
+/** The genesis of a development chain: one validator, which is also the foundation, and funded accounts. */
+export const devnetGenesis = (options: DevnetGenesisOptions): Genesis => {
+  const { accounts, balanceWei, validator, blockTimeMs, chainId } = options
+  return parseGenesis(
+    JSON.stringify({
+      format: 'tandem/1',
+      network: 'devnet',
+      ...(chainId !== undefined && { chainId }),
+      timestamp: TIMESTAMP,
+      council: [{ name: 'devnet', validator, reward: validator, stake: STAKE.toString() }],
+      foundation: validator,
+      alloc: Object.fromEntries(accounts.map(address => [address, { balance: balanceWei.toString() }])),
+      params: { blockTimeMs },
+    }),
+  )
+}

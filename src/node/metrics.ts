@@ -1,0 +1,46 @@
+import type { Chain } from '../chain/chain.ts'
+import type { ConsensusEngine } from '../consensus/engine-types.ts'
+import type { Metrics } from '../metrics/registry.ts'
+import type { WorldState } from '../state/world-state.ts'
+import type { Store } from '../storage/store.ts'
+
+export interface ChainMetricsSources {
+  readonly chain: Chain
+  readonly engine: ConsensusEngine
+  readonly world: WorldState
+  readonly store: Store
+}
+
+/** Head, blocks, consensus, state and database of one node. */
+export const declareChainMetrics = (metrics: Metrics, { chain, engine, world, store }: ChainMetricsSources): void => {
+  const gauge = (name: string, help: string, read: () => number) => metrics.gauge({ name, help, read })
+  gauge('chain_head_number', 'Number of the last committed block', () => chain.headBlock.header.number)
+  gauge('chain_head_age_seconds', 'Age of the last committed block by its own timestamp', () =>
+    Math.max(0, Date.now() / 1000 - chain.headBlock.header.timestamp),
+  )
+  gauge('consensus_open_round', 'Round of the open height', () => engine.status().round)
+  gauge('consensus_committee_validators', 'Size of the committee', () => engine.status().committeeSize)
+  gauge(
+    'consensus_last_decision_seconds',
+    'Proposal to decision of the last block',
+    () => engine.status().lastDecisionMs / 1000,
+  )
+  gauge('state_oldest_number', 'Oldest block whose state can be read', () => world.oldest)
+  gauge('storage_reads_entries', 'Rows read from the database since the start', () => store.counters.reads)
+  gauge('storage_batches_entries', 'Batches written since the start', () => store.counters.batches)
+  const interval = metrics.histogram({
+    name: 'chain_block_interval_seconds',
+    help: 'Wall time between committed blocks',
+    buckets: [0.05, 0.1, 0.25, 0.5, 0.9, 0.99, 1.01, 1.1, 1.5, 2, 5, 10],
+  })
+  const transactions = metrics.counter({ name: 'chain_transactions_total', help: 'Transactions in committed blocks' })
+  const gas = metrics.counter({ name: 'chain_gas_used_total', help: 'Gas used in committed blocks' })
+  let lastMs = performance.now()
+  chain.onCommitted(({ block }) => {
+    const nowMs = performance.now()
+    interval.observe((nowMs - lastMs) / 1000)
+    lastMs = nowMs
+    transactions.inc(block.transactions.length)
+    gas.inc(Number(block.header.gasUsed))
+  })
+}

@@ -1,0 +1,204 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Chain } from '../chain/chain.ts'
+import { LogService } from '../chain/log-service.ts'
+import { Pending } from '../chain/pending.ts'
+import { createChainView } from '../chain/view.ts'
+import type { Namespace } from '../config/networks.ts'
+import { addressOf, refusedProviders, signatures } from '../crypto/signature.ts'
+import { createExecutor } from '../evm/executor.ts'
+import { collectProcessMetrics } from '../metrics/process.ts'
+import { Metrics } from '../metrics/registry.ts'
+import { startMetricsServer } from '../metrics/server.ts'
+import { createRpcServer, type RpcServer, type RpcServerOptions } from '../rpc/server.ts'
+import { ZERO_ADDRESS } from '../util/bytes.ts'
+import { createCalls } from './calls.ts'
+import { createConsensus } from './consensus.ts'
+import { createHealth } from './health.ts'
+import { declareChainMetrics } from './metrics.ts'
+import { openChain } from './open-chain.ts'
+import type { NodeDeps, NodeOptions, RunningNode } from './options.ts'
+import { createPoolParts } from './pool.ts'
+import { createWallet, nodeInfo } from './services.ts'
+import { Teardown } from './teardown.ts'
+import { version } from './version.ts'
+
+const EVERYTHING: readonly Namespace[] = ['eth', 'net', 'rpc', 'native', 'debug', 'web3', 'txpool', 'admin']
+
+/**
+ * Builds every part and starts it: store and state, pool, chain, calls, consensus, endpoints. What was started is stopped in
+ * the opposite order, also when a later part fails to start.
+ */
+export const startNode = async (options: NodeOptions, deps: NodeDeps): Promise<RunningNode> => {
+  const teardown = new Teardown()
+  try {
+    return await build(options, deps, teardown)
+  } catch (error) {
+    await teardown.run()
+    throw error
+  }
+}
+
+const build = async (options: NodeOptions, deps: NodeDeps, teardown: Teardown): Promise<RunningNode> => {
+  const { genesis, dataDir, validatorKey } = options
+  const { clock, onFatal } = deps
+  const { params } = genesis
+  const logger = deps.logger
+  const part = (module: string) => logger.child({ module })
+  reportSignatures(deps)
+  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  const storePath = join(dataDir, 'db')
+  const metrics = new Metrics()
+  teardown.add(collectProcessMetrics(metrics, version))
+
+  const opened = await openChain({ genesis, storePath, stateHistory: options.stateHistory, logger, onFailure: onFatal })
+  const { store, blocks, world, economy, sources, genesisHash, head } = opened
+  teardown.add(() => store.close())
+  teardown.add(() => world.close())
+
+  const executor = createExecutor({
+    mode: options.execution,
+    logger: part('evm'),
+    reproductionDir: join(dataDir, 'shadow'),
+  })
+  const pool = createPoolParts({
+    params,
+    head: head.block.header,
+    state: world.head,
+    dataDir,
+    allowUnprotected: options.allowUnprotected,
+    metrics,
+    clock,
+    logger: part('txpool'),
+  })
+  teardown.add(() => pool.recovery.close())
+  teardown.add(() => pool.service.close())
+
+  const chain = new Chain({
+    store,
+    blocks,
+    world,
+    executor,
+    pool: pool.side,
+    sources,
+    economy,
+    head,
+    clock,
+    logger: part('chain'),
+  })
+  const coinbase = validatorKey ? addressOf(validatorKey) : ZERO_ADDRESS
+  const pending = new Pending({
+    chain,
+    world,
+    executor,
+    sources,
+    pool: { select: baseFee => pool.service.select(baseFee), version: pool.version },
+    coinbase,
+    clock,
+  })
+  const logs = new LogService(storePath)
+  teardown.add(() => logs.close())
+  const view = createChainView({
+    params,
+    genesisHash,
+    store,
+    blocks,
+    world,
+    chain,
+    council: sources.council,
+    pending,
+    wideLogs: query => logs.query(query),
+  })
+  const calls = createCalls({ storePath, params, sources, blocks, chain, pending, logger: part('calls') })
+  teardown.add(() => calls.close())
+
+  const engine = await createConsensus({
+    chain,
+    council: sources.council,
+    recovery: pool.recovery,
+    params,
+    genesisHash,
+    dataDir,
+    validatorKey,
+    clock,
+    logger: part('consensus'),
+    onFatal,
+  })
+  pool.service.onPending(() => engine.requestBlock())
+  declareChainMetrics(metrics, { chain, engine, world, store })
+
+  const rpc: Omit<RpcServerOptions, 'port' | 'host'> = {
+    view,
+    pool: pool.service,
+    calls,
+    economy,
+    wallet: createWallet(options.unlocked),
+    info: nodeInfo(coinbase),
+    log: part('rpc'),
+    health: createHealth({ chain, engine, blockTimeMs: params.blockTimeMs, clock }),
+  }
+  const server = await createRpcServer({
+    ...rpc,
+    host: options.host,
+    port: options.port,
+    metrics,
+    ...(options.namespaces && { namespaces: options.namespaces }),
+    ...(options.cors && { cors: options.cors }),
+    ...(options.allowHosts && { hosts: options.allowHosts }),
+    ...(options.rateLimitPerSecond !== undefined && {
+      rateLimit: { perSecond: options.rateLimitPerSecond, burst: 2 * options.rateLimitPerSecond },
+    }),
+  })
+  teardown.add(() => server.close())
+  const operator = await startOperator(options, rpc, teardown)
+  const exporter = options.metricsPort === undefined ? undefined : await startExporter(options.metricsPort)
+  async function startExporter(port: number) {
+    const started = await startMetricsServer({ metrics, host: options.host, port, logger: part('metrics') })
+    teardown.add(() => started.close())
+    return started
+  }
+
+  await pool.service.start()
+  await engine.start()
+  teardown.add(() => engine.stop())
+  if (params.blockTimeMs === 0 && pool.side.hasExecutable()) engine.requestBlock()
+  return {
+    genesisHash,
+    urls: {
+      http: `http://${urlHost(options.host)}:${server.port}`,
+      ws: `ws://${urlHost(options.host)}:${server.port}${params.wsPaths[0]}`,
+      ...(operator && { operator: `http://127.0.0.1:${operator.port}` }),
+      ...(exporter && { metrics: exporter.url }),
+    },
+    stop: () => teardown.run(),
+  }
+}
+
+/** Every namespace, for the operator alone: loopback only, whatever the public port serves (DESIGN 1). */
+const startOperator = async (
+  options: NodeOptions,
+  rpc: Omit<RpcServerOptions, 'port' | 'host'>,
+  teardown: Teardown,
+): Promise<RpcServer | undefined> => {
+  if (options.operatorPort === undefined) return undefined
+  const namespaces = { http: EVERYTHING, ws: EVERYTHING }
+  const server = await createRpcServer({
+    ...rpc,
+    host: '127.0.0.1',
+    port: options.operatorPort,
+    namespaces,
+    hosts: ['localhost'],
+  })
+  teardown.add(() => server.close())
+  return server
+}
+
+const reportSignatures = ({ logger }: NodeDeps): void => {
+  for (const error of refusedProviders) logger.debug({ reason: error.message }, 'signature provider not usable')
+  if (signatures.name === 'secp256k1-native') logger.debug({ provider: signatures.name }, 'signature provider')
+  else
+    logger.warn({ provider: signatures.name }, 'signatures without the native addon: admission is several times slower')
+}
+
+const urlHost = (host: string): string =>
+  host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host

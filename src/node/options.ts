@@ -1,0 +1,43 @@
+import type { Genesis } from '../config/genesis.ts'
+import type { Namespace } from '../config/networks.ts'
+import type { ExecutionMode } from '../evm/executor.ts'
+import type { Hex } from '../util/bytes.ts'
+import type { Clock } from '../util/clock.ts'
+import type { Logger } from '../util/logger.ts'
+
+/** One node, as a command describes it. */
+export interface NodeOptions {
+  readonly genesis: Genesis
+  readonly dataDir: string
+  readonly execution: ExecutionMode
+  readonly stateHistory: number | 'archive'
+  readonly host: string
+  /** 0 picks a free one. */
+  readonly port: number
+  /** Instead of the network's own lists. */
+  readonly namespaces?: { readonly http: readonly Namespace[]; readonly ws: readonly Namespace[] }
+  readonly cors?: readonly string[]
+  readonly allowHosts?: readonly string[]
+  readonly rateLimitPerSecond?: number
+  /** Loopback-only port with every namespace; left out: none. */
+  readonly operatorPort?: number
+  readonly metricsPort?: number
+  readonly allowUnprotected: boolean
+  /** The key that proposes and votes; null follows the chain. */
+  readonly validatorKey: Uint8Array | null
+  /** Unlocked keys the node signs with when asked. */
+  readonly unlocked: readonly { readonly address: Hex; readonly privateKey: Uint8Array }[]
+}
+
+export interface NodeDeps {
+  readonly logger: Logger
+  readonly clock: Clock
+  /** The node can no longer go on; it has stopped signing. */
+  readonly onFatal: (error: Error) => void
+}
+
+export interface RunningNode {
+  readonly genesisHash: Hex
+  readonly urls: { readonly http: string; readonly ws: string; readonly operator?: string; readonly metrics?: string }
+  stop(): Promise<void>
+}

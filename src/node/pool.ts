@@ -1,0 +1,92 @@
+import { join } from 'node:path'
+import type { PoolSide } from '../chain/chain.ts'
+import { LIMITS } from '../config/limits.ts'
+import type { NetworkParams } from '../config/networks.ts'
+import { SenderRecovery } from '../crypto/recovery.ts'
+import type { Metrics } from '../metrics/registry.ts'
+import type { Header } from '../primitives/header.ts'
+import { nextBaseFee } from '../rules/base-fee.ts'
+import { EMPTY_CODE_HASH } from '../state/account.ts'
+import type { StateReader } from '../state/reader.ts'
+import { Journal } from '../txpool/journal.ts'
+import { createJournalFile } from '../txpool/journal-file.ts'
+import { createPoolMetrics } from '../txpool/metrics.ts'
+import { TxPool } from '../txpool/pool.ts'
+import type { AccountReader } from '../txpool/ports.ts'
+import { PoolService } from '../txpool/service.ts'
+import type { Clock } from '../util/clock.ts'
+import type { Logger } from '../util/logger.ts'
+
+export interface PoolPartsOptions {
+  readonly params: NetworkParams
+  readonly head: Header
+  readonly state: StateReader
+  readonly dataDir: string
+  readonly allowUnprotected: boolean
+  readonly metrics: Metrics
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+export interface PoolParts {
+  readonly service: PoolService
+  readonly recovery: SenderRecovery
+  /** What the chain asks. */
+  readonly side: PoolSide
+  /** Moves whenever the executable transactions may have changed. */
+  version(): number
+}
+
+/** The pool with its journal and its recovery threads, and the view of it that the chain has. */
+export const createPoolParts = (options: PoolPartsOptions): PoolParts => {
+  const { params, head, state, dataDir, allowUnprotected, metrics, clock, logger } = options
+  const pool = new TxPool({
+    params,
+    accounts: accountReader(state),
+    number: head.number + 1,
+    baseFee: nextBaseFee(head, params.baseFee),
+    allowUnprotected,
+  })
+  const recovery = new SenderRecovery({ logger })
+  const poolMetrics = createPoolMetrics(metrics, pool)
+  const journal = new Journal({
+    storage: createJournalFile(join(dataDir, 'transactions.journal')),
+    live: () => rawsOf(pool),
+    limitBytes: LIMITS.pool.journalBytes,
+    logger,
+    onWritten: written => poolMetrics.journalWritten(written),
+  })
+  const service = new PoolService({ pool, recovery, clock, logger, journal, metrics: poolMetrics })
+  let version = 0
+  service.onPending(() => version++)
+  return {
+    service,
+    recovery,
+    version: () => version,
+    side: {
+      select: baseFee => service.select(baseFee),
+      hasExecutable: () => service.counts().pending > 0,
+      reject: hash => pool.discard(hash),
+      onBlock: ({ block }, touched) => {
+        version++
+        service.onBlock({
+          number: block.header.number,
+          transactions: block.transactions,
+          baseFee: nextBaseFee(block.header, params.baseFee),
+          nowMs: clock.nowMs(),
+          touched,
+        })
+      },
+    },
+  }
+}
+
+const accountReader = (state: StateReader): AccountReader => ({
+  nonce: address => state.account(address)?.nonce ?? 0,
+  balance: address => state.account(address)?.balance ?? 0n,
+  hasCode: address => (state.account(address)?.codeHash ?? EMPTY_CODE_HASH) !== EMPTY_CODE_HASH,
+})
+
+function* rawsOf(pool: TxPool): Generator<Uint8Array> {
+  for (const { raw } of pool.localTransactions()) yield raw
+}
