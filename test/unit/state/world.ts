@@ -1,0 +1,84 @@
+import { createMPT } from '@ethereumjs/mpt'
+import { RLP } from '@ethereumjs/rlp'
+import { onTestFinished } from 'vitest'
+import { keccak256 } from '../../../src/crypto/hash.ts'
+import type { Journal } from '../../../src/state/journal.ts'
+import type { Sealed } from '../../../src/state/sealed.ts'
+import { TrieService } from '../../../src/state/trie/service.ts'
+import { WorldState, type WorldStateOptions } from '../../../src/state/world-state.ts'
+import { BUCKETS } from '../../../src/storage/buckets.ts'
+import { numberKey } from '../../../src/storage/keys.ts'
+import { Store } from '../../../src/storage/store.ts'
+import { bigintToBytes, bytesToHex, EMPTY_BYTES, type Hex, hexToBytes } from '../../../src/util/bytes.ts'
+import { silentLogger } from '../../../src/util/logger.ts'
+import { temporaryDirectory } from '../storage/temp-store.ts'
+import type { MemoryState } from './memory-state.ts'
+
+/** A world state on a store of its own, and the chain's part in a commit: a header row and the batch. */
+export class TestWorld {
+  readonly store: Store
+  readonly world: WorldState
+
+  private constructor(store: Store, world: WorldState) {
+    this.store = store
+    this.world = world
+  }
+
+  static async open(path: string, options: Partial<WorldStateOptions> = {}): Promise<TestWorld> {
+    const store = await Store.open(path)
+    const trie = await TrieService.open({ worker: false })
+    try {
+      return new TestWorld(store, await WorldState.open({ store, trie, logger: silentLogger, ...options }))
+    } catch (error) {
+      await trie.close()
+      await store.close()
+      throw error
+    }
+  }
+
+  async commit(journal: Journal): Promise<Sealed> {
+    const { store, world } = this
+    const number = world.number + 1
+    const sealed = await world.seal(journal.changes(), world.root)
+    const batch = store.batch()
+    batch.put(BUCKETS.header, numberKey(number), fakeHeader(sealed.root))
+    await world.write(batch, number, sealed)
+    await batch.write()
+    await world.committed(number, sealed)
+    return sealed
+  }
+
+  async close(): Promise<void> {
+    await this.world.close()
+    await this.store.close()
+  }
+}
+
+/** A world that goes with the test. */
+export const temporaryWorld = async (options?: Partial<WorldStateOptions>): Promise<TestWorld> => {
+  const world = await TestWorld.open(await temporaryDirectory(), options)
+  onTestFinished(() => world.close())
+  return world
+}
+
+/** The fields up to the state root as a header has them, and some after. */
+export const fakeHeader = (stateRoot: Hex): Uint8Array =>
+  RLP.encode([new Uint8Array(32), new Uint8Array(32), new Uint8Array(20), hexToBytes(stateRoot), new Uint8Array(600)])
+
+const trieRoot = async (entries: Iterable<readonly [Hex, Uint8Array]>): Promise<Uint8Array> => {
+  const trie = await createMPT()
+  for (const [key, value] of entries) await trie.put(keccak256(hexToBytes(key)), value)
+  return trie.root()
+}
+
+/** The state root by the reference trie. */
+export const referenceRoot = async (state: MemoryState): Promise<Hex> => {
+  const leaves: [Hex, Uint8Array][] = []
+  for (const [key, { nonce, balance, codeHash, storage }] of state.accounts) {
+    const words = [...storage].map(([slot, word]) => [slot, RLP.encode(bigintToBytes(BigInt(word)))] as const)
+    const root = await trieRoot(words)
+    const nonceBytes = nonce === 0 ? EMPTY_BYTES : bigintToBytes(BigInt(nonce))
+    leaves.push([key, RLP.encode([nonceBytes, bigintToBytes(balance), root, hexToBytes(codeHash)])])
+  }
+  return bytesToHex(await trieRoot(leaves))
+}
