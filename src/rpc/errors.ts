@@ -1,5 +1,11 @@
+import type { ChainReadError } from '../chain/types.ts'
+import type { SenderError } from '../crypto/sender.ts'
+import type { CallError } from '../evm/call-types.ts'
+import type { DecodeError } from '../primitives/transaction.ts'
+import type { PoolError } from '../txpool/errors.ts'
 import { bytesToHex } from '../util/bytes.ts'
 import { isCoded } from '../util/errors.ts'
+import type { WalletError } from './ports.ts'
 import { revertReason } from './revert-reason.ts'
 
 /** JSON-RPC error codes this node answers with (SPEC 7). */
@@ -42,11 +48,12 @@ export const serverError = (message: string): RpcError => new RpcError(CODES.ser
 export const headerNotFound = (number: number): RpcError =>
   serverError(`the header does not exist (block number: ${number})`)
 
-// biome-ignore lint/suspicious/noExplicitAny: each entry knows its own detail; the key and the union of codes are checked by tests
-type Translate = (detail: any) => RpcError
+/** Every failure that a client's request may meet, by the part that declares it. */
+type DomainError = CallError | ChainReadError | PoolError | DecodeError | SenderError | WalletError
+type Detail<Code extends string> = Extract<DomainError, { readonly code: Code }>
 
 /** The one table from domain code to code and text. Clients match these texts: SPEC 7, DESIGN 7 and 8, reference/kaia-behaviour.md 1.1 and 1.4. */
-export const DOMAIN_ERRORS: Readonly<Record<string, Translate>> = {
+export const DOMAIN_ERRORS: { readonly [Code in DomainError['code']]: (detail: Detail<Code>) => RpcError } = {
   // calls (evm/call-types.ts)
   EXECUTION_REVERTED: ({ data }) => {
     const reason = revertReason(data)
@@ -56,8 +63,7 @@ export const DOMAIN_ERRORS: Readonly<Record<string, Translate>> = {
   EXECUTION_FAILED: ({ reason }) => serverError(reason),
   EXECUTION_TIMEOUT: ({ timeoutMs }) => serverError(`execution aborted (timeout = ${timeoutMs / 1_000}s)`),
   INSUFFICIENT_BALANCE_FOR_TRANSFER: () => serverError('err: insufficient balance for transfer'),
-  INTRINSIC_GAS_TOO_LOW: ({ have, want }) =>
-    serverError(have === undefined ? 'intrinsic gas too low' : `intrinsic gas too low: msg.gas ${have}, want ${want}`),
+  INTRINSIC_GAS_TOO_LOW: ({ have, want }) => serverError(`intrinsic gas too low: msg.gas ${have}, want ${want}`),
   GAS_REQUIRED_EXCEEDS_ALLOWANCE: ({ allowance }) => serverError(`gas required exceeds allowance (${allowance})`),
   OVERRIDE_CONFLICT: ({ address }) => serverError(`account ${address} has both 'state' and 'stateDiff'`),
   CALL_QUEUE_FULL: () => serverError('too many calls are waiting, try again later'),
@@ -65,6 +71,28 @@ export const DOMAIN_ERRORS: Readonly<Record<string, Translate>> = {
   MISSING_STATE: ({ root }) => serverError(`missing trie node ${root.slice(2)} (path )`),
   TOO_MANY_RESULTS: ({ limit }) => serverError(`query returned more than ${limit} results`),
   QUERY_TIMEOUT: () => serverError('query timeout exceeded'),
+  // submission (txpool/errors.ts, primitives/transaction.ts, crypto/sender.ts)
+  TRANSACTION_MALFORMED: ({ reason }) => serverError(reason),
+  ALREADY_KNOWN: () => serverError('already known'),
+  TYPE_UNSUPPORTED: () => serverError('transaction type not supported'),
+  INITCODE_TOO_LARGE: ({ sizeBytes, limitBytes }) =>
+    serverError(`max initcode size exceeded: code size ${sizeBytes} limit ${limitBytes}`),
+  GAS_LIMIT_TOO_HIGH: () => serverError('exceeds block gas limit'),
+  INVALID_CHAIN_ID: ({ have, want }) => serverError(`invalid chain id for signer: have ${have} want ${want}`),
+  UNPROTECTED: () => serverError('only replay-protected (EIP-155) transactions allowed over RPC'),
+  TIP_ABOVE_FEE_CAP: () => serverError('max priority fee per gas higher than max fee per gas'),
+  UNDERPRICED: ({ gotWei, minWei }) =>
+    serverError(`transaction underpriced: gas price ${gotWei} wei is below the minimum of ${minWei} wei`),
+  OVERSIZED: () => serverError('oversized data'),
+  INVALID_SENDER: () => serverError('invalid sender'),
+  SENDER_NOT_EOA: () => serverError('sender not an eoa'),
+  NONCE_MAX: () => serverError('nonce has max value'),
+  NONCE_TOO_LOW: () => serverError('nonce too low'),
+  INSUFFICIENT_FUNDS: () => serverError('insufficient funds for gas * price + value'),
+  INTRINSIC_GAS: () => serverError('intrinsic gas too low'),
+  REPLACEMENT_UNDERPRICED: () => serverError('replacement transaction underpriced'),
+  POOL_FULL: () => serverError('txpool is full'),
+  JOURNAL_FAILED: () => serverError('transaction journal failed'),
   // keys (rpc/ports.ts)
   UNKNOWN_ACCOUNT: () => serverError('unknown account'),
   LOCKED: () => serverError('authentication needed: password or unlock'),
@@ -73,6 +101,7 @@ export const DOMAIN_ERRORS: Readonly<Record<string, Translate>> = {
 /** The client's view of whatever a handler threw; undefined for what nobody expected. */
 export const toRpcError = (error: unknown): RpcError | undefined => {
   if (error instanceof RpcError) return error
-  if (!isCoded(error)) return undefined
-  return DOMAIN_ERRORS[error.detail.code]?.(error.detail)
+  if (!isCoded(error) || !Object.hasOwn(DOMAIN_ERRORS, error.code)) return undefined
+  const translate = DOMAIN_ERRORS[error.code as keyof typeof DOMAIN_ERRORS] as (detail: object) => RpcError
+  return translate(error.detail)
 }

@@ -1,26 +1,54 @@
 import { hasRequirement, type Services } from './context.ts'
 import { type Method, type MethodTable, namespaceOf } from './method.ts'
+import { debug } from './methods/debug.ts'
 import { ethBlocks } from './methods/eth-blocks.ts'
 import { ethCall } from './methods/eth-call.ts'
 import { ethChain } from './methods/eth-chain.ts'
+import { ethFees } from './methods/eth-fees.ts'
 import { ethFilters } from './methods/eth-filters.ts'
 import { ethState } from './methods/eth-state.ts'
-import { ethSubscribe } from './methods/eth-subscribe.ts'
+import { subscriptionsOf } from './methods/eth-subscribe.ts'
 import { ethTransactions } from './methods/eth-transactions.ts'
+import { ethWallet } from './methods/eth-wallet.ts'
+import { miningOfNamespace } from './methods/mining.ts'
+import { nativeChain } from './methods/native-chain.ts'
+import { nativeConsensus } from './methods/native-consensus.ts'
+import { nativeEconomy } from './methods/native-economy.ts'
+import { nativeProofChain } from './methods/native-proof-chain.ts'
+import { twinsOf } from './methods/native-twins.ts'
 import { net } from './methods/net.ts'
 import { rpc } from './methods/rpc.ts'
+import { txpool } from './methods/txpool.ts'
+import { web3 } from './methods/web3.ts'
 
-/** Every method there is. Router, rpc_modules, OpenRPC, docs/rpc.md and the tables of each network derive from it. */
-export const METHODS: MethodTable = {
+const eth: MethodTable = {
   ...ethChain,
   ...ethState,
   ...ethBlocks,
   ...ethTransactions,
   ...ethCall,
+  ...ethFees,
   ...ethFilters,
-  ...ethSubscribe,
+  ...ethWallet,
+}
+
+/** Every method there is. Router, rpc_modules, OpenRPC, docs/rpc.md and the tables of each network derive from it. */
+export const METHODS: MethodTable = {
+  ...eth,
+  ...subscriptionsOf('eth'),
+  ...miningOfNamespace('eth'),
   ...net,
   ...rpc,
+  ...twinsOf(eth),
+  ...nativeChain,
+  ...nativeConsensus,
+  ...nativeEconomy,
+  ...nativeProofChain,
+  ...subscriptionsOf('native'),
+  ...miningOfNamespace('native'),
+  ...web3,
+  ...debug,
+  ...txpool,
 }
 
 /** The methods of an endpoint: those of its namespaces whose parts this node has. */

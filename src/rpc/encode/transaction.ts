@@ -1,4 +1,9 @@
-import type { AccessListEntry, Authorization, Transaction } from '../../primitives/transaction.ts'
+import {
+  type AccessListEntry,
+  type Authorization,
+  effectiveGasPrice,
+  type Transaction,
+} from '../../primitives/transaction.ts'
 import { jsonData, jsonHexOrNull, jsonQuantity, quantityOfBytes } from './hex.ts'
 
 /** Where a transaction stands; null while it is pending. */
@@ -16,14 +21,8 @@ export const transactionJson = (transaction: Transaction, position: Position | n
     position === null
       ? '"blockHash":null,"blockNumber":null,"transactionIndex":null'
       : `"blockHash":"${position.blockHash}","blockNumber":${jsonQuantity(position.blockNumber)},"transactionIndex":${jsonQuantity(position.index)}`
-  const price = position === null ? transaction.maxFeePerGas : effectivePrice(transaction, position.baseFeePerGas)
+  const price = position === null ? transaction.maxFeePerGas : effectiveGasPrice(transaction, position.baseFeePerGas)
   return `{${place},"from":"${transaction.from}","gas":${jsonQuantity(transaction.gasLimit)},"gasPrice":${jsonQuantity(price)}${typed},"hash":"${transaction.hash}","input":${jsonData(transaction.data)},"nonce":${jsonQuantity(transaction.nonce)},"to":${jsonHexOrNull(transaction.to)},"value":${jsonQuantity(transaction.value)},"type":"0x${transaction.type}","v":${jsonQuantity(transaction.v)},"r":"${quantityOfBytes(transaction.r)}","s":"${quantityOfBytes(transaction.s)}"}`
-}
-
-/** Wei per gas paid in a block: the cap, or base fee plus tip when that is less. A legacy transaction pays its whole gasPrice. */
-export const effectivePrice = (transaction: Transaction, baseFeePerGas: bigint): bigint => {
-  const offered = baseFeePerGas + transaction.maxPriorityFeePerGas
-  return transaction.type < 2 || offered > transaction.maxFeePerGas ? transaction.maxFeePerGas : offered
 }
 
 const typedMembers = (transaction: Transaction): string => {

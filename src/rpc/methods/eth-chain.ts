@@ -1,6 +1,6 @@
+import { suggestedGasPrice } from '../../rules/base-fee.ts'
 import { toQuantity } from '../../util/bytes.ts'
 import { ADDRESS_SCHEMA, BOOLEAN_SCHEMA, QUANTITY_SCHEMA } from '../codecs/scalars.ts'
-import { suggestedGasPrice } from '../gas-price.ts'
 import { type MethodTable, method } from '../method.ts'
 import { listOf, SYNC_SCHEMA } from '../schemas.ts'
 
@@ -62,12 +62,24 @@ export const ethChain = {
     params: [],
     result: QUANTITY_SCHEMA,
     notes: 'The base fee of the next block and ten percent, at most the ceiling.',
-    handler: ({ view }) => toQuantity(suggestedGasPrice(view)),
+    handler: ({ view }) => toQuantity(suggestedGasPrice(view.nextBaseFee(), view.params.baseFee)),
   }),
   eth_maxPriorityFeePerGas: method({
     summary: 'Tip to offer, wei: always 0x0',
     params: [],
     result: QUANTITY_SCHEMA,
     handler: () => '0x0',
+  }),
+  eth_lowerBoundGasPrice: method({
+    summary: 'Floor of the gas price, wei',
+    params: [],
+    result: QUANTITY_SCHEMA,
+    handler: ({ view }) => toQuantity(view.params.baseFee.lowerBoundWei),
+  }),
+  eth_upperBoundGasPrice: method({
+    summary: 'Ceiling of the gas price, wei',
+    params: [],
+    result: QUANTITY_SCHEMA,
+    handler: ({ view }) => toQuantity(view.params.baseFee.upperBoundWei),
   }),
 } satisfies MethodTable

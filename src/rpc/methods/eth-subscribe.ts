@@ -37,5 +37,3 @@ export const subscriptionsOf = <N extends string>(namespace: N) =>
       },
     }),
   }) satisfies MethodTable
-
-export const ethSubscribe: MethodTable = subscriptionsOf('eth')

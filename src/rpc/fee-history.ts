@@ -1,0 +1,112 @@
+import type { ChainBlock, ChainView } from '../chain/types.ts'
+import { LIMITS } from '../config/limits.ts'
+import { effectiveGasPrice } from '../primitives/transaction.ts'
+import { toQuantity } from '../util/bytes.ts'
+import { type Codec, codec } from './codec.ts'
+import type { BlockNumberRef } from './codecs/block.ts'
+import { asArray } from './codecs/object.ts'
+import { fail, parseQuantity, QUANTITY_SCHEMA } from './codecs/scalars.ts'
+import { serverError } from './errors.ts'
+
+/** Hex or decimal; more blocks than the limit means the limit. */
+export const blockCount: Codec<number> = codec(
+  'blockCount',
+  { anyOf: [QUANTITY_SCHEMA, { type: 'integer', minimum: 0 }] },
+  value => {
+    const count = typeof value === 'number' ? value : Number(parseDecimalOrHex(value))
+    if (!Number.isInteger(count) || count < 0) return fail('block count is not a whole number')
+    return Math.min(count, LIMITS.rpc.feeHistoryBlocks)
+  },
+)
+
+const parseDecimalOrHex = (value: unknown): bigint =>
+  typeof value === 'string' && /^[0-9]{1,20}$/.test(value) ? BigInt(value) : parseQuantity(value, 64)
+
+export const percentiles: Codec<readonly number[]> = codec(
+  'rewardPercentiles',
+  { type: 'array', items: { type: 'number', minimum: 0, maximum: 100 } },
+  value => {
+    const points = asArray(value, '[]float64')
+    return points.map(point => (typeof point === 'number' ? point : fail('a percentile is not a number')))
+  },
+)
+
+const checkPercentiles = (points: readonly number[]): void => {
+  if (points.length > LIMITS.rpc.feeHistoryPercentiles)
+    throw serverError(`invalid reward percentile: over the query limit ${LIMITS.rpc.feeHistoryPercentiles}`)
+  points.forEach((point, i) => {
+    if (point < 0 || point > 100) throw serverError(`invalid reward percentile: ${point}`)
+    const before = points[i - 1]
+    if (before !== undefined && point < before)
+      throw serverError(`invalid reward percentile: #${i - 1}:${before} >= #${i}:${point}`)
+  })
+}
+
+const newestOf = (view: ChainView, ref: BlockNumberRef): number => {
+  const head = view.head().header.number
+  if (ref === 'latest' || ref === 'pending') return head
+  const number = ref === 'earliest' ? 0 : ref
+  if (number > head) throw serverError(`request beyond head block: requested ${number}, head ${head}`)
+  return number
+}
+
+/** eth_feeHistory: base fees of the blocks and of the one after them, fullness by the base fee rule's bound (DESIGN 6), tips paid. */
+export const feeHistory = async (
+  view: ChainView,
+  count: number,
+  newest: BlockNumberRef,
+  points: readonly number[] | undefined,
+): Promise<object> => {
+  checkPercentiles(points ?? [])
+  if (count === 0) return { oldestBlock: '0x0', baseFeePerGas: [], gasUsedRatio: [] }
+  const last = newestOf(view, newest)
+  const oldest = Math.max(0, last - count + 1)
+  const fees: string[] = []
+  const ratios: number[] = []
+  const rewards: string[][] = []
+  for (let number = oldest; number <= last; number++) {
+    const block = await view.blockByNumber(number)
+    if (block === undefined) throw serverError(`block ${number} is not available`)
+    fees.push(toQuantity(block.header.baseFeePerGas ?? 0n))
+    ratios.push(fullness(view, block.header.gasUsed))
+    if (points !== undefined) rewards.push(await rewardsOf(view, block, points))
+  }
+  fees.push(toQuantity(await feeAfter(view, last)))
+  return {
+    oldestBlock: toQuantity(oldest),
+    baseFeePerGas: fees,
+    gasUsedRatio: ratios,
+    ...(points !== undefined && { reward: rewards }),
+  }
+}
+
+const fullness = (view: ChainView, gasUsed: bigint): number => {
+  const bound = view.params.baseFee.maxBlockGasUsed
+  return gasUsed >= bound ? 1 : Number(gasUsed) / Number(bound)
+}
+
+const feeAfter = async (view: ChainView, number: number): Promise<bigint> => {
+  if (number >= view.head().header.number) return view.nextBaseFee()
+  const child = await view.blockByNumber(number + 1)
+  return child?.header.baseFeePerGas ?? 0n
+}
+
+/** At each percentile of the block's gas, in order of tips, the tip paid there; zeros for an empty block. */
+const rewardsOf = async (view: ChainView, block: ChainBlock, points: readonly number[]): Promise<string[]> => {
+  const { transactions, header } = block
+  if (transactions.length === 0) return points.map(() => '0x0')
+  const receipts = (await view.receipts(header.number)) ?? []
+  const base = header.baseFeePerGas ?? 0n
+  const paid = transactions.map((transaction, i) => ({
+    tip: effectiveGasPrice(transaction, base) - base,
+    gas: receipts[i]?.gasUsed ?? 0n,
+  }))
+  paid.sort((a, b) => (a.tip < b.tip ? -1 : a.tip > b.tip ? 1 : 0))
+  let at = 0
+  let sum = paid[0]?.gas ?? 0n
+  return points.map(point => {
+    const threshold = BigInt(Math.floor((Number(header.gasUsed) * point) / 100))
+    while (sum < threshold && at < paid.length - 1) sum += paid[++at]?.gas ?? 0n
+    return toQuantity(paid[at]?.tip ?? 0n)
+  })
+}
