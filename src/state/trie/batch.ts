@@ -1,4 +1,6 @@
-import { asBuffer, type Hex } from '../../util/bytes.ts'
+import { assert } from '../../util/assert.ts'
+import { type Hex, hexToBytes } from '../../util/bytes.ts'
+import { EMPTY_CODE_HASH } from '../account.ts'
 import type { AccountFields, PackedBatch } from './types.ts'
 
 /*
@@ -26,47 +28,55 @@ export interface AccountOptions {
  * most once. Keys are addresses and slots, or with `hashed` their keccak hashes; the trie's thread hashes and sorts.
  */
 export class BatchPacker {
-  private bytes: Buffer = Buffer.allocUnsafeSlow(FIRST_CAPACITY)
+  private bytes: Buffer
+  private view: DataView
   private at = HEADER_BYTES
   private accounts = 0
   private slots = 0
+  /** Where the account last named stands, what it is called, and whether it is being deleted. */
   private current = 0
   private currentKey: Hex = '0x'
-  private dropping = false
+  private currentKind: number = KIND.put
+  private currentSlots = 0
   private readonly storageOf: Hex[] = []
   private readonly hashed: boolean
 
-  constructor(options: { readonly hashed?: boolean } = {}) {
+  /** `bytes`: room to start with, when the size is known about. */
+  constructor(options: { readonly hashed?: boolean; readonly bytes?: number } = {}) {
     this.hashed = options.hashed ?? false
+    this.bytes = Buffer.allocUnsafeSlow(Math.max(options.bytes ?? 0, FIRST_CAPACITY))
+    this.view = viewOf(this.bytes)
   }
 
   /**
    * An account's new fields; undefined deletes it with all its storage (slots given for it are ignored); 'keep' leaves the
    * fields of an existing account as they are and is for accounts of which only storage changes.
    */
-  account(key: Hex, fields: AccountFields | 'keep' | undefined, options: AccountOptions = {}): this {
+  account(key: Hex, fields: AccountFields | 'keep' | undefined, options: AccountOptions = NO_OPTIONS): this {
+    assert(key.length === (this.hashed ? 66 : 42), 'an account is named by its address, or its hash in a hashed batch')
     const at = this.reserve(ACCOUNT_BYTES)
-    const { bytes } = this
-    bytes.fill(0, at, at + ACCOUNT_BYTES)
-    bytes.write(key.slice(2), at, 'hex')
+    const { view } = this
+    this.bytes.write(key.slice(2), at, 'hex')
     this.accounts++
     this.current = at
     this.currentKey = key
-    this.dropping = fields === undefined
-    if (fields === 'keep') bytes[at + 108] = KIND.keep
+    this.currentSlots = 0
+    this.currentKind = KIND.delete
+    if (fields === 'keep') this.currentKind = KIND.keep
     else if (fields !== undefined) {
-      bytes.write(fields.codeHash.slice(2), at + 32, 'hex')
-      writeWord(bytes, fields.balance, at + 64)
-      writeNonce(bytes, fields.nonce, at + 96)
-      bytes[at + 108] = options.clearStorage ? KIND.putCleared : KIND.put
+      this.currentKind = options.clearStorage ? KIND.putCleared : KIND.put
+      this.putFields(at, fields)
       if (options.clearStorage) this.storageOf.push(key)
     }
+    view.setUint32(at + 104, 0)
+    view.setUint32(at + 108, this.currentKind, true)
     return this
   }
 
   /** A slot of the account last named; a zero word deletes it. */
   slot(key: Hex, value: Hex | Uint8Array): this {
-    if (this.dropping) return this
+    if (this.currentKind === KIND.delete) return this
+    assert(key.length === 66, 'a slot is a 32-byte word')
     const at = this.reserve(SLOT_BYTES)
     const { bytes } = this
     bytes.write(key.slice(2), at, 'hex')
@@ -75,9 +85,8 @@ export class BatchPacker {
       bytes.fill(0, at + 32, at + SLOT_BYTES - value.byteLength)
       bytes.set(value, at + SLOT_BYTES - value.byteLength)
     }
-    const count = bytes.readUInt32LE(this.current + 104)
-    if (count === 0 && bytes[this.current + 108] !== KIND.putCleared) this.storageOf.push(this.currentKey)
-    bytes.writeUInt32LE(count + 1, this.current + 104)
+    if (this.currentSlots++ === 0 && this.currentKind !== KIND.putCleared) this.storageOf.push(this.currentKey)
+    this.view.setUint32(this.current + 104, this.currentSlots, true)
     this.slots++
     return this
   }
@@ -88,17 +97,30 @@ export class BatchPacker {
 
   /** The packed batch; the packer starts over empty. */
   finish(): PackedBatch {
-    const { bytes, entries } = this
-    bytes.writeUInt32LE(this.accounts, 0)
-    bytes.writeUInt32LE(this.slots, 4)
-    bytes.fill(0, 8, HEADER_BYTES)
-    bytes[8] = this.hashed ? 1 : 0
-    const buffer = bytes.buffer.slice(0, this.at) as ArrayBuffer
+    const { bytes, view, entries } = this
+    view.setUint32(0, this.accounts, true)
+    view.setUint32(4, this.slots, true)
+    view.setBigUint64(8, this.hashed ? 1n : 0n, true)
+    const buffer = (bytes.buffer as ArrayBuffer).transfer(this.at)
     const storageOf = this.storageOf.slice()
+    this.bytes = Buffer.allocUnsafeSlow(FIRST_CAPACITY)
+    this.view = viewOf(this.bytes)
     this.at = HEADER_BYTES
-    this.accounts = this.slots = 0
-    this.storageOf.length = 0
+    this.accounts = this.slots = this.storageOf.length = 0
     return { buffer, storageOf, entries }
+  }
+
+  private putFields(at: number, { nonce, balance, codeHash }: AccountFields): void {
+    const { bytes, view } = this
+    if (codeHash === EMPTY_CODE_HASH) bytes.set(EMPTY_CODE, at + 32)
+    else bytes.write(codeHash.slice(2), at + 32, 'hex')
+    assert(balance >= 0n && balance <= MAX_U256, 'a balance fits 256 bits')
+    const large = balance > MAX_U64
+    view.setBigUint64(at + 64, large ? balance >> 192n : 0n)
+    view.setBigUint64(at + 72, large ? balance >> 128n : 0n)
+    view.setBigUint64(at + 80, large ? balance >> 64n : 0n)
+    view.setBigUint64(at + 88, balance)
+    view.setBigUint64(at + 96, BigInt(nonce), true)
   }
 
   private reserve(size: number): number {
@@ -107,33 +129,19 @@ export class BatchPacker {
       const larger = Buffer.allocUnsafeSlow(this.bytes.byteLength * 2)
       this.bytes.copy(larger, 0, 0, at)
       this.bytes = larger
+      this.view = viewOf(larger)
     }
     this.at = at + size
     return at
   }
 }
 
-const writeWord = (bytes: Buffer, value: bigint, at: number): void => {
-  if (value <= 0xffff_ffff_ffff_ffffn) {
-    bytes.writeBigUInt64BE(value, at + 24)
-    return
-  }
-  bytes.writeBigUInt64BE(value & 0xffff_ffff_ffff_ffffn, at + 24)
-  bytes.writeBigUInt64BE((value >> 64n) & 0xffff_ffff_ffff_ffffn, at + 16)
-  if (value < 1n << 128n) return
-  bytes.writeBigUInt64BE((value >> 128n) & 0xffff_ffff_ffff_ffffn, at + 8)
-  bytes.writeBigUInt64BE(value >> 192n, at)
-}
+const NO_OPTIONS: AccountOptions = {}
+const MAX_U64 = 2n ** 64n - 1n
+const MAX_U256 = 2n ** 256n - 1n
+const EMPTY_CODE = hexToBytes(EMPTY_CODE_HASH)
 
-const writeNonce = (bytes: Buffer, nonce: number | bigint, at: number): void => {
-  if (typeof nonce === 'bigint') bytes.writeBigUInt64LE(nonce, at)
-  else {
-    bytes.writeUInt32LE(nonce >>> 0, at)
-    bytes.writeUInt32LE(Math.floor(nonce / 2 ** 32), at + 4)
-  }
-}
+const viewOf = (bytes: Buffer): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
 /** An empty batch: a block that changes nothing. */
 export const emptyBatch = (): PackedBatch => new BatchPacker().finish()
-
-export const packedBytes = (batch: PackedBatch): Uint8Array => asBuffer(new Uint8Array(batch.buffer))
