@@ -1,7 +1,11 @@
+import { join } from 'node:path'
 import type { Logger } from '../util/logger.ts'
+import { buildBlock, executeBlock, type TransactionRunner } from './block-loop.ts'
 import type { Engine } from './engine.ts'
 import type { Executor } from './execution.ts'
-import { createFastExecutor } from './fast-executor.ts'
+import { createFastRunner, type EngineSource } from './fast-runner.ts'
+import { createOracleRunner } from './oracle-runner.ts'
+import { createShadowExecutor } from './shadow.ts'
 
 export type ExecutionMode = 'fast' | 'ethereumjs' | 'shadow'
 
@@ -14,13 +18,39 @@ export interface ExecutorOptions {
   readonly engine?: Engine
 }
 
-/** EthereumJS is large: nothing of it is loaded before the first message with code, a product figure of start-up and memory. */
-const engineLoader = (given: Engine | undefined): (() => Promise<Engine>) => {
-  let loading = given === undefined ? undefined : Promise.resolve(given)
-  return () => {
-    loading ??= import('./engines/ethereumjs.ts').then(module => module.createEthereumJsEngine())
-    return loading
+/** EthereumJS is large: nothing of it is loaded before the first message with code, for start-up time and memory are product figures. */
+const createEngineSource = (given: Engine | undefined): EngineSource => {
+  let loading: Promise<Engine> | undefined
+  const source: EngineSource = {
+    loaded: given,
+    load: () => {
+      loading ??= import('./engines/ethereumjs.ts').then(module => module.createEthereumJsEngine())
+      return loading.then(engine => {
+        source.loaded ??= engine
+        return source.loaded
+      })
+    },
   }
+  return source
 }
 
-export const createExecutor = ({ engine }: ExecutorOptions): Executor => createFastExecutor(engineLoader(engine))
+const createPlainExecutor = (runner: TransactionRunner, warmUp: () => Promise<void>): Executor => ({
+  build: (journal, env, source, budget, credits = []) => buildBlock(runner, journal, env, source, budget, credits),
+  execute: (journal, env, transactions, credits = []) => executeBlock(runner, journal, env, transactions, credits),
+  warmUp,
+})
+
+/**
+ * Executes blocks: `fast` by our own rules, `ethereumjs` through its VM, `shadow` by both with a comparison of every block
+ * (DESIGN 9). One executor serves the whole process; blocks on separate journals may run side by side.
+ */
+export const createExecutor = ({ mode, logger, reproductionDir, engine }: ExecutorOptions): Executor => {
+  const engines = createEngineSource(engine)
+  const warmUp = async (): Promise<void> => {
+    await engines.load()
+  }
+  if (mode === 'ethereumjs') return createPlainExecutor(createOracleRunner(), warmUp)
+  const fast = createPlainExecutor(createFastRunner(engines), warmUp)
+  if (mode === 'fast') return fast
+  return createShadowExecutor(fast, { logger, directory: reproductionDir ?? join(process.cwd(), 'shadow') })
+}

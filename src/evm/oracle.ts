@@ -1,0 +1,165 @@
+import type { Block as EthereumJsBlock } from '@ethereumjs/block'
+import type { Common } from '@ethereumjs/common'
+import { createTxFromRLP, type TypedTransaction } from '@ethereumjs/tx'
+import { Address } from '@ethereumjs/util'
+import { createVM, type RunTxResult, runTx, type VM } from '@ethereumjs/vm'
+import { evmForkAt } from '../config/forks.ts'
+import { createAddress } from '../primitives/address.ts'
+import type { Receipt } from '../primitives/receipt.ts'
+import type { Transaction } from '../primitives/transaction.ts'
+import { effectiveGasPrice } from '../primitives/transaction.ts'
+import type { Journal } from '../state/journal.ts'
+import { assert } from '../util/assert.ts'
+import { bytesToHex, type Hex, hexToBytes } from '../util/bytes.ts'
+import { CodedError } from '../util/errors.ts'
+import { addResult, beginBlock, finishBlock } from './block-run.ts'
+import { createCommon, transactionParams } from './engines/common.ts'
+import { JournalAdapter } from './engines/journal-adapter.ts'
+import type { BlockEnv } from './env.ts'
+import type { BlockExecution, Credit } from './execution.ts'
+import { forkRulesAt } from './fork-rules.ts'
+
+/** The VM would not run a transaction; `reason` is its own text. */
+export interface OracleRefusal {
+  readonly code: 'ORACLE_REFUSED'
+  readonly index: number
+  readonly reason: string
+}
+
+/** Runs one transaction after the others of its block. Throws what the VM throws, the journal reverted to before it. */
+export type OracleRun = (tx: Transaction, gasUsedBefore: bigint) => Promise<Receipt>
+
+/**
+ * The VM of EthereumJS as it comes, over a journal. It shares nothing with the executor but the journal, its adapter and the sums
+ * at the end of the block. Slow (0.4 ms per transfer): for tests, for shadow mode and for doubt.
+ */
+export const beginOracleRun = async (journal: Journal, env: BlockEnv): Promise<OracleRun> => {
+  const common = createCommon(env.params, evmForkAt(env.params.forks, env.number))
+  const vm = await createOracleVm(common, journal, env)
+  const block = blockFrom(env, common)
+  return (tx, gasUsedBefore) => runOne(vm, block, journal, env, tx, gasUsedBefore)
+}
+
+/** A whole block, judged by the VM alone; throws CodedError<OracleRefusal> at the first transaction that it refuses. */
+export const runOracle = async (
+  journal: Journal,
+  env: BlockEnv,
+  transactions: readonly Transaction[],
+  credits: readonly Credit[],
+): Promise<BlockExecution> => {
+  const runTransaction = await beginOracleRun(journal, env)
+  const run = beginBlock(env)
+  for (const [index, tx] of transactions.entries()) {
+    try {
+      checkOwnRules(journal, env, tx, run.gasUsed)
+      addResult(run, tx, await runTransaction(tx, run.gasUsed))
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause)
+      throw new CodedError<OracleRefusal>({ code: 'ORACLE_REFUSED', index, reason }, { cause })
+    }
+  }
+  return finishBlock(run, journal, credits, [])
+}
+
+const createOracleVm = (common: Common, journal: Journal, env: BlockEnv): Promise<VM> => {
+  const state = new JournalAdapter()
+  state.attach(journal)
+  const blockchain = {
+    getBlock: async (number: number) => ({ hash: () => hexToBytes(env.blockHash(number)) }),
+    putBlock: async () => {},
+    shallowCopy: () => blockchain,
+  }
+  return createVM({ common, stateManager: state, blockchain })
+}
+
+/** As much of a block as runTx reads; a real one would insist on a blob base fee of at least 1. */
+const blockFrom = (env: BlockEnv, common: Common): EthereumJsBlock =>
+  ({
+    common,
+    header: {
+      number: BigInt(env.number),
+      coinbase: new Address(hexToBytes(env.miner)),
+      timestamp: BigInt(env.timestamp),
+      difficulty: BigInt(env.prevRandao),
+      prevRandao: hexToBytes(env.prevRandao),
+      gasLimit: env.gasLimit,
+      gasUsed: 0n,
+      baseFeePerGas: env.baseFeePerGas,
+      getBlobGasPrice: () => 0n,
+    },
+    errorStr: () => `block ${env.number}`,
+  }) as unknown as EthereumJsBlock
+
+/** What this chain asks beyond Ethereum's rules: the whole gas limit payable, a chain id that fits, no blobs. */
+const checkOwnRules = (journal: Journal, env: BlockEnv, tx: Transaction, gasUsed: bigint): void => {
+  if (tx.type === 3) throw new Error('blob transactions are not part of this chain')
+  if (tx.chainId !== undefined && tx.chainId !== env.params.chainId) throw new Error('wrong chain id')
+  if (journal.balance(tx.from) < tx.gasLimit * tx.maxFeePerGas + tx.value)
+    throw new Error('the whole limit is not payable')
+  if (tx.gasLimit > env.gasLimit) throw new Error('gas limit above the block limit')
+  if (cappedLimit(env, tx) + gasUsed > env.gasLimit) throw new Error('the block is full')
+}
+
+const cappedLimit = (env: BlockEnv, tx: Transaction): bigint =>
+  tx.gasLimit < env.params.maxTxExecutionGas ? tx.gasLimit : env.params.maxTxExecutionGas
+
+/** The library's own transaction, its sender recovered from the signature, its gas limit cut to what may be used (DESIGN 2). */
+const oracleTransaction = (tx: Transaction, env: BlockEnv, common: Common): TypedTransaction => {
+  const options = { common, params: transactionParams(env.params), freeze: false }
+  const decoded = createTxFromRLP(tx.raw, options)
+  const sender = decoded.getSenderAddress()
+  if (sender.toString() !== tx.from) throw new Error(`sender ${sender.toString()} is not ${tx.from}`)
+  return Object.assign(decoded, { gasLimit: cappedLimit(env, tx), getSenderAddress: () => sender })
+}
+
+const runOne = async (
+  vm: VM,
+  block: EthereumJsBlock,
+  journal: Journal,
+  env: BlockEnv,
+  tx: Transaction,
+  gasUsedBefore: bigint,
+): Promise<Receipt> => {
+  const libraryTx = oracleTransaction(tx, env, vm.common)
+  const price = effectiveGasPrice(tx, vm.common.isActivatedEIP(1559) ? env.baseFeePerGas : 0n)
+  // The part of the limit that cannot be used is bought too: code can see the balance.
+  const withheld = (tx.gasLimit - libraryTx.gasLimit) * price
+  if (withheld > 0n) journal.subBalance(tx.from, withheld)
+  const result = await runTx(vm, { tx: libraryTx, block, blockGasUsed: gasUsedBefore })
+  if (withheld > 0n) journal.addBalance(tx.from, withheld)
+  assert(result.amountSpent === result.totalGasSpent * price, 'both price a unit of gas alike')
+  takeBackTip(journal, env, result)
+  journal.endTransaction()
+  return receiptFrom(tx, result, price)
+}
+
+/** The VM pays the tip to the coinbase; here the whole fee is divided at the end of the block (DESIGN 6). */
+const takeBackTip = (journal: Journal, env: BlockEnv, { minerValue }: RunTxResult): void => {
+  if (minerValue === 0n) return
+  journal.subBalance(env.miner, minerValue)
+  if (forkRulesAt(env.params, env.number).sweepsEmpty) journal.sweepTouched()
+}
+
+const receiptFrom = (tx: Transaction, result: RunTxResult, price: bigint): Receipt => {
+  const { receipt, totalGasSpent, bloom, execResult } = result
+  const failed = 'status' in receipt ? Number(receipt.status) === 0 : execResult.exceptionError !== undefined
+  return {
+    type: tx.type,
+    status: failed ? 0 : 1,
+    cumulativeGasUsed: receipt.cumulativeBlockGasUsed,
+    gasUsed: totalGasSpent,
+    effectiveGasPrice: price,
+    contractAddress: contractAddress(tx, result),
+    logsBloom: bloom.bitvector,
+    logs: receipt.logs.map(([address, topics, data]) => ({
+      address: bytesToHex(address),
+      topics: topics.map(bytesToHex),
+      data,
+    })),
+  }
+}
+
+const contractAddress = (tx: Transaction, { createdAddress }: RunTxResult): Hex | null => {
+  if (tx.to !== null) return null
+  return createdAddress === undefined ? createAddress(tx.from, tx.nonce) : bytesToHex(createdAddress.bytes)
+}
