@@ -6,8 +6,8 @@ import type { HeapSlot } from './heap.ts'
  * One sender's transactions in nonce order. The first `ready` of them follow each other from the account's nonce without a gap and
  * the balance pays for all of them; the first `executable` of those also reach the base fee. What comes after `ready` is queued.
  *
- * Only appends, pops and replacements touch `entries` in place; removing from the front or the middle makes a new array, so that
- * a selection under way keeps reading the one it began with.
+ * What a block takes from the front leaves in a new array, so that a selection under way keeps reading the one it began with; all
+ * other changes happen in place, at or behind the end of what a selection may read, or put another transaction of the same nonce.
  */
 export class Sender {
   readonly address: Hex
@@ -61,7 +61,6 @@ export class Sender {
     const replaced = this.entries[at]
     if (replaced?.transaction.nonce === entry.transaction.nonce) {
       this.entries[at] = entry
-      if (this.announced > at) this.announced = at
       if (at < this.ready) this.recount(baseFee)
       else {
         this.queuedSlots += entry.slots - replaced.slots
@@ -70,7 +69,7 @@ export class Sender {
       return replaced
     }
     if (at === this.entries.length) this.entries.push(entry)
-    else this.entries = this.entries.toSpliced(at, 0, entry)
+    else this.entries.splice(at, 0, entry)
     this.queuedSlots += entry.slots
     this.extend(baseFee)
     return undefined
@@ -117,7 +116,7 @@ export class Sender {
   dropReadyTail(baseFee: bigint): PoolEntry {
     const entry = this.entries[this.ready - 1] as PoolEntry
     if (this.ready === this.entries.length) this.entries.pop()
-    else this.entries = this.entries.toSpliced(this.ready - 1, 1)
+    else this.entries.splice(this.ready - 1, 1)
     this.ready--
     this.readySlots -= entry.slots
     this.readyCostWei -= entry.costWei

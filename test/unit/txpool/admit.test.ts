@@ -183,6 +183,16 @@ describe('replacement', () => {
     expect(replace(old, { ...enough, maxPriorityFeePerGas: 2_199_999_999n })).toEqual(refused)
   })
 
+  test('ten percent of an odd price is rounded up', () => {
+    const old = { maxFeePerGas: 30n * GWEI + 1n, maxPriorityFeePerGas: 30n * GWEI + 1n }
+    const minimum = 33n * GWEI + 2n
+    expect(replace(old, { maxFeePerGas: minimum - 1n })).toMatchObject({
+      code: 'REPLACEMENT_UNDERPRICED',
+      minFeeWei: minimum,
+    })
+    expect(replace(old, { maxFeePerGas: minimum })).toBeUndefined()
+  })
+
   test('a tip of zero may stay zero', () => {
     const old = { type: 2, maxFeePerGas: 30n * GWEI, maxPriorityFeePerGas: 0n } as const
     expect(replace(old, { ...old, maxFeePerGas: 33n * GWEI })).toBeUndefined()

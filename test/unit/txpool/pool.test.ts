@@ -147,6 +147,18 @@ describe('selection', () => {
   })
 })
 
+test('a selection ends with what it began with, though others took the place of what was evicted', () => {
+  const { pool } = createPool({ limits: SMALL_LIMITS })
+  for (let nonce = 0; nonce < 8; nonce++) pool.admit(transaction({ from: ALICE, nonce }), 0, 'local')
+  const selection = pool.select()
+  expect(selection.next()?.nonce).toBe(0)
+  for (const nonce of [0, 1]) pool.admit(transaction({ from: BOB, nonce }), 0, 'local')
+  for (const nonce of [9, 10]) pool.admit(transaction({ from: ALICE, nonce }), 0, 'local')
+  const rest: number[] = []
+  for (let tx = selection.next(); tx; tx = selection.next()) rest.push(tx.nonce)
+  expect(rest).toEqual([1, 2, 3, 4, 5])
+})
+
 describe('blocks', () => {
   test('drop what they include, and what another transaction of the same nonce overtook', () => {
     const { pool, accounts } = createPool()
@@ -261,6 +273,42 @@ describe('room', () => {
     })
     pool.admit(transaction({ from: address(5), nonce: 0, maxFeePerGas: 31n * GWEI }), 0, 'local')
     expect(nonces(pool.content().pending.get(address(4)) ?? [])).toEqual([0])
+  })
+
+  test('who pays least is judged at the new base fee', () => {
+    const { pool } = createPool({ limits: SMALL_LIMITS })
+    // At 25 gwei Alice tips 5 and Bob 3; at 30 gwei nothing is left for Alice, and Bob still tips 3.
+    for (const nonce of [0, 1]) {
+      pool.admit(transaction({ from: ALICE, nonce, maxFeePerGas: 30n * GWEI }), 0, 'local')
+      const fees = { type: 2, maxFeePerGas: 90n * GWEI, maxPriorityFeePerGas: 3n * GWEI } as const
+      pool.admit(transaction({ from: BOB, nonce, ...fees }), 0, 'local')
+      for (const who of [CAROL, address(4)])
+        pool.admit(transaction({ from: who, nonce, maxFeePerGas: 60n * GWEI }), 0, 'local')
+    }
+    for (const who of [ALICE, BOB])
+      for (const nonce of [5, 6, 7]) {
+        const fees =
+          who === ALICE ? {} : ({ type: 2, maxFeePerGas: 90n * GWEI, maxPriorityFeePerGas: 3n * GWEI } as const)
+        pool.admit(transaction({ from: who, nonce, ...fees }), 0, 'local')
+      }
+    pool.onBlock({ number: 1, transactions: [], baseFee: 30n * GWEI, nowMs: 0 })
+    pool.admit(transaction({ from: address(5), nonce: 9, maxFeePerGas: 50n * GWEI }), 0, 'local')
+    pool.admit(transaction({ from: address(5), nonce: 0, maxFeePerGas: 50n * GWEI }), 0, 'local')
+    expect(nonces(pool.content().queued.get(ALICE) ?? [])).not.toContain(7)
+    expect(nonces(pool.content().queued.get(BOB) ?? [])).toEqual([5, 6, 7])
+    expect(pool.content().pending.get(BOB)?.length).toBe(2)
+    expect([...pool.content().pending.keys()]).toContain(address(5))
+  })
+
+  test('an account keeps within its queue when a block unlinks what it had ready', () => {
+    const { pool, accounts } = createPool({ limits: SMALL_LIMITS })
+    for (let nonce = 0; nonce < 6; nonce++) {
+      pool.admit(transaction({ from: ALICE, nonce, value: nonce === 0 ? TOKEN : 0n }), 0, 'local')
+    }
+    accounts.balances.set(ALICE, TOKEN)
+    pool.onBlock({ number: 1, transactions: [], baseFee: FLOOR, nowMs: 0, touched: [ALICE] })
+    expect(pool.counts()).toEqual({ pending: 0, queued: 3 })
+    expect(nonces(pool.content().queued.get(ALICE) ?? [])).toEqual([1, 2, 3])
   })
 
   test('large transactions count by their bytes', () => {
