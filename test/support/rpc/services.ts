@@ -1,0 +1,92 @@
+import type { PoolPort } from '../../../src/chain/types.ts'
+import { keccak256Hex } from '../../../src/crypto/hash.ts'
+import { recoverSender } from '../../../src/crypto/sender.ts'
+import { sign } from '../../../src/crypto/signature.ts'
+import type { AccessListResult, CallRequest, CallResult, CallService } from '../../../src/evm/call-types.ts'
+import { decodeTransaction, type Transaction, withSender } from '../../../src/primitives/transaction.ts'
+import type { NodeInfo, Wallet } from '../../../src/rpc/ports.ts'
+import type { Hex } from '../../../src/util/bytes.ts'
+import { CodedError } from '../../../src/util/errors.ts'
+import { KEY, SENDER } from './memory-chain.ts'
+
+/** Holds what it is given; refuses with the error it was told. */
+export class MemoryPool implements PoolPort {
+  readonly #pending = new Map<Hex, Transaction>()
+  readonly #listeners = new Set<(transaction: Transaction) => void>()
+  /** The next submission fails with this. */
+  refusal: { readonly code: string } | undefined
+
+  async submit(raw: Uint8Array): Promise<Hex> {
+    if (this.refusal !== undefined) throw new CodedError(this.refusal)
+    const transaction = withSender(decodeTransaction(raw), recoverSender(raw))
+    this.add(transaction)
+    return transaction.hash
+  }
+  add(transaction: Transaction): void {
+    this.#pending.set(transaction.hash, transaction)
+    for (const listener of this.#listeners) listener(transaction)
+  }
+  get(hash: Hex): Transaction | undefined {
+    return this.#pending.get(hash)
+  }
+  nextNonce(): number {
+    return 5 + this.#pending.size
+  }
+  counts() {
+    return { pending: this.#pending.size, queued: 0 }
+  }
+  content() {
+    return { pending: Map.groupBy(this.#pending.values(), ({ from }) => from), queued: new Map<Hex, Transaction[]>() }
+  }
+  onPending(listener: (transaction: Transaction) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+}
+
+/** Answers calls with their own data, or fails as told. */
+export class EchoCalls implements CallService {
+  failure: Error | undefined
+  requests: CallRequest[] = []
+
+  #take(request: CallRequest): void {
+    this.requests.push(request)
+    if (this.failure !== undefined) throw this.failure
+  }
+  async call(request: CallRequest): Promise<CallResult> {
+    this.#take(request)
+    return { output: request.message.data, gasUsed: 21_000n }
+  }
+  async estimateGas(request: CallRequest): Promise<bigint> {
+    this.#take(request)
+    return 21_000n
+  }
+  async createAccessList(request: CallRequest): Promise<AccessListResult> {
+    this.#take(request)
+    return { accessList: [], gasUsed: 21_000n }
+  }
+  async close(): Promise<void> {}
+}
+
+export const NODE: NodeInfo = {
+  clientVersion: 'tandem/0.1.0/linux-x64/node26.0.0',
+  protocolVersion: 1,
+  coinbase: `0x${'c0'.repeat(20)}`,
+  peerCount: () => 3,
+  listening: () => true,
+}
+
+export const NO_KEYS: Wallet = {
+  accounts: () => [],
+  sign: address => {
+    throw new CodedError({ code: 'UNKNOWN_ACCOUNT', address })
+  },
+}
+
+export const ONE_KEY: Wallet = {
+  accounts: () => [SENDER],
+  sign: (_, digest) => sign(digest, KEY),
+}
+
+/** Filler data of a known hash. */
+export const hashOf = (text: string): Hex => keccak256Hex(Buffer.from(text))
