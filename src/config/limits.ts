@@ -88,6 +88,8 @@ export const LIMITS = {
     pastRounds: 64,
     /** Bodies of one height kept for late decisions; the rest is asked for by hash. */
     heldBlocks: 8,
+    /** Recovered signatures remembered: they come again in justifications and certificates. */
+    cachedSignatures: 8_192,
     voteBytes: 32 * 1024,
     proposalBytes: 5 * 1024 * 1024,
   },

@@ -8,7 +8,7 @@ import type { DurableFile, FileSystem } from './files.ts'
  * Write-ahead log: what this node said and must not contradict after a restart (reference/consensus.md 1.11).
  *
  * Record: u32 length of what follows the checksum | u32 crc32 of it | u8 type | u32 batch | payload. (crc32 rather than crc32c:
- * node:zlib has it natively.) Records wait in memory until `sync` writes them in one batch and waits for the disk, and the
+ * node:zlib has it natively.) Records wait in memory until they are taken and written as one batch and waits for the disk, and the
  * next batch is written only after that. So at any crash one batch at most is in doubt, and of that batch nothing had left the process.
  * The file is filled with zeros ahead of the writing position: a sync then has no change of the file's size to record.
  */
@@ -25,13 +25,13 @@ export interface Wal {
   /** What the log held when it was opened, oldest first; given once, then forgotten. */
   takeEntries(): readonly WalEntry[]
   append(type: number, payload: Uint8Array): void
-  /** Whether anything waits for `sync`. */
+  /** Whether anything waits to be written. */
   readonly isDirty: boolean
-  /** Everything appended before the call is durable when this resolves. One call at a time. */
-  sync(): Promise<void>
+  /** Takes all records waiting now as one batch; the answer writes it and resolves when it is durable. One batch at a time. */
+  take(): () => Promise<void>
   /** Bytes in use, waiting ones included. */
   readonly sizeBytes: number
-  /** Starts the log anew with these entries alone, at one stroke. Nothing may wait for `sync`. */
+  /** Starts the log anew with these entries alone, at one stroke. Nothing may wait. */
   reset(entries: readonly WalEntry[]): Promise<void>
   close(): Promise<void>
 }
@@ -56,11 +56,12 @@ class FileWal implements Wal {
   #file: DurableFile | null = null
   #waiting: Uint8Array[] = []
   #waitingBytes = 0
+  #takenBytes = 0
   #position: number
   #allocated: number
   #batch: number
   #tornBytes: number
-  #syncing = false
+  #writing = false
 
   constructor(files: FileSystem, path: string, scanned: Scan, fileBytes: number) {
     this.#files = files
@@ -81,7 +82,7 @@ class FileWal implements Wal {
   }
 
   get sizeBytes(): number {
-    return this.#position + this.#waitingBytes
+    return this.#position + this.#takenBytes + this.#waitingBytes
   }
 
   get isDirty(): boolean {
@@ -94,35 +95,38 @@ class FileWal implements Wal {
     this.#waitingBytes += record.byteLength
   }
 
-  async sync(): Promise<void> {
-    assert(!this.#syncing, 'one sync of the log at a time')
-    if (!this.isDirty) return
-    this.#syncing = true
-    try {
-      this.#file ??= await this.#openFile()
-      const bytes = Buffer.concat(this.#waiting, this.#waitingBytes)
-      this.#waiting = []
-      this.#waitingBytes = 0
-      this.#batch++
-      this.#allocate(this.#position + bytes.byteLength)
-      this.#file.write(bytes, this.#position)
-      this.#position += bytes.byteLength
-      await this.#file.sync()
-    } finally {
-      this.#syncing = false
-    }
+  take(): () => Promise<void> {
+    if (!this.isDirty) return async () => {}
+    const batch = Buffer.concat(this.#waiting, this.#waitingBytes)
+    this.#waiting = []
+    this.#waitingBytes = 0
+    this.#takenBytes = batch.byteLength
+    this.#batch++
+    return () => this.#write(batch)
+  }
+
+  async #write(batch: Uint8Array): Promise<void> {
+    assert(!this.#writing, 'one batch of the log at a time')
+    this.#writing = true
+    this.#file ??= await this.#openFile()
+    this.#allocate(this.#position + batch.byteLength)
+    this.#file.write(batch, this.#position)
+    this.#position += batch.byteLength
+    this.#takenBytes = 0
+    await this.#file.sync()
+    // Stays set after a failure: what reached the disk is unknown then, and nothing may be written behind it.
+    this.#writing = false
   }
 
   async reset(entries: readonly WalEntry[]): Promise<void> {
-    assert(!this.isDirty && !this.#syncing, 'a log is reset when nothing waits')
+    assert(!this.isDirty && !this.#writing, 'a log is reset when nothing waits')
     await this.close()
-    const records = entries.map(({ type, payload }) => recordOf(type, 0, payload))
+    const records = entries.map(({ type, payload }) => recordOf(type, this.#batch - 1, payload))
     const content = Buffer.concat([MAGIC, ...records])
     await this.#files.replace(this.#path, content)
     this.#position = content.byteLength
     this.#allocated = content.byteLength
     this.#tornBytes = 0
-    this.#batch = 1
     this.#mustReset = false
   }
 

@@ -41,10 +41,11 @@ export interface Watermark {
   readonly last: SignedMark | null
   /** The signature given before for exactly this; null when it may be signed now. Throws SIGNING_REFUSED otherwise. */
   check(position: SignPosition, digest: Uint8Array): Uint8Array | null
-  /** Remembers a signature just made; it must not leave the process before `sync` resolved. */
+  /** Remembers a signature just made; it must not leave the process before it is durable. */
   advance(mark: SignedMark): void
   readonly isDirty: boolean
-  sync(): Promise<void>
+  /** Takes the mark as it stands; the answer writes it and resolves when it is durable. */
+  take(): () => Promise<void>
   close(): Promise<void>
 }
 
@@ -111,12 +112,17 @@ class FileWatermark implements Watermark {
     this.#dirty = true
   }
 
-  async sync(): Promise<void> {
-    if (!this.#dirty || this.#last === null) return
+  take(): () => Promise<void> {
+    const mark = this.#last
+    if (!this.#dirty || mark === null) return async () => {}
     this.#dirty = false
+    return () => this.#write(mark)
+  }
+
+  async #write(mark: SignedMark): Promise<void> {
     this.#file ??= await this.#openFile()
     this.#sequence++
-    this.#file.write(slotOf(this.#sequence, this.#last), (this.#sequence % 2) * SLOT_BYTES)
+    this.#file.write(slotOf(this.#sequence, mark), (this.#sequence % 2) * SLOT_BYTES)
     await this.#file.sync()
   }
 

@@ -1,0 +1,52 @@
+import type { Block } from '../primitives/block.ts'
+import { decodeExtraData, type ExtraData } from '../primitives/extra-data.ts'
+import type { SigningDomain } from '../primitives/vote.ts'
+import { maxTimestamp } from '../rules/timestamp.ts'
+import type { Clock } from '../util/clock.ts'
+import { isCoded } from '../util/errors.ts'
+import { certificateFault, type Recover } from './certificate.ts'
+import type { CommitteePort, Head, ValidateContext, Verdict } from './ports.ts'
+
+export const readExtraData = (block: Block): ExtraData | undefined => {
+  try {
+    return decodeExtraData(block.header.extraData)
+  } catch (error) {
+    if (isCoded(error)) return undefined
+    throw error
+  }
+}
+
+const invalid = (proven: boolean, reason: string): Verdict => ({ valid: false, proven, reason })
+
+/** What consensus itself demands of a proposed block, before it is executed; null when nothing is amiss. */
+export const consensusFault = (
+  block: Block,
+  { number }: ValidateContext,
+  head: Head,
+  committees: CommitteePort,
+  domain: SigningDomain,
+  recover: Recover,
+): Verdict | null => {
+  const extra = readExtraData(block)
+  if (extra === undefined) return invalid(true, 'extra data cannot be read')
+  const { parentCertificate } = extra
+  if (number === 1) return parentCertificate === null ? null : invalid(true, 'a certificate of genesis')
+  if (parentCertificate === null) return invalid(true, 'no parent certificate')
+  const committee = committees.committee(number - 1)
+  if (committee === undefined) return invalid(false, 'committee of the parent unknown')
+  const parent = { number: number - 1, blockHash: head.hash }
+  const fault = certificateFault(parentCertificate, parent, committee, domain, recover)
+  return fault === null ? null : invalid(true, `parent certificate: ${fault}`)
+}
+
+/**
+ * A block from a clock a little ahead waits until its second has come; one further ahead is not voted for, though it breaks no
+ * rule for good (reference/consensus.md 1.10). Answers whether to go on.
+ */
+export const awaitTimestamp = async (timestamp: number, clock: Clock): Promise<boolean> => {
+  const nowMs = clock.nowMs()
+  if (timestamp > maxTimestamp(nowMs)) return false
+  const dueMs = timestamp * 1000
+  if (dueMs > nowMs) await new Promise<void>(resolve => clock.schedule(dueMs, resolve))
+  return true
+}

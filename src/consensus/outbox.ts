@@ -1,0 +1,86 @@
+/**
+ * Persist before send (reference/consensus.md 1.11): what is to leave the process waits here until everything logged and signed
+ * so far is durable. All of one event-loop turn shares one sync of the log and one of the watermark. The log goes first: a crash in
+ * between leaves the watermark behind, which the log repairs; the other order would look like a lost log.
+ *
+ * Cost: a committee of one speaks, hears itself and decides in one turn, so its proposal, prepare, commit and decision are one
+ * batch: two syncs a height. With others, the proposer's proposal and prepare share one, its commit and the decision take one each.
+ */
+export interface Syncable {
+  readonly isDirty: boolean
+  /** Takes what waits now; the answer writes it and resolves when it is durable. What comes later is not part of it. */
+  take(): () => Promise<void>
+}
+
+export class Outbox {
+  readonly #stores: readonly Syncable[]
+  readonly #onError: (error: Error) => void
+  #waiting: (() => void)[] = []
+  #flushing: Promise<void> | null = null
+  #closed = false
+
+  /** `stores` in the order in which they are made durable. */
+  constructor(stores: readonly Syncable[], onError: (error: Error) => void) {
+    this.#stores = stores
+    this.#onError = onError
+  }
+
+  push(action: () => void): void {
+    this.#waiting.push(action)
+  }
+
+  /** To be called at the end of a turn. Actions run in order; at once when there is nothing to make durable. */
+  flush(): void {
+    if (this.#flushing !== null || this.#waiting.length === 0 || this.#closed) return
+    if (this.#stores.every(store => !store.isDirty)) {
+      this.#release(this.#take())
+      return
+    }
+    this.#flushing = this.#drain().finally(() => {
+      this.#flushing = null
+      this.flush()
+    })
+  }
+
+  /** Nothing leaves any more; resolves when no sync is under way. What was logged stays logged. */
+  async close(): Promise<void> {
+    this.#closed = true
+    this.#waiting = []
+    await this.#flushing
+  }
+
+  /** Runs once no sync is under way, and keeps others from beginning meanwhile. */
+  async exclusively(action: () => Promise<void>): Promise<void> {
+    while (this.#flushing !== null) await this.#flushing
+    this.#flushing = action().finally(() => {
+      this.#flushing = null
+    })
+    await this.#flushing
+    this.flush()
+  }
+
+  async #drain(): Promise<void> {
+    try {
+      while (this.#waiting.length > 0) {
+        const actions = this.#take()
+        const writes = this.#stores.map(store => store.take())
+        for (const write of writes) await write()
+        if (this.#closed) return
+        this.#release(actions)
+      }
+    } catch (error) {
+      this.#closed = true
+      this.#onError(error instanceof Error ? error : new Error(String(error)))
+    }
+  }
+
+  #take(): readonly (() => void)[] {
+    const actions = this.#waiting
+    this.#waiting = []
+    return actions
+  }
+
+  #release(actions: readonly (() => void)[]): void {
+    for (const action of actions) action()
+  }
+}
