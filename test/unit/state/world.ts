@@ -12,6 +12,7 @@ import { Store } from '../../../src/storage/store.ts'
 import { bigintToBytes, bytesToHex, EMPTY_BYTES, type Hex, hexToBytes } from '../../../src/util/bytes.ts'
 import { silentLogger } from '../../../src/util/logger.ts'
 import { temporaryDirectory } from '../storage/temp-store.ts'
+import { fakeHeader } from './fake-header.ts'
 import type { MemoryState } from './memory-state.ts'
 
 /** A world state on a store of its own, and the chain's part in a commit: a header row and the batch. */
@@ -60,10 +61,6 @@ export const temporaryWorld = async (options?: Partial<WorldStateOptions>): Prom
   onTestFinished(() => world.close())
   return world
 }
-
-/** The fields up to the state root as a header has them, and some after. */
-export const fakeHeader = (stateRoot: Hex): Uint8Array =>
-  RLP.encode([new Uint8Array(32), new Uint8Array(32), new Uint8Array(20), hexToBytes(stateRoot), new Uint8Array(600)])
 
 const trieRoot = async (entries: Iterable<readonly [Hex, Uint8Array]>): Promise<Uint8Array> => {
   const trie = await createMPT()
