@@ -142,6 +142,7 @@ class FileWal implements Wal {
     if (this.#position === 0) {
       file.write(MAGIC, 0)
       this.#position = MAGIC.byteLength
+      this.#allocated = Math.max(this.#allocated, MAGIC.byteLength)
     }
     // The remains of a torn batch must not stand behind records written from now on.
     if (this.#tornBytes > 0) file.write(new Uint8Array(this.#tornBytes), this.#position)

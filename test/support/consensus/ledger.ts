@@ -1,0 +1,112 @@
+import type {
+  BlockCodec,
+  BuildRequest,
+  DecidedBlock,
+  ExecutionPort,
+  Head,
+  Verdict,
+} from '../../../src/consensus/ports.ts'
+import { type Block, decodeBlock, encodeBlock, sealBlock } from '../../../src/primitives/block.ts'
+import type { Certificate } from '../../../src/primitives/certificate.ts'
+import { encodeExtraData } from '../../../src/primitives/extra-data.ts'
+import { EMPTY_LIST_HASH, type Header, ZERO_NONCE } from '../../../src/primitives/header.ts'
+import { type Hex, ZERO_ADDRESS, ZERO_HASH } from '../../../src/util/bytes.ts'
+
+export const GENESIS_HASH: Hex = `0x${'11'.repeat(32)}`
+
+export const blockCodec: BlockCodec = {
+  encode: encodeBlock,
+  decode: async bytes => ({ ...decodeBlock(bytes), transactions: [] }),
+}
+
+const NO_BLOOM = new Uint8Array(256)
+
+/** An empty block; `salt` tells blocks of the same place apart. */
+export const makeBlock = (
+  place: Pick<Header, 'number' | 'parentHash' | 'timestamp'>,
+  proposer: Hex,
+  parentCertificate: Certificate | null,
+  salt: number,
+): Block => {
+  const vanity = new Uint8Array(4)
+  new DataView(vanity.buffer).setUint32(0, salt)
+  const extraData = encodeExtraData({
+    version: 1,
+    vanity,
+    proposer,
+    parentCertificate,
+    proofTip: ZERO_HASH,
+    proofHeadersHash: EMPTY_LIST_HASH,
+    evidenceRoot: EMPTY_LIST_HASH,
+  })
+  const header: Header = {
+    ...place,
+    sha3Uncles: EMPTY_LIST_HASH,
+    miner: ZERO_ADDRESS,
+    stateRoot: ZERO_HASH,
+    transactionsRoot: ZERO_HASH,
+    receiptsRoot: ZERO_HASH,
+    logsBloom: NO_BLOOM,
+    difficulty: 1n,
+    gasLimit: 1n,
+    gasUsed: 0n,
+    extraData,
+    mixHash: ZERO_HASH,
+    nonce: ZERO_NONCE,
+    baseFeePerGas: 1n,
+  }
+  return sealBlock(header, { transactions: [], proofHeaders: [], evidence: [] })
+}
+
+/** The chain of one node in memory. It survives the node: what `commit` finished is there after a crash. */
+export class Ledger implements ExecutionPort {
+  readonly blocks: DecidedBlock[] = []
+  built = 0
+  validated = 0
+  wanted = 0
+  /** Makes the next commit fail, or every build wait for it. */
+  failCommit: Error | null = null
+  failBuild: Error | null = null
+  verdict: Verdict = { valid: true }
+  #salt: number
+
+  constructor(salt = 0) {
+    this.#salt = salt
+  }
+
+  head(): Head {
+    const last = this.blocks.at(-1)
+    if (last === undefined) return { number: 0, hash: GENESIS_HASH, timestamp: 0, certificate: null }
+    const { number, timestamp } = last.block.header
+    return { number, hash: last.block.hash, timestamp, certificate: last.certificate }
+  }
+
+  async build(request: BuildRequest): Promise<Block> {
+    if (this.failBuild !== null) throw this.failBuild
+    this.built++
+    return makeBlock(request, request.proposer, request.parentCertificate, this.#salt++)
+  }
+
+  async validate(block: Block): Promise<Verdict> {
+    this.validated++
+    return block.header.parentHash === this.head().hash
+      ? this.verdict
+      : { valid: false, proven: true, reason: 'parent' }
+  }
+
+  async commit(block: Block, certificate: Certificate): Promise<void> {
+    await Promise.resolve()
+    if (this.failCommit !== null) throw this.failCommit
+    if (block.header.parentHash !== this.head().hash) throw new Error('not the next block')
+    this.blocks.push({ block, certificate })
+    this.wanted = Math.max(0, this.wanted - 1)
+  }
+
+  async decided(number: number): Promise<DecidedBlock | undefined> {
+    return this.blocks[number - 1]
+  }
+
+  wantsBlock(): boolean {
+    return this.wanted > 0
+  }
+}

@@ -1,0 +1,60 @@
+import type { Committee } from '../../../src/consensus/committee.ts'
+import { createConsensusEngine } from '../../../src/consensus/engine.ts'
+import type { ConsensusEngine, ConsensusEngineOptions, ConsensusSigner } from '../../../src/consensus/engine-types.ts'
+import { type NetworkPort, nullNetwork } from '../../../src/consensus/ports.ts'
+import { openWal } from '../../../src/consensus/wal.ts'
+import { openWatermark } from '../../../src/consensus/watermark.ts'
+import { keccak256 } from '../../../src/crypto/hash.ts'
+import { addressOf, recoverAddress, sign } from '../../../src/crypto/signature.ts'
+import type { Clock } from '../../../src/util/clock.ts'
+import { silentLogger } from '../../../src/util/logger.ts'
+import { blockCodec, GENESIS_HASH, type Ledger } from './ledger.ts'
+import type { MemoryFiles } from './memory-files.ts'
+
+export const DOMAIN = { chainId: 1_998_999, genesisHash: GENESIS_HASH }
+
+export const keyOf = (index: number): Uint8Array => keccak256(new TextEncoder().encode(`validator ${index}`))
+export const signerOf = (index: number): ConsensusSigner => {
+  const key = keyOf(index)
+  return { address: addressOf(key), sign: digest => sign(digest, key) }
+}
+
+export const committeeOf = (size: number): Committee => ({
+  members: Array.from({ length: size }, (_, index) => signerOf(index).address),
+})
+
+export interface MemberParts {
+  readonly index: number
+  readonly size: number
+  readonly clock: Clock
+  readonly files: MemoryFiles
+  readonly ledger: Ledger
+  readonly network?: NetworkPort
+  readonly blockTimeMs?: number
+  readonly overrides?: Partial<ConsensusEngineOptions>
+}
+
+export interface Member {
+  readonly engine: ConsensusEngine
+  readonly errors: Error[]
+}
+
+/** A real engine over memory: real keys, real log and watermark formats. */
+export const createMember = async (parts: MemberParts): Promise<Member> => {
+  const { index, size, clock, files, ledger, network = nullNetwork, blockTimeMs = 1000, overrides } = parts
+  const errors: Error[] = []
+  const committee = committeeOf(size)
+  const engine = createConsensusEngine({
+    ports: { execution: ledger, committee: { committee: () => committee }, network, blocks: blockCodec },
+    clock,
+    signer: signerOf(index),
+    recover: recoverAddress,
+    wal: await openWal(files, 'wal'),
+    watermark: await openWatermark(files, 'watermark'),
+    params: { ...DOMAIN, blockTimeMs, roundTimeoutMs: 1000 },
+    logger: silentLogger,
+    onFatal: error => errors.push(error),
+    ...overrides,
+  })
+  return { engine, errors }
+}

@@ -1,0 +1,122 @@
+import { describe, expect, test } from 'vitest'
+import { certificateFault } from '../../../src/consensus/certificate.ts'
+import { recoverAddress } from '../../../src/crypto/signature.ts'
+import { Ledger } from '../../support/consensus/ledger.ts'
+import { ManualClock, settle } from '../../support/consensus/manual-clock.ts'
+import { committeeOf, createMember, DOMAIN } from '../../support/consensus/member.ts'
+import { MemoryFiles } from '../../support/consensus/memory-files.ts'
+
+const alone = async (blockTimeMs = 1000) => {
+  const clock = new ManualClock()
+  const files = new MemoryFiles()
+  const ledger = new Ledger()
+  const { engine, errors } = await createMember({ index: 0, size: 1, clock, files, ledger, blockTimeMs })
+  return { clock, files, ledger, engine, errors }
+}
+
+describe('a committee of one', () => {
+  test('seals a block each second, aligned to the second, and each child carries the certificate of its parent', async () => {
+    const { clock, ledger, engine, errors } = await alone()
+    await engine.start()
+    await clock.advance(10_400)
+    expect(ledger.blocks).toHaveLength(11)
+    const times = ledger.blocks.map(({ block }) => block.header.timestamp)
+    expect(times).toEqual(times.map((_, index) => times[0]! + index))
+    const committee = committeeOf(1)
+    for (const { block, certificate } of ledger.blocks) {
+      const sealed = { number: block.header.number, blockHash: block.hash }
+      expect(certificateFault(certificate, sealed, committee, DOMAIN, recoverAddress)).toBeNull()
+      expect(certificate.round).toBe(0)
+    }
+    expect(errors).toEqual([])
+    expect(engine.status()).toMatchObject({ mode: 'voting', number: 12, round: 0, committeeSize: 1, decided: 11 })
+    await engine.stop()
+  })
+
+  test('needs two syncs a height: one of the log, one of the watermark', async () => {
+    const { clock, files, engine, ledger } = await alone()
+    await engine.start()
+    await clock.advance(2_000)
+    const before = files.syncs
+    const blocks = ledger.blocks.length
+    await clock.advance(10_000)
+    expect(ledger.blocks.length - blocks).toBe(10)
+    expect(files.syncs - before).toBe(20)
+    await engine.stop()
+  })
+
+  test('keeps a block time of parts of a second, with equal timestamps inside a second', async () => {
+    const { clock, ledger, engine } = await alone(200)
+    await engine.start()
+    await clock.advance(2_000)
+    expect(ledger.blocks).toHaveLength(11)
+    const times = ledger.blocks.map(({ block }) => block.header.timestamp)
+    expect(times.at(-1)! - times[0]!).toBe(2)
+    await engine.stop()
+  })
+
+  test('instant mode: a block for each request, none otherwise, and those that came meanwhile at once', async () => {
+    const { clock, ledger, engine } = await alone(0)
+    await engine.start()
+    await clock.advance(60_000)
+    expect(ledger.blocks).toHaveLength(0)
+    engine.requestBlock()
+    await settle()
+    expect(ledger.blocks).toHaveLength(1)
+    await clock.advance(60_000)
+    expect(ledger.blocks).toHaveLength(1)
+    // Blocks without transactions do not breed more of themselves, though the pool asks for two.
+    ledger.wanted = 2
+    engine.requestBlock()
+    await settle()
+    expect(ledger.blocks).toHaveLength(2)
+    // A request during a build is not lost.
+    ledger.wanted = 2
+    engine.requestBlock()
+    engine.requestBlock()
+    await settle()
+    expect(ledger.blocks).toHaveLength(4)
+    await engine.stop()
+  })
+
+  test('a failed build is tried again in the next round', async () => {
+    const { clock, ledger, engine } = await alone()
+    ledger.failBuild = new Error('pool')
+    await engine.start()
+    await clock.advance(900)
+    ledger.failBuild = null
+    await clock.advance(2_000)
+    expect(ledger.blocks[0]?.certificate.round).toBe(1)
+    expect(engine.status().roundChanges).toBeGreaterThan(0)
+    await engine.stop()
+  })
+
+  test('stops for good when a commit fails', async () => {
+    const { clock, ledger, engine, errors } = await alone()
+    await engine.start()
+    await clock.advance(1_500)
+    ledger.failCommit = new Error('disk full')
+    await clock.advance(5_000)
+    expect(errors).toEqual([ledger.failCommit])
+    expect(engine.status().mode).toBe('failed')
+    const built = ledger.built
+    await clock.advance(10_000)
+    expect(ledger.built).toBe(built)
+    await engine.stop()
+  })
+
+  test('stops while it is waiting, and goes on where it was', async () => {
+    const { clock, files, ledger, engine } = await alone()
+    await engine.start()
+    await clock.advance(3_500)
+    await engine.stop()
+    const blocks = ledger.blocks.length
+    await clock.advance(3_000)
+    expect(ledger.blocks).toHaveLength(blocks)
+    const again = await createMember({ index: 0, size: 1, clock, files, ledger })
+    await again.engine.start()
+    await clock.advance(2_000)
+    expect(ledger.blocks.length).toBeGreaterThan(blocks + 1)
+    await again.engine.stop()
+  })
+})
