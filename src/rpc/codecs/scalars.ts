@@ -87,7 +87,8 @@ export const data: Codec<Uint8Array> = codec('data', DATA_SCHEMA, parseBytes)
 export const address: Codec<Hex> = codec('address', ADDRESS_SCHEMA, parseAddress)
 export const hash: Codec<Hex> = codec('hash', HASH_SCHEMA, parseHash)
 export const slot: Codec<Hex> = codec('position', { type: 'string', pattern: '^0x[0-9a-fA-F]{0,64}$' }, parseSlot)
-export const boolean: Codec<boolean> = codec('boolean', BOOLEAN_SCHEMA, parseBoolean)
+/** Whether a block shows its transactions in full or as hashes. */
+export const full: Codec<boolean> = codec('full', BOOLEAN_SCHEMA, parseBoolean)
 export const nonce8: Codec<Hex> = codec('nonce', { type: 'string', pattern: '^0x[0-9a-f]{16}$' }, value =>
   fixed(value, 16, 'types.BlockNonce'),
 )

@@ -2,7 +2,7 @@ import type { ChainBlock } from '../../chain/types.ts'
 import { toQuantity } from '../../util/bytes.ts'
 import type { BlockNumberRef, BlockRef } from '../codecs/block.ts'
 import { block, blockNumber } from '../codecs/block.ts'
-import { boolean, hash, index, QUANTITY_SCHEMA } from '../codecs/scalars.ts'
+import { full, hash, index, QUANTITY_SCHEMA } from '../codecs/scalars.ts'
 import type { Context } from '../context.ts'
 import { blockJson, headerJson } from '../encode/block.ts'
 import { NULL_JSON, RawJson } from '../json.ts'
@@ -31,14 +31,14 @@ const headerOf = (context: Context, ref: BlockRef): Later<RawJson> =>
 export const ethBlocks = {
   eth_getBlockByNumber: method({
     summary: 'A block by number or tag, with its transactions as hashes or in full',
-    params: [blockNumber, boolean],
+    params: [blockNumber, full],
     result: orNull(BLOCK_SCHEMA),
     notes: 'The pending block has neither number nor hash.',
     handler: blockByNumberRef,
   }),
   eth_getBlockByHash: method({
     summary: 'A block by hash, with its transactions as hashes or in full',
-    params: [hash, boolean],
+    params: [hash, full],
     result: orNull(BLOCK_SCHEMA),
     handler: ({ rendered }, id, full) => rendered.blockByHash(id, full),
   }),

@@ -2,7 +2,7 @@ import { toQuantity } from '../../util/bytes.ts'
 import { chainConfig, flatParams, forkStatus } from '../chain-config.ts'
 import { optional } from '../codec.ts'
 import { block, blockNumber } from '../codecs/block.ts'
-import { ADDRESS_SCHEMA, address, BOOLEAN_SCHEMA, boolean, QUANTITY_SCHEMA } from '../codecs/scalars.ts'
+import { ADDRESS_SCHEMA, address, BOOLEAN_SCHEMA, full, QUANTITY_SCHEMA } from '../codecs/scalars.ts'
 import type { Context } from '../context.ts'
 import type { RawJson } from '../json.ts'
 import { type MethodTable, method } from '../method.ts'
@@ -38,7 +38,7 @@ export const nativeChain = {
   native_getBlockNumber: { ...ethChain.eth_blockNumber },
   native_getBlock: method({
     summary: 'A block by number, tag or hash',
-    params: [block, boolean],
+    params: [block, full],
     result: orNull(BLOCK_SCHEMA),
     handler: (context, ref, full): RawJson | Promise<RawJson> =>
       isHash(ref) ? context.rendered.blockByHash(ref, full) : blockByNumberRef(context, ref as number, full),

@@ -1,7 +1,7 @@
 import { LIMITS } from '../../config/limits.ts'
-import { optional } from '../codec.ts'
+import { named, optional } from '../codec.ts'
 import { type BlockNumberRef, type BlockRef, blockNumber } from '../codecs/block.ts'
-import { ADDRESS_SCHEMA, boolean, hash } from '../codecs/scalars.ts'
+import { ADDRESS_SCHEMA, full, hash } from '../codecs/scalars.ts'
 import { consensusBlockJson } from '../consensus-info.ts'
 import type { Context } from '../context.ts'
 import { headerNotFound, invalidParams, serverError } from '../errors.ts'
@@ -57,7 +57,7 @@ const block = optional(blockNumber)
 export const nativeConsensus = {
   native_getBlockWithConsensusInfo: method({
     summary: 'A block with its round, the numbers of its votes and its committee',
-    params: [blockNumber, boolean],
+    params: [blockNumber, full],
     result: orNull(CONSENSUS_BLOCK_SCHEMA),
     notes:
       '`round` and `commitMsgNum` come from the certificate in the next block, at the head from the one this node holds; `prepareMsgNum` is the quorum.',
@@ -65,19 +65,19 @@ export const nativeConsensus = {
   }),
   native_getBlockWithConsensusInfoByNumber: method({
     summary: 'As native_getBlockWithConsensusInfo',
-    params: [blockNumber, boolean],
+    params: [blockNumber, full],
     result: orNull(CONSENSUS_BLOCK_SCHEMA),
     handler: withConsensus,
   }),
   native_getBlockWithConsensusInfoByHash: method({
     summary: 'As native_getBlockWithConsensusInfo, by hash',
-    params: [hash, boolean],
+    params: [hash, full],
     result: orNull(CONSENSUS_BLOCK_SCHEMA),
     handler: withConsensus,
   }),
   native_getBlockWithConsensusInfoRange: method({
     summary: 'Blocks with how they were decided, ascending, both ends included',
-    params: [blockNumber, blockNumber, optional(boolean)],
+    params: [named('from', blockNumber), named('to', blockNumber), optional(full)],
     result: listOf(CONSENSUS_BLOCK_SCHEMA),
     notes: 'At most 100 blocks; more is -32602. Transactions are hashes unless the third argument is true.',
     handler: (context, from, to, full) => {
