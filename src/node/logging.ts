@@ -1,5 +1,5 @@
 import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino'
-import pretty from 'pino-pretty'
+import { prettyFactory } from 'pino-pretty'
 import type { Logger } from '../util/logger.ts'
 
 export const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const
@@ -44,17 +44,32 @@ export const createLogger = (options: LoggingOptions): Logger & PinoLogger =>
   )
 
 /** In-process and synchronous: no worker to start, and nothing is lost when the process ends. */
-const person = (options: LoggingOptions): DestinationStream =>
-  pretty({
+const person = (options: LoggingOptions): DestinationStream => {
+  const format = prettyFactory({
     colorize: options.colour ?? (options.destination === undefined && process.stderr.isTTY === true),
-    destination: options.destination ?? 2,
-    sync: true,
-    singleLine: true,
     translateTime: 'SYS:HH:MM:ss.l',
-    ignore: 'module',
-    messageFormat: (log, key) =>
-      log['module'] === undefined ? String(log[key]) : `${String(log['module'])}: ${String(log[key])}`,
-  }) as DestinationStream
+    customPrettifiers: { time: time => String(time) },
+    hideObject: true,
+    messageFormat: sentence,
+  })
+  const destination = options.destination ?? pino.destination({ dest: 2, sync: true })
+  return { write: line => destination.write(format(line)) }
+}
+
+/** `module: message key=value ...`, with the stack of an error below. */
+const sentence = (log: Record<string, unknown>, messageKey: string): string => {
+  const { level: _level, time: _time, module, err, [messageKey]: message, ...fields } = log
+  let text = module === undefined ? String(message) : `${String(module)}: ${String(message)}`
+  for (const key in fields) text += ` ${key}=${shown(fields[key])}`
+  const stack = (err as { stack?: unknown } | undefined)?.stack
+  if (stack !== undefined) text += `\n    ${String(stack).replaceAll('\n', '\n    ')}`
+  return text
+}
+
+/** Plain words as they are; everything else as JSON, which also keeps control characters off the terminal. */
+const shown = (value: unknown): string =>
+  typeof value === 'string' && PLAIN_WORD.test(value) ? value : JSON.stringify(value)
+const PLAIN_WORD = /^[\w.:/@+%-]+$/
 
 /** JSON has no bigint: wei and gas are written as decimal strings. */
 const withoutBigints = (fields: Record<string, unknown>): Record<string, unknown> => {
