@@ -3,6 +3,7 @@ import type { AccessListEntry } from '../primitives/transaction.ts'
 import type { Journal } from '../state/journal.ts'
 import type { Hex } from '../util/bytes.ts'
 import type { BlockEnv } from './env.ts'
+import type { Prefetcher } from './prefetch.ts'
 
 /** One message at depth 0. The sender's nonce is already raised and its gas bought. */
 export interface EngineMessage {
@@ -42,6 +43,8 @@ export interface EngineResult {
 export interface Interrupt {
   /** Wall-clock work between two yields, milliseconds. */
   readonly sliceMs: number
+  /** Gives other work its turn; by default one round of the event loop. */
+  giveWay?(): Promise<void>
   /** true: give up; the engine throws CodedError<InterruptedError> and leaves the journal to be reverted by the caller. */
   shouldStop(): boolean
 }
@@ -59,6 +62,8 @@ export interface AccessRecorder {
 export interface EngineOptions {
   readonly interrupt?: Interrupt
   readonly accesses?: AccessRecorder
+  /** Where the journal's base cannot be read at once: asked before each read of an account, a slot or code. */
+  readonly prefetch?: Prefetcher
 }
 
 /**

@@ -1,9 +1,10 @@
 import type { Block as EthereumJsBlock } from '@ethereumjs/block'
-import type { Common } from '@ethereumjs/common'
-import { createTxFromRLP, type TypedTransaction } from '@ethereumjs/tx'
+import type { Common, ParamsDict } from '@ethereumjs/common'
+import { createTxFromRLP, paramsTx, type TypedTransaction } from '@ethereumjs/tx'
 import { Address } from '@ethereumjs/util'
 import { createVM, type RunTxResult, runTx, type VM } from '@ethereumjs/vm'
 import { evmForkAt } from '../config/forks.ts'
+import type { ChainParams } from '../config/networks.ts'
 import { createAddress } from '../primitives/address.ts'
 import type { Receipt } from '../primitives/receipt.ts'
 import type { Transaction } from '../primitives/transaction.ts'
@@ -13,7 +14,7 @@ import { assert } from '../util/assert.ts'
 import { bytesToHex, type Hex, hexToBytes } from '../util/bytes.ts'
 import { CodedError } from '../util/errors.ts'
 import { addResult, beginBlock, finishBlock } from './block-run.ts'
-import { createCommon, transactionParams } from './engines/common.ts'
+import { createCommon } from './engines/common.ts'
 import { JournalAdapter } from './engines/journal-adapter.ts'
 import type { BlockEnv } from './env.ts'
 import type { BlockExecution, Credit } from './execution.ts'
@@ -98,6 +99,18 @@ const checkOwnRules = (journal: Journal, env: BlockEnv, tx: Transaction, gasUsed
     throw new Error('the whole limit is not payable')
   if (tx.gasLimit > env.gasLimit) throw new Error('gas limit above the block limit')
   if (cappedLimit(env, tx) + gasUsed > env.gasLimit) throw new Error('the block is full')
+}
+
+/** Transaction gas prices with the network's flat calldata price in place (DESIGN 2). */
+const transactionParams = (params: ChainParams): ParamsDict => {
+  const copy: ParamsDict = structuredClone(paramsTx)
+  if (params.calldataGasPerByte === null) return copy
+  const price = Number(params.calldataGasPerByte)
+  for (const entry of Object.values(copy)) {
+    if ('txDataZeroGas' in entry) entry['txDataZeroGas'] = price
+    if ('txDataNonZeroGas' in entry) entry['txDataNonZeroGas'] = price
+  }
+  return copy
 }
 
 const cappedLimit = (env: BlockEnv, tx: Transaction): bigint =>

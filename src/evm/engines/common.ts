@@ -1,5 +1,4 @@
 import { Common, createCustomCommon, Mainnet, type ParamsDict } from '@ethereumjs/common'
-import { paramsTx } from '@ethereumjs/tx'
 import type { EvmFork } from '../../config/forks.ts'
 import { evmForkAt } from '../../config/forks.ts'
 import type { ChainParams } from '../../config/networks.ts'
@@ -8,18 +7,6 @@ import { kzgVerifier } from './kzg.ts'
 
 /** EthereumJS' own name of a fork, where it differs from ours. */
 const hardforkName = (fork: EvmFork): string => (fork === 'frontier' ? 'chainstart' : fork)
-
-/** Transaction gas prices with the network's flat calldata price in place (DESIGN 2). */
-export const transactionParams = (params: ChainParams): ParamsDict => {
-  const copy: ParamsDict = structuredClone(paramsTx)
-  if (params.calldataGasPerByte === null) return copy
-  const price = Number(params.calldataGasPerByte)
-  for (const entry of Object.values(copy)) {
-    if ('txDataZeroGas' in entry) entry['txDataZeroGas'] = price
-    if ('txDataNonZeroGas' in entry) entry['txDataNonZeroGas'] = price
-  }
-  return copy
-}
 
 /**
  * Answers the lookups of the interpreter from memory: as it comes, Common searches its lists several times per opcode
@@ -58,7 +45,6 @@ const remember = (common: Common): Common => {
 export const createCommon = (params: ChainParams, fork: EvmFork): Common =>
   createCustomCommon({ chainId: params.chainId, name: 'tandem' }, Mainnet, {
     hardfork: hardforkName(fork),
-    params: transactionParams(params),
     customCrypto: { ...customCrypto, kzg: kzgVerifier },
   })
 

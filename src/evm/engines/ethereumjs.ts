@@ -105,11 +105,11 @@ const runOn = async (
   journal: Journal,
   env: BlockEnv,
   message: EngineMessage,
-  { interrupt, accesses }: EngineOptions,
+  { interrupt, accesses, prefetch }: EngineOptions,
 ): Promise<EngineResult> => {
   const { evm } = instance
   instance.env = env
-  evm.begin(journal, interrupt)
+  evm.begin(journal, interrupt, prefetch)
   warmUp(instance, env, message)
   evm.warm.record(accesses)
   const result = await evm.runCall({

@@ -11,6 +11,7 @@ import { Address } from '@ethereumjs/util'
 import { Journal } from '../../state/journal.ts'
 import { EMPTY_BYTES, type Hex, ZERO_HASH } from '../../util/bytes.ts'
 import type { Interrupt } from '../engine.ts'
+import type { Prefetcher } from '../prefetch.ts'
 import { createFastInterpreter, type FastInterpreterClass, StepClock } from './fast-interpreter.ts'
 import { fastTable } from './fast-operations.ts'
 import { JournalAdapter } from './journal-adapter.ts'
@@ -108,8 +109,8 @@ export class FastEvm extends EVM {
     this.table = fastTable(self._opcodeMap, common)
   }
 
-  begin(journal: Journal, interrupt: Interrupt | undefined): void {
-    this.state.attach(journal)
+  begin(journal: Journal, interrupt: Interrupt | undefined, prefetch: Prefetcher | undefined): void {
+    this.state.attach(journal, prefetch)
     this.warm.begin()
     this.clock = new StepClock(interrupt)
   }

@@ -28,7 +28,7 @@ export class StepClock {
     this.steps = STEPS_PER_CHECK
     const interrupt = this.#interrupt
     if (interrupt === undefined || performance.now() < this.#sliceEndMs) return
-    await yieldToEventLoop()
+    await (interrupt.giveWay?.() ?? yieldToEventLoop())
     if (interrupt.shouldStop()) throw new CodedError<InterruptedError>({ code: 'EXECUTION_INTERRUPTED' })
     this.#sliceEndMs = performance.now() + interrupt.sliceMs
   }

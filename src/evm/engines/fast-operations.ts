@@ -45,6 +45,13 @@ const logGas: GasHandler = (state, gas) => {
 
 const sloadGas: GasHandler = (state, gas, common) => {
   const slot = toWord(state.stack.peek(1)[0] as bigint)
+  const loading = state.stateManager.prefetch?.slot(bytesToHex(state.env.address.bytes), slot)
+  return loading === undefined
+    ? sloadPrice(state, gas, common, slot)
+    : loading.then(() => sloadPrice(state, gas, common, slot))
+}
+
+const sloadPrice = (state: RunState, gas: bigint, common: Common, slot: Hex): bigint => {
   const cold = state.interpreter.journal.warmSlot(bytesToHex(state.env.address.bytes), slot)
   return gas + common.param(cold ? 'coldsloadGas' : 'warmstoragereadGas')
 }
@@ -55,9 +62,14 @@ const sstoreGas: GasHandler = (state, gas, common) => {
   const [key, next] = state.stack.peek(2) as [bigint, bigint]
   if (state.gasLeft <= common.param('sstoreSentryEIP2200Gas')) outOfGas()
   const slot = toWord(key)
+  const loading = state.stateManager.prefetch?.slot(bytesToHex(state.env.address.bytes), slot)
+  if (loading === undefined) return sstorePrice(state, gas, common, slot, toWord(next))
+  return loading.then(() => sstorePrice(state, gas, common, slot, toWord(next)))
+}
+
+const sstorePrice = (state: RunState, gas: bigint, common: Common, slot: Hex, value: Hex): bigint => {
   const address = bytesToHex(state.env.address.bytes)
   const { journal } = state.stateManager
-  const value = toWord(next)
   const current = journal.storage(address, slot)
   const original = journal.originalStorage(address, slot)
   const cost = sstoreCost(state, common, original, current, value)

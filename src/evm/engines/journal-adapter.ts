@@ -4,6 +4,7 @@ import { EMPTY_CODE_HASH, EMPTY_ROOT } from '../../state/account.ts'
 import type { Journal } from '../../state/journal.ts'
 import { assert } from '../../util/assert.ts'
 import { bytesToHex, EMPTY_BYTES, type Hex, hexToBytes, ZERO_HASH } from '../../util/bytes.ts'
+import type { Prefetcher } from '../prefetch.ts'
 
 const EMPTY_CODE_HASH_BYTES = hexToBytes(EMPTY_CODE_HASH)
 const EMPTY_ROOT_BYTES = hexToBytes(EMPTY_ROOT)
@@ -33,11 +34,16 @@ const wordFrom = (bytes: Uint8Array): Hex =>
 export class JournalAdapter implements StateManagerInterface {
   #journal: Journal | undefined = undefined
   readonly #marks: number[] = []
+  /** Set where the journal's base cannot be read at once. */
+  prefetch: Prefetcher | undefined = undefined
 
   /** The word at the start of the transaction (EIP-2200). */
   readonly originalStorageCache = {
-    get: async (address: Address, key: Uint8Array): Promise<Uint8Array> =>
-      shortWord(this.journal.originalStorage(bytesToHex(address.bytes), bytesToHex(key))),
+    get: async (address: Address, key: Uint8Array): Promise<Uint8Array> => {
+      const [owner, slot] = [bytesToHex(address.bytes), bytesToHex(key)]
+      await this.prefetch?.slot(owner, slot)
+      return shortWord(this.journal.originalStorage(owner, slot))
+    },
     clear: () => {},
   }
 
@@ -46,17 +52,22 @@ export class JournalAdapter implements StateManagerInterface {
     return this.#journal
   }
 
-  attach(journal: Journal): void {
+  attach(journal: Journal, prefetch?: Prefetcher): void {
     this.#journal = journal
+    this.prefetch = prefetch
     this.#marks.length = 0
   }
 
   detach(): void {
     this.#journal = undefined
+    this.prefetch = undefined
   }
 
   async getAccount(address: Address): Promise<Account | undefined> {
-    const account = this.journal.account(bytesToHex(address.bytes))
+    const key = bytesToHex(address.bytes)
+    const loading = this.prefetch?.account(key)
+    if (loading !== undefined) await loading
+    const account = this.journal.account(key)
     if (account === undefined) return undefined
     return new Account(
       BigInt(account.nonce),
@@ -69,42 +80,57 @@ export class JournalAdapter implements StateManagerInterface {
   /** Code and storage have their own calls: of an account only nonce and balance are written. */
   async putAccount(address: Address, account?: Account): Promise<void> {
     const key = bytesToHex(address.bytes)
+    await this.prefetch?.account(key)
     if (account === undefined) this.journal.deleteAccount(key)
     else this.#write(key, account.nonce, account.balance)
   }
 
   async modifyAccountFields(address: Address, fields: AccountFields): Promise<void> {
     const key = bytesToHex(address.bytes)
+    await this.prefetch?.account(key)
     this.#write(key, fields.nonce ?? BigInt(this.journal.nonce(key)), fields.balance ?? this.journal.balance(key))
   }
 
   async deleteAccount(address: Address): Promise<void> {
-    this.journal.deleteAccount(bytesToHex(address.bytes))
+    const key = bytesToHex(address.bytes)
+    await this.prefetch?.account(key)
+    this.journal.deleteAccount(key)
   }
 
   async putCode(address: Address, code: Uint8Array): Promise<void> {
-    this.journal.setCode(bytesToHex(address.bytes), code)
+    const key = bytesToHex(address.bytes)
+    await this.prefetch?.account(key)
+    this.journal.setCode(key, code)
   }
 
   async getCode(address: Address): Promise<Uint8Array> {
-    return this.journal.code(bytesToHex(address.bytes))
+    const key = bytesToHex(address.bytes)
+    const loading = this.prefetch?.code(key)
+    if (loading !== undefined) await loading
+    return this.journal.code(key)
   }
 
   async getCodeSize(address: Address): Promise<number> {
-    return this.journal.code(bytesToHex(address.bytes)).byteLength
+    return (await this.getCode(address)).byteLength
   }
 
   async getStorage(address: Address, key: Uint8Array): Promise<Uint8Array> {
-    return shortWord(this.journal.storage(bytesToHex(address.bytes), bytesToHex(key)))
+    const [owner, slot] = [bytesToHex(address.bytes), bytesToHex(key)]
+    await this.prefetch?.slot(owner, slot)
+    return shortWord(this.journal.storage(owner, slot))
   }
 
   async putStorage(address: Address, key: Uint8Array, value: Uint8Array): Promise<void> {
-    this.journal.setStorage(bytesToHex(address.bytes), bytesToHex(key), wordFrom(value))
+    const [owner, slot] = [bytesToHex(address.bytes), bytesToHex(key)]
+    await this.prefetch?.slot(owner, slot)
+    this.journal.setStorage(owner, slot, wordFrom(value))
   }
 
   /** Called for the account a creation is about to fill: nonce and code are empty there, the balance stays. */
   async clearStorage(address: Address): Promise<void> {
-    this.journal.createAccount(bytesToHex(address.bytes))
+    const key = bytesToHex(address.bytes)
+    await this.prefetch?.account(key)
+    this.journal.createAccount(key)
   }
 
   async checkpoint(): Promise<void> {
