@@ -1,6 +1,8 @@
+import { LIMITS } from '../config/limits.ts'
 import { BUCKETS } from '../storage/buckets.ts'
 import { numberKey } from '../storage/keys.ts'
 import type { Snapshot, Store } from '../storage/store.ts'
+import { assert } from '../util/assert.ts'
 import { EMPTY_BYTES, type Hex, hexToBytes } from '../util/bytes.ts'
 import { CodedError } from '../util/errors.ts'
 import { type Account, decodeAccount, EMPTY_CODE_HASH } from './account.ts'
@@ -8,6 +10,8 @@ import type { StateError } from './errors.ts'
 import { hashHex, readAccount, readCode, readSlot, slotKey } from './flat.ts'
 import { valueAt } from './history-rows.ts'
 import type { AsyncStateReader, StateReader } from './reader.ts'
+import { repeatUntilRead } from './repeat-read.ts'
+import { collectRollback, keyText, type Rollback } from './rollback.ts'
 import { readStateMeta, type StateMeta, storedStateRoot } from './state-meta.ts'
 import { decodeWord } from './word.ts'
 
@@ -33,6 +37,11 @@ export const openStateReader = async (store: Store, number: number): Promise<Sto
     await snapshot.close()
     throw error
   }
+}
+
+export interface RunLimits {
+  readonly repeatedReads: number
+  readonly overlayEntries: number
 }
 
 /** State after a block, read from one snapshot. */
@@ -69,6 +78,23 @@ export class StoredState implements AsyncStateReader {
     return (await this.#store.get(BUCKETS.code, hexToBytes(codeHash), this.#snapshot)) ?? EMPTY_BYTES
   }
 
+  /**
+   * Runs `work`, which reads synchronously, on this state whatever its age. Away from the head `work` may be started several
+   * times: it must do the same each time and have no effect but its answer.
+   */
+  async run<T>(work: (state: StateReader) => T | Promise<T>, limits: RunLimits = LIMITS.state): Promise<T> {
+    if (this.sync !== undefined) return work(this.sync)
+    // A small call reads a few rows; only one that reads many is worth collecting all that changed since.
+    const first = await repeatUntilRead(this, work, limits.repeatedReads)
+    if (first.done) return first.value
+    const { number, headNumber } = this
+    const overlay = await collectRollback(this.#store, number, headNumber, limits.overlayEntries, this.#snapshot)
+    if (overlay !== undefined) return work(new OverlayReader(this.#store, this.#snapshot, overlay))
+    const rest = await repeatUntilRead(this, work)
+    assert(rest.done, 'without a bound the work ends or throws')
+    return rest.value
+  }
+
   release(): void {
     if (this.#released) return
     this.#released = true
@@ -79,6 +105,32 @@ export class StoredState implements AsyncStateReader {
   async #read(kind: 'account' | 'slot', key: Uint8Array): Promise<Uint8Array | undefined> {
     const old = this.sync === undefined ? await valueAt(this.#store, kind, key, this.number, this.#snapshot) : undefined
     return old ?? (await this.#store.get(kind === 'account' ? BUCKETS.account : BUCKETS.slot, key, this.#snapshot))
+  }
+}
+
+/** An older state: the head's with what changed since laid over it. */
+class OverlayReader implements StateReader {
+  readonly #head: SnapshotReader
+  readonly #overlay: Rollback
+
+  constructor(store: Store, snapshot: Snapshot, overlay: Rollback) {
+    this.#head = new SnapshotReader(store, snapshot)
+    this.#overlay = overlay
+  }
+
+  account(address: Hex): Account | undefined {
+    const row = this.#overlay.account.get(keyText(hashHex(address)))
+    if (row === undefined) return this.#head.account(address)
+    return row.byteLength === 0 ? undefined : decodeAccount(row)
+  }
+
+  storage(address: Hex, slot: Hex): Hex {
+    const row = this.#overlay.slot.get(keyText(slotKey(hashHex(address), slot)))
+    return row === undefined ? this.#head.storage(address, slot) : decodeWord(row)
+  }
+
+  code(address: Hex): Uint8Array {
+    return this.#head.codeOf(this.account(address))
   }
 }
 
@@ -102,6 +154,10 @@ export class SnapshotReader implements StateReader {
   }
 
   code(address: Hex): Uint8Array {
-    return readCode(this.#store, this.account(address)?.codeHash ?? EMPTY_CODE_HASH)
+    return this.codeOf(this.account(address))
+  }
+
+  codeOf(account: Account | undefined): Uint8Array {
+    return readCode(this.#store, account?.codeHash ?? EMPTY_CODE_HASH)
   }
 }

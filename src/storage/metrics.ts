@@ -1,4 +1,6 @@
-/** Plain counters of one Store handle; the node's registry reads them when it is scraped. */
+import type { Metrics } from '../metrics/registry.ts'
+
+/** Plain counters of one Store handle. */
 export interface StoreCounters {
   reads: number
   batches: number
@@ -14,3 +16,25 @@ export const newStoreCounters = (): StoreCounters => ({
   batchSeconds: 0,
   writeFailures: 0,
 })
+
+const HELP: Readonly<Record<keyof StoreCounters, readonly [name: string, help: string]>> = {
+  reads: ['storage_row_reads_total', 'Rows looked up by this thread'],
+  batches: ['storage_batch_writes_total', 'Batches written'],
+  batchRows: ['storage_row_writes_total', 'Rows put or deleted'],
+  batchSeconds: ['storage_batch_write_seconds_total', 'Time spent waiting for batches to reach the disk'],
+  writeFailures: ['storage_write_failures_total', 'Batches the disk refused; the node stops at the first'],
+}
+
+/** A store's counters, copied at each scrape. */
+export const declareStorageMetrics = (metrics: Metrics, store: { readonly counters: StoreCounters }): void => {
+  const seen = newStoreCounters()
+  const declared = Object.entries(HELP).map(([key, [name, help]]) => {
+    return { key: key as keyof StoreCounters, counter: metrics.counter({ name, help }) }
+  })
+  metrics.onScrape(() => {
+    for (const { key, counter } of declared) {
+      counter.inc(store.counters[key] - seen[key])
+      seen[key] = store.counters[key]
+    }
+  })
+}

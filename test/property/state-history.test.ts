@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { EMPTY_CODE_HASH } from '../../src/state/account.ts'
 import { openStateReader } from '../../src/state/history.ts'
-import type { AsyncStateReader } from '../../src/state/reader.ts'
+import type { AsyncStateReader, StateReader } from '../../src/state/reader.ts'
 import { verifyState } from '../../src/state/verify.ts'
 import { BUCKETS } from '../../src/storage/buckets.ts'
 import { MemoryState } from '../unit/state/memory-state.ts'
@@ -38,7 +38,7 @@ const play = async (
   return { test: world, states }
 }
 
-const expectState = async (reader: AsyncStateReader, state: MemoryState): Promise<void> => {
+const expectState = async (reader: AsyncStateReader | StateReader, state: MemoryState): Promise<void> => {
   for (const who of ADDRESSES) {
     const found = await reader.account(who)
     const expected = state.accounts.get(who)
@@ -49,6 +49,13 @@ const expectState = async (reader: AsyncStateReader, state: MemoryState): Promis
     for (const slot of SLOTS) expect(await reader.storage(who, slot)).toBe(state.storage(who, slot))
   }
 }
+
+/** Work is repeated per read; everything changed since is collected; that is too much, so it is repeated after all. */
+const WAYS = [
+  { repeatedReads: 1_000, overlayEntries: 0 },
+  { repeatedReads: 0, overlayEntries: 1_000 },
+  { repeatedReads: 1, overlayEntries: 0 },
+]
 
 const withDirectory = async (use: (path: string) => Promise<void>): Promise<void> => {
   const path = await mkdtemp(join(tmpdir(), 'tandem-state-'))
@@ -67,6 +74,7 @@ test('every block of an archive reads as it was, and proves its root', async () 
         for (const [number, state] of states.entries()) {
           const reader = await openStateReader(played.store, number)
           await expectState(reader, state)
+          for (const limits of WAYS) await reader.run(sync => expectState(sync, state), limits)
           reader.release()
           for (const who of ADDRESSES.slice(0, 2)) {
             const proof = await played.world.prove(number, who, SLOTS)

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { EMPTY_ROOT } from '../../../src/state/account.ts'
 import { allocate } from '../../../src/state/genesis.ts'
 import { openStateReader } from '../../../src/state/history.ts'
+import { Journal } from '../../../src/state/journal.ts'
 import { verifyState } from '../../../src/state/verify.ts'
 import { BUCKETS } from '../../../src/storage/buckets.ts'
 import { ZERO_HASH } from '../../../src/util/bytes.ts'
@@ -98,6 +99,36 @@ test('the head is read synchronously from a snapshot that later blocks do not di
   expect([older.number, older.headNumber]).toEqual([0, 1])
   expect(await older.storage(B, word(1))).toBe(word(2))
   older.release()
+})
+
+test('work on an older state is repeated per read, and fails as itself', async () => {
+  const { test: t, world } = await genesis()
+  const journal = world.journal()
+  journal.setBalance(A, 1n)
+  await t.commit(journal)
+  const reader = await openStateReader(t.store, 0)
+  let runs = 0
+  const sum = await reader.run(state => {
+    runs++
+    const onTop = new Journal(state)
+    onTop.addBalance(A, 1n)
+    return onTop.balance(A) + onTop.balance(B) + BigInt(onTop.code(B).byteLength)
+  })
+  expect([sum, runs]).toEqual([10n ** 24n + 1n + 5n + 2n, 4])
+  const swallowed = await reader.run(state => {
+    try {
+      return state.account(A)?.balance
+    } catch {
+      return 'wrong'
+    }
+  })
+  expect(swallowed).toBe(10n ** 24n)
+  const failing = reader.run(state => {
+    state.account(A)
+    throw new TypeError('out of gas')
+  })
+  await expect(failing).rejects.toThrow('out of gas')
+  reader.release()
 })
 
 test('beyond the head there is no state', async () => {
