@@ -1,0 +1,93 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { NETWORKS } from '../../src/config/networks.ts'
+import { nextBaseFee, suggestedGasPrice } from '../../src/rules/base-fee.ts'
+import { splitFees } from '../../src/rules/fees.ts'
+import { type BlockTurn, mintedAt, rewardCredits } from '../../src/rules/rewards.ts'
+import { mintedUpTo } from '../../src/rules/supply.ts'
+import { type Hex, toQuantity, ZERO_ADDRESS } from '../../src/util/bytes.ts'
+
+const seed = Number(process.env['SEED'] ?? 20_250_217)
+const { baseFee, rewards, feeShares } = NETWORKS.mainnet
+const address = (n: number): Hex => (n === 0 ? ZERO_ADDRESS : `0x${n.toString(16).padStart(40, '0')}`)
+const FOUNDATION = address(0xf0)
+
+test('a base fee is even, inside the bounds, and moves by at most 5 %', () => {
+  const base = fc.bigInt({ min: baseFee.lowerBoundWei / 2n, max: baseFee.upperBoundWei / 2n }).map(half => half * 2n)
+  fc.assert(
+    fc.property(base, fc.bigInt({ min: 0n, max: 120_000_000n }), (before, gasUsed) => {
+      const after = nextBaseFee({ number: 9, gasUsed, baseFeePerGas: before }, baseFee)
+      expect(after & 1n).toBe(0n)
+      expect(after >= baseFee.lowerBoundWei && after <= baseFee.upperBoundWei).toBe(true)
+      const clamped = before < baseFee.lowerBoundWei ? baseFee.lowerBoundWei : before
+      const moved = after > clamped ? after - clamped : clamped - after
+      // Evenness may take one wei more on the way down.
+      expect(moved <= clamped / 20n + 1n).toBe(true)
+      if (gasUsed > baseFee.gasTarget) expect(after >= clamped).toBe(true)
+      if (gasUsed < baseFee.gasTarget) expect(after <= clamped).toBe(true)
+      const price = suggestedGasPrice(after, baseFee)
+      expect(price >= after && price <= baseFee.upperBoundWei).toBe(true)
+    }),
+    { seed, numRuns: 5_000 },
+  )
+})
+
+test('more gas never lowers the next base fee', () => {
+  const gas = fc.bigInt({ min: 0n, max: 70_000_000n })
+  fc.assert(
+    fc.property(fc.bigInt({ min: 25n * 10n ** 9n, max: 750n * 10n ** 9n }), gas, gas, (base, a, b) => {
+      const [low, high] = a < b ? [a, b] : [b, a]
+      const after = (gasUsed: bigint) => nextBaseFee({ number: 9, gasUsed, baseFeePerGas: base }, baseFee)
+      expect(after(high) >= after(low)).toBe(true)
+    }),
+    { seed, numRuns: 2_000 },
+  )
+})
+
+test('no wei of a fee is lost, and at least half is burnt', () => {
+  fc.assert(
+    fc.property(fc.bigInt({ min: 0n, max: 2n ** 200n }), fees => {
+      const split = splitFees(fees, feeShares)
+      expect(split.proposer + split.miner + split.foundation + split.burnt).toBe(fees)
+      expect(split.burnt * 2n >= fees).toBe(true)
+    }),
+    { seed, numRuns: 1_000 },
+  )
+})
+
+test('the credits of a cycle are exactly what it mints, whoever took turns', () => {
+  const turn: fc.Arbitrary<BlockTurn> = fc.record({
+    miner: fc.nat(4).map(address),
+    proposerReward: fc.integer({ min: 1, max: 7 }).map(address),
+  })
+  const turns = fc.array(turn, { minLength: 60, maxLength: 60 })
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 90_000_000 }), turns, (cycle, blocks) => {
+      const number = cycle * 60
+      const credits = rewardCredits(number, rewards, blocks, FOUNDATION)
+      expect(credits.reduce((sum, credit) => sum + credit.amountWei, 0n)).toBe(mintedAt(number, rewards))
+      expect(credits.every(credit => credit.amountWei > 0n && credit.address !== ZERO_ADDRESS)).toBe(true)
+      const keys = credits.map(credit => credit.role + credit.address)
+      expect(new Set(keys).size).toBe(keys.length)
+    }),
+    { seed, numRuns: 500 },
+  )
+})
+
+test('the closed form of the supply is the sum of the blocks', () => {
+  // Short cycles and periods that do not divide each other, so that every border is met.
+  const params = fc.record({
+    cycleBlocks: fc.integer({ min: 1, max: 7 }),
+    halvingBlocks: fc.integer({ min: 1, max: 40 }),
+    cycleRewardWei: fc.bigInt({ min: 1n, max: 10n ** 21n }),
+  })
+  fc.assert(
+    fc.property(params, fc.nat(200), (change, height) => {
+      const short = { ...rewards, ...change }
+      let sum = 0n
+      for (let number = 0; number <= height; number++) sum += mintedAt(number, short)
+      expect(toQuantity(mintedUpTo(height, short))).toBe(toQuantity(sum))
+    }),
+    { seed, numRuns: 300 },
+  )
+})

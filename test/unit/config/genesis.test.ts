@@ -1,0 +1,243 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import { evmForkAt, isActive } from '../../../src/config/forks.ts'
+import { type GenesisError, parseGenesis } from '../../../src/config/genesis.ts'
+import { NETWORKS } from '../../../src/config/networks.ts'
+import { decodeExtraData } from '../../../src/primitives/extra-data.ts'
+import { genesisBlock } from '../../../src/primitives/genesis-block.ts'
+import { decodeHeader, headerHash } from '../../../src/primitives/header.ts'
+import { type Hex, hexToBytes, ZERO_ADDRESS, ZERO_HASH } from '../../../src/util/bytes.ts'
+import { CodedError } from '../../../src/util/errors.ts'
+import recorded from '../primitives/fixtures/execution-apis.json' with { type: 'json' }
+
+const address = (byte: string): Hex => `0x${byte.repeat(20)}`
+const member = { name: 'one', validator: address('11'), reward: address('12'), stake: '35000000000000000000' }
+const document = {
+  format: 'tandem/1',
+  network: 'devnet',
+  timestamp: 1_700_000_000,
+  council: [member],
+  foundation: address('f0'),
+  alloc: {
+    [address('Aa')]: { balance: '1000' },
+    [address('bb')]: { balance: '0x10', nonce: 3, code: '0x6001', storage: { '0x1': '0x2a', '0x02': '0x0' } },
+  },
+}
+type Document = typeof document & { readonly [member: string]: unknown }
+const parse = (change: object = {}) => parseGenesis(JSON.stringify({ ...document, ...change }))
+const errorOf = (run: () => unknown): GenesisError | undefined => {
+  try {
+    run()
+  } catch (error) {
+    if (error instanceof CodedError && error.code === 'GENESIS_INVALID') return error.detail as GenesisError
+    throw error
+  }
+  return undefined
+}
+const pathOf = (change: object): string | undefined => errorOf(() => parse(change))?.path
+
+describe('a genesis of our own format', () => {
+  test('gives parameters, council and accounts', () => {
+    const genesis = parse()
+    expect(genesis.params).toEqual(NETWORKS.devnet)
+    expect(genesis.council).toEqual([
+      { name: 'one', validator: address('11'), reward: address('12'), stakeWei: 35n * 10n ** 18n },
+    ])
+    expect([...genesis.alloc.keys()]).toEqual([address('aa'), address('bb')])
+    expect(genesis.alloc.get(address('bb'))).toEqual({
+      balance: 16n,
+      nonce: 3,
+      code: Uint8Array.of(0x60, 1),
+      storage: new Map([[`0x${'0'.repeat(63)}1`, `0x${'0'.repeat(62)}2a`]]),
+    })
+  })
+
+  test('overrides parameters one by one', () => {
+    const { params } = parse({
+      chainId: 77,
+      params: {
+        blockTimeMs: 0,
+        calldataGasPerByte: null,
+        baseFee: { lowerBoundWei: '2' },
+        forks: { prague: 10, nativeHash: null },
+      },
+    })
+    expect(params).toMatchObject({ chainId: 77, networkId: 77, blockTimeMs: 0, calldataGasPerByte: null })
+    expect(params.baseFee).toEqual({ ...NETWORKS.devnet.baseFee, lowerBoundWei: 2n })
+    expect([9, 10, 11].map(number => evmForkAt(params.forks, number))).toEqual(['cancun', 'prague', 'prague'])
+    expect(isActive(params.forks, 'nativeHash', 1_000_000)).toBe(false)
+  })
+
+  test.each<[string, string, object]>([
+    ['an unknown member', 'extra', { extra: 1 }],
+    ['an unknown parameter', 'params.blockTime', { params: { blockTime: 1 } }],
+    ['an unknown parameter of a parameter', 'params.rewards.cycle', { params: { rewards: { cycle: 1 } } }],
+    [
+      'an unknown member of an account',
+      `alloc.${address('aa')}.ballance`,
+      { alloc: { [address('aa')]: { balance: '1', ballance: '1' } } },
+    ],
+    ['an unknown fork', 'params.forks.verkle', { params: { forks: { verkle: 1 } } }],
+    ['another version', 'format', { format: 'tandem/2' }],
+    ['an unknown network', 'network', { network: 'mainnet2' }],
+    ['another chain id of a public network', 'chainId', { network: 'mainnet', chainId: 5 }],
+    ['a fraction of a second', 'timestamp', { timestamp: 1.5 }],
+    ['no council', 'council', { council: [] }],
+    [
+      'a validator twice',
+      'council[1]',
+      { council: [member, { ...member, validator: member.validator.toUpperCase().replace('0X', '0x') }] },
+    ],
+    ['a validator without reward address', 'council[0]', { council: [{ ...member, reward: undefined }] }],
+    ['too little stake', 'council[0].stake', { council: [{ ...member, stake: '1' }] }],
+    ['a zero foundation', 'foundation', { foundation: ZERO_ADDRESS }],
+    ['a short address', 'foundation', { foundation: '0x12' }],
+    ['a balance as a number', `alloc.${address('aa')}.balance`, { alloc: { [address('aa')]: { balance: 1000 } } }],
+    ['a negative balance', `alloc.${address('aa')}.balance`, { alloc: { [address('aa')]: { balance: '-1' } } }],
+    [
+      'a balance above 256 bits',
+      `alloc.${address('aa')}.balance`,
+      { alloc: { [address('aa')]: { balance: (2n ** 256n).toString() } } },
+    ],
+    [
+      'an address twice',
+      `alloc.${address('AA')}`,
+      { alloc: { [address('aa')]: { balance: '1' }, [address('AA')]: { balance: '1' } } },
+    ],
+    [
+      'a slot twice',
+      `alloc.${address('aa')}.storage.0x01`,
+      { alloc: { [address('aa')]: { balance: '1', storage: { '0x1': '0x1', '0x01': '0x1' } } } },
+    ],
+    [
+      'code of half bytes',
+      `alloc.${address('aa')}.code`,
+      { alloc: { [address('aa')]: { balance: '1', code: '0x123' } } },
+    ],
+    ['long vanity', 'extraVanity', { extraVanity: `0x${'00'.repeat(33)}` }],
+    ['forks out of order', 'params.forks', { params: { forks: { prague: 5, osaka: 4 } } }],
+    ['a fork after one that never comes', 'params.forks', { params: { forks: { osaka: 4 } } }],
+    ['a floor above the ceiling', 'params.baseFee', { params: { baseFee: { lowerBoundWei: '751000000000' } } }],
+    [
+      'bounds that evenness crosses',
+      'params.baseFee',
+      { params: { baseFee: { lowerBoundWei: '3', upperBoundWei: '3' } } },
+    ],
+    ['no gas target', 'params.baseFee.gasTarget', { params: { baseFee: { gasTarget: '0' } } }],
+    ['shares above the whole', 'params.feeShares', { params: { feeShares: { minerPercent: 71 } } }],
+    ['rewards above the whole', 'params.rewards', { params: { rewards: { unionPercent: 61 } } }],
+    ['a cut that raises', 'params.rewards', { params: { rewards: { halvingNumerator: 10_001 } } }],
+    ['a bound above the block limit', 'params', { params: { blockGasLimit: '1000' } }],
+    ['a committee of nobody', 'params.committeeSize', { params: { committeeSize: 0 } }],
+    ['an unknown proof function', 'params.proofChain.after', { params: { proofChain: { after: 'scrypt' } } }],
+  ])('is refused for %s, with the path', (_, path, change) => {
+    expect(pathOf(change)).toBe(path)
+  })
+
+  test('says what to do', () => {
+    expect(errorOf(() => parse({ extra: 1 }))?.problem).toContain('known here: format, network')
+    expect(errorOf(() => parseGenesis('{'))?.problem).toContain('not JSON')
+    expect(errorOf(() => parseGenesis('[]'))?.problem).toBe('want an object')
+    expect(errorOf(() => parseGenesis('{}'))?.problem).toContain('"format": "tandem/1"')
+    expect(errorOf(() => parseGenesis('{"format":"tandem/1","__proto__":{}}'))?.problem).toContain('unknown member')
+  })
+})
+
+describe('block 0 of our own format', () => {
+  const hashOf = (change: object = {}): Hex => genesisBlock(parse(change), ZERO_HASH).hash
+
+  test('is a block as any other, with the floor as its base fee', () => {
+    const { header, size } = genesisBlock(parse({ extraVanity: '0x1234' }), ZERO_HASH)
+    expect(header).toMatchObject({
+      number: 0,
+      difficulty: 1n,
+      baseFeePerGas: 25_000_000_000n,
+      gasLimit: 999_999_999_999n,
+    })
+    expect(decodeExtraData(header.extraData)).toMatchObject({
+      parentCertificate: null,
+      vanity: Uint8Array.of(0x12, 0x34),
+    })
+    expect(size).toBeGreaterThan(500)
+  })
+
+  test('differs between chains whose rules differ', () => {
+    const changes: Partial<Document>[] = [
+      {},
+      { chainId: 78 },
+      { timestamp: 1 },
+      { foundation: address('f1') },
+      { council: [{ ...member, reward: address('13') }] },
+      { params: { blockTimeMs: 500 } },
+      { params: { rewards: { cycleBlocks: 10 } } },
+    ]
+    expect(new Set(changes.map(hashOf)).size).toBe(changes.length)
+  })
+
+  test('does not depend on how the file is written, nor on forks scheduled later', () => {
+    const one = { params: { blockTimeMs: 500, baseFee: { gasTarget: '1000', denominator: '8' } } }
+    const other = {
+      params: { baseFee: { denominator: '0x8', gasTarget: '0x3e8' }, blockTimeMs: 500, forks: { prague: 99 } },
+    }
+    expect(hashOf(one)).toBe(hashOf(other))
+  })
+})
+
+describe('a genesis of geth', () => {
+  const path = fileURLToPath(new URL('../primitives/fixtures/genesis.json', import.meta.url))
+  const genesis = parseGenesis(readFileSync(path, 'utf8'))
+
+  test('makes the block 0 that other clients answer', () => {
+    const header = decodeHeader(hexToBytes(recorded.rawGenesisHeader as Hex))
+    expect(genesisBlock(genesis, header.stateRoot).hash).toBe(headerHash(header))
+  })
+
+  test('gives forks by block and by time', () => {
+    expect(genesis.params.chainId).toBe(3_503_995_874_084_926)
+    expect([2, 5, 6, 26, 27, 35, 36].map(number => evmForkAt(genesis.params.forks, number))).toEqual([
+      'homestead',
+      'tangerineWhistle',
+      'spuriousDragon',
+      'berlin',
+      'london',
+      'london',
+      'paris',
+    ])
+    expect(genesis.style).toMatchObject({ format: 'geth', terminalTotalDifficulty: 4_732_352n })
+    expect(genesis.style.format === 'geth' && genesis.style.timeForks[0]).toEqual({ name: 'shanghai', time: 390 })
+    expect(genesis.alloc.size).toBe(Object.keys(JSON.parse(readFileSync(path, 'utf8')).alloc).length)
+  })
+
+  const geth = (config: object, change: object = {}) =>
+    parseGenesis(JSON.stringify({ config: { chainId: 1, ...config }, gasLimit: '0x1000', alloc: {}, ...change }))
+  const allForks = { londonBlock: 0, terminalTotalDifficulty: 0, shanghaiTime: 0, cancunTime: 0, pragueTime: 0 }
+
+  test('has the members of the forks active at its own time', () => {
+    const { header } = genesisBlock(geth(allForks), ZERO_HASH)
+    expect(header).toMatchObject({ baseFeePerGas: 1_000_000_000n, blobGasUsed: 0n, excessBlobGas: 0n })
+    expect(header.requestsHash).toBeDefined()
+    const early = genesisBlock(geth({ ...allForks, pragueTime: 5 }), ZERO_HASH)
+    expect(early.header.requestsHash).toBeUndefined()
+    const frontier = genesisBlock(geth({}, { blobGasUsed: '0x0' }), ZERO_HASH)
+    expect(frontier.header.baseFeePerGas).toBeUndefined()
+  })
+
+  test('reads amounts and addresses as other clients write them', () => {
+    const { alloc } = geth(
+      {},
+      { alloc: { ['ab'.repeat(20)]: { balance: 5, nonce: '0x1' }, [address('cd')]: { balance: '7' } } },
+    )
+    expect(alloc.get(address('ab'))).toMatchObject({ balance: 5n, nonce: 1 })
+    expect(alloc.get(address('cd'))).toMatchObject({ balance: 7n })
+  })
+
+  test('is refused for a fork this binary does not know', () => {
+    expect(errorOf(() => geth({ verkleTime: 5 }))).toEqual({
+      code: 'GENESIS_INVALID',
+      path: 'config.verkleTime',
+      problem: 'a fork this binary does not know: use a newer one, or take the line out',
+    })
+    expect(geth({ ethash: {}, clique: { period: 1 } }).params.chainId).toBe(1)
+  })
+})
