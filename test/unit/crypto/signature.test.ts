@@ -1,0 +1,134 @@
+import { secp256k1 } from '@noble/curves/secp256k1.js'
+import { describe, expect, test } from 'vitest'
+import { keccak256 } from '../../../src/crypto/hash.ts'
+import { createLibauthProvider } from '../../../src/crypto/providers/libauth.ts'
+import { createNativeProvider } from '../../../src/crypto/providers/native.ts'
+import { createNobleProvider } from '../../../src/crypto/providers/noble.ts'
+import {
+  addressOf,
+  chooseSignatureProvider,
+  isLowS,
+  isScalar,
+  publicKeyToAddress,
+  recoverAddress,
+  sign,
+  signatures,
+} from '../../../src/crypto/signature.ts'
+import { bytesToHex, hexToBytes, toWord } from '../../../src/util/bytes.ts'
+
+const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
+const word = (value: bigint) => hexToBytes(toWord(value))
+const text = (value: string) => new TextEncoder().encode(value)
+
+/** The key and address of the EIP-155 example. */
+const KEY = new Uint8Array(32).fill(0x46)
+const ADDRESS = '0x9d8a62f656a8d1615c1294fd71e9cfb3e4855a4f'
+
+const native = () => [createNativeProvider()]
+const providers = [
+  ...(process.arch === 'x64' && process.platform === 'linux' ? native() : []),
+  await createLibauthProvider(),
+  createNobleProvider(),
+]
+
+describe.each(providers.map(p => [p.name, p] as const))('%s', (_, provider) => {
+  test('the public key and address of a known private key', () => {
+    expect(publicKeyToAddress(provider.publicKey(KEY))).toBe(ADDRESS)
+    expect(provider.publicKey(word(1n))).toEqual(secp256k1.Point.BASE.toBytes(false).slice(1))
+  })
+
+  test('the signature of the EIP-155 example', () => {
+    const digest = hexToBytes('0xdaf5a779ae972f972197303d7b574746c7ef83eadac0f2791ad23db92e4c8e53')
+    const signature = provider.sign(digest, KEY)
+    expect(bytesToHex(signature)).toBe(
+      '0x28ef61340bd939bc2195fe537567866003e1a15d3c71ff63e1590620aa636276' +
+        '67cbe9d8997f761aecb703304b3800ccf555c9f3dc64214b297fb1966a3b6d8300',
+    )
+    expect(provider.recover(digest, signature.subarray(0, 64), 0)).toEqual(provider.publicKey(KEY))
+  })
+
+  test('signs with low s and recovers its own keys', () => {
+    for (let i = 1; i <= 40; i++) {
+      const key = keccak256(Uint8Array.of(i))
+      const digest = keccak256(key)
+      const signature = provider.sign(digest, key)
+      expect(signature.byteLength).toBe(65)
+      expect(isLowS(signature.subarray(32, 64))).toBe(true)
+      expect(provider.recover(digest, signature.subarray(0, 64), signature[64]!)).toEqual(provider.publicKey(key))
+    }
+  })
+
+  test('recovers from high s, which only transactions refuse', () => {
+    const digest = keccak256(text('high'))
+    const signature = provider.sign(digest, KEY)
+    const s = ORDER - BigInt(bytesToHex(signature.subarray(32, 64)))
+    const high = Buffer.concat([signature.subarray(0, 32), word(s)])
+    expect(isLowS(high.subarray(32))).toBe(false)
+    expect(provider.recover(digest, high, 1 - signature[64]!)).toEqual(provider.publicKey(KEY))
+  })
+
+  test('answers undefined for an r no point has', () => {
+    const digest = keccak256(text('none'))
+    const signature = Buffer.concat([word(5n), word(1n)]) // x = 5 is not on the curve
+    expect(provider.recover(digest, signature, 0)).toBeUndefined()
+  })
+
+  test('the digest zero, and keys at the ends of the range', () => {
+    for (const key of [word(1n), word(ORDER - 1n)]) {
+      const signature = provider.sign(word(0n), key)
+      expect(provider.recover(word(0n), signature.subarray(0, 64), signature[64]!)).toEqual(provider.publicKey(key))
+    }
+  })
+
+  test('refuses keys out of range', () => {
+    for (const key of [word(0n), word(ORDER), word(2n ** 256n - 1n)]) {
+      expect(() => provider.publicKey(key)).toThrow()
+      expect(() => provider.sign(keccak256(key), key)).toThrow()
+    }
+  })
+})
+
+test('all providers sign alike', () => {
+  for (let i = 0; i < 30; i++) {
+    const digest = keccak256(Uint8Array.of(i, 7))
+    const key = keccak256(Uint8Array.of(i, 8))
+    const made = new Set(providers.map(p => bytesToHex(p.sign(digest, key))))
+    expect(made.size).toBe(1)
+  }
+})
+
+test('the native provider is chosen where its addon loads', async () => {
+  const { provider, refused } = await chooseSignatureProvider()
+  expect(provider.name).toBe(providers[0]!.name)
+  expect(signatures.name).toBe(provider.name)
+  expect(refused.length).toBe(3 - providers.length)
+})
+
+test('recoverAddress checks what it is given', () => {
+  const digest = keccak256(text('message'))
+  const signature = sign(digest, KEY)
+  expect(addressOf(KEY)).toBe(ADDRESS)
+  expect(recoverAddress(digest, signature)).toBe(ADDRESS)
+  expect(recoverAddress(digest, signature.subarray(0, 64))).toBeUndefined()
+  const changed = (change: (bytes: Uint8Array) => void) => {
+    const bytes = Uint8Array.from(signature)
+    change(bytes)
+    return recoverAddress(digest, bytes)
+  }
+  expect(changed(b => (b[64] = 27))).toBeUndefined()
+  expect(changed(b => b.fill(0, 0, 32))).toBeUndefined()
+  expect(changed(b => b.fill(0, 32, 64))).toBeUndefined()
+  expect(changed(b => b.set(word(ORDER), 0))).toBeUndefined()
+  expect(changed(b => b.set(word(ORDER), 32))).toBeUndefined()
+})
+
+test('scalars and low s at their borders', () => {
+  expect([0n, 1n, ORDER - 1n, ORDER, 2n ** 256n - 1n].map(n => isScalar(word(n)))).toEqual([
+    false,
+    true,
+    true,
+    false,
+    false,
+  ])
+  expect([1n, ORDER / 2n, ORDER / 2n + 1n].map(n => isLowS(word(n)))).toEqual([true, true, false])
+})
