@@ -45,11 +45,10 @@ export const verifyChain = async (
     if (number % 1_000 === 0) options.onProgress?.({ part: 'blocks', done: number, of: head })
   }
   const block = await blocks.block(head)
-  const state = await verifyState(store, {
-    onProgress: ({ accounts }) => options.onProgress?.({ part: 'state', done: accounts, of: undefined }),
-  })
-  if (block && state.root !== block.header.stateRoot)
-    tell(head, `state root ${state.root}, the header says ${block.header.stateRoot}`)
+  const state = await verifyState(store, ({ accounts }) =>
+    options.onProgress?.({ part: 'state', done: accounts, of: undefined }),
+  )
+  for (const { kind, ...fields } of state.problems) tell(head, `${kind} ${JSON.stringify(fields)}`)
   return {
     head,
     hash: block?.hash ?? '0x',

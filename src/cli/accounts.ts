@@ -1,6 +1,7 @@
 import { HDKey } from '@scure/bip32'
 import { mnemonicToSeedSync, validateMnemonic } from '@scure/bip39'
 import { wordlist } from '@scure/bip39/wordlists/english.js'
+import { checksumAddress } from '../crypto/checksum.ts'
 import { addressOf } from '../crypto/signature.ts'
 import { assert } from '../util/assert.ts'
 import { bytesToHex, type Hex } from '../util/bytes.ts'
@@ -9,6 +10,7 @@ import { bytesToHex, type Hex } from '../util/bytes.ts'
 export const TEST_MNEMONIC = 'test test test test test test test test test test test junk'
 
 export interface DevAccount {
+  /** With the checksum of EIP-55. */
   readonly address: Hex
   readonly privateKey: Hex
 }
@@ -23,7 +25,7 @@ export const accountsOf = (mnemonic: string, count: number): { accounts: DevAcco
   const accounts = Array.from({ length: count }, (_, index) => {
     const { privateKey } = branch.deriveChild(index)
     assert(privateKey, 'a derived key has its private part')
-    return { address: addressOf(privateKey), privateKey: bytesToHex(privateKey) }
+    return { address: checksumAddress(addressOf(privateKey)), privateKey: bytesToHex(privateKey) }
   })
   const { privateKey } = root.derive("m/44'/60'/1'/0/0")
   assert(privateKey, 'a derived key has its private part')

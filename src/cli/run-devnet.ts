@@ -5,7 +5,7 @@ import { addressOf } from '../crypto/signature.ts'
 import { devnetGenesis } from '../node/devnet-genesis.ts'
 import type { RunningNode } from '../node/options.ts'
 import { version } from '../node/version.ts'
-import { hexToBytes } from '../util/bytes.ts'
+import { type Hex, hexToBytes } from '../util/bytes.ts'
 import { accountsOf, type DevAccount, TEST_MNEMONIC } from './accounts.ts'
 import type { DevnetFlags } from './devnet.ts'
 import { namespacesOf, runNode } from './run-node.ts'
@@ -14,7 +14,7 @@ import { namespacesOf, runNode } from './run-node.ts'
 export const runDevnet = async (flags: DevnetFlags): Promise<void> => {
   const { accounts, validatorKey } = accountsOf(flags.mnemonic ?? TEST_MNEMONIC, flags.accounts)
   const genesis = devnetGenesis({
-    accounts: accounts.map(({ address }) => address),
+    accounts: accounts.map(({ address }) => address.toLowerCase() as Hex),
     balanceWei: flags.balance,
     validator: addressOf(validatorKey),
     blockTimeMs: Math.round(flags.blockTime * 1000),
@@ -30,7 +30,10 @@ export const runDevnet = async (flags: DevnetFlags): Promise<void> => {
       dataDir,
       validatorKey,
       unlocked: flags.unlock
-        ? accounts.map(({ address, privateKey }) => ({ address, privateKey: hexToBytes(privateKey) }))
+        ? accounts.map(({ address, privateKey }) => ({
+            address: address.toLowerCase() as Hex,
+            privateKey: hexToBytes(privateKey),
+          }))
         : [],
       ...namespacesOf(flags.httpApi),
     },

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Genesis, parseGenesis } from '../config/genesis.ts'
 import { NETWORKS } from '../config/networks.ts'
-import { decryptKeystore } from '../crypto/keystore.ts'
+import { decryptKey } from '../crypto/keystore.ts'
 import { addressOf } from '../crypto/signature.ts'
 import type { RunningNode } from '../node/options.ts'
 import { version } from '../node/version.ts'
@@ -64,7 +64,15 @@ const readValidatorKey = async (path: string, passwordFile: string | undefined):
       : readText(passwordFile, '--password-file').replace(/\r?\n$/, '')
   if (password === undefined)
     throw new Error(`${path} is encrypted: give its password with --password-file or in TANDEM_PASSWORD.`)
-  return decryptKeystore(text, password)
+  return decryptKey(parseKeystore(text, path), password)
+}
+
+const parseKeystore = (text: string, path: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new Error(`${path} is neither a keystore (JSON) nor a key of 64 hex digits.`, { cause: error })
+  }
 }
 
 const checkMember = (genesis: Genesis, key: Uint8Array): void => {
