@@ -1,8 +1,7 @@
 import { LIMITS } from '../config/limits.ts'
 import { assert } from '../util/assert.ts'
-import { bigintToBytes } from '../util/bytes.ts'
 import { decoding, type MalformedError, malformed } from './malformed.ts'
-import { encodeRlp, type RlpItem } from './rlp.ts'
+import { encodeRlp, type RlpItem, uintItem } from './rlp.ts'
 import { RlpCursor } from './rlp-cursor.ts'
 
 /** A quorum's commit signatures for one block: who signed (bit i of byte i>>3 = committee index i) and the 65-byte seals in index order. */
@@ -42,7 +41,7 @@ export const signerIndexes = (certificate: Certificate): readonly number[] => {
 }
 
 export const certificateItem = (certificate: Certificate): readonly RlpItem[] => [
-  bigintToBytes(BigInt(certificate.round)),
+  uintItem(certificate.round),
   certificate.bitmap,
   certificate.seals,
 ]

@@ -1,8 +1,8 @@
 import { keccak256Hex } from '../crypto/hash.ts'
 import { assert } from '../util/assert.ts'
-import { bigintToBytes, type Hex, hexToBytes } from '../util/bytes.ts'
+import { type Hex, hexToBytes } from '../util/bytes.ts'
 import { decoding, type MalformedError, malformed } from './malformed.ts'
-import { encodeRlp, type RlpItem } from './rlp.ts'
+import { encodeRlp, type RlpItem, uintItem } from './rlp.ts'
 import { RlpCursor } from './rlp-cursor.ts'
 
 /** The London header in its usual order; later members only where a custom genesis activates their fork (fixture mode). */
@@ -47,11 +47,11 @@ export const headerItems = (header: Header): readonly RlpItem[] => {
     hexToBytes(header.transactionsRoot),
     hexToBytes(header.receiptsRoot),
     header.logsBloom,
-    bigintToBytes(header.difficulty),
-    bigintToBytes(BigInt(header.number)),
-    bigintToBytes(header.gasLimit),
-    bigintToBytes(header.gasUsed),
-    bigintToBytes(BigInt(header.timestamp)),
+    uintItem(header.difficulty),
+    uintItem(header.number),
+    uintItem(header.gasLimit),
+    uintItem(header.gasUsed),
+    uintItem(header.timestamp),
     header.extraData,
     hexToBytes(header.mixHash),
     hexToBytes(header.nonce),
@@ -67,10 +67,10 @@ export const headerItems = (header: Header): readonly RlpItem[] => {
 }
 
 const laterItems = (header: Header): readonly (Uint8Array | undefined)[] => [
-  header.baseFeePerGas === undefined ? undefined : bigintToBytes(header.baseFeePerGas),
+  header.baseFeePerGas === undefined ? undefined : uintItem(header.baseFeePerGas),
   header.withdrawalsRoot && hexToBytes(header.withdrawalsRoot),
-  header.blobGasUsed === undefined ? undefined : bigintToBytes(header.blobGasUsed),
-  header.excessBlobGas === undefined ? undefined : bigintToBytes(header.excessBlobGas),
+  header.blobGasUsed === undefined ? undefined : uintItem(header.blobGasUsed),
+  header.excessBlobGas === undefined ? undefined : uintItem(header.excessBlobGas),
   header.parentBeaconBlockRoot && hexToBytes(header.parentBeaconBlockRoot),
   header.requestsHash && hexToBytes(header.requestsHash),
 ]

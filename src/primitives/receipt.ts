@@ -1,10 +1,10 @@
 import { assert } from '../util/assert.ts'
-import { bigintToBytes, EMPTY_BYTES, type Hex, hexToBytes } from '../util/bytes.ts'
+import { EMPTY_BYTES, type Hex, hexToBytes } from '../util/bytes.ts'
 import { createAddress } from './address.ts'
-import { bloomOf } from './bloom.ts'
+import { BLOOM_BYTES, bloomOf, EMPTY_BLOOM } from './bloom.ts'
 import { type Log, logItem, readLogs } from './log.ts'
 import { decoding, type MalformedError, malformed } from './malformed.ts'
-import { encodeRlp, encodeRlpList } from './rlp.ts'
+import { encodeRlp, encodeRlpList, headerSize, stringSize, uintItem, writeHeader, writeString } from './rlp.ts'
 import { RlpCursor } from './rlp-cursor.ts'
 import { effectiveGasPrice, type Transaction } from './transaction.ts'
 
@@ -30,18 +30,25 @@ const ONE = Uint8Array.of(1)
 
 /** What the receipts root is made of: RLP[status or state root, cumulative gas, bloom, logs], after the type byte of a typed one (EIP-2718). */
 export const encodeReceipt = (receipt: Receipt): Uint8Array => {
-  const list = encodeRlp([
-    outcomeItem(receipt),
-    bigintToBytes(receipt.cumulativeGasUsed),
-    receipt.logsBloom,
-    receipt.logs.map(logItem),
-  ])
-  if (receipt.type === 0) return list
-  const out = new Uint8Array(1 + list.byteLength)
-  out[0] = receipt.type
-  out.set(list, 1)
+  const outcome = outcomeItem(receipt)
+  const gas = uintItem(receipt.cumulativeGasUsed)
+  const logs = receipt.logs.length === 0 ? EMPTY_LIST : encodeRlp(receipt.logs.map(logItem))
+  const payload = stringSize(outcome) + stringSize(gas) + BLOOM_STRING_BYTES + logs.byteLength
+  const prefix = receipt.type === 0 ? 0 : 1
+  const out = new Uint8Array(prefix + headerSize(payload) + payload)
+  if (prefix === 1) out[0] = receipt.type
+  let at = writeHeader(out, prefix, payload, 0xc0)
+  at = writeString(outcome, out, at)
+  at = writeString(gas, out, at)
+  at = writeHeader(out, at, BLOOM_BYTES, 0x80)
+  // Fresh memory is an empty bloom already.
+  if (receipt.logsBloom !== EMPTY_BLOOM) out.set(receipt.logsBloom, at)
+  out.set(logs, at + BLOOM_BYTES)
   return out
 }
+
+const EMPTY_LIST = Uint8Array.of(0xc0)
+const BLOOM_STRING_BYTES = headerSize(BLOOM_BYTES) + BLOOM_BYTES
 
 const outcomeItem = (receipt: Pick<Receipt, 'status' | 'root'>): Uint8Array => {
   if (receipt.root !== undefined) return hexToBytes(receipt.root)
@@ -61,7 +68,7 @@ export interface StoredReceipt {
 export const encodeStoredReceipts = (receipts: readonly StoredReceipt[]): Uint8Array =>
   encodeRlpList(
     receipts.map(receipt =>
-      encodeRlp([outcomeItem(receipt), bigintToBytes(receipt.cumulativeGasUsed), receipt.logs.map(logItem)]),
+      encodeRlp([outcomeItem(receipt), uintItem(receipt.cumulativeGasUsed), receipt.logs.map(logItem)]),
     ),
   )
 

@@ -1,5 +1,5 @@
 import { LIMITS } from '../config/limits.ts'
-import { bytesToBigint } from '../util/bytes.ts'
+import { bigintToBytes, bytesToBigint, EMPTY_BYTES } from '../util/bytes.ts'
 import { RlpCursor, rlpError } from './rlp-cursor.ts'
 
 /** Recursive Length Prefix (Ethereum Yellow Paper, appendix B): a string of bytes or a list of items. */
@@ -114,6 +114,24 @@ const readItem = (cursor: RlpCursor, depth: number, budget: { items: number }): 
   cursor.closeList(outer)
   return items
 }
+
+/** The bytes of a canonical integer, to be encoded as a string. */
+export const uintItem = (value: bigint | number): Uint8Array => {
+  if (value > SMALL) return bigintToBytes(BigInt(value))
+  // Most are small, and short arrays are cheap; the way through hex is not.
+  let rest = Number(value)
+  let size = 0
+  for (let n = rest; n >= 1; n /= 256) size++
+  if (size === 0) return EMPTY_BYTES
+  const bytes = new Uint8Array(size)
+  for (let i = size - 1; i >= 0; i--) {
+    bytes[i] = rest & 0xff
+    rest = Math.floor(rest / 256)
+  }
+  return bytes
+}
+
+const SMALL = 2 ** 48
 
 /** A canonical integer: big-endian, no leading zeros, zero is the empty string. Throws RLP_INVALID. */
 export const decodeQuantity = (item: RlpItem, maxBytes = 32): bigint => {

@@ -1,6 +1,5 @@
-import { bigintToBytes, EMPTY_BYTES, type Hex, hexToBytes } from '../util/bytes.ts'
-import { encodeRlp, headerSize, type RlpItem, writeHeader } from './rlp.ts'
-import { RlpCursor } from './rlp-cursor.ts'
+import { EMPTY_BYTES, type Hex, hexToBytes } from '../util/bytes.ts'
+import { encodeRlp, headerSize, type RlpItem, stringSize, uintItem, writeHeader } from './rlp.ts'
 import { type DecodedTransaction, decodeTransaction } from './transaction.ts'
 
 /** What a sender decides, before signing. */
@@ -17,14 +16,14 @@ export interface TransactionSignature {
 export const signingPayload = (tx: UnsignedTransaction): Uint8Array => {
   const fields = unsignedFields(tx)
   if (tx.type !== 0) return typed(tx.type, fields)
-  return encodeRlp(tx.chainId === undefined ? fields : [...fields, quantity(tx.chainId), EMPTY_BYTES, EMPTY_BYTES])
+  return encodeRlp(tx.chainId === undefined ? fields : [...fields, uintItem(tx.chainId), EMPTY_BYTES, EMPTY_BYTES])
 }
 
 /** The signed serialisation, decoded again so that it passes the checks of any other. Throws TRANSACTION_MALFORMED. */
 export const encodeTransaction = (tx: UnsignedTransaction, signature: TransactionSignature): DecodedTransaction => {
   const fields = [
     ...unsignedFields(tx),
-    bigintToBytes(signatureV(tx, signature.yParity)),
+    uintItem(signatureV(tx, signature.yParity)),
     trimZeros(signature.r),
     trimZeros(signature.s),
   ]
@@ -35,14 +34,9 @@ export const encodeTransaction = (tx: UnsignedTransaction, signature: Transactio
 export const signedPayload = (tx: DecodedTransaction): Uint8Array => {
   const { raw, type, chainId } = tx
   const prefix = type === 0 ? 0 : 1
-  const cursor = new RlpCursor(raw, prefix)
-  cursor.openList()
-  const start = cursor.position
-  const end = raw.byteLength - integerSize(tx.v) - wordSize(tx.r) - wordSize(tx.s)
-  const suffix =
-    type === 0 && chainId !== undefined
-      ? encodeRlp([quantity(chainId), EMPTY_BYTES, EMPTY_BYTES]).subarray(1)
-      : EMPTY_BYTES
+  const start = prefix + listHeaderSize(raw[prefix] as number)
+  const end = raw.byteLength - integerSize(tx.v) - stringSize(tx.r) - stringSize(tx.s)
+  const suffix = type === 0 && chainId !== undefined ? replaySuffix(chainId) : EMPTY_BYTES
   const payload = end - start + suffix.byteLength
   const out = new Uint8Array(prefix + headerSize(payload) + payload)
   if (prefix === 1) out[0] = type
@@ -52,10 +46,19 @@ export const signedPayload = (tx: DecodedTransaction): Uint8Array => {
   return out
 }
 
-const integerSize = (value: bigint): number => (value < 0x80n ? 1 : 1 + bigintToBytes(value).byteLength)
+/** Bytes before the items of an encoded list, from its first byte. */
+const listHeaderSize = (first: number): number => (first < 0xf8 ? 1 : first - 0xf6)
 
-const wordSize = (word: Uint8Array): number =>
-  word.byteLength === 1 && (word[0] as number) < 0x80 ? 1 : 1 + word.byteLength
+/** chain id, 0, 0 as EIP-155 appends them; a node meets one chain id nearly always. */
+let suffixOf: { readonly chainId: number; readonly bytes: Uint8Array } = { chainId: -1, bytes: EMPTY_BYTES }
+const replaySuffix = (chainId: number): Uint8Array => {
+  if (suffixOf.chainId !== chainId) {
+    suffixOf = { chainId, bytes: encodeRlp([uintItem(chainId), EMPTY_BYTES, EMPTY_BYTES]).subarray(1) }
+  }
+  return suffixOf.bytes
+}
+
+const integerSize = (value: bigint): number => (value < 0x80n ? 1 : 1 + uintItem(value).byteLength)
 
 const signatureV = (tx: UnsignedTransaction, yParity: 0 | 1): bigint => {
   if (tx.type !== 0) return BigInt(yParity)
@@ -70,8 +73,6 @@ const typed = (type: number, fields: RlpItem): Uint8Array => {
   return out
 }
 
-const quantity = (value: number | bigint): Uint8Array => bigintToBytes(BigInt(value))
-
 const trimZeros = (bytes: Uint8Array): Uint8Array => {
   let start = 0
   while (start < bytes.byteLength && bytes[start] === 0) start++
@@ -81,26 +82,26 @@ const trimZeros = (bytes: Uint8Array): Uint8Array => {
 const hexItem = (hex: Hex | null): Uint8Array => (hex === null ? EMPTY_BYTES : hexToBytes(hex))
 
 const unsignedFields = (tx: UnsignedTransaction): readonly RlpItem[] => {
-  const nonce = quantity(tx.nonce)
-  const gasPrice = quantity(tx.maxFeePerGas)
-  const message = [quantity(tx.gasLimit), hexItem(tx.to), quantity(tx.value), tx.data]
+  const nonce = uintItem(tx.nonce)
+  const gasPrice = uintItem(tx.maxFeePerGas)
+  const message = [uintItem(tx.gasLimit), hexItem(tx.to), uintItem(tx.value), tx.data]
   if (tx.type === 0) return [nonce, gasPrice, ...message]
-  const chainId = quantity(tx.chainId ?? 0)
+  const chainId = uintItem(tx.chainId ?? 0)
   const accessList = tx.accessList.map(entry => [hexToBytes(entry.address), entry.storageKeys.map(hexToBytes)])
   if (tx.type === 1) return [chainId, nonce, gasPrice, ...message, accessList]
-  const common = [chainId, nonce, quantity(tx.maxPriorityFeePerGas), gasPrice, ...message, accessList]
+  const common = [chainId, nonce, uintItem(tx.maxPriorityFeePerGas), gasPrice, ...message, accessList]
   if (tx.type === 2) return common
   if (tx.type === 3)
-    return [...common, quantity(tx.maxFeePerBlobGas ?? 0n), (tx.blobVersionedHashes ?? []).map(hexToBytes)]
+    return [...common, uintItem(tx.maxFeePerBlobGas ?? 0n), (tx.blobVersionedHashes ?? []).map(hexToBytes)]
   return [...common, authorizationItems(tx)]
 }
 
 const authorizationItems = (tx: UnsignedTransaction): readonly RlpItem[] =>
   (tx.authorizationList ?? []).map(item => [
-    quantity(item.chainId),
+    uintItem(item.chainId),
     hexToBytes(item.address),
-    quantity(item.nonce),
-    quantity(item.yParity),
+    uintItem(item.nonce),
+    uintItem(item.yParity),
     trimZeros(item.r),
     trimZeros(item.s),
   ])
