@@ -29,7 +29,22 @@ export const LIMITS = {
     gas: 100_000_000n,
     timeoutMs: 5_000,
     workers: 1,
+    /** Started while another one does not answer, stopped when idle. */
+    extraWorkers: 1,
     queue: 4_096,
+    /** Calls that share a worker by turns. */
+    inFlight: 32,
+    /** A worker silent for so long gets no more calls, and its others go elsewhere. */
+    stuckMs: 60,
+    /** Beyond `timeoutMs`: then a worker is stopped from outside. */
+    graceMs: 500,
+    /** States (snapshots) and extra workers not used for so long are given back. */
+    idleStateMs: 2_000,
+    idleWorkerMs: 10_000,
+    cachedStates: 2,
+    cachedItems: 20_000,
+    codeCacheBytes: 8 * 1024 * 1024,
+    heapMegabytes: 256,
   },
   /** Work between two turns of the event loop while a block is executed, and while a call runs. */
   execution: { sliceMs: 10, callSliceMs: 5 },
