@@ -1,7 +1,7 @@
 import { keccak256 } from '../crypto/hash.ts'
 import { BUCKETS } from '../storage/buckets.ts'
 import type { Snapshot, Store } from '../storage/store.ts'
-import { EMPTY_BYTES, type Hex, hexToBytes } from '../util/bytes.ts'
+import { asBuffer, EMPTY_BYTES, type Hex, hexToBytes } from '../util/bytes.ts'
 import { type Account, decodeAccount, EMPTY_CODE_HASH } from './account.ts'
 import { decodeWord } from './word.ts'
 
@@ -21,6 +21,10 @@ export const hashHex = (hex: Hex): Uint8Array => {
   scratch.write(hex.slice(2), 0, 'hex')
   return keccak256(scratch)
 }
+
+/** A key as a string of its bytes: for map keys, and a fifth of the memory of a small Uint8Array. */
+export const keyText = (key: Uint8Array): string => asBuffer(key).toString('latin1')
+export const textKey = (text: string): Uint8Array => Buffer.from(text, 'latin1')
 
 export const slotKey = (hashedAddress: Uint8Array, slot: Hex): Uint8Array => {
   const key = new Uint8Array(SLOT_KEY_BYTES)

@@ -1,9 +1,10 @@
 import type { Snapshot, Store } from '../storage/store.ts'
 import { assert } from '../util/assert.ts'
 import { EMPTY_BYTES, type Hex, ZERO_HASH } from '../util/bytes.ts'
+import { Lru } from '../util/lru.ts'
 import { type Account, EMPTY_CODE_HASH, EMPTY_ROOT } from './account.ts'
-import { hashHex, readAccount, readCode, readSlot } from './flat.ts'
-import { GenerationCache } from './generation-cache.ts'
+import { ClockCache } from './clock-cache.ts'
+import { hashHex, keyText, readAccount, readCode, readSlot, textKey } from './flat.ts'
 import type { StateReader } from './reader.ts'
 import type { Sealed } from './sealed.ts'
 import { SlotCache } from './slot-cache.ts'
@@ -16,8 +17,8 @@ export interface CacheLimits {
 
 interface Cached {
   readonly account: Account | undefined
-  /** keccak of the address. */
-  readonly hashed: Uint8Array
+  /** keccak of the address as keyText. */
+  readonly hashed: string
 }
 
 export interface HeadCounters {
@@ -34,16 +35,16 @@ export interface HeadCounters {
 export class HeadState implements StateReader {
   readonly counters: HeadCounters = { accountHits: 0, accountMisses: 0, slotHits: 0, slotMisses: 0 }
   readonly #store: Store
-  readonly #accounts: GenerationCache<Cached>
+  readonly #accounts: ClockCache<Cached>
   readonly #slots: SlotCache
-  readonly #codes: GenerationCache<Uint8Array>
+  readonly #codes: Lru<Hex, Uint8Array>
   #snapshot: Snapshot
 
   constructor(store: Store, limits: CacheLimits) {
     this.#store = store
-    this.#accounts = new GenerationCache(limits.accountCache)
+    this.#accounts = new ClockCache(limits.accountCache)
     this.#slots = new SlotCache(limits.slotCache)
-    this.#codes = new GenerationCache(limits.codeCacheBytes, code => code.byteLength)
+    this.#codes = new Lru({ limit: limits.codeCacheBytes, weigh: code => code.byteLength })
     this.#snapshot = store.snapshot()
   }
 
@@ -60,7 +61,7 @@ export class HeadState implements StateReader {
     this.counters.slotMisses++
     const { account, hashed } = this.#cached(address)
     if (account === undefined || account.storageRoot === EMPTY_ROOT) return ZERO_HASH
-    const word = readSlot(this.#store, hashed, slot, this.#snapshot)
+    const word = readSlot(this.#store, textKey(hashed), slot, this.#snapshot)
     this.#slots.set(address, slot, word)
     return word
   }
@@ -78,7 +79,8 @@ export class HeadState implements StateReader {
 
   /** keccak of an address, remembered for those in the cache. */
   hashed(address: Hex): Uint8Array {
-    return this.#accounts.get(address)?.hashed ?? hashHex(address)
+    const hashed = this.#accounts.get(address)?.hashed
+    return hashed === undefined ? hashHex(address) : textKey(hashed)
   }
 
   /** Moves the head at once: `sealed` is durable by now. The promise is for the old snapshot. */
@@ -90,7 +92,8 @@ export class HeadState implements StateReader {
       for (const [slot, { after }] of slots) this.#slots.set(address, slot, after)
     }
     for (const [address, { after }] of sealed.accounts) {
-      this.#accounts.set(address, { account: after, hashed: this.hashed(address) })
+      const hashed = this.#accounts.get(address)?.hashed ?? keyText(hashHex(address))
+      this.#accounts.set(address, { account: after, hashed })
     }
     for (const [hash, code] of sealed.code) this.#codes.set(hash, code)
     return before.close()
@@ -108,7 +111,7 @@ export class HeadState implements StateReader {
     }
     this.counters.accountMisses++
     const hashed = hashHex(address)
-    const cached = { account: readAccount(this.#store, hashed, this.#snapshot), hashed }
+    const cached = { account: readAccount(this.#store, hashed, this.#snapshot), hashed: keyText(hashed) }
     this.#accounts.set(address, cached)
     return cached
   }

@@ -1,7 +1,7 @@
 import type { Snapshot, Store } from '../storage/store.ts'
-import { asBuffer, bytesToHex, type Hex } from '../util/bytes.ts'
+import { bytesToHex, type Hex } from '../util/bytes.ts'
 import { decodeAccount } from './account.ts'
-import { ACCOUNT_KEY_BYTES } from './flat.ts'
+import { ACCOUNT_KEY_BYTES, keyText, textKey } from './flat.ts'
 import { changedKeys, type HistoryKind, valuesBefore } from './history-rows.ts'
 import { BatchPacker } from './trie/batch.ts'
 import type { PackedBatch } from './trie/types.ts'
@@ -9,9 +9,7 @@ import type { PackedBatch } from './trie/types.ts'
 /** Stored values of an older block, by hashed key (binary text), of all that changed since. Empty: nothing stood there. */
 export type Rollback = Readonly<Record<HistoryKind, ReadonlyMap<string, Uint8Array>>>
 
-export const keyText = (key: Uint8Array): string => asBuffer(key).toString('latin1')
-const textKey = (text: string, from = 0, to = text.length): Hex =>
-  bytesToHex(Buffer.from(text.slice(from, to), 'latin1'))
+const textHex = (text: string): Hex => bytesToHex(textKey(text))
 
 /** What leads from block `to` back to block `number`; undefined when more than `limit` entries changed. */
 export const collectRollback = async (
@@ -39,12 +37,12 @@ export const packRollback = (rollback: Rollback): PackedBatch => {
   for (const [text, value] of rollback.slot) {
     const account = text.slice(0, ACCOUNT_KEY_BYTES)
     const slots = slotsOf.get(account) ?? []
-    slots.push([textKey(text, ACCOUNT_KEY_BYTES), value])
+    slots.push([textHex(text.slice(ACCOUNT_KEY_BYTES)), value])
     slotsOf.set(account, slots)
   }
   const packer = new BatchPacker({ hashed: true })
   for (const [text, value] of rollback.account) {
-    packer.account(textKey(text), value.byteLength === 0 ? undefined : decodeAccount(value))
+    packer.account(textHex(text), value.byteLength === 0 ? undefined : decodeAccount(value))
     for (const [slot, word] of slotsOf.get(text) ?? []) packer.slot(slot, word)
   }
   return packer.finish()

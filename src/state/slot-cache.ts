@@ -2,7 +2,10 @@ import type { Hex } from '../util/bytes.ts'
 
 type Slots = Map<Hex, Hex>
 
-/** GenerationCache of storage words by account and slot, without a joined key per lookup. */
+/**
+ * A bounded cache of storage words by account and slot, without a joined key per lookup. Two generations: a hit in the old one copies
+ * the word to the young one; when that holds half of `limit` it becomes the old one.
+ */
 export class SlotCache {
   #young = new Map<Hex, Slots>()
   #old = new Map<Hex, Slots>()
