@@ -123,7 +123,8 @@ const checkPurity = (path: string, code: string): readonly string[] =>
     : []
 
 /** Static and dynamic imports, type imports, re-exports, workers' and assets' `new URL('./x', import.meta.url)`. */
-const IMPORT = /(?:\bfrom\s*|\bimport\s*\(?\s*)(['"])([^'"\n]+)\1|\bnew\s+URL\(\s*(['"])(\.[^'"\n]+\.ts)\3/g
+const IMPORT =
+  /(?:(?<!['"])\bfrom\s*|(?<!['"])\bimport\s*\(?\s*)(['"])([^'"\n]+)\1|\bnew\s+URL\(\s*(['"])(\.[^'"\n]+\.ts)\3/g
 
 const importsOf = (source: string): readonly Import[] =>
   [...source.matchAll(IMPORT)].map(match => ({
@@ -207,6 +208,7 @@ describe('the check itself finds planted violations', () => {
 
   test.each([
     ['a comment', 'rules/a.ts', "// import { x } from '../chain/x.ts' at a Date, async\n/* setTimeout */"],
+    ['a string that says from', 'rpc/a.ts', "f('from', x, g('to'))"],
     ['a template', 'rpc/a.ts', `const text = \`"from":"\${x}"\``],
     ['a string', 'rules/a.ts', "const text = 'no Date here, await nothing'"],
     ['a quote in a regular expression', 'rules/a.ts', 'const quote = /\'/\nconst other = "Date\'"'],
