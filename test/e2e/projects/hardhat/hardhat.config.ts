@@ -1,0 +1,19 @@
+import { createRequire } from 'node:module'
+import hardhatIgnitionEthers from '@nomicfoundation/hardhat-ignition-ethers'
+import { defineConfig } from 'hardhat/config'
+
+const { TANDEM_URL, TANDEM_KEYS } = process.env
+if (!TANDEM_URL || !TANDEM_KEYS) throw new Error('set TANDEM_URL and TANDEM_KEYS (comma-separated private keys)')
+
+export default defineConfig({
+  plugins: [hardhatIgnitionEthers],
+  solidity: {
+    version: '0.8.37',
+    // The npm compiler: nothing is downloaded.
+    path: createRequire(import.meta.url).resolve('solc/soljson.js'),
+    settings: { evmVersion: 'cancun', optimizer: { enabled: true, runs: 200 } },
+  },
+  networks: {
+    tandem: { type: 'http', url: TANDEM_URL, accounts: TANDEM_KEYS.split(',') },
+  },
+})
