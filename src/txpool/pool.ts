@@ -96,6 +96,8 @@ export class TxPool {
   readonly #readyVictims: IndexedHeap<Sender>
   readonly #queuedVictims: IndexedHeap<Sender>
   #rules: AdmissionRules
+  /** The orders of eviction are only kept while the pool is full; a block, which changes many senders, lets go of them. */
+  #ordered = false
   #readySlots = 0
   #queuedSlots = 0
   #executable = 0
@@ -147,6 +149,7 @@ export class TxPool {
   onBlock(block: PoolBlock): readonly Transaction[] {
     const { params, baseFee, allowUnprotected } = this.#rules
     this.#rules = admissionRules(params, block.number + 1, block.baseFee, allowUnprotected)
+    this.#ordered = false
     const repriced = block.baseFee !== baseFee
     if (repriced) this.#repriceAll()
     const sweep = block.nowMs - this.#sweptMs >= this.limits.sweepMs
@@ -292,6 +295,7 @@ export class TxPool {
   #trimPool(newcomer?: PoolEntry): PoolError | undefined {
     const { pending, queued } = this.limits
     let full: PoolError | undefined
+    if (!this.#ordered && (this.#readySlots > pending || this.#queuedSlots > queued)) this.#order()
     while (this.#readySlots > pending) {
       const evicted = this.#evict(this.#readyVictims.peek() as Sender, 'ready')
       if (evicted === newcomer) full = { code: 'POOL_FULL', scope: 'pending', limit: pending }
@@ -301,6 +305,13 @@ export class TxPool {
       if (evicted === newcomer) full = { code: 'POOL_FULL', scope: 'queued', limit: queued }
     }
     return full
+  }
+
+  #order(): void {
+    const senders = [...this.#senders.values()]
+    this.#readyVictims.fill(senders.filter(sender => sender.readySlots > 0))
+    this.#queuedVictims.fill(senders.filter(sender => sender.queuedSlots > 0))
+    this.#ordered = true
   }
 
   #evict(sender: Sender, kind: 'ready' | 'queued'): PoolEntry {
@@ -360,8 +371,6 @@ export class TxPool {
       sender.reprice(baseFee)
       this.#executable += sender.executable
     }
-    this.#readyVictims.rebuild()
-    this.#queuedVictims.rebuild()
   }
 
   /** Lets go of what has waited behind a gap for too long: nothing of its sender was admitted or included since. */
@@ -398,10 +407,12 @@ export class TxPool {
     this.#readySlots += sender.readySlots
     this.#queuedSlots += sender.queuedSlots
     this.#executable += sender.executable
-    if (sender.readySlots > 0) this.#readyVictims.update(sender)
-    else this.#readyVictims.remove(sender)
-    if (sender.queuedSlots > 0) this.#queuedVictims.update(sender)
-    else this.#queuedVictims.remove(sender)
+    if (this.#ordered) {
+      if (sender.readySlots > 0) this.#readyVictims.update(sender)
+      else this.#readyVictims.remove(sender)
+      if (sender.queuedSlots > 0) this.#queuedVictims.update(sender)
+      else this.#queuedVictims.remove(sender)
+    }
     if (sender.entries.length === 0) this.#senders.delete(sender.address)
     return result
   }

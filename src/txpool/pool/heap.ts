@@ -1,6 +1,6 @@
 /** An item of an IndexedHeap remembers its place, so that it can be moved or removed without a search. */
 export interface HeapSlot {
-  /** -1: not in the heap. */
+  /** Where the item was put last; it is in the heap if it still stands there. */
   index: number
 }
 
@@ -29,7 +29,7 @@ export class IndexedHeap<T> {
   /** Inserts, or moves after the item's key changed. */
   update(item: T): void {
     const slot = this.#slot(item)
-    if (slot.index < 0) {
+    if (this.#items[slot.index] !== item) {
       slot.index = this.#items.length
       this.#items.push(item)
     }
@@ -37,18 +37,18 @@ export class IndexedHeap<T> {
   }
 
   remove(item: T): void {
-    const slot = this.#slot(item)
-    if (slot.index < 0) return
-    const at = slot.index
-    slot.index = -1
+    const at = this.#slot(item).index
+    if (this.#items[at] !== item) return
     const last = this.#items.pop() as T
     if (last === item) return
     this.#place(last, at)
     if (!this.#up(at)) this.#down(at)
   }
 
-  /** After all keys may have changed: O(n). */
-  rebuild(): void {
+  /** Holds these and nothing else: O(n). */
+  fill(items: Iterable<T>): void {
+    this.#items.length = 0
+    for (const item of items) this.#place(item, this.#items.length)
     for (let at = (this.#items.length >> 1) - 1; at >= 0; at--) this.#down(at)
   }
 

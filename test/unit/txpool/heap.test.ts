@@ -39,12 +39,14 @@ test('the top is the smallest after any inserts, changes and removals', () => {
   )
 })
 
-test('rebuild orders anew after all keys changed', () => {
+test('fill holds what it is given, in order, and forgets the rest', () => {
   const heap = new IndexedHeap<Item>(before, item => item.slot)
   const items = Array.from({ length: 50 }, (_, id): Item => ({ id, key: id, slot: { index: -1 } }))
-  for (const item of items) heap.update(item)
+  const others = Array.from({ length: 9 }, (_, id): Item => ({ id, key: -id, slot: { index: -1 } }))
+  for (const item of [...items, ...others]) heap.update(item)
   for (const item of items) item.key = (item.id * 37) % 50
-  heap.rebuild()
+  heap.fill(items)
+  for (const item of others) heap.remove(item)
   const out: number[] = []
   for (let item = heap.peek(); item; item = heap.peek()) {
     out.push(item.key)
