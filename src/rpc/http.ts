@@ -20,6 +20,7 @@ export interface HttpOptions {
 
 const JSON_TYPES = ['application/json', 'application/json-rpc', 'application/jsonrequest']
 const JSON_TYPE = 'application/json'
+const WRONG_TYPE = 'invalid content type, only application/json is supported\n'
 const VERBS = 'GET, POST, OPTIONS'
 
 /** The HTTP face: POST for calls, GET for load balancers, clear statuses for everything else (reference/kaia-behaviour.md 1.1). */
@@ -39,8 +40,10 @@ export const createHttp = (options: HttpOptions): FastifyInstance => {
   addGuards(app, options)
 
   const post = (request: FastifyRequest, reply: FastifyReply): FastifyReply | Promise<FastifyReply> => {
+    // Without a body fastify asks no parser, and so does not look at the type.
+    if (typeof request.body !== 'string') return reply.code(415).type('text/plain').send(WRONG_TYPE)
     const charge = buckets && ((calls: number) => buckets.charge(request.ip, calls))
-    const answer = router.handle(request.body as string, endpoint, charge)
+    const answer = router.handle(request.body, endpoint, charge)
     reply.header('content-type', JSON_TYPE)
     return typeof answer === 'string' ? reply.send(answer) : sendInTime(answer, reply)
   }
@@ -130,7 +133,7 @@ const refuse = (
   reply.type('text/plain')
   switch (error.code) {
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-      return reply.code(415).send('invalid content type, only application/json is supported\n')
+      return reply.code(415).send(WRONG_TYPE)
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return reply
         .code(413)

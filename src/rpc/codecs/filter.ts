@@ -1,7 +1,7 @@
 import type { Hex } from '../../util/bytes.ts'
 import { type Codec, codec } from '../codec.ts'
 import { type BlockNumberRef, blockNumber } from './block.ts'
-import { asArray, asObject, member, within } from './object.ts'
+import { asArray, asObject, member, plainMember, within } from './object.ts'
 import { ADDRESS_SCHEMA, fail, HASH_SCHEMA, parseAddress, parseHash, parseHex } from './scalars.ts'
 
 /** Which logs: `topics[i]` null means any, else a list of alternatives; no address means any. */
@@ -66,8 +66,8 @@ export const parseLogCriteria = (value: unknown): LogCriteria => {
     blockHash: member(object, 'blockHash', parseHash),
     fromBlock: member(object, 'fromBlock', blockNumber.parse),
     toBlock: member(object, 'toBlock', blockNumber.parse),
-    addresses: member(object, 'address', parseAddresses) ?? [],
-    topics: member(object, 'topics', parseTopics) ?? [],
+    addresses: plainMember(object, 'address', parseAddresses) ?? [],
+    topics: plainMember(object, 'topics', parseTopics) ?? [],
   }
   if (criteria.blockHash !== undefined && (criteria.fromBlock !== undefined || criteria.toBlock !== undefined))
     return fail('cannot specify both BlockHash and FromBlock/ToBlock, choose one or the other')

@@ -13,9 +13,13 @@ export const asArray = (value: unknown, type: string): readonly unknown[] =>
   Array.isArray(value) ? value : fail(`json: cannot unmarshal ${jsonKind(value)} into Go value of type ${type}`)
 
 /** A member that may be absent or null; an error names it. */
-export const member = <T>(object: JsonObject, name: string, parse: (value: unknown) => T): T | undefined => {
+export const member = <T>(object: JsonObject, name: string, parse: (value: unknown) => T): T | undefined =>
+  plainMember(object, name, value => within(name, () => parse(value)))
+
+/** The same for a parser whose errors say themselves where they are. */
+export const plainMember = <T>(object: JsonObject, name: string, parse: (value: unknown) => T): T | undefined => {
   const value = Object.hasOwn(object, name) ? object[name] : undefined
-  return value === undefined || value === null ? undefined : within(name, () => parse(value))
+  return value === undefined || value === null ? undefined : parse(value)
 }
 
 /** Adds the place inside the argument to a decoding error. */

@@ -1,0 +1,64 @@
+import { Ajv2019 } from 'ajv/dist/2019.js'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { METHODS } from '../../../src/rpc/methods.ts'
+import type { Rig } from '../../support/rpc/rig.ts'
+import { argumentsFor, startSample } from '../../support/rpc/sample.ts'
+
+const ajv = new Ajv2019({ strict: false, allErrors: true })
+let rig: Rig
+beforeAll(async () => {
+  rig = await startSample()
+})
+afterAll(() => rig.stop())
+
+/** These want an id that another method makes. */
+const FILTERS = /_(getFilterChanges|getFilterLogs|uninstallFilter)$/
+
+describe('every method answers what it declares', () => {
+  it.each(Object.entries(METHODS).filter(([name, method]) => !method.socketOnly && !FILTERS.test(name)))(
+    '%s',
+    async (name, method) => {
+      const result = await rig.result(name, argumentsFor(name, rig))
+      const check = ajv.compile(method.result)
+      check(result)
+      expect(check.errors ?? []).toEqual([])
+    },
+  )
+
+  it.each(['eth', 'native'])('filters of %s', async namespace => {
+    for (const [make, result] of [
+      ['newFilter', { fromBlock: '0x0' }],
+      ['newBlockFilter', undefined],
+      ['newPendingTransactionFilter', undefined],
+    ] as const) {
+      const id = await rig.result(`${namespace}_${make}`, result === undefined ? [] : [result])
+      rig.chain.append()
+      for (const ask of ['getFilterChanges', ...(make === 'newFilter' ? ['getFilterLogs'] : []), 'uninstallFilter']) {
+        const name = `${namespace}_${ask}`
+        const check = ajv.compile(METHODS[name]?.result ?? false)
+        expect(check(await rig.result(name, [id]))).toBe(true)
+      }
+    }
+  })
+
+  it('declares arguments that fit their own schemas', () => {
+    for (const [name, method] of Object.entries(METHODS))
+      argumentsFor(name, rig).forEach((argument, i) => {
+        const check = ajv.compile(method.params[i]?.schema ?? false)
+        expect(check(argument) || `${name} argument ${i + 1}: ${JSON.stringify(check.errors)}`).toBe(true)
+      })
+  })
+
+  it('describes itself as an OpenRPC document', async () => {
+    const document = await rig.result<{
+      openrpc: string
+      methods: { name: string; params: { required: boolean }[] }[]
+    }>('rpc.discover')
+    expect(document.openrpc).toMatch(/^1\.3/)
+    expect(document.methods.map(({ name }) => name).sort()).toEqual(Object.keys(METHODS).sort())
+    for (const { params } of document.methods) {
+      const required = params.map(param => param.required)
+      expect(required).toEqual([...required].sort((a, b) => Number(b) - Number(a)))
+    }
+  })
+})

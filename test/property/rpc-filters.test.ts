@@ -1,0 +1,76 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import type { Log } from '../../src/primitives/log.ts'
+import { Filters } from '../../src/rpc/filters.ts'
+import type { Hex } from '../../src/util/bytes.ts'
+import { MemoryChain, signedTransaction } from '../support/rpc/memory-chain.ts'
+import { MemoryPool } from '../support/rpc/services.ts'
+
+const seed = Number(process.env['SEED'] ?? 20_250_217)
+const addresses = ['a', 'b', 'c'].map(digit => `0x${digit.repeat(40)}` as Hex)
+const topics = ['1', '2', '3'].map(digit => `0x${digit.repeat(64)}` as Hex)
+const TRANSACTION = signedTransaction({ nonce: 0 })
+
+const log: fc.Arbitrary<Log> = fc.record({
+  address: fc.constantFrom(...addresses),
+  topics: fc.array(fc.constantFrom(...topics), { maxLength: 4 }),
+  data: fc.constant(new Uint8Array(0)),
+})
+const criteria = fc.record({
+  addresses: fc.subarray(addresses),
+  topics: fc.array(fc.oneof(fc.constant(null), fc.subarray(topics)), { maxLength: 3 }),
+})
+type Step = { readonly type: 'block'; readonly logs: readonly Log[] } | { readonly type: 'poll' }
+const step: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({ type: fc.constant('block' as const), logs: fc.array(log, { maxLength: 4 }) }),
+  fc.record({ type: fc.constant('poll' as const) }),
+)
+
+/** Written on its own, from the meaning of the parameters. */
+const matches = (
+  wanted: { addresses: readonly Hex[]; topics: readonly (readonly Hex[] | null)[] },
+  item: Log,
+): boolean => {
+  if (wanted.addresses.length > 0 && !wanted.addresses.some(address => address === item.address)) return false
+  for (let i = 0; i < wanted.topics.length; i++) {
+    if (item.topics.length <= i) return false
+    const any = wanted.topics[i]
+    if (any !== null && any !== undefined && any.length > 0 && !any.some(topic => topic === item.topics[i]))
+      return false
+  }
+  return true
+}
+
+it('polls answer each new log and block once, in order, whenever they come', async () => {
+  await fc.assert(
+    fc.asyncProperty(criteria, fc.array(step, { maxLength: 25 }), async (wanted, steps) => {
+      const chain = new MemoryChain()
+      const filters = new Filters({ view: chain, pool: new MemoryPool() })
+      const logs = filters.newLogFilter({ ...wanted, fromBlock: undefined, toBlock: undefined, blockHash: undefined })
+      const blocks = filters.newBlockFilter()
+      const seen: string[] = []
+      const heads: string[] = []
+      const expected: string[] = []
+      const poll = async () => {
+        const [changes, hashes] = await Promise.all([filters.changes(logs), filters.changes(blocks)])
+        if ('logs' in changes) seen.push(...changes.logs.map(item => `${item.blockNumber}/${item.logIndex}`))
+        if ('hashes' in hashes) heads.push(...hashes.hashes)
+      }
+      for (const item of steps) {
+        if (item.type === 'poll') {
+          await poll()
+          continue
+        }
+        const { header } = chain.append({ transactions: [TRANSACTION], logs: [item.logs] })
+        item.logs.forEach((one, i) => {
+          if (matches(wanted, one)) expected.push(`${header.number}/${i}`)
+        })
+      }
+      await poll()
+      expect(seen).toEqual(expected)
+      expect(heads).toEqual(chain.blocks.slice(1).map(block => block.hash))
+      filters.close()
+    }),
+    { seed, numRuns: 150 },
+  )
+})

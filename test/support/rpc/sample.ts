@@ -1,0 +1,164 @@
+import { NETWORKS } from '../../../src/config/networks.ts'
+import type { BlockRewards, EconomyPort, MiningPort, ProofChainPort, TracePort } from '../../../src/rpc/ports.ts'
+import type { Hex } from '../../../src/util/bytes.ts'
+import { SENDER, signedTransaction, VALIDATORS } from './memory-chain.ts'
+import { Rig } from './rig.ts'
+import { hashOf, ONE_KEY } from './services.ts'
+
+export const TOKEN: Hex = `0x${'cc'.repeat(20)}`
+export const TOPIC: Hex = hashOf('Transfer')
+export const ALL_NAMESPACES = ['eth', 'net', 'rpc', 'native', 'web3', 'debug', 'txpool']
+
+const rewards: BlockRewards = {
+  minted: 1n,
+  totalFee: 100n,
+  burntFee: 50n,
+  proposer: 20n,
+  miner: 20n,
+  foundation: 10n,
+  rewards: new Map([[TOKEN, 51n]]),
+}
+const economy: EconomyPort = {
+  rewards: async () => rewards,
+  supply: async number => ({ number, totalSupply: 3n, totalMinted: 4n, totalBurnt: 1n }),
+  staking: async () => VALIDATORS.map(validator => ({ validator, reward: TOKEN, stakeWei: 35n })),
+}
+const proofChain: ProofChainPort = {
+  height: () => 19,
+  header: async ref =>
+    ref === 1
+      ? {
+          number: 1,
+          id: hashOf('id'),
+          parent: hashOf('parent'),
+          miner: TOKEN,
+          algorithm: 'sha256d',
+          target: hashOf('target'),
+          timestamp: 1_700_000_000,
+          includedIn: null,
+        }
+      : undefined,
+}
+const mining: MiningPort = {
+  running: () => true,
+  hashrate: () => 500n,
+  work: () => [hashOf('seal'), hashOf('seed'), hashOf('target'), '0x2'],
+  submitWork: nonce => nonce === '0x0000000000000001',
+  submitHashrate: () => true,
+}
+const trace: TracePort = {
+  transaction: async hash => (hash === hashOf('none') ? undefined : '{"gas":21000,"failed":false}'),
+  block: async () => '[{"result":{"gas":21000}}]',
+}
+
+/** Transactions of every type, in block 1. */
+export const SAMPLE = {
+  creation: signedTransaction({ nonce: 0, to: null, data: Uint8Array.of(0x60, 0x00) }),
+  dynamic: signedTransaction({
+    nonce: 1,
+    type: 2,
+    to: TOKEN,
+    maxPriorityFeePerGas: 1n,
+    accessList: [{ address: TOKEN, storageKeys: [TOPIC] }],
+  }),
+  listed: signedTransaction({ nonce: 2, type: 1, to: TOKEN, accessList: [{ address: TOKEN, storageKeys: [] }] }),
+  pending: signedTransaction({ nonce: 3 }),
+} as const
+
+/** A node with every optional part and a small chain: what golden answers and schema checks run against. */
+export const startSample = async (): Promise<Rig> => {
+  const rig = await Rig.start({
+    network: NETWORKS.devnet,
+    namespaces: { http: ALL_NAMESPACES, ws: ALL_NAMESPACES },
+    wallet: ONE_KEY,
+    economy,
+    proofChain,
+    mining,
+    trace,
+  })
+  const { chain, pool } = rig
+  const log = { address: TOKEN, topics: [TOPIC], data: Uint8Array.of(1, 2) }
+  chain.codes.set(TOKEN, Uint8Array.of(0x60, 0x00))
+  chain.slots.set(`${TOKEN}0x${'0'.repeat(64)}`, hashOf('value'))
+  chain.append({
+    transactions: [SAMPLE.creation, SAMPLE.dynamic, SAMPLE.listed],
+    logs: [[log], [], [log, { ...log, topics: [] }]],
+  })
+  chain.append()
+  chain.append()
+  chain.pendingTransactions = [SAMPLE.pending]
+  pool.add(SAMPLE.pending)
+  return rig
+}
+
+/** Arguments with which every method gives a result (but for those that need a socket or an id made before). */
+export const ARGUMENTS: Readonly<Record<string, readonly unknown[]>> = (() => {
+  const { creation, dynamic, pending } = SAMPLE
+  const call = { from: SENDER, to: TOKEN, input: '0x0102', value: '0x1' }
+  const eth: Record<string, readonly unknown[]> = {
+    getBalance: [SENDER, 'latest'],
+    getTransactionCount: [SENDER, 'pending'],
+    getCode: [TOKEN, '0x1'],
+    getStorageAt: [TOKEN, '0x0', { blockNumber: '0x2' }],
+    getProof: [TOKEN, ['0x0', TOPIC], 'latest'],
+    getBlockByNumber: ['0x1', true],
+    getHeaderByNumber: ['latest'],
+    getBlockTransactionCountByNumber: ['0x1'],
+    getBlockReceipts: ['0x1'],
+    getUncleCountByBlockNumber: ['0x1'],
+    getUncleByBlockNumberAndIndex: ['0x1', '0x0'],
+    getTransactionByHash: [dynamic.hash],
+    getTransactionByBlockNumberAndIndex: ['0x1', '0x2'],
+    getRawTransactionByHash: [pending.hash],
+    getRawTransactionByBlockNumberAndIndex: ['0x1', '0x1'],
+    getTransactionReceipt: [creation.hash],
+    sendRawTransaction: [`0x${Buffer.from(dynamic.raw).toString('hex')}`],
+    call: [call, 'latest', { [SENDER]: { balance: '0x1' } }],
+    estimateGas: [call],
+    createAccessList: [call, 'latest'],
+    feeHistory: ['0x3', 'latest', [10, 50]],
+    getLogs: [{ fromBlock: '0x0', address: TOKEN, topics: [TOPIC] }],
+    newFilter: [{ address: TOKEN }],
+    sign: [SENDER, '0xdeadbeef'],
+    signTransaction: [{ ...call, gas: '0x5208', gasPrice: '0x5d21dba00', nonce: '0x0' }],
+    sendTransaction: [{ ...call, gas: '0x5208', gasPrice: '0x5d21dba00', nonce: '0x9' }],
+    submitWork: ['0x0000000000000001', TOPIC, TOPIC],
+    submitHashrate: ['0x64', TOPIC],
+  }
+  const both = Object.entries(eth).flatMap(([name, args]) => [
+    [`eth_${name}`, args],
+    [`native_${name}`, args],
+  ])
+  return {
+    ...Object.fromEntries(both),
+    native_getBlock: ['latest', false],
+    native_getBlockTransactionCount: ['0x1'],
+    native_isContractAccount: [TOKEN, 'latest'],
+    native_getBlockWithConsensusInfo: ['0x1', true],
+    native_getBlockWithConsensusInfoByNumber: ['latest', false],
+    native_getBlockWithConsensusInfoRange: ['0x0', '0x3'],
+    native_getProofHeader: ['0x1'],
+    native_forkStatus: ['0x1'],
+    web3_sha3: ['0x68656c6c6f'],
+    debug_getRawBlock: ['0x1'],
+    debug_getRawHeader: ['0x0'],
+    debug_getRawReceipts: ['0x1'],
+    debug_getRawTransaction: [dynamic.hash],
+    debug_traceTransaction: [dynamic.hash, { tracer: 'callTracer' }],
+    debug_traceBlockByNumber: ['0x1'],
+    txpool_contentFrom: [SENDER],
+  }
+})()
+
+/** The same with the hash of block 1 where a method wants one; the hash exists once the chain is built. */
+export const argumentsFor = (name: string, rig: Rig): readonly unknown[] => {
+  const blockHash = rig.chain.blocks[1]?.hash
+  const rest = name.slice(name.indexOf('_') + 1)
+  if (['getBlockByHash', 'getBlockWithConsensusInfoByHash'].includes(rest)) return [blockHash, false]
+  if (
+    ['getHeaderByHash', 'getBlockTransactionCountByHash', 'getUncleCountByBlockHash', 'traceBlockByHash'].includes(rest)
+  )
+    return [blockHash]
+  if (/ByBlockHashAndIndex$/.test(rest)) return [blockHash, '0x1']
+  return ARGUMENTS[name] ?? []
+}

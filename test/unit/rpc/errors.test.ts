@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { DOMAIN_ERRORS, toRpcError } from '../../../src/rpc/errors.ts'
+import { revertReason } from '../../../src/rpc/revert-reason.ts'
+import { type Hex, hexToBytes } from '../../../src/util/bytes.ts'
+import { CodedError } from '../../../src/util/errors.ts'
+import { signedTransaction } from '../../support/rpc/memory-chain.ts'
+import { Rig } from '../../support/rpc/rig.ts'
+
+const word = (value: number): string => value.toString(16).padStart(64, '0')
+const errorString = (text: string): Uint8Array =>
+  hexToBytes(
+    `0x08c379a0${word(32)}${word(text.length)}${Buffer.from(text)
+      .toString('hex')
+      .padEnd(Math.ceil(text.length / 32) * 64, '0')}` as Hex,
+  )
+
+/** Every text a client may match (SPEC 7, DESIGN 7 and 8): a change here is a change of the interface. */
+const TEXTS: Record<string, readonly [object, string]> = {
+  EXECUTION_REVERTED: [{ data: errorString('boom') }, '3 execution reverted: boom'],
+  EXECUTION_FAILED: [{ reason: 'out of gas' }, '-32000 out of gas'],
+  EXECUTION_TIMEOUT: [{ timeoutMs: 5_000 }, '-32000 execution aborted (timeout = 5s)'],
+  INSUFFICIENT_BALANCE_FOR_TRANSFER: [{ gas: 1n }, '-32000 err: insufficient balance for transfer'],
+  INTRINSIC_GAS_TOO_LOW: [{ have: 1n, want: 2n }, '-32000 intrinsic gas too low: msg.gas 1, want 2'],
+  GAS_REQUIRED_EXCEEDS_ALLOWANCE: [{ allowance: 7n }, '-32000 gas required exceeds allowance (7)'],
+  OVERRIDE_CONFLICT: [{ address: '0xab' }, "-32000 account 0xab has both 'state' and 'stateDiff'"],
+  CALL_QUEUE_FULL: [{ limit: 1 }, '-32000 too many calls are waiting, try again later'],
+  MISSING_STATE: [{ root: '0xabcd' }, '-32000 missing trie node abcd (path )'],
+  TOO_MANY_RESULTS: [{ limit: 10_000 }, '-32000 query returned more than 10000 results'],
+  QUERY_TIMEOUT: [{ timeoutMs: 1 }, '-32000 query timeout exceeded'],
+  TRANSACTION_MALFORMED: [{ reason: 'Empty input' }, '-32000 Empty input'],
+  ALREADY_KNOWN: [{ hash: '0x' }, '-32000 already known'],
+  TYPE_UNSUPPORTED: [{ type: 3 }, '-32000 transaction type not supported'],
+  INITCODE_TOO_LARGE: [{ sizeBytes: 2, limitBytes: 1 }, '-32000 max initcode size exceeded: code size 2 limit 1'],
+  GAS_LIMIT_TOO_HIGH: [{ have: 2n, limit: 1n }, '-32000 exceeds block gas limit'],
+  INVALID_CHAIN_ID: [{ have: 1, want: 2 }, '-32000 invalid chain id for signer: have 1 want 2'],
+  UNPROTECTED: [{}, '-32000 only replay-protected (EIP-155) transactions allowed over RPC'],
+  TIP_ABOVE_FEE_CAP: [{}, '-32000 max priority fee per gas higher than max fee per gas'],
+  UNDERPRICED: [
+    { gotWei: 1n, minWei: 2n },
+    '-32000 transaction underpriced: gas price 1 wei is below the minimum of 2 wei',
+  ],
+  OVERSIZED: [{}, '-32000 oversized data'],
+  INVALID_SENDER: [{}, '-32000 invalid sender'],
+  SENDER_NOT_EOA: [{}, '-32000 sender not an eoa'],
+  NONCE_MAX: [{}, '-32000 nonce has max value'],
+  NONCE_TOO_LOW: [{ expected: 2, got: 1 }, '-32000 nonce too low'],
+  INSUFFICIENT_FUNDS: [{ have: 1n, want: 2n }, '-32000 insufficient funds for gas * price + value'],
+  INTRINSIC_GAS: [{}, '-32000 intrinsic gas too low'],
+  REPLACEMENT_UNDERPRICED: [{}, '-32000 replacement transaction underpriced'],
+  POOL_FULL: [{}, '-32000 txpool is full'],
+  JOURNAL_FAILED: [{}, '-32000 transaction journal failed'],
+  UNKNOWN_ACCOUNT: [{ address: '0x' }, '-32000 unknown account'],
+  LOCKED: [{ address: '0x' }, '-32000 authentication needed: password or unlock'],
+}
+
+describe('domain errors', () => {
+  it('are all held by this test', () => {
+    expect(Object.keys(TEXTS).sort()).toEqual(Object.keys(DOMAIN_ERRORS).sort())
+  })
+  it.each(Object.entries(TEXTS))('%s', (code, [detail, text]) => {
+    const error = toRpcError(new CodedError({ code, ...detail }))
+    expect(`${error?.code} ${error?.message}`).toBe(text)
+  })
+  it('leaves an unknown code to the log', () => {
+    expect(toRpcError(new CodedError({ code: 'toString' }))).toBeUndefined()
+    expect(toRpcError(new Error('x'))).toBeUndefined()
+  })
+})
+
+describe('revert reasons', () => {
+  it('reads Error(string) and Panic(uint256)', () => {
+    expect(revertReason(errorString('Insufficient balance'))).toBe('Insufficient balance')
+    expect(revertReason(errorString(''))).toBe('')
+    expect(revertReason(hexToBytes(`0x4e487b71${word(17)}`))).toBe('arithmetic underflow or overflow')
+    expect(revertReason(hexToBytes(`0x4e487b71${word(0x99)}`))).toBe('unknown panic code: 0x99')
+  })
+  it.each([
+    ['nothing', '0x'],
+    ['a custom error', `0x11223344${word(1)}`],
+    ['an offset beyond the end', `0x08c379a0${'f'.repeat(64)}${word(1)}`],
+    ['a length beyond the end', `0x08c379a0${word(32)}${'f'.repeat(64)}`],
+    ['a cut selector', '0x08c379'],
+  ])('gives no text for %s', (_, data) => {
+    expect(revertReason(hexToBytes(data as Hex))).toBeUndefined()
+  })
+})
+
+describe('over the wire', () => {
+  let rig: Rig
+  beforeAll(async () => {
+    rig = await Rig.start()
+  })
+  afterAll(() => rig.stop())
+
+  it('a revert carries its output', async () => {
+    rig.calls.failure = new CodedError({ code: 'EXECUTION_REVERTED', data: errorString('boom') })
+    const { error } = await rig.call('eth_call', [{ to: `0x${'11'.repeat(20)}` }, 'latest'])
+    rig.calls.failure = undefined
+    expect(error).toEqual({
+      code: 3,
+      message: 'execution reverted: boom',
+      data: `0x${Buffer.from(errorString('boom')).toString('hex')}`,
+    })
+  })
+  it('a refused transaction', async () => {
+    rig.pool.refusal = { code: 'NONCE_TOO_LOW' }
+    expect(await rig.failure('eth_sendRawTransaction', ['0x00'])).toBe('-32000 nonce too low')
+    rig.pool.refusal = undefined
+    expect(await rig.failure('eth_sendRawTransaction', ['0x'])).toBe('-32000 Empty input')
+    expect(await rig.failure('eth_sendRawTransaction', ['0xff'])).toMatch(/^-32000 /)
+  })
+  it('pruned state names the root', async () => {
+    for (let i = 0; i < 3; i++) rig.chain.append()
+    rig.chain.prunedBelow = 2
+    const root = rig.chain.blocks[1]?.header.stateRoot.slice(2)
+    expect(await rig.failure('eth_getBalance', [`0x${'11'.repeat(20)}`, '0x1'])).toBe(
+      `-32000 missing trie node ${root} (path )`,
+    )
+  })
+  it('keys: fees are looked at before the account (SPEC 4.2, rule 2)', async () => {
+    const { from, to } = signedTransaction({ nonce: 0 })
+    expect(await rig.failure('eth_signTransaction', [{ from, to }])).toBe(
+      '-32000 missing gasPrice or maxFeePerGas/maxPriorityFeePerGas',
+    )
+    expect(await rig.failure('eth_signTransaction', [{ from, to, gasPrice: '0x1' }])).toBe('-32000 unknown account')
+    expect(await rig.failure('eth_sendTransaction', [{ from, to }])).toBe('-32000 unknown account')
+    expect(await rig.failure('eth_sign', [from, '0x00'])).toBe('-32000 unknown account')
+    expect(rig.calls.requests).toHaveLength(1)
+  })
+})

@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { recoverSender } from '../../../src/crypto/sender.ts'
+import { recoverAddress } from '../../../src/crypto/signature.ts'
+import { decodeTransaction } from '../../../src/primitives/transaction.ts'
+import { personalDigest } from '../../../src/rpc/signing.ts'
+import { type Hex, hexToBytes } from '../../../src/util/bytes.ts'
+import { SENDER } from '../../support/rpc/memory-chain.ts'
+import { Rig } from '../../support/rpc/rig.ts'
+import { ONE_KEY } from '../../support/rpc/services.ts'
+
+let rig: Rig
+beforeAll(async () => {
+  rig = await Rig.start({ wallet: ONE_KEY })
+})
+afterAll(() => rig.stop())
+
+const to = `0x${'12'.repeat(20)}`
+
+it('signs a message that anybody can check', async () => {
+  const signature = hexToBytes(await rig.result<Hex>('eth_sign', [SENDER, '0xdeadbeef']))
+  expect(signature).toHaveLength(65)
+  const v = signature[64] ?? 0
+  expect([27, 28]).toContain(v)
+  const digest = personalDigest(hexToBytes('0xdeadbeef'))
+  expect(recoverAddress(digest, Uint8Array.from([...signature.subarray(0, 64), v - 27]))).toBe(SENDER)
+})
+
+it.each([
+  ['legacy', { gasPrice: '0x6fc23ac00' }, 0],
+  ['access list', { gasPrice: '0x6fc23ac00', accessList: [] }, 1],
+  ['dynamic fee', { maxFeePerGas: '0x6fc23ac00', maxPriorityFeePerGas: '0x1' }, 2],
+  ['a tip alone', { maxPriorityFeePerGas: '0x1' }, 2],
+])('signs a transaction: %s', async (_, fees, type) => {
+  const raw = hexToBytes(await rig.result<Hex>('eth_signTransaction', [{ from: SENDER, to, value: '0x5', ...fees }]))
+  const decoded = decodeTransaction(raw)
+  expect(decoded).toMatchObject({ type, to, value: 5n, nonce: 5, gasLimit: 21_000n, chainId: 20_250_217 })
+  expect(recoverSender(raw).from).toBe(SENDER)
+})
+
+it('sends, at the suggested price when none is named', async () => {
+  const hash = await rig.result<Hex>('eth_sendTransaction', [
+    { from: SENDER, to, gas: '0x7530', nonce: '0x9', input: '0x01' },
+  ])
+  expect(rig.pool.get(hash)).toMatchObject({
+    from: SENDER,
+    gasLimit: 30_000n,
+    nonce: 9,
+    type: 0,
+    maxFeePerGas: 27_500_000_000n,
+    data: Uint8Array.of(1),
+  })
+  expect(await rig.result<unknown[]>('eth_pendingTransactions')).toHaveLength(1)
+})
+
+it('refuses another chain, and accounts it does not hold', async () => {
+  expect(await rig.failure('eth_sendTransaction', [{ from: SENDER, to, chainId: '0x1' }])).toBe(
+    "-32000 chainId does not match node's (have=1, want=20250217)",
+  )
+  expect(await rig.failure('eth_sendTransaction', [{ from: to, to }])).toBe('-32000 unknown account')
+  expect(await rig.failure('eth_sendTransaction', [{ to }])).toBe('-32000 unknown account')
+  expect(await rig.result('eth_accounts')).toEqual([SENDER])
+})
