@@ -1,32 +1,208 @@
+import { LIMITS } from '../config/limits.ts'
 import type { ChainParams } from '../config/networks.ts'
 import type { StateChanges } from '../state/changes.ts'
-import type { Hex } from '../util/bytes.ts'
+import { CodedError } from '../util/errors.ts'
 import type { Logger } from '../util/logger.ts'
-import type { CallRequest, CallService } from './call-types.ts'
+import { BoundedQueue } from '../util/queue.ts'
+import { CallWorker, type PendingCall, type WorkerEvents } from './call-pool.ts'
+import type { CallAnswer, CallKind, SerializedEnv, WorkerMessage } from './call-protocol.ts'
+import type { AccessListResult, CallError, CallRequest, CallResult, CallService } from './call-types.ts'
 
-/** A BlockEnv that can cross a thread: no functions, no params. */
-export interface SerializedEnv {
-  readonly number: number
-  readonly timestamp: number
-  readonly gasLimit: bigint
-  readonly baseFeePerGas: bigint
-  readonly miner: Hex
-  readonly proposerReward: Hex
-  readonly foundation: Hex
-  readonly prevRandao: Hex
-  /** Hashes of number - 1, number - 2, ... as far as known, at most 256. */
-  readonly recentHashes: readonly Hex[]
-}
+export type { SerializedEnv } from './call-protocol.ts'
 
 export interface CallServiceOptions {
   /** The LevelDB directory, opened again by each worker. */
   readonly storePath: string
   readonly params: ChainParams
   readonly logger: Logger
-  /** The environment a call on the state after `request.number` sees: that block's own, or the pending block's. */
+  /**
+   * The environment a call on the state after `request.number` sees: that block's own, or the pending block's. Answer the same
+   * object while it stands: a worker is told once of each.
+   */
   envFor(request: CallRequest): Promise<SerializedEnv>
-  /** The pending block's changes, for requests with `pending`. */
+  /** The pending block's changes over the block before it, for requests with `pending`; the same object while they stand. */
   overlayFor?(request: CallRequest): Promise<StateChanges>
 }
 
-export declare const createCallService: (options: CallServiceOptions) => CallService
+const MAX_WORKERS = LIMITS.call.workers + LIMITS.call.extraWorkers
+/** A call that a worker did not survive is tried once more. */
+const MAX_ATTEMPTS = 2
+
+const TIMED_OUT: CallError = { code: 'EXECUTION_TIMEOUT', timeoutMs: LIMITS.call.timeoutMs }
+const QUEUE_FULL: CallError = { code: 'CALL_QUEUE_FULL', limit: LIMITS.call.queue }
+const failed = (reason: string): CallError => ({ code: 'EXECUTION_FAILED', reason })
+
+/** Hands calls to workers, watches these from outside, and moves calls from one that hangs or dies to another. */
+class CallDispatcher {
+  readonly #options: CallServiceOptions
+  readonly #queue = new BoundedQueue<PendingCall>(LIMITS.call.queue)
+  readonly #workers = new Set<CallWorker>()
+  readonly #silent = new Set<CallWorker>()
+  readonly #events: WorkerEvents
+  #watch: NodeJS.Timeout | undefined = undefined
+  #nextId = 1
+  #closed = false
+
+  constructor(options: CallServiceOptions) {
+    this.#options = options
+    this.#events = {
+      ready: () => this.#dispatch(),
+      settled: (_, call, message) => this.#settle(call, message),
+      died: (worker, error) => this.#lost(worker, failed('call worker died'), error),
+    }
+  }
+
+  async run(kind: CallKind, request: CallRequest): Promise<CallAnswer> {
+    if (this.#queue.isFull) throw new CodedError(QUEUE_FULL)
+    const env = await this.#options.envFor(request)
+    const overlay = request.pending === true ? await this.#overlay(request) : null
+    const number = request.pending === true ? env.number - 1 : request.number
+    return new Promise((resolve, reject) => {
+      const refuse = (detail: CallError): void => reject(new CodedError(detail))
+      const call = { id: this.#takeId(), kind, request, number, env, overlay, attempts: 0, sentMs: 0, resolve, refuse }
+      this.#enqueue(call)
+      this.#dispatch()
+    })
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    clearInterval(this.#watch)
+    const stopping = failed('the node is stopping')
+    for (const worker of this.#workers) for (const call of worker.calls.values()) call.refuse(stopping)
+    for (const call of this.#queue.take(this.#queue.size)) call.refuse(stopping)
+    await Promise.all([...this.#workers].map(worker => worker.stop()))
+    this.#workers.clear()
+  }
+
+  #overlay(request: CallRequest): Promise<StateChanges> {
+    const { overlayFor } = this.#options
+    if (overlayFor === undefined) throw new CodedError(failed('there is no pending block'))
+    return overlayFor(request)
+  }
+
+  #takeId(): number {
+    const id = this.#nextId
+    // Ids stand in 32-bit memory too.
+    this.#nextId = id === 0x7fff_ffff ? 1 : id + 1
+    return id
+  }
+
+  #enqueue(call: PendingCall): void {
+    if (this.#closed) call.refuse(failed('the node is stopping'))
+    else if (!this.#queue.push(call)) call.refuse(QUEUE_FULL)
+  }
+
+  #dispatch(): void {
+    while (this.#queue.size > 0) {
+      const worker = this.#freeWorker()
+      if (worker === undefined) break
+      worker.send(this.#queue.shift() as PendingCall)
+    }
+    if (this.#workers.size > 0) this.#startWatch()
+  }
+
+  /** The least loaded worker that shows signs of life; another one is started when none does. */
+  #freeWorker(): CallWorker | undefined {
+    let best: CallWorker | undefined
+    for (const worker of this.#workers) {
+      if (this.#silent.has(worker) || !worker.hasRoom) continue
+      if (best === undefined || worker.calls.size < best.calls.size) best = worker
+    }
+    return best ?? (this.#mayStart() ? this.#start() : undefined)
+  }
+
+  #mayStart(): boolean {
+    if (this.#closed || this.#workers.size >= MAX_WORKERS) return false
+    return this.#workers.size < LIMITS.call.workers || this.#silent.size === this.#workers.size
+  }
+
+  #start(): CallWorker {
+    const worker = new CallWorker(this.#options.storePath, this.#options.params, this.#events)
+    this.#workers.add(worker)
+    return worker
+  }
+
+  #settle(call: PendingCall, message: WorkerMessage): void {
+    if (message.type === 'answer') call.resolve(message.answer)
+    else if (message.type === 'refusal') call.refuse(message.detail)
+    else if (message.type === 'fault') {
+      this.#options.logger.error({ kind: call.kind, fault: message.message }, 'call failed')
+      call.refuse(failed('internal error'))
+    }
+    this.#dispatch()
+  }
+
+  #startWatch(): void {
+    if (this.#watch !== undefined || this.#closed) return
+    this.#watch = setInterval(() => this.#look(), LIMITS.call.stuckMs / 2).unref()
+  }
+
+  #look(): void {
+    const nowMs = performance.now()
+    for (const worker of this.#workers) {
+      if (worker.isSilent(nowMs)) this.#silent.add(worker)
+      else this.#silent.delete(worker)
+      if (isOverdue(worker, nowMs)) {
+        this.#lost(worker, TIMED_OUT, undefined)
+        worker.stop().catch(() => {})
+      } else if (this.#silent.has(worker)) this.#moveWaiting(worker)
+    }
+    this.#dispatch()
+    this.#stopIdle(nowMs)
+  }
+
+  /** Takes from a worker that hangs what it is not working on, if there is another place for it. */
+  #moveWaiting(worker: CallWorker): void {
+    for (const call of [...worker.calls.values()]) {
+      if (call.id === worker.running || this.#freeWorker() === undefined) continue
+      worker.calls.delete(call.id)
+      call.attempts--
+      this.#enqueue(call)
+    }
+  }
+
+  /** A worker is gone: the call it was at is refused, the others are tried elsewhere. */
+  #lost(worker: CallWorker, detail: CallError, error: Error | undefined): void {
+    this.#workers.delete(worker)
+    this.#silent.delete(worker)
+    this.#options.logger.warn({ err: error, calls: worker.calls.size, reason: detail.code }, 'call worker replaced')
+    for (const call of worker.calls.values()) {
+      if (call.id === worker.running || call.attempts >= MAX_ATTEMPTS) call.refuse(detail)
+      else this.#enqueue(call)
+    }
+    worker.calls.clear()
+    this.#dispatch()
+  }
+
+  #stopIdle(nowMs: number): void {
+    for (const worker of this.#workers) {
+      if (this.#workers.size <= LIMITS.call.workers) break
+      if (worker.calls.size > 0 || nowMs - worker.idleSinceMs < LIMITS.call.idleWorkerMs) continue
+      this.#workers.delete(worker)
+      worker.stop().catch(() => {})
+    }
+    const busy = [...this.#workers].some(worker => worker.calls.size > 0)
+    if (busy || this.#queue.size > 0 || this.#workers.size > LIMITS.call.workers) return
+    clearInterval(this.#watch)
+    this.#watch = undefined
+  }
+}
+
+const isOverdue = (worker: CallWorker, nowMs: number): boolean => {
+  for (const call of worker.calls.values()) {
+    if (nowMs - call.sentMs > LIMITS.call.timeoutMs + LIMITS.call.graceMs) return true
+  }
+  return false
+}
+
+/** Calls run in worker threads, started at the first call; bounded in number, gas and time. */
+export const createCallService = (options: CallServiceOptions): CallService => {
+  const dispatcher = new CallDispatcher(options)
+  return {
+    call: request => dispatcher.run('call', request) as Promise<CallResult>,
+    estimateGas: request => dispatcher.run('estimateGas', request) as Promise<bigint>,
+    createAccessList: request => dispatcher.run('createAccessList', request) as Promise<AccessListResult>,
+    close: () => dispatcher.close(),
+  }
+}

@@ -6,8 +6,13 @@ import { growMemory } from './fast-memory.ts'
 import { analysisOf, knownAnalysis } from './jump-analysis.ts'
 import type { InterpreterBase, InterpreterClass, InterpreterResult, OpcodeEntry, RunState } from './run-state.ts'
 
-/** Opcodes between two looks at the clock. */
+/** Cheap opcodes between two looks at the clock. */
 const STEPS_PER_CHECK = 2_000
+/** Dear opcodes count for more: one step for so much gas. */
+const GAS_PER_STEP = 64n
+const DEAR_GAS = 2_048n
+/** A call or another opcode that was waited for: what it did inside is not seen here. */
+const STEPS_PER_WAIT = 200
 const MEMORY_BYTES = 4_096
 
 const yieldToEventLoop = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
@@ -23,11 +28,14 @@ export class StepClock {
     if (interrupt !== undefined) this.#sliceEndMs = performance.now() + interrupt.sliceMs
   }
 
-  /** Called when `steps` has run down. */
-  async check(): Promise<void> {
+  /** Called when `steps` has run down; a promise only when it is time to give way. */
+  check(): Promise<void> | undefined {
     this.steps = STEPS_PER_CHECK
     const interrupt = this.#interrupt
-    if (interrupt === undefined || performance.now() < this.#sliceEndMs) return
+    return interrupt === undefined || performance.now() < this.#sliceEndMs ? undefined : this.#pause(interrupt)
+  }
+
+  async #pause(interrupt: Interrupt): Promise<void> {
     await (interrupt.giveWay?.() ?? yieldToEventLoop())
     if (interrupt.shouldStop()) throw new CodedError<InterruptedError>({ code: 'EXECUTION_INTERRUPTED' })
     this.#sliceEndMs = performance.now() + interrupt.sliceMs
@@ -68,6 +76,7 @@ const runSteps = async (state: RunState, { common, table, clock }: FastEvmParts)
     if (opcodeInfo.dynamicGas) {
       const priced = gasHandler(state, gas, common)
       gas = typeof priced === 'bigint' ? priced : await priced
+      if (gas > DEAR_GAS) clock.steps -= Number(gas / GAS_PER_STEP)
     }
     if (opcodeInfo.isInvalid) throw new EVMError(EVMError.errorMessages.INVALID_OPCODE)
     state.gasLeft -= gas
@@ -77,8 +86,14 @@ const runSteps = async (state: RunState, { common, table, clock }: FastEvmParts)
     }
     state.programCounter++
     const pending = opHandler(state, common)
-    if (pending !== undefined) await pending
-    if (--clock.steps === 0) await clock.check()
+    if (pending !== undefined) {
+      await pending
+      clock.steps -= STEPS_PER_WAIT
+    }
+    if (--clock.steps < 0) {
+      const pause = clock.check()
+      if (pause !== undefined) await pause
+    }
   }
 }
 

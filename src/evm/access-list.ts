@@ -1,0 +1,63 @@
+import type { AccessListEntry } from '../primitives/transaction.ts'
+import type { Hex } from '../util/bytes.ts'
+import { type CallOutcome, callGas, checkValue, type PreparedCall, runCall, targetOf } from './call-message.ts'
+import type { AccessListResult } from './call-types.ts'
+import type { AccessRecorder } from './engine.ts'
+
+/** A run with a list may touch more than the run that made it; three rounds settle what settles at all. */
+const MAX_ROUNDS = 8
+
+/** Collects accesses; addresses that are warm anyway only count with their slots (as in go-ethereum). */
+const createRecorder = (excluded: ReadonlySet<Hex>, start: readonly AccessListEntry[]) => {
+  const entries = new Map<Hex, Set<Hex>>()
+  const slotsOf = (address: Hex): Set<Hex> => {
+    let slots = entries.get(address)
+    if (slots === undefined) {
+      slots = new Set()
+      entries.set(address, slots)
+    }
+    return slots
+  }
+  const recorder: AccessRecorder = {
+    address: address => {
+      if (!excluded.has(address)) slotsOf(address)
+    },
+    slot: (address, slot) => void slotsOf(address).add(slot),
+  }
+  for (const { address, storageKeys } of start) {
+    recorder.address(address)
+    for (const slot of storageKeys) recorder.slot(address, slot)
+  }
+  const list = (): readonly AccessListEntry[] =>
+    [...entries].map(([address, slots]) => ({ address, storageKeys: [...slots] }))
+  return { recorder, list }
+}
+
+const sizeOf = (list: readonly AccessListEntry[]): number =>
+  list.reduce((sum, entry) => sum + 1 + entry.storageKeys.length, 0)
+
+const failureText = ({ failure }: CallOutcome): string | undefined => {
+  if (failure === null) return undefined
+  return failure.kind === 'revert' ? 'execution reverted' : failure.reason
+}
+
+/**
+ * The access list a transaction of this message would want, and its gas with that list. Lists only grow from round to round, so
+ * equal sizes are equal lists. Throws INSUFFICIENT_BALANCE_FOR_TRANSFER, INTRINSIC_GAS_TOO_LOW.
+ */
+export const findAccessList = async (call: PreparedCall): Promise<AccessListResult> => {
+  const gas = callGas(call.message)
+  checkValue(call, gas)
+  const excluded = new Set([call.message.from, targetOf(call), ...call.rules.precompiles])
+  let accessList = createRecorder(excluded, call.accessList).list()
+  for (let round = 1; ; round++) {
+    const { recorder, list } = createRecorder(excluded, accessList)
+    const outcome = await runCall({ ...call, accessList }, gas, recorder)
+    const found = list()
+    if (sizeOf(found) === sizeOf(accessList) || round === MAX_ROUNDS) {
+      const error = failureText(outcome)
+      return { accessList: found, gasUsed: outcome.gasUsed, ...(error !== undefined && { error }) }
+    }
+    accessList = found
+  }
+}

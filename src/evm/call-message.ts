@@ -1,0 +1,143 @@
+import { LIMITS } from '../config/limits.ts'
+import { createAddress } from '../primitives/address.ts'
+import { floorGas, intrinsicGas } from '../rules/intrinsic-gas.ts'
+import { EMPTY_CODE_HASH } from '../state/account.ts'
+import { Journal } from '../state/journal.ts'
+import type { StateReader } from '../state/reader.ts'
+import { EMPTY_BYTES, type Hex } from '../util/bytes.ts'
+import { CodedError } from '../util/errors.ts'
+import type { BlockOverrides, CallError, CallMessage, CallRequest } from './call-types.ts'
+import type { AccessRecorder, Engine, EngineFailure, Interrupt } from './engine.ts'
+import type { BlockEnv } from './env.ts'
+import { type ForkRules, forkRulesAt } from './fork-rules.ts'
+import type { Prefetcher } from './prefetch.ts'
+import { applyOverrides } from './state-overrides.ts'
+
+export const callError = (detail: CallError): CodedError<CallError> => new CodedError(detail)
+
+/** What a call runs on. */
+export interface CallContext {
+  readonly reader: StateReader
+  /** For a reader that must be asked ahead. */
+  readonly prefetch: Prefetcher | undefined
+  readonly env: BlockEnv
+  readonly engine: Engine
+  readonly interrupt: Interrupt | undefined
+}
+
+/** A call made ready: state and block overridden, the sender looked up. Runs leave the journal as it was. */
+export interface PreparedCall {
+  readonly context: CallContext
+  readonly env: BlockEnv
+  readonly rules: ForkRules
+  readonly journal: Journal
+  readonly message: CallMessage
+  readonly accessList: NonNullable<CallMessage['accessList']>
+  /** GASPRICE, wei. */
+  readonly gasPrice: bigint
+}
+
+export interface CallOutcome {
+  /** After refunds. */
+  readonly gasUsed: bigint
+  /** Before refunds: what the limit had to cover. */
+  readonly peakGas: bigint
+  readonly output: Uint8Array
+  readonly failure: EngineFailure | null
+}
+
+const overriddenEnv = (env: BlockEnv, overrides: BlockOverrides | undefined): BlockEnv =>
+  overrides === undefined ? env : { ...env, ...overrides }
+
+/** The price offered, or the base fee: a call without one pays nothing, and code finds a price that fits its block. */
+const priceOf = (
+  { gasPrice, maxFeePerGas, maxPriorityFeePerGas = 0n }: CallMessage,
+  { baseFeePerGas }: BlockEnv,
+): bigint => {
+  if (gasPrice !== undefined) return gasPrice
+  if (maxFeePerGas === undefined) return baseFeePerGas
+  const price = baseFeePerGas + maxPriorityFeePerGas
+  return price < maxFeePerGas ? price : maxFeePerGas
+}
+
+/** Throws OVERRIDE_CONFLICT. */
+export const prepareCall = async (context: CallContext, request: CallRequest): Promise<PreparedCall> => {
+  const { message } = request
+  const env = overriddenEnv(context.env, request.blockOverrides)
+  const journal = new Journal(context.reader)
+  await applyOverrides(journal, context.prefetch, request.overrides ?? {})
+  await context.prefetch?.account(message.from)
+  if (message.to !== null) await context.prefetch?.code(message.to)
+  const rules = forkRulesAt(env.params, env.number)
+  return {
+    context,
+    env,
+    rules,
+    journal,
+    message,
+    accessList: message.accessList ?? [],
+    gasPrice: priceOf(message, env),
+  }
+}
+
+/** The gas a call has: what it names, at most the node's cap. */
+export const callGas = (message: CallMessage): bigint =>
+  message.gas === undefined || message.gas > LIMITS.call.gas ? LIMITS.call.gas : message.gas
+
+/** Throws INSUFFICIENT_BALANCE_FOR_TRANSFER. */
+export const checkValue = ({ journal, message }: PreparedCall, gas: bigint): void => {
+  if (message.value > journal.balance(message.from)) throw callError({ code: 'INSUFFICIENT_BALANCE_FOR_TRANSFER', gas })
+}
+
+const gasFields = ({ message, accessList }: PreparedCall) => ({ to: message.to, data: message.data, accessList })
+
+/** Gas taken before any code runs. */
+export const callIntrinsicGas = (call: PreparedCall): bigint => intrinsicGas(gasFields(call), call.rules.intrinsic)
+
+/** The least gas the call can use. */
+export const callMinimumGas = (call: PreparedCall): bigint => {
+  const [intrinsic, floor] = [callIntrinsicGas(call), floorGas(gasFields(call), call.rules.intrinsic)]
+  return floor > intrinsic ? floor : intrinsic
+}
+
+/** Whether no code can run: the recipient has none. */
+export const runsNoCode = ({ journal, message, rules }: PreparedCall): boolean =>
+  message.to !== null && journal.codeHash(message.to) === EMPTY_CODE_HASH && !rules.precompiles.has(message.to)
+
+/** Where a creation would put its contract; the recipient of a call. */
+export const targetOf = ({ journal, message }: PreparedCall): Hex =>
+  message.to ?? createAddress(message.from, journal.nonce(message.from))
+
+/**
+ * Runs the call with this gas limit and takes everything back. Fees are not charged: a call never fails for want of them. Throws
+ * INTRINSIC_GAS_TOO_LOW; an interrupt comes through as it is. Check the value first.
+ */
+export const runCall = async (call: PreparedCall, gas: bigint, accesses?: AccessRecorder): Promise<CallOutcome> => {
+  const minimum = callMinimumGas(call)
+  if (gas < minimum) throw callError({ code: 'INTRINSIC_GAS_TOO_LOW', have: gas, want: minimum })
+  if (runsNoCode(call)) return { gasUsed: minimum, peakGas: minimum, output: EMPTY_BYTES, failure: null }
+  const { context, env, rules, journal, message } = call
+  const intrinsic = callIntrinsicGas(call)
+  const mark = journal.checkpoint()
+  journal.setNonce(message.from, journal.nonce(message.from) + 1)
+  const { from, to, value, data } = message
+  const { interrupt, prefetch } = context
+  const result = await context.engine.run(
+    journal,
+    env,
+    { from, to, value, data, gas: gas - intrinsic, gasPrice: call.gasPrice, accessList: call.accessList },
+    { ...(interrupt && { interrupt }), ...(accesses && { accesses }), ...(prefetch && { prefetch }) },
+  )
+  journal.revert(mark)
+  const used = intrinsic + result.gasUsed
+  const cap = used / rules.refundQuotient
+  const net = used - (result.refund < cap ? result.refund : cap)
+  const gasUsed = net > minimum ? net : minimum
+  return { gasUsed, peakGas: used > minimum ? used : minimum, output: result.output, failure: result.failure }
+}
+
+/** What a failed run is answered with. */
+export const failureError = ({ failure, output }: CallOutcome): CodedError<CallError> =>
+  failure?.kind === 'halt'
+    ? callError({ code: 'EXECUTION_FAILED', reason: failure.reason })
+    : callError({ code: 'EXECUTION_REVERTED', data: output })

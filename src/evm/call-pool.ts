@@ -1,0 +1,151 @@
+import { Worker } from 'node:worker_threads'
+import { LIMITS } from '../config/limits.ts'
+import type { ChainParams } from '../config/networks.ts'
+import type { StateChanges } from '../state/changes.ts'
+import {
+  BEATS,
+  type CallAnswer,
+  type CallJob,
+  type CallKind,
+  NAMED_VALUES,
+  type Named,
+  RUNNING,
+  type SerializedEnv,
+  SHARED_BYTES,
+  type WorkerMessage,
+  type WorkerStart,
+} from './call-protocol.ts'
+import type { CallError, CallRequest } from './call-types.ts'
+
+/** A call on its way: where it runs may change, its promise does not. */
+export interface PendingCall {
+  readonly id: number
+  readonly kind: CallKind
+  readonly request: CallRequest
+  readonly number: number
+  readonly env: SerializedEnv
+  readonly overlay: StateChanges | null
+  /** How often it was given to a worker. */
+  attempts: number
+  sentMs: number
+  resolve(answer: CallAnswer): void
+  refuse(detail: CallError): void
+}
+
+/** Names large values by number; a value the worker has already is only named. */
+const createNaming = <Value extends object>() => {
+  const ids = new WeakMap<Value, number>()
+  const known = new Set<number>()
+  let next = 1
+  return (value: Value): Named<Value> => {
+    const id = ids.get(value) ?? next++
+    if (known.has(id)) return { id }
+    ids.set(value, id)
+    known.add(id)
+    // The worker adds and forgets in the same order.
+    const [oldest] = known
+    if (known.size > NAMED_VALUES && oldest !== undefined) known.delete(oldest)
+    return { id, value }
+  }
+}
+
+export interface WorkerEvents {
+  /** It answered, or took up work: there may be room. */
+  settled(worker: CallWorker, call: PendingCall, message: WorkerMessage): void
+  ready(worker: CallWorker): void
+  /** It died by itself. */
+  died(worker: CallWorker, error: Error | undefined): void
+}
+
+/** One call worker as the service sees it. */
+export class CallWorker {
+  readonly calls = new Map<number, PendingCall>()
+  ready = false
+  /** Since when nothing was under way. */
+  idleSinceMs = performance.now()
+  readonly #worker: Worker
+  readonly #signals: Int32Array
+  readonly #nameEnv = createNaming<SerializedEnv>()
+  readonly #nameOverlay = createNaming<StateChanges>()
+  #beats = 0
+  #beatMs = performance.now()
+  #stopped = false
+
+  constructor(storePath: string, params: ChainParams, events: WorkerEvents) {
+    const shared = new SharedArrayBuffer(SHARED_BYTES)
+    this.#signals = new Int32Array(shared)
+    const start: WorkerStart = { storePath, params, shared }
+    this.#worker = new Worker(new URL('./call-worker.ts', import.meta.url), {
+      workerData: start,
+      name: 'calls',
+      resourceLimits: { maxOldGenerationSizeMb: LIMITS.call.heapMegabytes },
+    })
+    this.#worker.unref()
+    this.#worker.on('message', (message: WorkerMessage) => this.#receive(message, events))
+    let failure: Error | undefined
+    this.#worker.on('error', error => {
+      failure = error instanceof Error ? error : new Error(String(error))
+    })
+    this.#worker.on('exit', () => {
+      if (!this.#stopped) events.died(this, failure)
+    })
+  }
+
+  get hasRoom(): boolean {
+    return this.calls.size < LIMITS.call.inFlight
+  }
+
+  /** The call it works on at this moment, as far as it is known. */
+  get running(): number {
+    return Atomics.load(this.#signals, RUNNING)
+  }
+
+  send(call: PendingCall): void {
+    const { id, kind, request, number, env, overlay } = call
+    const job: CallJob = {
+      id,
+      kind,
+      request,
+      number,
+      env: this.#nameEnv(env),
+      overlay: overlay === null ? null : this.#nameOverlay(overlay),
+    }
+    call.attempts++
+    call.sentMs = performance.now()
+    this.calls.set(id, call)
+    this.#worker.ref()
+    this.#worker.postMessage(job)
+  }
+
+  /** Whether it has shown no sign of life for a while although it has work. Ask regularly. */
+  isSilent(nowMs: number): boolean {
+    const beats = Atomics.load(this.#signals, BEATS)
+    if (beats !== this.#beats || !this.ready || this.calls.size === 0) {
+      this.#beats = beats
+      this.#beatMs = nowMs
+    }
+    return nowMs - this.#beatMs > LIMITS.call.stuckMs
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    await this.#worker.terminate()
+  }
+
+  #receive(message: WorkerMessage, events: WorkerEvents): void {
+    if (message.type === 'ready') {
+      this.ready = true
+      events.ready(this)
+      return
+    }
+    const call = this.calls.get(message.id)
+    // Not here any more: it was moved to another worker, which answers as well.
+    if (call === undefined) return
+    this.calls.delete(message.id)
+    if (this.calls.size === 0) {
+      this.idleSinceMs = performance.now()
+      this.#worker.unref()
+    }
+    events.settled(this, call, message)
+  }
+}

@@ -1,0 +1,68 @@
+import type { ChainParams } from '../config/networks.ts'
+import type { StateChanges } from '../state/changes.ts'
+import { type Hex, ZERO_HASH } from '../util/bytes.ts'
+import type { AccessListResult, CallError, CallRequest, CallResult } from './call-types.ts'
+import type { BlockEnv } from './env.ts'
+
+/* What the call service and its workers say to each other. */
+
+/** A BlockEnv that can cross a thread: no functions, no params. */
+export interface SerializedEnv {
+  readonly number: number
+  readonly timestamp: number
+  readonly gasLimit: bigint
+  readonly baseFeePerGas: bigint
+  readonly miner: Hex
+  readonly proposerReward: Hex
+  readonly foundation: Hex
+  readonly prevRandao: Hex
+  /** Hashes of number - 1, number - 2, ... as far as known, at most 256. */
+  readonly recentHashes: readonly Hex[]
+}
+
+export const envFrom = (env: SerializedEnv, params: ChainParams): BlockEnv => ({
+  ...env,
+  params,
+  blockHash: number => env.recentHashes[env.number - 1 - number] ?? ZERO_HASH,
+})
+
+export type CallKind = 'call' | 'estimateGas' | 'createAccessList'
+export type CallAnswer = CallResult | bigint | AccessListResult
+
+export interface WorkerStart {
+  readonly storePath: string
+  readonly params: ChainParams
+  readonly shared: SharedArrayBuffer
+}
+
+/** Members of the shared memory (Int32Array): which job runs, and a counter that moves while the worker is alive. */
+export const RUNNING = 0
+export const BEATS = 1
+export const SHARED_BYTES = 8
+
+/** What is large and the same for many jobs is sent once and named by its id afterwards. */
+export interface Named<T> {
+  readonly id: number
+  /** undefined: the worker has it. */
+  readonly value?: T
+}
+
+/** How many named values a worker remembers; the service forgets in the same order. */
+export const NAMED_VALUES = 4
+
+export interface CallJob {
+  readonly id: number
+  readonly kind: CallKind
+  readonly request: CallRequest
+  /** The block whose state lies under the call. */
+  readonly number: number
+  readonly env: Named<SerializedEnv>
+  readonly overlay: Named<StateChanges> | null
+}
+
+export type WorkerMessage =
+  | { readonly type: 'ready' }
+  | { readonly type: 'answer'; readonly id: number; readonly answer: CallAnswer }
+  | { readonly type: 'refusal'; readonly id: number; readonly detail: CallError }
+  /** Something that is no CallError: told to the log, the caller gets EXECUTION_FAILED. */
+  | { readonly type: 'fault'; readonly id: number; readonly message: string }

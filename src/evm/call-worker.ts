@@ -1,0 +1,128 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { LIMITS } from '../config/limits.ts'
+import type { StateChanges } from '../state/changes.ts'
+import { Store } from '../storage/store.ts'
+import { assert } from '../util/assert.ts'
+import { isCoded } from '../util/errors.ts'
+import { call, createAccessList, estimateGas } from './call-core.ts'
+import type { CallContext } from './call-message.ts'
+import {
+  BEATS,
+  type CallAnswer,
+  type CallJob,
+  envFrom,
+  NAMED_VALUES,
+  type Named,
+  RUNNING,
+  type SerializedEnv,
+  type WorkerMessage,
+  type WorkerStart,
+} from './call-protocol.ts'
+import { createScheduler } from './call-scheduler.ts'
+import { createStateCache, type OpenState } from './call-states.ts'
+import type { CallError } from './call-types.ts'
+import type { Interrupt } from './engine.ts'
+import { createEthereumJsEngine } from './engines/ethereumjs.ts'
+import type { BlockEnv } from './env.ts'
+import { asyncOverlayReader, overlayReader } from './overlay.ts'
+import { createPrefetchedReader } from './prefetch.ts'
+
+/*
+ * Runs calls in a thread of its own, over its own handle of the store. Several calls take turns (LIMITS.execution.callSliceMs each),
+ * so a long one does not hold up the others; what cannot be divided, such as one huge precompile call, the service notices from outside.
+ */
+
+const KINDS = { call, estimateGas, createAccessList }
+const port = parentPort
+assert(port !== null, 'the call worker is a worker')
+const { storePath, params, shared } = workerData as WorkerStart
+const signals = new Int32Array(shared)
+const scheduler = createScheduler()
+const engine = createEthereumJsEngine()
+const withState = createStateCache(await Store.open(storePath, { createIfMissing: false }))
+
+const post = (message: WorkerMessage): void => port.postMessage(message)
+
+/** Remembers values by the id they were first sent with. */
+const createNames = <Sent, Value>(make: (sent: Sent) => Value) => {
+  const values = new Map<number, Value>()
+  return ({ id, value }: Named<Sent>): Value => {
+    if (value !== undefined) {
+      values.set(id, make(value))
+      const [oldest] = values.keys()
+      if (values.size > NAMED_VALUES && oldest !== undefined) values.delete(oldest)
+    }
+    const found = values.get(id)
+    assert(found !== undefined, 'a value is sent before it is named')
+    return found
+  }
+}
+const envs = createNames((env: SerializedEnv): BlockEnv => envFrom(env, params))
+const overlays = createNames((changes: StateChanges) => changes)
+
+const interruptFor = (id: number): Interrupt => {
+  const deadlineMs = performance.now() + LIMITS.call.timeoutMs
+  return {
+    sliceMs: LIMITS.execution.callSliceMs,
+    async giveWay() {
+      await scheduler.giveWay()
+      Atomics.store(signals, RUNNING, id)
+      Atomics.add(signals, BEATS, 1)
+    },
+    shouldStop: () => performance.now() >= deadlineMs,
+  }
+}
+
+const contextOf = (
+  state: OpenState,
+  env: BlockEnv,
+  overlay: StateChanges | undefined,
+  interrupt: Interrupt,
+): CallContext => {
+  if (state.sync !== undefined) {
+    const reader = overlay === undefined ? state.sync : overlayReader(state.sync, overlay)
+    return { reader, prefetch: undefined, env, engine, interrupt }
+  }
+  const source = overlay === undefined ? state.async : asyncOverlayReader(state.async, overlay)
+  return { ...createPrefetchedReader(source), env, engine, interrupt }
+}
+
+const answer = (job: CallJob, env: BlockEnv, overlay: StateChanges | undefined): Promise<CallAnswer> =>
+  withState<CallAnswer>(job.number, state => {
+    Atomics.store(signals, RUNNING, job.id)
+    return KINDS[job.kind](contextOf(state, env, overlay, interruptFor(job.id)), job.request)
+  })
+
+const CALL_ERRORS: ReadonlySet<string> = new Set<CallError['code']>([
+  'EXECUTION_REVERTED',
+  'EXECUTION_FAILED',
+  'EXECUTION_TIMEOUT',
+  'INSUFFICIENT_BALANCE_FOR_TRANSFER',
+  'INTRINSIC_GAS_TOO_LOW',
+  'GAS_REQUIRED_EXCEEDS_ALLOWANCE',
+  'MISSING_STATE',
+  'OVERRIDE_CONFLICT',
+])
+
+const refusalFor = (id: number, error: unknown): WorkerMessage => {
+  if (isCoded(error) && error.code === 'EXECUTION_INTERRUPTED') {
+    return { type: 'refusal', id, detail: { code: 'EXECUTION_TIMEOUT', timeoutMs: LIMITS.call.timeoutMs } }
+  }
+  if (isCoded(error) && CALL_ERRORS.has(error.code)) return { type: 'refusal', id, detail: error.detail as CallError }
+  return { type: 'fault', id, message: error instanceof Error ? (error.stack ?? error.message) : String(error) }
+}
+
+// The service looks at this while it waits for answers.
+setInterval(() => Atomics.add(signals, BEATS, 1), LIMITS.call.stuckMs / 3).unref()
+
+port.on('message', (job: CallJob) => {
+  Atomics.add(signals, BEATS, 1)
+  // Named values are taken at once: jobs come in the order in which the service sent them.
+  const env = envs(job.env)
+  const overlay = job.overlay === null ? undefined : overlays(job.overlay)
+  answer(job, env, overlay).then(
+    result => post({ type: 'answer', id: job.id, answer: result }),
+    (error: unknown) => post(refusalFor(job.id, error)),
+  )
+})
+post({ type: 'ready' })
