@@ -38,7 +38,10 @@ export const RESTING_BASE_FEE = 25n * GWEI
 export const RESTING_GAS_PRICE = 275n * 10n ** 8n
 
 /** Resolves as soon as `arrived` is called, and fails by itself after `ms`. */
-export const signal = <Value>(what: string, ms = 10_000): { promise: Promise<Value>; arrived: (value: Value) => void } => {
+export const signal = <Value>(
+  what: string,
+  ms = 10_000,
+): { promise: Promise<Value>; arrived: (value: Value) => void } => {
   const { promise, resolve, reject } = Promise.withResolvers<Value>()
   const timer = setTimeout(() => reject(new Error(`${what}: nothing came within ${ms} ms`)), ms)
   void promise.finally(() => clearTimeout(timer)).catch(() => undefined)

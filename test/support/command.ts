@@ -26,7 +26,12 @@ export const run = async (
   { cwd = ROOT, env, input = '', timeoutMs = 60_000 }: CommandOptions = {},
 ): Promise<CommandResult> => {
   const began = performance.now()
-  const child = spawn(program, args, { cwd, env: { ...process.env, ...env }, timeout: timeoutMs, killSignal: 'SIGKILL' })
+  const child = spawn(program, args, {
+    cwd,
+    env: { ...process.env, ...env },
+    timeout: timeoutMs,
+    killSignal: 'SIGKILL',
+  })
   const out: Buffer[] = []
   const err: Buffer[] = []
   child.stdout.on('data', (data: Buffer) => out.push(data))
