@@ -71,7 +71,7 @@ export class BodyRow {
 
   /** The whole body. */
   block(): Omit<Block, 'header'> {
-    const tail = this.#row.subarray(this.#endOf(this.count - 1))
+    const tail = new Uint8Array(this.#row.subarray(this.#endOf(this.count - 1)))
     const [proofHeaders, evidence] = tail.byteLength > 0 ? (decodeRlp(tail) as [Uint8Array[], Uint8Array[]]) : [[], []]
     return {
       hash: this.blockHash,

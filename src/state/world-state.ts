@@ -127,6 +127,8 @@ export class WorldState {
   async committed(number: number, sealed: Sealed): Promise<void> {
     const advanced = this.#head.advance(sealed)
     this.#meta = { number, root: sealed.root, oldest: this.#oldestAfter(number) }
+    // Another candidate of the same height may have been sealed since: the trie then stands on that one.
+    if (this.#trie.root !== sealed.root) await this.#trie.apply(sealed.parentRoot, packChanges(sealed))
     await Promise.all([advanced, this.#trie.commit(sealed.root)])
   }
 

@@ -1,0 +1,149 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Chain } from '../../src/chain/chain.ts'
+import type { Genesis } from '../../src/config/genesis.ts'
+import { keccak256 } from '../../src/crypto/hash.ts'
+import { addressOf, sign } from '../../src/crypto/signature.ts'
+import { createExecutor, type ExecutionMode } from '../../src/evm/executor.ts'
+import { Metrics } from '../../src/metrics/registry.ts'
+import { devnetGenesis } from '../../src/node/devnet-genesis.ts'
+import { openChain } from '../../src/node/open-chain.ts'
+import { createPoolParts } from '../../src/node/pool.ts'
+import type { Block } from '../../src/primitives/block.ts'
+import type { Certificate } from '../../src/primitives/certificate.ts'
+import {
+  encodeTransaction,
+  signingPayload,
+  type UnsignedTransaction,
+} from '../../src/primitives/transaction-encoding.ts'
+import { assert } from '../../src/util/assert.ts'
+import { EMPTY_BYTES, type Hex } from '../../src/util/bytes.ts'
+import type { Clock } from '../../src/util/clock.ts'
+import { silentLogger } from '../../src/util/logger.ts'
+
+export const CHAIN_ID = 1_998_999
+export const keyOf = (seed: number): Uint8Array => keccak256(Uint8Array.of(0x6b, seed))
+export const VALIDATOR_KEY = keyOf(255)
+export const VALIDATOR = addressOf(VALIDATOR_KEY)
+export const ACCOUNT_KEYS = [1, 2, 3, 4].map(keyOf)
+export const ACCOUNTS: readonly Hex[] = ACCOUNT_KEYS.map(addressOf)
+export const START_WEI = 10n ** 22n
+
+export const testGenesis = (): Genesis =>
+  devnetGenesis({ accounts: ACCOUNTS, balanceWei: START_WEI, validator: VALIDATOR, blockTimeMs: 1000 })
+
+/** A certificate for tests of storage: nothing below consensus looks at its seals. */
+export const CERTIFICATE: Certificate = { round: 0, bitmap: Uint8Array.of(1), seals: [new Uint8Array(65).fill(7)] }
+
+/** Raw bytes of a transaction signed by one of the test accounts. */
+export const signedRaw = (key: Uint8Array, fields: Partial<UnsignedTransaction>): Uint8Array => {
+  const unsigned: UnsignedTransaction = {
+    type: 0,
+    chainId: CHAIN_ID,
+    nonce: 0,
+    gasLimit: 21_000n,
+    maxFeePerGas: 27_500_000_000n,
+    maxPriorityFeePerGas: 27_500_000_000n,
+    to: ACCOUNTS[1] as Hex,
+    value: 0n,
+    data: EMPTY_BYTES,
+    accessList: [],
+    ...fields,
+  }
+  const signature = sign(keccak256(signingPayload(unsigned)), key)
+  const yParity = signature[64]
+  assert(yParity === 0 || yParity === 1, 'a recovery bit')
+  return encodeTransaction(unsigned, { r: signature.subarray(0, 32), s: signature.subarray(32, 64), yParity }).raw
+}
+
+/** A clock that stands at genesis and moves when told. */
+export class TestClock implements Clock {
+  ms = 1_735_689_600_000
+  nowMs(): number {
+    return this.ms
+  }
+  schedule(): () => void {
+    return () => {}
+  }
+}
+
+/** The chain with its storage, state, executor and pool, and without consensus and faces: the test decides when blocks are made. */
+export const openTestChain = async (
+  dir: string,
+  options: { readonly mode?: ExecutionMode; readonly genesis?: Genesis } = {},
+) => {
+  const genesis = options.genesis ?? testGenesis()
+  const clock = new TestClock()
+  const logger = silentLogger
+  const failures: Error[] = []
+  const opened = await openChain({
+    genesis,
+    storePath: join(dir, 'db'),
+    stateHistory: 128,
+    logger,
+    onFailure: error => failures.push(error),
+  })
+  const executor = createExecutor({ mode: options.mode ?? 'shadow', logger, reproductionDir: join(dir, 'shadow') })
+  const pool = createPoolParts({
+    params: genesis.params,
+    head: opened.head.block.header,
+    state: opened.world.head,
+    dataDir: dir,
+    allowUnprotected: false,
+    metrics: new Metrics(),
+    clock,
+    logger,
+  })
+  const chain = new Chain({ ...opened, executor, pool: pool.side, clock, logger })
+  await pool.service.start()
+  const build = (): Promise<Block> => {
+    const head = chain.head()
+    clock.ms += 1000
+    return chain.build({
+      number: head.number + 1,
+      round: 0,
+      parentHash: head.hash,
+      timestamp: Math.floor(clock.ms / 1000),
+      proposer: VALIDATOR,
+      parentCertificate: head.certificate,
+    })
+  }
+  return {
+    ...opened,
+    genesis,
+    clock,
+    executor,
+    pool,
+    chain,
+    failures,
+    build,
+    /** Builds and commits the next block. */
+    async mine(): Promise<Block> {
+      const block = await build()
+      await chain.commit(block, CERTIFICATE)
+      return block
+    },
+    async close(): Promise<void> {
+      await pool.service.close()
+      await pool.recovery.close()
+      await opened.world.close()
+      await opened.store.close()
+    },
+  }
+}
+export type TestChain = Awaited<ReturnType<typeof openTestChain>>
+
+export const withChain = async <T>(
+  use: (chain: TestChain, dir: string) => Promise<T>,
+  options: Parameters<typeof openTestChain>[1] = {},
+): Promise<T> => {
+  const dir = mkdtempSync(join(tmpdir(), 'tandem-chain-'))
+  const chain = await openTestChain(dir, options)
+  try {
+    return await use(chain, dir)
+  } finally {
+    await chain.close()
+    rmSync(dir, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest'
+import { BodyRow, decodeLocation, encodeBody, encodeLocation } from '../../../src/chain/body-row.ts'
+import { sealBlock } from '../../../src/primitives/block.ts'
+import type { Header } from '../../../src/primitives/header.ts'
+import { recoverTransaction } from '../../../src/primitives/sender.ts'
+import { decodeTransaction } from '../../../src/primitives/transaction.ts'
+import { ACCOUNT_KEYS, signedRaw, withChain } from '../../support/chain.ts'
+
+const headerOf = (): Promise<Header> => withChain(async chain => chain.chain.headBlock.header)
+const transactions = [0, 1, 2].map(nonce =>
+  recoverTransaction(
+    decodeTransaction(
+      signedRaw(ACCOUNT_KEYS[nonce] as Uint8Array, {
+        nonce,
+        type: nonce as 0 | 1 | 2,
+        data: new Uint8Array(nonce * 40).fill(nonce),
+      }),
+    ),
+  ),
+)
+
+test('a body reads back whole and one transaction at a time', async () => {
+  const block = sealBlock(await headerOf(), { transactions, proofHeaders: [], evidence: [] })
+  const row = new BodyRow(encodeBody(block))
+  expect({ header: block.header, ...row.block() }).toEqual(block)
+  expect(row.transaction(1)).toEqual(transactions[1])
+  expect(row.transactionHash(2)).toBe(transactions[2]?.hash)
+  expect(() => row.transaction(3)).toThrow()
+})
+
+test('proof headers and evidence come after the transactions', async () => {
+  const parts = { proofHeaders: [Uint8Array.of(1, 2, 3)], evidence: [new Uint8Array(300).fill(9), Uint8Array.of(5)] }
+  const block = sealBlock(await headerOf(), { transactions, ...parts })
+  const read = new BodyRow(encodeBody(block)).block()
+  expect(read.proofHeaders).toEqual(parts.proofHeaders)
+  expect(read.evidence).toEqual(parts.evidence)
+  expect(read.transactions).toEqual(transactions)
+})
+
+test('locations keep numbers beyond 32 bits', () => {
+  expect(decodeLocation(encodeLocation(2 ** 40 + 3, 70_000))).toEqual({ number: 2 ** 40 + 3, index: 70_000 })
+})

@@ -1,0 +1,203 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import type { CommittedEvent } from '../../../src/chain/types.ts'
+import { verifyChain } from '../../../src/chain/verify.ts'
+import { type Block, sealBlock } from '../../../src/primitives/block.ts'
+import type { Header } from '../../../src/primitives/header.ts'
+import { BUCKETS } from '../../../src/storage/buckets.ts'
+import { numberKey } from '../../../src/storage/keys.ts'
+import type { Hex } from '../../../src/util/bytes.ts'
+import {
+  ACCOUNT_KEYS,
+  ACCOUNTS,
+  CERTIFICATE,
+  openTestChain,
+  START_WEI,
+  signedRaw,
+  type TestChain,
+  VALIDATOR,
+  withChain,
+} from '../../support/chain.ts'
+
+const [ALICE_KEY, BOB_KEY] = ACCOUNT_KEYS as [Uint8Array, Uint8Array]
+const [ALICE, BOB] = ACCOUNTS as [Hex, Hex]
+const FRESH = { number: 0, round: 0, fresh: true }
+
+const send = (chain: TestChain, nonce: number, value = 5n, key = ALICE_KEY) =>
+  chain.pool.service.submit(signedRaw(key, { nonce, to: BOB, value }))
+
+test('a transaction is built into a block, committed, found again and paid for', () =>
+  withChain(async chain => {
+    const events: CommittedEvent[] = []
+    chain.chain.onCommitted(event => events.push(event))
+    const hash = await send(chain, 0)
+    const block = await chain.mine()
+    expect(block.transactions.map(tx => tx.hash)).toEqual([hash])
+    expect(events).toHaveLength(1)
+    expect(await chain.blocks.locate(hash)).toEqual({ number: 1, index: 0 })
+    expect(chain.world.head.account(BOB)?.balance).toBe(START_WEI + 5n)
+    const fee = 21_000n * 27_500_000_000n
+    expect(chain.world.head.account(ALICE)).toMatchObject({ nonce: 1, balance: START_WEI - 5n - fee })
+    expect(chain.pool.service.counts()).toEqual({ pending: 0, queued: 0 })
+  }))
+
+test('half of a fee is burnt, a fifth is the proposer’s, the rest the foundation’s while nobody mines', () =>
+  withChain(async chain => {
+    await send(chain, 0)
+    await chain.mine()
+    const fee = 21_000n * 27_500_000_000n
+    // The devnet's validator is also its foundation.
+    expect(chain.world.head.account(VALIDATOR)?.balance).toBe(fee / 2n)
+    expect(await chain.economy.supply(1)).toMatchObject({ totalBurnt: fee / 2n, totalMinted: 0n })
+    const rewards = await chain.economy.rewards(1)
+    expect(rewards).toMatchObject({
+      totalFee: fee,
+      burntFee: fee / 2n,
+      proposer: fee / 5n,
+      miner: 0n,
+      foundation: (fee * 3n) / 10n,
+    })
+  }))
+
+test('the sum of all balances is genesis + minted - burnt at every block, over a reward cycle', () =>
+  withChain(async chain => {
+    for (let nonce = 0; nonce < 61; nonce++) {
+      await send(chain, nonce, BigInt(nonce) * 10n ** 15n + 1n)
+      await chain.mine()
+      const sum = [...ACCOUNTS, VALIDATOR].reduce(
+        (total, who) => total + (chain.world.head.account(who)?.balance ?? 0n),
+        0n,
+      )
+      expect((await chain.economy.supply(nonce + 1))?.totalSupply).toBe(sum)
+    }
+    expect((await chain.economy.supply(61))?.totalMinted).toBe(2_000n * 10n ** 18n)
+  }))
+
+test('another node judges a block valid, commits it and stands on the same state', () =>
+  withChain(async proposer =>
+    withChain(async other => {
+      await send(proposer, 0)
+      await send(proposer, 0, 9n, BOB_KEY)
+      const block = await proposer.mine()
+      other.clock.ms = proposer.clock.ms
+      expect(await other.chain.validate(block, FRESH)).toEqual({ valid: true })
+      await other.chain.commit(block, CERTIFICATE)
+      expect(other.world.root).toBe(proposer.world.root)
+      expect(other.chain.head()).toEqual(proposer.chain.head())
+    }),
+  ))
+
+const bodyOf = ({ transactions, proofHeaders, evidence }: Block) => ({ transactions, proofHeaders, evidence })
+const tampered = (block: Block, change: Partial<Header>): Block => sealBlock({ ...block.header, ...change }, bodyOf(block))
+
+test.each<[string, Partial<Header>, RegExp]>([
+  ['state root', { stateRoot: `0x${'11'.repeat(32)}` }, /stateRoot/],
+  ['receipts root', { receiptsRoot: `0x${'11'.repeat(32)}` }, /receiptsRoot/],
+  ['transactions root', { transactionsRoot: `0x${'11'.repeat(32)}` }, /BODY_TRANSACTIONS_ROOT/],
+  ['gas used', { gasUsed: 20_999n }, /gasUsed/],
+  ['base fee', { baseFeePerGas: 26n * 10n ** 9n }, /HEADER_BASE_FEE/],
+  ['bloom', { logsBloom: new Uint8Array(256).fill(1) }, /logsBloom/],
+  ['miner', { miner: `0x${'22'.repeat(20)}` }, /miner/],
+  ['timestamp', { timestamp: 1_735_689_600 }, /HEADER_TIMESTAMP_TOO_EARLY/],
+  ['future', { timestamp: 1_735_699_600 }, /HEADER_TIMESTAMP_IN_FUTURE/],
+  ['number', { number: 7 }, /HEADER_NUMBER/],
+  ['difficulty', { difficulty: 2n }, /HEADER_DIFFICULTY/],
+])('a block with a wrong %s is proven invalid, and nothing of it stays', (_, change, reason) =>
+  withChain(async proposer =>
+    withChain(async other => {
+      await send(proposer, 0)
+      const block = await proposer.mine()
+      other.clock.ms = proposer.clock.ms
+      const verdict = await other.chain.validate(tampered(block, change), FRESH)
+      expect(verdict).toMatchObject({ valid: false, proven: true, reason: expect.stringMatching(reason) })
+      expect(await other.chain.validate(block, FRESH)).toEqual({ valid: true })
+      expect(other.chain.head().number).toBe(0)
+    }),
+  ),
+)
+
+test('a block with an unpayable transaction is proven invalid', () =>
+  withChain(async proposer => {
+    await send(proposer, 0)
+    const block = await proposer.mine()
+    await withChain(async other => {
+      other.clock.ms = proposer.clock.ms + 1000
+      await send(other, 0, 1n)
+      await other.mine()
+      // Its nonce is used there already.
+      const later = sealBlock(
+        { ...block.header, number: 2, parentHash: other.chain.head().hash, timestamp: block.header.timestamp + 2 },
+        bodyOf(block),
+      )
+      other.clock.ms += 10_000
+      const verdict = await other.chain.validate(later, FRESH)
+      expect(verdict).toMatchObject({ valid: false })
+    })
+  }))
+
+test('committing twice is harmless, and a committed number is never given another block', () =>
+  withChain(async chain => {
+    const first = await chain.mine()
+    await chain.chain.commit(first, CERTIFICATE)
+    expect(chain.chain.head().number).toBe(1)
+    await expect(chain.chain.commit(tampered(first, { gasUsed: 1n }), CERTIFICATE)).rejects.toThrow(/never replaced/)
+  }))
+
+test('candidates of several rounds leave no trace but the one committed', () =>
+  withChain(async chain => {
+    await send(chain, 0)
+    const a = await chain.build()
+    await send(chain, 0, 3n, BOB_KEY)
+    const b = await chain.build()
+    expect(a.hash).not.toBe(b.hash)
+    await chain.chain.commit(a, CERTIFICATE)
+    expect(chain.chain.headBlock.transactions).toHaveLength(1)
+    const next = await chain.mine()
+    expect(next.transactions).toHaveLength(1)
+    expect((await verifyChain(chain.store, { from: 0 })).problems).toEqual([])
+  }))
+
+test('a reopened folder goes on where it stood, with the pool’s local transactions', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'tandem-chain-'))
+  try {
+    const before = await openTestChain(dir)
+    await send(before, 0)
+    await before.mine()
+    await send(before, 1)
+    const head = before.chain.head()
+    await before.close()
+    const after = await openTestChain(dir)
+    expect(plain(after.chain.head())).toEqual(plain(head))
+    expect(after.pool.service.counts().pending).toBe(1)
+    const block = await after.mine()
+    expect(block.transactions).toHaveLength(1)
+    expect((await verifyChain(after.store, { from: 0 })).problems).toEqual([])
+    await after.close()
+  } finally {
+    rmSync(dir, { recursive: true, force: true })
+  }
+})
+
+/** Rows come back as Buffers, which vitest tells from Uint8Arrays. */
+const plain = (value: unknown) => structuredClone(value)
+
+test.each([
+  ['receipts', BUCKETS.receipts, /receipts root|one receipt for each/],
+  ['certificate', BUCKETS.certificate, /no certificate/],
+] as const)('verification finds a damaged %s row', (_, bucket, problem) =>
+  withChain(async chain => {
+    await send(chain, 0)
+    await chain.mine()
+    const batch = chain.store.batch()
+    if (bucket === BUCKETS.receipts) {
+      const row = (await chain.store.get(bucket, numberKey(1))) as Uint8Array
+      row[row.length - 2] = (row[row.length - 2] as number) ^ 1
+      batch.put(bucket, numberKey(1), row)
+    } else batch.del(bucket, numberKey(1))
+    await batch.write()
+    const { problems } = await verifyChain(chain.store, { from: 0 })
+    expect(problems.join('\n')).toMatch(problem)
+  }),
+)
