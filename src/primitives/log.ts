@@ -1,5 +1,6 @@
-import { type Hex, hexToBytes } from '../util/bytes.ts'
-import type { RlpItem } from './rlp.ts'
+import { assert } from '../util/assert.ts'
+import { asBuffer, type Hex } from '../util/bytes.ts'
+import { headerSize, stringSize, writeHeader, writeString } from './rlp.ts'
 import { type RlpCursor, rlpError } from './rlp-cursor.ts'
 
 export interface Log {
@@ -11,7 +12,41 @@ export interface Log {
 /** LOG0 to LOG4. */
 const MAX_TOPICS = 4
 
-export const logItem = (log: Log): readonly RlpItem[] => [hexToBytes(log.address), log.topics.map(hexToBytes), log.data]
+/** The RLP of a list of logs [address, [topics], data]. Written in place, since logs are most of what a busy block's receipts hold. */
+export const encodeLogs = (logs: readonly Log[]): Uint8Array => {
+  if (logs.length === 0) return EMPTY_LIST
+  let payload = 0
+  for (const log of logs) payload += listSize(logPayload(log))
+  const out = new Uint8Array(listSize(payload))
+  const buffer = asBuffer(out)
+  let at = writeHeader(out, 0, payload, 0xc0)
+  for (const log of logs) at = writeLog(log, buffer, at)
+  return out
+}
+
+const EMPTY_LIST = Uint8Array.of(0xc0)
+/** An address and a topic with their prefix. */
+const ADDRESS_BYTES = 21
+const TOPIC_BYTES = 33
+
+const listSize = (payload: number): number => headerSize(payload) + payload
+const logPayload = (log: Log): number =>
+  ADDRESS_BYTES + listSize(TOPIC_BYTES * log.topics.length) + stringSize(log.data)
+
+const writeLog = (log: Log, out: Buffer, start: number): number => {
+  let at = writeHeader(out, start, logPayload(log), 0xc0)
+  at = writeHex(log.address, 20, out, at)
+  at = writeHeader(out, at, TOPIC_BYTES * log.topics.length, 0xc0)
+  for (const topic of log.topics) at = writeHex(topic, 32, out, at)
+  return writeString(log.data, out, at)
+}
+
+const writeHex = (hex: Hex, size: number, out: Buffer, at: number): number => {
+  out[at] = 0x80 + size
+  const written = out.write(hex.slice(2), at + 1, size, 'hex')
+  assert(written === size, 'an address has 20 bytes, a topic 32')
+  return at + 1 + size
+}
 
 /** Reads a list of logs where the cursor stands. Throws RLP_INVALID. */
 export const readLogs = (cursor: RlpCursor): readonly Log[] => {

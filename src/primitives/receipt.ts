@@ -2,9 +2,9 @@ import { assert } from '../util/assert.ts'
 import { EMPTY_BYTES, type Hex, hexToBytes } from '../util/bytes.ts'
 import { createAddress } from './address.ts'
 import { BLOOM_BYTES, bloomOf, EMPTY_BLOOM } from './bloom.ts'
-import { type Log, logItem, readLogs } from './log.ts'
+import { encodeLogs, type Log, readLogs } from './log.ts'
 import { decoding, type MalformedError, malformed } from './malformed.ts'
-import { encodeRlp, encodeRlpList, headerSize, stringSize, uintItem, writeHeader, writeString } from './rlp.ts'
+import { encodeRlpList, headerSize, stringSize, uintItem, writeHeader, writeString } from './rlp.ts'
 import { RlpCursor } from './rlp-cursor.ts'
 import { effectiveGasPrice, type Transaction } from './transaction.ts'
 
@@ -32,7 +32,7 @@ const ONE = Uint8Array.of(1)
 export const encodeReceipt = (receipt: Receipt): Uint8Array => {
   const outcome = outcomeItem(receipt)
   const gas = uintItem(receipt.cumulativeGasUsed)
-  const logs = receipt.logs.length === 0 ? EMPTY_LIST : encodeRlp(receipt.logs.map(logItem))
+  const logs = encodeLogs(receipt.logs)
   const payload = stringSize(outcome) + stringSize(gas) + BLOOM_STRING_BYTES + logs.byteLength
   const prefix = receipt.type === 0 ? 0 : 1
   const out = new Uint8Array(prefix + headerSize(payload) + payload)
@@ -47,7 +47,6 @@ export const encodeReceipt = (receipt: Receipt): Uint8Array => {
   return out
 }
 
-const EMPTY_LIST = Uint8Array.of(0xc0)
 const BLOOM_STRING_BYTES = headerSize(BLOOM_BYTES) + BLOOM_BYTES
 
 const outcomeItem = (receipt: Pick<Receipt, 'status' | 'root'>): Uint8Array => {
@@ -66,11 +65,20 @@ export interface StoredReceipt {
 
 /** The receipts of one block as stored. */
 export const encodeStoredReceipts = (receipts: readonly StoredReceipt[]): Uint8Array =>
-  encodeRlpList(
-    receipts.map(receipt =>
-      encodeRlp([outcomeItem(receipt), uintItem(receipt.cumulativeGasUsed), receipt.logs.map(logItem)]),
-    ),
-  )
+  encodeRlpList(receipts.map(encodeStoredReceipt))
+
+const encodeStoredReceipt = (receipt: StoredReceipt): Uint8Array => {
+  const outcome = outcomeItem(receipt)
+  const gas = uintItem(receipt.cumulativeGasUsed)
+  const logs = encodeLogs(receipt.logs)
+  const payload = stringSize(outcome) + stringSize(gas) + logs.byteLength
+  const out = new Uint8Array(headerSize(payload) + payload)
+  let at = writeHeader(out, 0, payload, 0xc0)
+  at = writeString(outcome, out, at)
+  at = writeString(gas, out, at)
+  out.set(logs, at)
+  return out
+}
 
 /** Throws RECEIPT_MALFORMED. */
 export const decodeStoredReceipts = (bytes: Uint8Array): readonly StoredReceipt[] =>
