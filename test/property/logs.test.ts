@@ -1,0 +1,96 @@
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { collectLogs, queryLogs } from '../../src/chain/log-query.ts'
+import { LogService } from '../../src/chain/log-service.ts'
+import type { LogEntry, LogQuery } from '../../src/chain/types.ts'
+import { type Hex, hexToBytes, toWord } from '../../src/util/bytes.ts'
+import { ACCOUNT_KEYS, signedRaw, type TestChain, withChain } from '../support/chain.ts'
+import { SEED } from '../support/seed.ts'
+
+const BLOCKS = 24
+const TOPICS = [1n, 2n, 3n].map(toWord)
+
+/** Init code that logs the given topics and creates an empty account: its address is new each time. */
+const logging = (topics: readonly Hex[]): Uint8Array => {
+  const pushes = [...topics].reverse().map(topic => `7f${topic.slice(2)}`)
+  return hexToBytes(`0x${pushes.join('')}60006000a${topics.length}00`)
+}
+
+/** Some blocks without logs, some with a few; the sender is the test's random source's choice. */
+const grow = async (chain: TestChain, plan: readonly (readonly (readonly number[])[])[]): Promise<void> => {
+  const key = ACCOUNT_KEYS[0] as Uint8Array
+  let nonce = 0
+  for (const block of plan) {
+    for (const topics of block) {
+      const data = logging(topics.map(index => TOPICS[index] as Hex))
+      await chain.pool.service.submit(signedRaw(key, { nonce: nonce++, to: null, gasLimit: 300_000n, data }))
+    }
+    await chain.mine()
+  }
+}
+
+const plan = fc.array(fc.array(fc.array(fc.nat(2), { maxLength: 3 }), { maxLength: 2 }), {
+  minLength: BLOCKS,
+  maxLength: BLOCKS,
+})
+
+const scan = async (chain: TestChain, query: LogQuery): Promise<readonly LogEntry[]> => {
+  const found: LogEntry[] = []
+  for (let number = query.fromBlock; number <= Math.min(query.toBlock, BLOCKS); number++) {
+    const [block, receipts] = await Promise.all([chain.blocks.block(number), chain.blocks.receipts(number)])
+    if (block && receipts) collectLogs(block, receipts, query, found)
+  }
+  return found
+}
+
+test('indexed queries answer what a scan of all receipts answers, here and in the worker', () =>
+  withChain(
+    async (chain, dir) => {
+      await grow(chain, fc.sample(plan, { seed: SEED, numRuns: 1 })[0] as number[][][])
+      const all = await scan(chain, { fromBlock: 0, toBlock: BLOCKS, addresses: [], topics: [] })
+      expect(all.length).toBeGreaterThan(5)
+      const address = fc.oneof(
+        fc.constantFrom(...all.map(log => log.address)),
+        fc.constant<Hex>(`0x${'77'.repeat(20)}`),
+      )
+      const alternatives = fc.option(fc.array(fc.constantFrom(...TOPICS), { maxLength: 2 }))
+      const query = fc.record({
+        fromBlock: fc.nat(BLOCKS + 2),
+        toBlock: fc.nat(BLOCKS + 2),
+        addresses: fc.array(address, { maxLength: 3 }),
+        topics: fc.array(alternatives, { maxLength: 4 }),
+      })
+      const worker = new LogService(join(dir, 'db'))
+      const limits = { results: 10_000, timeoutMs: 60_000, nowMs: () => 0 }
+      await fc.assert(
+        fc.asyncProperty(query, async wanted => {
+          const expected = await scan(chain, wanted)
+          expect(await queryLogs(chain.store, chain.blocks, wanted, limits)).toEqual(expected)
+          expect(plain(await worker.query(wanted))).toEqual(plain(expected))
+        }),
+        { seed: SEED, numRuns: 150 },
+      )
+      await worker.close()
+    },
+    { mode: 'fast' },
+  ))
+
+test('too many results and too much time are refused', () =>
+  withChain(
+    async chain => {
+      await grow(chain, [[[0], [0]], [[0]]])
+      const query: LogQuery = { fromBlock: 0, toBlock: 9, addresses: [], topics: [] }
+      const limits = { results: 2, timeoutMs: 1_000, nowMs: () => 0 }
+      await expect(queryLogs(chain.store, chain.blocks, query, limits)).rejects.toMatchObject({
+        code: 'TOO_MANY_RESULTS',
+      })
+      let now = 0
+      const slow = { results: 10, timeoutMs: 1_000, nowMs: () => (now += 900) }
+      await expect(queryLogs(chain.store, chain.blocks, query, slow)).rejects.toMatchObject({ code: 'QUERY_TIMEOUT' })
+    },
+    { mode: 'fast' },
+  ))
+
+/** What crossed a thread holds Uint8Arrays where the store gave Buffers; vitest tells them apart. */
+const plain = (entries: readonly LogEntry[]) => entries.map(entry => ({ ...entry, data: [...entry.data] }))
