@@ -46,16 +46,14 @@ const legacy = fc
       accessList: [],
     }),
   )
-const withList = fc
-  .record({ ...common, price: amount(96n), to: fc.option(address), accessList })
-  .map(
-    ({ price, ...rest }): UnsignedTransaction => ({
-      ...rest,
-      type: 1,
-      maxFeePerGas: price,
-      maxPriorityFeePerGas: price,
-    }),
-  )
+const withList = fc.record({ ...common, price: amount(96n), to: fc.option(address), accessList }).map(
+  ({ price, ...rest }): UnsignedTransaction => ({
+    ...rest,
+    type: 1,
+    maxFeePerGas: price,
+    maxPriorityFeePerGas: price,
+  }),
+)
 const dynamic = fc
   .record({ ...common, fees: fc.tuple(amount(96n), amount(96n)), to: fc.option(address), accessList })
   .map(
