@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { EMPTY_CODE_HASH } from '../../../src/state/account.ts'
+import { EMPTY_CODE_HASH, EMPTY_ROOT } from '../../../src/state/account.ts'
 import { Journal } from '../../../src/state/journal.ts'
 import { ZERO_HASH } from '../../../src/util/bytes.ts'
 import { address, MemoryState, memoryAccount, word } from './memory-state.ts'
@@ -99,6 +99,7 @@ test('an account created over a stored one with the same fields still changes', 
   journal.endTransaction()
   const changes = journal.changes()
   expect(changes.accounts.has(A)).toBe(true)
+  expect(journal.account(A)?.storageRoot).toBe(EMPTY_ROOT)
   expect([...(changes.cleared ?? [])]).toEqual([A])
   expect(changes.storage.get(A)?.get(word(2))).toEqual({ before: ZERO_HASH, after: word(3) })
 })

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { hashHex, slotKey } from '../../../src/state/flat.ts'
-import { allocate } from '../../../src/state/genesis.ts'
 import { verifyState } from '../../../src/state/verify.ts'
 import { BUCKETS } from '../../../src/storage/buckets.ts'
 import { numberKey } from '../../../src/storage/keys.ts'
 import { bytesToHex, hexToBytes } from '../../../src/util/bytes.ts'
+import { allocate } from './allocate.ts'
 import { address, word } from './memory-state.ts'
 import { temporaryWorld } from './world.ts'
 

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { EMPTY_ROOT } from '../../../src/state/account.ts'
-import { allocate } from '../../../src/state/genesis.ts'
 import { openStateReader } from '../../../src/state/history.ts'
 import { Journal } from '../../../src/state/journal.ts'
 import { verifyState } from '../../../src/state/verify.ts'
 import { BUCKETS } from '../../../src/storage/buckets.ts'
 import { ZERO_HASH } from '../../../src/util/bytes.ts'
 import { temporaryDirectory } from '../storage/temp-store.ts'
+import { allocate } from './allocate.ts'
 import { address, MemoryState, memoryAccount, word } from './memory-state.ts'
 import { referenceRoot, TestWorld, temporaryWorld } from './world.ts'
 
@@ -43,7 +43,10 @@ test('while a block is written, the head still answers the block before; also wh
   await world.write(batch, 1, sealed)
   await batch.write()
   // Reads of others push A and B out of so small a cache.
-  for (let i = 0; i < 10; i++) world.head.account(address(i + 100))
+  for (let i = 0; i < 10; i++) {
+    world.head.account(address(i + 100))
+    world.head.storage(B, word(i + 100))
+  }
   expect(world.head.account(A)?.balance).toBe(10n ** 24n)
   expect(world.head.storage(B, word(1))).toBe(word(2))
   const advanced = world.committed(1, sealed)

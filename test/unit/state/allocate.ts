@@ -1,7 +1,7 @@
-import type { Hex } from '../util/bytes.ts'
-import type { Journal } from './journal.ts'
+import type { Journal } from '../../../src/state/journal.ts'
+import type { Hex } from '../../../src/util/bytes.ts'
 
-/** An account of a genesis file. Slots and words are 32-byte hex. */
+/** Slots and words are 32-byte hex. */
 export interface Allocation {
   readonly address: Hex
   readonly balance: bigint
@@ -10,7 +10,7 @@ export interface Allocation {
   readonly storage?: Iterable<readonly [slot: Hex, word: Hex]>
 }
 
-/** Puts allocations into a journal on an empty state; its changes are then sealed and written as block 0. */
+/** Puts allocations into a journal, to be committed as block 0. */
 export const allocate = (journal: Journal, allocations: Iterable<Allocation>): void => {
   for (const { address, balance, nonce = 0, code, storage = [] } of allocations) {
     journal.setBalance(address, balance)
