@@ -150,15 +150,18 @@ const derive = async (kdf: unknown, params: Readonly<Record<string, unknown>>, p
 const runScrypt = async ({ n, r, p, dklen, salt }: ScryptParams, password: string): Promise<Buffer> => {
   const passwordBytes = Buffer.from(password)
   const saltBytes = Buffer.from(salt, 'hex')
-  // RFC 7914 wants n below 2^(16 r) and OpenSSL insists, but the format's own vector (n 2^18, r 1) and old files do not keep to it.
-  if (n >= 2 ** (16 * r)) {
-    const { scryptAsync } = await import('@noble/hashes/scrypt.js')
-    return asBuffer(
-      await scryptAsync(passwordBytes, saltBytes, { N: n, r, p, dkLen: dklen, maxmem: MAX_SCRYPT_BYTES * 2 }),
-    )
+  try {
+    // RFC 7914 wants n below 2^(16 r) and OpenSSL insists, but the format's own vector (n 2^18, r 1) and old files do not keep to it.
+    if (n >= 2 ** (16 * r)) {
+      const { scryptAsync } = await import('@noble/hashes/scrypt.js')
+      const options = { N: n, r, p, dkLen: dklen, maxmem: MAX_SCRYPT_BYTES * 2 }
+      return asBuffer(await scryptAsync(passwordBytes, saltBytes, options))
+    }
+    const maxmem = 128 * r * (n + p + 2)
+    return await deriveScrypt(passwordBytes, saltBytes, dklen, { N: n, r, p, maxmem })
+  } finally {
+    passwordBytes.fill(0)
   }
-  const maxmem = 128 * r * (n + p + 2)
-  return deriveScrypt(passwordBytes, saltBytes, dklen, { N: n, r, p, maxmem })
 }
 
 const bad = (reason: string): CodedError<KeystoreError> => new CodedError({ code: 'BAD_KEYSTORE', reason })

@@ -12,6 +12,15 @@ export interface WasmMemory {
 
 const { WebAssembly } = globalThis as unknown as { WebAssembly: WebAssemblyApi }
 
-/** Compiles a module of a few kilobytes and makes an instance at once, without a promise. `Exports` is the caller's word for what it offers. */
-export const loadWasm = <Exports>(url: URL, imports?: object): Exports =>
-  new WebAssembly.Instance(new WebAssembly.Module(readFileSync(url)), imports).exports as Exports
+/** Compiled once per thread, however many instances are made. */
+const modules = new Map<string, object>()
+
+/** A new instance of a module of a few kilobytes, at once, without a promise. `Exports` is the caller's word for what it offers. */
+export const loadWasm = <Exports>(url: URL, imports?: object): Exports => {
+  let module = modules.get(url.href)
+  if (module === undefined) {
+    module = new WebAssembly.Module(readFileSync(url))
+    modules.set(url.href, module)
+  }
+  return new WebAssembly.Instance(module, imports).exports as Exports
+}

@@ -42,7 +42,8 @@ test('an item longer than 64 KiB', async () => {
   expect(orderedRoot(items)).toBe(await reference(items))
 })
 
-test('keys of five bytes come into play beyond 65,535 items', async () => {
+test('keys of four bytes come into play beyond 65,535 items', () => {
   const items = Array.from({ length: 65_600 }, (_, i) => Uint8Array.of(i & 255, i >> 8, 200))
-  expect(orderedRoot(items)).toBe(await reference(items))
-}, 60_000)
+  // Computed once by the reference trie, which takes ten seconds.
+  expect(orderedRoot(items)).toBe('0xb2806d49ff30f9b0311ca89ebdd8054980c6a6be8f8260e4162ad25d8bffc03a')
+})

@@ -224,6 +224,29 @@ test('layers: any held parent can be built upon, commits keep what stands above,
   )
 })
 
+test('thousands of accounts in a few batches', async () => {
+  const trie = new Trie()
+  const reference = await createMPT()
+  const at = (i: number): Hex => `0x${i.toString(16).padStart(40, '0')}`
+  for (const [from, to, round] of [
+    [0, 2_000, 1],
+    [1_000, 3_000, 2],
+    [0, 2_500, 3],
+  ] as const) {
+    const packer = new BatchPacker()
+    for (let i = from; i < to; i++) {
+      const gone = round === 3 && i % 3 !== 0
+      const fields = { nonce: i, balance: BigInt(i) ** BigInt(round * 4), codeHash: EMPTY_CODE_HASH }
+      packer.account(at(i), gone ? undefined : fields)
+      const hashed = keccak256(hexToBytes(at(i)))
+      if (gone) await reference.del(hashed)
+      else await reference.put(hashed, await encodeAccount({ ...fields, nonce: BigInt(i), storage: new Map() }))
+    }
+    const applied = trie.apply(new Uint8Array(packer.finish().buffer), true)
+    expect(applied.fault === undefined && bytesToHex(applied.root)).toBe(bytesToHex(reference.root()))
+  }
+})
+
 test('addresses and slots are hashed by the trie', () => {
   const address = fc.uint8Array({ minLength: 20, maxLength: 20 }).map(bytesToHex)
   const word = fc.uint8Array({ minLength: 32, maxLength: 32 }).map(bytesToHex)
