@@ -23,6 +23,10 @@ export const LIMITS = {
     socketInFlight: 1_000,
     httpRequestMs: 30_000,
     httpKeepAliveMs: 120_000,
+    connections: 10_000,
+    /** Of plain calls: chunks one request may come in, and answers written at once. */
+    laneChunks: 8,
+    laneWriteBytes: 256 * 1024,
     renderedCacheBytes: 16 * 1024 * 1024,
   },
   call: {
@@ -71,7 +75,7 @@ export const LIMITS = {
   rlp: { depth: 16, items: 262_144 },
   genesis: { codeBytes: 1024 * 1024, extraDataBytes: 4_096, nameBytes: 32, vanityBytes: 32 },
   recovery: { batch: 64, queue: 65_536 },
-  trie: { undoLayers: 8 },
+  trie: { undoLayers: 8, proofs: 256 },
   /** Of the LevelDB handle; two write buffers may be in memory at once. */
   storage: {
     cacheBytes: 16 * 1024 * 1024,
