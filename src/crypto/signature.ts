@@ -21,12 +21,14 @@ const LADDER: readonly (() => Promise<SignatureProvider>)[] = [
 ]
 
 /** The fastest provider that loads on this machine, and why the faster ones did not; for the log at start. */
-export const chooseSignatureProvider = async (): Promise<{
+export const chooseSignatureProvider = async (
+  ladder: readonly (() => Promise<SignatureProvider>)[] = LADDER,
+): Promise<{
   provider: SignatureProvider
   refused: readonly Error[]
 }> => {
   const refused: Error[] = []
-  for (const load of LADDER) {
+  for (const load of ladder) {
     try {
       return { provider: await load(), refused }
     } catch (error) {

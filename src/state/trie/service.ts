@@ -25,13 +25,16 @@ interface Host {
 }
 
 /**
- * The account trie and all storage tries, in a worker thread. Calls are executed in the order made. Every rejection is a
+ * The account trie and all storage tries, in a worker thread. Calls other than proofs are executed in the order made. Every rejection is a
  * CodedError<TrieError>; after TRIE_UNKNOWN_ROOT and TRIE_BAD_BATCH of a batch the trie holds what it held before, and any call names the
  * root it means. Batches are used up by the call (their buffers move to the other thread).
  */
 export class TrieService {
   private readonly host: Host
   private standing: Hex = EMPTY_ROOT
+  /** The proof asked for last, and how many are not answered. */
+  private proving: Promise<unknown> = Promise.resolve()
+  private proofs = 0
 
   private constructor(host: Host) {
     this.host = host
@@ -75,9 +78,25 @@ export class TrieService {
     await this.ask({ op: 'commit', root }, 'root')
   }
 
-  /** The proof at `root`, or with a rollback at the older state it leads to; the answer names the root it stands on. */
-  async prove({ root, address, slots, rollback }: ProofRequest): Promise<AccountProof> {
-    return (await this.ask({ op: 'prove', root, address, slots, rollback: rollback?.buffer }, 'prove')).value.proof
+  /**
+   * The proof at `root`, or with a rollback at the older state it leads to; the answer names the root it stands on. Proofs go one at a time,
+   * so that a block waits for one at most; too many at once are TRIE_BUSY.
+   */
+  async prove(request: ProofRequest): Promise<AccountProof> {
+    const limit = LIMITS.trie.proofs
+    if (this.proofs >= limit) throw new CodedError<TrieError>({ code: 'TRIE_BUSY', limit })
+    this.proofs++
+    const turn = this.proving.then(() => this.proveNow(request))
+    this.proving = turn.then(
+      () => this.proofs--,
+      () => this.proofs--,
+    )
+    return turn
+  }
+
+  private async proveNow({ root, address, slots, rollback }: ProofRequest): Promise<AccountProof> {
+    const call = { op: 'prove', root, address, slots, rollback: rollback?.buffer } as const
+    return (await this.ask(call, 'prove')).value.proof
   }
 
   async stats(): Promise<TrieStats> {

@@ -101,7 +101,17 @@ test('the native provider is chosen where its addon loads', async () => {
   const { provider, refused } = await chooseSignatureProvider()
   expect(provider.name).toBe(providers[0]!.name)
   expect(signatures.name).toBe(provider.name)
-  expect(refused.length).toBe(3 - providers.length)
+  expect(refused).toHaveLength(3 - providers.length)
+})
+
+test('the next provider is taken where one does not load, and why is told', async () => {
+  const missing = async (): Promise<never> => {
+    throw new Error('no addon for this platform')
+  }
+  const { provider, refused } = await chooseSignatureProvider([missing, createLibauthProvider])
+  expect(provider.name).toBe('libauth-wasm')
+  expect(refused.map(error => error.message)).toEqual(['no addon for this platform'])
+  await expect(chooseSignatureProvider([missing])).rejects.toThrow('no secp256k1 provider loads')
 })
 
 test('recoverAddress checks what it is given', () => {

@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { verifyMerkleProof } from '@ethereumjs/mpt'
 import { RLP } from '@ethereumjs/rlp'
 import { afterEach, describe, expect, test } from 'vitest'
+import { LIMITS } from '../../../../src/config/limits.ts'
 import { keccak256, keccak256OfHex } from '../../../../src/crypto/hash.ts'
 import { EMPTY_CODE_HASH, EMPTY_ROOT } from '../../../../src/state/account.ts'
 import { BatchPacker, emptyBatch } from '../../../../src/state/trie/batch.ts'
@@ -223,6 +224,34 @@ describe('proofs', () => {
     const now = await service.prove({ root: newest, address: ALICE, slots: [] })
     expect(now).toMatchObject({ root: newest, account: { balance: 1n } })
     expect(service.root).toBe(newest)
+  })
+
+  test('proofs go one at a time and a block asked for after them is not last', async () => {
+    const service = await start()
+    const { root } = await service.apply(EMPTY_ROOT, pay([ALICE, 1n]))
+    const order: string[] = []
+    const proofs = Array.from({ length: 5 }, async (_, i) => {
+      const proof = await service.prove({ root, address: ALICE, slots: [] })
+      order.push(`proof ${i}`)
+      return proof
+    })
+    const block = service.apply(root, pay([ALICE, 2n])).then(() => order.push('block'))
+    await Promise.all([...proofs, block])
+    expect(order.indexOf('block')).toBeLessThan(2)
+    expect(order.filter(o => o !== 'block')).toEqual([0, 1, 2, 3, 4].map(i => `proof ${i}`))
+  })
+
+  test('too many proofs at once are refused, and later ones are not', async () => {
+    const { service, root } = await filled()
+    const ask = () => service.prove({ root, address: ALICE, slots: [] })
+    const asked = await Promise.allSettled(Array.from({ length: LIMITS.trie.proofs + 1 }, ask))
+    expect(asked.filter(({ status }) => status === 'rejected')).toEqual([
+      {
+        status: 'rejected',
+        reason: expect.objectContaining({ detail: { code: 'TRIE_BUSY', limit: LIMITS.trie.proofs } }),
+      },
+    ])
+    expect(await ask()).toMatchObject({ root })
   })
 
   test('a rollback that does not fit is refused and leaves no trace', async () => {
