@@ -291,6 +291,8 @@ describe('room', () => {
           who === ALICE ? {} : ({ type: 2, maxFeePerGas: 90n * GWEI, maxPriorityFeePerGas: 3n * GWEI } as const)
         pool.admit(transaction({ from: who, nonce, ...fees }), 0, 'local')
       }
+    const cheap = transaction({ from: address(5), nonce: 0, maxFeePerGas: 26n * GWEI })
+    expect(refusalOf(() => pool.admit(cheap, 0, 'local'))).toMatchObject({ code: 'POOL_FULL' })
     pool.onBlock({ number: 1, transactions: [], baseFee: 30n * GWEI, nowMs: 0 })
     pool.admit(transaction({ from: address(5), nonce: 9, maxFeePerGas: 50n * GWEI }), 0, 'local')
     pool.admit(transaction({ from: address(5), nonce: 0, maxFeePerGas: 50n * GWEI }), 0, 'local')
