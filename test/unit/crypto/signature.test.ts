@@ -104,13 +104,16 @@ test('the native provider is chosen where its addon loads', async () => {
   expect(refused).toHaveLength(3 - providers.length)
 })
 
-test('the next provider is taken where one does not load, and why is told', async () => {
+test('the next provider is taken where one does not load or computes wrongly', async () => {
   const missing = async (): Promise<never> => {
     throw new Error('no addon for this platform')
   }
   const { provider, refused } = await chooseSignatureProvider([missing, createLibauthProvider])
   expect(provider.name).toBe('libauth-wasm')
   expect(refused.map(error => error.message)).toEqual(['no addon for this platform'])
+  const wrong = async () => ({ ...createNobleProvider(), recover: () => new Uint8Array(64) })
+  const second = await chooseSignatureProvider([wrong, async () => createNobleProvider()])
+  expect(second.refused.map(error => error.message)).toEqual(['noble-js computes wrong results'])
   await expect(chooseSignatureProvider([missing])).rejects.toThrow('no secp256k1 provider loads')
 })
 
