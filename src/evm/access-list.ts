@@ -29,7 +29,7 @@ const createRecorder = (excluded: ReadonlySet<Hex>, start: readonly AccessListEn
     for (const slot of storageKeys) recorder.slot(address, slot)
   }
   const list = (): readonly AccessListEntry[] =>
-    [...entries].map(([address, slots]) => ({ address, storageKeys: [...slots] }))
+    [...entries.keys()].sort().map(address => ({ address, storageKeys: [...slotsOf(address)].sort() }))
   return { recorder, list }
 }
 

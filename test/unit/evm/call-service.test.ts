@@ -1,0 +1,177 @@
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { LIMITS } from '../../../src/config/limits.ts'
+import { NETWORKS } from '../../../src/config/networks.ts'
+import { createCallService, type SerializedEnv } from '../../../src/evm/call-service.ts'
+import type { CallMessage, CallRequest, CallService } from '../../../src/evm/call-types.ts'
+import type { Journal } from '../../../src/state/journal.ts'
+import { bytesToHex, EMPTY_BYTES, type Hex, toWord } from '../../../src/util/bytes.ts'
+import { silentLogger } from '../../../src/util/logger.ts'
+import { TestWorld } from '../state/world.ts'
+import { temporaryDirectory } from '../storage/temp-store.ts'
+import { code, env, key, TOKEN } from './world.ts'
+
+const caller = key(1)
+/** Answers slot 0. */
+const READER: Hex = `0x${'01'.repeat(20)}`
+const READ = code(0x5f, 0x54, 0x5f, 0x52, 0x60, '20', 0x5f, 0xf3)
+/** JUMPDEST, PUSH0, JUMP: for ever. */
+const LOOPER: Hex = `0x${'02'.repeat(20)}`
+const LOOP = code(0x5b, 0x5f, 0x56)
+/** One call of the pairing precompile with 2,048 times the same pair of generators (EIP-197): many seconds that nothing divides. */
+const HOG: Hex = `0x${'03'.repeat(20)}`
+const PAIR = [
+  1n,
+  2n,
+  0x198e9393920d483a7260bfb731fb5d25f1aa493335a9e71297e485b7aef312c2n,
+  0x1800deef121f1e76426a00665e5c4479674322d4f75edadd46debd5cd992f6edn,
+  0x090689d0585ff075ec9e99ad690c3395bc4b313370b38ef355acdadcd122975bn,
+  0x12c85ea5db8c6deb4aab71808dcb408fe3d1e7690c43d37b4ce6cc0166fa7daan,
+]
+const size = (bytes: number): string => bytes.toString(16).padStart(6, '0')
+const HOG_CODE = code(
+  ...PAIR.flatMap((word, i) => [0x7f, toWord(word).slice(2), 0x60, (i * 32).toString(16).padStart(2, '0'), 0x52]),
+  // MCOPY of what stands to behind it, eleven times.
+  ...Array.from({ length: 11 }, (_, i) => 192 * 2 ** i).flatMap(n => [0x62, size(n), 0x5f, 0x62, size(n), 0x5e]),
+  ...[0x60, '20', 0x5f, 0x62, size(192 * 2_048), 0x5f, 0x60, '08', 0x5a, 0xfa, 0x5f, 0x52, 0x60, '20', 0x5f, 0xf3],
+)
+
+const serialized = (number: number): SerializedEnv => {
+  const { params: _, blockHash, ...rest } = env({ number })
+  return { ...rest, recentHashes: [blockHash(number - 1)] }
+}
+
+const write = (world: TestWorld, fill: (journal: Journal) => void) => {
+  const journal = world.world.journal()
+  fill(journal)
+  journal.endTransaction()
+  return world.commit(journal)
+}
+
+const setUp = async () => {
+  const path = await temporaryDirectory()
+  const world = await TestWorld.open(path)
+  await write(world, journal => {
+    journal.setBalance(caller.address, TOKEN)
+    journal.setCode(READER, READ)
+    journal.setCode(LOOPER, LOOP)
+    journal.setCode(HOG, HOG_CODE)
+  })
+  await write(world, journal => journal.setStorage(READER, toWord(0n), toWord(41n)))
+  const envs = new Map<number, SerializedEnv>()
+  const overlay = {
+    accounts: new Map(),
+    code: new Map(),
+    storage: new Map([[READER, new Map([[toWord(0n), { before: toWord(42n), after: toWord(99n) }]])]]),
+  }
+  const service = createCallService({
+    storePath: path,
+    params: NETWORKS.devnet,
+    logger: silentLogger,
+    async envFor({ number, pending }) {
+      const at = pending === true ? number + 1 : number
+      const found = envs.get(at) ?? serialized(at)
+      envs.set(at, found)
+      return found
+    },
+    overlayFor: async () => overlay,
+  })
+  onTestFinished(async () => {
+    await service.close()
+    await world.close()
+  })
+  return { world, service }
+}
+
+const request = (
+  number: number,
+  to: Hex,
+  message: Partial<CallMessage> = {},
+  more: Partial<CallRequest> = {},
+): CallRequest => ({
+  number,
+  message: { from: caller.address, to, value: 0n, data: EMPTY_BYTES, ...message },
+  ...more,
+})
+const valueAt = async (service: CallService, number: number, more: Partial<CallRequest> = {}): Promise<bigint> =>
+  BigInt(bytesToHex((await service.call(request(number, READER, {}, more))).output))
+
+describe('call service', () => {
+  test('reads the head, older blocks and the pending block', async () => {
+    const { world, service } = await setUp()
+    const head = world.world.number
+    expect(await valueAt(service, head)).toBe(41n)
+    await write(world, journal => journal.setStorage(READER, toWord(0n), toWord(42n)))
+    expect(await valueAt(service, head + 1)).toBe(42n)
+    expect(await valueAt(service, head)).toBe(41n)
+    expect(await valueAt(service, head - 1)).toBe(0n)
+    expect(await valueAt(service, head + 1, { pending: true })).toBe(99n)
+    expect(await service.estimateGas(request(head, READER))).toBeGreaterThan(21_000n)
+    expect((await service.createAccessList(request(head, READER))).accessList).toEqual([
+      { address: READER, storageKeys: [toWord(0n)] },
+    ])
+  })
+
+  test('errors cross the thread with their details', async () => {
+    const { world, service } = await setUp()
+    const missing = service.call(request(world.world.number + 10, READER))
+    await expect(missing).rejects.toMatchObject({ detail: { code: 'MISSING_STATE' } })
+    const tooMuch = service.call(request(world.world.number, READER, { value: 2n * TOKEN }))
+    await expect(tooMuch).rejects.toMatchObject({
+      detail: { code: 'INSUFFICIENT_BALANCE_FOR_TRANSFER', gas: 100_000_000n },
+    })
+  })
+
+  test('many calls at once', async () => {
+    const { world, service } = await setUp()
+    const number = world.world.number
+    const values = await Promise.all(Array.from({ length: 300 }, () => valueAt(service, number)))
+    expect(new Set(values)).toEqual(new Set([41n]))
+  })
+
+  test('endless loops do not hold up other calls, and end in a timeout or for want of gas', async () => {
+    const { world, service } = await setUp()
+    const number = world.world.number
+    await valueAt(service, number)
+    const loops = Array.from({ length: 4 }, () =>
+      service.call(request(number, LOOPER)).catch(error => error.detail.code),
+    )
+    await new Promise(resolve => setTimeout(resolve, 100))
+    const delays: number[] = []
+    for (let i = 0; i < 10; i++) {
+      const startMs = performance.now()
+      expect(await valueAt(service, number)).toBe(41n)
+      delays.push(performance.now() - startMs)
+      await new Promise(resolve => setTimeout(resolve, 20))
+    }
+    console.log(`delays beside four endless loops, ms: ${delays.map(ms => ms.toFixed(0)).join(' ')}`)
+    expect(delays.sort((a, b) => a - b)[5]).toBeLessThan(100)
+    const ends = await Promise.all(loops)
+    for (const end of ends) expect(['EXECUTION_TIMEOUT', 'EXECUTION_FAILED']).toContain(end)
+  }, 60_000)
+
+  test('a call that nothing divides is stopped from outside; the others are answered elsewhere', async () => {
+    const { world, service } = await setUp()
+    const number = world.world.number
+    await valueAt(service, number)
+    const startMs = performance.now()
+    const hog = service.call(request(number, HOG)).catch(error => error.detail)
+    await new Promise(resolve => setTimeout(resolve, 100))
+    const others = await Promise.all(Array.from({ length: 20 }, () => valueAt(service, number)))
+    const othersMs = performance.now() - startMs
+    expect(new Set(others)).toEqual(new Set([41n]))
+    expect(othersMs).toBeLessThan(LIMITS.call.timeoutMs)
+    expect(await hog).toEqual({ code: 'EXECUTION_TIMEOUT', timeoutMs: LIMITS.call.timeoutMs })
+    expect(performance.now() - startMs).toBeLessThan(LIMITS.call.timeoutMs + 3_000)
+    console.log(`others answered after ${othersMs.toFixed(0)} ms`)
+    expect(await valueAt(service, number)).toBe(41n)
+  }, 60_000)
+
+  test('closing refuses what is under way', async () => {
+    const { world, service } = await setUp()
+    const loop = service.call(request(world.world.number, LOOPER))
+    const refused = expect(loop).rejects.toMatchObject({ detail: { code: 'EXECUTION_FAILED' } })
+    await new Promise(resolve => setTimeout(resolve, 50))
+    await service.close()
+    await refused
+  })
+})
