@@ -3,8 +3,21 @@
  * EVM forks count main-chain numbers; `nativeHash` counts proof-chain heights (DESIGN 5).
  */
 export const EVM_FORKS = [
-  'frontier', 'homestead', 'tangerineWhistle', 'spuriousDragon', 'byzantium', 'constantinople', 'petersburg', 'istanbul',
-  'berlin', 'london', 'paris', 'shanghai', 'cancun', 'prague', 'osaka',
+  'frontier',
+  'homestead',
+  'tangerineWhistle',
+  'spuriousDragon',
+  'byzantium',
+  'constantinople',
+  'petersburg',
+  'istanbul',
+  'berlin',
+  'london',
+  'paris',
+  'shanghai',
+  'cancun',
+  'prague',
+  'osaka',
 ] as const
 export type EvmFork = (typeof EVM_FORKS)[number]
 export type ForkName = EvmFork | 'nativeHash'

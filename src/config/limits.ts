@@ -90,9 +90,8 @@ export const LIMITS = {
     codeCacheBytes: 16 * 1024 * 1024,
     historyBlocks: 128,
     proofRollbackEntries: 100_000,
-    /** A call on an older state is started again for each of so many reads; one that needs more gets all that changed since, if it is no more than this. */
-    repeatedReads: 48,
-    overlayEntries: 50_000,
+    /** Entries changed since, up to which an older state is offered for synchronous reads. */
+    overlayEntries: 5_000,
     /** Old reverse diffs removed with one block when there are more than the length of history. */
     pruneBlocksPerCommit: 8,
   },
