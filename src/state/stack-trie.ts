@@ -1,5 +1,5 @@
-import { RLP } from '@ethereumjs/rlp'
 import { keccak256 } from '../crypto/hash.ts'
+import { encodeRlp } from '../primitives/rlp.ts'
 import { assert } from '../util/assert.ts'
 import { bytesToHex, compareBytes, type Hex } from '../util/bytes.ts'
 import { EMPTY_ROOT } from './account.ts'
@@ -32,7 +32,7 @@ export class StackTrie {
   /** The root of all keys so far; nothing can be added after. */
   root(): Hex {
     if (this.#root === undefined) return EMPTY_ROOT
-    return bytesToHex(keccak256(RLP.encode(contentOf(this.#root))))
+    return bytesToHex(keccak256(encodeRlp(contentOf(this.#root))))
   }
 }
 
@@ -74,7 +74,7 @@ const shortened = (node: Node & { kind: 'leaf' | 'extension' }, by: number): Nod
 
 const finish = (node: Node): Reference => {
   const content = contentOf(node)
-  const encoded = RLP.encode(content)
+  const encoded = encodeRlp(content)
   return encoded.byteLength < 32 ? content : keccak256(encoded)
 }
 

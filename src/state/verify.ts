@@ -1,5 +1,5 @@
-import { RLP } from '@ethereumjs/rlp'
 import { keccak256 } from '../crypto/hash.ts'
+import { encodeRlp } from '../primitives/rlp.ts'
 import { BUCKETS } from '../storage/buckets.ts'
 import { numberKey } from '../storage/keys.ts'
 import type { Entry, Snapshot, Store } from '../storage/store.ts'
@@ -126,7 +126,7 @@ class Verifier {
     while (!this.#next.done) {
       const [key, word] = this.#next.value
       if (!bytesEqual(key.subarray(0, ACCOUNT_KEY_BYTES), account)) break
-      trie.add(key.subarray(ACCOUNT_KEY_BYTES), RLP.encode(word))
+      trie.add(key.subarray(ACCOUNT_KEY_BYTES), encodeRlp(word))
       this.#slotCount++
       await this.#advance()
     }
@@ -163,4 +163,4 @@ class Verifier {
 
 /** An account as the trie's leaf holds it (Yellow Paper 4.1). */
 const encodeLeaf = ({ nonce, balance, storageRoot, codeHash }: Account): Uint8Array =>
-  RLP.encode([bigintToBytes(BigInt(nonce)), bigintToBytes(balance), hexToBytes(storageRoot), hexToBytes(codeHash)])
+  encodeRlp([bigintToBytes(BigInt(nonce)), bigintToBytes(balance), hexToBytes(storageRoot), hexToBytes(codeHash)])
