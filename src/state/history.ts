@@ -2,7 +2,6 @@ import { LIMITS } from '../config/limits.ts'
 import { BUCKETS } from '../storage/buckets.ts'
 import { numberKey } from '../storage/keys.ts'
 import type { Snapshot, Store } from '../storage/store.ts'
-import { assert } from '../util/assert.ts'
 import { EMPTY_BYTES, type Hex, hexToBytes } from '../util/bytes.ts'
 import { CodedError } from '../util/errors.ts'
 import { type Account, decodeAccount, EMPTY_CODE_HASH } from './account.ts'
@@ -10,7 +9,6 @@ import type { StateError } from './errors.ts'
 import { hashHex, keyText, readAccount, readCode, readSlot, slotKey } from './flat.ts'
 import { valueAt } from './history-rows.ts'
 import type { AsyncStateReader, StateReader } from './reader.ts'
-import { repeatUntilRead } from './repeat-read.ts'
 import { collectRollback, type Rollback } from './rollback.ts'
 import { readStateMeta, type StateMeta, storedStateRoot } from './state-meta.ts'
 import { decodeWord } from './word.ts'
@@ -37,11 +35,6 @@ export const openStateReader = async (store: Store, number: number): Promise<Sto
     await snapshot.close()
     throw error
   }
-}
-
-export interface RunLimits {
-  readonly repeatedReads: number
-  readonly overlayEntries: number
 }
 
 /** State after a block, read from one snapshot. */
@@ -79,20 +72,12 @@ export class StoredState implements AsyncStateReader {
   }
 
   /**
-   * Runs `work`, which reads synchronously, on this state whatever its age. Away from the head `work` may be started several
-   * times: it must do the same each time and have no effect but its answer.
+   * Synchronous reads of an older state: the head's with all that changed since laid over it, for work that reads much. undefined
+   * when more than `limit` entries changed. Valid until `release`.
    */
-  async run<T>(work: (state: StateReader) => T | Promise<T>, limits: RunLimits = LIMITS.state): Promise<T> {
-    if (this.sync !== undefined) return work(this.sync)
-    // A small call reads a few rows; only one that reads many is worth collecting all that changed since.
-    const first = await repeatUntilRead(this, work, limits.repeatedReads)
-    if (first.done) return first.value
-    const { number, headNumber } = this
-    const overlay = await collectRollback(this.#store, number, headNumber, limits.overlayEntries, this.#snapshot)
-    if (overlay !== undefined) return work(new OverlayReader(this.#store, this.#snapshot, overlay))
-    const rest = await repeatUntilRead(this, work)
-    assert(rest.done, 'without a bound the work ends or throws')
-    return rest.value
+  async overlay(limit: number = LIMITS.state.overlayEntries): Promise<StateReader | undefined> {
+    const changed = await collectRollback(this.#store, this.number, this.headNumber, limit, this.#snapshot)
+    return changed === undefined ? undefined : new OverlayReader(this.#store, this.#snapshot, changed)
   }
 
   release(): void {

@@ -3,7 +3,7 @@ import type { Batch } from '../storage/batch.ts'
 import type { Store } from '../storage/store.ts'
 import { assert } from '../util/assert.ts'
 import type { Hex } from '../util/bytes.ts'
-import { CodedError } from '../util/errors.ts'
+import { CodedError, isCoded } from '../util/errors.ts'
 import type { Logger } from '../util/logger.ts'
 import { EMPTY_ROOT } from './account.ts'
 import type { StateChanges } from './changes.ts'
@@ -127,9 +127,7 @@ export class WorldState {
   async committed(number: number, sealed: Sealed): Promise<void> {
     const advanced = this.#head.advance(sealed)
     this.#meta = { number, root: sealed.root, oldest: this.#oldestAfter(number) }
-    // Another candidate of the same height may have been sealed since: the trie then stands on that one.
-    if (this.#trie.root !== sealed.root) await this.#trie.apply(sealed.parentRoot, packChanges(sealed))
-    await Promise.all([advanced, this.#trie.commit(sealed.root)])
+    await Promise.all([advanced, this.#commitTrie(sealed)])
   }
 
   /** Merkle proof in the state after a block. Throws MISSING_STATE or PROOF_TOO_DEEP. */
@@ -141,6 +139,17 @@ export class WorldState {
   async close(): Promise<void> {
     await this.#head.close()
     await this.#trie.close()
+  }
+
+  /** Another candidate of the same height may have been sealed since, or be under way: the trie then stands on that one. */
+  async #commitTrie(sealed: Sealed): Promise<void> {
+    const { root, parentRoot } = sealed
+    try {
+      await this.#trie.commit(root)
+    } catch (error) {
+      if (!isCoded(error) || error.code !== 'TRIE_UNKNOWN_ROOT') throw error
+      await Promise.all([this.#trie.apply(parentRoot, packChanges(sealed)), this.#trie.commit(root)])
+    }
   }
 
   /** History shrinks by a bounded number of blocks per commit, also when its length was set lower than before. */
