@@ -39,7 +39,7 @@ export interface Wal {
 const MAGIC = new TextEncoder().encode('PBFTWAL1')
 const RECORD_HEADER_BYTES = 8
 const BODY_HEADER_BYTES = 5
-const PREALLOCATED_BYTES = 1024 * 1024
+const PREALLOCATED_BYTES = 256 * 1024
 
 export const openWal = async (files: FileSystem, path: string): Promise<Wal> => {
   const content = await files.read(path)

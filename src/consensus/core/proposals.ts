@@ -4,7 +4,7 @@ import { proposerIndex } from '../committee.ts'
 import type { Verdict } from '../ports.ts'
 import { tryDecide } from './decide.ts'
 import { type Allowed, allowedBy } from './justification.ts'
-import { ask, persist, persistBlock } from './out.ts'
+import { ask, isMember, persist, persistBlock } from './out.ts'
 import { enterRound, moveToRound, startRoundTimer } from './rounds.ts'
 import type { HeightState, Turn } from './types.ts'
 import { tryCommit } from './votes.ts'
@@ -113,8 +113,9 @@ const accept = (turn: Turn, proposal: Proposal): void => {
     persistBlock(turn, block)
     persist(turn, { type: 'proposal', proposal })
   }
-  ask(turn, { type: 'prepare', number: proposal.number, round, blockHash: block.hash })
-  tryCommit(turn)
+  // A member's own prepare comes back signed and is counted then, so that its lock is never logged before its prepare.
+  if (isMember(turn)) ask(turn, { type: 'prepare', number: proposal.number, round, blockHash: block.hash })
+  else tryCommit(turn)
 }
 
 export const onVerdict = (turn: Turn, blockHash: Hex, verdict: Verdict): void => {

@@ -96,6 +96,10 @@ export class MemoryFiles implements FileSystem {
 
   #apply(path: string, bytes: Uint8Array, position: number): void {
     const old = this.#durable.get(path) ?? new Uint8Array(0)
+    if (position + bytes.byteLength <= old.byteLength) {
+      old.set(bytes, position)
+      return
+    }
     const grown = new Uint8Array(Math.max(old.byteLength, position + bytes.byteLength))
     grown.set(old)
     grown.set(bytes, position)

@@ -1,0 +1,33 @@
+import type { ConsensusMessage } from '../../../src/consensus/messages.ts'
+import type { NetworkPort } from '../../../src/consensus/ports.ts'
+
+type Listener = (message: ConsensusMessage, from: string) => void
+
+/** A network in one process that delivers in order, soon, and only what `passes` lets through. */
+export class Mesh {
+  readonly #listeners = new Map<number, Listener>()
+  passes: (from: number, to: number, message: ConsensusMessage) => boolean = () => true
+  /** Sees everything said, delivered or not. */
+  onSaid: (from: number, message: ConsensusMessage) => void = () => {}
+
+  port(index: number): NetworkPort {
+    const send = (to: number, message: ConsensusMessage) => {
+      if (!this.passes(index, to, message)) return
+      queueMicrotask(() => this.#listeners.get(to)?.(message, String(index)))
+    }
+    return {
+      broadcast: message => {
+        this.onSaid(index, message)
+        for (const to of this.#listeners.keys()) if (to !== index) send(to, message)
+      },
+      send: (to, message) => {
+        this.onSaid(index, message)
+        send(Number(to), message)
+      },
+      onMessage: listener => {
+        this.#listeners.set(index, listener)
+        return () => this.#listeners.delete(index)
+      },
+    }
+  }
+}
