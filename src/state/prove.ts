@@ -61,7 +61,7 @@ const proveIn = async (
   const limit = LIMITS.state.proofRollbackEntries
   const changed = await collectRollback(store, number, meta.number, limit, snapshot)
   if (changed === undefined) throw new CodedError({ code: 'PROOF_TOO_DEEP', limit })
-  const proof = await trie.prove({ root: meta.root, address, slots, rollback: packRollback(changed) })
+  const proof = await trie.prove({ root: meta.root, address, slots, rollback: await packRollback(changed) })
   const expected = await storedStateRoot(store, numberKey(number), snapshot)
   assert(proof.root === expected, 'old values lead back to the old root')
   return toAccountProof(address, proof)

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import type { Snapshot, Store } from '../storage/store.ts'
 import { bytesToHex, type Hex } from '../util/bytes.ts'
 import { decodeAccount } from './account.ts'
@@ -31,19 +32,28 @@ export const collectRollback = async (
   return values
 }
 
-/** For the trie. An account whose storage changed has changed itself (its storage root), so every slot finds its account here. */
-export const packRollback = (rollback: Rollback): PackedBatch => {
+/** Entries packed before other work gets its turn: about a millisecond. */
+const SLICE_ENTRIES = 1_024
+
+/**
+ * For the trie, without holding the thread for long. An account whose storage changed has changed itself (its storage root), so every
+ * slot finds its account here.
+ */
+export const packRollback = async (rollback: Rollback): Promise<PackedBatch> => {
   const slotsOf = new Map<string, [slot: Hex, value: Uint8Array][]>()
+  let entries = 0
   for (const [text, value] of rollback.slot) {
     const account = text.slice(0, ACCOUNT_KEY_BYTES)
     const slots = slotsOf.get(account) ?? []
     slots.push([textHex(text.slice(ACCOUNT_KEY_BYTES)), value])
     slotsOf.set(account, slots)
+    if (++entries % SLICE_ENTRIES === 0) await setImmediate()
   }
   const packer = new BatchPacker({ hashed: true })
   for (const [text, value] of rollback.account) {
     packer.account(textHex(text), value.byteLength === 0 ? undefined : decodeAccount(value))
     for (const [slot, word] of slotsOf.get(text) ?? []) packer.slot(slot, word)
+    if (++entries % SLICE_ENTRIES === 0) await setImmediate()
   }
   return packer.finish()
 }
