@@ -27,7 +27,9 @@ if (!installed()) {
 
 const major = Number(process.versions.node.split('.')[0])
 if (major >= MINIMUM_MAJOR) {
-  nodeModule.enableCompileCache?.(join(root, 'node_modules', '.cache', 'tandem'))
+  // Stripped and compiled code is kept between starts; the variable reaches the worker threads, the call only this one.
+  process.env.NODE_COMPILE_CACHE ??= join(root, 'node_modules', '.cache', 'tandem')
+  nodeModule.enableCompileCache?.(process.env.NODE_COMPILE_CACHE)
   await import(main)
 } else {
   const binary = localNode()

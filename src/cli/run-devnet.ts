@@ -12,7 +12,7 @@ import { namespacesOf, runNode } from './run-node.ts'
 
 /** Starts a development chain; a temporary folder goes with it. */
 export const runDevnet = async (flags: DevnetFlags): Promise<void> => {
-  const { accounts, validatorKey } = accountsOf(flags.mnemonic ?? TEST_MNEMONIC, flags.accounts)
+  const { accounts, validatorKey } = await accountsOf(flags.mnemonic ?? TEST_MNEMONIC, flags.accounts)
   const genesis = devnetGenesis({
     accounts: accounts.map(({ address }) => address.toLowerCase() as Hex),
     balanceWei: flags.balance,

@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module'
 import type { Namespace } from '../config/networks.ts'
 import { createLogger } from '../node/logging.ts'
 import { startNode } from '../node/node.ts'
@@ -52,6 +53,8 @@ export const runNode = async ({ flags, node, announce, cleanUp }: RunOptions): P
   }
   if (ending) return
   announce(running)
+  // Written at a clean exit otherwise, which a killed node never reaches.
+  flushCompileCache()
 }
 
 type SharedOptions = ReturnType<typeof sharedOptions>

@@ -89,7 +89,7 @@ export const LIMITS = {
     slotCache: 262_144,
     codeCacheBytes: 16 * 1024 * 1024,
     historyBlocks: 128,
-    proofRollbackEntries: 100_000,
+    proofRollbackEntries: 20_000,
     /** Entries changed since, up to which an older state is offered for synchronous reads. */
     overlayEntries: 5_000,
     /** Old reverse diffs removed with one block when there are more than the length of history. */
