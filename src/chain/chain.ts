@@ -194,9 +194,14 @@ export class Chain implements ExecutionPort {
     const rows = { block, receipts: execution.receipts, certificate }
     const { number } = block.header
     const batch = store.batch()
-    putBlock(batch, rows)
-    await economy.write(batch, number, execution.fees.burnt)
-    await world.write(batch, number, sealed)
+    try {
+      putBlock(batch, rows)
+      await economy.write(batch, number, execution.fees.burnt)
+      await world.write(batch, number, sealed)
+    } catch (error) {
+      await batch.discard()
+      throw error
+    }
     await batch.write()
     await world.committed(number, sealed)
     blocks.remember(rows)

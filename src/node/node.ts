@@ -7,21 +7,16 @@ import { createChainView } from '../chain/view.ts'
 import type { Namespace } from '../config/networks.ts'
 import { addressOf, refusedProviders, signatures } from '../crypto/signature.ts'
 import { createExecutor } from '../evm/executor.ts'
-import { collectProcessMetrics } from '../metrics/process.ts'
-import { Metrics } from '../metrics/registry.ts'
-import { startMetricsServer } from '../metrics/server.ts'
 import { createRpcServer, type RpcServer, type RpcServerOptions } from '../rpc/server.ts'
 import { ZERO_ADDRESS } from '../util/bytes.ts'
 import { createCalls } from './calls.ts'
 import { createConsensus } from './consensus.ts'
 import { createHealth } from './health.ts'
-import { declareChainMetrics } from './metrics.ts'
 import { openChain } from './open-chain.ts'
 import type { NodeDeps, NodeOptions, RunningNode } from './options.ts'
 import { createPoolParts } from './pool.ts'
 import { createWallet, nodeInfo } from './services.ts'
 import { Teardown } from './teardown.ts'
-import { version } from './version.ts'
 
 const EVERYTHING: readonly Namespace[] = ['eth', 'net', 'rpc', 'native', 'debug', 'web3', 'txpool', 'admin']
 
@@ -48,8 +43,8 @@ const build = async (options: NodeOptions, deps: NodeDeps, teardown: Teardown): 
   reportSignatures(deps)
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
   const storePath = join(dataDir, 'db')
-  const metrics = new Metrics()
-  teardown.add(collectProcessMetrics(metrics, version))
+  const observer =
+    options.metricsPort === undefined ? undefined : (await import('./observe.ts')).createObserver(teardown)
 
   const opened = await openChain({ genesis, storePath, stateHistory: options.stateHistory, logger, onFailure: onFatal })
   const { store, blocks, world, economy, sources, genesisHash, head } = opened
@@ -67,7 +62,7 @@ const build = async (options: NodeOptions, deps: NodeDeps, teardown: Teardown): 
     state: world.head,
     dataDir,
     allowUnprotected: options.allowUnprotected,
-    metrics,
+    ...(observer && { metrics: observer.metrics }),
     clock,
     logger: part('txpool'),
   })
@@ -125,7 +120,7 @@ const build = async (options: NodeOptions, deps: NodeDeps, teardown: Teardown): 
     onFatal,
   })
   pool.service.onPending(() => engine.requestBlock())
-  declareChainMetrics(metrics, { chain, engine, world, store })
+  observer?.watch({ chain, engine, world, store })
 
   const rpc: Omit<RpcServerOptions, 'port' | 'host'> = {
     view,
@@ -141,7 +136,7 @@ const build = async (options: NodeOptions, deps: NodeDeps, teardown: Teardown): 
     ...rpc,
     host: options.host,
     port: options.port,
-    metrics,
+    ...(observer && { metrics: observer.metrics }),
     ...(options.namespaces && { namespaces: options.namespaces }),
     ...(options.cors && { cors: options.cors }),
     ...(options.allowHosts && { hosts: options.allowHosts }),
@@ -151,12 +146,11 @@ const build = async (options: NodeOptions, deps: NodeDeps, teardown: Teardown): 
   })
   teardown.add(() => server.close())
   const operator = await startOperator(options, rpc, teardown)
-  const exporter = options.metricsPort === undefined ? undefined : await startExporter(options.metricsPort)
-  async function startExporter(port: number) {
-    const started = await startMetricsServer({ metrics, host: options.host, port, logger: part('metrics') })
-    teardown.add(() => started.close())
-    return started
-  }
+  const exporter = await observer?.serve({
+    host: options.host,
+    port: options.metricsPort ?? 0,
+    logger: part('metrics'),
+  })
 
   await pool.service.start()
   await engine.start()
@@ -168,7 +162,7 @@ const build = async (options: NodeOptions, deps: NodeDeps, teardown: Teardown): 
       http: `http://${urlHost(options.host)}:${server.port}`,
       ws: `ws://${urlHost(options.host)}:${server.port}${params.wsPaths[0]}`,
       ...(operator && { operator: `http://127.0.0.1:${operator.port}` }),
-      ...(exporter && { metrics: exporter.url }),
+      ...(exporter && { metrics: exporter }),
     },
     stop: () => teardown.run(),
   }

@@ -23,7 +23,7 @@ export interface PoolPartsOptions {
   readonly state: StateReader
   readonly dataDir: string
   readonly allowUnprotected: boolean
-  readonly metrics: Metrics
+  readonly metrics?: Metrics
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -48,15 +48,22 @@ export const createPoolParts = (options: PoolPartsOptions): PoolParts => {
     allowUnprotected,
   })
   const recovery = new SenderRecovery({ logger })
-  const poolMetrics = createPoolMetrics(metrics, pool)
+  const poolMetrics = metrics && createPoolMetrics(metrics, pool)
   const journal = new Journal({
     storage: createJournalFile(join(dataDir, 'transactions.journal')),
     live: () => rawsOf(pool),
     limitBytes: LIMITS.pool.journalBytes,
     logger,
-    onWritten: written => poolMetrics.journalWritten(written),
+    ...(poolMetrics && { onWritten: written => poolMetrics.journalWritten(written) }),
   })
-  const service = new PoolService({ pool, recovery, clock, logger, journal, metrics: poolMetrics })
+  const service = new PoolService({
+    pool,
+    recovery,
+    clock,
+    logger,
+    journal,
+    ...(poolMetrics && { metrics: poolMetrics }),
+  })
   let version = 0
   service.onPending(() => version++)
   return {

@@ -8,4 +8,10 @@ export interface Logger {
 }
 
 const nothing = () => {}
-export const silentLogger: Logger = { error: nothing, warn: nothing, info: nothing, debug: nothing, child: () => silentLogger }
+export const silentLogger: Logger = {
+  error: nothing,
+  warn: nothing,
+  info: nothing,
+  debug: nothing,
+  child: () => silentLogger,
+}

@@ -6,7 +6,6 @@ import type { Genesis } from '../../src/config/genesis.ts'
 import { keccak256 } from '../../src/crypto/hash.ts'
 import { addressOf, sign } from '../../src/crypto/signature.ts'
 import { createExecutor, type ExecutionMode } from '../../src/evm/executor.ts'
-import { Metrics } from '../../src/metrics/registry.ts'
 import { devnetGenesis } from '../../src/node/devnet-genesis.ts'
 import { openChain } from '../../src/node/open-chain.ts'
 import { createPoolParts } from '../../src/node/pool.ts'
@@ -91,7 +90,6 @@ export const openTestChain = async (
     state: opened.world.head,
     dataDir: dir,
     allowUnprotected: false,
-    metrics: new Metrics(),
     clock,
     logger,
   })

@@ -1,18 +1,9 @@
 import type { Chain } from '../chain/chain.ts'
 import type { ConsensusEngine } from '../consensus/engine-types.ts'
 import type { Metrics } from '../metrics/registry.ts'
-import type { WorldState } from '../state/world-state.ts'
-import type { Store } from '../storage/store.ts'
 
-export interface ChainMetricsSources {
-  readonly chain: Chain
-  readonly engine: ConsensusEngine
-  readonly world: WorldState
-  readonly store: Store
-}
-
-/** Head, blocks, consensus, state and database of one node. */
-export const declareChainMetrics = (metrics: Metrics, { chain, engine, world, store }: ChainMetricsSources): void => {
+/** Head, blocks and consensus. */
+export const declareChainMetrics = (metrics: Metrics, chain: Chain, engine: ConsensusEngine): void => {
   const gauge = (name: string, help: string, read: () => number) => metrics.gauge({ name, help, read })
   gauge('chain_head_number', 'Number of the last committed block', () => chain.headBlock.header.number)
   gauge('chain_head_age_seconds', 'Age of the last committed block by its own timestamp', () =>
@@ -25,9 +16,6 @@ export const declareChainMetrics = (metrics: Metrics, { chain, engine, world, st
     'Proposal to decision of the last block',
     () => engine.status().lastDecisionMs / 1000,
   )
-  gauge('state_oldest_number', 'Oldest block whose state can be read', () => world.oldest)
-  gauge('storage_reads_entries', 'Rows read from the database since the start', () => store.counters.reads)
-  gauge('storage_batches_entries', 'Batches written since the start', () => store.counters.batches)
   const interval = metrics.histogram({
     name: 'chain_block_interval_seconds',
     help: 'Wall time between committed blocks',

@@ -1,0 +1,45 @@
+import type { Chain } from '../chain/chain.ts'
+import type { ConsensusEngine } from '../consensus/engine-types.ts'
+import { collectProcessMetrics } from '../metrics/process.ts'
+import { Metrics } from '../metrics/registry.ts'
+import { startMetricsServer } from '../metrics/server.ts'
+import { declareStateMetrics } from '../state/metrics.ts'
+import type { WorldState } from '../state/world-state.ts'
+import { declareStorageMetrics } from '../storage/metrics.ts'
+import type { Store } from '../storage/store.ts'
+import type { Logger } from '../util/logger.ts'
+import { declareChainMetrics } from './chain-metrics.ts'
+import type { Teardown } from './teardown.ts'
+import { version } from './version.ts'
+
+/** The metrics of a node whose operator asked for them. Loaded only then: a devnet pays neither the time nor the memory. */
+export interface Observer {
+  readonly metrics: Metrics
+  watch(parts: ObservedParts): void
+  serve(options: { readonly host: string; readonly port: number; readonly logger: Logger }): Promise<string>
+}
+
+export interface ObservedParts {
+  readonly chain: Chain
+  readonly engine: ConsensusEngine
+  readonly world: WorldState
+  readonly store: Store
+}
+
+export const createObserver = (teardown: Teardown): Observer => {
+  const metrics = new Metrics()
+  teardown.add(collectProcessMetrics(metrics, version))
+  return {
+    metrics,
+    watch({ chain, engine, world, store }) {
+      declareChainMetrics(metrics, chain, engine)
+      declareStateMetrics(metrics, world)
+      declareStorageMetrics(metrics, store)
+    },
+    async serve(options) {
+      const server = await startMetricsServer({ metrics, ...options })
+      teardown.add(() => server.close())
+      return server.url
+    },
+  }
+}
