@@ -1,6 +1,6 @@
 import type { Metrics } from '../metrics/registry.ts'
 
-/** What the router tells of each request; two clock reads and an array increment at most. */
+/** What the router tells of each call: two clock reads and three additions. */
 export interface RpcMetrics {
   /** Milliseconds, monotonic. */
   start(): number
@@ -9,29 +9,88 @@ export interface RpcMetrics {
 
 export const noMetrics: RpcMetrics = { start: () => 0, end: () => {} }
 
-/** Per-method latency and failures. Methods unknown to the table never reach here, so the labels are bounded. */
-export const createRpcMetrics = (metrics: Metrics): RpcMetrics => {
-  const latency = metrics.histogram({
-    name: 'rpc_request_seconds',
-    help: 'Time from envelope to answer of one call',
-    labels: ['method'],
-  })
+/** Calls below this take part in the mean only: a histogram's observation would cost more than they do. */
+const SLOW_MS = 1
+
+interface Tally {
+  calls: number
+  failures: number
+  busyMs: number
+}
+
+export interface RpcGauges {
+  readonly connections: () => number
+  readonly subscriptions: () => number
+}
+
+/** The metrics of all RPC ports of a node. */
+interface Declared extends RpcMetrics {
+  readonly gauges: RpcGauges[]
+}
+const declared = new WeakMap<Metrics, Declared>()
+
+/** Counts and times per method. Methods unknown to the table never reach here, so the labels are bounded. A node's ports share them. */
+export const createRpcMetrics = (metrics: Metrics): Declared => {
+  const known = declared.get(metrics)
+  if (known !== undefined) return known
+  const made = declare(metrics)
+  declared.set(metrics, made)
+  return made
+}
+
+const declare = (metrics: Metrics): Declared => {
+  const calls = metrics.counter({ name: 'rpc_calls_total', help: 'Calls answered', labels: ['method'] })
   const failures = metrics.counter({
     name: 'rpc_failures_total',
     help: 'Calls answered with an error',
     labels: ['method'],
   })
-  const children = new Map<string, { observe(seconds: number): void }>()
+  const busy = metrics.counter({
+    name: 'rpc_busy_seconds_total',
+    help: 'Time from envelope to answer, summed: divided by rpc_calls_total it is the mean latency',
+    labels: ['method'],
+  })
+  const slow = metrics.histogram({
+    name: 'rpc_slow_call_seconds',
+    help: 'Time from envelope to answer of calls over one millisecond',
+    labels: ['method'],
+  })
+  const gauges: RpcGauges[] = []
+  const sum = (read: (item: RpcGauges) => number) => () => gauges.reduce((total, item) => total + read(item), 0)
+  metrics.gauge({
+    name: 'rpc_open_connections',
+    help: 'Open WebSocket connections',
+    read: sum(item => item.connections()),
+  })
+  metrics.gauge({
+    name: 'rpc_active_subscriptions',
+    help: 'Subscriptions of all connections',
+    read: sum(item => item.subscriptions()),
+  })
+
+  const tallies = new Map<string, Tally>()
+  metrics.onScrape(() => {
+    for (const [method, tally] of tallies) {
+      calls.inc({ method }, tally.calls)
+      failures.inc({ method }, tally.failures)
+      busy.inc({ method }, tally.busyMs / 1_000)
+      tally.calls = tally.failures = tally.busyMs = 0
+    }
+  })
   return {
+    gauges,
     start: () => performance.now(),
     end(method, startedMs, ok) {
-      let child = children.get(method)
-      if (child === undefined) {
-        child = latency.labels(method)
-        children.set(method, child)
+      const ms = performance.now() - startedMs
+      let tally = tallies.get(method)
+      if (tally === undefined) {
+        tally = { calls: 0, failures: 0, busyMs: 0 }
+        tallies.set(method, tally)
       }
-      child.observe((performance.now() - startedMs) / 1_000)
-      if (!ok) failures.inc({ method })
+      tally.calls++
+      tally.busyMs += ms
+      if (!ok) tally.failures++
+      if (ms > SLOW_MS) slow.observe({ method }, ms / 1_000)
     },
   }
 }

@@ -1,7 +1,9 @@
 import type { FastifyInstance } from 'fastify'
+import { LIMITS } from '../config/limits.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { Logger } from '../util/logger.ts'
 import type { Context, Services } from './context.ts'
+import { attachFastLane } from './fast-lane.ts'
 import { Filters } from './filters.ts'
 import { createHttp } from './http.ts'
 import { methodsFor } from './methods.ts'
@@ -56,16 +58,18 @@ export const createRpcServer = async (options: RpcServerOptions): Promise<RpcSer
   const filters = new Filters({ view, pool })
   const hub = new SubscriptionHub({ view, pool })
   const rendered = new Rendered(view)
-  const router = createRouter({ log, ...(options.metrics && { metrics: createRpcMetrics(options.metrics) }) })
+  const metrics = options.metrics && createRpcMetrics(options.metrics)
+  const router = createRouter({ log, ...(metrics && { metrics }) })
 
   const endpointOf = (names: readonly string[]): Endpoint => {
     const methods = methodsFor(names, options)
     const context: Context = { ...servicesOf(options), filters, rendered, methods, namespaces: names, socket: null }
     return { methods: new Map(Object.entries(methods)), context }
   }
+  const httpEndpoint = endpointOf(namespaces.http)
   const app = createHttp({
     router,
-    endpoint: endpointOf(namespaces.http),
+    endpoint: httpEndpoint,
     wsPaths,
     wsRedirect,
     cors,
@@ -74,6 +78,12 @@ export const createRpcServer = async (options: RpcServerOptions): Promise<RpcSer
     health: options.health ?? (() => ({ healthy: true })),
   })
   options.routes?.(app)
+  app.server.maxConnections = LIMITS.rpc.connections
+  // Where every request has to be looked at first, the HTTP server does it all.
+  const lane =
+    buckets === undefined && hosts.includes('*')
+      ? attachFastLane(app.server, { router, endpoint: httpEndpoint })
+      : undefined
   const sockets = attachWebSockets(app.server, {
     router,
     endpoint: endpointOf(namespaces.ws),
@@ -85,12 +95,7 @@ export const createRpcServer = async (options: RpcServerOptions): Promise<RpcSer
     buckets,
     log,
   })
-  options.metrics?.gauge({ name: 'rpc_open_connections', help: 'Open WebSocket connections', read: sockets.sockets })
-  options.metrics?.gauge({
-    name: 'rpc_active_subscriptions',
-    help: 'Subscriptions of all connections',
-    read: () => hub.size,
-  })
+  metrics?.gauges.push({ connections: sockets.sockets, subscriptions: () => hub.size })
   await app.listen({ host: options.host, port: options.port })
   const bound = app.addresses()[0]
   const { address, port } =
@@ -102,6 +107,7 @@ export const createRpcServer = async (options: RpcServerOptions): Promise<RpcSer
     async close() {
       hub.close()
       filters.close()
+      lane?.close()
       await sockets.close()
       await app.close()
     },
