@@ -18,9 +18,10 @@ const missingBinary = (): string | undefined => {
 }
 const missing = missingBinary()
 
-describe.runIf(missing !== undefined)('hardhat 3', () => {
-  test.skip(`not run: @nomicfoundation/edr has no binary here: ${missing}`)
-})
+if (missing !== undefined) {
+  // Listed with its reason, and not green: a developer on such a platform knows what was not run.
+  test.skip(`hardhat 3, not run: no binary of @nomicfoundation/edr for ${process.platform}-${process.arch}`)
+}
 
 describe.runIf(missing === undefined)('hardhat 3 over RPC', () => {
   let node: RunningNode
@@ -37,7 +38,7 @@ describe.runIf(missing === undefined)('hardhat 3 over RPC', () => {
   beforeAll(async () => {
     dir = mkdtempSync(join(tmpdir(), 'tandem-hardhat-'))
     copyProject('hardhat', dir)
-    node = await startDevnet(['--block-time', '0.25'])
+    node = await startDevnet(['--block-time', '0.1'])
     env = {
       TANDEM_URL: node.http,
       TANDEM_KEYS: node.accounts.map(({ privateKey }) => privateKey).join(','),
@@ -78,7 +79,7 @@ describe.runIf(missing === undefined)('hardhat 3 over RPC', () => {
   })
 
   test("runs a project's test against the node", async () => {
-    const output = await hardhat('run', 'test/vault.test.ts', '--network', 'tandem')
+    const output = await hardhat('run', 'test/vault.ts', '--network', 'tandem')
     expect(output).toContain('pass 3')
     expect(output).toContain('fail 0')
   })

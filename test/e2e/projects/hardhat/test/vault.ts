@@ -21,7 +21,10 @@ describe('Vault on a Tandem node', () => {
   it('deploys through ignition, takes deposits, and shows why it refuses one', async () => {
     const { ethers, ignition } = connection
     const [owner, guest] = await ethers.getSigners()
-    const { vault } = await ignition.deploy(VaultModule, { parameters: { Vault: { minimum: 2_000n } } })
+    const { vault } = await ignition.deploy(VaultModule, {
+      deploymentId: 'of-the-test',
+      parameters: { Vault: { minimum: 2_000n } },
+    })
     assert.equal(await vault.getFunction('owner')(), owner.address)
     assert.equal(await vault.getFunction('open')(), true)
     assert.equal(await vault.getFunction('sharesOf')(owner.address), 5_000n)
@@ -33,18 +36,22 @@ describe('Vault on a Tandem node', () => {
     assert.deepEqual([...event.args], [guest.address, 3_000n, 3_000n])
     assert.equal(await ethers.provider.getBalance(vault), 8_000n)
 
-    await assert.rejects(vault.connect(guest).getFunction('deposit')({ value: 1_999n }), /TooLittle/)
+    await assert.rejects(vault.connect(guest).getFunction('deposit')({ value: 1_999n }), error => {
+      const { name, args } = vault.interface.parseError((error as { data: string }).data) ?? {}
+      assert.deepEqual([name, ...(args ?? [])], ['TooLittle', 1_999n, 2_000n])
+      return true
+    })
     await assert.rejects(vault.connect(guest).getFunction('openDoors')(), /only the owner/)
   })
 
-  it('sends a legacy transaction and reads what was deployed from disk', async () => {
+  it('sends a legacy transaction and deploys a compiled contract by its name', async () => {
     const { ethers } = connection
     const [owner, guest] = await ethers.getSigners()
     const { gasPrice } = await ethers.provider.getFeeData()
     const response = await owner.sendTransaction({ to: guest.address, value: 1n, type: 0, gasPrice })
     assert.equal((await response.wait())?.type, 0)
-    const Vault = await ethers.getContractFactory('Shares')
-    const deployed = await Vault.deploy()
+    const Shares = await ethers.getContractFactory('Shares')
+    const deployed = await Shares.deploy()
     await deployed.waitForDeployment()
     assert.notEqual(await ethers.provider.getCode(deployed), '0x')
   })
