@@ -7,11 +7,11 @@ const hostName = (host: string): string => {
   return (colon === -1 ? host : host.slice(0, colon)).toLowerCase()
 }
 
-/** Whether a Host header is on the list; addresses always are, so that only names can be rebound (DNS rebinding). */
+/** Whether a Host header is on the list; addresses and localhost always are, since only other names can be rebound (DNS rebinding). */
 export const hostAllowed = (hosts: readonly string[], header: string | undefined): boolean => {
   if (header === undefined || hosts.includes('*')) return true
   const name = hostName(header)
-  return isIP(name) !== 0 || hosts.includes(name)
+  return isIP(name) !== 0 || name === 'localhost' || hosts.includes(name)
 }
 
 const LOCAL = /^https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/

@@ -7,6 +7,7 @@ import type { Endpoint, Router } from './router.ts'
 export interface FastLaneOptions {
   readonly router: Router
   readonly endpoint: Endpoint
+  readonly hosts: readonly string[]
 }
 
 const HEAD_END = Buffer.from('\r\n\r\n')
@@ -142,7 +143,7 @@ class Lane {
   /** Clients repeat their head: the last one is remembered. */
   #bodyLength(head: string): number | undefined {
     if (head === this.#lastHead) return this.#lastLength
-    const length = plainCallLength(head)
+    const length = plainCallLength(head, this.#options.hosts)
     if (length === undefined) return undefined
     this.#lastHead = head
     this.#lastLength = length

@@ -1,4 +1,5 @@
 import { LIMITS } from '../config/limits.ts'
+import { hostAllowed } from './access.ts'
 
 const REQUEST_LINE = 'POST / HTTP/1.1'
 /** RFC 9110 5.5: a token, a colon, and a value without control characters. */
@@ -11,9 +12,9 @@ const OTHERS = new Set(['transfer-encoding', 'upgrade', 'expect', 'origin', 'con
 
 /**
  * The length of the body behind the head of a plain call: POST to `/` with JSON, a known length, and nothing that would need
- * a decision. undefined for everything else, and for whatever two readers of HTTP could understand differently.
+ * a decision, a Host that is not on the list included. undefined for everything else, and for whatever two readers of HTTP could understand differently.
  */
-export const plainCallLength = (head: string): number | undefined => {
+export const plainCallLength = (head: string, allowedHosts: readonly string[]): number | undefined => {
   const lines = head.split('\r\n')
   if (lines[0] !== REQUEST_LINE) return undefined
   let length: number | undefined
@@ -25,8 +26,10 @@ export const plainCallLength = (head: string): number | undefined => {
     const name = (field[1] ?? '').toLowerCase()
     const value = (field[2] ?? '').trimEnd()
     if (OTHERS.has(name)) return undefined
-    if (name === 'host') hosts++
-    else if (name === 'connection') {
+    if (name === 'host') {
+      if (!hostAllowed(allowedHosts, value)) return undefined
+      hosts++
+    } else if (name === 'connection') {
       if (value.toLowerCase() !== 'keep-alive') return undefined
     } else if (name === 'content-type') {
       if (isJson || !JSON_TYPE.test(value)) return undefined

@@ -79,11 +79,8 @@ export const createRpcServer = async (options: RpcServerOptions): Promise<RpcSer
   })
   options.routes?.(app)
   app.server.maxConnections = LIMITS.rpc.connections
-  // Where every request has to be looked at first, the HTTP server does it all.
-  const lane =
-    buckets === undefined && hosts.includes('*')
-      ? attachFastLane(app.server, { router, endpoint: httpEndpoint })
-      : undefined
+  // Who counts requests has to see each of them before its body: then the HTTP server does it all.
+  const lane = buckets === undefined ? attachFastLane(app.server, { router, endpoint: httpEndpoint, hosts }) : undefined
   const sockets = attachWebSockets(app.server, {
     router,
     endpoint: endpointOf(namespaces.ws),

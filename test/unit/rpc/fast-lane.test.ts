@@ -49,7 +49,9 @@ describe('the head of a plain call', () => {
   ]
 
   it('has a length', () => {
-    expect(plainCallLength(head(...good))).toBe(12)
+    expect(plainCallLength(head(...good), ['*'])).toBe(12)
+    expect(plainCallLength(head(...good), ['x'])).toBe(12)
+    expect(plainCallLength(head(...good), ['y'])).toBeUndefined()
   })
   it.each([
     ['no host', good.slice(1)],
@@ -77,7 +79,7 @@ describe('the head of a plain call', () => {
     ['an end of the connection', [...good.slice(0, 4), 'Connection: close']],
     ['an expectation', [...good, 'Expect: 100-continue']],
   ])('has none with %s', (_, fields) => {
-    expect(plainCallLength(head(...fields))).toBeUndefined()
+    expect(plainCallLength(head(...fields), ['*'])).toBeUndefined()
   })
   it.each([
     'GET / HTTP/1.1',
@@ -87,7 +89,7 @@ describe('the head of a plain call', () => {
     'post / HTTP/1.1',
     'POST  / HTTP/1.1',
   ])('has none in %s', line => {
-    expect(plainCallLength([line, ...good].join('\r\n'))).toBeUndefined()
+    expect(plainCallLength([line, ...good].join('\r\n'), ['*'])).toBeUndefined()
   })
 })
 

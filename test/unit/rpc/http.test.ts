@@ -145,6 +145,7 @@ it.each([
   ['node.example:8545', 200],
   ['NODE.example', 200],
   ['127.0.0.1:8545', 200],
+  ['localhost:8545', 200],
   ['[::1]:8545', 200],
   ['evil.example', 403],
 ])('host %s: %i', async (host, status) => {
