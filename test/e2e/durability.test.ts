@@ -1,0 +1,167 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import type { Hex } from '../../src/util/bytes.ts'
+import { tandem } from '../support/command.ts'
+import { ConsensusMemory } from '../support/consensus/log-on-disk.ts'
+import { createRandom, type Random } from '../support/consensus/random.ts'
+import { rpc, withTempDir } from '../support/devnet.ts'
+import { deployToken, startLoad, type Token } from '../support/load.ts'
+import { type NodeProcess, type Ready, sleep, spawnNode } from '../support/node-process.ts'
+import { SEED } from '../support/seed.ts'
+import { Witness } from '../support/witness.ts'
+
+/** `KILLS=50 npx vitest run --project e2e durability`: the long form; a few in CI. */
+const KILLS = Number(process.env['KILLS'] ?? 6)
+const LONG = KILLS > 10
+const API = ['--http-api', 'eth,net,rpc,native,txpool']
+const BLOCK_TIMES = ['0.2', '1', '0'] as const
+
+interface Verified {
+  readonly ok: boolean
+  readonly head: number
+  readonly problems: readonly string[]
+}
+
+const verify = async (dataDir: string): Promise<Verified> => {
+  const { stdout, stderr, code } = await tandem(['db', 'verify', '--datadir', dataDir, '--json'])
+  expect(stderr, 'db verify writes no error').toBe('')
+  expect(code, stdout).toBe(0)
+  return JSON.parse(stdout) as Verified
+}
+
+/** One chain that is killed again and again, and all that anybody ever learned from it. */
+class Victim {
+  readonly witness = new Witness()
+  readonly refusals = new Map<string, number>()
+  readonly #args: readonly string[]
+  readonly #dataDir: string
+  readonly #random: Random
+  #memory: ConsensusMemory | undefined
+  #token: Token | undefined
+  kills = 0
+  killsBeforeReady = 0
+  verified = 0
+
+  constructor(dataDir: string, blockTime: string, random: Random) {
+    this.#dataDir = dataDir
+    this.#random = random
+    this.#args = ['devnet', '--port', '0', '--datadir', dataDir, '--block-time', blockTime, ...API]
+  }
+
+  /** A run under load that ends in a SIGKILL, and a look at what is left. */
+  async round(): Promise<void> {
+    const node = spawnNode(this.#args)
+    const ready = await node.ready
+    this.#memory ??= new ConsensusMemory({ chainId: ready.chainId, genesisHash: ready.genesisHash })
+    await this.#holdToItsWord(ready)
+    this.#token ??= await deployToken(ready)
+    await this.#loadUntilKilled(node, ready, this.#token)
+    await this.#inspect()
+    if (this.#random.chance(0.35)) await this.#killWhileStarting()
+  }
+
+  /** The last start: nobody kills it, and everything acknowledged ends up in a block. */
+  async finish(): Promise<void> {
+    const node = spawnNode(this.#args)
+    const ready = await node.ready
+    await this.#holdToItsWord(ready, 1)
+    await this.#drain(ready)
+    expect(await this.witness.contradictions(ready.http, 1)).toEqual([])
+    expect(this.witness.waiting, 'every acknowledged transaction is in a block').toBe(0)
+    expect(await this.#decidedOtherwise(ready)).toEqual([])
+    expect(await node.end('SIGTERM')).toMatchObject({ code: 0 })
+    expect((await verify(this.#dataDir)).ok).toBe(true)
+  }
+
+  async #holdToItsWord({ http }: Ready, from?: number): Promise<void> {
+    // Older blocks are asked for again now and then, and all of them at the end.
+    const recent = Math.max(1, this.witness.highest - 40)
+    const first = from ?? (this.#random.chance(0.2) ? 1 : recent)
+    expect(await this.witness.contradictions(http, first)).toEqual([])
+  }
+
+  async #loadUntilKilled(node: NodeProcess, ready: Ready, token: Token): Promise<void> {
+    let stopped = false
+    const watching = this.witness.watch(ready.http, () => stopped)
+    const load = startLoad({
+      node: ready,
+      token,
+      random: this.#random.next,
+      pauseMs: 40,
+      onAcknowledged: tx => this.witness.acknowledge(tx),
+      onRefused: (_, message) => this.refusals.set(message, (this.refusals.get(message) ?? 0) + 1),
+    })
+    await sleep(100 + this.#random.below(2_400))
+    await node.kill()
+    this.kills++
+    stopped = true
+    await Promise.all([load.stop(), watching])
+    expect(node.stderr(), 'nothing worse than a warning in its log').not.toMatch(/"level":"error"/)
+  }
+
+  async #killWhileStarting(): Promise<void> {
+    const node = spawnNode(this.#args)
+    await Promise.race([node.ready, sleep(this.#random.below(700))])
+    await node.kill()
+    this.kills++
+    this.killsBeforeReady++
+    await this.#inspect()
+  }
+
+  /** The stopped folder: log against itself and the past, and the database against itself. */
+  async #inspect(): Promise<void> {
+    expect(await this.#memory?.read(join(this.#dataDir, 'consensus'))).toEqual([])
+    if (!LONG && this.kills % 2 === 1) return
+    const { ok, head, problems } = await verify(this.#dataDir)
+    expect(problems).toEqual([])
+    expect(ok).toBe(true)
+    expect(head).toBeGreaterThanOrEqual(this.witness.highest)
+    this.verified++
+  }
+
+  async #drain({ http }: Ready): Promise<void> {
+    const deadline = performance.now() + 60_000
+    for (;;) {
+      const { pending, queued } = await rpc<{ pending: Hex; queued: Hex }>(http, 'txpool_status')
+      if (Number(pending) + Number(queued) === 0) return
+      if (performance.now() > deadline) throw new Error(`the pool still holds ${pending} + ${queued}`)
+      await sleep(50)
+    }
+  }
+
+  /** Blocks whose hash is not the one the log once said was decided. */
+  async #decidedOtherwise({ http }: Ready): Promise<readonly string[]> {
+    const found: string[] = []
+    for (const [number, hash] of this.#memory?.decided ?? []) {
+      const block = await rpc<{ hash: Hex } | null>(http, 'eth_getBlockByNumber', [`0x${number.toString(16)}`, false])
+      if (block?.hash !== hash) found.push(`block ${number} is ${block?.hash}, the log decided ${hash}`)
+    }
+    return found
+  }
+}
+
+/** A replacement may come too late, or twice; nothing else may be refused. */
+const LATE = ['nonce too low', 'already known', 'replacement transaction underpriced']
+
+describe(`${KILLS} kills under load, seed ${SEED}`, () => {
+  test.each(BLOCK_TIMES.map((blockTime, index) => ({ blockTime, index })))(
+    'block time $blockTime s: nothing acknowledged or seen is lost, and nothing is contradicted',
+    { timeout: 60_000 + KILLS * 20_000 },
+    async ({ blockTime, index }) => {
+      await withTempDir(async dir => {
+        const victim = new Victim(join(dir, 'data'), blockTime, createRandom(SEED + index))
+        const share = Math.ceil(KILLS / BLOCK_TIMES.length)
+        while (victim.kills < share) await victim.round()
+        await victim.finish()
+        expect(existsSync(join(dir, 'data', 'shadow')), 'no shadow report').toBe(false)
+        expect([...victim.refusals.keys()].filter(text => !LATE.includes(text))).toEqual([])
+        expect(victim.witness.acknowledged).toBeGreaterThan(0)
+        const { kills, killsBeforeReady, verified, witness } = victim
+        process.stdout.write(
+          `${JSON.stringify({ blockTime, kills, killsBeforeReady, verified, acknowledged: witness.acknowledged, head: witness.highest })}\n`,
+        )
+      })
+    },
+  )
+})

@@ -1,0 +1,99 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { type ReadyLine, ROOT } from './devnet.ts'
+
+export interface Ready extends ReadyLine {
+  readonly metrics?: string
+}
+
+/** The real process, from its first moment: it may be killed before it is ready. */
+export interface NodeProcess {
+  readonly child: ChildProcess
+  /** Its ready line; rejects when it ends before. */
+  readonly ready: Promise<Ready>
+  /** Exit code, null after a signal. */
+  readonly exited: Promise<number | null>
+  stdout(): string
+  stderr(): string
+  /** SIGKILL, and waits until it is gone. */
+  kill(): Promise<void>
+  /** Another signal, and waits; a process that does not end within `withinMs` is killed and answers 'stuck'. */
+  end(
+    signal: NodeJS.Signals,
+    withinMs?: number,
+  ): Promise<{ readonly code: number | null | 'stuck'; readonly ms: number }>
+}
+
+export interface SpawnOptions {
+  /** false: text for people on both outputs. */
+  readonly json?: boolean
+  readonly env?: NodeJS.ProcessEnv
+}
+
+/** `args` after `tandem`; needs a Node that runs the source by itself, since a wrapper would survive a SIGKILL. */
+export const spawnNode = (args: readonly string[], { json = true, env = {} }: SpawnOptions = {}): NodeProcess => {
+  const child = spawn(process.execPath, [join(ROOT, 'bin', 'tandem.mjs'), ...args, ...(json ? ['--json'] : [])], {
+    cwd: ROOT,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const out: string[] = []
+  const err: string[] = []
+  const exited = new Promise<number | null>(resolve => child.once('close', code => resolve(code)))
+  child.stderr.on('data', data => err.push(String(data)))
+  const ready = new Promise<Ready>((resolve, reject) => {
+    createInterface({ input: child.stdout }).on('line', line => {
+      out.push(`${line}\n`)
+      if (line.startsWith('{"ready"')) resolve(JSON.parse(line) as Ready)
+    })
+    child.once('close', code => reject(new Error(`the node ended with ${code}: ${err.join('')}`)))
+  })
+  // Whoever kills it before it is ready does not wait for this.
+  ready.catch(() => undefined)
+  const kill = async (): Promise<void> => {
+    child.kill('SIGKILL')
+    await exited
+  }
+  return {
+    child,
+    ready,
+    exited,
+    stdout: () => out.join(''),
+    stderr: () => err.join(''),
+    kill,
+    async end(signal, withinMs = 10_000) {
+      const began = performance.now()
+      child.kill(signal)
+      const late = new Promise<'stuck'>(resolve => setTimeout(resolve, withinMs, 'stuck').unref())
+      const code = await Promise.race([exited, late])
+      if (code === 'stuck') await kill()
+      return { code, ms: performance.now() - began }
+    },
+  }
+}
+
+/** A port nobody listened on a moment ago, for tests that must know it before the node does. */
+export const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
+    })
+  })
+
+export const sleep = (ms: number): Promise<void> => new Promise(resolve => setTimeout(resolve, ms))
+
+/** Asks again and again until the answer is not undefined. */
+export const eventually = async <T>(what: string, ask: () => Promise<T | undefined>, withinMs = 20_000): Promise<T> => {
+  const deadline = performance.now() + withinMs
+  for (;;) {
+    const answer = await ask()
+    if (answer !== undefined) return answer
+    if (performance.now() > deadline) throw new Error(`${what}: not within ${withinMs} ms`)
+    await sleep(25)
+  }
+}
