@@ -27,7 +27,8 @@ export class Byzantine {
   }
 
   receive(message: ConsensusMessage): void {
-    if (!this.#world.isSigned(message)) return
+    // Two of them answering each other would never end.
+    if (!this.#world.isSigned(message) || ('sender' in message && this.#world.byzantine.has(message.sender))) return
     switch (message.type) {
       case 'proposal':
         this.#blocksOf(message.number).set(message.block.hash, message.block)
