@@ -57,7 +57,8 @@ export const runPlainTransfer = (journal: Journal, at: BlockPosition, tx: Transa
   journal.setBalance(tx.from, journal.balance(tx.from) - tx.value - gasUsed * price)
   journal.setNonce(tx.from, tx.nonce + 1)
   const to = tx.to as Hex
-  if (tx.value === 0n) journal.touch(to)
+  // Before EIP-161 a transfer of nothing creates the account.
+  if (tx.value === 0n && at.rules.sweepsEmpty) journal.touch(to)
   else journal.addBalance(to, tx.value)
   finish(journal, at)
   return receiptOf(tx, at, price, { gasUsed, succeeded: true, logs: NO_LOGS })

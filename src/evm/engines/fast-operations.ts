@@ -1,7 +1,8 @@
 import type { Common } from '@ethereumjs/common'
 import { EVMError } from '@ethereumjs/evm'
 import { keccak256Hex } from '../../crypto/hash.ts'
-import { bytesToHex, EMPTY_BYTES, type Hex, toWord, ZERO_HASH } from '../../util/bytes.ts'
+import { bytesToHex, EMPTY_BYTES, type Hex, hexToBytes, toWord, ZERO_HASH } from '../../util/bytes.ts'
+import { ARITHMETIC } from './fast-arithmetic.ts'
 import { expandMemory, outOfGas, wordCount } from './fast-memory.ts'
 import type { GasHandler, OpcodeEntry, OpHandler, RunState } from './run-state.ts'
 
@@ -133,39 +134,58 @@ const mstore: OpHandler = state => {
   else store.fill(0, offset, offset + 28).writeUInt32BE(Number(value), offset + 28)
 }
 
+const log: OpHandler = state => {
+  const { stack, opCode, memory, env, interpreter } = state
+  const offset = stack.pop()
+  const length = stack.pop()
+  const topics: Uint8Array[] = []
+  for (let topic = 0xa0; topic < opCode; topic++) topics.push(hexToBytes(toWord(stack.pop())))
+  const data = length === 0n ? EMPTY_BYTES : memory.read(Number(offset), Number(length))
+  interpreter._result.logs.push([env.address.bytes, topics, data])
+}
+
 const pushAddress =
   (of: 'address' | 'caller' | 'origin'): OpHandler =>
   state =>
     state.stack.push(BigInt(bytesToHex(state.env[of].bytes)))
 
-const GAS: Readonly<Record<number, GasHandler>> = {
-  32: keccakGas,
-  55: copyGas,
-  57: copyGas,
-  81: memoryWord(32n),
-  82: memoryWord(32n),
-  83: memoryWord(1n),
-  84: sloadGas,
-  85: sstoreGas,
-  160: logGas,
-  161: logGas,
-  162: logGas,
-  163: logGas,
-  164: logGas,
-  243: memoryRange(1),
-  253: memoryRange(1),
-}
+const GAS: readonly (readonly [number, GasHandler])[] = [
+  [0x20, keccakGas],
+  [0x37, copyGas],
+  [0x39, copyGas],
+  [0x51, memoryWord(32n)],
+  [0x52, memoryWord(32n)],
+  [0x53, memoryWord(1n)],
+  [0x54, sloadGas],
+  [0x55, sstoreGas],
+  [0xa0, logGas],
+  [0xa1, logGas],
+  [0xa2, logGas],
+  [0xa3, logGas],
+  [0xa4, logGas],
+  [0xf3, memoryRange(1)],
+  [0xfd, memoryRange(1)],
+]
 
-const OPERATIONS: Readonly<Record<number, OpHandler>> = {
-  32: keccak,
-  48: pushAddress('address'),
-  50: pushAddress('origin'),
-  51: pushAddress('caller'),
-  81: mload,
-  82: mstore,
-  84: sload,
-  85: sstore,
-}
+const OPERATIONS: readonly (readonly [number, OpHandler])[] = [
+  ...ARITHMETIC,
+  [0x20, keccak],
+  [0x30, pushAddress('address')],
+  [0x32, pushAddress('origin')],
+  [0x33, pushAddress('caller')],
+  [0x51, mload],
+  [0x52, mstore],
+  [0x54, sload],
+  [0x55, sstore],
+  [0xa0, log],
+  [0xa1, log],
+  [0xa2, log],
+  [0xa3, log],
+  [0xa4, log],
+]
+
+const gasHandlers = new Map(GAS)
+const operations = new Map(OPERATIONS)
 
 /** EthereumJS' table of a fork with the synchronous forms in place. */
 export const fastTable = (table: readonly OpcodeEntry[], common: Common): readonly OpcodeEntry[] => {
@@ -175,8 +195,8 @@ export const fastTable = (table: readonly OpcodeEntry[], common: Common): readon
       ? entry
       : {
           opcodeInfo: entry.opcodeInfo,
-          gasHandler: GAS[code] ?? entry.gasHandler,
-          opHandler: OPERATIONS[code] ?? entry.opHandler,
+          gasHandler: gasHandlers.get(code) ?? entry.gasHandler,
+          opHandler: operations.get(code) ?? entry.opHandler,
         },
   )
 }

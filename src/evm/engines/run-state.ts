@@ -25,6 +25,7 @@ export interface Frame {
   readonly address: Address
   readonly caller: Address
   readonly origin: Address
+  readonly callData: Uint8Array
   readonly isStatic: boolean
   contract: Account
 }
