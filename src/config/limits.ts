@@ -48,7 +48,9 @@ export const LIMITS = {
     cachedStates: 2,
     cachedItems: 20_000,
     codeCacheBytes: 8 * 1024 * 1024,
-    heapMegabytes: 256,
+    heapMegabytes: 128,
+    /** Small: most of what a call makes is garbage at once, and a large nursery only grows the process. */
+    nurseryMegabytes: 8,
   },
   /** Work between two turns of the event loop while a block is executed, and while a call runs. */
   execution: { sliceMs: 10, callSliceMs: 5 },

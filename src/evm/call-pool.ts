@@ -78,7 +78,10 @@ export class CallWorker {
     this.#worker = new Worker(new URL('./call-worker.ts', import.meta.url), {
       workerData: start,
       name: 'calls',
-      resourceLimits: { maxOldGenerationSizeMb: LIMITS.call.heapMegabytes },
+      resourceLimits: {
+        maxOldGenerationSizeMb: LIMITS.call.heapMegabytes,
+        maxYoungGenerationSizeMb: LIMITS.call.nurseryMegabytes,
+      },
     })
     this.#worker.unref()
     this.#worker.on('message', (message: WorkerMessage) => this.#receive(message, events))
