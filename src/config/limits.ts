@@ -27,7 +27,7 @@ export const LIMITS = {
     /** Of plain calls: chunks one request may come in, and answers written at once. */
     laneChunks: 8,
     laneWriteBytes: 256 * 1024,
-    renderedCacheBytes: 16 * 1024 * 1024,
+    renderedCacheBytes: 8 * 1024 * 1024,
   },
   call: {
     gas: 100_000_000n,
@@ -117,8 +117,8 @@ export const LIMITS = {
     proposalBytes: 5 * 1024 * 1024,
   },
   chain: {
-    blockCacheBytes: 24 * 1024 * 1024,
-    receiptCacheBytes: 16 * 1024 * 1024,
+    blockCacheBytes: 8 * 1024 * 1024,
+    receiptCacheBytes: 4 * 1024 * 1024,
     hashCache: 1_024,
     candidates: 8,
     pendingTransactions: 1_000,

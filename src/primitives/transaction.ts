@@ -1,4 +1,5 @@
-import type { Hex } from '../util/bytes.ts'
+import { assert } from '../util/assert.ts'
+import { EMPTY_BYTES, type Hex } from '../util/bytes.ts'
 import { decoding, type MalformedError, malformed } from './malformed.ts'
 import { RlpCursor } from './rlp-cursor.ts'
 
@@ -203,7 +204,82 @@ const readAuthorizations = (cursor: RlpCursor): readonly Authorization[] => {
 export const withSender = (
   decoded: DecodedTransaction,
   found: { readonly hash: Hex; readonly from: Hex },
-): Transaction => ({ ...decoded, hash: found.hash, from: found.from })
+): Transaction => new CompactTransaction(decoded, found)
+
+/**
+ * Pools and caches hold many thousands of these, so byte fields are cut out of `raw` when asked for: a view of its own costs
+ * more than a hundred bytes each.
+ */
+class CompactTransaction implements Transaction {
+  readonly hash: Hex
+  readonly from: Hex
+  readonly type: DecodedTransaction['type']
+  readonly chainId: number | undefined
+  readonly nonce: number
+  readonly gasLimit: bigint
+  readonly maxFeePerGas: bigint
+  readonly maxPriorityFeePerGas: bigint
+  readonly to: Hex | null
+  readonly value: bigint
+  readonly accessList: readonly AccessListEntry[]
+  readonly raw: Uint8Array
+  declare readonly authorizationList?: readonly Authorization[]
+  declare readonly maxFeePerBlobGas?: bigint
+  declare readonly blobVersionedHashes?: readonly Hex[]
+  private readonly dataAt: number
+  private readonly dataBytes: number
+  private readonly rBytes: number
+  private readonly sBytes: number
+  private readonly yParity: 0 | 1
+
+  constructor(decoded: DecodedTransaction, { hash, from }: { readonly hash: Hex; readonly from: Hex }) {
+    const { raw, data, r, s } = decoded
+    assert(data.buffer === raw.buffer && r.buffer === raw.buffer, 'byte fields are views of the raw bytes')
+    this.hash = hash
+    this.from = from
+    this.type = decoded.type
+    this.chainId = decoded.chainId
+    this.nonce = decoded.nonce
+    this.gasLimit = decoded.gasLimit
+    this.maxFeePerGas = decoded.maxFeePerGas
+    this.maxPriorityFeePerGas = decoded.maxPriorityFeePerGas
+    this.to = decoded.to
+    this.value = decoded.value
+    this.accessList = decoded.accessList
+    this.raw = raw
+    if (decoded.authorizationList !== undefined) this.authorizationList = decoded.authorizationList
+    if (decoded.maxFeePerBlobGas !== undefined) this.maxFeePerBlobGas = decoded.maxFeePerBlobGas
+    if (decoded.blobVersionedHashes !== undefined) this.blobVersionedHashes = decoded.blobVersionedHashes
+    this.dataAt = data.byteOffset - raw.byteOffset
+    this.dataBytes = data.byteLength
+    this.rBytes = r.byteLength
+    this.sBytes = s.byteLength
+    this.yParity = yParityOf(decoded)
+  }
+
+  get data(): Uint8Array {
+    return this.dataBytes === 0 ? EMPTY_BYTES : this.raw.subarray(this.dataAt, this.dataAt + this.dataBytes)
+  }
+
+  /** r and s are the last two items: s ends the bytes, r ends before the header of s. */
+  get r(): Uint8Array {
+    const end = this.raw.byteLength - itemBytes(this.s)
+    return this.raw.subarray(end - this.rBytes, end)
+  }
+
+  get s(): Uint8Array {
+    return this.raw.subarray(this.raw.byteLength - this.sBytes)
+  }
+
+  get v(): bigint {
+    if (this.type !== 0) return BigInt(this.yParity)
+    return BigInt(this.yParity + (this.chainId === undefined ? 27 : 35 + 2 * this.chainId))
+  }
+}
+
+/** Encoded length of a canonical integer of at most 32 bytes. */
+const itemBytes = (word: Uint8Array): number =>
+  word.byteLength === 1 && (word[0] as number) < 0x80 ? 1 : word.byteLength + 1
 
 /** What a unit of gas costs the sender, wei: base fee plus tip within the cap (EIP-1559); a legacy price is paid whole (DESIGN 6). */
 export const effectiveGasPrice = (

@@ -3,7 +3,7 @@ import type { EvmFork } from '../../../src/config/forks.ts'
 import { keccak256, keccak256Hex } from '../../../src/crypto/hash.ts'
 import { addressOf, sign } from '../../../src/crypto/signature.ts'
 import { recoverTransaction, signatureBytes } from '../../../src/primitives/sender.ts'
-import { decodeTransaction, effectiveGasPrice, yParityOf } from '../../../src/primitives/transaction.ts'
+import { decodeTransaction, effectiveGasPrice, withSender, yParityOf } from '../../../src/primitives/transaction.ts'
 import {
   encodeTransaction,
   signedPayload,
@@ -222,4 +222,43 @@ test('the effective price is base fee plus tip within the cap; a legacy price is
   expect(effectiveGasPrice(fees(40n, 2n), 25n)).toBe(27n)
   expect(effectiveGasPrice(fees(26n, 2n), 25n)).toBe(26n)
   expect(effectiveGasPrice(fees(30n, 30n), 25n)).toBe(30n)
+})
+
+describe('a transaction with its sender', () => {
+  const key = keccak256(Uint8Array.of(1))
+  const signed = (fields: Partial<UnsignedTransaction>) => {
+    const unsigned: UnsignedTransaction = {
+      type: 0,
+      chainId: 1_998_999,
+      nonce: 3,
+      gasLimit: 21_000n,
+      maxFeePerGas: 30n,
+      maxPriorityFeePerGas: 30n,
+      to: `0x${'33'.repeat(20)}`,
+      value: 5n,
+      data: EMPTY_BYTES,
+      accessList: [],
+      ...fields,
+    }
+    const signature = sign(keccak256(signingPayload(unsigned)), key)
+    const yParity = signature[64] === 0 ? 0 : 1
+    return encodeTransaction(unsigned, { r: signature.subarray(0, 32), s: signature.subarray(32, 64), yParity })
+  }
+  // Many nonces, so that r or s is short in some and both parities occur.
+  const cases = [...Array(600).keys()].flatMap(nonce => [
+    signed({ nonce }),
+    signed({ nonce, chainId: undefined, data: Uint8Array.of(1) }),
+    signed({ nonce, type: 1, data: new Uint8Array(300).fill(7) }),
+    signed({ nonce, type: 2, to: null, accessList: [{ address: `0x${'44'.repeat(20)}`, storageKeys: [ZERO_HASH] }] }),
+  ])
+
+  test('has every field that the bytes have', () => {
+    expect(cases.some(({ r }) => r.byteLength < 32) && cases.some(({ s }) => s.byteLength < 32)).toBe(true)
+    for (const decoded of cases) {
+      const transaction = withSender(decoded, { hash: `0x${'11'.repeat(32)}`, from: `0x${'22'.repeat(20)}` })
+      for (const field of Object.keys(decoded) as (keyof typeof decoded)[]) {
+        expect(transaction[field], field).toEqual(decoded[field])
+      }
+    }
+  })
 })
