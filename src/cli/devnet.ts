@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
 import type { Namespace } from '../config/networks.ts'
-import { integer, list, type NodeFlags, nodeOptions, seconds, tokens } from './options.ts'
+import { integer, type NodeFlags, namespaces, nodeOptions, seconds, tokens } from './options.ts'
 
 export interface DevnetFlags extends NodeFlags {
   readonly blockTime: number
@@ -40,7 +40,7 @@ export const addDevnetCommand = (program: Command): void => {
       new Option('--datadir <folder>', 'keep the chain here (default: a temporary folder, removed at the end)'),
     )
     .addOption(
-      new Option('--http-api <namespaces>', 'comma-separated namespaces to serve (default: all)').argParser(list),
+      new Option('--http-api <namespaces>', 'comma-separated namespaces to serve (default: all)').argParser(namespaces),
     )
     .addOption(
       new Option('--unlock', 'let the node sign for its funded accounts (eth_accounts, eth_sendTransaction)').default(

@@ -1,3 +1,5 @@
+import { getSystemErrorMessage } from 'node:util'
+
 /**
  * What an operator reads when a command cannot go on: the fact, and what to do about it. Domain code -> text; any code not
  * listed prints as it is, with its fields.
@@ -22,12 +24,13 @@ const TEXTS: Readonly<Record<string, (detail: Detail) => string>> = {
     `The stored state of block ${d['number']} has root ${d['found']}, its header says ${d['expected']}: the data folder is damaged. Run "tandem db verify", or start with an empty --datadir.`,
   STATE_HEAD_MISMATCH: d =>
     `Blocks stand at ${d['expected']}, state at ${d['found']}: the data folder is damaged. Start with an empty --datadir.`,
-  GENESIS_INVALID: d => `The genesis file is not usable: ${d['path'] ? `${d['path']}: ` : ''}${d['reason']}`,
+  GENESIS_INVALID: d => `The genesis file is not usable: ${d['path'] ? `${d['path']}: ` : ''}${d['problem']}.`,
   WRONG_PASSWORD: () => 'The password does not open the keystore. Check --password-file or TANDEM_PASSWORD.',
   BAD_KEYSTORE: d => `The keystore file is not usable: ${d['reason']}.`,
   SHADOW_MISMATCH: d =>
     `The two executions differ in ${d['what']}; the node has stopped before it could sign a wrong block.${d['file'] ? ` Please report ${d['file']}.` : ''}`,
-  EADDRINUSE: d => `Port ${d['port']} is in use. Choose another with --port, or --port 0 for a free one.`,
+  DATABASE_BEHIND_LOG: d =>
+    `The consensus log has decided block ${d['decided']}, the database ends at block ${d['head']}: blocks were lost. Restore the whole folder from one copy, or start with an empty --datadir.`,
 }
 
 export const explain = (detail: { readonly code: string }): string => {
@@ -36,4 +39,20 @@ export const explain = (detail: { readonly code: string }): string => {
   const { code, ...fields } = detail as Detail
   const rest = Object.entries(fields).map(([key, value]) => `${key} ${String(value)}`)
   return rest.length === 0 ? code : `${code}: ${rest.join(', ')}`
+}
+
+/** The same for what the operating system refuses; undefined for an error that is not its own. */
+export const explainSystem = (
+  error: NodeJS.ErrnoException & { address?: string; port?: number },
+): string | undefined => {
+  const { code, errno, syscall, path, address, port } = error
+  if (syscall === 'listen' || syscall === 'bind') {
+    if (code === 'EADDRINUSE')
+      return `Port ${port} is in use. Choose another with --port (or --operator-port, --metrics-port); 0 picks a free one.`
+    if (code === 'EADDRNOTAVAIL') return `This machine has no address ${address}. Choose another --host.`
+    if (code === 'EACCES')
+      return `Port ${port} needs more rights than this user has. Choose one above 1023 with --port.`
+  }
+  if (path === undefined || errno === undefined) return undefined
+  return `${path} cannot be ${syscall === 'open' || syscall === 'read' ? 'read' : 'used'}: ${getSystemErrorMessage(errno)}.`
 }

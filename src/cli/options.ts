@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander'
+import { NAMESPACES, type Namespace } from '../config/networks.ts'
 import { LOG_LEVELS } from '../node/logging.ts'
 
 /** Parsers that name what they want; commander puts the option's name in front. */
@@ -40,6 +41,14 @@ export const list = (text: string): readonly string[] =>
     .split(',')
     .map(item => item.trim())
     .filter(item => item.length > 0)
+
+export const namespaces = (text: string): readonly Namespace[] => {
+  const names = list(text)
+  const unknown = names.find(name => !(NAMESPACES as readonly string[]).includes(name))
+  if (unknown === undefined && names.length > 0) return names as readonly Namespace[]
+  const problem = unknown === undefined ? 'Name at least one.' : `"${unknown}" is no namespace.`
+  throw new InvalidArgumentError(`${problem} There are ${NAMESPACES.join(', ')}.`)
+}
 
 /** Options every command that runs a node has. */
 export const nodeOptions = (): readonly Option[] => [

@@ -1,5 +1,5 @@
 import { isCoded } from '../util/errors.ts'
-import { explain } from './explain.ts'
+import { explain, explainSystem } from './explain.ts'
 
 /** Prints why a command ended and what to do, and sets the exit status. */
 export const fail = (error: unknown): void => {
@@ -9,6 +9,9 @@ export const fail = (error: unknown): void => {
 
 const messageOf = (error: unknown): string => {
   if (isCoded(error)) return explain(error.detail)
-  if (error instanceof Error) return process.env['TANDEM_TRACE'] ? (error.stack ?? error.message) : error.message
+  if (error instanceof Error) {
+    if (process.env['TANDEM_TRACE']) return error.stack ?? error.message
+    return explainSystem(error) ?? error.message
+  }
   return String(error)
 }

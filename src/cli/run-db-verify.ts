@@ -7,7 +7,7 @@ import { Store } from '../storage/store.ts'
 /** `tandem db verify`: exit status 0 when everything is consistent, 1 otherwise. */
 export const runDbVerify = async (flags: {
   readonly datadir: string
-  readonly from: string
+  readonly from: number
   readonly json: boolean
 }): Promise<void> => {
   const path = join(resolve(flags.datadir), 'db')
@@ -16,7 +16,7 @@ export const runDbVerify = async (flags: {
   try {
     await readIdentity(store)
     const report = await verifyChain(store, {
-      from: Number(flags.from),
+      from: flags.from,
       onProgress: ({ part, done, of }) => {
         if (process.stderr.isTTY)
           process.stderr.write(

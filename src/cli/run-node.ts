@@ -29,7 +29,10 @@ export const runNode = async ({ flags, node, announce, cleanUp }: RunOptions): P
     if (ending) return
     ending = true
     process.exitCode = status
-    const cut = setTimeout(() => process.exit(status), STOP_MS)
+    const cut = setTimeout(() => {
+      cleanUp?.()
+      process.exit(status)
+    }, STOP_MS)
     cut.unref()
     void (running?.stop() ?? Promise.resolve()).catch(fail).finally(() => {
       cleanUp?.()

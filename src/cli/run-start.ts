@@ -7,6 +7,7 @@ import { addressOf } from '../crypto/signature.ts'
 import type { RunningNode } from '../node/options.ts'
 import { version } from '../node/version.ts'
 import { hexToBytes } from '../util/bytes.ts'
+import { explainSystem } from './explain.ts'
 import { runNode } from './run-node.ts'
 import type { StartFlags } from './start.ts'
 
@@ -50,7 +51,7 @@ const readText = (path: string, option: string): string => {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    throw new Error(`${option}: ${(error as Error).message}`, { cause: error })
+    throw new Error(`${option}: ${explainSystem(error as Error) ?? (error as Error).message}`, { cause: error })
   }
 }
 

@@ -1,7 +1,8 @@
 import type { Fork } from './forks.ts'
 
 export type NetworkName = 'mainnet' | 'testnet' | 'devnet'
-export type Namespace = 'eth' | 'net' | 'rpc' | 'native' | 'debug' | 'web3' | 'txpool' | 'admin'
+export const NAMESPACES = ['eth', 'net', 'rpc', 'native', 'debug', 'web3', 'txpool', 'admin'] as const
+export type Namespace = (typeof NAMESPACES)[number]
 
 /** Base fee rule of KIP-71 (reference/kaia-behaviour.md 2). */
 export interface BaseFeeParams {
