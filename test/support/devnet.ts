@@ -22,8 +22,8 @@ export interface RunningNode extends ReadyLine {
   /** Everything it wrote so far, for messages of failing tests. */
   output(): string
   rpc<T = unknown>(method: string, params?: readonly unknown[]): Promise<T>
-  /** SIGINT and wait; answers the exit code and how long it took. */
-  stop(): Promise<{ code: number | null; ms: number }>
+  /** SIGINT, or another signal, and wait; answers the exit code and how long it took. */
+  stop(stopSignal?: NodeJS.Signals): Promise<{ code: number | null; ms: number }>
   kill(): Promise<void>
 }
 
@@ -55,7 +55,11 @@ export const startNode = async (command: readonly string[], env: NodeJS.ProcessE
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const lines: string[] = []
+  // A test that is cut short leaves no node behind.
+  const end = () => child.kill('SIGKILL')
+  process.once('exit', end)
   const exited = new Promise<number | null>(resolve => child.once('exit', code => resolve(code)))
+  void exited.then(() => process.off('exit', end))
   child.stderr.on('data', data => lines.push(String(data)))
   const ready = await new Promise<ReadyLine>((resolve, reject) => {
     createInterface({ input: child.stdout }).on('line', line => {
@@ -69,9 +73,9 @@ export const startNode = async (command: readonly string[], env: NodeJS.ProcessE
     process: child,
     output: () => lines.join('\n'),
     rpc: (method, params) => rpc(ready.http, method, params),
-    stop: async () => {
+    stop: async (stopSignal = 'SIGINT') => {
       const began = performance.now()
-      child.kill('SIGINT')
+      child.kill(stopSignal)
       return { code: await exited, ms: performance.now() - began }
     },
     kill: async () => {
@@ -82,8 +86,24 @@ export const startNode = async (command: readonly string[], env: NodeJS.ProcessE
 }
 
 /** A devnet on a free port. */
-export const startDevnet = (options: readonly string[] = []): Promise<RunningNode> =>
-  startNode(['devnet', ...(options.includes('--port') ? [] : ['--port', '0']), ...options])
+export const startDevnet = (options: readonly string[] = [], env: NodeJS.ProcessEnv = {}): Promise<RunningNode> =>
+  startNode(['devnet', ...(options.includes('--port') ? [] : ['--port', '0']), ...options], env)
+
+/** Asks until the answer is wanted; answers it, or throws with the last one. */
+export const eventually = async <T>(
+  what: string,
+  ask: () => Promise<T>,
+  wanted: (answer: T) => boolean,
+  ms = 15_000,
+): Promise<T> => {
+  const deadline = performance.now() + ms
+  for (;;) {
+    const answer = await ask()
+    if (wanted(answer)) return answer
+    if (performance.now() > deadline) throw new Error(`${what}: not within ${ms} ms, last ${JSON.stringify(answer)}`)
+    await new Promise(resolve => setTimeout(resolve, 25))
+  }
+}
 
 /** A folder that goes when the callback ends. */
 export const withTempDir = async <T>(fn: (dir: string) => Promise<T>): Promise<T> => {
