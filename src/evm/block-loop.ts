@@ -11,6 +11,7 @@ import type {
   BuildBudget,
   Credit,
   DroppedTransaction,
+  InvalidReason,
   InvalidTransactionError,
   TransactionSource,
 } from './execution.ts'
@@ -19,8 +20,8 @@ import { validate } from './validity.ts'
 /** No transaction is shorter than this: a signature alone has 67 bytes. */
 const SMALLEST_TRANSACTION_BYTES = 100
 
-/** A transaction that could not be finished in time leaves nothing in the journal. */
-export type Attempt = Receipt | 'interrupted'
+/** A transaction that was interrupted, or on which the engine broke, leaves nothing in the journal. */
+export type Attempt = Receipt | 'interrupted' | { readonly fault: Error }
 
 /** Runs one valid transaction to its end; an answer without a promise costs none. */
 export type RunTransaction = (tx: Transaction, run: BlockRun, shouldStop: () => boolean) => Attempt | Promise<Attempt>
@@ -31,6 +32,11 @@ export interface TransactionRunner {
   /** What must be loaded before this transaction can run: not the transaction's own time. undefined: nothing. */
   prepare(tx: Transaction, journal: Journal, run: BlockRun): Promise<void> | undefined
 }
+
+const invalid = (index: number, reason: InvalidReason) =>
+  new CodedError<InvalidTransactionError>({ code: 'INVALID_TRANSACTION', index, reason })
+
+const faultReason = (fault: Error): InvalidReason => ({ code: 'EXECUTION_FAULT', message: fault.message })
 
 const never = (): boolean => false
 
@@ -76,14 +82,17 @@ const createPicker = (journal: Journal, run: BlockRun, source: TransactionSource
         }
         const reason = validate(journal, run, tx)
         if (reason === undefined) return tx
-        dropped.push({ transaction: tx, reason })
-        // The sender's next one may fit where this one was used already.
-        if (reason.code !== 'NONCE_TOO_LOW') source.skipSender(tx)
+        this.drop(tx, reason)
       }
       return undefined
     },
-    took: (tx: Transaction): void => {
+    took(tx: Transaction): void {
       bytesLeft -= tx.raw.byteLength
+    },
+    drop(transaction: Transaction, reason: InvalidReason): void {
+      dropped.push({ transaction, reason })
+      // The sender's next one may fit where this one was used already.
+      if (reason.code !== 'NONCE_TOO_LOW') source.skipSender(transaction)
     },
   }
 }
@@ -112,8 +121,11 @@ export const buildBlock = async (
     const attempt = runTransaction(tx, run, run.transactions.length === 0 ? never : timer.isOver)
     const receipt = attempt instanceof Promise ? await attempt : attempt
     if (receipt === 'interrupted') break
-    addResult(run, tx, receipt)
-    picker.took(tx)
+    if ('fault' in receipt) picker.drop(tx, faultReason(receipt.fault))
+    else {
+      addResult(run, tx, receipt)
+      picker.took(tx)
+    }
   }
   return finishBlock(run, journal, credits, picker.dropped)
 }
@@ -132,13 +144,13 @@ export const executeBlock = async (
   for (const [index, tx] of transactions.entries()) {
     if (pacer.due()) await pacer.giveWay()
     const reason = validate(journal, run, tx)
-    if (reason !== undefined)
-      throw new CodedError<InvalidTransactionError>({ code: 'INVALID_TRANSACTION', index, reason })
+    if (reason !== undefined) throw invalid(index, reason)
     const loading = runner.prepare(tx, journal, run)
     if (loading !== undefined) await loading
     const attempt = runTransaction(tx, run, never)
     const receipt = attempt instanceof Promise ? await attempt : attempt
     assert(receipt !== 'interrupted', 'nothing interrupts the execution of a proposal')
+    if ('fault' in receipt) throw invalid(index, faultReason(receipt.fault))
     addResult(run, tx, receipt)
   }
   return finishBlock(run, journal, credits, [])

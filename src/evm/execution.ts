@@ -49,6 +49,8 @@ export type InvalidReason =
   | { readonly code: 'GAS_LIMIT_EXCEEDED'; readonly have: bigint; readonly limit: bigint }
   | { readonly code: 'SENDER_NOT_EOA' }
   | { readonly code: 'INIT_CODE_TOO_LARGE'; readonly size: number; readonly limit: number }
+  /** The engine itself broke on it (a fault of ours): it stands in no block, so that it cannot stop the chain. */
+  | { readonly code: 'EXECUTION_FAULT'; readonly message: string }
 
 /** Thrown by `execute` as CodedError: the proposal is bad. */
 export interface InvalidTransactionError {

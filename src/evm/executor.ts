@@ -50,7 +50,7 @@ export const createExecutor = ({ mode, logger, reproductionDir, engine }: Execut
     await engines.load()
   }
   if (mode === 'ethereumjs') return createPlainExecutor(createOracleRunner(), warmUp)
-  const fast = createPlainExecutor(createFastRunner(engines), warmUp)
+  const fast = createPlainExecutor(createFastRunner(engines, logger), warmUp)
   if (mode === 'fast') return fast
   return createShadowExecutor(fast, { logger, directory: reproductionDir ?? join(process.cwd(), 'shadow') })
 }

@@ -1,7 +1,9 @@
 import { LIMITS } from '../config/limits.ts'
 import type { Transaction } from '../primitives/transaction.ts'
 import type { Journal } from '../state/journal.ts'
+import { AssertionError } from '../util/assert.ts'
 import { isCoded } from '../util/errors.ts'
+import type { Logger } from '../util/logger.ts'
 import type { Attempt, TransactionRunner } from './block-loop.ts'
 import type { BlockRun } from './block-run.ts'
 import type { Engine } from './engine.ts'
@@ -18,24 +20,29 @@ const runWithEngine = async (
   run: BlockRun,
   tx: Transaction,
   engine: Engine,
+  logger: Logger,
   shouldStop: () => boolean,
 ): Promise<Attempt> => {
   const mark = journal.checkpoint()
   try {
     return await runMessageTransaction(journal, run, tx, engine, { sliceMs: LIMITS.execution.sliceMs, shouldStop })
   } catch (error) {
-    if (!isCoded(error) || error.code !== 'EXECUTION_INTERRUPTED') throw error
+    // An impossible state stops the process.
+    if (error instanceof AssertionError) throw error
     journal.revert(mark)
-    return 'interrupted'
+    if (isCoded(error) && error.code === 'EXECUTION_INTERRUPTED') return 'interrupted'
+    const fault = error instanceof Error ? error : new Error(String(error))
+    logger.error({ err: fault, hash: tx.hash, engine: engine.name }, 'engine broke on a transaction')
+    return { fault }
   }
 }
 
 /** Transactions by our own rules; only code is run by an engine. A plain transfer is done at once, without a promise. */
-export const createFastRunner = (engines: EngineSource): TransactionRunner => ({
+export const createFastRunner = (engines: EngineSource, logger: Logger): TransactionRunner => ({
   begin: journal => (tx, run, shouldStop) => {
     if (isPlainTransfer(journal, run, tx)) return runPlainTransfer(journal, run, tx)
-    if (engines.loaded !== undefined) return runWithEngine(journal, run, tx, engines.loaded, shouldStop)
-    return engines.load().then(engine => runWithEngine(journal, run, tx, engine, shouldStop))
+    if (engines.loaded !== undefined) return runWithEngine(journal, run, tx, engines.loaded, logger, shouldStop)
+    return engines.load().then(engine => runWithEngine(journal, run, tx, engine, logger, shouldStop))
   },
   prepare(tx, journal, run) {
     if (engines.loaded !== undefined || isPlainTransfer(journal, run, tx)) return undefined

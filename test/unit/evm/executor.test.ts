@@ -256,6 +256,33 @@ describe('build', () => {
   })
 })
 
+describe('a fault of the engine', () => {
+  const broken = createExecutor({
+    mode: 'fast',
+    logger: silentLogger,
+    engine: { name: 'broken', run: async () => Promise.reject(new RangeError('no memory')) },
+  })
+  const list = [
+    signed(alice, { nonce: 0, data: Uint8Array.of(0) }),
+    signed(bob, { nonce: 0, to: alice.address, gasLimit: 21_000n }),
+  ]
+  const reason = { code: 'EXECUTION_FAULT', message: 'no memory' }
+
+  test('costs its transaction the place in the block, and nobody anything else', async () => {
+    const journal = new Journal(funded([alice, bob]))
+    const built = await broken.build(journal, env(), listSource(list), ample)
+    expect(built.transactions).toEqual([list[1]])
+    expect(built.dropped).toEqual([{ transaction: list[0], reason }])
+    expect(journal.balance(alice.address)).toBe(1_000_000n * TOKEN)
+  })
+
+  test('makes a proposal with the transaction invalid', async () => {
+    await expect(broken.execute(new Journal(funded([alice, bob])), env(), list)).rejects.toMatchObject({
+      detail: { code: 'INVALID_TRANSACTION', index: 0, reason },
+    })
+  })
+})
+
 describe('event loop', () => {
   test('gets its turns while a block is executed', async () => {
     const params = { ...NETWORKS.devnet, maxTxExecutionGas: 8_000_000n }
