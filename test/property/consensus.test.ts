@@ -1,0 +1,106 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { digestOf } from '../../src/consensus/signing.ts'
+import { decodeProposalHead, encodeProposalHead, type ProposalHead } from '../../src/primitives/proposal.ts'
+import { decodeVote, encodeVote, type Prepare, type RoundChangePayload, type Vote } from '../../src/primitives/vote.ts'
+import { bytesToHex, type Hex } from '../../src/util/bytes.ts'
+import { isCoded } from '../../src/util/errors.ts'
+
+const SEED = Number(process.env['SEED'] ?? 20_250_217)
+const run = <T>(arbitrary: fc.Arbitrary<T>, check: (value: T) => void, numRuns = 300) =>
+  fc.assert(
+    fc.property(arbitrary, value => {
+      check(value)
+    }),
+    { seed: SEED, numRuns },
+  )
+
+const bytes = (size: number) => fc.uint8Array({ minLength: size, maxLength: size })
+const hash: fc.Arbitrary<Hex> = bytes(32).map(bytesToHex)
+const number = fc.oneof(fc.nat(300), fc.maxSafeNat())
+const signed = { number, round: number, sender: fc.nat(127), signature: bytes(65) }
+const prepared = fc.option(fc.record({ round: number, blockHash: hash }), { nil: null })
+
+const prepare: fc.Arbitrary<Prepare> = fc.record({ type: fc.constant('prepare'), blockHash: hash, ...signed })
+const payload: fc.Arbitrary<RoundChangePayload> = fc.record({ type: fc.constant('roundChange'), prepared, ...signed })
+const prepares = fc.array(prepare, { maxLength: 6 })
+const vote: fc.Arbitrary<Vote> = fc.oneof(
+  prepare,
+  fc.record({ type: fc.constant('commit' as const), blockHash: hash, ...signed }),
+  fc.tuple(payload, prepares).map(([change, proof]) => ({ ...change, prepares: proof })),
+)
+const head: fc.Arbitrary<ProposalHead> = fc.record({
+  type: fc.constant('proposal'),
+  blockHash: hash,
+  roundChanges: fc.array(payload, { maxLength: 6 }),
+  prepares,
+  ...signed,
+})
+
+/** A decoder answers what encodes to exactly these bytes, or says that they are malformed; it never does anything else. */
+const expectStrict = <T>(
+  input: Uint8Array,
+  decode: (input: Uint8Array) => T,
+  encode: (value: T) => Uint8Array,
+): void => {
+  let value: T
+  try {
+    value = decode(input)
+  } catch (error) {
+    expect(isCoded(error) && error.code.endsWith('_MALFORMED')).toBe(true)
+    return
+  }
+  expect(encode(value)).toEqual(input)
+}
+
+const damage = (encoded: Uint8Array, at: number, value: number): Uint8Array => {
+  const damaged = encoded.slice()
+  damaged[at % damaged.byteLength] = value
+  return damaged
+}
+
+describe(`codecs of consensus messages, SEED=${SEED}`, () => {
+  test('votes come back as they were', () => run(vote, value => expect(decodeVote(encodeVote(value))).toEqual(value)))
+  test('proposals come back as they were', () =>
+    run(head, value => expect(decodeProposalHead(encodeProposalHead(value))).toEqual(value)))
+
+  test('damaged votes are refused, or are other votes in their one form', () =>
+    run(fc.tuple(vote, fc.nat(), fc.nat(255)), ([value, at, byte]) =>
+      expectStrict(damage(encodeVote(value), at, byte), decodeVote, encodeVote),
+    ))
+  test('damaged proposals likewise', () =>
+    run(fc.tuple(head, fc.nat(), fc.nat(255)), ([value, at, byte]) =>
+      expectStrict(damage(encodeProposalHead(value), at, byte), decodeProposalHead, encodeProposalHead),
+    ))
+  test('shortened and lengthened votes are refused', () =>
+    run(fc.tuple(vote, fc.nat()), ([value, cut]) => {
+      const encoded = encodeVote(value)
+      const malformed = expect.objectContaining({ code: 'VOTE_MALFORMED' })
+      expect(() => decodeVote(encoded.subarray(0, cut % encoded.byteLength))).toThrow(malformed)
+      expect(() => decodeVote(Buffer.concat([encoded, Uint8Array.of(0)]))).toThrow(malformed)
+    }))
+})
+
+describe(`what a signature covers, SEED=${SEED}`, () => {
+  const domain = { chainId: 1, genesisHash: `0x${'11'.repeat(32)}` as Hex }
+
+  test('two votes that differ in anything signed have different digests', () =>
+    run(fc.tuple(vote, vote), ([a, b]) => {
+      const covered = ({ sender: _, signature: __, ...rest }: Vote) => JSON.stringify({ ...rest, prepares: undefined })
+      const same = covered(a) === covered(b)
+      expect(bytesToHex(digestOf(domain, a)) === bytesToHex(digestOf(domain, b))).toBe(same)
+    }))
+
+  test('chain, genesis, kind, height and round are all bound', () =>
+    run(prepare, vote => {
+      const digests = [
+        digestOf(domain, vote),
+        digestOf({ ...domain, chainId: 2 }, vote),
+        digestOf({ ...domain, genesisHash: `0x${'22'.repeat(32)}` }, vote),
+        digestOf(domain, { ...vote, type: 'commit' }),
+        digestOf(domain, { ...vote, number: vote.number === 0 ? 1 : vote.number - 1 }),
+        digestOf(domain, { ...vote, round: vote.round === 0 ? 1 : vote.round - 1 }),
+      ]
+      expect(new Set(digests.map(bytesToHex)).size).toBe(digests.length)
+    }))
+})
