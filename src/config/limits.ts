@@ -21,6 +21,7 @@ export const LIMITS = {
     sockets: 3_000,
     socketBacklogBytes: 16 * 1024 * 1024,
     socketInFlight: 1_000,
+    socketPingMs: 30_000,
     httpRequestMs: 30_000,
     httpKeepAliveMs: 120_000,
     connections: 10_000,
