@@ -38,9 +38,11 @@ export const attachWebSockets = (
     else wss.handleUpgrade(request, socket, head, client => serve(client, request, options))
   }
   server.on('upgrade', onUpgrade)
+  const heartbeat = setInterval(() => ping(wss.clients), LIMITS.rpc.socketPingMs).unref()
   return {
     sockets: () => wss.clients.size,
     async close() {
+      clearInterval(heartbeat)
       server.off('upgrade', onUpgrade)
       for (const client of wss.clients) client.close(GOING_AWAY, 'node is stopping')
       const deadline = performance.now() + CLOSE_GRACE_MS
@@ -48,6 +50,21 @@ export const attachWebSockets = (
       for (const client of wss.clients) client.terminate()
       wss.close()
     },
+  }
+}
+
+/** Clients that have not answered the last ping. */
+const silent = new WeakSet<WebSocket>()
+
+/** Who is gone without a word is found out and freed, however long it takes TCP to notice. */
+const ping = (clients: Iterable<WebSocket>): void => {
+  for (const client of clients) {
+    if (silent.has(client)) {
+      client.terminate()
+      continue
+    }
+    silent.add(client)
+    client.ping()
   }
 }
 
@@ -113,6 +130,7 @@ const serve = (client: WebSocket, request: IncomingMessage, options: WsOptions):
     if (answer !== '') send(answer)
     scope.release()
   })
+  client.on('pong', () => silent.delete(client))
   client.on('error', error => log.debug({ address, reason: error.message }, 'websocket failed'))
   client.on('close', () => session.close())
 }

@@ -16,7 +16,7 @@ export interface Position {
 
 /** The transaction object of SPEC 2.4; typed ones add their own members (reference/clients.md, point 6). */
 export const transactionJson = (transaction: Transaction, position: Position | null): string => {
-  const typed = transaction.type === 0 ? '' : typedMembers(transaction)
+  const typed = transaction.type === 0 ? protection(transaction) : typedMembers(transaction)
   const place =
     position === null
       ? '"blockHash":null,"blockNumber":null,"transactionIndex":null'
@@ -24,6 +24,10 @@ export const transactionJson = (transaction: Transaction, position: Position | n
   const price = position === null ? transaction.maxFeePerGas : effectiveGasPrice(transaction, position.baseFeePerGas)
   return `{${place},"from":"${transaction.from}","gas":${jsonQuantity(transaction.gasLimit)},"gasPrice":${jsonQuantity(price)}${typed},"hash":"${transaction.hash}","input":${jsonData(transaction.data)},"nonce":${jsonQuantity(transaction.nonce)},"to":${jsonHexOrNull(transaction.to)},"value":${jsonQuantity(transaction.value)},"type":"0x${transaction.type}","v":${jsonQuantity(transaction.v)},"r":"${quantityOfBytes(transaction.r)}","s":"${quantityOfBytes(transaction.s)}"}`
 }
+
+/** A legacy transaction with replay protection (EIP-155) names its chain, as other clients show it. */
+const protection = ({ chainId }: Transaction): string =>
+  chainId === undefined ? '' : `,"chainId":${jsonQuantity(chainId)}`
 
 const typedMembers = (transaction: Transaction): string => {
   const base = `,"chainId":${jsonQuantity(transaction.chainId ?? 0)},"accessList":${accessListJson(transaction.accessList)},"yParity":${jsonQuantity(transaction.v)}`
