@@ -119,6 +119,8 @@ const build = async (options: NodeOptions, deps: NodeDeps, teardown: Teardown): 
     logger: part('consensus'),
     onFatal,
   })
+  // Before anybody can submit: a journal that is written before it was read forgets what it held.
+  await pool.service.start()
   pool.service.onPending(() => engine.requestBlock())
   observer?.watch({ chain, engine, world, store })
 
@@ -152,7 +154,6 @@ const build = async (options: NodeOptions, deps: NodeDeps, teardown: Teardown): 
     logger: part('metrics'),
   })
 
-  await pool.service.start()
   await engine.start()
   teardown.add(() => engine.stop())
   if (params.blockTimeMs === 0 && pool.side.hasExecutable()) engine.requestBlock()
