@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => rig.stop())
 
-const fileOf = (name: string): string => fileURLToPath(new URL(`./${name}/call.json`, import.meta.url))
+const fileOf = (name: string): string => fileURLToPath(new URL(`./${name}/call.json.snap`, import.meta.url))
 const recorded = Object.entries(METHODS).filter(
   ([name, { socketOnly }]) =>
     // Ids are random, and the document of the whole table has its own test.
