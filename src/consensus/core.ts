@@ -4,6 +4,7 @@ import { onRequest, onTimeout, openHeight, resumeHeight } from './core/height.ts
 import { onVerdict } from './core/proposals.ts'
 import { onBuildFailed, onBuilt } from './core/propose.ts'
 import { receive, receiveOwn } from './core/receive.ts'
+import { statusOf } from './core/status.ts'
 import type { CoreConfig, CoreState, Effect, HeightState, Input, Turn } from './core/types.ts'
 
 /** A core that has no height yet. */
@@ -44,8 +45,10 @@ type NewHeight = Extract<Input, { type: 'newHeight' }>
 
 const openNext = (state: CoreState, { config, records }: NewHeight, turnOf: (height: HeightState) => Turn): void => {
   assert(config.number > (state.height?.config.number ?? 0), 'heights open in order')
+  const helper = state.height?.learntFrom ?? null
   state.height = openHeight(config, records)
   const turn = turnOf(state.height)
+  if (helper !== null) turn.out.push({ type: 'send', to: helper, message: statusOf(state.height) })
   resumeHeight(turn)
   for (const message of state.future.take(config.number)) receive(turn, message, '')
 }

@@ -30,6 +30,7 @@ export const openHeight = (config: HeightConfig, records: readonly WalRecord[]):
     building: null,
     wanted: null,
     decided: null,
+    learntFrom: null,
   }
   for (const record of records) remember(height, record)
   return height

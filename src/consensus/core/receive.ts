@@ -18,7 +18,9 @@ export const receive = (turn: Turn, message: ConsensusMessage, from: string): vo
   const { number } = turn.height.config
   const messageNumber = numberOfMessage(message)
   if (message.type === 'decided') {
-    if (messageNumber === number && turn.height.decided === null) decide(turn, message.block, message.certificate)
+    if (messageNumber !== number || turn.height.decided !== null) return
+    turn.height.learntFrom = from
+    decide(turn, message.block, message.certificate)
     return
   }
   if (message.type === 'body') {

@@ -82,6 +82,8 @@ export interface HeightState {
   building: { readonly round: number; readonly justification: Justification; readonly failed: boolean } | null
   wanted: Hex | null
   decided: { readonly block: Block; readonly certificate: Certificate } | null
+  /** Neighbour that gave the whole decision: it is ahead, and asked again at once. */
+  learntFrom: string | null
 }
 
 export interface CoreState {

@@ -103,6 +103,13 @@ describe('the way to a decision', () => {
     const certificate = { round: 3, bitmap: Uint8Array.of(0b1110), seals: [] }
     bench.hear({ type: 'decided', block: B, certificate })
     expect(bench.decided()).toMatchObject({ block: B, certificate })
+    const { config } = bench.state.height!
+    bench.open({ ...config, number: 2, parentHash: B.hash })
+    // Who knew this height may know the next.
+    expect(bench.effects.find(effect => effect.type === 'send')).toMatchObject({
+      to: 'peer',
+      message: { type: 'status', number: 2 },
+    })
   })
 
   test('a follower decides and says nothing', () => {

@@ -1,0 +1,255 @@
+import { describe, expect, test } from 'vitest'
+import { certificateFault } from '../../../src/consensus/certificate.ts'
+import type { ConsensusMessage } from '../../../src/consensus/messages.ts'
+import { recoverAddress, sign } from '../../../src/crypto/signature.ts'
+import { proposalDigest } from '../../../src/primitives/proposal.ts'
+import { blockVoteDigest } from '../../../src/primitives/vote.ts'
+import type { Hex } from '../../../src/util/bytes.ts'
+import { Ledger, makeBlock } from '../../support/consensus/ledger.ts'
+import { ManualClock } from '../../support/consensus/manual-clock.ts'
+import { committeeOf, createMember, DOMAIN, keyOf } from '../../support/consensus/member.ts'
+import { MemoryFiles } from '../../support/consensus/memory-files.ts'
+import { Mesh } from '../../support/consensus/mesh.ts'
+
+const committee = async (size: number, blockTimeMs = 1_000) => {
+  const clock = new ManualClock()
+  const mesh = new Mesh()
+  const members = await Promise.all(
+    Array.from({ length: size }, async (_, index) => {
+      const files = new MemoryFiles()
+      const ledger = new Ledger(index * 10_000)
+      const { engine, errors } = await createMember({
+        index,
+        size,
+        clock,
+        files,
+        ledger,
+        network: mesh.port(index),
+        blockTimeMs,
+      })
+      return { files, ledger, engine, errors }
+    }),
+  )
+  const revive = async (index: number, overrides = {}) => {
+    const { files, ledger } = members[index]!
+    const { engine, errors } = await createMember({
+      index,
+      size,
+      clock,
+      files,
+      ledger,
+      network: mesh.port(index),
+      blockTimeMs,
+      overrides,
+    })
+    members[index] = { files, ledger, engine, errors }
+    await engine.start()
+    return engine
+  }
+  const stop = async () => {
+    for (const { engine } of members) await engine.stop()
+  }
+  for (const { engine } of members) await engine.start()
+  return { clock, mesh, members, revive, stop }
+}
+
+const heights = (members: readonly { readonly ledger: Ledger }[]) => members.map(({ ledger }) => ledger.blocks.length)
+const hashes = ({ ledger }: { readonly ledger: Ledger }) => ledger.blocks.map(({ block }) => block.hash)
+
+describe('committees of real engines', () => {
+  test.each([2, 3, 4, 7])('%i members seal a block a second in turn, all with sound certificates', async size => {
+    const { clock, members, stop } = await committee(size)
+    await clock.advance(2 * size * 1_000)
+    const expected = hashes(members[0]!)
+    expect(expected.length).toBeGreaterThanOrEqual(2 * size)
+    for (const member of members) {
+      expect(hashes(member)).toEqual(expected)
+      expect(member.errors).toEqual([])
+      expect(member.engine.status()).toMatchObject({
+        mode: 'voting',
+        rejectedMessages: 0,
+        evidence: 0,
+        roundChanges: 0,
+      })
+      for (const { block, certificate } of member.ledger.blocks) {
+        const sealed = { number: block.header.number, blockHash: block.hash }
+        expect(certificateFault(certificate, sealed, committeeOf(size), DOMAIN, recoverAddress)).toBeNull()
+      }
+    }
+    await stop()
+  })
+
+  test('four go on without one, change the round at its turn, and it catches up', async () => {
+    const { clock, members, revive, stop } = await committee(4)
+    await clock.advance(3_000)
+    await members[2]!.engine.stop()
+    const before = heights(members)[0]!
+    await clock.advance(20_000)
+    expect(heights(members)[0]!).toBeGreaterThan(before + 10)
+    expect(members[0]!.engine.status().decidedLate).toBeGreaterThan(0)
+    await revive(2)
+    await clock.advance(2_500)
+    expect(hashes(members[2]!)).toEqual(hashes(members[0]!))
+    expect(members[2]!.engine.status().mode).toBe('voting')
+    await stop()
+  })
+
+  test('two of four are no quorum: nothing is decided, and all goes on when a third is back', async () => {
+    const { clock, members, revive, stop } = await committee(4)
+    await clock.advance(2_000)
+    await members[0]!.engine.stop()
+    await members[1]!.engine.stop()
+    await clock.advance(2_000)
+    const before = heights(members)[3]!
+    await clock.advance(20_000)
+    expect(heights(members)[3]!).toBe(before)
+    await revive(0)
+    await clock.advance(40_000)
+    expect(heights(members)[3]!).toBeGreaterThan(before)
+    await stop()
+  })
+
+  test('instant mode: a request at any member makes a block', async () => {
+    const { clock, members, stop } = await committee(4, 0)
+    await clock.advance(10_000)
+    expect(heights(members)).toEqual([0, 0, 0, 0])
+    for (const { engine } of members) engine.requestBlock()
+    await clock.advance(100)
+    expect(heights(members)).toEqual([1, 1, 1, 1])
+    // Only a member whose turn it is not knows of this one.
+    members[0]!.engine.requestBlock()
+    await clock.advance(30_000)
+    await stop()
+  })
+
+  test('messages that nobody signed, or for another chain, or by a stranger, are turned away', async () => {
+    const { clock, mesh, members, stop } = await committee(4)
+    await clock.advance(2_500)
+    const { number, hash } = members[0]!.ledger.head()
+    const vote = { type: 'prepare', number: number + 1, round: 0, blockHash: hash } as const
+    const forged: ConsensusMessage[] = [
+      { ...vote, sender: 1, signature: new Uint8Array(65) },
+      { ...vote, sender: 1, signature: sign(blockVoteDigest(DOMAIN, vote), keyOf(2)) },
+      { ...vote, sender: 1, signature: sign(blockVoteDigest({ ...DOMAIN, chainId: 1 }, vote), keyOf(1)) },
+      { ...vote, sender: 9, signature: sign(blockVoteDigest(DOMAIN, vote), keyOf(9)) },
+      { ...vote, sender: 1, number: number - 1, signature: sign(blockVoteDigest(DOMAIN, vote), keyOf(1)) },
+    ]
+    const port = mesh.port(1)
+    for (const message of forged) port.send('0', message)
+    await clock.advance(100)
+    expect(members[0]!.engine.status().rejectedMessages).toBe(forged.length)
+    await stop()
+  })
+
+  test('a block whose certificate of the parent is forged gets no vote', async () => {
+    const { clock, mesh, members, stop } = await committee(4)
+    await clock.advance(1_500)
+    const head = members[0]!.ledger.head()
+    const proposer = (head.number + 1) % 4
+    mesh.passes = () => false
+    const parentCertificate = { ...head.certificate!, round: 5 }
+    const place = { number: head.number + 1, parentHash: head.hash, timestamp: head.timestamp + 1 }
+    const block = makeBlock(place, committeeOf(4).members[proposer]!, parentCertificate, 99)
+    const unsigned = {
+      type: 'proposal',
+      number: place.number,
+      round: 0,
+      block,
+      roundChanges: [],
+      prepares: [],
+    } as const
+    const signature = sign(proposalDigest(DOMAIN, { ...unsigned, blockHash: block.hash }), keyOf(proposer))
+    const said: string[] = []
+    mesh.onSaid = (from, message) => {
+      if (from === victim && 'signature' in message) said.push(`${message.type} ${message.round}`)
+    }
+    const victim = (proposer + 1) % 4
+    mesh.passes = (_, to) => to === victim
+    mesh.port(proposer).send(String(victim), { ...unsigned, sender: proposer, signature })
+    await clock.advance(1)
+    expect(said).toEqual(['roundChange 1'])
+    await stop()
+  })
+})
+
+describe('lost memory', () => {
+  test('a member without its log only follows until two heights are over, then votes again', async () => {
+    const { clock, members, revive, stop } = await committee(4)
+    await clock.advance(3_500)
+    await members[1]!.engine.stop()
+    members[1]!.files.delete('wal')
+    const engine = await revive(1)
+    expect(engine.status().mode).toBe('quarantined')
+    await clock.advance(300)
+    expect(engine.status().mode).toBe('quarantined')
+    await clock.advance(8_000)
+    expect(engine.status().mode).toBe('voting')
+    await clock.advance(2_000)
+    const last = members[0]!.ledger.blocks.at(-1)!
+    expect(last.certificate.seals.length).toBeGreaterThanOrEqual(3)
+    expect(hashes(members[1]!)).toEqual(hashes(members[0]!))
+    await stop()
+  })
+
+  test('the quarantine outlives a restart', async () => {
+    const { clock, members, revive, stop } = await committee(4)
+    await clock.advance(3_500)
+    await members[1]!.engine.stop()
+    members[1]!.files.delete('wal')
+    expect((await revive(1)).status().mode).toBe('quarantined')
+    await members[1]!.engine.stop()
+    expect((await revive(1)).status().mode).toBe('quarantined')
+    await stop()
+  })
+
+  test.each([
+    ['a lost log', 'wal', (_: Uint8Array): Uint8Array | undefined => undefined],
+    ['a damaged log', 'wal', (bytes: Uint8Array) => bytes.map((byte, at) => (at === 40 ? byte ^ 1 : byte))],
+    ['a damaged watermark', 'watermark', (bytes: Uint8Array) => bytes.map(byte => byte ^ 1)],
+  ] as const)('a lone validator with %s stops, unless its operator vouches for it', async (_, path, spoil) => {
+    const { clock, members, revive, stop } = await committee(1)
+    await clock.advance(5_500)
+    await members[0]!.engine.stop()
+    const { files, ledger } = members[0]!
+    const spoilt: Uint8Array | undefined = spoil(files.content(path)!)
+    if (spoilt === undefined) files.delete(path)
+    else files.put(path, spoilt)
+    const blocks = ledger.blocks.length
+    const silent = await revive(0)
+    await clock.advance(5_000)
+    expect(silent.status().mode).toBe('quarantined')
+    expect(ledger.blocks).toHaveLength(blocks)
+    await silent.stop()
+    await revive(0, { trustMissingLog: true })
+    await clock.advance(5_000)
+    expect(ledger.blocks.length).toBeGreaterThan(blocks + 3)
+    await stop()
+  })
+
+  test('a decision that never reached the database reaches it at start', async () => {
+    const { clock, members, revive, stop } = await committee(1)
+    await clock.advance(2_500)
+    const { ledger, engine } = members[0]!
+    ledger.failCommit = new Error('power')
+    await clock.advance(1_000)
+    await engine.stop()
+    const blocks = ledger.blocks.length
+    ledger.failCommit = null
+    await revive(0)
+    expect(ledger.blocks.length).toBe(blocks + 1)
+    expect(members[0]!.engine.status().mode).toBe('voting')
+    await stop()
+  })
+
+  test('a database older than the log is brought up to it', async () => {
+    const { clock, members, revive, stop } = await committee(1)
+    await clock.advance(6_500)
+    await members[0]!.engine.stop()
+    const { ledger } = members[0]!
+    const all = ledger.blocks.map(({ block }): Hex => block.hash)
+    ledger.blocks.length -= 3
+    await revive(0)
+    expect(ledger.blocks.map(({ block }) => block.hash)).toEqual(all)
+    await stop()
+  })
+})
