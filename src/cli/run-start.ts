@@ -19,7 +19,14 @@ export const runStart = async (flags: StartFlags): Promise<void> => {
   if (validatorKey) checkMember(genesis, validatorKey)
   await runNode({
     flags,
-    node: { genesis, dataDir: resolve(flags.datadir), validatorKey, unlocked: [], operatorPort: flags.operatorPort },
+    node: {
+      genesis,
+      dataDir: resolve(flags.datadir),
+      validatorKey,
+      trustMissingLog: flags.trustMissingLog,
+      unlocked: [],
+      operatorPort: flags.operatorPort,
+    },
     announce: node => (flags.json ? announceJson(node, genesis) : announceText(node, genesis, flags)),
   })
 }
@@ -34,14 +41,14 @@ const readGenesis = (flags: StartFlags): Genesis => {
     )
   }
   const genesis = parseGenesis(readText(flags.genesis, '--genesis'))
-  if (genesis.params.name !== flags.network) {
-    throw new Error(
-      `${flags.genesis} is a genesis of ${genesis.params.name}, not of ${flags.network}: give --network ${genesis.params.name} or another file.`,
-    )
-  }
   if (genesis.style.format === 'geth') {
     throw new Error(
       `${flags.genesis} is a geth-style genesis, which names no council: a network starts from a file with "format": "tandem/1".`,
+    )
+  }
+  if (genesis.params.name !== flags.network) {
+    throw new Error(
+      `${flags.genesis} is a genesis of ${genesis.params.name}, not of ${flags.network}: give --network ${genesis.params.name} or another file.`,
     )
   }
   return genesis
@@ -59,13 +66,14 @@ const readText = (path: string, option: string): string => {
 const readValidatorKey = async (path: string, passwordFile: string | undefined): Promise<Uint8Array> => {
   const text = readText(path, '--validator-key').trim()
   if (/^(0x)?[0-9a-f]{64}$/i.test(text)) return hexToBytes(`0x${text.replace(/^0x/, '')}`)
+  const keystore = parseKeystore(text, path)
   const password =
     passwordFile === undefined
       ? process.env['TANDEM_PASSWORD']
       : readText(passwordFile, '--password-file').replace(/\r?\n$/, '')
   if (password === undefined)
     throw new Error(`${path} is encrypted: give its password with --password-file or in TANDEM_PASSWORD.`)
-  return decryptKey(parseKeystore(text, path), password)
+  return decryptKey(keystore, password)
 }
 
 const parseKeystore = (text: string, path: string): unknown => {

@@ -7,6 +7,7 @@ export interface StartFlags extends NodeFlags {
   readonly datadir: string
   readonly validatorKey?: string
   readonly passwordFile?: string
+  readonly trustMissingLog: boolean
   readonly operatorPort: number
 }
 
@@ -17,12 +18,18 @@ export const addStartCommand = (program: Command): void => {
     .addOption(
       new Option('--network <name>', 'which network').choices(['mainnet', 'testnet', 'devnet']).makeOptionMandatory(),
     )
-    .addOption(new Option('--genesis <file>', 'genesis file: Tandem or geth format; needed on mainnet and testnet'))
+    .addOption(new Option('--genesis <file>', 'genesis file of the network, "format": "tandem/1"'))
     .addOption(new Option('--datadir <folder>', 'where the chain is kept').makeOptionMandatory())
     .addOption(
       new Option('--validator-key <file>', 'key that proposes and votes: an encrypted keystore (v3), or 64 hex digits'),
     )
     .addOption(new Option('--password-file <file>', "password of the validator's keystore (or set TANDEM_PASSWORD)"))
+    .addOption(
+      new Option(
+        '--trust-missing-log',
+        'vote although the consensus log is missing or damaged: only when nobody else saw a vote that was in it',
+      ).default(false),
+    )
     .addOption(
       new Option('--operator-port <number>', 'loopback-only port with every namespace; 0 picks a free one')
         .argParser(port)

@@ -148,10 +148,7 @@ const devnet: NetworkParams = {
   forks: evmForks(20),
   minStakeWei: 35n * TOKEN,
   roundTimeoutMs: 1_000,
-  namespaces: {
-    http: ['eth', 'net', 'rpc', 'native', 'debug', 'web3'],
-    ws: ['eth', 'net', 'rpc', 'native', 'debug', 'web3'],
-  },
+  namespaces: { http: NAMESPACES, ws: NAMESPACES },
   wsPaths: ['/ws', '/ws/', '/'],
   explorer: true,
   faucet: true,
