@@ -102,7 +102,7 @@ describe('tandem devnet', () => {
       )
       const health = await fetch(`${node.http}/health`)
       expect([health.status, await health.json()]).toEqual([200, expect.objectContaining({ healthy: true })])
-      const metrics = await (await fetch((node as RunningNode & { metrics: string }).metrics)).text()
+      const metrics = await (await fetch(node.metrics ?? '')).text()
       expect(metrics).toMatch(/^chain_head_\w+ \d+$/m)
     })
   })

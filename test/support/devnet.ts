@@ -12,6 +12,9 @@ export interface ReadyLine {
   readonly ready: true
   readonly http: string
   readonly ws: string
+  /** The loopback port with every namespace, of `tandem start`. */
+  readonly operator?: string
+  readonly metrics?: string
   readonly chainId: number
   readonly genesisHash: Hex
   readonly accounts: readonly { readonly address: Hex; readonly privateKey: Hex }[]
