@@ -25,6 +25,7 @@ export interface ConsensusPartsOptions {
   readonly genesisHash: Hex
   readonly dataDir: string
   readonly validatorKey: Uint8Array | null
+  readonly trustMissingLog?: boolean | undefined
   readonly clock: Clock
   readonly logger: Logger
   readonly onFatal: (error: Error) => void
@@ -32,7 +33,19 @@ export interface ConsensusPartsOptions {
 
 /** The engine with its log, its watermark and, as long as there is no network, no neighbours. */
 export const createConsensus = async (options: ConsensusPartsOptions): Promise<ConsensusEngine> => {
-  const { chain, council, recovery, params, genesisHash, dataDir, validatorKey, clock, logger, onFatal } = options
+  const {
+    chain,
+    council,
+    recovery,
+    params,
+    genesisHash,
+    dataDir,
+    validatorKey,
+    clock,
+    logger,
+    onFatal,
+    trustMissingLog = false,
+  } = options
   const folder = join(dataDir, 'consensus')
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const signer = validatorKey && signerOf(validatorKey)
@@ -60,6 +73,7 @@ export const createConsensus = async (options: ConsensusPartsOptions): Promise<C
     },
     logger,
     onFatal,
+    trustMissingLog,
   })
 }
 

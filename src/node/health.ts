@@ -27,7 +27,8 @@ export const createHealth = ({ chain, engine, blockTimeMs, clock }: HealthOption
     const patienceMs = Math.max(PATIENCE_MS, PATIENCE_BLOCKS * blockTimeMs)
     const silentMs = clock.nowMs() - lastBlockMs
     if (blockTimeMs > 0 && silentMs > patienceMs) {
-      return { healthy: false, reason: `no block for ${Math.round(silentMs / 1000)} s`, number }
+      const why = mode === 'quarantined' ? ': the consensus log is missing or damaged, see the log' : ''
+      return { healthy: false, reason: `no block for ${Math.round(silentMs / 1000)} s${why}`, number }
     }
     return { healthy: true, number, syncing: false }
   }

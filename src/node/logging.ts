@@ -1,5 +1,5 @@
+import { createRequire } from 'node:module'
 import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino'
-import { prettyFactory } from 'pino-pretty'
 import type { Logger } from '../util/logger.ts'
 
 export const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const
@@ -45,15 +45,26 @@ export const createLogger = (options: LoggingOptions): Logger & PinoLogger =>
 
 /** In-process and synchronous: no worker to start, and nothing is lost when the process ends. */
 const person = (options: LoggingOptions): DestinationStream => {
-  const format = prettyFactory({
+  const destination = options.destination ?? pino.destination({ dest: 2, sync: true })
+  let format: ((line: string) => string) | undefined
+  return {
+    write(line) {
+      // Loaded by the first line there is: a quiet start does not wait for it.
+      format ??= loadFormat(options)
+      return destination.write(format(line))
+    },
+  }
+}
+
+const loadFormat = (options: LoggingOptions): ((line: string) => string) => {
+  const { prettyFactory } = createRequire(import.meta.url)('pino-pretty') as typeof import('pino-pretty')
+  return prettyFactory({
     colorize: options.colour ?? (options.destination === undefined && process.stderr.isTTY === true),
     translateTime: 'SYS:HH:MM:ss.l',
     customPrettifiers: { time: time => String(time) },
     hideObject: true,
     messageFormat: sentence,
   })
-  const destination = options.destination ?? pino.destination({ dest: 2, sync: true })
-  return { write: line => destination.write(format(line)) }
 }
 
 /** `module: message key=value ...`, with the stack of an error below. */

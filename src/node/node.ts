@@ -115,6 +115,7 @@ const build = async (options: NodeOptions, deps: NodeDeps, teardown: Teardown): 
     genesisHash,
     dataDir,
     validatorKey,
+    trustMissingLog: options.trustMissingLog,
     clock,
     logger: part('consensus'),
     onFatal,

@@ -25,6 +25,8 @@ export interface NodeOptions {
   readonly allowUnprotected: boolean
   /** The key that proposes and votes; null follows the chain. */
   readonly validatorKey: Uint8Array | null
+  /** The operator's word that a lost consensus log held no vote that others have seen: vote on instead of only following. */
+  readonly trustMissingLog?: boolean
   /** Unlocked keys the node signs with when asked. */
   readonly unlocked: readonly { readonly address: Hex; readonly privateKey: Uint8Array }[]
 }

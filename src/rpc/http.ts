@@ -23,6 +23,11 @@ const JSON_TYPE = 'application/json'
 const WRONG_TYPE = 'invalid content type, only application/json is supported\n'
 const VERBS = 'GET, POST, OPTIONS'
 
+/** No route of this port declares a schema; fastify's own compilers would be loaded at every start for nothing. */
+const noSchemas = (): never => {
+  throw new Error('a route with a schema needs schema compilers')
+}
+
 /** The HTTP face: POST for calls, GET for load balancers, clear statuses for everything else (reference/kaia-behaviour.md 1.1). */
 export const createHttp = (options: HttpOptions): FastifyInstance => {
   const { wsPaths, wsRedirect, endpoint, router, buckets } = options
@@ -32,6 +37,7 @@ export const createHttp = (options: HttpOptions): FastifyInstance => {
     keepAliveTimeout: LIMITS.rpc.httpKeepAliveMs,
     forceCloseConnections: true,
     exposeHeadRoutes: false,
+    schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     http: { shouldUpgradeCallback: request => request.headers.upgrade?.toLowerCase() === 'websocket' },
   })
   app.removeAllContentTypeParsers()
