@@ -11,6 +11,8 @@ const TEXTS: Readonly<Record<string, (detail: Detail) => string>> = {
   STORE_CORRUPT: d =>
     `The database in ${d['path']} is damaged: ${d['reason']}. Restore the folder from a copy, or start with an empty --datadir.`,
   STORE_OPEN_FAILED: d => `The database in ${d['path']} cannot be opened: ${d['reason']}.`,
+  STORE_READ_FAILED: d =>
+    `Reading the database in ${d['path']} failed: ${d['reason']}. The disk or the folder is damaged: run "tandem db verify", restore a copy, or start with an empty --datadir.`,
   STORE_WRITE_FAILED: d =>
     `Writing to ${d['path']} failed: ${d['reason']}. Free disk space or mend the disk, then start again; nothing committed is lost.`,
   STORE_FOREIGN: d => `${d['path']} holds a database that is not Tandem's. Choose another --datadir.`,
@@ -41,6 +43,9 @@ export const explain = (detail: { readonly code: string }): string => {
   return rest.length === 0 ? code : `${code}: ${rest.join(', ')}`
 }
 
+/** What a full or failing disk answers to a write. */
+const DISK: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO', 'EROFS'])
+
 /** The same for what the operating system refuses; undefined for an error that is not its own. */
 export const explainSystem = (
   error: NodeJS.ErrnoException & { address?: string; port?: number },
@@ -52,6 +57,10 @@ export const explainSystem = (
     if (code === 'EADDRNOTAVAIL') return `This machine has no address ${address}. Choose another --host.`
     if (code === 'EACCES')
       return `Port ${port} needs more rights than this user has. Choose one above 1023 with --port.`
+  }
+  if (errno !== undefined && code !== undefined && DISK.has(code) && syscall !== 'open') {
+    const place = path === undefined ? 'the data folder' : path
+    return `Writing to ${place} failed: ${getSystemErrorMessage(errno)}. Free disk space or mend the disk, then start again; nothing acknowledged is lost.`
   }
   if (path === undefined || errno === undefined) return undefined
   return `${path} cannot be ${syscall === 'open' || syscall === 'read' ? 'read' : 'used'}: ${getSystemErrorMessage(errno)}.`
