@@ -22,6 +22,9 @@ export const createConsensusEngine = (options: ConsensusEngineOptions): Consensu
 
 /** Heights others must decide before a node that lost its memory votes again (reference/consensus.md 1.11). */
 const QUARANTINE_HEIGHTS = 2
+/** A committee of one has nobody to wait for. */
+const ALONE =
+  'and no block comes, since nobody else can decide one. If no other node has seen a vote of the lost log, vouch for that with --trust-missing-log.'
 
 class Engine implements ConsensusEngine {
   readonly #options: ConsensusEngineOptions
@@ -185,7 +188,7 @@ class Engine implements ConsensusEngine {
       return { type: 'signed', message: signed, nowMs: this.#nowMs() }
     } catch (error) {
       // Never sign against the watermark; the height goes on without this vote.
-      logger.error({ error, kind: message.type, ...placeOf(message) }, 'signing refused')
+      logger.error({ err: error, kind: message.type, ...placeOf(message) }, 'signing refused')
       return undefined
     }
   }
@@ -235,7 +238,7 @@ class Engine implements ConsensusEngine {
       })
       this.#feed({ type: 'built', number, round, block, nowMs: this.#nowMs() })
     } catch (error) {
-      logger.error({ error, number, round }, 'block not built')
+      logger.error({ err: error, number, round }, 'block not built')
       this.#feed({ type: 'buildFailed', number, round, nowMs: this.#nowMs() })
     }
   }
@@ -259,7 +262,7 @@ class Engine implements ConsensusEngine {
     try {
       return await ports.execution.validate(block, context)
     } catch (error) {
-      logger.error({ error, number: context.number }, 'proposal could not be validated')
+      logger.error({ err: error, number: context.number }, 'proposal could not be validated')
       return { valid: false, proven: false, reason: 'validation failed' }
     }
   }
@@ -336,7 +339,7 @@ class Engine implements ConsensusEngine {
     const alone = ports.committee.committee(number + 1)?.members.length === 1
     logger.error(
       { reason, number, silentUpTo: this.#silentUpTo, alone },
-      'the consensus log is missing or damaged: following only, until others decided the heights this validator may have voted in',
+      `the consensus log is missing or damaged: following only, ${alone ? ALONE : 'until others decided the heights this validator may have voted in'}`,
     )
   }
 
@@ -394,7 +397,7 @@ class Engine implements ConsensusEngine {
     this.#timers.cancelAll()
     this.#unsubscribe()
     this.#inputs = []
-    this.#options.logger.error({ error, number: this.#head.number + 1 }, 'consensus stopped')
+    this.#options.logger.error({ err: error, number: this.#head.number + 1 }, 'consensus stopped')
     this.#options.onFatal(error)
   }
 }
