@@ -1,16 +1,17 @@
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { nodeFileSystem } from '../../src/consensus/files.ts'
-import { openWal } from '../../src/consensus/wal.ts'
 import { BUCKETS } from '../../src/storage/buckets.ts'
 import { metaKey, SCHEMA_VERSION } from '../../src/storage/schema.ts'
 import { Store } from '../../src/storage/store.ts'
 import type { Hex } from '../../src/util/bytes.ts'
-import { run, tandem } from '../support/command.ts'
-import { ROOT, rpc, withTempDir } from '../support/devnet.ts'
+import { tandem } from '../support/command.ts'
+import { createRandom } from '../support/consensus/random.ts'
+import { rpc, withTempDir } from '../support/devnet.ts'
 import { deployToken, type Signed, signerOf, startLoad } from '../support/load.ts'
 import { eventually, freePort, type NodeProcess, type Ready, sleep, spawnNode } from '../support/node-process.ts'
+import { SEED } from '../support/seed.ts'
+import { Witness } from '../support/witness.ts'
 
 const API = ['--http-api', 'eth,net,rpc,native,txpool']
 const BLOCK_TIME = ['--block-time', '0.05']
@@ -61,7 +62,7 @@ beforeAll(async () => {
     const load = startLoad({
       node: ready,
       token,
-      random: () => Math.random(),
+      random: createRandom(SEED).next,
       pauseMs: 10,
       onAcknowledged() {},
       onRefused() {},
@@ -251,7 +252,7 @@ describe('what no crash leaves behind is refused in one clear line', () => {
       const table = levelFiles(dataDir, '.ldb').at(-1)
       if (table === undefined) throw new Error('a compacted LevelDB has tables')
       truncateSync(table, Math.floor(statSync(table).size / 2))
-      expect(await refused(dataDir)).toMatch(/is damaged: .*(Restore|empty --datadir)/)
+      expect(await refused(dataDir)).toMatch(/^tandem: .*is damaged.*start with an empty --datadir/)
     })
   })
 
@@ -280,31 +281,106 @@ const compact = async (dataDir: string): Promise<void> => {
 describe('a lost consensus log', () => {
   const forget = (dataDir: string): void => rmSync(walOf(dataDir))
 
-  test('of a chain with a head: the validator says so, and does not vote against what it may have said', async () => {
+  test('of a development chain: its only validator warns and goes on', async () => {
     await withTempDir(async dir => {
       const dataDir = copyTo(dir)
       forget(dataDir)
       const node = devnet(dataDir)
       const ready = await node.ready
       const before = await headOf(ready)
-      await sleep(600)
-      process.stdout.write(`${node.stderr()}\n${before} ${await headOf(ready)}\n`)
-      expect(existsSync(walOf(dataDir)) ? (await openWal(nodeFileSystem, walOf(dataDir))).condition : 'missing').toBe(
-        'missing',
-      )
-      await node.kill()
+      expect((await blockAt(ready, head.number))?.hash).toBe(head.hash)
+      await grows(ready, before + 2)
+      expect(node.stderr()).toMatch(/"level":"warn".*"LOG_MISSING".*voting without the log/)
+      expect(await node.end('SIGTERM')).toMatchObject({ code: 0 })
+      await isConsistent(dataDir)
+    })
+  })
+
+  test('of a network: the validator only follows and says why, until the operator vouches for it', async () => {
+    await withTempDir(async dir => {
+      const { genesis, key } = writeNetwork(dir)
+      const dataDir = join(dir, 'data')
+      const start = (...options: string[]): NodeProcess =>
+        spawnNode([
+          ...['start', '--network', 'devnet', '--genesis', genesis, '--validator-key', key, '--datadir', dataDir],
+          ...['--port', '0', '--operator-port', '0', ...options],
+        ])
+      const first = start()
+      await grows(await first.ready, 1)
+      await first.kill()
+
+      forget(dataDir)
+      const second = start()
+      const ready = await second.ready
+      const before = await headOf(ready)
+      await sleep(1_500)
+      expect(await headOf(ready), 'nothing is decided').toBe(before)
+      expect(second.stderr()).toMatch(/"level":"error".*"LOG_MISSING".*--trust-missing-log/)
+      await second.kill()
+
+      const third = start('--trust-missing-log')
+      await grows(await third.ready, before)
+      await third.kill()
+
+      const fourth = start()
+      await grows(await fourth.ready, before + 1)
+      await fourth.kill()
     })
   })
 })
+
+const VALIDATOR_KEY = '4c0883a69102937d6231471b5dbb6204fe5129617082792ae468d01a3f362318'
+const VALIDATOR = '0x2c7536e3605d9c16a7a3d7b1898e529396a65c23'
+
+const writeNetwork = (dir: string): { genesis: string; key: string } => {
+  const genesis = join(dir, 'genesis.json')
+  const key = join(dir, 'key')
+  writeFileSync(key, VALIDATOR_KEY)
+  writeFileSync(
+    genesis,
+    JSON.stringify({
+      format: 'tandem/1',
+      network: 'devnet',
+      timestamp: 1_735_689_600,
+      council: [{ name: 'alone', validator: VALIDATOR, reward: VALIDATOR, stake: (35n * 10n ** 18n).toString() }],
+      foundation: VALIDATOR,
+      alloc: { [VALIDATOR]: { balance: (10n ** 24n).toString() } },
+      params: { blockTimeMs: 100 },
+    }),
+  )
+  return { genesis, key }
+}
 
 describe('a full disk', () => {
   test('stops the node with the reason, and nothing acknowledged or seen is lost', async () => {
     await withTempDir(async dir => {
       const dataDir = join(dir, 'data')
-      // The size limit of a file stands in for the disk's: writes beyond it fail likewise.
-      const script = `ulimit -f 600; exec '${process.execPath}' bin/tandem.mjs devnet --port 0 --datadir '${dataDir}' --block-time 0.05 --json`
-      const { code, stdout, stderr } = await run('bash', ['-c', script], { cwd: ROOT, timeoutMs: 60_000 })
-      process.stdout.write(`${code}\n${stdout.slice(0, 100)}\n${stderr}\n`)
+      // The limit of a file's size stands in for the disk's: writes beyond it fail likewise.
+      const node = spawnNode(['devnet', '--port', '0', '--datadir', dataDir, ...BLOCK_TIME, ...API], {
+        fileKilobytes: 300,
+      })
+      const ready = await node.ready
+      const witness = new Witness()
+      const watching = witness.watch(ready.http, () => false)
+      const token = await deployToken(ready)
+      const load = startLoad({
+        node: ready,
+        token,
+        random: createRandom(SEED).next,
+        pauseMs: 10,
+        onAcknowledged: tx => witness.acknowledge(tx),
+        onRefused() {},
+      })
+      expect(await node.exited).toBe(1)
+      await Promise.all([load.stop(), watching])
+      expect(node.stderr()).toMatch(/tandem: Writing to .* failed: .*Free disk space.*nothing \w+ is lost/)
+      await isConsistent(dataDir)
+
+      const again = devnet(dataDir)
+      const { http } = await again.ready
+      expect(await witness.contradictions(http)).toEqual([])
+      expect(witness.acknowledged).toBeGreaterThan(0)
+      await again.kill()
     })
   })
 })

@@ -30,11 +30,20 @@ export interface SpawnOptions {
   /** false: text for people on both outputs. */
   readonly json?: boolean
   readonly env?: NodeJS.ProcessEnv
+  /** No file may grow beyond this. */
+  readonly fileKilobytes?: number
 }
 
 /** `args` after `tandem`; needs a Node that runs the source by itself, since a wrapper would survive a SIGKILL. */
-export const spawnNode = (args: readonly string[], { json = true, env = {} }: SpawnOptions = {}): NodeProcess => {
-  const child = spawn(process.execPath, [join(ROOT, 'bin', 'tandem.mjs'), ...args, ...(json ? ['--json'] : [])], {
+export const spawnNode = (
+  args: readonly string[],
+  { json = true, env = {}, fileKilobytes }: SpawnOptions = {},
+): NodeProcess => {
+  const command = [process.execPath, join(ROOT, 'bin', 'tandem.mjs'), ...args, ...(json ? ['--json'] : [])]
+  // bash counts in kilobytes, and is replaced by the node.
+  const limited = ['-c', `ulimit -f ${fileKilobytes}; exec "$0" "$@"`, ...command]
+  const [program, ...rest] = fileKilobytes === undefined ? command : ['bash', ...limited]
+  const child = spawn(program as string, rest, {
     cwd: ROOT,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -88,12 +97,16 @@ export const freePort = (): Promise<number> =>
 export const sleep = (ms: number): Promise<void> => new Promise(resolve => setTimeout(resolve, ms))
 
 /** Asks again and again until the answer is not undefined. */
-export const eventually = async <T>(what: string, ask: () => Promise<T | undefined>, withinMs = 20_000): Promise<T> => {
+export const eventually = async <T>(
+  what: string,
+  ask: () => Promise<T | undefined>,
+  { withinMs = 20_000, everyMs = 25 }: { readonly withinMs?: number; readonly everyMs?: number } = {},
+): Promise<T> => {
   const deadline = performance.now() + withinMs
   for (;;) {
     const answer = await ask()
     if (answer !== undefined) return answer
     if (performance.now() > deadline) throw new Error(`${what}: not within ${withinMs} ms`)
-    await sleep(25)
+    await sleep(everyMs)
   }
 }
