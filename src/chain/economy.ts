@@ -22,7 +22,7 @@ export interface EconomyOptions {
   readonly blocks: BlockStore
 }
 
-/** Wei a block moved besides its transactions. */
+/** Wei a block moved besides its transactions (DESIGN 6); `rewards` holds every credited address with its sum. */
 export interface BlockMoney {
   readonly minted: bigint
   readonly totalFee: bigint

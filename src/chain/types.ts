@@ -5,6 +5,7 @@ import type { ExtraData } from '../primitives/extra-data.ts'
 import type { Log } from '../primitives/log.ts'
 import type { Receipt } from '../primitives/receipt.ts'
 import type { Transaction } from '../primitives/transaction.ts'
+import type { AccountProof } from '../state/prove.ts'
 import type { AsyncStateReader, StateReader } from '../state/reader.ts'
 import type { Hex } from '../util/bytes.ts'
 
@@ -47,21 +48,6 @@ export type ChainReadError =
   | { readonly code: 'MISSING_STATE'; readonly root: Hex }
   | { readonly code: 'TOO_MANY_RESULTS'; readonly limit: number }
   | { readonly code: 'QUERY_TIMEOUT'; readonly timeoutMs: number }
-
-export interface StorageProof {
-  readonly key: Hex
-  readonly value: bigint
-  readonly proof: readonly Uint8Array[]
-}
-export interface AccountProof {
-  readonly address: Hex
-  readonly accountProof: readonly Uint8Array[]
-  readonly balance: bigint
-  readonly nonce: number
-  readonly codeHash: Hex
-  readonly storageHash: Hex
-  readonly storageProof: readonly StorageProof[]
-}
 
 /** `committed` is emitted after the block, receipts and lookups are on disk and readable. */
 export interface CommittedEvent {

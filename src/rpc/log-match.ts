@@ -1,18 +1,7 @@
 import type { ChainView, CommittedEvent, LogEntry } from '../chain/types.ts'
-import type { Log } from '../primitives/log.ts'
 import type { BlockNumberRef } from './codecs/block.ts'
 import type { LogCriteria } from './codecs/filter.ts'
 import { invalidParams, serverError } from './errors.ts'
-
-/** Whether a log has one of the addresses, and at each named position one of the alternatives. */
-export const matchesLog = ({ addresses, topics }: Pick<LogCriteria, 'addresses' | 'topics'>, log: Log): boolean => {
-  if (addresses.length > 0 && !addresses.includes(log.address)) return false
-  return topics.every((alternatives, i) => {
-    const topic = log.topics[i]
-    // A position that is named at all must exist, even when any value will do.
-    return topic !== undefined && (alternatives === null || alternatives.length === 0 || alternatives.includes(topic))
-  })
-}
 
 /** The logs of a block with their block-wide places, in order. */
 export const entriesOf = ({ block, receipts }: CommittedEvent): LogEntry[] => {

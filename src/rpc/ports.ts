@@ -1,3 +1,4 @@
+import type { BlockMoney } from '../chain/economy.ts'
 import type { Hex } from '../util/bytes.ts'
 
 /** Thrown as CodedError by a Wallet. */
@@ -39,18 +40,6 @@ export interface HealthStatus {
   readonly syncing?: boolean
 }
 
-/** Wei moved by one block besides its transactions (DESIGN 6). */
-export interface BlockRewards {
-  readonly minted: bigint
-  readonly totalFee: bigint
-  readonly burntFee: bigint
-  readonly proposer: bigint
-  readonly miner: bigint
-  readonly foundation: bigint
-  /** Every credited address with its sum. */
-  readonly rewards: ReadonlyMap<Hex, bigint>
-}
-
 /** Supply after a block, wei: total = genesis + minted - burnt (DESIGN 6). */
 export interface SupplyAt {
   readonly number: number
@@ -68,7 +57,7 @@ export interface StakeEntry {
 
 /** Money questions; undefined answers mean that the block is unknown. */
 export interface EconomyPort {
-  rewards(number: number): Promise<BlockRewards | undefined>
+  rewards(number: number): Promise<BlockMoney | undefined>
   supply(number: number): Promise<SupplyAt | undefined>
   staking(number: number): Promise<readonly StakeEntry[] | undefined>
 }

@@ -1,3 +1,4 @@
+import { matches } from '../chain/log-query.ts'
 import type { ChainView, CommittedEvent, LogEntry, PoolPort } from '../chain/types.ts'
 import { LIMITS } from '../config/limits.ts'
 import type { Transaction } from '../primitives/transaction.ts'
@@ -9,7 +10,7 @@ import { logJson } from './encode/log.ts'
 import { transactionJson } from './encode/transaction.ts'
 import { serverError } from './errors.ts'
 import { randomId } from './ids.ts'
-import { entriesOf, matchesLog } from './log-match.ts'
+import { entriesOf } from './log-match.ts'
 
 export type Subscription =
   | { readonly kind: 'newHeads' }
@@ -197,7 +198,7 @@ export class SubscriptionHub {
     for (const { criteria, entries } of this.#logs.values()) {
       logs.forEach((log, i) => {
         const payload = payloads[i]
-        if (payload === undefined || !matchesLog(criteria, log)) return
+        if (payload === undefined || !matches(log, criteria)) return
         for (const entry of entries) deliver(entry, payload)
       })
     }

@@ -1,5 +1,5 @@
+import { matches } from '../../../src/chain/log-query.ts'
 import type {
-  AccountProof,
   ChainBlock,
   ChainView,
   CommittedEvent,
@@ -28,8 +28,9 @@ import {
   signingPayload,
   type UnsignedTransaction,
 } from '../../../src/primitives/transaction-encoding.ts'
-import { entriesOf, matchesLog } from '../../../src/rpc/log-match.ts'
+import { entriesOf } from '../../../src/rpc/log-match.ts'
 import { type Account, EMPTY_CODE_HASH, EMPTY_ROOT } from '../../../src/state/account.ts'
+import type { AccountProof } from '../../../src/state/prove.ts'
 import type { StateReader } from '../../../src/state/reader.ts'
 import { EMPTY_BYTES, type Hex, toWord, ZERO_ADDRESS, ZERO_HASH } from '../../../src/util/bytes.ts'
 import { CodedError } from '../../../src/util/errors.ts'
@@ -221,7 +222,7 @@ export class MemoryChain implements ChainView {
     const found: LogEntry[] = []
     for (let number = query.fromBlock; number <= query.toBlock; number++) {
       const event = { block: this.#at(number), receipts: this.#receipts[number] ?? [] }
-      found.push(...entriesOf(event).filter(entry => matchesLog(query, entry)))
+      found.push(...entriesOf(event).filter(entry => matches(entry, query)))
       if (found.length > LIMITS.rpc.logResults)
         throw new CodedError({ code: 'TOO_MANY_RESULTS', limit: LIMITS.rpc.logResults })
     }

@@ -1,5 +1,6 @@
+import type { BlockMoney } from '../../../src/chain/economy.ts'
 import { NETWORKS } from '../../../src/config/networks.ts'
-import type { BlockRewards, EconomyPort, MiningPort, ProofChainPort, TracePort } from '../../../src/rpc/ports.ts'
+import type { EconomyPort, MiningPort, ProofChainPort, TracePort } from '../../../src/rpc/ports.ts'
 import type { Hex } from '../../../src/util/bytes.ts'
 import { SENDER, signedTransaction, VALIDATORS } from './memory-chain.ts'
 import { Rig } from './rig.ts'
@@ -9,7 +10,7 @@ export const TOKEN: Hex = `0x${'cc'.repeat(20)}`
 export const TOPIC: Hex = hashOf('Transfer')
 export const ALL_NAMESPACES = ['eth', 'net', 'rpc', 'native', 'web3', 'debug', 'txpool']
 
-const rewards: BlockRewards = {
+const rewards: BlockMoney = {
   minted: 1n,
   totalFee: 100n,
   burntFee: 50n,
