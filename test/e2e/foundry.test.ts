@@ -19,6 +19,8 @@ if ('missing' in foundry) {
 describe.runIf('found' in foundry)('forge and cast, with their defaults', () => {
   const { forge, cast } = 'found' in foundry ? foundry.found : ({} as Foundry)
   let node: RunningNode
+  // The folder that is removed is never computed: only what mkdtemp answered.
+  let temporary: string | undefined
   let dir: string
   let env: NodeJS.ProcessEnv
   let ledger: Hex
@@ -37,16 +39,15 @@ describe.runIf('found' in foundry)('forge and cast, with their defaults', () => 
     JSON.parse(await ask('send', '--json', ...args)) as Record<string, Hex> & { logs: { topics: Hex[] }[] }
 
   beforeAll(async () => {
-    dir = mkdtempSync(join(tmpdir(), 'tandem-foundry-'))
-    const project = join(dir, 'project')
-    copyProject('foundry', project)
+    temporary = mkdtempSync(join(tmpdir(), 'tandem-foundry-'))
+    dir = join(temporary, 'project')
+    copyProject('foundry', dir)
     node = await startDevnet(['--block-time', '0.25'])
-    env = { FOUNDRY_SOLC: writeSolcWrapper(dir), ETH_RPC_URL: node.http, HOME: dir, NO_COLOR: '1' }
-    dir = project
+    env = { FOUNDRY_SOLC: writeSolcWrapper(temporary), ETH_RPC_URL: node.http, HOME: temporary, NO_COLOR: '1' }
   })
   afterAll(async () => {
     await node?.stop()
-    if (dir) rmSync(join(dir, '..'), { recursive: true, force: true })
+    if (temporary !== undefined) rmSync(temporary, { recursive: true, force: true })
   })
 
   test('forge create deploys', async () => {
