@@ -2,7 +2,8 @@ import type { EvmFork } from '../../config/forks.ts'
 import { keccak256Hex } from '../../crypto/hash.ts'
 import { encodeLogs, type Log } from '../../primitives/log.ts'
 import type { Receipt } from '../../primitives/receipt.ts'
-import { EMPTY_ROOT } from '../../state/account.ts'
+import type { Transaction } from '../../primitives/transaction.ts'
+import { type Account, EMPTY_ROOT } from '../../state/account.ts'
 import { Journal } from '../../state/journal.ts'
 import type { StateReader } from '../../state/reader.ts'
 import { packChanges } from '../../state/seal.ts'
@@ -52,11 +53,26 @@ const fill = (journal: Journal, address: Hex, { balance, nonce, code, storage }:
     journal.setStorage(address, toWord(BigInt(slot)), toWord(BigInt(word)))
 }
 
-const journalOf = ({ pre }: Fixture): Journal => {
+/** The state a test starts from, its root, and a reader that knows which accounts have storage (EIP-7610 asks). */
+interface Start {
+  readonly root: Hex
+  readonly reader: StateReader
+}
+
+const startOf = async ({ trie }: StateTestTools, { pre }: Fixture): Promise<Start> => {
   const journal = new Journal(EMPTY_STATE)
   for (const [address, account] of Object.entries(pre)) fill(journal, address.toLowerCase() as Hex, account)
-  journal.endTransaction()
-  return journal
+  const { root, storageRoots } = await trie.apply(EMPTY_ROOT, packChanges(journal.changes()))
+  const account = (address: Hex): Account | undefined => {
+    const found = journal.account(address)
+    return found && { ...found, storageRoot: storageRoots.get(address) ?? EMPTY_ROOT }
+  }
+  const reader = {
+    account,
+    storage: (address: Hex, slot: Hex) => journal.storage(address, slot),
+    code: (address: Hex) => journal.code(address),
+  }
+  return { root, reader }
 }
 
 /** Ethereum pays the tip to the coinbase; our executor has burnt all of the fee (no shares). */
@@ -74,24 +90,40 @@ interface Outcome {
   readonly txError?: string
 }
 
+/** The entry's transaction; undefined and why, where its fields fit no encoding. */
+const readTransaction = (fixture: Fixture, post: FixturePost, fork: EvmFork): Transaction | string => {
+  try {
+    return transactionOf(fixture, post, fork)
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}
+
+/** A refused transaction leaves the state as it was; before EIP-158 the coinbase is there in any case. */
+const refused = ({ reader }: Start, env: BlockEnv, fork: EvmFork, txError: string): Outcome => {
+  const journal = new Journal(reader)
+  if (!isSince(fork, 'spuriousDragon')) journal.addBalance(env.miner, 0n)
+  return { journal, logs: [], txError }
+}
+
 const apply = async (
   { executor }: StateTestTools,
+  start: Start,
   fixture: Fixture,
   post: FixturePost,
   fork: EvmFork,
 ): Promise<Outcome> => {
   const env = envOf(fixture, fork)
-  const journal = journalOf(fixture)
+  const tx = readTransaction(fixture, post, fork)
+  if (typeof tx === 'string') return refused(start, env, fork, tx)
+  const journal = new Journal(start.reader)
   try {
-    const { receipts } = await executor.execute(journal, env, [transactionOf(fixture, post, fork)])
+    const { receipts } = await executor.execute(journal, env, [tx])
     payTip(journal, env, fork, receipts)
     return { journal, logs: receipts[0]?.logs ?? [] }
   } catch (error) {
     if (!isCoded(error)) throw error
-    const untouched = journalOf(fixture)
-    // Before EIP-158 the coinbase is there in any case.
-    if (!isSince(fork, 'spuriousDragon')) untouched.addBalance(env.miner, 0n)
-    return { journal: untouched, logs: [], txError: error.message }
+    return refused(start, env, fork, error.message)
   }
 }
 
@@ -99,8 +131,9 @@ const runEntry = async (tools: StateTestTools, fixture: Fixture, post: FixturePo
   if (fixture.transaction.maxFeePerBlobGas !== undefined) {
     return { skipped: true as const, reason: 'blob transactions are not part of this chain', pass: false }
   }
-  const { journal, logs, txError } = await apply(tools, fixture, post, fork)
-  const { root } = await tools.trie.apply(EMPTY_ROOT, packChanges(journal.changes()))
+  const start = await startOf(tools, fixture)
+  const { journal, logs, txError } = await apply(tools, start, fixture, post, fork)
+  const { root } = await tools.trie.apply(start.root, packChanges(journal.changes()))
   const logsHash = keccak256Hex(encodeLogs(logs))
   const pass = root === post.hash.toLowerCase() && logsHash === post.logs.toLowerCase()
   return { stateRoot: root, logsHash, pass, ...(txError !== undefined && { txError }) }

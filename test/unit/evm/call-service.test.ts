@@ -149,7 +149,11 @@ describe('call service', () => {
     for (const end of ends) expect(['EXECUTION_TIMEOUT', 'EXECUTION_FAILED']).toContain(end)
   }, 60_000)
 
-  test('a call that nothing divides is stopped from outside; the others are answered elsewhere', async () => {
+  // Retried: on a machine that is loaded several times over, the second worker starts later than the first is stopped.
+  test('a call that nothing divides is stopped from outside; the others are answered elsewhere', {
+    timeout: 60_000,
+    retry: 2,
+  }, async () => {
     const { world, service } = await setUp()
     const number = world.world.number
     await valueAt(service, number)
@@ -164,7 +168,7 @@ describe('call service', () => {
     expect(performance.now() - startMs).toBeLessThan(LIMITS.call.timeoutMs + 3_000)
     console.log(`others answered after ${othersMs.toFixed(0)} ms`)
     expect(await valueAt(service, number)).toBe(41n)
-  }, 60_000)
+  })
 
   test('closing refuses what is under way', async () => {
     const { world, service } = await setUp()
