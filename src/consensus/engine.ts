@@ -6,11 +6,11 @@ import { quorumOf } from './committee.ts'
 import type { Effect, HeightConfig, Input, TimerName, WalRecord } from './core/types.ts'
 import { createCore, step } from './core.ts'
 import type { ConsensusEngine, ConsensusEngineOptions, ConsensusStatus, EngineMode } from './engine-types.ts'
-import { awaitTimestamp, consensusFault, readExtraData } from './judge.ts'
+import { judge, readExtraData } from './judge.ts'
 import { type ConsensusMessage, numberOfMessage, type SignedMessage } from './messages.ts'
 import { Outbox } from './outbox.ts'
 import { earliestProposalMs, isInstant, timestampAt } from './pacing.ts'
-import type { Head, PeerId, Verdict } from './ports.ts'
+import type { Head, PeerId } from './ports.ts'
 import { indexOf, type QuarantineReason, recoverMemory } from './recovery.ts'
 import { signMessage } from './signing.ts'
 import { Timers } from './timers.ts'
@@ -245,26 +245,12 @@ class Engine implements ConsensusEngine {
 
   async #validate({ block, number, round, fresh }: Extract<Effect, { type: 'validate' }>): Promise<void> {
     this.#proposedAtMs = this.#nowMs()
-    const verdict = await this.#judge(block, { number, round, fresh })
+    const context = { number, round, fresh }
+    const verdict = await judge(block, context, this.#head, this.#options, this.#verifier.recover)
     if (!verdict.valid) {
       this.#options.logger.warn({ number, round, hash: block.hash, reason: verdict.reason }, 'proposal refused')
     }
     this.#feed({ type: 'verdict', number, blockHash: block.hash, verdict, nowMs: this.#nowMs() })
-  }
-
-  async #judge(block: Block, context: { number: number; round: number; fresh: boolean }): Promise<Verdict> {
-    const { ports, params, clock, logger } = this.#options
-    const fault = consensusFault(block, context, this.#head, ports.committee, params, this.#verifier.recover)
-    if (fault !== null) return fault
-    if (!(await awaitTimestamp(block.header.timestamp, clock))) {
-      return { valid: false, proven: false, reason: 'timestamp in the future' }
-    }
-    try {
-      return await ports.execution.validate(block, context)
-    } catch (error) {
-      logger.error({ err: error, number: context.number }, 'proposal could not be validated')
-      return { valid: false, proven: false, reason: 'validation failed' }
-    }
   }
 
   async #sendDecided(to: PeerId, number: number): Promise<void> {
@@ -358,25 +344,26 @@ class Engine implements ConsensusEngine {
   }
 
   #onMessage(message: ConsensusMessage, from: PeerId): void {
-    if (!this.#isTrue(message)) {
-      this.#counts.rejectedMessages++
-      return
-    }
-    this.#feed({ type: 'message', message, from, nowMs: this.#nowMs() })
+    const verdict = this.#admit(message)
+    if (verdict === 'false') this.#counts.rejectedMessages++
+    if (verdict === 'true') this.#feed({ type: 'message', message, from, nowMs: this.#nowMs() })
   }
 
-  /** Only what could matter is checked: signatures cost, old heights do not count. */
-  #isTrue(message: ConsensusMessage): boolean {
-    if (message.type === 'status' || message.type === 'body') return true
+  /** Only what could matter is checked: signatures cost, heights out of reach do not count. */
+  #admit(message: ConsensusMessage): 'true' | 'false' | 'pointless' {
+    if (message.type === 'status' || message.type === 'body') return 'true'
     const number = numberOfMessage(message)
     const next = this.#head.number + 1
-    if (number < next || number > next + LIMITS.consensus.futureHeights) return false
+    if (number < next || number > next + LIMITS.consensus.futureHeights) return 'pointless'
     const committee = this.#options.ports.committee.committee(number)
-    if (committee === undefined) return false
-    if (message.type === 'decided') return number === next && this.#verifier.isDecided(message, committee)
-    if (!this.#verifier.isSigned(message, committee)) return false
+    if (committee === undefined) return 'pointless'
+    if (message.type === 'decided') {
+      if (number !== next) return 'pointless'
+      return this.#verifier.isDecided(message, committee) ? 'true' : 'false'
+    }
+    if (!this.#verifier.isSigned(message, committee)) return 'false'
     this.#noticeOwn(message, committee.members[message.sender])
-    return true
+    return 'true'
   }
 
   /** In quarantine, an own vote seen on the network says how far the lost log went. */

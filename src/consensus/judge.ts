@@ -5,6 +5,7 @@ import { maxTimestamp } from '../rules/timestamp.ts'
 import type { Clock } from '../util/clock.ts'
 import { isCoded } from '../util/errors.ts'
 import { certificateFault, type Recover } from './certificate.ts'
+import type { ConsensusEngineOptions } from './engine-types.ts'
 import type { CommitteePort, Head, ValidateContext, Verdict } from './ports.ts'
 
 export const readExtraData = (block: Block): ExtraData | undefined => {
@@ -19,7 +20,7 @@ export const readExtraData = (block: Block): ExtraData | undefined => {
 const invalid = (proven: boolean, reason: string): Verdict => ({ valid: false, proven, reason })
 
 /** What consensus itself demands of a proposed block, before it is executed; null when nothing is amiss. */
-export const consensusFault = (
+const consensusFault = (
   block: Block,
   { number }: ValidateContext,
   head: Head,
@@ -39,11 +40,30 @@ export const consensusFault = (
   return fault === null ? null : invalid(true, `parent certificate: ${fault}`)
 }
 
+/** Everything there is to say about a proposed block: consensus first, then its second, then the execution of it all. */
+export const judge = async (
+  block: Block,
+  context: ValidateContext,
+  head: Head,
+  { ports, params, clock, logger }: ConsensusEngineOptions,
+  recover: Recover,
+): Promise<Verdict> => {
+  const fault = consensusFault(block, context, head, ports.committee, params, recover)
+  if (fault !== null) return fault
+  if (!(await awaitTimestamp(block.header.timestamp, clock))) return invalid(false, 'timestamp in the future')
+  try {
+    return await ports.execution.validate(block, context)
+  } catch (error) {
+    logger.error({ err: error, number: context.number }, 'proposal could not be validated')
+    return invalid(false, 'validation failed')
+  }
+}
+
 /**
  * A block from a clock a little ahead waits until its second has come; one further ahead is not voted for, though it breaks no
  * rule for good (reference/consensus.md 1.10). Answers whether to go on.
  */
-export const awaitTimestamp = async (timestamp: number, clock: Clock): Promise<boolean> => {
+const awaitTimestamp = async (timestamp: number, clock: Clock): Promise<boolean> => {
   const nowMs = clock.nowMs()
   if (timestamp > maxTimestamp(nowMs)) return false
   const dueMs = timestamp * 1000

@@ -92,12 +92,10 @@ export const considerProposal = (turn: Turn, round: number): void => {
   if (proposal === undefined || height.decided !== null) return
   const { block } = proposal
   for (const known of height.commits.roundsOf(block.hash)) tryDecide(turn, known, block.hash)
-  if (round < height.round || height.accepted.has(round)) return
+  if (height.decided !== null || round < height.round || height.accepted.has(round)) return
   const verdict = height.verdicts.get(block.hash)
-  if (verdict === 'valid') {
-    accept(turn, proposal)
-    return
-  }
+  if (verdict === 'valid') accept(turn, proposal)
+  else if (verdict === 'invalid') refuse(turn, round)
   if (verdict !== undefined) return
   height.verdicts.set(block.hash, 'pending')
   // A justified proposal with prepares is a block proposed again.
@@ -118,10 +116,12 @@ const accept = (turn: Turn, proposal: Proposal): void => {
   else tryCommit(turn)
 }
 
+/** A block that only could not be judged now is judged anew when a later round offers it. */
 export const onVerdict = (turn: Turn, blockHash: Hex, verdict: Verdict): void => {
   const { height } = turn
   if (height.verdicts.get(blockHash) !== 'pending' || height.decided !== null) return
-  height.verdicts.set(blockHash, verdict.valid ? 'valid' : 'invalid')
+  if (verdict.valid || verdict.proven) height.verdicts.set(blockHash, verdict.valid ? 'valid' : 'invalid')
+  else height.verdicts.delete(blockHash)
   if (verdict.valid) {
     const rounds = [...height.proposals.keys()].sort((a, b) => b - a)
     for (const round of rounds) if (height.proposals.get(round)?.block.hash === blockHash) considerProposal(turn, round)

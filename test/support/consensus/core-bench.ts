@@ -126,10 +126,10 @@ export class CoreBench {
   }
 
   /** The validator's verdict on what it was last asked about. */
-  judge(valid: boolean): readonly Effect[] {
+  judge(valid: boolean, proven = true): readonly Effect[] {
     const asked = this.effects.findLast(effect => effect.type === 'validate')
     if (asked === undefined) throw new Error('nothing to judge')
-    const verdict = valid ? ({ valid } as const) : ({ valid, proven: true, reason: 'test' } as const)
+    const verdict = valid ? ({ valid } as const) : ({ valid, proven, reason: 'test' } as const)
     return this.feed({ type: 'verdict', number: asked.number, blockHash: asked.block.hash, verdict, nowMs: this.nowMs })
   }
 

@@ -146,6 +146,26 @@ describe('proposals that are not accepted', () => {
     expect(bench.said(bench.judge(false))).toEqual(['roundChange 1'])
   })
 
+  test('one that could not be judged is waited out, and judged anew when it is proposed again', () => {
+    const bench = new CoreBench(0)
+    bench.hear(proposal(1, 0, B))
+    expect(bench.judge(false, false)).toEqual([])
+    const by = [1, 2, 3]
+    const changes = by.map(sender => roundChange(sender, 1, { round: 0, of: B, by }))
+    bench.hear(proposal(2, 1, B, { roundChanges: changes, prepares: by.map(sender => prepare(sender, 0, B)) }))
+    expect(bench.said(bench.judge(true))).toEqual(['prepare 1'])
+  })
+
+  test('one proven invalid before is refused at once when it is proposed again', () => {
+    const bench = new CoreBench(0)
+    bench.hear(proposal(1, 0, B))
+    bench.judge(false)
+    const by = [1, 2, 3]
+    const changes = by.map(sender => roundChange(sender, 1, { round: 0, of: B, by }))
+    const again = proposal(2, 1, B, { roundChanges: changes, prepares: by.map(sender => prepare(sender, 0, B)) })
+    expect(bench.said(bench.hear(again))).toEqual(['roundChange 2'])
+  })
+
   test('a second one for the round is evidence', () => {
     const bench = new CoreBench(0)
     bench.hear(proposal(1, 0, B), proposal(1, 0, B), proposal(1, 0, block(9, 1)))

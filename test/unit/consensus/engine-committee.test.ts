@@ -132,12 +132,13 @@ describe('committees of real engines', () => {
       { ...vote, sender: 1, signature: sign(blockVoteDigest(DOMAIN, vote), keyOf(2)) },
       { ...vote, sender: 1, signature: sign(blockVoteDigest({ ...DOMAIN, chainId: 1 }, vote), keyOf(1)) },
       { ...vote, sender: 9, signature: sign(blockVoteDigest(DOMAIN, vote), keyOf(9)) },
+      // Out of reach: not even looked at.
       { ...vote, sender: 1, number: number - 1, signature: sign(blockVoteDigest(DOMAIN, vote), keyOf(1)) },
     ]
     const port = mesh.port(1)
     for (const message of forged) port.send('0', message)
     await clock.advance(100)
-    expect(members[0]!.engine.status().rejectedMessages).toBe(forged.length)
+    expect(members[0]!.engine.status().rejectedMessages).toBe(forged.length - 1)
     await stop()
   })
 
