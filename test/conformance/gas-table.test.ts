@@ -38,9 +38,12 @@ const gasOfOperations = async (mode: 'fast' | 'ethereumjs', evmVersion: string):
   return receipts.slice(1).map(receipt => receipt.gasUsed)
 }
 
-test.each(['fast', 'ethereumjs'] as const)('approve, token transfer and native transfer cost what SPEC 8 says (%s)', async mode => {
-  expect(await gasOfOperations(mode, 'paris')).toEqual([52_898n, 58_550n, 21_000n])
-})
+test.each(['fast', 'ethereumjs'] as const)(
+  'approve, token transfer and native transfer cost what SPEC 8 says (%s)',
+  async mode => {
+    expect(await gasOfOperations(mode, 'paris')).toEqual([52_898n, 58_550n, 21_000n])
+  },
+)
 
 test('a Cancun build of the same token saves its PUSH0s', async () => {
   expect(await gasOfOperations('fast', 'cancun')).toEqual([52_878n, 58_520n, 21_000n])
