@@ -1,4 +1,4 @@
-import { Command } from 'commander'
+import { Command, Help, type Option } from 'commander'
 import { version } from '../node/version.ts'
 import { addDbCommand } from './db.ts'
 import { addDevnetCommand } from './devnet.ts'
@@ -10,7 +10,8 @@ const program = new Command('tandem')
   .version(version, '-V, --version', 'print the version')
   .helpOption('-h, --help', 'show this help')
   .showHelpAfterError('(add --help for all options)')
-  .configureHelp({ helpWidth: 110 })
+  .configureHelp({ helpWidth: 110, optionDescription })
+  .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'tandem: ')) })
 
 addDevnetCommand(program)
 addStartCommand(program)
@@ -20,4 +21,9 @@ try {
   await program.parseAsync()
 } catch (error) {
   fail(error)
+}
+
+/** Every switch is off by default: saying so behind each of them hides the defaults that matter. */
+function optionDescription(this: Help, option: Option): string {
+  return option.isBoolean() ? option.description : Help.prototype.optionDescription.call(this, option)
 }
