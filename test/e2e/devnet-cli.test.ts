@@ -32,7 +32,8 @@ const withNode = async <T>(node: RunningNode, use: (node: RunningNode) => Promis
   try {
     return await use(node)
   } finally {
-    await node.kill()
+    // Not killed: it takes its temporary folder with it.
+    await node.stop()
   }
 }
 
@@ -330,6 +331,7 @@ describe('what cannot be', () => {
   ])('tandem %j ends with a clear line', async (args, expected) => {
     const { code, stdout, stderr } = await tandem(args, { cwd: dir, timeoutMs: 10_000 })
     expect([1, 2]).toContain(code)
+    expect(stderr).toMatch(/^tandem: /)
     expect(stderr).toMatch(expected)
     expect(stderr).not.toMatch(/\n {4}at /)
     expect(stderr.split('\n').length).toBeLessThanOrEqual(4)
@@ -353,6 +355,7 @@ describe('what cannot be', () => {
     const { code, stdout, stderr } = await tandem([...command, '--help'])
     expect([code, stderr]).toEqual([0, ''])
     for (const word of words) expect(stdout).toContain(word)
+    expect(stdout).not.toContain('default: false')
     expect(stdout.split('\n').every(line => line.length <= 120)).toBe(true)
   })
 })

@@ -330,7 +330,7 @@ describe('devnet', () => {
       expect(await node.rpc('txpool_status')).toEqual({ pending: '0x0', queued: '0x0' })
       expect(await node.rpc('eth_accounts')).toEqual([])
     } finally {
-      await node.kill()
+      await node.stop()
     }
   })
 })
