@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { certificateFault } from '../../../src/consensus/certificate.ts'
 import type { ConsensusMessage } from '../../../src/consensus/messages.ts'
+import type { Head } from '../../../src/consensus/ports.ts'
 import { recoverAddress, sign } from '../../../src/crypto/signature.ts'
+import type { Block } from '../../../src/primitives/block.ts'
 import { proposalDigest } from '../../../src/primitives/proposal.ts'
 import { blockVoteDigest } from '../../../src/primitives/vote.ts'
 import type { Hex } from '../../../src/util/bytes.ts'
@@ -142,18 +144,19 @@ describe('committees of real engines', () => {
     await stop()
   })
 
-  test('a block whose certificate of the parent is forged gets no vote', async () => {
-    const { clock, mesh, members, stop } = await committee(4)
-    await clock.advance(1_500)
+  /** The next proposer offers a block of its own making to its neighbour alone; what that neighbour says meanwhile. */
+  const offer = async (
+    { clock, mesh, members }: Awaited<ReturnType<typeof committee>>,
+    make: (head: Head, proposer: Hex) => Block,
+    waitMs: number,
+  ) => {
     const head = members[0]!.ledger.head()
     const proposer = (head.number + 1) % 4
-    mesh.passes = () => false
-    const parentCertificate = { ...head.certificate!, round: 5 }
-    const place = { number: head.number + 1, parentHash: head.hash, timestamp: head.timestamp + 1 }
-    const block = makeBlock(place, committeeOf(4).members[proposer]!, parentCertificate, 99)
+    const victim = (proposer + 1) % 4
+    const block = make(head, committeeOf(4).members[proposer]!)
     const unsigned = {
       type: 'proposal',
-      number: place.number,
+      number: head.number + 1,
       round: 0,
       block,
       roundChanges: [],
@@ -164,12 +167,42 @@ describe('committees of real engines', () => {
     mesh.onSaid = (from, message) => {
       if (from === victim && 'signature' in message) said.push(`${message.type} ${message.round}`)
     }
-    const victim = (proposer + 1) % 4
-    mesh.passes = (_, to) => to === victim
+    mesh.passes = (_, to, message) => to === victim && message.type === 'proposal' && message.block === block
     mesh.port(proposer).send(String(victim), { ...unsigned, sender: proposer, signature })
-    await clock.advance(1)
-    expect(said).toEqual(['roundChange 1'])
-    await stop()
+    await clock.advance(waitMs)
+    return said
+  }
+
+  test('a block whose certificate of the parent is forged gets no vote', async () => {
+    const group = await committee(4)
+    await group.clock.advance(1_500)
+    const forged = (head: Head, proposer: Hex) => {
+      const place = { number: head.number + 1, parentHash: head.hash, timestamp: head.timestamp + 1 }
+      return makeBlock(place, proposer, { ...head.certificate!, round: 5 }, 99)
+    }
+    expect(await offer(group, forged, 1)).toEqual(['roundChange 1'])
+    await group.stop()
+  })
+
+  test('a block a little early is voted for when its second has come, one far ahead of time never', async () => {
+    for (const [aheadS, waitMs, expected] of [
+      [1, 400, []],
+      [1, 600, ['prepare 0']],
+      [3, 600, []],
+    ] as const) {
+      const group = await committee(4)
+      // The head carries the second that is half over.
+      await group.clock.advance(2_500)
+      const early = (head: Head, proposer: Hex) =>
+        makeBlock(
+          { number: head.number + 1, parentHash: head.hash, timestamp: head.timestamp + aheadS },
+          proposer,
+          head.certificate,
+          99,
+        )
+      expect(await offer(group, early, waitMs), `${aheadS} s ahead, after ${waitMs} ms`).toEqual(expected)
+      await group.stop()
+    }
   })
 })
 

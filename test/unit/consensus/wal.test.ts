@@ -73,6 +73,16 @@ describe('the write-ahead log', () => {
     }
   })
 
+  test('what a torn batch left behind never follows what is written in its place', async () => {
+    const files = new MemoryFiles()
+    await write(files, [[entry(1, 10)], [entry(2, 20), entry(3, 20)]])
+    const bytes = files.content('wal')!
+    bytes[ends([[entry(1, 10)]])[0]! + 20]! ^= 0xff
+    files.put('wal', bytes)
+    await write(files, [[entry(4, 20)]])
+    expect((await read(files)).entries).toEqual([entry(1, 10), entry(4, 20)])
+  })
+
   test('damage before a later batch is no torn write', async () => {
     const files = new MemoryFiles()
     await write(files, [...BATCHES, [entry(7, 20)], [entry(8, 20)]])
