@@ -23,6 +23,8 @@ export const LIMITS = {
     socketInFlight: 1_000,
     socketPingMs: 30_000,
     httpRequestMs: 30_000,
+    /** How long the rest of a refused body is read away, so that the client gets to the answer. */
+    lingerMs: 2_000,
     httpKeepAliveMs: 120_000,
     connections: 10_000,
     /** Of plain calls: chunks one request may come in, and answers written at once. */

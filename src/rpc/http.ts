@@ -1,4 +1,4 @@
-import { STATUS_CODES } from 'node:http'
+import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import { LIMITS } from '../config/limits.ts'
 import { hostAllowed } from './access.ts'
@@ -135,18 +135,34 @@ const refuse = (
   error: { statusCode?: number; code?: string },
   request: FastifyRequest,
   reply: FastifyReply,
-): FastifyReply => {
+): FastifyReply | Promise<FastifyReply> => {
   reply.type('text/plain')
   switch (error.code) {
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return reply.code(415).send(WRONG_TYPE)
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return reply
-        .code(413)
-        .send(`content length too large (${request.headers['content-length'] ?? 'unknown'}>${LIMITS.rpc.bodyBytes})\n`)
+      return readAway(request.raw).then(() =>
+        reply
+          .code(413)
+          .send(
+            `content length too large (${request.headers['content-length'] ?? 'unknown'}>${LIMITS.rpc.bodyBytes})\n`,
+          ),
+      )
     default: {
       const status = error.statusCode ?? 500
       return reply.code(status).send(`${STATUS_CODES[status] ?? 'error'}\n`)
     }
   }
 }
+
+/** Closing on a client that still sends resets the connection, and with it the answer (RFC 9112 9.6). */
+const readAway = (request: IncomingMessage): Promise<void> =>
+  new Promise(resolve => {
+    if (request.complete || request.destroyed) return resolve()
+    const done = (): void => {
+      clearTimeout(timer)
+      resolve()
+    }
+    const timer = setTimeout(done, LIMITS.rpc.lingerMs)
+    request.once('end', done).once('close', done).resume()
+  })
