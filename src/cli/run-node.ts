@@ -21,7 +21,6 @@ const STOP_MS = 900
 
 /** Runs a node until a signal or a fatal error ends it. */
 export const runNode = async ({ flags, node, announce, cleanUp }: RunOptions): Promise<void> => {
-  const logger = createLogger({ level: flags.logLevel, format: flags.json ? 'json' : 'pretty' })
   let running: RunningNode | undefined
   let ending = false
 
@@ -47,6 +46,8 @@ export const runNode = async ({ flags, node, announce, cleanUp }: RunOptions): P
   process.on('uncaughtException', onFatal)
   process.on('unhandledRejection', reason => onFatal(reason instanceof Error ? reason : new Error(String(reason))))
 
+  // Only now: what takes time before the handlers stand is time in which a signal leaves the temporary folder behind.
+  const logger = createLogger({ level: flags.logLevel, format: flags.json ? 'json' : 'pretty' })
   try {
     running = await startNode({ ...node, ...sharedOptions(flags) }, { logger, clock: systemClock, onFatal })
   } catch (error) {
