@@ -90,7 +90,8 @@ test('another node judges a block valid, commits it and stands on the same state
   ))
 
 const bodyOf = ({ transactions, proofHeaders, evidence }: Block) => ({ transactions, proofHeaders, evidence })
-const tampered = (block: Block, change: Partial<Header>): Block => sealBlock({ ...block.header, ...change }, bodyOf(block))
+const tampered = (block: Block, change: Partial<Header>): Block =>
+  sealBlock({ ...block.header, ...change }, bodyOf(block))
 
 test.each<[string, Partial<Header>, RegExp]>([
   ['state root', { stateRoot: `0x${'11'.repeat(32)}` }, /stateRoot/],
