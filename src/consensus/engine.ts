@@ -40,6 +40,7 @@ class Engine implements ConsensusEngine {
   /** Height up to which, inclusive, a quarantined node only follows. */
   #silentUpTo = 0
   #committing: Promise<void> | null = null
+  #building: Promise<void> | null = null
   #lastSlotMs = 0
   /** Instant mode: a request came after the last build began; the last block had transactions. */
   #requested = false
@@ -86,6 +87,8 @@ class Engine implements ConsensusEngine {
     this.#inputs = []
     await this.#outbox.close()
     await this.#committing
+    // It reads state and database, which the caller closes next.
+    await this.#building
     const { wal, watermark } = this.#options
     if (this.#mode === 'stopped') for (const store of [wal, watermark]) await store.take()()
     await wal.close()
@@ -159,7 +162,7 @@ class Engine implements ConsensusEngine {
         this.#schedule(effect)
         break
       case 'build':
-        this.#detach(this.#build(effect.number, effect.round))
+        this.#building = this.#build(effect.number, effect.round).catch(error => this.#fail(error))
         break
       case 'validate':
         this.#detach(this.#validate(effect))

@@ -105,6 +105,27 @@ describe('a committee of one', () => {
     await engine.stop()
   })
 
+  test('a stop waits for the block that is being built: what it stands on may be closed afterwards', async () => {
+    const { clock, ledger, engine } = await alone()
+    const { promise: gate, resolve: open } = Promise.withResolvers<void>()
+    const build = ledger.build.bind(ledger)
+    ledger.build = async request => {
+      await gate
+      return build(request)
+    }
+    await engine.start()
+    await clock.advance(1_500)
+    let stopped = false
+    const stopping = engine.stop().then(() => {
+      stopped = true
+    })
+    await settle()
+    expect(stopped).toBe(false)
+    open()
+    await stopping
+    expect([ledger.built, ledger.blocks.length]).toEqual([1, 0])
+  })
+
   test('stops while it is waiting, and goes on where it was', async () => {
     const { clock, files, ledger, engine } = await alone()
     await engine.start()
