@@ -1,21 +1,20 @@
-import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Genesis, parseGenesis } from '../config/genesis.ts'
 import { NETWORKS } from '../config/networks.ts'
-import { decryptKey } from '../crypto/keystore.ts'
 import { addressOf } from '../crypto/signature.ts'
 import type { RunningNode } from '../node/options.ts'
 import { version } from '../node/version.ts'
-import { hexToBytes } from '../util/bytes.ts'
-import { explainSystem } from './explain.ts'
+import { readKey, readPasswords, readText } from './keys.ts'
 import { runNode } from './run-node.ts'
 import type { StartFlags } from './start.ts'
 
 /** Starts a node of a network on a genesis file. */
 export const runStart = async (flags: StartFlags): Promise<void> => {
   const genesis = readGenesis(flags)
-  const validatorKey =
-    flags.validatorKey === undefined ? null : await readValidatorKey(flags.validatorKey, flags.passwordFile)
+  const password = readPasswords(flags.passwordFile)
+  const { validatorKey: file } = flags
+  const validatorKey = file === undefined ? null : await readKey(file, '--validator-key', password(0))
+  const unlocked = await readUnlocked(flags.unlock ?? [], password, file === undefined ? 0 : 1)
   if (validatorKey) checkMember(genesis, validatorKey)
   await runNode({
     flags,
@@ -24,7 +23,7 @@ export const runStart = async (flags: StartFlags): Promise<void> => {
       dataDir: resolve(flags.datadir),
       validatorKey,
       trustMissingLog: flags.trustMissingLog,
-      unlocked: [],
+      unlocked,
       operatorPort: flags.operatorPort,
     },
     announce: node => (flags.json ? announceJson(node, genesis) : announceText(node, genesis, flags)),
@@ -54,35 +53,14 @@ const readGenesis = (flags: StartFlags): Genesis => {
   return genesis
 }
 
-const readText = (path: string, option: string): string => {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (error) {
-    throw new Error(`${option}: ${explainSystem(error as Error) ?? (error as Error).message}`, { cause: error })
-  }
-}
-
-/** A keystore (v3) with its password, or the bare key as 64 hex digits. */
-const readValidatorKey = async (path: string, passwordFile: string | undefined): Promise<Uint8Array> => {
-  const text = readText(path, '--validator-key').trim()
-  if (/^(0x)?[0-9a-f]{64}$/i.test(text)) return hexToBytes(`0x${text.replace(/^0x/, '')}`)
-  const keystore = parseKeystore(text, path)
-  const password =
-    passwordFile === undefined
-      ? process.env['TANDEM_PASSWORD']
-      : readText(passwordFile, '--password-file').replace(/\r?\n$/, '')
-  if (password === undefined)
-    throw new Error(`${path} is encrypted: give its password with --password-file or in TANDEM_PASSWORD.`)
-  return decryptKey(keystore, password)
-}
-
-const parseKeystore = (text: string, path: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    throw new Error(`${path} is neither a keystore (JSON) nor a key of 64 hex digits.`, { cause: error })
-  }
-}
+/** Keys the node signs with when asked, in the order of the files; their passwords follow that of the validator's key. */
+const readUnlocked = async (files: readonly string[], password: (index: number) => string | undefined, first: number) =>
+  Promise.all(
+    files.map(async (file, index) => {
+      const privateKey = await readKey(file, '--unlock', password(first + index))
+      return { address: addressOf(privateKey), privateKey }
+    }),
+  )
 
 const checkMember = (genesis: Genesis, key: Uint8Array): void => {
   const address = addressOf(key)

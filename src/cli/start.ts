@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { type NodeFlags, nodeOptions, port } from './options.ts'
+import { list, type NodeFlags, nodeOptions, port } from './options.ts'
 
 export interface StartFlags extends NodeFlags {
   readonly network: 'mainnet' | 'testnet' | 'devnet'
@@ -7,6 +7,7 @@ export interface StartFlags extends NodeFlags {
   readonly datadir: string
   readonly validatorKey?: string
   readonly passwordFile?: string
+  readonly unlock?: readonly string[]
   readonly trustMissingLog: boolean
   readonly operatorPort: number
 }
@@ -23,7 +24,18 @@ export const addStartCommand = (program: Command): void => {
     .addOption(
       new Option('--validator-key <file>', 'key that proposes and votes: an encrypted keystore (v3), or 64 hex digits'),
     )
-    .addOption(new Option('--password-file <file>', "password of the validator's keystore (or set TANDEM_PASSWORD)"))
+    .addOption(
+      new Option(
+        '--unlock <files>',
+        'comma-separated key files the node signs for (eth_sendTransaction and its like)',
+      ).argParser(list),
+    )
+    .addOption(
+      new Option(
+        '--password-file <file>',
+        'passwords of the key files, one a line, the validator first; one line serves all (or set TANDEM_PASSWORD)',
+      ),
+    )
     .addOption(
       new Option(
         '--trust-missing-log',

@@ -18,6 +18,9 @@ import { createPoolParts } from './pool.ts'
 import { createWallet, nodeInfo } from './services.ts'
 import { Teardown } from './teardown.ts'
 
+/** After the start, when the first clients have had their answers. */
+const WARM_UP_MS = 1_500
+
 const EVERYTHING: readonly Namespace[] = ['eth', 'net', 'rpc', 'native', 'debug', 'web3', 'txpool', 'admin']
 
 /**
@@ -125,18 +128,21 @@ const build = async (options: NodeOptions, deps: NodeDeps, teardown: Teardown): 
   pool.service.onPending(() => engine.requestBlock())
   observer?.watch({ chain, engine, world, store })
 
+  const wallet = createWallet(options.unlocked)
   const rpc: Omit<RpcServerOptions, 'port' | 'host'> = {
     view,
     pool: pool.service,
     calls,
     economy,
-    wallet: createWallet(options.unlocked),
+    wallet,
     info: nodeInfo(coinbase),
     log: part('rpc'),
     health: createHealth({ chain, engine, blockTimeMs: params.blockTimeMs, clock }),
   }
   const server = await createRpcServer({
     ...rpc,
+    // Unlocked keys sign for whoever can reach the port: never for the world.
+    wallet: isLoopback(options.host) ? wallet : createWallet([]),
     host: options.host,
     port: options.port,
     ...(observer && { metrics: observer.metrics }),
@@ -158,6 +164,8 @@ const build = async (options: NodeOptions, deps: NodeDeps, teardown: Teardown): 
   await engine.start()
   teardown.add(() => engine.stop())
   if (params.blockTimeMs === 0 && pool.side.hasExecutable()) engine.requestBlock()
+  // The engine for contract code is large; loading it while nothing waits spares the first contract transaction that time.
+  teardown.add(clock.schedule(clock.nowMs() + WARM_UP_MS, () => void executor.warmUp()))
   return {
     genesisHash,
     urls: {
@@ -195,6 +203,8 @@ const reportSignatures = ({ logger }: NodeDeps): void => {
   else
     logger.warn({ provider: signatures.name }, 'signatures without the native addon: admission is several times slower')
 }
+
+const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || host.startsWith('127.')
 
 const urlHost = (host: string): string =>
   host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host
