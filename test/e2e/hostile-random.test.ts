@@ -71,7 +71,7 @@ describe(`${REQUESTS} random requests, seed ${SEED}`, () => {
     const random = createRandom(SEED)
     const rss: number[] = []
     const sample = async () => rss.push(Math.round(await rssMegabytes(ready.metrics)))
-    const timer = setInterval(() => void sample().catch(() => clearInterval(timer)), Math.max(200, REQUESTS / 20))
+    const timer = setInterval(() => void sample().catch(() => clearInterval(timer)), Math.max(100, REQUESTS / 200))
     const began = performance.now()
     const all = await Promise.all(
       lanes.map(lane =>

@@ -1,0 +1,195 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { bytesToHex, type Hex, hexToBytes } from '../../src/util/bytes.ts'
+import { type RpcFailure, rpc } from '../support/devnet.ts'
+import { balanceCall, deployToken, receiptOf, signerOf, type Token } from '../support/load.ts'
+import { type NodeProcess, type Ready, sleep, spawnNode } from '../support/node-process.ts'
+import { Socket } from '../support/rpc/socket.ts'
+
+/** `LOOP_SECONDS=30` for figures worth reading; prints one JSON line. */
+const SECONDS = Number(process.env['LOOP_SECONDS'] ?? 2)
+const BLOCK_MS = 500
+/** JUMPDEST, PUSH1 0, JUMP: 12 gas a round, for ever. */
+const LOOP = '0x5b600056'
+const GAS = '0x5f5e100' // 100,000,000
+const VICTIM: Hex = `0x${'aa'.repeat(20)}`
+
+let node: NodeProcess
+let ready: Ready
+let token: Token
+
+beforeAll(async () => {
+  node = spawnNode(['devnet', '--port', '0', '--block-time', String(BLOCK_MS / 1_000)])
+  ready = await node.ready
+  token = await deployToken(ready)
+})
+afterAll(async () => {
+  expect(node.stderr()).not.toMatch(/"level":"error"/)
+  expect(await node.end('SIGTERM')).toMatchObject({ code: 0 })
+})
+
+const errorOf = async (method: string, params: readonly unknown[]): Promise<string> => {
+  try {
+    return `${method} answered ${JSON.stringify(await rpc(ready.http, method, params))}`
+  } catch (error) {
+    const { rpcCode, message } = error as RpcFailure
+    return `${rpcCode} ${message}`
+  }
+}
+
+/** Milliseconds of each of many calls one after another, until `isOver`. */
+const measure = async (method: string, params: readonly unknown[], isOver: () => boolean): Promise<number[]> => {
+  const times: number[] = []
+  while (!isOver()) {
+    const began = performance.now()
+    await rpc(ready.http, method, params)
+    times.push(performance.now() - began)
+    await sleep(5)
+  }
+  return times.sort((a, b) => a - b)
+}
+
+const at = (sorted: readonly number[], quantile: number): number =>
+  Math.round((sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * quantile))] ?? Number.NaN) * 10) / 10
+const summary = (sorted: readonly number[]) => ({
+  count: sorted.length,
+  p50: at(sorted, 0.5),
+  p99: at(sorted, 0.99),
+  max: at(sorted, 1),
+})
+
+interface Watched {
+  readonly head: readonly number[]
+  readonly call: readonly number[]
+  /** Arrival of newHeads, ms between two. */
+  readonly blocks: readonly number[]
+  readonly numbers: readonly number[]
+}
+
+/** What another client sees meanwhile. */
+const watch = async (isOver: () => boolean): Promise<Watched> => {
+  const socket = await Socket.open(ready.ws)
+  const arrivals: number[] = []
+  const numbers: number[] = []
+  socket.raw.on('message', data => {
+    const frame = JSON.parse(String(data)) as { method?: string; params?: { result: { number: Hex } } }
+    if (frame.method !== 'eth_subscription') return
+    arrivals.push(performance.now())
+    numbers.push(Number(frame.params?.result.number))
+  })
+  await socket.result('eth_subscribe', ['newHeads'])
+  const owner = ready.accounts[0]?.address ?? '0x'
+  const [head, call] = await Promise.all([
+    measure('eth_blockNumber', [], isOver),
+    measure('eth_call', [{ to: token.address, data: bytesToHex(balanceCall(owner)) }, 'latest'], isOver),
+  ])
+  socket.close()
+  const blocks = arrivals.slice(1).map((arrival, index) => arrival - (arrivals[index] ?? 0))
+  return { head, call, blocks: blocks.sort((a, b) => a - b), numbers }
+}
+
+const during = async (attack: (isOver: () => boolean) => Promise<unknown>): Promise<Watched> => {
+  const end = performance.now() + SECONDS * 1_000
+  const isOver = () => performance.now() > end
+  const [watched] = await Promise.all([watch(isOver), attack(isOver)])
+  return watched
+}
+
+const report = (what: string, watched: Watched): void => {
+  const { head, call, blocks } = watched
+  process.stdout.write(
+    `${JSON.stringify({ what, blockNumber: summary(head), balanceOf: summary(call), blockInterval: summary(blocks) })}\n`,
+  )
+}
+
+/** Blocks in a row at their pace, others answered; generous, since tests share the machine. */
+const heldUpNobody = ({ head, call, blocks, numbers }: Watched): void => {
+  expect(numbers).toEqual(Array.from({ length: numbers.length }, (_, index) => (numbers[0] ?? 0) + index))
+  expect(numbers.length).toBeGreaterThan((SECONDS * 1_000) / BLOCK_MS / 2)
+  expect(at(blocks, 0.9), 'ms between blocks').toBeLessThan(4 * BLOCK_MS)
+  expect(at(head, 0.9), 'ms of eth_blockNumber').toBeLessThan(500)
+  expect(at(call, 0.9), 'ms of eth_call').toBeLessThan(2_000)
+}
+
+const ENDS = ['-32000 out of gas', '-32000 execution aborted (timeout = 5s)']
+const overridden = { [VICTIM]: { code: LOOP } }
+
+const repeat =
+  (width: number, method: string, params: readonly unknown[], answers: string[]) => (isOver: () => boolean) =>
+    Promise.all(
+      Array.from({ length: width }, async () => {
+        while (!isOver()) answers.push(await errorOf(method, params))
+      }),
+    )
+
+test('nothing, for comparison', { timeout: 60_000 }, async () => {
+  const watched = await during(async () => {})
+  report('quiet', watched)
+  heldUpNobody(watched)
+})
+
+test.each([
+  ['one endless eth_call', 1, 'eth_call', [{ to: VICTIM, gas: GAS }, 'latest', overridden]],
+  ['four endless eth_calls', 4, 'eth_call', [{ to: VICTIM, gas: GAS }, 'latest', overridden]],
+  ['an endless call on the pending state', 2, 'eth_call', [{ to: VICTIM, gas: GAS }, 'pending', overridden]],
+  ['a creation that never ends', 2, 'eth_call', [{ data: LOOP, gas: GAS }, 'latest']],
+  ['eth_estimateGas of a loop', 2, 'eth_estimateGas', [{ data: LOOP }, 'latest']],
+  ['eth_createAccessList of a loop', 2, 'eth_createAccessList', [{ data: LOOP, gas: GAS }, 'latest']],
+] as const)('%s', { timeout: 90_000 }, async (what, width, method, params) => {
+  const answers: string[] = []
+  const watched = await during(repeat(width, method, params, answers))
+  report(what, watched)
+  process.stdout.write(`${what}: ${[...new Set(answers)].join(' | ')}\n`)
+  expect(answers.length).toBeGreaterThan(0)
+  if (method === 'eth_call') expect([...new Set(answers)].filter(answer => !ENDS.includes(answer))).toEqual([])
+  else expect(answers.filter(answer => answer.includes('crashed') || answer.includes('internal'))).toEqual([])
+  heldUpNobody(watched)
+})
+
+test('a precompile with the work of a whole call in one step', { timeout: 90_000 }, async () => {
+  // modexp (5) of 1 kB numbers: one call that no turn of the interpreter divides.
+  const word = (value: number): string => value.toString(16).padStart(64, '0')
+  const data = `0x${word(1024)}${word(1024)}${word(1024)}${'ff'.repeat(3 * 1024)}`
+  const answers: string[] = []
+  const to: Hex = `0x${'00'.repeat(19)}05`
+  const watched = await during(repeat(2, 'eth_call', [{ to, data, gas: GAS }, 'latest'], answers))
+  report('modexp', watched)
+  expect(answers.length).toBeGreaterThan(0)
+  heldUpNobody(watched)
+})
+
+test('memory that grows as far as gas goes', { timeout: 90_000 }, async () => {
+  // JUMPDEST, MSIZE, PUSH0, SWAP1, MSTORE, PUSH0, JUMP.
+  const answers: string[] = []
+  const watched = await during(
+    repeat(2, 'eth_call', [{ to: VICTIM, gas: GAS }, 'latest', { [VICTIM]: { code: '0x5b595f90525f56' } }], answers),
+  )
+  report('memory', watched)
+  expect(answers.length).toBeGreaterThan(0)
+  heldUpNobody(watched)
+})
+
+test('eth_getLogs over everything, with all the alternatives a filter takes', { timeout: 90_000 }, async () => {
+  const topics = Array.from({ length: 1_000 }, (_, index) => `0x${index.toString(16).padStart(64, '0')}`)
+  const answers: string[] = []
+  const filter = { fromBlock: '0x0', toBlock: '0xffffff', topics: [null, topics, topics, topics] }
+  const watched = await during(repeat(4, 'eth_getLogs', [filter], answers))
+  report('getLogs', watched)
+  expect([...new Set(answers)]).toEqual(['eth_getLogs answered []'])
+  heldUpNobody(watched)
+})
+
+test('a transaction that never ends costs its sender all the gas it may run with, and others are answered meanwhile', {
+  timeout: 90_000,
+}, async () => {
+  const signed = signerOf(ready.accounts[1]?.privateKey ?? '0x', ready.chainId)
+  const { raw, hash } = signed({ nonce: 0, to: null, data: hexToBytes(LOOP), gasLimit: 120_000_000n })
+  const watched = await during(async () => {
+    await rpc(ready.http, 'eth_sendRawTransaction', [raw])
+  })
+  report('transaction', watched)
+  const receipt = await receiptOf<{ status: Hex; gasUsed: Hex }>(ready.http, hash)
+  expect(receipt.status).toBe('0x0')
+  expect(Number(receipt.gasUsed)).toBeGreaterThan(99_000_000)
+  // It is executed on the way to its block, so that one may come late; nothing else does.
+  expect(at(watched.head, 0.9), 'ms of eth_blockNumber').toBeLessThan(500)
+})
