@@ -1,4 +1,4 @@
-import { type MethodTable, method } from '../method.ts'
+import { type MethodTable, method, namespaceOf } from '../method.ts'
 import { openRpcDocument } from '../openrpc.ts'
 
 /** What an endpoint serves, said by itself. */
@@ -7,7 +7,9 @@ export const rpc = {
     summary: 'Namespaces of this endpoint and their versions',
     params: [],
     result: { type: 'object', additionalProperties: { const: '1.0' } },
-    handler: ({ namespaces }) => Object.fromEntries(namespaces.map(name => [name, '1.0'])),
+    // Only what answers: a namespace whose methods need parts that this node lacks is not served.
+    handler: ({ methods }) =>
+      Object.fromEntries([...new Set(Object.keys(methods).map(namespaceOf))].map(name => [name, '1.0'])),
   }),
   'rpc.discover': method({
     summary: 'The OpenRPC document of this endpoint',
