@@ -44,7 +44,9 @@ export class LogService {
 
   #start(): Worker {
     const worker = new Worker(new URL('./log-worker.ts', import.meta.url), {
+      name: 'logs',
       workerData: { storePath: this.#storePath },
+      resourceLimits: { maxYoungGenerationSizeMb: LIMITS.workers.nurseryMegabytes },
     })
     worker.on('message', (answer: LogAnswer) => this.#answer(answer))
     worker.on('error', (error: Error) => this.#ended(error))

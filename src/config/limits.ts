@@ -83,8 +83,8 @@ export const LIMITS = {
   trie: { undoLayers: 8, proofs: 256 },
   /** Of the LevelDB handle; two write buffers may be in memory at once. */
   storage: {
-    cacheBytes: 16 * 1024 * 1024,
-    writeBufferBytes: 8 * 1024 * 1024,
+    cacheBytes: 8 * 1024 * 1024,
+    writeBufferBytes: 4 * 1024 * 1024,
     maxOpenFiles: 512,
     scanRows: 1_000,
     scanBytes: 256 * 1024,
@@ -129,4 +129,6 @@ export const LIMITS = {
     logSliceBlocks: 64,
     logQueries: 256,
   },
+  /** Young generation of worker threads whose garbage is short-lived: a large one only grows the process. */
+  workers: { nurseryMegabytes: 4 },
 } as const

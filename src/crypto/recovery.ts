@@ -165,7 +165,10 @@ export class SenderRecovery {
   }
 
   private addLane(): void {
-    const worker = new Worker(this.workerUrl, { name: 'recovery' })
+    const worker = new Worker(this.workerUrl, {
+      name: 'recovery',
+      resourceLimits: { maxYoungGenerationSizeMb: LIMITS.workers.nurseryMegabytes },
+    })
     const lane: Lane = { worker, batches: new Map(), jobs: 0 }
     let cause: unknown
     worker.on('message', (answer: RecoveryAnswer) => this.onAnswer(lane, answer))

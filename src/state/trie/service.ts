@@ -162,7 +162,11 @@ class WorkerHost implements Host {
   private ended: CodedError<TrieError> | undefined
 
   constructor(url: URL, layers: number, onFailure: ((error: Error) => void) | undefined) {
-    this.worker = new Worker(url, { name: 'trie', workerData: { layers } })
+    this.worker = new Worker(url, {
+      name: 'trie',
+      workerData: { layers },
+      resourceLimits: { maxYoungGenerationSizeMb: LIMITS.workers.nurseryMegabytes },
+    })
     let cause: Error | undefined
     this.worker.on('message', (answer: TrieAnswer) => {
       this.waiting.shift()?.resolve(answer)
