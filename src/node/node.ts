@@ -9,6 +9,7 @@ import { addressOf, refusedProviders, signatures } from '../crypto/signature.ts'
 import { createExecutor } from '../evm/executor.ts'
 import { createRpcServer, type RpcServer, type RpcServerOptions } from '../rpc/server.ts'
 import { ZERO_ADDRESS } from '../util/bytes.ts'
+import type { Logger } from '../util/logger.ts'
 import { createCalls } from './calls.ts'
 import { createConsensus } from './consensus.ts'
 import { createHealth } from './health.ts'
@@ -43,7 +44,7 @@ const build = async (options: NodeOptions, deps: NodeDeps, teardown: Teardown): 
   const { params } = genesis
   const logger = deps.logger
   const part = (module: string) => logger.child({ module })
-  reportSignatures(deps)
+  reportSignatures(part('crypto'))
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
   const storePath = join(dataDir, 'db')
   const observer =
@@ -197,7 +198,7 @@ const startOperator = async (
   return server
 }
 
-const reportSignatures = ({ logger }: NodeDeps): void => {
+const reportSignatures = (logger: Logger): void => {
   for (const error of refusedProviders) logger.debug({ reason: error.message }, 'signature provider not usable')
   if (signatures.name === 'secp256k1-native') logger.debug({ provider: signatures.name }, 'signature provider')
   else
