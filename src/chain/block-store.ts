@@ -115,7 +115,7 @@ export class BlockStore {
   }
 
   /** A block just committed: its reads come next. */
-  remember({ block, receipts }: BlockRows): void {
+  remember({ block, receipts }: Pick<BlockRows, 'block' | 'receipts'>): void {
     this.#blocks.set(block.header.number, block)
     this.#receipts.set(block.header.number, receipts)
     this.#hashes.set(block.header.number, block.hash)

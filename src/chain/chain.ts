@@ -21,7 +21,7 @@ import type { Logger } from '../util/logger.ts'
 import { Mutex } from '../util/mutex.ts'
 import { extraOf, headerOf, type Roots } from './assembly.ts'
 import { type BlockEnvSources, childEnv } from './block-env.ts'
-import { type BlockStore, putBlock } from './block-store.ts'
+import { type BlockRows, type BlockStore, putBlock } from './block-store.ts'
 import { type Candidate, Candidates } from './candidates.ts'
 import type { Economy } from './economy.ts'
 import type { ChainBlock, CommittedEvent } from './types.ts'
@@ -120,7 +120,7 @@ export class Chain implements ExecutionPort {
   validate(block: Block, _context: ValidateContext): Promise<Verdict> {
     return this.#turn.run(async () => {
       if (this.#candidates.get(block.hash)) return { valid: true }
-      const verdict = await this.#judge(block)
+      const verdict = await this.#judge(block, this.#options.clock.nowMs())
       if (typeof verdict === 'string') return { valid: false, proven: true, reason: verdict }
       this.#candidates.add(verdict)
       return { valid: true }
@@ -134,7 +134,8 @@ export class Chain implements ExecutionPort {
         assert(block.header.number !== header.number || block.hash === hash, 'a committed block is never replaced')
         return
       }
-      const candidate = this.#candidates.get(block.hash) ?? (await this.#judge(block))
+      // A quorum sealed it: what this node's own clock says does not count any more.
+      const candidate = this.#candidates.get(block.hash) ?? (await this.#judge(block, Number.POSITIVE_INFINITY))
       assert(typeof candidate !== 'string', `a decided block is valid: ${String(candidate)}`)
       await this.#write(candidate, certificate)
     })
@@ -152,11 +153,11 @@ export class Chain implements ExecutionPort {
   }
 
   /** Executes a foreign block on the head; answers why it is invalid, or the candidate. */
-  async #judge(block: Block): Promise<Candidate | string> {
-    const { executor, sources, world, clock } = this.#options
+  async #judge(block: Block, nowMs: number): Promise<Candidate | string> {
+    const { executor, sources, world } = this.#options
     const parent = this.#head
     try {
-      const extra = checkHeader(block.header, parent, sources.params, clock.nowMs())
+      const extra = checkHeader(block.header, parent, sources.params, nowMs)
       checkBody(block, extra)
       if (block.proofHeaders.length > 0 || block.evidence.length > 0) return 'no proof header or evidence is known yet'
       const env = childEnv(sources, parent, { timestamp: block.header.timestamp, proposer: extra.proposer })
@@ -190,31 +191,47 @@ export class Chain implements ExecutionPort {
 
   /** One synced batch per block: a crash leaves either the block before or this one. */
   async #write({ block, execution, sealed }: Candidate, certificate: Certificate): Promise<void> {
-    const { store, blocks, world, economy, pool, logger } = this.#options
+    const { store, world, economy } = this.#options
     const rows = { block, receipts: execution.receipts, certificate }
     const { number } = block.header
     const batch = store.batch()
     try {
       putBlock(batch, rows)
-      await economy.write(batch, number, execution.fees.burnt)
+      await economy.write(batch, number, economy.burntBy(number, execution.fees.burnt, sealed.accounts.values()))
       await world.write(batch, number, sealed)
     } catch (error) {
       await batch.discard()
       throw error
     }
     await batch.write()
-    await world.committed(number, sealed)
-    blocks.remember(rows)
+    // State and head move in one turn; only the trie, which no reader of the head needs, is waited for.
+    const trie = world.committed(number, sealed)
+    this.#moveHead(rows, certificate, sealed)
+    await trie
+  }
+
+  #moveHead(
+    { block, receipts }: Pick<BlockRows, 'block' | 'receipts'>,
+    certificate: Certificate,
+    sealed: Sealed,
+  ): void {
+    const { blocks, pool, logger } = this.#options
+    blocks.remember({ block, receipts })
     this.#head = block
     this.#certificate = certificate
     this.#candidates.clear()
-    const event: CommittedEvent = { block, receipts: execution.receipts }
+    const event: CommittedEvent = { block, receipts }
+    const { number, gasUsed } = block.header
     pool.onBlock(event, sealed.accounts.keys())
-    if (block.transactions.length > 0) {
-      const { gasUsed } = execution
+    if (block.transactions.length > 0)
       logger.info({ number, transactions: block.transactions.length, gasUsed, hash: block.hash }, 'block')
+    for (const listener of this.#listeners) {
+      try {
+        listener(event)
+      } catch (error) {
+        logger.error({ err: error, number }, 'listener of committed blocks failed')
+      }
     }
-    for (const listener of this.#listeners) listener(event)
   }
 }
 

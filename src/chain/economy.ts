@@ -3,6 +3,7 @@ import { endsCycle } from '../rules/cycle.ts'
 import { assignFees } from '../rules/fees.ts'
 import { type BlockTurn, mintedAt, type RewardCredit, rewardCredits } from '../rules/rewards.ts'
 import { mintedUpTo, supplyAt } from '../rules/supply.ts'
+import type { AccountChange } from '../state/sealed.ts'
 import type { Batch } from '../storage/batch.ts'
 import { BUCKETS } from '../storage/buckets.ts'
 import { numberKey } from '../storage/keys.ts'
@@ -53,6 +54,17 @@ export class Economy {
     for (let n = number - params.rewards.cycleBlocks + 1; n < number; n++) turns.push(await this.#turnOf(n))
     turns.push({ miner: turn.miner, proposerReward: council.rewardOf(turn.proposer) })
     return rewardCredits(number, params.rewards, turns, foundation)
+  }
+
+  /**
+   * Wei that left the world with a block: of its fees, and with contracts that destroyed themselves holding some (EIP-6780 leaves
+   * that to those of the same transaction). What the balances lost beyond the minting tells both.
+   */
+  burntBy(number: number, burntFeeWei: bigint, accounts: Iterable<AccountChange>): bigint {
+    let burntWei = mintedAt(number, this.#options.params.rewards)
+    for (const { before, after } of accounts) burntWei += (before?.balance ?? 0n) - (after?.balance ?? 0n)
+    assert(burntWei >= burntFeeWei, 'no block makes money out of nothing')
+    return burntWei
   }
 
   /** Queues the running total of burnt wei. */

@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest'
+import type { Hex } from '../../../src/util/bytes.ts'
+import { ACCOUNT_KEYS, ACCOUNTS, CERTIFICATE, signedRaw, VALIDATOR, withChain } from '../../support/chain.ts'
+
+const [ALICE_KEY] = ACCOUNT_KEYS as [Uint8Array]
+const [ALICE, BOB] = ACCOUNTS as [Hex, Hex]
+const FRESH = { number: 0, round: 0, fresh: true }
+
+test('a decided block is committed also by a node whose clock is behind', () =>
+  withChain(async proposer =>
+    withChain(async other => {
+      const block = await proposer.mine()
+      other.clock.ms = proposer.clock.ms - 3_600_000
+      // Its own vote it may withhold; what a quorum sealed is final.
+      expect(await other.chain.validate(block, FRESH)).toMatchObject({ valid: false })
+      await other.chain.commit(block, CERTIFICATE)
+      expect(other.chain.head().number).toBe(1)
+    }),
+  ))
+
+test('head and state move together: at no moment is one seen without the other', () =>
+  withChain(async chain => {
+    await chain.pool.service.submit(signedRaw(ALICE_KEY, { to: BOB, value: 5n }))
+    const block = await chain.build()
+    const seen = new Set<string>()
+    let done = false
+    const committing = chain.chain.commit(block, CERTIFICATE).finally(() => {
+      done = true
+    })
+    while (!done) {
+      seen.add(`${chain.chain.headBlock.header.number} ${chain.world.head.account(ALICE)?.nonce}`)
+      await new Promise(resolve => setImmediate(resolve))
+    }
+    await committing
+    seen.add(`${chain.chain.headBlock.header.number} ${chain.world.head.account(ALICE)?.nonce}`)
+    expect([...seen]).toEqual(['0 0', '1 1'])
+  }))
+
+test('a listener that fails stops neither the chain nor the other listeners', () =>
+  withChain(async chain => {
+    const heard: number[] = []
+    chain.chain.onCommitted(() => {
+      throw new Error('a face broke')
+    })
+    chain.chain.onCommitted(({ block }) => heard.push(block.header.number))
+    await chain.mine()
+    await chain.mine()
+    expect(heard).toEqual([1, 2])
+    expect(chain.chain.head().number).toBe(2)
+  }))
+
+test('what a contract destroys together with itself counts as burnt: the supply stays the sum of all balances', () =>
+  withChain(async chain => {
+    // ADDRESS SELFDESTRUCT as init code: the contract ends in the transaction that made it, its own beneficiary (EIP-6780).
+    const data = Uint8Array.of(0x30, 0xff)
+    await chain.pool.service.submit(signedRaw(ALICE_KEY, { to: null, value: 1_000n, data, gasLimit: 200_000n }))
+    const block = await chain.mine()
+    expect((await chain.blocks.receipts(1))?.[0]?.status).toBe(1)
+    const sum = [...ACCOUNTS, VALIDATOR].reduce(
+      (total, who) => total + (chain.world.head.account(who)?.balance ?? 0n),
+      0n,
+    )
+    const supply = await chain.economy.supply(1)
+    const fee = block.header.gasUsed * 27_500_000_000n
+    expect(supply).toMatchObject({ totalSupply: sum, totalBurnt: fee / 2n + 1_000n })
+  }))
