@@ -7,7 +7,7 @@ import { ConsensusMemory } from '../support/consensus/log-on-disk.ts'
 import { createRandom, type Random } from '../support/consensus/random.ts'
 import { rpc, withTempDir } from '../support/devnet.ts'
 import { deployToken, startLoad, type Token } from '../support/load.ts'
-import { type NodeProcess, type Ready, sleep, spawnNode } from '../support/node-process.ts'
+import { eventually, type NodeProcess, type Ready, sleep, spawnNode } from '../support/node-process.ts'
 import { SEED } from '../support/seed.ts'
 import { Witness } from '../support/witness.ts'
 
@@ -164,4 +164,25 @@ describe(`${KILLS} kills under load, seed ${SEED}`, () => {
       })
     },
   )
+
+  test('a new chain is killed in its first moments', { timeout: 60_000 + KILLS * 10_000 }, async () => {
+    const random = createRandom(SEED)
+    for (let kill = 0; kill < KILLS; kill++) {
+      await withTempDir(async dir => {
+        const args = ['devnet', '--port', '0', '--datadir', join(dir, 'data'), '--block-time', '0.05']
+        const first = spawnNode(args)
+        await sleep(100 + random.below(500))
+        await first.kill()
+        const second = spawnNode(args)
+        const { http } = await second.ready
+        const head = Number(await rpc<Hex>(http, 'eth_blockNumber'))
+        await eventually('a block', async () =>
+          Number(await rpc<Hex>(http, 'eth_blockNumber')) > head ? true : undefined,
+        )
+        expect(second.stderr()).not.toMatch(/"level":"(error|warn)"/)
+        await second.kill()
+        expect((await verify(join(dir, 'data'))).ok).toBe(true)
+      })
+    }
+  })
 })
