@@ -6,8 +6,12 @@ import { existsSync } from 'node:fs'
 import * as nodeModule from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import v8 from 'node:v8'
 
 const MINIMUM_MAJOR = 26
+// A node's garbage is short-lived and its live heap small: V8's defaults trade a third more memory for a few percent of
+// speed. The first is taken only from the command line, so the npm scripts name it too.
+const HEAP_FLAGS = ['--max-semi-space-size=8', '--heap-growing-percent=50']
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const main = join(root, 'src', 'cli', 'main.ts')
 const installed = () => existsSync(join(root, 'node_modules', 'fastify', 'package.json'))
@@ -27,6 +31,7 @@ if (!installed()) {
 
 const major = Number(process.versions.node.split('.')[0])
 if (major >= MINIMUM_MAJOR) {
+  for (const flag of HEAP_FLAGS) v8.setFlagsFromString(flag)
   // Stripped and compiled code is kept between starts; the variable reaches the worker threads, the call only this one.
   process.env.NODE_COMPILE_CACHE ??= join(root, 'node_modules', '.cache', 'tandem')
   nodeModule.enableCompileCache?.(process.env.NODE_COMPILE_CACHE)
@@ -40,7 +45,9 @@ if (major >= MINIMUM_MAJOR) {
     )
     process.exit(1)
   }
-  const child = spawn(binary, [join(root, 'bin', 'tandem.mjs'), ...process.argv.slice(2)], { stdio: 'inherit' })
+  const child = spawn(binary, [...HEAP_FLAGS, join(root, 'bin', 'tandem.mjs'), ...process.argv.slice(2)], {
+    stdio: 'inherit',
+  })
   // A terminal sends Ctrl-C to the whole group; a supervisor signals only us, so pass everything on.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('exit', (code, signal) => process.exit(code ?? (signal === 'SIGINT' ? 130 : 143)))
