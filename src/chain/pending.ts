@@ -1,5 +1,7 @@
 import { LIMITS } from '../config/limits.ts'
+import { timestampAt } from '../consensus/pacing.ts'
 import type { Executor, TransactionSource } from '../evm/execution.ts'
+import { overlayReader } from '../evm/overlay.ts'
 import { sealBlock } from '../primitives/block.ts'
 import { receiptsRoot, transactionsRoot } from '../primitives/roots.ts'
 import type { StateChanges } from '../state/changes.ts'
@@ -22,6 +24,13 @@ export interface PendingOptions {
   readonly clock: Clock
 }
 
+interface Kept {
+  readonly head: Hex
+  readonly version: number
+  readonly timestamp: number
+  readonly state: Promise<PendingState>
+}
+
 /** The pending block with the changes it makes, for calls on the pending state in other threads. */
 export interface PendingState extends PendingBlock {
   readonly changes: StateChanges
@@ -29,30 +38,42 @@ export interface PendingState extends PendingBlock {
 
 /**
  * The pending block: the head's successor with the pool's executable transactions, as far as a small budget of transactions
- * and time goes. Built when asked for and kept until the head or the pool moves. Its stateRoot is the parent's: a root for a
+ * and time goes. Built when asked for and kept until the head, the pool or the second moves. Its stateRoot is the parent's: a root for a
  * block that nobody will ever vote on is not worth the trie's time.
  */
 export class Pending {
   readonly #options: PendingOptions
-  #kept: { readonly head: Hex; readonly version: number; readonly state: Promise<PendingState> } | undefined
+  #kept: Kept | undefined
 
   constructor(options: PendingOptions) {
     this.#options = options
   }
 
   state(): Promise<PendingState> {
-    const head = this.#options.chain.headBlock.hash
-    const version = this.#options.pool.version()
-    if (this.#kept?.head !== head || this.#kept.version !== version) {
-      this.#kept = { head, version, state: this.#options.chain.onHead(parent => this.#build(parent)) }
-    }
-    return this.#kept.state
+    const { chain, pool } = this.#options
+    const head = chain.headBlock
+    const version = pool.version()
+    // An idle chain in instant mode has the same head for hours: time goes on in its pending block all the same.
+    const timestamp = this.#timestampAfter(head)
+    const kept = this.#kept
+    if (kept?.head === head.hash && kept.version === version && kept.timestamp === timestamp) return kept.state
+    const made: Kept = { head: head.hash, version, timestamp, state: chain.onHead(parent => this.#build(parent)) }
+    this.#kept = made
+    // A failure is told to those who waited for it; the next who asks gets another try.
+    made.state.catch(() => {
+      if (this.#kept === made) this.#kept = undefined
+    })
+    return made.state
+  }
+
+  #timestampAfter({ header }: ChainBlock): number {
+    const { sources, clock } = this.#options
+    return timestampAt(sources.params.blockTimeMs, header.timestamp, clock.nowMs())
   }
 
   async #build(parent: ChainBlock): Promise<PendingState> {
     const { world, executor, sources, pool, coinbase, clock } = this.#options
-    const timestamp = Math.max(parent.header.timestamp + 1, Math.floor(clock.nowMs() / 1000))
-    const env = childEnv(sources, parent, { timestamp, proposer: coinbase })
+    const env = childEnv(sources, parent, { timestamp: this.#timestampAfter(parent), proposer: coinbase })
     const journal = world.journal()
     const nowMs = () => clock.nowMs()
     const execution = await executor.build(journal, env, firstOf(pool.select(env.baseFeePerGas)), {
@@ -67,7 +88,10 @@ export class Pending {
       receipts: receiptsRoot(execution.receipts),
     })
     const block = sealBlock(header, { transactions: execution.transactions, proofHeaders: [], evidence: [] })
-    return { block: { ...block, extra }, receipts: execution.receipts, state: journal, changes: journal.changes() }
+    const changes = journal.changes()
+    // Not the journal itself: that would keep every account anybody asks for.
+    const state = overlayReader(world.head, changes)
+    return { block: { ...block, extra }, receipts: execution.receipts, state, changes }
   }
 }
 

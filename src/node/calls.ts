@@ -1,7 +1,7 @@
 import { type BlockEnvSources, committedEnv } from '../chain/block-env.ts'
 import type { BlockStore } from '../chain/block-store.ts'
 import type { Chain } from '../chain/chain.ts'
-import type { Pending } from '../chain/pending.ts'
+import type { Pending, PendingState } from '../chain/pending.ts'
 import type { ChainParams } from '../config/networks.ts'
 import { createCallService, type SerializedEnv } from '../evm/call-service.ts'
 import type { CallRequest, CallService } from '../evm/call-types.ts'
@@ -16,19 +16,27 @@ export interface CallPartsOptions {
   readonly sources: BlockEnvSources
   readonly blocks: BlockStore
   readonly chain: Chain
-  readonly pending: Pending
+  readonly pending: Pick<Pending, 'state'>
   readonly logger: Logger
 }
 
 /** The call workers, told about blocks by the chain: a call sees the block it is made on, or the pending one. */
 export const createCalls = (options: CallPartsOptions): CallService => {
   const { storePath, params, sources, blocks, chain, pending, logger } = options
+  /** One call takes environment and changes from one pending block, though the next may exist before it has both. */
+  const pendingOf = new WeakMap<CallRequest, Promise<PendingState>>()
+  const pendingFor = (request: CallRequest): Promise<PendingState> => {
+    const found = pendingOf.get(request) ?? pending.state()
+    pendingOf.set(request, found)
+    return found
+  }
   let kept: { readonly hash: Hex; readonly env: SerializedEnv } | undefined
 
-  const envFor = async ({ number, pending: onPending }: CallRequest): Promise<SerializedEnv> => {
+  const envFor = async (request: CallRequest): Promise<SerializedEnv> => {
+    const { number } = request
     const head = chain.headBlock
-    const block = onPending
-      ? (await pending.state()).block
+    const block = request.pending
+      ? (await pendingFor(request)).block
       : number === head.header.number
         ? head
         : await blocks.block(number)
@@ -43,7 +51,7 @@ export const createCalls = (options: CallPartsOptions): CallService => {
     params,
     logger,
     envFor,
-    overlayFor: async () => (await pending.state()).changes,
+    overlayFor: async request => (await pendingFor(request)).changes,
   })
 }
 

@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest'
+import { Pending } from '../../../src/chain/pending.ts'
+import type { TransactionSource } from '../../../src/evm/execution.ts'
+import { devnetGenesis } from '../../../src/node/devnet-genesis.ts'
+import type { Hex } from '../../../src/util/bytes.ts'
+import {
+  ACCOUNT_KEYS,
+  ACCOUNTS,
+  START_WEI,
+  signedRaw,
+  type TestChain,
+  VALIDATOR,
+  withChain,
+} from '../../support/chain.ts'
+
+const [ALICE_KEY] = ACCOUNT_KEYS as [Uint8Array]
+const [ALICE, BOB] = ACCOUNTS as [Hex, Hex]
+
+const pendingOf = (chain: TestChain, select?: (baseFee: bigint) => TransactionSource): Pending =>
+  new Pending({
+    chain: chain.chain,
+    world: chain.world,
+    executor: chain.executor,
+    sources: chain.sources,
+    pool: { select: select ?? (baseFee => chain.pool.service.select(baseFee)), version: chain.pool.version },
+    coinbase: VALIDATOR,
+    clock: chain.clock,
+  })
+
+test.each([
+  [0, 0],
+  [250, 0],
+  [1_000, 1],
+  [3_000, 3],
+])(
+  'with a block time of %i ms the pending block lies at least %i s after its parent, as a real one',
+  (blockTimeMs, step) =>
+    withChain(
+      async chain => {
+        await chain.mine()
+        const { timestamp } = chain.chain.headBlock.header
+        chain.clock.ms = timestamp * 1_000
+        expect((await pendingOf(chain).state()).block.header.timestamp).toBe(timestamp + step)
+      },
+      { genesis: devnetGenesis({ accounts: ACCOUNTS, balanceWei: START_WEI, validator: VALIDATOR, blockTimeMs }) },
+    ),
+)
+
+test('the pending state is that of the head with what the pool changes, and reading it keeps nothing', () =>
+  withChain(async chain => {
+    await chain.pool.service.submit(signedRaw(ALICE_KEY, { to: BOB, value: 5n }))
+    const pending = await pendingOf(chain).state()
+    expect(pending.state.account(ALICE)?.nonce).toBe(1)
+    expect(pending.state.account(BOB)?.balance).toBe(START_WEI + 5n)
+    expect(pending.state.account(`0x${'77'.repeat(20)}`)).toBeUndefined()
+    expect(pending.state.storage(BOB, `0x${'00'.repeat(32)}`)).toBe(`0x${'00'.repeat(32)}`)
+  }))
+
+test('a build that failed is tried again by the next who asks', () =>
+  withChain(async chain => {
+    let broken = true
+    const pending = pendingOf(chain, baseFee => {
+      if (broken) throw new Error('not now')
+      return chain.pool.service.select(baseFee)
+    })
+    await expect(pending.state()).rejects.toThrow('not now')
+    broken = false
+    expect((await pending.state()).block.header.number).toBe(1)
+  }))
