@@ -64,6 +64,16 @@ export class BlockStore {
     return row && readNumber(row)
   }
 
+  /** Without the transactions, which may be thousands. */
+  async header(number: number): Promise<Pick<ChainBlock, 'header' | 'extra'> | undefined> {
+    const kept = this.#blocks.peek(number)
+    if (kept) return kept
+    const row = await this.#store.get(BUCKETS.header, numberKey(number))
+    if (row === undefined) return undefined
+    const header = decodeHeader(row)
+    return { header, extra: decodeExtraData(header.extraData) }
+  }
+
   async block(number: number, snapshot?: Snapshot): Promise<ChainBlock | undefined> {
     const kept = this.#blocks.get(number)
     if (kept) return kept

@@ -127,7 +127,7 @@ export class Economy {
   }
 
   async #turnOf(number: number): Promise<BlockTurn> {
-    const block = await this.#options.blocks.block(number)
+    const block = await this.#options.blocks.header(number)
     assert(block, 'the blocks of the running cycle are stored')
     return { miner: block.header.miner, proposerReward: this.#options.council.rewardOf(block.extra.proposer) }
   }

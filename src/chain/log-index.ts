@@ -25,16 +25,22 @@ export const putLogIndex = (
 }
 const PRESENT = Uint8Array.of(1)
 
-/** Numbers of the blocks that may match, ascending. */
-export async function* candidateBlocks(store: Store, query: LogQuery, snapshot?: Snapshot): AsyncGenerator<number> {
+/** Numbers of the blocks that may match, ascending. `tick` is called now and then while nothing does; it may throw to end the search. */
+export async function* candidateBlocks(
+  store: Store,
+  query: LogQuery,
+  tick: () => void,
+  snapshot?: Snapshot,
+): AsyncGenerator<number> {
   if (query.addresses.length > 0) yield* byAddress(store, query, snapshot)
-  else yield* byBloom(store, query, snapshot)
+  else yield* byBloom(store, query, tick, snapshot)
 }
 
-async function* byBloom(store: Store, query: LogQuery, snapshot?: Snapshot): AsyncGenerator<number> {
+async function* byBloom(store: Store, query: LogQuery, tick: () => void, snapshot?: Snapshot): AsyncGenerator<number> {
   const wanted = query.topics.filter(isGiven).map(alternatives => alternatives.map(bloomBits))
   const range = withSnapshot({ gte: numberKey(query.fromBlock), lte: numberKey(query.toBlock) }, snapshot)
   for await (const rows of store.chunks(BUCKETS.logBloom, range)) {
+    tick()
     for (const [key, bloom] of rows) {
       if (wanted.every(topics => topics.some(bits => bloomHas(bloom, bits)))) yield readNumber(key)
     }

@@ -26,11 +26,14 @@ export const queryLogs = async (
 ): Promise<readonly LogEntry[]> => {
   const found: LogEntry[] = []
   const deadlineMs = limits.nowMs() + limits.timeoutMs
-  for await (const number of candidateBlocks(store, query)) {
+  const checkTime = () => {
+    if (limits.nowMs() > deadlineMs) throw readError({ code: 'QUERY_TIMEOUT', timeoutMs: limits.timeoutMs })
+  }
+  for await (const number of candidateBlocks(store, query, checkTime)) {
     const [block, receipts] = await Promise.all([blocks.block(number), blocks.receipts(number)])
     if (block === undefined || receipts === undefined) continue
     collectLogs(block, receipts, query, found, limits.results)
-    if (limits.nowMs() > deadlineMs) throw readError({ code: 'QUERY_TIMEOUT', timeoutMs: limits.timeoutMs })
+    checkTime()
   }
   return found
 }

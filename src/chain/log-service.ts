@@ -17,12 +17,15 @@ type Waiting = { readonly resolve: (entries: readonly LogEntry[]) => void; reado
 /** Log queries over many blocks, in a worker thread that reads the store itself. Started by the first query. */
 export class LogService {
   readonly #storePath: string
+  readonly #onWorker: (worker: Worker) => void
   readonly #waiting = new Map<number, Waiting>()
   #worker: Worker | undefined
   #nextId = 1
 
-  constructor(storePath: string) {
+  /** `onWorker` is told of each worker started. */
+  constructor(storePath: string, onWorker: (worker: Worker) => void = () => {}) {
     this.#storePath = storePath
+    this.#onWorker = onWorker
   }
 
   query(query: LogQuery): Promise<readonly LogEntry[]> {
@@ -49,9 +52,10 @@ export class LogService {
       resourceLimits: { maxYoungGenerationSizeMb: LIMITS.workers.nurseryMegabytes },
     })
     worker.on('message', (answer: LogAnswer) => this.#answer(answer))
-    worker.on('error', (error: Error) => this.#ended(error))
-    worker.on('exit', () => this.#ended(new Error('the log query worker ended')))
+    worker.on('error', (error: Error) => this.#ended(worker, error))
+    worker.on('exit', () => this.#ended(worker, new Error('the log query worker ended')))
     worker.unref()
+    this.#onWorker(worker)
     return worker
   }
 
@@ -62,8 +66,9 @@ export class LogService {
     else waiting?.reject('error' in answer ? new CodedError(answer.error) : new Error(answer.fault))
   }
 
-  /** The next query starts another worker. */
-  #ended(error: Error): void {
+  /** The next query starts another worker, perhaps before this one, which has told its error, is told to be over. */
+  #ended(worker: Worker, error: Error): void {
+    if (this.#worker !== worker) return
     this.#worker = undefined
     for (const { reject } of this.#waiting.values()) reject(error)
     this.#waiting.clear()

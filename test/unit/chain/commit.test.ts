@@ -1,6 +1,18 @@
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { BUCKETS } from '../../../src/storage/buckets.ts'
+import { numberKey } from '../../../src/storage/keys.ts'
+import { Store } from '../../../src/storage/store.ts'
 import type { Hex } from '../../../src/util/bytes.ts'
-import { ACCOUNT_KEYS, ACCOUNTS, CERTIFICATE, signedRaw, VALIDATOR, withChain } from '../../support/chain.ts'
+import {
+  ACCOUNT_KEYS,
+  ACCOUNTS,
+  CERTIFICATE,
+  openTestChain,
+  signedRaw,
+  VALIDATOR,
+  withChain,
+} from '../../support/chain.ts'
 
 const [ALICE_KEY] = ACCOUNT_KEYS as [Uint8Array]
 const [ALICE, BOB] = ACCOUNTS as [Hex, Hex]
@@ -63,4 +75,22 @@ test('what a contract destroys together with itself counts as burnt: the supply 
     const supply = await chain.economy.supply(1)
     const fee = block.header.gasUsed * 27_500_000_000n
     expect(supply).toMatchObject({ totalSupply: sum, totalBurnt: fee / 2n + 1_000n })
+  }))
+
+test('the end of a cycle reads the headers of its blocks, not their transactions', () =>
+  withChain(async (chain, dir) => {
+    for (let number = 1; number < 60; number++) await chain.mine()
+    await chain.close()
+    const store = await Store.open(join(dir, 'db'))
+    const batch = store.batch()
+    for (let number = 1; number < 59; number++) batch.del(BUCKETS.body, numberKey(number))
+    await batch.write()
+    await store.close()
+    const again = await openTestChain(dir)
+    try {
+      await again.mine()
+      expect(again.world.head.account(VALIDATOR)?.balance).toBe(2_000n * 10n ** 18n)
+    } finally {
+      await again.close()
+    }
   }))

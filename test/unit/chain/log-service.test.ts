@@ -1,0 +1,48 @@
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { queryLogs } from '../../../src/chain/log-query.ts'
+import { LogService } from '../../../src/chain/log-service.ts'
+import { BUCKETS } from '../../../src/storage/buckets.ts'
+import { numberKey } from '../../../src/storage/keys.ts'
+import { withChain } from '../../support/chain.ts'
+
+const EVERYTHING = { fromBlock: 0, toBlock: 1_000_000, addresses: [], topics: [] }
+
+test('the time of a query ends also while nothing matches', () =>
+  withChain(async ({ store, blocks }) => {
+    const batch = store.batch()
+    for (let number = 1; number <= 5_000; number++) batch.put(BUCKETS.logBloom, numberKey(number), new Uint8Array(256))
+    await batch.write()
+    let reads = 0
+    const query = queryLogs(
+      store,
+      blocks,
+      { ...EVERYTHING, topics: [[`0x${'11'.repeat(32)}`]] },
+      {
+        results: 10,
+        timeoutMs: 2,
+        nowMs: () => reads++,
+      },
+    )
+    await expect(query).rejects.toMatchObject({ code: 'QUERY_TIMEOUT' })
+  }))
+
+test('the end of a worker takes nothing from the one that came after it', () =>
+  withChain(async (_, dir) => {
+    const path = join(dir, 'db')
+    const workers: { emit(event: string, value: unknown): void; terminate(): Promise<number> }[] = []
+    const service = new LogService(path, worker => workers.push(worker))
+    try {
+      expect(await service.query(EVERYTHING)).toEqual([])
+      const first = workers[0]
+      // An error is told before the exit; queries in between go to a new worker.
+      first?.emit('error', new Error('broken'))
+      const second = service.query(EVERYTHING)
+      await first?.terminate()
+      expect(await second).toEqual([])
+      expect(await service.query(EVERYTHING)).toEqual([])
+      expect(workers).toHaveLength(2)
+    } finally {
+      await service.close()
+    }
+  }))
