@@ -11,7 +11,8 @@ import { Selection } from './pool/selection.ts'
 import { Sender } from './pool/sender.ts'
 import type { AccountReader } from './ports.ts'
 
-export type Origin = 'local' | 'remote'
+/** `restored`: a local one that was acknowledged before a restart. */
+export type Origin = 'local' | 'remote' | 'restored'
 
 /** Bounds, in slots of `slotBytes`: a transaction takes one for each begun slot of its serialised length. */
 export interface PoolLimits {
@@ -118,14 +119,14 @@ export class TxPool {
   }
 
   /** The checks that need no sender, for a caller who wants to refuse before recovering it. Throws CodedError<PoolError>. */
-  precheck(tx: DecodedTransaction): void {
-    checkForm(tx, this.#rules)
+  precheck(tx: DecodedTransaction, origin: Origin): void {
+    checkForm(tx, this.#rulesFor(origin))
   }
 
   /** Takes a transaction in or throws CodedError<PoolError>; the pool is then as before, but for others evicted to make room. */
   admit(tx: Transaction, nowMs: number, origin: Origin): AdmitResult {
     if (this.#byHash.has(tx.hash)) throw refusal({ code: 'ALREADY_KNOWN', hash: tx.hash })
-    checkForm(tx, this.#rules)
+    checkForm(tx, this.#rulesFor(origin))
     const sender = this.#senderFor(tx.from)
     const replaced = sender.find(tx.nonce)
     checkAccount(tx, sender, replaced, this.#accounts, this.#rules)
@@ -236,6 +237,11 @@ export class TxPool {
       for (const entry of entries) if (entry.local) yield entry.transaction
   }
 
+  /** What was acknowledged and waits for the price to fall goes on waiting after a restart. */
+  #rulesFor(origin: Origin): AdmissionRules {
+    return origin === 'restored' ? { ...this.#rules, baseFee: 0n } : this.#rules
+  }
+
   /** The sender's list, brought up to date with the head if that moved before `onBlock` told us. */
   #senderFor(address: Hex): Sender {
     const known = this.#senders.get(address)
@@ -253,7 +259,7 @@ export class TxPool {
       costWei: costOf(transaction),
       slots: Math.max(1, Math.ceil(transaction.raw.byteLength / this.limits.slotBytes)),
       arrival: this.#arrivals++,
-      local: origin === 'local',
+      local: origin !== 'remote',
       announced: false,
     }
   }

@@ -51,7 +51,7 @@ export class PoolService {
     const raws = await journal.load()
     let restored = 0
     for (let at = 0; at < raws.length; at += REPLAY_CHUNK) {
-      const chunk = raws.slice(at, at + REPLAY_CHUNK).map(raw => this.#take(raw, 'local', false))
+      const chunk = raws.slice(at, at + REPLAY_CHUNK).map(raw => this.#take(raw, 'restored'))
       for (const result of await Promise.allSettled(chunk)) {
         if (result.status === 'fulfilled') restored++
         else if (!isCoded(result.reason)) throw result.reason
@@ -118,7 +118,7 @@ export class PoolService {
     const startedMs = performance.now()
     let result = 'failed'
     try {
-      const hash = await this.#take(raw, origin, origin === 'local')
+      const hash = await this.#take(raw, origin)
       result = 'accepted'
       return hash
     } catch (error) {
@@ -130,7 +130,7 @@ export class PoolService {
   }
 
   /** The same bytes submitted again while the first are under way wait for them: one recovery, and one of them is the first. */
-  async #take(bytes: Uint8Array, origin: Origin, journaled: boolean): Promise<Hex> {
+  async #take(bytes: Uint8Array, origin: Origin): Promise<Hex> {
     checkSize(bytes.byteLength)
     const raw = bytes.buffer.byteLength > Math.max(SHARED_BUFFER_BYTES, 2 * bytes.byteLength) ? bytes.slice() : bytes
     const decoded = decodeTransaction(raw)
@@ -138,8 +138,8 @@ export class PoolService {
     if (this.#pool.has(hash)) throw alreadyKnown(hash)
     const first = this.#underWay.get(hash)
     if (first !== undefined) throw alreadyKnown(await first)
-    this.#pool.precheck(decoded)
-    const result = this.#recoverAndAdmit(decoded, origin, journaled)
+    this.#pool.precheck(decoded, origin)
+    const result = this.#recoverAndAdmit(decoded, origin)
     this.#underWay.set(hash, result)
     try {
       return await result
@@ -148,7 +148,7 @@ export class PoolService {
     }
   }
 
-  async #recoverAndAdmit(decoded: DecodedTransaction, origin: Origin, journaled: boolean): Promise<Hex> {
+  async #recoverAndAdmit(decoded: DecodedTransaction, origin: Origin): Promise<Hex> {
     const { recovery, clock, journal } = this.#options
     const transaction = await this.#order.run(recovery.recover(decoded.raw), sender => {
       const transaction = withSender(decoded, sender)
@@ -156,7 +156,7 @@ export class PoolService {
       this.#notify(executable)
       return transaction
     })
-    if (journaled) await journal?.append(transaction.raw)
+    if (origin === 'local') await journal?.append(transaction.raw)
     return transaction.hash
   }
 

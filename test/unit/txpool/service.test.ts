@@ -28,8 +28,8 @@ class Recovery {
   }
 }
 
-const start = async (storage = new MemoryStorage(), accounts?: Accounts) => {
-  const { pool } = createPool(accounts ? { accounts } : {})
+const start = async (storage = new MemoryStorage(), accounts?: Accounts, baseFee = FLOOR) => {
+  const { pool } = createPool({ baseFee, ...(accounts && { accounts }) })
   const metrics = new Metrics()
   const poolMetrics = createPoolMetrics(metrics, pool)
   const recovery = new Recovery()
@@ -195,6 +195,24 @@ test('a restart brings local transactions back, but for those used meanwhile', a
   expect(second.service.counts()).toEqual({ pending: 2, queued: 1 })
   expect(second.announced.map(tx => tx.nonce)).toEqual([1, 2])
   expect(journaled(first.storage)).toEqual(raws.slice(1).map(bytesToHex))
+})
+
+test('a restart keeps what waits for the price to fall, in memory and in the journal', async () => {
+  const first = await start()
+  const cheap = signedTransfer(1, { nonce: 0, maxFeePerGas: 26n * GWEI })
+  await first.service.submit(cheap)
+  first.service.onBlock({ number: 1, transactions: [], baseFee: 30n * GWEI, nowMs: 0 })
+  await first.service.close()
+
+  const second = await start(first.storage, undefined, 30n * GWEI)
+  expect(second.service.counts()).toEqual({ pending: 0, queued: 1 })
+  expect(second.announced).toEqual([])
+  expect(journaled(first.storage)).toEqual([bytesToHex(cheap)])
+  await expect(second.service.submit(signedTransfer(2, { nonce: 0, maxFeePerGas: 26n * GWEI }))).rejects.toMatchObject({
+    code: 'UNDERPRICED',
+  })
+  second.service.onBlock({ number: 2, transactions: [], baseFee: FLOOR, nowMs: 0 })
+  expect(second.announced.map(tx => tx.nonce)).toEqual([0])
 })
 
 test('blocks announce what they promote', async () => {
