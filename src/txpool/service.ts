@@ -113,7 +113,7 @@ export class PoolService {
     return () => this.#listeners.delete(listener)
   }
 
-  async #measured(raw: Uint8Array, origin: Origin): Promise<Hex> {
+  async #measured(raw: Uint8Array, origin: 'local' | 'remote'): Promise<Hex> {
     const { metrics } = this.#options
     const startedMs = performance.now()
     let result = 'failed'
