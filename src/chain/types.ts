@@ -48,6 +48,8 @@ export type ChainReadError =
   | { readonly code: 'MISSING_STATE'; readonly root: Hex }
   | { readonly code: 'TOO_MANY_RESULTS'; readonly limit: number }
   | { readonly code: 'QUERY_TIMEOUT'; readonly timeoutMs: number }
+  /** More queries wait than may; the caller may try later. */
+  | { readonly code: 'QUERY_QUEUE_FULL'; readonly limit: number }
 
 /** `committed` is emitted after the block, receipts and lookups are on disk and readable. */
 export interface CommittedEvent {

@@ -1,7 +1,10 @@
 import type { ChainReadError } from '../chain/types.ts'
+import type { RecoveryError } from '../crypto/recovery.ts'
 import type { SenderError } from '../crypto/sender.ts'
 import type { CallError } from '../evm/call-types.ts'
 import type { DecodeError } from '../primitives/transaction.ts'
+import type { StateError } from '../state/errors.ts'
+import type { TrieError } from '../state/trie/types.ts'
 import type { PoolError } from '../txpool/errors.ts'
 import { bytesToHex } from '../util/bytes.ts'
 import { isCoded } from '../util/errors.ts'
@@ -49,7 +52,18 @@ export const headerNotFound = (number: number): RpcError =>
   serverError(`the header does not exist (block number: ${number})`)
 
 /** Every failure that a client's request may meet, by the part that declares it. */
-type DomainError = CallError | ChainReadError | PoolError | DecodeError | SenderError | WalletError
+type DomainError =
+  | CallError
+  | ChainReadError
+  | ProofError
+  | PoolError
+  | DecodeError
+  | SenderError
+  | RecoveryError
+  | WalletError
+type ProofError =
+  | Extract<StateError, { readonly code: 'PROOF_TOO_DEEP' }>
+  | Extract<TrieError, { readonly code: 'TRIE_BUSY' }>
 type Detail<Code extends string> = Extract<DomainError, { readonly code: Code }>
 
 /** The one table from domain code to code and text. Clients match these texts: SPEC 7, DESIGN 7 and 8, reference/kaia-behaviour.md 1.1 and 1.4. */
@@ -71,6 +85,9 @@ export const DOMAIN_ERRORS: { readonly [Code in DomainError['code']]: (detail: D
   MISSING_STATE: ({ root }) => serverError(`missing trie node ${root.slice(2)} (path )`),
   TOO_MANY_RESULTS: ({ limit }) => serverError(`query returned more than ${limit} results`),
   QUERY_TIMEOUT: () => serverError('query timeout exceeded'),
+  QUERY_QUEUE_FULL: () => serverError('too many log queries are waiting, try again later'),
+  TRIE_BUSY: () => serverError('too many proofs are waiting, try again later'),
+  PROOF_TOO_DEEP: () => serverError('too much has changed since that block for a proof in its state'),
   // submission (txpool/errors.ts, primitives/transaction.ts, crypto/sender.ts)
   TRANSACTION_MALFORMED: ({ reason }) => serverError(reason),
   ALREADY_KNOWN: () => serverError('already known'),
@@ -85,6 +102,9 @@ export const DOMAIN_ERRORS: { readonly [Code in DomainError['code']]: (detail: D
     serverError(`transaction underpriced: gas price ${gotWei} wei is below the minimum of ${minWei} wei`),
   OVERSIZED: () => serverError('oversized data'),
   INVALID_SENDER: () => serverError('invalid sender'),
+  RECOVERY_QUEUE_FULL: () => serverError('too many transactions are waiting, try again later'),
+  RECOVERY_FAILED: () => serverError('the sender could not be recovered, try again later'),
+  RECOVERY_CLOSED: () => serverError('the node is stopping'),
   SENDER_NOT_EOA: () => serverError('sender not an eoa'),
   NONCE_MAX: () => serverError('nonce has max value'),
   NONCE_TOO_LOW: () => serverError('nonce too low'),
