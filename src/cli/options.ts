@@ -34,7 +34,7 @@ export const tokens = (text: string): bigint => {
 }
 
 export const history = (text: string): number | 'archive' =>
-  text === 'archive' ? text : integer(0, 1_000_000_000)(text)
+  text === 'archive' ? text : integer(1, 1_000_000_000)(text)
 
 export const list = (text: string): readonly string[] =>
   text

@@ -43,7 +43,7 @@ export interface OpenedChain {
 /** Throws what the store throws, NETWORK_MISMATCH and GENESIS_MISMATCH for another chain's folder, STATE_* for a damaged one. */
 export const openChain = async (options: OpenChainOptions): Promise<OpenedChain> => {
   const { genesis, storePath, stateHistory, logger, onFailure } = options
-  const [store, trie] = await Promise.all([Store.open(storePath), TrieService.open({ onFailure })])
+  const { store, trie } = await openParts(storePath, onFailure)
   try {
     const blocks = new BlockStore(store)
     await checkChain(store, blocks, genesis)
@@ -67,6 +67,15 @@ export const openChain = async (options: OpenChainOptions): Promise<OpenedChain>
     await store.close()
     throw error
   }
+}
+
+/** Both at once, for the start's sake; when one fails the other is given back. */
+const openParts = async (storePath: string, onFailure: (error: Error) => void) => {
+  const [store, trie] = await Promise.allSettled([Store.open(storePath), TrieService.open({ onFailure })])
+  if (store.status === 'fulfilled' && trie.status === 'fulfilled') return { store: store.value, trie: trie.value }
+  if (trie.status === 'fulfilled') await trie.value.close()
+  if (store.status === 'fulfilled') await store.value.close()
+  throw store.status === 'rejected' ? store.reason : (trie as PromiseRejectedResult).reason
 }
 
 const parts = ({ genesis }: OpenChainOptions, store: Store, blocks: BlockStore, genesisHash: Hex) => {
