@@ -10,6 +10,9 @@ import { accountsOf, type DevAccount, TEST_MNEMONIC } from './accounts.ts'
 import type { DevnetFlags } from './devnet.ts'
 import { namespacesOf, runNode } from './run-node.ts'
 
+/** A store that was cut short may still make a file while its folder goes. */
+const REMOVE = { recursive: true, force: true, maxRetries: 5, retryDelay: 20 }
+
 /** Starts a development chain; a temporary folder goes with it. */
 export const runDevnet = async (flags: DevnetFlags): Promise<void> => {
   const { accounts, validatorKey } = await accountsOf(flags.mnemonic ?? TEST_MNEMONIC, flags.accounts)
@@ -44,7 +47,7 @@ export const runDevnet = async (flags: DevnetFlags): Promise<void> => {
       else
         announceText(node, chainId, accounts, flags, temporary ? `${dataDir} (temporary, removed at the end)` : dataDir)
     },
-    ...(temporary && { cleanUp: () => rmSync(dataDir, { recursive: true, force: true }) }),
+    ...(temporary && { cleanUp: () => rmSync(dataDir, REMOVE) }),
   })
 }
 

@@ -28,15 +28,17 @@ export const runNode = async ({ flags, node, announce, cleanUp }: RunOptions): P
     if (ending) return
     ending = true
     process.exitCode = status
-    const cut = setTimeout(() => {
+    setTimeout(leave, STOP_MS)
+    void (running?.stop() ?? Promise.resolve()).catch(fail).finally(leave)
+  }
+  /** Whatever is in the way of cleaning up, the process ends here. */
+  const leave = (): never => {
+    try {
       cleanUp?.()
-      process.exit(status)
-    }, STOP_MS)
-    cut.unref()
-    void (running?.stop() ?? Promise.resolve()).catch(fail).finally(() => {
-      cleanUp?.()
-      process.exit()
-    })
+    } catch (error) {
+      fail(error)
+    }
+    process.exit()
   }
   const onFatal = (error: Error): void => {
     fail(error)
@@ -52,10 +54,9 @@ export const runNode = async ({ flags, node, announce, cleanUp }: RunOptions): P
     running = await startNode({ ...node, ...sharedOptions(flags) }, { logger, clock: systemClock, onFatal })
   } catch (error) {
     fail(error)
-    cleanUp?.()
-    process.exit(1)
+    leave()
   }
-  if (ending) return
+  if (ending || running === undefined) return
   announce(running)
   // Written at a clean exit otherwise, which a killed node never reaches.
   flushCompileCache()
