@@ -8,8 +8,12 @@ export const LIMITS = {
     unscannedBytes: 32 * 1024,
     nesting: 32,
     containers: 100_000,
+    /** A body full of addresses has fewer. */
+    values: 125_000,
     blockRange: 100,
     logResults: 10_000,
+    /** Data of the logs of one answer: a transaction can log twelve megabytes. */
+    logBytes: 32 * 1024 * 1024,
     logQueryMs: 10_000,
     feeHistoryBlocks: 1_024,
     feeHistoryPercentiles: 100,
@@ -30,6 +34,8 @@ export const LIMITS = {
     /** Of plain calls: chunks one request may come in, and answers written at once. */
     laneChunks: 8,
     laneWriteBytes: 256 * 1024,
+    /** Read from a connection while it waits for an answer. */
+    laneAheadBytes: 64 * 1024,
     renderedCacheBytes: 8 * 1024 * 1024,
   },
   call: {

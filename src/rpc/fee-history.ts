@@ -2,6 +2,7 @@ import type { ChainBlock, ChainView } from '../chain/types.ts'
 import { LIMITS } from '../config/limits.ts'
 import { effectiveGasPrice } from '../primitives/transaction.ts'
 import { toQuantity } from '../util/bytes.ts'
+import { turnOver } from '../util/turn.ts'
 import { type Codec, codec } from './codec.ts'
 import type { BlockNumberRef } from './codecs/block.ts'
 import { asArray } from './codecs/object.ts'
@@ -65,6 +66,7 @@ export const feeHistory = async (
   const ratios: number[] = []
   const rewards: string[][] = []
   for (let number = oldest; number <= last; number++) {
+    await turnOver()
     const block = await view.blockByNumber(number)
     if (block === undefined) throw serverError(`block ${number} is not available`)
     fees.push(toQuantity(block.header.baseFeePerGas ?? 0n))

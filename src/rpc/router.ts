@@ -1,5 +1,6 @@
 import { LIMITS } from '../config/limits.ts'
 import type { Logger } from '../util/logger.ts'
+import { turnOver } from '../util/turn.ts'
 import type { Context } from './context.ts'
 import {
   CODES,
@@ -34,7 +35,6 @@ export interface Router {
   handle(body: string, endpoint: Endpoint, charge?: (calls: number) => void): string | Promise<string>
 }
 
-const BATCH_SLICE_MS = 10
 const BATCH_LANES = 64
 
 const errorText = (id: string, error: RpcError): string => {
@@ -79,7 +79,14 @@ export const createRouter = ({ log, metrics = noMetrics }: RouterOptions): Route
       const result = invoke(method, params, endpoint.context)
       if (result instanceof Promise)
         return result.then(
-          value => succeed(name, startedMs, id, value),
+          value => {
+            // An answer that cannot be written is a failure too, and nobody waits for a rejection of this promise.
+            try {
+              return succeed(name, startedMs, id, value)
+            } catch (error) {
+              return failed(name, startedMs, id, error)
+            }
+          },
           error => failed(name, startedMs, id, error),
         )
       return succeed(name, startedMs, id, result)
@@ -108,7 +115,6 @@ export const createRouter = ({ log, metrics = noMetrics }: RouterOptions): Route
     ids: readonly (string | undefined)[],
   ): string | Promise<string> => {
     const answers: string[] = new Array(requests.length)
-    const startedMs = performance.now()
     let bytes = 0
     const take = (index: number, answer: string): void => {
       bytes += answer.length
@@ -118,7 +124,7 @@ export const createRouter = ({ log, metrics = noMetrics }: RouterOptions): Route
           : errorText(ids[index] ?? textOfId(requests[index]), TOO_LARGE)
     }
     const run = (index: number): string | Promise<string> => {
-      if (bytes > LIMITS.rpc.batchResponseBytes) return ' '
+      if (bytes > LIMITS.rpc.batchResponseBytes) return isNotification(requests[index]) ? '' : ' '
       return one(requests[index], endpoint, ids[index])
     }
     // Most batches hold only what answers at once: no promise for them.
@@ -126,8 +132,7 @@ export const createRouter = ({ log, metrics = noMetrics }: RouterOptions): Route
       const answer = run(index)
       if (typeof answer !== 'string') return finishBatch({ from: index + 1, first: { index, answer } })
       take(index, answer)
-      if (performance.now() - startedMs > BATCH_SLICE_MS && index + 1 < requests.length)
-        return finishBatch({ from: index + 1 })
+      if (index + 1 < requests.length && turnOver() !== undefined) return finishBatch({ from: index + 1 })
     }
     return joinAnswers(answers)
 
@@ -140,15 +145,16 @@ export const createRouter = ({ log, metrics = noMetrics }: RouterOptions): Route
     }): Promise<string> {
       let next = from
       const lane = async (): Promise<void> => {
-        let sliceMs = performance.now()
         while (next < requests.length) {
+          // Lanes that only wait for promises would have the thread to themselves: all of them share one turn.
+          const pause = turnOver()
+          if (pause !== undefined) {
+            await pause
+            continue
+          }
           const index = next++
           const answer = run(index)
           take(index, typeof answer === 'string' ? answer : await answer)
-          if (performance.now() - sliceMs > BATCH_SLICE_MS) {
-            await new Promise(resolve => setImmediate(resolve))
-            sliceMs = performance.now()
-          }
         }
       }
       const lanes: Promise<void>[] = first === undefined ? [] : [first.answer.then(answer => take(first.index, answer))]
@@ -217,6 +223,10 @@ const idToText = (id: unknown): string | undefined => {
   if (typeof id === 'string' || typeof id === 'boolean') return JSON.stringify(id)
   return id === undefined || id === null ? 'null' : undefined
 }
+
+/** Without an id nothing is answered; what is no request at all is. */
+const isNotification = (request: unknown): boolean =>
+  typeof request === 'object' && request !== null && !Array.isArray(request) && !('id' in request)
 
 const textOfId = (request: unknown): string => idToText((request as { id?: unknown }).id) ?? 'null'
 

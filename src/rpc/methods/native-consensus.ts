@@ -1,4 +1,5 @@
 import { LIMITS } from '../../config/limits.ts'
+import { turnOver } from '../../util/turn.ts'
 import { named, optional } from '../codec.ts'
 import { type BlockNumberRef, type BlockRef, blockNumber } from '../codecs/block.ts'
 import { ADDRESS_SCHEMA, full, hash } from '../codecs/scalars.ts'
@@ -28,6 +29,7 @@ const range = async ({ view }: Context, from: BlockNumberRef, to: BlockNumberRef
   if (first > last) throw invalidParams('invalid block range: from is after to')
   const blocks: string[] = []
   for (let number = first; number <= last; number++) {
+    await turnOver()
     const found = await view.blockByNumber(number)
     if (found === undefined) throw headerNotFound(number)
     blocks.push(await consensusBlockJson(view, found, full))

@@ -1,5 +1,17 @@
+import { RawJson } from '../json.ts'
 import { type MethodTable, method, namespaceOf } from '../method.ts'
 import { openRpcDocument } from '../openrpc.ts'
+
+/** It never changes, and making it takes a thousand times as long as sending it. */
+const documents = new WeakMap<MethodTable, RawJson>()
+const documentOf = (methods: MethodTable): RawJson => {
+  let document = documents.get(methods)
+  if (document === undefined) {
+    document = new RawJson(JSON.stringify(openRpcDocument(methods)))
+    documents.set(methods, document)
+  }
+  return document
+}
 
 /** What an endpoint serves, said by itself. */
 export const rpc = {
@@ -15,6 +27,6 @@ export const rpc = {
     summary: 'The OpenRPC document of this endpoint',
     params: [],
     result: { type: 'object' },
-    handler: ({ methods }) => openRpcDocument(methods),
+    handler: ({ methods }) => documentOf(methods),
   }),
 } satisfies MethodTable

@@ -157,3 +157,40 @@ describe('a handler that fails unexpectedly', () => {
     await own.stop()
   })
 })
+
+describe('turns', () => {
+  it('gives others their turn while a batch of slow answers is made', async () => {
+    const { createRouter } = await import('../../../src/rpc/router.ts')
+    const { method } = await import('../../../src/rpc/method.ts')
+    const spin = (ms: number): void => {
+      const end = performance.now() + ms
+      while (performance.now() < end);
+    }
+    const slow = method({ summary: '', params: [], result: {}, handler: () => spin(4) })
+    const router = createRouter({ log: { error() {} } as never })
+    const later = method({ summary: '', params: [], result: {}, handler: async () => spin(4) })
+    const endpoint = { methods: new Map([['slow', slow] as const, ['later', later] as const]), context: {} as never }
+    for (const name of ['slow', 'later']) {
+      let turns = 0
+      let isOver = false
+      const count = (): void => {
+        turns++
+        if (!isOver) setImmediate(count)
+      }
+      setImmediate(count)
+      await router.handle(JSON.stringify(Array.from({ length: 100 }, (_, id) => ({ id, method: name }))), endpoint)
+      isOver = true
+      // 400 ms of work in turns of 10 ms; a loop for each lane would have taken it in a handful.
+      expect(turns).toBeGreaterThan(15)
+    }
+  })
+
+  it('answers what cannot be written as JSON instead of rejecting', async () => {
+    const { createRouter } = await import('../../../src/rpc/router.ts')
+    const { method } = await import('../../../src/rpc/method.ts')
+    const odd = method({ summary: '', params: [], result: {}, handler: async () => 1n })
+    const router = createRouter({ log: { error() {} } as never })
+    const endpoint = { methods: new Map([['odd', odd] as const]), context: {} as never }
+    expect(await router.handle('{"id":1,"method":"odd"}', endpoint)).toContain('method handler crashed')
+  })
+})
