@@ -38,16 +38,23 @@ export interface Session {
   close(): void
 }
 
+interface Connection {
+  readonly entries: Map<Hex, Entry>
+  readonly send: (frame: Buffer) => void
+  /** What waits for ids to be sent. */
+  heldBytes: number
+  isClosed: boolean
+}
+
 interface Entry {
   readonly subscription: Subscription
   /** Everything of the frame up to the result. */
   readonly prefix: Buffer
-  readonly send: (frame: Buffer) => void
+  readonly connection: Connection
   /** null once the id was sent. */
   held: Buffer[] | null
 }
 
-const HELD_FRAMES = 10_000
 const SYNC_POLL_MS = 1_000
 
 /** An event's payload, made into bytes at most once however many subscribers there are. */
@@ -62,9 +69,14 @@ const once = (render: () => string): Payload => {
 }
 
 const deliver = (entry: Entry, payload: Payload): void => {
+  const { connection, held } = entry
   const frame = Buffer.concat([entry.prefix, payload()])
-  if (entry.held === null) entry.send(frame)
-  else if (entry.held.length < HELD_FRAMES) entry.held.push(frame)
+  if (held === null) connection.send(frame)
+  // Beyond what a connection may leave unread nothing is held back for it either.
+  else if (connection.heldBytes + frame.byteLength <= LIMITS.rpc.socketBacklogBytes) {
+    connection.heldBytes += frame.byteLength
+    held.push(frame)
+  }
 }
 
 /** Fans the chain's and the pool's events out to connections. */
@@ -102,19 +114,24 @@ export class SubscriptionHub {
 
   open(send: (frame: Buffer) => void): Session {
     const entries = new Map<Hex, Entry>()
+    const connection: Connection = { entries, send, heldBytes: 0, isClosed: false }
     return {
-      scope: () => this.#scope(entries, send),
+      scope: () => this.#scope(connection),
       close: () => {
+        connection.isClosed = true
         for (const entry of entries.values()) this.#remove(entry)
         entries.clear()
       },
     }
   }
 
-  #scope(entries: Map<Hex, Entry>, send: (frame: Buffer) => void): Scope {
+  #scope(connection: Connection): Scope {
+    const { entries, send } = connection
     const fresh: Entry[] = []
     return {
       subscribe: (namespace, subscription) => {
+        // A batch goes on after its connection is gone: nobody would ever end what it starts.
+        if (connection.isClosed) throw serverError('connection closed')
         if (entries.size >= LIMITS.rpc.subscriptionsPerSocket)
           throw serverError(
             `Maximum ${LIMITS.rpc.subscriptionsPerSocket} subscriptions are allowed for a websocket connection.`,
@@ -123,7 +140,7 @@ export class SubscriptionHub {
         const prefix = Buffer.from(
           `{"jsonrpc":"2.0","method":"${namespace}_subscription","params":{"subscription":"${id}","result":`,
         )
-        const entry: Entry = { subscription, prefix, send, held: [] }
+        const entry: Entry = { subscription, prefix, connection, held: [] }
         entries.set(id, entry)
         fresh.push(entry)
         this.#add(entry)
@@ -141,7 +158,10 @@ export class SubscriptionHub {
         for (const entry of fresh.splice(0)) {
           const held = entry.held ?? []
           entry.held = null
-          for (const frame of held) send(frame)
+          for (const frame of held) {
+            connection.heldBytes -= frame.byteLength
+            send(frame)
+          }
         }
       },
     }

@@ -88,6 +88,13 @@ const refuse = (socket: Duplex, { status, headers = '' }: Refusal): void => {
   socket.end(`HTTP/1.1 ${status}\r\n${headers}connection: close\r\ncontent-length: 0\r\n\r\n`)
 }
 
+/** Whether the text is a batch: its first sign after white space is a bracket. */
+const startsArray = (text: Buffer): boolean => {
+  let at = 0
+  while (at < text.byteLength && (text[at] as number) <= 0x20) at++
+  return text[at] === 0x5b
+}
+
 const serve = (client: WebSocket, request: IncomingMessage, options: WsOptions): void => {
   const { router, hub, endpoint, buckets, log } = options
   const address = request.socket.remoteAddress ?? ''
@@ -123,7 +130,7 @@ const serve = (client: WebSocket, request: IncomingMessage, options: WsOptions):
   client.on('message', (message: Buffer) => {
     if (buckets !== undefined && !buckets.allows(address)) return send(RATE_LIMITED)
     // A batch may be answered after the next message: it holds back its own subscriptions only.
-    const isBatch = message[0] === 0x5b
+    const isBatch = startsArray(message)
     const scope = isBatch ? session.scope() : plainScope
     const answer = router.handle(message.toString('utf8'), isBatch ? endpointOf(scope) : plain, charge)
     if (typeof answer !== 'string') return void later(answer, scope)

@@ -2,6 +2,7 @@ import { request } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
 import { LIMITS } from '../../../src/config/limits.ts'
 import { NETWORKS } from '../../../src/config/networks.ts'
+import { SubscriptionHub } from '../../../src/rpc/subscriptions.ts'
 import type { Hex } from '../../../src/util/bytes.ts'
 import { signedTransaction } from '../../support/rpc/memory-chain.ts'
 import { Rig } from '../../support/rpc/rig.ts'
@@ -281,4 +282,35 @@ it('closes with 1001 and within a second when the node stops', async () => {
   await rig.stop()
   expect(await socket.closed).toBe(1001)
   expect(performance.now() - startedMs).toBeLessThan(1_000)
+})
+
+describe('a connection that is gone', () => {
+  it('leaves no subscription behind, also by a batch that goes on without it', async () => {
+    await start()
+    const hub = new SubscriptionHub({ view: rig.chain, pool: rig.pool })
+    const session = hub.open(() => {})
+    const scope = session.scope()
+    scope.subscribe('eth', { kind: 'newHeads' })
+    session.close()
+    expect(() => scope.subscribe('eth', { kind: 'newHeads' })).toThrow('connection closed')
+    expect(hub.size).toBe(0)
+    hub.close()
+  })
+
+  it('is held nothing back for beyond what it may leave unread', async () => {
+    await start()
+    const hub = new SubscriptionHub({ view: rig.chain, pool: rig.pool })
+    let bytes = 0
+    const session = hub.open(frame => {
+      bytes += frame.byteLength
+    })
+    const scope = session.scope()
+    for (let i = 0; i < 1_000; i++) scope.subscribe('eth', { kind: 'newHeads' })
+    for (let i = 0; i < 40; i++) rig.chain.append()
+    scope.release()
+    expect(bytes).toBeLessThanOrEqual(LIMITS.rpc.socketBacklogBytes)
+    expect(bytes).toBeGreaterThan(LIMITS.rpc.socketBacklogBytes / 2)
+    session.close()
+    hub.close()
+  })
 })
