@@ -80,8 +80,8 @@ class Lane {
     this.#rest = this.#rest === undefined ? chunk : Buffer.concat([this.#rest, chunk])
     this.#chunks++
     if (!this.#isWaiting) this.#run()
-    // Whoever sends faster than it is answered waits: nothing is read meanwhile.
-    else if (this.#rest.byteLength > LIMITS.rpc.bodyBytes) this.#socket.pause()
+    // Whoever sends faster than it is answered waits: nothing is read meanwhile, for each chunk copies all that waits.
+    else if (this.#rest.byteLength > LIMITS.rpc.laneAheadBytes) this.#socket.pause()
   }
 
   readonly #onEnd = (): void => {

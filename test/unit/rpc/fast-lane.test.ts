@@ -1,6 +1,9 @@
+import { EventEmitter } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import { Duplex } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { LIMITS } from '../../../src/config/limits.ts'
+import { attachFastLane } from '../../../src/rpc/fast-lane.ts'
 import { plainCallLength } from '../../../src/rpc/plain-head.ts'
 import { Rig } from '../../support/rpc/rig.ts'
 
@@ -185,5 +188,33 @@ describe('one connection', () => {
     socket.resume()
     await until(() => bytes > calls * 200_000)
     expect(statuses()).toHaveLength(calls)
+  })
+})
+
+describe('bytes that come before the answer', () => {
+  it('are left in the socket beyond a little: each further chunk would copy all of them', async () => {
+    let finish: (answer: string) => void = () => {}
+    const answer = new Promise<string>(resolve => {
+      finish = resolve
+    })
+    const server = new EventEmitter()
+    server.on('connection', () => {})
+    attachFastLane(server as never, {
+      router: { handle: () => answer },
+      endpoint: undefined as never,
+      hosts: ['*'],
+    })
+    const peer = new Duplex({ read() {}, write: (_chunk, _encoding, done) => done() })
+    Object.assign(peer, { setNoDelay() {}, setTimeout() {} })
+    server.emit('connection', peer)
+    peer.push(post(CALL))
+    await pause()
+    peer.push(Buffer.alloc(LIMITS.rpc.laneAheadBytes + 1))
+    await pause()
+    expect(peer.isPaused()).toBe(true)
+    finish(ANSWER)
+    await pause()
+    expect(peer.isPaused()).toBe(false)
+    peer.destroy()
   })
 })
