@@ -3,9 +3,11 @@ import type { DecodedTransaction } from '../primitives/transaction.ts'
 import { encodeTransaction, signingPayload, type UnsignedTransaction } from '../primitives/transaction-encoding.ts'
 import { suggestedGasPrice } from '../rules/base-fee.ts'
 import { concatBytes, EMPTY_BYTES, type Hex } from '../util/bytes.ts'
+import { Mutex } from '../util/mutex.ts'
 import { checkFees, messageFromArgs, type TransactionArgs } from './codecs/call.ts'
 import type { Context } from './context.ts'
 import { serverError } from './errors.ts'
+import type { Wallet } from './ports.ts'
 
 /** EIP-191, version 0x45: what `eth_sign` signs, so that it can never be a transaction. */
 export const personalDigest = (message: Uint8Array): Uint8Array =>
@@ -39,22 +41,25 @@ const feesOf = ({ view }: Context, args: TransactionArgs): Fees => {
   return { type: args.accessList === undefined ? 0 : 1, maxFeePerGas: price, maxPriorityFeePerGas: price }
 }
 
+const gasOf = async ({ view, calls }: Context, from: Hex, args: TransactionArgs): Promise<bigint> =>
+  args.gas ?? calls.estimateGas({ message: messageFromArgs({ ...args, from }), number: view.head().header.number })
+
 /** Fills what the caller left open (gas by estimate, nonce from the pool), signs, and answers the signed transaction. */
 export const signTransaction = async (
   context: Context,
   from: Hex,
   args: TransactionArgs,
 ): Promise<DecodedTransaction> => {
-  const { view, pool, calls, wallet } = context
+  const { view, pool, wallet } = context
   const { chainId } = view.params
   if (args.chainId !== undefined && args.chainId !== BigInt(chainId))
     throw serverError(`chainId does not match node's (have=${args.chainId}, want=${chainId})`)
-  const number = view.head().header.number
+  const gasLimit = await gasOf(context, from, args)
   const unsigned: UnsignedTransaction = {
     ...feesOf(context, args),
     chainId,
     nonce: args.nonce ?? pool.nextNonce(from),
-    gasLimit: args.gas ?? (await calls.estimateGas({ message: messageFromArgs({ ...args, from }), number })),
+    gasLimit,
     to: args.to ?? null,
     value: args.value ?? 0n,
     data: args.data ?? EMPTY_BYTES,
@@ -66,6 +71,31 @@ export const signTransaction = async (
     r: signature.subarray(0, 32),
     s: signature.subarray(32, 64),
   })
+}
+
+/** A turn for each account of a wallet; wallets hold few accounts. */
+const turns = new WeakMap<Wallet, Map<Hex, Mutex>>()
+
+const turnOf = (wallet: Wallet, account: Hex): Mutex => {
+  let accounts = turns.get(wallet)
+  if (accounts === undefined) {
+    accounts = new Map()
+    turns.set(wallet, accounts)
+  }
+  let turn = accounts.get(account)
+  if (turn === undefined) {
+    turn = new Mutex()
+    accounts.set(account, turn)
+  }
+  return turn
+}
+
+/** Signs and submits. Between the choice of a nonce and the pool's knowing of it nothing else of the account may choose one. */
+export const sendTransaction = async (context: Context, from: Hex, args: TransactionArgs): Promise<Hex> => {
+  const filled = { ...args, gas: await gasOf(context, from, args) }
+  return turnOf(context.wallet, from).run(async () =>
+    context.pool.submit((await signTransaction(context, from, filled)).raw),
+  )
 }
 
 /** r, s and v (27 or 28). */

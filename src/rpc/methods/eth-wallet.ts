@@ -2,7 +2,7 @@ import { bytesToHex } from '../../util/bytes.ts'
 import { callObject, checkFees } from '../codecs/call.ts'
 import { address, DATA_SCHEMA, data, HASH_SCHEMA } from '../codecs/scalars.ts'
 import { type MethodTable, method } from '../method.ts'
-import { ownAccount, requireFees, signMessage, signTransaction } from '../signing.ts'
+import { ownAccount, requireFees, sendTransaction, signMessage, signTransaction } from '../signing.ts'
 
 /** Keys of the node's own key store; a public node has none and answers `unknown account` (SPEC 4.1, point 7). */
 export const ethWallet = {
@@ -30,7 +30,7 @@ export const ethWallet = {
     notes: 'Gas, nonce and price are filled in where they are absent.',
     handler: async (context, args) => {
       checkFees(args)
-      return context.pool.submit((await signTransaction(context, ownAccount(context, args.from), args)).raw)
+      return sendTransaction(context, ownAccount(context, args.from), args)
     },
   }),
 } satisfies MethodTable

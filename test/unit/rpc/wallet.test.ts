@@ -60,3 +60,12 @@ it('refuses another chain, and accounts it does not hold', async () => {
   expect(await rig.failure('eth_sendTransaction', [{ to }])).toBe('-32000 unknown account')
   expect(await rig.result('eth_accounts')).toEqual([SENDER])
 })
+
+it('gives each of many transactions sent at once its own nonce', async () => {
+  const before = await rig.result<string>('eth_getTransactionCount', [SENDER, 'pending'])
+  const hashes = await Promise.all(
+    ['0x1', '0x2', '0x3', '0x3'].map(value => rig.result<Hex>('eth_sendTransaction', [{ from: SENDER, to, value }])),
+  )
+  const nonces = hashes.map(hash => rig.pool.get(hash)?.nonce)
+  expect(nonces.sort()).toEqual([0, 1, 2, 3].map(more => Number(before) + more))
+})
