@@ -11,11 +11,13 @@ import type { ChainBlock, ChainReadError, LogEntry, LogQuery } from './types.ts'
 export interface LogQueryLimits {
   readonly results: number
   readonly timeoutMs: number
+  /** Data of all logs together; `LIMITS.rpc.logBytes` by default. */
+  readonly bytes?: number
   nowMs(): number
 }
 
 /**
- * Logs of committed blocks, ascending by block and index. Throws TOO_MANY_RESULTS or QUERY_TIMEOUT. Every step awaits the
+ * Logs of committed blocks, ascending by block and index. Throws TOO_MANY_RESULTS, RESULTS_TOO_LARGE or QUERY_TIMEOUT. Every step awaits the
  * store, so a long query leaves room for other work between blocks.
  */
 export const queryLogs = async (
@@ -25,6 +27,8 @@ export const queryLogs = async (
   limits: LogQueryLimits,
 ): Promise<readonly LogEntry[]> => {
   const found: LogEntry[] = []
+  const limitBytes = limits.bytes ?? LIMITS.rpc.logBytes
+  let bytes = 0
   const deadlineMs = limits.nowMs() + limits.timeoutMs
   const checkTime = () => {
     if (limits.nowMs() > deadlineMs) throw readError({ code: 'QUERY_TIMEOUT', timeoutMs: limits.timeoutMs })
@@ -32,7 +36,10 @@ export const queryLogs = async (
   for await (const number of candidateBlocks(store, query, checkTime)) {
     const [block, receipts] = await Promise.all([blocks.block(number), blocks.receipts(number)])
     if (block === undefined || receipts === undefined) continue
+    const before = found.length
     collectLogs(block, receipts, query, found, limits.results)
+    for (const log of found.slice(before)) bytes += log.data.byteLength
+    if (bytes > limitBytes) throw readError({ code: 'RESULTS_TOO_LARGE', limitBytes })
     checkTime()
   }
   return found

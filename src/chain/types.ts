@@ -47,6 +47,7 @@ export interface LogEntry extends Log {
 export type ChainReadError =
   | { readonly code: 'MISSING_STATE'; readonly root: Hex }
   | { readonly code: 'TOO_MANY_RESULTS'; readonly limit: number }
+  | { readonly code: 'RESULTS_TOO_LARGE'; readonly limitBytes: number }
   | { readonly code: 'QUERY_TIMEOUT'; readonly timeoutMs: number }
   /** More queries wait than may; the caller may try later. */
   | { readonly code: 'QUERY_QUEUE_FULL'; readonly limit: number }

@@ -84,6 +84,7 @@ export const DOMAIN_ERRORS: { readonly [Code in DomainError['code']]: (detail: D
   // reads (chain/types.ts)
   MISSING_STATE: ({ root }) => serverError(`missing trie node ${root.slice(2)} (path )`),
   TOO_MANY_RESULTS: ({ limit }) => serverError(`query returned more than ${limit} results`),
+  RESULTS_TOO_LARGE: ({ limitBytes }) => serverError(`query returned more than ${limitBytes} bytes of log data`),
   QUERY_TIMEOUT: () => serverError('query timeout exceeded'),
   QUERY_QUEUE_FULL: () => serverError('too many log queries are waiting, try again later'),
   TRIE_BUSY: () => serverError('too many proofs are waiting, try again later'),

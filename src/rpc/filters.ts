@@ -1,7 +1,8 @@
-import type { ChainView, LogEntry, PoolPort } from '../chain/types.ts'
+import type { ChainReadError, ChainView, LogEntry, PoolPort } from '../chain/types.ts'
 import { LIMITS } from '../config/limits.ts'
 import type { Hex } from '../util/bytes.ts'
 import { isCoded } from '../util/errors.ts'
+import { turnOver } from '../util/turn.ts'
 import type { LogCriteria } from './codecs/filter.ts'
 import { serverError } from './errors.ts'
 import { randomId } from './ids.ts'
@@ -19,6 +20,9 @@ export interface FilterOptions {
   readonly pool: PoolPort
   readonly nowMs?: () => number
 }
+
+/** What a smaller range may cure. */
+const TOO_MUCH: ReadonlySet<string> = new Set<ChainReadError['code']>(['TOO_MANY_RESULTS', 'RESULTS_TOO_LARGE'])
 
 const notFound = () => serverError('filter not found')
 
@@ -112,7 +116,7 @@ export class Filters {
     const { addresses, topics, toBlock: end } = filter.criteria
     const head = this.#view.head().header.number
     const fromBlock = filter.next
-    let toBlock = typeof end === 'number' ? Math.min(end, head) : head
+    let toBlock = end === 'earliest' ? 0 : typeof end === 'number' ? Math.min(end, head) : head
     if (fromBlock > toBlock) return []
     // Claimed before the wait, so that two polls at once do not answer the same logs.
     filter.next = toBlock + 1
@@ -120,7 +124,7 @@ export class Filters {
       try {
         return await this.#view.logs({ fromBlock, toBlock, addresses, topics })
       } catch (error) {
-        const canShrink = isCoded(error) && error.code === 'TOO_MANY_RESULTS' && toBlock > fromBlock
+        const canShrink = isCoded(error) && TOO_MUCH.has(error.code) && toBlock > fromBlock
         if (!canShrink) {
           filter.next = fromBlock
           throw error
@@ -138,6 +142,7 @@ export class Filters {
     filter.next = to + 1
     const hashes: Hex[] = []
     for (let number = from; number <= to; number++) {
+      await turnOver()
       const block = await this.#view.blockByNumber(number)
       if (block !== undefined) hashes.push(block.hash)
     }

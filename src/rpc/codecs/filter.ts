@@ -64,8 +64,9 @@ export const parseLogCriteria = (value: unknown): LogCriteria => {
   const object = asObject(value, 'filters.input')
   const criteria: LogCriteria = {
     blockHash: member(object, 'blockHash', parseHash),
-    fromBlock: member(object, 'fromBlock', blockNumber.parse),
-    toBlock: member(object, 'toBlock', blockNumber.parse),
+    // Without the name: a tag that is refused is refused in the words of SPEC 2.2 here too.
+    fromBlock: plainMember(object, 'fromBlock', blockNumber.parse),
+    toBlock: plainMember(object, 'toBlock', blockNumber.parse),
     addresses: plainMember(object, 'address', parseAddresses) ?? [],
     topics: plainMember(object, 'topics', parseTopics) ?? [],
   }

@@ -58,6 +58,7 @@ const fixed = (value: unknown, digits: number, type: string): Hex => {
   )
     return value.toLowerCase() as Hex
   const hex = parseHex(value, type)
+  if (hex.length === digits + 2) return hex
   return fail(`hex string has length ${hex.length - 2}, want ${digits} for ${type}`)
 }
 

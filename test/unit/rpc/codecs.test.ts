@@ -67,6 +67,7 @@ describe('fixed sizes', () => {
   })
   it.each([
     [address, '0xabc', '! hex string of odd length'],
+    [address, `0X${'aB'.repeat(20)}`, `0x${'ab'.repeat(20)}`],
     [address, '0xab', '! hex string has length 2, want 40 for common.Address'],
     [address, HASH, '! hex string has length 64, want 40 for common.Address'],
     [address, ADDRESS.slice(2), '! hex string without 0x prefix'],
@@ -187,7 +188,7 @@ describe('filter', () => {
     [{ address: [5] }, '! non-string address at index 0'],
     [{ topics: [5] }, '! invalid topic(s)'],
     [{ topics: [null, null, null, null, null] }, '! exceed max topics'],
-    [{ fromBlock: 'finalized' }, '! fromBlock: hex string without 0x prefix'],
+    [{ fromBlock: 'finalized' }, '! hex string without 0x prefix'],
   ])('%j', (value, want) => {
     expect(outcome(logFilter, value)).toBe(want)
   })

@@ -25,6 +25,7 @@ const TEXTS: Record<string, readonly [object, string]> = {
   OVERRIDE_CONFLICT: [{ address: '0xab' }, "-32000 account 0xab has both 'state' and 'stateDiff'"],
   CALL_QUEUE_FULL: [{ limit: 1 }, '-32000 too many calls are waiting, try again later'],
   MISSING_STATE: [{ root: '0xabcd' }, '-32000 missing trie node abcd (path )'],
+  RESULTS_TOO_LARGE: [{ limitBytes: 1_000 }, '-32000 query returned more than 1000 bytes of log data'],
   TOO_MANY_RESULTS: [{ limit: 10_000 }, '-32000 query returned more than 10000 results'],
   QUERY_TIMEOUT: [{ timeoutMs: 1 }, '-32000 query timeout exceeded'],
   QUERY_QUEUE_FULL: [{ limit: 1 }, '-32000 too many log queries are waiting, try again later'],
