@@ -4,6 +4,7 @@ import { receiptsRoot, transactionsRoot } from '../primitives/roots.ts'
 import { verifyState } from '../state/verify.ts'
 import type { Store } from '../storage/store.ts'
 import { bytesEqual, type Hex } from '../util/bytes.ts'
+import { isCoded } from '../util/errors.ts'
 import { BlockStore } from './block-store.ts'
 
 export interface VerifyProgress {
@@ -41,21 +42,36 @@ export const verifyChain = async (
   }
   let transactions = 0
   for (let number = options.from; number <= head; number++) {
-    transactions += await verifyBlock(blocks, number, problem => tell(number, problem))
+    transactions += await readable(number, tell, () => verifyBlock(blocks, number, problem => tell(number, problem)))
     if (number % 1_000 === 0) options.onProgress?.({ part: 'blocks', done: number, of: head })
   }
-  const block = await blocks.block(head)
+  const hash = await readable<Hex | 0>(head, tell, async () => (await blocks.block(head))?.hash ?? 0)
   const state = await verifyState(store, ({ accounts }) =>
     options.onProgress?.({ part: 'state', done: accounts, of: undefined }),
   )
   for (const { kind, ...fields } of state.problems) tell(head, `${kind} ${JSON.stringify(fields)}`)
   return {
     head,
-    hash: block?.hash ?? '0x',
+    hash: hash === 0 ? '0x' : hash,
     blocks: head - options.from + 1,
     transactions,
     accounts: state.accounts,
     problems,
+  }
+}
+
+/** A row that cannot be decoded is one more problem, not the end: 0 then. What the database itself refuses to read ends it. */
+const readable = async <T>(
+  number: number,
+  tell: (number: number, problem: string) => void,
+  work: () => Promise<T>,
+): Promise<T | 0> => {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof Error) || (isCoded(error) && error.code.startsWith('STORE_'))) throw error
+    tell(number, `cannot be read: ${error.message}`)
+    return 0
   }
 }
 

@@ -8,7 +8,7 @@ import { type Block, sealBlock } from '../../../src/primitives/block.ts'
 import type { Header } from '../../../src/primitives/header.ts'
 import { BUCKETS } from '../../../src/storage/buckets.ts'
 import { numberKey } from '../../../src/storage/keys.ts'
-import type { Hex } from '../../../src/util/bytes.ts'
+import { type Hex, hexToBytes } from '../../../src/util/bytes.ts'
 import {
   ACCOUNT_KEYS,
   ACCOUNTS,
@@ -200,5 +200,26 @@ test.each([
     await batch.write()
     const { problems } = await verifyChain(chain.store, { from: 0 })
     expect(problems.join('\n')).toMatch(problem)
+  }),
+)
+
+test.each([
+  ['header', BUCKETS.header],
+  ['body', BUCKETS.body],
+  ['receipts', BUCKETS.receipts],
+  ['certificate', BUCKETS.certificate],
+] as const)('verification names a %s row that cannot be read, and goes on behind it', (_, bucket) =>
+  withChain(async chain => {
+    for (let nonce = 0; nonce < 3; nonce++) {
+      await send(chain, nonce)
+      await chain.mine()
+    }
+    const batch = chain.store.batch()
+    batch.put(bucket, numberKey(1), Uint8Array.of(1, 2, 3))
+    batch.del(BUCKETS.blockNumber, hexToBytes(chain.chain.headBlock.hash))
+    await batch.write()
+    const { problems } = await verifyChain(chain.store, { from: 0 })
+    expect(problems.join('\n')).toMatch(/block 1: cannot be read/)
+    expect(problems.join('\n')).toMatch(/block 3: lookup of its hash/)
   }),
 )
