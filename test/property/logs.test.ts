@@ -87,7 +87,7 @@ test('too many results and too much time are refused', () =>
       })
       await expect(
         queryLogs(chain.store, chain.blocks, query, { ...limits, results: 10, bytes: -1 }),
-      ).rejects.toMatchObject({ code: 'RESULTS_TOO_LARGE', limitBytes: -1 })
+      ).rejects.toMatchObject({ detail: { code: 'RESULTS_TOO_LARGE', limitBytes: -1 } })
       let now = 0
       const slow = { results: 10, timeoutMs: 1_000, nowMs: () => (now += 900) }
       await expect(queryLogs(chain.store, chain.blocks, query, slow)).rejects.toMatchObject({ code: 'QUERY_TIMEOUT' })
