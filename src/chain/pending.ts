@@ -43,27 +43,43 @@ export interface PendingState extends PendingBlock {
  */
 export class Pending {
   readonly #options: PendingOptions
+  /** Built, or being built. */
   #kept: Kept | undefined
+  /** Asked for, and not begun. */
+  #waiting: Promise<PendingState> | undefined
 
   constructor(options: PendingOptions) {
     this.#options = options
   }
 
+  /** One build at most waits for its turn: whoever asks meanwhile shares it, so that no queue of them stands before the next block. */
   state(): Promise<PendingState> {
-    const { chain, pool } = this.#options
-    const head = chain.headBlock
-    const version = pool.version()
-    // An idle chain in instant mode has the same head for hours: time goes on in its pending block all the same.
-    const timestamp = this.#timestampAfter(head)
+    if (this.#waiting) return this.#waiting
+    const { chain } = this.#options
     const kept = this.#kept
-    if (kept?.head === head.hash && kept.version === version && kept.timestamp === timestamp) return kept.state
-    const made: Kept = { head: head.hash, version, timestamp, state: chain.onHead(parent => this.#build(parent)) }
-    this.#kept = made
-    // A failure is told to those who waited for it; the next who asks gets another try.
-    made.state.catch(() => {
-      if (this.#kept === made) this.#kept = undefined
+    if (kept && this.#isCurrent(kept)) return kept.state
+    const state = chain.onHead(parent => {
+      const made = { ...this.#place(parent), state }
+      this.#waiting = undefined
+      this.#kept = made
+      // A failure is told to those who waited for it; the next who asks gets another try.
+      state.catch(() => {
+        if (this.#kept === made) this.#kept = undefined
+      })
+      return this.#build(parent)
     })
-    return made.state
+    this.#waiting = state
+    return state
+  }
+
+  #isCurrent({ head, version, timestamp }: Kept): boolean {
+    const now = this.#place(this.#options.chain.headBlock)
+    return now.head === head && now.version === version && now.timestamp === timestamp
+  }
+
+  /** An idle chain in instant mode has the same head for hours: time goes on in its pending block all the same. */
+  #place(parent: ChainBlock): Omit<Kept, 'state'> {
+    return { head: parent.hash, version: this.#options.pool.version(), timestamp: this.#timestampAfter(parent) }
   }
 
   #timestampAfter({ header }: ChainBlock): number {

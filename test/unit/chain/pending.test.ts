@@ -67,3 +67,31 @@ test('a build that failed is tried again by the next who asks', () =>
     broken = false
     expect((await pending.state()).block.header.number).toBe(1)
   }))
+
+test('however many ask while the pool moves, one build at most waits: blocks are not held up behind a queue of them', () =>
+  withChain(async chain => {
+    let version = 0
+    let builds = 0
+    const pending = new Pending({
+      ...chain,
+      pool: {
+        select(baseFee) {
+          builds++
+          return chain.pool.service.select(baseFee)
+        },
+        version: () => version,
+      },
+      coinbase: VALIDATOR,
+    })
+    const asked: Promise<unknown>[] = []
+    for (; version < 100; version++) {
+      asked.push(pending.state())
+      if (version % 10 === 0) await Promise.resolve()
+    }
+    await Promise.all(asked)
+    expect(builds).toBeLessThanOrEqual(2)
+    await pending.state()
+    const before = builds
+    await pending.state()
+    expect(builds).toBe(before)
+  }))
