@@ -63,7 +63,7 @@ type DomainError =
   | WalletError
 type ProofError =
   | Extract<StateError, { readonly code: 'PROOF_TOO_DEEP' }>
-  | Extract<TrieError, { readonly code: 'TRIE_BUSY' }>
+  | Extract<TrieError, { readonly code: 'TRIE_BUSY' | 'TRIE_UNKNOWN_ROOT' }>
 type Detail<Code extends string> = Extract<DomainError, { readonly code: Code }>
 
 /** The one table from domain code to code and text. Clients match these texts: SPEC 7, DESIGN 7 and 8, reference/kaia-behaviour.md 1.1 and 1.4. */
@@ -88,6 +88,8 @@ export const DOMAIN_ERRORS: { readonly [Code in DomainError['code']]: (detail: D
   QUERY_TIMEOUT: () => serverError('query timeout exceeded'),
   QUERY_QUEUE_FULL: () => serverError('too many log queries are waiting, try again later'),
   TRIE_BUSY: () => serverError('too many proofs are waiting, try again later'),
+  // Each time the proof had its turn, the head had moved past the block it was for.
+  TRIE_UNKNOWN_ROOT: () => serverError('blocks come faster than proofs are made, try again later'),
   PROOF_TOO_DEEP: () => serverError('too much has changed since that block for a proof in its state'),
   // submission (txpool/errors.ts, primitives/transaction.ts, crypto/sender.ts)
   TRANSACTION_MALFORMED: ({ reason }) => serverError(reason),

@@ -30,6 +30,10 @@ const TEXTS: Record<string, readonly [object, string]> = {
   QUERY_TIMEOUT: [{ timeoutMs: 1 }, '-32000 query timeout exceeded'],
   QUERY_QUEUE_FULL: [{ limit: 1 }, '-32000 too many log queries are waiting, try again later'],
   TRIE_BUSY: [{ limit: 1 }, '-32000 too many proofs are waiting, try again later'],
+  TRIE_UNKNOWN_ROOT: [
+    { asked: '0x', standing: '0x' },
+    '-32000 blocks come faster than proofs are made, try again later',
+  ],
   PROOF_TOO_DEEP: [{ limit: 1 }, '-32000 too much has changed since that block for a proof in its state'],
   RECOVERY_QUEUE_FULL: [{ limit: 1 }, '-32000 too many transactions are waiting, try again later'],
   RECOVERY_FAILED: [{ reason: '' }, '-32000 the sender could not be recovered, try again later'],
