@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { LIMITS } from '../../src/config/limits.ts'
 import { bytesToHex, type Hex, hexToBytes } from '../../src/util/bytes.ts'
 import { type RpcFailure, rpc } from '../support/devnet.ts'
 import { balanceCall, deployToken, receiptOf, signerOf, type Token } from '../support/load.ts'
-import { type NodeProcess, type Ready, sleep, spawnNode } from '../support/node-process.ts'
+import { eventually, type NodeProcess, type Ready, sleep, spawnNode } from '../support/node-process.ts'
 import { Socket } from '../support/rpc/socket.ts'
 
 /** `LOOP_SECONDS=30` for figures worth reading; prints one JSON line. */
 const SECONDS = Number(process.env['LOOP_SECONDS'] ?? 2)
-const BLOCK_MS = 500
+const BLOCK_MS = 250
 /** JUMPDEST, PUSH1 0, JUMP: 12 gas a round, for ever. */
 const LOOP = '0x5b600056'
 const GAS = '0x5f5e100' // 100,000,000
@@ -178,6 +179,41 @@ test('eth_getLogs over everything, with all the alternatives a filter takes', { 
   heldUpNobody(watched)
 })
 
+test('eth_getLogs with nearly as many results as there may be, over and over', { timeout: 90_000 }, async () => {
+  // PUSH2 3000, JUMPDEST, PUSH0, PUSH0, LOG0, PUSH1 1, SWAP1, SUB, DUP1, PUSH1 3, JUMPI, STOP.
+  const noisy = hexToBytes('0x610bb85b5f5fa0600190038060035700')
+  const signed = signerOf(ready.accounts[2]?.privateKey ?? '0x', ready.chainId)
+  const sent = [0, 1, 2].map(nonce => signed({ nonce, to: null, data: noisy, gasLimit: 3_000_000n }))
+  for (const { raw } of sent) await rpc(ready.http, 'eth_sendRawTransaction', [raw])
+  for (const { hash } of sent) await receiptOf(ready.http, hash)
+  const sizes = new Set<boolean>()
+  const body = JSON.stringify({ id: 1, method: 'eth_getLogs', params: [{ fromBlock: '0x0' }] })
+  const watched = await during(isOver =>
+    Promise.all(
+      Array.from({ length: 2 }, async () => {
+        while (!isOver()) {
+          const response = await fetch(ready.http, {
+            method: 'POST',
+            headers: { 'content-type': 'application/json' },
+            body,
+          })
+          // Not decoded: that would hold up the client that measures.
+          sizes.add((await response.arrayBuffer()).byteLength > 2_000_000)
+        }
+      }),
+    ),
+  )
+  report('9,000 logs', watched)
+  expect([...sizes]).toEqual([true])
+  heldUpNobody(watched)
+  await rpc(ready.http, 'eth_sendRawTransaction', [
+    signed({ nonce: 3, to: null, data: noisy, gasLimit: 3_000_000n }).raw,
+  ])
+  await expect
+    .poll(() => errorOf('eth_getLogs', [{ fromBlock: '0x0' }]), { timeout: 10_000 })
+    .toBe('-32000 query returned more than 10000 results')
+})
+
 test('a transaction that never ends costs its sender all the gas it may run with, and others are answered meanwhile', {
   timeout: 90_000,
 }, async () => {
@@ -192,4 +228,49 @@ test('a transaction that never ends costs its sender all the gas it may run with
   expect(Number(receipt.gasUsed)).toBeGreaterThan(99_000_000)
   // It is executed on the way to its block, so that one may come late; nothing else does.
   expect(at(watched.head, 0.9), 'ms of eth_blockNumber').toBeLessThan(500)
+})
+
+const flood = async (batches: number, method: string, params: readonly unknown[]): Promise<readonly string[]> => {
+  const body = JSON.stringify(Array.from({ length: 100 }, (_, id) => ({ id, method, params })))
+  const answers = await Promise.all(
+    Array.from({ length: batches }, async () => {
+      const response = await fetch(ready.http, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body,
+      })
+      return (await response.json()) as { error?: { message: string } }[]
+    }),
+  )
+  return [...new Set(answers.flat().map(({ error }) => error?.message ?? 'answered'))]
+}
+
+test('more proofs, log queries and calls at once than may wait are refused in words', { timeout: 90_000 }, async () => {
+  const BUSY = /^(answered|too many .* waiting, try again later)$/
+  const owner = ready.accounts[0]?.address
+  await eventually(
+    'a chain long enough for a wide query',
+    async () =>
+      Number(await rpc<Hex>(ready.http, 'eth_blockNumber')) > LIMITS.chain.logSliceBlocks ? true : undefined,
+    { withinMs: 60_000, everyMs: 200 },
+  )
+  for (const [method, params] of [
+    ['eth_getProof', [token.address, [], 'latest']],
+    ['eth_getLogs', [{ fromBlock: '0x0', address: token.address }]],
+  ] as const) {
+    const texts = await flood(8, method, params)
+    expect(texts, method).toContain('answered')
+    expect(
+      texts.filter(text => !BUSY.test(text)),
+      method,
+    ).toEqual([])
+  }
+  const head = Number(await rpc<Hex>(ready.http, 'eth_blockNumber'))
+  const call = [{ to: token.address, data: bytesToHex(balanceCall(owner ?? '0x')) }, 'latest']
+  const texts = await flood(80, 'eth_call', call)
+  expect(texts.filter(text => !BUSY.test(text))).toEqual([])
+  await eventually('the next block', async () =>
+    Number(await rpc<Hex>(ready.http, 'eth_blockNumber')) > head ? true : undefined,
+  )
+  expect(await rpc(ready.http, 'eth_call', call), 'room again').toMatch(/^0x/)
 })

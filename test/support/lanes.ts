@@ -76,6 +76,8 @@ export class SocketLane implements Lane {
   #frames: string[] = []
   #arrived: () => void = () => {}
   #isOpen = true
+  #closeCode = 0
+  readonly #openedMs = performance.now()
 
   private constructor(raw: WebSocket) {
     this.#raw = raw
@@ -83,8 +85,9 @@ export class SocketLane implements Lane {
       this.#frames.push(String(data))
       this.#arrived()
     })
-    raw.on('close', () => {
+    raw.on('close', code => {
       this.#isOpen = false
+      this.#closeCode = code
       this.#arrived()
     })
   }
@@ -101,7 +104,11 @@ export class SocketLane implements Lane {
     this.#raw.send(request.text)
     // What is answered by nothing is followed by something that is not.
     if (!request.isAnswered) this.#raw.send(END)
-    const deadline = setTimeout(() => this.#raw.terminate(), WAIT_MS)
+    let isLate = false
+    const deadline = setTimeout(() => {
+      isLate = true
+      this.#raw.terminate()
+    }, WAIT_MS)
     while (this.#frames.length === 0 && this.#isOpen) {
       await new Promise<void>(resolve => {
         this.#arrived = resolve
@@ -109,8 +116,11 @@ export class SocketLane implements Lane {
     }
     clearTimeout(deadline)
     const [text, ...more] = this.#frames.splice(0)
-    if (text === undefined) answers.faults.push(`no answer, closed: ${request.text.slice(0, 300)}`)
-    else if (more.length > 0) answers.faults.push(`${more.length} answers more: ${request.text.slice(0, 300)}`)
+    if (text === undefined) {
+      const age = Math.round(performance.now() - this.#openedMs)
+      const why = isLate ? `within ${WAIT_MS} ms` : `closed with ${this.#closeCode}`
+      answers.faults.push(`no answer, ${why}, ${age} ms after it was opened: ${request.text.slice(0, 300)}`)
+    } else if (more.length > 0) answers.faults.push(`${more.length} answers more: ${request.text.slice(0, 300)}`)
     else if (request.isAnswered) compare(request, text, answers)
     else if (!text.includes('"id":"end"')) answers.faults.push(`answered: ${request.text.slice(0, 300)}`)
   }
