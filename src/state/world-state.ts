@@ -5,6 +5,7 @@ import { assert } from '../util/assert.ts'
 import type { Hex } from '../util/bytes.ts'
 import { CodedError, isCoded } from '../util/errors.ts'
 import type { Logger } from '../util/logger.ts'
+import { Mutex } from '../util/mutex.ts'
 import { EMPTY_ROOT } from './account.ts'
 import type { StateChanges } from './changes.ts'
 import type { StateError } from './errors.ts'
@@ -18,6 +19,7 @@ import { droppedSlots, packChanges, sealedFrom } from './seal.ts'
 import type { Sealed } from './sealed.ts'
 import { putStateMeta, readStateMeta, type StateMeta } from './state-meta.ts'
 import type { TrieService } from './trie/service.ts'
+import type { TrieError } from './trie/types.ts'
 import { writeState } from './write-state.ts'
 
 export interface WorldStateOptions {
@@ -42,6 +44,9 @@ export class WorldState {
   readonly #trie: TrieService
   readonly #head: HeadState
   readonly #stateHistory: number
+  readonly #oldProofTurn = new Mutex()
+  /** Proofs of older blocks under way and waiting. */
+  #oldProofs = 0
   /** undefined before genesis. */
   #meta: StateMeta | undefined
 
@@ -130,9 +135,21 @@ export class WorldState {
     await Promise.all([advanced, this.#commitTrie(sealed)])
   }
 
-  /** Merkle proof in the state after a block. Throws MISSING_STATE or PROOF_TOO_DEEP. */
-  prove(number: number, address: Hex, slots: readonly Hex[]): Promise<AccountProof> {
-    return proveAt(this.#store, this.#trie, { number, address, slots })
+  /**
+   * Merkle proof in the state after a block. Throws MISSING_STATE, PROOF_TOO_DEEP or TRIE_BUSY. What leads back to an older block is
+   * megabytes: those proofs collect it one at a time.
+   */
+  async prove(number: number, address: Hex, slots: readonly Hex[]): Promise<AccountProof> {
+    const prove = () => proveAt(this.#store, this.#trie, { number, address, slots })
+    if (number === this.number) return prove()
+    const limit = LIMITS.trie.proofs
+    if (this.#oldProofs >= limit) throw new CodedError<TrieError>({ code: 'TRIE_BUSY', limit })
+    this.#oldProofs++
+    try {
+      return await this.#oldProofTurn.run(prove)
+    } finally {
+      this.#oldProofs--
+    }
   }
 
   /** Closes the trie; the store stays its owner's. */

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { LIMITS } from '../../../src/config/limits.ts'
 import { EMPTY_ROOT } from '../../../src/state/account.ts'
 import { openStateReader } from '../../../src/state/history.ts'
 import { Journal } from '../../../src/state/journal.ts'
@@ -153,6 +154,36 @@ test('beyond the head there is no state', async () => {
     detail: { code: 'MISSING_STATE', root: ZERO_HASH },
   })
   await expect(t.world.prove(1, A, [])).rejects.toMatchObject({ code: 'MISSING_STATE' })
+})
+
+test('many proofs of older blocks at once: one collects old values, a bounded number waits, the rest is refused', async () => {
+  const { test: t, world } = await genesis()
+  const journal = world.journal()
+  journal.setBalance(A, 7n)
+  await t.commit(journal)
+  let open = 0
+  let peak = 0
+  const { store } = t
+  const take = store.snapshot.bind(store)
+  store.snapshot = () => {
+    const snapshot = take()
+    const close = snapshot.close.bind(snapshot)
+    peak = Math.max(peak, ++open)
+    snapshot.close = () => {
+      open--
+      return close()
+    }
+    return snapshot
+  }
+  const limit = LIMITS.trie.proofs
+  const results = await Promise.allSettled(Array.from({ length: limit + 5 }, () => world.prove(0, A, [])))
+  const proven = results.filter(result => result.status === 'fulfilled')
+  expect(proven).toHaveLength(limit)
+  for (const { value } of proven) expect(value.balance).toBe(10n ** 24n)
+  for (const result of results.slice(limit))
+    expect(result).toMatchObject({ reason: { detail: { code: 'TRIE_BUSY', limit } } })
+  expect(peak).toBe(1)
+  expect((await world.prove(0, A, [])).balance).toBe(10n ** 24n)
 })
 
 test('an account deleted with stored slots takes them along, and history knows them', async () => {
