@@ -22,7 +22,6 @@ export const ownAccount = ({ wallet }: Context, from: Hex | undefined): Hex => {
 export const requireFees = (args: TransactionArgs): void => {
   if (args.gasPrice === undefined && args.maxFeePerGas === undefined && args.maxPriorityFeePerGas === undefined)
     throw serverError('missing gasPrice or maxFeePerGas/maxPriorityFeePerGas')
-  checkFees(args)
 }
 
 type Fees = Pick<UnsignedTransaction, 'type' | 'maxFeePerGas' | 'maxPriorityFeePerGas'>
@@ -50,6 +49,7 @@ export const signTransaction = async (
   from: Hex,
   args: TransactionArgs,
 ): Promise<DecodedTransaction> => {
+  checkFees(args)
   const { view, pool, wallet } = context
   const { chainId } = view.params
   if (args.chainId !== undefined && args.chainId !== BigInt(chainId))

@@ -1,5 +1,5 @@
 import { bytesToHex } from '../../util/bytes.ts'
-import { callObject, checkFees } from '../codecs/call.ts'
+import { callObject } from '../codecs/call.ts'
 import { address, DATA_SCHEMA, data, HASH_SCHEMA } from '../codecs/scalars.ts'
 import { type MethodTable, method } from '../method.ts'
 import { ownAccount, requireFees, sendTransaction, signMessage, signTransaction } from '../signing.ts'
@@ -28,9 +28,6 @@ export const ethWallet = {
     params: [callObject],
     result: HASH_SCHEMA,
     notes: 'Gas, nonce and price are filled in where they are absent.',
-    handler: async (context, args) => {
-      checkFees(args)
-      return sendTransaction(context, ownAccount(context, args.from), args)
-    },
+    handler: async (context, args) => sendTransaction(context, ownAccount(context, args.from), args),
   }),
 } satisfies MethodTable

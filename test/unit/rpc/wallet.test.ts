@@ -69,3 +69,15 @@ it('gives each of many transactions sent at once its own nonce', async () => {
   const nonces = hashes.map(hash => rig.pool.get(hash)?.nonce)
   expect(nonces.sort()).toEqual([0, 1, 2, 3].map(more => Number(before) + more))
 })
+
+it('says that it does not hold the account before it looks at the rest of the fees (SPEC 4.1, point 7)', async () => {
+  const odd = { from: to, to, gasPrice: '0x1', maxFeePerGas: '0x2' }
+  expect(await rig.failure('eth_sendTransaction', [odd])).toBe('-32000 unknown account')
+  expect(await rig.failure('eth_signTransaction', [odd])).toBe('-32000 unknown account')
+  expect(await rig.failure('eth_signTransaction', [{ ...odd, from: SENDER }])).toBe(
+    '-32000 both gasPrice and (maxFeePerGas or maxPriorityFeePerGas) specified',
+  )
+  expect(await rig.failure('eth_sendTransaction', [{ ...odd, from: SENDER }])).toBe(
+    '-32000 both gasPrice and (maxFeePerGas or maxPriorityFeePerGas) specified',
+  )
+})
