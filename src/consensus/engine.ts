@@ -41,6 +41,9 @@ class Engine implements ConsensusEngine {
   #silentUpTo = 0
   #committing: Promise<void> | null = null
   #building: Promise<void> | null = null
+  /** Proposals being judged. */
+  readonly #judging = new Tasks(error => this.#fail(error))
+  readonly #stopping = new AbortController()
   #lastSlotMs = 0
   /** Instant mode: a request came after the last build began; the last block had transactions. */
   #requested = false
@@ -84,11 +87,13 @@ class Engine implements ConsensusEngine {
     if (this.#mode !== 'failed') this.#mode = 'stopped'
     this.#unsubscribe()
     this.#timers.cancelAll()
+    this.#stopping.abort()
     this.#inputs = []
     await this.#outbox.close()
     await this.#committing
-    // It reads state and database, which the caller closes next.
+    // They read state and database, which the caller closes next.
     await this.#building
+    await this.#judging.settled()
     const { wal, watermark } = this.#options
     if (this.#mode === 'stopped') for (const store of [wal, watermark]) await store.take()()
     await wal.close()
@@ -165,7 +170,7 @@ class Engine implements ConsensusEngine {
         this.#building = this.#build(effect.number, effect.round).catch(error => this.#fail(error))
         break
       case 'validate':
-        this.#detach(this.#validate(effect))
+        this.#judging.add(this.#validate(effect))
         break
       case 'decide':
         this.#outbox.push(() => this.#decide(effect.block, effect.certificate))
@@ -249,7 +254,14 @@ class Engine implements ConsensusEngine {
   async #validate({ block, number, round, fresh }: Extract<Effect, { type: 'validate' }>): Promise<void> {
     this.#proposedAtMs = this.#nowMs()
     const context = { number, round, fresh }
-    const verdict = await judge(block, context, this.#head, this.#options, this.#verifier.recover)
+    const verdict = await judge(
+      block,
+      context,
+      this.#head,
+      this.#options,
+      this.#verifier.recover,
+      this.#stopping.signal,
+    )
     if (!verdict.valid) {
       this.#options.logger.warn({ number, round, hash: block.hash, reason: verdict.reason }, 'proposal refused')
     }
@@ -389,6 +401,25 @@ class Engine implements ConsensusEngine {
     this.#inputs = []
     this.#options.logger.error({ err: error, number: this.#head.number + 1 }, 'consensus stopped')
     this.#options.onFatal(error)
+  }
+}
+
+/** Work under way that nobody waits for but a stop. */
+class Tasks {
+  readonly #running = new Set<Promise<void>>()
+  readonly #onError: (error: unknown) => void
+
+  constructor(onError: (error: unknown) => void) {
+    this.#onError = onError
+  }
+
+  add(work: Promise<void>): void {
+    const task = work.catch(this.#onError).finally(() => this.#running.delete(task))
+    this.#running.add(task)
+  }
+
+  async settled(): Promise<void> {
+    await Promise.all(this.#running)
   }
 }
 

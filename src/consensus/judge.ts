@@ -47,10 +47,11 @@ export const judge = async (
   head: Head,
   { ports, params, clock, logger }: ConsensusEngineOptions,
   recover: Recover,
+  stopping: AbortSignal,
 ): Promise<Verdict> => {
   const fault = consensusFault(block, context, head, ports.committee, params, recover)
   if (fault !== null) return fault
-  if (!(await awaitTimestamp(block.header.timestamp, clock))) return invalid(false, 'timestamp in the future')
+  if (!(await awaitTimestamp(block.header.timestamp, clock, stopping))) return invalid(false, 'timestamp in the future')
   try {
     return await ports.execution.validate(block, context)
   } catch (error) {
@@ -61,12 +62,20 @@ export const judge = async (
 
 /**
  * A block from a clock a little ahead waits until its second has come; one further ahead is not voted for, though it breaks no
- * rule for good (reference/consensus.md 1.10). Answers whether to go on.
+ * rule for good (reference/consensus.md 1.10). Answers whether to go on; a stop ends the wait.
  */
-const awaitTimestamp = async (timestamp: number, clock: Clock): Promise<boolean> => {
+const awaitTimestamp = async (timestamp: number, clock: Clock, stopping: AbortSignal): Promise<boolean> => {
   const nowMs = clock.nowMs()
   if (timestamp > maxTimestamp(nowMs)) return false
   const dueMs = timestamp * 1000
-  if (dueMs > nowMs) await new Promise<void>(resolve => clock.schedule(dueMs, resolve))
-  return true
+  if (dueMs > nowMs && !stopping.aborted) {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const cancel = clock.schedule(dueMs, resolve)
+    const end = () => resolve()
+    stopping.addEventListener('abort', end)
+    await promise
+    stopping.removeEventListener('abort', end)
+    cancel()
+  }
+  return !stopping.aborted
 }

@@ -8,7 +8,7 @@ import { proposalDigest } from '../../../src/primitives/proposal.ts'
 import { blockVoteDigest } from '../../../src/primitives/vote.ts'
 import type { Hex } from '../../../src/util/bytes.ts'
 import { Ledger, makeBlock } from '../../support/consensus/ledger.ts'
-import { ManualClock } from '../../support/consensus/manual-clock.ts'
+import { ManualClock, settle } from '../../support/consensus/manual-clock.ts'
 import { committeeOf, createMember, DOMAIN, keyOf } from '../../support/consensus/member.ts'
 import { MemoryFiles } from '../../support/consensus/memory-files.ts'
 import { Mesh } from '../../support/consensus/mesh.ts'
@@ -203,6 +203,52 @@ describe('committees of real engines', () => {
       expect(await offer(group, early, waitMs), `${aheadS} s ahead, after ${waitMs} ms`).toEqual(expected)
       await group.stop()
     }
+  })
+
+  test('a stop ends the wait of a block that is a little early, which is judged no more', async () => {
+    const group = await committee(4)
+    await group.clock.advance(2_500)
+    const validated = () => group.members.map(({ ledger }) => ledger.validated)
+    const early = (head: Head, proposer: Hex) =>
+      makeBlock(
+        { number: head.number + 1, parentHash: head.hash, timestamp: head.timestamp + 1 },
+        proposer,
+        head.certificate,
+        99,
+      )
+    await offer(group, early, 0)
+    const before = validated()
+    await group.stop()
+    await group.clock.advance(5_000)
+    expect(validated()).toEqual(before)
+  })
+})
+
+describe('a stop in a committee', () => {
+  test('waits for the proposal that is being judged: what it stands on may be closed afterwards', async () => {
+    const group = await committee(4)
+    await group.clock.advance(1_500)
+    const gate = Promise.withResolvers<void>()
+    for (const { ledger } of group.members) {
+      const validate = ledger.validate.bind(ledger)
+      ledger.validate = async block => {
+        await gate.promise
+        return validate(block)
+      }
+    }
+    await group.clock.advance(1_000)
+    let stopped = 0
+    const stopping = group.members.map(({ engine }) =>
+      engine.stop().then(() => {
+        stopped++
+      }),
+    )
+    await settle()
+    // The proposer has nothing to judge.
+    expect(stopped).toBe(1)
+    gate.resolve()
+    await Promise.all(stopping)
+    expect(group.members.flatMap(({ errors }) => errors)).toEqual([])
   })
 })
 
