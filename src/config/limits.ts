@@ -45,6 +45,10 @@ export const LIMITS = {
     /** Started while another one does not answer, stopped when idle. */
     extraWorkers: 1,
     queue: 4_096,
+    /** Call data, code and overrides of all calls that wait or run. */
+    queueBytes: 64 * 1024 * 1024,
+    /** Memory of the frames of all calls of a worker, which the heap's limit does not see. */
+    frameBytes: 256 * 1024 * 1024,
     /** Calls that share a worker by turns. */
     inFlight: 32,
     /** A worker silent for so long gets no more calls, and its others go elsewhere. */

@@ -32,6 +32,20 @@ const TIMED_OUT: CallError = { code: 'EXECUTION_TIMEOUT', timeoutMs: LIMITS.call
 const QUEUE_FULL: CallError = { code: 'CALL_QUEUE_FULL', limit: LIMITS.call.queue }
 const failed = (reason: string): CallError => ({ code: 'EXECUTION_FAILED', reason })
 
+/** What a slot, a key or an account costs in memory besides its bytes. */
+const ENTRY_BYTES = 256
+
+const slotsOf = (slots: object | undefined): number => (slots === undefined ? 0 : Object.keys(slots).length)
+
+/** About the memory a request keeps while it waits. */
+const weightOf = ({ message, overrides = {} }: CallRequest): number => {
+  let bytes = ENTRY_BYTES + message.data.byteLength
+  for (const { storageKeys } of message.accessList ?? []) bytes += ENTRY_BYTES * (1 + storageKeys.length)
+  for (const { code, state, stateDiff } of Object.values(overrides))
+    bytes += ENTRY_BYTES * (1 + slotsOf(state) + slotsOf(stateDiff)) + (code?.byteLength ?? 0)
+  return bytes
+}
+
 /** Hands calls to workers, watches these from outside, and moves calls from one that hangs or dies to another. */
 class CallDispatcher {
   readonly #options: CallServiceOptions
@@ -41,6 +55,8 @@ class CallDispatcher {
   readonly #events: WorkerEvents
   #watch: NodeJS.Timeout | undefined = undefined
   #nextId = 1
+  /** Of all requests that wait or run. */
+  #bytes = 0
   #closed = false
 
   constructor(options: CallServiceOptions) {
@@ -53,7 +69,19 @@ class CallDispatcher {
   }
 
   async run(kind: CallKind, request: CallRequest): Promise<CallAnswer> {
-    if (this.#queue.isFull) throw new CodedError(QUEUE_FULL)
+    const bytes = weightOf(request)
+    // One alone is taken whatever it weighs: the size of a request is bounded where it comes in.
+    if (this.#queue.isFull || (this.#bytes > 0 && this.#bytes + bytes > LIMITS.call.queueBytes))
+      throw new CodedError(QUEUE_FULL)
+    this.#bytes += bytes
+    try {
+      return await this.#runNext(kind, request)
+    } finally {
+      this.#bytes -= bytes
+    }
+  }
+
+  async #runNext(kind: CallKind, request: CallRequest): Promise<CallAnswer> {
     const env = await this.#options.envFor(request)
     const overlay = request.pending === true ? await this.#overlay(request) : null
     const number = request.pending === true ? env.number - 1 : request.number

@@ -1,3 +1,5 @@
+import { getHeapStatistics, setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { parentPort, workerData } from 'node:worker_threads'
 import { LIMITS } from '../config/limits.ts'
 import type { StateChanges } from '../state/changes.ts'
@@ -5,7 +7,7 @@ import { Store } from '../storage/store.ts'
 import { assert } from '../util/assert.ts'
 import { isCoded } from '../util/errors.ts'
 import { call, createAccessList, estimateGas } from './call-core.ts'
-import type { CallContext } from './call-message.ts'
+import { type CallContext, callError } from './call-message.ts'
 import {
   BEATS,
   type CallAnswer,
@@ -60,6 +62,17 @@ const createNames = <Sent, Value>(make: (sent: Sent) => Value) => {
 const envs = createNames((env: SerializedEnv): BlockEnv => envFrom(env, params))
 const overlays = createNames((changes: StateChanges) => changes)
 
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
+const frameBytes = (): number => getHeapStatistics().external_memory
+
+/** Whether the calls under way hold more memory than they may: who has the turn then is stopped, and what it held is free. */
+const isStarved = (): boolean => {
+  if (frameBytes() <= LIMITS.call.frameBytes) return false
+  collectGarbage()
+  return frameBytes() > LIMITS.call.frameBytes
+}
+
 const interruptFor = (id: number): Interrupt => {
   const deadlineMs = performance.now() + LIMITS.call.timeoutMs
   return {
@@ -69,7 +82,10 @@ const interruptFor = (id: number): Interrupt => {
       Atomics.store(signals, RUNNING, id)
       Atomics.add(signals, BEATS, 1)
     },
-    shouldStop: () => performance.now() >= deadlineMs,
+    shouldStop() {
+      if (isStarved()) throw callError({ code: 'EXECUTION_FAILED', reason: 'out of memory' })
+      return performance.now() >= deadlineMs
+    },
   }
 }
 

@@ -179,3 +179,44 @@ describe('call service', () => {
     await refused
   })
 })
+
+/** Takes 192 KiB, calls itself while there is gas for more, then spins: some hundred frames that stay. */
+const HOARDER: Hex = `0x${'04'.repeat(20)}`
+const HOARD = code(
+  ...[0x5f, 0x62, '02f000', 0x52, 0x62, '200000', 0x5a, 0x11, 0x60, '13', 0x57, 0x5b, 0x60, '0f', 0x56],
+  ...[0x5b, 0x5f, 0x5f, 0x5f, 0x5f, 0x5f, 0x30, 0x5a, 0xf1, 0x00],
+)
+
+test('the frames of many calls are bounded in memory together', async () => {
+  const { service } = await setUp()
+  const message: CallMessage = { from: caller.address, to: HOARDER, value: 0n, data: EMPTY_BYTES }
+  const overrides = { [HOARDER]: { code: HOARD } }
+  const before = process.memoryUsage().rss
+  let peak = before
+  const watch = setInterval(() => {
+    peak = Math.max(peak, process.memoryUsage().rss)
+  }, 10)
+  const results = await Promise.allSettled(
+    Array.from({ length: 24 }, () => service.call({ message, number: 1, overrides })),
+  )
+  clearInterval(watch)
+  const reasons = results.map(result => (result.status === 'rejected' ? result.reason.detail : 'done'))
+  expect(reasons).toContainEqual({ code: 'EXECUTION_FAILED', reason: 'out of memory' })
+  expect(peak - before).toBeLessThan(2.5 * LIMITS.call.frameBytes)
+  // What was held is free again.
+  expect(await service.call({ message: { ...message, to: READER }, number: 1 })).toMatchObject({})
+}, 60_000)
+
+test('requests that wait are bounded in bytes', async () => {
+  const { service } = await setUp()
+  const message: CallMessage = { from: caller.address, to: LOOPER, value: 0n, data: EMPTY_BYTES }
+  const overrides = { [READER]: { code: new Uint8Array(LIMITS.call.queueBytes / 4) } }
+  const results = await Promise.allSettled(
+    Array.from({ length: 5 }, () => service.call({ message: { ...message, to: READER }, number: 1, overrides })),
+  )
+  expect(
+    results.filter(({ status }) => status === 'rejected').map(result => (result as PromiseRejectedResult).reason.code),
+  ).toEqual(['CALL_QUEUE_FULL', 'CALL_QUEUE_FULL'])
+  // And let go of when they are answered.
+  expect(await service.call({ message, number: 1, overrides }).catch(error => error.code)).not.toBe('CALL_QUEUE_FULL')
+}, 60_000)
