@@ -51,6 +51,10 @@ export const spawnNode = (
   const out: string[] = []
   const err: string[] = []
   const exited = new Promise<number | null>(resolve => child.once('close', code => resolve(code)))
+  // A test that is cut short leaves no node behind.
+  const end = (): boolean => child.kill('SIGKILL')
+  process.once('exit', end)
+  void exited.then(() => process.off('exit', end))
   child.stderr.on('data', data => err.push(String(data)))
   const ready = new Promise<Ready>((resolve, reject) => {
     createInterface({ input: child.stdout }).on('line', line => {
