@@ -121,7 +121,10 @@ const readRecords = async (
     const entries = entriesAfter(wal.takeEntries(), ports.execution.head().number)
     return { condition: wal.condition, records: await decodeRecords(entries, ports.blocks) }
   } catch (error) {
-    if (!isCoded(error)) throw error
+    if (!isCoded(error) || !isDamage(error.code)) throw error
     return { condition: 'corrupt', records: [] }
   }
 }
+
+/** What the bytes are to blame for; a thread that could not recover senders says nothing about the log. */
+const isDamage = (code: string): boolean => code.endsWith('_MALFORMED') || code === 'INVALID_SENDER'

@@ -1,13 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { certificateFault } from '../../../src/consensus/certificate.ts'
 import type { ConsensusMessage } from '../../../src/consensus/messages.ts'
-import type { Head } from '../../../src/consensus/ports.ts'
+import { type Head, nullNetwork } from '../../../src/consensus/ports.ts'
 import { recoverAddress, sign } from '../../../src/crypto/signature.ts'
 import type { Block } from '../../../src/primitives/block.ts'
 import { proposalDigest } from '../../../src/primitives/proposal.ts'
 import { blockVoteDigest } from '../../../src/primitives/vote.ts'
 import type { Hex } from '../../../src/util/bytes.ts'
-import { Ledger, makeBlock } from '../../support/consensus/ledger.ts'
+import { CodedError } from '../../../src/util/errors.ts'
+import { blockCodec, Ledger, makeBlock } from '../../support/consensus/ledger.ts'
 import { ManualClock, settle } from '../../support/consensus/manual-clock.ts'
 import { committeeOf, createMember, DOMAIN, keyOf } from '../../support/consensus/member.ts'
 import { MemoryFiles } from '../../support/consensus/memory-files.ts'
@@ -54,6 +55,12 @@ const committee = async (size: number, blockTimeMs = 1_000) => {
   for (const { engine } of members) await engine.start()
   return { clock, mesh, members, revive, stop }
 }
+
+const portsOf = (ledger: Ledger) => ({
+  execution: ledger,
+  committee: { committee: () => committeeOf(1) },
+  network: nullNetwork,
+})
 
 const heights = (members: readonly { readonly ledger: Ledger }[]) => members.map(({ ledger }) => ledger.blocks.length)
 const hashes = ({ ledger }: { readonly ledger: Ledger }) => ledger.blocks.map(({ block }) => block.hash)
@@ -319,6 +326,26 @@ describe('lost memory', () => {
     expect(ledger.blocks.length).toBe(blocks + 1)
     expect(members[0]!.engine.status().mode).toBe('voting')
     await stop()
+  })
+
+  test('a log that could not be read for another reason than its bytes is not called damaged: the start fails, the log stays', async () => {
+    const { clock, members, revive } = await committee(1)
+    await clock.advance(2_500)
+    const { ledger, engine, files } = members[0]!
+    ledger.failCommit = new Error('power')
+    await clock.advance(1_000)
+    await engine.stop()
+    ledger.failCommit = null
+    const decode = async () => {
+      throw new CodedError({ code: 'RECOVERY_FAILED', reason: 'no memory for a thread' })
+    }
+    const before = files.content('wal')
+    const overrides = {
+      trustMissingLog: true,
+      ports: { ...portsOf(ledger), blocks: { ...blockCodec, decode } },
+    }
+    await expect(revive(0, overrides)).rejects.toMatchObject({ code: 'RECOVERY_FAILED' })
+    expect(files.content('wal')).toEqual(before)
   })
 
   test('a database older than the log is brought up to it', async () => {
