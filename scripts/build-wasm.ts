@@ -9,7 +9,11 @@ import asc from 'assemblyscript/asc'
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
 /** Entry files; the output stands beside its entry with the ending `.wasm`. */
-export const MODULES: readonly string[] = ['src/crypto/assembly/hash.ts', 'src/state/trie/assembly/trie.ts']
+export const MODULES: readonly string[] = [
+  'src/crypto/assembly/blake2.ts',
+  'src/crypto/assembly/hash.ts',
+  'src/state/trie/assembly/trie.ts',
+]
 
 // No runtime: the modules manage their memory themselves and import nothing.
 const FLAGS = [

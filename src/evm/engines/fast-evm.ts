@@ -12,6 +12,7 @@ import { Journal } from '../../state/journal.ts'
 import { EMPTY_BYTES, type Hex, ZERO_HASH } from '../../util/bytes.ts'
 import type { Interrupt } from '../engine.ts'
 import type { Prefetcher } from '../prefetch.ts'
+import { ownPrecompiles } from './blake2.ts'
 import { createFastInterpreter, type FastInterpreterClass, StepClock } from './fast-interpreter.ts'
 import { fastTable } from './fast-operations.ts'
 import { JournalAdapter } from './journal-adapter.ts'
@@ -98,7 +99,13 @@ export class FastEvm extends EVM {
   clock = new StepClock(undefined)
 
   constructor(common: Common, blockchain: EVMMockBlockchainInterface, state: JournalAdapter) {
-    super({ common, blockchain, stateManager: state, bn254: new NobleBN254() })
+    super({
+      common,
+      blockchain,
+      stateManager: state,
+      bn254: new NobleBN254(),
+      customPrecompiles: ownPrecompiles(common),
+    })
     this.state = state
     const precompiles = new Set<Hex>()
     for (const address of this.precompiles.keys()) precompiles.add(`0x${address}`)

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+import { createEVM } from '@ethereumjs/evm'
 import { expect, test } from 'vitest'
 import { createEthereumJsEngine } from '../../../src/evm/engines/ethereumjs.ts'
 import { kzgVerifier } from '../../../src/evm/engines/kzg.ts'
@@ -53,4 +55,40 @@ test.each([
   const result = await run(number, hexToBytes(input))
   expect(result).toMatchObject({ failure: null, gasUsed })
   expect(bytesToHex(result.output)).toBe(output)
+})
+
+/** The state of BLAKE2b-512 before its first block (RFC 7693). */
+const BLAKE2_H =
+  '48c9bdf267e6096a3ba7ca8485ae67bb2bf894fe72f36e3cf1361d5f3af54fa5d182e6ad7f520e511f6c3e2b8c68059b6bbd41fbabd9831f79217e1319cde05b'
+const blake2Input = (rounds: number, rest: string): Uint8Array =>
+  hexToBytes(`0x${rounds.toString(16).padStart(8, '0')}${rest}`)
+const BLAKE2_REST = `${BLAKE2_H}${'616263'.padEnd(256, '0')}${'03'.padEnd(32, '0')}`
+
+test('BLAKE2 F (0x09) with twelve rounds is the hash of one block, at a gas a round', async () => {
+  const result = await run(9, blake2Input(12, `${BLAKE2_REST}01`))
+  expect(result).toMatchObject({ failure: null, gasUsed: 12n })
+  expect(bytesToHex(result.output)).toBe(`0x${createHash('blake2b512').update('abc').digest('hex')}`)
+  for (const bad of [BLAKE2_REST, `${BLAKE2_REST}02`, `${BLAKE2_REST}0100`]) {
+    const result = await run(9, blake2Input(12, bad))
+    expect(result.failure).not.toBeNull()
+    expect(result.gasUsed).toBe(1_000_000n)
+  }
+  expect(await run(9, blake2Input(1_000_001, `${BLAKE2_REST}01`))).toMatchObject({
+    failure: { kind: 'halt', reason: 'out of gas' },
+    gasUsed: 1_000_000n,
+  })
+})
+
+test("BLAKE2 F answers what EthereumJS' own does", async () => {
+  const { precompiles } = await createEVM()
+  const theirs = precompiles.get(`${'0'.repeat(38)}09`) as unknown as (input: object) => { returnValue: Uint8Array }
+  const common = { param: () => 1n }
+  for (let i = 0; i < 200; i++) {
+    const data = new Uint8Array(213)
+    for (let at = 4; at < 212; at++) data[at] = (at * 2_654_435_761 + i * 40_503) >>> (i % 16)
+    data[3] = i
+    data[212] = i & 1
+    const { returnValue } = theirs({ data, gasLimit: 1_000n, common })
+    expect(bytesToHex((await run(9, data)).output)).toBe(bytesToHex(returnValue))
+  }
 })
