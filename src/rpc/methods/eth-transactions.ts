@@ -9,13 +9,15 @@ import { listOf, orNull, RECEIPT_SCHEMA, TRANSACTION_SCHEMA } from '../schemas.t
 import { andThen, type Later } from '../state-reads.ts'
 import { blockOrPending } from './eth-blocks.ts'
 
-/** From a block, else from the pool, where blockHash, blockNumber and transactionIndex are null (SPEC 3). */
-const transactionByHash = ({ rendered, pool }: Context, id: Hex): Later<RawJson> =>
-  andThen(rendered.transaction(id), found => {
-    if (found !== undefined) return found
-    const waiting = pool.get(id)
-    return waiting === undefined ? NULL_JSON : new RawJson(transactionJson(waiting, null))
-  })
+/**
+ * From the pool, where blockHash, blockNumber and transactionIndex are null (SPEC 3), else from a block. In this order: what leaves
+ * the pool stands in a block already, so that no transaction is unknown on its way from one to the other.
+ */
+const transactionByHash = ({ rendered, pool }: Context, id: Hex): Later<RawJson> => {
+  const waiting = pool.get(id)
+  if (waiting !== undefined) return new RawJson(transactionJson(waiting, null))
+  return andThen(rendered.transaction(id), found => found ?? NULL_JSON)
+}
 
 const transactionAt = (context: Context, ref: BlockRef, at: number): Later<RawJson> =>
   andThen(blockOrPending(context, ref), found => {
@@ -32,9 +34,11 @@ const rawAt = (context: Context, ref: BlockRef, at: number): Later<Hex | null> =
   })
 
 const rawByHash = async ({ view, pool }: Context, id: Hex): Promise<Hex | null> => {
+  const waiting = pool.get(id)
+  if (waiting !== undefined) return bytesToHex(waiting.raw)
   const place = await view.locate(id)
   const found = place === undefined ? undefined : await view.blockByNumber(place.number)
-  const transaction = (place && found?.transactions[place.index]) ?? pool.get(id)
+  const transaction = place && found?.transactions[place.index]
   return transaction === undefined ? null : bytesToHex(transaction.raw)
 }
 
