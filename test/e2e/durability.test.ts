@@ -6,7 +6,7 @@ import { tandem } from '../support/command.ts'
 import { ConsensusMemory } from '../support/consensus/log-on-disk.ts'
 import { createRandom, type Random } from '../support/consensus/random.ts'
 import { rpc, withTempDir } from '../support/devnet.ts'
-import { deployToken, startLoad, type Token } from '../support/load.ts'
+import { deployToken, signerOf, startLoad, type Token } from '../support/load.ts'
 import { eventually, type NodeProcess, type Ready, sleep, spawnNode } from '../support/node-process.ts'
 import { SEED } from '../support/seed.ts'
 import { Witness } from '../support/witness.ts'
@@ -185,4 +185,28 @@ describe(`${KILLS} kills under load, seed ${SEED}`, () => {
       })
     }
   })
+})
+
+test('an acknowledged transaction is known at every moment, also on its way from the pool into a block', {
+  timeout: 60_000,
+}, async () => {
+  const node = spawnNode(['devnet', '--port', '0', '--block-time', '0'])
+  const ready = await node.ready
+  const lost: string[] = []
+  await Promise.all(
+    ready.accounts.slice(0, 5).map(async ({ privateKey }) => {
+      const signed = signerOf(privateKey, ready.chainId)
+      for (let nonce = 0; nonce < 40; nonce++) {
+        const { raw, hash } = signed({ nonce })
+        await rpc(ready.http, 'eth_sendRawTransaction', [raw])
+        for (let isIncluded = false; !isIncluded; ) {
+          const found = await rpc<{ blockNumber: Hex | null } | null>(ready.http, 'eth_getTransactionByHash', [hash])
+          if (found === null) lost.push(hash)
+          isIncluded = found === null || found.blockNumber !== null
+        }
+      }
+    }),
+  )
+  expect(lost).toEqual([])
+  expect(await node.end('SIGTERM')).toMatchObject({ code: 0 })
 })

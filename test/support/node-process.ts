@@ -34,7 +34,7 @@ export interface SpawnOptions {
   readonly fileKilobytes?: number
 }
 
-/** `args` after `tandem`; needs a Node that runs the source by itself, since a wrapper would survive a SIGKILL. */
+/** `args` after `tandem`. */
 export const spawnNode = (
   args: readonly string[],
   { json = true, env = {}, fileKilobytes }: SpawnOptions = {},
@@ -47,14 +47,19 @@ export const spawnNode = (
     cwd: ROOT,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
+    // A group of its own: whatever it starts is killed with it.
+    detached: true,
   })
+  const killGroup = (): void => {
+    if (child.pid !== undefined && child.exitCode === null && child.signalCode === null)
+      process.kill(-child.pid, 'SIGKILL')
+  }
   const out: string[] = []
   const err: string[] = []
   const exited = new Promise<number | null>(resolve => child.once('close', code => resolve(code)))
   // A test that is cut short leaves no node behind.
-  const end = (): boolean => child.kill('SIGKILL')
-  process.once('exit', end)
-  void exited.then(() => process.off('exit', end))
+  process.once('exit', killGroup)
+  void exited.then(() => process.off('exit', killGroup))
   child.stderr.on('data', data => err.push(String(data)))
   const ready = new Promise<Ready>((resolve, reject) => {
     createInterface({ input: child.stdout }).on('line', line => {
@@ -66,7 +71,7 @@ export const spawnNode = (
   // Whoever kills it before it is ready does not wait for this.
   ready.catch(() => undefined)
   const kill = async (): Promise<void> => {
-    child.kill('SIGKILL')
+    killGroup()
     await exited
   }
   return {

@@ -89,10 +89,21 @@ export class Witness {
       const pooled = places.filter(place => place?.blockNumber === null).length
       if (included > 1) found.push(`${slot}: ${included} transactions of one nonce in blocks`)
       if (included === 1) this.#open.delete(slot)
-      else if (pooled === 0) found.push(`${slot}: acknowledged ${txs.map(tx => tx.hash).join(', ')}, gone`)
+      else if (pooled === 0) found.push(`${slot}: acknowledged, gone: ${await this.#lastSeen(url, txs)}`)
       else if (places.at(-1) === null) found.push(`${slot}: the replacement ${txs.at(-1)?.hash} is gone`)
     }
     return found
+  }
+
+  /** For the message of a failing test: where the sender stands, and whether it was only a matter of the moment. */
+  async #lastSeen(url: string, txs: readonly Signed[]): Promise<string> {
+    const [from, hashes] = [txs[0]?.from, txs.map(tx => tx.hash)]
+    const [latest, pending, again] = await Promise.all([
+      rpc(url, 'eth_getTransactionCount', [from, 'latest']),
+      rpc(url, 'eth_getTransactionCount', [from, 'pending']),
+      Promise.all(hashes.map(hash => rpc(url, 'eth_getTransactionByHash', [hash]))),
+    ])
+    return JSON.stringify({ hashes, latest, pending, again })
   }
 
   /** Nothing waits behind a gap: transactions come back in the order in which they were acknowledged. */
