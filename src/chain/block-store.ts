@@ -2,6 +2,7 @@ import { LIMITS } from '../config/limits.ts'
 import { type Certificate, decodeCertificate, encodeCertificate } from '../primitives/certificate.ts'
 import { decodeExtraData } from '../primitives/extra-data.ts'
 import { decodeHeader, encodeHeader } from '../primitives/header.ts'
+import type { Log } from '../primitives/log.ts'
 import { decodeStoredReceipts, deriveReceipts, encodeStoredReceipts, type Receipt } from '../primitives/receipt.ts'
 import type { Batch } from '../storage/batch.ts'
 import { BUCKETS } from '../storage/buckets.ts'
@@ -40,6 +41,22 @@ export const putBlock = (batch: Batch, { block, receipts, certificate }: BlockRo
   batch.put(BUCKETS.meta, HEAD, key)
 }
 
+/** A block as log queries see it: no transaction is decoded for it. */
+export interface LoggedBlock {
+  readonly number: number
+  readonly hash: Hex
+  transactionHash(index: number): Hex
+  /** By transaction. */
+  readonly logs: readonly (readonly Log[])[]
+}
+
+export const loggedBlock = (block: ChainBlock, receipts: readonly Receipt[]): LoggedBlock => ({
+  number: block.header.number,
+  hash: block.hash,
+  transactionHash: index => block.transactions[index]?.hash as Hex,
+  logs: receipts.map(receipt => receipt.logs),
+})
+
 /** Reads the rows back; what was read lately is kept, bounded by its size. Every answer is final: blocks never change. */
 export class BlockStore {
   readonly #store: Store
@@ -48,10 +65,12 @@ export class BlockStore {
     limit: LIMITS.chain.receiptCacheBytes,
     weigh: weightOfReceipts,
   })
+  readonly #logged: Lru<number, LoggedBlock>
   readonly #hashes = new Lru<number, Hex>(LIMITS.chain.hashCache)
 
-  constructor(store: Store) {
+  constructor(store: Store, logCacheBytes: number = LIMITS.chain.receiptCacheBytes) {
     this.#store = store
+    this.#logged = new Lru({ limit: logCacheBytes, weigh: weightOfLogs })
   }
 
   async headNumber(): Promise<number | undefined> {
@@ -104,6 +123,34 @@ export class BlockStore {
     return receipts
   }
 
+  /** What log queries read of a block. */
+  async logged(number: number): Promise<LoggedBlock | undefined> {
+    const kept = this.#logged.get(number)
+    if (kept) return kept
+    const logged = await this.#readLogged(number)
+    if (logged) this.#logged.set(number, logged)
+    return logged
+  }
+
+  async #readLogged(number: number): Promise<LoggedBlock | undefined> {
+    const [block, receipts] = [this.#blocks.peek(number), this.#receipts.peek(number)]
+    if (block && receipts) return loggedBlock(block, receipts)
+    const key = numberKey(number)
+    const [bodyRow, receiptsRow] = await Promise.all([
+      this.#store.get(BUCKETS.body, key),
+      this.#store.get(BUCKETS.receipts, key),
+    ])
+    if (bodyRow === undefined || receiptsRow === undefined) return undefined
+    const body = new BodyRow(bodyRow)
+    const hashes = Array.from({ length: body.count }, (_, index) => body.transactionHash(index))
+    return {
+      number,
+      hash: body.blockHash,
+      transactionHash: index => hashes[index] as Hex,
+      logs: decodeStoredReceipts(receiptsRow).map(receipt => receipt.logs),
+    }
+  }
+
   async locate(transactionHash: Hex): Promise<TransactionLocation | undefined> {
     const row = await this.#store.get(BUCKETS.transaction, hexToBytes(transactionHash))
     return row && decodeLocation(row)
@@ -139,6 +186,11 @@ const readBlock = (headerRow: Uint8Array, bodyRow: Uint8Array): ChainBlock => {
 }
 
 const weightOfBlock = (block: ChainBlock): number => 2_048 + block.size + block.transactions.length * 600
+const weightOfLogs = ({ logs }: LoggedBlock): number => {
+  let bytes = 256 + logs.length * 120
+  for (const list of logs) for (const log of list) bytes += 400 + log.data.byteLength
+  return bytes
+}
 const weightOfReceipts = (receipts: readonly Receipt[]): number => {
   let bytes = 256
   for (const receipt of receipts) {

@@ -1,11 +1,10 @@
 import { LIMITS } from '../config/limits.ts'
-import type { Receipt } from '../primitives/receipt.ts'
 import type { Store } from '../storage/store.ts'
 import type { Hex } from '../util/bytes.ts'
 import { CodedError } from '../util/errors.ts'
-import type { BlockStore } from './block-store.ts'
+import type { BlockStore, LoggedBlock } from './block-store.ts'
 import { candidateBlocks } from './log-index.ts'
-import type { ChainBlock, ChainReadError, LogEntry, LogQuery } from './types.ts'
+import type { ChainReadError, LogEntry, LogQuery } from './types.ts'
 
 /** Bounds of one query. */
 export interface LogQueryLimits {
@@ -34,10 +33,10 @@ export const queryLogs = async (
     if (limits.nowMs() > deadlineMs) throw readError({ code: 'QUERY_TIMEOUT', timeoutMs: limits.timeoutMs })
   }
   for await (const number of candidateBlocks(store, query, checkTime)) {
-    const [block, receipts] = await Promise.all([blocks.block(number), blocks.receipts(number)])
-    if (block === undefined || receipts === undefined) continue
+    const block = await blocks.logged(number)
+    if (block === undefined) continue
     const before = found.length
-    collectLogs(block, receipts, query, found, limits.results)
+    collectLogs(block, query, found, limits.results)
     for (const log of found.slice(before)) bytes += log.data.byteLength
     if (bytes > limitBytes) throw readError({ code: 'RESULTS_TOO_LARGE', limitBytes })
     checkTime()
@@ -47,23 +46,22 @@ export const queryLogs = async (
 
 /** Appends a block's matching logs to `found`. */
 export const collectLogs = (
-  block: Pick<ChainBlock, 'header' | 'hash' | 'transactions'>,
-  receipts: readonly Receipt[],
+  block: LoggedBlock,
   query: Pick<LogQuery, 'addresses' | 'topics'>,
   found: LogEntry[],
   limit: number = LIMITS.rpc.logResults,
 ): void => {
   let logIndex = 0
-  receipts.forEach((receipt, transactionIndex) => {
-    for (const log of receipt.logs) {
+  block.logs.forEach((logs, transactionIndex) => {
+    for (const log of logs) {
       const index = logIndex++
       if (!matches(log, query)) continue
       if (found.length >= limit) throw readError({ code: 'TOO_MANY_RESULTS', limit })
       found.push({
         ...log,
-        blockNumber: block.header.number,
+        blockNumber: block.number,
         blockHash: block.hash,
-        transactionHash: block.transactions[transactionIndex]?.hash as Hex,
+        transactionHash: block.transactionHash(transactionIndex),
         transactionIndex,
         logIndex: index,
       })

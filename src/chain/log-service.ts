@@ -6,29 +6,44 @@ import type { LogEntry, LogQuery } from './types.ts'
 export interface LogJob {
   readonly id: number
   readonly query: LogQuery
+  readonly as: 'entries' | 'text'
 }
 export type LogAnswer =
-  | { readonly id: number; readonly entries: readonly LogEntry[] }
+  | { readonly id: number; readonly value: readonly LogEntry[] | string }
   | { readonly id: number; readonly error: { readonly code: string } }
   | { readonly id: number; readonly fault: string }
 
-type Waiting = { readonly resolve: (entries: readonly LogEntry[]) => void; readonly reject: (error: Error) => void }
+type Waiting = { readonly resolve: (value: LogEntry[] & string) => void; readonly reject: (error: Error) => void }
+
+export interface LogServiceOptions {
+  readonly storePath: string
+  /** A script that calls `serveLogQueries`. */
+  readonly workerUrl: URL
+  /** Told of each worker started. */
+  readonly onWorker?: (worker: Worker) => void
+}
 
 /** Log queries over many blocks, in a worker thread that reads the store itself. Started by the first query. */
 export class LogService {
-  readonly #storePath: string
-  readonly #onWorker: (worker: Worker) => void
+  readonly #options: LogServiceOptions
   readonly #waiting = new Map<number, Waiting>()
   #worker: Worker | undefined
   #nextId = 1
 
-  /** `onWorker` is told of each worker started. */
-  constructor(storePath: string, onWorker: (worker: Worker) => void = () => {}) {
-    this.#storePath = storePath
-    this.#onWorker = onWorker
+  constructor(options: LogServiceOptions) {
+    this.#options = options
   }
 
   query(query: LogQuery): Promise<readonly LogEntry[]> {
+    return this.#ask(query, 'entries')
+  }
+
+  /** The answer as the worker's script renders it. */
+  text(query: LogQuery): Promise<string> {
+    return this.#ask(query, 'text')
+  }
+
+  #ask(query: LogQuery, as: LogJob['as']): Promise<LogEntry[] & string> {
     if (this.#waiting.size >= LIMITS.chain.logQueries) {
       return Promise.reject(new CodedError({ code: 'QUERY_QUEUE_FULL', limit: LIMITS.chain.logQueries }))
     }
@@ -37,7 +52,7 @@ export class LogService {
     const worker = this.#worker
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject })
-      worker.postMessage({ id, query } satisfies LogJob)
+      worker.postMessage({ id, query, as } satisfies LogJob)
     })
   }
 
@@ -46,23 +61,23 @@ export class LogService {
   }
 
   #start(): Worker {
-    const worker = new Worker(new URL('./log-worker.ts', import.meta.url), {
+    const worker = new Worker(this.#options.workerUrl, {
       name: 'logs',
-      workerData: { storePath: this.#storePath },
+      workerData: { storePath: this.#options.storePath },
       resourceLimits: { maxYoungGenerationSizeMb: LIMITS.workers.nurseryMegabytes },
     })
     worker.on('message', (answer: LogAnswer) => this.#answer(answer))
     worker.on('error', (error: Error) => this.#ended(worker, error))
     worker.on('exit', () => this.#ended(worker, new Error('the log query worker ended')))
     worker.unref()
-    this.#onWorker(worker)
+    this.#options.onWorker?.(worker)
     return worker
   }
 
   #answer(answer: LogAnswer): void {
     const waiting = this.#waiting.get(answer.id)
     this.#waiting.delete(answer.id)
-    if ('entries' in answer) waiting?.resolve(answer.entries)
+    if ('value' in answer) waiting?.resolve(answer.value as LogEntry[] & string)
     else waiting?.reject('error' in answer ? new CodedError(answer.error) : new Error(answer.fault))
   }
 

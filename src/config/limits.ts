@@ -138,6 +138,8 @@ export const LIMITS = {
     pendingBuildMs: 50,
     logSliceBlocks: 64,
     logQueries: 256,
+    /** Decoded logs kept by the thread for log queries. */
+    logCacheBytes: 32 * 1024 * 1024,
   },
   /** Young generation of worker threads whose garbage is short-lived: a large one only grows the process. */
   workers: { nurseryMegabytes: 4 },

@@ -95,7 +95,7 @@ const build = async (options: NodeOptions, deps: NodeDeps, teardown: Teardown): 
     coinbase,
     clock,
   })
-  const logs = new LogService(storePath)
+  const logs = new LogService({ storePath, workerUrl: new URL('../rpc/log-worker.ts', import.meta.url) })
   teardown.add(() => logs.close())
   const view = createChainView({
     params,
@@ -135,6 +135,7 @@ const build = async (options: NodeOptions, deps: NodeDeps, teardown: Teardown): 
     pool: pool.service,
     calls,
     economy,
+    wideLogs: logs,
     wallet,
     info: nodeInfo(coinbase),
     log: part('rpc'),

@@ -2,7 +2,7 @@ import type { ChainView, PoolPort } from '../chain/types.ts'
 import type { CallService } from '../evm/call-types.ts'
 import type { Filters } from './filters.ts'
 import type { MethodTable, Requirement } from './method.ts'
-import type { EconomyPort, MiningPort, NodeInfo, ProofChainPort, TracePort, Wallet } from './ports.ts'
+import type { EconomyPort, MiningPort, NodeInfo, ProofChainPort, TracePort, Wallet, WideLogs } from './ports.ts'
 import type { Rendered } from './rendered.ts'
 import type { SocketSubscriptions } from './subscriptions.ts'
 
@@ -17,6 +17,8 @@ export interface Services {
   readonly proofChain?: ProofChainPort
   readonly mining?: MiningPort
   readonly trace?: TracePort
+  /** Log queries over ranges, off this thread. */
+  readonly wideLogs?: WideLogs
 }
 
 /** What a handler sees: the node, and the endpoint the request came in by. */

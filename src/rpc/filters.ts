@@ -6,7 +6,7 @@ import { turnOver } from '../util/turn.ts'
 import type { LogCriteria } from './codecs/filter.ts'
 import { serverError } from './errors.ts'
 import { randomId } from './ids.ts'
-import { queryLogs, rangeOf } from './log-match.ts'
+import { rangeOf } from './log-match.ts'
 
 type Filter =
   | { readonly kind: 'logs'; readonly criteria: LogCriteria; next: number; usedMs: number }
@@ -98,11 +98,11 @@ export class Filters {
     }
   }
 
-  /** All logs of a log filter, old ones too. */
-  logs(id: Hex): Promise<readonly LogEntry[]> {
+  /** What a log filter looks for. */
+  criteria(id: Hex): LogCriteria {
     const filter = this.#use(id)
     if (filter.kind !== 'logs') throw notFound()
-    return queryLogs(this.#view, filter.criteria)
+    return filter.criteria
   }
 
   close(): void {

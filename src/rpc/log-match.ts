@@ -1,7 +1,10 @@
-import type { ChainView, CommittedEvent, LogEntry } from '../chain/types.ts'
+import type { ChainView, CommittedEvent, LogEntry, LogQuery } from '../chain/types.ts'
 import type { BlockNumberRef } from './codecs/block.ts'
 import type { LogCriteria } from './codecs/filter.ts'
+import type { Services } from './context.ts'
+import { logsJson } from './encode/log.ts'
 import { invalidParams, serverError } from './errors.ts'
+import { RawJson } from './json.ts'
 
 /** The logs of a block with their block-wide places, in order. */
 export const entriesOf = ({ block, receipts }: CommittedEvent): LogEntry[] => {
@@ -40,16 +43,27 @@ export const rangeOf = (
   return range
 }
 
-/** All logs that fit, by block hash or range; the end is clamped to the head. */
-export const queryLogs = async (view: ChainView, criteria: LogCriteria): Promise<readonly LogEntry[]> => {
+/** What is asked of committed blocks, by block hash or range; the end is clamped to the head. undefined: nothing can fit. */
+const logQueryOf = async (view: ChainView, criteria: LogCriteria): Promise<LogQuery | undefined> => {
   const { addresses, topics, blockHash } = criteria
   if (blockHash !== undefined) {
     const block = await view.blockByHash(blockHash)
     if (block === undefined) throw serverError('unknown block')
-    return view.logs({ fromBlock: block.header.number, toBlock: block.header.number, addresses, topics })
+    return { fromBlock: block.header.number, toBlock: block.header.number, addresses, topics }
   }
   const head = view.head().header.number
   const { fromBlock, toBlock } = rangeOf(criteria, head)
-  if (fromBlock > head || fromBlock > toBlock) return []
-  return view.logs({ fromBlock, toBlock: Math.min(toBlock, head), addresses, topics })
+  if (fromBlock > head || fromBlock > toBlock) return undefined
+  return { fromBlock, toBlock: Math.min(toBlock, head), addresses, topics }
+}
+
+/** All logs that fit, as JSON. One block is read here; a range goes to the thread for it, where there is one. */
+export const logsText = async (
+  { view, wideLogs }: Pick<Services, 'view' | 'wideLogs'>,
+  criteria: LogCriteria,
+): Promise<RawJson> => {
+  const query = await logQueryOf(view, criteria)
+  if (query === undefined) return new RawJson('[]')
+  if (wideLogs !== undefined && query.fromBlock < query.toBlock) return new RawJson(await wideLogs.text(query))
+  return new RawJson(logsJson(await view.logs(query)))
 }

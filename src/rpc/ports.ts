@@ -1,4 +1,5 @@
 import type { BlockMoney } from '../chain/economy.ts'
+import type { LogQuery } from '../chain/types.ts'
 import type { Hex } from '../util/bytes.ts'
 
 /** Thrown as CodedError by a Wallet. */
@@ -98,4 +99,9 @@ export interface MiningPort {
 export interface TracePort {
   transaction(hash: Hex, options: unknown): Promise<string | undefined>
   block(number: number, options: unknown): Promise<string | undefined>
+}
+
+/** Log queries over ranges of blocks in another thread, which writes the JSON too. */
+export interface WideLogs {
+  text(query: LogQuery): Promise<string>
 }

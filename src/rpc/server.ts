@@ -111,7 +111,18 @@ export const createRpcServer = async (options: RpcServerOptions): Promise<RpcSer
   }
 }
 
-const servicesOf = ({ view, pool, calls, wallet, info, economy, proofChain, mining, trace }: Services): Services => ({
+const servicesOf = ({
+  view,
+  pool,
+  calls,
+  wallet,
+  info,
+  economy,
+  proofChain,
+  mining,
+  trace,
+  wideLogs,
+}: Services): Services => ({
   view,
   pool,
   calls,
@@ -121,4 +132,5 @@ const servicesOf = ({ view, pool, calls, wallet, info, economy, proofChain, mini
   ...(proofChain && { proofChain }),
   ...(mining && { mining }),
   ...(trace && { trace }),
+  ...(wideLogs && { wideLogs }),
 })

@@ -1,12 +1,16 @@
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { loggedBlock } from '../../src/chain/block-store.ts'
 import { collectLogs, queryLogs } from '../../src/chain/log-query.ts'
 import { LogService } from '../../src/chain/log-service.ts'
 import type { LogEntry, LogQuery } from '../../src/chain/types.ts'
+import { logsJson } from '../../src/rpc/encode/log.ts'
 import { type Hex, hexToBytes, toWord } from '../../src/util/bytes.ts'
 import { ACCOUNT_KEYS, signedRaw, type TestChain, withChain } from '../support/chain.ts'
 import { SEED } from '../support/seed.ts'
+
+const WORKER = new URL('../../src/rpc/log-worker.ts', import.meta.url)
 
 const BLOCKS = 24
 const TOPICS = [1n, 2n, 3n].map(toWord)
@@ -39,7 +43,7 @@ const scan = async (chain: TestChain, query: LogQuery): Promise<readonly LogEntr
   const found: LogEntry[] = []
   for (let number = query.fromBlock; number <= Math.min(query.toBlock, BLOCKS); number++) {
     const [block, receipts] = await Promise.all([chain.blocks.block(number), chain.blocks.receipts(number)])
-    if (block && receipts) collectLogs(block, receipts, query, found)
+    if (block && receipts) collectLogs(loggedBlock(block, receipts), query, found)
   }
   return found
 }
@@ -61,13 +65,14 @@ test('indexed queries answer what a scan of all receipts answers, here and in th
         addresses: fc.array(address, { maxLength: 3 }),
         topics: fc.array(alternatives, { maxLength: 4 }),
       })
-      const worker = new LogService(join(dir, 'db'))
+      const worker = new LogService({ storePath: join(dir, 'db'), workerUrl: WORKER })
       const limits = { results: 10_000, timeoutMs: 60_000, nowMs: () => 0 }
       await fc.assert(
         fc.asyncProperty(query, async wanted => {
           const expected = await scan(chain, wanted)
           expect(await queryLogs(chain.store, chain.blocks, wanted, limits)).toEqual(expected)
           expect(plain(await worker.query(wanted))).toEqual(plain(expected))
+          expect(await worker.text(wanted)).toBe(logsJson(expected))
         }),
         { seed: SEED, numRuns: 150 },
       )

@@ -3,7 +3,7 @@ import { filterId } from '../codecs/ids.ts'
 import { BOOLEAN_SCHEMA, HASH_SCHEMA, QUANTITY_SCHEMA } from '../codecs/scalars.ts'
 import { logsJson } from '../encode/log.ts'
 import { RawJson } from '../json.ts'
-import { queryLogs } from '../log-match.ts'
+import { logsText } from '../log-match.ts'
 import { type MethodTable, method } from '../method.ts'
 import { LOG_SCHEMA, listOf } from '../schemas.ts'
 
@@ -14,7 +14,7 @@ export const ethFilters = {
     params: [logFilter],
     result: listOf(LOG_SCHEMA),
     notes: 'No limit of range; at most 10,000 logs and 10 s. The end of the range is clamped to the head.',
-    handler: async ({ view }, criteria) => new RawJson(logsJson(await queryLogs(view, criteria))),
+    handler: (context, criteria) => logsText(context, criteria),
   }),
   eth_newFilter: method({
     summary: 'Makes a filter of logs',
@@ -48,7 +48,7 @@ export const ethFilters = {
     summary: 'All logs of a log filter',
     params: [filterId],
     result: listOf(LOG_SCHEMA),
-    handler: async ({ filters }, id) => new RawJson(logsJson(await filters.logs(id))),
+    handler: (context, id) => logsText(context, context.filters.criteria(id)),
   }),
   eth_uninstallFilter: method({
     summary: 'Drops a filter; false when there is none of this id',

@@ -6,6 +6,7 @@ import { BUCKETS } from '../../../src/storage/buckets.ts'
 import { numberKey } from '../../../src/storage/keys.ts'
 import { withChain } from '../../support/chain.ts'
 
+const WORKER = new URL('../../../src/rpc/log-worker.ts', import.meta.url)
 const EVERYTHING = { fromBlock: 0, toBlock: 1_000_000, addresses: [], topics: [] }
 
 test('the time of a query ends also while nothing matches', () =>
@@ -31,7 +32,7 @@ test('the end of a worker takes nothing from the one that came after it', () =>
   withChain(async (_, dir) => {
     const path = join(dir, 'db')
     const workers: { emit(event: string, value: unknown): void; terminate(): Promise<number> }[] = []
-    const service = new LogService(path, worker => workers.push(worker))
+    const service = new LogService({ storePath: path, workerUrl: WORKER, onWorker: worker => workers.push(worker) })
     try {
       expect(await service.query(EVERYTHING)).toEqual([])
       const first = workers[0]
