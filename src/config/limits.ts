@@ -96,6 +96,8 @@ export const LIMITS = {
     cacheBytes: 8 * 1024 * 1024,
     writeBufferBytes: 4 * 1024 * 1024,
     maxOpenFiles: 512,
+    /** Emptied batches kept for the next block; each holds the memory of the largest it has been. */
+    idleBatches: 2,
     scanRows: 1_000,
     scanBytes: 256 * 1024,
   },

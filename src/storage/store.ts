@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
 import { ClassicLevel, type Snapshot as LevelSnapshot } from 'classic-level'
 import { LIMITS } from '../config/limits.ts'
-import { Batch } from './batch.ts'
-import { fromLevelError } from './errors.ts'
+import { Batch, type NativeBatch } from './batch.ts'
+import { fromLevelError, storeError } from './errors.ts'
 import { afterPrefix } from './keys.ts'
 import { newStoreCounters, type StoreCounters } from './metrics.ts'
 import { ownedKey, ScratchKeys } from './scratch.ts'
@@ -43,6 +43,9 @@ export class Store {
   readonly counters: StoreCounters = newStoreCounters()
   readonly #level: Level
   readonly #keys = new ScratchKeys()
+  readonly #idle: NativeBatch[] = []
+  readonly #writes = new Set<Promise<void>>()
+  #closed = false
 
   private constructor(level: Level) {
     this.#level = level
@@ -165,8 +168,18 @@ export class Store {
   }
 
   batch(): Batch {
-    const rows = this.#reading(() => this.#level.batch())
-    return new Batch(rows, this.path, this.counters, this.#keys)
+    this.#checkOpen()
+    const native = this.#idle.pop() ?? this.#reading(() => this.#level.batch() as unknown as NativeBatch)
+    return new Batch(native, {
+      path: this.path,
+      counters: this.counters,
+      keys: this.#keys,
+      checkOpen: () => this.#checkOpen(),
+      track: write => this.#track(write),
+      release: batch => {
+        if (this.#idle.length < LIMITS.storage.idleBatches) this.#idle.push(batch)
+      },
+    })
   }
 
   /** Removes a range in batches of bounded size: not atomic, for tables that can be rebuilt. */
@@ -205,7 +218,23 @@ export class Store {
 
   /** Waits for operations under way; later ones throw STORE_CLOSED. */
   async close(): Promise<void> {
+    this.#closed = true
+    await Promise.allSettled(this.#writes)
     await this.#level.close()
+  }
+
+  #checkOpen(): void {
+    if (this.#closed) throw storeError({ code: 'STORE_CLOSED', path: this.path })
+  }
+
+  /** Writes go past abstract-level, so it is on us not to close beneath one. */
+  async #track(write: Promise<void>): Promise<void> {
+    this.#writes.add(write)
+    try {
+      await write
+    } finally {
+      this.#writes.delete(write)
+    }
   }
 
   #reading<T>(read: () => T): T {
