@@ -70,10 +70,10 @@ export class Batch {
   async write(options: { readonly sync: boolean } = { sync: true }): Promise<void> {
     const { counters, path } = this.#home
     const startedMs = performance.now()
+    this.#home.checkOpen()
     const native = this.#open()
     this.#native = undefined
     try {
-      this.#home.checkOpen()
       if (this.#rows > 0) await this.#home.track(native._write(options))
     } catch (error) {
       counters.writeFailures++
