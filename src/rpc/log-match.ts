@@ -1,3 +1,5 @@
+import { loggedBlock } from '../chain/block-store.ts'
+import { collectLogs } from '../chain/log-query.ts'
 import type { ChainView, CommittedEvent, LogEntry, LogQuery } from '../chain/types.ts'
 import type { BlockNumberRef } from './codecs/block.ts'
 import type { LogCriteria } from './codecs/filter.ts'
@@ -6,23 +8,12 @@ import { logsJson } from './encode/log.ts'
 import { invalidParams, serverError } from './errors.ts'
 import { RawJson } from './json.ts'
 
+const EVERY_LOG = { addresses: [], topics: [] }
+
 /** The logs of a block with their block-wide places, in order. */
 export const entriesOf = ({ block, receipts }: CommittedEvent): LogEntry[] => {
   const entries: LogEntry[] = []
-  const { hash: blockHash, header } = block
-  receipts.forEach((receipt, transactionIndex) => {
-    const transactionHash = block.transactions[transactionIndex]?.hash
-    if (transactionHash === undefined) return
-    for (const log of receipt.logs)
-      entries.push({
-        ...log,
-        blockHash,
-        blockNumber: header.number,
-        transactionHash,
-        transactionIndex,
-        logIndex: entries.length,
-      })
-  })
+  collectLogs(loggedBlock(block, receipts), EVERY_LOG, entries, Number.POSITIVE_INFINITY)
   return entries
 }
 
