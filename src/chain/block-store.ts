@@ -1,7 +1,7 @@
 import { LIMITS } from '../config/limits.ts'
 import { type Certificate, decodeCertificate, encodeCertificate } from '../primitives/certificate.ts'
 import { decodeExtraData } from '../primitives/extra-data.ts'
-import { decodeHeader, encodeHeader } from '../primitives/header.ts'
+import { decodeHeader, encodeHeader, type Header } from '../primitives/header.ts'
 import type { Log } from '../primitives/log.ts'
 import { decodeStoredReceipts, deriveReceipts, encodeStoredReceipts, type Receipt } from '../primitives/receipt.ts'
 import type { Batch } from '../storage/batch.ts'
@@ -12,6 +12,7 @@ import type { Snapshot, Store } from '../storage/store.ts'
 import { type Hex, hexToBytes } from '../util/bytes.ts'
 import { Lru } from '../util/lru.ts'
 import { BodyRow, decodeLocation, encodeBody, encodeLocation } from './body-row.ts'
+import type { ChainRules } from './chain-rules.ts'
 import { putLogIndex } from './log-index.ts'
 import type { ChainBlock, TransactionLocation } from './types.ts'
 
@@ -57,9 +58,16 @@ export const loggedBlock = (block: ChainBlock, receipts: readonly Receipt[]): Lo
   logs: receipts.map(receipt => receipt.logs),
 })
 
+export interface BlockStoreOptions extends Partial<Pick<ChainRules, 'extraOf'>> {
+  readonly logCacheBytes?: number
+}
+
+const nativeExtra = (header: Header) => decodeExtraData(header.extraData)
+
 /** Reads the rows back; what was read lately is kept, bounded by its size. Every answer is final: blocks never change. */
 export class BlockStore {
   readonly #store: Store
+  readonly #extraOf: ChainRules['extraOf']
   readonly #blocks = new Lru<number, ChainBlock>({ limit: LIMITS.chain.blockCacheBytes, weigh: weightOfBlock })
   readonly #receipts = new Lru<number, readonly Receipt[]>({
     limit: LIMITS.chain.receiptCacheBytes,
@@ -68,9 +76,10 @@ export class BlockStore {
   readonly #logged: Lru<number, LoggedBlock>
   readonly #hashes = new Lru<number, Hex>(LIMITS.chain.hashCache)
 
-  constructor(store: Store, logCacheBytes: number = LIMITS.chain.receiptCacheBytes) {
+  constructor(store: Store, { extraOf = nativeExtra, logCacheBytes }: BlockStoreOptions = {}) {
     this.#store = store
-    this.#logged = new Lru({ limit: logCacheBytes, weigh: weightOfLogs })
+    this.#extraOf = extraOf
+    this.#logged = new Lru({ limit: logCacheBytes ?? LIMITS.chain.receiptCacheBytes, weigh: weightOfLogs })
   }
 
   async headNumber(): Promise<number | undefined> {
@@ -90,7 +99,7 @@ export class BlockStore {
     const row = await this.#store.get(BUCKETS.header, numberKey(number))
     if (row === undefined) return undefined
     const header = decodeHeader(row)
-    return { header, extra: decodeExtraData(header.extraData) }
+    return { header, extra: this.#extraOf(header) }
   }
 
   async block(number: number, snapshot?: Snapshot): Promise<ChainBlock | undefined> {
@@ -102,7 +111,8 @@ export class BlockStore {
       this.#store.get(BUCKETS.body, key, snapshot),
     ])
     if (headerRow === undefined || bodyRow === undefined) return undefined
-    const block = readBlock(headerRow, bodyRow)
+    const header = decodeHeader(headerRow)
+    const block = { header, extra: this.#extraOf(header), ...new BodyRow(bodyRow).block() }
     this.#blocks.set(number, block)
     return block
   }
@@ -177,12 +187,6 @@ export class BlockStore {
     this.#receipts.set(block.header.number, receipts)
     this.#hashes.set(block.header.number, block.hash)
   }
-}
-
-const readBlock = (headerRow: Uint8Array, bodyRow: Uint8Array): ChainBlock => {
-  const header = decodeHeader(headerRow)
-  const body = new BodyRow(bodyRow)
-  return { header, extra: decodeExtraData(header.extraData), ...body.block() }
 }
 
 const weightOfBlock = (block: ChainBlock): number => 2_048 + block.size + block.transactions.length * 600

@@ -8,16 +8,17 @@ import type { StateChanges } from '../state/changes.ts'
 import type { WorldState } from '../state/world-state.ts'
 import type { Hex } from '../util/bytes.ts'
 import type { Clock } from '../util/clock.ts'
-import { extraOf, headerOf } from './assembly.ts'
-import { type BlockEnvSources, childEnv } from './block-env.ts'
+import { extraOf } from './assembly.ts'
 import type { Chain } from './chain.ts'
+import type { ChainRules } from './chain-rules.ts'
 import type { ChainBlock, PendingBlock } from './types.ts'
 
 export interface PendingOptions {
-  readonly chain: Chain
+  readonly chain: Pick<Chain, 'headBlock' | 'onHead'>
   readonly world: WorldState
   readonly executor: Executor
-  readonly sources: BlockEnvSources
+  readonly rules: ChainRules
+  readonly blockTimeMs: number
   /** Executable transactions of the pool, and a number that moves whenever they change. */
   readonly pool: { select(baseFeePerGas: bigint): TransactionSource; version(): number }
   readonly coinbase: Hex
@@ -83,13 +84,13 @@ export class Pending {
   }
 
   #timestampAfter({ header }: ChainBlock): number {
-    const { sources, clock } = this.#options
-    return timestampAt(sources.params.blockTimeMs, header.timestamp, clock.nowMs())
+    const { blockTimeMs, clock } = this.#options
+    return timestampAt(blockTimeMs, header.timestamp, clock.nowMs())
   }
 
   async #build(parent: ChainBlock): Promise<PendingState> {
-    const { world, executor, sources, pool, coinbase, clock } = this.#options
-    const env = childEnv(sources, parent, { timestamp: this.#timestampAfter(parent), proposer: coinbase })
+    const { world, executor, rules, pool, coinbase, clock } = this.#options
+    const env = rules.childEnv(parent, { timestamp: this.#timestampAfter(parent), proposer: coinbase })
     const journal = world.journal()
     const nowMs = () => clock.nowMs()
     const execution = await executor.build(journal, env, firstOf(pool.select(env.baseFeePerGas)), {
@@ -98,7 +99,7 @@ export class Pending {
       deadlineMs: nowMs() + LIMITS.chain.pendingBuildMs,
     })
     const extra = extraOf(coinbase, null)
-    const header = headerOf(env, parent, extra, execution, {
+    const header = rules.headerOf(env, parent, extra, execution, {
       state: parent.header.stateRoot,
       transactions: transactionsRoot(execution.transactions),
       receipts: receiptsRoot(execution.receipts),

@@ -1,6 +1,6 @@
-import { type BlockEnvSources, committedEnv } from '../chain/block-env.ts'
 import type { BlockStore } from '../chain/block-store.ts'
 import type { Chain } from '../chain/chain.ts'
+import type { ChainRules } from '../chain/chain-rules.ts'
 import type { Pending, PendingState } from '../chain/pending.ts'
 import type { ChainParams } from '../config/networks.ts'
 import { createCallService, type SerializedEnv } from '../evm/call-service.ts'
@@ -13,16 +13,16 @@ import type { Logger } from '../util/logger.ts'
 export interface CallPartsOptions {
   readonly storePath: string
   readonly params: ChainParams
-  readonly sources: BlockEnvSources
+  readonly rules: Pick<ChainRules, 'committedEnv'>
   readonly blocks: BlockStore
-  readonly chain: Chain
+  readonly chain: Pick<Chain, 'headBlock'>
   readonly pending: Pick<Pending, 'state'>
   readonly logger: Logger
 }
 
 /** The call workers, told about blocks by the chain: a call sees the block it is made on, or the pending one. */
 export const createCalls = (options: CallPartsOptions): CallService => {
-  const { storePath, params, sources, blocks, chain, pending, logger } = options
+  const { storePath, params, rules, blocks, chain, pending, logger } = options
   /** One call takes environment and changes from one pending block, though the next may exist before it has both. */
   const pendingOf = new WeakMap<CallRequest, Promise<PendingState>>()
   const pendingFor = (request: CallRequest): Promise<PendingState> => {
@@ -42,8 +42,7 @@ export const createCalls = (options: CallPartsOptions): CallService => {
         : await blocks.block(number)
     assert(block, 'a call is made on a block that exists')
     // Most calls are made on the head: its environment is made once a block.
-    if (kept?.hash !== block.hash)
-      kept = { hash: block.hash, env: serialize(committedEnv(sources, block.header, block.extra.proposer)) }
+    if (kept?.hash !== block.hash) kept = { hash: block.hash, env: serialize(rules.committedEnv(block)) }
     return kept.env
   }
   return createCallService({

@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Chain } from '../chain/chain.ts'
+import { nativeRules } from '../chain/chain-rules.ts'
 import { LogService } from '../chain/log-service.ts'
 import { Pending } from '../chain/pending.ts'
 import { createChainView } from '../chain/view.ts'
@@ -86,11 +87,13 @@ const build = async (options: NodeOptions, deps: NodeDeps, teardown: Teardown): 
     logger: part('chain'),
   })
   const coinbase = validatorKey ? addressOf(validatorKey) : ZERO_ADDRESS
+  const rules = nativeRules(sources)
   const pending = new Pending({
     chain,
     world,
     executor,
-    sources,
+    rules,
+    blockTimeMs: params.blockTimeMs,
     pool: { select: baseFee => pool.service.select(baseFee), version: pool.version },
     coinbase,
     clock,
@@ -108,7 +111,7 @@ const build = async (options: NodeOptions, deps: NodeDeps, teardown: Teardown): 
     pending,
     wideLogs: query => logs.query(query),
   })
-  const calls = createCalls({ storePath, params, sources, blocks, chain, pending, logger: part('calls') })
+  const calls = createCalls({ storePath, params, rules, blocks, chain, pending, logger: part('calls') })
   teardown.add(() => calls.close())
 
   const engine = await createConsensus({

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Chain } from '../../src/chain/chain.ts'
+import { nativeRules } from '../../src/chain/chain-rules.ts'
 import type { Genesis } from '../../src/config/genesis.ts'
 import { keccak256 } from '../../src/crypto/hash.ts'
 import { addressOf, sign } from '../../src/crypto/signature.ts'
@@ -109,6 +110,8 @@ export const openTestChain = async (
   }
   return {
     ...opened,
+    rules: nativeRules(opened.sources),
+    blockTimeMs: genesis.params.blockTimeMs,
     genesis,
     clock,
     executor,

@@ -1,0 +1,31 @@
+import type { BlockEnv } from '../evm/env.ts'
+import type { BlockExecution } from '../evm/execution.ts'
+import { decodeExtraData, type ExtraData } from '../primitives/extra-data.ts'
+import type { Header } from '../primitives/header.ts'
+import type { Hex } from '../util/bytes.ts'
+import { headerOf, type Roots } from './assembly.ts'
+import { type BlockEnvSources, childEnv, committedEnv } from './block-env.ts'
+import type { ChainBlock } from './types.ts'
+
+/**
+ * Where the chains that a node can hold differ for those who only read one: its own (DESIGN 3), and a recorded chain with
+ * Ethereum's rules (`ethereum/rules.ts`). What is data stands in the params, so that other threads have it too.
+ */
+export interface ChainRules {
+  /** What a header says of its proposer and of consensus. */
+  extraOf(header: Header): ExtraData
+  /** What the transactions of a block on `parent` see. */
+  childEnv(parent: ChainBlock, block: { readonly timestamp: number; readonly proposer: Hex }): BlockEnv
+  /** What the transactions of a committed block saw. */
+  committedEnv(block: Pick<ChainBlock, 'header' | 'extra'>): BlockEnv
+  /** The header of a block in the making. */
+  headerOf(env: BlockEnv, parent: ChainBlock, extra: ExtraData, execution: BlockExecution, roots: Roots): Header
+}
+
+/** The rules of this node's own chain. */
+export const nativeRules = (sources: BlockEnvSources): ChainRules => ({
+  extraOf: header => decodeExtraData(header.extraData),
+  childEnv: (parent, block) => childEnv(sources, parent, block),
+  committedEnv: ({ header, extra }) => committedEnv(sources, header, extra.proposer),
+  headerOf,
+})
