@@ -3,7 +3,8 @@ export const LIMITS = {
   rpc: {
     bodyBytes: 5 * 1024 * 1024,
     batchItems: 1_000,
-    batchResponseBytes: 64 * 1024 * 1024,
+    /** Of one answer, and of all answers of a batch: the largest logs one transaction can make fit. */
+    answerBytes: 32 * 1024 * 1024,
     /** Bodies up to this size are parsed without a look at their shape. */
     unscannedBytes: 32 * 1024,
     nesting: 32,

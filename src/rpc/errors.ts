@@ -1,4 +1,5 @@
 import type { ChainReadError } from '../chain/types.ts'
+import { LIMITS } from '../config/limits.ts'
 import type { RecoveryError } from '../crypto/recovery.ts'
 import type { SenderError } from '../crypto/sender.ts'
 import type { CallError } from '../evm/call-types.ts'
@@ -48,6 +49,11 @@ export const missingArgument = (position: number): RpcError =>
   new RpcError(CODES.invalidParams, `missing value for required argument ${position}`)
 export const invalidParams = (message: string): RpcError => new RpcError(CODES.invalidParams, message)
 export const serverError = (message: string): RpcError => new RpcError(CODES.server, message)
+/** For an answer, or the rest of a batch, beyond `LIMITS.rpc.answerBytes`. */
+export const RESPONSE_TOO_LARGE = new RpcError(
+  CODES.responseTooLarge,
+  `response too large, at most ${LIMITS.rpc.answerBytes} bytes: ask for less at once`,
+)
 export const headerNotFound = (number: number): RpcError =>
   serverError(`the header does not exist (block number: ${number})`)
 

@@ -9,6 +9,7 @@ import {
   invalidParams,
   methodNotFound,
   missingArgument,
+  RESPONSE_TOO_LARGE,
   RpcError,
   serverError,
   toRpcError,
@@ -53,7 +54,6 @@ const INVALID_REQUEST = new RpcError(CODES.invalidRequest, 'invalid request')
 const NON_ARRAY = invalidParams('non-array args')
 const SOCKET_ONLY = serverError('notifications not supported')
 const CRASHED = serverError('method handler crashed')
-const TOO_LARGE = new RpcError(CODES.responseTooLarge, 'response too large')
 const NO_ARGUMENTS: readonly unknown[] = []
 
 export const createRouter = ({ log, metrics = noMetrics }: RouterOptions): Router => {
@@ -97,6 +97,7 @@ export const createRouter = ({ log, metrics = noMetrics }: RouterOptions): Route
 
   const succeed = (name: string, startedMs: number, id: string, result: unknown): string => {
     const text = `{"jsonrpc":"2.0","id":${id},"result":${toJson(result)}}`
+    if (text.length > LIMITS.rpc.answerBytes) throw RESPONSE_TOO_LARGE
     metrics.end(name, startedMs, true)
     return text
   }
@@ -116,16 +117,16 @@ export const createRouter = ({ log, metrics = noMetrics }: RouterOptions): Route
   ): string | Promise<string> => {
     const answers: string[] = new Array(requests.length)
     let bytes = 0
+    const idOf = (index: number): string => ids[index] ?? textOfId(requests[index])
     const take = (index: number, answer: string): void => {
       bytes += answer.length
       answers[index] =
-        bytes <= LIMITS.rpc.batchResponseBytes || answer === ''
-          ? answer
-          : errorText(ids[index] ?? textOfId(requests[index]), TOO_LARGE)
+        answer === '' || bytes <= LIMITS.rpc.answerBytes ? answer : errorText(idOf(index), RESPONSE_TOO_LARGE)
     }
+    /** What comes after the answer that was too much is not run. */
     const run = (index: number): string | Promise<string> => {
-      if (bytes > LIMITS.rpc.batchResponseBytes) return isNotification(requests[index]) ? '' : ' '
-      return one(requests[index], endpoint, ids[index])
+      if (bytes <= LIMITS.rpc.answerBytes) return one(requests[index], endpoint, ids[index])
+      return isNotification(requests[index]) ? '' : errorText(idOf(index), RESPONSE_TOO_LARGE)
     }
     // Most batches hold only what answers at once: no promise for them.
     for (let index = 0; index < requests.length; index++) {
@@ -228,7 +229,8 @@ const idToText = (id: unknown): string | undefined => {
 const isNotification = (request: unknown): boolean =>
   typeof request === 'object' && request !== null && !Array.isArray(request) && !('id' in request)
 
-const textOfId = (request: unknown): string => idToText((request as { id?: unknown }).id) ?? 'null'
+/** Of anything that stands in a batch: what is no request has no id. */
+const textOfId = (request: unknown): string => idToText((request as { id?: unknown } | null)?.id) ?? 'null'
 
 /** A number that JavaScript cannot hold exactly must still come back as it was sent. */
 const hasInexactId = (request: unknown): boolean => {

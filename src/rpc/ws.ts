@@ -102,9 +102,10 @@ const serve = (client: WebSocket, request: IncomingMessage, options: WsOptions):
 
   const send = (frame: string | Buffer): void => {
     if (client.readyState !== client.OPEN) return
-    client.send(frame, { binary: false })
-    // Whoever does not read is dropped: what waits for it is memory of everyone.
-    if (client.bufferedAmount > LIMITS.rpc.socketBacklogBytes) {
+    // Whoever does not read is dropped: what waits for it is memory of everyone. One frame may be larger than what may wait.
+    const isSlow = client.bufferedAmount > LIMITS.rpc.socketBacklogBytes
+    if (!isSlow) client.send(frame, { binary: false })
+    else {
       log.debug({ address, backlogBytes: client.bufferedAmount }, 'slow websocket dropped')
       session.close()
       client.close(TRY_AGAIN_LATER, 'reads too slowly')

@@ -194,3 +194,46 @@ describe('turns', () => {
     expect(await router.handle('{"id":1,"method":"odd"}', endpoint)).toContain('method handler crashed')
   })
 })
+
+describe('large answers', () => {
+  const BYTES = 12 * 1024 * 1024
+  const tooLarge = {
+    code: -32003,
+    message: `response too large, at most ${LIMITS.rpc.answerBytes} bytes: ask for less at once`,
+  }
+  const routerOver = async (result: unknown) => {
+    const { createRouter } = await import('../../../src/rpc/router.ts')
+    const { method } = await import('../../../src/rpc/method.ts')
+    let calls = 0
+    const handler = () => {
+      calls++
+      return result
+    }
+    const router = createRouter({ log: { error() {} } as never })
+    const endpoint = {
+      methods: new Map([['big', method({ summary: '', params: [], result: {}, handler })] as const]),
+      context: {} as never,
+    }
+    return { calls: () => calls, ask: async (body: unknown) => router.handle(JSON.stringify(body), endpoint) }
+  }
+
+  it.each(['at once', 'later'])('one beyond the bound is refused, %s', async when => {
+    const text = 'x'.repeat(LIMITS.rpc.answerBytes)
+    const { ask } = await routerOver(when === 'later' ? Promise.resolve(text) : text)
+    expect(JSON.parse(await ask({ id: 7, method: 'big' }))).toEqual({ jsonrpc: '2.0', id: 7, error: tooLarge })
+  })
+
+  it.each(['at once', 'later'])('a batch is cut where it goes beyond, whatever stands behind, %s', async when => {
+    const text = 'x'.repeat(BYTES)
+    const { ask, calls } = await routerOver(when === 'later' ? Promise.resolve(text) : text)
+    const big = [1, 2, 3].map(id => ({ id, method: 'big' }))
+    const behind = [null, 7, [], { id: 'a', method: 'big' }, { method: 'big' }, { id: {} }]
+    const answers = JSON.parse(await ask([...big, ...behind])) as { id: unknown; error?: unknown }[]
+    expect(answers.map(({ id }) => id)).toEqual([1, 2, 3, null, null, null, 'a', null])
+    expect([answers[1]?.error, answers[2]?.error, answers[6]?.error]).toEqual([undefined, tooLarge, tooLarge])
+    // Answers that come later are all asked for before the first has come.
+    if (when === 'later') return
+    expect(answers.slice(2).map(({ error }) => error)).toEqual(Array.from({ length: 6 }, () => tooLarge))
+    expect(calls()).toBe(3)
+  })
+})

@@ -272,6 +272,15 @@ describe('subscriptions', () => {
     // The others are not disturbed.
     expect(await (await open()).result('eth_chainId')).toBe('0x134fe69')
   })
+
+  it('gives an answer larger than what may wait unread', async () => {
+    await start()
+    const socket = await open()
+    rig.calls.call = async () => ({ output: Buffer.alloc(LIMITS.rpc.socketBacklogBytes / 2 + 1_000_000), gasUsed: 0n })
+    const output = await socket.result<string>('eth_call', [{ to: TOKEN }, 'latest'])
+    expect(output.length).toBeGreaterThan(LIMITS.rpc.socketBacklogBytes)
+    expect(await socket.result('eth_chainId')).toBe('0x134fe69')
+  })
 })
 
 it('closes with 1001 and within a second when the node stops', async () => {
