@@ -1,6 +1,8 @@
 import { EVM_FORKS, evmForkAt, isActive } from '../config/forks.ts'
 import type { ChainParams } from '../config/networks.ts'
 import { toQuantity } from '../util/bytes.ts'
+import { QUANTITY_SCHEMA } from './codecs/scalars.ts'
+import { INTEGER_SCHEMA, NUMBER_SCHEMA, objectOf, orNull } from './schemas.ts'
 
 /** Height of the fork of the proof chain's hash; a network without one never forks. */
 const nativeHashHeight = (params: ChainParams): number | null =>
@@ -56,4 +58,30 @@ export const flatParams = (params: ChainParams): Record<string, unknown> => ({
   committeeSize: params.committeeSize,
   minStake: toQuantity(params.minStakeWei),
   roundTimeoutMs: params.roundTimeoutMs,
+})
+
+export const FLAT_PARAMS_SCHEMA = objectOf('Params', {
+  chainId: INTEGER_SCHEMA,
+  networkId: INTEGER_SCHEMA,
+  blockTimeMs: INTEGER_SCHEMA,
+  blockGasLimit: QUANTITY_SCHEMA,
+  maxTxExecutionGas: QUANTITY_SCHEMA,
+  calldataGasPerByte: orNull(QUANTITY_SCHEMA),
+  'baseFee.lowerBound': QUANTITY_SCHEMA,
+  'baseFee.upperBound': QUANTITY_SCHEMA,
+  'baseFee.gasTarget': QUANTITY_SCHEMA,
+  'baseFee.maxBlockGasUsed': QUANTITY_SCHEMA,
+  'baseFee.denominator': QUANTITY_SCHEMA,
+  'feeShares.proposerPercent': INTEGER_SCHEMA,
+  'feeShares.minerPercent': INTEGER_SCHEMA,
+  'feeShares.foundationPercent': INTEGER_SCHEMA,
+  'rewards.cycleBlocks': INTEGER_SCHEMA,
+  'rewards.cycleReward': QUANTITY_SCHEMA,
+  'rewards.halvingRatio': NUMBER_SCHEMA,
+  'rewards.halvingBlocks': INTEGER_SCHEMA,
+  'rewards.minersPercent': INTEGER_SCHEMA,
+  'rewards.unionPercent': INTEGER_SCHEMA,
+  committeeSize: INTEGER_SCHEMA,
+  minStake: QUANTITY_SCHEMA,
+  roundTimeoutMs: INTEGER_SCHEMA,
 })

@@ -1,4 +1,32 @@
+import { BOOLEAN_SCHEMA } from './codecs/scalars.ts'
 import type { MethodTable } from './method.ts'
+import { listOf, objectOf, STRING_SCHEMA } from './schemas.ts'
+
+const ANY_SCHEMA = { anyOf: [{ type: 'object' }, BOOLEAN_SCHEMA] }
+
+/** Of the document itself, as far as it is used here; a schema in it may be any. */
+export const OPENRPC_SCHEMA = objectOf('OpenRpc', {
+  openrpc: { const: '1.3.2' },
+  info: objectOf('Info', {
+    title: STRING_SCHEMA,
+    version: STRING_SCHEMA,
+    license: objectOf('License', { name: STRING_SCHEMA }),
+  }),
+  methods: listOf(
+    objectOf(
+      'Method',
+      {
+        name: STRING_SCHEMA,
+        summary: STRING_SCHEMA,
+        description: STRING_SCHEMA,
+        paramStructure: { const: 'by-position' },
+        params: listOf(objectOf('Param', { name: STRING_SCHEMA, required: BOOLEAN_SCHEMA, schema: ANY_SCHEMA })),
+        result: objectOf('Result', { name: STRING_SCHEMA, schema: ANY_SCHEMA }),
+      },
+      ['description'],
+    ),
+  ),
+})
 
 /** The OpenRPC 1.3 document of a table of methods. */
 export const openRpcDocument = (methods: MethodTable): object => ({

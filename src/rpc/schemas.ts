@@ -1,4 +1,3 @@
-import { ACCESS_LIST_SCHEMA } from './codecs/call.ts'
 import { ADDRESS_SCHEMA, BOOLEAN_SCHEMA, DATA_SCHEMA, HASH_SCHEMA, QUANTITY_SCHEMA } from './codecs/scalars.ts'
 import type { JsonSchema } from './json.ts'
 
@@ -7,6 +6,7 @@ import type { JsonSchema } from './json.ts'
 export const NULL_SCHEMA: JsonSchema = { type: 'null' }
 export const STRING_SCHEMA: JsonSchema = { type: 'string' }
 export const NUMBER_SCHEMA: JsonSchema = { type: 'number' }
+export const INTEGER_SCHEMA: JsonSchema = { type: 'integer', minimum: 0 }
 export const orNull = (schema: JsonSchema): JsonSchema => ({ anyOf: [schema, NULL_SCHEMA] })
 export const listOf = (items: JsonSchema): JsonSchema => ({ type: 'array', items })
 
@@ -24,6 +24,20 @@ export const objectOf = (
 })
 
 const BLOOM_SCHEMA: JsonSchema = { type: 'string', pattern: '^0x[0-9a-f]{512}$' }
+
+export const ACCESS_LIST_SCHEMA = listOf(
+  objectOf('AccessTuple', { address: ADDRESS_SCHEMA, storageKeys: listOf(HASH_SCHEMA) }),
+)
+
+/** EIP-7702. */
+const AUTHORIZATION_SCHEMA = objectOf('Authorization', {
+  chainId: QUANTITY_SCHEMA,
+  address: ADDRESS_SCHEMA,
+  nonce: QUANTITY_SCHEMA,
+  yParity: QUANTITY_SCHEMA,
+  r: QUANTITY_SCHEMA,
+  s: QUANTITY_SCHEMA,
+})
 
 export const TRANSACTION_SCHEMA = objectOf(
   'Transaction',
@@ -50,7 +64,7 @@ export const TRANSACTION_SCHEMA = objectOf(
     maxPriorityFeePerGas: QUANTITY_SCHEMA,
     maxFeePerBlobGas: QUANTITY_SCHEMA,
     blobVersionedHashes: listOf(HASH_SCHEMA),
-    authorizationList: listOf({ type: 'object' }),
+    authorizationList: listOf(AUTHORIZATION_SCHEMA),
   },
   [
     'chainId',
@@ -150,9 +164,9 @@ export const CONSENSUS_BLOCK_SCHEMA = objectOf(
   {
     ...BLOCK_MEMBERS,
     consensus: objectOf('Consensus', {
-      round: NUMBER_SCHEMA,
-      prepareMsgNum: NUMBER_SCHEMA,
-      commitMsgNum: NUMBER_SCHEMA,
+      round: INTEGER_SCHEMA,
+      prepareMsgNum: INTEGER_SCHEMA,
+      commitMsgNum: INTEGER_SCHEMA,
       validators: listOf(ADDRESS_SCHEMA),
     }),
   },

@@ -55,7 +55,7 @@ export const block: Codec<BlockRef> = codec(
       HASH_SCHEMA,
       {
         type: 'object',
-        properties: { blockHash: HASH_SCHEMA, blockNumber: QUANTITY_SCHEMA, requireCanonical: { type: 'boolean' } },
+        properties: { blockHash: HASH_SCHEMA, blockNumber: NUMBER_SCHEMA, requireCanonical: { type: 'boolean' } },
       },
     ],
   },

@@ -36,7 +36,7 @@ export interface TransactionArgs {
 
 const ACCESS_LIST_LIMIT = 10_000
 
-export const ACCESS_LIST_SCHEMA: JsonSchema = {
+const ACCESS_LIST_SCHEMA: JsonSchema = {
   type: 'array',
   items: {
     type: 'object',
@@ -93,6 +93,7 @@ export const callObject: Codec<TransactionArgs> = codec(
       data: DATA_SCHEMA,
       accessList: ACCESS_LIST_SCHEMA,
       nonce: QUANTITY_SCHEMA,
+      chainId: QUANTITY_SCHEMA,
     },
   },
   parseArgs,

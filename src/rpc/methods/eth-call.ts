@@ -2,12 +2,12 @@ import type { AccessListResult, CallRequest, StateOverrides } from '../../evm/ca
 import { bytesToHex, toQuantity } from '../../util/bytes.ts'
 import { optional } from '../codec.ts'
 import { type BlockRef, block } from '../codecs/block.ts'
-import { ACCESS_LIST_SCHEMA, callObject, messageFromArgs, type TransactionArgs } from '../codecs/call.ts'
+import { callObject, messageFromArgs, type TransactionArgs } from '../codecs/call.ts'
 import { blockOverrides, stateOverrides } from '../codecs/overrides.ts'
 import { DATA_SCHEMA, QUANTITY_SCHEMA } from '../codecs/scalars.ts'
 import type { Context } from '../context.ts'
 import { type MethodTable, method } from '../method.ts'
-import { objectOf, STRING_SCHEMA } from '../schemas.ts'
+import { ACCESS_LIST_SCHEMA, objectOf, STRING_SCHEMA } from '../schemas.ts'
 import { andThen, type Later, numberOf } from '../state-reads.ts'
 
 export const requestOf = (

@@ -16,7 +16,12 @@ export const miningOfNamespace = (namespace: string): MethodTable => ({
   [`${namespace}_getWork`]: method({
     summary: 'Work for a miner: [sealHash, seed, target, number]',
     params: [optional(address)],
-    result: { type: 'array', prefixItems: [HASH_SCHEMA, HASH_SCHEMA, HASH_SCHEMA, QUANTITY_SCHEMA] },
+    result: {
+      type: 'array',
+      prefixItems: [HASH_SCHEMA, HASH_SCHEMA, HASH_SCHEMA, QUANTITY_SCHEMA],
+      minItems: 4,
+      items: false,
+    },
     requires: 'mining',
     handler: (context, coinbase) => {
       const work = miningOf(context).work(coinbase)

@@ -1,12 +1,12 @@
 import { toQuantity } from '../../util/bytes.ts'
-import { chainConfig, flatParams, forkStatus } from '../chain-config.ts'
+import { chainConfig, FLAT_PARAMS_SCHEMA, flatParams, forkStatus } from '../chain-config.ts'
 import { optional } from '../codec.ts'
 import { block, blockNumber } from '../codecs/block.ts'
 import { ADDRESS_SCHEMA, address, BOOLEAN_SCHEMA, full, QUANTITY_SCHEMA } from '../codecs/scalars.ts'
 import type { Context } from '../context.ts'
 import type { RawJson } from '../json.ts'
 import { type MethodTable, method } from '../method.ts'
-import { BLOCK_SCHEMA, NUMBER_SCHEMA, objectOf, orNull, STRING_SCHEMA } from '../schemas.ts'
+import { BLOCK_SCHEMA, INTEGER_SCHEMA, NUMBER_SCHEMA, objectOf, orNull, STRING_SCHEMA } from '../schemas.ts'
 import { andThen, isHash, numberOf, readState } from '../state-reads.ts'
 import { blockByNumberRef, ethBlocks } from './eth-blocks.ts'
 import { ethChain } from './eth-chain.ts'
@@ -54,8 +54,8 @@ export const nativeChain = {
     summary: 'Configuration of the chain',
     params: [],
     result: objectOf('ChainConfig', {
-      chainId: NUMBER_SCHEMA,
-      nativeHashForkBlock: NUMBER_SCHEMA,
+      chainId: INTEGER_SCHEMA,
+      nativeHashForkBlock: INTEGER_SCHEMA,
       blockTime: NUMBER_SCHEMA,
       consensus: STRING_SCHEMA,
       proofChain: objectOf('ProofChain', { algorithm: STRING_SCHEMA }),
@@ -67,7 +67,7 @@ export const nativeChain = {
   native_getParams: method({
     summary: 'All rules of the chain as one flat object',
     params: [optional(blockNumber)],
-    result: { type: 'object' },
+    result: FLAT_PARAMS_SCHEMA,
     handler: ({ view }) => flatParams(view.params),
   }),
   native_forkStatus: method({
@@ -75,7 +75,7 @@ export const nativeChain = {
     params: [optional(blockNumber)],
     result: {
       type: 'object',
-      additionalProperties: objectOf('Fork', { height: orNull(NUMBER_SCHEMA), active: BOOLEAN_SCHEMA }),
+      additionalProperties: objectOf('Fork', { height: orNull(INTEGER_SCHEMA), active: BOOLEAN_SCHEMA }),
     },
     handler: (context, ref = 'latest') =>
       andThen(numberOf(context.view, ref), number => forkStatus(context.view.params, number, proofHeight(context))),

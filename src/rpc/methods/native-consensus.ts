@@ -8,7 +8,7 @@ import type { Context } from '../context.ts'
 import { headerNotFound, invalidParams, serverError } from '../errors.ts'
 import { NULL_JSON, RawJson } from '../json.ts'
 import { type MethodTable, method } from '../method.ts'
-import { CONSENSUS_BLOCK_SCHEMA, listOf, NUMBER_SCHEMA, orNull } from '../schemas.ts'
+import { CONSENSUS_BLOCK_SCHEMA, INTEGER_SCHEMA, listOf, orNull } from '../schemas.ts'
 import { findBlock, numberOf } from '../state-reads.ts'
 
 const noPending = (ref: BlockRef): void => {
@@ -97,7 +97,7 @@ export const nativeConsensus = {
   native_getCommitteeSize: method({
     summary: 'Size of the committee',
     params: [block],
-    result: NUMBER_SCHEMA,
+    result: INTEGER_SCHEMA,
     handler: async (context, ref) => (await committeeAt(context, ref)).length,
   }),
   native_getCouncil: method({
@@ -109,7 +109,7 @@ export const nativeConsensus = {
   native_getCouncilSize: method({
     summary: 'Size of the council',
     params: [block],
-    result: NUMBER_SCHEMA,
+    result: INTEGER_SCHEMA,
     handler: async (context, ref) => (await councilAt(context, ref)).length,
   }),
 } satisfies MethodTable

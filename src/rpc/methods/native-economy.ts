@@ -40,7 +40,7 @@ export const nativeEconomy = {
       proposer: QUANTITY_SCHEMA,
       miner: QUANTITY_SCHEMA,
       foundation: QUANTITY_SCHEMA,
-      rewards: { type: 'object', additionalProperties: QUANTITY_SCHEMA },
+      rewards: { type: 'object', propertyNames: ADDRESS_SCHEMA, additionalProperties: QUANTITY_SCHEMA },
     }),
     notes: '`proposer`, `miner` and `foundation` are the shares of the fees; `rewards` sums all credits by address.',
     requires: 'economy',

@@ -1,7 +1,7 @@
 import { toQuantity } from '../../util/bytes.ts'
 import { BOOLEAN_SCHEMA, QUANTITY_SCHEMA } from '../codecs/scalars.ts'
 import { type MethodTable, method } from '../method.ts'
-import { NUMBER_SCHEMA } from '../schemas.ts'
+import { INTEGER_SCHEMA } from '../schemas.ts'
 
 export const net = {
   net_version: method({
@@ -13,7 +13,7 @@ export const net = {
   net_networkID: method({
     summary: 'Network id as a number',
     params: [],
-    result: NUMBER_SCHEMA,
+    result: INTEGER_SCHEMA,
     handler: ({ view }) => view.params.networkId,
   }),
   net_listening: method({

@@ -1,6 +1,6 @@
 import { RawJson } from '../json.ts'
 import { type MethodTable, method, namespaceOf } from '../method.ts'
-import { openRpcDocument } from '../openrpc.ts'
+import { OPENRPC_SCHEMA, openRpcDocument } from '../openrpc.ts'
 
 /** It never changes, and making it takes a thousand times as long as sending it. */
 const documents = new WeakMap<MethodTable, RawJson>()
@@ -26,7 +26,7 @@ export const rpc = {
   'rpc.discover': method({
     summary: 'The OpenRPC document of this endpoint',
     params: [],
-    result: { type: 'object' },
+    result: OPENRPC_SCHEMA,
     handler: ({ methods }) => documentOf(methods),
   }),
 } satisfies MethodTable

@@ -1,6 +1,6 @@
 import type { Transaction } from '../../primitives/transaction.ts'
 import { type Hex, toQuantity } from '../../util/bytes.ts'
-import { address, QUANTITY_SCHEMA } from '../codecs/scalars.ts'
+import { ADDRESS_SCHEMA, address, QUANTITY_SCHEMA } from '../codecs/scalars.ts'
 import { transactionJson } from '../encode/transaction.ts'
 import { RawJson } from '../json.ts'
 import { type MethodTable, method } from '../method.ts'
@@ -18,9 +18,16 @@ const whole: Render = transaction => transactionJson(transaction, null)
 const short: Render = ({ to, value, gasLimit, maxFeePerGas }) =>
   JSON.stringify(`${to ?? 'contract creation'}: ${value} wei + ${gasLimit} gas × ${maxFeePerGas} wei`)
 
+/** Nonces in decimal. */
+const byNonceSchema = (schema: object) => ({
+  type: 'object',
+  propertyNames: { pattern: '^(0|[1-9][0-9]*)$' },
+  additionalProperties: schema,
+})
 const mapOf = (schema: object) => ({
   type: 'object',
-  additionalProperties: { type: 'object', additionalProperties: schema },
+  propertyNames: ADDRESS_SCHEMA,
+  additionalProperties: byNonceSchema(schema),
 })
 const bothOf = (title: string, schema: object) => objectOf(title, { pending: mapOf(schema), queued: mapOf(schema) })
 
@@ -47,7 +54,10 @@ export const txpool = {
   txpool_contentFrom: method({
     summary: "An account's transactions by nonce",
     params: [address],
-    result: { type: 'object' },
+    result: objectOf('AccountContent', {
+      pending: byNonceSchema(TRANSACTION_SCHEMA),
+      queued: byNonceSchema(TRANSACTION_SCHEMA),
+    }),
     handler: ({ pool }, account) => {
       const { pending, queued } = pool.content()
       return new RawJson(
