@@ -4,8 +4,10 @@ export type NetworkName = 'mainnet' | 'testnet' | 'devnet'
 export const NAMESPACES = ['eth', 'net', 'rpc', 'native', 'debug', 'web3', 'txpool', 'admin'] as const
 export type Namespace = (typeof NAMESPACES)[number]
 
-/** Base fee rule of KIP-71 (reference/kaia-behaviour.md 2). */
+/** How the base fee moves; the target and the bounds are those of KIP-71 (reference/kaia-behaviour.md 2). */
 export interface BaseFeeParams {
+  /** `eip1559`: Ethereum's rule, whose target follows from each block's own gas limit (fixture mode). */
+  readonly rule: 'kip71' | 'eip1559'
   readonly lowerBoundWei: bigint
   readonly upperBoundWei: bigint
   readonly gasTarget: bigint
@@ -44,6 +46,8 @@ export interface ChainParams {
   readonly calldataGasPerByte: bigint | null
   readonly baseFee: BaseFeeParams
   readonly feeShares: FeeShares
+  /** Where a price beyond the base fee goes: into the shares with the rest, or to the coinbase at once (Ethereum; fixture mode). */
+  readonly tips: 'shared' | 'coinbase'
   readonly rewards: RewardParams
   readonly committeeSize: number
   readonly minStakeWei: bigint
@@ -97,6 +101,7 @@ const mainnet: NetworkParams = {
   maxTxExecutionGas: 100_000_000n,
   calldataGasPerByte: 100n,
   baseFee: {
+    rule: 'kip71',
     lowerBoundWei: 25n * GWEI,
     upperBoundWei: 750n * GWEI,
     gasTarget: 30_000_000n,
@@ -104,6 +109,7 @@ const mainnet: NetworkParams = {
     denominator: 20n,
   },
   feeShares: { proposerPercent: 20n, minerPercent: 20n, foundationPercent: 10n },
+  tips: 'shared',
   rewards: {
     cycleBlocks: 60,
     cycleRewardWei: 2_000n * TOKEN,

@@ -31,7 +31,9 @@ export const addResult = (run: BlockRun, transaction: Transaction, receipt: Rece
   run.transactions.push(transaction)
   run.receipts.push(receipt)
   run.gasUsed += receipt.gasUsed
-  run.feesWei += receipt.gasUsed * receipt.effectiveGasPrice
+  // What has gone to the coinbase is not divided any more.
+  const price = run.env.params.tips === 'coinbase' ? run.env.baseFeePerGas : receipt.effectiveGasPrice
+  run.feesWei += receipt.gasUsed * price
 }
 
 const credit = (journal: Journal, credits: readonly Credit[]): void => {

@@ -148,7 +148,7 @@ const runOne = async (
 
 /** The VM pays the tip to the coinbase; here the whole fee is divided at the end of the block (DESIGN 6). */
 const takeBackTip = (journal: Journal, env: BlockEnv, { minerValue }: RunTxResult): void => {
-  if (minerValue === 0n) return
+  if (minerValue === 0n || env.params.tips === 'coinbase') return
   journal.subBalance(env.miner, minerValue)
   if (forkRulesAt(env.params, env.number).sweepsEmpty) journal.sweepTouched()
 }

@@ -39,6 +39,11 @@ const receiptOf = (
   logs,
 })
 
+/** Ethereum's coinbase has its tip with each transaction, where later ones see it, and loses it when it destroys itself. */
+const payTip = (journal: Journal, { env }: BlockPosition, gasUsed: bigint, price: bigint): void => {
+  if (env.params.tips === 'coinbase') journal.addBalance(env.miner, gasUsed * (price - env.baseFeePerGas))
+}
+
 const finish = (journal: Journal, at: BlockPosition): void => {
   if (at.rules.sweepsEmpty) journal.sweepTouched()
   journal.endTransaction()
@@ -60,6 +65,7 @@ export const runPlainTransfer = (journal: Journal, at: BlockPosition, tx: Transa
   // Before EIP-161 a transfer of nothing creates the account.
   if (tx.value === 0n && at.rules.sweepsEmpty) journal.touch(to)
   else journal.addBalance(to, tx.value)
+  payTip(journal, at, gasUsed, price)
   finish(journal, at)
   return receiptOf(tx, at, price, { gasUsed, succeeded: true, logs: NO_LOGS })
 }
@@ -103,6 +109,7 @@ export const runMessageTransaction = async (
   const result: EngineResult = await engine.run(journal, env, message, { interrupt })
   const used = gasAfterRefunds(tx, at, intrinsic + result.gasUsed, authorized.refund + result.refund)
   journal.addBalance(tx.from, (tx.gasLimit - used) * price)
+  payTip(journal, at, used, price)
   for (const address of result.destroyed) journal.deleteAccount(address)
   finish(journal, at)
   return receiptOf(tx, at, price, { gasUsed: used, succeeded: result.failure === null, logs: result.logs })

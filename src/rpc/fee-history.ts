@@ -1,6 +1,8 @@
 import type { ChainBlock, ChainView } from '../chain/types.ts'
 import { LIMITS } from '../config/limits.ts'
+import type { Header } from '../primitives/header.ts'
 import { effectiveGasPrice } from '../primitives/transaction.ts'
+import { fullBlockGas } from '../rules/base-fee.ts'
 import { toQuantity } from '../util/bytes.ts'
 import { turnOver } from '../util/turn.ts'
 import { type Codec, codec } from './codec.ts'
@@ -70,7 +72,7 @@ export const feeHistory = async (
     const block = await view.blockByNumber(number)
     if (block === undefined) throw serverError(`block ${number} is not available`)
     fees.push(toQuantity(block.header.baseFeePerGas ?? 0n))
-    ratios.push(fullness(view, block.header.gasUsed))
+    ratios.push(fullness(view, block.header))
     if (points !== undefined) rewards.push(await rewardsOf(view, block, points))
   }
   fees.push(toQuantity(await feeAfter(view, last)))
@@ -82,9 +84,9 @@ export const feeHistory = async (
   }
 }
 
-const fullness = (view: ChainView, gasUsed: bigint): number => {
-  const bound = view.params.baseFee.maxBlockGasUsed
-  return gasUsed >= bound ? 1 : Number(gasUsed) / Number(bound)
+const fullness = (view: ChainView, header: Header): number => {
+  const bound = fullBlockGas(header, view.params.baseFee)
+  return header.gasUsed >= bound ? 1 : Number(header.gasUsed) / Number(bound)
 }
 
 const feeAfter = async (view: ChainView, number: number): Promise<bigint> => {

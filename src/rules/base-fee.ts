@@ -1,14 +1,16 @@
 import type { BaseFeeParams } from '../config/networks.ts'
 import type { Header } from '../primitives/header.ts'
+import { eip1559BaseFee } from './ethereum/base-fee.ts'
+
+export type BaseFeeParent = Pick<Header, 'number' | 'gasLimit' | 'gasUsed' | 'baseFeePerGas'>
 
 /**
  * Base fee of a block from its parent's header, wei per gas: KIP-71 with an even result (reference/kaia-behaviour.md 2).
- * It moves by at most 1/denominator a block and stays inside the bounds; the child of genesis starts at the floor.
+ * It moves by at most 1/denominator a block and stays inside the bounds; the child of genesis starts at the floor. A chain with
+ * Ethereum's rule follows EIP-1559.
  */
-export const nextBaseFee = (
-  parent: Pick<Header, 'number' | 'gasUsed' | 'baseFeePerGas'>,
-  params: BaseFeeParams,
-): bigint => {
+export const nextBaseFee = (parent: BaseFeeParent, params: BaseFeeParams): bigint => {
+  if (params.rule === 'eip1559') return eip1559BaseFee(parent)
   const lower = evenFloor(params)
   if (parent.number === 0 || parent.baseFeePerGas === undefined) return lower
   const upper = evenCeiling(params)
@@ -36,6 +38,10 @@ const even = (value: bigint): bigint => value - (value & 1n)
 const min = (a: bigint, b: bigint): bigint => (a < b ? a : b)
 const max = (a: bigint, b: bigint): bigint => (a > b ? a : b)
 const clamp = (value: bigint, lower: bigint, upper: bigint): bigint => min(max(value, lower), upper)
+
+/** The gas with which a block is full, as far as the base fee goes: above it the fee rises no faster. */
+export const fullBlockGas = ({ gasLimit }: Pick<Header, 'gasLimit'>, params: BaseFeeParams): bigint =>
+  params.rule === 'eip1559' ? gasLimit : params.maxBlockGasUsed
 
 /** What `eth_gasPrice` suggests on a base fee: 10 % above it, never above the ceiling (DESIGN 6). Wei per gas. */
 export const suggestedGasPrice = (baseFeePerGas: bigint, params: BaseFeeParams): bigint =>

@@ -16,7 +16,7 @@ test('a base fee is even, inside the bounds, and moves by at most 5 %', () => {
   const base = fc.bigInt({ min: baseFee.lowerBoundWei / 2n, max: baseFee.upperBoundWei / 2n }).map(half => half * 2n)
   fc.assert(
     fc.property(base, fc.bigInt({ min: 0n, max: 120_000_000n }), (before, gasUsed) => {
-      const after = nextBaseFee({ number: 9, gasUsed, baseFeePerGas: before }, baseFee)
+      const after = nextBaseFee({ number: 9, gasLimit: 0n, gasUsed, baseFeePerGas: before }, baseFee)
       expect(after & 1n).toBe(0n)
       expect(after >= baseFee.lowerBoundWei && after <= baseFee.upperBoundWei).toBe(true)
       const clamped = before < baseFee.lowerBoundWei ? baseFee.lowerBoundWei : before
@@ -37,7 +37,7 @@ test('more gas never lowers the next base fee', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 25n * 10n ** 9n, max: 750n * 10n ** 9n }), gas, gas, (base, a, b) => {
       const [low, high] = a < b ? [a, b] : [b, a]
-      const after = (gasUsed: bigint) => nextBaseFee({ number: 9, gasUsed, baseFeePerGas: base }, baseFee)
+      const after = (gasUsed: bigint) => nextBaseFee({ number: 9, gasLimit: 0n, gasUsed, baseFeePerGas: base }, baseFee)
       expect(after(high) >= after(low)).toBe(true)
     }),
     { seed, numRuns: 2_000 },

@@ -44,8 +44,8 @@ const BLOCK_FORKS: Readonly<Record<string, EvmFork | null>> = {
 }
 const TIME_FORK = /^(shanghai|cancun|prague|osaka|bpo[1-5])Time$/
 const FORK_LIKE = /(Block|Time)$/
-/** What geth gives block 0 where London is active and no base fee is named (EIP-1559). */
-const INITIAL_BASE_FEE = 1_000_000_000n
+/** Base fee of the first block under EIP-1559, wei per gas; geth gives it to a block 0 that names none. */
+export const INITIAL_BASE_FEE = 1_000_000_000n
 
 /** geth's genesis file (also Hardhat's, Besu's and the test suites'), for chains of other clients. Throws GENESIS_INVALID. */
 export const parseGethGenesis = (root: GenesisValue): Genesis => {
@@ -82,6 +82,16 @@ const readParams = (root: GenesisValue, config: GenesisValue, total: bigint | nu
     // No bound of ours on another client's chain.
     maxTxExecutionGas: blockGasLimit,
     calldataGasPerByte: null,
+    baseFee: {
+      rule: 'eip1559',
+      lowerBoundWei: 0n,
+      upperBoundWei: 2n ** 256n - 1n,
+      gasTarget: blockGasLimit / 2n,
+      maxBlockGasUsed: blockGasLimit,
+      denominator: 8n,
+    },
+    feeShares: { proposerPercent: 0n, minerPercent: 0n, foundationPercent: 0n },
+    tips: 'coinbase',
   }
 }
 

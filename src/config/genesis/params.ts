@@ -105,7 +105,8 @@ const checkOrder = (value: GenesisValue, forks: readonly Fork[]): void => {
 
 const readBaseFee = (value: GenesisValue, base: BaseFeeParams): BaseFeeParams => {
   value.only(['lowerBoundWei', 'upperBoundWei', 'gasTarget', 'maxBlockGasUsed', 'denominator'])
-  const params = {
+  const params: BaseFeeParams = {
+    rule: base.rule,
     lowerBoundWei: value.optional('lowerBoundWei')?.amount(2n ** 128n) ?? base.lowerBoundWei,
     upperBoundWei: value.optional('upperBoundWei')?.amount(2n ** 128n) ?? base.upperBoundWei,
     gasTarget: optionalPositive(value, 'gasTarget') ?? base.gasTarget,

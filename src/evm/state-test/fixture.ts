@@ -80,6 +80,7 @@ const paramsOf = (fork: EvmFork): ChainParams => {
       calldataGasPerByte: null,
       maxTxExecutionGas: 2n ** 64n,
       feeShares: { proposerPercent: 0n, minerPercent: 0n, foundationPercent: 0n },
+      tips: 'coinbase',
     }
     params.set(fork, found)
   }

@@ -1,7 +1,6 @@
 import type { EvmFork } from '../../config/forks.ts'
 import { keccak256Hex } from '../../crypto/hash.ts'
 import { encodeLogs, type Log } from '../../primitives/log.ts'
-import type { Receipt } from '../../primitives/receipt.ts'
 import type { Transaction } from '../../primitives/transaction.ts'
 import { type Account, EMPTY_ROOT } from '../../state/account.ts'
 import { Journal } from '../../state/journal.ts'
@@ -75,15 +74,6 @@ const startOf = async ({ trie }: StateTestTools, { pre }: Fixture): Promise<Star
   return { root, reader }
 }
 
-/** Ethereum pays the tip to the coinbase; our executor has burnt all of the fee (no shares). */
-const payTip = (journal: Journal, env: BlockEnv, fork: EvmFork, receipts: readonly Receipt[]): void => {
-  for (const { gasUsed, effectiveGasPrice } of receipts) {
-    journal.addBalance(env.miner, gasUsed * (effectiveGasPrice - env.baseFeePerGas))
-  }
-  if (isSince(fork, 'spuriousDragon')) journal.sweepTouched()
-  journal.endTransaction()
-}
-
 interface Outcome {
   readonly journal: Journal
   readonly logs: readonly Log[]
@@ -119,7 +109,6 @@ const apply = async (
   const journal = new Journal(start.reader)
   try {
     const { receipts } = await executor.execute(journal, env, [tx])
-    payTip(journal, env, fork, receipts)
     return { journal, logs: receipts[0]?.logs ?? [] }
   } catch (error) {
     if (!isCoded(error)) throw error

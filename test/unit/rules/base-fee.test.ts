@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { NETWORKS } from '../../../src/config/networks.ts'
-import { nextBaseFee, suggestedGasPrice } from '../../../src/rules/base-fee.ts'
+import { fullBlockGas, nextBaseFee, suggestedGasPrice } from '../../../src/rules/base-fee.ts'
 
 const params = NETWORKS.mainnet.baseFee
 const GWEI = 10n ** 9n
 const childOf = (baseFeePerGas: bigint | undefined, gasUsed: bigint, number = 5): bigint =>
-  nextBaseFee({ number, gasUsed, ...(baseFeePerGas !== undefined && { baseFeePerGas }) }, params)
+  nextBaseFee({ number, gasLimit: 0n, gasUsed, ...(baseFeePerGas !== undefined && { baseFeePerGas }) }, params)
 
 describe('KIP-71', () => {
   test.each([
@@ -34,14 +34,39 @@ describe('KIP-71', () => {
 
   test('above the target it rises by at least one wei, which evenness may take back', () => {
     const tiny = { ...params, lowerBoundWei: 2n, upperBoundWei: 100n }
-    expect(nextBaseFee({ number: 5, gasUsed: 30_000_001n, baseFeePerGas: 10n }, tiny)).toBe(10n)
-    expect(nextBaseFee({ number: 5, gasUsed: 30_000_001n, baseFeePerGas: 11n }, tiny)).toBe(12n)
+    expect(nextBaseFee({ number: 5, gasLimit: 0n, gasUsed: 30_000_001n, baseFeePerGas: 10n }, tiny)).toBe(10n)
+    expect(nextBaseFee({ number: 5, gasLimit: 0n, gasUsed: 30_000_001n, baseFeePerGas: 11n }, tiny)).toBe(12n)
   })
 
   test('odd bounds are made even inwards', () => {
     const odd = { ...params, lowerBoundWei: 25n, upperBoundWei: 751n }
-    expect(nextBaseFee({ number: 0, gasUsed: 0n }, odd)).toBe(26n)
-    expect(nextBaseFee({ number: 5, gasUsed: 60_000_000n, baseFeePerGas: 750n }, odd)).toBe(750n)
+    expect(nextBaseFee({ number: 0, gasLimit: 0n, gasUsed: 0n }, odd)).toBe(26n)
+    expect(nextBaseFee({ number: 5, gasLimit: 0n, gasUsed: 60_000_000n, baseFeePerGas: 750n }, odd)).toBe(750n)
+  })
+})
+
+describe('EIP-1559', () => {
+  const ethereum = { ...params, rule: 'eip1559' as const }
+  const after = (baseFeePerGas: bigint, gasUsed: bigint): bigint =>
+    nextBaseFee({ number: 5, gasLimit: 60_000_000n, gasUsed, baseFeePerGas }, ethereum)
+
+  test.each([
+    ['at half the limit nothing moves', 1_001n, 30_000_000n, 1_001n],
+    ['a full block raises it by 1/8', 800n, 60_000_000n, 900n],
+    ['an empty block lowers it by 1/8', 800n, 0n, 700n],
+    ['above the target it rises by at least one wei', 1n, 30_000_001n, 2n],
+    ['it may fall to where no step is left', 7n, 0n, 7n],
+  ])('%s', (_, base, gasUsed, want) => {
+    expect(after(base, gasUsed)).toBe(want)
+  })
+
+  test('the first block under it has the initial fee', () => {
+    expect(nextBaseFee({ number: 5, gasLimit: 1n, gasUsed: 1n }, ethereum)).toBe(1_000_000_000n)
+  })
+
+  test('a block is full at its gas limit, under KIP-71 at the bound of the network', () => {
+    expect(fullBlockGas({ gasLimit: 7n }, ethereum)).toBe(7n)
+    expect(fullBlockGas({ gasLimit: 7n }, params)).toBe(60_000_000n)
   })
 })
 
