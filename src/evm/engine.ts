@@ -3,6 +3,7 @@ import type { AccessListEntry } from '../primitives/transaction.ts'
 import type { Journal } from '../state/journal.ts'
 import type { Hex } from '../util/bytes.ts'
 import type { BlockEnv } from './env.ts'
+import type { PrecompileMoves } from './precompile-moves.ts'
 import type { Prefetcher } from './prefetch.ts'
 
 /** One message at depth 0. The sender's nonce is already raised and its gas bought. */
@@ -37,6 +38,8 @@ export interface EngineResult {
   /** Accounts to delete at the end of the transaction (EIP-6780 applied where active). */
   readonly destroyed: readonly Hex[]
   readonly failure: EngineFailure | null
+  /** With `transfers`: the logs with those of transfers among them, in order. */
+  readonly tracedLogs?: readonly Log[]
 }
 
 /** Stops a message from outside: the engine asks now and then, and yields to the event loop between slices. */
@@ -64,6 +67,12 @@ export interface EngineOptions {
   readonly accesses?: AccessRecorder
   /** Where the journal's base cannot be read at once: asked before each read of an account, a slot or code. */
   readonly prefetch?: Prefetcher
+  /** Precompiles that state overrides moved or replaced. */
+  readonly moves?: PrecompileMoves
+  /** true: transfers of wei are answered as logs too (ERC-7528). */
+  readonly transfers?: boolean
+  /** Asked before the environment's `blockHash`, for blocks whose hash has to be found first; undefined: ask that one. */
+  blockHash?(number: number): Promise<Hex> | undefined
 }
 
 /**

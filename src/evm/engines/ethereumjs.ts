@@ -1,6 +1,7 @@
 import type { Common } from '@ethereumjs/common'
 import { EVMError, type EVMMockBlockchainInterface, type EVMResult } from '@ethereumjs/evm'
 import { Address } from '@ethereumjs/util'
+import type { Log } from '../../primitives/log.ts'
 import type { Journal } from '../../state/journal.ts'
 import { bytesToHex, type Hex, hexToBytes, ZERO_HASH } from '../../util/bytes.ts'
 import type { Engine, EngineFailure, EngineMessage, EngineOptions, EngineResult } from '../engine.ts'
@@ -8,23 +9,26 @@ import type { BlockEnv } from '../env.ts'
 import { commonAt } from './common.ts'
 import { FastEvm, prepareFastEvm } from './fast-evm.ts'
 import { JournalAdapter } from './journal-adapter.ts'
+import { isTransferLog } from './transfer-logs.ts'
 
-/** An EVM and the block its BLOCKHASH answers for. */
+/** An EVM, the block its BLOCKHASH answers for, and what the message was given besides. */
 interface Instance {
   readonly evm: FastEvm
   env: BlockEnv | undefined
+  options: EngineOptions
 }
 
 const createInstance = (common: Common): Instance => {
   const blockchain: EVMMockBlockchainInterface = {
     getBlock: async number => {
-      const hash = hexToBytes(instance.env?.blockHash(number) ?? ZERO_HASH)
+      const { env, options } = instance
+      const hash = hexToBytes((await options.blockHash?.(number)) ?? env?.blockHash(number) ?? ZERO_HASH)
       return { hash: () => hash }
     },
     putBlock: async () => {},
     shallowCopy: () => blockchain,
   }
-  const instance: Instance = { evm: new FastEvm(common, blockchain, new JournalAdapter()), env: undefined }
+  const instance: Instance = { evm: new FastEvm(common, blockchain, new JournalAdapter()), env: undefined, options: {} }
   return instance
 }
 
@@ -83,20 +87,23 @@ const destroyedBy = ({ execResult }: EVMResult, common: Common): readonly Hex[] 
   return common.isActivatedEIP(6780) ? all.filter(address => createdAddresses?.has(address)) : all
 }
 
-const resultFrom = (result: EVMResult, common: Common): EngineResult => {
+const logFrom = ([address, topics, data]: NonNullable<EVMResult['execResult']['logs']>[number]): Log => ({
+  address: bytesToHex(address),
+  topics: topics.map(bytesToHex),
+  data,
+})
+
+const resultFrom = (result: EVMResult, { common, transfers }: FastEvm): EngineResult => {
   const { executionGasUsed, gasRefund = 0n, returnValue, logs = [] } = result.execResult
   return {
     gasUsed: executionGasUsed,
     refund: gasRefund,
     output: returnValue,
-    logs: logs.map(([address, topics, data]) => ({
-      address: bytesToHex(address),
-      topics: topics.map(bytesToHex),
-      data,
-    })),
+    logs: (transfers ? logs.filter(log => !isTransferLog(log)) : logs).map(logFrom),
     created: result.createdAddress === undefined ? null : bytesToHex(result.createdAddress.bytes),
     destroyed: destroyedBy(result, common),
     failure: failureOf(result, common),
+    ...(transfers && { tracedLogs: logs.map(logFrom) }),
   }
 }
 
@@ -105,13 +112,14 @@ const runOn = async (
   journal: Journal,
   env: BlockEnv,
   message: EngineMessage,
-  { interrupt, accesses, prefetch }: EngineOptions,
+  options: EngineOptions,
 ): Promise<EngineResult> => {
   const { evm } = instance
   instance.env = env
-  evm.begin(journal, interrupt, prefetch)
+  instance.options = options
+  evm.begin(journal, options)
   warmUp(instance, env, message)
-  evm.warm.record(accesses)
+  evm.warm.record(options.accesses)
   const result = await evm.runCall({
     block: blockOf(env),
     caller: addressFrom(message.from),
@@ -123,7 +131,7 @@ const runOn = async (
     ...(message.to === null ? {} : { to: addressFrom(message.to) }),
     ...(message.blobVersionedHashes === undefined ? {} : { blobVersionedHashes: [...message.blobVersionedHashes] }),
   })
-  return resultFrom(result, evm.common)
+  return resultFrom(result, evm)
 }
 
 /** The EVM of EthereumJS over a journal. Instances are kept and used again; messages may run side by side on separate journals. */
@@ -139,6 +147,7 @@ export const createEthereumJsEngine = (): Engine => {
       // Only here: what an exception left half done is not used again.
       instance.evm.state.detach()
       instance.env = undefined
+      instance.options = {}
       const pool = idle.get(common)
       if (pool === undefined) idle.set(common, [instance])
       else pool.push(instance)

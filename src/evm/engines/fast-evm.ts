@@ -3,20 +3,23 @@ import {
   EVM,
   EVMError,
   type EVMMockBlockchainInterface,
+  type EVMResult,
+  type EVMRunCallOpts,
   type ExecResult,
   type Message,
   NobleBN254,
 } from '@ethereumjs/evm'
 import { Address } from '@ethereumjs/util'
 import { Journal } from '../../state/journal.ts'
-import { EMPTY_BYTES, type Hex, ZERO_HASH } from '../../util/bytes.ts'
-import type { Interrupt } from '../engine.ts'
-import type { Prefetcher } from '../prefetch.ts'
+import { bytesToHex, EMPTY_BYTES, type Hex, hexToBytes, ZERO_HASH } from '../../util/bytes.ts'
+import type { EngineOptions } from '../engine.ts'
+import type { PrecompileMoves } from '../precompile-moves.ts'
 import { ownPrecompiles } from './blake2.ts'
 import { createFastInterpreter, type FastInterpreterClass, StepClock } from './fast-interpreter.ts'
 import { fastTable } from './fast-operations.ts'
 import { JournalAdapter } from './journal-adapter.ts'
 import type { FrameResult, InterpreterClass, InterpreterResult, OpcodeEntry } from './run-state.ts'
+import { addTransfer } from './transfer-logs.ts'
 import { WarmSet } from './warm-set.ts'
 
 const ZERO = new Address(new Uint8Array(20))
@@ -97,6 +100,9 @@ export class FastEvm extends EVM {
   readonly warm: WarmSet
   readonly table: readonly OpcodeEntry[]
   clock = new StepClock(undefined)
+  /** Whether transfers are logged (ERC-7528). */
+  transfers = false
+  #moves: PrecompileMoves | undefined = undefined
 
   constructor(common: Common, blockchain: EVMMockBlockchainInterface, state: JournalAdapter) {
     super({
@@ -116,10 +122,27 @@ export class FastEvm extends EVM {
     this.table = fastTable(self._opcodeMap, common)
   }
 
-  begin(journal: Journal, interrupt: Interrupt | undefined, prefetch: Prefetcher | undefined): void {
+  begin(journal: Journal, { interrupt, prefetch, moves, transfers = false }: EngineOptions): void {
     this.state.attach(journal, prefetch)
     this.warm.begin()
     this.clock = new StepClock(interrupt)
+    this.transfers = transfers
+    this.#moves = moves
+  }
+
+  override getPrecompile(address: Address): ReturnType<EVM['getPrecompile']> {
+    const moved = this.#moves?.get(bytesToHex(address.bytes))
+    if (moved === undefined) return super.getPrecompile(address)
+    return moved === null ? undefined : super.getPrecompile(new Address(hexToBytes(moved)))
+  }
+
+  override runCall(options: EVMRunCallOpts): Promise<EVMResult> {
+    const running = super.runCall(options)
+    if (!this.transfers) return running
+    return running.then(result => {
+      addTransfer(options, result)
+      return result
+    })
   }
 
   protected override async runInterpreter(message: Message): Promise<ExecResult> {

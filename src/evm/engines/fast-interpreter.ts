@@ -1,10 +1,12 @@
 import type { Common } from '@ethereumjs/common'
 import { EVMError } from '@ethereumjs/evm'
+import type { Address } from '@ethereumjs/util'
 import { CodedError } from '../../util/errors.ts'
 import type { Interrupt, InterruptedError } from '../engine.ts'
 import { growMemory } from './fast-memory.ts'
 import { analysisOf, knownAnalysis } from './jump-analysis.ts'
 import type { InterpreterBase, InterpreterClass, InterpreterResult, OpcodeEntry, RunState } from './run-state.ts'
+import { transferLog } from './transfer-logs.ts'
 
 /** Cheap opcodes between two looks at the clock. */
 const STEPS_PER_CHECK = 2_000
@@ -100,6 +102,14 @@ const runSteps = async (state: RunState, { common, table, clock }: FastEvmParts)
 /** EthereumJS' interpreter with a loop of our own around its opcode handlers. */
 export const createFastInterpreter = (base: InterpreterClass) =>
   class FastInterpreter extends base {
+    override async selfDestruct(beneficiary: Address): Promise<void> {
+      const { address, contract } = this._env
+      if (this._evm.transfers && contract.balance > 0n) {
+        this._result.logs.push(transferLog(address.bytes, beneficiary.bytes, contract.balance))
+      }
+      return super.selfDestruct(beneficiary)
+    }
+
     async runFast(code: Uint8Array, parts: FastEvmParts): Promise<InterpreterResult> {
       const state = this._runState
       prepareMemory(state)

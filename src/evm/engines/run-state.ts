@@ -74,6 +74,9 @@ export interface InterpreterBase {
   readonly _runState: RunState
   readonly _result: FrameResult
   readonly journal: WarmSet
+  readonly _env: Frame
+  readonly _evm: { readonly transfers: boolean }
+  selfDestruct(beneficiary: Address): Promise<void>
   run(code: Uint8Array, options?: { pc?: number }): Promise<InterpreterResult>
   refundGas(amount: bigint): void
   subRefund(amount: bigint): void

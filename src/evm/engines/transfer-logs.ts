@@ -1,0 +1,43 @@
+import type { EVMResult, EVMRunCallOpts, Message } from '@ethereumjs/evm'
+import type { Address } from '@ethereumjs/util'
+import { bigintToBytes, hexToBytes } from '../../util/bytes.ts'
+
+/*
+ * Transfers of wei as logs (ERC-7528): a Transfer event at an address that stands for the native token, before the logs of the
+ * frame that received them. A frame that fails takes its logs with it, these too.
+ */
+
+type RawLog = [Uint8Array, Uint8Array[], Uint8Array]
+
+/** The address of ERC-7528. This very array marks the logs made here: code may log from that address as well. */
+const NATIVE_TOKEN = new Uint8Array(20).fill(0xee)
+/** keccak256 of Transfer(address,address,uint256). */
+const TRANSFER = hexToBytes('0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef')
+
+export const isTransferLog = ([address]: RawLog): boolean => address === NATIVE_TOKEN
+
+const word = (bytes: Uint8Array): Uint8Array => {
+  const out = new Uint8Array(32)
+  out.set(bytes, 32 - bytes.byteLength)
+  return out
+}
+
+export const transferLog = (from: Uint8Array, to: Uint8Array, wei: bigint): RawLog => [
+  NATIVE_TOKEN,
+  [TRANSFER, word(from), word(to)],
+  word(bigintToBytes(wei)),
+]
+
+/** Puts the transfer of a message in front of the logs of its frame. DELEGATECALL and CALLCODE move nothing. */
+export const addTransfer = ({ message, caller, to, value }: EVMRunCallOpts, result: EVMResult): void => {
+  const { execResult, createdAddress } = result
+  const wei = message?.value ?? value ?? 0n
+  if (execResult.exceptionError !== undefined || wei === 0n || message?.delegatecall === true) return
+  const from = message?.caller ?? caller
+  const receiver = message?.to ?? to ?? createdAddress
+  if (from === undefined || receiver === undefined || isForeignCode(message, receiver)) return
+  execResult.logs = [transferLog(from.bytes, receiver.bytes, wei), ...(execResult.logs ?? [])]
+}
+
+const isForeignCode = (message: Message | undefined, receiver: Address): boolean =>
+  message !== undefined && !message.codeAddress.equals(receiver)
