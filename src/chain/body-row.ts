@@ -1,4 +1,5 @@
 import type { Block } from '../primitives/block.ts'
+import { decodeEthereumBody, encodeEthereumBody } from '../primitives/ethereum-body.ts'
 import { decodeRlp, encodeRlp } from '../primitives/rlp.ts'
 import { decodeTransaction, type Transaction, withSender } from '../primitives/transaction.ts'
 import { assert } from '../util/assert.ts'
@@ -6,8 +7,8 @@ import { asBuffer, EMPTY_BYTES, type Hex } from '../util/bytes.ts'
 
 /**
  * What a block holds besides its header, as stored: its hash (32 bytes), size (u32) and transaction count (u32); per
- * transaction its hash (32), sender (20) and the end offset (u32) of its bytes; the bytes; then the RLP of [proof headers,
- * evidence] where there are any. The fixed-size table gives one transaction without decoding the others, and the stored
+ * transaction its hash (32), sender (20) and the end offset (u32) of its bytes; the bytes; then a tail where there is something to
+ * tell: RLP of [proof headers, evidence], or of [[], [], body with Ethereum's rules]. The fixed-size table gives one transaction without decoding the others, and the stored
  * sender spares a signature recovery at each read. Integers are big-endian.
  */
 const HEAD = 40
@@ -15,7 +16,7 @@ const ENTRY = 56
 
 export const encodeBody = (block: Block): Uint8Array => {
   const { transactions } = block
-  const tail = hasTail(block) ? encodeRlp([block.proofHeaders, block.evidence]) : EMPTY_BYTES
+  const tail = encodeTail(block)
   let size = HEAD + transactions.length * ENTRY + tail.byteLength
   for (const { raw } of transactions) size += raw.byteLength
   const row = Buffer.allocUnsafe(size)
@@ -36,7 +37,20 @@ export const encodeBody = (block: Block): Uint8Array => {
   return row
 }
 
-const hasTail = (block: Block): boolean => block.proofHeaders.length > 0 || block.evidence.length > 0
+const encodeTail = ({ proofHeaders, evidence, ethereum }: Block): Uint8Array => {
+  if (ethereum) return encodeRlp([[], [], encodeEthereumBody(ethereum)])
+  return proofHeaders.length + evidence.length > 0 ? encodeRlp([proofHeaders, evidence]) : EMPTY_BYTES
+}
+
+type Tail = Pick<Block, 'proofHeaders' | 'evidence' | 'ethereum'>
+
+const NO_TAIL: Tail = { proofHeaders: [], evidence: [] }
+
+const decodeTail = (tail: Uint8Array): Tail => {
+  if (tail.byteLength === 0) return NO_TAIL
+  const [proofHeaders, evidence, ethereum] = decodeRlp(tail) as [Uint8Array[], Uint8Array[], Uint8Array?]
+  return { proofHeaders, evidence, ...(ethereum && { ethereum: decodeEthereumBody(ethereum) }) }
+}
 
 /** Reads a stored body. */
 export class BodyRow {
@@ -72,13 +86,11 @@ export class BodyRow {
   /** The whole body. */
   block(): Omit<Block, 'header'> {
     const tail = new Uint8Array(this.#row.subarray(this.#endOf(this.count - 1)))
-    const [proofHeaders, evidence] = tail.byteLength > 0 ? (decodeRlp(tail) as [Uint8Array[], Uint8Array[]]) : [[], []]
     return {
       hash: this.blockHash,
       size: this.#row.readUInt32BE(32),
       transactions: Array.from({ length: this.count }, (_, index) => this.transaction(index)),
-      proofHeaders,
-      evidence,
+      ...decodeTail(tail),
     }
   }
 

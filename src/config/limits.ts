@@ -144,6 +144,8 @@ export const LIMITS = {
     /** Decoded logs kept by the thread for log queries. */
     logCacheBytes: 32 * 1024 * 1024,
   },
+  /** A recorded chain: the size of its file, and how many blocks it may hold. */
+  fixture: { chainBytes: 64 * 1024 * 1024, blocks: 10_000 },
   /** Young generation of worker threads whose garbage is short-lived: a large one only grows the process. */
   workers: { nurseryMegabytes: 4 },
 } as const

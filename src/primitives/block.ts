@@ -1,5 +1,6 @@
 import { keccak256Hex } from '../crypto/hash.ts'
 import type { Hex } from '../util/bytes.ts'
+import { type EthereumBody, encodeEthereumParts } from './ethereum-body.ts'
 import { encodeHeader, type Header, readHeader } from './header.ts'
 import { decoding, type MalformedError, malformed } from './malformed.ts'
 import { encodeRlpList, headerSize, stringSize, writeString } from './rlp.ts'
@@ -15,12 +16,14 @@ export interface Block {
   readonly proofHeaders: readonly Uint8Array[]
   /** Encoded evidence (reference/consensus.md 6). */
   readonly evidence: readonly Uint8Array[]
+  /** Only where the chain has Ethereum's rules (fixture mode); proof headers and evidence are empty then. */
+  readonly ethereum?: EthereumBody
   /** Length of the block's RLP, bytes. */
   readonly size: number
 }
 
 /** What a block holds besides its header. */
-export type BlockBody = Pick<Block, 'transactions' | 'proofHeaders' | 'evidence'>
+export type BlockBody = Pick<Block, 'transactions' | 'proofHeaders' | 'evidence' | 'ethereum'>
 
 /** A block from outside: its senders are not recovered yet. */
 export interface DecodedBlock extends Omit<Block, 'transactions'> {
@@ -35,15 +38,19 @@ export const sealBlock = (header: Header, body: BlockBody): Block => {
   return { header, hash: keccak256Hex(encoded), ...body, size: blockSize(encoded.byteLength, body) }
 }
 
-/** The block's RLP: [header, transactions, [], proof headers, evidence], the last two only as far as there are any (DESIGN 3). */
+/**
+ * The block's RLP: [header, transactions, [], proof headers, evidence], the last two only as far as there are any (DESIGN 3). One
+ * with Ethereum's rules ends in its uncles and withdrawals instead.
+ */
 export const encodeBlock = (
-  block: Pick<DecodedBlock, 'header' | 'transactions' | 'proofHeaders' | 'evidence'>,
+  block: Pick<DecodedBlock, 'header' | 'transactions' | 'proofHeaders' | 'evidence' | 'ethereum'>,
 ): Uint8Array => {
   const parts = [
     encodeHeader(block.header),
     encodeRlpList(block.transactions.map(({ type, raw }) => (type === 0 ? raw : asString(raw)))),
-    EMPTY_LIST,
   ]
+  if (block.ethereum) return encodeRlpList([...parts, ...encodeEthereumParts(block.ethereum)])
+  parts.push(EMPTY_LIST)
   if (block.proofHeaders.length + block.evidence.length > 0) parts.push(byteStrings(block.proofHeaders))
   if (block.evidence.length > 0) parts.push(byteStrings(block.evidence))
   return encodeRlpList(parts)
@@ -66,10 +73,17 @@ const byteStrings = (items: readonly Uint8Array[]): Uint8Array => encodeRlpList(
 const blockSize = (headerBytes: number, body: BlockBody): number => {
   let transactions = 0
   for (const { type, raw } of body.transactions) transactions += type === 0 ? raw.byteLength : stringSize(raw)
-  let size = headerBytes + listSize(transactions) + 1
+  const size = headerBytes + listSize(transactions)
+  if (!body.ethereum) return listSize(size + ownPartsSize(body))
+  return listSize(encodeEthereumParts(body.ethereum).reduce((sum, part) => sum + part.byteLength, size))
+}
+
+/** The empty list of uncles, and what follows it. */
+const ownPartsSize = (body: BlockBody): number => {
+  let size = 1
   if (body.proofHeaders.length + body.evidence.length > 0) size += listSize(stringsSize(body.proofHeaders))
   if (body.evidence.length > 0) size += listSize(stringsSize(body.evidence))
-  return listSize(size)
+  return size
 }
 
 const listSize = (payload: number): number => headerSize(payload) + payload
@@ -92,7 +106,8 @@ export const decodeBlock = (bytes: Uint8Array): DecodedBlock =>
     return { header, hash, transactions, proofHeaders, evidence, size: bytes.byteLength }
   })
 
-const readTransactions = (cursor: RlpCursor): readonly DecodedTransaction[] => {
+/** The list of a block's transactions, where the cursor stands. Throws RLP_INVALID, TRANSACTION_MALFORMED or BLOCK_MALFORMED. */
+export const readTransactions = (cursor: RlpCursor): readonly DecodedTransaction[] => {
   const outer = cursor.openList()
   const transactions: DecodedTransaction[] = []
   while (cursor.hasMore()) {

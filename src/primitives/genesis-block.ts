@@ -1,8 +1,9 @@
-import type { Genesis } from '../config/genesis.ts'
+import type { Genesis, TimeFork } from '../config/genesis.ts'
 import { keccak256Hex } from '../crypto/hash.ts'
 import { bigintToBytes, type Hex, hexToBytes, ZERO_ADDRESS, ZERO_HASH } from '../util/bytes.ts'
 import { type Block, sealBlock } from './block.ts'
 import { EMPTY_BLOOM } from './bloom.ts'
+import type { EthereumBody } from './ethereum-body.ts'
 import { EXTRA_DATA_VERSION, encodeExtraData } from './extra-data.ts'
 import { EMPTY_LIST_HASH, type Header } from './header.ts'
 import { encodeRlp } from './rlp.ts'
@@ -13,7 +14,12 @@ const EMPTY_REQUESTS_HASH: Hex = '0xe3b0c44298fc1c149afbf4c8996fb92427ae41e4649b
 
 /** Block 0, given the root of the state that `genesis.alloc` makes. */
 export const genesisBlock = (genesis: Genesis, stateRoot: Hex): Block =>
-  sealBlock(genesisHeader(genesis, stateRoot), { transactions: [], proofHeaders: [], evidence: [] })
+  sealBlock(genesisHeader(genesis, stateRoot), {
+    transactions: [],
+    proofHeaders: [],
+    evidence: [],
+    ...(genesis.style.format === 'geth' && { ethereum: ethereumBody(genesis) }),
+  })
 
 export const genesisHeader = (genesis: Genesis, stateRoot: Hex): Header => ({
   ...genesis.header,
@@ -62,11 +68,20 @@ const rulesHash = (genesis: Genesis, pinnedParams: string): Hex =>
 /** Header members of forks that a geth-style genesis has active at its own time. */
 const laterMembers = ({ style, header }: Genesis): Partial<Header> => {
   if (style.format === 'tandem') return {}
-  const active = (name: string): boolean =>
-    style.timeForks.some(fork => fork.name === name && fork.time <= header.timestamp)
+  const active = (name: string): boolean => startsWith(style.timeForks, header.timestamp, name)
   return {
     ...(active('shanghai') && { withdrawalsRoot: EMPTY_TRIE_ROOT }),
     ...(active('cancun') && { parentBeaconBlockRoot: ZERO_HASH }),
     ...(active('prague') && { requestsHash: EMPTY_REQUESTS_HASH }),
   }
 }
+
+const ethereumBody = ({ style, header }: Genesis): EthereumBody => ({
+  uncles: [],
+  withdrawals: style.format === 'geth' && startsWith(style.timeForks, header.timestamp, 'shanghai') ? [] : undefined,
+  totalDifficulty: header.difficulty,
+})
+
+/** Whether a fork is in force from block 0 on. */
+const startsWith = (forks: readonly TimeFork[], timestamp: number, name: string): boolean =>
+  forks.some(fork => fork.name === name && fork.time <= timestamp)
