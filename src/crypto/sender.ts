@@ -141,10 +141,16 @@ const readV = (raw: Uint8Array, field: number): number => {
   const length = sizes[field]!
   const start = starts[field]!
   if (length === 0) return 0
-  // Beyond 2^48 no chain id of ours or of the tests is met, and every number up to there is exact.
-  if (length > 6 || raw[headers[field]!]! >= 0xc0 || raw[start] === 0) throw invalid('v fits no signature scheme')
-  return asBuffer(raw).readUIntBE(start, length)
+  if (length > 7 || raw[headers[field]!]! >= 0xc0 || raw[start] === 0) throw invalid('v fits no signature scheme')
+  const v = length < 7 ? asBuffer(raw).readUIntBE(start, length) : readSevenBytes(raw, start)
+  // Every chain id is a number here, and v must be exact.
+  if (v > Number.MAX_SAFE_INTEGER) throw invalid('v fits no signature scheme')
+  return v
 }
+
+/** A Buffer reads six at most. */
+const readSevenBytes = (raw: Uint8Array, start: number): number =>
+  asBuffer(raw).readUIntBE(start, 6) * 256 + raw[start + 6]!
 
 const listHeader = (length: number): Uint8Array => {
   if (length < 56) return Uint8Array.of(0xc0 + length)

@@ -3,6 +3,8 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { recoverSender, type SenderReason } from '../../../src/crypto/sender.ts'
+import { recoverTransaction } from '../../../src/primitives/sender.ts'
+import { decodeTransaction } from '../../../src/primitives/transaction.ts'
 import { bigintToBytes, bytesToHex, type Hex, hexToBytes } from '../../../src/util/bytes.ts'
 import { CodedError } from '../../../src/util/errors.ts'
 import { eachType, SIGNER, signed } from './signed.ts'
@@ -66,7 +68,7 @@ describe('what has no sender', () => {
     expect(reasonOf(withFields(dynamic, { 9: bigintToBytes(parity) }))).toBe('y parity is neither 0 nor 1')
   })
 
-  test.each([0n, 1n, 26n, 29n, 34n, 2n ** 56n])('v %d of a legacy transaction', v => {
+  test.each([0n, 1n, 26n, 29n, 34n, 2n ** 53n, 2n ** 56n - 1n, 2n ** 56n])('v %d of a legacy transaction', v => {
     expect(reasonOf(withFields(legacy, { 6: bigintToBytes(v) }))).toBe('v fits no signature scheme')
   })
 
@@ -112,9 +114,11 @@ test('a changed byte gives another sender or none, and never anything but INVALI
   )
 })
 
-test('chain ids of one to six bytes', async () => {
-  for (const chainId of [1, 127, 128, 255, 256, 65_535, 20_250_217, 2 ** 40]) {
+test('chain ids as long as a number holds v', async () => {
+  // The last: v is the largest number that is exact.
+  for (const chainId of [1, 127, 128, 255, 256, 65_535, 20_250_217, 2 ** 40, 3_503_995_874_084_926, 2 ** 52 - 18]) {
     const raw = await signed({ type: 'legacy', gasPrice: 1n, gas: 1n, nonce: 0, chainId })
     expect(recoverSender(raw).from).toBe(SIGNER)
+    expect(recoverTransaction(decodeTransaction(raw))).toMatchObject({ from: SIGNER, chainId })
   }
 })
