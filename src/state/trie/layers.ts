@@ -59,16 +59,43 @@ export class TrieLayers {
     this.base = root
   }
 
-  /** Stands on `root`, less the rollback, for as long as the proof takes. */
+  /** A proof at `root`, less the rollback. */
   prove(root: Hex, address: Hex, slots: readonly Hex[], rollback: Uint8Array | undefined): AccountProof {
+    return this.standingOn(root, rollback, () => this.proof(address, slots))
+  }
+
+  /** The roots after each of the batches, put one on the other on `root` less the rollback. Nothing of it stays. */
+  preview(root: Hex, batches: readonly Uint8Array[], rollback: Uint8Array | undefined): Uint8Array<ArrayBuffer> {
+    return this.standingOn(root, rollback, () => {
+      const roots = new Uint8Array(batches.length * 32)
+      const undos: Uint8Array[] = []
+      try {
+        for (const [i, batch] of batches.entries()) {
+          const applied = this.run(batch, true)
+          undos.push(applied.undo!)
+          roots.set(applied.root, i * 32)
+        }
+        return roots
+      } finally {
+        for (const undo of undos.reverse()) this.run(undo, false)
+      }
+    })
+  }
+
+  stats(): TrieStats {
+    return { ...this.trie.stats(), layers: this.layers.length }
+  }
+
+  /** Stands on `root`, less the rollback, for as long as the work takes; the work leaves the trie as it was. */
+  private standingOn<T>(root: Hex, rollback: Uint8Array | undefined, work: () => T): T {
     const height = this.heightOf(root)
     const above: { root: Hex; redo: Uint8Array }[] = []
     while (this.layers.length > height) above.push({ root: this.root, redo: this.leave(true)! })
     try {
-      if (rollback === undefined) return this.proof(address, slots)
+      if (rollback === undefined) return work()
       const { undo } = this.run(rollback, true)
       try {
-        return this.proof(address, slots)
+        return work()
       } finally {
         this.run(undo!, false)
       }
@@ -79,10 +106,6 @@ export class TrieLayers {
         this.layers.push({ root: expected, undo: undo! })
       }
     }
-  }
-
-  stats(): TrieStats {
-    return { ...this.trie.stats(), layers: this.layers.length }
   }
 
   private proof(address: Hex, slots: readonly Hex[]): AccountProof {

@@ -16,12 +16,19 @@ export type TrieCall =
       readonly slots: readonly Hex[]
       readonly rollback: ArrayBuffer | undefined
     }
+  | {
+      readonly op: 'preview'
+      readonly root: Hex
+      readonly batches: readonly ArrayBuffer[]
+      readonly rollback: ArrayBuffer | undefined
+    }
   | { readonly op: 'stats' }
 
 export type TrieValue =
   | { readonly op: 'root' }
   | { readonly op: 'apply'; readonly storageRoots: ArrayBuffer }
   | { readonly op: 'prove'; readonly proof: AccountProof }
+  | { readonly op: 'preview'; readonly roots: ArrayBuffer }
   | { readonly op: 'stats'; readonly stats: TrieStats }
 
 /** `root` is where the trie stands after the call. */
@@ -56,6 +63,11 @@ const execute = (layers: TrieLayers, call: TrieCall): TrieValue => {
       const rollback = call.rollback && new Uint8Array(call.rollback)
       return { op: 'prove', proof: layers.prove(call.root, call.address, call.slots, rollback) }
     }
+    case 'preview': {
+      const rollback = call.rollback && new Uint8Array(call.rollback)
+      const batches = call.batches.map(batch => new Uint8Array(batch))
+      return { op: 'preview', roots: layers.preview(call.root, batches, rollback).buffer }
+    }
     case 'stats':
       return { op: 'stats', stats: layers.stats() }
   }
@@ -63,7 +75,9 @@ const execute = (layers: TrieLayers, call: TrieCall): TrieValue => {
 
 export const buffersOf = (call: TrieCall): ArrayBuffer[] => {
   if (call.op === 'load' || call.op === 'apply') return [call.batch]
-  return call.op === 'prove' && call.rollback !== undefined ? [call.rollback] : []
+  if (call.op !== 'prove' && call.op !== 'preview') return []
+  const batches = call.op === 'preview' ? call.batches : []
+  return call.rollback === undefined ? [...batches] : [...batches, call.rollback]
 }
 
 /** The answer's value as the kind the caller asked for. */

@@ -5,7 +5,15 @@ import { CodedError } from '../../util/errors.ts'
 import { EMPTY_ROOT } from '../account.ts'
 import { TrieLayers } from './layers.ts'
 import { answerCall, buffersOf, expectValue, type TrieAnswer, type TrieCall, type TrieValue } from './protocol.ts'
-import type { AccountProof, ApplyResult, PackedBatch, ProofRequest, TrieError, TrieStats } from './types.ts'
+import type {
+  AccountProof,
+  ApplyResult,
+  PackedBatch,
+  PreviewRequest,
+  ProofRequest,
+  TrieError,
+  TrieStats,
+} from './types.ts'
 
 export interface TrieServiceOptions {
   /** Undo layers kept beneath the newest; older ones can no longer be left. */
@@ -25,14 +33,14 @@ interface Host {
 }
 
 /**
- * The account trie and all storage tries, in a worker thread. Calls other than proofs are executed in the order made. Every rejection is a
+ * The account trie and all storage tries, in a worker thread. Calls other than proofs and previews are executed in the order made. Every rejection is a
  * CodedError<TrieError>; after TRIE_UNKNOWN_ROOT and TRIE_BAD_BATCH of a batch the trie holds what it held before, and any call names the
  * root it means. Batches are used up by the call (their buffers move to the other thread).
  */
 export class TrieService {
   private readonly host: Host
   private standing: Hex = EMPTY_ROOT
-  /** The proof asked for last, and how many are not answered. */
+  /** The proof or preview asked for last, and how many are not answered. */
   private proving: Promise<unknown> = Promise.resolve()
   private proofs = 0
 
@@ -82,21 +90,39 @@ export class TrieService {
    * The proof at `root`, or with a rollback at the older state it leads to; the answer names the root it stands on. Proofs go one at a time,
    * so that a block waits for one at most; too many at once are TRIE_BUSY.
    */
-  async prove(request: ProofRequest): Promise<AccountProof> {
+  prove(request: ProofRequest): Promise<AccountProof> {
+    return this.inTurn(async () => {
+      const { root, address, slots, rollback } = request
+      const call = { op: 'prove', root, address, slots, rollback: rollback?.buffer } as const
+      return (await this.ask(call, 'prove')).value.proof
+    })
+  }
+
+  /** State roots after blocks that nobody will commit, one for each batch; takes its turn with the proofs. */
+  preview(request: PreviewRequest): Promise<readonly Hex[]> {
+    return this.inTurn(async () => {
+      const { root, batches, rollback } = request
+      const call = {
+        op: 'preview',
+        root,
+        batches: batches.map(batch => batch.buffer),
+        rollback: rollback?.buffer,
+      } as const
+      const roots = new Uint8Array((await this.ask(call, 'preview')).value.roots)
+      return batches.map((_, i) => bytesToHex(roots.subarray(i * 32, i * 32 + 32)))
+    })
+  }
+
+  private async inTurn<T>(work: () => Promise<T>): Promise<T> {
     const limit = LIMITS.trie.proofs
     if (this.proofs >= limit) throw new CodedError<TrieError>({ code: 'TRIE_BUSY', limit })
     this.proofs++
-    const turn = this.proving.then(() => this.proveNow(request))
+    const turn = this.proving.then(work)
     this.proving = turn.then(
       () => this.proofs--,
       () => this.proofs--,
     )
     return turn
-  }
-
-  private async proveNow({ root, address, slots, rollback }: ProofRequest): Promise<AccountProof> {
-    const call = { op: 'prove', root, address, slots, rollback: rollback?.buffer } as const
-    return (await this.ask(call, 'prove')).value.proof
   }
 
   async stats(): Promise<TrieStats> {

@@ -59,6 +59,15 @@ export interface ProofRequest {
   readonly rollback?: PackedBatch
 }
 
+export interface PreviewRequest {
+  /** A root the trie can stand on, as for a proof. */
+  readonly root: Hex
+  /** Changes of one block after the other. */
+  readonly batches: readonly PackedBatch[]
+  /** Old values that lead from `root` to the older state the first batch stands on. */
+  readonly rollback?: PackedBatch
+}
+
 export interface TrieStats {
   readonly accounts: number
   /** Bytes of nodes in use, bytes of freed nodes waiting for reuse, and the whole memory of the trie. */
@@ -76,6 +85,6 @@ export type TrieError =
   | { readonly code: 'TRIE_BAD_BATCH'; readonly reason: string }
   /** The worker died; the trie is gone and must be opened and loaded again. */
   | { readonly code: 'TRIE_FAILED'; readonly reason: string }
-  /** More proofs wait than may; the caller may try later. */
+  /** More proofs and previews wait than may; the caller may try later. */
   | { readonly code: 'TRIE_BUSY'; readonly limit: number }
   | { readonly code: 'TRIE_CLOSED' }

@@ -266,6 +266,43 @@ describe('proofs', () => {
   })
 })
 
+describe('previews', () => {
+  test('answer the root after each batch, and nothing of it stays', async () => {
+    const [service, other] = [await start(), await start()]
+    const { root: base } = await service.apply(EMPTY_ROOT, pay([ALICE, 10n], [BOB, 20n]))
+    const { root: head } = await service.apply(base, pay([ALICE, 11n]))
+    const wanted = [(await other.apply(EMPTY_ROOT, pay([ALICE, 10n], [BOB, 20n]))).root]
+    for (const batch of [pay([BOB, 21n]), pay([CONTRACT, 1n]), emptyBatch()])
+      wanted.push((await other.apply(wanted.at(-1)!, batch)).root)
+    // On the base, beneath the layer of the head.
+    const batches = [pay([BOB, 21n]), pay([CONTRACT, 1n]), emptyBatch()]
+    expect(await service.preview({ root: base, batches })).toEqual(wanted.slice(1))
+    expect(service.root).toBe(head)
+    expect((await service.apply(head, pay([ALICE, 10n]))).root).toBe(base)
+  })
+
+  test('stand on an older state by its rollback', async () => {
+    const service = await start()
+    const { root: old } = await service.apply(EMPTY_ROOT, pay([ALICE, 10n]))
+    const { root: head } = await service.apply(old, pay([ALICE, 11n], [BOB, 1n]))
+    await service.commit(head)
+    const rollback = new BatchPacker().account(ALICE, { nonce: 0, balance: 10n, codeHash: EMPTY_CODE_HASH })
+    const request = { root: head, batches: [emptyBatch()], rollback: rollback.account(BOB, undefined).finish() }
+    expect(await service.preview(request)).toEqual([old])
+    expect(service.root).toBe(head)
+  })
+
+  test('a batch that does not fit is refused, and those before it are taken back', async () => {
+    const service = await start()
+    const { root } = await service.apply(EMPTY_ROOT, pay([ALICE, 10n]))
+    const bad = new BatchPacker().account(NOBODY, 'keep').slot(slot(1), toWord(1n)).finish()
+    await expect(service.preview({ root, batches: [pay([BOB, 1n]), bad] })).rejects.toMatchObject({
+      code: 'TRIE_BAD_BATCH',
+    })
+    expect(await service.preview({ root, batches: [emptyBatch()] })).toEqual([root])
+  })
+})
+
 test('when the thread dies every call fails and the owner is told', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'trie-'))
   const file = join(directory, 'worker.mjs')
