@@ -13,13 +13,14 @@ import { type CacheLimits, HeadState } from './head-state.ts'
 import { pruneHistory } from './history-rows.ts'
 import { Journal } from './journal.ts'
 import { type LoadProgress, loadTrie } from './load-trie.ts'
+import { previewRoots } from './preview.ts'
 import { type AccountProof, proveAt } from './prove.ts'
 import type { StateReader } from './reader.ts'
 import { droppedSlots, packChanges, sealedFrom } from './seal.ts'
 import type { Sealed } from './sealed.ts'
 import { putStateMeta, readStateMeta, type StateMeta } from './state-meta.ts'
 import type { TrieService } from './trie/service.ts'
-import type { TrieError } from './trie/types.ts'
+import type { PackedBatch, TrieError } from './trie/types.ts'
 import { writeState } from './write-state.ts'
 
 export interface WorldStateOptions {
@@ -45,7 +46,7 @@ export class WorldState {
   readonly #head: HeadState
   readonly #stateHistory: number
   readonly #oldProofTurn = new Mutex()
-  /** Proofs of older blocks under way and waiting. */
+  /** Proofs and previews on older blocks, under way and waiting. */
   #oldProofs = 0
   /** undefined before genesis. */
   #meta: StateMeta | undefined
@@ -139,14 +140,22 @@ export class WorldState {
    * Merkle proof in the state after a block. Throws MISSING_STATE, PROOF_TOO_DEEP or TRIE_BUSY. What leads back to an older block is
    * megabytes: those proofs collect it one at a time.
    */
-  async prove(number: number, address: Hex, slots: readonly Hex[]): Promise<AccountProof> {
-    const prove = () => proveAt(this.#store, this.#trie, { number, address, slots })
-    if (number === this.number) return prove()
+  prove(number: number, address: Hex, slots: readonly Hex[]): Promise<AccountProof> {
+    return this.#inTurn(number, () => proveAt(this.#store, this.#trie, { number, address, slots }))
+  }
+
+  /** State roots after blocks that nobody will commit, one for each batch, on the state after a block. Throws as `prove`. */
+  preview(number: number, batches: readonly PackedBatch[]): Promise<readonly Hex[]> {
+    return this.#inTurn(number, () => previewRoots(this.#store, this.#trie, number, batches))
+  }
+
+  async #inTurn<T>(number: number, work: () => Promise<T>): Promise<T> {
+    if (number === this.number) return work()
     const limit = LIMITS.trie.proofs
     if (this.#oldProofs >= limit) throw new CodedError<TrieError>({ code: 'TRIE_BUSY', limit })
     this.#oldProofs++
     try {
-      return await this.#oldProofTurn.run(prove)
+      return await this.#oldProofTurn.run(work)
     } finally {
       this.#oldProofs--
     }
