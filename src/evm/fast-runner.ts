@@ -7,6 +7,7 @@ import type { Logger } from '../util/logger.ts'
 import type { Attempt, TransactionRunner } from './block-loop.ts'
 import type { BlockRun } from './block-run.ts'
 import type { Engine } from './engine.ts'
+import { runSystemCall } from './system-calls.ts'
 import { isPlainTransfer, runMessageTransaction, runPlainTransfer } from './transaction.ts'
 
 /** The engine that runs code, loaded when the first code needs it. */
@@ -25,7 +26,8 @@ const runWithEngine = async (
 ): Promise<Attempt> => {
   const mark = journal.checkpoint()
   try {
-    return await runMessageTransaction(journal, run, tx, engine, { sliceMs: LIMITS.execution.sliceMs, shouldStop })
+    const interrupt = { sliceMs: LIMITS.execution.sliceMs, shouldStop }
+    return (await runMessageTransaction(journal, run, tx, engine, { interrupt })).receipt
   } catch (error) {
     // An impossible state stops the process.
     if (error instanceof AssertionError) throw error
@@ -44,6 +46,8 @@ export const createFastRunner = (engines: EngineSource, logger: Logger): Transac
     if (engines.loaded !== undefined) return runWithEngine(journal, run, tx, engines.loaded, logger, shouldStop)
     return engines.load().then(engine => runWithEngine(journal, run, tx, engine, logger, shouldStop))
   },
+  systemCall: (journal, env) => async call =>
+    runSystemCall(journal, env, engines.loaded ?? (await engines.load()), call),
   prepare(tx, journal, run) {
     if (engines.loaded !== undefined || isPlainTransfer(journal, run, tx)) return undefined
     return engines.load().then(() => {})

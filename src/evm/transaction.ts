@@ -8,7 +8,7 @@ import { EMPTY_CODE_HASH } from '../state/account.ts'
 import type { Journal } from '../state/journal.ts'
 import type { Hex } from '../util/bytes.ts'
 import { applyAuthorizations } from './authorizations.ts'
-import type { Engine, EngineMessage, EngineResult, Interrupt } from './engine.ts'
+import type { Engine, EngineMessage, EngineOptions, EngineResult } from './engine.ts'
 import { type BlockPosition, executionGasLimit } from './validity.ts'
 
 /** A transaction whose result depends on its bytes alone: no code runs (and none can look at the fee while it is held). */
@@ -88,6 +88,14 @@ const messageOf = (tx: Transaction, gas: bigint, gasPrice: bigint, warm: readonl
   warm,
 })
 
+/** What running a message answered besides its receipt. */
+export interface MessageOutcome {
+  readonly receipt: Receipt
+  readonly result: EngineResult
+  /** Gas before refunds: what the limit had to cover. */
+  readonly peakGas: bigint
+}
+
 /**
  * Runs a valid transaction whose message needs an engine: gas bought, message, refunds, self-destructs, sweep. When the engine
  * throws (an interrupt) the caller reverts to its own mark.
@@ -97,8 +105,8 @@ export const runMessageTransaction = async (
   at: BlockPosition,
   tx: Transaction,
   engine: Engine,
-  interrupt: Interrupt,
-): Promise<Receipt> => {
+  options: EngineOptions,
+): Promise<MessageOutcome> => {
   const { env, rules } = at
   const price = priceOf(tx, at)
   const intrinsic = intrinsicGas(tx, rules.intrinsic)
@@ -106,11 +114,17 @@ export const runMessageTransaction = async (
   journal.setNonce(tx.from, tx.nonce + 1)
   const authorized = applyAuthorizations(journal, env.params.chainId, tx.authorizationList ?? [])
   const message = messageOf(tx, executionGasLimit(tx, env) - intrinsic, price, authorized.warm)
-  const result: EngineResult = await engine.run(journal, env, message, { interrupt })
+  const result = await engine.run(journal, env, message, options)
+  const peakGas = higher(intrinsic + result.gasUsed, floorGas(tx, rules.intrinsic))
   const used = gasAfterRefunds(tx, at, intrinsic + result.gasUsed, authorized.refund + result.refund)
   journal.addBalance(tx.from, (tx.gasLimit - used) * price)
   payTip(journal, at, used, price)
   for (const address of result.destroyed) journal.deleteAccount(address)
   finish(journal, at)
-  return receiptOf(tx, at, price, { gasUsed: used, succeeded: result.failure === null, logs: result.logs })
+  const receipt = receiptOf(tx, at, price, {
+    gasUsed: used,
+    succeeded: result.failure === null,
+    logs: result.logs,
+  })
+  return { receipt, result, peakGas }
 }

@@ -29,8 +29,26 @@ export const executionGasLimit = (tx: Transaction, env: BlockEnv): bigint =>
 /** Why the transaction cannot stand here; undefined: it can. Order of the checks as in go-ethereum. */
 export const validate = (journal: Journal, at: BlockPosition, tx: Transaction): InvalidReason | undefined =>
   checkForm(at, tx) ??
-  checkSender(journal, at.rules, tx) ??
+  checkNonce(journal, tx) ??
+  checkCode(journal, at.rules, tx) ??
   checkFees(at, tx) ??
+  checkFunds(journal, tx) ??
+  checkTransactionGas(at, tx) ??
+  checkGas(at, tx)
+
+/**
+ * The same for a call in a simulated block (eth_simulateV1): anybody sends, contracts too, and a single call may have more gas
+ * than a transaction. Unless `strict`, the nonce may be any, and a call that offers nothing pays nothing.
+ */
+export const validateSimulated = (
+  journal: Journal,
+  at: BlockPosition,
+  tx: Transaction,
+  strict: boolean,
+): InvalidReason | undefined =>
+  checkForm(at, tx) ??
+  (strict ? checkNonce(journal, tx) : undefined) ??
+  (strict || tx.maxFeePerGas > 0n || tx.maxPriorityFeePerGas > 0n ? checkFees(at, tx) : undefined) ??
   checkFunds(journal, tx) ??
   checkGas(at, tx)
 
@@ -45,12 +63,16 @@ const checkForm = ({ env, rules }: BlockPosition, tx: Transaction): InvalidReaso
   return undefined
 }
 
-const checkSender = (journal: Journal, rules: ForkRules, tx: Transaction): InvalidReason | undefined => {
+const checkNonce = (journal: Journal, tx: Transaction): InvalidReason | undefined => {
   const expected = journal.nonce(tx.from)
   if (tx.nonce < expected) return { code: 'NONCE_TOO_LOW', expected, got: tx.nonce }
   if (tx.nonce > expected) return { code: 'NONCE_TOO_HIGH', expected, got: tx.nonce }
   if (tx.nonce >= MAX_NONCE) return { code: 'NONCE_MAX' }
-  // EIP-3607
+  return undefined
+}
+
+/** EIP-3607. */
+const checkCode = (journal: Journal, rules: ForkRules, tx: Transaction): InvalidReason | undefined => {
   if (journal.codeHash(tx.from) === EMPTY_CODE_HASH) return undefined
   return rules.hasDelegation && isDelegation(journal.code(tx.from)) ? undefined : { code: 'SENDER_NOT_EOA' }
 }
@@ -71,13 +93,16 @@ const checkFunds = (journal: Journal, tx: Transaction): InvalidReason | undefine
   return have < want ? { code: 'INSUFFICIENT_FUNDS', have, want } : undefined
 }
 
+const checkTransactionGas = ({ rules }: BlockPosition, tx: Transaction): InvalidReason | undefined => {
+  const cap = rules.transactionGasCap
+  return cap !== null && tx.gasLimit > cap ? { code: 'GAS_LIMIT_EXCEEDED', have: tx.gasLimit, limit: cap } : undefined
+}
+
 const checkGas = ({ env, rules, gasUsed }: BlockPosition, tx: Transaction): InvalidReason | undefined => {
   const size = tx.data.byteLength
   if (rules.boundsInitCode && tx.to === null && size > LIMITS.block.initCodeBytes) {
     return { code: 'INIT_CODE_TOO_LARGE', size, limit: LIMITS.block.initCodeBytes }
   }
-  const cap = rules.transactionGasCap
-  if (cap !== null && tx.gasLimit > cap) return { code: 'GAS_LIMIT_EXCEEDED', have: tx.gasLimit, limit: cap }
   if (tx.gasLimit > env.gasLimit || gasUsed + executionGasLimit(tx, env) > env.gasLimit) {
     return { code: 'GAS_LIMIT_EXCEEDED', have: tx.gasLimit, limit: env.gasLimit - gasUsed }
   }

@@ -20,14 +20,18 @@ export const signingPayload = (tx: UnsignedTransaction): Uint8Array => {
 }
 
 /** The signed serialisation, decoded again so that it passes the checks of any other. Throws TRANSACTION_MALFORMED. */
-export const encodeTransaction = (tx: UnsignedTransaction, signature: TransactionSignature): DecodedTransaction => {
+export const encodeTransaction = (tx: UnsignedTransaction, signature: TransactionSignature): DecodedTransaction =>
+  decodeTransaction(serializeTransaction(tx, signature))
+
+/** The signed serialisation. Nothing is checked: a transaction that nobody signed has zeros for a signature. */
+export const serializeTransaction = (tx: UnsignedTransaction, signature: TransactionSignature): Uint8Array => {
   const fields = [
     ...unsignedFields(tx),
     uintItem(signatureV(tx, signature.yParity)),
     trimZeros(signature.r),
     trimZeros(signature.s),
   ]
-  return decodeTransaction(tx.type === 0 ? encodeRlp(fields) : typed(tx.type, fields))
+  return tx.type === 0 ? encodeRlp(fields) : typed(tx.type, fields)
 }
 
 /** As `signingPayload`, cut out of the signed bytes instead of encoded anew: the hot path of sender recovery. */
