@@ -39,7 +39,11 @@ export const putBlock = (batch: Batch, { block, receipts, certificate }: BlockRo
     batch.put(BUCKETS.transaction, hexToBytes(transaction.hash), encodeLocation(header.number, index))
   })
   putLogIndex(batch, header.number, header.logsBloom, receipts)
-  batch.put(BUCKETS.meta, HEAD, key)
+  putHead(batch, header.number)
+}
+
+export const putHead = (batch: Batch, number: number): void => {
+  batch.put(BUCKETS.meta, HEAD, numberKey(number))
 }
 
 /** A block as log queries see it: no transaction is decoded for it. */
@@ -64,7 +68,10 @@ export interface BlockStoreOptions extends Partial<Pick<ChainRules, 'extraOf'>> 
 
 const nativeExtra = (header: Header) => decodeExtraData(header.extraData)
 
-/** Reads the rows back; what was read lately is kept, bounded by its size. Every answer is final: blocks never change. */
+/**
+ * Reads the rows back; what was read lately is kept, bounded by its size. Every answer is final but on a
+ * development chain, which may take blocks back (`forget`).
+ */
 export class BlockStore {
   readonly #store: Store
   readonly #extraOf: ChainRules['extraOf']
@@ -75,6 +82,8 @@ export class BlockStore {
   })
   readonly #logged: Lru<number, LoggedBlock>
   readonly #hashes = new Lru<number, Hex>(LIMITS.chain.hashCache)
+  /** Moves when blocks were taken back: what was being read before is not kept. */
+  #generation = 0
 
   constructor(store: Store, { extraOf = nativeExtra, logCacheBytes }: BlockStoreOptions = {}) {
     this.#store = store
@@ -105,6 +114,7 @@ export class BlockStore {
   async block(number: number, snapshot?: Snapshot): Promise<ChainBlock | undefined> {
     const kept = this.#blocks.get(number)
     if (kept) return kept
+    const generation = this.#generation
     const key = numberKey(number)
     const [headerRow, bodyRow] = await Promise.all([
       this.#store.get(BUCKETS.header, key, snapshot),
@@ -113,13 +123,14 @@ export class BlockStore {
     if (headerRow === undefined || bodyRow === undefined) return undefined
     const header = decodeHeader(headerRow)
     const block = { header, extra: this.#extraOf(header), ...new BodyRow(bodyRow).block() }
-    this.#blocks.set(number, block)
+    if (generation === this.#generation) this.#blocks.set(number, block)
     return block
   }
 
   async receipts(number: number, snapshot?: Snapshot): Promise<readonly Receipt[] | undefined> {
     const kept = this.#receipts.get(number)
     if (kept) return kept
+    const generation = this.#generation
     const [row, block] = await Promise.all([
       this.#store.get(BUCKETS.receipts, numberKey(number), snapshot),
       this.block(number, snapshot),
@@ -129,7 +140,7 @@ export class BlockStore {
       transactions: block.transactions,
       baseFeePerGas: block.header.baseFeePerGas ?? 0n,
     })
-    this.#receipts.set(number, receipts)
+    if (generation === this.#generation) this.#receipts.set(number, receipts)
     return receipts
   }
 
@@ -137,8 +148,9 @@ export class BlockStore {
   async logged(number: number): Promise<LoggedBlock | undefined> {
     const kept = this.#logged.get(number)
     if (kept) return kept
+    const generation = this.#generation
     const logged = await this.#readLogged(number)
-    if (logged) this.#logged.set(number, logged)
+    if (logged && generation === this.#generation) this.#logged.set(number, logged)
     return logged
   }
 
@@ -179,6 +191,12 @@ export class BlockStore {
     const hash = row && decodeHeader(row).parentHash
     if (hash) this.#hashes.set(number, hash)
     return hash
+  }
+
+  /** Blocks were taken back: nothing read before counts. */
+  forget(): void {
+    this.#generation++
+    for (const kept of [this.#blocks, this.#receipts, this.#logged, this.#hashes]) kept.clear()
   }
 
   /** A block just committed: its reads come next. */

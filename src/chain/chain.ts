@@ -37,6 +37,12 @@ export interface PoolSide {
   reject(hash: Hex): void
 }
 
+/** The committed head with its own certificate; null for genesis. */
+export interface ChainHead {
+  readonly block: ChainBlock
+  readonly certificate: Certificate | null
+}
+
 export interface ChainOptions {
   readonly store: Store
   readonly blocks: BlockStore
@@ -46,7 +52,7 @@ export interface ChainOptions {
   readonly sources: BlockEnvSources
   readonly economy: Economy
   /** The committed head this node starts from, with its certificate. */
-  readonly head: { readonly block: ChainBlock; readonly certificate: Certificate | null }
+  readonly head: ChainHead
   readonly vanity?: Uint8Array
   readonly clock: Clock
   readonly logger: Logger
@@ -91,6 +97,16 @@ export class Chain implements ExecutionPort {
   /** Runs work that executes on the head while nothing else does (the pending block). */
   onHead<T>(work: (head: ChainBlock) => Promise<T>): Promise<T> {
     return this.#turn.run(() => work(this.#head))
+  }
+
+  /** Work of a development chain that changes what stands at the head or below it; it answers the head from then on. */
+  replaceHead(work: (head: ChainHead) => Promise<ChainHead>): Promise<void> {
+    return this.#turn.run(async () => {
+      const { block, certificate } = await work({ block: this.#head, certificate: this.#certificate })
+      this.#head = block
+      this.#certificate = certificate
+      this.#candidates.clear()
+    })
   }
 
   build(request: BuildRequest): Promise<Block> {
@@ -178,7 +194,8 @@ export class Chain implements ExecutionPort {
 
   /** The state root is computed in its worker while this thread hashes transactions and receipts. */
   async #seal(journal: Journal, execution: BlockExecution): Promise<{ roots: Roots; sealed: Sealed }> {
-    const sealing = this.#options.world.seal(journal.changes(), this.#head.header.stateRoot)
+    const { world } = this.#options
+    const sealing = world.seal(journal.changes(), world.root)
     const transactions = transactionsRoot(execution.transactions)
     const receipts = receiptsRoot(execution.receipts)
     const sealed = await sealing

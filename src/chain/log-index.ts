@@ -1,4 +1,5 @@
 import { bloomBits, bloomHas } from '../primitives/bloom.ts'
+import type { Log } from '../primitives/log.ts'
 import type { Receipt } from '../primitives/receipt.ts'
 import type { Batch } from '../storage/batch.ts'
 import { BUCKETS } from '../storage/buckets.ts'
@@ -22,6 +23,12 @@ export const putLogIndex = (
   if (addresses.size === 0) return
   batch.put(BUCKETS.logBloom, numberKey(number), logsBloom)
   for (const address of addresses) batch.put(BUCKETS.logAddress, keyAndNumber(hexToBytes(address), number), PRESENT)
+}
+/** Queues the removal of a block's rows. */
+export const removeLogIndex = (batch: Batch, number: number, logs: readonly (readonly Log[])[]): void => {
+  batch.del(BUCKETS.logBloom, numberKey(number))
+  for (const list of logs)
+    for (const { address } of list) batch.del(BUCKETS.logAddress, keyAndNumber(hexToBytes(address), number))
 }
 const PRESENT = Uint8Array.of(1)
 

@@ -144,6 +144,19 @@ export const LIMITS = {
     /** Decoded logs kept by the thread for log queries. */
     logCacheBytes: 32 * 1024 * 1024,
   },
+  /** Development helpers. */
+  dev: {
+    /** Rows in one batch of a rewind; a longer one takes several. */
+    rewindRows: 50_000,
+    snapshots: 10_000,
+    /** Blocks of one evm_mine or hardhat_mine. */
+    mineBlocks: 100_000,
+    /** How long one block asked for may take. */
+    mineMs: 30_000,
+    impersonated: 10_000,
+    /** Of a state to load, as it comes and unpacked, and of one that is dumped. */
+    stateBytes: 64 * 1024 * 1024,
+  },
   /** A recorded chain: the size of its file, and how many blocks it may hold. */
   fixture: { chainBytes: 64 * 1024 * 1024, blocks: 10_000 },
   /** Young generation of worker threads whose garbage is short-lived: a large one only grows the process. */

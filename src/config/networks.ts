@@ -1,7 +1,19 @@
 import type { Fork } from './forks.ts'
 
 export type NetworkName = 'mainnet' | 'testnet' | 'devnet'
-export const NAMESPACES = ['eth', 'net', 'rpc', 'native', 'debug', 'web3', 'txpool', 'admin'] as const
+export const NAMESPACES = [
+  'eth',
+  'net',
+  'rpc',
+  'native',
+  'debug',
+  'web3',
+  'txpool',
+  'admin',
+  'evm',
+  'hardhat',
+  'anvil',
+] as const
 export type Namespace = (typeof NAMESPACES)[number]
 
 /** How the base fee moves; the target and the bounds are those of KIP-71 (reference/kaia-behaviour.md 2). */
@@ -53,6 +65,11 @@ export interface ChainParams {
   readonly minStakeWei: bigint
   readonly roundTimeoutMs: number
   readonly proofChain: { readonly before: string; readonly after: string }
+  /**
+   * A development chain: time, base fee, gas limit and beneficiary of a block are its proposer's free choice, blocks can be taken
+   * back and accounts edited (docs/dev-helpers.md). Only ever true where one validator decides alone (config/genesis/tandem.ts).
+   */
+  readonly devHelpers: boolean
 }
 
 /** A network: its rules and what its endpoints serve. */
@@ -123,6 +140,7 @@ const mainnet: NetworkParams = {
   minStakeWei: 35_000_000n * TOKEN,
   roundTimeoutMs: 2_000,
   proofChain: { before: 'sha256d', after: 'nativeHash' },
+  devHelpers: false,
   namespaces: { http: ['eth', 'net', 'rpc', 'native'], ws: ['eth', 'net', 'rpc', 'native'] },
   wsPaths: ['/ws'],
   wsRedirect: null,
@@ -159,6 +177,7 @@ const devnet: NetworkParams = {
   explorer: true,
   faucet: true,
   needsGenesisFile: false,
+  devHelpers: true,
 }
 
 export const NETWORKS: Readonly<Record<NetworkName, NetworkParams>> = { mainnet, testnet, devnet }

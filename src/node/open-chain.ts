@@ -11,6 +11,7 @@ import { decodeExtraData } from '../primitives/extra-data.ts'
 import { genesisBlock } from '../primitives/genesis-block.ts'
 import { encodeRlp } from '../primitives/rlp.ts'
 import { EMPTY_ROOT } from '../state/account.ts'
+import { stateRootAt } from '../state/state-meta.ts'
 import { TrieService } from '../state/trie/service.ts'
 import { WorldState } from '../state/world-state.ts'
 import { BUCKETS } from '../storage/buckets.ts'
@@ -49,7 +50,7 @@ export const openChain = async (options: OpenChainOptions): Promise<OpenedChain>
     await checkChain(store, blocks, genesis)
     const number = await blocks.headNumber()
     const stored = number === undefined ? undefined : await blocks.block(number)
-    const head = stored && { number: stored.header.number, stateRoot: stored.header.stateRoot }
+    const head = stored && { number: stored.header.number, stateRoot: await stateRootAt(store, stored.header.number) }
     const world = await WorldState.open({ store, trie, logger: logger.child({ module: 'state' }), head, stateHistory })
     const block = stored ?? (await writeGenesis(store, world, genesis))
     const genesisHash = stored ? ((await blocks.block(0))?.hash as Hex) : block.hash

@@ -11,7 +11,7 @@ import type { StateReader } from '../state/reader.ts'
 import { Journal } from '../txpool/journal.ts'
 import { createJournalFile } from '../txpool/journal-file.ts'
 import { createPoolMetrics } from '../txpool/metrics.ts'
-import { TxPool } from '../txpool/pool.ts'
+import { type PoolBlock, TxPool } from '../txpool/pool.ts'
 import type { AccountReader } from '../txpool/ports.ts'
 import { PoolService } from '../txpool/service.ts'
 import type { Clock } from '../util/clock.ts'
@@ -33,6 +33,8 @@ export interface PoolParts {
   readonly recovery: SenderRecovery
   /** What the chain asks. */
   readonly side: PoolSide
+  /** The head was replaced on a development chain, or its state edited: everything is looked at again. */
+  reset(head: Header): void
   /** Moves whenever the executable transactions may have changed. */
   version(): number
 }
@@ -65,25 +67,27 @@ export const createPoolParts = (options: PoolPartsOptions): PoolParts => {
     ...(poolMetrics && { metrics: poolMetrics }),
   })
   let version = 0
+  const follow = (header: Header, block: Partial<PoolBlock>): void => {
+    version++
+    service.onBlock({
+      number: header.number,
+      transactions: [],
+      baseFee: nextBaseFee(header, params.baseFee),
+      nowMs: clock.nowMs(),
+      ...block,
+    })
+  }
   service.onPending(() => version++)
   return {
     service,
     recovery,
     version: () => version,
+    reset: header => follow(header, { replaced: true }),
     side: {
       select: baseFee => service.select(baseFee),
       hasExecutable: () => service.counts().pending > 0,
       reject: hash => pool.discard(hash),
-      onBlock: ({ block }, touched) => {
-        version++
-        service.onBlock({
-          number: block.header.number,
-          transactions: block.transactions,
-          baseFee: nextBaseFee(block.header, params.baseFee),
-          nowMs: clock.nowMs(),
-          touched,
-        })
-      },
+      onBlock: ({ block: { header, transactions } }, touched) => follow(header, { transactions, touched }),
     },
   }
 }

@@ -35,13 +35,15 @@ export interface HeadCounters {
 export class HeadState implements StateReader {
   readonly counters: HeadCounters = { accountHits: 0, accountMisses: 0, slotHits: 0, slotMisses: 0 }
   readonly #store: Store
-  readonly #accounts: ClockCache<Cached>
-  readonly #slots: SlotCache
+  readonly #limits: CacheLimits
+  #accounts: ClockCache<Cached>
+  #slots: SlotCache
   readonly #codes: Lru<Hex, Uint8Array>
   #snapshot: Snapshot
 
   constructor(store: Store, limits: CacheLimits) {
     this.#store = store
+    this.#limits = limits
     this.#accounts = new ClockCache(limits.accountCache)
     this.#slots = new SlotCache(limits.slotCache)
     this.#codes = new Lru({ limit: limits.codeCacheBytes, weigh: code => code.byteLength })
@@ -96,6 +98,15 @@ export class HeadState implements StateReader {
       this.#accounts.set(address, { account: after, hashed })
     }
     for (const [hash, code] of sealed.code) this.#codes.set(hash, code)
+    return before.close()
+  }
+
+  /** Other values stand in the store: what was read is forgotten. Code is what its hash says and stays. */
+  reset(): Promise<void> {
+    const before = this.#snapshot
+    this.#snapshot = this.#store.snapshot()
+    this.#accounts = new ClockCache(this.#limits.accountCache)
+    this.#slots = new SlotCache(this.#limits.slotCache)
     return before.close()
   }
 

@@ -3,6 +3,7 @@ import { BUCKETS } from '../storage/buckets.ts'
 import { keyAndNumber, NUMBER_BYTES, numberKey, readNumber, writeNumber } from '../storage/keys.ts'
 import type { Snapshot, Store } from '../storage/store.ts'
 import { assert } from '../util/assert.ts'
+import { asBuffer } from '../util/bytes.ts'
 import { ACCOUNT_KEY_BYTES, SLOT_KEY_BYTES } from './flat.ts'
 
 /*
@@ -16,6 +17,8 @@ const KIND = {
   slot: { bucket: BUCKETS.slotHistory, keyBytes: SLOT_KEY_BYTES, byte: 1 },
 } as const
 
+export const HISTORY_BUCKETS = { account: KIND.account.bucket, slot: KIND.slot.bucket } as const
+
 /** Keys in one index row: keeps a row of a full block out of the way of small reads. */
 const KEYS_PER_ROW = 1_024
 
@@ -24,11 +27,13 @@ export class HistoryWriter {
   readonly #batch: Batch
   readonly #number: number
   readonly #pending: Record<HistoryKind, Uint8Array[]> = { account: [], slot: [] }
-  #part = 0
+  #part: number
 
-  constructor(batch: Batch, number: number) {
+  /** `part`: the first free one, where the block has rows already (`nextHistoryPart`). */
+  constructor(batch: Batch, number: number, part = 0) {
     this.#batch = batch
     this.#number = number
+    this.#part = part
   }
 
   /** `before` is the stored form, empty for nothing. */
@@ -56,6 +61,12 @@ export class HistoryWriter {
     this.#batch.put(BUCKETS.historyIndex, indexKey, row)
     this.#pending[kind] = []
   }
+}
+
+/** Index rows of a block that has some already go on from here. */
+export const nextHistoryPart = async (store: Store, number: number): Promise<number> => {
+  const last = await store.first(BUCKETS.historyIndex, { prefix: numberKey(number), reverse: true })
+  return last === undefined ? 0 : asBuffer(last[0]).readUInt16BE(NUMBER_BYTES) + 1
 }
 
 export interface ChangedKeys {

@@ -1,6 +1,5 @@
 import { LIMITS } from '../config/limits.ts'
 import { BUCKETS } from '../storage/buckets.ts'
-import { numberKey } from '../storage/keys.ts'
 import type { Snapshot, Store } from '../storage/store.ts'
 import { EMPTY_BYTES, type Hex, hexToBytes } from '../util/bytes.ts'
 import { CodedError } from '../util/errors.ts'
@@ -10,14 +9,14 @@ import { hashHex, keyText, readAccount, readCode, readSlot, slotKey } from './fl
 import { valueAt } from './history-rows.ts'
 import type { AsyncStateReader, StateReader } from './reader.ts'
 import { collectRollback, type Rollback } from './rollback.ts'
-import { readStateMeta, type StateMeta, storedStateRoot } from './state-meta.ts'
+import { readStateMeta, type StateMeta, stateRootAt } from './state-meta.ts'
 import { decodeWord } from './word.ts'
 
 /** Where the state stands in a snapshot, if block `number` can be read there. Throws MISSING_STATE. */
 export const readableAt = async (store: Store, number: number, snapshot: Snapshot): Promise<StateMeta> => {
   const meta = await readStateMeta(store, snapshot)
   if (meta !== undefined && number >= meta.oldest && number <= meta.number) return meta
-  const root = await storedStateRoot(store, numberKey(number), snapshot)
+  const root = await stateRootAt(store, number, snapshot)
   const detail: StateError = { code: 'MISSING_STATE', root }
   throw new CodedError(detail)
 }

@@ -1,5 +1,4 @@
 import { LIMITS } from '../config/limits.ts'
-import { numberKey } from '../storage/keys.ts'
 import type { Snapshot, Store } from '../storage/store.ts'
 import { assert } from '../util/assert.ts'
 import type { Hex } from '../util/bytes.ts'
@@ -7,7 +6,7 @@ import { CodedError, isCoded } from '../util/errors.ts'
 import { EMPTY_CODE_HASH, EMPTY_ROOT } from './account.ts'
 import { readableAt } from './history.ts'
 import { collectRollback, packRollback } from './rollback.ts'
-import { type StateMeta, storedStateRoot } from './state-meta.ts'
+import { type StateMeta, stateRootAt } from './state-meta.ts'
 import type { TrieService } from './trie/service.ts'
 import type { AccountProof as TrieProof } from './trie/types.ts'
 
@@ -62,7 +61,7 @@ const proveIn = async (
   const changed = await collectRollback(store, number, meta.number, limit, snapshot)
   if (changed === undefined) throw new CodedError({ code: 'PROOF_TOO_DEEP', limit })
   const proof = await trie.prove({ root: meta.root, address, slots, rollback: await packRollback(changed) })
-  const expected = await storedStateRoot(store, numberKey(number), snapshot)
+  const expected = await stateRootAt(store, number, snapshot)
   assert(proof.root === expected, 'old values lead back to the old root')
   return toAccountProof(address, proof)
 }

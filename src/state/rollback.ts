@@ -18,7 +18,7 @@ export const collectRollback = async (
   number: number,
   to: number,
   limit: number,
-  snapshot: Snapshot,
+  snapshot?: Snapshot,
 ): Promise<Rollback | undefined> => {
   const values = { account: new Map<string, Uint8Array>(), slot: new Map<string, Uint8Array>() }
   for await (const changed of changedKeys(store, number + 1, to, snapshot)) {

@@ -1,6 +1,6 @@
 import type { Batch } from '../storage/batch.ts'
 import { BUCKETS } from '../storage/buckets.ts'
-import { readNumber, writeNumber } from '../storage/keys.ts'
+import { numberKey, readNumber, writeNumber } from '../storage/keys.ts'
 import { metaKey } from '../storage/schema.ts'
 import type { Snapshot, Store } from '../storage/store.ts'
 import { bytesToHex, type Hex, hexToBytes, ZERO_HASH } from '../util/bytes.ts'
@@ -29,6 +29,12 @@ export const putStateMeta = (batch: Batch, meta: StateMeta): void => {
   writeNumber(row, 8, meta.oldest)
   row.set(hexToBytes(meta.root), 16)
   batch.put(BUCKETS.meta, KEY, row)
+}
+
+/** Root of the state after a block: that of its header, or what edits made of it on a development chain. ZERO_HASH: no such block. */
+export const stateRootAt = async (store: Store, number: number, snapshot?: Snapshot): Promise<Hex> => {
+  const edited = await store.get(BUCKETS.editedRoot, numberKey(number), snapshot)
+  return edited === undefined ? storedStateRoot(store, numberKey(number), snapshot) : bytesToHex(edited)
 }
 
 const STATE_ROOT_FIELD = 33 + 33 + 21

@@ -1,13 +1,12 @@
 import { keccak256 } from '../crypto/hash.ts'
 import { encodeRlp } from '../primitives/rlp.ts'
 import { BUCKETS } from '../storage/buckets.ts'
-import { numberKey } from '../storage/keys.ts'
 import type { Entry, Snapshot, Store } from '../storage/store.ts'
 import { bigintToBytes, bytesEqual, bytesToHex, type Hex, hexToBytes } from '../util/bytes.ts'
 import { type Account, decodeAccount, EMPTY_CODE_HASH } from './account.ts'
 import { ACCOUNT_KEY_BYTES } from './flat.ts'
 import { StackTrie } from './stack-trie.ts'
-import { readStateMeta, storedStateRoot } from './state-meta.ts'
+import { readStateMeta, stateRootAt } from './state-meta.ts'
 
 /** Something in the state tables that cannot be. `account` is the hashed address. */
 export type StateProblem =
@@ -76,7 +75,7 @@ class Verifier {
     await this.#codes()
     const found = await this.#accounts()
     if (meta !== undefined) {
-      const header = await storedStateRoot(this.#store, numberKey(meta.number), this.#snapshot)
+      const header = await stateRootAt(this.#store, meta.number, this.#snapshot)
       if (found !== meta.root) this.#problem({ kind: 'STATE_ROOT', expected: meta.root, found })
       if (header !== meta.root) this.#problem({ kind: 'HEADER_ROOT', expected: header, found: meta.root })
     }

@@ -16,6 +16,7 @@ import { type LoadProgress, loadTrie } from './load-trie.ts'
 import { previewRoots } from './preview.ts'
 import { type AccountProof, proveAt } from './prove.ts'
 import type { StateReader } from './reader.ts'
+import { putValues, type SealedValues, type StoredValues, sealValues } from './replace.ts'
 import { droppedSlots, packChanges, sealedFrom } from './seal.ts'
 import type { Sealed } from './sealed.ts'
 import { putStateMeta, readStateMeta, type StateMeta } from './state-meta.ts'
@@ -45,6 +46,8 @@ export class WorldState {
   readonly #trie: TrieService
   readonly #head: HeadState
   readonly #stateHistory: number
+  /** History up to here is not pruned. */
+  #pinned = Number.MAX_SAFE_INTEGER
   readonly #oldProofTurn = new Mutex()
   /** Proofs and previews on older blocks, under way and waiting. */
   #oldProofs = 0
@@ -136,6 +139,30 @@ export class WorldState {
     await Promise.all([advanced, this.#commitTrie(sealed)])
   }
 
+  /** The root with other values in place of the head's, for development chains (`chain/dev`). Nothing is stored. */
+  sealValues(values: StoredValues): Promise<SealedValues> {
+    return sealValues(this.#trie, this.root, values)
+  }
+
+  /** Queues the values and where the state stands with them: at the head or a block before it. Histories are the caller's. */
+  writeValues(batch: Batch, number: number, { root, parentRoot, values }: SealedValues): void {
+    assert(number <= this.number && parentRoot === this.root, 'values take the place of the head')
+    putValues(batch, values)
+    putStateMeta(batch, { number, root, oldest: Math.min(this.oldest, number) })
+  }
+
+  /** The batch of `writeValues` is durable: the head has moved when this call returns; the promise waits for the trie. */
+  async replaced(number: number, { root }: SealedValues): Promise<void> {
+    const reset = this.#head.reset()
+    this.#meta = { number, root, oldest: Math.min(this.oldest, number) }
+    await Promise.all([reset, this.#trie.commit(root)])
+  }
+
+  /** Keeps the state after this block and later ones readable, however long history is set; undefined lets go. */
+  pin(number: number | undefined): void {
+    this.#pinned = number ?? Number.MAX_SAFE_INTEGER
+  }
+
   /**
    * Merkle proof in the state after a block. Throws MISSING_STATE, PROOF_TOO_DEEP or TRIE_BUSY. What leads back to an older block is
    * megabytes: those proofs collect it one at a time.
@@ -180,7 +207,7 @@ export class WorldState {
 
   /** History shrinks by a bounded number of blocks per commit, also when its length was set lower than before. */
   #oldestAfter(number: number): number {
-    const wanted = Math.max(0, number - this.#stateHistory)
+    const wanted = Math.max(0, Math.min(number - this.#stateHistory, this.#pinned))
     return Math.max(this.oldest, Math.min(wanted, this.oldest + LIMITS.state.pruneBlocksPerCommit))
   }
 }

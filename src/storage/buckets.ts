@@ -45,6 +45,10 @@ export const BUCKETS = {
   supply: 20,
   /** Faucet: address or ip -> time of the last grant. */
   faucet: 21,
+  /** Development chains: block number -> state root after edits of the state that block left. */
+  editedRoot: 22,
+  /** Development chains: block number + index of an edit -> what undoes it, while a snapshot may want that. */
+  editUndo: 23,
 } as const
 
 export type Bucket = (typeof BUCKETS)[keyof typeof BUCKETS]

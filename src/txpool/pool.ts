@@ -56,6 +56,8 @@ export interface PoolBlock {
   readonly nowMs: number
   /** Other accounts the block changed; without it, an account that was only paid by a contract is seen again at the next sweep. */
   readonly touched?: Iterable<Hex>
+  /** Not the block after the last one: a development chain took blocks back or edited its state, so every account is seen again. */
+  readonly replaced?: boolean
 }
 
 export interface PoolContent {
@@ -153,7 +155,7 @@ export class TxPool {
     this.#ordered = false
     const repriced = block.baseFee !== baseFee
     if (repriced) this.#repriceAll()
-    const sweep = block.nowMs - this.#sweptMs >= this.limits.sweepMs
+    const sweep = block.replaced === true || block.nowMs - this.#sweptMs >= this.limits.sweepMs
     const touched = this.#touchedBy(block)
     const seen = sweep ? [...this.#senders.values()] : [...touched]
     for (const sender of seen) this.#recheck(sender)

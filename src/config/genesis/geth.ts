@@ -75,6 +75,7 @@ const readParams = (root: GenesisValue, config: GenesisValue, total: bigint | nu
   const blockGasLimit = root.required('gasLimit').looseAmount(2n ** 63n - 1n)
   return {
     ...NETWORKS.devnet,
+    devHelpers: false,
     chainId,
     networkId: chainId,
     forks: readBlockForks(config, total),

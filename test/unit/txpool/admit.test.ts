@@ -5,6 +5,7 @@ import type { Transaction } from '../../../src/primitives/transaction.ts'
 import { address, CHAIN_ID, createPool, FLOOR, GWEI, refusalOf, TOKEN, transaction } from './fixtures.ts'
 
 const ALICE = address(1)
+const live: ChainParams = { ...NETWORKS.devnet, devHelpers: false }
 const prague: ChainParams = {
   ...NETWORKS.devnet,
   forks: NETWORKS.devnet.forks.map(fork => (fork.name === 'prague' ? { ...fork, height: 5 } : fork)),
@@ -74,7 +75,10 @@ describe('form', () => {
     const baseFee = 40n * GWEI
     expect(refusal({ maxFeePerGas: baseFee - 1n }, { baseFee })).toMatchObject({ code: 'UNDERPRICED', minWei: baseFee })
     expect(refusal({ maxFeePerGas: baseFee }, { baseFee })).toBeUndefined()
-    expect(refusal({ maxFeePerGas: 10n * GWEI }, { baseFee: 1n })).toMatchObject({ minWei: FLOOR })
+    expect(refusal({ maxFeePerGas: 10n * GWEI }, { baseFee: 1n, params: live })).toMatchObject({ minWei: FLOOR })
+    // A development chain may be told a base fee below the floor.
+    expect(refusal({ maxFeePerGas: 10n * GWEI }, { baseFee: 1n })).toBeUndefined()
+    expect(refusal({ maxFeePerGas: 1n }, { baseFee: 2n })).toMatchObject({ minWei: 2n })
     expect(refusal({ maxFeePerGas: 2_000n * GWEI })).toBeUndefined()
   })
 

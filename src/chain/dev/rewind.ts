@@ -1,0 +1,100 @@
+import { LIMITS } from '../../config/limits.ts'
+import { putEditedRoot, undoEdits } from '../../state/edit.ts'
+import { pruneHistory } from '../../state/history-rows.ts'
+import { collectRollback } from '../../state/rollback.ts'
+import { stateRootAt, storedStateRoot } from '../../state/state-meta.ts'
+import type { WorldState } from '../../state/world-state.ts'
+import { BUCKETS } from '../../storage/buckets.ts'
+import { NUMBER_BYTES, numberKey, readNumber, writeNumber } from '../../storage/keys.ts'
+import { metaKey } from '../../storage/schema.ts'
+import type { Store } from '../../storage/store.ts'
+import { assert } from '../../util/assert.ts'
+import { CodedError } from '../../util/errors.ts'
+import { type BlockStore, putHead } from '../block-store.ts'
+import { removeBlock } from './remove-block.ts'
+
+/*
+ * Taking blocks back, on development chains only. It goes in slices from the head down; each is one synced batch after which a
+ * whole chain of fewer blocks stands, and all but a last one name the target in a row of their own, so that the next start goes on.
+ * The number of rewinds stands in the first batch too: the consensus log that belongs to the blocks is chosen by it (node/dev), so
+ * that blocks and log cannot part.
+ */
+
+/** A state to go back to: that after a block, with the first `edits` of the recorded edits made there. */
+export interface RewindTarget {
+  readonly number: number
+  readonly edits: number
+}
+
+export type RewindError =
+  /** The state of that block is not kept any more. */
+  { readonly code: 'REWIND_TOO_FAR'; readonly number: number; readonly oldest: number }
+
+export interface RewindParts {
+  readonly store: Store
+  readonly blocks: BlockStore
+  readonly world: WorldState
+  /** Rows of one batch; a longer rewind takes several. */
+  readonly batchRows?: number
+}
+
+const TARGET = metaKey('rewind-target')
+const COUNT = metaKey('rewinds')
+
+/** How often blocks were taken back, 0 on a chain where they never were. */
+export const rewindCount = async (store: Store): Promise<number> => {
+  const row = await store.get(BUCKETS.meta, COUNT)
+  return row === undefined ? 0 : readNumber(row)
+}
+
+/** Where a rewind that was cut short was going. */
+export const interruptedRewind = async (store: Store): Promise<RewindTarget | undefined> => {
+  const row = await store.get(BUCKETS.meta, TARGET)
+  return row && { number: readNumber(row), edits: readNumber(row, NUMBER_BYTES) }
+}
+
+/** Takes back blocks, then edits. Resolves when that is durable and the state has moved. Throws REWIND_TOO_FAR, having done nothing. */
+export const rewindTo = async (parts: RewindParts, target: RewindTarget): Promise<void> => {
+  const { store, world } = parts
+  const { oldest } = world
+  if (target.number < oldest)
+    throw new CodedError<RewindError>({ code: 'REWIND_TOO_FAR', number: target.number, oldest })
+  assert(target.number <= world.number, 'a rewind goes back')
+  const rewinds = (await rewindCount(store)) + 1
+  do await rewindSlice(parts, target, rewinds)
+  while (world.number > target.number)
+}
+
+const rewindSlice = async (parts: RewindParts, target: RewindTarget, rewinds: number): Promise<void> => {
+  const { store, blocks, world, batchRows = LIMITS.dev.rewindRows } = parts
+  const head = world.number
+  const batch = store.batch()
+  try {
+    let number = head
+    while (number > target.number && batch.size < batchRows) await removeBlock(batch, store, blocks, number--)
+    const back = await collectRollback(store, number, head, Number.MAX_SAFE_INTEGER)
+    assert(back !== undefined, 'a rewind has no limit of entries')
+    const values = { account: new Map(back.account), slot: new Map(back.slot) }
+    const isLast = number === target.number
+    const undone = isLast ? await undoEdits(store, batch, number, target.edits, values) : 0
+    const sealed = await world.sealValues(values)
+    const left = await stateRootAt(store, number)
+    assert(undone > 0 || sealed.root === left, 'old values lead back to the old root')
+    await pruneHistory(store, batch, number + 1, head)
+    putEditedRoot(batch, number, sealed.root, await storedStateRoot(store, numberKey(number)))
+    world.writeValues(batch, number, sealed)
+    putHead(batch, number)
+    if (head > number) batch.put(BUCKETS.meta, COUNT, numberKey(rewinds))
+    if (isLast) batch.del(BUCKETS.meta, TARGET)
+    else batch.put(BUCKETS.meta, TARGET, targetRow(target))
+    await batch.write()
+    blocks.forget()
+    await world.replaced(number, sealed)
+  } catch (error) {
+    await batch.discard()
+    throw error
+  }
+}
+
+const targetRow = ({ number, edits }: RewindTarget): Uint8Array =>
+  writeNumber(writeNumber(new Uint8Array(2 * NUMBER_BYTES), 0, number), NUMBER_BYTES, edits)

@@ -1,0 +1,260 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { interruptedRewind, type RewindTarget, rewindCount, rewindTo } from '../../src/chain/dev/rewind.ts'
+import { DevWriter } from '../../src/chain/dev/writer.ts'
+import { verifyChain } from '../../src/chain/verify.ts'
+import { keccak256 } from '../../src/crypto/hash.ts'
+import type { AccountEdit } from '../../src/state/edit.ts'
+import { hashHex } from '../../src/state/flat.ts'
+import { openStateReader } from '../../src/state/history.ts'
+import { BUCKETS } from '../../src/storage/buckets.ts'
+import type { Store } from '../../src/storage/store.ts'
+import { assert } from '../../src/util/assert.ts'
+import { bytesToHex, type Hex, hexToBytes, toWord } from '../../src/util/bytes.ts'
+import { silentLogger } from '../../src/util/logger.ts'
+import { ACCOUNT_KEYS, ACCOUNTS, openTestChain, signedRaw, type TestChain } from '../support/chain.ts'
+import { SEED } from '../support/seed.ts'
+
+/** PUSH0 SLOAD, add 1, PUSH0 SSTORE, and a log: every call changes a slot and leaves a log. */
+const COUNTER = hexToBytes('0x5f54600101805f555f526020 5fa0'.replaceAll(' ', '') as Hex)
+const PLACES: readonly Hex[] = [...ACCOUNTS, toAddress(0xc0), toAddress(0xc1), toAddress(0xc2)]
+
+function toAddress(value: number): Hex {
+  return `0x${value.toString(16).padStart(40, '0')}`
+}
+
+type Step =
+  | { readonly do: 'mine'; readonly to: readonly number[] }
+  | {
+      readonly do: 'edit'
+      readonly place: number
+      readonly what: 'balance' | 'nonce' | 'code' | 'slot'
+      readonly value: number
+    }
+  | { readonly do: 'snapshot' }
+  | { readonly do: 'revert'; readonly to: number }
+
+const place = fc.nat(PLACES.length - 1)
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('mine' as const), to: fc.array(place, { maxLength: 3 }) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant('edit' as const),
+      place,
+      what: fc.constantFrom('balance' as const, 'nonce' as const, 'code' as const, 'slot' as const),
+      value: fc.nat(3),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('snapshot' as const) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('revert' as const), to: fc.nat() }) },
+)
+
+const editOf = ({ place: at, what, value }: Extract<Step, { do: 'edit' }>): AccountEdit => {
+  const key = hashHex(PLACES[at] as Hex)
+  switch (what) {
+    case 'balance':
+      return { key, balance: at < ACCOUNTS.length ? 10n ** 21n * BigInt(value + 1) : BigInt(value) }
+    case 'nonce':
+      // Of accounts that sign, nonces stay: the test signs in order.
+      return at < ACCOUNTS.length ? { key, balance: 10n ** 22n } : { key, nonce: value }
+    case 'code':
+      return at < ACCOUNTS.length ? { key } : { key, code: value === 0 ? new Uint8Array(0) : COUNTER }
+    case 'slot':
+      return { key, storage: [[keccak256(new Uint8Array(32)), toWord(BigInt(value))]] }
+  }
+}
+
+/** Everything a client could see: blocks, receipts, lookups, logs, supply and the head's state. */
+const KEPT = [
+  'account',
+  'slot',
+  'header',
+  'body',
+  'blockNumber',
+  'receipts',
+  'transaction',
+  'certificate',
+  'logBloom',
+  'logAddress',
+  'supply',
+  'editedRoot',
+] as const
+
+const dump = async (store: Store): Promise<readonly string[]> => {
+  const rows: string[] = []
+  for (const name of KEPT)
+    for await (const [key, value] of store.entries(BUCKETS[name]))
+      rows.push(`${name} ${bytesToHex(key)} ${bytesToHex(value)}`)
+  return rows
+}
+
+const statesBefore = async (store: Store, head: number): Promise<readonly string[]> => {
+  const states: string[] = []
+  for (let number = 0; number <= head; number++) {
+    const reader = await openStateReader(store, number)
+    for (const address of PLACES) {
+      const account = await reader.account(address)
+      states.push(
+        `${number} ${address} ${account?.nonce} ${account?.balance} ${await reader.storage(address, toWord(0n))}`,
+      )
+    }
+    reader.release()
+  }
+  return states
+}
+
+interface Taken {
+  readonly target: RewindTarget
+  readonly rows: readonly string[]
+  readonly states: readonly string[]
+  readonly root: Hex
+}
+
+const take = async (chain: TestChain, writer: DevWriter): Promise<Taken> => ({
+  target: writer.position(),
+  rows: await dump(chain.store),
+  states: await statesBefore(chain.store, chain.chain.headBlock.header.number),
+  root: chain.world.root,
+})
+
+/** Sends one transaction to each place, from the accounts by turns. */
+const mine = async (chain: TestChain, to: readonly number[]): Promise<void> => {
+  for (const [i, at] of to.entries()) {
+    const from = i % ACCOUNT_KEYS.length
+    const nonce = chain.pool.service.nextNonce(ACCOUNTS[from] as Hex)
+    const raw = signedRaw(ACCOUNT_KEYS[from] as Uint8Array, {
+      nonce,
+      to: PLACES[at] as Hex,
+      value: 1n,
+      gasLimit: 90_000n,
+    })
+    await chain.pool.service.submit(raw).catch(() => {})
+  }
+  await chain.mine()
+}
+
+const withDir = async (use: (dir: string) => Promise<void>): Promise<void> => {
+  const dir = mkdtempSync(join(tmpdir(), 'tandem-rewind-'))
+  try {
+    await use(dir)
+  } finally {
+    rmSync(dir, { recursive: true, force: true })
+  }
+}
+
+const play = async (chain: TestChain, steps: readonly Step[], batchRows: number): Promise<void> => {
+  const { chain: writerOf, store, blocks, world } = chain
+  const writer = new DevWriter({ chain: writerOf, store, blocks, world, batchRows, logger: silentLogger })
+  writer.onReplaced(({ head }) => chain.pool.reset(head.header))
+  let snapshots: Taken[] = []
+  for (const next of steps) {
+    if (next.do === 'mine') await mine(chain, next.to)
+    else if (next.do === 'edit') await writer.edit([editOf(next)], snapshots.length > 0)
+    else if (next.do === 'snapshot') snapshots.push(await take(chain, writer))
+    else if (snapshots.length > 0) {
+      const at = next.to % snapshots.length
+      const wanted = snapshots[at] as Taken
+      snapshots = snapshots.slice(0, at)
+      await writer.rewind(wanted.target)
+      const { rows, states, root, target } = await take(chain, writer)
+      expect({ rows, states, root, target }).toEqual(wanted)
+    }
+  }
+  expect((await verifyChain(store, { from: 0 })).problems).toEqual([])
+}
+
+test('a rewind leaves what stood before, whatever blocks and edits came since, and the chain goes on from there', async () => {
+  const scenario = fc.record({
+    steps: fc.array(step, { maxLength: 24, minLength: 6 }),
+    batchRows: fc.constantFrom(1, 40, 50_000),
+  })
+  await fc.assert(
+    fc.asyncProperty(scenario, ({ steps, batchRows }) =>
+      withDir(async dir => {
+        const chain = await openTestChain(dir, { mode: 'fast' })
+        try {
+          await play(chain, steps, batchRows)
+        } finally {
+          await chain.close()
+        }
+        // What is on disk opens again: roots and heads agree.
+        const again = await openTestChain(dir, { mode: 'fast' })
+        await again.close()
+      }),
+    ),
+    { seed: SEED, numRuns: 25 },
+  )
+})
+
+test('a rewind cut short at any of its batches leaves a whole chain, and the next start ends it', async () => {
+  for (let survives = 0; survives < 4; survives++) {
+    await withDir(async dir => {
+      const chain = await openTestChain(dir, { mode: 'fast' })
+      const writer = new DevWriter({ ...chain, logger: silentLogger })
+      await mine(chain, [1, 2])
+      await writer.edit([{ key: hashHex(PLACES[5] as Hex), code: COUNTER }], true)
+      const wanted = await take(chain, writer)
+      await writer.edit([{ key: hashHex(PLACES[4] as Hex), balance: 7n }], true)
+      for (const to of [[5, 5], [0], [5], [1, 5, 2]]) await mine(chain, to)
+      const { store, blocks, world } = chain
+      await expect(
+        rewindTo({ store: dying(store, survives), blocks, world, batchRows: 1 }, wanted.target),
+      ).rejects.toThrow('cut short')
+      await chain.close()
+
+      const again = await openTestChain(dir, { mode: 'fast' })
+      try {
+        expect((await verifyChain(again.store, { from: 0 })).problems).toEqual([])
+        expect(again.head.block.header.number).toBe(5 - survives)
+        const target = await interruptedRewind(again.store)
+        expect(target).toEqual(survives === 0 ? undefined : wanted.target)
+        expect(await rewindCount(again.store)).toBe(survives === 0 ? 0 : 1)
+        await rewindTo(again, wanted.target)
+        expect(await interruptedRewind(again.store)).toBeUndefined()
+        expect(await dump(again.store)).toEqual(wanted.rows)
+        expect(again.world.root).toBe(wanted.root)
+      } finally {
+        await again.close()
+      }
+    })
+  }
+})
+
+test('a state that is not kept any more is not gone back to', async () => {
+  await withDir(async dir => {
+    const chain = await openTestChain(dir, { mode: 'fast' })
+    for (let i = 0; i < 3; i++) await mine(chain, [1])
+    const world = new Proxy(chain.world, {
+      get: (target, name) => (name === 'oldest' ? 2 : Reflect.get(target, name, target)),
+    })
+    await expect(rewindTo({ ...chain, world }, { number: 1, edits: 0 })).rejects.toMatchObject({
+      detail: { code: 'REWIND_TOO_FAR', number: 1, oldest: 2 },
+    })
+    expect(chain.world.number).toBe(3)
+    await chain.close()
+  })
+})
+
+/** A store that writes so many batches and no more. */
+const dying = (store: Store, survives: number): Store => {
+  let left = survives
+  return new Proxy(store, {
+    get(target, name) {
+      const value = Reflect.get(target, name, target) as unknown
+      if (name !== 'batch') return typeof value === 'function' ? value.bind(target) : value
+      return () => {
+        const batch = target.batch()
+        const write = batch.write.bind(batch)
+        batch.write = async options => {
+          assert(left-- > 0, 'cut short')
+          await write(options)
+        }
+        return batch
+      }
+    },
+  })
+}
