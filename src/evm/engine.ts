@@ -5,6 +5,7 @@ import type { Hex } from '../util/bytes.ts'
 import type { BlockEnv } from './env.ts'
 import type { PrecompileMoves } from './precompile-moves.ts'
 import type { Prefetcher } from './prefetch.ts'
+import type { TraceHooks } from './tracers/tracer.ts'
 
 /** One message at depth 0. The sender's nonce is already raised and its gas bought. */
 export interface EngineMessage {
@@ -71,6 +72,8 @@ export interface EngineOptions {
   readonly moves?: PrecompileMoves
   /** true: transfers of wei are answered as logs too (ERC-7528). */
   readonly transfers?: boolean
+  /** Only for an engine that traces. */
+  readonly trace?: TraceHooks
   /** Asked before the environment's `blockHash`, for blocks whose hash has to be found first; undefined: ask that one. */
   blockHash?(number: number): Promise<Hex> | undefined
 }

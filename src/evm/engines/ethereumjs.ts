@@ -18,7 +18,9 @@ interface Instance {
   options: EngineOptions
 }
 
-const createInstance = (common: Common): Instance => {
+type EvmClass = typeof FastEvm
+
+const createInstance = (Evm: EvmClass, common: Common): Instance => {
   const blockchain: EVMMockBlockchainInterface = {
     getBlock: async number => {
       const { env, options } = instance
@@ -28,7 +30,7 @@ const createInstance = (common: Common): Instance => {
     putBlock: async () => {},
     shallowCopy: () => blockchain,
   }
-  const instance: Instance = { evm: new FastEvm(common, blockchain, new JournalAdapter()), env: undefined, options: {} }
+  const instance: Instance = { evm: new Evm(common, blockchain, new JournalAdapter()), env: undefined, options: {} }
   return instance
 }
 
@@ -135,14 +137,14 @@ const runOn = async (
 }
 
 /** The EVM of EthereumJS over a journal. Instances are kept and used again; messages may run side by side on separate journals. */
-export const createEthereumJsEngine = (): Engine => {
+export const createEthereumJsEngine = (Evm: EvmClass = FastEvm): Engine => {
   const idle = new Map<Common, Instance[]>()
   return {
     name: 'ethereumjs',
     async run(journal, env, message, options = {}) {
       const common = commonAt(env.params, env.number)
       await prepareFastEvm(common)
-      const instance = idle.get(common)?.pop() ?? createInstance(common)
+      const instance = idle.get(common)?.pop() ?? createInstance(Evm, common)
       const result = await runOn(instance, journal, env, message, options)
       // Only here: what an exception left half done is not used again.
       instance.evm.state.detach()

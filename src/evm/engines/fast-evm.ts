@@ -11,6 +11,7 @@ import {
 } from '@ethereumjs/evm'
 import { Address } from '@ethereumjs/util'
 import { Journal } from '../../state/journal.ts'
+import { assert } from '../../util/assert.ts'
 import { bytesToHex, EMPTY_BYTES, type Hex, hexToBytes, ZERO_HASH } from '../../util/bytes.ts'
 import type { EngineOptions } from '../engine.ts'
 import type { PrecompileMoves } from '../precompile-moves.ts'
@@ -61,11 +62,19 @@ const findInterpreter = async (common: Common): Promise<InterpreterClass> => {
   return found
 }
 
+let baseClass: InterpreterClass | undefined
 let interpreterClass: FastInterpreterClass | undefined
 
 /** To be awaited once before the first FastEvm. */
 export const prepareFastEvm = async (common: Common): Promise<void> => {
-  interpreterClass ??= createFastInterpreter(await findInterpreter(common)) as FastInterpreterClass
+  baseClass ??= await findInterpreter(common)
+  interpreterClass ??= createFastInterpreter(baseClass) as FastInterpreterClass
+}
+
+/** EthereumJS' own interpreter, after `prepareFastEvm`. */
+export const baseInterpreter = (): InterpreterClass => {
+  assert(baseClass !== undefined, 'the interpreter is found before it is used')
+  return baseClass
 }
 
 /** EthereumJS' account of a frame, from the parts: gas, logs and self-destructs are dropped when it failed. */
@@ -130,6 +139,12 @@ export class FastEvm extends EVM {
     this.#moves = moves
   }
 
+  /** What runs the frames of this EVM. */
+  protected frameClass(): FastInterpreterClass {
+    assert(interpreterClass !== undefined, 'the interpreter is found before it is used')
+    return interpreterClass
+  }
+
   override getPrecompile(address: Address): ReturnType<EVM['getPrecompile']> {
     const moved = this.#moves?.get(bytesToHex(address.bytes))
     if (moved === undefined) return super.getPrecompile(address)
@@ -168,7 +183,7 @@ export class FastEvm extends EVM {
       blobVersionedHashes: message.blobVersionedHashes ?? [],
       createdAddresses: message.createdAddresses,
     }
-    const Interpreter = interpreterClass as FastInterpreterClass
+    const Interpreter = this.frameClass()
     const interpreter = new Interpreter(
       this,
       this.state,

@@ -14,7 +14,7 @@ const STEPS_PER_CHECK = 2_000
 const GAS_PER_STEP = 64n
 const DEAR_GAS = 2_048n
 /** A call or another opcode that was waited for: what it did inside is not seen here. */
-const STEPS_PER_WAIT = 200
+export const STEPS_PER_WAIT = 200
 const MEMORY_BYTES = 4_096
 
 const yieldToEventLoop = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
@@ -51,7 +51,7 @@ export interface FastEvmParts {
   clock: StepClock
 }
 
-const isEvmError = (error: unknown): error is EVMError =>
+export const isEvmError = (error: unknown): error is EVMError =>
   typeof error === 'object' && error !== null && 'errorType' in error && error.errorType === 'EVMError'
 
 const prepareMemory = (state: RunState): void => {
@@ -59,7 +59,7 @@ const prepareMemory = (state: RunState): void => {
   state.memory.extend = growMemory
 }
 
-const useAnalysis = (state: RunState, { jumps, pushes }: { jumps: Uint8Array; pushes: bigint[] }): void => {
+export const useAnalysis = (state: RunState, { jumps, pushes }: { jumps: Uint8Array; pushes: bigint[] }): void => {
   state.validJumps = jumps
   state.cachedPushes = pushes
   state.shouldDoJumpAnalysis = false
@@ -99,6 +99,25 @@ const runSteps = async (state: RunState, { common, table, clock }: FastEvmParts)
   }
 }
 
+/** Makes the frame ready, runs it by `steps`, and sorts its end: STOP is none of the failures. */
+export const runFrame = async (
+  state: RunState,
+  code: Uint8Array,
+  steps: (state: RunState) => Promise<void>,
+): Promise<InterpreterResult> => {
+  prepareMemory(state)
+  state.code = code
+  const known = knownAnalysis(code)
+  if (known !== undefined) useAnalysis(state, known)
+  try {
+    await steps(state)
+  } catch (error) {
+    if (!isEvmError(error)) throw error
+    if (error.error !== EVMError.errorMessages.STOP) return { runState: state, exceptionError: error }
+  }
+  return { runState: state }
+}
+
 /** EthereumJS' interpreter with a loop of our own around its opcode handlers. */
 export const createFastInterpreter = (base: InterpreterClass) =>
   class FastInterpreter extends base {
@@ -110,19 +129,8 @@ export const createFastInterpreter = (base: InterpreterClass) =>
       return super.selfDestruct(beneficiary)
     }
 
-    async runFast(code: Uint8Array, parts: FastEvmParts): Promise<InterpreterResult> {
-      const state = this._runState
-      prepareMemory(state)
-      state.code = code
-      const known = knownAnalysis(code)
-      if (known !== undefined) useAnalysis(state, known)
-      try {
-        await runSteps(state, parts)
-      } catch (error) {
-        if (!isEvmError(error)) throw error
-        if (error.error !== EVMError.errorMessages.STOP) return { runState: state, exceptionError: error }
-      }
-      return { runState: state }
+    runFast(code: Uint8Array, parts: FastEvmParts): Promise<InterpreterResult> {
+      return runFrame(this._runState, code, state => runSteps(state, parts))
     }
   }
 

@@ -1,5 +1,5 @@
 import type { Common } from '@ethereumjs/common'
-import type { EVMError } from '@ethereumjs/evm'
+import type { EVMError, Message } from '@ethereumjs/evm'
 import type { Account, Address } from '@ethereumjs/util'
 import type { JournalAdapter } from './journal-adapter.ts'
 import type { WarmSet } from './warm-set.ts'
@@ -10,6 +10,9 @@ import type { WarmSet } from './warm-set.ts'
  */
 
 export interface Stack {
+  /** Bottom first; items beyond `_len` are gone. */
+  readonly _store: readonly bigint[]
+  readonly _len: number
   push(value: bigint): void
   pop(): bigint
   peek(count?: number): bigint[]
@@ -26,7 +29,8 @@ export interface Frame {
   readonly caller: Address
   readonly origin: Address
   readonly callData: Uint8Array
-  readonly isStatic: boolean
+  readonly depth: number
+  isStatic: boolean
   contract: Account
 }
 
@@ -46,13 +50,22 @@ export interface RunState {
   stateManager: JournalAdapter
   gasRefund: bigint
   gasLeft: bigint
+  /** Gas the call that was just priced passes on. */
+  messageGasLimit?: bigint
+  /** What the last call of this frame returned. */
+  returnBytes: Uint8Array
 }
 
 export type GasHandler = (state: RunState, gas: bigint, common: Common) => bigint | Promise<bigint>
 export type OpHandler = (state: RunState, common: Common) => void | Promise<void>
 
 export interface OpcodeEntry {
-  readonly opcodeInfo: { readonly feeBigInt: bigint; readonly dynamicGas: boolean; readonly isInvalid: boolean }
+  readonly opcodeInfo: {
+    readonly fullName: string
+    readonly feeBigInt: bigint
+    readonly dynamicGas: boolean
+    readonly isInvalid: boolean
+  }
   readonly opHandler: OpHandler
   readonly gasHandler: GasHandler
 }
@@ -80,6 +93,9 @@ export interface InterpreterBase {
   run(code: Uint8Array, options?: { pc?: number }): Promise<InterpreterResult>
   refundGas(amount: bigint): void
   subRefund(amount: bigint): void
+  _baseCall(message: Message): Promise<bigint>
+  create(gasLimit: bigint, value: bigint, initCode: Uint8Array, salt?: Uint8Array): Promise<bigint>
+  _selfDestruct(to: Address): Promise<void>
 }
 type Hex = `0x${string}`
 
