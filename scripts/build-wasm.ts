@@ -12,6 +12,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 export const MODULES: readonly string[] = [
   'src/crypto/assembly/blake2.ts',
   'src/crypto/assembly/hash.ts',
+  'src/crypto/assembly/modexp.ts',
   'src/state/trie/assembly/trie.ts',
 ]
 

@@ -1,10 +1,13 @@
 /*
  * The compression function F of BLAKE2b with a number of rounds (RFC 7693 section 3.2, EIP-152). The sixteen words of the working
- * vector are locals; a round reads its message words by a table of byte offsets.
+ * vector are locals; a round reads its message words by a table of byte offsets. The rounds can be done in parts.
  */
-const H: usize = memory.data(64, 16);
-const M: usize = memory.data(128, 16);
-const T: usize = memory.data(16, 16);
+/** One block, so that it can be put aside and back as a whole: h, m, t, the working vector. */
+const H: usize = memory.data(336, 16);
+const BLOCK_SIZE: usize = 336;
+const M: usize = H + 64;
+const T: usize = M + 128;
+const V: usize = T + 16;
 
 const SIGMA: StaticArray<u8> = [
   0, 8, 16, 24, 32, 40, 48, 56, 64, 72, 80, 88, 96, 104, 112, 120,
@@ -45,15 +48,31 @@ export function tAt(): usize {
   return T;
 }
 
-export function compress(rounds: u32, isLast: bool): void {
-  let v0 = load<u64>(H, 0), v1 = load<u64>(H, 8), v2 = load<u64>(H, 16), v3 = load<u64>(H, 24);
-  let v4 = load<u64>(H, 32), v5 = load<u64>(H, 40), v6 = load<u64>(H, 48), v7 = load<u64>(H, 56);
-  let v8 = IV0, v9 = IV1, v10 = IV2, v11 = IV3;
-  let v12 = IV4 ^ load<u64>(T, 0), v13 = IV5 ^ load<u64>(T, 8), v14 = isLast ? ~IV6 : IV6, v15 = IV7;
+export function blockAt(): usize {
+  return H;
+}
+export function blockSize(): usize {
+  return BLOCK_SIZE;
+}
+
+/** Fills the working vector from h, t and the initial values. */
+export function begin(isLast: bool): void {
+  memory.copy(V, H, 64);
+  store<u64>(V, IV0, 64); store<u64>(V, IV1, 72); store<u64>(V, IV2, 80); store<u64>(V, IV3, 88);
+  store<u64>(V, IV4 ^ load<u64>(T, 0), 96); store<u64>(V, IV5 ^ load<u64>(T, 8), 104);
+  store<u64>(V, isLast ? ~IV6 : IV6, 112); store<u64>(V, IV7, 120);
+}
+
+/** So many rounds on; the first of them has the number `done`. */
+export function rounds(done: u32, count: u32): void {
+  let v0 = load<u64>(V, 0), v1 = load<u64>(V, 8), v2 = load<u64>(V, 16), v3 = load<u64>(V, 24);
+  let v4 = load<u64>(V, 32), v5 = load<u64>(V, 40), v6 = load<u64>(V, 48), v7 = load<u64>(V, 56);
+  let v8 = load<u64>(V, 64), v9 = load<u64>(V, 72), v10 = load<u64>(V, 80), v11 = load<u64>(V, 88);
+  let v12 = load<u64>(V, 96), v13 = load<u64>(V, 104), v14 = load<u64>(V, 112), v15 = load<u64>(V, 120);
   const first = changetype<usize>(SIGMA);
   const end = first + 160;
-  let s = first;
-  for (let round: u32 = 0; round < rounds; round++) {
+  let s = first + <usize>(done % 10) * 16;
+  for (let round: u32 = 0; round < count; round++) {
     v0 = v0 + v4 + word(s, 0); v12 = rotr<u64>(v12 ^ v0, 32); v8 = v8 + v12; v4 = rotr<u64>(v4 ^ v8, 24);
     v0 = v0 + v4 + word(s, 1); v12 = rotr<u64>(v12 ^ v0, 16); v8 = v8 + v12; v4 = rotr<u64>(v4 ^ v8, 63);
     v1 = v1 + v5 + word(s, 2); v13 = rotr<u64>(v13 ^ v1, 32); v9 = v9 + v13; v5 = rotr<u64>(v5 ^ v9, 24);
@@ -73,12 +92,13 @@ export function compress(rounds: u32, isLast: bool): void {
     s += 16;
     if (s == end) s = first;
   }
-  store<u64>(H, load<u64>(H, 0) ^ v0 ^ v8, 0);
-  store<u64>(H, load<u64>(H, 8) ^ v1 ^ v9, 8);
-  store<u64>(H, load<u64>(H, 16) ^ v2 ^ v10, 16);
-  store<u64>(H, load<u64>(H, 24) ^ v3 ^ v11, 24);
-  store<u64>(H, load<u64>(H, 32) ^ v4 ^ v12, 32);
-  store<u64>(H, load<u64>(H, 40) ^ v5 ^ v13, 40);
-  store<u64>(H, load<u64>(H, 48) ^ v6 ^ v14, 48);
-  store<u64>(H, load<u64>(H, 56) ^ v7 ^ v15, 56);
+  store<u64>(V, v0, 0); store<u64>(V, v1, 8); store<u64>(V, v2, 16); store<u64>(V, v3, 24);
+  store<u64>(V, v4, 32); store<u64>(V, v5, 40); store<u64>(V, v6, 48); store<u64>(V, v7, 56);
+  store<u64>(V, v8, 64); store<u64>(V, v9, 72); store<u64>(V, v10, 80); store<u64>(V, v11, 88);
+  store<u64>(V, v12, 96); store<u64>(V, v13, 104); store<u64>(V, v14, 112); store<u64>(V, v15, 120);
+}
+
+export function finish(): void {
+  for (let at: usize = 0; at < 64; at += 8)
+    store<u64>(H + at, load<u64>(H + at) ^ load<u64>(V + at) ^ load<u64>(V + at, 64));
 }

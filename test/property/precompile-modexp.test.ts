@@ -1,0 +1,52 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { concatBytes, hexToBytes, toWord } from '../../src/util/bytes.ts'
+import { SEED } from '../support/seed.ts'
+import { bothWays } from '../unit/evm/precompile-pair.ts'
+
+const word = (value: number | bigint): Uint8Array => hexToBytes(toWord(BigInt(value)))
+const upTo = (size: number) => fc.uint8Array({ maxLength: size })
+
+/** Even ones, powers of two and numbers whose bits are all set have their own ways through the code. */
+const modulus = fc.oneof(
+  { weight: 4, arbitrary: upTo(40) },
+  upTo(150),
+  fc.tuple(fc.bigInt(0n, 2n ** 64n), fc.nat(1_100)).map(([odd, twos]) => hexToBytes(bytesOf(odd << BigInt(twos)))),
+  fc.nat(140).map(size => new Uint8Array(size).fill(0xff)),
+)
+const bytesOf = (value: bigint): `0x${string}` => {
+  const digits = value.toString(16)
+  return `0x${digits.length & 1 ? '0' : ''}${digits}`
+}
+const exponent = fc.oneof(
+  upTo(48),
+  upTo(3),
+  fc.tuple(fc.nat(40), upTo(20)).map(([zeros, rest]) => concatBytes(new Uint8Array(zeros), rest)),
+)
+/** Lengths that fit what follows, or do not. */
+const length = (bytes: Uint8Array) =>
+  fc.oneof(
+    { weight: 8, arbitrary: fc.constant(BigInt(bytes.byteLength)) },
+    fc.bigInt(0n, 80n),
+    fc.constantFrom(1_024n, 1_025n, 2n ** 31n, 2n ** 256n - 1n),
+  )
+const input = fc
+  .tuple(upTo(150), exponent, modulus)
+  .chain(parts => fc.tuple(fc.constant(parts), ...(parts.map(length) as [fc.Arbitrary<bigint>])))
+  .map(([parts, ...lengths]) => concatBytes(...lengths.map(word), ...parts))
+const cut = fc.tuple(input, fc.nat(120)).map(([bytes, size]) => bytes.subarray(0, size))
+
+test("MODEXP (0x05) answers and costs what EthereumJS' own does", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.oneof({ weight: 8, arbitrary: input }, cut),
+      fc.constantFrom('byzantium', 'cancun', 'osaka'),
+      fc.constantFrom(0n, 500n, 10n ** 7n),
+      async (data, fork, gas) => {
+        const { ours, theirs } = await bothWays(fork, 5, data, gas)
+        expect(ours).toEqual(theirs)
+      },
+    ),
+    { seed: SEED, numRuns: 3_000 },
+  )
+})
