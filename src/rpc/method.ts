@@ -14,6 +14,8 @@ export interface Method {
   readonly requires: Requirement | undefined
   /** Only over a WebSocket; elsewhere -32000 `notifications not supported`. */
   readonly socketOnly: boolean
+  /** Only its answer names what it makes, so that a notification of it, which has none, does nothing. */
+  readonly needsId: boolean
   /** Answers at once where it can: a plain value costs no promise. */
   readonly handler: (context: Context, ...args: never[]) => unknown
 }
@@ -28,6 +30,7 @@ export interface MethodDeclaration<P extends readonly Codec<unknown>[]> {
   readonly notes?: string
   readonly requires?: Requirement
   readonly socketOnly?: boolean
+  readonly needsId?: boolean
 }
 
 /** Declares a method; the handler's argument types follow from its codecs. */
@@ -38,6 +41,7 @@ export const method = <const P extends readonly Codec<unknown>[]>(declaration: M
   notes: declaration.notes,
   requires: declaration.requires,
   socketOnly: declaration.socketOnly ?? false,
+  needsId: declaration.needsId ?? false,
   handler: declaration.handler as Method['handler'],
 })
 

@@ -65,6 +65,7 @@ export const createRouter = ({ log, metrics = noMetrics }: RouterOptions): Route
     const idText = exactId ?? idToText(id)
     if (idText === undefined) return errorText('null', INVALID_REQUEST)
     if (typeof name !== 'string') return errorText(idText, INVALID_REQUEST)
+    if (id === undefined && endpoint.methods.get(name)?.needsId === true) return ''
     const answer = call(name, params, endpoint, idText)
     if (id !== undefined) return answer
     return typeof answer === 'string' ? '' : answer.then(() => '')

@@ -22,6 +22,7 @@ export const subscriptionsOf = <N extends string>(namespace: N) =>
       result: QUANTITY_SCHEMA,
       notes: 'WebSocket only. `logs` takes a filter object, `newPendingTransactions` true for whole transactions.',
       socketOnly: true,
+      needsId: true,
       handler: (context, kind, option) =>
         socketOf(context).subscribe(namespace, subscriptionFrom(namespace, kind, option)),
     }),

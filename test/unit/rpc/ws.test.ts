@@ -232,6 +232,17 @@ describe('subscriptions', () => {
     expect(order).toEqual(['answer', 'answer', 'batch', 'head', 'head'])
   })
 
+  it('starts nothing for a request without an id, which could never be ended', async () => {
+    await start()
+    const socket = await open()
+    socket.raw.send('{"method":"eth_subscribe","params":["newHeads"]}')
+    socket.raw.send('[{"method":"native_subscribe","params":["newHeads"]}]')
+    await socket.result('eth_chainId')
+    rig.chain.append()
+    await socket.result('eth_chainId')
+    expect(socket.notifications).toEqual([])
+  })
+
   it('bounds the subscriptions of a socket', async () => {
     await start()
     const socket = await open()
