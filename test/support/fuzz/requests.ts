@@ -1,0 +1,150 @@
+import type { Random } from '../consensus/random.ts'
+import type { LiveValues } from './live-values.ts'
+import type { TransactionMaker } from './transactions.ts'
+import { type Schema, ValueMaker } from './values.ts'
+
+/** A method as `rpc.discover` tells it. */
+export interface MethodShape {
+  readonly name: string
+  readonly params: readonly { readonly name: string; readonly schema: Schema; readonly required: boolean }[]
+  readonly result: { readonly schema: Schema }
+}
+
+/** One request of what is sent. */
+export interface Call {
+  /** As JSON; null for one without a readable id, undefined for a notification. */
+  readonly id: string | undefined
+  readonly method: string
+  readonly params: unknown
+}
+
+/** What is sent in one piece. */
+export interface Outgoing {
+  readonly text: string
+  readonly calls: readonly Call[]
+  /** What a broken text is answered with is not foretold. */
+  readonly isGarbage: boolean
+  /** Whether anything comes back; nothing does to notifications. */
+  readonly isAnswered: boolean
+}
+
+/**
+ * What is not asked for among others, each for its reason; everything else of the table is. Methods that turn the chain back or stop
+ * it would have the other requests' answers be about another chain.
+ */
+export const LEFT_OUT: readonly { readonly names: RegExp; readonly reason: string }[] = [
+  { names: /^(evm_revert|(hardhat|anvil)_reset)$/, reason: 'turns the chain back' },
+  {
+    names: /^(evm|hardhat|anvil)_(set)?([iI]ntervalMining|[aA]utomine)$/,
+    reason: 'stops blocks, which the run waits for',
+  },
+  { names: /^(evm|hardhat|anvil)_\w*(ime|imestamp)\w*$/, reason: 'moves the clock, by which others judge blocks' },
+  { names: /^(hardhat|anvil)_mine$/, reason: 'makes as many blocks as it is told to' },
+]
+
+const OPEN_SUBSCRIPTIONS = 6
+
+export interface RequestMakerOptions {
+  readonly methods: readonly MethodShape[]
+  readonly live: LiveValues
+  readonly transactions: TransactionMaker
+  readonly random: Random
+}
+
+/** Requests by chance from one seed: right ones, nearly right ones, and nonsense. */
+export class RequestMaker {
+  readonly #methods: readonly MethodShape[]
+  readonly #live: LiveValues
+  readonly #transactions: TransactionMaker
+  readonly #random: Random
+  readonly #values: ValueMaker
+  #id = 0
+
+  constructor({ methods, live, transactions, random }: RequestMakerOptions) {
+    this.#methods = methods.filter(({ name }) => !LEFT_OUT.some(({ names }) => names.test(name)))
+    this.#live = live
+    this.#transactions = transactions
+    this.#random = random
+    this.#values = new ValueMaker(live, random)
+  }
+
+  /** At most `limit` calls. */
+  next(limit: number): Outgoing {
+    const random = this.#random
+    if (this.#live.subscriptions.length > OPEN_SUBSCRIPTIONS) return this.#unsubscribe()
+    if (random.chance(0.04)) return this.#garbage()
+    if (random.chance(0.12)) return this.#batch(Math.min(limit, 1 + random.below(random.chance(0.1) ? 100 : 12)))
+    const { text, call } = this.#request()
+    return { text, calls: [call], isAnswered: call.id !== undefined, isGarbage: false }
+  }
+
+  #batch(size: number): Outgoing {
+    const requests = Array.from({ length: Math.max(1, size) }, () => this.#request())
+    const lead = this.#random.chance(0.1) ? ' \n\t' : ''
+    return {
+      text: `${lead}[${requests.map(({ text }) => text).join(',')}]`,
+      calls: requests.map(({ call }) => call),
+      isAnswered: requests.some(({ call }) => call.id !== undefined),
+      isGarbage: false,
+    }
+  }
+
+  #unsubscribe(): Outgoing {
+    const [oldest] = this.#live.subscriptions
+    const call = { id: String(++this.#id), method: 'eth_unsubscribe', params: [oldest] }
+    return { text: textOf(call), calls: [call], isAnswered: true, isGarbage: false }
+  }
+
+  #request(): { readonly text: string; readonly call: Call } {
+    const random = this.#random
+    const shape = random.pick(this.#methods)
+    const method = random.chance(0.03) ? this.#values.mangled(shape.name) : shape.name
+    const params = random.chance(0.03) ? this.#values.any(3) : this.#params(shape)
+    const id = random.chance(0.05) ? undefined : random.chance(0.5) ? `${++this.#id}` : `"r${++this.#id}"`
+    const call = { id, method, params }
+    return { text: random.chance(0.02) ? textWithDuplicates(call) : textOf(call), call }
+  }
+
+  #params({ name, params }: MethodShape): unknown[] {
+    const random = this.#random
+    if (/_sendRawTransaction$/.test(name) && random.chance(0.9)) return [this.#transactions.next()]
+    const given: unknown[] = []
+    for (const { name: argument, schema, required } of params) {
+      if (!required && random.chance(0.5)) break
+      const value = this.#values.fitting(schema, argument)
+      given.push(random.chance(0.9) ? value : random.chance(0.5) ? this.#values.nearMiss(value) : this.#values.any(3))
+    }
+    if (random.chance(0.05)) given.pop()
+    if (random.chance(0.03)) given.push(this.#values.any(2))
+    return given
+  }
+
+  /** A text with something cut off or put in, or no request at all. */
+  #garbage(): Outgoing {
+    const random = this.#random
+    const { text } = this.#request()
+    const broken = random.chance(0.5)
+      ? text.slice(0, 1 + random.below(text.length - 1))
+      : random.chance(0.5)
+        ? this.#values.mangled(text)
+        : JSON.stringify(this.#values.any(4))
+    return { text: broken, calls: [], isAnswered: !isNotification(broken), isGarbage: true }
+  }
+}
+
+const textOf = ({ id, method, params }: Call): string =>
+  `{"jsonrpc":"2.0",${id === undefined ? '' : `"id":${id},`}"method":${JSON.stringify(method)},"params":${JSON.stringify(params)}}`
+
+/** Of members with one name the last counts. */
+const textWithDuplicates = (call: Call): string =>
+  `{${call.id === undefined ? '' : '"id":"other",'}"method":"eth_nothing","params":{},${textOf(call).slice(1)}`
+
+/** Broken texts may still be requests. */
+const isNotification = (text: string): boolean => {
+  try {
+    const { method, id } = Object(JSON.parse(text)) as { method?: unknown; id?: unknown }
+    return typeof method === 'string' && id === undefined
+  } catch {
+    return false
+  }
+}
