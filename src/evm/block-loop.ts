@@ -4,7 +4,8 @@ import type { Transaction } from '../primitives/transaction.ts'
 import type { Journal } from '../state/journal.ts'
 import { assert } from '../util/assert.ts'
 import { CodedError } from '../util/errors.ts'
-import { addResult, type BlockRun, beginBlock, finishBlock } from './block-run.ts'
+import { closeBlock, openBlock, settleReceipt } from './block-phases.ts'
+import { addResult, type BlockRun, beginBlock } from './block-run.ts'
 import type { BlockEnv } from './env.ts'
 import type {
   BlockExecution,
@@ -15,6 +16,7 @@ import type {
   InvalidTransactionError,
   TransactionSource,
 } from './execution.ts'
+import type { RunSystemCall } from './system-calls.ts'
 import { validate } from './validity.ts'
 
 /** No transaction is shorter than this: a signature alone has 67 bytes. */
@@ -31,6 +33,8 @@ export interface TransactionRunner {
   begin(journal: Journal, env: BlockEnv): RunTransaction | Promise<RunTransaction>
   /** What must be loaded before this transaction can run: not the transaction's own time. undefined: nothing. */
   prepare(tx: Transaction, journal: Journal, run: BlockRun): Promise<void> | undefined
+  /** How messages of the protocol are run. */
+  systemCall(journal: Journal, env: BlockEnv): RunSystemCall
 }
 
 const invalid = (index: number, reason: InvalidReason) =>
@@ -110,6 +114,8 @@ export const buildBlock = async (
   const picker = createPicker(journal, run, source, budget.maxBytes)
   const pacer = createPacer()
   const timer = createTimer(budget)
+  const systemCall = runner.systemCall(journal, env)
+  await openBlock(run, journal, systemCall)
   const runTransaction = await runner.begin(journal, env)
   while (!timer.isOver()) {
     if (pacer.due()) await pacer.giveWay()
@@ -123,11 +129,12 @@ export const buildBlock = async (
     if (receipt === 'interrupted') break
     if ('fault' in receipt) picker.drop(tx, faultReason(receipt.fault))
     else {
-      addResult(run, tx, receipt)
+      const settled = settleReceipt(run, journal, receipt)
+      addResult(run, tx, settled instanceof Promise ? await settled : settled)
       picker.took(tx)
     }
   }
-  return finishBlock(run, journal, credits, picker.dropped)
+  return closeBlock(run, journal, credits, picker.dropped, systemCall)
 }
 
 /** `Executor.execute` over a way to run transactions. */
@@ -140,6 +147,8 @@ export const executeBlock = async (
 ): Promise<BlockExecution> => {
   const run = beginBlock(env)
   const pacer = createPacer()
+  const systemCall = runner.systemCall(journal, env)
+  await openBlock(run, journal, systemCall)
   const runTransaction = await runner.begin(journal, env)
   for (const [index, tx] of transactions.entries()) {
     if (pacer.due()) await pacer.giveWay()
@@ -151,7 +160,8 @@ export const executeBlock = async (
     const receipt = attempt instanceof Promise ? await attempt : attempt
     assert(receipt !== 'interrupted', 'nothing interrupts the execution of a proposal')
     if ('fault' in receipt) throw invalid(index, faultReason(receipt.fault))
-    addResult(run, tx, receipt)
+    const settled = settleReceipt(run, journal, receipt)
+    addResult(run, tx, settled instanceof Promise ? await settled : settled)
   }
-  return finishBlock(run, journal, credits, [])
+  return closeBlock(run, journal, credits, [], systemCall)
 }

@@ -7,7 +7,7 @@ import type { BlockEnv } from './env.ts'
 /* What the call service and its workers say to each other. */
 
 /** A BlockEnv that can cross a thread: no functions, no params. */
-export interface SerializedEnv extends Omit<BlockEnv, 'params' | 'blockHash'> {
+export interface SerializedEnv extends Omit<BlockEnv, 'params' | 'blockHash' | 'stateRoot'> {
   /** Hashes of number - 1, number - 2, ... as far as known, at most 256. */
   readonly recentHashes: readonly Hex[]
 }

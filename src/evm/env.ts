@@ -1,5 +1,14 @@
 import type { ChainParams } from '../config/networks.ts'
+import type { StateChanges } from '../state/changes.ts'
 import type { Hex } from '../util/bytes.ts'
+
+/** What the consensus layer of an Ethereum chain gives to a block, and takes from it (fixture mode). */
+export interface BeaconEnv {
+  /** Root of the parent's beacon block (EIP-4788); undefined before Cancun. */
+  readonly parentRoot: Hex | undefined
+  /** Whose logs are deposits (EIP-6110). */
+  readonly depositContract: Hex
+}
 
 /** Everything of a block that a transaction's result depends on, besides the state. */
 export interface BlockEnv {
@@ -15,6 +24,9 @@ export interface BlockEnv {
   /** Receives the foundation's share, and the miner's while `miner` is zero. */
   readonly foundation: Hex
   readonly prevRandao: Hex
+  readonly beacon?: BeaconEnv
   /** BLOCKHASH of one of the 256 blocks before; ZERO_HASH elsewhere. */
   blockHash(number: number): Hex
+  /** Root of the state after `changes` of the block so far, which receipts hold before Byzantium; left out: they hold a status. */
+  stateRoot?(changes: StateChanges): Promise<Hex>
 }

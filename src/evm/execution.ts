@@ -79,6 +79,8 @@ export interface BlockExecution {
   readonly gasUsed: bigint
   readonly logsBloom: Uint8Array
   readonly fees: BlockFees
+  /** What the block asks of the consensus layer (EIP-7685), where there is one (`env.beacon`) from Prague on. */
+  readonly requests?: readonly Uint8Array[]
   /** Invalid candidates of `build`; empty from `execute`. */
   readonly dropped: readonly DroppedTransaction[]
 }

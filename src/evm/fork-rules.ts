@@ -18,6 +18,12 @@ export interface ForkRules {
   readonly boundsInitCode: boolean
   /** EIP-7702: delegated accounts may send, type 4 exists. */
   readonly hasDelegation: boolean
+  /** EIP-2935. */
+  readonly recordsBlockHashes: boolean
+  /** EIP-7685, where there is a consensus layer. */
+  readonly hasRequests: boolean
+  /** A status instead of a state root stands in receipts (EIP-658). */
+  readonly hasStatus: boolean
   /** EIP-7825; null without a cap. */
   readonly transactionGasCap: bigint | null
   readonly precompiles: ReadonlySet<Hex>
@@ -61,6 +67,9 @@ export const forkRules = (fork: EvmFork, params: ChainParams): ForkRules => {
     sweepsEmpty: since('spuriousDragon'),
     boundsInitCode: since('shanghai'),
     hasDelegation: since('prague'),
+    recordsBlockHashes: since('prague'),
+    hasRequests: since('prague'),
+    hasStatus: since('byzantium'),
     transactionGasCap: since('osaka') ? OSAKA_TRANSACTION_GAS_CAP : null,
     precompiles: precompilesSince(since),
   }

@@ -7,5 +7,9 @@ export const createOracleRunner = (): TransactionRunner => ({
     const runTransaction = await beginOracleRun(journal, env)
     return (tx, run) => runTransaction(tx, run.gasUsed)
   },
+  systemCall: (journal, env) => async call => {
+    const { oracleSystemCall } = await import('./oracle.ts')
+    return oracleSystemCall(journal, env)(call)
+  },
   prepare: () => undefined,
 })

@@ -13,7 +13,8 @@ import type { Journal } from '../state/journal.ts'
 import { assert } from '../util/assert.ts'
 import { bytesToHex, type Hex, hexToBytes } from '../util/bytes.ts'
 import { CodedError } from '../util/errors.ts'
-import { addResult, beginBlock, finishBlock } from './block-run.ts'
+import { closeBlock, openBlock, settleReceipt } from './block-phases.ts'
+import { addResult, beginBlock } from './block-run.ts'
 import { createCommon } from './engines/common.ts'
 import { JournalAdapter } from './engines/journal-adapter.ts'
 import type { BlockEnv } from './env.ts'
@@ -41,6 +42,27 @@ export const beginOracleRun = async (journal: Journal, env: BlockEnv): Promise<O
   return (tx, gasUsedBefore) => runOne(vm, block, journal, env, tx, gasUsedBefore)
 }
 
+/** Messages of the protocol on the VM's own interpreter. */
+export const oracleSystemCall =
+  (journal: Journal, env: BlockEnv): RunSystemCall =>
+  async call => {
+    const common = createCommon(env.params, evmForkAt(env.params.forks, env.number))
+    const vm = await createOracleVm(common, journal, env)
+    const { from, gas, gasPrice, data } = systemMessage(call)
+    const { execResult } = await vm.evm.runCall({
+      block: blockFrom(env, common),
+      caller: new Address(hexToBytes(from)),
+      to: new Address(hexToBytes(call.to)),
+      gasLimit: gas,
+      gasPrice,
+      data,
+      skipNonceIncrement: true,
+    })
+    if (execResult.exceptionError !== undefined) throw systemCallFailed(call.to, execResult.exceptionError.error)
+    endSystemCall(journal)
+    return execResult.returnValue
+  }
+
 /** A whole block, judged by the VM alone; throws CodedError<OracleRefusal> at the first transaction that it refuses. */
 export const runOracle = async (
   journal: Journal,
@@ -49,17 +71,19 @@ export const runOracle = async (
   credits: readonly Credit[],
 ): Promise<BlockExecution> => {
   const runTransaction = await beginOracleRun(journal, env)
+  const systemCall = oracleSystemCall(journal, env)
   const run = beginBlock(env)
+  await openBlock(run, journal, systemCall)
   for (const [index, tx] of transactions.entries()) {
     try {
       checkOwnRules(journal, env, tx, run.gasUsed)
-      addResult(run, tx, await runTransaction(tx, run.gasUsed))
+      addResult(run, tx, await settleReceipt(run, journal, await runTransaction(tx, run.gasUsed)))
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause)
       throw new CodedError<OracleRefusal>({ code: 'ORACLE_REFUSED', index, reason }, { cause })
     }
   }
-  return finishBlock(run, journal, credits, [])
+  return closeBlock(run, journal, credits, [], systemCall)
 }
 
 const createOracleVm = (common: Common, journal: Journal, env: BlockEnv): Promise<VM> => {
