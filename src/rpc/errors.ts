@@ -3,6 +3,7 @@ import { LIMITS } from '../config/limits.ts'
 import type { RecoveryError } from '../crypto/recovery.ts'
 import type { SenderError } from '../crypto/sender.ts'
 import type { CallError } from '../evm/call-types.ts'
+import { revertReason } from '../evm/revert-reason.ts'
 import type { DecodeError } from '../primitives/transaction.ts'
 import type { StateError } from '../state/errors.ts'
 import type { TrieError } from '../state/trie/types.ts'
@@ -10,7 +11,6 @@ import type { PoolError } from '../txpool/errors.ts'
 import { bytesToHex } from '../util/bytes.ts'
 import { isCoded } from '../util/errors.ts'
 import type { WalletError } from './ports.ts'
-import { revertReason } from './revert-reason.ts'
 
 /** JSON-RPC error codes this node answers with (SPEC 7). */
 export const CODES = {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { revertReason } from '../../../src/evm/revert-reason.ts'
 import { DOMAIN_ERRORS, toRpcError } from '../../../src/rpc/errors.ts'
-import { revertReason } from '../../../src/rpc/revert-reason.ts'
 import { type Hex, hexToBytes } from '../../../src/util/bytes.ts'
 import { CodedError } from '../../../src/util/errors.ts'
 import { signedTransaction } from '../../support/rpc/memory-chain.ts'
