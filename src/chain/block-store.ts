@@ -3,7 +3,13 @@ import { type Certificate, decodeCertificate, encodeCertificate } from '../primi
 import { decodeExtraData } from '../primitives/extra-data.ts'
 import { decodeHeader, encodeHeader, type Header } from '../primitives/header.ts'
 import type { Log } from '../primitives/log.ts'
-import { decodeStoredReceipts, deriveReceipts, encodeStoredReceipts, type Receipt } from '../primitives/receipt.ts'
+import {
+  decodeStoredReceipts,
+  deriveReceipts,
+  encodeStoredReceipts,
+  type Receipt,
+  type ReceiptPrices,
+} from '../primitives/receipt.ts'
 import type { Batch } from '../storage/batch.ts'
 import { BUCKETS } from '../storage/buckets.ts'
 import { numberKey, readNumber } from '../storage/keys.ts'
@@ -14,6 +20,8 @@ import { Lru } from '../util/lru.ts'
 import { BodyRow, decodeLocation, encodeBody, encodeLocation } from './body-row.ts'
 import type { ChainRules } from './chain-rules.ts'
 import { putLogIndex } from './log-index.ts'
+import { ReceiptsRow } from './receipts-row.ts'
+import { StoredBlock } from './stored-block.ts'
 import type { ChainBlock, TransactionLocation } from './types.ts'
 
 /** The committed chain as rows: headers, bodies, receipts, certificates, lookups. Knows nothing of state or rules. */
@@ -81,6 +89,12 @@ export class BlockStore {
     weigh: weightOfReceipts,
   })
   readonly #logged: Lru<number, LoggedBlock>
+  /** Blocks asked for single transactions or receipts, and such reads under way. */
+  readonly #stored = new Lru<number, StoredBlock>({
+    limit: LIMITS.chain.rowCacheBytes,
+    weigh: block => block.byteLength,
+  })
+  readonly #storedReads = new Map<number, Promise<StoredBlock | undefined>>()
   readonly #hashes = new Lru<number, Hex>(LIMITS.chain.hashCache)
   /** Moves when blocks were taken back: what was being read before is not kept. */
   #generation = 0
@@ -138,10 +152,44 @@ export class BlockStore {
     if (row === undefined || block === undefined) return undefined
     const receipts = deriveReceipts(decodeStoredReceipts(row), {
       transactions: block.transactions,
-      baseFeePerGas: block.header.baseFeePerGas ?? 0n,
+      ...pricesOf(block.header),
     })
     if (generation === this.#generation) this.#receipts.set(number, receipts)
     return receipts
+  }
+
+  /** For single transactions and receipts of a block whose objects are not in memory. */
+  stored(number: number): StoredBlock | Promise<StoredBlock | undefined> {
+    const kept = this.#stored.get(number)
+    if (kept) return kept
+    const under = this.#storedReads.get(number)
+    if (under) return under
+    const read = this.#readStored(number).finally(() => this.#storedReads.delete(number))
+    this.#storedReads.set(number, read)
+    return read
+  }
+
+  async #readStored(number: number): Promise<StoredBlock | undefined> {
+    const generation = this.#generation
+    const key = numberKey(number)
+    const buckets = [BUCKETS.header, BUCKETS.body, BUCKETS.receipts]
+    const [headerRow, bodyRow, receiptsRow] = await Promise.all(buckets.map(bucket => this.#store.get(bucket, key)))
+    if (headerRow === undefined || bodyRow === undefined || receiptsRow === undefined) return undefined
+    const header = decodeHeader(headerRow)
+    const body = new BodyRow(bodyRow)
+    const stored = new StoredBlock(
+      header,
+      { body, receipts: new ReceiptsRow(receiptsRow, body.count) },
+      pricesOf(header),
+    )
+    if (generation === this.#generation) this.#stored.set(number, stored)
+    return stored
+  }
+
+  /** A block and its receipts as objects, if they are in memory: those of recent blocks are. */
+  recent(number: number): { readonly block: ChainBlock; readonly receipts: readonly Receipt[] } | undefined {
+    const [block, receipts] = [this.#blocks.peek(number), this.#receipts.peek(number)]
+    return block && receipts && { block, receipts }
   }
 
   /** What log queries read of a block. */
@@ -155,8 +203,8 @@ export class BlockStore {
   }
 
   async #readLogged(number: number): Promise<LoggedBlock | undefined> {
-    const [block, receipts] = [this.#blocks.peek(number), this.#receipts.peek(number)]
-    if (block && receipts) return loggedBlock(block, receipts)
+    const recent = this.recent(number)
+    if (recent) return loggedBlock(recent.block, recent.receipts)
     const key = numberKey(number)
     const [bodyRow, receiptsRow] = await Promise.all([
       this.#store.get(BUCKETS.body, key),
@@ -196,7 +244,7 @@ export class BlockStore {
   /** Blocks were taken back: nothing read before counts. */
   forget(): void {
     this.#generation++
-    for (const kept of [this.#blocks, this.#receipts, this.#logged, this.#hashes]) kept.clear()
+    for (const kept of [this.#blocks, this.#receipts, this.#logged, this.#stored, this.#hashes]) kept.clear()
   }
 
   /** A block just committed: its reads come next. */
@@ -206,6 +254,8 @@ export class BlockStore {
     this.#hashes.set(block.header.number, block.hash)
   }
 }
+
+const pricesOf = (header: Header): ReceiptPrices => ({ baseFeePerGas: header.baseFeePerGas ?? 0n })
 
 const weightOfBlock = (block: ChainBlock): number => 2_048 + block.size + block.transactions.length * 600
 const weightOfLogs = ({ logs }: LoggedBlock): number => {

@@ -64,6 +64,10 @@ export class BodyRow {
     assert(row.byteLength >= this.#bytesAt(), 'a stored body holds its table')
   }
 
+  get byteLength(): number {
+    return this.#row.byteLength
+  }
+
   get blockHash(): Hex {
     return `0x${this.#row.hexSlice(0, 32)}`
   }
@@ -73,25 +77,34 @@ export class BodyRow {
     return `0x${this.#row.hexSlice(at, at + 32)}`
   }
 
+  /** Its bytes are a copy: one transaction does not keep the block in memory. */
   transaction(index: number): Transaction {
     assert(index >= 0 && index < this.count, 'transaction index inside the body')
+    return this.#decode(index, this.#bytesOf(index).slice())
+  }
+
+  /** The whole body; its transactions are views of the row, for thousands of small arrays cost more than what they hold. */
+  block(): Omit<Block, 'header'> {
+    const tail = new Uint8Array(this.#row.subarray(this.#endOf(this.count - 1)))
+    return {
+      hash: this.blockHash,
+      size: this.#row.readUInt32BE(32),
+      transactions: Array.from({ length: this.count }, (_, index) => this.#decode(index, this.#bytesOf(index))),
+      ...decodeTail(tail),
+    }
+  }
+
+  #decode(index: number, raw: Uint8Array): Transaction {
     const entry = HEAD + index * ENTRY
-    const raw = new Uint8Array(this.#row.subarray(this.#endOf(index - 1), this.#endOf(index)))
     return withSender(decodeTransaction(raw), {
       hash: this.transactionHash(index),
       from: `0x${this.#row.hexSlice(entry + 32, entry + 52)}`,
     })
   }
 
-  /** The whole body. */
-  block(): Omit<Block, 'header'> {
-    const tail = new Uint8Array(this.#row.subarray(this.#endOf(this.count - 1)))
-    return {
-      hash: this.blockHash,
-      size: this.#row.readUInt32BE(32),
-      transactions: Array.from({ length: this.count }, (_, index) => this.transaction(index)),
-      ...decodeTail(tail),
-    }
+  #bytesOf(index: number): Uint8Array {
+    const start = this.#endOf(index - 1)
+    return new Uint8Array(this.#row.buffer, this.#row.byteOffset + start, this.#endOf(index) - start)
   }
 
   #bytesAt(): number {

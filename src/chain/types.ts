@@ -19,6 +19,22 @@ export interface TransactionLocation {
   readonly index: number
 }
 
+/** A committed transaction and where it stands. */
+export interface PlacedTransaction {
+  readonly transaction: Transaction
+  readonly blockHash: Hex
+  readonly blockNumber: number
+  readonly index: number
+  /** Of its block; 0n before London. */
+  readonly baseFeePerGas: bigint
+}
+
+export interface PlacedReceipt extends PlacedTransaction {
+  readonly receipt: Receipt
+  /** Index in the block of its first log. */
+  readonly firstLog: number
+}
+
 /** A block built on the head from the pool's executable transactions; it has no number and no hash for clients. */
 export interface PendingBlock {
   readonly block: ChainBlock
@@ -73,6 +89,9 @@ export interface ChainView {
   blockByHash(hash: Hex): Promise<ChainBlock | undefined>
   receipts(number: number): Promise<readonly Receipt[] | undefined>
   locate(transactionHash: Hex): Promise<TransactionLocation | undefined>
+  /** One transaction, one receipt, by hash: the rest of the block is not decoded. */
+  transaction(hash: Hex): Promise<PlacedTransaction | undefined>
+  receipt(transactionHash: Hex): Promise<PlacedReceipt | undefined>
   /** The block's own certificate as this node stored it; undefined for genesis. */
   certificate(number: number): Promise<Certificate | undefined>
   /** Committee of a height in proposer order of round 0 (DESIGN 4); also of head + 1. */

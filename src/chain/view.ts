@@ -11,6 +11,7 @@ import type { Chain } from './chain.ts'
 import type { Council } from './council.ts'
 import { queryLogs } from './log-query.ts'
 import type { Pending } from './pending.ts'
+import { placedReceipt, placedTransaction } from './placed.ts'
 import type { ChainView, LogEntry, LogQuery } from './types.ts'
 
 export interface ChainViewOptions {
@@ -31,6 +32,10 @@ export const createChainView = (options: ChainViewOptions): ChainView => {
   const { params, genesisHash, store, blocks, world, chain, council, pending } = options
   const head = () => chain.headBlock
   const known = (number: number) => number <= head().header.number
+  const locate = async (hash: Hex) => {
+    const location = await blocks.locate(hash)
+    return location && known(location.number) ? location : undefined
+  }
   return {
     params,
     genesisHash,
@@ -45,9 +50,14 @@ export const createChainView = (options: ChainViewOptions): ChainView => {
       return number !== undefined && known(number) ? blocks.block(number) : undefined
     },
     receipts: async number => (known(number) ? blocks.receipts(number) : undefined),
-    locate: async hash => {
-      const location = await blocks.locate(hash)
-      return location && known(location.number) ? location : undefined
+    locate,
+    transaction: async hash => {
+      const place = await locate(hash)
+      return place && placedTransaction(blocks, place)
+    },
+    receipt: async hash => {
+      const place = await locate(hash)
+      return place && placedReceipt(blocks, place)
     },
     certificate: number => blocks.certificate(number),
     committee: async number => proposerOrder(council.committee(number), number),

@@ -66,6 +66,19 @@ export const LIMITS = {
     /** Small: most of what a call makes is garbage at once, and a large nursery only grows the process. */
     nurseryMegabytes: 8,
   },
+  /** Of one eth_simulateV1. */
+  simulate: {
+    /** Counted from the block under the first, empty ones before a number asked for included. */
+    blocks: 256,
+    /** In all blocks together. */
+    calls: 5_000,
+    /** Return data and logs, before they are hex. */
+    answerBytes: 8 * 1024 * 1024,
+    /** Accounts and slots that the blocks change: the trie's thread works on all of them at once for the state roots. */
+    changes: 20_000,
+    /** The same, once for each time that code asks for the hash of a simulated block. */
+    hashedChanges: 100_000,
+  },
   /** Work between two turns of the event loop while a block is executed, and while a call runs. */
   execution: { sliceMs: 10, callSliceMs: 5 },
   pool: {
@@ -135,6 +148,8 @@ export const LIMITS = {
   chain: {
     blockCacheBytes: 8 * 1024 * 1024,
     receiptCacheBytes: 4 * 1024 * 1024,
+    /** Rows of blocks asked for single transactions or receipts. */
+    rowCacheBytes: 8 * 1024 * 1024,
     hashCache: 1_024,
     candidates: 8,
     pendingTransactions: 1_000,

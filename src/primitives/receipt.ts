@@ -92,7 +92,8 @@ export const decodeStoredReceipts = (bytes: Uint8Array): readonly StoredReceipt[
     return receipts
   })
 
-const readStoredReceipt = (cursor: RlpCursor): StoredReceipt => {
+/** One item of `encodeStoredReceipts`, where the cursor stands. Throws RLP_INVALID or RECEIPT_MALFORMED. */
+export const readStoredReceipt = (cursor: RlpCursor): StoredReceipt => {
   const outer = cursor.openList()
   const outcome = readOutcome(cursor)
   const cumulativeGasUsed = cursor.uint(8)
@@ -109,13 +110,16 @@ const readOutcome = (cursor: RlpCursor): Pick<Receipt, 'status' | 'root'> => {
   return { status: status as 0 | 1 }
 }
 
-/** What of a block its receipts depend on. */
-export interface ReceiptContext {
-  readonly transactions: readonly Transaction[]
+/** What of a block's header its receipts depend on. */
+export interface ReceiptPrices {
   /** 0n before London. */
   readonly baseFeePerGas: bigint
   /** Price of blob gas, where blobs exist (fixture mode). */
   readonly blobGasPrice?: bigint
+}
+
+export interface ReceiptContext extends ReceiptPrices {
+  readonly transactions: readonly Transaction[]
 }
 
 /** Gas of one blob (EIP-4844). */
@@ -124,27 +128,29 @@ const GAS_PER_BLOB = 131_072n
 /** The whole receipts of a block: gas used, price, contract address and bloom are derived from its transactions. */
 export const deriveReceipts = (stored: readonly StoredReceipt[], context: ReceiptContext): readonly Receipt[] => {
   assert(stored.length === context.transactions.length, 'a block has one receipt for each transaction')
-  return stored.map((_, index) => deriveReceipt(stored, index, context))
+  return stored.map((receipt, index) => {
+    const gasBefore = stored[index - 1]?.cumulativeGasUsed ?? 0n
+    return deriveReceipt(receipt, gasBefore, context.transactions[index] as Transaction, context)
+  })
 }
 
-/** One of them. */
-export const deriveReceipt = (stored: readonly StoredReceipt[], index: number, context: ReceiptContext): Receipt => {
-  const receipt = stored[index]
-  const tx = context.transactions[index]
-  assert(receipt !== undefined && tx !== undefined, 'the index is one of the block')
-  const before = index === 0 ? 0n : (stored[index - 1] as StoredReceipt).cumulativeGasUsed
-  return {
-    type: tx.type,
-    ...(receipt.root === undefined ? { status: receipt.status ?? 0 } : { root: receipt.root }),
-    cumulativeGasUsed: receipt.cumulativeGasUsed,
-    gasUsed: receipt.cumulativeGasUsed - before,
-    effectiveGasPrice: effectiveGasPrice(tx, context.baseFeePerGas),
-    contractAddress: tx.to === null ? createAddress(tx.from, tx.nonce) : null,
-    logsBloom: bloomOf(receipt.logs),
-    logs: receipt.logs,
-    ...(tx.blobVersionedHashes !== undefined && {
-      blobGasUsed: GAS_PER_BLOB * BigInt(tx.blobVersionedHashes.length),
-      blobGasPrice: context.blobGasPrice ?? 0n,
-    }),
-  }
-}
+/** One of them; `gasBefore` is the cumulative gas of the receipt before. */
+export const deriveReceipt = (
+  stored: StoredReceipt,
+  gasBefore: bigint,
+  tx: Transaction,
+  prices: ReceiptPrices,
+): Receipt => ({
+  type: tx.type,
+  ...(stored.root === undefined ? { status: stored.status ?? 0 } : { root: stored.root }),
+  cumulativeGasUsed: stored.cumulativeGasUsed,
+  gasUsed: stored.cumulativeGasUsed - gasBefore,
+  effectiveGasPrice: effectiveGasPrice(tx, prices.baseFeePerGas),
+  contractAddress: tx.to === null ? createAddress(tx.from, tx.nonce) : null,
+  logsBloom: bloomOf(stored.logs),
+  logs: stored.logs,
+  ...(tx.blobVersionedHashes !== undefined && {
+    blobGasUsed: GAS_PER_BLOB * BigInt(tx.blobVersionedHashes.length),
+    blobGasPrice: prices.blobGasPrice ?? 0n,
+  }),
+})

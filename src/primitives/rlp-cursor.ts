@@ -101,6 +101,13 @@ export class RlpCursor {
     return this.#bytes.subarray(start, this.#at)
   }
 
+  /** Passes over the next item; its inside is not checked. */
+  skip(): void {
+    this.#need()
+    this.#header()
+    this.#at = this.#start + this.#length
+  }
+
   /** A string of exactly `size` bytes, as hex. */
   hex(size: number): Hex {
     this.#string()

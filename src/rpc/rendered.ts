@@ -1,9 +1,10 @@
+import { placeIn, placeReceipts } from '../chain/placed.ts'
 import type { ChainBlock, ChainView } from '../chain/types.ts'
 import { LIMITS } from '../config/limits.ts'
 import type { Hex } from '../util/bytes.ts'
 import { ByteLru } from './byte-lru.ts'
 import { blockJson } from './encode/block.ts'
-import { receiptJson, receiptsOf } from './encode/receipt.ts'
+import { receiptJson } from './encode/receipt.ts'
 import { transactionJson } from './encode/transaction.ts'
 import { NULL_JSON, RawJson } from './json.ts'
 
@@ -56,22 +57,15 @@ export class Rendered {
   }
 
   async #loadTransaction(hash: Hex): Promise<RawJson | undefined> {
-    const place = await this.#view.locate(hash)
-    const block = place && (await this.#view.blockByNumber(place.number))
-    return block && place && this.transactionAt(block, place.index)
+    const placed = await this.#view.transaction(hash)
+    return placed && this.#keep(`t${hash}`, transactionJson(placed.transaction, placed))
   }
 
   transactionAt(block: ChainBlock, index: number): RawJson | undefined {
     const transaction = block.transactions[index]
     if (transaction === undefined) return undefined
     const key = `t${transaction.hash}`
-    const position = {
-      blockHash: block.hash,
-      blockNumber: block.header.number,
-      index,
-      baseFeePerGas: block.header.baseFeePerGas ?? 0n,
-    }
-    return this.#cache.get(key) ?? this.#keep(key, transactionJson(transaction, position))
+    return this.#cache.get(key) ?? this.#keep(key, transactionJson(transaction, placeIn(block, index)))
   }
 
   receipt(hash: Hex): RawJson | Promise<RawJson | undefined> {
@@ -79,16 +73,8 @@ export class Rendered {
   }
 
   async #loadReceipt(hash: Hex): Promise<RawJson | undefined> {
-    const place = await this.#view.locate(hash)
-    if (place === undefined) return undefined
-    const block = await this.#view.blockByNumber(place.number)
-    const receipts = await this.#view.receipts(place.number)
-    if (block === undefined || receipts === undefined) return undefined
-    const receipt = receipts[place.index]
-    if (receipt === undefined) return undefined
-    let firstLog = 0
-    for (let i = 0; i < place.index; i++) firstLog += receipts[i]?.logs.length ?? 0
-    return this.#keep(`r${hash}`, receiptJson(block, receipt, place.index, firstLog))
+    const placed = await this.#view.receipt(hash)
+    return placed && this.#keep(`r${hash}`, receiptJson(placed))
   }
 
   async receipts(block: ChainBlock): Promise<RawJson> {
@@ -96,7 +82,9 @@ export class Rendered {
     const known = this.#cache.get(key)
     if (known !== undefined) return known
     const receipts = await this.#view.receipts(block.header.number)
-    return receipts === undefined ? NULL_JSON : this.#keep(key, `[${receiptsOf(block, receipts).join(',')}]`)
+    return receipts === undefined
+      ? NULL_JSON
+      : this.#keep(key, `[${placeReceipts(block, receipts).map(receiptJson).join(',')}]`)
   }
 }
 

@@ -1,3 +1,4 @@
+import type { PlacedTransaction } from '../../chain/types.ts'
 import {
   type AccessListEntry,
   type Authorization,
@@ -7,12 +8,7 @@ import {
 import { jsonData, jsonHexOrNull, jsonQuantity, quantityOfBytes } from './hex.ts'
 
 /** Where a transaction stands; null while it is pending. */
-export interface Position {
-  readonly blockHash: string
-  readonly blockNumber: number
-  readonly index: number
-  readonly baseFeePerGas: bigint
-}
+export type Position = Omit<PlacedTransaction, 'transaction'>
 
 /** The transaction object of SPEC 2.4; typed ones add their own members (reference/clients.md, point 6). */
 export const transactionJson = (transaction: Transaction, position: Position | null): string => {

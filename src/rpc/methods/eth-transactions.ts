@@ -36,10 +36,8 @@ const rawAt = (context: Context, ref: BlockRef, at: number): Later<Hex | null> =
 const rawByHash = async ({ view, pool }: Context, id: Hex): Promise<Hex | null> => {
   const waiting = pool.get(id)
   if (waiting !== undefined) return bytesToHex(waiting.raw)
-  const place = await view.locate(id)
-  const found = place === undefined ? undefined : await view.blockByNumber(place.number)
-  const transaction = place && found?.transactions[place.index]
-  return transaction === undefined ? null : bytesToHex(transaction.raw)
+  const placed = await view.transaction(id)
+  return placed === undefined ? null : bytesToHex(placed.transaction.raw)
 }
 
 export const ethTransactions = {

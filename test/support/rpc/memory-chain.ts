@@ -1,4 +1,5 @@
 import { matches } from '../../../src/chain/log-query.ts'
+import { placeIn, placeReceipts } from '../../../src/chain/placed.ts'
 import type {
   ChainBlock,
   ChainView,
@@ -6,6 +7,8 @@ import type {
   LogEntry,
   LogQuery,
   PendingBlock,
+  PlacedReceipt,
+  PlacedTransaction,
   SyncStatus,
   TransactionLocation,
 } from '../../../src/chain/types.ts'
@@ -180,6 +183,14 @@ export class MemoryChain implements ChainView {
   }
   async locate(hash: Hex): Promise<TransactionLocation | undefined> {
     return this.#locations.get(hash)
+  }
+  async transaction(hash: Hex): Promise<PlacedTransaction | undefined> {
+    const place = this.#locations.get(hash)
+    return place && placeIn(this.#at(place.number), place.index)
+  }
+  async receipt(hash: Hex): Promise<PlacedReceipt | undefined> {
+    const place = this.#locations.get(hash)
+    return place && placeReceipts(this.#at(place.number), this.#receipts[place.number] ?? [])[place.index]
   }
   async certificate(number: number): Promise<Certificate | undefined> {
     return number === 0 ? undefined : certificate(0)
