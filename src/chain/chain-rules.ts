@@ -1,5 +1,6 @@
 import type { BlockEnv } from '../evm/env.ts'
 import type { BlockExecution } from '../evm/execution.ts'
+import { type Block, sealBlock } from '../primitives/block.ts'
 import { decodeExtraData, type ExtraData } from '../primitives/extra-data.ts'
 import type { Header } from '../primitives/header.ts'
 import type { Hex } from '../util/bytes.ts'
@@ -18,8 +19,8 @@ export interface ChainRules {
   childEnv(parent: ChainBlock, block: { readonly timestamp: number; readonly proposer: Hex }): BlockEnv
   /** What the transactions of a committed block saw. */
   committedEnv(block: Pick<ChainBlock, 'header' | 'extra'>): BlockEnv
-  /** The header of a block in the making. */
-  headerOf(env: BlockEnv, parent: ChainBlock, extra: ExtraData, execution: BlockExecution, roots: Roots): Header
+  /** The block that follows from an execution on `parent`. */
+  assemble(env: BlockEnv, parent: ChainBlock, extra: ExtraData, execution: BlockExecution, roots: Roots): Block
 }
 
 /** The rules of this node's own chain. */
@@ -27,5 +28,10 @@ export const nativeRules = (sources: BlockEnvSources): ChainRules => ({
   extraOf: header => decodeExtraData(header.extraData),
   childEnv: (parent, block) => childEnv(sources, parent, block),
   committedEnv: ({ header, extra }) => committedEnv(sources, header, extra.proposer),
-  headerOf,
+  assemble: (env, parent, extra, execution, roots) =>
+    sealBlock(headerOf(env, parent, extra, execution, roots), {
+      transactions: execution.transactions,
+      proofHeaders: [],
+      evidence: [],
+    }),
 })

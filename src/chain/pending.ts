@@ -2,7 +2,6 @@ import { LIMITS } from '../config/limits.ts'
 import { timestampAt } from '../consensus/pacing.ts'
 import type { Executor, TransactionSource } from '../evm/execution.ts'
 import { overlayReader } from '../evm/overlay.ts'
-import { sealBlock } from '../primitives/block.ts'
 import { receiptsRoot, transactionsRoot } from '../primitives/roots.ts'
 import type { StateChanges } from '../state/changes.ts'
 import type { WorldState } from '../state/world-state.ts'
@@ -99,12 +98,11 @@ export class Pending {
       deadlineMs: nowMs() + LIMITS.chain.pendingBuildMs,
     })
     const extra = extraOf(coinbase, null)
-    const header = rules.headerOf(env, parent, extra, execution, {
+    const block = rules.assemble(env, parent, extra, execution, {
       state: parent.header.stateRoot,
       transactions: transactionsRoot(execution.transactions),
       receipts: receiptsRoot(execution.receipts),
     })
-    const block = sealBlock(header, { transactions: execution.transactions, proofHeaders: [], evidence: [] })
     const changes = journal.changes()
     // Not the journal itself: that would keep every account anybody asks for.
     const state = overlayReader(world.head, changes)

@@ -39,3 +39,6 @@ export const evmForkAt = (forks: readonly Fork[], number: number): EvmFork => {
   for (const name of EVM_FORKS) if (isActive(forks, name, number)) active = name
   return active
 }
+
+/** Whether a fork is `first` or builds on it. */
+export const isSince = (fork: EvmFork, first: EvmFork): boolean => EVM_FORKS.indexOf(fork) >= EVM_FORKS.indexOf(first)

@@ -1,0 +1,111 @@
+import { evmForkAt, isSince } from '../../config/forks.ts'
+import type { NetworkParams } from '../../config/networks.ts'
+import type { BeaconEnv, BlockEnv } from '../../evm/env.ts'
+import { sealBlock } from '../../primitives/block.ts'
+import { requestsHash, withdrawalsRoot } from '../../primitives/ethereum-roots.ts'
+import { EMPTY_LIST_HASH, type Header, ZERO_NONCE } from '../../primitives/header.ts'
+import { nextBaseFee } from '../../rules/base-fee.ts'
+import { EMPTY_BYTES, type Hex, toWord, ZERO_HASH } from '../../util/bytes.ts'
+import { extraOf } from '../assembly.ts'
+import type { BlockStore } from '../block-store.ts'
+import type { ChainRules } from '../chain-rules.ts'
+
+export interface EthereumRulesOptions {
+  readonly params: NetworkParams
+  readonly depositContract: Hex
+  readonly blocks: Pick<BlockStore, 'hashOf'>
+}
+
+/** What of a header its transactions see. */
+type SeenHeader = Pick<
+  Header,
+  | 'number'
+  | 'timestamp'
+  | 'gasLimit'
+  | 'miner'
+  | 'mixHash'
+  | 'parentHash'
+  | 'difficulty'
+  | 'baseFeePerGas'
+  | 'parentBeaconBlockRoot'
+>
+
+/** The rules of a recorded chain of Ethereum's kind. Its miner stands for the proposer, and its extra data says nothing. */
+export const ethereumRules = (options: EthereumRulesOptions): ChainRules => {
+  const { params } = options
+  const envOf = (header: SeenHeader): BlockEnv => blockEnv(options, header)
+  return {
+    extraOf: ({ miner }) => extraOf(miner, null),
+    committedEnv: ({ header }) => envOf(header),
+    childEnv: ({ header, hash }, { timestamp, proposer }) =>
+      envOf({
+        number: header.number + 1,
+        timestamp,
+        gasLimit: header.gasLimit,
+        miner: proposer,
+        mixHash: ZERO_HASH,
+        parentHash: hash,
+        difficulty: 0n,
+        baseFeePerGas: nextBaseFee(header, params.baseFee),
+        parentBeaconBlockRoot: ZERO_HASH,
+      }),
+    assemble(env, parent, _extra, execution, roots) {
+      const fork = evmForkAt(params.forks, env.number)
+      const withdrawals = isSince(fork, 'shanghai') ? [] : undefined
+      const header: Header = {
+        parentHash: parent.hash,
+        sha3Uncles: EMPTY_LIST_HASH,
+        miner: env.miner,
+        stateRoot: roots.state,
+        transactionsRoot: roots.transactions,
+        receiptsRoot: roots.receipts,
+        logsBloom: execution.logsBloom,
+        difficulty: 0n,
+        number: env.number,
+        gasLimit: env.gasLimit,
+        gasUsed: execution.gasUsed,
+        timestamp: env.timestamp,
+        extraData: EMPTY_BYTES,
+        mixHash: env.prevRandao,
+        nonce: ZERO_NONCE,
+        ...(isSince(fork, 'london') && { baseFeePerGas: env.baseFeePerGas }),
+        ...(withdrawals && { withdrawalsRoot: withdrawalsRoot(withdrawals) }),
+        ...(env.beacon?.parentRoot !== undefined && { parentBeaconBlockRoot: env.beacon.parentRoot }),
+        ...(execution.requests && { requestsHash: requestsHash(execution.requests) }),
+      }
+      const totalDifficulty = parent.ethereum?.totalDifficulty ?? 0n
+      const { transactions } = execution
+      return sealBlock(header, {
+        transactions,
+        proofHeaders: [],
+        evidence: [],
+        ethereum: { uncles: [], withdrawals, totalDifficulty },
+      })
+    },
+  }
+}
+
+const blockEnv = ({ params, depositContract, blocks }: EthereumRulesOptions, header: SeenHeader): BlockEnv => {
+  const { number, timestamp, gasLimit, miner, parentHash } = header
+  const fork = evmForkAt(params.forks, number)
+  const beacon: BeaconEnv | undefined = isSince(fork, 'cancun')
+    ? { parentRoot: header.parentBeaconBlockRoot, depositContract }
+    : undefined
+  return {
+    params,
+    number,
+    timestamp,
+    gasLimit,
+    baseFeePerGas: header.baseFeePerGas ?? 0n,
+    miner,
+    proposerReward: miner,
+    foundation: miner,
+    prevRandao: isSince(fork, 'paris') ? header.mixHash : toWord(header.difficulty),
+    ...(beacon && { beacon }),
+    blockHash(wanted) {
+      if (wanted === number - 1) return parentHash
+      if (wanted < 0 || wanted >= number || wanted < number - 256) return ZERO_HASH
+      return blocks.hashOf(wanted) ?? ZERO_HASH
+    },
+  }
+}
