@@ -164,7 +164,9 @@ export class BlockStore {
     if (kept) return kept
     const under = this.#storedReads.get(number)
     if (under) return under
-    const read = this.#readStored(number).finally(() => this.#storedReads.delete(number))
+    const read = this.#readStored(number).finally(() => {
+      if (this.#storedReads.get(number) === read) this.#storedReads.delete(number)
+    })
     this.#storedReads.set(number, read)
     return read
   }
@@ -245,6 +247,7 @@ export class BlockStore {
   forget(): void {
     this.#generation++
     for (const kept of [this.#blocks, this.#receipts, this.#logged, this.#stored, this.#hashes]) kept.clear()
+    this.#storedReads.clear()
   }
 
   /** A block just committed: its reads come next. */
