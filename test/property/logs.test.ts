@@ -1,13 +1,13 @@
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { loggedBlock } from '../../src/chain/block-store.ts'
-import { collectLogs, queryLogs } from '../../src/chain/log-query.ts'
+import { queryLogs } from '../../src/chain/log-query.ts'
 import { LogService } from '../../src/chain/log-service.ts'
 import type { LogEntry, LogQuery } from '../../src/chain/types.ts'
 import { logsJson } from '../../src/rpc/encode/log.ts'
 import { type Hex, hexToBytes, toWord } from '../../src/util/bytes.ts'
 import { ACCOUNT_KEYS, signedRaw, type TestChain, withChain } from '../support/chain.ts'
+import { isWanted } from '../support/plain-logs.ts'
 import { SEED } from '../support/seed.ts'
 
 const WORKER = new URL('../../src/rpc/log-worker.ts', import.meta.url)
@@ -43,7 +43,16 @@ const scan = async (chain: TestChain, query: LogQuery): Promise<readonly LogEntr
   const found: LogEntry[] = []
   for (let number = query.fromBlock; number <= Math.min(query.toBlock, BLOCKS); number++) {
     const [block, receipts] = await Promise.all([chain.blocks.block(number), chain.blocks.receipts(number)])
-    if (block && receipts) collectLogs(loggedBlock(block, receipts), query, found)
+    if (!block || !receipts) continue
+    let logIndex = 0
+    for (const [transactionIndex, { logs }] of receipts.entries()) {
+      const transactionHash = block.transactions[transactionIndex]?.hash as Hex
+      for (const log of logs) {
+        const place = { blockNumber: number, blockHash: block.hash, transactionHash, transactionIndex }
+        if (isWanted(query, log)) found.push({ ...log, ...place, logIndex })
+        logIndex++
+      }
+    }
   }
   return found
 }

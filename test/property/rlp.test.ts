@@ -1,7 +1,9 @@
 import { RLP } from '@ethereumjs/rlp'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { LIMITS } from '../../src/config/limits.ts'
 import { decodeRlp, encodeRlp, type RlpItem } from '../../src/primitives/rlp.ts'
+import { RlpCursor } from '../../src/primitives/rlp-cursor.ts'
 import { bytesToHex } from '../../src/util/bytes.ts'
 import { isCoded } from '../../src/util/errors.ts'
 
@@ -18,9 +20,9 @@ const item = fc.letrec<{ item: RlpItem; list: readonly RlpItem[] }>(tie => ({
   list: fc.array(tie('item'), { maxLength: 12 }),
 })).item
 
-const accepted = (input: Uint8Array): RlpItem | undefined => {
+const accepted = (input: Uint8Array, decode = decodeRlp): RlpItem | undefined => {
   try {
-    return decodeRlp(input)
+    return decode(input)
   } catch (error) {
     if (isCoded(error) && error.code === 'RLP_INVALID') return undefined
     throw error
@@ -38,26 +40,81 @@ test('decoding is the inverse of encoding, and EthereumJS encodes the same', () 
   )
 })
 
+// One byte of a good encoding changed, cut or added.
+const damaged = fc
+  .tuple(item, fc.nat(), fc.nat(255), fc.constantFrom('change', 'cut', 'add'))
+  .map(([value, where, byte, how]) => {
+    const encoded = [...encodeRlp(value)]
+    const at = where % encoded.length
+    if (how === 'change') encoded[at] = byte
+    else if (how === 'cut') encoded.splice(at, 1)
+    else encoded.splice(at, 0, byte)
+    return Uint8Array.from(encoded)
+  })
+/** Long lengths by chance: what claims more than there is, and what has zeros in front. */
+const lengths = fc
+  .tuple(fc.constantFrom(0xb7, 0xb8, 0xb9, 0xba, 0xbb, 0xbf, 0xf7, 0xf8, 0xf9, 0xff), fc.uint8Array({ maxLength: 70 }))
+  .map(([first, rest]) => Uint8Array.of(first, ...rest))
+const input = fc.oneof(damaged, lengths, fc.uint8Array({ maxLength: 40 }))
+
 test('whatever is accepted has this one encoding', () => {
-  // One byte of a good encoding changed, cut or added.
-  const damaged = fc
-    .tuple(item, fc.nat(), fc.nat(255), fc.constantFrom('change', 'cut', 'add'))
-    .map(([value, where, byte, how]) => {
-      const encoded = [...encodeRlp(value)]
-      const at = where % encoded.length
-      if (how === 'change') encoded[at] = byte
-      else if (how === 'cut') encoded.splice(at, 1)
-      else encoded.splice(at, 0, byte)
-      return Uint8Array.from(encoded)
-    })
   let refused = 0
   fc.assert(
-    fc.property(fc.oneof(damaged, fc.uint8Array({ maxLength: 40 })), input => {
-      const value = accepted(input)
+    fc.property(input, bytes => {
+      const value = accepted(bytes)
       if (value === undefined) refused++
-      else expect(encodeRlp(value)).toEqual(input)
+      else expect(encodeRlp(value)).toEqual(bytes)
     }),
     { seed, numRuns: 5_000 },
   )
   expect(refused).toBeGreaterThan(100)
+})
+
+const readItem = (cursor: RlpCursor): RlpItem => {
+  if (!cursor.nextIsList()) return cursor.bytes()
+  const outer = cursor.openList()
+  const items: RlpItem[] = []
+  while (cursor.hasMore()) items.push(readItem(cursor))
+  cursor.closeList(outer)
+  return items
+}
+
+test('the cursor takes and refuses what the decoder does', () => {
+  const byCursor = (bytes: Uint8Array): RlpItem => {
+    const cursor = new RlpCursor(bytes)
+    const value = readItem(cursor)
+    cursor.finish()
+    return value
+  }
+  fc.assert(
+    fc.property(fc.oneof(item.map(encodeRlp), input), bytes => {
+      expect(accepted(bytes, byCursor)).toEqual(accepted(bytes))
+    }),
+    { seed, numRuns: 5_000 },
+  )
+})
+
+test('integers of the cursor are canonical and inside their bounds', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 34 }), fc.constantFrom(8, 32), (bytes, width) => {
+      const isGood = bytes.byteLength <= width && bytes[0] !== 0
+      const value = isGood ? BigInt(`0x${Buffer.from(bytes).toString('hex') || '0'}`) : undefined
+      const read = (how: (cursor: RlpCursor) => bigint | number): bigint | undefined => {
+        const found = accepted(encodeRlp(bytes), encoded => how(new RlpCursor(encoded)) as never)
+        return found === undefined ? undefined : BigInt(found as never)
+      }
+      expect(read(cursor => cursor.uint(width))).toBe(value)
+      const safe = value !== undefined && value <= BigInt(Number.MAX_SAFE_INTEGER) ? value : undefined
+      expect(read(cursor => cursor.safeUint())).toBe(bytes.byteLength <= 8 ? safe : undefined)
+    }),
+    { seed, numRuns: 2_000 },
+  )
+})
+
+test.each([
+  ['depth', (n: number) => encodeRlp(Array.from({ length: n }).reduce<RlpItem>(inner => [inner], new Uint8Array(0)))],
+  ['items', (n: number) => encodeRlp(Array.from({ length: n - 1 }, () => new Uint8Array(0)))],
+] as const)('the bound of %s is met, and not beyond', (bound, of) => {
+  expect(accepted(of(LIMITS.rlp[bound]))).toBeDefined()
+  expect(accepted(of(LIMITS.rlp[bound] + 1))).toBeUndefined()
 })

@@ -2,7 +2,9 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { Log } from '../../src/primitives/log.ts'
 import { Filters } from '../../src/rpc/filters.ts'
+import { SubscriptionHub } from '../../src/rpc/subscriptions.ts'
 import type { Hex } from '../../src/util/bytes.ts'
+import { isWanted } from '../support/plain-logs.ts'
 import { MemoryChain, signedTransaction } from '../support/rpc/memory-chain.ts'
 import { MemoryPool } from '../support/rpc/services.ts'
 
@@ -26,28 +28,27 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ type: fc.constant('poll' as const) }),
 )
 
-/** Written on its own, from the meaning of the parameters. */
-const matches = (
-  wanted: { addresses: readonly Hex[]; topics: readonly (readonly Hex[] | null)[] },
-  item: Log,
-): boolean => {
-  if (wanted.addresses.length > 0 && !wanted.addresses.some(address => address === item.address)) return false
-  for (let i = 0; i < wanted.topics.length; i++) {
-    if (item.topics.length <= i) return false
-    const any = wanted.topics[i]
-    if (any !== null && any !== undefined && any.length > 0 && !any.some(topic => topic === item.topics[i]))
-      return false
-  }
-  return true
-}
-
-it('polls answer each new log and block once, in order, whenever they come', async () => {
+it('polls and subscriptions tell each new log and block once, in order, whenever they come', async () => {
   await fc.assert(
     fc.asyncProperty(criteria, fc.array(step, { maxLength: 25 }), async (wanted, steps) => {
       const chain = new MemoryChain()
       const filters = new Filters({ view: chain, pool: new MemoryPool() })
       const logs = filters.newLogFilter({ ...wanted, fromBlock: undefined, toBlock: undefined, blockHash: undefined })
       const blocks = filters.newBlockFilter()
+      const pushed: Record<string, string[]> = {}
+      const hub = new SubscriptionHub({ view: chain, pool: new MemoryPool() })
+      const scope = hub
+        .open(frame => {
+          const { subscription, result } = JSON.parse(String(frame)).params
+          pushed[subscription]?.push(
+            result.logIndex ? `${Number(result.blockNumber)}/${Number(result.logIndex)}` : result.hash,
+          )
+        })
+        .scope()
+      const logId = scope.subscribe('eth', { kind: 'logs', criteria: wanted })
+      const headId = scope.subscribe('eth', { kind: 'newHeads' })
+      pushed[logId] = []
+      pushed[headId] = []
       const seen: string[] = []
       const heads: string[] = []
       const expected: string[] = []
@@ -61,12 +62,18 @@ it('polls answer each new log and block once, in order, whenever they come', asy
           await poll()
           continue
         }
+        // What comes before the answer with the ids is held back, and follows.
+        if (steps.indexOf(item) > 2) scope.release()
         const { header } = chain.append({ transactions: [TRANSACTION], logs: [item.logs] })
         item.logs.forEach((one, i) => {
-          if (matches(wanted, one)) expected.push(`${header.number}/${i}`)
+          if (isWanted(wanted, one)) expected.push(`${header.number}/${i}`)
         })
       }
       await poll()
+      scope.release()
+      expect(pushed[logId]).toEqual(expected)
+      expect(pushed[headId]).toEqual(heads)
+      hub.close()
       expect(seen).toEqual(expected)
       expect(heads).toEqual(chain.blocks.slice(1).map(block => block.hash))
       filters.close()

@@ -32,6 +32,62 @@ test('a base fee is even, inside the bounds, and moves by at most 5 %', () => {
   )
 })
 
+/** KIP-71 from the sentences of its specification, with a fraction kept as one until the end of each division. */
+const kip71 = (base: bigint, gasUsed: bigint, params: typeof baseFee): bigint => {
+  const floor = params.lowerBoundWei % 2n === 0n ? params.lowerBoundWei : params.lowerBoundWei + 1n
+  const ceiling = (params.upperBoundWei / 2n) * 2n
+  const start = base < floor ? floor : base > ceiling ? ceiling : base
+  const counted = gasUsed > params.maxBlockGasUsed ? params.maxBlockGasUsed : gasUsed
+  const share = (gas: bigint): bigint => (start * gas) / params.gasTarget / params.denominator
+  let next = start
+  if (counted < params.gasTarget) next = start - share(params.gasTarget - counted)
+  if (counted > params.gasTarget) {
+    const rise = share(counted - params.gasTarget)
+    next = start + (rise === 0n ? 1n : rise)
+  }
+  if (next < floor) next = floor
+  if (next > ceiling) next = ceiling
+  return (next / 2n) * 2n
+}
+
+test('the base fee is that of KIP-71, with any bounds', () => {
+  const params = fc
+    .record({
+      lowerBoundWei: fc.oneof(fc.bigInt({ min: 0n, max: 60n }), fc.bigInt({ min: 1n, max: 10n ** 12n })),
+      width: fc.oneof(fc.bigInt({ min: 1n, max: 9n }), fc.bigInt({ min: 1n, max: 10n ** 12n })),
+      gasTarget: fc.bigInt({ min: 1n, max: 10n ** 8n }),
+      more: fc.bigInt({ min: 0n, max: 10n ** 8n }),
+      denominator: fc.bigInt({ min: 1n, max: 64n }),
+    })
+    .map(({ width, more, ...rest }) => ({
+      ...baseFee,
+      ...rest,
+      upperBoundWei: rest.lowerBoundWei + width + 1n,
+      maxBlockGasUsed: rest.gasTarget + more,
+    }))
+  const spread = fc.bigInt({ min: -100n, max: 100n })
+  fc.assert(
+    fc.property(params, fc.constantFrom('lower', 'upper', 'any'), fc.nat(2), spread, (chosen, near, gas, off) => {
+      const middle = (chosen.lowerBoundWei + chosen.upperBoundWei) / 2n
+      const about = { lower: chosen.lowerBoundWei, upper: chosen.upperBoundWei, any: middle + off * 10n ** 9n }[near]
+      const base = about + off > 0n ? about + off : 0n
+      const used = [chosen.gasTarget, chosen.maxBlockGasUsed, 0n][gas] as bigint
+      const gasUsed = used + off > 0n ? used + off : 0n
+      const parent = { number: 9, gasLimit: 0n, gasUsed, baseFeePerGas: base }
+      expect(nextBaseFee(parent, chosen)).toBe(kip71(base, gasUsed, chosen))
+    }),
+    { seed, numRuns: 5_000 },
+  )
+  const any = fc.bigInt({ min: 0n, max: 10n ** 12n })
+  fc.assert(
+    fc.property(any, fc.bigInt({ min: 0n, max: 120_000_000n }), (base, gasUsed) => {
+      const parent = { number: 9, gasLimit: 0n, gasUsed, baseFeePerGas: base }
+      expect(nextBaseFee(parent, baseFee)).toBe(kip71(base, gasUsed, baseFee))
+    }),
+    { seed, numRuns: 5_000 },
+  )
+})
+
 test('more gas never lowers the next base fee', () => {
   const gas = fc.bigInt({ min: 0n, max: 70_000_000n })
   fc.assert(

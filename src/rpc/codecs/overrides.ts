@@ -14,6 +14,7 @@ import {
   parseQuantity,
   parseSlot,
   QUANTITY_SCHEMA,
+  slot,
 } from './scalars.ts'
 
 const LIMIT = 10_000
@@ -46,12 +47,13 @@ const parseAccount = (value: unknown): AccountOverride => {
   })
 }
 
-const SLOTS_SCHEMA = { type: 'object', additionalProperties: HASH_SCHEMA }
+const SLOTS_SCHEMA = { type: 'object', propertyNames: slot.schema, additionalProperties: HASH_SCHEMA }
 
 export const stateOverrides: Codec<StateOverrides> = codec(
   'overrides',
   {
     type: 'object',
+    propertyNames: ADDRESS_SCHEMA,
     additionalProperties: {
       type: 'object',
       properties: {

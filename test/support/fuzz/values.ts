@@ -11,6 +11,7 @@ export interface Schema {
   readonly items?: Schema
   readonly required?: readonly string[]
   readonly properties?: Readonly<Record<string, Schema>>
+  readonly propertyNames?: Schema
   readonly additionalProperties?: Schema | boolean
 }
 
@@ -67,13 +68,14 @@ export class ValueMaker {
     }
   }
 
-  #object({ properties = {}, required = [], additionalProperties }: Schema, depth: number): object {
+  #object(schema: Schema, depth: number): object {
+    const { properties = {}, required = [], propertyNames = {}, additionalProperties } = schema
     const random = this.#random
     const chosen = Object.entries(properties).filter(([name]) => required.includes(name) || random.chance(0.3))
     const members = chosen.map(([name, schema]) => [name, this.fitting(schema, name, depth - 1)] as const)
     if (typeof additionalProperties === 'object')
       for (let i = random.below(3); i > 0; i--) {
-        const key = random.chance(0.5) ? random.pick(this.#live.addresses) : this.#hex(32)
+        const key = String(this.fitting(propertyNames, 'key', 2))
         members.push([key, this.fitting(additionalProperties, key, depth - 1)])
       }
     return Object.fromEntries(members)
@@ -87,6 +89,7 @@ export class ValueMaker {
     if (pattern.includes('{40}')) return random.pick(addresses)
     if (pattern.includes('{64}')) return random.pick(hashes.items)
     if (pattern.includes('{16}')) return this.#hex(8)
+    if (pattern.includes('{0,64}')) return random.chance(0.5) ? this.#hex(random.below(33)) : `0x${random.below(9)}`
     if (pattern.includes('[1-9a-f]')) return `0x${this.#quantity(name, head).toString(16)}`
     return random.chance(0.7) ? random.pick(callData) : this.#hex(random.below(80))
   }

@@ -1,4 +1,5 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import { LIMITS } from '../../../src/config/limits.ts'
 import type { Call, MethodShape, Outgoing } from './requests.ts'
 
 /** SPEC 7, JSON-RPC 2.0, and what geth answers for reverts and for answers that are too large. */
@@ -13,6 +14,10 @@ interface Answer {
   readonly result?: unknown
   readonly error?: { readonly code: number; readonly message: unknown }
 }
+
+/** A large body that nests too deep, which one item of a batch is enough for, is not looked into any further. */
+const isRefusedWhole = ({ text }: Outgoing, [answer, ...more]: readonly Answer[]): boolean =>
+  text.length > LIMITS.rpc.unscannedBytes && more.length === 0 && answer?.error?.message === 'request too complex'
 
 export type OnAnswer = (call: Call, answer: Answer) => void
 
@@ -44,7 +49,7 @@ export class Verdict {
     const parsed = text === '' ? [] : (JSON.parse(text) as Answer | Answer[])
     const answers = Array.isArray(parsed) ? parsed : [parsed]
     for (const answer of answers) this.#envelope(answer)
-    if (request.isGarbage) return
+    if (request.isGarbage || isRefusedWhole(request, answers)) return
     const wanted = request.calls.filter(({ id }) => id !== undefined)
     if (answers.length !== wanted.length)
       this.fault(`${wanted.length} asked, ${answers.length} answered: ${request.text}`)
