@@ -15,6 +15,7 @@ export interface BlockRun extends BlockPosition {
   readonly transactions: Transaction[]
   readonly receipts: Receipt[]
   gasUsed: bigint
+  blobGasUsed: bigint
   feesWei: bigint
 }
 
@@ -24,6 +25,7 @@ export const beginBlock = (env: BlockEnv): BlockRun => ({
   transactions: [],
   receipts: [],
   gasUsed: 0n,
+  blobGasUsed: 0n,
   feesWei: 0n,
 })
 
@@ -31,6 +33,7 @@ export const addResult = (run: BlockRun, transaction: Transaction, receipt: Rece
   run.transactions.push(transaction)
   run.receipts.push(receipt)
   run.gasUsed += receipt.gasUsed
+  if (receipt.blobGasUsed !== undefined) run.blobGasUsed += receipt.blobGasUsed
   // What has gone to the coinbase is not divided any more.
   const price = run.env.params.tips === 'coinbase' ? run.env.baseFeePerGas : receipt.effectiveGasPrice
   run.feesWei += receipt.gasUsed * price
@@ -55,8 +58,9 @@ export const finishBlock = (
   dropped: readonly DroppedTransaction[],
 ): BlockExecution => {
   const { env, transactions, receipts, gasUsed } = run
-  const fees = assignFees(run.feesWei, env.params.feeShares, env.miner)
-  credit(journal, feeCredits(env, fees))
+  const shared = assignFees(run.feesWei, env.params.feeShares, env.miner)
+  credit(journal, feeCredits(env, shared))
   credit(journal, credits)
+  const fees = { ...shared, burnt: shared.burnt + run.blobGasUsed * (env.blobs?.baseFeePerGas ?? 0n) }
   return { transactions, receipts, gasUsed, logsBloom: uniteBlooms(receipts.map(r => r.logsBloom)), fees, dropped }
 }

@@ -10,6 +10,14 @@ export interface BeaconEnv {
   readonly depositContract: Hex
 }
 
+/** Blobs of a block on a chain with Ethereum's rules (EIP-4844); the networks of this product have none (DESIGN 2). */
+export interface BlobEnv {
+  /** Wei per unit of blob gas: BLOBBASEFEE. */
+  readonly baseFeePerGas: bigint
+  /** Most blobs of a block (EIP-7691, EIP-7892). */
+  readonly maxPerBlock: number
+}
+
 /** Everything of a block that a transaction's result depends on, besides the state. */
 export interface BlockEnv {
   readonly params: ChainParams
@@ -24,6 +32,8 @@ export interface BlockEnv {
   /** Receives the foundation's share, and the miner's while `miner` is zero. */
   readonly foundation: Hex
   readonly prevRandao: Hex
+  /** Left out: transactions with blobs (type 3) are refused, BLOBBASEFEE is 0. */
+  readonly blobs?: BlobEnv
   readonly beacon?: BeaconEnv
   /** BLOCKHASH of one of the 256 blocks before; ZERO_HASH elsewhere. */
   blockHash(number: number): Hex

@@ -49,6 +49,11 @@ export type InvalidReason =
   | { readonly code: 'GAS_LIMIT_EXCEEDED'; readonly have: bigint; readonly limit: bigint }
   | { readonly code: 'SENDER_NOT_EOA' }
   | { readonly code: 'INIT_CODE_TOO_LARGE'; readonly size: number; readonly limit: number }
+  | { readonly code: 'NO_BLOBS' }
+  | { readonly code: 'BLOB_VERSION_UNKNOWN'; readonly hash: Hex }
+  /** In the transaction, against what the block or the fork leaves it. */
+  | { readonly code: 'TOO_MANY_BLOBS'; readonly have: number; readonly limit: number }
+  | { readonly code: 'BLOB_FEE_TOO_LOW'; readonly have: bigint; readonly want: bigint }
   /** The engine itself broke on it (a fault of ours): it stands in no block, so that it cannot stop the chain. */
   | { readonly code: 'EXECUTION_FAULT'; readonly message: string }
 

@@ -9,7 +9,7 @@ export interface ForkRules {
   readonly intrinsic: IntrinsicGasRules
   /** A refund is at most gas used / this (EIP-3529). */
   readonly refundQuotient: bigint
-  /** Highest EIP-2718 type accepted; blobs (3) never are. */
+  /** Highest EIP-2718 type accepted; blobs (3) also need a block that has a price for them (`env.blobs`). */
   readonly newestType: number
   readonly hasBaseFee: boolean
   /** EIP-161. */
@@ -26,10 +26,13 @@ export interface ForkRules {
   readonly hasStatus: boolean
   /** EIP-7825; null without a cap. */
   readonly transactionGasCap: bigint | null
+  /** EIP-7594; null: as many as a block. */
+  readonly blobsPerTransaction: number | null
   readonly precompiles: ReadonlySet<Hex>
 }
 
 const OSAKA_TRANSACTION_GAS_CAP = 16_777_216n
+const OSAKA_TRANSACTION_BLOBS = 6
 
 /** First and last address of the precompiles each fork brought. */
 const PRECOMPILES: readonly (readonly [EvmFork, number, number])[] = [
@@ -52,6 +55,7 @@ const precompilesSince = (since: (name: EvmFork) => boolean): ReadonlySet<Hex> =
 
 const newestType = (since: (name: EvmFork) => boolean): number => {
   if (since('prague')) return 4
+  if (since('cancun')) return 3
   if (since('london')) return 2
   return since('berlin') ? 1 : 0
 }
@@ -71,6 +75,7 @@ export const forkRules = (fork: EvmFork, params: ChainParams): ForkRules => {
     hasRequests: since('prague'),
     hasStatus: since('byzantium'),
     transactionGasCap: since('osaka') ? OSAKA_TRANSACTION_GAS_CAP : null,
+    blobsPerTransaction: since('osaka') ? OSAKA_TRANSACTION_BLOBS : null,
     precompiles: precompilesSince(since),
   }
 }

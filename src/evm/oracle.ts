@@ -3,8 +3,8 @@ import type { Common, ParamsDict } from '@ethereumjs/common'
 import { createTxFromRLP, paramsTx, type TypedTransaction } from '@ethereumjs/tx'
 import { Address } from '@ethereumjs/util'
 import { createVM, type RunTxResult, runTx, type VM } from '@ethereumjs/vm'
+import { GAS_PER_BLOB } from '../config/blobs.ts'
 import { evmForkAt } from '../config/forks.ts'
-import type { ChainParams } from '../config/networks.ts'
 import { createAddress } from '../primitives/address.ts'
 import type { Receipt } from '../primitives/receipt.ts'
 import type { Transaction } from '../primitives/transaction.ts'
@@ -13,8 +13,9 @@ import type { Journal } from '../state/journal.ts'
 import { assert } from '../util/assert.ts'
 import { bytesToHex, type Hex, hexToBytes } from '../util/bytes.ts'
 import { CodedError } from '../util/errors.ts'
+import { blobGas, maxBlobFee } from './blobs.ts'
 import { closeBlock, openBlock, settleReceipt } from './block-phases.ts'
-import { addResult, beginBlock } from './block-run.ts'
+import { addResult, type BlockRun, beginBlock } from './block-run.ts'
 import { createCommon } from './engines/common.ts'
 import { JournalAdapter } from './engines/journal-adapter.ts'
 import type { BlockEnv } from './env.ts'
@@ -76,7 +77,7 @@ export const runOracle = async (
   await openBlock(run, journal, systemCall)
   for (const [index, tx] of transactions.entries()) {
     try {
-      checkOwnRules(journal, env, tx, run.gasUsed)
+      checkOwnRules(journal, run, tx)
       addResult(run, tx, await settleReceipt(run, journal, await runTransaction(tx, run.gasUsed)))
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause)
@@ -110,30 +111,39 @@ const blockFrom = (env: BlockEnv, common: Common): EthereumJsBlock =>
       gasLimit: env.gasLimit,
       gasUsed: 0n,
       baseFeePerGas: env.baseFeePerGas,
-      getBlobGasPrice: () => 0n,
+      getBlobGasPrice: () => env.blobs?.baseFeePerGas ?? 0n,
     },
     errorStr: () => `block ${env.number}`,
   }) as unknown as EthereumJsBlock
 
-/** What this chain asks beyond Ethereum's rules: the whole gas limit payable, a chain id that fits, no blobs. */
-const checkOwnRules = (journal: Journal, env: BlockEnv, tx: Transaction, gasUsed: bigint): void => {
-  if (tx.type === 3) throw new Error('blob transactions are not part of this chain')
+/** What this chain asks beyond what the VM asks: the whole gas limit payable, a chain id that fits, room for gas and blobs. */
+const checkOwnRules = (journal: Journal, { env, gasUsed, blobGasUsed }: BlockRun, tx: Transaction): void => {
+  if (tx.type === 3) checkOwnBlobRules(env, tx, blobGasUsed)
   if (tx.chainId !== undefined && tx.chainId !== env.params.chainId) throw new Error('wrong chain id')
-  if (journal.balance(tx.from) < tx.gasLimit * tx.maxFeePerGas + tx.value)
+  if (journal.balance(tx.from) < tx.gasLimit * tx.maxFeePerGas + maxBlobFee(tx) + tx.value)
     throw new Error('the whole limit is not payable')
   if (tx.gasLimit > env.gasLimit) throw new Error('gas limit above the block limit')
   if (cappedLimit(env, tx) + gasUsed > env.gasLimit) throw new Error('the block is full')
 }
 
-/** Transaction gas prices with the network's flat calldata price in place (DESIGN 2). */
-const transactionParams = (params: ChainParams): ParamsDict => {
+const checkOwnBlobRules = ({ blobs }: BlockEnv, tx: Transaction, blobGasUsed: bigint): void => {
+  if (blobs === undefined) throw new Error('blob transactions are not part of this chain')
+  // The VM takes the version's digits for decimal ones, so that 0x1a is 1 to it.
+  if (!tx.blobVersionedHashes?.every(hash => hash.startsWith('0x01'))) throw new Error('a blob hash of another version')
+  if (blobGasUsed + blobGas(tx) > GAS_PER_BLOB * BigInt(blobs.maxPerBlock)) throw new Error('too many blobs')
+}
+
+/** The library's figures for transactions, with the network's flat calldata price (DESIGN 2) and the block's bound on blobs in place. */
+const transactionParams = ({ params, blobs }: BlockEnv): ParamsDict => {
   const copy: ParamsDict = structuredClone(paramsTx)
-  if (params.calldataGasPerByte === null) return copy
-  const price = Number(params.calldataGasPerByte)
-  for (const entry of Object.values(copy)) {
-    if ('txDataZeroGas' in entry) entry['txDataZeroGas'] = price
-    if ('txDataNonZeroGas' in entry) entry['txDataNonZeroGas'] = price
+  const replace = (name: string, value: bigint | number): void => {
+    for (const entry of Object.values(copy)) if (name in entry) entry[name] = Number(value)
   }
+  if (params.calldataGasPerByte !== null) {
+    replace('txDataZeroGas', params.calldataGasPerByte)
+    replace('txDataNonZeroGas', params.calldataGasPerByte)
+  }
+  if (blobs !== undefined) replace('maxBlobGasPerBlock', GAS_PER_BLOB * BigInt(blobs.maxPerBlock))
   return copy
 }
 
@@ -142,7 +152,7 @@ const cappedLimit = (env: BlockEnv, tx: Transaction): bigint =>
 
 /** The library's own transaction, its sender recovered from the signature, its gas limit cut to what may be used (DESIGN 2). */
 const oracleTransaction = (tx: Transaction, env: BlockEnv, common: Common): TypedTransaction => {
-  const options = { common, params: transactionParams(env.params), freeze: false }
+  const options = { common, params: transactionParams(env), freeze: false }
   const decoded = createTxFromRLP(tx.raw, options)
   const sender = decoded.getSenderAddress()
   if (sender.toString() !== tx.from) throw new Error(`sender ${sender.toString()} is not ${tx.from}`)
@@ -167,7 +177,7 @@ const runOne = async (
   assert(result.amountSpent === result.totalGasSpent * price, 'both price a unit of gas alike')
   takeBackTip(journal, env, result)
   journal.endTransaction()
-  return receiptFrom(tx, result, price)
+  return receiptFrom(tx, env, result, price)
 }
 
 /** The VM pays the tip to the coinbase; here the whole fee is divided at the end of the block (DESIGN 6). */
@@ -177,8 +187,8 @@ const takeBackTip = (journal: Journal, env: BlockEnv, { minerValue }: RunTxResul
   if (forkRulesAt(env.params, env.number).sweepsEmpty) journal.sweepTouched()
 }
 
-const receiptFrom = (tx: Transaction, result: RunTxResult, price: bigint): Receipt => {
-  const { receipt, totalGasSpent, bloom, execResult } = result
+const receiptFrom = (tx: Transaction, env: BlockEnv, result: RunTxResult, price: bigint): Receipt => {
+  const { receipt, totalGasSpent, bloom, execResult, blobGasUsed } = result
   const failed = 'status' in receipt ? Number(receipt.status) === 0 : execResult.exceptionError !== undefined
   return {
     type: tx.type,
@@ -193,6 +203,7 @@ const receiptFrom = (tx: Transaction, result: RunTxResult, price: bigint): Recei
       topics: topics.map(bytesToHex),
       data,
     })),
+    ...(blobGasUsed !== undefined && { blobGasUsed, blobGasPrice: env.blobs?.baseFeePerGas ?? 0n }),
   }
 }
 

@@ -8,6 +8,7 @@ import { EMPTY_CODE_HASH } from '../state/account.ts'
 import type { Journal } from '../state/journal.ts'
 import type { Hex } from '../util/bytes.ts'
 import { applyAuthorizations } from './authorizations.ts'
+import { blobFee, blobGas } from './blobs.ts'
 import type { Engine, EngineMessage, EngineOptions, EngineResult } from './engine.ts'
 import { type BlockPosition, executionGasLimit } from './validity.ts'
 
@@ -37,6 +38,7 @@ const receiptOf = (
   contractAddress: tx.to === null ? createAddress(tx.from, tx.nonce) : null,
   logsBloom: logs.length === 0 ? EMPTY_BLOOM : bloomOf(logs),
   logs,
+  ...(tx.type === 3 && { blobGasUsed: blobGas(tx), blobGasPrice: at.env.blobs?.baseFeePerGas ?? 0n }),
 })
 
 /** Ethereum's coinbase has its tip with each transaction, where later ones see it, and loses it when it destroys itself. */
@@ -59,7 +61,7 @@ export const runPlainTransfer = (journal: Journal, at: BlockPosition, tx: Transa
   const { intrinsic } = at.rules
   const price = priceOf(tx, at)
   const gasUsed = higher(intrinsicGas(tx, intrinsic), floorGas(tx, intrinsic))
-  journal.setBalance(tx.from, journal.balance(tx.from) - tx.value - gasUsed * price)
+  journal.setBalance(tx.from, journal.balance(tx.from) - tx.value - gasUsed * price - blobFee(tx, at.env))
   journal.setNonce(tx.from, tx.nonce + 1)
   const to = tx.to as Hex
   // Before EIP-161 a transfer of nothing creates the account.
@@ -86,6 +88,7 @@ const messageOf = (tx: Transaction, gas: bigint, gasPrice: bigint, warm: readonl
   gasPrice,
   accessList: tx.accessList,
   warm,
+  ...(tx.blobVersionedHashes !== undefined && { blobVersionedHashes: tx.blobVersionedHashes }),
 })
 
 /** What running a message answered besides its receipt. */
@@ -110,7 +113,7 @@ export const runMessageTransaction = async (
   const { env, rules } = at
   const price = priceOf(tx, at)
   const intrinsic = intrinsicGas(tx, rules.intrinsic)
-  journal.subBalance(tx.from, tx.gasLimit * price)
+  journal.subBalance(tx.from, tx.gasLimit * price + blobFee(tx, env))
   journal.setNonce(tx.from, tx.nonce + 1)
   const authorized = applyAuthorizations(journal, env.params.chainId, tx.authorizationList ?? [])
   const message = messageOf(tx, executionGasLimit(tx, env) - intrinsic, price, authorized.warm)

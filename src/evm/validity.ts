@@ -3,6 +3,7 @@ import type { Transaction } from '../primitives/transaction.ts'
 import { minimumGas } from '../rules/intrinsic-gas.ts'
 import { EMPTY_CODE_HASH } from '../state/account.ts'
 import type { Journal } from '../state/journal.ts'
+import { checkBlobs, maxBlobFee } from './blobs.ts'
 import type { BlockEnv } from './env.ts'
 import type { InvalidReason } from './execution.ts'
 import type { ForkRules } from './fork-rules.ts'
@@ -13,6 +14,8 @@ export interface BlockPosition {
   readonly rules: ForkRules
   /** Gas used by the transactions before. */
   readonly gasUsed: bigint
+  /** Blob gas of the transactions before. */
+  readonly blobGasUsed: bigint
 }
 
 /** EIP-2681, as far as a number counts exactly. */
@@ -52,15 +55,16 @@ export const validateSimulated = (
   checkFunds(journal, tx) ??
   checkGas(at, tx)
 
-const checkForm = ({ env, rules }: BlockPosition, tx: Transaction): InvalidReason | undefined => {
-  if (tx.type > rules.newestType || tx.type === 3) return { code: 'UNSUPPORTED_TYPE', type: tx.type }
+const checkForm = (at: BlockPosition, tx: Transaction): InvalidReason | undefined => {
+  const { env, rules } = at
+  if (tx.type > rules.newestType) return { code: 'UNSUPPORTED_TYPE', type: tx.type }
   if (tx.chainId !== undefined && tx.chainId !== env.params.chainId) {
     return { code: 'WRONG_CHAIN_ID', expected: env.params.chainId, got: tx.chainId }
   }
   if (tx.type === 4 && (tx.authorizationList === undefined || tx.authorizationList.length === 0)) {
     return { code: 'UNSUPPORTED_TYPE', type: 4 }
   }
-  return undefined
+  return checkBlobs(at, tx)
 }
 
 const checkNonce = (journal: Journal, tx: Transaction): InvalidReason | undefined => {
@@ -88,7 +92,7 @@ const checkFees = ({ env, rules }: BlockPosition, tx: Transaction): InvalidReaso
 
 /** The whole limit must be payable, also where only a part of it can be used. */
 const checkFunds = (journal: Journal, tx: Transaction): InvalidReason | undefined => {
-  const want = tx.gasLimit * tx.maxFeePerGas + tx.value
+  const want = tx.gasLimit * tx.maxFeePerGas + maxBlobFee(tx) + tx.value
   const have = journal.balance(tx.from)
   return have < want ? { code: 'INSUFFICIENT_FUNDS', have, want } : undefined
 }

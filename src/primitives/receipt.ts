@@ -1,3 +1,4 @@
+import { GAS_PER_BLOB } from '../config/blobs.ts'
 import { assert } from '../util/assert.ts'
 import { EMPTY_BYTES, type Hex, hexToBytes } from '../util/bytes.ts'
 import { createAddress } from './address.ts'
@@ -121,9 +122,6 @@ export interface ReceiptPrices {
 export interface ReceiptContext extends ReceiptPrices {
   readonly transactions: readonly Transaction[]
 }
-
-/** Gas of one blob (EIP-4844). */
-const GAS_PER_BLOB = 131_072n
 
 /** The whole receipts of a block: gas used, price, contract address and bloom are derived from its transactions. */
 export const deriveReceipts = (stored: readonly StoredReceipt[], context: ReceiptContext): readonly Receipt[] => {

@@ -46,7 +46,7 @@ const blockFrom = (env: BlockEnv) => ({
     prevRandao: hexToBytes(env.prevRandao),
     gasLimit: env.gasLimit,
     baseFeePerGas: env.baseFeePerGas,
-    getBlobGasPrice: () => 0n,
+    getBlobGasPrice: () => env.blobs?.baseFeePerGas ?? 0n,
   },
 })
 

@@ -44,7 +44,7 @@ const blobsNotServed = (): never => {
   throw new Error('blobs are not part of this chain')
 }
 
-/** The one function of a KZG library that the EVM calls; no blob ever reaches this node (DESIGN 2). */
+/** The one function of a KZG library that the EVM calls; a blob itself never reaches this node, only hashes of some (DESIGN 2). */
 export const kzgVerifier = {
   verifyProof,
   blobToKzgCommitment: blobsNotServed,

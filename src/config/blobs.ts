@@ -1,0 +1,20 @@
+/** Gas of one blob (EIP-4844). */
+export const GAS_PER_BLOB = 131_072n
+
+/** How many blobs a block of a chain with Ethereum's rules carries, and how their price moves (EIP-7840). */
+export interface BlobParams {
+  /** Blobs of a block at which the price stands still. */
+  readonly target: number
+  /** Most blobs of a block. */
+  readonly max: number
+  readonly baseFeeUpdateFraction: bigint
+}
+
+/** Ethereum's own figures (EIP-4844, 7691, 7892), for a genesis that names no others. */
+export const ETHEREUM_BLOBS = {
+  cancun: { target: 3, max: 6, baseFeeUpdateFraction: 3_338_477n },
+  prague: { target: 6, max: 9, baseFeeUpdateFraction: 5_007_716n },
+  osaka: { target: 6, max: 9, baseFeeUpdateFraction: 5_007_716n },
+  bpo1: { target: 10, max: 15, baseFeeUpdateFraction: 8_346_193n },
+  bpo2: { target: 14, max: 21, baseFeeUpdateFraction: 11_684_671n },
+} as const satisfies Readonly<Record<string, BlobParams>>

@@ -1,0 +1,41 @@
+import { type BlobParams, GAS_PER_BLOB } from '../../config/blobs.ts'
+
+/** Wei per unit of blob gas, at the least (EIP-4844). */
+const MIN_BLOB_BASE_FEE = 1n
+/** e^177 is the last below 2^256: from there on the price is more than anybody has, and is not worked out. */
+const MAX_EXPONENT = 177n
+const MAX_PRICE = 2n ** 256n - 1n
+/** Gas by which the price of execution weighs against that of a blob (EIP-7918). */
+const BLOB_BASE_COST = 8_192n
+
+/** Price of blob gas, wei per unit, at an excess: e^(excess / fraction) by its series, in integers (EIP-4844). */
+export const blobBaseFee = (excessBlobGas: bigint, { baseFeeUpdateFraction }: BlobParams): bigint => {
+  if (excessBlobGas > MAX_EXPONENT * baseFeeUpdateFraction) return MAX_PRICE
+  let term = MIN_BLOB_BASE_FEE * baseFeeUpdateFraction
+  let sum = 0n
+  for (let i = 1n; term > 0n; i++) {
+    sum += term
+    term = (term * excessBlobGas) / (baseFeeUpdateFraction * i)
+  }
+  return sum / baseFeeUpdateFraction
+}
+
+/** What of a parent's header the excess of its child follows from; the parent of the first block with blobs has none. */
+export interface BlobParent {
+  readonly excessBlobGas?: bigint | undefined
+  readonly blobGasUsed?: bigint | undefined
+  readonly baseFeePerGas?: bigint | undefined
+}
+
+/**
+ * Excess of blob gas of a block under these figures (EIP-4844). `reserve`: from Osaka on a price far below that of execution does not
+ * fall further (EIP-7918).
+ */
+export const nextExcessBlobGas = (parent: BlobParent, blobs: BlobParams, reserve: boolean): bigint => {
+  const { excessBlobGas: excess = 0n, blobGasUsed: used = 0n, baseFeePerGas = 0n } = parent
+  const target = BigInt(blobs.target) * GAS_PER_BLOB
+  if (excess + used < target) return 0n
+  const isCheap = BLOB_BASE_COST * baseFeePerGas > GAS_PER_BLOB * blobBaseFee(excess, blobs)
+  if (reserve && isCheap) return excess + (used * BigInt(blobs.max - blobs.target)) / BigInt(blobs.max)
+  return excess + used - target
+}
