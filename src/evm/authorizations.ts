@@ -4,7 +4,15 @@ import { encodeRlp } from '../primitives/rlp.ts'
 import type { Authorization } from '../primitives/transaction.ts'
 import { EMPTY_CODE_HASH } from '../state/account.ts'
 import type { Journal } from '../state/journal.ts'
-import { bigintToBytes, concatBytes, EMPTY_BYTES, type Hex, hexToBytes, ZERO_ADDRESS } from '../util/bytes.ts'
+import {
+  bigintToBytes,
+  bytesToHex,
+  concatBytes,
+  EMPTY_BYTES,
+  type Hex,
+  hexToBytes,
+  ZERO_ADDRESS,
+} from '../util/bytes.ts'
 import { isDelegation } from './validity.ts'
 
 /** First byte of what an authority signs (EIP-7702). */
@@ -21,10 +29,14 @@ export interface AppliedAuthorizations {
 
 const NOTHING: AppliedAuthorizations = { warm: [], refund: 0n }
 
+/** The account whose code runs at an account that delegates; undefined where the code is none's but its own. */
+export const delegationTarget = (code: Uint8Array): Hex | undefined =>
+  isDelegation(code) ? bytesToHex(code.subarray(DELEGATION_PREFIX.byteLength)) : undefined
+
 const padWord = (bytes: Uint8Array): Uint8Array => concatBytes(new Uint8Array(32 - bytes.byteLength), bytes)
 
 /** Who signed the authorization; undefined when nobody can have. */
-const authorityOf = ({ chainId, address, nonce, yParity, r, s }: Authorization): Hex | undefined => {
+export const authorityOf = ({ chainId, address, nonce, yParity, r, s }: Authorization): Hex | undefined => {
   if (yParity > 1 || r.byteLength > 32 || s.byteLength > 32) return undefined
   const signature = concatBytes(padWord(r), padWord(s))
   if (!isScalar(signature.subarray(0, 32)) || !isScalar(signature.subarray(32)) || !isLowS(signature.subarray(32))) {

@@ -35,6 +35,9 @@ const REQUEST_QUEUES: readonly { readonly type: number; readonly to: Hex }[] = [
   { type: 2, to: '0x0000bbddc7ce488642fb579f8b00f3a590007251' },
 ]
 
+/** Accounts that the calls before the first transaction may read, to be loaded where reading takes its time. */
+export const OPENING_ACCOUNTS: readonly Hex[] = [SYSTEM_ADDRESS, BEACON_ROOTS, BLOCK_HASHES]
+
 /** Calls before the first transaction, to contracts that are there. */
 export const openingCalls = (journal: Journal, env: BlockEnv, rules: ForkRules): readonly SystemCall[] => {
   const calls: SystemCall[] = []

@@ -76,7 +76,9 @@ export class TracedEvm extends FastEvm implements TracedEvmParts {
     if (message.to !== undefined) return bytesToHex(message.codeAddress.bytes)
     // As `runCall` does before it derives the address.
     message.code = message.data
-    return bytesToHex((await this._generateAddress(message)).bytes)
+    const address = bytesToHex((await this._generateAddress(message)).bytes)
+    await this.state.prefetch?.code(address)
+    return address
   }
 
   #topFrame({ caller, to, value = 0n, data = EMPTY_BYTES, gasLimit = 0n }: EVMRunCallOpts): FrameStart {

@@ -1,6 +1,6 @@
 import type { Message } from '@ethereumjs/evm'
 import type { Address } from '@ethereumjs/util'
-import { bytesToHex, EMPTY_BYTES, type Hex, ZERO_ADDRESS } from '../../util/bytes.ts'
+import { bytesToHex, EMPTY_BYTES, type Hex } from '../../util/bytes.ts'
 import type { FrameStart, FrameType, TraceHooks } from '../tracers/tracer.ts'
 import { type FastEvmParts, type FastInterpreterClass, runFrame } from './fast-interpreter.ts'
 import { OPCODES, STACK_LIMIT } from './opcode-table.ts'
@@ -31,7 +31,8 @@ export const createTracedInterpreter = (base: InterpreterClass): FastInterpreter
     }
 
     override create(gas: bigint, value: bigint, input: Uint8Array, salt?: Uint8Array): Promise<bigint> {
-      return this.#open({ to: ZERO_ADDRESS, input, gas, value }, () => super.create(gas, value, input, salt))
+      // A creation that is refused has no address: its creator stands for it.
+      return this.#open({ to: this.#address, input, gas, value }, () => super.create(gas, value, input, salt))
     }
 
     override _selfDestruct(to: Address): Promise<void> {

@@ -1,6 +1,9 @@
 import type { Common } from '@ethereumjs/common'
 import type { EVMError } from '@ethereumjs/evm'
+import type { Journal } from '../../state/journal.ts'
 import { bytesToHex, type Hex, toWord } from '../../util/bytes.ts'
+import { delegationTarget } from '../authorizations.ts'
+import type { Prefetcher } from '../prefetch.ts'
 import type { TraceHooks } from '../tracers/tracer.ts'
 import { type FastEvmParts, isEvmError, STEPS_PER_WAIT, useAnalysis } from './fast-interpreter.ts'
 import { faultText } from './fault-text.ts'
@@ -17,6 +20,8 @@ export interface TracedLoopParts extends FastEvmParts {
 /** A shown step takes the time of so many plain ones. */
 const STEPS_PER_SHOWN_STEP = 8
 const STOP = 0x00
+const SLOAD = 0x54
+const SSTORE = 0x55
 
 /** Opcodes that name an account on top of the stack, and those that name it one below. */
 const NAMES_ACCOUNT: ReadonlySet<number> = new Set([0x31, 0x3b, 0x3c, 0x3f, 0xff])
@@ -25,12 +30,23 @@ const CALLS: ReadonlySet<number> = new Set([0xf1, 0xf2, 0xf4, 0xfa])
 const nameOf = (op: number, { opcodeInfo }: OpcodeEntry): string =>
   opcodeInfo.isInvalid ? (OPCODES[op]?.name ?? '') : opcodeInfo.fullName
 
-/** Brings in the account an opcode names: a tracer may ask for it during the step. */
-const loadNamed = ({ opCode, stack, stateManager }: RunState): Promise<void> | undefined => {
+const item = ({ stack }: RunState, below: number): Hex => toWord(stack._store[stack._len - below] as bigint)
+
+/** An account, and the one it delegates to (EIP-7702). */
+const loadAccount = async (prefetch: Prefetcher, journal: Journal, address: Hex): Promise<void> => {
+  await prefetch.code(address)
+  const target = delegationTarget(journal.code(address))
+  if (target !== undefined) await prefetch.code(target)
+}
+
+/** Brings in what an opcode names: a tracer may ask for it during the step. */
+const loadNamed = (state: RunState): Promise<void> | undefined => {
+  const { opCode, env, stateManager } = state
+  const { prefetch, journal } = stateManager
+  if (prefetch === undefined) return undefined
+  if (opCode === SLOAD || opCode === SSTORE) return prefetch.slot(bytesToHex(env.address.bytes), item(state, 1))
   const below = NAMES_ACCOUNT.has(opCode) ? 1 : CALLS.has(opCode) ? 2 : 0
-  if (below === 0 || stateManager.prefetch === undefined) return undefined
-  const address: Hex = `0x${toWord(stack._store[stack._len - below] as bigint).slice(26)}`
-  return stateManager.prefetch.code(address)
+  return below === 0 ? undefined : loadAccount(prefetch, journal, `0x${item(state, below).slice(26)}`)
 }
 
 /** A price that cannot be said is the failure itself. */

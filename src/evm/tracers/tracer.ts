@@ -99,11 +99,6 @@ export interface Tracer {
   result(): Iterable<string>
 }
 
-/** Where a tracer writes what it need not keep. */
-export interface TraceOutput {
-  write(text: string): void
-}
-
 /** Holds the execution back while nobody takes what the tracer wrote. */
 export interface Flow {
   readonly isFull: boolean

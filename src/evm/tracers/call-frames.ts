@@ -1,0 +1,128 @@
+import { bytesToHex, type Hex } from '../../util/bytes.ts'
+import { revertReason } from '../revert-reason.ts'
+import type { Held } from './parts.ts'
+import type { FrameEnd, FrameStart, FrameType, TracedLog, TransactionEnd } from './tracer.ts'
+
+/** A log and how many inner calls of its frame came before it. */
+export interface FrameLog extends TracedLog {
+  readonly position: number
+}
+
+/** A call with the calls inside it. Bytes are hex: they stand in memory that goes on. */
+export interface CallFrame {
+  readonly type: FrameType
+  readonly from: Hex
+  /** undefined: a creation that failed. */
+  to: Hex | undefined
+  readonly input: Hex
+  readonly value: bigint | undefined
+  readonly gas: bigint
+  gasUsed: bigint
+  output: Hex | undefined
+  error: string | undefined
+  revertReason: string | undefined
+  readonly calls: CallFrame[]
+  logs: FrameLog[]
+}
+
+const FRAME_BYTES = 400
+const LOG_BYTES = 300
+
+export interface CallTreeOptions {
+  readonly held: Held
+  /** Only the transaction's own message is kept. */
+  readonly onlyTop: boolean
+  readonly withLogs: boolean
+}
+
+/** Gathers the frames of one transaction into a tree. Its memory is counted: a transaction can make a million of them. */
+export class CallTree {
+  readonly #options: CallTreeOptions
+  readonly #path: CallFrame[] = []
+  readonly #gasLimit: bigint
+  #depth = 0
+  root: CallFrame | undefined = undefined
+
+  constructor(options: CallTreeOptions, gasLimit: bigint) {
+    this.#options = options
+    this.#gasLimit = gasLimit
+  }
+
+  enter(start: FrameStart): void {
+    this.#depth = start.depth
+    if (this.#options.onlyTop && start.depth > 0) return
+    this.#options.held.add(FRAME_BYTES + start.input.byteLength * 2)
+    const { depth, type, from, to, gas, value } = start
+    const frame: CallFrame = {
+      type,
+      from,
+      to,
+      input: bytesToHex(start.input),
+      value,
+      gas: depth === 0 ? this.#gasLimit : gas,
+      gasUsed: 0n,
+      output: undefined,
+      error: undefined,
+      revertReason: undefined,
+      calls: [],
+      logs: [],
+    }
+    const parent = this.#path.at(-1)
+    if (parent === undefined) this.root = frame
+    else parent.calls.push(frame)
+    this.#path.push(frame)
+  }
+
+  log(log: TracedLog): void {
+    const { withLogs, onlyTop, held } = this.#options
+    if (!withLogs || (onlyTop && this.#depth > 0)) return
+    const frame = this.#path.at(-1)
+    held.add(LOG_BYTES + log.data.byteLength)
+    frame?.logs.push({ ...log, position: frame.calls.length })
+  }
+
+  exit(end: FrameEnd): CallFrame | undefined {
+    this.#depth = end.depth - 1
+    if (this.#options.onlyTop && end.depth > 0) return undefined
+    const frame = this.#path.pop()
+    if (frame === undefined) return undefined
+    this.#options.held.add(end.output.byteLength * 2)
+    finishFrame(frame, end)
+    return frame
+  }
+
+  /** Forgets the frame that ended last. */
+  dropLast(): void {
+    this.#path.at(-1)?.calls.pop()
+  }
+
+  end({ gasUsed }: TransactionEnd): void {
+    if (this.root === undefined) return
+    this.root.gasUsed = gasUsed
+    if (this.#options.withLogs) dropFailedLogs(this.root)
+  }
+}
+
+const finishFrame = (frame: CallFrame, { output, gasUsed, error }: FrameEnd): void => {
+  frame.gasUsed = gasUsed
+  if (error === undefined) {
+    if (output.byteLength > 0) frame.output = bytesToHex(output)
+    return
+  }
+  frame.error = error
+  if (frame.type === 'CREATE' || frame.type === 'CREATE2') frame.to = undefined
+  if (error !== 'execution reverted' || output.byteLength === 0) return
+  frame.output = bytesToHex(output)
+  frame.revertReason = revertReason(output)
+}
+
+/** What a failed frame logged, and all inside it, never happened. */
+const dropFailedLogs = (root: CallFrame): void => {
+  const waiting: { readonly frame: CallFrame; readonly failed: boolean }[] = [{ frame: root, failed: false }]
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const { frame } = next
+    const failed = next.failed || frame.error !== undefined
+    if (failed) frame.logs = []
+    for (const call of frame.calls) waiting.push({ frame: call, failed })
+  }
+}

@@ -1,0 +1,65 @@
+import { assert } from '../../util/assert.ts'
+import { type CallFrame, CallTree, type FrameLog } from './call-frames.ts'
+import type { CallTracerConfig } from './config.ts'
+import { dataJson, objectJson, quantityJson } from './json.ts'
+import type { TracerParts } from './parts.ts'
+import type { Tracer } from './tracer.ts'
+
+const quoted = (text: string | undefined): string | undefined => (text === undefined ? undefined : JSON.stringify(text))
+
+/** Members before the inner calls, without the closing brace. */
+const headJson = ({ from, gas, gasUsed, to, input, output, error, revertReason }: CallFrame): string =>
+  objectJson({
+    from: quoted(from),
+    gas: quantityJson(gas),
+    gasUsed: quantityJson(gasUsed),
+    to: quoted(to),
+    input: quoted(input),
+    output: quoted(output),
+    error: quoted(error),
+    revertReason: quoted(revertReason),
+  }).slice(0, -1)
+
+const logJson = ({ address, topics, data, position }: FrameLog): string =>
+  `{"address":"${address}","topics":${JSON.stringify(topics)},"data":${dataJson(data)},"position":${quantityJson(position)}}`
+
+const tailJson = ({ logs, value, type }: CallFrame): string => {
+  const logsText = logs.length === 0 ? '' : `,"logs":[${logs.map(logJson).join(',')}]`
+  const valueText = value === undefined ? '' : `,"value":${quantityJson(value)}`
+  return `${logsText}${valueText},"type":"${type}"}`
+}
+
+/** Piece by piece, without recursion: frames nest a thousand deep. */
+function* treeJson(root: CallFrame): Iterable<string> {
+  const path = [{ frame: root, next: 0 }]
+  yield headJson(root)
+  for (let at = path.at(-1); at !== undefined; at = path.at(-1)) {
+    const { frame } = at
+    const call = frame.calls[at.next++]
+    if (call === undefined) {
+      yield (frame.calls.length > 0 ? ']' : '') + tailJson(frame)
+      path.pop()
+    } else {
+      yield (at.next === 1 ? ',"calls":[' : ',') + headJson(call)
+      path.push({ frame: call, next: 0 })
+    }
+  }
+}
+
+/** geth's callTracer: the tree of calls. */
+export const createCallTracer = (config: CallTracerConfig, { held }: TracerParts): Tracer => {
+  let tree: CallTree | undefined
+  return {
+    begin({ gasLimit }) {
+      tree = new CallTree({ held, onlyTop: config.onlyTopCall, withLogs: config.withLog }, gasLimit)
+    },
+    enter: frame => tree?.enter(frame),
+    log: log => tree?.log(log),
+    exit: frame => void tree?.exit(frame),
+    end: end => tree?.end(end),
+    result() {
+      assert(tree?.root !== undefined, 'a transaction has a message')
+      return treeJson(tree.root)
+    },
+  }
+}

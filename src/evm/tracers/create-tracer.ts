@@ -1,0 +1,52 @@
+import { createCallTracer } from './call-tracer.ts'
+import type { MuxConfig, TracerConfig } from './config.ts'
+import { createFlatCallTracer } from './flat-call-tracer.ts'
+import { createFourByteTracer } from './four-byte.ts'
+import type { TracerParts } from './parts.ts'
+import { createPrestateTracer } from './prestate.ts'
+import { createStructLogger } from './struct-log.ts'
+import type { Tracer } from './tracer.ts'
+
+const NOOP: Tracer = { result: () => ['{}'] }
+
+/** Several at once, their results by name. */
+const createMuxTracer = ({ tracers }: MuxConfig, parts: TracerParts): Tracer => {
+  const all = tracers.map(config => ({ name: config.name, tracer: createTracer(config, parts) }))
+  return {
+    begin: (transaction, state) => all.forEach(({ tracer }) => void tracer.begin?.(transaction, state)),
+    enter: frame => all.forEach(({ tracer }) => void tracer.enter?.(frame)),
+    step: step => all.forEach(({ tracer }) => void tracer.step?.(step)),
+    log: log => all.forEach(({ tracer }) => void tracer.log?.(log)),
+    exit: frame => all.forEach(({ tracer }) => void tracer.exit?.(frame)),
+    end: end => all.forEach(({ tracer }) => void tracer.end?.(end)),
+    *result() {
+      let separator = '{'
+      for (const { name, tracer } of all) {
+        yield `${separator}"${name}":`
+        yield* tracer.result()
+        separator = ','
+      }
+      yield all.length === 0 ? '{}' : '}'
+    },
+  }
+}
+
+/** One per transaction. */
+export const createTracer = (config: TracerConfig, parts: TracerParts): Tracer => {
+  switch (config.name) {
+    case 'structLogger':
+      return createStructLogger(config, parts)
+    case 'callTracer':
+      return createCallTracer(config, parts)
+    case 'flatCallTracer':
+      return createFlatCallTracer(config, parts)
+    case 'prestateTracer':
+      return createPrestateTracer(config, parts)
+    case '4byteTracer':
+      return createFourByteTracer(parts)
+    case 'noopTracer':
+      return NOOP
+    case 'muxTracer':
+      return createMuxTracer(config, parts)
+  }
+}

@@ -1,0 +1,114 @@
+import { assert } from '../../util/assert.ts'
+import { type CallFrame, CallTree } from './call-frames.ts'
+import type { FlatCallTracerConfig } from './config.ts'
+import { objectJson, quantityJson } from './json.ts'
+import type { TracerParts } from './parts.ts'
+import type { TracedTransaction, Tracer } from './tracer.ts'
+
+const quoted = (text: string | undefined): string | undefined => (text === undefined ? undefined : JSON.stringify(text))
+const REVERTED = 'execution reverted'
+
+/** Words of OpenEthereum for failures, by how ours begin. */
+const PARITY_ERRORS: readonly (readonly [string, string])[] = [
+  ['contract creation code storage out of gas', 'Out of gas'],
+  ['out of gas', 'Out of gas'],
+  ['max code size exceeded', 'Out of gas'],
+  ['invalid jump destination', 'Bad jump destination'],
+  [REVERTED, 'Reverted'],
+  ['return data out of bounds', 'Out of bounds'],
+  ['stack limit reached', 'Out of stack'],
+  ['stack underflow', 'Stack underflow'],
+  ['invalid opcode', 'Bad instruction'],
+  ['invalid input length', 'Built-in failed'],
+]
+
+const parityError = (error: string): string => PARITY_ERRORS.find(([start]) => error.startsWith(start))?.[1] ?? error
+
+const isCreation = ({ type }: CallFrame): boolean => type === 'CREATE' || type === 'CREATE2'
+
+const kindOf = (frame: CallFrame): string => {
+  if (frame.type === 'SELFDESTRUCT') return 'suicide'
+  return isCreation(frame) ? 'create' : 'call'
+}
+
+const actionJson = (frame: CallFrame): string => {
+  const { type, from, to, input, gas, value = 0n } = frame
+  if (type === 'SELFDESTRUCT')
+    return objectJson({ address: quoted(from), balance: quantityJson(value), refundAddress: quoted(to) })
+  const common = { from: quoted(from), gas: quantityJson(gas), value: quantityJson(value) }
+  return isCreation(frame)
+    ? objectJson({ creationMethod: `"${type.toLowerCase()}"`, ...common, init: quoted(input) })
+    : objectJson({ callType: `"${type.toLowerCase()}"`, ...common, input: quoted(input), to: quoted(to) })
+}
+
+/** A failure has no result but the data of a revert. */
+const resultJson = (frame: CallFrame): string | undefined => {
+  const { type, to, gasUsed, output = '0x', error } = frame
+  if (type === 'SELFDESTRUCT' || (error !== undefined && error !== REVERTED)) return undefined
+  const gas = { gasUsed: quantityJson(gasUsed) }
+  return isCreation(frame)
+    ? objectJson({ address: quoted(to), code: quoted(output), ...gas })
+    : objectJson({ ...gas, output: quoted(output) })
+}
+
+/** In the order in which the frames began, each with its place in the tree. */
+function* flatJson(
+  root: CallFrame,
+  { convertParityErrors }: FlatCallTracerConfig,
+  place: Readonly<Record<string, string>>,
+): Iterable<string> {
+  const waiting: { readonly frame: CallFrame; readonly at: readonly number[] }[] = [{ frame: root, at: [] }]
+  let separator = '['
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const { frame, at } = next
+    const error = frame.error === undefined || !convertParityErrors ? frame.error : parityError(frame.error)
+    yield separator +
+      objectJson({
+        action: actionJson(frame),
+        ...place,
+        error: quoted(error),
+        result: resultJson(frame),
+        subtraces: String(frame.calls.length),
+        traceAddress: `[${at.join(',')}]`,
+        type: `"${kindOf(frame)}"`,
+      })
+    separator = ','
+    for (let i = frame.calls.length - 1; i >= 0; i--)
+      waiting.push({ frame: frame.calls[i] as CallFrame, at: [...at, i] })
+  }
+  yield ']'
+}
+
+const placeOf = ({ blockHash, blockNumber, hash, index }: TracedTransaction): Readonly<Record<string, string>> => ({
+  blockHash: JSON.stringify(blockHash),
+  blockNumber: String(blockNumber),
+  transactionHash: JSON.stringify(hash),
+  transactionPosition: String(index),
+})
+
+/** geth's flatCallTracer: the calls as OpenEthereum lists them, without those to precompiles. */
+export const createFlatCallTracer = (config: FlatCallTracerConfig, { held }: TracerParts): Tracer => {
+  let tree: CallTree | undefined
+  let traced: TracedTransaction | undefined
+  const isHidden = (frame: CallFrame): boolean =>
+    !config.includePrecompiles &&
+    (frame.type === 'CALL' || frame.type === 'STATICCALL') &&
+    frame.to !== undefined &&
+    traced?.precompiles.has(frame.to) === true
+  return {
+    begin(transaction) {
+      traced = transaction
+      tree = new CallTree({ held, onlyTop: false, withLogs: false }, transaction.gasLimit)
+    },
+    enter: frame => tree?.enter(frame),
+    exit(end) {
+      const frame = tree?.exit(end)
+      if (frame !== undefined && end.depth > 0 && isHidden(frame)) tree?.dropLast()
+    },
+    end: end => tree?.end(end),
+    result() {
+      assert(tree?.root !== undefined && traced !== undefined, 'a transaction has a message')
+      return flatJson(tree.root, config, placeOf(traced))
+    },
+  }
+}

@@ -1,0 +1,27 @@
+import { asBuffer } from '../../util/bytes.ts'
+import type { TracerParts } from './parts.ts'
+import type { FrameType, TracedTransaction, Tracer } from './tracer.ts'
+
+const CALLS: ReadonlySet<FrameType> = new Set(['CALL', 'CALLCODE', 'DELEGATECALL', 'STATICCALL'])
+const ENTRY_BYTES = 100
+
+/** geth's 4byteTracer: selectors with the size of their arguments, and how often each was called. Precompiles have none. */
+export const createFourByteTracer = ({ held }: TracerParts): Tracer => {
+  const counts = new Map<string, number>()
+  let traced: TracedTransaction | undefined
+  return {
+    begin(transaction) {
+      traced = transaction
+    },
+    enter({ type, to, input }) {
+      if (input.byteLength < 4 || !CALLS.has(type) || traced?.precompiles.has(to)) return
+      const key = `0x${asBuffer(input).hexSlice(0, 4)}-${input.byteLength - 4}`
+      const count = counts.get(key)
+      if (count === undefined) held.add(ENTRY_BYTES)
+      counts.set(key, (count ?? 0) + 1)
+    },
+    *result() {
+      yield JSON.stringify(Object.fromEntries([...counts].sort(([a], [b]) => (a < b ? -1 : 1))))
+    },
+  }
+}

@@ -1,0 +1,31 @@
+import { CodedError } from '../../util/errors.ts'
+import type { TraceError } from './config.ts'
+
+/** Where a tracer writes what it need not keep. */
+export interface TraceOutput {
+  write(text: string): void
+  /** Opens an object or array that `closer` would end; nothing is written before something inside it is. */
+  nest(opener: string, closer: string): void
+  /** Ends the innermost one, with another text than the closer where one is given. */
+  close(text?: string): void
+}
+
+/** Counts what tracers keep until their end. Throws TRACE_TOO_LARGE. */
+export interface Held {
+  add(bytes: number): void
+}
+
+export interface TracerParts {
+  readonly output: TraceOutput
+  readonly held: Held
+}
+
+export const createHeld = (limitBytes: number): Held => {
+  let total = 0
+  return {
+    add(bytes) {
+      total += bytes
+      if (total > limitBytes) throw new CodedError<TraceError>({ code: 'TRACE_TOO_LARGE', limitBytes })
+    },
+  }
+}

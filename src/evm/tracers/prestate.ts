@@ -1,0 +1,187 @@
+import type { Journal } from '../../state/journal.ts'
+import { assert } from '../../util/assert.ts'
+import { bytesEqual, EMPTY_BYTES, type Hex, toWord, ZERO_HASH } from '../../util/bytes.ts'
+import { delegationTarget } from '../authorizations.ts'
+import type { PrestateConfig } from './config.ts'
+import { dataJson, objectJson, quantityJson } from './json.ts'
+import type { Held, TracerParts } from './parts.ts'
+import type { FrameStart, Step, TracedTransaction, Tracer } from './tracer.ts'
+
+const SLOAD = 0x54
+const SSTORE = 0x55
+/** BALANCE, EXTCODESIZE, EXTCODECOPY, EXTCODEHASH, SELFDESTRUCT: the account is on top of the stack. */
+const NAMES_ACCOUNT: ReadonlySet<number> = new Set([0x31, 0x3b, 0x3c, 0x3f, 0xff])
+const CALLS: ReadonlySet<number> = new Set([0xf1, 0xf2, 0xf4, 0xfa])
+const ACCOUNT_BYTES = 400
+const SLOT_BYTES = 250
+
+/** An account as it was when the transaction first touched it. */
+interface Before {
+  readonly balance: bigint
+  readonly nonce: number
+  readonly code: Uint8Array
+  readonly existed: boolean
+  readonly storage: Map<Hex, Hex>
+}
+
+/** Whatever the transaction looked at, with the values from before. */
+class Touched {
+  readonly accounts = new Map<Hex, Before>()
+  readonly #state: Journal
+  readonly #config: PrestateConfig
+  readonly #held: Held
+
+  constructor(state: Journal, config: PrestateConfig, held: Held) {
+    this.#state = state
+    this.#config = config
+    this.#held = held
+  }
+
+  account(address: Hex): Before {
+    const found = this.accounts.get(address)
+    if (found !== undefined) return found
+    const state = this.#state
+    const code = this.#config.disableCode ? EMPTY_BYTES : state.code(address)
+    this.#held.add(ACCOUNT_BYTES + code.byteLength)
+    const before: Before = {
+      balance: state.balance(address),
+      nonce: state.nonce(address),
+      code,
+      existed: state.exists(address) && !state.isEmpty(address),
+      storage: new Map(),
+    }
+    this.accounts.set(address, before)
+    return before
+  }
+
+  /** With the account it delegates to (EIP-7702). */
+  called(address: Hex): void {
+    this.account(address)
+    const target = delegationTarget(this.#state.code(address))
+    if (target !== undefined) this.account(target)
+  }
+
+  slot(address: Hex, slot: Hex): void {
+    const { storage } = this.account(address)
+    if (this.#config.disableStorage || storage.has(slot)) return
+    this.#held.add(SLOT_BYTES)
+    storage.set(slot, this.#state.storage(address, slot))
+  }
+}
+
+const topAddress = ({ stack, stackSize }: Step, below: number): Hex =>
+  `0x${toWord(stack[stackSize - below] as bigint).slice(26)}`
+
+const watchStep = (touched: Touched, step: Step): void => {
+  const { op, stack, stackSize, address, error } = step
+  if (error !== undefined) return
+  if (op === SLOAD || op === SSTORE) touched.slot(address, toWord(stack[stackSize - 1] as bigint))
+  else if (NAMES_ACCOUNT.has(op)) touched.account(topAddress(step, 1))
+  else if (CALLS.has(op)) touched.called(topAddress(step, 2))
+}
+
+const watchTransaction = (touched: Touched, { from, to, coinbase, authorities }: TracedTransaction): void => {
+  touched.account(from)
+  touched.called(to)
+  touched.account(coinbase)
+  for (const authority of authorities) touched.account(authority)
+}
+
+interface Shown {
+  readonly balance?: bigint
+  readonly nonce?: number
+  readonly code?: Uint8Array
+  readonly storage?: ReadonlyMap<Hex, Hex>
+}
+
+/** Nothing is said of what is nothing: nonce 0, no code, no slots. */
+const accountJson = ({ balance, code, nonce = 0, storage }: Shown): string => {
+  const slots =
+    storage && [...storage].sort(([a], [b]) => (a < b ? -1 : 1)).map(([slot, word]) => `"${slot}":"${word}"`)
+  return objectJson({
+    balance: balance === undefined ? undefined : quantityJson(balance),
+    code: code === undefined || code.byteLength === 0 ? undefined : dataJson(code),
+    nonce: nonce === 0 ? undefined : String(nonce),
+    storage: slots === undefined || slots.length === 0 ? undefined : `{${slots.join(',')}}`,
+  })
+}
+
+function* accountsJson(accounts: Iterable<readonly [Hex, Shown]>): Iterable<string> {
+  let separator = ''
+  yield '{'
+  for (const [address, account] of accounts) {
+    yield `${separator}"${address}":${accountJson(account)}`
+    separator = ','
+  }
+  yield '}'
+}
+
+/** What of one account changed: old values of changed slots, new values; undefined when nothing did. */
+const differenceOf = (state: Journal, address: Hex, before: Before, config: PrestateConfig) => {
+  const { balance, nonce, code } = before
+  const next = { balance: state.balance(address), nonce: state.nonce(address) }
+  const nextCode = config.disableCode ? EMPTY_BYTES : state.code(address)
+  const changed = [...before.storage].filter(([slot, word]) => state.storage(address, slot) !== word)
+  const after: Shown = {
+    ...(next.balance !== balance && { balance: next.balance }),
+    ...(next.nonce !== nonce && { nonce: next.nonce }),
+    ...(!bytesEqual(nextCode, code) && { code: nextCode }),
+    ...(changed.length > 0 && {
+      storage: new Map(
+        changed.map(([slot]) => [slot, state.storage(address, slot)] as const).filter(([, word]) => word !== ZERO_HASH),
+      ),
+    }),
+  }
+  if (Object.keys(after).length === 0) return undefined
+  return { after, before: { ...before, storage: new Map(changed.filter(([, word]) => word !== ZERO_HASH)) } }
+}
+
+/** geth's diffMode: accounts that changed, as they were and only what is new of them. A destroyed one has no after. */
+const differences = (touched: Touched, state: Journal, config: PrestateConfig) => {
+  const pre: [Hex, Shown][] = []
+  const post: [Hex, Shown][] = []
+  for (const [address, before] of touched.accounts) {
+    if (before.existed && !state.exists(address)) {
+      pre.push([address, before])
+      continue
+    }
+    if (!state.exists(address)) continue
+    const difference = differenceOf(state, address, before, config)
+    if (difference === undefined) continue
+    post.push([address, difference.after])
+    if (before.existed || config.includeEmpty) pre.push([address, difference.before])
+  }
+  return { pre, post }
+}
+
+/** geth's prestateTracer: the accounts and slots a transaction touched, as they were before it; in diffMode what it changed. */
+export const createPrestateTracer = (config: PrestateConfig, { held }: TracerParts): Tracer => {
+  let state: Journal | undefined
+  let touched: Touched | undefined
+  return {
+    begin(transaction, journal) {
+      state = journal
+      touched = new Touched(journal, config, held)
+      watchTransaction(touched, transaction)
+    },
+    enter({ type, to, depth }: FrameStart) {
+      if (depth > 0 && (type === 'CREATE' || type === 'CREATE2')) touched?.account(to)
+    },
+    step(step) {
+      if (touched !== undefined) watchStep(touched, step)
+    },
+    *result() {
+      assert(state !== undefined && touched !== undefined, 'a trace begins before its result')
+      if (!config.diffMode) {
+        yield* accountsJson([...touched.accounts].filter(([, { existed }]) => existed || config.includeEmpty))
+        return
+      }
+      const { pre, post } = differences(touched, state, config)
+      yield '{"post":'
+      yield* accountsJson(post)
+      yield ',"pre":'
+      yield* accountsJson(pre)
+      yield '}'
+    },
+  }
+}

@@ -1,0 +1,109 @@
+import type { Journal } from '../../state/journal.ts'
+import { assert } from '../../util/assert.ts'
+import { asBuffer, type Hex, toWord } from '../../util/bytes.ts'
+import type { StructLogConfig } from './config.ts'
+import { dataJson } from './json.ts'
+import type { TraceOutput, TracerParts } from './parts.ts'
+import type { FrameEnd, Step, Tracer } from './tracer.ts'
+
+const SLOAD = 0x54
+const SSTORE = 0x55
+const WORD_DIGITS = 64
+const ZERO_WORD = `"${toWord(0n)}"`
+
+/** The stack's JSON, most of it from one step to the next the same. */
+const createStackText = () => {
+  const values: bigint[] = []
+  const texts: string[] = []
+  return ({ stack, stackSize }: Step): string => {
+    for (let i = 0; i < stackSize; i++) {
+      const value = stack[i] as bigint
+      if (values[i] === value) continue
+      values[i] = value
+      texts[i] = `"0x${value.toString(16)}"`
+    }
+    texts.length = stackSize
+    values.length = stackSize
+    return texts.join(',')
+  }
+}
+
+/** Memory as words; what is not written yet is zero. */
+const memoryText = ({ memory, memorySize }: Step): string => {
+  const hex = asBuffer(memory).hexSlice(0, Math.min(memorySize, memory.byteLength))
+  const words: string[] = []
+  for (let at = 0; at < memorySize * 2; at += WORD_DIGITS)
+    words.push(at < hex.length ? `"0x${hex.slice(at, at + WORD_DIGITS)}"` : ZERO_WORD)
+  return words.join(',')
+}
+
+/** The slots that the code has read or written so far, by contract; shown at every further one. */
+const createSlots = () => {
+  const contracts = new Map<Hex, Map<Hex, Hex>>()
+  return ({ op, address, stack, stackSize }: Step, state: Journal): string => {
+    const slot = toWord(stack[stackSize - 1] as bigint)
+    let slots = contracts.get(address)
+    if (slots === undefined) {
+      slots = new Map()
+      contracts.set(address, slots)
+    }
+    slots.set(slot, op === SLOAD ? state.storage(address, slot) : toWord(stack[stackSize - 2] as bigint))
+    let text = ''
+    for (const [key, word] of slots) text += `${text === '' ? '' : ','}"${key}":"${word}"`
+    return text
+  }
+}
+
+const touchesStorage = ({ op, stackSize }: Step): boolean =>
+  (op === SLOAD && stackSize >= 1) || (op === SSTORE && stackSize >= 2)
+
+const createLine = (config: StructLogConfig) => {
+  const stackText = createStackText()
+  const slotsText = createSlots()
+  return (step: Step, state: Journal): string => {
+    const { pc, name, gas, cost, depth, error, returnData, refund } = step
+    let line = `{"pc":${pc},"op":"${name}","gas":${gas},"gasCost":${cost},"depth":${depth}`
+    if (error !== undefined) line += `,"error":${JSON.stringify(error)}`
+    if (!config.disableStack) line += `,"stack":[${stackText(step)}]`
+    if (config.enableReturnData && returnData.byteLength > 0) line += `,"returnData":${dataJson(returnData)}`
+    if (config.enableMemory && step.memorySize > 0) line += `,"memory":[${memoryText(step)}]`
+    if (!config.disableStorage && touchesStorage(step)) line += `,"storage":{${slotsText(step, state)}}`
+    return refund === 0n ? `${line}}` : `${line},"refund":${refund}}`
+  }
+}
+
+/** One entry per opcode, written as the execution goes: nothing is kept, so the totals come last. */
+export const createStructLogger = (config: StructLogConfig, { output }: TracerParts): Tracer => {
+  const line = createLine(config)
+  let state: Journal | undefined
+  let top: FrameEnd | undefined
+  let gasUsed = 0n
+  let steps = 0
+  return {
+    begin(_, journal) {
+      state = journal
+      output.nest('{"structLogs":[', ']}')
+    },
+    step(step) {
+      if (config.limit !== 0 && steps >= config.limit) return
+      assert(state !== undefined, 'a trace begins before its steps')
+      writeItem(output, steps++, line(step, state))
+    },
+    exit(frame) {
+      if (frame.depth === 0) top = frame
+    },
+    end(end) {
+      gasUsed = end.gasUsed
+    },
+    result() {
+      const error = top?.error
+      const shown = top !== undefined && (error === undefined || error === 'execution reverted')
+      const returnValue = shown ? dataJson(top?.output as Uint8Array) : '"0x"'
+      output.close(`],"gas":${gasUsed},"failed":${error !== undefined},"returnValue":${returnValue}}`)
+      return []
+    },
+  }
+}
+
+const writeItem = (output: TraceOutput, index: number, text: string): void =>
+  output.write(index === 0 ? text : `,${text}`)
