@@ -20,8 +20,8 @@ export interface ChainViewOptions {
   readonly store: Store
   readonly blocks: BlockStore
   readonly world: WorldState
-  readonly chain: Chain
-  readonly council: Council
+  readonly chain: Pick<Chain, 'headBlock' | 'onCommitted'>
+  readonly council: Pick<Council, 'committee' | 'validators'>
   readonly pending: Pending
   /** Queries over many blocks, off this thread; answers like `queryLogs`. */
   readonly wideLogs: (query: LogQuery) => Promise<readonly LogEntry[]>

@@ -1,3 +1,5 @@
+import type { BlobParams } from './blobs.ts'
+
 /**
  * Forks of a network: an ordered list of (name, height). `null` means known and not scheduled.
  * EVM forks count main-chain numbers; `nativeHash` counts proof-chain heights (DESIGN 5).
@@ -27,6 +29,15 @@ export interface Fork {
   /** First block (or proof height) under the new rules. */
   readonly height: number | null
 }
+
+/** Figures of blobs in force from a block on. */
+export interface BlobFork extends BlobParams {
+  readonly height: number
+}
+
+/** undefined: no blobs at that block. */
+export const blobParamsAt = (forks: readonly BlobFork[], number: number): BlobParams | undefined =>
+  forks.findLast(({ height }) => number >= height)
 
 export const isActive = (forks: readonly Fork[], name: ForkName, height: number): boolean => {
   const fork = forks.find(f => f.name === name)

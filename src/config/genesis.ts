@@ -1,4 +1,5 @@
 import type { Hex } from '../util/bytes.ts'
+import type { BlobParams } from './blobs.ts'
 import { parseGethGenesis } from './genesis/geth.ts'
 import { GenesisValue } from './genesis/reader.ts'
 import { parseTandemGenesis, TANDEM_FORMAT } from './genesis/tandem.ts'
@@ -64,6 +65,10 @@ export type GenesisStyle =
       readonly terminalTotalDifficulty: bigint | null
       /** Ascending by time. */
       readonly timeForks: readonly TimeFork[]
+      /** Figures of blobs by fork, where the file names them (EIP-7840). */
+      readonly blobSchedule: ReadonlyMap<string, BlobParams>
+      /** Whose logs are deposits (EIP-6110). */
+      readonly depositContract: Hex
       /** The file as read, for the EthereumJS oracle. */
       readonly document: unknown
     }

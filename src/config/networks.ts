@@ -1,4 +1,4 @@
-import type { Fork } from './forks.ts'
+import type { BlobFork, Fork } from './forks.ts'
 
 export type NetworkName = 'mainnet' | 'testnet' | 'devnet'
 export const NAMESPACES = [
@@ -50,6 +50,8 @@ export interface ChainParams {
   readonly chainId: number
   readonly networkId: number
   readonly forks: readonly Fork[]
+  /** Ascending by height; empty: the chain has no blobs (DESIGN 2). */
+  readonly blobForks: readonly BlobFork[]
   readonly blockTimeMs: number
   readonly blockGasLimit: bigint
   /** DESIGN 2: the bound on one transaction's execution, less than or equal to the block's limit. */
@@ -113,6 +115,7 @@ const mainnet: NetworkParams = {
   networkId: 20_250_217,
   symbol: 'TNDM',
   forks: evmForks(1_740_000),
+  blobForks: [],
   blockTimeMs: 1_000,
   blockGasLimit: 999_999_999_999n,
   maxTxExecutionGas: 100_000_000n,

@@ -1,10 +1,11 @@
-import { evmForkAt, isSince } from '../../config/forks.ts'
+import { blobParamsAt, evmForkAt, isActive, isSince } from '../../config/forks.ts'
 import type { NetworkParams } from '../../config/networks.ts'
-import type { BeaconEnv, BlockEnv } from '../../evm/env.ts'
+import type { BeaconEnv, BlobEnv, BlockEnv } from '../../evm/env.ts'
 import { sealBlock } from '../../primitives/block.ts'
 import { requestsHash, withdrawalsRoot } from '../../primitives/ethereum-roots.ts'
 import { EMPTY_LIST_HASH, type Header, ZERO_NONCE } from '../../primitives/header.ts'
 import { nextBaseFee } from '../../rules/base-fee.ts'
+import { blobBaseFee, nextExcessBlobGas } from '../../rules/ethereum/blob-fee.ts'
 import { EMPTY_BYTES, type Hex, toWord, ZERO_HASH } from '../../util/bytes.ts'
 import { extraOf } from '../assembly.ts'
 import type { BlockStore } from '../block-store.ts'
@@ -28,6 +29,7 @@ type SeenHeader = Pick<
   | 'difficulty'
   | 'baseFeePerGas'
   | 'parentBeaconBlockRoot'
+  | 'excessBlobGas'
 >
 
 /** The rules of a recorded chain of Ethereum's kind. Its miner stands for the proposer, and its extra data says nothing. */
@@ -48,6 +50,7 @@ export const ethereumRules = (options: EthereumRulesOptions): ChainRules => {
         difficulty: 0n,
         baseFeePerGas: nextBaseFee(header, params.baseFee),
         parentBeaconBlockRoot: ZERO_HASH,
+        excessBlobGas: excessBlobGasAfter(params, header),
       }),
     assemble(env, parent, _extra, execution, roots) {
       const fork = evmForkAt(params.forks, env.number)
@@ -85,12 +88,28 @@ export const ethereumRules = (options: EthereumRulesOptions): ChainRules => {
   }
 }
 
+/** Excess of blob gas of the block after a header; 0n for the first that counts it. */
+export const excessBlobGasAfter = (params: NetworkParams, parent: Header): bigint => {
+  const number = parent.number + 1
+  const figures = blobParamsAt(params.blobForks, number)
+  return figures === undefined ? 0n : nextExcessBlobGas(parent, figures, isActive(params.forks, 'osaka', number))
+}
+
+const blobEnv = (
+  { blobForks }: Pick<NetworkParams, 'blobForks'>,
+  { number, excessBlobGas = 0n }: SeenHeader,
+): BlobEnv | undefined => {
+  const figures = blobParamsAt(blobForks, number)
+  return figures && { baseFeePerGas: blobBaseFee(excessBlobGas, figures), maxPerBlock: figures.max }
+}
+
 const blockEnv = ({ params, depositContract, blocks }: EthereumRulesOptions, header: SeenHeader): BlockEnv => {
   const { number, timestamp, gasLimit, miner, parentHash } = header
   const fork = evmForkAt(params.forks, number)
   const beacon: BeaconEnv | undefined = isSince(fork, 'cancun')
     ? { parentRoot: header.parentBeaconBlockRoot, depositContract }
     : undefined
+  const blobs = blobEnv(params, header)
   return {
     params,
     number,
@@ -102,6 +121,7 @@ const blockEnv = ({ params, depositContract, blocks }: EthereumRulesOptions, hea
     foundation: miner,
     prevRandao: isSince(fork, 'paris') ? header.mixHash : toWord(header.difficulty),
     ...(beacon && { beacon }),
+    ...(blobs && { blobs }),
     blockHash(wanted) {
       if (wanted === number - 1) return parentHash
       if (wanted < 0 || wanted >= number || wanted < number - 256) return ZERO_HASH

@@ -1,4 +1,5 @@
-import { EMPTY_BYTES, ZERO_ADDRESS, ZERO_HASH } from '../../util/bytes.ts'
+import { EMPTY_BYTES, type Hex, ZERO_ADDRESS, ZERO_HASH } from '../../util/bytes.ts'
+import type { BlobParams } from '../blobs.ts'
 import { EVM_FORKS, type EvmFork, type Fork, isActive } from '../forks.ts'
 import type { Genesis, GenesisHeaderFields, TimeFork } from '../genesis.ts'
 import { LIMITS } from '../limits.ts'
@@ -42,6 +43,9 @@ const BLOCK_FORKS: Readonly<Record<string, EvmFork | null>> = {
   grayGlacierBlock: null,
   mergeNetsplitBlock: 'paris',
 }
+/** Where Ethereum's own deposits are made, which geth assumes for a chain that names no place. */
+const MAINNET_DEPOSITS: Hex = '0x00000000219ab540356cbb839cbe05303d7705fa'
+const MAX_BLOBS = 10_000
 const TIME_FORK = /^(shanghai|cancun|prague|osaka|bpo[1-5])Time$/
 const FORK_LIKE = /(Block|Time)$/
 /** Base fee of the first block under EIP-1559, wei per gas; geth gives it to a block 0 that names none. */
@@ -60,6 +64,8 @@ export const parseGethGenesis = (root: GenesisValue): Genesis => {
       extraData: root.optional('extraData')?.data(LIMITS.genesis.extraDataBytes) ?? EMPTY_BYTES,
       terminalTotalDifficulty: total,
       timeForks,
+      blobSchedule: readBlobSchedule(config),
+      depositContract: config.optional('depositContractAddress')?.address() ?? MAINNET_DEPOSITS,
       document: root.value,
     },
     params,
@@ -120,6 +126,17 @@ const readTimeForks = (config: GenesisValue): readonly TimeFork[] => {
   }
   return forks.sort((a, b) => a.time - b.time)
 }
+
+const readBlobSchedule = (config: GenesisValue): ReadonlyMap<string, BlobParams> =>
+  new Map(
+    (config.optional('blobSchedule')?.entries() ?? []).map(([name, value]) => {
+      value.only(['target', 'max', 'baseFeeUpdateFraction'])
+      const target = value.required('target').integer(0, MAX_BLOBS)
+      const max = value.required('max').integer(Math.max(1, target), MAX_BLOBS)
+      const fraction = value.required('baseFeeUpdateFraction').integer(1)
+      return [name, { target, max, baseFeeUpdateFraction: BigInt(fraction) }]
+    }),
+  )
 
 const height = (value: GenesisValue): number => Number(value.looseAmount(BigInt(Number.MAX_SAFE_INTEGER)))
 

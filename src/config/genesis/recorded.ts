@@ -1,4 +1,5 @@
-import type { Fork } from '../forks.ts'
+import { type BlobParams, ETHEREUM_BLOBS } from '../blobs.ts'
+import type { BlobFork, Fork } from '../forks.ts'
 import type { Genesis, GenesisStyle } from '../genesis.ts'
 import type { NetworkParams } from '../networks.ts'
 
@@ -10,7 +11,7 @@ export interface RecordedHeader {
   readonly gasLimit: bigint
 }
 
-type GethStyle = Extract<GenesisStyle, { readonly format: 'geth' }>
+export type GethStyle = Extract<GenesisStyle, { readonly format: 'geth' }>
 
 /** The first recorded block at or after a time. */
 const heightAt = (headers: readonly RecordedHeader[], time: number): number | null =>
@@ -27,15 +28,28 @@ const mergeHeight = (headers: readonly RecordedHeader[], terminal: bigint | null
   return null
 }
 
+/** Figures that a genesis does not name are Ethereum's own. */
+const blobForksOf = (
+  { timeForks, blobSchedule }: Pick<GethStyle, 'timeForks' | 'blobSchedule'>,
+  headers: readonly RecordedHeader[],
+): readonly BlobFork[] =>
+  timeForks.flatMap(({ name, time }) => {
+    const known: Readonly<Record<string, BlobParams>> = ETHEREUM_BLOBS
+    const figures = blobSchedule.get(name) ?? known[name]
+    const height = heightAt(headers, time)
+    return figures === undefined || height === null ? [] : [{ height, ...figures }]
+  })
+
 /**
  * The rules of a recorded chain, of which `headers` are all headers from genesis on: forks that a genesis gives by difficulty or by
  * time begin at the block where the record reaches them, so that everything that executes goes by height alone.
  */
 export const recordedParams = (
   { params }: Pick<Genesis, 'params'>,
-  { timeForks, terminalTotalDifficulty }: Pick<GethStyle, 'timeForks' | 'terminalTotalDifficulty'>,
+  style: Pick<GethStyle, 'timeForks' | 'terminalTotalDifficulty' | 'blobSchedule'>,
   headers: readonly RecordedHeader[],
 ): NetworkParams => {
+  const { timeForks, terminalTotalDifficulty } = style
   const byTime = new Map(timeForks.map(({ name, time }) => [name, heightAt(headers, time)]))
   const heightOf = ({ name, height }: Fork): number | null => {
     if (name === 'paris') return mergeHeight(headers, terminalTotalDifficulty)
@@ -45,6 +59,7 @@ export const recordedParams = (
   return {
     ...params,
     forks: params.forks.map(fork => ({ name: fork.name, height: heightOf(fork) })),
+    blobForks: blobForksOf(style, headers),
     blockGasLimit,
     maxTxExecutionGas: blockGasLimit,
     baseFee: { ...params.baseFee, gasTarget: blockGasLimit / 2n, maxBlockGasUsed: blockGasLimit },

@@ -1,0 +1,119 @@
+import { evmForkAt } from '../../config/forks.ts'
+import type { NetworkParams } from '../../config/networks.ts'
+import type { BlockEnv } from '../../evm/env.ts'
+import type { BlockExecution, Credit, Executor } from '../../evm/execution.ts'
+import type { Block } from '../../primitives/block.ts'
+import { rewardPayments } from '../../rules/ethereum/block-reward.ts'
+import { packChanges } from '../../state/seal.ts'
+import type { Sealed } from '../../state/sealed.ts'
+import type { WorldState } from '../../state/world-state.ts'
+import type { Store } from '../../storage/store.ts'
+import { assert } from '../../util/assert.ts'
+import type { Hex } from '../../util/bytes.ts'
+import { Mutex } from '../../util/mutex.ts'
+import { type BlockStore, putBlock } from '../block-store.ts'
+import type { ChainRules } from '../chain-rules.ts'
+import type { ChainBlock, CommittedEvent } from '../types.ts'
+import { checkFields, fieldsAfter, fieldsBefore } from './recorded-fields.ts'
+
+export interface RecordedChainOptions {
+  readonly params: NetworkParams
+  readonly rules: ChainRules
+  readonly store: Store
+  readonly blocks: BlockStore
+  readonly world: WorldState
+  readonly executor: Executor
+  /** Block 0, written. */
+  readonly genesis: ChainBlock
+}
+
+const WEI_PER_GWEI = 10n ** 9n
+
+/**
+ * A chain with Ethereum's rules whose blocks others made: each is executed and compared with its header, its seal is believed. Takes
+ * the place of `Chain`, which belongs to this network's own consensus, for those who read.
+ */
+export class RecordedChain {
+  readonly #options: RecordedChainOptions
+  readonly #turn = new Mutex()
+  readonly #listeners = new Set<(event: CommittedEvent) => void>()
+  #head: ChainBlock
+
+  constructor(options: RecordedChainOptions) {
+    this.#options = options
+    this.#head = options.genesis
+  }
+
+  get headBlock(): ChainBlock {
+    return this.#head
+  }
+
+  onHead<T>(work: (head: ChainBlock) => Promise<T>): Promise<T> {
+    return this.#turn.run(() => work(this.#head))
+  }
+
+  onCommitted(listener: (event: CommittedEvent) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** Executes and stores the next block. Throws CodedError<BlockMismatch | InvalidTransactionError | SystemCallError>. */
+  add(block: Block): Promise<void> {
+    return this.#turn.run(async () => {
+      const { params, rules, world, executor } = this.#options
+      const parent = this.#head
+      checkFields(block.header, fieldsBefore(block, parent, params))
+      const chainBlock = { ...block, extra: rules.extraOf(block.header) }
+      const journal = world.journal()
+      const execution = await executor.execute(
+        journal,
+        this.#envOf(chainBlock),
+        block.transactions,
+        creditsOf(block, params),
+      )
+      const sealed = await world.seal(journal.changes(), parent.header.stateRoot)
+      checkFields(block.header, fieldsAfter(execution, sealed.root))
+      await this.#write(chainBlock, execution, sealed)
+    })
+  }
+
+  #envOf(block: ChainBlock): BlockEnv {
+    const { rules, world } = this.#options
+    const { number } = this.#head.header
+    return {
+      ...rules.committedEnv(block),
+      async stateRoot(changes): Promise<Hex> {
+        const [root] = await world.preview(number, [packChanges(changes)])
+        assert(root !== undefined, 'a root for each batch')
+        return root
+      },
+    }
+  }
+
+  async #write(block: ChainBlock, { receipts }: BlockExecution, sealed: Sealed): Promise<void> {
+    const { store, blocks, world } = this.#options
+    const { number } = block.header
+    const batch = store.batch()
+    try {
+      putBlock(batch, { block, receipts, certificate: null })
+      await world.write(batch, number, sealed)
+    } catch (error) {
+      await batch.discard()
+      throw error
+    }
+    await batch.write()
+    await world.committed(number, sealed)
+    blocks.remember({ block, receipts })
+    this.#head = block
+    for (const listener of this.#listeners) listener({ block, receipts })
+  }
+}
+
+/** What a block's transactions are followed by: rewards until the merge, withdrawals from Shanghai on. */
+const creditsOf = ({ header, ethereum }: Block, { forks }: NetworkParams): readonly Credit[] => [
+  ...rewardPayments(evmForkAt(forks, header.number), header, ethereum?.uncles ?? []),
+  ...(ethereum?.withdrawals ?? []).map(({ address, amountGwei }) => ({
+    address,
+    amountWei: amountGwei * WEI_PER_GWEI,
+  })),
+]

@@ -1,0 +1,71 @@
+import { GAS_PER_BLOB } from '../../config/blobs.ts'
+import { evmForkAt, isSince } from '../../config/forks.ts'
+import type { NetworkParams } from '../../config/networks.ts'
+import type { BlockExecution } from '../../evm/execution.ts'
+import type { Block } from '../../primitives/block.ts'
+import { requestsHash, unclesHash, withdrawalsRoot } from '../../primitives/ethereum-roots.ts'
+import type { Header } from '../../primitives/header.ts'
+import { receiptsRoot, transactionsRoot } from '../../primitives/roots.ts'
+import type { Transaction } from '../../primitives/transaction.ts'
+import { nextBaseFee } from '../../rules/base-fee.ts'
+import { bytesToHex, type Hex, ZERO_HASH } from '../../util/bytes.ts'
+import { CodedError } from '../../util/errors.ts'
+import { excessBlobGasAfter } from './rules.ts'
+
+/** A recorded header says something else than what this node comes to. Values as text, `none` for a member that is not there. */
+export interface BlockMismatch {
+  readonly code: 'BLOCK_MISMATCH'
+  readonly number: number
+  readonly field: string
+  readonly recorded: string
+  readonly computed: string
+}
+
+/** Members of a header by name; undefined: the header must not have it. */
+type Fields = { readonly [Name in keyof Header]?: Header[Name] | undefined }
+
+/** What follows from the parent and the body alone. */
+export const fieldsBefore = (block: Block, parent: Pick<Block, 'header' | 'hash'>, params: NetworkParams): Fields => {
+  const { header, ethereum } = block
+  const number = parent.header.number + 1
+  const fork = evmForkAt(params.forks, number)
+  const hasBlobs = isSince(fork, 'cancun')
+  return {
+    number,
+    parentHash: parent.hash,
+    transactionsRoot: transactionsRoot(block.transactions),
+    sha3Uncles: unclesHash(ethereum?.uncles ?? []),
+    baseFeePerGas: isSince(fork, 'london') ? nextBaseFee(parent.header, params.baseFee) : undefined,
+    withdrawalsRoot: isSince(fork, 'shanghai') ? withdrawalsRoot(ethereum?.withdrawals ?? []) : undefined,
+    blobGasUsed: hasBlobs ? blobGasOf(block.transactions) : undefined,
+    excessBlobGas: hasBlobs ? excessBlobGasAfter(params, parent.header) : undefined,
+    // Nothing here says what it is, only whether it is there.
+    parentBeaconBlockRoot: hasBlobs ? (header.parentBeaconBlockRoot ?? ZERO_HASH) : undefined,
+  }
+}
+
+/** What follows from the execution. */
+export const fieldsAfter = (execution: BlockExecution, stateRoot: Hex): Fields => ({
+  gasUsed: execution.gasUsed,
+  logsBloom: execution.logsBloom,
+  receiptsRoot: receiptsRoot(execution.receipts),
+  requestsHash: execution.requests && requestsHash(execution.requests),
+  stateRoot,
+})
+
+const blobGasOf = (transactions: readonly Pick<Transaction, 'blobVersionedHashes'>[]): bigint =>
+  transactions.reduce((sum, tx) => sum + GAS_PER_BLOB * BigInt(tx.blobVersionedHashes?.length ?? 0), 0n)
+
+/** Throws CodedError<BlockMismatch> for the first member that differs. */
+export const checkFields = (header: Header, fields: Fields): void => {
+  for (const [field, value] of Object.entries(fields)) {
+    const [recorded, computed] = [textOf(header[field as keyof Header]), textOf(value)]
+    if (recorded !== computed)
+      throw new CodedError<BlockMismatch>({ code: 'BLOCK_MISMATCH', number: header.number, field, recorded, computed })
+  }
+}
+
+const textOf = (value: Fields[keyof Fields]): string => {
+  if (value === undefined) return 'none'
+  return value instanceof Uint8Array ? bytesToHex(value) : String(value)
+}

@@ -1,0 +1,120 @@
+import { BlockStore } from '../chain/block-store.ts'
+import type { ChainRules } from '../chain/chain-rules.ts'
+import { RecordedChain } from '../chain/ethereum/recorded-chain.ts'
+import { ethereumRules } from '../chain/ethereum/rules.ts'
+import { writeGenesis } from '../chain/write-genesis.ts'
+import { type GethStyle, type RecordedHeader, recordedParams } from '../config/genesis/recorded.ts'
+import type { Genesis } from '../config/genesis.ts'
+import { LIMITS } from '../config/limits.ts'
+import type { NetworkParams } from '../config/networks.ts'
+import { SenderRecovery } from '../crypto/recovery.ts'
+import type { Executor } from '../evm/execution.ts'
+import type { Block } from '../primitives/block.ts'
+import { type DecodedEthereumBlock, decodeEthereumChain } from '../primitives/ethereum-chain.ts'
+import { withSender } from '../primitives/transaction.ts'
+import { WorldState } from '../state/world-state.ts'
+import type { Store } from '../storage/store.ts'
+import { assert } from '../util/assert.ts'
+import { CodedError } from '../util/errors.ts'
+import type { Logger } from '../util/logger.ts'
+import { openParts } from './open-chain.ts'
+
+export interface OpenRecordedOptions {
+  readonly genesis: Genesis
+  /** RLP of the blocks from 1 on, one after the other. */
+  readonly bytes: Uint8Array
+  /** An empty folder. */
+  readonly storePath: string
+  readonly executor: Executor
+  readonly logger: Logger
+  readonly onFailure: (error: Error) => void
+}
+
+export interface OpenedRecord {
+  readonly params: NetworkParams
+  readonly rules: ChainRules
+  readonly store: Store
+  readonly blocks: BlockStore
+  readonly world: WorldState
+  readonly chain: RecordedChain
+}
+
+/** What a recorded chain must be: a genesis of geth's form, a chain that is not too long. */
+export type RecordedError =
+  | { readonly code: 'RECORD_NEEDS_GETH_GENESIS' }
+  | { readonly code: 'RECORD_TOO_LARGE'; readonly bytes: number; readonly limit: number }
+
+/**
+ * A recorded chain in an empty store, executed from its genesis on. Throws CodedError: RecordedError, BLOCK_MALFORMED, and what
+ * `RecordedChain.add` throws for the first block that is not what its header says.
+ */
+export const openRecorded = async (options: OpenRecordedOptions): Promise<OpenedRecord> => {
+  const { genesis, bytes, storePath, executor, logger, onFailure } = options
+  const style = gethStyle(genesis)
+  const limit = LIMITS.fixture.chainBytes
+  if (bytes.byteLength > limit) throw refusal({ code: 'RECORD_TOO_LARGE', bytes: bytes.byteLength, limit })
+  const recorded = decodeEthereumChain(bytes, genesis.header)
+  const headers: readonly RecordedHeader[] = [genesis.header, ...recorded.map(({ header }) => header)]
+  const params = recordedParams(genesis, style, headers)
+  const { store, trie } = await openParts(storePath, onFailure)
+  try {
+    const world = await WorldState.open({ store, trie, logger, head: undefined, stateHistory: 'archive' })
+    const { blocks, rules } = rulesOver(store, params, style)
+    const chain = new RecordedChain({
+      params,
+      rules,
+      store,
+      blocks,
+      world,
+      executor,
+      genesis: await writeGenesis({ store, world, genesis: { ...genesis, params }, extraOf: rules.extraOf }),
+    })
+    await addAll(chain, recorded, logger)
+    return { params, rules, store, blocks, world, chain }
+  } catch (error) {
+    await trie.close()
+    await store.close()
+    throw error
+  }
+}
+
+const refusal = (detail: RecordedError) => new CodedError<RecordedError>(detail)
+
+const gethStyle = ({ style }: Genesis): GethStyle => {
+  if (style.format !== 'geth') throw refusal({ code: 'RECORD_NEEDS_GETH_GENESIS' })
+  return style
+}
+
+/** The store of blocks reads by the rules, which look up block hashes in it. */
+const rulesOver = (store: Store, params: NetworkParams, { depositContract }: GethStyle) => {
+  const blocks: BlockStore = new BlockStore(store, {
+    extraOf: header => rules.extraOf(header),
+  })
+  const rules = ethereumRules({ params, depositContract, blocks })
+  return { blocks, rules }
+}
+
+const addAll = async (
+  chain: RecordedChain,
+  recorded: readonly DecodedEthereumBlock[],
+  logger: Logger,
+): Promise<void> => {
+  const recovery = new SenderRecovery({ logger })
+  try {
+    for (const block of recorded) await chain.add(await withSenders(recovery, block))
+  } finally {
+    await recovery.close()
+  }
+  logger.info({ blocks: recorded.length, head: chain.headBlock.hash }, 'recorded chain executed')
+}
+
+const withSenders = async (recovery: SenderRecovery, block: DecodedEthereumBlock): Promise<Block> => {
+  const senders = await recovery.recoverMany(block.transactions.map(({ raw }) => raw))
+  const transactions = block.transactions.map((transaction, index) => {
+    const sender = senders[index]
+    if (sender instanceof Error) throw sender
+    assert(sender !== undefined, 'a sender for each transaction')
+    return withSender(transaction, sender)
+  })
+  return { ...block, transactions }
+}
