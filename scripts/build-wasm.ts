@@ -11,6 +11,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 /** Entry files; the output stands beside its entry with the ending `.wasm`. */
 export const MODULES: readonly string[] = [
   'src/crypto/assembly/blake2.ts',
+  'src/crypto/assembly/bn254.ts',
   'src/crypto/assembly/hash.ts',
   'src/crypto/assembly/modexp.ts',
   'src/state/trie/assembly/trie.ts',

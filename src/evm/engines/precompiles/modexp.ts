@@ -1,8 +1,8 @@
 import type { Common } from '@ethereumjs/common'
 import { powerMod } from '../../../crypto/modexp.ts'
-import { bytesToBigint, EMPTY_BYTES, hexToBytes } from '../../../util/bytes.ts'
+import { bytesToBigint, hexToBytes } from '../../../util/bytes.ts'
 import type { Work } from '../../../util/work.ts'
-import { outOfGas, type Precompile, pacedResult } from './precompile.ts'
+import { inputSlice, outOfGas, type Precompile, pacedResult } from './precompile.ts'
 
 /*
  * EIP-198, priced by EIP-2565 from Berlin on and by EIP-7883 from Osaka on. EthereumJS' loop shifts the whole exponent for every
@@ -22,19 +22,10 @@ interface Lengths {
   readonly modulus: bigint
 }
 
-/** Bytes from..from + size of the input, which goes on in zeros. */
-const slice = (data: Uint8Array, from: bigint, size: bigint): Uint8Array => {
-  const given = from >= data.byteLength ? EMPTY_BYTES : data.subarray(Number(from), Number(from + size))
-  if (given.byteLength === Number(size)) return given
-  const padded = new Uint8Array(Number(size))
-  padded.set(given)
-  return padded
-}
-
 const readLengths = (data: Uint8Array): Lengths => ({
-  base: bytesToBigint(slice(data, 0n, WORD_BYTES)),
-  exponent: bytesToBigint(slice(data, 32n, WORD_BYTES)),
-  modulus: bytesToBigint(slice(data, 64n, WORD_BYTES)),
+  base: bytesToBigint(inputSlice(data, 0n, WORD_BYTES)),
+  exponent: bytesToBigint(inputSlice(data, 32n, WORD_BYTES)),
+  modulus: bytesToBigint(inputSlice(data, 64n, WORD_BYTES)),
 })
 
 const longest = ({ base, modulus }: Lengths): bigint => (base > modulus ? base : modulus)
@@ -42,7 +33,7 @@ const longest = ({ base, modulus }: Lengths): bigint => (base > modulus ? base :
 /** How many squarings the exponent takes, as its first word and its length show; at least 1. */
 const iterations = (data: Uint8Array, { base, exponent }: Lengths, perByte: bigint): bigint => {
   const head = exponent < WORD_BYTES ? exponent : WORD_BYTES
-  const first = bytesToBigint(slice(data, HEADER_BYTES + base, head))
+  const first = bytesToBigint(inputSlice(data, HEADER_BYTES + base, head))
   const bits = first === 0n ? 0n : BigInt(first.toString(2).length - 1)
   const count = (exponent - head) * perByte + bits
   return count > 0n ? count : 1n
@@ -72,11 +63,11 @@ const priceOf = (data: Uint8Array, lengths: Lengths, common: Common): bigint => 
 
 function* compute(data: Uint8Array, { base, exponent, modulus }: Lengths): Work<Uint8Array> {
   const exponentAt = HEADER_BYTES + base
-  const divisor = bytesToBigint(slice(data, exponentAt + exponent, modulus))
+  const divisor = bytesToBigint(inputSlice(data, exponentAt + exponent, modulus))
   const size = Number(modulus)
   if (divisor === 0n) return new Uint8Array(size)
-  const factor = bytesToBigint(slice(data, HEADER_BYTES, base))
-  const power = yield* powerMod(factor, slice(data, exponentAt, exponent), divisor)
+  const factor = bytesToBigint(inputSlice(data, HEADER_BYTES, base))
+  const power = yield* powerMod(factor, inputSlice(data, exponentAt, exponent), divisor)
   return hexToBytes(`0x${power.toString(16).padStart(size * 2, '0')}`)
 }
 

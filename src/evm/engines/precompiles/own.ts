@@ -2,6 +2,7 @@ import type { Common } from '@ethereumjs/common'
 import type { CustomPrecompile } from '@ethereumjs/evm'
 import { Address } from '@ethereumjs/util'
 import { blake2f } from './blake2.ts'
+import { addPoints, multiplyPoint, pairing } from './bn254.ts'
 import { modexp } from './modexp.ts'
 import type { Precompile } from './precompile.ts'
 
@@ -18,6 +19,9 @@ const addressOf = (number: number): Address => {
 
 const OWN: readonly (readonly [number, Precompile, (common: Common) => boolean])[] = [
   [0x05, modexp, common => common.gteHardfork('byzantium')],
+  [0x06, addPoints, common => common.gteHardfork('byzantium')],
+  [0x07, multiplyPoint, common => common.gteHardfork('byzantium')],
+  [0x08, pairing, common => common.gteHardfork('byzantium')],
   [0x09, blake2f, common => common.gteHardfork('istanbul')],
 ]
 

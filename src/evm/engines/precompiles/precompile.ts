@@ -19,6 +19,15 @@ export const failed = (gasLimit: bigint, error: EVMError['error']): ExecResult =
 
 export const outOfGas = (gasLimit: bigint): ExecResult => failed(gasLimit, EVMError.errorMessages.OUT_OF_GAS)
 
+/** Bytes from..from + size of the input, which goes on in zeros. */
+export const inputSlice = (data: Uint8Array, from: bigint, size: bigint): Uint8Array => {
+  const given = from >= data.byteLength ? EMPTY_BYTES : data.subarray(Number(from), Number(from + size))
+  if (given.byteLength === Number(size)) return given
+  const padded = new Uint8Array(Number(size))
+  padded.set(given)
+  return padded
+}
+
 /** Does a precompile's work between the turns of the event loop; no promise where it is done within its slice. */
 export const pacedWork = <Result>(input: PrecompileInput, work: Work<Result>): Result | Promise<Result> => {
   const { clock } = input._EVM as unknown as Paced

@@ -1,0 +1,59 @@
+import { EVMError, type ExecResult } from '@ethereumjs/evm'
+import {
+  ADD_BYTES,
+  type Bn254Error,
+  bn254Add,
+  bn254Multiply,
+  bn254Pairing,
+  MULTIPLY_BYTES,
+  PAIR_BYTES,
+} from '../../../crypto/bn254.ts'
+import { isCoded } from '../../../util/errors.ts'
+import type { Work } from '../../../util/work.ts'
+import { failed, inputSlice, outOfGas, type Precompile, pacedWork } from './precompile.ts'
+
+/* EIP-196 and EIP-197, priced by EIP-1108. */
+
+const REASONS: Readonly<Record<Bn254Error['code'], EVMError['error']>> = {
+  NOT_A_POINT: EVMError.errorMessages.REVERT,
+  NOT_IN_FIELD: EVMError.errorMessages.BN254_FP_NOT_IN_FIELD,
+}
+
+const badInput = (gasLimit: bigint, error: unknown): ExecResult => {
+  if (!isCoded(error) || !(error.code in REASONS)) throw error
+  return failed(gasLimit, REASONS[error.code as Bn254Error['code']])
+}
+
+/** A point from the first bytes of the input, which goes on in zeros. */
+const pointPrecompile =
+  (price: string, size: number, compute: (bytes: Uint8Array) => Uint8Array): Precompile =>
+  ({ data, gasLimit, common }) => {
+    const gas = common.param(price)
+    if (gas > gasLimit) return outOfGas(gasLimit)
+    try {
+      return { returnValue: compute(inputSlice(data, 0n, BigInt(size))), executionGasUsed: gas }
+    } catch (error) {
+      return badInput(gasLimit, error)
+    }
+  }
+
+export const addPoints = pointPrecompile('bn254AddGas', ADD_BYTES, bn254Add)
+export const multiplyPoint = pointPrecompile('bn254MulGas', MULTIPLY_BYTES, bn254Multiply)
+
+function* pair(data: Uint8Array, gas: bigint, gasLimit: bigint): Work<ExecResult> {
+  try {
+    const returnValue = new Uint8Array(32)
+    returnValue[31] = (yield* bn254Pairing(data)) ? 1 : 0
+    return { returnValue, executionGasUsed: gas }
+  } catch (error) {
+    return badInput(gasLimit, error)
+  }
+}
+
+export const pairing: Precompile = input => {
+  const { data, gasLimit, common } = input
+  if (data.byteLength % PAIR_BYTES !== 0) return failed(gasLimit, EVMError.errorMessages.INVALID_INPUT_LENGTH)
+  const pairs = BigInt(data.byteLength / PAIR_BYTES)
+  const gas = common.param('bn254PairingGas') + pairs * common.param('bn254PairingWordGas')
+  return gas > gasLimit ? outOfGas(gasLimit) : pacedWork(input, pair(data, gas, gasLimit))
+}
