@@ -1,6 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { rmSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { addressOf } from '../crypto/signature.ts'
 import { devnetGenesis } from '../node/devnet-genesis.ts'
 import type { RunningNode } from '../node/options.ts'
@@ -9,9 +8,7 @@ import { type Hex, hexToBytes } from '../util/bytes.ts'
 import { accountsOf, type DevAccount, TEST_MNEMONIC } from './accounts.ts'
 import type { DevnetFlags } from './devnet.ts'
 import { namespacesOf, runNode } from './run-node.ts'
-
-/** A store that was cut short may still make a file while its folder goes. */
-const REMOVE = { recursive: true, force: true, maxRetries: 5, retryDelay: 20 }
+import { makeTempFolder, REMOVE, removeDeadFolders } from './temp-folder.ts'
 
 /** Starts a development chain; a temporary folder goes with it. */
 export const runDevnet = async (flags: DevnetFlags): Promise<void> => {
@@ -24,7 +21,7 @@ export const runDevnet = async (flags: DevnetFlags): Promise<void> => {
     ...(flags.chainId !== undefined && { chainId: flags.chainId }),
   })
   const temporary = flags.datadir === undefined
-  const dataDir = temporary ? mkdtempSync(join(tmpdir(), 'tandem-devnet-')) : resolve(flags.datadir)
+  const dataDir = temporary ? makeTempFolder() : resolve(flags.datadir)
   const { chainId } = genesis.params
   await runNode({
     flags,
@@ -43,6 +40,8 @@ export const runDevnet = async (flags: DevnetFlags): Promise<void> => {
       ...namespacesOf(flags.httpApi),
     },
     announce: node => {
+      // Housekeeping for others: what cannot be removed is none of this chain's business.
+      if (temporary) removeDeadFolders().catch(() => undefined)
       if (flags.json) announceJson(node, chainId, accounts)
       else
         announceText(node, chainId, accounts, flags, temporary ? `${dataDir} (temporary, removed at the end)` : dataDir)

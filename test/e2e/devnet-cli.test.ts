@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -235,6 +235,25 @@ describe('a kept folder', () => {
 })
 
 describe('the end', () => {
+  test('the folder of a chain that was killed goes when the next one starts', async () => {
+    const tmp = ownTmp('killed')
+    const killed = await startDevnet([], { TMPDIR: tmp })
+    await killed.kill()
+    const [left = ''] = readdirSync(tmp)
+    expect(left).toMatch(/^tandem-devnet-/)
+    // Young folders are spared: their chain may be about to open its store where its process cannot be seen.
+    utimesSync(join(tmp, left), 1, 1)
+    const next = await startDevnet([], { TMPDIR: tmp })
+    const folders = await eventually(
+      'one folder',
+      async () => readdirSync(tmp),
+      names => names.length === 1,
+    )
+    expect(folders).not.toEqual([left])
+    await next.stop()
+    expect(readdirSync(tmp)).toEqual([])
+  })
+
   test.each(['SIGINT', 'SIGTERM'] as const)(
     '%s with connections open ends within a second and removes the temporary folder',
     async stopSignal => {
