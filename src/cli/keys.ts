@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { decryptKey } from '../crypto/keystore.ts'
 import { hexToBytes } from '../util/bytes.ts'
 import { explainSystem } from './explain.ts'
+import { warn } from './output.ts'
 
 /** The text of a file named by an option; a failure says which option. */
 export const readText = (path: string, option: string): string => {
@@ -12,10 +13,19 @@ export const readText = (path: string, option: string): string => {
   }
 }
 
+/** A text that only its owner, and perhaps a group made for it, should be able to read: others are warned of. */
+const readSecret = (path: string, option: string): string => {
+  const text = readText(path, option)
+  if (process.platform !== 'win32' && (statSync(path).mode & READ_BY_OTHERS) !== 0)
+    warn(`${option}: every user of this machine can read ${path}. Run: chmod o-r ${path}`)
+  return text
+}
+const READ_BY_OTHERS = 0o004
+
 /** Passwords of key files: the lines of --password-file (the last line stands for all further files), or TANDEM_PASSWORD for all. */
 export const readPasswords = (passwordFile: string | undefined): ((index: number) => string | undefined) => {
   if (passwordFile === undefined) return () => process.env['TANDEM_PASSWORD']
-  const lines = readText(passwordFile, '--password-file')
+  const lines = readSecret(passwordFile, '--password-file')
     .replace(/\r?\n$/, '')
     .split(/\r?\n/)
   return index => lines[Math.min(index, lines.length - 1)]
@@ -23,7 +33,7 @@ export const readPasswords = (passwordFile: string | undefined): ((index: number
 
 /** A private key: a keystore (v3) with its password, or 64 hex digits. `option` is named in messages. */
 export const readKey = async (path: string, option: string, password: string | undefined): Promise<Uint8Array> => {
-  const text = readText(path, option).trim()
+  const text = readSecret(path, option).trim()
   if (/^(0x)?[0-9a-f]{64}$/i.test(text)) return hexToBytes(`0x${text.replace(/^0x/, '')}`)
   const keystore = parseKeystore(text, path)
   if (password === undefined) {

@@ -7,6 +7,11 @@ export const fail = (error: unknown): void => {
   process.exitCode = 1
 }
 
+/** Prints what an operator should change although the command goes on. */
+export const warn = (message: string): void => {
+  process.stderr.write(`tandem: warning: ${message}\n`)
+}
+
 const messageOf = (error: unknown): string => {
   if (isCoded(error)) return explain(error.detail)
   if (error instanceof Error) {

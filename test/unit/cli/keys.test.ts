@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, test, vi } from 'vitest'
 import { readKey, readPasswords } from '../../../src/cli/keys.ts'
 import { encryptKey } from '../../../src/crypto/keystore.ts'
 
@@ -35,4 +35,22 @@ test('what is no key says so, and which option named it', async () => {
 test('one password a line; the last line serves all further files', () => {
   const passwords = readPasswords(file('passwords', 'one\r\ntwo\n'))
   expect([0, 1, 2].map(passwords)).toEqual(['one', 'two', 'two'])
+})
+
+test('a key or password that every user can read is warned of, one that a group can is not', async () => {
+  const written = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+  const key = file('open.key', '07'.repeat(32))
+  const password = file('open.password', 'one')
+  for (const path of [key, password]) chmodSync(path, 0o640)
+  await readKey(key, '--unlock', undefined)
+  readPasswords(password)
+  expect(written).not.toHaveBeenCalled()
+  for (const path of [key, password]) chmodSync(path, 0o644)
+  expect(await readKey(key, '--unlock', undefined)).toEqual(KEY)
+  expect(readPasswords(password)(0)).toBe('one')
+  expect(written.mock.calls.map(([text]) => text)).toEqual([
+    `tandem: warning: --unlock: every user of this machine can read ${key}. Run: chmod o-r ${key}\n`,
+    `tandem: warning: --password-file: every user of this machine can read ${password}. Run: chmod o-r ${password}\n`,
+  ])
+  written.mockRestore()
 })
