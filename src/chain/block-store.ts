@@ -1,6 +1,6 @@
 import { LIMITS } from '../config/limits.ts'
 import { type Certificate, decodeCertificate, encodeCertificate } from '../primitives/certificate.ts'
-import { decodeExtraData } from '../primitives/extra-data.ts'
+import { decodeExtraData, type ExtraData } from '../primitives/extra-data.ts'
 import { decodeHeader, encodeHeader, type Header } from '../primitives/header.ts'
 import type { Log } from '../primitives/log.ts'
 import {
@@ -70,11 +70,11 @@ export const loggedBlock = (block: ChainBlock, receipts: readonly Receipt[]): Lo
   logs: receipts.map(receipt => receipt.logs),
 })
 
-export interface BlockStoreOptions extends Partial<Pick<ChainRules, 'extraOf'>> {
+export interface BlockStoreOptions extends Partial<Pick<ChainRules, 'extraOf' | 'pricesOf'>> {
   readonly logCacheBytes?: number
 }
 
-const nativeExtra = (header: Header) => decodeExtraData(header.extraData)
+export const nativeExtra = (header: Header): ExtraData => decodeExtraData(header.extraData)
 
 /**
  * Reads the rows back; what was read lately is kept, bounded by its size. Every answer is final but on a
@@ -83,6 +83,7 @@ const nativeExtra = (header: Header) => decodeExtraData(header.extraData)
 export class BlockStore {
   readonly #store: Store
   readonly #extraOf: ChainRules['extraOf']
+  readonly #pricesOf: ChainRules['pricesOf']
   readonly #blocks = new Lru<number, ChainBlock>({ limit: LIMITS.chain.blockCacheBytes, weigh: weightOfBlock })
   readonly #receipts = new Lru<number, readonly Receipt[]>({
     limit: LIMITS.chain.receiptCacheBytes,
@@ -99,9 +100,10 @@ export class BlockStore {
   /** Moves when blocks were taken back: what was being read before is not kept. */
   #generation = 0
 
-  constructor(store: Store, { extraOf = nativeExtra, logCacheBytes }: BlockStoreOptions = {}) {
+  constructor(store: Store, { extraOf = nativeExtra, pricesOf = nativePrices, logCacheBytes }: BlockStoreOptions = {}) {
     this.#store = store
     this.#extraOf = extraOf
+    this.#pricesOf = pricesOf
     this.#logged = new Lru({ limit: logCacheBytes ?? LIMITS.chain.receiptCacheBytes, weigh: weightOfLogs })
   }
 
@@ -152,7 +154,7 @@ export class BlockStore {
     if (row === undefined || block === undefined) return undefined
     const receipts = deriveReceipts(decodeStoredReceipts(row), {
       transactions: block.transactions,
-      ...pricesOf(block.header),
+      ...this.#pricesOf(block.header),
     })
     if (generation === this.#generation) this.#receipts.set(number, receipts)
     return receipts
@@ -182,7 +184,7 @@ export class BlockStore {
     const stored = new StoredBlock(
       header,
       { body, receipts: new ReceiptsRow(receiptsRow, body.count) },
-      pricesOf(header),
+      this.#pricesOf(header),
     )
     if (generation === this.#generation) this.#stored.set(number, stored)
     return stored
@@ -258,7 +260,7 @@ export class BlockStore {
   }
 }
 
-const pricesOf = (header: Header): ReceiptPrices => ({ baseFeePerGas: header.baseFeePerGas ?? 0n })
+export const nativePrices = (header: Header): ReceiptPrices => ({ baseFeePerGas: header.baseFeePerGas ?? 0n })
 
 const weightOfBlock = (block: ChainBlock): number => 2_048 + block.size + block.transactions.length * 600
 const weightOfLogs = ({ logs }: LoggedBlock): number => {

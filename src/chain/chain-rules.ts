@@ -1,11 +1,14 @@
 import type { BlockEnv } from '../evm/env.ts'
 import type { BlockExecution } from '../evm/execution.ts'
 import { type Block, sealBlock } from '../primitives/block.ts'
-import { decodeExtraData, type ExtraData } from '../primitives/extra-data.ts'
+import type { ExtraData } from '../primitives/extra-data.ts'
 import type { Header } from '../primitives/header.ts'
+import type { ReceiptPrices } from '../primitives/receipt.ts'
 import type { Hex } from '../util/bytes.ts'
 import { headerOf, type Roots } from './assembly.ts'
 import { type BlockEnvSources, childEnv, committedEnv } from './block-env.ts'
+import { nativeExtra, nativePrices } from './block-store.ts'
+
 import type { ChainBlock } from './types.ts'
 
 /**
@@ -15,6 +18,8 @@ import type { ChainBlock } from './types.ts'
 export interface ChainRules {
   /** What a header says of its proposer and of consensus. */
   extraOf(header: Header): ExtraData
+  /** What its receipts depend on. */
+  pricesOf(header: Header): ReceiptPrices
   /** What the transactions of a block on `parent` see. */
   childEnv(parent: ChainBlock, block: { readonly timestamp: number; readonly proposer: Hex }): BlockEnv
   /** What the transactions of a committed block saw. */
@@ -25,7 +30,8 @@ export interface ChainRules {
 
 /** The rules of this node's own chain. */
 export const nativeRules = (sources: BlockEnvSources): ChainRules => ({
-  extraOf: header => decodeExtraData(header.extraData),
+  extraOf: nativeExtra,
+  pricesOf: nativePrices,
   childEnv: (parent, block) => childEnv(sources, parent, block),
   committedEnv: ({ header, extra }) => committedEnv(sources, header, extra.proposer),
   assemble: (env, parent, extra, execution, roots) =>

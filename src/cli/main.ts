@@ -2,6 +2,7 @@ import { Command, Help, type Option } from 'commander'
 import { version } from '../node/version.ts'
 import { addDbCommand } from './db.ts'
 import { addDevnetCommand } from './devnet.ts'
+import { addFixtureCommand } from './fixture.ts'
 import { fail } from './output.ts'
 import { addStartCommand } from './start.ts'
 
@@ -16,6 +17,7 @@ const program = new Command('tandem')
 addDevnetCommand(program)
 addStartCommand(program)
 addDbCommand(program)
+addFixtureCommand(program)
 
 try {
   await program.parseAsync()

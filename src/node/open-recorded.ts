@@ -89,6 +89,7 @@ const gethStyle = ({ style }: Genesis): GethStyle => {
 const rulesOver = (store: Store, params: NetworkParams, { depositContract }: GethStyle) => {
   const blocks: BlockStore = new BlockStore(store, {
     extraOf: header => rules.extraOf(header),
+    pricesOf: header => rules.pricesOf(header),
   })
   const rules = ethereumRules({ params, depositContract, blocks })
   return { blocks, rules }

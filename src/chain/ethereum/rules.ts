@@ -4,6 +4,7 @@ import type { BeaconEnv, BlobEnv, BlockEnv } from '../../evm/env.ts'
 import { sealBlock } from '../../primitives/block.ts'
 import { requestsHash, withdrawalsRoot } from '../../primitives/ethereum-roots.ts'
 import { EMPTY_LIST_HASH, type Header, ZERO_NONCE } from '../../primitives/header.ts'
+import type { ReceiptPrices } from '../../primitives/receipt.ts'
 import { nextBaseFee } from '../../rules/base-fee.ts'
 import { blobBaseFee, nextExcessBlobGas } from '../../rules/ethereum/blob-fee.ts'
 import { EMPTY_BYTES, type Hex, toWord, ZERO_HASH } from '../../util/bytes.ts'
@@ -38,6 +39,7 @@ export const ethereumRules = (options: EthereumRulesOptions): ChainRules => {
   const envOf = (header: SeenHeader): BlockEnv => blockEnv(options, header)
   return {
     extraOf: ({ miner }) => extraOf(miner, null),
+    pricesOf: header => pricesOf(params, header),
     committedEnv: ({ header }) => envOf(header),
     childEnv: ({ header, hash }, { timestamp, proposer }) =>
       envOf({
@@ -93,6 +95,14 @@ export const excessBlobGasAfter = (params: NetworkParams, parent: Header): bigin
   const number = parent.number + 1
   const figures = blobParamsAt(params.blobForks, number)
   return figures === undefined ? 0n : nextExcessBlobGas(parent, figures, isActive(params.forks, 'osaka', number))
+}
+
+const pricesOf = (params: NetworkParams, header: Header): ReceiptPrices => {
+  const blobs = blobEnv(params, header)
+  return {
+    baseFeePerGas: header.baseFeePerGas ?? 0n,
+    ...(blobs && { blobGasPrice: blobs.baseFeePerGas }),
+  }
 }
 
 const blobEnv = (

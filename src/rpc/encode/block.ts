@@ -1,5 +1,6 @@
 import type { ChainBlock } from '../../chain/types.ts'
-import type { Header } from '../../primitives/header.ts'
+import type { Withdrawal } from '../../primitives/ethereum-body.ts'
+import { type Header, headerHash } from '../../primitives/header.ts'
 import type { Transaction } from '../../primitives/transaction.ts'
 import { jsonData, jsonQuantity } from './hex.ts'
 import { transactionJson } from './transaction.ts'
@@ -7,13 +8,17 @@ import { transactionJson } from './transaction.ts'
 /** A committed block, or one that has neither number nor hash yet (SPEC 2.3). */
 export type BlockStage = 'final' | 'pending'
 
+/** Every block of this chain adds 1 (DESIGN 3); a recorded one may have been proof of work. */
+const totalDifficulty = ({ header, ethereum }: ChainBlock): bigint | number =>
+  ethereum?.totalDifficulty ?? header.number + 1
+
 /** The members of SPEC 2.3 but for the transactions and uncles, without braces. */
 export const headerMembers = (block: ChainBlock, stage: BlockStage): string => {
   const { header } = block
   const name =
     stage === 'pending' ? '"number":null,"hash":null' : `"number":${jsonQuantity(header.number)},"hash":"${block.hash}"`
   const baseFee = header.baseFeePerGas === undefined ? '' : `"baseFeePerGas":${jsonQuantity(header.baseFeePerGas)},`
-  return `${name},"parentHash":"${header.parentHash}","proposer":"${block.extra.proposer}","miner":"${header.miner}","nonce":"${header.nonce}","mixHash":"${header.mixHash}","sha3Uncles":"${header.sha3Uncles}","logsBloom":${jsonData(header.logsBloom)},"transactionsRoot":"${header.transactionsRoot}","stateRoot":"${header.stateRoot}","receiptsRoot":"${header.receiptsRoot}","difficulty":${jsonQuantity(header.difficulty)},"totalDifficulty":${jsonQuantity(header.number + 1)},${baseFee}"extraData":${jsonData(header.extraData)},"size":${jsonQuantity(block.size)},"gasLimit":${jsonQuantity(header.gasLimit)},"gasUsed":${jsonQuantity(header.gasUsed)},"timestamp":${jsonQuantity(header.timestamp)}${laterMembers(header)}`
+  return `${name},"parentHash":"${header.parentHash}","proposer":"${block.extra.proposer}","miner":"${header.miner}","nonce":"${header.nonce}","mixHash":"${header.mixHash}","sha3Uncles":"${header.sha3Uncles}","logsBloom":${jsonData(header.logsBloom)},"transactionsRoot":"${header.transactionsRoot}","stateRoot":"${header.stateRoot}","receiptsRoot":"${header.receiptsRoot}","difficulty":${jsonQuantity(header.difficulty)},"totalDifficulty":${jsonQuantity(totalDifficulty(block))},${baseFee}"extraData":${jsonData(header.extraData)},"size":${jsonQuantity(block.size)},"gasLimit":${jsonQuantity(header.gasLimit)},"gasUsed":${jsonQuantity(header.gasUsed)},"timestamp":${jsonQuantity(header.timestamp)}${laterMembers(header)}`
 }
 
 /** Members of forks that only a custom genesis activates. */
@@ -37,9 +42,20 @@ const transactionsJson = (block: ChainBlock, full: boolean, stage: BlockStage): 
   return transactions.map(at).join(',')
 }
 
+const bodyMembers = ({ ethereum }: ChainBlock): string => {
+  if (ethereum === undefined) return '"uncles":[]'
+  const { uncles, withdrawals } = ethereum
+  const hashes = `"uncles":${JSON.stringify(uncles.map(headerHash))}`
+  return withdrawals === undefined ? hashes : `${hashes},"withdrawals":[${withdrawals.map(withdrawalJson).join(',')}]`
+}
+
+/** The amount is in gwei (EIP-4895). */
+const withdrawalJson = ({ index, validatorIndex, address, amountGwei }: Withdrawal): string =>
+  `{"index":${jsonQuantity(index)},"validatorIndex":${jsonQuantity(validatorIndex)},"address":"${address}","amount":${jsonQuantity(amountGwei)}}`
+
 /** The block object of SPEC 2.3; `more` holds further members, each with a comma before it. */
 export const blockJson = (block: ChainBlock, full: boolean, stage: BlockStage = 'final', more = ''): string =>
-  `{${headerMembers(block, stage)},"transactions":[${transactionsJson(block, full, stage)}],"uncles":[]${more}}`
+  `{${headerMembers(block, stage)},"transactions":[${transactionsJson(block, full, stage)}],${bodyMembers(block)}${more}}`
 
 /** The header object of newHeads and eth_getHeaderBy*. */
 export const headerJson = (block: ChainBlock, stage: BlockStage = 'final'): string => `{${headerMembers(block, stage)}}`

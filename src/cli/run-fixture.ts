@@ -1,0 +1,66 @@
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseGenesis } from '../config/genesis.ts'
+import { LIMITS } from '../config/limits.ts'
+import { startFixture } from '../node/fixture.ts'
+import type { RunningNode } from '../node/options.ts'
+import { version } from '../node/version.ts'
+import type { FixtureFlags } from './fixture.ts'
+import { readText } from './keys.ts'
+import { namespacesOf } from './run-node.ts'
+import { runProcess } from './run-process.ts'
+
+/** Executes and serves a recorded chain in a temporary folder. */
+export const runFixture = async (flags: FixtureFlags): Promise<void> => {
+  const genesis = parseGenesis(readText(flags.genesis, '--genesis'))
+  const chain = readChain(flags.chain)
+  const dataDir = mkdtempSync(join(tmpdir(), 'tandem-fixture-'))
+  await runProcess({
+    logLevel: flags.logLevel,
+    json: flags.json,
+    start: deps =>
+      startFixture(
+        {
+          genesis,
+          chain,
+          dataDir,
+          execution: flags.execution,
+          host: flags.host,
+          port: flags.port,
+          allowHosts: flags.allowHosts ?? ['localhost'],
+          ...(flags.cors && { cors: flags.cors }),
+          ...namespacesOf(flags.httpApi),
+        },
+        deps,
+      ),
+    announce: node => (flags.json ? announceJson(node, genesis.params.chainId) : announceText(node, flags)),
+    cleanUp: () => rmSync(dataDir, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 }),
+  })
+}
+
+const readChain = (path: string): Uint8Array => {
+  const { size } = statSync(path)
+  const limit = LIMITS.fixture.chainBytes
+  if (size > limit)
+    throw new Error(`--chain: ${path} has ${size} bytes, more than the ${limit} a recorded chain may have.`)
+  return readFileSync(path)
+}
+
+const announceJson = ({ urls, genesisHash }: RunningNode, chainId: number): void => {
+  process.stdout.write(`${JSON.stringify({ ready: true, ...urls, chainId, genesisHash, accounts: [] })}\n`)
+}
+
+const announceText = ({ urls, genesisHash }: RunningNode, flags: FixtureFlags): void => {
+  process.stdout.write(`
+Tandem ${version} recorded chain
+
+  HTTP        ${urls.http}
+  WebSocket   ${urls.ws}
+  Genesis     ${genesisHash}
+  Namespaces  ${flags.httpApi.join(', ')}
+
+Ctrl-C stops the node.
+
+`)
+}
