@@ -27,6 +27,10 @@ export const LIMITS = {
     socketBacklogBytes: 16 * 1024 * 1024,
     socketInFlight: 1_000,
     socketPingMs: 30_000,
+    /** A reader of a streamed answer that takes nothing for so long is dropped. */
+    streamStallMs: 15_000,
+    /** The slowest line it may come by, on average. */
+    streamBytesPerMs: 64,
     httpRequestMs: 30_000,
     /** How long the rest of a refused body is read away, so that the client gets to the answer. */
     lingerMs: 2_000,
@@ -65,6 +69,34 @@ export const LIMITS = {
     heapMegabytes: 128,
     /** Small: most of what a call makes is garbage at once, and a large nursery only grows the process. */
     nurseryMegabytes: 8,
+  },
+  /** Transactions run again with a tracer (debug_trace*), and walks through the state. */
+  trace: {
+    /** Of one transaction by default, and the most a client may ask for; also of a whole request. Waiting for its reader does not count. */
+    timeoutMs: 5_000,
+    maxTimeoutMs: 300_000,
+    /** Under way at once, and waiting. */
+    inFlight: 4,
+    queue: 32,
+    /** Kept by tracers that know their answer only at the end. */
+    heldBytes: 64 * 1024 * 1024,
+    /** Of one answer: a hundred million gas in small loops make ten gigabytes of struct logs. */
+    answerBytes: 64 * 1024 * 1024 * 1024,
+    /** A piece of an answer, and how many of them may be on their way to its reader. */
+    chunkChars: 128 * 1024,
+    chunks: 4,
+    /** Silence after which a worker is stopped from outside: no opcode and no precompile takes so long. */
+    stuckMs: 30_000,
+    /** A worker without work is given back. */
+    idleWorkerMs: 30_000,
+    heapMegabytes: 384,
+    nurseryMegabytes: 16,
+    /** Of debug_accountRange and debug_storageRangeAt, per answer. */
+    rangeResults: 256,
+    storageResults: 1_024,
+    /** Of debug_getModifiedAccounts: blocks looked at, and accounts answered. */
+    modifiedBlocks: 128,
+    modifiedAccounts: 10_000,
   },
   /** Of one eth_simulateV1. */
   simulate: {

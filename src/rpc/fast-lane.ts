@@ -1,7 +1,9 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { LIMITS } from '../config/limits.ts'
+import type { Answer, AnswerStream, Chunk } from './answer.ts'
 import { plainCallLength } from './plain-head.ts'
+import { pump } from './pump.ts'
 import type { Endpoint, Router } from './router.ts'
 
 export interface FastLaneOptions {
@@ -12,6 +14,9 @@ export interface FastLaneOptions {
 
 const HEAD_END = Buffer.from('\r\n\r\n')
 const OK = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: keep-alive\r\ncontent-length: '
+const CHUNKED =
+  'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: keep-alive\r\ntransfer-encoding: chunked\r\n'
+const LAST_CHUNK = '0\r\n\r\n'
 const TIMEOUT =
   'HTTP/1.1 503 Service Unavailable\r\ncontent-type: text/plain\r\nconnection: close\r\ncontent-length: 7\r\n\r\ntimeout'
 
@@ -112,7 +117,7 @@ class Lane {
       if (body === undefined) break
       const answer = router.handle(body, endpoint)
       if (typeof answer === 'string') out += frame(answer)
-      else void this.#wait(answer)
+      else void (answer instanceof Promise ? this.#wait(answer) : this.#stream(answer))
       if (out.length > LIMITS.rpc.laneWriteBytes || this.#isWaiting) {
         this.#write(out)
         out = ''
@@ -170,18 +175,32 @@ class Lane {
     socket.resume()
   }
 
-  async #wait(answer: Promise<string>): Promise<void> {
+  async #wait(answer: Promise<Answer>): Promise<void> {
     this.#isWaiting = true
     let isLate = false
     const timer = setTimeout(() => {
       isLate = true
       this.#socket.end(TIMEOUT)
     }, LIMITS.rpc.httpRequestMs)
-    const text = await answer
+    const made = await answer
     clearTimeout(timer)
     if (isLate || this.#socket.destroyed) return
+    if (typeof made !== 'string') return this.#stream(made)
     this.#isWaiting = false
-    this.#write(frame(text))
+    this.#write(frame(made))
+    this.#goOn()
+  }
+
+  /** An answer of unknown length, in chunks (RFC 9112 7.1). */
+  async #stream(answer: AnswerStream): Promise<void> {
+    this.#isWaiting = true
+    const socket = this.#socket
+    // What was answered before in this pass is written first.
+    await undefined
+    socket.write(`${CHUNKED}${date()}\r\n\r\n`)
+    if (!(await pump(answer, socket, chunk => writeChunk(socket, chunk)))) return
+    socket.write(LAST_CHUNK)
+    this.#isWaiting = false
     this.#goOn()
   }
 
@@ -207,6 +226,15 @@ class Lane {
     // All of it is one byte a character for nearly every answer, and that is the cheapest way to write.
     this.#socket.write(out, Buffer.byteLength(out) === out.length ? 'latin1' : 'utf8')
   }
+}
+
+const writeChunk = (socket: Socket, chunk: Chunk): boolean => {
+  socket.cork()
+  socket.write(`${Buffer.byteLength(chunk).toString(16)}\r\n`)
+  socket.write(chunk)
+  const goesOn = socket.write('\r\n')
+  socket.uncork()
+  return goesOn
 }
 
 const frame = (body: string): string => `${OK}${Buffer.byteLength(body)}\r\n${date()}\r\n\r\n${body}`

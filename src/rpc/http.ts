@@ -1,8 +1,10 @@
-import { type IncomingMessage, STATUS_CODES } from 'node:http'
+import { type IncomingMessage, type OutgoingHttpHeaders, STATUS_CODES } from 'node:http'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import { LIMITS } from '../config/limits.ts'
 import { hostAllowed } from './access.ts'
+import type { Answer, AnswerStream } from './answer.ts'
 import type { HealthStatus } from './ports.ts'
+import { pump } from './pump.ts'
 import type { Endpoint, Router } from './router.ts'
 import type { TokenBuckets } from './token-bucket.ts'
 
@@ -51,7 +53,7 @@ export const createHttp = (options: HttpOptions): FastifyInstance => {
     const charge = buckets && ((calls: number) => buckets.charge(request.ip, calls))
     const answer = router.handle(request.body, endpoint, charge)
     reply.header('content-type', JSON_TYPE)
-    return typeof answer === 'string' ? reply.send(answer) : sendInTime(answer, reply)
+    return answer instanceof Promise ? sendInTime(answer, reply) : send(answer, reply)
   }
   const paths = [...new Set(['/', ...wsPaths])]
   for (const path of paths) app.post(path, post)
@@ -121,14 +123,29 @@ const addGuards = (app: FastifyInstance, { hosts, cors, buckets }: HttpOptions):
     })
 }
 
-const sendInTime = async (answer: Promise<string>, reply: FastifyReply): Promise<FastifyReply> => {
+const send = (answer: Answer, reply: FastifyReply): FastifyReply =>
+  typeof answer === 'string' ? reply.send(answer) : sendStream(answer, reply)
+
+/** From here on the answer goes past fastify, at the pace of its reader. */
+const sendStream = (answer: AnswerStream, reply: FastifyReply): FastifyReply => {
+  reply.hijack()
+  const { raw } = reply
+  raw.writeHead(200, reply.getHeaders() as OutgoingHttpHeaders)
+  pump(answer, raw).then(
+    isWhole => isWhole && raw.end(),
+    () => raw.destroy(),
+  )
+  return reply
+}
+
+const sendInTime = async (answer: Promise<Answer>, reply: FastifyReply): Promise<FastifyReply> => {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<undefined>(resolve => {
     timer = setTimeout(resolve, LIMITS.rpc.httpRequestMs, undefined)
   })
-  const text = await Promise.race([answer, late])
+  const made = await Promise.race([answer, late])
   clearTimeout(timer)
-  return text === undefined ? reply.code(503).type('text/plain').send('timeout') : reply.send(text)
+  return made === undefined ? reply.code(503).type('text/plain').send('timeout') : send(made, reply)
 }
 
 const refuse = (

@@ -1,9 +1,21 @@
+import type { ChunkStream } from '../util/chunk-stream.ts'
+import type { Chunk } from './answer.ts'
+
 /** JSON text built by hand: the router writes it as it stands. Final objects are rendered once and cached in this form. */
 export class RawJson {
   readonly text: string
 
   constructor(text: string) {
     this.text = text
+  }
+}
+
+/** A result that is written while it is made. `open` begins nothing: the stream does, when it is read. */
+export class StreamedJson {
+  readonly open: () => ChunkStream<Chunk>
+
+  constructor(open: () => ChunkStream<Chunk>) {
+    this.open = open
   }
 }
 

@@ -1,6 +1,8 @@
 import { LIMITS } from '../config/limits.ts'
+import { composeStream } from '../util/chunk-stream.ts'
 import type { Logger } from '../util/logger.ts'
 import { turnOver } from '../util/turn.ts'
+import { type Answer, type AnswerStream, type Chunk, joinAnswers } from './answer.ts'
 import type { Context } from './context.ts'
 import {
   CODES,
@@ -14,10 +16,11 @@ import {
   serverError,
   toRpcError,
 } from './errors.ts'
-import { toJson } from './json.ts'
+import { StreamedJson, toJson } from './json.ts'
 import { isTooComplex, sourceOfIds } from './json-guard.ts'
 import type { Method } from './method.ts'
 import { noMetrics, type RpcMetrics } from './metrics.ts'
+import type { Later } from './state-reads.ts'
 
 /** What serves one endpoint: its methods by name, and what their handlers see. */
 export interface Endpoint {
@@ -30,18 +33,19 @@ export interface RouterOptions {
   readonly metrics?: RpcMetrics
 }
 
-/** Answers requests: '' means that nothing is to be sent (notifications only). A promise is made only when a handler made one. */
+/** Answers requests. A promise is made only when a handler made one, a stream only when one of the results is. */
 export interface Router {
   /** `charge` is told how many calls the body holds. */
-  handle(body: string, endpoint: Endpoint, charge?: (calls: number) => void): string | Promise<string>
+  handle(body: string, endpoint: Endpoint, charge?: (calls: number) => void): Later<Answer>
 }
 
 const BATCH_LANES = 64
 
-const errorText = (id: string, error: RpcError): string => {
-  const data = error.data === undefined ? '' : `,"data":${JSON.stringify(error.data)}`
-  return `{"jsonrpc":"2.0","id":${id},"error":{"code":${error.code},"message":${JSON.stringify(error.message)}${data}}}`
+const errorJson = ({ code, message, data }: RpcError): string => {
+  const dataText = data === undefined ? '' : `,"data":${JSON.stringify(data)}`
+  return `{"code":${code},"message":${JSON.stringify(message)}${dataText}}`
 }
+const errorText = (id: string, error: RpcError): string => `{"jsonrpc":"2.0","id":${id},"error":${errorJson(error)}}`
 
 const PARSE_ERROR = errorText('null', new RpcError(CODES.parse, 'parse error'))
 const EMPTY_BATCH = errorText('null', new RpcError(CODES.invalidRequest, 'empty batch'))
@@ -58,7 +62,7 @@ const NO_ARGUMENTS: readonly unknown[] = []
 
 export const createRouter = ({ log, metrics = noMetrics }: RouterOptions): Router => {
   /** The answer to one request, '' to a notification. */
-  const one = (request: unknown, endpoint: Endpoint, exactId: string | undefined): string | Promise<string> => {
+  const one = (request: unknown, endpoint: Endpoint, exactId: string | undefined): Later<Answer> => {
     if (typeof request !== 'object' || request === null || Array.isArray(request))
       return errorText('null', INVALID_REQUEST)
     const { id, method: name, params } = request as { id?: unknown; method?: unknown; params?: unknown }
@@ -68,10 +72,10 @@ export const createRouter = ({ log, metrics = noMetrics }: RouterOptions): Route
     if (id === undefined && endpoint.methods.get(name)?.needsId === true) return ''
     const answer = call(name, params, endpoint, idText)
     if (id !== undefined) return answer
-    return typeof answer === 'string' ? '' : answer.then(() => '')
+    return answer instanceof Promise ? answer.then(() => '') : ''
   }
 
-  const call = (name: string, params: unknown, endpoint: Endpoint, id: string): string | Promise<string> => {
+  const call = (name: string, params: unknown, endpoint: Endpoint, id: string): Later<Answer> => {
     const method = endpoint.methods.get(name)
     if (method === undefined) return errorText(id, methodNotFound(name))
     const startedMs = metrics.start()
@@ -96,43 +100,67 @@ export const createRouter = ({ log, metrics = noMetrics }: RouterOptions): Route
     }
   }
 
-  const succeed = (name: string, startedMs: number, id: string, result: unknown): string => {
+  const succeed = (name: string, startedMs: number, id: string, result: unknown): Answer => {
+    if (result instanceof StreamedJson) return stream(name, startedMs, id, result)
     const text = `{"jsonrpc":"2.0","id":${id},"result":${toJson(result)}}`
     if (text.length > LIMITS.rpc.answerBytes) throw RESPONSE_TOO_LARGE
     metrics.end(name, startedMs, true)
     return text
   }
 
-  const failed = (name: string, startedMs: number, id: string, error: unknown): string => {
+  /** A failure before the first piece is an error like any other; after it the error stands beside what there is of the result. */
+  const stream = (name: string, startedMs: number, id: string, result: StreamedJson): AnswerStream =>
+    composeStream<Chunk>(async function* (take) {
+      let hasBegun = false
+      try {
+        for await (const chunk of take(result.open())) {
+          if (!hasBegun) yield `{"jsonrpc":"2.0","id":${id},"result":`
+          hasBegun = true
+          yield chunk
+        }
+      } catch (error) {
+        const known = knownError(name, startedMs, error)
+        yield hasBegun ? `,"error":${errorJson(known)}}` : errorText(id, known)
+        return
+      }
+      metrics.end(name, startedMs, true)
+      yield '}'
+    })
+
+  const failed = (name: string, startedMs: number, id: string, error: unknown): string =>
+    errorText(id, knownError(name, startedMs, error))
+
+  const knownError = (name: string, startedMs: number, error: unknown): RpcError => {
     metrics.end(name, startedMs, false)
     const known = toRpcError(error)
     // A stack belongs in the log, never in the answer.
     if (known === undefined) log.error({ method: name, err: error }, 'rpc method failed')
-    return errorText(id, known ?? CRASHED)
+    return known ?? CRASHED
   }
 
   const batch = (
     requests: readonly unknown[],
     endpoint: Endpoint,
     ids: readonly (string | undefined)[],
-  ): string | Promise<string> => {
-    const answers: string[] = new Array(requests.length)
+  ): Later<Answer> => {
+    const answers: Answer[] = new Array(requests.length)
     let bytes = 0
     const idOf = (index: number): string => ids[index] ?? textOfId(requests[index])
-    const take = (index: number, answer: string): void => {
-      bytes += answer.length
+    const take = (index: number, answer: Answer): void => {
+      // Nothing of a stream is in memory.
+      if (typeof answer === 'string') bytes += answer.length
       answers[index] =
         answer === '' || bytes <= LIMITS.rpc.answerBytes ? answer : errorText(idOf(index), RESPONSE_TOO_LARGE)
     }
     /** What comes after the answer that was too much is not run. */
-    const run = (index: number): string | Promise<string> => {
+    const run = (index: number): Later<Answer> => {
       if (bytes <= LIMITS.rpc.answerBytes) return one(requests[index], endpoint, ids[index])
       return isNotification(requests[index]) ? '' : errorText(idOf(index), RESPONSE_TOO_LARGE)
     }
     // Most batches hold only what answers at once: no promise for them.
     for (let index = 0; index < requests.length; index++) {
       const answer = run(index)
-      if (typeof answer !== 'string') return finishBatch({ from: index + 1, first: { index, answer } })
+      if (answer instanceof Promise) return finishBatch({ from: index + 1, first: { index, answer } })
       take(index, answer)
       if (index + 1 < requests.length && turnOver() !== undefined) return finishBatch({ from: index + 1 })
     }
@@ -143,8 +171,8 @@ export const createRouter = ({ log, metrics = noMetrics }: RouterOptions): Route
       first,
     }: {
       from: number
-      first?: { index: number; answer: Promise<string> }
-    }): Promise<string> {
+      first?: { index: number; answer: Promise<Answer> }
+    }): Promise<Answer> {
       let next = from
       const lane = async (): Promise<void> => {
         while (next < requests.length) {
@@ -156,7 +184,7 @@ export const createRouter = ({ log, metrics = noMetrics }: RouterOptions): Route
           }
           const index = next++
           const answer = run(index)
-          take(index, typeof answer === 'string' ? answer : await answer)
+          take(index, answer instanceof Promise ? await answer : answer)
         }
       }
       const lanes: Promise<void>[] = first === undefined ? [] : [first.answer.then(answer => take(first.index, answer))]
@@ -183,11 +211,6 @@ export const createRouter = ({ log, metrics = noMetrics }: RouterOptions): Route
       return batch(request, endpoint, request.some(hasInexactId) ? sourceOfIds(body) : [])
     },
   }
-}
-
-const joinAnswers = (answers: readonly string[]): string => {
-  const sent = answers.filter(answer => answer !== '')
-  return sent.length === 0 ? '' : `[${sent.join(',')}]`
 }
 
 const invoke = (method: Method, params: unknown, context: Context): unknown => {

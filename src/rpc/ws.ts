@@ -4,9 +4,12 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import { LIMITS } from '../config/limits.ts'
 import type { Logger } from '../util/logger.ts'
 import { hostAllowed, originAllowed } from './access.ts'
+import type { Answer } from './answer.ts'
 import type { Endpoint, Router } from './router.ts'
+import type { Later } from './state-reads.ts'
 import type { Scope, SubscriptionHub } from './subscriptions.ts'
 import type { TokenBuckets } from './token-bucket.ts'
+import { SocketSender } from './ws-sender.ts'
 
 export interface WsOptions {
   readonly router: Router
@@ -100,19 +103,14 @@ const serve = (client: WebSocket, request: IncomingMessage, options: WsOptions):
   const address = request.socket.remoteAddress ?? ''
   let inFlight = 0
 
-  const send = (frame: string | Buffer): void => {
-    if (client.readyState !== client.OPEN) return
-    // Whoever does not read is dropped: what waits for it is memory of everyone. One frame may be larger than what may wait.
-    const isSlow = client.bufferedAmount > LIMITS.rpc.socketBacklogBytes
-    if (!isSlow) client.send(frame, { binary: false })
-    else {
-      log.debug({ address, backlogBytes: client.bufferedAmount }, 'slow websocket dropped')
-      session.close()
-      client.close(TRY_AGAIN_LATER, 'reads too slowly')
-      setTimeout(() => client.terminate(), CLOSE_GRACE_MS).unref()
-    }
-  }
-  const session = hub.open(send)
+  // Whoever does not read is dropped: what waits for it is memory of everyone.
+  const sender = new SocketSender(client, backlogBytes => {
+    log.debug({ address, backlogBytes }, 'slow websocket dropped')
+    session.close()
+    client.close(TRY_AGAIN_LATER, 'reads too slowly')
+    setTimeout(() => client.terminate(), CLOSE_GRACE_MS).unref()
+  })
+  const session = hub.open(frame => sender.send(frame))
   const endpointOf = (scope: Scope): Endpoint => ({
     methods: endpoint.methods,
     context: { ...endpoint.context, socket: scope },
@@ -121,24 +119,35 @@ const serve = (client: WebSocket, request: IncomingMessage, options: WsOptions):
   const plain = endpointOf(plainScope)
   const charge = buckets && ((calls: number) => buckets.charge(address, calls))
 
-  const later = async (answer: Promise<string>, scope: Scope): Promise<void> => {
-    if (++inFlight === LIMITS.rpc.socketInFlight) client.pause()
-    const text = await answer
-    if (inFlight-- === LIMITS.rpc.socketInFlight) client.resume()
-    if (text !== '') send(text)
+  const answerWith = async (answer: Answer, scope: Scope): Promise<void> => {
+    if (typeof answer === 'string') {
+      if (answer !== '') sender.send(answer)
+      scope.release()
+      return
+    }
+    // Notifications wait behind it by themselves.
     scope.release()
+    await sender.stream(answer)
+  }
+  const later = async (answer: Later<Answer>, scope: Scope): Promise<void> => {
+    if (++inFlight === LIMITS.rpc.socketInFlight) client.pause()
+    await answerWith(await answer, scope)
+    if (inFlight-- === LIMITS.rpc.socketInFlight) client.resume()
   }
   client.on('message', (message: Buffer) => {
-    if (buckets !== undefined && !buckets.allows(address)) return send(RATE_LIMITED)
+    if (buckets !== undefined && !buckets.allows(address)) return sender.send(RATE_LIMITED)
     // A batch may be answered after the next message: it holds back its own subscriptions only.
     const isBatch = startsArray(message)
     const scope = isBatch ? session.scope() : plainScope
     const answer = router.handle(message.toString('utf8'), isBatch ? endpointOf(scope) : plain, charge)
     if (typeof answer !== 'string') return void later(answer, scope)
-    if (answer !== '') send(answer)
+    if (answer !== '') sender.send(answer)
     scope.release()
   })
   client.on('pong', () => silent.delete(client))
   client.on('error', error => log.debug({ address, reason: error.message }, 'websocket failed'))
-  client.on('close', () => session.close())
+  client.on('close', () => {
+    sender.close()
+    session.close()
+  })
 }

@@ -1,0 +1,27 @@
+import { type ChunkStream, composeStream } from '../util/chunk-stream.ts'
+
+/** A piece of an answer: text, or text that is bytes already. */
+export type Chunk = string | Uint8Array
+
+/** An answer that is written as it comes. Nothing of it is made before it is read. */
+export type AnswerStream = ChunkStream<Chunk>
+
+/** What the router says to a body: '' means that nothing is to be sent. */
+export type Answer = string | AnswerStream
+
+/** Answers of a batch, in order; a stream as soon as one of them is. */
+export const joinAnswers = (answers: readonly Answer[]): Answer => {
+  const sent = answers.filter(answer => answer !== '')
+  if (sent.length === 0) return ''
+  if (sent.every(answer => typeof answer === 'string')) return `[${sent.join(',')}]`
+  return composeStream<Chunk>(async function* (take) {
+    let separator = '['
+    for (const answer of sent) {
+      yield separator
+      separator = ','
+      if (typeof answer === 'string') yield answer
+      else yield* take(answer)
+    }
+    yield ']'
+  })
+}

@@ -1,0 +1,108 @@
+import type { WebSocket } from 'ws'
+import { LIMITS } from '../config/limits.ts'
+import type { AnswerStream } from './answer.ts'
+import { Patience } from './pump.ts'
+
+export type Frame = string | Buffer
+
+interface WaitingStream {
+  readonly answer: AnswerStream
+  readonly done: () => void
+}
+
+/** Fragments of one message that may be under way in the socket. */
+const AHEAD_BYTES = 512 * 1024
+
+const isStream = (item: Frame | WaitingStream): item is WaitingStream => typeof item === 'object' && 'answer' in item
+
+/**
+ * The sending half of a socket. A streamed answer is one message in many fragments, and no other message may stand between them:
+ * what comes meanwhile waits, within the same bound as everything that waits for a reader.
+ */
+export class SocketSender {
+  readonly #client: WebSocket
+  readonly #drop: (backlogBytes: number) => void
+  readonly #waiting: (Frame | WaitingStream)[] = []
+  #waitingBytes = 0
+  #current: AnswerStream | undefined = undefined
+  #isClosed = false
+
+  /** `drop` is told once that the reader is too slow. */
+  constructor(client: WebSocket, drop: (backlogBytes: number) => void) {
+    this.#client = client
+    this.#drop = drop
+  }
+
+  send(frame: Frame): void {
+    if (this.#current === undefined) this.#write(frame)
+    else if (this.#waitingBytes > LIMITS.rpc.socketBacklogBytes) this.#tooSlow(this.#waitingBytes)
+    else {
+      this.#waiting.push(frame)
+      this.#waitingBytes += frame.length
+    }
+  }
+
+  /** Resolves when the whole answer is written, or never will be. */
+  stream(answer: AnswerStream): Promise<void> {
+    if (this.#isClosed) return Promise.resolve(answer.cancel())
+    if (this.#current === undefined) return this.#run(answer)
+    return new Promise(done => this.#waiting.push({ answer, done }))
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#current?.cancel()
+    for (const item of this.#waiting) if (isStream(item)) item.done()
+    this.#waiting.length = 0
+    this.#waitingBytes = 0
+  }
+
+  async #run(answer: AnswerStream): Promise<void> {
+    this.#current = answer
+    await this.#fragments(answer)
+    this.#current = undefined
+    while (!this.#isClosed) {
+      const next = this.#waiting.shift()
+      if (next === undefined) return
+      if (isStream(next)) {
+        void this.#run(next.answer).then(next.done)
+        return
+      }
+      this.#waitingBytes -= next.length
+      this.#write(next)
+    }
+  }
+
+  async #fragments(answer: AnswerStream): Promise<void> {
+    const client = this.#client
+    const patience = new Patience()
+    for (let chunk = await answer.next(); chunk !== undefined && !this.#isClosed; chunk = await answer.next()) {
+      patience.sent(chunk.length)
+      const flushed = new Promise<void>(resolve => {
+        client.send(chunk, { binary: false, fin: false }, () => resolve())
+      })
+      if (client.bufferedAmount <= AHEAD_BYTES) continue
+      const came = await patience.wait(done => {
+        void flushed.then(done)
+        return () => {}
+      })
+      if (!came) return this.#tooSlow(client.bufferedAmount)
+    }
+    answer.cancel()
+    if (!this.#isClosed) client.send('', { binary: false, fin: true })
+  }
+
+  /** One frame may be larger than what may wait. */
+  #write(frame: Frame): void {
+    const client = this.#client
+    if (this.#isClosed || client.readyState !== client.OPEN) return
+    if (client.bufferedAmount > LIMITS.rpc.socketBacklogBytes) this.#tooSlow(client.bufferedAmount)
+    else client.send(frame, { binary: false })
+  }
+
+  #tooSlow(backlogBytes: number): void {
+    if (this.#isClosed) return
+    this.close()
+    this.#drop(backlogBytes)
+  }
+}
