@@ -204,8 +204,8 @@ export const LIMITS = {
     /** Of a state to load, as it comes and unpacked, and of one that is dumped. */
     stateBytes: 64 * 1024 * 1024,
   },
-  /** A recorded chain: the size of its file, and how many blocks it may hold. */
-  fixture: { chainBytes: 64 * 1024 * 1024, blocks: 10_000 },
+  /** A recorded chain: the size of its file, how many blocks it may hold, and the gas of a simulation when answers were recorded. */
+  fixture: { chainBytes: 64 * 1024 * 1024, blocks: 10_000, simulationGas: 50_000_000n },
   /** Young generation of worker threads whose garbage is short-lived: a large one only grows the process. */
   workers: { nurseryMegabytes: 4 },
 } as const

@@ -7,9 +7,10 @@ import type { StateReader } from '../state/reader.ts'
 import { EMPTY_BYTES, type Hex } from '../util/bytes.ts'
 import { CodedError } from '../util/errors.ts'
 import type { BlockOverrides, CallError, CallMessage, CallRequest } from './call-types.ts'
-import type { AccessRecorder, Engine, EngineFailure, Interrupt } from './engine.ts'
+import type { AccessRecorder, Engine, EngineFailure, EngineResult, Interrupt } from './engine.ts'
 import type { BlockEnv } from './env.ts'
 import { type ForkRules, forkRulesAt } from './fork-rules.ts'
+import { isPrecompile, type PrecompileMoves } from './precompile-moves.ts'
 import type { Prefetcher } from './prefetch.ts'
 import { applyOverrides } from './state-overrides.ts'
 
@@ -30,6 +31,7 @@ export interface PreparedCall {
   readonly context: CallContext
   readonly env: BlockEnv
   readonly rules: ForkRules
+  readonly moves: PrecompileMoves | undefined
   readonly journal: Journal
   readonly message: CallMessage
   readonly accessList: NonNullable<CallMessage['accessList']>
@@ -60,19 +62,20 @@ const priceOf = (
   return price < maxFeePerGas ? price : maxFeePerGas
 }
 
-/** Throws OVERRIDE_CONFLICT. */
+/** Throws as `applyOverrides`. */
 export const prepareCall = async (context: CallContext, request: CallRequest): Promise<PreparedCall> => {
   const { message } = request
   const env = overriddenEnv(context.env, request.blockOverrides)
   const journal = new Journal(context.reader)
-  await applyOverrides(journal, context.prefetch, request.overrides ?? {})
+  const rules = forkRulesAt(env.params, env.number)
+  const moves = await applyOverrides(journal, context.prefetch, request.overrides ?? {}, rules.precompiles)
   await context.prefetch?.account(message.from)
   if (message.to !== null) await context.prefetch?.code(message.to)
-  const rules = forkRulesAt(env.params, env.number)
   return {
     context,
     env,
     rules,
+    moves,
     journal,
     message,
     accessList: message.accessList ?? [],
@@ -101,8 +104,8 @@ export const callMinimumGas = (call: PreparedCall): bigint => {
 }
 
 /** Whether no code can run: the recipient has none. */
-export const runsNoCode = ({ journal, message, rules }: PreparedCall): boolean =>
-  message.to !== null && journal.codeHash(message.to) === EMPTY_CODE_HASH && !rules.precompiles.has(message.to)
+export const runsNoCode = ({ journal, message, rules, moves }: PreparedCall): boolean =>
+  message.to !== null && journal.codeHash(message.to) === EMPTY_CODE_HASH && !isPrecompile(rules, moves, message.to)
 
 /** Where a creation would put its contract; the recipient of a call. */
 export const targetOf = ({ journal, message }: PreparedCall): Hex =>
@@ -116,7 +119,7 @@ export const runCall = async (call: PreparedCall, gas: bigint, accesses?: Access
   const minimum = callMinimumGas(call)
   if (gas < minimum) throw callError({ code: 'INTRINSIC_GAS_TOO_LOW', have: gas, want: minimum })
   if (runsNoCode(call)) return { gasUsed: minimum, peakGas: minimum, output: EMPTY_BYTES, failure: null }
-  const { context, env, rules, journal, message } = call
+  const { context, env, moves, journal, message } = call
   const intrinsic = callIntrinsicGas(call)
   const mark = journal.checkpoint()
   journal.setNonce(message.from, journal.nonce(message.from) + 1)
@@ -126,14 +129,24 @@ export const runCall = async (call: PreparedCall, gas: bigint, accesses?: Access
     journal,
     env,
     { from, to, value, data, gas: gas - intrinsic, gasPrice: call.gasPrice, accessList: call.accessList },
-    { ...(interrupt && { interrupt }), ...(accesses && { accesses }), ...(prefetch && { prefetch }) },
+    {
+      ...(interrupt && { interrupt }),
+      ...(accesses && { accesses }),
+      ...(prefetch && { prefetch }),
+      ...(moves && { moves }),
+    },
   )
   journal.revert(mark)
-  const used = intrinsic + result.gasUsed
-  const cap = used / rules.refundQuotient
-  const net = used - (result.refund < cap ? result.refund : cap)
-  const gasUsed = net > minimum ? net : minimum
-  return { gasUsed, peakGas: used > minimum ? used : minimum, output: result.output, failure: result.failure }
+  return settleCall(call, result)
+}
+
+/** What a run cost in the end: the intrinsic gas, less capped refunds, at least the minimum. */
+export const settleCall = (call: PreparedCall, { gasUsed, refund, output, failure }: EngineResult): CallOutcome => {
+  const minimum = callMinimumGas(call)
+  const used = callIntrinsicGas(call) + gasUsed
+  const cap = used / call.rules.refundQuotient
+  const net = used - (refund < cap ? refund : cap)
+  return { gasUsed: net > minimum ? net : minimum, peakGas: used > minimum ? used : minimum, output, failure }
 }
 
 /** What a failed run is answered with. */

@@ -2,8 +2,11 @@ import { Worker } from 'node:worker_threads'
 import { LIMITS } from '../config/limits.ts'
 import type { ChainParams } from '../config/networks.ts'
 import type { StateChanges } from '../state/changes.ts'
+import { assert } from '../util/assert.ts'
 import {
+  type AnyRequest,
   BEATS,
+  type BlockHashes,
   type CallAnswer,
   type CallJob,
   type CallKind,
@@ -15,13 +18,14 @@ import {
   type WorkerMessage,
   type WorkerStart,
 } from './call-protocol.ts'
-import type { CallError, CallRequest } from './call-types.ts'
+import type { CallError } from './call-types.ts'
+import type { HashBlocks, SimulatedBlock } from './simulate/types.ts'
 
 /** A call on its way: where it runs may change, its promise does not. */
 export interface PendingCall {
   readonly id: number
   readonly kind: CallKind
-  readonly request: CallRequest
+  readonly request: AnyRequest
   readonly number: number
   readonly env: SerializedEnv
   readonly overlay: StateChanges | null
@@ -30,6 +34,9 @@ export interface PendingCall {
   sentMs: number
   resolve(answer: CallAnswer): void
   refuse(detail: CallError): void
+  /** Of a simulation: where the hashes of its blocks come from. */
+  readonly hash?: HashBlocks
+  reject(error: unknown): void
 }
 
 /** Names large values by number; a value the worker has already is only named. */
@@ -50,8 +57,9 @@ const createNaming = <Value extends object>() => {
 }
 
 export interface WorkerEvents {
-  /** It answered, or took up work: there may be room. */
+  /** It answered: there may be room. */
   settled(worker: CallWorker, call: PendingCall, message: WorkerMessage): void
+  /** It took up work, or let go of some. */
   ready(worker: CallWorker): void
   /** It died by itself. */
   died(worker: CallWorker, error: Error | undefined): void
@@ -144,11 +152,30 @@ export class CallWorker {
     const call = this.calls.get(message.id)
     // Not here any more: it was moved to another worker, which answers as well.
     if (call === undefined) return
-    this.calls.delete(message.id)
-    if (this.calls.size === 0) {
-      this.idleSinceMs = performance.now()
-      this.#worker.unref()
+    if (message.type === 'hash') {
+      this.#tellHashes(call, message.blocks, events)
+      return
     }
+    this.#release(call)
     events.settled(this, call, message)
+  }
+
+  #release(call: PendingCall): void {
+    this.calls.delete(call.id)
+    if (this.calls.size > 0) return
+    this.idleSinceMs = performance.now()
+    this.#worker.unref()
+  }
+
+  #tellHashes(call: PendingCall, blocks: readonly SimulatedBlock[], events: WorkerEvents): void {
+    const tell = (hashes: BlockHashes['hashes']): void => this.#worker.postMessage({ id: call.id, hashes })
+    assert(call.hash !== undefined, 'only a simulation asks for hashes')
+    call.hash(blocks).then(tell, (error: unknown) => {
+      tell(null)
+      if (this.calls.get(call.id) !== call) return
+      this.#release(call)
+      call.reject(error)
+      events.ready(this)
+    })
   }
 }

@@ -3,6 +3,7 @@ import type { StateChanges } from '../state/changes.ts'
 import { type Hex, ZERO_HASH } from '../util/bytes.ts'
 import type { AccessListResult, CallError, CallRequest, CallResult } from './call-types.ts'
 import type { BlockEnv } from './env.ts'
+import type { SimulatedBlock, SimulationPlan } from './simulate/types.ts'
 
 /* What the call service and its workers say to each other. */
 
@@ -18,8 +19,16 @@ export const envFrom = (env: SerializedEnv, params: ChainParams): BlockEnv => ({
   blockHash: number => env.recentHashes[env.number - 1 - number] ?? ZERO_HASH,
 })
 
-export type CallKind = 'call' | 'estimateGas' | 'createAccessList'
-export type CallAnswer = CallResult | bigint | AccessListResult
+/** What a worker does: what it is asked with, and what it answers. */
+export interface CallKinds {
+  call: { request: CallRequest; answer: CallResult }
+  estimateGas: { request: CallRequest; answer: bigint }
+  createAccessList: { request: CallRequest; answer: AccessListResult }
+  simulate: { request: SimulationPlan; answer: readonly SimulatedBlock[] }
+}
+export type CallKind = keyof CallKinds
+export type AnyRequest = CallKinds[CallKind]['request']
+export type CallAnswer = CallKinds[CallKind]['answer']
 
 export interface WorkerStart {
   readonly storePath: string
@@ -45,16 +54,24 @@ export const NAMED_VALUES = 4
 export interface CallJob {
   readonly id: number
   readonly kind: CallKind
-  readonly request: CallRequest
+  readonly request: AnyRequest
   /** The block whose state lies under the call. */
   readonly number: number
   readonly env: Named<SerializedEnv>
   readonly overlay: Named<StateChanges> | null
 }
 
+/** Hashes of simulated blocks that a worker asked for; null: they are not to be had, and its answer is not waited for any more. */
+export interface BlockHashes {
+  readonly id: number
+  readonly hashes: readonly Hex[] | null
+}
+
 export type WorkerMessage =
   | { readonly type: 'ready' }
   | { readonly type: 'answer'; readonly id: number; readonly answer: CallAnswer }
+  /** The hashes of these simulated blocks, please: answered by BlockHashes. */
+  | { readonly type: 'hash'; readonly id: number; readonly blocks: readonly SimulatedBlock[] }
   | { readonly type: 'refusal'; readonly id: number; readonly detail: CallError }
   /** Something that is no CallError: told to the log, the caller gets EXECUTION_FAILED. */
   | { readonly type: 'fault'; readonly id: number; readonly message: string }

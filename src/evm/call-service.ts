@@ -5,8 +5,9 @@ import { CodedError } from '../util/errors.ts'
 import type { Logger } from '../util/logger.ts'
 import { BoundedQueue } from '../util/queue.ts'
 import { CallWorker, type PendingCall, type WorkerEvents } from './call-pool.ts'
-import type { CallAnswer, CallKind, SerializedEnv, WorkerMessage } from './call-protocol.ts'
-import type { AccessListResult, CallError, CallRequest, CallResult, CallService } from './call-types.ts'
+import type { AnyRequest, CallAnswer, CallKind, CallKinds, SerializedEnv, WorkerMessage } from './call-protocol.ts'
+import type { CallError, CallMessage, CallRequest, CallService, StateOverrides } from './call-types.ts'
+import type { HashBlocks } from './simulate/types.ts'
 
 export type { SerializedEnv } from './call-protocol.ts'
 
@@ -19,9 +20,9 @@ export interface CallServiceOptions {
    * The environment a call on the state after `request.number` sees: that block's own, or the pending block's. Answer the same
    * object while it stands: a worker is told once of each.
    */
-  envFor(request: CallRequest): Promise<SerializedEnv>
+  envFor(request: CallBase): Promise<SerializedEnv>
   /** The pending block's changes over the block before it, for requests with `pending`; the same object while they stand. */
-  overlayFor?(request: CallRequest): Promise<StateChanges>
+  overlayFor?(request: CallBase): Promise<StateChanges>
 }
 
 const MAX_WORKERS = LIMITS.call.workers + LIMITS.call.extraWorkers
@@ -35,14 +36,32 @@ const failed = (reason: string): CallError => ({ code: 'EXECUTION_FAILED', reaso
 /** What a slot, a key or an account costs in memory besides its bytes. */
 const ENTRY_BYTES = 256
 
+/** Where a call or a simulation stands. One object stands for one request: environment and changes belong together. */
+export type CallBase = Pick<CallRequest, 'number' | 'pending'>
+
 const slotsOf = (slots: object | undefined): number => (slots === undefined ? 0 : Object.keys(slots).length)
 
-/** About the memory a request keeps while it waits. */
-const weightOf = ({ message, overrides = {} }: CallRequest): number => {
-  let bytes = ENTRY_BYTES + message.data.byteLength
-  for (const { storageKeys } of message.accessList ?? []) bytes += ENTRY_BYTES * (1 + storageKeys.length)
+const messageWeight = ({ data, accessList = [] }: CallMessage): number => {
+  let bytes = ENTRY_BYTES + data.byteLength
+  for (const { storageKeys } of accessList) bytes += ENTRY_BYTES * (1 + storageKeys.length)
+  return bytes
+}
+
+const overridesWeight = (overrides: StateOverrides): number => {
+  let bytes = 0
   for (const { code, state, stateDiff } of Object.values(overrides))
     bytes += ENTRY_BYTES * (1 + slotsOf(state) + slotsOf(stateDiff)) + (code?.byteLength ?? 0)
+  return bytes
+}
+
+/** About the memory a request keeps while it waits. */
+const weightOf = (request: AnyRequest): number => {
+  if (!('blocks' in request)) return messageWeight(request.message) + overridesWeight(request.overrides ?? {})
+  let bytes = 0
+  for (const { state, calls } of request.blocks) {
+    bytes += ENTRY_BYTES + overridesWeight(state)
+    for (const call of calls) bytes += messageWeight(call)
+  }
   return bytes
 }
 
@@ -68,26 +87,43 @@ class CallDispatcher {
     }
   }
 
-  async run(kind: CallKind, request: CallRequest): Promise<CallAnswer> {
+  async run<Kind extends CallKind>(
+    kind: Kind,
+    request: CallKinds[Kind]['request'],
+    hash?: HashBlocks,
+  ): Promise<CallKinds[Kind]['answer']> {
     const bytes = weightOf(request)
     // One alone is taken whatever it weighs: the size of a request is bounded where it comes in.
     if (this.#queue.isFull || (this.#bytes > 0 && this.#bytes + bytes > LIMITS.call.queueBytes))
       throw new CodedError(QUEUE_FULL)
     this.#bytes += bytes
     try {
-      return await this.#runNext(kind, request)
+      return await this.#runNext(kind, request, hash)
     } finally {
       this.#bytes -= bytes
     }
   }
 
-  async #runNext(kind: CallKind, request: CallRequest): Promise<CallAnswer> {
+  async #runNext(kind: CallKind, request: AnyRequest, hash: HashBlocks | undefined): Promise<CallAnswer> {
     const env = await this.#options.envFor(request)
     const overlay = request.pending === true ? await this.#overlay(request) : null
     const number = request.pending === true ? env.number - 1 : request.number
     return new Promise((resolve, reject) => {
       const refuse = (detail: CallError): void => reject(new CodedError(detail))
-      const call = { id: this.#takeId(), kind, request, number, env, overlay, attempts: 0, sentMs: 0, resolve, refuse }
+      const call = {
+        id: this.#takeId(),
+        kind,
+        request,
+        number,
+        env,
+        overlay,
+        attempts: 0,
+        sentMs: 0,
+        resolve,
+        refuse,
+        reject,
+        ...(hash && { hash }),
+      }
       this.#enqueue(call)
       this.#dispatch()
     })
@@ -103,7 +139,7 @@ class CallDispatcher {
     this.#workers.clear()
   }
 
-  #overlay(request: CallRequest): Promise<StateChanges> {
+  #overlay(request: CallBase): Promise<StateChanges> {
     const { overlayFor } = this.#options
     if (overlayFor === undefined) throw new CodedError(failed('there is no pending block'))
     return overlayFor(request)
@@ -228,9 +264,10 @@ const isOverdue = (worker: CallWorker, nowMs: number): boolean => {
 export const createCallService = (options: CallServiceOptions): CallService => {
   const dispatcher = new CallDispatcher(options)
   return {
-    call: request => dispatcher.run('call', request) as Promise<CallResult>,
-    estimateGas: request => dispatcher.run('estimateGas', request) as Promise<bigint>,
-    createAccessList: request => dispatcher.run('createAccessList', request) as Promise<AccessListResult>,
+    call: request => dispatcher.run('call', request),
+    estimateGas: request => dispatcher.run('estimateGas', request),
+    createAccessList: request => dispatcher.run('createAccessList', request),
+    simulate: (plan, hash) => dispatcher.run('simulate', plan, hash),
     close: () => dispatcher.close(),
   }
 }

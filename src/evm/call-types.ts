@@ -1,5 +1,7 @@
 import type { AccessListEntry } from '../primitives/transaction.ts'
 import type { Hex } from '../util/bytes.ts'
+import type { InvalidReason } from './execution.ts'
+import type { HashBlocks, SimulatedBlock, SimulationPlan } from './simulate/types.ts'
 
 /** The call object of SPEC 2.6, decoded. */
 export interface CallMessage {
@@ -22,6 +24,8 @@ export interface AccountOverride {
   readonly code?: Uint8Array
   readonly state?: Readonly<Record<Hex, Hex>>
   readonly stateDiff?: Readonly<Record<Hex, Hex>>
+  /** The account is a precompile, which answers there from now on. */
+  readonly movePrecompileTo?: Hex
 }
 export type StateOverrides = Readonly<Record<Hex, AccountOverride>>
 
@@ -65,12 +69,33 @@ export type CallError =
   | { readonly code: 'GAS_REQUIRED_EXCEEDS_ALLOWANCE'; readonly allowance: bigint }
   | { readonly code: 'MISSING_STATE'; readonly root: Hex }
   | { readonly code: 'OVERRIDE_CONFLICT'; readonly address: Hex }
+  | { readonly code: 'NOT_A_PRECOMPILE'; readonly address: Hex }
+  | { readonly code: 'PRECOMPILE_MOVED_TO_ITSELF'; readonly address: Hex }
+  /** A precompile cannot be moved to an account with overrides of its own. */
+  | { readonly code: 'ALREADY_OVERRIDDEN'; readonly address: Hex }
   | { readonly code: 'CALL_QUEUE_FULL'; readonly limit: number }
+  | SimulationError
+
+/** Why blocks cannot be simulated (`simulate/`). */
+export type SimulationError =
+  | { readonly code: 'SIMULATION_NUMBER_ORDER'; readonly number: number; readonly previous: number }
+  | { readonly code: 'SIMULATION_TIME_ORDER'; readonly timestamp: number; readonly previous: number }
+  /** `what` is the limit, in words. */
+  | { readonly code: 'SIMULATION_LIMIT'; readonly what: string }
+  | {
+      readonly code: 'SIMULATION_CALL_INVALID'
+      /** The block, and the call's place in it. */
+      readonly number: number
+      readonly index: number
+      readonly reason: InvalidReason
+    }
 
 /** Calls that run off the main thread, bounded in gas and time (DESIGN 2). */
 export interface CallService {
   call(request: CallRequest): Promise<CallResult>
   estimateGas(request: CallRequest): Promise<bigint>
   createAccessList(request: CallRequest): Promise<AccessListResult>
+  /** The blocks of a plan, one on the other; `hash` is asked when code wants the hash of one of them. */
+  simulate(plan: SimulationPlan, hash: HashBlocks): Promise<readonly SimulatedBlock[]>
   close(): Promise<void>
 }

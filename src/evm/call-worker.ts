@@ -5,13 +5,17 @@ import { LIMITS } from '../config/limits.ts'
 import type { StateChanges } from '../state/changes.ts'
 import { Store } from '../storage/store.ts'
 import { assert } from '../util/assert.ts'
+import type { Hex } from '../util/bytes.ts'
 import { isCoded } from '../util/errors.ts'
 import { call, createAccessList, estimateGas } from './call-core.ts'
 import { type CallContext, callError } from './call-message.ts'
 import {
   BEATS,
+  type BlockHashes,
   type CallAnswer,
   type CallJob,
+  type CallKind,
+  type CallKinds,
   envFrom,
   NAMED_VALUES,
   type Named,
@@ -28,13 +32,21 @@ import { createEthereumJsEngine } from './engines/ethereumjs.ts'
 import type { BlockEnv } from './env.ts'
 import { asyncOverlayReader, overlayReader } from './overlay.ts'
 import { createPrefetchedReader } from './prefetch.ts'
+import { simulate } from './simulate/run.ts'
+import type { HashBlocks, SimulatedBlock } from './simulate/types.ts'
 
 /*
  * Runs calls in a thread of its own, over its own handle of the store. Several calls take turns (LIMITS.execution.callSliceMs each),
  * so a long one does not hold up the others; what cannot be divided, such as one huge precompile call, the service notices from outside.
  */
 
-const KINDS = { call, estimateGas, createAccessList }
+type Run<Kind extends CallKind> = (
+  context: CallContext,
+  request: CallKinds[Kind]['request'],
+  hash: HashBlocks,
+) => Promise<CallKinds[Kind]['answer']>
+
+const KINDS: { readonly [Kind in CallKind]: Run<Kind> } = { call, estimateGas, createAccessList, simulate }
 const port = parentPort
 assert(port !== null, 'the call worker is a worker')
 const { storePath, params, shared } = workerData as WorkerStart
@@ -106,33 +118,62 @@ const contextOf = (
 const answer = (job: CallJob, env: BlockEnv, overlay: StateChanges | undefined): Promise<CallAnswer> =>
   withState<CallAnswer>(job.number, state => {
     Atomics.store(signals, RUNNING, job.id)
-    return KINDS[job.kind](contextOf(state, env, overlay, interruptFor(job.id)), job.request)
+    const run = KINDS[job.kind] as Run<CallKind>
+    return run(contextOf(state, env, overlay, interruptFor(job.id)), job.request, blocks => askHashes(job.id, blocks))
   })
 
-const CALL_ERRORS: ReadonlySet<string> = new Set<CallError['code']>([
-  'EXECUTION_REVERTED',
-  'EXECUTION_FAILED',
-  'EXECUTION_TIMEOUT',
-  'INSUFFICIENT_BALANCE_FOR_TRANSFER',
-  'INTRINSIC_GAS_TOO_LOW',
-  'GAS_REQUIRED_EXCEEDS_ALLOWANCE',
-  'MISSING_STATE',
-  'OVERRIDE_CONFLICT',
-])
+/** Simulations that wait for the hashes of their blocks. */
+const asking = new Map<number, (answer: BlockHashes['hashes']) => void>()
+
+const askHashes = async (id: number, blocks: readonly SimulatedBlock[]): Promise<readonly Hex[]> => {
+  const hashes = await new Promise<BlockHashes['hashes']>(resolve => {
+    asking.set(id, resolve)
+    post({ type: 'hash', id, blocks })
+  })
+  asking.delete(id)
+  if (hashes === null) throw callError({ code: 'EXECUTION_FAILED', reason: 'block hashes are not to be had' })
+  return hashes
+}
+
+/** Every one of them, so that none is taken for a fault of ours. */
+const CALL_ERRORS: { readonly [Code in CallError['code']]: true } = {
+  EXECUTION_REVERTED: true,
+  EXECUTION_FAILED: true,
+  EXECUTION_TIMEOUT: true,
+  INSUFFICIENT_BALANCE_FOR_TRANSFER: true,
+  INTRINSIC_GAS_TOO_LOW: true,
+  GAS_REQUIRED_EXCEEDS_ALLOWANCE: true,
+  MISSING_STATE: true,
+  OVERRIDE_CONFLICT: true,
+  NOT_A_PRECOMPILE: true,
+  PRECOMPILE_MOVED_TO_ITSELF: true,
+  ALREADY_OVERRIDDEN: true,
+  CALL_QUEUE_FULL: true,
+  SIMULATION_NUMBER_ORDER: true,
+  SIMULATION_TIME_ORDER: true,
+  SIMULATION_LIMIT: true,
+  SIMULATION_CALL_INVALID: true,
+}
 
 const refusalFor = (id: number, error: unknown): WorkerMessage => {
   if (isCoded(error) && error.code === 'EXECUTION_INTERRUPTED') {
     return { type: 'refusal', id, detail: { code: 'EXECUTION_TIMEOUT', timeoutMs: LIMITS.call.timeoutMs } }
   }
-  if (isCoded(error) && CALL_ERRORS.has(error.code)) return { type: 'refusal', id, detail: error.detail as CallError }
+  if (isCoded(error) && Object.hasOwn(CALL_ERRORS, error.code))
+    return { type: 'refusal', id, detail: error.detail as CallError }
   return { type: 'fault', id, message: error instanceof Error ? (error.stack ?? error.message) : String(error) }
 }
 
 // The service looks at this while it waits for answers.
 setInterval(() => Atomics.add(signals, BEATS, 1), LIMITS.call.stuckMs / 3).unref()
 
-port.on('message', (job: CallJob) => {
+port.on('message', (message: CallJob | BlockHashes) => {
   Atomics.add(signals, BEATS, 1)
+  if ('hashes' in message) asking.get(message.id)?.(message.hashes)
+  else begin(message)
+})
+
+const begin = (job: CallJob): void => {
   // Named values are taken at once: jobs come in the order in which the service sent them.
   const env = envs(job.env)
   const overlay = job.overlay === null ? undefined : overlays(job.overlay)
@@ -140,5 +181,5 @@ port.on('message', (job: CallJob) => {
     result => post({ type: 'answer', id: job.id, answer: result }),
     (error: unknown) => post(refusalFor(job.id, error)),
   )
-})
+}
 post({ type: 'ready' })

@@ -2,6 +2,7 @@ import type { Journal } from '../state/journal.ts'
 import type { Hex } from '../util/bytes.ts'
 import { CodedError } from '../util/errors.ts'
 import type { AccountOverride, CallError, StateOverrides } from './call-types.ts'
+import type { PrecompileMoves } from './precompile-moves.ts'
 import type { Prefetcher } from './prefetch.ts'
 
 /** An account anew, without its slots. */
@@ -31,17 +32,45 @@ const applyOne = async (
   }
 }
 
-/** Puts the overrides into the journal as if the state had always been so. Throws OVERRIDE_CONFLICT. */
+const refuse = (detail: CallError) => new CodedError<CallError>(detail)
+
+/** Where precompiles stand after the overrides; undefined: where the fork has them. Code in the place of one takes it away. */
+const precompileMoves = (
+  overrides: readonly (readonly [Hex, AccountOverride])[],
+  precompiles: ReadonlySet<Hex>,
+): PrecompileMoves | undefined => {
+  const moves = new Map<Hex, Hex | null>()
+  const named = new Set(overrides.map(([address]) => address))
+  for (const [address, { code, movePrecompileTo: to }] of overrides) {
+    if (to !== undefined) {
+      if (!precompiles.has(address)) throw refuse({ code: 'NOT_A_PRECOMPILE', address })
+      if (to === address) throw refuse({ code: 'PRECOMPILE_MOVED_TO_ITSELF', address })
+      if (named.has(to)) throw refuse({ code: 'ALREADY_OVERRIDDEN', address: to })
+      moves.set(to, address)
+    }
+    if (precompiles.has(address) && (to !== undefined || code !== undefined)) moves.set(address, null)
+  }
+  return moves.size === 0 ? undefined : moves
+}
+
+/**
+ * Puts the overrides into the journal as if the state had always been so; answers which of the fork's precompiles they moved. Throws
+ * OVERRIDE_CONFLICT, NOT_A_PRECOMPILE, PRECOMPILE_MOVED_TO_ITSELF and ALREADY_OVERRIDDEN.
+ */
 export const applyOverrides = async (
   journal: Journal,
   prefetch: Prefetcher | undefined,
   overrides: StateOverrides,
-): Promise<void> => {
-  for (const [address, override] of Object.entries(overrides) as [Hex, AccountOverride][]) {
+  precompiles: ReadonlySet<Hex>,
+): Promise<PrecompileMoves | undefined> => {
+  const accounts = Object.entries(overrides) as [Hex, AccountOverride][]
+  const moves = precompileMoves(accounts, precompiles)
+  for (const [address, override] of accounts) {
     if (override.state !== undefined && override.stateDiff !== undefined) {
-      throw new CodedError<CallError>({ code: 'OVERRIDE_CONFLICT', address })
+      throw refuse({ code: 'OVERRIDE_CONFLICT', address })
     }
     await applyOne(journal, prefetch, address, override)
   }
   journal.endTransaction()
+  return moves
 }

@@ -1,10 +1,13 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { CallBases } from '../chain/call-bases.ts'
 import { LogService } from '../chain/log-service.ts'
 import { Pending } from '../chain/pending.ts'
+import { Simulations } from '../chain/simulations.ts'
 import type { LogQuery } from '../chain/types.ts'
 import { createChainView } from '../chain/view.ts'
 import type { Genesis } from '../config/genesis.ts'
+import { LIMITS } from '../config/limits.ts'
 import { createExecutor, type ExecutionMode } from '../evm/executor.ts'
 import { createRpcServer } from '../rpc/server.ts'
 import { ZERO_ADDRESS } from '../util/bytes.ts'
@@ -100,11 +103,13 @@ const build = async (options: FixtureOptions, deps: NodeDeps, teardown: Teardown
     pending,
     wideLogs,
   })
-  const calls = createCalls({ storePath, params, rules, blocks, chain, pending, logger: part('calls') })
+  const bases = new CallBases({ blocks, chain, pending })
+  const calls = createCalls({ storePath, params, rules, bases, logger: part('calls') })
   teardown.add(() => calls.close())
   const server = await createRpcServer({
     view,
     calls,
+    simulations: new Simulations({ params, rules, bases, world, calls, gas: LIMITS.fixture.simulationGas }),
     wideLogs: logs,
     pool: pool.service,
     wallet: createWallet([]),

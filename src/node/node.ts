@@ -1,9 +1,11 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { CallBases } from '../chain/call-bases.ts'
 import { Chain } from '../chain/chain.ts'
 import { nativeRules } from '../chain/chain-rules.ts'
 import { LogService } from '../chain/log-service.ts'
 import { Pending } from '../chain/pending.ts'
+import { Simulations } from '../chain/simulations.ts'
 import { createChainView } from '../chain/view.ts'
 import type { Namespace } from '../config/networks.ts'
 import { addressOf, refusedProviders, signatures } from '../crypto/signature.ts'
@@ -111,7 +113,8 @@ const build = async (options: NodeOptions, deps: NodeDeps, teardown: Teardown): 
     pending,
     wideLogs: query => logs.query(query),
   })
-  const calls = createCalls({ storePath, params, rules, blocks, chain, pending, logger: part('calls') })
+  const bases = new CallBases({ blocks, chain, pending })
+  const calls = createCalls({ storePath, params, rules, bases, logger: part('calls') })
   teardown.add(() => calls.close())
 
   const engine = await createConsensus({
@@ -137,6 +140,7 @@ const build = async (options: NodeOptions, deps: NodeDeps, teardown: Teardown): 
     view,
     pool: pool.service,
     calls,
+    simulations: new Simulations({ params, rules, bases, world, calls }),
     economy,
     wideLogs: logs,
     wallet,

@@ -2,7 +2,16 @@ import type { ChainView, PoolPort } from '../chain/types.ts'
 import type { CallService } from '../evm/call-types.ts'
 import type { Filters } from './filters.ts'
 import type { MethodTable, Requirement } from './method.ts'
-import type { EconomyPort, MiningPort, NodeInfo, ProofChainPort, TracePort, Wallet, WideLogs } from './ports.ts'
+import type {
+  EconomyPort,
+  MiningPort,
+  NodeInfo,
+  ProofChainPort,
+  SimulationPort,
+  TracePort,
+  Wallet,
+  WideLogs,
+} from './ports.ts'
 import type { Rendered } from './rendered.ts'
 import type { SocketSubscriptions } from './subscriptions.ts'
 
@@ -11,6 +20,7 @@ export interface Services {
   readonly view: ChainView
   readonly pool: PoolPort
   readonly calls: CallService
+  readonly simulations: SimulationPort
   readonly wallet: Wallet
   readonly info: NodeInfo
   readonly economy?: EconomyPort

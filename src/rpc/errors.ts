@@ -11,6 +11,7 @@ import type { PoolError } from '../txpool/errors.ts'
 import { bytesToHex } from '../util/bytes.ts'
 import { isCoded } from '../util/errors.ts'
 import type { WalletError } from './ports.ts'
+import { invalidCall, SIMULATION_CODES } from './simulation-errors.ts'
 
 /** JSON-RPC error codes this node answers with (SPEC 7). */
 export const CODES = {
@@ -21,6 +22,9 @@ export const CODES = {
   server: -32000,
   responseTooLarge: -32003,
   reverted: 3,
+  /** Of a call inside an answer, and of a whole simulation (execution APIs, eth_simulateV1). */
+  execution: -32015,
+  timeout: -32016,
 } as const
 
 /** What a client sees of a failure. */
@@ -57,6 +61,13 @@ export const RESPONSE_TOO_LARGE = new RpcError(
 export const headerNotFound = (number: number): RpcError =>
   serverError(`the header does not exist (block number: ${number})`)
 
+/** A revert, with what its data says in words. */
+export const revertError = (data: Uint8Array): RpcError => {
+  const reason = revertReason(data)
+  const message = reason === undefined ? 'execution reverted' : `execution reverted: ${reason}`
+  return new RpcError(CODES.reverted, message, bytesToHex(data))
+}
+
 /** Every failure that a client's request may meet, by the part that declares it. */
 type DomainError =
   | CallError
@@ -75,18 +86,28 @@ type Detail<Code extends string> = Extract<DomainError, { readonly code: Code }>
 /** The one table from domain code to code and text. Clients match these texts: SPEC 7, DESIGN 7 and 8, reference/kaia-behaviour.md 1.1 and 1.4. */
 export const DOMAIN_ERRORS: { readonly [Code in DomainError['code']]: (detail: Detail<Code>) => RpcError } = {
   // calls (evm/call-types.ts)
-  EXECUTION_REVERTED: ({ data }) => {
-    const reason = revertReason(data)
-    const message = reason === undefined ? 'execution reverted' : `execution reverted: ${reason}`
-    return new RpcError(CODES.reverted, message, bytesToHex(data))
-  },
+  EXECUTION_REVERTED: ({ data }) => revertError(data),
   EXECUTION_FAILED: ({ reason }) => serverError(reason),
   EXECUTION_TIMEOUT: ({ timeoutMs }) => serverError(`execution aborted (timeout = ${timeoutMs / 1_000}s)`),
   INSUFFICIENT_BALANCE_FOR_TRANSFER: () => serverError('err: insufficient balance for transfer'),
   INTRINSIC_GAS_TOO_LOW: ({ have, want }) => serverError(`intrinsic gas too low: msg.gas ${have}, want ${want}`),
   GAS_REQUIRED_EXCEEDS_ALLOWANCE: ({ allowance }) => serverError(`gas required exceeds allowance (${allowance})`),
   OVERRIDE_CONFLICT: ({ address }) => serverError(`account ${address} has both 'state' and 'stateDiff'`),
+  NOT_A_PRECOMPILE: ({ address }) => serverError(`account ${address} is not a precompile`),
+  PRECOMPILE_MOVED_TO_ITSELF: ({ address }) =>
+    new RpcError(SIMULATION_CODES.movedToItself, `the precompile ${address} is moved to its own address`),
+  ALREADY_OVERRIDDEN: ({ address }) => serverError(`account ${address} is already overridden`),
   CALL_QUEUE_FULL: () => serverError('too many calls are waiting, try again later'),
+  // simulated blocks (evm/simulate)
+  SIMULATION_NUMBER_ORDER: ({ number, previous }) =>
+    new RpcError(SIMULATION_CODES.numberOrder, `block numbers must be in order: ${number} <= ${previous}`),
+  SIMULATION_TIME_ORDER: ({ timestamp, previous }) =>
+    new RpcError(SIMULATION_CODES.timeOrder, `block timestamps must be in order: ${timestamp} <= ${previous}`),
+  SIMULATION_LIMIT: ({ what }) => new RpcError(SIMULATION_CODES.limit, `a simulation has at most ${what}`),
+  SIMULATION_CALL_INVALID: ({ number, index, reason }) => {
+    const { code, message } = invalidCall(reason)
+    return new RpcError(code, `err: ${message} (call ${index} of block ${number})`)
+  },
   // reads (chain/types.ts)
   MISSING_STATE: ({ root }) => serverError(`missing trie node ${root.slice(2)} (path )`),
   TOO_MANY_RESULTS: ({ limit }) => serverError(`query returned more than ${limit} results`),

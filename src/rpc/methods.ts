@@ -6,6 +6,7 @@ import { ethCall } from './methods/eth-call.ts'
 import { ethChain } from './methods/eth-chain.ts'
 import { ethFees } from './methods/eth-fees.ts'
 import { ethFilters } from './methods/eth-filters.ts'
+import { ethSimulate } from './methods/eth-simulate.ts'
 import { ethState } from './methods/eth-state.ts'
 import { subscriptionsOf } from './methods/eth-subscribe.ts'
 import { ethTransactions } from './methods/eth-transactions.ts'
@@ -35,6 +36,7 @@ const eth: MethodTable = {
 /** Every method there is. Router, rpc_modules, OpenRPC, docs/rpc.md and the tables of each network derive from it. */
 export const METHODS: MethodTable = {
   ...eth,
+  ...ethSimulate,
   ...subscriptionsOf('eth'),
   ...miningOfNamespace('eth'),
   ...net,

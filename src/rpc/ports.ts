@@ -1,5 +1,7 @@
 import type { BlockMoney } from '../chain/economy.ts'
+import type { SimulatedChainBlock } from '../chain/simulations.ts'
 import type { LogQuery } from '../chain/types.ts'
+import type { SimulationRequest } from '../evm/simulate/types.ts'
 import type { Hex } from '../util/bytes.ts'
 
 /** Thrown as CodedError by a Wallet. */
@@ -99,6 +101,11 @@ export interface MiningPort {
 export interface TracePort {
   transaction(hash: Hex, options: unknown): Promise<string | undefined>
   block(number: number, options: unknown): Promise<string | undefined>
+}
+
+/** Blocks of calls that nobody commits (eth_simulateV1). */
+export interface SimulationPort {
+  run(request: SimulationRequest): Promise<readonly SimulatedChainBlock[]>
 }
 
 /** Log queries over ranges of blocks in another thread, which writes the JSON too. */

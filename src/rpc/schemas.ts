@@ -158,6 +158,25 @@ const BLOCK_MEMBERS = {
 export const HEADER_SCHEMA = objectOf('Header', HEADER_MEMBERS, LATER_MEMBERS)
 export const BLOCK_SCHEMA = objectOf('Block', BLOCK_MEMBERS, LATER_MEMBERS)
 
+const SIMULATED_CALL_SCHEMA = objectOf(
+  'SimulatedCall',
+  {
+    returnData: DATA_SCHEMA,
+    logs: listOf(LOG_SCHEMA),
+    gasUsed: QUANTITY_SCHEMA,
+    maxUsedGas: QUANTITY_SCHEMA,
+    status: { enum: ['0x0', '0x1'] },
+    error: objectOf('CallError', { code: INTEGER_SCHEMA, message: STRING_SCHEMA, data: DATA_SCHEMA }, ['data']),
+  },
+  ['error'],
+)
+
+export const SIMULATED_BLOCK_SCHEMA = objectOf(
+  'SimulatedBlock',
+  { ...BLOCK_MEMBERS, calls: listOf(SIMULATED_CALL_SCHEMA) },
+  LATER_MEMBERS,
+)
+
 /** SPEC 2.7. */
 export const CONSENSUS_BLOCK_SCHEMA = objectOf(
   'ConsensusBlock',

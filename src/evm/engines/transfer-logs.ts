@@ -1,6 +1,7 @@
 import type { EVMResult, EVMRunCallOpts, Message } from '@ethereumjs/evm'
 import type { Address } from '@ethereumjs/util'
-import { bigintToBytes, hexToBytes } from '../../util/bytes.ts'
+import type { Log } from '../../primitives/log.ts'
+import { bigintToBytes, bytesToHex, type Hex, hexToBytes } from '../../util/bytes.ts'
 
 /*
  * Transfers of wei as logs (ERC-7528): a Transfer event at an address that stands for the native token, before the logs of the
@@ -41,3 +42,9 @@ export const addTransfer = ({ message, caller, to, value }: EVMRunCallOpts, resu
 
 const isForeignCode = (message: Message | undefined, receiver: Address): boolean =>
   message !== undefined && !message.codeAddress.equals(receiver)
+
+/** The same for a transfer that needed no engine. */
+export const transferLogOf = (from: Hex, to: Hex, wei: bigint): Log => {
+  const [address, topics, data] = transferLog(hexToBytes(from), hexToBytes(to), wei)
+  return { address: bytesToHex(address), topics: topics.map(bytesToHex), data }
+}

@@ -44,6 +44,7 @@ const parseAccount = (value: unknown): AccountOverride => {
     code: member(object, 'code', parseBytes),
     state: member(object, 'state', parseSlots),
     stateDiff: member(object, 'stateDiff', parseSlots),
+    movePrecompileTo: member(object, 'movePrecompileToAddress', parseAddress),
   })
 }
 
@@ -62,6 +63,7 @@ export const stateOverrides: Codec<StateOverrides> = codec(
         code: DATA_SCHEMA,
         state: SLOTS_SCHEMA,
         stateDiff: SLOTS_SCHEMA,
+        movePrecompileToAddress: ADDRESS_SCHEMA,
       },
     },
   },

@@ -2,7 +2,7 @@ import type { NetworkParams } from '../../../src/config/networks.ts'
 import { createRpcServer, type RpcServer, type RpcServerOptions } from '../../../src/rpc/server.ts'
 import { silentLogger } from '../../../src/util/logger.ts'
 import { MemoryChain } from './memory-chain.ts'
-import { EchoCalls, MemoryPool, NO_KEYS, NODE } from './services.ts'
+import { EchoCalls, EchoSimulations, MemoryPool, NO_KEYS, NODE } from './services.ts'
 
 export interface Answer {
   readonly jsonrpc: string
@@ -37,6 +37,7 @@ export class Rig {
       view: chain,
       pool,
       calls,
+      simulations: new EchoSimulations(() => chain.head()),
       wallet: NO_KEYS,
       info: NODE,
       ...rest,

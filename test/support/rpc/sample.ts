@@ -126,12 +126,27 @@ export const ARGUMENTS: Readonly<Record<string, readonly unknown[]>> = (() => {
     submitWork: ['0x0000000000000001', TOPIC, TOPIC],
     submitHashrate: ['0x64', TOPIC],
   }
+  const simulation = {
+    blockStateCalls: [
+      {
+        blockOverrides: { number: '0x9', time: '0xffffffff', baseFeePerGas: '0x7', feeRecipient: TOKEN },
+        stateOverrides: { [TOKEN]: { code: '0x00', stateDiff: { [TOPIC]: TOPIC } } },
+        calls: [
+          { ...call, gas: '0x7530', maxFeePerGas: '0x9' },
+          { ...call, gasPrice: '0x9', nonce: '0x7' },
+        ],
+      },
+    ],
+    traceTransfers: true,
+    returnFullTransactions: true,
+  }
   const both = Object.entries(eth).flatMap(([name, args]) => [
     [`eth_${name}`, args],
     [`native_${name}`, args],
   ])
   return {
     ...Object.fromEntries(both),
+    eth_simulateV1: [simulation, 'latest'],
     native_getBlock: ['latest', false],
     native_getBlockTransactionCount: ['0x1'],
     native_isContractAccount: [TOKEN, 'latest'],

@@ -1,10 +1,13 @@
-import type { PoolPort } from '../../../src/chain/types.ts'
+import type { SimulatedChainBlock } from '../../../src/chain/simulations.ts'
+import type { ChainBlock, PoolPort } from '../../../src/chain/types.ts'
 import { keccak256Hex } from '../../../src/crypto/hash.ts'
 import { recoverSender } from '../../../src/crypto/sender.ts'
 import { sign } from '../../../src/crypto/signature.ts'
 import type { AccessListResult, CallRequest, CallResult, CallService } from '../../../src/evm/call-types.ts'
+import { transactionOf } from '../../../src/evm/simulate/transaction.ts'
+import type { SimulationRequest } from '../../../src/evm/simulate/types.ts'
 import { decodeTransaction, type Transaction, withSender } from '../../../src/primitives/transaction.ts'
-import type { NodeInfo, Wallet } from '../../../src/rpc/ports.ts'
+import type { NodeInfo, SimulationPort, Wallet } from '../../../src/rpc/ports.ts'
 import type { Hex } from '../../../src/util/bytes.ts'
 import { CodedError } from '../../../src/util/errors.ts'
 import { KEY, SENDER } from './memory-chain.ts'
@@ -65,7 +68,40 @@ export class EchoCalls implements CallService {
     this.#take(request)
     return { accessList: [], gasUsed: 21_000n }
   }
+  async simulate(): Promise<never> {
+    throw new Error('nothing is simulated here')
+  }
   async close(): Promise<void> {}
+}
+
+/** Blocks like the head with the calls asked for: each answers its data, logs it, and the second of a block reverts. */
+export class EchoSimulations implements SimulationPort {
+  readonly #head: () => ChainBlock
+  requests: SimulationRequest[] = []
+
+  constructor(head: () => ChainBlock) {
+    this.#head = head
+  }
+
+  async run(request: SimulationRequest): Promise<readonly SimulatedChainBlock[]> {
+    this.requests.push(request)
+    const head = this.#head()
+    return request.blocks.map(({ calls }) => ({
+      block: {
+        ...head,
+        transactions: calls.map(call =>
+          transactionOf(call, { chainId: 1, nonce: call.nonce ?? 0, gasLimit: call.gas ?? 50_000n }),
+        ),
+      },
+      calls: calls.map(({ from, data }, index) => ({
+        output: data,
+        logs: index === 1 ? [] : [{ address: from, topics: [], data }],
+        gasUsed: 21_000n,
+        peakGas: 22_000n,
+        failure: index === 1 ? { kind: 'revert' } : null,
+      })),
+    }))
+  }
 }
 
 export const NODE: NodeInfo = {

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { CallBases } from '../../../src/chain/call-bases.ts'
 import { Pending } from '../../../src/chain/pending.ts'
 import { createCalls } from '../../../src/node/calls.ts'
 import { bytesToBigint, concatBytes, type Hex, hexToBytes } from '../../../src/util/bytes.ts'
@@ -22,17 +23,16 @@ test('a call on the pending block sees one block, also when the chain goes on wh
       coinbase: VALIDATOR,
     })
     let mined = 0
+    const state = async () => {
+      const state = await pending.state()
+      if (mined++ === 0) await chain.mine()
+      return state
+    }
     const calls = createCalls({
       ...chain,
       storePath: join(dir, 'db'),
       params: chain.genesis.params,
-      pending: {
-        async state() {
-          const state = await pending.state()
-          if (mined++ === 0) await chain.mine()
-          return state
-        },
-      },
+      bases: new CallBases({ ...chain, pending: { state } }),
       logger: silentLogger,
     })
     try {

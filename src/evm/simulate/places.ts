@@ -1,0 +1,34 @@
+import { LIMITS } from '../../config/limits.ts'
+import { CodedError } from '../../util/errors.ts'
+import type { CallError } from '../call-types.ts'
+import type { BlockCalls, BlockPlace } from './types.ts'
+
+const refuse = (detail: CallError) => new CodedError<CallError>(detail)
+
+/**
+ * Numbers and times of the simulated blocks: one after the other, `stepSeconds` apart, with empty blocks before a number that was
+ * asked for. Throws SIMULATION_NUMBER_ORDER, SIMULATION_TIME_ORDER and SIMULATION_LIMIT.
+ */
+export const placeBlocks = (
+  base: { readonly number: number; readonly timestamp: number },
+  blocks: readonly BlockCalls[],
+  stepSeconds: number,
+): readonly BlockPlace[] => {
+  const limit = LIMITS.simulate.blocks
+  const places: BlockPlace[] = []
+  let { number: previous, timestamp: time } = base
+  const put = (timestamp: number, calls: BlockCalls | null): void => {
+    if (timestamp <= time) throw refuse({ code: 'SIMULATION_TIME_ORDER', timestamp, previous: time })
+    previous++
+    time = timestamp
+    places.push({ number: previous, timestamp, calls })
+  }
+  for (const block of blocks) {
+    const { number = previous + 1, timestamp } = block.overrides
+    if (number <= previous) throw refuse({ code: 'SIMULATION_NUMBER_ORDER', number, previous })
+    if (number - base.number > limit) throw refuse({ code: 'SIMULATION_LIMIT', what: `${limit} blocks` })
+    while (previous + 1 < number) put(time + stepSeconds, null)
+    put(timestamp ?? time + stepSeconds, block)
+  }
+  return places
+}

@@ -1,0 +1,37 @@
+import { keccak256Hex } from '../../crypto/hash.ts'
+import type { Transaction } from '../../primitives/transaction.ts'
+import { serializeTransaction, type UnsignedTransaction } from '../../primitives/transaction-encoding.ts'
+import { EMPTY_BYTES } from '../../util/bytes.ts'
+import type { CallMessage } from '../call-types.ts'
+
+/** What a call leaves open. */
+export interface TransactionDefaults {
+  readonly chainId: number
+  readonly nonce: Transaction['nonce']
+  readonly gasLimit: bigint
+}
+
+const typeOf = ({ gasPrice, accessList }: CallMessage): 0 | 1 | 2 => {
+  if (gasPrice === undefined) return 2
+  return accessList === undefined ? 0 : 1
+}
+
+/**
+ * The transaction that a simulated block holds for a call: a plain object, with zeros for a signature, and a hash that follows
+ * from its content like any other. Without fees it offers none; a legacy price makes it a legacy transaction.
+ */
+export const transactionOf = (message: CallMessage, defaults: TransactionDefaults): Transaction => {
+  const { gasPrice, maxFeePerGas = 0n, maxPriorityFeePerGas = 0n } = message
+  const unsigned: UnsignedTransaction = {
+    type: typeOf(message),
+    ...defaults,
+    maxFeePerGas: gasPrice ?? maxFeePerGas,
+    maxPriorityFeePerGas: gasPrice ?? maxPriorityFeePerGas,
+    to: message.to,
+    value: message.value,
+    data: message.data,
+    accessList: message.accessList ?? [],
+  }
+  const raw = serializeTransaction(unsigned, { yParity: 0, r: EMPTY_BYTES, s: EMPTY_BYTES })
+  return { ...unsigned, v: 0n, r: EMPTY_BYTES, s: EMPTY_BYTES, raw, hash: keccak256Hex(raw), from: message.from }
+}

@@ -1,0 +1,99 @@
+import { LIMITS } from '../../config/limits.ts'
+import type { CallError, CallMessage } from '../../evm/call-types.ts'
+import type { BlockCalls, SimulationRequest } from '../../evm/simulate/types.ts'
+import { CodedError } from '../../util/errors.ts'
+import { type Codec, codec } from '../codec.ts'
+import { callObject, messageFromArgs } from './call.ts'
+import { asArray, asObject, type JsonObject, member, within } from './object.ts'
+import { blockOverrides, stateOverrides } from './overrides.ts'
+import { BOOLEAN_SCHEMA, fail, parseBoolean } from './scalars.ts'
+
+/** The argument of eth_simulateV1; the block it stands on is an argument of its own. */
+export interface SimulationArgs extends Omit<SimulationRequest, 'number' | 'pending'> {
+  readonly returnFullTransactions: boolean
+}
+
+const exceeded = (what: string) => new CodedError<CallError>({ code: 'SIMULATION_LIMIT', what })
+
+/** What would make another kind of transaction or block of it than this node simulates is not passed over in silence. */
+const refuseMembers = (object: JsonObject, names: readonly string[], why: string): void => {
+  for (const name of names)
+    member(object, name, value => (Array.isArray(value) && value.length === 0 ? undefined : fail(why)))
+}
+
+const parseCall = (value: unknown): CallMessage => {
+  const object = asObject(value, 'ethapi.TransactionArgs')
+  refuseMembers(object, ['blobVersionedHashes', 'blobs'], 'transactions with blobs are not simulated')
+  refuseMembers(object, ['authorizationList'], 'authorizations are not simulated')
+  return messageFromArgs(callObject.parse(object))
+}
+
+const parseOverrides = (value: unknown): BlockCalls['overrides'] => {
+  refuseMembers(asObject(value, 'ethapi.BlockOverrides'), ['withdrawals'], 'withdrawals are not simulated')
+  return blockOverrides.parse(value)
+}
+
+/** Bounds the calls of all blocks together before any of them is looked at. */
+const createCallsParser = () => {
+  let left: number = LIMITS.simulate.calls
+  return (value: unknown): readonly CallMessage[] => {
+    const calls = asArray(value, '[]ethapi.TransactionArgs')
+    left -= calls.length
+    if (left < 0) throw exceeded(`${LIMITS.simulate.calls} calls`)
+    return calls.map((call, i) => within(`[${i}]`, () => parseCall(call)))
+  }
+}
+
+const parseBlocks = (value: unknown): readonly BlockCalls[] => {
+  const blocks = asArray(value, '[]ethapi.simBlock')
+  if (blocks.length === 0) return fail('at least one block is needed')
+  if (blocks.length > LIMITS.simulate.blocks) throw exceeded(`${LIMITS.simulate.blocks} blocks`)
+  const parseCalls = createCallsParser()
+  return blocks.map((block, i) =>
+    within(`[${i}]`, () => {
+      const object = asObject(block, 'ethapi.simBlock')
+      return {
+        overrides: member(object, 'blockOverrides', parseOverrides) ?? {},
+        state: member(object, 'stateOverrides', stateOverrides.parse) ?? {},
+        calls: member(object, 'calls', parseCalls) ?? [],
+      }
+    }),
+  )
+}
+
+/** `blockStateCalls` and the flags. Throws InvalidArgument and SIMULATION_LIMIT. */
+export const simulation: Codec<SimulationArgs> = codec(
+  'simulation',
+  {
+    type: 'object',
+    required: ['blockStateCalls'],
+    properties: {
+      blockStateCalls: {
+        type: 'array',
+        minItems: 1,
+        maxItems: LIMITS.simulate.blocks,
+        items: {
+          type: 'object',
+          properties: {
+            blockOverrides: blockOverrides.schema,
+            stateOverrides: stateOverrides.schema,
+            calls: { type: 'array', maxItems: LIMITS.simulate.calls, items: callObject.schema },
+          },
+        },
+      },
+      validation: BOOLEAN_SCHEMA,
+      traceTransfers: BOOLEAN_SCHEMA,
+      returnFullTransactions: BOOLEAN_SCHEMA,
+    },
+  },
+  value => {
+    const object = asObject(value, 'ethapi.simOpts')
+    const flag = (name: string): boolean => member(object, name, parseBoolean) ?? false
+    return {
+      blocks: member(object, 'blockStateCalls', parseBlocks) ?? fail('blockStateCalls is missing'),
+      validation: flag('validation'),
+      traceTransfers: flag('traceTransfers'),
+      returnFullTransactions: flag('returnFullTransactions'),
+    }
+  },
+)
