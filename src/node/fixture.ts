@@ -11,6 +11,7 @@ import { LIMITS } from '../config/limits.ts'
 import { createExecutor, type ExecutionMode } from '../evm/executor.ts'
 import { createRpcServer } from '../rpc/server.ts'
 import { ZERO_ADDRESS } from '../util/bytes.ts'
+import { blobPool } from './blob-pool.ts'
 import { createCalls } from './calls.ts'
 import { openRecorded } from './open-recorded.ts'
 import type { NodeDeps, NodeOptions, RunningNode } from './options.ts'
@@ -111,7 +112,7 @@ const build = async (options: FixtureOptions, deps: NodeDeps, teardown: Teardown
     calls,
     simulations: new Simulations({ params, rules, bases, world, calls, gas: LIMITS.fixture.simulationGas }),
     wideLogs: logs,
-    pool: pool.service,
+    pool: blobPool(pool.service, params, () => chain.headBlock.header.number),
     wallet: createWallet([]),
     info: nodeInfo(ZERO_ADDRESS),
     log: part('rpc'),

@@ -1,4 +1,3 @@
-import { GAS_PER_BLOB } from '../../config/blobs.ts'
 import { evmForkAt, isSince } from '../../config/forks.ts'
 import type { NetworkParams } from '../../config/networks.ts'
 import type { BlockExecution } from '../../evm/execution.ts'
@@ -6,8 +5,8 @@ import type { Block } from '../../primitives/block.ts'
 import { requestsHash, unclesHash, withdrawalsRoot } from '../../primitives/ethereum-roots.ts'
 import type { Header } from '../../primitives/header.ts'
 import { receiptsRoot, transactionsRoot } from '../../primitives/roots.ts'
-import type { Transaction } from '../../primitives/transaction.ts'
 import { nextBaseFee } from '../../rules/base-fee.ts'
+import { blobGasUsed } from '../../rules/ethereum/blob-fee.ts'
 import { bytesToHex, type Hex, ZERO_HASH } from '../../util/bytes.ts'
 import { CodedError } from '../../util/errors.ts'
 import { excessBlobGasAfter } from './rules.ts'
@@ -37,7 +36,7 @@ export const fieldsBefore = (block: Block, parent: Pick<Block, 'header' | 'hash'
     sha3Uncles: unclesHash(ethereum?.uncles ?? []),
     baseFeePerGas: isSince(fork, 'london') ? nextBaseFee(parent.header, params.baseFee) : undefined,
     withdrawalsRoot: isSince(fork, 'shanghai') ? withdrawalsRoot(ethereum?.withdrawals ?? []) : undefined,
-    blobGasUsed: hasBlobs ? blobGasOf(block.transactions) : undefined,
+    blobGasUsed: hasBlobs ? blobGasUsed(block.transactions) : undefined,
     excessBlobGas: hasBlobs ? excessBlobGasAfter(params, parent.header) : undefined,
     // Nothing here says what it is, only whether it is there.
     parentBeaconBlockRoot: hasBlobs ? (header.parentBeaconBlockRoot ?? ZERO_HASH) : undefined,
@@ -52,9 +51,6 @@ export const fieldsAfter = (execution: BlockExecution, stateRoot: Hex): Fields =
   requestsHash: execution.requests && requestsHash(execution.requests),
   stateRoot,
 })
-
-const blobGasOf = (transactions: readonly Pick<Transaction, 'blobVersionedHashes'>[]): bigint =>
-  transactions.reduce((sum, tx) => sum + GAS_PER_BLOB * BigInt(tx.blobVersionedHashes?.length ?? 0), 0n)
 
 /** Throws CodedError<BlockMismatch> for the first member that differs. */
 export const checkFields = (header: Header, fields: Fields): void => {

@@ -6,7 +6,7 @@ import { requestsHash, withdrawalsRoot } from '../../primitives/ethereum-roots.t
 import { EMPTY_LIST_HASH, type Header, ZERO_NONCE } from '../../primitives/header.ts'
 import type { ReceiptPrices } from '../../primitives/receipt.ts'
 import { nextBaseFee } from '../../rules/base-fee.ts'
-import { blobBaseFee, nextExcessBlobGas } from '../../rules/ethereum/blob-fee.ts'
+import { blobBaseFee, blobGasUsed, nextExcessBlobGas } from '../../rules/ethereum/blob-fee.ts'
 import { EMPTY_BYTES, type Hex, toWord, ZERO_HASH } from '../../util/bytes.ts'
 import { extraOf } from '../assembly.ts'
 import type { BlockStore } from '../block-store.ts'
@@ -75,6 +75,10 @@ export const ethereumRules = (options: EthereumRulesOptions): ChainRules => {
         nonce: ZERO_NONCE,
         ...(isSince(fork, 'london') && { baseFeePerGas: env.baseFeePerGas }),
         ...(withdrawals && { withdrawalsRoot: withdrawalsRoot(withdrawals) }),
+        ...(isSince(fork, 'cancun') && {
+          blobGasUsed: blobGasUsed(execution.transactions),
+          excessBlobGas: excessBlobGasAfter(params, parent.header),
+        }),
         ...(env.beacon?.parentRoot !== undefined && { parentBeaconBlockRoot: env.beacon.parentRoot }),
         ...(execution.requests && { requestsHash: requestsHash(execution.requests) }),
       }

@@ -45,6 +45,8 @@ const BLOCK_FORKS: Readonly<Record<string, EvmFork | null>> = {
 }
 /** Where Ethereum's own deposits are made, which geth assumes for a chain that names no place. */
 const MAINNET_DEPOSITS: Hex = '0x00000000219ab540356cbb839cbe05303d7705fa'
+/** Between two blocks from the merge on. */
+const SLOT_MS = 12_000
 const MAX_BLOBS = 10_000
 const TIME_FORK = /^(shanghai|cancun|prague|osaka|bpo[1-5])Time$/
 const FORK_LIKE = /(Block|Time)$/
@@ -85,6 +87,7 @@ const readParams = (root: GenesisValue, config: GenesisValue, total: bigint | nu
     chainId,
     networkId: chainId,
     forks: readBlockForks(config, total),
+    blockTimeMs: SLOT_MS,
     blockGasLimit,
     // No bound of ours on another client's chain.
     maxTxExecutionGas: blockGasLimit,

@@ -1,4 +1,5 @@
 import { type BlobParams, GAS_PER_BLOB } from '../../config/blobs.ts'
+import type { DecodedTransaction } from '../../primitives/transaction.ts'
 
 /** Wei per unit of blob gas, at the least (EIP-4844). */
 const MIN_BLOB_BASE_FEE = 1n
@@ -19,6 +20,21 @@ export const blobBaseFee = (excessBlobGas: bigint, { baseFeeUpdateFraction }: Bl
   }
   return sum / baseFeeUpdateFraction
 }
+
+/** What of a transaction its blobs cost by. */
+export type BlobFields = Pick<DecodedTransaction, 'blobVersionedHashes' | 'maxFeePerBlobGas'>
+
+/** Blob gas that a transaction takes from its block; 0n without blobs. */
+export const blobGas = ({ blobVersionedHashes }: BlobFields): bigint =>
+  blobVersionedHashes === undefined ? 0n : GAS_PER_BLOB * BigInt(blobVersionedHashes.length)
+
+/** Blob gas of a block. */
+export const blobGasUsed = (transactions: readonly BlobFields[]): bigint =>
+  transactions.reduce((sum, tx) => sum + blobGas(tx), 0n)
+
+/** What the sender must be able to pay for them, wei. */
+export const maxBlobFee = (tx: BlobFields): bigint =>
+  tx.blobVersionedHashes === undefined ? 0n : blobGas(tx) * (tx.maxFeePerBlobGas ?? 0n)
 
 /** What of a parent's header the excess of its child follows from; the parent of the first block with blobs has none. */
 export interface BlobParent {

@@ -1,4 +1,4 @@
-import { isActive } from '../../config/forks.ts'
+import { blobParamsAt, isActive } from '../../config/forks.ts'
 import { LIMITS } from '../../config/limits.ts'
 import type { ChainParams } from '../../config/networks.ts'
 import type { DecodedTransaction, Transaction } from '../../primitives/transaction.ts'
@@ -17,6 +17,8 @@ export interface AdmissionRules {
   readonly number: number
   readonly baseFee: bigint
   readonly setCode: boolean
+  /** Type 3, on a chain that has blobs (fixture mode). */
+  readonly blobs: boolean
   readonly gas: IntrinsicGasRules
 }
 
@@ -32,6 +34,7 @@ export const admissionRules = (
   number,
   baseFee,
   setCode: isActive(params.forks, 'prague', number),
+  blobs: blobParamsAt(params.blobForks, number) !== undefined,
   gas: intrinsicGasRulesAt(params, number),
 })
 
@@ -42,7 +45,7 @@ const refuse = (detail: PoolError): never => {
 /** What can be said without knowing the sender; throws CodedError<PoolError>. Cheap, so it also runs before the recovery. */
 export const checkForm = (tx: DecodedTransaction, rules: AdmissionRules): void => {
   const { params } = rules
-  if (tx.type === 3 || (tx.type === 4 && !rules.setCode)) {
+  if ((tx.type === 3 && !rules.blobs) || (tx.type === 4 && !rules.setCode)) {
     refuse({ code: 'TYPE_UNSUPPORTED', type: tx.type })
   }
   if (tx.to === null && tx.data.byteLength > LIMITS.block.initCodeBytes) {

@@ -1,9 +1,10 @@
 import type { Transaction } from '../../primitives/transaction.ts'
+import { maxBlobFee } from '../../rules/ethereum/blob-fee.ts'
 
 /** A pooled transaction with what the pool must not compute twice. */
 export interface PoolEntry {
   readonly transaction: Transaction
-  /** What the sender must own for it at most: gasLimit x maxFeePerGas + value, wei. */
+  /** What the sender must own for it at most: gasLimit x maxFeePerGas, what its blobs cost, value, wei. */
   readonly costWei: bigint
   /** How much room it takes, at least 1. */
   readonly slots: number
@@ -22,4 +23,4 @@ export const effectiveTip = (transaction: Transaction, baseFee: bigint): bigint 
 }
 
 export const costOf = (transaction: Transaction): bigint =>
-  transaction.gasLimit * transaction.maxFeePerGas + transaction.value
+  transaction.gasLimit * transaction.maxFeePerGas + maxBlobFee(transaction) + transaction.value
