@@ -9,6 +9,8 @@ export interface LruOptions<K, V> {
   readonly onEvict?: (key: K, value: V) => void
 }
 
+const FEW_MOVES = 64
+
 /** Keeps what was used most recently, within a limit of entries or weight. A Map remembers insertion order, so a use re-inserts. */
 export class Lru<K, V> {
   readonly limit: number
@@ -16,6 +18,8 @@ export class Lru<K, V> {
   readonly #onEvict: ((key: K, value: V) => void) | undefined
   readonly #entries = new Map<K, V>()
   #oldest = this.#entries.entries()
+  /** Insertions since that iterator was made or last advanced. */
+  #moves = 0
   #weight = 0
 
   constructor(options: number | LruOptions<K, V>) {
@@ -39,7 +43,7 @@ export class Lru<K, V> {
     const value = this.#entries.get(key)
     if (value === undefined) return undefined
     this.#entries.delete(key)
-    this.#entries.set(key, value)
+    this.#insert(key, value)
     return value
   }
 
@@ -57,7 +61,7 @@ export class Lru<K, V> {
     this.delete(key)
     const weight = this.#weigh(value, key)
     if (value === undefined || weight > this.limit) return
-    this.#entries.set(key, value)
+    this.#insert(key, value)
     this.#weight += weight
     while (this.#weight > this.limit) this.#evictOldest()
   }
@@ -72,13 +76,24 @@ export class Lru<K, V> {
 
   clear(): void {
     this.#entries.clear()
-    this.#oldest = this.#entries.entries()
+    this.#startOver()
     this.#weight = 0
   }
 
   /** Least recently used first. */
   entries(): IterableIterator<[K, V]> {
     return this.#entries.entries()
+  }
+
+  #insert(key: K, value: V): void {
+    this.#entries.set(key, value)
+    if (++this.#moves > this.#entries.size + FEW_MOVES) this.#startOver()
+  }
+
+  /** A Map makes a new table now and then, and an iterator that stands still keeps each old one. */
+  #startOver(): void {
+    this.#oldest = this.#entries.entries()
+    this.#moves = 0
   }
 
   /**
@@ -88,9 +103,10 @@ export class Lru<K, V> {
   #evictOldest(): void {
     let next = this.#oldest.next()
     if (next.done) {
-      this.#oldest = this.#entries.entries()
+      this.#startOver()
       next = this.#oldest.next()
     }
+    this.#moves = 0
     assert(!next.done, 'a cache above its limit holds entries')
     const [key, value] = next.value
     this.delete(key)

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { describe, expect, test } from 'vitest'
 import { Lru } from '../../../src/util/lru.ts'
 
@@ -56,4 +58,24 @@ describe('by weight', () => {
     cache.set('a', new Uint8Array(11))
     expect([cache.has('a'), cache.weight]).toEqual([false, 0])
   })
+})
+
+test('uses without end hold no more memory: nothing keeps the old tables of a Map', () => {
+  setFlagsFromString('--expose-gc')
+  const collectGarbage = runInNewContext('gc') as () => void
+  const heapBytes = (): number => {
+    collectGarbage()
+    return process.memoryUsage().heapUsed
+  }
+  const cache = new Lru<number, number>(2_000)
+  for (let i = 0; i < 1_000; i++) cache.set(i, i)
+  const before = heapBytes()
+  for (let i = 0; i < 2_000_000; i++) cache.get(i % 1_000)
+  for (let i = 0; i < 500_000; i++) {
+    cache.delete(i % 1_000)
+    cache.set(i % 1_000, i)
+  }
+  // Each of the thousands of tables that were made is twenty kilobytes.
+  expect(heapBytes() - before).toBeLessThan(5_000_000)
+  expect(cache.size).toBe(1_000)
 })
