@@ -98,7 +98,7 @@ const core = (senders: number, raws: readonly Uint8Array[]) => {
   const after = heapBytes()
   const selectMs = timed(() => void drain(pool, COUNT))
   const block = drain(pool, 5_000)
-  for (const { from: who, nonce } of block) heads.set(who, nonce + 1)
+  for (const { from: who, nonce } of block) heads.set(who, Number(nonce) + 1)
   const onBlockMs = timed(() => void pool.onBlock({ number: 1, transactions: block, baseFee: 25n * GWEI, nowMs: 0 }))
   const repriceMs = timed(() => void pool.onBlock({ number: 2, transactions: [], baseFee: 36n * GWEI, nowMs: 0 }))
   const refill = timed(() => {

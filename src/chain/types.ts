@@ -8,6 +8,7 @@ import type { Transaction } from '../primitives/transaction.ts'
 import type { AccountProof } from '../state/prove.ts'
 import type { AsyncStateReader, StateReader } from '../state/reader.ts'
 import type { Hex } from '../util/bytes.ts'
+import type { Nonce } from '../util/nonce.ts'
 
 /** A committed block as reads want it. Immutable. */
 export interface ChainBlock extends Block {
@@ -117,7 +118,7 @@ export interface PoolPort {
   submit(raw: Uint8Array): Promise<Hex>
   get(hash: Hex): Transaction | undefined
   /** Next nonce counting the pool's executable transactions. */
-  nextNonce(address: Hex): number
+  nextNonce(address: Hex): Nonce
   counts(): { readonly pending: number; readonly queued: number }
   content(): {
     readonly pending: ReadonlyMap<Hex, readonly Transaction[]>

@@ -1,4 +1,5 @@
 import type { Hex } from '../util/bytes.ts'
+import type { Nonce } from '../util/nonce.ts'
 import type { BlobParams } from './blobs.ts'
 import { parseGethGenesis } from './genesis/geth.ts'
 import { GenesisValue } from './genesis/reader.ts'
@@ -18,7 +19,7 @@ export interface CouncilMember {
 /** An account of block 0. */
 export interface GenesisAccount {
   readonly balance: bigint
-  readonly nonce: number
+  readonly nonce: Nonce
   readonly code: Uint8Array
   /** 32-byte slot -> 32-byte word; no zero words. */
   readonly storage: ReadonlyMap<Hex, Hex>

@@ -13,6 +13,7 @@ import {
   hexToBytes,
   ZERO_ADDRESS,
 } from '../util/bytes.ts'
+import { MAX_NONCE, nonceFrom } from '../util/nonce.ts'
 import { isDelegation } from './validity.ts'
 
 /** First byte of what an authority signs (EIP-7702). */
@@ -58,14 +59,14 @@ export const applyAuthorizations = (
   let refund = 0n
   for (const authorization of list) {
     if (authorization.chainId !== 0n && authorization.chainId !== BigInt(chainId)) continue
-    if (authorization.nonce >= Number.MAX_SAFE_INTEGER) continue
+    if (authorization.nonce === MAX_NONCE) continue
     const authority = authorityOf(authorization)
     if (authority === undefined) continue
     warm.push(authority)
     if (journal.codeHash(authority) !== EMPTY_CODE_HASH && !isDelegation(journal.code(authority))) continue
     if (BigInt(journal.nonce(authority)) !== authorization.nonce) continue
     if (journal.exists(authority)) refund += EXISTING_ACCOUNT_REFUND
-    journal.setNonce(authority, Number(authorization.nonce) + 1)
+    journal.setNonce(authority, nonceFrom(authorization.nonce + 1n))
     const clears = authorization.address === ZERO_ADDRESS
     journal.setCode(authority, clears ? EMPTY_BYTES : concatBytes(DELEGATION_PREFIX, hexToBytes(authorization.address)))
   }

@@ -6,6 +6,7 @@ import { Journal } from '../state/journal.ts'
 import type { StateReader } from '../state/reader.ts'
 import { EMPTY_BYTES, type Hex } from '../util/bytes.ts'
 import { CodedError } from '../util/errors.ts'
+import { nextNonce } from '../util/nonce.ts'
 import type { BlockOverrides, CallError, CallMessage, CallRequest } from './call-types.ts'
 import type { AccessRecorder, Engine, EngineFailure, EngineResult, Interrupt } from './engine.ts'
 import type { BlockEnv } from './env.ts'
@@ -122,7 +123,7 @@ export const runCall = async (call: PreparedCall, gas: bigint, accesses?: Access
   const { context, env, moves, journal, message } = call
   const intrinsic = callIntrinsicGas(call)
   const mark = journal.checkpoint()
-  journal.setNonce(message.from, journal.nonce(message.from) + 1)
+  journal.setNonce(message.from, nextNonce(journal.nonce(message.from)))
   const { from, to, value, data } = message
   const { interrupt, prefetch } = context
   const result = await context.engine.run(

@@ -2,6 +2,7 @@ import type { Receipt } from '../primitives/receipt.ts'
 import type { Transaction } from '../primitives/transaction.ts'
 import type { Journal } from '../state/journal.ts'
 import type { Hex } from '../util/bytes.ts'
+import type { Nonce } from '../util/nonce.ts'
 import type { BlockEnv } from './env.ts'
 
 /** Candidates in the order the proposer wants them; the pool implements it. */
@@ -37,8 +38,8 @@ export interface BlockFees {
 
 /** Why a transaction cannot stand in a block at this point. */
 export type InvalidReason =
-  | { readonly code: 'NONCE_TOO_LOW'; readonly expected: number; readonly got: number }
-  | { readonly code: 'NONCE_TOO_HIGH'; readonly expected: number; readonly got: number }
+  | { readonly code: 'NONCE_TOO_LOW'; readonly expected: Nonce; readonly got: Nonce }
+  | { readonly code: 'NONCE_TOO_HIGH'; readonly expected: Nonce; readonly got: Nonce }
   | { readonly code: 'NONCE_MAX' }
   | { readonly code: 'WRONG_CHAIN_ID'; readonly expected: number; readonly got: number }
   | { readonly code: 'UNSUPPORTED_TYPE'; readonly type: number }

@@ -7,6 +7,7 @@ import { floorGas, intrinsicGas } from '../rules/intrinsic-gas.ts'
 import { EMPTY_CODE_HASH } from '../state/account.ts'
 import type { Journal } from '../state/journal.ts'
 import type { Hex } from '../util/bytes.ts'
+import { nextNonce } from '../util/nonce.ts'
 import { applyAuthorizations } from './authorizations.ts'
 import { blobFee, blobGas } from './blobs.ts'
 import type { Engine, EngineMessage, EngineOptions, EngineResult } from './engine.ts'
@@ -62,7 +63,7 @@ export const runPlainTransfer = (journal: Journal, at: BlockPosition, tx: Transa
   const price = priceOf(tx, at)
   const gasUsed = higher(intrinsicGas(tx, intrinsic), floorGas(tx, intrinsic))
   journal.setBalance(tx.from, journal.balance(tx.from) - tx.value - gasUsed * price - blobFee(tx, at.env))
-  journal.setNonce(tx.from, tx.nonce + 1)
+  journal.setNonce(tx.from, nextNonce(tx.nonce))
   const to = tx.to as Hex
   // Before EIP-161 a transfer of nothing creates the account.
   if (tx.value === 0n && at.rules.sweepsEmpty) journal.touch(to)
@@ -114,7 +115,7 @@ export const runMessageTransaction = async (
   const price = priceOf(tx, at)
   const intrinsic = intrinsicGas(tx, rules.intrinsic)
   journal.subBalance(tx.from, tx.gasLimit * price + blobFee(tx, env))
-  journal.setNonce(tx.from, tx.nonce + 1)
+  journal.setNonce(tx.from, nextNonce(tx.nonce))
   const authorized = applyAuthorizations(journal, env.params.chainId, tx.authorizationList ?? [])
   const message = messageOf(tx, executionGasLimit(tx, env) - intrinsic, price, authorized.warm)
   const result = await engine.run(journal, env, message, options)

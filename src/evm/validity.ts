@@ -3,6 +3,7 @@ import type { Transaction } from '../primitives/transaction.ts'
 import { minimumGas } from '../rules/intrinsic-gas.ts'
 import { EMPTY_CODE_HASH } from '../state/account.ts'
 import type { Journal } from '../state/journal.ts'
+import { MAX_NONCE } from '../util/nonce.ts'
 import { checkBlobs, maxBlobFee } from './blobs.ts'
 import type { BlockEnv } from './env.ts'
 import type { InvalidReason } from './execution.ts'
@@ -17,9 +18,6 @@ export interface BlockPosition {
   /** Blob gas of the transactions before. */
   readonly blobGasUsed: bigint
 }
-
-/** EIP-2681, as far as a number counts exactly. */
-const MAX_NONCE = Number.MAX_SAFE_INTEGER
 
 /** Code that only points to another account's code (EIP-7702). */
 export const isDelegation = (code: Uint8Array): boolean =>
@@ -71,7 +69,8 @@ const checkNonce = (journal: Journal, tx: Transaction): InvalidReason | undefine
   const expected = journal.nonce(tx.from)
   if (tx.nonce < expected) return { code: 'NONCE_TOO_LOW', expected, got: tx.nonce }
   if (tx.nonce > expected) return { code: 'NONCE_TOO_HIGH', expected, got: tx.nonce }
-  if (tx.nonce >= MAX_NONCE) return { code: 'NONCE_MAX' }
+  // EIP-2681
+  if (tx.nonce === MAX_NONCE) return { code: 'NONCE_MAX' }
   return undefined
 }
 

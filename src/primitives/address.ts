@@ -1,9 +1,10 @@
 import { keccak256 } from '../crypto/hash.ts'
 import { bytesToHex, concatBytes, type Hex, hexToBytes } from '../util/bytes.ts'
+import type { Nonce } from '../util/nonce.ts'
 import { encodeRlp, uintItem } from './rlp.ts'
 
 /** Address of the contract that a transaction or CREATE makes: last 20 bytes of keccak256(RLP[sender, nonce]). */
-export const createAddress = (sender: Hex, nonce: number): Hex =>
+export const createAddress = (sender: Hex, nonce: Nonce): Hex =>
   bytesToHex(keccak256(encodeRlp([hexToBytes(sender), uintItem(nonce)])).subarray(12))
 
 /** Address of CREATE2 (EIP-1014); `salt` is a 32-byte word. */

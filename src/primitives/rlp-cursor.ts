@@ -1,5 +1,6 @@
 import { asBuffer, type Hex } from '../util/bytes.ts'
 import { CodedError } from '../util/errors.ts'
+import type { Nonce } from '../util/nonce.ts'
 
 /** Bytes that are no canonical RLP, or not the shape asked for; `reason` is text a client may see. */
 export type RlpError = { readonly code: 'RLP_INVALID'; readonly reason: string }
@@ -131,9 +132,7 @@ export class RlpCursor {
     const length = this.#length
     if (length <= 4) return BigInt(this.#number())
     if (length > 8) return BigInt(`0x${this.#buffer.toString('hex', this.#start, this.#start + length)}`)
-    scratch.setUint32(0, 0)
-    for (let i = 0; i < length; i++) scratch.setUint8(8 - length + i, this.#bytes[this.#start + i] as number)
-    return scratch.getBigUint64(0)
+    return this.#bigint64()
   }
 
   /** A canonical integer that a number holds exactly. */
@@ -142,6 +141,13 @@ export class RlpCursor {
     const value = this.#number()
     if (value > Number.MAX_SAFE_INTEGER) throw rlpError('rlp: integer too large, want at most 53 bits')
     return value
+  }
+
+  /** A canonical integer of at most 8 bytes, which counts transactions. */
+  nonce(): Nonce {
+    this.#integer(8)
+    const value = this.#number()
+    return value <= Number.MAX_SAFE_INTEGER ? value : this.#bigint64()
   }
 
   /** The bytes of a canonical integer of at most `maxBytes` bytes, a view. */
@@ -161,6 +167,15 @@ export class RlpCursor {
     let value = 0
     for (let i = 0; i < this.#length; i++) value = value * 256 + (this.#bytes[this.#start + i] as number)
     return value
+  }
+
+  /** Of at most 8 bytes. */
+  #bigint64(): bigint {
+    scratch.setUint32(0, 0)
+    for (let i = 0; i < this.#length; i++) {
+      scratch.setUint8(8 - this.#length + i, this.#bytes[this.#start + i] as number)
+    }
+    return scratch.getBigUint64(0)
   }
 
   #string(): void {

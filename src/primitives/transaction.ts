@@ -1,5 +1,6 @@
 import { assert } from '../util/assert.ts'
 import { EMPTY_BYTES, type Hex } from '../util/bytes.ts'
+import type { Nonce } from '../util/nonce.ts'
 import { decoding, type MalformedError, malformed } from './malformed.ts'
 import { RlpCursor } from './rlp-cursor.ts'
 
@@ -23,7 +24,7 @@ export interface DecodedTransaction {
   readonly type: 0 | 1 | 2 | 3 | 4
   /** undefined: a legacy transaction without EIP-155 replay protection. */
   readonly chainId: number | undefined
-  readonly nonce: number
+  readonly nonce: Nonce
   readonly gasLimit: bigint
   /** Legacy and type 1: both are gasPrice. */
   readonly maxFeePerGas: bigint
@@ -70,7 +71,7 @@ export const decodeTransaction = (raw: Uint8Array): DecodedTransaction => {
 const decodeLegacy = (raw: Uint8Array): DecodedTransaction => {
   const cursor = new RlpCursor(raw)
   const outer = cursor.openList()
-  const nonce = readNonce(cursor)
+  const nonce = cursor.nonce()
   const gasPrice = cursor.uint(32)
   const gasLimit = cursor.uint(8)
   const to = cursor.hexOrNull(20)
@@ -105,7 +106,7 @@ const decodeTyped = (raw: Uint8Array, type: number): DecodedTransaction => {
   const cursor = new RlpCursor(raw, 1)
   const outer = cursor.openList()
   const chainId = cursor.safeUint()
-  const nonce = readNonce(cursor)
+  const nonce = cursor.nonce()
   const maxPriorityFeePerGas = cursor.uint(32)
   const maxFeePerGas = type === 1 ? maxPriorityFeePerGas : cursor.uint(32)
   const gasLimit = cursor.uint(8)
@@ -142,9 +143,6 @@ const decodeTyped = (raw: Uint8Array, type: number): DecodedTransaction => {
 }
 
 const isTyped = (type: number): type is 1 | 2 | 3 | 4 => type >= 1 && type <= 4
-
-/** Below 2^53, since a nonce is a number here; EIP-2681 bounds it by 2^64 - 1, which no account can reach. */
-const readNonce = (cursor: RlpCursor): number => cursor.safeUint()
 
 const readSignatureWord = (cursor: RlpCursor): Uint8Array => {
   const word = cursor.uintBytes(32)
@@ -215,7 +213,7 @@ class CompactTransaction implements Transaction {
   readonly from: Hex
   readonly type: DecodedTransaction['type']
   readonly chainId: number | undefined
-  readonly nonce: number
+  readonly nonce: Nonce
   readonly gasLimit: bigint
   readonly maxFeePerGas: bigint
   readonly maxPriorityFeePerGas: bigint

@@ -1,8 +1,9 @@
 import { assert } from '../util/assert.ts'
 import { asBuffer, bytesToHex, type Hex } from '../util/bytes.ts'
+import { type Nonce, nonceFrom } from '../util/nonce.ts'
 
 export interface Account {
-  readonly nonce: number
+  readonly nonce: Nonce
   readonly balance: bigint
   /** keccak of the code; EMPTY_CODE_HASH without code. */
   readonly codeHash: Hex
@@ -22,7 +23,7 @@ const HAS_STORAGE = 0x20
 const HASH_BYTES = 32
 
 export const encodeAccount = (account: Account): Uint8Array => {
-  const nonceBytes = numberBytes(account.nonce)
+  const nonceBytes = nonceSize(account.nonce)
   const hex = account.balance === 0n ? '' : account.balance.toString(16)
   const balanceBytes = (hex.length + 1) >> 1
   const hasCode = account.codeHash !== EMPTY_CODE_HASH
@@ -45,19 +46,23 @@ export const decodeAccount = (bytes: Uint8Array): Account => {
   const storageAt = buffer.byteLength - (head & HAS_STORAGE ? HASH_BYTES : 0)
   const codeAt = storageAt - (head & HAS_CODE ? HASH_BYTES : 0)
   const balanceAt = 1 + nonceBytes
-  assert(nonceBytes <= 7 && balanceAt <= codeAt, 'a stored account is whole')
+  assert(nonceBytes <= 8 && balanceAt <= codeAt, 'a stored account is whole')
   return {
-    nonce: nonceBytes === 0 ? 0 : Number.parseInt(buffer.toString('hex', 1, balanceAt), 16),
+    nonce: nonceBytes === 0 ? 0 : decodeNonce(buffer.toString('hex', 1, balanceAt)),
     balance: balanceAt === codeAt ? 0n : BigInt(`0x${buffer.toString('hex', balanceAt, codeAt)}`),
     codeHash: head & HAS_CODE ? bytesToHex(buffer.subarray(codeAt, storageAt)) : EMPTY_CODE_HASH,
     storageRoot: head & HAS_STORAGE ? bytesToHex(buffer.subarray(storageAt)) : EMPTY_ROOT,
   }
 }
 
-const numberBytes = (value: number): number => {
-  assert(Number.isSafeInteger(value) && value >= 0, 'a nonce is a safe integer')
-  if (value === 0) return 0
-  if (value < 0x100) return 1
-  if (value < 0x1_0000) return 2
-  return value < 0x1_0000_0000 ? 4 : 7
+/** Bytes a nonce is stored in: one of few sizes, so that most are found by a comparison or two. */
+const nonceSize = (nonce: Nonce): number => {
+  assert(nonce >= 0 && (typeof nonce === 'bigint' || Number.isSafeInteger(nonce)), 'a nonce is exact')
+  if (nonce === 0) return 0
+  if (nonce < 0x100) return 1
+  if (nonce < 0x1_0000) return 2
+  if (nonce < 0x1_0000_0000) return 4
+  return nonce <= Number.MAX_SAFE_INTEGER ? 7 : 8
 }
+
+const decodeNonce = (hex: string): Nonce => (hex.length < 16 ? Number.parseInt(hex, 16) : nonceFrom(BigInt(`0x${hex}`)))

@@ -1,4 +1,5 @@
 import type { Hex } from '../util/bytes.ts'
+import type { Nonce } from '../util/nonce.ts'
 import { type Account, EMPTY_CODE_HASH, EMPTY_ROOT } from './account.ts'
 
 /** A storage word in a journal: now, at the start of its transaction, and at the start of the block. */
@@ -21,7 +22,7 @@ export class Entry {
   readonly address: Hex
   readonly base: Account | undefined
   exists: boolean
-  nonce: number
+  nonce: Nonce
   balance: bigint
   codeHash: Hex
   /** undefined: not read yet. */

@@ -1,10 +1,11 @@
 import type { Hex } from '../util/bytes.ts'
+import type { Nonce } from '../util/nonce.ts'
 import type { Entry, Slot } from './journal-entry.ts'
 
 /** One change of a journal and what it takes to undo it. */
 export type Undo =
   | { readonly kind: 'balance'; readonly entry: Entry; readonly before: bigint; readonly existed: boolean }
-  | { readonly kind: 'nonce'; readonly entry: Entry; readonly before: number; readonly existed: boolean }
+  | { readonly kind: 'nonce'; readonly entry: Entry; readonly before: Nonce; readonly existed: boolean }
   | {
       readonly kind: 'code'
       readonly entry: Entry

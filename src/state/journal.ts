@@ -1,6 +1,7 @@
 import { keccak256 } from '../crypto/hash.ts'
 import { assert } from '../util/assert.ts'
 import { bytesToHex, EMPTY_BYTES, type Hex, ZERO_HASH } from '../util/bytes.ts'
+import type { Nonce } from '../util/nonce.ts'
 import { type Account, EMPTY_CODE_HASH } from './account.ts'
 import type { StateChanges } from './changes.ts'
 import { collectChanges } from './journal-changes.ts'
@@ -33,7 +34,7 @@ export class Journal implements StateReader {
     return this.#entry(address).balance
   }
 
-  nonce(address: Hex): number {
+  nonce(address: Hex): Nonce {
     return this.#entry(address).nonce
   }
 
@@ -88,7 +89,7 @@ export class Journal implements StateReader {
     this.setBalance(address, this.#entry(address).balance - wei)
   }
 
-  setNonce(address: Hex, nonce: number): void {
+  setNonce(address: Hex, nonce: Nonce): void {
     const entry = this.#touch(this.#entry(address))
     this.#record({ kind: 'nonce', entry, before: entry.nonce, existed: entry.exists })
     entry.nonce = nonce

@@ -3,6 +3,7 @@ import type { Snapshot, Store } from '../storage/store.ts'
 import { assert } from '../util/assert.ts'
 import type { Hex } from '../util/bytes.ts'
 import { CodedError, isCoded } from '../util/errors.ts'
+import { type Nonce, nonceFrom } from '../util/nonce.ts'
 import { EMPTY_CODE_HASH, EMPTY_ROOT } from './account.ts'
 import { readableAt } from './history.ts'
 import { collectRollback, packRollback } from './rollback.ts'
@@ -23,7 +24,7 @@ export interface AccountProof {
   /** RLP nodes from the state root down. */
   readonly accountProof: readonly Uint8Array[]
   readonly balance: bigint
-  readonly nonce: number
+  readonly nonce: Nonce
   readonly codeHash: Hex
   readonly storageHash: Hex
   readonly storageProof: readonly { readonly key: Hex; readonly value: bigint; readonly proof: readonly Uint8Array[] }[]
@@ -70,7 +71,7 @@ const toAccountProof = (address: Hex, { nodes, account, storage }: TrieProof): A
   address,
   accountProof: nodes,
   balance: account?.balance ?? 0n,
-  nonce: Number(account?.nonce ?? 0n),
+  nonce: nonceFrom(account?.nonce ?? 0n),
   codeHash: account?.codeHash ?? EMPTY_CODE_HASH,
   storageHash: account?.storageRoot ?? EMPTY_ROOT,
   storageProof: storage.map(({ slot, value, nodes }) => ({ key: slot, value, proof: nodes })),

@@ -1,4 +1,5 @@
 import type { Hex } from '../util/bytes.ts'
+import type { Nonce } from '../util/nonce.ts'
 
 /**
  * Why a transaction was refused; thrown as `CodedError<PoolError>`. Listed in the order of the checks: the first that fails answers.
@@ -39,7 +40,7 @@ export type PoolError =
   | { readonly code: 'INVALID_SENDER' }
   | { readonly code: 'SENDER_NOT_EOA'; readonly address: Hex }
   | { readonly code: 'NONCE_MAX' }
-  | { readonly code: 'NONCE_TOO_LOW'; readonly expected: number; readonly got: number }
+  | { readonly code: 'NONCE_TOO_LOW'; readonly expected: Nonce; readonly got: Nonce }
   /** `want` is this transaction's cost plus that of the sender's transactions ahead of it in the pool. */
   | { readonly code: 'INSUFFICIENT_FUNDS'; readonly have: bigint; readonly want: bigint }
   | { readonly code: 'INTRINSIC_GAS'; readonly have: bigint; readonly want: bigint }

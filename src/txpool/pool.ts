@@ -3,6 +3,7 @@ import type { ChainParams } from '../config/networks.ts'
 import type { DecodedTransaction, Transaction } from '../primitives/transaction.ts'
 import type { Hex } from '../util/bytes.ts'
 import { CodedError } from '../util/errors.ts'
+import type { Nonce } from '../util/nonce.ts'
 import type { PoolError } from './errors.ts'
 import { type AdmissionRules, admissionRules, checkAccount, checkForm, checkReplacement } from './pool/checks.ts'
 import { costOf, type PoolEntry } from './pool/entry.ts'
@@ -197,10 +198,11 @@ export class TxPool {
   }
 
   /** The nonce the sender's next transaction should carry: counts those that only wait for the price, not those behind a gap. */
-  nextNonce(address: Hex): number {
+  nextNonce(address: Hex): Nonce {
     const nonce = this.#accounts.nonce(address)
     const sender = this.#senders.get(address)
-    return sender === undefined ? nonce : Math.max(nonce, sender.nonce + sender.ready)
+    const next = sender === undefined ? nonce : sender.nonce + sender.ready
+    return next > nonce ? next : nonce
   }
 
   counts(): { readonly pending: number; readonly queued: number } {
@@ -247,12 +249,18 @@ export class TxPool {
   /** The sender's list, brought up to date with the head if that moved before `onBlock` told us. */
   #senderFor(address: Hex): Sender {
     const known = this.#senders.get(address)
-    if (known === undefined) return new Sender(address, this.#accounts.nonce(address), this.#accounts.balance(address))
+    if (known === undefined) return new Sender(address, this.#nonceOf(address), this.#accounts.balance(address))
     if (this.#recheck(known)) {
       this.#trimAccount(known)
       this.#trimPool()
     }
     return known
+  }
+
+  /** For counting; an account beyond what numbers count exactly has nothing in the pool (NONCE_MAX). */
+  #nonceOf(address: Hex): number {
+    const nonce = this.#accounts.nonce(address)
+    return typeof nonce === 'number' ? nonce : Number.MAX_SAFE_INTEGER
   }
 
   #entry(transaction: Transaction, origin: Origin): PoolEntry {
@@ -334,7 +342,7 @@ export class TxPool {
 
   /** Reads the account again and drops what it can no longer send; false when nothing about the account changed. */
   #recheck(sender: Sender): boolean {
-    const nonce = this.#accounts.nonce(sender.address)
+    const nonce = this.#nonceOf(sender.address)
     const balanceWei = this.#accounts.balance(sender.address)
     if (nonce === sender.nonce && balanceWei === sender.balanceWei) return false
     this.#change(sender, () => {

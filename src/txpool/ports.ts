@@ -1,8 +1,9 @@
 import type { Hex } from '../util/bytes.ts'
+import type { Nonce } from '../util/nonce.ts'
 
 /** What the pool reads of the head's state; synchronous. Unknown accounts answer zero. */
 export interface AccountReader {
-  nonce(address: Hex): number
+  nonce(address: Hex): Nonce
   /** Wei. */
   balance(address: Hex): bigint
   /** True for a contract; an EIP-7702 delegation is no contract (EIP-3607). Left out: not checked. */

@@ -5,6 +5,7 @@ import type { Hex } from '../util/bytes.ts'
 import type { Clock } from '../util/clock.ts'
 import { CodedError, isCoded } from '../util/errors.ts'
 import type { Logger } from '../util/logger.ts'
+import type { Nonce } from '../util/nonce.ts'
 import type { PoolError } from './errors.ts'
 import { InOrder } from './in-order.ts'
 import type { Journal } from './journal.ts'
@@ -86,7 +87,7 @@ export class PoolService {
     return this.#pool.get(hash)
   }
 
-  nextNonce(address: Hex): number {
+  nextNonce(address: Hex): Nonce {
     return this.#pool.nextNonce(address)
   }
 

@@ -215,7 +215,7 @@ test(
       ])
       before = before.with(journal.changes())
       for (const { transaction } of built.dropped)
-        nonces.set(transaction.from, before.account(transaction.from)?.nonce ?? 0)
+        nonces.set(transaction.from, Number(before.account(transaction.from)?.nonce ?? 0))
       done += number === 1_000 ? 0 : transactions.length
       failed += built.receipts.filter(receipt => receipt.status === 0).length
       dropped += built.dropped.length

@@ -9,7 +9,11 @@ const hash = fc.uint8Array({ minLength: 32, maxLength: 32 }).map(bytesToHex)
 
 test('an account is read as it was stored', () => {
   const account = fc.record({
-    nonce: fc.oneof(fc.integer({ min: 0, max: 300 }), fc.maxSafeNat()),
+    nonce: fc.oneof(
+      fc.integer({ min: 0, max: 300 }),
+      fc.maxSafeNat(),
+      fc.bigInt({ min: 2n ** 53n, max: 2n ** 64n - 1n }),
+    ),
     balance: fc.oneof(fc.constant(0n), fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }), fc.bigInt({ min: 0n, max: 300n })),
     codeHash: fc.oneof(fc.constant(EMPTY_CODE_HASH), hash),
     storageRoot: fc.oneof(fc.constant(EMPTY_ROOT), hash),

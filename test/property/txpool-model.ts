@@ -39,7 +39,7 @@ export class ModelPool {
   }
 
   of(who: Hex): Item[] {
-    return this.items.filter(item => item.tx.from === who).sort((a, b) => a.tx.nonce - b.tx.nonce)
+    return this.items.filter(item => item.tx.from === who).sort((a, b) => Number(a.tx.nonce) - Number(b.tx.nonce))
   }
 
   /** The longest run from the account's nonce that the balance pays for. */
@@ -144,12 +144,12 @@ export class ModelPool {
 
   #view(who: Hex): Seen {
     const seen = this.of(who).length > 0 ? this.#seen.get(who) : undefined
-    return seen ?? { nonce: this.#accounts.nonce(who), balance: this.#accounts.balance(who), activeMs: 0 }
+    return seen ?? { nonce: Number(this.#accounts.nonce(who)), balance: this.#accounts.balance(who), activeMs: 0 }
   }
 
   /** Reads the account, drops what is used up or unpayable. */
   #look(who: Hex): void {
-    const nonce = this.#accounts.nonce(who)
+    const nonce = Number(this.#accounts.nonce(who))
     const balance = this.#accounts.balance(who)
     const seen = this.#seen.get(who)!
     // Judged only when the account moved; what was admitted at these values stays.

@@ -77,7 +77,8 @@ class Run {
 
   transactionOf(op: Extract<Operation, { kind: 'admit' }>): Transaction {
     const from = SENDERS[op.who]!
-    const nonce = op.ahead === 'next' ? this.pool.nextNonce(from) : Math.max(0, this.accounts.nonce(from) + op.ahead)
+    const nonce =
+      op.ahead === 'next' ? this.pool.nextNonce(from) : Math.max(0, Number(this.accounts.nonce(from)) + op.ahead)
     const tip = op.tip === undefined || op.tip > op.fee ? op.fee : op.tip
     return transaction({
       from,
@@ -108,12 +109,12 @@ class Run {
     if (op.overtake !== undefined) {
       const from = SENDERS[op.overtake]!
       const nonce = Math.max(
-        this.accounts.nonce(from),
-        ...transactions.filter(tx => tx.from === from).map(tx => tx.nonce + 1),
+        Number(this.accounts.nonce(from)),
+        ...transactions.filter(tx => tx.from === from).map(tx => Number(tx.nonce) + 1),
       )
       transactions.push(transaction({ from, nonce }))
     }
-    for (const { from, nonce } of transactions) this.accounts.nonces.set(from, nonce + 1)
+    for (const { from, nonce } of transactions) this.accounts.nonces.set(from, Number(nonce) + 1)
     const touched: Hex[] = []
     for (const [who, costs] of op.balances) {
       this.accounts.balances.set(SENDERS[who]!, BigInt(costs) * COST)

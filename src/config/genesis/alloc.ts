@@ -1,4 +1,5 @@
 import { EMPTY_BYTES, type Hex, ZERO_HASH } from '../../util/bytes.ts'
+import { MAX_NONCE, type Nonce, nonceFrom } from '../../util/nonce.ts'
 import type { GenesisAccount } from '../genesis.ts'
 import { LIMITS } from '../limits.ts'
 import { type GenesisValue, padded } from './reader.ts'
@@ -41,9 +42,9 @@ const readAccount = (entry: GenesisValue, rules: AllocRules): GenesisAccount => 
 const readBalance = (value: GenesisValue, rules: AllocRules): bigint =>
   rules.loose ? value.looseAmount() : value.amount()
 
-const readNonce = (value: GenesisValue | undefined, rules: AllocRules): number => {
+const readNonce = (value: GenesisValue | undefined, rules: AllocRules): Nonce => {
   if (value === undefined) return 0
-  return rules.loose ? Number(value.looseAmount(BigInt(Number.MAX_SAFE_INTEGER))) : value.integer(0)
+  return rules.loose ? nonceFrom(value.looseAmount(MAX_NONCE)) : value.integer(0)
 }
 
 const readStorage = (value: GenesisValue | undefined): ReadonlyMap<Hex, Hex> => {

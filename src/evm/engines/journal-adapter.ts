@@ -4,6 +4,7 @@ import { EMPTY_CODE_HASH, EMPTY_ROOT } from '../../state/account.ts'
 import type { Journal } from '../../state/journal.ts'
 import { assert } from '../../util/assert.ts'
 import { bytesToHex, EMPTY_BYTES, type Hex, hexToBytes, ZERO_HASH } from '../../util/bytes.ts'
+import { nonceFrom } from '../../util/nonce.ts'
 import type { Prefetcher } from '../prefetch.ts'
 
 const EMPTY_CODE_HASH_BYTES = hexToBytes(EMPTY_CODE_HASH)
@@ -171,6 +172,6 @@ export class JournalAdapter implements StateManagerInterface {
     journal.touch(key)
     // Setting the balance also creates the account where there is none.
     if (balance !== journal.balance(key) || !journal.exists(key)) journal.setBalance(key, balance)
-    if (nonce !== BigInt(journal.nonce(key))) journal.setNonce(key, Number(nonce))
+    if (nonce !== BigInt(journal.nonce(key))) journal.setNonce(key, nonceFrom(nonce))
   }
 }

@@ -3,6 +3,7 @@ import { createAddress } from '../../primitives/address.ts'
 import type { Journal } from '../../state/journal.ts'
 import { assert } from '../../util/assert.ts'
 import { bytesToHex, EMPTY_BYTES, type Hex, ZERO_ADDRESS } from '../../util/bytes.ts'
+import { nonceFrom } from '../../util/nonce.ts'
 import type { EngineOptions } from '../engine.ts'
 import type { FrameStart, TraceHooks } from '../tracers/tracer.ts'
 import { baseInterpreter, FastEvm } from './fast-evm.ts'
@@ -84,7 +85,7 @@ export class TracedEvm extends FastEvm implements TracedEvmParts {
   #topFrame({ caller, to, value = 0n, data = EMPTY_BYTES, gasLimit = 0n }: EVMRunCallOpts): FrameStart {
     const from = caller === undefined ? ZERO_ADDRESS : bytesToHex(caller.bytes)
     const type = to === undefined ? 'CREATE' : 'CALL'
-    const created = (): Hex => createAddress(from, this.state.journal.nonce(from) - 1)
+    const created = (): Hex => createAddress(from, nonceFrom(BigInt(this.state.journal.nonce(from)) - 1n))
     return { depth: 0, type, from, to: to ? bytesToHex(to.bytes) : created(), input: data, gas: gasLimit, value }
   }
 }

@@ -1,6 +1,7 @@
 import type { Journal } from '../../state/journal.ts'
 import { assert } from '../../util/assert.ts'
 import { bytesEqual, EMPTY_BYTES, type Hex, toWord, ZERO_HASH } from '../../util/bytes.ts'
+import type { Nonce } from '../../util/nonce.ts'
 import { delegationTarget } from '../authorizations.ts'
 import type { PrestateConfig } from './config.ts'
 import { dataJson, objectJson, quantityJson } from './json.ts'
@@ -18,7 +19,7 @@ const SLOT_BYTES = 250
 /** An account as it was when the transaction first touched it. */
 interface Before {
   readonly balance: bigint
-  readonly nonce: number
+  readonly nonce: Nonce
   readonly code: Uint8Array
   readonly existed: boolean
   readonly storage: Map<Hex, Hex>
@@ -89,7 +90,7 @@ const watchTransaction = (touched: Touched, { from, to, coinbase, authorities }:
 
 interface Shown {
   readonly balance?: bigint
-  readonly nonce?: number
+  readonly nonce?: Nonce
   readonly code?: Uint8Array
   readonly storage?: ReadonlyMap<Hex, Hex>
 }

@@ -86,7 +86,7 @@ export const checkAccount = (
   rules: AdmissionRules,
 ): void => {
   if (accounts.hasCode?.(tx.from)) refuse({ code: 'SENDER_NOT_EOA', address: tx.from })
-  // A nonce is a number here, and the account must be able to count one further (EIP-2681 in the small).
+  // What the pool counts with are numbers, and a sender's next nonce must be one too: nobody gets beyond by sending (EIP-2681).
   if (tx.nonce >= Number.MAX_SAFE_INTEGER) refuse({ code: 'NONCE_MAX' })
   if (tx.nonce < sender.nonce) refuse({ code: 'NONCE_TOO_LOW', expected: sender.nonce, got: tx.nonce })
   const replacesReady = replaced !== undefined && tx.nonce < sender.nonce + sender.ready

@@ -1,5 +1,6 @@
 import type { Transaction } from '../../primitives/transaction.ts'
 import type { Hex } from '../../util/bytes.ts'
+import { nextNonce } from '../../util/nonce.ts'
 import { effectiveTip, type PoolEntry } from './entry.ts'
 import type { Sender } from './sender.ts'
 
@@ -58,7 +59,7 @@ export class Selection {
   /** Puts the sender's next transaction in the place of the one given out. */
   #advance(): void {
     const head = this.#heap[0] as Head
-    const nonce = head.entry.transaction.nonce + 1
+    const nonce = nextNonce(head.entry.transaction.nonce)
     const entry = this.#skipCurrent || ++head.index >= head.end ? undefined : head.entries[head.index]
     this.#skipCurrent = false
     // The nonce is compared because a sender's last transactions may be evicted, and others appended, during a selection.

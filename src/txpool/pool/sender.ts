@@ -1,4 +1,5 @@
 import type { Hex } from '../../util/bytes.ts'
+import type { Nonce } from '../../util/nonce.ts'
 import { effectiveTip, type PoolEntry } from './entry.ts'
 import type { HeapSlot } from './heap.ts'
 
@@ -36,7 +37,7 @@ export class Sender {
   }
 
   /** Index of the first entry whose nonce is not below `nonce`. */
-  indexOf(nonce: number): number {
+  indexOf(nonce: Nonce): number {
     const { entries } = this
     const last = entries.at(-1)
     if (last === undefined || last.transaction.nonce < nonce) return entries.length
@@ -50,7 +51,7 @@ export class Sender {
     return low
   }
 
-  find(nonce: number): PoolEntry | undefined {
+  find(nonce: Nonce): PoolEntry | undefined {
     const entry = this.entries[this.indexOf(nonce)]
     return entry?.transaction.nonce === nonce ? entry : undefined
   }

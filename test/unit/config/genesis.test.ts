@@ -226,10 +226,15 @@ describe('a genesis of geth', () => {
   test('reads amounts and addresses as other clients write them', () => {
     const { alloc } = geth(
       {},
-      { alloc: { ['ab'.repeat(20)]: { balance: 5, nonce: '0x1' }, [address('cd')]: { balance: '7' } } },
+      {
+        alloc: {
+          ['ab'.repeat(20)]: { balance: 5, nonce: '0x1' },
+          [address('cd')]: { balance: '7', nonce: '0xfffffffffffffffe' },
+        },
+      },
     )
     expect(alloc.get(address('ab'))).toMatchObject({ balance: 5n, nonce: 1 })
-    expect(alloc.get(address('cd'))).toMatchObject({ balance: 7n })
+    expect(alloc.get(address('cd'))).toMatchObject({ balance: 7n, nonce: 2n ** 64n - 2n })
   })
 
   test('is refused for a fork this binary does not know', () => {

@@ -23,6 +23,7 @@ const RULES = new Set([
   'INTRINSIC_GAS_TOO_LOW',
   'GASLIMIT_PRICE_PRODUCT_OVERFLOW',
   'TYPE_NOT_SUPPORTED',
+  'NONCE_TOO_BIG',
 ])
 const FORK_NAMES: Readonly<Record<string, EvmFork>> = {
   Homestead: 'homestead',

@@ -2,6 +2,7 @@ import { type Account, EMPTY_CODE_HASH, EMPTY_ROOT } from '../../../src/state/ac
 import type { StateChanges } from '../../../src/state/changes.ts'
 import type { StateReader } from '../../../src/state/reader.ts'
 import { EMPTY_BYTES, type Hex, toWord, ZERO_HASH } from '../../../src/util/bytes.ts'
+import type { Nonce } from '../../../src/util/nonce.ts'
 
 export const address = (n: number): Hex => `0x${n.toString(16).padStart(40, '0')}`
 export const word = (n: number | bigint): Hex => toWord(BigInt(n))
@@ -9,7 +10,7 @@ export const word = (n: number | bigint): Hex => toWord(BigInt(n))
 export const SOME_ROOT: Hex = `0x${'5e'.repeat(32)}`
 
 export interface MemoryAccount {
-  nonce: number
+  nonce: Nonce
   balance: bigint
   codeHash: Hex
   storage: Map<Hex, Hex>

@@ -103,8 +103,22 @@ describe('account', () => {
     })
   })
 
+  test('an account beyond what the pool counts with sends nothing, and its next nonce is exact', () => {
+    const { pool, accounts } = createPool()
+    accounts.nonces.set(ALICE, 2n ** 63n + 1n)
+    for (const nonce of [2n ** 63n, 2n ** 63n + 1n]) {
+      expect(refusalOf(() => pool.admit(transaction({ from: ALICE, nonce }), 0, 'local'))).toEqual({
+        code: 'NONCE_MAX',
+      })
+    }
+    expect(refusalOf(() => pool.admit(transaction({ from: ALICE, nonce: 5 }), 0, 'local'))?.code).toBe('NONCE_TOO_LOW')
+    expect(pool.nextNonce(ALICE)).toBe(2n ** 63n + 1n)
+  })
+
   test('nonce: the largest, used, next, gap', () => {
-    expect(refusal({ nonce: Number.MAX_SAFE_INTEGER })).toEqual({ code: 'NONCE_MAX' })
+    for (const nonce of [Number.MAX_SAFE_INTEGER, 2n ** 53n, 2n ** 64n - 1n]) {
+      expect(refusal({ nonce })).toEqual({ code: 'NONCE_MAX' })
+    }
     const { pool, accounts } = createPool()
     accounts.nonces.set(ALICE, 7)
     expect(refusalOf(() => pool.admit(transaction({ from: ALICE, nonce: 6 }), 0, 'local'))).toEqual({

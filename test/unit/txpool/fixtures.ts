@@ -4,6 +4,7 @@ import { type PoolLimits, TxPool, type TxPoolOptions } from '../../../src/txpool
 import type { AccountReader } from '../../../src/txpool/ports.ts'
 import { EMPTY_BYTES, type Hex } from '../../../src/util/bytes.ts'
 import { isCoded } from '../../../src/util/errors.ts'
+import type { Nonce } from '../../../src/util/nonce.ts'
 
 export const GWEI = 10n ** 9n
 export const TOKEN = 10n ** 18n
@@ -16,7 +17,7 @@ let counter = 0
 
 /** A transfer at 30 gwei unless said otherwise; its hash is made up, and no signature stands behind the sender. */
 export const transaction = (
-  fields: Partial<Transaction> & { readonly from: Hex; readonly nonce: number },
+  fields: Partial<Transaction> & { readonly from: Hex; readonly nonce: Nonce },
 ): Transaction => {
   const maxFeePerGas = fields.maxFeePerGas ?? 30n * GWEI
   return {
@@ -40,7 +41,7 @@ export const transaction = (
 
 /** Head state in a map; everybody else has 1,000 tokens and nonce 0. */
 export class Accounts implements AccountReader {
-  readonly nonces = new Map<Hex, number>()
+  readonly nonces = new Map<Hex, Nonce>()
   readonly balances = new Map<Hex, bigint>()
   readonly contracts = new Set<Hex>()
   readonly #balance: bigint
@@ -49,7 +50,7 @@ export class Accounts implements AccountReader {
     this.#balance = balance
   }
 
-  nonce(who: Hex): number {
+  nonce(who: Hex): Nonce {
     return this.nonces.get(who) ?? 0
   }
   balance(who: Hex): bigint {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Transaction } from '../../../src/primitives/transaction.ts'
+import type { Nonce } from '../../../src/util/nonce.ts'
 import {
   Accounts,
   address,
@@ -18,7 +19,7 @@ const BOB = address(2)
 const CAROL = address(3)
 const COST = 21_000n * 30n * GWEI
 
-const nonces = (transactions: readonly Transaction[]): number[] => transactions.map(tx => tx.nonce)
+const nonces = (transactions: readonly Transaction[]): Nonce[] => transactions.map(tx => tx.nonce)
 
 describe('nonce gaps', () => {
   test('queue, and are promoted when filled', () => {
@@ -154,7 +155,7 @@ test('a selection ends with what it began with, though others took the place of 
   expect(selection.next()?.nonce).toBe(0)
   for (const nonce of [0, 1]) pool.admit(transaction({ from: BOB, nonce }), 0, 'local')
   for (const nonce of [9, 10]) pool.admit(transaction({ from: ALICE, nonce }), 0, 'local')
-  const rest: number[] = []
+  const rest: Nonce[] = []
   for (let tx = selection.next(); tx; tx = selection.next()) rest.push(tx.nonce)
   expect(rest).toEqual([1, 2, 3, 4, 5])
 })

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createEthereumJsEngine } from '../../../../src/evm/engines/ethereumjs.ts'
 import { Journal } from '../../../../src/state/journal.ts'
 import { bytesToBigint, EMPTY_BYTES, type Hex } from '../../../../src/util/bytes.ts'
+import { nextNonce } from '../../../../src/util/nonce.ts'
 import type { MemoryState } from '../../state/memory-state.ts'
 import { code, env, funded, key, withCode } from '../world.ts'
 
@@ -26,7 +27,7 @@ const world = (outer: Uint8Array, inner: Uint8Array = EMPTY_BYTES): MemoryState 
 
 const run = (state: MemoryState, message: { to?: Hex | null; value?: bigint } = {}) => {
   const journal = new Journal(state)
-  journal.setNonce(sender.address, journal.nonce(sender.address) + 1)
+  journal.setNonce(sender.address, nextNonce(journal.nonce(sender.address)))
   return engine.run(
     journal,
     env(),
