@@ -22,7 +22,7 @@ const applyOne = async (
 ): Promise<void> => {
   const { balance, nonce, code, state, stateDiff } = override
   await prefetch?.code(address)
-  journal.setBalance(address, balance ?? journal.balance(address))
+  if (balance !== undefined) journal.setBalance(address, balance)
   if (state !== undefined) dropStorage(journal, address)
   if (nonce !== undefined) journal.setNonce(address, nonce)
   if (code !== undefined) journal.setCode(address, code)

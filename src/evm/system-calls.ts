@@ -2,7 +2,7 @@ import { EMPTY_CODE_HASH } from '../state/account.ts'
 import type { Journal } from '../state/journal.ts'
 import { EMPTY_BYTES, type Hex, hexToBytes } from '../util/bytes.ts'
 import { CodedError } from '../util/errors.ts'
-import type { Engine, EngineMessage } from './engine.ts'
+import type { Engine, EngineMessage, EngineOptions } from './engine.ts'
 import type { BlockEnv } from './env.ts'
 import type { ForkRules } from './fork-rules.ts'
 
@@ -37,6 +37,9 @@ const REQUEST_QUEUES: readonly { readonly type: number; readonly to: Hex }[] = [
 
 /** Accounts that the calls before the first transaction may read, to be loaded where reading takes its time. */
 export const OPENING_ACCOUNTS: readonly Hex[] = [SYSTEM_ADDRESS, BEACON_ROOTS, BLOCK_HASHES]
+
+/** Whom system calls may reach: for states whose accounts must be loaded before they are read. */
+export const SYSTEM_CONTRACTS: readonly Hex[] = [BEACON_ROOTS, BLOCK_HASHES, ...REQUEST_QUEUES.map(({ to }) => to)]
 
 /** Calls before the first transaction, to contracts that are there. */
 export const openingCalls = (journal: Journal, env: BlockEnv, rules: ForkRules): readonly SystemCall[] => {
@@ -75,8 +78,9 @@ export const runSystemCall = async (
   env: BlockEnv,
   engine: Engine,
   call: SystemCall,
+  options: EngineOptions = {},
 ): Promise<Uint8Array> => {
-  const { failure, output } = await engine.run(journal, env, systemMessage(call))
+  const { failure, output } = await engine.run(journal, env, systemMessage(call), options)
   if (failure !== null) throw systemCallFailed(call.to, failure.kind === 'halt' ? failure.reason : 'reverted')
   endSystemCall(journal)
   return output

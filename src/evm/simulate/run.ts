@@ -3,13 +3,14 @@ import { receiptsRoot, transactionsRoot } from '../../primitives/roots.ts'
 import { nextBaseFee } from '../../rules/base-fee.ts'
 import { Journal } from '../../state/journal.ts'
 import { packChanges } from '../../state/seal.ts'
+import type { Hex } from '../../util/bytes.ts'
 import { closeBlock, openBlock } from '../block-phases.ts'
 import { beginBlock } from '../block-run.ts'
 import type { CallContext } from '../call-message.ts'
 import type { BlockEnv } from '../env.ts'
 import type { BlockExecution } from '../execution.ts'
 import { applyOverrides } from '../state-overrides.ts'
-import { type RunSystemCall, runSystemCall } from '../system-calls.ts'
+import { type RunSystemCall, runSystemCall, SYSTEM_CONTRACTS } from '../system-calls.ts'
 import { simulateCall } from './calls.ts'
 import { SimulatedHashes } from './hashes.ts'
 import { SimulationMeter } from './meter.ts'
@@ -40,6 +41,11 @@ interface Done {
   readonly calls: readonly SimulatedCall[]
 }
 
+/** What a block reads besides what its calls name. */
+const load = async ({ prefetch }: CallContext, addresses: readonly Hex[]): Promise<void> => {
+  for (const address of addresses) await prefetch?.code(address)
+}
+
 const runBlock = async (
   { context, plan, hashes, meter }: Simulation,
   journal: Journal,
@@ -56,12 +62,17 @@ const runBlock = async (
     ...(prefetch && { prefetch }),
     ...(moves && { moves }),
   }
-  const systemCall: RunSystemCall = call => runSystemCall(journal, env, engine, call)
+  const systemCall: RunSystemCall = call => runSystemCall(journal, env, engine, call, prefetch && { prefetch })
   // The contract of EIP-2935 is told the parent's hash.
   if (run.rules.recordsBlockHashes) await hashes.find(env.number - 1)
+  await load(context, [
+    env.miner,
+    env.proposerReward,
+    env.foundation,
+    ...(run.rules.recordsBlockHashes ? SYSTEM_CONTRACTS : []),
+  ])
   await openBlock(run, journal, systemCall)
   const calls: SimulatedCall[] = []
-  for (const address of [env.miner, env.proposerReward, env.foundation]) await prefetch?.account(address)
   for (const call of planned.calls) {
     const pause = meter.pause()
     if (pause !== undefined) await pause

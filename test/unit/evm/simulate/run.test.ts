@@ -97,6 +97,13 @@ describe('calls', () => {
     expect(numbers(blocks)).toEqual([[42n], [43n]])
   })
 
+  test('an override that sets nothing makes no account', async () => {
+    const precompile: Hex = `0x${'1'.padStart(40, '0')}`
+    const state = { [PROBE]: {}, [precompile]: { movePrecompileTo: poor.address } }
+    const [done] = await run([block(BASE + 1, [], { state })])
+    expect(done?.changes).toBeNull()
+  })
+
   test('a failed one stands in its block with its gas, and leaves nothing', async () => {
     const state = { [PROBE]: { code: code(0x60, '20', 0x5f, 0xfd) }, [LOGGER]: { code: code(0xfe) } }
     const calls = [call({ to: PROBE }), call({ to: LOGGER, gas: 50_000n })]
