@@ -21,6 +21,7 @@ import { JournalAdapter } from './engines/journal-adapter.ts'
 import type { BlockEnv } from './env.ts'
 import type { BlockExecution, Credit } from './execution.ts'
 import { forkRulesAt } from './fork-rules.ts'
+import { endSystemCall, type RunSystemCall, systemCallFailed, systemMessage } from './system-calls.ts'
 
 /** The VM would not run a transaction; `reason` is its own text. */
 export interface OracleRefusal {

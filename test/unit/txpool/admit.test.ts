@@ -111,7 +111,9 @@ describe('account', () => {
         code: 'NONCE_MAX',
       })
     }
-    expect(refusalOf(() => pool.admit(transaction({ from: ALICE, nonce: 5 }), 0, 'local'))?.code).toBe('NONCE_TOO_LOW')
+    expect(refusalOf(() => pool.admit(transaction({ from: ALICE, nonce: 5 }), 0, 'local'))).toMatchObject({
+      code: 'NONCE_TOO_LOW',
+    })
     expect(pool.nextNonce(ALICE)).toBe(2n ** 63n + 1n)
   })
 
