@@ -148,11 +148,20 @@ const LATER_MEMBERS = [
   'excessBlobGas',
   'parentBeaconBlockRoot',
   'requestsHash',
+  'withdrawals',
 ]
+const WITHDRAWAL_SCHEMA = objectOf('Withdrawal', {
+  index: QUANTITY_SCHEMA,
+  validatorIndex: QUANTITY_SCHEMA,
+  address: ADDRESS_SCHEMA,
+  amount: QUANTITY_SCHEMA,
+})
 const BLOCK_MEMBERS = {
   ...HEADER_MEMBERS,
   transactions: listOf({ anyOf: [HASH_SCHEMA, TRANSACTION_SCHEMA] }),
-  uncles: { type: 'array', maxItems: 0 },
+  /** Empty but on a recorded chain with proof of work (fixture mode). */
+  uncles: listOf(HASH_SCHEMA),
+  withdrawals: listOf(WITHDRAWAL_SCHEMA),
 }
 
 export const HEADER_SCHEMA = objectOf('Header', HEADER_MEMBERS, LATER_MEMBERS)

@@ -8,8 +8,9 @@ import { blockJson, headerJson } from '../encode/block.ts'
 import { NULL_JSON, RawJson } from '../json.ts'
 import { type MethodTable, method } from '../method.ts'
 import { pendingReceiptsJson } from '../pending.ts'
-import { BLOCK_SCHEMA, HEADER_SCHEMA, listOf, NULL_SCHEMA, orNull, RECEIPT_SCHEMA } from '../schemas.ts'
+import { BLOCK_SCHEMA, HEADER_SCHEMA, listOf, orNull, RECEIPT_SCHEMA } from '../schemas.ts'
 import { andThen, findBlock, type Later } from '../state-reads.ts'
+import { uncleCount, uncleJson } from '../uncles.ts'
 
 export const blockByNumberRef = ({ view, rendered }: Context, ref: BlockNumberRef, full: boolean): Later<RawJson> => {
   if (ref === 'pending') return view.pending().then(pending => new RawJson(blockJson(pending.block, full, 'pending')))
@@ -27,7 +28,15 @@ const headerOf = (context: Context, ref: BlockRef): Later<RawJson> =>
     found === undefined ? NULL_JSON : new RawJson(headerJson(found, ref === 'pending' ? 'pending' : 'final')),
   )
 
-/** Blocks by number and hash: null where there is none. Main-chain blocks never have uncles. */
+const NO_UNCLES = 'Only a recorded chain with proof of work (tandem fixture) has any.'
+
+const uncleCountOf = (context: Context, ref: BlockRef): Later<string | null> =>
+  andThen(blockOrPending(context, ref), found => (found === undefined ? null : uncleCount(found)))
+
+const uncleAt = (context: Context, ref: BlockRef, at: number): Later<RawJson> =>
+  andThen(blockOrPending(context, ref), found => (found === undefined ? NULL_JSON : uncleJson(context.view, found, at)))
+
+/** Blocks by number and hash: null where there is none. */
 export const ethBlocks = {
   eth_getBlockByNumber: method({
     summary: 'A block by number or tag, with its transactions as hashes or in full',
@@ -81,24 +90,28 @@ export const ethBlocks = {
     summary: 'Number of uncles: 0x0',
     params: [blockNumber],
     result: orNull(QUANTITY_SCHEMA),
-    handler: (context, ref) => andThen(blockOrPending(context, ref), found => (found === undefined ? null : '0x0')),
+    notes: NO_UNCLES,
+    handler: uncleCountOf,
   }),
   eth_getUncleCountByBlockHash: method({
     summary: 'Number of uncles: 0x0',
     params: [hash],
     result: orNull(QUANTITY_SCHEMA),
-    handler: (context, id) => andThen(blockOrPending(context, id), found => (found === undefined ? null : '0x0')),
+    notes: NO_UNCLES,
+    handler: uncleCountOf,
   }),
   eth_getUncleByBlockNumberAndIndex: method({
     summary: 'An uncle: there are none',
     params: [blockNumber, index],
-    result: NULL_SCHEMA,
-    handler: () => null,
+    result: orNull(HEADER_SCHEMA),
+    notes: NO_UNCLES,
+    handler: uncleAt,
   }),
   eth_getUncleByBlockHashAndIndex: method({
     summary: 'An uncle: there are none',
     params: [hash, index],
-    result: NULL_SCHEMA,
-    handler: () => null,
+    result: orNull(HEADER_SCHEMA),
+    notes: NO_UNCLES,
+    handler: uncleAt,
   }),
 } satisfies MethodTable
