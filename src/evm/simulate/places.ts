@@ -3,6 +3,8 @@ import { CodedError } from '../../util/errors.ts'
 import type { CallError } from '../call-types.ts'
 import type { BlockCalls, BlockPlace } from './types.ts'
 
+const LATEST = Number.MAX_SAFE_INTEGER
+
 const refuse = (detail: CallError) => new CodedError<CallError>(detail)
 
 /**
@@ -18,6 +20,7 @@ export const placeBlocks = (
   const places: BlockPlace[] = []
   let { number: previous, timestamp: time } = base
   const put = (timestamp: number, calls: BlockCalls | null): void => {
+    if (!Number.isSafeInteger(timestamp)) throw refuse({ code: 'SIMULATION_LIMIT', what: `a time of ${LATEST}` })
     if (timestamp <= time) throw refuse({ code: 'SIMULATION_TIME_ORDER', timestamp, previous: time })
     previous++
     time = timestamp

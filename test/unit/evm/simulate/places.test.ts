@@ -48,10 +48,17 @@ test('numbers and times rise', () => {
   })
 })
 
+test('times are numbers that count exactly', () => {
+  const latest = Number.MAX_SAFE_INTEGER
+  expect(place({ timestamp: latest })).toEqual([[11, latest, true]])
+  expect(refusal({ timestamp: 2 ** 64 })).toMatchObject({ code: 'SIMULATION_LIMIT' })
+  expect(refusal({ timestamp: latest }, {})).toMatchObject({ code: 'SIMULATION_LIMIT' })
+})
+
 test('blocks are bounded with their gaps', () => {
   const { blocks } = LIMITS.simulate
   expect(place({ number: 10 + blocks })).toHaveLength(blocks)
   expect(refusal({ number: 11 + blocks })).toMatchObject({ code: 'SIMULATION_LIMIT' })
-  expect(refusal({ number: Number.MAX_SAFE_INTEGER })).toMatchObject({ code: 'SIMULATION_LIMIT' })
+  expect(refusal({ number: 2 ** 64 })).toMatchObject({ code: 'SIMULATION_LIMIT' })
   expect(refusal({ number: 10 + blocks }, {})).toMatchObject({ code: 'SIMULATION_LIMIT' })
 })
