@@ -2,6 +2,9 @@
 export const LIMITS = {
   rpc: {
     bodyBytes: 5 * 1024 * 1024,
+    /** Of all bodies that arrive or are being answered, without the first `smallBodyBytes` of each. */
+    bodiesBytes: 128 * 1024 * 1024,
+    smallBodyBytes: 32 * 1024,
     batchItems: 1_000,
     /** Of one answer, and of all answers of a batch: the largest logs one transaction can make fit. */
     answerBytes: 32 * 1024 * 1024,

@@ -2,6 +2,7 @@ import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { LIMITS } from '../config/limits.ts'
 import type { Answer, AnswerStream, Chunk } from './answer.ts'
+import { BODIES_FULL, type BodyBytes, type BodyMeter } from './body-bytes.ts'
 import { plainCallLength } from './plain-head.ts'
 import { pump } from './pump.ts'
 import type { Endpoint, Router } from './router.ts'
@@ -10,6 +11,7 @@ export interface FastLaneOptions {
   readonly router: Router
   readonly endpoint: Endpoint
   readonly hosts: readonly string[]
+  readonly bodies: BodyBytes
 }
 
 const HEAD_END = Buffer.from('\r\n\r\n')
@@ -17,8 +19,10 @@ const OK = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: kee
 const CHUNKED =
   'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: keep-alive\r\ntransfer-encoding: chunked\r\n'
 const LAST_CHUNK = '0\r\n\r\n'
-const TIMEOUT =
-  'HTTP/1.1 503 Service Unavailable\r\ncontent-type: text/plain\r\nconnection: close\r\ncontent-length: 7\r\n\r\ntimeout'
+const unavailable = (text: string): string =>
+  `HTTP/1.1 503 Service Unavailable\r\ncontent-type: text/plain\r\nconnection: close\r\ncontent-length: ${text.length}\r\n\r\n${text}`
+const TIMEOUT = unavailable('timeout')
+const NO_ROOM = unavailable(`${BODIES_FULL}\n`)
 
 /**
  * Answers plain calls on a connection by itself, at a third of the cost of the HTTP server, and gives the connection to the
@@ -53,8 +57,11 @@ class Lane {
   readonly #socket: Socket
   readonly #options: FastLaneOptions
   readonly #exits: Exits
+  readonly #meter: BodyMeter
   /** Bytes that came and are not answered yet. */
   #rest: Buffer | undefined
+  /** The same, and those of the request that is being answered. */
+  #heldBytes = 0
   /** Chunks the unfinished request has come in so far. */
   #chunks = 0
   #isWaiting = false
@@ -68,6 +75,7 @@ class Lane {
     this.#socket = socket
     this.#options = options
     this.#exits = exits
+    this.#meter = options.bodies.meter()
     socket.setNoDelay(true)
     socket.setTimeout(LIMITS.rpc.httpKeepAliveMs)
     socket.on('data', this.#onData)
@@ -84,7 +92,9 @@ class Lane {
   readonly #onData = (chunk: Buffer): void => {
     this.#rest = this.#rest === undefined ? chunk : Buffer.concat([this.#rest, chunk])
     this.#chunks++
-    if (!this.#isWaiting) this.#run()
+    this.#heldBytes += chunk.byteLength
+    if (!this.#meter.hold(this.#heldBytes)) this.#refuse()
+    else if (!this.#isWaiting) this.#run()
     // Whoever sends faster than it is answered waits: nothing is read meanwhile, for each chunk copies all that waits.
     else if (this.#rest.byteLength > LIMITS.rpc.laneAheadBytes) this.#socket.pause()
   }
@@ -105,6 +115,7 @@ class Lane {
 
   readonly #onClose = (): void => {
     this.#rest = undefined
+    this.#meter.hold(0)
     this.#exits.left()
   }
 
@@ -126,6 +137,8 @@ class Lane {
     }
     this.#write(out)
     if (this.#isWaiting) return
+    this.#heldBytes = this.#rest?.byteLength ?? 0
+    this.#meter.hold(this.#heldBytes)
     if (this.#rest !== undefined) this.#setAside(this.#rest)
     else if (this.#socket.writableNeedDrain) this.#pauseUntilWritten()
   }
@@ -170,9 +183,18 @@ class Lane {
     socket.off('error', this.#onError)
     socket.off('close', this.#onClose)
     this.#exits.left()
+    // The server counts what it reads by itself.
+    this.#meter.hold(0)
     socket.unshift(bytes)
     this.#exits.handOver()
     socket.resume()
+  }
+
+  /** All bodies together are too much: this connection goes, with a word, and its bytes with it. */
+  #refuse(): void {
+    this.#rest = undefined
+    this.#socket.off('data', this.#onData)
+    this.#socket.end(NO_ROOM, () => this.#socket.destroy())
   }
 
   async #wait(answer: Promise<Answer>): Promise<void> {

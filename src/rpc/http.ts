@@ -3,8 +3,10 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import { LIMITS } from '../config/limits.ts'
 import { hostAllowed } from './access.ts'
 import type { Answer, AnswerStream } from './answer.ts'
+import type { BodyBytes } from './body-bytes.ts'
 import type { HealthStatus } from './ports.ts'
 import { pump } from './pump.ts'
+import { type Body, HttpFailure, readBody } from './read-body.ts'
 import type { Endpoint, Router } from './router.ts'
 import type { TokenBuckets } from './token-bucket.ts'
 
@@ -17,6 +19,7 @@ export interface HttpOptions {
   readonly cors: readonly string[]
   readonly hosts: readonly string[]
   readonly buckets: TokenBuckets | undefined
+  readonly bodies: BodyBytes
   readonly health: () => HealthStatus
 }
 
@@ -32,7 +35,7 @@ const noSchemas = (): never => {
 
 /** The HTTP face: POST for calls, GET for load balancers, clear statuses for everything else (reference/kaia-behaviour.md 1.1). */
 export const createHttp = (options: HttpOptions): FastifyInstance => {
-  const { wsPaths, wsRedirect, endpoint, router, buckets } = options
+  const { wsPaths, wsRedirect, endpoint, router, buckets, bodies } = options
   const app = fastify({
     bodyLimit: LIMITS.rpc.bodyBytes,
     requestTimeout: LIMITS.rpc.httpRequestMs,
@@ -43,17 +46,22 @@ export const createHttp = (options: HttpOptions): FastifyInstance => {
     http: { shouldUpgradeCallback: request => request.headers.upgrade?.toLowerCase() === 'websocket' },
   })
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser(JSON_TYPES, { parseAs: 'string' }, (_request, body, done) => done(null, body))
-  app.setErrorHandler((error: { statusCode?: number; code?: string }, request, reply) => refuse(error, request, reply))
+  app.addContentTypeParser(JSON_TYPES, (_request: FastifyRequest, payload: IncomingMessage) =>
+    readBody(payload, bodies.meter()),
+  )
+  app.setErrorHandler((error: Failure, request, reply) => refuse(error, request, reply))
   addGuards(app, options)
 
   const post = (request: FastifyRequest, reply: FastifyReply): FastifyReply | Promise<FastifyReply> => {
     // Without a body fastify asks no parser, and so does not look at the type.
-    if (typeof request.body !== 'string') return reply.code(415).type('text/plain').send(WRONG_TYPE)
+    const body = request.body as Body | undefined
+    if (body === undefined) return reply.code(415).type('text/plain').send(WRONG_TYPE)
     const charge = buckets && ((calls: number) => buckets.charge(request.ip, calls))
-    const answer = router.handle(request.body, endpoint, charge)
+    const answer = router.handle(body.text, endpoint, charge)
     reply.header('content-type', JSON_TYPE)
-    return answer instanceof Promise ? sendInTime(answer, reply) : send(answer, reply)
+    if (answer instanceof Promise) return sendInTime(answer.finally(body.release), reply)
+    body.release()
+    return send(answer, reply)
   }
   const paths = [...new Set(['/', ...wsPaths])]
   for (const path of paths) app.post(path, post)
@@ -148,28 +156,18 @@ const sendInTime = async (answer: Promise<Answer>, reply: FastifyReply): Promise
   return made === undefined ? reply.code(503).type('text/plain').send('timeout') : send(made, reply)
 }
 
-const refuse = (
-  error: { statusCode?: number; code?: string },
-  request: FastifyRequest,
-  reply: FastifyReply,
-): FastifyReply | Promise<FastifyReply> => {
+interface Failure {
+  readonly statusCode?: number
+  readonly code?: string
+}
+
+const refuse = (error: Failure, request: FastifyRequest, reply: FastifyReply): FastifyReply | Promise<FastifyReply> => {
   reply.type('text/plain')
-  switch (error.code) {
-    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-      return reply.code(415).send(WRONG_TYPE)
-    case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return readAway(request.raw).then(() =>
-        reply
-          .code(413)
-          .send(
-            `content length too large (${request.headers['content-length'] ?? 'unknown'}>${LIMITS.rpc.bodyBytes})\n`,
-          ),
-      )
-    default: {
-      const status = error.statusCode ?? 500
-      return reply.code(status).send(`${STATUS_CODES[status] ?? 'error'}\n`)
-    }
-  }
+  if (error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return reply.code(415).send(WRONG_TYPE)
+  const status = error.statusCode ?? 500
+  if (!(error instanceof HttpFailure)) return reply.code(status).send(`${STATUS_CODES[status] ?? 'error'}\n`)
+  if (status === 503) reply.header('retry-after', '1')
+  return readAway(request.raw).then(() => reply.code(status).send(`${error.message}\n`))
 }
 
 /** Closing on a client that still sends resets the connection, and with it the answer (RFC 9112 9.6). */

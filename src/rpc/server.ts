@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { LIMITS } from '../config/limits.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { Logger } from '../util/logger.ts'
+import { BodyBytes } from './body-bytes.ts'
 import type { Context, Services } from './context.ts'
 import { attachFastLane } from './fast-lane.ts'
 import { Filters } from './filters.ts'
@@ -55,6 +56,7 @@ export const createRpcServer = async (options: RpcServerOptions): Promise<RpcSer
   const wsPaths = options.wsPaths ?? params.wsPaths
   const wsRedirect = options.wsRedirect === undefined ? params.wsRedirect : options.wsRedirect
   const buckets = options.rateLimit && new TokenBuckets(options.rateLimit)
+  const bodies = new BodyBytes()
   const filters = new Filters({ view, pool })
   const hub = new SubscriptionHub({ view, pool })
   const rendered = new Rendered(view)
@@ -75,12 +77,14 @@ export const createRpcServer = async (options: RpcServerOptions): Promise<RpcSer
     cors,
     hosts,
     buckets,
+    bodies,
     health: options.health ?? (() => ({ healthy: true })),
   })
   options.routes?.(app)
   app.server.maxConnections = LIMITS.rpc.connections
   // Who counts requests has to see each of them before its body: then the HTTP server does it all.
-  const lane = buckets === undefined ? attachFastLane(app.server, { router, endpoint: httpEndpoint, hosts }) : undefined
+  const lane =
+    buckets === undefined ? attachFastLane(app.server, { router, endpoint: httpEndpoint, hosts, bodies }) : undefined
   const sockets = attachWebSockets(app.server, {
     router,
     endpoint: endpointOf(namespaces.ws),
@@ -90,6 +94,7 @@ export const createRpcServer = async (options: RpcServerOptions): Promise<RpcSer
     cors,
     hosts,
     buckets,
+    bodies,
     log,
   })
   metrics?.gauges.push({ connections: sockets.sockets, subscriptions: () => hub.size })

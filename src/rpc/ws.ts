@@ -5,6 +5,7 @@ import { LIMITS } from '../config/limits.ts'
 import type { Logger } from '../util/logger.ts'
 import { hostAllowed, originAllowed } from './access.ts'
 import type { Answer } from './answer.ts'
+import { BODIES_FULL, type BodyBytes } from './body-bytes.ts'
 import type { Endpoint, Router } from './router.ts'
 import type { Later } from './state-reads.ts'
 import type { Scope, SubscriptionHub } from './subscriptions.ts'
@@ -20,6 +21,7 @@ export interface WsOptions {
   readonly cors: readonly string[]
   readonly hosts: readonly string[]
   readonly buckets: TokenBuckets | undefined
+  readonly bodies: BodyBytes
   readonly log: Logger
 }
 
@@ -99,17 +101,18 @@ const startsArray = (text: Buffer): boolean => {
 }
 
 const serve = (client: WebSocket, request: IncomingMessage, options: WsOptions): void => {
-  const { router, hub, endpoint, buckets, log } = options
+  const { router, hub, endpoint, buckets, bodies, log } = options
   const address = request.socket.remoteAddress ?? ''
   let inFlight = 0
 
-  // Whoever does not read is dropped: what waits for it is memory of everyone.
-  const sender = new SocketSender(client, backlogBytes => {
-    log.debug({ address, backlogBytes }, 'slow websocket dropped')
+  const drop = (reason: string): void => {
+    log.debug({ address, reason }, 'websocket dropped')
     session.close()
-    client.close(TRY_AGAIN_LATER, 'reads too slowly')
+    client.close(TRY_AGAIN_LATER, reason)
     setTimeout(() => client.terminate(), CLOSE_GRACE_MS).unref()
-  })
+  }
+  // Whoever does not read is dropped: what waits for it is memory of everyone.
+  const sender = new SocketSender(client, () => drop('reads too slowly'))
   const session = hub.open(frame => sender.send(frame))
   const endpointOf = (scope: Scope): Endpoint => ({
     methods: endpoint.methods,
@@ -129,18 +132,31 @@ const serve = (client: WebSocket, request: IncomingMessage, options: WsOptions):
     scope.release()
     await sender.stream(answer)
   }
-  const later = async (answer: Later<Answer>, scope: Scope): Promise<void> => {
+  const meter = bodies.meter()
+  /** Of messages that are not whole yet, and of those that are being answered. */
+  let arrivingBytes = 0
+  let answeringBytes = 0
+  request.socket.on('data', (chunk: Buffer) => {
+    arrivingBytes += chunk.byteLength
+    if (!meter.hold(arrivingBytes + answeringBytes)) drop(BODIES_FULL)
+  })
+  const later = async (answer: Later<Answer>, bytes: number, scope: Scope): Promise<void> => {
     if (++inFlight === LIMITS.rpc.socketInFlight) client.pause()
+    answeringBytes += bytes
     await answerWith(await answer, scope)
+    answeringBytes -= bytes
+    meter.hold(arrivingBytes + answeringBytes)
     if (inFlight-- === LIMITS.rpc.socketInFlight) client.resume()
   }
   client.on('message', (message: Buffer) => {
+    // What the last chunk holds of the next message is too little to count.
+    arrivingBytes = 0
     if (buckets !== undefined && !buckets.allows(address)) return sender.send(RATE_LIMITED)
     // A batch may be answered after the next message: it holds back its own subscriptions only.
     const isBatch = startsArray(message)
     const scope = isBatch ? session.scope() : plainScope
     const answer = router.handle(message.toString('utf8'), isBatch ? endpointOf(scope) : plain, charge)
-    if (typeof answer !== 'string') return void later(answer, scope)
+    if (typeof answer !== 'string') return void later(answer, message.byteLength, scope)
     if (answer !== '') sender.send(answer)
     scope.release()
   })
@@ -149,5 +165,6 @@ const serve = (client: WebSocket, request: IncomingMessage, options: WsOptions):
   client.on('close', () => {
     sender.close()
     session.close()
+    meter.hold(0)
   })
 }

@@ -214,7 +214,10 @@ describe('large answers', () => {
       methods: new Map([['big', method({ summary: '', params: [], result: {}, handler })] as const]),
       context: {} as never,
     }
-    return { calls: () => calls, ask: async (body: unknown) => router.handle(JSON.stringify(body), endpoint) }
+    return {
+      calls: () => calls,
+      ask: async (body: unknown) => String(await router.handle(JSON.stringify(body), endpoint)),
+    }
   }
 
   it.each(['at once', 'later'])('one beyond the bound is refused, %s', async when => {
