@@ -69,7 +69,7 @@ export class ValueMaker {
   }
 
   #object(schema: Schema, depth: number): object {
-    const { properties = {}, required = [], propertyNames = {}, additionalProperties } = schema
+    const { properties = {}, required = [], propertyNames = { type: 'string' }, additionalProperties } = schema
     const random = this.#random
     const chosen = Object.entries(properties).filter(([name]) => required.includes(name) || random.chance(0.3))
     const members = chosen.map(([name, schema]) => [name, this.fitting(schema, name, depth - 1)] as const)
