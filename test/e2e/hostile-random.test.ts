@@ -9,7 +9,7 @@ import { rssMegabytes } from '../support/scrape.ts'
 import { SEED } from '../support/seed.ts'
 
 /** `REQUESTS=1000000` is the long form. */
-const REQUESTS = Number(process.env['REQUESTS'] ?? 60_000)
+const REQUESTS = Number(process.env['REQUESTS'] ?? 40_000)
 const LANES = 10
 /** Of the resident set, from the first quarter to the end, MB: heap room that is not given back, no leak. */
 const GROWTH_MB = 120

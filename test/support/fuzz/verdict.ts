@@ -4,6 +4,8 @@ import type { Call, MethodShape, Outgoing } from './requests.ts'
 
 /** SPEC 7, JSON-RPC 2.0, and what geth answers for reverts and for answers that are too large. */
 const CODES: ReadonlySet<number> = new Set([-32700, -32600, -32601, -32602, -32000, -32003, 3])
+/** eth_simulateV1 alone has codes of its own (execution-apis), one for each rule that a block or a call of it can break. */
+const isSimulationCode = (code: number): boolean => code === -32_016 || (code <= -38_000 && code > -39_000)
 /** What is said of a failure that nobody expected. */
 const CRASHES = /^(method handler crashed|internal error)$/
 const MOST_FAULTS = 20
@@ -61,6 +63,8 @@ export class Verdict {
         continue
       }
       if (answer.error === undefined) this.#result(call, answer.result)
+      else if (isSimulationCode(answer.error.code) && !call.method.endsWith('_simulateV1'))
+        this.fault(`${call.method} answered with the code of a simulation: ${JSON.stringify(answer)}`)
       onAnswer(call, answer)
     }
   }
@@ -72,7 +76,8 @@ export class Verdict {
     const { error } = answer
     if (error === undefined) return
     this.errors.set(error.code, (this.errors.get(error.code) ?? 0) + 1)
-    if (!CODES.has(error.code)) this.fault(`code ${error.code}: ${JSON.stringify(answer)}`)
+    if (!CODES.has(error.code) && !isSimulationCode(error.code))
+      this.fault(`code ${error.code}: ${JSON.stringify(answer)}`)
     if (typeof error.message !== 'string' || error.message === '') this.fault(`no message: ${JSON.stringify(answer)}`)
     else if (CRASHES.test(error.message)) this.fault(`crashed: ${JSON.stringify(answer)}`)
   }
