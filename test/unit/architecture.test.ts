@@ -53,6 +53,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   commander: ['cli'],
   'prom-client': ['metrics'],
   secp256k1: ['crypto'],
+  'mcl-wasm': ['crypto'],
   '@bitauth/': ['crypto'],
   '@noble/': ['crypto', 'evm'],
   '@scure/': ['crypto', 'cli'],

@@ -89,8 +89,9 @@ const runSteps = async (state: RunState, { common, table, clock }: FastEvmParts)
     state.programCounter++
     const pending = opHandler(state, common)
     if (pending !== undefined) {
+      const before = state.gasLeft
       await pending
-      clock.steps -= STEPS_PER_WAIT
+      clock.steps -= STEPS_PER_WAIT + Number((before - state.gasLeft) / GAS_PER_STEP)
     }
     if (--clock.steps < 0) {
       const pause = clock.check()

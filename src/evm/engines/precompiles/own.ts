@@ -2,8 +2,11 @@ import type { Common } from '@ethereumjs/common'
 import type { CustomPrecompile } from '@ethereumjs/evm'
 import { Address } from '@ethereumjs/util'
 import { blake2f } from './blake2.ts'
+import { BLS_PRECOMPILES } from './bls12-381.ts'
 import { addPoints, multiplyPoint, pairing } from './bn254.ts'
+import { ripemd160, sha256 } from './hashes.ts'
 import { modexp } from './modexp.ts'
+import { pointEvaluation } from './point-evaluation.ts'
 import type { Precompile } from './precompile.ts'
 
 /*
@@ -17,12 +20,18 @@ const addressOf = (number: number): Address => {
   return new Address(bytes)
 }
 
-const OWN: readonly (readonly [number, Precompile, (common: Common) => boolean])[] = [
+type Entry = readonly [number: number, run: Precompile, isActive: (common: Common) => boolean]
+
+const OWN: readonly Entry[] = [
+  [0x02, sha256, () => true],
+  [0x03, ripemd160, () => true],
   [0x05, modexp, common => common.gteHardfork('byzantium')],
   [0x06, addPoints, common => common.gteHardfork('byzantium')],
   [0x07, multiplyPoint, common => common.gteHardfork('byzantium')],
   [0x08, pairing, common => common.gteHardfork('byzantium')],
   [0x09, blake2f, common => common.gteHardfork('istanbul')],
+  [0x0a, pointEvaluation, common => common.isActivatedEIP(4844)],
+  ...BLS_PRECOMPILES.map(([number, run]): Entry => [number, run, common => common.isActivatedEIP(2537)]),
 ]
 
 /** For `new EVM({ customPrecompiles })`. */

@@ -28,11 +28,13 @@ export const inputSlice = (data: Uint8Array, from: bigint, size: bigint): Uint8A
   return padded
 }
 
+/** For a precompile whose work has no parts: a promise when the slice of the event loop is over. */
+export const pauseIfDue = ({ _EVM }: PrecompileInput): Promise<void> | undefined =>
+  (_EVM as unknown as Paced).clock.check()
+
 /** Does a precompile's work between the turns of the event loop; no promise where it is done within its slice. */
-export const pacedWork = <Result>(input: PrecompileInput, work: Work<Result>): Result | Promise<Result> => {
-  const { clock } = input._EVM as unknown as Paced
-  return runWork(work, () => clock.check())
-}
+export const pacedWork = <Result>(input: PrecompileInput, work: Work<Result>): Result | Promise<Result> =>
+  runWork(work, () => pauseIfDue(input))
 
 /** The result of a paced computation that cannot fail any more. */
 export const pacedResult = (

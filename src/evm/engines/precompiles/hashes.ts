@@ -1,0 +1,37 @@
+import { createHash } from 'node:crypto'
+import { ripemd160 as createRipemd160 } from '@noble/hashes/legacy.js'
+import type { Work } from '../../../util/work.ts'
+import { outOfGas, type Precompile, pacedResult } from './precompile.ts'
+
+/* SHA-256 and RIPEMD-160 of inputs that may have megabytes, some at a time. */
+
+interface Hash {
+  update(data: Uint8Array): unknown
+  digest(): Uint8Array
+}
+
+const WORD_BYTES = 32
+
+/** The digest at the end of a word. */
+function* digest(hash: Hash, data: Uint8Array, partBytes: number): Work<Uint8Array> {
+  for (let at = 0; at < data.byteLength; at += partBytes) {
+    if (at > 0) yield
+    hash.update(data.subarray(at, at + partBytes))
+  }
+  const bytes = hash.digest()
+  const word = new Uint8Array(WORD_BYTES)
+  word.set(bytes, WORD_BYTES - bytes.byteLength)
+  return word
+}
+
+const hashPrecompile =
+  (name: string, partBytes: number, create: () => Hash): Precompile =>
+  input => {
+    const { data, gasLimit, common } = input
+    const words = BigInt(Math.ceil(data.byteLength / WORD_BYTES))
+    const gas = common.param(`${name}Gas`) + common.param(`${name}WordGas`) * words
+    return gas > gasLimit ? outOfGas(gasLimit) : pacedResult(input, gas, digest(create(), data, partBytes))
+  }
+
+export const sha256 = hashPrecompile('sha256', 512 * 1024, () => createHash('sha256'))
+export const ripemd160 = hashPrecompile('ripemd160', 64 * 1024, () => createRipemd160.create())
