@@ -9,6 +9,13 @@ import type { BlockStore } from './block-store.ts'
 import type { Council } from './council.ts'
 import type { Seeds } from './seeds.ts'
 
+/** What a development chain was told of its next block (`params.devHelpers`). */
+export interface BlockChoices {
+  readonly baseFeePerGas?: bigint
+  readonly miner?: Hex
+  readonly gasLimit?: bigint
+}
+
 /** What a block's transactions see of it, for blocks under construction and for calls on committed ones. */
 export interface BlockEnvSources {
   readonly params: NetworkParams
@@ -16,6 +23,8 @@ export interface BlockEnvSources {
   readonly council: Council
   readonly seeds: Seeds
   readonly blocks: BlockStore
+  /** On a development chain. */
+  readonly choices?: () => BlockChoices
 }
 
 /** The child of `parent`, proposed by `proposer`. */
@@ -25,13 +34,15 @@ export const childEnv = (
   block: { readonly timestamp: number; readonly proposer: Hex },
 ): BlockEnv => {
   const { params } = sources
+  const choices = sources.choices?.() ?? {}
   return envOf(sources, {
     number: parent.header.number + 1,
     timestamp: block.timestamp,
     proposer: block.proposer,
     // No proof chain yet: the beneficiary of the final proof tip is nobody (DESIGN 3).
-    miner: ZERO_ADDRESS,
-    baseFeePerGas: nextBaseFee(parent.header, params.baseFee),
+    miner: choices.miner ?? ZERO_ADDRESS,
+    gasLimit: choices.gasLimit ?? params.blockGasLimit,
+    baseFeePerGas: choices.baseFeePerGas ?? nextBaseFee(parent.header, params.baseFee),
     parentHash: parent.hash,
   })
 }
@@ -43,6 +54,7 @@ export const committedEnv = (sources: BlockEnvSources, header: Header, proposer:
     timestamp: header.timestamp,
     proposer,
     miner: header.miner,
+    gasLimit: header.gasLimit,
     baseFeePerGas: header.baseFeePerGas ?? 0n,
     parentHash: header.parentHash,
   })
@@ -52,18 +64,19 @@ interface EnvFields {
   readonly timestamp: number
   readonly proposer: Hex
   readonly miner: Hex
+  readonly gasLimit: bigint
   readonly baseFeePerGas: bigint
   readonly parentHash: Hex
 }
 
 const envOf = (sources: BlockEnvSources, fields: EnvFields): BlockEnv => {
   const { params, foundation, council, seeds, blocks } = sources
-  const { number, timestamp, miner, baseFeePerGas } = fields
+  const { number, timestamp, miner, gasLimit, baseFeePerGas } = fields
   return {
     params,
     number,
     timestamp,
-    gasLimit: params.blockGasLimit,
+    gasLimit,
     baseFeePerGas,
     miner,
     proposerReward: council.rewardOf(fields.proposer),

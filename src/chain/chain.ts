@@ -20,7 +20,7 @@ import { isCoded } from '../util/errors.ts'
 import type { Logger } from '../util/logger.ts'
 import { Mutex } from '../util/mutex.ts'
 import { extraOf, headerOf, type Roots } from './assembly.ts'
-import { type BlockEnvSources, childEnv } from './block-env.ts'
+import { type BlockEnvSources, childEnv, committedEnv } from './block-env.ts'
 import { type BlockRows, type BlockStore, putBlock } from './block-store.ts'
 import { type Candidate, Candidates } from './candidates.ts'
 import type { Economy } from './economy.ts'
@@ -176,7 +176,7 @@ export class Chain implements ExecutionPort {
       const extra = checkHeader(block.header, parent, sources.params, nowMs)
       checkBody(block, extra)
       if (block.proofHeaders.length > 0 || block.evidence.length > 0) return 'no proof header or evidence is known yet'
-      const env = childEnv(sources, parent, { timestamp: block.header.timestamp, proposer: extra.proposer })
+      const env = this.#envOf(block.header, extra.proposer)
       const journal = world.journal()
       const credits = await this.#credits(env, extra.proposer)
       const execution = await executor.execute(journal, env, block.transactions, credits)
@@ -190,6 +190,13 @@ export class Chain implements ExecutionPort {
       if (isCoded(error) && isBlockFault(error.code)) return error.message
       throw error
     }
+  }
+
+  /** On a development chain a header's own choices stand: `checkHeader` leaves them to the proposer. */
+  #envOf(header: Header, proposer: Hex): BlockEnv {
+    const { sources } = this.#options
+    if (sources.params.devHelpers) return committedEnv(sources, header, proposer)
+    return childEnv(sources, this.#head, { timestamp: header.timestamp, proposer })
   }
 
   /** The state root is computed in its worker while this thread hashes transactions and receipts. */

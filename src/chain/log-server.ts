@@ -5,7 +5,7 @@ import { assert } from '../util/assert.ts'
 import { isCoded } from '../util/errors.ts'
 import { BlockStore } from './block-store.ts'
 import { queryLogs } from './log-query.ts'
-import type { LogAnswer, LogJob } from './log-service.ts'
+import type { LogAnswer, LogJob, LogWork } from './log-service.ts'
 import type { LogEntry } from './types.ts'
 
 /**
@@ -33,7 +33,8 @@ export const serveLogQueries = async (render: (entries: readonly LogEntry[]) => 
       return { id, fault: error instanceof Error ? error.message : String(error) }
     }
   }
-  port.on('message', (job: LogJob) => {
-    void run(job).then(answer => port.postMessage(answer))
+  port.on('message', (job: LogWork) => {
+    if (job === 'forget') blocks.forget()
+    else void run(job).then(answer => port.postMessage(answer))
   })
 }

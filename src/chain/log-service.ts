@@ -8,6 +8,8 @@ export interface LogJob {
   readonly query: LogQuery
   readonly as: 'entries' | 'text'
 }
+/** What a worker is sent. */
+export type LogWork = LogJob | 'forget'
 export type LogAnswer =
   | { readonly id: number; readonly value: readonly LogEntry[] | string }
   | { readonly id: number; readonly error: { readonly code: string } }
@@ -54,6 +56,11 @@ export class LogService {
       this.#waiting.set(id, { resolve, reject })
       worker.postMessage({ id, query, as } satisfies LogJob)
     })
+  }
+
+  /** Blocks were taken back (development chains): the worker must not answer from what it has read. */
+  forget(): void {
+    this.#worker?.postMessage('forget' satisfies LogWork)
   }
 
   async close(): Promise<void> {

@@ -21,6 +21,8 @@ export interface PendingOptions {
   /** Executable transactions of the pool, and a number that moves whenever they change. */
   readonly pool: { select(baseFeePerGas: bigint): TransactionSource; version(): number }
   readonly coinbase: Hex
+  /** On a development chain: the timestamp of the next block, unix seconds. */
+  readonly timestampAfter?: (parentTimestamp: number) => number
   readonly clock: Clock
 }
 
@@ -83,8 +85,8 @@ export class Pending {
   }
 
   #timestampAfter({ header }: ChainBlock): number {
-    const { blockTimeMs, clock } = this.#options
-    return timestampAt(blockTimeMs, header.timestamp, clock.nowMs())
+    const { blockTimeMs, clock, timestampAfter } = this.#options
+    return timestampAfter?.(header.timestamp) ?? timestampAt(blockTimeMs, header.timestamp, clock.nowMs())
   }
 
   async #build(parent: ChainBlock): Promise<PendingState> {

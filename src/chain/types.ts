@@ -75,6 +75,13 @@ export interface CommittedEvent {
   readonly receipts: readonly Receipt[]
 }
 
+/** On a development chain the head's state was edited, or blocks were taken back. */
+export interface ChainReplaced {
+  readonly head: ChainBlock
+  /** Logs of the blocks taken back, oldest first; undefined when none was taken back. */
+  readonly removedLogs: readonly LogEntry[] | undefined
+}
+
 export interface SyncStatus {
   readonly startingBlock: number
   readonly currentBlock: number
@@ -110,6 +117,8 @@ export interface ChainView {
   /** false: in sync. */
   syncing(): SyncStatus | false
   onCommitted(listener: (event: CommittedEvent) => void): () => void
+  /** Only on a development chain. */
+  onReplaced?(listener: (event: ChainReplaced) => void): () => void
 }
 
 /** What the faces may ask of the transaction pool. */

@@ -1,6 +1,7 @@
 import { LIMITS } from '../config/limits.ts'
 import type { NetworkParams } from '../config/networks.ts'
 import { proposerOrder } from '../consensus/committee.ts'
+import type { Header } from '../primitives/header.ts'
 import { nextBaseFee } from '../rules/base-fee.ts'
 import { openStateReader } from '../state/history.ts'
 import type { WorldState } from '../state/world-state.ts'
@@ -12,7 +13,7 @@ import type { Council } from './council.ts'
 import { queryLogs } from './log-query.ts'
 import type { Pending } from './pending.ts'
 import { placedReceipt, placedTransaction } from './placed.ts'
-import type { ChainView, LogEntry, LogQuery } from './types.ts'
+import type { ChainReplaced, ChainView, LogEntry, LogQuery } from './types.ts'
 
 export interface ChainViewOptions {
   readonly params: NetworkParams
@@ -23,6 +24,9 @@ export interface ChainViewOptions {
   readonly chain: Pick<Chain, 'headBlock' | 'onCommitted'>
   readonly council: Pick<Council, 'committee' | 'validators'>
   readonly pending: Pending
+  /** On a development chain: base fee of the child of a header, and who to tell when the head was replaced. */
+  readonly baseFeeAfter?: (header: Header) => bigint
+  readonly onReplaced?: (listener: (event: ChainReplaced) => void) => () => void
   /** Queries over many blocks, off this thread; answers like `queryLogs`. */
   readonly wideLogs: (query: LogQuery) => Promise<readonly LogEntry[]>
 }
@@ -65,7 +69,7 @@ export const createChainView = (options: ChainViewOptions): ChainView => {
     headState: world.head,
     stateAt: number => openStateReader(store, number),
     pending: () => pending.state(),
-    nextBaseFee: () => nextBaseFee(head().header, params.baseFee),
+    nextBaseFee: () => options.baseFeeAfter?.(head().header) ?? nextBaseFee(head().header, params.baseFee),
     logs: query =>
       query.toBlock - query.fromBlock < LIMITS.chain.logSliceBlocks
         ? queryLogs(store, blocks, query, {
@@ -78,5 +82,6 @@ export const createChainView = (options: ChainViewOptions): ChainView => {
     // Peers and sync come with the network; a node that stands alone is at its own head.
     syncing: () => false,
     onCommitted: listener => chain.onCommitted(listener),
+    ...(options.onReplaced && { onReplaced: options.onReplaced }),
   }
 }

@@ -47,7 +47,11 @@ export const addDevnetCommand = (program: Command): void => {
         false,
       ),
     )
-  for (const option of nodeOptions()) command.addOption(option)
+  for (const option of nodeOptions()) {
+    // hardhat_reset goes back to genesis, whatever was done since.
+    if (option.attributeName() === 'stateHistory') option.default('archive')
+    command.addOption(option)
+  }
   command.addHelpText(
     'after',
     `

@@ -45,6 +45,8 @@ export type EngineMode = 'stopped' | 'voting' | 'following' | 'quarantined' | 'f
 
 export interface ConsensusStatus {
   readonly mode: EngineMode
+  /** Nothing is being proposed or decided: the open height waits. */
+  readonly isIdle: boolean
   readonly number: number
   readonly round: number
   readonly committeeSize: number

@@ -111,6 +111,7 @@ class Engine implements ConsensusEngine {
     const size = height?.config.members.length ?? 0
     return {
       mode: this.#mode === 'voting' && height?.config.index === -1 ? 'following' : this.#mode,
+      isIdle: height !== null && height.building === null && height.proposals.size === 0 && height.decided === null,
       number: height?.config.number ?? this.#head.number,
       round: height?.round ?? 0,
       committeeSize: size,

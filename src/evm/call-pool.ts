@@ -27,6 +27,7 @@ export interface PendingCall {
   readonly kind: CallKind
   readonly request: AnyRequest
   readonly number: number
+  readonly revision: number
   readonly env: SerializedEnv
   readonly overlay: StateChanges | null
   /** How often it was given to a worker. */
@@ -112,12 +113,13 @@ export class CallWorker {
   }
 
   send(call: PendingCall): void {
-    const { id, kind, request, number, env, overlay } = call
+    const { id, kind, request, number, revision, env, overlay } = call
     const job: CallJob = {
       id,
       kind,
       request,
       number,
+      revision,
       env: this.#nameEnv(env),
       overlay: overlay === null ? null : this.#nameOverlay(overlay),
     }

@@ -57,6 +57,8 @@ export interface CallJob {
   readonly request: AnyRequest
   /** The block whose state lies under the call. */
   readonly number: number
+  /** Moves when states that were readable before are others now. */
+  readonly revision: number
   readonly env: Named<SerializedEnv>
   readonly overlay: Named<StateChanges> | null
 }

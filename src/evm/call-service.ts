@@ -23,6 +23,8 @@ export interface CallServiceOptions {
   envFor(request: CallBase): Promise<SerializedEnv>
   /** The pending block's changes over the block before it, for requests with `pending`; the same object while they stand. */
   overlayFor?(request: CallBase): Promise<StateChanges>
+  /** Moves when a development chain took blocks back or edited its state: what workers have read is void then. */
+  revision?(): number
 }
 
 const MAX_WORKERS = LIMITS.call.workers + LIMITS.call.extraWorkers
@@ -115,6 +117,7 @@ class CallDispatcher {
         kind,
         request,
         number,
+        revision: this.#options.revision?.() ?? 0,
         env,
         overlay,
         attempts: 0,

@@ -77,6 +77,12 @@ const cachedAsyncReader = (inner: AsyncStateReader, codes: CodeCache): AsyncStat
 /** The state after one block: readable at once when that block was the head of its snapshot, else with promises. */
 export type OpenState = { readonly sync: StateReader } | { readonly sync?: undefined; readonly async: AsyncStateReader }
 
+/** A block, and the revision of the chain it is meant in. */
+interface Place {
+  readonly number: number
+  readonly revision: number
+}
+
 interface Kept {
   readonly stored: StoredState
   readonly state: OpenState
@@ -87,16 +93,16 @@ interface Kept {
 
 /** States of the last blocks asked for. A snapshot that lies open keeps old rows on disk, so unused ones are soon given back. */
 export const createStateCache = (store: Store) => {
-  const kept = new Map<number, Promise<Kept>>()
+  const kept = new Map<string, Promise<Kept>>()
   const codes = createCodeCache()
 
-  const open = async (number: number): Promise<Kept> => {
+  const open = async ({ number }: Place, key: string): Promise<Kept> => {
     const stored = await openStateReader(store, number)
     const state: OpenState =
       stored.sync === undefined
         ? { async: cachedAsyncReader(stored, codes) }
         : { sync: cachedReader(stored.sync, codes) }
-    const timer = setTimeout(() => drop(number), LIMITS.call.idleStateMs).unref()
+    const timer = setTimeout(() => drop(key), LIMITS.call.idleStateMs).unref()
     return { stored, state, timer, users: 0, dropped: false }
   }
 
@@ -106,9 +112,9 @@ export const createStateCache = (store: Store) => {
     entry.stored.release()
   }
 
-  const drop = (number: number): void => {
-    const opening = kept.get(number)
-    kept.delete(number)
+  const drop = (key: string): void => {
+    const opening = kept.get(key)
+    kept.delete(key)
     opening?.then(
       entry => {
         entry.dropped = true
@@ -119,20 +125,21 @@ export const createStateCache = (store: Store) => {
     )
   }
 
-  const find = (number: number): Promise<Kept> => {
-    const found = kept.get(number)
+  const find = (place: Place): Promise<Kept> => {
+    const key = `${place.revision} ${place.number}`
+    const found = kept.get(key)
     if (found !== undefined) return found
-    const opening = open(number)
-    kept.set(number, opening)
-    opening.catch(() => kept.delete(number))
+    const opening = open(place, key)
+    kept.set(key, opening)
+    opening.catch(() => kept.delete(key))
     const [oldest] = kept.keys()
     if (kept.size > LIMITS.call.cachedStates && oldest !== undefined) drop(oldest)
     return opening
   }
 
   /** Lends the state after a block for the time of `work`. Throws MISSING_STATE. */
-  return async <T>(number: number, work: (state: OpenState) => Promise<T>): Promise<T> => {
-    const entry = await find(number)
+  return async <T>(place: Place, work: (state: OpenState) => Promise<T>): Promise<T> => {
+    const entry = await find(place)
     entry.users++
     entry.timer.refresh()
     try {

@@ -116,7 +116,7 @@ const contextOf = (
 }
 
 const answer = (job: CallJob, env: BlockEnv, overlay: StateChanges | undefined): Promise<CallAnswer> =>
-  withState<CallAnswer>(job.number, state => {
+  withState<CallAnswer>(job, state => {
     Atomics.store(signals, RUNNING, job.id)
     const run = KINDS[job.kind] as Run<CallKind>
     return run(contextOf(state, env, overlay, interruptFor(job.id)), job.request, blocks => askHashes(job.id, blocks))

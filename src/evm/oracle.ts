@@ -6,6 +6,7 @@ import { createVM, type RunTxResult, runTx, type VM } from '@ethereumjs/vm'
 import { GAS_PER_BLOB } from '../config/blobs.ts'
 import { evmForkAt } from '../config/forks.ts'
 import { createAddress } from '../primitives/address.ts'
+import { impersonatedSender } from '../primitives/impersonation.ts'
 import type { Receipt } from '../primitives/receipt.ts'
 import type { Transaction } from '../primitives/transaction.ts'
 import { effectiveGasPrice } from '../primitives/transaction.ts'
@@ -21,6 +22,7 @@ import { JournalAdapter } from './engines/journal-adapter.ts'
 import type { BlockEnv } from './env.ts'
 import type { BlockExecution, Credit } from './execution.ts'
 import { forkRulesAt } from './fork-rules.ts'
+import { hideCodeOnce, unsignedLibraryTransaction } from './oracle-impersonation.ts'
 import { endSystemCall, type RunSystemCall, systemCallFailed, systemMessage } from './system-calls.ts'
 
 /** The VM would not run a transaction; `reason` is its own text. */
@@ -154,8 +156,9 @@ const cappedLimit = (env: BlockEnv, tx: Transaction): bigint =>
 /** The library's own transaction, its sender recovered from the signature, its gas limit cut to what may be used (DESIGN 2). */
 const oracleTransaction = (tx: Transaction, env: BlockEnv, common: Common): TypedTransaction => {
   const options = { common, params: transactionParams(env), freeze: false }
-  const decoded = createTxFromRLP(tx.raw, options)
-  const sender = decoded.getSenderAddress()
+  const impersonated = impersonatedSender(tx)
+  const decoded = impersonated ? unsignedLibraryTransaction(tx, options) : createTxFromRLP(tx.raw, options)
+  const sender = impersonated ? new Address(hexToBytes(impersonated)) : decoded.getSenderAddress()
   if (sender.toString() !== tx.from) throw new Error(`sender ${sender.toString()} is not ${tx.from}`)
   return Object.assign(decoded, { gasLimit: cappedLimit(env, tx), getSenderAddress: () => sender })
 }
@@ -173,6 +176,7 @@ const runOne = async (
   // The part of the limit that cannot be used is bought too: code can see the balance.
   const withheld = (tx.gasLimit - libraryTx.gasLimit) * price
   if (withheld > 0n) journal.subBalance(tx.from, withheld)
+  if (impersonatedSender(tx) !== undefined) hideCodeOnce(vm.stateManager as JournalAdapter, tx.from)
   const result = await runTx(vm, { tx: libraryTx, block, blockGasUsed: gasUsedBefore })
   if (withheld > 0n) journal.addBalance(tx.from, withheld)
   assert(result.amountSpent === result.totalGasSpent * price, 'both price a unit of gas alike')

@@ -1,4 +1,5 @@
 import { LIMITS } from '../config/limits.ts'
+import { impersonatedSender } from '../primitives/impersonation.ts'
 import type { Transaction } from '../primitives/transaction.ts'
 import { minimumGas } from '../rules/intrinsic-gas.ts'
 import { EMPTY_CODE_HASH } from '../state/account.ts'
@@ -76,7 +77,7 @@ const checkNonce = (journal: Journal, tx: Transaction): InvalidReason | undefine
 
 /** EIP-3607. */
 const checkCode = (journal: Journal, rules: ForkRules, tx: Transaction): InvalidReason | undefined => {
-  if (journal.codeHash(tx.from) === EMPTY_CODE_HASH) return undefined
+  if (journal.codeHash(tx.from) === EMPTY_CODE_HASH || impersonatedSender(tx) !== undefined) return undefined
   return rules.hasDelegation && isDelegation(journal.code(tx.from)) ? undefined : { code: 'SENDER_NOT_EOA' }
 }
 

@@ -1,12 +1,11 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Chain } from '../chain/chain.ts'
 import type { Council } from '../chain/council.ts'
 import type { ChainParams } from '../config/networks.ts'
 import { createConsensusEngine } from '../consensus/engine.ts'
 import type { ConsensusEngine, ConsensusSigner } from '../consensus/engine-types.ts'
 import { nodeFileSystem } from '../consensus/files.ts'
-import { type BlockCodec, nullNetwork } from '../consensus/ports.ts'
+import { type BlockCodec, type ExecutionPort, nullNetwork } from '../consensus/ports.ts'
 import { openWal } from '../consensus/wal.ts'
 import { openWatermark } from '../consensus/watermark.ts'
 import type { SenderRecovery } from '../crypto/recovery.ts'
@@ -18,12 +17,13 @@ import type { Clock } from '../util/clock.ts'
 import type { Logger } from '../util/logger.ts'
 
 export interface ConsensusPartsOptions {
-  readonly chain: Chain
+  readonly execution: ExecutionPort
   readonly council: Council
-  readonly recovery: SenderRecovery
+  readonly recovery: Pick<SenderRecovery, 'recoverMany'>
   readonly params: ChainParams
   readonly genesisHash: Hex
-  readonly dataDir: string
+  /** Where the log and the watermark are. */
+  readonly folder: string
   readonly validatorKey: Uint8Array | null
   readonly trustMissingLog?: boolean | undefined
   readonly clock: Clock
@@ -34,19 +34,18 @@ export interface ConsensusPartsOptions {
 /** The engine with its log, its watermark and, as long as there is no network, no neighbours. */
 export const createConsensus = async (options: ConsensusPartsOptions): Promise<ConsensusEngine> => {
   const {
-    chain,
+    execution,
     council,
     recovery,
     params,
     genesisHash,
-    dataDir,
+    folder,
     validatorKey,
     clock,
     logger,
     onFatal,
     trustMissingLog = false,
   } = options
-  const folder = join(dataDir, 'consensus')
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const signer = validatorKey && signerOf(validatorKey)
   const [wal, watermark] = await Promise.all([
@@ -55,7 +54,7 @@ export const createConsensus = async (options: ConsensusPartsOptions): Promise<C
   ])
   return createConsensusEngine({
     ports: {
-      execution: chain,
+      execution,
       committee: { committee: number => council.committee(number) },
       network: nullNetwork,
       blocks: blockCodec(recovery),
@@ -80,7 +79,7 @@ export const createConsensus = async (options: ConsensusPartsOptions): Promise<C
 const signerOf = (key: Uint8Array): ConsensusSigner => ({ address: addressOf(key), sign: digest => sign(digest, key) })
 
 /** Decoding recovers the senders in their workers. */
-const blockCodec = (recovery: SenderRecovery): BlockCodec => ({
+export const blockCodec = (recovery: Pick<SenderRecovery, 'recoverMany'>): BlockCodec => ({
   encode: encodeBlock,
   decode: async bytes => {
     const decoded = decodeBlock(bytes)

@@ -10,7 +10,8 @@ const PATIENCE_MS = 15_000
 export interface HealthOptions {
   readonly chain: Chain
   readonly engine: ConsensusEngine
-  readonly blockTimeMs: number
+  /** Milliseconds between blocks; 0: blocks come when asked for. */
+  readonly blockTimeMs: () => number
   readonly clock: Clock
 }
 
@@ -24,9 +25,10 @@ export const createHealth = ({ chain, engine, blockTimeMs, clock }: HealthOption
     const { number } = chain.headBlock.header
     const { mode } = engine.status()
     if (mode === 'failed' || mode === 'stopped') return { healthy: false, reason: `consensus is ${mode}`, number }
-    const patienceMs = Math.max(PATIENCE_MS, PATIENCE_BLOCKS * blockTimeMs)
+    const blockMs = blockTimeMs()
+    const patienceMs = Math.max(PATIENCE_MS, PATIENCE_BLOCKS * blockMs)
     const silentMs = clock.nowMs() - lastBlockMs
-    if (blockTimeMs > 0 && silentMs > patienceMs) {
+    if (blockMs > 0 && silentMs > patienceMs) {
       const why = mode === 'quarantined' ? ': the consensus log is missing or damaged, see the log' : ''
       return { healthy: false, reason: `no block for ${Math.round(silentMs / 1000)} s${why}`, number }
     }

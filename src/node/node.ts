@@ -7,14 +7,17 @@ import { LogService } from '../chain/log-service.ts'
 import { Pending } from '../chain/pending.ts'
 import { Simulations } from '../chain/simulations.ts'
 import { createChainView } from '../chain/view.ts'
-import type { Namespace } from '../config/networks.ts'
+import { NAMESPACES, type Namespace } from '../config/networks.ts'
 import { addressOf, refusedProviders, signatures } from '../crypto/signature.ts'
 import { createExecutor } from '../evm/executor.ts'
+import type { Header } from '../primitives/header.ts'
 import { createRpcServer, type RpcServer, type RpcServerOptions } from '../rpc/server.ts'
+import { minTimestampStep } from '../rules/timestamp.ts'
 import { ZERO_ADDRESS } from '../util/bytes.ts'
 import type { Logger } from '../util/logger.ts'
 import { createCalls } from './calls.ts'
 import { createConsensus } from './consensus.ts'
+import { beginDev, createDev } from './dev/dev.ts'
 import { createHealth } from './health.ts'
 import { openChain } from './open-chain.ts'
 import type { NodeDeps, NodeOptions, RunningNode } from './options.ts'
@@ -25,7 +28,7 @@ import { Teardown } from './teardown.ts'
 /** After the start, when the first clients have had their answers. */
 const WARM_UP_MS = 1_500
 
-const EVERYTHING: readonly Namespace[] = ['eth', 'net', 'rpc', 'native', 'debug', 'web3', 'txpool', 'admin']
+const EVERYTHING: readonly Namespace[] = NAMESPACES
 
 /**
  * Builds every part and starts it: store and state, pool, chain, calls, consensus, endpoints. What was started is stopped in
@@ -54,10 +57,12 @@ const build = async (options: NodeOptions, deps: NodeDeps, teardown: Teardown): 
     options.metricsPort === undefined ? undefined : (await import('./observe.ts')).createObserver(teardown)
 
   const opened = await openChain({ genesis, storePath, stateHistory: options.stateHistory, logger, onFailure: onFatal })
-  const { store, blocks, world, economy, sources, genesisHash, head } = opened
+  const { store, blocks, world, economy, genesisHash } = opened
   teardown.add(() => store.close())
   teardown.add(() => world.close())
 
+  const devStart = await beginDev(genesis, validatorKey, opened, clock)
+  const { sources, head } = devStart ?? opened
   const executor = createExecutor({
     mode: options.execution,
     logger: part('evm'),
@@ -69,6 +74,7 @@ const build = async (options: NodeOptions, deps: NodeDeps, teardown: Teardown): 
     state: world.head,
     dataDir,
     allowUnprotected: options.allowUnprotected,
+    ...(devStart && { baseFeeAfter: (header: Header) => devStart.choices.baseFeeAfter(header) }),
     ...(observer && { metrics: observer.metrics }),
     clock,
     logger: part('txpool'),
@@ -88,6 +94,18 @@ const build = async (options: NodeOptions, deps: NodeDeps, teardown: Teardown): 
     clock,
     logger: part('chain'),
   })
+  const consensus = {
+    council: sources.council,
+    recovery: pool.recovery,
+    params,
+    genesisHash,
+    validatorKey,
+    trustMissingLog: options.trustMissingLog,
+    clock,
+    logger: part('consensus'),
+    onFatal,
+  }
+  const dev = devStart && (await createDev(devStart, { ...consensus, genesis, opened, chain, pool, dataDir }))
   const coinbase = validatorKey ? addressOf(validatorKey) : ZERO_ADDRESS
   const rules = nativeRules(sources)
   const pending = new Pending({
@@ -99,6 +117,9 @@ const build = async (options: NodeOptions, deps: NodeDeps, teardown: Teardown): 
     pool: { select: baseFee => pool.service.select(baseFee), version: pool.version },
     coinbase,
     clock,
+    ...(devStart && {
+      timestampAfter: timestamp => devStart.time.timestampAfter(timestamp, minTimestampStep(params.blockTimeMs)),
+    }),
   })
   const logs = new LogService({ storePath, workerUrl: new URL('../rpc/log-worker.ts', import.meta.url) })
   teardown.add(() => logs.close())
@@ -112,46 +133,50 @@ const build = async (options: NodeOptions, deps: NodeDeps, teardown: Teardown): 
     council: sources.council,
     pending,
     wideLogs: query => logs.query(query),
+    ...(dev && {
+      baseFeeAfter: header => dev.baseFeeAfter(header),
+      onReplaced: listener => dev.onReplaced(listener),
+    }),
   })
+  dev?.onReplaced(() => logs.forget())
   const bases = new CallBases({ blocks, chain, pending })
-  const calls = createCalls({ storePath, params, rules, bases, logger: part('calls') })
+  const calls = createCalls({
+    storePath,
+    params,
+    rules,
+    bases,
+    logger: part('calls'),
+    ...(dev && { revision: dev.revision }),
+  })
   teardown.add(() => calls.close())
 
-  const engine = await createConsensus({
-    chain,
-    council: sources.council,
-    recovery: pool.recovery,
-    params,
-    genesisHash,
-    dataDir,
-    validatorKey,
-    trustMissingLog: options.trustMissingLog,
-    clock,
-    logger: part('consensus'),
-    onFatal,
-  })
+  const engine =
+    dev?.engine ?? (await createConsensus({ ...consensus, execution: chain, folder: join(dataDir, 'consensus') }))
   // Before anybody can submit: a journal that is written before it was read forgets what it held.
   await pool.service.start()
-  pool.service.onPending(() => engine.requestBlock())
+  if (dev === undefined) pool.service.onPending(() => engine.requestBlock())
   observer?.watch({ chain, engine, world, store })
 
-  const wallet = createWallet(options.unlocked)
+  const walletOf = (unlocked: NodeOptions['unlocked']) =>
+    createWallet(unlocked, dev && (account => dev.helpers.impersonation.includes(account)))
+  const wallet = walletOf(options.unlocked)
   const rpc: Omit<RpcServerOptions, 'port' | 'host'> = {
     view,
-    pool: pool.service,
+    pool: dev?.pool ?? pool.service,
     calls,
+    ...(dev && { dev: dev.helpers }),
     simulations: new Simulations({ params, rules, bases, world, calls }),
     economy,
     wideLogs: logs,
     wallet,
     info: nodeInfo(coinbase),
     log: part('rpc'),
-    health: createHealth({ chain, engine, blockTimeMs: params.blockTimeMs, clock }),
+    health: createHealth({ chain, engine, blockTimeMs: dev?.blockTimeMs ?? (() => params.blockTimeMs), clock }),
   }
   const server = await createRpcServer({
     ...rpc,
     // Unlocked keys sign for whoever can reach the port: never for the world.
-    wallet: isLoopback(options.host) ? wallet : createWallet([]),
+    wallet: isLoopback(options.host) ? wallet : walletOf([]),
     host: options.host,
     port: options.port,
     ...(observer && { metrics: observer.metrics }),
@@ -170,9 +195,9 @@ const build = async (options: NodeOptions, deps: NodeDeps, teardown: Teardown): 
     logger: part('metrics'),
   })
 
-  await engine.start()
-  teardown.add(() => engine.stop())
-  if (params.blockTimeMs === 0 && pool.side.hasExecutable()) engine.requestBlock()
+  await (dev ?? engine).start()
+  teardown.add(() => (dev ?? engine).stop())
+  if (dev === undefined && params.blockTimeMs === 0 && pool.side.hasExecutable()) engine.requestBlock()
   // The engine for contract code is large; loading it while nothing waits spares the first contract transaction that time.
   teardown.add(clock.schedule(clock.nowMs() + WARM_UP_MS, () => void executor.warmUp()))
   return {

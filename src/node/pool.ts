@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { PoolSide } from '../chain/chain.ts'
+import { impersonatingRecovery, type Recovery } from '../chain/dev/impersonation.ts'
 import { LIMITS } from '../config/limits.ts'
 import type { NetworkParams } from '../config/networks.ts'
 import { SenderRecovery } from '../crypto/recovery.ts'
@@ -24,13 +25,15 @@ export interface PoolPartsOptions {
   readonly dataDir: string
   readonly allowUnprotected: boolean
   readonly metrics?: Metrics
+  /** Base fee of the child of a header, wei; by the rules where it is left out. */
+  readonly baseFeeAfter?: (header: Header) => bigint
   readonly clock: Clock
   readonly logger: Logger
 }
 
 export interface PoolParts {
   readonly service: PoolService
-  readonly recovery: SenderRecovery
+  readonly recovery: Recovery
   /** What the chain asks. */
   readonly side: PoolSide
   /** The head was replaced on a development chain, or its state edited: everything is looked at again. */
@@ -42,14 +45,16 @@ export interface PoolParts {
 /** The pool with its journal and its recovery threads, and the view of it that the chain has. */
 export const createPoolParts = (options: PoolPartsOptions): PoolParts => {
   const { params, head, state, dataDir, allowUnprotected, metrics, clock, logger } = options
+  const { baseFeeAfter = (header: Header) => nextBaseFee(header, params.baseFee) } = options
   const pool = new TxPool({
     params,
     accounts: accountReader(state),
     number: head.number + 1,
-    baseFee: nextBaseFee(head, params.baseFee),
+    baseFee: baseFeeAfter(head),
     allowUnprotected,
   })
-  const recovery = new SenderRecovery({ logger })
+  const signed = new SenderRecovery({ logger })
+  const recovery = params.devHelpers ? impersonatingRecovery(signed) : signed
   const poolMetrics = metrics && createPoolMetrics(metrics, pool)
   const journal = new Journal({
     storage: createJournalFile(join(dataDir, 'transactions.journal')),
@@ -72,7 +77,7 @@ export const createPoolParts = (options: PoolPartsOptions): PoolParts => {
     service.onBlock({
       number: header.number,
       transactions: [],
-      baseFee: nextBaseFee(header, params.baseFee),
+      baseFee: baseFeeAfter(header),
       nowMs: clock.nowMs(),
       ...block,
     })

@@ -10,10 +10,12 @@ export const PROTOCOL_VERSION = 1
 /** Keys the operator unlocked; every other account is unknown (SPEC 4.1, point 7). */
 export const createWallet = (
   unlocked: readonly { readonly address: Hex; readonly privateKey: Uint8Array }[],
+  impersonates: (account: Hex) => boolean = () => false,
 ): Wallet => {
   const keys = new Map(unlocked.map(({ address, privateKey }) => [address, privateKey]))
   return {
     accounts: () => [...keys.keys()],
+    impersonates,
     sign(address, digest) {
       const key = keys.get(address)
       if (key === undefined) throw new CodedError<WalletError>({ code: 'UNKNOWN_ACCOUNT', address })

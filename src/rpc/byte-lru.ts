@@ -20,6 +20,11 @@ export class ByteLru<V> {
     return entry.value
   }
 
+  clear(): void {
+    this.#entries.clear()
+    this.#bytes = 0
+  }
+
   /** A value larger than a quarter of the whole is not kept: it would throw out everything else. */
   set(key: string, value: V, bytes: number): void {
     if (bytes > this.#limitBytes / 4) return

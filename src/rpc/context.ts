@@ -3,6 +3,7 @@ import type { CallService } from '../evm/call-types.ts'
 import type { Filters } from './filters.ts'
 import type { MethodTable, Requirement } from './method.ts'
 import type {
+  DevPort,
   EconomyPort,
   MiningPort,
   NodeInfo,
@@ -27,6 +28,8 @@ export interface Services {
   readonly proofChain?: ProofChainPort
   readonly mining?: MiningPort
   readonly trace?: TracePort
+  /** On a development chain. */
+  readonly dev?: DevPort
   /** Log queries over ranges, off this thread. */
   readonly wideLogs?: WideLogs
 }

@@ -1,3 +1,9 @@
+import type { HelperError } from '../chain/dev/helpers.ts'
+import type { ImpersonationError } from '../chain/dev/impersonation.ts'
+import type { MinerError } from '../chain/dev/miner.ts'
+import type { RewindError } from '../chain/dev/rewind.ts'
+import type { SnapshotError } from '../chain/dev/snapshots.ts'
+import type { StateFileError } from '../chain/dev/state-file.ts'
 import type { ChainReadError } from '../chain/types.ts'
 import { LIMITS } from '../config/limits.ts'
 import type { RecoveryError } from '../crypto/recovery.ts'
@@ -78,6 +84,9 @@ type DomainError =
   | SenderError
   | RecoveryError
   | WalletError
+  | DevError
+/** Of the helpers of development chains. */
+type DevError = RewindError | MinerError | SnapshotError | HelperError | ImpersonationError | StateFileError
 type ProofError =
   | Extract<StateError, { readonly code: 'PROOF_TOO_DEEP' }>
   | Extract<TrieError, { readonly code: 'TRIE_BUSY' | 'TRIE_UNKNOWN_ROOT' }>
@@ -143,6 +152,21 @@ export const DOMAIN_ERRORS: { readonly [Code in DomainError['code']]: (detail: D
   REPLACEMENT_UNDERPRICED: () => serverError('replacement transaction underpriced'),
   POOL_FULL: () => serverError('txpool is full'),
   JOURNAL_FAILED: () => serverError('transaction journal failed'),
+  // development chains (chain/dev)
+  REWIND_TOO_FAR: ({ number, oldest }) =>
+    serverError(
+      `the state of block ${number} is not kept any more, the oldest is that of block ${oldest}: start with --state-history archive`,
+    ),
+  TOO_MANY_BLOCKS: ({ limit }) => serverError(`at most ${limit} blocks at once`),
+  NO_BLOCK: ({ timeoutMs }) => serverError(`no block within ${timeoutMs / 1_000} s`),
+  TOO_MANY_SNAPSHOTS: ({ limit }) => serverError(`there are ${limit} snapshots: go back to one of them, or reset`),
+  TIMESTAMP_TOO_EARLY: ({ asked, head }) =>
+    serverError(`Timestamp ${asked} is lower than or equal to previous block's timestamp ${head}`),
+  TOO_MANY_IMPERSONATED: ({ limit }) =>
+    serverError(`at most ${limit} accounts are impersonated: stop some, or use anvil_autoImpersonateAccount`),
+  STATE_MALFORMED: ({ reason }) => serverError(`this is no dumped state: ${reason}`),
+  STATE_TOO_LARGE: ({ limitBytes }) =>
+    serverError(`the state is larger than ${limitBytes} bytes: keep the chain with --datadir`),
   // keys (rpc/ports.ts)
   UNKNOWN_ACCOUNT: () => serverError('unknown account'),
   LOCKED: () => serverError('authentication needed: password or unlock'),

@@ -38,14 +38,17 @@ export class Filters {
   /** Sequence number of the ring's first hash. */
   #pendingStart = 0
   #pendingFilters = 0
-  readonly #stop: () => void
+  readonly #stops: readonly (() => void)[]
   #sweptMs: number
 
   constructor({ view, pool, nowMs = Date.now }: FilterOptions) {
     this.#view = view
     this.#nowMs = nowMs
     this.#sweptMs = nowMs()
-    this.#stop = pool.onPending(({ hash }) => this.#remember(hash))
+    this.#stops = [
+      pool.onPending(({ hash }) => this.#remember(hash)),
+      view.onReplaced?.(({ head }) => this.#goBack(head.header.number + 1)) ?? (() => {}),
+    ]
   }
 
   get size(): number {
@@ -106,7 +109,7 @@ export class Filters {
   }
 
   close(): void {
-    this.#stop()
+    for (const stop of this.#stops) stop()
     this.#filters.clear()
     this.#forgetPending()
   }
@@ -147,6 +150,12 @@ export class Filters {
       if (block !== undefined) hashes.push(block.hash)
     }
     return hashes
+  }
+
+  /** Blocks were taken back (development chains): those that come in their place are new. */
+  #goBack(next: number): void {
+    for (const filter of this.#filters.values())
+      if (filter.kind !== 'pending') filter.next = Math.min(filter.next, next)
   }
 
   #add(filter: Filter): Hex {

@@ -1,6 +1,7 @@
 import { hasRequirement, type Services } from './context.ts'
 import { type Method, type MethodTable, namespaceOf } from './method.ts'
 import { debug } from './methods/debug.ts'
+import { dev } from './methods/dev/dev.ts'
 import { ethBlocks } from './methods/eth-blocks.ts'
 import { ethCall } from './methods/eth-call.ts'
 import { ethChain } from './methods/eth-chain.ts'
@@ -51,6 +52,7 @@ export const METHODS: MethodTable = {
   ...web3,
   ...debug,
   ...txpool,
+  ...dev,
 }
 
 /** The methods of an endpoint: those of its namespaces whose parts this node has. */

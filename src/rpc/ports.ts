@@ -1,3 +1,4 @@
+import type { DevHelpers } from '../chain/dev/helpers.ts'
 import type { BlockMoney } from '../chain/economy.ts'
 import type { SimulatedChainBlock } from '../chain/simulations.ts'
 import type { LogQuery } from '../chain/types.ts'
@@ -12,6 +13,8 @@ export type WalletError =
 /** An operator's unlocked keys; a public node holds none (SPEC 4.1, point 7). */
 export interface Wallet {
   accounts(): readonly Hex[]
+  /** Whether the account sends without a key (development chains). */
+  impersonates?(address: Hex): boolean
   /** Signs a 32-byte digest: r (32 bytes), s (32 bytes), recovery bit (1 byte, 0 or 1). Throws UNKNOWN_ACCOUNT or LOCKED. */
   sign(address: Hex, digest: Uint8Array): Uint8Array | Promise<Uint8Array>
 }
@@ -107,6 +110,9 @@ export interface TracePort {
 export interface SimulationPort {
   run(request: SimulationRequest): Promise<readonly SimulatedChainBlock[]>
 }
+
+/** Helpers of a development chain; its class as anything else can be it. */
+export type DevPort = { readonly [Member in keyof DevHelpers]: DevHelpers[Member] }
 
 /** Log queries over ranges of blocks in another thread, which writes the JSON too. */
 export interface WideLogs {

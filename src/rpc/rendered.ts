@@ -18,37 +18,52 @@ const ENTRY_BYTES = 200
 export class Rendered {
   readonly #cache: ByteLru<RawJson>
   readonly #view: ChainView
+  /** Moves when blocks were taken back (development chains): what was being made before is not kept. */
+  #generation = 0
+  readonly #stop: () => void
 
   constructor(view: ChainView, limitBytes: number = LIMITS.rpc.renderedCacheBytes) {
     this.#view = view
     this.#cache = new ByteLru(limitBytes)
+    this.#stop =
+      view.onReplaced?.(() => {
+        this.#generation++
+        this.#cache.clear()
+      }) ?? (() => {})
   }
 
-  #keep(key: string, text: string): RawJson {
+  close(): void {
+    this.#stop()
+  }
+
+  #keep(key: string, text: string, generation = this.#generation): RawJson {
     const json = new RawJson(text)
-    this.#cache.set(key, json, text.length + ENTRY_BYTES)
+    if (generation === this.#generation) this.#cache.set(key, json, text.length + ENTRY_BYTES)
     return json
   }
 
-  block(block: ChainBlock, full: boolean): RawJson {
+  block(block: ChainBlock, full: boolean, generation = this.#generation): RawJson {
     const key = blockKey(block.header.number, full)
-    return this.#cache.get(key) ?? this.#keep(key, blockJson(block, full))
+    return this.#cache.get(key) ?? this.#keep(key, blockJson(block, full), generation)
   }
 
   blockByNumber(number: number, full: boolean): RawJson | Promise<RawJson> {
     const head = this.#view.head()
     if (number === head.header.number) return this.block(head, full)
     if (number > head.header.number) return NULL_JSON
-    return (
-      this.#cache.get(blockKey(number, full)) ??
-      this.#view.blockByNumber(number).then(block => (block === undefined ? NULL_JSON : this.block(block, full)))
-    )
+    return this.#cache.get(blockKey(number, full)) ?? this.#render(this.#view.blockByNumber(number), full)
   }
 
   blockByHash(hash: Hex, full: boolean): RawJson | Promise<RawJson> {
     const head = this.#view.head()
     if (hash === head.hash) return this.block(head, full)
-    return this.#view.blockByHash(hash).then(block => (block === undefined ? NULL_JSON : this.block(block, full)))
+    return this.#render(this.#view.blockByHash(hash), full)
+  }
+
+  async #render(finding: Promise<ChainBlock | undefined>, full: boolean): Promise<RawJson> {
+    const generation = this.#generation
+    const block = await finding
+    return block === undefined ? NULL_JSON : this.block(block, full, generation)
   }
 
   /** null where there is no such transaction in a block. */
@@ -57,8 +72,9 @@ export class Rendered {
   }
 
   async #loadTransaction(hash: Hex): Promise<RawJson | undefined> {
+    const generation = this.#generation
     const placed = await this.#view.transaction(hash)
-    return placed && this.#keep(`t${hash}`, transactionJson(placed.transaction, placed))
+    return placed && this.#keep(`t${hash}`, transactionJson(placed.transaction, placed), generation)
   }
 
   transactionAt(block: ChainBlock, index: number): RawJson | undefined {
@@ -73,18 +89,20 @@ export class Rendered {
   }
 
   async #loadReceipt(hash: Hex): Promise<RawJson | undefined> {
+    const generation = this.#generation
     const placed = await this.#view.receipt(hash)
-    return placed && this.#keep(`r${hash}`, receiptJson(placed))
+    return placed && this.#keep(`r${hash}`, receiptJson(placed), generation)
   }
 
   async receipts(block: ChainBlock): Promise<RawJson> {
     const key = `R${block.header.number}`
     const known = this.#cache.get(key)
     if (known !== undefined) return known
+    const generation = this.#generation
     const receipts = await this.#view.receipts(block.header.number)
     return receipts === undefined
       ? NULL_JSON
-      : this.#keep(key, `[${placeReceipts(block, receipts).map(receiptJson).join(',')}]`)
+      : this.#keep(key, `[${placeReceipts(block, receipts).map(receiptJson).join(',')}]`, generation)
   }
 }
 

@@ -109,6 +109,7 @@ export const createRpcServer = async (options: RpcServerOptions): Promise<RpcSer
     async close() {
       hub.close()
       filters.close()
+      rendered.close()
       lane?.close()
       await sockets.close()
       await app.close()
@@ -127,6 +128,7 @@ const servicesOf = ({
   proofChain,
   mining,
   trace,
+  dev,
   wideLogs,
 }: Services): Services => ({
   view,
@@ -139,5 +141,6 @@ const servicesOf = ({
   ...(proofChain && { proofChain }),
   ...(mining && { mining }),
   ...(trace && { trace }),
+  ...(dev && { dev }),
   ...(wideLogs && { wideLogs }),
 })

@@ -1,4 +1,5 @@
 import { keccak256 } from '../crypto/hash.ts'
+import { impersonationSignature } from '../primitives/impersonation.ts'
 import type { DecodedTransaction } from '../primitives/transaction.ts'
 import { encodeTransaction, signingPayload, type UnsignedTransaction } from '../primitives/transaction-encoding.ts'
 import { suggestedGasPrice } from '../rules/base-fee.ts'
@@ -18,6 +19,10 @@ export const ownAccount = ({ wallet }: Context, from: Hex | undefined): Hex => {
   if (from === undefined || !wallet.accounts().includes(from)) throw serverError('unknown account')
   return from
 }
+
+/** The account that sends: one of the node's own, or on a development chain one that is impersonated. */
+export const sendingAccount = (context: Context, from: Hex | undefined): Hex =>
+  from !== undefined && context.wallet.impersonates?.(from) ? from : ownAccount(context, from)
 
 export const requireFees = (args: TransactionArgs): void => {
   if (args.gasPrice === undefined && args.maxFeePerGas === undefined && args.maxPriorityFeePerGas === undefined)
@@ -65,6 +70,8 @@ export const signTransaction = async (
     data: args.data ?? EMPTY_BYTES,
     accessList: args.accessList ?? [],
   }
+  if (wallet.impersonates?.(from) && !wallet.accounts().includes(from))
+    return encodeTransaction(unsigned, impersonationSignature(from))
   const signature = await wallet.sign(from, keccak256(signingPayload(unsigned)))
   return encodeTransaction(unsigned, {
     yParity: signature[64] === 1 ? 1 : 0,
@@ -97,6 +104,10 @@ export const sendTransaction = async (context: Context, from: Hex, args: Transac
     context.pool.submit((await signTransaction(context, from, filled)).raw),
   )
 }
+
+/** Submits without a signature, on a development chain (primitives/impersonation.ts). */
+export const sendUnsigned = (context: Context, from: Hex, args: TransactionArgs): Promise<Hex> =>
+  sendTransaction({ ...context, wallet: { ...context.wallet, impersonates: () => true } }, from, args)
 
 /** r, s and v (27 or 28). */
 export const signMessage = async ({ wallet }: Context, account: Hex, message: Uint8Array): Promise<Uint8Array> => {

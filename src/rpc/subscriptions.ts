@@ -103,6 +103,7 @@ export class SubscriptionHub {
       pool.onPending(transaction => {
         this.#onPending(transaction)
       }),
+      view.onReplaced?.(({ removedLogs }) => this.#deliverLogs(removedLogs ?? [], true)) ?? (() => {}),
     ]
   }
 
@@ -212,9 +213,9 @@ export class SubscriptionHub {
     if (this.#logs.size > 0) this.#deliverLogs(entriesOf(event))
   }
 
-  #deliverLogs(logs: readonly LogEntry[]): void {
+  #deliverLogs(logs: readonly LogEntry[], removed = false): void {
     if (logs.length === 0) return
-    const payloads = logs.map(log => once(() => logJson(log, log)))
+    const payloads = logs.map(log => once(() => logJson(log, log, removed)))
     for (const { criteria, entries } of this.#logs.values()) {
       logs.forEach((log, i) => {
         const payload = payloads[i]

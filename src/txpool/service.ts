@@ -103,6 +103,13 @@ export class PoolService {
     return this.#pool.select(baseFee)
   }
 
+  /** Lets go of transactions, also for a restart; false: none of them was there. */
+  async drop(hashes: readonly Hex[]): Promise<boolean> {
+    const dropped = hashes.filter(hash => this.#pool.discard(hash))
+    if (dropped.length > 0) await this.#options.journal?.rewrite()
+    return dropped.length > 0
+  }
+
   /** To be called once per committed block, after the head state moved. */
   onBlock(block: PoolBlock): void {
     this.#notify(this.#pool.onBlock(block))

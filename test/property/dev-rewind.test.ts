@@ -148,7 +148,7 @@ const withDir = async (use: (dir: string) => Promise<void>): Promise<void> => {
 
 const play = async (chain: TestChain, steps: readonly Step[], batchRows: number): Promise<void> => {
   const { chain: writerOf, store, blocks, world } = chain
-  const writer = new DevWriter({ chain: writerOf, store, blocks, world, batchRows, logger: silentLogger })
+  const writer = await DevWriter.open({ chain: writerOf, store, blocks, world, batchRows, logger: silentLogger })
   writer.onReplaced(({ head }) => chain.pool.reset(head.header))
   let snapshots: Taken[] = []
   for (const next of steps) {
@@ -194,7 +194,7 @@ test('a rewind cut short at any of its batches leaves a whole chain, and the nex
   for (let survives = 0; survives < 4; survives++) {
     await withDir(async dir => {
       const chain = await openTestChain(dir, { mode: 'fast' })
-      const writer = new DevWriter({ ...chain, logger: silentLogger })
+      const writer = await DevWriter.open({ ...chain, logger: silentLogger })
       await mine(chain, [1, 2])
       await writer.edit([{ key: hashHex(PLACES[5] as Hex), code: COUNTER }], true)
       const wanted = await take(chain, writer)

@@ -30,8 +30,15 @@ export const ACCOUNT_KEYS = [1, 2, 3, 4].map(keyOf)
 export const ACCOUNTS: readonly Hex[] = ACCOUNT_KEYS.map(addressOf)
 export const START_WEI = 10n ** 22n
 
-export const testGenesis = (): Genesis =>
+/** A development chain of one validator. */
+export const devGenesis = (): Genesis =>
   devnetGenesis({ accounts: ACCOUNTS, balanceWei: START_WEI, validator: VALIDATOR, blockTimeMs: 1000 })
+
+/** The same with the rules of every other network. */
+export const testGenesis = (): Genesis => {
+  const genesis = devGenesis()
+  return { ...genesis, params: { ...genesis.params, devHelpers: false } }
+}
 
 /** A certificate for tests of storage: nothing below consensus looks at its seals. */
 export const CERTIFICATE: Certificate = { round: 0, bitmap: Uint8Array.of(1), seals: [new Uint8Array(65).fill(7)] }

@@ -1,24 +1,18 @@
 import { LIMITS } from '../../config/limits.ts'
 import { type AccountEdit, putEditedRoot, putEditHistory, putEditUndo, valuesOfEdits } from '../../state/edit.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
+import { numberKey } from '../../storage/keys.ts'
 import { hexToBytes } from '../../util/bytes.ts'
 import { isCoded } from '../../util/errors.ts'
 import type { Logger } from '../../util/logger.ts'
 import type { Chain } from '../chain.ts'
 import { queryLogs } from '../log-query.ts'
-import type { ChainBlock, LogEntry } from '../types.ts'
+import type { ChainBlock, ChainReplaced, LogEntry } from '../types.ts'
 import { type RewindParts, type RewindTarget, rewindTo } from './rewind.ts'
 
 export interface DevWriterOptions extends RewindParts {
   readonly chain: Chain
   readonly logger: Logger
-}
-
-/** The head's state was edited, or blocks were taken back. */
-export interface ChainReplaced {
-  readonly head: ChainBlock
-  /** Logs of the blocks taken back, oldest first; undefined when none was taken back. */
-  readonly removedLogs: readonly LogEntry[] | undefined
 }
 
 /**
@@ -31,8 +25,19 @@ export class DevWriter {
   /** Recorded edits of the state at the head. */
   #edits = { number: 0, count: 0 }
 
-  constructor(options: DevWriterOptions) {
+  private constructor(options: DevWriterOptions) {
     this.#options = options
+  }
+
+  /** No snapshot outlives its process: what was recorded for them goes, but for what leads back to genesis. */
+  static async open(options: DevWriterOptions): Promise<DevWriter> {
+    const { chain, store } = options
+    const writer = new DevWriter(options)
+    await store.clear(BUCKETS.editUndo, { gte: numberKey(1) })
+    let count = 0
+    for await (const _ of store.keys(BUCKETS.editUndo)) count++
+    if (chain.headBlock.header.number === 0) writer.#edits = { number: 0, count }
+    return writer
   }
 
   /** Where the chain stands, to go back to. */

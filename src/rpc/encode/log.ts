@@ -10,9 +10,9 @@ export interface LogPosition {
   readonly logIndex: number
 }
 
-/** The log object every Ethereum client reads. `removed` is false for ever: blocks are final. */
-export const logJson = (log: Log, at: LogPosition): string =>
-  `{"address":"${log.address}","topics":[${topicsJson(log)}],"data":${jsonData(log.data)},"blockNumber":${jsonQuantity(at.blockNumber)},"transactionHash":"${at.transactionHash}","transactionIndex":${jsonQuantity(at.transactionIndex)},"blockHash":"${at.blockHash}","logIndex":${jsonQuantity(at.logIndex)},"removed":false}`
+/** The log object every Ethereum client reads. `removed` is for subscribers of a development chain alone: elsewhere blocks are final. */
+export const logJson = (log: Log, at: LogPosition, removed = false): string =>
+  `{"address":"${log.address}","topics":[${topicsJson(log)}],"data":${jsonData(log.data)},"blockNumber":${jsonQuantity(at.blockNumber)},"transactionHash":"${at.transactionHash}","transactionIndex":${jsonQuantity(at.transactionIndex)},"blockHash":"${at.blockHash}","logIndex":${jsonQuantity(at.logIndex)},"removed":${removed}}`
 
 const topicsJson = (log: Log): string => (log.topics.length === 0 ? '' : `"${log.topics.join('","')}"`)
 

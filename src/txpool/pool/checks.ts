@@ -1,6 +1,7 @@
 import { blobParamsAt, isActive } from '../../config/forks.ts'
 import { LIMITS } from '../../config/limits.ts'
 import type { ChainParams } from '../../config/networks.ts'
+import { impersonatedSender } from '../../primitives/impersonation.ts'
 import type { DecodedTransaction, Transaction } from '../../primitives/transaction.ts'
 import { type IntrinsicGasRules, intrinsicGasRulesAt, minimumGas } from '../../rules/intrinsic-gas.ts'
 import { CodedError } from '../../util/errors.ts'
@@ -85,7 +86,8 @@ export const checkAccount = (
   accounts: AccountReader,
   rules: AdmissionRules,
 ): void => {
-  if (accounts.hasCode?.(tx.from)) refuse({ code: 'SENDER_NOT_EOA', address: tx.from })
+  if (accounts.hasCode?.(tx.from) && impersonatedSender(tx) === undefined)
+    refuse({ code: 'SENDER_NOT_EOA', address: tx.from })
   // What the pool counts with are numbers, and a sender's next nonce must be one too: nobody gets beyond by sending (EIP-2681).
   if (tx.nonce >= Number.MAX_SAFE_INTEGER) refuse({ code: 'NONCE_MAX' })
   if (tx.nonce < sender.nonce) refuse({ code: 'NONCE_TOO_LOW', expected: sender.nonce, got: tx.nonce })

@@ -2,13 +2,14 @@ import type { BlockMoney } from '../../../src/chain/economy.ts'
 import { NETWORKS } from '../../../src/config/networks.ts'
 import type { EconomyPort, MiningPort, ProofChainPort, TracePort } from '../../../src/rpc/ports.ts'
 import type { Hex } from '../../../src/util/bytes.ts'
+import { DEV_ARGUMENTS, SAMPLE_DEV } from './dev.ts'
 import { SENDER, signedTransaction, VALIDATORS } from './memory-chain.ts'
 import { Rig } from './rig.ts'
 import { hashOf, ONE_KEY } from './services.ts'
 
 export const TOKEN: Hex = `0x${'cc'.repeat(20)}`
 export const TOPIC: Hex = hashOf('Transfer')
-export const ALL_NAMESPACES = ['eth', 'net', 'rpc', 'native', 'web3', 'debug', 'txpool']
+export const ALL_NAMESPACES = ['eth', 'net', 'rpc', 'native', 'web3', 'debug', 'txpool', 'evm', 'hardhat', 'anvil']
 
 const rewards: BlockMoney = {
   minted: 1n,
@@ -76,6 +77,7 @@ export const startSample = async (): Promise<Rig> => {
     proofChain,
     mining,
     trace,
+    dev: SAMPLE_DEV,
   })
   const { chain, pool } = rig
   const log = { address: TOKEN, topics: [TOPIC], data: Uint8Array.of(1, 2) }
@@ -163,6 +165,8 @@ export const ARGUMENTS: Readonly<Record<string, readonly unknown[]>> = (() => {
     debug_traceTransaction: [dynamic.hash, { tracer: 'callTracer' }],
     debug_traceBlockByNumber: ['0x1'],
     txpool_contentFrom: [SENDER],
+    eth_sendUnsignedTransaction: [{ ...call, gas: '0x5208', gasPrice: '0x5d21dba00', nonce: '0x9' }],
+    ...DEV_ARGUMENTS,
   }
 })()
 

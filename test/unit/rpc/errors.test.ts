@@ -70,6 +70,23 @@ const TEXTS: Record<string, readonly [object, string]> = {
   REPLACEMENT_UNDERPRICED: [{}, '-32000 replacement transaction underpriced'],
   POOL_FULL: [{}, '-32000 txpool is full'],
   JOURNAL_FAILED: [{}, '-32000 transaction journal failed'],
+  REWIND_TOO_FAR: [
+    { number: 0, oldest: 7 },
+    '-32000 the state of block 0 is not kept any more, the oldest is that of block 7: start with --state-history archive',
+  ],
+  TOO_MANY_BLOCKS: [{ limit: 5 }, '-32000 at most 5 blocks at once'],
+  NO_BLOCK: [{ timeoutMs: 30_000 }, '-32000 no block within 30 s'],
+  TOO_MANY_SNAPSHOTS: [{ limit: 5 }, '-32000 there are 5 snapshots: go back to one of them, or reset'],
+  TIMESTAMP_TOO_EARLY: [
+    { asked: 1, head: 2 },
+    "-32000 Timestamp 1 is lower than or equal to previous block's timestamp 2",
+  ],
+  TOO_MANY_IMPERSONATED: [
+    { limit: 5 },
+    '-32000 at most 5 accounts are impersonated: stop some, or use anvil_autoImpersonateAccount',
+  ],
+  STATE_MALFORMED: [{ reason: 'not gzip' }, '-32000 this is no dumped state: not gzip'],
+  STATE_TOO_LARGE: [{ limitBytes: 9 }, '-32000 the state is larger than 9 bytes: keep the chain with --datadir'],
   UNKNOWN_ACCOUNT: [{ address: '0x' }, '-32000 unknown account'],
   LOCKED: [{ address: '0x' }, '-32000 authentication needed: password or unlock'],
 }

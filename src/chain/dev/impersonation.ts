@@ -1,0 +1,57 @@
+import { LIMITS } from '../../config/limits.ts'
+import { keccak256Hex } from '../../crypto/hash.ts'
+import type { SenderRecovery } from '../../crypto/recovery.ts'
+import { impersonatedSenderOf } from '../../primitives/impersonation.ts'
+import type { Hex } from '../../util/bytes.ts'
+import { CodedError } from '../../util/errors.ts'
+
+export type Recovery = Pick<SenderRecovery, 'recover' | 'recoverMany' | 'close'>
+
+/** Recovery that also knows transactions without a signature, which name their sender (primitives/impersonation.ts). */
+export const impersonatingRecovery = (inner: Recovery): Recovery => {
+  const known = (raw: Uint8Array) => {
+    const from = impersonatedSenderOf(raw)
+    return from && { hash: keccak256Hex(raw), from }
+  }
+  return {
+    recover: async raw => known(raw) ?? inner.recover(raw),
+    async recoverMany(raws) {
+      const found = raws.map(known)
+      const recovered = await inner.recoverMany(raws.filter((_, index) => found[index] === undefined))
+      let next = 0
+      return found.map(sender => sender ?? (recovered[next++] as (typeof recovered)[number]))
+    },
+    close: () => inner.close(),
+  }
+}
+
+export type ImpersonationError = { readonly code: 'TOO_MANY_IMPERSONATED'; readonly limit: number }
+
+/** The accounts that send without a key. */
+export class Impersonation {
+  readonly #accounts = new Set<Hex>()
+  /** Every account does. */
+  auto = false
+
+  /** Throws TOO_MANY_IMPERSONATED. */
+  start(account: Hex): void {
+    const limit = LIMITS.dev.impersonated
+    if (this.#accounts.size >= limit && !this.#accounts.has(account))
+      throw new CodedError<ImpersonationError>({ code: 'TOO_MANY_IMPERSONATED', limit })
+    this.#accounts.add(account)
+  }
+
+  /** false: it was not impersonated. */
+  stop(account: Hex): boolean {
+    return this.#accounts.delete(account)
+  }
+
+  includes(account: Hex): boolean {
+    return this.auto || this.#accounts.has(account)
+  }
+
+  clear(): void {
+    this.#accounts.clear()
+    this.auto = false
+  }
+}

@@ -1,0 +1,186 @@
+import type { BlockEnvSources } from '../../chain/block-env.ts'
+import type { Chain, ChainHead } from '../../chain/chain.ts'
+import { DevChoices } from '../../chain/dev/choices.ts'
+import { DevHelpers } from '../../chain/dev/helpers.ts'
+import { DevMiner } from '../../chain/dev/miner.ts'
+import { interruptedRewind, rewindTo } from '../../chain/dev/rewind.ts'
+import { DevTime } from '../../chain/dev/time.ts'
+import { DevWriter } from '../../chain/dev/writer.ts'
+import type { ChainBlock, ChainReplaced, PoolPort } from '../../chain/types.ts'
+import type { Genesis } from '../../config/genesis.ts'
+import type { ConsensusEngine } from '../../consensus/engine-types.ts'
+import { addressOf } from '../../crypto/signature.ts'
+import type { Header } from '../../primitives/header.ts'
+import type { Clock } from '../../util/clock.ts'
+import type { ConsensusPartsOptions } from '../consensus.ts'
+import type { OpenedChain } from '../open-chain.ts'
+import type { PoolParts } from '../pool.ts'
+import { DevEngine } from './engine.ts'
+
+/** What a development chain has before its chain exists. */
+export interface DevStart {
+  readonly time: DevTime
+  readonly choices: DevChoices
+  readonly sources: BlockEnvSources
+  readonly head: ChainHead
+}
+
+/** undefined unless this node decides alone on a development chain. A rewind that was cut short is brought to its end. */
+export const beginDev = async (
+  genesis: Genesis,
+  validatorKey: Uint8Array | null,
+  opened: OpenedChain,
+  clock: Clock,
+): Promise<DevStart | undefined> => {
+  const { params, council } = genesis
+  if (!params.devHelpers || validatorKey === null || addressOf(validatorKey) !== council[0]?.validator) return undefined
+  const choices = new DevChoices(params)
+  return {
+    time: new DevTime(clock),
+    choices,
+    sources: { ...opened.sources, choices: () => choices.current },
+    head: await resumeRewind(opened),
+  }
+}
+
+const resumeRewind = async (opened: OpenedChain): Promise<ChainHead> => {
+  const target = await interruptedRewind(opened.store)
+  if (target === undefined) return opened.head
+  await rewindTo(opened, target)
+  return {
+    block: (await opened.blocks.block(target.number)) as ChainBlock,
+    certificate: (await opened.blocks.certificate(target.number)) ?? null,
+  }
+}
+
+export interface DevOptions extends Omit<ConsensusPartsOptions, 'execution' | 'folder' | 'params'> {
+  readonly genesis: Genesis
+  readonly opened: OpenedChain
+  readonly chain: Chain
+  readonly pool: PoolParts
+  readonly dataDir: string
+}
+
+export interface DevParts {
+  readonly engine: ConsensusEngine
+  readonly helpers: DevHelpers
+  /** As clients see it: while each transaction gets a block at once, it is answered when it has it. */
+  readonly pool: PoolPort
+  /** Base fee of the child of a header, wei. */
+  baseFeeAfter(header: Header): bigint
+  /** How often the head was replaced. */
+  revision(): number
+  onReplaced(listener: (event: ChainReplaced) => void): () => void
+  /** Milliseconds between blocks now; 0: blocks come when asked for. */
+  blockTimeMs(): number
+  /** Begins to make blocks. */
+  start(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Puts the parts of a development chain together (docs/dev-helpers.md). */
+export const createDev = async (start: DevStart, options: DevOptions): Promise<DevParts> => {
+  const { genesis, opened, chain, pool, clock, logger } = options
+  const { time, choices } = start
+  const { store, blocks, world } = opened
+  const { params } = genesis
+  const writer = await DevWriter.open({ chain, store, blocks, world, logger })
+  const engine: DevEngine = new DevEngine({
+    ...options,
+    store,
+    // Blocks come when the miner asks for them.
+    params: { ...params, blockTimeMs: 0 },
+    execution: {
+      head: () => chain.head(),
+      build: request => chain.build({ ...request, timestamp: miner.timestampAfter(chain.headBlock.header.timestamp) }),
+      validate: (block, context) => chain.validate(block, context),
+      commit: (block, certificate) => chain.commit(block, certificate),
+      decided: number => chain.decided(number),
+      wantsBlock: () => miner.wantsBlock(),
+    },
+    // The only validator, so nobody can hold it to a vote that its own log forgot.
+    trustMissingLog: true,
+  })
+  const miner: DevMiner = new DevMiner({
+    chain,
+    engine,
+    pool: pool.side,
+    time,
+    blockTimeMs: params.blockTimeMs,
+    clock,
+    logger,
+  })
+  chain.onCommitted(() => {
+    choices.onBlock()
+  })
+  let revision = 0
+  writer.onReplaced(({ head }) => {
+    revision++
+    pool.reset(head.header)
+  })
+  pool.service.onPending(() => miner.onPending())
+  const helpers = new DevHelpers({
+    chain,
+    store,
+    world,
+    writer,
+    miner,
+    time,
+    choices,
+    pool: devPool(pool),
+    withoutEngine: work => engine.without(work),
+  })
+  return {
+    engine,
+    helpers,
+    pool: answeringPool(pool.service, miner),
+    baseFeeAfter: header => choices.baseFeeAfter(header),
+    revision: () => revision,
+    onReplaced: listener => writer.onReplaced(listener),
+    blockTimeMs: () => miner.mode.intervalMs,
+    start: () =>
+      miner.start(async () => {
+        await engine.start()
+        await idle(engine, chain)
+      }),
+    async stop() {
+      miner.stop()
+      await engine.stop()
+    },
+  }
+}
+
+/** A block that was proposed before a stop is decided first. */
+const idle = async (engine: ConsensusEngine, chain: Chain): Promise<void> => {
+  while (!engine.status().isIdle && engine.status().mode === 'voting') {
+    await new Promise<void>(resolve => {
+      const stop = chain.onCommitted(() => {
+        stop()
+        setImmediate(resolve)
+      })
+    })
+  }
+}
+
+const devPool = ({ service, reset }: PoolParts) => ({
+  reset,
+  drop: (hashes: readonly `0x${string}`[]) => service.drop(hashes),
+  waiting: () => {
+    const { pending, queued } = service.content()
+    return [...pending.values(), ...queued.values()].flat()
+  },
+  submit: (raw: Uint8Array) => service.submit(raw),
+})
+
+const answeringPool = (service: PoolParts['service'], miner: DevMiner): PoolPort => ({
+  async submit(raw) {
+    const hash = await service.submit(raw)
+    if (miner.mode.automine) await miner.settled()
+    return hash
+  },
+  get: hash => service.get(hash),
+  nextNonce: address => service.nextNonce(address),
+  counts: () => service.counts(),
+  content: () => service.content(),
+  onPending: listener => service.onPending(listener),
+})

@@ -1,0 +1,93 @@
+import { mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { rewindCount } from '../../chain/dev/rewind.ts'
+import type { ConsensusEngine, ConsensusStatus } from '../../consensus/engine-types.ts'
+import { nodeFileSystem } from '../../consensus/files.ts'
+import { beginLog } from '../../consensus/new-log.ts'
+import type { Store } from '../../storage/store.ts'
+import { blockCodec, type ConsensusPartsOptions, createConsensus } from '../consensus.ts'
+
+export interface DevEngineOptions extends Omit<ConsensusPartsOptions, 'folder'> {
+  readonly store: Store
+  readonly dataDir: string
+}
+
+/**
+ * The engine of a development chain, which can be put aside while blocks are taken back. Its log and watermark belong to the blocks
+ * that stand: each rewind counts one up, in the batch that removes the blocks, and the engine after it writes to a folder of that
+ * number. What was signed before lies in another folder, whatever moment the process ends at.
+ */
+export class DevEngine implements ConsensusEngine {
+  readonly #options: DevEngineOptions
+  #engine: ConsensusEngine | undefined
+  #folder: string | undefined
+  #stopped = false
+
+  constructor(options: DevEngineOptions) {
+    this.#options = options
+  }
+
+  async start(): Promise<void> {
+    const { store, dataDir, execution, recovery } = this.#options
+    const rewinds = await rewindCount(store)
+    const folder = rewinds === 0 ? join(dataDir, 'consensus') : join(dataDir, 'consensus', `after-${rewinds}`)
+    if (rewinds > 0) {
+      await mkdir(folder, { recursive: true, mode: 0o700 })
+      await beginLog(nodeFileSystem, join(folder, 'wal'), execution.head(), blockCodec(recovery))
+    }
+    if (this.#stopped) return
+    this.#engine = await createConsensus({ ...this.#options, folder })
+    await this.#engine.start()
+    await this.#removeLast(folder)
+  }
+
+  /** Does the work while no engine runs; another one starts on the head that is there then, also when the work fails. */
+  async without(work: () => Promise<void>): Promise<void> {
+    await this.#engine?.stop()
+    this.#engine = undefined
+    try {
+      await work()
+    } finally {
+      await this.start()
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    await this.#engine?.stop()
+  }
+
+  requestBlock(): void {
+    this.#engine?.requestBlock()
+  }
+
+  status(): ConsensusStatus {
+    return this.#engine?.status() ?? NOT_RUNNING
+  }
+
+  /** Nobody asks for the log of blocks that are gone. */
+  async #removeLast(folder: string): Promise<void> {
+    const last = this.#folder
+    this.#folder = folder
+    if (last === undefined || last === folder) return
+    if (last.startsWith(join(this.#options.dataDir, 'consensus', 'after-')))
+      await rm(last, { recursive: true, force: true })
+  }
+}
+
+const NOT_RUNNING: ConsensusStatus = {
+  mode: 'stopped',
+  isIdle: true,
+  number: 0,
+  round: 0,
+  committeeSize: 0,
+  quorum: 0,
+  prepares: 0,
+  commits: 0,
+  decided: 0,
+  decidedLate: 0,
+  roundChanges: 0,
+  evidence: 0,
+  rejectedMessages: 0,
+  lastDecisionMs: 0,
+}

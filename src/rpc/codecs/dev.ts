@@ -1,0 +1,86 @@
+import { type Hex, hexToBytes, toWord } from '../../util/bytes.ts'
+import { type Codec, codec, named } from '../codec.ts'
+import type { JsonSchema } from '../json.ts'
+import { asObject, plainMember } from './object.ts'
+import { fail, parseHash, QUANTITY_SCHEMA } from './scalars.ts'
+
+// Tools of development write numbers as they like: JSON numbers, decimal strings, hex with or without leading zeros.
+
+const LOOSE_SCHEMA: JsonSchema = {
+  anyOf: [QUANTITY_SCHEMA, { type: 'integer', minimum: 0 }, { type: 'string', pattern: '^([0-9]+|0x[0-9a-fA-F]+)$' }],
+}
+const LOOSE_NUMBER = /^(0x[0-9a-fA-F]{1,64}|[0-9]{1,78})$/
+
+const parseLoose = (value: unknown, bits: number): bigint => {
+  const isNumber = typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+  if (!isNumber && !(typeof value === 'string' && LOOSE_NUMBER.test(value)))
+    return fail('not a number: want a JSON integer, a decimal string or 0x and hex digits')
+  const number = BigInt(value as string | number)
+  return number >> BigInt(bits) > 0n ? fail(`number > ${bits} bits`) : number
+}
+
+const numberOf = (value: unknown): number => Number(parseLoose(value, 53))
+
+/** Of at most 256 bits. */
+export const amount: Codec<bigint> = codec('amount', LOOSE_SCHEMA, value => parseLoose(value, 256))
+/** Of at most 53 bits: seconds, counts, nonces, ids. */
+export const count: Codec<number> = codec('count', LOOSE_SCHEMA, numberOf)
+export const seconds = named('seconds', count)
+export const timestamp = named('timestamp', count)
+
+/** A storage position: any number of 256 bits. */
+export const position: Codec<Hex> = codec('position', LOOSE_SCHEMA, value => toWord(parseLoose(value, 256)))
+/** A whole word. */
+export const word: Codec<Hex> = codec('word', { type: 'string', pattern: '^0x[0-9a-fA-F]{64}$' }, parseHash)
+
+export interface MineArgs {
+  readonly timestamp?: number | undefined
+  readonly blocks?: number | undefined
+}
+
+/** The argument of evm_mine: a timestamp, or an object. */
+export const mineArgs: Codec<MineArgs> = codec(
+  'options',
+  {
+    anyOf: [
+      LOOSE_SCHEMA,
+      { type: 'object', properties: { timestamp: LOOSE_SCHEMA, blocks: LOOSE_SCHEMA }, additionalProperties: true },
+    ],
+  },
+  value => {
+    if (typeof value !== 'object') return { timestamp: numberOf(value) }
+    const object = asObject(value, 'MineOptions')
+    return {
+      timestamp: plainMember(object, 'timestamp', numberOf),
+      blocks: plainMember(object, 'blocks', numberOf),
+    }
+  },
+)
+
+/** The argument of reset: what it says of a fork is refused where it names one. */
+export const resetArgs: Codec<undefined> = codec(
+  'options',
+  { type: 'object', properties: { forking: { type: 'object' } } },
+  value => {
+    const forking = asObject(value, 'ResetOptions')['forking']
+    const isFork = typeof forking === 'object' && forking !== null && Reflect.get(forking, 'jsonRpcUrl') != null
+    return isFork ? fail('forking is not supported: this chain is no copy of another') : undefined
+  },
+)
+
+/** Interval mining as hardhat means it: milliseconds, or a range of them. */
+export const intervalMs: Codec<number> = codec(
+  'interval',
+  { anyOf: [LOOSE_SCHEMA, { type: 'array', items: LOOSE_SCHEMA, minItems: 2, maxItems: 2 }] },
+  value => (Array.isArray(value) ? (numberOf(value[0]) + numberOf(value[1])) / 2 : numberOf(value)),
+)
+
+/** A state as the dump methods answer it. */
+export const stateBytes: Codec<Uint8Array> = codec(
+  'state',
+  { type: 'string', pattern: '^0x([0-9a-fA-F]{2})*$' },
+  value =>
+    typeof value === 'string' && value.length % 2 === 0 && /^0x[0-9a-fA-F]*$/.test(value)
+      ? hexToBytes(value as Hex)
+      : fail('not hex: want what a dump method answered'),
+)

@@ -1,0 +1,138 @@
+import { codec } from '../../codec.ts'
+import { callObject } from '../../codecs/call.ts'
+import { amount, count, position, word } from '../../codecs/dev.ts'
+import { address, BOOLEAN_SCHEMA, data, HASH_SCHEMA, hash, parseBoolean } from '../../codecs/scalars.ts'
+import { serverError } from '../../errors.ts'
+import { type MethodTable, method } from '../../method.ts'
+import { NULL_SCHEMA, orNull } from '../../schemas.ts'
+import { sendUnsigned } from '../../signing.ts'
+import { devOf } from './of-context.ts'
+
+/** Accounts and the pool, under `hardhat_` and `anvil_` alike. */
+export const accountsOf = (namespace: 'hardhat' | 'anvil'): MethodTable => {
+  const done = namespace === 'hardhat' ? true : null
+  const result = namespace === 'hardhat' ? { const: true } : NULL_SCHEMA
+  const requires = 'dev'
+  return {
+    [`${namespace}_setBalance`]: method({
+      summary: "Sets an account's balance in wei",
+      params: [address, amount],
+      result,
+      requires,
+      handler: async (context, account, balance) => {
+        await devOf(context).edit(account, { balance })
+        return done
+      },
+    }),
+    [`${namespace}_setCode`]: method({
+      summary: "Sets an account's code",
+      params: [address, data],
+      result,
+      requires,
+      handler: async (context, account, code) => {
+        await devOf(context).edit(account, { code })
+        return done
+      },
+    }),
+    [`${namespace}_setNonce`]: method({
+      summary: "Sets an account's nonce",
+      params: [address, count],
+      result,
+      requires,
+      handler: async (context, account, nonce) => {
+        await devOf(context).edit(account, { nonce })
+        return done
+      },
+    }),
+    [`${namespace}_setStorageAt`]: method({
+      summary: "Sets a word of an account's storage",
+      params: [address, position, word],
+      result: { const: true },
+      requires,
+      handler: async (context, account, slot, value) => {
+        await devOf(context).edit(account, { slot: { slot, word: value } })
+        return true
+      },
+    }),
+    [`${namespace}_impersonateAccount`]: method({
+      summary: 'Lets an account send transactions (eth_sendTransaction) without its key, a contract too',
+      params: [address],
+      result,
+      requires,
+      handler: (context, account) => {
+        devOf(context).impersonation.start(account)
+        return done
+      },
+    }),
+    [`${namespace}_stopImpersonatingAccount`]: method({
+      summary: 'Ends the impersonation of an account',
+      params: [address],
+      result: namespace === 'hardhat' ? BOOLEAN_SCHEMA : NULL_SCHEMA,
+      requires,
+      handler: (context, account) => {
+        const was = devOf(context).impersonation.stop(account)
+        return namespace === 'hardhat' ? was : null
+      },
+    }),
+    [`${namespace}_dropTransaction`]: method({
+      summary: 'Takes a transaction out of the pool',
+      params: [hash],
+      result: namespace === 'hardhat' ? BOOLEAN_SCHEMA : orNull(HASH_SCHEMA),
+      requires,
+      handler: async (context, id) => {
+        const dropped = await devOf(context).dropTransactions([id])
+        if (namespace === 'anvil') return dropped ? id : null
+        if (!dropped && (await context.view.locate(id)) !== undefined)
+          throw serverError(`Transaction ${id} cannot be dropped because it's already mined`)
+        return dropped
+      },
+    }),
+  }
+}
+
+const enabled = codec('enabled', BOOLEAN_SCHEMA, parseBoolean)
+
+export const anvilAccounts = {
+  anvil_autoImpersonateAccount: method({
+    summary: 'Whether every account may send without its key',
+    params: [enabled],
+    result: NULL_SCHEMA,
+    requires: 'dev',
+    handler: (context, auto) => {
+      devOf(context).impersonation.auto = auto
+      return null
+    },
+  }),
+  anvil_dropAllTransactions: method({
+    summary: 'Empties the pool',
+    params: [],
+    result: NULL_SCHEMA,
+    requires: 'dev',
+    handler: async context => {
+      await devOf(context).dropAllTransactions()
+      return null
+    },
+  }),
+  anvil_removePoolTransactions: method({
+    summary: "Takes an account's transactions out of the pool",
+    params: [address],
+    result: NULL_SCHEMA,
+    requires: 'dev',
+    handler: async (context, account) => {
+      const { pending, queued } = context.pool.content()
+      const waiting = [...(pending.get(account) ?? []), ...(queued.get(account) ?? [])]
+      await devOf(context).dropTransactions(waiting.map(transaction => transaction.hash))
+      return null
+    },
+  }),
+  eth_sendUnsignedTransaction: method({
+    summary: 'Submits a transaction of any account, without a signature',
+    params: [callObject],
+    result: HASH_SCHEMA,
+    requires: 'dev',
+    handler: (context, args) => {
+      if (args.from === undefined) throw serverError('the transaction names no sender: give "from"')
+      return sendUnsigned(context, args.from, args)
+    },
+  }),
+} satisfies MethodTable

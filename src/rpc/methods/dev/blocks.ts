@@ -1,0 +1,174 @@
+import { evmForkAt } from '../../../config/forks.ts'
+import { suggestedGasPrice } from '../../../rules/base-fee.ts'
+import { bytesToHex, toQuantity } from '../../../util/bytes.ts'
+import { codec, optional } from '../../codec.ts'
+import { amount, count, resetArgs, seconds, stateBytes } from '../../codecs/dev.ts'
+import {
+  address,
+  BOOLEAN_SCHEMA,
+  DATA_SCHEMA,
+  HASH_SCHEMA,
+  parseBoolean,
+  QUANTITY_SCHEMA,
+} from '../../codecs/scalars.ts'
+import { type MethodTable, method } from '../../method.ts'
+import { INTEGER_SCHEMA, NULL_SCHEMA, objectOf, STRING_SCHEMA } from '../../schemas.ts'
+import { devOf } from './of-context.ts'
+
+const enabled = codec('enabled', BOOLEAN_SCHEMA, parseBoolean)
+
+/** Blocks, fees and the chain as a whole, under `hardhat_` and `anvil_` alike. */
+export const blocksOf = (namespace: 'hardhat' | 'anvil'): MethodTable => {
+  const done = namespace === 'hardhat' ? true : null
+  const result = namespace === 'hardhat' ? { const: true } : NULL_SCHEMA
+  const requires = 'dev'
+  // hardhat says numbers, anvil quantities.
+  const number = namespace === 'hardhat' ? (value: number) => value : toQuantity
+  const numberSchema = namespace === 'hardhat' ? INTEGER_SCHEMA : QUANTITY_SCHEMA
+  return {
+    [`${namespace}_mine`]: method({
+      summary: 'Makes blocks at once',
+      params: [optional(count), optional(seconds)],
+      result,
+      notes:
+        namespace === 'hardhat'
+          ? 'By default one. The interval, by default 1, lies between them.'
+          : 'By default one. The interval, by default none, lies before each of them.',
+      requires,
+      handler: async (context, blocks = 1, interval = undefined) => {
+        // Zero seconds apart means as the time goes: blocks asked for never share a second.
+        const between = namespace === 'hardhat' ? (interval ?? 1) : interval
+        await devOf(context).mine({
+          blocks,
+          interval: between === 0 ? undefined : between,
+          intervalFirst: namespace === 'anvil',
+        })
+        return done
+      },
+    }),
+    [`${namespace}_reset`]: method({
+      summary: 'Goes back to genesis: blocks, state, pool, snapshots, time and how blocks are made',
+      params: [optional(resetArgs)],
+      result,
+      requires,
+      handler: async context => {
+        await devOf(context).reset()
+        return done
+      },
+    }),
+    [`${namespace}_setNextBlockBaseFeePerGas`]: method({
+      summary: 'Sets the base fee of the next block in wei; the rules go on from there',
+      params: [amount],
+      result,
+      requires,
+      handler: (context, baseFee) => {
+        devOf(context).setNextBaseFee(baseFee)
+        return done
+      },
+    }),
+    [`${namespace}_setCoinbase`]: method({
+      summary: 'Sets the beneficiary (miner) of the blocks from the next on',
+      params: [address],
+      result,
+      requires,
+      handler: (context, miner) => {
+        devOf(context).setCoinbase(miner)
+        return done
+      },
+    }),
+    [`${namespace}_setLoggingEnabled`]: method({
+      summary: 'Accepted and without effect: the log level is chosen at the start',
+      params: [enabled],
+      result,
+      requires,
+      handler: () => done,
+    }),
+    [`${namespace}_getAutomine`]: method({
+      summary: 'Whether each transaction gets a block at once',
+      params: [],
+      result: BOOLEAN_SCHEMA,
+      requires,
+      handler: context => devOf(context).mode.automine,
+    }),
+    [`${namespace}_metadata`]: method({
+      summary: 'What this node and its chain are',
+      params: [],
+      result: objectOf('DevMetadata', {
+        clientVersion: STRING_SCHEMA,
+        chainId: numberSchema,
+        instanceId: HASH_SCHEMA,
+        latestBlockNumber: numberSchema,
+        latestBlockHash: HASH_SCHEMA,
+      }),
+      requires,
+      handler: ({ view, info }) => ({
+        clientVersion: info.clientVersion,
+        chainId: number(view.params.chainId),
+        instanceId: view.genesisHash,
+        latestBlockNumber: number(view.head().header.number),
+        latestBlockHash: view.head().hash,
+      }),
+    }),
+    [`${namespace}_dumpState`]: method({
+      summary: 'The state at the head as one value, for loadState and devnet --state',
+      params: [],
+      result: DATA_SCHEMA,
+      requires,
+      handler: async context => bytesToHex(await devOf(context).dump()),
+    }),
+    [`${namespace}_loadState`]: method({
+      summary: 'Puts the accounts of a dumped state, also of one that anvil dumped, in place of those here',
+      params: [stateBytes],
+      result: { const: true },
+      requires,
+      handler: async (context, bytes) => {
+        await devOf(context).load(bytes)
+        return true
+      },
+    }),
+  }
+}
+
+export const anvilBlocks = {
+  anvil_nodeInfo: method({
+    summary: 'Where the chain stands and what its next block will be like',
+    params: [],
+    result: objectOf('NodeInfo', {
+      currentBlockNumber: QUANTITY_SCHEMA,
+      currentBlockTimestamp: QUANTITY_SCHEMA,
+      currentBlockHash: HASH_SCHEMA,
+      hardFork: STRING_SCHEMA,
+      transactionOrder: STRING_SCHEMA,
+      environment: objectOf('NodeEnvironment', {
+        baseFee: QUANTITY_SCHEMA,
+        chainId: QUANTITY_SCHEMA,
+        gasLimit: QUANTITY_SCHEMA,
+        gasPrice: QUANTITY_SCHEMA,
+      }),
+      forkConfig: objectOf('NodeForkConfig', {
+        forkUrl: NULL_SCHEMA,
+        forkBlockNumber: NULL_SCHEMA,
+        forkRetryBackoff: NULL_SCHEMA,
+      }),
+    }),
+    requires: 'dev',
+    handler: ({ view }) => {
+      const { header, hash } = view.head()
+      return {
+        currentBlockNumber: toQuantity(header.number),
+        currentBlockTimestamp: toQuantity(header.timestamp),
+        currentBlockHash: hash,
+        hardFork: evmForkAt(view.params.forks, header.number + 1),
+        transactionOrder: 'fees',
+        environment: {
+          baseFee: toQuantity(view.nextBaseFee()),
+          chainId: toQuantity(view.params.chainId),
+          gasLimit: toQuantity(header.gasLimit),
+          gasPrice: toQuantity(suggestedGasPrice(view.nextBaseFee(), view.params.baseFee)),
+        },
+        // This chain is no copy of another.
+        forkConfig: { forkUrl: null, forkBlockNumber: null, forkRetryBackoff: null },
+      }
+    },
+  }),
+} satisfies MethodTable

@@ -1,0 +1,9 @@
+import { assert } from '../../../util/assert.ts'
+import type { Context } from '../../context.ts'
+import type { DevPort } from '../../ports.ts'
+
+/** The helpers of a development chain. */
+export const devOf = ({ dev }: Context): DevPort => {
+  assert(dev !== undefined, 'a method is served only where its part exists')
+  return dev
+}

@@ -1,0 +1,138 @@
+import { toQuantity } from '../../../util/bytes.ts'
+import { codec, optional } from '../../codec.ts'
+import { amount, count, intervalMs, mineArgs, seconds, timestamp } from '../../codecs/dev.ts'
+import { BOOLEAN_SCHEMA, parseBoolean, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
+import { type MethodTable, method } from '../../method.ts'
+import { NULL_SCHEMA } from '../../schemas.ts'
+import { devOf } from './of-context.ts'
+
+const enabled = codec('enabled', BOOLEAN_SCHEMA, parseBoolean)
+const OFFSET_SCHEMA = { type: 'integer' }
+const TRUE_SCHEMA = { const: true }
+
+/** Below the shortest interval there is, a number of milliseconds can only be meant as seconds, which is how anvil's clients send it. */
+const SHORTEST_MS = 50
+/** What wall-clock time in milliseconds exceeds and in seconds does not. */
+const MILLISECONDS_FROM = 1e11
+
+/** Snapshots, blocks and time; results as anvil has them, whose clients check them. */
+export const evm = {
+  evm_snapshot: method({
+    summary: 'Remembers the chain as it stands; answers an id for evm_revert',
+    params: [],
+    result: QUANTITY_SCHEMA,
+    requires: 'dev',
+    handler: async context => toQuantity(await devOf(context).snapshot()),
+  }),
+  evm_revert: method({
+    summary: 'Goes back to a snapshot, which is gone then with all taken after it; false where there is none',
+    params: [count],
+    result: BOOLEAN_SCHEMA,
+    notes: 'Blocks, state, pool and time become what they were; snapshots end with the process.',
+    requires: 'dev',
+    handler: (context, id) => devOf(context).revert(id),
+  }),
+  evm_mine: method({
+    summary: 'Makes a block at once, or as many as the options say',
+    params: [optional(mineArgs)],
+    result: { const: '0x0' },
+    requires: 'dev',
+    handler: async (context, options) => {
+      await devOf(context).mine({ blocks: options?.blocks ?? 1, timestamp: options?.timestamp })
+      return '0x0'
+    },
+  }),
+  evm_increaseTime: method({
+    summary: 'Moves the time forward; answers by how many seconds it is ahead in all',
+    params: [seconds],
+    result: OFFSET_SCHEMA,
+    requires: 'dev',
+    handler: (context, by) => devOf(context).increaseTime(by),
+  }),
+  evm_setTime: method({
+    summary: 'Sets the time, in seconds or milliseconds; answers by how many seconds it is ahead',
+    params: [timestamp],
+    result: OFFSET_SCHEMA,
+    requires: 'dev',
+    handler: (context, at) => devOf(context).setTime(at >= MILLISECONDS_FROM ? at : at * 1_000),
+  }),
+  evm_setNextBlockTimestamp: method({
+    summary: 'Sets the timestamp of the next block; the time goes on from there',
+    params: [timestamp],
+    result: NULL_SCHEMA,
+    requires: 'dev',
+    handler: (context, at) => {
+      devOf(context).setNextTimestamp(at)
+      return null
+    },
+  }),
+  evm_setAutomine: method({
+    summary: 'Whether each transaction gets a block at once',
+    params: [enabled],
+    result: NULL_SCHEMA,
+    requires: 'dev',
+    handler: (context, automine) => {
+      devOf(context).setMode({ automine })
+      return null
+    },
+  }),
+  evm_setIntervalMining: method({
+    summary: 'Makes a block each so many milliseconds; 0 ends that',
+    params: [intervalMs],
+    result: NULL_SCHEMA,
+    notes: `Numbers below ${SHORTEST_MS} are seconds. Of a range the middle is taken. Without automine and interval, blocks come when asked for.`,
+    requires: 'dev',
+    handler: (context, interval) => {
+      devOf(context).setMode({ intervalMs: interval < SHORTEST_MS ? interval * 1_000 : interval })
+      return null
+    },
+  }),
+  evm_setBlockGasLimit: method({
+    summary: 'Sets the gas limit of the blocks from the next on',
+    params: [amount],
+    result: TRUE_SCHEMA,
+    requires: 'dev',
+    handler: (context, gasLimit) => {
+      devOf(context).setGasLimit(gasLimit)
+      return true
+    },
+  }),
+} satisfies MethodTable
+
+/** The same by the names anvil has for them, and what only anvil has. */
+export const anvilTime = {
+  anvil_snapshot: evm.evm_snapshot,
+  anvil_revert: evm.evm_revert,
+  anvil_increaseTime: evm.evm_increaseTime,
+  anvil_setTime: evm.evm_setTime,
+  anvil_setNextBlockTimestamp: evm.evm_setNextBlockTimestamp,
+  anvil_setAutomine: evm.evm_setAutomine,
+  anvil_setBlockGasLimit: evm.evm_setBlockGasLimit,
+  anvil_setIntervalMining: method({
+    summary: 'Makes a block each so many seconds; 0 ends that',
+    params: [seconds],
+    result: NULL_SCHEMA,
+    requires: 'dev',
+    handler: (context, interval) => {
+      devOf(context).setMode({ intervalMs: interval * 1_000 })
+      return null
+    },
+  }),
+  anvil_setBlockTimestampInterval: method({
+    summary: 'From now on each block lies so many seconds after the one before',
+    params: [seconds],
+    result: NULL_SCHEMA,
+    requires: 'dev',
+    handler: (context, interval) => {
+      devOf(context).setTimestampInterval(interval)
+      return null
+    },
+  }),
+  anvil_removeBlockTimestampInterval: method({
+    summary: 'Ends anvil_setBlockTimestampInterval; false where there was none',
+    params: [],
+    result: BOOLEAN_SCHEMA,
+    requires: 'dev',
+    handler: context => devOf(context).setTimestampInterval(undefined),
+  }),
+} satisfies MethodTable
