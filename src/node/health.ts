@@ -8,14 +8,16 @@ const PATIENCE_BLOCKS = 10
 const PATIENCE_MS = 15_000
 
 export interface HealthOptions {
-  readonly chain: Chain
-  readonly engine: ConsensusEngine
+  readonly chain: Pick<Chain, 'headBlock' | 'onCommitted'>
+  readonly engine: Pick<ConsensusEngine, 'status'>
   /** Milliseconds between blocks; 0: blocks come when asked for. */
   readonly blockTimeMs: () => number
-  readonly clock: Clock
+  readonly clock: Pick<Clock, 'nowMs'>
 }
 
-/** Whether blocks advance; in instant mode only whether the engine still runs. */
+const LOST_LOG = 'the consensus log is missing or damaged, see the log'
+
+/** Whether blocks advance; in instant mode, where silence says nothing, whether the engine would make one. */
 export const createHealth = ({ chain, engine, blockTimeMs, clock }: HealthOptions): (() => HealthStatus) => {
   let lastBlockMs = clock.nowMs()
   chain.onCommitted(() => {
@@ -28,8 +30,10 @@ export const createHealth = ({ chain, engine, blockTimeMs, clock }: HealthOption
     const blockMs = blockTimeMs()
     const patienceMs = Math.max(PATIENCE_MS, PATIENCE_BLOCKS * blockMs)
     const silentMs = clock.nowMs() - lastBlockMs
+    if (blockMs === 0 && mode === 'quarantined')
+      return { healthy: false, reason: `consensus is quarantined: ${LOST_LOG}`, number }
     if (blockMs > 0 && silentMs > patienceMs) {
-      const why = mode === 'quarantined' ? ': the consensus log is missing or damaged, see the log' : ''
+      const why = mode === 'quarantined' ? `: ${LOST_LOG}` : ''
       return { healthy: false, reason: `no block for ${Math.round(silentMs / 1000)} s${why}`, number }
     }
     return { healthy: true, number, syncing: false }

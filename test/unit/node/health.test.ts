@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest'
+import type { EngineMode } from '../../../src/consensus/engine-types.ts'
+import { createHealth } from '../../../src/node/health.ts'
+
+/** A node that stands at block 7 and hears of a block only when told. */
+const node = (blockTimeMs: number) => {
+  let nowMs = 1_000_000
+  let mode: EngineMode = 'voting'
+  let committed = (): void => {}
+  const health = createHealth({
+    chain: {
+      headBlock: { header: { number: 7 } } as never,
+      onCommitted: listener => {
+        committed = listener as never
+        return () => {}
+      },
+    },
+    engine: { status: () => ({ mode }) as never },
+    blockTimeMs: () => blockTimeMs,
+    clock: { nowMs: () => nowMs },
+  })
+  return {
+    health,
+    wait: (ms: number) => {
+      nowMs += ms
+    },
+    set: (next: EngineMode) => {
+      mode = next
+    },
+    commit: () => committed(),
+  }
+}
+const HEALTHY = { healthy: true, number: 7, syncing: false }
+
+test('silence is an illness where blocks come by the clock, and one block heals it', () => {
+  const { health, wait, set, commit } = node(1_000)
+  expect(health()).toEqual(HEALTHY)
+  wait(15_001)
+  expect(health()).toEqual({ healthy: false, reason: 'no block for 15 s', number: 7 })
+  set('quarantined')
+  expect(health().reason).toBe('no block for 15 s: the consensus log is missing or damaged, see the log')
+  commit()
+  expect(health(), 'a quarantined node follows the others').toEqual(HEALTHY)
+})
+
+test('in instant mode silence is none, but an engine that would make no block is', () => {
+  const { health, wait, set } = node(0)
+  wait(3_600_000)
+  expect(health()).toEqual(HEALTHY)
+  set('quarantined')
+  expect(health()).toEqual({
+    healthy: false,
+    reason: 'consensus is quarantined: the consensus log is missing or damaged, see the log',
+    number: 7,
+  })
+})
+
+test.each([0, 1_000])('an engine that stopped or failed is an illness at once (block time %i ms)', blockTimeMs => {
+  const { health, set } = node(blockTimeMs)
+  for (const mode of ['stopped', 'failed'] as const) {
+    set(mode)
+    expect(health()).toEqual({ healthy: false, reason: `consensus is ${mode}`, number: 7 })
+  }
+})
