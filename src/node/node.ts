@@ -24,6 +24,7 @@ import type { NodeDeps, NodeOptions, RunningNode } from './options.ts'
 import { createPoolParts } from './pool.ts'
 import { createWallet, nodeInfo } from './services.ts'
 import { Teardown } from './teardown.ts'
+import { createTraces } from './traces.ts'
 
 /** After the start, when the first clients have had their answers. */
 const WARM_UP_MS = 1_500
@@ -140,6 +141,8 @@ const build = async (options: NodeOptions, deps: NodeDeps, teardown: Teardown): 
   })
   dev?.onReplaced(() => logs.forget())
   const bases = new CallBases({ blocks, chain, pending })
+  const traces = createTraces({ storePath, params, rules, logger: part('traces') })
+  teardown.add(() => traces.close())
   const calls = createCalls({
     storePath,
     params,
@@ -168,6 +171,7 @@ const build = async (options: NodeOptions, deps: NodeDeps, teardown: Teardown): 
     simulations: new Simulations({ params, rules, bases, world, calls }),
     economy,
     wideLogs: logs,
+    trace: traces,
     wallet,
     info: nodeInfo(coinbase),
     log: part('rpc'),

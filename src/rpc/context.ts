@@ -9,12 +9,12 @@ import type {
   NodeInfo,
   ProofChainPort,
   SimulationPort,
-  TracePort,
   Wallet,
   WideLogs,
 } from './ports.ts'
 import type { Rendered } from './rendered.ts'
 import type { SocketSubscriptions } from './subscriptions.ts'
+import type { TracePort } from './trace-port.ts'
 
 /** The parts of the node behind the methods. */
 export interface Services {

@@ -10,6 +10,7 @@ import type { RecoveryError } from '../crypto/recovery.ts'
 import type { SenderError } from '../crypto/sender.ts'
 import type { CallError } from '../evm/call-types.ts'
 import { revertReason } from '../evm/revert-reason.ts'
+import type { TraceError } from '../evm/tracers/config.ts'
 import type { DecodeError } from '../primitives/transaction.ts'
 import type { StateError } from '../state/errors.ts'
 import type { TrieError } from '../state/trie/types.ts'
@@ -77,6 +78,7 @@ export const revertError = (data: Uint8Array): RpcError => {
 /** Every failure that a client's request may meet, by the part that declares it. */
 type DomainError =
   | CallError
+  | TraceError
   | ChainReadError
   | ProofError
   | PoolError
@@ -127,6 +129,11 @@ export const DOMAIN_ERRORS: { readonly [Code in DomainError['code']]: (detail: D
   // Each time the proof had its turn, the head had moved past the block it was for.
   TRIE_UNKNOWN_ROOT: () => serverError('blocks come faster than proofs are made, try again later'),
   PROOF_TOO_DEEP: () => serverError('too much has changed since that block for a proof in its state'),
+  // traces (evm/tracers/config.ts)
+  TRACE_TIMEOUT: ({ timeoutMs }) => serverError(`execution timeout (timeout = ${timeoutMs / 1_000}s)`),
+  TRACE_TOO_LARGE: ({ limitBytes }) => serverError(`the trace is larger than ${limitBytes} bytes`),
+  TRACE_QUEUE_FULL: () => serverError('too many traces are waiting, try again later'),
+  TRACE_FAILED: ({ reason }) => serverError(reason),
   // submission (txpool/errors.ts, primitives/transaction.ts, crypto/sender.ts)
   TRANSACTION_MALFORMED: ({ reason }) => serverError(reason),
   ALREADY_KNOWN: () => serverError('already known'),

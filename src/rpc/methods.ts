@@ -1,6 +1,7 @@
 import { hasRequirement, type Services } from './context.ts'
 import { type Method, type MethodTable, namespaceOf } from './method.ts'
 import { debug } from './methods/debug.ts'
+import { debugTrace } from './methods/debug-trace.ts'
 import { dev } from './methods/dev/dev.ts'
 import { ethBlocks } from './methods/eth-blocks.ts'
 import { ethCall } from './methods/eth-call.ts'
@@ -51,6 +52,7 @@ export const METHODS: MethodTable = {
   ...miningOfNamespace('native'),
   ...web3,
   ...debug,
+  ...debugTrace,
   ...txpool,
   ...dev,
 }

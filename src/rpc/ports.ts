@@ -100,12 +100,6 @@ export interface MiningPort {
   submitHashrate(rate: bigint, id: Hex): boolean
 }
 
-/** Re-execution with a tracer, off the main thread; answers JSON text. */
-export interface TracePort {
-  transaction(hash: Hex, options: unknown): Promise<string | undefined>
-  block(number: number, options: unknown): Promise<string | undefined>
-}
-
 /** Blocks of calls that nobody commits (eth_simulateV1). */
 export interface SimulationPort {
   run(request: SimulationRequest): Promise<readonly SimulatedChainBlock[]>

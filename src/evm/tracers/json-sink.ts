@@ -61,13 +61,15 @@ export class JsonSink implements TraceOutput, Flow {
 
   /** Throws TRACE_TOO_LARGE. */
   write(text: string): void {
+    const { limitBytes, chunkChars } = this.#options
+    if (this.#bytes > limitBytes) throw new CodedError<TraceError>({ code: 'TRACE_TOO_LARGE', limitBytes })
     for (const level of this.#open) {
       if (level.pending === undefined) continue
       this.#text += level.pending
       level.pending = undefined
     }
     this.#text += text
-    if (this.#text.length >= this.#options.chunkChars) this.flush()
+    if (this.#text.length >= chunkChars) this.flush()
   }
 
   nest(opener: string, closer: string): void {
@@ -91,13 +93,13 @@ export class JsonSink implements TraceOutput, Flow {
       this.#text = ''
       return
     }
-    const chunk = Buffer.from(this.#text, 'utf8')
+    // Memory of its own, so that it can go to another thread.
+    const chunk = Buffer.allocUnsafeSlow(Buffer.byteLength(this.#text))
+    chunk.write(this.#text)
     this.#text = ''
     this.#bytes += chunk.byteLength
     this.#credits--
-    this.#options.emit(chunk as Buffer<ArrayBuffer>)
-    const { limitBytes } = this.#options
-    if (this.#bytes > limitBytes) throw new CodedError<TraceError>({ code: 'TRACE_TOO_LARGE', limitBytes })
+    this.#options.emit(chunk)
   }
 
   #resume(): void {

@@ -1,7 +1,9 @@
 import type { BlockMoney } from '../../../src/chain/economy.ts'
 import { NETWORKS } from '../../../src/config/networks.ts'
-import type { EconomyPort, MiningPort, ProofChainPort, TracePort } from '../../../src/rpc/ports.ts'
-import type { Hex } from '../../../src/util/bytes.ts'
+import { encodeBlock } from '../../../src/primitives/block.ts'
+import type { EconomyPort, MiningPort, ProofChainPort } from '../../../src/rpc/ports.ts'
+import type { TraceAnswer, TracePort } from '../../../src/rpc/trace-port.ts'
+import { bytesToHex, type Hex } from '../../../src/util/bytes.ts'
 import { DEV_ARGUMENTS, SAMPLE_DEV } from './dev.ts'
 import { SENDER, signedTransaction, VALIDATORS } from './memory-chain.ts'
 import { Rig } from './rig.ts'
@@ -48,9 +50,16 @@ const mining: MiningPort = {
   submitWork: nonce => nonce === '0x0000000000000001',
   submitHashrate: () => true,
 }
+const streamOf = (...pieces: readonly string[]): TraceAnswer => {
+  const left = pieces.map(piece => Buffer.from(piece))
+  return { next: async () => left.shift(), cancel: () => {} }
+}
+const STRUCT_LOGS =
+  '{"structLogs":[{"pc":0,"op":"STOP","gas":9,"gasCost":0,"depth":1,"stack":[]}],"gas":21000,"failed":false,"returnValue":"0x"}'
 const trace: TracePort = {
-  transaction: async hash => (hash === hashOf('none') ? undefined : '{"gas":21000,"failed":false}'),
-  block: async () => '[{"result":{"gas":21000}}]',
+  transaction: (_, index) => streamOf('{"type":', `"CALL","gas":"0x${index}"}`),
+  block: ({ hash }) => streamOf(`[{"txHash":"${hash}","result":`, `${STRUCT_LOGS}}]`),
+  call: () => streamOf(STRUCT_LOGS),
 }
 
 /** Transactions of every type, in block 1. */
@@ -164,6 +173,7 @@ export const ARGUMENTS: Readonly<Record<string, readonly unknown[]>> = (() => {
     debug_getRawTransaction: [dynamic.hash],
     debug_traceTransaction: [dynamic.hash, { tracer: 'callTracer' }],
     debug_traceBlockByNumber: ['0x1'],
+    debug_traceCall: [call, 'latest', { timeout: '1s', txIndex: '0x1' }],
     txpool_contentFrom: [SENDER],
     eth_sendUnsignedTransaction: [{ ...call, gas: '0x5208', gasPrice: '0x5d21dba00', nonce: '0x9' }],
     ...DEV_ARGUMENTS,
@@ -179,6 +189,7 @@ export const argumentsFor = (name: string, rig: Rig): readonly unknown[] => {
     ['getHeaderByHash', 'getBlockTransactionCountByHash', 'getUncleCountByBlockHash', 'traceBlockByHash'].includes(rest)
   )
     return [blockHash]
+  if (rest === 'traceBlock') return [bytesToHex(encodeBlock(rig.chain.head()))]
   if (/ByBlockHashAndIndex$/.test(rest)) return [blockHash, '0x1']
   return ARGUMENTS[name] ?? []
 }

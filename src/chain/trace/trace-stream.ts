@@ -1,0 +1,84 @@
+import type { ChunkStream } from '../../util/chunk-stream.ts'
+import type { TraceRequest } from './protocol.ts'
+
+/** What a stream asks of the service it belongs to. */
+export interface StreamOwner {
+  start(stream: TraceStream): void
+  /** The reader has taken one piece. */
+  credit(stream: TraceStream): void
+  cancel(stream: TraceStream): void
+}
+
+/** The answer to one request as its reader sees it. Nothing happens before the first `next`. */
+export class TraceStream implements ChunkStream<Uint8Array> {
+  readonly request: TraceRequest
+  readonly #owner: StreamOwner
+  readonly #chunks: Uint8Array[] = []
+  #state: 'new' | 'open' | 'ended' = 'new'
+  #error: Error | undefined = undefined
+  #waiting: { resolve(chunk: Uint8Array | undefined): void; reject(error: Error): void } | undefined = undefined
+
+  constructor(request: TraceRequest, owner: StreamOwner) {
+    this.request = request
+    this.#owner = owner
+  }
+
+  get isOpen(): boolean {
+    return this.#state === 'open'
+  }
+
+  next(): Promise<Uint8Array | undefined> {
+    if (this.#state === 'new') {
+      this.#state = 'open'
+      this.#owner.start(this)
+    }
+    const chunk = this.#chunks.shift()
+    if (chunk !== undefined) {
+      if (this.#state === 'open') this.#owner.credit(this)
+      return Promise.resolve(chunk)
+    }
+    if (this.#state === 'ended') return this.#error === undefined ? Promise.resolve(undefined) : this.#fail()
+    return new Promise((resolve, reject) => {
+      this.#waiting = { resolve, reject }
+    })
+  }
+
+  cancel(): void {
+    const wasOpen = this.#state === 'open'
+    this.#error = undefined
+    this.#chunks.length = 0
+    this.end()
+    if (wasOpen) this.#owner.cancel(this)
+  }
+
+  // From the service.
+
+  push(chunk: Uint8Array): void {
+    if (this.#state !== 'open') return
+    const waiting = this.#waiting
+    if (waiting === undefined) {
+      this.#chunks.push(chunk)
+      return
+    }
+    this.#waiting = undefined
+    this.#owner.credit(this)
+    waiting.resolve(chunk)
+  }
+
+  /** No more comes; with an error the reader is told after the last piece. */
+  end(error?: Error): void {
+    if (this.#state === 'ended') return
+    this.#state = 'ended'
+    this.#error = error
+    const waiting = this.#waiting
+    this.#waiting = undefined
+    if (error === undefined) waiting?.resolve(undefined)
+    else waiting?.reject(error)
+  }
+
+  #fail(): Promise<never> {
+    const error = this.#error as Error
+    this.#error = undefined
+    return Promise.reject(error)
+  }
+}

@@ -1,0 +1,87 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { LIMITS } from '../../config/limits.ts'
+import { createScheduler } from '../../evm/call-scheduler.ts'
+import { createEthereumJsEngine } from '../../evm/engines/ethereumjs.ts'
+import { TracedEvm } from '../../evm/engines/traced-evm.ts'
+import { JsonSink } from '../../evm/tracers/json-sink.ts'
+import { Store } from '../../storage/store.ts'
+import { assert } from '../../util/assert.ts'
+import { isCoded } from '../../util/errors.ts'
+import {
+  BEATS,
+  type FromTraceWorker,
+  type ToTraceWorker,
+  type TraceRequest,
+  type TraceWorkerStart,
+} from './protocol.ts'
+import { runTrace } from './run-trace.ts'
+import { Stopwatch } from './stopwatch.ts'
+
+/*
+ * Runs traces in a thread of its own, over its own handle of the store. Several take turns; each stops when its reader does not
+ * follow, and ends when nobody reads.
+ */
+
+const port = parentPort
+assert(port !== null, 'the trace worker is a worker')
+const { storePath, params, shared } = workerData as TraceWorkerStart
+const signals = new Int32Array(shared)
+const scheduler = createScheduler()
+const engine = createEthereumJsEngine()
+const tracingEngine = createEthereumJsEngine(TracedEvm)
+
+interface Job {
+  readonly sink: JsonSink
+  isCancelled: boolean
+}
+const jobs = new Map<number, Job>()
+
+const beat = (): void => void Atomics.add(signals, BEATS, 1)
+// The service looks at this while it waits.
+setInterval(beat, LIMITS.trace.stuckMs / 30).unref()
+
+const begin = (id: number): Job => {
+  const sink = new JsonSink({
+    emit: chunk => port.postMessage({ type: 'chunk', id, chunk } satisfies FromTraceWorker, [chunk.buffer]),
+    chunkChars: LIMITS.trace.chunkChars,
+    limitBytes: LIMITS.trace.answerBytes,
+    credits: LIMITS.trace.chunks,
+  })
+  const job = { sink, isCancelled: false }
+  jobs.set(id, job)
+  return job
+}
+
+const run = async (id: number, request: TraceRequest): Promise<FromTraceWorker> => {
+  const job = begin(id)
+  const { sink } = job
+  const stopwatch = new Stopwatch({
+    giveWay: () => scheduler.giveWay().then(beat),
+    isCancelled: () => job.isCancelled,
+    nowMs: () => performance.now(),
+  })
+  try {
+    await runTrace({ store: await opening, params, engine, tracingEngine, sink, stopwatch }, request)
+    return { type: 'done', id }
+  } catch (error) {
+    if (isCoded(error)) return { type: 'failed', id, detail: error.detail }
+    return { type: 'fault', id, message: error instanceof Error ? (error.stack ?? error.message) : String(error) }
+  } finally {
+    jobs.delete(id)
+  }
+}
+
+const cancel = (id: number): void => {
+  const job = jobs.get(id)
+  if (job === undefined) return
+  job.isCancelled = true
+  job.sink.abandon()
+}
+
+const opening = Store.open(storePath, { createIfMissing: false })
+
+port.on('message', (message: ToTraceWorker) => {
+  if (message.type === 'job') void run(message.id, message.request).then(answer => port.postMessage(answer))
+  else if (message.type === 'credit') jobs.get(message.id)?.sink.credit()
+  else cancel(message.id)
+})

@@ -1,0 +1,163 @@
+import { LIMITS } from '../../config/limits.ts'
+import type { BlockOverrides, StateOverrides } from '../../evm/call-types.ts'
+import type { StructLogConfig, TraceConfig, TracerConfig } from '../../evm/tracers/config.ts'
+import { type Codec, codec } from '../codec.ts'
+import { serverError } from '../errors.ts'
+import type { JsonSchema } from '../json.ts'
+import { asObject, type JsonObject, member, plainMember } from './object.ts'
+import { blockOverrides, stateOverrides } from './overrides.ts'
+import { BOOLEAN_SCHEMA, fail, parseBoolean, parseNumber, parseString, QUANTITY_SCHEMA } from './scalars.ts'
+
+const TRACERS = ['callTracer', 'flatCallTracer', 'prestateTracer', '4byteTracer', 'noopTracer', 'muxTracer'] as const
+type TracerName = (typeof TRACERS)[number]
+
+/** A name is short; what is longer, or has a brace, is a program. */
+const NAME = /^[\w-]{0,64}$/
+const CONFIG_TYPE = 'tracers.TraceConfig'
+
+const flag = (object: JsonObject, name: string): boolean => member(object, name, parseBoolean) ?? false
+
+const parseCount = (value: unknown): number =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : fail('not a count')
+
+const UNITS_MS: Readonly<Record<string, number>> = {
+  ns: 1e-6,
+  us: 1e-3,
+  µs: 1e-3,
+  ms: 1,
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+}
+const DURATION = /^(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|s|m|h))+$/
+const DURATION_PART = /(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h)/g
+
+/** Go's notation, such as "5s", "300ms" or "1m30s"; what exceeds the node's own bound is cut to it. */
+const parseDuration = (value: unknown): number => {
+  const text = parseString(value)
+  if (text.length > 32 || !DURATION.test(text))
+    return fail(`time: invalid duration ${JSON.stringify(text.slice(0, 64))}`)
+  let ms = 0
+  for (const [, count, unit] of text.matchAll(DURATION_PART)) ms += Number(count) * (UNITS_MS[unit as string] as number)
+  return Math.min(ms, LIMITS.trace.maxTimeoutMs)
+}
+
+const structLogs = (object: JsonObject): StructLogConfig => ({
+  name: 'structLogger',
+  disableStorage: flag(object, 'disableStorage'),
+  disableStack: flag(object, 'disableStack'),
+  enableMemory: flag(object, 'enableMemory'),
+  enableReturnData: flag(object, 'enableReturnData'),
+  limit: member(object, 'limit', parseCount) ?? 0,
+})
+
+const unknownTracer = (name: string) => {
+  const known = `use one of ${TRACERS.join(', ')}`
+  return NAME.test(name)
+    ? serverError(`tracer ${JSON.stringify(name)} not found, ${known}`)
+    : serverError(`tracers in JavaScript are not supported, ${known}`)
+}
+
+const isTracer = (name: string): name is TracerName => (TRACERS as readonly string[]).includes(name)
+
+const parseMux = (object: JsonObject): TracerConfig => ({
+  name: 'muxTracer',
+  tracers: Object.entries(object).map(([name, config]) => {
+    if (name === 'muxTracer') throw serverError('a muxTracer holds no other muxTracer')
+    return parseTracer(name, config ?? {})
+  }),
+})
+
+const parseTracer = (name: string, config: unknown): TracerConfig => {
+  if (!isTracer(name)) throw unknownTracer(name)
+  const object = asObject(config, `${name}Config`)
+  switch (name) {
+    case 'callTracer':
+      return { name, onlyTopCall: flag(object, 'onlyTopCall'), withLog: flag(object, 'withLog') }
+    case 'flatCallTracer':
+      return {
+        name,
+        convertParityErrors: flag(object, 'convertParityErrors'),
+        includePrecompiles: flag(object, 'includePrecompiles'),
+      }
+    case 'prestateTracer':
+      return {
+        name,
+        diffMode: flag(object, 'diffMode'),
+        disableCode: flag(object, 'disableCode'),
+        disableStorage: flag(object, 'disableStorage'),
+        includeEmpty: flag(object, 'includeEmpty'),
+      }
+    case 'muxTracer':
+      return parseMux(object)
+    default:
+      return { name }
+  }
+}
+
+/** Members of no meaning here (`reexec`, `debug`) are passed over, as by geth. */
+const parseConfig = (value: unknown): TraceConfig => {
+  const object = asObject(value, CONFIG_TYPE)
+  const name = member(object, 'tracer', parseString) ?? ''
+  return {
+    tracer: name === '' ? structLogs(object) : parseTracer(name, object['tracerConfig'] ?? {}),
+    timeoutMs: member(object, 'timeout', parseDuration) ?? LIMITS.trace.timeoutMs,
+  }
+}
+
+export const DEFAULT_TRACE: TraceConfig = parseConfig({})
+
+const CONFIG_MEMBERS: Readonly<Record<string, JsonSchema>> = {
+  tracer: { enum: ['', ...TRACERS] },
+  tracerConfig: { type: 'object' },
+  timeout: { type: 'string', pattern: DURATION.source },
+  disableStorage: BOOLEAN_SCHEMA,
+  disableStack: BOOLEAN_SCHEMA,
+  enableMemory: BOOLEAN_SCHEMA,
+  enableReturnData: BOOLEAN_SCHEMA,
+  limit: { type: 'integer', minimum: 0 },
+}
+
+/** geth's TraceConfig. */
+export const traceConfig: Codec<TraceConfig> = codec(
+  'options',
+  { type: 'object', properties: CONFIG_MEMBERS },
+  parseConfig,
+)
+
+export interface TraceCallConfig extends TraceConfig {
+  readonly overrides: StateOverrides | undefined
+  readonly blockOverrides: BlockOverrides | undefined
+  /** Transactions of the block before the call; undefined: all of them. */
+  readonly after: number | undefined
+}
+
+export const DEFAULT_TRACE_CALL: TraceCallConfig = {
+  ...DEFAULT_TRACE,
+  overrides: undefined,
+  blockOverrides: undefined,
+  after: undefined,
+}
+
+/** geth's TraceCallConfig: the same with state and block overrides, and a place in the block. */
+export const traceCallConfig: Codec<TraceCallConfig> = codec(
+  'options',
+  {
+    type: 'object',
+    properties: {
+      ...CONFIG_MEMBERS,
+      stateOverrides: stateOverrides.schema,
+      blockOverrides: blockOverrides.schema,
+      txIndex: QUANTITY_SCHEMA,
+    },
+  },
+  value => {
+    const object = asObject(value, 'tracers.TraceCallConfig')
+    return {
+      ...parseConfig(value),
+      overrides: plainMember(object, 'stateOverrides', inner => stateOverrides.parse(inner)),
+      blockOverrides: plainMember(object, 'blockOverrides', inner => blockOverrides.parse(inner)),
+      after: member(object, 'txIndex', parseNumber),
+    }
+  },
+)

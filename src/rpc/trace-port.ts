@@ -1,0 +1,19 @@
+import type { ChainBlock } from '../chain/types.ts'
+import type { CallRequest } from '../evm/call-types.ts'
+import type { TraceConfig } from '../evm/tracers/config.ts'
+import type { ChunkStream } from '../util/chunk-stream.ts'
+
+/** Enough of a committed block to find it again in another thread. */
+export type TracedBlock = Pick<ChainBlock, 'header' | 'hash' | 'extra'>
+
+/** JSON that is made while it is read, by another thread. Reading fails with a CodedError<TraceError>, a CallError or MISSING_STATE. */
+export type TraceAnswer = ChunkStream<Uint8Array>
+
+/** Execution with a tracer, off the main thread. */
+export interface TracePort {
+  transaction(block: TracedBlock, index: number, config: TraceConfig): TraceAnswer
+  /** A list of `{txHash, result}`. */
+  block(block: TracedBlock, config: TraceConfig): TraceAnswer
+  /** A call on the state after the block, or after as many of its transactions as named. */
+  call(block: TracedBlock, call: CallRequest, after: number | undefined, config: TraceConfig): TraceAnswer
+}
