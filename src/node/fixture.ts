@@ -13,11 +13,12 @@ import { createRpcServer } from '../rpc/server.ts'
 import { ZERO_ADDRESS } from '../util/bytes.ts'
 import { blobPool } from './blob-pool.ts'
 import { createCalls } from './calls.ts'
-import { openRecorded } from './open-recorded.ts'
+import { openRecorded, readRecord } from './open-recorded.ts'
 import type { NodeDeps, NodeOptions, RunningNode } from './options.ts'
 import { createPoolParts } from './pool.ts'
 import { createWallet, nodeInfo } from './services.ts'
 import { Teardown } from './teardown.ts'
+import { createTraces } from './traces.ts'
 import { urlHost } from './urls.ts'
 
 export interface FixtureOptions extends Pick<NodeOptions, 'host' | 'port' | 'namespaces' | 'allowHosts' | 'cors'> {
@@ -55,9 +56,7 @@ const build = async (options: FixtureOptions, deps: NodeDeps, teardown: Teardown
     logger: part('evm'),
     reproductionDir: join(dataDir, 'shadow'),
   })
-  const { params, rules, store, blocks, world, chain } = await openRecorded({
-    genesis,
-    bytes: options.chain,
+  const { params, rules, store, blocks, world, chain } = await openRecorded(readRecord(genesis, options.chain), {
     storePath,
     executor,
     logger: part('chain'),
@@ -107,9 +106,12 @@ const build = async (options: FixtureOptions, deps: NodeDeps, teardown: Teardown
   const bases = new CallBases({ blocks, chain, pending })
   const calls = createCalls({ storePath, params, rules, bases, logger: part('calls') })
   teardown.add(() => calls.close())
+  const traces = createTraces({ storePath, params, rules, logger: part('traces') })
+  teardown.add(() => traces.close())
   const server = await createRpcServer({
     view,
     calls,
+    trace: traces,
     simulations: new Simulations({ params, rules, bases, world, calls, gas: LIMITS.fixture.simulationGas }),
     wideLogs: logs,
     pool: blobPool(pool.service, params, () => chain.headBlock.header.number),

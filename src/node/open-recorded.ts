@@ -15,14 +15,12 @@ import { withSender } from '../primitives/transaction.ts'
 import { WorldState } from '../state/world-state.ts'
 import type { Store } from '../storage/store.ts'
 import { assert } from '../util/assert.ts'
+import type { Hex } from '../util/bytes.ts'
 import { CodedError } from '../util/errors.ts'
 import type { Logger } from '../util/logger.ts'
 import { openParts } from './open-chain.ts'
 
 export interface OpenRecordedOptions {
-  readonly genesis: Genesis
-  /** RLP of the blocks from 1 on, one after the other. */
-  readonly bytes: Uint8Array
   /** An empty folder. */
   readonly storePath: string
   readonly executor: Executor
@@ -44,36 +42,55 @@ export type RecordedError =
   | { readonly code: 'RECORD_NEEDS_GETH_GENESIS' }
   | { readonly code: 'RECORD_TOO_LARGE'; readonly bytes: number; readonly limit: number }
 
-/**
- * A recorded chain in an empty store, executed from its genesis on. Throws CodedError: RecordedError, BLOCK_MALFORMED, and what
- * `RecordedChain.add` throws for the first block that is not what its header says.
- */
-export const openRecorded = async (options: OpenRecordedOptions): Promise<OpenedRecord> => {
-  const { genesis, bytes, storePath, executor, logger, onFailure } = options
+/** A record as it was handed in: its blocks, and the rules that follow from all of them and the genesis. */
+export interface ChainRecord {
+  readonly genesis: Genesis
+  readonly depositContract: Hex
+  readonly params: NetworkParams
+  readonly blocks: readonly DecodedEthereumBlock[]
+}
+
+/** Throws CodedError: RecordedError, BLOCK_MALFORMED. */
+export const readRecord = (genesis: Genesis, bytes: Uint8Array): ChainRecord => {
   const style = gethStyle(genesis)
   const limit = LIMITS.fixture.chainBytes
   if (bytes.byteLength > limit) throw refusal({ code: 'RECORD_TOO_LARGE', bytes: bytes.byteLength, limit })
-  const recorded = decodeEthereumChain(bytes, genesis.header)
-  const headers: readonly RecordedHeader[] = [genesis.header, ...recorded.map(({ header }) => header)]
+  const blocks = decodeEthereumChain(bytes, genesis.header)
+  const headers: readonly RecordedHeader[] = [genesis.header, ...blocks.map(({ header }) => header)]
   const params = recordedParams(genesis, style, headers)
+  return { genesis, depositContract: style.depositContract, params, blocks }
+}
+
+/** The chain of a record in an empty store, with block 0 alone. */
+export const beginRecord = async (record: ChainRecord, options: OpenRecordedOptions): Promise<OpenedRecord> => {
+  const { genesis, params } = record
+  const { storePath, executor, logger, onFailure } = options
   const { store, trie } = await openParts(storePath, onFailure)
   try {
     const world = await WorldState.open({ store, trie, logger, head: undefined, stateHistory: 'archive' })
-    const { blocks, rules } = rulesOver(store, params, style)
-    const chain = new RecordedChain({
-      params,
-      rules,
-      store,
-      blocks,
-      world,
-      executor,
-      genesis: await writeGenesis({ store, world, genesis: { ...genesis, params }, extraOf: rules.extraOf }),
-    })
-    await addAll(chain, recorded, logger)
+    const { blocks, rules } = rulesOver(store, record)
+    const block = await writeGenesis({ store, world, genesis: { ...genesis, params }, extraOf: rules.extraOf })
+    const chain = new RecordedChain({ params, rules, store, blocks, world, executor, genesis: block })
     return { params, rules, store, blocks, world, chain }
   } catch (error) {
     await trie.close()
     await store.close()
+    throw error
+  }
+}
+
+/**
+ * The same with all blocks of the record, executed one after the other. Throws CodedError: what `RecordedChain.add` throws for the
+ * first block that is not what its header says.
+ */
+export const openRecorded = async (record: ChainRecord, options: OpenRecordedOptions): Promise<OpenedRecord> => {
+  const opened = await beginRecord(record, options)
+  try {
+    await addAll(opened.chain, record.blocks, options.logger)
+    return opened
+  } catch (error) {
+    await opened.world.close()
+    await opened.store.close()
     throw error
   }
 }
@@ -86,7 +103,7 @@ const gethStyle = ({ style }: Genesis): GethStyle => {
 }
 
 /** The store of blocks reads by the rules, which look up block hashes in it. */
-const rulesOver = (store: Store, params: NetworkParams, { depositContract }: GethStyle) => {
+const rulesOver = (store: Store, { params, depositContract }: ChainRecord) => {
   const blocks: BlockStore = new BlockStore(store, {
     extraOf: header => rules.extraOf(header),
     pricesOf: header => rules.pricesOf(header),

@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { NAMESPACES, NETWORKS } from '../../src/config/networks.ts'
+import { type RunningNode, startNode } from '../support/devnet.ts'
+import { type Json, type RecordedCase, recordedCases } from '../support/recorded/cases.ts'
+import { CHAIN_PATH, GENESIS_PATH, HEAD_HASH } from '../support/recorded/chain.ts'
+import { differences, type Tolerance } from '../support/recorded/compare.ts'
+import { exceptionOf } from './recorded-exceptions.ts'
+
+/*
+ * The answers of the Ethereum clients on their own recorded chain of 54 blocks, asked of the real process: `tandem fixture` executes
+ * the chain, twice over in shadow mode, and serves it by the router and the encoders of every other node.
+ */
+
+/** SPEC 2.3 has members that the clients have not; SPEC 2.4 and 2.5 do not have the block's time in transactions and logs. */
+const TOLERANCE: Tolerance = { extra: ['proposer', 'totalDifficulty'], missing: ['blockTimestamp'] }
+
+interface Request {
+  readonly id: Json
+  readonly method: string
+  readonly params?: readonly Json[]
+}
+
+const refusal = (id: Json, code: number): Json => ({ jsonrpc: '2.0', id, error: { code, message: '' } })
+
+/** What the interface asks for: the recorded answer, but for closed namespaces, tags that are not taken, and listed exceptions. */
+const wantedOf = (
+  name: string,
+  { id, method, params = [] }: Request,
+  recorded: Json,
+  served: readonly string[],
+): Json => {
+  if (!served.includes(method.slice(0, method.indexOf('_')))) return refusal(id, -32601)
+  const exception = exceptionOf(name, method)
+  if (exception) return refusal(id, exception.code)
+  return params.includes('safe') || params.includes('finalized') ? refusal(id, -32602) : recorded
+}
+
+const post = async (url: string, body: string): Promise<Json> => {
+  const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+  return (await response.json()) as Json
+}
+
+const check = async (url: string, { name, exchanges }: RecordedCase, served: readonly string[]) => {
+  for (const { request, answer } of exchanges) {
+    const wanted = wantedOf(name, JSON.parse(request) as Request, answer, served)
+    expect(differences(await post(url, request), wanted, TOLERANCE)).toEqual([])
+  }
+}
+
+const cases = recordedCases()
+
+test('the recorded cases are all there', () => {
+  expect(cases).toHaveLength(119)
+})
+
+// Some send transactions, which succeed once: a node for each set of namespaces.
+describe.each([
+  ['of mainnet', NETWORKS.mainnet.namespaces.http],
+  ['of testnet', NETWORKS.testnet.namespaces.http],
+  ['all', NAMESPACES],
+])('with the namespaces %s', (_, served) => {
+  let node: RunningNode
+  beforeAll(async () => {
+    const files = ['--genesis', GENESIS_PATH, '--chain', CHAIN_PATH]
+    node = await startNode(['fixture', ...files, '--port', '0', '--http-api', served.join(',')])
+  })
+  afterAll(() => node.kill())
+
+  test('the head is the recorded one', async () => {
+    expect(await node.rpc('eth_getBlockByNumber', ['latest', false])).toMatchObject({ number: '0x36', hash: HEAD_HASH })
+  })
+
+  test.each(cases.map(recorded => [recorded.name, recorded] as const))('%s', (_, recorded) =>
+    check(node.http, recorded, served),
+  )
+})

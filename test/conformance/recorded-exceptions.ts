@@ -1,0 +1,28 @@
+/** A recorded exchange that this interface answers otherwise: with which error, and what demands it. */
+export interface Exception {
+  readonly code: number
+  readonly why: string
+}
+
+const MISSING_ARGUMENT: Exception = {
+  code: -32602,
+  why: 'SPEC 4.1, point 6: "A method that exists but is missing arguments answers -32602."',
+}
+const NOT_NAMED: Exception = {
+  code: -32601,
+  why: 'SPEC 4.2 does not list the method, and the namespaces hold what the interface names and no more (DESIGN 8)',
+}
+const NO_NAMESPACE: Exception = { code: -32601, why: 'SPEC 4.1, point 5: no endpoint serves the namespace' }
+
+const METHODS: Readonly<Record<string, Exception>> = {
+  eth_baseFee: NOT_NAMED,
+  eth_blobBaseFee: NOT_NAMED,
+  eth_capabilities: NOT_NAMED,
+  eth_config: NOT_NAMED,
+  eth_getStorageValues: NOT_NAMED,
+  testing_buildBlockV1: NO_NAMESPACE,
+}
+
+/** `name` is that of the case, `method` that of one of its requests. The recorded ones take a block that is left out as `latest`. */
+export const exceptionOf = (name: string, method: string): Exception | undefined =>
+  name.endsWith('-default-block') ? MISSING_ARGUMENT : METHODS[method]
