@@ -59,6 +59,8 @@ export const LIMITS = {
     frameBytes: 256 * 1024 * 1024,
     /** Calls that share a worker by turns. */
     inFlight: 32,
+    /** Jobs and answers that cross between threads in one message. */
+    batch: 8,
     /** A worker silent for so long gets no more calls, and its others go elsewhere. */
     stuckMs: 60,
     /** Beyond `timeoutMs`: then a worker is stopped from outside. */

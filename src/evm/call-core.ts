@@ -1,3 +1,4 @@
+import { ownBytes } from '../util/bytes.ts'
 import { findAccessList } from './access-list.ts'
 import { type CallContext, callGas, checkValue, failureError, prepareCall, runCall } from './call-message.ts'
 import type { AccessListResult, CallRequest, CallResult } from './call-types.ts'
@@ -10,7 +11,7 @@ export const call = async (context: CallContext, request: CallRequest): Promise<
   checkValue(prepared, gas)
   const outcome = await runCall(prepared, gas)
   if (outcome.failure !== null) throw failureError(outcome)
-  return { output: outcome.output, gasUsed: outcome.gasUsed }
+  return { output: ownBytes(outcome.output), gasUsed: outcome.gasUsed }
 }
 
 export const estimateGas = async (context: CallContext, request: CallRequest): Promise<bigint> =>

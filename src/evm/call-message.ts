@@ -4,7 +4,7 @@ import { floorGas, intrinsicGas } from '../rules/intrinsic-gas.ts'
 import { EMPTY_CODE_HASH } from '../state/account.ts'
 import { Journal } from '../state/journal.ts'
 import type { StateReader } from '../state/reader.ts'
-import { EMPTY_BYTES, type Hex } from '../util/bytes.ts'
+import { EMPTY_BYTES, type Hex, ownBytes } from '../util/bytes.ts'
 import { CodedError } from '../util/errors.ts'
 import { nextNonce } from '../util/nonce.ts'
 import type { BlockOverrides, CallError, CallMessage, CallRequest } from './call-types.ts'
@@ -154,4 +154,4 @@ export const settleCall = (call: PreparedCall, { gasUsed, refund, output, failur
 export const failureError = ({ failure, output }: CallOutcome): CodedError<CallError> =>
   failure?.kind === 'halt'
     ? callError({ code: 'EXECUTION_FAILED', reason: failure.reason })
-    : callError({ code: 'EXECUTION_REVERTED', data: output })
+    : callError({ code: 'EXECUTION_REVERTED', data: ownBytes(output) })

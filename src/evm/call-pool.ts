@@ -3,6 +3,7 @@ import { LIMITS } from '../config/limits.ts'
 import type { ChainParams } from '../config/networks.ts'
 import type { StateChanges } from '../state/changes.ts'
 import { assert } from '../util/assert.ts'
+import { Outbox } from '../util/outbox.ts'
 import {
   type AnyRequest,
   BEATS,
@@ -12,6 +13,7 @@ import {
   type CallKind,
   NAMED_VALUES,
   type Named,
+  portable,
   RUNNING,
   type SerializedEnv,
   SHARED_BYTES,
@@ -74,6 +76,7 @@ export class CallWorker {
   idleSinceMs = performance.now()
   readonly #worker: Worker
   readonly #signals: Int32Array
+  readonly #jobs = new Outbox<CallJob>(LIMITS.call.batch, jobs => this.#worker.postMessage(jobs))
   readonly #nameEnv = createNaming<SerializedEnv>()
   readonly #nameOverlay = createNaming<StateChanges>()
   #beats = 0
@@ -93,7 +96,9 @@ export class CallWorker {
       },
     })
     this.#worker.unref()
-    this.#worker.on('message', (message: WorkerMessage) => this.#receive(message, events))
+    this.#worker.on('message', (messages: readonly WorkerMessage[]) => {
+      for (const message of messages) this.#receive(message, events)
+    })
     let failure: Error | undefined
     this.#worker.on('error', error => {
       failure = error instanceof Error ? error : new Error(String(error))
@@ -117,7 +122,7 @@ export class CallWorker {
     const job: CallJob = {
       id,
       kind,
-      request,
+      request: portable(request),
       number,
       revision,
       env: this.#nameEnv(env),
@@ -127,7 +132,7 @@ export class CallWorker {
     call.sentMs = performance.now()
     this.calls.set(id, call)
     this.#worker.ref()
-    this.#worker.postMessage(job)
+    this.#jobs.add(job)
   }
 
   /** Whether it has shown no sign of life for a while although it has work. Ask regularly. */

@@ -1,7 +1,15 @@
 import type { ChainParams } from '../config/networks.ts'
 import type { StateChanges } from '../state/changes.ts'
-import { type Hex, ZERO_HASH } from '../util/bytes.ts'
-import type { AccessListResult, CallError, CallRequest, CallResult } from './call-types.ts'
+import { type Hex, ownBytes, ZERO_HASH } from '../util/bytes.ts'
+import type {
+  AccessListResult,
+  AccountOverride,
+  CallError,
+  CallMessage,
+  CallRequest,
+  CallResult,
+  StateOverrides,
+} from './call-types.ts'
 import type { BlockEnv } from './env.ts'
 import type { SimulatedBlock, SimulationPlan } from './simulate/types.ts'
 
@@ -29,6 +37,35 @@ export interface CallKinds {
 export type CallKind = keyof CallKinds
 export type AnyRequest = CallKinds[CallKind]['request']
 export type CallAnswer = CallKinds[CallKind]['answer']
+
+const portableMessage = (message: CallMessage): CallMessage => {
+  const data = ownBytes(message.data)
+  return data === message.data ? message : { ...message, data }
+}
+
+const portableOverrides = (overrides: StateOverrides): StateOverrides => {
+  const own: Record<Hex, AccountOverride> = {}
+  for (const [address, override] of Object.entries(overrides) as [Hex, AccountOverride][])
+    own[address] = override.code === undefined ? override : { ...override, code: ownBytes(override.code) }
+  return own
+}
+
+/** The request with bytes of its own: their views would take tens of kilobytes along with each. */
+export const portable = (request: AnyRequest): AnyRequest => {
+  if ('blocks' in request) {
+    const blocks = request.blocks.map(block => ({
+      ...block,
+      state: portableOverrides(block.state),
+      calls: block.calls.map(portableMessage),
+    }))
+    return { ...request, blocks }
+  }
+  const message = portableMessage(request.message)
+  const { overrides } = request
+  return overrides === undefined
+    ? { ...request, message }
+    : { ...request, message, overrides: portableOverrides(overrides) }
+}
 
 export interface WorkerStart {
   readonly storePath: string

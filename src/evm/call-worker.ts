@@ -7,6 +7,7 @@ import { Store } from '../storage/store.ts'
 import { assert } from '../util/assert.ts'
 import type { Hex } from '../util/bytes.ts'
 import { isCoded } from '../util/errors.ts'
+import { Outbox } from '../util/outbox.ts'
 import { call, createAccessList, estimateGas } from './call-core.ts'
 import { type CallContext, callError } from './call-message.ts'
 import {
@@ -55,7 +56,8 @@ const scheduler = createScheduler()
 const engine = createEthereumJsEngine()
 const withState = createStateCache(await Store.open(storePath, { createIfMissing: false }))
 
-const post = (message: WorkerMessage): void => port.postMessage(message)
+const outbox = new Outbox<WorkerMessage>(LIMITS.call.batch, messages => port.postMessage(messages))
+const post = (message: WorkerMessage): void => outbox.add(message)
 
 /** Remembers values by the id they were first sent with. */
 const createNames = <Sent, Value>(make: (sent: Sent) => Value) => {
@@ -167,13 +169,15 @@ const refusalFor = (id: number, error: unknown): WorkerMessage => {
 // The service looks at this while it waits for answers.
 setInterval(() => Atomics.add(signals, BEATS, 1), LIMITS.call.stuckMs / 3).unref()
 
-port.on('message', (message: CallJob | BlockHashes) => {
+port.on('message', (message: readonly CallJob[] | BlockHashes) => {
   Atomics.add(signals, BEATS, 1)
   if ('hashes' in message) asking.get(message.id)?.(message.hashes)
-  else begin(message)
+  // One after the other: the next begins when this one is done or waits.
+  else for (const job of message) setImmediate(begin, job)
 })
 
 const begin = (job: CallJob): void => {
+  Atomics.add(signals, BEATS, 1)
   // Named values are taken at once: jobs come in the order in which the service sent them.
   const env = envs(job.env)
   const overlay = job.overlay === null ? undefined : overlays(job.overlay)

@@ -25,6 +25,13 @@ export const hexToBytes = (hex: Hex): Uint8Array => {
   return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength)
 }
 
+/**
+ * The same bytes in memory of their own, for what goes to another thread or is kept: a view carries or keeps all of the memory it
+ * looks into, which for bytes decoded from hex is Node's pool of 64 KiB.
+ */
+export const ownBytes = (bytes: Uint8Array): Uint8Array =>
+  bytes.byteLength === bytes.buffer.byteLength ? bytes : Uint8Array.prototype.slice.call(bytes)
+
 /** The most compact form, zero is 0x0 (SPEC 2.1). */
 export const toQuantity = (value: bigint | number): Hex => `0x${value.toString(16)}`
 

@@ -3,7 +3,7 @@ import type { Log } from '../../primitives/log.ts'
 import type { Receipt } from '../../primitives/receipt.ts'
 import type { Transaction } from '../../primitives/transaction.ts'
 import type { Journal } from '../../state/journal.ts'
-import { EMPTY_BYTES } from '../../util/bytes.ts'
+import { EMPTY_BYTES, ownBytes } from '../../util/bytes.ts'
 import { CodedError } from '../../util/errors.ts'
 import { addResult, type BlockRun } from '../block-run.ts'
 import type { CallError, CallMessage } from '../call-types.ts'
@@ -26,11 +26,7 @@ export interface BlockOfCalls {
   readonly strict: boolean
 }
 
-/** Bytes of their own: views of an engine's memory would carry all of it to another thread. */
-const own = (bytes: Uint8Array): Uint8Array =>
-  bytes.byteLength === bytes.buffer.byteLength ? bytes : Uint8Array.prototype.slice.call(bytes)
-
-const ownLogs = (logs: readonly Log[]): readonly Log[] => logs.map(log => ({ ...log, data: own(log.data) }))
+const ownLogs = (logs: readonly Log[]): readonly Log[] => logs.map(log => ({ ...log, data: ownBytes(log.data) }))
 
 /** The transaction of a call at its place; what it leaves open is all that the block and the simulation still have. */
 const place = ({ journal, run, meter }: BlockOfCalls, call: CallMessage): Transaction => {
@@ -65,7 +61,7 @@ const runMessage = async ({ journal, run, engine, options }: BlockOfCalls, tx: T
   return {
     receipt: receipt.logs.length === 0 ? { ...receipt, logsBloom: EMPTY_BLOOM } : { ...receipt, logs },
     call: {
-      output: own(output),
+      output: ownBytes(output),
       logs: tracedLogs === undefined ? logs : ownLogs(tracedLogs),
       gasUsed,
       peakGas,
