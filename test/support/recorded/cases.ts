@@ -4,6 +4,8 @@ import { gunzipSync } from 'node:zlib'
 /** One recorded file: exchanges in order, each a request and the answer another client gave. */
 export interface RecordedCase {
   readonly name: string
+  /** Another client may answer otherwise in the same shape: a search for gas that is less exact, a pool of other contents. */
+  readonly isExample: boolean
   readonly exchanges: readonly { readonly request: string; readonly answer: Json }[]
 }
 
@@ -19,6 +21,8 @@ const parseCase = (name: string, text: string): RecordedCase => {
   if (requests.length === 0 || requests.length !== answers.length) throw new Error(`${name}: not a recorded exchange`)
   return {
     name,
+    // Traces are marked so too, and yet they have one right answer.
+    isExample: !name.startsWith('debug_') && lines.some(line => /^\/\/\s*speconly:/.test(line)),
     exchanges: requests.map((request, i) => ({ request, answer: answers[i] as Json })),
   }
 }
