@@ -17,7 +17,7 @@ export const LIMITS = {
     blockRange: 100,
     logResults: 10_000,
     /** Data of the logs of one answer: a transaction can log twelve megabytes. */
-    logBytes: 32 * 1024 * 1024,
+    logBytes: 12 * 1024 * 1024,
     logQueryMs: 10_000,
     feeHistoryBlocks: 1_024,
     feeHistoryPercentiles: 100,
@@ -45,6 +45,13 @@ export const LIMITS = {
     /** Read from a connection while it waits for an answer. */
     laneAheadBytes: 64 * 1024,
     renderedCacheBytes: 8 * 1024 * 1024,
+    /** Answers longer than this are written while they are read, this many at a time. Blocks are told by gas or transactions. */
+    largeAnswerBytes: 1024 * 1024,
+    largeBlockGas: 5_000_000n,
+    largeBlockTransactions: 1_000,
+    largeAnswers: 4,
+    largeAnswersQueue: 1_024,
+    chunkChars: 64 * 1024,
   },
   call: {
     gas: 100_000_000n,

@@ -7,6 +7,7 @@ import type { Services } from './context.ts'
 import { logsJson } from './encode/log.ts'
 import { invalidParams, serverError } from './errors.ts'
 import { RawJson } from './json.ts'
+import { mayLogMuch } from './large-answers.ts'
 
 const EVERY_LOG = { addresses: [], topics: [] }
 
@@ -48,13 +49,19 @@ const logQueryOf = async (view: ChainView, criteria: LogCriteria): Promise<LogQu
   return { fromBlock, toBlock: Math.min(toBlock, head), addresses, topics }
 }
 
-/** All logs that fit, as JSON. One block is read here; a range goes to the thread for it, where there is one. */
+const isLight = async (view: ChainView, { fromBlock, toBlock }: LogQuery): Promise<boolean> => {
+  if (fromBlock < toBlock) return false
+  const block = await view.blockByNumber(fromBlock)
+  return block !== undefined && !mayLogMuch(block)
+}
+
+/** All logs that fit, as JSON. One block that logs little is read here; the rest goes to the thread for it, where there is one. */
 export const logsText = async (
   { view, wideLogs }: Pick<Services, 'view' | 'wideLogs'>,
   criteria: LogCriteria,
 ): Promise<RawJson> => {
   const query = await logQueryOf(view, criteria)
   if (query === undefined) return new RawJson('[]')
-  if (wideLogs !== undefined && query.fromBlock < query.toBlock) return new RawJson(await wideLogs.text(query))
+  if (wideLogs !== undefined && !(await isLight(view, query))) return new RawJson(await wideLogs.text(query))
   return new RawJson(logsJson(await view.logs(query)))
 }

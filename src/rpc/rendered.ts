@@ -6,24 +6,28 @@ import { ByteLru } from './byte-lru.ts'
 import { blockJson } from './encode/block.ts'
 import { receiptJson } from './encode/receipt.ts'
 import { transactionJson } from './encode/transaction.ts'
-import { NULL_JSON, RawJson } from './json.ts'
+import { NULL_JSON, RawJson, type StreamedJson } from './json.ts'
+import { isLong, LargeAnswers, mayLogMuch } from './large-answers.ts'
+import type { Later } from './state-reads.ts'
 
 /** Bytes a cached entry costs besides its text. */
 const ENTRY_BYTES = 200
 
 /**
  * Blocks, transactions and receipts as JSON text. They are final, so a text is made once and kept while it is asked for.
- * What is in the cache is answered without a promise.
+ * What is in the cache is answered without a promise; what is large is written while it is read.
  */
 export class Rendered {
   readonly #cache: ByteLru<RawJson>
   readonly #view: ChainView
+  readonly #large: LargeAnswers
   /** Moves when blocks were taken back (development chains): what was being made before is not kept. */
   #generation = 0
   readonly #stop: () => void
 
   constructor(view: ChainView, limitBytes: number = LIMITS.rpc.renderedCacheBytes) {
     this.#view = view
+    this.#large = new LargeAnswers(view)
     this.#cache = new ByteLru(limitBytes)
     this.#stop =
       view.onReplaced?.(() => {
@@ -42,25 +46,27 @@ export class Rendered {
     return json
   }
 
-  block(block: ChainBlock, full: boolean, generation = this.#generation): RawJson {
-    const key = blockKey(block.header.number, full)
+  block(block: ChainBlock, full: boolean, generation = this.#generation): RawJson | StreamedJson {
+    const { number } = block.header
+    if (full && block.transactions.length > LIMITS.rpc.largeBlockTransactions) return this.#large.block(number)
+    const key = blockKey(number, full)
     return this.#cache.get(key) ?? this.#keep(key, blockJson(block, full), generation)
   }
 
-  blockByNumber(number: number, full: boolean): RawJson | Promise<RawJson> {
+  blockByNumber(number: number, full: boolean): Later<RawJson | StreamedJson> {
     const head = this.#view.head()
     if (number === head.header.number) return this.block(head, full)
     if (number > head.header.number) return NULL_JSON
     return this.#cache.get(blockKey(number, full)) ?? this.#render(this.#view.blockByNumber(number), full)
   }
 
-  blockByHash(hash: Hex, full: boolean): RawJson | Promise<RawJson> {
+  blockByHash(hash: Hex, full: boolean): Later<RawJson | StreamedJson> {
     const head = this.#view.head()
     if (hash === head.hash) return this.block(head, full)
     return this.#render(this.#view.blockByHash(hash), full)
   }
 
-  async #render(finding: Promise<ChainBlock | undefined>, full: boolean): Promise<RawJson> {
+  async #render(finding: Promise<ChainBlock | undefined>, full: boolean): Promise<RawJson | StreamedJson> {
     const generation = this.#generation
     const block = await finding
     return block === undefined ? NULL_JSON : this.block(block, full, generation)
@@ -84,20 +90,22 @@ export class Rendered {
     return this.#cache.get(key) ?? this.#keep(key, transactionJson(transaction, placeIn(block, index)))
   }
 
-  receipt(hash: Hex): RawJson | Promise<RawJson | undefined> {
+  receipt(hash: Hex): Later<RawJson | StreamedJson | undefined> {
     return this.#cache.get(`r${hash}`) ?? this.#loadReceipt(hash)
   }
 
-  async #loadReceipt(hash: Hex): Promise<RawJson | undefined> {
+  async #loadReceipt(hash: Hex): Promise<RawJson | StreamedJson | undefined> {
     const generation = this.#generation
     const placed = await this.#view.receipt(hash)
+    if (placed !== undefined && isLong(placed)) return this.#large.receipt(hash)
     return placed && this.#keep(`r${hash}`, receiptJson(placed), generation)
   }
 
-  async receipts(block: ChainBlock): Promise<RawJson> {
+  async receipts(block: ChainBlock): Promise<RawJson | StreamedJson> {
     const key = `R${block.header.number}`
     const known = this.#cache.get(key)
     if (known !== undefined) return known
+    if (mayLogMuch(block)) return this.#large.receipts(block)
     const generation = this.#generation
     const receipts = await this.#view.receipts(block.header.number)
     return receipts === undefined

@@ -32,14 +32,19 @@ const laterMembers = (header: Header): string => {
   return out
 }
 
+const fullTransaction = ({ header, hash, transactions }: ChainBlock, index: number): string =>
+  transactionJson(transactions[index] as Transaction, {
+    blockHash: hash,
+    blockNumber: header.number,
+    index,
+    baseFeePerGas: header.baseFeePerGas ?? 0n,
+  })
+
 const transactionsJson = (block: ChainBlock, full: boolean, stage: BlockStage): string => {
-  const { transactions, header, hash } = block
+  const { transactions } = block
   if (!full) return transactions.length === 0 ? '' : `"${transactions.map(({ hash }) => hash).join('","')}"`
   if (stage === 'pending') return transactions.map(transaction => transactionJson(transaction, null)).join(',')
-  const baseFeePerGas = header.baseFeePerGas ?? 0n
-  const at = (transaction: Transaction, index: number) =>
-    transactionJson(transaction, { blockHash: hash, blockNumber: header.number, index, baseFeePerGas })
-  return transactions.map(at).join(',')
+  return transactions.map((_, index) => fullTransaction(block, index)).join(',')
 }
 
 const bodyMembers = ({ ethereum }: ChainBlock): string => {
@@ -56,6 +61,13 @@ const withdrawalJson = ({ index, validatorIndex, address, amountGwei }: Withdraw
 /** The block object of SPEC 2.3; `more` holds further members, each with a comma before it. */
 export const blockJson = (block: ChainBlock, full: boolean, stage: BlockStage = 'final', more = ''): string =>
   `{${headerMembers(block, stage)},"transactions":[${transactionsJson(block, full, stage)}],${bodyMembers(block)}${more}}`
+
+/** The same of a committed block in full, transaction by transaction. */
+export function* blockPieces(block: ChainBlock): Generator<string> {
+  yield `{${headerMembers(block, 'final')},"transactions":[`
+  for (let i = 0; i < block.transactions.length; i++) yield `${i === 0 ? '' : ','}${fullTransaction(block, i)}`
+  yield `],${bodyMembers(block)}}`
+}
 
 /** The header object of newHeads and eth_getHeaderBy*. */
 export const headerJson = (block: ChainBlock, stage: BlockStage = 'final'): string => `{${headerMembers(block, stage)}}`

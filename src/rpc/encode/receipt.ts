@@ -1,24 +1,39 @@
 import type { PlacedReceipt } from '../../chain/types.ts'
 import type { Receipt } from '../../primitives/receipt.ts'
 import { jsonData, jsonHexOrNull, jsonQuantity } from './hex.ts'
-import { logJson } from './log.ts'
+import { type LogPosition, logJson } from './log.ts'
 
 /** The receipt object of SPEC 2.5. */
-export const receiptJson = ({ receipt, transaction, firstLog, ...place }: PlacedReceipt): string => {
-  const { blockHash, blockNumber, index } = place
-  const logs = receipt.logs.map((log, i) =>
-    logJson(log, {
-      blockHash,
-      blockNumber,
-      transactionHash: transaction.hash,
-      transactionIndex: index,
-      logIndex: firstLog + i,
-    }),
-  )
-  const outcome =
-    receipt.status === undefined ? `"root":${jsonHexOrNull(receipt.root ?? null)}` : `"status":"0x${receipt.status}"`
-  return `{"transactionHash":"${transaction.hash}","transactionIndex":${jsonQuantity(index)},"blockHash":"${blockHash}","blockNumber":${jsonQuantity(blockNumber)},"from":"${transaction.from}","to":${jsonHexOrNull(transaction.to)},"cumulativeGasUsed":${jsonQuantity(receipt.cumulativeGasUsed)},"effectiveGasPrice":${jsonQuantity(receipt.effectiveGasPrice)},"gasUsed":${jsonQuantity(receipt.gasUsed)},"contractAddress":${jsonHexOrNull(receipt.contractAddress)},"logs":[${logs.join(',')}],"logsBloom":${jsonData(receipt.logsBloom)},"type":${jsonQuantity(receipt.type)},${outcome}${blobMembers(receipt)}}`
+export const receiptJson = (placed: PlacedReceipt): string => {
+  const at = placeOf(placed)
+  const logs = placed.receipt.logs.map((log, i) => logJson(log, { ...at, logIndex: placed.firstLog + i }))
+  return `${beforeLogs(placed)}${logs.join(',')}${afterLogs(placed)}`
 }
+
+/** The same, log by log. */
+export function* receiptPieces(placed: PlacedReceipt): Generator<string> {
+  const at = placeOf(placed)
+  yield beforeLogs(placed)
+  for (const [i, log] of placed.receipt.logs.entries())
+    yield `${i === 0 ? '' : ','}${logJson(log, { ...at, logIndex: placed.firstLog + i })}`
+  yield afterLogs(placed)
+}
+
+const placeOf = ({ blockHash, blockNumber, transaction, index }: PlacedReceipt): Omit<LogPosition, 'logIndex'> => ({
+  blockHash,
+  blockNumber,
+  transactionHash: transaction.hash,
+  transactionIndex: index,
+})
+
+const beforeLogs = ({ receipt, transaction, blockHash, blockNumber, index }: PlacedReceipt): string =>
+  `{"transactionHash":"${transaction.hash}","transactionIndex":${jsonQuantity(index)},"blockHash":"${blockHash}","blockNumber":${jsonQuantity(blockNumber)},"from":"${transaction.from}","to":${jsonHexOrNull(transaction.to)},"cumulativeGasUsed":${jsonQuantity(receipt.cumulativeGasUsed)},"effectiveGasPrice":${jsonQuantity(receipt.effectiveGasPrice)},"gasUsed":${jsonQuantity(receipt.gasUsed)},"contractAddress":${jsonHexOrNull(receipt.contractAddress)},"logs":[`
+
+const afterLogs = ({ receipt }: PlacedReceipt): string =>
+  `],"logsBloom":${jsonData(receipt.logsBloom)},"type":${jsonQuantity(receipt.type)},${outcomeMember(receipt)}${blobMembers(receipt)}}`
+
+const outcomeMember = (receipt: Receipt): string =>
+  receipt.status === undefined ? `"root":${jsonHexOrNull(receipt.root ?? null)}` : `"status":"0x${receipt.status}"`
 
 const blobMembers = (receipt: Receipt): string =>
   (receipt.blobGasUsed === undefined ? '' : `,"blobGasUsed":${jsonQuantity(receipt.blobGasUsed)}`) +

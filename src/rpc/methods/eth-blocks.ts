@@ -5,14 +5,18 @@ import { block, blockNumber } from '../codecs/block.ts'
 import { full, hash, index, QUANTITY_SCHEMA } from '../codecs/scalars.ts'
 import type { Context } from '../context.ts'
 import { blockJson, headerJson } from '../encode/block.ts'
-import { NULL_JSON, RawJson } from '../json.ts'
+import { NULL_JSON, RawJson, type StreamedJson } from '../json.ts'
 import { type MethodTable, method } from '../method.ts'
 import { pendingReceiptsJson } from '../pending.ts'
 import { BLOCK_SCHEMA, HEADER_SCHEMA, listOf, orNull, RECEIPT_SCHEMA } from '../schemas.ts'
 import { andThen, findBlock, type Later } from '../state-reads.ts'
 import { uncleCount, uncleJson } from '../uncles.ts'
 
-export const blockByNumberRef = ({ view, rendered }: Context, ref: BlockNumberRef, full: boolean): Later<RawJson> => {
+export const blockByNumberRef = (
+  { view, rendered }: Context,
+  ref: BlockNumberRef,
+  full: boolean,
+): Later<RawJson | StreamedJson> => {
   if (ref === 'pending') return view.pending().then(pending => new RawJson(blockJson(pending.block, full, 'pending')))
   return rendered.blockByNumber(ref === 'latest' ? view.head().header.number : ref === 'earliest' ? 0 : ref, full)
 }

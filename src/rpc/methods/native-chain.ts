@@ -4,10 +4,10 @@ import { optional } from '../codec.ts'
 import { block, blockNumber } from '../codecs/block.ts'
 import { ADDRESS_SCHEMA, address, BOOLEAN_SCHEMA, full, QUANTITY_SCHEMA } from '../codecs/scalars.ts'
 import type { Context } from '../context.ts'
-import type { RawJson } from '../json.ts'
+import type { RawJson, StreamedJson } from '../json.ts'
 import { type MethodTable, method } from '../method.ts'
 import { BLOCK_SCHEMA, INTEGER_SCHEMA, NUMBER_SCHEMA, objectOf, orNull, STRING_SCHEMA } from '../schemas.ts'
-import { andThen, isHash, numberOf, readState } from '../state-reads.ts'
+import { andThen, isHash, type Later, numberOf, readState } from '../state-reads.ts'
 import { blockByNumberRef, ethBlocks } from './eth-blocks.ts'
 import { ethChain } from './eth-chain.ts'
 
@@ -40,7 +40,7 @@ export const nativeChain = {
     summary: 'A block by number, tag or hash',
     params: [block, full],
     result: orNull(BLOCK_SCHEMA),
-    handler: (context, ref, full): RawJson | Promise<RawJson> =>
+    handler: (context, ref, full): Later<RawJson | StreamedJson> =>
       isHash(ref) ? context.rendered.blockByHash(ref, full) : blockByNumberRef(context, ref as number, full),
   }),
   native_getBlockTransactionCount: { ...ethBlocks.eth_getBlockTransactionCountByNumber, params: [block] },

@@ -5,7 +5,7 @@ import { type BlockNumberRef, type BlockRef, blockNumber } from '../codecs/block
 import { ADDRESS_SCHEMA, full, hash } from '../codecs/scalars.ts'
 import { consensusBlockJson } from '../consensus-info.ts'
 import type { Context } from '../context.ts'
-import { headerNotFound, invalidParams, serverError } from '../errors.ts'
+import { headerNotFound, invalidParams, RESPONSE_TOO_LARGE, serverError } from '../errors.ts'
 import { NULL_JSON, RawJson } from '../json.ts'
 import { type MethodTable, method } from '../method.ts'
 import { CONSENSUS_BLOCK_SCHEMA, INTEGER_SCHEMA, listOf, orNull } from '../schemas.ts'
@@ -28,11 +28,15 @@ const range = async ({ view }: Context, from: BlockNumberRef, to: BlockNumberRef
   const last = await numberOf(view, to)
   if (first > last) throw invalidParams('invalid block range: from is after to')
   const blocks: string[] = []
+  let length = 0
   for (let number = first; number <= last; number++) {
     await turnOver()
     const found = await view.blockByNumber(number)
     if (found === undefined) throw headerNotFound(number)
-    blocks.push(await consensusBlockJson(view, found, full))
+    const text = await consensusBlockJson(view, found, full)
+    length += text.length
+    if (length > LIMITS.rpc.answerBytes) throw RESPONSE_TOO_LARGE
+    blocks.push(text)
   }
   return new RawJson(`[${blocks.join(',')}]`)
 }
