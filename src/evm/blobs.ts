@@ -1,5 +1,6 @@
 import { GAS_PER_BLOB } from '../config/blobs.ts'
 import type { DecodedTransaction } from '../primitives/transaction.ts'
+import { type BlobFields, blobGas } from '../rules/ethereum/blob-fee.ts'
 import type { BlobEnv, BlockEnv } from './env.ts'
 import type { InvalidReason } from './execution.ts'
 import type { BlockPosition } from './validity.ts'
@@ -7,19 +8,9 @@ import type { BlockPosition } from './validity.ts'
 /** First byte of the hash of a KZG commitment, the only kind there is (EIP-4844). */
 const KZG_VERSION = '01'
 
-type BlobFields = Pick<DecodedTransaction, 'blobVersionedHashes' | 'maxFeePerBlobGas'>
-
-/** Blob gas that a transaction takes from its block; 0n without blobs. */
-export const blobGas = ({ blobVersionedHashes }: BlobFields): bigint =>
-  blobVersionedHashes === undefined ? 0n : GAS_PER_BLOB * BigInt(blobVersionedHashes.length)
-
 /** What its blobs cost the sender, wei: burnt whole, whatever becomes of the message. */
 export const blobFee = (tx: BlobFields, { blobs }: BlockEnv): bigint =>
   tx.blobVersionedHashes === undefined || blobs === undefined ? 0n : blobGas(tx) * blobs.baseFeePerGas
-
-/** What the sender must be able to pay for them, wei. */
-export const maxBlobFee = (tx: BlobFields): bigint =>
-  tx.blobVersionedHashes === undefined ? 0n : blobGas(tx) * (tx.maxFeePerBlobGas ?? 0n)
 
 /** Whether the transaction's blobs may stand in this block (EIP-4844, 7594, 7691). */
 export const checkBlobs = (at: BlockPosition, tx: DecodedTransaction): InvalidReason | undefined => {
