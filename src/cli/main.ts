@@ -5,6 +5,7 @@ import { addDevnetCommand } from './devnet.ts'
 import { addFixtureCommand } from './fixture.ts'
 import { fail } from './output.ts'
 import { addStartCommand } from './start.ts'
+import { addStateTestCommand } from './statetest.ts'
 
 const program = new Command('tandem')
   .description('EVM blockchain node: PBFT main chain, JSON-RPC over HTTP and WebSocket')
@@ -18,6 +19,7 @@ addDevnetCommand(program)
 addStartCommand(program)
 addDbCommand(program)
 addFixtureCommand(program)
+addStateTestCommand(program)
 
 try {
   await program.parseAsync()

@@ -218,6 +218,8 @@ export const LIMITS = {
   },
   /** A recorded chain: the size of its file, how many blocks it may hold, and the gas of a simulation when answers were recorded. */
   fixture: { chainBytes: 64 * 1024 * 1024, blocks: 10_000, simulationGas: 50_000_000n },
+  /** `tandem statetest`: files read ahead of the output, for each thread, and what one thread may hold. */
+  stateTest: { fileBytes: 64 * 1024 * 1024, jobs: 64, filesAheadPerJob: 8, heapMegabytes: 1_024 },
   /** Young generation of worker threads whose garbage is short-lived: a large one only grows the process. */
   workers: { nurseryMegabytes: 4 },
 } as const

@@ -1,13 +1,22 @@
-import { EVM_FORKS, type EvmFork } from '../../config/forks.ts'
-import { type ChainParams, NETWORKS } from '../../config/networks.ts'
-import { keccak256, keccak256Hex } from '../../crypto/hash.ts'
-import { addressOf, sign } from '../../crypto/signature.ts'
-import { type AccessListEntry, type Authorization, type Transaction, withSender } from '../../primitives/transaction.ts'
-import { encodeTransaction, signingPayload, type UnsignedTransaction } from '../../primitives/transaction-encoding.ts'
-import { bigintToBytes, type Hex, hexToBytes, toWord } from '../../util/bytes.ts'
-import type { BlockEnv } from '../env.ts'
+import type { AccessListEntry } from '../../primitives/transaction.ts'
+import type { Hex } from '../../util/bytes.ts'
+import {
+  address,
+  addressOrNone,
+  anyNumber,
+  bytes,
+  hash,
+  index,
+  invalid,
+  listOf,
+  number,
+  object,
+  orNull,
+  recordOf,
+  type Shape,
+} from './shape.ts'
 
-/* Shapes of the public state tests (execution-spec-tests, ethereum/tests), and what this node makes of them. */
+/* Shapes of the public state tests (execution-spec-tests, ethereum/tests). */
 
 export interface FixtureAccount {
   readonly balance: Hex
@@ -20,25 +29,32 @@ export interface FixturePost {
   readonly hash: Hex
   readonly logs: Hex
   readonly indexes: { readonly data: number; readonly gas: number; readonly value: number }
-  readonly expectException?: string
+  /** The transaction as it was signed; some suites leave it to be made from the fields. */
+  readonly txbytes?: Hex
 }
 
-interface FixtureTransaction {
+export type FixtureAuthorization = Readonly<
+  Record<'chainId' | 'address' | 'nonce' | 'r' | 's', Hex> & { v?: Hex; yParity?: Hex }
+>
+
+export interface FixtureTransaction {
   readonly nonce: Hex
   readonly gasPrice?: Hex
   readonly maxFeePerGas?: Hex
   readonly maxPriorityFeePerGas?: Hex
   readonly maxFeePerBlobGas?: Hex
+  readonly blobVersionedHashes?: readonly Hex[]
   readonly gasLimit: readonly Hex[]
   readonly value: readonly Hex[]
   readonly data: readonly Hex[]
   readonly to: Hex | ''
   readonly secretKey: Hex
   readonly accessLists?: readonly (readonly AccessListEntry[] | null)[]
-  readonly authorizationList?: readonly Readonly<
-    Record<'chainId' | 'address' | 'nonce' | 'r' | 's', Hex> & { v?: Hex; yParity?: Hex }
-  >[]
+  readonly authorizationList?: readonly FixtureAuthorization[]
 }
+
+/** How blobs move at a fork, where the file says it. */
+export type FixtureBlobs = Readonly<Record<'target' | 'max' | 'baseFeeUpdateFraction', Hex>>
 
 export interface Fixture {
   readonly env: Readonly<
@@ -46,115 +62,73 @@ export interface Fixture {
   > & {
     readonly currentBaseFee?: Hex
     readonly currentRandom?: Hex
+    readonly currentExcessBlobGas?: Hex
   }
   readonly pre: Readonly<Record<Hex, FixtureAccount>>
   readonly transaction: FixtureTransaction
   readonly post: Readonly<Record<string, readonly FixturePost[]>>
+  readonly config?: { readonly blobSchedule?: Readonly<Record<string, FixtureBlobs>> }
 }
 
-/** The suites' names of forks, where they are not ours with a capital. */
-const FORK_NAMES: Readonly<Record<string, EvmFork>> = {
-  EIP150: 'tangerineWhistle',
-  EIP158: 'spuriousDragon',
-  ConstantinopleFix: 'petersburg',
-  Merge: 'paris',
-}
+const ACCOUNT = object({ balance: number, nonce: number, code: bytes, storage: recordOf(number, number) })
+const ACCESS_LIST = listOf(object({ address, storageKeys: listOf(number) }))
+const AUTHORIZATION = object(
+  { chainId: number, address, nonce: number, r: number, s: number },
+  { v: number, yParity: number },
+)
+const TRANSACTION = object(
+  {
+    nonce: number,
+    gasLimit: listOf(number),
+    value: listOf(anyNumber),
+    data: listOf(bytes),
+    to: addressOrNone,
+    secretKey: hash,
+  },
+  {
+    gasPrice: number,
+    maxFeePerGas: number,
+    maxPriorityFeePerGas: number,
+    maxFeePerBlobGas: number,
+    blobVersionedHashes: listOf(hash),
+    accessLists: listOf(orNull(ACCESS_LIST)),
+    authorizationList: listOf(AUTHORIZATION),
+  },
+)
+const ENV = object(
+  {
+    currentCoinbase: address,
+    currentNumber: number,
+    currentTimestamp: number,
+    currentGasLimit: number,
+    currentDifficulty: number,
+  },
+  { currentBaseFee: number, currentRandom: number, currentExcessBlobGas: number },
+)
+const POST = object(
+  { hash, logs: hash, indexes: object({ data: index, gas: index, value: index }) },
+  { txbytes: bytes },
+)
+const BLOBS = object({ target: number, max: number, baseFeeUpdateFraction: number })
+const FIXTURE: Shape = object(
+  { env: ENV, pre: recordOf(ACCOUNT, address), transaction: TRANSACTION, post: recordOf(listOf(POST)) },
+  { config: object({}, { blobSchedule: recordOf(BLOBS) }) },
+)
 
-export const forkOf = (name: string): EvmFork | undefined => {
-  const own = name.charAt(0).toLowerCase() + name.slice(1)
-  return FORK_NAMES[name] ?? EVM_FORKS.find(fork => fork === own)
-}
-
-export const isSince = (fork: EvmFork, first: EvmFork): boolean => EVM_FORKS.indexOf(fork) >= EVM_FORKS.indexOf(first)
-
-const params = new Map<EvmFork, ChainParams>()
-
-/** Ethereum's own rules at a fork: chain id 1, calldata at the fork's price, no bound on one transaction, no shares of the fees. */
-const paramsOf = (fork: EvmFork): ChainParams => {
-  let found = params.get(fork)
-  if (found === undefined) {
-    found = {
-      ...NETWORKS.devnet,
-      chainId: 1,
-      forks: EVM_FORKS.slice(1, EVM_FORKS.indexOf(fork) + 1).map(name => ({ name, height: 0 })),
-      calldataGasPerByte: null,
-      maxTxExecutionGas: 2n ** 64n,
-      feeShares: { proposerPercent: 0n, minerPercent: 0n, foundationPercent: 0n },
-      tips: 'coinbase',
-    }
-    params.set(fork, found)
+/** The tests of a file by name, not looked into yet. Throws STATE_TEST_INVALID. */
+export const readTests = (file: string): Readonly<Record<string, unknown>> => {
+  let tests: unknown
+  try {
+    tests = JSON.parse(file)
+  } catch (error) {
+    throw invalid('file', `not JSON: ${error instanceof Error ? error.message : String(error)}`)
   }
-  return found
+  recordOf(() => {})(tests, 'file')
+  return tests as Record<string, unknown>
 }
 
-const lower = (hex: Hex): Hex => hex.toLowerCase() as Hex
-
-export const envOf = ({ env }: Fixture, fork: EvmFork): BlockEnv => {
-  const miner = lower(env.currentCoinbase)
-  const randao = isSince(fork, 'paris') ? env.currentRandom : env.currentDifficulty
-  return {
-    params: paramsOf(fork),
-    number: Number(BigInt(env.currentNumber)),
-    timestamp: Number(BigInt(env.currentTimestamp)),
-    gasLimit: BigInt(env.currentGasLimit),
-    baseFeePerGas: isSince(fork, 'london') ? BigInt(env.currentBaseFee ?? 0) : 0n,
-    miner,
-    proposerReward: miner,
-    foundation: miner,
-    prevRandao: toWord(BigInt(randao ?? 0)),
-    // By the suites' convention: the hash of the number's decimal text.
-    blockHash: number => keccak256Hex(Buffer.from(String(number))),
-  }
-}
-
-const typeOf = ({ authorizationList, maxFeePerGas }: FixtureTransaction, hasList: boolean): 0 | 1 | 2 | 4 => {
-  if (authorizationList !== undefined) return 4
-  if (maxFeePerGas !== undefined) return 2
-  return hasList ? 1 : 0
-}
-
-const authorizationOf = (item: NonNullable<FixtureTransaction['authorizationList']>[number]): Authorization => ({
-  chainId: BigInt(item.chainId),
-  address: lower(item.address),
-  nonce: BigInt(item.nonce),
-  yParity: Number(BigInt(item.yParity ?? item.v ?? 0)),
-  r: bigintToBytes(BigInt(item.r)),
-  s: bigintToBytes(BigInt(item.s)),
-})
-
-const accessListOf = (list: readonly AccessListEntry[]): AccessListEntry[] =>
-  list.map(({ address, storageKeys }) => ({
-    address: lower(address),
-    storageKeys: storageKeys.map(key => toWord(BigInt(key))),
-  }))
-
-/** The transaction of one entry, signed. Throws TRANSACTION_MALFORMED where no encoding can hold its fields. */
-export const transactionOf = ({ transaction }: Fixture, { indexes }: FixturePost, fork: EvmFork): Transaction => {
-  const {
-    gasPrice = '0x0',
-    maxFeePerGas = gasPrice,
-    maxPriorityFeePerGas = gasPrice,
-    to,
-    authorizationList,
-  } = transaction
-  const accessList = transaction.accessLists?.[indexes.data]
-  const unsigned: UnsignedTransaction = {
-    type: typeOf(transaction, Boolean(accessList)),
-    // EIP-155 came with Spurious Dragon.
-    chainId: isSince(fork, 'spuriousDragon') ? 1 : undefined,
-    nonce: Number(BigInt(transaction.nonce)),
-    gasLimit: BigInt(transaction.gasLimit[indexes.gas] as Hex),
-    maxFeePerGas: BigInt(maxFeePerGas),
-    maxPriorityFeePerGas: BigInt(maxPriorityFeePerGas),
-    to: to === '' ? null : lower(to),
-    value: BigInt(transaction.value[indexes.value] as Hex),
-    data: hexToBytes(transaction.data[indexes.data] as Hex),
-    accessList: accessListOf(accessList ?? []),
-    ...(authorizationList && { authorizationList: authorizationList.map(authorizationOf) }),
-  }
-  const secret = hexToBytes(transaction.secretKey)
-  const signature = sign(keccak256(signingPayload(unsigned)), secret)
-  const yParity = signature[64] === 1 ? 1 : 0
-  const decoded = encodeTransaction(unsigned, { yParity, r: signature.subarray(0, 32), s: signature.subarray(32, 64) })
-  return withSender(decoded, { hash: keccak256Hex(decoded.raw), from: addressOf(secret) })
+/** One of them, its whole shape checked. Throws STATE_TEST_INVALID. */
+export const readFixture = (test: unknown): Fixture => {
+  FIXTURE(test, 'test')
+  return test as Fixture
 }

@@ -7,25 +7,23 @@ import { Journal } from '../../state/journal.ts'
 import type { StateReader } from '../../state/reader.ts'
 import { packChanges } from '../../state/seal.ts'
 import type { TrieService } from '../../state/trie/service.ts'
+import { assert } from '../../util/assert.ts'
 import { EMPTY_BYTES, type Hex, hexToBytes, toWord, ZERO_HASH } from '../../util/bytes.ts'
 import { isCoded } from '../../util/errors.ts'
+import { nonceFrom } from '../../util/nonce.ts'
 import type { BlockEnv } from '../env.ts'
 import type { Executor } from '../execution.ts'
-import {
-  envOf,
-  type Fixture,
-  type FixtureAccount,
-  type FixturePost,
-  forkOf,
-  isSince,
-  transactionOf,
-} from './fixture.ts'
+import { type Fixture, type FixtureAccount, type FixturePost, readFixture } from './fixture.ts'
+import { envOf, forkOf, isSince } from './fork.ts'
+import { problemText } from './shape.ts'
+import { transactionOf } from './transaction.ts'
 
 /** One line of a state-test command's output. */
 export interface StateTestResult {
   readonly name: string
-  readonly fork: string
-  readonly index: number
+  /** Left out where the test could not be read. */
+  readonly fork?: string
+  readonly index?: number
   readonly stateRoot?: Hex
   readonly logsHash?: Hex
   /** Why the transaction was refused. */
@@ -46,7 +44,7 @@ const EMPTY_STATE: StateReader = { account: () => undefined, storage: () => ZERO
 
 const fill = (journal: Journal, address: Hex, { balance, nonce, code, storage }: FixtureAccount): void => {
   journal.setBalance(address, BigInt(balance))
-  journal.setNonce(address, Number(BigInt(nonce)))
+  journal.setNonce(address, nonceFrom(BigInt(nonce)))
   if (code.length > 2) journal.setCode(address, hexToBytes(code))
   for (const [slot, word] of Object.entries(storage))
     journal.setStorage(address, toWord(BigInt(slot)), toWord(BigInt(word)))
@@ -80,15 +78,6 @@ interface Outcome {
   readonly txError?: string
 }
 
-/** The entry's transaction; undefined and why, where its fields fit no encoding. */
-const readTransaction = (fixture: Fixture, post: FixturePost, fork: EvmFork): Transaction | string => {
-  try {
-    return transactionOf(fixture, post, fork)
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error)
-  }
-}
-
 /** A refused transaction leaves the state as it was; before EIP-158 the coinbase is there in any case. */
 const refused = ({ reader }: Start, env: BlockEnv, fork: EvmFork, txError: string): Outcome => {
   const journal = new Journal(reader)
@@ -96,59 +85,94 @@ const refused = ({ reader }: Start, env: BlockEnv, fork: EvmFork, txError: strin
   return { journal, logs: [], txError }
 }
 
+/** The message of an error that says the transaction is not valid; any other is thrown on. */
+const refusalOf = (error: unknown): string => {
+  if (isCoded(error) && error.code !== 'STATE_TEST_INVALID' && error.code !== 'SHADOW_MISMATCH') return error.message
+  throw error
+}
+
+/** The entry's transaction, or why its fields or bytes are none. */
+const readTransaction = (fixture: Fixture, post: FixturePost, fork: EvmFork): Transaction | string => {
+  try {
+    return transactionOf(fixture, post, fork)
+  } catch (error) {
+    return refusalOf(error)
+  }
+}
+
 const apply = async (
   { executor }: StateTestTools,
   start: Start,
-  fixture: Fixture,
-  post: FixturePost,
+  env: BlockEnv,
+  tx: Transaction | string,
   fork: EvmFork,
 ): Promise<Outcome> => {
-  const env = envOf(fixture, fork)
-  const tx = readTransaction(fixture, post, fork)
   if (typeof tx === 'string') return refused(start, env, fork, tx)
   const journal = new Journal(start.reader)
   try {
     const { receipts } = await executor.execute(journal, env, [tx])
     return { journal, logs: receipts[0]?.logs ?? [] }
   } catch (error) {
-    if (!isCoded(error)) throw error
-    return refused(start, env, fork, error.message)
+    return refused(start, env, fork, refusalOf(error))
   }
 }
 
-const runEntry = async (tools: StateTestTools, fixture: Fixture, post: FixturePost, fork: EvmFork) => {
-  if (fixture.transaction.maxFeePerBlobGas !== undefined) {
-    return { skipped: true as const, reason: 'blob transactions are not part of this chain', pass: false }
-  }
-  const start = await startOf(tools, fixture)
-  const { journal, logs, txError } = await apply(tools, start, fixture, post, fork)
-  const { root } = await tools.trie.apply(start.root, packChanges(journal.changes()))
+interface Entry {
+  readonly post: FixturePost
+  readonly forkName: string
+  readonly fork: EvmFork
+}
+
+const runEntry = async (tools: StateTestTools, fixture: Fixture, start: Start, { post, forkName, fork }: Entry) => {
+  const env = envOf(fixture, forkName, fork)
+  const { journal, logs, txError } = await apply(tools, start, env, readTransaction(fixture, post, fork), fork)
+  const [root] = await tools.trie.preview({ root: start.root, batches: [packChanges(journal.changes())] })
+  assert(root !== undefined, 'there is a root for each batch')
   const logsHash = keccak256Hex(encodeLogs(logs))
   const pass = root === post.hash.toLowerCase() && logsHash === post.logs.toLowerCase()
   return { stateRoot: root, logsHash, pass, ...(txError !== undefined && { txError }) }
 }
 
-/** Runs every entry of every test of a parsed file; `forks` limits them to these names. */
-export async function* runStateTests(
+async function* runTest(
   tools: StateTestTools,
-  file: Readonly<Record<string, Fixture>>,
-  forks?: ReadonlySet<string>,
+  name: string,
+  fixture: Fixture,
+  forks: ReadonlySet<string> | undefined,
 ): AsyncGenerator<StateTestResult> {
-  for (const [name, fixture] of Object.entries(file)) {
-    for (const [forkName, posts] of Object.entries(fixture.post ?? {})) {
-      if (forks?.has(forkName) === false) continue
-      const fork = forkOf(forkName)
-      for (const [index, post] of posts.entries()) {
-        const entry = { name, fork: forkName, index }
-        if (fork === undefined) yield { ...entry, skipped: true, reason: 'unknown fork', pass: false }
-        else {
-          try {
-            yield { ...entry, ...(await runEntry(tools, fixture, post, fork)) }
-          } catch (error) {
-            yield { ...entry, error: String(error), pass: false }
-          }
-        }
+  let start: Start | undefined
+  for (const [forkName, posts] of Object.entries(fixture.post)) {
+    if (forks?.has(forkName) === false) continue
+    const fork = forkOf(forkName)
+    for (const [index, post] of posts.entries()) {
+      const entry = { name, fork: forkName, index }
+      if (fork === undefined) {
+        yield { ...entry, skipped: true, reason: 'unknown fork', pass: false }
+        continue
+      }
+      try {
+        start ??= await startOf(tools, fixture)
+        yield { ...entry, ...(await runEntry(tools, fixture, start, { post, forkName, fork })) }
+      } catch (error) {
+        yield { ...entry, error: problemText(error), pass: false }
       }
     }
+  }
+}
+
+/** Runs every entry of every test of a file; `forks` limits them to these names. A test that cannot be read is one result. */
+export async function* runStateTests(
+  tools: StateTestTools,
+  tests: Readonly<Record<string, unknown>>,
+  forks?: ReadonlySet<string>,
+): AsyncGenerator<StateTestResult> {
+  for (const [name, test] of Object.entries(tests)) {
+    let fixture: Fixture
+    try {
+      fixture = readFixture(test)
+    } catch (error) {
+      yield { name, error: problemText(error), pass: false }
+      continue
+    }
+    yield* runTest(tools, name, fixture, forks)
   }
 }

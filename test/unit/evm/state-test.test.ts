@@ -1,14 +1,14 @@
-import { expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { keccak256Hex } from '../../../src/crypto/hash.ts'
 import { createExecutor } from '../../../src/evm/executor.ts'
-import type { Fixture } from '../../../src/evm/state-test/fixture.ts'
+import { type Fixture, readTests } from '../../../src/evm/state-test/fixture.ts'
 import { runStateTests, type StateTestResult } from '../../../src/evm/state-test/run.ts'
 import { TrieService } from '../../../src/state/trie/service.ts'
 import { bytesToHex, type Hex, toQuantity, toWord } from '../../../src/util/bytes.ts'
 import { silentLogger } from '../../../src/util/logger.ts'
 import { memoryAccount } from '../state/memory-state.ts'
 import { referenceRoot } from '../state/world.ts'
-import { code, funded, key, TOKEN, withCode } from './world.ts'
+import { code, funded, key, signed, TOKEN, withCode } from './world.ts'
 
 const sender = key(1)
 const CONTRACT: Hex = `0x${'0b'.repeat(20)}`
@@ -83,8 +83,93 @@ test('a refused transaction leaves the state as it was', async () => {
   expect(result).toMatchObject({ pass: true, stateRoot: unchanged, txError: expect.stringContaining('NONCE_TOO_HIGH') })
 })
 
-test('only the forks asked for are run; blobs are passed over', async () => {
+test('only the forks asked for are run', async () => {
   const posts = { London: [at(toWord(1n))], Cancun: [at(toWord(1n))] }
   expect((await run(fixture(posts), new Set(['London']))).map(result => result.fork)).toEqual(['London'])
-  expect(await run(fixture({ Cancun: posts.Cancun }, { maxFeePerBlobGas: '0x1' }))).toMatchObject([{ skipped: true }])
+})
+
+test('blobs are paid for at the price of the block, by the figures of the fork or of the file', async () => {
+  // The excess is ten times the fraction that the file names: a price of e^10.
+  const blobs = { maxFeePerBlobGas: '0x10000', blobVersionedHashes: [`0x01${'00'.repeat(31)}` as Hex] } as const
+  const blobGas = 131_072n
+  const used = 21_000n + 3n + 2n + 22_100n
+  const rootAt = async (price: bigint): Promise<Hex> => {
+    const state = before()
+    state.accounts.set(
+      sender.address,
+      memoryAccount({ nonce: 1, balance: TOKEN - used * 7n - 3n * used - price * blobGas }),
+    )
+    state.accounts.set(COINBASE, memoryAccount({ balance: used * 3n }))
+    state.accounts.get(CONTRACT)?.storage.set(toWord(0n), toWord(7n))
+    return referenceRoot(state)
+  }
+  const fees = { gasPrice: undefined, maxFeePerGas: '0xa', maxPriorityFeePerGas: '0x3' } as unknown as Partial<
+    Fixture['transaction']
+  >
+  const test = (fork: string, root: Hex, more: Partial<Fixture> = {}): Fixture => {
+    const base = fixture({ [fork]: [at(root)] }, { ...fees, ...blobs })
+    const { gasPrice: _, ...transaction } = base.transaction
+    return { ...base, transaction, env: { ...base.env, currentExcessBlobGas: '0xa00000' }, ...more }
+  }
+  const schedule = { target: '0x1', max: '0x2', baseFeeUpdateFraction: '0x100000' } as const
+  const runs = [
+    test('Cancun', await rootAt(23n)),
+    test('Prague', await rootAt(8n)),
+    test('BPO1', await rootAt(3n)),
+    test('Osaka', await rootAt(22_026n), { config: { blobSchedule: { Osaka: schedule } } }),
+  ]
+  for (const each of runs) expect(await run(each)).toMatchObject([{ pass: true }])
+  const [refused] = await run(test('Shanghai', await referenceRoot(before())))
+  expect(refused).toMatchObject({ pass: true, txError: expect.stringContaining('UNSUPPORTED_TYPE') })
+})
+
+test('signed bytes are taken as they stand, and bytes that nobody signed are refused', async () => {
+  const unchanged = await referenceRoot(before())
+  const { raw } = signed(sender, { chainId: 1, nonce: 9, to: CONTRACT, maxFeePerGas: 10n })
+  const entry = (txbytes: Hex) => fixture({ Cancun: [{ ...at(unchanged), txbytes }] })
+  expect(await run(entry(bytesToHex(raw)))).toMatchObject([{ pass: true, txError: expect.stringContaining('"got":9') }])
+  expect(await run(entry('0x02c0'))).toMatchObject([{ pass: true, txError: expect.stringContaining('MALFORMED') }])
+})
+
+describe('a test that cannot be read is one result that says why', () => {
+  const good = fixture({ Cancun: [at(toWord(1n))] })
+  test.each<[string, unknown, string]>([
+    ['no object', 5, 'test: want an object'],
+    ['a part missing', { ...good, env: undefined }, 'test: "env" is missing'],
+    ['no address', { ...good, pre: { '0x12': good.pre[CONTRACT] } }, 'test.pre: key "0x12": want an address'],
+    [
+      'half a byte',
+      { ...good, transaction: { ...good.transaction, data: ['0x1'] } },
+      'test.transaction.data[0]: want bytes',
+    ],
+    [
+      'a number too long',
+      { ...good, env: { ...good.env, currentNumber: `0x${'1'.repeat(65)}` } },
+      'test.env.currentNumber: want a number',
+    ],
+    ['no list', { ...good, post: { Cancun: {} } }, 'test.post.Cancun: want a list'],
+    [
+      'no place in a list',
+      { ...good, post: { Cancun: [{ ...at(toWord(1n)), indexes: { data: -1, gas: 0, value: 0 } }] } },
+      'test.post.Cancun[0].indexes.data: want a place in a list',
+    ],
+  ])('%s', async (_, broken, error) => {
+    const results = await run(broken as Fixture)
+    expect(results).toEqual([{ name: 'one', error: expect.stringContaining(error), pass: false }])
+  })
+
+  test('an entry that names what the test does not have', async () => {
+    const post = { ...at(toWord(1n)), indexes: { data: 0, gas: 7, value: 0 } }
+    expect(await run(fixture({ Cancun: [post] }))).toMatchObject([
+      { fork: 'Cancun', index: 0, error: 'transaction.gasLimit: has no place 7, which an entry names', pass: false },
+    ])
+  })
+
+  test.each([
+    ['', 'not JSON'],
+    ['[1]', 'want an object'],
+    ['null', 'want an object'],
+  ])('a file of %j', (text, problem) => {
+    expect(() => readTests(text)).toThrow(expect.objectContaining({ message: expect.stringContaining(problem) }))
+  })
 })

@@ -1,0 +1,84 @@
+import { type BlobParams, ETHEREUM_BLOBS } from '../../config/blobs.ts'
+import { EVM_FORKS, type EvmFork } from '../../config/forks.ts'
+import { type ChainParams, NETWORKS } from '../../config/networks.ts'
+import { keccak256Hex } from '../../crypto/hash.ts'
+import { blobBaseFee } from '../../rules/ethereum/blob-fee.ts'
+import { type Hex, toWord } from '../../util/bytes.ts'
+import type { BlobEnv, BlockEnv } from '../env.ts'
+import type { Fixture } from './fixture.ts'
+
+/** The suites' names of forks, where they are not ours with a capital. Those that only move blobs run on Osaka's rules. */
+const FORK_NAMES: Readonly<Record<string, EvmFork>> = {
+  EIP150: 'tangerineWhistle',
+  EIP158: 'spuriousDragon',
+  ConstantinopleFix: 'petersburg',
+  Merge: 'paris',
+  BPO1: 'osaka',
+  BPO2: 'osaka',
+}
+
+/** undefined: no fork of that name is known. */
+export const forkOf = (name: string): EvmFork | undefined => {
+  const own = name.charAt(0).toLowerCase() + name.slice(1)
+  return FORK_NAMES[name] ?? EVM_FORKS.find(fork => fork === own)
+}
+
+export const isSince = (fork: EvmFork, first: EvmFork): boolean => EVM_FORKS.indexOf(fork) >= EVM_FORKS.indexOf(first)
+
+const params = new Map<EvmFork, ChainParams>()
+
+/** Ethereum's own rules at a fork: chain id 1, calldata at the fork's price, no bound on one transaction, no shares of the fees. */
+const paramsOf = (fork: EvmFork): ChainParams => {
+  let found = params.get(fork)
+  if (found === undefined) {
+    found = {
+      ...NETWORKS.devnet,
+      chainId: 1,
+      forks: EVM_FORKS.slice(1, EVM_FORKS.indexOf(fork) + 1).map(name => ({ name, height: 0 })),
+      calldataGasPerByte: null,
+      maxTxExecutionGas: 2n ** 64n,
+      feeShares: { proposerPercent: 0n, minerPercent: 0n, foundationPercent: 0n },
+      tips: 'coinbase',
+    }
+    params.set(fork, found)
+  }
+  return found
+}
+
+/** Of the file where it names them, else Ethereum's; undefined before Cancun. */
+const blobParamsOf = ({ config }: Fixture, forkName: string): BlobParams | undefined => {
+  const named = config?.blobSchedule?.[forkName]
+  if (named === undefined)
+    return new Map<string, BlobParams>(Object.entries(ETHEREUM_BLOBS)).get(forkName.toLowerCase())
+  const { target, max, baseFeeUpdateFraction } = named
+  return { target: Number(target), max: Number(max), baseFeeUpdateFraction: BigInt(baseFeeUpdateFraction) }
+}
+
+const blobsOf = (fixture: Fixture, forkName: string): BlobEnv | undefined => {
+  const blobs = blobParamsOf(fixture, forkName)
+  if (blobs === undefined) return undefined
+  const excess = BigInt(fixture.env.currentExcessBlobGas ?? 0)
+  return { baseFeePerGas: blobBaseFee(excess, blobs), maxPerBlock: blobs.max }
+}
+
+/** The block of a test at a fork. */
+export const envOf = (fixture: Fixture, forkName: string, fork: EvmFork): BlockEnv => {
+  const { env } = fixture
+  const miner = env.currentCoinbase.toLowerCase() as Hex
+  const randao = isSince(fork, 'paris') ? env.currentRandom : env.currentDifficulty
+  const blobs = blobsOf(fixture, forkName)
+  return {
+    params: paramsOf(fork),
+    number: Number(BigInt(env.currentNumber)),
+    timestamp: Number(BigInt(env.currentTimestamp)),
+    gasLimit: BigInt(env.currentGasLimit),
+    baseFeePerGas: isSince(fork, 'london') ? BigInt(env.currentBaseFee ?? 0) : 0n,
+    miner,
+    proposerReward: miner,
+    foundation: miner,
+    prevRandao: toWord(BigInt(randao ?? 0)),
+    ...(blobs !== undefined && { blobs }),
+    // By the suites' convention: the hash of the number's decimal text.
+    blockHash: number => keccak256Hex(Buffer.from(String(number))),
+  }
+}

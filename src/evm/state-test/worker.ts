@@ -1,0 +1,62 @@
+import { readFile, stat } from 'node:fs/promises'
+import { parentPort, workerData } from 'node:worker_threads'
+import { LIMITS } from '../../config/limits.ts'
+import { TrieService } from '../../state/trie/service.ts'
+import { assert } from '../../util/assert.ts'
+import { silentLogger } from '../../util/logger.ts'
+import { createExecutor, type ExecutionMode } from '../executor.ts'
+import { readTests } from './fixture.ts'
+import { runStateTests } from './run.ts'
+import { invalid, problemText } from './shape.ts'
+
+/** What a thread is started with. */
+export interface StateTestWorkerData {
+  readonly mode: ExecutionMode
+  /** undefined: every fork. */
+  readonly forks: readonly string[] | undefined
+}
+
+/** What one file came to. */
+export interface FileReport {
+  readonly file: string
+  /** A JSON object a line, in the order of the file, each ended by a line feed. */
+  readonly lines: string
+  readonly passed: number
+  readonly failed: number
+  readonly skipped: number
+  /** Why the file was not read, or not to its end. */
+  readonly problem?: string
+}
+
+const port = parentPort
+assert(port !== null, 'this file is the start of a thread')
+const { mode, forks } = workerData as StateTestWorkerData
+const executor = createExecutor({ mode, logger: silentLogger })
+const trie = await TrieService.open({ worker: false })
+const wanted = forks && new Set(forks)
+
+const readText = async (file: string): Promise<string> => {
+  const { size } = await stat(file)
+  const limit = LIMITS.stateTest.fileBytes
+  if (size > limit) throw invalid('file', `${size} bytes: want at most ${limit}`)
+  return readFile(file, 'utf8')
+}
+
+const run = async (file: string): Promise<FileReport> => {
+  const lines: string[] = []
+  const counts = { passed: 0, failed: 0, skipped: 0 }
+  for await (const result of runStateTests({ executor, trie }, readTests(await readText(file)), wanted)) {
+    counts[result.pass ? 'passed' : result.skipped ? 'skipped' : 'failed']++
+    lines.push(`${JSON.stringify({ ...result, file })}\n`)
+  }
+  return { file, lines: lines.join(''), ...counts }
+}
+
+port.on('message', (file: string) => {
+  run(file).then(
+    report => port.postMessage(report),
+    (error: unknown) => {
+      port.postMessage({ file, lines: '', passed: 0, failed: 0, skipped: 0, problem: problemText(error) })
+    },
+  )
+})
