@@ -11,6 +11,8 @@ export interface DevnetFlags extends NodeFlags {
   readonly datadir?: string
   readonly httpApi?: readonly Namespace[]
   readonly unlock: boolean
+  readonly clientName?: 'anvil' | 'hardhat'
+  readonly state?: string
 }
 
 export const addDevnetCommand = (program: Command): void => {
@@ -46,6 +48,16 @@ export const addDevnetCommand = (program: Command): void => {
       new Option('--unlock', 'let the node sign for its funded accounts (eth_accounts, eth_sendTransaction)').default(
         false,
       ),
+    )
+  command
+    .addOption(
+      new Option(
+        '--client-name <name>',
+        'what web3_clientVersion begins with, for tools that insist on it (hardhat-network-helpers)',
+      ).choices(['anvil', 'hardhat']),
+    )
+    .addOption(
+      new Option('--state <file>', 'load the state (accounts, code, storage) at the start, and write it at the end'),
     )
   for (const option of nodeOptions()) {
     // hardhat_reset goes back to genesis, whatever was done since.

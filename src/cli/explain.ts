@@ -26,6 +26,10 @@ const TEXTS: Readonly<Record<string, (detail: Detail) => string>> = {
     `The stored state of block ${d['number']} has root ${d['found']}, its header says ${d['expected']}: the data folder is damaged. Run "tandem db verify", or start with an empty --datadir.`,
   STATE_HEAD_MISMATCH: d =>
     `Blocks stand at ${d['expected']}, state at ${d['found']}: the data folder is damaged. Start with an empty --datadir.`,
+  STATE_MALFORMED: d =>
+    `The state file is not usable: ${d['reason']}. Give the file of another run, or one that does not exist yet.`,
+  STATE_TOO_LARGE: d =>
+    `The state is larger than ${d['limitBytes']} bytes: keep the chain with --datadir instead of --state.`,
   GENESIS_INVALID: d => `The genesis file is not usable: ${d['path'] ? `${d['path']}: ` : ''}${d['problem']}.`,
   WRONG_PASSWORD: () => 'The password does not open the keystore. Check --password-file or TANDEM_PASSWORD.',
   BAD_KEYSTORE: d => `The keystore file is not usable: ${d['reason']}.`,

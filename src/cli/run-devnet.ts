@@ -37,6 +37,8 @@ export const runDevnet = async (flags: DevnetFlags): Promise<void> => {
             privateKey: hexToBytes(privateKey),
           }))
         : [],
+      ...(flags.state !== undefined && { stateFile: resolve(flags.state) }),
+      ...(flags.clientName !== undefined && { clientName: flags.clientName }),
       ...namespacesOf(flags.httpApi),
     },
     announce: node => {

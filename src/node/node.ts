@@ -173,7 +173,7 @@ const build = async (options: NodeOptions, deps: NodeDeps, teardown: Teardown): 
     wideLogs: logs,
     trace: traces,
     wallet,
-    info: nodeInfo(coinbase),
+    info: nodeInfo(coinbase, options.clientName),
     log: part('rpc'),
     health: createHealth({ chain, engine, blockTimeMs: dev?.blockTimeMs ?? (() => params.blockTimeMs), clock }),
   }
@@ -201,6 +201,7 @@ const build = async (options: NodeOptions, deps: NodeDeps, teardown: Teardown): 
 
   await (dev ?? engine).start()
   teardown.add(() => (dev ?? engine).stop())
+  await dev?.keepState(options.stateFile, teardown)
   if (dev === undefined && params.blockTimeMs === 0 && pool.side.hasExecutable()) engine.requestBlock()
   // The engine for contract code is large; loading it while nothing waits spares the first contract transaction that time.
   teardown.add(clock.schedule(clock.nowMs() + WARM_UP_MS, () => void executor.warmUp()))

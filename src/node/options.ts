@@ -27,6 +27,10 @@ export interface NodeOptions {
   readonly validatorKey: Uint8Array | null
   /** The operator's word that a lost consensus log held no vote that others have seen: vote on instead of only following. */
   readonly trustMissingLog?: boolean
+  /** The name web3_clientVersion begins with, for tools that go by it; its own by default. */
+  readonly clientName?: string
+  /** Development chains: the state is loaded from this file at the start, and written to it at the end. */
+  readonly stateFile?: string
   /** Unlocked keys the node signs with when asked. */
   readonly unlocked: readonly { readonly address: Hex; readonly privateKey: Uint8Array }[]
 }

@@ -24,8 +24,9 @@ export const createWallet = (
   }
 }
 
-export const nodeInfo = (coinbase: Hex): NodeInfo => ({
+export const nodeInfo = (coinbase: Hex, clientName?: string): NodeInfo => ({
   clientVersion,
+  ...(clientName !== undefined && { web3ClientVersion: `${clientName}/${clientVersion}` }),
   protocolVersion: PROTOCOL_VERSION,
   coinbase,
   // Peers come with the network; until then a node stands alone and listens for clients only.

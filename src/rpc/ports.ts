@@ -31,6 +31,8 @@ export const emptyWallet = (unknown: (address: Hex) => Error): Wallet => ({
 export interface NodeInfo {
   /** `<client>/<version>/<os>-<arch>/<runtime version>` (SPEC 4.3). */
   readonly clientVersion: string
+  /** What web3_clientVersion answers where that must be something else (devnet --client-name). */
+  readonly web3ClientVersion?: string
   readonly protocolVersion: number
   /** The operator's address, different per node (SPEC 4.1, point 7). */
   readonly coinbase: Hex

@@ -140,6 +140,33 @@ describe.runIf('found' in foundry)('forge and cast, with their defaults', () => 
     expect(await refused('publish', raw)).toMatch(/nonce too low|already known/)
   })
 
+  test('forge test --fork-url reads the chain, and rolls to earlier blocks of it, also after blocks were taken back', async () => {
+    const COUNTER = '0x00000000000000000000000000000000000c0de5'
+    const { stdout } = await runTool(forge, ['inspect', 'src/Counter.sol:Counter', 'deployedBytecode'], 0)
+    await node.rpc('anvil_setCode', [COUNTER, stdout.trim()])
+    const number = async () => Number(await node.rpc('eth_blockNumber'))
+    const count = async (to: number) => {
+      await node.rpc('evm_mine')
+      await node.rpc('anvil_setStorageAt', [COUNTER, '0x0', `0x${to.toString(16).padStart(64, '0')}`])
+    }
+    await node.rpc('evm_setIntervalMining', [0])
+    try {
+      const snapshot = await node.rpc('evm_snapshot')
+      await count(7)
+      await node.rpc('evm_revert', [snapshot])
+      const first = (await number()) + 1
+      for (const value of [1, 2, 3]) await count(value)
+      await node.rpc('evm_mine')
+      const result = await run(forge, ['test', '--fork-url', node.http, '--match-path', 'test/Fork.t.sol'], {
+        cwd: dir,
+        env: { ...env, COUNTER, FIRST_BLOCK: String(first) },
+      })
+      expect(`${result.stdout}${result.stderr}`).toContain('2 passed; 0 failed')
+    } finally {
+      await node.rpc('evm_setIntervalMining', [250])
+    }
+  })
+
   const script = async (contract: string, key: number, ...args: string[]): Promise<string> => {
     const program = ['script', `script/${contract}.s.sol`, '--rpc-url', node.http, '--broadcast', ...from(key), ...args]
     const { stdout } = await runTool(forge, program, 0)

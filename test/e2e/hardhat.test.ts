@@ -28,7 +28,8 @@ describe.runIf(missing === undefined)('hardhat 3 over RPC', () => {
   let dir: string
   let env: NodeJS.ProcessEnv
 
-  const hardhat = async (...args: string[]): Promise<string> => {
+  const hardhat = (...args: string[]): Promise<string> => hardhatOn(env, ...args)
+  const hardhatOn = async (env: NodeJS.ProcessEnv, ...args: string[]): Promise<string> => {
     const cli = join(dir, 'node_modules', 'hardhat', 'dist', 'src', 'cli.js')
     const { code, stdout, stderr } = await run(process.execPath, [cli, ...args], { cwd: dir, env })
     if (code !== 0) throw new Error(`hardhat ${args.join(' ')} ended with ${code}\n${stdout}\n${stderr}`)
@@ -76,6 +77,18 @@ describe.runIf(missing === undefined)('hardhat 3 over RPC', () => {
     const before = await nonce()
     expect(await hardhat(...deploy)).toMatch(/previously deployed|Nothing new to deploy/i)
     expect(await nonce()).toBe(before)
+  })
+
+  test('runs a suite written for hardhat with its network helpers', async () => {
+    const own = await startDevnet(['--block-time', '0', '--client-name', 'anvil', '--unlock'])
+    try {
+      expect(await own.rpc('web3_clientVersion')).toMatch(/^anvil\/tandem\//)
+      const output = await hardhatOn({ ...env, TANDEM_URL: own.http }, 'run', 'test/helpers.ts', '--network', 'unlocked')
+      expect(output).toContain('pass 6')
+      expect(output).toContain('fail 0')
+    } finally {
+      await own.stop()
+    }
   })
 
   test("runs a project's test against the node", async () => {

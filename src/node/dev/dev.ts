@@ -15,7 +15,9 @@ import type { Clock } from '../../util/clock.ts'
 import type { ConsensusPartsOptions } from '../consensus.ts'
 import type { OpenedChain } from '../open-chain.ts'
 import type { PoolParts } from '../pool.ts'
+import type { Teardown } from '../teardown.ts'
 import { DevEngine } from './engine.ts'
+import { loadStateFile, saveStateFile } from './state.ts'
 
 /** What a development chain has before its chain exists. */
 export interface DevStart {
@@ -76,6 +78,8 @@ export interface DevParts {
   /** Begins to make blocks. */
   start(): Promise<void>
   stop(): Promise<void>
+  /** Loads the state from a file, and writes it there before anything stops. */
+  keepState(path: string | undefined, teardown: Teardown): Promise<void>
 }
 
 /** Puts the parts of a development chain together (docs/dev-helpers.md). */
@@ -146,6 +150,11 @@ export const createDev = async (start: DevStart, options: DevOptions): Promise<D
     async stop() {
       miner.stop()
       await engine.stop()
+    },
+    async keepState(path, teardown) {
+      if (path === undefined) return
+      await loadStateFile(path, helpers, logger)
+      teardown.add(() => saveStateFile(path, helpers, logger))
     },
   }
 }

@@ -8,7 +8,7 @@ export const web3 = {
     summary: 'Name and version of the node',
     params: [],
     result: STRING_SCHEMA,
-    handler: ({ info }) => info.clientVersion,
+    handler: ({ info }) => info.web3ClientVersion ?? info.clientVersion,
   }),
   web3_sha3: method({
     summary: 'keccak-256 of the data',

@@ -1,12 +1,13 @@
 import { createRequire } from 'node:module'
 import hardhatIgnitionEthers from '@nomicfoundation/hardhat-ignition-ethers'
+import hardhatNetworkHelpers from '@nomicfoundation/hardhat-network-helpers'
 import { defineConfig } from 'hardhat/config'
 
 const { TANDEM_URL, TANDEM_KEYS } = process.env
 if (!TANDEM_URL || !TANDEM_KEYS) throw new Error('set TANDEM_URL and TANDEM_KEYS (comma-separated private keys)')
 
 export default defineConfig({
-  plugins: [hardhatIgnitionEthers],
+  plugins: [hardhatIgnitionEthers, hardhatNetworkHelpers],
   solidity: {
     version: '0.8.37',
     // The npm compiler: nothing is downloaded.
@@ -17,5 +18,7 @@ export default defineConfig({
   ignition: { blockPollingInterval: 100 },
   networks: {
     tandem: { type: 'http', url: TANDEM_URL, accounts: TANDEM_KEYS.split(',') },
+    // Keys in the node (devnet --unlock): only so does hardhat send for accounts that are impersonated.
+    unlocked: { type: 'http', url: TANDEM_URL, accounts: 'remote' },
   },
 })

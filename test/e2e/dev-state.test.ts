@@ -1,0 +1,148 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import type { Hex } from '../../src/util/bytes.ts'
+import { run } from '../support/command.ts'
+import { ROOT, type RunningNode, startDevnet, startNode, withTempDir } from '../support/devnet.ts'
+
+const ALICE = `0x${'a1'.repeat(20)}`
+const BOB = `0x${'b0'.repeat(20)}`
+const word = (value: number): Hex => `0x${value.toString(16).padStart(64, '0')}`
+
+const cli = (...args: string[]) => run(process.execPath, [join(ROOT, 'bin', 'tandem.mjs'), ...args])
+
+/** Sends one wei without a key, and answers the receipt. */
+const send = async (node: RunningNode, from: string, to: string) => {
+  const hash = await node.rpc('eth_sendUnsignedTransaction', [{ from, to, value: '0x1' }])
+  return await node.rpc<Record<string, unknown>>('eth_getTransactionReceipt', [hash])
+}
+
+test('devnet --state keeps accounts, code and storage from one run to the next', async () => {
+  await withTempDir(async dir => {
+    const file = join(dir, 'state.json.gz')
+    const first = await startDevnet(['--block-time', '0', '--state', file])
+    await first.rpc('anvil_setBalance', [ALICE, '0xde0b6b3a7640000'])
+    await first.rpc('anvil_setCode', [BOB, '0x5f545f5260205ff3'])
+    await first.rpc('anvil_setStorageAt', [BOB, '0x0', word(42)])
+    await first.rpc('evm_increaseTime', [86_400])
+    expect(await send(first, ALICE, BOB)).toMatchObject({ status: '0x1' })
+    const spent = await first.rpc('eth_getBalance', [ALICE, 'latest'])
+    expect((await first.stop()).code).toBe(0)
+
+    const second = await startDevnet(['--block-time', '0', '--state', file])
+    expect(await second.rpc('eth_getBalance', [ALICE, 'latest'])).toBe(spent)
+    expect(await second.rpc('eth_getTransactionCount', [ALICE, 'latest'])).toBe('0x1')
+    expect(await second.rpc('eth_call', [{ to: BOB }, 'latest'])).toBe(word(42))
+    await second.rpc('evm_mine')
+    const { timestamp } = await second.rpc<{ timestamp: Hex }>('eth_getBlockByNumber', ['latest', false])
+    expect(Number(timestamp) - Date.now() / 1_000).toBeGreaterThan(80_000)
+    // A node that is killed leaves the file as it was.
+    const kept = readFileSync(file)
+    await second.rpc('anvil_setBalance', [ALICE, '0x0'])
+    await second.kill()
+    expect(readFileSync(file).equals(kept)).toBe(true)
+  })
+})
+
+test('a state that anvil wrote is read, and a file that is no state is refused in words', async () => {
+  await withTempDir(async dir => {
+    const file = join(dir, 'anvil.json')
+    const accounts = { [ALICE]: { nonce: 3, balance: '0x64', code: '0x', storage: { '0x0': '0x7' } } }
+    writeFileSync(
+      file,
+      JSON.stringify({ block: { number: '0x5', timestamp: '0x6b49d200' }, accounts, best_block_number: 5 }),
+    )
+    const node = await startDevnet(['--block-time', '0', '--state', file])
+    expect(await node.rpc('eth_getTransactionCount', [ALICE, 'latest'])).toBe('0x3')
+    expect(await node.rpc('eth_getStorageAt', [ALICE, '0x0', 'latest'])).toBe(word(7))
+    await node.stop()
+    writeFileSync(file, '{"accounts":[]}')
+    const { code, stderr } = await cli('devnet', '--port', '0', '--state', file)
+    expect(code).toBe(1)
+    expect(stderr).toContain('The state file is not usable: accounts must be an object')
+  })
+})
+
+test('edits, rewinds and transactions without a signature survive kills, and db verify understands them', async () => {
+  await withTempDir(async dir => {
+    const options = ['--block-time', '0', '--datadir', dir]
+    let node = await startDevnet(options)
+    await node.rpc('hardhat_setBalance', [ALICE, '0xde0b6b3a7640000'])
+    await node.rpc('hardhat_setNextBlockBaseFeePerGas', ['0x9'])
+    await node.rpc('hardhat_setCoinbase', [BOB])
+    await node.rpc('evm_setBlockGasLimit', ['0x1c9c380'])
+    await node.rpc('evm_setNextBlockTimestamp', [1_900_000_000])
+    const receipt = await send(node, ALICE, BOB)
+    const kept = await node.rpc<{ hash: Hex }>('eth_getBlockByNumber', ['latest', true])
+    const snapshot = await node.rpc('evm_snapshot')
+    for (let i = 0; i < 3; i++) await send(node, ALICE, BOB)
+    await node.rpc('hardhat_mine', ['0x10'])
+    await node.rpc('evm_revert', [snapshot])
+    await node.rpc('hardhat_setBalance', [BOB, '0x7'])
+    await node.kill()
+
+    // The log of blocks that were taken back must not bring them again.
+    node = await startDevnet(options)
+    expect(await node.rpc('eth_getBlockByNumber', ['latest', true])).toEqual(kept)
+    expect(await node.rpc('eth_getTransactionReceipt', [receipt['transactionHash']])).toEqual(receipt)
+    expect(await node.rpc('eth_getBalance', [BOB, 'latest'])).toBe('0x7')
+    await node.rpc('evm_mine')
+    expect(await send(node, ALICE, BOB)).toMatchObject({ status: '0x1' })
+    // Waiting in the pool, without a signature.
+    await node.rpc('evm_setAutomine', [false])
+    const waiting = await node.rpc('eth_sendUnsignedTransaction', [{ from: ALICE, to: BOB, value: '0x1' }])
+    await node.kill()
+
+    node = await startDevnet(options)
+    expect(await send(node, ALICE, BOB)).toMatchObject({ status: '0x1' })
+    expect(await node.rpc('eth_getTransactionReceipt', [waiting])).toMatchObject({ from: ALICE, status: '0x1' })
+    expect((await node.stop()).code).toBe(0)
+    const { code, stdout } = await cli('db', 'verify', '--datadir', dir)
+    expect(stdout).toContain('consistent')
+    expect(code).toBe(0)
+  })
+})
+
+test('where more than one validator decides, and on other networks, the helpers do not exist', async () => {
+  await withTempDir(async dir => {
+    const validators = [1, 2].map(i => `0x${i.toString(16).padStart(40, '0')}`)
+    const genesis = (network: string, of: readonly string[]) => {
+      const file = join(dir, `${network}-${of.length}.json`)
+      const council = of.map((validator, i) => ({
+        name: `v${i}`,
+        validator,
+        reward: validator,
+        stake: `${35_000_000n * 10n ** 18n}`,
+      }))
+      writeFileSync(
+        file,
+        JSON.stringify({
+          format: 'tandem/1',
+          network,
+          timestamp: 1_735_689_600,
+          council,
+          foundation: ALICE,
+          alloc: {},
+        }),
+      )
+      return file
+    }
+    for (const [network, of] of [
+      ['devnet', validators],
+      ['testnet', validators.slice(1)],
+    ] as const) {
+      const args = ['--network', network, '--genesis', genesis(network, of), '--datadir', join(dir, network)]
+      const node = await startNode(['start', ...args, '--port', '0', '--operator-port', '0'])
+      for (const method of ['evm_mine', 'hardhat_setBalance', 'anvil_reset', 'eth_sendUnsignedTransaction']) {
+        await expect(node.rpc(method, [])).rejects.toMatchObject({ rpcCode: -32601 })
+      }
+      const answer = await fetch(node.operator as string, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: '{"jsonrpc":"2.0","id":1,"method":"evm_snapshot"}',
+      })
+      expect(await answer.json()).toMatchObject({ error: { code: -32601 } })
+      await node.stop()
+    }
+  })
+})
