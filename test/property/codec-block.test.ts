@@ -6,7 +6,7 @@ import { decodeCertificate, encodeCertificate, signerIndexes } from '../../src/p
 import { decodeExtraData, encodeExtraData } from '../../src/primitives/extra-data.ts'
 import { decodeHeader, encodeHeader } from '../../src/primitives/header.ts'
 import { decodeStoredReceipts, encodeStoredReceipts } from '../../src/primitives/receipt.ts'
-import { encodeRlp } from '../../src/primitives/rlp.ts'
+import { decodeRlp, encodeRlp } from '../../src/primitives/rlp.ts'
 import { decodeTransaction } from '../../src/primitives/transaction.ts'
 import { ACCOUNT_KEYS, signedRaw } from '../support/chain.ts'
 import { SEED } from '../support/seed.ts'
@@ -112,4 +112,58 @@ test.each(CODECS)('%s: whatever is accepted has this one encoding', (_, encoded,
   // Both, or the damage would be too little or too much to find anything.
   expect(refused).toBeGreaterThan(300)
   expect(accepted).toBeGreaterThan(20)
+})
+
+/** What fits no noun although it is good RLP: each value is refused, or the one that is allowed comes back. */
+const sized = fc.integer({ min: 0, max: 300 })
+
+test('a certificate has one seal of 65 bytes for each signer, and a bitmap of the largest committee at most', () => {
+  const parts = fc.record({
+    bitmap: fc.uint8Array({ maxLength: 20 }),
+    more: fc.constantFrom(-1, 0, 0, 0, 1),
+    size: fc.constantFrom(64, 65, 65, 65, 66),
+  })
+  property(parts, ({ bitmap, more, size }) => {
+    const signers = bitmap.reduce((sum, byte) => sum + byte.toString(2).replaceAll('0', '').length, 0)
+    const seals = Array.from({ length: Math.max(0, signers + more) }, () => new Uint8Array(size))
+    const isGood = seals.length === signers && (size === 65 || signers === 0) && bitmap.byteLength <= 16
+    const encoded = encodeCertificate({ round: 1, bitmap, seals })
+    expect(expectStrict(encoded, decodeCertificate, encodeCertificate)).toBe(!isGood)
+  })
+})
+
+test('a header has a bloom of 256 bytes and numbers that are exact', () => {
+  property(
+    fc.tuple(header, fc.oneof(sized, fc.constant(256)), fc.bigInt({ min: 0n, max: 2n ** 64n - 1n })),
+    ([head, size, time]) => {
+      const timestamp = time as unknown as number
+      const encoded = encodeHeader({ ...head, logsBloom: new Uint8Array(size), timestamp })
+      const isGood = size === 256 && time <= BigInt(Number.MAX_SAFE_INTEGER)
+      expect(expectStrict(encoded, decodeHeader, encodeHeader)).toBe(!isGood)
+    },
+  )
+})
+
+test('a receipt has a status of 0 or 1, or a root, and logs of four topics at most', () => {
+  const outcome = fc.oneof(fc.constantFrom(0, 1, 2, 127), sized)
+  property(fc.tuple(outcome, fc.nat(6)), ([status, topics]) => {
+    const item = status === 0 ? new Uint8Array(0) : Uint8Array.of(status & 255)
+    const logs = [[new Uint8Array(20), Array.from({ length: topics }, () => new Uint8Array(32)), new Uint8Array(3)]]
+    const encoded = encodeRlp([[item, Uint8Array.of(7), logs]])
+    const isGood = (status === 0 || item[0] === 1) && topics <= 4
+    expect(expectStrict(encoded, decodeStoredReceipts, encodeStoredReceipts)).toBe(!isGood)
+  })
+})
+
+test('a block has each transaction in its form, and no empty list at its end', () => {
+  const empty = fc.array(fc.constant<Uint8Array[]>([]), { maxLength: 2 })
+  const legacy = TRANSACTIONS.filter(({ type }) => type === 0)
+  const typed = TRANSACTIONS.filter(({ type }) => type !== 0)
+  property(fc.tuple(header, fc.boolean(), empty), ([head, asStrings, more]) => {
+    // A legacy transaction as a string is well-formed RLP, and has another encoding.
+    const first = legacy.map(({ raw }) => (asStrings ? raw : decodeRlp(raw)))
+    const transactions = [...first, ...typed.map(({ raw }) => raw)]
+    const encoded = encodeRlp([decodeRlp(encodeHeader(head)), transactions, [], ...more])
+    expect(expectStrict(encoded, decodeBlock, encodeBlock)).toBe(asStrings || more.length > 0)
+  })
 })

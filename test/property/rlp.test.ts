@@ -55,7 +55,16 @@ const damaged = fc
 const lengths = fc
   .tuple(fc.constantFrom(0xb7, 0xb8, 0xb9, 0xba, 0xbb, 0xbf, 0xf7, 0xf8, 0xf9, 0xff), fc.uint8Array({ maxLength: 70 }))
   .map(([first, rest]) => Uint8Array.of(first, ...rest))
-const input = fc.oneof(damaged, lengths, fc.uint8Array({ maxLength: 40 }))
+/** A payload behind a length of so many bytes, whether or not a shorter form would do. */
+const longForms = fc
+  .tuple(fc.constantFrom(0xb7, 0xf7), fc.integer({ min: 1, max: 5 }), fc.integer({ min: 0, max: 300 }))
+  .map(([base, lengthBytes, size]) => {
+    const length = Buffer.alloc(lengthBytes)
+    length.writeUIntBE(lengthBytes === 1 ? size & 255 : size, 0, lengthBytes)
+    const payload = Buffer.alloc(lengthBytes === 1 ? size & 255 : size, 0x01)
+    return new Uint8Array(Buffer.concat([Uint8Array.of(base + lengthBytes), length, payload]))
+  })
+const input = fc.oneof(damaged, lengths, longForms, fc.uint8Array({ maxLength: 40 }))
 
 test('whatever is accepted has this one encoding', () => {
   let refused = 0

@@ -14,7 +14,9 @@ const COST = 21_000n * 30n * GWEI
 const LIMITS = { ...SMALL_LIMITS, queuedLifetimeMs: 4_000 }
 
 const sender = fc.nat(SENDERS.length - 1)
-const gwei = (min: number, max: number) => fc.integer({ min, max }).map(n => BigInt(n) * GWEI)
+/** With some wei beside the round sum: ten percent more of it is no whole number. */
+const gwei = (min: number, max: number) =>
+  fc.tuple(fc.integer({ min, max }), fc.nat(12)).map(([n, wei]) => BigInt(n) * GWEI + BigInt(wei))
 
 /** One thing that happens to a pool. Nonces and blocks are relative to the account's state when it happens. */
 const operation = fc.oneof(
