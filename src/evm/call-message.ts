@@ -1,5 +1,6 @@
 import { LIMITS } from '../config/limits.ts'
 import { createAddress } from '../primitives/address.ts'
+import type { Authorization } from '../primitives/transaction.ts'
 import { floorGas, intrinsicGas } from '../rules/intrinsic-gas.ts'
 import { EMPTY_CODE_HASH } from '../state/account.ts'
 import { Journal } from '../state/journal.ts'
@@ -7,8 +8,9 @@ import type { StateReader } from '../state/reader.ts'
 import { EMPTY_BYTES, type Hex, ownBytes } from '../util/bytes.ts'
 import { CodedError } from '../util/errors.ts'
 import { nextNonce } from '../util/nonce.ts'
+import { applyAuthorizations, authorityOf } from './authorizations.ts'
 import type { BlockOverrides, CallError, CallMessage, CallRequest } from './call-types.ts'
-import type { AccessRecorder, Engine, EngineFailure, EngineResult, Interrupt } from './engine.ts'
+import type { AccessRecorder, Engine, EngineFailure, EngineMessage, EngineResult, Interrupt } from './engine.ts'
 import type { BlockEnv } from './env.ts'
 import { type ForkRules, forkRulesAt } from './fork-rules.ts'
 import { isPrecompile, type PrecompileMoves } from './precompile-moves.ts'
@@ -36,6 +38,7 @@ export interface PreparedCall {
   readonly journal: Journal
   readonly message: CallMessage
   readonly accessList: NonNullable<CallMessage['accessList']>
+  readonly authorizations: readonly Authorization[]
   /** GASPRICE, wei. */
   readonly gasPrice: bigint
 }
@@ -72,6 +75,11 @@ export const prepareCall = async (context: CallContext, request: CallRequest): P
   const moves = await applyOverrides(journal, context.prefetch, request.overrides ?? {}, rules.precompiles)
   await context.prefetch?.account(message.from)
   if (message.to !== null) await context.prefetch?.code(message.to)
+  const authorizations = rules.hasDelegation ? (message.authorizationList ?? []) : []
+  for (const authorization of authorizations) {
+    const authority = context.prefetch && authorityOf(authorization)
+    if (authority !== undefined) await context.prefetch?.code(authority)
+  }
   return {
     context,
     env,
@@ -80,6 +88,7 @@ export const prepareCall = async (context: CallContext, request: CallRequest): P
     journal,
     message,
     accessList: message.accessList ?? [],
+    authorizations,
     gasPrice: priceOf(message, env),
   }
 }
@@ -93,7 +102,12 @@ export const checkValue = ({ journal, message }: PreparedCall, gas: bigint): voi
   if (message.value > journal.balance(message.from)) throw callError({ code: 'INSUFFICIENT_BALANCE_FOR_TRANSFER', gas })
 }
 
-const gasFields = ({ message, accessList }: PreparedCall) => ({ to: message.to, data: message.data, accessList })
+const gasFields = ({ message, accessList, authorizations }: PreparedCall) => ({
+  to: message.to,
+  data: message.data,
+  accessList,
+  authorizationList: authorizations,
+})
 
 /** Gas taken before any code runs. */
 export const callIntrinsicGas = (call: PreparedCall): bigint => intrinsicGas(gasFields(call), call.rules.intrinsic)
@@ -104,9 +118,12 @@ export const callMinimumGas = (call: PreparedCall): bigint => {
   return floor > intrinsic ? floor : intrinsic
 }
 
-/** Whether no code can run: the recipient has none. */
-export const runsNoCode = ({ journal, message, rules, moves }: PreparedCall): boolean =>
-  message.to !== null && journal.codeHash(message.to) === EMPTY_CODE_HASH && !isPrecompile(rules, moves, message.to)
+/** Whether no code can run: the recipient has none, and none is given to it. */
+export const runsNoCode = ({ journal, message, rules, moves, authorizations }: PreparedCall): boolean =>
+  message.to !== null &&
+  authorizations.length === 0 &&
+  journal.codeHash(message.to) === EMPTY_CODE_HASH &&
+  !isPrecompile(rules, moves, message.to)
 
 /** Where a creation would put its contract; the recipient of a call. */
 export const targetOf = ({ journal, message }: PreparedCall): Hex =>
@@ -120,25 +137,30 @@ export const runCall = async (call: PreparedCall, gas: bigint, accesses?: Access
   const minimum = callMinimumGas(call)
   if (gas < minimum) throw callError({ code: 'INTRINSIC_GAS_TOO_LOW', have: gas, want: minimum })
   if (runsNoCode(call)) return { gasUsed: minimum, peakGas: minimum, output: EMPTY_BYTES, failure: null }
-  const { context, env, moves, journal, message } = call
-  const intrinsic = callIntrinsicGas(call)
+  const { context, env, moves, journal } = call
   const mark = journal.checkpoint()
-  journal.setNonce(message.from, nextNonce(journal.nonce(message.from)))
-  const { from, to, value, data } = message
+  const { message, refund } = beginCall(call, gas)
   const { interrupt, prefetch } = context
-  const result = await context.engine.run(
-    journal,
-    env,
-    { from, to, value, data, gas: gas - intrinsic, gasPrice: call.gasPrice, accessList: call.accessList },
-    {
-      ...(interrupt && { interrupt }),
-      ...(accesses && { accesses }),
-      ...(prefetch && { prefetch }),
-      ...(moves && { moves }),
-    },
-  )
+  const result = await context.engine.run(journal, env, message, {
+    ...(interrupt && { interrupt }),
+    ...(accesses && { accesses }),
+    ...(prefetch && { prefetch }),
+    ...(moves && { moves }),
+  })
   journal.revert(mark)
-  return settleCall(call, result)
+  return settleCall(call, { ...result, refund: result.refund + refund })
+}
+
+/** What comes before a call's message: the nonce is raised and accounts are delegated. `refund` is for the latter. */
+export const beginCall = (
+  call: PreparedCall,
+  gas: bigint,
+): { readonly message: EngineMessage; readonly refund: bigint } => {
+  const { journal, env, gasPrice, accessList } = call
+  const { from, to, value, data } = call.message
+  journal.setNonce(from, nextNonce(journal.nonce(from)))
+  const { warm, refund } = applyAuthorizations(journal, env.params.chainId, call.authorizations)
+  return { message: { from, to, value, data, gas: gas - callIntrinsicGas(call), gasPrice, accessList, warm }, refund }
 }
 
 /** What a run cost in the end: the intrinsic gas, less capped refunds, at least the minimum. */

@@ -1,4 +1,4 @@
-import type { AccessListEntry } from '../primitives/transaction.ts'
+import type { AccessListEntry, Authorization } from '../primitives/transaction.ts'
 import type { Hex } from '../util/bytes.ts'
 import type { InvalidReason } from './execution.ts'
 import type { HashBlocks, SimulatedBlock, SimulationPlan } from './simulate/types.ts'
@@ -14,6 +14,8 @@ export interface CallMessage {
   readonly value: bigint
   readonly data: Uint8Array
   readonly accessList?: readonly AccessListEntry[]
+  /** Of EIP-7702; without effect where that is not active. */
+  readonly authorizationList?: readonly Authorization[]
   readonly nonce?: number
 }
 

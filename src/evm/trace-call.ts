@@ -1,9 +1,8 @@
-import { nextNonce } from '../util/nonce.ts'
 import { delegationTarget } from './authorizations.ts'
 import {
+  beginCall,
   callError,
   callGas,
-  callIntrinsicGas,
   callMinimumGas,
   checkValue,
   type PreparedCall,
@@ -19,7 +18,7 @@ import type { TraceHooks } from './tracers/tracer.ts'
  */
 export const traceCall = async (call: PreparedCall, tracingEngine: Engine, hooks: TraceHooks): Promise<void> => {
   const { context, env, rules, moves, journal, message } = call
-  const { from, to, value, data } = message
+  const { from, to } = message
   const { interrupt, prefetch } = context
   const gas = callGas(message)
   checkValue(call, gas)
@@ -45,15 +44,14 @@ export const traceCall = async (call: PreparedCall, tracingEngine: Engine, hooks
     },
     journal,
   )
-  journal.setNonce(from, nextNonce(journal.nonce(from)))
-  const intrinsic = callIntrinsicGas(call)
-  const result = await tracingEngine.run(
-    journal,
-    env,
-    { from, to, value, data, gas: gas - intrinsic, gasPrice: call.gasPrice, accessList: call.accessList },
-    { ...(interrupt && { interrupt }), ...(prefetch && { prefetch }), ...(moves && { moves }), trace: hooks },
-  )
+  const begun = beginCall(call, gas)
+  const result = await tracingEngine.run(journal, env, begun.message, {
+    ...(interrupt && { interrupt }),
+    ...(prefetch && { prefetch }),
+    ...(moves && { moves }),
+    trace: hooks,
+  })
   for (const address of result.destroyed) journal.deleteAccount(address)
   if (rules.sweepsEmpty) journal.sweepTouched()
-  hooks.tracer.end?.({ gasUsed: settleCall(call, result).gasUsed })
+  hooks.tracer.end?.({ gasUsed: settleCall(call, { ...result, refund: result.refund + begun.refund }).gasUsed })
 }

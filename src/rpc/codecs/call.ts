@@ -1,6 +1,6 @@
 import type { CallMessage } from '../../evm/call-types.ts'
-import type { AccessListEntry } from '../../primitives/transaction.ts'
-import { EMPTY_BYTES, type Hex, ZERO_ADDRESS } from '../../util/bytes.ts'
+import type { AccessListEntry, Authorization } from '../../primitives/transaction.ts'
+import { bigintToBytes, EMPTY_BYTES, type Hex, ZERO_ADDRESS } from '../../util/bytes.ts'
 import { type Codec, codec } from '../codec.ts'
 import { serverError } from '../errors.ts'
 import type { JsonSchema } from '../json.ts'
@@ -30,11 +30,14 @@ export interface TransactionArgs {
   /** `input` wins over `data`. */
   readonly data: Uint8Array | undefined
   readonly accessList: readonly AccessListEntry[] | undefined
+  readonly authorizationList: readonly Authorization[] | undefined
   readonly nonce: number | undefined
   readonly chainId: bigint | undefined
 }
 
 const ACCESS_LIST_LIMIT = 10_000
+/** Each costs the recovery of a signature, again and again while gas is estimated. */
+const AUTHORIZATION_LIMIT = 256
 
 const ACCESS_LIST_SCHEMA: JsonSchema = {
   type: 'array',
@@ -42,6 +45,23 @@ const ACCESS_LIST_SCHEMA: JsonSchema = {
     type: 'object',
     required: ['address', 'storageKeys'],
     properties: { address: ADDRESS_SCHEMA, storageKeys: { type: 'array', items: HASH_SCHEMA } },
+  },
+}
+
+export const AUTHORIZATION_LIST_SCHEMA: JsonSchema = {
+  type: 'array',
+  maxItems: AUTHORIZATION_LIMIT,
+  items: {
+    type: 'object',
+    required: ['chainId', 'address', 'nonce', 'yParity', 'r', 's'],
+    properties: {
+      chainId: QUANTITY_SCHEMA,
+      address: ADDRESS_SCHEMA,
+      nonce: { type: 'string', pattern: '^0x(0|[1-9a-f][0-9a-f]{0,15})$' },
+      yParity: { type: 'string', pattern: '^0x(0|[1-9a-f][0-9a-f]?)$' },
+      r: QUANTITY_SCHEMA,
+      s: QUANTITY_SCHEMA,
+    },
   },
 }
 
@@ -58,6 +78,24 @@ const parseAccessList = (value: unknown): readonly AccessListEntry[] => {
   })
 }
 
+const parseAuthorization = (value: unknown): Authorization => {
+  const object = asObject(value, 'types.SetCodeAuthorization')
+  const number = (name: string, bits?: number) => within(name, () => parseQuantity(object[name], bits))
+  return {
+    chainId: number('chainId'),
+    address: within('address', () => parseAddress(object['address'])),
+    nonce: number('nonce', 64),
+    yParity: Number(number('yParity', 8)),
+    r: bigintToBytes(number('r')),
+    s: bigintToBytes(number('s')),
+  }
+}
+
+const parseAuthorizations = (value: unknown): readonly Authorization[] => {
+  const items = asArray(value, '[]types.SetCodeAuthorization')
+  return items.length > AUTHORIZATION_LIMIT ? fail('authorization list too long') : items.map(parseAuthorization)
+}
+
 const parseArgs = (value: unknown): TransactionArgs => {
   const object: JsonObject = asObject(value, 'ethapi.TransactionArgs')
   const wei = (name: string) => member(object, name, inner => parseQuantity(inner))
@@ -72,6 +110,7 @@ const parseArgs = (value: unknown): TransactionArgs => {
     value: wei('value'),
     data: member(object, 'input', parseBytes) ?? data,
     accessList: member(object, 'accessList', parseAccessList),
+    authorizationList: member(object, 'authorizationList', parseAuthorizations),
     nonce: member(object, 'nonce', parseNumber),
     chainId: wei('chainId'),
   }
@@ -92,6 +131,7 @@ export const callObject: Codec<TransactionArgs> = codec(
       input: DATA_SCHEMA,
       data: DATA_SCHEMA,
       accessList: ACCESS_LIST_SCHEMA,
+      authorizationList: AUTHORIZATION_LIST_SCHEMA,
       nonce: QUANTITY_SCHEMA,
       chainId: QUANTITY_SCHEMA,
     },
@@ -124,6 +164,7 @@ export const messageFromArgs = (args: TransactionArgs): CallMessage => {
     ...(args.maxFeePerGas !== undefined && { maxFeePerGas: args.maxFeePerGas }),
     ...(args.maxPriorityFeePerGas !== undefined && { maxPriorityFeePerGas: args.maxPriorityFeePerGas }),
     ...(args.accessList !== undefined && { accessList: args.accessList }),
+    ...(args.authorizationList !== undefined && { authorizationList: args.authorizationList }),
     ...(args.nonce !== undefined && { nonce: args.nonce }),
   }
 }
