@@ -137,6 +137,10 @@ const mine = async (chain: TestChain, to: readonly number[]): Promise<void> => {
   await chain.mine()
 }
 
+const onFatal = (error: Error): never => {
+  throw error
+}
+
 const withDir = async (use: (dir: string) => Promise<void>): Promise<void> => {
   const dir = mkdtempSync(join(tmpdir(), 'tandem-rewind-'))
   try {
@@ -148,7 +152,15 @@ const withDir = async (use: (dir: string) => Promise<void>): Promise<void> => {
 
 const play = async (chain: TestChain, steps: readonly Step[], batchRows: number): Promise<void> => {
   const { chain: writerOf, store, blocks, world } = chain
-  const writer = await DevWriter.open({ chain: writerOf, store, blocks, world, batchRows, logger: silentLogger })
+  const writer = await DevWriter.open({
+    chain: writerOf,
+    store,
+    blocks,
+    world,
+    batchRows,
+    logger: silentLogger,
+    onFatal,
+  })
   writer.onReplaced(({ head }) => chain.pool.reset(head.header))
   let snapshots: Taken[] = []
   for (const next of steps) {
@@ -194,7 +206,7 @@ test('a rewind cut short at any of its batches leaves a whole chain, and the nex
   for (let survives = 0; survives < 4; survives++) {
     await withDir(async dir => {
       const chain = await openTestChain(dir, { mode: 'fast' })
-      const writer = await DevWriter.open({ ...chain, logger: silentLogger })
+      const writer = await DevWriter.open({ ...chain, logger: silentLogger, onFatal })
       await mine(chain, [1, 2])
       await writer.edit([{ key: hashHex(PLACES[5] as Hex), code: COUNTER }], true)
       const wanted = await take(chain, writer)

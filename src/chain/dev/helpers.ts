@@ -157,17 +157,18 @@ export class DevHelpers {
 
   /** Wei; of the next block. */
   setNextBaseFee(baseFeePerGas: bigint): void {
-    const { choices, pool, chain } = this.#options
-    choices.setNextBaseFee(baseFeePerGas)
-    pool.reset(chain.headBlock.header)
+    this.#options.choices.setNextBaseFee(baseFeePerGas)
+    this.#lookAgain()
   }
 
   setCoinbase(miner: Hex): void {
     this.#options.choices.setCoinbase(miner)
+    this.#lookAgain()
   }
 
   setGasLimit(gasLimit: bigint): void {
     this.#options.choices.setGasLimit(gasLimit)
+    this.#lookAgain()
   }
 
   edit(address: Hex, { balance, nonce, code, slot }: AccountChange): Promise<void> {
@@ -203,6 +204,13 @@ export class DevHelpers {
     const { edits, timestamp } = await parseState(bytes)
     await this.#edit(edits)
     if (timestamp * 1_000 > time.nowMs()) time.set(timestamp * 1_000)
+  }
+
+  /** The next block will be another one: what the pool says of it, and the pending block, follow. */
+  #lookAgain(): void {
+    const { pool, chain, miner } = this.#options
+    pool.reset(chain.headBlock.header)
+    miner.onPending()
   }
 
   #edit(edits: readonly AccountEdit[]): Promise<void> {

@@ -13,6 +13,8 @@ import { type RewindParts, type RewindTarget, rewindTo } from './rewind.ts'
 export interface DevWriterOptions extends RewindParts {
   readonly chain: Chain
   readonly logger: Logger
+  /** A rewind failed on its way: the chain cannot go on before the next start has ended it. */
+  readonly onFatal: (error: Error) => void
 }
 
 /**
@@ -84,7 +86,7 @@ export class DevWriter {
     if (number === target.number && edits === target.edits) return
     const removedLogs = number === target.number ? undefined : await this.#logsAfter(target.number)
     await chain.replaceHead(async head => {
-      await rewindTo(this.#options, target)
+      await this.#rewindTo(target)
       this.#edits = { number: target.number, count: target.edits }
       if (target.number === number) return head
       return {
@@ -93,6 +95,18 @@ export class DevWriter {
       }
     })
     this.#tell(removedLogs)
+  }
+
+  async #rewindTo(target: RewindTarget): Promise<void> {
+    const { world, onFatal } = this.#options
+    const { number, root } = world
+    try {
+      await rewindTo(this.#options, target)
+    } catch (error) {
+      if (world.number !== number || world.root !== root)
+        onFatal(error instanceof Error ? error : new Error(String(error)))
+      throw error
+    }
   }
 
   /** None when there are more than a query may answer: subscribers lose a courtesy, no client waits for them. */

@@ -88,7 +88,7 @@ export const createDev = async (start: DevStart, options: DevOptions): Promise<D
   const { time, choices } = start
   const { store, blocks, world } = opened
   const { params } = genesis
-  const writer = await DevWriter.open({ chain, store, blocks, world, logger })
+  const writer = await DevWriter.open({ chain, store, blocks, world, logger, onFatal: options.onFatal })
   const engine: DevEngine = new DevEngine({
     ...options,
     store,
@@ -102,8 +102,6 @@ export const createDev = async (start: DevStart, options: DevOptions): Promise<D
       decided: number => chain.decided(number),
       wantsBlock: () => miner.wantsBlock(),
     },
-    // The only validator, so nobody can hold it to a vote that its own log forgot.
-    trustMissingLog: true,
   })
   const miner: DevMiner = new DevMiner({
     chain,

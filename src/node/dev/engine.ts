@@ -48,7 +48,17 @@ export class DevEngine implements ConsensusEngine {
     try {
       await work()
     } finally {
+      await this.#startAgain()
+    }
+  }
+
+  /** Without an engine no block would ever come. */
+  async #startAgain(): Promise<void> {
+    try {
       await this.start()
+    } catch (error) {
+      this.#options.onFatal(error instanceof Error ? error : new Error(String(error)))
+      throw error
     }
   }
 

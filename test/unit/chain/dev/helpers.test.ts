@@ -1,0 +1,116 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, describe, expect, test } from 'vitest'
+import { LIMITS } from '../../../../src/config/limits.ts'
+import { startNode } from '../../../../src/node/node.ts'
+import type { RunningNode } from '../../../../src/node/options.ts'
+import { systemClock } from '../../../../src/util/clock.ts'
+import { silentLogger } from '../../../../src/util/logger.ts'
+import { devGenesis, VALIDATOR_KEY } from '../../../support/chain.ts'
+import { rpc, withTempDir } from '../../../support/devnet.ts'
+
+/** A whole node in this process, fast, in instant mode. */
+const withNode = (use: (ask: <T = unknown>(method: string, ...params: unknown[]) => Promise<T>) => Promise<void>) =>
+  withTempDir(async dataDir => {
+    const genesis = devGenesis()
+    const failures: Error[] = []
+    node = await startNode(
+      {
+        genesis: { ...genesis, params: { ...genesis.params, blockTimeMs: 0 } },
+        dataDir,
+        execution: 'fast',
+        stateHistory: 'archive',
+        host: '127.0.0.1',
+        port: 0,
+        allowUnprotected: false,
+        validatorKey: VALIDATOR_KEY,
+        unlocked: [],
+      },
+      { logger: silentLogger, clock: systemClock, onFatal: error => failures.push(error) },
+    )
+    const { http } = node.urls
+    await use((method, ...params) => rpc(http, method, params))
+    await node.stop()
+    expect(failures).toEqual([])
+  })
+let node: RunningNode | undefined
+afterEach(() => node?.stop())
+
+const ALICE = `0x${'a1'.repeat(20)}`
+const BOB = `0x${'b0'.repeat(20)}`
+const head = async (ask: (method: string) => Promise<unknown>) => Number(await ask('eth_blockNumber'))
+
+describe('what comes at once', () => {
+  test('edits, blocks, transactions and reverts asked for together leave one whole chain', async () => {
+    await withNode(async ask => {
+      await ask('anvil_autoImpersonateAccount', true)
+      await ask('anvil_setBalance', ALICE, '0xde0b6b3a7640000')
+      const id = await ask('evm_snapshot')
+      const send = (nonce: number) =>
+        ask('eth_sendTransaction', {
+          from: ALICE,
+          to: BOB,
+          value: '0x1',
+          gas: '0x5208',
+          nonce: `0x${nonce.toString(16)}`,
+        })
+      const work = [0, 1, 2, 3, 4, 5, 6, 7].flatMap(i => [
+        send(i),
+        ask('hardhat_mine', 3),
+        ask('anvil_setBalance', `0x${i.toString(16).padStart(40, 'c')}`, i + 1),
+      ])
+      await Promise.all(work)
+      expect(await ask('eth_getBalance', BOB, 'latest')).toBe('0x8')
+      expect(await head(ask)).toBeGreaterThanOrEqual(24 + 1)
+      const [reverted] = await Promise.all([ask('evm_revert', id), ask('evm_mine'), ask('evm_mine')])
+      expect(reverted).toBe(true)
+      expect(await head(ask)).toBe(2)
+      expect(await ask('eth_getBalance', BOB, 'latest')).toBe('0x0')
+      expect(await ask('eth_getTransactionCount', ALICE, 'pending')).toBe('0x0')
+    })
+  })
+
+  test('a stop ends a long row of blocks, and a transaction sent meanwhile', async () => {
+    await withNode(async ask => {
+      const long = ask('hardhat_mine', LIMITS.dev.mineBlocks).catch(() => 'ended')
+      await sleep(100)
+      const began = performance.now()
+      await node?.stop()
+      expect(performance.now() - began).toBeLessThan(5_000)
+      await long
+    })
+  })
+})
+
+describe('bounds', () => {
+  test('more blocks, snapshots and numbers than there may be are refused in words', async () => {
+    await withNode(async ask => {
+      await expect(ask('hardhat_mine', LIMITS.dev.mineBlocks + 1)).rejects.toThrow('at most 100000 blocks at once')
+      await expect(ask('evm_increaseTime', '-1')).rejects.toThrow('invalid argument 1: not a number')
+      await expect(ask('evm_increaseTime', 2 ** 60)).rejects.toThrow('invalid argument 1')
+      await expect(ask('hardhat_setBalance', ALICE, `0x${'f'.repeat(65)}`)).rejects.toThrow('invalid argument 2')
+      await expect(ask('hardhat_setStorageAt', ALICE, '0x0', '0x1')).rejects.toThrow('invalid argument 3')
+      await expect(ask('evm_setNextBlockTimestamp', 5)).rejects.toThrow('lower than or equal')
+      expect(await ask('evm_revert', '0x63')).toBe(false)
+      expect(await head(ask)).toBe(0)
+    })
+  })
+})
+
+test('automine waits for nothing it cannot have, and a transaction behind a gap is answered', async () => {
+  await withNode(async ask => {
+    await ask('anvil_setBalance', ALICE, '0xde0b6b3a7640000')
+    const gap = { from: ALICE, to: BOB, value: '0x1', gas: '0x5208', nonce: '0x1' }
+    const hash = await ask('eth_sendUnsignedTransaction', gap)
+    expect(await ask('eth_getTransactionReceipt', hash)).toBeNull()
+    expect(await head(ask)).toBe(0)
+    await ask('eth_sendUnsignedTransaction', { ...gap, nonce: '0x0' })
+    expect(await ask('eth_getTransactionReceipt', hash)).toMatchObject({ status: '0x1', blockNumber: '0x1' })
+    // An edit takes the money of one that waits.
+    await ask('evm_setAutomine', false)
+    const waiting = await ask('eth_sendUnsignedTransaction', { ...gap, nonce: '0x2' })
+    await ask('anvil_setBalance', ALICE, '0x1')
+    expect(await ask('eth_getTransactionByHash', waiting)).toBeNull()
+    await ask('evm_setAutomine', true)
+    expect(await head(ask)).toBe(1)
+  })
+})
