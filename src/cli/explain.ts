@@ -31,6 +31,14 @@ const TEXTS: Readonly<Record<string, (detail: Detail) => string>> = {
   STATE_TOO_LARGE: d =>
     `The state is larger than ${d['limitBytes']} bytes: keep the chain with --datadir instead of --state.`,
   GENESIS_INVALID: d => `The genesis file is not usable: ${d['path'] ? `${d['path']}: ` : ''}${d['problem']}.`,
+  RECORD_NEEDS_GETH_GENESIS: () =>
+    'A recorded chain follows a genesis in the form of geth (with "config"). For one with "format": "tandem/1" use "tandem start".',
+  RECORD_TOO_LARGE: d => `The recorded chain has ${d['bytes']} bytes, more than the ${d['limit']} that are taken.`,
+  BLOCK_MALFORMED: d =>
+    `The recorded chain cannot be read: ${d['reason']}. Give the blocks from 1 on as RLP, one after the other.`,
+  BLOCK_MISMATCH: d =>
+    `Block ${d['number']} of the recorded chain says ${d['field']} is ${d['recorded']}, its execution gives ${d['computed']}. Does the genesis file belong to it?`,
+  BLOCK_INVALID: d => `Block ${d['number']} of the recorded chain cannot be executed: ${d['reason']}.`,
   WRONG_PASSWORD: () => 'The password does not open the keystore. Check --password-file or TANDEM_PASSWORD.',
   BAD_KEYSTORE: d => `The keystore file is not usable: ${d['reason']}.`,
   SHADOW_MISMATCH: d =>
@@ -50,6 +58,8 @@ export const explain = (detail: { readonly code: string }): string => {
 /** What a full or failing disk answers to a write. */
 const DISK: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO', 'EROFS'])
 
+const READS: ReadonlySet<string> = new Set(['open', 'read', 'stat'])
+
 /** The same for what the operating system refuses; undefined for an error that is not its own. */
 export const explainSystem = (
   error: NodeJS.ErrnoException & { address?: string; port?: number },
@@ -67,5 +77,5 @@ export const explainSystem = (
     return `Writing to ${place} failed: ${getSystemErrorMessage(errno)}. Free disk space or mend the disk, then start again; nothing acknowledged is lost.`
   }
   if (path === undefined || errno === undefined) return undefined
-  return `${path} cannot be ${syscall === 'open' || syscall === 'read' ? 'read' : 'used'}: ${getSystemErrorMessage(errno)}.`
+  return `${path} cannot be ${READS.has(syscall ?? '') ? 'read' : 'used'}: ${getSystemErrorMessage(errno)}.`
 }

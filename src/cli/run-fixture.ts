@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseGenesis } from '../config/genesis.ts'
@@ -6,6 +6,7 @@ import { LIMITS } from '../config/limits.ts'
 import { startFixture } from '../node/fixture.ts'
 import type { RunningNode } from '../node/options.ts'
 import { version } from '../node/version.ts'
+import { readBytes } from './files.ts'
 import type { FixtureFlags } from './fixture.ts'
 import { readText } from './keys.ts'
 import { namespacesOf } from './run-node.ts'
@@ -14,7 +15,7 @@ import { runProcess } from './run-process.ts'
 /** Executes and serves a recorded chain in a temporary folder. */
 export const runFixture = async (flags: FixtureFlags): Promise<void> => {
   const genesis = parseGenesis(readText(flags.genesis, '--genesis'))
-  const chain = readChain(flags.chain)
+  const chain = readBytes(flags.chain, '--chain', LIMITS.fixture.chainBytes)
   const dataDir = mkdtempSync(join(tmpdir(), 'tandem-fixture-'))
   await runProcess({
     logLevel: flags.logLevel,
@@ -37,14 +38,6 @@ export const runFixture = async (flags: FixtureFlags): Promise<void> => {
     announce: node => (flags.json ? announceJson(node, genesis.params.chainId) : announceText(node, flags)),
     cleanUp: () => rmSync(dataDir, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 }),
   })
-}
-
-const readChain = (path: string): Uint8Array => {
-  const { size } = statSync(path)
-  const limit = LIMITS.fixture.chainBytes
-  if (size > limit)
-    throw new Error(`--chain: ${path} has ${size} bytes, more than the ${limit} a recorded chain may have.`)
-  return readFileSync(path)
 }
 
 const announceJson = ({ urls, genesisHash }: RunningNode, chainId: number): void => {

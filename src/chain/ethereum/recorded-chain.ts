@@ -1,7 +1,9 @@
 import { evmForkAt } from '../../config/forks.ts'
 import type { NetworkParams } from '../../config/networks.ts'
+import type { DepositError } from '../../evm/deposits.ts'
 import type { BlockEnv } from '../../evm/env.ts'
-import type { BlockExecution, Credit, Executor } from '../../evm/execution.ts'
+import type { BlockExecution, Credit, Executor, InvalidTransactionError } from '../../evm/execution.ts'
+import type { SystemCallError } from '../../evm/system-calls.ts'
 import type { Block } from '../../primitives/block.ts'
 import { rewardPayments } from '../../rules/ethereum/block-reward.ts'
 import { packChanges } from '../../state/seal.ts'
@@ -10,6 +12,7 @@ import type { WorldState } from '../../state/world-state.ts'
 import type { Store } from '../../storage/store.ts'
 import { assert } from '../../util/assert.ts'
 import type { Hex } from '../../util/bytes.ts'
+import { CodedError, isCoded } from '../../util/errors.ts'
 import { Mutex } from '../../util/mutex.ts'
 import { type BlockStore, putBlock } from '../block-store.ts'
 import type { ChainRules } from '../chain-rules.ts'
@@ -28,6 +31,20 @@ export interface RecordedChainOptions {
 }
 
 const WEI_PER_GWEI = 10n ** 9n
+
+/** A recorded block that cannot be executed at all. */
+export interface BlockInvalid {
+  readonly code: 'BLOCK_INVALID'
+  readonly number: number
+  readonly reason: string
+}
+
+const BLOCK_FAULTS: ReadonlySet<string> = new Set<
+  InvalidTransactionError['code'] | SystemCallError['code'] | DepositError['code']
+>(['INVALID_TRANSACTION', 'SYSTEM_CALL_FAILED', 'DEPOSIT_MALFORMED'])
+
+const blockInvalid = (number: number, cause: Error): CodedError<BlockInvalid> =>
+  new CodedError({ code: 'BLOCK_INVALID', number, reason: cause.message }, { cause })
 
 /**
  * A chain with Ethereum's rules whose blocks others made: each is executed and compared with its header, its seal is believed. Takes
@@ -57,7 +74,7 @@ export class RecordedChain {
     return () => this.#listeners.delete(listener)
   }
 
-  /** Executes and stores the next block. Throws CodedError<BlockMismatch | InvalidTransactionError | SystemCallError>. */
+  /** Executes and stores the next block. Throws CodedError<BlockMismatch | BlockInvalid>. */
   add(block: Block): Promise<void> {
     return this.#turn.run(async () => {
       const { params, rules, world, executor } = this.#options
@@ -65,12 +82,11 @@ export class RecordedChain {
       checkFields(block.header, fieldsBefore(block, parent, params))
       const chainBlock = { ...block, extra: rules.extraOf(block.header) }
       const journal = world.journal()
-      const execution = await executor.execute(
-        journal,
-        this.#envOf(chainBlock),
-        block.transactions,
-        creditsOf(block, params),
-      )
+      const execution = await executor
+        .execute(journal, this.#envOf(chainBlock), block.transactions, creditsOf(block, params))
+        .catch(error => {
+          throw isCoded(error) && BLOCK_FAULTS.has(error.code) ? blockInvalid(block.header.number, error) : error
+        })
       const sealed = await world.seal(journal.changes(), parent.header.stateRoot)
       checkFields(block.header, fieldsAfter(execution, sealed.root))
       await this.#write(chainBlock, execution, sealed)

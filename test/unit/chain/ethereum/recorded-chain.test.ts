@@ -8,6 +8,7 @@ import { createExecutor, type ExecutionMode } from '../../../../src/evm/executor
 import { beginRecord, type OpenedRecord, openRecorded, readRecord } from '../../../../src/node/open-recorded.ts'
 import { type Block, encodeBlock } from '../../../../src/primitives/block.ts'
 import { encodeReceipt, type Receipt } from '../../../../src/primitives/receipt.ts'
+import { transactionsRoot } from '../../../../src/primitives/roots.ts'
 import { recoverTransaction } from '../../../../src/primitives/sender.ts'
 import type { Hex } from '../../../../src/util/bytes.ts'
 import { silentLogger } from '../../../../src/util/logger.ts'
@@ -134,6 +135,17 @@ describe('a block that is not what its header says', () => {
       expect(chain.headBlock.hash).toBe(HEAD_HASH)
     }))
 })
+
+test('a block that cannot be executed is refused with its number, and why', () =>
+  withRecord(beginRecord, 'fast', async ({ chain }) => {
+    const [first] = recorded as [(typeof recorded)[number]]
+    const transactions = first.transactions.slice(1)
+    const header = { ...first.header, transactionsRoot: transactionsRoot(transactions) }
+    await expect(chain.add({ ...first, header, transactions })).rejects.toMatchObject({
+      detail: { code: 'BLOCK_INVALID', number: 1, reason: expect.stringContaining('NONCE_TOO_HIGH') },
+    })
+    expect(chain.headBlock.header.number).toBe(0)
+  }))
 
 test('a genesis of this network is refused, and a file that is too long', () => {
   expect(() => readRecord(testGenesis(), recordedBytes())).toThrow(
