@@ -128,9 +128,10 @@ const serve = (client: WebSocket, request: IncomingMessage, options: WsOptions):
       scope.release()
       return
     }
-    // Notifications wait behind it by themselves.
+    // Begun before anything is let go: notifications wait behind a stream by themselves.
+    const sent = sender.stream(answer)
     scope.release()
-    await sender.stream(answer)
+    await sent
   }
   const meter = bodies.meter()
   /** Of messages that are not whole yet, and of those that are being answered. */

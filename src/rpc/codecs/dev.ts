@@ -23,6 +23,8 @@ const numberOf = (value: unknown): number => Number(parseLoose(value, 53))
 
 /** Of at most 256 bits. */
 export const amount: Codec<bigint> = codec('amount', LOOSE_SCHEMA, value => parseLoose(value, 256))
+/** Of at most 64 bits, which is what a header has room for. */
+export const gasLimit: Codec<bigint> = codec('gasLimit', LOOSE_SCHEMA, value => parseLoose(value, 64))
 /** Of at most 53 bits: seconds, counts, nonces, ids. */
 export const count: Codec<number> = codec('count', LOOSE_SCHEMA, numberOf)
 export const seconds = named('seconds', count)

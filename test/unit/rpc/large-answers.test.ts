@@ -43,6 +43,16 @@ describe('what is written while it is read is what is written at once', () => {
     socket.close()
   })
 
+  it('and before anything that its own batch subscribed to', async () => {
+    const { hash } = append(300)
+    const socket = await Socket.open(`ws://127.0.0.1:${rig.server.port}/ws`)
+    const subscribe = { id: 1, method: 'eth_subscribe', params: ['syncing'] }
+    socket.raw.send(JSON.stringify([subscribe, { id: 2, method: 'eth_getBlockReceipts', params: [hash] }]))
+    await socket.until(1)
+    expect(socket.frames.map(frame => Array.isArray(frame))).toEqual([true, false])
+    socket.close()
+  })
+
   it('a receipt of many logs', async () => {
     const block = append(1, [logsOf(4_000)])
     const receipts = (await rig.chain.receipts(block.header.number)) ?? []

@@ -1,6 +1,6 @@
 import { toQuantity } from '../../../util/bytes.ts'
 import { codec, optional } from '../../codec.ts'
-import { amount, count, intervalMs, mineArgs, seconds, timestamp } from '../../codecs/dev.ts'
+import { count, gasLimit, intervalMs, mineArgs, seconds, timestamp } from '../../codecs/dev.ts'
 import { BOOLEAN_SCHEMA, parseBoolean, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
 import { type MethodTable, method } from '../../method.ts'
 import { NULL_SCHEMA } from '../../schemas.ts'
@@ -89,7 +89,7 @@ export const evm = {
   }),
   evm_setBlockGasLimit: method({
     summary: 'Sets the gas limit of the blocks from the next on',
-    params: [amount],
+    params: [gasLimit],
     result: TRUE_SCHEMA,
     requires: 'dev',
     handler: (context, gasLimit) => {
