@@ -1,9 +1,11 @@
 import type { Common } from '@ethereumjs/common'
 import { EVMError } from '@ethereumjs/evm'
 import type { Address } from '@ethereumjs/util'
+import { asBuffer } from '../../util/bytes.ts'
 import { CodedError } from '../../util/errors.ts'
 import type { Interrupt, InterruptedError } from '../engine.ts'
 import { growMemory } from './fast-memory.ts'
+import { ENDED } from './fast-operations.ts'
 import { analysisOf, knownAnalysis } from './jump-analysis.ts'
 import type { InterpreterBase, InterpreterClass, InterpreterResult, OpcodeEntry, RunState } from './run-state.ts'
 import { transferLog } from './transfer-logs.ts'
@@ -15,7 +17,6 @@ const GAS_PER_STEP = 64n
 const DEAR_GAS = 2_048n
 /** A call or another opcode that was waited for: what it did inside is not seen here. */
 export const STEPS_PER_WAIT = 200
-const MEMORY_BYTES = 4_096
 
 const yieldToEventLoop = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
 
@@ -54,9 +55,10 @@ export interface FastEvmParts {
 export const isEvmError = (error: unknown): error is EVMError =>
   typeof error === 'object' && error !== null && 'errorType' in error && error.errorType === 'EVMError'
 
-const prepareMemory = (state: RunState): void => {
-  state.memory._store = Buffer.alloc(MEMORY_BYTES)
-  state.memory.extend = growMemory
+/** The handlers want a Buffer over what EthereumJS allocated for the frame. */
+const prepareMemory = ({ memory }: RunState): void => {
+  memory._store = asBuffer(memory._store)
+  memory.extend = growMemory
 }
 
 export const useAnalysis = (state: RunState, { jumps, pushes }: { jumps: Uint8Array; pushes: bigint[] }): void => {
@@ -89,6 +91,7 @@ const runSteps = async (state: RunState, { common, table, clock }: FastEvmParts)
     state.programCounter++
     const pending = opHandler(state, common)
     if (pending !== undefined) {
+      if (pending === ENDED) return
       const before = state.gasLeft
       await pending
       clock.steps -= STEPS_PER_WAIT + Number((before - state.gasLeft) / GAS_PER_STEP)

@@ -144,6 +144,18 @@ const log: OpHandler = state => {
   interpreter._result.logs.push([env.address.bytes, topics, data])
 }
 
+/** What a handler answers that ends its frame without a fault: EthereumJS' own throw for that. */
+export const ENDED: Promise<void> = Promise.resolve()
+
+const stop: OpHandler = () => ENDED
+
+const returnData: OpHandler = ({ stack, memory, interpreter }) => {
+  const offset = stack.pop()
+  const length = stack.pop()
+  interpreter._result.returnValue = length === 0n ? new Uint8Array(0) : memory.read(Number(offset), Number(length))
+  return ENDED
+}
+
 const pushAddress =
   (of: 'address' | 'caller' | 'origin'): OpHandler =>
   state =>
@@ -169,6 +181,7 @@ const GAS: readonly (readonly [number, GasHandler])[] = [
 
 const OPERATIONS: readonly (readonly [number, OpHandler])[] = [
   ...ARITHMETIC,
+  [0x00, stop],
   [0x20, keccak],
   [0x30, pushAddress('address')],
   [0x32, pushAddress('origin')],
@@ -182,6 +195,7 @@ const OPERATIONS: readonly (readonly [number, OpHandler])[] = [
   [0xa2, log],
   [0xa3, log],
   [0xa4, log],
+  [0xf3, returnData],
 ]
 
 const gasHandlers = new Map(GAS)

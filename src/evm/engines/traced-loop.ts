@@ -6,6 +6,7 @@ import { delegationTarget } from '../authorizations.ts'
 import type { Prefetcher } from '../prefetch.ts'
 import type { TraceHooks } from '../tracers/tracer.ts'
 import { type FastEvmParts, isEvmError, STEPS_PER_WAIT, useAnalysis } from './fast-interpreter.ts'
+import { ENDED } from './fast-operations.ts'
 import { faultText } from './fault-text.ts'
 import { analysisOf } from './jump-analysis.ts'
 import { OPCODES } from './opcode-table.ts'
@@ -116,6 +117,7 @@ export const runTracedSteps = async (
     state.gasLeft -= price
     state.programCounter++
     const pending = entry.opHandler(state, common)
+    if (pending === ENDED) return
     if (pending !== undefined) {
       await pending
       clock.steps -= STEPS_PER_WAIT
