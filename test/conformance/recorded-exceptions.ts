@@ -16,7 +16,6 @@ const NO_NAMESPACE: Exception = { code: -32601, why: 'SPEC 4.1, point 5: no endp
 
 const METHODS: Readonly<Record<string, Exception>> = {
   eth_baseFee: NOT_NAMED,
-  eth_blobBaseFee: NOT_NAMED,
   eth_capabilities: NOT_NAMED,
   eth_config: NOT_NAMED,
   eth_getStorageValues: NOT_NAMED,
