@@ -38,7 +38,7 @@ import type { HashBlocks, SimulatedBlock } from './simulate/types.ts'
 
 /*
  * Runs calls in a thread of its own, over its own handle of the store. Several calls take turns (LIMITS.execution.callSliceMs each),
- * so a long one does not hold up the others; what cannot be divided, such as one huge precompile call, the service notices from outside.
+ * so a long one does not hold up the others; what holds the thread all the same, the service notices from outside.
  */
 
 type Run<Kind extends CallKind> = (

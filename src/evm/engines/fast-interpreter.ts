@@ -15,7 +15,7 @@ const STEPS_PER_CHECK = 2_000
 /** Dear opcodes count for more: one step for so much gas. */
 const GAS_PER_STEP = 64n
 const DEAR_GAS = 2_048n
-/** A call or another opcode that was waited for: what it did inside is not seen here. */
+/** A call or another opcode that was waited for, besides the gas that went there: precompiles count no steps of their own. */
 export const STEPS_PER_WAIT = 200
 
 const yieldToEventLoop = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
