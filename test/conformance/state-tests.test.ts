@@ -1,0 +1,80 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { brotliDecompressSync } from 'node:zlib'
+import { expect, test } from 'vitest'
+import { createExecutor, type ExecutionMode } from '../../src/evm/executor.ts'
+import { runStateTests, type StateTestResult } from '../../src/evm/state-test/run.ts'
+import { TrieService } from '../../src/state/trie/service.ts'
+import { silentLogger } from '../../src/util/logger.ts'
+import { SEED } from '../support/seed.ts'
+
+/*
+ * Public state tests on both engines: every run takes as many as there is time for, `SEED=7` takes others. All of the suites are run
+ * with `tandem statetest`.
+ */
+
+interface Line {
+  readonly file: string
+  readonly name: string
+  readonly test: unknown
+}
+
+const FORKS = [
+  'Frontier',
+  'Homestead',
+  'EIP150',
+  'EIP158',
+  'Byzantium',
+  'Constantinople',
+  'ConstantinopleFix',
+  'Istanbul',
+  'Berlin',
+  'London',
+  'Paris',
+  'Shanghai',
+  'Cancun',
+  'Prague',
+  'Osaka',
+]
+
+/**
+ * The tool that filled these two did not touch the coinbase of a refused transaction before EIP-158; all the other suites of that time
+ * expect that it does.
+ */
+const OTHER_CONVENTION = /test_eip2930_tx_validity\[fork_(Frontier|Homestead)-invalid/
+
+const TESTS = brotliDecompressSync(readFileSync(new URL('data/state-tests/tests.jsonl.br', import.meta.url)))
+  .toString('utf8')
+  .trimEnd()
+  .split('\n')
+
+const rank = (text: string): string => createHash('sha256').update(`${SEED}:`).update(text).digest('hex')
+
+/** As many tests, the same for the same seed. */
+const sample = (count: number): readonly Line[] =>
+  TESTS.map(text => ({ text, rank: rank(text) }))
+    .sort((a, b) => (a.rank < b.rank ? -1 : 1))
+    .slice(0, count)
+    .map(({ text }) => JSON.parse(text) as Line)
+
+const run = async (mode: ExecutionMode, lines: readonly Line[]) => {
+  const trie = await TrieService.open({ worker: false })
+  const executor = createExecutor({ mode, logger: silentLogger })
+  const results: (StateTestResult & { readonly file: string })[] = []
+  for (const { file, name, test } of lines) {
+    for await (const result of runStateTests({ executor, trie }, { [name]: test })) results.push({ ...result, file })
+  }
+  await trie.close()
+  return results
+}
+
+test.each<[ExecutionMode, number]>([
+  ['fast', 1_500],
+  ['ethereumjs', 400],
+])('state roots and logs by %s are those of the suites', async (mode, count) => {
+  const results = await run(mode, sample(count))
+  const failed = results.filter(({ name, pass }) => !pass && !OTHER_CONVENTION.test(name))
+  expect(failed, `SEED=${SEED}`).toEqual([])
+  expect(results.length).toBeGreaterThan(count)
+  expect(new Set(results.map(({ fork }) => fork))).toEqual(new Set(FORKS))
+})
