@@ -60,6 +60,25 @@ test('a header that keeps the rules answers its extra data', () => {
   expect(checkHeader(child, parent, params, NOW_MS)).toEqual(extra)
 })
 
+test("on a development chain time, base fee, gas limit and beneficiary are the proposer's choice, as far as they are possible", () => {
+  const dev = { ...params, devHelpers: true }
+  const choose = (change: Partial<Header>) => errorOf(() => checkHeader({ ...child, ...change }, parent, dev, NOW_MS))
+  for (const choice of [
+    { timestamp: parentHeader.timestamp },
+    { timestamp: 4_000_000_000 },
+    { baseFeePerGas: 0n },
+    { baseFeePerGas: 10n ** 15n },
+    { gasLimit: 21_000n },
+    { miner: '0x00000000000000000000000000000000000000b0' },
+  ] as const)
+    expect(choose(choice)).toBeUndefined()
+  expect(choose({ timestamp: parentHeader.timestamp - 1 })?.code).toBe('HEADER_TIMESTAMP_TOO_EARLY')
+  expect(choose({ gasLimit: 5n, gasUsed: 6n })?.code).toBe('HEADER_GAS_USED')
+  expect(choose({ difficulty: 2n })?.code).toBe('HEADER_DIFFICULTY')
+  const { baseFeePerGas: _, ...without } = child
+  expect(errorOf(() => checkHeader(without, parent, dev, NOW_MS))?.code).toBe('HEADER_BASE_FEE')
+})
+
 describe('a header is refused for', () => {
   test.each<[string, Partial<Header>, HeaderError]>([
     ['its number', { number: 9 }, { code: 'HEADER_NUMBER', have: 9, want: 8 }],

@@ -1,0 +1,98 @@
+import { expect, test } from 'vitest'
+import type { ChainReplaced } from '../../../src/chain/types.ts'
+import { Filters } from '../../../src/rpc/filters.ts'
+import { Rendered } from '../../../src/rpc/rendered.ts'
+import { SubscriptionHub } from '../../../src/rpc/subscriptions.ts'
+import { MemoryChain, signedTransaction } from '../../support/rpc/memory-chain.ts'
+import { TOKEN, TOPIC } from '../../support/rpc/sample.ts'
+import { MemoryPool } from '../../support/rpc/services.ts'
+
+/** A chain that goes back when told, as a development chain does. */
+class ReturningChain extends MemoryChain {
+  readonly #told = new Set<(event: ChainReplaced) => void>()
+
+  onReplaced(listener: (event: ChainReplaced) => void): () => void {
+    this.#told.add(listener)
+    return () => this.#told.delete(listener)
+  }
+
+  async goBackTo(number: number): Promise<void> {
+    const query = { fromBlock: number + 1, toBlock: this.head().header.number, addresses: [], topics: [] }
+    const removedLogs = await this.logs(query)
+    this.blocks.length = number + 1
+    for (const listener of this.#told) listener({ head: this.head(), removedLogs })
+  }
+
+  /** Reads of single blocks are answered after this. */
+  gate: Promise<void> | undefined
+
+  override async blockByNumber(number: number) {
+    const block = await super.blockByNumber(number)
+    await this.gate
+    return block
+  }
+
+  get listeners(): number {
+    return this.#told.size
+  }
+}
+
+const textOf = (json: object): unknown => ('text' in json ? json.text : undefined)
+
+const log = { address: TOKEN, topics: [TOPIC], data: Uint8Array.of(1) }
+
+test('subscribers of logs get those of blocks taken back once more, as removed', async () => {
+  const chain = new ReturningChain()
+  const hub = new SubscriptionHub({ view: chain, pool: new MemoryPool() })
+  const frames: { removed: boolean; blockNumber: string }[] = []
+  const session = hub.open(frame => frames.push(JSON.parse(frame.toString()).params.result))
+  const scope = session.scope()
+  scope.subscribe('eth', { kind: 'logs', criteria: { addresses: [TOKEN], topics: [] } })
+  scope.subscribe('eth', { kind: 'logs', criteria: { addresses: [`0x${'99'.repeat(20)}`], topics: [] } })
+  scope.release()
+  chain.append()
+  chain.append({ transactions: [signedTransaction({ nonce: 0 })], logs: [[log]] })
+  await chain.goBackTo(1)
+  expect(frames.map(({ removed, blockNumber }) => [blockNumber, removed])).toEqual([
+    ['0x2', false],
+    ['0x2', true],
+  ])
+  hub.close()
+  expect(chain.listeners).toBe(0)
+})
+
+test('filters go on with the blocks that come in the place of those taken back', async () => {
+  const chain = new ReturningChain()
+  const filters = new Filters({ view: chain, pool: new MemoryPool() })
+  const id = filters.newBlockFilter()
+  for (let i = 0; i < 3; i++) chain.append()
+  expect(await filters.changes(id)).toMatchObject({ hashes: { length: 3 } })
+  await chain.goBackTo(1)
+  expect(await filters.changes(id)).toEqual({ hashes: [] })
+  const { hash } = chain.append()
+  expect(await filters.changes(id)).toEqual({ hashes: [hash] })
+  filters.close()
+  expect(chain.listeners).toBe(0)
+})
+
+test('what was rendered before is forgotten, and what was being rendered is not kept', async () => {
+  const chain = new ReturningChain()
+  const rendered = new Rendered(chain)
+  for (let i = 0; i < 3; i++) chain.append()
+  await rendered.blockByNumber(1, false)
+  const gate = Promise.withResolvers<void>()
+  chain.gate = gate.promise
+  const underWay = rendered.blockByNumber(2, false)
+  await chain.goBackTo(0)
+  gate.resolve()
+  expect(textOf(await underWay)).toContain('"number":"0x2"')
+  expect(textOf(await rendered.blockByNumber(2, false))).toBe('null')
+  // Others than before.
+  chain.append({ transactions: [signedTransaction({ nonce: 0 })], logs: [[]] })
+  chain.append()
+  chain.append()
+  const { hash } = (await chain.blockByNumber(2)) as { hash: string }
+  expect(textOf(await rendered.blockByNumber(2, false))).toContain(hash)
+  rendered.close()
+  expect(chain.listeners).toBe(0)
+})
