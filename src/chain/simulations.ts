@@ -46,13 +46,13 @@ export class Simulations {
   }
 
   /** Throws what `placeBlocks` and the call service throw, and TRIE_BUSY. */
-  async run(request: SimulationRequest): Promise<readonly SimulatedChainBlock[]> {
+  async run(request: SimulationRequest, client: string): Promise<readonly SimulatedChainBlock[]> {
     const { bases, calls } = this.#options
     const base = await bases.blockOf(request)
     const plan = this.#plan(request, base)
     bases.join(request, plan)
     const seal = (blocks: readonly SimulatedBlock[]) => this.#seal(plan, base, blocks)
-    const blocks = await calls.simulate(plan, async some => (await seal(some)).map(({ hash }) => hash))
+    const blocks = await calls.simulate(plan, client, async some => (await seal(some)).map(({ hash }) => hash))
     const sealed = await seal(blocks)
     return blocks.map((block, i) => ({ block: sealed[i] as ChainBlock, calls: block.calls }))
   }

@@ -62,6 +62,10 @@ export const LIMITS = {
     queue: 4_096,
     /** Call data, code and overrides of all calls that wait or run. */
     queueBytes: 64 * 1024 * 1024,
+    /** Of one client (an IPv4 address, or the /64 of an IPv6 one): what waits or runs, its bytes, and what runs at a time. */
+    clientCalls: 1_024,
+    clientBytes: 32 * 1024 * 1024,
+    clientInFlight: 24,
     /** Memory of the frames of all calls of a worker, which the heap's limit does not see. */
     frameBytes: 256 * 1024 * 1024,
     /** Calls that share a worker by turns. */

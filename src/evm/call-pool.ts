@@ -26,6 +26,8 @@ import type { HashBlocks, SimulatedBlock } from './simulate/types.ts'
 /** A call on its way: where it runs may change, its promise does not. */
 export interface PendingCall {
   readonly id: number
+  /** Who waits for it. */
+  readonly client: string
   readonly kind: CallKind
   readonly request: AnyRequest
   readonly number: number

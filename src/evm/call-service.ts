@@ -3,10 +3,11 @@ import type { ChainParams } from '../config/networks.ts'
 import type { StateChanges } from '../state/changes.ts'
 import { CodedError } from '../util/errors.ts'
 import type { Logger } from '../util/logger.ts'
-import { BoundedQueue } from '../util/queue.ts'
+import { ClientLoads, QUEUE_FULL, weightOf } from './call-load.ts'
 import { CallWorker, type PendingCall, type WorkerEvents } from './call-pool.ts'
 import type { AnyRequest, CallAnswer, CallKind, CallKinds, SerializedEnv, WorkerMessage } from './call-protocol.ts'
-import type { CallError, CallMessage, CallRequest, CallService, StateOverrides } from './call-types.ts'
+import type { CallError, CallRequest, CallService } from './call-types.ts'
+import { FairQueue } from './fair-queue.ts'
 import type { HashBlocks } from './simulate/types.ts'
 
 export type { SerializedEnv } from './call-protocol.ts'
@@ -32,52 +33,22 @@ const MAX_WORKERS = LIMITS.call.workers + LIMITS.call.extraWorkers
 const MAX_ATTEMPTS = 2
 
 const TIMED_OUT: CallError = { code: 'EXECUTION_TIMEOUT', timeoutMs: LIMITS.call.timeoutMs }
-const QUEUE_FULL: CallError = { code: 'CALL_QUEUE_FULL', limit: LIMITS.call.queue }
 const failed = (reason: string): CallError => ({ code: 'EXECUTION_FAILED', reason })
-
-/** What a slot, a key or an account costs in memory besides its bytes. */
-const ENTRY_BYTES = 256
 
 /** Where a call or a simulation stands. One object stands for one request: environment and changes belong together. */
 export type CallBase = Pick<CallRequest, 'number' | 'pending'>
 
-const slotsOf = (slots: object | undefined): number => (slots === undefined ? 0 : Object.keys(slots).length)
-
-const messageWeight = ({ data, accessList = [] }: CallMessage): number => {
-  let bytes = ENTRY_BYTES + data.byteLength
-  for (const { storageKeys } of accessList) bytes += ENTRY_BYTES * (1 + storageKeys.length)
-  return bytes
-}
-
-const overridesWeight = (overrides: StateOverrides): number => {
-  let bytes = 0
-  for (const { code, state, stateDiff } of Object.values(overrides))
-    bytes += ENTRY_BYTES * (1 + slotsOf(state) + slotsOf(stateDiff)) + (code?.byteLength ?? 0)
-  return bytes
-}
-
-/** About the memory a request keeps while it waits. */
-const weightOf = (request: AnyRequest): number => {
-  if (!('blocks' in request)) return messageWeight(request.message) + overridesWeight(request.overrides ?? {})
-  let bytes = 0
-  for (const { state, calls } of request.blocks) {
-    bytes += ENTRY_BYTES + overridesWeight(state)
-    for (const call of calls) bytes += messageWeight(call)
-  }
-  return bytes
-}
-
 /** Hands calls to workers, watches these from outside, and moves calls from one that hangs or dies to another. */
 class CallDispatcher {
   readonly #options: CallServiceOptions
-  readonly #queue = new BoundedQueue<PendingCall>(LIMITS.call.queue)
+  readonly #queue = new FairQueue<PendingCall>(LIMITS.call.queue)
   readonly #workers = new Set<CallWorker>()
   readonly #silent = new Set<CallWorker>()
   readonly #events: WorkerEvents
   #watch: NodeJS.Timeout | undefined = undefined
   #nextId = 1
-  /** Of all requests that wait or run. */
-  #bytes = 0
+  /** What waits or runs, of all and of each client. */
+  readonly #load = new ClientLoads()
   #closed = false
 
   constructor(options: CallServiceOptions) {
@@ -92,21 +63,24 @@ class CallDispatcher {
   async run<Kind extends CallKind>(
     kind: Kind,
     request: CallKinds[Kind]['request'],
+    client: string,
     hash?: HashBlocks,
   ): Promise<CallKinds[Kind]['answer']> {
     const bytes = weightOf(request)
-    // One alone is taken whatever it weighs: the size of a request is bounded where it comes in.
-    if (this.#queue.isFull || (this.#bytes > 0 && this.#bytes + bytes > LIMITS.call.queueBytes))
-      throw new CodedError(QUEUE_FULL)
-    this.#bytes += bytes
+    this.#load.add(client, bytes)
     try {
-      return await this.#runNext(kind, request, hash)
+      return await this.#runNext(kind, request, client, hash)
     } finally {
-      this.#bytes -= bytes
+      this.#load.remove(client, bytes)
     }
   }
 
-  async #runNext(kind: CallKind, request: AnyRequest, hash: HashBlocks | undefined): Promise<CallAnswer> {
+  async #runNext(
+    kind: CallKind,
+    request: AnyRequest,
+    client: string,
+    hash: HashBlocks | undefined,
+  ): Promise<CallAnswer> {
     const env = await this.#options.envFor(request)
     const overlay = request.pending === true ? await this.#overlay(request) : null
     const number = request.pending === true ? env.number - 1 : request.number
@@ -114,6 +88,7 @@ class CallDispatcher {
       const refuse = (detail: CallError): void => reject(new CodedError(detail))
       const call = {
         id: this.#takeId(),
+        client,
         kind,
         request,
         number,
@@ -137,7 +112,7 @@ class CallDispatcher {
     clearInterval(this.#watch)
     const stopping = failed('the node is stopping')
     for (const worker of this.#workers) for (const call of worker.calls.values()) call.refuse(stopping)
-    for (const call of this.#queue.take(this.#queue.size)) call.refuse(stopping)
+    for (const call of this.#queue.takeAll()) call.refuse(stopping)
     await Promise.all([...this.#workers].map(worker => worker.stop()))
     this.#workers.clear()
   }
@@ -156,17 +131,32 @@ class CallDispatcher {
   }
 
   #enqueue(call: PendingCall): void {
-    if (this.#closed) call.refuse(failed('the node is stopping'))
-    else if (!this.#queue.push(call)) call.refuse(QUEUE_FULL)
+    if (this.#closed) {
+      call.refuse(failed('the node is stopping'))
+      return
+    }
+    const gone = this.#queue.push(call.client, call)
+    gone?.refuse(QUEUE_FULL)
   }
 
   #dispatch(): void {
     while (this.#queue.size > 0) {
       const worker = this.#freeWorker()
       if (worker === undefined) break
-      worker.send(this.#queue.shift() as PendingCall)
+      const call = this.#queue.shift(client => this.#mayRun(client))
+      if (call === undefined) break
+      worker.send(call)
     }
     if (this.#workers.size > 0) this.#startWatch()
+  }
+
+  /** Slow calls of one client leave places for others. */
+  #mayRun(client: string): boolean {
+    const limit = LIMITS.call.clientInFlight
+    if (this.#load.callsOf(client) <= limit) return true
+    let running = 0
+    for (const { calls } of this.#workers) for (const call of calls.values()) if (call.client === client) running++
+    return running < limit
   }
 
   /** The least loaded worker that shows signs of life; another one is started when none does. */
@@ -267,10 +257,10 @@ const isOverdue = (worker: CallWorker, nowMs: number): boolean => {
 export const createCallService = (options: CallServiceOptions): CallService => {
   const dispatcher = new CallDispatcher(options)
   return {
-    call: request => dispatcher.run('call', request),
-    estimateGas: request => dispatcher.run('estimateGas', request),
-    createAccessList: request => dispatcher.run('createAccessList', request),
-    simulate: (plan, hash) => dispatcher.run('simulate', plan, hash),
+    call: (request, client) => dispatcher.run('call', request, client),
+    estimateGas: (request, client) => dispatcher.run('estimateGas', request, client),
+    createAccessList: (request, client) => dispatcher.run('createAccessList', request, client),
+    simulate: (plan, client, hash) => dispatcher.run('simulate', plan, client, hash),
     close: () => dispatcher.close(),
   }
 }

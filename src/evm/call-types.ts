@@ -76,6 +76,8 @@ export type CallError =
   /** A precompile cannot be moved to an account with overrides of its own. */
   | { readonly code: 'ALREADY_OVERRIDDEN'; readonly address: Hex }
   | { readonly code: 'CALL_QUEUE_FULL'; readonly limit: number }
+  /** The client's own calls are too many, or too large, to wait. */
+  | { readonly code: 'CLIENT_QUEUE_FULL'; readonly limit: number }
   | SimulationError
 
 /** Why blocks cannot be simulated (`simulate/`). */
@@ -94,10 +96,11 @@ export type SimulationError =
 
 /** Calls that run off the main thread, bounded in gas and time (DESIGN 2). */
 export interface CallService {
-  call(request: CallRequest): Promise<CallResult>
-  estimateGas(request: CallRequest): Promise<bigint>
-  createAccessList(request: CallRequest): Promise<AccessListResult>
+  /** `client`: whose turn it takes, and whose room, while others wait too. */
+  call(request: CallRequest, client: string): Promise<CallResult>
+  estimateGas(request: CallRequest, client: string): Promise<bigint>
+  createAccessList(request: CallRequest, client: string): Promise<AccessListResult>
   /** The blocks of a plan, one on the other; `hash` is asked when code wants the hash of one of them. */
-  simulate(plan: SimulationPlan, hash: HashBlocks): Promise<readonly SimulatedBlock[]>
+  simulate(plan: SimulationPlan, client: string, hash: HashBlocks): Promise<readonly SimulatedBlock[]>
   close(): Promise<void>
 }

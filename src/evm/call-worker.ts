@@ -151,6 +151,7 @@ const CALL_ERRORS: { readonly [Code in CallError['code']]: true } = {
   PRECOMPILE_MOVED_TO_ITSELF: true,
   ALREADY_OVERRIDDEN: true,
   CALL_QUEUE_FULL: true,
+  CLIENT_QUEUE_FULL: true,
   SIMULATION_NUMBER_ORDER: true,
   SIMULATION_TIME_ORDER: true,
   SIMULATION_LIMIT: true,

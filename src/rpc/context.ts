@@ -43,6 +43,8 @@ export interface Context extends Services {
   readonly namespaces: readonly string[]
   /** The connection's subscriptions; null over HTTP. */
   readonly socket: SocketSubscriptions | null
+  /** Whom the request comes from (`clients.ts`). */
+  readonly client: string
 }
 
 export const hasRequirement = (services: Services, requirement: Requirement | undefined): boolean =>

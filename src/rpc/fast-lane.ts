@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import { LIMITS } from '../config/limits.ts'
 import type { Answer, AnswerStream, Chunk } from './answer.ts'
 import { BODIES_FULL, type BodyBytes, type BodyMeter } from './body-bytes.ts'
+import { endpointFor } from './clients.ts'
 import { plainCallLength } from './plain-head.ts'
 import { pump } from './pump.ts'
 import type { Endpoint, Router } from './router.ts'
@@ -57,6 +58,7 @@ class Lane {
   readonly #socket: Socket
   readonly #options: FastLaneOptions
   readonly #exits: Exits
+  readonly #endpoint: Endpoint
   readonly #meter: BodyMeter
   /** Bytes that came and are not answered yet. */
   #rest: Buffer | undefined
@@ -75,6 +77,7 @@ class Lane {
     this.#socket = socket
     this.#options = options
     this.#exits = exits
+    this.#endpoint = endpointFor(options.endpoint, socket.remoteAddress)
     this.#meter = options.bodies.meter()
     socket.setNoDelay(true)
     socket.setTimeout(LIMITS.rpc.httpKeepAliveMs)
@@ -121,12 +124,12 @@ class Lane {
 
   /** Answers every whole request that has come; answers of one pass go out in one write. */
   #run(): void {
-    const { router, endpoint } = this.#options
+    const { router } = this.#options
     let out = ''
     while (this.#rest !== undefined && !this.#isWaiting) {
       const body = this.#nextBody(this.#rest)
       if (body === undefined) break
-      const answer = router.handle(body, endpoint)
+      const answer = router.handle(body, this.#endpoint)
       if (typeof answer === 'string') out += frame(answer)
       else void (answer instanceof Promise ? this.#wait(answer) : this.#stream(answer))
       if (out.length > LIMITS.rpc.laneWriteBytes || this.#isWaiting) {

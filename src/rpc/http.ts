@@ -4,6 +4,7 @@ import { LIMITS } from '../config/limits.ts'
 import { hostAllowed } from './access.ts'
 import type { Answer, AnswerStream } from './answer.ts'
 import type { BodyBytes } from './body-bytes.ts'
+import { endpointFor } from './clients.ts'
 import type { HealthStatus } from './ports.ts'
 import { pump } from './pump.ts'
 import { type Body, HttpFailure, readBody } from './read-body.ts'
@@ -57,7 +58,7 @@ export const createHttp = (options: HttpOptions): FastifyInstance => {
     const body = request.body as Body | undefined
     if (body === undefined) return reply.code(415).type('text/plain').send(WRONG_TYPE)
     const charge = buckets && ((calls: number) => buckets.charge(request.ip, calls))
-    const answer = router.handle(body.text, endpoint, charge)
+    const answer = router.handle(body.text, endpointFor(endpoint, request.ip), charge)
     reply.header('content-type', JSON_TYPE)
     if (answer instanceof Promise) return sendInTime(answer.finally(body.release), reply)
     body.release()

@@ -104,7 +104,7 @@ export interface MiningPort {
 
 /** Blocks of calls that nobody commits (eth_simulateV1). */
 export interface SimulationPort {
-  run(request: SimulationRequest): Promise<readonly SimulatedChainBlock[]>
+  run(request: SimulationRequest, client: string): Promise<readonly SimulatedChainBlock[]>
 }
 
 /** Helpers of a development chain; its class as anything else can be it. */

@@ -65,7 +65,15 @@ export const createRpcServer = async (options: RpcServerOptions): Promise<RpcSer
 
   const endpointOf = (names: readonly string[]): Endpoint => {
     const methods = methodsFor(names, options)
-    const context: Context = { ...servicesOf(options), filters, rendered, methods, namespaces: names, socket: null }
+    const context: Context = {
+      ...servicesOf(options),
+      filters,
+      rendered,
+      methods,
+      namespaces: names,
+      socket: null,
+      client: '',
+    }
     return { methods: new Map(Object.entries(methods)), context }
   }
   const httpEndpoint = endpointOf(namespaces.http)

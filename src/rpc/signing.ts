@@ -45,8 +45,9 @@ const feesOf = ({ view }: Context, args: TransactionArgs): Fees => {
   return { type: args.accessList === undefined ? 0 : 1, maxFeePerGas: price, maxPriorityFeePerGas: price }
 }
 
-const gasOf = async ({ view, calls }: Context, from: Hex, args: TransactionArgs): Promise<bigint> =>
-  args.gas ?? calls.estimateGas({ message: messageFromArgs({ ...args, from }), number: view.head().header.number })
+const gasOf = async ({ view, calls, client }: Context, from: Hex, args: TransactionArgs): Promise<bigint> =>
+  args.gas ??
+  calls.estimateGas({ message: messageFromArgs({ ...args, from }), number: view.head().header.number }, client)
 
 /** Fills what the caller left open (gas by estimate, nonce from the pool), signs, and answers the signed transaction. */
 export const signTransaction = async (

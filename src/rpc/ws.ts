@@ -6,6 +6,7 @@ import type { Logger } from '../util/logger.ts'
 import { hostAllowed, originAllowed } from './access.ts'
 import type { Answer } from './answer.ts'
 import { BODIES_FULL, type BodyBytes } from './body-bytes.ts'
+import { clientOf } from './clients.ts'
 import type { Endpoint, Router } from './router.ts'
 import type { Later } from './state-reads.ts'
 import type { Scope, SubscriptionHub } from './subscriptions.ts'
@@ -116,7 +117,7 @@ const serve = (client: WebSocket, request: IncomingMessage, options: WsOptions):
   const session = hub.open(frame => sender.send(frame))
   const endpointOf = (scope: Scope): Endpoint => ({
     methods: endpoint.methods,
-    context: { ...endpoint.context, socket: scope },
+    context: { ...endpoint.context, socket: scope, client: clientOf(address) },
   })
   const plainScope = session.scope()
   const plain = endpointOf(plainScope)

@@ -42,6 +42,7 @@ export const ethCall = {
       andThen(requestOf(context, args, at, overrides), async request => {
         const { output } = await context.calls.call(
           blocks === undefined ? request : { ...request, blockOverrides: blocks },
+          context.client,
         )
         return bytesToHex(output)
       }),
@@ -53,7 +54,7 @@ export const ethCall = {
     notes: 'The block may be left out: latest.',
     handler: (context, args, at = 'latest', overrides) =>
       andThen(requestOf(context, args, at, overrides), async request =>
-        toQuantity(await context.calls.estimateGas(request)),
+        toQuantity(await context.calls.estimateGas(request, context.client)),
       ),
   }),
   eth_createAccessList: method({
@@ -64,7 +65,7 @@ export const ethCall = {
     ]),
     handler: (context, args, at) =>
       andThen(requestOf(context, args, at), async request =>
-        accessListAnswer(await context.calls.createAccessList(request)),
+        accessListAnswer(await context.calls.createAccessList(request, context.client)),
       ),
   }),
 } satisfies MethodTable

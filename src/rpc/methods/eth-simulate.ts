@@ -30,14 +30,14 @@ const rendered = async (blocks: readonly SimulatedChainBlock[], full: boolean): 
 }
 
 const simulate = async (
-  { simulations, view }: Context,
+  { simulations, view, client }: Context,
   { returnFullTransactions, ...request }: SimulationArgs,
   at: BlockRef,
 ): Promise<RawJson> => {
   const number = await numberOf(view, at)
   const pending = at === 'pending'
   try {
-    const blocks = await simulations.run({ ...request, number, ...(pending && { pending }) })
+    const blocks = await simulations.run({ ...request, number, ...(pending && { pending }) }, client)
     return await rendered(blocks, returnFullTransactions)
   } catch (error) {
     throw inItsWords(error)

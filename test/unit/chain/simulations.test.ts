@@ -34,14 +34,21 @@ const simulationsOf = (chain: TestChain, preview = chain.world.preview.bind(chai
     coinbase: VALIDATOR,
   })
   const bases = new CallBases({ ...chain, pending })
-  const run = async (plan: SimulationPlan, hash: Parameters<typeof simulate>[2]) => {
+  const run = async (plan: SimulationPlan, _client: string, hash: Parameters<typeof simulate>[2]) => {
     const { head } = chain.world
     const reader = plan.pending ? overlayReader(head, (await bases.pendingOf(plan)).changes) : head
     const env = chain.rules.committedEnv(await bases.blockOf(plan))
     return simulate({ reader, prefetch: undefined, env, engine, interrupt: undefined }, plan, hash)
   }
   const { params } = chain.genesis
-  return new Simulations({ params, rules: chain.rules, bases, world: { preview }, calls: { simulate: run } })
+  const simulations = new Simulations({
+    params,
+    rules: chain.rules,
+    bases,
+    world: { preview },
+    calls: { simulate: run },
+  })
+  return { run: (request: SimulationRequest) => simulations.run(request, 'client') }
 }
 
 const request = (

@@ -46,6 +46,15 @@ const write = (world: TestWorld, fill: (journal: Journal) => void) => {
   return world.commit(journal)
 }
 
+/** The service as one client has it. */
+const ofClient = (service: CallService, client: string) => ({
+  call: (request: CallRequest) => service.call(request, client),
+  estimateGas: (request: CallRequest) => service.estimateGas(request, client),
+  createAccessList: (request: CallRequest) => service.createAccessList(request, client),
+  close: () => service.close(),
+})
+type Calls = ReturnType<typeof ofClient>
+
 const setUp = async () => {
   const path = await temporaryDirectory()
   const world = await TestWorld.open(path)
@@ -77,7 +86,7 @@ const setUp = async () => {
     await service.close()
     await world.close()
   })
-  return { world, service }
+  return { world, shared: service, service: ofClient(service, 'client') }
 }
 
 const request = (
@@ -90,7 +99,7 @@ const request = (
   message: { from: caller.address, to, value: 0n, data: EMPTY_BYTES, ...message },
   ...more,
 })
-const valueAt = async (service: CallService, number: number, more: Partial<CallRequest> = {}): Promise<bigint> =>
+const valueAt = async (service: Calls, number: number, more: Partial<CallRequest> = {}): Promise<bigint> =>
   BigInt(bytesToHex((await service.call(request(number, READER, {}, more))).output))
 
 describe('call service', () => {
@@ -169,6 +178,25 @@ describe('call service', () => {
     expect(await valueAt(service, number)).toBe(41n)
   })
 
+  test('a client waits for itself, not others for it', async () => {
+    const { world, service, shared } = await setUp()
+    const number = world.world.number
+    await valueAt(service, number)
+    let over = 0
+    const greedy = ofClient(shared, 'greedy')
+    const flood = Array.from({ length: LIMITS.call.clientCalls + 3 }, () =>
+      greedy.call(request(number, LOOPER)).catch((error: { code: string }) => {
+        over++
+        return error.code
+      }),
+    )
+    await new Promise(resolve => setTimeout(resolve, 100))
+    expect(over).toBe(3)
+    expect(await Promise.all(flood.slice(-3))).toEqual(Array(3).fill('CLIENT_QUEUE_FULL'))
+    expect(await valueAt(service, number)).toBe(41n)
+    expect(over).toBe(3)
+  }, 60_000)
+
   test('closing refuses what is under way', async () => {
     const { world, service } = await setUp()
     const loop = service.call(request(world.world.number, LOOPER))
@@ -207,15 +235,16 @@ test('the frames of many calls are bounded in memory together', async () => {
 }, 60_000)
 
 test('requests that wait are bounded in bytes', async () => {
-  const { service } = await setUp()
-  const message: CallMessage = { from: caller.address, to: LOOPER, value: 0n, data: EMPTY_BYTES }
+  const { shared } = await setUp()
+  const message: CallMessage = { from: caller.address, to: READER, value: 0n, data: EMPTY_BYTES }
   const overrides = { [READER]: { code: new Uint8Array(LIMITS.call.queueBytes / 4) } }
-  const results = await Promise.allSettled(
-    Array.from({ length: 5 }, () => service.call({ message: { ...message, to: READER }, number: 1, overrides })),
-  )
-  expect(
-    results.filter(({ status }) => status === 'rejected').map(result => (result as PromiseRejectedResult).reason.code),
-  ).toEqual(['CALL_QUEUE_FULL', 'CALL_QUEUE_FULL'])
+  const refusals = async (clients: readonly string[]) => {
+    const calls = clients.map(client => shared.call({ message, number: 1, overrides }, client))
+    const results = await Promise.allSettled(calls)
+    return results.flatMap(result => (result.status === 'rejected' ? [result.reason.code as string] : []))
+  }
+  expect(await refusals(['a', 'b', 'c', 'd', 'e'])).toEqual(['CALL_QUEUE_FULL', 'CALL_QUEUE_FULL'])
+  expect(await refusals(['a', 'a', 'a', 'b'])).toEqual(['CLIENT_QUEUE_FULL', 'CLIENT_QUEUE_FULL'])
   // And let go of when they are answered.
-  expect(await service.call({ message, number: 1, overrides }).catch(error => error.code)).not.toBe('CALL_QUEUE_FULL')
+  expect(await refusals(['a'])).toEqual([])
 }, 60_000)

@@ -36,11 +36,14 @@ test('a call on the pending block sees one block, also when the chain goes on wh
       logger: silentLogger,
     })
     try {
-      const { output } = await calls.call({
-        number: 0,
-        pending: true,
-        message: { from: ALICE, to: null, value: 0n, data: balanceOf(BOB) },
-      })
+      const { output } = await calls.call(
+        {
+          number: 0,
+          pending: true,
+          message: { from: ALICE, to: null, value: 0n, data: balanceOf(BOB) },
+        },
+        'client',
+      )
       expect(bytesToBigint(output)).toBe(START_WEI + 5n)
     } finally {
       await calls.close()

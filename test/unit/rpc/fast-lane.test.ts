@@ -202,7 +202,7 @@ describe('bytes that come before the answer', () => {
     server.on('connection', () => {})
     attachFastLane(server as never, {
       router: { handle: () => answer },
-      endpoint: undefined as never,
+      endpoint: { methods: new Map(), context: {} as never },
       hosts: ['*'],
       bodies: new BodyBytes(),
     })
