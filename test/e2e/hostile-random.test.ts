@@ -9,8 +9,10 @@ import { rssMegabytes } from '../support/scrape.ts'
 import { SEED } from '../support/seed.ts'
 
 /** `REQUESTS=1000000` is the long form. */
-const REQUESTS = Number(process.env['REQUESTS'] ?? 40_000)
+const REQUESTS = Number(process.env['REQUESTS'] ?? 30_000)
 const LANES = 10
+/** Wants the RLP of a whole block, or an account that is impersonated at that moment. */
+const BY_CHANCE = /^(debug_traceBlock|eth_sendUnsignedTransaction)$/
 /** Of the resident set, from the first quarter to the end, MB: heap room that is not given back, no leak. */
 const GROWTH_MB = 120
 
@@ -51,7 +53,7 @@ describe(`${REQUESTS} random requests, SEED=${SEED}`, () => {
       })}\n`,
     )
 
-    expect(faults.slice(0, 5)).toEqual([])
+    expect(faults.slice(0, 5), node.stderr().slice(0, 3_000)).toEqual([])
     const health = await fetch(`${ready.http}/health`)
     expect([health.status, await health.json()]).toMatchObject([200, { healthy: true }])
     const head = Number(await rpc<Hex>(ready.http, 'eth_blockNumber'))
@@ -60,7 +62,7 @@ describe(`${REQUESTS} random requests, SEED=${SEED}`, () => {
     )
     expect(node.stderr(), 'no handler crashed').not.toMatch(/"level":"error"/)
     const silent = [...results].filter(
-      ([name, count]) => count === 0 && !LEFT_OUT.some(({ names }) => names.test(name)),
+      ([name, count]) => count === 0 && !BY_CHANCE.test(name) && !LEFT_OUT.some(({ names }) => names.test(name)),
     )
     expect(
       silent.map(([name]) => name),

@@ -33,13 +33,18 @@ export interface Outgoing {
  * it would have the other requests' answers be about another chain.
  */
 export const LEFT_OUT: readonly { readonly names: RegExp; readonly reason: string }[] = [
-  { names: /^(evm_revert|(hardhat|anvil)_reset)$/, reason: 'turns the chain back' },
   {
-    names: /^(evm|hardhat|anvil)_(set)?([iI]ntervalMining|[aA]utomine)$/,
-    reason: 'stops blocks, which the run waits for',
+    names: /^(evm|anvil)_revert$|^(hardhat|anvil)_reset$|^(hardhat|anvil)_(loadState|rollback|reorg)$/,
+    reason: 'turns the chain back',
   },
-  { names: /^(evm|hardhat|anvil)_\w*(ime|imestamp)\w*$/, reason: 'moves the clock, by which others judge blocks' },
-  { names: /^(hardhat|anvil)_mine$/, reason: 'makes as many blocks as it is told to' },
+  { names: /^(evm|hardhat|anvil)_set(IntervalMining|Automine)$/, reason: 'stops blocks, which the run waits for' },
+  { names: /^(evm|hardhat|anvil)_\w*Time/, reason: 'moves the clock, by which others judge blocks' },
+  { names: /^(evm|hardhat|anvil)_mine/, reason: 'makes as many blocks as it is told to' },
+  { names: /^(evm|hardhat|anvil)_set\w*(Gas|Fee)/, reason: 'changes what every later transaction has to offer' },
+  {
+    names: /^(hardhat|anvil)_set(Balance|Code|Nonce|StorageAt)$/,
+    reason: 'changes the accounts that the run sends from',
+  },
 ]
 
 const OPEN_SUBSCRIPTIONS = 6
