@@ -17,7 +17,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['state'],
   ['consensus', 'powchain', 'txpool', 'evm', 'network'],
   ['chain'],
-  ['rpc', 'explorer', 'faucet'],
+  ['rpc', 'explorer', 'faucet', 'sim'],
   ['node'],
   ['cli'],
 ]

@@ -46,6 +46,13 @@ export class VoteSet<V extends Prepare | Commit> {
     for (const known of this.#rounds.keys()) if (known < round) this.#rounds.delete(known)
   }
 
+  /** The same votes; adding to one does not change the other. */
+  copy(): VoteSet<V> {
+    const copy = new VoteSet<V>()
+    for (const [round, votes] of this.#rounds) copy.#rounds.set(round, new Map(votes))
+    return copy
+  }
+
   /** Votes held, over all rounds. */
   get size(): number {
     let size = 0

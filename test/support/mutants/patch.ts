@@ -1,0 +1,21 @@
+import { registerHooks } from 'node:module'
+import type { Patch } from './mutants.ts'
+
+const SRC = new URL('../../../src/', import.meta.url).href
+
+/** Puts the patches into what this thread loads from here on. Throws, at the load, when one does not fit. */
+export const applyPatches = (patches: readonly Patch[]): void => {
+  registerHooks({
+    load(url, context, nextLoad) {
+      const loaded = nextLoad(url, context)
+      const meant = patches.filter(({ file }) => url === SRC + file)
+      if (meant.length === 0) return loaded
+      return { ...loaded, source: meant.reduce(patched, String(loaded.source)) }
+    },
+  })
+}
+
+const patched = (source: string, { file, find, replace }: Patch): string => {
+  if (source.split(find).length !== 2) throw new Error(`${file} does not hold, or holds twice: ${find}`)
+  return source.replace(find, () => replace)
+}
