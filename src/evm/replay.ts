@@ -112,6 +112,7 @@ export class Replay {
       blockHash,
       hash: tx.hash,
       index,
+      logsBefore: this.#run.receipts.reduce((sum, { logs }) => sum + logs.length, 0),
     }
   }
 }

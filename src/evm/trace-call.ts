@@ -41,6 +41,7 @@ export const traceCall = async (call: PreparedCall, tracingEngine: Engine, hooks
       blockHash: null,
       hash: null,
       index: 0,
+      logsBefore: 0,
     },
     journal,
   )

@@ -1,8 +1,9 @@
 import { EVMError, type EVMResult, type EVMRunCallOpts, type ExecResult, type Message } from '@ethereumjs/evm'
+import { Address } from '@ethereumjs/util'
 import { createAddress } from '../../primitives/address.ts'
 import type { Journal } from '../../state/journal.ts'
 import { assert } from '../../util/assert.ts'
-import { bytesToHex, EMPTY_BYTES, type Hex, ZERO_ADDRESS } from '../../util/bytes.ts'
+import { bytesToHex, EMPTY_BYTES, type Hex, hexToBytes, ZERO_ADDRESS } from '../../util/bytes.ts'
 import { nonceFrom } from '../../util/nonce.ts'
 import type { EngineOptions } from '../engine.ts'
 import type { FrameStart, TraceHooks } from '../tracers/tracer.ts'
@@ -45,22 +46,25 @@ export class TracedEvm extends FastEvm implements TracedEvmParts {
   override async runCall(options: EVMRunCallOpts): Promise<EVMResult> {
     const { tracer, flow } = this.trace
     const frame = await this.#frame(options)
-    const isCreation = frame.type === 'CREATE' || frame.type === 'CREATE2'
     this.opening = undefined
     this.#codeError = undefined
     tracer.enter?.(frame)
     const result = await super.runCall(options)
     const { executionGasUsed: gasUsed, returnValue, exceptionError } = result.execResult
-    const error = exceptionError && this.#errorText(exceptionError, isCreation)
+    const error = exceptionError && this.#errorText(exceptionError, frame)
     tracer.exit?.({ depth: frame.depth, output: returnValue ?? EMPTY_BYTES, gasUsed, error })
     if (flow.isFull) await flow.drained()
     return result
   }
 
-  #errorText(error: EVMError, isCreation: boolean): string {
+  #errorText(error: EVMError, { type, to }: FrameStart): string {
     const { OUT_OF_GAS, CODESTORE_OUT_OF_GAS } = EVMError.errorMessages
-    const isStore = isCreation && this.#codeError === undefined && error.error === OUT_OF_GAS
-    return faultText(isStore ? new EVMError(CODESTORE_OUT_OF_GAS) : error)
+    const isOutOfGas = error.error === OUT_OF_GAS
+    const isCreation = type === 'CREATE' || type === 'CREATE2'
+    if (isCreation && isOutOfGas && this.#codeError === undefined) return faultText(new EVMError(CODESTORE_OUT_OF_GAS))
+    // Each has reasons of its own, which EthereumJS tells in various ways.
+    if (!isCreation && !isOutOfGas && this.getPrecompile(new Address(hexToBytes(to)))) return 'precompiled failed'
+    return faultText(error)
   }
 
   async #frame(options: EVMRunCallOpts): Promise<FrameStart> {

@@ -1,10 +1,11 @@
 import { bytesToHex, type Hex } from '../../util/bytes.ts'
 import { revertReason } from '../revert-reason.ts'
 import type { Held } from './parts.ts'
-import type { FrameEnd, FrameStart, FrameType, TracedLog, TransactionEnd } from './tracer.ts'
+import type { FrameEnd, FrameStart, FrameType, TracedLog, TracedTransaction, TransactionEnd } from './tracer.ts'
 
-/** A log and how many inner calls of its frame came before it. */
+/** A log, its place in the block, and how many inner calls of its frame came before it. */
 export interface FrameLog extends TracedLog {
+  readonly index: number
   readonly position: number
 }
 
@@ -40,16 +41,21 @@ export class CallTree {
   readonly #options: CallTreeOptions
   readonly #path: CallFrame[] = []
   readonly #gasLimit: bigint
+  /** Logs of the block so far, and at the beginning of each frame under way. */
+  #logs: number
+  readonly #marks: number[] = []
   #depth = 0
   root: CallFrame | undefined = undefined
 
-  constructor(options: CallTreeOptions, gasLimit: bigint) {
+  constructor(options: CallTreeOptions, { gasLimit, logsBefore }: Pick<TracedTransaction, 'gasLimit' | 'logsBefore'>) {
     this.#options = options
     this.#gasLimit = gasLimit
+    this.#logs = logsBefore
   }
 
   enter(start: FrameStart): void {
     this.#depth = start.depth
+    this.#marks.push(this.#logs)
     if (this.#options.onlyTop && start.depth > 0) return
     this.#options.held.add(FRAME_BYTES + start.input.byteLength * 2)
     const { depth, type, from, to, gas, value } = start
@@ -75,14 +81,18 @@ export class CallTree {
 
   log(log: TracedLog): void {
     const { withLogs, onlyTop, held } = this.#options
+    const index = this.#logs++
     if (!withLogs || (onlyTop && this.#depth > 0)) return
     const frame = this.#path.at(-1)
     held.add(LOG_BYTES + log.data.byteLength)
-    frame?.logs.push({ ...log, position: frame.calls.length })
+    frame?.logs.push({ ...log, index, position: frame.calls.length })
   }
 
   exit(end: FrameEnd): CallFrame | undefined {
     this.#depth = end.depth - 1
+    // What a failed frame logged is taken back, and its places are given again.
+    const logsBefore = this.#marks.pop() ?? 0
+    if (end.error !== undefined) this.#logs = logsBefore
     if (this.#options.onlyTop && end.depth > 0) return undefined
     const frame = this.#path.pop()
     if (frame === undefined) return undefined

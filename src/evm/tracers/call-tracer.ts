@@ -20,8 +20,14 @@ const headJson = ({ from, gas, gasUsed, to, input, output, error, revertReason }
     revertReason: quoted(revertReason),
   }).slice(0, -1)
 
-const logJson = ({ address, topics, data, position }: FrameLog): string =>
-  `{"address":"${address}","topics":${JSON.stringify(topics)},"data":${dataJson(data)},"position":${quantityJson(position)}}`
+const logJson = ({ address, topics, data, index, position }: FrameLog): string =>
+  objectJson({
+    address: quoted(address),
+    topics: JSON.stringify(topics),
+    data: dataJson(data),
+    index: quantityJson(index),
+    position: quantityJson(position),
+  })
 
 const tailJson = ({ logs, value, type }: CallFrame): string => {
   const logsText = logs.length === 0 ? '' : `,"logs":[${logs.map(logJson).join(',')}]`
@@ -50,8 +56,8 @@ function* treeJson(root: CallFrame): Iterable<string> {
 export const createCallTracer = (config: CallTracerConfig, { held }: TracerParts): Tracer => {
   let tree: CallTree | undefined
   return {
-    begin({ gasLimit }) {
-      tree = new CallTree({ held, onlyTop: config.onlyTopCall, withLogs: config.withLog }, gasLimit)
+    begin(transaction) {
+      tree = new CallTree({ held, onlyTop: config.onlyTopCall, withLogs: config.withLog }, transaction)
     },
     enter: frame => tree?.enter(frame),
     log: log => tree?.log(log),

@@ -19,6 +19,7 @@ const PARITY_ERRORS: readonly (readonly [string, string])[] = [
   ['stack limit reached', 'Out of stack'],
   ['stack underflow', 'Stack underflow'],
   ['invalid opcode', 'Bad instruction'],
+  ['precompiled failed', 'Built-in failed'],
   ['invalid input length', 'Built-in failed'],
 ]
 
@@ -98,7 +99,7 @@ export const createFlatCallTracer = (config: FlatCallTracerConfig, { held }: Tra
   return {
     begin(transaction) {
       traced = transaction
-      tree = new CallTree({ held, onlyTop: false, withLogs: false }, transaction.gasLimit)
+      tree = new CallTree({ held, onlyTop: false, withLogs: false }, transaction)
     },
     enter: frame => tree?.enter(frame),
     exit(end) {

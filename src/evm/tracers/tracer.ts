@@ -76,6 +76,8 @@ export interface TracedTransaction {
   readonly blockHash: Hex | null
   readonly hash: Hex | null
   readonly index: number
+  /** Logs of the block's transactions before it. */
+  readonly logsBefore: number
 }
 
 export interface TransactionEnd {
