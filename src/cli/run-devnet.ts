@@ -21,7 +21,7 @@ export const runDevnet = async (flags: DevnetFlags): Promise<void> => {
     ...(flags.chainId !== undefined && { chainId: flags.chainId }),
   })
   const temporary = flags.datadir === undefined
-  const dataDir = temporary ? makeTempFolder() : resolve(flags.datadir)
+  const dataDir = temporary ? makeTempFolder('devnet') : resolve(flags.datadir)
   const { chainId } = genesis.params
   await runNode({
     flags,

@@ -1,6 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rmSync } from 'node:fs'
 import { parseGenesis } from '../config/genesis.ts'
 import { LIMITS } from '../config/limits.ts'
 import { startFixture } from '../node/fixture.ts'
@@ -11,12 +9,13 @@ import type { FixtureFlags } from './fixture.ts'
 import { readText } from './keys.ts'
 import { namespacesOf } from './run-node.ts'
 import { runProcess } from './run-process.ts'
+import { makeTempFolder, REMOVE, removeDeadFolders } from './temp-folder.ts'
 
 /** Executes and serves a recorded chain in a temporary folder. */
 export const runFixture = async (flags: FixtureFlags): Promise<void> => {
   const genesis = parseGenesis(readText(flags.genesis, '--genesis'))
   const chain = readBytes(flags.chain, '--chain', LIMITS.fixture.chainBytes)
-  const dataDir = mkdtempSync(join(tmpdir(), 'tandem-fixture-'))
+  const dataDir = makeTempFolder('fixture')
   await runProcess({
     logLevel: flags.logLevel,
     json: flags.json,
@@ -35,8 +34,12 @@ export const runFixture = async (flags: FixtureFlags): Promise<void> => {
         },
         deps,
       ),
-    announce: node => (flags.json ? announceJson(node, genesis.params.chainId) : announceText(node, flags)),
-    cleanUp: () => rmSync(dataDir, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 }),
+    announce: node => {
+      removeDeadFolders().catch(() => undefined)
+      if (flags.json) announceJson(node, genesis.params.chainId)
+      else announceText(node, flags)
+    },
+    cleanUp: () => rmSync(dataDir, REMOVE),
   })
 }
 

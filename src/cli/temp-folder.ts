@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { Store } from '../storage/store.ts'
 import { isCoded } from '../util/errors.ts'
 
-/** The folder's name tells whose it is: the process id, and six characters by chance. */
-const NAME = /^tandem-devnet-([0-9]{1,10})-[0-9A-Za-z]{6}$/
+/** The folder's name tells whose it is: the command, the process id, and six characters by chance. */
+const NAME = /^tandem-(?:devnet|fixture)-([0-9]{1,10})-[0-9A-Za-z]{6}$/
 /** A folder is younger than this before its store is locked, if its process cannot be seen from here. */
 const YOUNG_MS = 60_000
 /** Removed at one start; what is left waits for the next. */
@@ -15,10 +15,11 @@ const MOST_REMOVED = 16
 export const REMOVE = { recursive: true, force: true, maxRetries: 5, retryDelay: 20 }
 
 /** A new folder for a chain that goes with its process. */
-export const makeTempFolder = (root = tmpdir()): string => mkdtempSync(join(root, `tandem-devnet-${process.pid}-`))
+export const makeTempFolder = (command: 'devnet' | 'fixture', root = tmpdir()): string =>
+  mkdtempSync(join(root, `tandem-${command}-${process.pid}-`))
 
 /**
- * Removes what development chains left behind that were killed: folders of this program's name, of this user, whose process is gone and
+ * Removes what chains left behind that were killed: folders of this program's name, of this user, whose process is gone and
  * whose store nobody has open. Answers their names. A folder that cannot be looked at or removed stays.
  */
 export const removeDeadFolders = async (root = tmpdir(), nowMs = Date.now()): Promise<readonly string[]> => {

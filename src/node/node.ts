@@ -25,6 +25,7 @@ import { createPoolParts } from './pool.ts'
 import { createWallet, nodeInfo } from './services.ts'
 import { Teardown } from './teardown.ts'
 import { createTraces } from './traces.ts'
+import { urlHost } from './urls.ts'
 
 /** After the start, when the first clients have had their answers. */
 const WARM_UP_MS = 1_500
@@ -244,6 +245,3 @@ const reportSignatures = (logger: Logger): void => {
 }
 
 const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || host.startsWith('127.')
-
-const urlHost = (host: string): string =>
-  host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host

@@ -69,7 +69,8 @@ describe.each([
     const files = ['--genesis', GENESIS_PATH, '--chain', CHAIN_PATH]
     node = await startNode(['fixture', ...files, '--port', '0', '--http-api', served.join(',')])
   })
-  afterAll(() => node.kill())
+  // Not killed: it takes its temporary folder with it.
+  afterAll(() => node.stop())
 
   test('the head is the recorded one', async () => {
     expect(await node.rpc('eth_getBlockByNumber', ['latest', false])).toMatchObject({ number: '0x36', hash: HEAD_HASH })

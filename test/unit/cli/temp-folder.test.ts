@@ -38,7 +38,7 @@ test('what a dead chain left goes, with everything in it', async () => {
 
 test('a living process, another name, a file, a link and a young folder stay', async () => {
   const pid = deadPid()
-  const own = makeTempFolder(root)
+  const own = makeTempFolder('devnet', root)
   age(own)
   const elsewhere = folder('precious')
   const kept = [
