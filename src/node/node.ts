@@ -25,6 +25,7 @@ import { createPoolParts } from './pool.ts'
 import { createWallet, nodeInfo } from './services.ts'
 import { Teardown } from './teardown.ts'
 import { createTraces } from './traces.ts'
+import { warmCalls } from './warm-calls.ts'
 import { urlHost } from './urls.ts'
 
 /** After the start, when the first clients have had their answers. */
@@ -193,6 +194,7 @@ const build = async (options: NodeOptions, deps: NodeDeps, teardown: Teardown): 
     }),
   })
   teardown.add(() => server.close())
+  teardown.add(warmCalls({ server: server.app.server, calls, chain, clock }))
   const operator = await startOperator(options, rpc, teardown)
   const exporter = await observer?.serve({
     host: options.host,
