@@ -25,8 +25,8 @@ import { createPoolParts } from './pool.ts'
 import { createWallet, nodeInfo } from './services.ts'
 import { Teardown } from './teardown.ts'
 import { createTraces } from './traces.ts'
-import { warmCalls } from './warm-calls.ts'
 import { urlHost } from './urls.ts'
+import { warmCalls } from './warm-calls.ts'
 
 /** After the start, when the first clients have had their answers. */
 const WARM_UP_MS = 1_500
