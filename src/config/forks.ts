@@ -44,6 +44,10 @@ export const isActive = (forks: readonly Fork[], name: ForkName, height: number)
   return fork !== undefined && fork.height !== null && height >= fork.height
 }
 
+/** Every EVM fork up to this one, in force from block 0. */
+export const forksFromStart = (last: EvmFork): readonly Fork[] =>
+  EVM_FORKS.slice(1, EVM_FORKS.indexOf(last) + 1).map(name => ({ name, height: 0 }))
+
 /** The newest EVM fork in force at a block. */
 export const evmForkAt = (forks: readonly Fork[], number: number): EvmFork => {
   let active: EvmFork = 'frontier'

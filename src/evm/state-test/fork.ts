@@ -1,5 +1,5 @@
 import { type BlobParams, ETHEREUM_BLOBS } from '../../config/blobs.ts'
-import { EVM_FORKS, type EvmFork } from '../../config/forks.ts'
+import { EVM_FORKS, type EvmFork, forksFromStart } from '../../config/forks.ts'
 import { type ChainParams, NETWORKS } from '../../config/networks.ts'
 import { keccak256Hex } from '../../crypto/hash.ts'
 import { blobBaseFee } from '../../rules/ethereum/blob-fee.ts'
@@ -34,7 +34,7 @@ const paramsOf = (fork: EvmFork): ChainParams => {
     found = {
       ...NETWORKS.devnet,
       chainId: 1,
-      forks: EVM_FORKS.slice(1, EVM_FORKS.indexOf(fork) + 1).map(name => ({ name, height: 0 })),
+      forks: forksFromStart(fork),
       calldataGasPerByte: null,
       maxTxExecutionGas: 2n ** 64n,
       feeShares: { proposerPercent: 0n, minerPercent: 0n, foundationPercent: 0n },

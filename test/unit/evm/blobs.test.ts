@@ -1,8 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { GAS_PER_BLOB } from '../../../src/config/blobs.ts'
-import type { EvmFork, Fork } from '../../../src/config/forks.ts'
-import { EVM_FORKS } from '../../../src/config/forks.ts'
-import { type ChainParams, NETWORKS } from '../../../src/config/networks.ts'
 import type { InvalidReason } from '../../../src/evm/execution.ts'
 import { createExecutor } from '../../../src/evm/executor.ts'
 import type { Transaction } from '../../../src/primitives/transaction.ts'
@@ -10,16 +7,12 @@ import type { UnsignedTransaction } from '../../../src/primitives/transaction-en
 import { Journal } from '../../../src/state/journal.ts'
 import { bytesToBigint, type Hex, hexToBytes, toWord } from '../../../src/util/bytes.ts'
 import { silentLogger } from '../../../src/util/logger.ts'
-import { ample, code, env, funded, GAS_PRICE, key, listSource, signed, TOKEN, withCode } from './world.ts'
+import { ample, code, env, funded, GAS_PRICE, key, listSource, paramsAt, signed, TOKEN, withCode } from './world.ts'
 
 const alice = key(1)
 const bob = key(2)
 /** Our rules and EthereumJS' VM must agree about every block here. */
 const executor = createExecutor({ mode: 'shadow', logger: silentLogger })
-
-const forksUpTo = (last: EvmFork): readonly Fork[] =>
-  EVM_FORKS.slice(1, EVM_FORKS.indexOf(last) + 1).map(name => ({ name, height: 0 }))
-const paramsAt = (fork: EvmFork): ChainParams => ({ ...NETWORKS.devnet, forks: forksUpTo(fork) })
 
 const PRICE = 3n
 const cancun = { params: paramsAt('cancun'), blobs: { baseFeePerGas: PRICE, maxPerBlock: 6 } }

@@ -1,4 +1,5 @@
-import { NETWORKS } from '../../../src/config/networks.ts'
+import { type EvmFork, forksFromStart } from '../../../src/config/forks.ts'
+import { type ChainParams, NETWORKS } from '../../../src/config/networks.ts'
 import { keccak256, keccak256Hex } from '../../../src/crypto/hash.ts'
 import { addressOf, sign } from '../../../src/crypto/signature.ts'
 import type { BlockEnv } from '../../../src/evm/env.ts'
@@ -25,6 +26,9 @@ export const key = (n: number): Key => {
   const secret = keccak256(Uint8Array.of(n >> 8, n & 255))
   return { secret, address: addressOf(secret) }
 }
+
+/** The devnet with every fork up to one from its first block on. */
+export const paramsAt = (fork: EvmFork): ChainParams => ({ ...NETWORKS.devnet, forks: forksFromStart(fork) })
 
 export const env = (overrides: Partial<BlockEnv> = {}): BlockEnv => ({
   params: NETWORKS.devnet,

@@ -1,0 +1,95 @@
+import { readFileSync } from 'node:fs'
+import { brotliDecompressSync } from 'node:zlib'
+import { describe, expect, test } from 'vitest'
+import type { EvmFork } from '../../src/config/forks.ts'
+import { createEthereumJsEngine } from '../../src/evm/engines/ethereumjs.ts'
+import type { BlockEnv } from '../../src/evm/env.ts'
+import { Journal } from '../../src/state/journal.ts'
+import { bytesToHex, type Hex, hexToBytes, toWord } from '../../src/util/bytes.ts'
+import { env, funded, key, paramsAt } from '../unit/evm/world.ts'
+
+/* go-ethereum's vectors of precompiled contracts: output and gas at a fork whose price they have. */
+
+interface Vector {
+  readonly Name: string
+  readonly Input: string
+  readonly Expected?: string
+  readonly Gas?: number
+}
+
+/** Address and fork of each file. */
+const FILES: Readonly<Record<string, readonly [number, EvmFork]>> = {
+  ecRecover: [0x01, 'frontier'],
+  modexp: [0x05, 'byzantium'],
+  modexp_eip2565: [0x05, 'berlin'],
+  modexp_eip7883: [0x05, 'osaka'],
+  bn256Add: [0x06, 'istanbul'],
+  bn256ScalarMul: [0x07, 'istanbul'],
+  bn256Pairing: [0x08, 'istanbul'],
+  blake2F: [0x09, 'istanbul'],
+  'fail-blake2f': [0x09, 'istanbul'],
+  pointEvaluation: [0x0a, 'cancun'],
+  blsG1Add: [0x0b, 'prague'],
+  'fail-blsG1Add': [0x0b, 'prague'],
+  blsG1Mul: [0x0c, 'prague'],
+  'fail-blsG1Mul': [0x0c, 'prague'],
+  blsG1MultiExp: [0x0c, 'prague'],
+  'fail-blsG1MultiExp': [0x0c, 'prague'],
+  blsG2Add: [0x0d, 'prague'],
+  'fail-blsG2Add': [0x0d, 'prague'],
+  blsG2Mul: [0x0e, 'prague'],
+  'fail-blsG2Mul': [0x0e, 'prague'],
+  blsG2MultiExp: [0x0e, 'prague'],
+  'fail-blsG2MultiExp': [0x0e, 'prague'],
+  blsPairing: [0x0f, 'prague'],
+  'fail-blsPairing': [0x0f, 'prague'],
+  blsMapG1: [0x10, 'prague'],
+  'fail-blsMapG1': [0x10, 'prague'],
+  blsMapG2: [0x11, 'prague'],
+  'fail-blsMapG2': [0x11, 'prague'],
+  p256Verify: [0x100, 'osaka'],
+}
+
+const vectors = JSON.parse(
+  brotliDecompressSync(readFileSync(new URL('data/precompiles/vectors.json.br', import.meta.url))).toString('utf8'),
+) as Readonly<Record<string, readonly Vector[]>>
+
+const engine = createEthereumJsEngine()
+const caller = key(1)
+const GAS = 100_000_000n
+
+const run = (block: BlockEnv, number: number, input: string) =>
+  engine.run(new Journal(funded([caller])), block, {
+    from: caller.address,
+    to: `0x${toWord(BigInt(number)).slice(-40)}` as Hex,
+    value: 0n,
+    data: hexToBytes(`0x${input}`),
+    gas: GAS,
+    gasPrice: 1n,
+    accessList: [],
+  })
+
+test('every file has its contract', () => {
+  expect(Object.keys(FILES).sort()).toEqual(Object.keys(vectors).sort())
+})
+
+describe.each(Object.entries(FILES))('%s', (file, [number, fork]) => {
+  const block = env({ params: paramsAt(fork) })
+
+  test.each(vectors[file]?.map(vector => [vector.Name, vector] as const) ?? [])(
+    '%s',
+    async (_, { Input, Expected, Gas }) => {
+      const { output, gasUsed, failure } = await run(block, number, Input)
+      if (Expected === undefined) {
+        expect(failure).not.toBeNull()
+        expect(gasUsed).toBe(GAS)
+      } else {
+        expect({ output: bytesToHex(output), failure }).toEqual({
+          output: `0x${Expected.toLowerCase()}`,
+          failure: null,
+        })
+        expect(gasUsed).toBe(BigInt(Gas ?? 0))
+      }
+    },
+  )
+})
