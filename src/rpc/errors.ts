@@ -109,8 +109,7 @@ export const DOMAIN_ERRORS: { readonly [Code in DomainError['code']]: (detail: D
     new RpcError(SIMULATION_CODES.movedToItself, `the precompile ${address} is moved to its own address`),
   ALREADY_OVERRIDDEN: ({ address }) => serverError(`account ${address} is already overridden`),
   CALL_QUEUE_FULL: () => serverError('too many calls are waiting, try again later'),
-  CLIENT_QUEUE_FULL: ({ limit }) =>
-    serverError(`too many calls of yours are waiting (limit ${limit}), wait for some answers first`),
+  CLIENT_QUEUE_FULL: ({ limit }) => serverError(`too many of your calls (limit ${limit}) are waiting, try again later`),
   // simulated blocks (evm/simulate)
   SIMULATION_NUMBER_ORDER: ({ number, previous }) =>
     new RpcError(SIMULATION_CODES.numberOrder, `block numbers must be in order: ${number} <= ${previous}`),

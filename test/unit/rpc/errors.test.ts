@@ -33,10 +33,7 @@ const TEXTS: Record<string, readonly [object, string]> = {
     { number: 7, index: 1, reason: { code: 'NONCE_TOO_LOW', expected: 2, got: 1 } },
     '-38010 err: nonce too low: have 1, want 2 (call 1 of block 7)',
   ],
-  CLIENT_QUEUE_FULL: [
-    { limit: 9 },
-    '-32000 too many calls of yours are waiting (limit 9), wait for some answers first',
-  ],
+  CLIENT_QUEUE_FULL: [{ limit: 9 }, '-32000 too many of your calls (limit 9) are waiting, try again later'],
   CALL_QUEUE_FULL: [{ limit: 1 }, '-32000 too many calls are waiting, try again later'],
   MISSING_STATE: [{ root: '0xabcd' }, '-32000 missing trie node abcd (path )'],
   RESULTS_TOO_LARGE: [{ limitBytes: 1_000 }, '-32000 query returned more than 1000 bytes of log data'],
