@@ -43,6 +43,8 @@ export type InvalidReason =
   | { readonly code: 'NONCE_MAX' }
   | { readonly code: 'WRONG_CHAIN_ID'; readonly expected: number; readonly got: number }
   | { readonly code: 'UNSUPPORTED_TYPE'; readonly type: number }
+  /** Signed for a chain before signatures could say so (EIP-155). */
+  | { readonly code: 'PROTECTED_TOO_EARLY' }
   | { readonly code: 'INSUFFICIENT_FUNDS'; readonly have: bigint; readonly want: bigint }
   | { readonly code: 'FEE_BELOW_BASE_FEE'; readonly have: bigint; readonly want: bigint }
   | { readonly code: 'TIP_ABOVE_FEE_CAP'; readonly tip: bigint; readonly cap: bigint }

@@ -12,6 +12,8 @@ export interface ForkRules {
   /** Highest EIP-2718 type accepted; blobs (3) also need a block that has a price for them (`env.blobs`). */
   readonly newestType: number
   readonly hasBaseFee: boolean
+  /** EIP-155: a signature may name its chain. */
+  readonly hasReplayProtection: boolean
   /** EIP-161. */
   readonly sweepsEmpty: boolean
   /** EIP-3860. */
@@ -68,6 +70,7 @@ export const forkRules = (fork: EvmFork, params: ChainParams): ForkRules => {
     refundQuotient: since('london') ? 5n : 2n,
     newestType: newestType(since),
     hasBaseFee: since('london'),
+    hasReplayProtection: since('spuriousDragon'),
     sweepsEmpty: since('spuriousDragon'),
     boundsInitCode: since('shanghai'),
     hasDelegation: since('prague'),

@@ -120,8 +120,9 @@ const blockFrom = (env: BlockEnv, common: Common): EthereumJsBlock =>
   }) as unknown as EthereumJsBlock
 
 /** What this chain asks beyond what the VM asks: the whole gas limit payable, a chain id that fits, room for gas and blobs. */
-const checkOwnRules = (journal: Journal, { env, gasUsed, blobGasUsed }: BlockRun, tx: Transaction): void => {
+const checkOwnRules = (journal: Journal, { env, rules, gasUsed, blobGasUsed }: BlockRun, tx: Transaction): void => {
   if (tx.type === 3) checkOwnBlobRules(env, tx, blobGasUsed)
+  if (tx.chainId !== undefined && !rules.hasReplayProtection) throw new Error('signed for a chain before EIP-155')
   if (tx.chainId !== undefined && tx.chainId !== env.params.chainId) throw new Error('wrong chain id')
   if (journal.balance(tx.from) < tx.gasLimit * tx.maxFeePerGas + maxBlobFee(tx) + tx.value)
     throw new Error('the whole limit is not payable')

@@ -58,8 +58,10 @@ export const validateSimulated = (
 const checkForm = (at: BlockPosition, tx: Transaction): InvalidReason | undefined => {
   const { env, rules } = at
   if (tx.type > rules.newestType) return { code: 'UNSUPPORTED_TYPE', type: tx.type }
-  if (tx.chainId !== undefined && tx.chainId !== env.params.chainId) {
-    return { code: 'WRONG_CHAIN_ID', expected: env.params.chainId, got: tx.chainId }
+  if (tx.chainId !== undefined) {
+    if (!rules.hasReplayProtection) return { code: 'PROTECTED_TOO_EARLY' }
+    const expected = env.params.chainId
+    if (tx.chainId !== expected) return { code: 'WRONG_CHAIN_ID', expected, got: tx.chainId }
   }
   if (tx.type === 4 && (tx.authorizationList === undefined || tx.authorizationList.length === 0)) {
     return { code: 'UNSUPPORTED_TYPE', type: 4 }
