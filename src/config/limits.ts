@@ -107,6 +107,8 @@ export const LIMITS = {
     idleWorkerMs: 30_000,
     heapMegabytes: 384,
     nurseryMegabytes: 16,
+    /** Transactions searched for the addresses behind hashed keys. */
+    addressTransactions: 20_000,
     /** Of debug_accountRange and debug_storageRangeAt, per answer. */
     rangeResults: 256,
     storageResults: 1_024,

@@ -38,6 +38,7 @@ export interface TracePlace {
  * this node, or an interrupt.
  */
 export class Replay {
+  /** The state after what has run. */
   readonly journal: Journal
   readonly #context: ReplayContext
   readonly #run: BlockRun

@@ -30,6 +30,16 @@ export const createTraces = ({
       service.trace({ kind: 'transaction', block: describe(block), index, config }),
     block: (block, config) => service.trace({ kind: 'block', block: describe(block), config }),
     call: (block, call, after, config) => service.trace({ kind: 'call', block: describe(block), call, after, config }),
+    storageRange: (block, range) => service.trace({ kind: 'storageRange', block: describe(block), ...range }),
+    accountRange: ({ header, hash }, range) =>
+      service.trace({
+        kind: 'accountRange',
+        block: { number: header.number, hash },
+        stateRoot: header.stateRoot,
+        ...range,
+      }),
+    modifiedAccounts: (blocks, credited) =>
+      service.trace({ kind: 'modifiedAccounts', blocks: blocks.map(describe), credited }),
     close: () => service.close(),
   }
 }

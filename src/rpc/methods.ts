@@ -1,6 +1,7 @@
 import { hasRequirement, type Services } from './context.ts'
 import { type Method, type MethodTable, namespaceOf } from './method.ts'
 import { debug } from './methods/debug.ts'
+import { debugState } from './methods/debug-state.ts'
 import { debugTrace } from './methods/debug-trace.ts'
 import { dev } from './methods/dev/dev.ts'
 import { ethBlocks } from './methods/eth-blocks.ts'
@@ -53,6 +54,7 @@ export const METHODS: MethodTable = {
   ...web3,
   ...debug,
   ...debugTrace,
+  ...debugState,
   ...txpool,
   ...dev,
 }

@@ -1,6 +1,8 @@
+import type { AccountRangeRequest, StorageRangeRequest } from '../chain/trace/protocol.ts'
 import type { ChainBlock } from '../chain/types.ts'
 import type { CallRequest } from '../evm/call-types.ts'
 import type { TraceConfig } from '../evm/tracers/config.ts'
+import type { Hex } from '../util/bytes.ts'
 import type { ChunkStream } from '../util/chunk-stream.ts'
 
 /** Enough of a committed block to find it again in another thread. */
@@ -16,4 +18,13 @@ export interface TracePort {
   block(block: TracedBlock, config: TraceConfig): TraceAnswer
   /** A call on the state after the block, or after as many of its transactions as named. */
   call(block: TracedBlock, call: CallRequest, after: number | undefined, config: TraceConfig): TraceAnswer
+  storageRange(block: TracedBlock, range: StorageRange): TraceAnswer
+  accountRange(block: TracedBlock, range: AccountRange): TraceAnswer
+  /** Addresses that differ between the states before the first block and after the last; `credited`: whom the protocol paid in them. */
+  modifiedAccounts(blocks: readonly TracedBlock[], credited: readonly Hex[]): TraceAnswer
 }
+
+/** Slots of one account, in the order of their keccak. */
+export type StorageRange = Omit<StorageRangeRequest, 'kind' | 'block'>
+/** Accounts, in the order of their keccak. */
+export type AccountRange = Omit<AccountRangeRequest, 'kind' | 'block' | 'stateRoot'>

@@ -1,12 +1,13 @@
 import { LIMITS } from '../config/limits.ts'
 import { BUCKETS } from '../storage/buckets.ts'
-import type { Snapshot, Store } from '../storage/store.ts'
-import { EMPTY_BYTES, type Hex, hexToBytes } from '../util/bytes.ts'
+import type { Entry, Snapshot, Store } from '../storage/store.ts'
+import { concatBytes, EMPTY_BYTES, type Hex, hexToBytes } from '../util/bytes.ts'
 import { CodedError } from '../util/errors.ts'
 import { type Account, decodeAccount, EMPTY_CODE_HASH } from './account.ts'
 import type { StateError } from './errors.ts'
-import { hashHex, keyText, readAccount, readCode, readSlot, slotKey } from './flat.ts'
+import { ACCOUNT_KEY_BYTES, hashHex, keyText, readAccount, readCode, readSlot, slotKey } from './flat.ts'
 import { valueAt } from './history-rows.ts'
+import { changedAccounts, entriesAt } from './range.ts'
 import type { AsyncStateReader, StateReader } from './reader.ts'
 import { collectRollback, type Rollback } from './rollback.ts'
 import { readStateMeta, type StateMeta, stateRootAt } from './state-meta.ts'
@@ -65,9 +66,7 @@ export class StoredState implements AsyncStateReader {
   }
 
   async code(address: Hex): Promise<Uint8Array> {
-    const codeHash = (await this.account(address))?.codeHash ?? EMPTY_CODE_HASH
-    if (codeHash === EMPTY_CODE_HASH) return EMPTY_BYTES
-    return (await this.#store.get(BUCKETS.code, hexToBytes(codeHash), this.#snapshot)) ?? EMPTY_BYTES
+    return this.codeOf((await this.account(address))?.codeHash ?? EMPTY_CODE_HASH)
   }
 
   /**
@@ -77,6 +76,36 @@ export class StoredState implements AsyncStateReader {
   async overlay(limit: number = LIMITS.state.overlayEntries): Promise<StateReader | undefined> {
     const changed = await collectRollback(this.#store, this.number, this.headNumber, limit, this.#snapshot)
     return changed === undefined ? undefined : new OverlayReader(this.#store, this.#snapshot, changed)
+  }
+
+  /** Stored accounts by their keccak, in order from `start` on. Valid until `release`, as all walks. */
+  accounts(start: Uint8Array): AsyncGenerator<Entry> {
+    return entriesAt(this.#store, { ...this.#at, kind: 'account', prefix: EMPTY_BYTES, start })
+  }
+
+  /** Stored words of one account by the keccak of their slot, in order from `start` on. */
+  async *slots(hashedAddress: Uint8Array, start: Uint8Array): AsyncGenerator<Entry> {
+    const range = {
+      ...this.#at,
+      kind: 'slot',
+      prefix: hashedAddress,
+      start: concatBytes(hashedAddress, start),
+    } as const
+    for await (const [key, word] of entriesAt(this.#store, range)) yield [key.subarray(ACCOUNT_KEY_BYTES), word]
+  }
+
+  /** keccaks of the accounts that are not the same after block `to`; `turn` is awaited between pieces of work. */
+  changedUpTo(to: number, turn: () => Promise<void>): Promise<readonly Uint8Array[]> {
+    return changedAccounts(this.#store, { from: this.number, to, snapshot: this.#snapshot }, turn)
+  }
+
+  async codeOf(codeHash: Hex): Promise<Uint8Array> {
+    if (codeHash === EMPTY_CODE_HASH) return EMPTY_BYTES
+    return (await this.#store.get(BUCKETS.code, hexToBytes(codeHash), this.#snapshot)) ?? EMPTY_BYTES
+  }
+
+  get #at() {
+    return { number: this.number, snapshot: this.#snapshot }
   }
 
   release(): void {

@@ -30,6 +30,41 @@ export type TraceRequest =
       readonly after: number | undefined
       readonly config: TraceConfig
     }
+  | StorageRangeRequest
+  | AccountRangeRequest
+  | ModifiedAccountsRequest
+
+/** Slots of an account between a block's transactions, from a hashed slot on. */
+export interface StorageRangeRequest {
+  readonly kind: 'storageRange'
+  readonly block: TraceBlock
+  /** Transactions of the block that come before. */
+  readonly after: number
+  readonly address: Hex
+  readonly start: Hex
+  readonly limit: number
+}
+
+/** Accounts after a block, from a hashed address on. */
+export interface AccountRangeRequest {
+  readonly kind: 'accountRange'
+  readonly block: Omit<TraceBlock, 'env'>
+  readonly stateRoot: Hex
+  readonly start: Hex
+  readonly limit: number
+  readonly withCode: boolean
+  readonly withStorage: boolean
+  /** Also those whose address is not known. */
+  readonly incompletes: boolean
+}
+
+/** Accounts that differ between the state before the first block and that after the last. */
+export interface ModifiedAccountsRequest {
+  readonly kind: 'modifiedAccounts'
+  readonly blocks: readonly TraceBlock[]
+  /** Whom the blocks credit besides their transactions. */
+  readonly credited: readonly Hex[]
+}
 
 export interface TraceWorkerStart {
   readonly storePath: string

@@ -19,19 +19,19 @@ import type { TracedBlock, TracePort } from '../trace-port.ts'
 import { STRUCT_LOGS_SCHEMA } from '../trace-schemas.ts'
 
 const PENDING = serverError('tracing on top of pending is not supported')
-const GENESIS = serverError('genesis is not traceable')
+export const GENESIS = serverError('genesis is not traceable')
 const NOTES =
   'Without a tracer the answer is a struct log, with the totals behind it. Tracers: callTracer, flatCallTracer, prestateTracer, ' +
   '4byteTracer, noopTracer, muxTracer. The answer is streamed; when it fails half way, `error` stands beside the part of `result`.'
 
 const TRACE_SCHEMA: JsonSchema = { anyOf: [STRUCT_LOGS_SCHEMA, { title: 'What the named tracer answers' }] }
 
-const portOf = ({ trace }: Context): TracePort => {
+export const portOf = ({ trace }: Context): TracePort => {
   assert(trace !== undefined, 'a method is served only where its part exists')
   return trace
 }
 
-const committed = async ({ view }: Context, ref: BlockRef): Promise<TracedBlock> => {
+export const committed = async ({ view }: Context, ref: BlockRef): Promise<TracedBlock> => {
   if (ref === 'pending') throw PENDING
   const number = await numberOf(view, ref)
   const found = await view.blockByNumber(number)

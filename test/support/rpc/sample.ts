@@ -60,6 +60,14 @@ const trace: TracePort = {
   transaction: (_, index) => streamOf('{"type":', `"CALL","gas":"0x${index}"}`),
   block: ({ hash }) => streamOf(`[{"txHash":"${hash}","result":`, `${STRUCT_LOGS}}]`),
   call: () => streamOf(STRUCT_LOGS),
+  storageRange: (_, { start }) =>
+    streamOf(`{"storage":{"${start}":{"key":null,"value":"${TOPIC}"}},"nextKey":"${TOPIC}"}`),
+  accountRange: (_, { start }) =>
+    streamOf(
+      '{"root":"00","accounts":{',
+      `"pre(${start})":{"balance":"1","nonce":0,"root":"${TOPIC}","codeHash":"${TOPIC}","key":"${start}"}},"next":"AA=="}`,
+    ),
+  modifiedAccounts: (_, credited) => streamOf(JSON.stringify(credited)),
 }
 
 /** Transactions of every type, in block 1. */
@@ -173,6 +181,9 @@ export const ARGUMENTS: Readonly<Record<string, readonly unknown[]>> = (() => {
     debug_getRawTransaction: [dynamic.hash],
     debug_traceTransaction: [dynamic.hash, { tracer: 'callTracer' }],
     debug_traceBlockByNumber: ['0x1'],
+    debug_storageRangeAt: ['0x1', 0, TOKEN, '0x', 10],
+    debug_accountRange: ['latest', '0x01', 5, true, true, true],
+    debug_getModifiedAccountsByNumber: ['0x1', '0x2'],
     debug_traceCall: [call, 'latest', { timeout: '1s', txIndex: '0x1' }],
     txpool_contentFrom: [SENDER],
     eth_sendUnsignedTransaction: [{ ...call, gas: '0x5208', gasPrice: '0x5d21dba00', nonce: '0x9' }],
@@ -186,7 +197,13 @@ export const argumentsFor = (name: string, rig: Rig): readonly unknown[] => {
   const rest = name.slice(name.indexOf('_') + 1)
   if (['getBlockByHash', 'getBlockWithConsensusInfoByHash'].includes(rest)) return [blockHash, false]
   if (
-    ['getHeaderByHash', 'getBlockTransactionCountByHash', 'getUncleCountByBlockHash', 'traceBlockByHash'].includes(rest)
+    [
+      'getHeaderByHash',
+      'getBlockTransactionCountByHash',
+      'getUncleCountByBlockHash',
+      'traceBlockByHash',
+      'getModifiedAccountsByHash',
+    ].includes(rest)
   )
     return [blockHash]
   if (rest === 'traceBlock') return [bytesToHex(encodeBlock(rig.chain.head()))]

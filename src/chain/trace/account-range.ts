@@ -1,0 +1,83 @@
+import { LIMITS } from '../../config/limits.ts'
+import { dataJson, objectJson } from '../../evm/tracers/json.ts'
+import type { TraceOutput } from '../../evm/tracers/parts.ts'
+import { type Account, decodeAccount } from '../../state/account.ts'
+import type { StoredState } from '../../state/history.ts'
+import { decodeWord } from '../../state/word.ts'
+import type { Store } from '../../storage/store.ts'
+import { bytesToHex, type Hex, hexToBytes } from '../../util/bytes.ts'
+import { KnownAddresses, plainSlotOf } from './preimages.ts'
+import type { AccountRangeRequest } from './protocol.ts'
+
+const FIRST_SLOT = new Uint8Array(32)
+
+/** Words of the slots whose number is known, without leading zeros and prefix, as geth dumps them; others cannot be named. */
+const storageJson = async (
+  state: StoredState,
+  hashedAddress: Uint8Array,
+  turn: () => Promise<void>,
+): Promise<string> => {
+  const words: string[] = []
+  let looked = 0
+  for await (const [key, row] of state.slots(hashedAddress, FIRST_SLOT)) {
+    const slot = plainSlotOf(bytesToHex(key))
+    if (slot !== undefined)
+      words.push(
+        `"${slot}":"${decodeWord(row)
+          .slice(2)
+          .replace(/^(00)+/, '')}"`,
+      )
+    if (++looked === LIMITS.trace.storageResults) break
+    await turn()
+  }
+  return `{${words.join(',')}}`
+}
+
+const accountJson = async (
+  state: StoredState,
+  key: Uint8Array,
+  account: Account,
+  address: Hex | undefined,
+  { withCode, withStorage }: AccountRangeRequest,
+  turn: () => Promise<void>,
+): Promise<string> => {
+  const code = withCode ? await state.codeOf(account.codeHash) : undefined
+  return objectJson({
+    balance: `"${account.balance}"`,
+    nonce: String(account.nonce),
+    root: `"${account.storageRoot}"`,
+    codeHash: `"${account.codeHash}"`,
+    code: code === undefined || code.byteLength === 0 ? undefined : dataJson(code),
+    storage: withStorage ? await storageJson(state, key, turn) : undefined,
+    address: address === undefined ? undefined : `"${address}"`,
+    key: dataJson(key),
+  })
+}
+
+/** geth's dump of accounts, in the order of their keccak; `next` is the first one that does not fit, in base64. */
+export const writeAccountRange = async (
+  output: TraceOutput,
+  store: Store,
+  state: StoredState,
+  request: AccountRangeRequest,
+  turn: () => Promise<void>,
+): Promise<void> => {
+  const known = new KnownAddresses()
+  await known.addFromBlocks(store, request.block.number, LIMITS.trace.addressTransactions, turn)
+  let count = 0
+  let next: Uint8Array | undefined
+  output.write(`{"root":"${request.stateRoot.slice(2)}","accounts":{`)
+  for await (const [key, row] of state.accounts(hexToBytes(request.start))) {
+    if (count === request.limit) {
+      next = key
+      break
+    }
+    await turn()
+    const hash = bytesToHex(key)
+    const address = known.get(hash)
+    if (address === undefined && !request.incompletes) continue
+    const json = await accountJson(state, key, decodeAccount(row), address, request, turn)
+    output.write(`${count++ === 0 ? '' : ','}"${address ?? `pre(${hash})`}":${json}`)
+  }
+  output.write(next === undefined ? '}}' : `},"next":"${Buffer.from(next).toString('base64')}"}`)
+}

@@ -1,0 +1,71 @@
+import { keccak256Hex } from '../../crypto/hash.ts'
+import type { TraceOutput } from '../../evm/tracers/parts.ts'
+import type { StateChanges } from '../../state/changes.ts'
+import { hashHex } from '../../state/flat.ts'
+import type { StoredState } from '../../state/history.ts'
+import { decodeWord } from '../../state/word.ts'
+import { bytesToHex, type Hex, hexToBytes, ZERO_HASH } from '../../util/bytes.ts'
+import { plainSlotOf } from './preimages.ts'
+import type { StorageRangeRequest } from './protocol.ts'
+
+interface SlotEntry {
+  readonly hash: Hex
+  /** undefined: not known. */
+  readonly slot: Hex | undefined
+  readonly word: Hex
+}
+
+/** What the transactions before have changed of the account, by hashed slot. */
+const changedSlots = ({ storage }: StateChanges, address: Hex): ReadonlyMap<Hex, SlotEntry> =>
+  new Map(
+    [...(storage.get(address) ?? [])].map(([slot, { after }]) => {
+      const hash = keccak256Hex(hexToBytes(slot))
+      return [hash, { hash, slot, word: after }]
+    }),
+  )
+
+/** Stored slots with the changes laid over them, in order. */
+async function* slotsOf(
+  state: StoredState,
+  changes: StateChanges,
+  { address, start }: StorageRangeRequest,
+): AsyncGenerator<SlotEntry> {
+  const changed = changedSlots(changes, address)
+  const ahead = [...changed.values()]
+    .filter(({ hash, word }) => hash >= start && word !== ZERO_HASH)
+    .sort((a, b) => (a.hash < b.hash ? -1 : 1))
+  let next = 0
+  const stored = changes.cleared?.has(address) ? [] : state.slots(hashHex(address), hexToBytes(start))
+  for await (const [key, row] of stored) {
+    const hash = bytesToHex(key)
+    for (let entry = ahead[next]; entry !== undefined && entry.hash < hash; entry = ahead[next]) {
+      next++
+      yield entry
+    }
+    if (!changed.has(hash)) yield { hash, slot: plainSlotOf(hash), word: decodeWord(row) }
+  }
+  yield* ahead.slice(next)
+}
+
+/** geth's StorageRangeResult: slots by their keccak, and the first one that does not fit. */
+export const writeStorageRange = async (
+  output: TraceOutput,
+  state: StoredState,
+  changes: StateChanges,
+  request: StorageRangeRequest,
+  turn: () => Promise<void>,
+): Promise<void> => {
+  let count = 0
+  let nextKey: Hex | undefined
+  output.write('{"storage":{')
+  for await (const { hash, slot, word } of slotsOf(state, changes, request)) {
+    if (count === request.limit) {
+      nextKey = hash
+      break
+    }
+    const key = slot === undefined ? 'null' : `"${slot}"`
+    output.write(`${count++ === 0 ? '' : ','}"${hash}":{"key":${key},"value":"${word}"}`)
+    await turn()
+  }
+  output.write(`},"nextKey":${nextKey === undefined ? 'null' : `"${nextKey}"`}}`)
+}
