@@ -92,14 +92,13 @@ const interruptFor = (id: number): Interrupt => {
   return {
     sliceMs: LIMITS.execution.callSliceMs,
     async giveWay() {
+      // At the end of a turn, before another call adds what it takes: a turn is long enough for tens of megabytes.
+      if (isStarved()) throw callError({ code: 'EXECUTION_FAILED', reason: 'out of memory' })
       await scheduler.giveWay()
       Atomics.store(signals, RUNNING, id)
       Atomics.add(signals, BEATS, 1)
     },
-    shouldStop() {
-      if (isStarved()) throw callError({ code: 'EXECUTION_FAILED', reason: 'out of memory' })
-      return performance.now() >= deadlineMs
-    },
+    shouldStop: () => performance.now() >= deadlineMs,
   }
 }
 
