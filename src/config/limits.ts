@@ -181,6 +181,12 @@ export const LIMITS = {
     futureRounds: 8,
     bufferedMessages: 1_000,
     evidence: 1_000,
+    /** Heights below the open one whose votes are still held against each other, and statements kept of a member at one height. */
+    evidenceHeights: 2,
+    statements: 256,
+    /** Evidence older than both is of no use (reference/consensus.md 6). */
+    evidenceMaxAgeBlocks: 100_000,
+    evidenceMaxAgeSeconds: 48 * 3_600,
     retransmitMs: 500,
     maxTimeoutExponent: 6,
     timeoutCapMs: 60_000,

@@ -78,7 +78,7 @@ const dispatch = (turn: Turn, input: Exclude<Input, NewHeight>): void => {
       onVerdict(turn, input.blockHash, input.verdict)
       return
     case 'timeout':
-      onTimeout(turn, input.timer, input.round)
+      onTimeout(turn, input.timer, input.round, input.isolated ?? false)
       return
   }
 }

@@ -2,7 +2,7 @@ import type { Hex } from '../util/bytes.ts'
 import type { Clock } from '../util/clock.ts'
 import type { Logger } from '../util/logger.ts'
 import type { Recover } from './certificate.ts'
-import type { BlockCodec, CommitteePort, ExecutionPort, NetworkPort } from './ports.ts'
+import type { BlockCodec, CommitteePort, EvidencePort, ExecutionPort, NetworkPort } from './ports.ts'
 import type { Wal } from './wal.ts'
 import type { Watermark } from './watermark.ts'
 
@@ -26,6 +26,8 @@ export interface ConsensusEngineOptions {
     readonly committee: CommitteePort
     readonly network: NetworkPort
     readonly blocks: BlockCodec
+    /** Told of every proof against a validator; without it they are only logged. */
+    readonly evidence?: EvidencePort
   }
   readonly clock: Clock
   /** null: follows and never votes. */
@@ -40,6 +42,9 @@ export interface ConsensusEngineOptions {
   /** The operator's word that this key never voted with a log that is now lost. */
   readonly trustMissingLog?: boolean
 }
+
+/** Somebody else signs with this validator's key: a second instance, or a thief. */
+export type KeyInUseError = { readonly code: 'KEY_IN_USE'; readonly number: number; readonly round: number }
 
 export type EngineMode = 'stopped' | 'voting' | 'following' | 'quarantined' | 'failed'
 

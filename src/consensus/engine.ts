@@ -2,17 +2,26 @@ import { LIMITS } from '../config/limits.ts'
 import type { Block } from '../primitives/block.ts'
 import type { Certificate } from '../primitives/certificate.ts'
 import { assert } from '../util/assert.ts'
-import { quorumOf } from './committee.ts'
+import { CodedError } from '../util/errors.ts'
+import { Admission } from './admission.ts'
+import { type Committee, quorumOf } from './committee.ts'
 import type { Effect, HeightConfig, Input, TimerName, WalRecord } from './core/types.ts'
 import { createCore, step } from './core.ts'
-import type { ConsensusEngine, ConsensusEngineOptions, ConsensusStatus, EngineMode } from './engine-types.ts'
+import type {
+  ConsensusEngine,
+  ConsensusEngineOptions,
+  ConsensusStatus,
+  EngineMode,
+  KeyInUseError,
+} from './engine-types.ts'
+import { accusedBy, type Evidence } from './evidence/evidence.ts'
 import { judge, readExtraData } from './judge.ts'
-import { type ConsensusMessage, numberOfMessage, type SignedMessage } from './messages.ts'
+import type { ConsensusMessage, SignedMessage } from './messages.ts'
 import { Outbox } from './outbox.ts'
 import { earliestProposalMs, isInstant, timestampAt } from './pacing.ts'
 import type { Head, PeerId } from './ports.ts'
-import { indexOf, type QuarantineReason, recoverMemory } from './recovery.ts'
-import { signMessage } from './signing.ts'
+import { indexOf, isForeign, type QuarantineReason, recoverMemory } from './recovery.ts'
+import { digestOf, signMessage } from './signing.ts'
 import { Timers } from './timers.ts'
 import { createVerifier } from './verify.ts'
 import { encodeRecord } from './wal-records.ts'
@@ -30,6 +39,7 @@ class Engine implements ConsensusEngine {
   readonly #options: ConsensusEngineOptions
   readonly #core
   readonly #verifier
+  readonly #admission
   readonly #timers: Timers<TimerName>
   readonly #outbox: Outbox
   #mode: EngineMode = 'stopped'
@@ -64,6 +74,11 @@ class Engine implements ConsensusEngine {
     this.#head = ports.execution.head()
     const { consensus } = LIMITS
     this.#verifier = createVerifier(params, options.recover, consensus.cachedSignatures)
+    this.#admission = new Admission({
+      committees: ports.committee,
+      verifier: this.#verifier,
+      onEvidence: (evidence, committee) => this.#onEvidence(evidence, committee),
+    })
     this.#timers = new Timers(clock)
     this.#outbox = new Outbox([wal, watermark], error => this.#fail(error))
     this.#core = createCore({
@@ -176,10 +191,6 @@ class Engine implements ConsensusEngine {
       case 'decide':
         this.#outbox.push(() => this.#decide(effect.block, effect.certificate))
         break
-      case 'evidence':
-        this.#counts.evidence++
-        this.#options.logger.warn({ kind: effect.first.type, ...placeOf(effect.first) }, 'validator contradicts itself')
-        break
       case 'behind':
         this.#options.logger.info({ number: effect.number, head: this.#head.number }, 'others are ahead')
         break
@@ -227,7 +238,15 @@ class Engine implements ConsensusEngine {
   }
 
   #schedule({ timer, number, round, atMs }: Extract<Effect, { type: 'schedule' }>): void {
-    this.#timers.set(timer, atMs, () => this.#feed({ type: 'timeout', timer, number, round, nowMs: this.#nowMs() }))
+    const fire = () =>
+      this.#feed({ type: 'timeout', timer, number, round, isolated: this.#isIsolated(), nowMs: this.#nowMs() })
+    this.#timers.set(timer, atMs, fire)
+  }
+
+  #isIsolated(): boolean {
+    const members = this.#core.height?.config.members ?? []
+    const reachable = this.#options.ports.network.reachable?.(members) ?? members.length
+    return reachable < quorumOf(members.length) - 1
   }
 
   async #build(number: number, round: number): Promise<void> {
@@ -360,32 +379,34 @@ class Engine implements ConsensusEngine {
   }
 
   #onMessage(message: ConsensusMessage, from: PeerId): void {
-    const verdict = this.#admit(message)
-    if (verdict === 'false') this.#counts.rejectedMessages++
-    if (verdict === 'true') this.#feed({ type: 'message', message, from, nowMs: this.#nowMs() })
+    const wanted = this.#core.height?.wanted ?? null
+    const admitted = this.#admission.admit(message, { head: this.#head.number, wanted })
+    if (admitted === 'false') this.#counts.rejectedMessages++
+    if (admitted !== 'true') return
+    if ('sender' in message) this.#noticeOwn(message)
+    this.#feed({ type: 'message', message, from, nowMs: this.#nowMs() })
   }
 
-  /** Only what could matter is checked: signatures cost, heights out of reach do not count. */
-  #admit(message: ConsensusMessage): 'true' | 'false' | 'pointless' {
-    if (message.type === 'status' || message.type === 'body') return 'true'
-    const number = numberOfMessage(message)
-    const next = this.#head.number + 1
-    if (number < next || number > next + LIMITS.consensus.futureHeights) return 'pointless'
-    const committee = this.#options.ports.committee.committee(number)
-    if (committee === undefined) return 'pointless'
-    if (message.type === 'decided') {
-      if (number !== next) return 'pointless'
-      return this.#verifier.isDecided(message, committee) ? 'true' : 'false'
+  /**
+   * An own vote seen on the network. In quarantine it says how far the lost log went; otherwise one that this node did not make
+   * means that its key runs twice, and neither may go on.
+   */
+  #noticeOwn(message: SignedMessage): void {
+    const { signer, ports, watermark, params } = this.#options
+    if (signer === null || ports.committee.committee(message.number)?.members[message.sender] !== signer.address) return
+    if (this.#mode === 'quarantined') {
+      this.#silentUpTo = Math.max(this.#silentUpTo, message.number + QUARANTINE_HEIGHTS)
+    } else if (this.#mode === 'voting' && isForeign(message, digestOf(params, message), watermark.last)) {
+      this.#fail(new CodedError<KeyInUseError>({ code: 'KEY_IN_USE', ...placeOf(message) }))
     }
-    if (!this.#verifier.isSigned(message, committee)) return 'false'
-    this.#noticeOwn(message, committee.members[message.sender])
-    return 'true'
   }
 
-  /** In quarantine, an own vote seen on the network says how far the lost log went. */
-  #noticeOwn(message: SignedMessage, sender: string | undefined): void {
-    if (this.#mode !== 'quarantined' || sender !== this.#options.signer?.address) return
-    this.#silentUpTo = Math.max(this.#silentUpTo, message.number + QUARANTINE_HEIGHTS)
+  #onEvidence(evidence: Evidence, committee: Committee): void {
+    const { number, sender } = accusedBy(evidence)
+    this.#counts.evidence++
+    const validator = committee.members[sender]
+    this.#options.logger.warn({ kind: evidence.kind, number, validator }, 'validator breaks the protocol')
+    this.#options.ports.evidence?.report(evidence)
   }
 
   #detach(work: Promise<void>): void {

@@ -2,6 +2,7 @@ import type { Block } from '../primitives/block.ts'
 import type { Certificate } from '../primitives/certificate.ts'
 import type { Hex } from '../util/bytes.ts'
 import type { Committee } from './committee.ts'
+import type { Evidence } from './evidence/evidence.ts'
 import type { ConsensusMessage } from './messages.ts'
 
 /** The last committed block, as the engine needs it to open the next height. */
@@ -76,6 +77,8 @@ export interface NetworkPort {
   broadcast(message: ConsensusMessage): void
   send(peer: PeerId, message: ConsensusMessage): void
   onMessage(listener: (message: ConsensusMessage, from: PeerId) => void): () => void
+  /** How many of these validators, this one left out, can be reached at all (reference/consensus.md 1.12); where nobody knows: all. */
+  reachable?(members: readonly Hex[]): number
 }
 
 /** No neighbours: a committee of one. */
@@ -83,6 +86,11 @@ export const nullNetwork: NetworkPort = {
   broadcast: () => {},
   send: () => {},
   onMessage: () => () => {},
+}
+
+/** Where proofs against validators go until a block holds them. */
+export interface EvidencePort {
+  report(evidence: Evidence): void
 }
 
 /** The committee of a height, fixed for its cycle and free of the round (DESIGN 4). */

@@ -1,5 +1,5 @@
 import { assert } from '../util/assert.ts'
-import type { Hex } from '../util/bytes.ts'
+import { bytesEqual, type Hex } from '../util/bytes.ts'
 import { CodedError, isCoded } from '../util/errors.ts'
 import type { Committee } from './committee.ts'
 import type { WalRecord } from './core/types.ts'
@@ -9,7 +9,7 @@ import type { ExecutionPort, Head } from './ports.ts'
 import { digestOf } from './signing.ts'
 import type { Wal, WalCondition } from './wal.ts'
 import { decodeRecords, entriesAfter, numberOfRecord } from './wal-records.ts'
-import { comparePositions, type SignPosition, type WatermarkCondition } from './watermark.ts'
+import { comparePositions, type SignedMark, type SignPosition, type WatermarkCondition } from './watermark.ts'
 
 /** The log decided blocks that the database does not have, with a gap between; a lone validator cannot fetch them anywhere. */
 export type RecoveryError = { readonly code: 'DATABASE_BEHIND_LOG'; readonly head: number; readonly decided: number }
@@ -53,6 +53,13 @@ export const positionOf = (message: SignedMessage): SignPosition => ({
   round: message.round,
   step: message.type,
 })
+
+/** Whether a message with this signer's own key cannot be its own: beyond what it signed last, or other than that. */
+export const isForeign = (message: SignedMessage, digest: Uint8Array, last: SignedMark | null): boolean => {
+  if (last === null) return true
+  const order = comparePositions(positionOf(message), last)
+  return order > 0 || (order === 0 && !bytesEqual(digest, last.digest))
+}
 
 /** Commits what was decided before the stop and did not reach the database; answers the head then. Throws DATABASE_BEHIND_LOG. */
 export const commitDecided = async (records: readonly WalRecord[], execution: ExecutionPort): Promise<Head> => {

@@ -3,28 +3,38 @@ import type { SigningDomain } from '../primitives/vote.ts'
 import { asBuffer, type Hex } from '../util/bytes.ts'
 import { certificateFault, type Recover } from './certificate.ts'
 import type { Committee } from './committee.ts'
+import { claimOf, type SignatureCheck, statementDigest, statementsOf } from './evidence/statement.ts'
 import type { Decided, SignedMessage } from './messages.ts'
-import { digestOf } from './signing.ts'
+
+/** `badProof`: the sender signed it, and somebody did not sign what it carries as proof. */
+export type SignedVerdict = 'signed' | 'badProof' | 'unsigned'
 
 /** Checks who signed what, before anything comes near the core. */
 export interface Verifier {
   /** The sender's signature, and those of all it carries as proof. */
-  isSigned(message: SignedMessage, committee: Committee): boolean
+  judge(message: SignedMessage, committee: Committee): SignedVerdict
+  readonly isSigned: SignatureCheck
   isDecided(message: Decided, committee: Committee): boolean
   readonly recover: Recover
 }
 
 export const createVerifier = (domain: SigningDomain, recover: Recover, cachedSignatures: number): Verifier => {
   const cached = cacheOf(recover, cachedSignatures)
-  const signedBy = (message: SignedMessage | Attachment, committee: Committee): boolean =>
-    committee.members[message.sender] !== undefined &&
-    cached(digestOf(domain, withoutProof(message)), message.signature) === committee.members[message.sender]
+  const isSigned: SignatureCheck = (signed, committee) => {
+    const member = committee.members[signed.sender]
+    if (member === undefined) return false
+    const statement = 'roundChanges' in signed ? claimOf(signed) : signed
+    return cached(statementDigest(domain, statement), signed.signature) === member
+  }
   return {
+    isSigned,
     recover: cached,
-    isSigned: (message, committee) =>
-      isPlausible(message, committee) &&
-      signedBy(message, committee) &&
-      attachmentsOf(message).every(attachment => signedBy(attachment, committee)),
+    judge: (message, committee) => {
+      if (!isPlausible(message, committee)) return 'unsigned'
+      const [own, ...proof] = statementsOf(message)
+      if (own === undefined || !isSigned(own, committee)) return 'unsigned'
+      return proof.every(statement => isSigned(statement, committee)) ? 'signed' : 'badProof'
+    },
     isDecided: ({ block, certificate }, committee) => {
       const sealed = { number: block.header.number, blockHash: block.hash }
       return certificateFault(certificate, sealed, committee, domain, cached) === null
@@ -32,24 +42,13 @@ export const createVerifier = (domain: SigningDomain, recover: Recover, cachedSi
   }
 }
 
-type Attachment =
-  | Extract<SignedMessage, { type: 'proposal' }>['roundChanges'][number]
-  | Extract<SignedMessage, { type: 'prepare' }>
-
-/** A payload's digest needs no proof; the types of whole messages do. */
-const withoutProof = (message: SignedMessage | Attachment): SignedMessage =>
-  message.type === 'roundChange' && !('prepares' in message) ? { ...message, prepares: [] } : (message as SignedMessage)
-
-const attachmentsOf = (message: SignedMessage): readonly Attachment[] => {
-  if (message.type === 'proposal') return [...message.roundChanges, ...message.prepares]
-  return message.type === 'roundChange' ? message.prepares : []
-}
-
-/** Lengths first: no more recoveries than members can have signed. */
+/** Lengths first: no more recoveries than members can have signed. Round 0 has no proof: its signature would not cover one. */
 const isPlausible = (message: SignedMessage, committee: Committee): boolean => {
   const size = committee.members.length
-  if (message.type === 'proposal') return message.roundChanges.length <= size && message.prepares.length <= size
-  return message.type !== 'roundChange' || message.prepares.length <= size
+  if (message.type === 'roundChange') return message.prepares.length <= size
+  if (message.type !== 'proposal') return true
+  const limit = message.round === 0 ? 0 : size
+  return message.roundChanges.length <= limit && message.prepares.length <= limit
 }
 
 /** The same signatures come again in round changes, justifications and certificates. */

@@ -53,10 +53,19 @@ export const proposalDigest = (
   domain: SigningDomain,
   proposal: Pick<ProposalHead, 'number' | 'round' | 'blockHash' | 'roundChanges' | 'prepares'>,
 ): Uint8Array =>
-  signingDigest(domain, 'proposal', proposal, [
-    hexToBytes(proposal.blockHash),
-    hexToBytes(justificationHash(proposal.round, proposal)),
-  ])
+  proposalClaimDigest(domain, { ...proposal, justificationHash: justificationHash(proposal.round, proposal) })
+
+/** The same digest from the hash of the justification: who signed what can be shown without the lists. */
+export const proposalClaimDigest = (
+  domain: SigningDomain,
+  claim: {
+    readonly number: number
+    readonly round: number
+    readonly blockHash: Hex
+    readonly justificationHash: Hex
+  },
+): Uint8Array =>
+  signingDigest(domain, 'proposal', claim, [hexToBytes(claim.blockHash), hexToBytes(claim.justificationHash)])
 
 export const proposalHead = ({ block, ...signed }: Proposal): ProposalHead => ({ ...signed, blockHash: block.hash })
 

@@ -194,14 +194,6 @@ export class SimNode {
           }),
         )
         break
-      case 'evidence': {
-        const { first, second } = effect
-        assert(
-          this.#world.byzantine.has(first.sender) && first.sender === second.sender,
-          'evidence names only the guilty',
-        )
-        break
-      }
       case 'behind':
         break
     }

@@ -120,7 +120,7 @@ const scheduleRetransmit = ({ height, out }: Turn, atMs: number): void => {
   out.push({ type: 'schedule', timer: 'retransmit', number: height.config.number, round: 0, atMs })
 }
 
-export const onTimeout = (turn: Turn, timer: TimerName, round: number): void => {
+export const onTimeout = (turn: Turn, timer: TimerName, round: number, isolated: boolean): void => {
   const { height, config, nowMs } = turn
   if (timer === 'retransmit') {
     broadcastStatus(turn)
@@ -132,11 +132,14 @@ export const onTimeout = (turn: Turn, timer: TimerName, round: number): void => 
     height.opened = true
     tryPropose(turn)
   } else if (round === height.round) {
-    // A committee of one has nobody to hand the turn to while its own block is being built.
-    if (height.config.members.length === 1 && height.building?.failed === false) startRoundTimer(turn, nowMs)
+    if (isolated || isBuildingAlone(height)) startRoundTimer(turn, nowMs)
     else moveToRound(turn, round + 1)
   }
 }
+
+/** A committee of one has nobody to hand the turn to while its own block is being built. */
+const isBuildingAlone = ({ config, building }: HeightState): boolean =>
+  config.members.length === 1 && building?.failed === false
 
 /** Instant mode: somebody has a transaction. */
 export const onRequest = (turn: Turn): void => {

@@ -1,4 +1,4 @@
-import type { Justification, Proposal } from '../../primitives/proposal.ts'
+import type { Justification, ProposalHead } from '../../primitives/proposal.ts'
 import type { Prepare, RoundChange, RoundChangePayload } from '../../primitives/vote.ts'
 import type { Hex } from '../../util/bytes.ts'
 
@@ -11,8 +11,12 @@ export type Allowed =
 const unjustified = (reason: string): Allowed => ({ kind: 'unjustified', reason })
 
 /** Signatures of both lists are verified before; here only their meaning is judged. */
-export const allowedBy = (proposal: Proposal, size: number, quorum: number): Allowed => {
-  const { number, round, roundChanges, prepares } = proposal
+export const allowedBy = (
+  proposal: Omit<ProposalHead, 'sender' | 'signature'>,
+  size: number,
+  quorum: number,
+): Allowed => {
+  const { number, round, blockHash, roundChanges, prepares } = proposal
   if (round === 0) {
     return roundChanges.length === 0 && prepares.length === 0
       ? { kind: 'fresh' }
@@ -27,7 +31,7 @@ export const allowedBy = (proposal: Proposal, size: number, quorum: number): All
   if (highest === null)
     return prepares.length === 0 ? { kind: 'fresh' } : unjustified('prepares without a prepared round')
   if (highest.round >= round) return unjustified('prepared in a later round')
-  if (highest.blockHash !== proposal.block.hash) return unjustified('not the block of the highest prepared round')
+  if (highest.blockHash !== blockHash) return unjustified('not the block of the highest prepared round')
   if (!isPreparedBy(prepares, number, highest, size, quorum)) return unjustified('no quorum of prepares')
   return { kind: 'prepared', ...highest }
 }

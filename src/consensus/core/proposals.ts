@@ -1,4 +1,4 @@
-import type { Proposal } from '../../primitives/proposal.ts'
+import { type Proposal, proposalHead } from '../../primitives/proposal.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { proposerIndex } from '../committee.ts'
 import type { Verdict } from '../ports.ts'
@@ -9,17 +9,13 @@ import { enterRound, moveToRound, startRoundTimer } from './rounds.ts'
 import type { HeightState, Turn } from './types.ts'
 import { tryCommit } from './votes.ts'
 
-/** The first proposal of each round counts; a different second one is evidence. */
+/** The first proposal of each round counts. */
 export const receiveProposal = (turn: Turn, proposal: Proposal): void => {
   const { height, config } = turn
   const { number, members } = height.config
   if (proposal.sender !== proposerIndex(members.length, number, proposal.round)) return
   if (proposal.round < height.round - config.futureRounds || proposal.round > height.round + config.futureRounds) return
-  const known = height.proposals.get(proposal.round)
-  if (known !== undefined) {
-    if (known.block.hash !== proposal.block.hash) turn.out.push({ type: 'evidence', first: known, second: proposal })
-    return
-  }
+  if (height.proposals.has(proposal.round) || !isWhollySigned(proposal)) return
   if (!isAcceptable(turn, proposal)) {
     refuse(turn, proposal.round)
     return
@@ -28,6 +24,10 @@ export const receiveProposal = (turn: Turn, proposal: Proposal): void => {
   openByProposal(turn)
   considerProposal(turn, proposal.round)
 }
+
+/** No signature covers a justification in round 0: anybody could have put it there, so it says nothing about the proposer. */
+const isWhollySigned = ({ round, roundChanges, prepares }: Proposal): boolean =>
+  round > 0 || roundChanges.length + prepares.length === 0
 
 /** Instant mode: another member had the request, and from here on its round may have to be given up. */
 const openByProposal = (turn: Turn): void => {
@@ -40,7 +40,7 @@ const isAcceptable = ({ height, config }: Turn, proposal: Proposal): boolean => 
   const { number, members, parentHash } = height.config
   const { header } = proposal.block
   if (header.number !== number || header.parentHash !== parentHash) return false
-  const allowed = allowedBy(proposal, members.length, height.quorum)
+  const allowed = allowedBy(proposalHead(proposal), members.length, height.quorum)
   if (allowed.kind === 'unjustified') return false
   const proposer = config.proposerOf(proposal.block)
   return proposersOf(height, proposal, allowed).some(index => members[index] === proposer)

@@ -167,6 +167,8 @@ export type Input =
       readonly timer: TimerName
       readonly number: number
       readonly round: number
+      /** Too few other members can be reached for a quorum: a round given up alone would only be one the others must climb to. */
+      readonly isolated?: boolean
       readonly nowMs: number
     }
 
@@ -197,7 +199,5 @@ export type Effect =
       readonly fresh: boolean
     }
   | { readonly type: 'decide'; readonly block: Block; readonly certificate: Certificate }
-  /** Two messages that one honest member cannot have signed. */
-  | { readonly type: 'evidence'; readonly first: SignedMessage; readonly second: SignedMessage }
   /** More members than can be faulty are at this later height. */
   | { readonly type: 'behind'; readonly number: number }

@@ -1,21 +1,20 @@
 import type { Commit, Prepare } from '../../primitives/vote.ts'
 import type { Hex } from '../../util/bytes.ts'
 
-/** One vote per sender and round, counted by block. The first vote of a sender counts; another one is a conflict, not a vote. */
+/** One vote per sender and round, counted by block. The first vote of a sender counts. */
 export class VoteSet<V extends Prepare | Commit> {
   readonly #rounds = new Map<number, Map<number, V>>()
 
-  /** 'added', 'known' (same block), or the vote it contradicts. */
-  add(vote: V): 'added' | 'known' | V {
+  /** Whether it counts: whether it is the sender's first in its round. */
+  add(vote: V): boolean {
     let votes = this.#rounds.get(vote.round)
     if (votes === undefined) {
       votes = new Map()
       this.#rounds.set(vote.round, votes)
     }
-    const first = votes.get(vote.sender)
-    if (first !== undefined) return first.blockHash === vote.blockHash ? 'known' : first
+    if (votes.has(vote.sender)) return false
     votes.set(vote.sender, vote)
-    return 'added'
+    return true
   }
 
   /** Votes of a round for one block, by ascending sender. */

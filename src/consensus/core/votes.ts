@@ -7,11 +7,7 @@ import { moveToRound } from './rounds.ts'
 import type { Turn } from './types.ts'
 
 export const receivePrepare = (turn: Turn, prepare: Prepare): void => {
-  const { height } = turn
-  if (!isNear(turn, prepare.round)) return
-  const added = height.prepares.add(prepare)
-  if (added === 'added') tryCommit(turn)
-  else if (added !== 'known') turn.out.push({ type: 'evidence', first: added, second: prepare })
+  if (isNear(turn, prepare.round) && turn.height.prepares.add(prepare)) tryCommit(turn)
 }
 
 /** A quorum prepared the accepted proposal of the current round: that is the lock; then the commit. */
@@ -33,23 +29,15 @@ export const askCommit = (turn: Turn): void => {
 }
 
 export const receiveCommit = (turn: Turn, commit: Commit): void => {
-  if (!isNear(turn, commit.round)) return
-  const added = turn.height.commits.add(commit)
-  if (added === 'added') tryDecide(turn, commit.round, commit.blockHash)
-  else if (added !== 'known') turn.out.push({ type: 'evidence', first: added, second: commit })
+  if (isNear(turn, commit.round) && turn.height.commits.add(commit)) tryDecide(turn, commit.round, commit.blockHash)
 }
 
 /** Only the highest round change of a sender is kept, so a flood of them costs nothing. */
 export const receiveRoundChange = (turn: Turn, change: RoundChange): void => {
-  const { height, out } = turn
-  const { members } = height.config
+  const { height } = turn
   const known = height.roundChanges.get(change.sender)
-  if (known !== undefined && known.round >= change.round) {
-    if (known.round === change.round && !samePrepared(known, change))
-      out.push({ type: 'evidence', first: known, second: change })
-    return
-  }
-  if (!isSoundRoundChange(change, members.length, height.quorum)) return
+  if (known !== undefined && known.round >= change.round) return
+  if (!isSoundRoundChange(change, height.config.members.length, height.quorum)) return
   height.roundChanges.set(change.sender, change)
   jump(turn)
   tryPropose(turn)
@@ -65,9 +53,6 @@ const jump = (turn: Turn): void => {
   const target = later[height.faults]
   if (target !== undefined) moveToRound(turn, target)
 }
-
-const samePrepared = (a: RoundChange, b: RoundChange): boolean =>
-  a.prepared?.round === b.prepared?.round && a.prepared?.blockHash === b.prepared?.blockHash
 
 /** Votes of rounds within reach; a node that far off learns the decision from others. */
 const isNear = ({ config, height }: Turn, round: number): boolean =>

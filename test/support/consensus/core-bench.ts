@@ -151,10 +151,6 @@ export class CoreBench {
     return this.effects.find(effect => effect.type === 'decide')
   }
 
-  evidence(): number {
-    return this.effects.filter(effect => effect.type === 'evidence').length
-  }
-
   get round(): number {
     return this.state.height!.round
   }

@@ -10,6 +10,7 @@ import { type Block, decodeBlock, encodeBlock, sealBlock } from '../../../src/pr
 import type { Certificate } from '../../../src/primitives/certificate.ts'
 import { encodeExtraData } from '../../../src/primitives/extra-data.ts'
 import { EMPTY_LIST_HASH, type Header, ZERO_NONCE } from '../../../src/primitives/header.ts'
+import { transactionsRoot } from '../../../src/primitives/roots.ts'
 import { type Hex, ZERO_ADDRESS, ZERO_HASH } from '../../../src/util/bytes.ts'
 
 export const GENESIS_HASH: Hex = `0x${'11'.repeat(32)}`
@@ -44,7 +45,7 @@ export const makeBlock = (
     sha3Uncles: EMPTY_LIST_HASH,
     miner: ZERO_ADDRESS,
     stateRoot: ZERO_HASH,
-    transactionsRoot: ZERO_HASH,
+    transactionsRoot: transactionsRoot([]),
     receiptsRoot: ZERO_HASH,
     logsBloom: NO_BLOOM,
     difficulty: 1n,

@@ -37,7 +37,7 @@ export const MUTANTS = {
   ]),
   'justification not checked': mutant([
     'consensus/core/proposals.ts',
-    'allowedBy(proposal, members.length, height.quorum)',
+    'allowedBy(proposalHead(proposal), members.length, height.quorum)',
     "{ kind: 'fresh' }",
   ]),
   'committee differs from round to round': mutant(
@@ -55,7 +55,7 @@ export const MUTANTS = {
     'return ',
   ]),
   'a signer counted twice among votes': mutant(
-    ['consensus/core/vote-set.ts', 'const first = votes.get(vote.sender)', 'const first = undefined as V | undefined'],
+    ['consensus/core/vote-set.ts', 'if (votes.has(vote.sender)) return false', ''],
     ['consensus/core/vote-set.ts', 'votes.set(vote.sender, vote)', 'votes.set(votes.size, vote)'],
   ),
   'round changes of another height accepted': mutant([

@@ -142,12 +142,89 @@ describe('committees of real engines', () => {
       { ...vote, sender: 1, signature: sign(blockVoteDigest({ ...DOMAIN, chainId: 1 }, vote), keyOf(1)) },
       { ...vote, sender: 9, signature: sign(blockVoteDigest(DOMAIN, vote), keyOf(9)) },
       // Out of reach: not even looked at.
-      { ...vote, sender: 1, number: number - 1, signature: sign(blockVoteDigest(DOMAIN, vote), keyOf(1)) },
+      { ...vote, sender: 1, number: number + 100, signature: sign(blockVoteDigest(DOMAIN, vote), keyOf(1)) },
     ]
     const port = mesh.port(1)
     for (const message of forged) port.send('0', message)
     await clock.advance(100)
     expect(members[0]!.engine.status().rejectedMessages).toBe(forged.length - 1)
+    await stop()
+  })
+
+  test('a body that is not the one its header names is nobody’s fault but the bringer’s', async () => {
+    const { clock, mesh, members, stop } = await committee(4)
+    await clock.advance(2_500)
+    const tampered = (block: Block): Block => ({ ...block, proofHeaders: [Uint8Array.of(1)] })
+    const said: string[] = []
+    // Member 3 hears every block through somebody who puts another body under it, before it hears the proposer.
+    mesh.passes = (from, to, message) => {
+      if (message.type !== 'proposal' || to !== 3 || from === 0) return true
+      mesh.port(0).send('3', { ...message, block: tampered(message.block) })
+      return true
+    }
+    mesh.onSaid = (from, message) => {
+      if (from === 3 && 'signature' in message) said.push(message.type)
+    }
+    await clock.advance(6_000)
+    const status = members[3]!.engine.status()
+    expect(status).toMatchObject({ mode: 'voting', roundChanges: 0, evidence: 0 })
+    expect(status.rejectedMessages).toBeGreaterThan(2)
+    expect(said).toContain('prepare')
+    expect(said).not.toContain('roundChange')
+    await stop()
+  })
+
+  test('a decision with another body is not taken', async () => {
+    const { clock, mesh, members, revive, stop } = await committee(4)
+    await clock.advance(2_500)
+    await members[3]!.engine.stop()
+    await clock.advance(3_000)
+    mesh.passes = (_, to, message) => to !== 3 || message.type === 'status'
+    await revive(3)
+    const port = mesh.port(0)
+    const next = members[3]!.ledger.blocks.length
+    const { block, certificate } = members[0]!.ledger.blocks[next]!
+    mesh.passes = (_, to, message) => to !== 3 || message.type === 'status' || message.type === 'decided'
+    mesh.onSaid = () => {}
+    const decided = { type: 'decided', block, certificate } as const
+    port.send('3', { ...decided, block: { ...block, evidence: [Uint8Array.of(1)] } })
+    await settle()
+    expect(members[3]!.engine.status().rejectedMessages).toBe(1)
+    expect(members[3]!.errors).toEqual([])
+    await stop()
+  })
+
+  test('a vote with the own key that this node did not make stops it', async () => {
+    const { clock, mesh, members, stop } = await committee(4)
+    await clock.advance(2_500)
+    const { number, hash } = members[2]!.ledger.head()
+    const vote = { type: 'commit', number: number + 1, round: 5, blockHash: hash } as const
+    mesh.port(0).send('2', { ...vote, sender: 2, signature: sign(blockVoteDigest(DOMAIN, vote), keyOf(2)) })
+    await settle()
+    expect(members[2]!.engine.status().mode).toBe('failed')
+    expect(members[2]!.errors).toMatchObject([{ code: 'KEY_IN_USE', detail: { number: number + 1, round: 5 } }])
+    await stop()
+  })
+
+  test('own votes that come back change nothing', async () => {
+    const { clock, mesh, members, stop } = await committee(4)
+    mesh.onSaid = (from, message) => {
+      if (from === 2) mesh.port(0).send('2', message)
+    }
+    await clock.advance(4_500)
+    expect(members[2]!.engine.status()).toMatchObject({ mode: 'voting', evidence: 0 })
+    await stop()
+  })
+
+  test('two votes for one round are reported with all that proves it, even those of the height before', async () => {
+    const { clock, mesh, members, stop } = await committee(4)
+    await clock.advance(2_500)
+    const head = members[0]!.ledger.head()
+    const other: Hex = `0x${'77'.repeat(32)}`
+    const second = { type: 'commit', number: head.number, round: 0, blockHash: other } as const
+    mesh.port(3).send('0', { ...second, sender: 3, signature: sign(blockVoteDigest(DOMAIN, second), keyOf(3)) })
+    await settle()
+    expect(members[0]!.engine.status()).toMatchObject({ mode: 'voting', evidence: 1 })
     await stop()
   })
 

@@ -1,0 +1,118 @@
+import { decoding, type MalformedError, malformed } from '../../primitives/malformed.ts'
+import { decodeProposalHead, encodeProposalHead } from '../../primitives/proposal.ts'
+import { encodeRlp, type RlpItem } from '../../primitives/rlp.ts'
+import { RlpCursor } from '../../primitives/rlp-cursor.ts'
+import {
+  blockVoteItem,
+  numberItem,
+  readPrepare,
+  readRoundChangePayload,
+  readSigned,
+  roundChangePayloadItem,
+  VOTE_CODE,
+} from '../../primitives/vote.ts'
+import { hexToBytes } from '../../util/bytes.ts'
+import type { Evidence } from './evidence.ts'
+import type { ProposalClaim, Statement } from './statement.ts'
+
+/** Kinds in encoded evidence; never reused for another meaning. */
+const KIND = { conflict: 0, amnesia: 1, unjustified: 2, wrongProposer: 3 } as const
+const KINDS = ['conflict', 'amnesia', 'unjustified', 'wrongProposer'] as const
+
+export type EvidenceDecodeError = MalformedError<'EVIDENCE_MALFORMED'>
+
+/** [kind, statement, statement], [kind, statement], or [kind, encoded proposal head]. */
+export const encodeEvidence = (evidence: Evidence): Uint8Array => {
+  const kind = numberItem(KIND[evidence.kind])
+  switch (evidence.kind) {
+    case 'conflict':
+    case 'amnesia':
+      return encodeRlp([kind, statementItem(evidence.first), statementItem(evidence.second)])
+    case 'unjustified':
+      return encodeRlp([kind, encodeProposalHead(evidence.proposal)])
+    case 'wrongProposer':
+      return encodeRlp([kind, statementItem(evidence.proposal)])
+  }
+}
+
+/** Strict; checks form only: evidenceFault says whether it proves anything. Throws EVIDENCE_MALFORMED. */
+export const decodeEvidence = (bytes: Uint8Array): Evidence =>
+  decoding('EVIDENCE_MALFORMED', () => {
+    const cursor = new RlpCursor(bytes)
+    const outer = cursor.openList()
+    const evidence = readEvidence(cursor)
+    cursor.closeList(outer)
+    cursor.finish()
+    return evidence
+  })
+
+const readEvidence = (cursor: RlpCursor): Evidence => {
+  const kind = KINDS[cursor.safeUint()]
+  switch (kind) {
+    case 'conflict':
+    case 'amnesia':
+      return { kind, first: readStatement(cursor), second: readStatement(cursor) }
+    case 'unjustified':
+      return { kind, proposal: decodeProposalHead(cursor.bytes()) }
+    case 'wrongProposer':
+      return { kind, proposal: readStatement(cursor) }
+    default:
+      throw malformed('EVIDENCE_MALFORMED', 'no such kind of evidence')
+  }
+}
+
+/** [type code, signed part] */
+const statementItem = (statement: Statement): RlpItem => [numberItem(VOTE_CODE[statement.type]), signedItem(statement)]
+
+const signedItem = (statement: Statement): RlpItem => {
+  switch (statement.type) {
+    case 'prepare':
+    case 'commit':
+      return blockVoteItem(statement)
+    case 'roundChange':
+      return roundChangePayloadItem(statement)
+    case 'proposal':
+      return claimItem(statement)
+  }
+}
+
+const claimItem = ({ number, round, blockHash, justificationHash, sender, signature }: ProposalClaim): RlpItem => [
+  numberItem(number),
+  numberItem(round),
+  hexToBytes(blockHash),
+  hexToBytes(justificationHash),
+  numberItem(sender),
+  signature,
+]
+
+const readStatement = (cursor: RlpCursor): Statement => {
+  const outer = cursor.openList()
+  const statement = readSignedItem(cursor, cursor.safeUint())
+  cursor.closeList(outer)
+  return statement
+}
+
+const readSignedItem = (cursor: RlpCursor, code: number): Statement => {
+  switch (code) {
+    case VOTE_CODE.proposal:
+      return readClaim(cursor)
+    case VOTE_CODE.prepare:
+      return readPrepare(cursor)
+    case VOTE_CODE.commit:
+      return { ...readPrepare(cursor), type: 'commit' }
+    case VOTE_CODE.roundChange:
+      return readRoundChangePayload(cursor)
+    default:
+      throw malformed('EVIDENCE_MALFORMED', `no statement has the code ${code}`)
+  }
+}
+
+const readClaim = (cursor: RlpCursor): ProposalClaim => {
+  const outer = cursor.openList()
+  const number = cursor.safeUint()
+  const round = cursor.safeUint()
+  const hashes = { blockHash: cursor.hex(32), justificationHash: cursor.hex(32) }
+  const claim: ProposalClaim = { type: 'proposal', number, round, ...hashes, ...readSigned(cursor) }
+  cursor.closeList(outer)
+  return claim
+}

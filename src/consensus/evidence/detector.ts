@@ -1,0 +1,107 @@
+import { proposalHead } from '../../primitives/proposal.ts'
+import type { Commit, RoundChangePayload } from '../../primitives/vote.ts'
+import type { Committee } from '../committee.ts'
+import type { SignedMessage } from '../messages.ts'
+import { type Evidence, isAmnesia, isConflict, isUnjustified, isWrongProposer } from './evidence.ts'
+import { type SignatureCheck, type Statement, statementsOf } from './statement.ts'
+
+interface DetectorLimits {
+  /** Heights below the current one whose statements are still held against each other. */
+  readonly heights: number
+  /** Statements kept of one member at one height; an honest one makes a few in each round. */
+  readonly statements: number
+}
+
+/** What one member said at one height. */
+interface Record {
+  readonly statements: Map<string, Statement>
+  readonly commits: Commit[]
+  readonly changes: RoundChangePayload[]
+  accused: boolean
+}
+
+/**
+ * Holds everything signed against what its signer said before. Only verified messages may come in. One accusation of a member at a
+ * height is enough; the first statement of each kind and round is kept, within the limits.
+ */
+export class Detector {
+  readonly #heights = new Map<number, Map<number, Record>>()
+  readonly #limits: DetectorLimits
+  #lowest = 0
+
+  constructor(limits: DetectorLimits) {
+    this.#limits = limits
+  }
+
+  /** Statements held, for the bound on memory. */
+  get size(): number {
+    let size = 0
+    for (const records of this.#heights.values()) for (const { statements } of records.values()) size += statements.size
+    return size
+  }
+
+  /** What a message proves against its sender, or the statements in it against theirs. */
+  observe(message: SignedMessage, committee: Committee, isSigned: SignatureCheck): readonly Evidence[] {
+    const found: Evidence[] = []
+    if (message.number < this.#lowest) return found
+    for (const statement of statementsOf(message)) {
+      // A proof may only name its own height; one that does not is judged with the proposal it stands in.
+      if (statement.number !== message.number) continue
+      const record = this.#recordOf(statement)
+      const evidence = record.accused ? null : contradiction(record, statement, committee.members.length)
+      if (evidence !== null) {
+        record.accused = true
+        found.push(evidence)
+      } else this.#keep(record, statement)
+    }
+    found.push(...this.#judgeProposal(message, committee, isSigned))
+    return found
+  }
+
+  /** Forgets heights too far below `number`. */
+  advance(number: number): void {
+    this.#lowest = number - this.#limits.heights
+    for (const height of this.#heights.keys()) if (height < this.#lowest) this.#heights.delete(height)
+  }
+
+  #judgeProposal(message: SignedMessage, committee: Committee, isSigned: SignatureCheck): readonly Evidence[] {
+    if (message.type !== 'proposal') return []
+    const record = this.#recordOf(message)
+    const proposal = proposalHead(message)
+    if (record.accused || !isUnjustified(proposal, committee, isSigned)) return []
+    record.accused = true
+    return [{ kind: 'unjustified', proposal }]
+  }
+
+  #recordOf({ number, sender }: { readonly number: number; readonly sender: number }): Record {
+    const records = this.#heights.get(number) ?? new Map<number, Record>()
+    this.#heights.set(number, records)
+    const record = records.get(sender) ?? { statements: new Map(), commits: [], changes: [], accused: false }
+    records.set(sender, record)
+    return record
+  }
+
+  #keep(record: Record, statement: Statement): void {
+    const place = placeOf(statement)
+    if (record.statements.has(place) || record.statements.size >= this.#limits.statements) return
+    record.statements.set(place, statement)
+    if (statement.type === 'commit') record.commits.push(statement)
+    if (statement.type === 'roundChange') record.changes.push(statement)
+  }
+}
+
+const placeOf = ({ type, round }: Statement): string => `${type} ${round}`
+
+const contradiction = (record: Record, statement: Statement, size: number): Evidence | null => {
+  if (isWrongProposer(statement, size) && statement.type === 'proposal') {
+    return { kind: 'wrongProposer', proposal: statement }
+  }
+  const known = record.statements.get(placeOf(statement))
+  if (known !== undefined) {
+    return isConflict(known, statement) ? { kind: 'conflict', first: known, second: statement } : null
+  }
+  const commit = record.commits.find(earlier => isAmnesia(earlier, statement))
+  if (commit !== undefined) return { kind: 'amnesia', first: commit, second: statement }
+  const change = record.changes.find(later => isAmnesia(statement, later))
+  return change === undefined ? null : { kind: 'amnesia', first: statement, second: change }
+}

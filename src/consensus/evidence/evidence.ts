@@ -1,0 +1,73 @@
+import type { ProposalHead } from '../../primitives/proposal.ts'
+import { type Committee, proposerIndex, quorumOf } from '../committee.ts'
+import { allowedBy } from '../core/justification.ts'
+import { type SignatureCheck, type Statement, saysTheSame } from './statement.ts'
+
+/**
+ * What no honest member signs, with all that is needed to see it (reference/consensus.md 6):
+ * - `conflict`: two different statements of one kind for one height and round.
+ * - `amnesia`: a commit, and a round change to a later round that claims nothing prepared since.
+ * - `unjustified`: a proposal above round 0 whose justification, which is signed too, does not allow it.
+ * - `wrongProposer`: a proposal by a member whose turn it was not.
+ */
+export type Evidence =
+  | { readonly kind: 'conflict'; readonly first: Statement; readonly second: Statement }
+  | { readonly kind: 'amnesia'; readonly first: Statement; readonly second: Statement }
+  | { readonly kind: 'unjustified'; readonly proposal: ProposalHead }
+  | { readonly kind: 'wrongProposer'; readonly proposal: Statement }
+
+export type EvidenceFault = 'NO_CONTRADICTION' | 'OUTSIDE_COMMITTEE' | 'SIGNATURE_INVALID'
+
+/** Height and committee index it accuses. */
+export const accusedBy = (evidence: Evidence): { readonly number: number; readonly sender: number } =>
+  'proposal' in evidence ? evidence.proposal : evidence.first
+
+/** Whether the accused contradicted itself, by the committee of that height: null, or what is missing. */
+export const evidenceFault = (
+  evidence: Evidence,
+  committee: Committee,
+  isSigned: SignatureCheck,
+): EvidenceFault | null => {
+  if (committee.members[accusedBy(evidence).sender] === undefined) return 'OUTSIDE_COMMITTEE'
+  if (evidence.kind === 'unjustified') {
+    if (!isSigned(evidence.proposal, committee)) return 'SIGNATURE_INVALID'
+    return isUnjustified(evidence.proposal, committee, isSigned) ? null : 'NO_CONTRADICTION'
+  }
+  const statements = evidence.kind === 'wrongProposer' ? [evidence.proposal] : [evidence.first, evidence.second]
+  if (!contradicts(evidence, committee.members.length)) return 'NO_CONTRADICTION'
+  return statements.every(statement => isSigned(statement, committee)) ? null : 'SIGNATURE_INVALID'
+}
+
+const contradicts = (evidence: Exclude<Evidence, { kind: 'unjustified' }>, size: number): boolean => {
+  switch (evidence.kind) {
+    case 'conflict':
+      return isConflict(evidence.first, evidence.second)
+    case 'amnesia':
+      return isAmnesia(evidence.first, evidence.second)
+    case 'wrongProposer':
+      return isWrongProposer(evidence.proposal, size)
+  }
+}
+
+export const isConflict = (a: Statement, b: Statement): boolean =>
+  a.type === b.type && a.number === b.number && a.round === b.round && a.sender === b.sender && !saysTheSame(a, b)
+
+/** Who committed holds the lock: whatever it says later names that round or a later one. */
+export const isAmnesia = (commit: Statement, change: Statement): boolean =>
+  commit.type === 'commit' &&
+  change.type === 'roundChange' &&
+  commit.number === change.number &&
+  commit.sender === change.sender &&
+  change.round > commit.round &&
+  (change.prepared?.round ?? -1) < commit.round
+
+export const isWrongProposer = (proposal: Statement, size: number): boolean =>
+  proposal.type === 'proposal' && proposal.sender !== proposerIndex(size, proposal.number, proposal.round)
+
+/** The proposer signed its lists, so it answers for the signatures in them as well. Round 0 has none that are signed. */
+export const isUnjustified = (head: ProposalHead, committee: Committee, isSigned: SignatureCheck): boolean => {
+  if (head.round === 0) return false
+  const size = committee.members.length
+  if (allowedBy(head, size, quorumOf(size)).kind === 'unjustified') return true
+  return ![...head.roundChanges, ...head.prepares].every(item => isSigned(item, committee))
+}

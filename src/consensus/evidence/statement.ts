@@ -1,0 +1,79 @@
+import { justificationHash, type ProposalHead, proposalClaimDigest, proposalHead } from '../../primitives/proposal.ts'
+import {
+  blockVoteDigest,
+  type Commit,
+  type Prepare,
+  type RoundChange,
+  type RoundChangePayload,
+  roundChangeDigest,
+  type SignedPart,
+  type SigningDomain,
+} from '../../primitives/vote.ts'
+import type { Hex } from '../../util/bytes.ts'
+import type { Committee } from '../committee.ts'
+import type { SignedMessage } from '../messages.ts'
+
+/** A proposal as far as its signature goes: the block and the justification by their hashes. */
+export interface ProposalClaim extends SignedPart {
+  readonly type: 'proposal'
+  readonly blockHash: Hex
+  readonly justificationHash: Hex
+}
+
+/** One thing that one member signed, without anything the signature does not cover. */
+export type Statement = ProposalClaim | Prepare | Commit | RoundChangePayload
+
+/** Whether the member of the committee that is named as its sender signed this; of a proposal with its lists, nothing but its own part. */
+export type SignatureCheck = (signed: Statement | ProposalHead, committee: Committee) => boolean
+
+/** What a statement's signature covers. */
+export const statementDigest = (domain: SigningDomain, statement: Statement): Uint8Array => {
+  switch (statement.type) {
+    case 'proposal':
+      return proposalClaimDigest(domain, statement)
+    case 'prepare':
+    case 'commit':
+      return blockVoteDigest(domain, statement)
+    case 'roundChange':
+      return roundChangeDigest(domain, statement)
+  }
+}
+
+/** Whether two statements of one kind and place say the same. */
+export const saysTheSame = (a: Statement, b: Statement): boolean => textOf(a) === textOf(b)
+
+const textOf = (statement: Statement): string => {
+  switch (statement.type) {
+    case 'proposal':
+      return `${statement.blockHash} ${statement.justificationHash}`
+    case 'prepare':
+    case 'commit':
+      return statement.blockHash
+    case 'roundChange':
+      return statement.prepared === null ? '' : `${statement.prepared.round} ${statement.prepared.blockHash}`
+  }
+}
+
+/** All that is signed in a message: its own statement, and those of others that it carries. */
+export const statementsOf = (message: SignedMessage): readonly Statement[] => {
+  switch (message.type) {
+    case 'proposal':
+      return [claimOf(proposalHead(message)), ...message.roundChanges, ...message.prepares]
+    case 'roundChange':
+      return [payloadOf(message), ...message.prepares]
+    default:
+      return [message]
+  }
+}
+
+export const claimOf = (head: ProposalHead): ProposalClaim => ({
+  type: 'proposal',
+  number: head.number,
+  round: head.round,
+  sender: head.sender,
+  signature: head.signature,
+  blockHash: head.blockHash,
+  justificationHash: justificationHash(head.round, head),
+})
+
+const payloadOf = ({ prepares: _, ...payload }: RoundChange): RoundChangePayload => payload

@@ -1,0 +1,169 @@
+import { describe, expect, test } from 'vitest'
+import { decodeEvidence, encodeEvidence } from '../../../../src/consensus/evidence/codec.ts'
+import { Detector } from '../../../../src/consensus/evidence/detector.ts'
+import { accusedBy, type Evidence, evidenceFault } from '../../../../src/consensus/evidence/evidence.ts'
+import { EvidencePool } from '../../../../src/consensus/evidence/pool.ts'
+import { claimOf } from '../../../../src/consensus/evidence/statement.ts'
+import type { SignedMessage } from '../../../../src/consensus/messages.ts'
+import { digestOf } from '../../../../src/consensus/signing.ts'
+import { createVerifier } from '../../../../src/consensus/verify.ts'
+import { recoverAddress, sign } from '../../../../src/crypto/signature.ts'
+import { proposalHead } from '../../../../src/primitives/proposal.ts'
+import type { RoundChange, RoundChangePayload } from '../../../../src/primitives/vote.ts'
+import { ZERO_HASH } from '../../../../src/util/bytes.ts'
+import { commit, prepare, proposal, roundChange } from '../../../support/consensus/core-bench.ts'
+import { makeBlock } from '../../../support/consensus/ledger.ts'
+import { committeeOf, DOMAIN, keyOf } from '../../../support/consensus/member.ts'
+
+// Four members; member 1 proposes round 0 of height 1, member 2 round 1.
+const COMMITTEE = committeeOf(4)
+const VERIFIER = createVerifier(DOMAIN, recoverAddress, 1_000)
+const block = (salt: number) =>
+  makeBlock({ number: 1, parentHash: ZERO_HASH, timestamp: 1 }, COMMITTEE.members[1]!, null, salt)
+const A = block(1)
+const B = block(2)
+
+const signed = <M extends SignedMessage>(message: M): M => ({
+  ...message,
+  signature: sign(digestOf(DOMAIN, message), keyOf(message.sender)),
+})
+
+/** As a proposal carries it. */
+const payload = ({ prepares: _, ...signedPart }: RoundChange): RoundChangePayload => signedPart
+const changes = [0, 2, 3].map(sender => payload(signed(roundChange(sender, 1))))
+const justified = signed(proposal(2, 1, B, { roundChanges: changes, prepares: [] }))
+const claims = (round: number) => {
+  const by = [0, 1, 2].map(sender => signed(prepare(sender, 0, A)))
+  return { ...roundChange(3, round, { round: 0, of: A, by: [] }), prepares: by }
+}
+
+const detect = (...messages: readonly SignedMessage[]): readonly Evidence[] => {
+  const detector = new Detector({ heights: 2, statements: 8 })
+  return messages.flatMap(message => {
+    expect(VERIFIER.judge(message, COMMITTEE)).toBe('signed')
+    return detector.observe(message, COMMITTEE, VERIFIER.isSigned)
+  })
+}
+
+const guilty: readonly (readonly [name: string, kind: Evidence['kind'], messages: readonly SignedMessage[]])[] = [
+  ['two blocks for one round', 'conflict', [signed(proposal(1, 0, A)), signed(proposal(1, 0, B))]],
+  ['two prepares', 'conflict', [signed(prepare(3, 0, A)), signed(prepare(3, 0, B))]],
+  ['two commits', 'conflict', [signed(commit(3, 0, A)), signed(commit(3, 0, B))]],
+  ['two round changes', 'conflict', [signed(roundChange(3, 1)), signed(claims(1))]],
+  ['a commit forgotten', 'amnesia', [signed(commit(3, 0, A)), signed(roundChange(3, 1))]],
+  ['a commit after the round was given up', 'amnesia', [signed(roundChange(3, 5)), signed(commit(3, 4, A))]],
+  ['a proposal out of turn', 'wrongProposer', [signed(proposal(3, 0, A))]],
+  [
+    'a proposal on too few round changes',
+    'unjustified',
+    [signed(proposal(2, 1, B, { roundChanges: changes.slice(1), prepares: [] }))],
+  ],
+  [
+    'a proposal against what is prepared',
+    'unjustified',
+    [signed(proposal(2, 1, B, { roundChanges: [...changes.slice(0, 2), payload(signed(claims(1)))], prepares: [] }))],
+  ],
+]
+
+describe('what no honest member signs', () => {
+  test.each(guilty)('%s: found, self-contained, and against its signer alone', (_, kind, messages) => {
+    const found = detect(...messages)
+    expect(found).toHaveLength(1)
+    expect(found[0]!.kind).toBe(kind)
+    expect(accusedBy(found[0]!)).toMatchObject({ number: 1, sender: messages[0]!.sender })
+    const read = decodeEvidence(encodeEvidence(found[0]!))
+    expect(read).toEqual(found[0])
+    expect(evidenceFault(read, COMMITTEE, VERIFIER.isSigned)).toBeNull()
+    // Under another committee it proves nothing.
+    const others = { members: [...COMMITTEE.members].reverse() }
+    expect(evidenceFault(read, others, VERIFIER.isSigned)).not.toBeNull()
+  })
+
+  test('a justification with a signature that nobody made is the proposer’s word too', () => {
+    const forged = signed(
+      proposal(2, 1, B, { roundChanges: [...changes.slice(1), payload(roundChange(0, 1))], prepares: [] }),
+    )
+    expect(VERIFIER.judge(forged, COMMITTEE)).toBe('badProof')
+    const evidence: Evidence = { kind: 'unjustified', proposal: proposalHead(forged) }
+    expect(evidenceFault(evidence, COMMITTEE, VERIFIER.isSigned)).toBeNull()
+  })
+
+  test('the second of two votes is found inside what others say', () => {
+    const hidden = signed(prepare(0, 0, B))
+    const by = [hidden, ...[1, 2].map(sender => signed(prepare(sender, 0, B)))]
+    const change = { ...signed(roundChange(3, 1, { round: 0, of: B, by: [] })), prepares: by }
+    const found = detect(signed(prepare(0, 0, A)), change)
+    expect(found.map(accusedBy)).toMatchObject([{ sender: 0 }])
+  })
+})
+
+describe('what proves nothing', () => {
+  test.each<readonly [string, readonly SignedMessage[]]>([
+    ['the same twice', [signed(prepare(3, 0, A)), signed(prepare(3, 0, A))]],
+    ['votes of two rounds', [signed(prepare(3, 0, A)), signed(prepare(3, 1, B))]],
+    ['votes of two members', [signed(prepare(3, 0, A)), signed(prepare(0, 0, B))]],
+    ['a prepare and a commit', [signed(prepare(3, 0, A)), signed(commit(3, 0, B))]],
+    ['a commit and a round change that remembers it', [signed(commit(3, 0, A)), signed(claims(1))]],
+    ['a commit in a later round', [signed(roundChange(3, 1)), signed(commit(3, 1, A))]],
+    ['a justified proposal', [justified]],
+  ])('%s', (_, messages) => expect(detect(...messages)).toEqual([]))
+
+  test.each<readonly [string, Evidence]>([
+    ['a forged second vote', { kind: 'conflict', first: signed(prepare(3, 0, A)), second: prepare(3, 0, B) }],
+    ['two votes that agree', { kind: 'conflict', first: signed(prepare(3, 0, A)), second: signed(prepare(3, 0, A)) }],
+    ['votes of two members', { kind: 'conflict', first: signed(prepare(3, 0, A)), second: signed(prepare(0, 0, B)) }],
+    ['a stranger', { kind: 'conflict', first: signed(prepare(9, 0, A)), second: signed(prepare(9, 0, B)) }],
+    ['a lock kept', { kind: 'amnesia', first: signed(commit(3, 0, A)), second: signed(claims(1)) }],
+    ['a turn kept', { kind: 'wrongProposer', proposal: claimOf(proposalHead(signed(proposal(1, 0, A)))) }],
+    ['a good reason', { kind: 'unjustified', proposal: proposalHead(justified) }],
+    // Not signed in round 0: the honest proposer said nothing of the kind.
+    [
+      'a reason put into round 0 by others',
+      { kind: 'unjustified', proposal: { ...proposalHead(signed(proposal(1, 0, A))), prepares: [prepare(0, 0, A)] } },
+    ],
+    [
+      'lists changed by others',
+      { kind: 'unjustified', proposal: { ...proposalHead(justified), roundChanges: changes.slice(1) } },
+    ],
+  ])('%s', (_, evidence) => expect(evidenceFault(evidence, COMMITTEE, VERIFIER.isSigned)).not.toBeNull())
+})
+
+describe('bounds', () => {
+  test('a member that says much fills its own share and no more, and old heights are forgotten', () => {
+    const detector = new Detector({ heights: 2, statements: 8 })
+    const observe = (message: SignedMessage) => detector.observe(message, COMMITTEE, () => true)
+    for (let round = 0; round < 50; round++) observe(prepare(3, round, A))
+    expect(detector.size).toBe(8)
+    observe(prepare(2, 0, A))
+    expect(detector.size).toBe(9)
+    detector.advance(4)
+    expect(detector.size).toBe(0)
+    expect(observe(prepare(3, 0, A))).toEqual([])
+    expect(detector.size).toBe(0)
+  })
+
+  test('one accusation of a member at a height is enough', () => {
+    const votes = [prepare(3, 0, A), prepare(3, 0, B), commit(3, 0, A), commit(3, 0, B)].map(signed)
+    expect(detect(...votes)).toHaveLength(1)
+  })
+
+  test('the pool keeps one piece for each member and height, drops the oldest, and lets expired ones go', () => {
+    const pool = new EvidencePool({ items: 3, maxAgeBlocks: 10, maxAgeSeconds: 60 })
+    const against = (number: number, sender: number): Evidence => ({
+      kind: 'conflict',
+      first: prepare(sender, 0, A, number),
+      second: prepare(sender, 0, B, number),
+    })
+    expect([1, 1, 2, 3].map(number => pool.add(against(number, 0), 100))).toEqual([true, false, true, true])
+    pool.add(against(4, 0), 100)
+    expect(pool.size).toBe(3)
+    const held = pool.select(10_000).map(bytes => accusedBy(decodeEvidence(bytes)).number)
+    expect(held).toEqual([2, 3, 4])
+    expect(pool.select(encodeEvidence(against(2, 0)).byteLength * 2)).toHaveLength(2)
+    pool.included(against(3, 0))
+    pool.expire({ number: 13, timestamp: 150 })
+    expect(pool.size).toBe(2)
+    pool.expire({ number: 13, timestamp: 161 })
+    expect(pool.size).toBe(1)
+  })
+})
