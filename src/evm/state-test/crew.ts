@@ -6,6 +6,8 @@ import type { FileReport, StateTestWorkerData } from './worker.ts'
 export interface CrewOptions extends StateTestWorkerData {
   /** Threads. */
   readonly jobs: number
+  /** The worker's file, for a bundle that places it elsewhere. */
+  readonly workerUrl?: URL
 }
 
 const failed = (file: string, problem: string): FileReport => ({
@@ -51,9 +53,9 @@ class Crew {
   }
 
   #start(): Worker {
-    const { mode, forks } = this.#options
+    const { mode, forks, workerUrl } = this.#options
     const workerData: StateTestWorkerData = { mode, forks }
-    const worker = new Worker(new URL('./worker.ts', import.meta.url), {
+    const worker = new Worker(workerUrl ?? new URL('./worker.ts', import.meta.url), {
       name: 'state-test',
       workerData,
       resourceLimits: { maxOldGenerationSizeMb: LIMITS.stateTest.heapMegabytes },

@@ -1,0 +1,62 @@
+import { setTimeout } from 'node:timers/promises'
+import { expect, onTestFinished, test } from 'vitest'
+import { type CrewOptions, runStateTestFiles } from '../../../src/evm/state-test/crew.ts'
+import type { FileReport } from '../../../src/evm/state-test/worker.ts'
+
+const options: CrewOptions = {
+  mode: 'fast',
+  forks: undefined,
+  jobs: 2,
+  workerUrl: new URL('./processes/moody-worker.ts', import.meta.url),
+}
+
+const runAll = async (files: readonly string[], jobs = 2): Promise<readonly FileReport[]> => {
+  const reports: FileReport[] = []
+  for await (const report of runStateTestFiles(files, { ...options, jobs })) reports.push(report)
+  return reports
+}
+const threadsOf = (reports: readonly FileReport[]): Set<string | undefined> =>
+  new Set(reports.map(({ lines }) => / by (\d+)\n/.exec(lines)?.[1]))
+
+test('reports come in the order of the files, from as many threads as asked for', async () => {
+  const files = ['slow1', ...Array.from({ length: 60 }, (_, i) => `file${i}`), 'slow2']
+  const reports = await runAll(files)
+  expect(reports.map(({ file }) => file)).toEqual(files)
+  expect(threadsOf(reports).size).toBe(2)
+  expect(threadsOf(await runAll(files, 1)).size).toBe(1)
+  expect(await runAll([])).toEqual([])
+})
+
+test('a thread that ends over a file is the problem of that file alone', async () => {
+  const reports = await runAll(['a', 'leave', 'b', 'throw', 'c', 'slow'])
+  expect(reports.map(({ file, problem }) => [file, problem])).toEqual([
+    ['a', undefined],
+    ['leave', 'its thread ended'],
+    ['b', undefined],
+    ['throw', 'out of something'],
+    ['c', undefined],
+    ['slow', undefined],
+  ])
+})
+
+test('a reader who has had enough leaves no thread behind, whatever it is doing', async () => {
+  const channel = new BroadcastChannel('hanging')
+  onTestFinished(() => channel.close())
+  let signs = 0
+  const seen = new Promise<void>(resolve => {
+    channel.onmessage = () => {
+      signs++
+      resolve()
+    }
+  })
+  for await (const { file } of runStateTestFiles(['a', 'hang', 'hang', 'b'], options)) {
+    expect(file).toBe('a')
+    await seen
+    break
+  }
+  // What was under way when the threads ended may still arrive.
+  await setTimeout(20)
+  signs = 0
+  await setTimeout(60)
+  expect(signs).toBe(0)
+})
