@@ -17,10 +17,10 @@ export const readExtraData = (block: Block): ExtraData | undefined => {
   }
 }
 
-const invalid = (proven: boolean, reason: string): Verdict => ({ valid: false, proven, reason })
+export const invalid = (proven: boolean, reason: string): Verdict => ({ valid: false, proven, reason })
 
 /** What consensus itself demands of a proposed block, before it is executed; null when nothing is amiss. */
-const consensusFault = (
+export const consensusFault = (
   block: Block,
   { number }: ValidateContext,
   head: Head,
@@ -60,13 +60,16 @@ export const judge = async (
   }
 }
 
+/** Whether a block is too far ahead of this node's clock to wait for its second. */
+export const isTooEarly = (timestamp: number, nowMs: number): boolean => timestamp > maxTimestamp(nowMs)
+
 /**
  * A block from a clock a little ahead waits until its second has come; one further ahead is not voted for, though it breaks no
  * rule for good (reference/consensus.md 1.10). Answers whether to go on; a stop ends the wait.
  */
 const awaitTimestamp = async (timestamp: number, clock: Clock, stopping: AbortSignal): Promise<boolean> => {
   const nowMs = clock.nowMs()
-  if (timestamp > maxTimestamp(nowMs)) return false
+  if (isTooEarly(timestamp, nowMs)) return false
   const dueMs = timestamp * 1000
   if (dueMs > nowMs && !stopping.aborted) {
     const { promise, resolve } = Promise.withResolvers<void>()

@@ -25,7 +25,11 @@ export const digestOf = (domain: SigningDomain, message: UnsignedMessage | Signe
 export const signMessage = (
   message: UnsignedMessage,
   sender: number,
-  { domain, signer, watermark }: { domain: SigningDomain; signer: ConsensusSigner; watermark: Watermark },
+  {
+    domain,
+    signer,
+    watermark,
+  }: { domain: SigningDomain; signer: ConsensusSigner; watermark: Pick<Watermark, 'check' | 'advance'> },
 ): SignedMessage => {
   const position = { number: message.number, round: message.round, step: message.type }
   const digest = digestOf(domain, message)

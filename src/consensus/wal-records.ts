@@ -9,7 +9,7 @@ import { blockVoteItem, decodeVote, encodeVote, numberItem, readList, readPrepar
 import { type Hex, hexToBytes } from '../util/bytes.ts'
 import type { WalRecord } from './core/types.ts'
 import type { BlockCodec } from './ports.ts'
-import type { WalEntry } from './wal.ts'
+import type { WalEntry } from './wal-format.ts'
 
 /** Record types of the log; never reused for another meaning. */
 const RECORD = { block: 1, round: 2, proposal: 3, signed: 4, prepared: 5, decided: 6, end: 7 } as const
@@ -59,16 +59,23 @@ export const entriesAfter = (entries: readonly WalEntry[], head: number): readon
 
 /** Reads a log back. Bodies are joined to the records that name them. Throws on records this version does not understand. */
 export const decodeRecords = async (entries: readonly WalEntry[], codec: BlockCodec): Promise<readonly WalRecord[]> => {
+  const blocks: Block[] = []
+  for (const { type, payload } of entries) if (type === RECORD.block) blocks.push(await codec.decode(payload))
+  return joinRecords(entries, () => blocks.shift() as Block)
+}
+
+/** The same where blocks are decoded at once. */
+export const joinRecords = (
+  entries: readonly WalEntry[],
+  decodeBlock: (payload: Uint8Array) => Block,
+): readonly WalRecord[] => {
   const bodies = new Map<Hex, Block>()
-  const records: WalRecord[] = []
-  for (const { type, payload } of entries) {
-    if (type === RECORD.block) {
-      const block = await codec.decode(payload)
-      bodies.set(block.hash, block)
-      records.push({ type: 'block', block })
-    } else records.push(decodeRecord(type, payload, bodies))
-  }
-  return records
+  return entries.map(({ type, payload }) => {
+    if (type !== RECORD.block) return decodeRecord(type, payload, bodies)
+    const block = decodeBlock(payload)
+    bodies.set(block.hash, block)
+    return { type: 'block', block }
+  })
 }
 
 const decodeRecord = (type: number, payload: Uint8Array, bodies: ReadonlyMap<Hex, Block>): WalRecord => {

@@ -56,6 +56,16 @@ const RECORD_BYTES = 4 + 4 + 1 + 8 + 8 + 1 + 32 + 65 + 4
 export const comparePositions = (a: SignPosition, b: SignPosition): number =>
   a.number - b.number || a.round - b.round || SIGN_STEP[a.step] - SIGN_STEP[b.step]
 
+/** What Watermark.check says when `last` was signed last. */
+export const checkMark = (last: SignedMark | null, position: SignPosition, digest: Uint8Array): Uint8Array | null => {
+  if (last === null) return null
+  const order = comparePositions(position, last)
+  if (order > 0) return null
+  if (order === 0 && bytesEqual(digest, last.digest)) return last.signature
+  const { number, round, step } = last
+  throw new CodedError<WatermarkError>({ code: 'SIGNING_REFUSED', last: { number, round, step }, asked: position })
+}
+
 export const openWatermark = async (files: FileSystem, path: string): Promise<Watermark> => {
   const content = await files.read(path)
   if (content === undefined) return new FileWatermark(files, path, 'missing', null, 0)
@@ -97,13 +107,7 @@ class FileWatermark implements Watermark {
   }
 
   check(position: SignPosition, digest: Uint8Array): Uint8Array | null {
-    const last = this.#last
-    if (last === null) return null
-    const order = comparePositions(position, last)
-    if (order > 0) return null
-    if (order === 0 && bytesEqual(digest, last.digest)) return last.signature
-    const { number, round, step } = last
-    throw new CodedError<WatermarkError>({ code: 'SIGNING_REFUSED', last: { number, round, step }, asked: position })
+    return checkMark(this.#last, position, digest)
   }
 
   advance(mark: SignedMark): void {

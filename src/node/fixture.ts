@@ -1,24 +1,17 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { CallBases } from '../chain/call-bases.ts'
-import { LogService } from '../chain/log-service.ts'
-import { Pending } from '../chain/pending.ts'
-import { Simulations } from '../chain/simulations.ts'
-import type { LogQuery } from '../chain/types.ts'
-import { createChainView } from '../chain/view.ts'
 import type { Genesis } from '../config/genesis.ts'
 import { LIMITS } from '../config/limits.ts'
 import { createExecutor, type ExecutionMode } from '../evm/executor.ts'
 import { createRpcServer } from '../rpc/server.ts'
 import { ZERO_ADDRESS } from '../util/bytes.ts'
 import { blobPool } from './blob-pool.ts'
-import { createCalls } from './calls.ts'
 import { openRecorded, readRecord } from './open-recorded.ts'
 import type { NodeDeps, NodeOptions, RunningNode } from './options.ts'
 import { createPoolParts } from './pool.ts'
+import { createReads } from './reads.ts'
 import { createWallet, nodeInfo } from './services.ts'
 import { Teardown } from './teardown.ts'
-import { createTraces } from './traces.ts'
 import { urlHost } from './urls.ts'
 
 export interface FixtureOptions extends Pick<NodeOptions, 'host' | 'port' | 'namespaces' | 'allowHosts' | 'cors'> {
@@ -78,42 +71,29 @@ const build = async (options: FixtureOptions, deps: NodeDeps, teardown: Teardown
   teardown.add(() => pool.service.close())
   await pool.service.start()
 
-  const pending = new Pending({
-    chain,
-    world,
-    executor,
-    rules,
-    blockTimeMs: params.blockTimeMs,
-    pool: { select: baseFee => pool.service.select(baseFee), version: pool.version },
-    coinbase: ZERO_ADDRESS,
-    clock,
-  })
-  const logs = new LogService({ storePath, workerUrl: new URL('../rpc/log-worker.ts', import.meta.url) })
-  teardown.add(() => logs.close())
   const genesisHash = (await blocks.block(0))?.hash ?? chain.headBlock.hash
-  const wideLogs = (query: LogQuery) => logs.query(query)
-  const view = createChainView({
-    params,
-    genesisHash,
-    store,
-    blocks,
-    world,
-    chain,
-    council: NOBODY,
-    pending,
-    wideLogs,
-  })
-  const bases = new CallBases({ blocks, chain, pending })
-  const calls = createCalls({ storePath, params, rules, bases, logger: part('calls') })
-  teardown.add(() => calls.close())
-  const traces = createTraces({ storePath, params, rules, logger: part('traces') })
-  teardown.add(() => traces.close())
+  const reads = createReads(
+    {
+      storePath,
+      params,
+      genesisHash,
+      rules,
+      store,
+      blocks,
+      world,
+      chain,
+      council: NOBODY,
+      executor,
+      pool,
+      coinbase: ZERO_ADDRESS,
+      clock,
+      part,
+      simulationGas: LIMITS.fixture.simulationGas,
+    },
+    teardown,
+  )
   const server = await createRpcServer({
-    view,
-    calls,
-    trace: traces,
-    simulations: new Simulations({ params, rules, bases, world, calls, gas: LIMITS.fixture.simulationGas }),
-    wideLogs: logs,
+    ...reads,
     pool: blobPool(pool.service, params, () => chain.headBlock.header.number),
     wallet: createWallet([]),
     info: nodeInfo(ZERO_ADDRESS),

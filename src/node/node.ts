@@ -1,30 +1,23 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { CallBases } from '../chain/call-bases.ts'
 import { Chain } from '../chain/chain.ts'
 import { nativeRules } from '../chain/chain-rules.ts'
-import { LogService } from '../chain/log-service.ts'
-import { Pending } from '../chain/pending.ts'
-import { Simulations } from '../chain/simulations.ts'
-import { createChainView } from '../chain/view.ts'
 import { NAMESPACES, type Namespace } from '../config/networks.ts'
 import { addressOf, refusedProviders, signatures } from '../crypto/signature.ts'
 import { createExecutor } from '../evm/executor.ts'
 import type { Header } from '../primitives/header.ts'
 import { createRpcServer, type RpcServer, type RpcServerOptions } from '../rpc/server.ts'
-import { minTimestampStep } from '../rules/timestamp.ts'
 import { ZERO_ADDRESS } from '../util/bytes.ts'
 import type { Logger } from '../util/logger.ts'
-import { createCalls } from './calls.ts'
 import { createConsensus } from './consensus.ts'
 import { beginDev, createDev } from './dev/dev.ts'
 import { createHealth } from './health.ts'
 import { openChain } from './open-chain.ts'
 import type { NodeDeps, NodeOptions, RunningNode } from './options.ts'
 import { createPoolParts } from './pool.ts'
+import { createReads } from './reads.ts'
 import { createWallet, nodeInfo } from './services.ts'
 import { Teardown } from './teardown.ts'
-import { createTraces } from './traces.ts'
 import { urlHost } from './urls.ts'
 import { warmCalls } from './warm-calls.ts'
 
@@ -110,50 +103,26 @@ const build = async (options: NodeOptions, deps: NodeDeps, teardown: Teardown): 
   }
   const dev = devStart && (await createDev(devStart, { ...consensus, genesis, opened, chain, pool, dataDir }))
   const coinbase = validatorKey ? addressOf(validatorKey) : ZERO_ADDRESS
-  const rules = nativeRules(sources)
-  const pending = new Pending({
-    chain,
-    world,
-    executor,
-    rules,
-    blockTimeMs: params.blockTimeMs,
-    pool: { select: baseFee => pool.service.select(baseFee), version: pool.version },
-    coinbase,
-    clock,
-    ...(devStart && {
-      timestampAfter: timestamp => devStart.time.timestampAfter(timestamp, minTimestampStep(params.blockTimeMs)),
-    }),
-  })
-  const logs = new LogService({ storePath, workerUrl: new URL('../rpc/log-worker.ts', import.meta.url) })
-  teardown.add(() => logs.close())
-  const view = createChainView({
-    params,
-    genesisHash,
-    store,
-    blocks,
-    world,
-    chain,
-    council: sources.council,
-    pending,
-    wideLogs: query => logs.query(query),
-    ...(dev && {
-      baseFeeAfter: header => dev.baseFeeAfter(header),
-      onReplaced: listener => dev.onReplaced(listener),
-    }),
-  })
-  dev?.onReplaced(() => logs.forget())
-  const bases = new CallBases({ blocks, chain, pending })
-  const traces = createTraces({ storePath, params, rules, logger: part('traces') })
-  teardown.add(() => traces.close())
-  const calls = createCalls({
-    storePath,
-    params,
-    rules,
-    bases,
-    logger: part('calls'),
-    ...(dev && { revision: dev.revision }),
-  })
-  teardown.add(() => calls.close())
+  const reads = createReads(
+    {
+      storePath,
+      params,
+      genesisHash,
+      rules: nativeRules(sources),
+      store,
+      blocks,
+      world,
+      chain,
+      council: sources.council,
+      executor,
+      pool,
+      coinbase,
+      clock,
+      part,
+      dev: dev?.reads,
+    },
+    teardown,
+  )
 
   const engine =
     dev?.engine ?? (await createConsensus({ ...consensus, execution: chain, folder: join(dataDir, 'consensus') }))
@@ -166,14 +135,10 @@ const build = async (options: NodeOptions, deps: NodeDeps, teardown: Teardown): 
     createWallet(unlocked, dev && (account => dev.helpers.impersonation.includes(account)))
   const wallet = walletOf(options.unlocked)
   const rpc: Omit<RpcServerOptions, 'port' | 'host'> = {
-    view,
+    ...reads,
     pool: dev?.pool ?? pool.service,
-    calls,
     ...(dev && { dev: dev.helpers }),
-    simulations: new Simulations({ params, rules, bases, world, calls }),
     economy,
-    wideLogs: logs,
-    trace: traces,
     wallet,
     info: nodeInfo(coinbase, options.clientName),
     log: part('rpc'),
@@ -194,7 +159,7 @@ const build = async (options: NodeOptions, deps: NodeDeps, teardown: Teardown): 
     }),
   })
   teardown.add(() => server.close())
-  teardown.add(warmCalls({ server: server.app.server, calls, chain, clock }))
+  teardown.add(warmCalls({ server: server.app.server, calls: reads.calls, chain, clock }))
   const operator = await startOperator(options, rpc, teardown)
   const exporter = await observer?.serve({
     host: options.host,

@@ -83,7 +83,13 @@ describe.runIf(missing === undefined)('hardhat 3 over RPC', () => {
     const own = await startDevnet(['--block-time', '0', '--client-name', 'anvil', '--unlock'])
     try {
       expect(await own.rpc('web3_clientVersion')).toMatch(/^anvil\/tandem\//)
-      const output = await hardhatOn({ ...env, TANDEM_URL: own.http }, 'run', 'test/helpers.ts', '--network', 'unlocked')
+      const output = await hardhatOn(
+        { ...env, TANDEM_URL: own.http },
+        'run',
+        'test/helpers.ts',
+        '--network',
+        'unlocked',
+      )
       expect(output).toContain('pass 6')
       expect(output).toContain('fail 0')
     } finally {

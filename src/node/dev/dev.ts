@@ -6,15 +6,16 @@ import { DevMiner } from '../../chain/dev/miner.ts'
 import { interruptedRewind, rewindTo } from '../../chain/dev/rewind.ts'
 import { DevTime } from '../../chain/dev/time.ts'
 import { DevWriter } from '../../chain/dev/writer.ts'
-import type { ChainBlock, ChainReplaced, PoolPort } from '../../chain/types.ts'
+import type { ChainBlock, PoolPort } from '../../chain/types.ts'
 import type { Genesis } from '../../config/genesis.ts'
 import type { ConsensusEngine } from '../../consensus/engine-types.ts'
 import { addressOf } from '../../crypto/signature.ts'
-import type { Header } from '../../primitives/header.ts'
+import { minTimestampStep } from '../../rules/timestamp.ts'
 import type { Clock } from '../../util/clock.ts'
 import type { ConsensusPartsOptions } from '../consensus.ts'
 import type { OpenedChain } from '../open-chain.ts'
 import type { PoolParts } from '../pool.ts'
+import type { DevReads } from '../reads.ts'
 import type { Teardown } from '../teardown.ts'
 import { DevEngine } from './engine.ts'
 import { loadStateFile, saveStateFile } from './state.ts'
@@ -68,11 +69,8 @@ export interface DevParts {
   readonly helpers: DevHelpers
   /** As clients see it: while each transaction gets a block at once, it is answered when it has it. */
   readonly pool: PoolPort
-  /** Base fee of the child of a header, wei. */
-  baseFeeAfter(header: Header): bigint
-  /** How often the head was replaced. */
-  revision(): number
-  onReplaced(listener: (event: ChainReplaced) => void): () => void
+  /** What is different about reading such a chain. */
+  readonly reads: DevReads
   /** Milliseconds between blocks now; 0: blocks come when asked for. */
   blockTimeMs(): number
   /** Begins to make blocks. */
@@ -136,9 +134,12 @@ export const createDev = async (start: DevStart, options: DevOptions): Promise<D
     engine,
     helpers,
     pool: answeringPool(pool.service, miner),
-    baseFeeAfter: header => choices.baseFeeAfter(header),
-    revision: () => revision,
-    onReplaced: listener => writer.onReplaced(listener),
+    reads: {
+      timestampAfter: timestamp => time.timestampAfter(timestamp, minTimestampStep(params.blockTimeMs)),
+      baseFeeAfter: header => choices.baseFeeAfter(header),
+      revision: () => revision,
+      onReplaced: listener => writer.onReplaced(listener),
+    },
     blockTimeMs: () => miner.mode.intervalMs,
     start: () =>
       miner.start(async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { openWal, type WalEntry } from '../../../src/consensus/wal.ts'
+import { openWal } from '../../../src/consensus/wal.ts'
+import type { WalEntry } from '../../../src/consensus/wal-format.ts'
 import { MemoryFiles } from '../../support/consensus/memory-files.ts'
 
 const entry = (type: number, size: number): WalEntry => ({ type, payload: new Uint8Array(size).fill(type) })
