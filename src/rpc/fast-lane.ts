@@ -220,10 +220,15 @@ class Lane {
   async #stream(answer: AnswerStream): Promise<void> {
     this.#isWaiting = true
     const socket = this.#socket
+    // Whoever ends a connection while a long answer is made is taken to be gone, as the HTTP server takes it.
+    const leave = (): void => void socket.destroy()
+    socket.once('end', leave)
     // What was answered before in this pass is written first.
     await undefined
     socket.write(`${CHUNKED}${date()}\r\n\r\n`)
-    if (!(await pump(answer, socket, chunk => writeChunk(socket, chunk)))) return
+    const isWhole = await pump(answer, socket, chunk => writeChunk(socket, chunk))
+    socket.off('end', leave)
+    if (!isWhole) return
     socket.write(LAST_CHUNK)
     this.#isWaiting = false
     this.#goOn()

@@ -140,6 +140,7 @@ const sendStream = (answer: AnswerStream, reply: FastifyReply): FastifyReply => 
   reply.hijack()
   const { raw } = reply
   raw.writeHead(200, reply.getHeaders() as OutgoingHttpHeaders)
+  raw.flushHeaders()
   pump(answer, raw).then(
     isWhole => isWhole && raw.end(),
     () => raw.destroy(),

@@ -2,13 +2,23 @@ import type { Writable } from 'node:stream'
 import { LIMITS } from '../config/limits.ts'
 import type { AnswerStream, Chunk } from './answer.ts'
 
+export interface PatienceLimits {
+  readonly streamStallMs: number
+  readonly streamBytesPerMs: number
+}
+
 /**
  * How long a reader may keep an answer waiting: not long at once, and not longer in all than a slow line would need for what it has
  * taken. Whoever exceeds it holds the memory and the turn of others.
  */
 export class Patience {
+  readonly #limits: PatienceLimits
   #waitedMs = 0
   #bytes = 0
+
+  constructor(limits: PatienceLimits = LIMITS.rpc) {
+    this.#limits = limits
+  }
 
   sent(bytes: number): void {
     this.#bytes += bytes
@@ -16,7 +26,7 @@ export class Patience {
 
   /** What is left of it; 0 or less: it is over. */
   get leftMs(): number {
-    const { streamStallMs, streamBytesPerMs } = LIMITS.rpc
+    const { streamStallMs, streamBytesPerMs } = this.#limits
     return Math.min(streamStallMs, streamStallMs + this.#bytes / streamBytesPerMs - this.#waitedMs)
   }
 
@@ -48,8 +58,8 @@ export const pump = async (
   stream: AnswerStream,
   out: Writable,
   write: (chunk: Chunk) => boolean = chunk => out.write(chunk),
+  patience: Patience = new Patience(),
 ): Promise<boolean> => {
-  const patience = new Patience()
   const cancel = (): void => stream.cancel()
   out.once('close', cancel)
   try {
