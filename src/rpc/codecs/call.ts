@@ -116,26 +116,27 @@ const parseArgs = (value: unknown): TransactionArgs => {
   }
 }
 
+const CALL_MEMBERS: Readonly<Record<string, JsonSchema>> = {
+  from: ADDRESS_SCHEMA,
+  to: { anyOf: [ADDRESS_SCHEMA, { type: 'null' }] },
+  gas: QUANTITY_SCHEMA,
+  gasPrice: QUANTITY_SCHEMA,
+  maxFeePerGas: QUANTITY_SCHEMA,
+  maxPriorityFeePerGas: QUANTITY_SCHEMA,
+  value: QUANTITY_SCHEMA,
+  input: DATA_SCHEMA,
+  data: DATA_SCHEMA,
+  accessList: ACCESS_LIST_SCHEMA,
+  nonce: QUANTITY_SCHEMA,
+  chainId: QUANTITY_SCHEMA,
+}
+
+/** Of a call within a simulation. */
+export const PLAIN_CALL_SCHEMA: JsonSchema = { type: 'object', properties: CALL_MEMBERS }
+
 export const callObject: Codec<TransactionArgs> = codec(
   'call',
-  {
-    type: 'object',
-    properties: {
-      from: ADDRESS_SCHEMA,
-      to: { anyOf: [ADDRESS_SCHEMA, { type: 'null' }] },
-      gas: QUANTITY_SCHEMA,
-      gasPrice: QUANTITY_SCHEMA,
-      maxFeePerGas: QUANTITY_SCHEMA,
-      maxPriorityFeePerGas: QUANTITY_SCHEMA,
-      value: QUANTITY_SCHEMA,
-      input: DATA_SCHEMA,
-      data: DATA_SCHEMA,
-      accessList: ACCESS_LIST_SCHEMA,
-      authorizationList: AUTHORIZATION_LIST_SCHEMA,
-      nonce: QUANTITY_SCHEMA,
-      chainId: QUANTITY_SCHEMA,
-    },
-  },
+  { type: 'object', properties: { ...CALL_MEMBERS, authorizationList: AUTHORIZATION_LIST_SCHEMA } },
   parseArgs,
 )
 

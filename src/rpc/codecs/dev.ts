@@ -2,12 +2,20 @@ import { type Hex, hexToBytes, toWord } from '../../util/bytes.ts'
 import { type Codec, codec, named } from '../codec.ts'
 import type { JsonSchema } from '../json.ts'
 import { asObject, plainMember } from './object.ts'
-import { fail, parseHash, QUANTITY_SCHEMA } from './scalars.ts'
+import { fail, parseHash } from './scalars.ts'
 
 // Tools of development write numbers as they like: JSON numbers, decimal strings, hex with or without leading zeros.
 
-const LOOSE_SCHEMA: JsonSchema = {
-  anyOf: [QUANTITY_SCHEMA, { type: 'integer', minimum: 0 }, { type: 'string', pattern: '^([0-9]+|0x[0-9a-fA-F]+)$' }],
+/** As many digits as fit whatever they are. */
+const looseSchema = (bits: number): JsonSchema => {
+  const [decimal, hex] = [Math.floor(bits * Math.log10(2)), Math.floor(bits / 4)]
+  const pattern = `^([0-9]{1,${decimal}}|0x[0-9a-fA-F]{1,${hex}})$`
+  return {
+    anyOf: [
+      { type: 'integer', minimum: 0 },
+      { type: 'string', pattern },
+    ],
+  }
 }
 const LOOSE_NUMBER = /^(0x[0-9a-fA-F]{1,64}|[0-9]{1,78})$/
 
@@ -19,19 +27,23 @@ const parseLoose = (value: unknown, bits: number): bigint => {
   return number >> BigInt(bits) > 0n ? fail(`number > ${bits} bits`) : number
 }
 
+const loose = (name: string, bits: number): Codec<bigint> =>
+  codec(name, looseSchema(bits), value => parseLoose(value, bits))
+
+const NUMBER_SCHEMA = looseSchema(53)
 const numberOf = (value: unknown): number => Number(parseLoose(value, 53))
 
 /** Of at most 256 bits. */
-export const amount: Codec<bigint> = codec('amount', LOOSE_SCHEMA, value => parseLoose(value, 256))
+export const amount: Codec<bigint> = loose('amount', 256)
 /** Of at most 64 bits, which is what a header has room for. */
-export const gasLimit: Codec<bigint> = codec('gasLimit', LOOSE_SCHEMA, value => parseLoose(value, 64))
+export const gasLimit: Codec<bigint> = loose('gasLimit', 64)
 /** Of at most 53 bits: seconds, counts, nonces, ids. */
-export const count: Codec<number> = codec('count', LOOSE_SCHEMA, numberOf)
+export const count: Codec<number> = codec('count', NUMBER_SCHEMA, numberOf)
 export const seconds = named('seconds', count)
 export const timestamp = named('timestamp', count)
 
 /** A storage position: any number of 256 bits. */
-export const position: Codec<Hex> = codec('position', LOOSE_SCHEMA, value => toWord(parseLoose(value, 256)))
+export const position: Codec<Hex> = codec('position', looseSchema(256), value => toWord(parseLoose(value, 256)))
 /** A whole word. */
 export const word: Codec<Hex> = codec('word', { type: 'string', pattern: '^0x[0-9a-fA-F]{64}$' }, parseHash)
 
@@ -45,8 +57,8 @@ export const mineArgs: Codec<MineArgs> = codec(
   'options',
   {
     anyOf: [
-      LOOSE_SCHEMA,
-      { type: 'object', properties: { timestamp: LOOSE_SCHEMA, blocks: LOOSE_SCHEMA }, additionalProperties: true },
+      NUMBER_SCHEMA,
+      { type: 'object', properties: { timestamp: NUMBER_SCHEMA, blocks: NUMBER_SCHEMA }, additionalProperties: true },
     ],
   },
   value => {
@@ -73,7 +85,7 @@ export const resetArgs: Codec<undefined> = codec(
 /** Interval mining as hardhat means it: milliseconds, or a range of them. */
 export const intervalMs: Codec<number> = codec(
   'interval',
-  { anyOf: [LOOSE_SCHEMA, { type: 'array', items: LOOSE_SCHEMA, minItems: 2, maxItems: 2 }] },
+  { anyOf: [NUMBER_SCHEMA, { type: 'array', items: NUMBER_SCHEMA, minItems: 2, maxItems: 2 }] },
   value => (Array.isArray(value) ? (numberOf(value[0]) + numberOf(value[1])) / 2 : numberOf(value)),
 )
 

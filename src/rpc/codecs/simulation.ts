@@ -3,7 +3,7 @@ import type { CallError, CallMessage } from '../../evm/call-types.ts'
 import type { BlockCalls, SimulationRequest } from '../../evm/simulate/types.ts'
 import { CodedError } from '../../util/errors.ts'
 import { type Codec, codec } from '../codec.ts'
-import { callObject, messageFromArgs } from './call.ts'
+import { callObject, messageFromArgs, PLAIN_CALL_SCHEMA } from './call.ts'
 import { asArray, asObject, type JsonObject, member, within } from './object.ts'
 import { blockOverrides, stateOverrides } from './overrides.ts'
 import { BOOLEAN_SCHEMA, fail, parseBoolean } from './scalars.ts'
@@ -77,7 +77,7 @@ export const simulation: Codec<SimulationArgs> = codec(
           properties: {
             blockOverrides: blockOverrides.schema,
             stateOverrides: stateOverrides.schema,
-            calls: { type: 'array', maxItems: LIMITS.simulate.calls, items: callObject.schema },
+            calls: { type: 'array', maxItems: LIMITS.simulate.calls, items: PLAIN_CALL_SCHEMA },
           },
         },
       },

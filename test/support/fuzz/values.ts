@@ -9,6 +9,8 @@ export interface Schema {
   readonly const?: unknown
   readonly anyOf?: readonly Schema[]
   readonly items?: Schema
+  readonly minItems?: number
+  readonly maxItems?: number
   readonly required?: readonly string[]
   readonly properties?: Readonly<Record<string, Schema>>
   readonly propertyNames?: Schema
@@ -43,7 +45,7 @@ export class ValueMaker {
   }
 
   /** `name` is that of the argument or member: it tells the id of a filter from any other number. */
-  fitting(schema: Schema, name: string, depth = 5): unknown {
+  fitting(schema: Schema, name: string, depth = 12): unknown {
     const random = this.#random
     if (depth === 0) return null
     if (schema.anyOf !== undefined) return this.fitting(random.pick(schema.anyOf), name, depth)
@@ -58,7 +60,7 @@ export class ValueMaker {
       case 'null':
         return null
       case 'array':
-        return Array.from({ length: random.below(4) }, () => this.fitting(schema.items ?? {}, name, depth - 1))
+        return Array.from({ length: this.#length(schema) }, () => this.fitting(schema.items ?? {}, name, depth - 1))
       case 'object':
         return this.#object(schema, depth)
       case 'string':
@@ -66,6 +68,10 @@ export class ValueMaker {
       default:
         return this.any(depth - 1)
     }
+  }
+
+  #length({ minItems = 0, maxItems = 3 }: Schema): number {
+    return minItems + this.#random.below(Math.min(3, maxItems - minItems) + 1)
   }
 
   #object(schema: Schema, depth: number): object {
@@ -90,8 +96,16 @@ export class ValueMaker {
     if (pattern.includes('{64}')) return random.pick(hashes.items)
     if (pattern.includes('{16}')) return this.#hex(8)
     if (pattern.includes('{0,64}')) return random.chance(0.5) ? this.#hex(random.below(33)) : `0x${random.below(9)}`
+    if (pattern.includes('(?:ns|')) return `${1 + random.below(500)}ms`
+    if (pattern.startsWith('^([0-9]{1,')) return this.#loose(name, head)
+    if (pattern.includes('[0-9a-f]?)')) return `0x${random.below(256).toString(16)}`
     if (pattern.includes('[1-9a-f]')) return `0x${this.#quantity(name, head).toString(16)}`
     return random.chance(0.7) ? random.pick(callData) : this.#hex(random.below(80))
+  }
+
+  #loose(name: string, head: number): string {
+    const value = this.#quantity(name, head)
+    return this.#random.pick([`${value}`, `0x${value.toString(16)}`, `0x0${value.toString(16).toUpperCase()}`])
   }
 
   #quantity(name: string, head: number): number {
