@@ -1,4 +1,4 @@
-import type { CallBase } from '../evm/call-service.ts'
+import type { CallBase } from '../evm/calls/service.ts'
 import { assert } from '../util/assert.ts'
 import type { BlockStore } from './block-store.ts'
 import type { Chain } from './chain.ts'

@@ -1,6 +1,6 @@
 import { LIMITS } from '../config/limits.ts'
 import type { ChainParams } from '../config/networks.ts'
-import type { CallService } from '../evm/call-types.ts'
+import type { CallService } from '../evm/calls/types.ts'
 import type { BlockEnv } from '../evm/env.ts'
 import { placeBlocks } from '../evm/simulate/places.ts'
 import type {

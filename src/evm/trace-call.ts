@@ -8,7 +8,7 @@ import {
   type PreparedCall,
   settleCall,
   targetOf,
-} from './call-message.ts'
+} from './calls/message.ts'
 import type { Engine } from './engine.ts'
 import type { TraceHooks } from './tracers/tracer.ts'
 

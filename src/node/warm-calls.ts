@@ -1,6 +1,6 @@
 import type { Server } from 'node:net'
 import type { Chain } from '../chain/chain.ts'
-import type { CallService } from '../evm/call-types.ts'
+import type { CallService } from '../evm/calls/types.ts'
 import { EMPTY_BYTES, ZERO_ADDRESS } from '../util/bytes.ts'
 import type { Clock } from '../util/clock.ts'
 

@@ -1,5 +1,5 @@
 import type { ChainView, PoolPort } from '../chain/types.ts'
-import type { CallService } from '../evm/call-types.ts'
+import type { CallService } from '../evm/calls/types.ts'
 import type { Filters } from './filters.ts'
 import type { MethodTable, Requirement } from './method.ts'
 import type {

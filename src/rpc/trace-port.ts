@@ -1,6 +1,6 @@
 import type { AccountRangeRequest, StorageRangeRequest } from '../chain/trace/protocol.ts'
 import type { ChainBlock } from '../chain/types.ts'
-import type { CallRequest } from '../evm/call-types.ts'
+import type { CallRequest } from '../evm/calls/types.ts'
 import type { TraceConfig } from '../evm/tracers/config.ts'
 import type { Hex } from '../util/bytes.ts'
 import type { ChunkStream } from '../util/chunk-stream.ts'

@@ -1,5 +1,5 @@
-import { prepareCall } from '../../src/evm/call-message.ts'
-import type { CallRequest } from '../../src/evm/call-types.ts'
+import { prepareCall } from '../../src/evm/calls/message.ts'
+import type { CallRequest } from '../../src/evm/calls/types.ts'
 import type { Engine } from '../../src/evm/engine.ts'
 import { createEthereumJsEngine } from '../../src/evm/engines/ethereumjs.ts'
 import { TracedEvm } from '../../src/evm/engines/traced-evm.ts'

@@ -1,5 +1,5 @@
 import type { ChainParams } from '../../config/networks.ts'
-import type { CallRequest } from '../../evm/call-types.ts'
+import type { CallRequest } from '../../evm/calls/types.ts'
 import type { BlockEnv } from '../../evm/env.ts'
 import type { TraceConfig } from '../../evm/tracers/config.ts'
 import type { Hex } from '../../util/bytes.ts'

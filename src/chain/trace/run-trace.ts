@@ -1,5 +1,5 @@
 import { LIMITS } from '../../config/limits.ts'
-import { prepareCall } from '../../evm/call-message.ts'
+import { prepareCall } from '../../evm/calls/message.ts'
 import { traceCall } from '../../evm/trace-call.ts'
 import type { TraceConfig } from '../../evm/tracers/config.ts'
 import { createTracer } from '../../evm/tracers/create-tracer.ts'

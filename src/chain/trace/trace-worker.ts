@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { LIMITS } from '../../config/limits.ts'
-import { createScheduler } from '../../evm/call-scheduler.ts'
+import { createScheduler } from '../../evm/calls/scheduler.ts'
 import { createEthereumJsEngine } from '../../evm/engines/ethereumjs.ts'
 import { TracedEvm } from '../../evm/engines/traced-evm.ts'
 import { JsonSink } from '../../evm/tracers/json-sink.ts'

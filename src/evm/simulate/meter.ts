@@ -1,6 +1,6 @@
 import { LIMITS } from '../../config/limits.ts'
 import { CodedError } from '../../util/errors.ts'
-import type { CallError } from '../call-types.ts'
+import type { CallError } from '../calls/types.ts'
 import type { Interrupt, InterruptedError } from '../engine.ts'
 import type { SimulatedCall } from './types.ts'
 

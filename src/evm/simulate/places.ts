@@ -1,6 +1,6 @@
 import { LIMITS } from '../../config/limits.ts'
 import { CodedError } from '../../util/errors.ts'
-import type { CallError } from '../call-types.ts'
+import type { CallError } from '../calls/types.ts'
 import type { BlockCalls, BlockPlace } from './types.ts'
 
 const LATEST = Number.MAX_SAFE_INTEGER

@@ -2,7 +2,7 @@ import { keccak256Hex } from '../../crypto/hash.ts'
 import type { Transaction } from '../../primitives/transaction.ts'
 import { serializeTransaction, type UnsignedTransaction } from '../../primitives/transaction-encoding.ts'
 import { EMPTY_BYTES } from '../../util/bytes.ts'
-import type { CallMessage } from '../call-types.ts'
+import type { CallMessage } from '../calls/types.ts'
 
 /** What a call leaves open. */
 export interface TransactionDefaults {

@@ -1,8 +1,8 @@
 import type { Log } from '../../primitives/log.ts'
 import type { PackedBatch } from '../../state/trie/types.ts'
 import type { Hex } from '../../util/bytes.ts'
-import type { SerializedEnv } from '../call-protocol.ts'
-import type { BlockOverrides, CallMessage, StateOverrides } from '../call-types.ts'
+import type { SerializedEnv } from '../calls/protocol.ts'
+import type { BlockOverrides, CallMessage, StateOverrides } from '../calls/types.ts'
 import type { EngineFailure } from '../engine.ts'
 import type { BlockExecution } from '../execution.ts'
 

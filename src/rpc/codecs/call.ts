@@ -1,4 +1,4 @@
-import type { CallMessage } from '../../evm/call-types.ts'
+import type { CallMessage } from '../../evm/calls/types.ts'
 import type { AccessListEntry, Authorization } from '../../primitives/transaction.ts'
 import { bigintToBytes, EMPTY_BYTES, type Hex, ZERO_ADDRESS } from '../../util/bytes.ts'
 import { type Codec, codec } from '../codec.ts'

@@ -1,5 +1,5 @@
 import { LIMITS } from '../../config/limits.ts'
-import type { CallError, CallMessage } from '../../evm/call-types.ts'
+import type { CallError, CallMessage } from '../../evm/calls/types.ts'
 import type { BlockCalls, SimulationRequest } from '../../evm/simulate/types.ts'
 import { CodedError } from '../../util/errors.ts'
 import { type Codec, codec } from '../codec.ts'

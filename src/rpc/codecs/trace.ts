@@ -1,5 +1,5 @@
 import { LIMITS } from '../../config/limits.ts'
-import type { BlockOverrides, StateOverrides } from '../../evm/call-types.ts'
+import type { BlockOverrides, StateOverrides } from '../../evm/calls/types.ts'
 import type { StructLogConfig, TraceConfig, TracerConfig } from '../../evm/tracers/config.ts'
 import { type Codec, codec } from '../codec.ts'
 import { serverError } from '../errors.ts'

@@ -1,4 +1,4 @@
-import type { AccessListResult, CallRequest, StateOverrides } from '../../evm/call-types.ts'
+import type { AccessListResult, CallRequest, StateOverrides } from '../../evm/calls/types.ts'
 import { bytesToHex, toQuantity } from '../../util/bytes.ts'
 import { optional } from '../codec.ts'
 import { type BlockRef, block } from '../codecs/block.ts'

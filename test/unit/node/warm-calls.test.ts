@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import type { Server } from 'node:net'
 import { expect, test } from 'vitest'
-import type { CallRequest } from '../../../src/evm/call-types.ts'
+import type { CallRequest } from '../../../src/evm/calls/types.ts'
 import { warmCalls } from '../../../src/node/warm-calls.ts'
 
 const setUp = (call: () => Promise<never> = () => Promise.reject(new Error('no thread'))) => {

@@ -1,7 +1,7 @@
 import { sha256 } from 'ethereum-cryptography/sha256.js'
 import { expect, test } from 'vitest'
+import type { PrecompileMoves } from '../../../../src/evm/calls/precompile-moves.ts'
 import { createEthereumJsEngine } from '../../../../src/evm/engines/ethereumjs.ts'
-import type { PrecompileMoves } from '../../../../src/evm/precompile-moves.ts'
 import { Journal } from '../../../../src/state/journal.ts'
 import { bytesToHex, type Hex } from '../../../../src/util/bytes.ts'
 import { code, env, funded, key, withCode } from '../world.ts'

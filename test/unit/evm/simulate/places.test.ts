@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { LIMITS } from '../../../../src/config/limits.ts'
-import type { BlockOverrides, CallError } from '../../../../src/evm/call-types.ts'
+import type { BlockOverrides, CallError } from '../../../../src/evm/calls/types.ts'
 import { placeBlocks } from '../../../../src/evm/simulate/places.ts'
 import type { CodedError } from '../../../../src/util/errors.ts'
 

@@ -1,8 +1,8 @@
-import { ownBytes } from '../util/bytes.ts'
+import { ownBytes } from '../../util/bytes.ts'
 import { findAccessList } from './access-list.ts'
-import { type CallContext, callGas, checkValue, failureError, prepareCall, runCall } from './call-message.ts'
-import type { AccessListResult, CallRequest, CallResult } from './call-types.ts'
 import { estimate } from './estimate.ts'
+import { type CallContext, callGas, checkValue, failureError, prepareCall, runCall } from './message.ts'
+import type { AccessListResult, CallRequest, CallResult } from './types.ts'
 
 /** Read-only execution on a state, without threads: what `CallService` does in its workers. Errors are CodedError<CallError>. */
 export const call = async (context: CallContext, request: CallRequest): Promise<CallResult> => {

@@ -1,15 +1,22 @@
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { parentPort, workerData } from 'node:worker_threads'
-import { LIMITS } from '../config/limits.ts'
-import type { StateChanges } from '../state/changes.ts'
-import { Store } from '../storage/store.ts'
-import { assert } from '../util/assert.ts'
-import type { Hex } from '../util/bytes.ts'
-import { isCoded } from '../util/errors.ts'
-import { Outbox } from '../util/outbox.ts'
-import { call, createAccessList, estimateGas } from './call-core.ts'
-import { type CallContext, callError } from './call-message.ts'
+import { LIMITS } from '../../config/limits.ts'
+import type { StateChanges } from '../../state/changes.ts'
+import { Store } from '../../storage/store.ts'
+import { assert } from '../../util/assert.ts'
+import type { Hex } from '../../util/bytes.ts'
+import { isCoded } from '../../util/errors.ts'
+import { Outbox } from '../../util/outbox.ts'
+import type { Interrupt } from '../engine.ts'
+import { createEthereumJsEngine } from '../engines/ethereumjs.ts'
+import type { BlockEnv } from '../env.ts'
+import { asyncOverlayReader, overlayReader } from '../overlay.ts'
+import { createPrefetchedReader } from '../prefetch.ts'
+import { simulate } from '../simulate/run.ts'
+import type { HashBlocks, SimulatedBlock } from '../simulate/types.ts'
+import { call, createAccessList, estimateGas } from './core.ts'
+import { type CallContext, callError } from './message.ts'
 import {
   BEATS,
   type BlockHashes,
@@ -24,17 +31,10 @@ import {
   type SerializedEnv,
   type WorkerMessage,
   type WorkerStart,
-} from './call-protocol.ts'
-import { createScheduler } from './call-scheduler.ts'
-import { createStateCache, type OpenState } from './call-states.ts'
-import type { CallError } from './call-types.ts'
-import type { Interrupt } from './engine.ts'
-import { createEthereumJsEngine } from './engines/ethereumjs.ts'
-import type { BlockEnv } from './env.ts'
-import { asyncOverlayReader, overlayReader } from './overlay.ts'
-import { createPrefetchedReader } from './prefetch.ts'
-import { simulate } from './simulate/run.ts'
-import type { HashBlocks, SimulatedBlock } from './simulate/types.ts'
+} from './protocol.ts'
+import { createScheduler } from './scheduler.ts'
+import { createStateCache, type OpenState } from './states.ts'
+import type { CallError } from './types.ts'
 
 /*
  * Runs calls in a thread of its own, over its own handle of the store. Several calls take turns (LIMITS.execution.callSliceMs each),

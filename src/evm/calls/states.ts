@@ -1,10 +1,10 @@
-import { LIMITS } from '../config/limits.ts'
-import type { Account } from '../state/account.ts'
-import { EMPTY_CODE_HASH } from '../state/account.ts'
-import { openStateReader, type StoredState } from '../state/history.ts'
-import type { AsyncStateReader, StateReader } from '../state/reader.ts'
-import type { Store } from '../storage/store.ts'
-import { EMPTY_BYTES, type Hex } from '../util/bytes.ts'
+import { LIMITS } from '../../config/limits.ts'
+import type { Account } from '../../state/account.ts'
+import { EMPTY_CODE_HASH } from '../../state/account.ts'
+import { openStateReader, type StoredState } from '../../state/history.ts'
+import type { AsyncStateReader, StateReader } from '../../state/reader.ts'
+import type { Store } from '../../storage/store.ts'
+import { EMPTY_BYTES, type Hex } from '../../util/bytes.ts'
 
 /** Code by hash, so that the same code is the same array from call to call: the interpreter keeps its analysis by identity. */
 export const createCodeCache = () => {

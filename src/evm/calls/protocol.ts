@@ -1,6 +1,8 @@
-import type { ChainParams } from '../config/networks.ts'
-import type { StateChanges } from '../state/changes.ts'
-import { type Hex, ownBytes, ZERO_HASH } from '../util/bytes.ts'
+import type { ChainParams } from '../../config/networks.ts'
+import type { StateChanges } from '../../state/changes.ts'
+import { type Hex, ownBytes, ZERO_HASH } from '../../util/bytes.ts'
+import type { BlockEnv } from '../env.ts'
+import type { SimulatedBlock, SimulationPlan } from '../simulate/types.ts'
 import type {
   AccessListResult,
   AccountOverride,
@@ -9,9 +11,7 @@ import type {
   CallRequest,
   CallResult,
   StateOverrides,
-} from './call-types.ts'
-import type { BlockEnv } from './env.ts'
-import type { SimulatedBlock, SimulationPlan } from './simulate/types.ts'
+} from './types.ts'
 
 /* What the call service and its workers say to each other. */
 

@@ -1,4 +1,4 @@
-import { LIMITS } from '../config/limits.ts'
+import { LIMITS } from '../../config/limits.ts'
 import {
   type CallOutcome,
   callError,
@@ -8,7 +8,7 @@ import {
   type PreparedCall,
   runCall,
   runsNoCode,
-} from './call-message.ts'
+} from './message.ts'
 
 /** EthereumJS' word for the one failure that more gas may cure. */
 const OUT_OF_GAS = 'out of gas'

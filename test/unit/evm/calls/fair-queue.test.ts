@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { FairQueue } from '../../../src/evm/fair-queue.ts'
+import { FairQueue } from '../../../../src/evm/calls/fair-queue.ts'
 
 const anybody = (_client: string): boolean => true
 const drain = (queue: FairQueue<string>, mayHave = anybody): string[] => {

@@ -1,9 +1,9 @@
-import type { Journal } from '../state/journal.ts'
-import type { Hex } from '../util/bytes.ts'
-import { CodedError } from '../util/errors.ts'
-import type { AccountOverride, CallError, StateOverrides } from './call-types.ts'
+import type { Journal } from '../../state/journal.ts'
+import type { Hex } from '../../util/bytes.ts'
+import { CodedError } from '../../util/errors.ts'
+import type { Prefetcher } from '../prefetch.ts'
 import type { PrecompileMoves } from './precompile-moves.ts'
-import type { Prefetcher } from './prefetch.ts'
+import type { AccountOverride, CallError, StateOverrides } from './types.ts'
 
 /** An account anew, without its slots. */
 const dropStorage = (journal: Journal, address: Hex): void => {

@@ -1,7 +1,7 @@
-import { LIMITS } from '../config/limits.ts'
-import { CodedError } from '../util/errors.ts'
-import type { AnyRequest } from './call-protocol.ts'
-import type { CallError, CallMessage, StateOverrides } from './call-types.ts'
+import { LIMITS } from '../../config/limits.ts'
+import { CodedError } from '../../util/errors.ts'
+import type { AnyRequest } from './protocol.ts'
+import type { CallError, CallMessage, StateOverrides } from './types.ts'
 
 /** What a slot, a key or an account costs in memory besides its bytes. */
 const ENTRY_BYTES = 256

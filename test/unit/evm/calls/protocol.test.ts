@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { portable } from '../../../src/evm/call-protocol.ts'
-import type { CallMessage } from '../../../src/evm/call-types.ts'
-import { type Hex, hexToBytes, ownBytes, toWord } from '../../../src/util/bytes.ts'
+import { portable } from '../../../../src/evm/calls/protocol.ts'
+import type { CallMessage } from '../../../../src/evm/calls/types.ts'
+import { type Hex, hexToBytes, ownBytes, toWord } from '../../../../src/util/bytes.ts'
 
 const ADDRESS: Hex = `0x${'0a'.repeat(20)}`
 const message = (): CallMessage => ({ from: ADDRESS, to: ADDRESS, value: 1n, data: hexToBytes('0x0102') })

@@ -1,9 +1,10 @@
 import { Worker } from 'node:worker_threads'
-import { LIMITS } from '../config/limits.ts'
-import type { ChainParams } from '../config/networks.ts'
-import type { StateChanges } from '../state/changes.ts'
-import { assert } from '../util/assert.ts'
-import { Outbox } from '../util/outbox.ts'
+import { LIMITS } from '../../config/limits.ts'
+import type { ChainParams } from '../../config/networks.ts'
+import type { StateChanges } from '../../state/changes.ts'
+import { assert } from '../../util/assert.ts'
+import { Outbox } from '../../util/outbox.ts'
+import type { HashBlocks, SimulatedBlock } from '../simulate/types.ts'
 import {
   type AnyRequest,
   BEATS,
@@ -19,9 +20,8 @@ import {
   SHARED_BYTES,
   type WorkerMessage,
   type WorkerStart,
-} from './call-protocol.ts'
-import type { CallError } from './call-types.ts'
-import type { HashBlocks, SimulatedBlock } from './simulate/types.ts'
+} from './protocol.ts'
+import type { CallError } from './types.ts'
 
 /** A call on its way: where it runs may change, its promise does not. */
 export interface PendingCall {
@@ -89,7 +89,7 @@ export class CallWorker {
     const shared = new SharedArrayBuffer(SHARED_BYTES)
     this.#signals = new Int32Array(shared)
     const start: WorkerStart = { storePath, params, shared }
-    this.#worker = new Worker(new URL('./call-worker.ts', import.meta.url), {
+    this.#worker = new Worker(new URL('./worker.ts', import.meta.url), {
       workerData: start,
       name: 'calls',
       resourceLimits: {

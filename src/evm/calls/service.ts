@@ -1,16 +1,16 @@
-import { LIMITS } from '../config/limits.ts'
-import type { ChainParams } from '../config/networks.ts'
-import type { StateChanges } from '../state/changes.ts'
-import { CodedError } from '../util/errors.ts'
-import type { Logger } from '../util/logger.ts'
-import { ClientLoads, QUEUE_FULL, weightOf } from './call-load.ts'
-import { CallWorker, type PendingCall, type WorkerEvents } from './call-pool.ts'
-import type { AnyRequest, CallAnswer, CallKind, CallKinds, SerializedEnv, WorkerMessage } from './call-protocol.ts'
-import type { CallError, CallRequest, CallService } from './call-types.ts'
+import { LIMITS } from '../../config/limits.ts'
+import type { ChainParams } from '../../config/networks.ts'
+import type { StateChanges } from '../../state/changes.ts'
+import { CodedError } from '../../util/errors.ts'
+import type { Logger } from '../../util/logger.ts'
+import type { HashBlocks } from '../simulate/types.ts'
 import { FairQueue } from './fair-queue.ts'
-import type { HashBlocks } from './simulate/types.ts'
+import { ClientLoads, QUEUE_FULL, weightOf } from './load.ts'
+import { CallWorker, type PendingCall, type WorkerEvents } from './pool.ts'
+import type { AnyRequest, CallAnswer, CallKind, CallKinds, SerializedEnv, WorkerMessage } from './protocol.ts'
+import type { CallError, CallRequest, CallService } from './types.ts'
 
-export type { SerializedEnv } from './call-protocol.ts'
+export type { SerializedEnv } from './protocol.ts'
 
 export interface CallServiceOptions {
   /** The LevelDB directory, opened again by each worker. */
