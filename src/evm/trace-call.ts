@@ -25,7 +25,7 @@ export const traceCall = async (call: PreparedCall, tracingEngine: Engine, hooks
   const minimum = callMinimumGas(call)
   if (gas < minimum) throw callError({ code: 'INTRINSIC_GAS_TOO_LOW', have: gas, want: minimum })
   const target = targetOf(call)
-  for (const address of [target, env.miner]) await prefetch?.code(address)
+  for (const address of [from, target, env.miner]) await prefetch?.code(address)
   const delegate = delegationTarget(journal.code(target))
   if (delegate !== undefined) await prefetch?.code(delegate)
   hooks.tracer.begin?.(

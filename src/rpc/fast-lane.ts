@@ -226,7 +226,10 @@ class Lane {
     // What was answered before in this pass is written first.
     await undefined
     socket.write(`${CHUNKED}${date()}\r\n\r\n`)
-    const isWhole = await pump(answer, socket, chunk => writeChunk(socket, chunk))
+    const isWhole = await pump(answer, socket, chunk => writeChunk(socket, chunk)).catch(() => {
+      socket.destroy()
+      return false
+    })
     socket.off('end', leave)
     if (!isWhole) return
     socket.write(LAST_CHUNK)

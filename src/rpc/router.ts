@@ -1,5 +1,5 @@
 import { LIMITS } from '../config/limits.ts'
-import { composeStream } from '../util/chunk-stream.ts'
+import { CutShort, composeStream } from '../util/chunk-stream.ts'
 import type { Logger } from '../util/logger.ts'
 import { turnOver } from '../util/turn.ts'
 import { type Answer, type AnswerStream, type Chunk, joinAnswers } from './answer.ts'
@@ -108,7 +108,7 @@ export const createRouter = ({ log, metrics = noMetrics }: RouterOptions): Route
     return text
   }
 
-  /** A failure before the first piece is an error like any other; after it the error stands beside what there is of the result. */
+  /** A failure before the first piece is an error like any other; after it the error stands beside what there is of the result. Throws CutShort. */
   const stream = (name: string, startedMs: number, id: string, result: StreamedJson): AnswerStream =>
     composeStream<Chunk>(async function* (take) {
       let hasBegun = false
@@ -119,7 +119,9 @@ export const createRouter = ({ log, metrics = noMetrics }: RouterOptions): Route
           yield chunk
         }
       } catch (error) {
-        const known = knownError(name, startedMs, error)
+        const known = knownError(name, startedMs, error instanceof CutShort ? error.cause : error)
+        // The connection breaks: better than text that is no JSON.
+        if (hasBegun && error instanceof CutShort) throw error
         yield hasBegun ? `,"error":${errorJson(known)}}` : errorText(id, known)
         return
       }

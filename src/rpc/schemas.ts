@@ -175,7 +175,7 @@ const SIMULATED_CALL_SCHEMA = objectOf(
     gasUsed: QUANTITY_SCHEMA,
     maxUsedGas: QUANTITY_SCHEMA,
     status: { enum: ['0x0', '0x1'] },
-    error: objectOf('CallError', { code: INTEGER_SCHEMA, message: STRING_SCHEMA, data: DATA_SCHEMA }, ['data']),
+    error: objectOf('CallError', { code: { type: 'integer' }, message: STRING_SCHEMA, data: DATA_SCHEMA }, ['data']),
   },
   ['error'],
 )

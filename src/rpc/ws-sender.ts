@@ -13,6 +13,9 @@ interface WaitingStream {
 /** Fragments of one message that may be under way in the socket. */
 const AHEAD_BYTES = 512 * 1024
 
+const TOO_SLOW = 'reads too slowly'
+const CUT_SHORT = 'an answer broke off'
+
 const isStream = (item: Frame | WaitingStream): item is WaitingStream => typeof item === 'object' && 'answer' in item
 
 /**
@@ -21,21 +24,21 @@ const isStream = (item: Frame | WaitingStream): item is WaitingStream => typeof 
  */
 export class SocketSender {
   readonly #client: WebSocket
-  readonly #drop: (backlogBytes: number) => void
+  readonly #drop: (reason: string) => void
   readonly #waiting: (Frame | WaitingStream)[] = []
   #waitingBytes = 0
   #current: AnswerStream | undefined = undefined
   #isClosed = false
 
-  /** `drop` is told once that the reader is too slow. */
-  constructor(client: WebSocket, drop: (backlogBytes: number) => void) {
+  /** `drop` is told once why nothing can be sent any more. */
+  constructor(client: WebSocket, drop: (reason: string) => void) {
     this.#client = client
     this.#drop = drop
   }
 
   send(frame: Frame): void {
     if (this.#current === undefined) this.#write(frame)
-    else if (this.#waitingBytes > LIMITS.rpc.socketBacklogBytes) this.#tooSlow(this.#waitingBytes)
+    else if (this.#waitingBytes > LIMITS.rpc.socketBacklogBytes) this.#fail(TOO_SLOW)
     else {
       this.#waiting.push(frame)
       this.#waitingBytes += frame.length
@@ -59,7 +62,7 @@ export class SocketSender {
 
   async #run(answer: AnswerStream): Promise<void> {
     this.#current = answer
-    await this.#fragments(answer)
+    await this.#fragments(answer).catch(() => this.#fail(CUT_SHORT))
     this.#current = undefined
     while (!this.#isClosed) {
       const next = this.#waiting.shift()
@@ -86,7 +89,7 @@ export class SocketSender {
         void flushed.then(done)
         return () => {}
       })
-      if (!came) return this.#tooSlow(client.bufferedAmount)
+      if (!came) return this.#fail(TOO_SLOW)
     }
     answer.cancel()
     if (!this.#isClosed) client.send('', { binary: false, fin: true })
@@ -96,13 +99,13 @@ export class SocketSender {
   #write(frame: Frame): void {
     const client = this.#client
     if (this.#isClosed || client.readyState !== client.OPEN) return
-    if (client.bufferedAmount > LIMITS.rpc.socketBacklogBytes) this.#tooSlow(client.bufferedAmount)
+    if (client.bufferedAmount > LIMITS.rpc.socketBacklogBytes) this.#fail(TOO_SLOW)
     else client.send(frame, { binary: false })
   }
 
-  #tooSlow(backlogBytes: number): void {
+  #fail(reason: string): void {
     if (this.#isClosed) return
     this.close()
-    this.#drop(backlogBytes)
+    this.#drop(reason)
   }
 }

@@ -113,7 +113,7 @@ const serve = (client: WebSocket, request: IncomingMessage, options: WsOptions):
     setTimeout(() => client.terminate(), CLOSE_GRACE_MS).unref()
   }
   // Whoever does not read is dropped: what waits for it is memory of everyone.
-  const sender = new SocketSender(client, () => drop('reads too slowly'))
+  const sender = new SocketSender(client, drop)
   const session = hub.open(frame => sender.send(frame))
   const endpointOf = (scope: Scope): Endpoint => ({
     methods: endpoint.methods,

@@ -6,6 +6,11 @@ export interface ChunkStream<T> {
   cancel(): void
 }
 
+/** A stream that broke within a value: nothing that could follow would make sense of what was read. */
+export class CutShort extends Error {
+  override readonly name = 'CutShort'
+}
+
 /** Reads other streams within the parts of `compose`. */
 export type Take<T> = (source: ChunkStream<T>) => AsyncGenerator<T>
 

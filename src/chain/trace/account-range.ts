@@ -66,7 +66,7 @@ export const writeAccountRange = async (
   await known.addFromBlocks(store, request.block.number, LIMITS.trace.addressTransactions, turn)
   let count = 0
   let next: Uint8Array | undefined
-  output.write(`{"root":"${request.stateRoot.slice(2)}","accounts":{`)
+  output.nest(`{"root":"${request.stateRoot.slice(2)}","accounts":{`, '}}')
   for await (const [key, row] of state.accounts(hexToBytes(request.start))) {
     if (count === request.limit) {
       next = key
@@ -79,5 +79,5 @@ export const writeAccountRange = async (
     const json = await accountJson(state, key, decodeAccount(row), address, request, turn)
     output.write(`${count++ === 0 ? '' : ','}"${address ?? `pre(${hash})`}":${json}`)
   }
-  output.write(next === undefined ? '}}' : `},"next":"${Buffer.from(next).toString('base64')}"}`)
+  output.close(next === undefined ? '}}' : `},"next":"${Buffer.from(next).toString('base64')}"}`)
 }

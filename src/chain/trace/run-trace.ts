@@ -27,7 +27,8 @@ const traceOne = async (
   for (const piece of tracer.result()) {
     sink.write(piece)
     if (flow.isFull) await flow.drained()
-    await stopwatch.turn()
+    // Half of such a result is no JSON, and there is little of it.
+    await stopwatch.rest()
   }
 }
 
@@ -94,7 +95,7 @@ export const runTrace = async (parts: TraceParts, request: TraceRequest): Promis
   try {
     await run(parts, request)
   } catch (error) {
-    sink.closeAll()
+    sink.fail()
     throw isInterrupt(error) ? stopwatch.timeout() : error
   } finally {
     sink.flush()

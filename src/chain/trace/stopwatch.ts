@@ -43,9 +43,13 @@ export class Stopwatch implements Interrupt {
 
   /** Between pieces of work that ask nothing themselves. Throws TRACE_TIMEOUT. */
   async turn(): Promise<void> {
-    if (this.#options.nowMs() < this.#sliceEndMs) return
-    await this.giveWay()
+    await this.rest()
     if (this.shouldStop()) throw this.timeout()
+  }
+
+  /** The same for what goes on to its end in any case. */
+  async rest(): Promise<void> {
+    if (this.#options.nowMs() >= this.#sliceEndMs) await this.giveWay()
   }
 
   timeout(): CodedError<TraceError> {

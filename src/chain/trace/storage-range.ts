@@ -57,7 +57,7 @@ export const writeStorageRange = async (
 ): Promise<void> => {
   let count = 0
   let nextKey: Hex | undefined
-  output.write('{"storage":{')
+  output.nest('{"storage":{', '}}')
   for await (const { hash, slot, word } of slotsOf(state, changes, request)) {
     if (count === request.limit) {
       nextKey = hash
@@ -67,5 +67,5 @@ export const writeStorageRange = async (
     output.write(`${count++ === 0 ? '' : ','}"${hash}":{"key":${key},"value":"${word}"}`)
     await turn()
   }
-  output.write(`},"nextKey":${nextKey === undefined ? 'null' : `"${nextKey}"`}}`)
+  output.close(`},"nextKey":${nextKey === undefined ? 'null' : `"${nextKey}"`}}`)
 }

@@ -160,7 +160,7 @@ export class TraceService implements StreamOwner {
     clearInterval(this.#watch)
     const streams = [...this.#running.values()]
     this.#running.clear()
-    for (const stream of streams) stream.end(error)
+    for (const stream of streams) stream.cut(error)
     if (!this.#isClosed) this.#dispatch()
   }
 }

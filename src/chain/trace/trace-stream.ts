@@ -1,4 +1,4 @@
-import type { ChunkStream } from '../../util/chunk-stream.ts'
+import { type ChunkStream, CutShort } from '../../util/chunk-stream.ts'
 import type { TraceRequest } from './protocol.ts'
 
 /** What a stream asks of the service it belongs to. */
@@ -16,6 +16,7 @@ export class TraceStream implements ChunkStream<Uint8Array> {
   readonly #chunks: Uint8Array[] = []
   #state: 'new' | 'open' | 'ended' = 'new'
   #error: Error | undefined = undefined
+  #hasChunks = false
   #waiting: { resolve(chunk: Uint8Array | undefined): void; reject(error: Error): void } | undefined = undefined
 
   constructor(request: TraceRequest, owner: StreamOwner) {
@@ -55,6 +56,7 @@ export class TraceStream implements ChunkStream<Uint8Array> {
 
   push(chunk: Uint8Array): void {
     if (this.#state !== 'open') return
+    this.#hasChunks = true
     const waiting = this.#waiting
     if (waiting === undefined) {
       this.#chunks.push(chunk)
@@ -63,6 +65,11 @@ export class TraceStream implements ChunkStream<Uint8Array> {
     this.#waiting = undefined
     this.#owner.credit(this)
     waiting.resolve(chunk)
+  }
+
+  /** Its maker is gone, wherever it was. */
+  cut(error: Error): void {
+    this.end(this.#hasChunks ? new CutShort(error.message, { cause: error }) : error)
   }
 
   /** No more comes; with an error the reader is told after the last piece. */

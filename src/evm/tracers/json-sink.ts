@@ -82,10 +82,16 @@ export class JsonSink implements TraceOutput, Flow {
     this.#open.pop()
   }
 
-  /** Ends what has begun; what has only been announced is left out. */
-  closeAll(): void {
-    for (const { pending, closer } of this.#open.toReversed()) if (pending === undefined) this.#text += closer
+  /** Nothing more comes: takes back what has not been given out when that is all of it, else ends what has begun. */
+  fail(): void {
+    if (this.#bytes === 0) this.#text = ''
+    else this.#closeAll()
     this.#open.length = 0
+  }
+
+  /** What has only been announced is left out. */
+  #closeAll(): void {
+    for (const { pending, closer } of this.#open.toReversed()) if (pending === undefined) this.#text += closer
   }
 
   flush(): void {

@@ -6,7 +6,7 @@ import { NETWORKS } from '../../../src/config/networks.ts'
 import type { Chunk } from '../../../src/rpc/answer.ts'
 import { Patience, pump } from '../../../src/rpc/pump.ts'
 import type { TraceAnswer, TracePort } from '../../../src/rpc/trace-port.ts'
-import type { ChunkStream } from '../../../src/util/chunk-stream.ts'
+import { type ChunkStream, CutShort } from '../../../src/util/chunk-stream.ts'
 import { CodedError } from '../../../src/util/errors.ts'
 import { type Answer, Rig } from '../../support/rpc/rig.ts'
 import { Socket } from '../../support/rpc/socket.ts'
@@ -122,6 +122,13 @@ describe.each([
     })
   })
 
+  it('one that breaks within a value breaks the connection', async () => {
+    make = () => new Source().push('[1,{"a":', new CutShort('its worker ended'))
+    await expect(fetchText(request(1), headers).then(response => response.text())).rejects.toThrow()
+    make = () => new Source().push(new CutShort('its worker ended', { cause: FAILURE }))
+    expect(await (await fetchText(request(2), headers)).json()).toEqual({ jsonrpc: '2.0', id: 2, error: FAILED })
+  })
+
   it('whoever goes away ends it', async () => {
     const aborter = new AbortController()
     const response = await fetch(rig.url, {
@@ -192,6 +199,13 @@ describe('over a WebSocket', () => {
     sources[1]?.push('"x"', undefined)
     expect(await second).toBe('x')
     socket.close()
+  })
+
+  it('an answer that breaks within a value closes the socket', async () => {
+    make = () => new Source().push('[1,{"a":', new CutShort('its worker ended'))
+    const socket = await Socket.open(url())
+    void socket.call('debug_traceBlockByNumber', ['0x1'])
+    expect(await socket.closed).toBe(1013)
   })
 
   it('a closed socket ends what it was sent and what it waited for', async () => {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { LIMITS } from '../../../src/config/limits.ts'
-import { keccak256Hex } from '../../../src/crypto/hash.ts'
-import { DEFAULT_TRACE } from '../../../src/rpc/codecs/trace.ts'
-import { type Hex, hexToBytes, toWord, ZERO_ADDRESS } from '../../../src/util/bytes.ts'
-import { ACCOUNTS } from '../../support/chain.ts'
+import { LIMITS } from '../../../../src/config/limits.ts'
+import { keccak256Hex } from '../../../../src/crypto/hash.ts'
+import { DEFAULT_TRACE } from '../../../../src/rpc/codecs/trace.ts'
+import { bytesToHex, type Hex, hexToBytes, toWord, ZERO_ADDRESS } from '../../../../src/util/bytes.ts'
+import { ACCOUNTS } from '../../../support/chain.ts'
 import {
   CALL_TRACE,
   LOOP,
@@ -14,7 +14,7 @@ import {
   WRITER,
   withTraces,
   writeCall,
-} from '../../support/trace-chain.ts'
+} from '../../../support/trace-chain.ts'
 
 interface StructLogs {
   readonly gas: number
@@ -29,6 +29,14 @@ interface Dump {
   readonly accounts: Readonly<Record<string, { readonly balance: string; readonly nonce: number; readonly key: Hex }>>
   readonly next?: string
 }
+
+const PRESTATE = {
+  name: 'prestateTracer',
+  diffMode: false,
+  disableCode: false,
+  disableStorage: false,
+  includeEmpty: false,
+} as const
 
 const hashOf = (hex: Hex): Hex => keccak256Hex(hexToBytes(hex))
 const ALL = {
@@ -130,6 +138,16 @@ describe('calls', () => {
       expect(await Promise.all(words)).toEqual([0n, 5n, 6n, 6n].map(toWord))
     }))
 
+  test('from an account with code show that code', () =>
+    withTraces(async ({ traces, deploy, block }) => {
+      const loop = await deploy(LOOP)
+      const call = { number: 1, message: { from: loop, to: ZERO_ADDRESS, data: new Uint8Array(0), value: 0n } }
+      const state = await readJson<Record<Hex, { code: Hex }>>(
+        traces.call(await block(1), call, undefined, { ...DEFAULT_TRACE, tracer: PRESTATE }),
+      )
+      expect(state[loop]?.code).toBe(bytesToHex(LOOP))
+    }))
+
   test('that cannot be made are refused before anything is written', () =>
     withTraces(async ({ traces, block }) => {
       const call = { number: 0, message: { from: ZERO_ADDRESS, to: SENDER, data: new Uint8Array(0), value: 1n } }
@@ -166,6 +184,25 @@ describe('an endless trace', () => {
       })
       await expect(readAll(answer)).rejects.toMatchObject({ code: 'TRACE_TIMEOUT', text: '' })
     }))
+
+  test.each([1, 3, 9, 27, 81])('is never cut within a value: %i ms', timeoutMs =>
+    withTraces(async ({ traces, deploy, block }) => {
+      // Calls itself without its code, for ever: many frames, each a piece of the result.
+      const caller = await deploy(hexToBytes('0x5b5f5f5f5f5f60015af1505f56'))
+      const call = callOf(caller, new Uint8Array(0), 1)
+      const answer = traces.call(
+        await block(1),
+        { ...call, message: { ...call.message, gas: 3_000_000n } },
+        undefined,
+        {
+          ...CALL_TRACE,
+          timeoutMs,
+        },
+      )
+      const text = await readAll(answer).catch((failure: Error & { text: string }) => failure.text)
+      if (text !== '') expect(() => JSON.parse(text)).not.toThrow()
+    }),
+  )
 
   test('goes no further than its reader, whose pauses do not count', () =>
     withTraces(async ({ traces, deploy, block }) => {
