@@ -91,7 +91,7 @@ const samples: Sample[] = []
 const end = performance.now() + minutes * 60_000
 while (performance.now() < end) {
   await sleep(SAMPLE_MS)
-  samples.push(await sampleOf(ready.metrics))
+  samples.push(await sampleOf(ready.metrics, node.child.pid as number))
 }
 const { status } = await fetch(`${ready.http}/health`)
 const head = Number(await rpc<Hex>(ready.http, 'eth_blockNumber'))
@@ -138,6 +138,7 @@ process.stdout.write(
       max: Math.max(...samples.map(sample => sample.loopDelayMs)),
     },
     rssMb: thinned(samples.map(sample => sample.rss)),
+    filesMb: thinned(samples.map(sample => sample.files)),
     heapMb: thinned(samples.map(sample => sample.heap)),
     externalMb: thinned(samples.map(sample => sample.external)),
     exit: { code, ms: Math.round(ms) },

@@ -1,24 +1,33 @@
+import { readFileSync } from 'node:fs'
 import { scrape } from '../../test/support/scrape.ts'
 
 /** What the node says of itself at one moment; memory in MiB. */
 export interface Sample {
   readonly atMs: number
   readonly rss: number
+  /** Of `rss`: pages of files, which are the database's and the kernel may take back. */
+  readonly files: number
   readonly heap: number
   readonly external: number
   readonly loopDelayMs: number
 }
 
-export const sampleOf = async (url: string | undefined): Promise<Sample> => {
+export const sampleOf = async (url: string | undefined, pid: number): Promise<Sample> => {
   const metrics = await scrape(url)
   const megabytes = (name: string): number => Math.round((metrics.get(name) ?? Number.NaN) / 2 ** 20)
   return {
     atMs: performance.now(),
     rss: megabytes('process_resident_memory_bytes'),
+    files: filesOf(pid),
     heap: megabytes('process_heap_used_bytes'),
     external: megabytes('process_external_memory_bytes'),
     loopDelayMs: Math.round((metrics.get('process_event_loop_delay_seconds{quantile="1"}') ?? Number.NaN) * 1_000),
   }
+}
+
+const filesOf = (pid: number): number => {
+  const [, kilobytes = Number.NaN] = /^RssFile:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+  return Math.round(Number(kilobytes) / 1_024)
 }
 
 export const quantile = (numbers: readonly number[], q: number): number => {

@@ -6,6 +6,7 @@ import type { Call, MethodShape, Outgoing } from './requests.ts'
 const CODES: ReadonlySet<number> = new Set([-32700, -32600, -32601, -32602, -32000, -32003, 3])
 /** eth_simulateV1 alone has codes of its own (execution-apis), one for each rule that a block or a call of it can break. */
 const isSimulationCode = (code: number): boolean => code === -32_016 || (code <= -38_000 && code > -39_000)
+const SHAPES: ReadonlySet<string> = new Set(['id,jsonrpc,result', 'error,id,jsonrpc', 'error,id,jsonrpc,result'])
 /** What is said of a failure that nobody expected. */
 const CRASHES = /^(method handler crashed|internal error)$/
 const MOST_FAULTS = 20
@@ -63,6 +64,8 @@ export class Verdict {
         continue
       }
       if (answer.error === undefined) this.#result(call, answer.result)
+      // A trace that failed half way: the part there is, and why.
+      else if ('result' in answer && !call.method.startsWith('debug_')) this.fault(`both: ${JSON.stringify(answer)}`)
       else if (isSimulationCode(answer.error.code) && !call.method.endsWith('_simulateV1'))
         this.fault(`${call.method} answered with the code of a simulation: ${JSON.stringify(answer)}`)
       onAnswer(call, answer)
@@ -71,8 +74,7 @@ export class Verdict {
 
   #envelope(answer: Answer): void {
     const members = Object.keys(answer).sort().join()
-    if (answer.jsonrpc !== '2.0' || (members !== 'id,jsonrpc,result' && members !== 'error,id,jsonrpc'))
-      this.fault(`no answer: ${JSON.stringify(answer)}`)
+    if (answer.jsonrpc !== '2.0' || !SHAPES.has(members)) this.fault(`no answer: ${JSON.stringify(answer)}`)
     const { error } = answer
     if (error === undefined) return
     this.errors.set(error.code, (this.errors.get(error.code) ?? 0) + 1)
