@@ -44,7 +44,10 @@ const TEXTS: Readonly<Record<string, (detail: Detail) => string>> = {
   BAD_KEYSTORE: d => `The keystore file is not usable: ${d['reason']}.`,
   KEY_IN_USE: d =>
     `The validator key of ${d['address']} is in use by ${processOf(d)}${d['dataDir'] ? ` with the data folder ${d['dataDir']}` : ''}: two nodes that vote with one key contradict each other. Stop that node first.`,
+  KEY_LOCK_FAILED: d =>
+    `The validator key cannot be held for this process alone: ${d['reason']}. Let it open local (unix) sockets.`,
   FILE_EXISTS: d => `${d['path']} is there already and is never overwritten. Move it away, or give another name.`,
+  FOLDER_MISSING: d => `The folder ${d['path']} is not there. Make it first, or name another.`,
   NODE_KEY_INVALID: d =>
     `${d['path']} does not hold 64 hex digits. Restore it from a copy, or remove it: this node is then a new one to its peers.`,
   SIGNING_RECORD_INVALID: d =>

@@ -17,6 +17,12 @@ export interface KeyUse {
   readonly dataDir: string
 }
 
+/** The system gives this process no such name. */
+export interface KeyLockFailed {
+  readonly code: 'KEY_LOCK_FAILED'
+  readonly reason: string
+}
+
 /** What the holder tells whoever asks, and how long its answer may take. */
 const ANSWER_BYTES = 8_192
 const ANSWER_MS = 500
@@ -26,7 +32,7 @@ const ASKERS = 8
  * Holds a validator's key for this process until the answer is called: two that sign with one key on one chain contradict each
  * other. The lock is a listening socket in the kernel's own namespace (Linux: abstract; Windows: a named pipe), so that it ends
  * with its process however that ends, and there is no file to clean up. Other systems have no such names: there only the lock of
- * the data folder guards. Throws CodedError<KeyInUse>.
+ * the data folder guards. Throws CodedError<KeyInUse | KeyLockFailed>.
  */
 export const lockKey = async (use: KeyUse): Promise<() => Promise<void>> => {
   const name = socketName(use)
@@ -51,8 +57,9 @@ const listen = (name: string, { dataDir }: KeyUse): Promise<Server | undefined> 
       socket.end(JSON.stringify({ pid: process.pid, dataDir }), () => socket.destroy())
     })
     server.maxConnections = ASKERS
-    server.once('error', (error: NodeJS.ErrnoException) =>
-      error.code === 'EADDRINUSE' ? resolve(undefined) : reject(error),
+    // Also once it listens, when what fails is somebody's question.
+    server.on('error', (error: NodeJS.ErrnoException) =>
+      error.code === 'EADDRINUSE' ? resolve(undefined) : reject(failed(error)),
     )
     server.listen({ path: name }, () => {
       // It holds the key, not the process.
@@ -60,6 +67,9 @@ const listen = (name: string, { dataDir }: KeyUse): Promise<Server | undefined> 
       resolve(server)
     })
   })
+
+const failed = (cause: Error): CodedError<KeyLockFailed> =>
+  new CodedError({ code: 'KEY_LOCK_FAILED', reason: cause.message }, { cause })
 
 /** Throws with what the holder says; undefined when it has just gone. */
 const inUse = async (name: string, { address }: KeyUse): Promise<undefined> => {

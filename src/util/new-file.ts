@@ -3,16 +3,19 @@ import { link, open, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { CodedError } from './errors.ts'
 
-export type NewFileError = { readonly code: 'FILE_EXISTS'; readonly path: string }
+export type NewFileError =
+  | { readonly code: 'FILE_EXISTS'; readonly path: string }
+  /** The folder it should stand in. */
+  | { readonly code: 'FOLDER_MISSING'; readonly path: string }
 
 /**
  * Writes a file where there is none: after a crash it is there whole and on the disk, or not at all, and a file that is there
- * already stays as it is (FILE_EXISTS). `mode` is lessened by the process's umask. Throws what the file system throws.
+ * already stays as it is. Throws CodedError<NewFileError>. `mode` is lessened by the process's umask.
  */
 export const writeNewFile = async (path: string, content: string, mode = 0o600): Promise<void> => {
   const folder = dirname(path)
   const temporary = join(folder, `.${basename(path)}.${randomBytes(6).toString('hex')}.new`)
-  const handle = await open(temporary, 'wx', mode)
+  const handle = await open(temporary, 'wx', mode).catch(error => refuse(error, 'ENOENT', 'FOLDER_MISSING', folder))
   try {
     try {
       await handle.writeFile(content)
@@ -23,12 +26,17 @@ export const writeNewFile = async (path: string, content: string, mode = 0o600):
     // A rename would take the place of a file that is there.
     await link(temporary, path)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    throw new CodedError<NewFileError>({ code: 'FILE_EXISTS', path }, { cause: error })
+    refuse(error, 'EEXIST', 'FILE_EXISTS', path)
   } finally {
     await unlink(temporary)
   }
   await syncFolder(folder)
+}
+
+/** In our terms when it is that error, as it is otherwise. */
+const refuse = (error: unknown, system: string, code: NewFileError['code'], path: string): never => {
+  if ((error as NodeJS.ErrnoException).code !== system) throw error
+  throw new CodedError<NewFileError>({ code, path }, { cause: error })
 }
 
 /** A new name is only durable when its folder is. */

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
-import { type GenesisChoices, genesisText } from '../../config/genesis/document.ts'
-import { type CouncilMember, parseGenesis } from '../../config/genesis.ts'
+import { type FirstMember, type GenesisChoices, genesisText } from '../../config/genesis/document.ts'
+import { parseGenesis } from '../../config/genesis.ts'
 import { NETWORKS, type NetworkParams } from '../../config/networks.ts'
 import { checksumAddress } from '../../crypto/checksum.ts'
 import { genesisHashOf } from '../../node/genesis-hash.ts'
@@ -37,7 +37,7 @@ const choicesOf = (
     ...(flags.chainId !== undefined && { chainId: flags.chainId }),
     timestamp: flags.timestamp,
     council,
-    foundation: foundation ?? (council[0] as CouncilMember).validator,
+    foundation: foundation ?? (council[0] as FirstMember).validator,
     balances: balancesOf(funds),
     ...(blockTime !== undefined && { blockTimeMs: Math.round(blockTime * 1_000) }),
   }
@@ -47,7 +47,7 @@ const memberOf = (
   { key, name, stakeWei, reward }: ValidatorSpec,
   index: number,
   params: NetworkParams,
-): CouncilMember => {
+): FirstMember => {
   const validator = validatorAddress(key)
   return {
     name: name ?? `validator-${index + 1}`,

@@ -3,6 +3,9 @@ import type { CouncilMember } from '../genesis.ts'
 import type { NetworkName } from '../networks.ts'
 import { TANDEM_FORMAT } from './tandem.ts'
 
+/** A member of the first council, as far as it must be said. */
+export type FirstMember = Pick<CouncilMember, 'name' | 'validator' | 'reward' | 'stakeWei'>
+
 /** What somebody decides who begins a chain; the network's parameters stand for the rest. */
 export interface GenesisChoices {
   readonly network: NetworkName
@@ -10,7 +13,7 @@ export interface GenesisChoices {
   readonly chainId?: number
   /** Unix seconds. */
   readonly timestamp: number
-  readonly council: readonly CouncilMember[]
+  readonly council: readonly FirstMember[]
   readonly foundation: Hex
   /** Wei by address. */
   readonly balances: ReadonlyMap<Hex, bigint>

@@ -38,5 +38,6 @@ test('of many that write it at once one wins', async () => {
 })
 
 test('a folder that is not there is not made', async () => {
-  await expect(writeNewFile(join(folder(), 'none', 'key'), 'x')).rejects.toMatchObject({ code: 'ENOENT' })
+  const path = join(folder(), 'none')
+  await expect(writeNewFile(join(path, 'key'), 'x')).rejects.toMatchObject({ detail: { code: 'FOLDER_MISSING', path } })
 })
