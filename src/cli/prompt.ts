@@ -15,22 +15,33 @@ export const askHidden = async (question: string, { input, output }: Terminal): 
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
   output.write(question)
   try {
-    return await answerOf(createInterface({ input, output: nowhere, terminal: true, historySize: 0 }), '')
+    return await answerOf('', { input, output: nowhere })
   } finally {
     output.write('\n')
   }
 }
 
 /** Asks on a terminal, with the answer shown as it is typed. */
-export const ask = async (question: string, { input, output }: Terminal): Promise<string> =>
-  (await answerOf(createInterface({ input, output, terminal: true, historySize: 0 }), question)).trim()
+export const ask = async (question: string, terminal: Terminal): Promise<string> =>
+  (await answerOf(question, terminal)).trim()
 
-const answerOf = (line: ReturnType<typeof createInterface>, question: string): Promise<string> =>
+const answerOf = (question: string, { input, output }: Terminal): Promise<string> =>
   new Promise<string>((resolve, reject) => {
-    line.once('SIGINT', () => line.close())
-    line.once('close', () => reject(new Error('Cancelled: nothing was done.')))
-    line.question(question, answer => {
-      resolve(answer)
-      line.close()
+    const editor = createInterface({ input, output, terminal: true, historySize: 0 })
+    const ahead: string[] = []
+    let answered = false
+    editor.once('SIGINT', () => editor.close())
+    editor.once('close', () => {
+      if (!answered) reject(new Error('Cancelled: nothing was done.'))
+    })
+    editor.question(question, answer => {
+      answered = true
+      // Lines that came with the answer, as when several are pasted, are for the next questions.
+      editor.on('line', line => ahead.push(`${line}\r`))
+      setImmediate(() => {
+        resolve(answer)
+        editor.close()
+        if (ahead.length > 0) input.unshift(ahead.join(''))
+      })
     })
   })

@@ -58,6 +58,12 @@ describe('a person', () => {
     expect(terminal.shown()).toBe('New password: \nThe same again: \n')
   })
 
+  test('may paste the answers to several questions at once', async () => {
+    const terminal = person('secret\rsecret')
+    expect(await passwordsFrom(undefined, terminal, undefined).fresh()).toBe('secret')
+    expect(terminal.shown()).not.toContain('secret')
+  })
+
   test('who types two different ones has not chosen any', async () => {
     await expect(passwordsFrom(undefined, person('one', 'two'), undefined).fresh()).rejects.toThrow(/differ/)
   })
