@@ -48,8 +48,6 @@ const TEXTS: Readonly<Record<string, (detail: Detail) => string>> = {
     `The validator key cannot be held for this process alone: ${d['reason']}. Let it open local (unix) sockets.`,
   FILE_EXISTS: d => `${d['path']} is there already and is never overwritten. Move it away, or give another name.`,
   FOLDER_MISSING: d => `The folder ${d['path']} is not there. Make it first, or name another.`,
-  NODE_KEY_INVALID: d =>
-    `${d['path']} does not hold 64 hex digits. Restore it from a copy, or remove it: this node is then a new one to its peers.`,
   SIGNING_RECORD_INVALID: d =>
     `The file is no signing record: ${d['reason']}. Give one that "tandem key watermark export" wrote.`,
   SIGNING_RECORD_FOREIGN: d =>
