@@ -7,7 +7,7 @@ import { getSystemErrorMessage } from 'node:util'
 type Detail = { readonly code: string } & Readonly<Record<string, unknown>>
 
 const TEXTS: Readonly<Record<string, (detail: Detail) => string>> = {
-  STORE_LOCKED: d => `${d['path']} is in use by another process. Stop that node, or choose another --datadir.`,
+  STORE_LOCKED: d => `${d['path']} is in use by ${processOf(d)}. Stop that node, or choose another --datadir.`,
   STORE_CORRUPT: d =>
     `The database in ${d['path']} is damaged: ${d['reason']}. Restore the folder from a copy, or start with an empty --datadir.`,
   STORE_OPEN_FAILED: d => `The database in ${d['path']} cannot be opened: ${d['reason']}.`,
@@ -39,13 +39,32 @@ const TEXTS: Readonly<Record<string, (detail: Detail) => string>> = {
   BLOCK_MISMATCH: d =>
     `Block ${d['number']} of the recorded chain says ${d['field']} is ${d['recorded']}, its execution gives ${d['computed']}. Does the genesis file belong to it?`,
   BLOCK_INVALID: d => `Block ${d['number']} of the recorded chain cannot be executed: ${d['reason']}.`,
-  WRONG_PASSWORD: () => 'The password does not open the keystore. Check --password-file or TANDEM_PASSWORD.',
+  WRONG_PASSWORD: () =>
+    'The password does not open the keystore. Check --password-file or TANDEM_PASSWORD, or leave both out to be asked for it.',
   BAD_KEYSTORE: d => `The keystore file is not usable: ${d['reason']}.`,
+  KEY_IN_USE: d =>
+    `The validator key of ${d['address']} is in use by ${processOf(d)}${d['dataDir'] ? ` with the data folder ${d['dataDir']}` : ''}: two nodes that vote with one key contradict each other. Stop that node first.`,
+  KEY_LOCK_FAILED: d =>
+    `The validator key cannot be held for this process alone: ${d['reason']}. Let it open local (unix) sockets.`,
+  FILE_EXISTS: d => `${d['path']} is there already and is never overwritten. Move it away, or give another name.`,
+  FOLDER_MISSING: d => `The folder ${d['path']} is not there. Make it first, or name another.`,
+  SIGNING_RECORD_INVALID: d =>
+    `The file is no signing record: ${d['reason']}. Give one that "tandem key watermark export" wrote.`,
+  SIGNING_RECORD_FOREIGN: d =>
+    `The signing record is for the chain with genesis ${d['found']}, not ${d['expected']}. Give the record and the data folder of one chain.`,
+  CHAIN_UNKNOWN: d =>
+    `${d['dataDir']} holds no chain yet, so it does not say which one it is for. Name the chain with --genesis FILE.`,
+  WATERMARK_DAMAGED: d =>
+    `${d['path']} is damaged, so what was signed last is not known. Start the node: it follows until it is safe to vote again.`,
+  SIGNATURE_FOREIGN: d =>
+    `The signature at block ${d['number']} is not that of ${d['validator']}: the signing record is damaged or was changed. Export it again.`,
   SHADOW_MISMATCH: d =>
     `The two executions differ in ${d['what']}; the node has stopped before it could sign a wrong block.${d['file'] ? ` Please report ${d['file']}.` : ''}`,
   DATABASE_BEHIND_LOG: d =>
     `The consensus log has decided block ${d['decided']}, the database ends at block ${d['head']}: blocks were lost. Restore the whole folder from one copy, or start with an empty --datadir.`,
 }
+
+const processOf = ({ pid }: Detail): string => (pid === undefined ? 'another process' : `process ${pid}`)
 
 export const explain = (detail: { readonly code: string }): string => {
   const text = TEXTS[detail.code]

@@ -1,51 +1,55 @@
-import { readFileSync, statSync } from 'node:fs'
-import { decryptKey } from '../crypto/keystore.ts'
-import { hexToBytes } from '../util/bytes.ts'
-import { explainSystem } from './explain.ts'
-import { warn } from './output.ts'
+import { decryptKey, keystoreAddress } from '../crypto/keystore.ts'
+import { addressOf, isScalar } from '../crypto/signature.ts'
+import { type Hex, hexToBytes } from '../util/bytes.ts'
+import { readSecret } from './files.ts'
 
-/** The text of a file named by an option; a failure says which option. */
-export const readText = (path: string, option: string): string => {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (error) {
-    throw new Error(`${option}: ${explainSystem(error as Error) ?? (error as Error).message}`, { cause: error })
-  }
+export interface OpenedKey {
+  readonly privateKey: Uint8Array
+  /** false: the file holds it as plain hex. */
+  readonly encrypted: boolean
 }
 
-/** A text that only its owner, and perhaps a group made for it, should be able to read: others are warned of. */
-const readSecret = (path: string, option: string): string => {
-  const text = readText(path, option)
-  if (process.platform !== 'win32' && (statSync(path).mode & READ_BY_OTHERS) !== 0)
-    warn(`${option}: every user of this machine can read ${path}. Run: chmod o-r ${path}`)
-  return text
-}
-const READ_BY_OTHERS = 0o004
-
-/** Passwords of key files: the lines of --password-file (the last line stands for all further files), or TANDEM_PASSWORD for all. */
-export const readPasswords = (passwordFile: string | undefined): ((index: number) => string | undefined) => {
-  if (passwordFile === undefined) return () => process.env['TANDEM_PASSWORD']
-  const lines = readSecret(passwordFile, '--password-file')
-    .replace(/\r?\n$/, '')
-    .split(/\r?\n/)
-  return index => lines[Math.min(index, lines.length - 1)]
+/**
+ * A private key from a keystore (v3), whose password is only then asked for, or from 64 hex digits. `path` 0 is the standard input;
+ * `option` is named in messages.
+ */
+export const readKey = async (
+  path: string | 0,
+  option: string,
+  password: (name: string) => Promise<string>,
+): Promise<OpenedKey> => {
+  const content = readKeyFile(path, option)
+  if ('privateKey' in content) return { privateKey: content.privateKey, encrypted: false }
+  return { privateKey: await decryptKey(content.keystore, await password(nameOf(path))), encrypted: true }
 }
 
-/** A private key: a keystore (v3) with its password, or 64 hex digits. `option` is named in messages. */
-export const readKey = async (path: string, option: string, password: string | undefined): Promise<Uint8Array> => {
+/** Whose key a file holds, as far as that can be told without its password. */
+export const addressOfKeyFile = (path: string, option: string): Hex => {
+  const content = readKeyFile(path, option)
+  const address = 'privateKey' in content ? addressOf(content.privateKey) : keystoreAddress(content.keystore)
+  if (address !== undefined) return address
+  throw new Error(`${option}: ${path} does not name its address: give the address instead of the file.`)
+}
+
+const readKeyFile = (
+  path: string | 0,
+  option: string,
+): { readonly privateKey: Uint8Array } | { readonly keystore: unknown } => {
   const text = readSecret(path, option).trim()
-  if (/^(0x)?[0-9a-f]{64}$/i.test(text)) return hexToBytes(`0x${text.replace(/^0x/, '')}`)
-  const keystore = parseKeystore(text, path)
-  if (password === undefined) {
-    throw new Error(`${path} is encrypted: give its password with --password-file or in TANDEM_PASSWORD.`)
-  }
-  return decryptKey(keystore, password)
+  if (!/^(0x)?[0-9a-f]{64}$/i.test(text)) return { keystore: parseKeystore(text, path) }
+  const privateKey = hexToBytes(`0x${text.replace(/^0x/i, '')}`)
+  if (isScalar(privateKey)) return { privateKey }
+  throw new Error(
+    `${option}: the 64 hex digits of ${nameOf(path)} are no private key: zero, or not below the group order.`,
+  )
 }
 
-const parseKeystore = (text: string, path: string): unknown => {
+const parseKeystore = (text: string, path: string | 0): unknown => {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw new Error(`${path} is neither a keystore (JSON) nor a key of 64 hex digits.`, { cause: error })
+    throw new Error(`${nameOf(path)} is neither a keystore (JSON) nor a key of 64 hex digits.`, { cause: error })
   }
 }
+
+const nameOf = (path: string | 0): string => (path === 0 ? 'the standard input' : path)

@@ -3,6 +3,8 @@ import { version } from '../node/version.ts'
 import { addDbCommand } from './db.ts'
 import { addDevnetCommand } from './devnet.ts'
 import { addFixtureCommand } from './fixture.ts'
+import { addGenesisCommand } from './genesis.ts'
+import { addKeyCommand } from './key.ts'
 import { fail } from './output.ts'
 import { addStartCommand } from './start.ts'
 import { addStateTestCommand } from './statetest.ts'
@@ -17,6 +19,8 @@ const program = new Command('tandem')
 
 addDevnetCommand(program)
 addStartCommand(program)
+addGenesisCommand(program)
+addKeyCommand(program)
 addDbCommand(program)
 addFixtureCommand(program)
 addStateTestCommand(program)

@@ -1,6 +1,8 @@
 import { InvalidArgumentError, Option } from 'commander'
 import { NAMESPACES, type Namespace } from '../config/networks.ts'
+import { checksumAddress } from '../crypto/checksum.ts'
 import { LOG_LEVELS } from '../node/logging.ts'
+import type { Hex } from '../util/bytes.ts'
 
 /** Parsers that name what they want; commander puts the option's name in front. */
 export const integer =
@@ -31,6 +33,24 @@ export const tokens = (text: string): bigint => {
   const match = /^(\d{1,18})(?:\.(\d{1,18}))?$/.exec(text)
   if (!match) throw new InvalidArgumentError('It must be a decimal number of tokens, for example 10000 or 0.5.')
   return BigInt(match[1] as string) * 10n ** 18n + BigInt((match[2] ?? '').padEnd(18, '0'))
+}
+
+/** An address, lower case; one in mixed case must have the checksum of EIP-55. */
+export const address = (text: string): Hex => {
+  if (!/^0x[0-9a-fA-F]{40}$/.test(text)) throw new InvalidArgumentError('An address is 0x and 40 hex digits.')
+  const lower = text.toLowerCase() as Hex
+  const mixed = text !== lower && text.slice(2) !== text.slice(2).toUpperCase()
+  if (mixed && text !== checksumAddress(lower))
+    throw new InvalidArgumentError('Its checksum (EIP-55) is wrong: a digit differs, or write it in lower case.')
+  return lower
+}
+
+/** Unix seconds of "now", of a number, or of a date as ISO 8601 has it. */
+export const timestamp = (text: string): number => {
+  const seconds =
+    text === 'now' ? Date.now() / 1_000 : /^\d{1,12}$/.test(text) ? Number(text) : Date.parse(text) / 1_000
+  if (Number.isFinite(seconds) && seconds >= 0) return Math.floor(seconds)
+  throw new InvalidArgumentError('It must be "now", unix seconds, or a date such as 2027-01-01T00:00:00Z.')
 }
 
 export const history = (text: string): number | 'archive' =>

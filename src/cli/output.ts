@@ -12,7 +12,8 @@ export const warn = (message: string): void => {
   process.stderr.write(`tandem: warning: ${message}\n`)
 }
 
-const messageOf = (error: unknown): string => {
+/** What an error means to whoever reads it, and what to do about it. */
+export const messageOf = (error: unknown): string => {
   if (isCoded(error)) return explain(error.detail)
   if (error instanceof Error) {
     if (process.env['TANDEM_TRACE']) return error.stack ?? error.message

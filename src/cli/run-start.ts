@@ -2,19 +2,22 @@ import { resolve } from 'node:path'
 import { type Genesis, parseGenesis } from '../config/genesis.ts'
 import { NETWORKS } from '../config/networks.ts'
 import { addressOf } from '../crypto/signature.ts'
-import type { RunningNode } from '../node/options.ts'
+import type { NodeOptions, RunningNode } from '../node/options.ts'
 import { version } from '../node/version.ts'
-import { readKey, readPasswords, readText } from './keys.ts'
+import { readText } from './files.ts'
+import { readKey } from './keys.ts'
+import { warn } from './output.ts'
+import { type Passwords, passwordsFrom } from './passwords.ts'
 import { runNode } from './run-node.ts'
 import type { StartFlags } from './start.ts'
 
 /** Starts a node of a network on a genesis file. */
 export const runStart = async (flags: StartFlags): Promise<void> => {
   const genesis = readGenesis(flags)
-  const password = readPasswords(flags.passwordFile)
+  const passwords = passwordsFrom(flags.passwordFile)
   const { validatorKey: file } = flags
-  const validatorKey = file === undefined ? null : await readKey(file, '--validator-key', password(0))
-  const unlocked = await readUnlocked(flags.unlock ?? [], password, file === undefined ? 0 : 1)
+  const validatorKey = file === undefined ? null : await readValidatorKey(file, passwords)
+  const unlocked = await readUnlocked(flags.unlock ?? [], passwords, file === undefined ? 0 : 1)
   if (validatorKey) checkMember(genesis, validatorKey)
   await runNode({
     flags,
@@ -22,6 +25,7 @@ export const runStart = async (flags: StartFlags): Promise<void> => {
       genesis,
       dataDir: resolve(flags.datadir),
       validatorKey,
+      soleSigner: true,
       trustMissingLog: flags.trustMissingLog,
       unlocked,
       operatorPort: flags.operatorPort,
@@ -35,7 +39,7 @@ const readGenesis = (flags: StartFlags): Genesis => {
     throw new Error(
       `--network ${flags.network} needs --genesis FILE: its first council and allocation are not part of this program. ` +
         (NETWORKS[flags.network].needsGenesisFile
-          ? 'Ask the network for its file.'
+          ? 'Ask the network for its file, or make one for a network of your own with "tandem genesis new".'
           : 'For a chain of your own at once, use "tandem devnet".'),
     )
   }
@@ -53,14 +57,27 @@ const readGenesis = (flags: StartFlags): Genesis => {
   return genesis
 }
 
-/** Keys the node signs with when asked, in the order of the files; their passwords follow that of the validator's key. */
-const readUnlocked = async (files: readonly string[], password: (index: number) => string | undefined, first: number) =>
-  Promise.all(
-    files.map(async (file, index) => {
-      const privateKey = await readKey(file, '--unlock', password(first + index))
-      return { address: addressOf(privateKey), privateKey }
-    }),
-  )
+const readValidatorKey = async (file: string, passwords: Passwords): Promise<Uint8Array> => {
+  const { privateKey, encrypted } = await readKey(file, '--validator-key', name => passwords.of(name))
+  if (!encrypted)
+    warn(
+      `--validator-key: ${file} holds the key unencrypted. Run: tandem key import ${file}, and use the keystore it writes`,
+    )
+  return privateKey
+}
+
+/**
+ * Keys the node signs with when asked, in the order of the files; their passwords follow that of the validator's key. One by one:
+ * a person answers one question at a time, and each takes 256 MiB to open.
+ */
+const readUnlocked = async (files: readonly string[], passwords: Passwords, first: number) => {
+  const unlocked: NodeOptions['unlocked'][number][] = []
+  for (const [index, file] of files.entries()) {
+    const { privateKey } = await readKey(file, '--unlock', name => passwords.of(name, first + index))
+    unlocked.push({ address: addressOf(privateKey), privateKey })
+  }
+  return unlocked
+}
 
 const checkMember = (genesis: Genesis, key: Uint8Array): void => {
   const address = addressOf(key)

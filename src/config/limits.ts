@@ -232,6 +232,22 @@ export const LIMITS = {
   fixture: { chainBytes: 64 * 1024 * 1024, blocks: 10_000, simulationGas: 50_000_000n },
   /** `tandem statetest`: files read ahead of the output, for each thread, and what one thread may hold. */
   stateTest: { fileBytes: 64 * 1024 * 1024, jobs: 64, filesAheadPerJob: 8, heapMegabytes: 1_024 },
+  /** Key files and their passwords: sizes, and what a keystore may ask for when it is opened. */
+  keys: {
+    fileBytes: 64 * 1024,
+    passwordBytes: 4_096,
+    scryptBytes: 512 * 1024 * 1024,
+    /** n x r x p; the usual file has 2^21, which takes about a second. */
+    scryptWork: 2 ** 23,
+    /** For each 32 bytes of what is derived; 10 million take some seconds. */
+    pbkdf2Rounds: 10_000_000,
+    /** Of a keystore folder. */
+    files: 1_000,
+    /** Of a signing record: its size, validators, and positions of each. */
+    recordBytes: 1024 * 1024,
+    recordSigners: 256,
+    recordPositions: 4_096,
+  },
   /** Young generation of worker threads whose garbage is short-lived: a large one only grows the process. */
   workers: { nurseryMegabytes: 4 },
 } as const

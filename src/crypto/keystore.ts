@@ -1,7 +1,8 @@
 import { createCipheriv, createDecipheriv, pbkdf2, randomBytes, randomUUID, scrypt, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
+import { LIMITS } from '../config/limits.ts'
 import { assert } from '../util/assert.ts'
-import { asBuffer, concatBytes } from '../util/bytes.ts'
+import { asBuffer, concatBytes, type Hex } from '../util/bytes.ts'
 import { CodedError } from '../util/errors.ts'
 import { keccak256 } from './hash.ts'
 import { addressOf, isScalar } from './signature.ts'
@@ -43,10 +44,6 @@ export interface EncryptOptions {
 const STANDARD_SCRYPT_N = 262_144
 const SCRYPT_R = 8
 const DERIVED_BYTES = 32
-/** A file may not make this program take more memory or time than this to open it. */
-const MAX_SCRYPT_BYTES = 512 * 1024 * 1024
-const MAX_SCRYPT_P = 16
-const MAX_PBKDF2_ROUNDS = 10_000_000
 
 const deriveScrypt = promisify<Uint8Array, Uint8Array, number, object, Buffer>(scrypt)
 const derivePbkdf2 = promisify(pbkdf2)
@@ -93,8 +90,7 @@ export const encryptKey = async (
  * the key when done with it.
  */
 export const decryptKey = async (keystore: unknown, password: string): Promise<Uint8Array> => {
-  const file = objectOf(keystore, 'the file')
-  if (file['version'] !== 3) throw bad(`version ${String(file['version'])} is not 3`)
+  const file = keystoreOf(keystore)
   const crypto = objectOf(file['crypto'] ?? file['Crypto'], 'crypto')
   if (crypto['cipher'] !== 'aes-128-ctr') throw bad(`cipher ${String(crypto['cipher'])} is not aes-128-ctr`)
   const iv = bytesOf(objectOf(crypto['cipherparams'], 'cipherparams')['iv'], 'iv', 16)
@@ -113,6 +109,18 @@ export const decryptKey = async (keystore: unknown, password: string): Promise<U
   } finally {
     derived.fill(0)
   }
+}
+
+/** The address a keystore file names, which may leave it out. Throws BAD_KEYSTORE for what is no keystore. */
+export const keystoreAddress = (keystore: unknown): Hex | undefined => {
+  const { address } = keystoreOf(keystore)
+  return address === undefined ? undefined : `0x${bytesOf(address, 'address', 20).toString('hex')}`
+}
+
+const keystoreOf = (value: unknown): Readonly<Record<string, unknown>> => {
+  const file = objectOf(value, 'the file')
+  if (file['version'] !== 3) throw bad(`version ${String(file['version'])} is not 3`)
+  return file
 }
 
 const checkKey = (privateKey: Uint8Array, address: unknown): void => {
@@ -134,17 +142,24 @@ const macOf = (derived: Buffer, ciphertext: Uint8Array): Buffer => {
 const derive = async (kdf: unknown, params: Readonly<Record<string, unknown>>, password: string): Promise<Buffer> => {
   const dklen = integerOf(params['dklen'], 'dklen', DERIVED_BYTES, 1_024)
   const salt = bytesOf(params['salt'], 'salt')
-  if (kdf === 'scrypt') {
-    const r = integerOf(params['r'], 'r', 1, 1_024)
-    const p = integerOf(params['p'], 'p', 1, MAX_SCRYPT_P)
-    const n = integerOf(params['n'], 'n', 2, MAX_SCRYPT_BYTES / 128 / r)
-    if ((n & (n - 1)) !== 0) throw bad('n is no power of two')
-    return runScrypt({ n, r, p, dklen, salt: salt.toString('hex') }, password)
-  }
+  if (kdf === 'scrypt') return runScrypt({ ...costOf(params), dklen, salt: salt.toString('hex') }, password)
   if (kdf !== 'pbkdf2') throw bad(`kdf ${String(kdf)} is neither scrypt nor pbkdf2`)
   if (params['prf'] !== 'hmac-sha256') throw bad(`prf ${String(params['prf'])} is not hmac-sha256`)
-  const rounds = integerOf(params['c'], 'c', 1, MAX_PBKDF2_ROUNDS)
+  // Every 32 bytes derived take all the rounds again.
+  const most = LIMITS.keys.pbkdf2Rounds / Math.ceil(dklen / DERIVED_BYTES)
+  const rounds = integerOf(params['c'], 'c', 1, most)
   return derivePbkdf2(password, salt, rounds, dklen, 'sha256')
+}
+
+/** A file may not make this program take more memory or time than LIMITS.keys to open it. */
+const costOf = (params: Readonly<Record<string, unknown>>): Pick<ScryptParams, 'n' | 'r' | 'p'> => {
+  const { scryptBytes, scryptWork } = LIMITS.keys
+  const r = integerOf(params['r'], 'r', 1, 1_024)
+  const n = integerOf(params['n'], 'n', 2, scryptBytes / 128 / r)
+  const p = integerOf(params['p'], 'p', 1, scryptWork / n / r)
+  if ((n & (n - 1)) !== 0) throw bad('n is no power of two')
+  if (128 * r * (n + p) > scryptBytes) throw bad(`it takes more than ${scryptBytes} bytes of memory to open`)
+  return { n, r, p }
 }
 
 const runScrypt = async ({ n, r, p, dklen, salt }: ScryptParams, password: string): Promise<Buffer> => {
@@ -154,7 +169,7 @@ const runScrypt = async ({ n, r, p, dklen, salt }: ScryptParams, password: strin
     // RFC 7914 wants n below 2^(16 r) and OpenSSL insists, but the format's own vector (n 2^18, r 1) and old files do not keep to it.
     if (n >= 2 ** (16 * r)) {
       const { scryptAsync } = await import('@noble/hashes/scrypt.js')
-      const options = { N: n, r, p, dkLen: dklen, maxmem: MAX_SCRYPT_BYTES * 2 }
+      const options = { N: n, r, p, dkLen: dklen, maxmem: LIMITS.keys.scryptBytes * 2 }
       return asBuffer(await scryptAsync(passwordBytes, saltBytes, options))
     }
     const maxmem = 128 * r * (n + p + 2)

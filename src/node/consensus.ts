@@ -15,6 +15,7 @@ import { withSender } from '../primitives/transaction.ts'
 import { type Hex, ZERO_ADDRESS } from '../util/bytes.ts'
 import type { Clock } from '../util/clock.ts'
 import type { Logger } from '../util/logger.ts'
+import { watermarkPath } from './consensus-folder.ts'
 
 export interface ConsensusPartsOptions {
   readonly execution: ExecutionPort
@@ -50,7 +51,7 @@ export const createConsensus = async (options: ConsensusPartsOptions): Promise<C
   const signer = validatorKey && signerOf(validatorKey)
   const [wal, watermark] = await Promise.all([
     openWal(nodeFileSystem, join(folder, 'wal')),
-    openWatermark(nodeFileSystem, join(folder, `watermark-${signer?.address ?? ZERO_ADDRESS}`)),
+    openWatermark(nodeFileSystem, watermarkPath(folder, signer?.address ?? ZERO_ADDRESS)),
   ])
   return createConsensusEngine({
     ports: {

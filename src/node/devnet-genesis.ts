@@ -1,3 +1,4 @@
+import { genesisText } from '../config/genesis/document.ts'
 import { type Genesis, parseGenesis } from '../config/genesis.ts'
 import type { Hex } from '../util/bytes.ts'
 
@@ -17,15 +18,14 @@ const STAKE = 35n * 10n ** 18n
 export const devnetGenesis = (options: DevnetGenesisOptions): Genesis => {
   const { accounts, balanceWei, validator, blockTimeMs, chainId } = options
   return parseGenesis(
-    JSON.stringify({
-      format: 'tandem/1',
+    genesisText({
       network: 'devnet',
       ...(chainId !== undefined && { chainId }),
       timestamp: TIMESTAMP,
-      council: [{ name: 'devnet', validator, reward: validator, stake: STAKE.toString() }],
+      council: [{ name: 'devnet', validator, reward: validator, stakeWei: STAKE }],
       foundation: validator,
-      alloc: Object.fromEntries(accounts.map(address => [address, { balance: balanceWei.toString() }])),
-      params: { blockTimeMs },
+      balances: new Map(accounts.map(address => [address, balanceWei])),
+      blockTimeMs,
     }),
   )
 }

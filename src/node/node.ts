@@ -10,8 +10,10 @@ import { createRpcServer, type RpcServer, type RpcServerOptions } from '../rpc/s
 import { ZERO_ADDRESS } from '../util/bytes.ts'
 import type { Logger } from '../util/logger.ts'
 import { createConsensus } from './consensus.ts'
+import { consensusFolder } from './consensus-folder.ts'
 import { beginDev, createDev } from './dev/dev.ts'
 import { createHealth } from './health.ts'
+import { lockKey } from './key-lock.ts'
 import { openChain } from './open-chain.ts'
 import type { NodeDeps, NodeOptions, RunningNode } from './options.ts'
 import { createPoolParts } from './pool.ts'
@@ -56,6 +58,8 @@ const build = async (options: NodeOptions, deps: NodeDeps, teardown: Teardown): 
   const { store, blocks, world, economy, genesisHash } = opened
   teardown.add(() => store.close())
   teardown.add(() => world.close())
+  if (validatorKey && options.soleSigner)
+    teardown.add(await lockKey({ address: addressOf(validatorKey), genesisHash, dataDir }))
 
   const devStart = await beginDev(genesis, validatorKey, opened, clock)
   const { sources, head } = devStart ?? opened
@@ -125,7 +129,7 @@ const build = async (options: NodeOptions, deps: NodeDeps, teardown: Teardown): 
   )
 
   const engine =
-    dev?.engine ?? (await createConsensus({ ...consensus, execution: chain, folder: join(dataDir, 'consensus') }))
+    dev?.engine ?? (await createConsensus({ ...consensus, execution: chain, folder: consensusFolder(dataDir) }))
   // Before anybody can submit: a journal that is written before it was read forgets what it held.
   await pool.service.start()
   if (dev === undefined) pool.service.onPending(() => engine.requestBlock())

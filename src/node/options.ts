@@ -25,6 +25,8 @@ export interface NodeOptions {
   readonly allowUnprotected: boolean
   /** The key that proposes and votes; null follows the chain. */
   readonly validatorKey: Uint8Array | null
+  /** No other process of this machine may sign with that key on this chain. Keys that everybody knows have no such claim. */
+  readonly soleSigner?: boolean
   /** The operator's word that a lost consensus log held no vote that others have seen: vote on instead of only following. */
   readonly trustMissingLog?: boolean
   /** The name web3_clientVersion begins with, for tools that go by it; its own by default. */

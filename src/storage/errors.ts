@@ -1,9 +1,10 @@
 import { CodedError } from '../util/errors.ts'
+import { readHolder } from './holder.ts'
 
 /** Thrown as CodedError by Store and schema. */
 export type StoreError =
-  /** Another process has the data directory open. */
-  | { readonly code: 'STORE_LOCKED'; readonly path: string }
+  /** Another process has the data directory open; `pid` where it is known. */
+  | { readonly code: 'STORE_LOCKED'; readonly path: string; readonly pid?: number }
   | { readonly code: 'STORE_CORRUPT'; readonly path: string; readonly reason: string }
   | { readonly code: 'STORE_OPEN_FAILED'; readonly path: string; readonly reason: string }
   | { readonly code: 'STORE_CLOSED'; readonly path: string }
@@ -37,6 +38,11 @@ const reasonOf = (error: unknown): string => {
   return error.cause instanceof Error ? reasonOf(error.cause) : error.message
 }
 
+const holderOf = (path: string): { readonly pid?: number } => {
+  const pid = readHolder(path)
+  return pid === undefined ? {} : { pid }
+}
+
 /** A LevelDB failure in our terms; `fallback` names the operation that failed. */
 export const fromLevelError = (
   error: unknown,
@@ -44,7 +50,7 @@ export const fromLevelError = (
   fallback: 'STORE_OPEN_FAILED' | 'STORE_READ_FAILED' | 'STORE_WRITE_FAILED',
 ): CodedError<StoreError> => {
   const known = LEVEL_CODES[(levelCode(error) ?? '') as keyof typeof LEVEL_CODES]
-  if (known === 'STORE_LOCKED') return storeError({ code: known, path }, error)
+  if (known === 'STORE_LOCKED') return storeError({ code: known, path, ...holderOf(path) }, error)
   if (known === 'STORE_CLOSED' && fallback !== 'STORE_OPEN_FAILED') return storeError({ code: known, path }, error)
   if (known === 'STORE_CORRUPT') return storeError({ code: known, path, reason: reasonOf(error) }, error)
   return storeError({ code: fallback, path, reason: reasonOf(error) }, error)

@@ -3,6 +3,7 @@ import { ClassicLevel, type Snapshot as LevelSnapshot } from 'classic-level'
 import { LIMITS } from '../config/limits.ts'
 import { Batch, type NativeBatch } from './batch.ts'
 import { fromLevelError, storeError } from './errors.ts'
+import { writeHolder } from './holder.ts'
 import { afterPrefix } from './keys.ts'
 import { newStoreCounters, type StoreCounters } from './metrics.ts'
 import { ownedKey, ScratchKeys } from './scratch.ts'
@@ -66,6 +67,7 @@ export class Store {
     })
     try {
       await level.open()
+      writeHolder(location)
     } catch (error) {
       throw fromLevelError(error, location, 'STORE_OPEN_FAILED')
     }

@@ -204,10 +204,11 @@ describe('a kept folder', () => {
 
   test('is not opened twice, nor for another chain', async () => {
     const datadir = join(dir, 'locked')
-    await withNode(await startDevnet(['--datadir', datadir]), async () => {
+    await withNode(await startDevnet(['--datadir', datadir]), async node => {
       const second = await tandem(['devnet', '--port', '0', '--datadir', datadir])
       expect(second.code).toBe(1)
-      expect(second.stderr).toMatch(/^tandem: .*locked.* is in use by another process\. Stop that node, or choose/m)
+      expect(second.stderr).toMatch(/^tandem: .*locked.* is in use by process \d+\. Stop that node, or choose/m)
+      expect(second.stderr).toContain(` process ${node.process.pid}.`)
       expect(second.stdout).toBe('')
     })
     const other = await tandem(['devnet', '--port', '0', '--datadir', datadir, '--chain-id', '7'])
@@ -220,7 +221,7 @@ describe('a kept folder', () => {
     const node = await startDevnet(['--datadir', datadir, '--block-time', '0'])
     for (let nonce = 0; nonce < 3; nonce++) await receipt(node, await submit(node, 0, nonce))
     const busy = await tandem(['db', 'verify', '--datadir', datadir])
-    expect([busy.code, busy.stderr]).toEqual([1, expect.stringMatching(/in use by another process/)])
+    expect([busy.code, busy.stderr]).toEqual([1, expect.stringContaining(`in use by process ${node.process.pid}.`)])
     await node.stop()
     const text = await tandem(['db', 'verify', '--datadir', datadir])
     expect([text.code, text.stdout]).toEqual([

@@ -261,8 +261,8 @@ describe('what no crash leaves behind is refused in one clear line', () => {
       const dataDir = copyTo(dir)
       const node = devnet(dataDir)
       await node.ready
-      expect(await refused(dataDir)).toMatch(
-        /is in use by another process\. Stop that node, or choose another --datadir\./,
+      expect(await refused(dataDir)).toContain(
+        `is in use by process ${node.child.pid}. Stop that node, or choose another --datadir.`,
       )
       await node.kill()
     })

@@ -6,6 +6,7 @@ import { nodeFileSystem } from '../../consensus/files.ts'
 import { beginLog } from '../../consensus/new-log.ts'
 import type { Store } from '../../storage/store.ts'
 import { blockCodec, type ConsensusPartsOptions, createConsensus } from '../consensus.ts'
+import { consensusFolder } from '../consensus-folder.ts'
 
 export interface DevEngineOptions extends Omit<ConsensusPartsOptions, 'folder'> {
   readonly store: Store
@@ -30,7 +31,7 @@ export class DevEngine implements ConsensusEngine {
   async start(): Promise<void> {
     const { store, dataDir, execution, recovery } = this.#options
     const rewinds = await rewindCount(store)
-    const folder = rewinds === 0 ? join(dataDir, 'consensus') : join(dataDir, 'consensus', `after-${rewinds}`)
+    const folder = consensusFolder(dataDir, rewinds)
     if (rewinds > 0) {
       await mkdir(folder, { recursive: true, mode: 0o700 })
       await beginLog(nodeFileSystem, join(folder, 'wal'), execution.head(), blockCodec(recovery))

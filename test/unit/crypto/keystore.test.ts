@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { decryptKey, encryptKey } from '../../../src/crypto/keystore.ts'
+import { decryptKey, encryptKey, keystoreAddress } from '../../../src/crypto/keystore.ts'
 import { addressOf } from '../../../src/crypto/signature.ts'
 import { bytesToHex } from '../../../src/util/bytes.ts'
 
@@ -88,12 +88,63 @@ test.each([
     'n is no whole number from 2 to 4194304',
   ],
   [
+    'work in the length of what is derived',
+    { version: 3, crypto: { ...crypto, kdfparams: { ...crypto.kdfparams, c: 1_000_000, dklen: 1_024 } } },
+    'c is no whole number from 1 to 312500',
+  ],
+  [
+    'work in lanes',
+    { version: 3, crypto: { ...SCRYPT.crypto, kdfparams: { ...SCRYPT.crypto.kdfparams, r: 8, p: 5 } } },
+    'p is no whole number from 1 to 4',
+  ],
+  [
+    'memory in lanes',
+    { version: 3, crypto: { ...SCRYPT.crypto, kdfparams: { ...SCRYPT.crypto.kdfparams, n: 2, p: 4_194_304 } } },
+    'it takes more than 536870912 bytes of memory to open',
+  ],
+  [
     'n that is no power of two',
     { version: 3, crypto: { ...SCRYPT.crypto, kdfparams: { ...SCRYPT.crypto.kdfparams, n: 1_000 } } },
     'n is no power of two',
   ],
 ])('a file with %s is refused by name', async (_, file, reason) => {
   await expect(decryptKey(file, 'testpassword')).rejects.toMatchObject({ detail: { code: 'BAD_KEYSTORE', reason } })
+})
+
+test('a file that lacks any one member, or has nonsense there, is refused and opens nothing', async () => {
+  const keystore = await encryptKey(KEY, 'p', CHEAP)
+  const paths = [
+    'version',
+    'crypto',
+    'crypto.cipher',
+    'crypto.cipherparams',
+    'crypto.cipherparams.iv',
+    'crypto.ciphertext',
+  ]
+  paths.push(
+    'crypto.mac',
+    'crypto.kdf',
+    'crypto.kdfparams',
+    ...['n', 'r', 'p', 'dklen', 'salt'].map(k => `crypto.kdfparams.${k}`),
+  )
+  for (const path of paths) {
+    for (const value of [undefined, null, -1, '', 'zz', {}, []]) {
+      const file = JSON.parse(JSON.stringify(keystore)) as Record<string, unknown>
+      const keys = path.split('.')
+      const last = keys.pop() as string
+      const owner = keys.reduce((at, key) => at[key] as Record<string, unknown>, file)
+      owner[last] = value
+      await expect(decryptKey(file, 'p'), `${path} = ${String(value)}`).rejects.toMatchObject({ code: 'BAD_KEYSTORE' })
+    }
+  }
+})
+
+test('whose key it is can be told without the password', async () => {
+  const keystore = await encryptKey(KEY, 'p', CHEAP)
+  expect(keystoreAddress(keystore)).toBe(addressOf(KEY))
+  expect(keystoreAddress({ ...keystore, address: `0x${keystore.address.toUpperCase()}` })).toBe(addressOf(KEY))
+  expect(keystoreAddress(PBKDF2)).toBeUndefined()
+  expect(() => keystoreAddress({ ...keystore, address: 'me' })).toThrow('BAD_KEYSTORE')
 })
 
 test('a file whose address is another key’s is refused', async () => {

@@ -157,13 +157,13 @@ test('a closed store says so', async () => {
   await expect(store.entries(BUCKETS.meta).next()).rejects.toMatchObject({ code: 'STORE_CLOSED' })
 })
 
-test('a store held by another process is refused with its path', async () => {
+test('a store held by another process is refused with its path, and says whose it is', async () => {
   const store = await temporaryStore()
   const script = `
     const { Store } = await import(${JSON.stringify(new URL('../../../src/storage/store.ts', import.meta.url).href)})
     try { await Store.open(process.argv[1]); console.log('opened') } catch (error) { console.log(JSON.stringify(error.detail)) }`
   const other = spawnSync(process.execPath, ['--input-type=module', '-e', script, store.path], { encoding: 'utf8' })
-  expect(JSON.parse(other.stdout)).toEqual({ code: 'STORE_LOCKED', path: store.path })
+  expect(JSON.parse(other.stdout)).toEqual({ code: 'STORE_LOCKED', path: store.path, pid: process.pid })
 })
 
 test('a path that is a file, and a store that is not there, are open failures', async () => {

@@ -1,0 +1,119 @@
+import { InvalidArgumentError } from 'commander'
+import { NETWORKS, type NetworkName } from '../../config/networks.ts'
+import type { Hex } from '../../util/bytes.ts'
+import type { GenesisFlags } from '../genesis.ts'
+import { address, seconds } from '../options.ts'
+import { messageOf } from '../output.ts'
+import { ask, type Terminal } from '../prompt.ts'
+import { type Fund, fund, type ValidatorSpec, validatorSpec } from './specs.ts'
+import { validatorAddress } from './validator-address.ts'
+
+/** What a genesis cannot do without, and what goes with it. */
+export interface GenesisAnswers {
+  readonly network: NetworkName
+  readonly validators: readonly ValidatorSpec[]
+  /** undefined: the first validator, on a devnet. */
+  readonly foundation: Hex | undefined
+  readonly funds: readonly Fund[]
+  readonly blockTime: number | undefined
+}
+
+/**
+ * The options given, and the answers to what they leave open. Who gave all that is needed is asked nothing, so that scripts are
+ * never held up; without a terminal what is missing is an error that names its option.
+ */
+export const askForRest = async (flags: GenesisFlags, terminal: Terminal): Promise<GenesisAnswers> => {
+  const given = {
+    network: flags.network,
+    validators: flags.validator ?? [],
+    foundation: flags.foundation,
+    funds: flags.fund ?? [],
+    blockTime: flags.blockTime,
+  }
+  const missing = missingOf(given)
+  if (missing.length === 0) return given as GenesisAnswers
+  if (terminal.input.isTTY !== true)
+    throw new Error(`Give ${missing.join(' and ')}, or run this on a terminal to be asked.`)
+  return interview(given, terminal)
+}
+
+type Given = Omit<GenesisAnswers, 'network'> & { readonly network: NetworkName | undefined }
+
+const missingOf = ({ network, validators, foundation }: Given): readonly string[] => [
+  ...(network === undefined ? ['--network NAME'] : []),
+  ...(validators.length === 0 ? ['--validator ADDRESS-OR-KEY-FILE (once for each)'] : []),
+  // Who begins a public network decides where a fifth of its money goes.
+  ...(foundation === undefined && network !== undefined && NETWORKS[network].needsGenesisFile
+    ? ['--foundation ADDRESS']
+    : []),
+]
+
+const interview = async (given: Given, terminal: Terminal): Promise<GenesisAnswers> => {
+  const question = <T>(text: string, parse: (answer: string) => T) => askUntil(text, parse, terminal)
+  const network = given.network ?? (await question(`Network (${Object.keys(NETWORKS).join(', ')}): `, networkName))
+  const { blockTimeMs, needsGenesisFile } = NETWORKS[network]
+  const blockTime =
+    given.blockTime ?? (await question(`Seconds between blocks [${blockTimeMs / 1_000}]: `, orNothing(seconds)))
+  const validators =
+    given.validators.length > 0
+      ? given.validators
+      : await askList(
+          'Validator, as ADDRESS-OR-KEY-FILE[,name=TEXT][,stake=TOKENS][,reward=ADDRESS]',
+          readableValidator,
+          1,
+          terminal,
+        )
+  const foundation =
+    given.foundation ??
+    (needsGenesisFile
+      ? await question('Foundation, address: ', address)
+      : await question('Foundation, address [the first validator]: ', orNothing(address)))
+  const funds =
+    given.funds.length > 0 ? given.funds : await askList('Account with tokens, as ADDRESS=TOKENS', fund, 0, terminal)
+  return { network, validators, foundation, funds, blockTime }
+}
+
+/** A key file that cannot be read is better known before the next question. */
+const readableValidator = (text: string): ValidatorSpec => {
+  const spec = validatorSpec(text)
+  return { ...spec, key: validatorAddress(spec.key) }
+}
+
+const networkName = (text: string): NetworkName => {
+  if (Object.hasOwn(NETWORKS, text)) return text as NetworkName
+  throw new InvalidArgumentError(`It is one of ${Object.keys(NETWORKS).join(', ')}.`)
+}
+
+const orNothing =
+  <T>(parse: (text: string) => T) =>
+  (text: string): T | undefined =>
+    text === '' ? undefined : parse(text)
+
+/** Until an empty answer, but not before there are `least`. */
+const askList = async <T>(
+  what: string,
+  parse: (text: string) => T,
+  least: number,
+  terminal: Terminal,
+): Promise<readonly T[]> => {
+  const items: T[] = []
+  for (;;) {
+    const done = items.length >= least
+    const text = `${what}${done ? ' (empty: no more)' : ''}: `
+    const item = await askUntil(text, answer => (answer === '' && done ? undefined : parse(answer)), terminal)
+    if (item === undefined) return items
+    items.push(item)
+  }
+}
+
+/** Asks again after an answer that cannot be. */
+const askUntil = async <T>(text: string, parse: (answer: string) => T, terminal: Terminal): Promise<T> => {
+  for (;;) {
+    const answer = await ask(text, terminal)
+    try {
+      return parse(answer)
+    } catch (error) {
+      terminal.output.write(`${messageOf(error)}\n`)
+    }
+  }
+}

@@ -1,0 +1,47 @@
+import { InvalidArgumentError } from 'commander'
+import type { Hex } from '../../util/bytes.ts'
+import { address, tokens } from '../options.ts'
+
+/** A member of the first council as the command line names it; what it leaves out has a default. */
+export interface ValidatorSpec {
+  /** An address, or the path of a key file. */
+  readonly key: string
+  readonly name?: string
+  readonly stakeWei?: bigint
+  readonly reward?: Hex
+}
+
+export interface Fund {
+  readonly address: Hex
+  readonly wei: bigint
+}
+
+/** `KEY[,name=TEXT][,stake=TOKENS][,reward=ADDRESS]` */
+export const validatorSpec = (text: string): ValidatorSpec => {
+  const [key = '', ...settings] = text.split(',').map(part => part.trim())
+  if (key === '' || /^(name|stake|reward)=/.test(key))
+    throw new InvalidArgumentError('It begins with the address or the key file of the validator.')
+  // What begins like an address is meant as one.
+  let spec: ValidatorSpec = { key: /^0x[0-9a-f]*$/i.test(key) ? address(key) : key }
+  for (const setting of settings) spec = { ...spec, ...settingOf(setting) }
+  return spec
+}
+
+const settingOf = (setting: string): Partial<ValidatorSpec> => {
+  const [name, value] = split(setting)
+  if (name === 'name' && value !== '') return { name: value }
+  if (name === 'stake') return { stakeWei: tokens(value) }
+  if (name === 'reward') return { reward: address(value) }
+  throw new InvalidArgumentError(`"${setting}" is none of name=TEXT, stake=TOKENS, reward=ADDRESS.`)
+}
+
+/** `ADDRESS=TOKENS` */
+export const fund = (text: string): Fund => {
+  const [who, amount] = split(text)
+  return { address: address(who), wei: tokens(amount) }
+}
+
+const split = (text: string): readonly [name: string, value: string] => {
+  const at = text.indexOf('=')
+  return at < 0 ? [text.trim(), ''] : [text.slice(0, at).trim(), text.slice(at + 1).trim()]
+}

@@ -1,0 +1,46 @@
+import { mkdirSync, readdirSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { LIMITS } from '../../config/limits.ts'
+import { checksumAddress } from '../../crypto/checksum.ts'
+import { type EncryptOptions, encryptKey, type Keystore } from '../../crypto/keystore.ts'
+import { addressOf } from '../../crypto/signature.ts'
+import type { Hex } from '../../util/bytes.ts'
+import { writeNewFile } from '../../util/new-file.ts'
+
+/*
+ * A folder of keystore files (docs/keys.md): 0700, one file a key, 0600, named after its address, so that no key is there twice and
+ * none takes the place of another.
+ */
+
+/** Where the key of an address is, or would be. */
+export const keyPath = (folder: string, address: Hex): string => join(resolve(folder), `${address}.json`)
+
+export interface WrittenKey {
+  /** With the checksum of EIP-55. */
+  readonly address: Hex
+  readonly file: string
+}
+
+/** Encrypts a key into a new file of the folder, on the disk when this resolves. Throws FILE_EXISTS. */
+export const writeKey = async (
+  folder: string,
+  privateKey: Uint8Array,
+  password: string,
+  options?: EncryptOptions,
+): Promise<WrittenKey> => {
+  const address = addressOf(privateKey)
+  const file = keyPath(folder, address)
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const keystore: Keystore = await encryptKey(privateKey, password, options)
+  await writeNewFile(file, `${JSON.stringify(keystore, null, 2)}\n`)
+  return { address: checksumAddress(address), file }
+}
+
+/** Names of the files that may be keys, sorted; at most LIMITS.keys.files of them, and whether that is all. */
+export const keyFiles = (folder: string): { readonly files: readonly string[]; readonly more: boolean } => {
+  const names = readdirSync(folder, { withFileTypes: true })
+    .filter(entry => !entry.isDirectory() && !entry.name.startsWith('.'))
+    .map(entry => entry.name)
+    .sort()
+  return { files: names.slice(0, LIMITS.keys.files), more: names.length > LIMITS.keys.files }
+}

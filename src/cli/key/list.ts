@@ -1,0 +1,44 @@
+import { join, resolve } from 'node:path'
+import { checksumAddress } from '../../crypto/checksum.ts'
+import type { Hex } from '../../util/bytes.ts'
+import type { KeystoreFlags } from '../key.ts'
+import { addressOfKeyFile } from '../keys.ts'
+import { messageOf, warn } from '../output.ts'
+import { keyFiles } from './keystore-folder.ts'
+
+interface ListedKey {
+  readonly file: string
+  readonly address?: Hex
+  /** Why it is no key. */
+  readonly problem?: string
+}
+
+/** `tandem key list`: a line for each file; no password is asked for. */
+export const listKeys = async ({ keystore, json }: KeystoreFlags): Promise<void> => {
+  const { files, more } = namesIn(keystore)
+  const keys = files.map(name => look(join(resolve(keystore), name)))
+  if (json) process.stdout.write(`${JSON.stringify(keys)}\n`)
+  else for (const key of keys) process.stdout.write(lineOf(key))
+  if (keys.length === 0) process.stderr.write(`${resolve(keystore)} holds no keys. Make one with "tandem key new".\n`)
+  if (more) warn(`${resolve(keystore)} holds more files than the ${keys.length} shown.`)
+}
+
+const namesIn = (folder: string): ReturnType<typeof keyFiles> => {
+  try {
+    return keyFiles(folder)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { files: [], more: false }
+    throw error
+  }
+}
+
+const look = (file: string): ListedKey => {
+  try {
+    return { file, address: checksumAddress(addressOfKeyFile(file, 'key list')) }
+  } catch (error) {
+    return { file, problem: messageOf(error) }
+  }
+}
+
+const lineOf = ({ file, address, problem }: ListedKey): string =>
+  address === undefined ? `${'-'.padEnd(42)}  ${file}  (${problem})\n` : `${address}  ${file}\n`

@@ -1,0 +1,48 @@
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { parseGenesis } from '../../config/genesis.ts'
+import { LIMITS } from '../../config/limits.ts'
+import type { SignedMark } from '../../consensus/watermark.ts'
+import { checksumAddress } from '../../crypto/checksum.ts'
+import { genesisHashOf } from '../../node/genesis-hash.ts'
+import { exportSigning, importSigning } from '../../node/signing-record.ts'
+import { signingRecordFromText, signingRecordToText } from '../../primitives/signing-record.ts'
+import { writeNewFile } from '../../util/new-file.ts'
+import { readBytes, readText } from '../files.ts'
+import type { WatermarkFlags } from '../key.ts'
+
+/** `tandem key watermark export`. */
+export const exportMark = async (file: string, { datadir, validator, json }: WatermarkFlags): Promise<void> => {
+  const dataDir = resolve(datadir)
+  if (!existsSync(join(dataDir, 'db'))) throw new Error(`${dataDir} holds no chain.`)
+  const record = await exportSigning({ dataDir, ...(validator && { validator }) })
+  if (record.signers.length === 0) {
+    const who = validator === undefined ? 'no validator' : validator
+    throw new Error(`${dataDir} holds no watermark of ${who}: nothing was signed there.`)
+  }
+  await writeNewFile(file, signingRecordToText(record))
+  const signers = record.signers.map(({ validator, signed }) => ({ validator, last: signed[0] ?? null }))
+  if (json) process.stdout.write(`${JSON.stringify({ file, genesisHash: record.genesisHash, signers })}\n`)
+  else
+    for (const { validator, last } of signers) process.stdout.write(`${checksumAddress(validator)}  ${placeOf(last)}\n`)
+}
+
+/** `tandem key watermark import`. */
+export const importMark = async (file: string, { datadir, genesis, json }: WatermarkFlags): Promise<void> => {
+  const text = Buffer.from(readBytes(file, 'the signing record', LIMITS.keys.recordBytes)).toString('utf8')
+  const record = signingRecordFromText(text)
+  const genesisHash =
+    genesis === undefined ? undefined : await genesisHashOf(parseGenesis(readText(genesis, '--genesis')))
+  const signers = await importSigning({ dataDir: resolve(datadir), record, ...(genesisHash && { genesisHash }) })
+  const results = signers.map(({ validator, last, raised }) => ({ validator, raised, last: last && plain(last) }))
+  if (json) process.stdout.write(`${JSON.stringify({ genesisHash: record.genesisHash, signers: results })}\n`)
+  else {
+    for (const { validator, raised, last } of results)
+      process.stdout.write(`${checksumAddress(validator)}  ${placeOf(last)}  ${raised ? 'raised' : 'as it was'}\n`)
+  }
+}
+
+const plain = ({ number, round, step }: SignedMark) => ({ number, round, step })
+
+const placeOf = (last: Pick<SignedMark, 'number' | 'round' | 'step'> | null): string =>
+  last === null ? 'nothing signed' : `block ${last.number} round ${last.round} ${last.step}`

@@ -1,0 +1,47 @@
+import { createInterface } from 'node:readline'
+import { Writable } from 'node:stream'
+
+/** Where a person can be asked: the standard input when that is a terminal, and the standard error for questions, since results go to the output. */
+export interface Terminal {
+  readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean }
+  readonly output: NodeJS.WritableStream
+}
+
+export const processTerminal: Terminal = { input: process.stdin, output: process.stderr }
+
+/** Asks on a terminal; nothing of the answer is shown. Throws when the person ends it (Ctrl-C, Ctrl-D). */
+export const askHidden = async (question: string, { input, output }: Terminal): Promise<string> => {
+  // In terminal mode the line editor takes over the echo, and what it would show goes nowhere.
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
+  output.write(question)
+  try {
+    return await answerOf('', { input, output: nowhere })
+  } finally {
+    output.write('\n')
+  }
+}
+
+/** Asks on a terminal, with the answer shown as it is typed. */
+export const ask = async (question: string, terminal: Terminal): Promise<string> =>
+  (await answerOf(question, terminal)).trim()
+
+const answerOf = (question: string, { input, output }: Terminal): Promise<string> =>
+  new Promise<string>((resolve, reject) => {
+    const editor = createInterface({ input, output, terminal: true, historySize: 0 })
+    const ahead: string[] = []
+    let answered = false
+    editor.once('SIGINT', () => editor.close())
+    editor.once('close', () => {
+      if (!answered) reject(new Error('Cancelled: nothing was done.'))
+    })
+    editor.question(question, answer => {
+      answered = true
+      // Lines that came with the answer, as when several are pasted, are for the next questions.
+      editor.on('line', line => ahead.push(`${line}\r`))
+      setImmediate(() => {
+        resolve(answer)
+        editor.close()
+        if (ahead.length > 0) input.unshift(ahead.join(''))
+      })
+    })
+  })
