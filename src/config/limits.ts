@@ -187,6 +187,10 @@ export const LIMITS = {
     /** Evidence older than both is of no use (reference/consensus.md 6). */
     evidenceMaxAgeBlocks: 100_000,
     evidenceMaxAgeSeconds: 48 * 3_600,
+    /** One piece (an unjustified proposal holds two quorums), all of a block's, and how many: each costs signatures. */
+    evidenceBytes: 64 * 1024,
+    evidenceBlockBytes: 128 * 1024,
+    evidencePerBlock: 16,
     retransmitMs: 500,
     maxTimeoutExponent: 6,
     timeoutCapMs: 60_000,
@@ -198,6 +202,10 @@ export const LIMITS = {
     heldBlocks: 8,
     /** Recovered signatures remembered: they come again in justifications and certificates. */
     cachedSignatures: 8_192,
+    /** Neighbours being sent a whole height at one time. */
+    answers: 16,
+    /** A file of signed positions to import, characters. */
+    interchangeBytes: 1024 * 1024,
     voteBytes: 32 * 1024,
     proposalBytes: 5 * 1024 * 1024,
   },

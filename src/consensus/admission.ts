@@ -5,7 +5,7 @@ import { checkBody } from '../rules/body.ts'
 import { isCoded } from '../util/errors.ts'
 import type { Committee } from './committee.ts'
 import { Detector } from './evidence/detector.ts'
-import type { Evidence } from './evidence/evidence.ts'
+import { type Evidence, isWrongProposer } from './evidence/evidence.ts'
 import { readExtraData } from './judge.ts'
 import { type ConsensusMessage, numberOfMessage, type SignedMessage } from './messages.ts'
 import type { CommitteePort } from './ports.ts'
@@ -66,7 +66,10 @@ export class Admission {
     this.#detector.advance(head + 1)
     for (const found of this.#detector.observe(message, committee, verifier.isSigned)) onEvidence(found, committee)
     if (message.number <= head) return 'pointless'
-    return message.type !== 'proposal' || isWhole(message.block) ? 'true' : 'false'
+    if (message.type !== 'proposal') return 'true'
+    // Of a later height it would take the place of a body that counts.
+    if (isWrongProposer(message, committee.members.length)) return 'pointless'
+    return isWhole(message.block) ? 'true' : 'false'
   }
 }
 

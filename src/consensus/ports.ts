@@ -79,6 +79,8 @@ export interface NetworkPort {
   onMessage(listener: (message: ConsensusMessage, from: PeerId) => void): () => void
   /** How many of these validators, this one left out, can be reached at all (reference/consensus.md 1.12); where nobody knows: all. */
   reachable?(members: readonly Hex[]): number
+  /** What this neighbour sent can only be a lie or a fault of its own: nobody signed it, or it is not what it claims to be. */
+  misbehaved?(peer: PeerId): void
 }
 
 /** No neighbours: a committee of one. */
@@ -91,6 +93,21 @@ export const nullNetwork: NetworkPort = {
 /** Where proofs against validators go until a block holds them. */
 export interface EvidencePort {
   report(evidence: Evidence): void
+}
+
+/** What the builder of a block may put into it. */
+export interface EvidenceSource {
+  /** Encoded evidence for the block after the head. */
+  select(): readonly Uint8Array[]
+  /** The evidence of the block just committed. */
+  committed(encoded: readonly Uint8Array[]): void
+}
+
+/** Evidence among neighbours: encoded, at most LIMITS.consensus.evidenceBytes each. */
+export interface EvidenceNetworkPort {
+  broadcast(encoded: Uint8Array): void
+  onEvidence(listener: (encoded: Uint8Array, from: PeerId) => void): () => void
+  misbehaved?(peer: PeerId): void
 }
 
 /** The committee of a height, fixed for its cycle and free of the round (DESIGN 4). */

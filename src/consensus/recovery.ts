@@ -1,5 +1,5 @@
 import { assert } from '../util/assert.ts'
-import { bytesEqual, type Hex } from '../util/bytes.ts'
+import type { Hex } from '../util/bytes.ts'
 import { CodedError, isCoded } from '../util/errors.ts'
 import type { Committee } from './committee.ts'
 import type { WalRecord } from './core/types.ts'
@@ -10,7 +10,7 @@ import { digestOf } from './signing.ts'
 import type { Wal } from './wal.ts'
 import type { WalCondition } from './wal-format.ts'
 import { decodeRecords, entriesAfter, numberOfRecord } from './wal-records.ts'
-import { comparePositions, type SignedMark, type SignPosition, type WatermarkCondition } from './watermark.ts'
+import { comparePositions, type SignPosition, type WatermarkCondition } from './watermark.ts'
 
 /** The log decided blocks that the database does not have, with a gap between; a lone validator cannot fetch them anywhere. */
 export type RecoveryError = { readonly code: 'DATABASE_BEHIND_LOG'; readonly head: number; readonly decided: number }
@@ -55,13 +55,6 @@ export const positionOf = (message: SignedMessage): SignPosition => ({
   step: message.type,
 })
 
-/** Whether a message with this signer's own key cannot be its own: beyond what it signed last, or other than that. */
-export const isForeign = (message: SignedMessage, digest: Uint8Array, last: SignedMark | null): boolean => {
-  if (last === null) return true
-  const order = comparePositions(positionOf(message), last)
-  return order > 0 || (order === 0 && !bytesEqual(digest, last.digest))
-}
-
 /** Commits what was decided before the stop and did not reach the database; answers the head then. Throws DATABASE_BEHIND_LOG. */
 export const commitDecided = async (records: readonly WalRecord[], execution: ExecutionPort): Promise<Head> => {
   for (const record of records) {
@@ -88,7 +81,11 @@ export interface RecoveredMemory {
   readonly head: Head
   /** Records of heights above the head. */
   readonly records: readonly WalRecord[]
+  /** Own messages among them, and of lower heights as far as the log goes back. */
+  readonly own: readonly SignedMessage[]
   readonly quarantine: QuarantineReason | null
+  /** This memory never signed anything: whether its key did, the chain will show. */
+  readonly isNew: boolean
 }
 
 /** Reads the log, commits what was decided, and lifts the watermark to what the log says was signed. Throws DATABASE_BEHIND_LOG. */
@@ -118,7 +115,8 @@ export const recoverMemory = async ({
     logged: last === null ? null : positionOf(last),
     head: head.number,
   })
-  return { head, records: quarantine === null ? recordsOf(read.records, head.number + 1) : [], quarantine }
+  const isNew = quarantine === null && watermark.last === null
+  return { head, records: quarantine === null ? recordsOf(read.records, head.number + 1) : [], own, quarantine, isNew }
 }
 
 const readRecords = async (

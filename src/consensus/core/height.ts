@@ -3,7 +3,7 @@ import { tryDecide } from './decide.ts'
 import { considerProposal } from './proposals.ts'
 import { tryPropose } from './propose.ts'
 import { moveToRound, startRoundTimer } from './rounds.ts'
-import { broadcastStatus } from './status.ts'
+import { broadcastStatus, hasOthers } from './status.ts'
 import type { HeightConfig, HeightState, TimerName, Turn, WalRecord } from './types.ts'
 import { VoteSet } from './vote-set.ts'
 import { askCommit, tryCommit } from './votes.ts'
@@ -88,15 +88,15 @@ const rememberVote = (height: HeightState, vote: Extract<WalRecord, { type: 'sig
 /** Starts the clocks, says again what this node said before a restart, and goes on where it stood. */
 export const resumeHeight = (turn: Turn): void => {
   const { height, config, nowMs, out } = turn
-  const { earliestMs, members, number } = height.config
+  const { earliestMs } = height.config
   // Waiting for a request ends with the first thing said at this height.
   const opensMs = earliestMs ?? (height.proposals.size > 0 || height.round > 0 ? nowMs : null)
   if (opensMs !== null) {
     const atMs = Math.max(nowMs, opensMs)
-    out.push({ type: 'schedule', timer: 'propose', number, round: height.round, atMs })
+    schedulePropose(turn, atMs)
     startRoundTimer(turn, atMs)
   }
-  if (members.length > 1) scheduleRetransmit(turn, Math.max(nowMs, opensMs ?? nowMs) + config.retransmitMs)
+  if (hasOthers(height.config)) scheduleRetransmit(turn, Math.max(nowMs, opensMs ?? nowMs) + config.retransmitMs)
   for (const message of Object.values(height.own)) if (message !== null) out.push({ type: 'broadcast', message })
   if (isSpeechless(height)) moveToRound(turn, height.round)
   goOn(turn)
@@ -116,6 +116,10 @@ const goOn = (turn: Turn): void => {
 const isSpeechless = ({ round, asked, proposals }: HeightState): boolean =>
   round > 0 && !proposals.has(round) && Math.max(asked.roundChange, asked.proposal, asked.prepare) < round
 
+const schedulePropose = ({ height, out }: Turn, atMs: number): void => {
+  out.push({ type: 'schedule', timer: 'propose', number: height.config.number, round: height.round, atMs })
+}
+
 const scheduleRetransmit = ({ height, out }: Turn, atMs: number): void => {
   out.push({ type: 'schedule', timer: 'retransmit', number: height.config.number, round: 0, atMs })
 }
@@ -130,7 +134,9 @@ export const onTimeout = (turn: Turn, timer: TimerName, round: number, isolated:
   if (height.decided !== null) return
   if (timer === 'propose') {
     height.opened = true
-    tryPropose(turn)
+    // A block built for nobody would be old when they are back; by then another may have had the turn.
+    if (isolated) schedulePropose(turn, nowMs + config.retransmitMs)
+    else tryPropose(turn)
   } else if (round === height.round) {
     if (isolated || isBuildingAlone(height)) startRoundTimer(turn, nowMs)
     else moveToRound(turn, round + 1)

@@ -18,8 +18,10 @@ export type Evidence =
 
 export type EvidenceFault = 'NO_CONTRADICTION' | 'OUTSIDE_COMMITTEE' | 'SIGNATURE_INVALID'
 
-/** Height and committee index it accuses. */
-export const accusedBy = (evidence: Evidence): { readonly number: number; readonly sender: number } =>
+/** Height and committee index it accuses, and the round of (the first of) what it shows. */
+export const accusedBy = (
+  evidence: Evidence,
+): { readonly number: number; readonly round: number; readonly sender: number } =>
   'proposal' in evidence ? evidence.proposal : evidence.first
 
 /** Whether the accused contradicted itself, by the committee of that height: null, or what is missing. */
@@ -61,8 +63,10 @@ export const isAmnesia = (commit: Statement, change: Statement): boolean =>
   change.round > commit.round &&
   (change.prepared?.round ?? -1) < commit.round
 
-export const isWrongProposer = (proposal: Statement, size: number): boolean =>
-  proposal.type === 'proposal' && proposal.sender !== proposerIndex(size, proposal.number, proposal.round)
+export const isWrongProposer = (
+  proposal: Pick<Statement, 'type' | 'number' | 'round' | 'sender'>,
+  size: number,
+): boolean => proposal.type === 'proposal' && proposal.sender !== proposerIndex(size, proposal.number, proposal.round)
 
 /** The proposer signed its lists, so it answers for the signatures in them as well. Round 0 has none that are signed. */
 export const isUnjustified = (head: ProposalHead, committee: Committee, isSigned: SignatureCheck): boolean => {

@@ -3,17 +3,18 @@ import type { NetworkPort } from '../../../src/consensus/ports.ts'
 
 type Listener = (message: ConsensusMessage, from: string) => void
 
-/** A network in one process that delivers in order, soon, and only what `passes` lets through. */
+/** A network in one process that delivers in order, soon (or when `later` says), and only what `passes` lets through. */
 export class Mesh {
   readonly #listeners = new Map<number, Listener>()
   passes: (from: number, to: number, message: ConsensusMessage) => boolean = () => true
+  later: (deliver: () => void) => void = queueMicrotask
   /** Sees everything said, delivered or not. */
   onSaid: (from: number, message: ConsensusMessage) => void = () => {}
 
   port(index: number): NetworkPort {
     const send = (to: number, message: ConsensusMessage) => {
       if (!this.passes(index, to, message)) return
-      queueMicrotask(() => this.#listeners.get(to)?.(message, String(index)))
+      this.later(() => this.#listeners.get(to)?.(message, String(index)))
     }
     return {
       broadcast: message => {

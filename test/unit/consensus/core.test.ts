@@ -210,6 +210,14 @@ describe('changes of round', () => {
     expect(bench.said()).toEqual(['roundChange 1'])
   })
 
+  test('a proposer that reaches too few others offers nothing until they are back', () => {
+    const bench = new CoreBench(1)
+    const propose = { type: 'timeout', timer: 'propose', number: 1, round: 0 } as const
+    const effects = bench.feed({ ...propose, isolated: true, nowMs: 0 })
+    expect(effects).toEqual([{ type: 'schedule', timer: 'propose', number: 1, round: 0, atMs: 500 }])
+    expect(bench.feed({ ...propose, nowMs: 500 })).toEqual([{ type: 'build', number: 1, round: 0 }])
+  })
+
   test('timers double up to a cap', () => {
     const bench = new CoreBench(0)
     const waits: number[] = []
@@ -396,6 +404,17 @@ describe('neighbours', () => {
       message: { type: 'status', hasProposal: true, prepares: Uint8Array.of(0b0111), commits: Uint8Array.of(0b0001) },
     })
     expect(next).toMatchObject({ type: 'schedule', timer: 'retransmit', atMs: 500 })
+  })
+
+  test('a lone validator’s follower asks for what it lacks; the validator itself asks nobody', () => {
+    const timers = (bench: CoreBench) =>
+      bench.effects.flatMap(effect => (effect.type === 'schedule' ? [effect.timer] : []))
+    const follower = new CoreBench(-1, 1)
+    expect(timers(follower)).toContain('retransmit')
+    expect(follower.timeout('retransmit')).toContainEqual(
+      expect.objectContaining({ type: 'broadcast', message: expect.objectContaining({ type: 'status', number: 1 }) }),
+    )
+    expect(timers(new CoreBench(0, 1))).not.toContain('retransmit')
   })
 
   test('that are ahead, more than can be faulty, are asked; their messages wait for their height', () => {

@@ -13,6 +13,8 @@ import { ManualClock, settle } from '../../support/consensus/manual-clock.ts'
 import { committeeOf, createMember, DOMAIN, keyOf } from '../../support/consensus/member.ts'
 import { MemoryFiles } from '../../support/consensus/memory-files.ts'
 import { Mesh } from '../../support/consensus/mesh.ts'
+import { createRandom } from '../../support/consensus/random.ts'
+import { Said } from '../../support/consensus/said.ts'
 
 const committee = async (size: number, blockTimeMs = 1_000) => {
   const clock = new ManualClock()
@@ -56,9 +58,9 @@ const committee = async (size: number, blockTimeMs = 1_000) => {
   return { clock, mesh, members, revive, stop }
 }
 
-const portsOf = (ledger: Ledger) => ({
+const portsOf = (ledger: Ledger, size = 1) => ({
   execution: ledger,
-  committee: { committee: () => committeeOf(1) },
+  committee: { committee: () => committeeOf(size) },
   network: nullNetwork,
 })
 
@@ -151,6 +153,36 @@ describe('committees of real engines', () => {
     await stop()
   })
 
+  test('who brings what nobody signed is named to the network', async () => {
+    const { clock, mesh, members, revive, stop } = await committee(4)
+    await clock.advance(2_500)
+    await members[0]!.engine.stop()
+    const liars: string[] = []
+    const { ledger } = members[0]!
+    const network = { ...mesh.port(0), misbehaved: (peer: string) => liars.push(peer) }
+    await revive(0, { ports: { ...portsOf(ledger, 4), network, blocks: blockCodec } })
+    await clock.advance(2_000)
+    expect(liars).toEqual([])
+    const vote = { type: 'prepare', number: ledger.head().number + 1, round: 0, blockHash: ledger.head().hash } as const
+    mesh.port(3).send('0', { ...vote, sender: 1, signature: new Uint8Array(65) })
+    await settle()
+    expect(liars).toEqual(['3'])
+    await stop()
+  })
+
+  test('a committee whose messages take their time keeps the second, without drift', async () => {
+    const { clock, mesh, members, stop } = await committee(4)
+    const random = createRandom(5)
+    mesh.later = deliver => void clock.schedule(clock.nowMs() + 10 + random.below(120), deliver)
+    await clock.advance(60_900)
+    const { blocks } = members[0]!.ledger
+    expect(blocks).toHaveLength(61)
+    const times = blocks.map(({ block }) => block.header.timestamp)
+    expect(times).toEqual(times.map((_, at) => times[0]! + at))
+    for (const { engine } of members) expect(engine.status().roundChanges).toBe(0)
+    await stop()
+  })
+
   test('a body that is not the one its header names is nobody’s fault but the bringer’s', async () => {
     const { clock, mesh, members, stop } = await committee(4)
     await clock.advance(2_500)
@@ -203,6 +235,43 @@ describe('committees of real engines', () => {
     await settle()
     expect(members[2]!.engine.status().mode).toBe('failed')
     expect(members[2]!.errors).toMatchObject([{ code: 'KEY_IN_USE', detail: { number: number + 1, round: 5 } }])
+    await stop()
+  })
+
+  test('another vote for a round it voted in is not its own, even when it has said more since', async () => {
+    const { clock, mesh, members, stop } = await committee(4)
+    await clock.advance(2_500)
+    const said: string[] = []
+    mesh.passes = (_, __, message) => message.type !== 'commit'
+    mesh.onSaid = (from, message) => {
+      if (from === 2 && 'signature' in message) said.push(`${message.type} ${message.round}`)
+    }
+    await clock.advance(900)
+    expect(said).toContain('commit 0')
+    const { number, hash } = members[2]!.ledger.head()
+    const vote = { type: 'prepare', number: number + 1, round: 0, blockHash: hash } as const
+    mesh.port(0).send('2', { ...vote, sender: 2, signature: sign(blockVoteDigest(DOMAIN, vote), keyOf(2)) })
+    await settle()
+    expect(members[2]!.errors).toMatchObject([{ code: 'KEY_IN_USE', detail: { number: number + 1, round: 0 } }])
+    await stop()
+  })
+
+  test('an own seal that its memory lacks, met while catching up, stops it', async () => {
+    const { clock, mesh, members, revive, stop } = await committee(4)
+    await clock.advance(3_500)
+    const { files, ledger, engine } = members[1]!
+    await engine.stop()
+    const copy = new Ledger(77_000)
+    copy.blocks.push(...ledger.blocks)
+    const parts = { index: 1, size: 4, clock, files: files.copy(), ledger: copy, network: mesh.port(1) }
+    const twin = await createMember(parts)
+    await twin.engine.start()
+    await clock.advance(5_000)
+    await twin.engine.stop()
+    expect(twin.errors).toEqual([])
+    await revive(1)
+    await clock.advance(3_000)
+    expect(members[1]!.errors).toMatchObject([{ code: 'KEY_IN_USE' }])
     await stop()
   })
 
@@ -352,6 +421,48 @@ describe('lost memory', () => {
     const last = members[0]!.ledger.blocks.at(-1)!
     expect(last.certificate.seals.length).toBeGreaterThanOrEqual(3)
     expect(hashes(members[1]!)).toEqual(hashes(members[0]!))
+    await stop()
+  })
+
+  test('a directory that only looks new is found out by the own seals in the chain, and says nothing of the open height', async () => {
+    const { clock, mesh, members, revive, stop } = await committee(4)
+    const said = new Said()
+    mesh.onSaid = (from, message) => {
+      if (from === 3) said.add(message)
+    }
+    await clock.advance(4_500)
+    // It locks a block of the open height, which nobody decides.
+    const open = members[3]!.ledger.head().number + 1
+    mesh.passes = (_, __, message) => message.type !== 'commit'
+    await clock.advance(1_000)
+    await members[3]!.engine.stop()
+    members[3] = { ...members[3]!, files: new MemoryFiles(), ledger: new Ledger(90_000) }
+    const engine = await revive(3)
+    expect(engine.status().mode).toBe('voting')
+    const before = said.size
+    await clock.advance(20_000)
+    expect(engine.status()).toMatchObject({ mode: 'quarantined', number: open })
+    expect(said.size).toBe(before)
+    mesh.passes = () => true
+    await clock.advance(60_000)
+    expect(engine.status().mode).toBe('voting')
+    expect(said.size).toBeGreaterThan(before)
+    expect(said.contradictions).toEqual([])
+    expect(hashes(members[3]!)).toEqual(hashes(members[0]!))
+    await stop()
+  })
+
+  test('one that never voted needs no quarantine', async () => {
+    const { clock, members, revive, stop } = await committee(4)
+    await members[3]!.engine.stop()
+    members[3] = { ...members[3]!, files: new MemoryFiles(), ledger: new Ledger(90_000) }
+    await clock.advance(6_000)
+    const engine = await revive(3)
+    for (let second = 0; second < 6; second++) {
+      await clock.advance(1_000)
+      expect(engine.status().mode).toBe('voting')
+    }
+    expect(hashes(members[3]!)).toEqual(hashes(members[0]!))
     await stop()
   })
 

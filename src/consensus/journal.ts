@@ -1,0 +1,78 @@
+import { LIMITS } from '../config/limits.ts'
+import type { Hex } from '../util/bytes.ts'
+import type { WalRecord } from './core/types.ts'
+import type { ConsensusEngineOptions } from './engine-types.ts'
+import { Outbox } from './outbox.ts'
+import type { BlockCodec } from './ports.ts'
+import type { Wal } from './wal.ts'
+import { encodeRecord } from './wal-records.ts'
+import type { Watermark } from './watermark.ts'
+
+interface Place {
+  readonly number: number
+  readonly hash: Hex
+}
+
+/** The log and the watermark of an engine: what is recorded, and what must wait until it is durable (reference/consensus.md 1.11). */
+export class Journal {
+  readonly #wal: Wal
+  readonly #watermark: Watermark
+  readonly #blocks: BlockCodec
+  readonly #outbox: Outbox
+
+  constructor({ wal, watermark, ports }: ConsensusEngineOptions, onError: (error: Error) => void) {
+    this.#wal = wal
+    this.#watermark = watermark
+    this.#blocks = ports.blocks
+    this.#outbox = new Outbox([wal, watermark], onError)
+  }
+
+  record(record: WalRecord): void {
+    const { type, payload } = encodeRecord(record, this.#blocks)
+    this.#wal.append(type, payload)
+  }
+
+  /** Runs once all that was recorded and signed so far is durable, in order; `flush` ends a turn. */
+  whenDurable(action: () => void): void {
+    this.#outbox.push(action)
+  }
+
+  flush(): void {
+    this.#outbox.flush()
+  }
+
+  /** A height is committed: its records are of no use any more. */
+  async endHeight(place: Place): Promise<void> {
+    // Not worth a sync: a log without its end costs a restart the reading of one height.
+    this.record(endOf(place))
+    if (this.#wal.sizeBytes < LIMITS.consensus.walBytes / 2) return
+    await this.beginAfter(place)
+  }
+
+  /** Makes a log where there is none yet, so that one that is missing later is known to be lost. */
+  async open(head: Place): Promise<void> {
+    if (this.#wal.condition === 'missing') await this.beginAfter(head)
+  }
+
+  /** Whatever the log says, it starts anew after this block. */
+  async beginAfter(place: Place): Promise<void> {
+    await this.#outbox.exclusively(async () => {
+      await this.#wal.take()()
+      await this.#wal.reset([encodeRecord(endOf(place), this.#blocks)])
+    })
+  }
+
+  /** Nothing leaves any more; resolves when no write is under way. */
+  async silence(): Promise<void> {
+    await this.#outbox.close()
+  }
+
+  /** `write`: what still waits is written first. */
+  async close({ write }: { readonly write: boolean }): Promise<void> {
+    if (write) for (const store of [this.#wal, this.#watermark]) await store.take()()
+    await this.#wal.close()
+    await this.#watermark.close()
+  }
+}
+
+const endOf = ({ number, hash }: Place): WalRecord => ({ type: 'end', number, blockHash: hash })

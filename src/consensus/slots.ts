@@ -1,0 +1,40 @@
+import type { Block } from '../primitives/block.ts'
+import { earliestProposalMs, isInstant } from './pacing.ts'
+
+/** When this node's heights may begin: on the grid of the block time, or, in instant mode, when somebody wants a block. */
+export class Slots {
+  readonly #blockTimeMs: number
+  #lastMs = 0
+  /** Instant mode: a request came after the last build began; the last block had transactions. */
+  #requested = false
+  #fruitful = true
+
+  constructor(blockTimeMs: number) {
+    this.#blockTimeMs = blockTimeMs
+  }
+
+  /** Wall time from which the height after a block of this timestamp (unix seconds) may propose; null waits for a request. */
+  next(parentTimestamp: number, nowMs: number): number | null {
+    const instant = isInstant(this.#blockTimeMs)
+    const earliestMs = instant ? null : earliestProposalMs(this.#blockTimeMs, parentTimestamp, this.#lastMs)
+    this.#lastMs = Math.max(earliestMs ?? 0, nowMs)
+    return earliestMs
+  }
+
+  request(): void {
+    this.#requested = true
+  }
+
+  building(): void {
+    this.#requested = false
+  }
+
+  committed(block: Block): void {
+    this.#fruitful = block.transactions.length > 0
+  }
+
+  /** Instant mode: whether it is worth asking for transactions left. After an empty block only a request is. */
+  get mayWantBlock(): boolean {
+    return isInstant(this.#blockTimeMs) && (this.#fruitful || this.#requested)
+  }
+}

@@ -1,0 +1,91 @@
+import { assert } from '../util/assert.ts'
+import type { Effect, Input } from './core/types.ts'
+import type { ConsensusEngineOptions } from './engine-types.ts'
+import { judge } from './judge.ts'
+import { timestampAt } from './pacing.ts'
+import type { Head } from './ports.ts'
+import type { Verifier } from './verify.ts'
+
+interface WorkbenchParts {
+  readonly options: ConsensusEngineOptions
+  readonly verifier: Verifier
+  readonly head: () => Head
+  /** Takes what came of the work. */
+  readonly feed: (input: Input) => void
+  readonly onError: (error: unknown) => void
+}
+
+/** The slow work of a height: blocks being built and proposals being judged. */
+export class Workbench {
+  readonly #parts: WorkbenchParts
+  readonly #running = new Set<Promise<void>>()
+  readonly #stopping = new AbortController()
+  #startedAtMs = 0
+
+  constructor(parts: WorkbenchParts) {
+    this.#parts = parts
+  }
+
+  /** Since the last block began to be built or judged. */
+  get elapsedMs(): number {
+    return this.#nowMs() - this.#startedAtMs
+  }
+
+  build(place: { readonly number: number; readonly round: number }): void {
+    this.#run(this.#build(place))
+  }
+
+  judge(proposal: Extract<Effect, { type: 'validate' }>): void {
+    this.#run(this.#judge(proposal))
+  }
+
+  /** Waits for no second any more; `settled` tells when the last work has ended: it reads state and database. */
+  abort(): void {
+    this.#stopping.abort()
+  }
+
+  async settled(): Promise<void> {
+    await Promise.all(this.#running)
+  }
+
+  #run(work: Promise<void>): void {
+    this.#startedAtMs = this.#nowMs()
+    const task = work.catch(this.#parts.onError).finally(() => this.#running.delete(task))
+    this.#running.add(task)
+  }
+
+  async #build({ number, round }: { readonly number: number; readonly round: number }): Promise<void> {
+    const { options, head, feed } = this.#parts
+    const { ports, params, signer, logger } = options
+    assert(signer !== null, 'only a member builds')
+    const { hash, timestamp, certificate } = head()
+    try {
+      const block = await ports.execution.build({
+        number,
+        round,
+        parentHash: hash,
+        timestamp: timestampAt(params.blockTimeMs, timestamp, this.#nowMs()),
+        proposer: signer.address,
+        parentCertificate: certificate,
+      })
+      feed({ type: 'built', number, round, block, nowMs: this.#nowMs() })
+    } catch (error) {
+      logger.error({ err: error, number, round }, 'block not built')
+      feed({ type: 'buildFailed', number, round, nowMs: this.#nowMs() })
+    }
+  }
+
+  async #judge({ block, number, round, fresh }: Extract<Effect, { type: 'validate' }>): Promise<void> {
+    const { options, verifier, head, feed } = this.#parts
+    const context = { number, round, fresh }
+    const verdict = await judge(block, context, head(), options, verifier.recover, this.#stopping.signal)
+    if (!verdict.valid) {
+      options.logger.warn({ number, round, hash: block.hash, reason: verdict.reason }, 'proposal refused')
+    }
+    feed({ type: 'verdict', number, blockHash: block.hash, verdict, nowMs: this.#nowMs() })
+  }
+
+  #nowMs(): number {
+    return this.#parts.options.clock.nowMs()
+  }
+}
