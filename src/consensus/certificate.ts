@@ -13,28 +13,57 @@ export type CertificateFault = 'NO_QUORUM' | 'BITMAP_LENGTH' | 'SIGNER_OUTSIDE' 
 export const certificateFrom = (round: number, committeeSize: number, commits: readonly Commit[]): Certificate =>
   certificateOf(round, committeeSize, new Map(commits.map(commit => [commit.sender, commit.signature])))
 
+/** What a certificate is for. */
+export interface Sealed {
+  readonly number: number
+  readonly blockHash: Hex
+}
+
+/** One seal, and whose signature over what it must be. */
+export interface SealCheck {
+  readonly digest: Uint8Array
+  readonly seal: Uint8Array
+  readonly signer: Hex
+}
+
 /**
  * Whether a quorum of the committee sealed this block at this height: null, or what is wrong. Bits name members, so no member
  * counts twice; each seal must be that member's signature over chain, height, the certificate's round and the block.
  */
 export const certificateFault = (
   certificate: Certificate,
-  sealed: { readonly number: number; readonly blockHash: Hex },
+  sealed: Sealed,
   committee: Committee,
   domain: SigningDomain,
   recover: Recover,
 ): CertificateFault | null => {
   const shape = shapeFault(certificate, committee)
   if (shape !== null) return shape
+  return sealChecks(certificate, sealed, committee, domain).every(check => isSealed(check, recover))
+    ? null
+    : 'SEAL_INVALID'
+}
+
+export const isSealed = ({ digest, seal, signer }: SealCheck, recover: Recover): boolean =>
+  recover(digest, seal) === signer
+
+/** The seals of a certificate whose shape is sound. */
+export const sealChecks = (
+  certificate: Certificate,
+  sealed: Sealed,
+  committee: Committee,
+  domain: SigningDomain,
+): readonly SealCheck[] => {
   const digest = blockVoteDigest(domain, { type: 'commit', ...sealed, round: certificate.round })
-  const valid = signerIndexes(certificate).every(
-    (index, at) => recover(digest, certificate.seals[at] as Uint8Array) === committee.members[index],
-  )
-  return valid ? null : 'SEAL_INVALID'
+  return signerIndexes(certificate).map((index, at) => ({
+    digest,
+    seal: certificate.seals[at] as Uint8Array,
+    signer: committee.members[index] as Hex,
+  }))
 }
 
 /** What is cheap to see, before any signature is recovered. */
-const shapeFault = (certificate: Certificate, committee: Committee): CertificateFault | null => {
+export const shapeFault = (certificate: Certificate, committee: Committee): CertificateFault | null => {
   const size = committee.members.length
   if (certificate.bitmap.byteLength !== Math.ceil(size / 8)) return 'BITMAP_LENGTH'
   const signers = signerIndexes(certificate)

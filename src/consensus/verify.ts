@@ -51,14 +51,20 @@ const isPlausible = (message: SignedMessage, committee: Committee): boolean => {
   return message.roundChanges.length <= limit && message.prepares.length <= limit
 }
 
+/** One signature has one form: with the upper half of s allowed, anybody could make a second one. */
+export const strict =
+  (recover: Recover): Recover =>
+  (digest, signature) =>
+    isLowS(signature.subarray(32, 64)) ? recover(digest, signature) : undefined
+
 /** The same signatures come again in round changes, justifications and certificates. */
 const cacheOf = (recover: Recover, limit: number): Recover => {
+  const recoverStrictly = strict(recover)
   const known = new Map<string, Hex | undefined>()
   return (digest, signature) => {
     const key = asBuffer(digest).toString('latin1') + asBuffer(signature).toString('latin1')
     if (known.has(key)) return known.get(key)
-    // One signature has one form: with the upper half of s allowed, anybody could make a second one.
-    const address = isLowS(signature.subarray(32, 64)) ? recover(digest, signature) : undefined
+    const address = recoverStrictly(digest, signature)
     if (known.size >= limit) known.clear()
     known.set(key, address)
     return address

@@ -1,0 +1,178 @@
+import type { DecodedBlock } from '../primitives/block.ts'
+import type { Certificate } from '../primitives/certificate.ts'
+import { decodeExtraData, type ExtraData } from '../primitives/extra-data.ts'
+import type { SigningDomain } from '../primitives/vote.ts'
+import { checkBody } from '../rules/body.ts'
+import type { Hex } from '../util/bytes.ts'
+import { isCoded } from '../util/errors.ts'
+import { type CertificateFault, isSealed, type Recover, sealChecks, shapeFault } from './certificate.ts'
+import type { Committee } from './committee.ts'
+import type { CommitteePort } from './ports.ts'
+import { strict } from './verify.ts'
+
+/** Consecutive blocks from a neighbour with the certificate of the last; those of the others stand in their children's headers. */
+export interface SealedRange {
+  readonly blocks: readonly DecodedBlock[]
+  readonly certificate: Certificate
+}
+
+export interface RangeRules {
+  /** The block the range must stand on: this node has it. */
+  readonly parent: { readonly number: number; readonly hash: Hex }
+  readonly committees: CommitteePort
+  readonly domain: SigningDomain
+  readonly recover: Recover
+  /**
+   * `tips`: the certificate of the last block, and of the last one of each committee. A sealed block proves those before it, since an
+   * honest member seals only on a final parent. `all`: every certificate, that of `parent` in the first header included.
+   */
+  readonly certificates: 'tips' | 'all'
+}
+
+export type RangeFaultReason =
+  | 'EMPTY'
+  /** Not the height of its place. */
+  | 'NUMBER'
+  /** Not the block that its child names, or, of the first, not a child of `parent`. */
+  | 'LINK'
+  | 'EXTRA_DATA'
+  /** Not the body that its header names. */
+  | 'BODY'
+  /** Its child carries no certificate of it. */
+  | 'CERTIFICATE_MISSING'
+  /** So far only a shorter range can be verified: see `beginningOf`. */
+  | 'COMMITTEE_UNKNOWN'
+  | CertificateFault
+
+/** What is wrong, and with the block of which height. */
+export interface RangeFault {
+  readonly number: number
+  readonly reason: RangeFaultReason
+}
+
+/**
+ * Whether a range of blocks is final (reference/consensus.md 4): null, or the fault nearest to its end. The certificate of the last
+ * block comes first: from there trust runs down the hash links, so that a block that was changed is the one that is named, not its
+ * neighbour. Nothing is executed: roots of state and receipts are for the importer to compare.
+ */
+export const rangeFault = (range: SealedRange, rules: RangeRules): RangeFault | null => {
+  const placing = placeFault(range, rules)
+  if (placing !== null) return placing
+  const recover = strict(rules.recover)
+  const extras = range.blocks.map(({ header }) => readExtra(header.extraData))
+  const [tip, ...others] = dueCertificates(range, extras, rules)
+  return (
+    sealFault([tip as DueCertificate], rules, recover) ??
+    linkFault(range, rules) ??
+    bodyFault(range, extras, rules) ??
+    sealFault(others, rules, recover)
+  )
+}
+
+/** The first `count` blocks of a range with the certificate of the last of them; undefined when their child carries none. */
+export const beginningOf = ({ blocks, certificate }: SealedRange, count: number): SealedRange | undefined => {
+  const child = blocks[count]
+  const sealed = child === undefined ? certificate : readExtra(child.header.extraData)?.parentCertificate
+  return sealed ? { blocks: blocks.slice(0, count), certificate: sealed } : undefined
+}
+
+/** The agreed certificate of each block of a verified range, to be stored beside it. */
+export const certificatesOf = (range: SealedRange): readonly Certificate[] =>
+  range.blocks.map((_, at) => (beginningOf(range, at + 1) as SealedRange).certificate)
+
+/** Heights, and that their committees are known. */
+const placeFault = ({ blocks }: SealedRange, { parent, committees }: RangeRules): RangeFault | null => {
+  const first = parent.number + 1
+  if (blocks.length === 0) return { number: first, reason: 'EMPTY' }
+  const misplaced = blocks.findLastIndex(({ header }, at) => header.number !== first + at)
+  if (misplaced >= 0) return { number: first + misplaced, reason: 'NUMBER' }
+  const unknown = blocks.findIndex((_, at) => committees.committee(first + at) === undefined)
+  return unknown < 0 ? null : { number: first + unknown, reason: 'COMMITTEE_UNKNOWN' }
+}
+
+const linkFault = ({ blocks }: SealedRange, { parent }: RangeRules): RangeFault | null => {
+  const broken = blocks.findLastIndex(({ hash }, at) => {
+    const child = blocks[at + 1]
+    return child !== undefined && child.header.parentHash !== hash
+  })
+  if (broken >= 0) return { number: parent.number + 1 + broken, reason: 'LINK' }
+  return blocks[0]?.header.parentHash === parent.hash ? null : { number: parent.number + 1, reason: 'LINK' }
+}
+
+const bodyFault = (
+  { blocks }: SealedRange,
+  extras: readonly (ExtraData | undefined)[],
+  { parent }: RangeRules,
+): RangeFault | null => {
+  for (let at = blocks.length - 1; at >= 0; at--) {
+    const number = parent.number + 1 + at
+    const extra = extras[at]
+    if (extra === undefined) return { number, reason: 'EXTRA_DATA' }
+    if (!hasBody(blocks[at] as DecodedBlock, extra)) return { number, reason: 'BODY' }
+  }
+  return null
+}
+
+interface DueCertificate {
+  readonly number: number
+  readonly blockHash: Hex
+  readonly committee: Committee
+  /** null: its child carries none. */
+  readonly certificate: Certificate | null
+}
+
+/** The certificates to check, from the end of the range, which is always one of them, to its beginning. */
+const dueCertificates = (
+  { blocks, certificate }: SealedRange,
+  extras: readonly (ExtraData | undefined)[],
+  { parent, committees, certificates }: RangeRules,
+): readonly DueCertificate[] => {
+  const due: DueCertificate[] = []
+  const lowest = certificates === 'all' && parent.number > 0 ? -1 : 0
+  let above: Committee | undefined
+  for (let at = blocks.length - 1; at >= lowest; at--) {
+    const number = parent.number + 1 + at
+    const committee = committees.committee(number)
+    // Of a parent below all that is still known nothing can be said; the range stands on it by its hash.
+    if (committee === undefined) break
+    const isTip = above === undefined || !isSame(committee, above)
+    above = committee
+    if (certificates === 'tips' && !isTip) continue
+    const blockHash = blocks[at]?.hash ?? parent.hash
+    const sealed = at === blocks.length - 1 ? certificate : (extras[at + 1]?.parentCertificate ?? null)
+    due.push({ number, blockHash, committee, certificate: sealed })
+  }
+  return due
+}
+
+/** Shapes of all first: they are cheap. */
+const sealFault = (due: readonly DueCertificate[], { domain }: RangeRules, recover: Recover): RangeFault | null => {
+  for (const { number, certificate, committee } of due) {
+    const reason = certificate === null ? 'CERTIFICATE_MISSING' : shapeFault(certificate, committee)
+    if (reason !== null) return { number, reason }
+  }
+  const broken = due.find(({ certificate, committee, ...sealed }) =>
+    sealChecks(certificate as Certificate, sealed, committee, domain).some(check => !isSealed(check, recover)),
+  )
+  return broken === undefined ? null : { number: broken.number, reason: 'SEAL_INVALID' }
+}
+
+const isSame = (a: Committee, b: Committee): boolean =>
+  a === b || (a.members.length === b.members.length && a.members.every((member, at) => member === b.members[at]))
+
+const readExtra = (bytes: Uint8Array): ExtraData | undefined => orUndefined(() => decodeExtraData(bytes))
+
+const hasBody = (block: DecodedBlock, extra: ExtraData): boolean =>
+  orUndefined(() => {
+    checkBody(block, extra)
+    return true
+  }) ?? false
+
+const orUndefined = <T>(read: () => T): T | undefined => {
+  try {
+    return read()
+  } catch (error) {
+    if (isCoded(error)) return undefined
+    throw error
+  }
+}
