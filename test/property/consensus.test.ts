@@ -1,5 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { decodeEvidence, encodeEvidence } from '../../src/consensus/evidence/codec.ts'
+import type { Evidence } from '../../src/consensus/evidence/evidence.ts'
+import type { Statement } from '../../src/consensus/evidence/statement.ts'
 import { digestOf } from '../../src/consensus/signing.ts'
 import { decodeProposalHead, encodeProposalHead, type ProposalHead } from '../../src/primitives/proposal.ts'
 import { decodeVote, encodeVote, type Prepare, type RoundChangePayload, type Vote } from '../../src/primitives/vote.ts'
@@ -37,6 +40,18 @@ const head: fc.Arbitrary<ProposalHead> = fc.record({
   ...signed,
 })
 
+const statement: fc.Arbitrary<Statement> = fc.oneof(
+  prepare,
+  fc.record({ type: fc.constant('commit' as const), blockHash: hash, ...signed }),
+  payload,
+  fc.record({ type: fc.constant('proposal' as const), blockHash: hash, justificationHash: hash, ...signed }),
+)
+const evidence: fc.Arbitrary<Evidence> = fc.oneof(
+  fc.record({ kind: fc.constantFrom('conflict' as const, 'amnesia' as const), first: statement, second: statement }),
+  fc.record({ kind: fc.constant('unjustified' as const), proposal: head }),
+  fc.record({ kind: fc.constant('wrongProposer' as const), proposal: statement }),
+)
+
 describe(`codecs of consensus messages, SEED=${SEED}`, () => {
   test('votes come back as they were', () => run(vote, value => expect(decodeVote(encodeVote(value))).toEqual(value)))
   test('proposals come back as they were', () =>
@@ -50,6 +65,10 @@ describe(`codecs of consensus messages, SEED=${SEED}`, () => {
       input => expectStrict(input, decodeProposalHead, encodeProposalHead),
       1_500,
     ))
+  test('evidence comes back as it was; damaged evidence is refused, or is other evidence in its one form', () => {
+    run(evidence, value => expect(decodeEvidence(encodeEvidence(value))).toEqual(value))
+    run(damaged(evidence.map(encodeEvidence)), input => expectStrict(input, decodeEvidence, encodeEvidence), 1_500)
+  })
   test('shortened and lengthened votes are refused', () =>
     run(fc.tuple(vote, fc.nat()), ([value, cut]) => {
       const encoded = encodeVote(value)

@@ -1,3 +1,4 @@
+import { LIMITS } from '../../config/limits.ts'
 import { decoding, type MalformedError, malformed } from '../../primitives/malformed.ts'
 import { decodeProposalHead, encodeProposalHead } from '../../primitives/proposal.ts'
 import { encodeRlp, type RlpItem } from '../../primitives/rlp.ts'
@@ -12,6 +13,7 @@ import {
   VOTE_CODE,
 } from '../../primitives/vote.ts'
 import { hexToBytes } from '../../util/bytes.ts'
+import { isCoded } from '../../util/errors.ts'
 import type { Evidence } from './evidence.ts'
 import type { ProposalClaim, Statement } from './statement.ts'
 
@@ -45,6 +47,17 @@ export const decodeEvidence = (bytes: Uint8Array): Evidence =>
     cursor.finish()
     return evidence
   })
+
+/** The same for bytes from outside: undefined when they are none, or too many. */
+export const tryDecodeEvidence = (bytes: Uint8Array): Evidence | undefined => {
+  if (bytes.byteLength > LIMITS.consensus.evidenceBytes) return undefined
+  try {
+    return decodeEvidence(bytes)
+  } catch (error) {
+    if (isCoded(error)) return undefined
+    throw error
+  }
+}
 
 const readEvidence = (cursor: RlpCursor): Evidence => {
   const kind = KINDS[cursor.safeUint()]

@@ -1,5 +1,3 @@
-import { keccak256Hex } from '../../crypto/hash.ts'
-import type { Hex } from '../../util/bytes.ts'
 import { encodeEvidence } from './codec.ts'
 import { accusedBy, type Evidence } from './evidence.ts'
 
@@ -8,6 +6,12 @@ interface EvidencePoolLimits {
   /** Evidence older than both is of no use any more (reference/consensus.md 6). */
   readonly maxAgeBlocks: number
   readonly maxAgeSeconds: number
+}
+
+interface EvidenceSelection {
+  readonly upTo: number
+  readonly maxBytes: number
+  readonly maxItems: number
 }
 
 interface Entry {
@@ -32,18 +36,28 @@ export class EvidencePool {
 
   /** Whether it was new. `seenAt`: unix seconds of the head. */
   add(evidence: Evidence, seenAt: number): boolean {
-    const key = keyOf(evidence)
-    if (this.#entries.has(key)) return false
+    const { number, sender } = accusedBy(evidence)
+    if (this.has(number, sender)) return false
     if (this.#entries.size >= this.#limits.items) this.#dropOldest()
-    this.#entries.set(key, { number: accusedBy(evidence).number, seenAt, encoded: encodeEvidence(evidence) })
+    this.#entries.set(keyOf(number, sender), { number, seenAt, encoded: encodeEvidence(evidence) })
     return true
   }
 
-  /** Encoded evidence for the next block, oldest first, within a size. */
-  select(maxBytes: number): readonly Uint8Array[] {
+  /** Whether anything is held against a member at a height. */
+  has(number: number, sender: number): boolean {
+    return this.#entries.has(keyOf(number, sender))
+  }
+
+  encodedOf(number: number, sender: number): Uint8Array | undefined {
+    return this.#entries.get(keyOf(number, sender))?.encoded
+  }
+
+  /** Encoded evidence of heights up to `upTo`, oldest first, within a size and a number of pieces. */
+  select({ upTo, maxBytes, maxItems }: EvidenceSelection): readonly Uint8Array[] {
     const chosen: Uint8Array[] = []
     let bytes = 0
-    for (const { encoded } of [...this.#entries.values()].sort((a, b) => a.number - b.number)) {
+    for (const { number, encoded } of [...this.#entries.values()].sort((a, b) => a.number - b.number)) {
+      if (number > upTo || chosen.length >= maxItems) break
       if (bytes + encoded.byteLength > maxBytes) continue
       bytes += encoded.byteLength
       chosen.push(encoded)
@@ -53,7 +67,8 @@ export class EvidencePool {
 
   /** A block held it: the accused is dealt with. */
   included(evidence: Evidence): void {
-    this.#entries.delete(keyOf(evidence))
+    const { number, sender } = accusedBy(evidence)
+    this.#entries.delete(keyOf(number, sender))
   }
 
   expire(head: { readonly number: number; readonly timestamp: number }): void {
@@ -69,10 +84,4 @@ export class EvidencePool {
   }
 }
 
-const keyOf = (evidence: Evidence): string => {
-  const { number, sender } = accusedBy(evidence)
-  return `${number} ${sender}`
-}
-
-/** keccak256 of the encoding: its name in gossip. */
-export const evidenceHash = (evidence: Evidence): Hex => keccak256Hex(encodeEvidence(evidence))
+const keyOf = (number: number, sender: number): string => `${number} ${sender}`
