@@ -1,0 +1,84 @@
+import { assert } from '../util/assert.ts'
+import { Admission } from './admission.ts'
+import type { Committee } from './committee.ts'
+import type { ConsensusEngineOptions } from './engine-types.ts'
+import { accusedBy, type Evidence } from './evidence/evidence.ts'
+import type { Heights } from './heights.ts'
+import type { Life } from './life.ts'
+import type { Loop } from './loop.ts'
+import type { ConsensusMessage } from './messages.ts'
+import type { PeerId } from './ports.ts'
+import type { Tally } from './tally.ts'
+import type { Validator } from './validator.ts'
+import type { Verifier } from './verify.ts'
+
+interface IntakeParts {
+  readonly options: ConsensusEngineOptions
+  readonly life: Life
+  readonly validator: Validator
+  readonly tally: Tally
+  readonly verifier: Verifier
+  readonly loop: Loop
+  readonly heights: Heights
+}
+
+/** Where messages come in: what nobody signed is turned away, what proves a fault is reported, the rest is fed to the core. */
+export class Intake {
+  readonly #parts: IntakeParts
+  readonly #admission: Admission
+  #unsubscribe: () => void = () => {}
+
+  constructor(parts: IntakeParts) {
+    this.#parts = parts
+    this.#admission = new Admission({
+      committees: parts.options.ports.committee,
+      verifier: parts.verifier,
+      onEvidence: (evidence, committee) => this.#onEvidence(evidence, committee),
+    })
+  }
+
+  open(): void {
+    this.#unsubscribe = this.#parts.options.ports.network.onMessage((message, from) => this.#receive(message, from))
+  }
+
+  close(): void {
+    this.#unsubscribe()
+  }
+
+  #receive(message: ConsensusMessage, from: PeerId): void {
+    const { options, life, tally, loop, heights } = this.#parts
+    if (!life.isRunning) return
+    const place = { head: heights.head.number, wanted: loop.height?.wanted ?? null }
+    const admitted = this.#admission.admit(message, place)
+    if (admitted === 'false') {
+      tally.rejectedMessages++
+      options.ports.network.misbehaved?.(from)
+    }
+    if (admitted !== 'true') return
+    life.guard(() => this.#noticeOwn(message))
+    loop.feed({ type: 'message', message, from, nowMs: options.clock.nowMs() })
+  }
+
+  /** Throws when somebody else signs with this validator's key. */
+  #noticeOwn(message: ConsensusMessage): void {
+    const { options, validator } = this.#parts
+    if (!('sender' in message)) return
+    const committee = options.ports.committee.committee(message.number)
+    assert(committee !== undefined, 'a message is admitted against its committee')
+    validator.heard(message, committee)
+  }
+
+  #onEvidence(evidence: Evidence, committee: Committee): void {
+    const { options, life, validator, tally } = this.#parts
+    const accused = accusedBy(evidence)
+    const address = committee.members[accused.sender]
+    if (address === validator.address) {
+      life.guard(() => validator.accused(accused))
+      return
+    }
+    tally.evidence++
+    const { number } = accused
+    options.logger.warn({ kind: evidence.kind, number, validator: address }, 'validator breaks the protocol')
+    options.ports.evidence?.report(evidence)
+  }
+}

@@ -1,0 +1,154 @@
+import { LIMITS } from '../config/limits.ts'
+import { quorumOf } from './committee.ts'
+import type { Effect, HeightState, Input, TimerName } from './core/types.ts'
+import { createCore, step } from './core.ts'
+import type { ConsensusEngineOptions } from './engine-types.ts'
+import type { Journal } from './journal.ts'
+import { readExtraData } from './judge.ts'
+import type { Life } from './life.ts'
+import { Neighbours } from './neighbours.ts'
+import type { DecidedBlock } from './ports.ts'
+import type { Slots } from './slots.ts'
+import { missingMembers, type Tally } from './tally.ts'
+import { Timers } from './timers.ts'
+import type { Validator } from './validator.ts'
+import type { Workbench } from './workbench.ts'
+
+interface LoopParts {
+  readonly options: ConsensusEngineOptions
+  readonly life: Life
+  readonly journal: Journal
+  readonly validator: Validator
+  readonly slots: Slots
+  readonly tally: Tally
+  readonly work: Workbench
+  /** A decision is durable in the log. */
+  readonly onDecided: (decided: DecidedBlock) => void
+}
+
+/** The loop around the core: what comes in is fed to it one at a time, and what it answers is carried out in order. */
+export class Loop {
+  readonly #parts: LoopParts
+  readonly #core
+  readonly #neighbours: Neighbours
+  readonly #timers: Timers<TimerName>
+  #inputs: Input[] = []
+  #turning = false
+
+  constructor(parts: LoopParts) {
+    const { params, ports, clock } = parts.options
+    this.#parts = parts
+    this.#neighbours = new Neighbours(ports.execution, (to, message) => {
+      parts.journal.whenDurable(() => ports.network.send(to, message))
+      parts.journal.flush()
+    })
+    this.#timers = new Timers(clock)
+    this.#core = createCore({
+      ...LIMITS.consensus,
+      baseTimeoutMs: params.roundTimeoutMs,
+      proposerOf: block => readExtraData(block)?.proposer,
+    })
+  }
+
+  /** The open height. */
+  get height(): HeightState | null {
+    return this.#core.height
+  }
+
+  /** Runs the core until it has nothing to do. A signature asked for is given before anything else comes in. */
+  feed(input: Input): void {
+    const { life, journal } = this.#parts
+    if (!life.isRunning) return
+    this.#inputs.push(input)
+    if (this.#turning) return
+    this.#turning = true
+    life.guard(() => {
+      for (let next = this.#inputs.shift(); next !== undefined; next = this.#inputs.shift()) {
+        const { effects } = step(this.#core, next)
+        const answers = effects.flatMap(effect => this.#perform(effect) ?? [])
+        this.#inputs.unshift(...answers)
+      }
+    })
+    this.#turning = false
+    journal.flush()
+  }
+
+  /** No timer fires any more, and nothing that waits comes in. */
+  end(): void {
+    this.#timers.cancelAll()
+    this.#inputs = []
+  }
+
+  /** Carries out one effect; only `sign` has an answer. */
+  #perform(effect: Effect): Input | undefined {
+    const { options, journal, life, slots, work, onDecided } = this.#parts
+    const { network } = options.ports
+    switch (effect.type) {
+      case 'sign':
+        return this.#sign(effect.message)
+      case 'persist':
+        journal.record(effect.record)
+        break
+      case 'broadcast':
+        journal.whenDurable(() => network.broadcast(effect.message))
+        break
+      case 'send':
+        journal.whenDurable(() => network.send(effect.to, effect.message))
+        break
+      case 'sendDecided':
+        void life.watch(this.#neighbours.sendDecided(effect.to, effect.number))
+        break
+      case 'schedule':
+        this.#schedule(effect)
+        break
+      case 'build':
+        slots.building()
+        work.build(effect)
+        break
+      case 'validate':
+        work.judge(effect)
+        break
+      case 'decide':
+        journal.whenDurable(() => onDecided(effect))
+        break
+      case 'behind':
+        options.logger.info({ number: effect.number, open: this.height?.config.number }, 'others are ahead')
+        break
+    }
+    return undefined
+  }
+
+  #sign(message: Extract<Effect, { type: 'sign' }>['message']): Input | undefined {
+    const { life, validator } = this.#parts
+    const { height } = this
+    if (height === null || height.config.index < 0 || !life.isRunning) return undefined
+    const signed = validator.sign(message, height.config.index)
+    if (signed === undefined) return undefined
+    if (signed.type === 'roundChange') this.#onRoundChange(height, signed.round)
+    return { type: 'signed', message: signed, nowMs: this.#nowMs() }
+  }
+
+  #onRoundChange(height: HeightState, round: number): void {
+    const { tally, options } = this.#parts
+    const { number } = height.config
+    tally.roundChanges++
+    if (round < 2) options.logger.info({ number, round }, 'changing round')
+    else options.logger.warn({ number, round, missing: missingMembers(height) }, 'no decision yet, changing round')
+  }
+
+  #schedule({ timer, number, round, atMs }: Extract<Effect, { type: 'schedule' }>): void {
+    const fire = () =>
+      this.feed({ type: 'timeout', timer, number, round, isolated: this.#isIsolated(), nowMs: this.#nowMs() })
+    this.#timers.set(timer, atMs, fire)
+  }
+
+  #isIsolated(): boolean {
+    const members = this.height?.config.members ?? []
+    const reachable = this.#parts.options.ports.network.reachable?.(members) ?? members.length
+    return reachable < quorumOf(members.length) - 1
+  }
+
+  #nowMs(): number {
+    return this.#parts.options.clock.nowMs()
+  }
+}
