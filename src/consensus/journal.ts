@@ -19,6 +19,9 @@ export class Journal {
   readonly #watermark: Watermark
   readonly #blocks: BlockCodec
   readonly #outbox: Outbox
+  /** Size from which the log of an open height is written anew; twice what was left of it the last time. */
+  #longBytes: number = LIMITS.consensus.walBytes
+  #shortening = false
 
   constructor({ wal, watermark, ports }: ConsensusEngineOptions, onError: (error: Error) => void) {
     this.#wal = wal
@@ -43,6 +46,7 @@ export class Journal {
 
   /** A height is committed: its records are of no use any more. */
   async endHeight(place: Place): Promise<void> {
+    this.#longBytes = LIMITS.consensus.walBytes
     // Not worth a sync: a log without its end costs a restart the reading of one height.
     this.record(endOf(place))
     if (this.#wal.sizeBytes < LIMITS.consensus.walBytes / 2) return
@@ -52,6 +56,22 @@ export class Journal {
   /** Makes a log where there is none yet, so that one that is missing later is known to be lost. */
   async open(head: Place): Promise<void> {
     if (this.#wal.condition === 'missing') await this.beginAfter(head)
+  }
+
+  /** A height that does not end fills the log: time to shorten it. */
+  get isLong(): boolean {
+    return !this.#shortening && this.#wal.sizeBytes > this.#longBytes
+  }
+
+  /** Writes the log anew with what `memory` answers once no write is under way, which must cover all that was recorded until then. */
+  async shorten(memory: () => readonly WalRecord[]): Promise<void> {
+    this.#shortening = true
+    await this.#outbox.exclusively(async () => {
+      while (this.#wal.isDirty) await this.#wal.take()()
+      await this.#wal.reset(memory().map(record => encodeRecord(record, this.#blocks)))
+    })
+    this.#longBytes = Math.max(LIMITS.consensus.walBytes, 2 * this.#wal.sizeBytes)
+    this.#shortening = false
   }
 
   /** Whatever the log says, it starts anew after this block. */

@@ -1,5 +1,6 @@
 import { LIMITS } from '../config/limits.ts'
 import { quorumOf } from './committee.ts'
+import { memoryOf } from './core/memory.ts'
 import type { Effect, HeightState, Input, TimerName } from './core/types.ts'
 import { createCore, step } from './core.ts'
 import type { ConsensusEngineOptions } from './engine-types.ts'
@@ -71,6 +72,7 @@ export class Loop {
     })
     this.#turning = false
     journal.flush()
+    if (journal.isLong) void life.watch(journal.shorten(() => (this.height === null ? [] : memoryOf(this.height))))
   }
 
   /** No timer fires any more, and nothing that waits comes in. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { LIMITS } from '../../../src/config/limits.ts'
 import { ownMessages } from '../../../src/consensus/recovery.ts'
 import { openWal } from '../../../src/consensus/wal.ts'
 import { decodeRecords } from '../../../src/consensus/wal-records.ts'
@@ -57,6 +58,43 @@ const cutsOf = (log: Uint8Array): readonly number[] => {
   }
   return [...cuts, log.byteLength]
 }
+
+test('a height that does not end leaves a log of bounded size, from which it goes on', async () => {
+  const clock = new ManualClock()
+  const mesh = new Mesh()
+  const said = new Said()
+  mesh.onSaid = (from, message) => void (from === 0 && said.add(message))
+  // Each round has another block, which nobody prepares.
+  mesh.passes = (_, __, message) => message.type !== 'prepare'
+  const parts = await Promise.all(
+    [0, 1].map(async index => {
+      const ledger = new Ledger(index * 1_000)
+      ledger.bodyBytes = 3 * 1024 * 1024
+      const member = { index, size: 2, clock, files: new MemoryFiles(), ledger, network: mesh.port(index) }
+      return { member, engine: (await createMember(member)).engine }
+    }),
+  )
+  for (const { engine } of parts) await engine.start()
+  let longest = 0
+  for (let seconds = 0; seconds < 240; seconds += 20) {
+    await clock.advance(20_000)
+    longest = Math.max(longest, parts[0]!.member.files.content('wal')!.byteLength)
+  }
+  const { round } = parts[0]!.engine.status()
+  const { walBytes } = LIMITS.consensus
+  expect(round * 3 * 1024 * 1024).toBeGreaterThan(walBytes)
+  expect(longest).toBeLessThan(walBytes + 4 * 1024 * 1024)
+  for (const { engine } of parts) await engine.stop()
+  mesh.passes = () => true
+  for (const { member } of parts) member.ledger.bodyBytes = 0
+  const again = await Promise.all(parts.map(({ member }) => createMember(member)))
+  for (const { engine } of again) await engine.start()
+  expect(again[0]!.engine.status()).toMatchObject({ mode: 'voting', round })
+  await clock.advance(10_000)
+  expect(said.contradictions).toEqual([])
+  for (const { member } of parts) expect(member.ledger.blocks.length).toBeGreaterThan(3)
+  for (const { engine } of again) await engine.stop()
+})
 
 describe('a log cut anywhere', () => {
   test('starts a member that contradicts nothing it may have said', async () => {

@@ -1,9 +1,13 @@
 import { describe, expect, test } from 'vitest'
+import { openHeight } from '../../../src/consensus/core/height.ts'
+import { memoryOf } from '../../../src/consensus/core/memory.ts'
+import type { HeightConfig, WalRecord } from '../../../src/consensus/core/types.ts'
 import { ownMessages, recordsOf } from '../../../src/consensus/recovery.ts'
 import { scanWal, type WalEntry } from '../../../src/consensus/wal-format.ts'
-import { joinRecords } from '../../../src/consensus/wal-records.ts'
+import { encodeRecord, joinRecords } from '../../../src/consensus/wal-records.ts'
 import { type Block, decodeBlock } from '../../../src/primitives/block.ts'
-import { GENESIS_HASH } from '../../support/consensus/ledger.ts'
+import { blockCodec, GENESIS_HASH } from '../../support/consensus/ledger.ts'
+import { committeeOf } from '../../support/consensus/member.ts'
 import { losingCommits, type RecordedMember, record } from '../../support/consensus/recorded-runs.ts'
 import { Said } from '../../support/consensus/said.ts'
 import { SecondLife } from '../../support/consensus/second-life.ts'
@@ -23,7 +27,12 @@ const layoutOf = (log: Uint8Array) => {
 const decode = (payload: Uint8Array) => ({ ...decodeBlock(payload), transactions: [] }) as Block
 
 /** Starts on the first `count` records, the database at what they had decided, and lets neighbours try to turn it against itself. */
-const live = ({ index, size, blocks }: RecordedMember, entries: readonly WalEntry[], script: readonly string[]) => {
+const live = (
+  { index, size, blocks }: RecordedMember,
+  entries: readonly WalEntry[],
+  script: readonly string[],
+  rewrite: (records: readonly WalRecord[], config: HeightConfig) => readonly WalRecord[] = records => records,
+) => {
   const records = joinRecords(entries, decode)
   const number = records.filter(({ type }) => type === 'decided').length
   const { block, certificate } = blocks[number - 1] ?? { block: undefined, certificate: null }
@@ -32,12 +41,26 @@ const live = ({ index, size, blocks }: RecordedMember, entries: readonly WalEntr
   const said = new Said()
   for (const message of ownMessages(records, () => index)) said.add(message)
   const before = said.size
-  const life = new SecondLife(index, size, head, recordsOf(records, number + 1), said)
+  const { members } = committeeOf(size)
+  const config = { number: number + 1, parentHash: head.hash, members, index, earliestMs: 0 }
+  const life = new SecondLife(index, size, head, rewrite(recordsOf(records, number + 1), config), said)
   for (const turn of script) {
     if (turn === 'another') life.hearAnother()
     else life.goOn()
   }
   return { contradictions: said.contradictions, news: said.size - before }
+}
+
+/** A log written anew with what its height needs. */
+const shortened = (records: readonly WalRecord[], config: HeightConfig): readonly WalRecord[] => {
+  const kept = memoryOf(openHeight(config, records))
+  const read = joinRecords(
+    kept.map(record => encodeRecord(record, blockCodec)),
+    decode,
+  )
+  expect(memoryOf(openHeight(config, read))).toEqual(read)
+  expect(read.length).toBeLessThanOrEqual(Math.max(records.length, 10))
+  return read
 }
 
 const SCRIPTS = [
@@ -110,6 +133,19 @@ describe.each<[string, () => Promise<readonly RecordedMember[]>, number, number]
         news += life.news
       }
       expect(news).toBeGreaterThan(entries.length)
+    },
+  )
+
+  test.each(SCRIPTS.map(script => [script.join(', '), script] as const))(
+    'and from each of them shortened to what its height needs: %s',
+    async (__, script) => {
+      const member = await recorded()
+      const entries = scanWal(member.log).entries
+      for (let count = 0; count <= entries.length; count++) {
+        const life = live(member, entries.slice(0, count), script, shortened)
+        expect(life.contradictions, `after ${count} records`).toEqual([])
+        expect(life.news, `after ${count} records`).toBe(live(member, entries.slice(0, count), script).news)
+      }
     },
   )
 
