@@ -3,11 +3,12 @@ import type { Block } from '../primitives/block.ts'
 import { proposalHead } from '../primitives/proposal.ts'
 import { checkBody } from '../rules/body.ts'
 import { isCoded } from '../util/errors.ts'
+import { commitsOf } from './certificate.ts'
 import type { Committee } from './committee.ts'
 import { Detector } from './evidence/detector.ts'
 import { type Evidence, isWrongProposer } from './evidence/evidence.ts'
 import { readExtraData } from './judge.ts'
-import { type ConsensusMessage, numberOfMessage, type SignedMessage } from './messages.ts'
+import { type ConsensusMessage, type Decided, numberOfMessage, type SignedMessage } from './messages.ts'
 import type { CommitteePort } from './ports.ts'
 import type { Verifier } from './verify.ts'
 
@@ -49,9 +50,20 @@ export class Admission {
     if (number > head + 1 + LIMITS.consensus.futureHeights) return 'pointless'
     const committee = this.#options.committees.committee(number)
     if (committee === undefined) return 'pointless'
-    if (message.type !== 'decided') return this.#admitSigned(message, committee, head)
-    if (number !== head + 1) return 'pointless'
-    return this.#options.verifier.isDecided(message, committee) && isWhole(message.block) ? 'true' : 'false'
+    return message.type === 'decided'
+      ? this.#admitDecided(message, committee, head)
+      : this.#admitSigned(message, committee, head)
+  }
+
+  /** Its seals are commits like any other, also those of a height that is over: of a fork they name who signed both sides. */
+  #admitDecided(message: Decided, committee: Committee, head: number): Admitted {
+    const { header, hash } = message.block
+    if (!this.#options.verifier.isDecided(message, committee)) return 'false'
+    this.#detector.advance(head + 1)
+    const commits = commitsOf(message.certificate, { number: header.number, blockHash: hash })
+    for (const commit of commits) this.#hold(commit, committee)
+    if (header.number !== head + 1) return 'pointless'
+    return isWhole(message.block) ? 'true' : 'false'
   }
 
   #admitSigned(message: SignedMessage, committee: Committee, head: number): Admitted {
@@ -64,12 +76,18 @@ export class Admission {
       return 'false'
     }
     this.#detector.advance(head + 1)
-    for (const found of this.#detector.observe(message, committee, verifier.isSigned)) onEvidence(found, committee)
+    this.#hold(message, committee)
     if (message.number <= head) return 'pointless'
     if (message.type !== 'proposal') return 'true'
     // Of a later height it would take the place of a body that counts.
     if (isWrongProposer(message, committee.members.length)) return 'pointless'
     return isWhole(message.block) ? 'true' : 'false'
+  }
+
+  /** Against what its signers said before. */
+  #hold(message: SignedMessage, committee: Committee): void {
+    const { verifier, onEvidence } = this.#options
+    for (const found of this.#detector.observe(message, committee, verifier.isSigned)) onEvidence(found, committee)
   }
 }
 

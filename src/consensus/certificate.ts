@@ -13,6 +13,17 @@ export type CertificateFault = 'NO_QUORUM' | 'BITMAP_LENGTH' | 'SIGNER_OUTSIDE' 
 export const certificateFrom = (round: number, committeeSize: number, commits: readonly Commit[]): Certificate =>
   certificateOf(round, committeeSize, new Map(commits.map(commit => [commit.sender, commit.signature])))
 
+/** The way back: each seal is its signer's commit. */
+export const commitsOf = (certificate: Certificate, { number, blockHash }: Sealed): readonly Commit[] =>
+  signerIndexes(certificate).map((sender, at) => ({
+    type: 'commit',
+    number,
+    round: certificate.round,
+    blockHash,
+    sender,
+    signature: certificate.seals[at] as Uint8Array,
+  }))
+
 /** What a certificate is for. */
 export interface Sealed {
   readonly number: number
