@@ -1,4 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { justificationFrom } from '../../../src/consensus/core/justification.ts'
+import { memoryOf } from '../../../src/consensus/core/memory.ts'
+import type { Effect } from '../../../src/consensus/core/types.ts'
 import { signerIndexes } from '../../../src/primitives/certificate.ts'
 import { block, CoreBench, commit, PARENT, prepare, proposal, roundChange } from '../../support/consensus/core-bench.ts'
 
@@ -482,6 +485,27 @@ describe('after a restart', () => {
       expect(asked.filter(vote => signedBefore.includes(vote))).toEqual([])
       expect(bench.said().slice(0, signedBefore.length).toSorted()).toEqual(signedBefore.toSorted())
     }
+  })
+
+  test('a body that a shortened log left out is logged again when it is needed again', () => {
+    const other = block(2, 2)
+    const bench = new CoreBench(0)
+    const bodies = (effects: readonly Effect[]) =>
+      effects.flatMap(effect =>
+        effect.type === 'persist' && effect.record.type === 'block' ? [effect.record.block] : [],
+      )
+    bench.hear(proposal(1, 0, B))
+    expect(bodies(bench.judge(true))).toEqual([B])
+    const changes = [1, 2, 3].map(sender => roundChange(sender, 1))
+    bench.hear(...changes, proposal(2, 1, other, justificationFrom(changes)))
+    expect(bodies(bench.judge(true))).toEqual([other])
+    const kept = memoryOf(bench.state.height!)
+    expect(kept.flatMap(record => (record.type === 'block' ? [record.block] : []))).toEqual([other])
+    // The others had prepared the first one.
+    const back = [1, 2, 3].map(sender => roundChange(sender, 2, { round: 0, of: B, by: [1, 2, 3] }))
+    const effects = bench.hear(...back, proposal(3, 2, B, justificationFrom(back)))
+    expect(bench.said(effects)).toContain('prepare 2')
+    expect(bodies(effects)).toEqual([B])
   })
 
   test('a lone member offers the block it had signed, and builds no other', () => {

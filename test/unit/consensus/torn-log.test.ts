@@ -2,9 +2,10 @@ import { describe, expect, test } from 'vitest'
 import { openHeight } from '../../../src/consensus/core/height.ts'
 import { memoryOf } from '../../../src/consensus/core/memory.ts'
 import type { HeightConfig, WalRecord } from '../../../src/consensus/core/types.ts'
-import { ownMessages, recordsOf } from '../../../src/consensus/recovery.ts'
+import { ownMessages, positionOf, recordsOf } from '../../../src/consensus/recovery.ts'
 import { scanWal, type WalEntry } from '../../../src/consensus/wal-format.ts'
 import { encodeRecord, joinRecords } from '../../../src/consensus/wal-records.ts'
+import { comparePositions } from '../../../src/consensus/watermark.ts'
 import { type Block, decodeBlock } from '../../../src/primitives/block.ts'
 import { blockCodec, GENESIS_HASH } from '../../support/consensus/ledger.ts'
 import { committeeOf } from '../../support/consensus/member.ts'
@@ -51,6 +52,12 @@ const live = (
   return { contradictions: said.contradictions, news: said.size - before }
 }
 
+const lastSaid = (records: readonly WalRecord[], { index }: HeightConfig) =>
+  ownMessages(records, () => index)
+    .map(positionOf)
+    .sort(comparePositions)
+    .at(-1)
+
 /** A log written anew with what its height needs. */
 const shortened = (records: readonly WalRecord[], config: HeightConfig): readonly WalRecord[] => {
   const kept = memoryOf(openHeight(config, records))
@@ -60,6 +67,8 @@ const shortened = (records: readonly WalRecord[], config: HeightConfig): readonl
   )
   expect(memoryOf(openHeight(config, read))).toEqual(read)
   expect(read.length).toBeLessThanOrEqual(Math.max(records.length, 10))
+  // A log that ends before the watermark would be taken for a damaged one.
+  expect(lastSaid(read, config)).toEqual(lastSaid(records, config))
   return read
 }
 
