@@ -1,71 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import { certificateFault } from '../../../src/consensus/certificate.ts'
 import type { ConsensusMessage } from '../../../src/consensus/messages.ts'
-import { type Head, nullNetwork } from '../../../src/consensus/ports.ts'
+import type { Head } from '../../../src/consensus/ports.ts'
 import { recoverAddress, sign } from '../../../src/crypto/signature.ts'
 import type { Block } from '../../../src/primitives/block.ts'
 import { proposalDigest } from '../../../src/primitives/proposal.ts'
 import { blockVoteDigest } from '../../../src/primitives/vote.ts'
 import type { Hex } from '../../../src/util/bytes.ts'
-import { CodedError } from '../../../src/util/errors.ts'
-import { blockCodec, Ledger, makeBlock } from '../../support/consensus/ledger.ts'
-import { ManualClock, settle } from '../../support/consensus/manual-clock.ts'
-import { committeeOf, createMember, DOMAIN, keyOf } from '../../support/consensus/member.ts'
-import { MemoryFiles } from '../../support/consensus/memory-files.ts'
-import { Mesh } from '../../support/consensus/mesh.ts'
+import { committee, hashes, heights, portsOf } from '../../support/consensus/group.ts'
+import { blockCodec, makeBlock } from '../../support/consensus/ledger.ts'
+import { settle } from '../../support/consensus/manual-clock.ts'
+import { committeeOf, DOMAIN, keyOf } from '../../support/consensus/member.ts'
 import { createRandom } from '../../support/consensus/random.ts'
-import { Said } from '../../support/consensus/said.ts'
-
-const committee = async (size: number, blockTimeMs = 1_000) => {
-  const clock = new ManualClock()
-  const mesh = new Mesh()
-  const members = await Promise.all(
-    Array.from({ length: size }, async (_, index) => {
-      const files = new MemoryFiles()
-      const ledger = new Ledger(index * 10_000)
-      const { engine, errors } = await createMember({
-        index,
-        size,
-        clock,
-        files,
-        ledger,
-        network: mesh.port(index),
-        blockTimeMs,
-      })
-      return { files, ledger, engine, errors }
-    }),
-  )
-  const revive = async (index: number, overrides = {}) => {
-    const { files, ledger } = members[index]!
-    const { engine, errors } = await createMember({
-      index,
-      size,
-      clock,
-      files,
-      ledger,
-      network: mesh.port(index),
-      blockTimeMs,
-      overrides,
-    })
-    members[index] = { files, ledger, engine, errors }
-    await engine.start()
-    return engine
-  }
-  const stop = async () => {
-    for (const { engine } of members) await engine.stop()
-  }
-  for (const { engine } of members) await engine.start()
-  return { clock, mesh, members, revive, stop }
-}
-
-const portsOf = (ledger: Ledger, size = 1) => ({
-  execution: ledger,
-  committee: { committee: () => committeeOf(size) },
-  network: nullNetwork,
-})
-
-const heights = (members: readonly { readonly ledger: Ledger }[]) => members.map(({ ledger }) => ledger.blocks.length)
-const hashes = ({ ledger }: { readonly ledger: Ledger }) => ledger.blocks.map(({ block }) => block.hash)
 
 describe('committees of real engines', () => {
   test.each([2, 3, 4, 7])('%i members seal a block a second in turn, all with sound certificates', async size => {
@@ -226,65 +172,6 @@ describe('committees of real engines', () => {
     await stop()
   })
 
-  test('a vote with the own key that this node did not make stops it', async () => {
-    const { clock, mesh, members, stop } = await committee(4)
-    await clock.advance(2_500)
-    const { number, hash } = members[2]!.ledger.head()
-    const vote = { type: 'commit', number: number + 1, round: 5, blockHash: hash } as const
-    mesh.port(0).send('2', { ...vote, sender: 2, signature: sign(blockVoteDigest(DOMAIN, vote), keyOf(2)) })
-    await settle()
-    expect(members[2]!.engine.status().mode).toBe('failed')
-    expect(members[2]!.errors).toMatchObject([{ code: 'KEY_IN_USE', detail: { number: number + 1, round: 5 } }])
-    await stop()
-  })
-
-  test('another vote for a round it voted in is not its own, even when it has said more since', async () => {
-    const { clock, mesh, members, stop } = await committee(4)
-    await clock.advance(2_500)
-    const said: string[] = []
-    mesh.passes = (_, __, message) => message.type !== 'commit'
-    mesh.onSaid = (from, message) => {
-      if (from === 2 && 'signature' in message) said.push(`${message.type} ${message.round}`)
-    }
-    await clock.advance(900)
-    expect(said).toContain('commit 0')
-    const { number, hash } = members[2]!.ledger.head()
-    const vote = { type: 'prepare', number: number + 1, round: 0, blockHash: hash } as const
-    mesh.port(0).send('2', { ...vote, sender: 2, signature: sign(blockVoteDigest(DOMAIN, vote), keyOf(2)) })
-    await settle()
-    expect(members[2]!.errors).toMatchObject([{ code: 'KEY_IN_USE', detail: { number: number + 1, round: 0 } }])
-    await stop()
-  })
-
-  test('an own seal that its memory lacks, met while catching up, stops it', async () => {
-    const { clock, mesh, members, revive, stop } = await committee(4)
-    await clock.advance(3_500)
-    const { files, ledger, engine } = members[1]!
-    await engine.stop()
-    const copy = new Ledger(77_000)
-    copy.blocks.push(...ledger.blocks)
-    const parts = { index: 1, size: 4, clock, files: files.copy(), ledger: copy, network: mesh.port(1) }
-    const twin = await createMember(parts)
-    await twin.engine.start()
-    await clock.advance(5_000)
-    await twin.engine.stop()
-    expect(twin.errors).toEqual([])
-    await revive(1)
-    await clock.advance(3_000)
-    expect(members[1]!.errors).toMatchObject([{ code: 'KEY_IN_USE' }])
-    await stop()
-  })
-
-  test('own votes that come back change nothing', async () => {
-    const { clock, mesh, members, stop } = await committee(4)
-    mesh.onSaid = (from, message) => {
-      if (from === 2) mesh.port(0).send('2', message)
-    }
-    await clock.advance(4_500)
-    expect(members[2]!.engine.status()).toMatchObject({ mode: 'voting', evidence: 0 })
-    await stop()
-  })
-
   test('two votes for one round are reported with all that proves it, even those of the height before', async () => {
     const { clock, mesh, members, stop } = await committee(4)
     await clock.advance(2_500)
@@ -402,149 +289,5 @@ describe('a stop in a committee', () => {
     gate.resolve()
     await Promise.all(stopping)
     expect(group.members.flatMap(({ errors }) => errors)).toEqual([])
-  })
-})
-
-describe('lost memory', () => {
-  test('a member without its log only follows until two heights are over, then votes again', async () => {
-    const { clock, members, revive, stop } = await committee(4)
-    await clock.advance(3_500)
-    await members[1]!.engine.stop()
-    members[1]!.files.delete('wal')
-    const engine = await revive(1)
-    expect(engine.status().mode).toBe('quarantined')
-    await clock.advance(300)
-    expect(engine.status().mode).toBe('quarantined')
-    await clock.advance(8_000)
-    expect(engine.status().mode).toBe('voting')
-    await clock.advance(2_000)
-    const last = members[0]!.ledger.blocks.at(-1)!
-    expect(last.certificate.seals.length).toBeGreaterThanOrEqual(3)
-    expect(hashes(members[1]!)).toEqual(hashes(members[0]!))
-    await stop()
-  })
-
-  test('a directory that only looks new is found out by the own seals in the chain, and says nothing of the open height', async () => {
-    const { clock, mesh, members, revive, stop } = await committee(4)
-    const said = new Said()
-    mesh.onSaid = (from, message) => {
-      if (from === 3) said.add(message)
-    }
-    await clock.advance(4_500)
-    // It locks a block of the open height, which nobody decides.
-    const open = members[3]!.ledger.head().number + 1
-    mesh.passes = (_, __, message) => message.type !== 'commit'
-    await clock.advance(1_000)
-    await members[3]!.engine.stop()
-    members[3] = { ...members[3]!, files: new MemoryFiles(), ledger: new Ledger(90_000) }
-    const engine = await revive(3)
-    expect(engine.status().mode).toBe('voting')
-    const before = said.size
-    await clock.advance(20_000)
-    expect(engine.status()).toMatchObject({ mode: 'quarantined', number: open })
-    expect(said.size).toBe(before)
-    mesh.passes = () => true
-    await clock.advance(60_000)
-    expect(engine.status().mode).toBe('voting')
-    expect(said.size).toBeGreaterThan(before)
-    expect(said.contradictions).toEqual([])
-    expect(hashes(members[3]!)).toEqual(hashes(members[0]!))
-    await stop()
-  })
-
-  test('one that never voted needs no quarantine', async () => {
-    const { clock, members, revive, stop } = await committee(4)
-    await members[3]!.engine.stop()
-    members[3] = { ...members[3]!, files: new MemoryFiles(), ledger: new Ledger(90_000) }
-    await clock.advance(6_000)
-    const engine = await revive(3)
-    for (let second = 0; second < 6; second++) {
-      await clock.advance(1_000)
-      expect(engine.status().mode).toBe('voting')
-    }
-    expect(hashes(members[3]!)).toEqual(hashes(members[0]!))
-    await stop()
-  })
-
-  test('the quarantine outlives a restart', async () => {
-    const { clock, members, revive, stop } = await committee(4)
-    await clock.advance(3_500)
-    await members[1]!.engine.stop()
-    members[1]!.files.delete('wal')
-    expect((await revive(1)).status().mode).toBe('quarantined')
-    await members[1]!.engine.stop()
-    expect((await revive(1)).status().mode).toBe('quarantined')
-    await stop()
-  })
-
-  test.each([
-    ['a lost log', 'wal', (_: Uint8Array): Uint8Array | undefined => undefined],
-    ['a damaged log', 'wal', (bytes: Uint8Array) => bytes.map((byte, at) => (at === 40 ? byte ^ 1 : byte))],
-    ['a damaged watermark', 'watermark', (bytes: Uint8Array) => bytes.map(byte => byte ^ 1)],
-  ] as const)('a lone validator with %s stops, unless its operator vouches for it', async (_, path, spoil) => {
-    const { clock, members, revive, stop } = await committee(1)
-    await clock.advance(5_500)
-    await members[0]!.engine.stop()
-    const { files, ledger } = members[0]!
-    const spoilt: Uint8Array | undefined = spoil(files.content(path)!)
-    if (spoilt === undefined) files.delete(path)
-    else files.put(path, spoilt)
-    const blocks = ledger.blocks.length
-    const silent = await revive(0)
-    await clock.advance(5_000)
-    expect(silent.status().mode).toBe('quarantined')
-    expect(ledger.blocks).toHaveLength(blocks)
-    await silent.stop()
-    await revive(0, { trustMissingLog: true })
-    await clock.advance(5_000)
-    expect(ledger.blocks.length).toBeGreaterThan(blocks + 3)
-    await stop()
-  })
-
-  test('a decision that never reached the database reaches it at start', async () => {
-    const { clock, members, revive, stop } = await committee(1)
-    await clock.advance(2_500)
-    const { ledger, engine } = members[0]!
-    ledger.failCommit = new Error('power')
-    await clock.advance(1_000)
-    await engine.stop()
-    const blocks = ledger.blocks.length
-    ledger.failCommit = null
-    await revive(0)
-    expect(ledger.blocks.length).toBe(blocks + 1)
-    expect(members[0]!.engine.status().mode).toBe('voting')
-    await stop()
-  })
-
-  test('a log that could not be read for another reason than its bytes is not called damaged: the start fails, the log stays', async () => {
-    const { clock, members, revive } = await committee(1)
-    await clock.advance(2_500)
-    const { ledger, engine, files } = members[0]!
-    ledger.failCommit = new Error('power')
-    await clock.advance(1_000)
-    await engine.stop()
-    ledger.failCommit = null
-    const decode = async () => {
-      throw new CodedError({ code: 'RECOVERY_FAILED', reason: 'no memory for a thread' })
-    }
-    const before = files.content('wal')
-    const overrides = {
-      trustMissingLog: true,
-      ports: { ...portsOf(ledger), blocks: { ...blockCodec, decode } },
-    }
-    await expect(revive(0, overrides)).rejects.toMatchObject({ code: 'RECOVERY_FAILED' })
-    expect(files.content('wal')).toEqual(before)
-  })
-
-  test('a database older than the log is brought up to it', async () => {
-    const { clock, members, revive, stop } = await committee(1)
-    await clock.advance(6_500)
-    await members[0]!.engine.stop()
-    const { ledger } = members[0]!
-    const all = ledger.blocks.map(({ block }): Hex => block.hash)
-    ledger.blocks.length -= 3
-    await revive(0)
-    expect(ledger.blocks.map(({ block }) => block.hash)).toEqual(all)
-    await stop()
   })
 })
