@@ -1,6 +1,5 @@
 import { faultsOf, quorumOf } from '../committee.ts'
 import { tryDecide } from './decide.ts'
-import { remember } from './memory.ts'
 import { considerProposal } from './proposals.ts'
 import { tryPropose } from './propose.ts'
 import { moveToRound, startRoundTimer } from './rounds.ts'
@@ -35,6 +34,55 @@ export const openHeight = (config: HeightConfig, records: readonly WalRecord[]):
   }
   for (const record of records) remember(height, record)
   return height
+}
+
+const remember = (height: HeightState, record: WalRecord): void => {
+  switch (record.type) {
+    case 'block':
+      height.blocks.set(record.block.hash, record.block)
+      height.logged.add(record.block.hash)
+      return
+    case 'round':
+      height.round = Math.max(height.round, record.round)
+      return
+    case 'proposal':
+      height.proposals.set(record.proposal.round, record.proposal)
+      if (record.proposal.sender !== height.config.index) return
+      height.own.proposal = record.proposal
+      height.asked.proposal = record.proposal.round
+      return
+    case 'signed':
+      height.asked[record.vote.type] = record.vote.round
+      rememberVote(height, record.vote)
+      return
+    case 'prepared':
+      height.prepared = record.certificate
+      for (const prepare of record.certificate.prepares) height.prepares.add(prepare)
+      return
+    case 'decided':
+    case 'end':
+      return
+  }
+}
+
+const rememberVote = (height: HeightState, vote: Extract<WalRecord, { type: 'signed' }>['vote']): void => {
+  switch (vote.type) {
+    case 'prepare':
+      height.own.prepare = vote
+      height.prepares.add(vote)
+      // A prepare is only ever signed for a block found valid.
+      height.accepted.set(vote.round, vote.blockHash)
+      height.verdicts.set(vote.blockHash, 'valid')
+      return
+    case 'commit':
+      height.own.commit = vote
+      height.commits.add(vote)
+      return
+    case 'roundChange':
+      height.own.roundChange = vote
+      height.roundChanges.set(vote.sender, vote)
+      return
+  }
 }
 
 /** Starts the clocks, says again what this node said before a restart, and goes on where it stood. */

@@ -67,7 +67,7 @@ export class EvidenceExchange implements EvidencePort, EvidenceSource {
   }
 
   #receive(encoded: Uint8Array, from: PeerId): void {
-    const { network, committees, isSigned, head } = this.#options
+    const { network, committees, isSigned, isPunished, head } = this.#options
     const evidence = tryDecodeEvidence(encoded)
     if (evidence === undefined) {
       network.misbehaved?.(from)
@@ -77,7 +77,7 @@ export class EvidenceExchange implements EvidencePort, EvidenceSource {
     const ahead = number - head().number
     if (ahead > LIMITS.consensus.futureHeights || -ahead > LIMITS.consensus.evidenceMaxAgeBlocks) return
     // One piece for each member and height is enough: no signature of another is looked at.
-    if (this.#pool.has(number, sender)) return
+    if (this.#pool.has(number, sender) || isPunished(number, sender)) return
     const committee = committees.committee(number)
     if (committee === undefined) return
     if (evidenceFault(evidence, committee, isSigned) === null) this.#add(evidence)

@@ -79,12 +79,14 @@ describe('evidence between nodes', () => {
   })
 
   test('what a block held is offered no more and taken no more', () => {
-    const { exchanges, punished, tell } = group(2)
+    const { exchanges, punished, tell, counts } = group(2)
     exchanges[0]!.report(against(2, 9))
     const held = exchanges[1]!.select()
     punished.add('9 2')
     for (const exchange of exchanges) exchange.committed(held)
+    const { checked } = counts()
     tell(0, held[0]!)
+    expect(counts().checked).toBe(checked)
     exchanges[1]!.report(against(2, 9))
     expect(exchanges.map(({ size }) => size)).toEqual([0, 0])
   })
