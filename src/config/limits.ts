@@ -187,10 +187,8 @@ export const LIMITS = {
     /** Evidence older than both is of no use (reference/consensus.md 6). */
     evidenceMaxAgeBlocks: 100_000,
     evidenceMaxAgeSeconds: 48 * 3_600,
-    /** One piece (an unjustified proposal holds two quorums), all of a block's, and how many: each costs signatures. */
+    /** One piece: an unjustified proposal holds two quorums. */
     evidenceBytes: 64 * 1024,
-    evidenceBlockBytes: 128 * 1024,
-    evidencePerBlock: 16,
     retransmitMs: 500,
     maxTimeoutExponent: 6,
     timeoutCapMs: 60_000,

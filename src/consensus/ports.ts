@@ -95,14 +95,6 @@ export interface EvidencePort {
   report(evidence: Evidence): void
 }
 
-/** What the builder of a block may put into it. */
-export interface EvidenceSource {
-  /** Encoded evidence for the block after the head. */
-  select(): readonly Uint8Array[]
-  /** The evidence of the block just committed. */
-  committed(encoded: readonly Uint8Array[]): void
-}
-
 /** Evidence among neighbours: encoded, at most LIMITS.consensus.evidenceBytes each. */
 export interface EvidenceNetworkPort {
   broadcast(encoded: Uint8Array): void

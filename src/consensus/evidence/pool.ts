@@ -1,3 +1,5 @@
+import { keccak256Hex } from '../../crypto/hash.ts'
+import type { Hex } from '../../util/bytes.ts'
 import { encodeEvidence } from './codec.ts'
 import { accusedBy, type Evidence } from './evidence.ts'
 
@@ -6,12 +8,6 @@ interface EvidencePoolLimits {
   /** Evidence older than both is of no use any more (reference/consensus.md 6). */
   readonly maxAgeBlocks: number
   readonly maxAgeSeconds: number
-}
-
-interface EvidenceSelection {
-  readonly upTo: number
-  readonly maxBytes: number
-  readonly maxItems: number
 }
 
 interface Entry {
@@ -36,28 +32,18 @@ export class EvidencePool {
 
   /** Whether it was new. `seenAt`: unix seconds of the head. */
   add(evidence: Evidence, seenAt: number): boolean {
-    const { number, sender } = accusedBy(evidence)
-    if (this.has(number, sender)) return false
+    const key = keyOf(evidence)
+    if (this.#entries.has(key)) return false
     if (this.#entries.size >= this.#limits.items) this.#dropOldest()
-    this.#entries.set(keyOf(number, sender), { number, seenAt, encoded: encodeEvidence(evidence) })
+    this.#entries.set(key, { number: accusedBy(evidence).number, seenAt, encoded: encodeEvidence(evidence) })
     return true
   }
 
-  /** Whether anything is held against a member at a height. */
-  has(number: number, sender: number): boolean {
-    return this.#entries.has(keyOf(number, sender))
-  }
-
-  encodedOf(number: number, sender: number): Uint8Array | undefined {
-    return this.#entries.get(keyOf(number, sender))?.encoded
-  }
-
-  /** Encoded evidence of heights up to `upTo`, oldest first, within a size and a number of pieces. */
-  select({ upTo, maxBytes, maxItems }: EvidenceSelection): readonly Uint8Array[] {
+  /** Encoded evidence for the next block, oldest first, within a size. */
+  select(maxBytes: number): readonly Uint8Array[] {
     const chosen: Uint8Array[] = []
     let bytes = 0
-    for (const { number, encoded } of [...this.#entries.values()].sort((a, b) => a.number - b.number)) {
-      if (number > upTo || chosen.length >= maxItems) break
+    for (const { encoded } of [...this.#entries.values()].sort((a, b) => a.number - b.number)) {
       if (bytes + encoded.byteLength > maxBytes) continue
       bytes += encoded.byteLength
       chosen.push(encoded)
@@ -67,8 +53,7 @@ export class EvidencePool {
 
   /** A block held it: the accused is dealt with. */
   included(evidence: Evidence): void {
-    const { number, sender } = accusedBy(evidence)
-    this.#entries.delete(keyOf(number, sender))
+    this.#entries.delete(keyOf(evidence))
   }
 
   expire(head: { readonly number: number; readonly timestamp: number }): void {
@@ -84,4 +69,10 @@ export class EvidencePool {
   }
 }
 
-const keyOf = (number: number, sender: number): string => `${number} ${sender}`
+const keyOf = (evidence: Evidence): string => {
+  const { number, sender } = accusedBy(evidence)
+  return `${number} ${sender}`
+}
+
+/** keccak256 of the encoding: its name in gossip. */
+export const evidenceHash = (evidence: Evidence): Hex => keccak256Hex(encodeEvidence(evidence))

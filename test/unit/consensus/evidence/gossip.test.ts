@@ -1,0 +1,117 @@
+import { describe, expect, test } from 'vitest'
+import { LIMITS } from '../../../../src/config/limits.ts'
+import { encodeEvidence } from '../../../../src/consensus/evidence/codec.ts'
+import { accusedBy, type Evidence } from '../../../../src/consensus/evidence/evidence.ts'
+import { EvidenceGossip } from '../../../../src/consensus/evidence/gossip.ts'
+import { digestOf } from '../../../../src/consensus/signing.ts'
+import { createVerifier } from '../../../../src/consensus/verify.ts'
+import { recoverAddress, sign } from '../../../../src/crypto/signature.ts'
+import { silentLogger } from '../../../../src/util/logger.ts'
+import { block, prepare } from '../../../support/consensus/core-bench.ts'
+import { committeeOf, DOMAIN, keyOf } from '../../../support/consensus/member.ts'
+
+const COMMITTEE = committeeOf(4)
+const { isSigned } = createVerifier(DOMAIN, recoverAddress, 1_000)
+const vote = (sender: number, name: number, number: number, key = sender) => {
+  const unsigned = prepare(sender, 0, block(name, 0), number)
+  return { ...unsigned, signature: sign(digestOf(DOMAIN, unsigned), keyOf(key)) }
+}
+/** Two prepares of one member at one height. */
+const against = (sender: number, number: number, names: readonly [number, number] = [1, 2]): Evidence => ({
+  kind: 'conflict',
+  first: vote(sender, names[0], number),
+  second: vote(sender, names[1], number),
+})
+const forged = (sender: number, number: number): Evidence => ({
+  kind: 'conflict',
+  first: vote(sender, 1, number),
+  second: vote(sender, 2, number, 3 - sender),
+})
+
+/** Nodes that hear everything the others pass on. */
+const group = (size: number, head = 10) => {
+  const listeners = new Map<number, (encoded: Uint8Array, from: string) => void>()
+  const desks = Array.from({ length: size }, (): Evidence[] => [])
+  const liars: string[] = []
+  const counts = { passed: 0, checked: 0 }
+  const nodes = desks.map((desk, index) => {
+    const node = new EvidenceGossip({
+      desk: { report: evidence => desk.push(evidence) },
+      committees: { committee: number => (number === 12 ? undefined : COMMITTEE) },
+      isSigned: (signed, committee) => {
+        counts.checked++
+        return isSigned(signed, committee)
+      },
+      network: {
+        broadcast: encoded => {
+          counts.passed++
+          for (const [to, listener] of [...listeners]) if (to !== index) listener(encoded, String(index))
+        },
+        onEvidence: listener => {
+          listeners.set(index, listener)
+          return () => listeners.delete(index)
+        },
+        misbehaved: peer => liars.push(peer),
+      },
+      head: () => head,
+      logger: silentLogger,
+    })
+    node.start()
+    return node
+  })
+  const tell = (encoded: Uint8Array) => listeners.get(0)?.(encoded, 'stranger')
+  return { nodes, desks, liars, counts, tell }
+}
+
+describe('evidence between nodes', () => {
+  test('found by one it reaches the desks of all, once, whatever else there is against the same member and height', () => {
+    const { nodes, desks, counts, liars } = group(4)
+    nodes[0]!.report(against(2, 9))
+    nodes[1]!.report(against(2, 9, [3, 4]))
+    nodes[3]!.report(against(2, 8))
+    for (const desk of desks) expect(desk.map(evidence => accusedBy(evidence).number)).toEqual([9, 8])
+    expect(counts.passed).toBe(8)
+    expect(liars).toEqual([])
+  })
+
+  test('a lie accuses nobody, and who brings it is named', () => {
+    const { desks, tell, liars } = group(2)
+    const tooLong = new Uint8Array(LIMITS.consensus.evidenceBytes + 1)
+    const honest = encodeEvidence(against(2, 9, [1, 1]))
+    const lies = [encodeEvidence(forged(2, 9)), honest, new Uint8Array(0), Uint8Array.of(0xc0), tooLong]
+    for (const lie of lies) tell(lie)
+    expect(liars).toEqual(lies.map(() => 'stranger'))
+    expect(desks).toEqual([[], []])
+    // Nor does it keep the truth out.
+    tell(encodeEvidence(against(2, 9)))
+    expect(desks.map(({ length }) => length)).toEqual([1, 1])
+  })
+
+  test('what is known, too far, too old, or of an unknown committee costs no signature', () => {
+    const { nodes, tell, counts, liars } = group(1)
+    nodes[0]!.report(against(2, 9))
+    for (let name = 3; name < 50; name += 2) tell(encodeEvidence(against(2, 9, [name, name + 1])))
+    tell(encodeEvidence(against(2, 10 + LIMITS.consensus.futureHeights + 1)))
+    tell(encodeEvidence(against(2, 12)))
+    const late = group(1, LIMITS.consensus.evidenceMaxAgeBlocks + 10)
+    late.tell(encodeEvidence(against(2, 9)))
+    expect([counts.checked, late.counts.checked, liars.length]).toEqual([0, 0, 0])
+  })
+
+  test('it remembers a bounded number of the accused', () => {
+    const { nodes } = group(1)
+    const proof = against(2, 9)
+    for (let number = 0; number < LIMITS.consensus.evidence + 50; number++) {
+      if (proof.kind === 'conflict')
+        nodes[0]!.report({ ...proof, first: { ...proof.first, number }, second: { ...proof.second, number } })
+    }
+    expect(nodes[0]!.size).toBe(LIMITS.consensus.evidence)
+  })
+
+  test('a stopped one hears nothing', () => {
+    const { nodes, desks, tell } = group(1)
+    nodes[0]!.stop()
+    tell(encodeEvidence(against(2, 9)))
+    expect(desks).toEqual([[]])
+  })
+})
