@@ -3,7 +3,7 @@ import { tryDecide } from './decide.ts'
 import { considerProposal } from './proposals.ts'
 import { tryPropose } from './propose.ts'
 import { moveToRound, startRoundTimer } from './rounds.ts'
-import { broadcastStatus, hasOthers } from './status.ts'
+import { broadcastStatus, waitsForOthers } from './status.ts'
 import type { HeightConfig, HeightState, TimerName, Turn, WalRecord } from './types.ts'
 import { VoteSet } from './vote-set.ts'
 import { askCommit, tryCommit } from './votes.ts'
@@ -96,7 +96,7 @@ export const resumeHeight = (turn: Turn): void => {
     schedulePropose(turn, atMs)
     startRoundTimer(turn, atMs)
   }
-  if (hasOthers(height.config)) scheduleRetransmit(turn, Math.max(nowMs, opensMs ?? nowMs) + config.retransmitMs)
+  if (waitsForOthers(height.config)) scheduleRetransmit(turn, Math.max(nowMs, opensMs ?? nowMs) + config.retransmitMs)
   for (const message of Object.values(height.own)) if (message !== null) out.push({ type: 'broadcast', message })
   if (isSpeechless(height)) moveToRound(turn, height.round)
   goOn(turn)

@@ -1,12 +1,12 @@
 import type { SignedMessage, Status } from '../messages.ts'
 import type { HeightConfig, HeightState, Turn } from './types.ts'
 
-/** Whether a height has other members than this node: a follower of a lone validator has one. */
-export const hasOthers = ({ members, index }: HeightConfig): boolean => members.length > 1 || index < 0
+/** Whether anybody but this node votes: a committee of one has nobody to wait for, but its followers have. */
+export const waitsForOthers = ({ members, index }: HeightConfig): boolean => members.length > 1 || index < 0
 
 /** Tells everybody what this node has, so that they send what it lacks. */
 export const broadcastStatus = ({ height, out }: Turn): void => {
-  if (hasOthers(height.config)) out.push({ type: 'broadcast', message: statusOf(height) })
+  if (waitsForOthers(height.config)) out.push({ type: 'broadcast', message: statusOf(height) })
 }
 
 export const statusOf = (height: HeightState): Status => {

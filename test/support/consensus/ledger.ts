@@ -6,7 +6,7 @@ import type {
   Head,
   Verdict,
 } from '../../../src/consensus/ports.ts'
-import { type Block, decodeBlock, encodeBlock, hashByteStrings, sealBlock } from '../../../src/primitives/block.ts'
+import { type Block, decodeBlock, encodeBlock, sealBlock } from '../../../src/primitives/block.ts'
 import type { Certificate } from '../../../src/primitives/certificate.ts'
 import { encodeExtraData } from '../../../src/primitives/extra-data.ts'
 import { EMPTY_LIST_HASH, type Header, ZERO_NONCE } from '../../../src/primitives/header.ts'
@@ -22,13 +22,12 @@ export const blockCodec: BlockCodec = {
 
 const NO_BLOOM = new Uint8Array(256)
 
-/** A block without transactions; `salt` tells blocks of the same place apart, `proofHeaders` make it long. */
+/** An empty block; `salt` tells blocks of the same place apart. */
 export const makeBlock = (
   place: Pick<Header, 'number' | 'parentHash' | 'timestamp'>,
   proposer: Hex,
   parentCertificate: Certificate | null,
   salt: number,
-  proofHeaders: readonly Uint8Array[] = [],
 ): Block => {
   const vanity = new Uint8Array(4)
   new DataView(vanity.buffer).setUint32(0, salt)
@@ -38,7 +37,7 @@ export const makeBlock = (
     proposer,
     parentCertificate,
     proofTip: ZERO_HASH,
-    proofHeadersHash: hashByteStrings(proofHeaders),
+    proofHeadersHash: EMPTY_LIST_HASH,
     evidenceRoot: EMPTY_LIST_HASH,
   })
   const header: Header = {
@@ -57,7 +56,7 @@ export const makeBlock = (
     nonce: ZERO_NONCE,
     baseFeePerGas: 1n,
   }
-  return sealBlock(header, { transactions: [], proofHeaders, evidence: [] })
+  return sealBlock(header, { transactions: [], proofHeaders: [], evidence: [] })
 }
 
 /** The chain of one node in memory. It survives the node: what `commit` finished is there after a crash. */
@@ -66,8 +65,6 @@ export class Ledger implements ExecutionPort {
   built = 0
   validated = 0
   wanted = 0
-  /** Bodies of the blocks built. */
-  bodyBytes = 0
   /** Makes the next commit fail, or every build wait for it. */
   failCommit: Error | null = null
   failBuild: Error | null = null
@@ -88,8 +85,7 @@ export class Ledger implements ExecutionPort {
   async build(request: BuildRequest): Promise<Block> {
     if (this.failBuild !== null) throw this.failBuild
     this.built++
-    const body = this.bodyBytes === 0 ? [] : [new Uint8Array(this.bodyBytes)]
-    return makeBlock(request, request.proposer, request.parentCertificate, this.#salt++, body)
+    return makeBlock(request, request.proposer, request.parentCertificate, this.#salt++)
   }
 
   async validate(block: Block): Promise<Verdict> {

@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { LIMITS } from '../../../src/config/limits.ts'
+import type { BuildRequest } from '../../../src/consensus/ports.ts'
 import { ownMessages } from '../../../src/consensus/recovery.ts'
 import { openWal } from '../../../src/consensus/wal.ts'
 import { decodeRecords } from '../../../src/consensus/wal-records.ts'
+import { type Block, hashByteStrings, sealBlock } from '../../../src/primitives/block.ts'
+import { decodeExtraData, encodeExtraData } from '../../../src/primitives/extra-data.ts'
 import { blockCodec, Ledger } from '../../support/consensus/ledger.ts'
 import { ManualClock } from '../../support/consensus/manual-clock.ts'
 import { createMember } from '../../support/consensus/member.ts'
@@ -59,6 +62,19 @@ const cutsOf = (log: Uint8Array): readonly number[] => {
   return [...cuts, log.byteLength]
 }
 
+/** Builds blocks with long bodies. */
+class LongLedger extends Ledger {
+  bodyBytes = 3 * 1024 * 1024
+
+  override async build(request: BuildRequest): Promise<Block> {
+    const { header, hash, ...body } = await super.build(request)
+    if (this.bodyBytes === 0) return { header, hash, ...body }
+    const proofHeaders = [new Uint8Array(this.bodyBytes)]
+    const extra = { ...decodeExtraData(header.extraData), proofHeadersHash: hashByteStrings(proofHeaders) }
+    return sealBlock({ ...header, extraData: encodeExtraData(extra) }, { ...body, proofHeaders })
+  }
+}
+
 test('a height that does not end leaves a log of bounded size, from which it goes on', async () => {
   const clock = new ManualClock()
   const mesh = new Mesh()
@@ -68,8 +84,7 @@ test('a height that does not end leaves a log of bounded size, from which it goe
   mesh.passes = (_, __, message) => message.type !== 'prepare'
   const parts = await Promise.all(
     [0, 1].map(async index => {
-      const ledger = new Ledger(index * 1_000)
-      ledger.bodyBytes = 3 * 1024 * 1024
+      const ledger = new LongLedger(index * 1_000)
       const member = { index, size: 2, clock, files: new MemoryFiles(), ledger, network: mesh.port(index) }
       return { member, engine: (await createMember(member)).engine }
     }),
