@@ -187,8 +187,6 @@ export const LIMITS = {
     /** Evidence older than both is of no use (reference/consensus.md 6). */
     evidenceMaxAgeBlocks: 100_000,
     evidenceMaxAgeSeconds: 48 * 3_600,
-    /** One piece: an unjustified proposal holds two quorums. */
-    evidenceBytes: 64 * 1024,
     retransmitMs: 500,
     maxTimeoutExponent: 6,
     timeoutCapMs: 60_000,
@@ -202,6 +200,8 @@ export const LIMITS = {
     cachedSignatures: 8_192,
     /** Neighbours being sent a whole height at one time. */
     answers: 16,
+    /** One piece of evidence: an unjustified proposal holds two quorums. */
+    evidenceBytes: 64 * 1024,
     /** A file of signed positions to import, characters. */
     interchangeBytes: 1024 * 1024,
     voteBytes: 32 * 1024,

@@ -13,6 +13,8 @@ interface EvidenceGossipOptions {
   readonly network: EvidenceNetworkPort
   /** Number of the last committed block. */
   readonly head: () => number
+  /** Heights after which the desk has no use for it. */
+  readonly maxAgeBlocks: number
   readonly logger: Logger
 }
 
@@ -49,7 +51,7 @@ export class EvidenceGossip implements EvidencePort {
   }
 
   #receive(encoded: Uint8Array, from: PeerId): void {
-    const { network, committees, isSigned, head } = this.#options
+    const { network, committees, isSigned, head, maxAgeBlocks } = this.#options
     const evidence = tryDecodeEvidence(encoded)
     if (evidence === undefined) {
       network.misbehaved?.(from)
@@ -57,7 +59,7 @@ export class EvidenceGossip implements EvidencePort {
     }
     const { number } = accusedBy(evidence)
     const ahead = number - head()
-    if (ahead > LIMITS.consensus.futureHeights || -ahead > LIMITS.consensus.evidenceMaxAgeBlocks) return
+    if (ahead > LIMITS.consensus.futureHeights || -ahead > maxAgeBlocks) return
     // One piece for each member and height is enough: no signature of another is looked at.
     if (this.#isKnown(evidence)) return
     const committee = committees.committee(number)

@@ -54,6 +54,7 @@ const group = (size: number, head = 10) => {
         misbehaved: peer => liars.push(peer),
       },
       head: () => head,
+      maxAgeBlocks: 100,
       logger: silentLogger,
     })
     node.start()
@@ -93,7 +94,7 @@ describe('evidence between nodes', () => {
     for (let name = 3; name < 50; name += 2) tell(encodeEvidence(against(2, 9, [name, name + 1])))
     tell(encodeEvidence(against(2, 10 + LIMITS.consensus.futureHeights + 1)))
     tell(encodeEvidence(against(2, 12)))
-    const late = group(1, LIMITS.consensus.evidenceMaxAgeBlocks + 10)
+    const late = group(1, 110)
     late.tell(encodeEvidence(against(2, 9)))
     expect([counts.checked, late.counts.checked, liars.length]).toEqual([0, 0, 0])
   })
