@@ -202,8 +202,6 @@ export const LIMITS = {
     answers: 16,
     /** One piece of evidence: an unjustified proposal holds two quorums. */
     evidenceBytes: 64 * 1024,
-    /** A file of signed positions to import, characters. */
-    interchangeBytes: 1024 * 1024,
     voteBytes: 32 * 1024,
     proposalBytes: 5 * 1024 * 1024,
   },
