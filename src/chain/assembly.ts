@@ -1,5 +1,6 @@
 import type { BlockEnv } from '../evm/env.ts'
 import type { BlockExecution } from '../evm/execution.ts'
+import { hashByteStrings } from '../primitives/block.ts'
 import type { Certificate } from '../primitives/certificate.ts'
 import { EXTRA_DATA_VERSION, type ExtraData, encodeExtraData } from '../primitives/extra-data.ts'
 import { EMPTY_LIST_HASH, type Header, ZERO_NONCE } from '../primitives/header.ts'
@@ -39,11 +40,11 @@ export const headerOf = (
   baseFeePerGas: env.baseFeePerGas,
 })
 
-/** extraData of a block without proof headers and evidence (DESIGN 3). */
+/** extraData of a block without proof headers (DESIGN 3). */
 export const extraOf = (
   proposer: Hex,
   parentCertificate: Certificate | null,
-  vanity: Uint8Array = EMPTY_BYTES,
+  { vanity = EMPTY_BYTES, evidence = [] }: { vanity?: Uint8Array | undefined; evidence?: readonly Uint8Array[] } = {},
 ): ExtraData => ({
   version: EXTRA_DATA_VERSION,
   vanity,
@@ -51,5 +52,5 @@ export const extraOf = (
   parentCertificate,
   proofTip: ZERO_HASH,
   proofHeadersHash: EMPTY_LIST_HASH,
-  evidenceRoot: EMPTY_LIST_HASH,
+  evidenceRoot: evidence.length === 0 ? EMPTY_LIST_HASH : hashByteStrings(evidence),
 })

@@ -79,7 +79,7 @@ const envOf = (sources: BlockEnvSources, fields: EnvFields): BlockEnv => {
     gasLimit,
     baseFeePerGas,
     miner,
-    proposerReward: council.rewardOf(fields.proposer),
+    proposerReward: council.payeeOf(fields.proposer, number),
     foundation,
     prevRandao: prevRandao(seeds.of(cycleOf(number, params.rewards.cycleBlocks)), number),
     blockHash(wanted) {

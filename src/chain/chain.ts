@@ -24,6 +24,7 @@ import { type BlockEnvSources, childEnv, committedEnv } from './block-env.ts'
 import { type BlockRows, type BlockStore, putBlock } from './block-store.ts'
 import { type Candidate, Candidates } from './candidates.ts'
 import type { Economy } from './economy.ts'
+import { type EvidenceDesk, jail } from './evidence.ts'
 import type { ChainBlock, CommittedEvent } from './types.ts'
 
 /** What the chain asks of the pool. */
@@ -51,6 +52,7 @@ export interface ChainOptions {
   readonly pool: PoolSide
   readonly sources: BlockEnvSources
   readonly economy: Economy
+  readonly evidence: EvidenceDesk
   /** The committed head this node starts from, with its certificate. */
   readonly head: ChainHead
   readonly vanity?: Uint8Array
@@ -106,12 +108,13 @@ export class Chain implements ExecutionPort {
       this.#head = block
       this.#certificate = certificate
       this.#candidates.clear()
+      this.#options.sources.council.forget()
     })
   }
 
   build(request: BuildRequest): Promise<Block> {
     return this.#turn.run(async () => {
-      const { executor, pool, sources, world, clock } = this.#options
+      const { executor, pool, sources, world, evidence, vanity, clock } = this.#options
       const parent = this.#head
       assert(request.parentHash === parent.hash, 'a block is built on the head')
       const env = childEnv(sources, parent, request)
@@ -124,10 +127,12 @@ export class Chain implements ExecutionPort {
         this.#options.logger.debug({ hash: transaction.hash, reason }, 'transaction left out of the block')
         pool.reject(transaction.hash)
       }
-      const extra = extraOf(request.proposer, request.parentCertificate, this.#options.vanity)
+      const { items, offenders } = evidence.select(env.number)
+      jail(journal, offenders, env.number)
+      const extra = extraOf(request.proposer, request.parentCertificate, { vanity, evidence: items })
       const { roots, sealed } = await this.#seal(journal, execution)
       const header = headerOf(env, parent, extra, execution, roots)
-      const block = sealBlock(header, { transactions: execution.transactions, proofHeaders: [], evidence: [] })
+      const block = sealBlock(header, { transactions: execution.transactions, proofHeaders: [], evidence: items })
       this.#candidates.add({ block: { ...block, extra }, execution, sealed })
       return block
     })
@@ -170,16 +175,18 @@ export class Chain implements ExecutionPort {
 
   /** Executes a foreign block on the head; answers why it is invalid, or the candidate. */
   async #judge(block: Block, nowMs: number): Promise<Candidate | string> {
-    const { executor, sources, world } = this.#options
+    const { executor, sources, world, evidence } = this.#options
     const parent = this.#head
     try {
       const extra = checkHeader(block.header, parent, sources.params, nowMs)
       checkBody(block, extra)
-      if (block.proofHeaders.length > 0 || block.evidence.length > 0) return 'no proof header or evidence is known yet'
+      if (block.proofHeaders.length > 0) return 'no proof header is known yet'
+      const offenders = evidence.offendersOf(block.evidence, block.header.number)
       const env = this.#envOf(block.header, extra.proposer)
       const journal = world.journal()
       const credits = await this.#credits(env, extra.proposer)
       const execution = await executor.execute(journal, env, block.transactions, credits)
+      jail(journal, offenders, env.number)
       const { roots, sealed } = await this.#seal(journal, execution)
       const expected = headerOf(env, parent, extra, execution, roots)
       const difference = firstDifference(block.header, expected)
@@ -215,13 +222,14 @@ export class Chain implements ExecutionPort {
 
   /** One synced batch per block: a crash leaves either the block before or this one. */
   async #write({ block, execution, sealed }: Candidate, certificate: Certificate): Promise<void> {
-    const { store, world, economy } = this.#options
+    const { store, world, economy, sources } = this.#options
     const rows = { block, receipts: execution.receipts, certificate }
     const { number } = block.header
     const batch = store.batch()
     try {
       putBlock(batch, rows)
       await economy.write(batch, number, economy.burntBy(number, execution.fees.burnt, sealed.accounts.values()))
+      await sources.council.write(batch, block, sealed)
       await world.write(batch, number, sealed)
     } catch (error) {
       await batch.discard()
@@ -239,7 +247,7 @@ export class Chain implements ExecutionPort {
     certificate: Certificate,
     sealed: Sealed,
   ): void {
-    const { blocks, pool, logger } = this.#options
+    const { blocks, pool, evidence, logger } = this.#options
     blocks.remember({ block, receipts })
     this.#head = block
     this.#certificate = certificate
@@ -247,6 +255,8 @@ export class Chain implements ExecutionPort {
     const event: CommittedEvent = { block, receipts }
     const { number, gasUsed } = block.header
     pool.onBlock(event, sealed.accounts.keys())
+    evidence.onBlock(block.header, block.evidence)
+    if (block.evidence.length > 0) logger.warn({ number, evidence: block.evidence.length }, 'validators jailed')
     if (block.transactions.length > 0)
       logger.info({ number, transactions: block.transactions.length, gasUsed, hash: block.hash }, 'block')
     for (const listener of this.#listeners) {

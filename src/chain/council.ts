@@ -1,43 +1,179 @@
 import type { CouncilMember } from '../config/genesis.ts'
-import type { NetworkParams } from '../config/networks.ts'
+import { LIMITS } from '../config/limits.ts'
+import { COUNCIL_ADDRESS, type NetworkParams } from '../config/networks.ts'
 import { type Committee, drawCommittee } from '../consensus/committee.ts'
-import { cycleOf } from '../rules/cycle.ts'
+import { jailedAtSlot, type ReadSlot, readCouncil } from '../rules/council-storage.ts'
+import { councilBlockOf, cycleOf, endsCycle } from '../rules/cycle.ts'
+import { attendanceOf, nextLapses, qualifiedOf, type Sealing, standingOf } from '../rules/service.ts'
+import type { StateReader } from '../state/reader.ts'
+import type { Sealed } from '../state/sealed.ts'
+import type { Batch } from '../storage/batch.ts'
+import { BUCKETS } from '../storage/buckets.ts'
+import { numberKey } from '../storage/keys.ts'
+import type { Store } from '../storage/store.ts'
 import { assert } from '../util/assert.ts'
-import { type Hex, hexToBytes } from '../util/bytes.ts'
+import { bytesEqual, type Hex, hexToBytes, ZERO_HASH } from '../util/bytes.ts'
+import { Lru } from '../util/lru.ts'
+import type { BlockStore } from './block-store.ts'
+import { type CycleRecord, decodeCouncil, decodeCycle, encodeCouncil, encodeCycle } from './council-rows.ts'
 import type { Seeds } from './seeds.ts'
+import type { ChainBlock, Seat } from './types.ts'
 
-/** The council of the genesis file and the committees drawn from it (DESIGN 4). */
+export interface CouncilOptions {
+  readonly params: NetworkParams
+  readonly foundation: Hex
+  readonly seeds: Seeds
+  readonly store: Store
+  readonly blocks: Pick<BlockStore, 'header'>
+  /** The head's state. */
+  readonly state: Pick<StateReader, 'storage'>
+}
+
+interface Cycle {
+  readonly record: CycleRecord
+  readonly committee: Committee
+  readonly rewards: ReadonlyMap<Hex, Hex>
+}
+
+/**
+ * The councils and committees of a chain (DESIGN 4): read from the contract's storage after the last block of each cycle, stored in
+ * that block's batch, drawn from by the seed of the cycle they serve.
+ */
 export class Council {
-  readonly members: readonly CouncilMember[]
-  readonly #params: NetworkParams
-  readonly #seeds: Seeds
-  readonly #rewards: ReadonlyMap<Hex, Hex>
-  #drawn: { readonly cycle: number; readonly committee: Committee } | undefined
+  readonly #options: CouncilOptions
+  readonly #cycles = new Lru<number, Cycle>(LIMITS.council.cachedCycles)
 
-  constructor(members: readonly CouncilMember[], params: NetworkParams, seeds: Seeds) {
-    assert(members.length > 0, 'a council has members')
-    this.members = members
-    this.#params = params
-    this.#seeds = seeds
-    this.#rewards = new Map(members.map(member => [member.validator, member.reward]))
+  constructor(options: CouncilOptions) {
+    this.#options = options
   }
 
-  validators(): readonly Hex[] {
-    return this.members.map(member => member.validator)
+  /** The committee of a block, in the order of proposers; the same for every round. undefined: beyond the cycles known by now. */
+  committee(number: number): Committee | undefined {
+    return this.#cycleAt(number)?.committee
   }
 
-  /** The committee of a block, in the order of proposers; the same for every round (DESIGN 4). */
-  committee(number: number): Committee {
-    const cycle = cycleOf(number, this.#params.rewards.cycleBlocks)
-    if (this.#drawn?.cycle !== cycle) {
-      const seed = hexToBytes(this.#seeds.of(cycle))
-      this.#drawn = { cycle, committee: drawCommittee(this.validators(), this.#params.committeeSize, seed) }
+  /** The council that serves at a block. undefined: not known yet. */
+  seats(number: number): readonly Seat[] | undefined {
+    const record = this.#cycleAt(number)?.record
+    return record?.members.map(member => ({ ...member, standing: standingOf(member.validator, record, record.number) }))
+  }
+
+  /**
+   * Where what block `number` pays a proposer of its cycle goes: the member's reward address, or the foundation once evidence stood
+   * against it in an earlier block. A proposer that is no member, as in the pending block of another node, is paid itself.
+   */
+  payeeOf(proposer: Hex, number: number): Hex {
+    const jailedAt = this.jailedAt(proposer)
+    if (jailedAt > 0 && jailedAt < number) return this.#options.foundation
+    return this.#cycleAt(number)?.rewards.get(proposer) ?? proposer
+  }
+
+  /** The block whose evidence jailed a validator; 0: none up to the head did. */
+  jailedAt(validator: Hex): number {
+    return numberOf(this.#options.state.storage(COUNCIL_ADDRESS, jailedAtSlot(validator)))
+  }
+
+  /** Queues what genesis says of the first two cycles. */
+  static writeFirst(batch: Batch, members: readonly CouncilMember[]): void {
+    batch.put(BUCKETS.council, numberKey(0), encodeCouncil(members))
+    const record = { number: 0, councilAt: 0, members, lapses: new Map(), jailed: new Set<Hex>() }
+    batch.put(BUCKETS.cycle, numberKey(0), encodeCycle(record))
+  }
+
+  /** Queues the record of the cycle that a block ends; nothing for any other block. */
+  async write(batch: Batch, block: ChainBlock, sealed: Sealed): Promise<void> {
+    const { number } = block.header
+    const { cycleBlocks } = this.#options.params.rewards
+    if (!endsCycle(number, cycleBlocks)) return
+    const before = this.#recordAt(number - cycleBlocks)
+    assert(before, 'the cycle before has its record')
+    const read = slotsAfter(this.#options.state, sealed)
+    // Only the edits of a development chain can make storage that is no council: the one before goes on.
+    const members = readCouncil(read) ?? before.members
+    const row = encodeCouncil(members)
+    const isSame = bytesEqual(row, encodeCouncil(before.members))
+    if (!isSame) batch.put(BUCKETS.council, numberKey(number), row)
+    const validators = members.map(({ validator }) => validator)
+    const { inactiveBlocks } = this.#options.params.council
+    const attendance = attendanceOf(await this.#sealings(block))
+    const record = {
+      number,
+      councilAt: isSame ? before.councilAt : number,
+      members,
+      lapses: nextLapses(validators, before.lapses, attendance, { number, inactiveBlocks }),
+      jailed: new Set(validators.filter(validator => numberOf(read(jailedAtSlot(validator))) > 0)),
     }
-    return this.#drawn.committee
+    batch.put(BUCKETS.cycle, numberKey(number), encodeCycle(record))
   }
 
-  /** Where a proposer's pay goes: its reward address, or itself when it is no member any more. */
-  rewardOf(proposer: Hex): Hex {
-    return this.#rewards.get(proposer) ?? proposer
+  /** Blocks were taken back: nothing read before counts. */
+  forget(): void {
+    this.#cycles.clear()
+  }
+
+  /** The certificates in the headers of the cycle that ends with `last`: of its blocks but that one, and of the one before. */
+  async #sealings(last: ChainBlock): Promise<readonly Sealing[]> {
+    const { blocks, params } = this.#options
+    const sealings: Sealing[] = []
+    for (let number = last.header.number - params.rewards.cycleBlocks + 1; number <= last.header.number; number++) {
+      const block = number === last.header.number ? last : await blocks.header(number)
+      const committee = this.committee(number - 1)
+      assert(block && committee, 'the blocks of the running cycle are stored')
+      const { parentCertificate } = block.extra
+      if (parentCertificate !== null) sealings.push({ members: committee.members, certificate: parentCertificate })
+    }
+    return sealings
+  }
+
+  #cycleAt(number: number): Cycle | undefined {
+    const cycle = cycleOf(number, this.#options.params.rewards.cycleBlocks)
+    const kept = this.#cycles.get(cycle)
+    if (kept !== undefined) return kept
+    const read = this.#read(cycle)
+    if (read !== undefined) this.#cycles.set(cycle, read)
+    return read
+  }
+
+  #read(cycle: number): Cycle | undefined {
+    const { params, seeds } = this.#options
+    const record = this.#recordAt(councilBlockOf(cycle, params.rewards.cycleBlocks))
+    if (record === undefined) return undefined
+    const seed = hexToBytes(seeds.of(cycle))
+    return {
+      record,
+      committee: drawCommittee(this.#serving(record), params.committeeSize, seed),
+      rewards: new Map(record.members.map(({ validator, reward }) => [validator, reward])),
+    }
+  }
+
+  /** Where blocks may be taken back one validator decides alone, whoever else is registered. */
+  #serving({ members, number, ...service }: CycleRecord): readonly Hex[] {
+    const { params } = this.#options
+    if (params.devHelpers) return this.#membersAt(0).map(({ validator }) => validator)
+    return qualifiedOf(
+      members.map(({ validator }) => validator),
+      service,
+      number,
+    )
+  }
+
+  #recordAt(number: number): CycleRecord | undefined {
+    const row = this.#options.store.getSync(BUCKETS.cycle, numberKey(number))
+    return row && decodeCycle(number, row, at => this.#membersAt(at))
+  }
+
+  #membersAt(number: number): readonly CouncilMember[] {
+    const row = this.#options.store.getSync(BUCKETS.council, numberKey(number))
+    assert(row, 'a cycle names a council that is stored')
+    return decodeCouncil(row)
   }
 }
+
+const numberOf = (word: Hex): number => Number(BigInt(word))
+
+/** The contract's storage as a block leaves it that is not written yet. */
+const slotsAfter =
+  (head: Pick<StateReader, 'storage'>, { storage, cleared }: Sealed): ReadSlot =>
+  slot =>
+    storage.get(COUNCIL_ADDRESS)?.get(slot)?.after ??
+    (cleared.has(COUNCIL_ADDRESS) ? ZERO_HASH : head.storage(COUNCIL_ADDRESS, slot))

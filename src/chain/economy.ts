@@ -51,8 +51,8 @@ export class Economy {
     const { params, foundation, council } = this.#options
     if (!endsCycle(number, params.rewards.cycleBlocks)) return []
     const turns: BlockTurn[] = []
-    for (let n = number - params.rewards.cycleBlocks + 1; n < number; n++) turns.push(await this.#turnOf(n))
-    turns.push({ miner: turn.miner, proposerReward: council.rewardOf(turn.proposer) })
+    for (let n = number - params.rewards.cycleBlocks + 1; n < number; n++) turns.push(await this.#turnOf(n, number))
+    turns.push({ miner: turn.miner, proposerReward: council.payeeOf(turn.proposer, number) })
     return rewardCredits(number, params.rewards, turns, foundation)
   }
 
@@ -87,7 +87,7 @@ export class Economy {
     const add = (address: Hex, wei: bigint) => {
       if (wei > 0n) rewards.set(address, (rewards.get(address) ?? 0n) + wei)
     }
-    add(council.rewardOf(extra.proposer), fees.proposer)
+    add(council.payeeOf(extra.proposer, number), fees.proposer)
     add(header.miner, fees.miner)
     add(foundation, fees.foundation)
     for (const { address, amountWei } of await this.credits(number, {
@@ -121,15 +121,12 @@ export class Economy {
     }
   }
 
-  async staking(number: number) {
-    if ((await this.#options.store.get(BUCKETS.supply, numberKey(number))) === undefined) return undefined
-    return this.#options.council.members.map(({ validator, reward, stakeWei }) => ({ validator, reward, stakeWei }))
-  }
-
-  async #turnOf(number: number): Promise<BlockTurn> {
+  /** A block of the cycle that `payingNumber` ends: who is jailed by then is not paid for what it did before either. */
+  async #turnOf(number: number, payingNumber: number): Promise<BlockTurn> {
     const block = await this.#options.blocks.header(number)
     assert(block, 'the blocks of the running cycle are stored')
-    return { miner: block.header.miner, proposerReward: this.#options.council.rewardOf(block.extra.proposer) }
+    const { council } = this.#options
+    return { miner: block.header.miner, proposerReward: council.payeeOf(block.extra.proposer, payingNumber) }
   }
 
   async #burntUpTo(number: number): Promise<bigint> {

@@ -1,3 +1,4 @@
+import type { CouncilMember } from '../config/genesis.ts'
 import type { NetworkParams } from '../config/networks.ts'
 import type { Block } from '../primitives/block.ts'
 import type { Certificate } from '../primitives/certificate.ts'
@@ -5,6 +6,7 @@ import type { ExtraData } from '../primitives/extra-data.ts'
 import type { Log } from '../primitives/log.ts'
 import type { Receipt } from '../primitives/receipt.ts'
 import type { Transaction } from '../primitives/transaction.ts'
+import type { Standing } from '../rules/service.ts'
 import type { AccountProof } from '../state/prove.ts'
 import type { AsyncStateReader, StateReader } from '../state/reader.ts'
 import type { Hex } from '../util/bytes.ts'
@@ -82,6 +84,11 @@ export interface ChainReplaced {
   readonly removedLogs: readonly LogEntry[] | undefined
 }
 
+/** A member of the council that serves at some block, and how it stands. */
+export interface Seat extends CouncilMember {
+  readonly standing: Standing
+}
+
 export interface SyncStatus {
   readonly startingBlock: number
   readonly currentBlock: number
@@ -102,9 +109,10 @@ export interface ChainView {
   receipt(transactionHash: Hex): Promise<PlacedReceipt | undefined>
   /** The block's own certificate as this node stored it; undefined for genesis. */
   certificate(number: number): Promise<Certificate | undefined>
-  /** Committee of a height in proposer order of round 0 (DESIGN 4); also of head + 1. */
-  committee(number: number): Promise<readonly Hex[]>
-  council(number: number): Promise<readonly Hex[]>
+  /** Committee of a height in proposer order of round 0 (DESIGN 4), head + 1 included; undefined: not known yet. */
+  committee(number: number): readonly Hex[] | undefined
+  /** The council it was drawn from. */
+  council(number: number): readonly Seat[] | undefined
   /** The head's state, synchronous. */
   readonly headState: StateReader
   /** State after a block; throws MISSING_STATE when pruned. */

@@ -6,6 +6,7 @@ import type { Store } from '../storage/store.ts'
 import { bytesEqual, type Hex } from '../util/bytes.ts'
 import { isCoded } from '../util/errors.ts'
 import { BlockStore } from './block-store.ts'
+import { verifyCouncils } from './council-rows.ts'
 
 export interface VerifyProgress {
   readonly part: 'blocks' | 'state'
@@ -26,8 +27,8 @@ export interface VerifyReport {
 const MAX_PROBLEMS = 100
 
 /**
- * Recomputes what a stored chain claims: block hashes and links, transaction and receipt roots, blooms, lookups, gas sums, and
- * the head's state root from the flat tables.
+ * Recomputes what a stored chain claims: block hashes and links, transaction and receipt roots, blooms, lookups, gas sums, the
+ * head's state root from the flat tables; and reads the councils of all cycles.
  */
 export const verifyChain = async (
   store: Store,
@@ -45,6 +46,7 @@ export const verifyChain = async (
     transactions += await readable(number, tell, () => verifyBlock(blocks, number, problem => tell(number, problem)))
     if (number % 1_000 === 0) options.onProgress?.({ part: 'blocks', done: number, of: head })
   }
+  for (const { number, problem } of await verifyCouncils(store, head)) tell(number, problem)
   const hash = await readable<Hex | 0>(head, tell, async () => (await blocks.block(head))?.hash ?? 0)
   const state = await verifyState(store, ({ accounts }) =>
     options.onProgress?.({ part: 'state', done: accounts, of: undefined }),

@@ -22,7 +22,7 @@ export interface ChainViewOptions {
   readonly blocks: BlockStore
   readonly world: WorldState
   readonly chain: Pick<Chain, 'headBlock' | 'onCommitted'>
-  readonly council: Pick<Council, 'committee' | 'validators'>
+  readonly council: Pick<Council, 'committee' | 'seats'>
   readonly pending: Pending
   /** On a development chain: base fee of the child of a header, and who to tell when the head was replaced. */
   readonly baseFeeAfter?: (header: Header) => bigint
@@ -64,8 +64,11 @@ export const createChainView = (options: ChainViewOptions): ChainView => {
       return place && placedReceipt(blocks, place)
     },
     certificate: number => blocks.certificate(number),
-    committee: async number => proposerOrder(council.committee(number), number),
-    council: async () => council.validators(),
+    committee: number => {
+      const committee = council.committee(number)
+      return committee && proposerOrder(committee, number)
+    },
+    council: number => council.seats(number),
     headState: world.head,
     stateAt: number => openStateReader(store, number),
     pending: () => pending.state(),

@@ -2,6 +2,7 @@ import type { Genesis, GenesisAccount } from '../config/genesis.ts'
 import { keccak256 } from '../crypto/hash.ts'
 import { genesisBlock } from '../primitives/genesis-block.ts'
 import { encodeRlp } from '../primitives/rlp.ts'
+import { genesisAlloc } from '../rules/genesis-alloc.ts'
 import { EMPTY_ROOT } from '../state/account.ts'
 import type { WorldState } from '../state/world-state.ts'
 import { BUCKETS } from '../storage/buckets.ts'
@@ -10,6 +11,7 @@ import type { Store } from '../storage/store.ts'
 import { bigintToBytes, bytesEqual, type Hex, hexToBytes } from '../util/bytes.ts'
 import { putBlock } from './block-store.ts'
 import type { ChainRules } from './chain-rules.ts'
+import { Council } from './council.ts'
 import type { ChainBlock } from './types.ts'
 
 export interface NewChain {
@@ -22,7 +24,8 @@ export interface NewChain {
 /** Block 0 and its state, the first that an empty store holds, in one batch. */
 export const writeGenesis = async ({ store, world, genesis, extraOf }: NewChain): Promise<ChainBlock> => {
   const journal = world.journal()
-  for (const [address, account] of genesis.alloc) {
+  const alloc = genesisAlloc(genesis)
+  for (const [address, account] of alloc) {
     journal.setBalance(address, account.balance)
     if (account.nonce > 0) journal.setNonce(address, account.nonce)
     if (account.code.byteLength > 0) journal.setCode(address, account.code)
@@ -34,8 +37,9 @@ export const writeGenesis = async ({ store, world, genesis, extraOf }: NewChain)
   const block = { ...sealedBlock, extra: extraOf(sealedBlock.header) }
   const batch = store.batch()
   putIdentity(batch, { network: genesis.params.name, genesis: block.hash })
-  batch.put(BUCKETS.meta, ALLOC_KEY, allocDigest(genesis.alloc))
+  batch.put(BUCKETS.meta, ALLOC_KEY, allocDigest(alloc))
   batch.put(BUCKETS.supply, new Uint8Array(8), new Uint8Array(0))
+  if (genesis.council.length > 0) Council.writeFirst(batch, genesis.council)
   putBlock(batch, { block, receipts: [], certificate: null })
   await world.write(batch, 0, sealed)
   await batch.write()
@@ -44,9 +48,9 @@ export const writeGenesis = async ({ store, world, genesis, extraOf }: NewChain)
 }
 
 /** Whether the store's chain began with this allocation. */
-export const isAllocOf = async (store: Store, alloc: Genesis['alloc']): Promise<boolean> => {
+export const isAllocOf = async (store: Store, genesis: Genesis): Promise<boolean> => {
   const digest = await store.get(BUCKETS.meta, ALLOC_KEY)
-  return digest !== undefined && bytesEqual(digest, allocDigest(alloc))
+  return digest !== undefined && bytesEqual(digest, allocDigest(genesisAlloc(genesis)))
 }
 
 const ALLOC_KEY = metaKey('genesis-alloc')

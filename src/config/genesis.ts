@@ -6,11 +6,13 @@ import { GenesisValue } from './genesis/reader.ts'
 import { parseTandemGenesis, TANDEM_FORMAT } from './genesis/tandem.ts'
 import type { NetworkName, NetworkParams } from './networks.ts'
 
-/** A member of the first council. */
+/** A validator as it is registered. */
 export interface CouncilMember {
   readonly name: string
   /** The address that votes and proposes. */
   readonly validator: Hex
+  /** The account whose stake it is, which votes on admissions. */
+  readonly owner: Hex
   /** Where its pay goes. */
   readonly reward: Hex
   readonly stakeWei: bigint

@@ -152,7 +152,7 @@ export const LIMITS = {
   },
   /** Strict decoding of one item; no message of ours nests deeper than 6. */
   rlp: { depth: 16, items: 262_144 },
-  genesis: { codeBytes: 1024 * 1024, extraDataBytes: 4_096, nameBytes: 32, vanityBytes: 32 },
+  genesis: { codeBytes: 1024 * 1024, extraDataBytes: 4_096, vanityBytes: 32 },
   recovery: { batch: 64, queue: 65_536 },
   trie: { undoLayers: 8, proofs: 256 },
   /** Of the LevelDB handle; two write buffers may be in memory at once. */
@@ -176,6 +176,17 @@ export const LIMITS = {
     /** Old reverse diffs removed with one block when there are more than the length of history. */
     pruneBlocksPerCommit: 8,
   },
+  /** Of the council contract, which names the first itself: members, and text that names one. */
+  council: {
+    members: 256,
+    nameBytes: 32,
+    /** However many are silent or jailed, so many serve where there are so many (DESIGN 4). */
+    leastServing: 4,
+    /** Cycles asked for lately. */
+    cachedCycles: 64,
+  },
+  /** Of one block: accusations, and their bytes; one with a justification of the largest committee fits. */
+  evidence: { items: 16, bytes: 48 * 1024 },
   consensus: {
     futureHeights: 10,
     futureRounds: 8,
@@ -184,9 +195,6 @@ export const LIMITS = {
     /** Heights below the open one whose votes are still held against each other, and statements kept of a member at one height. */
     evidenceHeights: 2,
     statements: 256,
-    /** Evidence older than both is of no use (reference/consensus.md 6). */
-    evidenceMaxAgeBlocks: 100_000,
-    evidenceMaxAgeSeconds: 48 * 3_600,
     retransmitMs: 500,
     maxTimeoutExponent: 6,
     timeoutCapMs: 60_000,

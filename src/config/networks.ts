@@ -1,3 +1,4 @@
+import type { Hex } from '../util/bytes.ts'
 import type { BlobFork, Fork } from './forks.ts'
 
 export type NetworkName = 'mainnet' | 'testnet' | 'devnet'
@@ -45,6 +46,21 @@ export interface RewardParams {
   readonly unionPercent: bigint
 }
 
+/** Registration and service of validators (DESIGN 4). */
+export interface CouncilParams {
+  /** A registration needs no votes. */
+  readonly openRegistration: boolean
+  /** From a member's request to leave to the withdrawal of its stake. */
+  readonly unbondingSeconds: number
+  /** A member that stood in so many certificates' committees in a row and sealed none is put out for as many blocks. */
+  readonly inactiveBlocks: number
+  /** Evidence of an offence so many blocks ago, or more, counts for nothing. */
+  readonly evidenceBlocks: number
+}
+
+/** Where genesis puts the contract that registers validators (contracts/Council.sol). */
+export const COUNCIL_ADDRESS: Hex = '0x0000000000000000000000000000000000000400'
+
 /** The rules every node of a network agrees on. A genesis file may set other forks for a private chain. */
 export interface ChainParams {
   readonly chainId: number
@@ -65,6 +81,7 @@ export interface ChainParams {
   readonly rewards: RewardParams
   readonly committeeSize: number
   readonly minStakeWei: bigint
+  readonly council: CouncilParams
   readonly roundTimeoutMs: number
   readonly proofChain: { readonly before: string; readonly after: string }
   /**
@@ -141,6 +158,12 @@ const mainnet: NetworkParams = {
   },
   committeeSize: 31,
   minStakeWei: 35_000_000n * TOKEN,
+  council: {
+    openRegistration: false,
+    unbondingSeconds: 21 * 86_400,
+    inactiveBlocks: 600,
+    evidenceBlocks: 604_800,
+  },
   roundTimeoutMs: 2_000,
   proofChain: { before: 'sha256d', after: 'nativeHash' },
   devHelpers: false,
@@ -174,6 +197,7 @@ const devnet: NetworkParams = {
   symbol: 'dTNDM',
   forks: evmForks(20),
   minStakeWei: 35n * TOKEN,
+  council: { ...mainnet.council, openRegistration: true, unbondingSeconds: 600 },
   roundTimeoutMs: 1_000,
   namespaces: { http: NAMESPACES, ws: NAMESPACES },
   wsPaths: ['/ws', '/ws/', '/'],

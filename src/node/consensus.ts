@@ -5,7 +5,7 @@ import type { ChainParams } from '../config/networks.ts'
 import { createConsensusEngine } from '../consensus/engine.ts'
 import type { ConsensusEngine, ConsensusSigner } from '../consensus/engine-types.ts'
 import { nodeFileSystem } from '../consensus/files.ts'
-import { type BlockCodec, type ExecutionPort, nullNetwork } from '../consensus/ports.ts'
+import { type BlockCodec, type EvidencePort, type ExecutionPort, nullNetwork } from '../consensus/ports.ts'
 import { openWal } from '../consensus/wal.ts'
 import { openWatermark } from '../consensus/watermark.ts'
 import type { SenderRecovery } from '../crypto/recovery.ts'
@@ -20,6 +20,7 @@ import { watermarkPath } from './consensus-folder.ts'
 export interface ConsensusPartsOptions {
   readonly execution: ExecutionPort
   readonly council: Council
+  readonly evidence: EvidencePort
   readonly recovery: Pick<SenderRecovery, 'recoverMany'>
   readonly params: ChainParams
   readonly genesisHash: Hex
@@ -37,6 +38,7 @@ export const createConsensus = async (options: ConsensusPartsOptions): Promise<C
   const {
     execution,
     council,
+    evidence,
     recovery,
     params,
     genesisHash,
@@ -58,6 +60,7 @@ export const createConsensus = async (options: ConsensusPartsOptions): Promise<C
       execution,
       committee: { committee: number => council.committee(number) },
       network: nullNetwork,
+      evidence,
       blocks: blockCodec(recovery),
     },
     clock,

@@ -36,7 +36,7 @@ export const startFixture = async (options: FixtureOptions, deps: NodeDeps): Pro
 }
 
 /** Nobody votes on a recorded chain. */
-const NOBODY = { committee: () => ({ members: [] }), validators: () => [] }
+const NOBODY = { committee: () => ({ members: [] }), seats: () => [] }
 
 const build = async (options: FixtureOptions, deps: NodeDeps, teardown: Teardown): Promise<RunningNode> => {
   const { genesis, dataDir, host, port } = options

@@ -55,7 +55,7 @@ const build = async (options: NodeOptions, deps: NodeDeps, teardown: Teardown): 
     options.metricsPort === undefined ? undefined : (await import('./observe.ts')).createObserver(teardown)
 
   const opened = await openChain({ genesis, storePath, stateHistory: options.stateHistory, logger, onFailure: onFatal })
-  const { store, blocks, world, economy, genesisHash } = opened
+  const { store, blocks, world, economy, evidence, genesisHash } = opened
   teardown.add(() => store.close())
   teardown.add(() => world.close())
   if (validatorKey && options.soleSigner)
@@ -90,12 +90,14 @@ const build = async (options: NodeOptions, deps: NodeDeps, teardown: Teardown): 
     pool: pool.side,
     sources,
     economy,
+    evidence,
     head,
     clock,
     logger: part('chain'),
   })
   const consensus = {
     council: sources.council,
+    evidence,
     recovery: pool.recovery,
     params,
     genesisHash,

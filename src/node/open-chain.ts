@@ -2,6 +2,7 @@ import type { BlockEnvSources } from '../chain/block-env.ts'
 import { BlockStore } from '../chain/block-store.ts'
 import { Council } from '../chain/council.ts'
 import { Economy } from '../chain/economy.ts'
+import { EvidenceDesk } from '../chain/evidence.ts'
 import { Seeds } from '../chain/seeds.ts'
 import type { ChainBlock } from '../chain/types.ts'
 import { isAllocOf, writeGenesis } from '../chain/write-genesis.ts'
@@ -9,6 +10,7 @@ import type { Genesis } from '../config/genesis.ts'
 import type { Certificate } from '../primitives/certificate.ts'
 import { decodeExtraData } from '../primitives/extra-data.ts'
 import { genesisBlock } from '../primitives/genesis-block.ts'
+import { genesisSupply } from '../rules/genesis-alloc.ts'
 import { stateRootAt } from '../state/state-meta.ts'
 import { TrieService } from '../state/trie/service.ts'
 import { WorldState } from '../state/world-state.ts'
@@ -33,6 +35,7 @@ export interface OpenedChain {
   readonly blocks: BlockStore
   readonly world: WorldState
   readonly economy: Economy
+  readonly evidence: EvidenceDesk
   readonly sources: BlockEnvSources
   readonly genesisHash: Hex
   readonly head: { readonly block: ChainBlock; readonly certificate: Certificate | null }
@@ -54,7 +57,7 @@ export const openChain = async (options: OpenChainOptions): Promise<OpenedChain>
     const genesisHash = stored ? ((await blocks.block(0))?.hash as Hex) : block.hash
     const certificate = (await blocks.certificate(block.header.number)) ?? null
     return {
-      ...parts(options, store, blocks, genesisHash),
+      ...parts({ genesis, genesisHash, store, blocks, world, head: block }),
       store,
       blocks,
       world,
@@ -77,13 +80,19 @@ export const openParts = async (storePath: string, onFailure: (error: Error) => 
   throw store.status === 'rejected' ? store.reason : (trie as PromiseRejectedResult).reason
 }
 
-const parts = ({ genesis }: OpenChainOptions, store: Store, blocks: BlockStore, genesisHash: Hex) => {
+interface PartsOf extends Pick<OpenedChain, 'store' | 'blocks' | 'world' | 'genesisHash'> {
+  readonly genesis: Genesis
+  readonly head: ChainBlock
+}
+
+const parts = ({ genesis, genesisHash, store, blocks, world, head }: PartsOf) => {
   const { params, foundation } = genesis
   const seeds = new Seeds(genesisHash)
-  const council = new Council(genesis.council, params, seeds)
-  const genesisWei = [...genesis.alloc.values()].reduce((sum, account) => sum + account.balance, 0n)
+  const council = new Council({ params, foundation, seeds, store, blocks, state: world.head })
+  const evidence = new EvidenceDesk({ params, genesisHash, council }, head.header)
+  const genesisWei = genesisSupply(genesis)
   const economy = new Economy({ params, foundation, genesisWei, council, store, blocks })
-  return { economy, sources: { params, foundation, council, seeds, blocks } }
+  return { economy, evidence, sources: { params, foundation, council, seeds, blocks } }
 }
 
 /** Network, header of block 0 and allocation must be those of the genesis given; a new folder has none of them. */
@@ -97,7 +106,7 @@ const checkChain = async (store: Store, blocks: BlockStore, genesis: Genesis): P
   const block0 = await blocks.block(0)
   assert(block0, 'a store with an identity has its block 0')
   const expected = genesisBlock(genesis, block0.header.stateRoot).hash
-  const sameAlloc = await isAllocOf(store, genesis.alloc)
+  const sameAlloc = await isAllocOf(store, genesis)
   if (found.genesis === expected && sameAlloc) return
   const given = sameAlloc ? expected : `${expected} with another allocation`
   throw storeError({ code: 'GENESIS_MISMATCH', path: store.path, found: found.genesis, expected: given })

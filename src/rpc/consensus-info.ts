@@ -1,9 +1,12 @@
-import type { ChainBlock, ChainView } from '../chain/types.ts'
+import type { ChainBlock, ChainView, Seat } from '../chain/types.ts'
 import type { Certificate } from '../primitives/certificate.ts'
+import type { Hex } from '../util/bytes.ts'
 import { blockJson } from './encode/block.ts'
 
 /** ceil(2n/3): the size of the prepare certificate behind a commit (DESIGN 3 and 4). */
 const quorumOf = (size: number): number => Math.ceil((2 * size) / 3)
+
+export const validatorsOf = (seats: readonly Seat[] = []): readonly Hex[] => seats.map(({ validator }) => validator)
 
 /** The certificate every node agrees on: the child's header carries it; at the head it is the one this node stored. */
 const certificateOf = async (view: ChainView, number: number): Promise<Certificate | undefined> => {
@@ -14,8 +17,9 @@ const certificateOf = async (view: ChainView, number: number): Promise<Certifica
 /** The member `consensus` of SPEC 2.7. Genesis was not voted on: zeros, and the first council. */
 const consensusJson = async (view: ChainView, number: number): Promise<string> => {
   if (number === 0)
-    return `{"round":0,"prepareMsgNum":0,"commitMsgNum":0,"validators":${JSON.stringify(await view.council(0))}}`
-  const [committee, certificate] = await Promise.all([view.committee(number), certificateOf(view, number)])
+    return `{"round":0,"prepareMsgNum":0,"commitMsgNum":0,"validators":${JSON.stringify(validatorsOf(view.council(0)))}}`
+  const certificate = await certificateOf(view, number)
+  const committee = view.committee(number) ?? []
   return `{"round":${certificate?.round ?? 0},"prepareMsgNum":${quorumOf(committee.length)},"commitMsgNum":${certificate?.seals.length ?? 0},"validators":${JSON.stringify(committee)}}`
 }
 

@@ -56,18 +56,10 @@ export interface SupplyAt {
   readonly totalBurnt: bigint
 }
 
-/** A council member's stake as the system contract has it (DESIGN 4). */
-export interface StakeEntry {
-  readonly validator: Hex
-  readonly reward: Hex
-  readonly stakeWei: bigint
-}
-
 /** Money questions; undefined answers mean that the block is unknown. */
 export interface EconomyPort {
   rewards(number: number): Promise<BlockMoney | undefined>
   supply(number: number): Promise<SupplyAt | undefined>
-  staking(number: number): Promise<readonly StakeEntry[] | undefined>
 }
 
 /** A header of the proof chain as clients see it. */

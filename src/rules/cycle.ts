@@ -14,5 +14,11 @@ export const firstOfCycle = (cycle: number, cycleBlocks: number): number => cycl
 
 export const lastOfCycle = (cycle: number, cycleBlocks: number): number => (cycle + 1) * cycleBlocks
 
+/**
+ * The block after which the council of a cycle was read: the last one of the cycle before the cycle before, so that everybody
+ * knows a committee a whole cycle ahead; genesis for the first two (DESIGN 4).
+ */
+export const councilBlockOf = (cycle: number, cycleBlocks: number): number => Math.max(0, cycle - 1) * cycleBlocks
+
 /** Whether the block pays the rewards of its cycle. */
 export const endsCycle = (number: number, cycleBlocks: number): boolean => number > 0 && number % cycleBlocks === 0

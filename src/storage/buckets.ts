@@ -35,8 +35,8 @@ export const BUCKETS = {
   logAddress: 15,
   /** Sender + nonce -> raw local transaction of the pool. */
   poolJournal: 16,
-  /** Consensus: reserved for committee and vote rows that belong in the block's batch. */
-  consensus: 17,
+  /** Block number -> members of the council as that block left it: genesis, and the last block of a cycle that changed it. */
+  council: 17,
   /** Proof chain: headers by id. */
   proofHeader: 18,
   /** Proof chain: height -> id of the final header. */
@@ -49,6 +49,8 @@ export const BUCKETS = {
   editedRoot: 22,
   /** Development chains: block number + index of an edit -> what undoes it, while a snapshot may want that. */
   editUndo: 23,
+  /** Number of a cycle's last block, and of genesis -> how the members of the council stand (chain/council-rows.ts). */
+  cycle: 24,
 } as const
 
 export type Bucket = (typeof BUCKETS)[keyof typeof BUCKETS]

@@ -103,7 +103,7 @@ export const openTestChain = async (
   })
   const chain = new Chain({ ...opened, executor, pool: pool.side, clock, logger })
   await pool.service.start()
-  const build = (): Promise<Block> => {
+  const build = (proposer = VALIDATOR): Promise<Block> => {
     const head = chain.head()
     clock.ms += 1000
     return chain.build({
@@ -111,7 +111,7 @@ export const openTestChain = async (
       round: 0,
       parentHash: head.hash,
       timestamp: Math.floor(clock.ms / 1000),
-      proposer: VALIDATOR,
+      proposer,
       parentCertificate: head.certificate,
     })
   }
@@ -125,6 +125,7 @@ export const openTestChain = async (
     pool,
     chain,
     failures,
+    /** The next block of a proposer, not committed. */
     build,
     /** Builds and commits the next block. */
     async mine(): Promise<Block> {

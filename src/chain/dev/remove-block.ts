@@ -28,5 +28,7 @@ const BY_NUMBER = [
   BUCKETS.receipts,
   BUCKETS.certificate,
   BUCKETS.supply,
+  BUCKETS.council,
+  BUCKETS.cycle,
   BUCKETS.editedRoot,
 ] as const

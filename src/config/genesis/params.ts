@@ -1,6 +1,6 @@
 import { EVM_FORKS, type Fork, type ForkName } from '../forks.ts'
 import { LIMITS } from '../limits.ts'
-import type { BaseFeeParams, FeeShares, NetworkParams, RewardParams } from '../networks.ts'
+import type { BaseFeeParams, CouncilParams, FeeShares, NetworkParams, RewardParams } from '../networks.ts'
 import type { GenesisValue } from './reader.ts'
 
 const MEMBERS = [
@@ -15,11 +15,15 @@ const MEMBERS = [
   'rewards',
   'committeeSize',
   'minStakeWei',
+  'council',
   'roundTimeoutMs',
   'proofChain',
+  'devHelpers',
 ]
 const MAX_GAS = 2n ** 63n - 1n
 const MAX_MS = 24 * 3_600_000
+const MAX_SECONDS = 10 * 366 * 86_400
+const MAX_BLOCKS = 100_000_000
 
 /** The network's parameters with those a genesis file sets. Throws GENESIS_INVALID. */
 export const readParams = (value: GenesisValue, base: NetworkParams): NetworkParams => {
@@ -42,8 +46,11 @@ export const readParams = (value: GenesisValue, base: NetworkParams): NetworkPar
     rewards: given('rewards', member => readRewards(member, base.rewards), base.rewards),
     committeeSize: given('committeeSize', member => member.integer(1, LIMITS.consensus.committee), base.committeeSize),
     minStakeWei: given('minStakeWei', member => member.amount(), base.minStakeWei),
+    council: given('council', member => readCouncilParams(member, base.council), base.council),
     roundTimeoutMs: given('roundTimeoutMs', member => member.integer(1, MAX_MS), base.roundTimeoutMs),
     proofChain: given('proofChain', member => readProofChain(member, base.proofChain), base.proofChain),
+    // A file can do without them, not get them on a network that has none.
+    devHelpers: given('devHelpers', member => member.boolean() && base.devHelpers, base.devHelpers),
   }
   if (params.maxTxExecutionGas > params.blockGasLimit) value.fail('maxTxExecutionGas must not exceed blockGasLimit')
   return params
@@ -166,6 +173,16 @@ const readRewards = (value: GenesisValue, base: RewardParams): RewardParams => {
   if (params.minersPercent + params.unionPercent > 100n) value.fail('the shares exceed 100 percent together')
   if (params.halvingNumerator > params.halvingDenominator) value.fail('a cut must not raise the reward')
   return params
+}
+
+const readCouncilParams = (value: GenesisValue, base: CouncilParams): CouncilParams => {
+  value.only(['openRegistration', 'unbondingSeconds', 'inactiveBlocks', 'evidenceBlocks'])
+  return {
+    openRegistration: value.optional('openRegistration')?.boolean() ?? base.openRegistration,
+    unbondingSeconds: value.optional('unbondingSeconds')?.integer(0, MAX_SECONDS) ?? base.unbondingSeconds,
+    inactiveBlocks: value.optional('inactiveBlocks')?.integer(1, MAX_BLOCKS) ?? base.inactiveBlocks,
+    evidenceBlocks: value.optional('evidenceBlocks')?.integer(1, MAX_BLOCKS) ?? base.evidenceBlocks,
+  }
 }
 
 const ratio = (value: GenesisValue, key: string): bigint | undefined => {

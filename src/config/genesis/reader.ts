@@ -66,6 +66,10 @@ export class GenesisValue {
     return this.value === null
   }
 
+  boolean(): boolean {
+    return typeof this.value === 'boolean' ? this.value : this.fail('want true or false')
+  }
+
   /** A JSON number without fraction in a range. */
   integer(min: number, max: number = Number.MAX_SAFE_INTEGER): number {
     const value = this.value

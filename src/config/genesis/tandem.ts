@@ -1,7 +1,7 @@
 import { EMPTY_BYTES, type Hex, ZERO_ADDRESS, ZERO_HASH } from '../../util/bytes.ts'
 import type { CouncilMember, Genesis } from '../genesis.ts'
 import { LIMITS } from '../limits.ts'
-import { NETWORKS, type NetworkName, type NetworkParams } from '../networks.ts'
+import { COUNCIL_ADDRESS, NETWORKS, type NetworkName, type NetworkParams } from '../networks.ts'
 import { readAlloc } from './alloc.ts'
 import { pinnedText, readParams } from './params.ts'
 import type { GenesisValue } from './reader.ts'
@@ -9,7 +9,9 @@ import type { GenesisValue } from './reader.ts'
 export const TANDEM_FORMAT = 'tandem/1'
 
 const MEMBERS = ['format', 'network', 'chainId', 'timestamp', 'extraVanity', 'council', 'foundation', 'alloc', 'params']
-const COUNCIL_MEMBERS = ['name', 'validator', 'reward', 'stake']
+/** The stakes of a whole council fit one balance. */
+const MAX_STAKE = 2n ** 128n
+const COUNCIL_MEMBERS = ['name', 'validator', 'owner', 'reward', 'stake']
 
 /** Tandem's own genesis file. Throws GENESIS_INVALID. */
 export const parseTandemGenesis = (root: GenesisValue): Genesis => {
@@ -43,10 +45,16 @@ export const parseTandemGenesis = (root: GenesisValue): Genesis => {
       // The floor, made even upwards as KIP-71 does.
       baseFeePerGas: params.baseFee.lowerBoundWei + (params.baseFee.lowerBoundWei & 1n),
     },
-    alloc: readAlloc(root.required('alloc'), { loose: false }),
+    alloc: readOwnAlloc(root.required('alloc')),
     council,
     foundation: readNonZeroAddress(root.required('foundation')),
   }
+}
+
+const readOwnAlloc = (value: GenesisValue): Genesis['alloc'] => {
+  const alloc = readAlloc(value, { loose: false })
+  if (alloc.has(COUNCIL_ADDRESS)) value.fail(`${COUNCIL_ADDRESS} is the council's: its account follows from "council"`)
+  return alloc
 }
 
 const readNetwork = (value: GenesisValue): NetworkName => {
@@ -74,22 +82,28 @@ const readNetworkParams = (root: GenesisValue, network: NetworkName): NetworkPar
 const readCouncil = (value: GenesisValue, params: NetworkParams): readonly CouncilMember[] => {
   const members = value.list().map(entry => readMember(entry, params))
   if (members.length === 0) value.fail('want at least one validator')
-  const seen = new Set<Hex>()
-  members.forEach(({ validator }, index) => {
-    if (seen.has(validator)) value.list()[index]?.fail(`validator ${validator} stands here twice`)
-    seen.add(validator)
-  })
+  if (members.length > LIMITS.council.members) value.fail(`want at most ${LIMITS.council.members} validators`)
+  for (const role of ['validator', 'owner'] as const) {
+    const seen = new Set<Hex>()
+    members.forEach(({ [role]: address }, index) => {
+      if (seen.has(address)) value.list()[index]?.fail(`${role} ${address} stands here twice`)
+      seen.add(address)
+    })
+  }
   return members
 }
 
 const readMember = (entry: GenesisValue, params: NetworkParams): CouncilMember => {
   entry.only(COUNCIL_MEMBERS)
   const stake = entry.required('stake')
-  const stakeWei = stake.amount()
+  const stakeWei = stake.amount(MAX_STAKE)
   if (stakeWei < params.minStakeWei) stake.fail(`want at least minStakeWei, ${params.minStakeWei} wei`)
+  const validator = readNonZeroAddress(entry.required('validator'))
+  const owner = entry.optional('owner')
   return {
-    name: entry.required('name').text(LIMITS.genesis.nameBytes),
-    validator: readNonZeroAddress(entry.required('validator')),
+    name: entry.required('name').text(LIMITS.council.nameBytes),
+    validator,
+    owner: owner === undefined ? validator : readNonZeroAddress(owner),
     reward: readNonZeroAddress(entry.required('reward')),
     stakeWei,
   }

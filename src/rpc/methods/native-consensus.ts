@@ -1,14 +1,16 @@
+import type { Seat } from '../../chain/types.ts'
 import { LIMITS } from '../../config/limits.ts'
+import { type Hex, toQuantity } from '../../util/bytes.ts'
 import { turnOver } from '../../util/turn.ts'
 import { named, optional } from '../codec.ts'
 import { type BlockNumberRef, type BlockRef, blockNumber } from '../codecs/block.ts'
-import { ADDRESS_SCHEMA, full, hash } from '../codecs/scalars.ts'
-import { consensusBlockJson } from '../consensus-info.ts'
+import { ADDRESS_SCHEMA, full, hash, QUANTITY_SCHEMA } from '../codecs/scalars.ts'
+import { consensusBlockJson, validatorsOf } from '../consensus-info.ts'
 import type { Context } from '../context.ts'
 import { headerNotFound, invalidParams, RESPONSE_TOO_LARGE, serverError } from '../errors.ts'
 import { NULL_JSON, RawJson } from '../json.ts'
 import { type MethodTable, method } from '../method.ts'
-import { CONSENSUS_BLOCK_SCHEMA, INTEGER_SCHEMA, listOf, orNull } from '../schemas.ts'
+import { CONSENSUS_BLOCK_SCHEMA, INTEGER_SCHEMA, listOf, objectOf, orNull } from '../schemas.ts'
 import { findBlock, numberOf } from '../state-reads.ts'
 
 const noPending = (ref: BlockRef): void => {
@@ -48,14 +50,23 @@ const checkLength = (from: BlockNumberRef, to: BlockNumberRef, head: number): vo
     throw invalidParams(`block range too large: at most ${LIMITS.rpc.blockRange} blocks`)
 }
 
-/** The committee that decides the block after the head, or the one of a given block. */
-const committeeAt = async ({ view }: Context, ref: BlockNumberRef | undefined): Promise<readonly string[]> => {
-  if (ref === undefined || ref === 'pending') return view.committee(view.head().header.number + 1)
-  return view.committee(await numberOf(view, ref))
+/** Of the block after the head, or of a given one. Stored for every cycle, so that pruned state does not matter. */
+const heightOf = async ({ view }: Context, ref: BlockNumberRef | undefined): Promise<number> =>
+  ref === undefined || ref === 'pending' ? view.head().header.number + 1 : await numberOf(view, ref)
+
+const committeeAt = async (context: Context, ref: BlockNumberRef | undefined): Promise<readonly Hex[]> => {
+  const number = await heightOf(context, ref)
+  const committee = context.view.committee(number)
+  if (committee === undefined) throw headerNotFound(number)
+  return committee
 }
 
-const councilAt = async ({ view }: Context, ref: BlockNumberRef = 'latest'): Promise<readonly string[]> =>
-  view.council(await numberOf(view, ref))
+const seatsAt = async (context: Context, ref: BlockNumberRef | undefined): Promise<readonly Seat[]> => {
+  const number = await heightOf(context, ref)
+  const seats = context.view.council(number)
+  if (seats === undefined) throw headerNotFound(number)
+  return seats
+}
 
 const block = optional(blockNumber)
 
@@ -108,12 +119,39 @@ export const nativeConsensus = {
     summary: 'All eligible validators, whether or not in the committee',
     params: [block],
     result: listOf(ADDRESS_SCHEMA),
-    handler: councilAt,
+    notes:
+      'Without a block: the council that serves at the next one. A council serves the cycle of 60 blocks after the next; the contract at 0x0000000000000000000000000000000000000400 holds those registered since.',
+    handler: async (context, ref) => validatorsOf(await seatsAt(context, ref)),
   }),
   native_getCouncilSize: method({
     summary: 'Size of the council',
     params: [block],
     result: INTEGER_SCHEMA,
-    handler: async (context, ref) => (await councilAt(context, ref)).length,
+    handler: async (context, ref) => (await seatsAt(context, ref)).length,
+  }),
+  native_getStakingInfo: method({
+    summary: 'Names, stakes and reward addresses of the council',
+    params: [block],
+    result: listOf(
+      objectOf('Stake', {
+        name: { type: 'string' },
+        validator: ADDRESS_SCHEMA,
+        owner: ADDRESS_SCHEMA,
+        reward: ADDRESS_SCHEMA,
+        stake: QUANTITY_SCHEMA,
+        status: { type: 'string', enum: ['active', 'inactive', 'jailed'] },
+      }),
+    ),
+    notes:
+      'As the council that serves at the block was read, at any height. `inactive`: no seal in any certificate for too long; `jailed`: evidence in a block. Without a block: at the next one.',
+    handler: async (context, ref) =>
+      (await seatsAt(context, ref)).map(({ name, validator, owner, reward, stakeWei, standing }) => ({
+        name,
+        validator,
+        owner,
+        reward,
+        stake: toQuantity(stakeWei),
+        status: standing,
+      })),
   }),
 } satisfies MethodTable

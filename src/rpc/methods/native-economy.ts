@@ -7,7 +7,7 @@ import type { Context } from '../context.ts'
 import { headerNotFound } from '../errors.ts'
 import { type MethodTable, method } from '../method.ts'
 import type { EconomyPort } from '../ports.ts'
-import { listOf, objectOf } from '../schemas.ts'
+import { objectOf } from '../schemas.ts'
 import { numberOf } from '../state-reads.ts'
 
 /** Asks about a block (latest by default); a block this node cannot speak of is an error, like missing state. */
@@ -28,7 +28,7 @@ const amounts = (rewards: ReadonlyMap<Hex, bigint>): Record<string, string> =>
 
 const block = optional(blockNumber)
 
-/** Minting, fees, supply and stake (DESIGN 6); wei as QUANTITY, since JSON numbers cannot hold it. */
+/** Minting, fees and supply (DESIGN 6); wei as QUANTITY, since JSON numbers cannot hold it. */
 export const nativeEconomy = {
   native_getRewards: method({
     summary: 'What a block minted, took as fees, burnt and credited',
@@ -79,16 +79,6 @@ export const nativeEconomy = {
         totalMinted: toQuantity(supply.totalMinted),
         totalBurnt: toQuantity(supply.totalBurnt),
       }
-    },
-  }),
-  native_getStakingInfo: method({
-    summary: 'Stakes and reward addresses of the council',
-    params: [block],
-    result: listOf(objectOf('Stake', { validator: ADDRESS_SCHEMA, reward: ADDRESS_SCHEMA, stake: QUANTITY_SCHEMA })),
-    requires: 'economy',
-    handler: async (context, ref) => {
-      const members = await ask(context, ref, (economy, number) => economy.staking(number))
-      return members.map(({ validator, reward, stakeWei }) => ({ validator, reward, stake: toQuantity(stakeWei) }))
     },
   }),
 } satisfies MethodTable

@@ -9,6 +9,7 @@ import type {
   PendingBlock,
   PlacedReceipt,
   PlacedTransaction,
+  Seat,
   SyncStatus,
   TransactionLocation,
 } from '../../../src/chain/types.ts'
@@ -195,11 +196,18 @@ export class MemoryChain implements ChainView {
   async certificate(number: number): Promise<Certificate | undefined> {
     return number === 0 ? undefined : certificate(0)
   }
-  async committee(number: number): Promise<readonly Hex[]> {
+  committee(number: number): readonly Hex[] {
     return [...VALIDATORS.slice(number % 4), ...VALIDATORS.slice(0, number % 4)]
   }
-  async council(): Promise<readonly Hex[]> {
-    return VALIDATORS
+  council(): readonly Seat[] {
+    return VALIDATORS.map((validator, index) => ({
+      name: `Validator ${index + 1}`,
+      validator,
+      owner: SENDER,
+      reward: SENDER,
+      stakeWei: 35n,
+      standing: index === 3 ? 'inactive' : 'active',
+    }))
   }
 
   readonly headState: StateReader = {

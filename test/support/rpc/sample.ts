@@ -5,7 +5,7 @@ import type { EconomyPort, MiningPort, ProofChainPort } from '../../../src/rpc/p
 import type { TraceAnswer, TracePort } from '../../../src/rpc/trace-port.ts'
 import { bytesToHex, type Hex } from '../../../src/util/bytes.ts'
 import { DEV_ARGUMENTS, SAMPLE_DEV } from './dev.ts'
-import { SENDER, signedTransaction, VALIDATORS } from './memory-chain.ts'
+import { SENDER, signedTransaction } from './memory-chain.ts'
 import { Rig } from './rig.ts'
 import { hashOf, ONE_KEY } from './services.ts'
 
@@ -25,7 +25,6 @@ const rewards: BlockMoney = {
 const economy: EconomyPort = {
   rewards: async () => rewards,
   supply: async number => ({ number, totalSupply: 3n, totalMinted: 4n, totalBurnt: 1n }),
-  staking: async () => VALIDATORS.map(validator => ({ validator, reward: TOKEN, stakeWei: 35n })),
 }
 const proofChain: ProofChainPort = {
   height: () => 19,

@@ -42,7 +42,14 @@ describe('a genesis of our own format', () => {
     const genesis = parse()
     expect(genesis.params).toEqual(NETWORKS.devnet)
     expect(genesis.council).toEqual([
-      { name: 'one', validator: address('11'), reward: address('12'), stakeWei: 35n * 10n ** 18n },
+      // Who names no owner owns itself.
+      {
+        name: 'one',
+        validator: address('11'),
+        owner: address('11'),
+        reward: address('12'),
+        stakeWei: 35n * 10n ** 18n,
+      },
     ])
     expect([...genesis.alloc.keys()]).toEqual([address('aa'), address('bb')])
     expect(genesis.alloc.get(address('bb'))).toEqual({
@@ -69,6 +76,16 @@ describe('a genesis of our own format', () => {
     expect(isActive(params.forks, 'nativeHash', 1_000_000)).toBe(false)
   })
 
+  test('sets the terms of the council, and has development helpers where the network has them and it wants them', () => {
+    const { council } = parse({ params: { council: { unbondingSeconds: 5 } } }).params
+    expect(council).toEqual({ ...NETWORKS.devnet.council, unbondingSeconds: 5 })
+    const helpers = (change: object) => parse(change).params.devHelpers
+    expect([{}, { params: { devHelpers: false } }].map(helpers)).toEqual([true, false])
+    const stake = (35_000_000n * 10n ** 18n).toString()
+    const mainnet = { network: 'mainnet', council: [{ ...member, stake }], params: { devHelpers: true } }
+    expect(helpers(mainnet)).toBe(false)
+  })
+
   test.each<[string, string, object]>([
     ['an unknown member', 'extra', { extra: 1 }],
     ['an unknown parameter', 'params.blockTime', { params: { blockTime: 1 } }],
@@ -90,6 +107,31 @@ describe('a genesis of our own format', () => {
       { council: [member, { ...member, validator: member.validator.toUpperCase().replace('0X', '0x') }] },
     ],
     ['a validator without reward address', 'council[0]', { council: [{ ...member, reward: undefined }] }],
+    [
+      'an owner twice',
+      'council[1]',
+      { council: [member, { ...member, validator: address('13'), owner: address('11') }] },
+    ],
+    [
+      'more validators than the contract seats',
+      'council',
+      {
+        council: Array.from({ length: 257 }, (_, index) => ({
+          ...member,
+          validator: `0x${(index + 1).toString(16).padStart(40, '0')}`,
+        })),
+      },
+    ],
+    ['a long name', 'council[0].name', { council: [{ ...member, name: 'n'.repeat(33) }] }],
+    ['a stake beyond measure', 'council[0].stake', { council: [{ ...member, stake: (2n ** 129n).toString() }] }],
+    [
+      'an account in place of the contract',
+      'alloc',
+      { alloc: { '0x0000000000000000000000000000000000000400': { balance: '1' } } },
+    ],
+    ['a word for a truth', 'params.council.openRegistration', { params: { council: { openRegistration: 'no' } } }],
+    ['no window at all', 'params.council.inactiveBlocks', { params: { council: { inactiveBlocks: 0 } } }],
+    ['an unknown term', 'params.council.minStake', { params: { council: { minStake: 1 } } }],
     ['too little stake', 'council[0].stake', { council: [{ ...member, stake: '1' }] }],
     ['a zero foundation', 'foundation', { foundation: ZERO_ADDRESS }],
     ['a short address', 'foundation', { foundation: '0x12' }],
@@ -169,6 +211,8 @@ describe('block 0 of our own format', () => {
       { timestamp: 1 },
       { foundation: address('f1') },
       { council: [{ ...member, reward: address('13') }] },
+      { params: { council: { openRegistration: false } } },
+      { params: { devHelpers: false } },
       { params: { blockTimeMs: 500 } },
       { params: { rewards: { cycleBlocks: 10 } } },
     ]

@@ -1,0 +1,104 @@
+import type { CouncilMember } from '../config/genesis.ts'
+import { LIMITS } from '../config/limits.ts'
+import type { CouncilParams } from '../config/networks.ts'
+import { keccak256Hex } from '../crypto/hash.ts'
+import { asBuffer, bytesToHex, concatBytes, type Hex, hexToBytes, toWord, ZERO_ADDRESS } from '../util/bytes.ts'
+
+/*
+ * Storage of the council contract, word by word, as contracts/Council.sol lays it out: genesis writes it, and nodes read the members
+ * from it without running any code.
+ */
+
+const MEMBERS = 0n
+const REGISTRATIONS = 1n
+const MIN_STAKE = 2n
+const TERMS = 3n
+const VALIDATOR_OF = 4n
+const JAILED_AT = 6n
+const STATUS_MEMBER = 2n
+
+/** Reads a word of the contract: slot -> word, both 32 bytes. */
+export type ReadSlot = (slot: Hex) => Hex
+
+export interface CouncilTerms extends Pick<CouncilParams, 'openRegistration' | 'unbondingSeconds'> {
+  readonly minStakeWei: bigint
+}
+
+/** What genesis writes for its members. Slot -> word, none of them zero. */
+export const councilStorage = (members: readonly CouncilMember[], terms: CouncilTerms): ReadonlyMap<Hex, Hex> => {
+  const words = new Map<Hex, Hex>()
+  const put = (slot: Hex, word: bigint) => {
+    if (word !== 0n) words.set(slot, toWord(word))
+  }
+  put(toWord(MEMBERS), BigInt(members.length))
+  put(toWord(MIN_STAKE), terms.minStakeWei)
+  const open = terms.openRegistration ? 1n : 0n
+  put(toWord(TERMS), BigInt(terms.unbondingSeconds) | (open << 64n) | (BigInt(members.length) << 72n))
+  members.forEach(({ name, validator, owner, reward, stakeWei }, index) => {
+    put(memberSlot(index), BigInt(validator))
+    const [first, second, third, fourth] = registrationSlots(validator)
+    put(first, BigInt(owner) | (STATUS_MEMBER << 160n) | (BigInt(index) << 168n) | (BigInt(index + 1) << 200n))
+    put(second, BigInt(reward))
+    put(third, stakeWei)
+    put(fourth, BigInt(bytesToHex(nameWord(name))))
+    put(mappingSlot(owner, VALIDATOR_OF), BigInt(validator))
+  })
+  return words
+}
+
+/**
+ * The members as the contract has them. undefined when that is no council: no members, more than the contract admits, or one that is
+ * not registered as such. Only the edits of a development chain can make it so.
+ */
+export const readCouncil = (read: ReadSlot): readonly CouncilMember[] | undefined => {
+  const count = BigInt(read(toWord(MEMBERS)))
+  if (count === 0n || count > BigInt(LIMITS.council.members)) return undefined
+  const members: CouncilMember[] = []
+  for (let index = 0; index < Number(count); index++) {
+    const member = readMember(read, addressOf(BigInt(read(memberSlot(index)))))
+    if (member === undefined) return undefined
+    members.push(member)
+  }
+  return new Set(members.map(({ validator }) => validator)).size === members.length ? members : undefined
+}
+
+const readMember = (read: ReadSlot, validator: Hex): CouncilMember | undefined => {
+  const [first, second, third, fourth] = registrationSlots(validator)
+  const registration = BigInt(read(first))
+  if (((registration >> 160n) & 0xffn) !== STATUS_MEMBER || validator === ZERO_ADDRESS) return undefined
+  return {
+    name: nameOf(hexToBytes(read(fourth))),
+    validator,
+    owner: addressOf(registration),
+    reward: addressOf(BigInt(read(second))),
+    stakeWei: BigInt(read(third)),
+  }
+}
+
+/** Where the contract keeps the number of the block whose evidence jailed a validator; zero: none did. */
+export const jailedAtSlot = (validator: Hex): Hex => mappingSlot(validator, JAILED_AT)
+
+const MEMBERS_BASE = BigInt(keccak256Hex(hexToBytes(toWord(MEMBERS))))
+const memberSlot = (index: number): Hex => toWord(MEMBERS_BASE + BigInt(index))
+
+const registrationSlots = (validator: Hex): readonly [Hex, Hex, Hex, Hex] => {
+  const base = BigInt(mappingSlot(validator, REGISTRATIONS))
+  const at = (offset: bigint): Hex => toWord(BigInt.asUintN(256, base + offset))
+  return [at(0n), at(1n), at(2n), at(3n)]
+}
+
+/** keccak256(key as a word, position as a word). */
+const mappingSlot = (key: Hex, position: bigint): Hex =>
+  keccak256Hex(concatBytes(hexToBytes(toWord(BigInt(key))), hexToBytes(toWord(position))))
+
+/** The lowest 20 bytes of a word. */
+const addressOf = (word: bigint): Hex => `0x${BigInt.asUintN(160, word).toString(16).padStart(40, '0')}`
+
+const nameWord = (name: string): Uint8Array => {
+  const word = new Uint8Array(32)
+  word.set(Buffer.from(name))
+  return word
+}
+
+/** Whatever bytes an owner gave: what is no text becomes replacement characters. */
+const nameOf = (word: Uint8Array): string => asBuffer(word).toString('utf8').replace(/\0+$/, '')

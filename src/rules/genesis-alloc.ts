@@ -1,0 +1,26 @@
+import artifact from '../../contracts/Council.json' with { type: 'json' }
+import type { Genesis, GenesisAccount } from '../config/genesis.ts'
+import { COUNCIL_ADDRESS } from '../config/networks.ts'
+import { type Hex, hexToBytes } from '../util/bytes.ts'
+import { councilStorage } from './council-storage.ts'
+
+/** Every account of block 0: those of the file, and the council's contract with the stakes of the first members. */
+export const genesisAlloc = (genesis: Genesis): ReadonlyMap<Hex, GenesisAccount> =>
+  genesis.style.format === 'tandem'
+    ? new Map([...genesis.alloc, [COUNCIL_ADDRESS, councilAccount(genesis)]])
+    : genesis.alloc
+
+const councilAccount = ({ council, params }: Genesis): GenesisAccount => ({
+  balance: council.reduce((sum, { stakeWei }) => sum + stakeWei, 0n),
+  // As of a contract that was created (EIP-161).
+  nonce: 1,
+  code: hexToBytes(artifact.runtime as Hex),
+  storage: councilStorage(council, { ...params.council, minStakeWei: params.minStakeWei }),
+})
+
+/** Sum of all balances of block 0, wei. */
+export const genesisSupply = (genesis: Genesis): bigint => {
+  let wei = 0n
+  for (const { balance } of genesisAlloc(genesis).values()) wei += balance
+  return wei
+}
