@@ -57,6 +57,7 @@ test.each(TABLE)(
     const deviation = Math.sqrt((expected * (1 - expected)) / DRAWS)
     expect(Math.abs(stuck / DRAWS - expected), `SEED=${SEED}`).toBeLessThan(5 * deviation)
   },
+  120_000 + DRAWS,
 )
 
 test('in a cycle equal members propose equally often, but for one block', () => {
