@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { verifyChain } from '../../../src/chain/verify.ts'
-import { COUNCIL_ADDRESS } from '../../../src/config/networks.ts'
+import { parseGenesis } from '../../../src/config/genesis.ts'
+import { COUNCIL_ADDRESS, NETWORKS } from '../../../src/config/networks.ts'
 import { encodeEvidence } from '../../../src/consensus/evidence/codec.ts'
 import { hashByteStrings, sealBlock } from '../../../src/primitives/block.ts'
 import { decodeExtraData, encodeExtraData } from '../../../src/primitives/extra-data.ts'
@@ -9,7 +10,7 @@ import { BUCKETS } from '../../../src/storage/buckets.ts'
 import { numberKey } from '../../../src/storage/keys.ts'
 import type { Hex } from '../../../src/util/bytes.ts'
 import { ACCOUNT_KEYS, ACCOUNTS, devGenesis, type TestChain, VALIDATOR, withChain } from '../../support/chain.ts'
-import { councilTransaction, refusal, STAKE, transact } from '../../support/council-contract.ts'
+import { ask, councilTransaction, refusal, STAKE, transact } from '../../support/council-contract.ts'
 import { councilGenesis, FOUNDATION, rewardOf, validatorKey, validatorOf } from '../../support/council-genesis.ts'
 import { type CouncilNet, withNet } from '../../support/council-net.ts'
 
@@ -262,6 +263,31 @@ describe('evidence', () => {
       expect(net.first.sources.council.jailedAt(offender)).toBe(0)
     }))
 })
+
+test.each(['mainnet', 'testnet', 'devnet'] as const)(
+  '%s begins with its council in the contract and goes on',
+  network => {
+    const stake = NETWORKS[network].minStakeWei
+    const council = [0, 1, 2, 3].map(index => ({
+      name: `Validator ${index}`,
+      validator: validatorOf(index),
+      reward: rewardOf(index),
+      stake: stake.toString(),
+    }))
+    const file = { format: 'tandem/1', network, timestamp: 1_735_689_600, council, foundation: FOUNDATION, alloc: {} }
+    return withChain(
+      async chain => {
+        expect(await ask(chain, 'minStake')).toBe(stake)
+        expect(await ask(chain, 'openRegistration')).toBe(network === 'devnet')
+        expect(chain.world.head.account(COUNCIL_ADDRESS)).toMatchObject({ balance: 4n * stake, nonce: 1 })
+        expect((await chain.mine()).header.number).toBe(1)
+        expect(chain.sources.council.committee(121)).toBeUndefined()
+        expect(sorted(chain.sources.council.committee(120)?.members ?? [])).toEqual(validators(0, 1, 2, 3))
+      },
+      { genesis: parseGenesis(JSON.stringify(file)) },
+    )
+  },
+)
 
 test('a damaged record of a cycle is found by the check of the database', () =>
   withNet(councilGenesis(2, short()), 1, async net => {
