@@ -18,6 +18,7 @@ import { openChain } from './open-chain.ts'
 import type { NodeDeps, NodeOptions, RunningNode } from './options.ts'
 import { createPoolParts } from './pool.ts'
 import { createReads } from './reads.ts'
+import { reportSeat } from './seat.ts'
 import { createWallet, nodeInfo } from './services.ts'
 import { Teardown } from './teardown.ts'
 import { urlHost } from './urls.ts'
@@ -108,6 +109,11 @@ const build = async (options: NodeOptions, deps: NodeDeps, teardown: Teardown): 
     onFatal,
   }
   const dev = devStart && (await createDev(devStart, { ...consensus, genesis, opened, chain, pool, dataDir }))
+  if (validatorKey)
+    reportSeat(addressOf(validatorKey), sources.council, {
+      number: head.block.header.number + 1,
+      logger: part('consensus'),
+    })
   const coinbase = validatorKey ? addressOf(validatorKey) : ZERO_ADDRESS
   const reads = createReads(
     {
