@@ -15,6 +15,7 @@ import { councilGenesis, FOUNDATION, rewardOf, validatorKey, validatorOf } from 
 import { type CouncilNet, withNet } from '../../support/council-net.ts'
 
 const CYCLE = 4
+const ALICE = ACCOUNTS[0] as Hex
 const short = (params: Record<string, unknown> = {}) => ({ rewards: { cycleBlocks: CYCLE }, ...params })
 const voted = { council: { openRegistration: false, unbondingSeconds: 0 } }
 const validators = (...indexes: readonly number[]): readonly Hex[] => indexes.map(validatorOf).sort()
@@ -190,6 +191,34 @@ describe('evidence', () => {
       await net.mine()
       const again = ['Again', offender, offender]
       expect(await refusal(net.first, { from: offender, value: STAKE }, 'register', ...again)).toBe('Jailed')
+    }))
+
+  test('takes the vote of its offender, also one that was given, and keeps its key from being admitted', () =>
+    withNet(councilGenesis(4, short({ council: { openRegistration: false, unbondingSeconds: 0 } })), 1, async net => {
+      const count = async () => [
+        await ask(net.first, 'approvals', validatorOf(5)),
+        await ask(net.first, 'approvalsNeeded'),
+      ]
+      await register(net, 5)
+      await net.mine()
+      await send(net, 0, 'approve', [validatorOf(5)])
+      await send(net, 1, 'approve', [validatorOf(5)])
+      await net.mine()
+      expect(await count()).toEqual([2n, 3n])
+      net.first.evidence.report(net.doublePrepare(2, key, offender))
+      await net.mine()
+      expect(await count()).toEqual([1n, 3n])
+      // A member that left and wants to come back, and is found out while it waits.
+      await send(net, 2, 'requestExit', [validatorOf(2)])
+      await net.mine()
+      await send(net, 2, 'withdraw', [validatorOf(2)])
+      await net.mine()
+      await register(net, 2)
+      await net.mine()
+      net.first.evidence.report(net.doublePrepare(3, validatorKey(2), validatorOf(2)))
+      await net.mine()
+      expect(await refusal(net.first, { from: validatorOf(0) }, 'approve', validatorOf(2))).toBe('Jailed')
+      expect(await refusal(net.first, { from: ALICE }, 'admit', validatorOf(2))).toBe('Jailed')
     }))
 
   test('withholds the pay of the blocks its offender proposed in the cycle, for the foundation', () =>
