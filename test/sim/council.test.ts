@@ -1,0 +1,153 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import type { Genesis } from '../../src/config/genesis.ts'
+import type { ConsensusEngine } from '../../src/consensus/engine-types.ts'
+import type { ExecutionPort } from '../../src/consensus/ports.ts'
+import { addressOf, sign } from '../../src/crypto/signature.ts'
+import { blockCodec } from '../../src/node/consensus.ts'
+import { blockVoteDigest } from '../../src/primitives/vote.ts'
+import type { Hex } from '../../src/util/bytes.ts'
+import { openTestChain, type TestChain } from '../support/chain.ts'
+import { ManualClock, settle } from '../support/consensus/manual-clock.ts'
+import { createMember } from '../support/consensus/member.ts'
+import { MemoryFiles } from '../support/consensus/memory-files.ts'
+import { Mesh } from '../support/consensus/mesh.ts'
+import { councilTransaction, STAKE } from '../support/council-contract.ts'
+import { councilGenesis, rewardOf, validatorKey, validatorOf } from '../support/council-genesis.ts'
+
+const CYCLE = 4
+/** Real time that one block of all nodes may take. */
+const PATIENCE_MS = 30_000
+
+/** As nodes are put together, with a mesh for the network and a clock that waits for them. */
+interface Node {
+  readonly chain: TestChain
+  readonly engine: ConsensusEngine
+  readonly errors: readonly Error[]
+}
+
+const startNode = async (dir: string, index: number, genesis: Genesis, clock: ManualClock, mesh: Mesh) => {
+  const chain = await openTestChain(join(dir, `${index}`), { genesis, mode: 'fast' })
+  const { params } = genesis
+  const onTime = <T>(work: () => T): T => {
+    chain.clock.ms = clock.nowMs()
+    return work()
+  }
+  const execution: ExecutionPort = {
+    head: () => chain.chain.head(),
+    build: request => onTime(() => chain.chain.build(request)),
+    validate: (block, context) => onTime(() => chain.chain.validate(block, context)),
+    commit: (block, certificate) => chain.chain.commit(block, certificate),
+    decided: number => chain.chain.decided(number),
+    wantsBlock: () => chain.chain.wantsBlock(),
+  }
+  const key = validatorKey(index)
+  const member = await createMember({
+    index,
+    size: 1,
+    clock,
+    files: new MemoryFiles(),
+    ledger: undefined as never,
+    overrides: {
+      ports: {
+        execution,
+        committee: { committee: number => chain.sources.council.committee(number) },
+        network: mesh.port(index),
+        blocks: blockCodec(chain.pool.recovery),
+        evidence: chain.evidence,
+      },
+      signer: { address: addressOf(key), sign: digest => sign(digest, key) },
+      params: { ...params, genesisHash: chain.genesisHash },
+    },
+  })
+  await member.engine.start()
+  return { chain, ...member }
+}
+
+/** Seconds pass one by one, each after every node has the block of the last. */
+const play = async (nodes: readonly Node[], clock: ManualClock, until: number) => {
+  const heights = () => nodes.map(({ chain }) => chain.chain.head().number)
+  while (Math.min(...heights()) < until) {
+    const next = Math.min(...heights()) + 1
+    await clock.advance(1_000)
+    const deadline = performance.now() + PATIENCE_MS
+    while (Math.min(...heights()) < next) {
+      expect(nodes.flatMap(({ errors }) => errors)).toEqual([])
+      if (performance.now() > deadline) throw new Error(`no block ${next}: heads at ${heights().join(', ')}`)
+      await new Promise(resolve => setTimeout(resolve, 1))
+    }
+    await settle()
+  }
+}
+
+test('engines on real chains: a newcomer votes from its cycle on, a double signer is found, jailed and left out', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'tandem-council-sim-'))
+  const params = { rewards: { cycleBlocks: CYCLE }, council: { openRegistration: true, unbondingSeconds: 0 } }
+  const genesis = councilGenesis(5, params)
+  const clock = new ManualClock(1_735_689_600_000)
+  const mesh = new Mesh()
+  const nodes: Node[] = []
+  try {
+    for (let index = 0; index < 6; index++) nodes.push(await startNode(dir, index, genesis, clock, mesh))
+    const [first] = nodes as [Node]
+    const { council } = first.chain.sources
+    expect(nodes[5]?.engine.status().mode).toBe('following')
+    const args = ['Newcomer', validatorOf(5), rewardOf(5)]
+    const raw = councilTransaction(first.chain, validatorKey(5), 'register', args, STAKE)
+    for (const { chain } of nodes) await chain.pool.service.submit(raw)
+    await play(nodes, clock, 2)
+
+    // Its other instance votes for something else in the open height.
+    const offender = validatorOf(1)
+    const number = first.chain.chain.head().number + 1
+    const sender = council.committee(number)?.members.indexOf(offender) ?? -1
+    const vote = { type: 'prepare', number, round: 0, blockHash: `0x${'ee'.repeat(32)}` as Hex } as const
+    const domain = { chainId: genesis.params.chainId, genesisHash: first.chain.genesisHash }
+    const signature = sign(blockVoteDigest(domain, vote), validatorKey(1))
+    const said = mesh.port(99)
+    mesh.passes = (from, to) => from !== 99 || to !== 1
+    said.broadcast({ ...vote, sender, signature })
+    await play(nodes, clock, 2 * CYCLE + 1)
+
+    const jailedAt = council.jailedAt(offender)
+    expect(jailedAt).toBeGreaterThan(2)
+    expect(jailedAt).toBeLessThanOrEqual(CYCLE + 2)
+    for (const { chain } of nodes) {
+      expect(chain.sources.council.jailedAt(offender)).toBe(jailedAt)
+      expect(await chain.blocks.block(jailedAt)).toMatchObject({ evidence: [expect.any(Uint8Array)] })
+      expect(chain.world.root).toBe(first.chain.world.root)
+    }
+    const serving = [...(council.committee(2 * CYCLE + 1)?.members ?? [])].sort()
+    expect(serving).toEqual([0, 2, 3, 4, 5].map(validatorOf).sort())
+    await play(nodes, clock, 4 * CYCLE)
+    expect(nodes.map(({ engine }) => engine.status().mode)).toEqual([
+      'voting',
+      'following',
+      'voting',
+      'voting',
+      'voting',
+      'voting',
+    ])
+    // Whoever proposed was paid, but for the offender from then on.
+    const proposers = new Set<Hex | undefined>()
+    const paid = new Set<Hex>()
+    for (let height = jailedAt + 1; height <= 4 * CYCLE; height++) {
+      proposers.add((await first.chain.blocks.header(height))?.extra.proposer)
+      for (const address of (await first.chain.economy.rewards(height))?.rewards.keys() ?? []) paid.add(address)
+    }
+    expect(paid.has(rewardOf(1))).toBe(false)
+    for (let index = 2; index < 6; index++)
+      if (proposers.has(validatorOf(index))) expect(paid).toContain(rewardOf(index))
+    const heads = nodes.map(({ chain }) => chain.chain.head().hash)
+    expect(new Set(heads).size).toBe(1)
+    expect(nodes.map(({ engine }) => engine.status().decidedLate)).toEqual([0, 0, 0, 0, 0, 0])
+  } finally {
+    for (const { engine, chain } of nodes) {
+      await engine.stop()
+      await chain.close()
+    }
+    rmSync(dir, { recursive: true, force: true })
+  }
+})
