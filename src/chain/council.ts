@@ -26,7 +26,14 @@ export interface CouncilOptions {
   readonly store: Store
   readonly blocks: Pick<BlockStore, 'header'>
   /** The head's state. */
-  readonly state: Pick<StateReader, 'storage'>
+  readonly state: Pick<StateReader, 'account' | 'storage'>
+}
+
+/** What the contract holds, by the root of its storage. */
+interface Registered {
+  readonly root: Hex | undefined
+  readonly members: readonly CouncilMember[]
+  readonly jailed: ReadonlySet<Hex>
 }
 
 interface Cycle {
@@ -42,6 +49,8 @@ interface Cycle {
 export class Council {
   readonly #options: CouncilOptions
   readonly #cycles = new Lru<number, Cycle>(LIMITS.council.cachedCycles)
+  /** Read last: most cycles change nothing, and hundreds of members are a thousand words. */
+  #registered: Registered | undefined
 
   constructor(options: CouncilOptions) {
     this.#options = options
@@ -87,9 +96,7 @@ export class Council {
     if (!endsCycle(number, cycleBlocks)) return
     const before = this.#recordAt(number - cycleBlocks)
     assert(before, 'the cycle before has its record')
-    const read = slotsAfter(this.#options.state, sealed)
-    // Only the edits of a development chain can make storage that is no council: the one before goes on.
-    const members = readCouncil(read) ?? before.members
+    const { members, jailed } = this.#registeredAfter(sealed, before.members)
     const row = encodeCouncil(members)
     const isSame = bytesEqual(row, encodeCouncil(before.members))
     if (!isSame) batch.put(BUCKETS.council, numberKey(number), row)
@@ -101,7 +108,7 @@ export class Council {
       councilAt: isSame ? before.councilAt : number,
       members,
       lapses: nextLapses(validators, before.lapses, attendance, { number, inactiveBlocks }),
-      jailed: new Set(validators.filter(validator => numberOf(read(jailedAtSlot(validator))) > 0)),
+      jailed,
     }
     batch.put(BUCKETS.cycle, numberKey(number), encodeCycle(record))
   }
@@ -109,6 +116,22 @@ export class Council {
   /** Blocks were taken back: nothing read before counts. */
   forget(): void {
     this.#cycles.clear()
+  }
+
+  /** What the contract holds after a block that is not written yet. */
+  #registeredAfter(sealed: Sealed, otherwise: readonly CouncilMember[]): Registered {
+    const { state } = this.#options
+    const root = (sealed.accounts.get(COUNCIL_ADDRESS)?.after ?? state.account(COUNCIL_ADDRESS))?.storageRoot
+    if (root !== undefined && root === this.#registered?.root) return this.#registered
+    const read = slotsAfter(state, sealed)
+    const found = readCouncil(read)
+    // Only the edits of a development chain can make storage that is no council: the one before goes on.
+    const members = found ?? otherwise
+    const validators = members.map(({ validator }) => validator)
+    const jailed = new Set(validators.filter(validator => numberOf(read(jailedAtSlot(validator))) > 0))
+    const registered = { root, members, jailed }
+    if (found !== undefined) this.#registered = registered
+    return registered
   }
 
   /** The certificates in the headers of the cycle that ends with `last`: of its blocks but that one, and of the one before. */
