@@ -33,7 +33,7 @@ export const addGenesisCommand = (program: Command): void => {
     .addOption(
       new Option(
         '--validator <member>',
-        'a member of the first council, once for each: its address or key file, and ,name=TEXT ,stake=TOKENS ,reward=ADDRESS if wanted',
+        'a member of the first council, once for each: its address or key file, and ,name=TEXT ,stake=TOKENS ,reward=ADDRESS ,owner=ADDRESS if wanted',
       ).argParser(collect(validatorSpec)),
     )
     .addOption(
@@ -68,7 +68,8 @@ const collect =
 
 const DETAILS = `
 A validator without a name is called validator-1 and so on, without a stake it has the network's smallest, without a reward address
-it is paid to its own. A key file is only looked at for its address; no password is needed. Every node of the chain needs the same
+it is paid to its own. Its owner, whose stake it is and who votes on newcomers, is its own address as well unless you name one: a key that
+is not on the node is safer. A key file is only looked at for its address; no password is needed. Every node of the chain needs the same
 file: the hash printed is how nodes know each other.
 
 Examples:

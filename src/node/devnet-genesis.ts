@@ -22,7 +22,7 @@ export const devnetGenesis = (options: DevnetGenesisOptions): Genesis => {
       network: 'devnet',
       ...(chainId !== undefined && { chainId }),
       timestamp: TIMESTAMP,
-      council: [{ name: 'devnet', validator, reward: validator, stakeWei: STAKE }],
+      council: [{ name: 'devnet', validator, owner: validator, reward: validator, stakeWei: STAKE }],
       foundation: validator,
       balances: new Map(accounts.map(address => [address, balanceWei])),
       blockTimeMs,

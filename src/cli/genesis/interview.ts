@@ -58,7 +58,7 @@ const interview = async (given: Given, terminal: Terminal): Promise<GenesisAnswe
     given.validators.length > 0
       ? given.validators
       : await askList(
-          'Validator, as ADDRESS-OR-KEY-FILE[,name=TEXT][,stake=TOKENS][,reward=ADDRESS]',
+          'Validator, as ADDRESS-OR-KEY-FILE[,name=TEXT][,stake=TOKENS][,reward=ADDRESS][,owner=ADDRESS]',
           readableValidator,
           1,
           terminal,

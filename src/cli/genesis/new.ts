@@ -44,7 +44,7 @@ const choicesOf = (
 }
 
 const memberOf = (
-  { key, name, stakeWei, reward }: ValidatorSpec,
+  { key, name, stakeWei, reward, owner }: ValidatorSpec,
   index: number,
   params: NetworkParams,
 ): FirstMember => {
@@ -52,6 +52,7 @@ const memberOf = (
   return {
     name: name ?? `validator-${index + 1}`,
     validator,
+    owner: owner ?? validator,
     reward: reward ?? validator,
     stakeWei: stakeWei ?? params.minStakeWei,
   }

@@ -9,6 +9,7 @@ export interface ValidatorSpec {
   readonly name?: string
   readonly stakeWei?: bigint
   readonly reward?: Hex
+  readonly owner?: Hex
 }
 
 export interface Fund {
@@ -16,10 +17,10 @@ export interface Fund {
   readonly wei: bigint
 }
 
-/** `KEY[,name=TEXT][,stake=TOKENS][,reward=ADDRESS]` */
+/** `KEY[,name=TEXT][,stake=TOKENS][,reward=ADDRESS][,owner=ADDRESS]` */
 export const validatorSpec = (text: string): ValidatorSpec => {
   const [key = '', ...settings] = text.split(',').map(part => part.trim())
-  if (key === '' || /^(name|stake|reward)=/.test(key))
+  if (key === '' || /^(name|stake|reward|owner)=/.test(key))
     throw new InvalidArgumentError('It begins with the address or the key file of the validator.')
   // What begins like an address is meant as one.
   let spec: ValidatorSpec = { key: /^0x[0-9a-f]*$/i.test(key) ? address(key) : key }
@@ -32,7 +33,8 @@ const settingOf = (setting: string): Partial<ValidatorSpec> => {
   if (name === 'name' && value !== '') return { name: value }
   if (name === 'stake') return { stakeWei: tokens(value) }
   if (name === 'reward') return { reward: address(value) }
-  throw new InvalidArgumentError(`"${setting}" is none of name=TEXT, stake=TOKENS, reward=ADDRESS.`)
+  if (name === 'owner') return { owner: address(value) }
+  throw new InvalidArgumentError(`"${setting}" is none of name=TEXT, stake=TOKENS, reward=ADDRESS, owner=ADDRESS.`)
 }
 
 /** `ADDRESS=TOKENS` */

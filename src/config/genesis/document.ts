@@ -4,7 +4,7 @@ import type { NetworkName } from '../networks.ts'
 import { TANDEM_FORMAT } from './tandem.ts'
 
 /** A member of the first council, as far as it must be said. */
-export type FirstMember = Pick<CouncilMember, 'name' | 'validator' | 'reward' | 'stakeWei'>
+export type FirstMember = Pick<CouncilMember, 'name' | 'validator' | 'owner' | 'reward' | 'stakeWei'>
 
 /** What somebody decides who begins a chain; the network's parameters stand for the rest. */
 export interface GenesisChoices {

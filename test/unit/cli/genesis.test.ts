@@ -54,7 +54,7 @@ describe('tandem genesis new', () => {
       network: 'devnet',
       chainId: 4_242,
       validator: [
-        validatorSpec(`${ONE},name=alice,stake=40.5,reward=${TWO}`),
+        validatorSpec(`${ONE},name=alice,stake=40.5,reward=${TWO},owner=${CHECKED}`),
         validatorSpec(`${keyFile} , name = bob the second`),
       ],
       foundation: TWO,
@@ -63,8 +63,14 @@ describe('tandem genesis new', () => {
     })
     expect(genesis.params).toMatchObject({ chainId: 4_242, networkId: 4_242, blockTimeMs: 250 })
     expect(genesis.council).toMatchObject([
-      { name: 'alice', validator: ONE, reward: TWO, stakeWei: (405n * TOKEN) / 10n },
-      { name: 'bob the second', validator: addressOf(key), reward: addressOf(key), stakeWei: 35n * TOKEN },
+      { name: 'alice', validator: ONE, owner: CHECKED.toLowerCase(), reward: TWO, stakeWei: (405n * TOKEN) / 10n },
+      {
+        name: 'bob the second',
+        validator: addressOf(key),
+        owner: addressOf(key),
+        reward: addressOf(key),
+        stakeWei: 35n * TOKEN,
+      },
     ])
     expect(genesis.foundation).toBe(TWO)
     expect([...genesis.alloc].map(([who, { balance }]) => [who, balance])).toEqual([
