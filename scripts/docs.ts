@@ -1,6 +1,11 @@
 import { writeFileSync } from 'node:fs'
+import { renderNetworkDocs } from '../src/network/docs.ts'
 import { renderDocs } from '../src/rpc/docs.ts'
 
-const file = new URL('../docs/rpc.md', import.meta.url)
-writeFileSync(file, renderDocs())
-console.log('docs/rpc.md')
+for (const [name, text] of [
+  ['rpc.md', renderDocs()],
+  ['network.md', renderNetworkDocs()],
+] as const) {
+  writeFileSync(new URL(`../docs/${name}`, import.meta.url), text)
+  console.log(`docs/${name}`)
+}

@@ -260,6 +260,97 @@ export const LIMITS = {
     recordSigners: 256,
     recordPositions: 4_096,
   },
+  /** Peers and what they send (docs/network.md). Channels and messages have their own figures beside their declaration. */
+  network: {
+    /** Peers besides the reserved places, which are for committee members and static peers. */
+    inbound: 40,
+    outbound: 16,
+    reserved: 160,
+    /** Of one address (an IPv4 address, or the /64 of an IPv6 one); the loopback is an operator's own and not counted. */
+    perAddress: 8,
+    /** Connections that have not said who they are, in all and of one address, and how fast an address may open them. */
+    pending: 64,
+    pendingPerAddress: 32,
+    connectsPerSecond: 4,
+    connectsBurst: 64,
+    addresses: 4_096,
+    /** From the connection to the last word of the handshake. */
+    handshakeMs: 5_000,
+    dialMs: 3_000,
+    /** A frame's payload; longer messages go in several, so that a vote waits for one of them at most. */
+    fragmentBytes: 64 * 1024,
+    /** Handed to the socket before it has sent them. */
+    socketBytes: 128 * 1024,
+    /** A message must be whole after this time and what its length takes at the slowest line. */
+    messageMs: 20_000,
+    bytesPerMs: 64,
+    /** Claimed by messages that are not whole yet, of all peers that are not in the committee. */
+    partialBytes: 64 * 1024 * 1024,
+    pingMs: 10_000,
+    /** Silence after which a peer is gone. */
+    silenceMs: 30_000,
+    /** Blocks of one peer being decoded. */
+    decoding: 4,
+    /** Requests to one peer under way, those of one peer being answered, and how long an answer may take. */
+    requests: 8,
+    serving: 4,
+    requestMs: 10_000,
+    /** Peers asked before a request fails. */
+    attempts: 4,
+    /** Soft limit of an answer; one item always fits. */
+    answerBytes: 2 * 1024 * 1024,
+    blocksPerRequest: 128,
+    receiptsPerRequest: 128,
+    snapshotChunks: 65_536,
+    chunkBytes: 4 * 1024 * 1024,
+    evidenceBytes: 64 * 1024,
+    /** Hashes in one announcement and in one request, and bytes of one batch of transactions. */
+    announcedHashes: 4_096,
+    requestedHashes: 256,
+    batchBytes: 1024 * 1024,
+    /** New transactions are gathered so long before they go out. */
+    batchMs: 20,
+    batchItems: 4_096,
+    /** Hashes that a peer is known to have, those wanted of one peer and of all, who else may be asked for one, and those refused. */
+    knownTransactions: 8_192,
+    wantedPerPeer: 8_192,
+    wantedTransactions: 32_768,
+    announcers: 4,
+    refusedTransactions: 16_384,
+    /** Received ones that the pool is looking at. */
+    admitting: 2_048,
+    knownBlocks: 256,
+    seenEvidence: 4_096,
+    /** Statements relayed, and when one may be relayed again: the sender repeats what may have been lost. */
+    relayed: 16_384,
+    relayAgainMs: 400,
+    /** Peer records kept, and in one answer; how often peers are asked. */
+    records: 1_024,
+    recordsPerAnswer: 64,
+    recordBytes: 512,
+    askRecordsMs: 60_000,
+    clientBytes: 128,
+    /** Dialing: pause after the first failure, the longest, after a refusal that will not change soon, and failures until an address is forgotten. */
+    dialing: 8,
+    backoffMs: 1_000,
+    backoffCapMs: 5 * 60_000,
+    incompatibleMs: 10 * 60_000,
+    forgetAfter: 10,
+    /** A connection that lasted so long ends the row of failures. */
+    stableMs: 30_000,
+    dialTickMs: 500,
+    staticPeers: 256,
+    /** Standing: scores fall from 0 to -100, half of it is forgiven in the half-life. */
+    halfLifeMs: 10 * 60_000,
+    disconnectScore: -20,
+    banScore: -50,
+    banMs: 30 * 60_000,
+    /** Banned nodes of one address until the address is banned too. */
+    bansPerAddress: 3,
+    standings: 4_096,
+    storeBytes: 4 * 1024 * 1024,
+    storeMs: 60_000,
+  },
   /** Young generation of worker threads whose garbage is short-lived: a large one only grows the process. */
   workers: { nurseryMegabytes: 4 },
 } as const

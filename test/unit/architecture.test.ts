@@ -32,6 +32,8 @@ const PURE = [
   'powchain/core/',
   'txpool/pool.ts',
   'txpool/pool/',
+  'network/core/',
+  'network/wire/',
 ]
 
 const IMPURE: readonly (readonly [RegExp, string])[] = [

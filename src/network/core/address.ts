@@ -1,0 +1,28 @@
+/**
+ * What counts as one address when places and bans are given: an IPv4 address, also when it comes mapped into IPv6, or the /64 of
+ * an IPv6 one, which is what one customer usually has.
+ */
+export const addressGroup = (address: string): string => {
+  const plain = plainAddress(address)
+  if (!plain.includes(':')) return plain
+  const [head = '', tail] = plain.split('%', 1)[0]?.split('::') ?? []
+  const front = head === '' ? [] : head.split(':')
+  const back = tail === undefined || tail === '' ? [] : tail.split(':')
+  const zeros = tail === undefined ? 0 : Math.max(0, 8 - front.length - back.length)
+  const groups = [...front, ...new Array<string>(zeros).fill('0'), ...back]
+  return `${groups
+    .slice(0, 4)
+    .map(group => Number.parseInt(group, 16).toString(16))
+    .join(':')}::/64`
+}
+
+/** An IPv4 address that a socket for both families shows as ::ffff:1.2.3.4. */
+export const plainAddress = (address: string): string => {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)
+  return mapped?.[1] ?? address
+}
+
+export const isLoopbackAddress = (address: string): boolean => {
+  const plain = plainAddress(address)
+  return plain === '::1' || plain === 'localhost' || plain.startsWith('127.')
+}

@@ -1,0 +1,161 @@
+import { assert } from '../../util/assert.ts'
+
+/**
+ * What a peer can do wrong and what it costs (reference/consensus.md 3.4). `ban` is for what no honest node does, however old its
+ * software or bad its line.
+ */
+export const OFFENCES = {
+  /** Bytes that are no frame or no message of the protocol. */
+  malformed: 'ban',
+  /** A proof of a validator key that was not made for this connection. */
+  badProof: 'ban',
+  /** A statement its alleged author did not sign, evidence that proves nothing, a block that is not the one it is said to be. */
+  falsehood: 30,
+  /** More of one kind of message than its quota. */
+  flood: 2,
+  /** A transaction nobody could take for valid. */
+  badTransaction: 10,
+  /** An answer nobody asked for, or one that does not fit what was asked. */
+  useless: 10,
+  /** No answer in time. */
+  timeout: 5,
+  /** Frames that come too slowly to be whole in time. */
+  slow: 10,
+} as const satisfies Record<string, number | 'ban'>
+export type Offence = keyof typeof OFFENCES
+
+export type Verdict = 'keep' | 'disconnect' | 'ban'
+
+export interface StandingLimits {
+  readonly entries: number
+  readonly halfLifeMs: number
+  readonly disconnectScore: number
+  readonly banScore: number
+  readonly banMs: number
+  readonly bansPerAddress: number
+}
+
+/** Of a node id, or of an address: `address/1.2.3.4`. */
+export interface Standing {
+  readonly key: string
+  /** 0 to -100. */
+  readonly score: number
+  /** When the score was this. */
+  readonly atMs: number
+  /** 0: not banned. */
+  readonly bannedUntilMs: number
+  /** Of an address: nodes banned while connected from there. */
+  readonly bans: number
+}
+
+export interface Blamed {
+  readonly id: string
+  readonly address: string | null
+  readonly isReserved: boolean
+}
+
+const WORST = -100
+/** Scores that are as good as none. */
+const FORGOTTEN = -0.5
+
+/** Scores that heal with time and bans that end, of a bounded number of peers. What is remembered longest is who is banned. */
+export class Standings {
+  readonly #limits: StandingLimits
+  readonly #entries = new Map<string, Standing>()
+
+  constructor(limits: StandingLimits) {
+    this.#limits = limits
+  }
+
+  /** What was written down before a restart. A ban or score from a clock that ran ahead counts as if it were given now. */
+  restore(known: readonly Standing[], nowMs: number): void {
+    const { entries, banMs } = this.#limits
+    for (const standing of known.slice(0, entries)) {
+      const bannedUntilMs = Math.min(standing.bannedUntilMs, nowMs + banMs)
+      const score = Math.max(WORST, Math.min(0, standing.score))
+      this.#entries.set(standing.key, { ...standing, score, bannedUntilMs, atMs: Math.min(standing.atMs, nowMs) })
+    }
+  }
+
+  get size(): number {
+    return this.#entries.size
+  }
+
+  score(key: string, nowMs: number): number {
+    const entry = this.#entries.get(key)
+    if (entry === undefined) return 0
+    return entry.score * 0.5 ** (Math.max(0, nowMs - entry.atMs) / this.#limits.halfLifeMs)
+  }
+
+  isBanned(key: string, nowMs: number): boolean {
+    return (this.#entries.get(key)?.bannedUntilMs ?? 0) > nowMs
+  }
+
+  /**
+   * Writes an offence down and says what follows from it. `address` is null where others may share it (the loopback). A node in a
+   * reserved place is not banned for small things however often: without it there may be no quorum.
+   */
+  blame({ id, address, isReserved }: Blamed, offence: Offence, nowMs: number): Verdict {
+    const cost = OFFENCES[offence]
+    const { banScore, disconnectScore } = this.#limits
+    const worst = isReserved ? banScore : WORST
+    const score = cost === 'ban' ? WORST : Math.max(worst, this.score(id, nowMs) - cost)
+    const before = this.#entries.get(id)
+    this.#put({ key: id, score, atMs: nowMs, bannedUntilMs: before?.bannedUntilMs ?? 0, bans: 0 }, nowMs)
+    if (score < banScore) {
+      this.ban(id, address, nowMs)
+      return 'ban'
+    }
+    return score < disconnectScore ? 'disconnect' : 'keep'
+  }
+
+  /** Node ids cost nothing, so an address from which several were banned is banned as well. */
+  ban(id: string, address: string | null, nowMs: number): void {
+    const { banMs, bansPerAddress } = this.#limits
+    const entry = { key: id, score: WORST, atMs: nowMs, bannedUntilMs: nowMs + banMs, bans: 0 }
+    this.#put(entry, nowMs)
+    if (address === null) return
+    const key = addressKey(address)
+    const bans = (this.#entries.get(key)?.bans ?? 0) + 1
+    this.#put({ ...entry, key, score: 0, bans, bannedUntilMs: bans >= bansPerAddress ? nowMs + banMs : 0 }, nowMs)
+  }
+
+  /** An operator's word. */
+  pardon(key: string): void {
+    this.#entries.delete(key)
+  }
+
+  /** What is worth keeping over a restart. */
+  entries(nowMs: number): readonly Standing[] {
+    return [...this.#entries.values()].filter(entry => this.#matters(entry, nowMs))
+  }
+
+  #matters(entry: Standing, nowMs: number): boolean {
+    if (entry.bannedUntilMs > nowMs || this.score(entry.key, nowMs) < FORGOTTEN) return true
+    return entry.bans > 0 && nowMs - entry.atMs < this.#limits.banMs
+  }
+
+  #put(entry: Standing, nowMs: number): void {
+    this.#entries.delete(entry.key)
+    if (this.#entries.size >= this.#limits.entries) this.#makeRoom(nowMs)
+    this.#entries.set(entry.key, entry)
+  }
+
+  /** What no longer matters first, then whoever is not banned, then the oldest. */
+  #makeRoom(nowMs: number): void {
+    for (const entry of this.#entries.values()) if (!this.#matters(entry, nowMs)) this.#entries.delete(entry.key)
+    if (this.#entries.size < this.#limits.entries) return
+    let oldest: string | undefined
+    for (const { key, bannedUntilMs } of this.#entries.values()) {
+      oldest ??= key
+      if (bannedUntilMs <= nowMs) {
+        this.#entries.delete(key)
+        return
+      }
+    }
+    assert(oldest !== undefined, 'a full list has entries')
+    this.#entries.delete(oldest)
+  }
+}
+
+export const addressKey = (address: string): string => `address/${address}`

@@ -1,0 +1,29 @@
+/** How often something may happen. */
+export interface Quota {
+  readonly perSecond: number
+  /** How often at once. */
+  readonly burst: number
+}
+
+/** A quota of one sender. Starts full; time comes in with each question. */
+export class TokenBucket {
+  readonly #quota: Quota
+  #tokens: number
+  #atMs: number
+
+  constructor(quota: Quota, nowMs: number) {
+    this.#quota = quota
+    this.#tokens = quota.burst
+    this.#atMs = nowMs
+  }
+
+  /** Takes a token; false: there is none. A clock set back gives nothing and takes nothing. */
+  take(nowMs: number): boolean {
+    const { perSecond, burst } = this.#quota
+    this.#tokens = Math.min(burst, this.#tokens + (Math.max(0, nowMs - this.#atMs) * perSecond) / 1_000)
+    this.#atMs = nowMs
+    if (this.#tokens < 1) return false
+    this.#tokens--
+    return true
+  }
+}

@@ -1,0 +1,30 @@
+import type { Reason } from './core/reasons.ts'
+
+/** Expected failures of the network, for whoever uses it. */
+export type NetworkError =
+  | { readonly code: 'NODE_KEY_INVALID'; readonly path: string; readonly reason: string }
+  /** `reason` says what to write instead. */
+  | { readonly code: 'PEER_URL_INVALID'; readonly url: string; readonly reason: string }
+  | { readonly code: 'TOO_MANY_STATIC_PEERS'; readonly limit: number }
+  | { readonly code: 'LISTEN_FAILED'; readonly host: string; readonly port: number; readonly reason: string }
+
+/** Why a request has no answer. */
+export type RequestError =
+  | { readonly code: 'NO_PEER'; readonly request: string }
+  | { readonly code: 'REQUEST_TIMEOUT'; readonly request: string }
+  | { readonly code: 'PEER_BUSY'; readonly request: string }
+  | { readonly code: 'PEER_GONE'; readonly request: string }
+
+/** A handshake that came to nothing; `remote`: the other side said so. */
+export type HandshakeError = {
+  readonly code: 'HANDSHAKE_REFUSED'
+  readonly reason: Reason
+  readonly remote: boolean
+  /** What was expected and what came, for the log. */
+  readonly detail?: string
+}
+
+/** Something a peer sent that ends the connection; OVERLOADED is not its fault alone. */
+export type ProtocolError =
+  | { readonly code: 'PROTOCOL_BROKEN'; readonly reason: string }
+  | { readonly code: 'OVERLOADED'; readonly reason: string }

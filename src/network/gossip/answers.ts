@@ -1,0 +1,65 @@
+import { LIMITS } from '../../config/limits.ts'
+import type { Logger } from '../../util/logger.ts'
+import { ANSWER_TO, type AnswerTo, type Payload, type RequestName } from '../messages.ts'
+import type { Peer } from '../peer/peer.ts'
+import type { ServePort } from '../ports.ts'
+
+/** How each question is answered; ping is the network's own. */
+export type Answerers = {
+  readonly [Name in RequestName]: (peer: Peer, question: Payload<Name>) => AnswerTo<Name> | Promise<AnswerTo<Name>>
+}
+
+/** Said when a peer asks too much at once, or reads too slowly: it does not wait in vain and asks elsewhere. */
+const NOTHING: { readonly [Name in RequestName]?: AnswerTo<Name> } = {
+  getRecords: [],
+  getBlocks: [],
+  getReceipts: [],
+  getManifest: null,
+  getChunk: new Uint8Array(0),
+  getTransactions: [],
+}
+
+export const storedAnswers = (
+  serve: ServePort,
+): Pick<Answerers, 'getBlocks' | 'getReceipts' | 'getManifest' | 'getChunk'> => ({
+  getBlocks: (_, range) => serve.blocks(range, LIMITS.network.answerBytes),
+  getReceipts: (_, hashes) => serve.receipts(hashes, LIMITS.network.answerBytes),
+  getManifest: () => serve.manifest?.() ?? null,
+  getChunk: async (_, { blockHash, index }) => (await serve.chunk?.(blockHash, index)) ?? new Uint8Array(0),
+})
+
+/** Answers what peers ask, a few questions of each at a time. */
+export class Answers {
+  readonly #answerers: Answerers
+  readonly #logger: Logger
+
+  constructor(answerers: Answerers, logger: Logger) {
+    this.#answerers = answerers
+    this.#logger = logger
+  }
+
+  received(peer: Peer, name: RequestName, question: unknown, requestId: number): void {
+    const nothing = NOTHING[name]
+    const isTooMuch =
+      peer.serving >= LIMITS.network.serving || peer.queuedBytes('sync') > LIMITS.network.answerBytes * 2
+    if (isTooMuch && nothing !== undefined) {
+      peer.send(ANSWER_TO[name], nothing, requestId)
+      return
+    }
+    peer.serving++
+    this.#answer(peer, name, question)
+      .then(answer => peer.send(ANSWER_TO[name], answer as never, requestId))
+      .catch((error: unknown) => {
+        this.#logger.error({ err: error, peer: peer.id, request: name }, 'question of a peer not answered')
+        if (nothing !== undefined) peer.send(ANSWER_TO[name], nothing, requestId)
+      })
+      .finally(() => {
+        peer.serving--
+      })
+  }
+
+  async #answer(peer: Peer, name: RequestName, question: unknown): Promise<unknown> {
+    const answerer = this.#answerers[name] as (peer: Peer, question: unknown) => unknown
+    return answerer(peer, question)
+  }
+}

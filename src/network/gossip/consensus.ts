@@ -1,0 +1,183 @@
+import { LIMITS } from '../../config/limits.ts'
+import { sha256 } from '../../crypto/sha256.ts'
+import type { Block } from '../../primitives/block.ts'
+import { proposalHead } from '../../primitives/proposal.ts'
+import { asBuffer, type Hex } from '../../util/bytes.ts'
+import { isCoded } from '../../util/errors.ts'
+import type { Logger } from '../../util/logger.ts'
+import { Lru } from '../../util/lru.ts'
+import { Links, type Neighbours } from '../core/links.ts'
+import { type Peer, wireOf } from '../peer/peer.ts'
+import type { BlockCodec, ConsensusMessage, ConsensusNetwork, Judgement, MembersPort, PeerId } from '../ports.ts'
+import type { SealedBlock, WireProposal } from '../wire/consensus.ts'
+import type { WireMessage } from '../wire/frames.ts'
+import type { Hub } from './hub.ts'
+
+type Listener = Parameters<ConsensusNetwork['onMessage']>[0]
+
+export interface ConsensusGossipOptions {
+  readonly hub: Hub
+  readonly blocks: BlockCodec
+  readonly members: MembersPort
+  /** This node's validator; null: it follows or relays. */
+  readonly self: Hex | null
+  readonly logger: Logger
+}
+
+/** Names of messages on the wire; a vote's type is inside. */
+type WireName = 'vote' | 'status' | 'proposal' | 'body' | 'decided'
+
+/**
+ * What committee members say to each other, straight to every neighbour. Statements of a member that some neighbour does not reach are
+ * passed on to it, once consensus has found them right: never anything nobody signed.
+ */
+export class ConsensusGossip implements ConsensusNetwork {
+  readonly #options: ConsensusGossipOptions
+  readonly #listeners = new Set<Listener>()
+  readonly #links = new Links()
+  /** Statements passed on, and when. */
+  readonly #relayed = new Lru<string, number>(LIMITS.network.relayed)
+  #saidLinks = ''
+
+  constructor(options: ConsensusGossipOptions) {
+    this.#options = options
+  }
+
+  broadcast(message: ConsensusMessage): void {
+    const neighbours = this.#neighbourPeers()
+    if (neighbours.length === 0) return
+    const [name, wire] = this.#encode(message)
+    for (const peer of neighbours) peer.sendWire(name, wire)
+  }
+
+  send(id: PeerId, message: ConsensusMessage): void {
+    const peer = this.#options.hub.peer(id)
+    if (peer !== undefined && this.#options.hub.isNeighbour(peer)) peer.sendWire(...this.#encode(message))
+  }
+
+  onMessage(listener: Listener): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  reachable(members: readonly Hex[]): number {
+    return this.#links.reachable(members, this.#options.self, this.#neighbours())
+  }
+
+  /** A vote or a status. */
+  received(peer: Peer, message: ConsensusMessage): void {
+    const verdict = this.#tell(message, peer)
+    if (verdict === 'false') this.#options.hub.blame(peer, 'falsehood', message.type)
+    else if (verdict === 'true') this.#relay(message, peer)
+  }
+
+  receivedProposal(peer: Peer, { head, block }: WireProposal): void {
+    this.#decode(peer, block, decoded => {
+      // The signature covers the hash it names; another block under it is of whoever sent it.
+      if (decoded.hash !== head.blockHash) this.#options.hub.blame(peer, 'falsehood', 'proposal with another block')
+      else this.received(peer, { ...withoutHash(head), block: decoded })
+    })
+  }
+
+  receivedBody(peer: Peer, block: Uint8Array): void {
+    this.#decode(peer, block, decoded => this.received(peer, { type: 'body', block: decoded }))
+  }
+
+  receivedDecided(peer: Peer, { block, certificate }: SealedBlock): void {
+    this.#decode(peer, block, decoded => this.received(peer, { type: 'decided', block: decoded, certificate }))
+  }
+
+  receivedLinks(peer: Peer, validators: readonly Hex[]): void {
+    this.#links.heard(peer.id, validators)
+  }
+
+  /** Tells neighbours whom this node reaches, when that changed. To be called when peers come and go, and now and then. */
+  announceLinks(): void {
+    const reached = [...this.#neighbours().values()].filter(validator => validator !== null).sort()
+    const text = reached.join()
+    if (text === this.#saidLinks) return
+    this.#saidLinks = text
+    const wire = wireOf('links', reached.slice(0, LIMITS.consensus.committee))
+    for (const peer of this.#neighbourPeers()) peer.sendWire('links', wire)
+  }
+
+  /** Nobody has told this one anything yet. */
+  joined(peer: Peer): void {
+    if (!this.#options.hub.isNeighbour(peer)) return
+    // The others' list includes it, its own list is everybody.
+    this.#saidLinks = '?'
+    this.announceLinks()
+  }
+
+  left(peer: Peer): void {
+    this.#links.forget(peer.id)
+    this.announceLinks()
+  }
+
+  #neighbourPeers(): readonly Peer[] {
+    const { hub } = this.#options
+    return hub.peers().filter(peer => hub.isNeighbour(peer))
+  }
+
+  #neighbours(): Neighbours {
+    return new Map(this.#neighbourPeers().map(({ id, validator }) => [id, validator]))
+  }
+
+  #tell(message: ConsensusMessage, { id }: Peer): Judgement | undefined {
+    let verdict: Judgement | undefined
+    for (const listener of this.#listeners) verdict = listener(message, id) ?? verdict
+    return verdict
+  }
+
+  #relay(message: ConsensusMessage, from: Peer): void {
+    if (!('sender' in message)) return
+    const { hub, members } = this.#options
+    const author = members.memberAt(message.number, message.sender)
+    if (author === undefined) return
+    const targets = this.#links.targets(author, from.id, this.#neighbours())
+    if (targets.length === 0) return
+    const [name, wire] = this.#encode(message)
+    const key = asBuffer(sha256(wire.bytes)).toString('latin1')
+    const nowMs = performance.now()
+    if (nowMs - (this.#relayed.get(key) ?? Number.NEGATIVE_INFINITY) < LIMITS.network.relayAgainMs) return
+    this.#relayed.set(key, nowMs)
+    for (const id of targets) hub.peer(id)?.sendWire(name, wire)
+  }
+
+  /** Blocks of one peer are decoded a few at a time; what comes beyond is said again by its author. */
+  #decode(peer: Peer, bytes: Uint8Array, done: (block: Block) => void): void {
+    const { blocks, hub, logger } = this.#options
+    if (peer.decoding >= LIMITS.network.decoding) return
+    peer.decoding++
+    blocks
+      .decode(bytes)
+      .then(done)
+      .catch((error: unknown) => {
+        if (isCoded(error)) hub.blame(peer, 'falsehood', `a block that is none: ${error.message}`)
+        else logger.error({ err: error, peer: peer.id }, 'block of a peer not decoded')
+      })
+      .finally(() => {
+        peer.decoding--
+      })
+  }
+
+  #encode(message: ConsensusMessage): [WireName, WireMessage] {
+    const { blocks } = this.#options
+    switch (message.type) {
+      case 'status':
+        return ['status', wireOf('status', message)]
+      case 'proposal':
+        return ['proposal', wireOf('proposal', { head: proposalHead(message), block: blocks.encode(message.block) })]
+      case 'body':
+        return ['body', wireOf('body', blocks.encode(message.block))]
+      case 'decided': {
+        const { block, certificate } = message
+        return ['decided', wireOf('decided', { block: blocks.encode(block), certificate })]
+      }
+      default:
+        return ['vote', wireOf('vote', message)]
+    }
+  }
+}
+
+const withoutHash = ({ blockHash: _, ...head }: WireProposal['head']): Omit<WireProposal['head'], 'blockHash'> => head

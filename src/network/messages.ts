@@ -1,0 +1,332 @@
+import { LIMITS } from '../config/limits.ts'
+import type { Quota } from './core/token-bucket.ts'
+import type { ChannelName } from './wire/channels.ts'
+import type { WireCodec } from './wire/codec.ts'
+import { bodyCodec, proposalCodec, sealedCodec, statusCodec, voteCodec } from './wire/consensus.ts'
+import { disconnectCodec, emptyCodec, helloCodec, linksCodec, pingCodec, recordsCodec } from './wire/control.ts'
+import {
+  announcementCodec,
+  blockHashesCodec,
+  blocksCodec,
+  chunkCodec,
+  chunkRequestCodec,
+  evidenceCodec,
+  manifestCodec,
+  rangeCodec,
+  receiptsCodec,
+} from './wire/sync.ts'
+import { announcedCodec, requestedCodec, transactionsCodec } from './wire/transactions.ts'
+
+/** Version of the messages and of what they mean; nodes of different versions do not talk. */
+export const PROTOCOL_VERSION = 1
+/** Offered and asked for in the TLS handshake (ALPN). */
+export const ALPN = `tandem/${PROTOCOL_VERSION}`
+
+/** One kind of message: all that is known of it stands here. */
+export interface MessageSpec<T> {
+  /** On the wire; never used again for another meaning. */
+  readonly id: number
+  readonly channel: ChannelName
+  /** Of the payload. */
+  readonly maxBytes: number
+  /** Of one peer. */
+  readonly quota: Quota
+  readonly codec: WireCodec<T>
+  /** Who may send it; everybody's handshake comes before anything else. */
+  readonly from: 'anyone' | 'committee' | 'handshake'
+  readonly summary: string
+}
+
+const message = <T>(spec: MessageSpec<T>): MessageSpec<T> => spec
+const each = (perSecond: number, burst: number): Quota => ({ perSecond, burst })
+/** Answers are bounded by what was asked. */
+const ASKED = each(100, 1_000)
+
+const KIB = 1024
+const MIB = 1024 * KIB
+/** Beyond the soft limit an answer holds one item more, at most a whole block. */
+const ANSWER_BYTES = LIMITS.network.answerBytes + LIMITS.consensus.proposalBytes
+/** What stands around a list of strings, at most. */
+const FRAME = KIB
+
+export const MESSAGES = {
+  hello: message({
+    id: 0,
+    channel: 'control',
+    maxBytes: 2 * KIB,
+    quota: each(1, 1),
+    codec: helloCodec,
+    from: 'handshake',
+    summary: 'Who this is, on which chain, and for which validator it speaks',
+  }),
+  ready: message({
+    id: 1,
+    channel: 'control',
+    maxBytes: 1,
+    quota: each(1, 1),
+    codec: emptyCodec,
+    from: 'handshake',
+    summary: 'The hello was accepted',
+  }),
+  disconnect: message({
+    id: 2,
+    channel: 'control',
+    maxBytes: 16,
+    quota: each(1, 1),
+    codec: disconnectCodec,
+    from: 'handshake',
+    summary: 'Why this side closes the connection now',
+  }),
+  ping: message({
+    id: 3,
+    channel: 'control',
+    maxBytes: 128,
+    quota: each(1, 5),
+    codec: pingCodec,
+    from: 'anyone',
+    summary: 'Head and earliest block; to be answered',
+  }),
+  pong: message({
+    id: 4,
+    channel: 'control',
+    maxBytes: 128,
+    quota: ASKED,
+    codec: pingCodec,
+    from: 'anyone',
+    summary: 'The same of the other side',
+  }),
+  getRecords: message({
+    id: 5,
+    channel: 'control',
+    maxBytes: 1,
+    quota: each(0.1, 3),
+    codec: emptyCodec,
+    from: 'anyone',
+    summary: 'Asks for peer records',
+  }),
+  records: message({
+    id: 6,
+    channel: 'control',
+    maxBytes: LIMITS.network.recordsPerAnswer * LIMITS.network.recordBytes + FRAME,
+    quota: ASKED,
+    codec: recordsCodec,
+    from: 'anyone',
+    summary: 'Signed records of nodes, by chance',
+  }),
+  links: message({
+    id: 7,
+    channel: 'control',
+    maxBytes: 4 * KIB,
+    quota: each(4, 64),
+    codec: linksCodec,
+    from: 'committee',
+    summary: 'Validators the sender is connected to, at each change: others relay what it does not reach',
+  }),
+  vote: message({
+    id: 16,
+    channel: 'votes',
+    maxBytes: LIMITS.consensus.voteBytes,
+    // Eight for each member of the largest committee (reference/consensus.md 3.4).
+    quota: each(8 * LIMITS.consensus.committee, 32 * LIMITS.consensus.committee),
+    codec: voteCodec,
+    from: 'committee',
+    summary: 'Prepare, commit or round change',
+  }),
+  status: message({
+    id: 17,
+    channel: 'votes',
+    maxBytes: 128,
+    quota: each(100, 400),
+    codec: statusCodec,
+    from: 'committee',
+    summary: 'What the sender has of its open height, and the block it lacks',
+  }),
+  proposal: message({
+    id: 32,
+    channel: 'proposals',
+    maxBytes: LIMITS.consensus.proposalBytes,
+    quota: each(20, 100),
+    codec: proposalCodec,
+    from: 'committee',
+    summary: 'A block offered for a round, with its justification',
+  }),
+  body: message({
+    id: 33,
+    channel: 'proposals',
+    maxBytes: LIMITS.consensus.proposalBytes,
+    quota: each(10, 40),
+    codec: bodyCodec,
+    from: 'committee',
+    summary: 'The block a status asked for',
+  }),
+  decided: message({
+    id: 34,
+    channel: 'proposals',
+    maxBytes: LIMITS.consensus.proposalBytes,
+    quota: each(20, 100),
+    codec: sealedCodec,
+    from: 'committee',
+    summary: 'A finished height, for a member that is behind',
+  }),
+  newBlockHash: message({
+    id: 48,
+    channel: 'sync',
+    maxBytes: 16 * KIB,
+    quota: each(50, 200),
+    codec: announcementCodec,
+    from: 'anyone',
+    summary: 'A final block, by hash and certificate',
+  }),
+  newBlock: message({
+    id: 49,
+    channel: 'sync',
+    maxBytes: LIMITS.consensus.proposalBytes,
+    quota: each(10, 40),
+    codec: sealedCodec,
+    from: 'anyone',
+    summary: 'A final block, whole: to the square root of the peers',
+  }),
+  evidence: message({
+    id: 50,
+    channel: 'sync',
+    maxBytes: LIMITS.network.evidenceBytes + FRAME,
+    quota: each(5, 100),
+    codec: evidenceCodec,
+    from: 'anyone',
+    summary: 'Proof against a validator, passed on by whoever finds it true',
+  }),
+  getBlocks: message({
+    id: 51,
+    channel: 'sync',
+    maxBytes: 32,
+    quota: each(10, 40),
+    codec: rangeCodec,
+    from: 'anyone',
+    summary: 'Asks for blocks from a number on',
+  }),
+  blocks: message({
+    id: 52,
+    channel: 'sync',
+    maxBytes: ANSWER_BYTES,
+    quota: ASKED,
+    codec: blocksCodec,
+    from: 'anyone',
+    summary: 'Blocks with their certificates, ascending',
+  }),
+  getReceipts: message({
+    id: 53,
+    channel: 'sync',
+    maxBytes: LIMITS.network.receiptsPerRequest * 33 + FRAME,
+    quota: each(10, 40),
+    codec: blockHashesCodec,
+    from: 'anyone',
+    summary: 'Asks for the receipts of blocks, by hash',
+  }),
+  receipts: message({
+    id: 54,
+    channel: 'sync',
+    // The logs of one block can be twelve megabytes (DESIGN 2: gas pays for them).
+    maxBytes: LIMITS.network.answerBytes + 14 * MIB,
+    quota: ASKED,
+    codec: receiptsCodec,
+    from: 'anyone',
+    summary: 'Encoded receipts of each block, in the order asked',
+  }),
+  getManifest: message({
+    id: 55,
+    channel: 'sync',
+    maxBytes: 1,
+    quota: each(0.2, 5),
+    codec: emptyCodec,
+    from: 'anyone',
+    summary: 'Asks for the newest snapshot',
+  }),
+  manifest: message({
+    id: 56,
+    channel: 'sync',
+    maxBytes: LIMITS.network.snapshotChunks * 33 + 16 * KIB,
+    quota: ASKED,
+    codec: manifestCodec,
+    from: 'anyone',
+    summary: 'What the snapshot consists of',
+  }),
+  getChunk: message({
+    id: 57,
+    channel: 'sync',
+    maxBytes: 64,
+    quota: each(4, 16),
+    codec: chunkRequestCodec,
+    from: 'anyone',
+    summary: 'Asks for a chunk of a snapshot',
+  }),
+  chunk: message({
+    id: 58,
+    channel: 'sync',
+    maxBytes: LIMITS.network.chunkBytes + FRAME,
+    quota: ASKED,
+    codec: chunkCodec,
+    from: 'anyone',
+    summary: 'The chunk',
+  }),
+  transactionHashes: message({
+    id: 64,
+    channel: 'transactions',
+    maxBytes: LIMITS.network.announcedHashes * 33 + FRAME,
+    quota: each(60, 240),
+    codec: announcedCodec,
+    from: 'anyone',
+    summary: 'Hashes of transactions the sender has',
+  }),
+  newTransactions: message({
+    id: 65,
+    channel: 'transactions',
+    maxBytes: LIMITS.network.batchBytes + LIMITS.block.transactionBytes + FRAME,
+    quota: each(60, 240),
+    codec: transactionsCodec,
+    from: 'anyone',
+    summary: 'Transactions, whole: to validators and to the square root of the other peers',
+  }),
+  getTransactions: message({
+    id: 66,
+    channel: 'transactions',
+    maxBytes: LIMITS.network.requestedHashes * 33 + FRAME,
+    quota: each(20, 100),
+    codec: requestedCodec,
+    from: 'anyone',
+    summary: 'Asks for announced transactions',
+  }),
+  transactions: message({
+    id: 67,
+    channel: 'transactions',
+    maxBytes: LIMITS.network.batchBytes + LIMITS.block.transactionBytes + FRAME,
+    quota: ASKED,
+    codec: transactionsCodec,
+    from: 'anyone',
+    summary: 'Those of them the sender has, as many as fit',
+  }),
+} as const satisfies Record<string, MessageSpec<unknown>>
+
+export type MessageName = keyof typeof MESSAGES
+/** What a message carries. */
+export type Payload<Name extends MessageName> = (typeof MESSAGES)[Name] extends MessageSpec<infer T> ? T : never
+
+/** Messages that are answered, with the message that answers each. */
+export const ANSWER_TO = {
+  ping: 'pong',
+  getRecords: 'records',
+  getBlocks: 'blocks',
+  getReceipts: 'receipts',
+  getManifest: 'manifest',
+  getChunk: 'chunk',
+  getTransactions: 'transactions',
+} as const satisfies Partial<Record<MessageName, MessageName>>
+export type RequestName = keyof typeof ANSWER_TO
+export type AnswerTo<Name extends RequestName> = Payload<(typeof ANSWER_TO)[Name]>
+
+const BY_ID = new Map<number, MessageName>(Object.entries(MESSAGES).map(([name, { id }]) => [id, name as MessageName]))
+
+/** undefined: no message has this id. */
+export const messageOf = (id: number): MessageName | undefined => BY_ID.get(id)
+
+/** The declaration without the type of its payload. */
+export const specOf = (name: MessageName): MessageSpec<unknown> => MESSAGES[name] as MessageSpec<unknown>

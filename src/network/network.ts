@@ -1,0 +1,272 @@
+import type { TLSSocket } from 'node:tls'
+import { LIMITS } from '../config/limits.ts'
+import type { Hex } from '../util/bytes.ts'
+import { CodedError } from '../util/errors.ts'
+import { assemble, type Parts } from './assemble.ts'
+import { addressGroup } from './core/address.ts'
+import type { NodeAddress } from './core/dial-book.ts'
+import { Door } from './core/door.ts'
+import { addressKey } from './core/standings.ts'
+import { describePeer, type PeerDescription } from './describe.ts'
+import type { NetworkError } from './errors.ts'
+import type { CommittedBlock } from './gossip/blocks.ts'
+import { shuffled } from './gossip/hub.ts'
+import type { NewTransaction } from './gossip/transactions.ts'
+import { type Payload, PROTOCOL_VERSION, type RequestName } from './messages.ts'
+import type { NetworkOptions } from './options.ts'
+import type { Ending } from './peer/connection.ts'
+import type { Peer } from './peer/peer.ts'
+import type { Answered, AskOptions } from './peer/requester.ts'
+import { PeerStore } from './peer/store.ts'
+import type { ConsensusNetwork, NetworkPorts } from './ports.ts'
+import { channelOf, type Listener, listen } from './tls/transport.ts'
+import { peerUrl } from './url.ts'
+
+/** A node, as it describes itself to its operator. */
+export interface NodeDescription {
+  readonly id: string
+  readonly client: string
+  /** tandem://id@host:port; null: nobody is told where it listens. */
+  readonly url: string | null
+  readonly listening: { readonly host: string; readonly port: number } | null
+  readonly validator: Hex | null
+  readonly protocolVersion: number
+}
+
+/** Peers, and all that travels between them (docs/network.md). */
+export interface Network {
+  /** Listens and begins to dial. Throws LISTEN_FAILED. */
+  start(): Promise<void>
+  /** Tells peers, closes everything, writes down what is remembered. */
+  stop(): Promise<void>
+  readonly consensus: ConsensusNetwork
+  announceTransactions(transactions: readonly NewTransaction[]): void
+  announceBlock(block: CommittedBlock): void
+  announceEvidence(evidence: Uint8Array): void
+  /** Asks one peer after the other. Rejects with CodedError<RequestError>. */
+  request<Name extends RequestName>(
+    name: Name,
+    question: Payload<Name>,
+    options?: AskOptions<Name>,
+  ): Promise<Answered<Name>>
+  /** A block or an answer of this peer turned out to be false. */
+  reportFalsehood(peer: string, detail: string): void
+  readonly peerCount: number
+  readonly isListening: boolean
+  peers(): readonly PeerDescription[]
+  self(): NodeDescription
+  /** Dials a node for ever, in a reserved place, and forgets what it did. Throws TOO_MANY_STATIC_PEERS. */
+  addPeer(address: NodeAddress): void
+  /** Disconnects a node and dials it no more; false: it was neither connected nor known. */
+  removePeer(id: string): boolean
+}
+
+/** Builds the network of a node; nothing happens before `start`. */
+export const createNetwork = (options: NetworkOptions, ports: NetworkPorts): Network => new TlsNetwork(options, ports)
+
+class TlsNetwork implements Network {
+  readonly #options: NetworkOptions
+  readonly #parts: Parts
+  readonly #door: Door
+  readonly #store: PeerStore
+  #listener: Listener | null = null
+  #askedMs = Number.NEGATIVE_INFINITY
+  #savedMs = performance.now()
+  #isStopped = false
+
+  constructor(options: NetworkOptions, ports: NetworkPorts) {
+    this.#options = options
+    this.#parts = assemble(options, ports, {
+      joined: peer => this.#joined(peer),
+      left: (peer, ending) => this.#left(peer, ending),
+      tick: () => this.#tick(),
+    })
+    this.#door = new Door(this.#parts.limits)
+    this.#store = new PeerStore(options.storePath, options.logger)
+    const { book } = this.#parts
+    for (const address of options.staticPeers ?? []) book.add(address, 'static')
+    for (const address of options.bootnodes ?? []) book.add(address, 'bootnode')
+  }
+
+  get consensus(): ConsensusNetwork {
+    return this.#parts.consensus
+  }
+
+  get peerCount(): number {
+    return this.#parts.peers.size
+  }
+
+  get isListening(): boolean {
+    return this.#listener !== null
+  }
+
+  async start(): Promise<void> {
+    const { identity, standings, records, dialer, heartbeat, secure } = this.#parts
+    const { listen: place, clock, logger } = this.#options
+    const memory = await this.#store.load()
+    standings.restore(memory.standings, clock.nowMs())
+    if (this.#discovers) records.restore(memory.records)
+    if (place !== null) {
+      this.#listener = await listen(place, secure, {
+        enter: address => this.#enter(address),
+        secured: (socket, leave) => this.#secured(socket, leave),
+      })
+      identity.publish(this.#listener.port)
+    }
+    logger.info({ ...this.self() }, 'network started')
+    heartbeat.start()
+    dialer.start()
+  }
+
+  async stop(): Promise<void> {
+    if (this.#isStopped) return
+    this.#isStopped = true
+    const { dialer, heartbeat, meetings, peers, transactions } = this.#parts
+    dialer.stop()
+    heartbeat.stop()
+    transactions.close()
+    const saved = this.#save()
+    meetings.close()
+    for (const peer of peers.peers()) peer.close('stopping')
+    await this.#listener?.close()
+    this.#listener = null
+    await saved
+  }
+
+  announceTransactions(transactions: readonly NewTransaction[]): void {
+    if (this.peerCount > 0) this.#parts.transactions.announce(transactions)
+  }
+
+  announceBlock(block: CommittedBlock): void {
+    this.#parts.blocks.announce(block)
+  }
+
+  announceEvidence(evidence: Uint8Array): void {
+    this.#parts.evidence.announce(evidence)
+  }
+
+  request<Name extends RequestName>(
+    name: Name,
+    question: Payload<Name>,
+    options?: AskOptions<Name>,
+  ): Promise<Answered<Name>> {
+    return this.#parts.requester.ask(name, question, options)
+  }
+
+  reportFalsehood(id: string, detail: string): void {
+    const { peers } = this.#parts
+    const peer = peers.peer(id)
+    if (peer !== undefined) peers.blame(peer, 'falsehood', detail)
+  }
+
+  peers(): readonly PeerDescription[] {
+    const { peers, records, standings, statics } = this.#parts
+    const nowMs = this.#options.clock.nowMs()
+    return peers.peers().map(peer => {
+      const { host, port } = records.get(peer.id) ?? {}
+      return describePeer(peer, {
+        host,
+        port,
+        score: standings.score(peer.id, nowMs),
+        isStatic: statics.has(peer.id),
+      })
+    })
+  }
+
+  self(): NodeDescription {
+    const { identity } = this.#parts
+    const { clientVersion, validator } = this.#options
+    const { record, id } = identity
+    return {
+      id,
+      client: clientVersion,
+      url: record && peerUrl(record),
+      listening: this.#listener && { host: this.#listener.host, port: this.#listener.port },
+      validator: validator?.address ?? null,
+      protocolVersion: PROTOCOL_VERSION,
+    }
+  }
+
+  addPeer(address: NodeAddress): void {
+    const { statics, standings, book, dialer, limits } = this.#parts
+    if (statics.size >= limits.staticPeers && !statics.has(address.id)) {
+      throw new CodedError<NetworkError>({ code: 'TOO_MANY_STATIC_PEERS', limit: limits.staticPeers })
+    }
+    statics.add(address.id)
+    standings.pardon(address.id)
+    book.remove(address.id)
+    book.add(address, 'static')
+    dialer.hurry()
+  }
+
+  removePeer(id: string): boolean {
+    const { statics, book, peers, records } = this.#parts
+    statics.delete(id)
+    records.forget(id)
+    const isKnown = book.remove(id)
+    const peer = peers.peer(id)
+    peer?.close('removed', 'by the operator')
+    return isKnown || peer !== undefined
+  }
+
+  get #discovers(): boolean {
+    return this.#options.discovers ?? true
+  }
+
+  /** Before anything is read of a connection. */
+  #enter(address: string): (() => void) | undefined {
+    const { standings } = this.#parts
+    const nowMs = this.#options.clock.nowMs()
+    const group = addressGroup(address)
+    if (this.#isStopped || standings.isBanned(addressKey(group), nowMs)) return undefined
+    if (!this.#door.enter(group, nowMs)) return undefined
+    let isIn = true
+    return () => {
+      if (isIn) this.#door.leave(group)
+      isIn = false
+    }
+  }
+
+  #secured(socket: TLSSocket, leave: () => void): void {
+    const channel = channelOf(socket)
+    if (channel === undefined || this.#isStopped) {
+      socket.destroy()
+      leave()
+    } else this.#parts.meetings.begin(channel, null, leave)
+  }
+
+  #joined(peer: Peer): void {
+    const { consensus, records } = this.#parts
+    consensus.joined(peer)
+    if (!this.#discovers) return
+    if (peer.hello.record.byteLength > 0) records.heard(peer, peer.hello.record)
+    void records.ask(peer)
+  }
+
+  #left(peer: Peer, { reason }: Ending): void {
+    const { consensus, transactions, book, random } = this.#parts
+    consensus.left(peer)
+    transactions.left(peer)
+    const nowMs = this.#options.clock.nowMs()
+    if (reason !== 'duplicate') book.ended(peer.id, reason, nowMs - peer.connectedAtMs, nowMs, random())
+  }
+
+  #tick(): void {
+    const { consensus, records, peers, random } = this.#parts
+    const nowMs = performance.now()
+    // Who is a member changes with the chain, not with the connections.
+    consensus.announceLinks()
+    if (this.#discovers && nowMs - this.#askedMs >= LIMITS.network.askRecordsMs) {
+      this.#askedMs = nowMs
+      const [peer] = shuffled(peers.peers(), random)
+      if (peer !== undefined) void records.ask(peer)
+    }
+    if (nowMs - this.#savedMs >= LIMITS.network.storeMs) void this.#save()
+  }
+
+  #save(): Promise<void> {
+    this.#savedMs = performance.now()
+    const { standings, records } = this.#parts
+    return this.#store.save({ standings: standings.entries(this.#options.clock.nowMs()), records: records.saved() })
+  }
+}

@@ -1,0 +1,54 @@
+import type { Fork } from '../config/forks.ts'
+import type { Metrics } from '../metrics/registry.ts'
+import type { Hex } from '../util/bytes.ts'
+import type { Clock } from '../util/clock.ts'
+import type { Logger } from '../util/logger.ts'
+import type { NodeAddress } from './core/dial-book.ts'
+import type { ValidatorSigner } from './ports.ts'
+import type { NodeKey } from './tls/node-key.ts'
+
+export interface NetworkOptions {
+  readonly chainId: number
+  readonly genesisHash: Hex
+  readonly forks: readonly Fork[]
+  readonly nodeKey: NodeKey
+  readonly clientVersion: string
+  /** null: takes no connections. Port 0 picks a free one. */
+  readonly listen: { readonly host: string; readonly port: number } | null
+  /** An IP address under which others reach this node; left out: the one it listens on, if it names one. */
+  readonly advertise?: { readonly host: string; readonly port?: number }
+  /** Dialed for ever, in reserved places. */
+  readonly staticPeers?: readonly NodeAddress[]
+  /** Where to begin when nobody is known. */
+  readonly bootnodes?: readonly NodeAddress[]
+  /** Private networks: nobody else may connect. */
+  readonly allowed?: readonly string[]
+  /** Node ids that may relay consensus without being members (sentries). */
+  readonly relays?: readonly string[]
+  /** false: dials only static peers and asks nobody for others, as a validator behind sentries does. */
+  readonly discovers?: boolean
+  /** null: this node is no validator, or does not say so. */
+  readonly validator: ValidatorSigner | null
+  /** Whether its record says for which validator it speaks, so that other members dial it. */
+  readonly announcesValidator?: boolean
+  /** File with standings and records; null: nothing is remembered. */
+  readonly storePath: string | null
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly metrics?: Metrics
+  /** Between 0 and 1. */
+  readonly random?: () => number
+  /** Instead of LIMITS.network. */
+  readonly limits?: PeerLimits
+}
+
+export type PeerLimits = {
+  readonly [Name in
+    | 'inbound'
+    | 'outbound'
+    | 'reserved'
+    | 'perAddress'
+    | 'pending'
+    | 'pendingPerAddress'
+    | 'backoffMs']?: number
+}

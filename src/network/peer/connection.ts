@@ -1,0 +1,147 @@
+import type { TLSSocket } from 'node:tls'
+import { LIMITS } from '../../config/limits.ts'
+import { isCoded } from '../../util/errors.ts'
+import type { Reason } from '../core/reasons.ts'
+import { MESSAGES } from '../messages.ts'
+import { FrameReader, type FrameSink } from '../wire/frame-reader.ts'
+import { encodeFrames, type WireMessage } from '../wire/frames.ts'
+import { SendQueue } from '../wire/send-queue.ts'
+
+/** Why a connection ended. `remote`: the other side said so, or it just went away (`reason` null). */
+export interface Ending {
+  readonly reason: Reason | null
+  readonly remote: boolean
+  readonly detail?: string
+}
+
+export interface ConnectionEvents extends FrameSink {
+  /** Called once, after which nothing else is. */
+  ended(ending: Ending): void
+  dropped(channel: WireMessage['channel']): void
+}
+
+export interface Traffic {
+  readonly receivedBytes: number
+  readonly sentBytes: number
+}
+
+/** How long the last word may take to leave. */
+const LINGER_MS = 1_000
+
+/** Frames over one TLS socket: reads them, sends them by priority, hands the socket no more than it can take soon. */
+export class Connection {
+  readonly #socket: TLSSocket
+  readonly #queue = new SendQueue()
+  readonly #reader: FrameReader
+  #events: ConnectionEvents
+  #blocked = false
+  #isOpen = true
+  #receivedBytes = 0
+  #sentBytes = 0
+  #lastReceivedMs = performance.now()
+
+  constructor(socket: TLSSocket, events: ConnectionEvents) {
+    this.#socket = socket
+    this.#events = events
+    this.#reader = new FrameReader({
+      begin: (channel, head) => (this.#isOpen ? this.#events.begin(channel, head) : 'skip'),
+      deliver: (channel, head, payload) => {
+        // After the last word nothing is listened to.
+        if (this.#isOpen) this.#events.deliver(channel, head, payload)
+      },
+      abandon: head => this.#events.abandon(head),
+    })
+    socket.setNoDelay(true)
+    socket.on('data', (bytes: Buffer) => this.#read(bytes))
+    socket.on('drain', () => {
+      this.#blocked = false
+      this.#flush()
+    })
+    socket.on('error', error => this.#end({ reason: null, remote: true, detail: error.message }))
+    socket.on('close', () => this.#end({ reason: null, remote: true }))
+  }
+
+  get traffic(): Traffic {
+    return { receivedBytes: this.#receivedBytes, sentBytes: this.#sentBytes }
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen
+  }
+
+  queuedBytes(channel: WireMessage['channel']): number {
+    return this.#queue.bytes(channel)
+  }
+
+  /** The handshake is over: others listen. */
+  hand(events: ConnectionEvents): void {
+    this.#events = events
+  }
+
+  send(message: WireMessage): void {
+    if (!this.#isOpen) return
+    const queued = this.#queue.push(message)
+    if (queued === 'close') this.close('overloaded', 'it takes nothing that is sent')
+    else if (queued === 'dropped') this.#events.dropped(message.channel)
+    this.#flush()
+  }
+
+  /** Says why, and ends. */
+  close(reason: Reason, detail?: string): void {
+    if (!this.#isOpen) return
+    const { id, channel, codec } = MESSAGES.disconnect
+    // What still waits is not worth waiting for; a frame under way has been given to the socket whole.
+    const { bytes } = encodeFrames(channel, id, 0, codec.encode(reason))
+    this.#socket.end(bytes)
+    setTimeout(() => this.#socket.destroy(), LINGER_MS).unref()
+    this.#end({ reason, remote: false, ...(detail !== undefined && { detail }) })
+  }
+
+  /** The other side said why it ends. */
+  endedBy(reason: Reason): void {
+    this.#socket.destroy()
+    this.#end({ reason, remote: true })
+  }
+
+  /** To be called now and then: ends what is silent or too slow. */
+  watch(): void {
+    const nowMs = performance.now()
+    if (nowMs - this.#lastReceivedMs > LIMITS.network.silenceMs) this.close('timeout')
+    else if ((this.#reader.deadlineMs ?? nowMs) < nowMs) this.close('slow')
+  }
+
+  #read(bytes: Uint8Array): void {
+    if (!this.#isOpen) return
+    this.#receivedBytes += bytes.byteLength
+    this.#lastReceivedMs = performance.now()
+    try {
+      this.#reader.push(bytes, this.#lastReceivedMs)
+    } catch (error) {
+      if (!isCoded(error)) throw error
+      this.close(error.code === 'OVERLOADED' ? 'overloaded' : 'malformed', error.message)
+    }
+  }
+
+  #flush(): void {
+    if (this.#blocked || !this.#isOpen) return
+    this.#socket.cork()
+    for (;;) {
+      if (this.#socket.writableLength >= LIMITS.network.socketBytes) {
+        this.#blocked = true
+        break
+      }
+      const frame = this.#queue.next()
+      if (frame === undefined) break
+      this.#sentBytes += frame.byteLength
+      this.#socket.write(frame)
+    }
+    this.#socket.uncork()
+  }
+
+  #end(ending: Ending): void {
+    if (!this.#isOpen) return
+    this.#isOpen = false
+    this.#reader.close()
+    this.#events.ended(ending)
+  }
+}

@@ -1,0 +1,73 @@
+import { LIMITS } from '../../config/limits.ts'
+import { CodedError } from '../../util/errors.ts'
+import type { ProtocolError } from '../errors.ts'
+import { MESSAGES, type MessageName, messageOf, type Payload, specOf } from '../messages.ts'
+import type { Channel } from '../tls/transport.ts'
+import type { ChannelName } from '../wire/channels.ts'
+import type { Hello } from '../wire/control.ts'
+import { encodeFrames, type MessageHead } from '../wire/frames.ts'
+import { Connection, type ConnectionEvents, type Ending } from './connection.ts'
+import type { Refusal } from './judge-hello.ts'
+
+export interface HandshakeParams {
+  readonly channel: Channel
+  readonly hello: Hello
+  /** Looks at the other side's hello; a refusal ends the connection and tells why. Called once at most. */
+  judge(hello: Hello): Refusal | undefined
+  /** Both sides agreed. Must hand the connection over before it returns. */
+  ready(connection: Connection, hello: Hello): void
+  /** It came to nothing. Either this or `ready` is called, once. */
+  failed(ending: Ending, hello: Hello | null): void
+}
+
+const broken = (reason: string) => new CodedError<ProtocolError>({ code: 'PROTOCOL_BROKEN', reason })
+
+/**
+ * Both sides say hello at once, and `ready` when they accept the other's: whoever has heard and said both words is connected. A refusal
+ * comes in place of the second word, so both sides know the reason.
+ */
+export const shakeHands = (params: HandshakeParams): Connection => {
+  const { channel, hello, judge, ready, failed } = params
+  let remote: Hello | null = null
+  const send = <Name extends MessageName>(name: Name, value: Payload<Name>) => {
+    const spec = specOf(name)
+    connection.send(encodeFrames(spec.channel, spec.id, 0, spec.codec.encode(value)))
+  }
+  const events: ConnectionEvents = {
+    begin: (frameChannel, head) => {
+      checkHead(frameChannel, head, remote === null ? 'hello' : 'ready')
+      return 'take'
+    },
+    deliver: (_, { id }, payload) => {
+      if (id === MESSAGES.disconnect.id) connection.endedBy(MESSAGES.disconnect.codec.decode(payload))
+      else if (id === MESSAGES.hello.id) {
+        remote = MESSAGES.hello.codec.decode(payload)
+        const refusal = judge(remote)
+        if (refusal === undefined) send('ready', null)
+        else connection.close(refusal.reason, refusal.detail)
+      } else {
+        MESSAGES.ready.codec.decode(payload)
+        clearTimeout(timer)
+        ready(connection, remote as Hello)
+      }
+    },
+    abandon: () => {},
+    dropped: () => {},
+    ended: ending => {
+      clearTimeout(timer)
+      failed(ending, remote)
+    },
+  }
+  const connection = new Connection(channel.socket, events)
+  const timer = setTimeout(() => connection.close('timeout', 'no handshake in time'), LIMITS.network.handshakeMs)
+  send('hello', hello)
+  return connection
+}
+
+const checkHead = (channel: ChannelName, { id, requestId, length }: MessageHead, wanted: MessageName): void => {
+  const name = messageOf(id)
+  if (name !== wanted && name !== 'disconnect') throw broken(`${name ?? `message ${id}`} instead of ${wanted}`)
+  const spec = specOf(name)
+  if (channel !== spec.channel || requestId !== 0) throw broken(`${name} on another channel or as an answer`)
+  if (length > spec.maxBytes) throw broken(`${name} of ${length} bytes, at most ${spec.maxBytes}`)
+}

@@ -1,0 +1,63 @@
+import { LIMITS } from '../../config/limits.ts'
+import { isCoded } from '../../util/errors.ts'
+import type { NetworkMetrics } from '../metrics.ts'
+import type { Ping } from '../wire/control.ts'
+import type { Peer } from './peer.ts'
+import type { PeerSet } from './peer-set.ts'
+
+const WATCH_MS = 1_000
+
+export interface HeartbeatOptions {
+  readonly peers: PeerSet
+  readonly metrics: NetworkMetrics | undefined
+  /** Where this node stands. */
+  own(): Ping
+  /** A peer said where it stands. */
+  heard(peer: Peer, ping: Ping): void
+  /** Each second, after the peers were looked at. */
+  tick(): void
+}
+
+/** Pings peers, and ends connections that are silent or too slow. */
+export class Heartbeat {
+  readonly #options: HeartbeatOptions
+  readonly #pingedMs = new WeakMap<Peer, number>()
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(options: HeartbeatOptions) {
+    this.#options = options
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => this.#watch(), WATCH_MS)
+  }
+
+  stop(): void {
+    clearInterval(this.#timer)
+  }
+
+  #watch(): void {
+    const nowMs = performance.now()
+    for (const peer of this.#options.peers.peers()) {
+      peer.watch()
+      if (nowMs - (this.#pingedMs.get(peer) ?? 0) < LIMITS.network.pingMs) continue
+      this.#pingedMs.set(peer, nowMs)
+      void this.#ping(peer, nowMs)
+    }
+    this.#options.tick()
+  }
+
+  /** No answer in time says nothing by itself: the connection's silence does. */
+  async #ping(peer: Peer, sentMs: number): Promise<void> {
+    const { own, heard, metrics } = this.#options
+    try {
+      const pong = await peer.request('ping', own())
+      const elapsedMs = performance.now() - sentMs
+      peer.rttMs = peer.rttMs === null ? elapsedMs : 0.7 * peer.rttMs + 0.3 * elapsedMs
+      metrics?.roundTrip(elapsedMs / 1_000)
+      heard(peer, pong)
+    } catch (error) {
+      if (!isCoded(error)) throw error
+    }
+  }
+}

@@ -1,0 +1,139 @@
+import { LIMITS } from '../../config/limits.ts'
+import type { Clock } from '../../util/clock.ts'
+import type { Logger } from '../../util/logger.ts'
+import { addressGroup, isLoopbackAddress } from '../core/address.ts'
+import { Budget } from '../core/budget.ts'
+import type { PlaceCounts } from '../core/places.ts'
+import type { Offence, Standings } from '../core/standings.ts'
+import type { Hub } from '../gossip/hub.ts'
+import type { MessageName } from '../messages.ts'
+import type { NetworkMetrics } from '../metrics.ts'
+import type { MembersPort } from '../ports.ts'
+import type { Ending } from './connection.ts'
+import { Peer, type PeerHost, type PeerParams } from './peer.ts'
+
+export interface PeerSetEvents {
+  joined(peer: Peer): void
+  left(peer: Peer, ending: Ending): void
+  received(peer: Peer, name: MessageName, value: unknown, requestId: number): void
+}
+
+export interface PeerSetOptions {
+  readonly members: MembersPort
+  readonly standings: Standings
+  /** Node ids that may relay consensus without being members, by the operator's word. */
+  readonly relays: ReadonlySet<string>
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly metrics: NetworkMetrics | undefined
+  random(): number
+}
+
+/** Who is connected. */
+export class PeerSet implements Hub, PeerHost {
+  readonly partial = new Budget(LIMITS.network.partialBytes)
+  readonly #options: PeerSetOptions
+  readonly #peers = new Map<string, Peer>()
+  readonly #events: PeerSetEvents
+  #list: readonly Peer[] = []
+
+  constructor(options: PeerSetOptions, events: PeerSetEvents) {
+    this.#options = options
+    this.#events = events
+  }
+
+  get size(): number {
+    return this.#peers.size
+  }
+
+  peers(): readonly Peer[] {
+    return this.#list
+  }
+
+  peer(id: string): Peer | undefined {
+    return this.#peers.get(id)
+  }
+
+  random(): number {
+    return this.#options.random()
+  }
+
+  isNeighbour({ id, validator }: Peer): boolean {
+    return (validator !== null && this.#options.members.isMember(validator)) || this.#options.relays.has(id)
+  }
+
+  /** How full it is for a node, which itself does not count. */
+  counts(id: string, address: string): PlaceCounts {
+    const others = this.#list.filter(peer => peer.id !== id)
+    const group = addressGroup(address)
+    const at = (place: Peer['place']) => others.filter(peer => peer.place === place).length
+    return {
+      inbound: at('inbound'),
+      outbound: at('outbound'),
+      reserved: at('reserved'),
+      sameAddress: others.filter(peer => peer.place !== 'reserved' && addressGroup(peer.remoteAddress) === group)
+        .length,
+    }
+  }
+
+  /** A node whose handshake is over; one with the same id was closed before. */
+  add(params: Omit<PeerParams, 'host'>): Peer {
+    const peer = new Peer({ ...params, host: this })
+    this.#peers.set(peer.id, peer)
+    this.#list = [...this.#peers.values()]
+    this.#options.logger.info({ ...nameOf(peer), client: peer.hello.client, place: peer.place }, 'peer connected')
+    this.#events.joined(peer)
+    return peer
+  }
+
+  blame(peer: Peer, offence: Offence, detail: string): void {
+    const { standings, clock, logger, metrics } = this.#options
+    const nowMs = clock.nowMs()
+    const blamed = { id: peer.id, address: blamedAddress(peer.remoteAddress), isReserved: peer.place === 'reserved' }
+    const verdict = standings.blame(blamed, offence, nowMs)
+    metrics?.offence(offence)
+    const score = Math.round(standings.score(peer.id, nowMs))
+    logger.debug({ ...nameOf(peer), offence, detail, score, verdict }, 'peer blamed')
+    if (verdict === 'ban') {
+      metrics?.banned()
+      logger.warn({ ...nameOf(peer), offence, detail }, 'peer banned')
+    }
+    if (verdict !== 'keep') peer.close(verdict === 'ban' ? 'banned' : 'misbehaved', `${offence}: ${detail}`)
+  }
+
+  received(peer: Peer, name: MessageName, value: unknown, requestId: number): void {
+    this.#events.received(peer, name, value, requestId)
+  }
+
+  ended(peer: Peer, ending: Ending): void {
+    const { metrics, logger } = this.#options
+    if (this.#peers.get(peer.id) === peer) {
+      this.#peers.delete(peer.id)
+      this.#list = [...this.#peers.values()]
+    }
+    metrics?.bytes('received', peer.traffic.receivedBytes)
+    metrics?.bytes('sent', peer.traffic.sentBytes)
+    const lastedMs = Date.now() - peer.connectedAtMs
+    logger.info({ ...nameOf(peer), ...ending, lastedMs }, 'peer disconnected')
+    if (!ending.remote && (ending.reason === 'malformed' || ending.reason === 'slow')) {
+      this.blame(peer, ending.reason, ending.detail ?? '')
+    }
+    this.#events.left(peer, ending)
+  }
+
+  counted(event: 'received' | 'sent' | 'dropped' | 'skipped', name: string): void {
+    if (event === 'dropped') this.#options.metrics?.dropped(name)
+    else this.#options.metrics?.message(event, name)
+  }
+}
+
+const nameOf = ({ id, remoteAddress, inbound, validator }: Peer) => ({
+  peer: id,
+  address: remoteAddress,
+  direction: inbound ? 'inbound' : 'outbound',
+  ...(validator !== null && { validator }),
+})
+
+/** Several nodes of one operator share the loopback. */
+export const blamedAddress = (address: string): string | null =>
+  isLoopbackAddress(address) ? null : addressGroup(address)

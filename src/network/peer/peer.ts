@@ -1,0 +1,201 @@
+import { LIMITS } from '../../config/limits.ts'
+import type { Hex } from '../../util/bytes.ts'
+import { CodedError } from '../../util/errors.ts'
+import { Lru } from '../../util/lru.ts'
+import type { Budget } from '../core/budget.ts'
+import type { Place } from '../core/places.ts'
+import type { Reason } from '../core/reasons.ts'
+import type { Offence } from '../core/standings.ts'
+import { TokenBucket } from '../core/token-bucket.ts'
+import type { ProtocolError } from '../errors.ts'
+import {
+  ANSWER_TO,
+  type AnswerTo,
+  type MessageName,
+  messageOf,
+  type Payload,
+  type RequestName,
+  specOf,
+} from '../messages.ts'
+import type { ChannelName } from '../wire/channels.ts'
+import type { Hello, PeerHead } from '../wire/control.ts'
+import { encodeFrames, type MessageHead, type WireMessage } from '../wire/frames.ts'
+import type { Connection, ConnectionEvents, Ending, Traffic } from './connection.ts'
+import { Requests } from './requests.ts'
+
+export interface PeerParams {
+  readonly connection: Connection
+  readonly hello: Hello
+  readonly inbound: boolean
+  /** As the socket shows it. */
+  readonly remoteAddress: string
+  readonly localAddress: string
+  readonly place: Place
+  readonly host: PeerHost
+}
+
+/** What a peer asks of the network it belongs to. */
+export interface PeerHost {
+  readonly partial: Budget
+  /** On the consensus channels. */
+  isNeighbour(peer: Peer): boolean
+  /** A message, or the question behind `requestId`. */
+  received(peer: Peer, name: MessageName, value: unknown, requestId: number): void
+  blame(peer: Peer, offence: Offence, detail: string): void
+  ended(peer: Peer, ending: Ending): void
+  counted(event: 'received' | 'sent' | 'dropped' | 'skipped', name: string): void
+}
+
+const broken = (reason: string) => new CodedError<ProtocolError>({ code: 'PROTOCOL_BROKEN', reason })
+const ANSWERS: ReadonlySet<string> = new Set(Object.values(ANSWER_TO))
+const isRequest = (name: MessageName): name is RequestName => Object.hasOwn(ANSWER_TO, name)
+
+/** Encodes a message once, for any number of peers. */
+export const wireOf = <Name extends MessageName>(name: Name, value: Payload<Name>, requestId = 0): WireMessage => {
+  const { channel, id, codec } = specOf(name)
+  return encodeFrames(channel, id, requestId, codec.encode(value))
+}
+
+/** A connected node: what it may send, what it was asked, what it is known to have. */
+export class Peer implements ConnectionEvents {
+  readonly id: string
+  readonly hello: Hello
+  readonly inbound: boolean
+  readonly remoteAddress: string
+  readonly localAddress: string
+  readonly place: Place
+  readonly connectedAtMs = Date.now()
+  /** Transactions and blocks it has, by hash. */
+  readonly transactions = new Lru<Hex, true>(LIMITS.network.knownTransactions)
+  readonly blocks = new Lru<Hex, true>(LIMITS.network.knownBlocks)
+  head: PeerHead
+  earliest: number
+  rttMs: number | null = null
+  /** Questions of its that are being answered, blocks of its that are being decoded. */
+  serving = 0
+  decoding = 0
+  readonly #connection: Connection
+  readonly #host: PeerHost
+  readonly #requests = new Requests()
+  readonly #buckets = new Map<MessageName, TokenBucket>()
+
+  constructor(params: PeerParams) {
+    this.id = params.hello.nodeId
+    this.hello = params.hello
+    this.inbound = params.inbound
+    this.remoteAddress = params.remoteAddress
+    this.localAddress = params.localAddress
+    this.place = params.place
+    this.head = params.hello.head
+    this.earliest = params.hello.earliest
+    this.#connection = params.connection
+    this.#host = params.host
+    params.connection.hand(this)
+  }
+
+  /** The validator it proved to speak for. */
+  get validator(): Hex | null {
+    return this.hello.proof?.address ?? null
+  }
+
+  get traffic(): Traffic {
+    return this.#connection.traffic
+  }
+
+  get requests(): number {
+    return this.#requests.size
+  }
+
+  queuedBytes(channel: ChannelName): number {
+    return this.#connection.queuedBytes(channel)
+  }
+
+  send<Name extends MessageName>(name: Name, value: Payload<Name>, requestId = 0): void {
+    this.sendWire(name, wireOf(name, value, requestId))
+  }
+
+  sendWire(name: MessageName, message: WireMessage): void {
+    this.#host.counted('sent', name)
+    this.#connection.send(message)
+  }
+
+  /** Rejects with CodedError<RequestError>. */
+  async request<Name extends RequestName>(name: Name, value: Payload<Name>): Promise<AnswerTo<Name>> {
+    const answer = await this.#requests.ask(name, id => this.send(name, value, id))
+    return answer as AnswerTo<Name>
+  }
+
+  close(reason: Reason, detail?: string): void {
+    this.#connection.close(reason, detail)
+  }
+
+  /** To be called now and then. */
+  watch(): void {
+    this.#connection.watch()
+  }
+
+  begin(channel: ChannelName, head: MessageHead): 'take' | 'skip' {
+    const name = messageOf(head.id)
+    if (name === undefined) throw broken(`no message ${head.id}`)
+    const spec = specOf(name)
+    if (spec.channel !== channel) throw broken(`${name} on the channel ${channel}`)
+    if (head.length > spec.maxBytes) throw broken(`${name} of ${head.length} bytes, at most ${spec.maxBytes}`)
+    if (spec.from === 'handshake' && name !== 'disconnect') throw broken(`${name} after the handshake`)
+    if (!this.#isWanted(name, head.requestId)) {
+      this.#host.counted('skipped', name)
+      return 'skip'
+    }
+    if (!this.#isNear() && !this.#host.partial.take(head.length)) {
+      throw new CodedError<ProtocolError>({ code: 'OVERLOADED', reason: 'too much on its way' })
+    }
+    return 'take'
+  }
+
+  deliver(_: ChannelName, head: MessageHead, payload: Uint8Array): void {
+    this.abandon(head)
+    const name = messageOf(head.id) as MessageName
+    const value = specOf(name).codec.decode(payload)
+    this.#host.counted('received', name)
+    if (ANSWERS.has(name)) this.#requests.settle(head.requestId, value)
+    else if (name === 'disconnect') this.#connection.endedBy(value as Payload<'disconnect'>)
+    else this.#host.received(this, name, value, head.requestId)
+  }
+
+  abandon(head: MessageHead): void {
+    if (!this.#isNear()) this.#host.partial.give(head.length)
+  }
+
+  ended(ending: Ending): void {
+    this.#requests.close()
+    this.#host.ended(this, ending)
+  }
+
+  dropped(channel: ChannelName): void {
+    this.#host.counted('dropped', channel)
+  }
+
+  /** Members are few and proved who they are: what strangers hold must not keep their blocks out. Never changes for a peer. */
+  #isNear(): boolean {
+    return this.place === 'reserved'
+  }
+
+  #isWanted(name: MessageName, requestId: number): boolean {
+    if (ANSWERS.has(name)) {
+      const expected = this.#requests.expects(requestId, name)
+      if (expected === 'no') this.#host.blame(this, 'useless', `${name} nobody asked for`)
+      return expected === 'yes'
+    }
+    if (isRequest(name) !== requestId > 0) throw broken(`${name} with the request id ${requestId}`)
+    // It may take itself for a member when this node, a block behind, does not yet: no offence.
+    if (specOf(name).from === 'committee' && !this.#host.isNeighbour(this)) return false
+    if (this.#bucket(name).take(performance.now())) return true
+    this.#host.blame(this, 'flood', name)
+    return false
+  }
+
+  #bucket(name: MessageName): TokenBucket {
+    const bucket = this.#buckets.get(name) ?? new TokenBucket(specOf(name).quota, performance.now())
+    this.#buckets.set(name, bucket)
+    return bucket
+  }
+}

@@ -1,0 +1,75 @@
+import { LIMITS } from '../../config/limits.ts'
+import { CodedError, isCoded } from '../../util/errors.ts'
+import type { RequestError } from '../errors.ts'
+import { type Hub, shuffled } from '../gossip/hub.ts'
+import type { AnswerTo, Payload, RequestName } from '../messages.ts'
+import type { NetworkMetrics } from '../metrics.ts'
+import type { Peer } from './peer.ts'
+
+export interface AskOptions<Name extends RequestName> {
+  /** Asked first. */
+  readonly prefer?: string
+  /** Who may have it; everybody when left out. */
+  readonly among?: (peer: Peer) => boolean
+  /** `empty`: it does not have it; `false`: it is no answer to this. Both try another peer. */
+  readonly judge?: (answer: AnswerTo<Name>) => 'good' | 'empty' | 'false'
+}
+
+export interface Answered<Name extends RequestName> {
+  readonly answer: AnswerTo<Name>
+  readonly from: string
+}
+
+/** Asks one peer after the other until one has an answer. */
+export class Requester {
+  readonly #hub: Hub
+  readonly #metrics: NetworkMetrics | undefined
+
+  constructor(hub: Hub, metrics: NetworkMetrics | undefined) {
+    this.#hub = hub
+    this.#metrics = metrics
+  }
+
+  /** Rejects with NO_PEER when none has it, or with the last failure: CodedError<RequestError>. */
+  async ask<Name extends RequestName>(
+    name: Name,
+    value: Payload<Name>,
+    { prefer, among, judge }: AskOptions<Name> = {},
+  ): Promise<Answered<Name>> {
+    const tried = new Set<string>()
+    let failure: unknown = new CodedError<RequestError>({ code: 'NO_PEER', request: name })
+    for (let attempt = 0; attempt < LIMITS.network.attempts; attempt++) {
+      const peer = this.#next(tried, prefer, among)
+      if (peer === undefined) break
+      tried.add(peer.id)
+      try {
+        const answer = await peer.request(name, value)
+        const verdict = judge?.(answer) ?? 'good'
+        this.#metrics?.request(name, verdict)
+        if (verdict === 'good') return { answer, from: peer.id }
+        if (verdict === 'false') this.#hub.blame(peer, 'useless', name)
+      } catch (error) {
+        if (!isCoded(error)) throw error
+        this.#metrics?.request(name, error.code)
+        if (error.code === 'REQUEST_TIMEOUT') this.#hub.blame(peer, 'timeout', name)
+        failure = error
+      }
+    }
+    throw failure
+  }
+
+  /** The least busy of those that may have it, by chance among equals. */
+  #next(
+    tried: ReadonlySet<string>,
+    prefer: string | undefined,
+    among: AskOptions<RequestName>['among'],
+  ): Peer | undefined {
+    const left = this.#hub
+      .peers()
+      .filter(
+        peer => !tried.has(peer.id) && peer.requests < LIMITS.network.requests && (among === undefined || among(peer)),
+      )
+    const preferred = left.find(({ id }) => id === prefer)
+    return preferred ?? shuffled(left, () => this.#hub.random()).sort((a, b) => a.requests - b.requests)[0]
+  }
+}

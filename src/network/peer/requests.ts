@@ -1,0 +1,68 @@
+import { LIMITS } from '../../config/limits.ts'
+import { CodedError } from '../../util/errors.ts'
+import type { RequestError } from '../errors.ts'
+import { ANSWER_TO, type MessageName, type RequestName } from '../messages.ts'
+
+interface Open {
+  readonly name: RequestName
+  readonly resolve: (answer: unknown) => void
+  readonly reject: (error: Error) => void
+  readonly timer: NodeJS.Timeout
+}
+
+const fail = (code: RequestError['code'], request: string) => new CodedError<RequestError>({ code, request })
+
+/** Late answers are expected for a while. */
+const REMEMBERED = 64
+
+/** Questions to one peer that wait for their answers. */
+export class Requests {
+  readonly #open = new Map<number, Open>()
+  /** Given up; an answer that still comes is nobody's fault. */
+  readonly #late: number[] = []
+  #lastId = 0
+
+  get size(): number {
+    return this.#open.size
+  }
+
+  /** `send` gets the id. Rejects with PEER_BUSY, REQUEST_TIMEOUT or PEER_GONE. */
+  ask(name: RequestName, send: (id: number) => void): Promise<unknown> {
+    if (this.#open.size >= LIMITS.network.requests) return Promise.reject(fail('PEER_BUSY', name))
+    this.#lastId = (this.#lastId % 0xffffffff) + 1
+    const id = this.#lastId
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.#open.delete(id)
+        this.#late.push(id)
+        if (this.#late.length > REMEMBERED) this.#late.shift()
+        reject(fail('REQUEST_TIMEOUT', name))
+      }, LIMITS.network.requestMs)
+      this.#open.set(id, { name, resolve, reject, timer })
+      send(id)
+    })
+  }
+
+  /** Whether an answer of this kind with this id is waited for. */
+  expects(id: number, answer: MessageName): 'yes' | 'late' | 'no' {
+    const open = this.#open.get(id)
+    if (open !== undefined && ANSWER_TO[open.name] === answer) return 'yes'
+    return this.#late.includes(id) ? 'late' : 'no'
+  }
+
+  settle(id: number, answer: unknown): void {
+    const open = this.#open.get(id)
+    if (open === undefined) return
+    this.#open.delete(id)
+    clearTimeout(open.timer)
+    open.resolve(answer)
+  }
+
+  close(): void {
+    for (const { name, reject, timer } of this.#open.values()) {
+      clearTimeout(timer)
+      reject(fail('PEER_GONE', name))
+    }
+    this.#open.clear()
+  }
+}

@@ -1,0 +1,112 @@
+import type { Block } from '../primitives/block.ts'
+import type { Certificate } from '../primitives/certificate.ts'
+import type { Proposal } from '../primitives/proposal.ts'
+import type { Vote } from '../primitives/vote.ts'
+import type { Hex } from '../util/bytes.ts'
+import type { SealedBlock, Status } from './wire/consensus.ts'
+import type { PeerHead } from './wire/control.ts'
+import type { BlockAnnouncement, BlockRange, SnapshotManifest } from './wire/sync.ts'
+
+/** Opaque name of a connected peer: its node id. */
+export type PeerId = string
+
+/** `true`: it is right and new. `false`: somebody lies. `pointless`: of no use here. */
+export type Judgement = 'true' | 'false' | 'pointless'
+
+/** The validator's key. `sign` answers r, s and recovery id (65 bytes) over a 32-byte digest. */
+export interface ValidatorSigner {
+  readonly address: Hex
+  sign(digest: Uint8Array): Uint8Array
+}
+
+export interface ChainPort {
+  head(): PeerHead
+  /** The first block whose body can still be answered. */
+  earliest(): number
+}
+
+/** Who may speak on the consensus channels. */
+export interface MembersPort {
+  /** Whether this address is in the council of the open height, or of one before or after it. */
+  isMember(address: Hex): boolean
+  /** Member `index` of the committee of a height; undefined: not known. */
+  memberAt(number: number, index: number): Hex | undefined
+  /** Another node proved that it holds this node's own validator key: neither may go on. */
+  onKeyInUse?(nodeId: PeerId): void
+}
+
+/** Block bytes for the wire; decoding recovers senders, hence off the main thread. Throws CodedError on malformed bytes. */
+export interface BlockCodec {
+  encode(block: Block): Uint8Array
+  decode(bytes: Uint8Array): Promise<Block>
+}
+
+/** The transaction pool. */
+export interface PoolPort {
+  has(hash: Hex): boolean
+  /** The raw bytes of a pooled transaction. */
+  raw(hash: Hex): Uint8Array | undefined
+  /** `invalid`: no node could take it for valid. `refused`: this one does not want it now. */
+  receive(raw: Uint8Array): Promise<'accepted' | 'known' | 'refused' | 'invalid'>
+}
+
+/** What this node answers others with. Each answers at least one item when it has it, and stops near `maxBytes`. */
+export interface ServePort {
+  blocks(range: BlockRange, maxBytes: number): Promise<readonly SealedBlock[]>
+  /** Encoded receipts of each block, in order; ends at the first unknown one. */
+  receipts(hashes: readonly Hex[], maxBytes: number): Promise<readonly Uint8Array[]>
+  manifest?(): Promise<SnapshotManifest | null>
+  chunk?(blockHash: Hex, index: number): Promise<Uint8Array | undefined>
+}
+
+/** Whoever keeps this node in step (chain). */
+export interface SyncPort {
+  /** A peer says that this block is final; its certificate is not checked, its body may be with it. */
+  onBlock(announcement: BlockAnnouncement & { readonly block?: Uint8Array }, from: PeerId): void
+  /** A peer's head moved, by its own word. */
+  onHead?(head: PeerHead, from: PeerId): void
+}
+
+/** Where proofs against validators go. */
+export interface EvidencePort {
+  receive(evidence: Uint8Array, from: PeerId): Judgement
+}
+
+export interface NetworkPorts {
+  readonly chain: ChainPort
+  readonly members: MembersPort
+  readonly blocks: BlockCodec
+  readonly pool: PoolPort
+  readonly serve: ServePort
+  readonly sync?: SyncPort
+  readonly evidence?: EvidencePort
+}
+
+/** A block that a status asked for. */
+export interface BlockBody {
+  readonly type: 'body'
+  readonly block: Block
+}
+
+/** A finished height for a member that is behind. */
+export interface Decided {
+  readonly type: 'decided'
+  readonly block: Block
+  readonly certificate: Certificate
+}
+
+/** What members of the committee say to each other: the messages of consensus, which knows them by the same fields. */
+export type ConsensusMessage = Proposal | Vote | Status | Decided | BlockBody
+
+/**
+ * The consensus channels, as consensus asks for them (its NetworkPort). A listener's verdict decides whether a message is passed on to
+ * members that its author does not reach, and whether the neighbour it came from is blamed; without one neither happens.
+ */
+export interface ConsensusNetwork {
+  broadcast(message: ConsensusMessage): void
+  send(peer: PeerId, message: ConsensusMessage): void
+  // biome-ignore lint/suspicious/noConfusingVoidType: a listener may answer nothing.
+  onMessage(listener: (message: ConsensusMessage, from: PeerId) => Judgement | void): () => void
+  /** How many of these validators, this one left out, are neighbours or neighbours of one. */
+  reachable(members: readonly Hex[]): number
+}

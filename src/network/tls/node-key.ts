@@ -1,0 +1,73 @@
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
+import { chmod, mkdir, open, readFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { CodedError } from '../../util/errors.ts'
+import type { NetworkError } from '../errors.ts'
+
+/** The key of a node on the network: Ed25519, apart from any validator's key. */
+export interface NodeKey {
+  readonly privateKey: KeyObject
+  /** The public key, 32 bytes; as 64 hex digits it is the node's id. */
+  readonly publicKey: Uint8Array
+  readonly id: string
+}
+
+export const NODE_ID_BYTES = 32
+
+export const nodeKeyOf = (privateKey: KeyObject): NodeKey => {
+  const publicKey = publicKeyBytes(createPublicKey(privateKey))
+  return { privateKey, publicKey, id: Buffer.from(publicKey).toString('hex') }
+}
+
+export const generateNodeKey = (): NodeKey => nodeKeyOf(generateKeyPairSync('ed25519').privateKey)
+
+/** The key in a PEM file (PKCS #8), made when there is none. Private to the process's user. Throws NODE_KEY_INVALID. */
+export const openNodeKey = async (path: string): Promise<NodeKey> => {
+  const pem = await readIfThere(path)
+  if (pem !== undefined) return parse(pem, path)
+  const key = generateNodeKey()
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  const file = await open(path, 'wx', 0o600)
+  try {
+    await file.writeFile(key.privateKey.export({ type: 'pkcs8', format: 'pem' }))
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await chmod(path, 0o600)
+  return key
+}
+
+const parse = (pem: string, path: string): NodeKey => {
+  const refuse = (reason: string, cause?: unknown) =>
+    new CodedError<NetworkError>({ code: 'NODE_KEY_INVALID', path, reason }, { cause })
+  let key: KeyObject
+  try {
+    key = createPrivateKey(pem)
+  } catch (error) {
+    throw refuse('the file is no private key in PEM form; move it away and a new one is made', error)
+  }
+  if (key.asymmetricKeyType !== 'ed25519') throw refuse(`a node key is an Ed25519 key, not ${key.asymmetricKeyType}`)
+  return nodeKeyOf(key)
+}
+
+const readIfThere = async (path: string): Promise<string | undefined> => {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+/** What stands before the 32 bytes of an Ed25519 key in a SubjectPublicKeyInfo (RFC 8410). */
+const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex')
+
+/** The 32 bytes of an Ed25519 public key. */
+export const publicKeyBytes = (key: KeyObject): Uint8Array => {
+  const der = key.export({ type: 'spki', format: 'der' })
+  return new Uint8Array(der.subarray(SPKI_PREFIX.byteLength))
+}
+
+export const publicKeyOf = (bytes: Uint8Array): KeyObject =>
+  createPublicKey({ key: Buffer.concat([SPKI_PREFIX, bytes]), type: 'spki', format: 'der' })

@@ -1,0 +1,145 @@
+import { createServer, type Server, type Socket } from 'node:net'
+import tls, { type SecureContextOptions, type TLSSocket } from 'node:tls'
+import { LIMITS } from '../../config/limits.ts'
+import { CodedError } from '../../util/errors.ts'
+import type { NodeAddress } from '../core/dial-book.ts'
+import type { NetworkError } from '../errors.ts'
+import { ALPN } from '../messages.ts'
+import { certificatePem, nodeIdOf } from './certificate.ts'
+import type { NodeKey } from './node-key.ts'
+
+/** A connection whose other end proved a node key; nothing has been said on it yet. */
+export interface Channel {
+  readonly socket: TLSSocket
+  readonly nodeId: string
+  /** 32 bytes that only the two ends can derive (RFC 8446 7.5). */
+  readonly binding: Uint8Array
+}
+
+const BINDING_LABEL = 'EXPORTER-tandem-channel'
+const BINDING_BYTES = 32
+
+/**
+ * Mutual TLS 1.3. No authority signs certificates: a node is whoever holds the key of its certificate, and whether it is the right one
+ * is for the handshake to say.
+ */
+export const secureOptions = (key: NodeKey): SecureContextOptions & tls.CommonConnectionOptions => ({
+  key: key.privateKey.export({ type: 'pkcs8', format: 'pem' }),
+  cert: certificatePem(key),
+  minVersion: 'TLSv1.3',
+  maxVersion: 'TLSv1.3',
+  ALPNProtocols: [ALPN],
+  rejectUnauthorized: false,
+})
+
+/** undefined: another protocol, or no Ed25519 certificate. */
+export const channelOf = (socket: TLSSocket): Channel | undefined => {
+  const certificate = socket.getPeerX509Certificate()
+  if (certificate === undefined || socket.alpnProtocol !== ALPN) return undefined
+  const nodeId = nodeIdOf(certificate)
+  if (nodeId === undefined) return undefined
+  const binding = socket.exportKeyingMaterial(BINDING_BYTES, BINDING_LABEL, Buffer.alloc(0))
+  return { socket, nodeId, binding: new Uint8Array(binding) }
+}
+
+/** Opens a connection; rejects when nobody answers in time. */
+export const dial = (
+  { host, port }: Pick<NodeAddress, 'host' | 'port'>,
+  options: tls.CommonConnectionOptions,
+  signal: AbortSignal,
+): Promise<TLSSocket> =>
+  new Promise((resolve, reject) => {
+    const socket = tls.connect({ ...options, host, port })
+    const fail = (error: Error) => {
+      socket.destroy()
+      reject(error)
+    }
+    const give = () => fail(new Error('stopped'))
+    const timer = setTimeout(() => fail(new Error('no answer in time')), LIMITS.network.dialMs)
+    const settle = () => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', give)
+    }
+    signal.addEventListener('abort', give)
+    socket.once('error', fail)
+    socket.once('close', () => {
+      settle()
+      reject(new Error('the other side closed the connection'))
+    })
+    socket.once('secureConnect', () => {
+      settle()
+      socket.off('error', fail)
+      // From here to the first listener of the connection is one turn, in which nothing may throw.
+      socket.on('error', ignore)
+      resolve(socket)
+    })
+  })
+
+const ignore = () => {}
+
+export interface Listener {
+  readonly host: string
+  readonly port: number
+  close(): Promise<void>
+}
+
+export interface ListenerEvents {
+  /**
+   * Somebody connects from this address, and nothing was read yet: undefined turns it away. The answer is called once, when the
+   * connection is closed or the handshake on it is over.
+   */
+  enter(address: string): (() => void) | undefined
+  secured(socket: TLSSocket, leave: () => void): void
+}
+
+/**
+ * Takes connections. The plain socket comes first, so that a flood is turned away before it costs a handshake. Throws LISTEN_FAILED.
+ */
+export const listen = async (
+  { host, port }: Pick<NodeAddress, 'host' | 'port'>,
+  options: tls.TlsOptions,
+  events: ListenerEvents,
+): Promise<Listener> => {
+  const guests = new Map<string, { readonly socket: Socket; readonly leave: () => void }>()
+  const secure = tls.createServer({ ...options, requestCert: true, handshakeTimeout: LIMITS.network.handshakeMs })
+  secure.on('secureConnection', socket => {
+    socket.on('error', ignore)
+    events.secured(socket, guests.get(nameOf(socket))?.leave ?? ignore)
+  })
+  secure.on('tlsClientError', (_, socket) => socket.destroy())
+  const plain: Server = createServer(socket => {
+    const leave = events.enter(socket.remoteAddress ?? '')
+    if (leave === undefined) {
+      socket.resetAndDestroy()
+      return
+    }
+    const name = nameOf(socket)
+    guests.set(name, { socket, leave })
+    socket.on('close', () => {
+      guests.delete(name)
+      leave()
+    })
+    socket.on('error', ignore)
+    secure.emit('connection', socket)
+  })
+  await new Promise<void>((resolve, reject) => {
+    plain.once('error', error => reject(listenError(host, port, error)))
+    plain.listen({ host, port, exclusive: true }, resolve)
+  })
+  const address = plain.address()
+  return {
+    host,
+    port: typeof address === 'object' && address !== null ? address.port : port,
+    close: () =>
+      new Promise(resolve => {
+        plain.close(() => resolve())
+        for (const { socket } of guests.values()) socket.destroy()
+      }),
+  }
+}
+
+const nameOf = ({ remoteAddress, remotePort }: Pick<Socket, 'remoteAddress' | 'remotePort'>): string =>
+  `${remoteAddress} ${remotePort}`
+
+const listenError = (host: string, port: number, error: Error): Error =>
+  new CodedError<NetworkError>({ code: 'LISTEN_FAILED', host, port, reason: error.message }, { cause: error })

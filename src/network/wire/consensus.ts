@@ -1,0 +1,80 @@
+import { LIMITS } from '../../config/limits.ts'
+import { type Certificate, certificateItem, readCertificate } from '../../primitives/certificate.ts'
+import { decodeProposalHead, encodeProposalHead, type ProposalHead } from '../../primitives/proposal.ts'
+import { encodeRlp, encodeRlpList, uintItem } from '../../primitives/rlp.ts'
+import { decodeVote, encodeVote, type Vote } from '../../primitives/vote.ts'
+import { type Hex, hexToBytes } from '../../util/bytes.ts'
+import { listCodec, plainCodec, rawList, refuse, type WireCodec } from './codec.ts'
+
+/** Blocks travel as their RLP: decoding one recovers senders, which is done elsewhere and later. */
+export interface WireProposal {
+  readonly head: ProposalHead
+  readonly block: Uint8Array
+}
+
+/** A block with the seals of a quorum. */
+export interface SealedBlock {
+  readonly block: Uint8Array
+  readonly certificate: Certificate
+}
+
+/** What a node has of its open height; the fields are those of consensus (reference/consensus.md 1.2). */
+export interface Status {
+  readonly type: 'status'
+  readonly number: number
+  readonly round: number
+  readonly hasProposal: boolean
+  /** Bit i of byte i>>3 = committee index i. */
+  readonly prepares: Uint8Array
+  readonly commits: Uint8Array
+  readonly roundChanges: Uint8Array
+  readonly wanted: Hex | null
+}
+
+const BITMAP_BYTES = Math.ceil(LIMITS.consensus.committee / 8)
+
+export const voteCodec: WireCodec<Vote> = plainCodec(encodeVote, decodeVote)
+
+export const statusCodec: WireCodec<Status> = listCodec(
+  status =>
+    encodeRlp([
+      uintItem(status.number),
+      uintItem(status.round),
+      uintItem(status.hasProposal ? 1 : 0),
+      status.prepares,
+      status.commits,
+      status.roundChanges,
+      status.wanted === null ? new Uint8Array(0) : hexToBytes(status.wanted),
+    ]),
+  cursor => {
+    const number = cursor.safeUint()
+    const round = cursor.safeUint()
+    const flag = cursor.safeUint()
+    if (flag > 1) throw refuse('a flag is 0 or 1')
+    return {
+      type: 'status',
+      number,
+      round,
+      hasProposal: flag === 1,
+      prepares: cursor.boundedBytes(BITMAP_BYTES),
+      commits: cursor.boundedBytes(BITMAP_BYTES),
+      roundChanges: cursor.boundedBytes(BITMAP_BYTES),
+      wanted: cursor.hexOrNull(32),
+    }
+  },
+)
+
+/** [head, block] */
+export const proposalCodec: WireCodec<WireProposal> = listCodec(
+  ({ head, block }) => encodeRlpList([encodeProposalHead(head), block]),
+  cursor => ({ head: decodeProposalHead(rawList(cursor)), block: rawList(cursor) }),
+)
+
+/** [block] */
+export const bodyCodec: WireCodec<Uint8Array> = listCodec(block => encodeRlpList([block]), rawList)
+
+/** [block, certificate] */
+export const sealedCodec: WireCodec<SealedBlock> = listCodec(
+  ({ block, certificate }) => encodeRlpList([block, encodeRlp(certificateItem(certificate))]),
+  cursor => ({ block: rawList(cursor), certificate: readCertificate(cursor) }),
+)

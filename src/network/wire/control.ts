@@ -1,0 +1,123 @@
+import { LIMITS } from '../../config/limits.ts'
+import { encodeRlp, type RlpItem, uintItem } from '../../primitives/rlp.ts'
+import type { RlpCursor } from '../../primitives/rlp-cursor.ts'
+import { bytesToHex, type Hex, hexToBytes } from '../../util/bytes.ts'
+import { REASONS, type Reason, reasonOf } from '../core/reasons.ts'
+import { asciiBytes, asciiText, fixedBytes, inList, listCodec, readItems, refuse, type WireCodec } from './codec.ts'
+
+/** The last committed block of a node. */
+export interface PeerHead {
+  readonly number: number
+  readonly hash: Hex
+}
+
+/** A validator's signature that binds its key to one connection and one node (proofs.ts). */
+export interface ValidatorProof {
+  readonly address: Hex
+  /** r, s and recovery id, 65 bytes. */
+  readonly signature: Uint8Array
+}
+
+/** First word of both sides (reference/consensus.md 3.4). */
+export interface Hello {
+  readonly version: number
+  readonly chainId: number
+  readonly genesisHash: Hex
+  /** EIP-2124: checksum of genesis and passed forks, 4 bytes, and the next fork, 0 when none is known. */
+  readonly forkHash: Hex
+  readonly forkNext: number
+  /** 64 hex digits; the one of the certificate. */
+  readonly nodeId: string
+  /** Of this process, 8 bytes: another one after each start. */
+  readonly instance: Hex
+  readonly client: string
+  readonly head: PeerHead
+  /** The first block it can answer with. */
+  readonly earliest: number
+  /** Its own signed record; empty: it is not to be dialed. */
+  readonly record: Uint8Array
+  readonly proof: ValidatorProof | null
+}
+
+const headItem = ({ number, hash }: PeerHead): RlpItem => [uintItem(number), hexToBytes(hash)]
+const readHead = (cursor: RlpCursor): PeerHead =>
+  inList(cursor, inside => ({ number: inside.safeUint(), hash: inside.hex(32) }))
+
+export const nodeIdItem = (id: string): Uint8Array => hexToBytes(`0x${id}`)
+export const readNodeId = (cursor: RlpCursor): string => cursor.hex(32).slice(2)
+
+const readProof = (cursor: RlpCursor): ValidatorProof | null =>
+  cursor.takeEmptyList()
+    ? null
+    : inList(cursor, inside => ({ address: inside.hex(20), signature: fixedBytes(inside, 65) }))
+
+export const helloCodec: WireCodec<Hello> = listCodec(
+  hello =>
+    encodeRlp([
+      uintItem(hello.version),
+      uintItem(hello.chainId),
+      hexToBytes(hello.genesisHash),
+      hexToBytes(hello.forkHash),
+      uintItem(hello.forkNext),
+      nodeIdItem(hello.nodeId),
+      hexToBytes(hello.instance),
+      asciiBytes(hello.client),
+      headItem(hello.head),
+      uintItem(hello.earliest),
+      hello.record,
+      hello.proof === null ? [] : [hexToBytes(hello.proof.address), hello.proof.signature],
+    ]),
+  cursor => ({
+    version: cursor.safeUint(),
+    chainId: cursor.safeUint(),
+    genesisHash: cursor.hex(32),
+    forkHash: cursor.hex(4),
+    forkNext: cursor.safeUint(),
+    nodeId: readNodeId(cursor),
+    instance: cursor.hex(8),
+    client: asciiText(cursor, LIMITS.network.clientBytes),
+    head: readHead(cursor),
+    earliest: cursor.safeUint(),
+    record: cursor.boundedBytes(LIMITS.network.recordBytes),
+    proof: readProof(cursor),
+  }),
+)
+
+export interface Ping {
+  readonly head: PeerHead
+  readonly earliest: number
+}
+
+/** Ping and its answer: where each side stands. */
+export const pingCodec: WireCodec<Ping> = listCodec(
+  ({ head, earliest }) => encodeRlp([headItem(head), uintItem(earliest)]),
+  cursor => ({ head: readHead(cursor), earliest: cursor.safeUint() }),
+)
+
+export const disconnectCodec: WireCodec<Reason> = listCodec(
+  reason => encodeRlp([uintItem(REASONS[reason].code)]),
+  cursor => {
+    const code = cursor.safeUint()
+    const reason = reasonOf(code)
+    if (reason === undefined) throw refuse(`no reason has the code ${code}`)
+    return reason
+  },
+)
+
+/** Messages that say all by being there. */
+export const emptyCodec: WireCodec<null> = listCodec(
+  () => encodeRlp([]),
+  () => null,
+)
+
+/** Signed records, each as a string. */
+export const recordsCodec: WireCodec<readonly Uint8Array[]> = listCodec(
+  records => encodeRlp([records]),
+  cursor => readItems(cursor, LIMITS.network.recordsPerAnswer, item => item.boundedBytes(LIMITS.network.recordBytes)),
+)
+
+/** Validators a node is connected to by itself. */
+export const linksCodec: WireCodec<readonly Hex[]> = listCodec(
+  validators => encodeRlp([validators.map(hexToBytes)]),
+  cursor => readItems(cursor, LIMITS.consensus.committee, item => bytesToHex(fixedBytes(item, 20))),
+)

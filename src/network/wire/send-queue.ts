@@ -1,0 +1,87 @@
+import { CHANNEL_NAMES, CHANNELS, type ChannelName } from './channels.ts'
+import { FRAGMENT_BYTES, FRAME_HEADER_BYTES, frameAt, type WireMessage } from './frames.ts'
+
+interface Waiting {
+  readonly message: WireMessage
+  /** Sent already. */
+  at: number
+}
+
+/** `close`: the queue must not be full; the peer takes nothing. */
+export type Queued = 'queued' | 'dropped' | 'close'
+
+/** What waits for the socket of one peer: a bounded queue for each channel, emptied in the order of the channels. */
+export class SendQueue {
+  readonly #queues: Readonly<Record<ChannelName, ChannelQueue>>
+
+  constructor() {
+    this.#queues = Object.fromEntries(CHANNEL_NAMES.map(name => [name, new ChannelQueue(name)])) as Record<
+      ChannelName,
+      ChannelQueue
+    >
+  }
+
+  /** Bytes that wait on a channel. */
+  bytes(channel: ChannelName): number {
+    return this.#queues[channel].bytes
+  }
+
+  push(message: WireMessage): Queued {
+    return this.#queues[message.channel].push(message)
+  }
+
+  /** The next frame to send, a view; undefined: nothing waits. */
+  next(): Uint8Array | undefined {
+    for (const name of CHANNEL_NAMES) {
+      const frame = this.#queues[name].next()
+      if (frame !== undefined) return frame
+    }
+    return undefined
+  }
+}
+
+class ChannelQueue {
+  readonly #name: ChannelName
+  /** Taken from `#head` on; the part before it is cut off now and then. */
+  #items: (Waiting | undefined)[] = []
+  #head = 0
+  bytes = 0
+
+  constructor(name: ChannelName) {
+    this.#name = name
+  }
+
+  push(message: WireMessage): Queued {
+    const { queueBytes, drop } = CHANNELS[this.#name]
+    const size = message.bytes.byteLength
+    // The oldest one makes room unless a part of it is gone already: half a message cannot be taken back.
+    const victim = this.#head + ((this.#items[this.#head]?.at ?? 0) > 0 ? 1 : 0)
+    let dropped = false
+    while (drop === 'oldest' && this.bytes + size > queueBytes && victim < this.#items.length) {
+      this.bytes -= this.#items[victim]?.message.bytes.byteLength ?? 0
+      this.#items.splice(victim, 1)
+      dropped = true
+    }
+    if (this.bytes + size > queueBytes) return drop === 'close' ? 'close' : 'dropped'
+    this.#items.push({ message, at: 0 })
+    this.bytes += size
+    return dropped ? 'dropped' : 'queued'
+  }
+
+  next(): Uint8Array | undefined {
+    const item = this.#items[this.#head]
+    if (item === undefined) return undefined
+    const frame = frameAt(item.message, item.at)
+    item.at += FRAGMENT_BYTES + FRAME_HEADER_BYTES
+    this.bytes -= frame.byteLength
+    if (item.at >= item.message.bytes.byteLength) this.#shift()
+    return frame
+  }
+
+  #shift(): void {
+    this.#items[this.#head++] = undefined
+    if (this.#head < this.#items.length / 2 && this.#items.length > 0) return
+    this.#items = this.#items.slice(this.#head)
+    this.#head = 0
+  }
+}

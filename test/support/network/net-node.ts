@@ -1,0 +1,179 @@
+import { NETWORKS } from '../../../src/config/networks.ts'
+import { keccak256Hex } from '../../../src/crypto/hash.ts'
+import type { CommittedBlock } from '../../../src/network/gossip/blocks.ts'
+import { createNetwork, type Network } from '../../../src/network/network.ts'
+import type { NetworkOptions } from '../../../src/network/options.ts'
+import type { ConsensusMessage, Judgement, NetworkPorts, PoolPort } from '../../../src/network/ports.ts'
+import { generateNodeKey } from '../../../src/network/tls/node-key.ts'
+import type { SealedBlock } from '../../../src/network/wire/consensus.ts'
+import type { BlockAnnouncement } from '../../../src/network/wire/sync.ts'
+import type { Hex } from '../../../src/util/bytes.ts'
+import { systemClock } from '../../../src/util/clock.ts'
+import type { Logger } from '../../../src/util/logger.ts'
+import { blockCodec } from '../consensus/ledger.ts'
+import { DOMAIN, signerOf } from '../consensus/member.ts'
+
+export interface LogLine {
+  readonly level: string
+  readonly message: string
+  readonly fields: Readonly<Record<string, unknown>>
+}
+
+/** Keeps what is logged. */
+export class LogBook implements Logger {
+  readonly lines: LogLine[] = []
+  readonly #add = (level: string) => (fields: object, message: string) =>
+    void this.lines.push({ level, message, fields: fields as Record<string, unknown> })
+  error = this.#add('error')
+  warn = this.#add('warn')
+  info = this.#add('info')
+  debug = this.#add('debug')
+  child(): Logger {
+    return this
+  }
+  reasons(message: string): readonly unknown[] {
+    return this.lines.filter(line => line.message === message).map(({ fields }) => fields['reason'])
+  }
+}
+
+/** A pool that takes what its first byte does not forbid: 0xff is invalid, 0xfe refused. */
+export class RawPool implements PoolPort {
+  readonly held = new Map<Hex, Uint8Array>()
+  readonly received: Hex[] = []
+  onAccepted: (hash: Hex, raw: Uint8Array) => void = () => {}
+
+  has(hash: Hex): boolean {
+    return this.held.has(hash)
+  }
+  raw(hash: Hex): Uint8Array | undefined {
+    return this.held.get(hash)
+  }
+  async receive(raw: Uint8Array): Promise<'accepted' | 'known' | 'refused' | 'invalid'> {
+    const hash = keccak256Hex(raw)
+    this.received.push(hash)
+    if (raw[0] === 0xff) return 'invalid'
+    if (raw[0] === 0xfe) return 'refused'
+    if (this.held.has(hash)) return 'known'
+    this.held.set(hash, raw)
+    this.onAccepted(hash, raw)
+    return 'accepted'
+  }
+}
+
+export interface NetNodeOptions extends Partial<Omit<NetworkOptions, 'validator'>> {
+  /** Committee index. */
+  readonly member?: number
+  /** How many members the committee has. */
+  readonly committee?: number
+}
+
+/** A network over the loopback with everything behind it in memory. */
+export class NetNode {
+  readonly network: Network
+  readonly log = new LogBook()
+  readonly pool = new RawPool()
+  readonly heard: { readonly message: ConsensusMessage; readonly from: string }[] = []
+  readonly blocks: (BlockAnnouncement & { readonly block?: Uint8Array; readonly from: string })[] = []
+  readonly evidence: { readonly bytes: Uint8Array; readonly from: string }[] = []
+  readonly chain: SealedBlock[] = []
+  readonly id: string
+  /** What consensus and the evidence pool say of what they hear. */
+  verdict: Judgement = 'true'
+  /** A question for blocks waits for this. */
+  delay: Promise<void> = Promise.resolve()
+
+  constructor({ member, committee = 0, ...options }: NetNodeOptions = {}) {
+    const nodeKey = options.nodeKey ?? generateNodeKey()
+    this.id = nodeKey.id
+    const members = Array.from({ length: committee }, (_, index) => signerOf(index).address)
+    this.network = createNetwork(
+      {
+        ...DOMAIN,
+        forks: NETWORKS.devnet.forks,
+        nodeKey,
+        clientVersion: 'tandem/test',
+        listen: { host: '127.0.0.1', port: 0 },
+        storePath: null,
+        clock: systemClock,
+        logger: this.log,
+        validator: member === undefined ? null : signerOf(member),
+        limits: { backoffMs: 50 },
+        ...options,
+      },
+      this.#ports(members),
+    )
+    this.pool.onAccepted = (hash, raw) => this.network.announceTransactions([{ hash, raw }])
+    this.network.consensus.onMessage((message, from) => {
+      this.heard.push({ message, from })
+      return this.verdict
+    })
+  }
+
+  get port(): number {
+    return this.network.self().listening?.port ?? 0
+  }
+
+  get address() {
+    return { id: this.id, host: '127.0.0.1', port: this.port }
+  }
+
+  get peerIds(): readonly string[] {
+    return this.network.peers().map(({ id }) => id)
+  }
+
+  committed(number: number, block: Uint8Array): CommittedBlock {
+    const certificate = { round: 0, bitmap: Uint8Array.of(1), seals: [new Uint8Array(65)] }
+    return { number, hash: keccak256Hex(Uint8Array.of(number)), certificate, encode: () => block }
+  }
+
+  #ports(members: readonly Hex[]): NetworkPorts {
+    return {
+      chain: { head: () => ({ number: this.chain.length, hash: DOMAIN.genesisHash }), earliest: () => 0 },
+      members: { isMember: address => members.includes(address), memberAt: (_, index) => members[index] },
+      blocks: blockCodec,
+      pool: this.pool,
+      serve: {
+        blocks: async ({ from, count }) => {
+          await this.delay
+          return this.chain.slice(from, from + count)
+        },
+        receipts: async () => [],
+      },
+      sync: { onBlock: (announcement, from) => void this.blocks.push({ ...announcement, from }) },
+      evidence: {
+        receive: (bytes, from) => {
+          this.evidence.push({ bytes, from })
+          return this.verdict
+        },
+      },
+    }
+  }
+}
+
+/** Nodes that are stopped together. */
+export class NetNodes {
+  readonly nodes: NetNode[] = []
+
+  async start(options: NetNodeOptions = {}): Promise<NetNode> {
+    const node = new NetNode(options)
+    this.nodes.push(node)
+    await node.network.start()
+    return node
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.nodes.map(({ network }) => network.stop()))
+    this.nodes.length = 0
+  }
+}
+
+const PATIENCE_MS = 10_000
+
+/** Waits until something is so; fails with what was waited for. */
+export const until = async (what: string, isSo: () => boolean): Promise<void> => {
+  const endMs = performance.now() + PATIENCE_MS
+  while (!isSo()) {
+    if (performance.now() > endMs) throw new Error(`not within ${PATIENCE_MS} ms: ${what}`)
+    await new Promise(resolve => setTimeout(resolve, 5))
+  }
+}

@@ -1,0 +1,41 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { generateNodeKey } from '../../../src/network/tls/node-key.ts'
+import { NetNodes, until } from '../../support/network/net-node.ts'
+
+const nodes = new NetNodes()
+afterEach(() => nodes.stop())
+
+describe('nodes meet', () => {
+  it('by an address, and both know who the other is', async () => {
+    const first = await nodes.start()
+    const second = await nodes.start({ staticPeers: [first.address] })
+    await until('connected', () => first.network.peerCount === 1 && second.network.peerCount === 1)
+    expect(first.peerIds).toEqual([second.id])
+    expect(second.peerIds).toEqual([first.id])
+    expect(second.network.peers()[0]).toMatchObject({
+      inbound: false,
+      place: 'reserved',
+      isStatic: true,
+      client: 'tandem/test',
+    })
+    expect(first.network.peers()[0]).toMatchObject({ inbound: true, place: 'inbound', isStatic: false })
+  })
+
+  it('all of them, when each knows one', async () => {
+    const first = await nodes.start()
+    for (let index = 0; index < 4; index++) await nodes.start({ bootnodes: [first.address] })
+    await until('a full mesh', () => nodes.nodes.every(({ network }) => network.peerCount === 4))
+  })
+
+  it('once, when they dial each other at the same moment', async () => {
+    const keys = [generateNodeKey(), generateNodeKey()]
+    const [first, second] = [await nodes.start({ nodeKey: keys[0]! }), await nodes.start({ nodeKey: keys[1]! })]
+    first.network.addPeer(second.address)
+    second.network.addPeer(first.address)
+    await until('connected', () => first.network.peerCount === 1 && second.network.peerCount === 1)
+    await new Promise(resolve => setTimeout(resolve, 300))
+    expect([first.network.peerCount, second.network.peerCount]).toEqual([1, 1])
+    // Both agree on which of the two connections it is.
+    expect(first.network.peers()[0]?.inbound).toBe(!second.network.peers()[0]?.inbound)
+  })
+})
