@@ -24,12 +24,16 @@ export const createWallet = (
   }
 }
 
-export const nodeInfo = (coinbase: Hex, clientName?: string): NodeInfo => ({
+/** `network` is left out of a node that stands alone, which listens for clients only. */
+export const nodeInfo = (
+  coinbase: Hex,
+  clientName?: string,
+  network?: { readonly peerCount: number; readonly isListening: boolean },
+): NodeInfo => ({
   clientVersion,
   ...(clientName !== undefined && { web3ClientVersion: `${clientName}/${clientVersion}` }),
   protocolVersion: PROTOCOL_VERSION,
   coinbase,
-  // Peers come with the network; until then a node stands alone and listens for clients only.
-  peerCount: () => 0,
-  listening: () => true,
+  peerCount: () => network?.peerCount ?? 0,
+  listening: () => network?.isListening ?? true,
 })

@@ -7,6 +7,7 @@ import type {
   EconomyPort,
   MiningPort,
   NodeInfo,
+  PeersPort,
   ProofChainPort,
   SimulationPort,
   Wallet,
@@ -28,6 +29,8 @@ export interface Services {
   readonly proofChain?: ProofChainPort
   readonly mining?: MiningPort
   readonly trace?: TracePort
+  /** Given to the operator's port alone. */
+  readonly peers?: PeersPort
   /** On a development chain. */
   readonly dev?: DevPort
   /** Log queries over ranges, off this thread. */

@@ -11,6 +11,7 @@ import type { SenderError } from '../crypto/sender.ts'
 import type { CallError } from '../evm/calls/types.ts'
 import { revertReason } from '../evm/revert-reason.ts'
 import type { TraceError } from '../evm/tracers/config.ts'
+import type { NetworkError } from '../network/errors.ts'
 import type { DecodeError } from '../primitives/transaction.ts'
 import type { StateError } from '../state/errors.ts'
 import type { TrieError } from '../state/trie/types.ts'
@@ -86,7 +87,10 @@ type DomainError =
   | SenderError
   | RecoveryError
   | WalletError
+  | PeerError
   | DevError
+/** Of what an operator asks of the network. */
+type PeerError = Extract<NetworkError, { readonly code: 'TOO_MANY_STATIC_PEERS' }>
 /** Of the helpers of development chains. */
 type DevError = RewindError | MinerError | SnapshotError | HelperError | ImpersonationError | StateFileError
 type ProofError =
@@ -175,6 +179,8 @@ export const DOMAIN_ERRORS: { readonly [Code in DomainError['code']]: (detail: D
   STATE_MALFORMED: ({ reason }) => serverError(`this is no dumped state: ${reason}`),
   STATE_TOO_LARGE: ({ limitBytes }) =>
     serverError(`the state is larger than ${limitBytes} bytes: keep the chain with --datadir`),
+  // peers (network/errors.ts)
+  TOO_MANY_STATIC_PEERS: ({ limit }) => serverError(`at most ${limit} static peers: remove one first`),
   // keys (rpc/ports.ts)
   UNKNOWN_ACCOUNT: () => serverError('unknown account'),
   LOCKED: () => serverError('authentication needed: password or unlock'),

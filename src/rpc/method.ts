@@ -3,7 +3,7 @@ import type { Context } from './context.ts'
 import type { JsonSchema } from './json.ts'
 
 /** Optional parts of a node that some methods need; a method whose part is missing is not served (-32601). */
-export type Requirement = 'economy' | 'proofChain' | 'mining' | 'trace' | 'dev'
+export type Requirement = 'economy' | 'proofChain' | 'mining' | 'trace' | 'peers' | 'dev'
 
 /** What a method is: the router, rpc_modules, OpenRPC and docs/rpc.md all derive from this. */
 export interface Method {

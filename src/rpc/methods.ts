@@ -1,5 +1,6 @@
 import { hasRequirement, type Services } from './context.ts'
 import { type Method, type MethodTable, namespaceOf } from './method.ts'
+import { admin } from './methods/admin.ts'
 import { debug } from './methods/debug.ts'
 import { debugState } from './methods/debug-state.ts'
 import { debugTrace } from './methods/debug-trace.ts'
@@ -56,6 +57,7 @@ export const METHODS: MethodTable = {
   ...debugTrace,
   ...debugState,
   ...txpool,
+  ...admin,
   ...dev,
 }
 

@@ -3,6 +3,9 @@ import type { BlockMoney } from '../chain/economy.ts'
 import type { SimulatedChainBlock } from '../chain/simulations.ts'
 import type { LogQuery } from '../chain/types.ts'
 import type { SimulationRequest } from '../evm/simulate/types.ts'
+import type { NodeAddress } from '../network/core/dial-book.ts'
+import type { PeerDescription } from '../network/describe.ts'
+import type { NodeDescription } from '../network/network.ts'
 import type { Hex } from '../util/bytes.ts'
 
 /** Thrown as CodedError by a Wallet. */
@@ -105,4 +108,12 @@ export type DevPort = { readonly [Member in keyof DevHelpers]: DevHelpers[Member
 /** Log queries over ranges of blocks in another thread, which writes the JSON too. */
 export interface WideLogs {
   text(query: LogQuery): Promise<string>
+}
+
+/** The node's neighbours, for its operator (network/network.ts). */
+export interface PeersPort {
+  peers(): readonly PeerDescription[]
+  self(): NodeDescription
+  addPeer(address: NodeAddress): void
+  removePeer(id: string): boolean
 }

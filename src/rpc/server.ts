@@ -136,6 +136,7 @@ const servicesOf = ({
   proofChain,
   mining,
   trace,
+  peers,
   dev,
   wideLogs,
 }: Services): Services => ({
@@ -149,6 +150,7 @@ const servicesOf = ({
   ...(proofChain && { proofChain }),
   ...(mining && { mining }),
   ...(trace && { trace }),
+  ...(peers && { peers }),
   ...(dev && { dev }),
   ...(wideLogs && { wideLogs }),
 })

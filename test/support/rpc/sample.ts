@@ -1,7 +1,7 @@
 import type { BlockMoney } from '../../../src/chain/economy.ts'
 import { NETWORKS } from '../../../src/config/networks.ts'
 import { encodeBlock } from '../../../src/primitives/block.ts'
-import type { EconomyPort, MiningPort, ProofChainPort } from '../../../src/rpc/ports.ts'
+import type { EconomyPort, MiningPort, PeersPort, ProofChainPort } from '../../../src/rpc/ports.ts'
 import type { TraceAnswer, TracePort } from '../../../src/rpc/trace-port.ts'
 import { bytesToHex, type Hex } from '../../../src/util/bytes.ts'
 import { DEV_ARGUMENTS, SAMPLE_DEV } from './dev.ts'
@@ -11,7 +11,19 @@ import { hashOf, ONE_KEY } from './services.ts'
 
 export const TOKEN: Hex = `0x${'cc'.repeat(20)}`
 export const TOPIC: Hex = hashOf('Transfer')
-export const ALL_NAMESPACES = ['eth', 'net', 'rpc', 'native', 'web3', 'debug', 'txpool', 'evm', 'hardhat', 'anvil']
+export const ALL_NAMESPACES = [
+  'eth',
+  'net',
+  'rpc',
+  'native',
+  'web3',
+  'debug',
+  'txpool',
+  'admin',
+  'evm',
+  'hardhat',
+  'anvil',
+]
 
 const rewards: BlockMoney = {
   minted: 1n,
@@ -69,6 +81,40 @@ const trace: TracePort = {
   modifiedAccounts: (_, credited) => streamOf(JSON.stringify(credited)),
 }
 
+const NODE_ID = 'ab'.repeat(32)
+const peers: PeersPort = {
+  peers: () => [
+    {
+      id: NODE_ID,
+      client: 'tandem/0.1.0/linux-x64/node26.0.0',
+      url: `tandem://${NODE_ID}@192.0.2.7:30303`,
+      localAddress: '192.0.2.1',
+      remoteAddress: '192.0.2.7',
+      inbound: true,
+      place: 'reserved',
+      isStatic: false,
+      validator: TOKEN,
+      head: { number: 3, hash: hashOf('head') },
+      earliest: 0,
+      score: -12.3456,
+      rttMs: 0.4567,
+      connectedAtMs: 1_700_000_000_123,
+      receivedBytes: 1_024,
+      sentBytes: 2_048,
+    },
+  ],
+  self: () => ({
+    id: 'cd'.repeat(32),
+    client: 'tandem/0.1.0/linux-x64/node26.0.0',
+    url: null,
+    listening: { host: '0.0.0.0', port: 30_303 },
+    validator: null,
+    protocolVersion: 1,
+  }),
+  addPeer: () => {},
+  removePeer: id => id === NODE_ID,
+}
+
 /** Transactions of every type, in block 1. */
 export const SAMPLE = {
   creation: signedTransaction({ nonce: 0, to: null, data: Uint8Array.of(0x60, 0x00) }),
@@ -93,6 +139,7 @@ export const startSample = async (): Promise<Rig> => {
     proofChain,
     mining,
     trace,
+    peers,
     dev: SAMPLE_DEV,
   })
   const { chain, pool } = rig
@@ -185,6 +232,8 @@ export const ARGUMENTS: Readonly<Record<string, readonly unknown[]>> = (() => {
     debug_getModifiedAccountsByNumber: ['0x1', '0x2'],
     debug_traceCall: [call, 'latest', { timeout: '1s', txIndex: '0x1' }],
     txpool_contentFrom: [SENDER],
+    admin_addPeer: [`tandem://${NODE_ID}@192.0.2.7:30303`],
+    admin_removePeer: [`tandem://${NODE_ID}@[2001:db8::7]:30303`],
     eth_sendUnsignedTransaction: [{ ...call, gas: '0x5208', gasPrice: '0x5d21dba00', nonce: '0x9' }],
     ...DEV_ARGUMENTS,
   }

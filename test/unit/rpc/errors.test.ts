@@ -81,6 +81,7 @@ const TEXTS: Record<string, readonly [object, string]> = {
   ],
   TOO_MANY_BLOCKS: [{ limit: 5 }, '-32000 at most 5 blocks at once'],
   NO_BLOCK: [{ timeoutMs: 30_000 }, '-32000 no block within 30 s'],
+  TOO_MANY_STATIC_PEERS: [{ limit: 256 }, '-32000 at most 256 static peers: remove one first'],
   TOO_MANY_SNAPSHOTS: [{ limit: 5 }, '-32000 there are 5 snapshots: go back to one of them, or reset'],
   TIMESTAMP_TOO_EARLY: [
     { asked: 1, head: 2 },

@@ -1,0 +1,105 @@
+import type { PeerDescription } from '../../network/describe.ts'
+import { assert } from '../../util/assert.ts'
+import { toQuantity } from '../../util/bytes.ts'
+import { PEER_URL_SCHEMA, peerUrl } from '../codecs/peer.ts'
+import { ADDRESS_SCHEMA, BOOLEAN_SCHEMA, HASH_SCHEMA, QUANTITY_SCHEMA } from '../codecs/scalars.ts'
+import type { Context } from '../context.ts'
+import { type MethodTable, method } from '../method.ts'
+import type { PeersPort } from '../ports.ts'
+import { INTEGER_SCHEMA, listOf, NUMBER_SCHEMA, objectOf, orNull, STRING_SCHEMA } from '../schemas.ts'
+
+const ID_SCHEMA = { type: 'string', pattern: '^[0-9a-f]{64}$' }
+
+const PEER_SCHEMA = objectOf('Peer', {
+  id: ID_SCHEMA,
+  name: STRING_SCHEMA,
+  url: orNull(PEER_URL_SCHEMA),
+  validator: orNull(ADDRESS_SCHEMA),
+  head: objectOf('PeerHead', { number: QUANTITY_SCHEMA, hash: HASH_SCHEMA }),
+  earliest: QUANTITY_SCHEMA,
+  score: NUMBER_SCHEMA,
+  rttMs: orNull(NUMBER_SCHEMA),
+  connectedAt: INTEGER_SCHEMA,
+  receivedBytes: INTEGER_SCHEMA,
+  sentBytes: INTEGER_SCHEMA,
+  network: objectOf('PeerNetwork', {
+    localAddress: STRING_SCHEMA,
+    remoteAddress: STRING_SCHEMA,
+    inbound: BOOLEAN_SCHEMA,
+    static: BOOLEAN_SCHEMA,
+    reserved: BOOLEAN_SCHEMA,
+  }),
+})
+
+const rounded = (value: number): number => Math.round(value * 100) / 100
+
+const peerJson = (peer: PeerDescription) => ({
+  id: peer.id,
+  name: peer.client,
+  url: peer.url,
+  validator: peer.validator,
+  head: { number: toQuantity(peer.head.number), hash: peer.head.hash },
+  earliest: toQuantity(peer.earliest),
+  score: rounded(peer.score),
+  rttMs: peer.rttMs === null ? null : rounded(peer.rttMs),
+  connectedAt: Math.floor(peer.connectedAtMs / 1_000),
+  receivedBytes: peer.receivedBytes,
+  sentBytes: peer.sentBytes,
+  network: {
+    localAddress: peer.localAddress,
+    remoteAddress: peer.remoteAddress,
+    inbound: peer.inbound,
+    static: peer.isStatic,
+    reserved: peer.place === 'reserved',
+  },
+})
+
+const peersOf = ({ peers }: Context): PeersPort => {
+  assert(peers !== undefined, 'a method is served only where its part exists')
+  return peers
+}
+
+/** The node's neighbours; served on the operator port alone, by whoever gives it the network (Services.peers). */
+export const admin = {
+  admin_nodeInfo: method({
+    summary: 'What this node is on the network',
+    params: [],
+    result: objectOf('NodeSelf', {
+      id: ID_SCHEMA,
+      name: STRING_SCHEMA,
+      url: orNull(PEER_URL_SCHEMA),
+      listening: orNull(objectOf('Listening', { host: STRING_SCHEMA, port: INTEGER_SCHEMA })),
+      validator: orNull(ADDRESS_SCHEMA),
+      protocolVersion: INTEGER_SCHEMA,
+    }),
+    requires: 'peers',
+    handler: context => {
+      const { id, client, url, listening, validator, protocolVersion } = peersOf(context).self()
+      return { id, name: client, url, listening, validator, protocolVersion }
+    },
+  }),
+  admin_peers: method({
+    summary: 'The connected nodes; `connectedAt` is in seconds since 1970, `score` from 0 down to -100',
+    params: [],
+    result: listOf(PEER_SCHEMA),
+    requires: 'peers',
+    handler: context => peersOf(context).peers().map(peerJson),
+  }),
+  admin_addPeer: method({
+    summary: 'Dials a node for as long as this one runs, in a reserved place, and forgets what it did',
+    params: [peerUrl],
+    result: BOOLEAN_SCHEMA,
+    requires: 'peers',
+    handler: (context, address) => {
+      peersOf(context).addPeer(address)
+      return true
+    },
+  }),
+  admin_removePeer: method({
+    summary: 'Disconnects a node and dials it no more; false when it was neither connected nor known',
+    params: [peerUrl],
+    result: BOOLEAN_SCHEMA,
+    requires: 'peers',
+    handler: (context, { id }) => peersOf(context).removePeer(id),
+  }),
+} satisfies MethodTable
