@@ -1,0 +1,147 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { LIMITS } from '../../src/config/limits.ts'
+import { ANSWER_TO, MESSAGES, type MessageName, specOf } from '../../src/network/messages.ts'
+import { recordCodec } from '../../src/network/records.ts'
+import { parsePeerUrl, peerUrl } from '../../src/network/url.ts'
+import { encodeRlp } from '../../src/primitives/rlp.ts'
+import { isCoded } from '../../src/util/errors.ts'
+import { SEED } from '../support/seed.ts'
+import { damaged, expectStrict } from '../support/strict-codec.ts'
+import { PAYLOADS } from './network-arbitraries.ts'
+
+const NAMES = Object.keys(MESSAGES) as MessageName[]
+const run = <T>(arbitrary: fc.Arbitrary<T>, check: (value: T) => unknown, numRuns = 100) =>
+  fc.assert(
+    fc.property(arbitrary, value => void check(value)),
+    { seed: SEED, numRuns },
+  )
+const payloadOf = (name: MessageName) => PAYLOADS[name] as fc.Arbitrary<unknown>
+
+describe('messages', () => {
+  it.each(NAMES)('%s is read as it was written', name => {
+    const { codec, maxBytes } = specOf(name)
+    run(payloadOf(name), value => {
+      const encoded = codec.encode(value)
+      expect(encoded.byteLength).toBeLessThanOrEqual(maxBytes)
+      expect(codec.decode(encoded)).toEqual(value)
+    })
+  })
+
+  it.each(NAMES)('%s from a stranger is canonical or refused', name => {
+    const { codec } = specOf(name)
+    let refused = 0
+    run(
+      damaged(payloadOf(name).map(value => codec.encode(value))),
+      input => {
+        if (expectStrict(input, codec.decode, codec.encode)) refused++
+      },
+      300,
+    )
+    expect(refused).toBeGreaterThan(0)
+    run(fc.uint8Array({ maxLength: 100 }), input => expectStrict(input, codec.decode, codec.encode))
+  })
+
+  it('have ids, answers and channels of their own', () => {
+    const ids = NAMES.map(name => MESSAGES[name].id)
+    expect(new Set(ids).size).toBe(ids.length)
+    for (const [question, answer] of Object.entries(ANSWER_TO)) {
+      expect(MESSAGES[answer].channel).toBe(MESSAGES[question as MessageName].channel)
+      expect(MESSAGES[answer].from).toBe(MESSAGES[question as MessageName].from)
+    }
+  })
+
+  it('have room for the largest things they carry', () => {
+    const hash = `0x${'ab'.repeat(32)}` as const
+    const seal = {
+      round: 2 ** 40,
+      bitmap: new Uint8Array(16).fill(255),
+      seals: new Array(128).fill(new Uint8Array(65)),
+    }
+    const size = <Name extends MessageName>(
+      name: Name,
+      value: Parameters<(typeof MESSAGES)[Name]['codec']['encode']>[0],
+    ) => specOf(name).codec.encode(value).byteLength / MESSAGES[name].maxBytes
+    const list = <T>(count: number, value: T) => new Array<T>(count).fill(value)
+    const block = encodeRlp([new Uint8Array(LIMITS.block.bodyBytes)])
+    const fits = [
+      size('links', list(LIMITS.consensus.committee, `0x${'ab'.repeat(20)}` as const)),
+      size('records', list(LIMITS.network.recordsPerAnswer, new Uint8Array(LIMITS.network.recordBytes))),
+      size('decided', { block, certificate: seal }),
+      size('blocks', [
+        ...list(3, { block: encodeRlp([new Uint8Array(LIMITS.network.answerBytes / 3)]), certificate: seal }),
+        { block, certificate: seal },
+      ]),
+      size('newBlockHash', { number: 2 ** 50, hash, certificate: seal }),
+      size('evidence', new Uint8Array(LIMITS.network.evidenceBytes)),
+      size('getReceipts', list(LIMITS.network.receiptsPerRequest, hash)),
+      size('manifest', {
+        format: 1,
+        number: 2 ** 50,
+        blockHash: hash,
+        certificate: seal,
+        stateRoot: hash,
+        chunks: list(LIMITS.network.snapshotChunks, hash),
+      }),
+      size('chunk', new Uint8Array(LIMITS.network.chunkBytes)),
+      size('transactionHashes', list(LIMITS.network.announcedHashes, hash)),
+      size('getTransactions', list(LIMITS.network.requestedHashes, hash)),
+      size('newTransactions', list(8, new Uint8Array(LIMITS.block.transactionBytes))),
+    ]
+    for (const ratio of fits) expect(ratio).toBeLessThanOrEqual(1)
+  })
+
+  it('with one item too many are refused', () => {
+    const hash = `0x${'ab'.repeat(32)}` as const
+    for (const [name, limit] of [
+      ['transactionHashes', LIMITS.network.announcedHashes],
+      ['getTransactions', LIMITS.network.requestedHashes],
+      ['getReceipts', LIMITS.network.receiptsPerRequest],
+    ] as const) {
+      const { codec } = MESSAGES[name]
+      expect(codec.decode(codec.encode(new Array(limit).fill(hash)))).toHaveLength(limit)
+      expect(() => codec.decode(codec.encode(new Array(limit + 1).fill(hash)))).toThrow(/MESSAGE_MALFORMED/)
+    }
+  })
+})
+
+const nodeAddress = fc.record({
+  id: fc.uint8Array({ minLength: 32, maxLength: 32 }).map(id => Buffer.from(id).toString('hex')),
+  host: fc.oneof(fc.ipV4(), fc.ipV6(), fc.domain()),
+  port: fc.integer({ min: 1, max: 65_535 }),
+})
+
+it('an address of a node is read as it was written, and anything else is refused with what is wanted', () => {
+  run(nodeAddress, address => expect(parsePeerUrl(peerUrl(address))).toEqual(address))
+  run(
+    fc.oneof(
+      fc.string(),
+      nodeAddress.chain(address => fc.mixedCase(fc.constant(`x${peerUrl(address)}`))),
+    ),
+    text => {
+      try {
+        parsePeerUrl(text)
+        expect.unreachable()
+      } catch (error) {
+        expect(isCoded(error) && error.code).toBe('PEER_URL_INVALID')
+      }
+    },
+  )
+})
+
+it('a record is canonical or refused', () => {
+  const record = fc.record({
+    sequence: fc.maxSafeNat(),
+    id: nodeAddress.map(({ id }) => id),
+    host: fc.oneof(fc.ipV4(), fc.ipV6()),
+    port: fc.integer({ min: 1, max: 65_535 }),
+    proof: fc.constant(null),
+    signature: fc.uint8Array({ minLength: 64, maxLength: 64 }),
+  })
+  run(record, value => expect(recordCodec.decode(recordCodec.encode(value))).toEqual(value))
+  run(
+    damaged(record.map(recordCodec.encode)),
+    input => expectStrict(input, recordCodec.decode, recordCodec.encode),
+    300,
+  )
+})
