@@ -1,4 +1,5 @@
 import { LIMITS } from '../../config/limits.ts'
+import { assert } from '../../util/assert.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { CodedError } from '../../util/errors.ts'
 import { Lru } from '../../util/lru.ts'
@@ -52,8 +53,10 @@ const isRequest = (name: MessageName): name is RequestName => Object.hasOwn(ANSW
 
 /** Encodes a message once, for any number of peers. */
 export const wireOf = <Name extends MessageName>(name: Name, value: Payload<Name>, requestId = 0): WireMessage => {
-  const { channel, id, codec } = specOf(name)
-  return encodeFrames(channel, id, requestId, codec.encode(value))
+  const { channel, id, codec, maxBytes } = specOf(name)
+  const payload = codec.encode(value)
+  assert(payload.byteLength <= maxBytes, `no ${name} is longer than ${maxBytes} bytes`)
+  return encodeFrames(channel, id, requestId, payload)
 }
 
 /** A connected node: what it may send, what it was asked, what it is known to have. */

@@ -1,0 +1,136 @@
+import tls, { type TLSSocket } from 'node:tls'
+import { NETWORKS } from '../../../src/config/networks.ts'
+import { forkRules } from '../../../src/network/fork-id.ts'
+import {
+  MESSAGES,
+  type MessageName,
+  messageOf,
+  type Payload,
+  PROTOCOL_VERSION,
+  specOf,
+} from '../../../src/network/messages.ts'
+import type { ValidatorSigner } from '../../../src/network/ports.ts'
+import { proveValidator } from '../../../src/network/proofs.ts'
+import { generateNodeKey, type NodeKey } from '../../../src/network/tls/node-key.ts'
+import { type Channel, channelOf, dial, secureOptions } from '../../../src/network/tls/transport.ts'
+import type { Hello } from '../../../src/network/wire/control.ts'
+import { FrameReader } from '../../../src/network/wire/frame-reader.ts'
+import { encodeFrames } from '../../../src/network/wire/frames.ts'
+import { EMPTY_BYTES } from '../../../src/util/bytes.ts'
+import { DOMAIN } from '../consensus/member.ts'
+import { until } from './net-node.ts'
+
+export interface Said {
+  readonly name: MessageName
+  readonly value: unknown
+  readonly requestId: number
+}
+
+/** A peer that says what a test tells it, word for word, and keeps what it hears. */
+export class RawPeer {
+  readonly key: NodeKey
+  readonly channel: Channel
+  readonly heard: Said[] = []
+  isClosed = false
+
+  private constructor(key: NodeKey, channel: Channel) {
+    this.key = key
+    this.channel = channel
+    const reader = new FrameReader({
+      begin: () => 'take',
+      abandon: () => {},
+      deliver: (_, { id, requestId }, payload) => {
+        const name = messageOf(id) as MessageName
+        this.heard.push({ name, value: specOf(name).codec.decode(payload), requestId })
+      },
+    })
+    this.socket.on('data', (bytes: Buffer) => reader.push(bytes, 0))
+    this.socket.on('close', () => {
+      this.isClosed = true
+    })
+  }
+
+  get socket(): TLSSocket {
+    return this.channel.socket
+  }
+
+  static async connect(port: number, key: NodeKey = generateNodeKey()): Promise<RawPeer> {
+    const socket = await dial({ host: '127.0.0.1', port }, secureOptions(key), new AbortController().signal)
+    const channel = channelOf(socket)
+    if (channel === undefined) throw new Error('no node of this protocol')
+    return new RawPeer(key, channel)
+  }
+
+  /** The whole handshake; rejects when it is refused. */
+  static async meet(port: number, hello: Partial<Hello> = {}, signer: ValidatorSigner | null = null): Promise<RawPeer> {
+    const peer = await RawPeer.connect(port)
+    peer.send('hello', peer.hello({ proof: signer && peer.prove(signer), ...hello }))
+    peer.send('ready', null)
+    await until('ready', () => peer.said('ready').length > 0 || peer.isClosed)
+    if (peer.isClosed) throw new Error(`refused: ${peer.reason}`)
+    return peer
+  }
+
+  /** A hello that is accepted, but for what is given. */
+  hello(parts: Partial<Hello> = {}): Hello {
+    const fork = forkRules(DOMAIN.genesisHash, NETWORKS.devnet.forks).at(0)
+    return {
+      version: PROTOCOL_VERSION,
+      ...DOMAIN,
+      forkHash: fork.hash,
+      forkNext: fork.next,
+      nodeId: this.key.id,
+      instance: '0x0102030405060708',
+      client: 'raw',
+      head: { number: 0, hash: DOMAIN.genesisHash },
+      earliest: 0,
+      record: EMPTY_BYTES,
+      proof: null,
+      ...parts,
+    }
+  }
+
+  prove(signer: ValidatorSigner) {
+    return proveValidator(signer, DOMAIN, this.key.id, this.channel.binding)
+  }
+
+  send<Name extends MessageName>(name: Name, value: Payload<Name>, requestId = 0): void {
+    this.write(wire(name, value, requestId))
+  }
+
+  write(bytes: Uint8Array): void {
+    if (!this.socket.destroyed) this.socket.write(bytes)
+  }
+
+  said(name: MessageName): readonly Said[] {
+    return this.heard.filter(said => said.name === name)
+  }
+
+  /** Why the other side closed. */
+  get reason(): unknown {
+    return this.said('disconnect')[0]?.value
+  }
+
+  async closed(): Promise<unknown> {
+    await until('closed', () => this.isClosed)
+    return this.reason
+  }
+
+  close(): void {
+    this.socket.destroy()
+  }
+}
+
+/** A message on the wire. */
+export const wire = <Name extends MessageName>(name: Name, value: Payload<Name>, requestId = 0): Uint8Array => {
+  const { channel, id } = MESSAGES[name]
+  return encodeFrames(channel, id, requestId, specOf(name).codec.encode(value)).bytes
+}
+
+/** A TLS connection with options of one's own; rejects when it is refused. */
+export const tlsConnect = (port: number, options: tls.ConnectionOptions): Promise<TLSSocket> =>
+  new Promise((resolve, reject) => {
+    const socket = tls.connect({ host: '127.0.0.1', port, rejectUnauthorized: false, ...options })
+    socket.once('secureConnect', () => resolve(socket))
+    socket.once('error', reject)
+  })

@@ -1,0 +1,321 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { LIMITS } from '../../../src/config/limits.ts'
+import { keccak256Hex } from '../../../src/crypto/hash.ts'
+import type { NewTransaction } from '../../../src/network/gossip/transactions.ts'
+import { MESSAGES } from '../../../src/network/messages.ts'
+import { encodeBlock } from '../../../src/primitives/block.ts'
+import type { Prepare } from '../../../src/primitives/vote.ts'
+import type { Hex } from '../../../src/util/bytes.ts'
+import { GENESIS_HASH, makeBlock } from '../../support/consensus/ledger.ts'
+import { signerOf } from '../../support/consensus/member.ts'
+import { type NetNode, NetNodes, until } from '../../support/network/net-node.ts'
+import { RawPeer } from '../../support/network/raw-peer.ts'
+
+const nodes = new NetNodes()
+afterEach(() => nodes.stop())
+
+const HASH: Hex = `0x${'ab'.repeat(32)}`
+const vote = (sender: number, round = 0): Prepare => ({
+  type: 'prepare',
+  number: 1,
+  round,
+  blockHash: HASH,
+  sender,
+  signature: new Uint8Array(65).fill(round),
+})
+const transaction = (first: number, fill: number, size = 100): NewTransaction => {
+  const raw = new Uint8Array(size).fill(fill)
+  raw[0] = first
+  return { hash: keccak256Hex(raw), raw }
+}
+const CERTIFICATE = { round: 0, bitmap: Uint8Array.of(1), seals: [new Uint8Array(65)] }
+const block = (number: number) =>
+  makeBlock({ number, parentHash: GENESIS_HASH, timestamp: number }, HASH.slice(0, 42) as Hex, null, 0)
+const sealed = (number: number) => ({ block: encodeBlock(block(number)), certificate: CERTIFICATE })
+
+/** Committee members in a full mesh. */
+const committee = async (size: number): Promise<readonly NetNode[]> => {
+  const members: NetNode[] = []
+  for (let member = 0; member < size; member++) {
+    const staticPeers = members.map(({ address }) => address)
+    members.push(await nodes.start({ member, committee: size, staticPeers }))
+  }
+  await until('a mesh', () => members.every(({ network }) => network.peerCount === size - 1))
+  return members
+}
+const votesOf = (node: NetNode) => node.heard.filter(({ message }) => message.type === 'prepare')
+
+describe('consensus', () => {
+  it('reaches every member once, and nothing is relayed in a full mesh', async () => {
+    const members = await committee(4)
+    await until('links', () =>
+      members.every(({ network }) => network.consensus.reachable([1, 2, 3].map(index => signerOf(index).address)) >= 2),
+    )
+    members[0]?.network.consensus.broadcast(vote(0))
+    await until('heard', () => members.slice(1).every(node => votesOf(node).length > 0))
+    await new Promise(resolve => setTimeout(resolve, 100))
+    for (const node of members.slice(1)) expect(votesOf(node)).toEqual([{ message: vote(0), from: members[0]?.id }])
+  })
+
+  it('carries each kind of message, blocks decoded', async () => {
+    const [first, second] = (await committee(2)) as [NetNode, NetNode]
+    const one = block(1)
+    const status = {
+      type: 'status',
+      number: 1,
+      round: 0,
+      hasProposal: true,
+      prepares: Uint8Array.of(1),
+      commits: Uint8Array.of(2),
+      roundChanges: Uint8Array.of(3),
+      wanted: HASH,
+    } as const
+    const proposal = { ...vote(0), type: 'proposal', block: one, roundChanges: [], prepares: [] } as const
+    const { blockHash: _, ...signed } = proposal
+    const messages = [
+      status,
+      signed,
+      { type: 'body', block: one },
+      { type: 'decided', block: one, certificate: CERTIFICATE },
+    ] as const
+    for (const message of messages) first.network.consensus.send(second.id, message)
+    await until('heard', () => second.heard.length === messages.length)
+    for (const message of messages) expect(second.heard.map(({ message: heard }) => heard)).toContainEqual(message)
+  })
+
+  it('goes around a missing connection, once, and only what was found right', async () => {
+    // A chain: 0 - 1 - 2.
+    const keys = { committee: 3, discovers: false }
+    const middle = await nodes.start({ ...keys, member: 1 })
+    const [left, right] = [
+      await nodes.start({ ...keys, member: 0, staticPeers: [middle.address] }),
+      await nodes.start({ ...keys, member: 2, staticPeers: [middle.address] }),
+    ]
+    const all = [0, 1, 2].map(index => signerOf(index).address)
+    await until(
+      'links',
+      () => left.network.consensus.reachable(all) === 2 && right.network.consensus.reachable(all) === 2,
+    )
+    left.network.consensus.broadcast(vote(0))
+    await until('relayed', () => votesOf(right).length === 1)
+    expect(votesOf(right)[0]).toEqual({ message: vote(0), from: middle.id })
+    // The same again at once is the author's repetition: the middle one hears it, but does not pass it on yet.
+    left.network.consensus.broadcast(vote(0))
+    await until('heard', () => votesOf(middle).length === 2)
+    middle.verdict = 'pointless'
+    left.network.consensus.broadcast(vote(0, 1))
+    await until('heard', () => votesOf(middle).length === 3)
+    await new Promise(resolve => setTimeout(resolve, 50))
+    expect(votesOf(right)).toHaveLength(1)
+    expect(votesOf(left)).toHaveLength(0)
+  })
+
+  it('is not for strangers, in neither direction', async () => {
+    const node = await nodes.start({ member: 0, committee: 2 })
+    const stranger = await RawPeer.meet(node.port)
+    stranger.send('vote', vote(1))
+    stranger.send('newBlockHash', { number: 1, hash: HASH, certificate: CERTIFICATE })
+    node.network.consensus.broadcast(vote(0))
+    await until('the other message', () => node.blocks.length === 1)
+    expect(node.heard).toEqual([])
+    expect(stranger.said('vote')).toEqual([])
+    expect(node.network.peers()[0]?.score, 'it may take itself for a member').toBe(0)
+  })
+
+  it('blames who passes on what nobody signed', async () => {
+    const node = await nodes.start({ member: 0, committee: 2 })
+    const liar = await RawPeer.meet(node.port, {}, signerOf(1))
+    node.verdict = 'false'
+    liar.send('vote', vote(1))
+    expect(await liar.closed()).toBe('misbehaved')
+  })
+
+  it('blames who puts another block under a proposal', async () => {
+    const node = await nodes.start({ member: 0, committee: 2 })
+    const liar = await RawPeer.meet(node.port, {}, signerOf(1))
+    const head = { ...vote(1), type: 'proposal', roundChanges: [], prepares: [] } as const
+    liar.send('proposal', { head, block: encodeBlock(block(1)) })
+    expect(await liar.closed()).toBe('misbehaved')
+    expect(node.heard).toEqual([])
+  })
+})
+
+describe('messages arrive by priority', () => {
+  it('a vote overtakes the blocks before it', async () => {
+    const node = await nodes.start({ member: 0, committee: 2 })
+    const peer = await RawPeer.meet(node.port, {}, signerOf(1))
+    node.chain.push(...Array.from({ length: 4 }, () => ({ block: bigBlock(), certificate: CERTIFICATE })))
+    // It reads nothing for a while, so that answers wait on the other side.
+    peer.socket.pause()
+    for (let id = 1; id <= 4; id++) peer.send('getBlocks', { from: 0, count: 4 }, id)
+    await until('the answers wait', () => (node.network.peers()[0]?.sentBytes ?? 0) > 500_000)
+    await new Promise(resolve => setTimeout(resolve, 50))
+    node.network.announceTransactions([transaction(1, 1)])
+    await new Promise(resolve => setTimeout(resolve, LIMITS.network.batchMs * 3))
+    node.network.consensus.broadcast(vote(0))
+    peer.socket.resume()
+    await until('everything', () => peer.said('blocks').length === 4 && peer.said('newTransactions').length === 1)
+    const order = peer.heard
+      .map(({ name }) => name)
+      .filter(name => ['vote', 'blocks', 'newTransactions'].includes(name))
+    expect(order.indexOf('vote')).toBeLessThan(order.lastIndexOf('blocks'))
+    expect(order.at(-1)).toBe('newTransactions')
+  })
+})
+
+/** Four megabytes: more than the sockets of both ends hold. */
+const bigBlock = (): Uint8Array => {
+  const bytes = new Uint8Array(4 + 1_600_000)
+  new DataView(bytes.buffer).setUint32(0, 0xfa000000 + 1_600_000)
+  return bytes.subarray(0)
+}
+
+describe('transactions', () => {
+  it('reach everybody, by hash or whole, through nodes in between', async () => {
+    const first = await nodes.start({ discovers: false })
+    let last = first
+    for (let count = 0; count < 3; count++) last = await nodes.start({ discovers: false, staticPeers: [last.address] })
+    await until('a line', () => nodes.nodes.reduce((sum, { network }) => sum + network.peerCount, 0) === 6)
+    const many = Array.from({ length: 300 }, (_, index) => transaction(index % 200, index >> 1, 100 + index))
+    first.network.announceTransactions(many)
+    await until('everywhere', () => last.pool.held.size === many.length)
+    for (const { pool } of nodes.nodes.slice(1)) expect(pool.received.length, 'each once').toBe(many.length)
+  })
+
+  it('are asked of another peer when the first does not answer', async () => {
+    const node = await nodes.start()
+    const [silent, talker] = [await RawPeer.meet(node.port), await RawPeer.meet(node.port)]
+    const { hash, raw } = transaction(1, 7)
+    silent.send('transactionHashes', [hash])
+    await until('asked', () => silent.said('getTransactions').length === 1)
+    talker.send('transactionHashes', [hash])
+    silent.close()
+    await until('asked', () => talker.said('getTransactions').length === 1)
+    talker.send('transactions', [raw], talker.said('getTransactions')[0]?.requestId)
+    await until('here', () => node.pool.held.has(hash))
+  })
+
+  it('that nobody could take for valid are blamed, refused ones are not, and neither is asked for again', async () => {
+    const node = await nodes.start()
+    const peer = await RawPeer.meet(node.port)
+    const [refused, invalid] = [transaction(0xfe, 1), transaction(0xff, 1)]
+    peer.send('newTransactions', [refused.raw])
+    await until('looked at', () => node.pool.received.length === 1)
+    expect(node.network.peers()[0]?.score).toBe(0)
+    peer.send('newTransactions', [invalid.raw])
+    await until('blamed', () => (node.network.peers()[0]?.score ?? 0) < -9)
+    peer.send('transactionHashes', [refused.hash, invalid.hash])
+    peer.send('newTransactions', [refused.raw, invalid.raw])
+    peer.send('ping', { head: { number: 0, hash: HASH }, earliest: 0 }, 9)
+    await until('an answer', () => peer.said('pong').length === 1)
+    expect(peer.said('getTransactions')).toEqual([])
+    expect(node.pool.received).toHaveLength(2)
+  })
+
+  it('are answered as far as they are here and fit', async () => {
+    const node = await nodes.start()
+    const peer = await RawPeer.meet(node.port)
+    const large = Array.from({ length: 12 }, (_, index) => transaction(1, index, 120_000))
+    for (const { hash, raw } of large) node.pool.held.set(hash, raw)
+    peer.send('getTransactions', [HASH, ...large.map(({ hash }) => hash)], 5)
+    await until('an answer', () => peer.said('transactions').length === 1)
+    const answer = peer.said('transactions')[0]
+    expect(answer?.requestId).toBe(5)
+    expect(answer?.value).toEqual(large.slice(0, 8).map(({ raw }) => raw))
+  })
+})
+
+describe('blocks', () => {
+  it('are announced to all, whole to some, and not back to whom they came from', async () => {
+    const node = await nodes.start()
+    const peers = await Promise.all(Array.from({ length: 5 }, () => RawPeer.meet(node.port)))
+    const { hash } = block(1)
+    peers[0]?.send('newBlockHash', { number: 1, hash, certificate: CERTIFICATE })
+    await until('heard', () => node.blocks.length === 1)
+    node.network.announceBlock({ number: 1, hash, certificate: CERTIFICATE, encode: () => encodeBlock(block(1)) })
+    const heard = () => peers.filter(peer => peer.said('newBlock').length + peer.said('newBlockHash').length > 0)
+    await until('announced', () => heard().length === 4)
+    expect(heard()).not.toContain(peers[0])
+    expect(peers.flatMap(peer => peer.said('newBlock'))).toHaveLength(2)
+    expect(node.network.peers().find(({ id }) => id === peers[0]?.key.id)?.head).toEqual({ number: 1, hash })
+  })
+
+  it('pushed whole come with number and hash', async () => {
+    const node = await nodes.start()
+    const peer = await RawPeer.meet(node.port)
+    peer.send('newBlock', sealed(7))
+    await until('heard', () => node.blocks.length === 1)
+    expect(node.blocks[0]).toEqual({ number: 7, hash: block(7).hash, ...sealed(7), from: peer.key.id })
+  })
+
+  it('without a header end the connection', async () => {
+    const node = await nodes.start()
+    const peer = await RawPeer.meet(node.port)
+    peer.send('newBlock', { block: Uint8Array.of(0xc1, 0x01), certificate: CERTIFICATE })
+    expect(await peer.closed()).toBe('malformed')
+  })
+
+  it('are asked of one peer after the other until one has them', async () => {
+    const asker = await nodes.start()
+    const [empty, full] = [
+      await nodes.start({ staticPeers: [asker.address] }),
+      await nodes.start({ staticPeers: [asker.address] }),
+    ]
+    full.chain.push(sealed(0), sealed(1), sealed(2))
+    await until('connected', () => asker.network.peerCount >= 2)
+    const ask = (prefer: string) =>
+      asker.network.request(
+        'getBlocks',
+        { from: 1, count: 9 },
+        { prefer, judge: answer => (answer.length > 0 ? 'good' : 'empty') },
+      )
+    expect(await ask(empty.id)).toEqual({ answer: [sealed(1), sealed(2)], from: full.id })
+    expect(await asker.network.request('getManifest', null)).toMatchObject({ answer: null })
+    full.chain.length = 0
+    await expect(ask(empty.id)).rejects.toMatchObject({ code: 'NO_PEER' })
+  })
+
+  it('asked for too fast are answered with nothing, not queued without end', async () => {
+    const node = await nodes.start()
+    node.chain.push(sealed(0))
+    let release = () => {}
+    node.delay = new Promise(resolve => {
+      release = resolve
+    })
+    const peer = await RawPeer.meet(node.port)
+    for (let id = 1; id <= 10; id++) peer.send('getBlocks', { from: 0, count: 1 }, id)
+    await until('refused', () => peer.said('blocks').length === 10 - LIMITS.network.serving)
+    expect(peer.said('blocks').every(({ value }) => (value as unknown[]).length === 0)).toBe(true)
+    release()
+    await until('answered', () => peer.said('blocks').length === 10)
+  })
+
+  it('a request of a peer that leaves fails at once', async () => {
+    const node = await nodes.start()
+    const peer = await RawPeer.meet(node.port)
+    const asked = node.network.request('getBlocks', { from: 0, count: 1 })
+    await until('asked', () => peer.said('getBlocks').length === 1)
+    peer.close()
+    await expect(asked).rejects.toMatchObject({ code: 'PEER_GONE' })
+  })
+})
+
+describe('evidence', () => {
+  it('is passed on by who finds it true, once', async () => {
+    const first = await nodes.start({ discovers: false })
+    const middle = await nodes.start({ discovers: false, staticPeers: [first.address] })
+    const last = await nodes.start({ discovers: false, staticPeers: [middle.address] })
+    await until('a line', () => middle.network.peerCount === 2)
+    const proof = Uint8Array.of(1, 2, 3)
+    first.network.announceEvidence(proof)
+    first.network.announceEvidence(proof)
+    await until('there', () => last.evidence.length === 1)
+    expect(last.evidence[0]?.from).toBe(middle.id)
+    middle.verdict = 'pointless'
+    first.network.announceEvidence(Uint8Array.of(4))
+    await until('heard', () => middle.evidence.length === 2)
+    await new Promise(resolve => setTimeout(resolve, 30))
+    expect(last.evidence).toHaveLength(1)
+    expect(MESSAGES.evidence.from).toBe('anyone')
+  })
+})

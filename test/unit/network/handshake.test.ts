@@ -1,0 +1,186 @@
+import { connect } from 'node:net'
+import { afterEach, describe, expect, it } from 'vitest'
+import { ALPN } from '../../../src/network/messages.ts'
+import { proveValidator } from '../../../src/network/proofs.ts'
+import { certificatePem } from '../../../src/network/tls/certificate.ts'
+import { generateNodeKey } from '../../../src/network/tls/node-key.ts'
+import { secureOptions } from '../../../src/network/tls/transport.ts'
+import type { Hello } from '../../../src/network/wire/control.ts'
+import { DOMAIN, signerOf } from '../../support/consensus/member.ts'
+import { type NetNode, type NetNodeOptions, NetNodes, until } from '../../support/network/net-node.ts'
+import { RawPeer, tlsConnect, wire } from '../../support/network/raw-peer.ts'
+
+const nodes = new NetNodes()
+afterEach(() => nodes.stop())
+
+describe('both sides are told why', () => {
+  const other = `0x${'22'.repeat(32)}` as const
+  it.each<[string, NetNodeOptions, string]>([
+    ['another genesis', { genesisHash: other }, 'wrongGenesis'],
+    ['another chain', { chainId: 5 }, 'wrongChain'],
+    [
+      'other forks',
+      {
+        forks: [
+          { name: 'prague', height: 0 },
+          { name: 'nativeHash', height: 21 },
+        ],
+      },
+      'wrongForks',
+    ],
+  ])('%s', async (_, options, reason) => {
+    const first = await nodes.start()
+    const second = await nodes.start({ ...options, staticPeers: [first.address] })
+    await until('refused', () => [first, second].every(({ log }) => log.reasons('peer refused').length > 0))
+    for (const { log } of [first, second]) expect(log.reasons('peer refused')).toEqual([reason])
+    expect([first.network.peerCount, second.network.peerCount]).toEqual([0, 0])
+  })
+
+  it('a full node', async () => {
+    const first = await nodes.start({ limits: { inbound: 1 } })
+    const guest = await RawPeer.meet(first.port)
+    const second = await nodes.start({ bootnodes: [first.address] })
+    await until('refused', () => second.log.reasons('peer refused').length > 0)
+    expect(second.log.reasons('peer refused')[0]).toBe('tooManyPeers')
+    expect(first.log.reasons('peer refused')[0]).toBe('tooManyPeers')
+    expect(first.peerIds).toEqual([guest.key.id])
+  })
+
+  it('an allow list', async () => {
+    const [friend, stranger] = [generateNodeKey(), generateNodeKey()]
+    const first = await nodes.start({ allowed: [friend.id] })
+    const second = await nodes.start({ nodeKey: stranger, staticPeers: [first.address] })
+    await until('refused', () => second.log.reasons('peer refused').length > 0)
+    expect(second.log.reasons('peer refused')).toEqual(['notAllowed'])
+    await nodes.start({ nodeKey: friend, staticPeers: [first.address] })
+    await until('connected', () => first.network.peerCount === 1)
+  })
+
+  it('another node at that address', async () => {
+    const first = await nodes.start()
+    const second = await nodes.start({ staticPeers: [{ ...first.address, id: generateNodeKey().id }] })
+    await until('refused', () => second.log.reasons('peer refused').length > 0)
+    expect(second.log.reasons('peer refused')).toEqual(['wrongIdentity'])
+  })
+
+  it('itself', async () => {
+    const first = await nodes.start()
+    first.network.addPeer(first.address)
+    await until('refused', () => first.log.reasons('peer refused').length >= 2)
+    expect(new Set(first.log.reasons('peer refused'))).toEqual(new Set(['self']))
+  })
+})
+
+describe('a proof of a validator key', () => {
+  const start = () => nodes.start({ committee: 4, member: 0 })
+  const refusedWith = async (node: NetNode, peer: RawPeer) => {
+    const reason = await peer.closed()
+    expect(node.network.peerCount).toBe(0)
+    return reason
+  }
+
+  it('gives a reserved place', async () => {
+    const node = await start()
+    const peer = await RawPeer.meet(node.port, {}, signerOf(1))
+    await until('connected', () => node.network.peerCount === 1)
+    expect(node.network.peers()[0]).toMatchObject({ place: 'reserved', validator: signerOf(1).address })
+    peer.close()
+  })
+
+  it('of somebody who is no member gives none', async () => {
+    const node = await start()
+    await RawPeer.meet(node.port, {}, signerOf(9))
+    await until('connected', () => node.network.peerCount === 1)
+    expect(node.network.peers()[0]).toMatchObject({ place: 'inbound', validator: signerOf(9).address })
+  })
+
+  it.each([
+    ['by another key', (peer: RawPeer) => ({ ...peer.prove(signerOf(2)), address: signerOf(1).address })],
+    ['of another connection', (peer: RawPeer) => proveValidator(signerOf(1), DOMAIN, peer.key.id, new Uint8Array(32))],
+    [
+      'for another chain',
+      (peer: RawPeer) => proveValidator(signerOf(1), { ...DOMAIN, chainId: 1 }, peer.key.id, peer.channel.binding),
+    ],
+    [
+      'for another node',
+      (peer: RawPeer) => proveValidator(signerOf(1), DOMAIN, generateNodeKey().id, peer.channel.binding),
+    ],
+    ['of a record', (peer: RawPeer) => proveValidator(signerOf(1), DOMAIN, peer.key.id, null)],
+  ])('%s is refused, and its node is banned', async (_, proofOf) => {
+    const node = await start()
+    const peer = await RawPeer.connect(node.port)
+    peer.send('hello', peer.hello({ proof: proofOf(peer) }))
+    expect(await refusedWith(node, peer)).toBe('badProof')
+    const again = await RawPeer.connect(node.port, peer.key)
+    again.send('hello', again.hello())
+    expect(await refusedWith(node, again)).toBe('banned')
+  })
+
+  it("that is the node's own, sent back, is refused", async () => {
+    const node = await start()
+    const peer = await RawPeer.connect(node.port)
+    await until('its hello', () => peer.said('hello').length > 0)
+    const [theirs] = peer.said('hello').map(({ value }) => value as Hello)
+    peer.send('hello', peer.hello({ proof: theirs?.proof ?? null }))
+    expect(await refusedWith(node, peer)).toBe('badProof')
+  })
+
+  it("that another node holds this node's key is reported", async () => {
+    const node = await start()
+    await RawPeer.meet(node.port, {}, signerOf(0))
+    await until('reported', () => node.log.lines.some(({ level }) => level === 'error'))
+    expect(node.log.lines.find(({ level }) => level === 'error')?.message).toMatch(/validator key/)
+  })
+})
+
+describe('what is no handshake', () => {
+  it.each([
+    [
+      'a hello of another node',
+      (peer: RawPeer) => wire('hello', peer.hello({ nodeId: generateNodeKey().id })),
+      'wrongIdentity',
+    ],
+    ['another version', (peer: RawPeer) => wire('hello', peer.hello({ version: 2 })), 'wrongVersion'],
+    [
+      'a ping first',
+      () => wire('ping', { head: { number: 0, hash: DOMAIN.genesisHash }, earliest: 0 }, 1),
+      'malformed',
+    ],
+    ['ready first', () => wire('ready', null), 'malformed'],
+    [
+      'two hellos',
+      (peer: RawPeer) => Buffer.concat([wire('hello', peer.hello()), wire('hello', peer.hello())]),
+      'malformed',
+    ],
+    ['noise', () => Buffer.from('GET / HTTP/1.1\r\nHost: x\r\n\r\n'), 'malformed'],
+  ])('%s', async (_, bytesOf, reason) => {
+    const node = await nodes.start()
+    const peer = await RawPeer.connect(node.port)
+    peer.write(bytesOf(peer))
+    expect(await peer.closed()).toBe(reason)
+    expect(node.network.peerCount).toBe(0)
+  })
+
+  it('no certificate, an older TLS, another protocol, and no TLS at all', async () => {
+    const node = await nodes.start()
+    const key = generateNodeKey()
+    const secure = secureOptions(key)
+    const { key: pem, ...without } = { ...secure, cert: undefined }
+    const anonymous = await tlsConnect(node.port, without)
+    await until('no certificate', () => anonymous.destroyed)
+    await expect(tlsConnect(node.port, { ...secure, minVersion: 'TLSv1.2', maxVersion: 'TLSv1.2' })).rejects.toThrow()
+    await expect(tlsConnect(node.port, { ...secure, ALPNProtocols: ['h2'] })).rejects.toThrow()
+    const silent = await tlsConnect(node.port, { ...secure, ALPNProtocols: undefined })
+    await until('no protocol', () => silent.destroyed)
+    const stolen = await tlsConnect(node.port, { ...secure, key: pem, cert: certificatePem(generateNodeKey()) }).catch(
+      (error: Error) => error,
+    )
+    expect(stolen).toBeInstanceOf(Error)
+    const plain = connect(node.port, '127.0.0.1', () => plain.write('hello\n'))
+    plain.on('error', () => {})
+    plain.resume()
+    await until('no TLS', () => plain.destroyed)
+    expect(node.network.peerCount).toBe(0)
+    expect(ALPN).toBe('tandem/1')
+  })
+})
