@@ -101,7 +101,7 @@ class TlsNetwork implements Network {
   }
 
   async start(): Promise<void> {
-    const { identity, standings, records, dialer, heartbeat, secure } = this.#parts
+    const { identity, standings, records, dialer, heartbeat, secure, limits } = this.#parts
     const { listen: place, clock, logger } = this.#options
     const memory = await this.#store.load()
     standings.restore(memory.standings, clock.nowMs())
@@ -110,6 +110,7 @@ class TlsNetwork implements Network {
       this.#listener = await listen(place, secure, {
         enter: address => this.#enter(address),
         secured: (socket, leave) => this.#secured(socket, leave),
+        handshakeMs: limits.handshakeMs,
       })
       identity.publish(this.#listener.port)
     }

@@ -50,5 +50,10 @@ export type PeerLimits = {
     | 'perAddress'
     | 'pending'
     | 'pendingPerAddress'
-    | 'backoffMs']?: number
+    | 'connectsPerSecond'
+    | 'connectsBurst'
+    | 'backoffMs'
+    | 'handshakeMs'
+    | 'messageMs'
+    | 'silenceMs']?: number
 }

@@ -25,6 +25,12 @@ export interface Traffic {
   readonly sentBytes: number
 }
 
+/** When a connection is given up. */
+export interface Patience {
+  readonly messageMs: number
+  readonly silenceMs: number
+}
+
 /** How long the last word may take to leave. */
 const LINGER_MS = 1_000
 
@@ -33,6 +39,7 @@ export class Connection {
   readonly #socket: TLSSocket
   readonly #queue = new SendQueue()
   readonly #reader: FrameReader
+  readonly #silenceMs: number
   #events: ConnectionEvents
   #blocked = false
   #isOpen = true
@@ -40,17 +47,19 @@ export class Connection {
   #sentBytes = 0
   #lastReceivedMs = performance.now()
 
-  constructor(socket: TLSSocket, events: ConnectionEvents) {
+  constructor(socket: TLSSocket, { messageMs, silenceMs }: Patience, events: ConnectionEvents) {
     this.#socket = socket
+    this.#silenceMs = silenceMs
     this.#events = events
-    this.#reader = new FrameReader({
+    const sink: FrameSink = {
       begin: (channel, head) => (this.#isOpen ? this.#events.begin(channel, head) : 'skip'),
       deliver: (channel, head, payload) => {
         // After the last word nothing is listened to.
         if (this.#isOpen) this.#events.deliver(channel, head, payload)
       },
       abandon: head => this.#events.abandon(head),
-    })
+    }
+    this.#reader = new FrameReader(sink, messageMs)
     socket.setNoDelay(true)
     socket.on('data', (bytes: Buffer) => this.#read(bytes))
     socket.on('drain', () => {
@@ -106,7 +115,7 @@ export class Connection {
   /** To be called now and then: ends what is silent or too slow. */
   watch(): void {
     const nowMs = performance.now()
-    if (nowMs - this.#lastReceivedMs > LIMITS.network.silenceMs) this.close('timeout')
+    if (nowMs - this.#lastReceivedMs > this.#silenceMs) this.close('timeout')
     else if ((this.#reader.deadlineMs ?? nowMs) < nowMs) this.close('slow')
   }
 

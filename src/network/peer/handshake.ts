@@ -1,4 +1,3 @@
-import { LIMITS } from '../../config/limits.ts'
 import { CodedError } from '../../util/errors.ts'
 import type { ProtocolError } from '../errors.ts'
 import { MESSAGES, type MessageName, messageOf, type Payload, specOf } from '../messages.ts'
@@ -6,12 +5,13 @@ import type { Channel } from '../tls/transport.ts'
 import type { ChannelName } from '../wire/channels.ts'
 import type { Hello } from '../wire/control.ts'
 import { encodeFrames, type MessageHead } from '../wire/frames.ts'
-import { Connection, type ConnectionEvents, type Ending } from './connection.ts'
+import { Connection, type ConnectionEvents, type Ending, type Patience } from './connection.ts'
 import type { Refusal } from './judge-hello.ts'
 
 export interface HandshakeParams {
   readonly channel: Channel
   readonly hello: Hello
+  readonly patience: Patience & { readonly handshakeMs: number }
   /** Looks at the other side's hello; a refusal ends the connection and tells why. Called once at most. */
   judge(hello: Hello): Refusal | undefined
   /** Both sides agreed. Must hand the connection over before it returns. */
@@ -27,7 +27,7 @@ const broken = (reason: string) => new CodedError<ProtocolError>({ code: 'PROTOC
  * comes in place of the second word, so both sides know the reason.
  */
 export const shakeHands = (params: HandshakeParams): Connection => {
-  const { channel, hello, judge, ready, failed } = params
+  const { channel, hello, patience, judge, ready, failed } = params
   let remote: Hello | null = null
   const send = <Name extends MessageName>(name: Name, value: Payload<Name>) => {
     const spec = specOf(name)
@@ -58,8 +58,8 @@ export const shakeHands = (params: HandshakeParams): Connection => {
       failed(ending, remote)
     },
   }
-  const connection = new Connection(channel.socket, events)
-  const timer = setTimeout(() => connection.close('timeout', 'no handshake in time'), LIMITS.network.handshakeMs)
+  const connection = new Connection(channel.socket, patience, events)
+  const timer = setTimeout(() => connection.close('timeout', 'no handshake in time'), patience.handshakeMs)
   send('hello', hello)
   return connection
 }

@@ -13,7 +13,7 @@ import type { MembersPort } from '../ports.ts'
 import type { Channel } from '../tls/transport.ts'
 import type { Hello } from '../wire/control.ts'
 import type { Connection, Ending } from './connection.ts'
-import { shakeHands } from './handshake.ts'
+import { type HandshakeParams, shakeHands } from './handshake.ts'
 import { judgeHello, type Refusal } from './judge-hello.ts'
 import { blamedAddress, type PeerSet } from './peer-set.ts'
 
@@ -21,7 +21,7 @@ export interface MeetingsOptions {
   readonly peers: PeerSet
   readonly standings: Standings
   readonly members: MembersPort
-  readonly limits: PlaceLimits
+  readonly limits: PlaceLimits & HandshakeParams['patience']
   /** Of this node's own validator. */
   readonly validator: string | null
   isStatic(id: string): boolean
@@ -65,6 +65,7 @@ export class Meetings {
     const connection = shakeHands({
       channel,
       hello: this.#options.identity.hello(channel),
+      patience: this.#options.limits,
       judge: remote => this.#judge(meeting, remote),
       ready: (_, remote) => this.#ready(meeting, remote),
       failed: (ending, remote) => this.#failed(meeting, ending, remote),

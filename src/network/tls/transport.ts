@@ -90,6 +90,7 @@ export interface ListenerEvents {
    */
   enter(address: string): (() => void) | undefined
   secured(socket: TLSSocket, leave: () => void): void
+  readonly handshakeMs: number
 }
 
 /**
@@ -101,7 +102,7 @@ export const listen = async (
   events: ListenerEvents,
 ): Promise<Listener> => {
   const guests = new Map<string, { readonly socket: Socket; readonly leave: () => void }>()
-  const secure = tls.createServer({ ...options, requestCert: true, handshakeTimeout: LIMITS.network.handshakeMs })
+  const secure = tls.createServer({ ...options, requestCert: true, handshakeTimeout: events.handshakeMs })
   secure.on('secureConnection', socket => {
     socket.on('error', ignore)
     events.secured(socket, guests.get(nameOf(socket))?.leave ?? ignore)

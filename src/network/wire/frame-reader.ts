@@ -31,6 +31,7 @@ interface Partial {
 /** Puts frames together to messages, from pieces cut anywhere. Holds at most one message of each channel. */
 export class FrameReader {
   readonly #sink: FrameSink
+  readonly #messageMs: number
   readonly #partial = new Map<ChannelName, Partial>()
   /** Header of a frame, and of a message, while they are not whole. */
   readonly #header = new Uint8Array(FRAME_HEADER_BYTES + HEAD_BYTES)
@@ -40,8 +41,10 @@ export class FrameReader {
   #left = 0
   #frameSinceMs: number | null = null
 
-  constructor(sink: FrameSink) {
+  /** `messageMs`: a message must be whole after this time, and what its length takes at the slowest line. */
+  constructor(sink: FrameSink, messageMs: number = LIMITS.network.messageMs) {
     this.#sink = sink
+    this.#messageMs = messageMs
   }
 
   /** Throws FRAME_INVALID, or what the sink throws; nothing may be given to it after that. */
@@ -55,7 +58,7 @@ export class FrameReader {
 
   /** When the first of what is unfinished must be whole; undefined: nothing is unfinished. */
   get deadlineMs(): number | undefined {
-    const frame = this.#frameSinceMs === null ? [] : [this.#frameSinceMs + LIMITS.network.messageMs]
+    const frame = this.#frameSinceMs === null ? [] : [this.#frameSinceMs + this.#messageMs]
     const deadlines = [...frame, ...[...this.#partial.values()].map(({ expiresAtMs }) => expiresAtMs)]
     return deadlines.length === 0 ? undefined : Math.min(...deadlines)
   }
@@ -99,12 +102,11 @@ export class FrameReader {
     const expected = Math.min(FRAGMENT_BYTES, HEAD_BYTES + head.length)
     if (frameLength !== expected) throw invalid(`a first frame of ${frameLength} bytes, want ${expected}`)
     const taken = this.#sink.begin(channel, head) === 'take'
-    const { messageMs, bytesPerMs } = LIMITS.network
     this.#partial.set(channel, {
       head,
       payload: taken ? new Uint8Array(head.length) : null,
       received: 0,
-      expiresAtMs: nowMs + messageMs + head.length / bytesPerMs,
+      expiresAtMs: nowMs + this.#messageMs + head.length / LIMITS.network.bytesPerMs,
     })
   }
 

@@ -1,0 +1,277 @@
+import { connect, type Socket } from 'node:net'
+import { afterEach, describe, expect, it } from 'vitest'
+import { LIMITS } from '../../../src/config/limits.ts'
+import { MESSAGES } from '../../../src/network/messages.ts'
+import { encodeFrames } from '../../../src/network/wire/frames.ts'
+import { concatBytes, type Hex } from '../../../src/util/bytes.ts'
+import { signerOf } from '../../support/consensus/member.ts'
+import { createRandom } from '../../support/consensus/random.ts'
+import { NetNodes, until } from '../../support/network/net-node.ts'
+import { RawPeer, wire } from '../../support/network/raw-peer.ts'
+import { SEED } from '../../support/seed.ts'
+
+const nodes = new NetNodes()
+const sockets: Socket[] = []
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy()
+  await nodes.stop()
+})
+
+const HASH: Hex = `0x${'ab'.repeat(32)}`
+const PING = { head: { number: 0, hash: HASH }, earliest: 0 }
+const frame = (channel: number, length: number, ...rest: readonly number[]): Uint8Array => {
+  const bytes = new Uint8Array(5 + rest.length)
+  new DataView(bytes.buffer).setUint32(0, length)
+  bytes[4] = channel
+  bytes.set(rest, 5)
+  return bytes
+}
+const head = (id: number, requestId: number, length: number): readonly number[] => {
+  const bytes = Buffer.alloc(9)
+  bytes[0] = id
+  bytes.writeUInt32BE(requestId, 1)
+  bytes.writeUInt32BE(length, 5)
+  return [...bytes]
+}
+
+describe('a peer that breaks the protocol is banned at its first bytes', () => {
+  const oversize = MESSAGES.newBlock.maxBytes + 1
+  it.each<[string, Uint8Array]>([
+    ['a channel that is none', frame(9, 9, ...head(3, 1, 0))],
+    ['a frame longer than any', frame(0, LIMITS.network.fragmentBytes + 1)],
+    ['a frame too short for a message', frame(0, 8)],
+    ['a message in crumbs', frame(3, 10, ...head(49, 0, 100_000), 0)],
+    ['a message that is none', frame(0, 9, ...head(200, 0, 0))],
+    ['a message on another channel', frame(1, 9, ...head(3, 1, 0))],
+    ['a message longer than its kind may be', frame(3, LIMITS.network.fragmentBytes, ...head(49, 0, oversize))],
+    ['a hello after the handshake', frame(0, 9, ...head(0, 0, 0))],
+    ['a request without an id', wire('getBlocks', { from: 0, count: 1 }, 0)],
+    ['an announcement with an id', wire('transactionHashes', [], 1)],
+    ['a payload that is no RLP', encodeFrames('control', MESSAGES.ping.id, 1, Uint8Array.of(0xff)).bytes],
+    [
+      'blocks beyond any range',
+      encodeFrames('sync', MESSAGES.getBlocks.id, 1, Uint8Array.of(0xc3, 0x01, 0x81, 0xff)).bytes,
+    ],
+  ])('%s', async (_, bytes) => {
+    const node = await nodes.start()
+    const peer = await RawPeer.meet(node.port)
+    peer.write(bytes)
+    expect(await peer.closed()).toBe('malformed')
+    const again = await RawPeer.connect(node.port, peer.key)
+    again.send('hello', again.hello())
+    expect(await again.closed()).toBe('banned')
+    const other = await RawPeer.meet(node.port)
+    expect(node.peerIds).toEqual([other.key.id])
+  })
+})
+
+describe('floods', () => {
+  it('beyond a quota cost the connection', async () => {
+    const node = await nodes.start()
+    const peer = await RawPeer.meet(node.port)
+    peer.write(concatBytes(...Array.from({ length: 200 }, (_, index) => wire('ping', PING, index + 1))))
+    expect(await peer.closed()).toBe('misbehaved')
+    expect(peer.said('pong').length).toBeLessThanOrEqual(MESSAGES.ping.quota.burst + 1)
+  })
+
+  it('of answers nobody asked for cost the connection', async () => {
+    const node = await nodes.start()
+    const peer = await RawPeer.meet(node.port)
+    const many = encodeFrames('sync', MESSAGES.blocks.id, 77, new Uint8Array(1_000_000)).bytes
+    for (let count = 0; count < 3; count++) peer.write(many)
+    expect(await peer.closed()).toBe('misbehaved')
+  })
+
+  it('of connections are turned away before they cost a handshake, and others are served', async () => {
+    const node = await nodes.start({ limits: { pending: 8, pendingPerAddress: 8 } })
+    const friend = await RawPeer.meet(node.port)
+    let refused = 0
+    for (let count = 0; count < 60; count++) {
+      const socket = connect(node.port, '127.0.0.1')
+      socket.on('error', () => {})
+      socket.on('close', () => refused++)
+      sockets.push(socket)
+    }
+    await until('turned away', () => refused >= 52)
+    friend.send('ping', PING, 1)
+    await until('served', () => friend.said('pong').length === 1)
+    for (const socket of sockets) socket.destroy()
+    await until('room again', () => refused === 60)
+  })
+
+  it('of members meet their own quota, which others do not share', async () => {
+    const node = await nodes.start({ member: 0, committee: 3 })
+    const [noisy, calm] = [
+      await RawPeer.meet(node.port, {}, signerOf(1)),
+      await RawPeer.meet(node.port, {}, signerOf(2)),
+    ]
+    const status = {
+      type: 'status',
+      number: 1,
+      round: 0,
+      hasProposal: false,
+      prepares: new Uint8Array(1),
+      commits: new Uint8Array(1),
+      roundChanges: new Uint8Array(1),
+      wanted: null,
+    } as const
+    const one = wire('status', status)
+    noisy.write(concatBytes(...Array.from({ length: 2_000 }, () => one)))
+    expect(await noisy.closed()).toBe('misbehaved')
+    const before = node.heard.length
+    expect(before).toBeLessThan(600)
+    calm.write(one)
+    await until('heard', () => node.heard.length === before + 1)
+  })
+})
+
+describe('who is slow', () => {
+  const limits = { handshakeMs: 300, messageMs: 300, silenceMs: 1_500 }
+
+  it('to say who it is loses the connection, at every step', async () => {
+    const node = await nodes.start({ limits })
+    const plain = connect(node.port, '127.0.0.1')
+    plain.on('error', () => {})
+    plain.resume()
+    const silent = await RawPeer.connect(node.port)
+    const half = await RawPeer.connect(node.port)
+    half.write(wire('hello', half.hello()).subarray(0, 50))
+    const noReady = await RawPeer.connect(node.port)
+    noReady.send('hello', noReady.hello())
+    await until('the plain one', () => plain.destroyed)
+    expect(await Promise.all([silent, half, noReady].map(peer => peer.closed()))).toEqual([
+      'timeout',
+      'timeout',
+      'timeout',
+    ])
+    expect(node.network.peerCount).toBe(0)
+  })
+
+  it('to end a message loses it too, however alive it seems', async () => {
+    const node = await nodes.start({ limits })
+    const peer = await RawPeer.meet(node.port)
+    const bytes = wire('newTransactions', [new Uint8Array(50_000)])
+    peer.write(bytes.subarray(0, 20))
+    let at = 20
+    const drip = setInterval(() => peer.write(bytes.subarray(at, ++at)), 20)
+    expect(await peer.closed()).toBe('slow')
+    clearInterval(drip)
+  })
+
+  it('to say anything at all is gone', async () => {
+    const node = await nodes.start({ limits })
+    const peer = await RawPeer.meet(node.port)
+    expect(await peer.closed()).toBe('timeout')
+    expect(node.network.peerCount).toBe(0)
+  })
+
+  it('to read does not make this node hold more than its queues', async () => {
+    const node = await nodes.start()
+    const peer = await RawPeer.meet(node.port)
+    peer.socket.pause()
+    const raw = (index: number) => new Uint8Array(120_000).fill(index)
+    for (let index = 0; index < 200; index++) {
+      node.network.announceTransactions([{ hash: `0x${index.toString(16).padStart(64, '0')}`, raw: raw(index) }])
+      if (index % 10 === 9) await new Promise(resolve => setTimeout(resolve, LIMITS.network.batchMs + 5))
+    }
+    await new Promise(resolve => setTimeout(resolve, 50))
+    peer.socket.resume()
+    peer.send('ping', PING, 1)
+    await until('served', () => peer.said('pong').length === 1)
+    const got = peer.said('newTransactions').flatMap(({ value }) => value as readonly Uint8Array[])
+    expect(got.length).toBeGreaterThan(10)
+    expect(got.length).toBeLessThan(200)
+  })
+})
+
+describe('what is held for strangers', () => {
+  it('has one bound for all, and members are not affected', async () => {
+    const node = await nodes.start({ member: 0, committee: 2 })
+    const claimed = MESSAGES.newBlock.maxBytes
+    const fits = Math.floor(LIMITS.network.partialBytes / claimed)
+    const begun = encodeFrames('sync', MESSAGES.newBlock.id, 0, new Uint8Array(claimed)).bytes.subarray(
+      0,
+      5 + LIMITS.network.fragmentBytes,
+    )
+    const strangers: RawPeer[] = []
+    for (let count = 0; count <= fits; count++) {
+      const peer = await RawPeer.meet(node.port)
+      peer.write(begun)
+      strangers.push(peer)
+    }
+    await until('one too many', () => strangers.filter(({ isClosed }) => isClosed).length === 1)
+    expect(strangers.map(({ reason }) => reason).filter(Boolean)).toEqual(['overloaded'])
+    const member = await RawPeer.meet(node.port, {}, signerOf(1))
+    member.write(begun)
+    member.send('ping', PING, 1)
+    await until('served', () => member.said('pong').length === 1)
+    for (const peer of strangers) peer.close()
+    await until('gone', () => node.network.peerCount === 1)
+    const next = await RawPeer.meet(node.port)
+    next.write(begun)
+    next.send('ping', PING, 1)
+    await until('given back', () => next.said('pong').length === 1)
+  })
+})
+
+/** Long with `CASES=100000`; each case is one connection that says something broken. */
+const CASES = Number(process.env['CASES'] ?? 100)
+
+describe('bytes that were changed on the way', () => {
+  const random = createRandom(SEED)
+  const mutate = (bytes: Uint8Array): Uint8Array => {
+    const out = [...bytes]
+    for (let count = 1 + random.below(3); count > 0; count--) {
+      const at = random.chance(0.7) ? random.below(Math.min(40, out.length)) : random.below(out.length)
+      const how = random.below(4)
+      if (how === 0) out[at] = random.below(256)
+      else if (how === 1) out[at] = (out[at] ?? 0) ^ (1 << random.below(8))
+      else if (how === 2) out.splice(at, 1 + random.below(4))
+      else out.splice(at, 0, random.below(256))
+    }
+    return Uint8Array.from(out)
+  }
+  const talk = (): Uint8Array =>
+    concatBytes(
+      wire('ping', PING, 1),
+      wire('transactionHashes', [HASH]),
+      wire('getBlocks', { from: 0, count: 3 }, 2),
+      wire('newTransactions', [new Uint8Array(50).fill(1)]),
+      wire('newBlockHash', {
+        number: 1,
+        hash: HASH,
+        certificate: { round: 0, bitmap: Uint8Array.of(1), seals: [new Uint8Array(65)] },
+      }),
+      wire('links', []),
+    )
+
+  it(`never hurt the node (SEED=${SEED}, ${CASES} cases)`, { timeout: 20_000 + CASES * 200 }, async () => {
+    const node = await nodes.start({ limits: { connectsPerSecond: 10_000, connectsBurst: 10_000 } })
+    const friend = await RawPeer.meet(node.port)
+    let inHandshake = 0
+    for (let index = 0; index < CASES; index++) {
+      const peer = await RawPeer.connect(node.port)
+      if (random.chance(0.6)) {
+        peer.send('hello', peer.hello())
+        peer.send('ready', null)
+        peer.write(mutate(talk()))
+      } else {
+        inHandshake++
+        peer.write(mutate(concatBytes(wire('hello', peer.hello()), wire('ready', null))))
+      }
+      if (index % 20 === 0) {
+        friend.heard.length = 0
+        friend.send('getBlocks', { from: 0, count: 1 }, index + 1)
+        await until('served', () => friend.said('blocks').length === 1)
+      }
+      // Most leave as they should, so that all they said arrives.
+      if (random.chance(0.8)) peer.socket.end()
+      else peer.close()
+    }
+    expect(inHandshake).toBeGreaterThan(CASES / 10)
+    expect(node.log.lines.filter(({ level }) => level === 'error')).toEqual([])
+    expect(node.peerIds).toContain(friend.key.id)
+    const ends = node.log.lines.filter(({ message }) => message === 'peer refused' || message === 'peer disconnected')
+    expect(ends.filter(({ fields }) => fields['reason'] === 'malformed').length).toBeGreaterThan(CASES / 4)
+  })
+})
