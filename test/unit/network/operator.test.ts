@@ -1,0 +1,106 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { LIMITS } from '../../../src/config/limits.ts'
+import { Metrics } from '../../../src/metrics/registry.ts'
+import { generateNodeKey } from '../../../src/network/tls/node-key.ts'
+import { parsePeerUrl } from '../../../src/network/url.ts'
+import { signerOf } from '../../support/consensus/member.ts'
+import { NetNodes, until } from '../../support/network/net-node.ts'
+import { RawPeer } from '../../support/network/raw-peer.ts'
+
+const nodes = new NetNodes()
+afterEach(() => nodes.stop())
+
+describe('an operator', () => {
+  it('adds a node by the address it says of itself, and removes it', async () => {
+    const [first, second] = [await nodes.start(), await nodes.start({ discovers: false })]
+    const { url } = first.network.self()
+    expect(url).toBe(`tandem://${first.id}@127.0.0.1:${first.port}`)
+    second.network.addPeer(parsePeerUrl(url as string))
+    await until('connected', () => second.network.peerCount === 1)
+    expect(second.network.removePeer(first.id)).toBe(true)
+    await until('gone', () => first.network.peerCount === 0)
+    expect(first.log.reasons('peer disconnected')).toEqual(['removed'])
+    expect(second.network.removePeer(first.id)).toBe(false)
+  })
+
+  it('who adds a banned node forgets what it did', async () => {
+    const key = generateNodeKey()
+    const node = await nodes.start({ discovers: false })
+    const bad = await RawPeer.connect(node.port, key)
+    bad.write(new Uint8Array(50).fill(255))
+    await bad.closed()
+    const reformed = await nodes.start({ nodeKey: key, discovers: false })
+    node.network.addPeer(reformed.address)
+    await until('connected', () => node.network.peerCount === 1)
+  })
+
+  it('names a bounded number of nodes', async () => {
+    const node = await nodes.start({ listen: null })
+    for (let count = 0; count < LIMITS.network.staticPeers; count++)
+      node.network.addPeer({ id: count.toString(16).padStart(64, '0'), host: '127.0.0.1', port: 1 })
+    expect(() => node.network.addPeer({ id: 'f'.repeat(64), host: '127.0.0.1', port: 1 })).toThrow(
+      /TOO_MANY_STATIC_PEERS/,
+    )
+    expect(node.network.isListening).toBe(false)
+    expect(node.network.self()).toMatchObject({ url: null, listening: null })
+  })
+
+  it('is told when a port is taken', async () => {
+    const first = await nodes.start()
+    await expect(nodes.start({ listen: { host: '127.0.0.1', port: first.port } })).rejects.toMatchObject({
+      code: 'LISTEN_FAILED',
+    })
+  })
+
+  it('reads the network in the metrics', async () => {
+    const metrics = new Metrics()
+    const node = await nodes.start({ metrics, member: 0, committee: 2 })
+    const member = await RawPeer.meet(node.port, {}, signerOf(1))
+    const bad = await RawPeer.connect(node.port)
+    bad.write(new Uint8Array(50).fill(255))
+    await bad.closed()
+    node.network.announceEvidence(Uint8Array.of(1))
+    await until('sent', () => member.said('evidence').length === 1)
+    member.close()
+    await until('gone', () => node.network.peerCount === 0)
+    const text = await metrics.render()
+    for (const line of [
+      'network_inbound_peers 0',
+      'network_connections_total{direction="inbound",result="connected"} 1',
+      'network_connections_total{direction="inbound",result="malformed"} 1',
+      'network_messages_total{event="sent",message="evidence"} 1',
+      'network_offences_total{offence="malformed"} 1',
+      'network_bans_total 1',
+    ])
+      expect(text).toContain(line)
+    expect(text).toMatch(/network_bytes_total\{direction="sent"\} [1-9]/)
+  })
+})
+
+describe('members', () => {
+  it('find each other by records that say for whom a node speaks, beyond the places for others', async () => {
+    const limits = { outbound: 1, inbound: 40, backoffMs: 50 }
+    const boot = await nodes.start({ limits: { ...limits, inbound: 40 } })
+    const committee = 4
+    for (let member = 0; member < committee; member++)
+      await nodes.start({ member, committee, limits, bootnodes: [boot.address] })
+    const members = nodes.nodes.slice(1)
+    const ids = members.map(({ id }) => id)
+    await until('a mesh of members', () =>
+      members.every(({ id, peerIds }) => ids.every(other => other === id || peerIds.includes(other))),
+    )
+  })
+
+  it('that stop are reconnected when they come back', async () => {
+    const nodeKey = generateNodeKey()
+    const first = await nodes.start({ member: 0, committee: 2 })
+    const second = await nodes.start({ nodeKey, member: 1, committee: 2, staticPeers: [first.address] })
+    await until('connected', () => first.network.peerCount === 1)
+    const port = second.port
+    await second.network.stop()
+    await until('gone', () => first.network.peerCount === 0)
+    expect(first.log.reasons('peer disconnected')).toEqual(['stopping'])
+    await nodes.start({ nodeKey, member: 1, committee: 2, listen: { host: '127.0.0.1', port } })
+    await until('back, by its record', () => first.network.peerCount === 1)
+  })
+})
