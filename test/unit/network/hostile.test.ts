@@ -214,6 +214,12 @@ describe('what is held for strangers', () => {
   })
 })
 
+const served = async (friend: RawPeer): Promise<void> => {
+  friend.heard.length = 0
+  friend.send('getBlocks', { from: 0, count: 1 }, 1)
+  await until('served', () => friend.said('blocks').length === 1)
+}
+
 /** Long with `CASES=100000`; each case is one connection that says something broken. */
 const CASES = Number(process.env['CASES'] ?? 100)
 
@@ -259,15 +265,12 @@ describe('bytes that were changed on the way', () => {
         inHandshake++
         peer.write(mutate(concatBytes(wire('hello', peer.hello()), wire('ready', null))))
       }
-      if (index % 20 === 0) {
-        friend.heard.length = 0
-        friend.send('getBlocks', { from: 0, count: 1 }, index + 1)
-        await until('served', () => friend.said('blocks').length === 1)
-      }
+      if (index % 200 === 0) await served(friend)
       // Most leave as they should, so that all they said arrives.
       if (random.chance(0.8)) peer.socket.end()
       else peer.close()
     }
+    await served(friend)
     expect(inHandshake).toBeGreaterThan(CASES / 10)
     expect(node.log.lines.filter(({ level }) => level === 'error')).toEqual([])
     expect(node.peerIds).toContain(friend.key.id)
