@@ -279,9 +279,10 @@ export const LIMITS = {
     dialMs: 3_000,
     /** A frame's payload; longer messages go in several, so that a vote waits for one of them at most. */
     fragmentBytes: 64 * 1024,
-    /** Handed to the socket before it has sent them. */
-    socketBytes: 128 * 1024,
-    /** A message must be whole after this time and what its length takes at the slowest line. */
+    /**
+     * A message must be whole after this time and what its length takes at the slowest line; so long a peer may take nothing of what
+     * is sent.
+     */
     messageMs: 20_000,
     bytesPerMs: 64,
     /** Claimed by messages that are not whole yet, of all peers that are not in the committee. */

@@ -99,7 +99,8 @@ Within ${NET.handshakeMs / 1_000} s both sides send \`hello\` at once, and \`rea
 ## Messages
 
 A request has a request id above 0 that its answer repeats; all others have 0. \`committee\`: only from peers that proved to be members of the
-council, or that the operator names as relays; from others it is skipped. Messages beyond their quota are skipped and cost score.
+council, or that the operator names as relays; from others it is skipped. Messages beyond their quota are
+skipped and cost score; a message counts once, and once more for each ${bytes(NET.fragmentBytes)} of payload.
 
 ${messageTable()}
 

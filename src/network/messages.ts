@@ -29,7 +29,7 @@ export interface MessageSpec<T> {
   readonly channel: ChannelName
   /** Of the payload. */
   readonly maxBytes: number
-  /** Of one peer. */
+  /** Of one peer; a message counts once, and once more for each frame's worth of bytes (peer.ts). */
   readonly quota: Quota
   readonly codec: WireCodec<T>
   /** Who may send it; everybody's handshake comes before anything else. */
@@ -39,8 +39,8 @@ export interface MessageSpec<T> {
 
 const message = <T>(spec: MessageSpec<T>): MessageSpec<T> => spec
 const each = (perSecond: number, burst: number): Quota => ({ perSecond, burst })
-/** Answers are bounded by what was asked. */
-const ASKED = each(100, 1_000)
+/** Answers are bounded by what was asked, not by how many come. */
+const ASKED = each(0, 0)
 
 const KIB = 1024
 const MIB = 1024 * KIB
@@ -145,7 +145,7 @@ export const MESSAGES = {
     id: 32,
     channel: 'proposals',
     maxBytes: LIMITS.consensus.proposalBytes,
-    quota: each(20, 100),
+    quota: each(200, 800),
     codec: proposalCodec,
     from: 'committee',
     summary: 'A block offered for a round, with its justification',
@@ -154,7 +154,7 @@ export const MESSAGES = {
     id: 33,
     channel: 'proposals',
     maxBytes: LIMITS.consensus.proposalBytes,
-    quota: each(10, 40),
+    quota: each(100, 400),
     codec: bodyCodec,
     from: 'committee',
     summary: 'The block a status asked for',
@@ -163,7 +163,7 @@ export const MESSAGES = {
     id: 34,
     channel: 'proposals',
     maxBytes: LIMITS.consensus.proposalBytes,
-    quota: each(20, 100),
+    quota: each(200, 800),
     codec: sealedCodec,
     from: 'committee',
     summary: 'A finished height, for a member that is behind',
@@ -181,7 +181,7 @@ export const MESSAGES = {
     id: 49,
     channel: 'sync',
     maxBytes: LIMITS.consensus.proposalBytes,
-    quota: each(10, 40),
+    quota: each(100, 400),
     codec: sealedCodec,
     from: 'anyone',
     summary: 'A final block, whole: to the square root of the peers',
@@ -190,7 +190,7 @@ export const MESSAGES = {
     id: 50,
     channel: 'sync',
     maxBytes: LIMITS.network.evidenceBytes + FRAME,
-    quota: each(5, 100),
+    quota: each(10, 100),
     codec: evidenceCodec,
     from: 'anyone',
     summary: 'Proof against a validator, passed on by whoever finds it true',

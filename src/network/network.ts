@@ -237,8 +237,9 @@ class TlsNetwork implements Network {
   }
 
   #joined(peer: Peer): void {
-    const { consensus, records } = this.#parts
+    const { consensus, records, transactions } = this.#parts
     consensus.joined(peer)
+    transactions.joined(peer)
     if (!this.#discovers) return
     if (peer.hello.record.byteLength > 0) records.heard(peer, peer.hello.record)
     void records.ask(peer)
@@ -254,6 +255,7 @@ class TlsNetwork implements Network {
 
   #tick(): void {
     const { consensus, records, peers, random } = this.#parts
+    peers.countTraffic()
     const nowMs = performance.now()
     // Who is a member changes with the chain, not with the connections.
     consensus.announceLinks()

@@ -27,7 +27,7 @@ export interface ChainPort {
 
 /** Who may speak on the consensus channels. */
 export interface MembersPort {
-  /** Whether this address is in the council of the open height, or of one before or after it. */
+  /** Whether this address is in the council of the open height, or of one before or after it. Asked for every message: a look into a set. */
   isMember(address: Hex): boolean
   /** Member `index` of the committee of a height; undefined: not known. */
   memberAt(number: number, index: number): Hex | undefined
@@ -44,6 +44,8 @@ export interface BlockCodec {
 /** The transaction pool. */
 export interface PoolPort {
   has(hash: Hex): boolean
+  /** Some that are ready for a block, for a peer that has just come. */
+  ready(limit: number): readonly Hex[]
   /** The raw bytes of a pooled transaction. */
   raw(hash: Hex): Uint8Array | undefined
   /** `invalid`: no node could take it for valid. `refused`: this one does not want it now. */

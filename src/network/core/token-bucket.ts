@@ -17,13 +17,13 @@ export class TokenBucket {
     this.#atMs = nowMs
   }
 
-  /** Takes a token; false: there is none. A clock set back gives nothing and takes nothing. */
-  take(nowMs: number): boolean {
+  /** Takes tokens; false: there are too few. A clock set back gives nothing and takes nothing. */
+  take(nowMs: number, cost = 1): boolean {
     const { perSecond, burst } = this.#quota
     this.#tokens = Math.min(burst, this.#tokens + (Math.max(0, nowMs - this.#atMs) * perSecond) / 1_000)
     this.#atMs = nowMs
-    if (this.#tokens < 1) return false
-    this.#tokens--
+    if (this.#tokens < cost) return false
+    this.#tokens -= cost
     return true
   }
 }

@@ -40,8 +40,7 @@ export class Answers {
 
   received(peer: Peer, name: RequestName, question: unknown, requestId: number): void {
     const nothing = NOTHING[name]
-    const isTooMuch =
-      peer.serving >= LIMITS.network.serving || peer.queuedBytes('sync') > LIMITS.network.answerBytes * 2
+    const isTooMuch = peer.serving >= LIMITS.network.serving || peer.queuedBytes('sync') > LIMITS.network.answerBytes
     if (isTooMuch && nothing !== undefined) {
       peer.send(ANSWER_TO[name], nothing, requestId)
       return

@@ -89,6 +89,13 @@ export class TransactionGossip {
     return raws
   }
 
+  joined(peer: Peer): void {
+    const hashes = this.#pool.ready(NET.announcedHashes)
+    if (hashes.length === 0) return
+    for (const hash of hashes) peer.transactions.set(hash, true)
+    peer.send('transactionHashes', hashes)
+  }
+
   left(peer: Peer): void {
     this.#askAll(this.#wanted.forget(peer.id))
   }

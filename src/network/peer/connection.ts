@@ -1,5 +1,4 @@
 import type { TLSSocket } from 'node:tls'
-import { LIMITS } from '../../config/limits.ts'
 import { isCoded } from '../../util/errors.ts'
 import type { Reason } from '../core/reasons.ts'
 import { MESSAGES } from '../messages.ts'
@@ -39,17 +38,18 @@ export class Connection {
   readonly #socket: TLSSocket
   readonly #queue = new SendQueue()
   readonly #reader: FrameReader
-  readonly #silenceMs: number
+  readonly #patience: Patience
   #events: ConnectionEvents
-  #blocked = false
+  /** The socket has had enough for now. */
+  #blockedSinceMs: number | null = null
   #isOpen = true
   #receivedBytes = 0
   #sentBytes = 0
   #lastReceivedMs = performance.now()
 
-  constructor(socket: TLSSocket, { messageMs, silenceMs }: Patience, events: ConnectionEvents) {
+  constructor(socket: TLSSocket, patience: Patience, events: ConnectionEvents) {
     this.#socket = socket
-    this.#silenceMs = silenceMs
+    this.#patience = patience
     this.#events = events
     const sink: FrameSink = {
       begin: (channel, head) => (this.#isOpen ? this.#events.begin(channel, head) : 'skip'),
@@ -59,11 +59,11 @@ export class Connection {
       },
       abandon: head => this.#events.abandon(head),
     }
-    this.#reader = new FrameReader(sink, messageMs)
+    this.#reader = new FrameReader(sink, patience.messageMs)
     socket.setNoDelay(true)
     socket.on('data', (bytes: Buffer) => this.#read(bytes))
     socket.on('drain', () => {
-      this.#blocked = false
+      this.#blockedSinceMs = null
       this.#flush()
     })
     socket.on('error', error => this.#end({ reason: null, remote: true, detail: error.message }))
@@ -115,8 +115,11 @@ export class Connection {
   /** To be called now and then: ends what is silent or too slow. */
   watch(): void {
     const nowMs = performance.now()
-    if (nowMs - this.#lastReceivedMs > this.#silenceMs) this.close('timeout')
+    const { messageMs, silenceMs } = this.#patience
+    if (nowMs - this.#lastReceivedMs > silenceMs) this.close('timeout')
     else if ((this.#reader.deadlineMs ?? nowMs) < nowMs) this.close('slow')
+    else if (nowMs - (this.#blockedSinceMs ?? nowMs) > messageMs)
+      this.close('overloaded', 'it takes nothing that is sent')
   }
 
   #read(bytes: Uint8Array): void {
@@ -132,17 +135,14 @@ export class Connection {
   }
 
   #flush(): void {
-    if (this.#blocked || !this.#isOpen) return
+    if (this.#blockedSinceMs !== null || !this.#isOpen) return
     this.#socket.cork()
-    for (;;) {
-      if (this.#socket.writableLength >= LIMITS.network.socketBytes) {
-        this.#blocked = true
+    for (let frame = this.#queue.next(); frame !== undefined; frame = this.#queue.next()) {
+      this.#sentBytes += frame.byteLength
+      if (!this.#socket.write(frame)) {
+        this.#blockedSinceMs = performance.now()
         break
       }
-      const frame = this.#queue.next()
-      if (frame === undefined) break
-      this.#sentBytes += frame.byteLength
-      this.#socket.write(frame)
     }
     this.#socket.uncork()
   }

@@ -9,7 +9,7 @@ import type { Hub } from '../gossip/hub.ts'
 import type { MessageName } from '../messages.ts'
 import type { NetworkMetrics } from '../metrics.ts'
 import type { MembersPort } from '../ports.ts'
-import type { Ending } from './connection.ts'
+import type { Ending, Traffic } from './connection.ts'
 import { Peer, type PeerHost, type PeerParams } from './peer.ts'
 
 export interface PeerSetEvents {
@@ -35,6 +35,7 @@ export class PeerSet implements Hub, PeerHost {
   readonly #options: PeerSetOptions
   readonly #peers = new Map<string, Peer>()
   readonly #events: PeerSetEvents
+  readonly #counted = new WeakMap<Peer, Traffic>()
   #list: readonly Peer[] = []
 
   constructor(options: PeerSetOptions, events: PeerSetEvents) {
@@ -106,19 +107,32 @@ export class PeerSet implements Hub, PeerHost {
   }
 
   ended(peer: Peer, ending: Ending): void {
-    const { metrics, logger } = this.#options
+    const { logger } = this.#options
     if (this.#peers.get(peer.id) === peer) {
       this.#peers.delete(peer.id)
       this.#list = [...this.#peers.values()]
     }
-    metrics?.bytes('received', peer.traffic.receivedBytes)
-    metrics?.bytes('sent', peer.traffic.sentBytes)
+    this.#countTraffic(peer)
     const lastedMs = Date.now() - peer.connectedAtMs
     logger.info({ ...nameOf(peer), ...ending, lastedMs }, 'peer disconnected')
     if (!ending.remote && (ending.reason === 'malformed' || ending.reason === 'slow')) {
       this.blame(peer, ending.reason, ending.detail ?? '')
     }
     this.#events.left(peer, ending)
+  }
+
+  /** To be called now and then. */
+  countTraffic(): void {
+    for (const peer of this.#list) this.#countTraffic(peer)
+  }
+
+  #countTraffic(peer: Peer): void {
+    const { metrics } = this.#options
+    const { traffic } = peer
+    const before = this.#counted.get(peer)
+    this.#counted.set(peer, traffic)
+    metrics?.bytes('received', traffic.receivedBytes - (before?.receivedBytes ?? 0))
+    metrics?.bytes('sent', traffic.sentBytes - (before?.sentBytes ?? 0))
   }
 
   counted(event: 'received' | 'sent' | 'dropped' | 'skipped', name: string): void {

@@ -20,7 +20,7 @@ import {
 } from '../messages.ts'
 import type { ChannelName } from '../wire/channels.ts'
 import type { Hello, PeerHead } from '../wire/control.ts'
-import { encodeFrames, type MessageHead, type WireMessage } from '../wire/frames.ts'
+import { encodeFrames, FRAGMENT_BYTES, type MessageHead, type WireMessage } from '../wire/frames.ts'
 import type { Connection, ConnectionEvents, Ending, Traffic } from './connection.ts'
 import { Requests } from './requests.ts'
 
@@ -58,6 +58,9 @@ export const wireOf = <Name extends MessageName>(name: Name, value: Payload<Name
   assert(payload.byteLength <= maxBytes, `no ${name} is longer than ${maxBytes} bytes`)
   return encodeFrames(channel, id, requestId, payload)
 }
+
+/** A message counts once, and once more for each frame's worth of bytes: what it costs to look at grows with them. */
+export const quotaCost = (payloadBytes: number): number => 1 + Math.floor(payloadBytes / FRAGMENT_BYTES)
 
 /** A connected node: what it may send, what it was asked, what it is known to have. */
 export class Peer implements ConnectionEvents {
@@ -144,7 +147,7 @@ export class Peer implements ConnectionEvents {
     if (spec.channel !== channel) throw broken(`${name} on the channel ${channel}`)
     if (head.length > spec.maxBytes) throw broken(`${name} of ${head.length} bytes, at most ${spec.maxBytes}`)
     if (spec.from === 'handshake' && name !== 'disconnect') throw broken(`${name} after the handshake`)
-    if (!this.#isWanted(name, head.requestId)) {
+    if (!this.#isWanted(name, head)) {
       this.#host.counted('skipped', name)
       return 'skip'
     }
@@ -182,7 +185,7 @@ export class Peer implements ConnectionEvents {
     return this.place === 'reserved'
   }
 
-  #isWanted(name: MessageName, requestId: number): boolean {
+  #isWanted(name: MessageName, { requestId, length }: MessageHead): boolean {
     if (ANSWERS.has(name)) {
       const expected = this.#requests.expects(requestId, name)
       if (expected === 'no') this.#host.blame(this, 'useless', `${name} nobody asked for`)
@@ -191,7 +194,7 @@ export class Peer implements ConnectionEvents {
     if (isRequest(name) !== requestId > 0) throw broken(`${name} with the request id ${requestId}`)
     // It may take itself for a member when this node, a block behind, does not yet: no offence.
     if (specOf(name).from === 'committee' && !this.#host.isNeighbour(this)) return false
-    if (this.#bucket(name).take(performance.now())) return true
+    if (this.#bucket(name).take(performance.now(), quotaCost(length))) return true
     this.#host.blame(this, 'flood', name)
     return false
   }

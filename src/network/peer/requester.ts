@@ -20,7 +20,7 @@ export interface Answered<Name extends RequestName> {
   readonly from: string
 }
 
-/** Asks one peer after the other until one has an answer. */
+/** Asks one peer after the other until one has an answer. Never more of one than it serves at once: the rest is for pings and the pool. */
 export class Requester {
   readonly #hub: Hub
   readonly #metrics: NetworkMetrics | undefined
@@ -67,7 +67,7 @@ export class Requester {
     const left = this.#hub
       .peers()
       .filter(
-        peer => !tried.has(peer.id) && peer.requests < LIMITS.network.requests && (among === undefined || among(peer)),
+        peer => !tried.has(peer.id) && peer.requests < LIMITS.network.serving && (among === undefined || among(peer)),
       )
     const preferred = left.find(({ id }) => id === prefer)
     return preferred ?? shuffled(left, () => this.#hub.random()).sort((a, b) => a.requests - b.requests)[0]

@@ -18,6 +18,7 @@ export interface Channel {
 
 const BINDING_LABEL = 'EXPORTER-tandem-channel'
 const BINDING_BYTES = 32
+const GOODBYE_MS = 500
 
 /**
  * Mutual TLS 1.3. No authority signs certificates: a node is whoever holds the key of its certificate, and whether it is the right one
@@ -133,8 +134,12 @@ export const listen = async (
     port: typeof address === 'object' && address !== null ? address.port : port,
     close: () =>
       new Promise(resolve => {
-        plain.close(() => resolve())
-        for (const { socket } of guests.values()) socket.destroy()
+        // Peers were told that the node stops; those who do not leave by themselves are cut off.
+        const timer = setTimeout(() => guests.forEach(({ socket }) => void socket.destroy()), GOODBYE_MS)
+        plain.close(() => {
+          clearTimeout(timer)
+          resolve()
+        })
       }),
   }
 }

@@ -45,6 +45,9 @@ export class RawPool implements PoolPort {
   has(hash: Hex): boolean {
     return this.held.has(hash)
   }
+  ready(limit: number): readonly Hex[] {
+    return [...this.held.keys()].slice(0, limit)
+  }
   raw(hash: Hex): Uint8Array | undefined {
     return this.held.get(hash)
   }

@@ -212,6 +212,14 @@ describe('transactions', () => {
     expect(node.pool.received).toHaveLength(2)
   })
 
+  it('that are here already are told to whoever comes', async () => {
+    const first = await nodes.start()
+    const { hash, raw } = transaction(1, 1)
+    first.pool.held.set(hash, raw)
+    const second = await nodes.start({ staticPeers: [first.address] })
+    await until('here', () => second.pool.held.has(hash))
+  })
+
   it('are answered as far as they are here and fit', async () => {
     const node = await nodes.start()
     const peer = await RawPeer.meet(node.port)

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { LIMITS } from '../../../src/config/limits.ts'
 import { MESSAGES } from '../../../src/network/messages.ts'
 import { encodeFrames } from '../../../src/network/wire/frames.ts'
+import { encodeRlp } from '../../../src/primitives/rlp.ts'
 import { concatBytes, type Hex } from '../../../src/util/bytes.ts'
 import { signerOf } from '../../support/consensus/member.ts'
 import { createRandom } from '../../support/consensus/random.ts'
@@ -19,6 +20,8 @@ afterEach(async () => {
 
 const HASH: Hex = `0x${'ab'.repeat(32)}`
 const PING = { head: { number: 0, hash: HASH }, earliest: 0 }
+const LARGE = encodeRlp([new Uint8Array(800_000)])
+const CERTIFICATE = { round: 0, bitmap: Uint8Array.of(1), seals: [new Uint8Array(65)] }
 const frame = (channel: number, length: number, ...rest: readonly number[]): Uint8Array => {
   const bytes = new Uint8Array(5 + rest.length)
   new DataView(bytes.buffer).setUint32(0, length)
@@ -163,6 +166,16 @@ describe('who is slow', () => {
     const peer = await RawPeer.meet(node.port)
     expect(await peer.closed()).toBe('timeout')
     expect(node.network.peerCount).toBe(0)
+  })
+
+  it('to read anything loses the connection', async () => {
+    const node = await nodes.start({ limits: { ...limits, silenceMs: 60_000 } })
+    node.chain.push(...Array.from({ length: 8 }, () => ({ block: LARGE, certificate: CERTIFICATE })))
+    const peer = await RawPeer.meet(node.port)
+    peer.socket.pause()
+    for (let id = 1; id <= 8; id++) peer.send('getBlocks', { from: 0, count: 8 }, id)
+    await until('gone', () => node.network.peerCount === 0)
+    expect(node.log.reasons('peer disconnected')).toEqual(['overloaded'])
   })
 
   it('to read does not make this node hold more than its queues', async () => {

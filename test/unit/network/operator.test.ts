@@ -16,7 +16,7 @@ describe('an operator', () => {
     const { url } = first.network.self()
     expect(url).toBe(`tandem://${first.id}@127.0.0.1:${first.port}`)
     second.network.addPeer(parsePeerUrl(url as string))
-    await until('connected', () => second.network.peerCount === 1)
+    await until('connected', () => first.network.peerCount === 1 && second.network.peerCount === 1)
     expect(second.network.removePeer(first.id)).toBe(true)
     await until('gone', () => first.network.peerCount === 0)
     expect(first.log.reasons('peer disconnected')).toEqual(['removed'])

@@ -60,6 +60,7 @@ it('a quota gives its burst, then its rate, and nothing for a clock set back', (
   expect([1_499, 1_500, 1_500].map(ms => bucket.take(ms))).toEqual([false, true, false])
   expect(bucket.take(0)).toBe(false)
   expect(bucket.take(10_000)).toBe(true)
+  expect([bucket.take(20_000, 4), bucket.take(20_000, 3), bucket.take(20_000)]).toEqual([false, true, false])
 })
 
 it('bytes that several hold together have one bound', () => {
