@@ -61,7 +61,9 @@ export interface Network {
   removePeer(id: string): boolean
 }
 
-/** Builds the network of a node; nothing happens before `start`. */
+const tooManyStatic = (limit: number): Error => new CodedError<NetworkError>({ code: 'TOO_MANY_STATIC_PEERS', limit })
+
+/** Builds the network of a node; nothing happens before `start`. Throws TOO_MANY_STATIC_PEERS. */
 export const createNetwork = (options: NetworkOptions, ports: NetworkPorts): Network => new TlsNetwork(options, ports)
 
 class TlsNetwork implements Network {
@@ -83,7 +85,8 @@ class TlsNetwork implements Network {
     })
     this.#door = new Door(this.#parts.limits)
     this.#store = new PeerStore(options.storePath, options.logger)
-    const { book } = this.#parts
+    const { book, statics, limits } = this.#parts
+    if (statics.size > limits.staticPeers) throw tooManyStatic(limits.staticPeers)
     for (const address of options.staticPeers ?? []) book.add(address, 'static')
     for (const address of options.bootnodes ?? []) book.add(address, 'bootnode')
   }
@@ -191,7 +194,7 @@ class TlsNetwork implements Network {
   addPeer(address: NodeAddress): void {
     const { statics, standings, book, dialer, limits } = this.#parts
     if (statics.size >= limits.staticPeers && !statics.has(address.id)) {
-      throw new CodedError<NetworkError>({ code: 'TOO_MANY_STATIC_PEERS', limit: limits.staticPeers })
+      throw tooManyStatic(limits.staticPeers)
     }
     statics.add(address.id)
     standings.pardon(address.id)

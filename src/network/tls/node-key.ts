@@ -1,7 +1,8 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
-import { chmod, mkdir, open, readFile } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { CodedError } from '../../util/errors.ts'
+import { CodedError, isCoded } from '../../util/errors.ts'
+import { writeNewFile } from '../../util/new-file.ts'
 import type { NetworkError } from '../errors.ts'
 
 /** The key of a node on the network: Ed25519, apart from any validator's key. */
@@ -21,21 +22,24 @@ export const nodeKeyOf = (privateKey: KeyObject): NodeKey => {
 
 export const generateNodeKey = (): NodeKey => nodeKeyOf(generateKeyPairSync('ed25519').privateKey)
 
-/** The key in a PEM file (PKCS #8), made when there is none. Private to the process's user. Throws NODE_KEY_INVALID. */
+/**
+ * The key in a PEM file (PKCS #8), made when there is none, for the process's user alone. It is plain: a node must start without anybody
+ * at hand, and whoever has it can pass for this node as a peer, no more. Throws NODE_KEY_INVALID.
+ */
 export const openNodeKey = async (path: string): Promise<NodeKey> => {
-  const pem = await readIfThere(path)
-  if (pem !== undefined) return parse(pem, path)
+  const stored = await readIfThere(path)
+  if (stored !== undefined) return parse(stored, path)
   const key = generateNodeKey()
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-  const file = await open(path, 'wx', 0o600)
   try {
-    await file.writeFile(key.privateKey.export({ type: 'pkcs8', format: 'pem' }))
-    await file.sync()
-  } finally {
-    await file.close()
+    await writeNewFile(path, key.privateKey.export({ type: 'pkcs8', format: 'pem' }))
+    return key
+  } catch (error) {
+    // Another process of the same folder was first.
+    const theirs = isCoded(error) && error.code === 'FILE_EXISTS' ? await readIfThere(path) : undefined
+    if (theirs === undefined) throw error
+    return parse(theirs, path)
   }
-  await chmod(path, 0o600)
-  return key
 }
 
 const parse = (pem: string, path: string): NodeKey => {
@@ -45,7 +49,7 @@ const parse = (pem: string, path: string): NodeKey => {
   try {
     key = createPrivateKey(pem)
   } catch (error) {
-    throw refuse('the file is no private key in PEM form; move it away and a new one is made', error)
+    throw refuse('it is no private key in PEM form', error)
   }
   if (key.asymmetricKeyType !== 'ed25519') throw refuse(`a node key is an Ed25519 key, not ${key.asymmetricKeyType}`)
   return nodeKeyOf(key)

@@ -26,6 +26,10 @@ describe('a node key', () => {
     expect((await openNodeKey(path)).id).toBe(made.id)
     expect(made.id).toMatch(/^[0-9a-f]{64}$/)
   })
+  it('is one for all who need it at once', async () => {
+    const keys = await Promise.all(Array.from({ length: 8 }, () => openNodeKey(join(dir, 'at-once.pem'))))
+    expect(new Set(keys.map(({ id }) => id)).size).toBe(1)
+  })
   it.each([
     ['no key', 'hello'],
     [
