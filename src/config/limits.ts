@@ -325,6 +325,8 @@ export const LIMITS = {
     /** Statements relayed, and when one may be relayed again: the sender repeats what may have been lost. */
     relayed: 16_384,
     relayAgainMs: 400,
+    /** Changes of who reaches whom are gathered so long. */
+    linksMs: 50,
     /** Peer records kept, and in one answer; how often peers are asked. */
     records: 1_024,
     recordsPerAnswer: 64,

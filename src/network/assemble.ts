@@ -63,7 +63,7 @@ export const assemble = (options: NetworkOptions, ports: NetworkPorts, events: N
         blocks.headMoved(peer, head)
         return identity.ping()
       },
-      getRecords: peer => records.answer(peer, identity.record),
+      getRecords: peer => records.answer(peer, identity.published),
       getTransactions: (peer, hashes) => transactions.answer(peer, hashes),
     },
     logger,

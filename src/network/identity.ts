@@ -20,7 +20,7 @@ export class Identity {
   readonly #chain: ChainPort
   readonly #instance = bytesToHex(new Uint8Array(randomBytes(8)))
   readonly #allowed: ReadonlySet<string> | null
-  /** Where it listens; null: nobody is to dial it. */
+  /** Where it listens; null: at no address that others could use. */
   record: PeerRecord | null = null
 
   constructor(options: NetworkOptions, chain: ChainPort) {
@@ -34,6 +34,11 @@ export class Identity {
 
   get id(): string {
     return this.#options.nodeKey.id
+  }
+
+  /** What others are told and tell others: nothing of a node that keeps to its static peers. */
+  get published(): PeerRecord | null {
+    return (this.#options.discovers ?? true) ? this.record : null
   }
 
   /** Makes the record of a node that listens on `port`, if there is an address that others can use. */
@@ -66,7 +71,7 @@ export class Identity {
       client: clientVersion,
       head,
       earliest,
-      record: this.record?.bytes ?? EMPTY_BYTES,
+      record: this.published?.bytes ?? EMPTY_BYTES,
       proof: validator && proveValidator(validator, this.domain, this.id, binding),
     }
   }

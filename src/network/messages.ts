@@ -117,7 +117,7 @@ export const MESSAGES = {
     id: 7,
     channel: 'control',
     maxBytes: 4 * KIB,
-    quota: each(4, 64),
+    quota: each(20, 200),
     codec: linksCodec,
     from: 'committee',
     summary: 'Validators the sender is connected to, at each change: others relay what it does not reach',

@@ -125,13 +125,14 @@ class TlsNetwork implements Network {
   async stop(): Promise<void> {
     if (this.#isStopped) return
     this.#isStopped = true
-    const { dialer, heartbeat, meetings, peers, transactions } = this.#parts
+    const { consensus, dialer, heartbeat, meetings, peers, transactions } = this.#parts
     dialer.stop()
     heartbeat.stop()
     transactions.close()
     const saved = this.#save()
     meetings.close()
     for (const peer of peers.peers()) peer.close('stopping')
+    consensus.close()
     await this.#listener?.close()
     this.#listener = null
     await saved

@@ -25,7 +25,7 @@ export interface NetworkOptions {
   readonly allowed?: readonly string[]
   /** Node ids that may relay consensus without being members (sentries). */
   readonly relays?: readonly string[]
-  /** false: dials only static peers and asks nobody for others, as a validator behind sentries does. */
+  /** false: dials only static peers, asks nobody for others and tells nobody where it is, as a validator behind sentries does. */
   readonly discovers?: boolean
   /** null: this node is no validator, or does not say so. */
   readonly validator: ValidatorSigner | null

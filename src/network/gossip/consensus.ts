@@ -38,6 +38,7 @@ export class ConsensusGossip implements ConsensusNetwork {
   /** Statements passed on, and when. */
   readonly #relayed = new Lru<string, number>(LIMITS.network.relayed)
   #saidLinks = ''
+  #linksTimer: NodeJS.Timeout | undefined
 
   constructor(options: ConsensusGossipOptions) {
     this.#options = options
@@ -91,8 +92,14 @@ export class ConsensusGossip implements ConsensusNetwork {
     this.#links.heard(peer.id, validators)
   }
 
-  /** Tells neighbours whom this node reaches, when that changed. To be called when peers come and go, and now and then. */
+  close(): void {
+    clearTimeout(this.#linksTimer)
+  }
+
+  /** Tells neighbours whom this node reaches, when that changed. To be called now and then: members change with the chain. */
   announceLinks(): void {
+    clearTimeout(this.#linksTimer)
+    this.#linksTimer = undefined
     const reached = [...this.#neighbours().values()].filter(validator => validator !== null).sort()
     const text = reached.join()
     if (text === this.#saidLinks) return
@@ -101,17 +108,21 @@ export class ConsensusGossip implements ConsensusNetwork {
     for (const peer of this.#neighbourPeers()) peer.sendWire('links', wire)
   }
 
-  /** Nobody has told this one anything yet. */
   joined(peer: Peer): void {
     if (!this.#options.hub.isNeighbour(peer)) return
-    // The others' list includes it, its own list is everybody.
-    this.#saidLinks = '?'
-    this.announceLinks()
+    // Nobody has told this one anything yet, even if the list should be the same as before.
+    this.#saidLinks = 'nothing'
+    this.#announceSoon()
   }
 
   left(peer: Peer): void {
     this.#links.forget(peer.id)
-    this.announceLinks()
+    this.#announceSoon()
+  }
+
+  /** When a mesh forms, many come at once. */
+  #announceSoon(): void {
+    this.#linksTimer ??= setTimeout(() => this.announceLinks(), LIMITS.network.linksMs)
   }
 
   #neighbourPeers(): readonly Peer[] {
