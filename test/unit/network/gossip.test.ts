@@ -117,6 +117,26 @@ describe('consensus', () => {
     expect(votesOf(left)).toHaveLength(0)
   })
 
+  it('reaches a validator that hides behind a relay', async () => {
+    const sentry = await nodes.start({ committee: 2 })
+    const relays = [sentry.id]
+    const hidden = await nodes.start({
+      ...{ committee: 2, member: 0, relays, listen: null, discovers: false },
+      staticPeers: [sentry.address],
+    })
+    const open = await nodes.start({ committee: 2, member: 1, relays, bootnodes: [sentry.address] })
+    const all = [0, 1].map(index => signerOf(index).address)
+    await until(
+      'reach',
+      () => hidden.network.consensus.reachable(all) === 1 && open.network.consensus.reachable(all) === 1,
+    )
+    hidden.network.consensus.broadcast(vote(0))
+    open.network.consensus.broadcast(vote(1))
+    await until('both ways', () => votesOf(open).length === 1 && votesOf(hidden).length === 1)
+    expect(open.peerIds).toEqual([sentry.id])
+    expect(hidden.network.self().url).toBeNull()
+  })
+
   it('is not for strangers, in neither direction', async () => {
     const node = await nodes.start({ member: 0, committee: 2 })
     const stranger = await RawPeer.meet(node.port)
