@@ -342,6 +342,8 @@ export const LIMITS = {
     /** A connection that lasted so long ends the row of failures. */
     stableMs: 30_000,
     dialTickMs: 500,
+    /** Before a node just heard of is dialed, when it is rather that one's turn. */
+    yieldMs: 500,
     staticPeers: 256,
     /** Standing: scores fall from 0 to -100, half of it is forgiven in the half-life. */
     halfLifeMs: 10 * 60_000,

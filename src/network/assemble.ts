@@ -49,6 +49,7 @@ export const assemble = (options: NetworkOptions, ports: NetworkPorts, events: N
     book,
     domain: identity.domain,
     selfId: identity.id,
+    clock,
     acceptsLoopback: isLoopbackAddress(options.advertise?.host ?? options.listen?.host ?? ''),
   })
   const consensus = new ConsensusGossip({ hub, blocks: codec, members, self: validator?.address ?? null, logger })

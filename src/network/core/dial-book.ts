@@ -58,12 +58,12 @@ export class DialBook {
   }
 
   /** Adds a node or moves it; what the operator named is not overwritten by what others say. */
-  add(address: NodeAddress, kind: DialKind): void {
+  add(address: NodeAddress, kind: DialKind, notBeforeMs = 0): void {
     const old = this.#entries.get(address.id)
     if (old !== undefined && STRENGTH[old.kind] > STRENGTH[kind]) return
     if (old?.kind === kind && old.address.host === address.host && old.address.port === address.port) return
     if (old === undefined && kind === 'known' && this.#entries.size >= this.#limits.entries) return
-    this.#entries.set(address.id, { address, kind, failures: 0, notBeforeMs: 0 })
+    this.#entries.set(address.id, { address, kind, failures: 0, notBeforeMs })
   }
 
   remove(id: string): boolean {

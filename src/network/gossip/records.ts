@@ -1,5 +1,6 @@
 import { LIMITS } from '../../config/limits.ts'
 import type { Hex } from '../../util/bytes.ts'
+import type { Clock } from '../../util/clock.ts'
 import { isCoded } from '../../util/errors.ts'
 import { isLoopbackAddress } from '../core/address.ts'
 import type { DialBook } from '../core/dial-book.ts'
@@ -14,6 +15,7 @@ export interface RecordGossipOptions {
   readonly book: DialBook
   readonly domain: ChainDomain
   readonly selfId: string
+  readonly clock: Pick<Clock, 'nowMs'>
   /** Addresses of its own machine are worth something only to nodes that run there. */
   readonly acceptsLoopback: boolean
 }
@@ -87,6 +89,12 @@ export class RecordGossip {
     this.#records.remove(id)
   }
 
+  /** Of two nodes that learn of each other at once the lower id dials: the other one gives it a moment. */
+  #firstDialMs(id: string): number {
+    const { clock, selfId } = this.#options
+    return id < selfId ? clock.nowMs() + LIMITS.network.yieldMs : 0
+  }
+
   #take(bytes: Uint8Array): 'new' | 'old' | 'false' {
     const { hub, book, domain, selfId, acceptsLoopback } = this.#options
     const isNews = (id: string, sequence: number) => id !== selfId && this.#records.isNews(id, sequence)
@@ -95,7 +103,7 @@ export class RecordGossip {
     if (!acceptsLoopback && isLoopbackAddress(record.host)) return 'old'
     const gone = this.#records.put(record, id => hub.peer(id) !== undefined, hub.random())
     if (gone !== undefined && book.kindOf(gone) === 'known') book.remove(gone)
-    if (gone !== record.id) book.add(record, 'known')
+    if (gone !== record.id) book.add(record, 'known', this.#firstDialMs(record.id))
     return 'new'
   }
 }

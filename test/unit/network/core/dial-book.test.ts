@@ -96,6 +96,12 @@ describe('after a failure', () => {
   })
 })
 
+it('a node may be dialed later, to let it dial first', () => {
+  const book = new DialBook(limits)
+  book.add(at('a'), 'known', 500)
+  expect([due(book, 499), due(book, 500)]).toEqual([[], ['a']])
+})
+
 it('a new address is dialed at once, but not one that counts less', () => {
   const book = new DialBook(limits)
   book.add(at('a'), 'static')
