@@ -1,5 +1,5 @@
 import { assert } from '../util/assert.ts'
-import { Admission } from './admission.ts'
+import { Admission, type Admitted } from './admission.ts'
 import type { Committee } from './committee.ts'
 import type { ConsensusEngineOptions } from './engine-types.ts'
 import { accusedBy, type Evidence } from './evidence/evidence.ts'
@@ -45,18 +45,20 @@ export class Intake {
     this.#unsubscribe()
   }
 
-  #receive(message: ConsensusMessage, from: PeerId): void {
+  /** What is right goes on to those its author does not reach: the answer is for the network. */
+  #receive(message: ConsensusMessage, from: PeerId): Admitted {
     const { options, life, tally, loop, heights } = this.#parts
-    if (!life.isRunning) return
+    if (!life.isRunning) return 'pointless'
     const place = { head: heights.head.number, wanted: loop.height?.wanted ?? null }
     const admitted = this.#admission.admit(message, place)
     if (admitted === 'false') {
       tally.rejectedMessages++
       options.ports.network.misbehaved?.(from)
     }
-    if (admitted !== 'true') return
+    if (admitted !== 'true') return admitted
     life.guard(() => this.#noticeOwn(message))
     loop.feed({ type: 'message', message, from, nowMs: options.clock.nowMs() })
+    return admitted
   }
 
   /** Throws when somebody else signs with this validator's key. */
