@@ -304,7 +304,6 @@ export const LIMITS = {
     receiptsPerRequest: 128,
     snapshotChunks: 65_536,
     chunkBytes: 4 * 1024 * 1024,
-    evidenceBytes: 64 * 1024,
     /** Hashes in one announcement and in one request, and bytes of one batch of transactions. */
     announcedHashes: 4_096,
     requestedHashes: 256,
@@ -320,8 +319,8 @@ export const LIMITS = {
     refusedTransactions: 16_384,
     /** Received ones that the pool is looking at. */
     admitting: 2_048,
-    knownBlocks: 256,
-    seenEvidence: 4_096,
+    /** Blocks and evidence that a peer is known to have. */
+    knownItems: 512,
     /** Statements relayed, and when one may be relayed again: the sender repeats what may have been lost. */
     relayed: 16_384,
     relayAgainMs: 400,

@@ -30,7 +30,7 @@ export type Parts = ReturnType<typeof assemble>
 
 export const assemble = (options: NetworkOptions, ports: NetworkPorts, events: NetworkEvents) => {
   const { clock, logger, nodeKey, validator, random = Math.random } = options
-  const { members, blocks: codec, pool, sync, serve, evidence: proofs } = ports
+  const { members, blocks: codec, pool, sync, serve } = ports
   const limits = { ...LIMITS.network, ...options.limits }
   const secure = secureOptions(nodeKey)
   const statics = new Set(options.staticPeers?.map(({ id }) => id))
@@ -55,7 +55,7 @@ export const assemble = (options: NetworkOptions, ports: NetworkPorts, events: N
   const consensus = new ConsensusGossip({ hub, blocks: codec, members, self: validator?.address ?? null, logger })
   const transactions = new TransactionGossip(hub, pool, logger)
   const blocks = new BlockGossip(hub, sync)
-  const evidence = new EvidenceGossip(hub, proofs)
+  const evidence = new EvidenceGossip(hub)
   const answers = new Answers(
     {
       ...storedAnswers(serve),

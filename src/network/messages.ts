@@ -189,7 +189,7 @@ export const MESSAGES = {
   evidence: message({
     id: 50,
     channel: 'sync',
-    maxBytes: LIMITS.network.evidenceBytes + FRAME,
+    maxBytes: LIMITS.consensus.evidenceBytes + FRAME,
     quota: each(10, 100),
     codec: evidenceCodec,
     from: 'anyone',

@@ -18,7 +18,7 @@ import type { Ending } from './peer/connection.ts'
 import type { Peer } from './peer/peer.ts'
 import type { Answered, AskOptions } from './peer/requester.ts'
 import { PeerStore } from './peer/store.ts'
-import type { ConsensusNetwork, NetworkPorts } from './ports.ts'
+import type { ConsensusNetwork, EvidenceNetwork, NetworkPorts } from './ports.ts'
 import { channelOf, type Listener, listen } from './tls/transport.ts'
 import { peerUrl } from './url.ts'
 
@@ -42,7 +42,7 @@ export interface Network {
   readonly consensus: ConsensusNetwork
   announceTransactions(transactions: readonly NewTransaction[]): void
   announceBlock(block: CommittedBlock): void
-  announceEvidence(evidence: Uint8Array): void
+  readonly evidence: EvidenceNetwork
   /** Asks one peer after the other. Rejects with CodedError<RequestError>. */
   request<Name extends RequestName>(
     name: Name,
@@ -146,8 +146,8 @@ class TlsNetwork implements Network {
     this.#parts.blocks.announce(block)
   }
 
-  announceEvidence(evidence: Uint8Array): void {
-    this.#parts.evidence.announce(evidence)
+  get evidence(): EvidenceNetwork {
+    return this.#parts.evidence
   }
 
   request<Name extends RequestName>(

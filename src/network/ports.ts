@@ -10,7 +10,7 @@ import type { BlockAnnouncement, BlockRange, SnapshotManifest } from './wire/syn
 /** Opaque name of a connected peer: its node id. */
 export type PeerId = string
 
-/** `true`: it is right and new. `false`: somebody lies. `pointless`: of no use here. */
+/** What consensus says of a message: `true`, it is right and of use. Only such a one is passed on. */
 export type Judgement = 'true' | 'false' | 'pointless'
 
 /** The validator's key. `sign` answers r, s and recovery id (65 bytes) over a 32-byte digest. */
@@ -69,11 +69,6 @@ export interface SyncPort {
   onHead?(head: PeerHead, from: PeerId): void
 }
 
-/** Where proofs against validators go. */
-export interface EvidencePort {
-  receive(evidence: Uint8Array, from: PeerId): Judgement
-}
-
 export interface NetworkPorts {
   readonly chain: ChainPort
   readonly members: MembersPort
@@ -81,7 +76,6 @@ export interface NetworkPorts {
   readonly pool: PoolPort
   readonly serve: ServePort
   readonly sync?: SyncPort
-  readonly evidence?: EvidencePort
 }
 
 /** A block that a status asked for. */
@@ -101,8 +95,8 @@ export interface Decided {
 export type ConsensusMessage = Proposal | Vote | Status | Decided | BlockBody
 
 /**
- * The consensus channels, as consensus asks for them (its NetworkPort). A listener's verdict decides whether a message is passed on to
- * members that its author does not reach, and whether the neighbour it came from is blamed; without one neither happens.
+ * The consensus channels, as consensus asks for them (its NetworkPort). What a listener answers decides whether a message is passed on
+ * to members that its author does not reach; without an answer it is not.
  */
 export interface ConsensusNetwork {
   broadcast(message: ConsensusMessage): void
@@ -111,4 +105,13 @@ export interface ConsensusNetwork {
   onMessage(listener: (message: ConsensusMessage, from: PeerId) => Judgement | void): () => void
   /** How many of these validators, this one left out, are neighbours or neighbours of one. */
   reachable(members: readonly Hex[]): number
+  /** What this neighbour sent can only be a lie or a fault of its own. */
+  misbehaved(peer: PeerId): void
+}
+
+/** Proofs against validators among all nodes, encoded; whoever finds one true passes it on (EvidenceNetworkPort of consensus). */
+export interface EvidenceNetwork {
+  broadcast(encoded: Uint8Array): void
+  onEvidence(listener: (encoded: Uint8Array, from: PeerId) => void): () => void
+  misbehaved(peer: PeerId): void
 }

@@ -73,7 +73,7 @@ describe('messages', () => {
         { block, certificate: seal },
       ]),
       size('newBlockHash', { number: 2 ** 50, hash, certificate: seal }),
-      size('evidence', new Uint8Array(LIMITS.network.evidenceBytes)),
+      size('evidence', new Uint8Array(LIMITS.consensus.evidenceBytes)),
       size('getReceipts', list(LIMITS.network.receiptsPerRequest, hash)),
       size('manifest', {
         format: 1,

@@ -30,13 +30,13 @@ export class BlockGossip {
 
   announce(committed: CommittedBlock): void {
     const { number, hash, certificate } = committed
-    const lacking = this.#hub.peers().filter(peer => !peer.blocks.has(hash))
+    const lacking = this.#hub.peers().filter(peer => !peer.items.has(hash))
     const strangers = lacking.filter(peer => !this.#hub.isNeighbour(peer))
     const whole = new Set(shuffled(strangers, () => this.#hub.random()).slice(0, pushCount(strangers.length)))
     const name = wireOf('newBlockHash', { number, hash, certificate })
     const block = whole.size > 0 ? wireOf('newBlock', { block: committed.encode(), certificate }) : undefined
     for (const peer of lacking) {
-      peer.blocks.set(hash, true)
+      peer.items.set(hash, true)
       if (block !== undefined && whole.has(peer)) peer.sendWire('newBlock', block)
       else peer.sendWire('newBlockHash', name)
     }
@@ -62,7 +62,7 @@ export class BlockGossip {
   }
 
   #note(peer: Peer, { number, hash }: PeerHead): void {
-    peer.blocks.set(hash, true)
+    peer.items.set(hash, true)
     if (number > peer.head.number) peer.head = { number, hash }
   }
 }

@@ -65,11 +65,15 @@ export class ConsensusGossip implements ConsensusNetwork {
     return this.#links.reachable(members, this.#options.self, this.#neighbours())
   }
 
+  misbehaved(id: PeerId): void {
+    const { hub } = this.#options
+    const peer = hub.peer(id)
+    if (peer !== undefined) hub.blame(peer, 'falsehood', 'what nobody signed, or is not what it claims to be')
+  }
+
   /** A vote or a status. */
   received(peer: Peer, message: ConsensusMessage): void {
-    const verdict = this.#tell(message, peer)
-    if (verdict === 'false') this.#options.hub.blame(peer, 'falsehood', message.type)
-    else if (verdict === 'true') this.#relay(message, peer)
+    if (this.#tell(message, peer) === 'true') this.#relay(message, peer)
   }
 
   receivedProposal(peer: Peer, { head, block }: WireProposal): void {

@@ -1,41 +1,42 @@
-import { LIMITS } from '../../config/limits.ts'
 import { sha256 } from '../../crypto/sha256.ts'
-import { asBuffer } from '../../util/bytes.ts'
-import { Lru } from '../../util/lru.ts'
+import { bytesToHex } from '../../util/bytes.ts'
 import { type Peer, wireOf } from '../peer/peer.ts'
-import type { EvidencePort } from '../ports.ts'
+import type { EvidenceNetwork, PeerId } from '../ports.ts'
 import type { Hub } from './hub.ts'
 
-/** Proofs against validators, to everybody; passed on by those who find them true. */
-export class EvidenceGossip {
+type Listener = Parameters<EvidenceNetwork['onEvidence']>[0]
+
+/** Proofs against validators, to everybody who is not known to have them. Whether one is true is for the listener to find out. */
+export class EvidenceGossip implements EvidenceNetwork {
   readonly #hub: Hub
-  readonly #port: EvidencePort | undefined
-  readonly #seen = new Lru<string, true>(LIMITS.network.seenEvidence)
+  readonly #listeners = new Set<Listener>()
 
-  constructor(hub: Hub, port: EvidencePort | undefined) {
+  constructor(hub: Hub) {
     this.#hub = hub
-    this.#port = port
   }
 
-  announce(evidence: Uint8Array): void {
-    this.#seen.set(nameOf(evidence), true)
-    this.#spread(evidence, null)
+  broadcast(encoded: Uint8Array): void {
+    const hash = bytesToHex(sha256(encoded))
+    const wire = wireOf('evidence', encoded)
+    for (const peer of this.#hub.peers()) {
+      if (peer.items.has(hash)) continue
+      peer.items.set(hash, true)
+      peer.sendWire('evidence', wire)
+    }
   }
 
-  received(peer: Peer, evidence: Uint8Array): void {
-    const name = nameOf(evidence)
-    if (this.#seen.has(name) || this.#port === undefined) return
-    const verdict = this.#port.receive(evidence, peer.id)
-    // What cannot be judged yet may be worth something later.
-    if (verdict !== 'pointless') this.#seen.set(name, true)
-    if (verdict === 'false') this.#hub.blame(peer, 'falsehood', 'evidence that proves nothing')
-    else if (verdict === 'true') this.#spread(evidence, peer)
+  onEvidence(listener: Listener): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
   }
 
-  #spread(evidence: Uint8Array, from: Peer | null): void {
-    const wire = wireOf('evidence', evidence)
-    for (const peer of this.#hub.peers()) if (peer !== from) peer.sendWire('evidence', wire)
+  misbehaved(id: PeerId): void {
+    const peer = this.#hub.peer(id)
+    if (peer !== undefined) this.#hub.blame(peer, 'falsehood', 'evidence that proves nothing')
+  }
+
+  received(peer: Peer, encoded: Uint8Array): void {
+    peer.items.set(bytesToHex(sha256(encoded)), true)
+    for (const listener of this.#listeners) listener(encoded, peer.id)
   }
 }
-
-const nameOf = (evidence: Uint8Array): string => asBuffer(sha256(evidence)).toString('latin1')

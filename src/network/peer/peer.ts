@@ -71,9 +71,9 @@ export class Peer implements ConnectionEvents {
   readonly localAddress: string
   readonly place: Place
   readonly connectedAtMs = Date.now()
-  /** Transactions and blocks it has, by hash. */
+  /** Transactions it has; blocks and evidence it has. By hash. */
   readonly transactions = new Lru<Hex, true>(LIMITS.network.knownTransactions)
-  readonly blocks = new Lru<Hex, true>(LIMITS.network.knownBlocks)
+  readonly items = new Lru<Hex, true>(LIMITS.network.knownItems)
   head: PeerHead
   earliest: number
   rttMs: number | null = null

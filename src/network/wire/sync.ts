@@ -5,7 +5,7 @@ import { bytesToHex, type Hex, hexToBytes } from '../../util/bytes.ts'
 import { fixedBytes, inList, listCodec, rawList, readItems, refuse, type WireCodec } from './codec.ts'
 import { type SealedBlock, sealedCodec } from './consensus.ts'
 
-const { blocksPerRequest, receiptsPerRequest, snapshotChunks, evidenceBytes } = LIMITS.network
+const { blocksPerRequest, receiptsPerRequest, snapshotChunks } = LIMITS.network
 
 /** A block that is final: its certificate proves it without its body. */
 export interface BlockAnnouncement {
@@ -119,5 +119,5 @@ export const chunkCodec: WireCodec<Uint8Array> = listCodec(
 /** Encoded evidence (consensus): one string. */
 export const evidenceCodec: WireCodec<Uint8Array> = listCodec(
   evidence => encodeRlp([evidence]),
-  cursor => cursor.boundedBytes(evidenceBytes),
+  cursor => cursor.boundedBytes(LIMITS.consensus.evidenceBytes),
 )

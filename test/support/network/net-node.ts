@@ -108,7 +108,13 @@ export class NetNode {
     this.pool.onAccepted = (hash, raw) => this.network.announceTransactions([{ hash, raw }])
     this.network.consensus.onMessage((message, from) => {
       this.heard.push({ message, from })
+      if (this.verdict === 'false') this.network.consensus.misbehaved(from)
       return this.verdict
+    })
+    this.network.evidence.onEvidence((bytes, from) => {
+      this.evidence.push({ bytes, from })
+      if (this.verdict === 'true') this.network.evidence.broadcast(bytes)
+      if (this.verdict === 'false') this.network.evidence.misbehaved(from)
     })
   }
 
@@ -143,12 +149,6 @@ export class NetNode {
         receipts: async () => [],
       },
       sync: { onBlock: (announcement, from) => void this.blocks.push({ ...announcement, from }) },
-      evidence: {
-        receive: (bytes, from) => {
-          this.evidence.push({ bytes, from })
-          return this.verdict
-        },
-      },
     }
   }
 }

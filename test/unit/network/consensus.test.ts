@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from 'vitest'
 import { systemClock } from '../../../src/util/clock.ts'
-import { GENESIS_HASH, Ledger } from '../../support/consensus/ledger.ts'
-import { createMember, type Member } from '../../support/consensus/member.ts'
+import { Ledger } from '../../support/consensus/ledger.ts'
+import { createMember, type Member, signerOf } from '../../support/consensus/member.ts'
 import { MemoryFiles } from '../../support/consensus/memory-files.ts'
 import { NetNodes, until } from '../../support/network/net-node.ts'
 
@@ -13,35 +13,43 @@ afterEach(async () => {
   await nodes.stop()
 })
 
-it('four engines decide over the network, and three go on without the fourth', async () => {
-  const ledgers = Array.from({ length: SIZE }, (_, index) => new Ledger(index * 1_000))
-  for (const [index, ledger] of ledgers.entries()) {
-    const staticPeers = nodes.nodes.map(({ address }) => address)
-    const { network } = await nodes.start({ member: index, committee: SIZE, staticPeers })
-    const files = new MemoryFiles()
-    const { consensus } = network
-    members.push(
-      await createMember({
-        index,
-        size: SIZE,
-        clock: systemClock,
-        files,
-        ledger,
-        network: consensus,
-        blockTimeMs: 100,
-      }),
-    )
+/** Engines over the network; `knows` says which of the members before it a member connects to. */
+const start = async (knows: (index: number, other: number) => boolean): Promise<readonly Ledger[]> => {
+  const ledgers: Ledger[] = []
+  for (let index = 0; index < SIZE; index++) {
+    const staticPeers = nodes.nodes.filter((_, other) => knows(index, other)).map(({ address }) => address)
+    const { network } = await nodes.start({ member: index, committee: SIZE, staticPeers, discovers: false })
+    const [files, ledger] = [new MemoryFiles(), new Ledger(index * 1_000)]
+    ledgers.push(ledger)
+    const parts = { index, size: SIZE, clock: systemClock, files, ledger, blockTimeMs: 100 }
+    members.push(await createMember({ ...parts, network: network.consensus }))
   }
-  await until('a mesh', () => nodes.nodes.every(({ network }) => network.peerCount === SIZE - 1))
+  const all = nodes.nodes.map((_, index) => signerOf(index).address)
+  // Two steps are seen, which is enough of a line.
+  await until('a quorum in reach', () => nodes.nodes.every(({ network }) => network.consensus.reachable(all) >= 2))
   await Promise.all(members.map(({ engine }) => engine.start()))
-  await until('five blocks', () => ledgers.every(({ blocks }) => blocks.length >= 5))
-  const chainOf = ({ blocks }: Ledger, count: number) => blocks.slice(0, count).map(({ block }) => block.hash)
-  expect(chainOf(ledgers[0] as Ledger, 1)).not.toEqual([GENESIS_HASH])
-  for (const ledger of ledgers) expect(chainOf(ledger, 5)).toEqual(chainOf(ledgers[0] as Ledger, 5))
-
-  await nodes.nodes[3]?.network.stop()
-  const height = Math.max(...ledgers.map(({ blocks }) => blocks.length))
-  await until('blocks of three', () => ledgers.slice(0, 3).every(({ blocks }) => blocks.length >= height + 3))
+  return ledgers
+}
+const have = (ledgers: readonly Ledger[], count: number) => () => ledgers.every(({ blocks }) => blocks.length >= count)
+const chainOf = ({ blocks }: Ledger, count: number) => blocks.slice(0, count).map(({ block }) => block.hash)
+const expectAgreement = (ledgers: readonly Ledger[], count: number): void => {
+  for (const ledger of ledgers) expect(chainOf(ledger, count)).toEqual(chainOf(ledgers[0] as Ledger, count))
   expect(members.flatMap(({ errors }) => errors)).toEqual([])
   for (const { log } of nodes.nodes) expect(log.lines.filter(({ level }) => level === 'warn')).toEqual([])
+}
+
+it('four engines decide over the network, and three go on without the fourth', async () => {
+  const ledgers = await start(() => true)
+  await until('five blocks', have(ledgers, 5))
+  expectAgreement(ledgers, 5)
+  await nodes.nodes[3]?.network.stop()
+  const height = Math.max(...ledgers.map(({ blocks }) => blocks.length))
+  await until('blocks of three', have(ledgers.slice(0, 3), height + 3))
+  expectAgreement(ledgers.slice(0, 3), height + 3)
+})
+
+it('four engines in a line, whose ends reach no quorum, decide by what neighbours pass on', async () => {
+  const ledgers = await start((index, other) => other === index - 1)
+  await until('five blocks', have(ledgers, 5))
+  expectAgreement(ledgers, 5)
 })

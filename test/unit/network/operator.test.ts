@@ -59,7 +59,7 @@ describe('an operator', () => {
     const bad = await RawPeer.connect(node.port)
     bad.write(new Uint8Array(50).fill(255))
     await bad.closed()
-    node.network.announceEvidence(Uint8Array.of(1))
+    node.network.evidence.broadcast(Uint8Array.of(1))
     await until('sent', () => member.said('evidence').length === 1)
     member.close()
     await until('gone', () => node.network.peerCount === 0)
