@@ -23,6 +23,8 @@ const vote = (sender: number, round: number): Prepare => ({
 /** Votes from this round on come beside blocks that everybody asks for, ten answers of two megabytes a second each. */
 const BUSY_ROUND = 1_000_000
 const ASK_MS = 100
+/** A vote that is not answered by then is lost: of two connections one was closed. */
+const PATIENCE_MS = 1_000
 
 /** Says back to whoever speaks. */
 const echo = async (member: number, committee: number, first: string): Promise<void> => {
@@ -73,20 +75,27 @@ const rounds = async (node: NetNode, committee: number, votes: number, from: num
   const last: number[] = []
   let sentMs = 0
   let answers = 0
+  let lost = 0
   let done = () => {}
+  let round = from
   const unsubscribe = node.network.consensus.onMessage(message => {
-    if (message.type !== 'prepare') return
+    if (message.type !== 'prepare' || message.round !== round) return
     oneWay.push((performance.now() - sentMs) / 2)
     if (++answers === committee - 1) done()
   })
-  for (let round = from; round < from + votes; round++) {
+  for (; round < from + votes; round++) {
     answers = 0
     const all = new Promise<void>(resolve => {
       done = resolve
     })
     sentMs = performance.now()
     node.network.consensus.broadcast(vote(0, round))
+    const timer = setTimeout(() => {
+      lost++
+      done()
+    }, PATIENCE_MS)
     await all
+    clearTimeout(timer)
     last.push(performance.now() - sentMs)
     await new Promise(resolve => setTimeout(resolve, 2))
   }
@@ -95,7 +104,7 @@ const rounds = async (node: NetNode, committee: number, votes: number, from: num
     p50: rounded(quantile(values, 0.5)),
     p99: rounded(quantile(values, 0.99)),
   })
-  return { oneWay: figures(oneWay), last: figures(last) }
+  return { oneWay: figures(oneWay), last: figures(last), lost }
 }
 
 const quantile = (values: readonly number[], q: number): number =>

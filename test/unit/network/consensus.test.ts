@@ -1,4 +1,5 @@
 import { afterEach, expect, it } from 'vitest'
+import type { EvidenceNetworkPort, NetworkPort } from '../../../src/consensus/ports.ts'
 import { systemClock } from '../../../src/util/clock.ts'
 import { Ledger } from '../../support/consensus/ledger.ts'
 import { createMember, type Member, signerOf } from '../../support/consensus/member.ts'
@@ -52,4 +53,13 @@ it('four engines in a line, whose ends reach no quorum, decide by what neighbour
   const ledgers = await start((index, other) => other === index - 1)
   await until('five blocks', have(ledgers, 5))
   expectAgreement(ledgers, 5)
+})
+
+it('offers what consensus asks for', async () => {
+  const { network } = await nodes.start()
+  // The types are the test: consensus and network stand on one floor and know each other by their ports alone.
+  const consensus: NetworkPort = network.consensus
+  const evidence: EvidenceNetworkPort = network.evidence
+  expect(consensus.reachable?.([signerOf(0).address])).toBe(0)
+  evidence.onEvidence(() => {})()
 })
