@@ -1,5 +1,3 @@
-import type { Reason } from './core/reasons.ts'
-
 /** Expected failures of the network, for whoever uses it. */
 export type NetworkError =
   | { readonly code: 'NODE_KEY_INVALID'; readonly path: string; readonly reason: string }
@@ -14,15 +12,6 @@ export type RequestError =
   | { readonly code: 'REQUEST_TIMEOUT'; readonly request: string }
   | { readonly code: 'PEER_BUSY'; readonly request: string }
   | { readonly code: 'PEER_GONE'; readonly request: string }
-
-/** A handshake that came to nothing; `remote`: the other side said so. */
-export type HandshakeError = {
-  readonly code: 'HANDSHAKE_REFUSED'
-  readonly reason: Reason
-  readonly remote: boolean
-  /** What was expected and what came, for the log. */
-  readonly detail?: string
-}
 
 /** Something a peer sent that ends the connection; OVERLOADED is not its fault alone. */
 export type ProtocolError =

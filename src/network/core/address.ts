@@ -17,7 +17,7 @@ export const addressGroup = (address: string): string => {
 }
 
 /** An IPv4 address that a socket for both families shows as ::ffff:1.2.3.4. */
-export const plainAddress = (address: string): string => {
+const plainAddress = (address: string): string => {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)
   return mapped?.[1] ?? address
 }

@@ -60,7 +60,7 @@ export const wireOf = <Name extends MessageName>(name: Name, value: Payload<Name
 }
 
 /** A message counts once, and once more for each frame's worth of bytes: what it costs to look at grows with them. */
-export const quotaCost = (payloadBytes: number): number => 1 + Math.floor(payloadBytes / FRAGMENT_BYTES)
+const quotaCost = (payloadBytes: number): number => 1 + Math.floor(payloadBytes / FRAGMENT_BYTES)
 
 /** A connected node: what it may send, what it was asked, what it is known to have. */
 export class Peer implements ConnectionEvents {

@@ -6,7 +6,7 @@ import { type NodeKey, publicKeyBytes } from './node-key.ts'
  * A self-signed X.509 certificate (RFC 5280) for an Ed25519 key (RFC 8410), in DER. It says nothing but the key: no name, no time
  * and no authority counts, since a node is its key. Node can read certificates and not make them; this is all it takes.
  */
-export const selfSigned = (key: NodeKey): Uint8Array => {
+const selfSigned = (key: NodeKey): Uint8Array => {
   const algorithm = sequence(ED25519)
   const name = sequence(set(sequence(COMMON_NAME, tlv(0x0c, new TextEncoder().encode('node')))))
   const spki = sequence(algorithm, bitString(key.publicKey))

@@ -13,9 +13,7 @@ export interface NodeKey {
   readonly id: string
 }
 
-export const NODE_ID_BYTES = 32
-
-export const nodeKeyOf = (privateKey: KeyObject): NodeKey => {
+const nodeKeyOf = (privateKey: KeyObject): NodeKey => {
   const publicKey = publicKeyBytes(createPublicKey(privateKey))
   return { privateKey, publicKey, id: Buffer.from(publicKey).toString('hex') }
 }
