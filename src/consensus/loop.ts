@@ -56,6 +56,11 @@ export class Loop {
     return this.#core.height
   }
 
+  /** Messages of heights not open yet. */
+  get heldForLater(): number {
+    return this.#core.future.size
+  }
+
   /** Runs the core until it has nothing to do. A signature asked for is given before anything else comes in. */
   feed(input: Input): void {
     const { life, journal } = this.#parts

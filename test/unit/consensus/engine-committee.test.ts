@@ -11,7 +11,7 @@ import { committee, hashes, heights, portsOf } from '../../support/consensus/gro
 import { blockCodec, makeBlock } from '../../support/consensus/ledger.ts'
 import { settle } from '../../support/consensus/manual-clock.ts'
 import { committeeOf, DOMAIN, keyOf } from '../../support/consensus/member.ts'
-import { createRandom } from '../../support/consensus/random.ts'
+import { createRandom } from '../../../src/sim/random.ts'
 
 describe('committees of real engines', () => {
   test.each([2, 3, 4, 7])('%i members seal a block a second in turn, all with sound certificates', async size => {
