@@ -1,5 +1,6 @@
 import type { ConsensusEngine } from '../../consensus/engine-types.ts'
 import type { ConsensusMessage } from '../../consensus/messages.ts'
+import { isInstant } from '../../consensus/pacing.ts'
 import type { NetworkPort } from '../../consensus/ports.ts'
 import type { Commit, Prepare } from '../../primitives/vote.ts'
 import type { Hex } from '../../util/bytes.ts'
@@ -28,6 +29,8 @@ interface Armed {
   readonly loses: Loss
 }
 
+/** How often instant mode has a transaction. */
+const DEMAND_EVERY_MS = 300
 /** Two syncs of the log and two of the watermark fit in: one pair may be under way. */
 const DECIDES_WITHIN_MS = 100
 
@@ -76,12 +79,21 @@ export class Member {
     note(() => `member ${node} starts`)
     startProcess(host, this.#options, this.#port(host)).then(
       engine => {
-        if (!host.isDead) this.#engine = engine
+        if (host.isDead) return
+        this.#engine = engine
+        this.#demand(host, engine)
       },
       error => {
         if (!host.isDead) referee.report('gave up', `member ${node} does not start: ${String(error)}`)
       },
     )
+  }
+
+  /** Without a block time a block comes when somebody wants one: here somebody always does. */
+  #demand(host: Machine, engine: ConsensusEngine): void {
+    if (!isInstant(this.#options.params.blockTimeMs)) return
+    engine.requestBlock()
+    host.later(DEMAND_EVERY_MS, () => this.#demand(host, engine))
   }
 
   /** Power off now, or at a place; on again `downMs` after. */

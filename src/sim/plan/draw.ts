@@ -16,12 +16,15 @@ export interface DrawOptions {
 
 /** Most runs are of four: the smallest committee that bears a liar, and the cheapest. */
 const SIZES = [1, 2, 3, 4, 4, 4, 4, 4, 4, 5, 6, 7]
-const BLOCK_TIMES_MS = [1_000, 1_000, 1_000, 500, 250]
+/** 0 is instant mode. */
+const BLOCK_TIMES_MS = [1_000, 1_000, 1_000, 1_000, 500, 250, 0]
 const ROUND_TIMEOUTS_MS = [1_000, 1_000, 500, 250, 100]
 /** One run in a hundred signs for real. */
 const REAL_KEYS = 0.01
 /** Faults last this long for each height wanted, unless they are reached before. */
 const FAULT_MS_PER_HEIGHT = 2_500
+/** Some last five times as long, until round timers no longer grow. */
+const LONG_RUNS = 0.05
 const LONGEST_FAULT_MS = 15_000
 const SKEW_MS = 5_000
 const LEAP_BACK_MS = -30_000
@@ -33,7 +36,7 @@ export const drawPlan = ({ seed, profile, heights, size: wanted }: DrawOptions):
   const size = wanted ?? random.pick(SIZES)
   const liars = random.chance(chances.liars) ? drawLiars(size, random) : []
   const council = random.chance(chances.council) && size > 1 ? drawCouncil(size, liars.length, random) : null
-  const faultsMs = heights * FAULT_MS_PER_HEIGHT
+  const faultsMs = heights * FAULT_MS_PER_HEIGHT * (random.chance(LONG_RUNS) ? 5 : 1)
   const setting = { size, liars, council, faultsMs }
   return {
     ...setting,
