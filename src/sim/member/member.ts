@@ -122,16 +122,17 @@ export class Member {
     this.#host?.later(0, () => {
       if (this.#listener === null) return
       this.#listener(message, String(from))
-      if (message.type === 'commit') this.#count(message)
+      if (message.type === 'commit') this.#count(message, from)
     })
   }
 
-  /** Those of liars are left out: which of several counted, only the engine knows. */
-  #count(commit: Commit): void {
-    const { council, isHonest } = this.#options
+  /** What liars say or pass on is left out: it may be forged, and which of their own votes counted only the engine knows. */
+  #count(commit: Commit, from: number): void {
+    const { council, isHonest, keys } = this.#options
     const members = council.committee(commit.number)?.members ?? []
     const sender = members[commit.sender]
-    if (commit.number !== this.number + 1 || sender === undefined || !isHonest(sender)) return
+    if (commit.number !== this.number + 1 || sender === undefined) return
+    if (!isHonest(sender) || !isHonest(keys.addresses[from] as Hex)) return
     if (this.#quorums.add(commit, members.length)) this.#mustDecide(commit)
   }
 
