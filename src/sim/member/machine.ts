@@ -43,9 +43,12 @@ export class Machine implements Host {
     for (const run of held) this.#queue.at(this.#queue.nowMs, () => this.#run(run))
   }
 
-  /** Within the last so many milliseconds. */
-  wasPaused(withinMs: number): boolean {
-    return this.#queue.nowMs - this.#pausedUntilMs < withinMs
+  /** After so long without a pause. */
+  soon(delayMs: number, run: () => void): void {
+    this.later(delayMs, () => {
+      if (this.#queue.nowMs - this.#pausedUntilMs < delayMs) this.soon(delayMs, run)
+      else run()
+    })
   }
 
   kill(): void {

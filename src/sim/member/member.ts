@@ -2,9 +2,10 @@ import type { ConsensusEngine } from '../../consensus/engine-types.ts'
 import type { ConsensusMessage } from '../../consensus/messages.ts'
 import { isInstant } from '../../consensus/pacing.ts'
 import type { NetworkPort } from '../../consensus/ports.ts'
-import type { Commit, Prepare } from '../../primitives/vote.ts'
+import type { Commit, Prepare, RoundChange } from '../../primitives/vote.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { Quorums } from '../check/quorums.ts'
+import { RoundsHeard } from '../check/rounds-heard.ts'
 import type { EventQueue } from '../event-queue.ts'
 import { describeMessage, encodeFrame, type Frame } from '../frame.ts'
 import type { CrashPoint, Loss } from '../plan/plan.ts'
@@ -32,7 +33,7 @@ interface Armed {
 /** How often instant mode has a transaction. */
 const DEMAND_EVERY_MS = 300
 /** Two syncs of the log and two of the watermark fit in: one pair may be under way. */
-const DECIDES_WITHIN_MS = 100
+const REACTS_WITHIN_MS = 100
 
 /** An honest node: its machine, which lasts, and one process after the other on it. */
 export class Member {
@@ -42,6 +43,7 @@ export class Member {
   #engine: ConsensusEngine | null = null
   #listener: Listener | null = null
   #quorums = new Quorums()
+  #rounds = new RoundsHeard()
   #armed: Armed | null = null
 
   constructor(options: MemberOptions) {
@@ -76,6 +78,7 @@ export class Member {
     const host = new Machine(queue, point => this.#mayDie(point))
     this.#host = host
     this.#quorums = new Quorums()
+    this.#rounds = new RoundsHeard()
     note(() => `member ${node} starts`)
     startProcess(host, this.#options, this.#port(host)).then(
       engine => {
@@ -122,28 +125,36 @@ export class Member {
     this.#host?.later(0, () => {
       if (this.#listener === null) return
       this.#listener(message, String(from))
-      if (message.type === 'commit') this.#count(message, from)
+      if (message.type === 'commit' || message.type === 'roundChange') this.#expect(message, from)
     })
   }
 
   /** What liars say or pass on is left out: it may be forged, and which of their own votes counted only the engine knows. */
-  #count(commit: Commit, from: number): void {
+  #expect(message: Commit | RoundChange, from: number): void {
     const { council, isHonest, keys } = this.#options
-    const members = council.committee(commit.number)?.members ?? []
-    const sender = members[commit.sender]
-    if (commit.number !== this.number + 1 || sender === undefined) return
+    const members = council.committee(message.number)?.members ?? []
+    const sender = members[message.sender]
+    if (message.number !== this.number + 1 || sender === undefined) return
     if (!isHonest(sender) || !isHonest(keys.addresses[from] as Hex)) return
-    if (this.#quorums.add(commit, members.length)) this.#mustDecide(commit)
+    if (message.type === 'roundChange') this.#mustFollow(message.number, this.#rounds.add(message, members.length))
+    else if (this.#quorums.add(message, members.length)) this.#mustDecide(message)
+  }
+
+  #mustFollow(number: number, round: number): void {
+    const { referee, node, ledger } = this.#options
+    if (round <= this.round) return
+    this.#host?.soon(REACTS_WITHIN_MS, () => {
+      if (ledger.committing < number && this.round < round)
+        referee.report('jump', `member ${node} stays behind more than can be faulty, who are in ${number}/${round}`)
+    })
   }
 
   /** It has a quorum of commits and the block, so it decides, as soon as its log and its watermark are durable. */
   #mustDecide(vote: Prepare | Commit): void {
     const { referee, node, ledger } = this.#options
-    const host = this.#host
-    host?.later(DECIDES_WITHIN_MS, () => {
-      if (ledger.committing >= vote.number) return
-      if (host.wasPaused(DECIDES_WITHIN_MS)) this.#mustDecide(vote)
-      else referee.report('prompt', `member ${node} has a quorum for ${describeMessage(vote)} and does not decide`)
+    this.#host?.soon(REACTS_WITHIN_MS, () => {
+      if (ledger.committing < vote.number)
+        referee.report('prompt', `member ${node} has a quorum for ${describeMessage(vote)} and does not decide`)
     })
   }
 

@@ -160,6 +160,12 @@ export const MUTANTS = {
     '  startRoundTimer(turn, turn.nowMs)\n',
     '',
   ]),
+  'a round given up alone': mutant(['consensus/core/rounds.ts', '  return count >= quorum\n', '  return count > 0\n']),
+  'no status from who follows a lone member': mutant([
+    'consensus/core/status.ts',
+    'members.length > 1 || index < 0',
+    'members.length > 1 || index < -1',
+  ]),
   'no retransmission': mutant([
     'consensus/core/height.ts',
     '    broadcastStatus(turn)\n    scheduleRetransmit(turn, nowMs + config.retransmitMs)\n    return\n',
