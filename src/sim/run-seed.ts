@@ -1,8 +1,9 @@
 import { LIMITS } from '../config/limits.ts'
+import type { Outcome } from './outcome.ts'
 import { describePlan } from './plan/describe.ts'
 import { type DrawOptions, drawPlan } from './plan/draw.ts'
 import { shrink } from './shrink.ts'
-import { type Outcome, simulate } from './simulation.ts'
+import { simulate } from './simulation.ts'
 
 /** A run that broke a rule, made as small as it goes, for a person to read. */
 export interface Failure {

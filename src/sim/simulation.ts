@@ -6,7 +6,6 @@ import { Liar, type OpenHeight } from './byzantine/liar.ts'
 import type { Script } from './byzantine/script.ts'
 import { SCRIPTS } from './byzantine/scripts.ts'
 import { Referee } from './check/referee.ts'
-import type { Violation } from './check/violation.ts'
 import { createCouncil } from './council.ts'
 import { EventQueue } from './event-queue.ts'
 import { decodeFrame, describeMessage, type Frame, short } from './frame.ts'
@@ -16,37 +15,11 @@ import { Disk } from './member/disk.ts'
 import { GENESIS_HASH, GENESIS_HEAD, Ledger } from './member/ledger.ts'
 import { Member } from './member/member.ts'
 import { Network } from './network.ts'
+import type { Outcome } from './outcome.ts'
 import { CALM } from './plan/draw.ts'
 import type { Fault, Plan } from './plan/plan.ts'
 import { createRandom } from './random.ts'
 import { Trace } from './trace.ts'
-
-/** How one run went. */
-export interface Outcome {
-  readonly seed: number
-  readonly violation: Violation | null
-  /** Of the longest chain. */
-  readonly heights: number
-  readonly events: number
-  /** Virtual: all of it, and from the end of the faults until everybody had gone on. */
-  readonly virtualMs: number
-  readonly healedMs: number
-  readonly maxRound: number
-  readonly maxHeld: number
-  readonly crashes: number
-  readonly splits: number
-  readonly pauses: number
-  readonly leaps: number
-  readonly lost: number
-  readonly duplicated: number
-  readonly malformed: number
-  readonly lies: number
-  readonly accusations: number
-  /** Equal for equal runs. */
-  readonly trace: string
-  /** The last of what happened, where asked for. */
-  readonly lines: readonly string[]
-}
 
 /** Blocks everybody must gain once all is well. */
 const HEIGHTS_AFTER = 3

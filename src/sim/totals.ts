@@ -1,4 +1,4 @@
-import type { Outcome } from './simulation.ts'
+import type { Outcome } from './outcome.ts'
 
 const SUMMED = [
   'heights',
