@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { justificationFrom } from '../../../src/consensus/core/justification.ts'
 import { memoryOf } from '../../../src/consensus/core/memory.ts'
-import type { Effect } from '../../../src/consensus/core/types.ts'
 import { isAccompanied } from '../../../src/consensus/core/rounds.ts'
+import type { Effect } from '../../../src/consensus/core/types.ts'
 import { signerIndexes } from '../../../src/primitives/certificate.ts'
 import { block, CoreBench, commit, PARENT, prepare, proposal, roundChange } from '../../support/consensus/core-bench.ts'
 
