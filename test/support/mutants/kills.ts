@@ -46,7 +46,7 @@ export const KILLS: Readonly<Record<MutantName, Kill>> = {
   'a jump after whoever is ahead most': seed(20, 'jump'),
   'commits of earlier rounds dropped': seed(24, 'prompt'),
   'sent before it is durable': seed(1, 'durability'),
-  'votes without the log that it lost': seed(26, 'equivocation'),
+  'votes without the log that it lost': seed(156, 'equivocation'),
   'what is prepared not logged': seed(23, 'amnesia'),
   'neither log nor watermark holds it to its word': seed(11, 'equivocation'),
   'timestamp not checked': seed(2, 'timestamp'),
@@ -57,7 +57,7 @@ export const KILLS: Readonly<Record<MutantName, Kill>> = {
   'a round given up alone': seed(1_001_147, 'liveness'),
   'no status from who follows a lone member': seed(131, 'liveness'),
   'no retransmission': seed(3, 'liveness'),
-  'a torn batch left in the log': seed(71, 'liveness'),
+  'a torn batch left in the log': seed(114, 'liveness'),
   'a decision in the log forgotten at the start': seed(4, 'gave up'),
   'parent certificate not checked': seed(47, 'validity'),
 }
