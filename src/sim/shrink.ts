@@ -34,6 +34,7 @@ export const shrink = async (
       const candidate = simplify(smallest)
       if (candidate !== null) await attempt(candidate)
     }
+    await dropNodes(() => smallest, attempt)
     await dropFaults(() => smallest, attempt)
     await dropScripts(() => smallest, attempt)
   }
@@ -53,7 +54,6 @@ const SIMPLER: readonly ((plan: Plan) => Plan | null)[] = [
   plan => (plan.weather.duplicate === 0 ? null : { ...plan, weather: { ...plan.weather, duplicate: 0 } }),
   plan => (plan.weather.stuck === 0 ? null : { ...plan, weather: { ...plan.weather, stuck: 0 } }),
   plan => (plan.liars.length === 0 ? null : { ...plan, liars: plan.liars.slice(1) }),
-  plan => (plan.size > 1 ? fewerNodes(plan) : null),
 ]
 
 const fewerHeights = (plan: Plan, heights: number): Plan => {
@@ -61,18 +61,25 @@ const fewerHeights = (plan: Plan, heights: number): Plan => {
   return { ...plan, heights, faultsMs, faults: plan.faults.filter(({ atMs }) => atMs < faultsMs) }
 }
 
-/** Without the last node; null where the others could not bear their liars. */
-const fewerNodes = (plan: Plan): Plan | null => {
-  const last = plan.size - 1
-  const liars = plan.liars.filter(({ node }) => node !== last)
-  if (liars.length > faultsOf(last)) return null
-  const council = plan.council && { ...plan.council, smallest: Math.min(plan.council.smallest, last) }
-  return { ...plan, size: last, liars, council, faults: plan.faults.flatMap(fault => withoutNode(fault, last)) }
+/** Those after it move up; null where the others could not bear their liars. */
+const withoutNode = (plan: Plan, gone: number): Plan | null => {
+  const size = plan.size - 1
+  const renamed = (node: number): number => (node > gone ? node - 1 : node)
+  const liars = plan.liars.flatMap(liar => (liar.node === gone ? [] : [{ ...liar, node: renamed(liar.node) }]))
+  if (size === 0 || liars.length > faultsOf(size)) return null
+  const council = plan.council && { ...plan.council, smallest: Math.min(plan.council.smallest, size) }
+  const faults = plan.faults.flatMap((fault): readonly Fault[] => {
+    if (fault.kind === 'split') return [{ ...fault, side: fault.side.filter(node => node !== gone).map(renamed) }]
+    return fault.node === gone ? [] : [{ ...fault, node: renamed(fault.node) }]
+  })
+  return { ...plan, size, liars, council, faults }
 }
 
-const withoutNode = (fault: Fault, gone: number): readonly Fault[] => {
-  if (fault.kind !== 'split') return fault.node === gone ? [] : [fault]
-  return [{ ...fault, side: fault.side.filter(node => node !== gone) }]
+const dropNodes = async (smallest: () => Plan, attempt: Attempt): Promise<void> => {
+  for (let node = smallest().size - 1; node >= 0; node--) {
+    const candidate = withoutNode(smallest(), node)
+    if (candidate !== null) await attempt(candidate)
+  }
 }
 
 /** Halves, quarters and so on down to single faults. */
