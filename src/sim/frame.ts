@@ -1,16 +1,15 @@
-import { type ConsensusMessage, type Decided, numberOfMessage, type Status } from '../consensus/messages.ts'
+import { type ConsensusMessage, type Decided, numberOfMessage } from '../consensus/messages.ts'
+import { bodyCodec, proposalCodec, sealedCodec, statusCodec, voteCodec } from '../network/wire/consensus.ts'
 import { type Block, decodeBlock, encodeBlock } from '../primitives/block.ts'
-import { decodeCertificate, encodeCertificate } from '../primitives/certificate.ts'
 import { malformed } from '../primitives/malformed.ts'
-import { decodeProposalHead, encodeProposalHead, type Proposal, proposalHead } from '../primitives/proposal.ts'
-import { decodeVote, encodeVote } from '../primitives/vote.ts'
+import { type Proposal, proposalHead } from '../primitives/proposal.ts'
 import { isCoded } from '../util/errors.ts'
 
-/** A message as bytes. A status is nobody's signed word and has no codec of consensus: it passes as it is. */
-export type Frame =
-  | { readonly type: 'vote' | 'body'; readonly parts: readonly [Uint8Array] }
-  | { readonly type: 'proposal' | 'decided'; readonly parts: readonly [head: Uint8Array, block: Uint8Array] }
-  | { readonly type: 'status'; readonly status: Status }
+/** A message as it travels between nodes: what kind it is, and the bytes of that kind's codec. */
+export interface Frame {
+  readonly type: 'vote' | 'proposal' | 'body' | 'decided' | 'status'
+  readonly bytes: Uint8Array
+}
 
 const frames = new WeakMap<ConsensusMessage, Frame>()
 const messages = new WeakMap<Frame, ConsensusMessage>()
@@ -27,15 +26,19 @@ export const encodeFrame = (message: ConsensusMessage): Frame => {
 const frameOf = (message: ConsensusMessage): Frame => {
   switch (message.type) {
     case 'status':
-      return { type: 'status', status: message }
+      return { type: 'status', bytes: statusCodec.encode(message) }
     case 'body':
-      return { type: 'body', parts: [encodeBlock(message.block)] }
-    case 'decided':
-      return { type: 'decided', parts: [encodeCertificate(message.certificate), encodeBlock(message.block)] }
-    case 'proposal':
-      return { type: 'proposal', parts: [encodeProposalHead(proposalHead(message)), encodeBlock(message.block)] }
+      return { type: 'body', bytes: bodyCodec.encode(encodeBlock(message.block)) }
+    case 'decided': {
+      const { block, certificate } = message
+      return { type: 'decided', bytes: sealedCodec.encode({ block: encodeBlock(block), certificate }) }
+    }
+    case 'proposal': {
+      const block = encodeBlock(message.block)
+      return { type: 'proposal', bytes: proposalCodec.encode({ head: proposalHead(message), block }) }
+    }
     default:
-      return { type: 'vote', parts: [encodeVote(message)] }
+      return { type: 'vote', bytes: voteCodec.encode(message) }
   }
 }
 
@@ -53,26 +56,29 @@ export const decodeFrame = (frame: Frame): ConsensusMessage | undefined => {
   }
 }
 
-const messageOf = (frame: Frame): ConsensusMessage => {
-  switch (frame.type) {
+const messageOf = ({ type, bytes }: Frame): ConsensusMessage => {
+  switch (type) {
     case 'status':
-      return frame.status
+      return statusCodec.decode(bytes)
     case 'vote':
-      return decodeVote(frame.parts[0])
+      return voteCodec.decode(bytes)
     case 'body':
-      return { type: 'body', block: readBlock(frame.parts[0]) }
-    case 'decided':
-      return { type: 'decided', certificate: decodeCertificate(frame.parts[0]), block: readBlock(frame.parts[1]) }
+      return { type: 'body', block: readBlock(bodyCodec.decode(bytes)) }
+    case 'decided': {
+      const { block, certificate } = sealedCodec.decode(bytes)
+      return { type: 'decided', block: readBlock(block), certificate }
+    }
     case 'proposal':
-      return proposalOf(frame.parts)
+      return proposalOf(bytes)
   }
 }
 
-const proposalOf = ([head, body]: readonly [Uint8Array, Uint8Array]): Proposal => {
-  const { blockHash, ...signed } = decodeProposalHead(head)
-  const block = readBlock(body)
-  if (block.hash !== blockHash) throw malformed('PROPOSAL_MALFORMED', 'the block of another proposal')
-  return { ...signed, block }
+const proposalOf = (bytes: Uint8Array): Proposal => {
+  const { head, block } = proposalCodec.decode(bytes)
+  const { blockHash, ...signed } = head
+  const body = readBlock(block)
+  if (body.hash !== blockHash) throw malformed('PROPOSAL_MALFORMED', 'the block of another proposal')
+  return { ...signed, block: body }
 }
 
 /** Simulated blocks have no transactions, so there are no senders to recover. */

@@ -165,8 +165,7 @@ class Simulation {
   #deliver(from: number, to: number, frame: Frame): void {
     this.#trace.add(this.#queue.nowMs)
     this.#trace.add(from * LIMITS.consensus.committee + to)
-    if (frame.type === 'status') this.#trace.add(frame.status.number * 1_000 + frame.status.round)
-    else for (const part of frame.parts) this.#trace.add(crc32(part))
+    this.#trace.add(crc32(frame.bytes))
     const message = decodeFrame(frame)
     if (message === undefined) {
       this.#counts.malformed++

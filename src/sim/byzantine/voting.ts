@@ -105,12 +105,11 @@ export const sendsGarbage: Script = {
 const garbage = (liar: Liar): Frame => {
   const { random } = liar
   const known = liar.frames.length > 0 ? random.pick(liar.frames) : undefined
-  if (known !== undefined && known.type !== 'status' && random.chance(0.6)) {
-    const parts = known.parts.map(part => part.slice())
-    const part = random.pick(parts)
-    part[random.below(part.byteLength)] = random.below(256)
-    return { type: known.type, parts } as unknown as Frame
+  if (known !== undefined && random.chance(0.6)) {
+    const bytes = known.bytes.slice()
+    bytes[random.below(bytes.byteLength)] = random.below(256)
+    return { type: known.type, bytes }
   }
   const length = random.chance(0.1) ? LIMITS.consensus.voteBytes + 1 : random.below(200)
-  return { type: 'vote', parts: [Uint8Array.from({ length }, () => random.below(256))] }
+  return { type: 'vote', bytes: Uint8Array.from({ length }, () => random.below(256)) }
 }

@@ -42,7 +42,7 @@ export const KILLS: Readonly<Record<MutantName, Kill>> = {
   'a claim accepted without its prepares': fork(4, 1, 3),
   'one prepare repeated accepted as proof': fork(4, 1, 3),
   'no lock': fork(4, 1, 2),
-  'no jump to the rounds of others': seed(1, 'jump'),
+  'no jump to the rounds of others': seed(3, 'jump'),
   'a jump after whoever is ahead most': seed(20, 'jump'),
   'commits of earlier rounds dropped': seed(24, 'prompt'),
   'sent before it is durable': seed(1, 'durability'),
@@ -50,16 +50,16 @@ export const KILLS: Readonly<Record<MutantName, Kill>> = {
   'what is prepared not logged': seed(23, 'amnesia'),
   'neither log nor watermark holds it to its word': seed(11, 'equivocation'),
   'timestamp not checked': seed(2, 'timestamp'),
-  'verdict of the execution ignored': seed(4, 'validity'),
+  'verdict of the execution ignored': seed(177, 'validity'),
   'evidence names an honest member': seed(3, 'evidence'),
-  'evidence from signatures that are not checked': seed(3, 'evidence'),
+  'evidence from signatures that are not checked': seed(27, 'evidence'),
   'no timer for a round entered later': seed(99, 'liveness'),
   'a round given up alone': seed(1_001_147, 'liveness'),
   'no status from who follows a lone member': seed(131, 'liveness'),
   'no retransmission': seed(3, 'liveness'),
   'a torn batch left in the log': seed(114, 'liveness'),
   'a decision in the log forgotten at the start': seed(4, 'gave up'),
-  'parent certificate not checked': seed(47, 'validity'),
+  'parent certificate not checked': seed(1, 'validity'),
 }
 
 export const killsBy = <By extends Kill['by']>(by: By): readonly (readonly [MutantName, Extract<Kill, { by: By }>])[] =>

@@ -5,7 +5,7 @@ import { Network } from '../../../src/sim/network.ts'
 import { CALM } from '../../../src/sim/plan/draw.ts'
 import type { Weather } from '../../../src/sim/plan/plan.ts'
 
-const FRAME: Frame = { type: 'vote', parts: [Uint8Array.of(1)] }
+const FRAME: Frame = { type: 'vote', bytes: Uint8Array.of(1) }
 
 const setup = (weather: Partial<Weather> = {}) => {
   const queue = new EventQueue()
