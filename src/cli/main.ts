@@ -6,6 +6,7 @@ import { addFixtureCommand } from './fixture.ts'
 import { addGenesisCommand } from './genesis.ts'
 import { addKeyCommand } from './key.ts'
 import { fail } from './output.ts'
+import { addSimCommand } from './sim.ts'
 import { addStartCommand } from './start.ts'
 import { addStateTestCommand } from './statetest.ts'
 
@@ -24,6 +25,7 @@ addKeyCommand(program)
 addDbCommand(program)
 addFixtureCommand(program)
 addStateTestCommand(program)
+addSimCommand(program)
 
 try {
   await program.parseAsync()

@@ -355,6 +355,16 @@ export const LIMITS = {
     storeBytes: 4 * 1024 * 1024,
     storeMs: 60_000,
   },
+  /** `tandem sim`: of one run, and how often a failing one is tried again to make it smaller. */
+  simulation: {
+    nodes: 31,
+    heights: 100_000,
+    faults: 100_000,
+    events: 50_000_000,
+    shrinkRuns: 200,
+    traceLines: 60,
+    jobs: 64,
+  },
   /** Young generation of worker threads whose garbage is short-lived: a large one only grows the process. */
   workers: { nurseryMegabytes: 4 },
 } as const

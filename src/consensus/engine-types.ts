@@ -59,6 +59,8 @@ export interface ConsensusStatus {
   /** Votes seen in the current round. */
   readonly prepares: number
   readonly commits: number
+  /** Messages kept in memory, of the open height and of later ones. */
+  readonly held: number
   /** Blocks decided since start, and those decided in a round above 0. */
   readonly decided: number
   readonly decidedLate: number

@@ -82,7 +82,7 @@ class Engine implements ConsensusEngine {
   }
 
   status(): ConsensusStatus {
-    return this.#tally.status(this.#mode(), this.#loop.height, this.#heights.head.number)
+    return this.#tally.status(this.#mode(), this.#loop, this.#heights.head.number)
   }
 
   #mode(): EngineMode {

@@ -1,6 +1,6 @@
 import { LIMITS } from '../config/limits.ts'
-import { quorumOf } from './committee.ts'
 import { memoryOf } from './core/memory.ts'
+import { isAccompanied } from './core/rounds.ts'
 import type { Effect, HeightState, Input, TimerName } from './core/types.ts'
 import { createCore, step } from './core.ts'
 import type { ConsensusEngineOptions } from './engine-types.ts'
@@ -54,6 +54,11 @@ export class Loop {
   /** The open height. */
   get height(): HeightState | null {
     return this.#core.height
+  }
+
+  /** Messages of heights not open yet. */
+  get heldForLater(): number {
+    return this.#core.future.size
   }
 
   /** Runs the core until it has nothing to do. A signature asked for is given before anything else comes in. */
@@ -140,14 +145,16 @@ export class Loop {
 
   #schedule({ timer, number, round, atMs }: Extract<Effect, { type: 'schedule' }>): void {
     const fire = () =>
-      this.feed({ type: 'timeout', timer, number, round, isolated: this.#isIsolated(), nowMs: this.#nowMs() })
+      this.feed({ type: 'timeout', timer, number, round, isolated: this.#isIsolated(timer), nowMs: this.#nowMs() })
     this.#timers.set(timer, atMs, fire)
   }
 
-  #isIsolated(): boolean {
-    const members = this.height?.config.members ?? []
+  #isIsolated(timer: TimerName): boolean {
+    const { height } = this
+    if (height === null) return false
+    const { members } = height.config
     const reachable = this.#parts.options.ports.network.reachable?.(members) ?? members.length
-    return reachable < quorumOf(members.length) - 1
+    return reachable < height.quorum - 1 || (timer === 'round' && !isAccompanied(height))
   }
 
   #nowMs(): number {

@@ -19,7 +19,11 @@ export class Tally {
   }
 
   /** With the height open now; `number` stands in as long as there is none. */
-  status(mode: EngineMode, height: HeightState | null, number: number): ConsensusStatus {
+  status(
+    mode: EngineMode,
+    { height, heldForLater }: { readonly height: HeightState | null; readonly heldForLater: number },
+    number: number,
+  ): ConsensusStatus {
     const size = height?.config.members.length ?? 0
     return {
       mode: mode === 'voting' && height?.config.index === -1 ? 'following' : mode,
@@ -30,6 +34,7 @@ export class Tally {
       quorum: quorumOf(size),
       prepares: height === null ? 0 : [...height.prepares.senders(height.round)].length,
       commits: height === null ? 0 : [...height.commits.senders(height.round)].length,
+      held: heldForLater + (height === null ? 0 : heldBy(height)),
       decided: this.decided,
       decidedLate: this.decidedLate,
       roundChanges: this.roundChanges,
@@ -45,3 +50,6 @@ export const missingMembers = ({ config, prepares, roundChanges, round }: Height
   const heard = new Set([...prepares.senders(round), ...roundChanges.keys(), config.index])
   return config.members.filter((_, index) => !heard.has(index))
 }
+
+const heldBy = ({ prepares, commits, roundChanges, proposals }: HeightState): number =>
+  prepares.size + commits.size + roundChanges.size + proposals.size

@@ -5,6 +5,7 @@ import { decide, tryDecide } from './decide.ts'
 import { persist, persistBlock } from './out.ts'
 import { considerProposal, keep, keepBody, receiveProposal } from './proposals.ts'
 import { tryPropose } from './propose.ts'
+import { countRoundChange } from './rounds.ts'
 import { answerStatus, broadcastStatus } from './status.ts'
 import type { Turn } from './types.ts'
 import { receiveCommit, receivePrepare, receiveRoundChange, tryCommit } from './votes.ts'
@@ -104,7 +105,7 @@ const countOwn = (turn: Turn, message: SignedMessage): void => {
       return
     case 'roundChange':
       height.own.roundChange = message
-      height.roundChanges.set(message.sender, message)
+      countRoundChange(turn, message)
       tryPropose(turn)
       return
   }

@@ -1,5 +1,6 @@
+import type { RoundChange } from '../../primitives/vote.ts'
 import { ask, persist } from './out.ts'
-import type { CoreConfig, Turn } from './types.ts'
+import type { CoreConfig, HeightState, Turn } from './types.ts'
 
 /** T(r) = min(base * 2^min(r, 6), cap) (reference/consensus.md 1.6). */
 export const roundTimeoutMs = (config: CoreConfig, round: number): number =>
@@ -10,6 +11,27 @@ export const startRoundTimer = ({ config, height, out }: Turn, fromMs: number): 
   const { round } = height
   const atMs = fromMs + roundTimeoutMs(config, round)
   out.push({ type: 'schedule', timer: 'round', number: height.config.number, round, atMs })
+}
+
+/**
+ * Whether a quorum is known to have come as far: by its round changes, or by a proposal, which stands on those of a quorum. Without
+ * one a round must not be given up: once timers have grown as far as they do, a member ahead of the others by less than one timer
+ * would stay ahead of them for ever, and where others are silent its round change is the one that each round lacks. So the first
+ * waits for the last, and the last climb, or jump, to the first.
+ */
+export const isAccompanied = ({ config, round, quorum, proposals, roundChanges }: HeightState): boolean => {
+  if (round === 0 || proposals.has(round)) return true
+  let count = 1
+  for (const change of roundChanges.values()) if (change.sender !== config.index && change.round >= round) count++
+  return count >= quorum
+}
+
+/** Notes a round change. With the quorum complete the round begins for all at about the same time: its timer runs from here. */
+export const countRoundChange = (turn: Turn, change: RoundChange): void => {
+  const { height, nowMs } = turn
+  const before = isAccompanied(height)
+  height.roundChanges.set(change.sender, change)
+  if (!before && isAccompanied(height)) startRoundTimer(turn, nowMs)
 }
 
 /** Makes a later round current: logged, its timer started, what only rounds long gone needed forgotten. */

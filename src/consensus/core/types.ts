@@ -167,7 +167,7 @@ export type Input =
       readonly timer: TimerName
       readonly number: number
       readonly round: number
-      /** Too few other members can be reached for a quorum: a round given up alone would only be one the others must climb to. */
+      /** Too few other members can be reached for a quorum, or are known to have come as far: a round given up alone would only be one the others must climb to. */
       readonly isolated?: boolean
       readonly nowMs: number
     }

@@ -3,7 +3,7 @@ import { tryDecide } from './decide.ts'
 import { isSoundRoundChange } from './justification.ts'
 import { ask, persist } from './out.ts'
 import { tryPropose } from './propose.ts'
-import { moveToRound } from './rounds.ts'
+import { countRoundChange, moveToRound } from './rounds.ts'
 import type { Turn } from './types.ts'
 
 export const receivePrepare = (turn: Turn, prepare: Prepare): void => {
@@ -38,7 +38,7 @@ export const receiveRoundChange = (turn: Turn, change: RoundChange): void => {
   const known = height.roundChanges.get(change.sender)
   if (known !== undefined && known.round >= change.round) return
   if (!isSoundRoundChange(change, height.config.members.length, height.quorum)) return
-  height.roundChanges.set(change.sender, change)
+  countRoundChange(turn, change)
   jump(turn)
   tryPropose(turn)
 }

@@ -95,6 +95,7 @@ const NOT_RUNNING: ConsensusStatus = {
   quorum: 0,
   prepares: 0,
   commits: 0,
+  held: 0,
   decided: 0,
   decidedLate: 0,
   roundChanges: 0,

@@ -1,7 +1,6 @@
-import { type Block, sealBlock } from '../../primitives/block.ts'
-import { encodeExtraData } from '../../primitives/extra-data.ts'
-import { EMPTY_LIST_HASH, ZERO_NONCE } from '../../primitives/header.ts'
+import type { Block } from '../../primitives/block.ts'
 import { type Hex, ZERO_ADDRESS, ZERO_HASH } from '../../util/bytes.ts'
+import { emptyBlock } from '../block.ts'
 
 /** Two blocks are enough: whatever is not the one decided is the other (consensus never looks into a block). */
 export const VALUES = [0, 1] as const
@@ -34,32 +33,7 @@ export const createValues = (): Values => {
 }
 
 const blockOf = (value: Value): Block =>
-  sealBlock(
-    {
-      parentHash: ZERO_HASH,
-      sha3Uncles: EMPTY_LIST_HASH,
-      miner: ZERO_ADDRESS,
-      stateRoot: ZERO_HASH,
-      transactionsRoot: ZERO_HASH,
-      receiptsRoot: ZERO_HASH,
-      logsBloom: new Uint8Array(256),
-      difficulty: 1n,
-      number: HEIGHT,
-      gasLimit: 1n,
-      gasUsed: 0n,
-      timestamp: value,
-      extraData: encodeExtraData({
-        version: 1,
-        vanity: new Uint8Array(0),
-        proposer: ZERO_ADDRESS,
-        parentCertificate: null,
-        proofTip: ZERO_HASH,
-        proofHeadersHash: EMPTY_LIST_HASH,
-        evidenceRoot: EMPTY_LIST_HASH,
-      }),
-      mixHash: ZERO_HASH,
-      nonce: ZERO_NONCE,
-      baseFeePerGas: 1n,
-    },
-    { transactions: [], proofHeaders: [], evidence: [] },
+  emptyBlock(
+    { number: HEIGHT, parentHash: ZERO_HASH, timestamp: value },
+    { proposer: ZERO_ADDRESS, parentCertificate: null },
   )

@@ -6,12 +6,11 @@ import type {
   Head,
   Verdict,
 } from '../../../src/consensus/ports.ts'
-import { type Block, decodeBlock, encodeBlock, sealBlock } from '../../../src/primitives/block.ts'
+import { type Block, decodeBlock, encodeBlock } from '../../../src/primitives/block.ts'
 import type { Certificate } from '../../../src/primitives/certificate.ts'
-import { encodeExtraData } from '../../../src/primitives/extra-data.ts'
-import { EMPTY_LIST_HASH, type Header, ZERO_NONCE } from '../../../src/primitives/header.ts'
-import { transactionsRoot } from '../../../src/primitives/roots.ts'
-import { type Hex, ZERO_ADDRESS, ZERO_HASH } from '../../../src/util/bytes.ts'
+import type { Header } from '../../../src/primitives/header.ts'
+import { emptyBlock } from '../../../src/sim/block.ts'
+import type { Hex } from '../../../src/util/bytes.ts'
 
 export const GENESIS_HASH: Hex = `0x${'11'.repeat(32)}`
 
@@ -20,43 +19,16 @@ export const blockCodec: BlockCodec = {
   decode: async bytes => ({ ...decodeBlock(bytes), transactions: [] }),
 }
 
-const NO_BLOOM = new Uint8Array(256)
-
 /** An empty block; `salt` tells blocks of the same place apart. */
 export const makeBlock = (
-  place: Pick<Header, 'number' | 'parentHash' | 'timestamp'>,
+  { number, parentHash, timestamp }: Pick<Header, 'number' | 'parentHash' | 'timestamp'>,
   proposer: Hex,
   parentCertificate: Certificate | null,
   salt: number,
 ): Block => {
   const vanity = new Uint8Array(4)
   new DataView(vanity.buffer).setUint32(0, salt)
-  const extraData = encodeExtraData({
-    version: 1,
-    vanity,
-    proposer,
-    parentCertificate,
-    proofTip: ZERO_HASH,
-    proofHeadersHash: EMPTY_LIST_HASH,
-    evidenceRoot: EMPTY_LIST_HASH,
-  })
-  const header: Header = {
-    ...place,
-    sha3Uncles: EMPTY_LIST_HASH,
-    miner: ZERO_ADDRESS,
-    stateRoot: ZERO_HASH,
-    transactionsRoot: transactionsRoot([]),
-    receiptsRoot: ZERO_HASH,
-    logsBloom: NO_BLOOM,
-    difficulty: 1n,
-    gasLimit: 1n,
-    gasUsed: 0n,
-    extraData,
-    mixHash: ZERO_HASH,
-    nonce: ZERO_NONCE,
-    baseFeePerGas: 1n,
-  }
-  return sealBlock(header, { transactions: [], proofHeaders: [], evidence: [] })
+  return emptyBlock({ number, parentHash, timestamp }, { proposer, parentCertificate, vanity })
 }
 
 /** The chain of one node in memory. It survives the node: what `commit` finished is there after a crash. */

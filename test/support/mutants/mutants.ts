@@ -83,6 +83,109 @@ export const MUTANTS = {
     'const { prepared, config } = turn.height',
     'const { config } = turn.height\n  const prepared = null as typeof turn.height.prepared',
   ]),
+  // From here on those that need time, crashes or a clock: the simulator kills them.
+  'no jump to the rounds of others': mutant(['consensus/core/votes.ts', '  jump(turn)\n', '']),
+  'a jump after whoever is ahead most': mutant(['consensus/core/votes.ts', 'later[height.faults]', 'later[0]']),
+  'commits of earlier rounds dropped': mutant([
+    'consensus/core/votes.ts',
+    'isNear(turn, commit.round) && turn.height.commits',
+    'commit.round >= turn.height.round && turn.height.commits',
+  ]),
+  'sent before it is durable': mutant([
+    'consensus/outbox.ts',
+    `        for (const write of writes) await write()
+        if (this.#closed) return
+        this.#release(actions)
+`,
+    `        this.#release(actions)
+        for (const write of writes) await write()
+        if (this.#closed) return
+`,
+  ]),
+  'votes without the log that it lost': mutant(
+    ['consensus/recovery.ts', "return head === 0 && signed === null ? null : 'LOG_MISSING'", 'return null'],
+    ['consensus/recovery.ts', "? 'LOG_BEHIND_WATERMARK' : null", '? null : null'],
+  ),
+  'what is prepared not logged': mutant([
+    'consensus/core/votes.ts',
+    "  persist(turn, { type: 'prepared', number: config.number, certificate: height.prepared })\n",
+    '',
+  ]),
+  'neither log nor watermark holds it to its word': mutant(
+    [
+      'consensus/core/height.ts',
+      'for (const record of records) remember(height, record)',
+      "for (const record of records) if (record.type === 'block') remember(height, record)",
+    ],
+    [
+      'consensus/watermark.ts',
+      '  throw new CodedError<WatermarkError>({',
+      '  if (number >= 0) return null\n  throw new CodedError<WatermarkError>({',
+    ],
+    [
+      'consensus/watermark.ts',
+      'this.#last === null || comparePositions(mark, this.#last) > 0,',
+      'this.#last === null || mark.number > 0,',
+    ],
+  ),
+  'timestamp not checked': mutant([
+    'consensus/judge.ts',
+    '  if (isTooEarly(timestamp, nowMs)) return false\n  const dueMs = timestamp * 1000\n',
+    '  const dueMs = 0\n',
+  ]),
+  'verdict of the execution ignored': mutant([
+    'consensus/judge.ts',
+    'return await ports.execution.validate(block, context)',
+    'await ports.execution.validate(block, context)\n    return { valid: true }',
+  ]),
+  'evidence names an honest member': mutant([
+    'consensus/evidence/evidence.ts',
+    'change.round > commit.round &&',
+    'change.round !== commit.round &&',
+  ]),
+  'evidence from signatures that are not checked': mutant(
+    [
+      'consensus/verify.ts',
+      "if (own === undefined || !isSigned(own, committee)) return 'unsigned'",
+      "if (own === undefined) return 'unsigned'",
+    ],
+    [
+      'consensus/verify.ts',
+      'return cached(statementDigest(domain, statement), signed.signature) === member',
+      'return cached(statementDigest(domain, statement), signed.signature) !== domain.genesisHash',
+    ],
+  ),
+  'no timer for a round entered later': mutant([
+    'consensus/core/rounds.ts',
+    '  startRoundTimer(turn, turn.nowMs)\n',
+    '',
+  ]),
+  'a round given up alone': mutant(['consensus/core/rounds.ts', '  return count >= quorum\n', '  return count > 0\n']),
+  'no status from who follows a lone member': mutant([
+    'consensus/core/status.ts',
+    'members.length > 1 || index < 0',
+    'members.length > 1 || index < -1',
+  ]),
+  'no retransmission': mutant([
+    'consensus/core/height.ts',
+    '    broadcastStatus(turn)\n    scheduleRetransmit(turn, nowMs + config.retransmitMs)\n    return\n',
+    '    return\n',
+  ]),
+  'a torn batch left in the log': mutant([
+    'consensus/wal.ts',
+    'if (this.#tornBytes > 0) file.write(new Uint8Array(this.#tornBytes), this.#position)',
+    'if (this.#tornBytes > 0) this.#position += this.#tornBytes',
+  ]),
+  'a decision in the log forgotten at the start': mutant([
+    'consensus/recovery.ts',
+    '    await execution.commit(record.block, record.certificate)\n',
+    '',
+  ]),
+  'parent certificate not checked': mutant([
+    'consensus/judge.ts',
+    'return fault === null ? null : invalid(true, `parent',
+    'return fault !== undefined ? null : invalid(true, `parent',
+  ]),
 } as const satisfies Readonly<Record<string, Mutant>>
 
 export type MutantName = keyof typeof MUTANTS

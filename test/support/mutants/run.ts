@@ -1,12 +1,26 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import type { Exploration, ExploreOptions } from '../../../src/sim/explore/explorer.ts'
+import type { Outcome } from '../../../src/sim/outcome.ts'
+import type { DrawOptions } from '../../../src/sim/plan/draw.ts'
+import type { SeedReport } from '../../../src/sim/run-seed.ts'
 import { MUTANTS, type MutantName } from './mutants.ts'
+import type { Task } from './worker.ts'
 
-/** Explores in a thread of its own, the source as it is or mutated. */
-export const exploreMutant = async (name: MutantName | null, options: ExploreOptions): Promise<Exploration> => {
+/** In a thread of its own, the source as it is or mutated. */
+const perform = async (name: MutantName | null, task: Task): Promise<unknown> => {
   const patches = name === null ? [] : MUTANTS[name].patches
-  const worker = new Worker(new URL('./worker.ts', import.meta.url), { workerData: { patches, options } })
-  const [answer] = (await once(worker, 'message')) as [Exploration]
+  const worker = new Worker(new URL('./worker.ts', import.meta.url), { workerData: { patches, task } })
+  const [answer] = await once(worker, 'message')
   return answer
 }
+
+export const exploreMutant = async (name: MutantName | null, options: ExploreOptions): Promise<Exploration> =>
+  (await perform(name, { kind: 'explore', options })) as Exploration
+
+export const simulateMutant = async (name: MutantName, options: DrawOptions): Promise<Outcome> =>
+  (await perform(name, { kind: 'simulate', options })) as Outcome
+
+/** One seed, and the smallest run that breaks the same rule. */
+export const shrinkMutant = async (name: MutantName, options: DrawOptions): Promise<SeedReport> =>
+  (await perform(name, { kind: 'shrink', options })) as SeedReport

@@ -1,10 +1,22 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import type { ExploreOptions } from '../../../src/sim/explore/explorer.ts'
+import type { DrawOptions } from '../../../src/sim/plan/draw.ts'
 import type { Patch } from './mutants.ts'
 import { applyPatches } from './patch.ts'
 
-/** The explorer over a mutated engine. */
-const { patches, options } = workerData as { patches: readonly Patch[]; options: ExploreOptions }
+/** What a mutated engine is put to. */
+export type Task =
+  | { readonly kind: 'explore'; readonly options: ExploreOptions }
+  | { readonly kind: 'simulate'; readonly options: DrawOptions }
+  /** The same, and a failure made small. */
+  | { readonly kind: 'shrink'; readonly options: DrawOptions }
+
+const { patches, task } = workerData as { patches: readonly Patch[]; task: Task }
 applyPatches(patches)
-const { explore } = await import('../../../src/sim/explore/explorer.ts')
-parentPort?.postMessage(explore(options))
+const perform = async ({ kind, options }: Task): Promise<unknown> => {
+  if (kind === 'explore') return (await import('../../../src/sim/explore/explorer.ts')).explore(options)
+  if (kind === 'shrink') return (await import('../../../src/sim/run-seed.ts')).runSeed(options)
+  const { drawPlan } = await import('../../../src/sim/plan/draw.ts')
+  return (await import('../../../src/sim/simulation.ts')).simulate(drawPlan(options))
+}
+parentPort?.postMessage(await perform(task))

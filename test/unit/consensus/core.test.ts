@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { justificationFrom } from '../../../src/consensus/core/justification.ts'
 import { memoryOf } from '../../../src/consensus/core/memory.ts'
+import { isAccompanied } from '../../../src/consensus/core/rounds.ts'
 import type { Effect } from '../../../src/consensus/core/types.ts'
 import { signerIndexes } from '../../../src/primitives/certificate.ts'
 import { block, CoreBench, commit, PARENT, prepare, proposal, roundChange } from '../../support/consensus/core-bench.ts'
@@ -228,6 +229,30 @@ describe('changes of round', () => {
       for (const effect of bench.timeout('round')) if (effect.type === 'schedule') waits.push(effect.atMs)
     }
     expect(waits).toEqual([2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000, 60_000, 60_000])
+  })
+
+  test('a round is accompanied once a quorum came as far, and its timer runs from there', () => {
+    const bench = new CoreBench(0)
+    expect(isAccompanied(bench.state.height!)).toBe(true)
+    bench.timeout('round')
+    bench.hear(roundChange(1, 1))
+    expect(isAccompanied(bench.state.height!)).toBe(false)
+    bench.nowMs = 700
+    // One further ahead came as far, too.
+    expect(bench.hear(roundChange(2, 4))).toMatchObject([{ type: 'schedule', timer: 'round', round: 1, atMs: 2_700 }])
+    expect(isAccompanied(bench.state.height!)).toBe(true)
+    // What comes later changes nothing.
+    expect(bench.hear(roundChange(2, 5))).toEqual([])
+  })
+
+  test('a proposal accompanies its round: it stands on the round changes of a quorum, whoever gives them again', () => {
+    const bench = new CoreBench(0)
+    bench.hear(
+      proposal(2, 1, block(9, 2), { roundChanges: [1, 2, 3].map(sender => roundChange(sender, 1)), prepares: [] }),
+    )
+    bench.judge(true)
+    expect(bench.round).toBe(1)
+    expect(isAccompanied(bench.state.height!)).toBe(true)
   })
 
   test('one member far ahead moves nobody; two move to the lower of their rounds', () => {

@@ -6,12 +6,12 @@ import { recoverAddress, sign } from '../../../src/crypto/signature.ts'
 import type { Block } from '../../../src/primitives/block.ts'
 import { proposalDigest } from '../../../src/primitives/proposal.ts'
 import { blockVoteDigest } from '../../../src/primitives/vote.ts'
+import { createRandom } from '../../../src/sim/random.ts'
 import type { Hex } from '../../../src/util/bytes.ts'
 import { committee, hashes, heights, portsOf } from '../../support/consensus/group.ts'
 import { blockCodec, makeBlock } from '../../support/consensus/ledger.ts'
 import { settle } from '../../support/consensus/manual-clock.ts'
 import { committeeOf, DOMAIN, keyOf } from '../../support/consensus/member.ts'
-import { createRandom } from '../../support/consensus/random.ts'
 
 describe('committees of real engines', () => {
   test.each([2, 3, 4, 7])('%i members seal a block a second in turn, all with sound certificates', async size => {

@@ -1,0 +1,49 @@
+import { type Block, sealBlock } from '../primitives/block.ts'
+import type { Certificate } from '../primitives/certificate.ts'
+import { EXTRA_DATA_VERSION, encodeExtraData } from '../primitives/extra-data.ts'
+import { EMPTY_LIST_HASH, type Header, ZERO_NONCE } from '../primitives/header.ts'
+import { transactionsRoot } from '../primitives/roots.ts'
+import { type Hex, ZERO_ADDRESS, ZERO_HASH } from '../util/bytes.ts'
+
+const NO_BLOOM = new Uint8Array(256)
+const NO_TRANSACTIONS = transactionsRoot([])
+
+/** Where a block stands, and whatever else its header is to say. */
+export type EmptyBlockFields = Pick<Header, 'number' | 'parentHash' | 'timestamp'> & Partial<Header>
+
+/** What its extra data is to say. */
+export interface EmptyBlockExtra {
+  readonly proposer: Hex
+  readonly parentCertificate: Certificate | null
+  readonly vanity?: Uint8Array
+}
+
+/** A whole, well-formed block without transactions, for committees that agree on blocks and execute none. */
+export const emptyBlock = (fields: EmptyBlockFields, extra: EmptyBlockExtra): Block => {
+  const extraData = encodeExtraData({
+    version: EXTRA_DATA_VERSION,
+    vanity: extra.vanity ?? new Uint8Array(0),
+    proposer: extra.proposer,
+    parentCertificate: extra.parentCertificate,
+    proofTip: ZERO_HASH,
+    proofHeadersHash: EMPTY_LIST_HASH,
+    evidenceRoot: EMPTY_LIST_HASH,
+  })
+  const header: Header = {
+    sha3Uncles: EMPTY_LIST_HASH,
+    miner: ZERO_ADDRESS,
+    stateRoot: ZERO_HASH,
+    transactionsRoot: NO_TRANSACTIONS,
+    receiptsRoot: ZERO_HASH,
+    logsBloom: NO_BLOOM,
+    difficulty: 1n,
+    gasLimit: 1n,
+    gasUsed: 0n,
+    mixHash: ZERO_HASH,
+    nonce: ZERO_NONCE,
+    baseFeePerGas: 1n,
+    ...fields,
+    extraData,
+  }
+  return sealBlock(header, { transactions: [], proofHeaders: [], evidence: [] })
+}

@@ -1,0 +1,13 @@
+import type { Status } from '../../consensus/messages.ts'
+import type { Proposal } from '../../primitives/proposal.ts'
+import type { Prepare, RoundChange } from '../../primitives/vote.ts'
+import type { Liar, OpenHeight } from './liar.ts'
+
+/** One way to lie: what it does when it hears something. */
+export interface Script {
+  onHeight?(liar: Liar, height: OpenHeight): void
+  onProposal?(liar: Liar, proposal: Proposal): void
+  onPrepare?(liar: Liar, prepare: Prepare): void
+  onRoundChange?(liar: Liar, change: RoundChange): void
+  onStatus?(liar: Liar, status: Status): void
+}

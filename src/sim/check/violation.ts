@@ -1,0 +1,27 @@
+/** What a run must never show (reference/consensus.md 2.1); `finished` is the engine giving up, `prompt` and `jump` its rules of 1.5. */
+export const RULES = [
+  'agreement',
+  'certificate',
+  'lock',
+  'chain',
+  'validity',
+  'timestamp',
+  'equivocation',
+  'amnesia',
+  'durability',
+  'evidence',
+  'jump',
+  'prompt',
+  'memory',
+  'liveness',
+  'gave up',
+] as const
+export type Rule = (typeof RULES)[number]
+
+export interface Violation {
+  readonly rule: Rule
+  readonly text: string
+}
+
+/** Told of a violation; the first one counts. Never throws: it is called from within the engine, which would catch it. */
+export type Report = (rule: Rule, text: string) => void

@@ -1,0 +1,65 @@
+import { type Committee, faultsOf } from '../consensus/committee.ts'
+import type { CommitteePort } from '../consensus/ports.ts'
+import type { Hex } from '../util/bytes.ts'
+import { createRandom, type Random } from './random.ts'
+
+/** How the validators change: every so many heights other ones in another order, at least so many of them. */
+export interface CouncilPlan {
+  readonly cycleBlocks: number
+  readonly smallest: number
+}
+
+interface CouncilOptions {
+  readonly seed: number
+  readonly addresses: readonly Hex[]
+  /** Nodes that lie: never more of them in a committee than may be faulty. */
+  readonly liars: ReadonlySet<number>
+  /** null: all nodes, always, in their order. */
+  readonly plan: CouncilPlan | null
+}
+
+/** The committee of every height, known beforehand. The first cycle has all nodes. */
+export const createCouncil = ({ seed, addresses, liars, plan }: CouncilOptions): CommitteePort => {
+  const all: Committee = { members: addresses }
+  if (plan === null) return { committee: () => all }
+  const cycles: Committee[] = [all]
+  const draw = (cycle: number): Committee => {
+    const random = createRandom(seed * 7_919 + cycle)
+    const chosen = choose(shuffled(addresses.length, random), liars, plan.smallest, random)
+    return { members: chosen.map(node => addresses[node] as Hex) }
+  }
+  return {
+    committee(number) {
+      const cycle = Math.floor(Math.max(0, number - 1) / plan.cycleBlocks)
+      cycles[cycle] ??= draw(cycle)
+      return cycles[cycle]
+    },
+  }
+}
+
+const choose = (
+  order: readonly number[],
+  liars: ReadonlySet<number>,
+  smallest: number,
+  random: Random,
+): readonly number[] => {
+  const size = smallest + random.below(order.length - smallest + 1)
+  const honest = order.filter(node => !liars.has(node)).slice(0, size)
+  const bad = order.filter(node => liars.has(node))
+  for (let count = Math.min(bad.length, size); count > 0; count--) {
+    const members = Math.min(size, honest.length + count)
+    if (faultsOf(members) < count) continue
+    const chosen = new Set([...honest.slice(0, members - count), ...bad.slice(0, count)])
+    return order.filter(node => chosen.has(node))
+  }
+  return honest
+}
+
+const shuffled = (size: number, random: Random): readonly number[] => {
+  const nodes = Array.from({ length: size }, (_, node) => node)
+  for (let at = size - 1; at > 0; at--) {
+    const other = random.below(at + 1)
+    ;[nodes[at], nodes[other]] = [nodes[other] as number, nodes[at] as number]
+  }
+  return nodes
+}

@@ -1,0 +1,45 @@
+import type { Recover } from '../consensus/certificate.ts'
+import type { ConsensusSigner } from '../consensus/engine-types.ts'
+import { keccak256 } from '../crypto/hash.ts'
+import { addressOf, recoverAddress, sign } from '../crypto/signature.ts'
+import { bytesEqual, type Hex } from '../util/bytes.ts'
+
+/** One key for each node, and how a signature tells its signer. */
+export interface Keys {
+  readonly addresses: readonly Hex[]
+  readonly signers: readonly ConsensusSigner[]
+  readonly recover: Recover
+}
+
+const SIGNATURE_BYTES = 65
+/** The last two bytes of s: a node's number keeps s in the lower half. */
+const NODE_AT = 62
+
+/** Signatures that cost nothing: the digest beside the signer's number. Whoever has no key here does not make them. */
+export const stubKeys = (size: number): Keys => {
+  const addresses = Array.from({ length: size }, (_, node): Hex => `0x${(node + 1).toString(16).padStart(40, '0')}`)
+  const signers = addresses.map((address, node) => ({ address, sign: (digest: Uint8Array) => stub(digest, node) }))
+  const recover: Recover = (digest, signature) =>
+    bytesEqual(digest, signature.subarray(0, 32)) ? addresses[nodeOf(signature)] : undefined
+  return { addresses, signers, recover }
+}
+
+const stub = (digest: Uint8Array, node: number): Uint8Array => {
+  const signature = new Uint8Array(SIGNATURE_BYTES)
+  signature.set(digest)
+  signature[NODE_AT] = node >> 8
+  signature[NODE_AT + 1] = node & 0xff
+  return signature
+}
+
+const nodeOf = (signature: Uint8Array): number =>
+  ((signature[NODE_AT] as number) << 8) | (signature[NODE_AT + 1] as number)
+
+/** secp256k1, as on a real chain. */
+export const realKeys = (size: number): Keys => {
+  const signers = Array.from({ length: size }, (_, node) => {
+    const key = keccak256(new TextEncoder().encode(`simulated validator ${node}`))
+    return { address: addressOf(key), sign: (digest: Uint8Array) => sign(digest, key) }
+  })
+  return { addresses: signers.map(({ address }) => address), signers, recover: recoverAddress }
+}

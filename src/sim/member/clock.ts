@@ -1,0 +1,43 @@
+import type { Clock } from '../../util/clock.ts'
+import type { EventQueue } from '../event-queue.ts'
+import type { Host } from './host.ts'
+
+/** Wall time at the start of every run, milliseconds: some second of 2023. */
+export const START_MS = 1_700_000_000_000
+
+/** A node's wall clock, ahead of or behind the true time. */
+export interface WallClock {
+  nowMs(): number
+  skewMs: number
+  /** The latest it ever showed. */
+  readonly latestMs: number
+}
+
+export const createWallClock = (queue: EventQueue): WallClock => {
+  let latestMs = 0
+  return {
+    skewMs: 0,
+    get latestMs() {
+      return latestMs
+    },
+    nowMs() {
+      const nowMs = START_MS + Math.floor(queue.nowMs + this.skewMs)
+      latestMs = Math.max(latestMs, nowMs)
+      return nowMs
+    },
+  }
+}
+
+/** As a process has it: timers run for the time they were set for, whatever the wall clock does meanwhile. */
+export const processClock = (wall: WallClock, host: Host): Clock => ({
+  nowMs: () => wall.nowMs(),
+  schedule(atMs, fire) {
+    let cancelled = false
+    host.later(Math.max(0, atMs - wall.nowMs()), () => {
+      if (!cancelled) fire()
+    })
+    return () => {
+      cancelled = true
+    }
+  },
+})

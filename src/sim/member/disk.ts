@@ -1,0 +1,96 @@
+import type { DurableFile, FileSystem } from '../../consensus/files.ts'
+import { asBuffer } from '../../util/bytes.ts'
+import type { Random } from '../random.ts'
+import { type Host, laterOn, never } from './host.ts'
+
+interface Write {
+  readonly path: string
+  readonly bytes: Uint8Array
+  readonly position: number
+}
+
+/** Milliseconds, at most; most syncs take a fraction. */
+const SLOWEST_SYNC_MS = 12
+
+/** A node's disk: it outlives the process. What was not synced may be lost at a crash, in any part, in any order. */
+export class Disk {
+  readonly #files = new Map<string, Uint8Array>()
+  #pending: readonly Write[] = []
+  readonly #random: Random
+  #foundAt = 0
+  syncs = 0
+
+  constructor(random: Random) {
+    this.#random = random
+  }
+
+  /** The disk as one process sees it. */
+  open(host: Host): FileSystem {
+    return {
+      read: async path => (host.isDead ? never() : this.#files.get(path)?.slice()),
+      open: async path => (host.isDead ? never() : this.#open(path, host)),
+      replace: async (path, content) => {
+        if (!host.reaches('before a write')) return never()
+        this.#files.set(path, content.slice())
+        return host.reaches('after a sync') ? undefined : never()
+      },
+    }
+  }
+
+  /** The power failed: of each write that was not synced all, nothing or a beginning is there. */
+  tear(): void {
+    for (const write of this.#pending) {
+      const kept = this.#random.pick([0, write.bytes.byteLength, this.#random.below(write.bytes.byteLength + 1)])
+      this.#apply({ ...write, bytes: write.bytes.subarray(0, kept) })
+    }
+    this.#pending = []
+  }
+
+  delete(path: string): void {
+    this.#files.delete(path)
+  }
+
+  /** Whether these bytes stand in a file and survive a crash. They usually stand behind those asked for before. */
+  holds(path: string, bytes: Uint8Array): boolean {
+    const content = asBuffer(this.#files.get(path) ?? new Uint8Array(0))
+    let at = content.indexOf(bytes, this.#foundAt)
+    if (at < 0) at = content.indexOf(bytes)
+    if (at >= 0) this.#foundAt = at
+    return at >= 0
+  }
+
+  #open(path: string, host: Host): DurableFile {
+    if (!this.#files.has(path)) this.#files.set(path, new Uint8Array(0))
+    return {
+      write: (bytes, position) => {
+        if (!host.reaches('before a write')) return
+        // Not copied: log and watermark give away what they write.
+        this.#pending = [...this.#pending, { path, bytes, position }]
+        host.reaches('after a write')
+      },
+      sync: async () => {
+        if (host.isDead) return never()
+        const written = new Set(this.#pending.filter(write => write.path === path))
+        await laterOn(host, 0.1 + this.#random.next() ** 4 * SLOWEST_SYNC_MS)
+        for (const write of written) this.#apply(write)
+        this.#pending = this.#pending.filter(write => !written.has(write))
+        this.syncs++
+        if (!host.reaches('after a sync')) return never()
+      },
+      close: async () => {},
+    }
+  }
+
+  #apply({ path, bytes, position }: Write): void {
+    const old = this.#files.get(path) ?? new Uint8Array(0)
+    const end = position + bytes.byteLength
+    if (end <= old.byteLength) {
+      old.set(bytes, position)
+      return
+    }
+    const grown = new Uint8Array(end)
+    grown.set(old)
+    grown.set(bytes, position)
+    this.#files.set(path, grown)
+  }
+}

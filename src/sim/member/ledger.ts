@@ -1,0 +1,120 @@
+import type { BuildRequest, DecidedBlock, ExecutionPort, Head, Verdict } from '../../consensus/ports.ts'
+import { keccak256Hex } from '../../crypto/hash.ts'
+import type { Block } from '../../primitives/block.ts'
+import type { Certificate } from '../../primitives/certificate.ts'
+import type { Header } from '../../primitives/header.ts'
+import { minTimestampStep } from '../../rules/timestamp.ts'
+import { assert } from '../../util/assert.ts'
+import { type Hex, hexToBytes, ZERO_HASH } from '../../util/bytes.ts'
+import { type EmptyBlockFields, emptyBlock } from '../block.ts'
+import type { Random } from '../random.ts'
+import { START_MS } from './clock.ts'
+import { type Host, laterOn, never } from './host.ts'
+
+export const GENESIS_HASH: Hex = `0x${'11'.repeat(32)}`
+export const GENESIS_HEAD: Head = { number: 0, hash: GENESIS_HASH, timestamp: START_MS / 1000, certificate: null }
+
+/** What executing a block comes to: the state before, and what the block says it used. */
+export const stateAfter = (before: Hex, { gasUsed }: Pick<Header, 'gasUsed'>): Hex => {
+  const state = hexToBytes(before).slice()
+  new DataView(state.buffer).setBigUint64(0, gasUsed)
+  return keccak256Hex(state)
+}
+
+/** Rules every block must keep, whoever looks; null when it does. */
+export const blockFault = ({ header }: Block, parent: Head, stateBefore: Hex, blockTimeMs: number): string | null => {
+  if (header.number !== parent.number + 1 || header.parentHash !== parent.hash) return 'it does not follow its parent'
+  if (header.timestamp < parent.timestamp + minTimestampStep(blockTimeMs)) return 'it is too close to its parent'
+  return header.stateRoot === stateAfter(stateBefore, header) ? null : 'its state root is wrong'
+}
+
+/** A block on a parent; `salt` tells those of one place apart. An invalid one has a wrong state root. */
+export const makeBlock = (
+  place: EmptyBlockFields,
+  proposer: Hex,
+  parentCertificate: Certificate | null,
+  { salt, before, isValid = true }: { readonly salt: number; readonly before: Hex; readonly isValid?: boolean },
+): Block => {
+  const gasUsed = BigInt(salt)
+  const stateRoot = isValid ? stateAfter(before, { gasUsed }) : ZERO_HASH
+  return emptyBlock({ ...place, gasUsed, stateRoot }, { proposer, parentCertificate })
+}
+
+interface LedgerOptions {
+  /** Blocks of different nodes differ. */
+  readonly firstSalt: number
+  readonly blockTimeMs: number
+  /** Mean, for building and judging; committing takes a third. */
+  readonly executionMs: number
+  readonly random: Random
+  readonly onCommitted: (block: Block, certificate: Certificate, parent: Head, stateBefore: Hex) => void
+}
+
+/** The chain of one node; it outlives the process. */
+export class Ledger {
+  readonly blocks: DecidedBlock[] = []
+  /** Highest number the engine asked to commit. */
+  committing = 0
+  readonly #options: LedgerOptions
+  #salt: number
+
+  constructor(options: LedgerOptions) {
+    this.#options = options
+    this.#salt = options.firstSalt
+  }
+
+  get number(): number {
+    return this.blocks.length
+  }
+
+  head(): Head {
+    const last = this.blocks.at(-1)
+    if (last === undefined) return GENESIS_HEAD
+    const { block, certificate } = last
+    return { number: block.header.number, hash: block.hash, timestamp: block.header.timestamp, certificate }
+  }
+
+  get state(): Hex {
+    return this.blocks.at(-1)?.block.header.stateRoot ?? ZERO_HASH
+  }
+
+  /** The chain as one process works on it: everything takes time, and power may fail around the database's batch. */
+  port(host: Host): ExecutionPort {
+    const { executionMs, random, blockTimeMs } = this.#options
+    const work = (meanMs: number) => laterOn(host, meanMs * -Math.log(1 - random.next()))
+    return {
+      head: () => this.head(),
+      build: async request => {
+        await work(executionMs)
+        return this.#build(request)
+      },
+      validate: async (block): Promise<Verdict> => {
+        await work(executionMs)
+        const reason = blockFault(block, this.head(), this.state, blockTimeMs)
+        return reason === null ? { valid: true } : { valid: false, proven: true, reason }
+      },
+      commit: async (block, certificate) => {
+        this.committing = Math.max(this.committing, block.header.number)
+        await work(executionMs / 3)
+        if (!host.reaches('before the database has the block')) return never()
+        this.#append(block, certificate)
+        if (!host.reaches('after the database has the block')) return never()
+      },
+      decided: async number => this.blocks[number - 1],
+      wantsBlock: () => true,
+    }
+  }
+
+  #build({ number, parentHash, timestamp, proposer, parentCertificate }: BuildRequest): Block {
+    const place = { number, parentHash, timestamp }
+    return makeBlock(place, proposer, parentCertificate, { salt: this.#salt++, before: this.state })
+  }
+
+  #append(block: Block, certificate: Certificate): void {
+    const parent = this.head()
+    assert(block.header.number === parent.number + 1, 'blocks follow one another')
+    const before = this.state
+    this.blocks.push({ block, certificate })
+    this.#options.onCommitted(block, certificate, parent, before)
+  }
+}

@@ -1,0 +1,64 @@
+import { createConsensusEngine } from '../../consensus/engine.ts'
+import type { ConsensusEngine, ConsensusParams } from '../../consensus/engine-types.ts'
+import type { ConsensusMessage } from '../../consensus/messages.ts'
+import type { CommitteePort, NetworkPort } from '../../consensus/ports.ts'
+import { openWal } from '../../consensus/wal.ts'
+import { openWatermark } from '../../consensus/watermark.ts'
+import { encodeBlock } from '../../primitives/block.ts'
+import { silentLogger } from '../../util/logger.ts'
+import type { Referee } from '../check/referee.ts'
+import { readBlock } from '../frame.ts'
+import type { Keys } from '../keys.ts'
+import { processClock, type WallClock } from './clock.ts'
+import type { Disk } from './disk.ts'
+import type { Host } from './host.ts'
+import type { Ledger } from './ledger.ts'
+
+export const LOG = 'wal'
+export const WATERMARK = 'watermark'
+
+/** What a process finds on its machine, and around it. */
+export interface Surroundings {
+  readonly node: number
+  readonly keys: Keys
+  readonly params: ConsensusParams
+  readonly council: CommitteePort
+  readonly referee: Referee
+  readonly disk: Disk
+  readonly ledger: Ledger
+  readonly wall: WallClock
+}
+
+const blocks = { encode: encodeBlock, decode: async (bytes: Uint8Array) => readBlock(bytes) }
+
+/** The shipped engine, its log and its watermark, on a simulated machine. Resolves when it runs. */
+export const startProcess = async (
+  host: Host,
+  { node, keys, params, council, referee, disk, ledger, wall }: Surroundings,
+  network: NetworkPort,
+): Promise<ConsensusEngine> => {
+  const files = disk.open(host)
+  const engine = createConsensusEngine({
+    ports: {
+      execution: ledger.port(host),
+      committee: council,
+      network,
+      blocks,
+      evidence: { report: evidence => referee.accused(node, evidence) },
+    },
+    clock: processClock(wall, host),
+    signer: keys.signers[node] ?? null,
+    recover: keys.recover,
+    wal: await openWal(files, LOG),
+    watermark: await openWatermark(files, WATERMARK),
+    params,
+    logger: silentLogger,
+    onFatal: error => {
+      if (!host.isDead) referee.report('gave up', `member ${node}: ${error.message}`)
+    },
+  })
+  await engine.start()
+  return engine
+}
+
+export type Listener = (message: ConsensusMessage, from: string) => void

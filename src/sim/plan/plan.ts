@@ -1,0 +1,61 @@
+import type { ScriptName } from '../byzantine/scripts.ts'
+import type { CouncilPlan } from '../council.ts'
+import type { ProfileName } from './profiles.ts'
+
+/** Where a node's power may fail: `now`, or when it next comes to one of these places. */
+export const CRASH_POINTS = [
+  'now',
+  'before a write',
+  'after a write',
+  'after a sync',
+  'in the middle of its sends',
+  'after sending a commit',
+  'before the database has the block',
+  'after the database has the block',
+] as const
+export type CrashPoint = (typeof CRASH_POINTS)[number]
+
+/** What a crash takes with it besides what was not synced. */
+export type Loss = 'nothing' | 'log' | 'log and watermark'
+
+/** Something that goes wrong for a while, virtual milliseconds from the start. */
+export type Fault = { readonly atMs: number; readonly forMs: number } & (
+  | { readonly kind: 'split'; readonly side: readonly number[]; readonly oneWay: boolean }
+  | { readonly kind: 'crash'; readonly node: number; readonly point: CrashPoint; readonly loses: Loss }
+  | { readonly kind: 'pause'; readonly node: number }
+  | { readonly kind: 'leap'; readonly node: number; readonly skewMs: number }
+)
+
+/** What the network does to each message. */
+export interface Weather {
+  readonly loss: number
+  readonly duplicate: number
+  /** Mean one-way delay; delays are independent, so messages overtake each other. */
+  readonly delayMs: number
+  /** Share of messages that hang, up to five seconds. */
+  readonly stuck: number
+}
+
+export interface LiarPlan {
+  readonly node: number
+  readonly scripts: readonly ScriptName[]
+}
+
+/** All of one run: with the same plan the same happens, to the last byte. */
+export interface Plan {
+  readonly seed: number
+  readonly profile: ProfileName
+  readonly size: number
+  readonly liars: readonly LiarPlan[]
+  readonly council: CouncilPlan | null
+  readonly blockTimeMs: number
+  readonly roundTimeoutMs: number
+  /** Mean time to build or to judge a block. */
+  readonly executionMs: number
+  readonly realKeys: boolean
+  readonly weather: Weather
+  readonly faults: readonly Fault[]
+  /** Faults end when somebody has this many blocks, or after `faultsMs`. */
+  readonly heights: number
+  readonly faultsMs: number
+}

@@ -1,0 +1,35 @@
+import { LIMITS } from '../config/limits.ts'
+import type { Outcome } from './outcome.ts'
+import { describePlan } from './plan/describe.ts'
+import { type DrawOptions, drawPlan } from './plan/draw.ts'
+import { shrink } from './shrink.ts'
+import { simulate } from './simulation.ts'
+
+/** A run that broke a rule, made as small as it goes, for a person to read. */
+export interface Failure {
+  /** Of the whole run: what was broken first. */
+  readonly text: string
+  /** Of the small one. */
+  readonly schedule: readonly string[]
+  readonly lines: readonly string[]
+  /** Runs it took to make it small. */
+  readonly runs: number
+}
+
+export interface SeedReport {
+  readonly outcome: Outcome
+  readonly failure: Failure | null
+}
+
+/** One seed, and if it breaks a rule the smallest run that breaks the same one. */
+export const runSeed = async (options: DrawOptions): Promise<SeedReport> => {
+  const plan = drawPlan(options)
+  const outcome = await simulate(plan)
+  const { violation } = outcome
+  if (violation === null) return { outcome, failure: null }
+  const breaks = async (candidate: typeof plan) => (await simulate(candidate)).violation?.rule ?? null
+  const small = await shrink(plan, violation.rule, breaks, LIMITS.simulation.shrinkRuns)
+  const { lines, violation: again } = await simulate(small.plan, LIMITS.simulation.traceLines)
+  const schedule = [...describePlan(small.plan), `then ${again?.rule}: ${again?.text}`]
+  return { outcome, failure: { text: `${violation.rule}: ${violation.text}`, schedule, lines, runs: small.runs } }
+}

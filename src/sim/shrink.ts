@@ -1,0 +1,106 @@
+import { faultsOf } from '../consensus/committee.ts'
+import type { Rule } from './check/violation.ts'
+import { CALM } from './plan/draw.ts'
+import type { Fault, Plan } from './plan/plan.ts'
+
+export interface Shrunk {
+  readonly plan: Plan
+  /** Runs it took. */
+  readonly runs: number
+}
+
+/**
+ * A smaller plan that still breaks the same rule: fewer heights, nodes, liars and faults, calmer weather. Greedy: what can go goes,
+ * until nothing more can or `maxRuns` are used up.
+ */
+export const shrink = async (
+  plan: Plan,
+  rule: Rule,
+  breaks: (plan: Plan) => Promise<Rule | null>,
+  maxRuns: number,
+): Promise<Shrunk> => {
+  let smallest = plan
+  let runs = 0
+  const attempt = async (candidate: Plan): Promise<boolean> => {
+    if (runs >= maxRuns) return false
+    runs++
+    if ((await breaks(candidate)) !== rule) return false
+    smallest = candidate
+    return true
+  }
+  for (let before: Plan | null = null; before !== smallest && runs < maxRuns; ) {
+    before = smallest
+    for (const simplify of SIMPLER) {
+      const candidate = simplify(smallest)
+      if (candidate !== null) await attempt(candidate)
+    }
+    await dropNodes(() => smallest, attempt)
+    await dropFaults(() => smallest, attempt)
+    await dropScripts(() => smallest, attempt)
+  }
+  return { plan: smallest, runs }
+}
+
+type Attempt = (plan: Plan) => Promise<boolean>
+
+/** One thing less each; null when there is nothing to take away. */
+const SIMPLER: readonly ((plan: Plan) => Plan | null)[] = [
+  plan => (plan.heights > 1 ? fewerHeights(plan, Math.ceil(plan.heights / 2)) : null),
+  plan => (plan.heights > 1 ? fewerHeights(plan, plan.heights - 1) : null),
+  plan => (plan.council === null ? null : { ...plan, council: null }),
+  plan => (plan.realKeys ? { ...plan, realKeys: false } : null),
+  plan => (plan.weather === CALM ? null : { ...plan, weather: CALM }),
+  plan => (plan.weather.loss === 0 ? null : { ...plan, weather: { ...plan.weather, loss: 0 } }),
+  plan => (plan.weather.duplicate === 0 ? null : { ...plan, weather: { ...plan.weather, duplicate: 0 } }),
+  plan => (plan.weather.stuck === 0 ? null : { ...plan, weather: { ...plan.weather, stuck: 0 } }),
+  plan => (plan.liars.length === 0 ? null : { ...plan, liars: plan.liars.slice(1) }),
+]
+
+const fewerHeights = (plan: Plan, heights: number): Plan => {
+  const faultsMs = Math.ceil((plan.faultsMs * heights) / plan.heights)
+  return { ...plan, heights, faultsMs, faults: plan.faults.filter(({ atMs }) => atMs < faultsMs) }
+}
+
+/** Those after it move up; null where the others could not bear their liars. */
+const withoutNode = (plan: Plan, gone: number): Plan | null => {
+  const size = plan.size - 1
+  const renamed = (node: number): number => (node > gone ? node - 1 : node)
+  const liars = plan.liars.flatMap(liar => (liar.node === gone ? [] : [{ ...liar, node: renamed(liar.node) }]))
+  if (size === 0 || liars.length > faultsOf(size)) return null
+  const council = plan.council && { ...plan.council, smallest: Math.min(plan.council.smallest, size) }
+  const faults = plan.faults.flatMap((fault): readonly Fault[] => {
+    if (fault.kind === 'split') return [{ ...fault, side: fault.side.filter(node => node !== gone).map(renamed) }]
+    return fault.node === gone ? [] : [{ ...fault, node: renamed(fault.node) }]
+  })
+  return { ...plan, size, liars, council, faults }
+}
+
+const dropNodes = async (smallest: () => Plan, attempt: Attempt): Promise<void> => {
+  for (let node = smallest().size - 1; node >= 0; node--) {
+    const candidate = withoutNode(smallest(), node)
+    if (candidate !== null) await attempt(candidate)
+  }
+}
+
+/** Halves, quarters and so on down to single faults. */
+const dropFaults = async (smallest: () => Plan, attempt: Attempt): Promise<void> => {
+  for (let length = Math.ceil(smallest().faults.length / 2); length >= 1; length = Math.floor(length / 2)) {
+    for (let at = 0; at < smallest().faults.length; ) {
+      const plan = smallest()
+      const faults = plan.faults.toSpliced(at, length)
+      if (!(await attempt({ ...plan, faults }))) at += length
+    }
+  }
+}
+
+const dropScripts = async (smallest: () => Plan, attempt: Attempt): Promise<void> => {
+  for (const { node, scripts } of smallest().liars) {
+    for (const script of scripts) {
+      const plan = smallest()
+      const liars = plan.liars.map(liar =>
+        liar.node === node ? { ...liar, scripts: liar.scripts.filter(name => name !== script) } : liar,
+      )
+      await attempt({ ...plan, liars })
+    }
+  }
+}

@@ -1,0 +1,292 @@
+import { crc32 } from 'node:zlib'
+import { LIMITS } from '../config/limits.ts'
+import type { CommitteePort } from '../consensus/ports.ts'
+import { type Hex, ZERO_HASH } from '../util/bytes.ts'
+import { Liar, type OpenHeight } from './byzantine/liar.ts'
+import type { Script } from './byzantine/script.ts'
+import { SCRIPTS } from './byzantine/scripts.ts'
+import { Referee } from './check/referee.ts'
+import { createCouncil } from './council.ts'
+import { EventQueue } from './event-queue.ts'
+import { decodeFrame, describeMessage, type Frame, short } from './frame.ts'
+import { type Keys, realKeys, stubKeys } from './keys.ts'
+import { createWallClock } from './member/clock.ts'
+import { Disk } from './member/disk.ts'
+import { GENESIS_HASH, GENESIS_HEAD, Ledger } from './member/ledger.ts'
+import { Member } from './member/member.ts'
+import { Network } from './network.ts'
+import type { Outcome } from './outcome.ts'
+import { CALM } from './plan/draw.ts'
+import type { Fault, Plan } from './plan/plan.ts'
+import { createRandom } from './random.ts'
+import { Trace } from './trace.ts'
+
+/** Blocks everybody must gain once all is well. */
+const HEIGHTS_AFTER = 3
+/** Looking at every engine's state costs more than most events. */
+const LOOK_EVERY = 64
+
+/**
+ * Whole nodes' engines, their logs and codecs, in one thread on one virtual clock: a phase of faults, then one in which nothing is
+ * wrong and everybody must go on (reference/consensus.md 2). Everything that happens follows from the plan. `lines`: how much of
+ * it to put in words.
+ */
+export const simulate = (plan: Plan, lines = 0): Promise<Outcome> => new Simulation(plan, lines).run()
+
+class Simulation {
+  readonly #plan: Plan
+  readonly #queue = new EventQueue()
+  readonly #trace: Trace
+  readonly #keys: Keys
+  readonly #liarNodes: ReadonlySet<number>
+  readonly #council: CommitteePort
+  readonly #referee: Referee
+  readonly #network: Network
+  readonly #members = new Map<number, Member>()
+  readonly #liars = new Map<number, Liar>()
+  readonly #counts = { crashes: 0, splits: 0, pauses: 0, leaps: 0, malformed: 0, lies: 0 }
+  #isHealed = false
+  #height = 0
+  #maxHeld = 0
+
+  constructor(plan: Plan, lines: number) {
+    const { seed, size, weather, liars, council, realKeys: isReal, blockTimeMs } = plan
+    this.#plan = plan
+    this.#trace = new Trace(lines)
+    this.#keys = isReal ? realKeys(size) : stubKeys(size)
+    this.#liarNodes = new Set(liars.map(({ node }) => node))
+    const { addresses, recover } = this.#keys
+    this.#council = createCouncil({ seed, addresses, liars: this.#liarNodes, plan: council })
+    this.#referee = new Referee({
+      council: this.#council,
+      addresses,
+      liars: this.#liarNodes,
+      domain: DOMAIN,
+      recover,
+      blockTimeMs,
+    })
+    const deliver = (from: number, to: number, frame: Frame) => this.#deliver(from, to, frame)
+    this.#network = new Network({ size, seed, weather, queue: this.#queue, deliver })
+    for (let node = 0; node < size; node++) if (!this.#liarNodes.has(node)) this.#members.set(node, this.#member(node))
+    for (const { node, scripts } of liars)
+      this.#liars.set(
+        node,
+        this.#liar(
+          node,
+          scripts.map(name => SCRIPTS[name]),
+        ),
+      )
+  }
+
+  async run(): Promise<Outcome> {
+    const { faultsMs, heights, faults } = this.#plan
+    for (const member of this.#members.values()) member.start()
+    await rest()
+    this.#opened({ number: 1, parent: GENESIS_HEAD, state: ZERO_HASH })
+    for (const fault of faults) this.#queue.at(fault.atMs, () => this.#strike(fault))
+    while (this.#queue.nowMs < faultsMs && this.#height < heights && this.#referee.violation === null) await this.#go()
+    const healedAtMs = this.#queue.nowMs
+    if (this.#referee.violation === null) await this.#recover()
+    return this.#outcome(healedAtMs)
+  }
+
+  /** One event, and all that comes of it at once. */
+  async #go(): Promise<void> {
+    if (!this.#queue.next() || this.#queue.count > LIMITS.simulation.events) {
+      this.#referee.report('liveness', `nothing comes of it any more: ${this.#picture()}`)
+      return
+    }
+    await rest()
+    if (this.#queue.count % LOOK_EVERY === 0) this.#look()
+  }
+
+  async #recover(): Promise<void> {
+    this.#heal()
+    const target = this.#height + HEIGHTS_AFTER
+    const untilMs = this.#queue.nowMs + this.#patienceMs()
+    const isBehind = () => [...this.#members.values()].some(member => member.number < target)
+    while (isBehind() && this.#referee.violation === null) {
+      if (this.#queue.nowMs > untilMs)
+        this.#referee.report('liveness', `not everybody reaches ${target}: ${this.#picture()}`)
+      else await this.#go()
+    }
+  }
+
+  #heal(): void {
+    this.#isHealed = true
+    this.#note(() => `all is well from here on`)
+    this.#network.heal(CALM)
+    for (const member of this.#members.values()) {
+      member.disarm()
+      member.leap(0)
+      member.resume()
+      member.start()
+    }
+  }
+
+  /** Rounds as they stand may run out, and as many after them as have liars for proposers; clocks may have been ahead. */
+  #patienceMs(): number {
+    const { roundTimeoutMs, liars, faults } = this.#plan
+    const { maxTimeoutExponent, timeoutCapMs } = LIMITS.consensus
+    this.#look()
+    const round = Math.max(...[...this.#members.values()].map(member => member.round))
+    let patienceMs = 20_000
+    for (let ahead = 0; ahead <= liars.length + 3; ahead++)
+      patienceMs += Math.min(roundTimeoutMs * 2 ** Math.min(round + ahead, maxTimeoutExponent), timeoutCapMs)
+    return patienceMs + (faults.some(({ kind }) => kind === 'leap') ? 40_000 : 0)
+  }
+
+  #strike(fault: Fault): void {
+    if (this.#isHealed) return
+    const endMs = this.#queue.nowMs + fault.forMs
+    switch (fault.kind) {
+      case 'split': {
+        this.#counts.splits++
+        this.#note(() => `the network splits off ${fault.side.join(' ')}${fault.oneWay ? ', one way' : ''}`)
+        this.#queue.at(endMs, this.#network.split(fault.side, fault.oneWay))
+        return
+      }
+      case 'crash':
+        this.#members.get(fault.node)?.arm({ point: fault.point, downMs: fault.forMs, loses: fault.loses })
+        return
+      case 'pause':
+        this.#counts.pauses++
+        this.#members.get(fault.node)?.pause(fault.forMs)
+        return
+      case 'leap':
+        this.#counts.leaps++
+        this.#note(() => `the clock of member ${fault.node} is ${fault.skewMs} ms ahead`)
+        this.#members.get(fault.node)?.leap(fault.skewMs)
+        this.#queue.at(endMs, () => this.#members.get(fault.node)?.leap(0))
+        return
+    }
+  }
+
+  #deliver(from: number, to: number, frame: Frame): void {
+    this.#trace.add(this.#queue.nowMs)
+    this.#trace.add(from * LIMITS.consensus.committee + to)
+    this.#trace.add(crc32(frame.bytes))
+    const message = decodeFrame(frame)
+    if (message === undefined) {
+      this.#counts.malformed++
+      return
+    }
+    if (message.type !== 'status') this.#note(() => `${from} -> ${to} ${describeMessage(message)}`)
+    this.#members.get(to)?.receive(message, from)
+    // Two of them answering each other would never end.
+    if (!this.#liarNodes.has(from)) this.#liars.get(to)?.hear(message, frame)
+  }
+
+  #member(node: number): Member {
+    const { size, seed, blockTimeMs, roundTimeoutMs, executionMs } = this.#plan
+    const random = createRandom(seed * 1_009 + node)
+    const ledger = new Ledger({
+      firstSalt: node * 1_000_000,
+      blockTimeMs,
+      executionMs,
+      random,
+      onCommitted: (block, certificate, parent, state) => {
+        this.#referee.decided(node, block, certificate, parent, state)
+        this.#note(() => `member ${node} commits ${short(block.hash)} at ${block.header.number}`)
+        this.#opened({ number: block.header.number + 1, parent: ledger.head(), state: ledger.state })
+      },
+    })
+    return new Member({
+      node,
+      size,
+      ledger,
+      disk: new Disk(random),
+      wall: createWallClock(this.#queue),
+      keys: this.#keys,
+      params: { ...DOMAIN, blockTimeMs, roundTimeoutMs },
+      council: this.#council,
+      referee: this.#referee,
+      queue: this.#queue,
+      isHonest: address => !this.#liarNodes.has(this.#keys.addresses.indexOf(address)),
+      send: (to, frame) => this.#network.post(node, to, frame),
+      reachable: members => this.#reachable(node, members),
+      note: line => this.#note(line),
+      onCrash: () => this.#counts.crashes++,
+    })
+  }
+
+  #liar(node: number, scripts: readonly Script[]): Liar {
+    const { size, seed, blockTimeMs, roundTimeoutMs } = this.#plan
+    return new Liar({
+      node,
+      size,
+      scripts,
+      keys: this.#keys,
+      domain: DOMAIN,
+      council: this.#council,
+      queue: this.#queue,
+      random: createRandom(seed * 1_013 + node),
+      blockTimeMs,
+      roundTimeoutMs,
+      post: (to, frame) => {
+        this.#counts.lies++
+        this.#network.post(node, to, frame)
+      },
+      onBlock: block => this.#referee.offered(block, node),
+    })
+  }
+
+  #reachable(from: number, members: readonly Hex[]): number {
+    return members.filter(member => {
+      const node = this.#keys.addresses.indexOf(member)
+      const isUp = this.#members.get(node)?.isUp ?? true
+      return node !== from && isUp && this.#network.isOpen(from, node) && this.#network.isOpen(node, from)
+    }).length
+  }
+
+  /** Liars know at once whatever anybody honest knows. */
+  #opened(height: OpenHeight): void {
+    if (height.number <= this.#height) return
+    this.#height = height.number - 1
+    for (const liar of this.#liars.values()) liar.open(height)
+  }
+
+  #look(): void {
+    const { futureRounds, pastRounds, bufferedMessages, heldBlocks } = LIMITS.consensus
+    const rounds = futureRounds + pastRounds + 1
+    const bound = bufferedMessages + this.#plan.size * (2 * rounds + 1) + heldBlocks
+    for (const member of this.#members.values()) {
+      const { held } = member
+      this.#maxHeld = Math.max(this.#maxHeld, held)
+      if (held > bound) this.#referee.report('memory', `member ${member.node} holds ${held} messages`)
+    }
+  }
+
+  #picture(): string {
+    return [...this.#members.values()].map(({ node, number, mode }) => `${node} at ${number}, ${mode}`).join('; ')
+  }
+
+  #note(line: () => string): void {
+    this.#trace.note(this.#queue.nowMs, line)
+  }
+
+  #outcome(healedAtMs: number): Outcome {
+    const { lost, duplicated } = this.#network.traffic
+    return {
+      seed: this.#plan.seed,
+      violation: this.#referee.violation,
+      heights: this.#height,
+      events: this.#queue.count,
+      virtualMs: Math.round(this.#queue.nowMs),
+      healedMs: Math.round(this.#queue.nowMs - healedAtMs),
+      maxRound: this.#referee.maxRound,
+      maxHeld: this.#maxHeld,
+      ...this.#counts,
+      lost,
+      duplicated,
+      accusations: this.#referee.accusations,
+      trace: this.#trace.hash,
+      lines: this.#trace.lines,
+    }
+  }
+}
+
+const DOMAIN = { chainId: 1_998_999, genesisHash: GENESIS_HASH }
+
+/** Promises come to rest: whatever an event set going has gone as far as it can without another event. */
+const rest = (): Promise<void> => new Promise(resolve => setImmediate(resolve))

@@ -1,0 +1,37 @@
+import type { Outcome } from './outcome.ts'
+
+const SUMMED = [
+  'heights',
+  'events',
+  'virtualMs',
+  'crashes',
+  'splits',
+  'pauses',
+  'leaps',
+  'lost',
+  'duplicated',
+  'malformed',
+  'lies',
+  'accusations',
+] as const
+const HIGHEST = ['healedMs', 'maxRound', 'maxHeld'] as const
+
+type Counts = { -readonly [Name in (typeof SUMMED)[number] | (typeof HIGHEST)[number]]: number }
+
+export interface Totals extends Counts {
+  seeds: number
+  violations: number
+}
+
+/** What many runs come to: sums, and of the last three counts the highest. */
+export const noTotals = (): Totals => {
+  const counts = Object.fromEntries([...SUMMED, ...HIGHEST].map(name => [name, 0])) as unknown as Counts
+  return { seeds: 0, violations: 0, ...counts }
+}
+
+export const addOutcome = (totals: Totals, outcome: Outcome): void => {
+  totals.seeds++
+  if (outcome.violation !== null) totals.violations++
+  for (const name of SUMMED) totals[name] += outcome[name]
+  for (const name of HIGHEST) totals[name] = Math.max(totals[name], outcome[name])
+}

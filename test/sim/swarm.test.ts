@@ -1,0 +1,57 @@
+import { availableParallelism } from 'node:os'
+import { expect, test } from 'vitest'
+import { runSeeds } from '../../src/sim/crew.ts'
+import { PROFILE_NAMES, type ProfileName } from '../../src/sim/plan/profiles.ts'
+import type { Failure } from '../../src/sim/run-seed.ts'
+import { addOutcome, noTotals, type Totals } from '../../src/sim/totals.ts'
+import { seedRange } from '../support/seeds.ts'
+
+interface Trial {
+  readonly totals: Totals
+  readonly failures: readonly (Failure & { readonly seed: string })[]
+}
+
+const run = async (profile: ProfileName, count: number, heights: number, size?: number): Promise<Trial> => {
+  const totals = noTotals()
+  const failures: Trial['failures'][number][] = []
+  const beganMs = performance.now()
+  await runSeeds({
+    ...seedRange(count),
+    profile,
+    heights,
+    size,
+    jobs: availableParallelism(),
+    onReport: ({ outcome, failure }) => {
+      addOutcome(totals, outcome)
+      if (failure !== null) failures.push({ ...failure, seed: `SEED=${outcome.seed}` })
+    },
+  })
+  console.log(JSON.stringify({ profile, ...totals, ms: Math.round(performance.now() - beganMs) }))
+  return { totals, failures }
+}
+
+test('two thousand committees under any trouble agree, and go on once it ends', async () => {
+  const { totals, failures } = await run('swarm', 2_000, 6)
+  expect(failures).toEqual([])
+  expect(totals.heights).toBeGreaterThan(totals.seeds * 3)
+  if (totals.seeds < 2_000) return
+  // Whatever can go wrong went wrong often.
+  const { crashes, splits, pauses, leaps, lost, duplicated, lies, malformed, accusations, maxRound } = totals
+  const counts = { crashes, splits, pauses, leaps, lost, duplicated, lies, malformed, accusations }
+  for (const [what, count] of Object.entries(counts)) expect(count, what).toBeGreaterThan(500)
+  expect(maxRound).toBeGreaterThan(5)
+}, 300_000)
+
+test.each(PROFILE_NAMES.filter(name => name !== 'swarm'))('%s alone', async profile => {
+  const { totals, failures } = await run(profile, 20, 6)
+  expect(failures).toEqual([])
+  if (profile !== 'calm') return
+  // With nothing wrong every block is decided in its first round.
+  expect(totals.maxRound).toBe(0)
+})
+
+test('a thousand heights with other validators every few blocks', async () => {
+  const { totals, failures } = await run('council', 1, 1_000, 4)
+  expect(failures).toEqual([])
+  expect(totals.heights).toBeGreaterThanOrEqual(1_000)
+}, 120_000)

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+import type { ScriptName } from '../../src/sim/byzantine/scripts.ts'
+import type { Rule } from '../../src/sim/check/violation.ts'
+import { drawPlan } from '../../src/sim/plan/draw.ts'
+import { simulate } from '../../src/sim/simulation.ts'
+
+const SCRIPTS: readonly ScriptName[] = [
+  'proposes two blocks',
+  'votes for all',
+  'hides the prepared',
+  'picks the unprepared',
+]
+
+/** What an honest member keeps to, whoever else lies, and what nobody can make it seem to have done. */
+const OWN: readonly Rule[] = ['equivocation', 'amnesia', 'durability', 'timestamp', 'evidence', 'memory', 'prompt']
+
+test('with more liars than may be nothing holds between members, but no honest member breaks a rule of its own or is accused', async () => {
+  const broken = new Map<Rule | null, number>()
+  let accusations = 0
+  for (let seed = 1; seed <= 40; seed++) {
+    const plan = drawPlan({ seed, profile: 'lossy', heights: 12, size: 4 })
+    const outcome = await simulate({ ...plan, liars: [0, 1].map(node => ({ node, scripts: SCRIPTS })) })
+    const rule = outcome.violation?.rule ?? null
+    broken.set(rule, (broken.get(rule) ?? 0) + 1)
+    accusations += outcome.accusations
+  }
+  console.log(JSON.stringify({ accusations, ...Object.fromEntries(broken) }))
+  for (const rule of OWN) expect(broken.get(rule), rule).toBeUndefined()
+  // Blocks that could be certified were contradicted, and liars were named.
+  expect(broken.get('lock') ?? 0).toBeGreaterThan(2)
+  expect(accusations).toBeGreaterThan(200)
+})

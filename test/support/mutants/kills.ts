@@ -1,0 +1,68 @@
+import type { Rule } from '../../../src/sim/check/violation.ts'
+import type { ExploreOptions } from '../../../src/sim/explore/explorer.ts'
+import type { DrawOptions } from '../../../src/sim/plan/draw.ts'
+import type { MutantName } from './mutants.ts'
+
+/** Who finds what a mutant breaks, where, and for the simulator which rule that is. */
+export type Kill =
+  | { readonly by: 'explorer'; readonly options: ExploreOptions }
+  | { readonly by: 'simulator'; readonly options: DrawOptions; readonly rule: Rule }
+
+export const exploring = (size: number, byzantine: number, rounds: number): ExploreOptions => ({
+  size,
+  byzantine,
+  rounds,
+  identities: false,
+  maxStates: 1_000_000,
+})
+
+const fork = (size: number, byzantine: number, rounds: number, identities = false): Kill => ({
+  by: 'explorer',
+  options: { ...exploring(size, byzantine, rounds), identities },
+})
+
+const seed = (number: number, rule: Rule): Kill => ({
+  by: 'simulator',
+  options: { seed: number, profile: 'swarm', heights: 6 },
+  rule,
+})
+
+/** Every mutant there is: one that nobody kills does not compile. */
+export const KILLS: Readonly<Record<MutantName, Kill>> = {
+  'restart forgets what is prepared': fork(4, 1, 2),
+  'quorum of 2f+1': fork(5, 1, 2),
+  'seals not bound to the round': fork(4, 1, 4),
+  'any prepared round instead of the highest': fork(4, 1, 3),
+  'justification not checked': fork(4, 1, 2),
+  'committee differs from round to round': fork(5, 1, 2, true),
+  'a signer counted twice in a justification': fork(4, 1, 2),
+  'a signer counted twice among votes': fork(4, 1, 2),
+  'round changes of another height accepted': fork(4, 1, 2),
+  'round changes of another round accepted': fork(4, 1, 3),
+  'a claim accepted without its prepares': fork(4, 1, 3),
+  'one prepare repeated accepted as proof': fork(4, 1, 3),
+  'no lock': fork(4, 1, 2),
+  'no jump to the rounds of others': seed(3, 'jump'),
+  'a jump after whoever is ahead most': seed(20, 'jump'),
+  'commits of earlier rounds dropped': seed(24, 'prompt'),
+  'sent before it is durable': seed(1, 'durability'),
+  'votes without the log that it lost': seed(156, 'equivocation'),
+  'what is prepared not logged': seed(23, 'amnesia'),
+  'neither log nor watermark holds it to its word': seed(11, 'equivocation'),
+  'timestamp not checked': seed(2, 'timestamp'),
+  'verdict of the execution ignored': seed(177, 'validity'),
+  'evidence names an honest member': seed(3, 'evidence'),
+  'evidence from signatures that are not checked': seed(27, 'evidence'),
+  'no timer for a round entered later': seed(99, 'liveness'),
+  'a round given up alone': seed(1_001_147, 'liveness'),
+  'no status from who follows a lone member': seed(131, 'liveness'),
+  'no retransmission': seed(3, 'liveness'),
+  'a torn batch left in the log': seed(114, 'liveness'),
+  'a decision in the log forgotten at the start': seed(4, 'gave up'),
+  'parent certificate not checked': seed(1, 'validity'),
+}
+
+export const killsBy = <By extends Kill['by']>(by: By): readonly (readonly [MutantName, Extract<Kill, { by: By }>])[] =>
+  Object.entries(KILLS).flatMap(([name, kill]) =>
+    kill.by === by ? [[name as MutantName, kill as Extract<Kill, { by: By }>] as const] : [],
+  )

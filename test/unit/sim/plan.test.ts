@@ -1,0 +1,83 @@
+import { describe, expect, test } from 'vitest'
+import { faultsOf } from '../../../src/consensus/committee.ts'
+import { describePlan } from '../../../src/sim/plan/describe.ts'
+import { drawPlan } from '../../../src/sim/plan/draw.ts'
+import { CRASH_POINTS, type Plan } from '../../../src/sim/plan/plan.ts'
+import { PROFILE_NAMES } from '../../../src/sim/plan/profiles.ts'
+import { shrink } from '../../../src/sim/shrink.ts'
+
+const seeds = Array.from({ length: 400 }, (_, seed) => seed)
+const swarm = seeds.map(seed => drawPlan({ seed, profile: 'swarm', heights: 6 }))
+
+describe('what a seed stands for', () => {
+  test('is the same each time', () => {
+    for (const profile of PROFILE_NAMES) {
+      const options = { seed: 77, profile, heights: 9 }
+      expect(drawPlan(options)).toEqual(drawPlan(options))
+    }
+  })
+
+  test('bears its liars, and never takes the log of more members than may be faulty', () => {
+    for (const { size, liars, faults, council } of swarm) {
+      const bad = new Set(liars.map(({ node }) => node))
+      expect(bad.size).toBeLessThanOrEqual(faultsOf(size))
+      const lost = new Set<number>()
+      for (const fault of faults) {
+        if (fault.kind !== 'split') expect(bad.has(fault.node)).toBe(false)
+        if (fault.kind === 'crash' && fault.loses !== 'nothing') lost.add(fault.node)
+      }
+      expect(lost.size + bad.size).toBeLessThanOrEqual(
+        faultsOf(council?.smallest ?? size) + (lost.size === 0 ? bad.size : 0),
+      )
+    }
+  })
+
+  test('uses everything there is', () => {
+    const faults = swarm.flatMap(plan => plan.faults)
+    const points = new Set(faults.flatMap(fault => (fault.kind === 'crash' ? [fault.point] : [])))
+    expect([...points].sort()).toEqual([...CRASH_POINTS].sort())
+    expect(new Set(faults.map(({ kind }) => kind)).size).toBe(4)
+    expect(swarm.filter(({ realKeys }) => realKeys).length).toBeGreaterThan(0)
+    expect(swarm.filter(({ council }) => council !== null).length).toBeGreaterThan(50)
+    expect(new Set(swarm.map(({ size }) => size)).size).toBe(7)
+  })
+
+  test('has nothing wrong in calm, and as many nodes as asked for', () => {
+    const plan = drawPlan({ seed: 1, profile: 'calm', heights: 6, size: 5 })
+    expect(plan).toMatchObject({ size: 5, faults: [], liars: [], council: null, weather: { loss: 0 } })
+  })
+
+  test('can be read', () => {
+    for (const plan of swarm) {
+      const lines = describePlan(plan)
+      expect(lines.length).toBeGreaterThanOrEqual(3 + plan.faults.length)
+      expect(lines.join()).not.toMatch(/undefined|NaN|\[object/)
+    }
+  })
+})
+
+describe('a failing plan gets smaller', () => {
+  const guilty = (plan: Plan) =>
+    plan.faults.some(fault => fault.kind === 'crash' && fault.point === 'after a sync') &&
+    plan.faults.some(fault => fault.kind === 'pause')
+  const plan = swarm.find(candidate => guilty(candidate) && candidate.faults.length > 20 && candidate.size > 3)!
+
+  test('down to what it takes to break the same rule', async () => {
+    const breaks = async (candidate: Plan) => (guilty(candidate) ? ('lock' as const) : null)
+    const small = await shrink(plan, 'lock', breaks, 1_000)
+    expect(small.plan.faults).toHaveLength(2)
+    expect(small.plan).toMatchObject({ council: null, liars: [], weather: { loss: 0 } })
+    expect(small.plan.size).toBeLessThanOrEqual(2)
+    expect(small.plan.heights).toBeLessThan(plan.heights)
+  })
+
+  test('not into one that breaks another rule, and within the runs it has', async () => {
+    let runs = 0
+    const breaks = async () => {
+      runs++
+      return 'jump' as const
+    }
+    expect(await shrink(plan, 'lock', breaks, 7)).toEqual({ plan, runs: 7 })
+    expect(runs).toBe(7)
+  })
+})
