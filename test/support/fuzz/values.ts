@@ -92,6 +92,7 @@ export class ValueMaker {
     const { addresses, hashes, callData, filters, subscriptions, head } = this.#live
     if (name === 'filter' && filters.items.length > 0) return random.pick(filters.items)
     if (name === 'subscription' && subscriptions.length > 0) return random.pick(subscriptions)
+    if (pattern.startsWith('^tandem://')) return `tandem://${'0a'.repeat(32)}@127.0.0.1:${1 + random.below(65_535)}`
     if (pattern.includes('{40}')) return random.pick(addresses)
     if (pattern.includes('{64}')) return random.pick(hashes.items)
     if (pattern.includes('{16}')) return this.#hex(8)
