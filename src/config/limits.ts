@@ -154,7 +154,11 @@ export const LIMITS = {
   rlp: { depth: 16, items: 262_144 },
   genesis: { codeBytes: 1024 * 1024, extraDataBytes: 4_096, vanityBytes: 32 },
   recovery: { batch: 64, queue: 65_536 },
-  trie: { undoLayers: 8, proofs: 256 },
+  trie: {
+    undoLayers: 8,
+    /** Proofs and previews, of the newest state and of older ones each; whoever waits longer is told to come again. */
+    proofs: { queued: 256, waitMs: 5_000 },
+  },
   /** Of the LevelDB handle; two write buffers may be in memory at once. */
   storage: {
     cacheBytes: 8 * 1024 * 1024,

@@ -5,7 +5,7 @@ import { assert } from '../util/assert.ts'
 import type { Hex } from '../util/bytes.ts'
 import { CodedError, isCoded } from '../util/errors.ts'
 import type { Logger } from '../util/logger.ts'
-import { Mutex } from '../util/mutex.ts'
+import { Turns } from '../util/turns.ts'
 import { EMPTY_ROOT } from './account.ts'
 import type { StateChanges } from './changes.ts'
 import type { StateError } from './errors.ts'
@@ -20,8 +20,8 @@ import { putValues, type SealedValues, type StoredValues, sealValues } from './r
 import { droppedSlots, packChanges, sealedFrom } from './seal.ts'
 import type { Sealed } from './sealed.ts'
 import { putStateMeta, readStateMeta, type StateMeta } from './state-meta.ts'
-import type { TrieService } from './trie/service.ts'
-import type { PackedBatch, TrieError } from './trie/types.ts'
+import { busyError, type TrieService } from './trie/service.ts'
+import type { PackedBatch } from './trie/types.ts'
 import { writeState } from './write-state.ts'
 
 export interface WorldStateOptions {
@@ -48,9 +48,8 @@ export class WorldState {
   readonly #stateHistory: number
   /** History up to here is not pruned. */
   #pinned = Number.MAX_SAFE_INTEGER
-  readonly #oldProofTurn = new Mutex()
-  /** Proofs and previews on older blocks, under way and waiting. */
-  #oldProofs = 0
+  /** Proofs and previews on older blocks. */
+  readonly #oldProofs = new Turns(LIMITS.trie.proofs, busyError)
   /** undefined before genesis. */
   #meta: StateMeta | undefined
 
@@ -176,16 +175,8 @@ export class WorldState {
     return this.#inTurn(number, () => previewRoots(this.#store, this.#trie, number, batches))
   }
 
-  async #inTurn<T>(number: number, work: () => Promise<T>): Promise<T> {
-    if (number === this.number) return work()
-    const limit = LIMITS.trie.proofs
-    if (this.#oldProofs >= limit) throw new CodedError<TrieError>({ code: 'TRIE_BUSY', limit })
-    this.#oldProofs++
-    try {
-      return await this.#oldProofTurn.run(work)
-    } finally {
-      this.#oldProofs--
-    }
+  #inTurn<T>(number: number, work: () => Promise<T>): Promise<T> {
+    return number === this.number ? work() : this.#oldProofs.run(work)
   }
 
   /** Closes the trie; the store stays its owner's. */

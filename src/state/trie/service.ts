@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads'
 import { LIMITS } from '../../config/limits.ts'
 import { bytesToHex, type Hex } from '../../util/bytes.ts'
 import { CodedError } from '../../util/errors.ts'
+import { Turns } from '../../util/turns.ts'
 import { EMPTY_ROOT } from '../account.ts'
 import { TrieLayers } from './layers.ts'
 import { answerCall, buffersOf, expectValue, type TrieAnswer, type TrieCall, type TrieValue } from './protocol.ts'
@@ -40,9 +41,7 @@ interface Host {
 export class TrieService {
   private readonly host: Host
   private standing: Hex = EMPTY_ROOT
-  /** The proof or preview asked for last, and how many are not answered. */
-  private proving: Promise<unknown> = Promise.resolve()
-  private proofs = 0
+  private readonly proofs = new Turns(LIMITS.trie.proofs, busyError)
 
   private constructor(host: Host) {
     this.host = host
@@ -91,7 +90,7 @@ export class TrieService {
    * so that a block waits for one at most; too many at once are TRIE_BUSY.
    */
   prove(request: ProofRequest): Promise<AccountProof> {
-    return this.inTurn(async () => {
+    return this.proofs.run(async () => {
       const { root, address, slots, rollback } = request
       const call = { op: 'prove', root, address, slots, rollback: rollback?.buffer } as const
       return (await this.ask(call, 'prove')).value.proof
@@ -100,7 +99,7 @@ export class TrieService {
 
   /** State roots after blocks that nobody will commit, one for each batch; takes its turn with the proofs. */
   preview(request: PreviewRequest): Promise<readonly Hex[]> {
-    return this.inTurn(async () => {
+    return this.proofs.run(async () => {
       const { root, batches, rollback } = request
       const call = {
         op: 'preview',
@@ -111,18 +110,6 @@ export class TrieService {
       const roots = new Uint8Array((await this.ask(call, 'preview')).value.roots)
       return batches.map((_, i) => bytesToHex(roots.subarray(i * 32, i * 32 + 32)))
     })
-  }
-
-  private async inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const limit = LIMITS.trie.proofs
-    if (this.proofs >= limit) throw new CodedError<TrieError>({ code: 'TRIE_BUSY', limit })
-    this.proofs++
-    const turn = this.proving.then(work)
-    this.proving = turn.then(
-      () => this.proofs--,
-      () => this.proofs--,
-    )
-    return turn
   }
 
   async stats(): Promise<TrieStats> {
@@ -144,6 +131,9 @@ export class TrieService {
     return { root: answer.root, value: expectValue(answer.value, op) }
   }
 }
+
+/** For whoever asks for more than the trie can prove in time. */
+export const busyError = () => new CodedError<TrieError>({ code: 'TRIE_BUSY' })
 
 const closedError = () => new CodedError<TrieError>({ code: 'TRIE_CLOSED' })
 const failedError = (cause: Error) =>

@@ -85,6 +85,6 @@ export type TrieError =
   | { readonly code: 'TRIE_BAD_BATCH'; readonly reason: string }
   /** The worker died; the trie is gone and must be opened and loaded again. */
   | { readonly code: 'TRIE_FAILED'; readonly reason: string }
-  /** More proofs and previews wait than may; the caller may try later. */
-  | { readonly code: 'TRIE_BUSY'; readonly limit: number }
+  /** More proofs and previews wait than may, or this one waited for too long; the caller may try later. */
+  | { readonly code: 'TRIE_BUSY' }
   | { readonly code: 'TRIE_CLOSED' }

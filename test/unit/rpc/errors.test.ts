@@ -44,7 +44,7 @@ const TEXTS: Record<string, readonly [object, string]> = {
   TRACE_FAILED: [{ reason: 'no preimage found' }, '-32000 no preimage found'],
   QUERY_TIMEOUT: [{ timeoutMs: 1 }, '-32000 query timeout exceeded'],
   QUERY_QUEUE_FULL: [{ limit: 1 }, '-32000 too many log queries are waiting, try again later'],
-  TRIE_BUSY: [{ limit: 1 }, '-32000 too many proofs are waiting, try again later'],
+  TRIE_BUSY: [{}, '-32000 too many proofs are waiting, try again later'],
   TRIE_UNKNOWN_ROOT: [
     { asked: '0x', standing: '0x' },
     '-32000 blocks come faster than proofs are made, try again later',
