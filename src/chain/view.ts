@@ -13,7 +13,7 @@ import type { Council } from './council.ts'
 import { queryLogs } from './log-query.ts'
 import type { Pending } from './pending.ts'
 import { placedReceipt, placedTransaction } from './placed.ts'
-import type { ChainReplaced, ChainView, LogEntry, LogQuery } from './types.ts'
+import type { ChainReplaced, ChainView, LogEntry, LogQuery, SyncStatus } from './types.ts'
 
 export interface ChainViewOptions {
   readonly params: NetworkParams
@@ -29,6 +29,8 @@ export interface ChainViewOptions {
   readonly onReplaced?: (listener: (event: ChainReplaced) => void) => () => void
   /** Queries over many blocks, off this thread; answers like `queryLogs`. */
   readonly wideLogs: (query: LogQuery) => Promise<readonly LogEntry[]>
+  /** Left out of a node that stands alone: it is at its own head. */
+  readonly syncing?: () => SyncStatus | false
 }
 
 /** The reads of the faces over the parts that hold the chain. */
@@ -82,8 +84,7 @@ export const createChainView = (options: ChainViewOptions): ChainView => {
           })
         : options.wideLogs(query),
     prove: (number, address, slots) => world.prove(number, address, slots),
-    // Peers and sync come with the network; a node that stands alone is at its own head.
-    syncing: () => false,
+    syncing: options.syncing ?? (() => false),
     onCommitted: listener => chain.onCommitted(listener),
     ...(options.onReplaced && { onReplaced: options.onReplaced }),
   }

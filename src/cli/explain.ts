@@ -43,15 +43,19 @@ const TEXTS: Readonly<Record<string, (detail: Detail) => string>> = {
     'The password does not open the keystore. Check --password-file or TANDEM_PASSWORD, or leave both out to be asked for it.',
   BAD_KEYSTORE: d => `The keystore file is not usable: ${d['reason']}.`,
   KEY_IN_USE: d =>
-    `The validator key of ${d['address']} is in use by ${processOf(d)}${d['dataDir'] ? ` with the data folder ${d['dataDir']}` : ''}: two nodes that vote with one key contradict each other. Stop that node first.`,
+    d['address'] === undefined
+      ? `Somebody else voted with this validator's key at block ${d['number']}, round ${d['round']}: two nodes that vote with one key contradict each other. Find and stop the other one; if there is none, the key is stolen.`
+      : `The validator key of ${d['address']} is in use by ${processOf(d)}${d['dataDir'] ? ` with the data folder ${d['dataDir']}` : ''}: two nodes that vote with one key contradict each other. Stop that node first.`,
+  KEY_IN_USE_ELSEWHERE: d =>
+    `The validator key of ${d['address']} is in use by another node of the network, ${d['peer']}: two nodes that vote with one key contradict each other, so neither votes. Stop one of them for good, then start the other again.`,
   KEY_LOCK_FAILED: d =>
     `The validator key cannot be held for this process alone: ${d['reason']}. Let it open local (unix) sockets.`,
   NODE_KEY_INVALID: d =>
     `${d['path']} holds no node key: ${d['reason']}. Restore it from a copy, or remove it: this node is then a new one to its peers.`,
   LISTEN_FAILED: d =>
-    `Peers cannot be taken at ${d['host']}:${d['port']}: ${d['reason']}. Choose another address or port; port 0 picks a free one.`,
+    `Peers cannot be taken at ${d['host']}:${d['port']}: ${d['reason']}. Choose another --p2p-host or --p2p-port; port 0 picks a free one.`,
   PEER_URL_INVALID: d => `${d['url']} is no address of a node: ${d['reason']}.`,
-  TOO_MANY_STATIC_PEERS: d => `At most ${d['limit']} static peers are taken.`,
+  TOO_MANY_STATIC_PEERS: d => `At most ${d['limit']} peers can be kept in reserved places: name fewer with --peers.`,
   FILE_EXISTS: d => `${d['path']} is there already and is never overwritten. Move it away, or give another name.`,
   FOLDER_MISSING: d => `The folder ${d['path']} is not there. Make it first, or name another.`,
   SIGNING_RECORD_INVALID: d =>

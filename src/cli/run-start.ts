@@ -8,6 +8,7 @@ import { readText } from './files.ts'
 import { readKey } from './keys.ts'
 import { warn } from './output.ts'
 import { type Passwords, passwordsFrom } from './passwords.ts'
+import { peersOf } from './peer-options.ts'
 import { runNode } from './run-node.ts'
 import type { StartFlags } from './start.ts'
 
@@ -28,6 +29,7 @@ export const runStart = async (flags: StartFlags): Promise<void> => {
       trustMissingLog: flags.trustMissingLog,
       unlocked,
       operatorPort: flags.operatorPort,
+      peers: peersOf(flags),
     },
     announce: node => (flags.json ? announceJson(node, genesis) : announceText(node, genesis, flags)),
   })
@@ -94,6 +96,7 @@ const announceText = (node: RunningNode, genesis: Genesis, flags: StartFlags): v
     `  WebSocket   ${urls.ws}`,
     ...(urls.operator ? [`  Operator    ${urls.operator} (loopback only)`] : []),
     ...(urls.metrics ? [`  Metrics     ${urls.metrics}`] : []),
+    ...(urls.peer ? [`  Peers       ${urls.peer}`] : []),
     `  Chain id    ${genesis.params.chainId}`,
     `  Genesis     ${genesisHash}`,
     `  Data        ${resolve(flags.datadir)}`,

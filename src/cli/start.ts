@@ -1,7 +1,8 @@
 import { type Command, Option } from 'commander'
 import { list, type NodeFlags, nodeOptions, port } from './options.ts'
+import { type PeerFlags, peerOptions } from './peer-options.ts'
 
-export interface StartFlags extends NodeFlags {
+export interface StartFlags extends NodeFlags, PeerFlags {
   readonly network: 'mainnet' | 'testnet' | 'devnet'
   readonly genesis?: string
   readonly datadir: string
@@ -47,13 +48,14 @@ export const addStartCommand = (program: Command): void => {
         .argParser(port)
         .default(8547),
     )
-  for (const option of nodeOptions()) command.addOption(option)
+  for (const option of [...peerOptions(), ...nodeOptions()]) command.addOption(option)
   command.addHelpText(
     'after',
     `
 Examples:
   tandem start --network testnet --genesis testnet.json --datadir ./data
-  tandem start --network mainnet --genesis mainnet.json --datadir ./data --validator-key key.json --password-file pw`,
+  tandem start --network mainnet --genesis mainnet.json --datadir ./data --validator-key key.json --password-file pw
+  tandem start --network testnet --genesis testnet.json --datadir ./data --advertise 203.0.113.7 --bootnodes tandem://ID@HOST:30333`,
   )
   command.action(async (flags: StartFlags) => {
     const { runStart } = await import('./run-start.ts')

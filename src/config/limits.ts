@@ -231,6 +231,26 @@ export const LIMITS = {
     /** Decoded logs kept by the thread for log queries. */
     logCacheBytes: 32 * 1024 * 1024,
   },
+  /** Catching up with peers (chain/sync). */
+  sync: {
+    /** Requests for ranges under way, and ranges under way or waiting to be imported. */
+    parallel: 4,
+    pieces: 8,
+    /** Failures of the next range until a try is given up, and the pause after each; one is enough while the engine waits. */
+    attempts: 3,
+    retryMs: 500,
+    /** A member so little behind is told by its neighbours, unless that takes longer than this. */
+    nearBlocks: 2,
+    patienceMs: 3_000,
+    tickMs: 1_000,
+    /** Between the beginnings of two tries: a peer answers ten requests a second. */
+    spacingMs: 200,
+    /** After a try that brought nothing: the first pause, and the longest. */
+    pauseMs: 2_000,
+    pauseCapMs: 60_000,
+    /** Between two lines in the log. */
+    progressMs: 1_000,
+  },
   /** Development helpers. */
   dev: {
     /** Rows in one batch of a rewind; a longer one takes several. */
@@ -266,6 +286,8 @@ export const LIMITS = {
   },
   /** Peers and what they send (docs/network.md). Channels and messages have their own figures beside their declaration. */
   network: {
+    /** Where a node takes peers unless told otherwise. */
+    defaultPort: 30_333,
     /** Peers besides the reserved places, which are for committee members and static peers. */
     inbound: 40,
     outbound: 16,

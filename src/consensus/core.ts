@@ -37,11 +37,13 @@ export const step = (
     out: effects,
   })
   if (input.type === 'newHeight') openNext(state, input, turn)
+  else if (input.type === 'leave') state.height = null
   else if (state.height !== null) dispatch(turn(state.height), input)
   return { state, effects }
 }
 
 type NewHeight = Extract<Input, { type: 'newHeight' }>
+type OfHeight = Exclude<Input, { type: 'newHeight' | 'leave' }>
 
 const openNext = (state: CoreState, { config, records }: NewHeight, turnOf: (height: HeightState) => Turn): void => {
   assert(config.number > (state.height?.config.number ?? 0), 'heights open in order')
@@ -53,7 +55,7 @@ const openNext = (state: CoreState, { config, records }: NewHeight, turnOf: (hei
   for (const message of state.future.take(config.number)) receive(turn, message, '')
 }
 
-const dispatch = (turn: Turn, input: Exclude<Input, NewHeight>): void => {
+const dispatch = (turn: Turn, input: OfHeight): void => {
   switch (input.type) {
     case 'request':
       onRequest(turn)

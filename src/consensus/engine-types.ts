@@ -2,7 +2,7 @@ import type { Hex } from '../util/bytes.ts'
 import type { Clock } from '../util/clock.ts'
 import type { Logger } from '../util/logger.ts'
 import type { Recover } from './certificate.ts'
-import type { BlockCodec, CommitteePort, EvidencePort, ExecutionPort, NetworkPort } from './ports.ts'
+import type { BlockCodec, CommitteePort, DecidedBlock, EvidencePort, ExecutionPort, NetworkPort } from './ports.ts'
 import type { Wal } from './wal.ts'
 import type { Watermark } from './watermark.ts'
 
@@ -46,6 +46,15 @@ export interface ConsensusEngineOptions {
 /** Somebody else signs with this validator's key: a second instance, or a thief. */
 export type KeyInUseError = { readonly code: 'KEY_IN_USE'; readonly number: number; readonly round: number }
 
+/** Nothing is taken from an engine that does not run. */
+export type EngineStoppedError = { readonly code: 'ENGINE_STOPPED' }
+
+/**
+ * Brings blocks that others decided, in order; each must be verified to be final. `adopt` resolves when the block is durable and the
+ * head; one that is the head or below is passed over. It rejects with ENGINE_STOPPED, or with what the commit failed with.
+ */
+export type CatchUp = (adopt: (decided: DecidedBlock) => Promise<void>) => Promise<void>
+
 export type EngineMode = 'stopped' | 'voting' | 'following' | 'quarantined' | 'failed'
 
 export interface ConsensusStatus {
@@ -79,5 +88,13 @@ export interface ConsensusEngine {
   stop(): Promise<void>
   /** Instant mode: there is a transaction. Cheap, idempotent, ignored otherwise. */
   requestBlock(): void
+  /**
+   * Leaves the open height for as long as `work` takes, so that nothing is signed meanwhile, and opens the one after the head then,
+   * also when the work fails. What was signed stays in log and watermark: a height that was not overtaken goes on where it stood
+   * (reference/consensus.md 1.11 and 4). Rejects with ENGINE_STOPPED, or as the work does.
+   */
+  catchUp(work: CatchUp): Promise<void>
+  /** Ends the engine for a reason from outside: it signs nothing from now on, and `onFatal` is told. */
+  giveUp(reason: Error): void
   status(): ConsensusStatus
 }

@@ -1,5 +1,5 @@
 import { LIMITS } from '../config/limits.ts'
-import type { ConsensusEngine, ConsensusEngineOptions, ConsensusStatus, EngineMode } from './engine-types.ts'
+import type { CatchUp, ConsensusEngine, ConsensusEngineOptions, ConsensusStatus, EngineMode } from './engine-types.ts'
 import { Heights } from './heights.ts'
 import { Intake } from './intake.ts'
 import { Journal } from './journal.ts'
@@ -81,6 +81,14 @@ class Engine implements ConsensusEngine {
     if (isInstant(this.#options.params.blockTimeMs)) this.#heights.request()
   }
 
+  catchUp(work: CatchUp): Promise<void> {
+    return this.#heights.catchUp(work)
+  }
+
+  giveUp(reason: Error): void {
+    this.#life.fail(reason)
+  }
+
   status(): ConsensusStatus {
     return this.#tally.status(this.#mode(), this.#loop, this.#heights.head.number)
   }
@@ -88,7 +96,8 @@ class Engine implements ConsensusEngine {
   #mode(): EngineMode {
     const { state } = this.#life
     if (state !== 'running') return state
-    return this.#validator.isQuarantined ? 'quarantined' : 'voting'
+    if (this.#validator.isQuarantined) return 'quarantined'
+    return this.#heights.isCatchingUp ? 'following' : 'voting'
   }
 
   #onFailed(error: Error): void {

@@ -1,6 +1,7 @@
 import { assert } from '../util/assert.ts'
+import { CodedError } from '../util/errors.ts'
 import type { WalRecord } from './core/types.ts'
-import type { ConsensusEngineOptions } from './engine-types.ts'
+import type { CatchUp, ConsensusEngineOptions, EngineStoppedError } from './engine-types.ts'
 import type { Journal } from './journal.ts'
 import type { Life } from './life.ts'
 import type { Loop } from './loop.ts'
@@ -31,6 +32,7 @@ export class Heights {
   readonly #parts: HeightsParts
   #head: Head
   #committing: Promise<void> | null = null
+  #catchingUp = false
 
   constructor(parts: HeightsParts) {
     this.#parts = parts
@@ -73,14 +75,84 @@ export class Heights {
     loop.feed({ type: 'request', nowMs: options.clock.nowMs() })
   }
 
+  get isCatchingUp(): boolean {
+    return this.#catchingUp
+  }
+
   /** The block is final. */
   decided(decided: DecidedBlock): void {
-    this.#committing = this.#parts.life.watch(this.#commit(decided))
+    const { life, loop } = this.#parts
+    // Left meanwhile: whoever left it has committed the decision.
+    if (this.#catchingUp || loop.height?.config.number !== decided.block.header.number) return
+    this.#committing = life.watch(this.#commit(decided))
+  }
+
+  /** See `ConsensusEngine`. */
+  async catchUp(work: CatchUp): Promise<void> {
+    const { life, loop, work: bench } = this.#parts
+    await this.#betweenCommits()
+    if (!life.isRunning) throw stopped()
+    assert(!this.#catchingUp, 'one catching up at a time')
+    this.#catchingUp = true
+    const before = this.#head.number
+    const left = loop.leave()
+    try {
+      // What is being built or judged stands on the head.
+      await bench.settled()
+      for (const record of left) if (record.type === 'decided') await this.#adopt(record)
+      await work(decided => this.#adopt(decided))
+    } finally {
+      this.#catchingUp = false
+      if (life.isRunning) await this.#durably(() => life.watch(this.#goOn(before, left)))
+    }
   }
 
   /** Resolves when no commit is under way. */
   async settled(): Promise<void> {
     await this.#committing
+  }
+
+  /** A decision that is being committed opens the next height, which may be decided at once. */
+  async #betweenCommits(): Promise<void> {
+    while (this.#committing !== null) {
+      const committing = this.#committing
+      await committing
+      if (this.#committing === committing) this.#committing = null
+    }
+  }
+
+  /** What `settled` waits for. */
+  #durably(action: () => Promise<void>): Promise<void> {
+    const work = action()
+    this.#committing = work.catch(() => {})
+    return work
+  }
+
+  async #adopt({ block, certificate }: DecidedBlock): Promise<void> {
+    const { options, life, validator, slots } = this.#parts
+    if (!life.isRunning) throw stopped()
+    const { hash } = block
+    const { number, timestamp } = block.header
+    if (number <= this.#head.number) return
+    try {
+      await this.#durably(() => options.ports.execution.commit(block, certificate))
+      this.#head = { number, hash, timestamp, certificate }
+      slots.committed(block)
+      const committee = options.ports.committee.committee(number)
+      assert(committee !== undefined, 'the committee of a committed block is known')
+      validator.decided({ block, certificate }, committee, true)
+    } catch (error) {
+      life.fail(error)
+      throw error
+    }
+  }
+
+  /** Opens the next height, or again the one that was left. */
+  async #goOn(before: number, left: readonly WalRecord[]): Promise<void> {
+    const { options, life, journal, validator } = this.#parts
+    const isOvertaken = this.#head.number > before
+    if (isOvertaken && options.signer !== null && !validator.isQuarantined) await journal.beginAfter(this.#head)
+    if (life.isRunning) this.open(isOvertaken ? [] : left)
   }
 
   /** Durable in the database first, then the log may forget its height and the next one opens. */
@@ -126,3 +198,5 @@ export class Heights {
     options.logger.info({ number: this.#head.number + 1 }, 'voting again')
   }
 }
+
+const stopped = () => new CodedError<EngineStoppedError>({ code: 'ENGINE_STOPPED' })

@@ -1,7 +1,7 @@
 import { LIMITS } from '../config/limits.ts'
 import { memoryOf } from './core/memory.ts'
 import { isAccompanied } from './core/rounds.ts'
-import type { Effect, HeightState, Input, TimerName } from './core/types.ts'
+import type { Effect, HeightState, Input, TimerName, WalRecord } from './core/types.ts'
 import { createCore, step } from './core.ts'
 import type { ConsensusEngineOptions } from './engine-types.ts'
 import type { Journal } from './journal.ts'
@@ -35,6 +35,8 @@ export class Loop {
   readonly #timers: Timers<TimerName>
   #inputs: Input[] = []
   #turning = false
+  /** What the log holds of a height that was left. */
+  #left: readonly WalRecord[] = []
 
   constructor(parts: LoopParts) {
     const { params, ports, clock } = parts.options
@@ -77,13 +79,26 @@ export class Loop {
     })
     this.#turning = false
     journal.flush()
-    if (journal.isLong) void life.watch(journal.shorten(() => (this.height === null ? [] : memoryOf(this.height))))
+    if (journal.isLong) void life.watch(journal.shorten(() => this.#memory()))
+  }
+
+  /** Says no more of the open height; answers what opens it again as it stood. */
+  leave(): readonly WalRecord[] {
+    this.#left = this.#memory()
+    this.#timers.cancelAll()
+    this.feed({ type: 'leave', nowMs: this.#nowMs() })
+    return this.#left
   }
 
   /** No timer fires any more, and nothing that waits comes in. */
   end(): void {
     this.#timers.cancelAll()
     this.#inputs = []
+  }
+
+  /** The least that the log must hold now. */
+  #memory(): readonly WalRecord[] {
+    return this.height === null ? this.#left : memoryOf(this.height)
   }
 
   /** Carries out one effect; only `sign` has an answer. */

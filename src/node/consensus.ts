@@ -5,12 +5,18 @@ import type { ChainParams } from '../config/networks.ts'
 import { createConsensusEngine } from '../consensus/engine.ts'
 import type { ConsensusEngine, ConsensusSigner } from '../consensus/engine-types.ts'
 import { nodeFileSystem } from '../consensus/files.ts'
-import { type BlockCodec, type EvidencePort, type ExecutionPort, nullNetwork } from '../consensus/ports.ts'
+import {
+  type BlockCodec,
+  type EvidencePort,
+  type ExecutionPort,
+  type NetworkPort,
+  nullNetwork,
+} from '../consensus/ports.ts'
 import { openWal } from '../consensus/wal.ts'
 import { openWatermark } from '../consensus/watermark.ts'
 import type { SenderRecovery } from '../crypto/recovery.ts'
 import { addressOf, recoverAddress, sign } from '../crypto/signature.ts'
-import { decodeBlock, encodeBlock } from '../primitives/block.ts'
+import { type Block, type DecodedBlock, decodeBlock, encodeBlock } from '../primitives/block.ts'
 import { withSender } from '../primitives/transaction.ts'
 import { type Hex, ZERO_ADDRESS } from '../util/bytes.ts'
 import type { Clock } from '../util/clock.ts'
@@ -21,6 +27,8 @@ export interface ConsensusPartsOptions {
   readonly execution: ExecutionPort
   readonly council: Council
   readonly evidence: EvidencePort
+  /** Left out: no neighbours. */
+  readonly network?: NetworkPort
   readonly recovery: Pick<SenderRecovery, 'recoverMany'>
   readonly params: ChainParams
   readonly genesisHash: Hex
@@ -33,12 +41,13 @@ export interface ConsensusPartsOptions {
   readonly onFatal: (error: Error) => void
 }
 
-/** The engine with its log, its watermark and, as long as there is no network, no neighbours. */
+/** The engine with its log, its watermark and its neighbours. */
 export const createConsensus = async (options: ConsensusPartsOptions): Promise<ConsensusEngine> => {
   const {
     execution,
     council,
     evidence,
+    network = nullNetwork,
     recovery,
     params,
     genesisHash,
@@ -59,7 +68,7 @@ export const createConsensus = async (options: ConsensusPartsOptions): Promise<C
     ports: {
       execution,
       committee: { committee: number => council.committee(number) },
-      network: nullNetwork,
+      network,
       evidence,
       blocks: blockCodec(recovery),
     },
@@ -80,19 +89,27 @@ export const createConsensus = async (options: ConsensusPartsOptions): Promise<C
   })
 }
 
-const signerOf = (key: Uint8Array): ConsensusSigner => ({ address: addressOf(key), sign: digest => sign(digest, key) })
+export const signerOf = (key: Uint8Array): ConsensusSigner => ({
+  address: addressOf(key),
+  sign: digest => sign(digest, key),
+})
 
 /** Decoding recovers the senders in their workers. */
 export const blockCodec = (recovery: Pick<SenderRecovery, 'recoverMany'>): BlockCodec => ({
   encode: encodeBlock,
-  decode: async bytes => {
-    const decoded = decodeBlock(bytes)
-    const senders = await recovery.recoverMany(decoded.transactions.map(({ raw }) => raw))
-    const transactions = decoded.transactions.map((transaction, index) => {
-      const sender = senders[index]
-      if (sender === undefined || sender instanceof Error) throw sender ?? new Error('a sender for each transaction')
-      return withSender(transaction, sender)
-    })
-    return { ...decoded, transactions }
-  },
+  decode: async bytes => withSenders(recovery, decodeBlock(bytes)),
 })
+
+/** Rejects with what a recovery failed with, INVALID_SENDER among it. */
+export const withSenders = async (
+  recovery: Pick<SenderRecovery, 'recoverMany'>,
+  decoded: DecodedBlock,
+): Promise<Block> => {
+  const senders = await recovery.recoverMany(decoded.transactions.map(({ raw }) => raw))
+  const transactions = decoded.transactions.map((transaction, index) => {
+    const sender = senders[index]
+    if (sender === undefined || sender instanceof Error) throw sender ?? new Error('a sender for each transaction')
+    return withSender(transaction, sender)
+  })
+  return { ...decoded, transactions }
+}

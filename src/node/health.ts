@@ -1,4 +1,5 @@
 import type { Chain } from '../chain/chain.ts'
+import type { SyncStatus } from '../chain/types.ts'
 import type { ConsensusEngine } from '../consensus/engine-types.ts'
 import type { HealthStatus } from '../rpc/ports.ts'
 import type { Clock } from '../util/clock.ts'
@@ -12,13 +13,15 @@ export interface HealthOptions {
   readonly engine: Pick<ConsensusEngine, 'status'>
   /** Milliseconds between blocks; 0: blocks come when asked for. */
   readonly blockTimeMs: () => number
+  /** Left out of a node that stands alone. */
+  readonly syncing?: () => SyncStatus | false
   readonly clock: Pick<Clock, 'nowMs'>
 }
 
 const LOST_LOG = 'the consensus log is missing or damaged, see the log'
 
 /** Whether blocks advance; in instant mode, where silence says nothing, whether the engine would make one. */
-export const createHealth = ({ chain, engine, blockTimeMs, clock }: HealthOptions): (() => HealthStatus) => {
+export const createHealth = ({ chain, engine, blockTimeMs, syncing, clock }: HealthOptions): (() => HealthStatus) => {
   let lastBlockMs = clock.nowMs()
   chain.onCommitted(() => {
     lastBlockMs = clock.nowMs()
@@ -27,6 +30,9 @@ export const createHealth = ({ chain, engine, blockTimeMs, clock }: HealthOption
     const { number } = chain.headBlock.header
     const { mode } = engine.status()
     if (mode === 'failed' || mode === 'stopped') return { healthy: false, reason: `consensus is ${mode}`, number }
+    const sync = syncing?.() ?? false
+    if (sync !== false)
+      return { healthy: false, reason: `catching up with block ${sync.highestBlock}`, number, syncing: true }
     const blockMs = blockTimeMs()
     const patienceMs = Math.max(PATIENCE_MS, PATIENCE_BLOCKS * blockMs)
     const silentMs = clock.nowMs() - lastBlockMs

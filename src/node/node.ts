@@ -9,11 +9,12 @@ import type { Header } from '../primitives/header.ts'
 import { createRpcServer, type RpcServer, type RpcServerOptions } from '../rpc/server.ts'
 import { ZERO_ADDRESS } from '../util/bytes.ts'
 import type { Logger } from '../util/logger.ts'
-import { createConsensus } from './consensus.ts'
+import { blockCodec, createConsensus, signerOf, withSenders } from './consensus.ts'
 import { consensusFolder } from './consensus-folder.ts'
 import { beginDev, createDev } from './dev/dev.ts'
 import { createHealth } from './health.ts'
 import { lockKey } from './key-lock.ts'
+import { NodePeers } from './network/peers.ts'
 import { openChain } from './open-chain.ts'
 import type { NodeDeps, NodeOptions, RunningNode } from './options.ts'
 import { createPoolParts } from './pool.ts'
@@ -96,9 +97,30 @@ const build = async (options: NodeOptions, deps: NodeDeps, teardown: Teardown): 
     clock,
     logger: part('chain'),
   })
+  const peers =
+    options.peers &&
+    (await NodePeers.open({
+      options: options.peers,
+      params,
+      genesisHash,
+      dataDir,
+      chain,
+      blocks,
+      council: sources.council,
+      desk: evidence,
+      pool: pool.service,
+      codec: blockCodec(pool.recovery),
+      withSenders: block => withSenders(pool.recovery, block),
+      signer: validatorKey && signerOf(validatorKey),
+      ...(observer && { metrics: observer.metrics }),
+      clock,
+      part,
+    }))
+  const syncing = () => peers?.syncing ?? false
   const consensus = {
     council: sources.council,
-    evidence,
+    evidence: peers?.evidence ?? evidence,
+    ...(peers && { network: peers.network.consensus }),
     recovery: pool.recovery,
     params,
     genesisHash,
@@ -132,6 +154,7 @@ const build = async (options: NodeOptions, deps: NodeDeps, teardown: Teardown): 
       clock,
       part,
       dev: dev?.reads,
+      syncing,
     },
     teardown,
   )
@@ -152,9 +175,15 @@ const build = async (options: NodeOptions, deps: NodeDeps, teardown: Teardown): 
     ...(dev && { dev: dev.helpers }),
     economy,
     wallet,
-    info: nodeInfo(coinbase, options.clientName),
+    info: nodeInfo(coinbase, options.clientName, peers?.network),
     log: part('rpc'),
-    health: createHealth({ chain, engine, blockTimeMs: dev?.blockTimeMs ?? (() => params.blockTimeMs), clock }),
+    health: createHealth({
+      chain,
+      engine,
+      blockTimeMs: dev?.blockTimeMs ?? (() => params.blockTimeMs),
+      syncing,
+      clock,
+    }),
   }
   const server = await createRpcServer({
     ...rpc,
@@ -172,7 +201,7 @@ const build = async (options: NodeOptions, deps: NodeDeps, teardown: Teardown): 
   })
   teardown.add(() => server.close())
   teardown.add(warmCalls({ server: server.app.server, calls: reads.calls, chain, clock }))
-  const operator = await startOperator(options, rpc, teardown)
+  const operator = await startOperator(options, { ...rpc, ...(peers && { peers: peers.network }) }, teardown)
   const exporter = await observer?.serve({
     host: options.host,
     port: options.metricsPort ?? 0,
@@ -181,6 +210,10 @@ const build = async (options: NodeOptions, deps: NodeDeps, teardown: Teardown): 
 
   await (dev ?? engine).start()
   teardown.add(() => (dev ?? engine).stop())
+  if (peers !== undefined) {
+    teardown.add(() => peers.stop())
+    await peers.start(engine)
+  }
   await dev?.keepState(options.stateFile, teardown)
   if (dev === undefined && params.blockTimeMs === 0 && pool.side.hasExecutable()) engine.requestBlock()
   // The engine for contract code is large; loading it while nothing waits spares the first contract transaction that time.
@@ -192,6 +225,7 @@ const build = async (options: NodeOptions, deps: NodeDeps, teardown: Teardown): 
       ws: `ws://${urlHost(options.host)}:${server.port}${params.wsPaths[0]}`,
       ...(operator && { operator: `http://127.0.0.1:${operator.port}` }),
       ...(exporter && { metrics: exporter }),
+      ...(peers?.url && { peer: peers.url }),
     },
     stop: () => teardown.run(),
   }

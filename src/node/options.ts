@@ -1,9 +1,16 @@
 import type { Genesis } from '../config/genesis.ts'
 import type { Namespace } from '../config/networks.ts'
 import type { ExecutionMode } from '../evm/executor.ts'
+import type { NetworkOptions } from '../network/options.ts'
 import type { Hex } from '../util/bytes.ts'
 import type { Clock } from '../util/clock.ts'
 import type { Logger } from '../util/logger.ts'
+
+/** How a node meets its peers. */
+export type PeerOptions = Pick<
+  NetworkOptions,
+  'listen' | 'advertise' | 'staticPeers' | 'bootnodes' | 'relays' | 'discovers'
+>
 
 /** One node, as a command describes it. */
 export interface NodeOptions {
@@ -22,6 +29,8 @@ export interface NodeOptions {
   /** Loopback-only port with every namespace; left out: none. */
   readonly operatorPort?: number
   readonly metricsPort?: number
+  /** Left out: the node stands alone. */
+  readonly peers?: PeerOptions
   readonly allowUnprotected: boolean
   /** The key that proposes and votes; null follows the chain. */
   readonly validatorKey: Uint8Array | null
@@ -46,6 +55,13 @@ export interface NodeDeps {
 
 export interface RunningNode {
   readonly genesisHash: Hex
-  readonly urls: { readonly http: string; readonly ws: string; readonly operator?: string; readonly metrics?: string }
+  readonly urls: {
+    readonly http: string
+    readonly ws: string
+    readonly operator?: string
+    readonly metrics?: string
+    /** tandem://<node id>@<host>:<port>, where others reach it; left out: nobody is told. */
+    readonly peer?: string
+  }
   stop(): Promise<void>
 }

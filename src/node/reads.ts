@@ -19,7 +19,7 @@ export type DevReads = Pick<PendingOptions, 'timestampAfter'> &
   Pick<CallPartsOptions, 'revision'>
 
 export interface ReadsOptions
-  extends Pick<ChainViewOptions, 'params' | 'genesisHash' | 'store' | 'blocks' | 'world' | 'council'>,
+  extends Pick<ChainViewOptions, 'params' | 'genesisHash' | 'store' | 'blocks' | 'world' | 'council' | 'syncing'>,
     Pick<PendingOptions, 'executor' | 'coinbase' | 'clock'> {
   readonly storePath: string
   readonly chain: Pick<Chain, 'headBlock' | 'onHead' | 'onCommitted'>

@@ -15,6 +15,8 @@ export interface ReadyLine {
   /** The loopback port with every namespace, of `tandem start`. */
   readonly operator?: string
   readonly metrics?: string
+  /** tandem:// of `tandem start`. */
+  readonly peer?: string
   readonly chainId: number
   readonly genesisHash: Hex
   readonly accounts: readonly { readonly address: Hex; readonly privateKey: Hex }[]
@@ -49,10 +51,16 @@ export const rpc = async <T>(url: string, method: string, params: readonly unkno
   return answer.result
 }
 
+/** Whoever does not say where `tandem start` takes peers means the loopback, at a free port. */
+export const onLoopback = (args: readonly string[]): readonly string[] =>
+  args[0] !== 'start' || args.includes('--p2p-port')
+    ? args
+    : [...args, '--p2p-host', '127.0.0.1', '--p2p-port', '0', '--no-discovery']
+
 /** Starts the real process, in shadow mode unless the arguments say otherwise, and waits for its ready line. */
 export const startNode = async (command: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<RunningNode> => {
   const args = command.includes('--execution') ? command : [...command, '--execution', 'shadow']
-  const child = spawn(process.execPath, [join(ROOT, 'bin', 'tandem.mjs'), ...args, '--json'], {
+  const child = spawn(process.execPath, [join(ROOT, 'bin', 'tandem.mjs'), ...onLoopback(args), '--json'], {
     cwd: ROOT,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { type ReadyLine, ROOT } from './devnet.ts'
+import { onLoopback, type ReadyLine, ROOT } from './devnet.ts'
 
 export interface Ready extends ReadyLine {
   readonly metrics?: string
@@ -39,7 +39,7 @@ export const spawnNode = (
   args: readonly string[],
   { json = true, env = {}, fileKilobytes }: SpawnOptions = {},
 ): NodeProcess => {
-  const command = [process.execPath, join(ROOT, 'bin', 'tandem.mjs'), ...args, ...(json ? ['--json'] : [])]
+  const command = [process.execPath, join(ROOT, 'bin', 'tandem.mjs'), ...onLoopback(args), ...(json ? ['--json'] : [])]
   // bash counts in kilobytes, and is replaced by the node.
   const limited = ['-c', `ulimit -f ${fileKilobytes}; exec "$0" "$@"`, ...command]
   const [program, ...rest] = fileKilobytes === undefined ? command : ['bash', ...limited]

@@ -31,6 +31,8 @@ const PURE = [
   'powchain/core.ts',
   'powchain/core/',
   'txpool/pool.ts',
+  'chain/sync/plan.ts',
+  'chain/sync/target.ts',
   'txpool/pool/',
   'network/core/',
   'network/wire/',

@@ -144,6 +144,8 @@ export type Input =
       readonly records: readonly WalRecord[]
       readonly nowMs: number
     }
+  /** The height is left as it stands, to be opened again from its records or to be over: others decided it long ago. */
+  | { readonly type: 'leave'; readonly nowMs: number }
   | { readonly type: 'request'; readonly nowMs: number }
   | { readonly type: 'message'; readonly message: ConsensusMessage; readonly from: string; readonly nowMs: number }
   | { readonly type: 'signed'; readonly message: SignedMessage; readonly nowMs: number }

@@ -1,10 +1,11 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { rewindCount } from '../../chain/dev/rewind.ts'
-import type { ConsensusEngine, ConsensusStatus } from '../../consensus/engine-types.ts'
+import type { CatchUp, ConsensusEngine, ConsensusStatus, EngineStoppedError } from '../../consensus/engine-types.ts'
 import { nodeFileSystem } from '../../consensus/files.ts'
 import { beginLog } from '../../consensus/new-log.ts'
 import type { Store } from '../../storage/store.ts'
+import { CodedError } from '../../util/errors.ts'
 import { blockCodec, type ConsensusPartsOptions, createConsensus } from '../consensus.ts'
 import { consensusFolder } from '../consensus-folder.ts'
 
@@ -70,6 +71,15 @@ export class DevEngine implements ConsensusEngine {
 
   requestBlock(): void {
     this.#engine?.requestBlock()
+  }
+
+  async catchUp(work: CatchUp): Promise<void> {
+    if (this.#engine === undefined) throw new CodedError<EngineStoppedError>({ code: 'ENGINE_STOPPED' })
+    await this.#engine.catchUp(work)
+  }
+
+  giveUp(reason: Error): void {
+    this.#engine?.giveUp(reason)
   }
 
   status(): ConsensusStatus {

@@ -116,6 +116,22 @@ describe('committees of real engines', () => {
     await stop()
   })
 
+  test('an engine that is given up from outside says why once, and signs nothing any more', async () => {
+    const { clock, mesh, members, stop } = await committee(4)
+    await clock.advance(2_500)
+    const reason = new Error('another node holds the key')
+    members[2]!.engine.giveUp(reason)
+    members[2]!.engine.giveUp(new Error('again'))
+    const said: number[] = []
+    mesh.onSaid = from => void said.push(from)
+    await clock.advance(5_000)
+    expect(members[2]!.errors).toEqual([reason])
+    expect(members[2]!.engine.status().mode).toBe('failed')
+    expect(said).not.toContain(2)
+    expect(said).toContain(1)
+    await stop()
+  })
+
   test('a committee whose messages take their time keeps the second, without drift', async () => {
     const { clock, mesh, members, stop } = await committee(4)
     const random = createRandom(5)

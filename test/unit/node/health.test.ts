@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { SyncStatus } from '../../../src/chain/types.ts'
 import type { EngineMode } from '../../../src/consensus/engine-types.ts'
 import { createHealth } from '../../../src/node/health.ts'
 
@@ -6,6 +7,7 @@ import { createHealth } from '../../../src/node/health.ts'
 const node = (blockTimeMs: number) => {
   let nowMs = 1_000_000
   let mode: EngineMode = 'voting'
+  let sync: SyncStatus | false = false
   let committed = (): void => {}
   const health = createHealth({
     chain: {
@@ -17,6 +19,7 @@ const node = (blockTimeMs: number) => {
     },
     engine: { status: () => ({ mode }) as never },
     blockTimeMs: () => blockTimeMs,
+    syncing: () => sync,
     clock: { nowMs: () => nowMs },
   })
   return {
@@ -28,6 +31,9 @@ const node = (blockTimeMs: number) => {
       mode = next
     },
     commit: () => committed(),
+    catchUp: (status: SyncStatus | false) => {
+      sync = status
+    },
   }
 }
 const HEALTHY = { healthy: true, number: 7, syncing: false }
@@ -41,6 +47,14 @@ test('silence is an illness where blocks come by the clock, and one block heals 
   expect(health().reason).toBe('no block for 15 s: the consensus log is missing or damaged, see the log')
   commit()
   expect(health(), 'a quarantined node follows the others').toEqual(HEALTHY)
+})
+
+test('a node that is far behind says so, also while blocks come fast', () => {
+  const { health, catchUp } = node(1_000)
+  catchUp({ startingBlock: 0, currentBlock: 7, highestBlock: 900 })
+  expect(health()).toEqual({ healthy: false, reason: 'catching up with block 900', number: 7, syncing: true })
+  catchUp(false)
+  expect(health()).toEqual(HEALTHY)
 })
 
 test('in instant mode silence is none, but an engine that would make no block is', () => {

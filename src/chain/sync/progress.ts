@@ -1,0 +1,57 @@
+import { LIMITS } from '../../config/limits.ts'
+import type { Logger } from '../../util/logger.ts'
+import type { SyncStatus } from '../types.ts'
+
+/** How a catching up goes: what eth_syncing answers, and a line for the operator from time to time. */
+export class Progress {
+  readonly #start: number
+  readonly #startedMs: number
+  readonly #logger: Logger
+  #current: number
+  #target: number
+  #toldMs: number
+
+  constructor(start: number, target: number, nowMs: number, logger: Logger) {
+    this.#start = start
+    this.#current = start
+    this.#target = target
+    this.#startedMs = nowMs
+    this.#toldMs = nowMs
+    this.#logger = logger
+  }
+
+  /** false: so near that a client need not know. */
+  get status(): SyncStatus | false {
+    if (this.#target - this.#start <= LIMITS.sync.nearBlocks || this.#current >= this.#target) return false
+    return { startingBlock: this.#start, currentBlock: this.#current, highestBlock: this.#target }
+  }
+
+  aim(target: number): void {
+    this.#target = Math.max(this.#current, target)
+  }
+
+  /** A block was imported. */
+  moved(number: number, nowMs: number): void {
+    this.#current = number
+    this.#target = Math.max(this.#target, number)
+    if (nowMs - this.#toldMs < LIMITS.sync.progressMs) return
+    this.#toldMs = nowMs
+    const perSecond = this.#perSecond(nowMs)
+    const secondsLeft = Math.ceil((this.#target - number) / perSecond)
+    this.#logger.info({ number, target: this.#target, perSecond: rounded(perSecond), secondsLeft }, 'catching up')
+  }
+
+  /** Nothing is said of a few blocks: a follower has some every second. */
+  ended(nowMs: number): void {
+    const blocks = this.#current - this.#start
+    if (blocks <= LIMITS.sync.nearBlocks) return
+    const perSecond = rounded(this.#perSecond(nowMs))
+    this.#logger.info({ number: this.#current, target: this.#target, blocks, perSecond }, 'caught up')
+  }
+
+  #perSecond(nowMs: number): number {
+    return ((this.#current - this.#start) * 1_000) / Math.max(1, nowMs - this.#startedMs)
+  }
+}
+
+const rounded = (value: number): number => Math.round(value * 10) / 10

@@ -1,0 +1,29 @@
+import type { Council } from '../../chain/council.ts'
+import type { MembersPort } from '../../network/ports.ts'
+import type { Hex } from '../../util/bytes.ts'
+
+/**
+ * Who may speak on the consensus channels: the councils of the open height and of those beside it, so that a change of council
+ * cuts off nobody who is a height ahead or behind. Gathered once for each head, since every message asks.
+ */
+export const membersPort = (
+  council: Pick<Council, 'committee' | 'seats'>,
+  head: () => number,
+  onKeyInUse: (nodeId: string) => void,
+): MembersPort => {
+  let gatheredAt = -1
+  let members: ReadonlySet<Hex> = new Set()
+  const gathered = (): ReadonlySet<Hex> => {
+    const number = head()
+    if (number === gatheredAt) return members
+    gatheredAt = number
+    const councils = [number, number + 1, number + 2].flatMap(at => council.seats(at) ?? [])
+    members = new Set(councils.map(({ validator }) => validator))
+    return members
+  }
+  return {
+    isMember: address => gathered().has(address),
+    memberAt: (number, index) => council.committee(number)?.members[index],
+    onKeyInUse,
+  }
+}

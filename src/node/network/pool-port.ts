@@ -1,0 +1,37 @@
+import type { PoolPort } from '../../network/ports.ts'
+import type { PoolService } from '../../txpool/service.ts'
+import type { Hex } from '../../util/bytes.ts'
+import { isCoded } from '../../util/errors.ts'
+
+/** What breaks a rule on every node, whatever its head and its operator's options; its sender should have known. */
+const INVALID: ReadonlySet<string> = new Set([
+  'TRANSACTION_MALFORMED',
+  'INVALID_CHAIN_ID',
+  'INVALID_SENDER',
+  'TIP_ABOVE_FEE_CAP',
+  'OVERSIZED',
+  'NONCE_MAX',
+])
+
+/** The pool as peers see it. */
+export const poolPort = (pool: Pick<PoolService, 'get' | 'select' | 'receive'>): PoolPort => ({
+  has: hash => pool.get(hash) !== undefined,
+  raw: hash => pool.get(hash)?.raw,
+  ready(limit) {
+    const selection = pool.select()
+    const hashes: Hex[] = []
+    for (let next = selection.next(); next !== undefined && hashes.length < limit; next = selection.next())
+      hashes.push(next.hash)
+    return hashes
+  },
+  async receive(raw) {
+    try {
+      await pool.receive(raw)
+      return 'accepted'
+    } catch (error) {
+      if (!isCoded(error)) throw error
+      if (error.code === 'ALREADY_KNOWN') return 'known'
+      return INVALID.has(error.code) ? 'invalid' : 'refused'
+    }
+  },
+})

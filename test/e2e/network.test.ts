@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { bytesToHex, type Hex } from '../../src/util/bytes.ts'
+import { ACCOUNTS, signedRaw } from '../support/chain.ts'
+import { Committee, type NodeOfMany } from '../support/committee.ts'
+import { rpc } from '../support/devnet.ts'
+import { eventually, sleep } from '../support/node-process.ts'
+
+const BLOCK_SECONDS = 0.25
+
+const othersOf = (nodes: readonly NodeOfMany[], node: NodeOfMany) => nodes.filter(other => other !== node)
+
+const sameBlock = async (nodes: readonly NodeOfMany[], number: number): Promise<void> => {
+  const hashes = await Promise.all(nodes.map(node => node.reach(number)))
+  expect(new Set(hashes).size).toBe(1)
+}
+
+describe('two validators', () => {
+  let committee: Committee
+  beforeAll(async () => {
+    committee = await Committee.open(2, BLOCK_SECONDS)
+  })
+  afterAll(() => committee.close())
+
+  test('make blocks together, wait for each other, and go on after a restart', async () => {
+    const { nodes } = committee
+    const [first, second] = nodes as [NodeOfMany, NodeOfMany]
+    await first.start([second])
+    expect(first.ready.peer).toBe(first.url)
+    await sleep(1_000)
+    // Half of them is no quorum.
+    expect(await first.number()).toBe(0)
+    await second.start([first])
+    await sameBlock(nodes, 5)
+    expect(await first.rpc('net_peerCount')).toBe('0x1')
+    expect(await first.rpc('eth_syncing')).toBe(false)
+    const peers = await rpc<{ id: string }[]>(first.ready.operator as string, 'admin_peers')
+    expect(peers.map(({ id }) => second.url.includes(id))).toEqual([true])
+
+    expect((await second.stop()).code).toBe(0)
+    await sleep(1_000)
+    const alone = await first.number()
+    await sleep(1_000)
+    expect(await first.number()).toBe(alone)
+    await second.start([first])
+    await sameBlock(nodes, alone + 5)
+  }, 90_000)
+})
+
+describe('four validators and a follower', () => {
+  let committee: Committee
+  let follower: NodeOfMany
+  beforeAll(async () => {
+    committee = await Committee.open(4, BLOCK_SECONDS)
+    const validators = [...committee.nodes]
+    await Promise.all(validators.map(node => node.start(othersOf(validators, node))))
+    follower = await committee.add('follower')
+    await follower.start([], ['--bootnodes', (validators[0] as NodeOfMany).url])
+  }, 60_000)
+  afterAll(() => committee.close())
+
+  test('all have the same blocks', async () => {
+    await sameBlock(committee.nodes, 8)
+  }, 60_000)
+
+  test('a transaction given to the follower is in a block that all have', async () => {
+    const raw = bytesToHex(signedRaw(committee.funded, { value: 5n, to: ACCOUNTS[1] as Hex }))
+    const hash = await follower.rpc<Hex>('eth_sendRawTransaction', raw)
+    const places = await Promise.all(
+      committee.nodes.map(node =>
+        eventually('a receipt', async () => {
+          const receipt = await node.rpc<{ blockHash: Hex; status: Hex } | null>('eth_getTransactionReceipt', hash)
+          return receipt ?? undefined
+        }),
+      ),
+    )
+    expect(new Set(places.map(({ blockHash }) => blockHash)).size).toBe(1)
+    expect(places[0]?.status).toBe('0x1')
+  }, 60_000)
+
+  test('a killed validator comes back while the others go on', async () => {
+    const { nodes } = committee
+    const killed = nodes[3] as NodeOfMany
+    await killed.kill()
+    const left = othersOf(nodes, killed)
+    const before = await (left[0] as NodeOfMany).number()
+    await sameBlock(left, before + 8)
+    await killed.start(left.slice(0, 3))
+    const now = await (left[0] as NodeOfMany).number()
+    await sameBlock(nodes, now + 6)
+    expect(killed.log).not.toContain('"level":"error"')
+  }, 90_000)
+
+  test('a follower that was away catches up and stays in step', async () => {
+    const validators = committee.nodes.slice(0, 4)
+    const first = validators[0] as NodeOfMany
+    expect((await follower.stop()).code).toBe(0)
+    const before = await first.number()
+    await first.reach(before + 12)
+    await follower.start([], ['--bootnodes', first.url])
+    const now = await first.number()
+    await sameBlock([first, follower], now)
+    await eventually('no sync', async () => ((await follower.rpc('eth_syncing')) === false ? true : undefined))
+    // In step: what it lacks is less than a second old.
+    for (let second = 0; second < 3; second++) {
+      await sleep(1_000)
+      expect((await first.number()) - (await follower.number())).toBeLessThanOrEqual(4)
+    }
+  }, 90_000)
+})
