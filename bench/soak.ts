@@ -2,7 +2,9 @@
  * One node under mixed load for a while, one JSON line: memory over time, pace of blocks, and every answer that was none.
  * Transfers, token calls and creations from half of the accounts; from the other half everything else the node offers, right and
  * wrong, over HTTP and WebSocket: calls, logs, traces, filters, subscriptions that come and go. Ends with 1 when a bound is broken.
- *   node bench/soak.ts [minutes] [--block-time seconds] [--seed number]
+ * The pace of blocks is a property of the node only while its processor has time left: `--load 1` (default) is about 100 transactions and
+ * 150 requests a second, half of what two cores shared with the load itself can bear; 3 is more than they can.
+ *   node bench/soak.ts [minutes] [--block-time seconds] [--seed number] [--load factor]
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -20,15 +22,19 @@ import { quantile, rssGrowthPercent, type Sample, sampleOf, thinned } from './so
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { 'block-time': { type: 'string', default: '1' }, seed: { type: 'string', default: '1' } },
+  options: {
+    'block-time': { type: 'string', default: '1' },
+    seed: { type: 'string', default: '1' },
+    load: { type: 'string', default: '1' },
+  },
 })
 const minutes = Number(positionals[0] ?? 5)
 const blockMs = Number(values['block-time']) * 1_000
 const seed = Number(values.seed)
 const SAMPLE_MS = 5_000
 const LANES = 10
-const LANE_PAUSE_MS = 10
-const LOAD_PAUSE_MS = 50
+const lanePauseMs = 60 / Number(values.load)
+const loadPauseMs = 120 / Number(values.load)
 const ENDLESS_PAUSE_MS = 2_000
 /** A third of a run that is too short for the whole of it. */
 const WARM_UP_MS = Math.min(5, minutes / 3) * 60_000
@@ -74,7 +80,7 @@ const load = startLoad({
   node: { ...ready, accounts: ready.accounts.slice(0, LANES) },
   token,
   random: createRandom(seed).next,
-  pauseMs: LOAD_PAUSE_MS,
+  pauseMs: loadPauseMs,
   onAcknowledged: () => acknowledged++,
   onRefused: (_, message) => {
     const kind = message.replaceAll(/\d+/g, '#')
@@ -83,7 +89,7 @@ const load = startLoad({
 })
 const asking = fuzz.run(
   () => isOver,
-  () => sleep(LANE_PAUSE_MS),
+  () => sleep(lanePauseMs),
 )
 const endless = callEndlessly(ready)
 
