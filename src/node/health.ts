@@ -1,6 +1,6 @@
 import type { Chain } from '../chain/chain.ts'
 import type { SyncStatus } from '../chain/types.ts'
-import type { ConsensusEngine } from '../consensus/engine-types.ts'
+import type { ConsensusEngine, EngineMode } from '../consensus/engine-types.ts'
 import type { HealthStatus } from '../rpc/ports.ts'
 import type { Clock } from '../util/clock.ts'
 
@@ -15,33 +15,50 @@ export interface HealthOptions {
   readonly blockTimeMs: () => number
   /** Left out of a node that stands alone. */
   readonly syncing?: () => SyncStatus | false
+  readonly peers?: () => number
   readonly clock: Pick<Clock, 'nowMs'>
 }
 
 const LOST_LOG = 'the consensus log is missing or damaged, see the log'
 
 /** Whether blocks advance; in instant mode, where silence says nothing, whether the engine would make one. */
-export const createHealth = ({ chain, engine, blockTimeMs, syncing, clock }: HealthOptions): (() => HealthStatus) => {
+export const createHealth = (options: HealthOptions): (() => HealthStatus) => {
+  const { chain, engine, clock, syncing = () => false, peers = () => 0 } = options
   let lastBlockMs = clock.nowMs()
   chain.onCommitted(() => {
     lastBlockMs = clock.nowMs()
   })
   return () => {
-    const { number } = chain.headBlock.header
-    const { mode } = engine.status()
-    if (mode === 'failed' || mode === 'stopped') return { healthy: false, reason: `consensus is ${mode}`, number }
-    const sync = syncing?.() ?? false
-    if (sync !== false)
-      return { healthy: false, reason: `catching up with block ${sync.highestBlock}`, number, syncing: true }
-    const blockMs = blockTimeMs()
-    const patienceMs = Math.max(PATIENCE_MS, PATIENCE_BLOCKS * blockMs)
-    const silentMs = clock.nowMs() - lastBlockMs
-    if (blockMs === 0 && mode === 'quarantined')
-      return { healthy: false, reason: `consensus is quarantined: ${LOST_LOG}`, number }
-    if (blockMs > 0 && silentMs > patienceMs) {
-      const why = mode === 'quarantined' ? `: ${LOST_LOG}` : ''
-      return { healthy: false, reason: `no block for ${Math.round(silentMs / 1000)} s${why}`, number }
+    const { header, hash } = chain.headBlock
+    const { mode, round } = engine.status()
+    const sync = syncing()
+    const reason = illness({ mode, sync, blockMs: options.blockTimeMs(), silentMs: clock.nowMs() - lastBlockMs })
+    return {
+      healthy: reason === undefined,
+      ...(reason !== undefined && { reason }),
+      number: header.number,
+      hash,
+      syncing: sync !== false,
+      mode,
+      round,
+      peers: peers(),
     }
-    return { healthy: true, number, syncing: false }
   }
+}
+
+interface Signs {
+  readonly mode: EngineMode
+  readonly sync: SyncStatus | false
+  readonly blockMs: number
+  /** Since the last block. */
+  readonly silentMs: number
+}
+
+const illness = ({ mode, sync, blockMs, silentMs }: Signs): string | undefined => {
+  if (mode === 'failed' || mode === 'stopped') return `consensus is ${mode}`
+  if (sync !== false) return `catching up with block ${sync.highestBlock}`
+  const isQuarantined = mode === 'quarantined'
+  if (blockMs === 0) return isQuarantined ? `consensus is quarantined: ${LOST_LOG}` : undefined
+  if (silentMs <= Math.max(PATIENCE_MS, PATIENCE_BLOCKS * blockMs)) return undefined
+  return `no block for ${Math.round(silentMs / 1000)} s${isQuarantined ? `: ${LOST_LOG}` : ''}`
 }

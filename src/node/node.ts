@@ -182,6 +182,7 @@ const build = async (options: NodeOptions, deps: NodeDeps, teardown: Teardown): 
       engine,
       blockTimeMs: dev?.blockTimeMs ?? (() => params.blockTimeMs),
       syncing,
+      peers: () => peers?.network.peerCount ?? 0,
       clock,
     }),
   }

@@ -43,12 +43,20 @@ export interface NodeInfo {
   listening(): boolean
 }
 
-/** Whether `GET /health` may say 200; `reason` explains a false. */
+/** Whether `GET /health` may say 200; `reason` explains a false. The rest is what whoever watches a node wants at one glance. */
 export interface HealthStatus {
   readonly healthy: boolean
   readonly reason?: string
+  /** The head. */
   readonly number?: number
+  readonly hash?: Hex
   readonly syncing?: boolean
+  /** What consensus does here: voting, following (no member, or catching up), quarantined, failed, stopped. */
+  readonly mode?: string
+  /** Of the open height. */
+  readonly round?: number
+  /** Connected nodes. */
+  readonly peers?: number
 }
 
 /** Supply after a block, wei: total = genesis + minted - burnt (DESIGN 6). */

@@ -273,7 +273,18 @@ describe('health', () => {
     const node = spawnNode(['devnet', '--port', '0', '--block-time', '0.2'])
     const ready = await node.ready
     await eventually('a block', async () => (Number((await healthOf(ready))[1]['number']) > 0 ? true : undefined))
-    expect(await healthOf(ready)).toEqual([200, { healthy: true, number: expect.any(Number), syncing: false }])
+    expect(await healthOf(ready)).toEqual([
+      200,
+      {
+        healthy: true,
+        number: expect.any(Number),
+        hash: expect.stringMatching(/^0x[0-9a-f]{64}$/),
+        syncing: false,
+        mode: 'voting',
+        round: 0,
+        peers: 0,
+      },
+    ])
     expect(await node.end('SIGTERM')).toMatchObject({ code: 0 })
   })
 
@@ -288,7 +299,12 @@ describe('health', () => {
     )
     expect(performance.now() - lonelySince, 'not at the first hiccup').toBeGreaterThan(10_000)
     expect(status).toBe(503)
-    expect(body).toEqual({ healthy: false, reason: expect.stringMatching(/^no block for \d+ s/), number: 0 })
+    expect(body).toMatchObject({
+      healthy: false,
+      reason: expect.stringMatching(/^no block for \d+ s/),
+      number: 0,
+      mode: 'voting',
+    })
     // The others of its faces work on.
     expect(await rpc(lonelyReady.http, 'eth_blockNumber')).toBe('0x0')
     expect(lonely.stderr(), 'its log says what it waits for').toMatch(/changing round|no decision/)

@@ -11,15 +11,16 @@ const node = (blockTimeMs: number) => {
   let committed = (): void => {}
   const health = createHealth({
     chain: {
-      headBlock: { header: { number: 7 } } as never,
+      headBlock: { header: { number: 7 }, hash: '0x07' } as never,
       onCommitted: listener => {
         committed = listener as never
         return () => {}
       },
     },
-    engine: { status: () => ({ mode }) as never },
+    engine: { status: () => ({ mode, round: 2 }) as never },
     blockTimeMs: () => blockTimeMs,
     syncing: () => sync,
+    peers: () => 3,
     clock: { nowMs: () => nowMs },
   })
   return {
@@ -36,23 +37,25 @@ const node = (blockTimeMs: number) => {
     },
   }
 }
-const HEALTHY = { healthy: true, number: 7, syncing: false }
+const SEEN = { number: 7, hash: '0x07', syncing: false, round: 2, peers: 3 }
+const HEALTHY = { healthy: true, mode: 'voting', ...SEEN }
+const ill = (reason: string, mode: EngineMode = 'voting') => ({ healthy: false, reason, mode, ...SEEN })
 
 test('silence is an illness where blocks come by the clock, and one block heals it', () => {
   const { health, wait, set, commit } = node(1_000)
   expect(health()).toEqual(HEALTHY)
   wait(15_001)
-  expect(health()).toEqual({ healthy: false, reason: 'no block for 15 s', number: 7 })
+  expect(health()).toEqual(ill('no block for 15 s'))
   set('quarantined')
   expect(health().reason).toBe('no block for 15 s: the consensus log is missing or damaged, see the log')
   commit()
-  expect(health(), 'a quarantined node follows the others').toEqual(HEALTHY)
+  expect(health(), 'a quarantined node follows the others').toEqual({ ...HEALTHY, mode: 'quarantined' })
 })
 
 test('a node that is far behind says so, also while blocks come fast', () => {
   const { health, catchUp } = node(1_000)
   catchUp({ startingBlock: 0, currentBlock: 7, highestBlock: 900 })
-  expect(health()).toEqual({ healthy: false, reason: 'catching up with block 900', number: 7, syncing: true })
+  expect(health()).toEqual({ ...ill('catching up with block 900'), syncing: true })
   catchUp(false)
   expect(health()).toEqual(HEALTHY)
 })
@@ -62,17 +65,15 @@ test('in instant mode silence is none, but an engine that would make no block is
   wait(3_600_000)
   expect(health()).toEqual(HEALTHY)
   set('quarantined')
-  expect(health()).toEqual({
-    healthy: false,
-    reason: 'consensus is quarantined: the consensus log is missing or damaged, see the log',
-    number: 7,
-  })
+  expect(health()).toEqual(
+    ill('consensus is quarantined: the consensus log is missing or damaged, see the log', 'quarantined'),
+  )
 })
 
 test.each([0, 1_000])('an engine that stopped or failed is an illness at once (block time %i ms)', blockTimeMs => {
   const { health, set } = node(blockTimeMs)
   for (const mode of ['stopped', 'failed'] as const) {
     set(mode)
-    expect(health()).toEqual({ healthy: false, reason: `consensus is ${mode}`, number: 7 })
+    expect(health()).toEqual(ill(`consensus is ${mode}`, mode))
   }
 })
