@@ -212,6 +212,10 @@ export const LIMITS = {
     cachedSignatures: 8_192,
     /** Neighbours being sent a whole height at one time. */
     answers: 16,
+    /** Clocks: how many proposers, and of each how many proposals, are compared, and what is told the operator. */
+    skew: { proposers: 128, offsets: 8, warnMs: 250 },
+    /** Validators times types of messages counted apart. */
+    watchedVotes: 1_024,
     /** One piece of evidence: an unjustified proposal holds two quorums. */
     evidenceBytes: 64 * 1024,
     voteBytes: 32 * 1024,

@@ -25,6 +25,8 @@ interface AdmissionOptions {
   readonly committees: CommitteePort
   readonly verifier: Verifier
   readonly onEvidence: (evidence: Evidence, committee: Committee) => void
+  /** A message that its sender signed, of use or not. */
+  readonly onSigned?: (message: SignedMessage, committee: Committee) => void
 }
 
 /** Checks what comes from the network, and holds what was signed against its signers. Only what could matter is checked: signatures cost. */
@@ -67,7 +69,7 @@ export class Admission {
   }
 
   #admitSigned(message: SignedMessage, committee: Committee, head: number): Admitted {
-    const { verifier, onEvidence } = this.#options
+    const { verifier, onEvidence, onSigned } = this.#options
     const verdict = verifier.judge(message, committee)
     if (verdict === 'unsigned') return 'false'
     if (verdict === 'badProof') {
@@ -75,6 +77,7 @@ export class Admission {
       if (message.type === 'proposal') onEvidence({ kind: 'unjustified', proposal: proposalHead(message) }, committee)
       return 'false'
     }
+    onSigned?.(message, committee)
     this.#detector.advance(head + 1)
     this.#hold(message, committee)
     if (message.number <= head) return 'pointless'

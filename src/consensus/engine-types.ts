@@ -2,6 +2,7 @@ import type { Hex } from '../util/bytes.ts'
 import type { Clock } from '../util/clock.ts'
 import type { Logger } from '../util/logger.ts'
 import type { Recover } from './certificate.ts'
+import type { ConsensusMetrics } from './metrics.ts'
 import type { BlockCodec, CommitteePort, DecidedBlock, EvidencePort, ExecutionPort, NetworkPort } from './ports.ts'
 import type { Wal } from './wal.ts'
 import type { Watermark } from './watermark.ts'
@@ -39,6 +40,7 @@ export interface ConsensusEngineOptions {
   readonly logger: Logger
   /** Called once when the engine gave up: it signs nothing any more, the process should stop. */
   readonly onFatal: (error: Error) => void
+  readonly metrics?: ConsensusMetrics
   /** The operator's word that this key never voted with a log that is now lost. */
   readonly trustMissingLog?: boolean
 }
@@ -68,6 +70,8 @@ export interface ConsensusStatus {
   /** Votes seen in the current round. */
   readonly prepares: number
   readonly commits: number
+  /** Members not heard in the current round, from round 2 on: before that nobody is late yet. */
+  readonly missing: readonly Hex[]
   /** Messages kept in memory, of the open height and of later ones. */
   readonly held: number
   /** Blocks decided since start, and those decided in a round above 0. */

@@ -11,6 +11,7 @@ import { Slots } from './slots.ts'
 import { Tally } from './tally.ts'
 import { Validator } from './validator.ts'
 import { createVerifier } from './verify.ts'
+import { Watch } from './watch.ts'
 import { Workbench } from './workbench.ts'
 
 /** The consensus of this node over its ports. */
@@ -49,6 +50,12 @@ class Engine implements ConsensusEngine {
       validator: this.#validator,
       slots: new Slots(params.blockTimeMs),
       tally: this.#tally,
+      watch: new Watch({
+        blockTimeMs: params.blockTimeMs,
+        self: options.signer?.address,
+        logger: options.logger,
+        metrics: options.metrics,
+      }),
       work: this.#work,
     }
     this.#loop = new Loop({ ...parts, onDecided: decided => this.#heights.decided(decided) })

@@ -11,12 +11,14 @@ import type { PeerId } from './ports.ts'
 import type { Tally } from './tally.ts'
 import type { Validator } from './validator.ts'
 import type { Verifier } from './verify.ts'
+import type { Watch } from './watch.ts'
 
 interface IntakeParts {
   readonly options: ConsensusEngineOptions
   readonly life: Life
   readonly validator: Validator
   readonly tally: Tally
+  readonly watch: Watch
   readonly verifier: Verifier
   readonly loop: Loop
   readonly heights: Heights
@@ -34,6 +36,7 @@ export class Intake {
       committees: parts.options.ports.committee,
       verifier: parts.verifier,
       onEvidence: (evidence, committee) => this.#onEvidence(evidence, committee),
+      onSigned: (message, committee) => parts.watch.heard(message, committee),
     })
   }
 

@@ -10,9 +10,10 @@ import type { Life } from './life.ts'
 import { Neighbours } from './neighbours.ts'
 import type { DecidedBlock } from './ports.ts'
 import type { Slots } from './slots.ts'
-import { missingMembers, type Tally } from './tally.ts'
+import { missingMembers, type Tally, WORRYING_ROUND } from './tally.ts'
 import { Timers } from './timers.ts'
 import type { Validator } from './validator.ts'
+import type { Watch } from './watch.ts'
 import type { Workbench } from './workbench.ts'
 
 interface LoopParts {
@@ -23,6 +24,7 @@ interface LoopParts {
   readonly slots: Slots
   readonly tally: Tally
   readonly work: Workbench
+  readonly watch: Watch
   /** A decision is durable in the log. */
   readonly onDecided: (decided: DecidedBlock) => void
 }
@@ -65,13 +67,14 @@ export class Loop {
 
   /** Runs the core until it has nothing to do. A signature asked for is given before anything else comes in. */
   feed(input: Input): void {
-    const { life, journal } = this.#parts
+    const { life, journal, watch } = this.#parts
     if (!life.isRunning) return
     this.#inputs.push(input)
     if (this.#turning) return
     this.#turning = true
     life.guard(() => {
       for (let next = this.#inputs.shift(); next !== undefined; next = this.#inputs.shift()) {
+        if (next.type === 'newHeight' || next.type === 'leave') watch.turned()
         const { effects } = step(this.#core, next)
         const answers = effects.flatMap(effect => this.#perform(effect) ?? [])
         this.#inputs.unshift(...answers)
@@ -103,8 +106,9 @@ export class Loop {
 
   /** Carries out one effect; only `sign` has an answer. */
   #perform(effect: Effect): Input | undefined {
-    const { options, journal, life, slots, work, onDecided } = this.#parts
+    const { options, journal, life, slots, watch, work, onDecided } = this.#parts
     const { network } = options.ports
+    watch.saw(effect, this.#nowMs())
     switch (effect.type) {
       case 'sign':
         return this.#sign(effect.message)
@@ -154,7 +158,7 @@ export class Loop {
     const { tally, options } = this.#parts
     const { number } = height.config
     tally.roundChanges++
-    if (round < 2) options.logger.info({ number, round }, 'changing round')
+    if (round < WORRYING_ROUND) options.logger.info({ number, round }, 'changing round')
     else options.logger.warn({ number, round, missing: missingMembers(height) }, 'no decision yet, changing round')
   }
 

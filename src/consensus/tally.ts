@@ -3,6 +3,9 @@ import { quorumOf } from './committee.ts'
 import type { HeightState } from './core/types.ts'
 import type { ConsensusStatus, EngineMode } from './engine-types.ts'
 
+/** From this round on somebody is missing, rather than late. */
+export const WORRYING_ROUND = 2
+
 /** What an engine did since its start, for operators. */
 export class Tally {
   decided = 0
@@ -34,6 +37,7 @@ export class Tally {
       quorum: quorumOf(size),
       prepares: height === null ? 0 : [...height.prepares.senders(height.round)].length,
       commits: height === null ? 0 : [...height.commits.senders(height.round)].length,
+      missing: height === null || height.round < WORRYING_ROUND ? [] : missingMembers(height),
       held: heldForLater + (height === null ? 0 : heldBy(height)),
       decided: this.decided,
       decidedLate: this.decidedLate,

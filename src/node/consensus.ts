@@ -4,7 +4,8 @@ import type { Council } from '../chain/council.ts'
 import type { ChainParams } from '../config/networks.ts'
 import { createConsensusEngine } from '../consensus/engine.ts'
 import type { ConsensusEngine, ConsensusSigner } from '../consensus/engine-types.ts'
-import { nodeFileSystem } from '../consensus/files.ts'
+import { type FileSystem, nodeFileSystem } from '../consensus/files.ts'
+import type { ConsensusMetrics, SyncedFile } from '../consensus/metrics.ts'
 import {
   type BlockCodec,
   type EvidencePort,
@@ -12,6 +13,7 @@ import {
   type NetworkPort,
   nullNetwork,
 } from '../consensus/ports.ts'
+import { timedFiles } from '../consensus/timed-files.ts'
 import { openWal } from '../consensus/wal.ts'
 import { openWatermark } from '../consensus/watermark.ts'
 import type { SenderRecovery } from '../crypto/recovery.ts'
@@ -36,6 +38,7 @@ export interface ConsensusPartsOptions {
   readonly folder: string
   readonly validatorKey: Uint8Array | null
   readonly trustMissingLog?: boolean | undefined
+  readonly metrics?: ConsensusMetrics | undefined
   readonly clock: Clock
   readonly logger: Logger
   readonly onFatal: (error: Error) => void
@@ -56,13 +59,14 @@ export const createConsensus = async (options: ConsensusPartsOptions): Promise<C
     clock,
     logger,
     onFatal,
+    metrics,
     trustMissingLog = false,
   } = options
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const signer = validatorKey && signerOf(validatorKey)
   const [wal, watermark] = await Promise.all([
-    openWal(nodeFileSystem, join(folder, 'wal')),
-    openWatermark(nodeFileSystem, watermarkPath(folder, signer?.address ?? ZERO_ADDRESS)),
+    openWal(filesOf('log', metrics), join(folder, 'wal')),
+    openWatermark(filesOf('watermark', metrics), watermarkPath(folder, signer?.address ?? ZERO_ADDRESS)),
   ])
   return createConsensusEngine({
     ports: {
@@ -86,8 +90,12 @@ export const createConsensus = async (options: ConsensusPartsOptions): Promise<C
     logger,
     onFatal,
     trustMissingLog,
+    ...(metrics && { metrics }),
   })
 }
+
+const filesOf = (file: SyncedFile, metrics: ConsensusMetrics | undefined): FileSystem =>
+  metrics === undefined ? nodeFileSystem : timedFiles(nodeFileSystem, seconds => metrics.synced(file, seconds))
 
 export const signerOf = (key: Uint8Array): ConsensusSigner => ({
   address: addressOf(key),

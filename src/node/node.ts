@@ -127,6 +127,7 @@ const build = async (options: NodeOptions, deps: NodeDeps, teardown: Teardown): 
     validatorKey,
     trustMissingLog: options.trustMissingLog,
     clock,
+    ...(observer && { metrics: observer.consensus }),
     logger: part('consensus'),
     onFatal,
   }

@@ -1,5 +1,6 @@
 import type { Chain } from '../chain/chain.ts'
 import type { ConsensusEngine } from '../consensus/engine-types.ts'
+import { type ConsensusMetrics, createConsensusMetrics } from '../consensus/metrics.ts'
 import { collectProcessMetrics } from '../metrics/process.ts'
 import { Metrics } from '../metrics/registry.ts'
 import { startMetricsServer } from '../metrics/server.ts'
@@ -15,6 +16,7 @@ import { version } from './version.ts'
 /** The metrics of a node whose operator asked for them. Loaded only then: a devnet pays neither the time nor the memory. */
 export interface Observer {
   readonly metrics: Metrics
+  readonly consensus: ConsensusMetrics
   watch(parts: ObservedParts): void
   serve(options: { readonly host: string; readonly port: number; readonly logger: Logger }): Promise<string>
 }
@@ -31,6 +33,7 @@ export const createObserver = (teardown: Teardown): Observer => {
   teardown.add(collectProcessMetrics(metrics, version))
   return {
     metrics,
+    consensus: createConsensusMetrics(metrics),
     watch({ chain, engine, world, store }) {
       declareChainMetrics(metrics, chain, engine)
       declareStateMetrics(metrics, world)

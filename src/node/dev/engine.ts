@@ -105,6 +105,7 @@ const NOT_RUNNING: ConsensusStatus = {
   quorum: 0,
   prepares: 0,
   commits: 0,
+  missing: [],
   held: 0,
   decided: 0,
   decidedLate: 0,
