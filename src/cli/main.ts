@@ -5,6 +5,7 @@ import { addDevnetCommand } from './devnet.ts'
 import { addFixtureCommand } from './fixture.ts'
 import { addGenesisCommand } from './genesis.ts'
 import { addKeyCommand } from './key.ts'
+import { addLocalnetCommand } from './localnet.ts'
 import { fail } from './output.ts'
 import { addSimCommand } from './sim.ts'
 import { addStartCommand } from './start.ts'
@@ -19,6 +20,7 @@ const program = new Command('tandem')
   .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'tandem: ')) })
 
 addDevnetCommand(program)
+addLocalnetCommand(program)
 addStartCommand(program)
 addGenesisCommand(program)
 addKeyCommand(program)

@@ -7,6 +7,7 @@ import { version } from '../node/version.ts'
 import { type Hex, hexToBytes } from '../util/bytes.ts'
 import { accountsOf, type DevAccount, TEST_MNEMONIC } from './accounts.ts'
 import type { DevnetFlags } from './devnet.ts'
+import { formatTokens } from './format.ts'
 import { namespacesOf, runNode } from './run-node.ts'
 import { makeTempFolder, REMOVE, removeDeadFolders } from './temp-folder.ts'
 
@@ -99,9 +100,4 @@ Ctrl-C stops the chain.
 
 `,
   )
-}
-
-const formatTokens = (wei: bigint): string => {
-  const fraction = (wei % 10n ** 18n).toString().padStart(18, '0').replace(/0+$/, '')
-  return `${(wei / 10n ** 18n).toLocaleString('en')}${fraction && `.${fraction}`}`
 }

@@ -44,6 +44,8 @@ export const runProcess = async (options: ProcessOptions): Promise<void> => {
     fail(error)
     end(1)
   }
+  // Whoever started this node as a part of its own (tandem localnet) is gone, whatever it died of.
+  if (process.connected) process.once('disconnect', () => end(0))
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => end(0))
   process.on('uncaughtException', onFatal)
   process.on('unhandledRejection', reason => onFatal(reason instanceof Error ? reason : new Error(String(reason))))

@@ -6,7 +6,7 @@ import { Store } from '../storage/store.ts'
 import { isCoded } from '../util/errors.ts'
 
 /** The folder's name tells whose it is: the command, the process id, and six characters by chance. */
-const NAME = /^tandem-(?:devnet|fixture)-([0-9]{1,10})-[0-9A-Za-z]{6}$/
+const NAME = /^tandem-(?:devnet|fixture|localnet)-([0-9]{1,10})-[0-9A-Za-z]{6}$/
 /** A folder is younger than this before its store is locked, if its process cannot be seen from here. */
 const YOUNG_MS = 60_000
 /** Removed at one start; what is left waits for the next. */
@@ -15,7 +15,7 @@ const MOST_REMOVED = 16
 export const REMOVE = { recursive: true, force: true, maxRetries: 5, retryDelay: 20 }
 
 /** A new folder for a chain that goes with its process. */
-export const makeTempFolder = (command: 'devnet' | 'fixture', root = tmpdir()): string =>
+export const makeTempFolder = (command: 'devnet' | 'fixture' | 'localnet', root = tmpdir()): string =>
   mkdtempSync(join(root, `tandem-${command}-${process.pid}-`))
 
 /**

@@ -385,6 +385,35 @@ export const LIMITS = {
     storeBytes: 4 * 1024 * 1024,
     storeMs: 60_000,
   },
+  /** `tandem localnet`: a network of processes on one machine. */
+  localnet: {
+    validators: 31,
+    full: 16,
+    accounts: 1_000,
+    portsPerNode: 10,
+    /** From the first process to the first block, before somebody is told that it takes long. */
+    readyMs: 60_000,
+    /** Nodes are asked how they are so often, while the first block is awaited and later, and must answer within. */
+    startPollMs: 100,
+    pollMs: 500,
+    answerMs: 1_000,
+    /** Without a terminal, between two lines of status. */
+    plainMs: 10_000,
+    /** A node that has not ended so long after the signal is killed: all is over within two seconds. */
+    stopMs: 1_500,
+    /** A signal that ended a node may have been meant for all: this one is waited for so long. */
+    signalMs: 100,
+    /** Of a dead node's log: what is shown, and how much of its end is read for that. */
+    tailLines: 12,
+    tailBytes: 16 * 1024,
+    /** A log longer than this is put aside at the next start. */
+    logBytes: 64 * 1024 * 1024,
+    /** Blocks whose hashes are compared between nodes. */
+    comparedBlocks: 1_024,
+    /** Chaos: a wave after which the nodes are not in step again within this time is told, blocks they may then differ by. */
+    recoverMs: 60_000,
+    inStepBlocks: 2,
+  },
   /** `tandem sim`: of one run, and how often a failing one is tried again to make it smaller. */
   simulation: {
     nodes: 31,

@@ -1,0 +1,29 @@
+import { LIMITS } from '../../config/limits.ts'
+import type { Hex } from '../../util/bytes.ts'
+import type { NodeStatus } from './status.ts'
+
+interface Witness {
+  readonly node: string
+  readonly hash: Hex
+}
+
+/** The heads that nodes were seen at: two of one number and of different hashes are a fork. */
+export class Agreement {
+  readonly #seen = new Map<number, Witness>()
+
+  /** Both sides of the first fork among these heads and those seen lately; undefined: they agree. */
+  check(nodes: readonly NodeStatus[]): { readonly number: number; readonly hashes: readonly Witness[] } | undefined {
+    for (const { name, number, hash } of nodes) {
+      if (number === null || hash === null) continue
+      const first = this.#seen.get(number)
+      if (first === undefined) this.#remember(number, { node: name, hash })
+      else if (first.hash !== hash) return { number, hashes: [first, { node: name, hash }] }
+    }
+    return undefined
+  }
+
+  #remember(number: number, witness: Witness): void {
+    this.#seen.set(number, witness)
+    if (this.#seen.size > LIMITS.localnet.comparedBlocks) this.#seen.delete(this.#seen.keys().next().value as number)
+  }
+}

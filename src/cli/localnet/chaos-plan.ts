@@ -1,0 +1,70 @@
+import { createRandom, type Random } from '../../sim/random.ts'
+import { assert } from '../../util/assert.ts'
+import type { ChaosKind } from './events.ts'
+
+/** One node taken away and brought back. Milliseconds. */
+export interface Blow {
+  readonly node: string
+  readonly action: ChaosKind
+  /** From the beginning of the wave. */
+  readonly afterMs: number
+  /** How long it stays away; 0: it is brought back at once. */
+  readonly forMs: number
+}
+
+/** Blows that overlap; the next wave begins when all nodes are in step again, and some time has passed. */
+export interface Wave {
+  readonly wave: number
+  readonly quietMs: number
+  readonly blows: readonly Blow[]
+}
+
+export interface ChaosOptions {
+  readonly seed: number
+  readonly validators: readonly string[]
+  readonly full: readonly string[]
+  /** Validators away at one time, at most. */
+  readonly down: number
+}
+
+const KINDS: readonly ChaosKind[] = ['pause', 'kill', 'restart']
+const QUIET_MS = [500, 3_000] as const
+const AFTER_MS = [0, 1_500] as const
+const AWAY_MS = [200, 6_000] as const
+const FULL_CHANCE = 0.3
+
+/** How many of a committee may be away while the rest still decides: f of n = 3f + 1 (reference/consensus.md 1.1). */
+export const faultsOf = (validators: number): number => Math.floor((validators - 1) / 3)
+
+/**
+ * What chaos does, wave by wave without end. It follows from the seed and the names alone, whatever the nodes do meanwhile: the same seed
+ * strikes the same nodes in the same way and order. Where no validator may be away there must be full nodes.
+ */
+export function* chaosWaves({ seed, validators, full, down }: ChaosOptions): Generator<Wave, never> {
+  assert(down > 0 || full.length > 0, 'chaos needs somebody to strike')
+  const random = createRandom(seed)
+  for (let wave = 1; ; wave++) {
+    const quietMs = between(random, QUIET_MS)
+    const struck = pickSome(random, validators, Math.min(down, validators.length))
+    const others = full.filter(() => random.chance(FULL_CHANCE))
+    // A wave without a blow is none.
+    const nodes = struck.length + others.length === 0 ? [random.pick(full)] : [...struck, ...others]
+    yield { wave, quietMs, blows: nodes.map(node => blow(random, node)) }
+  }
+}
+
+const blow = (random: Random, node: string): Blow => ({
+  node,
+  action: random.pick(KINDS),
+  afterMs: between(random, AFTER_MS),
+  forMs: between(random, AWAY_MS),
+})
+
+/** From one to `most` of them; none when `most` is 0. */
+const pickSome = (random: Random, names: readonly string[], most: number): readonly string[] => {
+  if (most === 0) return []
+  const left = [...names]
+  return Array.from({ length: 1 + random.below(most) }, () => left.splice(random.below(left.length), 1)[0] as string)
+}
+
+const between = (random: Random, [from, to]: readonly [number, number]): number => from + random.below(to - from + 1)

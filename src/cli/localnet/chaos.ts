@@ -1,0 +1,82 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { LIMITS } from '../../config/limits.ts'
+import type { Blow, Wave } from './chaos-plan.ts'
+import type { LocalnetEvent } from './events.ts'
+import type { Localnet, LocalnetNode } from './network.ts'
+import type { NodeStatus } from './status.ts'
+
+export interface ChaosPorts {
+  readonly localnet: Localnet
+  readonly waves: Iterable<Wave>
+  readonly tell: (event: LocalnetEvent) => void
+  /** Nodes did not come back into step in time. */
+  readonly onTrouble: () => void
+  /** Nothing is begun after it. */
+  readonly signal: AbortSignal
+}
+
+/** Strikes wave by wave, and waits after each until all nodes are in step again. Ends with `signal`, or when they are not. */
+export const runChaos = async (ports: ChaosPorts): Promise<void> => {
+  const { localnet, waves, signal } = ports
+  const byName = new Map(localnet.nodes.map(node => [node.plan.name, node]))
+  try {
+    for (const { wave, quietMs, blows } of waves) {
+      await sleep(quietMs, undefined, { signal })
+      await Promise.all(blows.map(blow => strike(byName.get(blow.node) as LocalnetNode, blow, wave, ports)))
+      if (!(await recover(wave, ports))) return
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error
+  }
+}
+
+const strike = async (
+  node: LocalnetNode,
+  { action, afterMs, forMs }: Blow,
+  wave: number,
+  { localnet, tell, signal }: ChaosPorts,
+): Promise<void> => {
+  await sleep(afterMs, undefined, { signal })
+  const { process, plan } = node
+  if (process.state !== 'running') return
+  tell({ event: 'chaos', wave, action, node: plan.name, forMs })
+  if (action === 'pause') {
+    process.pause()
+    await sleep(forMs, undefined, { signal })
+    process.resume()
+    tell({ event: 'resumed', node: plan.name })
+    return
+  }
+  await process.stop(action === 'kill' ? 'SIGKILL' : 'SIGTERM')
+  await sleep(forMs, undefined, { signal })
+  if (!(await localnet.begin(node)) || signal.aborted) return
+  tell({ event: 'started', node: plan.name, pid: process.pid as number })
+}
+
+/** Until all follow blocks made since; tells which nodes do not. */
+const recover = async (wave: number, { localnet, tell, onTrouble, signal }: ChaosPorts): Promise<boolean> => {
+  const { recoverMs, pollMs } = LIMITS.localnet
+  const began = performance.now()
+  const before = headOf(await localnet.look())
+  for (;;) {
+    signal.throwIfAborted()
+    const statuses = await localnet.look()
+    const ms = Math.round(performance.now() - began)
+    const late = statuses.filter(status => !isInStep(status, before))
+    if (late.length === 0) {
+      tell({ event: 'recovered', wave, number: headOf(statuses), ms })
+      return true
+    }
+    if (ms > recoverMs) {
+      tell({ event: 'unrecovered', wave, nodes: late.map(({ name }) => name), ms })
+      onTrouble()
+      return false
+    }
+    await sleep(pollMs, undefined, { signal })
+  }
+}
+
+const headOf = (statuses: readonly NodeStatus[]): number => Math.max(0, ...statuses.map(({ number }) => number ?? 0))
+
+const isInStep = ({ state, number, lag }: NodeStatus, before: number): boolean =>
+  (state === 'voting' || state === 'following') && (number ?? 0) > before && lag <= LIMITS.localnet.inStepBlocks

@@ -1,0 +1,89 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { genesisText } from '../../config/genesis/document.ts'
+import { parseGenesis } from '../../config/genesis.ts'
+import { NETWORKS } from '../../config/networks.ts'
+import { isScalar } from '../../crypto/signature.ts'
+import { openNodeKey } from '../../network/tls/node-key.ts'
+import { genesisHashOf } from '../../node/genesis-hash.ts'
+import { bytesToHex, type Hex } from '../../util/bytes.ts'
+import { writeNewFile } from '../../util/new-file.ts'
+import { accountsOf, type DevAccount } from '../accounts.ts'
+import { readText } from '../files.ts'
+import { addressOfKeyFile } from '../keys.ts'
+import { keyFileOf, type NodePlan, planNodes } from './plan.ts'
+import { parseShape, type Shape, settleShape, shapeText } from './shape.ts'
+
+/** A localnet on disk, made or found. */
+export interface LocalnetFolder {
+  readonly shape: Shape
+  readonly genesisFile: string
+  readonly genesisHash: Hex
+  readonly nodes: readonly PreparedNode[]
+  readonly accounts: readonly DevAccount[]
+}
+
+export interface PreparedNode extends NodePlan {
+  /** Its id on the network. */
+  readonly id: string
+  /** null: follows. */
+  readonly validator: Hex | null
+}
+
+/**
+ * Opens the localnet in `dir`, or makes one there: a key for each validator, a node key for each node, and a genesis whose council they
+ * are. The file that names its shape is written last: a folder without it was left half made, and is refused like any other that
+ * is not empty.
+ */
+export const openLocalnet = async (dir: string, given: Partial<Shape>, full: number): Promise<LocalnetFolder> => {
+  await mkdir(dir, { recursive: true, mode: 0o700 })
+  const shapeFile = join(dir, 'localnet.json')
+  const entries = await readdir(dir)
+  const isThere = entries.includes('localnet.json')
+  if (!isThere && entries.length > 0)
+    throw new Error(`${dir} is not empty and holds no localnet. Choose another --datadir, or empty it.`)
+  const kept = isThere ? parseShape(readText(shapeFile, '--datadir'), shapeFile) : undefined
+  const shape = settleShape(given, kept, dir)
+  const { accounts } = await accountsOf(shape.mnemonic, shape.accounts)
+  const genesisFile = join(dir, 'genesis.json')
+  const nodes = await Promise.all(planNodes(shape.validators, full, dir).map(plan => prepare(plan, isThere)))
+  if (!isThere) {
+    await writeNewFile(genesisFile, genesisOf(shape, nodes, accounts), 0o644)
+    await writeNewFile(shapeFile, shapeText(shape))
+  }
+  const genesisHash = await genesisHashOf(parseGenesis(readText(genesisFile, '--datadir')))
+  return { shape, genesisFile, genesisHash, nodes, accounts }
+}
+
+/** Validators are those of the genesis; full nodes may come and go. */
+const prepare = async (plan: NodePlan, isThere: boolean): Promise<PreparedNode> => {
+  const { id } = await openNodeKey(join(plan.folder, 'node-key.pem'))
+  if (!plan.isValidator) return { ...plan, id, validator: null }
+  const file = keyFileOf(plan)
+  if (!isThere) await writeNewFile(file, `${bytesToHex(newKey())}\n`)
+  return { ...plan, id, validator: addressOfKeyFile(file, '--datadir') }
+}
+
+const newKey = (): Uint8Array => {
+  for (;;) {
+    const key = new Uint8Array(randomBytes(32))
+    if (isScalar(key)) return key
+  }
+}
+
+const genesisOf = (shape: Shape, nodes: readonly PreparedNode[], accounts: readonly DevAccount[]): string => {
+  const { minStakeWei } = NETWORKS.devnet
+  const council = nodes.flatMap(({ name, validator }) =>
+    validator === null ? [] : [{ name, validator, owner: validator, reward: validator, stakeWei: minStakeWei }],
+  )
+  return genesisText({
+    network: 'devnet',
+    chainId: shape.chainId,
+    timestamp: Math.floor(Date.now() / 1_000),
+    council,
+    foundation: (council[0] as (typeof council)[number]).validator,
+    balances: new Map(accounts.map(({ address }) => [address.toLowerCase() as Hex, shape.balanceWei])),
+    blockTimeMs: Math.round(shape.blockTime * 1_000),
+  })
+}

@@ -1,0 +1,151 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { LIMITS } from '../../config/limits.ts'
+import { peerUrl } from '../../network/url.ts'
+import { Agreement } from './agreement.ts'
+import type { LocalnetEvent } from './events.ts'
+import type { LocalnetFolder, PreparedNode } from './folder.ts'
+import { askHealth } from './health.ts'
+import { type Ended, NodeProcess, type NodeUrls } from './node-process.ts'
+import { logFileOf, type NodeArgs, type NodePorts, startArgs } from './plan.ts'
+import { type Health, type NodeStatus, statusesOf } from './status.ts'
+
+export interface LocalnetNode {
+  readonly plan: PreparedNode
+  readonly process: NodeProcess
+  readonly operator: string
+  urls: NodeUrls | undefined
+  /** The last answer of its /health, and whether the last question was answered. */
+  health: Health | undefined
+  answers: boolean
+}
+
+export interface LocalnetOptions {
+  readonly folder: LocalnetFolder
+  readonly ports: readonly NodePorts[]
+  readonly flags: NodeArgs
+  readonly tell: (event: LocalnetEvent) => void
+  /** A node ended by itself, or the chain forked: what goes on from here is not what was asked for. */
+  readonly onTrouble: () => void
+}
+
+/** The processes of a localnet, and how they are. */
+export class Localnet {
+  readonly nodes: readonly LocalnetNode[]
+  readonly #options: LocalnetOptions
+  readonly #agreement = new Agreement()
+  #isForked = false
+  #stopped: Promise<readonly string[]> | undefined
+  #looking: Promise<readonly NodeStatus[]> | undefined
+
+  constructor(options: LocalnetOptions) {
+    const { folder, ports, flags } = options
+    this.#options = options
+    const portsOf = (index: number) => ports[index] as NodePorts
+    const urls = folder.nodes.map(({ id }, index) => peerUrl({ id, host: '127.0.0.1', port: portsOf(index).p2p }))
+    this.nodes = folder.nodes.map((plan, index) => {
+      const peers = urls.filter((_, other) => other !== index)
+      const args = startArgs(plan, portsOf(index), { genesis: folder.genesisFile, peers, flags })
+      const process = new NodeProcess({ plan, args, onDeath: ended => void this.#onDeath(plan, ended) })
+      const operator = `http://127.0.0.1:${portsOf(index).operator}`
+      return { plan, process, operator, urls: undefined, health: undefined, answers: false }
+    })
+  }
+
+  /** Resolves when all answer and, where blocks come by the clock, the first node has a new one. false: a node ended, or `signal` came. */
+  async start(signal: AbortSignal): Promise<boolean> {
+    const { startPollMs, readyMs } = LIMITS.localnet
+    const began = performance.now()
+    await Promise.all(this.nodes.map(node => this.begin(node)))
+    const first = this.nodes[0] as LocalnetNode
+    let from: number | undefined
+    let isTold = false
+    for (;;) {
+      if (signal.aborted || this.nodes.some(({ process }) => process.state !== 'running')) return false
+      await this.look()
+      from ??= first.health?.number
+      const isMoving = this.#options.folder.shape.blockTime === 0 || (first.health?.number ?? 0) > (from ?? 0)
+      if (from !== undefined && isMoving) return true
+      const elapsedMs = performance.now() - began
+      if (!isTold && elapsedMs > readyMs) {
+        isTold = true
+        this.#options.tell({ event: 'slow', seconds: Math.round(elapsedMs / 1_000) })
+      }
+      await sleep(startPollMs)
+    }
+  }
+
+  /** Starts one node; false when it ended before it was ready. */
+  async begin(node: LocalnetNode): Promise<boolean> {
+    node.urls = (await node.process.start()) ?? node.urls
+    return node.process.state === 'running'
+  }
+
+  /** Asks all how they are; whoever asks meanwhile gets the same answer. */
+  look(): Promise<readonly NodeStatus[]> {
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = undefined
+    })
+    return this.#looking
+  }
+
+  /** Ends all processes within two seconds, once; answers who had to be killed. */
+  stop(): Promise<readonly string[]> {
+    this.#stopped ??= this.#stop()
+    return this.#stopped
+  }
+
+  /** At once. */
+  async kill(): Promise<void> {
+    await Promise.all(this.nodes.map(({ process }) => process.stop('SIGKILL')))
+  }
+
+  async #stop(): Promise<readonly string[]> {
+    const ends = this.nodes.map(async ({ plan, process }) => ((await process.stop('SIGTERM')) ? [plan.name] : []))
+    return (await Promise.all(ends)).flat()
+  }
+
+  async #look(): Promise<readonly NodeStatus[]> {
+    await Promise.all(
+      this.nodes.map(async node => {
+        const health = node.process.state === 'running' ? await askHealth(node.operator) : undefined
+        node.answers = health !== undefined
+        node.health = health ?? node.health
+      }),
+    )
+    const statuses = statusesOf(
+      this.nodes.map(({ plan, process, answers, health }) => ({
+        name: plan.name,
+        isValidator: plan.isValidator,
+        process: process.state,
+        answers,
+        health,
+      })),
+    )
+    this.#compare(statuses)
+    return statuses
+  }
+
+  #compare(statuses: readonly NodeStatus[]): void {
+    const fork = this.#isForked ? undefined : this.#agreement.check(statuses)
+    if (fork === undefined) return
+    this.#isForked = true
+    this.#options.tell({ event: 'fork', ...fork })
+    this.#options.onTrouble()
+  }
+
+  async #onDeath(plan: PreparedNode, { code, signal }: Ended): Promise<void> {
+    // A terminal's Ctrl-C reaches the nodes too, and may end one that has just begun before it is known here.
+    if (signal !== null) await sleep(LIMITS.localnet.signalMs)
+    if (this.#stopped !== undefined) return
+    const node = this.nodes.find(other => other.plan === plan) as LocalnetNode
+    this.#options.tell({
+      event: 'died',
+      node: plan.name,
+      code,
+      signal,
+      log: logFileOf(plan),
+      lines: node.process.tail(),
+    })
+    this.#options.onTrouble()
+  }
+}

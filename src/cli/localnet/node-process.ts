@@ -1,0 +1,151 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { closeSync, openSync, readSync, renameSync, statSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { LIMITS } from '../../config/limits.ts'
+import { logFileOf, type NodePlan } from './plan.ts'
+import type { ProcessState } from './status.ts'
+
+/** The ready line of `tandem start --json`, as far as it is used. */
+export interface NodeUrls {
+  readonly http: string
+  readonly ws: string
+  readonly operator: string
+  readonly peer: string
+  readonly metrics?: string
+}
+
+export interface Ended {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+}
+
+export interface NodeProcessOptions {
+  readonly plan: NodePlan
+  /** After `tandem`. */
+  readonly args: readonly string[]
+  /** It ended and nobody asked it to. */
+  readonly onDeath: (ended: Ended) => void
+}
+
+/**
+ * One node as a process of its own: started, paused, stopped and started again. Its log goes to a file without passing through here.
+ * It shares the process group, so a terminal's Ctrl-Z halts all, and it ends when the channel to this process closes, whatever
+ * ended this one.
+ */
+export class NodeProcess {
+  readonly #options: NodeProcessOptions
+  #child: ChildProcess | undefined
+  #exited: Promise<unknown> = Promise.resolve()
+  #state: ProcessState = 'stopped'
+
+  constructor(options: NodeProcessOptions) {
+    this.#options = options
+  }
+
+  get state(): ProcessState {
+    return this.#state
+  }
+
+  /** undefined while there is none. */
+  get pid(): number | undefined {
+    return this.#child?.pid
+  }
+
+  /** Resolves with its ready line; undefined when it ended before. */
+  start(): Promise<NodeUrls | undefined> {
+    const { plan, args, onDeath } = this.#options
+    const log = openLog(logFileOf(plan))
+    const command = [
+      ...process.execArgv.filter(flag => !flag.startsWith('--inspect')),
+      process.argv[1] as string,
+      ...args,
+    ]
+    const child = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', log, 'ipc'] })
+    closeSync(log)
+    this.#child = child
+    this.#state = 'starting'
+    const lines = createInterface({ input: child.stdout as NonNullable<typeof child.stdout> })
+    return new Promise(resolve => {
+      lines.on('line', line => {
+        if (this.#child !== child || this.#state !== 'starting' || !line.startsWith('{"ready"')) return
+        this.#state = 'running'
+        resolve(JSON.parse(line) as NodeUrls)
+      })
+      this.#exited = new Promise<void>(gone => {
+        const ended = (code: number | null, signal: NodeJS.Signals | null): void => {
+          const isExpected = this.#state === 'stopped'
+          this.#child = undefined
+          if (!isExpected) this.#state = 'dead'
+          resolve(undefined)
+          gone()
+          if (!isExpected) onDeath({ code, signal })
+        }
+        child.once('exit', ended)
+        // No process could be made of it: there is no exit then.
+        child.once('error', () => {
+          if (child.pid === undefined) ended(null, null)
+        })
+      })
+    })
+  }
+
+  pause(): void {
+    if (this.#state !== 'running') return
+    this.#state = 'paused'
+    this.#child?.kill('SIGSTOP')
+  }
+
+  resume(): void {
+    if (this.#state !== 'paused') return
+    this.#state = 'running'
+    this.#child?.kill('SIGCONT')
+  }
+
+  /** Resolves when it has ended; `withinMs` after a gentle signal it is killed. Answers whether that was needed. */
+  async stop(signal: 'SIGTERM' | 'SIGKILL', withinMs: number = LIMITS.localnet.stopMs): Promise<boolean> {
+    const child = this.#child
+    if (child === undefined) return false
+    this.#state = 'stopped'
+    child.kill(signal)
+    // A paused process takes no other signal.
+    child.kill('SIGCONT')
+    let wasKilled = false
+    const timer = setTimeout(() => {
+      wasKilled = child.kill('SIGKILL')
+    }, withinMs)
+    await this.#exited
+    clearTimeout(timer)
+    return wasKilled
+  }
+
+  /** The last lines of its log. */
+  tail(): readonly string[] {
+    return tailOf(logFileOf(this.#options.plan))
+  }
+}
+
+/** For appending; a long one is put aside. */
+const openLog = (path: string): number => {
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
+  if (size > LIMITS.localnet.logBytes) renameSync(path, `${path}.old`)
+  return openSync(path, 'a', 0o600)
+}
+
+/** The last lines of a file, and of them no more than the end of it that is read. */
+export const tailOf = (path: string): readonly string[] => {
+  const { tailBytes, tailLines } = LIMITS.localnet
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
+  if (size === 0) return []
+  const file = openSync(path, 'r')
+  try {
+    const buffer = Buffer.alloc(Math.min(size, tailBytes))
+    const from = size - buffer.byteLength
+    const read = readSync(file, buffer, 0, buffer.byteLength, from)
+    const lines = buffer.toString('utf8', 0, read).split('\n')
+    // The first one began before what was read.
+    if (from > 0) lines.shift()
+    return lines.filter(line => line !== '').slice(-tailLines)
+  } finally {
+    closeSync(file)
+  }
+}

@@ -1,0 +1,66 @@
+import { join } from 'node:path'
+import { LIMITS } from '../../config/limits.ts'
+import type { LocalnetFlags } from '../localnet.ts'
+
+/** One node of a localnet, as known before anything runs. */
+export interface NodePlan {
+  readonly name: string
+  readonly isValidator: boolean
+  /** Its data folder, with its keys and its log. */
+  readonly folder: string
+}
+
+export interface NodePorts {
+  /** HTTP and WebSocket. */
+  readonly http: number
+  readonly operator: number
+  readonly p2p: number
+  readonly metrics: number
+}
+
+export const keyFileOf = ({ folder }: NodePlan): string => join(folder, 'validator.key')
+export const logFileOf = ({ folder }: NodePlan): string => join(folder, 'node.log')
+
+/** validator-1, validator-2 and so on, then full-1 and so on. */
+export const planNodes = (validators: number, full: number, dir: string): readonly NodePlan[] => {
+  const row = (role: string, count: number): readonly NodePlan[] =>
+    Array.from({ length: count }, (_, index) => {
+      const name = `${role}-${index + 1}`
+      return { name, isValidator: role === 'validator', folder: join(dir, name) }
+    })
+  return [...row('validator', validators), ...row('full', full)]
+}
+
+/** Ten ports for each node from `base` on: HTTP and WebSocket, operator, metrics, peers. Throws an Error when they do not fit. */
+export const portsFrom = (base: number, count: number): readonly NodePorts[] => {
+  const { portsPerNode } = LIMITS.localnet
+  const last = base + portsPerNode * count - 1
+  if (last > 65_535) throw new Error(`--port ${base}: ${count} nodes take the ports up to ${last}, beyond 65535.`)
+  return Array.from({ length: count }, (_, index) => {
+    const http = base + portsPerNode * index
+    return { http, operator: http + 1, metrics: http + 2, p2p: http + 3 }
+  })
+}
+
+/** What a node is started with; `peers` are the URLs of all others. */
+export const startArgs = (
+  node: NodePlan,
+  { http, operator, metrics, p2p }: NodePorts,
+  { genesis, peers, flags }: { readonly genesis: string; readonly peers: readonly string[]; readonly flags: NodeArgs },
+): readonly string[] => [
+  ...['start', '--network', 'devnet', '--genesis', genesis, '--datadir', node.folder],
+  ...(node.isValidator ? ['--validator-key', keyFileOf(node)] : []),
+  ...['--host', flags.host, '--port', String(http), '--operator-port', String(operator)],
+  ...['--p2p-host', '127.0.0.1', '--p2p-port', String(p2p), '--no-discovery'],
+  ...(peers.length === 0 ? [] : ['--peers', peers.join(',')]),
+  ...(flags.metrics ? ['--metrics-port', String(metrics)] : []),
+  ...['--execution', flags.execution, '--state-history', String(flags.stateHistory), '--log-level', flags.logLevel],
+  ...(flags.cors === undefined ? [] : ['--cors', flags.cors.join(',')]),
+  ...(flags.allowHosts === undefined ? [] : ['--allow-hosts', flags.allowHosts.join(',')]),
+  '--json',
+]
+
+export type NodeArgs = Pick<
+  LocalnetFlags,
+  'host' | 'metrics' | 'execution' | 'stateHistory' | 'logLevel' | 'cors' | 'allowHosts'
+>
