@@ -1,0 +1,200 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  createPublicClient,
+  createWalletClient,
+  defineChain,
+  http,
+  type PublicClient,
+  type WalletClient,
+  webSocket,
+} from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Hex } from '../../src/util/bytes.ts'
+import { rpc } from '../support/devnet.ts'
+import { type LocalnetNode, type LocalnetReady, RunningLocalnet, runs } from '../support/localnet.ts'
+import { eventually } from '../support/node-process.ts'
+import { scrape } from '../support/scrape.ts'
+
+/** Answers 42 to every call. */
+const DEPLOY_42: Hex = '0x600a600c600039600a6000f3602a60005260206000f3'
+
+const hashAt = async (node: LocalnetNode, number: number): Promise<Hex> =>
+  eventually(
+    `block ${number} of ${node.name}`,
+    async () => {
+      const block = await rpc<{ hash: Hex } | null>(node.http, 'eth_getBlockByNumber', [
+        `0x${number.toString(16)}`,
+        false,
+      ])
+      return block?.hash
+    },
+    { withinMs: 30_000, everyMs: 100 },
+  )
+
+const expectSameBlock = async (nodes: readonly LocalnetNode[], number: number): Promise<void> => {
+  const hashes = await Promise.all(nodes.map(node => hashAt(node, number)))
+  expect(new Set(hashes).size).toBe(1)
+}
+
+describe('four validators and a full node', () => {
+  let dir: string
+  let localnet: RunningLocalnet
+  let ready: LocalnetReady
+  let reader: PublicClient
+  let wallet: WalletClient
+  beforeAll(async () => {
+    dir = mkdtempSync(join(tmpdir(), 'tandem-localnet-test-'))
+    localnet = new RunningLocalnet(['--full', '1', '--metrics', '--datadir', join(dir, 'net')])
+    ready = await localnet.ready
+    const chain = defineChain({
+      id: ready.chainId,
+      name: 'localnet',
+      nativeCurrency: { name: 'dTNDM', symbol: 'dTNDM', decimals: 18 },
+      rpcUrls: { default: { http: [ready.http] } },
+    })
+    reader = createPublicClient({ chain, transport: http(), pollingInterval: 100 })
+    const account = privateKeyToAccount(ready.accounts[0]?.privateKey as Hex)
+    wallet = createWalletClient({ account, chain, transport: http() })
+  }, 90_000)
+  afterAll(async () => {
+    await localnet.process.kill()
+    rmSync(dir, { recursive: true, force: true })
+  })
+
+  test('the ready line names every node, the first one on top, and the chain runs', async () => {
+    const [first] = ready.nodes
+    expect([ready.http, ready.ws]).toEqual([first?.http, first?.ws])
+    expect(ready.nodes.map(({ name, validator }) => [name, validator !== null])).toEqual([
+      ['validator-1', true],
+      ['validator-2', true],
+      ['validator-3', true],
+      ['validator-4', true],
+      ['full-1', false],
+    ])
+    const council = await rpc<Hex[]>(ready.http, 'native_getCouncil')
+    expect(new Set(council)).toEqual(new Set(ready.nodes.flatMap(({ validator }) => validator ?? [])))
+    expect(ready.accounts[0]?.address).toBe('0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266')
+    expect(ready.nodes.map(({ pid }) => runs(pid))).toEqual([true, true, true, true, true])
+    const number = await rpc<Hex>(ready.http, 'eth_blockNumber')
+    expect(Number(number)).toBeGreaterThan(0)
+    await eventually('a full mesh', async () => {
+      const peers = await Promise.all(ready.nodes.map(({ operator }) => rpc<Hex>(operator, 'net_peerCount')))
+      return peers.every(count => count === '0x4') ? true : undefined
+    })
+  })
+
+  test('a contract deployed by viem at the top URL answers at every node', async () => {
+    const hash = await wallet.sendTransaction({ data: DEPLOY_42, gas: 200_000n } as never)
+    const receipt = await reader.waitForTransactionReceipt({ hash })
+    expect(receipt.status).toBe('success')
+    for (const node of ready.nodes) {
+      await hashAt(node, Number(receipt.blockNumber))
+      const answer = await rpc<Hex>(node.http, 'eth_call', [{ to: receipt.contractAddress }, 'latest'])
+      expect(BigInt(answer)).toBe(42n)
+    }
+    const socket = createPublicClient({ transport: webSocket(ready.ws, { reconnect: false }) })
+    expect(await socket.getBlockNumber()).toBeGreaterThanOrEqual(receipt.blockNumber)
+    const client = await socket.transport.getRpcClient()
+    client.close()
+    await expectSameBlock(ready.nodes, Number(receipt.blockNumber) + 1)
+  })
+
+  test('status events tell height, round, peers, role, state and lag', async () => {
+    const { nodes } = (await localnet.until('a status', ({ event }) => event === 'status', 15_000)) as never as {
+      nodes: Record<string, unknown>[]
+    }
+    expect(nodes.map(({ name, role }) => [name, role])).toEqual(
+      ready.nodes.map(({ name, validator }) => [name, validator === null ? 'full' : 'validator']),
+    )
+    for (const node of nodes)
+      expect(node).toMatchObject({
+        number: expect.any(Number),
+        round: expect.any(Number),
+        peers: expect.any(Number),
+        lag: expect.any(Number),
+        state: node['role'] === 'full' ? 'following' : 'voting',
+      })
+  })
+
+  test('the metrics of consensus count', async () => {
+    const [first] = ready.nodes as [LocalnetNode]
+    const samples = await scrape(first.metrics)
+    for (const name of [
+      'consensus_prepare_seconds_count',
+      'consensus_commit_seconds_count',
+      'consensus_sync_seconds_count{file="log"}',
+      'consensus_sync_seconds_count{file="watermark"}',
+      'consensus_decisions_total',
+      'consensus_voting_state',
+    ])
+      expect(samples.get(name), name).toBeGreaterThan(0)
+    for (const { validator } of ready.nodes.slice(1, 4))
+      for (const type of ['prepare', 'commit'])
+        expect(samples.get(`consensus_votes_total{validator="${validator}",type="${type}"}`), type).toBeGreaterThan(0)
+    expect(samples.get('consensus_missing_validators')).toBe(0)
+  })
+
+  test('a node that dies is told at once with the end of its log, the rest go on, and the status says so', async () => {
+    const victim = ready.nodes[2] as LocalnetNode
+    process.kill(victim.pid, 'SIGKILL')
+    const died = await localnet.until('the death', ({ event }) => event === 'died', 2_000)
+    expect(died).toMatchObject({ node: 'validator-3', code: null, signal: 'SIGKILL', log: victim.log })
+    expect((died['lines'] as string[]).length).toBeGreaterThan(0)
+    expect(readFileSync(victim.log, 'utf8')).toContain((died['lines'] as string[]).at(-1))
+    const rest = ready.nodes.filter(node => node !== victim)
+    const number = Number(await rpc<Hex>(ready.http, 'eth_blockNumber'))
+    await expectSameBlock(rest, number + 3)
+  })
+
+  test('a signal ends all within two seconds, and the same network goes on the next time', async () => {
+    const number = Number(await rpc<Hex>(ready.http, 'eth_blockNumber'))
+    const hash = await hashAt(ready.nodes[0] as LocalnetNode, number)
+    const { code, ms } = await localnet.process.end('SIGINT')
+    // A node died by itself before.
+    expect(code).toBe(1)
+    expect(ms).toBeLessThan(2_500)
+    expect(ready.nodes.filter(({ pid }) => runs(pid))).toEqual([])
+    expect(localnet.told.at(-1)).toMatchObject({ event: 'stopped' })
+
+    const again = new RunningLocalnet(['--datadir', join(dir, 'net')])
+    try {
+      const { nodes } = await again.ready
+      expect(nodes.map(({ name }) => name)).toEqual(['validator-1', 'validator-2', 'validator-3', 'validator-4'])
+      for (const node of nodes) expect(await hashAt(node, number)).toBe(hash)
+      expect((await again.process.end('SIGTERM')).code).toBe(0)
+      expect(nodes.filter(({ pid }) => runs(pid))).toEqual([])
+    } finally {
+      await again.process.kill()
+    }
+  }, 90_000)
+})
+
+test('chaos: what is struck comes back, and all end with the same blocks', async () => {
+  const localnet = new RunningLocalnet(['--block-time', '0.5', '--chaos', '--seed', '11'])
+  try {
+    const { nodes, seed, datadir } = await localnet.ready
+    expect(seed).toBe(11)
+    await localnet.until('two waves', ({ event, wave }) => event === 'recovered' && wave === 2, 120_000)
+    const told = localnet.told.filter(({ event }) => !['status', 'stopped'].includes(event))
+    expect(told.filter(({ event }) => ['died', 'fork', 'unrecovered'].includes(event))).toEqual([])
+    expect(told.filter(({ event }) => event === 'chaos').length).toBeGreaterThanOrEqual(2)
+    const last = told.findLast(({ event }) => event === 'recovered')
+    await expectSameBlock(nodes, last?.['number'] as number)
+    expect((await localnet.process.end('SIGINT')).code).toBe(0)
+    expect(existsSync(datadir)).toBe(false)
+  } finally {
+    await localnet.process.kill()
+  }
+}, 180_000)
+
+test('whatever ends the command ends its nodes', async () => {
+  const localnet = new RunningLocalnet(['--validators', '1', '--block-time', '0.5'])
+  const { nodes, datadir } = await localnet.ready
+  // Not the group: the nodes are told by nobody.
+  process.kill(localnet.process.child.pid as number, 'SIGKILL')
+  await eventually('no node', async () => (nodes.some(({ pid }) => runs(pid)) ? undefined : true), { withinMs: 5_000 })
+  rmSync(datadir, { recursive: true, force: true })
+}, 60_000)
