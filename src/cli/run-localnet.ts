@@ -56,7 +56,8 @@ const run = async (flags: LocalnetFlags, dir: string, isTemporary: boolean): Pro
       folder.nodes.filter(node => node.isValidator === isValidator).map(({ name }) => name)
     const waves = chaos && chaosWaves({ ...chaos, validators: names(true), full: names(false) })
     // After a death or a fork nothing is struck any more, so that it can be looked at.
-    const struck = waves && runChaos({ localnet, waves, tell, onTrouble, signal: either })
+    const struck =
+      waves && runChaos({ localnet, waves, isClocked: folder.shape.blockTime > 0, tell, onTrouble, signal: either })
     await Promise.all([watch(localnet, reporter, stopping.signal), struck])
   } finally {
     tell({ event: 'stopped', killed: await localnet.stop() })

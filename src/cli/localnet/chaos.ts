@@ -8,6 +8,8 @@ import type { NodeStatus } from './status.ts'
 export interface ChaosPorts {
   readonly localnet: Localnet
   readonly waves: Iterable<Wave>
+  /** Whether blocks come by the clock, so that a new one shows that the committee decides again. */
+  readonly isClocked: boolean
   readonly tell: (event: LocalnetEvent) => void
   /** Nodes did not come back into step in time. */
   readonly onTrouble: () => void
@@ -53,16 +55,17 @@ const strike = async (
   tell({ event: 'started', node: plan.name, pid: process.pid as number })
 }
 
-/** Until all follow blocks made since; tells which nodes do not. */
-const recover = async (wave: number, { localnet, tell, onTrouble, signal }: ChaosPorts): Promise<boolean> => {
+/** Until all have what the farthest had and, where blocks come by the clock, one made since; tells which nodes do not. */
+const recover = async (wave: number, ports: ChaosPorts): Promise<boolean> => {
+  const { localnet, isClocked, tell, onTrouble, signal } = ports
   const { recoverMs, pollMs } = LIMITS.localnet
   const began = performance.now()
-  const before = headOf(await localnet.look())
+  const least = headOf(await localnet.look()) + (isClocked ? 1 : 0)
   for (;;) {
     signal.throwIfAborted()
     const statuses = await localnet.look()
     const ms = Math.round(performance.now() - began)
-    const late = statuses.filter(status => !isInStep(status, before))
+    const late = statuses.filter(status => !isInStep(status, least))
     if (late.length === 0) {
       tell({ event: 'recovered', wave, number: headOf(statuses), ms })
       return true
@@ -78,5 +81,5 @@ const recover = async (wave: number, { localnet, tell, onTrouble, signal }: Chao
 
 const headOf = (statuses: readonly NodeStatus[]): number => Math.max(0, ...statuses.map(({ number }) => number ?? 0))
 
-const isInStep = ({ state, number, lag }: NodeStatus, before: number): boolean =>
-  (state === 'voting' || state === 'following') && (number ?? 0) > before && lag <= LIMITS.localnet.inStepBlocks
+const isInStep = ({ state, number, lag }: NodeStatus, least: number): boolean =>
+  (state === 'voting' || state === 'following') && (number ?? 0) >= least && lag <= LIMITS.localnet.inStepBlocks

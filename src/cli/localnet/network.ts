@@ -51,7 +51,10 @@ export class Localnet {
     })
   }
 
-  /** Resolves when all answer and, where blocks come by the clock, the first node has a new one. false: a node ended, or `signal` came. */
+  /**
+   * Resolves when the chain runs: the first node has a new block or, where none comes by the clock, all nodes are connected to all.
+   * false: a node ended, or `signal` came.
+   */
   async start(signal: AbortSignal): Promise<boolean> {
     const { startPollMs, readyMs } = LIMITS.localnet
     const began = performance.now()
@@ -63,8 +66,7 @@ export class Localnet {
       if (signal.aborted || this.nodes.some(({ process }) => process.state !== 'running')) return false
       await this.look()
       from ??= first.health?.number
-      const isMoving = this.#options.folder.shape.blockTime === 0 || (first.health?.number ?? 0) > (from ?? 0)
-      if (from !== undefined && isMoving) return true
+      if (from !== undefined && this.#runs(first.health?.number ?? from, from)) return true
       const elapsedMs = performance.now() - began
       if (!isTold && elapsedMs > readyMs) {
         isTold = true
@@ -102,6 +104,11 @@ export class Localnet {
   async #stop(): Promise<readonly string[]> {
     const ends = this.nodes.map(async ({ plan, process }) => ((await process.stop('SIGTERM')) ? [plan.name] : []))
     return (await Promise.all(ends)).flat()
+  }
+
+  #runs(number: number, from: number): boolean {
+    if (this.#options.folder.shape.blockTime > 0) return number > from
+    return this.nodes.every(({ health }) => health?.peers === this.nodes.length - 1)
   }
 
   async #look(): Promise<readonly NodeStatus[]> {

@@ -41,6 +41,7 @@ export const terminalReporter = (output: Output): Reporter => {
   let table: readonly string[] = []
   let drawn = 0
   const draw = (above: string): void => {
+    if (above === '' && table.length === 0 && drawn === 0) return
     // Up to the first line of the table, and everything from there on is cleared.
     const back = drawn === 0 ? '' : `\x1b[${drawn}A\x1b[J`
     drawn = table.length
@@ -50,11 +51,13 @@ export const terminalReporter = (output: Output): Reporter => {
     ready: text => draw(`${text}\n`),
     tell: event => {
       const sentence = sentenceOf(event)
-      if (sentence !== undefined) draw(`${sentence}\n`)
+      // What it showed last holds no more.
+      if (event.event === 'stopped') table = []
+      draw(sentence === undefined ? '' : `${sentence}\n`)
     },
     status: nodes => {
       // A line that wraps would be two, and the way back to the first one too short.
-      table = statusTable(nodes, (output.columns ?? 80) - 1)
+      table = statusTable(nodes, (output.columns || 80) - 1)
       draw('')
     },
   }

@@ -135,9 +135,16 @@ describe('reporters', () => {
     reporter.ready('hello')
     reporter.status(NODES.slice(0, 1))
     reporter.tell({ event: 'resumed', node: 'full-1' })
-    reporter.tell({ event: 'status', nodes: NODES })
+    reporter.status(NODES.slice(0, 1))
+    reporter.tell({ event: 'stopped', killed: ['full-1'] })
     const table = `${statusTable(NODES.slice(0, 1), 199).join('\n')}\n`
-    expect(parts).toEqual(['hello\n', table, `\x1b[2A\x1b[Jfull-1 goes on\n${table}`])
+    expect(parts).toEqual([
+      'hello\n',
+      table,
+      `\x1b[2A\x1b[Jfull-1 goes on\n${table}`,
+      `\x1b[2A\x1b[J${table}`,
+      '\x1b[2A\x1b[JHad to be killed: full-1\n',
+    ])
   })
 
   test('without one a line of status comes now and then, an event at once', () => {
