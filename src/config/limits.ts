@@ -212,8 +212,8 @@ export const LIMITS = {
     cachedSignatures: 8_192,
     /** Neighbours being sent a whole height at one time. */
     answers: 16,
-    /** Clocks: how many proposers, and of each how many proposals, are compared, and what is told the operator. */
-    skew: { proposers: 128, offsets: 8, warnMs: 250 },
+    /** Clocks: how many proposers, and of each how many proposals at least and at most, are compared, and what is told the operator. */
+    skew: { proposers: 128, least: 4, offsets: 8, warnMs: 250 },
     /** Validators times types of messages counted apart. */
     watchedVotes: 1_024,
     /** One piece of evidence: an unjustified proposal holds two quorums. */
@@ -400,7 +400,7 @@ export const LIMITS = {
     /** Without a terminal, between two lines of status. */
     plainMs: 10_000,
     /** A node that has not ended so long after the signal is killed: all is over within two seconds. */
-    stopMs: 1_500,
+    stopMs: 1_300,
     /** A signal that ended a node may have been meant for all: this one is waited for so long. */
     signalMs: 100,
     /** Of a dead node's log: what is shown, and how much of its end is read for that. */

@@ -19,10 +19,11 @@ export class ClockSkew {
     this.#offsets.set(proposer, [...last, offsetMs].slice(-offsets))
   }
 
-  /** Milliseconds; positive: our clock is ahead. null: fewer than two others have been heard. */
+  /** Milliseconds; positive: our clock is ahead. null: fewer than two others have been heard often enough. */
   get ms(): number | null {
-    if (this.#offsets.size < 2) return null
-    const least = [...this.#offsets.values()].map(offsets => Math.min(...offsets)).sort((a, b) => a - b)
+    const known = [...this.#offsets.values()].filter(offsets => offsets.length >= LIMITS.consensus.skew.least)
+    if (known.length < 2) return null
+    const least = known.map(offsets => Math.min(...offsets)).sort((a, b) => a - b)
     // Of an even number the one nearer to none, which needs more than half of the others to say something is wrong.
     const lower = least[(least.length - 1) >> 1] as number
     const upper = least[least.length >> 1] as number
