@@ -39,7 +39,7 @@ const isDead = async (name: string, path: string, nowMs: number): Promise<boolea
   if (owner === undefined || isAlive(Number(owner))) return false
   const entry = await lstat(path).catch(() => undefined)
   if (entry === undefined || !entry.isDirectory() || entry.uid !== process.getuid?.()) return false
-  return nowMs - entry.mtimeMs > YOUNG_MS && !(await isLocked(join(path, 'db')))
+  return nowMs - entry.mtimeMs > YOUNG_MS && !(await hasOpenStore(path))
 }
 
 const isAlive = (pid: number): boolean => {
@@ -51,7 +51,15 @@ const isAlive = (pid: number): boolean => {
   }
 }
 
-/** Processes of another container share folders but not process ids: the lock of the store tells of them. */
+/**
+ * Processes of another container share folders but not process ids: the lock of the store tells of them. A localnet has one in each
+ * node's folder.
+ */
+const hasOpenStore = async (path: string): Promise<boolean> => {
+  for (const folder of ['.', ...(await readdir(path))]) if (await isLocked(join(path, folder, 'db'))) return true
+  return false
+}
+
 const isLocked = async (path: string): Promise<boolean> => {
   try {
     await (await Store.open(path, { createIfMissing: false })).close()

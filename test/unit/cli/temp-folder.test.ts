@@ -58,9 +58,13 @@ test('a living process, another name, a file, a link and a young folder stay', a
   for (const path of [...kept, link, plain]) expect(existsSync(path), path).toBe(true)
 })
 
-test('a store that somebody has open is somebody’s, whatever its process id says', async () => {
-  const path = folder(`tandem-devnet-${deadPid()}-locked`)
-  const store = await Store.open(join(path, 'db'))
+test.each([
+  ['devnet', '.'],
+  ['localnet', 'validator-2'],
+])('a store that somebody has open is somebody’s, whatever its process id says: %s', async (command, node) => {
+  const path = folder(`tandem-${command}-${deadPid()}-locked`)
+  mkdirSync(join(path, node), { recursive: true })
+  const store = await Store.open(join(path, node, 'db'))
   age(path)
   // A handle of this process is no lock against this process; another one is asked.
   const script = `import(${JSON.stringify(new URL('../../../src/cli/temp-folder.ts', import.meta.url).href)}).then(async m => console.log(JSON.stringify(await m.removeDeadFolders(${JSON.stringify(root)}))))`
