@@ -19,6 +19,7 @@ export interface LocalnetFlags
   readonly chaos: boolean
   readonly seed?: number
   readonly chaosDown?: number
+  readonly untilBlock?: number
 }
 
 /** Of every node, as `tandem start` has them. */
@@ -74,6 +75,12 @@ export const addLocalnetCommand = (program: Command): void => {
         'validators away at one time, at most (default: as many as the rest decides without)',
       ).argParser(integer(0, validators)),
     )
+    .addOption(
+      new Option(
+        '--until-block <number>',
+        'end when all nodes have this block; status 0 only if it is the same everywhere',
+      ).argParser(integer(1, Number.MAX_SAFE_INTEGER)),
+    )
   for (const option of nodeOptions()) if (PASSED_ON.has(option.attributeName())) command.addOption(option)
   command
     .addOption(new Option('--json', 'one JSON ready line, then JSON events, for machines').default(false))
@@ -94,4 +101,6 @@ Examples:
   tandem localnet --validators 7 --full 2      and two nodes that follow
   tandem localnet --datadir ./net              the same network again next time
   tandem localnet --port 0 --json              for scripts: one ready line with URLs and keys
-  tandem localnet --chaos --seed 7             and nodes that are paused, killed and restarted`
+  tandem localnet --chaos --seed 7             and nodes that are paused, killed and restarted
+  tandem localnet --chaos --until-block 200    the same as a test that ends by itself
+`

@@ -55,24 +55,45 @@ const run = async (flags: LocalnetFlags, dir: string, isTemporary: boolean): Pro
     const names = (isValidator: boolean) =>
       folder.nodes.filter(node => node.isValidator === isValidator).map(({ name }) => name)
     const waves = chaos && chaosWaves({ ...chaos, validators: names(true), full: names(false) })
+    let isOver = false
+    const isClocked = folder.shape.blockTime > 0
     // After a death or a fork nothing is struck any more, so that it can be looked at.
     const struck =
-      waves && runChaos({ localnet, waves, isClocked: folder.shape.blockTime > 0, tell, onTrouble, signal: either })
-    await Promise.all([watch(localnet, reporter, stopping.signal), struck])
+      waves && runChaos({ localnet, waves, isClocked, tell, onTrouble, isOver: () => isOver, signal: either })
+    // A test that cannot be passed any more need not go on.
+    const signal = flags.untilBlock === undefined ? stopping.signal : either
+    const isReached = await watch({ localnet, reporter, signal, untilBlock: flags.untilBlock })
+    isOver = true
+    await struck
+    if (isReached && !(await localnet.agreeOn(flags.untilBlock as number))) onTrouble()
   } finally {
     tell({ event: 'stopped', killed: await localnet.stop() })
     end()
   }
 }
 
-/** Until `signal`, or until nobody is left. */
-const watch = async (localnet: Localnet, reporter: Reporter, signal: AbortSignal): Promise<void> => {
+interface Watched {
+  readonly localnet: Localnet
+  readonly reporter: Reporter
+  readonly signal: AbortSignal
+  readonly untilBlock: number | undefined
+}
+
+/** Until `signal`, or nobody is left, or (only then the answer is true) all nodes have the block. */
+const watch = async ({
+  localnet,
+  reporter,
+  signal,
+  untilBlock = Number.POSITIVE_INFINITY,
+}: Watched): Promise<boolean> => {
   while (!signal.aborted) {
     const statuses = await localnet.look()
     reporter.status(statuses)
-    if (statuses.every(({ state }) => state === 'dead')) return
+    if (statuses.every(({ state }) => state === 'dead')) return false
+    if (statuses.every(({ number, state }) => state !== 'dead' && (number ?? 0) >= untilBlock)) return true
     await sleep(LIMITS.localnet.pollMs, undefined, { signal }).catch(() => undefined)
   }
+  return false
 }
 
 const reporterOf = ({ json }: LocalnetFlags): Reporter => {

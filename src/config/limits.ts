@@ -397,6 +397,7 @@ export const LIMITS = {
     startPollMs: 100,
     pollMs: 500,
     answerMs: 1_000,
+    hashMs: 10_000,
     /** Without a terminal, between two lines of status. */
     plainMs: 10_000,
     /** A node that has not ended so long after the signal is killed: all is over within two seconds. */

@@ -51,13 +51,15 @@ export const readyText = ({ folder, nodes, dir, isTemporary, seed }: Announced):
   )
   const urls = nodes.map(({ plan, urls }) => `  ${plan.name.padEnd(12)}${urls?.http}  operator ${urls?.operator}`)
   return `
-Tandem ${version} localnet: ${shape.validators} validators, ${nodes.length - shape.validators} full
+Tandem ${version} localnet
 
   HTTP        ${nodes[0]?.urls?.http}
   WebSocket   ${nodes[0]?.urls?.ws}
   Chain id    ${shape.chainId}
   Genesis     ${genesisHash}
   Blocks      ${blocks}
+  Validators  ${shape.validators}
+  Full nodes  ${nodes.length - shape.validators}
   Data        ${dir}${isTemporary ? ' (temporary, removed at the end)' : ''}
   Logs        node.log in each node's folder there${seed === undefined ? '' : `\n  Chaos       seed ${seed}`}
 

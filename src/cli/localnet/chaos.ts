@@ -13,19 +13,21 @@ export interface ChaosPorts {
   readonly tell: (event: LocalnetEvent) => void
   /** Nodes did not come back into step in time. */
   readonly onTrouble: () => void
+  /** Asked between two waves. */
+  readonly isOver: () => boolean
   /** Nothing is begun after it. */
   readonly signal: AbortSignal
 }
 
-/** Strikes wave by wave, and waits after each until all nodes are in step again. Ends with `signal`, or when they are not. */
+/** Strikes wave by wave, and waits after each until all nodes are in step again. Ends with `signal`, when it is over, or when they are not. */
 export const runChaos = async (ports: ChaosPorts): Promise<void> => {
-  const { localnet, waves, signal } = ports
+  const { localnet, waves, isOver, signal } = ports
   const byName = new Map(localnet.nodes.map(node => [node.plan.name, node]))
   try {
     for (const { wave, quietMs, blows } of waves) {
       await sleep(quietMs, undefined, { signal })
       await Promise.all(blows.map(blow => strike(byName.get(blow.node) as LocalnetNode, blow, wave, ports)))
-      if (!(await recover(wave, ports))) return
+      if (!(await recover(wave, ports)) || isOver()) return
     }
   } catch (error) {
     if (!signal.aborted) throw error

@@ -36,6 +36,8 @@ export type LocalnetEvent =
       readonly number: number
       readonly hashes: readonly { readonly node: string; readonly hash: Hex }[]
     }
+  /** All nodes have the block that was waited for. */
+  | { readonly event: 'reached'; readonly number: number; readonly hash: Hex }
   | { readonly event: 'stopping' }
   | { readonly event: 'stopped'; readonly killed: readonly string[] }
 
@@ -60,6 +62,8 @@ export const sentenceOf = (event: LocalnetEvent): string | undefined => {
       const hashes = event.hashes.map(({ node, hash }) => `  ${node}  ${hash}`)
       return [`FORK at block ${event.number}: nodes have different blocks.`, ...hashes].join('\n')
     }
+    case 'reached':
+      return `All nodes have block ${event.number}, ${event.hash}`
     case 'stopping':
       return 'Stopping ...'
     case 'stopped':

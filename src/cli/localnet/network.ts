@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { LIMITS } from '../../config/limits.ts'
 import { peerUrl } from '../../network/url.ts'
 import { Agreement } from './agreement.ts'
+import { askHash, askHealth } from './ask.ts'
 import type { LocalnetEvent } from './events.ts'
 import type { LocalnetFolder, PreparedNode } from './folder.ts'
-import { askHealth } from './health.ts'
 import { type Ended, NodeProcess, type NodeUrls } from './node-process.ts'
 import { logFileOf, type NodeArgs, type NodePorts, startArgs } from './plan.ts'
 import { type Health, type NodeStatus, statusesOf } from './status.ts'
@@ -88,6 +88,18 @@ export class Localnet {
       this.#looking = undefined
     })
     return this.#looking
+  }
+
+  /** Whether all have this block, and the same; tells what they have. To be called when they all reached it. */
+  async agreeOn(number: number): Promise<boolean> {
+    const { tell } = this.#options
+    const hashes = await Promise.all(
+      this.nodes.map(async ({ plan, operator }) => ({ node: plan.name, hash: await askHash(operator, number) })),
+    )
+    const [first] = hashes as [(typeof hashes)[number]]
+    const isOne = hashes.every(({ hash }) => hash === first.hash)
+    tell(isOne ? { event: 'reached', number, hash: first.hash } : { event: 'fork', number, hashes })
+    return isOne
   }
 
   /** Ends all processes within two seconds, once; answers who had to be killed. */

@@ -92,6 +92,7 @@ const EVENTS: readonly LocalnetEvent[] = [
       { node: 'full-1', hash: '0xbb' },
     ],
   },
+  { event: 'reached', number: 200, hash: '0xcc' },
   { event: 'stopping' },
   { event: 'stopped', killed: ['full-1'] },
   { event: 'stopped', killed: [] },
@@ -117,6 +118,7 @@ validator-1 ended by SIGSEGV. Its log, /net/x.log, ends:
 FORK at block 7: nodes have different blocks.
   validator-1  0xaa
   full-1  0xbb
+All nodes have block 200, 0xcc
 Stopping ...
 Had to be killed: full-1
 `.trim(),

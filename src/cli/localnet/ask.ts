@@ -1,5 +1,5 @@
 import { LIMITS } from '../../config/limits.ts'
-import type { Hex } from '../../util/bytes.ts'
+import { type Hex, toQuantity } from '../../util/bytes.ts'
 import type { Health } from './status.ts'
 
 /** The /health of a node; undefined when it does not answer in time, or not as one of ours. */
@@ -11,6 +11,21 @@ export const askHealth = async (url: string): Promise<Health | undefined> => {
     // Not listening, too slow or no JSON: it shows as silent.
     return undefined
   }
+}
+
+/** The hash of a block that a node has; throws when it does not say. */
+export const askHash = async (url: string, number: number): Promise<Hex> => {
+  const params = [toQuantity(number), false]
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_getBlockByNumber', params }),
+    signal: AbortSignal.timeout(LIMITS.localnet.hashMs),
+  })
+  const answer = (await response.json()) as { readonly result?: { readonly hash?: Hex } | null }
+  const hash = answer.result?.hash
+  if (hash === undefined) throw new Error(`${url} does not say what block ${number} is.`)
+  return hash
 }
 
 const readHealth = (answer: unknown): Health | undefined => {
