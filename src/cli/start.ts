@@ -55,7 +55,7 @@ export const addStartCommand = (program: Command): void => {
 Examples:
   tandem start --network testnet --genesis testnet.json --datadir ./data
   tandem start --network mainnet --genesis mainnet.json --datadir ./data --validator-key key.json --password-file pw
-  tandem start --network testnet --genesis testnet.json --datadir ./data --advertise 203.0.113.7 --bootnodes tandem://ID@HOST:30333`,
+  tandem start --network testnet --genesis testnet.json --datadir ./data --bootnodes tandem://ID@HOST:30333`,
   )
   command.action(async (flags: StartFlags) => {
     const { runStart } = await import('./run-start.ts')

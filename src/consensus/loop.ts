@@ -39,6 +39,8 @@ export class Loop {
   #turning = false
   /** What the log holds of a height that was left. */
   #left: readonly WalRecord[] = []
+  /** The height at which too few members could be reached, as last told. */
+  #cutOffAt = 0
 
   constructor(parts: LoopParts) {
     const { params, ports, clock } = parts.options
@@ -163,17 +165,32 @@ export class Loop {
   }
 
   #schedule({ timer, number, round, atMs }: Extract<Effect, { type: 'schedule' }>): void {
-    const fire = () =>
-      this.feed({ type: 'timeout', timer, number, round, isolated: this.#isIsolated(timer), nowMs: this.#nowMs() })
+    const fire = () => {
+      const { height } = this
+      const isCutOff = height !== null && this.#isCutOff(height)
+      if (isCutOff && timer === 'round') this.#onCutOff(height)
+      const isolated = isCutOff || (height !== null && timer === 'round' && !isAccompanied(height))
+      this.feed({ type: 'timeout', timer, number, round, isolated, nowMs: this.#nowMs() })
+    }
     this.#timers.set(timer, atMs, fire)
   }
 
-  #isIsolated(timer: TimerName): boolean {
-    const { height } = this
-    if (height === null) return false
-    const { members } = height.config
+  /** Fewer others can be reached than it takes for a quorum. */
+  #isCutOff({ config, quorum }: HeightState): boolean {
+    const { members } = config
     const reachable = this.#parts.options.ports.network.reachable?.(members) ?? members.length
-    return reachable < height.quorum - 1 || (timer === 'round' && !isAccompanied(height))
+    return reachable < quorum - 1
+  }
+
+  /** Told once a height: the round stays, so no change of it tells. */
+  #onCutOff(height: HeightState): void {
+    const { number, index } = height.config
+    if (index < 0 || this.#cutOffAt === number) return
+    this.#cutOffAt = number
+    this.#parts.options.logger.warn(
+      { number, round: height.round, missing: missingMembers(height) },
+      'no decision: too few members can be reached, waiting for them',
+    )
   }
 
   #nowMs(): number {

@@ -368,12 +368,16 @@ describe('what cannot be', () => {
   })
 
   test.each([
-    [[], ['devnet', 'start', 'db']],
+    [[], ['devnet', 'localnet', 'start', 'db']],
     [
       ['devnet'],
       ['--block-time', '--accounts', '--balance', '--mnemonic', '--datadir', '--port', '--json', 'Examples:'],
     ],
     [['start'], ['--network', '--genesis', '--datadir', '--validator-key', '--operator-port', 'Examples:']],
+    [
+      ['localnet'],
+      ['--validators', '--full', '--datadir', '--chaos', '--seed', '--until-block', '--json', 'Examples:'],
+    ],
     [['db'], ['verify']],
     [
       ['db', 'verify'],

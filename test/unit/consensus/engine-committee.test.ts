@@ -1,17 +1,19 @@
 import { describe, expect, test } from 'vitest'
 import { certificateFault } from '../../../src/consensus/certificate.ts'
 import type { ConsensusMessage } from '../../../src/consensus/messages.ts'
-import type { Head } from '../../../src/consensus/ports.ts'
+import { type Head, nullNetwork } from '../../../src/consensus/ports.ts'
 import { recoverAddress, sign } from '../../../src/crypto/signature.ts'
 import type { Block } from '../../../src/primitives/block.ts'
 import { proposalDigest } from '../../../src/primitives/proposal.ts'
 import { blockVoteDigest } from '../../../src/primitives/vote.ts'
 import { createRandom } from '../../../src/sim/random.ts'
 import type { Hex } from '../../../src/util/bytes.ts'
+import { type Logger, silentLogger } from '../../../src/util/logger.ts'
 import { committee, hashes, heights, portsOf } from '../../support/consensus/group.ts'
-import { blockCodec, makeBlock } from '../../support/consensus/ledger.ts'
-import { settle } from '../../support/consensus/manual-clock.ts'
-import { committeeOf, DOMAIN, keyOf } from '../../support/consensus/member.ts'
+import { blockCodec, Ledger, makeBlock } from '../../support/consensus/ledger.ts'
+import { ManualClock, settle } from '../../support/consensus/manual-clock.ts'
+import { committeeOf, createMember, DOMAIN, keyOf } from '../../support/consensus/member.ts'
+import { MemoryFiles } from '../../support/consensus/memory-files.ts'
 
 describe('committees of real engines', () => {
   test.each([2, 3, 4, 7])('%i members seal a block a second in turn, all with sound certificates', async size => {
@@ -64,6 +66,29 @@ describe('committees of real engines', () => {
     await clock.advance(40_000)
     expect(heights(members)[3]!).toBeGreaterThan(before)
     await stop()
+  })
+
+  test('a member that reaches too few for a quorum says once whom it misses, and a follower says nothing', async () => {
+    const warned: unknown[] = []
+    const logger: Logger = { ...silentLogger, warn: (fields, message) => void warned.push([message, fields]) }
+    const clock = new ManualClock()
+    const network = { ...nullNetwork, reachable: () => 1 }
+    const parts = { index: 1, size: 4, clock, files: new MemoryFiles(), ledger: new Ledger(), network }
+    const { engine } = await createMember({ ...parts, overrides: { logger } })
+    await engine.start()
+    await clock.advance(30_000)
+    expect(engine.status()).toMatchObject({ number: 1, round: 0, missing: [] })
+    await engine.stop()
+    const missing = committeeOf(4).members.filter((_, index) => index !== 1)
+    const message = 'no decision: too few members can be reached, waiting for them'
+    expect(warned).toEqual([[message, { number: 1, round: 0, missing }]])
+
+    const follower = { ...parts, files: new MemoryFiles(), overrides: { logger, signer: null } }
+    const { engine: following } = await createMember(follower)
+    await following.start()
+    await clock.advance(30_000)
+    await following.stop()
+    expect(warned.length).toBe(1)
   })
 
   test('instant mode: a request at any member makes a block', async () => {
