@@ -172,7 +172,7 @@ describe('four validators and a full node', () => {
 })
 
 test('chaos: what is struck comes back, and all end with the same blocks', async () => {
-  const localnet = new RunningLocalnet(['--block-time', '0.5', '--chaos', '--seed', '11', '--until-block', '24'])
+  const localnet = new RunningLocalnet(['--block-time', '0.5', '--chaos', '--seed', '11', '--until-block', '14'])
   try {
     const { seed, nodes, datadir } = await localnet.ready
     expect(seed).toBe(11)
@@ -181,7 +181,7 @@ test('chaos: what is struck comes back, and all end with the same blocks', async
     expect(told('died', 'fork', 'unrecovered')).toEqual([])
     expect(told('chaos').length).toBeGreaterThan(0)
     expect(told('recovered').length).toBe(new Set(told('chaos').map(({ wave }) => wave)).size)
-    expect(told('reached')).toEqual([{ event: 'reached', number: 24, hash: expect.stringMatching(/^0x[0-9a-f]{64}$/) }])
+    expect(told('reached')).toEqual([{ event: 'reached', number: 14, hash: expect.stringMatching(/^0x[0-9a-f]{64}$/) }])
     expect(nodes.filter(({ pid }) => runs(pid))).toEqual([])
     expect(existsSync(datadir)).toBe(false)
   } finally {

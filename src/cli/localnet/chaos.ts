@@ -26,8 +26,9 @@ export const runChaos = async (ports: ChaosPorts): Promise<void> => {
   try {
     for (const { wave, quietMs, blows } of waves) {
       await sleep(quietMs, undefined, { signal })
+      if (isOver()) return
       await Promise.all(blows.map(blow => strike(byName.get(blow.node) as LocalnetNode, blow, wave, ports)))
-      if (!(await recover(wave, ports)) || isOver()) return
+      if (!(await recover(wave, ports))) return
     }
   } catch (error) {
     if (!signal.aborted) throw error
