@@ -4,30 +4,58 @@ import { join } from 'node:path'
 import { keccak256 } from '../../src/crypto/hash.ts'
 import { addressOf } from '../../src/crypto/signature.ts'
 import { openNodeKey } from '../../src/network/tls/node-key.ts'
-import { peerUrl } from '../../src/network/url.ts'
+import { parsePeerUrl, peerUrl } from '../../src/network/url.ts'
 import { bytesToHex, type Hex } from '../../src/util/bytes.ts'
 import { tandem } from './command.ts'
 import { rpc } from './devnet.ts'
-import { eventually, freePort, type NodeProcess, type Ready, spawnNode } from './node-process.ts'
+import { eventually, freePort, type NodeProcess, type Ready, type SpawnOptions, spawnNode } from './node-process.ts'
+import type { Wires } from './wires/wires.ts'
 
 const keyOf = (name: string): Uint8Array => keccak256(new TextEncoder().encode(`e2e ${name}`))
 
+interface NodeParts {
+  readonly name: string
+  readonly url: string
+  readonly dataDir: string
+  /** The key it votes with. */
+  readonly key: Uint8Array | undefined
+  readonly args: readonly string[]
+  /** The URL under which it finds another one. */
+  readonly reach: (other: NodeOfMany) => Promise<string>
+}
+
 /** One node of a committee of real processes; it keeps its folder, its port and its URL over restarts. */
 export class NodeOfMany {
-  readonly url: string
-  readonly #args: readonly string[]
+  readonly #parts: NodeParts
   #process: NodeProcess | undefined
   #ready: Ready | undefined
 
-  constructor(url: string, args: readonly string[]) {
-    this.url = url
-    this.#args = args
+  constructor(parts: NodeParts) {
+    this.#parts = parts
+  }
+
+  get name(): string {
+    return this.#parts.name
+  }
+
+  get url(): string {
+    return this.#parts.url
+  }
+
+  get dataDir(): string {
+    return this.#parts.dataDir
+  }
+
+  get key(): Uint8Array | undefined {
+    return this.#parts.key
   }
 
   /** With these others as static peers. */
-  async start(others: readonly NodeOfMany[], extra: readonly string[] = []): Promise<void> {
-    const peers = others.length === 0 ? [] : ['--peers', others.map(({ url }) => url).join(',')]
-    this.#process = spawnNode([...this.#args, ...peers, ...extra])
+  async start(others: readonly NodeOfMany[], extra: readonly string[] = [], options: SpawnOptions = {}): Promise<void> {
+    const { args, reach } = this.#parts
+    const urls = await Promise.all(others.map(reach))
+    const peers = urls.length === 0 ? [] : ['--peers', urls.join(',')]
+    this.#process = spawnNode([...args, ...peers, ...extra], options)
     this.#ready = await this.#process.ready
   }
 
@@ -65,6 +93,27 @@ export class NodeOfMany {
   async kill(): Promise<void> {
     await this.#process?.kill()
   }
+
+  /** Exit code when it ends by itself. */
+  get exited(): Promise<number | null> {
+    return this.#process?.exited ?? Promise.resolve(null)
+  }
+
+  /** Stands still, with all that it holds open, until `resume`. */
+  pause(): void {
+    this.#process?.signal('SIGSTOP')
+  }
+
+  resume(): void {
+    this.#process?.signal('SIGCONT')
+  }
+}
+
+export interface CommitteeOptions {
+  /** Through these lines nodes find each other; left out: straight. */
+  readonly wires?: Wires
+  /** Of every node. */
+  readonly args?: readonly string[]
 }
 
 /** A chain of its own in a temporary folder: its genesis by the command, its nodes with keys that are known before they start. */
@@ -72,10 +121,15 @@ export class Committee {
   readonly dir = mkdtempSync(join(tmpdir(), 'tandem-committee-'))
   readonly funded = keyOf('funded')
   readonly nodes: NodeOfMany[] = []
+  readonly #options: CommitteeOptions
   #genesis = ''
 
-  static async open(validators: number, blockTimeSeconds: number): Promise<Committee> {
-    const committee = new Committee()
+  private constructor(options: CommitteeOptions) {
+    this.#options = options
+  }
+
+  static async open(validators: number, blockTimeSeconds: number, options: CommitteeOptions = {}): Promise<Committee> {
+    const committee = new Committee(options)
     const keys = Array.from({ length: validators }, (_, index) => keyOf(`validator ${index}`))
     committee.#genesis = join(committee.dir, 'genesis.json')
     const made = await tandem([
@@ -95,17 +149,49 @@ export class Committee {
     const port = await freePort()
     const keyFile = join(this.dir, `${name}.key`)
     if (key !== undefined) writeFileSync(keyFile, bytesToHex(key).slice(2), { mode: 0o600 })
-    const node = new NodeOfMany(peerUrl({ id, host: '127.0.0.1', port }), [
-      ...['start', '--network', 'devnet', '--genesis', this.#genesis, '--datadir', dataDir],
-      ...['--port', '0', '--operator-port', '0', '--p2p-host', '127.0.0.1', '--p2p-port', String(port)],
-      ...['--execution', 'shadow', ...(key === undefined ? [] : ['--validator-key', keyFile])],
-    ])
+    const { wires, args = [] } = this.#options
+    const lines = new Map<NodeOfMany, Promise<string>>()
+    const lineTo = async (to: NodeOfMany): Promise<string> => {
+      if (wires === undefined) return to.url
+      const { id, host, port } = parsePeerUrl(to.url)
+      return peerUrl({ id, host, port: await wires.between(name, to.name, port) })
+    }
+    const node = new NodeOfMany({
+      name,
+      url: peerUrl({ id, host: '127.0.0.1', port }),
+      dataDir,
+      key,
+      args: [
+        ...['start', '--network', 'devnet', '--genesis', this.#genesis, '--datadir', dataDir],
+        ...['--port', '0', '--operator-port', '0', '--p2p-host', '127.0.0.1', '--p2p-port', String(port)],
+        ...(args.includes('--execution') ? [] : ['--execution', 'shadow']),
+        // What others are told of a node's address leads past the lines.
+        ...(wires === undefined ? [] : ['--no-discovery']),
+        ...(key === undefined ? [] : ['--validator-key', keyFile]),
+        ...args,
+      ],
+      reach(to) {
+        const line = lines.get(to) ?? lineTo(to)
+        lines.set(to, line)
+        return line
+      },
+    })
     this.nodes.push(node)
     return node
   }
 
+  /** All at once, each with all others as static peers. */
+  async start(extra: readonly string[] = []): Promise<void> {
+    await Promise.all(this.nodes.map(node => node.start(this.others(node), extra)))
+  }
+
+  others(...nodes: readonly NodeOfMany[]): readonly NodeOfMany[] {
+    return this.nodes.filter(other => !nodes.includes(other))
+  }
+
   async close(): Promise<void> {
     await Promise.all(this.nodes.map(node => node.kill()))
+    this.#options.wires?.close()
     rmSync(this.dir, { recursive: true, force: true })
   }
 }

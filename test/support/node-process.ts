@@ -19,6 +19,8 @@ export interface NodeProcess {
   stderr(): string
   /** SIGKILL, and waits until it is gone. */
   kill(): Promise<void>
+  /** Sends a signal and does not wait. */
+  signal(signal: NodeJS.Signals): void
   /** Another signal, and waits; a process that does not end within `withinMs` is killed and answers 'stuck'. */
   end(
     signal: NodeJS.Signals,
@@ -50,10 +52,10 @@ export const spawnNode = (
     // A group of its own: whatever it starts is killed with it.
     detached: true,
   })
-  const killGroup = (): void => {
-    if (child.pid !== undefined && child.exitCode === null && child.signalCode === null)
-      process.kill(-child.pid, 'SIGKILL')
+  const signal = (name: NodeJS.Signals): void => {
+    if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) process.kill(-child.pid, name)
   }
+  const killGroup = (): void => signal('SIGKILL')
   const out: string[] = []
   const err: string[] = []
   const exited = new Promise<number | null>(resolve => child.once('close', code => resolve(code)))
@@ -81,6 +83,7 @@ export const spawnNode = (
     stdout: () => out.join(''),
     stderr: () => err.join(''),
     kill,
+    signal,
     async end(signal, withinMs = 10_000) {
       const began = performance.now()
       child.kill(signal)
