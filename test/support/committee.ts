@@ -5,9 +5,12 @@ import { keccak256 } from '../../src/crypto/hash.ts'
 import { addressOf } from '../../src/crypto/signature.ts'
 import { openNodeKey } from '../../src/network/tls/node-key.ts'
 import { parsePeerUrl, peerUrl } from '../../src/network/url.ts'
+import type { SigningDomain } from '../../src/primitives/vote.ts'
 import { bytesToHex, type Hex } from '../../src/util/bytes.ts'
 import { tandem } from './command.ts'
+import { Testimony } from './consensus/testimony.ts'
 import { rpc } from './devnet.ts'
+import { Wiretap } from './network/wiretap.ts'
 import { eventually, freePort, type NodeProcess, type Ready, type SpawnOptions, spawnNode } from './node-process.ts'
 import type { Wires } from './wires/wires.ts'
 
@@ -114,6 +117,8 @@ export interface CommitteeOptions {
   readonly wires?: Wires
   /** Of every node. */
   readonly args?: readonly string[]
+  /** What members say is heard by a peer of the test. */
+  readonly tapped?: boolean
 }
 
 /** A chain of its own in a temporary folder: its genesis by the command, its nodes with keys that are known before they start. */
@@ -123,6 +128,7 @@ export class Committee {
   readonly nodes: NodeOfMany[] = []
   readonly #options: CommitteeOptions
   #genesis = ''
+  #tap: Wiretap | undefined
 
   private constructor(options: CommitteeOptions) {
     this.#options = options
@@ -138,6 +144,9 @@ export class Committee {
       ...keys.flatMap(key => ['--validator', addressOf(key)]),
     ])
     if (made.code !== 0) throw new Error(made.stderr)
+    const { genesisHash, chainId } = JSON.parse(made.stdout) as SigningDomain
+    const domain = { chainId, genesisHash }
+    if (options.tapped) committee.#tap = new Wiretap(domain, new Testimony(domain, keys.map(addressOf)))
     for (const [index, key] of keys.entries()) await committee.add(`v${index}`, key)
     return committee
   }
@@ -168,6 +177,7 @@ export class Committee {
         // What others are told of a node's address leads past the lines.
         ...(wires === undefined ? [] : ['--no-discovery']),
         ...(key === undefined ? [] : ['--validator-key', keyFile]),
+        ...(this.#tap === undefined ? [] : ['--relays', this.#tap.id]),
         ...args,
       ],
       reach(to) {
@@ -177,7 +187,14 @@ export class Committee {
       },
     })
     this.nodes.push(node)
+    void this.#tap?.attach(port)
     return node
+  }
+
+  /** Of a committee that was opened `tapped`. */
+  get tap(): Wiretap {
+    if (this.#tap === undefined) throw new Error('this committee is not tapped')
+    return this.#tap
   }
 
   /** All at once, each with all others as static peers. */
@@ -192,6 +209,7 @@ export class Committee {
   async close(): Promise<void> {
     await Promise.all(this.nodes.map(node => node.kill()))
     this.#options.wires?.close()
+    this.#tap?.close()
     rmSync(this.dir, { recursive: true, force: true })
   }
 }
