@@ -10,6 +10,7 @@ import { bytesToHex, type Hex } from '../../src/util/bytes.ts'
 import { tandem } from './command.ts'
 import { Testimony } from './consensus/testimony.ts'
 import { rpc } from './devnet.ts'
+import type { Account } from './load.ts'
 import { Wiretap } from './network/wiretap.ts'
 import { eventually, freePort, type NodeProcess, type Ready, type SpawnOptions, spawnNode } from './node-process.ts'
 import type { Wires } from './wires/wires.ts'
@@ -71,8 +72,19 @@ export class NodeOfMany {
     return this.#process?.stderr() ?? ''
   }
 
+  /** Address it votes with. */
+  get validator(): Hex {
+    if (this.#parts.key === undefined) throw new Error(`${this.name} is no validator`)
+    return addressOf(this.#parts.key)
+  }
+
   rpc<T>(method: string, ...params: readonly unknown[]): Promise<T> {
     return rpc<T>(this.ready.http, method, params)
+  }
+
+  /** On its operator port. */
+  operator<T>(method: string, ...params: readonly unknown[]): Promise<T> {
+    return rpc<T>(this.ready.operator as string, method, params)
   }
 
   async number(): Promise<number> {
@@ -119,6 +131,8 @@ export interface CommitteeOptions {
   readonly args?: readonly string[]
   /** What members say is heard by a peer of the test. */
   readonly tapped?: boolean
+  /** Accounts with money besides `funded`. */
+  readonly accounts?: number
 }
 
 /** A chain of its own in a temporary folder: its genesis by the command, its nodes with keys that are known before they start. */
@@ -126,12 +140,18 @@ export class Committee {
   readonly dir = mkdtempSync(join(tmpdir(), 'tandem-committee-'))
   readonly funded = keyOf('funded')
   readonly nodes: NodeOfMany[] = []
+  readonly accounts: readonly Account[]
   readonly #options: CommitteeOptions
   #genesis = ''
+  #domain: SigningDomain | undefined
   #tap: Wiretap | undefined
 
   private constructor(options: CommitteeOptions) {
     this.#options = options
+    this.accounts = Array.from({ length: options.accounts ?? 0 }, (_, index) => {
+      const key = keyOf(`account ${index}`)
+      return { address: addressOf(key), privateKey: bytesToHex(key) }
+    })
   }
 
   static async open(validators: number, blockTimeSeconds: number, options: CommitteeOptions = {}): Promise<Committee> {
@@ -140,12 +160,17 @@ export class Committee {
     committee.#genesis = join(committee.dir, 'genesis.json')
     const made = await tandem([
       ...['genesis', 'new', '--network', 'devnet', '--out', committee.#genesis],
-      ...['--block-time', String(blockTimeSeconds), '--fund', `${addressOf(committee.funded)}=1000`, '--json'],
+      ...['--block-time', String(blockTimeSeconds), '--json'],
+      ...[addressOf(committee.funded), ...committee.accounts.map(({ address }) => address)].flatMap(address => [
+        '--fund',
+        `${address}=1000000`,
+      ]),
       ...keys.flatMap(key => ['--validator', addressOf(key)]),
     ])
     if (made.code !== 0) throw new Error(made.stderr)
     const { genesisHash, chainId } = JSON.parse(made.stdout) as SigningDomain
     const domain = { chainId, genesisHash }
+    committee.#domain = domain
     if (options.tapped) committee.#tap = new Wiretap(domain, new Testimony(domain, keys.map(addressOf)))
     for (const [index, key] of keys.entries()) await committee.add(`v${index}`, key)
     return committee
@@ -189,6 +214,11 @@ export class Committee {
     this.nodes.push(node)
     void this.#tap?.attach(port)
     return node
+  }
+
+  get domain(): SigningDomain {
+    if (this.#domain === undefined) throw new Error('the chain is not there yet')
+    return this.#domain
   }
 
   /** Of a committee that was opened `tapped`. */

@@ -65,6 +65,16 @@ export class Witness {
 
   /** Everything in which the node contradicts what it said before; blocks below `from` are not asked for again. */
   async contradictions(url: string, from = 1): Promise<readonly string[]> {
+    return [
+      ...(await this.forgotten(url, from)),
+      ...(await this.lost(url)),
+      // A node without peers gets transactions from nobody else, so their order is known.
+      ...(await this.#checkPool(url)),
+    ]
+  }
+
+  /** Blocks and receipts from `from` on that read otherwise than they were seen. */
+  async forgotten(url: string, from = 1): Promise<readonly string[]> {
     const head = Number(await rpc<Hex>(url, 'eth_blockNumber'))
     if (head < this.#highest) return [`head ${head}, but ${this.#highest} was seen`]
     const found: string[] = []
@@ -75,11 +85,11 @@ export class Witness {
       else if (now.block !== seen.block) found.push(`block ${number} reads otherwise: ${seen.block} ${now.block}`)
       if (now.receipts !== seen.receipts) found.push(`receipts of ${number}: ${seen.receipts} ${now.receipts}`)
     }
-    return [...found, ...(await this.#checkAcknowledged(url)), ...(await this.#checkPool(url))]
+    return found
   }
 
-  /** Each is in a block or in the pool, or another one acknowledged for the same nonce is. */
-  async #checkAcknowledged(url: string): Promise<readonly string[]> {
+  /** Acknowledged ones that are neither in a block nor in the pool, nor another one acknowledged for the same nonce. */
+  async lost(url: string): Promise<readonly string[]> {
     const found: string[] = []
     for (const [slot, txs] of this.#open) {
       const places = await Promise.all(

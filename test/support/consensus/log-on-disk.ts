@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { WalRecord } from '../../../src/consensus/core/types.ts'
 import { nodeFileSystem } from '../../../src/consensus/files.ts'
+import type { SignedMessage } from '../../../src/consensus/messages.ts'
 import { digestOf } from '../../../src/consensus/signing.ts'
 import { openWal } from '../../../src/consensus/wal.ts'
 import { decodeRecords } from '../../../src/consensus/wal-records.ts'
@@ -14,14 +15,17 @@ import { Said } from './said.ts'
 /** What a stopped validator's log and watermark say, held against everything they said before. */
 export class ConsensusMemory {
   readonly #domain: SigningDomain
+  readonly #onSigned: (message: SignedMessage) => void
   readonly #said = new Said()
   readonly #digests = new Map<string, Hex>()
   readonly #decided = new Map<number, Hex>()
   #position: SignPosition | null = null
   #problems: string[] = []
 
-  constructor(domain: SigningDomain) {
+  /** `onSigned` is told of each own message that the log holds. */
+  constructor(domain: SigningDomain, onSigned: (message: SignedMessage) => void = () => {}) {
     this.#domain = domain
+    this.#onSigned = onSigned
   }
 
   /** Heights the log says were decided, with the hash of each. */
@@ -50,6 +54,7 @@ export class ConsensusMemory {
     const message = record.type === 'signed' ? record.vote : record.type === 'proposal' ? record.proposal : undefined
     if (message === undefined) return
     this.#said.add(message)
+    this.#onSigned(message)
     this.#digest(placeOf({ ...message, step: message.type }), bytesToHex(digestOf(this.#domain, message)))
   }
 
