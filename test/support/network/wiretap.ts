@@ -1,11 +1,10 @@
-import { NETWORKS } from '../../../src/config/networks.ts'
-import { forkRules } from '../../../src/network/fork-id.ts'
 import { generateNodeKey, type NodeKey } from '../../../src/network/tls/node-key.ts'
 import type { WireProposal } from '../../../src/network/wire/consensus.ts'
 import type { SigningDomain, Vote } from '../../../src/primitives/vote.ts'
 import type { Testimony } from '../consensus/testimony.ts'
 import { sleep } from '../node-process.ts'
-import { RawPeer, type Said } from './raw-peer.ts'
+import { meetOn } from './meet.ts'
+import type { RawPeer, Said } from './raw-peer.ts'
 
 const LISTEN_MS = 10
 const AGAIN_MS = 100
@@ -51,7 +50,7 @@ export class Wiretap {
   /** Listens to the node at this port, over its restarts, until `close`. */
   async attach(port: number): Promise<void> {
     while (!this.#isOver) {
-      const peer = await RawPeer.connect(port, this.#key).catch(() => undefined)
+      const peer = await meetOn(this.#domain, port, null, this.#key).catch(() => undefined)
       if (peer !== undefined) await this.#listen(peer)
       await sleep(AGAIN_MS)
     }
@@ -63,16 +62,7 @@ export class Wiretap {
   }
 
   async #listen(peer: RawPeer): Promise<void> {
-    const { genesisHash } = this.#domain
-    const fork = forkRules(genesisHash, NETWORKS.devnet.forks).at(0)
-    const head = { number: 0, hash: genesisHash }
-    peer.socket.on('error', () => {})
     this.#peers.add(peer)
-    peer.send(
-      'hello',
-      peer.hello({ ...this.#domain, forkHash: fork.hash, forkNext: fork.next, head, client: 'wiretap' }),
-    )
-    peer.send('ready', null)
     for (let isOpen = true; isOpen; ) {
       await sleep(LISTEN_MS)
       isOpen = !peer.isClosed

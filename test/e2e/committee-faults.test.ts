@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parsePeerUrl } from '../../src/network/url.ts'
+import { signerOf } from '../../src/node/consensus.ts'
+import { blockVoteDigest } from '../../src/primitives/vote.ts'
+import { createRandom } from '../../src/sim/random.ts'
+import type { Hex } from '../../src/util/bytes.ts'
+import { Committee, type NodeOfMany } from '../support/committee.ts'
+import { meetOn } from '../support/network/meet.ts'
+import { eventually, sleep } from '../support/node-process.ts'
+import { SEED } from '../support/seed.ts'
+import { Wires } from '../support/wires/wires.ts'
+
+const BLOCK_SECONDS = 0.25
+/** Of the genesis that the committee is opened with. */
+const BASE_TIMEOUT_MS = 1_000
+const NEXT_BLOCK_MS = BASE_TIMEOUT_MS + 1_500
+const HEALED_MS = 10_000
+
+/** A line between two towns, with a packet lost now and then. */
+const LINE = { latencyMs: 10, jitterMs: 5, bytesPerMs: 12_500, stallChance: 0.002, stallMs: 200 }
+
+/** How long until one of these nodes has a block above `number`. */
+const nextBlock = async (nodes: readonly NodeOfMany[], number: number, withinMs = 30_000): Promise<number> => {
+  const began = performance.now()
+  await Promise.race(nodes.map(node => node.reach(number + 1, withinMs)))
+  return performance.now() - began
+}
+
+const highest = async (nodes: readonly NodeOfMany[]): Promise<number> =>
+  Math.max(...(await Promise.all(nodes.map(node => node.number()))))
+
+/** Every block of every node up to the lowest head is the same one. */
+const sameChain = async (nodes: readonly NodeOfMany[]): Promise<number> => {
+  const low = Math.min(...(await Promise.all(nodes.map(node => node.number()))))
+  for (let number = 1; number <= low; number++) {
+    const hashes = await Promise.all(nodes.map(node => node.hashAt(number)))
+    expect(new Set(hashes), `block ${number}`).toEqual(new Set([hashes[0]]))
+  }
+  return low
+}
+
+describe('four validators over lines with latency', () => {
+  let committee: Committee
+  let wires: Wires
+  beforeAll(async () => {
+    wires = new Wires(createRandom(SEED), LINE)
+    committee = await Committee.open(4, BLOCK_SECONDS, { wires, tapped: true })
+    await committee.start()
+    await Promise.all(committee.nodes.map(node => node.reach(3)))
+  })
+  afterAll(() => committee.close())
+
+  test('one killed: the next block comes in time', async () => {
+    const [killed, ...left] = committee.nodes as [NodeOfMany, ...NodeOfMany[]]
+    const times: number[] = []
+    await killed.kill()
+    // Every turn of the one that is gone lies among so many blocks.
+    for (let block = 0; block < 6; block++) times.push(await nextBlock(left, await highest(left)))
+    expect(Math.max(...times)).toBeLessThan(NEXT_BLOCK_MS)
+    await killed.start(left)
+    await killed.reach(await highest(left))
+  })
+
+  test('one killed and one paused: no block until the paused one goes on, then in time', async () => {
+    const [killed, paused, ...left] = committee.nodes as [NodeOfMany, NodeOfMany, ...NodeOfMany[]]
+    await killed.kill()
+    paused.pause()
+    // What was decided already, or was on its way, may still come.
+    await sleep(BASE_TIMEOUT_MS)
+    const before = await highest(left)
+    await sleep(2_000)
+    expect(await highest(left)).toBe(before)
+    paused.resume()
+    const ms = await nextBlock(left, before)
+    expect(ms).toBeLessThan(NEXT_BLOCK_MS)
+    await killed.start(committee.others(killed))
+    await Promise.all(committee.nodes.map(node => node.reach(before + 4)))
+    await sameChain(committee.nodes)
+  })
+
+  test('cut off in two halves: no block on either side; a minority of one: none there; healed, all go on', async () => {
+    const [alone, ...others] = committee.nodes as [NodeOfMany, ...NodeOfMany[]]
+    const [second, third, fourth] = others as [NodeOfMany, NodeOfMany, NodeOfMany]
+    wires.partition(
+      [alone.name],
+      others.map(({ name }) => name),
+    )
+    await sleep(BASE_TIMEOUT_MS)
+    const before = await alone.number()
+    await third.reach(before + 4)
+    expect(await alone.number()).toBe(before)
+    wires.heal()
+    await alone.reach(await highest(others), HEALED_MS)
+
+    wires.partition([alone.name, second.name], [third.name, fourth.name])
+    await sleep(BASE_TIMEOUT_MS)
+    const halves = await highest(committee.nodes)
+    await sleep(2_500)
+    expect(await highest(committee.nodes)).toBe(halves)
+    wires.heal()
+    await Promise.all(committee.nodes.map(node => node.reach(halves + 3, HEALED_MS)))
+  })
+
+  test('one direction of one line dead: blocks keep coming, and nobody contradicted himself', async () => {
+    const [first, second] = committee.nodes as [NodeOfMany, NodeOfMany]
+    wires.cutOneWay(first.name, second.name)
+    const before = await highest(committee.nodes)
+    await Promise.all(committee.nodes.map(node => node.reach(before + 6)))
+    wires.heal()
+    expect(await sameChain(committee.nodes)).toBeGreaterThan(10)
+    const { testimony, evidence } = committee.tap
+    expect(testimony.contradictions).toEqual([])
+    expect(evidence).toBe(0)
+    // Each of four made several statements a block.
+    expect([...testimony.counts.values()].filter(count => count > 20).length).toBe(4)
+    for (const node of committee.nodes) expect(node.log).not.toContain('"level":"error"')
+  })
+
+  test('a validator that signs two is found out, whoever of the others hears which', async () => {
+    const [first, second, , liar] = committee.nodes as [NodeOfMany, NodeOfMany, NodeOfMany, NodeOfMany]
+    const { testimony } = committee.tap
+    await liar.kill()
+    const signer = signerOf(liar.key as Uint8Array)
+    const meet = (node: NodeOfMany) => meetOn(committee.domain, parsePeerUrl(node.url).port, signer)
+    const mouths = await Promise.all([meet(first), meet(second)])
+    const head = await first.number()
+    // In the order in which they propose at this height, which begins `head` places on in the committee.
+    const members = await first.rpc<readonly Hex[]>('native_getCommittee', `0x${head.toString(16)}`)
+    const sender = (members.findIndex(member => member.toLowerCase() === signer.address) + head) % members.length
+    for (let number = head + 1; number <= head + 3; number++)
+      mouths.forEach((mouth, at) => {
+        const blockHash: Hex = `0x${String(at + 1).repeat(64)}`
+        const prepare = { type: 'prepare', number, round: 0, blockHash, sender } as const
+        const signature = signer.sign(blockVoteDigest(committee.domain, prepare))
+        mouth.send('vote', { ...prepare, signature })
+      })
+    await eventually('the contradiction', async () => testimony.contradictions.length > 0 || undefined)
+    for (const text of testimony.contradictions) expect(text).toContain(`${signer.address} signed two: prepare`)
+    await eventually('evidence among the nodes', async () => committee.tap.evidence > 0 || undefined)
+    for (const mouth of mouths) mouth.close()
+  })
+})
