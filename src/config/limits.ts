@@ -362,10 +362,14 @@ export const LIMITS = {
     recordBytes: 512,
     askRecordsMs: 60_000,
     clientBytes: 128,
-    /** Dialing: pause after the first failure, the longest, after a refusal that will not change soon, and failures until an address is forgotten. */
+    /**
+     * Dialing: pause after the first failure, the longest, that of static peers and members, after a refusal that will not change soon,
+     * and failures until an address is forgotten.
+     */
     dialing: 8,
     backoffMs: 1_000,
     backoffCapMs: 5 * 60_000,
+    wantedCapMs: 4_000,
     incompatibleMs: 10 * 60_000,
     forgetAfter: 10,
     /** A connection that lasted so long ends the row of failures. */

@@ -36,7 +36,7 @@ export const assemble = (options: NetworkOptions, ports: NetworkPorts, events: N
   const statics = new Set(options.staticPeers?.map(({ id }) => id))
   const identity = new Identity(options, ports.chain)
   const standings = new Standings({ ...limits, entries: limits.standings })
-  const book = new DialBook({ ...limits, entries: limits.records + limits.staticPeers })
+  const book = new DialBook({ ...limits, entries: limits.records + limits.staticPeers }, id => isMember(id))
   const metrics = options.metrics && createNetworkMetrics(options.metrics, () => sizes())
 
   const peers = new PeerSet(
@@ -88,7 +88,7 @@ export const assemble = (options: NetworkOptions, ports: NetworkPorts, events: N
     const claimed = records.validatorOf(id)
     return claimed !== null && members.isMember(claimed)
   }
-  const dialer = new Dialer({ book, peers, meetings, standings, secure, isMember, clock, logger, random })
+  const dialer = new Dialer({ book, peers, meetings, standings, secure, clock, logger, random })
   const heartbeat = new Heartbeat({
     peers,
     metrics,

@@ -17,6 +17,8 @@ export interface DialLimits {
   readonly entries: number
   readonly backoffMs: number
   readonly backoffCapMs: number
+  /** The longest pause for those without whom there may be no quorum. */
+  readonly wantedCapMs: number
   readonly incompatibleMs: number
   readonly forgetAfter: number
   readonly stableMs: number
@@ -27,8 +29,6 @@ export interface DialScene {
   /** Connected or being dialed. */
   isBusy(id: string): boolean
   isBanned(id: string): boolean
-  /** Committee members are dialed before others and beyond the places for others. */
-  isMember(id: string): boolean
   readonly dialing: number
   readonly outbound: number
 }
@@ -43,10 +43,16 @@ interface Entry {
 /** Who is to be dialed when. Times and chance come in. */
 export class DialBook {
   readonly #limits: DialLimits
+  readonly #isMember: (id: string) => boolean
   readonly #entries = new Map<string, Entry>()
 
-  constructor(limits: DialLimits) {
+  /**
+   * `isMember`: whether a node says that it speaks for a committee member. Members are dialed before others, beyond the places for
+   * others, and like static peers again and again: once a network has healed, it is up to those pauses when blocks come again.
+   */
+  constructor(limits: DialLimits, isMember: (id: string) => boolean) {
     this.#limits = limits
+    this.#isMember = isMember
   }
 
   get size(): number {
@@ -77,7 +83,7 @@ export class DialBook {
       ({ address: { id }, notBeforeMs }) => notBeforeMs <= nowMs && !scene.isBusy(id) && !scene.isBanned(id),
     )
     const wish = ({ address, kind }: Entry): number =>
-      kind === 'static' ? 0 : scene.isMember(address.id) ? 1 : kind === 'known' ? 2 : 3
+      kind === 'static' ? 0 : this.#isMember(address.id) ? 1 : kind === 'known' ? 2 : 3
     const chosen: NodeAddress[] = []
     let free = Math.max(0, outbound - scene.outbound)
     for (const entry of ready.sort((a, b) => wish(a) - wish(b) || a.notBeforeMs - b.notBeforeMs)) {
@@ -98,8 +104,11 @@ export class DialBook {
       return
     }
     entry.failures++
-    if (entry.failures >= this.#limits.forgetAfter && entry.kind === 'known') this.#entries.delete(id)
-    entry.notBeforeMs = nowMs + (wait === 'long' ? this.#limits.incompatibleMs : this.#pauseMs(entry.failures, random))
+    const isMember = this.#isMember(id)
+    if (entry.failures >= this.#limits.forgetAfter && entry.kind === 'known' && !isMember) this.#entries.delete(id)
+    const capMs = isMember || entry.kind === 'static' ? this.#limits.wantedCapMs : this.#limits.backoffCapMs
+    const pauseMs = this.#pauseMs(entry.failures, capMs, random)
+    entry.notBeforeMs = nowMs + (wait === 'long' ? this.#limits.incompatibleMs : pauseMs)
   }
 
   /** A connection ended after `lastedMs`: one that held begins anew, one that did not counts as a failure. */
@@ -111,9 +120,9 @@ export class DialBook {
   }
 
   /** Doubles with each failure; half of it is chance, so that nodes that lost each other do not meet in step. */
-  #pauseMs(failures: number, random: number): number {
-    const { backoffMs, backoffCapMs } = this.#limits
-    const fullMs = Math.min(backoffCapMs, backoffMs * 2 ** Math.min(30, failures - 1))
+  #pauseMs(failures: number, capMs: number, random: number): number {
+    const { backoffMs } = this.#limits
+    const fullMs = Math.min(capMs, backoffMs * 2 ** Math.min(30, failures - 1))
     return fullMs * (0.5 + random / 2)
   }
 }

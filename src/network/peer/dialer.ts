@@ -14,8 +14,6 @@ export interface DialerOptions {
   readonly meetings: Meetings
   readonly standings: Standings
   readonly secure: tls.CommonConnectionOptions
-  /** Whether a node says that it speaks for a committee member. */
-  isMember(id: string): boolean
   readonly clock: Clock
   readonly logger: Logger
   random(): number
@@ -49,12 +47,11 @@ export class Dialer {
   }
 
   #tick(): void {
-    const { book, clock, peers, meetings, standings, isMember } = this.#options
+    const { book, clock, peers, meetings, standings } = this.#options
     const nowMs = clock.nowMs()
     const scene = {
       isBusy: (id: string) => peers.peer(id) !== undefined || this.#dialing.has(id) || meetings.has(id),
       isBanned: (id: string) => standings.isBanned(id, nowMs),
-      isMember,
       dialing: this.#dialing.size,
       outbound: peers.peers().filter(({ place }) => place === 'outbound').length,
     }

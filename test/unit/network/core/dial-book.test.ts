@@ -7,6 +7,7 @@ const limits = {
   entries: 4,
   backoffMs: 1_000,
   backoffCapMs: 8_000,
+  wantedCapMs: 3_000,
   incompatibleMs: 600_000,
   forgetAfter: 3,
   stableMs: 30_000,
@@ -15,17 +16,17 @@ const at = (id: string, port = 1) => ({ id, host: '192.0.2.1', port })
 const scene = (parts: Partial<DialScene> = {}): DialScene => ({
   isBusy: () => false,
   isBanned: () => false,
-  isMember: () => false,
   dialing: 0,
   outbound: 0,
   ...parts,
 })
+const nobody = () => false
 const due = (book: DialBook, nowMs = 0, parts: Partial<DialScene> = {}) =>
   book.due(nowMs, scene(parts)).map(({ id }) => id)
 
 describe('whom to dial', () => {
-  const all = () => {
-    const book = new DialBook(limits)
+  const all = (isMember: (id: string) => boolean = nobody) => {
+    const book = new DialBook(limits, isMember)
     book.add(at('boot'), 'bootnode')
     book.add(at('known'), 'known')
     book.add(at('member'), 'known')
@@ -35,11 +36,17 @@ describe('whom to dial', () => {
 
   it('is ordered: static peers, members, known ones, bootnodes', () => {
     const isMember = (id: string) => id === 'member'
-    expect(due(all(), 0, { isMember })).toEqual(['static', 'member', 'known'])
-    expect(due(all(), 0, { isMember, isBusy: id => id === 'known' })).toEqual(['static', 'member', 'boot'])
+    expect(due(all(isMember))).toEqual(['static', 'member', 'known'])
+    expect(due(all(isMember), 0, { isBusy: id => id === 'known' })).toEqual(['static', 'member', 'boot'])
   })
   it('is static peers and members alone when the places for others are taken', () => {
-    expect(due(all(), 0, { isMember: id => id === 'member', outbound: 2 })).toEqual(['static', 'member'])
+    expect(
+      due(
+        all(id => id === 'member'),
+        0,
+        { outbound: 2 },
+      ),
+    ).toEqual(['static', 'member'])
   })
   it('is nobody who is connected, being dialed, banned', () => {
     expect(due(all(), 0, { isBusy: id => id !== 'boot' })).toEqual(['boot'])
@@ -59,8 +66,8 @@ describe('after a failure', () => {
   it('pauses grow twofold up to the longest, half of them chance', () => {
     for (const [failures, fullMs] of [1_000, 2_000, 4_000, 8_000, 8_000, 8_000].entries()) {
       for (const random of [0, 1]) {
-        const book = new DialBook(limits)
-        book.add(at('a'), 'static')
+        const book = new DialBook(limits, nobody)
+        book.add(at('a'), 'bootnode')
         for (let count = 0; count <= failures; count++) book.failed('a', 'unreachable', 0, random)
         const pauseMs = random === 0 ? fullMs / 2 : fullMs
         expect(due(book, pauseMs - 1)).toEqual([])
@@ -68,8 +75,17 @@ describe('after a failure', () => {
       }
     }
   })
+  it('of a static peer or a member, the longest pause is short, and it is never forgotten: a quorum may hang on it', () => {
+    const book = new DialBook(limits, id => id === 'member')
+    book.add(at('static'), 'static')
+    book.add(at('member'), 'known')
+    for (let count = 0; count < 50; count++)
+      for (const id of ['static', 'member']) book.failed(id, 'unreachable', count, 1)
+    expect(due(book, 49 + limits.wantedCapMs - 1)).toEqual([])
+    expect(due(book, 49 + limits.wantedCapMs)).toEqual(['static', 'member'])
+  })
   it('that will not change soon, it waits long; to itself, for ever', () => {
-    const book = new DialBook(limits)
+    const book = new DialBook(limits, nobody)
     for (const id of ['a', 'b']) book.add(at(id), 'static')
     book.failed('a', 'wrongGenesis', 0, 0)
     book.failed('b', 'self', 0, 0)
@@ -78,7 +94,7 @@ describe('after a failure', () => {
     expect(book.size).toBe(1)
   })
   it('known nodes are forgotten, others are not', () => {
-    const book = new DialBook(limits)
+    const book = new DialBook(limits, nobody)
     book.add(at('known'), 'known')
     book.add(at('boot'), 'bootnode')
     for (let count = 0; count < 3; count++) for (const id of ['known', 'boot']) book.failed(id, 'unreachable', count, 0)
@@ -86,8 +102,8 @@ describe('after a failure', () => {
     expect(book.kindOf('boot')).toBe('bootnode')
   })
   it('a connection that held begins the pauses anew', () => {
-    const book = new DialBook(limits)
-    book.add(at('a'), 'static')
+    const book = new DialBook(limits, nobody)
+    book.add(at('a'), 'bootnode')
     for (let count = 0; count < 4; count++) book.failed('a', 'unreachable', 0, 1)
     book.ended('a', null, limits.stableMs - 1, 0, 1)
     expect(due(book, 7_999)).toEqual([])
@@ -97,13 +113,13 @@ describe('after a failure', () => {
 })
 
 it('a node may be dialed later, to let it dial first', () => {
-  const book = new DialBook(limits)
+  const book = new DialBook(limits, nobody)
   book.add(at('a'), 'known', 500)
   expect([due(book, 499), due(book, 500)]).toEqual([[], ['a']])
 })
 
 it('a new address is dialed at once, but not one that counts less', () => {
-  const book = new DialBook(limits)
+  const book = new DialBook(limits, nobody)
   book.add(at('a'), 'static')
   book.failed('a', 'unreachable', 0, 1)
   book.add(at('a', 2), 'known')
