@@ -34,14 +34,22 @@ export interface SpawnOptions {
   readonly env?: NodeJS.ProcessEnv
   /** No file may grow beyond this. */
   readonly fileKilobytes?: number
+  /** A program that runs it, with its arguments. */
+  readonly before?: readonly string[]
 }
 
 /** `args` after `tandem`. */
 export const spawnNode = (
   args: readonly string[],
-  { json = true, env = {}, fileKilobytes }: SpawnOptions = {},
+  { json = true, env = {}, fileKilobytes, before = [] }: SpawnOptions = {},
 ): NodeProcess => {
-  const command = [process.execPath, join(ROOT, 'bin', 'tandem.mjs'), ...onLoopback(args), ...(json ? ['--json'] : [])]
+  const command = [
+    ...before,
+    process.execPath,
+    join(ROOT, 'bin', 'tandem.mjs'),
+    ...onLoopback(args),
+    ...(json ? ['--json'] : []),
+  ]
   // bash counts in kilobytes, and is replaced by the node.
   const limited = ['-c', `ulimit -f ${fileKilobytes}; exec "$0" "$@"`, ...command]
   const [program, ...rest] = fileKilobytes === undefined ? command : ['bash', ...limited]
