@@ -1,0 +1,86 @@
+/**
+ * A committee of real processes on this machine, one JSON line for each figure. What is measured goes by the mode:
+ *   plain     pace of blocks, rounds above 0, and time from proposal to decision in each node
+ *   netem     the same over lines with latency, jitter and lost packets (a proxy of our own: needs no rights and no kernel module)
+ *   restarts  from the start of a killed validator's process to its first vote
+ *   kills     kill -9 all over the nodes under load, checked against everything said, logged and answered; ends with 1 if anything is wrong
+ *   load      transfers included a second
+ *   sync      how fast a new node fetches empty blocks
+ *   node bench/committee.ts [--mode plain] [--validators 4] [--blocks 1000] [--kills 100] [--seconds 30] [--block-time 1] [--seed 1]
+ */
+import { parseArgs } from 'node:util'
+import { createRandom } from '../src/sim/random.ts'
+import { Committee, type CommitteeOptions } from '../test/support/committee.ts'
+import { Wires } from '../test/support/wires/wires.ts'
+import { kills } from './committee/kills.ts'
+import { load } from './committee/load.ts'
+import { pace } from './committee/pace.ts'
+import { restarts } from './committee/restarts.ts'
+import { sync } from './committee/sync.ts'
+
+const { values } = parseArgs({
+  options: {
+    mode: { type: 'string', default: 'plain' },
+    validators: { type: 'string', default: '4' },
+    blocks: { type: 'string', default: '1000' },
+    kills: { type: 'string', default: '100' },
+    seconds: { type: 'string', default: '30' },
+    'block-time': { type: 'string' },
+    seed: { type: 'string', default: '1' },
+  },
+})
+const validators = Number(values.validators)
+const blocks = Number(values.blocks)
+const seed = Number(values.seed)
+const labels = { validators, mode: values.mode }
+
+/** Between two towns of one country. */
+const LINE = { latencyMs: 15, jitterMs: 10, bytesPerMs: 12_500, stallChance: 0.005, stallMs: 200 }
+const linesOf = (line: object): Wires => new Wires(createRandom(seed), line)
+
+interface Mode {
+  /** Seconds. */
+  readonly blockTime: number
+  readonly options?: () => CommitteeOptions
+  /** false: what it showed is wrong. */
+  readonly run: (committee: Committee) => Promise<boolean>
+}
+
+const MODES: Readonly<Record<string, Mode>> = {
+  plain: { blockTime: 1, run: committee => pace(committee, blocks, labels) },
+  netem: {
+    blockTime: 1,
+    options: () => ({ wires: linesOf(LINE) }),
+    run: committee => pace(committee, blocks, { ...labels, by: 'proxy', line: LINE }),
+  },
+  restarts: {
+    blockTime: 1,
+    options: () => ({ tapped: true }),
+    run: committee => restarts(committee, 5 * validators, labels),
+  },
+  kills: {
+    blockTime: 0.5,
+    options: () => ({ wires: linesOf({ latencyMs: 2, jitterMs: 2 }), tapped: true, accounts: 2 * validators }),
+    run: committee => kills(committee, Number(values.kills), seed, labels),
+  },
+  load: {
+    blockTime: 1,
+    options: () => ({ accounts: 200 }),
+    run: committee => load(committee, Number(values.seconds), labels),
+  },
+  sync: { blockTime: 0.05, run: committee => sync(committee, blocks, labels) },
+}
+
+const mode = MODES[values.mode]
+if (mode === undefined) throw new Error(`--mode is one of ${Object.keys(MODES).join(', ')}`)
+const committee = await Committee.open(validators, Number(values['block-time'] ?? mode.blockTime), {
+  ...mode.options?.(),
+  args: ['--execution', 'fast', '--metrics-port', '0', '--log-level', 'warn'],
+})
+try {
+  await committee.start()
+  process.exitCode = (await mode.run(committee)) === false ? 1 : 0
+} finally {
+  await committee.close()
+}
+process.exit()
