@@ -1,16 +1,19 @@
 /**
  * A committee of real processes on this machine, one JSON line for each figure. What is measured goes by the mode:
  *   plain     pace of blocks, rounds above 0, and time from proposal to decision in each node
- *   netem     the same over lines with latency, jitter and lost packets (a proxy of our own: needs no rights and no kernel module)
+ *   netem     the same over lines with latency, jitter and lost packets: tc netem in a network namespace where the kernel has it, else a
+ *             proxy of our own
  *   restarts  from the start of a killed validator's process to its first vote
  *   kills     kill -9 all over the nodes under load, checked against everything said, logged and answered; ends with 1 if anything is wrong
  *   load      transfers included a second
  *   sync      how fast a new node fetches empty blocks
  *   node bench/committee.ts [--mode plain] [--validators 4] [--blocks 1000] [--kills 100] [--seconds 30] [--block-time 1] [--seed 1]
  */
+import { spawnSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
 import { createRandom } from '../src/sim/random.ts'
 import { Committee, type CommitteeOptions } from '../test/support/committee.ts'
+import { overNetem, whyNoNetem } from '../test/support/netem.ts'
 import { Wires } from '../test/support/wires/wires.ts'
 import { kills } from './committee/kills.ts'
 import { load } from './committee/load.ts'
@@ -36,6 +39,9 @@ const labels = { validators, mode: values.mode }
 
 /** Between two towns of one country. */
 const LINE = { latencyMs: 15, jitterMs: 10, bytesPerMs: 12_500, stallChance: 0.005, stallMs: 200 }
+const NETEM = { delayMs: 15, jitterMs: 5, lossPercent: 0.5 }
+const isInside = process.env['BENCH_OVER_NETEM'] === '1'
+const why = values.mode === 'netem' && !isInside ? whyNoNetem() : undefined
 const linesOf = (line: object): Wires => new Wires(createRandom(seed), line)
 
 interface Mode {
@@ -50,8 +56,12 @@ const MODES: Readonly<Record<string, Mode>> = {
   plain: { blockTime: 1, run: committee => pace(committee, blocks, labels) },
   netem: {
     blockTime: 1,
-    options: () => ({ wires: linesOf(LINE) }),
-    run: committee => pace(committee, blocks, { ...labels, by: 'proxy', line: LINE }),
+    options: () => (isInside ? {} : { wires: linesOf(LINE) }),
+    run: committee =>
+      pace(committee, blocks, {
+        ...labels,
+        ...(isInside ? { by: 'tc netem', line: NETEM } : { by: 'proxy', why, line: LINE }),
+      }),
   },
   restarts: {
     blockTime: 1,
@@ -73,6 +83,11 @@ const MODES: Readonly<Record<string, Mode>> = {
 
 const mode = MODES[values.mode]
 if (mode === undefined) throw new Error(`--mode is one of ${Object.keys(MODES).join(', ')}`)
+if (values.mode === 'netem' && !isInside && why === undefined) {
+  const [program, ...args] = overNetem(NETEM, process.argv)
+  const { status } = spawnSync(program, args, { stdio: 'inherit', env: { ...process.env, BENCH_OVER_NETEM: '1' } })
+  process.exit(status ?? 1)
+}
 const committee = await Committee.open(validators, Number(values['block-time'] ?? mode.blockTime), {
   ...mode.options?.(),
   args: ['--execution', 'fast', '--metrics-port', '0', '--log-level', 'warn'],
