@@ -120,7 +120,7 @@ export class Chain implements ExecutionPort {
       const env = childEnv(sources, parent, request)
       const journal = world.journal()
       const nowMs = () => clock.nowMs()
-      const budget = { maxBytes: LIMITS.block.bodyBytes, nowMs, deadlineMs: nowMs() + LIMITS.block.buildMs }
+      const budget = { maxBytes: LIMITS.block.bodyBytes, nowMs, deadlineMs: nowMs() + request.budgetMs }
       const credits = await this.#credits(env, request.proposer)
       const execution = await executor.build(journal, env, pool.select(env.baseFeePerGas), budget, credits)
       for (const { transaction, reason } of execution.dropped) {

@@ -164,6 +164,8 @@ export class Heights {
     const { number, timestamp } = block.header
     const { members, index } = height.config
     tally.countDecision(certificate.round, work.elapsedMs)
+    // A lone validator hurries for nobody, and what others decided says nothing of how long it takes here.
+    if (members.length > 1 && height.learntFrom === null) work.decided()
     await options.ports.execution.commit(block, certificate)
     this.#head = { number, hash, timestamp, certificate }
     slots.committed(block)

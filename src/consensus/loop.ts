@@ -157,9 +157,10 @@ export class Loop {
   }
 
   #onRoundChange(height: HeightState, round: number): void {
-    const { tally, options } = this.#parts
+    const { tally, options, work } = this.#parts
     const { number } = height.config
     tally.roundChanges++
+    if (height.proposals.has(round - 1)) work.missed()
     if (round < WORRYING_ROUND) options.logger.info({ number, round }, 'changing round')
     else options.logger.warn({ number, round, missing: missingMembers(height) }, 'no decision yet, changing round')
   }

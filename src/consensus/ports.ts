@@ -26,6 +26,8 @@ export interface BuildRequest {
   readonly proposer: Hex
   /** Goes into extraData; null for block 1 only. */
   readonly parentCertificate: Certificate | null
+  /** Milliseconds after which no more transactions are taken. */
+  readonly budgetMs: number
 }
 
 /** What the engine knows of a block before it asks for a verdict: proposer, parent certificate and clock are checked already. */

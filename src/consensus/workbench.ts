@@ -1,4 +1,5 @@
 import { assert } from '../util/assert.ts'
+import { BuildBudget } from './build-budget.ts'
 import type { Effect, Input } from './core/types.ts'
 import type { ConsensusEngineOptions } from './engine-types.ts'
 import { judge } from './judge.ts'
@@ -20,15 +21,27 @@ export class Workbench {
   readonly #parts: WorkbenchParts
   readonly #running = new Set<Promise<void>>()
   readonly #stopping = new AbortController()
+  readonly #budget: BuildBudget
   #startedAtMs = 0
 
   constructor(parts: WorkbenchParts) {
     this.#parts = parts
+    this.#budget = new BuildBudget(parts.options.params.roundTimeoutMs)
   }
 
   /** Since the last block began to be built or judged. */
   get elapsedMs(): number {
     return this.#nowMs() - this.#startedAtMs
+  }
+
+  /** The block that was begun last was decided, by this node and others. */
+  decided(): void {
+    this.#budget.decided(this.elapsedMs)
+  }
+
+  /** A round with a proposal was given up. */
+  missed(): void {
+    this.#budget.missed()
   }
 
   build(place: { readonly number: number; readonly round: number }): void {
@@ -67,6 +80,7 @@ export class Workbench {
         timestamp: timestampAt(params.blockTimeMs, timestamp, this.#nowMs()),
         proposer: signer.address,
         parentCertificate: certificate,
+        budgetMs: this.#budget.ms,
       })
       feed({ type: 'built', number, round, block, nowMs: this.#nowMs() })
     } catch (error) {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { Chain } from '../../src/chain/chain.ts'
 import { nativeRules } from '../../src/chain/chain-rules.ts'
 import type { Genesis } from '../../src/config/genesis.ts'
+import { LIMITS } from '../../src/config/limits.ts'
 import { keccak256 } from '../../src/crypto/hash.ts'
 import { addressOf, sign } from '../../src/crypto/signature.ts'
 import { createExecutor, type ExecutionMode } from '../../src/evm/executor.ts'
@@ -113,6 +114,7 @@ export const openTestChain = async (
       timestamp: Math.floor(clock.ms / 1000),
       proposer,
       parentCertificate: head.certificate,
+      budgetMs: LIMITS.block.buildMs,
     })
   }
   return {
