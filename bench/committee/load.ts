@@ -8,6 +8,14 @@ const BATCH = 25
 /** Sent and not yet in a block. */
 const MOST_WAITING = 6_000
 const WARM_UP_MS = 5_000
+/** Above the highest base fee, which full blocks reach. */
+const GAS_PRICE = 1_000n * 10n ** 9n
+const REFUSED_PAUSE_MS = 100
+
+interface Answer {
+  readonly id: number
+  readonly error?: { readonly message: string }
+}
 
 /** Transfers that are in blocks, a second: accounts share the nodes among them, and each sends the next ones as long as few wait. */
 export const load = async (committee: Committee, seconds: number, labels: object): Promise<boolean> => {
@@ -21,17 +29,28 @@ export const load = async (committee: Committee, seconds: number, labels: object
 
   const lane = async (account: Account, { ready }: NodeOfMany): Promise<void> => {
     const signed = signerOf(account.privateKey, ready.chainId)
-    for (let nonce = 0; !isOver; nonce += BATCH) {
+    for (let nonce = 0; !isOver; ) {
       while (sent - included > MOST_WAITING && !isOver) await sleep(20)
       const calls = Array.from({ length: BATCH }, (_, id) => ({
         ...{ jsonrpc: '2.0', id, method: 'eth_sendRawTransaction' },
-        params: [signed({ nonce: nonce + id, value: 1n }).raw],
+        params: [signed({ nonce: nonce + id, value: 1n, maxFeePerGas: GAS_PRICE }).raw],
       }))
-      sent += BATCH
       const body = JSON.stringify(calls)
-      const answer = await fetch(ready.http, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
-      for (const { error } of (await answer.json()) as { error?: { message: string } }[])
-        if (error !== undefined) refusals[error.message] = (refusals[error.message] ?? 0) + 1
+      const response = await fetch(ready.http, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body,
+      })
+      const answers = ((await response.json()) as Answer[]).toSorted((a, b) => a.id - b.id)
+      const refused = answers.findIndex(({ error }) => error !== undefined && error.message !== 'already known')
+      const taken = refused < 0 ? BATCH : refused
+      sent += taken
+      nonce += taken
+      if (refused < 0) continue
+      // From the first that was refused on, all are sent again: no nonce may be missing.
+      const message = answers[refused]?.error?.message ?? ''
+      refusals[message] = (refusals[message] ?? 0) + 1
+      await sleep(REFUSED_PAUSE_MS)
     }
   }
 
