@@ -315,8 +315,10 @@ export const LIMITS = {
      */
     messageMs: 20_000,
     bytesPerMs: 64,
-    /** Claimed by messages that are not whole yet, of all peers that are not in the committee. */
+    /** Claimed by messages of several frames that nobody asked for and that are not whole yet, of all peers that are not in the committee. */
     partialBytes: 64 * 1024 * 1024,
+    /** Messages for members only, from a peer that is none: it may not know yet. */
+    outsiders: { perSecond: 100, burst: 400 },
     pingMs: 10_000,
     /** Silence after which a peer is gone. */
     silenceMs: 30_000,

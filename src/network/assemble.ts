@@ -40,7 +40,17 @@ export const assemble = (options: NetworkOptions, ports: NetworkPorts, events: N
   const metrics = options.metrics && createNetworkMetrics(options.metrics, () => sizes())
 
   const peers = new PeerSet(
-    { members, standings, relays: new Set(options.relays), clock, logger, metrics, random },
+    {
+      members,
+      standings,
+      relays: new Set(options.relays),
+      statics,
+      reserved: limits.reserved,
+      clock,
+      logger,
+      metrics,
+      random,
+    },
     { joined: events.joined, left: events.left, received: (...message) => dispatch(...message) },
   )
   const hub = peers
@@ -78,7 +88,6 @@ export const assemble = (options: NetworkOptions, ports: NetworkPorts, events: N
     limits,
     identity,
     validator: validator?.address ?? null,
-    isStatic: id => statics.has(id),
     clock,
     logger,
     metrics,

@@ -260,6 +260,7 @@ class TlsNetwork implements Network {
   #tick(): void {
     const { consensus, records, peers, random } = this.#parts
     peers.countTraffic()
+    peers.assignPlaces()
     const nowMs = performance.now()
     // Who is a member changes with the chain, not with the connections.
     consensus.announceLinks()

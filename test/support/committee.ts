@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { keccak256 } from '../../src/crypto/hash.ts'
@@ -10,7 +10,8 @@ import { tandem } from './command.ts'
 import { rpc } from './devnet.ts'
 import { eventually, freePort, type NodeProcess, type Ready, spawnNode } from './node-process.ts'
 
-const keyOf = (name: string): Uint8Array => keccak256(new TextEncoder().encode(`e2e ${name}`))
+/** Keys of these chains: `funded`, and `validator 0` and so on. */
+export const keyOf = (name: string): Uint8Array => keccak256(new TextEncoder().encode(`e2e ${name}`))
 
 /** One node of a committee of real processes; it keeps its folder, its port and its URL over restarts. */
 export class NodeOfMany {
@@ -34,6 +35,17 @@ export class NodeOfMany {
   get ready(): Ready {
     if (this.#ready === undefined) throw new Error('the node was not started')
     return this.#ready
+  }
+
+  get pid(): number {
+    const pid = this.#process?.child.pid
+    if (pid === undefined) throw new Error('the node was not started')
+    return pid
+  }
+
+  /** Exit code, once it has ended by itself. */
+  get exited(): Promise<number | null> {
+    return this.#process?.exited ?? Promise.resolve(null)
   }
 
   get log(): string {
@@ -72,18 +84,26 @@ export class Committee {
   readonly dir = mkdtempSync(join(tmpdir(), 'tandem-committee-'))
   readonly funded = keyOf('funded')
   readonly nodes: NodeOfMany[] = []
-  #genesis = ''
+  /** The file all nodes start from. */
+  readonly genesis = join(this.dir, 'genesis.json')
 
-  static async open(validators: number, blockTimeSeconds: number): Promise<Committee> {
+  /** `params`: of the genesis file, beyond the block time. */
+  static async open(
+    validators: number,
+    blockTimeSeconds: number,
+    params: Readonly<Record<string, unknown>> = {},
+  ): Promise<Committee> {
     const committee = new Committee()
     const keys = Array.from({ length: validators }, (_, index) => keyOf(`validator ${index}`))
-    committee.#genesis = join(committee.dir, 'genesis.json')
     const made = await tandem([
-      ...['genesis', 'new', '--network', 'devnet', '--out', committee.#genesis],
+      ...['genesis', 'new', '--network', 'devnet', '--out', committee.genesis],
       ...['--block-time', String(blockTimeSeconds), '--fund', `${addressOf(committee.funded)}=1000`, '--json'],
       ...keys.flatMap(key => ['--validator', addressOf(key)]),
     ])
     if (made.code !== 0) throw new Error(made.stderr)
+    const genesis = JSON.parse(readFileSync(committee.genesis, 'utf8'))
+    const text = JSON.stringify({ ...genesis, params: { ...genesis.params, ...params } })
+    writeFileSync(committee.genesis, text)
     for (const [index, key] of keys.entries()) await committee.add(`v${index}`, key)
     return committee
   }
@@ -96,7 +116,7 @@ export class Committee {
     const keyFile = join(this.dir, `${name}.key`)
     if (key !== undefined) writeFileSync(keyFile, bytesToHex(key).slice(2), { mode: 0o600 })
     const node = new NodeOfMany(peerUrl({ id, host: '127.0.0.1', port }), [
-      ...['start', '--network', 'devnet', '--genesis', this.#genesis, '--datadir', dataDir],
+      ...['start', '--network', 'devnet', '--genesis', this.genesis, '--datadir', dataDir],
       ...['--port', '0', '--operator-port', '0', '--p2p-host', '127.0.0.1', '--p2p-port', String(port)],
       ...['--execution', 'shadow', ...(key === undefined ? [] : ['--validator-key', keyFile])],
     ])

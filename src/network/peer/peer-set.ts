@@ -1,4 +1,5 @@
 import { LIMITS } from '../../config/limits.ts'
+import type { Hex } from '../../util/bytes.ts'
 import type { Clock } from '../../util/clock.ts'
 import type { Logger } from '../../util/logger.ts'
 import { addressGroup, isLoopbackAddress } from '../core/address.ts'
@@ -23,6 +24,10 @@ export interface PeerSetOptions {
   readonly standings: Standings
   /** Node ids that may relay consensus without being members, by the operator's word. */
   readonly relays: ReadonlySet<string>
+  /** Named by the operator. */
+  readonly statics: ReadonlySet<string>
+  /** Reserved places. */
+  readonly reserved: number
   readonly clock: Clock
   readonly logger: Logger
   readonly metrics: NetworkMetrics | undefined
@@ -61,6 +66,24 @@ export class PeerSet implements Hub, PeerHost {
 
   isNeighbour({ id, validator }: Peer): boolean {
     return (validator !== null && this.#options.members.isMember(validator)) || this.#options.relays.has(id)
+  }
+
+  /** Whether a node may stand in a reserved place. */
+  isReserved(id: string, validator: Hex | null): boolean {
+    return this.#options.statics.has(id) || (validator !== null && this.#options.members.isMember(validator))
+  }
+
+  /** Members change with the chain, and what the operator names changes too: places follow. To be called now and then. */
+  assignPlaces(): void {
+    const { reserved, logger } = this.#options
+    let taken = this.#list.filter(({ place }) => place === 'reserved').length
+    for (const peer of this.#list) {
+      const isReserved = this.isReserved(peer.id, peer.validator)
+      if (isReserved === (peer.place === 'reserved') || (isReserved && taken >= reserved)) continue
+      taken += isReserved ? 1 : -1
+      peer.place = isReserved ? 'reserved' : peer.inbound ? 'inbound' : 'outbound'
+      logger.info({ ...nameOf(peer), place: peer.place }, 'peer has another place')
+    }
   }
 
   /** How full it is for a node, which itself does not count. */

@@ -60,7 +60,7 @@ describe('a peer that breaks the protocol is banned at its first bytes', () => {
     const peer = await RawPeer.meet(node.port)
     peer.write(bytes)
     expect(await peer.closed()).toBe('malformed')
-    const again = await RawPeer.connect(node.port, peer.key)
+    const again = await RawPeer.connect(node.port, { key: peer.key })
     again.send('hello', again.hello())
     expect(await again.closed()).toBe('banned')
     const other = await RawPeer.meet(node.port)
@@ -100,6 +100,23 @@ describe('floods', () => {
     await until('served', () => friend.said('pong').length === 1)
     for (const socket of sockets) socket.destroy()
     await until('room again', () => refused === 60)
+  })
+
+  it.each(['vote', 'proposal', 'decided'] as const)('of %s by who is no member cost the connection', async name => {
+    const node = await nodes.start({ member: 0, committee: 3 })
+    const { channel, id } = MESSAGES[name]
+    const one = encodeFrames(channel, id, 0, new Uint8Array(1_000)).bytes
+    const { burst } = LIMITS.network.outsiders
+    // Who takes itself for a member too early says a few.
+    const early = await RawPeer.meet(node.port, {}, signerOf(7))
+    early.write(concatBytes(...Array.from({ length: burst / 2 }, () => one)))
+    early.send('ping', PING, 1)
+    await until('served', () => early.said('pong').length === 1)
+    const noisy = await RawPeer.meet(node.port)
+    noisy.write(concatBytes(...Array.from({ length: 2 * burst }, () => one)))
+    expect(await noisy.closed()).toBe('misbehaved')
+    expect(node.heard).toEqual([])
+    expect(node.peerIds).toEqual([early.key.id])
   })
 
   it('of members meet their own quota, which others do not share', async () => {
@@ -198,32 +215,41 @@ describe('who is slow', () => {
 })
 
 describe('what is held for strangers', () => {
-  it('has one bound for all, and members are not affected', async () => {
+  const claimed = MESSAGES.newBlock.maxBytes
+  const whole = encodeFrames('sync', MESSAGES.newBlock.id, 0, new Uint8Array(claimed)).bytes
+  const begun = whole.subarray(0, 5 + LIMITS.network.fragmentBytes)
+  const transactions = [new Uint8Array(50_000).fill(1)]
+
+  it('has one bound for all: beyond it what nobody asked for is skipped, and nobody suffers for it', async () => {
     const node = await nodes.start({ member: 0, committee: 2 })
-    const claimed = MESSAGES.newBlock.maxBytes
-    const fits = Math.floor(LIMITS.network.partialBytes / claimed)
-    const begun = encodeFrames('sync', MESSAGES.newBlock.id, 0, new Uint8Array(claimed)).bytes.subarray(
-      0,
-      5 + LIMITS.network.fragmentBytes,
-    )
-    const strangers: RawPeer[] = []
-    for (let count = 0; count <= fits; count++) {
+    node.chain.push({ block: LARGE, certificate: CERTIFICATE })
+    const hoarders: RawPeer[] = []
+    for (let count = 0; count < Math.floor(LIMITS.network.partialBytes / claimed); count++) {
       const peer = await RawPeer.meet(node.port)
       peer.write(begun)
-      strangers.push(peer)
+      peer.send('ping', PING, 1)
+      await until('taken', () => peer.said('pong').length === 1)
+      hoarders.push(peer)
     }
-    await until('one too many', () => strangers.filter(({ isClosed }) => isClosed).length === 1)
-    expect(strangers.map(({ reason }) => reason).filter(Boolean)).toEqual(['overloaded'])
+    const stranger = await RawPeer.meet(node.port)
+    stranger.write(whole)
+    stranger.send('newTransactions', transactions)
+    stranger.send('ping', PING, 1)
+    await until('served', () => stranger.said('pong').length === 1)
+    expect(node.pool.received).toHaveLength(1)
+    // An answer is not for the stranger to leave out.
+    const asked = node.network.request('getBlocks', { from: 0, count: 1 }, { prefer: stranger.key.id })
+    await until('asked', () => stranger.said('getBlocks').length === 1)
+    stranger.send('blocks', [{ block: LARGE, certificate: CERTIFICATE }], stranger.said('getBlocks')[0]?.requestId)
+    expect((await asked).answer).toHaveLength(1)
     const member = await RawPeer.meet(node.port, {}, signerOf(1))
     member.write(begun)
-    member.send('ping', PING, 1)
-    await until('served', () => member.said('pong').length === 1)
-    for (const peer of strangers) peer.close()
-    await until('gone', () => node.network.peerCount === 1)
-    const next = await RawPeer.meet(node.port)
-    next.write(begun)
-    next.send('ping', PING, 1)
-    await until('given back', () => next.said('pong').length === 1)
+    expect(node.network.peerCount).toBe(hoarders.length + 2)
+    for (const peer of hoarders) peer.close()
+    await until('gone', () => node.network.peerCount === 2)
+    stranger.send('newTransactions', [new Uint8Array(120_000).fill(2)])
+    await until('room again', () => node.pool.received.length === 2)
+    expect(node.network.peers().map(({ score }) => score)).toEqual([0, 0])
   })
 })
 
