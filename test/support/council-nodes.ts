@@ -1,5 +1,6 @@
 import { COUNCIL_ADDRESS } from '../../src/config/networks.ts'
 import { addressOf } from '../../src/crypto/signature.ts'
+import type { ExecutionMode } from '../../src/evm/executor.ts'
 import { bytesToHex, type Hex, hexToBytes } from '../../src/util/bytes.ts'
 import { signedRaw } from './chain.ts'
 import { Committee, keyOf, type NodeOfMany } from './committee.ts'
@@ -20,8 +21,11 @@ export class CouncilOfNodes {
   /** By index of the validator; those without a node yet are missing. */
   readonly nodes = new Map<number, NodeOfMany>()
 
-  private constructor(committee: Committee) {
+  readonly #execution: ExecutionMode
+
+  private constructor(committee: Committee, execution: ExecutionMode) {
     this.committee = committee
+    this.#execution = execution
     for (const [index, node] of committee.nodes.entries()) this.nodes.set(index, node)
   }
 
@@ -30,6 +34,7 @@ export class CouncilOfNodes {
     validators: number,
     blockSeconds: number,
     params: Readonly<Record<string, unknown>> = {},
+    execution: ExecutionMode = 'shadow',
   ): Promise<CouncilOfNodes> {
     const committee = await Committee.open(validators, blockSeconds, {
       rewards: { cycleBlocks: CYCLE_BLOCKS },
@@ -38,7 +43,7 @@ export class CouncilOfNodes {
       devHelpers: false,
       ...params,
     })
-    return new CouncilOfNodes(committee)
+    return new CouncilOfNodes(committee, execution)
   }
 
   node(index: number): NodeOfMany {
@@ -52,7 +57,7 @@ export class CouncilOfNodes {
     const node = this.nodes.get(index) ?? (await this.committee.add(`v${index}`, validatorKey(index)))
     const others = [...this.nodes.values()].filter(other => other !== node)
     this.nodes.set(index, node)
-    await node.start(others, ['--metrics-port', '0'])
+    await node.start(others, ['--metrics-port', '0', '--execution', this.#execution])
   }
 
   /** The first node is asked and told everything. */

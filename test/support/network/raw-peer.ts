@@ -32,7 +32,7 @@ export interface RawPeerOptions {
   readonly domain?: ChainDomain
   /** Where it seems to come from: any address of 127.0.0.0/8. */
   readonly from?: string
-  /** false: nothing but why it was closed is kept, as a flood wants it. */
+  /** false: no answers are kept, as a flood wants it. */
   readonly keeps?: boolean
 }
 
@@ -122,6 +122,13 @@ export class RawPeer {
     if (!this.socket.destroyed) this.socket.write(bytes)
   }
 
+  /** What it said of this kind, once. */
+  take(name: MessageName): readonly Said[] {
+    const said = this.said(name)
+    for (const one of said) this.heard.splice(this.heard.indexOf(one), 1)
+    return said
+  }
+
   said(name: MessageName): readonly Said[] {
     return this.heard.filter(said => said.name === name)
   }
@@ -141,7 +148,7 @@ export class RawPeer {
   }
 }
 
-const KEPT: ReadonlySet<MessageName> = new Set(['hello', 'ready', 'disconnect'])
+const KEPT: ReadonlySet<MessageName> = new Set(['hello', 'ready', 'disconnect', 'getBlocks', 'getRecords'])
 
 /** A message on the wire. */
 export const wire = <Name extends MessageName>(name: Name, value: Payload<Name>, requestId = 0): Uint8Array => {
