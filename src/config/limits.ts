@@ -351,6 +351,8 @@ export const LIMITS = {
     refusedTransactions: 16_384,
     /** Received ones that the pool is looking at. */
     admitting: 2_048,
+    /** Transactions of one peer that the pool refused or is looking at; beyond, no more are taken: to find each out costs a signature. */
+    refusals: { perSecond: 50, burst: 2_048 },
     /** Blocks and evidence that a peer is known to have. */
     knownItems: 512,
     /** Statements relayed, and when one may be relayed again: the sender repeats what may have been lost. */

@@ -75,6 +75,8 @@ export class Peer implements ConnectionEvents {
   /** Transactions it has; blocks and evidence it has. By hash. */
   readonly transactions = new Lru<Hex, true>(LIMITS.network.knownTransactions)
   readonly items = new Lru<Hex, true>(LIMITS.network.knownItems)
+  /** Of its transactions that the pool refused or is looking at. */
+  readonly refusals = new TokenBucket(LIMITS.network.refusals, performance.now())
   head: PeerHead
   earliest: number
   rttMs: number | null = null

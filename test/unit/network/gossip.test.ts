@@ -239,6 +239,32 @@ describe('transactions', () => {
     expect(node.pool.received).toHaveLength(2)
   })
 
+  it('of a peer that brings little but what is refused are not looked at for a while, and others are heard', async () => {
+    const node = await nodes.start()
+    const [tiresome, other] = [await RawPeer.meet(node.port), await RawPeer.meet(node.port)]
+    const { burst, perSecond } = LIMITS.network.refusals
+    // What is welcome counts for nothing.
+    const welcome = Array.from({ length: 100 }, (_, index) => transaction(1, index).raw)
+    tiresome.send('newTransactions', welcome)
+    await until('here', () => node.pool.held.size === welcome.length)
+    const beganMs = performance.now()
+    const refused = Array.from(
+      { length: 2 * burst },
+      (_, index) => transaction(0xfe, index & 0xff, 100 + index / 16).raw,
+    )
+    for (let at = 0; at < refused.length; at += 256) {
+      tiresome.send('newTransactions', refused.slice(at, at + 256))
+      tiresome.send('getTransactions', [HASH], at + 1)
+      await until('looked at', () => tiresome.said('transactions').length > at / 256)
+    }
+    const looked = node.pool.received.length - welcome.length
+    expect(looked).toBeGreaterThanOrEqual(burst)
+    expect(looked).toBeLessThanOrEqual(burst + 1 + ((performance.now() - beganMs) * perSecond) / 1_000)
+    other.send('newTransactions', [transaction(1, 101).raw])
+    await until('heard', () => node.pool.held.size === welcome.length + 1)
+    expect(node.network.peers().map(({ score }) => score)).toEqual([0, 0])
+  })
+
   it('that are here already are told to whoever comes', async () => {
     const first = await nodes.start()
     const { hash, raw } = transaction(1, 1)

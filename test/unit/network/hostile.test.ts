@@ -7,6 +7,7 @@ import { encodeRlp } from '../../../src/primitives/rlp.ts'
 import { createRandom } from '../../../src/sim/random.ts'
 import { concatBytes, type Hex } from '../../../src/util/bytes.ts'
 import { signerOf } from '../../support/consensus/member.ts'
+import { mutate, talk } from '../../support/hostile/mutate.ts'
 import { NetNodes, until } from '../../support/network/net-node.ts'
 import { RawPeer, wire } from '../../support/network/raw-peer.ts'
 import { SEED } from '../../support/seed.ts'
@@ -100,6 +101,21 @@ describe('floods', () => {
     await until('served', () => friend.said('pong').length === 1)
     for (const socket of sockets) socket.destroy()
     await until('room again', () => refused === 60)
+  })
+
+  it('of connections that say nothing do not keep out who has something to say', async () => {
+    const node = await nodes.start({ limits: { pending: 8, pendingPerAddress: 8 } })
+    let dropped = 0
+    for (let count = 0; count < 8; count++) {
+      const socket = connect({ port: node.port, host: '127.0.0.1', localAddress: '127.0.0.2' })
+      socket.on('error', () => {})
+      socket.on('close', () => dropped++)
+      sockets.push(socket)
+      await new Promise(resolve => socket.once('connect', resolve))
+    }
+    const peer = await RawPeer.meet(node.port)
+    expect(node.peerIds).toEqual([peer.key.id])
+    await until('room made', () => dropped === 1)
   })
 
   it.each(['vote', 'proposal', 'decided'] as const)('of %s by who is no member cost the connection', async name => {
@@ -264,32 +280,6 @@ const CASES = Number(process.env['CASES'] ?? 100)
 
 describe('bytes that were changed on the way', () => {
   const random = createRandom(SEED)
-  const mutate = (bytes: Uint8Array): Uint8Array => {
-    const out = [...bytes]
-    for (let count = 1 + random.below(3); count > 0; count--) {
-      const at = random.chance(0.7) ? random.below(Math.min(40, out.length)) : random.below(out.length)
-      const how = random.below(4)
-      if (how === 0) out[at] = random.below(256)
-      else if (how === 1) out[at] = (out[at] ?? 0) ^ (1 << random.below(8))
-      else if (how === 2) out.splice(at, 1 + random.below(4))
-      else out.splice(at, 0, random.below(256))
-    }
-    return Uint8Array.from(out)
-  }
-  const talk = (): Uint8Array =>
-    concatBytes(
-      wire('ping', PING, 1),
-      wire('transactionHashes', [HASH]),
-      wire('getBlocks', { from: 0, count: 3 }, 2),
-      wire('newTransactions', [new Uint8Array(50).fill(1)]),
-      wire('newBlockHash', {
-        number: 1,
-        hash: HASH,
-        certificate: { round: 0, bitmap: Uint8Array.of(1), seals: [new Uint8Array(65)] },
-      }),
-      wire('links', []),
-    )
-
   it(`never hurt the node (SEED=${SEED}, ${CASES} cases)`, { timeout: 20_000 + CASES * 200 }, async () => {
     const node = await nodes.start({ limits: { connectsPerSecond: 10_000, connectsBurst: 10_000 } })
     const friend = await RawPeer.meet(node.port)
@@ -299,10 +289,10 @@ describe('bytes that were changed on the way', () => {
       if (random.chance(0.6)) {
         peer.send('hello', peer.hello())
         peer.send('ready', null)
-        peer.write(mutate(talk()))
+        peer.write(mutate(talk(), random))
       } else {
         inHandshake++
-        peer.write(mutate(concatBytes(wire('hello', peer.hello()), wire('ready', null))))
+        peer.write(mutate(concatBytes(wire('hello', peer.hello()), wire('ready', null)), random))
       }
       if (index % 200 === 0) await served(friend)
       // Most leave as they should, so that all they said arrives.
