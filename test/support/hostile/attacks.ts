@@ -153,15 +153,11 @@ export const ATTACKS = {
       await pour(peer, wire('getBlocks', { from: 0, count: 128 }, round + 1))
       await idle(105, scene.signal)
     }),
-  transactions: scene => {
-    const batches = Array.from({ length: 40 }, () =>
-      wire('newTransactions', poorTransactions(400, scene.target.domain.chainId)),
-    )
-    return assault(scene, 8, async (peer, round) => {
-      await pour(peer, batches[(round + scene.random.below(batches.length)) % batches.length] as Uint8Array)
+  transactions: scene =>
+    assault(scene, 8, async peer => {
+      await pour(peer, wire('newTransactions', poorTransactions(100, scene.target.domain.chainId)))
       await idle(20, scene.signal)
-    })
-  },
+    }),
   badTransactions: scene => {
     const one = wire('newTransactions', [signedRaw(keccak256(randomBytes(32)), { chainId: 1 })])
     return assault(scene, 4, peer => pour(peer, one))
