@@ -51,7 +51,12 @@ export const assemble = (options: NetworkOptions, ports: NetworkPorts, events: N
       metrics,
       random,
     },
-    { joined: events.joined, left: events.left, received: (...message) => dispatch(...message) },
+    {
+      joined: events.joined,
+      left: events.left,
+      received: (...message) => dispatch(...message),
+      isOfUse: (peer, name) => name !== 'transactionHashes' || transactions.isOpenTo(peer),
+    },
   )
   const hub = peers
   const records = new RecordGossip({

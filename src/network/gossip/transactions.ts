@@ -59,6 +59,11 @@ export class TransactionGossip {
     this.#fresh = []
   }
 
+  /** Whether it is worth a look what a peer announces: hashes cost nothing to make up, and something to look at. */
+  isOpenTo(peer: Peer): boolean {
+    return !this.#wanted.isFull(peer.id)
+  }
+
   /** Hashes a peer has. */
   announced(peer: Peer, hashes: readonly Hex[]): void {
     const unknown = hashes.filter(hash => {

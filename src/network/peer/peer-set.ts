@@ -17,6 +17,8 @@ export interface PeerSetEvents {
   joined(peer: Peer): void
   left(peer: Peer, ending: Ending): void
   received(peer: Peer, name: MessageName, value: unknown, requestId: number): void
+  /** Asked before a message is read: whether anything could come of it. */
+  isOfUse(peer: Peer, name: MessageName): boolean
 }
 
 export interface PeerSetOptions {
@@ -123,6 +125,10 @@ export class PeerSet implements Hub, PeerHost {
       logger.warn({ ...nameOf(peer), offence, detail }, 'peer banned')
     }
     if (verdict !== 'keep') peer.close(verdict === 'ban' ? 'banned' : 'misbehaved', `${offence}: ${detail}`)
+  }
+
+  isOfUse(peer: Peer, name: MessageName): boolean {
+    return this.#events.isOfUse(peer, name)
   }
 
   received(peer: Peer, name: MessageName, value: unknown, requestId: number): void {

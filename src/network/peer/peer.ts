@@ -42,6 +42,8 @@ export interface PeerHost {
   isNeighbour(peer: Peer): boolean
   /** A message, or the question behind `requestId`. */
   received(peer: Peer, name: MessageName, value: unknown, requestId: number): void
+  /** Asked before a message is read. */
+  isOfUse(peer: Peer, name: MessageName): boolean
   blame(peer: Peer, offence: Offence, detail: string): void
   ended(peer: Peer, ending: Ending): void
   counted(event: 'received' | 'sent' | 'dropped' | 'skipped', name: string): void
@@ -154,7 +156,7 @@ export class Peer implements ConnectionEvents {
     if (spec.channel !== channel) throw broken(`${name} on the channel ${channel}`)
     if (head.length > spec.maxBytes) throw broken(`${name} of ${head.length} bytes, at most ${spec.maxBytes}`)
     if (spec.from === 'handshake' && name !== 'disconnect') throw broken(`${name} after the handshake`)
-    if (this.#isWanted(name, head) && this.#hasRoom(name, head)) return 'take'
+    if (this.#isWanted(name, head) && this.#host.isOfUse(this, name) && this.#hasRoom(name, head)) return 'take'
     this.#host.counted('skipped', name)
     return 'skip'
   }

@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ChainDomain } from '../../../src/network/proofs.ts'
 import type { Hello } from '../../../src/network/wire/control.ts'
@@ -72,7 +71,12 @@ const meet = async ({ port, domain }: Target, random: Random, hello: Partial<Hel
 export const pour = async (peer: RawPeer, bytes: Uint8Array): Promise<void> => {
   const { socket } = peer
   // Whatever became of it, others get their turn.
-  if (socket.destroyed || socket.write(bytes)) await sleep(0)
-  // It may be cut off meanwhile.
-  else await Promise.race([once(socket, 'drain'), once(socket, 'close')]).catch(() => undefined)
+  if (socket.destroyed || socket.write(bytes)) return sleep(0)
+  await new Promise<void>(resolve => {
+    const done = (): void => {
+      socket.off('drain', done).off('close', done)
+      resolve()
+    }
+    socket.on('drain', done).on('close', done)
+  })
 }
