@@ -272,7 +272,7 @@ describe('transactions', () => {
     const [liar, other] = [await RawPeer.meet(node.port), await RawPeer.meet(node.port)]
     const { announcedHashes, wantedPerPeer } = LIMITS.network
     const madeUp = (count: number, from: number) =>
-      Array.from({ length: count }, (_, at): Hex => `0x${(from + at).toString(16).padStart(64, 'f')}`)
+      Array.from({ length: count }, (_, at): Hex => `0xa${(from + at).toString(16).padStart(63, '0')}`)
     for (let at = 0; at < wantedPerPeer; at += announcedHashes)
       liar.send('transactionHashes', madeUp(announcedHashes, at))
     await until('asked', () => liar.said('getTransactions').length === 1)
