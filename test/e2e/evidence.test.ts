@@ -53,13 +53,14 @@ describe('a validator that signs two blocks', () => {
     await council.first.kill()
     peer.close()
 
-    for (const index of [0, 1, 2, 3]) await council.run(index)
-    const nodes = [0, 1, 2, 3].map(index => (council as CouncilOfNodes).node(index))
+    const net = council
+    await Promise.all([0, 1, 2, 3].map(index => net.run(index)))
+    const nodes = [0, 1, 2, 3].map(index => net.node(index))
     const blocks = await Promise.all(nodes.map(node => jailedAt(node, liar.address)))
     expect(new Set(blocks).size).toBe(1)
     // A cycle and the next one later it serves no more, and four decide alone.
     await council.serving([0, 1, 2, 3])
-    await council.goOn([0, 1, 2, 3], 8)
+    await council.goOn([0, 1, 2, 3], 2)
     for (const node of nodes) expect(timesIn(node.log, 'validators jailed')).toBe(1)
 
     // Whatever else it signed is of no use any more: nobody passes it on, and nobody is blamed for it.
@@ -114,6 +115,6 @@ describe('two instances of one validator', () => {
     expect(code).toBe(1)
     expect(council.node(3).log).toMatch(/The validator key of 0x[0-9a-f]{40} is in use by another node of the network/)
     expect(errors).toMatchObject([{ code: 'KEY_IN_USE_ELSEWHERE', detail: { address: validatorOf(3) } }])
-    await council.goOn([0, 1, 2], 8)
+    await council.goOn([0, 1, 2], 4)
   }, 120_000)
 })

@@ -12,7 +12,7 @@ import { SEED } from '../support/seed.ts'
 const BLOCK_SECONDS = 0.25
 const VALIDATORS = [0, 1, 2, 3]
 /** How long each attack goes on; long ones are for bench/hostile-peers.ts. */
-const ATTACK_MS = 800
+const ATTACK_MS = 500
 /** A node of its own kind grows by less under any of them. */
 const MOST_GROWTH_MEGABYTES = 150
 
@@ -20,7 +20,7 @@ let council: CouncilOfNodes
 let rssBefore = 0
 beforeAll(async () => {
   council = await CouncilOfNodes.open(VALIDATORS.length, BLOCK_SECONDS, { roundTimeoutMs: 1_000 })
-  for (const index of VALIDATORS) await council.run(index)
+  await Promise.all(VALIDATORS.map(index => council.run(index)))
   await council.goOn(VALIDATORS, 2)
   rssBefore = await rssMegabytes(council.first.ready.metrics)
 }, 60_000)
@@ -52,7 +52,7 @@ const under = async (name: AttackName, doing: () => Promise<unknown> = () => sle
 
 /** All validators have new blocks, the same ones, and nobody thinks ill of an honest one. */
 const isUnharmed = async (): Promise<void> => {
-  await council.goOn(VALIDATORS, 2)
+  await council.goOn(VALIDATORS, 1)
   const peers = await rpc<readonly { validator: string | null; score: number }[]>(
     council.first.ready.operator as string,
     'admin_peers',
