@@ -68,6 +68,7 @@ for (let at = 0; at < cases; at++) {
   if (!(await isServed()) || ends.errors > 0)
     throw new Error(`case ${at}: ${JSON.stringify(ends)}, ${node.peerCount} peers`)
   if (at < cases / 5) warmMib = rssMib()
+  if ((at + 1) % (100 * BATCH) === 0) process.stderr.write(`${at + 1} cases, ${Math.round(rssMib())} MiB\n`)
 }
 const seconds = (performance.now() - startedMs) / 1_000
 const grownMib = Math.round(rssMib() - warmMib)

@@ -3,13 +3,14 @@ import type { TLSSocket } from 'node:tls'
 import { NETWORKS } from '../../../src/config/networks.ts'
 import { assemble } from '../../../src/network/assemble.ts'
 import { PROTOCOL_VERSION } from '../../../src/network/messages.ts'
+import type { PoolPort } from '../../../src/network/ports.ts'
 import { generateNodeKey } from '../../../src/network/tls/node-key.ts'
 import type { Hello } from '../../../src/network/wire/control.ts'
 import { bytesToHex, EMPTY_BYTES } from '../../../src/util/bytes.ts'
 import { systemClock } from '../../../src/util/clock.ts'
 import { blockCodec } from '../consensus/ledger.ts'
 import { DOMAIN } from '../consensus/member.ts'
-import { LogBook, RawPool } from '../network/net-node.ts'
+import { LogBook } from '../network/net-node.ts'
 import { wire } from '../network/raw-peer.ts'
 
 /** The far end of a connection without a line: what is pushed arrives at once, what is sent back is counted. */
@@ -60,7 +61,8 @@ export class MemoryNode {
   readonly #parts
 
   constructor() {
-    const pool = new RawPool()
+    // Wants nothing, so that it is no memory of its own that grows.
+    const pool: PoolPort = { has: () => false, ready: () => [], raw: () => undefined, receive: async () => 'refused' }
     const ports = {
       chain: { head: () => ({ number: 0, hash: DOMAIN.genesisHash }), earliest: () => 0 },
       members: { isMember: () => false, memberAt: () => undefined },
