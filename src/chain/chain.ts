@@ -255,7 +255,7 @@ export class Chain implements ExecutionPort {
     const event: CommittedEvent = { block, receipts }
     const { number, gasUsed } = block.header
     pool.onBlock(event, sealed.accounts.keys())
-    evidence.onBlock(block.header, block.evidence)
+    evidence.onBlock(block.header)
     if (block.evidence.length > 0) logger.warn({ number, evidence: block.evidence.length }, 'validators jailed')
     if (block.transactions.length > 0)
       logger.info({ number, transactions: block.transactions.length, gasUsed, hash: block.hash }, 'block')

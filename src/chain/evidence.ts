@@ -1,10 +1,10 @@
 import { LIMITS } from '../config/limits.ts'
 import { COUNCIL_ADDRESS, type NetworkParams } from '../config/networks.ts'
-import { decodeEvidence } from '../consensus/evidence/codec.ts'
+import { decodeEvidence, encodeEvidence, tryDecodeEvidence } from '../consensus/evidence/codec.ts'
 import { accusedBy, type Evidence, evidenceFault } from '../consensus/evidence/evidence.ts'
 import { EvidencePool } from '../consensus/evidence/pool.ts'
 import type { SignatureCheck } from '../consensus/evidence/statement.ts'
-import type { EvidencePort } from '../consensus/ports.ts'
+import type { EvidenceKeeper } from '../consensus/ports.ts'
 import { createVerifier } from '../consensus/verify.ts'
 import { recoverAddress } from '../crypto/signature.ts'
 import { jailedAtSlot } from '../rules/council-storage.ts'
@@ -12,6 +12,7 @@ import type { Journal } from '../state/journal.ts'
 import { type Hex, toWord } from '../util/bytes.ts'
 import { CodedError, isCoded } from '../util/errors.ts'
 import type { Council } from './council.ts'
+import type { EvidenceRows } from './evidence-rows.ts'
 
 /** Evidence that may not stand in the block it stands in, and why. */
 export type EvidenceError =
@@ -22,6 +23,7 @@ export interface EvidenceDeskOptions {
   readonly params: NetworkParams
   readonly genesisHash: Hex
   readonly council: Council
+  readonly rows: EvidenceRows
 }
 
 /** Evidence a block carries, encoded, and whom it jails, one each. */
@@ -30,50 +32,73 @@ export interface Accusations {
   readonly offenders: readonly Hex[]
 }
 
-interface Head {
-  readonly number: number
-  /** Unix seconds. */
-  readonly timestamp: number
-}
-
 /**
  * Evidence on its way into blocks, and the rule for what stands there: it proves what it says by the committee of its height, is
- * not too old, and accuses somebody that neither the chain nor an earlier item of the block has jailed. A validator is jailed once.
+ * not too old, and accuses somebody that neither the chain nor an earlier item of the block has jailed. A validator is jailed once, so
+ * one piece against each is kept; it is in the database until a block holds it.
  */
-export class EvidenceDesk implements EvidencePort {
+export class EvidenceDesk implements EvidenceKeeper {
   readonly #options: EvidenceDeskOptions
-  readonly #pool: EvidencePool
+  readonly #pool = new EvidencePool(LIMITS.consensus.evidence)
   readonly #isSigned: SignatureCheck
-  #head: Head
+  #head: number
 
-  constructor(options: EvidenceDeskOptions, head: Head) {
+  private constructor(options: EvidenceDeskOptions, head: number) {
     const { params, genesisHash } = options
-    const { evidence, cachedSignatures } = LIMITS.consensus
+    const { cachedSignatures } = LIMITS.consensus
     this.#options = options
     this.#head = head
-    this.#pool = new EvidencePool({ items: evidence, maxAgeBlocks: params.council.evidenceBlocks, maxAgeSeconds: 0 })
     this.#isSigned = createVerifier({ chainId: params.chainId, genesisHash }, recoverAddress, cachedSignatures).isSigned
   }
 
+  /** With what was left of the last life; `head` is the number of the last committed block. */
+  static async open(options: EvidenceDeskOptions, head: number): Promise<EvidenceDesk> {
+    const desk = new EvidenceDesk(options, head)
+    for (const { offender, encoded } of await options.rows.load()) {
+      const evidence = tryDecodeEvidence(encoded)
+      if (evidence !== undefined && desk.#wanted(evidence) === offender) desk.#pool.add(offender, evidence)
+      else options.rows.remove(offender)
+    }
+    return desk
+  }
+
+  isOfUse(evidence: Evidence): boolean {
+    return this.#wanted(evidence) !== undefined
+  }
+
   /** Keeps what the engine found, or a peer sent and was checked, until a block holds it. */
-  report(evidence: Evidence): void {
-    this.#pool.add(evidence, this.#head.timestamp)
+  report(evidence: Evidence): boolean {
+    const offender = this.#wanted(evidence)
+    if (offender === undefined) return false
+    this.#options.rows.put(offender, this.#pool.add(offender, evidence))
+    return true
+  }
+
+  held(): readonly Uint8Array[] {
+    return this.#pool.all().map(({ encoded }) => encoded)
+  }
+
+  /** Resolves when all that is held is on the disk; before the store is closed. */
+  close(): Promise<void> {
+    return this.#options.rows.written()
   }
 
   /** For block `number` on the head; what can stand in no later block either is forgotten. */
   select(number: number): Accusations {
     const items: Uint8Array[] = []
     const offenders = new Set<Hex>()
-    for (const item of this.#pool.select(LIMITS.evidence.bytes)) {
+    let bytes = 0
+    for (const { offender, encoded } of this.#pool.all()) {
       if (items.length >= LIMITS.evidence.items) break
-      const evidence = decodeEvidence(item)
-      const verdict = this.#judge(evidence, number, offenders)
-      if ('fault' in verdict) {
-        if (accusedBy(evidence).number < number) this.#pool.included(evidence)
+      if (bytes + encoded.byteLength > LIMITS.evidence.bytes) continue
+      const evidence = decodeEvidence(encoded)
+      if ('fault' in this.#judge(evidence, number, offenders)) {
+        if (accusedBy(evidence).number < number) this.#forget(offender)
         continue
       }
-      offenders.add(verdict.offender)
-      items.push(item)
+      bytes += encoded.byteLength
+      offenders.add(offender)
+      items.push(encoded)
     }
     return { items, offenders: [...offenders] }
   }
@@ -92,11 +117,30 @@ export class EvidenceDesk implements EvidencePort {
     return [...offenders]
   }
 
-  /** A block is the head: what it holds is done with. */
-  onBlock(header: Head, items: readonly Uint8Array[]): void {
-    this.#head = header
-    for (const item of items) this.#pool.included(decodeEvidence(item))
-    this.#pool.expire(header)
+  /** A block is the head: whom it jailed is done with, and so is what is too old for the next one. */
+  onBlock({ number }: { readonly number: number }): void {
+    this.#head = number
+    for (const { offender, encoded } of this.#pool.all()) {
+      const isOld = number + 1 - accusedBy(decodeEvidence(encoded)).number > this.#options.params.council.evidenceBlocks
+      if (isOld || this.#options.council.jailedAt(offender) > 0) this.#forget(offender)
+    }
+  }
+
+  /** Whom it accuses, if evidence against that one could stand in a block to come and none is held. Looks at no signature. */
+  #wanted(evidence: Evidence): Hex | undefined {
+    const { council, params } = this.#options
+    const { number, sender } = accusedBy(evidence)
+    const next = this.#head + 1
+    if (number < 1 || number > next + LIMITS.consensus.futureHeights) return undefined
+    if (next - number > params.council.evidenceBlocks) return undefined
+    const offender = council.committee(number)?.members[sender]
+    if (offender === undefined || !this.#pool.wants(offender) || council.jailedAt(offender) > 0) return undefined
+    // What fits in no block would keep its place, and other evidence out of it, for ever.
+    return encodeEvidence(evidence).byteLength <= LIMITS.evidence.bytes ? offender : undefined
+  }
+
+  #forget(offender: Hex): void {
+    if (this.#pool.remove(offender)) this.#options.rows.remove(offender)
   }
 
   #judge(

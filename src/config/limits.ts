@@ -317,8 +317,10 @@ export const LIMITS = {
      */
     messageMs: 20_000,
     bytesPerMs: 64,
-    /** Claimed by messages that are not whole yet, of all peers that are not in the committee. */
+    /** Claimed by messages of several frames that nobody asked for and that are not whole yet, of all peers that are not in the committee. */
     partialBytes: 64 * 1024 * 1024,
+    /** Messages for members only, from a peer that is none: it may not know yet. */
+    outsiders: { perSecond: 60, burst: 240 },
     pingMs: 10_000,
     /** Silence after which a peer is gone. */
     silenceMs: 30_000,
@@ -345,12 +347,14 @@ export const LIMITS = {
     batchItems: 4_096,
     /** Hashes that a peer is known to have, those wanted of one peer and of all, who else may be asked for one, and those refused. */
     knownTransactions: 8_192,
-    wantedPerPeer: 8_192,
-    wantedTransactions: 32_768,
+    wantedPerPeer: 4_096,
+    wantedTransactions: 131_072,
     announcers: 4,
     refusedTransactions: 16_384,
     /** Received ones that the pool is looking at. */
     admitting: 2_048,
+    /** Transactions of one peer that the pool refused or is looking at; beyond, no more are taken: to find each out costs a signature. */
+    refusals: { perSecond: 50, burst: 2_048 },
     /** Blocks and evidence that a peer is known to have. */
     knownItems: 512,
     /** Statements relayed, and when one may be relayed again: the sender repeats what may have been lost. */

@@ -97,6 +97,16 @@ export interface EvidencePort {
   report(evidence: Evidence): void
 }
 
+/** The same for whoever passes evidence on. */
+export interface EvidenceKeeper extends EvidencePort {
+  /** Whether evidence against this member could stand in a block to come, and none is held. Looks at no signature. */
+  isOfUse(evidence: Evidence): boolean
+  /** Keeps what was checked; false: it is of no use. */
+  report(evidence: Evidence): boolean
+  /** Encoded, what no block holds yet. */
+  held(): readonly Uint8Array[]
+}
+
 /** Evidence among neighbours: encoded, at most LIMITS.consensus.evidenceBytes each. */
 export interface EvidenceNetworkPort {
   broadcast(encoded: Uint8Array): void

@@ -40,8 +40,23 @@ export const assemble = (options: NetworkOptions, ports: NetworkPorts, events: N
   const metrics = options.metrics && createNetworkMetrics(options.metrics, () => sizes())
 
   const peers = new PeerSet(
-    { members, standings, relays: new Set(options.relays), clock, logger, metrics, random },
-    { joined: events.joined, left: events.left, received: (...message) => dispatch(...message) },
+    {
+      members,
+      standings,
+      relays: new Set(options.relays),
+      statics,
+      reserved: limits.reserved,
+      clock,
+      logger,
+      metrics,
+      random,
+    },
+    {
+      joined: events.joined,
+      left: events.left,
+      received: (...message) => dispatch(...message),
+      isOfUse: (peer, name) => name !== 'transactionHashes' || transactions.isOpenTo(peer),
+    },
   )
   const hub = peers
   const records = new RecordGossip({
@@ -78,7 +93,6 @@ export const assemble = (options: NetworkOptions, ports: NetworkPorts, events: N
     limits,
     identity,
     validator: validator?.address ?? null,
-    isStatic: id => statics.has(id),
     clock,
     logger,
     metrics,

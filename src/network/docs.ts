@@ -99,7 +99,7 @@ Within ${NET.handshakeMs / 1_000} s both sides send \`hello\` at once, and \`rea
 ## Messages
 
 A request has a request id above 0 that its answer repeats; all others have 0. \`committee\`: only from peers that proved to be members of the
-council, or that the operator names as relays; from others it is skipped. Messages beyond their quota are
+council, or that the operator names as relays; from others it is skipped, up to ${NET.outsiders.perSecond} a second (${NET.outsiders.burst} at once). Messages beyond their quota are
 skipped and cost score; a message counts once, and once more for each ${bytes(NET.fragmentBytes)} of payload.
 
 ${messageTable()}
@@ -110,7 +110,7 @@ is passed on to neighbours that do not reach its author, so in a full mesh nothi
 ## Places
 
 ${NET.inbound} inbound and ${NET.outbound} outbound peers, ${NET.perAddress} of one address (an IPv4 address or an IPv6 /64; the loopback is not counted), and
-${NET.reserved} reserved places for committee members and static peers. At most ${NET.pending} connections without a finished handshake, ${NET.pendingPerAddress} of one address;
+${NET.reserved} reserved places for committee members and static peers, which change as the council does. At most ${NET.pending} connections without a finished handshake, ${NET.pendingPerAddress} of one address;
 an address opens ${NET.connectsPerSecond} a second, ${NET.connectsBurst} at once. A peer silent for ${NET.silenceMs / 1_000} s is gone; pings go every ${NET.pingMs / 1_000} s.
 
 ## Standing

@@ -13,7 +13,5 @@ export type RequestError =
   | { readonly code: 'PEER_BUSY'; readonly request: string }
   | { readonly code: 'PEER_GONE'; readonly request: string }
 
-/** Something a peer sent that ends the connection; OVERLOADED is not its fault alone. */
-export type ProtocolError =
-  | { readonly code: 'PROTOCOL_BROKEN'; readonly reason: string }
-  | { readonly code: 'OVERLOADED'; readonly reason: string }
+/** Something a peer sent that ends the connection. */
+export type ProtocolError = { readonly code: 'PROTOCOL_BROKEN'; readonly reason: string }

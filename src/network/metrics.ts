@@ -30,7 +30,7 @@ export const createNetworkMetrics = (metrics: Metrics, sizes: () => NetworkSizes
   gauge('network_known_peers', 'Nodes whose record is kept', () => sizes().known)
   const messages = metrics.counter({
     name: 'network_messages_total',
-    help: 'Messages by kind; skipped ones were beyond a quota, late, or of no member',
+    help: 'Messages by kind; skipped ones were beyond a quota, late, of no use, or of no member',
     labels: ['event', 'message'],
   })
   const drops = metrics.counter({

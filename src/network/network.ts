@@ -111,7 +111,7 @@ class TlsNetwork implements Network {
     if (this.#discovers) records.restore(memory.records)
     if (place !== null) {
       this.#listener = await listen(place, secure, {
-        enter: address => this.#enter(address),
+        enter: (address, drop) => this.#enter(address, drop),
         secured: (socket, leave) => this.#secured(socket, leave),
         handshakeMs: limits.handshakeMs,
       })
@@ -219,17 +219,12 @@ class TlsNetwork implements Network {
   }
 
   /** Before anything is read of a connection. */
-  #enter(address: string): (() => void) | undefined {
+  #enter(address: string, drop: () => void): (() => void) | undefined {
     const { standings } = this.#parts
     const nowMs = this.#options.clock.nowMs()
     const group = addressGroup(address)
     if (this.#isStopped || standings.isBanned(addressKey(group), nowMs)) return undefined
-    if (!this.#door.enter(group, nowMs)) return undefined
-    let isIn = true
-    return () => {
-      if (isIn) this.#door.leave(group)
-      isIn = false
-    }
+    return this.#door.enter(group, nowMs, drop)
   }
 
   #secured(socket: TLSSocket, leave: () => void): void {
@@ -260,6 +255,7 @@ class TlsNetwork implements Network {
   #tick(): void {
     const { consensus, records, peers, random } = this.#parts
     peers.countTraffic()
+    peers.assignPlaces()
     const nowMs = performance.now()
     // Who is a member changes with the chain, not with the connections.
     consensus.announceLinks()

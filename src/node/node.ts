@@ -60,6 +60,7 @@ const build = async (options: NodeOptions, deps: NodeDeps, teardown: Teardown): 
   const { store, blocks, world, economy, evidence, genesisHash } = opened
   teardown.add(() => store.close())
   teardown.add(() => world.close())
+  teardown.add(() => evidence.close())
   if (validatorKey && options.soleSigner)
     teardown.add(await lockKey({ address: addressOf(validatorKey), genesisHash, dataDir }))
 

@@ -3,6 +3,7 @@ import { BlockStore } from '../chain/block-store.ts'
 import { Council } from '../chain/council.ts'
 import { Economy } from '../chain/economy.ts'
 import { EvidenceDesk } from '../chain/evidence.ts'
+import { EvidenceRows } from '../chain/evidence-rows.ts'
 import { Seeds } from '../chain/seeds.ts'
 import type { ChainBlock } from '../chain/types.ts'
 import { isAllocOf, writeGenesis } from '../chain/write-genesis.ts'
@@ -57,7 +58,7 @@ export const openChain = async (options: OpenChainOptions): Promise<OpenedChain>
     const genesisHash = stored ? ((await blocks.block(0))?.hash as Hex) : block.hash
     const certificate = (await blocks.certificate(block.header.number)) ?? null
     return {
-      ...parts({ genesis, genesisHash, store, blocks, world, head: block }),
+      ...(await parts({ genesis, genesisHash, store, blocks, world, head: block, logger })),
       store,
       blocks,
       world,
@@ -83,13 +84,15 @@ export const openParts = async (storePath: string, onFailure: (error: Error) => 
 interface PartsOf extends Pick<OpenedChain, 'store' | 'blocks' | 'world' | 'genesisHash'> {
   readonly genesis: Genesis
   readonly head: ChainBlock
+  readonly logger: Logger
 }
 
-const parts = ({ genesis, genesisHash, store, blocks, world, head }: PartsOf) => {
+const parts = async ({ genesis, genesisHash, store, blocks, world, head, logger }: PartsOf) => {
   const { params, foundation } = genesis
   const seeds = new Seeds(genesisHash)
   const council = new Council({ params, foundation, seeds, store, blocks, state: world.head })
-  const evidence = new EvidenceDesk({ params, genesisHash, council }, head.header)
+  const rows = new EvidenceRows(store, logger.child({ module: 'chain' }))
+  const evidence = await EvidenceDesk.open({ params, genesisHash, council, rows }, head.header.number)
   const genesisWei = genesisSupply(genesis)
   const economy = new Economy({ params, foundation, genesisWei, council, store, blocks })
   return { economy, evidence, sources: { params, foundation, council, seeds, blocks } }

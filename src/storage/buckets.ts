@@ -51,6 +51,8 @@ export const BUCKETS = {
   editUndo: 23,
   /** Number of a cycle's last block, and of genesis -> how the members of the council stand (chain/council-rows.ts). */
   cycle: 24,
+  /** Address of a validator -> encoded evidence against it that no block holds yet. */
+  evidence: 25,
 } as const
 
 export type Bucket = (typeof BUCKETS)[keyof typeof BUCKETS]

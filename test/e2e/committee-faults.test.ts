@@ -5,7 +5,7 @@ import { blockVoteDigest } from '../../src/primitives/vote.ts'
 import { createRandom } from '../../src/sim/random.ts'
 import type { Hex } from '../../src/util/bytes.ts'
 import { Committee, type NodeOfMany } from '../support/committee.ts'
-import { meetOn } from '../support/network/meet.ts'
+import { RawPeer } from '../support/network/raw-peer.ts'
 import { eventually, sleep } from '../support/node-process.ts'
 import { SEED } from '../support/seed.ts'
 import { Wires } from '../support/wires/wires.ts'
@@ -122,7 +122,8 @@ describe('four validators over lines with latency', () => {
     const { testimony } = committee.tap
     await liar.kill()
     const signer = signerOf(liar.key as Uint8Array)
-    const meet = (node: NodeOfMany) => meetOn(committee.domain, parsePeerUrl(node.url).port, signer)
+    const meet = (node: NodeOfMany) =>
+      RawPeer.meet(parsePeerUrl(node.url).port, {}, signer, { domain: committee.domain })
     const mouths = await Promise.all([meet(first), meet(second)])
     const lie = async (): Promise<void> => {
       const head = await first.number()

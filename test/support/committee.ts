@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { keccak256 } from '../../src/crypto/hash.ts'
@@ -15,7 +15,8 @@ import { Wiretap } from './network/wiretap.ts'
 import { eventually, freePort, type NodeProcess, type Ready, type SpawnOptions, spawnNode } from './node-process.ts'
 import type { Wires } from './wires/wires.ts'
 
-const keyOf = (name: string): Uint8Array => keccak256(new TextEncoder().encode(`e2e ${name}`))
+/** Keys of these chains: `funded`, and `validator 0` and so on. */
+export const keyOf = (name: string): Uint8Array => keccak256(new TextEncoder().encode(`e2e ${name}`))
 
 interface NodeParts {
   readonly name: string
@@ -68,6 +69,17 @@ export class NodeOfMany {
     return this.#ready
   }
 
+  get pid(): number {
+    const pid = this.#process?.child.pid
+    if (pid === undefined) throw new Error('the node was not started')
+    return pid
+  }
+
+  /** Exit code, once it has ended by itself. */
+  get exited(): Promise<number | null> {
+    return this.#process?.exited ?? Promise.resolve(null)
+  }
+
   get log(): string {
     return this.#process?.stderr() ?? ''
   }
@@ -109,11 +121,6 @@ export class NodeOfMany {
     await this.#process?.kill()
   }
 
-  /** Exit code when it ends by itself. */
-  get exited(): Promise<number | null> {
-    return this.#process?.exited ?? Promise.resolve(null)
-  }
-
   /** Stands still, with all that it holds open, until `resume`. */
   pause(): void {
     this.#process?.signal('SIGSTOP')
@@ -133,6 +140,8 @@ export interface CommitteeOptions {
   readonly tapped?: boolean
   /** Accounts with money besides `funded`. */
   readonly accounts?: number
+  /** Of the genesis file, beyond the block time. */
+  readonly params?: Readonly<Record<string, unknown>>
 }
 
 /** A chain of its own in a temporary folder: its genesis by the command, its nodes with keys that are known before they start. */
@@ -141,8 +150,9 @@ export class Committee {
   readonly funded = keyOf('funded')
   readonly nodes: NodeOfMany[] = []
   readonly accounts: readonly Account[]
+  /** The file all nodes start from. */
+  readonly genesis = join(this.dir, 'genesis.json')
   readonly #options: CommitteeOptions
-  #genesis = ''
   #domain: SigningDomain | undefined
   #tap: Wiretap | undefined
 
@@ -157,9 +167,8 @@ export class Committee {
   static async open(validators: number, blockTimeSeconds: number, options: CommitteeOptions = {}): Promise<Committee> {
     const committee = new Committee(options)
     const keys = Array.from({ length: validators }, (_, index) => keyOf(`validator ${index}`))
-    committee.#genesis = join(committee.dir, 'genesis.json')
     const made = await tandem([
-      ...['genesis', 'new', '--network', 'devnet', '--out', committee.#genesis],
+      ...['genesis', 'new', '--network', 'devnet', '--out', committee.genesis],
       ...['--block-time', String(blockTimeSeconds), '--json'],
       ...[addressOf(committee.funded), ...committee.accounts.map(({ address }) => address)].flatMap(address => [
         '--fund',
@@ -170,8 +179,11 @@ export class Committee {
     if (made.code !== 0) throw new Error(made.stderr)
     const { genesisHash, chainId } = JSON.parse(made.stdout) as SigningDomain
     const domain = { chainId, genesisHash }
-    committee.#domain = domain
-    if (options.tapped) committee.#tap = new Wiretap(domain, new Testimony(domain, keys.map(addressOf)))
+    // Other parameters make another chain, whose hash only its nodes know.
+    if (options.params === undefined) committee.#domain = domain
+    else committee.#setParams(options.params)
+    if (options.tapped)
+      committee.#tap = new Wiretap(committee.domain, new Testimony(committee.domain, keys.map(addressOf)))
     for (const [index, key] of keys.entries()) await committee.add(`v${index}`, key)
     return committee
   }
@@ -196,7 +208,7 @@ export class Committee {
       dataDir,
       key,
       args: [
-        ...['start', '--network', 'devnet', '--genesis', this.#genesis, '--datadir', dataDir],
+        ...['start', '--network', 'devnet', '--genesis', this.genesis, '--datadir', dataDir],
         ...['--port', '0', '--operator-port', '0', '--p2p-host', '127.0.0.1', '--p2p-port', String(port)],
         ...(args.includes('--execution') ? [] : ['--execution', 'shadow']),
         // What others are told of a node's address leads past the lines.
@@ -216,8 +228,14 @@ export class Committee {
     return node
   }
 
+  #setParams(params: Readonly<Record<string, unknown>>): void {
+    const genesis = JSON.parse(readFileSync(this.genesis, 'utf8'))
+    writeFileSync(this.genesis, JSON.stringify({ ...genesis, params: { ...genesis.params, ...params } }))
+  }
+
+  /** Of a chain with the usual parameters. */
   get domain(): SigningDomain {
-    if (this.#domain === undefined) throw new Error('the chain is not there yet')
+    if (this.#domain === undefined) throw new Error('a chain with other parameters: ask a node')
     return this.#domain
   }
 

@@ -10,13 +10,24 @@ export interface DoorLimits {
   readonly addresses: number
 }
 
-/** Who may knock: connections that have not said who they are, by address. Everything before the handshake costs as little as this. */
+interface Guest {
+  readonly address: string
+  /** Ends the connection. */
+  readonly drop: () => void
+}
+
+/**
+ * Who may knock: connections that have not said who they are, by address. Everything before the handshake costs as little as this. Where
+ * it is full the one that has taken longest makes room: an honest handshake takes milliseconds, and whoever only holds places must not keep
+ * others out.
+ */
 export class Door {
   readonly #limits: DoorLimits
   readonly #quota: Quota
+  /** The oldest first. */
+  readonly #guests = new Set<Guest>()
   readonly #pending = new Map<string, number>()
   readonly #rates = new Map<string, TokenBucket>()
-  #total = 0
 
   constructor(limits: DoorLimits) {
     this.#limits = limits
@@ -24,24 +35,31 @@ export class Door {
   }
 
   get pending(): number {
-    return this.#total
+    return this.#guests.size
   }
 
-  /** false: too many. true: to be given back by `leave` when the handshake is over. */
-  enter(address: string, nowMs: number): boolean {
-    if (!this.#rate(address, nowMs).take(nowMs)) return false
+  /** What to call when the handshake is over, in whatever way; undefined: too many from there. `drop` may be called until then. */
+  enter(address: string, nowMs: number, drop: () => void): (() => void) | undefined {
+    const { pending, pendingPerAddress } = this.#limits
+    if (!this.#rate(address, nowMs).take(nowMs)) return undefined
     const here = this.#pending.get(address) ?? 0
-    if (this.#total >= this.#limits.pending || here >= this.#limits.pendingPerAddress) return false
-    this.#pending.set(address, here + 1)
-    this.#total++
-    return true
+    if (here >= pendingPerAddress) return undefined
+    const [oldest] = this.#guests
+    if (oldest !== undefined && this.#guests.size >= pending) {
+      this.#leave(oldest)
+      oldest.drop()
+    }
+    const guest = { address, drop }
+    this.#guests.add(guest)
+    this.#pending.set(address, (this.#pending.get(address) ?? 0) + 1)
+    return () => this.#leave(guest)
   }
 
-  leave(address: string): void {
-    const here = (this.#pending.get(address) ?? 0) - 1
-    if (here > 0) this.#pending.set(address, here)
-    else this.#pending.delete(address)
-    this.#total--
+  #leave(guest: Guest): void {
+    if (!this.#guests.delete(guest)) return
+    const here = (this.#pending.get(guest.address) ?? 0) - 1
+    if (here > 0) this.#pending.set(guest.address, here)
+    else this.#pending.delete(guest.address)
   }
 
   /** The address seen longest ago is forgotten first: with its burst it may begin anew. */

@@ -24,7 +24,7 @@ export const REASONS = {
   timeout: { code: 14, text: 'silent for too long', wait: 'backoff' },
   slow: { code: 15, text: 'a message took too long', wait: 'backoff' },
   misbehaved: { code: 16, text: 'misbehaved too often', wait: 'backoff' },
-  overloaded: { code: 17, text: 'takes nothing that is sent, or too much is on its way', wait: 'backoff' },
+  overloaded: { code: 17, text: 'takes nothing that is sent', wait: 'backoff' },
   removed: { code: 18, text: 'removed by the operator', wait: 'long' },
 } as const satisfies Record<string, { readonly code: number; readonly text: string; readonly wait: Wait }>
 

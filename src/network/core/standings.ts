@@ -61,7 +61,9 @@ const FORGOTTEN = -0.5
 /** Scores that heal with time and bans that end, of a bounded number of peers. What is remembered longest is who is banned. */
 export class Standings {
   readonly #limits: StandingLimits
-  readonly #entries = new Map<string, Standing>()
+  /** The one written longest ago first; who is banned apart, since bans are remembered longest. */
+  readonly #unbanned = new Map<string, Standing>()
+  readonly #banned = new Map<string, Standing>()
 
   constructor(limits: StandingLimits) {
     this.#limits = limits
@@ -73,22 +75,22 @@ export class Standings {
     for (const standing of known.slice(0, entries)) {
       const bannedUntilMs = Math.min(standing.bannedUntilMs, nowMs + banMs)
       const score = Math.max(WORST, Math.min(0, standing.score))
-      this.#entries.set(standing.key, { ...standing, score, bannedUntilMs, atMs: Math.min(standing.atMs, nowMs) })
+      this.#put({ ...standing, score, bannedUntilMs, atMs: Math.min(standing.atMs, nowMs) }, nowMs)
     }
   }
 
   get size(): number {
-    return this.#entries.size
+    return this.#unbanned.size + this.#banned.size
   }
 
   score(key: string, nowMs: number): number {
-    const entry = this.#entries.get(key)
+    const entry = this.#get(key)
     if (entry === undefined) return 0
     return entry.score * 0.5 ** (Math.max(0, nowMs - entry.atMs) / this.#limits.halfLifeMs)
   }
 
   isBanned(key: string, nowMs: number): boolean {
-    return (this.#entries.get(key)?.bannedUntilMs ?? 0) > nowMs
+    return (this.#banned.get(key)?.bannedUntilMs ?? 0) > nowMs
   }
 
   /**
@@ -100,7 +102,7 @@ export class Standings {
     const { banScore, disconnectScore } = this.#limits
     const worst = isReserved ? banScore : WORST
     const score = cost === 'ban' ? WORST : Math.max(worst, this.score(id, nowMs) - cost)
-    const before = this.#entries.get(id)
+    const before = this.#get(id)
     this.#put({ key: id, score, atMs: nowMs, bannedUntilMs: before?.bannedUntilMs ?? 0, bans: 0 }, nowMs)
     if (score < banScore) {
       this.ban(id, address, nowMs)
@@ -116,18 +118,18 @@ export class Standings {
     this.#put(entry, nowMs)
     if (address === null) return
     const key = addressKey(address)
-    const bans = (this.#entries.get(key)?.bans ?? 0) + 1
+    const bans = (this.#get(key)?.bans ?? 0) + 1
     this.#put({ ...entry, key, score: 0, bans, bannedUntilMs: bans >= bansPerAddress ? nowMs + banMs : 0 }, nowMs)
   }
 
   /** An operator's word. */
   pardon(key: string): void {
-    this.#entries.delete(key)
+    this.#forget(key)
   }
 
   /** What is worth keeping over a restart. */
   entries(nowMs: number): readonly Standing[] {
-    return [...this.#entries.values()].filter(entry => this.#matters(entry, nowMs))
+    return [...this.#banned.values(), ...this.#unbanned.values()].filter(entry => this.#matters(entry, nowMs))
   }
 
   #matters(entry: Standing, nowMs: number): boolean {
@@ -135,26 +137,30 @@ export class Standings {
     return entry.bans > 0 && nowMs - entry.atMs < this.#limits.banMs
   }
 
-  #put(entry: Standing, nowMs: number): void {
-    this.#entries.delete(entry.key)
-    if (this.#entries.size >= this.#limits.entries) this.#makeRoom(nowMs)
-    this.#entries.set(entry.key, entry)
+  #get(key: string): Standing | undefined {
+    return this.#banned.get(key) ?? this.#unbanned.get(key)
   }
 
-  /** What no longer matters first, then whoever is not banned, then the oldest. */
+  #forget(key: string): void {
+    this.#banned.delete(key)
+    this.#unbanned.delete(key)
+  }
+
+  #put(entry: Standing, nowMs: number): void {
+    this.#forget(entry.key)
+    if (this.size >= this.#limits.entries) this.#makeRoom(nowMs)
+    const entries = entry.bannedUntilMs > nowMs ? this.#banned : this.#unbanned
+    entries.set(entry.key, entry)
+  }
+
+  /** Whose ban is over first, then whoever is not banned, then the oldest ban. All bans are of one length, so the oldest ends first. */
   #makeRoom(nowMs: number): void {
-    for (const entry of this.#entries.values()) if (!this.#matters(entry, nowMs)) this.#entries.delete(entry.key)
-    if (this.#entries.size < this.#limits.entries) return
-    let oldest: string | undefined
-    for (const { key, bannedUntilMs } of this.#entries.values()) {
-      oldest ??= key
-      if (bannedUntilMs <= nowMs) {
-        this.#entries.delete(key)
-        return
-      }
-    }
-    assert(oldest !== undefined, 'a full list has entries')
-    this.#entries.delete(oldest)
+    const [banned] = this.#banned.values()
+    const [unbanned] = this.#unbanned.values()
+    const isOver = banned !== undefined && banned.bannedUntilMs <= nowMs
+    const gone = isOver ? banned : (unbanned ?? banned)
+    assert(gone !== undefined, 'a full list has entries')
+    this.#forget(gone.key)
   }
 }
 

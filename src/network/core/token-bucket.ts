@@ -26,4 +26,9 @@ export class TokenBucket {
     this.#tokens -= cost
     return true
   }
+
+  /** Gives back what was taken: it was not due. */
+  give(cost = 1): void {
+    this.#tokens = Math.min(this.#quota.burst, this.#tokens + cost)
+  }
 }

@@ -33,6 +33,11 @@ export class Wanted {
     return this.#wants.size
   }
 
+  /** Whether no more of what a peer announces would be remembered. */
+  isFull(peer: string): boolean {
+    return this.#wants.size >= this.#limits.total || (this.#offers.get(peer)?.size ?? 0) >= this.#limits.perPeer
+  }
+
   /** Hashes that are unknown here, as a peer announced them; what is beyond a limit is left to other announcements. */
   announced(peer: string, hashes: readonly string[]): void {
     const { total, perPeer, announcers } = this.#limits

@@ -59,6 +59,11 @@ export class TransactionGossip {
     this.#fresh = []
   }
 
+  /** Whether it is worth a look what a peer announces: hashes cost nothing to make up, and something to look at. */
+  isOpenTo(peer: Peer): boolean {
+    return !this.#wanted.isFull(peer.id)
+  }
+
   /** Hashes a peer has. */
   announced(peer: Peer, hashes: readonly Hex[]): void {
     const unknown = hashes.filter(hash => {
@@ -144,12 +149,15 @@ export class TransactionGossip {
     peer.transactions.set(hash, true)
     this.#wanted.arrived(hash)
     if (this.#isKnown(hash) || this.#admitting.size >= NET.admitting) return
+    // No offence: what is refused here may be welcome elsewhere, or was a moment ago.
+    if (!peer.refusals.take(performance.now())) return
     this.#admitting.add(hash)
     this.#pool
       .receive(raw)
       .then(verdict => {
         if (verdict === 'invalid') this.#hub.blame(peer, 'badTransaction', hash)
         if (verdict === 'invalid' || verdict === 'refused') this.#refused.set(hash, performance.now())
+        else peer.refusals.give()
       })
       .catch((error: unknown) => this.#logger.error({ err: error, hash }, 'transaction of a peer not admitted'))
       .finally(() => this.#admitting.delete(hash))

@@ -130,7 +130,7 @@ export class Connection {
       this.#reader.push(bytes, this.#lastReceivedMs)
     } catch (error) {
       if (!isCoded(error)) throw error
-      this.close(error.code === 'OVERLOADED' ? 'overloaded' : 'malformed', error.message)
+      this.close('malformed', error.message)
     }
   }
 

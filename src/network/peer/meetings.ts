@@ -24,7 +24,6 @@ export interface MeetingsOptions {
   readonly limits: PlaceLimits & HandshakeParams['patience']
   /** Of this node's own validator. */
   readonly validator: string | null
-  isStatic(id: string): boolean
   readonly identity: Identity
   readonly clock: Clock
   readonly logger: Logger
@@ -94,7 +93,7 @@ export class Meetings {
   }
 
   #seat(meeting: Meeting, hello: Hello): Refusal | undefined {
-    const { peers, members, limits, isStatic } = this.#options
+    const { peers, limits } = this.#options
     const address = meeting.channel.socket.remoteAddress ?? ''
     if (!this.#isBetter(meeting, hello)) return { reason: 'duplicate', detail: 'connected already' }
     const counts = { ...peers.counts(hello.nodeId, address) }
@@ -104,10 +103,9 @@ export class Meetings {
       const isNear = addressGroup(channel.socket.remoteAddress ?? '') === addressGroup(address)
       if (accepted.place !== 'reserved' && isNear) counts.sameAddress++
     }
-    const isMember = hello.proof !== null && members.isMember(hello.proof.address)
     const candidate = {
       inbound: meeting.dialed === null,
-      reserved: isMember || isStatic(hello.nodeId),
+      reserved: peers.isReserved(hello.nodeId, hello.proof?.address ?? null),
       loopback: isLoopbackAddress(address),
     }
     const result = placeFor(candidate, counts, limits)

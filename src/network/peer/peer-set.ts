@@ -1,4 +1,5 @@
 import { LIMITS } from '../../config/limits.ts'
+import type { Hex } from '../../util/bytes.ts'
 import type { Clock } from '../../util/clock.ts'
 import type { Logger } from '../../util/logger.ts'
 import { addressGroup, isLoopbackAddress } from '../core/address.ts'
@@ -16,6 +17,8 @@ export interface PeerSetEvents {
   joined(peer: Peer): void
   left(peer: Peer, ending: Ending): void
   received(peer: Peer, name: MessageName, value: unknown, requestId: number): void
+  /** Asked before a message is read: whether anything could come of it. */
+  isOfUse(peer: Peer, name: MessageName): boolean
 }
 
 export interface PeerSetOptions {
@@ -23,6 +26,10 @@ export interface PeerSetOptions {
   readonly standings: Standings
   /** Node ids that may relay consensus without being members, by the operator's word. */
   readonly relays: ReadonlySet<string>
+  /** Named by the operator. */
+  readonly statics: ReadonlySet<string>
+  /** Reserved places. */
+  readonly reserved: number
   readonly clock: Clock
   readonly logger: Logger
   readonly metrics: NetworkMetrics | undefined
@@ -63,6 +70,24 @@ export class PeerSet implements Hub, PeerHost {
     return (validator !== null && this.#options.members.isMember(validator)) || this.#options.relays.has(id)
   }
 
+  /** Whether a node may stand in a reserved place. */
+  isReserved(id: string, validator: Hex | null): boolean {
+    return this.#options.statics.has(id) || (validator !== null && this.#options.members.isMember(validator))
+  }
+
+  /** Members change with the chain, and what the operator names changes too: places follow. To be called now and then. */
+  assignPlaces(): void {
+    const { reserved, logger } = this.#options
+    let taken = this.#list.filter(({ place }) => place === 'reserved').length
+    for (const peer of this.#list) {
+      const isReserved = this.isReserved(peer.id, peer.validator)
+      if (isReserved === (peer.place === 'reserved') || (isReserved && taken >= reserved)) continue
+      taken += isReserved ? 1 : -1
+      peer.place = isReserved ? 'reserved' : peer.inbound ? 'inbound' : 'outbound'
+      logger.info({ ...nameOf(peer), place: peer.place }, 'peer has another place')
+    }
+  }
+
   /** How full it is for a node, which itself does not count. */
   counts(id: string, address: string): PlaceCounts {
     const others = this.#list.filter(peer => peer.id !== id)
@@ -100,6 +125,10 @@ export class PeerSet implements Hub, PeerHost {
       logger.warn({ ...nameOf(peer), offence, detail }, 'peer banned')
     }
     if (verdict !== 'keep') peer.close(verdict === 'ban' ? 'banned' : 'misbehaved', `${offence}: ${detail}`)
+  }
+
+  isOfUse(peer: Peer, name: MessageName): boolean {
+    return this.#events.isOfUse(peer, name)
   }
 
   received(peer: Peer, name: MessageName, value: unknown, requestId: number): void {

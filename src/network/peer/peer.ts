@@ -42,6 +42,8 @@ export interface PeerHost {
   isNeighbour(peer: Peer): boolean
   /** A message, or the question behind `requestId`. */
   received(peer: Peer, name: MessageName, value: unknown, requestId: number): void
+  /** Asked before a message is read. */
+  isOfUse(peer: Peer, name: MessageName): boolean
   blame(peer: Peer, offence: Offence, detail: string): void
   ended(peer: Peer, ending: Ending): void
   counted(event: 'received' | 'sent' | 'dropped' | 'skipped', name: string): void
@@ -69,11 +71,14 @@ export class Peer implements ConnectionEvents {
   readonly inbound: boolean
   readonly remoteAddress: string
   readonly localAddress: string
-  readonly place: Place
+  /** Changes with the council, and with the operator's word. */
+  place: Place
   readonly connectedAtMs = Date.now()
   /** Transactions it has; blocks and evidence it has. By hash. */
   readonly transactions = new Lru<Hex, true>(LIMITS.network.knownTransactions)
   readonly items = new Lru<Hex, true>(LIMITS.network.knownItems)
+  /** Of its transactions that the pool refused or is looking at. */
+  readonly refusals = new TokenBucket(LIMITS.network.refusals, performance.now())
   head: PeerHead
   earliest: number
   rttMs: number | null = null
@@ -84,6 +89,10 @@ export class Peer implements ConnectionEvents {
   readonly #host: PeerHost
   readonly #requests = new Requests()
   readonly #buckets = new Map<MessageName, TokenBucket>()
+  /** Of what only members may say, while it is none. */
+  readonly #outside = new TokenBucket(LIMITS.network.outsiders, performance.now())
+  /** Messages on their way that count towards the bound for all. */
+  readonly #claims = new Set<MessageHead>()
 
   constructor(params: PeerParams) {
     this.id = params.hello.nodeId
@@ -147,14 +156,9 @@ export class Peer implements ConnectionEvents {
     if (spec.channel !== channel) throw broken(`${name} on the channel ${channel}`)
     if (head.length > spec.maxBytes) throw broken(`${name} of ${head.length} bytes, at most ${spec.maxBytes}`)
     if (spec.from === 'handshake' && name !== 'disconnect') throw broken(`${name} after the handshake`)
-    if (!this.#isWanted(name, head)) {
-      this.#host.counted('skipped', name)
-      return 'skip'
-    }
-    if (!this.#isNear() && !this.#host.partial.take(head.length)) {
-      throw new CodedError<ProtocolError>({ code: 'OVERLOADED', reason: 'too much on its way' })
-    }
-    return 'take'
+    if (this.#isWanted(name, head) && this.#host.isOfUse(this, name) && this.#hasRoom(name, head)) return 'take'
+    this.#host.counted('skipped', name)
+    return 'skip'
   }
 
   deliver(_: ChannelName, head: MessageHead, payload: Uint8Array): void {
@@ -168,7 +172,7 @@ export class Peer implements ConnectionEvents {
   }
 
   abandon(head: MessageHead): void {
-    if (!this.#isNear()) this.#host.partial.give(head.length)
+    if (this.#claims.delete(head)) this.#host.partial.give(head.length)
   }
 
   ended(ending: Ending): void {
@@ -180,9 +184,15 @@ export class Peer implements ConnectionEvents {
     this.#host.counted('dropped', channel)
   }
 
-  /** Members are few and proved who they are: what strangers hold must not keep their blocks out. Never changes for a peer. */
-  #isNear(): boolean {
-    return this.place === 'reserved'
+  /**
+   * Long messages that nobody asked for share one bound of memory. Who finds it used up is not at fault, and what it offers can be asked
+   * for. Members are few and proved who they are: what strangers hold must not keep their blocks out.
+   */
+  #hasRoom(name: MessageName, head: MessageHead): boolean {
+    if (this.place === 'reserved' || ANSWERS.has(name) || head.length <= FRAGMENT_BYTES) return true
+    if (!this.#host.partial.take(head.length)) return false
+    this.#claims.add(head)
+    return true
   }
 
   #isWanted(name: MessageName, { requestId, length }: MessageHead): boolean {
@@ -192,9 +202,10 @@ export class Peer implements ConnectionEvents {
       return expected === 'yes'
     }
     if (isRequest(name) !== requestId > 0) throw broken(`${name} with the request id ${requestId}`)
-    // It may take itself for a member when this node, a block behind, does not yet: no offence.
-    if (specOf(name).from === 'committee' && !this.#host.isNeighbour(this)) return false
-    if (this.#bucket(name).take(performance.now(), quotaCost(length))) return true
+    // It may take itself for a member when this node, some blocks behind, does not yet: no offence, as long as it is no flood.
+    const isOutside = specOf(name).from === 'committee' && !this.#host.isNeighbour(this)
+    const bucket = isOutside ? this.#outside : this.#bucket(name)
+    if (bucket.take(performance.now(), quotaCost(length))) return !isOutside
     this.#host.blame(this, 'flood', name)
     return false
   }

@@ -88,10 +88,10 @@ export interface Listener {
 
 export interface ListenerEvents {
   /**
-   * Somebody connects from this address, and nothing was read yet: undefined turns it away. The answer is called once, when the
-   * connection is closed or the handshake on it is over.
+   * Somebody connects from this address, and nothing was read yet: undefined turns it away. The answer is called when the
+   * connection is closed or the handshake on it is over; until then `drop` ends it.
    */
-  enter(address: string): (() => void) | undefined
+  enter(address: string, drop: () => void): (() => void) | undefined
   secured(socket: TLSSocket, leave: () => void): void
   readonly handshakeMs: number
 }
@@ -112,7 +112,7 @@ export const listen = async (
   })
   secure.on('tlsClientError', (_, socket) => socket.destroy())
   const plain: Server = createServer(socket => {
-    const leave = events.enter(socket.remoteAddress ?? '')
+    const leave = events.enter(socket.remoteAddress ?? '', () => socket.destroy())
     if (leave === undefined) {
       socket.resetAndDestroy()
       return

@@ -4,7 +4,8 @@ import type { Hex } from '../../util/bytes.ts'
 
 /**
  * Who may speak on the consensus channels: the councils of the open height and of those beside it, so that a change of council
- * cuts off nobody who is a height ahead or behind. Gathered once for each head, since every message asks.
+ * cuts off nobody who is a height ahead or behind. Who is jailed may as long as it serves, since its votes still count. Gathered once
+ * for each head, since every message asks.
  */
 export const membersPort = (
   council: Pick<Council, 'committee' | 'seats'>,
@@ -17,8 +18,10 @@ export const membersPort = (
     const number = head()
     if (number === gatheredAt) return members
     gatheredAt = number
-    const councils = [number, number + 1, number + 2].flatMap(at => council.seats(at) ?? [])
-    members = new Set(councils.map(({ validator }) => validator))
+    const heights = [number, number + 1, number + 2]
+    const seats = heights.flatMap(at => council.seats(at) ?? []).filter(({ standing }) => standing !== 'jailed')
+    const serving = heights.flatMap(at => council.committee(at)?.members ?? [])
+    members = new Set([...seats.map(({ validator }) => validator), ...serving])
     return members
   }
   return {

@@ -8,7 +8,7 @@ import { LIMITS } from '../../config/limits.ts'
 import type { NetworkParams } from '../../config/networks.ts'
 import type { ConsensusEngine } from '../../consensus/engine-types.ts'
 import { EvidenceGossip } from '../../consensus/evidence/gossip.ts'
-import type { BlockCodec, EvidencePort } from '../../consensus/ports.ts'
+import type { BlockCodec, EvidenceKeeper } from '../../consensus/ports.ts'
 import { createVerifier } from '../../consensus/verify.ts'
 import { recoverAddress } from '../../crypto/signature.ts'
 import type { Metrics } from '../../metrics/registry.ts'
@@ -38,7 +38,7 @@ export interface NodePeersOptions {
   readonly blocks: BlockStore
   readonly council: Pick<Council, 'committee' | 'seats'>
   /** Keeps evidence until a block holds it. */
-  readonly desk: EvidencePort
+  readonly desk: EvidenceKeeper
   readonly pool: PoolService
   readonly codec: BlockCodec
   readonly withSenders: (block: DecodedBlock) => Promise<Block>
@@ -67,7 +67,7 @@ export class NodePeers {
   }
 
   private constructor(options: NodePeersOptions, nodeKey: Awaited<ReturnType<typeof openNodeKey>>) {
-    const { options: flags, params, genesisHash, dataDir, chain, council, desk, signer, clock, part } = options
+    const { options: flags, params, genesisHash, dataDir, council, desk, signer, clock, part } = options
     this.#options = options
     this.network = createNetwork(
       {
@@ -91,8 +91,6 @@ export class NodePeers {
       committees: council,
       isSigned: createVerifier(domain, recoverAddress, LIMITS.consensus.cachedSignatures).isSigned,
       network: this.network.evidence,
-      head: () => chain.head().number,
-      maxAgeBlocks: params.council.evidenceBlocks,
       logger: part('consensus'),
     })
   }
@@ -128,6 +126,7 @@ export class NodePeers {
     const stops = [
       pool.onPending(transaction => this.network.announceTransactions([transaction])),
       chain.onCommitted(({ block }) => this.#announce(block)),
+      chain.onCommitted(() => this.evidence.remind()),
     ]
     this.#unsubscribe = () => {
       for (const stop of stops) stop()

@@ -68,6 +68,8 @@ export interface NetNodeOptions extends Partial<Omit<NetworkOptions, 'validator'
   readonly member?: number
   /** How many members the committee has. */
   readonly committee?: number
+  /** Instead: who they are, as it changes. */
+  readonly members?: ReadonlySet<Hex>
 }
 
 /** A network over the loopback with everything behind it in memory. */
@@ -85,7 +87,7 @@ export class NetNode {
   /** A question for blocks waits for this. */
   delay: Promise<void> = Promise.resolve()
 
-  constructor({ member, committee = 0, ...options }: NetNodeOptions = {}) {
+  constructor({ member, committee = 0, members: changing, ...options }: NetNodeOptions = {}) {
     const nodeKey = options.nodeKey ?? generateNodeKey()
     this.id = nodeKey.id
     const members = Array.from({ length: committee }, (_, index) => signerOf(index).address)
@@ -103,7 +105,7 @@ export class NetNode {
         limits: { backoffMs: 50 },
         ...options,
       },
-      this.#ports(members),
+      this.#ports(members, changing ?? new Set(members)),
     )
     this.pool.onAccepted = (hash, raw) => this.network.announceTransactions([{ hash, raw }])
     this.network.consensus.onMessage((message, from) => {
@@ -135,10 +137,10 @@ export class NetNode {
     return { number, hash: keccak256Hex(Uint8Array.of(number)), certificate, encode: () => block }
   }
 
-  #ports(members: readonly Hex[]): NetworkPorts {
+  #ports(members: readonly Hex[], present: ReadonlySet<Hex>): NetworkPorts {
     return {
       chain: { head: () => ({ number: this.chain.length, hash: DOMAIN.genesisHash }), earliest: () => 0 },
-      members: { isMember: address => members.includes(address), memberAt: (_, index) => members[index] },
+      members: { isMember: address => present.has(address), memberAt: (_, index) => members[index] },
       blocks: blockCodec,
       pool: this.pool,
       serve: {

@@ -10,7 +10,7 @@ import {
   specOf,
 } from '../../../src/network/messages.ts'
 import type { ValidatorSigner } from '../../../src/network/ports.ts'
-import { proveValidator } from '../../../src/network/proofs.ts'
+import { type ChainDomain, proveValidator } from '../../../src/network/proofs.ts'
 import { generateNodeKey, type NodeKey } from '../../../src/network/tls/node-key.ts'
 import { type Channel, channelOf, dial, secureOptions } from '../../../src/network/tls/transport.ts'
 import type { Hello } from '../../../src/network/wire/control.ts'
@@ -26,21 +26,34 @@ export interface Said {
   readonly requestId: number
 }
 
+export interface RawPeerOptions {
+  readonly key?: NodeKey
+  /** The chain of the node it talks to. */
+  readonly domain?: ChainDomain
+  /** Where it seems to come from: any address of 127.0.0.0/8. */
+  readonly from?: string
+  /** false: no answers are kept, as a flood wants it. */
+  readonly keeps?: boolean
+}
+
 /** A peer that says what a test tells it, word for word, and keeps what it hears. */
 export class RawPeer {
   readonly key: NodeKey
+  readonly #domain: ChainDomain
   readonly channel: Channel
   readonly heard: Said[] = []
   isClosed = false
 
-  private constructor(key: NodeKey, channel: Channel) {
+  private constructor(key: NodeKey, channel: Channel, { domain = DOMAIN, keeps = true }: RawPeerOptions) {
     this.key = key
     this.channel = channel
+    this.#domain = domain
     const reader = new FrameReader({
       begin: () => 'take',
       abandon: () => {},
       deliver: (_, { id, requestId }, payload) => {
         const name = messageOf(id) as MessageName
+        if (!keeps && !KEPT.has(name)) return
         this.heard.push({ name, value: specOf(name).codec.decode(payload), requestId })
       },
     })
@@ -54,16 +67,23 @@ export class RawPeer {
     return this.channel.socket
   }
 
-  static async connect(port: number, key: NodeKey = generateNodeKey()): Promise<RawPeer> {
-    const socket = await dial({ host: '127.0.0.1', port }, secureOptions(key), new AbortController().signal)
+  static async connect(port: number, options: RawPeerOptions = {}): Promise<RawPeer> {
+    const { key = generateNodeKey(), from } = options
+    const secure = { ...secureOptions(key), ...(from !== undefined && { localAddress: from }) }
+    const socket = await dial({ host: '127.0.0.1', port }, secure, new AbortController().signal)
     const channel = channelOf(socket)
     if (channel === undefined) throw new Error('no node of this protocol')
-    return new RawPeer(key, channel)
+    return new RawPeer(key, channel, options)
   }
 
   /** The whole handshake; rejects when it is refused. */
-  static async meet(port: number, hello: Partial<Hello> = {}, signer: ValidatorSigner | null = null): Promise<RawPeer> {
-    const peer = await RawPeer.connect(port)
+  static async meet(
+    port: number,
+    hello: Partial<Hello> = {},
+    signer: ValidatorSigner | null = null,
+    options: RawPeerOptions = {},
+  ): Promise<RawPeer> {
+    const peer = await RawPeer.connect(port, options)
     peer.send('hello', peer.hello({ proof: signer && peer.prove(signer), ...hello }))
     peer.send('ready', null)
     await until('ready', () => peer.said('ready').length > 0 || peer.isClosed)
@@ -73,16 +93,16 @@ export class RawPeer {
 
   /** A hello that is accepted, but for what is given. */
   hello(parts: Partial<Hello> = {}): Hello {
-    const fork = forkRules(DOMAIN.genesisHash, NETWORKS.devnet.forks).at(0)
+    const fork = forkRules(this.#domain.genesisHash, NETWORKS.devnet.forks).at(0)
     return {
       version: PROTOCOL_VERSION,
-      ...DOMAIN,
+      ...this.#domain,
       forkHash: fork.hash,
       forkNext: fork.next,
       nodeId: this.key.id,
       instance: '0x0102030405060708',
       client: 'raw',
-      head: { number: 0, hash: DOMAIN.genesisHash },
+      head: { number: 0, hash: this.#domain.genesisHash },
       earliest: 0,
       record: EMPTY_BYTES,
       proof: null,
@@ -91,7 +111,7 @@ export class RawPeer {
   }
 
   prove(signer: ValidatorSigner) {
-    return proveValidator(signer, DOMAIN, this.key.id, this.channel.binding)
+    return proveValidator(signer, this.#domain, this.key.id, this.channel.binding)
   }
 
   send<Name extends MessageName>(name: Name, value: Payload<Name>, requestId = 0): void {
@@ -100,6 +120,13 @@ export class RawPeer {
 
   write(bytes: Uint8Array): void {
     if (!this.socket.destroyed) this.socket.write(bytes)
+  }
+
+  /** What it said of this kind, once. */
+  take(name: MessageName): readonly Said[] {
+    const said = this.said(name)
+    for (const one of said) this.heard.splice(this.heard.indexOf(one), 1)
+    return said
   }
 
   said(name: MessageName): readonly Said[] {
@@ -120,6 +147,8 @@ export class RawPeer {
     this.socket.destroy()
   }
 }
+
+const KEPT: ReadonlySet<MessageName> = new Set(['hello', 'ready', 'disconnect', 'getBlocks', 'getRecords'])
 
 /** A message on the wire. */
 export const wire = <Name extends MessageName>(name: Name, value: Payload<Name>, requestId = 0): Uint8Array => {

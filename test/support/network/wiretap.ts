@@ -3,7 +3,6 @@ import type { WireProposal } from '../../../src/network/wire/consensus.ts'
 import type { SigningDomain, Vote } from '../../../src/primitives/vote.ts'
 import type { Testimony } from '../consensus/testimony.ts'
 import { sleep } from '../node-process.ts'
-import { meetOn } from './meet.ts'
 import type { RawPeer, Said } from './raw-peer.ts'
 
 const LISTEN_MS = 10
@@ -50,7 +49,7 @@ export class Wiretap {
   /** Listens to the node at this port, over its restarts, until `close`. */
   async attach(port: number): Promise<void> {
     while (!this.#isOver) {
-      const peer = await meetOn(this.#domain, port, null, this.#key).catch(() => undefined)
+      const peer = await RawPeer.meet(port, {}, null, { key: this.#key, domain: this.#domain }).catch(() => undefined)
       if (peer !== undefined) await this.#listen(peer)
       await sleep(AGAIN_MS)
     }

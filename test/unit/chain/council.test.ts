@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { verifyChain } from '../../../src/chain/verify.ts'
 import { parseGenesis } from '../../../src/config/genesis.ts'
+import { LIMITS } from '../../../src/config/limits.ts'
 import { COUNCIL_ADDRESS, NETWORKS } from '../../../src/config/networks.ts'
 import { encodeEvidence } from '../../../src/consensus/evidence/codec.ts'
+import type { Evidence } from '../../../src/consensus/evidence/evidence.ts'
 import { hashByteStrings, sealBlock } from '../../../src/primitives/block.ts'
 import { decodeExtraData, encodeExtraData } from '../../../src/primitives/extra-data.ts'
 import { jailedAtSlot } from '../../../src/rules/council-storage.ts'
@@ -290,6 +292,65 @@ describe('evidence', () => {
       expect((await net.mine()).evidence).toHaveLength(1)
       expect(net.first.sources.council.jailedAt(validatorOf(3))).toBe(10)
       expect(net.first.sources.council.jailedAt(offender)).toBe(0)
+    }))
+
+  test('is of use once against each validator, while a block to come may hold it', () =>
+    withNet(councilGenesis(4, { rewards: { cycleBlocks: 20 }, council: { evidenceBlocks: 6 } }), 1, async net => {
+      await net.mineTo(8)
+      const { evidence } = net.first
+      const against = (number: number) => net.doublePrepare(number, key, offender)
+      const { futureHeights } = LIMITS.consensus
+      expect([2, 3, 9, 9 + futureHeights].map(number => evidence.isOfUse(against(number)))).toEqual([
+        ...[false, true, true, true],
+      ])
+      expect(evidence.isOfUse(against(10 + futureHeights))).toBe(false)
+      expect([evidence.report(against(3)), evidence.report(against(4))]).toEqual([true, false])
+      expect(evidence.held()).toEqual([encodeEvidence(against(3))])
+      await net.mine()
+      expect(evidence.held()).toEqual([])
+      expect(evidence.report(against(4))).toBe(false)
+    }))
+
+  test('that no block holds yet survives a restart, and what no block can hold any more does not', () =>
+    withNet(councilGenesis(5, short({ council: { evidenceBlocks: 6 } })), 2, async net => {
+      await net.mineTo(8)
+      // Of a height that is open longer than the node lives, and of one that the next block is the last to hold.
+      const [late, old] = [net.doublePrepare(12, key, offender), net.doublePrepare(3, validatorKey(2), validatorOf(2))]
+      net.first.evidence.report(late)
+      net.first.evidence.report(old)
+      await net.restart()
+      expect(net.first.evidence.held()).toEqual([old, late].map(encodeEvidence))
+      // The other chain holds none, and builds the next block.
+      await net.mine()
+      await net.mine()
+      expect(net.first.evidence.held()).toEqual([encodeEvidence(late)])
+      await net.restart()
+      expect(net.first.evidence.held()).toEqual([encodeEvidence(late)])
+      await net.mineTo(14)
+      for (const { sources } of net.chains) expect(sources.council.jailedAt(offender)).toBe(14)
+      await net.restart()
+      expect(net.first.evidence.held()).toEqual([])
+    }))
+
+  test('that is larger than a block has room for does not keep other evidence out', () =>
+    withNet(councilGenesis(4, short()), 1, async net => {
+      await net.mineTo(3)
+      const { evidence } = net.first
+      const small = net.doublePrepare(2, key, offender)
+      if (small.kind !== 'conflict' || small.first.type !== 'prepare') throw new Error('two prepares')
+      const payload = {
+        type: 'roundChange',
+        number: 2,
+        round: 1,
+        sender: 0,
+        signature: new Uint8Array(65),
+        prepared: null,
+      }
+      const head = { ...small.first, type: 'proposal', round: 1, prepares: [] }
+      const many = Array.from({ length: Math.ceil(LIMITS.evidence.bytes / 65) }, () => payload)
+      const large = { kind: 'unjustified', proposal: { ...head, roundChanges: many } } as unknown as Evidence
+      expect(evidence.report(large)).toBe(false)
+      expect(evidence.report(small)).toBe(true)
     }))
 })
 

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { LIMITS } from '../../../src/config/limits.ts'
 import { keccak256Hex } from '../../../src/crypto/hash.ts'
+import { Metrics } from '../../../src/metrics/registry.ts'
 import type { NewTransaction } from '../../../src/network/gossip/transactions.ts'
 import { MESSAGES } from '../../../src/network/messages.ts'
 import { encodeBlock } from '../../../src/primitives/block.ts'
@@ -237,6 +238,52 @@ describe('transactions', () => {
     await until('an answer', () => peer.said('pong').length === 1)
     expect(peer.said('getTransactions')).toEqual([])
     expect(node.pool.received).toHaveLength(2)
+  })
+
+  it('of a peer that brings little but what is refused are not looked at for a while, and others are heard', async () => {
+    const node = await nodes.start()
+    const [tiresome, other] = [await RawPeer.meet(node.port), await RawPeer.meet(node.port)]
+    const { burst, perSecond } = LIMITS.network.refusals
+    // What is welcome counts for nothing.
+    const welcome = Array.from({ length: 100 }, (_, index) => transaction(1, index).raw)
+    tiresome.send('newTransactions', welcome)
+    await until('here', () => node.pool.held.size === welcome.length)
+    const beganMs = performance.now()
+    const refused = Array.from(
+      { length: 2 * burst },
+      (_, index) => transaction(0xfe, index & 0xff, 100 + index / 16).raw,
+    )
+    for (let at = 0; at < refused.length; at += 256) {
+      tiresome.send('newTransactions', refused.slice(at, at + 256))
+      tiresome.send('getTransactions', [HASH], at + 1)
+      await until('looked at', () => tiresome.said('transactions').length > at / 256)
+    }
+    const looked = node.pool.received.length - welcome.length
+    expect(looked).toBeGreaterThanOrEqual(burst)
+    expect(looked).toBeLessThanOrEqual(burst + 1 + ((performance.now() - beganMs) * perSecond) / 1_000)
+    other.send('newTransactions', [transaction(1, 101).raw])
+    await until('heard', () => node.pool.held.size === welcome.length + 1)
+    expect(node.network.peers().map(({ score }) => score)).toEqual([0, 0])
+  })
+
+  it('that are announced and never brought are not read any more, and those of others are asked for', async () => {
+    const metrics = new Metrics()
+    const node = await nodes.start({ metrics })
+    const [liar, other] = [await RawPeer.meet(node.port), await RawPeer.meet(node.port)]
+    const { announcedHashes, wantedPerPeer } = LIMITS.network
+    const madeUp = (count: number, from: number) =>
+      Array.from({ length: count }, (_, at): Hex => `0xa${(from + at).toString(16).padStart(63, '0')}`)
+    for (let at = 0; at < wantedPerPeer; at += announcedHashes)
+      liar.send('transactionHashes', madeUp(announcedHashes, at))
+    await until('asked', () => liar.said('getTransactions').length === 1)
+    const skipped = async () => (await metrics.render()).includes('{event="skipped",message="transactionHashes"} 3')
+    for (let count = 0; count < 3; count++) liar.send('transactionHashes', madeUp(1, 1_000_000 + count))
+    liar.send('getTransactions', [HASH], 1)
+    await until('read', () => liar.said('transactions').length === 1)
+    other.send('transactionHashes', madeUp(1, 2_000_000))
+    await until('asked', () => other.said('getTransactions').length === 1)
+    expect(await skipped()).toBe(true)
+    expect(node.network.peers().map(({ score }) => score)).toEqual([0, 0])
   })
 
   it('that are here already are told to whoever comes', async () => {

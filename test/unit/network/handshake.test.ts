@@ -111,7 +111,7 @@ describe('a proof of a validator key', () => {
     const peer = await RawPeer.connect(node.port)
     peer.send('hello', peer.hello({ proof: proofOf(peer) }))
     expect(await refusedWith(node, peer)).toBe('badProof')
-    const again = await RawPeer.connect(node.port, peer.key)
+    const again = await RawPeer.connect(node.port, { key: peer.key })
     again.send('hello', again.hello())
     expect(await refusedWith(node, again)).toBe('banned')
   })

@@ -7,6 +7,7 @@ import { encodeRlp } from '../../../src/primitives/rlp.ts'
 import { createRandom } from '../../../src/sim/random.ts'
 import { concatBytes, type Hex } from '../../../src/util/bytes.ts'
 import { signerOf } from '../../support/consensus/member.ts'
+import { mutate, talk } from '../../support/hostile/mutate.ts'
 import { NetNodes, until } from '../../support/network/net-node.ts'
 import { RawPeer, wire } from '../../support/network/raw-peer.ts'
 import { SEED } from '../../support/seed.ts'
@@ -60,7 +61,7 @@ describe('a peer that breaks the protocol is banned at its first bytes', () => {
     const peer = await RawPeer.meet(node.port)
     peer.write(bytes)
     expect(await peer.closed()).toBe('malformed')
-    const again = await RawPeer.connect(node.port, peer.key)
+    const again = await RawPeer.connect(node.port, { key: peer.key })
     again.send('hello', again.hello())
     expect(await again.closed()).toBe('banned')
     const other = await RawPeer.meet(node.port)
@@ -100,6 +101,38 @@ describe('floods', () => {
     await until('served', () => friend.said('pong').length === 1)
     for (const socket of sockets) socket.destroy()
     await until('room again', () => refused === 60)
+  })
+
+  it('of connections that say nothing do not keep out who has something to say', async () => {
+    const node = await nodes.start({ limits: { pending: 8, pendingPerAddress: 8 } })
+    let dropped = 0
+    for (let count = 0; count < 8; count++) {
+      const socket = connect({ port: node.port, host: '127.0.0.1', localAddress: '127.0.0.2' })
+      socket.on('error', () => {})
+      socket.on('close', () => dropped++)
+      sockets.push(socket)
+      await new Promise(resolve => socket.once('connect', resolve))
+    }
+    const peer = await RawPeer.meet(node.port)
+    expect(node.peerIds).toEqual([peer.key.id])
+    await until('room made', () => dropped === 1)
+  })
+
+  it.each(['vote', 'proposal', 'decided'] as const)('of %s by who is no member cost the connection', async name => {
+    const node = await nodes.start({ member: 0, committee: 3 })
+    const { channel, id } = MESSAGES[name]
+    const one = encodeFrames(channel, id, 0, new Uint8Array(1_000)).bytes
+    const { burst } = LIMITS.network.outsiders
+    // Who takes itself for a member too early says a few.
+    const early = await RawPeer.meet(node.port, {}, signerOf(7))
+    early.write(concatBytes(...Array.from({ length: burst / 2 }, () => one)))
+    early.send('ping', PING, 1)
+    await until('served', () => early.said('pong').length === 1)
+    const noisy = await RawPeer.meet(node.port)
+    noisy.write(concatBytes(...Array.from({ length: 2 * burst }, () => one)))
+    expect(await noisy.closed()).toBe('misbehaved')
+    expect(node.heard).toEqual([])
+    expect(node.peerIds).toEqual([early.key.id])
   })
 
   it('of members meet their own quota, which others do not share', async () => {
@@ -198,32 +231,41 @@ describe('who is slow', () => {
 })
 
 describe('what is held for strangers', () => {
-  it('has one bound for all, and members are not affected', async () => {
+  const claimed = MESSAGES.newBlock.maxBytes
+  const whole = encodeFrames('sync', MESSAGES.newBlock.id, 0, new Uint8Array(claimed)).bytes
+  const begun = whole.subarray(0, 5 + LIMITS.network.fragmentBytes)
+  const transactions = [new Uint8Array(50_000).fill(1)]
+
+  it('has one bound for all: beyond it what nobody asked for is skipped, and nobody suffers for it', async () => {
     const node = await nodes.start({ member: 0, committee: 2 })
-    const claimed = MESSAGES.newBlock.maxBytes
-    const fits = Math.floor(LIMITS.network.partialBytes / claimed)
-    const begun = encodeFrames('sync', MESSAGES.newBlock.id, 0, new Uint8Array(claimed)).bytes.subarray(
-      0,
-      5 + LIMITS.network.fragmentBytes,
-    )
-    const strangers: RawPeer[] = []
-    for (let count = 0; count <= fits; count++) {
+    node.chain.push({ block: LARGE, certificate: CERTIFICATE })
+    const hoarders: RawPeer[] = []
+    for (let count = 0; count < Math.floor(LIMITS.network.partialBytes / claimed); count++) {
       const peer = await RawPeer.meet(node.port)
       peer.write(begun)
-      strangers.push(peer)
+      peer.send('ping', PING, 1)
+      await until('taken', () => peer.said('pong').length === 1)
+      hoarders.push(peer)
     }
-    await until('one too many', () => strangers.filter(({ isClosed }) => isClosed).length === 1)
-    expect(strangers.map(({ reason }) => reason).filter(Boolean)).toEqual(['overloaded'])
+    const stranger = await RawPeer.meet(node.port)
+    stranger.write(whole)
+    stranger.send('newTransactions', transactions)
+    stranger.send('ping', PING, 1)
+    await until('served', () => stranger.said('pong').length === 1)
+    expect(node.pool.received).toHaveLength(1)
+    // An answer is not for the stranger to leave out.
+    const asked = node.network.request('getBlocks', { from: 0, count: 1 }, { prefer: stranger.key.id })
+    await until('asked', () => stranger.said('getBlocks').length === 1)
+    stranger.send('blocks', [{ block: LARGE, certificate: CERTIFICATE }], stranger.said('getBlocks')[0]?.requestId)
+    expect((await asked).answer).toHaveLength(1)
     const member = await RawPeer.meet(node.port, {}, signerOf(1))
     member.write(begun)
-    member.send('ping', PING, 1)
-    await until('served', () => member.said('pong').length === 1)
-    for (const peer of strangers) peer.close()
-    await until('gone', () => node.network.peerCount === 1)
-    const next = await RawPeer.meet(node.port)
-    next.write(begun)
-    next.send('ping', PING, 1)
-    await until('given back', () => next.said('pong').length === 1)
+    expect(node.network.peerCount).toBe(hoarders.length + 2)
+    for (const peer of hoarders) peer.close()
+    await until('gone', () => node.network.peerCount === 2)
+    stranger.send('newTransactions', [new Uint8Array(120_000).fill(2)])
+    await until('room again', () => node.pool.received.length === 2)
+    expect(node.network.peers().map(({ score }) => score)).toEqual([0, 0])
   })
 })
 
@@ -238,32 +280,6 @@ const CASES = Number(process.env['CASES'] ?? 100)
 
 describe('bytes that were changed on the way', () => {
   const random = createRandom(SEED)
-  const mutate = (bytes: Uint8Array): Uint8Array => {
-    const out = [...bytes]
-    for (let count = 1 + random.below(3); count > 0; count--) {
-      const at = random.chance(0.7) ? random.below(Math.min(40, out.length)) : random.below(out.length)
-      const how = random.below(4)
-      if (how === 0) out[at] = random.below(256)
-      else if (how === 1) out[at] = (out[at] ?? 0) ^ (1 << random.below(8))
-      else if (how === 2) out.splice(at, 1 + random.below(4))
-      else out.splice(at, 0, random.below(256))
-    }
-    return Uint8Array.from(out)
-  }
-  const talk = (): Uint8Array =>
-    concatBytes(
-      wire('ping', PING, 1),
-      wire('transactionHashes', [HASH]),
-      wire('getBlocks', { from: 0, count: 3 }, 2),
-      wire('newTransactions', [new Uint8Array(50).fill(1)]),
-      wire('newBlockHash', {
-        number: 1,
-        hash: HASH,
-        certificate: { round: 0, bitmap: Uint8Array.of(1), seals: [new Uint8Array(65)] },
-      }),
-      wire('links', []),
-    )
-
   it(`never hurt the node (SEED=${SEED}, ${CASES} cases)`, { timeout: 20_000 + CASES * 200 }, async () => {
     const node = await nodes.start({ limits: { connectsPerSecond: 10_000, connectsBurst: 10_000 } })
     const friend = await RawPeer.meet(node.port)
@@ -273,10 +289,10 @@ describe('bytes that were changed on the way', () => {
       if (random.chance(0.6)) {
         peer.send('hello', peer.hello())
         peer.send('ready', null)
-        peer.write(mutate(talk()))
+        peer.write(mutate(talk(), random))
       } else {
         inHandshake++
-        peer.write(mutate(concatBytes(wire('hello', peer.hello()), wire('ready', null))))
+        peer.write(mutate(concatBytes(wire('hello', peer.hello()), wire('ready', null)), random))
       }
       if (index % 200 === 0) await served(friend)
       // Most leave as they should, so that all they said arrives.

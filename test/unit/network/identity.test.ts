@@ -115,7 +115,7 @@ describe('what is remembered over a restart', () => {
     expect(statSync(storePath).mode & 0o777).toBe(0o600)
 
     const again = await nodes.start({ storePath })
-    const back = await RawPeer.connect(again.port, bad.key)
+    const back = await RawPeer.connect(again.port, { key: bad.key })
     back.send('hello', back.hello())
     expect(await back.closed()).toBe('banned')
     await until('the friend, dialed by its record', () => again.peerIds.includes(friend.id))

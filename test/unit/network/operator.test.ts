@@ -26,7 +26,7 @@ describe('an operator', () => {
   it('who adds a banned node forgets what it did', async () => {
     const key = generateNodeKey()
     const node = await nodes.start({ discovers: false })
-    const bad = await RawPeer.connect(node.port, key)
+    const bad = await RawPeer.connect(node.port, { key })
     bad.write(new Uint8Array(50).fill(255))
     await bad.closed()
     const reformed = await nodes.start({ nodeKey: key, discovers: false })
@@ -74,6 +74,35 @@ describe('an operator', () => {
     ])
       expect(text).toContain(line)
     expect(text).toMatch(/network_bytes_total\{direction="sent"\} [1-9]/)
+  })
+})
+
+describe('places', () => {
+  it('follow the council and the word of the operator', async () => {
+    const members = new Set([signerOf(0).address])
+    const node = await nodes.start({ member: 0, members })
+    const peer = await nodes.start({ member: 1, members, staticPeers: [node.address] })
+    const place = () => node.network.peers()[0]?.place
+    await until('connected', () => place() === 'inbound')
+    members.add(signerOf(1).address)
+    await until('a member', () => place() === 'reserved')
+    members.delete(signerOf(1).address)
+    await until('a stranger', () => place() === 'inbound')
+    node.network.addPeer(peer.address)
+    await until('named', () => place() === 'reserved')
+  })
+
+  it('are reserved for no more than there are', async () => {
+    const members = new Set([0, 1, 2].map(index => signerOf(index).address))
+    const node = await nodes.start({ member: 0, members, limits: { reserved: 1 } })
+    members.clear()
+    await nodes.start({ member: 1, members, staticPeers: [node.address] })
+    await nodes.start({ member: 2, members, staticPeers: [node.address] })
+    await until('connected', () => node.network.peerCount === 2)
+    for (const index of [1, 2]) members.add(signerOf(index).address)
+    await until('one', () => node.network.peers().some(({ place }) => place === 'reserved'))
+    await new Promise(resolve => setTimeout(resolve, 1_200))
+    expect(node.network.peers().filter(({ place }) => place === 'reserved')).toHaveLength(1)
   })
 })
 

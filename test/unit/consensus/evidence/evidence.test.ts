@@ -10,7 +10,7 @@ import { createVerifier } from '../../../../src/consensus/verify.ts'
 import { recoverAddress, sign } from '../../../../src/crypto/signature.ts'
 import { proposalHead } from '../../../../src/primitives/proposal.ts'
 import type { RoundChange, RoundChangePayload } from '../../../../src/primitives/vote.ts'
-import { ZERO_HASH } from '../../../../src/util/bytes.ts'
+import { type Hex, ZERO_HASH } from '../../../../src/util/bytes.ts'
 import { commit, prepare, proposal, roundChange } from '../../../support/consensus/core-bench.ts'
 import { makeBlock } from '../../../support/consensus/ledger.ts'
 import { committeeOf, DOMAIN, keyOf } from '../../../support/consensus/member.ts'
@@ -147,23 +147,22 @@ describe('bounds', () => {
     expect(detect(...votes)).toHaveLength(1)
   })
 
-  test('the pool keeps one piece for each member and height, drops the oldest, and lets expired ones go', () => {
-    const pool = new EvidencePool({ items: 3, maxAgeBlocks: 10, maxAgeSeconds: 60 })
+  test('the pool keeps one piece against each validator, of a bounded number of them, the lowest height first', () => {
+    const pool = new EvidencePool(3)
     const against = (number: number, sender: number): Evidence => ({
       kind: 'conflict',
       first: prepare(sender, 0, A, number),
       second: prepare(sender, 0, B, number),
     })
-    expect([1, 1, 2, 3].map(number => pool.add(against(number, 0), 100))).toEqual([true, false, true, true])
-    pool.add(against(4, 0), 100)
-    expect(pool.size).toBe(3)
-    const held = pool.select(10_000).map(bytes => accusedBy(decodeEvidence(bytes)).number)
-    expect(held).toEqual([2, 3, 4])
-    expect(pool.select(encodeEvidence(against(2, 0)).byteLength * 2)).toHaveLength(2)
-    pool.included(against(3, 0))
-    pool.expire({ number: 13, timestamp: 150 })
-    expect(pool.size).toBe(2)
-    pool.expire({ number: 13, timestamp: 161 })
-    expect(pool.size).toBe(1)
+    const [one, two, three, four] = committeeOf(4).members as [Hex, Hex, Hex, Hex]
+    expect(pool.add(one, against(5, 0))).toEqual(encodeEvidence(against(5, 0)))
+    expect([one, two].map(offender => pool.wants(offender))).toEqual([false, true])
+    pool.add(two, against(2, 1))
+    pool.add(three, against(3, 2))
+    expect(pool.wants(four)).toBe(false)
+    expect(pool.all().map(({ offender }) => offender)).toEqual([two, three, one])
+    expect(pool.all().map(({ encoded }) => accusedBy(decodeEvidence(encoded)).number)).toEqual([2, 3, 5])
+    expect([two, two].map(offender => pool.remove(offender))).toEqual([true, false])
+    expect([pool.size, pool.wants(four)]).toEqual([2, true])
   })
 })

@@ -30,27 +30,44 @@ describe('the door', () => {
   const door = () =>
     new Door({ pending: 3, pendingPerAddress: 2, connectsPerSecond: 1, connectsBurst: 4, addresses: 2 })
 
-  it('lets in a few at a time, of one address and of all', () => {
+  const nothing = () => {}
+  /** Whether it lets somebody in. */
+  const enters = (some: Door, address: string, nowMs = 0) => some.enter(address, nowMs, nothing) !== undefined
+
+  it('lets in a few of one address at a time', () => {
     const some = door()
-    expect([1, 2, 3].map(() => some.enter('a', 0))).toEqual([true, true, false])
-    expect([1, 2].map(() => some.enter('b', 0))).toEqual([true, false])
-    some.leave('a')
+    const leave = some.enter('a', 0, nothing)
+    expect([enters(some, 'a'), enters(some, 'a'), enters(some, 'b')]).toEqual([true, false, true])
+    leave?.()
+    leave?.()
     expect(some.pending).toBe(2)
-    expect(some.enter('b', 0)).toBe(true)
+    expect(enters(some, 'a')).toBe(true)
+  })
+
+  it('that is full lets the one go that has taken longest', () => {
+    const some = door()
+    const dropped: string[] = []
+    const leaves = ['a', 'b', 'c', 'd', 'e'].map(address => some.enter(address, 0, () => dropped.push(address)))
+    expect([dropped, some.pending]).toEqual([['a', 'b'], 3])
+    // Its connection closes only now, and it is not counted twice.
+    leaves[0]?.()
+    expect(some.pending).toBe(3)
+    leaves[3]?.()
+    expect([enters(some, 'f'), dropped.length, some.pending]).toEqual([true, 2, 3])
   })
 
   it('limits how often an address may knock, also when it is refused', () => {
     const some = door()
-    for (let count = 0; count < 4; count++) if (some.enter('a', 0)) some.leave('a')
-    expect(some.enter('a', 500)).toBe(false)
-    expect(some.enter('a', 1_000)).toBe(true)
+    for (let count = 0; count < 4; count++) some.enter('a', 0, nothing)?.()
+    expect(enters(some, 'a', 500)).toBe(false)
+    expect(enters(some, 'a', 1_000)).toBe(true)
   })
 
   it('remembers a bounded number of addresses', () => {
     const some = door()
-    for (let count = 0; count < 1_000; count++) if (some.enter(`address ${count}`, 0)) some.leave(`address ${count}`)
+    for (let count = 0; count < 1_000; count++) some.enter(`address ${count}`, 0, nothing)?.()
     expect(some.pending).toBe(0)
-    expect(some.enter('address 0', 0)).toBe(true)
+    expect(enters(some, 'address 0')).toBe(true)
   })
 })
 
@@ -61,6 +78,8 @@ it('a quota gives its burst, then its rate, and nothing for a clock set back', (
   expect(bucket.take(0)).toBe(false)
   expect(bucket.take(10_000)).toBe(true)
   expect([bucket.take(20_000, 4), bucket.take(20_000, 3), bucket.take(20_000)]).toEqual([false, true, false])
+  bucket.give(7)
+  expect([bucket.take(20_000, 4), bucket.take(20_000, 3)]).toEqual([false, true])
 })
 
 it('bytes that several hold together have one bound', () => {

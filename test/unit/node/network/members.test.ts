@@ -14,7 +14,8 @@ const council = {
     if (number > 20) return undefined
     return number < 10 ? [seat(1), seat(2)] : [seat(2), seat(3)]
   },
-  committee: (number: number) => (number > 20 ? undefined : { members: [addressOf(2), addressOf(3)] }),
+  committee: (number: number) =>
+    number > 20 ? undefined : { members: number < 10 ? [addressOf(1), addressOf(2)] : [addressOf(2), addressOf(3)] },
 }
 
 test('the councils of the open height and of those beside it may speak', () => {
@@ -37,6 +38,16 @@ test('the councils of the open height and of those beside it may speak', () => {
   expect(members()).toEqual([2, 3])
 })
 
+test('who is jailed may speak only while it serves', () => {
+  const seats = [seat(1), { ...seat(2), standing: 'jailed' }, { ...seat(3), standing: 'jailed' }] as readonly Seat[]
+  const port = membersPort(
+    { seats: () => seats, committee: () => ({ members: [addressOf(1), addressOf(3)] }) },
+    () => 3,
+    () => {},
+  )
+  expect([1, 2, 3].filter(digit => port.isMember(addressOf(digit)))).toEqual([1, 3])
+})
+
 test('councils are gathered once for each head', () => {
   const port = membersPort(
     council,
@@ -54,7 +65,8 @@ test('members of a committee by their index', () => {
     () => 3,
     () => {},
   )
-  expect(port.memberAt(4, 1)).toBe(addressOf(3))
+  expect(port.memberAt(4, 1)).toBe(addressOf(2))
+  expect(port.memberAt(11, 1)).toBe(addressOf(3))
   expect(port.memberAt(4, 2)).toBeUndefined()
   expect(port.memberAt(21, 0)).toBeUndefined()
 })

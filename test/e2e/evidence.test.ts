@@ -1,0 +1,120 @@
+import { mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, describe, expect, test } from 'vitest'
+import { parseGenesis } from '../../src/config/genesis.ts'
+import { COUNCIL_ADDRESS } from '../../src/config/networks.ts'
+import { encodeEvidence } from '../../src/consensus/evidence/codec.ts'
+import { parsePeerUrl } from '../../src/network/url.ts'
+import { startNode } from '../../src/node/node.ts'
+import type { Hex } from '../../src/util/bytes.ts'
+import { systemClock } from '../../src/util/clock.ts'
+import { silentLogger } from '../../src/util/logger.ts'
+import type { NodeOfMany } from '../support/committee.ts'
+import { encodeCouncilCall } from '../support/council-contract.ts'
+import { CouncilOfNodes, validatorKey, validatorOf } from '../support/council-nodes.ts'
+import { DoubleSigner } from '../support/network/double-signer.ts'
+import { eventually } from '../support/node-process.ts'
+
+const BLOCK_SECONDS = 0.25
+const hashOf = (digit: string): Hex => `0x${digit.repeat(64)}`
+
+let council: CouncilOfNodes | undefined
+afterEach(() => council?.close())
+
+/** The block in which a node's state says that a validator was jailed. */
+const jailedAt = (node: NodeOfMany, validator: Hex) =>
+  eventually(`${validator} jailed`, async () => {
+    const data = encodeCouncilCall('jailedAt', [validator])
+    const at = Number(await node.rpc<Hex>('eth_call', { to: COUNCIL_ADDRESS, data }, 'latest'))
+    return at > 0 ? at : undefined
+  })
+
+const timesIn = (text: string, words: string): number => text.split(words).length - 1
+
+describe('a validator that signs two blocks', () => {
+  test('is found by one node, which is killed, and jailed once on every node', async () => {
+    council = await CouncilOfNodes.open(5, BLOCK_SECONDS)
+    const { genesis } = council.committee
+    await council.run(0)
+    const { chainId, genesisHash } = council.first.ready
+    const members = [0, 1, 2, 3, 4].map(validatorOf)
+    const liar = new DoubleSigner(validatorKey(4), { chainId, genesisHash }, members)
+    expect(parseGenesis(readFileSync(genesis, 'utf8')).council.map(({ validator }) => validator)).toEqual(members)
+
+    // One of five makes no block, so what it finds is in none when it dies.
+    const peer = await liar.meet(parsePeerUrl(council.first.url).port)
+    peer.send('vote', liar.prepare(1, hashOf('1')))
+    peer.send('vote', liar.prepare(1, hashOf('2')))
+    await eventually('found', async () =>
+      council?.first.log.includes('evidence against a validator') ? true : undefined,
+    )
+    const { log } = council.first
+    expect(log).toContain('validator breaks the protocol')
+    await council.first.kill()
+    peer.close()
+
+    const net = council
+    await Promise.all([0, 1, 2, 3].map(index => net.run(index)))
+    const nodes = [0, 1, 2, 3].map(index => net.node(index))
+    const blocks = await Promise.all(nodes.map(node => jailedAt(node, liar.address)))
+    expect(new Set(blocks).size).toBe(1)
+    // A cycle and the next one later it serves no more, and four decide alone.
+    await council.serving([0, 1, 2, 3])
+    await council.goOn([0, 1, 2, 3], 2)
+    for (const node of nodes) expect(timesIn(node.log, 'validators jailed')).toBe(1)
+
+    // Whatever else it signed is of no use any more: nobody passes it on, and nobody is blamed for it.
+    const again = await liar.meet(parsePeerUrl(council.first.url).port)
+    const [first, second] = [liar.prepare(2, hashOf('1')), liar.prepare(2, hashOf('2'))]
+    again.send('evidence', encodeEvidence({ kind: 'conflict', first, second }))
+    await council.goOn([0, 1, 2, 3], 4)
+    expect(again.isClosed).toBe(false)
+    for (const node of nodes) expect(timesIn(node.log, 'evidence against a validator')).toBeLessThanOrEqual(1)
+    again.close()
+  }, 120_000)
+})
+
+describe('two instances of one validator', () => {
+  test('meet, both stop and say why, and the others go on', async () => {
+    council = await CouncilOfNodes.open(4, BLOCK_SECONDS)
+    await Promise.all([0, 1, 2, 3].map(index => (council as CouncilOfNodes).run(index)))
+    await council.goOn([0, 1, 2, 3], 3)
+    const dataDir = join(council.committee.dir, 'twin')
+    mkdirSync(dataDir)
+    const errors: Error[] = []
+    const fatal = Promise.withResolvers<Error>()
+    // In this process: on one machine the lock of the key would stop it, as `tandem start` does.
+    const twin = await startNode(
+      {
+        genesis: parseGenesis(readFileSync(council.committee.genesis, 'utf8')),
+        dataDir,
+        execution: 'fast',
+        stateHistory: 128,
+        host: '127.0.0.1',
+        port: 0,
+        peers: {
+          listen: { host: '127.0.0.1', port: 0 },
+          staticPeers: [council.node(3).url].map(parsePeerUrl),
+        },
+        allowUnprotected: false,
+        validatorKey: validatorKey(3),
+        unlocked: [],
+      },
+      {
+        logger: silentLogger,
+        clock: systemClock,
+        onFatal: error => {
+          errors.push(error)
+          fatal.resolve(error)
+        },
+      },
+    )
+    const code = await council.node(3).exited
+    await fatal.promise
+    await twin.stop()
+    expect(code).toBe(1)
+    expect(council.node(3).log).toMatch(/The validator key of 0x[0-9a-f]{40} is in use by another node of the network/)
+    expect(errors).toMatchObject([{ code: 'KEY_IN_USE_ELSEWHERE', detail: { address: validatorOf(3) } }])
+    await council.goOn([0, 1, 2], 4)
+  }, 120_000)
+})

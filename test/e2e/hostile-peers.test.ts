@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { LIMITS } from '../../src/config/limits.ts'
+import { parsePeerUrl } from '../../src/network/url.ts'
+import { createRandom } from '../../src/sim/random.ts'
+import { CouncilOfNodes } from '../support/council-nodes.ts'
+import { rpc } from '../support/devnet.ts'
+import { ATTACKS, type AttackName } from '../support/hostile/attacks.ts'
+import { eventually, sleep } from '../support/node-process.ts'
+import { rssMegabytes, scrape } from '../support/scrape.ts'
+import { SEED } from '../support/seed.ts'
+
+const BLOCK_SECONDS = 0.25
+const VALIDATORS = [0, 1, 2, 3]
+/** How long each attack goes on; long ones are for bench/hostile-peers.ts. */
+const ATTACK_MS = 500
+/** A node of its own kind grows by less under any of them. */
+const MOST_GROWTH_MEGABYTES = 150
+
+let council: CouncilOfNodes
+let rssBefore = 0
+beforeAll(async () => {
+  council = await CouncilOfNodes.open(VALIDATORS.length, BLOCK_SECONDS, { roundTimeoutMs: 1_000 })
+  await Promise.all(VALIDATORS.map(index => council.run(index)))
+  await council.goOn(VALIDATORS, 2)
+  rssBefore = await rssMegabytes(council.first.ready.metrics)
+}, 60_000)
+afterAll(() => council?.close())
+
+const sample = async (name: string): Promise<number> => (await scrape(council.first.ready.metrics)).get(name) ?? 0
+const offences = (offence: string) => sample(`network_offences_total{offence="${offence}"}`)
+
+const sceneOf = (signal: AbortSignal) => {
+  const { chainId, genesisHash } = council.first.ready
+  return {
+    target: { port: parsePeerUrl(council.first.url).port, domain: { chainId, genesisHash } },
+    random: createRandom(SEED),
+    signal,
+  }
+}
+
+/** Attacks the first node while something is done, or for a while. */
+const under = async (name: AttackName, doing: () => Promise<unknown> = () => sleep(ATTACK_MS)): Promise<void> => {
+  const stop = new AbortController()
+  const attack = ATTACKS[name](sceneOf(stop.signal))
+  try {
+    await doing()
+  } finally {
+    stop.abort()
+    await attack
+  }
+}
+
+/** All validators have new blocks, the same ones, and nobody thinks ill of an honest one. */
+const isUnharmed = async (): Promise<void> => {
+  await council.goOn(VALIDATORS, 1)
+  const peers = await rpc<readonly { validator: string | null; score: number }[]>(
+    council.first.ready.operator as string,
+    'admin_peers',
+  )
+  const validators = peers.filter(({ validator }) => validator !== null)
+  expect(validators.map(({ score }) => score)).toEqual([0, 0, 0])
+  expect((await rssMegabytes(council.first.ready.metrics)) - rssBefore).toBeLessThan(MOST_GROWTH_MEGABYTES)
+  expect(council.first.log).not.toContain('"level":"error"')
+}
+
+describe('a committee of real processes', () => {
+  test.each<[AttackName, string]>([
+    ['mutatedFrames', 'malformed'],
+    ['mutatedHandshakes', 'malformed'],
+    ['oversize', 'malformed'],
+    ['votesOfStrangers', 'flood'],
+    ['unsolicited', 'useless'],
+    ['badTransactions', 'badTransaction'],
+    ['falseRanges', 'falsehood'],
+    ['evidence', 'falsehood'],
+  ])(`names what is done to it: %s (SEED=${SEED})`, async (name, offence) => {
+    const before = await offences(offence)
+    await under(name)
+    expect(await offences(offence)).toBeGreaterThan(before)
+    await isUnharmed()
+  })
+
+  test.each<AttackName>(['connections', 'requests', 'transactions', 'hashes', 'announcements', 'records'])(
+    'bears what it cannot tell from eagerness: %s',
+    async name => {
+      await under(name)
+      expect(await sample('network_known_peers')).toBeLessThanOrEqual(LIMITS.network.records)
+      await isUnharmed()
+    },
+  )
+
+  test('lets a validator back in whom a crowd of silent connections stands before', async () => {
+    const stop = new AbortController()
+    const silent = ATTACKS.slowLoris(sceneOf(stop.signal))
+    await under('slowHello', async () => {
+      await council.node(3).kill()
+      await eventually('a crowd', async () => {
+        const pending = await sample('network_pending_connections')
+        expect(pending).toBeLessThanOrEqual(LIMITS.network.pending)
+        return pending > LIMITS.network.pending / 4 ? true : undefined
+      })
+      await council.goOn([0, 1, 2], 2)
+      await council.node(3).start([council.first], ['--metrics-port', '0', '--no-discovery'])
+      await council.goOn(VALIDATORS, 2)
+    })
+    stop.abort()
+    await silent
+    await isUnharmed()
+  })
+})

@@ -1,0 +1,130 @@
+import { EventEmitter } from 'node:events'
+import type { TLSSocket } from 'node:tls'
+import { NETWORKS } from '../../../src/config/networks.ts'
+import { assemble } from '../../../src/network/assemble.ts'
+import { PROTOCOL_VERSION } from '../../../src/network/messages.ts'
+import type { PoolPort } from '../../../src/network/ports.ts'
+import { generateNodeKey } from '../../../src/network/tls/node-key.ts'
+import type { Hello } from '../../../src/network/wire/control.ts'
+import { bytesToHex, EMPTY_BYTES } from '../../../src/util/bytes.ts'
+import { systemClock } from '../../../src/util/clock.ts'
+import { blockCodec } from '../consensus/ledger.ts'
+import { DOMAIN } from '../consensus/member.ts'
+import { LogBook } from '../network/net-node.ts'
+import { wire } from '../network/raw-peer.ts'
+
+/** The far end of a connection without a line: what is pushed arrives at once, what is sent back is counted. */
+class MemorySocket extends EventEmitter {
+  readonly remoteAddress = '127.0.0.1'
+  readonly localAddress = '127.0.0.1'
+  sentBytes = 0
+  setNoDelay(): void {}
+  cork(): void {}
+  uncork(): void {}
+  write(bytes: Uint8Array): boolean {
+    this.sentBytes += bytes.byteLength
+    return true
+  }
+  end(bytes?: Uint8Array): void {
+    if (bytes !== undefined) this.write(bytes)
+  }
+  destroy(): void {}
+}
+
+/** A peer of a MemoryNode. */
+export class MemoryPeer {
+  readonly id: string
+  readonly #socket: MemorySocket
+
+  constructor(id: string, socket: MemorySocket) {
+    this.id = id
+    this.#socket = socket
+  }
+
+  get sentBytes(): number {
+    return this.#socket.sentBytes
+  }
+
+  /** Throws what the node throws. */
+  push(bytes: Uint8Array): void {
+    this.#socket.emit('data', bytes)
+  }
+
+  close(): void {
+    this.#socket.emit('close')
+  }
+}
+
+/** All of a node's network but TLS, listening and dialing, in memory: as many connections a second as it can take. */
+export class MemoryNode {
+  readonly log = new LogBook()
+  readonly #parts
+
+  constructor() {
+    // Wants nothing, so that it is no memory of its own that grows.
+    const pool: PoolPort = { has: () => false, ready: () => [], raw: () => undefined, receive: async () => 'refused' }
+    const ports = {
+      chain: { head: () => ({ number: 0, hash: DOMAIN.genesisHash }), earliest: () => 0 },
+      members: { isMember: () => false, memberAt: () => undefined },
+      blocks: blockCodec,
+      pool,
+      serve: { blocks: async () => [], receipts: async () => [] },
+    }
+    this.#parts = assemble(
+      {
+        ...DOMAIN,
+        forks: NETWORKS.devnet.forks,
+        nodeKey: generateNodeKey(),
+        clientVersion: 'tandem/test',
+        listen: null,
+        storePath: null,
+        clock: systemClock,
+        logger: this.log,
+        validator: null,
+      },
+      ports,
+      {
+        joined: peer => {
+          this.#parts.consensus.joined(peer)
+          this.#parts.transactions.joined(peer)
+        },
+        left: peer => {
+          this.#parts.consensus.left(peer)
+          this.#parts.transactions.left(peer)
+        },
+        tick: () => {},
+      },
+    )
+  }
+
+  get peerCount(): number {
+    return this.#parts.peers.size
+  }
+
+  /** A connection whose other end proved this node id (32 random bytes will do: nobody looks at the key again). */
+  connect(nodeId: Uint8Array): MemoryPeer {
+    const socket = new MemorySocket()
+    const id = bytesToHex(nodeId).slice(2)
+    this.#parts.meetings.begin({ socket: socket as unknown as TLSSocket, nodeId: id, binding: nodeId }, null, () => {})
+    return new MemoryPeer(id, socket)
+  }
+
+  /** What a node of the same chain says first. */
+  greeting(nodeId: string): Uint8Array {
+    const fork = this.#parts.identity.forks.at(0)
+    const hello: Hello = {
+      version: PROTOCOL_VERSION,
+      ...DOMAIN,
+      forkHash: fork.hash,
+      forkNext: fork.next,
+      nodeId,
+      instance: '0x0102030405060708',
+      client: 'memory',
+      head: { number: 0, hash: DOMAIN.genesisHash },
+      earliest: 0,
+      record: EMPTY_BYTES,
+      proof: null,
+    }
+    return Buffer.concat([wire('hello', hello), wire('ready', null)])
+  }
+}

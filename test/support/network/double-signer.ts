@@ -1,0 +1,35 @@
+import { Seeds } from '../../../src/chain/seeds.ts'
+import { drawCommittee } from '../../../src/consensus/committee.ts'
+import { addressOf, sign } from '../../../src/crypto/signature.ts'
+import type { ChainDomain } from '../../../src/network/proofs.ts'
+import { blockVoteDigest, type Prepare } from '../../../src/primitives/vote.ts'
+import { type Hex, hexToBytes } from '../../../src/util/bytes.ts'
+import { RawPeer } from './raw-peer.ts'
+
+/** A validator that a test has the key of: no node holds it back from signing what contradicts itself. */
+export class DoubleSigner {
+  readonly address: Hex
+  readonly #key: Uint8Array
+  readonly #domain: ChainDomain
+  readonly #index: number
+
+  /** `council`: all validators of genesis, whose committee decides the blocks of the first cycle. */
+  constructor(key: Uint8Array, domain: ChainDomain, council: readonly Hex[]) {
+    this.address = addressOf(key)
+    this.#key = key
+    this.#domain = domain
+    const seed = hexToBytes(new Seeds(domain.genesisHash).of(0))
+    this.#index = drawCommittee(council, council.length, seed).members.indexOf(this.address)
+  }
+
+  prepare(number: number, blockHash: Hex): Prepare {
+    const vote = { type: 'prepare', number, round: 0, blockHash } as const
+    return { ...vote, sender: this.#index, signature: sign(blockVoteDigest(this.#domain, vote), this.#key) }
+  }
+
+  /** Proves who it is to the node at this port. */
+  meet(port: number): Promise<RawPeer> {
+    const signer = { address: this.address, sign: (digest: Uint8Array) => sign(digest, this.#key) }
+    return RawPeer.meet(port, {}, signer, { domain: this.#domain })
+  }
+}
