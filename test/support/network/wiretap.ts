@@ -3,7 +3,7 @@ import type { WireProposal } from '../../../src/network/wire/consensus.ts'
 import type { SigningDomain, Vote } from '../../../src/primitives/vote.ts'
 import type { Testimony } from '../consensus/testimony.ts'
 import { sleep } from '../node-process.ts'
-import type { RawPeer, Said } from './raw-peer.ts'
+import { RawPeer, type Said } from './raw-peer.ts'
 
 const LISTEN_MS = 10
 const AGAIN_MS = 100
