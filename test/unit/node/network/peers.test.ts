@@ -73,6 +73,17 @@ const mine = async ({ chain, build, genesis, genesisHash }: TestChain, count: nu
   }
 }
 
+/** The requests of a node from now on, by name. */
+const watchRequests = ({ peers }: Node): string[] => {
+  const names: string[] = []
+  const request = peers.network.request.bind(peers.network)
+  peers.network.request = (name, question, options) => {
+    names.push(name)
+    return request(name, question, options)
+  }
+  return names
+}
+
 const numberOf = ({ chain }: Node) => chain.chain.head().number
 
 describe('a node among its peers', () => {
@@ -80,8 +91,11 @@ describe('a node among its peers', () => {
     const source = await start([], null, 150)
     const follower = await start([source])
     await until('150 blocks', () => numberOf(follower) === 150)
+    const asked = watchRequests(follower)
     await mine(source.chain, 1)
     await until('the next block', () => numberOf(follower) === 151)
+    // It came whole: nobody was asked for it.
+    expect(asked).toEqual([])
     expect(follower.chain.chain.head()).toEqual(source.chain.chain.head())
     expect(follower.chain.world.root).toBe(source.chain.world.root)
     expect(follower.peers.syncing).toBe(false)
