@@ -263,6 +263,8 @@ export const LIMITS = {
     sources: 512,
     /** After a try that failed on this side. */
     pauseMs: 2_000,
+    /** A block with more of them has its senders recovered only when it is its turn. */
+    aheadTransactions: 16_384,
     /** Between two lines in the log. */
     progressMs: 1_000,
   },

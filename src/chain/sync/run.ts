@@ -199,7 +199,7 @@ export class SyncRun {
     let coming = this.#ahead(range, 0)
     for (const [at, { header }] of range.blocks.entries()) {
       if (this.#isStopped) return
-      const block = await (coming as Promise<Block>)
+      const block = await (coming ?? this.#options.withSenders(range.blocks[at] as DecodedBlock))
       coming = this.#ahead(range, at + 1)
       await adopt({ block, certificate: certificates[at] as Certificate })
       this.#progress?.moved(header.number, clock.nowMs())
@@ -209,9 +209,11 @@ export class SyncRun {
     this.#progress?.aim(this.#shownTarget())
   }
 
+  /** The senders of a block before it is its turn; undefined: nothing is recovered ahead. */
   #ahead({ blocks }: SealedRange, at: number): Promise<Block> | undefined {
     const block = blocks[at]
-    if (block === undefined) return undefined
+    // Two full ones might be more than the recovery takes at once.
+    if (block === undefined || block.transactions.length > LIMITS.sync.aheadTransactions) return undefined
     const coming = this.#options.withSenders(block)
     // Awaited when it is its turn, which may never come.
     coming.catch(() => {})
