@@ -120,7 +120,11 @@ export class NodePeers {
       committees: council,
       isMember: () =>
         signer !== null && (council.committee(head().number + 1)?.members.includes(signer.address) ?? false),
-      rules: { domain: { chainId: params.chainId, genesisHash }, recover: recoverAddress, certificates: 'tips' },
+      rules: {
+        domain: { chainId: params.chainId, genesisHash },
+        recover: recoverAddress,
+        certificates: this.#options.options.verify === 'full' ? 'all' : 'tips',
+      },
       withSenders,
       clock,
       logger: part('sync'),

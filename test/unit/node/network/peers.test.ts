@@ -7,6 +7,7 @@ import { sign } from '../../../../src/crypto/signature.ts'
 import { parsePeerUrl } from '../../../../src/network/url.ts'
 import { blockCodec, signerOf, withSenders } from '../../../../src/node/consensus.ts'
 import { NodePeers } from '../../../../src/node/network/peers.ts'
+import type { PeerOptions } from '../../../../src/node/options.ts'
 import { certificateOf } from '../../../../src/primitives/certificate.ts'
 import { blockVoteDigest } from '../../../../src/primitives/vote.ts'
 import { systemClock } from '../../../../src/util/clock.ts'
@@ -26,7 +27,12 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close()
 })
 
-const start = async (known: readonly Node[], key: Uint8Array | null = null, blocks = 0): Promise<Node> => {
+const start = async (
+  known: readonly Node[],
+  key: Uint8Array | null = null,
+  blocks = 0,
+  verify: PeerOptions['verify'] = 'tips',
+): Promise<Node> => {
   const dir = mkdtempSync(join(tmpdir(), 'tandem-peers-'))
   const chain = await openTestChain(dir, { mode: 'fast' })
   closing.push(async () => {
@@ -38,6 +44,7 @@ const start = async (known: readonly Node[], key: Uint8Array | null = null, bloc
     options: {
       listen: { host: '127.0.0.1', port: 0 },
       discovers: false,
+      verify,
       staticPeers: known.map(node => parsePeerUrl(node.peers.url as string)),
     },
     params: chain.genesis.params,
@@ -100,6 +107,13 @@ describe('a node among its peers', () => {
     expect(follower.chain.world.root).toBe(source.chain.world.root)
     expect(follower.peers.syncing).toBe(false)
     expect(follower.peers.network.peerCount).toBe(1)
+  })
+
+  test('catches up with every certificate checked', async () => {
+    const source = await start([], null, 150)
+    const follower = await start([source], null, 0, 'full')
+    await until('150 blocks', () => numberOf(follower) === 150)
+    expect(follower.chain.chain.head()).toEqual(source.chain.chain.head())
   })
 
   test('passes transactions on, also those from before they met', async () => {
