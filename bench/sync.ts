@@ -1,11 +1,12 @@
 /**
  * Catching up between two real nodes over the loopback: empty blocks of a committee of four, then full ones. `perSecond` counts from
  * the first block imported to the last; `localPerSecond` is what the chain alone imports, without network, certificates and consensus.
- * One JSON line.
+ * `cpuMs` is the processor time of the follower for a block, all its threads together (Linux): what a machine that is
+ * busy otherwise does not change. One JSON line.
  *   node bench/sync.ts [empty blocks] [full blocks] [transfers in each]     (default: 10000 30 2000)
  * FOLLOWER_OPTIONS in the environment is handed to the follower's Node, for example --cpu-prof.
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
@@ -97,7 +98,13 @@ const measureLocal = async (dir: string, decided: readonly Decided[]): Promise<n
   }
 }
 
-const measureSync = async (dir: string, genesisFile: string, count: number): Promise<number> => {
+/** Milliseconds of processor time of a process so far; the kernel counts in hundredths of a second. */
+const cpuMsOf = (pid: number): number => {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]?.split(' ') ?? []
+  return (Number(fields[11]) + Number(fields[12])) * 10
+}
+
+const measureSync = async (dir: string, genesisFile: string, count: number) => {
   const args = [
     'start',
     '--network',
@@ -124,17 +131,22 @@ const measureSync = async (dir: string, genesisFile: string, count: number): Pro
     let first = await number()
     while (first === 0) first = await number()
     const startedMs = performance.now()
+    const pid = follower.child.pid as number
+    const startedCpuMs = cpuMsOf(pid)
     let last = first
     while (last < count) {
       await new Promise(resolve => setTimeout(resolve, 50))
       last = await number()
     }
-    return ((last - first) * 1_000) / (performance.now() - startedMs)
+    const perSecond = ((last - first) * 1_000) / (performance.now() - startedMs)
+    return { perSecond: round(perSecond), cpuMs: round((cpuMsOf(pid) - startedCpuMs) / (last - first)) }
   } finally {
     await follower.end('SIGTERM')
     await source.end('SIGTERM')
   }
 }
+
+const round = (value: number): number => Math.round(value * 100) / 100
 
 const measure = async (count: number, transfers: number) => {
   const dir = mkdtempSync(join(tmpdir(), 'tandem-sync-'))
@@ -143,8 +155,8 @@ const measure = async (count: number, transfers: number) => {
     writeFileSync(genesisFile, GENESIS)
     const decided = await write(join(dir, 'source'), count, transfers)
     const local = await measureLocal(join(dir, 'local'), decided)
-    const perSecond = await measureSync(dir, genesisFile, count)
-    return { blocks: count, transfers, perSecond: Math.round(perSecond), localPerSecond: Math.round(local) }
+    const sync = await measureSync(dir, genesisFile, count)
+    return { blocks: count, transfers, ...sync, localPerSecond: round(local) }
   } finally {
     rmSync(dir, { recursive: true, force: true })
   }
