@@ -248,13 +248,16 @@ export const LIMITS = {
     /** How long the next range is waited for: with the engine away from its height, and until another peer is asked for it as well. */
     awayMs: 250,
     lateMs: 1_000,
+    /** Ranges asked for in a second, and at once: below what one peer bears. 128 blocks each are 2,560 a second. */
+    asks: { perSecond: 20, burst: 20 },
+    paceMs: 50,
     /** Peers asked for the next range at once. */
     askedAtOnce: 3,
     /** A member so little behind is told by its neighbours, unless that takes longer than this. */
     nearBlocks: 2,
     patienceMs: 3_000,
     tickMs: 1_000,
-    /** Between the beginnings of two tries: a peer answers ten requests a second. */
+    /** Between the beginnings of two tries: a peer answers so many requests a second. */
     spacingMs: 200,
     /** How long the word of a peer does not count that had not what it claimed: at first, and at most. */
     holdMs: 2_000,

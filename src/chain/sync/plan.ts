@@ -54,16 +54,21 @@ export class RangePlan<Content> {
     return (this.#entries[0]?.failures ?? 0) >= attempts
   }
 
-  /** What to ask now, lowest first, up to the height `target`; each is to be answered by `arrived` or `failed`. */
-  ask(target: number): readonly Piece[] {
+  /**
+   * What to ask now, lowest first, up to the height `target` and as far as `mayAsk` gives leave; each is to be answered by
+   * `arrived` or `failed`.
+   */
+  ask(target: number, mayAsk: () => boolean = () => true): readonly Piece[] {
     const asks: Piece[] = []
     for (const entry of this.#entries) {
       if (entry.asked > 0 || entry.content !== undefined) continue
       // The next one to import always may, else a full plan would never empty.
       if (!this.#hasRoom() && entry !== this.#entries[0]) break
+      if (!mayAsk()) return asks
       asks.push(begin(entry))
     }
     while (this.#hasRoom() && this.#entries.length < this.#limits.pieces && this.#end < target) {
+      if (!mayAsk()) return asks
       const from = this.#end + 1
       const count = Math.min(this.#limits.pieceBlocks, target - this.#end)
       const entry = entryOf<Content>(from, count)

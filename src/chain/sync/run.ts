@@ -101,14 +101,15 @@ export class SyncRun {
       // The engine got there by itself: what is asked for lies behind.
       if (!isAway && head().number > plan.head) return undefined
       const target = this.#target()
-      for (const piece of plan.ask(target)) void this.#fetch(piece, () => true)
+      const isHeldBack = this.#ask(target)
       const next = plan.next()
       if (next !== undefined) {
         const verified = this.#verify(next.content)
         if (verified !== undefined) return verified
         plan.refused()
       } else if (target <= plan.head || plan.isStalled(LIMITS.sync.attempts)) return undefined
-      else if (clock.nowMs() < untilMs) await this.#somethingOr(untilMs)
+      else if (clock.nowMs() < untilMs)
+        await this.#somethingOr(isHeldBack ? Math.min(untilMs, clock.nowMs() + LIMITS.sync.paceMs) : untilMs)
       else if (isAway) return undefined
       else {
         untilMs = clock.nowMs() + LIMITS.sync.lateMs
@@ -117,6 +118,17 @@ export class SyncRun {
       }
     }
     return undefined
+  }
+
+  /** Answers whether there would be more to ask, but not yet. */
+  #ask(target: number): boolean {
+    let isHeldBack = false
+    const mayAsk = (): boolean => {
+      isHeldBack = !this.#sources.mayAsk(this.#options.clock.nowMs())
+      return !isHeldBack
+    }
+    for (const piece of this.#plan.ask(target, mayAsk)) void this.#fetch(piece, () => true)
+    return isHeldBack
   }
 
   #target(): number {

@@ -1,4 +1,5 @@
 import { LIMITS } from '../../config/limits.ts'
+import { TokenBucket } from '../../network/core/token-bucket.ts'
 import { Lru } from '../../util/lru.ts'
 
 interface Record {
@@ -15,6 +16,16 @@ interface Record {
  */
 export class Sources {
   readonly #records = new Lru<string, Record>(LIMITS.sync.sources)
+  readonly #pace: TokenBucket
+
+  constructor(nowMs: number) {
+    this.#pace = new TokenBucket(LIMITS.sync.asks, nowMs)
+  }
+
+  /** Takes leave to ask for a range; false: not yet, a single peer would count it as a flood. */
+  mayAsk(nowMs: number): boolean {
+    return this.#pace.take(nowMs)
+  }
 
   /** Whether its word counts now. */
   counts(peer: string, nowMs: number): boolean {

@@ -21,7 +21,7 @@ export interface PushedBlock extends SealedBlock {
  */
 export class BlockSync {
   readonly #options: BlockSyncOptions
-  readonly #sources = new Sources()
+  readonly #sources: Sources
   #run: SyncRun | undefined
   #ending: Promise<void> = Promise.resolve()
   #isReading = false
@@ -34,6 +34,7 @@ export class BlockSync {
 
   constructor(options: BlockSyncOptions) {
     this.#options = options
+    this.#sources = new Sources(options.clock.nowMs())
   }
 
   get status(): SyncStatus | false {

@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest'
 import { Sources } from '../../../../src/chain/sync/sources.ts'
 import { LIMITS } from '../../../../src/config/limits.ts'
+import { specOf } from '../../../../src/network/messages.ts'
 
 const { holdMs, holdCapMs } = LIMITS.sync
 
 test('who failed is not listened to, each time for twice as long, until it delivers', () => {
-  const sources = new Sources()
+  const sources = new Sources(0)
   const peers = [
     { id: 'a', head: { number: 9 } },
     { id: 'b', head: { number: 5 } },
@@ -28,13 +29,13 @@ test('who failed is not listened to, each time for twice as long, until it deliv
 })
 
 test('answers that fail together are one failure', () => {
-  const sources = new Sources()
+  const sources = new Sources(0)
   for (let answer = 0; answer < 4; answer++) sources.failed('a', 0)
   expect(sources.counts('a', holdMs)).toBe(true)
 })
 
 test('it is free when it has answered everything, and has delivered until it fails', () => {
-  const sources = new Sources()
+  const sources = new Sources(0)
   sources.asked('a')
   sources.asked('a')
   sources.answered('a')
@@ -46,4 +47,16 @@ test('it is free when it has answered everything, and has delivered until it fai
   expect(sources.hasDelivered('a')).toBe(true)
   sources.failed('a', 0)
   expect(sources.hasDelivered('a')).toBe(false)
+})
+
+test('it asks no faster than one peer bears', () => {
+  const { perSecond, burst } = LIMITS.sync.asks
+  const sources = new Sources(0)
+  let asked = 0
+  for (let nowMs = 0; nowMs < 10_000; nowMs++) if (sources.mayAsk(nowMs)) asked++
+  expect(asked).toBeGreaterThan(9 * perSecond)
+  expect(asked).toBeLessThanOrEqual(burst + 10 * perSecond)
+  const { quota } = specOf('getBlocks')
+  expect(perSecond).toBeLessThan(quota.perSecond)
+  expect(burst).toBeLessThan(quota.burst)
 })
