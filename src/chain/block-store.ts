@@ -1,4 +1,5 @@
 import { LIMITS } from '../config/limits.ts'
+import { joinBlock } from '../primitives/block.ts'
 import { type Certificate, decodeCertificate, encodeCertificate } from '../primitives/certificate.ts'
 import { decodeExtraData, type ExtraData } from '../primitives/extra-data.ts'
 import { decodeHeader, encodeHeader, type Header } from '../primitives/header.ts'
@@ -141,6 +142,13 @@ export class BlockStore {
     const block = { header, extra: this.#extraOf(header), ...new BodyRow(bodyRow).block() }
     if (generation === this.#generation) this.#blocks.set(number, block)
     return block
+  }
+
+  /** The block's RLP, put together from its rows as they lie; kept nowhere. */
+  async encoded(number: number): Promise<Uint8Array | undefined> {
+    const key = numberKey(number)
+    const [header, body] = await Promise.all([this.#store.get(BUCKETS.header, key), this.#store.get(BUCKETS.body, key)])
+    return header && body && joinBlock(header, new BodyRow(body).encodable())
   }
 
   async receipts(number: number, snapshot?: Snapshot): Promise<readonly Receipt[] | undefined> {

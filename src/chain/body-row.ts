@@ -1,7 +1,7 @@
-import type { Block } from '../primitives/block.ts'
+import type { Block, EncodableBody } from '../primitives/block.ts'
 import { decodeEthereumBody, encodeEthereumBody } from '../primitives/ethereum-body.ts'
 import { decodeRlp, encodeRlp } from '../primitives/rlp.ts'
-import { decodeTransaction, type Transaction, withSender } from '../primitives/transaction.ts'
+import { decodeTransaction, type Transaction, transactionType, withSender } from '../primitives/transaction.ts'
 import { assert } from '../util/assert.ts'
 import { asBuffer, EMPTY_BYTES, type Hex } from '../util/bytes.ts'
 
@@ -83,15 +83,27 @@ export class BodyRow {
     return this.#decode(index, this.#bytesOf(index).slice())
   }
 
+  /** The body for peers: its transactions are views of the row, nothing of them is decoded. */
+  encodable(): EncodableBody {
+    const transactions = Array.from({ length: this.count }, (_, index) => {
+      const raw = this.#bytesOf(index)
+      return { type: transactionType(raw), raw }
+    })
+    return { transactions, ...this.#tail() }
+  }
+
   /** The whole body; its transactions are views of the row, for thousands of small arrays cost more than what they hold. */
   block(): Omit<Block, 'header'> {
-    const tail = new Uint8Array(this.#row.subarray(this.#endOf(this.count - 1)))
     return {
       hash: this.blockHash,
       size: this.#row.readUInt32BE(32),
       transactions: Array.from({ length: this.count }, (_, index) => this.#decode(index, this.#bytesOf(index))),
-      ...decodeTail(tail),
+      ...this.#tail(),
     }
+  }
+
+  #tail(): Tail {
+    return decodeTail(new Uint8Array(this.#row.subarray(this.#endOf(this.count - 1))))
   }
 
   #decode(index: number, raw: Uint8Array): Transaction {

@@ -26,6 +26,10 @@ import { type Candidate, Candidates } from './candidates.ts'
 import type { Economy } from './economy.ts'
 import { type EvidenceDesk, jail } from './evidence.ts'
 import type { ChainBlock, CommittedEvent } from './types.ts'
+import { putUnsynced } from './unsynced.ts'
+
+type CommitOptions = NonNullable<Parameters<ExecutionPort['commit']>[2]>
+const DURABLE: CommitOptions = { isDurable: true }
 
 /** What the chain asks of the pool. */
 export interface PoolSide {
@@ -71,11 +75,15 @@ export class Chain implements ExecutionPort {
   readonly #listeners = new Set<(event: CommittedEvent) => void>()
   #head: ChainBlock
   #certificate: Certificate | null
+  /** Blocks up to here are on disk whatever happens to the machine. */
+  #durable: number
 
   constructor(options: ChainOptions) {
     this.#options = options
     this.#head = options.head.block
     this.#certificate = options.head.certificate
+    // What is read when a store is opened has gone to a table.
+    this.#durable = options.head.block.header.number
   }
 
   get headBlock(): ChainBlock {
@@ -107,6 +115,7 @@ export class Chain implements ExecutionPort {
       const { block, certificate } = await work({ block: this.#head, certificate: this.#certificate })
       this.#head = block
       this.#certificate = certificate
+      this.#durable = Math.min(this.#durable, block.header.number)
       this.#candidates.clear()
       this.#options.sources.council.forget()
     })
@@ -148,7 +157,7 @@ export class Chain implements ExecutionPort {
     })
   }
 
-  commit(block: Block, certificate: Certificate): Promise<void> {
+  commit(block: Block, certificate: Certificate, { isDurable }: CommitOptions = DURABLE): Promise<void> {
     return this.#turn.run(async () => {
       const { header, hash } = this.#head
       if (block.header.number <= header.number) {
@@ -158,8 +167,13 @@ export class Chain implements ExecutionPort {
       // A quorum sealed it: what this node's own clock says does not count any more.
       const candidate = this.#candidates.get(block.hash) ?? (await this.#judge(block, Number.POSITIVE_INFINITY))
       assert(typeof candidate !== 'string', `a decided block is valid: ${String(candidate)}`)
-      await this.#write(candidate, certificate)
+      if (isDurable) await this.#makeDurable()
+      await this.#write(candidate, certificate, isDurable)
     })
+  }
+
+  flush(): Promise<void> {
+    return this.#turn.run(() => this.#makeDurable())
   }
 
   async decided(number: number): Promise<DecidedBlock | undefined> {
@@ -220,14 +234,22 @@ export class Chain implements ExecutionPort {
     return this.#options.economy.credits(env.number, { miner: env.miner, proposer })
   }
 
-  /** One synced batch per block: a crash leaves either the block before or this one. */
-  async #write({ block, execution, sealed }: Candidate, certificate: Certificate): Promise<void> {
+  async #makeDurable(): Promise<void> {
+    const { number } = this.#head.header
+    if (this.#durable >= number) return
+    await this.#options.store.flush()
+    this.#durable = number
+  }
+
+  /** One batch per block: a crash leaves either the block before or this one. */
+  async #write({ block, execution, sealed }: Candidate, certificate: Certificate, isDurable: boolean): Promise<void> {
     const { store, world, economy, sources } = this.#options
     const rows = { block, receipts: execution.receipts, certificate }
     const { number } = block.header
     const batch = store.batch()
     try {
       putBlock(batch, rows)
+      putUnsynced(batch, isDurable ? undefined : this.#durable)
       await economy.write(batch, number, economy.burntBy(number, execution.fees.burnt, sealed.accounts.values()))
       await sources.council.write(batch, block, sealed)
       await world.write(batch, number, sealed)
@@ -235,7 +257,8 @@ export class Chain implements ExecutionPort {
       await batch.discard()
       throw error
     }
-    await batch.write()
+    await batch.write({ sync: isDurable })
+    if (isDurable) this.#durable = number
     // State and head move in one turn; only the trie, which no reader of the head needs, is waited for.
     const trie = world.committed(number, sealed)
     this.#moveHead(rows, certificate, sealed)

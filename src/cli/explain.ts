@@ -10,6 +10,8 @@ const TEXTS: Readonly<Record<string, (detail: Detail) => string>> = {
   STORE_LOCKED: d => `${d['path']} is in use by ${processOf(d)}. Stop that node, or choose another --datadir.`,
   STORE_CORRUPT: d =>
     `The database in ${d['path']} is damaged: ${d['reason']}. Restore the folder from a copy, or start with an empty --datadir.`,
+  STORE_INCOMPLETE: d =>
+    `Blocks after ${d['since']} are missing in ${d['path']}: the machine stopped while they were being caught up. Remove that folder, nothing else, and start again: they come anew from peers.`,
   STORE_OPEN_FAILED: d => `The database in ${d['path']} cannot be opened: ${d['reason']}.`,
   STORE_READ_FAILED: d =>
     `Reading the database in ${d['path']} failed: ${d['reason']}. The disk or the folder is damaged: run "tandem db verify", restore a copy, or start with an empty --datadir.`,

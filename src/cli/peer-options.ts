@@ -16,6 +16,7 @@ export interface PeerFlags {
   readonly bootnodes?: readonly NodeAddress[]
   readonly relays?: readonly string[]
   readonly discovery: boolean
+  readonly verify: NonNullable<PeerOptions['verify']>
 }
 
 /** Addresses of nodes, comma-separated. */
@@ -69,11 +70,18 @@ export const peerOptions = (): readonly Option[] => [
     '--relays <ids>',
     'comma-separated ids of nodes that may relay votes without being validators (sentries)',
   ).argParser(nodeIds),
+  new Option(
+    '--verify <what>',
+    'certificates to check of blocks that are caught up: the last of each range and committee, which prove the others, or all',
+  )
+    .choices(['tips', 'full'])
+    .default('tips'),
 ]
 
 export const peersOf = (flags: PeerFlags): PeerOptions => ({
   listen: { host: flags.p2pHost, port: flags.p2pPort },
   discovers: flags.discovery,
+  verify: flags.verify,
   ...(flags.advertise && { advertise: flags.advertise }),
   ...(flags.peers && { staticPeers: flags.peers }),
   ...(flags.bootnodes && { bootnodes: flags.bootnodes }),

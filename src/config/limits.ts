@@ -242,18 +242,32 @@ export const LIMITS = {
     /** Requests for ranges under way, and ranges under way or waiting to be imported. */
     parallel: 4,
     pieces: 8,
-    /** Failures of the next range until a try is given up, and the pause after each; one is enough while the engine waits. */
+    /** Failures of the next range until a try is given up, and the pause after each. */
     attempts: 3,
     retryMs: 500,
+    /** How long the next range is waited for: with the engine away from its height, and until another peer is asked for it as well. */
+    awayMs: 250,
+    lateMs: 1_000,
+    /** Ranges asked for in a second, and at once: below what one peer bears. 128 blocks each are 2,560 a second. */
+    asks: { perSecond: 20, burst: 20 },
+    paceMs: 50,
+    /** Peers asked for the next range at once. */
+    askedAtOnce: 3,
     /** A member so little behind is told by its neighbours, unless that takes longer than this. */
     nearBlocks: 2,
     patienceMs: 3_000,
     tickMs: 1_000,
-    /** Between the beginnings of two tries: a peer answers ten requests a second. */
+    /** Between the beginnings of two tries: a peer answers so many requests a second. */
     spacingMs: 200,
-    /** After a try that brought nothing: the first pause, and the longest. */
+    /** How long the word of a peer does not count that had not what it claimed: at first, and at most. */
+    holdMs: 2_000,
+    holdCapMs: 60_000,
+    /** Peers of whom is remembered whether they delivered. */
+    sources: 512,
+    /** After a try that failed on this side. */
     pauseMs: 2_000,
-    pauseCapMs: 60_000,
+    /** A block with more of them has its senders recovered only when it is its turn. */
+    aheadTransactions: 16_384,
     /** Between two lines in the log. */
     progressMs: 1_000,
   },

@@ -52,8 +52,8 @@ export type KeyInUseError = { readonly code: 'KEY_IN_USE'; readonly number: numb
 export type EngineStoppedError = { readonly code: 'ENGINE_STOPPED' }
 
 /**
- * Brings blocks that others decided, in order; each must be verified to be final. `adopt` resolves when the block is durable and the
- * head; one that is the head or below is passed over. It rejects with ENGINE_STOPPED, or with what the commit failed with.
+ * Brings blocks that others decided, in order; each must be verified to be final. `adopt` resolves when the block is the head, and all
+ * are durable before the next height opens; one that is the head or below is passed over. It rejects with ENGINE_STOPPED, or with what the commit failed with.
  */
 export type CatchUp = (adopt: (decided: DecidedBlock) => Promise<void>) => Promise<void>
 

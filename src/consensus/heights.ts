@@ -135,7 +135,7 @@ export class Heights {
     const { number, timestamp } = block.header
     if (number <= this.#head.number) return
     try {
-      await this.#durably(() => options.ports.execution.commit(block, certificate))
+      await this.#durably(() => options.ports.execution.commit(block, certificate, { isDurable: false }))
       this.#head = { number, hash, timestamp, certificate }
       slots.committed(block)
       const committee = options.ports.committee.committee(number)
@@ -151,6 +151,8 @@ export class Heights {
   async #goOn(before: number, left: readonly WalRecord[]): Promise<void> {
     const { options, life, journal, validator } = this.#parts
     const isOvertaken = this.#head.number > before
+    // The log must never begin after a block that the database may still lose.
+    if (isOvertaken) await options.ports.execution.flush()
     if (isOvertaken && options.signer !== null && !validator.isQuarantined) await journal.beginAfter(this.#head)
     if (life.isRunning) this.open(isOvertaken ? [] : left)
   }

@@ -53,8 +53,11 @@ export interface ExecutionPort {
   /**
    * Resolves once the block is durable and is the head; the next height opens only then. Executes the block if its result is
    * not kept (after a restart, or a block learnt from peers). A rejection is fatal: the engine stops signing.
+   * `isDurable` false: the head moves, and only `flush` makes it durable.
    */
-  commit(block: Block, certificate: Certificate): Promise<void>
+  commit(block: Block, certificate: Certificate, options?: { readonly isDurable: boolean }): Promise<void>
+  /** Resolves once every committed block is durable. */
+  flush(): Promise<void>
   /** A committed block with its certificate, for peers that are behind; undefined when not kept. */
   decided(number: number): Promise<DecidedBlock | undefined>
   /** Instant mode only (block time 0): read when a height opens; later requests come by `engine.requestBlock()`. */

@@ -199,7 +199,7 @@ export const MESSAGES = {
     id: 51,
     channel: 'sync',
     maxBytes: 32,
-    quota: each(10, 40),
+    quota: each(25, 50),
     codec: rangeCodec,
     from: 'anyone',
     summary: 'Asks for blocks from a number on',

@@ -6,6 +6,7 @@ import { EvidenceDesk } from '../chain/evidence.ts'
 import { EvidenceRows } from '../chain/evidence-rows.ts'
 import { Seeds } from '../chain/seeds.ts'
 import type { ChainBlock } from '../chain/types.ts'
+import { checkUnsynced } from '../chain/unsynced.ts'
 import { isAllocOf, writeGenesis } from '../chain/write-genesis.ts'
 import type { Genesis } from '../config/genesis.ts'
 import type { Certificate } from '../primitives/certificate.ts'
@@ -50,6 +51,7 @@ export const openChain = async (options: OpenChainOptions): Promise<OpenedChain>
     const blocks = new BlockStore(store)
     await checkChain(store, blocks, genesis)
     const number = await blocks.headNumber()
+    if (number !== undefined) await checkUnsynced(store, number)
     const stored = number === undefined ? undefined : await blocks.block(number)
     const head = stored && { number: stored.header.number, stateRoot: await stateRootAt(store, stored.header.number) }
     const world = await WorldState.open({ store, trie, logger: logger.child({ module: 'state' }), head, stateHistory })

@@ -10,7 +10,10 @@ import type { Logger } from '../util/logger.ts'
 export type PeerOptions = Pick<
   NetworkOptions,
   'listen' | 'advertise' | 'staticPeers' | 'bootnodes' | 'relays' | 'discovers'
->
+> & {
+  /** Of blocks that are caught up: the certificates that prove all others (the default), or every one. */
+  readonly verify?: 'tips' | 'full'
+}
 
 /** One node, as a command describes it. */
 export interface NodeOptions {

@@ -42,17 +42,21 @@ export const sealBlock = (header: Header, body: BlockBody): Block => {
  * The block's RLP: [header, transactions, [], proof headers, evidence], the last two only as far as there are any (DESIGN 3). One
  * with Ethereum's rules ends in its uncles and withdrawals instead.
  */
-export const encodeBlock = (
-  block: Pick<DecodedBlock, 'header' | 'transactions' | 'proofHeaders' | 'evidence' | 'ethereum'>,
-): Uint8Array => {
-  const parts = [
-    encodeHeader(block.header),
-    encodeRlpList(block.transactions.map(({ type, raw }) => (type === 0 ? raw : asString(raw)))),
-  ]
-  if (block.ethereum) return encodeRlpList([...parts, ...encodeEthereumParts(block.ethereum)])
+export const encodeBlock = (block: EncodableBody & Pick<Block, 'header'>): Uint8Array =>
+  joinBlock(encodeHeader(block.header), block)
+
+/** What of a body goes into the block's RLP. */
+export interface EncodableBody extends Omit<BlockBody, 'transactions'> {
+  readonly transactions: readonly Pick<DecodedTransaction, 'type' | 'raw'>[]
+}
+
+/** The block's RLP of its encoded header and its body. */
+export const joinBlock = (header: Uint8Array, body: EncodableBody): Uint8Array => {
+  const parts = [header, encodeRlpList(body.transactions.map(({ type, raw }) => (type === 0 ? raw : asString(raw))))]
+  if (body.ethereum) return encodeRlpList([...parts, ...encodeEthereumParts(body.ethereum)])
   parts.push(EMPTY_LIST)
-  if (block.proofHeaders.length + block.evidence.length > 0) parts.push(byteStrings(block.proofHeaders))
-  if (block.evidence.length > 0) parts.push(byteStrings(block.evidence))
+  if (body.proofHeaders.length + body.evidence.length > 0) parts.push(byteStrings(body.proofHeaders))
+  if (body.evidence.length > 0) parts.push(byteStrings(body.evidence))
   return encodeRlpList(parts)
 }
 

@@ -58,6 +58,12 @@ const refuse = (reason: string) => malformed('TRANSACTION_MALFORMED', reason)
 
 const INVALID_SIGNATURE = 'invalid transaction v, r, s values'
 
+/** The type of well-formed serialised bytes, told by the first one: a list is a legacy transaction, 0 (EIP-2718). */
+export const transactionType = (raw: Uint8Array): DecodedTransaction['type'] => {
+  const first = raw[0] as number
+  return first > 0x7f ? 0 : (first as DecodedTransaction['type'])
+}
+
 /**
  * Decodes the canonical serialisation of a transaction (EIP-2718, 155, 2930, 1559, 4844, 7702); byte fields are views of `raw`.
  * Checks form and field widths only; chain id, fees and sender are for others. Throws TRANSACTION_MALFORMED.

@@ -12,6 +12,10 @@ import type { PackedBatch } from './trie/types.ts'
 
 const NOTHING: ReadonlySet<Hex> = new Set()
 
+/** Of most empty blocks. */
+export const isUnchanged = ({ accounts, storage, cleared = NOTHING }: StateChanges): boolean =>
+  accounts.size + storage.size + cleared.size === 0
+
 /** The changes as the trie wants them; it hashes and sorts in its own thread. */
 export const packChanges = (changes: StateChanges): PackedBatch => {
   const packer = new BatchPacker()

@@ -17,7 +17,7 @@ import { previewRoots } from './preview.ts'
 import { type AccountProof, proveAt } from './prove.ts'
 import type { StateReader } from './reader.ts'
 import { putValues, type SealedValues, type StoredValues, sealValues } from './replace.ts'
-import { droppedSlots, packChanges, sealedFrom } from './seal.ts'
+import { droppedSlots, isUnchanged, packChanges, sealedFrom } from './seal.ts'
 import type { Sealed } from './sealed.ts'
 import { putStateMeta, readStateMeta, type StateMeta } from './state-meta.ts'
 import { busyError, type TrieService } from './trie/service.ts'
@@ -50,6 +50,8 @@ export class WorldState {
   #pinned = Number.MAX_SAFE_INTEGER
   /** Proofs and previews on older blocks. */
   readonly #oldProofs = new Turns(LIMITS.trie.proofs, busyError)
+  /** The trie holds what was sealed and perhaps never committed. */
+  #isTrieAhead = false
   /** undefined before genesis. */
   #meta: StateMeta | undefined
 
@@ -115,6 +117,9 @@ export class WorldState {
   /** The state root after `changes` of a journal on the head. Nothing is stored. */
   async seal(changes: StateChanges, parentRoot: Hex): Promise<Sealed> {
     assert(parentRoot === this.root, 'a block is sealed on the head')
+    if (isUnchanged(changes))
+      return sealedFrom(changes, this.#head, parentRoot, { root: parentRoot, storageRoots: NONE }, [])
+    this.#isTrieAhead = true
     const [result, dropped] = await Promise.all([
       this.#trie.apply(parentRoot, packChanges(changes)),
       droppedSlots(this.#store, changes),
@@ -188,6 +193,9 @@ export class WorldState {
   /** Another candidate of the same height may have been sealed since, or be under way: the trie then stands on that one. */
   async #commitTrie(sealed: Sealed): Promise<void> {
     const { root, parentRoot } = sealed
+    // Nothing was ever put on the head.
+    if (root === parentRoot && !this.#isTrieAhead) return
+    this.#isTrieAhead = false
     try {
       await this.#trie.commit(root)
     } catch (error) {
@@ -202,5 +210,7 @@ export class WorldState {
     return Math.max(this.oldest, Math.min(wanted, this.oldest + LIMITS.state.pruneBlocksPerCommit))
   }
 }
+
+const NONE: ReadonlyMap<Hex, Hex> = new Map()
 
 const stateError = (detail: StateError) => new CodedError(detail)

@@ -11,6 +11,8 @@ export type StoreError =
   | { readonly code: 'STORE_READ_FAILED'; readonly path: string; readonly reason: string }
   /** Nothing of the batch is written. */
   | { readonly code: 'STORE_WRITE_FAILED'; readonly path: string; readonly reason: string }
+  /** The machine lost rows that were not synced: of blocks that were being caught up. */
+  | { readonly code: 'STORE_INCOMPLETE'; readonly path: string; readonly since: number; readonly head: number }
   /** The directory holds a LevelDB that is not ours. */
   | { readonly code: 'STORE_FOREIGN'; readonly path: string }
   | { readonly code: 'SCHEMA_UNKNOWN'; readonly path: string; readonly found: number; readonly supported: number }

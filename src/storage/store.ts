@@ -1,4 +1,5 @@
-import { resolve } from 'node:path'
+import { open, readdir } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
 import { ClassicLevel, type Snapshot as LevelSnapshot } from 'classic-level'
 import { LIMITS } from '../config/limits.ts'
 import { Batch, type NativeBatch } from './batch.ts'
@@ -201,6 +202,20 @@ export class Store {
     await batch.write()
   }
 
+  /**
+   * Resolves when every row written so far is on disk, those of `sync: false` too. A synced write would not do: LevelDB syncs the
+   * log it writes to, not the one before it, whose rows may still wait for their table.
+   */
+  async flush(): Promise<void> {
+    this.#checkOpen()
+    try {
+      const names = await readdir(this.path)
+      await this.#track(Promise.all(names.filter(isLog).map(name => syncFile(join(this.path, name)))).then(() => {}))
+    } catch (error) {
+      throw fromLevelError(error, this.path, 'STORE_WRITE_FAILED')
+    }
+  }
+
   /** No rows in any bucket. */
   async isEmpty(): Promise<boolean> {
     const keys = this.#reading(() => this.#level.keys({ limit: 1 }))
@@ -245,6 +260,22 @@ export class Store {
     } catch (error) {
       throw fromLevelError(error, this.path, 'STORE_READ_FAILED')
     }
+  }
+}
+
+const isLog = (name: string): boolean => name.endsWith('.log')
+
+/** A log that is gone has given its rows to a table, which was synced. */
+const syncFile = async (path: string): Promise<void> => {
+  try {
+    const file = await open(path, 'r')
+    try {
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
   }
 }
 

@@ -39,7 +39,8 @@ const startNode = async (dir: string, index: number, genesis: Genesis, clock: Ma
     head: () => chain.chain.head(),
     build: request => onTime(() => chain.chain.build(request)),
     validate: (block, context) => onTime(() => chain.chain.validate(block, context)),
-    commit: (block, certificate) => chain.chain.commit(block, certificate),
+    commit: (block, certificate, options) => chain.chain.commit(block, certificate, options),
+    flush: () => chain.chain.flush(),
     decided: number => chain.chain.decided(number),
     wantsBlock: () => chain.chain.wantsBlock(),
   }

@@ -1,5 +1,8 @@
 import type { SealedRange } from '../../consensus/verify-range.ts'
 import type { Network } from '../../network/network.ts'
+import type { Peer } from '../../network/peer/peer.ts'
+import type { AskEvent } from '../../network/peer/requester.ts'
+import type { SealedBlock } from '../../network/wire/consensus.ts'
 import { type DecodedBlock, decodeBlock } from '../../primitives/block.ts'
 import { assert } from '../../util/assert.ts'
 import { isCoded } from '../../util/errors.ts'
@@ -14,28 +17,52 @@ export interface Fetched {
 
 export type BlockSource = Pick<Network, 'request' | 'reportFalsehood'>
 
+export interface FetchOptions {
+  /** Who may be asked, of those that claim to have it. */
+  readonly among: (peer: string) => boolean
+  readonly watch: (peer: string, event: AskEvent) => void
+}
+
 /** Asks peers for the first blocks of a piece, as many as one has. Rejects with CodedError<RequestError>, or as `decodeBlock` does. */
-export const fetchPiece = async (network: BlockSource, { from: first, count }: Piece): Promise<Fetched> => {
+export const fetchPiece = async (
+  network: BlockSource,
+  { from: first, count }: Piece,
+  { among, watch }: FetchOptions,
+): Promise<Fetched> => {
   const { answer, from } = await network.request(
     'getBlocks',
     { from: first, count },
     {
-      among: peer => peer.head.number >= first && peer.earliest <= first,
-      judge: blocks => (blocks.length === 0 ? 'empty' : blocks.length > count ? 'false' : 'good'),
+      among: peer => claims(peer, first) && among(peer.id),
+      // It said that it has them.
+      judge: (blocks, isAlone) =>
+        blocks.length > 0 && blocks.length <= count ? 'good' : blocks.length > 0 || isAlone ? 'false' : 'empty',
+      watch,
     },
   )
-  const certificate = answer.at(-1)?.certificate
-  assert(certificate !== undefined, 'a good answer holds a block')
+  return decodeRange(network, answer, from)
+}
+
+const claims = ({ head, earliest }: Peer, number: number): boolean => head.number >= number && earliest <= number
+
+/** Reads what a peer sent, and names it when that is no block. Rejects as `decodeBlock` does. */
+export const decodeRange = async (
+  network: Pick<BlockSource, 'reportFalsehood'>,
+  sealed: readonly SealedBlock[],
+  from: string,
+): Promise<Fetched> => {
+  const certificate = sealed.at(-1)?.certificate
+  assert(certificate !== undefined, 'a range holds a block')
   try {
     const blocks: DecodedBlock[] = []
-    for (const { block } of answer) {
+    for (const { block } of sealed) {
       blocks.push(decodeBlock(block))
       const pause = turnOver()
       if (pause !== undefined) await pause
     }
     return { range: { blocks, certificate }, from }
   } catch (error) {
-    if (isCoded(error)) network.reportFalsehood(from, `block from ${first} on: ${error.message}`)
+    if (isCoded(error)) network.reportFalsehood(from, `bytes that are no block: ${error.message}`)
     throw error
   }
 }

@@ -18,7 +18,8 @@ export interface PlanLimits {
 interface Entry<Content> {
   from: number
   count: number
-  isAsked: boolean
+  /** Requests for it under way. */
+  asked: number
   content: Content | undefined
   failures: number
 }
@@ -48,53 +49,61 @@ export class RangePlan<Content> {
     return this.#entries.filter(({ content }) => content !== undefined).length
   }
 
-  /** Nothing is planned any more. */
-  get isEmpty(): boolean {
-    return this.#entries.length === 0
-  }
-
   /** Whether the next piece failed so often. */
   isStalled(attempts: number): boolean {
     return (this.#entries[0]?.failures ?? 0) >= attempts
   }
 
-  /** What to ask now, lowest first, up to the height `target`; each is to be answered by `arrived` or `failed`. */
-  ask(target: number): readonly Piece[] {
+  /**
+   * What to ask now, lowest first, up to the height `target` and as far as `mayAsk` gives leave; each is to be answered by
+   * `arrived` or `failed`.
+   */
+  ask(target: number, mayAsk: () => boolean = () => true): readonly Piece[] {
     const asks: Piece[] = []
     for (const entry of this.#entries) {
-      if (entry.isAsked || entry.content !== undefined) continue
+      if (entry.asked > 0 || entry.content !== undefined) continue
       // The next one to import always may, else a full plan would never empty.
       if (!this.#hasRoom() && entry !== this.#entries[0]) break
+      if (!mayAsk()) return asks
       asks.push(begin(entry))
     }
     while (this.#hasRoom() && this.#entries.length < this.#limits.pieces && this.#end < target) {
+      if (!mayAsk()) return asks
       const from = this.#end + 1
       const count = Math.min(this.#limits.pieceBlocks, target - this.#end)
-      const entry: Entry<Content> = { from, count, isAsked: false, content: undefined, failures: 0 }
+      const entry = entryOf<Content>(from, count)
       this.#entries.push(entry)
       asks.push(begin(entry))
     }
     return asks
   }
 
-  /** The first `count` heights of a piece are here; the others are asked for anew. */
+  /** The next piece is late: what to ask of somebody else as well, as long as so few were asked. */
+  askAgain(askedAtOnce: number): Piece | undefined {
+    const [entry] = this.#entries
+    if (entry === undefined || entry.content !== undefined || entry.asked >= askedAtOnce) return undefined
+    return begin(entry)
+  }
+
+  /** The first `count` heights of a piece are here; the others are asked for anew. Whoever answers second answers in vain. */
   arrived({ from }: Piece, count: number, content: Content): void {
-    const entry = this.#asked(from)
-    assert(count > 0 && count <= entry.count, 'an answer holds some of what was asked for')
-    const rest = entry.count - count
-    entry.isAsked = false
-    entry.count = count
-    entry.content = content
-    if (rest === 0) return
-    const remaining = { from: from + count, count: rest, isAsked: false, content: undefined, failures: 0 }
-    this.#entries.splice(this.#entries.indexOf(entry) + 1, 0, remaining)
+    const entry = this.#answered(from)
+    if (entry === undefined || entry.content !== undefined || count > entry.count) return
+    this.#fill(entry, count, content)
+  }
+
+  /** Somebody brings the next `count` heights unasked; of no use when they are here already. */
+  offered(count: number, content: Content): void {
+    const [first] = this.#entries
+    if (first === undefined) this.#entries.push({ ...entryOf<Content>(this.#head + 1, count), content })
+    else if (first.content === undefined && count <= first.count) this.#fill(first, count, content)
   }
 
   /** Nobody had it. */
   failed({ from }: Piece): void {
-    const entry = this.#asked(from)
-    entry.isAsked = false
-    entry.failures++
+    const entry = this.#answered(from)
+    // Somebody else may still have it.
+    if (entry !== undefined && entry.asked === 0 && entry.content === undefined) entry.failures++
   }
 
   /** What to import next, if it is here. */
@@ -117,6 +126,8 @@ export class RangePlan<Content> {
     entry.from += count
     entry.count -= count
     entry.content = rest
+    // What is still under way was asked for the old beginning.
+    entry.asked = 0
   }
 
   /** The next piece is not what it claims to be. */
@@ -134,18 +145,36 @@ export class RangePlan<Content> {
 
   #hasRoom(): boolean {
     const { parallel, pieces } = this.#limits
-    const asked = this.#entries.filter(({ isAsked }) => isAsked).length
+    const asked = this.#entries.reduce((sum, entry) => sum + entry.asked, 0)
     return asked < parallel && asked + this.held < pieces
   }
 
-  #asked(from: number): Entry<Content> {
+  #fill(entry: Entry<Content>, count: number, content: Content): void {
+    assert(count > 0, 'an answer holds some of what was asked for')
+    const rest = entry.count - count
+    entry.count = count
+    entry.content = content
+    if (rest > 0) this.#entries.splice(this.#entries.indexOf(entry) + 1, 0, entryOf(entry.from + count, rest))
+  }
+
+  /** The piece an answer belongs to; undefined: it came from elsewhere meanwhile. */
+  #answered(from: number): Entry<Content> | undefined {
     const entry = this.#entries.find(candidate => candidate.from === from)
-    assert(entry?.isAsked, 'an answer belongs to a question')
+    if (entry === undefined || entry.asked === 0) return undefined
+    entry.asked--
     return entry
   }
 }
 
+const entryOf = <Content>(from: number, count: number): Entry<Content> => ({
+  from,
+  count,
+  asked: 0,
+  content: undefined,
+  failures: 0,
+})
+
 const begin = <Content>(entry: Entry<Content>): Piece => {
-  entry.isAsked = true
+  entry.asked++
   return { from: entry.from, count: entry.count }
 }

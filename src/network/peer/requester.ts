@@ -11,9 +11,18 @@ export interface AskOptions<Name extends RequestName> {
   readonly prefer?: string
   /** Who may have it; everybody when left out. */
   readonly among?: (peer: Peer) => boolean
-  /** `empty`: it does not have it; `false`: it is no answer to this. Both try another peer. */
-  readonly judge?: (answer: AnswerTo<Name>) => 'good' | 'empty' | 'false'
+  /**
+   * `empty`: it does not have it; `false`: it is no answer to this, and costs the peer. Both try another one. Whoever has several
+   * questions at once may answer some with nothing because it is busy; `isAlone`: this was the only one.
+   */
+  readonly judge?: (answer: AnswerTo<Name>, isAlone: boolean) => Verdict
+  /** Told of each peer that is asked, and then of what came of it. */
+  readonly watch?: (peer: string, event: AskEvent) => void
 }
+
+export type Verdict = 'good' | 'empty' | 'false'
+/** `gone`: it could not be asked any more. */
+export type AskEvent = 'asked' | Verdict | 'timeout' | 'gone'
 
 export interface Answered<Name extends RequestName> {
   readonly answer: AnswerTo<Name>
@@ -34,7 +43,7 @@ export class Requester {
   async ask<Name extends RequestName>(
     name: Name,
     value: Payload<Name>,
-    { prefer, among, judge }: AskOptions<Name> = {},
+    { prefer, among, judge, watch }: AskOptions<Name> = {},
   ): Promise<Answered<Name>> {
     const tried = new Set<string>()
     let failure: unknown = new CodedError<RequestError>({ code: 'NO_PEER', request: name })
@@ -42,16 +51,21 @@ export class Requester {
       const peer = this.#next(tried, prefer, among)
       if (peer === undefined) break
       tried.add(peer.id)
+      const isAlone = peer.requests === 0
+      watch?.(peer.id, 'asked')
       try {
         const answer = await peer.request(name, value)
-        const verdict = judge?.(answer) ?? 'good'
+        const verdict = judge?.(answer, isAlone) ?? 'good'
+        watch?.(peer.id, verdict)
         this.#metrics?.request(name, verdict)
         if (verdict === 'good') return { answer, from: peer.id }
         if (verdict === 'false') this.#hub.blame(peer, 'useless', name)
       } catch (error) {
         if (!isCoded(error)) throw error
+        const isTimeout = error.code === 'REQUEST_TIMEOUT'
+        watch?.(peer.id, isTimeout ? 'timeout' : 'gone')
         this.#metrics?.request(name, error.code)
-        if (error.code === 'REQUEST_TIMEOUT') this.#hub.blame(peer, 'timeout', name)
+        if (isTimeout) this.#hub.blame(peer, 'timeout', name)
         failure = error
       }
     }

@@ -13,7 +13,7 @@ import { createVerifier } from '../../consensus/verify.ts'
 import { recoverAddress } from '../../crypto/signature.ts'
 import type { Metrics } from '../../metrics/registry.ts'
 import { createNetwork, type Network } from '../../network/network.ts'
-import type { NetworkPorts, ValidatorSigner } from '../../network/ports.ts'
+import type { NetworkPorts, SyncPort, ValidatorSigner } from '../../network/ports.ts'
 import { openNodeKey } from '../../network/tls/node-key.ts'
 import { peerUrl } from '../../network/url.ts'
 import type { Block, DecodedBlock } from '../../primitives/block.ts'
@@ -118,7 +118,11 @@ export class NodePeers {
       committees: council,
       isMember: () =>
         signer !== null && (council.committee(head().number + 1)?.members.includes(signer.address) ?? false),
-      rules: { domain: { chainId: params.chainId, genesisHash }, recover: recoverAddress, certificates: 'tips' },
+      rules: {
+        domain: { chainId: params.chainId, genesisHash },
+        recover: recoverAddress,
+        certificates: this.#options.options.verify === 'full' ? 'all' : 'tips',
+      },
       withSenders,
       clock,
       logger: part('sync'),
@@ -154,6 +158,14 @@ export class NodePeers {
     this.network.announceBlock({ number, hash: block.hash, certificate, encode: () => encodeBlock(block) })
   }
 
+  #onBlock({ block, ...announced }: Parameters<SyncPort['onBlock']>[0], from: string): void {
+    if (block === undefined) this.#sync?.consider()
+    else
+      this.#sync?.pushed({ ...announced, block }, from).catch((error: unknown) => {
+        this.#options.part('sync').error({ err: error, peer: from }, 'a pushed block was not read')
+      })
+  }
+
   #ports(): NetworkPorts {
     const { chain, blocks, council, pool, codec } = this.#options
     const head = () => chain.head()
@@ -168,7 +180,7 @@ export class NodePeers {
       blocks: codec,
       pool: poolPort(pool),
       serve: servePort(blocks),
-      sync: { onBlock: consider, onHead: consider },
+      sync: { onBlock: (announced, from) => this.#onBlock(announced, from), onHead: consider },
     }
   }
 

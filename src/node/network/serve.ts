@@ -1,7 +1,6 @@
 import type { BlockStore } from '../../chain/block-store.ts'
 import type { ServePort } from '../../network/ports.ts'
 import type { SealedBlock } from '../../network/wire/consensus.ts'
-import { encodeBlock } from '../../primitives/block.ts'
 import { encodeReceipt } from '../../primitives/receipt.ts'
 import { encodeRlp } from '../../primitives/rlp.ts'
 import { turnOver } from '../../util/turn.ts'
@@ -10,7 +9,9 @@ import { turnOver } from '../../util/turn.ts'
  * What peers are answered from the database: blocks with their own certificates, and for each block the RLP list of its encoded
  * receipts, as strings. One item is always given; the rest as far as it fits. Between items others get their turn.
  */
-export const servePort = (blocks: Pick<BlockStore, 'block' | 'certificate' | 'numberOf' | 'receipts'>): ServePort => ({
+export const servePort = (
+  blocks: Pick<BlockStore, 'encoded' | 'certificate' | 'numberOf' | 'receipts'>,
+): ServePort => ({
   async blocks({ from, count }, maxBytes) {
     const numbers = Array.from({ length: count }, (_, at) => from + at)
     return gather(
@@ -18,8 +19,8 @@ export const servePort = (blocks: Pick<BlockStore, 'block' | 'certificate' | 'nu
       maxBytes,
       ({ block }: SealedBlock) => block.byteLength,
       async number => {
-        const [block, certificate] = await Promise.all([blocks.block(number), blocks.certificate(number)])
-        return block && certificate && { block: encodeBlock(block), certificate }
+        const [block, certificate] = await Promise.all([blocks.encoded(number), blocks.certificate(number)])
+        return block && certificate && { block, certificate }
       },
     )
   },

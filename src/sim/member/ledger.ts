@@ -100,6 +100,7 @@ export class Ledger {
         this.#append(block, certificate)
         if (!host.reaches('after the database has the block')) return never()
       },
+      flush: async () => {},
       decided: async number => this.blocks[number - 1],
       wantsBlock: () => true,
     }

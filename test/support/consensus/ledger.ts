@@ -40,6 +40,8 @@ export class Ledger implements ExecutionPort {
   /** Makes the next commit fail, or every build wait for it. */
   failCommit: Error | null = null
   failBuild: Error | null = null
+  failFlush: Error | null = null
+  durable = 0
   verdict: Verdict = { valid: true }
   #salt: number
 
@@ -67,12 +69,24 @@ export class Ledger implements ExecutionPort {
       : { valid: false, proven: true, reason: 'parent' }
   }
 
-  async commit(block: Block, certificate: Certificate): Promise<void> {
+  async commit(block: Block, certificate: Certificate, { isDurable } = { isDurable: true }): Promise<void> {
     await Promise.resolve()
     if (this.failCommit !== null) throw this.failCommit
     if (block.header.parentHash !== this.head().hash) throw new Error('not the next block')
     this.blocks.push({ block, certificate })
+    if (isDurable) this.durable = this.blocks.length
     this.wanted = Math.max(0, this.wanted - 1)
+  }
+
+  async flush(): Promise<void> {
+    await Promise.resolve()
+    if (this.failFlush !== null) throw this.failFlush
+    this.durable = this.blocks.length
+  }
+
+  /** The machine loses its power, and what was not durable. */
+  losePower(): void {
+    this.blocks.length = this.durable
   }
 
   async decided(number: number): Promise<DecidedBlock | undefined> {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { BodyRow, decodeLocation, encodeBody, encodeLocation } from '../../../src/chain/body-row.ts'
-import { sealBlock } from '../../../src/primitives/block.ts'
-import type { Header } from '../../../src/primitives/header.ts'
+import { encodeBlock, joinBlock, sealBlock } from '../../../src/primitives/block.ts'
+import { encodeHeader, type Header } from '../../../src/primitives/header.ts'
 import { recoverTransaction } from '../../../src/primitives/sender.ts'
 import { decodeTransaction } from '../../../src/primitives/transaction.ts'
 import { ACCOUNT_KEYS, signedRaw, withChain } from '../../support/chain.ts'
@@ -26,6 +26,15 @@ test('a body reads back whole and one transaction at a time', async () => {
   expect(row.transaction(1)).toEqual(transactions[1])
   expect(row.transactionHash(2)).toBe(transactions[2]?.hash)
   expect(() => row.transaction(3)).toThrow()
+})
+
+test.each([
+  ['nothing else', { proofHeaders: [], evidence: [] }],
+  ['a tail', { proofHeaders: [Uint8Array.of(1, 2, 3)], evidence: [Uint8Array.of(5)] }],
+])('a block for peers is put together from its rows, byte for byte: %s', async (_, parts) => {
+  const block = sealBlock(await headerOf(), { transactions, ...parts })
+  const encodable = new BodyRow(encodeBody(block)).encodable()
+  expect(joinBlock(encodeHeader(block.header), encodable)).toEqual(encodeBlock(block))
 })
 
 test('proof headers and evidence come after the transactions', async () => {

@@ -95,3 +95,44 @@ test('the end of a cycle reads the headers of its blocks, not their transactions
       await again.close()
     }
   }))
+
+test('blocks that are caught up are synced together; a start misses those that a machine lost', () =>
+  withChain(async (source, dir) => {
+    const path = join(dir, 'follower')
+    const follower = await openTestChain(path, { mode: 'fast' })
+    const caughtUp = { isDurable: false }
+    for (let number = 1; number <= 5; number++) {
+      const block = await source.mine()
+      await follower.chain.commit(block, CERTIFICATE, caughtUp)
+      if (number === 2) await follower.chain.flush()
+    }
+    expect(follower.chain.head()).toEqual(source.chain.head())
+    await follower.close()
+    const again = await openTestChain(path, { mode: 'fast' })
+    expect(again.chain.head().hash).toBe(source.chain.head().hash)
+    await again.close()
+
+    await removeRow(path, 4)
+    await expect(openTestChain(path)).rejects.toMatchObject({ detail: { code: 'STORE_INCOMPLETE', since: 2, head: 5 } })
+  }))
+
+test('nothing is counted after a block that is durable by itself', () =>
+  withChain(async (source, dir) => {
+    const path = join(dir, 'follower')
+    const follower = await openTestChain(path, { mode: 'fast' })
+    for (const isDurable of [false, false, true]) {
+      await follower.chain.commit(await source.mine(), CERTIFICATE, { isDurable })
+    }
+    await follower.close()
+    await removeRow(path, 1)
+    const again = await openTestChain(path, { mode: 'fast' })
+    expect(again.chain.head().number).toBe(3)
+    await again.close()
+  }))
+
+/** The header of a block is lost. */
+const removeRow = async (dir: string, number: number): Promise<void> => {
+  const store = await Store.open(join(dir, 'db'))
+  await store.batch().del(BUCKETS.header, numberKey(number)).write()
+  await store.close()
+}

@@ -12,7 +12,11 @@ const parse = (...args: readonly string[]): PeerFlags => {
 
 describe('options of peers', () => {
   test('without any: all addresses, the usual port, discovery', () => {
-    expect(peersOf(parse())).toEqual({ listen: { host: '0.0.0.0', port: 30_333 }, discovers: true })
+    expect(peersOf(parse())).toEqual({
+      listen: { host: '0.0.0.0', port: 30_333 },
+      discovers: true,
+      verify: 'tips',
+    })
   })
 
   test('all of them', () => {
@@ -24,7 +28,7 @@ describe('options of peers', () => {
         '--bootnodes',
         `tandem://${ID}@boot.example:3`,
       ],
-      ...['--relays', ID],
+      ...['--relays', ID, '--verify', 'full'],
     )
     expect(peersOf(flags)).toEqual({
       listen: { host: '127.0.0.1', port: 0 },
@@ -36,6 +40,7 @@ describe('options of peers', () => {
       ],
       bootnodes: [{ id: ID, host: 'boot.example', port: 3 }],
       relays: [ID],
+      verify: 'full',
     })
   })
 

@@ -110,6 +110,26 @@ describe('catching up', () => {
     await stop()
   })
 
+  test('the log follows the new head only once that is durable', async () => {
+    const { engine, members, missed, revive, stop } = await straggler(10_000)
+    const { ledger } = members[3]!
+    const before = ledger.blocks.length
+    ledger.failFlush = new Error('disk')
+    await engine.catchUp(adoptAll(missed))
+    expect(engine.status().mode).toBe('failed')
+    expect(members[3]!.errors).toHaveLength(1)
+    expect(ledger.blocks.length).toBeGreaterThan(before)
+    ledger.losePower()
+    expect(ledger.blocks.length).toBe(before)
+    ledger.failFlush = null
+    const again = await revive(3)
+    expect(again.status()).toMatchObject({ mode: 'voting', number: before + 1 })
+    await again.catchUp(adoptAll(missed))
+    ledger.losePower()
+    expect(missed()).toEqual([])
+    await stop()
+  })
+
   test('an engine that stopped takes nothing', async () => {
     const { engine, missed, stop } = await straggler(4_000)
     const { promise, resolve } = Promise.withResolvers<void>()

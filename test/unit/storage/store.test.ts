@@ -191,3 +191,17 @@ test('counters follow reads and batches', async () => {
   await store.getMany(BUCKETS.receipts, [numberKey(1), numberKey(2)])
   expect(store.counters).toMatchObject({ reads: 3, batches: 1, batchRows: 3, writeFailures: 0 })
 })
+
+test('a flush syncs what was written without, and a closed store refuses it', async () => {
+  const store = await temporaryStore({ writeBufferBytes: 64 * 1024 })
+  // Enough for several logs, one after the other.
+  for (let part = 0; part < 20; part++) {
+    const batch = store.batch()
+    batch.put(BUCKETS.code, bytes(part), new Uint8Array(32 * 1024).fill(part))
+    await batch.write({ sync: false })
+    await store.flush()
+  }
+  expect(store.getSync(BUCKETS.code, bytes(19))?.byteLength).toBe(32 * 1024)
+  await store.close()
+  await expect(store.flush()).rejects.toMatchObject({ code: 'STORE_CLOSED' })
+})

@@ -32,7 +32,7 @@ describe('plan of a range sync', () => {
     expect(plan.head).toBe(10)
     expect(plan.next()).toEqual({ piece: second, content: 'second' })
     plan.imported(10)
-    expect(plan.isEmpty).toBe(true)
+    expect(plan.next()).toBeUndefined()
     expect(plan.ask(25)).toEqual([{ from: 21, count: 5 }])
   })
 
@@ -89,5 +89,67 @@ describe('plan of a range sync', () => {
     plan.refused()
     expect(plan.next()).toBeUndefined()
     expect(plan.isStalled(ATTEMPTS)).toBe(true)
+  })
+
+  test('a late piece is asked of others too: who answers first counts, and one failure of several is none', () => {
+    const plan = planFrom(0)
+    const [first] = plan.ask(10)
+    expect(plan.askAgain(3)).toEqual(first)
+    expect(plan.askAgain(3)).toEqual(first)
+    expect(plan.askAgain(3)).toBeUndefined()
+    plan.failed(first!)
+    expect(plan.isStalled(1)).toBe(false)
+    plan.arrived(first!, 10, 'second')
+    plan.arrived(first!, 10, 'third')
+    expect(plan.next()?.content).toBe('second')
+    expect(plan.askAgain(3)).toBeUndefined()
+    plan.imported(10)
+    expect(plan.head).toBe(10)
+  })
+
+  test('a late answer to a piece that was cut short meanwhile is of no use, and harms nothing', () => {
+    const plan = planFrom(0)
+    const [first] = plan.ask(10)
+    plan.askAgain(3)
+    plan.arrived(first!, 4, 'short')
+    plan.refused()
+    plan.arrived(first!, 10, 'late')
+    expect(plan.next()).toBeUndefined()
+    expect(plan.ask(10)).toEqual([
+      { from: 1, count: 4 },
+      { from: 5, count: 6 },
+    ])
+  })
+
+  test('what is under way when a piece is imported in part keeps nothing from being asked anew', () => {
+    const plan = planFrom(0)
+    const [first] = plan.ask(10)
+    plan.askAgain(3)
+    plan.arrived(first!, 10, 'whole')
+    plan.imported(6, 'rest')
+    plan.arrived(first!, 10, 'late')
+    plan.refused()
+    expect(plan.ask(10)).toEqual([{ from: 7, count: 4 }])
+  })
+
+  test('a block nobody was asked for comes first; the rest of the piece is asked for anew', () => {
+    const plan = planFrom(5)
+    plan.offered(1, 'pushed')
+    expect(plan.next()).toEqual({ piece: { from: 6, count: 1 }, content: 'pushed' })
+    plan.imported(1)
+    const [asked] = plan.ask(16)
+    expect(asked).toEqual({ from: 7, count: 10 })
+    plan.offered(1, 'pushed')
+    plan.offered(1, 'again')
+    expect(plan.next()?.content).toBe('pushed')
+    expect(plan.ask(16)).toEqual([{ from: 8, count: 9 }])
+  })
+
+  test('what there is no leave for is asked later', () => {
+    const plan = planFrom(0)
+    expect(plan.ask(20, () => false)).toEqual([])
+    let leave = 1
+    expect(plan.ask(20, () => leave-- > 0)).toEqual([{ from: 1, count: 10 }])
+    expect(plan.ask(20)).toEqual([{ from: 11, count: 10 }])
   })
 })

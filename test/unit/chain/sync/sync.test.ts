@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { BlockSync, type BlockSyncOptions } from '../../../../src/chain/sync/sync.ts'
+import type { BlockSyncOptions } from '../../../../src/chain/sync/options.ts'
+import { BlockSync } from '../../../../src/chain/sync/sync.ts'
 import { LIMITS } from '../../../../src/config/limits.ts'
 import { nullNetwork } from '../../../../src/consensus/ports.ts'
 import { recoverAddress } from '../../../../src/crypto/signature.ts'
@@ -25,41 +26,67 @@ const sealedAt = (number: number): SealedBlock => {
 
 interface Neighbour {
   readonly id: string
-  readonly head: number
+  head: number
   readonly answer?: (range: BlockRange) => readonly SealedBlock[]
+  /** How long it takes for an answer. */
+  delayMs?: number
 }
 
 const honest = ({ from, count }: BlockRange, most = count): readonly SealedBlock[] =>
   CHAIN.slice(from - 1, from - 1 + Math.min(count, most)).map(({ block }) => sealedAt(block.header.number))
 
-/** Peers in memory, asked one after the other as the requester does. */
+/** Peers in memory, asked one after the other as the requester does; each answer takes a turn or the time it is given. */
 class Neighbours {
   readonly liars: string[] = []
+  readonly useless: string[] = []
   readonly asked: (BlockRange & { readonly peer: string })[] = []
   underWay = 0
   mostUnderWay = 0
   readonly #list: readonly Neighbour[]
+  readonly #clock: ManualClock
+  readonly #open = new Map<string, number>()
 
-  constructor(list: readonly Neighbour[]) {
+  constructor(list: readonly Neighbour[], clock: ManualClock) {
     this.#list = list
+    this.#clock = clock
   }
 
   readonly port: BlockSyncOptions['network'] = {
-    peers: () => this.#list.map(({ head }) => ({ head: { number: head } })) as never,
+    peers: () => this.#list.map(({ id, head }) => ({ id, head: { number: head, hash: '0x' } })),
     reportFalsehood: peer => void this.liars.push(peer),
-    request: (async (_: 'getBlocks', range: BlockRange, { among, judge }: AskOptions<'getBlocks'>) => {
+    request: (async (_: 'getBlocks', range: BlockRange, options: AskOptions<'getBlocks'>) => {
       this.mostUnderWay = Math.max(this.mostUnderWay, ++this.underWay)
-      await settle(1)
-      this.underWay--
-      for (const { id, head, answer = honest } of this.#list) {
-        const peer = { id, head: { number: head }, earliest: 0 } as Peer
-        if (this.liars.includes(id) || among?.(peer) === false) continue
-        this.asked.push({ ...range, peer: id })
-        const blocks = answer(range)
-        if (judge?.(blocks) === 'good') return { answer: blocks, from: id } satisfies Answered<'getBlocks'>
+      try {
+        return await this.#ask(range, options)
+      } finally {
+        this.underWay--
       }
-      throw new CodedError({ code: 'NO_PEER', request: 'getBlocks' })
     }) as never,
+  }
+
+  async #ask(range: BlockRange, { among, judge, watch }: AskOptions<'getBlocks'>): Promise<Answered<'getBlocks'>> {
+    for (const neighbour of this.#list) {
+      const { id, head, delayMs } = neighbour
+      const { answer = ({ from, count }) => honest({ from, count }, head + 1 - from) } = neighbour
+      const open = this.#open.get(id) ?? 0
+      const peer = { id, head: { number: head }, earliest: 0 } as Peer
+      if (this.liars.includes(id) || open >= LIMITS.network.serving || among?.(peer) === false) continue
+      this.asked.push({ ...range, peer: id })
+      watch?.(id, 'asked')
+      this.#open.set(id, open + 1)
+      await (delayMs === undefined ? settle(1) : this.#after(delayMs))
+      this.#open.set(id, (this.#open.get(id) as number) - 1)
+      const blocks = answer(range)
+      const verdict = judge?.(blocks, open === 0) ?? 'good'
+      watch?.(id, verdict)
+      if (verdict === 'good') return { answer: blocks, from: id }
+      if (verdict === 'false') this.useless.push(id)
+    }
+    throw new CodedError({ code: 'NO_PEER', request: 'getBlocks' })
+  }
+
+  #after(ms: number): Promise<void> {
+    return new Promise(resolve => this.#clock.schedule(this.#clock.nowMs() + ms, resolve))
   }
 }
 
@@ -76,7 +103,7 @@ const follower = async (list: readonly Neighbour[], overrides: Partial<BlockSync
     overrides: { signer: null },
   })
   await engine.start()
-  const neighbours = new Neighbours(list)
+  const neighbours = new Neighbours(list, clock)
   const committee = committeeFrom([0, 1, 2, 3])
   const sync = new BlockSync({
     network: neighbours.port,
@@ -167,17 +194,18 @@ describe('catching up by ranges', () => {
     await rig.stop()
   })
 
-  test('a peer that boasts moves nothing and does not take the engine out of its height', async () => {
+  test('a peer that boasts moves nothing, does not take the engine out of its height, and pays for it', async () => {
     const { clock, ledger, neighbours, engine, sync, stop } = await follower([
       { id: 'boaster', head: 1_000_000, answer: () => [] },
     ])
     sync.start()
-    await clock.advance(30_000)
+    await clock.advance(29_000)
     expect(ledger.head().number).toBe(0)
     expect(sync.status).toBe(false)
     expect(engine.status().isIdle).toBe(true)
-    // Three attempts, then longer and longer pauses.
-    expect(neighbours.asked.length).toBeLessThan(100)
+    // Held back for 2, 4, 8 and 16 s, asked for four pieces each time; only what it had nothing else to answer for counts against it.
+    expect(neighbours.useless).toHaveLength(4)
+    expect(neighbours.asked.length).toBeLessThanOrEqual(16)
     await stop()
   })
 
@@ -211,16 +239,78 @@ describe('catching up by ranges', () => {
     await rig.stop()
   })
 
-  test('one that boasts while others help ends the try, and what they have comes', async () => {
+  test.each([
+    ['answers with nothing', {}],
+    ['does not answer', { delayMs: 60_000 }],
+  ])('one that boasts and %s keeps nobody from following the others', async (_, how) => {
+    const others: Neighbour = { id: 'b', head: 200 }
+    const boaster = { id: 'boaster', head: 1_000_000, answer: () => [], ...how }
+    const { sync, ledger, engine, clock, reach, stop } = await follower([boaster, others])
+    sync.start()
+    await reach(200)
+    for (let number = 201; number <= 260; number++) {
+      others.head = number
+      sync.consider()
+      await clock.advance(1_000)
+      // In step, but for the second after which one that is silent is not waited for any more.
+      expect(ledger.head().number).toBeGreaterThanOrEqual(number - 2)
+      expect(sync.status).toBe(false)
+    }
+    await clock.advance(2_000)
+    expect(ledger.head().number).toBe(260)
+    expect(engine.status().number).toBe(261)
+    await stop()
+  })
+
+  test('a member whose next range is slow goes back to its height, and leaves it again when the range comes', async () => {
+    const slow: Neighbour = {
+      id: 'a',
+      head: 300,
+      answer: range => {
+        slow.delayMs = 5_000
+        return honest(range, 100)
+      },
+    }
+    const rig = await follower([slow], { isMember: () => true })
+    rig.sync.start()
+    await rig.clock.advance(LIMITS.sync.awayMs - 50)
+    expect(rig.ledger.head().number).toBe(100)
+    // Away: no height is open above the head.
+    expect(rig.engine.status().number).toBe(100)
+    await rig.clock.advance(100)
+    expect(rig.engine.status().number).toBe(101)
+    expect(rig.sync.status).toMatchObject({ currentBlock: 100, highestBlock: 300 })
+    await rig.reach(300)
+    expect(rig.errors).toEqual([])
+    await rig.stop()
+  })
+
+  test('what the engine decided by itself meanwhile is not fetched', async () => {
+    const slow: Neighbour = { id: 'a', head: 300, delayMs: 5_000 }
+    const rig = await follower([slow], {})
+    rig.sync.start()
+    await rig.clock.advance(2_000)
+    await rig.engine.catchUp(async adopt => {
+      for (const decided of CHAIN.slice(0, 290)) await adopt(decided)
+    })
+    delete slow.delayMs
+    await rig.reach(300)
+    expect(rig.neighbours.asked.at(-1)?.from).toBe(291)
+    expect(rig.errors).toEqual([])
+    await rig.stop()
+  })
+
+  test('a late range is asked of another peer as well, and what comes late does no harm', async () => {
     const list = [
-      { id: 'boaster', head: 1_000_000, answer: () => [] },
+      { id: 'slow', head: 300, delayMs: 8_000 },
       { id: 'b', head: 300 },
     ]
-    const { sync, ledger, engine, reach, stop } = await follower(list)
+    const { clock, ledger, sync, stop, errors } = await follower(list)
     sync.start()
-    await reach(300)
-    await settle(10)
-    expect(engine.status().number).toBe(ledger.head().number + 1)
+    await clock.advance(6_000)
+    expect(ledger.head().number).toBe(300)
+    await clock.advance(30_000)
+    expect(errors).toEqual([])
     await stop()
   })
 
@@ -231,6 +321,67 @@ describe('catching up by ranges', () => {
     await clock.advance(LIMITS.sync.patienceMs - 500)
     expect(ledger.head().number).toBe(0)
     await reach(2)
+    await stop()
+  })
+})
+
+describe('a block that is pushed', () => {
+  const pushAt = (number: number, sealed = sealedAt(number)) => ({
+    ...sealed,
+    number,
+    hash: CHAIN[number - 1]!.block.hash,
+  })
+
+  test('is adopted at once when it follows the head, and nobody is asked for it', async () => {
+    const source: Neighbour = { id: 'a', head: 0 }
+    const { ledger, neighbours, sync, engine, stop } = await follower([source])
+    for (let number = 1; number <= 5; number++) {
+      source.head = number
+      await sync.pushed(pushAt(number), 'a')
+      await settle()
+      expect(ledger.head().number).toBe(number)
+    }
+    expect(engine.status().number).toBe(6)
+    expect(neighbours.asked).toEqual([])
+    await stop()
+  })
+
+  test('tells how far its sender is when it lies ahead', async () => {
+    const { neighbours, sync, reach, stop } = await follower([{ id: 'a', head: 7 }])
+    await sync.pushed(pushAt(7), 'a')
+    await reach(7)
+    expect(neighbours.asked.map(({ from, count }) => [from, count])).toEqual([[1, 7]])
+    await stop()
+  })
+
+  test('that is false, or no block, names its sender and is not adopted', async () => {
+    const list = [{ id: 'liar', head: 0 }]
+    const { ledger, neighbours, sync, stop, clock } = await follower(list)
+    const stranger = { ...sealedAt(1), certificate: CHAIN[1]!.certificate }
+    await sync.pushed(pushAt(1, stranger), 'liar')
+    await clock.advance(3_000)
+    expect(neighbours.liars).toEqual(['liar'])
+    await sync.pushed(pushAt(1, { ...sealedAt(1), block: Uint8Array.of(0xc1, 0x80) }), 'liar')
+    expect(neighbours.liars).toEqual(['liar', 'liar'])
+    expect(ledger.head().number).toBe(0)
+    await stop()
+  })
+
+  test('comes to a run that waits for somebody else', async () => {
+    const { ledger, sync, clock, stop } = await follower([{ id: 'silent', head: 300, delayMs: 60_000 }])
+    sync.start()
+    await clock.advance(200)
+    await sync.pushed(pushAt(1), 'other')
+    await settle(5)
+    expect(ledger.head().number).toBe(1)
+    await stop()
+  })
+
+  test('is left to the engine of a member', async () => {
+    const { ledger, sync, stop } = await follower([{ id: 'a', head: 1 }], { isMember: () => true })
+    await sync.pushed(pushAt(1), 'a')
+    await settle(5)
+    expect(ledger.head().number).toBe(0)
     await stop()
   })
 })

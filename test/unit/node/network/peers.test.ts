@@ -7,6 +7,7 @@ import { sign } from '../../../../src/crypto/signature.ts'
 import { parsePeerUrl } from '../../../../src/network/url.ts'
 import { blockCodec, signerOf, withSenders } from '../../../../src/node/consensus.ts'
 import { NodePeers } from '../../../../src/node/network/peers.ts'
+import type { PeerOptions } from '../../../../src/node/options.ts'
 import { certificateOf } from '../../../../src/primitives/certificate.ts'
 import { blockVoteDigest } from '../../../../src/primitives/vote.ts'
 import { systemClock } from '../../../../src/util/clock.ts'
@@ -26,7 +27,12 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close()
 })
 
-const start = async (known: readonly Node[], key: Uint8Array | null = null, blocks = 0): Promise<Node> => {
+const start = async (
+  known: readonly Node[],
+  key: Uint8Array | null = null,
+  blocks = 0,
+  verify: PeerOptions['verify'] = 'tips',
+): Promise<Node> => {
   const dir = mkdtempSync(join(tmpdir(), 'tandem-peers-'))
   const chain = await openTestChain(dir, { mode: 'fast' })
   closing.push(async () => {
@@ -38,6 +44,7 @@ const start = async (known: readonly Node[], key: Uint8Array | null = null, bloc
     options: {
       listen: { host: '127.0.0.1', port: 0 },
       discovers: false,
+      verify,
       staticPeers: known.map(node => parsePeerUrl(node.peers.url as string)),
     },
     params: chain.genesis.params,
@@ -73,6 +80,17 @@ const mine = async ({ chain, build, genesis, genesisHash }: TestChain, count: nu
   }
 }
 
+/** The requests of a node from now on, by name. */
+const watchRequests = ({ peers }: Node): string[] => {
+  const names: string[] = []
+  const request = peers.network.request.bind(peers.network)
+  peers.network.request = (name, question, options) => {
+    names.push(name)
+    return request(name, question, options)
+  }
+  return names
+}
+
 const numberOf = ({ chain }: Node) => chain.chain.head().number
 
 describe('a node among its peers', () => {
@@ -80,12 +98,22 @@ describe('a node among its peers', () => {
     const source = await start([], null, 150)
     const follower = await start([source])
     await until('150 blocks', () => numberOf(follower) === 150)
+    const asked = watchRequests(follower)
     await mine(source.chain, 1)
     await until('the next block', () => numberOf(follower) === 151)
+    // It came whole: nobody was asked for it.
+    expect(asked).toEqual([])
     expect(follower.chain.chain.head()).toEqual(source.chain.chain.head())
     expect(follower.chain.world.root).toBe(source.chain.world.root)
     expect(follower.peers.syncing).toBe(false)
     expect(follower.peers.network.peerCount).toBe(1)
+  })
+
+  test('catches up with every certificate checked', async () => {
+    const source = await start([], null, 150)
+    const follower = await start([source], null, 0, 'full')
+    await until('150 blocks', () => numberOf(follower) === 150)
+    expect(follower.chain.chain.head()).toEqual(source.chain.chain.head())
   })
 
   test('passes transactions on, also those from before they met', async () => {

@@ -1,16 +1,18 @@
 import { describe, expect, test } from 'vitest'
 import type { BlockStore } from '../../../../src/chain/block-store.ts'
-import type { ChainBlock } from '../../../../src/chain/types.ts'
 import { servePort } from '../../../../src/node/network/serve.ts'
-import { decodeBlock } from '../../../../src/primitives/block.ts'
+import { decodeBlock, encodeBlock } from '../../../../src/primitives/block.ts'
 import { bytesToHex, type Hex } from '../../../../src/util/bytes.ts'
 import { sealedChain } from '../../../support/consensus/sealed-chain.ts'
 
 const CHAIN = sealedChain(20, () => [0])
 
 /** Blocks 1 to 20 and no genesis, as rows answer them. */
-const rows: Pick<BlockStore, 'block' | 'certificate' | 'numberOf' | 'receipts'> = {
-  block: async number => CHAIN[number - 1]?.block as ChainBlock | undefined,
+const rows: Pick<BlockStore, 'encoded' | 'certificate' | 'numberOf' | 'receipts'> = {
+  encoded: async number => {
+    const block = CHAIN[number - 1]?.block
+    return block && encodeBlock(block)
+  },
   certificate: async number => CHAIN[number - 1]?.certificate,
   numberOf: async (hash: Hex) => CHAIN.find(({ block }) => block.hash === hash)?.block.header.number,
   receipts: async number => (number % 10 === 0 ? undefined : []),

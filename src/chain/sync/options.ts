@@ -1,0 +1,26 @@
+import type { ConsensusEngine } from '../../consensus/engine-types.ts'
+import type { CommitteePort, Head } from '../../consensus/ports.ts'
+import type { RangeRules } from '../../consensus/verify-range.ts'
+import type { PeerDescription } from '../../network/describe.ts'
+import type { Network } from '../../network/network.ts'
+import type { Block, DecodedBlock } from '../../primitives/block.ts'
+import type { Clock } from '../../util/clock.ts'
+import type { Logger } from '../../util/logger.ts'
+
+/** What catching up needs of the node around it. */
+export interface BlockSyncOptions {
+  readonly network: Pick<Network, 'request' | 'reportFalsehood'> & {
+    peers(): readonly Pick<PeerDescription, 'id' | 'head'>[]
+  }
+  readonly engine: Pick<ConsensusEngine, 'catchUp'>
+  /** The committed head. */
+  readonly head: () => Pick<Head, 'number' | 'hash'>
+  readonly committees: CommitteePort
+  /** Whether this node is told of decisions by the committee itself. */
+  readonly isMember: () => boolean
+  readonly rules: Pick<RangeRules, 'domain' | 'recover' | 'certificates'>
+  /** Recovers the senders, off this thread. */
+  readonly withSenders: (block: DecodedBlock) => Promise<Block>
+  readonly clock: Clock
+  readonly logger: Logger
+}

@@ -1,0 +1,121 @@
+import { join } from 'node:path'
+import { Chain } from '../../chain/chain.ts'
+import type { ConsensusEngine } from '../../consensus/engine-types.ts'
+import { addressOf } from '../../crypto/signature.ts'
+import { createExecutor } from '../../evm/executor.ts'
+import type { Header } from '../../primitives/header.ts'
+import { blockCodec, type ConsensusPartsOptions, createConsensus, signerOf, withSenders } from '../consensus.ts'
+import { consensusFolder } from '../consensus-folder.ts'
+import { createDev, type DevParts } from '../dev/dev.ts'
+import { NodePeers } from '../network/peers.ts'
+import { createPoolParts, type PoolParts } from '../pool.ts'
+import { reportSeat } from '../seat.ts'
+import type { Ground } from './ground.ts'
+
+/** What decides: the chain with its executor and pool, the peers, and the engine. */
+export interface Core {
+  readonly executor: ReturnType<typeof createExecutor>
+  readonly pool: PoolParts
+  readonly chain: Chain
+  /** undefined: the node stands alone. */
+  readonly peers: NodePeers | undefined
+  readonly dev: DevParts | undefined
+  readonly engine: ConsensusEngine
+}
+
+/** Builds it; nothing is decided before the engine is started. The pool has read its journal. */
+export const createCore = async (ground: Ground): Promise<Core> => {
+  const { options, part, observer, opened, devStart, sources, head } = ground
+  const executor = createExecutor({
+    mode: options.execution,
+    logger: part('evm'),
+    reproductionDir: join(options.dataDir, 'shadow'),
+  })
+  const pool = createPool(ground)
+  const chain = new Chain({
+    ...opened,
+    sources,
+    head,
+    executor,
+    pool: pool.side,
+    clock: ground.deps.clock,
+    logger: part('chain'),
+  })
+  const peers = await openPeers(ground, chain, pool)
+  const consensus = consensusOptions(ground, pool, peers)
+  const { genesis, dataDir } = options
+  const dev = devStart && (await createDev(devStart, { ...consensus, genesis, opened, chain, pool, dataDir }))
+  const engine =
+    dev?.engine ?? (await createConsensus({ ...consensus, execution: chain, folder: consensusFolder(dataDir) }))
+  // Before anybody can submit: a journal that is written before it was read forgets what it held.
+  await pool.service.start()
+  if (dev === undefined) pool.service.onPending(() => engine.requestBlock())
+  observer?.watch({ chain, engine, world: opened.world, store: opened.store })
+  return { executor, pool, chain, peers, dev, engine }
+}
+
+const createPool = ({ options, deps, teardown, part, observer, opened, devStart, head }: Ground): PoolParts => {
+  const pool = createPoolParts({
+    params: options.genesis.params,
+    head: head.block.header,
+    state: opened.world.head,
+    dataDir: options.dataDir,
+    allowUnprotected: options.allowUnprotected,
+    ...(devStart && { baseFeeAfter: (header: Header) => devStart.choices.baseFeeAfter(header) }),
+    ...(observer && { metrics: observer.metrics }),
+    clock: deps.clock,
+    logger: part('txpool'),
+  })
+  teardown.add(() => pool.recovery.close())
+  teardown.add(() => pool.service.close())
+  return pool
+}
+
+const openPeers = async (ground: Ground, chain: Chain, pool: PoolParts): Promise<NodePeers | undefined> => {
+  const { options, deps, part, observer, opened, sources } = ground
+  const { peers, genesis, dataDir, validatorKey } = options
+  if (peers === undefined) return undefined
+  return NodePeers.open({
+    options: peers,
+    params: genesis.params,
+    genesisHash: opened.genesisHash,
+    dataDir,
+    chain,
+    blocks: opened.blocks,
+    council: sources.council,
+    desk: opened.evidence,
+    pool: pool.service,
+    codec: blockCodec(pool.recovery),
+    withSenders: block => withSenders(pool.recovery, block),
+    signer: validatorKey && signerOf(validatorKey),
+    ...(observer && { metrics: observer.metrics }),
+    clock: deps.clock,
+    part,
+  })
+}
+
+/** Also says where this node's key has its seat. */
+const consensusOptions = (
+  { options, deps, part, observer, opened, sources, head }: Ground,
+  pool: PoolParts,
+  peers: NodePeers | undefined,
+): Omit<ConsensusPartsOptions, 'execution' | 'folder'> => {
+  const { genesis, validatorKey, trustMissingLog } = options
+  const logger = part('consensus')
+  if (validatorKey)
+    reportSeat(addressOf(validatorKey), sources.council, { number: head.block.header.number + 1, logger })
+  return {
+    council: sources.council,
+    evidence: peers?.evidence ?? opened.evidence,
+    ...(peers && { network: peers.network.consensus }),
+    recovery: pool.recovery,
+    params: genesis.params,
+    genesisHash: opened.genesisHash,
+    validatorKey,
+    trustMissingLog,
+    clock: deps.clock,
+    ...(observer && { metrics: observer.consensus }),
+    logger,
+    onFatal: deps.onFatal,
+  }
+}
