@@ -36,7 +36,7 @@ export const prepareGround = async (options: NodeOptions, deps: NodeDeps, teardo
   const observer =
     options.metricsPort === undefined ? undefined : (await import('../observe.ts')).createObserver(teardown)
   const opened = await openChain({ genesis, storePath, stateHistory, logger, onFailure: onFatal })
-  const { store, world, genesisHash } = opened
+  const { store, world, evidence, genesisHash } = opened
   teardown.add(() => store.close())
   teardown.add(() => world.close())
   teardown.add(() => evidence.close())
