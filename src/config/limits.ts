@@ -271,6 +271,39 @@ export const LIMITS = {
     /** Between two lines in the log. */
     progressMs: 1_000,
   },
+  /** Snapshots of the state (state/snapshot, chain/snapshot). The first two are part of format 1: changed, they are another format. */
+  snapshot: {
+    /** Of a chunk, unless it is one account. */
+    chunkBytes: 1024 * 1024,
+    /** Slots of an account that are more bytes than this stand in chunks of their own. */
+    inlineBytes: 64 * 1024,
+    /** Blocks between two snapshots by default: whole cycles, three hours of seconds. */
+    intervalBlocks: 10_800,
+    /** Snapshots kept; the older one is for who is fetching it. */
+    kept: 2,
+    /** Bytes gathered for one write of a file. */
+    writeBytes: 1024 * 1024,
+    /** Chunks asked for or waiting to be imported, and requests begun in a second: less than a peer answers. */
+    parallel: 6,
+    requestsPerSecond: 40,
+    /** Codes in one request, and in one answer beside its bytes. */
+    codes: 256,
+    /** Blocks before a snapshot that a chain needs at once: BLOCKHASH reaches so far. */
+    ancestors: 256,
+    /** Rounds in which nobody had a chunk until another snapshot is looked for, and the pause after each. */
+    attempts: 5,
+    retryMs: 1_000,
+    /** How long peers are awaited before a node that has none goes on with blocks, and how often they are looked at. */
+    patienceMs: 15_000,
+    lookMs: 500,
+    /** Steps between the trust anchor and a snapshot (chain/snapshot/trust.ts). */
+    trustSteps: 64,
+    /** So old may the anchor be: below the unbonding time of validators (reference/consensus.md 4). */
+    trustSeconds: 14 * 24 * 3_600,
+    /** Blocks of history in one request, and the pause between two while the node serves. */
+    historyBlocks: 64,
+    historyPauseMs: 250,
+  },
   /** Development helpers. */
   dev: {
     /** Rows in one batch of a rewind; a longer one takes several. */

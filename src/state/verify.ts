@@ -2,9 +2,10 @@ import { keccak256 } from '../crypto/hash.ts'
 import { encodeRlp } from '../primitives/rlp.ts'
 import { BUCKETS } from '../storage/buckets.ts'
 import type { Entry, Snapshot, Store } from '../storage/store.ts'
-import { bigintToBytes, bytesEqual, bytesToHex, type Hex, hexToBytes } from '../util/bytes.ts'
+import { bytesEqual, bytesToHex, type Hex, hexToBytes } from '../util/bytes.ts'
 import { type Account, decodeAccount, EMPTY_CODE_HASH } from './account.ts'
 import { ACCOUNT_KEY_BYTES } from './flat.ts'
+import { accountLeaf } from './leaf.ts'
 import { StackTrie } from './stack-trie.ts'
 import { readStateMeta, stateRootAt } from './state-meta.ts'
 
@@ -98,7 +99,7 @@ class Verifier {
         await this.#strayBefore(key)
         await this.#storage(key, account)
         await this.#code(key, account)
-        trie.add(key, encodeLeaf(account))
+        trie.add(key, accountLeaf(account))
         this.#accountCount++
         if (this.#accountCount % PROGRESS_ACCOUNTS === 0) this.#progress((key[0] ?? 0) / 256)
       }
@@ -159,7 +160,3 @@ class Verifier {
     this.#onProgress({ accounts: this.#accountCount, slots: this.#slotCount, done })
   }
 }
-
-/** An account as the trie's leaf holds it (Yellow Paper 4.1). */
-const encodeLeaf = ({ nonce, balance, storageRoot, codeHash }: Account): Uint8Array =>
-  encodeRlp([bigintToBytes(BigInt(nonce)), bigintToBytes(balance), hexToBytes(storageRoot), hexToBytes(codeHash)])

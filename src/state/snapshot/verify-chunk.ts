@@ -1,0 +1,75 @@
+import { encodeRlp } from '../../primitives/rlp.ts'
+import { compareBytes } from '../../util/bytes.ts'
+import { accountLeaf } from '../leaf.ts'
+import { StackTrie } from '../stack-trie.ts'
+import { falseSnapshot } from './errors.ts'
+import { isReference, type Part } from './part.ts'
+import { type AccountRecord, readAccountRecords, readSlotRecords, type SlotRecord } from './records.ts'
+
+/** The accounts of a chunk, proven to be all of that part. Throws SNAPSHOT_FALSE for any other bytes. */
+export const verifyAccountChunk = (chunk: Uint8Array, part: Part): readonly AccountRecord[] => {
+  const trie = new PartTrie(part)
+  const records: AccountRecord[] = []
+  for (const record of readAccountRecords(chunk)) {
+    trie.add(record.key, accountLeaf(record.account))
+    if (record.slots !== 'elsewhere') checkStorage(record, record.slots)
+    records.push(record)
+  }
+  trie.check()
+  return records
+}
+
+/** The same for a part of one account's storage. */
+export const verifySlotChunk = (chunk: Uint8Array, part: Part): readonly SlotRecord[] => {
+  const trie = new PartTrie(part)
+  const records: SlotRecord[] = []
+  for (const record of readSlotRecords(chunk)) {
+    trie.add(record.key, encodeRlp(record.word))
+    records.push(record)
+  }
+  trie.check()
+  return records
+}
+
+const checkStorage = ({ account }: AccountRecord, slots: readonly SlotRecord[]): void => {
+  const trie = new StackTrie()
+  const order = new KeyOrder()
+  for (const { key, word } of slots) {
+    order.next(key)
+    trie.add(key, encodeRlp(word))
+  }
+  if (trie.root() !== account.storageRoot) throw falseSnapshot('slots that do not make the storage root')
+}
+
+class PartTrie {
+  readonly #part: Part
+  readonly #trie: StackTrie
+  readonly #order = new KeyOrder()
+
+  constructor(part: Part) {
+    this.#part = part
+    this.#trie = new StackTrie({ skip: part.prefix.byteLength })
+  }
+
+  add(key: Uint8Array, value: Uint8Array): void {
+    this.#order.next(key)
+    if (!beginsWith(key, this.#part.prefix)) throw falseSnapshot('a key of another part')
+    this.#trie.add(key, value)
+  }
+
+  check(): void {
+    if (!isReference(this.#part, this.#trie.reference())) throw falseSnapshot('entries that are not those of the part')
+  }
+}
+
+class KeyOrder {
+  #last: Uint8Array | undefined
+
+  next(key: Uint8Array): void {
+    if (this.#last !== undefined && compareBytes(this.#last, key) >= 0) throw falseSnapshot('keys that do not ascend')
+    this.#last = key
+  }
+}
+
+const beginsWith = (key: Uint8Array, prefix: Uint8Array): boolean =>
+  prefix.every((nibble, at) => nibble === (((key[at >> 1] as number) >> (at & 1 ? 0 : 4)) & 0x0f))
