@@ -4,14 +4,13 @@ import type { ChannelName } from './wire/channels.ts'
 import type { WireCodec } from './wire/codec.ts'
 import { bodyCodec, proposalCodec, sealedCodec, statusCodec, voteCodec } from './wire/consensus.ts'
 import { disconnectCodec, emptyCodec, helloCodec, linksCodec, pingCodec, recordsCodec } from './wire/control.ts'
+import { chunkCodec, chunkRequestCodec, codesCodec, manifestCodec } from './wire/snapshot.ts'
 import {
   announcementCodec,
   blockHashesCodec,
   blocksCodec,
-  chunkCodec,
-  chunkRequestCodec,
   evidenceCodec,
-  manifestCodec,
+  hashesCodec,
   rangeCodec,
   receiptsCodec,
 } from './wire/sync.ts'
@@ -244,7 +243,8 @@ export const MESSAGES = {
   manifest: message({
     id: 56,
     channel: 'sync',
-    maxBytes: LIMITS.network.snapshotChunks * 33 + 16 * KIB,
+    // A part: prefix and reference; a deep prefix is rare, and adds a byte a nibble.
+    maxBytes: LIMITS.network.snapshotChunks * 48 + 16 * KIB,
     quota: ASKED,
     codec: manifestCodec,
     from: 'anyone',
@@ -254,7 +254,7 @@ export const MESSAGES = {
     id: 57,
     channel: 'sync',
     maxBytes: 64,
-    quota: each(4, 16),
+    quota: each(50, 100),
     codec: chunkRequestCodec,
     from: 'anyone',
     summary: 'Asks for a chunk of a snapshot',
@@ -267,6 +267,24 @@ export const MESSAGES = {
     codec: chunkCodec,
     from: 'anyone',
     summary: 'The chunk',
+  }),
+  getCodes: message({
+    id: 59,
+    channel: 'sync',
+    maxBytes: LIMITS.snapshot.codes * 33 + FRAME,
+    quota: each(10, 40),
+    codec: hashesCodec(LIMITS.snapshot.codes),
+    from: 'anyone',
+    summary: 'Asks for codes of contracts by hash',
+  }),
+  codes: message({
+    id: 60,
+    channel: 'sync',
+    maxBytes: ANSWER_BYTES,
+    quota: ASKED,
+    codec: codesCodec,
+    from: 'anyone',
+    summary: 'The codes, in the order asked',
   }),
   transactionHashes: message({
     id: 64,
@@ -318,6 +336,7 @@ export const ANSWER_TO = {
   getReceipts: 'receipts',
   getManifest: 'manifest',
   getChunk: 'chunk',
+  getCodes: 'codes',
   getTransactions: 'transactions',
 } as const satisfies Partial<Record<MessageName, MessageName>>
 export type RequestName = keyof typeof ANSWER_TO

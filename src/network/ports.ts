@@ -5,7 +5,8 @@ import type { Vote } from '../primitives/vote.ts'
 import type { Hex } from '../util/bytes.ts'
 import type { SealedBlock, Status } from './wire/consensus.ts'
 import type { PeerHead } from './wire/control.ts'
-import type { BlockAnnouncement, BlockRange, SnapshotManifest } from './wire/sync.ts'
+import type { SnapshotManifest } from './wire/snapshot.ts'
+import type { BlockAnnouncement, BlockRange } from './wire/sync.ts'
 
 /** Opaque name of a connected peer: its node id. */
 export type PeerId = string
@@ -59,6 +60,8 @@ export interface ServePort {
   receipts(hashes: readonly Hex[], maxBytes: number): Promise<readonly Uint8Array[]>
   manifest?(): Promise<SnapshotManifest | null>
   chunk?(blockHash: Hex, index: number): Promise<Uint8Array | undefined>
+  /** In order; ends at the first unknown one. */
+  codes?(hashes: readonly Hex[], maxBytes: number): Promise<readonly Uint8Array[]>
 }
 
 /** Whoever keeps this node in step (chain). */

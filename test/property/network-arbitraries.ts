@@ -32,6 +32,10 @@ const vote: fc.Arbitrary<Vote> = fc.oneof(
 const sealed = fc.record({ block, certificate })
 const ping = fc.record({ head, earliest: number })
 const hashes = fc.array(hash, { maxLength: 8 })
+const parts = fc.array(
+  fc.record({ prefix: fc.uint8Array({ maxLength: 64 }), reference: bytes(32).map(item => encodeRlp(item)) }),
+  { maxLength: 4 },
+)
 
 export const PAYLOADS: { readonly [Name in MessageName]: fc.Arbitrary<Payload<Name>> } = {
   hello: fc.record({
@@ -87,11 +91,20 @@ export const PAYLOADS: { readonly [Name in MessageName]: fc.Arbitrary<Payload<Na
   receipts: fc.array(fc.uint8Array({ maxLength: 100 }), { maxLength: 4 }),
   getManifest: fc.constant(null),
   manifest: fc.option(
-    fc.record({ format: number, number, blockHash: hash, certificate, stateRoot: hash, chunks: hashes }),
+    fc.record({
+      format: number,
+      header: fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 4 }).map(items => encodeRlp(items)),
+      certificate,
+      records: hashes,
+      accounts: parts,
+      storages: fc.array(fc.record({ owner: bytes(32), parts }), { maxLength: 3 }),
+    }),
     { nil: null },
   ),
   getChunk: fc.record({ blockHash: hash, index: fc.nat(65_535) }),
   chunk: fc.uint8Array({ maxLength: 300 }),
+  getCodes: hashes,
+  codes: fc.array(fc.uint8Array({ maxLength: 100 }), { maxLength: 4 }),
   transactionHashes: hashes,
   newTransactions: fc.array(raw, { maxLength: 4 }),
   getTransactions: hashes,

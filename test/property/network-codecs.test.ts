@@ -77,12 +77,16 @@ describe('messages', () => {
       size('getReceipts', list(LIMITS.network.receiptsPerRequest, hash)),
       size('manifest', {
         format: 1,
-        number: 2 ** 50,
-        blockHash: hash,
+        header: encodeRlp([new Uint8Array(4_096)]),
         certificate: seal,
-        stateRoot: hash,
-        chunks: list(LIMITS.network.snapshotChunks, hash),
+        records: [hash],
+        accounts: list(LIMITS.network.snapshotChunks - 1, {
+          prefix: new Uint8Array(8),
+          reference: encodeRlp(new Uint8Array(32)),
+        }),
+        storages: [],
       }),
+      size('getCodes', list(LIMITS.snapshot.codes, hash)),
       size('chunk', new Uint8Array(LIMITS.network.chunkBytes)),
       size('transactionHashes', list(LIMITS.network.announcedHashes, hash)),
       size('getTransactions', list(LIMITS.network.requestedHashes, hash)),
@@ -97,6 +101,7 @@ describe('messages', () => {
       ['transactionHashes', LIMITS.network.announcedHashes],
       ['getTransactions', LIMITS.network.requestedHashes],
       ['getReceipts', LIMITS.network.receiptsPerRequest],
+      ['getCodes', LIMITS.snapshot.codes],
     ] as const) {
       const { codec } = MESSAGES[name]
       expect(codec.decode(codec.encode(new Array(limit).fill(hash)))).toHaveLength(limit)

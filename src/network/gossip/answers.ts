@@ -16,16 +16,18 @@ const NOTHING: { readonly [Name in RequestName]?: AnswerTo<Name> } = {
   getReceipts: [],
   getManifest: null,
   getChunk: new Uint8Array(0),
+  getCodes: [],
   getTransactions: [],
 }
 
 export const storedAnswers = (
   serve: ServePort,
-): Pick<Answerers, 'getBlocks' | 'getReceipts' | 'getManifest' | 'getChunk'> => ({
+): Pick<Answerers, 'getBlocks' | 'getReceipts' | 'getManifest' | 'getChunk' | 'getCodes'> => ({
   getBlocks: (_, range) => serve.blocks(range, LIMITS.network.answerBytes),
   getReceipts: (_, hashes) => serve.receipts(hashes, LIMITS.network.answerBytes),
   getManifest: () => serve.manifest?.() ?? null,
   getChunk: async (_, { blockHash, index }) => (await serve.chunk?.(blockHash, index)) ?? new Uint8Array(0),
+  getCodes: async (_, hashes) => (await serve.codes?.(hashes, LIMITS.network.answerBytes)) ?? [],
 })
 
 /** Answers what peers ask, a few questions of each at a time. */

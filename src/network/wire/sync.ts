@@ -5,7 +5,7 @@ import { bytesToHex, type Hex, hexToBytes } from '../../util/bytes.ts'
 import { fixedBytes, inList, listCodec, rawList, readItems, refuse, type WireCodec } from './codec.ts'
 import { type SealedBlock, sealedCodec } from './consensus.ts'
 
-const { blocksPerRequest, receiptsPerRequest, snapshotChunks } = LIMITS.network
+const { blocksPerRequest, receiptsPerRequest } = LIMITS.network
 
 /** A block that is final: its certificate proves it without its body. */
 export interface BlockAnnouncement {
@@ -55,65 +55,6 @@ export const blockHashesCodec = hashesCodec(receiptsPerRequest)
 export const receiptsCodec: WireCodec<readonly Uint8Array[]> = listCodec(
   receipts => encodeRlp([receipts]),
   cursor => readItems(cursor, receiptsPerRequest, item => item.bytes()),
-)
-
-/** What a snapshot consists of (reference/consensus.md 4). */
-export interface SnapshotManifest {
-  readonly format: number
-  readonly number: number
-  readonly blockHash: Hex
-  readonly certificate: Certificate
-  readonly stateRoot: Hex
-  /** keccak256 of each chunk. */
-  readonly chunks: readonly Hex[]
-}
-
-/** null: the peer has no snapshot. */
-export const manifestCodec: WireCodec<SnapshotManifest | null> = listCodec(
-  manifest =>
-    manifest === null
-      ? encodeRlp([[]])
-      : encodeRlp([
-          [
-            uintItem(manifest.format),
-            uintItem(manifest.number),
-            hexToBytes(manifest.blockHash),
-            certificateItem(manifest.certificate),
-            hexToBytes(manifest.stateRoot),
-            manifest.chunks.map(hexToBytes),
-          ],
-        ]),
-  cursor =>
-    cursor.takeEmptyList()
-      ? null
-      : inList(cursor, inside => ({
-          format: inside.safeUint(),
-          number: inside.safeUint(),
-          blockHash: inside.hex(32),
-          certificate: readCertificate(inside),
-          stateRoot: inside.hex(32),
-          chunks: readItems(inside, snapshotChunks, item => item.hex(32)),
-        })),
-)
-
-export interface ChunkRequest {
-  readonly blockHash: Hex
-  readonly index: number
-}
-
-export const chunkRequestCodec: WireCodec<ChunkRequest> = listCodec(
-  ({ blockHash, index }) => encodeRlp([hexToBytes(blockHash), uintItem(index)]),
-  cursor => {
-    const request = { blockHash: cursor.hex(32), index: cursor.safeUint() }
-    if (request.index >= snapshotChunks) throw refuse(`a snapshot has at most ${snapshotChunks} chunks`)
-    return request
-  },
-)
-
-/** One string; empty: the peer does not have it. */
-export const chunkCodec: WireCodec<Uint8Array> = listCodec(
-  chunk => encodeRlp([chunk]),
-  cursor => cursor.bytes(),
 )
 
 /** Encoded evidence (consensus): one string. */

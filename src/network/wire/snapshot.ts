@@ -1,0 +1,108 @@
+import { LIMITS } from '../../config/limits.ts'
+import { type Certificate, certificateItem, readCertificate } from '../../primitives/certificate.ts'
+import { encodeRlp, encodeRlpList, uintItem } from '../../primitives/rlp.ts'
+import type { RlpCursor } from '../../primitives/rlp-cursor.ts'
+import type { Part } from '../../state/snapshot/part.ts'
+import { type Hex, hexToBytes } from '../../util/bytes.ts'
+import { fixedBytes, inList, listCodec, rawList, readItems, refuse, type WireCodec } from './codec.ts'
+
+const { snapshotChunks } = LIMITS.network
+/** A key has so many nibbles. */
+const PREFIX_NIBBLES = 64
+/** The RLP of a hash; a node that stands for itself is shorter. */
+const REFERENCE_BYTES = 33
+
+/**
+ * What the snapshot of a block's state consists of (reference/consensus.md 4). Its chunks are counted through: those of records, of
+ * accounts, of storages in their order.
+ */
+export interface SnapshotManifest {
+  readonly format: number
+  /** RLP of the block's header: its hash is the block's, its state root that of the parts. */
+  readonly header: Uint8Array
+  readonly certificate: Certificate
+  /** keccak256 of each chunk of what the chain keeps beside its state: the councils of all cycles. */
+  readonly records: readonly Hex[]
+  readonly accounts: readonly Part[]
+  /** Storage tries that do not stand beside their accounts, by hashed address. */
+  readonly storages: readonly { readonly owner: Uint8Array; readonly parts: readonly Part[] }[]
+}
+
+export const chunksOf = ({
+  records,
+  accounts,
+  storages,
+}: Pick<SnapshotManifest, 'records' | 'accounts' | 'storages'>) =>
+  storages.reduce((sum, { parts }) => sum + parts.length, records.length + accounts.length)
+
+/** null: the peer has no snapshot. */
+export const manifestCodec: WireCodec<SnapshotManifest | null> = listCodec(
+  manifest => encodeRlpList([manifest === null ? EMPTY_LIST : encodeManifest(manifest)]),
+  cursor => (cursor.takeEmptyList() ? null : inList(cursor, readManifest)),
+)
+
+const EMPTY_LIST = Uint8Array.of(0xc0)
+
+export const encodeManifest = (manifest: SnapshotManifest): Uint8Array =>
+  encodeRlpList([
+    encodeRlp(uintItem(manifest.format)),
+    manifest.header,
+    encodeRlp(certificateItem(manifest.certificate)),
+    encodeRlp(manifest.records.map(hexToBytes)),
+    encodeParts(manifest.accounts),
+    encodeRlpList(manifest.storages.map(({ owner, parts }) => encodeRlpList([encodeRlp(owner), encodeParts(parts)]))),
+  ])
+
+const encodeParts = (parts: readonly Part[]): Uint8Array =>
+  encodeRlpList(parts.map(({ prefix, reference }) => encodeRlpList([encodeRlp(prefix), reference])))
+
+const readManifest = (cursor: RlpCursor): SnapshotManifest => {
+  const manifest = {
+    format: cursor.safeUint(),
+    header: rawList(cursor),
+    certificate: readCertificate(cursor),
+    records: readItems(cursor, snapshotChunks, item => item.hex(32)),
+    accounts: readParts(cursor),
+    storages: readItems(cursor, snapshotChunks, item =>
+      inList(item, inside => ({ owner: fixedBytes(inside, 32), parts: readParts(inside) })),
+    ),
+  }
+  if (chunksOf(manifest) > snapshotChunks) throw refuse(`a snapshot has at most ${snapshotChunks} chunks`)
+  return manifest
+}
+
+const readParts = (cursor: RlpCursor): readonly Part[] =>
+  readItems(cursor, snapshotChunks, item =>
+    inList(item, inside => {
+      const prefix = inside.boundedBytes(PREFIX_NIBBLES)
+      const reference = inside.raw()
+      if (reference.byteLength > REFERENCE_BYTES) throw refuse('a reference is a hash or shorter')
+      return { prefix, reference }
+    }),
+  )
+
+export interface ChunkRequest {
+  readonly blockHash: Hex
+  readonly index: number
+}
+
+export const chunkRequestCodec: WireCodec<ChunkRequest> = listCodec(
+  ({ blockHash, index }) => encodeRlp([hexToBytes(blockHash), uintItem(index)]),
+  cursor => {
+    const request = { blockHash: cursor.hex(32), index: cursor.safeUint() }
+    if (request.index >= snapshotChunks) throw refuse(`a snapshot has at most ${snapshotChunks} chunks`)
+    return request
+  },
+)
+
+/** One string; empty: the peer does not have it. */
+export const chunkCodec: WireCodec<Uint8Array> = listCodec(
+  chunk => encodeRlp([chunk]),
+  cursor => cursor.bytes(),
+)
+
+/** Codes in the order asked for, as many as fit; ends at the first the peer does not have. */
+export const codesCodec: WireCodec<readonly Uint8Array[]> = listCodec(
+  codes => encodeRlp([codes]),
+  cursor => readItems(cursor, LIMITS.snapshot.codes, item => item.bytes()),
+)
