@@ -36,7 +36,14 @@ export interface BlockRows {
   readonly certificate: Certificate | null
 }
 
-export const putBlock = (batch: Batch, { block, receipts, certificate }: BlockRows): void => {
+/** Queues the rows of the block that becomes the head. */
+export const putBlock = (batch: Batch, rows: BlockRows): void => {
+  putBlockRows(batch, rows)
+  putHead(batch, rows.block.header.number)
+}
+
+/** Queues the rows of a block, wherever the head stands. */
+export const putBlockRows = (batch: Batch, { block, receipts, certificate }: BlockRows): void => {
   const { header, hash, transactions } = block
   const key = numberKey(header.number)
   batch.put(BUCKETS.header, key, encodeHeader(header))
@@ -48,7 +55,6 @@ export const putBlock = (batch: Batch, { block, receipts, certificate }: BlockRo
     batch.put(BUCKETS.transaction, hexToBytes(transaction.hash), encodeLocation(header.number, index))
   })
   putLogIndex(batch, header.number, header.logsBloom, receipts)
-  putHead(batch, header.number)
 }
 
 export const putHead = (batch: Batch, number: number): void => {

@@ -103,6 +103,21 @@ export const readStoredReceipt = (cursor: RlpCursor): StoredReceipt => {
   return { ...outcome, cumulativeGasUsed, logs }
 }
 
+/** A receipt of a peer, as `encodeReceipt` writes it, less what its transaction tells. Throws RECEIPT_MALFORMED. */
+export const decodeReceipt = (bytes: Uint8Array): StoredReceipt =>
+  decoding('RECEIPT_MALFORMED', () => {
+    const isTyped = (bytes[0] ?? 0) < 0xc0
+    const cursor = new RlpCursor(bytes, isTyped ? 1 : 0)
+    const outer = cursor.openList()
+    const outcome = readOutcome(cursor)
+    const cumulativeGasUsed = cursor.uint(8)
+    cursor.boundedBytes(BLOOM_BYTES)
+    const logs = readLogs(cursor)
+    cursor.closeList(outer)
+    cursor.finish()
+    return { ...outcome, cumulativeGasUsed, logs }
+  })
+
 const readOutcome = (cursor: RlpCursor): Pick<Receipt, 'status' | 'root'> => {
   const length = cursor.peekLength()
   if (length === 32) return { root: cursor.hex(32) }

@@ -53,6 +53,8 @@ export const BUCKETS = {
   cycle: 24,
   /** Address of a validator -> encoded evidence against it that no block holds yet. */
   evidence: 25,
+  /** While a snapshot is fetched: number of a chunk -> what it brought (chain/snapshot/staging.ts). */
+  snapshotChunk: 26,
 } as const
 
 export type Bucket = (typeof BUCKETS)[keyof typeof BUCKETS]

@@ -1,0 +1,90 @@
+import { recoverSender } from '../../crypto/sender.ts'
+import { type Block, type DecodedBlock, decodeBlock } from '../../primitives/block.ts'
+import { bloomOf } from '../../primitives/bloom.ts'
+import type { Certificate } from '../../primitives/certificate.ts'
+import { decodeExtraData } from '../../primitives/extra-data.ts'
+import { decodeReceipt, deriveReceipts, type Receipt } from '../../primitives/receipt.ts'
+import { decodeRlpList } from '../../primitives/rlp.ts'
+import { receiptsRoot } from '../../primitives/roots.ts'
+import { withSender } from '../../primitives/transaction.ts'
+import { checkBody } from '../../rules/body.ts'
+import { falseSnapshot } from '../../state/snapshot/errors.ts'
+import type { Batch } from '../../storage/batch.ts'
+import { bytesEqual, type Hex } from '../../util/bytes.ts'
+import { isCoded } from '../../util/errors.ts'
+import { nativePrices, putBlockRows } from '../block-store.ts'
+
+/** What stands above the next block of history: its hash, by its child, and its certificate, as the child's header has it. */
+export interface HistoryTip {
+  readonly number: number
+  readonly hash: Hex
+  readonly certificate: Certificate
+}
+
+/** Blocks of the past as peers sent them, ascending: the RLP of each, and of the list of its encoded receipts. */
+export interface HistoryRange {
+  readonly blocks: readonly Uint8Array[]
+  readonly receipts: readonly Uint8Array[]
+}
+
+/**
+ * Queues the rows of blocks that end with `tip`, from the last to the first; answers the tip of those before. The hash of each is that
+ * which its child names, the body and the receipts make the roots of its header: nothing is executed. Throws SNAPSHOT_FALSE.
+ */
+export const putHistory = (batch: Batch, { blocks, receipts }: HistoryRange, tip: HistoryTip): HistoryTip => {
+  let at = tip
+  for (let index = blocks.length - 1; index >= 0; index--) {
+    const block = checkedBlock(blocks[index] as Uint8Array, at)
+    const { header } = block
+    putBlockRows(batch, {
+      block,
+      receipts: checkedReceipts(receipts[index] ?? new Uint8Array(0), block),
+      certificate: at.certificate,
+    })
+    const { parentCertificate } = block.extra
+    if (parentCertificate === null) {
+      if (index > 0) throw falseSnapshot(`blocks below number ${header.number}`)
+      return { ...at, number: 0, hash: header.parentHash }
+    }
+    at = { number: header.number - 1, hash: header.parentHash, certificate: parentCertificate }
+  }
+  return at
+}
+
+const checkedBlock = (bytes: Uint8Array, { number, hash }: HistoryTip) =>
+  telling(`block ${number}`, () => {
+    const decoded = decodeBlock(bytes)
+    if (decoded.hash !== hash || decoded.header.number !== number) throw falseSnapshot(`block ${number} is another`)
+    const extra = decodeExtraData(decoded.header.extraData)
+    checkBody(decoded, extra)
+    return { ...withSenders(decoded), extra }
+  })
+
+const withSenders = (decoded: DecodedBlock): Block => ({
+  ...decoded,
+  transactions: decoded.transactions.map(transaction => withSender(transaction, recoverSender(transaction.raw))),
+})
+
+const checkedReceipts = (bytes: Uint8Array, { header, transactions }: Block): readonly Receipt[] =>
+  telling(`receipts of block ${header.number}`, () => {
+    const stored = decodeRlpList(bytes).map(item => {
+      if (!(item instanceof Uint8Array)) throw falseSnapshot('a receipt is a string')
+      return decodeReceipt(item)
+    })
+    if (stored.length !== transactions.length) throw falseSnapshot('one receipt for each transaction')
+    const receipts = deriveReceipts(stored, { transactions, ...nativePrices(header) })
+    if (receiptsRoot(receipts) !== header.receiptsRoot) throw falseSnapshot('they make another root')
+    if (!bytesEqual(bloomOf(receipts.flatMap(({ logs }) => logs)), header.logsBloom))
+      throw falseSnapshot('another bloom')
+    return receipts
+  })
+
+/** Whatever is wrong with bytes of a peer is its falsehood. */
+const telling = <T>(what: string, read: () => T): T => {
+  try {
+    return read()
+  } catch (error) {
+    if (isCoded(error)) throw falseSnapshot(`${what}: ${error.message}`)
+    throw error
+  }
+}
