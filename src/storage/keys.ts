@@ -39,7 +39,8 @@ export const afterPrefix = (prefix: Uint8Array): Uint8Array | undefined => {
   for (let i = prefix.byteLength - 1; i >= 0; i--) {
     const byte = prefix[i] ?? 0
     if (byte === 0xff) continue
-    const out = prefix.slice(0, i + 1)
+    // A Buffer's own slice is no copy.
+    const out = Uint8Array.from(prefix.subarray(0, i + 1))
     out[i] = byte + 1
     return out
   }

@@ -26,6 +26,12 @@ test('the key after a prefix', () => {
   expect(afterPrefix(Uint8Array.of(255, 255))).toBeUndefined()
 })
 
+test('what follows a prefix leaves the prefix as it is, a view of a row among them', () => {
+  const prefix = Buffer.from([1, 2])
+  expect(afterPrefix(prefix)).toEqual(Uint8Array.of(1, 3))
+  expect(prefix).toEqual(Buffer.from([1, 2]))
+})
+
 test('no two buckets share a number, and each fits a byte below the last', () => {
   const numbers = Object.values(BUCKETS)
   expect(new Set(numbers).size).toBe(numbers.length)
