@@ -104,6 +104,8 @@ export class BlockStore {
   })
   readonly #storedReads = new Map<number, Promise<StoredBlock | undefined>>()
   readonly #hashes = new Lru<number, Hex>(LIMITS.chain.hashCache)
+  /** The first block of those that follow each other up to the head (earliest.ts). */
+  earliest = 0
   /** Moves when blocks were taken back: what was being read before is not kept. */
   #generation = 0
 

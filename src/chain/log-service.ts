@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { LIMITS } from '../config/limits.ts'
 import { CodedError } from '../util/errors.ts'
+import { requireHistory } from './earliest.ts'
 import type { LogEntry, LogQuery } from './types.ts'
 
 export interface LogJob {
@@ -21,6 +22,8 @@ export interface LogServiceOptions {
   readonly storePath: string
   /** A script that calls `serveLogQueries`. */
   readonly workerUrl: URL
+  /** The first block that is there (earliest.ts); 0 when left out. */
+  readonly earliest?: () => number
   /** Told of each worker started. */
   readonly onWorker?: (worker: Worker) => void
 }
@@ -45,9 +48,10 @@ export class LogService {
     return this.#ask(query, 'text')
   }
 
-  #ask(query: LogQuery, as: LogJob['as']): Promise<LogEntry[] & string> {
+  async #ask(query: LogQuery, as: LogJob['as']): Promise<LogEntry[] & string> {
+    requireHistory(this.#options.earliest?.() ?? 0, query.fromBlock, query.toBlock)
     if (this.#waiting.size >= LIMITS.chain.logQueries) {
-      return Promise.reject(new CodedError({ code: 'QUERY_QUEUE_FULL', limit: LIMITS.chain.logQueries }))
+      throw new CodedError({ code: 'QUERY_QUEUE_FULL', limit: LIMITS.chain.logQueries })
     }
     const id = this.#nextId++
     this.#worker ??= this.#start()

@@ -65,6 +65,8 @@ export interface LogEntry extends Log {
 /** Thrown as CodedError by reads. */
 export type ChainReadError =
   | { readonly code: 'MISSING_STATE'; readonly root: Hex }
+  /** A block before those that the node has: it began with a snapshot, and they have not come (yet). */
+  | { readonly code: 'HISTORY_MISSING'; readonly earliest: number }
   | { readonly code: 'TOO_MANY_RESULTS'; readonly limit: number }
   | { readonly code: 'RESULTS_TOO_LARGE'; readonly limitBytes: number }
   | { readonly code: 'QUERY_TIMEOUT'; readonly timeoutMs: number }
@@ -93,6 +95,8 @@ export interface SyncStatus {
   readonly startingBlock: number
   readonly currentBlock: number
   readonly highestBlock: number
+  /** While a snapshot of the state is fetched: its pieces, those that are in and all. */
+  readonly states?: { readonly pulled: number; readonly known: number }
 }
 
 /** What the faces (RPC, explorer) may read. Numbers beyond the head and unknown hashes answer undefined. */

@@ -10,6 +10,7 @@ import type { Hex } from '../util/bytes.ts'
 import type { BlockStore } from './block-store.ts'
 import type { Chain } from './chain.ts'
 import type { Council } from './council.ts'
+import { requireHistory } from './earliest.ts'
 import { queryLogs } from './log-query.ts'
 import type { Pending } from './pending.ts'
 import { placedReceipt, placedTransaction } from './placed.ts'
@@ -48,6 +49,7 @@ export const createChainView = (options: ChainViewOptions): ChainView => {
     head,
     blockByNumber: async number => {
       if (number === head().header.number) return head()
+      requireHistory(blocks.earliest, number)
       return known(number) ? blocks.block(number) : undefined
     },
     blockByHash: async hash => {
@@ -55,7 +57,10 @@ export const createChainView = (options: ChainViewOptions): ChainView => {
       const number = await blocks.numberOf(hash)
       return number !== undefined && known(number) ? blocks.block(number) : undefined
     },
-    receipts: async number => (known(number) ? blocks.receipts(number) : undefined),
+    receipts: async number => {
+      requireHistory(blocks.earliest, number)
+      return known(number) ? blocks.receipts(number) : undefined
+    },
     locate,
     transaction: async hash => {
       const place = await locate(hash)
@@ -75,14 +80,15 @@ export const createChainView = (options: ChainViewOptions): ChainView => {
     stateAt: number => openStateReader(store, number),
     pending: () => pending.state(),
     nextBaseFee: () => options.baseFeeAfter?.(head().header) ?? nextBaseFee(head().header, params.baseFee),
-    logs: query =>
-      query.toBlock - query.fromBlock < LIMITS.chain.logSliceBlocks
-        ? queryLogs(store, blocks, query, {
-            results: LIMITS.rpc.logResults,
-            timeoutMs: LIMITS.rpc.logQueryMs,
-            nowMs: () => performance.now(),
-          })
-        : options.wideLogs(query),
+    logs: async query => {
+      requireHistory(blocks.earliest, query.fromBlock, query.toBlock)
+      if (query.toBlock - query.fromBlock >= LIMITS.chain.logSliceBlocks) return options.wideLogs(query)
+      return queryLogs(store, blocks, query, {
+        results: LIMITS.rpc.logResults,
+        timeoutMs: LIMITS.rpc.logQueryMs,
+        nowMs: () => performance.now(),
+      })
+    },
     prove: (number, address, slots) => world.prove(number, address, slots),
     syncing: options.syncing ?? (() => false),
     onCommitted: listener => chain.onCommitted(listener),

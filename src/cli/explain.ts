@@ -50,6 +50,8 @@ const TEXTS: Readonly<Record<string, (detail: Detail) => string>> = {
       : `The validator key of ${d['address']} is in use by ${processOf(d)}${d['dataDir'] ? ` with the data folder ${d['dataDir']}` : ''}: two nodes that vote with one key contradict each other. Stop that node first.`,
   KEY_IN_USE_ELSEWHERE: d =>
     `The validator key of ${d['address']} is in use by another node of the network, ${d['peer']}: two nodes that vote with one key contradict each other, so neither votes. Stop one of them for good, then start the other again.`,
+  CHECKPOINT_CONTRADICTED: d =>
+    `Block ${d['number']} of this chain is ${d['found']}, --checkpoint says ${d['expected']}. Check the checkpoint with somebody you trust; if it is right, this chain is not the network's: start with an empty --datadir and other peers.`,
   KEY_LOCK_FAILED: d =>
     `The validator key cannot be held for this process alone: ${d['reason']}. Let it open local (unix) sockets.`,
   NODE_KEY_INVALID: d =>

@@ -1,6 +1,6 @@
 import type { Namespace } from '../config/networks.ts'
-import { startNode } from '../node/node.ts'
 import type { NodeOptions } from '../node/options.ts'
+import { startSyncedNode } from '../node/snapshot/start.ts'
 import type { NodeFlags } from './options.ts'
 import { type ProcessOptions, runProcess } from './run-process.ts'
 
@@ -14,7 +14,7 @@ export const runNode = ({ flags, node, ...rest }: RunOptions): Promise<void> =>
   runProcess({
     logLevel: flags.logLevel,
     json: flags.json,
-    start: deps => startNode({ ...node, ...sharedOptions(flags) }, deps),
+    start: deps => startSyncedNode({ ...node, ...sharedOptions(flags) }, deps),
     ...rest,
   })
 

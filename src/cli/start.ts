@@ -1,6 +1,8 @@
 import { type Command, Option } from 'commander'
+import type { Checkpoint } from '../chain/snapshot/sync.ts'
 import { list, type NodeFlags, nodeOptions, port } from './options.ts'
 import { type PeerFlags, peerOptions } from './peer-options.ts'
+import { syncOptions } from './sync-options.ts'
 
 export interface StartFlags extends NodeFlags, PeerFlags {
   readonly network: 'mainnet' | 'testnet' | 'devnet'
@@ -11,6 +13,9 @@ export interface StartFlags extends NodeFlags, PeerFlags {
   readonly unlock?: readonly string[]
   readonly trustMissingLog: boolean
   readonly operatorPort: number
+  readonly sync: 'full' | 'snapshot'
+  readonly checkpoint?: Checkpoint
+  readonly snapshotInterval: number
 }
 
 export const addStartCommand = (program: Command): void => {
@@ -48,6 +53,7 @@ export const addStartCommand = (program: Command): void => {
         .argParser(port)
         .default(8547),
     )
+  for (const option of syncOptions()) command.addOption(option)
   for (const option of [...peerOptions(), ...nodeOptions()]) command.addOption(option)
   command.addHelpText(
     'after',
@@ -55,6 +61,7 @@ export const addStartCommand = (program: Command): void => {
 Examples:
   tandem start --network testnet --genesis testnet.json --datadir ./data
   tandem start --network mainnet --genesis mainnet.json --datadir ./data --validator-key key.json --password-file pw
+  tandem start --network mainnet --genesis mainnet.json --datadir ./data --sync snapshot --checkpoint 1728000:0xHASH
   tandem start --network testnet --genesis testnet.json --datadir ./data --bootnodes tandem://ID@HOST:30333`,
   )
   command.action(async (flags: StartFlags) => {

@@ -290,9 +290,11 @@ export const LIMITS = {
     codes: 256,
     /** Blocks before a snapshot that a chain needs at once: BLOCKHASH reaches so far. */
     ancestors: 256,
-    /** Rounds in which nobody had a chunk until another snapshot is looked for, and the pause after each. */
+    /** Chunks in a row that nobody had until another snapshot is looked for, and the pause after each. */
     attempts: 5,
     retryMs: 1_000,
+    /** The pause grows with each try up to so many of them. */
+    pauses: 30,
     /** How long peers are awaited before a node that has none goes on with blocks, and how often they are looked at. */
     patienceMs: 15_000,
     lookMs: 500,

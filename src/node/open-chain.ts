@@ -1,6 +1,7 @@
 import type { BlockEnvSources } from '../chain/block-env.ts'
 import { BlockStore } from '../chain/block-store.ts'
 import { Council } from '../chain/council.ts'
+import { readEarliest } from '../chain/earliest.ts'
 import { Economy } from '../chain/economy.ts'
 import { EvidenceDesk } from '../chain/evidence.ts'
 import { EvidenceRows } from '../chain/evidence-rows.ts'
@@ -58,6 +59,7 @@ export const openChain = async (options: OpenChainOptions): Promise<OpenedChain>
     const block =
       stored ?? (await writeGenesis({ store, world, genesis, extraOf: ({ extraData }) => decodeExtraData(extraData) }))
     const genesisHash = stored ? ((await blocks.block(0))?.hash as Hex) : block.hash
+    blocks.earliest = await readEarliest(store)
     const certificate = (await blocks.certificate(block.header.number)) ?? null
     return {
       ...(await parts({ genesis, genesisHash, store, blocks, world, head: block, logger })),

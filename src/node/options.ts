@@ -1,3 +1,4 @@
+import type { Checkpoint } from '../chain/snapshot/sync.ts'
 import type { Genesis } from '../config/genesis.ts'
 import type { Namespace } from '../config/networks.ts'
 import type { ExecutionMode } from '../evm/executor.ts'
@@ -34,6 +35,12 @@ export interface NodeOptions {
   readonly metricsPort?: number
   /** Left out: the node stands alone. */
   readonly peers?: PeerOptions
+  /** How a chain at genesis gets to the head of its peers; every block when left out. */
+  readonly sync?: 'full' | 'snapshot'
+  /** A block that must be of the chain, by the operator's word. */
+  readonly checkpoint?: Checkpoint
+  /** Blocks between two snapshots of the state, rounded up to whole cycles; 0: none is made. */
+  readonly snapshotInterval?: number
   readonly allowUnprotected: boolean
   /** The key that proposes and votes; null follows the chain. */
   readonly validatorKey: Uint8Array | null
@@ -54,6 +61,8 @@ export interface NodeDeps {
   readonly clock: Clock
   /** The node can no longer go on; it has stopped signing. */
   readonly onFatal: (error: Error) => void
+  /** A snapshot is whole: the node is to be stopped and started anew. Left out: it will be the next time. */
+  readonly onSnapshot?: () => void
 }
 
 export interface RunningNode {

@@ -42,7 +42,11 @@ export const createReads = (options: ReadsOptions, teardown: Teardown): Reads =>
     pool: { select: baseFee => pool.service.select(baseFee), version: pool.version },
     ...(dev.timestampAfter && { timestampAfter: dev.timestampAfter }),
   })
-  const logs = new LogService({ storePath, workerUrl: new URL('../rpc/log-worker.ts', import.meta.url) })
+  const logs = new LogService({
+    storePath,
+    workerUrl: new URL('../rpc/log-worker.ts', import.meta.url),
+    earliest: () => blocks.earliest,
+  })
   teardown.add(() => logs.close())
   const view = createChainView({ ...options, ...dev, pending, wideLogs: query => logs.query(query) })
   dev.onReplaced?.(() => logs.forget())

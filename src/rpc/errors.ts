@@ -126,6 +126,8 @@ export const DOMAIN_ERRORS: { readonly [Code in DomainError['code']]: (detail: D
   },
   // reads (chain/types.ts)
   MISSING_STATE: ({ root }) => serverError(`missing trie node ${root.slice(2)} (path )`),
+  HISTORY_MISSING: ({ earliest }) =>
+    serverError(`pruned history unavailable: this node has no blocks between genesis and ${earliest}`),
   TOO_MANY_RESULTS: ({ limit }) => serverError(`query returned more than ${limit} results`),
   RESULTS_TOO_LARGE: ({ limitBytes }) => serverError(`query returned more than ${limitBytes} bytes of log data`),
   QUERY_TIMEOUT: () => serverError('query timeout exceeded'),

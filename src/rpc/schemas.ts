@@ -204,10 +204,17 @@ export const CONSENSUS_BLOCK_SCHEMA = objectOf(
 export const SYNC_SCHEMA: JsonSchema = {
   anyOf: [
     { const: false },
-    objectOf('SyncStatus', {
-      startingBlock: QUANTITY_SCHEMA,
-      currentBlock: QUANTITY_SCHEMA,
-      highestBlock: QUANTITY_SCHEMA,
-    }),
+    objectOf(
+      'SyncStatus',
+      {
+        startingBlock: QUANTITY_SCHEMA,
+        currentBlock: QUANTITY_SCHEMA,
+        highestBlock: QUANTITY_SCHEMA,
+        // Pieces of a snapshot of the state.
+        pulledStates: QUANTITY_SCHEMA,
+        knownStates: QUANTITY_SCHEMA,
+      },
+      ['pulledStates', 'knownStates'],
+    ),
   ],
 }

@@ -5,8 +5,8 @@ import type { Transaction } from '../primitives/transaction.ts'
 import type { Hex } from '../util/bytes.ts'
 import type { LogCriteria } from './codecs/filter.ts'
 import { headerJson } from './encode/block.ts'
-import { jsonQuantity } from './encode/hex.ts'
 import { logJson } from './encode/log.ts'
+import { encodeSyncStatus } from './encode/sync.ts'
 import { transactionJson } from './encode/transaction.ts'
 import { serverError } from './errors.ts'
 import { randomId } from './ids.ts'
@@ -265,5 +265,5 @@ const criteriaKey = ({ addresses, topics }: Pick<LogCriteria, 'addresses' | 'top
 const syncJson = (view: ChainView): string => {
   const status = view.syncing()
   if (status === false) return 'false'
-  return `{"syncing":true,"status":{"startingBlock":${jsonQuantity(status.startingBlock)},"currentBlock":${jsonQuantity(status.currentBlock)},"highestBlock":${jsonQuantity(status.highestBlock)}}}`
+  return JSON.stringify({ syncing: true, status: encodeSyncStatus(status) })
 }

@@ -1,7 +1,7 @@
 import { keccak256 } from '../crypto/hash.ts'
 import { encodeRlp } from '../primitives/rlp.ts'
 import { assert } from '../util/assert.ts'
-import { bytesToHex, compareBytes, type Hex } from '../util/bytes.ts'
+import { bytesToHex, EMPTY_BYTES, type Hex } from '../util/bytes.ts'
 import { EMPTY_ROOT } from './account.ts'
 
 /** A finished node as its parent holds it: its hash, or itself when its encoding is shorter than 32 bytes. */
@@ -71,7 +71,7 @@ export class StackTrie {
   /** `bytes`: how many the value counts for where the trie is cut. */
   add(key: Uint8Array, value: Uint8Array, bytes = 0): void {
     const last = this.#last
-    assert(last === undefined || (last.byteLength === key.byteLength && compareBytes(last, key) < 0), 'keys ascend')
+    assert(last === undefined || (last.byteLength === key.byteLength && isBelow(last, key)), 'keys ascend')
     this.#last = Uint8Array.from(key)
     this.#put({ kind: 'leaf', path: nibblesOf(key).subarray(this.#skip), value, span: this.#spanOf(bytes) })
   }
@@ -174,8 +174,8 @@ export class StackTrie {
       case 'branch': {
         this.#close(node)
         this.#cutBranch(node)
-        const items: RlpList = node.children.map(child => child ?? new Uint8Array(0))
-        items.push(new Uint8Array(0))
+        const items: RlpList = node.children.map(child => child ?? EMPTY_BYTES)
+        items.push(EMPTY_BYTES)
         return items
       }
     }
@@ -192,6 +192,13 @@ export class StackTrie {
       this.#cut.tell({ prefix: Uint8Array.of(...prefix, nibble), reference, start, end })
     }
   }
+}
+
+/** Neighbours of a million keys differ early: a call into the runtime costs more than the few bytes. */
+export const isBelow = (a: Uint8Array, b: Uint8Array): boolean => {
+  let i = 0
+  while (i < a.byteLength && a[i] === b[i]) i++
+  return (a[i] ?? 0) < (b[i] ?? 0)
 }
 
 /** The node without the first nibbles of its path. */
@@ -214,10 +221,11 @@ const compact = (path: Uint8Array, flag: number): Uint8Array => {
 
 const nibblesOf = (key: Uint8Array): Uint8Array => {
   const out = new Uint8Array(key.byteLength * 2)
-  key.forEach((byte, i) => {
+  for (let i = 0; i < key.byteLength; i++) {
+    const byte = key[i] as number
     out[2 * i] = byte >> 4
     out[2 * i + 1] = byte & 0x0f
-  })
+  }
   return out
 }
 

@@ -31,6 +31,7 @@ const PURE = [
   'powchain/core.ts',
   'powchain/core/',
   'txpool/pool.ts',
+  'chain/snapshot/plan.ts',
   'chain/sync/plan.ts',
   'chain/sync/target.ts',
   'txpool/pool/',

@@ -3,16 +3,22 @@ import { type Block, type DecodedBlock, decodeBlock } from '../../primitives/blo
 import { bloomOf } from '../../primitives/bloom.ts'
 import type { Certificate } from '../../primitives/certificate.ts'
 import { decodeExtraData } from '../../primitives/extra-data.ts'
+import { decodeHeader } from '../../primitives/header.ts'
 import { decodeReceipt, deriveReceipts, type Receipt } from '../../primitives/receipt.ts'
 import { decodeRlpList } from '../../primitives/rlp.ts'
 import { receiptsRoot } from '../../primitives/roots.ts'
 import { withSender } from '../../primitives/transaction.ts'
 import { checkBody } from '../../rules/body.ts'
-import { falseSnapshot } from '../../state/snapshot/errors.ts'
+import { falseReceipts, falseSnapshot } from '../../state/snapshot/errors.ts'
 import type { Batch } from '../../storage/batch.ts'
+import { BUCKETS } from '../../storage/buckets.ts'
+import { numberKey } from '../../storage/keys.ts'
+import type { Store } from '../../storage/store.ts'
+import { assert } from '../../util/assert.ts'
 import { bytesEqual, type Hex } from '../../util/bytes.ts'
 import { isCoded } from '../../util/errors.ts'
 import { nativePrices, putBlockRows } from '../block-store.ts'
+import { putEarliest } from '../earliest.ts'
 
 /** What stands above the next block of history: its hash, by its child, and its certificate, as the child's header has it. */
 export interface HistoryTip {
@@ -29,7 +35,7 @@ export interface HistoryRange {
 
 /**
  * Queues the rows of blocks that end with `tip`, from the last to the first; answers the tip of those before. The hash of each is that
- * which its child names, the body and the receipts make the roots of its header: nothing is executed. Throws SNAPSHOT_FALSE.
+ * which its child names, the body and the receipts make the roots of its header: nothing is executed. Throws SNAPSHOT_FALSE, RECEIPTS_FALSE.
  */
 export const putHistory = (batch: Batch, { blocks, receipts }: HistoryRange, tip: HistoryTip): HistoryTip => {
   let at = tip
@@ -52,7 +58,7 @@ export const putHistory = (batch: Batch, { blocks, receipts }: HistoryRange, tip
 }
 
 const checkedBlock = (bytes: Uint8Array, { number, hash }: HistoryTip) =>
-  telling(`block ${number}`, () => {
+  telling(falseSnapshot, `block ${number}`, () => {
     const decoded = decodeBlock(bytes)
     if (decoded.hash !== hash || decoded.header.number !== number) throw falseSnapshot(`block ${number} is another`)
     const extra = decodeExtraData(decoded.header.extraData)
@@ -66,25 +72,51 @@ const withSenders = (decoded: DecodedBlock): Block => ({
 })
 
 const checkedReceipts = (bytes: Uint8Array, { header, transactions }: Block): readonly Receipt[] =>
-  telling(`receipts of block ${header.number}`, () => {
+  telling(falseReceipts, `receipts of block ${header.number}`, () => {
     const stored = decodeRlpList(bytes).map(item => {
-      if (!(item instanceof Uint8Array)) throw falseSnapshot('a receipt is a string')
+      if (!(item instanceof Uint8Array)) throw falseReceipts('a receipt is a string')
       return decodeReceipt(item)
     })
-    if (stored.length !== transactions.length) throw falseSnapshot('one receipt for each transaction')
+    if (stored.length !== transactions.length) throw falseReceipts('one for each transaction')
     const receipts = deriveReceipts(stored, { transactions, ...nativePrices(header) })
-    if (receiptsRoot(receipts) !== header.receiptsRoot) throw falseSnapshot('they make another root')
+    if (receiptsRoot(receipts) !== header.receiptsRoot) throw falseReceipts('they make another root')
     if (!bytesEqual(bloomOf(receipts.flatMap(({ logs }) => logs)), header.logsBloom))
-      throw falseSnapshot('another bloom')
+      throw falseReceipts('they make another bloom')
     return receipts
   })
 
 /** Whatever is wrong with bytes of a peer is its falsehood. */
-const telling = <T>(what: string, read: () => T): T => {
+const telling = <T>(asFalse: (reason: string) => Error, what: string, read: () => T): T => {
   try {
     return read()
   } catch (error) {
-    if (isCoded(error)) throw falseSnapshot(`${what}: ${error.message}`)
+    if (!isCoded(error)) throw error
+    const { detail } = error
+    throw asFalse(`${what}: ${'reason' in detail ? detail.reason : error.message}`)
+  }
+}
+
+/** Where the history of a store ends, from the header it ends with; undefined: it is whole. `earliest`: the first block that is there. */
+export const tipBelow = async (store: Store, earliest: number): Promise<HistoryTip | undefined> => {
+  if (earliest <= 1) return undefined
+  const row = await store.get(BUCKETS.header, numberKey(earliest))
+  assert(row !== undefined, 'history begins with a block')
+  const header = decodeHeader(row)
+  const { parentCertificate } = decodeExtraData(header.extraData)
+  assert(parentCertificate !== null, 'a block above the first names who sealed its parent')
+  return { number: earliest - 1, hash: header.parentHash, certificate: parentCertificate }
+}
+
+/** Queues and writes blocks below `tip` and where history begins now; answers the tip of those before. Throws as `putHistory`. */
+export const writeHistory = async (store: Store, range: HistoryRange, tip: HistoryTip): Promise<HistoryTip> => {
+  const batch = store.batch()
+  try {
+    const next = putHistory(batch, range, tip)
+    putEarliest(batch, next.number + 1)
+    await batch.write()
+    return next
+  } catch (error) {
+    await batch.discard()
     throw error
   }
 }

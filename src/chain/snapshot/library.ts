@@ -4,9 +4,10 @@ import { readCode } from '../../state/flat.ts'
 import type { Store } from '../../storage/store.ts'
 import { isCoded } from '../../util/errors.ts'
 import type { Logger } from '../../util/logger.ts'
-import { Thread } from '../../util/thread.ts'
+import type { Thread } from '../../util/thread.ts'
 import { listFolders, SnapshotFolder } from './folder.ts'
 import type { MakeMethods } from './make-worker.ts'
+import { startMaker } from './threads.ts'
 
 export interface LibraryOptions {
   readonly store: Store
@@ -82,10 +83,7 @@ export class SnapshotLibrary {
     const { storePath, root, logger } = this.#options
     const startedMs = performance.now()
     try {
-      this.#thread ??= new Thread<MakeMethods>('snapshots', new URL('./make-worker.ts', import.meta.url), {
-        workerData: { storePath, root },
-        resourceLimits: { maxYoungGenerationSizeMb: LIMITS.workers.nurseryMegabytes },
-      })
+      this.#thread ??= startMaker(storePath, root)
       const report = await this.#thread.call('make', number)
       await this.#read()
       logger.info({ ...report, ms: Math.round(performance.now() - startedMs) }, 'snapshot made')

@@ -1,44 +1,31 @@
 import { assert } from '../../util/assert.ts'
 
 export interface ChunkPlanOptions {
-  readonly chunks: number
-  /** Chunks that are in already. */
-  readonly done: Iterable<number>
-  /** Stages begin at these indexes, ascending: nothing of a stage is asked for before the stage before it is in. */
-  readonly stages: readonly number[]
+  /** The first chunk, and the one after the last. */
+  readonly from: number
+  readonly to: number
+  /** Chunks that are in already, those of others among them. */
+  readonly done: ReadonlySet<number>
   /** Chunks asked for or waiting to be imported: the bound on memory. */
   readonly parallel: number
 }
 
-/**
- * Which chunks of a snapshot to ask for: lowest first, several at once, each until it is in. Those that failed come again before any
- * later one.
- */
+/** Which chunks to ask for: lowest first, several at once, each until it is in; those that failed come again before any later one. */
 export class ChunkPlan {
   readonly #options: ChunkPlanOptions
-  readonly #done: Set<number>
+  readonly #failed: number[] = []
   readonly #asked = new Set<number>()
-  /** Every chunk below is in or asked for. */
-  #next = 0
+  #next: number
   #failures = 0
-  /** Every chunk below is in. */
-  #inUpTo = 0
-  /** Where the stages end that are not known to be in. */
-  readonly #ends: number[]
 
   constructor(options: ChunkPlanOptions) {
     this.#options = options
-    this.#done = new Set(options.done)
-    this.#ends = [...options.stages, options.chunks]
-    for (const index of this.#done) assert(index >= 0 && index < options.chunks, 'a chunk of this snapshot')
+    this.#next = options.from
   }
 
-  get done(): number {
-    return this.#done.size
-  }
-
+  /** Nothing is asked for, and nothing is left to ask. */
   get isDone(): boolean {
-    return this.#done.size === this.#options.chunks
+    return this.#asked.size === 0 && this.#peek() === undefined
   }
 
   /** Failures since a chunk came in last. */
@@ -50,8 +37,10 @@ export class ChunkPlan {
   ask(): readonly number[] {
     const asks: number[] = []
     while (this.#asked.size < this.#options.parallel) {
-      const index = this.#lowest()
+      const index = this.#peek()
       if (index === undefined) break
+      if (index === this.#failed[0]) this.#failed.shift()
+      else this.#next = index + 1
       this.#asked.add(index)
       asks.push(index)
     }
@@ -60,37 +49,21 @@ export class ChunkPlan {
 
   imported(index: number): void {
     assert(this.#asked.delete(index), 'an answer belongs to a question')
-    this.#done.add(index)
     this.#failures = 0
   }
 
   failed(index: number): void {
     assert(this.#asked.delete(index), 'an answer belongs to a question')
-    this.#next = Math.min(this.#next, index)
+    this.#failed.push(index)
+    this.#failed.sort((a, b) => a - b)
     this.#failures++
   }
 
-  #lowest(): number | undefined {
-    const end = this.#stageEnd()
-    for (let index = this.#next; index < end; index++) {
-      if (this.#done.has(index) || this.#asked.has(index)) continue
-      this.#next = index
-      return index
-    }
-    return undefined
-  }
-
-  /** The end of the first stage that is not in. Those before it are never looked at again. */
-  #stageEnd(): number {
-    for (;;) {
-      const end = this.#ends[0] as number
-      if (this.#ends.length === 1 || !this.#isInUpTo(end)) return end
-      this.#ends.shift()
-    }
-  }
-
-  #isInUpTo(end: number): boolean {
-    while (this.#inUpTo < end && this.#done.has(this.#inUpTo)) this.#inUpTo++
-    return this.#inUpTo >= end
+  #peek(): number | undefined {
+    const [failed] = this.#failed
+    if (failed !== undefined) return failed
+    const { to, done } = this.#options
+    while (this.#next < to && done.has(this.#next)) this.#next++
+    return this.#next < to ? this.#next : undefined
   }
 }

@@ -1,8 +1,15 @@
+import { COUNCIL_ADDRESS, type NetworkParams } from '../../config/networks.ts'
+import { type RangeFault, rangeFault } from '../../consensus/verify-range.ts'
 import { keccak256, keccak256Hex } from '../../crypto/hash.ts'
+import { recoverAddress } from '../../crypto/signature.ts'
 import { encodeManifest, manifestCodec, type SnapshotManifest } from '../../network/wire/snapshot.ts'
-import { decodeHeader, type Header } from '../../primitives/header.ts'
+import { decodeBlock } from '../../primitives/block.ts'
+import type { Certificate } from '../../primitives/certificate.ts'
+import { decodeHeader, type Header, headerHash } from '../../primitives/header.ts'
 import { decodeRlpList, encodeRlp, encodeRlpList, uintItem } from '../../primitives/rlp.ts'
+import { jailedAtSlot, readCouncil } from '../../rules/council-storage.ts'
 import { decodeAccount, EMPTY_CODE_HASH } from '../../state/account.ts'
+import { hashHex, readSlot } from '../../state/flat.ts'
 import { falseSnapshot } from '../../state/snapshot/errors.ts'
 import { rootOfParts } from '../../state/snapshot/part.ts'
 import type { AccountRecord } from '../../state/snapshot/records.ts'
@@ -22,10 +29,14 @@ import {
   concatBytes,
   type Hex,
   hexToBytes,
+  ZERO_HASH,
 } from '../../util/bytes.ts'
-import { putHead } from '../block-store.ts'
-import { putEarliest, readEarliest } from '../earliest.ts'
-import { type HistoryRange, type HistoryTip, putHistory } from './history-rows.ts'
+import { BlockStore, putHead } from '../block-store.ts'
+import { Council } from '../council.ts'
+import { decodeCouncil, decodeCycle, encodeCouncil } from '../council-rows.ts'
+import { readEarliest } from '../earliest.ts'
+import { Seeds } from '../seeds.ts'
+import { type HistoryRange, type HistoryTip, tipBelow, writeHistory } from './history-rows.ts'
 import { putRecords } from './records.ts'
 
 /** Rows of the node's own genesis: bucket, key, value. */
@@ -33,15 +44,40 @@ export type GenesisRows = readonly (readonly [bucket: number, key: Uint8Array, v
 
 /** How far a snapshot is in. */
 export interface StagingProgress {
+  /** It is a chain already. */
+  readonly isWhole: boolean
   readonly manifest: Uint8Array | null
   readonly done: readonly number[]
   readonly accounts: number
   readonly slots: number
   /** Sum of all balances that are in, wei. */
   readonly balance: bigint
-  /** Where the blocks before the snapshot end; null: none is in. */
-  readonly earliest: number | null
+  /** The block to go on with below those that are in; null: none is in; 'whole': all are. */
+  readonly history: HistoryTip | null | 'whole'
 }
+
+/** Consecutive blocks after the snapshot, each its RLP, with the certificate of the last. */
+export interface SealedTail {
+  readonly blocks: readonly Uint8Array[]
+  readonly certificate: Certificate
+}
+
+/** What the committees of a chain follow from. */
+export interface ChainIdentity {
+  readonly params: NetworkParams
+  readonly foundation: Hex
+  readonly genesisHash: Hex
+}
+
+/** Code that accounts have and the store has not; `last`: the account up to which that is all. */
+export interface MissingCodes {
+  readonly hashes: readonly Hex[]
+  readonly last: Uint8Array | null
+}
+
+/** Committees are drawn from rows alone. */
+const NO_BLOCKS = { header: async () => undefined }
+const NO_STATE = { account: () => undefined, storage: () => ZERO_HASH }
 
 const MANIFEST = metaKey('snapshot-manifest')
 
@@ -81,7 +117,8 @@ export class Staging {
       balance += mark.balance
     }
     const manifest = this.#manifest === undefined ? null : encodeRlpList([encodeManifest(this.#manifest)])
-    return { manifest, done, accounts, slots, balance, earliest: await this.#earliest() }
+    const isWhole = (await new BlockStore(this.#store).headNumber()) !== undefined
+    return { isWhole, manifest, done, accounts, slots, balance, history: await this.#history() }
   }
 
   /** Begins with a snapshot whose parts make the state root of its header; the store must be empty. */
@@ -108,6 +145,45 @@ export class Staging {
     }
   }
 
+  /**
+   * Whether the councils among the records are true as far as can be seen: every block of `tail`, the two cycles after the snapshot,
+   * which are known to be of the chain, has its certificate by the committees they draw, and so has the snapshot's own. To be asked
+   * when all records are in.
+   */
+  committeesFault(tail: SealedTail, { params, foundation, genesisHash }: ChainIdentity): RangeFault | null {
+    const header = this.#header as Header
+    const seeds = new Seeds(genesisHash)
+    const council = new Council({ params, foundation, seeds, store: this.#store, blocks: NO_BLOCKS, state: NO_STATE })
+    const range = { blocks: tail.blocks.map(decodeBlock), certificate: tail.certificate }
+    try {
+      return rangeFault(range, {
+        parent: { number: header.number, hash: headerHash(header) },
+        committees: council,
+        domain: { chainId: params.chainId, genesisHash },
+        recover: recoverAddress,
+        certificates: 'all',
+      })
+    } catch {
+      // Rows that cannot be read, in whatever way: they are a peer's.
+      return { number: header.number, reason: 'COMMITTEE_UNKNOWN' }
+    }
+  }
+
+  /** Whether the council that serves after the snapshot is the one that its state holds. To be asked when all chunks are in. */
+  async hasTrueCouncil(): Promise<boolean> {
+    const { number } = this.#header as Header
+    const owner = hashHex(COUNCIL_ADDRESS)
+    const read = (slot: Hex) => readSlot(this.#store, owner, slot)
+    const row = await this.#store.get(BUCKETS.cycle, numberKey(number))
+    const found = readCouncil(read)
+    if (row === undefined || found === undefined) return false
+    const { members, jailed } = decodeCycle(number, row, at =>
+      decodeCouncil(this.#store.getSync(BUCKETS.council, numberKey(at)) ?? new Uint8Array(0)),
+    )
+    if (!bytesEqual(encodeCouncil(members), encodeCouncil(found))) return false
+    return members.every(({ validator }) => jailed.has(validator) === BigInt(read(jailedAtSlot(validator))) > 0n)
+  }
+
   /** Whether the manifest's storages are those of accounts. To be asked when all accounts are in, before any storage comes. */
   async hasTrueStorages(): Promise<boolean> {
     for (const { owner, parts } of this.#whole.storages) {
@@ -117,11 +193,8 @@ export class Staging {
     return true
   }
 
-  /** Hashes of code that accounts have and the store has not, from the account `after` on; none: all is there up to the end. */
-  async missingCodes(
-    after: Uint8Array | null,
-    limit: number,
-  ): Promise<{ readonly hashes: readonly Hex[]; readonly last: Uint8Array | null }> {
+  /** Looked for from the account `after` on; none: all is there. */
+  async missingCodes(after: Uint8Array | null, limit: number): Promise<MissingCodes> {
     const hashes = new Set<Hex>()
     let last = after
     for await (const [key, row] of this.#store.entries(BUCKETS.account, after === null ? {} : { gt: after })) {
@@ -167,10 +240,6 @@ export class Staging {
     await this.#store.clear(BUCKETS.snapshotChunk)
   }
 
-  get store(): Store {
-    return this.#store
-  }
-
   #take(manifest: SnapshotManifest): void {
     this.#manifest = manifest
     this.#header = decodeHeader(manifest.header)
@@ -214,25 +283,10 @@ export class Staging {
     return this.#whole.storages.some(({ owner }) => bytesEqual(owner, key))
   }
 
-  async #earliest(): Promise<number | null> {
-    const number = await readEarliest(this.#store)
-    if (number > 0) return number
-    // The row is gone when block 1 is in.
-    return (await this.#store.has(BUCKETS.header, numberKey(1))) ? 1 : null
-  }
-}
-
-/** Queues history below `tip` and where it ends now. Throws SNAPSHOT_FALSE. */
-export const writeHistory = async (store: Store, range: HistoryRange, tip: HistoryTip): Promise<HistoryTip> => {
-  const batch = store.batch()
-  try {
-    const next = putHistory(batch, range, tip)
-    putEarliest(batch, next.number + 1)
-    await batch.write()
-    return next
-  } catch (error) {
-    await batch.discard()
-    throw error
+  async #history(): Promise<StagingProgress['history']> {
+    const earliest = await readEarliest(this.#store)
+    if (earliest > 0) return (await tipBelow(this.#store, earliest)) ?? 'whole'
+    return (await this.#store.has(BUCKETS.header, numberKey(1))) ? 'whole' : null
   }
 }
 

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { BlockStore } from '../../chain/block-store.ts'
 import type { Chain } from '../../chain/chain.ts'
 import type { Council } from '../../chain/council.ts'
+import type { HistoryFill } from '../../chain/snapshot/history-fill.ts'
 import { BlockSync } from '../../chain/sync/sync.ts'
 import type { SyncStatus } from '../../chain/types.ts'
 import { LIMITS } from '../../config/limits.ts'
@@ -24,6 +25,8 @@ import type { Clock } from '../../util/clock.ts'
 import { CodedError } from '../../util/errors.ts'
 import type { Logger } from '../../util/logger.ts'
 import type { PeerOptions } from '../options.ts'
+import type { Bootstrap } from '../snapshot/bootstrap.ts'
+import type { SnapshotParts } from '../snapshot/parts.ts'
 import { clientVersion } from '../version.ts'
 import { membersPort } from './members.ts'
 import { poolPort } from './pool-port.ts'
@@ -43,6 +46,7 @@ export interface NodePeersOptions {
   readonly codec: BlockCodec
   readonly withSenders: (block: DecodedBlock) => Promise<Block>
   readonly signer: ValidatorSigner | null
+  readonly snapshots?: SnapshotParts
   readonly metrics?: Metrics
   readonly clock: Clock
   readonly part: (module: string) => Logger
@@ -58,6 +62,8 @@ export class NodePeers {
   readonly evidence: EvidenceGossip
   readonly #options: NodePeersOptions
   #sync: BlockSync | undefined
+  #bootstrap: Bootstrap | undefined
+  #history: HistoryFill | undefined
   #giveUp: (error: Error) => void = () => {}
   #unsubscribe: () => void = () => {}
 
@@ -103,7 +109,7 @@ export class NodePeers {
 
   /** false: in step with the peers. */
   get syncing(): SyncStatus | false {
-    return this.#sync?.status ?? false
+    return this.#bootstrap?.status || (this.#sync?.status ?? false)
   }
 
   /** To be called once the engine runs. Throws LISTEN_FAILED. */
@@ -111,7 +117,7 @@ export class NodePeers {
     const { params, genesisHash, chain, council, pool, signer, withSenders, clock, part } = this.#options
     this.#giveUp = error => engine.giveUp(error)
     const head = () => chain.head()
-    this.#sync = new BlockSync({
+    const sync = new BlockSync({
       network: this.network,
       engine,
       head,
@@ -137,7 +143,15 @@ export class NodePeers {
     }
     this.evidence.start()
     await this.network.start()
-    this.#sync.start()
+    const followBlocks = () => {
+      this.#sync = sync
+      sync.start()
+    }
+    this.#bootstrap = this.#options.snapshots?.bootstrap(this.network)
+    if (this.#bootstrap === undefined) followBlocks()
+    else this.#bootstrap.start(followBlocks)
+    this.#history = this.#options.snapshots?.history(this.network)
+    this.#history?.start()
   }
 
   /** Before the engine and the chain stop. */
@@ -145,9 +159,9 @@ export class NodePeers {
     this.#unsubscribe()
     this.evidence.stop()
     // What waits for an answer gets none any more, so that the catching up ends at once.
-    const left = this.#sync?.stop()
+    const left = [this.#bootstrap?.stop(), this.#history?.stop(), this.#sync?.stop()]
     await this.network.stop()
-    await left
+    await Promise.all(left)
   }
 
   #announce(block: Block): void {
@@ -171,7 +185,7 @@ export class NodePeers {
     const head = () => chain.head()
     const consider = () => this.#sync?.consider()
     return {
-      chain: { head, earliest: () => 0 },
+      chain: { head, earliest: () => blocks.earliest },
       members: membersPort(
         council,
         () => head().number,
@@ -179,7 +193,7 @@ export class NodePeers {
       ),
       blocks: codec,
       pool: poolPort(pool),
-      serve: servePort(blocks),
+      serve: { ...servePort(blocks), ...this.#options.snapshots?.serve },
       sync: { onBlock: (announced, from) => this.#onBlock(announced, from), onHead: consider },
     }
   }

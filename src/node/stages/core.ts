@@ -10,6 +10,8 @@ import { createDev, type DevParts } from '../dev/dev.ts'
 import { NodePeers } from '../network/peers.ts'
 import { createPoolParts, type PoolParts } from '../pool.ts'
 import { reportSeat } from '../seat.ts'
+import { guardCheckpoint } from '../snapshot/checkpoint.ts'
+import { createSnapshots } from '../snapshot/parts.ts'
 import type { Ground } from './ground.ts'
 
 /** What decides: the chain with its executor and pool, the peers, and the engine. */
@@ -72,16 +74,28 @@ const createPool = ({ options, deps, teardown, part, observer, opened, devStart,
 }
 
 const openPeers = async (ground: Ground, chain: Chain, pool: PoolParts): Promise<NodePeers | undefined> => {
-  const { options, deps, part, observer, opened, sources } = ground
-  const { peers, genesis, dataDir, validatorKey } = options
+  const { options, deps, part, observer, opened, sources, storePath, teardown } = ground
+  const { peers, genesis, dataDir, validatorKey, checkpoint } = options
   if (peers === undefined) return undefined
+  const { store, blocks, genesisHash } = opened
+  if (checkpoint) teardown.add(await guardCheckpoint(checkpoint, { blocks, chain }, deps.onFatal))
+  const snapshots = await createSnapshots(
+    {
+      ...{ options, genesis, genesisHash, storePath, store, blocks, chain },
+      onSnapshot: deps.onSnapshot ?? (() => {}),
+      clock: deps.clock,
+      logger: part('snapshot'),
+    },
+    teardown,
+  )
   return NodePeers.open({
     options: peers,
     params: genesis.params,
-    genesisHash: opened.genesisHash,
+    genesisHash,
     dataDir,
     chain,
-    blocks: opened.blocks,
+    blocks,
+    snapshots,
     council: sources.council,
     desk: opened.evidence,
     pool: pool.service,

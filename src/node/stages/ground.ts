@@ -1,5 +1,4 @@
 import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
 import { addressOf, refusedProviders, signatures } from '../../crypto/signature.ts'
 import type { Logger } from '../../util/logger.ts'
 import { beginDev, type DevStart } from '../dev/dev.ts'
@@ -7,6 +6,7 @@ import { lockKey } from '../key-lock.ts'
 import type { Observer } from '../observe.ts'
 import { type OpenedChain, openChain } from '../open-chain.ts'
 import type { NodeDeps, NodeOptions } from '../options.ts'
+import { storePathOf } from '../snapshot/staged-store.ts'
 import type { Teardown } from '../teardown.ts'
 
 /** What every later stage stands on: what was asked for, and the stored chain. */
@@ -32,7 +32,7 @@ export const prepareGround = async (options: NodeOptions, deps: NodeDeps, teardo
   const part = (module: string) => logger.child({ module })
   reportSignatures(part('crypto'))
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
-  const storePath = join(dataDir, 'db')
+  const storePath = storePathOf(dataDir)
   const observer =
     options.metricsPort === undefined ? undefined : (await import('../observe.ts')).createObserver(teardown)
   const opened = await openChain({ genesis, storePath, stateHistory, logger, onFailure: onFatal })

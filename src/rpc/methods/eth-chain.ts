@@ -1,6 +1,7 @@
 import { suggestedGasPrice } from '../../rules/base-fee.ts'
 import { toQuantity } from '../../util/bytes.ts'
 import { ADDRESS_SCHEMA, BOOLEAN_SCHEMA, QUANTITY_SCHEMA } from '../codecs/scalars.ts'
+import { encodeSyncStatus } from '../encode/sync.ts'
 import { type MethodTable, method } from '../method.ts'
 import { listOf, SYNC_SCHEMA } from '../schemas.ts'
 
@@ -24,13 +25,7 @@ export const ethChain = {
     result: SYNC_SCHEMA,
     handler: ({ view }) => {
       const status = view.syncing()
-      if (status === false) return false
-      const { startingBlock, currentBlock, highestBlock } = status
-      return {
-        startingBlock: toQuantity(startingBlock),
-        currentBlock: toQuantity(currentBlock),
-        highestBlock: toQuantity(highestBlock),
-      }
+      return status === false ? false : encodeSyncStatus(status)
     },
   }),
   eth_coinbase: method({

@@ -1,7 +1,6 @@
 import { encodeRlp } from '../../primitives/rlp.ts'
-import { compareBytes } from '../../util/bytes.ts'
 import { accountLeaf } from '../leaf.ts'
-import { StackTrie } from '../stack-trie.ts'
+import { isBelow, StackTrie } from '../stack-trie.ts'
 import { falseSnapshot } from './errors.ts'
 import { isReference, type Part } from './part.ts'
 import { type AccountRecord, readAccountRecords, readSlotRecords, type SlotRecord } from './records.ts'
@@ -66,7 +65,7 @@ class KeyOrder {
   #last: Uint8Array | undefined
 
   next(key: Uint8Array): void {
-    if (this.#last !== undefined && compareBytes(this.#last, key) >= 0) throw falseSnapshot('keys that do not ascend')
+    if (this.#last !== undefined && !isBelow(this.#last, key)) throw falseSnapshot('keys that do not ascend')
     this.#last = key
   }
 }

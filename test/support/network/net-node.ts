@@ -3,7 +3,7 @@ import { keccak256Hex } from '../../../src/crypto/hash.ts'
 import type { CommittedBlock } from '../../../src/network/gossip/blocks.ts'
 import { createNetwork, type Network } from '../../../src/network/network.ts'
 import type { NetworkOptions } from '../../../src/network/options.ts'
-import type { ConsensusMessage, Judgement, NetworkPorts, PoolPort } from '../../../src/network/ports.ts'
+import type { ConsensusMessage, Judgement, NetworkPorts, PoolPort, ServePort } from '../../../src/network/ports.ts'
 import { generateNodeKey } from '../../../src/network/tls/node-key.ts'
 import type { SealedBlock } from '../../../src/network/wire/consensus.ts'
 import type { BlockAnnouncement } from '../../../src/network/wire/sync.ts'
@@ -70,6 +70,8 @@ export interface NetNodeOptions extends Partial<Omit<NetworkOptions, 'validator'
   readonly committee?: number
   /** Instead: who they are, as it changes. */
   readonly members?: ReadonlySet<Hex>
+  /** Answers besides blocks. */
+  readonly serve?: Partial<ServePort>
 }
 
 /** A network over the loopback with everything behind it in memory. */
@@ -87,7 +89,7 @@ export class NetNode {
   /** A question for blocks waits for this. */
   delay: Promise<void> = Promise.resolve()
 
-  constructor({ member, committee = 0, members: changing, ...options }: NetNodeOptions = {}) {
+  constructor({ member, committee = 0, members: changing, serve = {}, ...options }: NetNodeOptions = {}) {
     const nodeKey = options.nodeKey ?? generateNodeKey()
     this.id = nodeKey.id
     const members = Array.from({ length: committee }, (_, index) => signerOf(index).address)
@@ -105,7 +107,7 @@ export class NetNode {
         limits: { backoffMs: 50 },
         ...options,
       },
-      this.#ports(members, changing ?? new Set(members)),
+      this.#ports(members, changing ?? new Set(members), serve),
     )
     this.pool.onAccepted = (hash, raw) => this.network.announceTransactions([{ hash, raw }])
     this.network.consensus.onMessage((message, from) => {
@@ -137,7 +139,7 @@ export class NetNode {
     return { number, hash: keccak256Hex(Uint8Array.of(number)), certificate, encode: () => block }
   }
 
-  #ports(members: readonly Hex[], present: ReadonlySet<Hex>): NetworkPorts {
+  #ports(members: readonly Hex[], present: ReadonlySet<Hex>, serve: Partial<ServePort>): NetworkPorts {
     return {
       chain: { head: () => ({ number: this.chain.length, hash: DOMAIN.genesisHash }), earliest: () => 0 },
       members: { isMember: address => present.has(address), memberAt: (_, index) => members[index] },
@@ -149,6 +151,7 @@ export class NetNode {
           return this.chain.slice(from, from + count)
         },
         receipts: async () => [],
+        ...serve,
       },
       sync: { onBlock: (announcement, from) => void this.blocks.push({ ...announcement, from }) },
     }

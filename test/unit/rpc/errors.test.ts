@@ -37,6 +37,10 @@ const TEXTS: Record<string, readonly [object, string]> = {
   CALL_QUEUE_FULL: [{ limit: 1 }, '-32000 too many calls are waiting, try again later'],
   MISSING_STATE: [{ root: '0xabcd' }, '-32000 missing trie node abcd (path )'],
   RESULTS_TOO_LARGE: [{ limitBytes: 1_000 }, '-32000 query returned more than 1000 bytes of log data'],
+  HISTORY_MISSING: [
+    { earliest: 9_000 },
+    '-32000 pruned history unavailable: this node has no blocks between genesis and 9000',
+  ],
   TOO_MANY_RESULTS: [{ limit: 10_000 }, '-32000 query returned more than 10000 results'],
   TRACE_TIMEOUT: [{ timeoutMs: 5_000 }, '-32000 execution timeout (timeout = 5s)'],
   TRACE_TOO_LARGE: [{ limitBytes: 7 }, '-32000 the trace is larger than 7 bytes'],

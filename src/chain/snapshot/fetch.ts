@@ -1,0 +1,133 @@
+import { LIMITS } from '../../config/limits.ts'
+import type { Network } from '../../network/network.ts'
+import { type DecodedBlock, decodeBlock } from '../../primitives/block.ts'
+import type { Certificate } from '../../primitives/certificate.ts'
+import { assert } from '../../util/assert.ts'
+import type { Hex } from '../../util/bytes.ts'
+import { CodedError, isCoded } from '../../util/errors.ts'
+import type { HistoryRange, HistoryTip } from './history-rows.ts'
+import type { SealedTail } from './staging.ts'
+import type { SealedHeader } from './trust.ts'
+
+export type PeerSource = Pick<Network, 'request' | 'reportFalsehood'>
+
+/** No peer answered with what follows from what is known. */
+export type FetchError = { readonly code: 'NOT_OBTAINED'; readonly what: string }
+
+export const notObtained = (what: string) => new CodedError<FetchError>({ code: 'NOT_OBTAINED', what })
+
+interface FetchedBlocks {
+  readonly blocks: readonly Uint8Array[]
+  readonly decoded: readonly DecodedBlock[]
+  readonly certificate: Certificate
+  readonly from: string
+}
+
+/** Up to `count` consecutive blocks from a number on, as they come: their numbers are right and the form is sound. Rejects as `request` does. */
+const fetchBlocks = async (network: PeerSource, first: number, count: number): Promise<FetchedBlocks> => {
+  const { answer, from } = await network.request(
+    'getBlocks',
+    { from: first, count },
+    {
+      among: peer => peer.head.number >= first && peer.earliest <= first,
+      judge: blocks => (blocks.length === 0 ? 'empty' : blocks.length > count ? 'false' : 'good'),
+    },
+  )
+  try {
+    const blocks = answer.map(({ block }) => block)
+    const decoded = blocks.map(decodeBlock)
+    if (decoded.some(({ header }, at) => header.number !== first + at)) throw notObtained(`block ${first}`)
+    return { blocks, decoded, certificate: answer.at(-1)?.certificate as Certificate, from }
+  } catch (error) {
+    if (isCoded(error)) network.reportFalsehood(from, `block from ${first} on: ${error.message}`)
+    throw error
+  }
+}
+
+/** The header of a block with its certificate, by a peer's word alone. */
+export const fetchSealedHeader = async (network: PeerSource, number: number): Promise<SealedHeader> => {
+  const { decoded, certificate } = await fetchBlocks(network, number, 1)
+  const [block] = decoded
+  assert(block !== undefined, 'a good answer holds a block')
+  return { header: block.header, hash: block.hash, certificate }
+}
+
+/** `count` blocks that stand on a block, by peers' word but for the links. */
+export const fetchTail = async (
+  network: PeerSource,
+  parent: { readonly number: number; readonly hash: Hex },
+  count: number,
+): Promise<SealedTail & { readonly tip: SealedHeader; readonly from: string }> => {
+  const blocks: Uint8Array[] = []
+  let at = parent
+  let last: FetchedBlocks | undefined
+  while (blocks.length < count) {
+    const wanted = Math.min(count - blocks.length, LIMITS.network.blocksPerRequest)
+    last = await fetchBlocks(network, at.number + 1, wanted)
+    for (const [index, { header, hash }] of last.decoded.entries()) {
+      if (header.parentHash !== at.hash) {
+        network.reportFalsehood(last.from, `block ${header.number} stands on another`)
+        throw notObtained(`block ${header.number}`)
+      }
+      at = { number: header.number, hash }
+      blocks.push(last.blocks[index] as Uint8Array)
+    }
+  }
+  const block = last?.decoded.at(-1)
+  assert(last !== undefined && block !== undefined, 'a tail has blocks')
+  const { certificate, from } = last
+  return { blocks, certificate, from, tip: { header: block.header, hash: block.hash, certificate } }
+}
+
+export interface FetchedHistory {
+  readonly range: HistoryRange
+  readonly from: { readonly blocks: string; readonly receipts: readonly string[] }
+  /** How many blocks to ask for next time: as many as come in one answer. */
+  readonly nextCount: number
+}
+
+/**
+ * The blocks that end with `tip`, up to `count` of them, with their receipts. Blocks that do not fit in one answer are asked for again in
+ * smaller ranges, since those at the end are wanted first.
+ */
+export const fetchHistory = async (network: PeerSource, tip: HistoryTip, count: number): Promise<FetchedHistory> => {
+  let wanted = Math.min(count, tip.number)
+  for (;;) {
+    const fetched = await fetchBlocks(network, tip.number - wanted + 1, wanted)
+    if (fetched.blocks.length < wanted) {
+      wanted = Math.max(1, Math.min(fetched.blocks.length, wanted - 1))
+      continue
+    }
+    const receipts = await fetchReceipts(network, fetched.decoded)
+    const nextCount = Math.min(LIMITS.snapshot.historyBlocks, 2 * wanted)
+    return {
+      range: { blocks: fetched.blocks, receipts: receipts.bytes },
+      from: { blocks: fetched.from, receipts: receipts.from },
+      nextCount,
+    }
+  }
+}
+
+/** Where there are no transactions there is nothing to ask for. */
+const NO_RECEIPTS = Uint8Array.of(0xc0)
+
+const fetchReceipts = async (
+  network: PeerSource,
+  blocks: readonly DecodedBlock[],
+): Promise<{ readonly bytes: readonly Uint8Array[]; readonly from: readonly string[] }> => {
+  const bytes: Uint8Array[] = blocks.map(() => NO_RECEIPTS)
+  const wanted = blocks.flatMap(({ hash, transactions }, at) => (transactions.length > 0 ? [{ hash, at }] : []))
+  const from: string[] = []
+  for (let done = 0; done < wanted.length; ) {
+    const asked = wanted.slice(done, done + LIMITS.network.receiptsPerRequest)
+    const answered = await network.request(
+      'getReceipts',
+      asked.map(({ hash }) => hash),
+      { judge: answer => (answer.length === 0 ? 'empty' : answer.length > asked.length ? 'false' : 'good') },
+    )
+    for (const [index, receipts] of answered.answer.entries()) bytes[asked[index]?.at as number] = receipts
+    done += answered.answer.length
+    from.push(answered.from)
+  }
+  return { bytes, from }
+}

@@ -1,0 +1,76 @@
+import { type SnapshotOutcome, SnapshotSync, type SnapshotSyncOptions } from '../../chain/snapshot/sync.ts'
+import { startStaging } from '../../chain/snapshot/threads.ts'
+import type { SyncStatus } from '../../chain/types.ts'
+import { recoverAddress } from '../../crypto/signature.ts'
+import { dropStaged, markStaged, stagedPathOf } from './staged-store.ts'
+
+export interface BootstrapOptions
+  extends Pick<SnapshotSyncOptions, 'network' | 'identity' | 'checkpoint' | 'head' | 'clock' | 'logger'> {
+  readonly dataDir: string
+  readonly genesis: () => Promise<SnapshotSyncOptions['genesis']>
+  readonly onSnapshot: () => void
+}
+
+/** The beginning of a node that takes in a snapshot: the staged store and its thread, and what becomes of them. */
+export class Bootstrap {
+  readonly #options: BootstrapOptions
+  #sync: SnapshotSync | undefined
+  #running: Promise<void> | undefined
+  #isStopped = false
+
+  constructor(options: BootstrapOptions) {
+    this.#options = options
+  }
+
+  get status(): SyncStatus | false {
+    return this.#sync?.status ?? false
+  }
+
+  /** `goOn` is called when no snapshot can be had, or it fails. */
+  start(goOn: () => void): void {
+    const { logger } = this.#options
+    this.#running = this.#run(goOn).catch((error: unknown) => {
+      if (this.#isStopped) return
+      logger.error({ err: error }, 'the snapshot failed')
+      goOn()
+    })
+  }
+
+  /** Before the network stops, so that nothing is asked again. */
+  stop(): Promise<void> {
+    this.#isStopped = true
+    this.#sync?.stop()
+    return this.#running ?? Promise.resolve()
+  }
+
+  async #run(goOn: () => void): Promise<void> {
+    const { dataDir, logger, onSnapshot } = this.#options
+    const outcome = await this.#take(dataDir)
+    if (outcome === 'stopped' || this.#isStopped) return
+    if (outcome === 'ready') {
+      await markStaged(dataDir)
+      onSnapshot()
+      return
+    }
+    await dropStaged(dataDir)
+    logger.info({}, 'no snapshot to begin with: every block is fetched')
+    this.#sync = undefined
+    goOn()
+  }
+
+  async #take(dataDir: string): Promise<SnapshotOutcome> {
+    const { identity, genesis, ...rest } = this.#options
+    const staging = startStaging(stagedPathOf(dataDir), identity)
+    try {
+      const domain = { chainId: identity.params.chainId, genesisHash: identity.genesisHash }
+      const rules = { domain, recover: recoverAddress }
+      this.#sync = new SnapshotSync({ ...rest, identity, staging, rules, genesis: await genesis() })
+      if (this.#isStopped) return 'stopped'
+      const outcome = await this.#sync.run()
+      await staging.call('close')
+      return outcome
+    } finally {
+      await staging.close()
+    }
+  }
+}

@@ -1,0 +1,31 @@
+import type { BlockStore } from '../../chain/block-store.ts'
+import type { Chain } from '../../chain/chain.ts'
+import type { Checkpoint } from '../../chain/snapshot/sync.ts'
+import type { Hex } from '../../util/bytes.ts'
+import { CodedError } from '../../util/errors.ts'
+
+/** The chain has another block in the place of the operator's checkpoint: one of them is not the network's. */
+export type CheckpointError = {
+  readonly code: 'CHECKPOINT_CONTRADICTED'
+  readonly number: number
+  readonly expected: Hex
+  readonly found: Hex
+}
+
+/**
+ * Holds the chain against the checkpoint: at the start, and when it comes to that block. Answers how to end it. Throws
+ * CHECKPOINT_CONTRADICTED.
+ */
+export const guardCheckpoint = async (
+  { number, hash }: Checkpoint,
+  { blocks, chain }: { readonly blocks: Pick<BlockStore, 'block'>; readonly chain: Pick<Chain, 'onCommitted'> },
+  giveUp: (error: Error) => void,
+): Promise<() => void> => {
+  const contradicted = (found: Hex) =>
+    new CodedError<CheckpointError>({ code: 'CHECKPOINT_CONTRADICTED', number, expected: hash, found })
+  const stored = await blocks.block(number)
+  if (stored !== undefined && stored.hash !== hash) throw contradicted(stored.hash)
+  return chain.onCommitted(({ block }) => {
+    if (block.header.number === number && block.hash !== hash) giveUp(contradicted(block.hash))
+  })
+}

@@ -1,0 +1,147 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { bytesToHex, type Hex, hexToBytes, toWord } from '../../src/util/bytes.ts'
+import { signedRaw } from '../support/chain.ts'
+import { tandem } from '../support/command.ts'
+import { Committee, type NodeOfMany } from '../support/committee.ts'
+import { eventually, sleep } from '../support/node-process.ts'
+
+const BLOCK_SECONDS = 0.25
+const CYCLE = 6
+const INTERVAL = 12
+/** Stores the word it is called with in the slot of that number. */
+const KEEPER_CODE: Hex = '0x600035805500'
+
+const address = (kind: number, index: number): Hex =>
+  `0x${kind.toString(16).padStart(8, '0')}${index.toString(16).padStart(32, '0')}`
+const KEEPER = address(3, 0)
+
+const words = (count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, at) => [toWord(BigInt(at + 1_000)), toWord(BigInt(at + 1))]))
+
+interface GenesisFile {
+  readonly alloc: Record<Hex, { balance: string; code?: Hex; storage?: Record<Hex, Hex> }>
+}
+
+/** Some hundred accounts, contracts with some storage, and one with so much that it comes in chunks of its own. */
+const populate = (genesis: GenesisFile): void => {
+  for (let index = 0; index < 400; index++) genesis.alloc[address(1, index)] = { balance: String(index + 1) }
+  for (let index = 0; index < 40; index++)
+    genesis.alloc[address(2, index)] = {
+      balance: '1',
+      code: `0x60${(index % 7).toString(16).padStart(2, '0')}00`,
+      storage: words(5),
+    }
+  genesis.alloc[KEEPER] = { balance: '0', code: KEEPER_CODE, storage: words(2_500) }
+}
+
+describe('a follower that begins with a snapshot', () => {
+  let committee: Committee
+  let validators: readonly NodeOfMany[]
+
+  const start = (node: NodeOfMany) =>
+    node.start([], ['--sync', 'snapshot', '--bootnodes', (validators[0] as NodeOfMany).url])
+
+  beforeAll(async () => {
+    committee = await Committee.open(2, BLOCK_SECONDS, { params: { rewards: { cycleBlocks: CYCLE } } })
+    const genesis = JSON.parse(readFileSync(committee.genesis, 'utf8')) as GenesisFile
+    populate(genesis)
+    writeFileSync(committee.genesis, JSON.stringify(genesis))
+    validators = [...committee.nodes]
+    const [first, second] = validators as [NodeOfMany, NodeOfMany]
+    const flags = ['--snapshot-interval', String(INTERVAL)]
+    await Promise.all([first.start([second], flags), second.start([first], flags)])
+    for (let nonce = 0; nonce < 30; nonce++) {
+      const call = { to: KEEPER, data: hexToBytes(toWord(BigInt(nonce + 1))), gasLimit: 200_000n }
+      const fields = nonce % 2 === 0 ? { to: address(4, nonce), value: 7n } : call
+      await first.rpc('eth_sendRawTransaction', bytesToHex(signedRaw(committee.funded, { nonce, ...fields })))
+    }
+    await first.reach(INTERVAL + 2 * CYCLE + 2)
+    await eventually('a snapshot', async () => (first.log.includes('snapshot made') ? true : undefined)).catch(e => {
+      console.log(first.log.slice(-3000))
+      throw e
+    })
+  }, 90_000)
+  afterAll(() => committee.close())
+
+  const sameAnswer = async (node: NodeOfMany, method: string, ...params: readonly unknown[]) => {
+    const [theirs, ours] = await Promise.all([
+      (validators[0] as NodeOfMany).rpc(method, ...params),
+      node.rpc(method, ...params),
+    ])
+    expect(ours).toEqual(theirs)
+    return ours
+  }
+
+  const checkFollower = async (node: NodeOfMany): Promise<void> => {
+    const first = validators[0] as NodeOfMany
+    const number = await first.number()
+    const hash = await node.reach(number + 4, 40_000)
+    expect(hash).toBe(await first.hashAt(number + 4))
+    const at = `0x${(number + 4).toString(16)}`
+    await sameAnswer(node, 'eth_getBalance', address(1, 399), at)
+    await sameAnswer(node, 'eth_getBalance', address(4, 2), at)
+    await sameAnswer(node, 'eth_getCode', KEEPER, at)
+    expect(await sameAnswer(node, 'eth_getStorageAt', KEEPER, toWord(3_499n), at)).toBe(toWord(2_500n))
+    await sameAnswer(node, 'eth_getStorageAt', KEEPER, toWord(2n), at)
+    await sameAnswer(node, 'eth_getProof', KEEPER, [toWord(1_200n)], at)
+    await sameAnswer(node, 'native_getTotalSupply', at)
+    await sameAnswer(node, 'native_getCouncil')
+    // What was before the snapshot came as blocks with their receipts.
+    await sameAnswer(node, 'eth_getBlockReceipts', '0x1')
+    await sameAnswer(node, 'eth_getBlockByNumber', '0x3', true)
+    await sameAnswer(node, 'eth_getLogs', { fromBlock: '0x0', toBlock: at })
+    await expect(node.rpc('eth_getBalance', KEEPER, '0x1')).rejects.toThrow('missing trie node')
+    expect(await node.rpc('eth_syncing')).toBe(false)
+  }
+
+  /** It is started anew once the snapshot is whole: until then its chain is at genesis, and for a moment nobody answers. */
+  const begun = (node: NodeOfMany): Promise<true> =>
+    eventually('the snapshot', async () => ((await node.number().catch(() => 0)) >= INTERVAL ? true : undefined), {
+      withinMs: 30_000,
+    })
+
+  const expectWhole = async (node: NodeOfMany, name: string): Promise<void> => {
+    expect((await node.stop()).code).toBe(0)
+    const verified = await tandem(['db', 'verify', '--datadir', join(committee.dir, name), '--json'])
+    expect(JSON.parse(verified.stdout)).toMatchObject({ ok: true, problems: [] })
+  }
+
+  test('has the state, the history and the blocks that follow; its database is whole', async () => {
+    const node = await committee.add('follower')
+    await start(node)
+    await begun(node)
+    expect(node.log).toContain('snapshot taken in')
+    await checkFollower(node)
+    expect(node.log).not.toContain('"level":"error"')
+    await expectWhole(node, 'follower')
+    // It goes on as any other node.
+    await start(node)
+    await checkFollower(node)
+    expect(node.log).not.toContain('snapshot chosen')
+    await node.stop()
+  }, 120_000)
+
+  test('survives kills while it takes the snapshot in', async () => {
+    const node = await committee.add('killed')
+    const moments = [
+      ['network started', 150],
+      ['snapshot chosen', 0],
+      ['snapshot chosen', 40],
+      ['snapshot taken in', 0],
+    ] as const
+    for (const [mark, delayMs] of moments) {
+      await start(node)
+      // A moment that is past by now does not come again.
+      const marked = async () => (node.log.includes(mark) ? true : undefined)
+      await eventually(mark, marked, { withinMs: 4_000, everyMs: 5 }).catch(() => undefined)
+      await sleep(delayMs)
+      await node.kill()
+    }
+    await start(node)
+    await begun(node)
+    await checkFollower(node)
+    await expectWhole(node, 'killed')
+  }, 150_000)
+})

@@ -1,0 +1,178 @@
+import { describe, expect, test } from 'vitest'
+import { BlockStore } from '../../../../src/chain/block-store.ts'
+import { readEarliest, requireHistory } from '../../../../src/chain/earliest.ts'
+import { HistoryFill } from '../../../../src/chain/snapshot/history-fill.ts'
+import { type HistoryTip, tipBelow, writeHistory } from '../../../../src/chain/snapshot/history-rows.ts'
+import { LIMITS } from '../../../../src/config/limits.ts'
+import type { DecidedBlock } from '../../../../src/consensus/ports.ts'
+import { encodeBlock, sealBlock } from '../../../../src/primitives/block.ts'
+import { type Certificate, encodeCertificate } from '../../../../src/primitives/certificate.ts'
+import { emptyBlock } from '../../../../src/sim/block.ts'
+import { EMPTY_ROOT } from '../../../../src/state/account.ts'
+import type { Store } from '../../../../src/storage/store.ts'
+import { bytesToHex, type Hex, ZERO_ADDRESS } from '../../../../src/util/bytes.ts'
+import { CodedError } from '../../../../src/util/errors.ts'
+import { silentLogger } from '../../../../src/util/logger.ts'
+import { GENESIS_HASH } from '../../../support/consensus/ledger.ts'
+import { ManualClock } from '../../../support/consensus/manual-clock.ts'
+import { seal } from '../../../support/consensus/sealed-chain.ts'
+import { temporaryStore } from '../../storage/temp-store.ts'
+
+/** Empty blocks with the roots that empty blocks have. */
+const emptyChain = (length: number): readonly DecidedBlock[] => {
+  const chain: DecidedBlock[] = []
+  let parent: { readonly hash: Hex; readonly certificate: Certificate | null } = {
+    hash: GENESIS_HASH,
+    certificate: null,
+  }
+  for (let number = 1; number <= length; number++) {
+    const extra = { proposer: ZERO_ADDRESS, parentCertificate: parent.certificate }
+    const { header } = emptyBlock({ number, parentHash: parent.hash, timestamp: number }, extra)
+    const block = sealBlock(
+      { ...header, receiptsRoot: EMPTY_ROOT },
+      { transactions: [], proofHeaders: [], evidence: [] },
+    )
+    const certificate = seal(block, [0, 1, 2, 3])
+    chain.push({ block, certificate })
+    parent = { hash: block.hash, certificate }
+  }
+  return chain
+}
+
+const CHAIN = emptyChain(200)
+const NO_RECEIPTS = Uint8Array.of(0xc0)
+
+const tipAt = (number: number): HistoryTip => {
+  const { block, certificate } = CHAIN[number - 1]!
+  return { number, hash: block.hash, certificate }
+}
+const encoded = (from: number, to: number) => CHAIN.slice(from - 1, to).map(({ block }) => encodeBlock(block))
+const plain = ({ certificate, ...rest }: HistoryTip) => ({
+  ...rest,
+  certificate: bytesToHex(encodeCertificate(certificate)),
+})
+const rangeOf = (from: number, to: number) => {
+  const blocks = encoded(from, to)
+  return { blocks, receipts: blocks.map(() => NO_RECEIPTS) }
+}
+
+describe('blocks before a snapshot', () => {
+  test('are stored from the newest down, with the certificates that their children have of them', async () => {
+    const store = await temporaryStore()
+    const next = await writeHistory(store, rangeOf(120, 200), tipAt(200))
+    expect(plain(next)).toEqual(plain(tipAt(119)))
+    expect(await readEarliest(store)).toBe(120)
+    expect(plain((await tipBelow(store, 120))!)).toEqual(plain(tipAt(119)))
+    expect((await writeHistory(store, rangeOf(1, 119), next)).number).toBe(0)
+    expect(await readEarliest(store)).toBe(0)
+    const blocks = new BlockStore(store)
+    for (const number of [1, 2, 119, 120, 200]) {
+      expect((await blocks.block(number))?.hash).toBe(CHAIN[number - 1]!.block.hash)
+      const certificate = (await blocks.certificate(number))!
+      expect(plain({ ...tipAt(number), certificate })).toEqual(plain(tipAt(number)))
+      expect(await blocks.receipts(number)).toEqual([])
+    }
+  })
+
+  test('are refused when one is another, changed, left out or in another place, and when receipts are not those of the block', async () => {
+    const store = await temporaryStore()
+    const { blocks, receipts } = rangeOf(50, 60)
+    const other = encoded(70, 70)[0]!
+    const changed = Uint8Array.from(blocks[4]!)
+    changed[changed.length - 1]! ^= 1
+    const lies = [
+      blocks.with(4, other),
+      blocks.with(4, changed),
+      blocks.toSpliced(4, 1),
+      blocks.toReversed(),
+      blocks.with(10, Uint8Array.of(1)),
+    ]
+    for (const lie of lies)
+      await expect(writeHistory(store, { blocks: lie, receipts }, tipAt(60))).rejects.toMatchObject({
+        code: 'SNAPSHOT_FALSE',
+      })
+    for (const lie of [Uint8Array.of(0xc1, 0xc0), Uint8Array.of(0xc1, 0x80), Uint8Array.of(7), new Uint8Array(0)])
+      await expect(writeHistory(store, { blocks, receipts: receipts.with(3, lie) }, tipAt(60))).rejects.toMatchObject({
+        code: 'RECEIPTS_FALSE',
+      })
+    expect(await new BlockStore(store).block(60)).toBeUndefined()
+  })
+
+  test('what is missing is said to be, genesis never', () => {
+    expect(() => requireHistory(100, 99)).toThrow('HISTORY_MISSING')
+    expect(() => requireHistory(100, 0, 500)).toThrow('HISTORY_MISSING')
+    requireHistory(100, 0)
+    requireHistory(100, 100, 200)
+    requireHistory(0, 1)
+  })
+})
+
+interface Neighbour {
+  readonly id: string
+  blocks(from: number, count: number): readonly Uint8Array[]
+}
+
+const honest: Neighbour['blocks'] = (from, count) => encoded(from, from + count - 1)
+
+const fillFrom = async (store: Store, list: readonly Neighbour[]) => {
+  const clock = new ManualClock()
+  const liars: string[] = []
+  const blocks = new BlockStore(store)
+  blocks.earliest = await readEarliest(store)
+  const network = {
+    reportFalsehood: (peer: string) => void liars.push(peer),
+    request: async (_: string, { from, count }: { from: number; count: number }) => {
+      const peer = list.find(({ id }) => !liars.includes(id))
+      if (peer === undefined) throw new CodedError({ code: 'NO_PEER', request: 'getBlocks' })
+      const answer = peer.blocks(from, count).map(block => ({ block, certificate: CHAIN[0]!.certificate }))
+      return { answer, from: peer.id }
+    },
+  }
+  const methods = {
+    tip: async () => (await tipBelow(store, await readEarliest(store))) ?? null,
+    put: (range: Parameters<typeof writeHistory>[1], tip: HistoryTip) => writeHistory(store, range, tip),
+  }
+  const thread = {
+    call: (name: keyof typeof methods, ...args: never[]) => (methods[name] as (...all: never[]) => unknown)(...args),
+  }
+  const fill = new HistoryFill({
+    network: network as never,
+    thread: thread as never,
+    blocks,
+    clock,
+    logger: silentLogger,
+  })
+  fill.start()
+  for (let turn = 0; turn < 500 && blocks.earliest > 0; turn++) {
+    await clock.advance(LIMITS.snapshot.retryMs)
+    await new Promise(resolve => setTimeout(resolve, 2))
+  }
+  await fill.stop()
+  return { liars, blocks }
+}
+
+describe('the fetching of blocks before a snapshot', () => {
+  const begun = async () => {
+    const store = await temporaryStore()
+    await writeHistory(store, rangeOf(180, 200), tipAt(200))
+    return store
+  }
+
+  test('goes down to the first, also by short answers', async () => {
+    const store = await begun()
+    const { blocks, liars } = await fillFrom(store, [
+      { id: 'a', blocks: (from, count) => honest(from, Math.min(count, 9)) },
+    ])
+    expect([blocks.earliest, liars]).toEqual([0, []])
+    expect((await blocks.block(1))?.hash).toBe(CHAIN[0]!.block.hash)
+  })
+
+  test('names who sends false ones, and goes on with others', async () => {
+    const lie: Neighbour['blocks'] = (from, count) => honest(from, count).with(0, encoded(150, 150)[0]!)
+    const { blocks, liars } = await fillFrom(await begun(), [
+      { id: 'liar', blocks: lie },
+      { id: 'b', blocks: honest },
+    ])
+    expect([blocks.earliest, [...new Set(liars)]]).toEqual([0, ['liar']])
+  })
+})

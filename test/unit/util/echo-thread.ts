@@ -1,0 +1,17 @@
+import { CodedError } from '../../../src/util/errors.ts'
+import { serveThread } from '../../../src/util/thread.ts'
+
+/* A thread for tests. */
+const methods = {
+  later: (ms: number) => new Promise<number>(resolve => setTimeout(resolve, ms, ms)),
+  refuse: (code: string) => {
+    throw new CodedError({ code })
+  },
+  fail: () => {
+    throw new Error('not foreseen')
+  },
+  die: () => process.exit(1),
+}
+export type EchoMethods = typeof methods
+
+serveThread(methods)
