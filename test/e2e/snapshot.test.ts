@@ -135,7 +135,7 @@ describe('a follower that begins with a snapshot', () => {
       await start(node)
       // A moment that is past by now does not come again.
       const marked = async () => (node.log.includes(mark) ? true : undefined)
-      await eventually(mark, marked, { withinMs: 4_000, everyMs: 5 }).catch(() => undefined)
+      await eventually(mark, marked, { withinMs: 2_500, everyMs: 5 }).catch(() => undefined)
       await sleep(delayMs)
       await node.kill()
     }
