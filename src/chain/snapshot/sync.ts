@@ -83,6 +83,8 @@ export class SnapshotSync {
     for (let attempt = 1; !this.#isStopped; attempt++) {
       try {
         const sound = begun ?? (await this.#choose())
+        // The chain went on by itself meanwhile, past what it could begin with.
+        if (sound !== undefined && sound.header.number <= this.#options.head()) return 'none'
         if (sound !== undefined) {
           await this.#take(sound, begun !== undefined)
           return 'ready'
