@@ -12,7 +12,10 @@ const chainOf = (stored: number) => {
     parts: {
       blocks: { block: async (number: number) => (number <= stored ? BLOCKS[number - 1] : undefined) },
       chain: {
-        onCommitted: (listener: (event: never) => void) => (listeners.add(listener), () => listeners.delete(listener)),
+        onCommitted: (listener: (event: never) => void) => {
+          listeners.add(listener)
+          return () => listeners.delete(listener)
+        },
       },
     } as never,
     commit: (number: number) => {
