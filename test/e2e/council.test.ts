@@ -34,7 +34,7 @@ const proposes = (index: number) =>
 
 test('validators come and go, 1 -> 2 -> 4 -> 7 -> 4, and blocks keep coming', async () => {
   await council.run(0)
-  await council.fund([1, 2, 3, 4, 5, 6])
+  await council.fund([0, 1, 2, 3, 4, 5, 6])
   await council.run(1)
   await reserved(1, false)
   await council.admit([0], [1])
