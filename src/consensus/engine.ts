@@ -104,7 +104,8 @@ class Engine implements ConsensusEngine {
     const { state } = this.#life
     if (state !== 'running') return state
     if (this.#validator.isQuarantined) return 'quarantined'
-    return this.#heights.isCatchingUp ? 'following' : 'voting'
+    // Also between two heights, when there is no seat to look at.
+    return this.#options.signer === null || this.#heights.isCatchingUp ? 'following' : 'voting'
   }
 
   #onFailed(error: Error): void {

@@ -110,6 +110,16 @@ export class PoolService {
     return dropped.length > 0
   }
 
+  /** Lets go of everything, also for a restart, and of what was in blocks that are taken back; false: nothing waited. */
+  async clear(): Promise<boolean> {
+    const { pending, queued } = this.#pool.content()
+    const waiting = [...pending.values(), ...queued.values()].flat()
+    for (const { hash } of waiting) this.#pool.discard(hash)
+    // The file names transactions until it is rewritten, whatever became of them.
+    await this.#options.journal?.rewrite()
+    return waiting.length > 0
+  }
+
   /** To be called once per committed block, after the head state moved. */
   onBlock(block: PoolBlock): void {
     this.#notify(this.#pool.onBlock(block))

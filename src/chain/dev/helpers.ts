@@ -22,6 +22,8 @@ export interface DevPool {
   reset(head: Header): void
   /** Lets go of a transaction; false: there is none. */
   drop(hashes: readonly Hex[]): Promise<boolean>
+  /** Lets go of everything, also of what was in blocks that are taken back; false: nothing waited. */
+  clear(): Promise<boolean>
   /** Everything that waits. */
   waiting(): readonly { readonly hash: Hex; readonly raw: Uint8Array }[]
   submit(raw: Uint8Array): Promise<Hex>
@@ -188,8 +190,7 @@ export class DevHelpers {
   }
 
   dropAllTransactions(): Promise<boolean> {
-    const { pool } = this.#options
-    return pool.drop(pool.waiting().map(({ hash }) => hash))
+    return this.#options.pool.clear()
   }
 
   /** The head's state as bytes (state-file.ts). Throws STATE_TOO_LARGE. */
@@ -233,7 +234,7 @@ export class DevHelpers {
   async #settle(): Promise<void> {
     const { pool, chain, world } = this.#options
     world.pin(this.#snapshots.oldest())
-    await pool.drop(pool.waiting().map(({ hash }) => hash))
+    await pool.clear()
     pool.reset(chain.headBlock.header)
   }
 

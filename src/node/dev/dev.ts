@@ -174,6 +174,7 @@ const idle = async (engine: ConsensusEngine, chain: Chain): Promise<void> => {
 const devPool = ({ service, reset }: PoolParts) => ({
   reset,
   drop: (hashes: readonly `0x${string}`[]) => service.drop(hashes),
+  clear: () => service.clear(),
   waiting: () => {
     const { pending, queued } = service.content()
     return [...pending.values(), ...queued.values()].flat()

@@ -9,7 +9,7 @@ import { encodeFrames } from '../../../src/network/wire/frames.ts'
 import { bytesToHex, concatBytes, type Hex } from '../../../src/util/bytes.ts'
 import { signedRaw } from '../chain.ts'
 import { RawPeer, wire } from '../network/raw-peer.ts'
-import { assault, type Counts, otherAddress, pour, type Scene } from './lanes.ts'
+import { assault, type Counts, otherAddress, pour, RETRY_MS, type Scene } from './lanes.ts'
 import { mutate, talk } from './mutate.ts'
 
 /** What is done to a node until the signal; answers what became of it. */
@@ -62,7 +62,7 @@ const hold = async (
       await closed
       signal.removeEventListener('abort', stop)
       counts.closed++
-      await idle(20, signal)
+      await idle(RETRY_MS, signal)
     }
   }
   await Promise.all(Array.from({ length: count }, lane))
@@ -129,6 +129,7 @@ export const ATTACKS = {
         }
         peer.close()
         counts.closed++
+        await idle(RETRY_MS, signal)
       }
     }
     await Promise.all(Array.from({ length: 40 }, lane))

@@ -25,7 +25,8 @@ export interface Counts {
   closed: number
 }
 
-const RETRY_MS = 250
+/** Pause of a peer that was thrown out: what the test itself does to come back must not be what stands still. */
+export const RETRY_MS = 250
 
 /** An address of the loopback other than the one honest nodes share: places and quotas of one are not those of another. */
 export const otherAddress = (random: Random): string =>

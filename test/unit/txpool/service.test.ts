@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { PoolPort } from '../../../src/chain/types.ts'
+import { keccak256Hex } from '../../../src/crypto/hash.ts'
 import { recoverSender } from '../../../src/crypto/sender.ts'
 import type { TransactionSource } from '../../../src/evm/execution.ts'
 import { Metrics } from '../../../src/metrics/registry.ts'
@@ -213,6 +214,19 @@ test('a restart keeps what waits for the price to fall, in memory and in the jou
   })
   second.service.onBlock({ number: 2, transactions: [], baseFee: FLOOR, nowMs: 0 })
   expect(second.announced.map(tx => tx.nonce)).toEqual([0])
+})
+
+test('what was let go of does not come back, not even what a block held that is gone', async () => {
+  const first = await start()
+  const raws = [0, 1, 5].map(nonce => signedTransfer(1, { nonce }))
+  for (const raw of raws) await first.service.submit(raw)
+  const mined = first.service.get(keccak256Hex(raws[0] as Uint8Array))
+  if (mined === undefined) throw new Error('pooled')
+  first.service.onBlock({ number: 1, transactions: [mined], baseFee: FLOOR, nowMs: 0 })
+  expect(await first.service.clear()).toBe(true)
+  expect(first.service.counts()).toEqual({ pending: 0, queued: 0 })
+  expect(journaled(first.storage)).toEqual([])
+  expect(await first.service.clear()).toBe(false)
 })
 
 test('blocks announce what they promote', async () => {
