@@ -3,6 +3,8 @@ import type { PoolSide } from '../chain/chain.ts'
 import { impersonatingRecovery, type Recovery } from '../chain/dev/impersonation.ts'
 import { LIMITS } from '../config/limits.ts'
 import type { NetworkParams } from '../config/networks.ts'
+import { keccak256Hex } from '../crypto/hash.ts'
+import { type RecoverMany, recoverUnknown } from '../crypto/known-senders.ts'
 import { SenderRecovery } from '../crypto/recovery.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { Header } from '../primitives/header.ts'
@@ -34,6 +36,8 @@ export interface PoolPartsOptions {
 export interface PoolParts {
   readonly service: PoolService
   readonly recovery: Recovery
+  /** For new blocks, whose transactions mostly wait here: theirs need no second recovery. */
+  readonly blockRecovery: RecoverMany
   /** What the chain asks. */
   readonly side: PoolSide
   /** The head was replaced on a development chain, or its state edited: everything is looked at again. */
@@ -86,6 +90,9 @@ export const createPoolParts = (options: PoolPartsOptions): PoolParts => {
   return {
     service,
     recovery,
+    blockRecovery: {
+      recoverMany: raws => recoverUnknown(recovery, raws, raw => service.get(keccak256Hex(raw))),
+    },
     version: () => version,
     reset: header => follow(header, { replaced: true }),
     side: {

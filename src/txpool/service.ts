@@ -82,11 +82,6 @@ export class PoolService {
     return this.#pool.get(hash)
   }
 
-  /** A proposal's transaction that is pooled needs no second recovery. */
-  known(hash: Hex): Transaction | undefined {
-    return this.#pool.get(hash)
-  }
-
   nextNonce(address: Hex): Nonce {
     return this.#pool.nextNonce(address)
   }

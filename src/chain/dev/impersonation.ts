@@ -1,5 +1,6 @@
 import { LIMITS } from '../../config/limits.ts'
 import { keccak256Hex } from '../../crypto/hash.ts'
+import { recoverUnknown } from '../../crypto/known-senders.ts'
 import type { SenderRecovery } from '../../crypto/recovery.ts'
 import { impersonatedSenderOf } from '../../primitives/impersonation.ts'
 import type { Hex } from '../../util/bytes.ts'
@@ -15,12 +16,7 @@ export const impersonatingRecovery = (inner: Recovery): Recovery => {
   }
   return {
     recover: async raw => known(raw) ?? inner.recover(raw),
-    async recoverMany(raws) {
-      const found = raws.map(known)
-      const recovered = await inner.recoverMany(raws.filter((_, index) => found[index] === undefined))
-      let next = 0
-      return found.map(sender => sender ?? (recovered[next++] as (typeof recovered)[number]))
-    },
+    recoverMany: raws => recoverUnknown(inner, raws, known),
     close: () => inner.close(),
   }
 }

@@ -74,7 +74,6 @@ describe('submit', () => {
     const hash = await service.submit(raw)
     expect(hash).toBe(recoverSender(raw).hash)
     expect(service.get(hash)).toMatchObject({ hash, from: senderOf(1), nonce: 0 })
-    expect(service.known(hash)).toBe(service.get(hash))
     expect(announced.map(tx => tx.hash)).toEqual([hash])
     expect(journaled(storage)).toEqual([bytesToHex(raw)])
   })

@@ -1,0 +1,17 @@
+import type { SenderRecovery } from './recovery.ts'
+import type { SenderResult } from './recovery-batch.ts'
+import type { Sender } from './sender.ts'
+
+export type RecoverMany = Pick<SenderRecovery, 'recoverMany'>
+
+/** Senders in the order of the transactions; only those that are not known are recovered. Rejects as `recoverMany` does. */
+export const recoverUnknown = async (
+  recovery: RecoverMany,
+  raws: readonly Uint8Array[],
+  known: (raw: Uint8Array) => Sender | undefined,
+): Promise<readonly SenderResult[]> => {
+  const found = raws.map(known)
+  const recovered = await recovery.recoverMany(raws.filter((_, index) => found[index] === undefined))
+  let next = 0
+  return found.map(sender => sender ?? (recovered[next++] as SenderResult))
+}
