@@ -1,5 +1,11 @@
 import { LIMITS } from '../config/limits.ts'
 import type { Block } from '../primitives/block.ts'
+import {
+  type ConsensusMessage,
+  type Decided,
+  numberOfMessage,
+  type SignedMessage,
+} from '../primitives/consensus-message.ts'
 import { proposalHead } from '../primitives/proposal.ts'
 import { checkBody } from '../rules/body.ts'
 import { isCoded } from '../util/errors.ts'
@@ -8,7 +14,6 @@ import type { Committee } from './committee.ts'
 import { Detector } from './evidence/detector.ts'
 import { type Evidence, isWrongProposer } from './evidence/evidence.ts'
 import { readExtraData } from './judge.ts'
-import { type ConsensusMessage, type Decided, numberOfMessage, type SignedMessage } from './messages.ts'
 import type { CommitteePort } from './ports.ts'
 import type { Verifier } from './verify.ts'
 

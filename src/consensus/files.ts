@@ -1,6 +1,7 @@
 import fs, { constants } from 'node:fs'
-import { open, readFile, rename } from 'node:fs/promises'
+import { open, readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { replaceFile, syncFolder } from '../util/replace-file.ts'
 
 /** The few file operations that the log and the watermark need, so that a test can crash at each of them. */
 export interface FileSystem {
@@ -32,7 +33,7 @@ export const nodeFileSystem: FileSystem = {
   },
   async open(path) {
     const handle = await open(path, constants.O_RDWR | constants.O_CREAT, 0o600)
-    await syncDirectory(path)
+    await syncFolder(dirname(path))
     return {
       // Into the page cache: microseconds, so no round trip through the thread pool; the disk is waited for in `sync`.
       write(bytes, position) {
@@ -45,25 +46,5 @@ export const nodeFileSystem: FileSystem = {
       close: () => handle.close(),
     }
   },
-  async replace(path, content) {
-    const temporary = `${path}.new`
-    const handle = await open(temporary, 'w', 0o600)
-    try {
-      await handle.writeFile(content)
-      await handle.sync()
-    } finally {
-      await handle.close()
-    }
-    await rename(temporary, path)
-    await syncDirectory(path)
-  },
-}
-
-const syncDirectory = async (path: string): Promise<void> => {
-  const directory = await open(dirname(path), 'r')
-  try {
-    await directory.sync()
-  } finally {
-    await directory.close()
-  }
+  replace: replaceFile,
 }

@@ -1,5 +1,5 @@
 import { LIMITS } from '../config/limits.ts'
-import type { Decided } from './messages.ts'
+import type { Decided } from '../primitives/consensus-message.ts'
 import type { ExecutionPort, PeerId } from './ports.ts'
 
 type Send = (to: PeerId, message: Decided) => void

@@ -1,9 +1,9 @@
 import type { Block } from '../primitives/block.ts'
 import type { Certificate } from '../primitives/certificate.ts'
+import type { ConsensusMessage } from '../primitives/consensus-message.ts'
 import type { Hex } from '../util/bytes.ts'
 import type { Committee } from './committee.ts'
 import type { Evidence } from './evidence/evidence.ts'
-import type { ConsensusMessage } from './messages.ts'
 
 /** The last committed block, as the engine needs it to open the next height. */
 export interface Head {

@@ -1,8 +1,8 @@
+import type { SignedMessage } from '../primitives/consensus-message.ts'
 import { proposalDigest } from '../primitives/proposal.ts'
 import { blockVoteDigest, roundChangeDigest, type SigningDomain } from '../primitives/vote.ts'
 import type { UnsignedMessage } from './core/types.ts'
 import type { ConsensusSigner } from './engine-types.ts'
-import type { SignedMessage } from './messages.ts'
 import type { Watermark } from './watermark.ts'
 
 /** What a message's signature covers (reference/consensus.md 1.2). */

@@ -1,10 +1,10 @@
 import { isLowS } from '../crypto/signature.ts'
+import type { Decided, SignedMessage } from '../primitives/consensus-message.ts'
 import type { SigningDomain } from '../primitives/vote.ts'
 import { asBuffer, type Hex } from '../util/bytes.ts'
 import { certificateFault, type Recover } from './certificate.ts'
 import type { Committee } from './committee.ts'
 import { claimOf, type SignatureCheck, statementDigest, statementsOf } from './evidence/statement.ts'
-import type { Decided, SignedMessage } from './messages.ts'
 
 /** `badProof`: the sender signed it, and somebody did not sign what it carries as proof. */
 export type SignedVerdict = 'signed' | 'badProof' | 'unsigned'

@@ -1,12 +1,12 @@
 import { LIMITS } from '../config/limits.ts'
 import type { Block } from '../primitives/block.ts'
+import type { SignedMessage } from '../primitives/consensus-message.ts'
 import type { Hex } from '../util/bytes.ts'
 import type { Logger } from '../util/logger.ts'
 import { ClockSkew } from './clock-skew.ts'
 import type { Committee } from './committee.ts'
 import type { Effect } from './core/types.ts'
 import { readExtraData } from './judge.ts'
-import type { SignedMessage } from './messages.ts'
 import type { ConsensusMetrics } from './metrics.ts'
 
 export interface WatchOptions {

@@ -1,9 +1,7 @@
 import type { Block } from '../primitives/block.ts'
-import type { Certificate } from '../primitives/certificate.ts'
-import type { Proposal } from '../primitives/proposal.ts'
-import type { Vote } from '../primitives/vote.ts'
+import type { ConsensusMessage } from '../primitives/consensus-message.ts'
 import type { Hex } from '../util/bytes.ts'
-import type { SealedBlock, Status } from './wire/consensus.ts'
+import type { SealedBlock } from './wire/consensus.ts'
 import type { PeerHead } from './wire/control.ts'
 import type { SnapshotManifest } from './wire/snapshot.ts'
 import type { BlockAnnouncement, BlockRange } from './wire/sync.ts'
@@ -80,22 +78,6 @@ export interface NetworkPorts {
   readonly serve: ServePort
   readonly sync?: SyncPort
 }
-
-/** A block that a status asked for. */
-export interface BlockBody {
-  readonly type: 'body'
-  readonly block: Block
-}
-
-/** A finished height for a member that is behind. */
-export interface Decided {
-  readonly type: 'decided'
-  readonly block: Block
-  readonly certificate: Certificate
-}
-
-/** What members of the committee say to each other: the messages of consensus, which knows them by the same fields. */
-export type ConsensusMessage = Proposal | Vote | Status | Decided | BlockBody
 
 /**
  * The consensus channels, as consensus asks for them (its NetworkPort). What a listener answers decides whether a message is passed on

@@ -9,15 +9,13 @@ import { LIMITS } from '../config/limits.ts'
 import type { NetworkParams } from '../config/networks.ts'
 import { SenderRecovery } from '../crypto/recovery.ts'
 import type { Executor } from '../evm/execution.ts'
-import type { Block } from '../primitives/block.ts'
 import { type DecodedEthereumBlock, decodeEthereumChain } from '../primitives/ethereum-chain.ts'
-import { withSender } from '../primitives/transaction.ts'
 import { WorldState } from '../state/world-state.ts'
 import type { Store } from '../storage/store.ts'
-import { assert } from '../util/assert.ts'
 import type { Hex } from '../util/bytes.ts'
 import { CodedError } from '../util/errors.ts'
 import type { Logger } from '../util/logger.ts'
+import { withSenders } from './consensus.ts'
 import { openParts } from './open-chain.ts'
 
 export interface OpenRecordedOptions {
@@ -124,15 +122,4 @@ const addAll = async (
     await recovery.close()
   }
   logger.info({ blocks: recorded.length, head: chain.headBlock.hash }, 'recorded chain executed')
-}
-
-const withSenders = async (recovery: SenderRecovery, block: DecodedEthereumBlock): Promise<Block> => {
-  const senders = await recovery.recoverMany(block.transactions.map(({ raw }) => raw))
-  const transactions = block.transactions.map((transaction, index) => {
-    const sender = senders[index]
-    if (sender instanceof Error) throw sender
-    assert(sender !== undefined, 'a sender for each transaction')
-    return withSender(transaction, sender)
-  })
-  return { ...block, transactions }
 }

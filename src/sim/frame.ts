@@ -1,6 +1,6 @@
-import { type ConsensusMessage, type Decided, numberOfMessage } from '../consensus/messages.ts'
 import { bodyCodec, proposalCodec, sealedCodec, statusCodec, voteCodec } from '../network/wire/consensus.ts'
 import { type Block, decodeBlock, encodeBlock } from '../primitives/block.ts'
+import { type ConsensusMessage, type Decided, numberOfMessage } from '../primitives/consensus-message.ts'
 import { malformed } from '../primitives/malformed.ts'
 import { type Proposal, proposalHead } from '../primitives/proposal.ts'
 import { isCoded } from '../util/errors.ts'

@@ -1,5 +1,6 @@
 import { type FileHandle, open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { syncFolder } from '../util/replace-file.ts'
 
 /** Where a journal lives. Whatever resolves is on the disk; whatever rejects may be there in part. */
 export interface JournalStorage {
@@ -62,14 +63,4 @@ export const createJournalFile = (path: string): JournalStorage => {
 
 const writeAll = async (file: FileHandle, bytes: Uint8Array): Promise<void> => {
   for (let at = 0; at < bytes.byteLength; ) at += (await file.write(bytes, at)).bytesWritten
-}
-
-/** A rename is only durable when the folder is. */
-const syncFolder = async (path: string): Promise<void> => {
-  const folder = await open(path, 'r')
-  try {
-    await folder.sync()
-  } finally {
-    await folder.close()
-  }
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { link, open, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { CodedError } from './errors.ts'
+import { syncFolder } from './replace-file.ts'
 
 export type NewFileError =
   | { readonly code: 'FILE_EXISTS'; readonly path: string }
@@ -37,14 +38,4 @@ export const writeNewFile = async (path: string, content: string, mode = 0o600):
 const refuse = (error: unknown, system: string, code: NewFileError['code'], path: string): never => {
   if ((error as NodeJS.ErrnoException).code !== system) throw error
   throw new CodedError<NewFileError>({ code, path }, { cause: error })
-}
-
-/** A new name is only durable when its folder is. */
-const syncFolder = async (path: string): Promise<void> => {
-  const folder = await open(path, 'r')
-  try {
-    await folder.sync()
-  } finally {
-    await folder.close()
-  }
 }

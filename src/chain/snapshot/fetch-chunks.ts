@@ -3,6 +3,7 @@ import type { Hex } from '../../util/bytes.ts'
 import type { Clock } from '../../util/clock.ts'
 import { isCoded } from '../../util/errors.ts'
 import type { Logger } from '../../util/logger.ts'
+import { pauseUntil } from '../../util/pause.ts'
 import type { Thread } from '../../util/thread.ts'
 import { notObtained, type PeerSource } from './fetch.ts'
 import { ChunkPlan } from './plan.ts'
@@ -70,8 +71,7 @@ const fetchChunk = async (options: FetchChunksOptions, plan: ChunkPlan, index: n
     if (!isCoded(error)) throw error
     logger.debug({ index, err: error }, 'chunk not received')
     // Whoever had nothing at once would be asked again at once.
-    if (!isStopped())
-      await new Promise<void>(resolve => clock.schedule(clock.nowMs() + LIMITS.snapshot.retryMs, resolve))
+    if (!isStopped()) await pauseUntil(clock, clock.nowMs() + LIMITS.snapshot.retryMs).over
   }
   plan.failed(index)
 }
@@ -89,6 +89,6 @@ class Pace {
     const nowMs = this.#clock.nowMs()
     const atMs = Math.max(nowMs, this.#nextMs)
     this.#nextMs = atMs + 1_000 / LIMITS.snapshot.requestsPerSecond
-    if (atMs > nowMs) await new Promise<void>(resolve => this.#clock.schedule(atMs, resolve))
+    if (atMs > nowMs) await pauseUntil(this.#clock, atMs).over
   }
 }

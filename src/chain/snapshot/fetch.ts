@@ -1,10 +1,11 @@
 import { LIMITS } from '../../config/limits.ts'
 import type { Network } from '../../network/network.ts'
-import { type DecodedBlock, decodeBlock } from '../../primitives/block.ts'
+import type { DecodedBlock } from '../../primitives/block.ts'
 import type { Certificate } from '../../primitives/certificate.ts'
 import { assert } from '../../util/assert.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { CodedError, isCoded } from '../../util/errors.ts'
+import { claims, decodeRange } from '../sync/fetch.ts'
 import type { HistoryRange, HistoryTip } from './history-rows.ts'
 import type { SealedTail } from './staging.ts'
 import type { SealedHeader } from './trust.ts'
@@ -29,19 +30,16 @@ const fetchBlocks = async (network: PeerSource, first: number, count: number): P
     'getBlocks',
     { from: first, count },
     {
-      among: peer => peer.head.number >= first && peer.earliest <= first,
+      among: peer => claims(peer, first),
       judge: blocks => (blocks.length === 0 ? 'empty' : blocks.length > count ? 'false' : 'good'),
     },
   )
-  try {
-    const blocks = answer.map(({ block }) => block)
-    const decoded = blocks.map(decodeBlock)
-    if (decoded.some(({ header }, at) => header.number !== first + at)) throw notObtained(`block ${first}`)
-    return { blocks, decoded, certificate: answer.at(-1)?.certificate as Certificate, from }
-  } catch (error) {
-    if (isCoded(error)) network.reportFalsehood(from, `block from ${first} on: ${error.message}`)
-    throw error
+  const { blocks: decoded, certificate } = (await decodeRange(network, answer, from)).range
+  if (decoded.some(({ header }, at) => header.number !== first + at)) {
+    network.reportFalsehood(from, `other blocks than from ${first} on`)
+    throw notObtained(`block ${first}`)
   }
+  return { blocks: answer.map(({ block }) => block), decoded, certificate, from }
 }
 
 /** The header of a block with its certificate, by a peer's word alone. */
@@ -79,7 +77,7 @@ export const fetchTail = async (
   return { blocks, certificate, from, tip: { header: block.header, hash: block.hash, certificate } }
 }
 
-export interface FetchedHistory {
+interface FetchedHistory {
   readonly range: HistoryRange
   readonly from: { readonly blocks: string; readonly receipts: readonly string[] }
   /** How many blocks to ask for next time: as many as come in one answer. */
@@ -90,7 +88,7 @@ export interface FetchedHistory {
  * The blocks that end with `tip`, up to `count` of them, with their receipts. Blocks that do not fit in one answer are asked for again in
  * smaller ranges, since those at the end are wanted first.
  */
-export const fetchHistory = async (network: PeerSource, tip: HistoryTip, count: number): Promise<FetchedHistory> => {
+const fetchHistory = async (network: PeerSource, tip: HistoryTip, count: number): Promise<FetchedHistory> => {
   let wanted = Math.min(count, tip.number)
   for (;;) {
     const fetched = await fetchBlocks(network, tip.number - wanted + 1, wanted)
@@ -106,6 +104,33 @@ export const fetchHistory = async (network: PeerSource, tip: HistoryTip, count: 
       nextCount,
     }
   }
+}
+
+/**
+ * Fetches blocks as `fetchHistory` does and puts them in; whoever sent what is false is named. Answers the tip of those before, and
+ * how many to ask for next time. Rejects as the request and `put` do.
+ */
+export const takeHistory = async (
+  network: PeerSource,
+  tip: HistoryTip,
+  count: number,
+  put: (range: HistoryRange, tip: HistoryTip) => Promise<HistoryTip>,
+): Promise<{ readonly tip: HistoryTip; readonly nextCount: number }> => {
+  const { range, from, nextCount } = await fetchHistory(network, tip, count)
+  try {
+    return { tip: await put(range, tip), nextCount }
+  } catch (error) {
+    blame(network, error, from)
+    throw error
+  }
+}
+
+/** Whoever sent blocks or receipts that are false. */
+const blame = (network: PeerSource, error: unknown, from: FetchedHistory['from']): void => {
+  if (!isCoded(error)) return
+  if (error.code === 'SNAPSHOT_FALSE') network.reportFalsehood(from.blocks, error.message)
+  if (error.code === 'RECEIPTS_FALSE')
+    for (const peer of new Set(from.receipts)) network.reportFalsehood(peer, error.message)
 }
 
 /** Where there are no transactions there is nothing to ask for. */

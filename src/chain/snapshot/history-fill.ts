@@ -2,12 +2,12 @@ import { LIMITS } from '../../config/limits.ts'
 import type { Clock } from '../../util/clock.ts'
 import { isCoded } from '../../util/errors.ts'
 import type { Logger } from '../../util/logger.ts'
+import { pauseUntil } from '../../util/pause.ts'
 import type { Thread } from '../../util/thread.ts'
 import type { BlockStore } from '../block-store.ts'
-import { fetchHistory, type PeerSource } from './fetch.ts'
+import { type PeerSource, takeHistory } from './fetch.ts'
 import type { HistoryTip } from './history-rows.ts'
 import type { HistoryMethods } from './history-worker.ts'
-import { blame } from './sync.ts'
 
 export interface HistoryFillOptions {
   readonly network: PeerSource
@@ -43,13 +43,13 @@ export class HistoryFill {
   }
 
   async #run(): Promise<void> {
-    const { thread, blocks, logger } = this.#options
+    const { network, thread, blocks, logger } = this.#options
     let count: number = LIMITS.snapshot.historyBlocks
     let failures = 0
     let tip: HistoryTip | null = await thread.call('tip')
     while (tip !== null && tip.number > 0 && !this.#isStopped) {
       try {
-        const step = await this.#step(tip, count)
+        const step = await takeHistory(network, tip, count, (range, at) => thread.call('put', range, at))
         tip = step.tip
         count = step.nextCount
         failures = 0
@@ -65,25 +65,10 @@ export class HistoryFill {
     if (tip?.number === 0) logger.info({}, 'all blocks before the snapshot are here')
   }
 
-  async #step(tip: HistoryTip, count: number): Promise<{ readonly tip: HistoryTip; readonly nextCount: number }> {
-    const { network, thread } = this.#options
-    const { range, from, nextCount } = await fetchHistory(network, tip, count)
-    try {
-      return { tip: await thread.call('put', range, tip), nextCount }
-    } catch (error) {
-      blame(network, error, from)
-      throw error
-    }
-  }
-
   #pause(ms: number): Promise<void> {
     const { clock } = this.#options
-    return new Promise(resolve => {
-      const cancel = clock.schedule(clock.nowMs() + ms, resolve)
-      this.#wake = () => {
-        cancel()
-        resolve()
-      }
-    })
+    const pause = pauseUntil(clock, clock.nowMs() + ms)
+    this.#wake = pause.end
+    return pause.over
   }
 }

@@ -10,11 +10,12 @@ import type { Hex } from '../../util/bytes.ts'
 import type { Clock } from '../../util/clock.ts'
 import { CodedError, isCoded } from '../../util/errors.ts'
 import type { Logger } from '../../util/logger.ts'
+import { pauseUntil } from '../../util/pause.ts'
 import type { Thread } from '../../util/thread.ts'
 import { targetOf } from '../sync/target.ts'
 import type { SyncStatus } from '../types.ts'
 import { chooseSnapshot, type SoundManifest, storedManifest } from './choose.ts'
-import { type FetchError, fetchHistory, fetchSealedHeader, fetchTail } from './fetch.ts'
+import { type FetchError, fetchSealedHeader, fetchTail, takeHistory } from './fetch.ts'
 import { fetchChunks } from './fetch-chunks.ts'
 import type { HistoryTip } from './history-rows.ts'
 import { SnapshotProgress } from './progress.ts'
@@ -255,39 +256,19 @@ export class SnapshotSync {
     const lowest = Math.max(0, first.number - LIMITS.snapshot.ancestors)
     let count: number = LIMITS.snapshot.historyBlocks
     for (let tip = first; tip.number > lowest && !this.#isStopped; ) {
-      const { range, from, nextCount } = await fetchHistory(network, tip, Math.min(count, tip.number - lowest))
-      count = nextCount
-      try {
-        tip = await staging.call('putBlocks', range, tip)
-      } catch (error) {
-        blame(network, error, from)
-        throw error
-      }
+      const wanted = Math.min(count, tip.number - lowest)
+      const step = await takeHistory(network, tip, wanted, (range, at) => staging.call('putBlocks', range, at))
+      tip = step.tip
+      count = step.nextCount
     }
   }
 
   #pause(ms: number = LIMITS.snapshot.retryMs): Promise<void> {
     const { clock } = this.#options
-    return new Promise(resolve => {
-      const cancel = clock.schedule(clock.nowMs() + ms, resolve)
-      this.#wake = () => {
-        cancel()
-        resolve()
-      }
-    })
+    const pause = pauseUntil(clock, clock.nowMs() + ms)
+    this.#wake = pause.end
+    return pause.over
   }
 }
 
 const gone = (number: number, reason: string) => new CodedError<SnapshotGone>({ code: 'SNAPSHOT_GONE', number, reason })
-
-/** Whoever sent blocks or receipts that are false. */
-export const blame = (
-  network: Pick<Network, 'reportFalsehood'>,
-  error: unknown,
-  from: { readonly blocks: string; readonly receipts: readonly string[] },
-): void => {
-  if (!isCoded(error)) return
-  if (error.code === 'SNAPSHOT_FALSE') network.reportFalsehood(from.blocks, error.message)
-  if (error.code === 'RECEIPTS_FALSE')
-    for (const peer of new Set(from.receipts)) network.reportFalsehood(peer, error.message)
-}

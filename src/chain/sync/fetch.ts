@@ -43,7 +43,8 @@ export const fetchPiece = async (
   return decodeRange(network, answer, from)
 }
 
-const claims = ({ head, earliest }: Peer, number: number): boolean => head.number >= number && earliest <= number
+/** Whether a peer says that it has this block. */
+export const claims = ({ head, earliest }: Peer, number: number): boolean => head.number >= number && earliest <= number
 
 /** Reads what a peer sent, and names it when that is no block. Rejects as `decodeBlock` does. */
 export const decodeRange = async (

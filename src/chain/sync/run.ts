@@ -6,6 +6,7 @@ import type { Block, DecodedBlock } from '../../primitives/block.ts'
 import type { Certificate } from '../../primitives/certificate.ts'
 import { assert } from '../../util/assert.ts'
 import type { Hex } from '../../util/bytes.ts'
+import { pauseUntil } from '../../util/pause.ts'
 import type { SyncStatus } from '../types.ts'
 import { type Fetched, fetchPiece } from './fetch.ts'
 import type { BlockSyncOptions } from './options.ts'
@@ -144,13 +145,9 @@ export class SyncRun {
   }
 
   #somethingOr(untilMs: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const cancel = this.#options.clock.schedule(untilMs, resolve)
-    this.#wake = () => {
-      cancel()
-      resolve()
-    }
-    return promise
+    const pause = pauseUntil(this.#options.clock, untilMs)
+    this.#wake = pause.end
+    return pause.over
   }
 
   async #fetch(piece: Piece, mayAsk: (peer: string) => boolean): Promise<void> {
@@ -165,7 +162,7 @@ export class SyncRun {
     } catch (error) {
       logger.debug({ err: error, ...piece }, 'blocks not received')
       // Whoever had nothing at once would be asked again at once.
-      await new Promise<void>(resolve => clock.schedule(clock.nowMs() + LIMITS.sync.retryMs, resolve))
+      await pauseUntil(clock, clock.nowMs() + LIMITS.sync.retryMs).over
       this.#plan.failed(piece)
     }
     this.#wake()

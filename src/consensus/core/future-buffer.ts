@@ -1,4 +1,4 @@
-import type { SignedMessage } from '../messages.ts'
+import type { SignedMessage } from '../../primitives/consensus-message.ts'
 
 /**
  * Messages of heights not open yet. Per sender one message of a kind for a height and round, of round changes only the highest;

@@ -1,6 +1,6 @@
 import type { Block } from '../../primitives/block.ts'
-import type { ConsensusMessage, SignedMessage } from '../messages.ts'
-import { numberOfMessage } from '../messages.ts'
+import type { ConsensusMessage, SignedMessage } from '../../primitives/consensus-message.ts'
+import { numberOfMessage } from '../../primitives/consensus-message.ts'
 import { decide, tryDecide } from './decide.ts'
 import { persist, persistBlock } from './out.ts'
 import { considerProposal, keep, keepBody, receiveProposal } from './proposals.ts'

@@ -1,7 +1,7 @@
+import type { SignedMessage } from '../../primitives/consensus-message.ts'
 import { proposalHead } from '../../primitives/proposal.ts'
 import type { Commit, RoundChangePayload } from '../../primitives/vote.ts'
 import type { Committee } from '../committee.ts'
-import type { SignedMessage } from '../messages.ts'
 import { type Evidence, isAmnesia, isConflict, isUnjustified, isWrongProposer } from './evidence.ts'
 import { type SignatureCheck, type Statement, statementsOf } from './statement.ts'
 

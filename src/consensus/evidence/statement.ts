@@ -1,3 +1,4 @@
+import type { SignedMessage } from '../../primitives/consensus-message.ts'
 import { justificationHash, type ProposalHead, proposalClaimDigest, proposalHead } from '../../primitives/proposal.ts'
 import {
   blockVoteDigest,
@@ -11,7 +12,6 @@ import {
 } from '../../primitives/vote.ts'
 import type { Hex } from '../../util/bytes.ts'
 import type { Committee } from '../committee.ts'
-import type { SignedMessage } from '../messages.ts'
 
 /** A proposal as far as its signature goes: the block and the justification by their hashes. */
 export interface ProposalClaim extends SignedPart {

@@ -1,7 +1,8 @@
-import { mkdir, open, readFile, rename } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { LIMITS } from '../../config/limits.ts'
 import type { Logger } from '../../util/logger.ts'
+import { replaceFile } from '../../util/replace-file.ts'
 import type { Standing } from '../core/standings.ts'
 
 /** What a node remembers of others over a restart. */
@@ -47,12 +48,17 @@ export class PeerStore {
     const text = JSON.stringify({ format: FORMAT, ...memory })
     if (path === null || text === this.#written) return this.#writing
     this.#written = text
-    this.#writing = this.#writing.then(() =>
-      replaceFile(path, text).catch((error: unknown) =>
-        this.#logger.warn({ err: error, path }, 'file of known peers not written'),
-      ),
-    )
+    this.#writing = this.#writing.then(() => this.#write(path, text))
     return this.#writing
+  }
+
+  async #write(path: string, text: string): Promise<void> {
+    try {
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+      await replaceFile(path, text)
+    } catch (error) {
+      this.#logger.warn({ err: error, path }, 'file of known peers not written')
+    }
   }
 }
 
@@ -82,16 +88,3 @@ const isStanding = (value: unknown): value is Standing =>
   typeof value['key'] === 'string' &&
   value['key'].length <= 128 &&
   ['score', 'atMs', 'bannedUntilMs', 'bans'].every(name => Number.isFinite(value[name]))
-
-const replaceFile = async (path: string, text: string): Promise<void> => {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-  const temporary = `${path}.new`
-  const file = await open(temporary, 'w', 0o600)
-  try {
-    await file.writeFile(text)
-    await file.sync()
-  } finally {
-    await file.close()
-  }
-  await rename(temporary, path)
-}

@@ -1,9 +1,10 @@
 import { LIMITS } from '../../config/limits.ts'
 import { type Certificate, certificateItem, readCertificate } from '../../primitives/certificate.ts'
+import type { Status } from '../../primitives/consensus-message.ts'
 import { decodeProposalHead, encodeProposalHead, type ProposalHead } from '../../primitives/proposal.ts'
 import { encodeRlp, encodeRlpList, uintItem } from '../../primitives/rlp.ts'
 import { decodeVote, encodeVote, type Vote } from '../../primitives/vote.ts'
-import { type Hex, hexToBytes } from '../../util/bytes.ts'
+import { hexToBytes } from '../../util/bytes.ts'
 import { listCodec, plainCodec, rawList, refuse, type WireCodec } from './codec.ts'
 
 /** Blocks travel as their RLP: decoding one recovers senders, which is done elsewhere and later. */
@@ -16,19 +17,6 @@ export interface WireProposal {
 export interface SealedBlock {
   readonly block: Uint8Array
   readonly certificate: Certificate
-}
-
-/** What a node has of its open height; the fields are those of consensus (reference/consensus.md 1.2). */
-export interface Status {
-  readonly type: 'status'
-  readonly number: number
-  readonly round: number
-  readonly hasProposal: boolean
-  /** Bit i of byte i>>3 = committee index i. */
-  readonly prepares: Uint8Array
-  readonly commits: Uint8Array
-  readonly roundChanges: Uint8Array
-  readonly wanted: Hex | null
 }
 
 const BITMAP_BYTES = Math.ceil(LIMITS.consensus.committee / 8)

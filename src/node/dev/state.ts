@@ -1,6 +1,7 @@
-import { readFile, rename, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import type { DevHelpers } from '../../chain/dev/helpers.ts'
 import type { Logger } from '../../util/logger.ts'
+import { replaceFile } from '../../util/replace-file.ts'
 
 /** Loads the state a file holds, where there is one. Throws STATE_MALFORMED or STATE_TOO_LARGE. */
 export const loadStateFile = async (path: string, helpers: DevHelpers, logger: Logger): Promise<void> => {
@@ -13,9 +14,7 @@ export const loadStateFile = async (path: string, helpers: DevHelpers, logger: L
 /** Writes the state to a file: whatever happens meanwhile, the file that was there or the new one is there, whole. */
 export const saveStateFile = async (path: string, helpers: DevHelpers, logger: Logger): Promise<void> => {
   const bytes = await helpers.dump()
-  const temporary = `${path}.new`
-  await writeFile(temporary, bytes, { mode: 0o600, flush: true })
-  await rename(temporary, path)
+  await replaceFile(path, bytes)
   logger.info({ path, bytes: bytes.byteLength }, 'state written')
 }
 

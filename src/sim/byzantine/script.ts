@@ -1,4 +1,4 @@
-import type { Status } from '../../consensus/messages.ts'
+import type { Status } from '../../primitives/consensus-message.ts'
 import type { Proposal } from '../../primitives/proposal.ts'
 import type { Prepare, RoundChange } from '../../primitives/vote.ts'
 import type { Liar, OpenHeight } from './liar.ts'

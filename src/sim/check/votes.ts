@@ -1,4 +1,4 @@
-import type { SignedMessage } from '../../consensus/messages.ts'
+import type { SignedMessage } from '../../primitives/consensus-message.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { describeMessage, short } from '../frame.ts'
 import type { Report } from './violation.ts'

@@ -1,7 +1,7 @@
 import { LIMITS } from '../../config/limits.ts'
 import type { CoreState, Effect, HeightConfig, HeightState, Input, WalRecord } from '../../consensus/core/types.ts'
 import { createCore, step } from '../../consensus/core.ts'
-import type { ConsensusMessage, SignedMessage } from '../../consensus/messages.ts'
+import type { ConsensusMessage, SignedMessage } from '../../primitives/consensus-message.ts'
 import { assert } from '../../util/assert.ts'
 import { type Hex, ZERO_HASH } from '../../util/bytes.ts'
 import { copyCore } from './copy.ts'

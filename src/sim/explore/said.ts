@@ -1,4 +1,4 @@
-import type { SignedMessage } from '../../consensus/messages.ts'
+import type { SignedMessage } from '../../primitives/consensus-message.ts'
 import type { Hex } from '../../util/bytes.ts'
 import type { Value } from './values.ts'
 

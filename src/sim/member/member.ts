@@ -1,7 +1,7 @@
 import type { ConsensusEngine } from '../../consensus/engine-types.ts'
-import type { ConsensusMessage } from '../../consensus/messages.ts'
 import { isInstant } from '../../consensus/pacing.ts'
 import type { NetworkPort } from '../../consensus/ports.ts'
+import type { ConsensusMessage } from '../../primitives/consensus-message.ts'
 import type { Commit, Prepare, RoundChange } from '../../primitives/vote.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { Quorums } from '../check/quorums.ts'

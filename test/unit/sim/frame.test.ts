@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { ConsensusMessage } from '../../../src/consensus/messages.ts'
+import type { ConsensusMessage } from '../../../src/primitives/consensus-message.ts'
 import { emptyBlock } from '../../../src/sim/block.ts'
 import { decodeFrame, encodeFrame } from '../../../src/sim/frame.ts'
 import { stubKeys } from '../../../src/sim/keys.ts'

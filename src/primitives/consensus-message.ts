@@ -1,8 +1,8 @@
-import type { Block } from '../primitives/block.ts'
-import type { Certificate } from '../primitives/certificate.ts'
-import type { Proposal } from '../primitives/proposal.ts'
-import type { Vote } from '../primitives/vote.ts'
 import type { Hex } from '../util/bytes.ts'
+import type { Block } from './block.ts'
+import type { Certificate } from './certificate.ts'
+import type { Proposal } from './proposal.ts'
+import type { Vote } from './vote.ts'
 
 /** What a node has of its open height, so that others resend only what it lacks (reference/consensus.md 1.5). Not signed: the channel is. */
 export interface Status {

@@ -1,0 +1,19 @@
+import type { Clock } from './clock.ts'
+
+/** A wait that can be cut short. */
+export interface Pause {
+  readonly over: Promise<void>
+  readonly end: () => void
+}
+
+export const pauseUntil = (clock: Clock, atMs: number): Pause => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const cancel = clock.schedule(atMs, resolve)
+  return {
+    over: promise,
+    end() {
+      cancel()
+      resolve()
+    },
+  }
+}

@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest'
+import { pauseUntil } from '../../../src/util/pause.ts'
+import { ManualClock } from '../../support/consensus/manual-clock.ts'
+
+test('a pause is over when its time has come, or when it is cut short', async () => {
+  const clock = new ManualClock()
+  const log: string[] = []
+  const long = pauseUntil(clock, clock.nowMs() + 1_000)
+  const cut = pauseUntil(clock, clock.nowMs() + 5_000)
+  void long.over.then(() => log.push('long'))
+  void cut.over.then(() => log.push('cut'))
+  await clock.advance(999)
+  expect(log).toEqual([])
+  cut.end()
+  await clock.advance(0)
+  expect(log).toEqual(['cut'])
+  await clock.advance(1)
+  expect(log).toEqual(['cut', 'long'])
+  await clock.advance(5_000)
+  expect(log).toEqual(['cut', 'long'])
+})
