@@ -171,7 +171,10 @@ const service = async (raws: readonly Uint8Array[], senders: number) => {
     },
   })
   let at = 0
-  const recovery = { recover: async () => ({ hash: hashes[at]!, from: from[at++ % senders]! }) }
+  const recovery = {
+    recoverMany: async (given: readonly Uint8Array[]) =>
+      given.map(() => ({ hash: hashes[at]!, from: from[at++ % senders]! })),
+  }
   const pooled = new PoolService({ pool, recovery, journal, clock: systemClock, logger: silentLogger })
   await pooled.start()
   const startedMs = performance.now()

@@ -201,7 +201,7 @@ export class Chain implements ExecutionPort {
       const credits = await this.#credits(env, extra.proposer)
       const execution = await executor.execute(journal, env, block.transactions, credits)
       jail(journal, offenders, env.number)
-      const { roots, sealed } = await this.#seal(journal, execution)
+      const { roots, sealed } = await this.#seal(journal, execution, block.header.transactionsRoot)
       const expected = headerOf(env, parent, extra, execution, roots)
       const difference = firstDifference(block.header, expected)
       return difference
@@ -220,11 +220,15 @@ export class Chain implements ExecutionPort {
     return childEnv(sources, this.#head, { timestamp: header.timestamp, proposer })
   }
 
-  /** The state root is computed in its worker while this thread hashes transactions and receipts. */
-  async #seal(journal: Journal, execution: BlockExecution): Promise<{ roots: Roots; sealed: Sealed }> {
+  /** The state root is computed in its worker while this thread hashes receipts, and transactions unless their root is known. */
+  async #seal(
+    journal: Journal,
+    execution: BlockExecution,
+    transactions?: Hex,
+  ): Promise<{ roots: Roots; sealed: Sealed }> {
     const { world } = this.#options
     const sealing = world.seal(journal.changes(), world.root)
-    const transactions = transactionsRoot(execution.transactions)
+    transactions ??= transactionsRoot(execution.transactions)
     const receipts = receiptsRoot(execution.receipts)
     const sealed = await sealing
     return { roots: { state: sealed.root, transactions, receipts }, sealed }

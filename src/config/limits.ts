@@ -155,7 +155,7 @@ export const LIMITS = {
   /** Strict decoding of one item; no message of ours nests deeper than 6. */
   rlp: { depth: 16, items: 262_144 },
   genesis: { codeBytes: 1024 * 1024, extraDataBytes: 4_096, vanityBytes: 32 },
-  recovery: { batch: 64, queue: 65_536 },
+  recovery: { batch: 64, queue: 65_536, blockQueue: 262_144 },
   trie: {
     undoLayers: 8,
     /** Proofs and previews, of the newest state and of older ones each; whoever waits longer is told to come again. */
@@ -375,6 +375,8 @@ export const LIMITS = {
     silenceMs: 30_000,
     /** Blocks of one peer being decoded. */
     decoding: 4,
+    /** Decoded ones remembered, since all neighbours send the same: proposals and decisions of about two heights. */
+    decodedBlocks: 8,
     /** Requests to one peer under way, those of one peer being answered, and how long an answer may take. */
     requests: 8,
     serving: 4,
@@ -402,6 +404,10 @@ export const LIMITS = {
     refusedTransactions: 16_384,
     /** Received ones that the pool is looking at. */
     admitting: 2_048,
+    lookedAtOnce: 64,
+    /** Received ones that wait for that, of each peer, and when those without quota are looked at again. */
+    heldBytes: 1024 * 1024,
+    heldMs: 250,
     /** Transactions of one peer that the pool refused or is looking at; beyond, no more are taken: to find each out costs a signature. */
     refusals: { perSecond: 50, burst: 2_048 },
     /** Blocks and evidence that a peer is known to have. */

@@ -1,4 +1,4 @@
-import type { SenderRecovery } from './recovery.ts'
+import type { RecoveryKind, SenderRecovery } from './recovery.ts'
 import type { SenderResult } from './recovery-batch.ts'
 import type { Sender } from './sender.ts'
 
@@ -9,9 +9,13 @@ export const recoverUnknown = async (
   recovery: RecoverMany,
   raws: readonly Uint8Array[],
   known: (raw: Uint8Array) => Sender | undefined,
+  kind: RecoveryKind = 'blocks',
 ): Promise<readonly SenderResult[]> => {
   const found = raws.map(known)
-  const recovered = await recovery.recoverMany(raws.filter((_, index) => found[index] === undefined))
+  const recovered = await recovery.recoverMany(
+    raws.filter((_, index) => found[index] === undefined),
+    kind,
+  )
   let next = 0
   return found.map(sender => sender ?? (recovered[next++] as SenderResult))
 }

@@ -1,3 +1,4 @@
+import type { MessagePort } from 'node:worker_threads'
 import { asBuffer } from '../util/bytes.ts'
 import { CodedError, isCoded } from '../util/errors.ts'
 import { recoverSender, SENDER_REASONS, type Sender, type SenderError } from './sender.ts'
@@ -14,6 +15,11 @@ export interface RecoveryRequest {
 export interface RecoveryAnswer {
   readonly id: number
   readonly buffer: ArrayBuffer
+}
+
+export interface RecoveryWorkerData {
+  /** Requests that go before those of the usual port. */
+  readonly urgent: MessagePort
 }
 
 export type SenderResult = Sender | CodedError<SenderError>

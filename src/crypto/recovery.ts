@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import { Worker } from 'node:worker_threads'
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import { LIMITS } from '../config/limits.ts'
 import { CodedError } from '../util/errors.ts'
 import type { Logger } from '../util/logger.ts'
@@ -7,10 +7,10 @@ import {
   packRequest,
   type RecoveryAnswer,
   type RecoveryRequest,
+  type RecoveryWorkerData,
   type SenderResult,
   unpackAnswer,
 } from './recovery-batch.ts'
-import type { Sender } from './sender.ts'
 
 export type RecoveryError =
   /** More transactions wait than the queue holds; the caller may try later. */
@@ -24,27 +24,41 @@ export interface SenderRecoveryOptions {
   readonly workers?: number
   /** Transactions per message. */
   readonly batch?: number
-  /** Transactions waiting or under way. */
+  /** Transactions waiting or under way: single ones, and those of blocks. */
   readonly queue?: number
+  readonly blockQueue?: number
   readonly logger?: Logger
   /** The worker's file, for a bundle that places it elsewhere. */
   readonly workerUrl?: URL
 }
 
-type Answer = SenderResult | CodedError<RecoveryError>
+/** A block holds up a whole committee, a transaction its sender: blocks go first, and neither takes the other's room. */
+export type RecoveryKind = 'blocks' | 'singles'
+
+/** One question of a caller, of one or many transactions. */
+interface Call {
+  readonly answers: SenderResult[]
+  missing: number
+  readonly resolve: (answers: readonly SenderResult[]) => void
+  readonly reject: (error: CodedError<RecoveryError>) => void
+}
 
 interface Job {
   readonly raw: Uint8Array
-  readonly done: (answer: Answer) => void
+  readonly call: Call
+  readonly index: number
 }
 
 interface Batch {
+  readonly kind: RecoveryKind
   readonly jobs: readonly Job[]
   retried: boolean
 }
 
 interface Lane {
   readonly worker: Worker
+  /** What is sent here goes before what the worker itself is sent. */
+  readonly urgent: MessagePort
   readonly batches: Map<number, Batch>
   jobs: number
 }
@@ -56,12 +70,12 @@ interface Lane {
 export class SenderRecovery {
   private readonly workers: number
   private readonly batch: number
-  private readonly queue: number
+  private readonly limits: Readonly<Record<RecoveryKind, number>>
   private readonly logger: Logger | undefined
   private readonly workerUrl: URL
   private readonly lanes = new Set<Lane>()
-  private waiting: Job[] = []
-  private open = 0
+  private readonly waiting: Record<RecoveryKind, Job[]> = { blocks: [], singles: [] }
+  private readonly open: Record<RecoveryKind, number> = { blocks: 0, singles: 0 }
   private nextId = 0
   private flushPlanned = false
   private closed = false
@@ -69,7 +83,10 @@ export class SenderRecovery {
   constructor(options: SenderRecoveryOptions = {}) {
     this.workers = options.workers ?? Math.max(1, availableParallelism() - 1)
     this.batch = options.batch ?? LIMITS.recovery.batch
-    this.queue = options.queue ?? LIMITS.recovery.queue
+    this.limits = {
+      singles: options.queue ?? LIMITS.recovery.queue,
+      blocks: options.blockQueue ?? LIMITS.recovery.blockQueue,
+    }
     this.logger = options.logger
     this.workerUrl = options.workerUrl ?? new URL('./recovery-worker.ts', import.meta.url)
   }
@@ -81,34 +98,20 @@ export class SenderRecovery {
 
   /** Transactions waiting or under way. */
   get pending(): number {
-    return this.open
+    return this.open.blocks + this.open.singles
   }
 
-  /** Rejects with CodedError<SenderError | RecoveryError>. The bytes must not change until the answer comes. */
-  recover(raw: Uint8Array): Promise<Sender> {
-    const refused = this.refusal(1)
-    if (refused !== undefined) return Promise.reject(refused)
-    return new Promise((resolve, reject) => {
-      this.add({ raw, done: answer => (answer instanceof CodedError ? reject(answer) : resolve(answer)) })
-    })
-  }
-
-  /** Answers in the order given, a CodedError in the place of a transaction without a sender. Rejects when the queue has no room for all, or the workers fail. */
-  recoverMany(raws: readonly Uint8Array[]): Promise<readonly SenderResult[]> {
-    const refused = this.refusal(raws.length)
+  /**
+   * Answers in the order given, a CodedError in the place of a transaction without a sender. Rejects with CodedError<RecoveryError> when
+   * the queue has no room for all, or the workers fail. The bytes must not change until the answer comes.
+   */
+  recoverMany(raws: readonly Uint8Array[], kind: RecoveryKind = 'blocks'): Promise<readonly SenderResult[]> {
+    const refused = this.refusal(kind, raws.length)
     if (refused !== undefined) return Promise.reject(refused)
     if (raws.length === 0) return Promise.resolve([])
     return new Promise((resolve, reject) => {
-      const answers = new Array<SenderResult>(raws.length)
-      let missing = raws.length
-      for (const [i, raw] of raws.entries()) {
-        const done = (answer: Answer): void => {
-          if (isRecoveryError(answer)) reject(answer)
-          else answers[i] = answer
-          if (--missing === 0) resolve(answers)
-        }
-        this.add({ raw, done })
-      }
+      const call: Call = { answers: new Array(raws.length), missing: raws.length, resolve, reject }
+      for (const [index, raw] of raws.entries()) this.add(kind, { raw, call, index })
     })
   }
 
@@ -119,22 +122,22 @@ export class SenderRecovery {
     const error = new CodedError<RecoveryError>({ code: 'RECOVERY_CLOSED' })
     const lanes = [...this.lanes]
     this.lanes.clear()
-    for (const lane of lanes) for (const batch of lane.batches.values()) this.finish(batch.jobs, error)
-    this.finish(this.waiting, error)
-    this.waiting = []
+    for (const lane of lanes) for (const batch of lane.batches.values()) this.finish(batch, error)
+    for (const batch of this.takeWaiting()) this.finish(batch, error)
     await Promise.all(lanes.map(({ worker }) => worker.terminate()))
   }
 
-  private refusal(count: number): CodedError<RecoveryError> | undefined {
+  private refusal(kind: RecoveryKind, count: number): CodedError<RecoveryError> | undefined {
     if (this.closed) return new CodedError({ code: 'RECOVERY_CLOSED' })
-    if (this.open + count > this.queue) return new CodedError({ code: 'RECOVERY_QUEUE_FULL', limit: this.queue })
-    return undefined
+    const limit = this.limits[kind]
+    return this.open[kind] + count > limit ? new CodedError({ code: 'RECOVERY_QUEUE_FULL', limit }) : undefined
   }
 
-  private add(job: Job): void {
-    this.open++
-    this.waiting.push(job)
-    if (this.waiting.length >= this.batch) this.flush()
+  private add(kind: RecoveryKind, job: Job): void {
+    this.open[kind]++
+    const waiting = this.waiting[kind]
+    waiting.push(job)
+    if (waiting.length >= this.batch) this.flush()
     else if (!this.flushPlanned) {
       this.flushPlanned = true
       setImmediate(() => {
@@ -145,10 +148,18 @@ export class SenderRecovery {
   }
 
   private flush(): void {
-    if (this.closed || this.waiting.length === 0) return
-    const jobs = this.waiting
-    this.waiting = []
-    this.send({ jobs, retried: false })
+    if (this.closed) return
+    for (const batch of this.takeWaiting()) this.send(batch)
+  }
+
+  private takeWaiting(): readonly Batch[] {
+    const batches: Batch[] = []
+    for (const kind of ['blocks', 'singles'] as const) {
+      const jobs = this.waiting[kind]
+      if (jobs.length > 0) batches.push({ kind, jobs, retried: false })
+      this.waiting[kind] = []
+    }
+    return batches
   }
 
   /** To the thread with the least work. */
@@ -161,15 +172,20 @@ export class SenderRecovery {
     lane.batches.set(request.id, batch)
     lane.jobs += batch.jobs.length
     lane.worker.ref()
-    lane.worker.postMessage(request, [request.buffer])
+    const port = batch.kind === 'blocks' ? lane.urgent : lane.worker
+    port.postMessage(request, [request.buffer])
   }
 
   private addLane(): void {
+    const { port1: urgent, port2 } = new MessageChannel()
+    const workerData: RecoveryWorkerData = { urgent: port2 }
     const worker = new Worker(this.workerUrl, {
       name: 'recovery',
+      workerData,
+      transferList: [port2],
       resourceLimits: { maxYoungGenerationSizeMb: LIMITS.workers.nurseryMegabytes },
     })
-    const lane: Lane = { worker, batches: new Map(), jobs: 0 }
+    const lane: Lane = { worker, urgent, batches: new Map(), jobs: 0 }
     let cause: unknown
     worker.on('message', (answer: RecoveryAnswer) => this.onAnswer(lane, answer))
     worker.on('error', error => {
@@ -186,17 +202,21 @@ export class SenderRecovery {
     lane.batches.delete(id)
     lane.jobs -= batch.jobs.length
     if (lane.batches.size === 0) lane.worker.unref()
-    this.open -= batch.jobs.length
-    for (const [i, job] of batch.jobs.entries()) job.done(unpackAnswer(buffer, i))
+    this.open[batch.kind] -= batch.jobs.length
+    for (const [at, { call, index }] of batch.jobs.entries()) {
+      call.answers[index] = unpackAnswer(buffer, at)
+      if (--call.missing === 0) call.resolve(call.answers)
+    }
   }
 
   private onExit(lane: Lane, cause: unknown): void {
     if (!this.lanes.delete(lane)) return
+    lane.urgent.close()
     const reason = cause instanceof Error ? cause.message : String(cause)
     this.logger?.warn({ reason, batches: lane.batches.size }, 'recovery worker died')
     for (const batch of lane.batches.values()) {
       if (batch.retried)
-        this.finish(batch.jobs, new CodedError<RecoveryError>({ code: 'RECOVERY_FAILED', reason }, { cause }))
+        this.finish(batch, new CodedError<RecoveryError>({ code: 'RECOVERY_FAILED', reason }, { cause }))
       else {
         batch.retried = true
         this.send(batch)
@@ -204,11 +224,8 @@ export class SenderRecovery {
     }
   }
 
-  private finish(jobs: readonly Job[], error: CodedError<RecoveryError>): void {
-    this.open -= jobs.length
-    for (const job of jobs) job.done(error)
+  private finish({ kind, jobs }: Batch, error: CodedError<RecoveryError>): void {
+    this.open[kind] -= jobs.length
+    for (const { call } of jobs) call.reject(error)
   }
 }
-
-const isRecoveryError = (answer: Answer): answer is CodedError<RecoveryError> =>
-  answer instanceof CodedError && answer.detail.code !== 'INVALID_SENDER'

@@ -40,6 +40,9 @@ export interface BlockCodec {
   decode(bytes: Uint8Array): Promise<Block>
 }
 
+/** `invalid`: no node could take it for valid. `refused`: this one does not want it now. */
+export type PoolVerdict = 'accepted' | 'known' | 'refused' | 'invalid'
+
 /** The transaction pool. */
 export interface PoolPort {
   has(hash: Hex): boolean
@@ -47,8 +50,8 @@ export interface PoolPort {
   ready(limit: number): readonly Hex[]
   /** The raw bytes of a pooled transaction. */
   raw(hash: Hex): Uint8Array | undefined
-  /** `invalid`: no node could take it for valid. `refused`: this one does not want it now. */
-  receive(raw: Uint8Array): Promise<'accepted' | 'known' | 'refused' | 'invalid'>
+  /** A verdict for each, in order. */
+  receive(raws: readonly Uint8Array[]): Promise<readonly PoolVerdict[]>
 }
 
 /** What this node answers others with. Each answers at least one item when it has it, and stops near `maxBytes`. */

@@ -6,23 +6,15 @@ import { createConsensusEngine } from '../consensus/engine.ts'
 import type { ConsensusEngine, ConsensusSigner } from '../consensus/engine-types.ts'
 import { type FileSystem, nodeFileSystem } from '../consensus/files.ts'
 import type { ConsensusMetrics, SyncedFile } from '../consensus/metrics.ts'
-import {
-  type BlockCodec,
-  type EvidencePort,
-  type ExecutionPort,
-  type NetworkPort,
-  nullNetwork,
-} from '../consensus/ports.ts'
+import { type EvidencePort, type ExecutionPort, type NetworkPort, nullNetwork } from '../consensus/ports.ts'
 import { timedFiles } from '../consensus/timed-files.ts'
 import { openWal } from '../consensus/wal.ts'
 import { openWatermark } from '../consensus/watermark.ts'
-import type { SenderRecovery } from '../crypto/recovery.ts'
 import { addressOf, recoverAddress, sign } from '../crypto/signature.ts'
-import { type Block, type DecodedBlock, decodeBlock, encodeBlock } from '../primitives/block.ts'
-import { withSender } from '../primitives/transaction.ts'
 import { type Hex, ZERO_ADDRESS } from '../util/bytes.ts'
 import type { Clock } from '../util/clock.ts'
 import type { Logger } from '../util/logger.ts'
+import { blockCodec, type RecoverMany } from './block-codec.ts'
 import { watermarkPath } from './consensus-folder.ts'
 
 export interface ConsensusPartsOptions {
@@ -31,7 +23,7 @@ export interface ConsensusPartsOptions {
   readonly evidence: EvidencePort
   /** Left out: no neighbours. */
   readonly network?: NetworkPort
-  readonly recovery: Pick<SenderRecovery, 'recoverMany'>
+  readonly recovery: RecoverMany
   readonly params: ChainParams
   readonly genesisHash: Hex
   /** Where the log and the watermark are. */
@@ -101,23 +93,3 @@ export const signerOf = (key: Uint8Array): ConsensusSigner => ({
   address: addressOf(key),
   sign: digest => sign(digest, key),
 })
-
-/** Decoding recovers the senders in their workers. */
-export const blockCodec = (recovery: Pick<SenderRecovery, 'recoverMany'>): BlockCodec => ({
-  encode: encodeBlock,
-  decode: async bytes => withSenders(recovery, decodeBlock(bytes)),
-})
-
-/** Rejects with what a recovery failed with, INVALID_SENDER among it. */
-export const withSenders = async (
-  recovery: Pick<SenderRecovery, 'recoverMany'>,
-  decoded: DecodedBlock,
-): Promise<Block> => {
-  const senders = await recovery.recoverMany(decoded.transactions.map(({ raw }) => raw))
-  const transactions = decoded.transactions.map((transaction, index) => {
-    const sender = senders[index]
-    if (sender === undefined || sender instanceof Error) throw sender ?? new Error('a sender for each transaction')
-    return withSender(transaction, sender)
-  })
-  return { ...decoded, transactions }
-}

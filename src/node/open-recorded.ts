@@ -15,7 +15,7 @@ import type { Store } from '../storage/store.ts'
 import type { Hex } from '../util/bytes.ts'
 import { CodedError } from '../util/errors.ts'
 import type { Logger } from '../util/logger.ts'
-import { withSenders } from './consensus.ts'
+import { withSenders } from './block-codec.ts'
 import { openParts } from './open-chain.ts'
 
 export interface OpenRecordedOptions {

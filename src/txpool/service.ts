@@ -1,5 +1,6 @@
 import { keccak256Hex } from '../crypto/hash.ts'
-import type { Sender } from '../crypto/sender.ts'
+import type { SenderRecovery } from '../crypto/recovery.ts'
+import type { SenderResult } from '../crypto/recovery-batch.ts'
 import { type DecodedTransaction, decodeTransaction, type Transaction, withSender } from '../primitives/transaction.ts'
 import type { Hex } from '../util/bytes.ts'
 import type { Clock } from '../util/clock.ts'
@@ -16,12 +17,21 @@ import type { Origin, PoolBlock, PoolContent, TxPool } from './pool.ts'
 
 export interface PoolServiceOptions {
   readonly pool: TxPool
-  readonly recovery: { recover(raw: Uint8Array): Promise<Sender> }
+  readonly recovery: Pick<SenderRecovery, 'recoverMany'>
   readonly clock: Clock
   readonly logger: Logger
   /** Left out: local transactions do not survive a restart. */
   readonly journal?: Journal
   readonly metrics?: PoolMetrics
+}
+
+/** The hash of a pooled transaction, or why it is not. */
+export type Outcome = Hex | CodedError
+
+/** Seen for the first time. */
+interface Fresh {
+  readonly decoded: DecodedTransaction
+  readonly hash: Hex
 }
 
 /** Transactions read from the journal that are under way at once. */
@@ -37,7 +47,8 @@ export class PoolService {
   readonly #options: PoolServiceOptions
   readonly #pool: TxPool
   readonly #order = new InOrder()
-  readonly #underWay = new Map<Hex, Promise<Hex>>()
+  /** Asked for what comes of it by whoever brings the same bytes again. */
+  readonly #underWay = new Map<Hex, () => Promise<Outcome>>()
   readonly #listeners = new Set<(transaction: Transaction) => void>()
 
   constructor(options: PoolServiceOptions) {
@@ -52,11 +63,8 @@ export class PoolService {
     const raws = await journal.load()
     let restored = 0
     for (let at = 0; at < raws.length; at += REPLAY_CHUNK) {
-      const chunk = raws.slice(at, at + REPLAY_CHUNK).map(raw => this.#take(raw, 'restored'))
-      for (const result of await Promise.allSettled(chunk)) {
-        if (result.status === 'fulfilled') restored++
-        else if (!isCoded(result.reason)) throw result.reason
-      }
+      const outcomes = await this.#take(raws.slice(at, at + REPLAY_CHUNK), 'restored')
+      restored += outcomes.filter(outcome => typeof outcome === 'string').length
     }
     await journal.rewrite()
     if (raws.length > 0)
@@ -64,18 +72,20 @@ export class PoolService {
   }
 
   async close(): Promise<void> {
-    await Promise.allSettled(this.#underWay.values())
+    await Promise.allSettled([...this.#underWay.values()].map(outcome => outcome()))
     await this.#options.journal?.close()
   }
 
   /** A transaction given to this node: answers its hash when it is pooled and journaled. Throws CodedError<PoolError | DecodeError>. */
-  submit(raw: Uint8Array): Promise<Hex> {
-    return this.#measured(raw, 'local')
+  async submit(raw: Uint8Array): Promise<Hex> {
+    const [outcome] = await this.#measured([raw], 'local')
+    if (typeof outcome === 'string') return outcome
+    throw outcome
   }
 
-  /** A transaction a peer told us of. */
-  receive(raw: Uint8Array): Promise<Hex> {
-    return this.#measured(raw, 'remote')
+  /** Transactions that peers told us of: what became of each. */
+  receive(raws: readonly Uint8Array[]): Promise<readonly Outcome[]> {
+    return this.#measured(raws, 'remote')
   }
 
   get(hash: Hex): Transaction | undefined {
@@ -126,51 +136,74 @@ export class PoolService {
     return () => this.#listeners.delete(listener)
   }
 
-  async #measured(raw: Uint8Array, origin: 'local' | 'remote'): Promise<Hex> {
+  async #measured(raws: readonly Uint8Array[], origin: 'local' | 'remote'): Promise<readonly Outcome[]> {
     const { metrics } = this.#options
     const startedMs = performance.now()
-    let result = 'failed'
+    const count = (results: readonly string[]): void => {
+      const seconds = (performance.now() - startedMs) / 1e3
+      for (const result of results) metrics?.submitted(origin, result, seconds)
+    }
     try {
-      const hash = await this.#take(raw, origin)
-      result = 'accepted'
-      return hash
+      const outcomes = await this.#take(raws, origin)
+      count(outcomes.map(outcome => (typeof outcome === 'string' ? 'accepted' : outcome.code)))
+      return outcomes
     } catch (error) {
-      if (isCoded(error)) result = error.code
+      count(raws.map(() => 'failed'))
       throw error
-    } finally {
-      metrics?.submitted(origin, result, (performance.now() - startedMs) / 1e3)
     }
   }
 
-  /** The same bytes submitted again while the first are under way wait for them: one recovery, and one of them is the first. */
-  async #take(bytes: Uint8Array, origin: Origin): Promise<Hex> {
-    checkSize(bytes.byteLength)
-    const raw = bytes.buffer.byteLength > Math.max(SHARED_BUFFER_BYTES, 2 * bytes.byteLength) ? bytes.slice() : bytes
-    const decoded = decodeTransaction(raw)
-    const hash = keccak256Hex(raw)
-    if (this.#pool.has(hash)) throw alreadyKnown(hash)
-    const first = this.#underWay.get(hash)
-    if (first !== undefined) throw alreadyKnown(await first)
-    this.#pool.precheck(decoded, origin)
-    const result = this.#recoverAndAdmit(decoded, origin)
-    this.#underWay.set(hash, result)
+  /** The same bytes brought again while the first are under way wait for them: one recovery, and one of them is the first. */
+  async #take(raws: readonly Uint8Array[], origin: Origin): Promise<readonly Outcome[]> {
+    const fresh: Fresh[] = []
+    const taken = Promise.withResolvers<readonly Outcome[]>()
+    const begin = (raw: Uint8Array): number | Outcome | Promise<Outcome> => {
+      const { decoded, hash } = open(raw)
+      const first = this.#underWay.get(hash)
+      if (this.#pool.has(hash)) return alreadyKnown(hash)
+      if (first !== undefined) return first().then(outcome => (isCoded(outcome) ? outcome : alreadyKnown(hash)))
+      this.#pool.precheck(decoded, origin)
+      const place = fresh.push({ decoded, hash }) - 1
+      this.#underWay.set(hash, async () => (await taken.promise)[place] as Outcome)
+      return place
+    }
+    const begun = raws.map(raw => codedOr(() => begin(raw)))
     try {
-      return await result
-    } finally {
-      this.#underWay.delete(hash)
+      taken.resolve(await this.#recoverAndAdmit(fresh, origin))
+    } catch (error) {
+      taken.reject(error)
     }
+    for (const { hash } of fresh) this.#underWay.delete(hash)
+    const outcomes = await taken.promise
+    return Promise.all(begun.map(found => (typeof found === 'number' ? (outcomes[found] as Outcome) : found)))
   }
 
-  async #recoverAndAdmit(decoded: DecodedTransaction, origin: Origin): Promise<Hex> {
+  /** Rejects with what is nobody's transaction's fault. */
+  async #recoverAndAdmit(fresh: readonly Fresh[], origin: Origin): Promise<readonly Outcome[]> {
+    if (fresh.length === 0) return []
     const { recovery, clock, journal } = this.#options
-    const transaction = await this.#order.run(recovery.recover(decoded.raw), sender => {
+    const raws = fresh.map(({ decoded }) => decoded.raw)
+    const admit = ({ decoded }: Fresh, sender: SenderResult | undefined): Outcome => {
+      if (sender === undefined || sender instanceof Error) throw sender ?? new Error('a sender for each transaction')
       const transaction = withSender(decoded, sender)
       const { executable } = this.#pool.admit(transaction, clock.nowMs(), origin)
       this.#notify(executable)
-      return transaction
-    })
-    if (origin === 'local') await journal?.append(transaction.raw)
-    return transaction.hash
+      return transaction.hash
+    }
+    try {
+      const outcomes = await this.#order.run(recovery.recoverMany(raws, 'singles'), senders =>
+        fresh.map((one, at) => codedOr(() => admit(one, senders[at]))),
+      )
+      if (origin === 'local' && journal !== undefined)
+        await Promise.all(
+          outcomes.map((outcome, at) => (isCoded(outcome) ? undefined : journal.append(raws[at] as Uint8Array))),
+        )
+      return outcomes
+    } catch (error) {
+      // The recovery has no room, or is closed.
+      if (isCoded(error)) return fresh.map(() => error)
+      throw error
+    }
   }
 
   #notify(transactions: readonly Transaction[]): void {
@@ -183,6 +216,23 @@ export class PoolService {
         }
       }
     }
+  }
+}
+
+/** Throws CodedError<PoolError | DecodeError>. */
+const open = (bytes: Uint8Array): Fresh => {
+  checkSize(bytes.byteLength)
+  const raw = bytes.buffer.byteLength > Math.max(SHARED_BUFFER_BYTES, 2 * bytes.byteLength) ? bytes.slice() : bytes
+  return { decoded: decodeTransaction(raw), hash: keccak256Hex(raw) }
+}
+
+/** What the work answers, or the CodedError it throws. */
+const codedOr = <T>(work: () => T): T | CodedError => {
+  try {
+    return work()
+  } catch (error) {
+    if (isCoded(error)) return error
+    throw error
   }
 }
 

@@ -6,7 +6,7 @@ import { impersonatedSenderOf } from '../../primitives/impersonation.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { CodedError } from '../../util/errors.ts'
 
-export type Recovery = Pick<SenderRecovery, 'recover' | 'recoverMany' | 'close'>
+export type Recovery = Pick<SenderRecovery, 'recoverMany' | 'close'>
 
 /** Recovery that also knows transactions without a signature, which name their sender (primitives/impersonation.ts). */
 export const impersonatingRecovery = (inner: Recovery): Recovery => {
@@ -15,8 +15,7 @@ export const impersonatingRecovery = (inner: Recovery): Recovery => {
     return from && { hash: keccak256Hex(raw), from }
   }
   return {
-    recover: async raw => known(raw) ?? inner.recover(raw),
-    recoverMany: raws => recoverUnknown(inner, raws, known),
+    recoverMany: (raws, kind) => recoverUnknown(inner, raws, known, kind),
     close: () => inner.close(),
   }
 }

@@ -3,11 +3,11 @@ import { keccak256Hex } from '../../crypto/hash.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { isCoded } from '../../util/errors.ts'
 import type { Logger } from '../../util/logger.ts'
-import { Lru } from '../../util/lru.ts'
 import { Wanted } from '../core/wanted.ts'
 import { type Peer, wireOf } from '../peer/peer.ts'
 import type { PoolPort } from '../ports.ts'
 import type { WireMessage } from '../wire/frames.ts'
+import { Arrivals } from './arrivals.ts'
 import { type Hub, pushCount, shuffled } from './hub.ts'
 
 export interface NewTransaction {
@@ -15,13 +15,16 @@ export interface NewTransaction {
   readonly raw: Uint8Array
 }
 
+interface Fresh extends NewTransaction {
+  /** A member sent it, and sent it to all members it reaches. */
+  readonly isSpread: boolean
+}
+
 const { network: NET } = LIMITS
-/** What the pool refused may be welcome later: fees fall, nonces fill. */
-const REFUSED_MS = 60_000
 
 /**
  * Transactions: whole to validators, who need them, and to the square root of the others; their hashes to the rest, who ask for what
- * they lack. Nobody is sent what it is known to have.
+ * they lack, and to validators that another validator will have sent them to. Nobody is sent what it is known to have.
  */
 export class TransactionGossip {
   readonly #hub: Hub
@@ -33,22 +36,22 @@ export class TransactionGossip {
     perRequest: NET.requestedHashes,
     announcers: NET.announcers,
   })
-  /** When the pool refused them. */
-  readonly #refused = new Lru<Hex, number>(NET.refusedTransactions)
-  readonly #admitting = new Set<Hex>()
-  #fresh: NewTransaction[] = []
+  readonly #arrivals: Arrivals
+  #fresh: Fresh[] = []
   #timer: NodeJS.Timeout | undefined
 
   constructor(hub: Hub, pool: PoolPort, logger: Logger) {
     this.#hub = hub
     this.#pool = pool
     this.#logger = logger
+    this.#arrivals = new Arrivals(hub, pool, logger)
   }
 
   /** Transactions that became executable here; they go out together with others of the same moment. */
   announce(transactions: readonly NewTransaction[]): void {
-    for (const transaction of transactions) {
-      this.#fresh.push(transaction)
+    for (const { hash, raw } of transactions) {
+      const from = this.#arrivals.bringer(hash)
+      this.#fresh.push({ hash, raw, isSpread: from !== undefined && this.#hub.isNeighbour(from) })
       if (this.#fresh.length >= NET.batchItems) this.#flush()
     }
     if (this.#fresh.length > 0) this.#timer ??= setTimeout(() => this.#flush(), NET.batchMs)
@@ -56,6 +59,7 @@ export class TransactionGossip {
 
   close(): void {
     clearTimeout(this.#timer)
+    this.#arrivals.close()
     this.#fresh = []
   }
 
@@ -68,7 +72,7 @@ export class TransactionGossip {
   announced(peer: Peer, hashes: readonly Hex[]): void {
     const unknown = hashes.filter(hash => {
       peer.transactions.set(hash, true)
-      return !this.#isKnown(hash)
+      return !this.#arrivals.isKnown(hash)
     })
     this.#wanted.announced(peer.id, unknown)
     this.#ask(peer)
@@ -76,7 +80,7 @@ export class TransactionGossip {
 
   /** Whole transactions nobody asked for. */
   pushed(peer: Peer, raws: readonly Uint8Array[]): void {
-    for (const raw of raws) this.#admit(peer, raw, keccak256Hex(raw))
+    for (const raw of raws) this.#take(peer, raw, keccak256Hex(raw))
   }
 
   /** What a peer asked for, as far as it is here and fits. */
@@ -102,13 +106,8 @@ export class TransactionGossip {
   }
 
   left(peer: Peer): void {
+    this.#arrivals.left(peer)
     this.#askAll(this.#wanted.forget(peer.id))
-  }
-
-  #isKnown(hash: Hex): boolean {
-    if (this.#admitting.has(hash) || this.#pool.has(hash)) return true
-    const refusedMs = this.#refused.get(hash)
-    return refusedMs !== undefined && performance.now() - refusedMs < REFUSED_MS
   }
 
   #ask(peer: Peer): void {
@@ -121,7 +120,7 @@ export class TransactionGossip {
       .then(raws => {
         for (const raw of raws) {
           const hash = keccak256Hex(raw)
-          if (asked.delete(hash)) this.#admit(peer, raw, hash)
+          if (asked.delete(hash)) this.#take(peer, raw, hash)
           else this.#hub.blame(peer, 'useless', 'a transaction nobody asked for')
         }
       })
@@ -145,22 +144,10 @@ export class TransactionGossip {
     else if (error.code === 'REQUEST_TIMEOUT') this.#hub.blame(peer, 'timeout', 'getTransactions')
   }
 
-  #admit(peer: Peer, raw: Uint8Array, hash: Hex): void {
+  #take(peer: Peer, raw: Uint8Array, hash: Hex): void {
     peer.transactions.set(hash, true)
     this.#wanted.arrived(hash)
-    if (this.#isKnown(hash) || this.#admitting.size >= NET.admitting) return
-    // No offence: what is refused here may be welcome elsewhere, or was a moment ago.
-    if (!peer.refusals.take(performance.now())) return
-    this.#admitting.add(hash)
-    this.#pool
-      .receive(raw)
-      .then(verdict => {
-        if (verdict === 'invalid') this.#hub.blame(peer, 'badTransaction', hash)
-        if (verdict === 'invalid' || verdict === 'refused') this.#refused.set(hash, performance.now())
-        else peer.refusals.give()
-      })
-      .catch((error: unknown) => this.#logger.error({ err: error, hash }, 'transaction of a peer not admitted'))
-      .finally(() => this.#admitting.delete(hash))
+    this.#arrivals.take(peer, hash, raw)
   }
 
   #flush(): void {
@@ -170,10 +157,13 @@ export class TransactionGossip {
     this.#fresh = []
     const peers = shuffled(this.#hub.peers(), () => this.#hub.random())
     let pushes = pushCount(peers.filter(peer => !this.#hub.isNeighbour(peer)).length)
-    const batch = new Batch(fresh)
+    const spread = new Batch(fresh.filter(({ isSpread }) => isSpread))
+    const unspread = new Batch(fresh.filter(({ isSpread }) => !isSpread))
     for (const peer of peers) {
-      const isWhole = this.#hub.isNeighbour(peer) || --pushes >= 0
-      batch.sendTo(peer, isWhole ? 'newTransactions' : 'transactionHashes')
+      const isMember = this.#hub.isNeighbour(peer)
+      const isPushed = !isMember && --pushes >= 0
+      spread.sendTo(peer, isPushed ? 'newTransactions' : 'transactionHashes')
+      unspread.sendTo(peer, isPushed || isMember ? 'newTransactions' : 'transactionHashes')
     }
   }
 }

@@ -6,7 +6,8 @@ import { nodeFileSystem } from '../../consensus/files.ts'
 import { beginLog } from '../../consensus/new-log.ts'
 import type { Store } from '../../storage/store.ts'
 import { CodedError } from '../../util/errors.ts'
-import { blockCodec, type ConsensusPartsOptions, createConsensus } from '../consensus.ts'
+import { blockCodec } from '../block-codec.ts'
+import { type ConsensusPartsOptions, createConsensus } from '../consensus.ts'
 import { consensusFolder } from '../consensus-folder.ts'
 
 export interface DevEngineOptions extends Omit<ConsensusPartsOptions, 'folder'> {

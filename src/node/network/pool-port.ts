@@ -1,7 +1,6 @@
-import type { PoolPort } from '../../network/ports.ts'
-import type { PoolService } from '../../txpool/service.ts'
+import type { PoolPort, PoolVerdict } from '../../network/ports.ts'
+import type { Outcome, PoolService } from '../../txpool/service.ts'
 import type { Hex } from '../../util/bytes.ts'
-import { isCoded } from '../../util/errors.ts'
 
 /** What breaks a rule on every node, whatever its head and its operator's options; its sender should have known. */
 const INVALID: ReadonlySet<string> = new Set([
@@ -24,14 +23,11 @@ export const poolPort = (pool: Pick<PoolService, 'get' | 'select' | 'receive'>):
       hashes.push(next.hash)
     return hashes
   },
-  async receive(raw) {
-    try {
-      await pool.receive(raw)
-      return 'accepted'
-    } catch (error) {
-      if (!isCoded(error)) throw error
-      if (error.code === 'ALREADY_KNOWN') return 'known'
-      return INVALID.has(error.code) ? 'invalid' : 'refused'
-    }
-  },
+  receive: async raws => (await pool.receive(raws)).map(verdictOf),
 })
+
+const verdictOf = (outcome: Outcome): PoolVerdict => {
+  if (typeof outcome === 'string') return 'accepted'
+  if (outcome.code === 'ALREADY_KNOWN') return 'known'
+  return INVALID.has(outcome.code) ? 'invalid' : 'refused'
+}

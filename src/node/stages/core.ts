@@ -4,7 +4,8 @@ import type { ConsensusEngine } from '../../consensus/engine-types.ts'
 import { addressOf } from '../../crypto/signature.ts'
 import { createExecutor } from '../../evm/executor.ts'
 import type { Header } from '../../primitives/header.ts'
-import { blockCodec, type ConsensusPartsOptions, createConsensus, signerOf, withSenders } from '../consensus.ts'
+import { blockCodec, rememberingCodec, withSenders } from '../block-codec.ts'
+import { type ConsensusPartsOptions, createConsensus, signerOf } from '../consensus.ts'
 import { consensusFolder } from '../consensus-folder.ts'
 import { createDev, type DevParts } from '../dev/dev.ts'
 import { NodePeers } from '../network/peers.ts'
@@ -99,7 +100,7 @@ const openPeers = async (ground: Ground, chain: Chain, pool: PoolParts): Promise
     council: sources.council,
     desk: opened.evidence,
     pool: pool.service,
-    codec: blockCodec(pool.blockRecovery),
+    codec: rememberingCodec(blockCodec(pool.blockRecovery)),
     withSenders: block => withSenders(pool.recovery, block),
     signer: validatorKey && signerOf(validatorKey),
     ...(observer && { metrics: observer.metrics }),

@@ -62,7 +62,12 @@ export class MemoryNode {
 
   constructor() {
     // Wants nothing, so that it is no memory of its own that grows.
-    const pool: PoolPort = { has: () => false, ready: () => [], raw: () => undefined, receive: async () => 'refused' }
+    const pool: PoolPort = {
+      has: () => false,
+      ready: () => [],
+      raw: () => undefined,
+      receive: async raws => raws.map(() => 'refused'),
+    }
     const ports = {
       chain: { head: () => ({ number: 0, hash: DOMAIN.genesisHash }), earliest: () => 0 },
       members: { isMember: () => false, memberAt: () => undefined },

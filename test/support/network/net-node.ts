@@ -3,7 +3,7 @@ import { keccak256Hex } from '../../../src/crypto/hash.ts'
 import type { CommittedBlock } from '../../../src/network/gossip/blocks.ts'
 import { createNetwork, type Network } from '../../../src/network/network.ts'
 import type { NetworkOptions } from '../../../src/network/options.ts'
-import type { Judgement, NetworkPorts, PoolPort, ServePort } from '../../../src/network/ports.ts'
+import type { Judgement, NetworkPorts, PoolPort, PoolVerdict, ServePort } from '../../../src/network/ports.ts'
 import { generateNodeKey } from '../../../src/network/tls/node-key.ts'
 import type { SealedBlock } from '../../../src/network/wire/consensus.ts'
 import type { BlockAnnouncement } from '../../../src/network/wire/sync.ts'
@@ -41,6 +41,8 @@ export class LogBook implements Logger {
 export class RawPool implements PoolPort {
   readonly held = new Map<Hex, Uint8Array>()
   readonly received: Hex[] = []
+  /** Nothing is admitted before it is open. */
+  gate: Promise<void> = Promise.resolve()
   onAccepted: (hash: Hex, raw: Uint8Array) => void = () => {}
 
   has(hash: Hex): boolean {
@@ -52,7 +54,11 @@ export class RawPool implements PoolPort {
   raw(hash: Hex): Uint8Array | undefined {
     return this.held.get(hash)
   }
-  async receive(raw: Uint8Array): Promise<'accepted' | 'known' | 'refused' | 'invalid'> {
+  async receive(raws: readonly Uint8Array[]): Promise<readonly PoolVerdict[]> {
+    await this.gate
+    return raws.map(raw => this.#verdictOn(raw))
+  }
+  #verdictOn(raw: Uint8Array): PoolVerdict {
     const hash = keccak256Hex(raw)
     this.received.push(hash)
     if (raw[0] === 0xff) return 'invalid'

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterEach, expect, test } from 'vitest'
 import { SenderRecovery, type SenderRecoveryOptions } from '../../../src/crypto/recovery.ts'
-import { recoverSender } from '../../../src/crypto/sender.ts'
+import { recoverSender, type Sender } from '../../../src/crypto/sender.ts'
 import { CodedError } from '../../../src/util/errors.ts'
 import { eachType, SIGNER, signed } from './signed.ts'
 
@@ -19,6 +19,12 @@ const pool = (options: SenderRecoveryOptions = {}): SenderRecovery => {
   return recovery
 }
 
+const one = async (recovery: SenderRecovery, raw: Uint8Array): Promise<Sender> => {
+  const [answer] = await recovery.recoverMany([raw], 'singles')
+  if (answer === undefined || answer instanceof Error) throw answer
+  return answer
+}
+
 afterEach(async () => {
   await Promise.all(open.splice(0).map(recovery => recovery.close()))
   await Promise.all(directories.splice(0).map(directory => rm(directory, { recursive: true })))
@@ -26,14 +32,14 @@ afterEach(async () => {
 
 test('answers each caller with hash and sender', async () => {
   const recovery = pool()
-  const answers = await Promise.all(raws.map(raw => recovery.recover(raw)))
+  const answers = await Promise.all(raws.map(raw => one(recovery, raw)))
   expect(answers).toEqual(raws.map(raw => recoverSender(raw)))
   expect(recovery.pending).toBe(0)
 })
 
 test('a transaction without a sender is rejected alone', async () => {
   const recovery = pool({ batch: 2 })
-  const [good, bad] = await Promise.allSettled([recovery.recover(raws[0]!), recovery.recover(garbage)])
+  const [good, bad] = await Promise.allSettled([one(recovery, raws[0]!), one(recovery, garbage)])
   expect(good).toMatchObject({ status: 'fulfilled', value: { from: SIGNER } })
   expect(bad).toMatchObject({
     status: 'rejected',
@@ -56,23 +62,34 @@ test('many at once keep their order over several batches and workers', async () 
 })
 
 test('the queue is bounded, and takes again once it has emptied', async () => {
-  const recovery = pool({ queue: 3 })
+  const recovery = pool({ queue: 1, blockQueue: 3 })
   const first = recovery.recoverMany([raws[0]!, raws[1]!])
   await expect(recovery.recoverMany([raws[0]!, raws[1]!])).rejects.toMatchObject({
     detail: { code: 'RECOVERY_QUEUE_FULL', limit: 3 },
   })
-  const third = recovery.recover(raws[2]!)
-  await expect(recovery.recover(raws[3]!)).rejects.toMatchObject({ code: 'RECOVERY_QUEUE_FULL' })
+  // Single ones have room of their own.
+  const third = one(recovery, raws[2]!)
+  await expect(one(recovery, raws[3]!)).rejects.toMatchObject({ detail: { code: 'RECOVERY_QUEUE_FULL', limit: 1 } })
   await Promise.all([first, third])
-  await expect(recovery.recover(raws[3]!)).resolves.toMatchObject({ from: SIGNER })
+  await expect(one(recovery, raws[3]!)).resolves.toMatchObject({ from: SIGNER })
+})
+
+test('a block goes before single transactions that came earlier', async () => {
+  const recovery = pool({ batch: 8 })
+  const order: string[] = []
+  const singles = Array.from({ length: 800 }, () => one(recovery, raws[0]!).then(() => order.push('single')))
+  const block = recovery.recoverMany(raws).then(() => order.push('block'))
+  await Promise.all([...singles, block])
+  // Before all of them but those that the worker had begun with.
+  expect(order.indexOf('block')).toBeLessThan(400)
 })
 
 test('close rejects what is under way and what comes after', async () => {
   const recovery = pool()
-  const caught = expect(recovery.recover(raws[0]!)).rejects.toMatchObject({ code: 'RECOVERY_CLOSED' })
+  const caught = expect(one(recovery, raws[0]!)).rejects.toMatchObject({ code: 'RECOVERY_CLOSED' })
   await recovery.close()
   await caught
-  await expect(recovery.recover(raws[0]!)).rejects.toMatchObject({ code: 'RECOVERY_CLOSED' })
+  await expect(one(recovery, raws[0]!)).rejects.toMatchObject({ code: 'RECOVERY_CLOSED' })
   await expect(recovery.recoverMany(raws)).rejects.toMatchObject({ code: 'RECOVERY_CLOSED' })
 })
 
@@ -86,9 +103,11 @@ const dyingWorker = async (always: boolean): Promise<URL> => {
   await writeFile(
     file,
     `import { existsSync, writeFileSync } from 'node:fs'
-     import { parentPort } from 'node:worker_threads'
+     import { parentPort, workerData } from 'node:worker_threads'
      if (${always} || !existsSync(${JSON.stringify(marker)})) {
-       parentPort.on('message', () => { writeFileSync(${JSON.stringify(marker)}, ''); process.exit(3) })
+       const die = () => { writeFileSync(${JSON.stringify(marker)}, ''); process.exit(3) }
+       parentPort.on('message', die)
+       workerData.urgent.on('message', die)
      } else await import(${JSON.stringify(real.href)})`,
   )
   return pathToFileURL(file)
@@ -97,11 +116,11 @@ const dyingWorker = async (always: boolean): Promise<URL> => {
 test('a worker that dies is replaced and its batch tried once more', async () => {
   const recovery = pool({ workerUrl: await dyingWorker(false) })
   expect(await recovery.recoverMany(raws)).toEqual(raws.map(raw => recoverSender(raw)))
-  await expect(recovery.recover(raws[0]!)).resolves.toMatchObject({ from: SIGNER })
+  await expect(one(recovery, raws[0]!)).resolves.toMatchObject({ from: SIGNER })
 })
 
 test('a batch that kills two workers fails', async () => {
   const recovery = pool({ workerUrl: await dyingWorker(true) })
-  await expect(recovery.recover(raws[0]!)).rejects.toMatchObject({ detail: { code: 'RECOVERY_FAILED' } })
+  await expect(one(recovery, raws[0]!)).rejects.toMatchObject({ detail: { code: 'RECOVERY_FAILED' } })
   expect(recovery.pending).toBe(0)
 })

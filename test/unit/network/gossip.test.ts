@@ -9,7 +9,7 @@ import type { Prepare } from '../../../src/primitives/vote.ts'
 import type { Hex } from '../../../src/util/bytes.ts'
 import { GENESIS_HASH, makeBlock } from '../../support/consensus/ledger.ts'
 import { signerOf } from '../../support/consensus/member.ts'
-import { type NetNode, NetNodes, until } from '../../support/network/net-node.ts'
+import { type NetNode, type NetNodeOptions, NetNodes, until } from '../../support/network/net-node.ts'
 import { RawPeer } from '../../support/network/raw-peer.ts'
 
 const nodes = new NetNodes()
@@ -34,12 +34,13 @@ const block = (number: number) =>
   makeBlock({ number, parentHash: GENESIS_HASH, timestamp: number }, HASH.slice(0, 42) as Hex, null, 0)
 const sealed = (number: number) => ({ block: encodeBlock(block(number)), certificate: CERTIFICATE })
 
-/** Committee members in a full mesh. */
-const committee = async (size: number): Promise<readonly NetNode[]> => {
+/** Committee members in a full mesh, the last with options of its own. */
+const committee = async (size: number, last: NetNodeOptions = {}): Promise<readonly NetNode[]> => {
   const members: NetNode[] = []
   for (let member = 0; member < size; member++) {
     const staticPeers = members.map(({ address }) => address)
-    members.push(await nodes.start({ member, committee: size, staticPeers }))
+    const more = member === size - 1 ? last : {}
+    members.push(await nodes.start({ member, committee: size, staticPeers, ...more }))
   }
   await until('a mesh', () => members.every(({ network }) => network.peerCount === size - 1))
   return members
@@ -264,6 +265,45 @@ describe('transactions', () => {
     other.send('newTransactions', [transaction(1, 101).raw])
     await until('heard', () => node.pool.held.size === welcome.length + 1)
     expect(node.network.peers().map(({ score }) => score)).toEqual([0, 0])
+  })
+
+  it('of a member go whole to members once; those it reaches learn the name from each other', async () => {
+    const metrics = new Metrics()
+    const members = await committee(4, { metrics })
+    const [first, second, third, witness] = members as [NetNode, NetNode, NetNode, NetNode]
+    for (const { network, pool } of [second, third])
+      pool.onAccepted = (hash, raw) => network.announceTransactions([{ hash, raw }])
+    const many = Array.from({ length: 50 }, (_, index) => transaction(1, index))
+    first.network.announceTransactions(many)
+    await until('everywhere', () => members.slice(1).every(({ pool }) => pool.held.size === many.length))
+    await new Promise(resolve => setTimeout(resolve, 100))
+    const received = (name: string) =>
+      metrics.render().then(text => new RegExp(`event="received",message="${name}"} (\\d+)`).exec(text)?.[1])
+    expect(await received('newTransactions')).toBe('1')
+    expect(await received('transactionHashes')).toBe('2')
+    expect(witness.pool.received).toHaveLength(many.length)
+  })
+
+  it('that come faster than the pool looks are kept, by turns, and none is lost', async () => {
+    const node = await nodes.start()
+    const [busy, other] = [await RawPeer.meet(node.port), await RawPeer.meet(node.port)]
+    const gate = Promise.withResolvers<void>()
+    node.pool.gate = gate.promise
+    const count = LIMITS.network.admitting + 1_000
+    const many = Array.from({ length: count }, (_, index) => transaction(1, index & 0xff, 100 + (index >> 8)).raw)
+    for (let at = 0; at < count; at += 256) busy.send('newTransactions', many.slice(at, at + 256))
+    busy.send('getTransactions', [HASH], 1)
+    await until('all read', () => busy.said('transactions').length === 1)
+    other.send('newTransactions', [transaction(2, 1).raw])
+    // Known already, though nobody has looked at it.
+    busy.send('transactionHashes', [keccak256Hex(many.at(-1) as Uint8Array)])
+    busy.send('getTransactions', [HASH], 2)
+    await until('read', () => busy.said('transactions').length === 2)
+    expect(node.pool.held.size).toBe(0)
+    gate.resolve()
+    await until('all here', () => node.pool.held.size === count + 1)
+    expect(node.pool.received).toHaveLength(count + 1)
+    expect(busy.said('getTransactions')).toEqual([])
   })
 
   it('that are announced and never brought are not read any more, and those of others are asked for', async () => {

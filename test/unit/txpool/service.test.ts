@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { PoolPort } from '../../../src/chain/types.ts'
 import { keccak256Hex } from '../../../src/crypto/hash.ts'
-import { recoverSender } from '../../../src/crypto/sender.ts'
+import type { SenderResult } from '../../../src/crypto/recovery-batch.ts'
+import { recoverSender, type SenderError } from '../../../src/crypto/sender.ts'
 import type { TransactionSource } from '../../../src/evm/execution.ts'
 import { Metrics } from '../../../src/metrics/registry.ts'
 import type { Transaction } from '../../../src/primitives/transaction.ts'
@@ -11,21 +12,30 @@ import { createPoolMetrics } from '../../../src/txpool/metrics.ts'
 import { PoolService } from '../../../src/txpool/service.ts'
 import { bytesToHex, concatBytes, type Hex } from '../../../src/util/bytes.ts'
 import { systemClock } from '../../../src/util/clock.ts'
+import type { CodedError } from '../../../src/util/errors.ts'
 import { silentLogger } from '../../../src/util/logger.ts'
 import { type Accounts, createPool, FLOOR, GWEI } from './fixtures.ts'
 import { MemoryStorage } from './memory-storage.ts'
 import { senderOf, signedTransfer } from './signed.ts'
+
+const resultOf = (raw: Uint8Array): SenderResult => {
+  try {
+    return recoverSender(raw)
+  } catch (error) {
+    return error as CodedError<SenderError>
+  }
+}
 
 /** Recovers in place; each answer can be held back until released. */
 class Recovery {
   calls = 0
   held: (() => void)[] | undefined
 
-  async recover(raw: Uint8Array) {
+  async recoverMany(raws: readonly Uint8Array[]) {
     this.calls++
     const { held } = this
     if (held) await new Promise<void>(resolve => held.push(resolve))
-    return recoverSender(raw)
+    return raws.map(resultOf)
   }
 }
 
@@ -94,16 +104,17 @@ describe('submit', () => {
 
   test('from a peer is not journaled', async () => {
     const { service, storage, pool } = await start()
-    await service.receive(signedTransfer(1, { nonce: 0 }))
+    await service.receive([signedTransfer(1, { nonce: 0 })])
     expect([journaled(storage), pool.counts().pending]).toEqual([[], 1])
   })
 
   test('the same bytes at once: one recovery, one hash, and already known for the rest', async () => {
     const { service, recovery } = await start()
     const raw = signedTransfer(1, { nonce: 0 })
-    const results = await Promise.allSettled([service.submit(raw), service.submit(raw.slice()), service.receive(raw)])
-    expect(results.map(result => result.status)).toEqual(['fulfilled', 'rejected', 'rejected'])
+    const results = await Promise.allSettled([service.submit(raw), service.submit(raw.slice()), service.receive([raw])])
+    expect(results.map(result => result.status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
     expect(results[1]).toMatchObject({ reason: { code: 'ALREADY_KNOWN' } })
+    expect(results[2]).toMatchObject({ value: [{ code: 'ALREADY_KNOWN' }] })
     expect(recovery.calls).toBe(1)
     await expect(service.submit(raw)).rejects.toMatchObject({ code: 'ALREADY_KNOWN' })
     expect(recovery.calls).toBe(1)
@@ -186,7 +197,7 @@ test('a restart brings local transactions back, but for those used meanwhile', a
   const first = await start()
   const raws = [0, 1, 2, 5].map(nonce => signedTransfer(1, { nonce }))
   for (const raw of raws) await first.service.submit(raw)
-  await first.service.receive(signedTransfer(2, { nonce: 0 }))
+  await first.service.receive([signedTransfer(2, { nonce: 0 })])
   await first.service.close()
 
   const { accounts } = createPool()
@@ -243,7 +254,7 @@ test('metrics tell what came, what was refused and what is there', async () => {
   const raw = signedTransfer(1, { nonce: 0 })
   await service.submit(raw)
   await service.submit(raw).catch(() => undefined)
-  await service.receive(signedTransfer(1, { nonce: 5 }))
+  await service.receive([signedTransfer(1, { nonce: 5 })])
   await service.submit(signedTransfer(1, { nonce: 0, maxFeePerGas: 40n * GWEI }))
   const text = await metrics.render()
   for (const line of [

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { poolPort } from '../../../../src/node/network/pool-port.ts'
-import { CodedError } from '../../../../src/util/errors.ts'
+import { CodedError, isCoded } from '../../../../src/util/errors.ts'
 
 const portThatThrows = (error: Error) =>
   poolPort({
@@ -8,7 +8,10 @@ const portThatThrows = (error: Error) =>
     select: () => {
       throw error
     },
-    receive: () => Promise.reject(error),
+    receive: async raws => {
+      if (isCoded(error)) return raws.map(() => error)
+      throw error
+    },
   })
 
 describe('the pool as peers see it', () => {
@@ -28,10 +31,10 @@ describe('the pool as peers see it', () => {
     ['TYPE_UNSUPPORTED', 'refused'],
     ['POOL_FULL', 'refused'],
   ])('%s is %s', async (code, answer) => {
-    expect(await portThatThrows(new CodedError({ code })).receive(new Uint8Array(1))).toBe(answer)
+    expect(await portThatThrows(new CodedError({ code })).receive([new Uint8Array(1)])).toEqual([answer])
   })
 
   test("a fault of this node's own is nobody's transaction's", async () => {
-    await expect(portThatThrows(new Error('disk')).receive(new Uint8Array(1))).rejects.toThrow('disk')
+    await expect(portThatThrows(new Error('disk')).receive([new Uint8Array(1)])).rejects.toThrow('disk')
   })
 })
