@@ -151,6 +151,8 @@ export const LIMITS = {
     initCodeBytes: 48 * 1024,
     bodyBytes: 4 * 1024 * 1024,
     futureSeconds: 1,
+    /** Before its time a block is begun at most. */
+    headStartMs: 150,
   },
   /** Strict decoding of one item; no message of ours nests deeper than 6. */
   rlp: { depth: 16, items: 262_144 },

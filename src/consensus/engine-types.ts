@@ -90,8 +90,10 @@ export interface ConsensusEngine {
   start(): Promise<void>
   /** Stops signing at once and waits for a write or commit under way. */
   stop(): Promise<void>
-  /** Instant mode: there is a transaction. Cheap, idempotent, ignored otherwise. */
-  requestBlock(): void
+  /** How long before its time a block should be asked for, to be ready then. */
+  readonly headStartMs: number
+  /** Instant mode: there is a transaction. Cheap, idempotent, ignored otherwise. The block is not proposed before `dueMs`. */
+  requestBlock(dueMs?: number): void
   /**
    * Leaves the open height for as long as `work` takes, so that nothing is signed meanwhile, and opens the one after the head then,
    * also when the work fails. What was signed stays in log and watermark: a height that was not overtaken goes on where it stood

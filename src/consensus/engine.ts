@@ -84,8 +84,12 @@ class Engine implements ConsensusEngine {
     await this.#journal.close({ write: this.#life.state !== 'failed' })
   }
 
-  requestBlock(): void {
-    if (isInstant(this.#options.params.blockTimeMs)) this.#heights.request()
+  get headStartMs(): number {
+    return this.#work.headStartMs
+  }
+
+  requestBlock(dueMs = 0): void {
+    if (isInstant(this.#options.params.blockTimeMs)) this.#heights.request(dueMs)
   }
 
   catchUp(work: CatchUp): Promise<void> {

@@ -65,14 +65,13 @@ export class Heights {
     const earliestMs = slots.next(timestamp, nowMs)
     const config = { number, parentHash: hash, members, index: validator.indexIn(committee), earliestMs }
     loop.feed({ type: 'newHeight', config, records, nowMs })
-    if (slots.mayWantBlock && options.ports.execution.wantsBlock()) this.request()
+    if (slots.mayWantBlock && options.ports.execution.wantsBlock()) this.#ask()
   }
 
-  /** Instant mode: somebody wants a block. */
-  request(): void {
-    const { options, slots, loop } = this.#parts
-    slots.request()
-    loop.feed({ type: 'request', nowMs: options.clock.nowMs() })
+  /** Instant mode: somebody wants a block, not before `dueMs`. */
+  request(dueMs: number): void {
+    this.#parts.slots.request(dueMs)
+    this.#ask()
   }
 
   get isCatchingUp(): boolean {
@@ -155,6 +154,11 @@ export class Heights {
     if (isOvertaken) await options.ports.execution.flush()
     if (isOvertaken && options.signer !== null && !validator.isQuarantined) await journal.beginAfter(this.#head)
     if (life.isRunning) this.open(isOvertaken ? [] : left)
+  }
+
+  #ask(): void {
+    const { options, loop } = this.#parts
+    loop.feed({ type: 'request', nowMs: options.clock.nowMs() })
   }
 
   /** Durable in the database first, then the log may forget its height and the next one opens. */

@@ -4,6 +4,7 @@ import type { SigningDomain } from '../primitives/vote.ts'
 import { maxTimestamp } from '../rules/timestamp.ts'
 import type { Clock } from '../util/clock.ts'
 import { isCoded } from '../util/errors.ts'
+import { waitUntil } from '../util/pause.ts'
 import { certificateFault, type Recover } from './certificate.ts'
 import type { ConsensusEngineOptions } from './engine-types.ts'
 import type { CommitteePort, Head, ValidateContext, Verdict } from './ports.ts'
@@ -68,17 +69,7 @@ export const isTooEarly = (timestamp: number, nowMs: number): boolean => timesta
  * rule for good (reference/consensus.md 1.10). Answers whether to go on; a stop ends the wait.
  */
 const awaitTimestamp = async (timestamp: number, clock: Clock, stopping: AbortSignal): Promise<boolean> => {
-  const nowMs = clock.nowMs()
-  if (isTooEarly(timestamp, nowMs)) return false
-  const dueMs = timestamp * 1000
-  if (dueMs > nowMs && !stopping.aborted) {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const cancel = clock.schedule(dueMs, resolve)
-    const end = () => resolve()
-    stopping.addEventListener('abort', end)
-    await promise
-    stopping.removeEventListener('abort', end)
-    cancel()
-  }
+  if (isTooEarly(timestamp, clock.nowMs())) return false
+  await waitUntil(clock, timestamp * 1000, stopping)
   return !stopping.aborted
 }

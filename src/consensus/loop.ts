@@ -110,7 +110,7 @@ export class Loop {
   #perform(effect: Effect): Input | undefined {
     const { options, journal, life, slots, watch, work, onDecided } = this.#parts
     const { network } = options.ports
-    watch.saw(effect, this.#nowMs())
+    if (effect.type !== 'build') watch.saw(effect, this.#nowMs())
     switch (effect.type) {
       case 'sign':
         return this.#sign(effect.message)
@@ -129,10 +129,12 @@ export class Loop {
       case 'schedule':
         this.#schedule(effect)
         break
-      case 'build':
-        slots.building()
-        work.build(effect)
+      case 'build': {
+        const dueMs = slots.building()
+        watch.saw(effect, Math.max(dueMs, this.#nowMs()))
+        work.build(effect, dueMs)
         break
+      }
       case 'validate':
         work.judge(effect)
         break
@@ -173,7 +175,8 @@ export class Loop {
       const isolated = isCutOff || (height !== null && timer === 'round' && !isAccompanied(height))
       this.feed({ type: 'timeout', timer, number, round, isolated, nowMs: this.#nowMs() })
     }
-    this.#timers.set(timer, atMs, fire)
+    const headStartMs = timer === 'propose' ? this.#parts.work.headStartMs : 0
+    this.#timers.set(timer, atMs - headStartMs, fire)
   }
 
   /** Fewer others can be reached than it takes for a quorum. */

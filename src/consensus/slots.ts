@@ -5,6 +5,7 @@ import { earliestProposalMs, isInstant } from './pacing.ts'
 export class Slots {
   readonly #blockTimeMs: number
   #lastMs = 0
+  #dueMs = 0
   /** Instant mode: a request came after the last build began; the last block had transactions. */
   #requested = false
   #fruitful = true
@@ -18,15 +19,20 @@ export class Slots {
     const instant = isInstant(this.#blockTimeMs)
     const earliestMs = instant ? null : earliestProposalMs(this.#blockTimeMs, parentTimestamp, this.#lastMs)
     this.#lastMs = Math.max(earliestMs ?? 0, nowMs)
+    if (earliestMs !== null) this.#dueMs = earliestMs
     return earliestMs
   }
 
-  request(): void {
+  /** Instant mode: a block that is proposed at `dueMs` or, if that is over, as soon as it is built. */
+  request(dueMs: number): void {
     this.#requested = true
+    this.#dueMs = dueMs
   }
 
-  building(): void {
+  /** A block of this height is begun: answers when it may be proposed. */
+  building(): number {
     this.#requested = false
+    return this.#dueMs
   }
 
   committed(block: Block): void {

@@ -1,7 +1,9 @@
 import { assert } from '../util/assert.ts'
+import { waitUntil } from '../util/pause.ts'
 import { BuildBudget } from './build-budget.ts'
 import type { Effect, Input } from './core/types.ts'
 import type { ConsensusEngineOptions } from './engine-types.ts'
+import { HeadStart } from './head-start.ts'
 import { judge } from './judge.ts'
 import { timestampAt } from './pacing.ts'
 import type { Head } from './ports.ts'
@@ -22,6 +24,7 @@ export class Workbench {
   readonly #running = new Set<Promise<void>>()
   readonly #stopping = new AbortController()
   readonly #budget: BuildBudget
+  readonly #headStart = new HeadStart()
   #startedAtMs = 0
 
   constructor(parts: WorkbenchParts) {
@@ -29,7 +32,7 @@ export class Workbench {
     this.#budget = new BuildBudget(parts.options.params.roundTimeoutMs)
   }
 
-  /** Since the last block began to be built or judged. */
+  /** Since the last block began to be built or judged; that it waited for its time does not count. */
   get elapsedMs(): number {
     return this.#nowMs() - this.#startedAtMs
   }
@@ -44,8 +47,14 @@ export class Workbench {
     this.#budget.missed()
   }
 
-  build(place: { readonly number: number; readonly round: number }): void {
-    this.#run(this.#build(place))
+  /** How long before its time the next block should be begun. */
+  get headStartMs(): number {
+    return this.#headStart.ms
+  }
+
+  /** A block that is not proposed before `dueMs`. */
+  build(place: { readonly number: number; readonly round: number }, dueMs: number): void {
+    this.#run(this.#build(place, dueMs))
   }
 
   judge(proposal: Extract<Effect, { type: 'validate' }>): void {
@@ -67,21 +76,27 @@ export class Workbench {
     this.#running.add(task)
   }
 
-  async #build({ number, round }: { readonly number: number; readonly round: number }): Promise<void> {
+  async #build({ number, round }: { readonly number: number; readonly round: number }, dueMs: number): Promise<void> {
     const { options, head, feed } = this.#parts
     const { ports, params, signer, logger } = options
     assert(signer !== null, 'only a member builds')
     const { hash, timestamp, certificate } = head()
+    const startedMs = this.#nowMs()
     try {
       const block = await ports.execution.build({
         number,
         round,
         parentHash: hash,
-        timestamp: timestampAt(params.blockTimeMs, timestamp, this.#nowMs()),
+        timestamp: timestampAt(params.blockTimeMs, timestamp, Math.max(dueMs, startedMs)),
         proposer: signer.address,
         parentCertificate: certificate,
         budgetMs: this.#budget.ms,
       })
+      const builtMs = this.#nowMs()
+      this.#headStart.took(builtMs - startedMs)
+      await waitUntil(options.clock, dueMs, this.#stopping.signal)
+      // Unless a proposal of another round came meanwhile.
+      if (this.#startedAtMs === startedMs) this.#startedAtMs += this.#nowMs() - builtMs
       feed({ type: 'built', number, round, block, nowMs: this.#nowMs() })
     } catch (error) {
       logger.error({ err: error, number, round }, 'block not built')

@@ -17,3 +17,12 @@ export const pauseUntil = (clock: Clock, atMs: number): Pause => {
     },
   }
 }
+
+/** Resolves at `atMs`, or when `stopping` aborts. */
+export const waitUntil = async (clock: Clock, atMs: number, stopping: AbortSignal): Promise<void> => {
+  if (atMs <= clock.nowMs() || stopping.aborted) return
+  const { over, end } = pauseUntil(clock, atMs)
+  stopping.addEventListener('abort', end)
+  await over
+  stopping.removeEventListener('abort', end)
+}

@@ -1,4 +1,5 @@
 import { LIMITS } from '../../config/limits.ts'
+import type { ConsensusEngine } from '../../consensus/engine-types.ts'
 import { earliestProposalMs } from '../../consensus/pacing.ts'
 import { minTimestampStep } from '../../rules/timestamp.ts'
 import type { Clock } from '../../util/clock.ts'
@@ -16,7 +17,7 @@ export type MinerError =
 export interface DevMinerOptions {
   readonly chain: Pick<Chain, 'headBlock' | 'onCommitted'>
   /** In instant mode: a block is made when asked for. */
-  readonly engine: { requestBlock(): void }
+  readonly engine: Pick<ConsensusEngine, 'requestBlock' | 'headStartMs'>
   readonly pool: { hasExecutable(): boolean }
   readonly time: DevTime
   /** Of the network: 0 begins with a block per transaction, anything else with a block each time. */
@@ -52,7 +53,7 @@ export class DevMiner {
   readonly #stops: (() => void)[] = []
   #mode: MiningMode
   /** A block was asked of the engine and is not committed. */
-  #asked: { readonly number: number; readonly done: () => void } | undefined
+  #asked: { readonly number: number; readonly dueMs: number; readonly done: () => void } | undefined
   /** How the block asked for lies after its parent. */
   #step: number
   #pendingQueued = false
@@ -118,7 +119,7 @@ export class DevMiner {
 
   /** Timestamp of the block being asked for, unix seconds. */
   timestampAfter(parentTimestamp: number): number {
-    return this.#options.time.timestampAfter(parentTimestamp, this.#step)
+    return this.#options.time.timestampAfter(parentTimestamp, this.#step, this.#asked?.dueMs)
   }
 
   /** There is a transaction. */
@@ -154,18 +155,19 @@ export class DevMiner {
     if (pool.hasExecutable() && chain.headBlock.transactions.length > 0) this.onPending()
   }
 
-  async #mineOne(step: number): Promise<void> {
+  /** `dueMs`: when it may be proposed, in the time of this chain; it may be asked for sooner. */
+  async #mineOne(step: number, dueMs = 0): Promise<void> {
     if (!this.#isRunning) return
-    const { chain, engine, clock } = this.#options
+    const { chain, engine, clock, time } = this.#options
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const timeoutMs = LIMITS.dev.mineMs
     const cancel = clock.schedule(clock.nowMs() + timeoutMs, () =>
       reject(new CodedError<MinerError>({ code: 'NO_BLOCK', timeoutMs })),
     )
     this.#step = step
-    this.#asked = { number: chain.headBlock.header.number + 1, done: resolve }
+    this.#asked = { number: chain.headBlock.header.number + 1, dueMs, done: resolve }
     try {
-      engine.requestBlock()
+      engine.requestBlock(time.wallMs(dueMs))
       await promise
     } finally {
       cancel()
@@ -184,9 +186,9 @@ export class DevMiner {
 
   #schedule(): void {
     this.#cancelTimer()
-    const { clock, time } = this.#options
+    const { clock, time, engine } = this.#options
     if (this.#mode.intervalMs === 0 || !this.#isRunning) return
-    this.#cancelTimer = clock.schedule(time.wallMs(this.#dueMs()), () =>
+    this.#cancelTimer = clock.schedule(time.wallMs(this.#dueMs()) - engine.headStartMs, () =>
       this.#detach(this.#turn.run(() => this.#tick())),
     )
   }
@@ -200,12 +202,14 @@ export class DevMiner {
   /** Blocks made by other ways have moved the next one. */
   async #tick(): Promise<void> {
     const { intervalMs } = this.#mode
-    const nowMs = this.#options.time.nowMs()
+    const { time, engine, blockTimeMs } = this.#options
+    const nowMs = time.nowMs()
+    const dueMs = this.#dueMs()
     try {
-      if (intervalMs === 0 || nowMs < this.#dueMs()) return
+      if (intervalMs === 0 || nowMs < dueMs - engine.headStartMs) return
       this.#changedMs = 0
-      this.#lastSlotMs = nowMs
-      await this.#mineOne(minTimestampStep(Math.min(intervalMs, this.#options.blockTimeMs)))
+      this.#lastSlotMs = Math.max(nowMs, dueMs)
+      await this.#mineOne(minTimestampStep(Math.min(intervalMs, blockTimeMs)), dueMs)
     } finally {
       this.#schedule()
     }

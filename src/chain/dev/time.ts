@@ -53,11 +53,11 @@ export class DevTime {
     return had
   }
 
-  /** Timestamp of the next block; `step`: seconds it lies after its parent at least. */
-  timestampAfter(parentTimestamp: number, step: number): number {
+  /** Timestamp of the next block, which comes at `dueMs` or later; `step`: seconds it lies after its parent at least. */
+  timestampAfter(parentTimestamp: number, step: number, dueMs = 0): number {
     if (this.#next !== undefined) return this.#next
     if (this.#interval !== undefined) return parentTimestamp + this.#interval
-    return Math.max(parentTimestamp + step, Math.floor(this.nowMs() / 1_000))
+    return Math.max(parentTimestamp + step, Math.floor(Math.max(dueMs, this.nowMs()) / 1_000))
   }
 
   /** A block was made: what was said of it alone is over, and the time goes on from it, never behind it. */

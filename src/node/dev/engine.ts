@@ -70,8 +70,12 @@ export class DevEngine implements ConsensusEngine {
     await this.#engine?.stop()
   }
 
-  requestBlock(): void {
-    this.#engine?.requestBlock()
+  get headStartMs(): number {
+    return this.#engine?.headStartMs ?? 0
+  }
+
+  requestBlock(dueMs?: number): void {
+    this.#engine?.requestBlock(dueMs)
   }
 
   async catchUp(work: CatchUp): Promise<void> {

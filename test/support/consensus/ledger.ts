@@ -41,6 +41,11 @@ export class Ledger implements ExecutionPort {
   failCommit: Error | null = null
   failBuild: Error | null = null
   failFlush: Error | null = null
+  /** Waited for in every build. */
+  slowness: () => Promise<void> = async () => {}
+  /** When commits came, by whoever keeps time. */
+  readonly committedMs: number[] = []
+  nowMs: () => number = () => 0
   durable = 0
   verdict: Verdict = { valid: true }
   #salt: number
@@ -59,6 +64,7 @@ export class Ledger implements ExecutionPort {
   async build(request: BuildRequest): Promise<Block> {
     if (this.failBuild !== null) throw this.failBuild
     this.built++
+    await this.slowness()
     return makeBlock(request, request.proposer, request.parentCertificate, this.#salt++)
   }
 
@@ -74,6 +80,7 @@ export class Ledger implements ExecutionPort {
     if (this.failCommit !== null) throw this.failCommit
     if (block.header.parentHash !== this.head().hash) throw new Error('not the next block')
     this.blocks.push({ block, certificate })
+    this.committedMs.push(this.nowMs())
     if (isDurable) this.durable = this.blocks.length
     this.wanted = Math.max(0, this.wanted - 1)
   }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { certificateFault } from '../../../src/consensus/certificate.ts'
 import { recoverAddress } from '../../../src/crypto/signature.ts'
+import { pauseUntil } from '../../../src/util/pause.ts'
 import { Ledger } from '../../support/consensus/ledger.ts'
 import { ManualClock, settle } from '../../support/consensus/manual-clock.ts'
 import { committeeOf, createMember, DOMAIN } from '../../support/consensus/member.ts'
@@ -53,6 +54,41 @@ describe('a committee of one', () => {
     const times = ledger.blocks.map(({ block }) => block.header.timestamp)
     expect(times.at(-1)! - times[0]!).toBe(2)
     await engine.stop()
+  })
+
+  test('blocks come on the second whatever they take to build: they are begun earlier', async () => {
+    const { clock, ledger, engine } = await alone()
+    ledger.nowMs = () => clock.nowMs()
+    ledger.slowness = () => pauseUntil(clock, clock.nowMs() + 20 + ((ledger.built * 37) % 60)).over
+    await engine.start()
+    await clock.advance(12_900)
+    const late = ledger.committedMs.map(atMs => atMs % 1_000)
+    expect(late).toHaveLength(13)
+    expect(Math.min(...late.slice(0, 2))).toBeGreaterThanOrEqual(20)
+    // One of eight may be the slowest.
+    expect(late.slice(3).filter(ms => ms > 0).length).toBeLessThanOrEqual(2)
+    expect(engine.headStartMs).toBeGreaterThan(50)
+    const { timestamp } = ledger.blocks.at(-1)!.block.header
+    expect(timestamp * 1_000).toBeLessThanOrEqual(ledger.committedMs.at(-1)!)
+    // The wait for its time is not what a decision took.
+    expect(engine.status().lastDecisionMs).toBeLessThan(100)
+    await engine.stop()
+  })
+
+  test('instant mode: a block asked for a time is not there before, and a stop waits for none', async () => {
+    const { clock, ledger, engine } = await alone(0)
+    ledger.nowMs = () => clock.nowMs()
+    await engine.start()
+    const dueMs = clock.nowMs() + 500
+    engine.requestBlock(dueMs)
+    await clock.advance(499)
+    expect([ledger.built, ledger.blocks.length]).toEqual([1, 0])
+    await clock.advance(1)
+    expect(ledger.committedMs).toEqual([dueMs])
+    engine.requestBlock(clock.nowMs() + 500)
+    await settle()
+    await engine.stop()
+    expect([ledger.built, ledger.blocks.length]).toEqual([2, 1])
   })
 
   test('instant mode: a block for each request, none otherwise, and those that came meanwhile at once', async () => {

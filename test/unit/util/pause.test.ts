@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { pauseUntil } from '../../../src/util/pause.ts'
+import { pauseUntil, waitUntil } from '../../../src/util/pause.ts'
 import { ManualClock } from '../../support/consensus/manual-clock.ts'
 
 test('a pause is over when its time has come, or when it is cut short', async () => {
@@ -18,4 +18,24 @@ test('a pause is over when its time has come, or when it is cut short', async ()
   expect(log).toEqual(['cut', 'long'])
   await clock.advance(5_000)
   expect(log).toEqual(['cut', 'long'])
+})
+
+test('a wait is over when its time has come, when it is stopped, or at once', async () => {
+  const clock = new ManualClock()
+  const stopping = new AbortController()
+  const log: string[] = []
+  const wait = (name: string, atMs: number) => void waitUntil(clock, atMs, stopping.signal).then(() => log.push(name))
+  wait('past', clock.nowMs())
+  wait('short', clock.nowMs() + 10)
+  wait('long', clock.nowMs() + 1_000)
+  await clock.advance(9)
+  expect(log).toEqual(['past'])
+  await clock.advance(1)
+  expect(log).toEqual(['past', 'short'])
+  stopping.abort()
+  await clock.advance(0)
+  expect(log).toEqual(['past', 'short', 'long'])
+  wait('stopped', clock.nowMs() + 1_000)
+  await clock.advance(0)
+  expect(log).toEqual(['past', 'short', 'long', 'stopped'])
 })
