@@ -237,7 +237,7 @@ export const LIMITS = {
     logSliceBlocks: 64,
     logQueries: 256,
     /** Decoded logs kept by the thread for log queries. */
-    logCacheBytes: 32 * 1024 * 1024,
+    logCacheBytes: 16 * 1024 * 1024,
   },
   /** Catching up with peers (chain/sync). */
   sync: {

@@ -1,7 +1,7 @@
 import { LIMITS } from '../config/limits.ts'
 
 /** Blocks looked back on. */
-const LAST = 8
+const LAST = 32
 
 /**
  * How long before its time a block is begun, so that it is ready then and blocks come evenly, whatever is in them: as long as all but
