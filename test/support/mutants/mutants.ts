@@ -130,8 +130,8 @@ export const MUTANTS = {
   ),
   'timestamp not checked': mutant([
     'consensus/judge.ts',
-    '  if (isTooEarly(timestamp, nowMs)) return false\n  const dueMs = timestamp * 1000\n',
-    '  const dueMs = 0\n',
+    '  if (isTooEarly(timestamp, clock.nowMs())) return false\n  await waitUntil(clock, timestamp * 1000, stopping)\n',
+    '',
   ]),
   'verdict of the execution ignored': mutant([
     'consensus/judge.ts',
