@@ -157,25 +157,29 @@ export class PoolService {
   async #take(raws: readonly Uint8Array[], origin: Origin): Promise<readonly Outcome[]> {
     const fresh: Fresh[] = []
     const taken = Promise.withResolvers<readonly Outcome[]>()
+    // Perhaps nobody waits for it but this.
+    taken.promise.catch(() => {})
     const begin = (raw: Uint8Array): number | Outcome | Promise<Outcome> => {
       const { decoded, hash } = open(raw)
-      const first = this.#underWay.get(hash)
       if (this.#pool.has(hash)) return alreadyKnown(hash)
+      const first = this.#underWay.get(hash)
       if (first !== undefined) return first().then(outcome => (isCoded(outcome) ? outcome : alreadyKnown(hash)))
       this.#pool.precheck(decoded, origin)
       const place = fresh.push({ decoded, hash }) - 1
       this.#underWay.set(hash, async () => (await taken.promise)[place] as Outcome)
       return place
     }
-    const begun = raws.map(raw => codedOr(() => begin(raw)))
     try {
-      taken.resolve(await this.#recoverAndAdmit(fresh, origin))
+      const begun = raws.map(raw => codedOr(() => begin(raw)))
+      const outcomes = await this.#recoverAndAdmit(fresh, origin)
+      taken.resolve(outcomes)
+      return await Promise.all(begun.map(found => (typeof found === 'number' ? (outcomes[found] as Outcome) : found)))
     } catch (error) {
       taken.reject(error)
+      throw error
+    } finally {
+      for (const { hash } of fresh) this.#underWay.delete(hash)
     }
-    for (const { hash } of fresh) this.#underWay.delete(hash)
-    const outcomes = await taken.promise
-    return Promise.all(begun.map(found => (typeof found === 'number' ? (outcomes[found] as Outcome) : found)))
   }
 
   /** Rejects with what is nobody's transaction's fault. */

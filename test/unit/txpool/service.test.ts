@@ -12,7 +12,7 @@ import { createPoolMetrics } from '../../../src/txpool/metrics.ts'
 import { PoolService } from '../../../src/txpool/service.ts'
 import { bytesToHex, concatBytes, type Hex } from '../../../src/util/bytes.ts'
 import { systemClock } from '../../../src/util/clock.ts'
-import type { CodedError } from '../../../src/util/errors.ts'
+import { CodedError } from '../../../src/util/errors.ts'
 import { silentLogger } from '../../../src/util/logger.ts'
 import { type Accounts, createPool, FLOOR, GWEI } from './fixtures.ts'
 import { MemoryStorage } from './memory-storage.ts'
@@ -30,10 +30,12 @@ const resultOf = (raw: Uint8Array): SenderResult => {
 class Recovery {
   calls = 0
   held: (() => void)[] | undefined
+  fault: Error | undefined
 
   async recoverMany(raws: readonly Uint8Array[]) {
     this.calls++
     const { held } = this
+    if (this.fault !== undefined) throw this.fault
     if (held) await new Promise<void>(resolve => held.push(resolve))
     return raws.map(resultOf)
   }
@@ -126,6 +128,36 @@ describe('submit', () => {
     const results = await Promise.allSettled([service.submit(raw), service.submit(raw)])
     for (const result of results) expect(result).toMatchObject({ reason: { code: 'INTRINSIC_GAS' } })
     await expect(service.submit(raw)).rejects.toMatchObject({ code: 'INTRINSIC_GAS' })
+  })
+
+  test('many of peers at once: an outcome for each, and a repetition among them is one', async () => {
+    const { service, recovery, pool } = await start()
+    const [first, second] = [signedTransfer(1, { nonce: 0 }), signedTransfer(2, { nonce: 0 })]
+    const raws = [first, new Uint8Array(3), second, first.slice(), signedTransfer(3, { nonce: 0, chainId: 1 })]
+    const outcomes = await service.receive(raws)
+    expect(outcomes.map(outcome => (typeof outcome === 'string' ? outcome : outcome.code))).toEqual([
+      recoverSender(first).hash,
+      'TRANSACTION_MALFORMED',
+      recoverSender(second).hash,
+      'ALREADY_KNOWN',
+      'INVALID_CHAIN_ID',
+    ])
+    expect([recovery.calls, pool.counts().pending]).toEqual([1, 2])
+    expect(await service.receive([])).toEqual([])
+  })
+
+  test('a recovery without room refuses all of them, and they are welcome again', async () => {
+    const { service, recovery, pool } = await start()
+    const raw = signedTransfer(1, { nonce: 0 })
+    recovery.fault = new CodedError({ code: 'RECOVERY_QUEUE_FULL', limit: 1 })
+    const [outcome] = await service.receive([raw])
+    expect(outcome).toBe(recovery.fault)
+    await expect(service.submit(raw)).rejects.toBe(recovery.fault)
+    recovery.fault = new Error('broken')
+    await expect(service.receive([raw])).rejects.toThrow('broken')
+    recovery.fault = undefined
+    await service.submit(raw)
+    expect(pool.counts().pending).toBe(1)
   })
 
   test('what can be refused without the sender costs no recovery', async () => {
