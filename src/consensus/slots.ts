@@ -17,10 +17,18 @@ export class Slots {
   /** Wall time from which the height after a block of this timestamp (unix seconds) may propose; null waits for a request. */
   next(parentTimestamp: number, nowMs: number): number | null {
     const instant = isInstant(this.#blockTimeMs)
-    const earliestMs = instant ? null : earliestProposalMs(this.#blockTimeMs, parentTimestamp, this.#lastMs)
+    const earliestMs = instant ? null : earliestProposalMs(this.#blockTimeMs, parentTimestamp, this.#lastSlot(nowMs))
     this.#lastMs = Math.max(earliestMs ?? 0, nowMs)
     if (earliestMs !== null) this.#dueMs = earliestMs
     return earliestMs
+  }
+
+  /**
+   * The slot of the height before. A height that others decided before its slot came had theirs, the one nearest to now: else each
+   * one learnt, or opened again, would put this node a slot further behind the others, until its proposals come after their timeout.
+   */
+  #lastSlot(nowMs: number): number {
+    return Math.min(this.#lastMs, Math.round(nowMs / this.#blockTimeMs) * this.#blockTimeMs)
   }
 
   /** Instant mode: a block that is proposed at `dueMs` or, if that is over, as soon as it is built. */

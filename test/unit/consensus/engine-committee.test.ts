@@ -53,6 +53,23 @@ describe('committees of real engines', () => {
     await stop()
   })
 
+  test('a member that learns many heights at once is not ahead of its time: it proposes at its next turn', async () => {
+    const { clock, members, revive, stop } = await committee(4, 250)
+    await members[2]!.engine.stop()
+    await clock.advance(20_000)
+    expect(heights(members)[0]!).toBeGreaterThan(30)
+    await revive(2)
+    await clock.advance(1_000)
+    expect(hashes(members[2]!)).toEqual(hashes(members[0]!))
+    const before = heights(members)[0]!
+    await clock.advance(2_000)
+    expect(heights(members)).toEqual([before + 8, before + 8, before + 8, before + 8])
+    expect(members[0]!.ledger.blocks.slice(before).map(({ certificate }) => certificate.round)).toEqual(
+      new Array(8).fill(0),
+    )
+    await stop()
+  })
+
   test('two of four are no quorum: nothing is decided, and all goes on when a third is back', async () => {
     const { clock, members, revive, stop } = await committee(4)
     await clock.advance(2_000)
