@@ -2,7 +2,7 @@ import { placeIn, placeReceipts } from '../chain/placed.ts'
 import type { ChainBlock, ChainView } from '../chain/types.ts'
 import { LIMITS } from '../config/limits.ts'
 import type { Hex } from '../util/bytes.ts'
-import { ByteLru } from './byte-lru.ts'
+import { Lru } from '../util/lru.ts'
 import { blockJson } from './encode/block.ts'
 import { receiptJson } from './encode/receipt.ts'
 import { transactionJson } from './encode/transaction.ts'
@@ -18,7 +18,7 @@ const ENTRY_BYTES = 200
  * What is in the cache is answered without a promise; what is large is written while it is read.
  */
 export class Rendered {
-  readonly #cache: ByteLru<RawJson>
+  readonly #cache: Lru<string, RawJson>
   readonly #view: ChainView
   readonly #large: LargeAnswers
   /** Moves when blocks were taken back (development chains): what was being made before is not kept. */
@@ -28,7 +28,7 @@ export class Rendered {
   constructor(view: ChainView, limitBytes: number = LIMITS.rpc.renderedCacheBytes) {
     this.#view = view
     this.#large = new LargeAnswers(view)
-    this.#cache = new ByteLru(limitBytes)
+    this.#cache = new Lru({ limit: limitBytes, weigh: ({ text }) => text.length + ENTRY_BYTES })
     this.#stop =
       view.onReplaced?.(() => {
         this.#generation++
@@ -40,9 +40,10 @@ export class Rendered {
     this.#stop()
   }
 
+  /** A text that is more than a quarter of the cache would throw out everything else. */
   #keep(key: string, text: string, generation = this.#generation): RawJson {
     const json = new RawJson(text)
-    if (generation === this.#generation) this.#cache.set(key, json, text.length + ENTRY_BYTES)
+    if (generation === this.#generation && text.length <= this.#cache.limit / 4) this.#cache.set(key, json)
     return json
   }
 
