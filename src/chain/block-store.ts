@@ -21,6 +21,7 @@ import { Lru } from '../util/lru.ts'
 import { BodyRow, decodeLocation, encodeBody, encodeLocation } from './body-row.ts'
 import type { ChainRules } from './chain-rules.ts'
 import { putLogIndex } from './log-index.ts'
+import { sumTips, type TipShare, tipsPaid, weightOfTips } from './paid-tips.ts'
 import { ReceiptsRow } from './receipts-row.ts'
 import { StoredBlock } from './stored-block.ts'
 import type { ChainBlock, TransactionLocation } from './types.ts'
@@ -103,6 +104,7 @@ export class BlockStore {
     weigh: block => block.byteLength,
   })
   readonly #storedReads = new Map<number, Promise<StoredBlock | undefined>>()
+  readonly #tips = new Lru<number, readonly TipShare[]>({ limit: LIMITS.chain.tipCacheBytes, weigh: weightOfTips })
   readonly #hashes = new Lru<number, Hex>(LIMITS.chain.hashCache)
   /** The first block of those that follow each other up to the head (earliest.ts). */
   earliest = 0
@@ -212,6 +214,18 @@ export class BlockStore {
     return block && receipts && { block, receipts }
   }
 
+  /** What the gas of a block paid above its base fee, by tip. */
+  async tips(number: number): Promise<readonly TipShare[] | undefined> {
+    const kept = this.#tips.get(number)
+    if (kept) return kept
+    const generation = this.#generation
+    const recent = this.recent(number)
+    const paid = recent ? tipsPaid(recent.block, recent.receipts) : (await this.stored(number))?.tipsPaid()
+    const tips = paid && (await sumTips(paid))
+    if (tips && generation === this.#generation) this.#tips.set(number, tips)
+    return tips
+  }
+
   /** What log queries read of a block. */
   async logged(number: number): Promise<LoggedBlock | undefined> {
     const kept = this.#logged.get(number)
@@ -264,7 +278,8 @@ export class BlockStore {
   /** Blocks were taken back: nothing read before counts. */
   forget(): void {
     this.#generation++
-    for (const kept of [this.#blocks, this.#receipts, this.#logged, this.#stored, this.#hashes]) kept.clear()
+    const caches = [this.#blocks, this.#receipts, this.#logged, this.#stored, this.#tips, this.#hashes]
+    for (const cache of caches) cache.clear()
     this.#storedReads.clear()
   }
 

@@ -1,4 +1,4 @@
-import { readStoredReceipt, type StoredReceipt } from '../primitives/receipt.ts'
+import { readCumulativeGas, readStoredReceipt, type StoredReceipt } from '../primitives/receipt.ts'
 import { RlpCursor } from '../primitives/rlp-cursor.ts'
 import { assert } from '../util/assert.ts'
 
@@ -29,17 +29,23 @@ export class ReceiptsRow {
   }
 
   receipt(index: number): ReceiptEntry {
-    assert(index >= 0 && index < this.#count, 'receipt index inside the block')
-    this.#index ??= this.#find()
+    const cursor = this.#cursorAt(index)
     return {
-      stored: this.#read(index),
-      gasBefore: index === 0 ? 0n : this.#read(index - 1).cumulativeGasUsed,
-      firstLog: this.#index.firstLogs[index] as number,
+      stored: readStoredReceipt(cursor),
+      gasBefore: index === 0 ? 0n : this.gasUpTo(index - 1),
+      firstLog: this.#index?.firstLogs[index] as number,
     }
   }
 
-  #read(index: number): StoredReceipt {
-    return readStoredReceipt(new RlpCursor(this.#row, this.#index?.starts[index]))
+  /** Gas of the block's transactions up to and with this one. */
+  gasUpTo(index: number): bigint {
+    return readCumulativeGas(this.#cursorAt(index))
+  }
+
+  #cursorAt(index: number): RlpCursor {
+    assert(index >= 0 && index < this.#count, 'receipt index inside the block')
+    this.#index ??= this.#find()
+    return new RlpCursor(this.#row, this.#index.starts[index])
   }
 
   #find() {

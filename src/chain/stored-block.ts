@@ -1,6 +1,8 @@
 import type { Header } from '../primitives/header.ts'
 import { deriveReceipt, type ReceiptPrices } from '../primitives/receipt.ts'
+import { effectiveGasPrice } from '../primitives/transaction.ts'
 import type { BodyRow } from './body-row.ts'
+import type { TipShare } from './paid-tips.ts'
 import type { ReceiptsRow } from './receipts-row.ts'
 import type { PlacedReceipt, PlacedTransaction } from './types.ts'
 
@@ -32,6 +34,20 @@ export class StoredBlock {
       blockNumber: this.#header.number,
       index,
       baseFeePerGas: this.#prices.baseFeePerGas,
+    }
+  }
+
+  /** What each transaction paid, without reading its logs. */
+  *tipsPaid(): Generator<TipShare> {
+    const { baseFeePerGas } = this.#prices
+    let gasBefore = 0n
+    for (let index = 0; index < this.#body.count; index++) {
+      const gasUpTo = this.#receipts.gasUpTo(index)
+      yield {
+        tip: effectiveGasPrice(this.#body.transaction(index), baseFeePerGas) - baseFeePerGas,
+        gas: gasUpTo - gasBefore,
+      }
+      gasBefore = gasUpTo
     }
   }
 

@@ -3,6 +3,7 @@ import type { NetworkParams } from '../config/networks.ts'
 import type { Block } from '../primitives/block.ts'
 import type { Certificate } from '../primitives/certificate.ts'
 import type { ExtraData } from '../primitives/extra-data.ts'
+import type { Header } from '../primitives/header.ts'
 import type { Log } from '../primitives/log.ts'
 import type { Receipt } from '../primitives/receipt.ts'
 import type { Transaction } from '../primitives/transaction.ts'
@@ -11,6 +12,7 @@ import type { AccountProof } from '../state/prove.ts'
 import type { AsyncStateReader, StateReader } from '../state/reader.ts'
 import type { Hex } from '../util/bytes.ts'
 import type { Nonce } from '../util/nonce.ts'
+import type { TipShare } from './paid-tips.ts'
 
 /** A committed block as reads want it. Immutable. */
 export interface ChainBlock extends Block {
@@ -104,9 +106,13 @@ export interface ChainView {
   readonly params: NetworkParams
   readonly genesisHash: Hex
   head(): ChainBlock
+  /** Without the transactions, which may be thousands. */
+  headerByNumber(number: number): Promise<Header | undefined>
   blockByNumber(number: number): Promise<ChainBlock | undefined>
   blockByHash(hash: Hex): Promise<ChainBlock | undefined>
   receipts(number: number): Promise<readonly Receipt[] | undefined>
+  /** What the gas of a block paid above its base fee, the lowest tip first. */
+  tips(number: number): Promise<readonly TipShare[] | undefined>
   locate(transactionHash: Hex): Promise<TransactionLocation | undefined>
   /** One transaction, one receipt, by hash: the rest of the block is not decoded. */
   transaction(hash: Hex): Promise<PlacedTransaction | undefined>

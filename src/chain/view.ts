@@ -47,6 +47,10 @@ export const createChainView = (options: ChainViewOptions): ChainView => {
     params,
     genesisHash,
     head,
+    headerByNumber: async number => {
+      requireHistory(blocks.earliest, number)
+      return known(number) ? (await blocks.header(number))?.header : undefined
+    },
     blockByNumber: async number => {
       if (number === head().header.number) return head()
       requireHistory(blocks.earliest, number)
@@ -60,6 +64,10 @@ export const createChainView = (options: ChainViewOptions): ChainView => {
     receipts: async number => {
       requireHistory(blocks.earliest, number)
       return known(number) ? blocks.receipts(number) : undefined
+    },
+    tips: async number => {
+      requireHistory(blocks.earliest, number)
+      return known(number) ? blocks.tips(number) : undefined
     },
     locate,
     transaction: async hash => {

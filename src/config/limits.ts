@@ -230,6 +230,8 @@ export const LIMITS = {
     receiptCacheBytes: 4 * 1024 * 1024,
     /** Rows of blocks asked for single transactions or receipts. */
     rowCacheBytes: 8 * 1024 * 1024,
+    /** Tips of blocks asked for by fee history: a few each. */
+    tipCacheBytes: 1024 * 1024,
     hashCache: 1_024,
     candidates: 8,
     pendingTransactions: 1_000,

@@ -103,6 +103,13 @@ export const readStoredReceipt = (cursor: RlpCursor): StoredReceipt => {
   return { ...outcome, cumulativeGasUsed, logs }
 }
 
+/** Of such an item only this, and no log is looked at. Throws RLP_INVALID or RECEIPT_MALFORMED. */
+export const readCumulativeGas = (cursor: RlpCursor): bigint => {
+  cursor.openList()
+  readOutcome(cursor)
+  return cursor.uint(8)
+}
+
 /** A receipt of a peer, as `encodeReceipt` writes it, less what its transaction tells. Throws RECEIPT_MALFORMED. */
 export const decodeReceipt = (bytes: Uint8Array): StoredReceipt =>
   decoding('RECEIPT_MALFORMED', () => {

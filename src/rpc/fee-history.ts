@@ -1,7 +1,6 @@
-import type { ChainBlock, ChainView } from '../chain/types.ts'
+import type { ChainView } from '../chain/types.ts'
 import { LIMITS } from '../config/limits.ts'
 import type { Header } from '../primitives/header.ts'
-import { effectiveGasPrice } from '../primitives/transaction.ts'
 import { fullBlockGas } from '../rules/base-fee.ts'
 import { toQuantity } from '../util/bytes.ts'
 import { turnOver } from '../util/turn.ts'
@@ -69,11 +68,11 @@ export const feeHistory = async (
   const rewards: string[][] = []
   for (let number = oldest; number <= last; number++) {
     await turnOver()
-    const block = await view.blockByNumber(number)
-    if (block === undefined) throw serverError(`block ${number} is not available`)
-    fees.push(toQuantity(block.header.baseFeePerGas ?? 0n))
-    ratios.push(fullness(view, block.header))
-    if (points !== undefined) rewards.push(await rewardsOf(view, block, points))
+    const header = await view.headerByNumber(number)
+    if (header === undefined) throw serverError(`block ${number} is not available`)
+    fees.push(toQuantity(header.baseFeePerGas ?? 0n))
+    ratios.push(fullness(view, header))
+    if (points !== undefined) rewards.push(await rewardsOf(view, header, points))
   }
   fees.push(toQuantity(await feeAfter(view, last)))
   return {
@@ -91,26 +90,18 @@ const fullness = (view: ChainView, header: Header): number => {
 
 const feeAfter = async (view: ChainView, number: number): Promise<bigint> => {
   if (number >= view.head().header.number) return view.nextBaseFee()
-  const child = await view.blockByNumber(number + 1)
-  return child?.header.baseFeePerGas ?? 0n
+  const child = await view.headerByNumber(number + 1)
+  return child?.baseFeePerGas ?? 0n
 }
 
 /** At each percentile of the block's gas, in order of tips, the tip paid there; zeros for an empty block. */
-const rewardsOf = async (view: ChainView, block: ChainBlock, points: readonly number[]): Promise<string[]> => {
-  const { transactions, header } = block
-  if (transactions.length === 0) return points.map(() => '0x0')
-  const receipts = (await view.receipts(header.number)) ?? []
-  const base = header.baseFeePerGas ?? 0n
-  const paid = transactions.map((transaction, i) => ({
-    tip: effectiveGasPrice(transaction, base) - base,
-    gas: receipts[i]?.gasUsed ?? 0n,
-  }))
-  paid.sort((a, b) => (a.tip < b.tip ? -1 : a.tip > b.tip ? 1 : 0))
+const rewardsOf = async (view: ChainView, header: Header, points: readonly number[]): Promise<string[]> => {
+  const shares = header.gasUsed === 0n ? [] : ((await view.tips(header.number)) ?? [])
   let at = 0
-  let sum = paid[0]?.gas ?? 0n
+  let sum = shares[0]?.gas ?? 0n
   return points.map(point => {
     const threshold = BigInt(Math.floor((Number(header.gasUsed) * point) / 100))
-    while (sum < threshold && at < paid.length - 1) sum += paid[++at]?.gas ?? 0n
-    return toQuantity(paid[at]?.tip ?? 0n)
+    while (sum < threshold && at < shares.length - 1) sum += shares[++at]?.gas ?? 0n
+    return toQuantity(shares[at]?.tip ?? 0n)
   })
 }

@@ -1,4 +1,5 @@
 import { matches } from '../../../src/chain/log-query.ts'
+import { sumTips, type TipShare, tipsPaid } from '../../../src/chain/paid-tips.ts'
 import { placeIn, placeReceipts } from '../../../src/chain/placed.ts'
 import type {
   ChainBlock,
@@ -22,7 +23,7 @@ import { sealBlock } from '../../../src/primitives/block.ts'
 import { bloomOf, uniteBlooms } from '../../../src/primitives/bloom.ts'
 import type { Certificate } from '../../../src/primitives/certificate.ts'
 import { type ExtraData, encodeExtraData } from '../../../src/primitives/extra-data.ts'
-import { EMPTY_LIST_HASH, ZERO_NONCE } from '../../../src/primitives/header.ts'
+import { EMPTY_LIST_HASH, type Header, ZERO_NONCE } from '../../../src/primitives/header.ts'
 import type { Log } from '../../../src/primitives/log.ts'
 import type { Receipt } from '../../../src/primitives/receipt.ts'
 import { receiptsRoot, transactionsRoot } from '../../../src/primitives/roots.ts'
@@ -173,6 +174,9 @@ export class MemoryChain implements ChainView {
   head(): ChainBlock {
     return this.#at(this.blocks.length - 1)
   }
+  async headerByNumber(number: number): Promise<Header | undefined> {
+    return this.blocks[number]?.header
+  }
   async blockByNumber(number: number): Promise<ChainBlock | undefined> {
     return this.blocks[number]
   }
@@ -181,6 +185,10 @@ export class MemoryChain implements ChainView {
   }
   async receipts(number: number): Promise<readonly Receipt[] | undefined> {
     return this.#receipts[number]
+  }
+  async tips(number: number): Promise<readonly TipShare[] | undefined> {
+    const block = this.blocks[number]
+    return block && sumTips(tipsPaid(block, this.#receipts[number] ?? []))
   }
   async locate(hash: Hex): Promise<TransactionLocation | undefined> {
     return this.#locations.get(hash)

@@ -44,6 +44,39 @@ test('single transactions and receipts are the same from memory, from rows and f
     expect(await cold.stored(number + 1)).toBeUndefined()
   }))
 
+test('the tips of a block are the same from memory and from rows: each once, the lowest first, with all its gas', () =>
+  withChain(async chain => {
+    const [a, b] = ACCOUNT_KEYS as [Uint8Array, Uint8Array]
+    const paying = (tip: bigint) => ({ type: 2, maxFeePerGas: 50_000_000_000n, maxPriorityFeePerGas: tip }) as const
+    await chain.pool.service.submit(signedRaw(a, { nonce: 0, ...paying(7n) }))
+    await chain.pool.service.submit(signedRaw(a, { nonce: 1, ...paying(3n) }))
+    await chain.pool.service.submit(
+      signedRaw(b, { nonce: 0, to: null, data: logging(3), gasLimit: 200_000n, ...paying(7n) }),
+    )
+    const { header } = await chain.mine()
+    const { number } = header
+    const block = await chain.blocks.block(number)
+    const receipts = await chain.blocks.receipts(number)
+    if (!block || !receipts) throw new Error('the block is there')
+    const base = header.baseFeePerGas ?? 0n
+    const gasOf = new Map<bigint, bigint>()
+    for (const { effectiveGasPrice, gasUsed } of receipts) {
+      const tip = effectiveGasPrice - base
+      gasOf.set(tip, (gasOf.get(tip) ?? 0n) + gasUsed)
+    }
+    const expected = [...gasOf.keys()].sort((a, b) => (a < b ? -1 : 1)).map(tip => ({ tip, gas: gasOf.get(tip) }))
+    expect(expected.map(({ tip }) => tip)).toEqual([3n, 7n])
+    const cold = new BlockStore(chain.store)
+    for (const blocks of [chain.blocks, cold]) expect(await blocks.tips(number)).toEqual(expected)
+    expect(cold.recent(number)).toBeUndefined()
+    expect(await cold.tips(number)).toBe(await cold.tips(number))
+    expect(await cold.tips(0)).toEqual([])
+    expect(await cold.tips(number + 1)).toBeUndefined()
+    const kept = await cold.tips(number)
+    cold.forget()
+    expect(await cold.tips(number)).not.toBe(kept)
+  }))
+
 test('rows are read once for reads at the same time, and forgotten with blocks that were taken back', () =>
   withChain(async chain => {
     const { header } = await mineMixed(chain)
@@ -72,6 +105,7 @@ test('a bare receipt row gives each receipt what those before it tell', () => {
   expect(read.map(entry => entry.stored)).toEqual([3, 0, 1, 2].map(index => stored[index]))
   expect(read.map(entry => entry.firstLog)).toEqual([3, 0, 0, 3])
   expect(read.map(entry => entry.gasBefore)).toEqual([2n ** 40n, 0n, 21_000n, 50_000n])
+  expect([3, 0, 1, 2].map(index => row.gasUpTo(index))).toEqual([2n ** 41n, 21_000n, 50_000n, 2n ** 40n])
   expect(() => row.receipt(4)).toThrow()
   expect(() => new ReceiptsRow(encodeStoredReceipts(stored), 3).receipt(0)).toThrow()
 })
