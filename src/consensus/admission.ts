@@ -6,14 +6,13 @@ import {
   numberOfMessage,
   type SignedMessage,
 } from '../primitives/consensus-message.ts'
+import { readExtraData } from '../primitives/extra-data.ts'
 import { proposalHead } from '../primitives/proposal.ts'
-import { checkBody } from '../rules/body.ts'
-import { isCoded } from '../util/errors.ts'
+import { isBodyOf } from '../rules/body.ts'
 import { commitsOf } from './certificate.ts'
 import type { Committee } from './committee.ts'
 import { Detector } from './evidence/detector.ts'
 import { type Evidence, isWrongProposer } from './evidence/evidence.ts'
-import { readExtraData } from './judge.ts'
 import type { CommitteePort } from './ports.ts'
 import type { Verifier } from './verify.ts'
 
@@ -104,14 +103,7 @@ export class Admission {
  * put another body under it, which would be taken for the proposer's fault, or decided.
  */
 const isWhole = (block: Block): boolean => {
-  const extra = readExtraData(block)
+  const extra = readExtraData(block.header)
   // Nothing to compare with: whoever signed it, it is judged and refused.
-  if (extra === undefined) return true
-  try {
-    checkBody(block, extra)
-    return true
-  } catch (error) {
-    if (isCoded(error)) return false
-    throw error
-  }
+  return extra === undefined || isBodyOf(block, extra)
 }

@@ -1,7 +1,8 @@
 import fs, { constants } from 'node:fs'
 import { open, readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { replaceFile, syncFolder } from '../util/replace-file.ts'
+import { syncFolder } from '../util/durable.ts'
+import { replaceFile } from '../util/replace-file.ts'
 
 /** The few file operations that the log and the watermark need, so that a test can crash at each of them. */
 export interface FileSystem {

@@ -1,22 +1,12 @@
 import type { Block } from '../primitives/block.ts'
-import { decodeExtraData, type ExtraData } from '../primitives/extra-data.ts'
+import { readExtraData } from '../primitives/extra-data.ts'
 import type { SigningDomain } from '../primitives/vote.ts'
 import { maxTimestamp } from '../rules/timestamp.ts'
 import type { Clock } from '../util/clock.ts'
-import { isCoded } from '../util/errors.ts'
 import { waitUntil } from '../util/pause.ts'
 import { certificateFault, type Recover } from './certificate.ts'
 import type { ConsensusEngineOptions } from './engine-types.ts'
 import type { CommitteePort, Head, ValidateContext, Verdict } from './ports.ts'
-
-export const readExtraData = (block: Block): ExtraData | undefined => {
-  try {
-    return decodeExtraData(block.header.extraData)
-  } catch (error) {
-    if (isCoded(error)) return undefined
-    throw error
-  }
-}
 
 export const invalid = (proven: boolean, reason: string): Verdict => ({ valid: false, proven, reason })
 
@@ -29,7 +19,7 @@ export const consensusFault = (
   domain: SigningDomain,
   recover: Recover,
 ): Verdict | null => {
-  const extra = readExtraData(block)
+  const extra = readExtraData(block.header)
   if (extra === undefined) return invalid(true, 'extra data cannot be read')
   const { parentCertificate } = extra
   if (number === 1) return parentCertificate === null ? null : invalid(true, 'a certificate of genesis')

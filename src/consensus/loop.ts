@@ -1,11 +1,11 @@
 import { LIMITS } from '../config/limits.ts'
+import { readExtraData } from '../primitives/extra-data.ts'
 import { memoryOf } from './core/memory.ts'
 import { isAccompanied } from './core/rounds.ts'
 import type { Effect, HeightState, Input, TimerName, WalRecord } from './core/types.ts'
 import { createCore, step } from './core.ts'
 import type { ConsensusEngineOptions } from './engine-types.ts'
 import type { Journal } from './journal.ts'
-import { readExtraData } from './judge.ts'
 import type { Life } from './life.ts'
 import { Neighbours } from './neighbours.ts'
 import type { DecidedBlock } from './ports.ts'
@@ -53,7 +53,7 @@ export class Loop {
     this.#core = createCore({
       ...LIMITS.consensus,
       baseTimeoutMs: params.roundTimeoutMs,
-      proposerOf: block => readExtraData(block)?.proposer,
+      proposerOf: block => readExtraData(block.header)?.proposer,
     })
   }
 

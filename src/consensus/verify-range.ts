@@ -1,10 +1,9 @@
 import type { DecodedBlock } from '../primitives/block.ts'
 import type { Certificate } from '../primitives/certificate.ts'
-import { decodeExtraData, type ExtraData } from '../primitives/extra-data.ts'
+import { type ExtraData, readExtraData } from '../primitives/extra-data.ts'
 import type { SigningDomain } from '../primitives/vote.ts'
-import { checkBody } from '../rules/body.ts'
+import { isBodyOf } from '../rules/body.ts'
 import type { Hex } from '../util/bytes.ts'
-import { isCoded } from '../util/errors.ts'
 import { type CertificateFault, isSealed, type Recover, sealChecks, shapeFault } from './certificate.ts'
 import type { Committee } from './committee.ts'
 import type { CommitteePort } from './ports.ts'
@@ -59,7 +58,7 @@ export const rangeFault = (range: SealedRange, rules: RangeRules): RangeFault | 
   const placing = placeFault(range, rules)
   if (placing !== null) return placing
   const recover = strict(rules.recover)
-  const extras = range.blocks.map(({ header }) => readExtra(header.extraData))
+  const extras = range.blocks.map(({ header }) => readExtraData(header))
   const [tip, ...others] = dueCertificates(range, extras, rules)
   return (
     sealFault([tip as DueCertificate], rules, recover) ??
@@ -72,7 +71,7 @@ export const rangeFault = (range: SealedRange, rules: RangeRules): RangeFault | 
 /** The first `count` blocks of a range with the certificate of the last of them; undefined when their child carries none. */
 export const beginningOf = ({ blocks, certificate }: SealedRange, count: number): SealedRange | undefined => {
   const child = blocks[count]
-  const sealed = child === undefined ? certificate : readExtra(child.header.extraData)?.parentCertificate
+  const sealed = child === undefined ? certificate : readExtraData(child.header)?.parentCertificate
   return sealed ? { blocks: blocks.slice(0, count), certificate: sealed } : undefined
 }
 
@@ -108,7 +107,7 @@ const bodyFault = (
     const number = parent.number + 1 + at
     const extra = extras[at]
     if (extra === undefined) return { number, reason: 'EXTRA_DATA' }
-    if (!hasBody(blocks[at] as DecodedBlock, extra)) return { number, reason: 'BODY' }
+    if (!isBodyOf(blocks[at] as DecodedBlock, extra)) return { number, reason: 'BODY' }
   }
   return null
 }
@@ -159,20 +158,3 @@ const sealFault = (due: readonly DueCertificate[], { domain }: RangeRules, recov
 
 const isSame = (a: Committee, b: Committee): boolean =>
   a === b || (a.members.length === b.members.length && a.members.every((member, at) => member === b.members[at]))
-
-const readExtra = (bytes: Uint8Array): ExtraData | undefined => orUndefined(() => decodeExtraData(bytes))
-
-const hasBody = (block: DecodedBlock, extra: ExtraData): boolean =>
-  orUndefined(() => {
-    checkBody(block, extra)
-    return true
-  }) ?? false
-
-const orUndefined = <T>(read: () => T): T | undefined => {
-  try {
-    return read()
-  } catch (error) {
-    if (isCoded(error)) return undefined
-    throw error
-  }
-}

@@ -1,12 +1,12 @@
 import { LIMITS } from '../config/limits.ts'
 import type { Block } from '../primitives/block.ts'
 import type { SignedMessage } from '../primitives/consensus-message.ts'
+import { readExtraData } from '../primitives/extra-data.ts'
 import type { Hex } from '../util/bytes.ts'
 import type { Logger } from '../util/logger.ts'
 import { ClockSkew } from './clock-skew.ts'
 import type { Committee } from './committee.ts'
 import type { Effect } from './core/types.ts'
-import { readExtraData } from './judge.ts'
 import type { ConsensusMetrics } from './metrics.ts'
 
 export interface WatchOptions {
@@ -66,7 +66,7 @@ export class Watch {
     const { blockTimeMs, self, metrics, logger } = this.#options
     // Only whole seconds of block time begin with a second (pacing.ts).
     if (blockTimeMs === 0 || blockTimeMs % 1_000 !== 0) return
-    const proposer = readExtraData(block)?.proposer
+    const proposer = readExtraData(block.header)?.proposer
     if (proposer === undefined || proposer === self) return
     this.#skew.heard(proposer, nowMs - block.header.timestamp * 1_000)
     const { ms } = this.#skew

@@ -1,4 +1,5 @@
 import type { MessagePort } from 'node:worker_threads'
+import { assert } from '../util/assert.ts'
 import { asBuffer } from '../util/bytes.ts'
 import { CodedError, isCoded } from '../util/errors.ts'
 import { recoverSender, SENDER_REASONS, type Sender, type SenderError } from './sender.ts'
@@ -23,6 +24,13 @@ export interface RecoveryWorkerData {
 }
 
 export type SenderResult = Sender | CodedError<SenderError>
+
+/** One of a whole list of results. Throws CodedError<SenderError>. */
+export const senderOf = (result: SenderResult | undefined): Sender => {
+  assert(result !== undefined, 'a result for each transaction')
+  if (isCoded(result)) throw result
+  return result
+}
 
 const ANSWER_BYTES = 53
 

@@ -1,6 +1,7 @@
 import { LIMITS } from '../config/limits.ts'
 import type { BlockCodec } from '../consensus/ports.ts'
 import type { SenderRecovery } from '../crypto/recovery.ts'
+import { senderOf } from '../crypto/recovery-batch.ts'
 import { sha256 } from '../crypto/sha256.ts'
 import { type Block, type DecodedBlock, decodeBlock, encodeBlock } from '../primitives/block.ts'
 import { withSender } from '../primitives/transaction.ts'
@@ -41,10 +42,8 @@ export const withSenders = async (recovery: RecoverMany, decoded: DecodedBlock):
   const senders = await recovery
     .recoverMany(decoded.transactions.map(({ raw }) => raw))
     .catch((error: unknown) => Promise.reject(new Error('the senders of a block were not recovered', { cause: error })))
-  const transactions = decoded.transactions.map((transaction, index) => {
-    const sender = senders[index]
-    if (sender === undefined || sender instanceof Error) throw sender ?? new Error('a sender for each transaction')
-    return withSender(transaction, sender)
-  })
+  const transactions = decoded.transactions.map((transaction, index) =>
+    withSender(transaction, senderOf(senders[index])),
+  )
   return { ...decoded, transactions }
 }

@@ -1,5 +1,7 @@
 import { type Hex, hexToBytes } from '../util/bytes.ts'
+import { unlessCoded } from '../util/errors.ts'
 import { type Certificate, certificateItem, readCertificate } from './certificate.ts'
+import type { Header } from './header.ts'
 import { decoding, type MalformedError, malformed } from './malformed.ts'
 import { encodeRlp } from './rlp.ts'
 import { RlpCursor } from './rlp-cursor.ts'
@@ -35,6 +37,10 @@ export const encodeExtraData = (extra: ExtraData): Uint8Array =>
     hexToBytes(extra.proofHeadersHash),
     hexToBytes(extra.evidenceRoot),
   ])
+
+/** Of a header from outside: undefined when it is none of ours. */
+export const readExtraData = ({ extraData }: Pick<Header, 'extraData'>): ExtraData | undefined =>
+  unlessCoded(() => decodeExtraData(extraData))
 
 /** Throws EXTRA_DATA_MALFORMED, also for a version this binary does not know. */
 export const decodeExtraData = (bytes: Uint8Array): ExtraData =>

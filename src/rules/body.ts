@@ -3,7 +3,7 @@ import { type DecodedBlock, hashByteStrings } from '../primitives/block.ts'
 import type { ExtraData } from '../primitives/extra-data.ts'
 import { transactionsRoot } from '../primitives/roots.ts'
 import type { Hex } from '../util/bytes.ts'
-import { CodedError } from '../util/errors.ts'
+import { CodedError, unlessCoded } from '../util/errors.ts'
 
 /** A body that is not the one its header names, or too large. */
 export type BodyError =
@@ -38,6 +38,13 @@ export const checkBody = (
   if (evidence !== extra.evidenceRoot) fail({ code: 'BODY_EVIDENCE', have: evidence, want: extra.evidenceRoot })
   whole.add(block)
 }
+
+/** Whether a body is the one that its header names. */
+export const isBodyOf = (block: Parameters<typeof checkBody>[0], extra: ExtraData): boolean =>
+  unlessCoded(() => {
+    checkBody(block, extra)
+    return true
+  }) ?? false
 
 const checkSizes = (transactions: DecodedBlock['transactions']): void => {
   let bytes = 0

@@ -3,7 +3,7 @@ import { type Block, decodeBlock, encodeBlock } from '../primitives/block.ts'
 import { type ConsensusMessage, type Decided, numberOfMessage } from '../primitives/consensus-message.ts'
 import { malformed } from '../primitives/malformed.ts'
 import { type Proposal, proposalHead } from '../primitives/proposal.ts'
-import { isCoded } from '../util/errors.ts'
+import { unlessCoded } from '../util/errors.ts'
 
 /** A message as it travels between nodes: what kind it is, and the bytes of that kind's codec. */
 export interface Frame {
@@ -46,14 +46,9 @@ const frameOf = (message: ConsensusMessage): Frame => {
 export const decodeFrame = (frame: Frame): ConsensusMessage | undefined => {
   const known = messages.get(frame)
   if (known !== undefined) return known
-  try {
-    const message = messageOf(frame)
-    messages.set(frame, message)
-    return message
-  } catch (error) {
-    if (isCoded(error)) return undefined
-    throw error
-  }
+  const message = unlessCoded(() => messageOf(frame))
+  if (message !== undefined) messages.set(frame, message)
+  return message
 }
 
 const messageOf = ({ type, bytes }: Frame): ConsensusMessage => {

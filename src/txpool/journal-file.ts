@@ -1,6 +1,6 @@
 import { type FileHandle, open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { syncFolder } from '../util/replace-file.ts'
+import { syncFolder } from '../util/durable.ts'
 
 /** Where a journal lives. Whatever resolves is on the disk; whatever rejects may be there in part. */
 export interface JournalStorage {

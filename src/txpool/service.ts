@@ -1,10 +1,10 @@
 import { keccak256Hex } from '../crypto/hash.ts'
 import type { SenderRecovery } from '../crypto/recovery.ts'
-import type { SenderResult } from '../crypto/recovery-batch.ts'
+import { type SenderResult, senderOf } from '../crypto/recovery-batch.ts'
 import { type DecodedTransaction, decodeTransaction, type Transaction, withSender } from '../primitives/transaction.ts'
 import type { Hex } from '../util/bytes.ts'
 import type { Clock } from '../util/clock.ts'
-import { CodedError, isCoded } from '../util/errors.ts'
+import { CodedError, codedOr, isCoded } from '../util/errors.ts'
 import type { Logger } from '../util/logger.ts'
 import type { Nonce } from '../util/nonce.ts'
 import type { PoolError } from './errors.ts'
@@ -188,8 +188,7 @@ export class PoolService {
     const { recovery, clock, journal } = this.#options
     const raws = fresh.map(({ decoded }) => decoded.raw)
     const admit = ({ decoded }: Fresh, sender: SenderResult | undefined): Outcome => {
-      if (sender === undefined || sender instanceof Error) throw sender ?? new Error('a sender for each transaction')
-      const transaction = withSender(decoded, sender)
+      const transaction = withSender(decoded, senderOf(sender))
       const { executable } = this.#pool.admit(transaction, clock.nowMs(), origin)
       this.#notify(executable)
       return transaction.hash
@@ -228,16 +227,6 @@ const open = (bytes: Uint8Array): Fresh => {
   checkSize(bytes.byteLength)
   const raw = bytes.buffer.byteLength > Math.max(SHARED_BUFFER_BYTES, 2 * bytes.byteLength) ? bytes.slice() : bytes
   return { decoded: decodeTransaction(raw), hash: keccak256Hex(raw) }
-}
-
-/** What the work answers, or the CodedError it throws. */
-const codedOr = <T>(work: () => T): T | CodedError => {
-  try {
-    return work()
-  } catch (error) {
-    if (isCoded(error)) return error
-    throw error
-  }
 }
 
 const alreadyKnown = (hash: Hex): CodedError<PoolError> => new CodedError<PoolError>({ code: 'ALREADY_KNOWN', hash })

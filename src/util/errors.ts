@@ -20,3 +20,19 @@ const describe = (detail: { readonly code: string }): string =>
   JSON.stringify(detail, (_, value) => (typeof value === 'bigint' ? value.toString() : value))
 
 export const isCoded = (error: unknown): error is CodedError => error instanceof CodedError
+
+/** What `work` answers, or the CodedError it throws. Throws whatever else it throws. */
+export const codedOr = <T>(work: () => T): T | CodedError => {
+  try {
+    return work()
+  } catch (error) {
+    if (isCoded(error)) return error
+    throw error
+  }
+}
+
+/** The same where nobody asks for the reason. */
+export const unlessCoded = <T>(work: () => T): T | undefined => {
+  const answer = codedOr(work)
+  return isCoded(answer) ? undefined : answer
+}

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { link, open, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { fillFile, syncFolder } from './durable.ts'
 import { CodedError } from './errors.ts'
-import { syncFolder } from './replace-file.ts'
 
 export type NewFileError =
   | { readonly code: 'FILE_EXISTS'; readonly path: string }
@@ -18,12 +18,7 @@ export const writeNewFile = async (path: string, content: string, mode = 0o600):
   const temporary = join(folder, `.${basename(path)}.${randomBytes(6).toString('hex')}.new`)
   const handle = await open(temporary, 'wx', mode).catch(error => refuse(error, 'ENOENT', 'FOLDER_MISSING', folder))
   try {
-    try {
-      await handle.writeFile(content)
-      await handle.sync()
-    } finally {
-      await handle.close()
-    }
+    await fillFile(handle, content)
     // A rename would take the place of a file that is there.
     await link(temporary, path)
   } catch (error) {

@@ -3,7 +3,7 @@ import { decodeHeader, type Header, headerHash } from '../../primitives/header.t
 import { endsCycle } from '../../rules/cycle.ts'
 import { rootOfParts } from '../../state/snapshot/part.ts'
 import { compareBytes, type Hex } from '../../util/bytes.ts'
-import { isCoded } from '../../util/errors.ts'
+import { isCoded, unlessCoded } from '../../util/errors.ts'
 import type { PeerSource } from './fetch.ts'
 import { SNAPSHOT_FORMAT } from './make.ts'
 
@@ -39,18 +39,14 @@ export const storedManifest = (bytes: Uint8Array): SoundManifest | undefined => 
   return manifest === null ? undefined : soundManifest(manifest, undefined)
 }
 
-const soundManifest = (manifest: SnapshotManifest, from: string | undefined): SoundManifest | undefined => {
-  try {
+const soundManifest = (manifest: SnapshotManifest, from: string | undefined): SoundManifest | undefined =>
+  unlessCoded(() => {
     const header = decodeHeader(manifest.header)
     const isSound =
       rootOfParts(manifest.accounts) === header.stateRoot &&
       manifest.storages.every(({ owner }, at) => at === 0 || isAfter(owner, manifest.storages[at - 1]?.owner))
     return isSound ? { manifest, header, hash: headerHash(header), from } : undefined
-  } catch (error) {
-    if (isCoded(error)) return undefined
-    throw error
-  }
-}
+  })
 
 const isAfter = (owner: Uint8Array, before: Uint8Array | undefined): boolean =>
   before !== undefined && compareBytes(before, owner) < 0

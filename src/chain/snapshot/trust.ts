@@ -6,7 +6,7 @@ import { decodeExtraData } from '../../primitives/extra-data.ts'
 import type { Header } from '../../primitives/header.ts'
 import { blockVoteDigest, type SigningDomain } from '../../primitives/vote.ts'
 import type { Hex } from '../../util/bytes.ts'
-import { CodedError, isCoded } from '../../util/errors.ts'
+import { CodedError, unlessCoded } from '../../util/errors.ts'
 
 /** Why nobody can be told what the chain is; the node goes on with blocks. */
 export type TrustError =
@@ -121,11 +121,4 @@ export const trustBlock = async (
   throw new CodedError<TrustError>({ code: 'TRUST_BROKEN', from: anchor.number, to })
 }
 
-const anchorIn = (header: Header, rules: TrustRules): Anchor | undefined => {
-  try {
-    return anchorOf(header, rules)
-  } catch (error) {
-    if (isCoded(error)) return undefined
-    throw error
-  }
-}
+const anchorIn = (header: Header, rules: TrustRules): Anchor | undefined => unlessCoded(() => anchorOf(header, rules))

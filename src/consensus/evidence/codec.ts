@@ -13,7 +13,7 @@ import {
   VOTE_CODE,
 } from '../../primitives/vote.ts'
 import { hexToBytes } from '../../util/bytes.ts'
-import { isCoded } from '../../util/errors.ts'
+import { unlessCoded } from '../../util/errors.ts'
 import type { Evidence } from './evidence.ts'
 import type { ProposalClaim, Statement } from './statement.ts'
 
@@ -51,12 +51,7 @@ export const decodeEvidence = (bytes: Uint8Array): Evidence =>
 /** The same for bytes from outside: undefined when they are none, or too many. */
 export const tryDecodeEvidence = (bytes: Uint8Array): Evidence | undefined => {
   if (bytes.byteLength > LIMITS.consensus.evidenceBytes) return undefined
-  try {
-    return decodeEvidence(bytes)
-  } catch (error) {
-    if (isCoded(error)) return undefined
-    throw error
-  }
+  return unlessCoded(() => decodeEvidence(bytes))
 }
 
 const readEvidence = (cursor: RlpCursor): Evidence => {

@@ -1,49 +1,47 @@
-interface Line<T> {
-  readonly items: { readonly item: T; readonly bytes: number }[]
-  bytes: number
+import { Lines } from '../../util/lines.ts'
+
+interface Sized<T> {
+  readonly item: T
+  readonly bytes: number
 }
 
 /** What peers sent faster than it is looked at: each has a line of so many bytes, and the lines take turns. */
 export class Held<T> {
   readonly #bytesPerPeer: number
-  /** In the order of their turns; none is empty. */
-  readonly #lines = new Map<string, Line<T>>()
+  readonly #lines = new Lines<Sized<T>>()
+  /** Of those that have a line. */
+  readonly #bytes = new Map<string, number>()
 
   constructor(bytesPerPeer: number) {
     this.#bytesPerPeer = bytesPerPeer
   }
 
   get isEmpty(): boolean {
-    return this.#lines.size === 0
+    return this.#lines.isEmpty
   }
 
   /** false: this peer's line is full, and the item was not taken. */
   push(peer: string, item: T, bytes: number): boolean {
-    const line = this.#lines.get(peer) ?? { items: [], bytes: 0 }
-    if (line.bytes + bytes > this.#bytesPerPeer) return false
-    line.items.push({ item, bytes })
-    line.bytes += bytes
-    this.#lines.set(peer, line)
+    const held = (this.#bytes.get(peer) ?? 0) + bytes
+    if (held > this.#bytesPerPeer) return false
+    this.#lines.push(peer, { item, bytes })
+    this.#bytes.set(peer, held)
     return true
   }
 
   /** The next of the first peer in turn that may go on. */
   shift(mayGoOn: (peer: string) => boolean): T | undefined {
-    for (const [peer, line] of this.#lines) {
-      if (!mayGoOn(peer)) continue
-      this.#lines.delete(peer)
-      const first = line.items.shift()
-      line.bytes -= first?.bytes ?? 0
-      if (line.items.length > 0) this.#lines.set(peer, line)
-      return first?.item
-    }
-    return undefined
+    const next = this.#lines.shift(mayGoOn)
+    if (next === undefined) return undefined
+    const { owner, item } = next
+    if (this.#lines.lengthOf(owner) === 0) this.#bytes.delete(owner)
+    else this.#bytes.set(owner, (this.#bytes.get(owner) ?? 0) - item.bytes)
+    return item.item
   }
 
   /** A peer left: what it sent is nobody's any more. */
   forget(peer: string): readonly T[] {
-    const line = this.#lines.get(peer)
-    this.#lines.delete(peer)
-    return line?.items.map(({ item }) => item) ?? []
+    this.#bytes.delete(peer)
+    return this.#lines.take(peer).map(({ item }) => item)
   }
 }

@@ -1,6 +1,6 @@
 import { decodeRlp, encodeRlp, type RlpItem } from '../../primitives/rlp.ts'
 import { bytesEqual, type Hex } from '../../util/bytes.ts'
-import { isCoded } from '../../util/errors.ts'
+import { unlessCoded } from '../../util/errors.ts'
 import { MisplacedReference, type Reference, StackTrie } from '../stack-trie.ts'
 
 /** A sub-trie of the account trie or of a storage trie: the content of one chunk. */
@@ -37,12 +37,7 @@ export const isReference = (part: Part, reference: Reference | undefined): boole
 /** undefined: what is no reference. */
 const decodeReference = (bytes: Uint8Array): Reference | undefined => {
   if (bytes.byteLength > HASH_ITEM_BYTES) return undefined
-  try {
-    const item: RlpItem = decodeRlp(bytes)
-    if (item instanceof Uint8Array) return item.byteLength === 32 ? item : undefined
-    return bytes.byteLength < 32 ? (item as Reference) : undefined
-  } catch (error) {
-    if (isCoded(error)) return undefined
-    throw error
-  }
+  const item: RlpItem | undefined = unlessCoded(() => decodeRlp(bytes))
+  if (item instanceof Uint8Array) return item.byteLength === 32 ? item : undefined
+  return bytes.byteLength < 32 ? (item as Reference | undefined) : undefined
 }

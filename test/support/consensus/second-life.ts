@@ -1,10 +1,10 @@
 import { proposerIndex, quorumOf } from '../../../src/consensus/committee.ts'
 import type { Effect, Input, WalRecord } from '../../../src/consensus/core/types.ts'
 import { createCore, step } from '../../../src/consensus/core.ts'
-import { readExtraData } from '../../../src/consensus/judge.ts'
 import type { Head } from '../../../src/consensus/ports.ts'
 import type { Block } from '../../../src/primitives/block.ts'
 import type { SignedMessage } from '../../../src/primitives/consensus-message.ts'
+import { readExtraData } from '../../../src/primitives/extra-data.ts'
 import type { RoundChangePayload } from '../../../src/primitives/vote.ts'
 import { CORE_LIMITS } from './core-bench.ts'
 import { makeBlock } from './ledger.ts'
@@ -15,7 +15,7 @@ const NO_SIGNATURE = new Uint8Array(65)
 
 /** A core that starts on what a log tells of its open height, among neighbours that want it to contradict itself. No watermark guards it. */
 export class SecondLife {
-  readonly #state = createCore({ ...CORE_LIMITS, proposerOf: block => readExtraData(block)?.proposer })
+  readonly #state = createCore({ ...CORE_LIMITS, proposerOf: block => readExtraData(block.header)?.proposer })
   readonly #index: number
   readonly #head: Head
   readonly #members

@@ -1,0 +1,60 @@
+/** What waits, in a line for each owner; the lines take turns. Bounds are for its users to keep. */
+export class Lines<T> {
+  /** In the order of their turns; none is empty. */
+  readonly #lines = new Map<string, T[]>()
+
+  get isEmpty(): boolean {
+    return this.#lines.size === 0
+  }
+
+  lengthOf(owner: string): number {
+    return this.#lines.get(owner)?.length ?? 0
+  }
+
+  /** The owner with most, the first of several in turn. */
+  get longest(): string | undefined {
+    let longest: string | undefined
+    for (const owner of this.#lines.keys())
+      if (longest === undefined || this.lengthOf(owner) > this.lengthOf(longest)) longest = owner
+    return longest
+  }
+
+  push(owner: string, item: T): void {
+    const line = this.#lines.get(owner)
+    if (line === undefined) this.#lines.set(owner, [item])
+    else line.push(item)
+  }
+
+  /** The oldest of the first owner in turn that may have one; it goes to the end of the turns. */
+  shift(mayHave: (owner: string) => boolean): { readonly owner: string; readonly item: T } | undefined {
+    for (const [owner, line] of this.#lines) {
+      if (!mayHave(owner)) continue
+      this.#lines.delete(owner)
+      const item = line.shift() as T
+      if (line.length > 0) this.#lines.set(owner, line)
+      return { owner, item }
+    }
+    return undefined
+  }
+
+  /** The newest of an owner. */
+  pop(owner: string): T | undefined {
+    const line = this.#lines.get(owner)
+    const item = line?.pop()
+    if (line?.length === 0) this.#lines.delete(owner)
+    return item
+  }
+
+  /** All of an owner. */
+  take(owner: string): readonly T[] {
+    const line = this.#lines.get(owner) ?? []
+    this.#lines.delete(owner)
+    return line
+  }
+
+  takeAll(): T[] {
+    const all = [...this.#lines.values()].flat()
+    this.#lines.clear()
+    return all
+  }
+}
