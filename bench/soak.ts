@@ -18,7 +18,8 @@ import { rpc } from '../test/support/devnet.ts'
 import { openFuzz } from '../test/support/fuzz/drive.ts'
 import { deployToken, startLoad } from '../test/support/load.ts'
 import { type Ready, sleep, spawnNode } from '../test/support/node-process.ts'
-import { quantile, rssGrowthPercent, type Sample, sampleOf, thinned } from './soak/samples.ts'
+import { scrape } from '../test/support/scrape.ts'
+import { quantile, rssGrowthPercent, type Sample, sampleOf, slowSyncsOf, thinned } from './soak/samples.ts'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -99,6 +100,7 @@ while (performance.now() < end) {
   await sleep(SAMPLE_MS)
   samples.push(await sampleOf(ready.metrics, node.child.pid as number))
 }
+const slowSyncs = slowSyncsOf(await scrape(ready.metrics))
 const { status } = await fetch(`${ready.http}/health`)
 const head = Number(await rpc<Hex>(ready.http, 'eth_blockNumber'))
 const intervals = await new Promise<number[]>(resolve => {
@@ -143,6 +145,7 @@ process.stdout.write(
       ),
       max: Math.max(...samples.map(sample => sample.loopDelayMs)),
     },
+    slowSyncs,
     rssMb: thinned(samples.map(sample => sample.rss)),
     filesMb: thinned(samples.map(sample => sample.files)),
     heapMb: thinned(samples.map(sample => sample.heap)),

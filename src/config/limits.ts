@@ -44,7 +44,7 @@ export const LIMITS = {
     laneWriteBytes: 256 * 1024,
     /** Read from a connection while it waits for an answer. */
     laneAheadBytes: 64 * 1024,
-    renderedCacheBytes: 8 * 1024 * 1024,
+    renderedCacheBytes: 4 * 1024 * 1024,
     /** Answers longer than this are written while they are read, this many at a time. Blocks are told by gas or transactions. */
     largeAnswerBytes: 1024 * 1024,
     largeBlockGas: 5_000_000n,
@@ -229,7 +229,7 @@ export const LIMITS = {
     blockCacheBytes: 8 * 1024 * 1024,
     receiptCacheBytes: 4 * 1024 * 1024,
     /** Rows of blocks asked for single transactions or receipts. */
-    rowCacheBytes: 8 * 1024 * 1024,
+    rowCacheBytes: 4 * 1024 * 1024,
     /** Tips of blocks asked for by fee history: a few each. */
     tipCacheBytes: 1024 * 1024,
     hashCache: 1_024,
@@ -239,7 +239,7 @@ export const LIMITS = {
     logSliceBlocks: 64,
     logQueries: 256,
     /** Decoded logs kept by the thread for log queries. */
-    logCacheBytes: 16 * 1024 * 1024,
+    logCacheBytes: 8 * 1024 * 1024,
   },
   /** Catching up with peers (chain/sync). */
   sync: {

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { bytesToHex, type Hex, hexToBytes, toWord } from '../../src/util/bytes.ts'
@@ -40,18 +40,17 @@ describe('a follower that begins with a snapshot', () => {
   let committee: Committee
   let validators: readonly NodeOfMany[]
 
-  const start = (node: NodeOfMany) =>
-    node.start([], ['--sync', 'snapshot', '--bootnodes', (validators[0] as NodeOfMany).url])
+  const start = (node: NodeOfMany, more: readonly string[] = []) =>
+    node.start([], ['--sync', 'snapshot', '--bootnodes', (validators[0] as NodeOfMany).url, ...more])
 
   beforeAll(async () => {
-    committee = await Committee.open(2, BLOCK_SECONDS, { params: { rewards: { cycleBlocks: CYCLE } } })
+    committee = await Committee.open(4, BLOCK_SECONDS, { params: { rewards: { cycleBlocks: CYCLE } } })
     const genesis = JSON.parse(readFileSync(committee.genesis, 'utf8')) as GenesisFile
     populate(genesis)
     writeFileSync(committee.genesis, JSON.stringify(genesis))
     validators = [...committee.nodes]
-    const [first, second] = validators as [NodeOfMany, NodeOfMany]
-    const flags = ['--snapshot-interval', String(INTERVAL)]
-    await Promise.all([first.start([second], flags), second.start([first], flags)])
+    const [first] = validators as [NodeOfMany]
+    await committee.start(['--snapshot-interval', String(INTERVAL)])
     for (let nonce = 0; nonce < 30; nonce++) {
       const call = { to: KEEPER, data: hexToBytes(toWord(BigInt(nonce + 1))), gasLimit: 200_000n }
       const fields = nonce % 2 === 0 ? { to: address(4, nonce), value: 7n } : call
@@ -144,4 +143,43 @@ describe('a follower that begins with a snapshot', () => {
     await checkFollower(node)
     await expectWhole(node, 'killed')
   }, 150_000)
+
+  test('passes a checkpoint that is right; a wrong one ends it, at its start or when it comes there, and says what to do', async () => {
+    const [first] = validators as [NodeOfMany]
+    const node = await committee.add('careful')
+    await start(node, ['--checkpoint', `${INTERVAL - 2}:${await first.hashAt(INTERVAL - 2)}`])
+    await begun(node)
+    await checkFollower(node)
+    await node.stop()
+    const wrong = ['--checkpoint', `3:${toWord(7n)}`]
+    await expect(start(node, wrong)).rejects.toThrow(
+      /Block 3 of this chain is 0x\w+, --checkpoint says .* start with an empty --datadir/,
+    )
+    const misled = await committee.add('misled')
+    await misled.start([first], wrong).catch(() => undefined)
+    expect(await misled.exited).toBe(1)
+    expect(misled.log).toContain('Block 3 of this chain is')
+  }, 120_000)
+
+  test('that is a validator whose folder was lost is silent until that is safe, and votes again', async () => {
+    const [first, , , last] = validators as [NodeOfMany, NodeOfMany, NodeOfMany, NodeOfMany]
+    expect((await last.stop()).code).toBe(0)
+    for (const name of readdirSync(last.dataDir))
+      if (name !== 'node-key.pem') rmSync(join(last.dataDir, name), { recursive: true })
+    await last.start(committee.others(last), ['--sync', 'snapshot'])
+    await begun(last)
+    await eventually('a block of its own', async () => {
+      const { proposer } = await first.rpc<{ proposer: Hex }>('eth_getBlockByNumber', 'latest', false)
+      return proposer === last.validator ? true : undefined
+    })
+    await checkFollower(last)
+    expect(last.log).toContain('snapshot taken in')
+    const errors = last.log.split('\n').filter(line => line.includes('"level":"error"'))
+    // Of a snapshot younger than its last vote it need not be silent, for the heights of all its votes are over.
+    if (errors.length > 0) {
+      expect(errors).toEqual([expect.stringContaining('following only, until others decided')])
+      expect(last.log).toContain('voting again')
+    }
+    for (const validator of validators) expect(validator.log).not.toContain('evidence')
+  }, 120_000)
 })

@@ -185,9 +185,9 @@ export class NetNodes {
 const PATIENCE_MS = 15_000
 
 /** Waits until something is so; fails with what was waited for. */
-export const until = async (what: string, isSo: () => boolean): Promise<void> => {
+export const until = async (what: string, isSo: () => boolean | Promise<boolean>): Promise<void> => {
   const endMs = performance.now() + PATIENCE_MS
-  while (!isSo()) {
+  while (!(await isSo())) {
     if (performance.now() > endMs) throw new Error(`not within ${PATIENCE_MS} ms: ${what}`)
     await new Promise(resolve => setTimeout(resolve, 5))
   }

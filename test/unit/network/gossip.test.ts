@@ -276,11 +276,12 @@ describe('transactions', () => {
     const many = Array.from({ length: 50 }, (_, index) => transaction(1, index))
     first.network.announceTransactions(many)
     await until('everywhere', () => members.slice(1).every(({ pool }) => pool.held.size === many.length))
-    await new Promise(resolve => setTimeout(resolve, 100))
     const received = (name: string) =>
       metrics.render().then(text => new RegExp(`event="received",message="${name}"} (\\d+)`).exec(text)?.[1])
-    expect(await received('newTransactions')).toBe('1')
+    await until('both names', async () => (await received('transactionHashes')) === '2')
+    await new Promise(resolve => setTimeout(resolve, 50))
     expect(await received('transactionHashes')).toBe('2')
+    expect(await received('newTransactions')).toBe('1')
     expect(witness.pool.received).toHaveLength(many.length)
   })
 
