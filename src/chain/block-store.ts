@@ -193,19 +193,19 @@ export class BlockStore {
 
   async #readStored(number: number): Promise<StoredBlock | undefined> {
     const generation = this.#generation
+    const stored = await this.#readRows(number)
+    if (stored && generation === this.#generation) this.#stored.set(number, stored)
+    return stored
+  }
+
+  async #readRows(number: number): Promise<StoredBlock | undefined> {
     const key = numberKey(number)
     const buckets = [BUCKETS.header, BUCKETS.body, BUCKETS.receipts]
     const [headerRow, bodyRow, receiptsRow] = await Promise.all(buckets.map(bucket => this.#store.get(bucket, key)))
     if (headerRow === undefined || bodyRow === undefined || receiptsRow === undefined) return undefined
     const header = decodeHeader(headerRow)
     const body = new BodyRow(bodyRow)
-    const stored = new StoredBlock(
-      header,
-      { body, receipts: new ReceiptsRow(receiptsRow, body.count) },
-      this.#pricesOf(header),
-    )
-    if (generation === this.#generation) this.#stored.set(number, stored)
-    return stored
+    return new StoredBlock(header, { body, receipts: new ReceiptsRow(receiptsRow, body.count) }, this.#pricesOf(header))
   }
 
   /** A block and its receipts as objects, if they are in memory: those of recent blocks are. */
@@ -220,7 +220,10 @@ export class BlockStore {
     if (kept) return kept
     const generation = this.#generation
     const recent = this.recent(number)
-    const paid = recent ? tipsPaid(recent.block, recent.receipts) : (await this.stored(number))?.tipsPaid()
+    // Rows of a thousand blocks, each read once for this, would push out those that are asked for again.
+    const paid = recent
+      ? tipsPaid(recent.block, recent.receipts)
+      : (this.#stored.peek(number) ?? (await this.#readRows(number)))?.tipsPaid()
     const tips = paid && (await sumTips(paid))
     if (tips && generation === this.#generation) this.#tips.set(number, tips)
     return tips

@@ -1,6 +1,6 @@
 import type { Block } from '../primitives/block.ts'
 import type { Receipt } from '../primitives/receipt.ts'
-import { effectiveGasPrice } from '../primitives/transaction.ts'
+import { effectiveTip } from '../primitives/transaction.ts'
 import { turnOver } from '../util/turn.ts'
 
 /** Gas that paid this tip, wei for each unit of gas above the base fee. */
@@ -13,7 +13,7 @@ export interface TipShare {
 export function* tipsPaid({ header, transactions }: Block, receipts: readonly Receipt[]): Generator<TipShare> {
   const baseFeePerGas = header.baseFeePerGas ?? 0n
   for (const [index, transaction] of transactions.entries())
-    yield { tip: effectiveGasPrice(transaction, baseFeePerGas) - baseFeePerGas, gas: receipts[index]?.gasUsed ?? 0n }
+    yield { tip: effectiveTip(transaction, baseFeePerGas), gas: receipts[index]?.gasUsed ?? 0n }
 }
 
 /** The lowest tip first, each once. In slices: a block has thousands of transactions. */

@@ -1,6 +1,6 @@
 import type { Header } from '../primitives/header.ts'
 import { deriveReceipt, type ReceiptPrices } from '../primitives/receipt.ts'
-import { effectiveGasPrice } from '../primitives/transaction.ts'
+import { effectiveTip } from '../primitives/transaction.ts'
 import type { BodyRow } from './body-row.ts'
 import type { TipShare } from './paid-tips.ts'
 import type { ReceiptsRow } from './receipts-row.ts'
@@ -43,10 +43,7 @@ export class StoredBlock {
     let gasBefore = 0n
     for (let index = 0; index < this.#body.count; index++) {
       const gasUpTo = this.#receipts.gasUpTo(index)
-      yield {
-        tip: effectiveGasPrice(this.#body.transaction(index), baseFeePerGas) - baseFeePerGas,
-        gas: gasUpTo - gasBefore,
-      }
+      yield { tip: effectiveTip(this.#body.transaction(index), baseFeePerGas), gas: gasUpTo - gasBefore }
       gasBefore = gasUpTo
     }
   }

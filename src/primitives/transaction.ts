@@ -294,6 +294,10 @@ export const effectiveGasPrice = (
   return price < tx.maxFeePerGas ? price : tx.maxFeePerGas
 }
 
+/** What of that goes beyond the base fee, wei per gas. */
+export const effectiveTip = (tx: Parameters<typeof effectiveGasPrice>[0], baseFeePerGas: bigint): bigint =>
+  effectiveGasPrice(tx, baseFeePerGas) - baseFeePerGas
+
 /** 0 or 1: which of the two candidate public keys signed. */
 export const yParityOf = (tx: Pick<DecodedTransaction, 'type' | 'chainId' | 'v'>): 0 | 1 => {
   if (tx.type !== 0) return tx.v === 0n ? 0 : 1

@@ -28,7 +28,11 @@ export class Rendered {
   constructor(view: ChainView, limitBytes: number = LIMITS.rpc.renderedCacheBytes) {
     this.#view = view
     this.#large = new LargeAnswers(view)
-    this.#cache = new Lru({ limit: limitBytes, weigh: ({ text }) => text.length + ENTRY_BYTES })
+    this.#cache = new Lru({
+      limit: limitBytes,
+      weigh: ({ text }) => text.length + ENTRY_BYTES,
+      heaviest: limitBytes / 4,
+    })
     this.#stop =
       view.onReplaced?.(() => {
         this.#generation++
@@ -40,10 +44,9 @@ export class Rendered {
     this.#stop()
   }
 
-  /** A text that is more than a quarter of the cache would throw out everything else. */
   #keep(key: string, text: string, generation = this.#generation): RawJson {
     const json = new RawJson(text)
-    if (generation === this.#generation && text.length <= this.#cache.limit / 4) this.#cache.set(key, json)
+    if (generation === this.#generation) this.#cache.set(key, json)
     return json
   }
 

@@ -3,7 +3,7 @@ import { type DecodedBlock, hashByteStrings } from '../primitives/block.ts'
 import type { ExtraData } from '../primitives/extra-data.ts'
 import { transactionsRoot } from '../primitives/roots.ts'
 import type { Hex } from '../util/bytes.ts'
-import { CodedError, unlessCoded } from '../util/errors.ts'
+import { CodedError, codedOr, isCoded } from '../util/errors.ts'
 
 /** A body that is not the one its header names, or too large. */
 export type BodyError =
@@ -41,10 +41,7 @@ export const checkBody = (
 
 /** Whether a body is the one that its header names. */
 export const isBodyOf = (block: Parameters<typeof checkBody>[0], extra: ExtraData): boolean =>
-  unlessCoded(() => {
-    checkBody(block, extra)
-    return true
-  }) ?? false
+  !isCoded(codedOr(() => checkBody(block, extra)))
 
 const checkSizes = (transactions: DecodedBlock['transactions']): void => {
   let bytes = 0

@@ -5,6 +5,8 @@ export interface LruOptions<K, V> {
   readonly limit: number
   /** Weight of one entry, for example its bytes; 1 when left out, so that `limit` counts entries. */
   readonly weigh?: (value: V, key: K) => number
+  /** An entry heavier than this is not kept, for it would push out too many others; all of `limit` when left out. */
+  readonly heaviest?: number
   /** Called for entries pushed out by newer ones, not for those deleted or overwritten. */
   readonly onEvict?: (key: K, value: V) => void
 }
@@ -15,6 +17,7 @@ const FEW_MOVES = 64
 export class Lru<K, V> {
   readonly limit: number
   readonly #weigh: (value: V, key: K) => number
+  readonly #heaviest: number
   readonly #onEvict: ((key: K, value: V) => void) | undefined
   readonly #entries = new Map<K, V>()
   #oldest = this.#entries.entries()
@@ -23,10 +26,12 @@ export class Lru<K, V> {
   #weight = 0
 
   constructor(options: number | LruOptions<K, V>) {
-    const { limit, weigh, onEvict }: LruOptions<K, V> = typeof options === 'number' ? { limit: options } : options
+    const { limit, weigh, heaviest, onEvict }: LruOptions<K, V> =
+      typeof options === 'number' ? { limit: options } : options
     assert(limit > 0, 'cache limit must be positive')
     this.limit = limit
     this.#weigh = weigh ?? (() => 1)
+    this.#heaviest = heaviest ?? limit
     this.#onEvict = onEvict
   }
 
@@ -56,11 +61,11 @@ export class Lru<K, V> {
     return this.#entries.has(key)
   }
 
-  /** An entry heavier than the whole limit is not kept; undefined is no value. */
+  /** An entry that is too heavy is not kept; undefined is no value. */
   set(key: K, value: V): void {
     this.delete(key)
     const weight = this.#weigh(value, key)
-    if (value === undefined || weight > this.limit) return
+    if (value === undefined || weight > this.#heaviest) return
     this.#insert(key, value)
     this.#weight += weight
     while (this.#weight > this.limit) this.#evictOldest()

@@ -69,6 +69,8 @@ test('the tips of a block are the same from memory and from rows: each once, the
     const cold = new BlockStore(chain.store)
     for (const blocks of [chain.blocks, cold]) expect(await blocks.tips(number)).toEqual(expected)
     expect(cold.recent(number)).toBeUndefined()
+    // Not one row was kept for it.
+    expect(cold.stored(number)).toBeInstanceOf(Promise)
     expect(await cold.tips(number)).toBe(await cold.tips(number))
     expect(await cold.tips(0)).toEqual([])
     expect(await cold.tips(number + 1)).toBeUndefined()

@@ -52,6 +52,14 @@ describe('by weight', () => {
     expect([evicted, cache.weight]).toEqual([['a', 'b'], 8])
   })
 
+  test('one that would push out too many others is not kept', () => {
+    const cache = new Lru<string, number>({ limit: 100, weigh: value => value, heaviest: 25 })
+    cache.set('small', 20)
+    cache.set('large', 26)
+    cache.set('just', 25)
+    expect([cache.get('small'), cache.get('large'), cache.get('just')]).toEqual([20, undefined, 25])
+  })
+
   test('what is heavier than all room is not kept, and what it would replace is gone', () => {
     const cache = bytes()
     cache.set('a', new Uint8Array(4))
