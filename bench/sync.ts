@@ -90,7 +90,7 @@ const measureLocal = async (dir: string, decided: readonly Decided[]): Promise<n
   const chain = await openTestChain(dir, { mode: 'fast', genesis })
   try {
     const startedMs = performance.now()
-    for (const [block, certificate] of decided) await chain.chain.commit(block, certificate, { isDurable: false })
+    for (const [block, certificate] of decided) await chain.chain.commit(block, certificate)
     await chain.chain.flush()
     return (decided.length * 1_000) / (performance.now() - startedMs)
   } finally {

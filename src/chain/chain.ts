@@ -28,9 +28,6 @@ import { type EvidenceDesk, jail } from './evidence.ts'
 import type { ChainBlock, CommittedEvent } from './types.ts'
 import { putUnsynced } from './unsynced.ts'
 
-type CommitOptions = NonNullable<Parameters<ExecutionPort['commit']>[2]>
-const DURABLE: CommitOptions = { isDurable: true }
-
 /** What the chain asks of the pool. */
 export interface PoolSide {
   /** Executable transactions in block order at a base fee. */
@@ -77,6 +74,7 @@ export class Chain implements ExecutionPort {
   #certificate: Certificate | null
   /** Blocks up to here are on disk whatever happens to the machine. */
   #durable: number
+  #flushing: Promise<void> | null = null
 
   constructor(options: ChainOptions) {
     this.#options = options
@@ -112,6 +110,7 @@ export class Chain implements ExecutionPort {
   /** Work of a development chain that changes what stands at the head or below it; it answers the head from then on. */
   replaceHead(work: (head: ChainHead) => Promise<ChainHead>): Promise<void> {
     return this.#turn.run(async () => {
+      await this.flush()
       const { block, certificate } = await work({ block: this.#head, certificate: this.#certificate })
       this.#head = block
       this.#certificate = certificate
@@ -157,7 +156,7 @@ export class Chain implements ExecutionPort {
     })
   }
 
-  commit(block: Block, certificate: Certificate, { isDurable }: CommitOptions = DURABLE): Promise<void> {
+  commit(block: Block, certificate: Certificate): Promise<void> {
     return this.#turn.run(async () => {
       const { header, hash } = this.#head
       if (block.header.number <= header.number) {
@@ -167,13 +166,19 @@ export class Chain implements ExecutionPort {
       // A quorum sealed it: what this node's own clock says does not count any more.
       const candidate = this.#candidates.get(block.hash) ?? (await this.#judge(block, Number.POSITIVE_INFINITY))
       assert(typeof candidate !== 'string', `a decided block is valid: ${String(candidate)}`)
-      if (isDurable) await this.#makeDurable()
-      await this.#write(candidate, certificate, isDurable)
+      await this.#write(candidate, certificate)
     })
   }
 
-  flush(): Promise<void> {
-    return this.#turn.run(() => this.#makeDurable())
+  /** Not in turn: what is on the way to the disk is read by nobody. */
+  async flush(): Promise<void> {
+    const { number } = this.#head.header
+    while (this.#durable < number) {
+      this.#flushing ??= this.#flush().finally(() => {
+        this.#flushing = null
+      })
+      await this.#flushing
+    }
   }
 
   async decided(number: number): Promise<DecidedBlock | undefined> {
@@ -238,22 +243,21 @@ export class Chain implements ExecutionPort {
     return this.#options.economy.credits(env.number, { miner: env.miner, proposer })
   }
 
-  async #makeDurable(): Promise<void> {
+  async #flush(): Promise<void> {
     const { number } = this.#head.header
-    if (this.#durable >= number) return
     await this.#options.store.flush()
     this.#durable = number
   }
 
   /** One batch per block: a crash leaves either the block before or this one. */
-  async #write({ block, execution, sealed }: Candidate, certificate: Certificate, isDurable: boolean): Promise<void> {
+  async #write({ block, execution, sealed }: Candidate, certificate: Certificate): Promise<void> {
     const { store, world, economy, sources } = this.#options
     const rows = { block, receipts: execution.receipts, certificate }
     const { number } = block.header
     const batch = store.batch()
     try {
       putBlock(batch, rows)
-      putUnsynced(batch, isDurable ? undefined : this.#durable)
+      putUnsynced(batch, this.#durable)
       await economy.write(batch, number, economy.burntBy(number, execution.fees.burnt, sealed.accounts.values()))
       await sources.council.write(batch, block, sealed)
       await world.write(batch, number, sealed)
@@ -261,8 +265,7 @@ export class Chain implements ExecutionPort {
       await batch.discard()
       throw error
     }
-    await batch.write({ sync: isDurable })
-    if (isDurable) this.#durable = number
+    await batch.write({ sync: false })
     // State and head move in one turn; only the trie, which no reader of the head needs, is waited for.
     const trie = world.committed(number, sealed)
     this.#moveHead(rows, certificate, sealed)

@@ -32,6 +32,8 @@ export class Heights {
   readonly #parts: HeightsParts
   #head: Head
   #committing: Promise<void> | null = null
+  /** Of the last block; never rejects. */
+  #flushing: Promise<void> = Promise.resolve()
   #catchingUp = false
 
   constructor(parts: HeightsParts) {
@@ -106,9 +108,10 @@ export class Heights {
     }
   }
 
-  /** Resolves when no commit is under way. */
+  /** Resolves when no commit is under way, and what was committed is on disk. */
   async settled(): Promise<void> {
     await this.#committing
+    await this.#flushing
   }
 
   /** A decision that is being committed opens the next height, which may be decided at once. */
@@ -134,7 +137,7 @@ export class Heights {
     const { number, timestamp } = block.header
     if (number <= this.#head.number) return
     try {
-      await this.#durably(() => options.ports.execution.commit(block, certificate, { isDurable: false }))
+      await this.#durably(() => options.ports.execution.commit(block, certificate))
       this.#head = { number, hash, timestamp, certificate }
       slots.committed(block)
       const committee = options.ports.committee.committee(number)
@@ -150,7 +153,6 @@ export class Heights {
   async #goOn(before: number, left: readonly WalRecord[]): Promise<void> {
     const { options, life, journal, validator } = this.#parts
     const isOvertaken = this.#head.number > before
-    // The log must never begin after a block that the database may still lose.
     if (isOvertaken) await options.ports.execution.flush()
     if (isOvertaken && options.signer !== null && !validator.isQuarantined) await journal.beginAfter(this.#head)
     if (life.isRunning) this.open(isOvertaken ? [] : left)
@@ -161,7 +163,10 @@ export class Heights {
     loop.feed({ type: 'request', nowMs: options.clock.nowMs() })
   }
 
-  /** Durable in the database first, then the log may forget its height and the next one opens. */
+  /**
+   * In the database first, then the next height opens. Until the block is on disk the log answers for it; nobody waits for that but the
+   * next commit, so one block at most is in doubt, and a log that begins anew.
+   */
   async #commit({ block, certificate }: DecidedBlock): Promise<void> {
     const { options, life, journal, validator, slots, tally, work, loop } = this.#parts
     const { height } = loop
@@ -172,7 +177,9 @@ export class Heights {
     tally.countDecision(certificate.round, work.elapsedMs)
     // A lone validator hurries for nobody, and what others decided says nothing of how long it takes here.
     if (members.length > 1 && height.learntFrom === null) work.decided()
+    await this.#flushing
     await options.ports.execution.commit(block, certificate)
+    this.#flushing = life.watch(options.ports.execution.flush())
     this.#head = { number, hash, timestamp, certificate }
     slots.committed(block)
     const maySpeak = validator.decided({ block, certificate }, { members }, height.learntFrom !== null)

@@ -3,8 +3,9 @@ import type { Hex } from '../util/bytes.ts'
 import type { WalRecord } from './core/types.ts'
 import type { ConsensusEngineOptions } from './engine-types.ts'
 import { Outbox } from './outbox.ts'
-import type { BlockCodec } from './ports.ts'
+import type { BlockCodec, ExecutionPort } from './ports.ts'
 import type { Wal } from './wal.ts'
+import type { WalEntry } from './wal-format.ts'
 import { encodeRecord } from './wal-records.ts'
 import type { Watermark } from './watermark.ts'
 
@@ -18,6 +19,7 @@ export class Journal {
   readonly #wal: Wal
   readonly #watermark: Watermark
   readonly #blocks: BlockCodec
+  readonly #execution: ExecutionPort
   readonly #outbox: Outbox
   /** Size from which the log of an open height is written anew; twice what was left of it the last time. */
   #longBytes: number = LIMITS.consensus.walBytes
@@ -27,7 +29,8 @@ export class Journal {
     this.#wal = wal
     this.#watermark = watermark
     this.#blocks = ports.blocks
-    this.#outbox = new Outbox([wal, watermark], onError)
+    this.#execution = ports.execution
+    this.#outbox = new Outbox(wal, watermark, onError)
   }
 
   record(record: WalRecord): void {
@@ -66,19 +69,22 @@ export class Journal {
   /** Writes the log anew with what `memory` answers once no write is under way, which must cover all that was recorded until then. */
   async shorten(memory: () => readonly WalRecord[]): Promise<void> {
     this.#shortening = true
-    await this.#outbox.exclusively(async () => {
-      while (this.#wal.isDirty) await this.#wal.take()()
-      await this.#wal.reset(memory().map(record => encodeRecord(record, this.#blocks)))
-    })
+    await this.#anew(() => memory().map(record => encodeRecord(record, this.#blocks)))
     this.#longBytes = Math.max(LIMITS.consensus.walBytes, 2 * this.#wal.sizeBytes)
     this.#shortening = false
   }
 
   /** Whatever the log says, it starts anew after this block. */
   async beginAfter(place: Place): Promise<void> {
+    await this.#anew(() => [encodeRecord(endOf(place), this.#blocks)])
+  }
+
+  /** A log must never begin after a block that the database may still lose. */
+  async #anew(entries: () => readonly WalEntry[]): Promise<void> {
     await this.#outbox.exclusively(async () => {
-      await this.#wal.take()()
-      await this.#wal.reset([encodeRecord(endOf(place), this.#blocks)])
+      await this.#execution.flush()
+      while (this.#wal.isDirty) await this.#wal.take()()
+      await this.#wal.reset(entries())
     })
   }
 

@@ -1,10 +1,12 @@
 /**
- * Persist before send (reference/consensus.md 1.11): what is to leave the process waits here until everything logged and signed
- * so far is durable. All of one event-loop turn shares one sync of the log and one of the watermark. The log goes first: a crash in
- * between leaves the watermark behind, which the log repairs; the other order would look like a lost log.
+ * Persist before send (reference/consensus.md 1.11): what is to leave the process waits here until everything logged so far is
+ * durable. All of one event-loop turn shares one sync of the log.
+ *
+ * The watermark follows the log: it is written before anything leaves, but on its sync only the next batch waits. So a machine without
+ * power may leave it one batch behind, which the log repairs at the next start; ahead of the log it would look like a lost log.
  *
  * Cost: a committee of one speaks, hears itself and decides in one turn, so its proposal, prepare, commit and decision are one
- * batch: two syncs a height. With others, the proposer's proposal and prepare share one, its commit and the decision take one each.
+ * batch: one wait a height. With others, the proposer's proposal and prepare share one, its commit and the decision take one each.
  */
 export interface Syncable {
   readonly isDirty: boolean
@@ -13,15 +15,18 @@ export interface Syncable {
 }
 
 export class Outbox {
-  readonly #stores: readonly Syncable[]
+  readonly #log: Syncable
+  readonly #watermark: Syncable
   readonly #onError: (error: Error) => void
   #waiting: (() => void)[] = []
   #flushing: Promise<void> | null = null
+  /** The watermark's sync under way; never rejects. */
+  #marking: Promise<void> = Promise.resolve()
   #closed = false
 
-  /** `stores` in the order in which they are made durable. */
-  constructor(stores: readonly Syncable[], onError: (error: Error) => void) {
-    this.#stores = stores
+  constructor(log: Syncable, watermark: Syncable, onError: (error: Error) => void) {
+    this.#log = log
+    this.#watermark = watermark
     this.#onError = onError
   }
 
@@ -32,7 +37,7 @@ export class Outbox {
   /** To be called at the end of a turn. Actions run in order; at once when there is nothing to make durable. */
   flush(): void {
     if (this.#flushing !== null || this.#waiting.length === 0 || this.#closed) return
-    if (this.#stores.every(store => !store.isDirty)) {
+    if (!this.#log.isDirty && !this.#watermark.isDirty) {
       this.#release(this.#take())
       return
     }
@@ -47,12 +52,13 @@ export class Outbox {
     this.#closed = true
     this.#waiting = []
     await this.#flushing
+    await this.#marking
   }
 
   /** Runs once no sync is under way, and keeps others from beginning meanwhile. */
   async exclusively(action: () => Promise<void>): Promise<void> {
     while (this.#flushing !== null) await this.#flushing
-    this.#flushing = action().finally(() => {
+    this.#flushing = this.#marking.then(action).finally(() => {
       this.#flushing = null
     })
     await this.#flushing
@@ -63,15 +69,22 @@ export class Outbox {
     try {
       while (this.#waiting.length > 0) {
         const actions = this.#take()
-        const writes = this.#stores.map(store => store.take())
-        for (const write of writes) await write()
+        const log = this.#log.take()
+        const mark = this.#watermark.take()
+        await log()
+        await this.#marking
         if (this.#closed) return
+        this.#marking = mark().catch(error => this.#fail(error))
         this.#release(actions)
       }
     } catch (error) {
-      this.#closed = true
-      this.#onError(error instanceof Error ? error : new Error(String(error)))
+      this.#fail(error)
     }
+  }
+
+  #fail(error: unknown): void {
+    this.#closed = true
+    this.#onError(error instanceof Error ? error : new Error(String(error)))
   }
 
   #take(): readonly (() => void)[] {

@@ -51,12 +51,12 @@ export interface ExecutionPort {
   /** Header rules, transactions, full execution and comparison of the roots; keeps the result by hash for `commit`. */
   validate(block: Block, context: ValidateContext): Promise<Verdict>
   /**
-   * Resolves once the block is durable and is the head; the next height opens only then. Executes the block if its result is
-   * not kept (after a restart, or a block learnt from peers). A rejection is fatal: the engine stops signing.
-   * `isDurable` false: the head moves, and only `flush` makes it durable.
+   * Resolves once the block is the head; the next height opens only then. A process that is killed does not lose it, a machine without
+   * power may, until the next `flush`. Executes the block if its result is not kept (after a restart, or a block learnt from peers).
+   * A rejection is fatal: the engine stops signing.
    */
-  commit(block: Block, certificate: Certificate, options?: { readonly isDurable: boolean }): Promise<void>
-  /** Resolves once every committed block is durable. */
+  commit(block: Block, certificate: Certificate): Promise<void>
+  /** Resolves once every block committed so far is on disk. */
   flush(): Promise<void>
   /** A committed block with its certificate, for peers that are behind; undefined when not kept. */
   decided(number: number): Promise<DecidedBlock | undefined>

@@ -64,6 +64,7 @@ export const commitDecided = async (records: readonly WalRecord[], execution: Ex
     if (number <= head) continue
     if (number > head + 1) throw new CodedError<RecoveryError>({ code: 'DATABASE_BEHIND_LOG', head, decided: number })
     await execution.commit(record.block, record.certificate)
+    await execution.flush()
     assert(execution.head().number === number, 'a committed block is the head')
   }
   return execution.head()

@@ -270,7 +270,7 @@ const syncFile = async (path: string): Promise<void> => {
   try {
     const file = await open(path, 'r')
     try {
-      await file.sync()
+      await file.datasync()
     } finally {
       await file.close()
     }

@@ -368,6 +368,7 @@ describe('a full disk', () => {
         token,
         random: createRandom(SEED).next,
         pauseMs: 10,
+        onSent: tx => witness.sent(tx),
         onAcknowledged: tx => witness.acknowledge(tx),
         onRefused() {},
       })

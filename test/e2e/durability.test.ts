@@ -89,6 +89,7 @@ class Victim {
       token,
       random: this.#random.next,
       pauseMs: 40,
+      onSent: tx => this.witness.sent(tx),
       onAcknowledged: tx => this.witness.acknowledge(tx),
       onRefused: (_, message) => this.refusals.set(message, (this.refusals.get(message) ?? 0) + 1),
     })

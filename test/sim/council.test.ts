@@ -39,7 +39,7 @@ const startNode = async (dir: string, index: number, genesis: Genesis, clock: Ma
     head: () => chain.chain.head(),
     build: request => onTime(() => chain.chain.build(request)),
     validate: (block, context) => onTime(() => chain.chain.validate(block, context)),
-    commit: (block, certificate, options) => chain.chain.commit(block, certificate, options),
+    commit: (block, certificate) => chain.chain.commit(block, certificate),
     flush: () => chain.chain.flush(),
     decided: number => chain.chain.decided(number),
     wantsBlock: () => chain.chain.wantsBlock(),

@@ -152,6 +152,7 @@ export class Chaos {
       token: this.#token as Token,
       random: this.#random.next,
       pauseMs: LOAD_PAUSE_MS,
+      onSent: tx => witness.sent(tx),
       onAcknowledged: tx => witness.acknowledge(tx),
       onRefused: (_, message) => this.refusals.set(message, (this.refusals.get(message) ?? 0) + 1),
     })

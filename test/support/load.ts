@@ -130,6 +130,8 @@ export interface LoadOptions {
   readonly random: () => number
   /** Rest of each account between two submissions, on average. */
   readonly pauseMs: number
+  /** Is on its way: it may be in a block one day, whatever is answered. */
+  readonly onSent?: (tx: Signed) => void
   /** The node answered with the hash. */
   readonly onAcknowledged: (tx: Signed) => void
   /** The node answered with an error. */
@@ -201,6 +203,7 @@ const work = ({ token, random, node }: LoadOptions, own: Hex): Partial<UnsignedT
 }
 
 const submit = async (batch: readonly Signed[], options: LoadOptions): Promise<void> => {
+  for (const tx of batch) options.onSent?.(tx)
   const calls = batch.map(({ raw }, id) => ({ jsonrpc: '2.0', id, method: 'eth_sendRawTransaction', params: [raw] }))
   const response = await fetch(options.node.http, {
     method: 'POST',

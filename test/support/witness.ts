@@ -22,6 +22,8 @@ export class Witness {
   readonly #seen = new Map<number, SeenBlock>()
   /** Acknowledged and not yet seen in a block, by sender and nonce, in the order of the answers. */
   readonly #open = new Map<string, Signed[]>()
+  /** Sent, whatever was answered, by sender and nonce. */
+  readonly #sent = new Map<string, Signed[]>()
   #acknowledged = 0
   #highest = 0
 
@@ -35,6 +37,12 @@ export class Witness {
 
   get waiting(): number {
     return this.#open.size
+  }
+
+  /** To be told of what may take the place of something acknowledged though no answer came: the node may die in between. */
+  sent(tx: Signed): void {
+    const slot = slotOf(tx)
+    this.#sent.set(slot, [...(this.#sent.get(slot) ?? []), tx])
   }
 
   acknowledge(tx: Signed): void {
@@ -92,17 +100,26 @@ export class Witness {
   async lost(url: string): Promise<readonly string[]> {
     const found: string[] = []
     for (const [slot, txs] of this.#open) {
-      const places = await Promise.all(
-        txs.map(tx => rpc<{ blockNumber: Hex | null } | null>(url, 'eth_getTransactionByHash', [tx.hash])),
-      )
+      const places = await Promise.all(txs.map(tx => placeOf(url, tx)))
       const included = places.filter(place => place !== null && place.blockNumber !== null).length
       const pooled = places.filter(place => place?.blockNumber === null).length
       if (included > 1) found.push(`${slot}: ${included} transactions of one nonce in blocks`)
       if (included === 1) this.#open.delete(slot)
-      else if (pooled === 0) found.push(`${slot}: acknowledged, gone: ${await this.#lastSeen(url, txs)}`)
-      else if (places.at(-1) === null) found.push(`${slot}: the replacement ${txs.at(-1)?.hash} is gone`)
+      else if (pooled > 0) {
+        if (places.at(-1) === null) found.push(`${slot}: the replacement ${txs.at(-1)?.hash} is gone`)
+      } else {
+        const replacement = await this.#unacknowledged(url, slot)
+        if (replacement === null) found.push(`${slot}: acknowledged, gone: ${await this.#lastSeen(url, txs)}`)
+        else if (replacement.blockNumber !== null) this.#open.delete(slot)
+      }
     }
     return found
+  }
+
+  /** Where something is that was sent for this nonce too: a node that dies before it answers may have it all the same. */
+  async #unacknowledged(url: string, slot: string): Promise<Place> {
+    const places = await Promise.all((this.#sent.get(slot) ?? []).map(tx => placeOf(url, tx)))
+    return places.find(place => place !== null) ?? null
   }
 
   /** For the message of a failing test: where the sender stands, and whether it was only a matter of the moment. */
@@ -130,10 +147,15 @@ export class Witness {
   }
 }
 
+/** null: the node does not know it; a block number of null: it waits. */
+type Place = { readonly blockNumber: Hex | null } | null
+
 interface PoolAnswer {
   readonly pending: Record<string, Record<string, unknown>>
   readonly queued: Record<string, Record<string, unknown>>
 }
+
+const placeOf = (url: string, { hash }: Signed) => rpc<Place>(url, 'eth_getTransactionByHash', [hash])
 
 const slotOf = ({ from, nonce }: Signed): string => `${from} ${nonce}`
 

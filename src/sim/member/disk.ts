@@ -9,8 +9,10 @@ interface Write {
   readonly position: number
 }
 
-/** Milliseconds, at most; most syncs take a fraction. */
 const SLOWEST_SYNC_MS = 12
+
+/** How long a sync takes: most a fraction of the slowest. */
+export const syncMs = (random: Random): number => 0.1 + random.next() ** 4 * SLOWEST_SYNC_MS
 
 /** A node's disk: it outlives the process. What was not synced may be lost at a crash, in any part, in any order. */
 export class Disk {
@@ -71,7 +73,7 @@ export class Disk {
       sync: async () => {
         if (host.isDead) return never()
         const written = new Set(this.#pending.filter(write => write.path === path))
-        await laterOn(host, 0.1 + this.#random.next() ** 4 * SLOWEST_SYNC_MS)
+        await laterOn(host, syncMs(this.#random))
         for (const write of written) this.#apply(write)
         this.#pending = this.#pending.filter(write => !written.has(write))
         this.syncs++

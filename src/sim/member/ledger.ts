@@ -9,6 +9,7 @@ import { type Hex, hexToBytes, ZERO_HASH } from '../../util/bytes.ts'
 import { type EmptyBlockFields, emptyBlock } from '../block.ts'
 import type { Random } from '../random.ts'
 import { START_MS } from './clock.ts'
+import { syncMs } from './disk.ts'
 import { type Host, laterOn, never } from './host.ts'
 
 export const GENESIS_HASH: Hex = `0x${'11'.repeat(32)}`
@@ -50,13 +51,15 @@ interface LedgerOptions {
   readonly onCommitted: (block: Block, certificate: Certificate, parent: Head, stateBefore: Hex) => void
 }
 
-/** The chain of one node; it outlives the process. */
+/** The chain of one node; it outlives the process. Without power it may lose what was not flushed. */
 export class Ledger {
   readonly blocks: DecidedBlock[] = []
   /** Highest number the engine asked to commit. */
   committing = 0
   readonly #options: LedgerOptions
   #salt: number
+  /** Blocks up to here are on its disk. */
+  #durable = 0
 
   constructor(options: LedgerOptions) {
     this.#options = options
@@ -76,6 +79,14 @@ export class Ledger {
 
   get state(): Hex {
     return this.blocks.at(-1)?.block.header.stateRoot ?? ZERO_HASH
+  }
+
+  /** The power failed: blocks that were not flushed are there or not. */
+  losePower(): void {
+    const lost = this.#options.random.below(this.number - this.#durable + 1)
+    this.blocks.length -= lost
+    this.#durable = this.number
+    this.committing = this.number
   }
 
   /** The chain as one process works on it: everything takes time, and power may fail around the database's batch. */
@@ -100,7 +111,12 @@ export class Ledger {
         this.#append(block, certificate)
         if (!host.reaches('after the database has the block')) return never()
       },
-      flush: async () => {},
+      flush: async () => {
+        const { number } = this
+        if (number === this.#durable) return
+        await laterOn(host, syncMs(random))
+        this.#durable = number
+      },
       decided: async number => this.blocks[number - 1],
       wantsBlock: () => true,
     }

@@ -32,7 +32,7 @@ interface Armed {
 
 /** How often instant mode has a transaction. */
 const DEMAND_EVERY_MS = 300
-/** Two syncs of the log and two of the watermark fit in: one pair may be under way. */
+/** Syncs of log, watermark and database fit in, of which one each may be under way. */
 const REACTS_WITHIN_MS = 100
 
 /** An honest node: its machine, which lasts, and one process after the other on it. */
@@ -149,7 +149,7 @@ export class Member {
     })
   }
 
-  /** It has a quorum of commits and the block, so it decides, as soon as its log and its watermark are durable. */
+  /** It has a quorum of commits and the block, so it decides, as soon as its log is durable. */
   #mustDecide(vote: Prepare | Commit): void {
     const { referee, node, ledger } = this.#options
     this.#host?.soon(REACTS_WITHIN_MS, () => {
@@ -160,7 +160,7 @@ export class Member {
 
   #mayDie(point: CrashPoint): void {
     if (this.#armed?.point !== point || this.#host === null) return
-    const { node, queue, disk, note, onCrash } = this.#options
+    const { node, queue, disk, ledger, note, onCrash } = this.#options
     const { downMs, loses } = this.#armed
     this.#armed = null
     this.#host.kill()
@@ -168,6 +168,7 @@ export class Member {
     this.#engine = null
     this.#listener = null
     disk.tear()
+    ledger.losePower()
     if (loses !== 'nothing') disk.delete(LOG)
     // With both gone and no block yet it would count as a new node, which nobody may start a second time (1.11).
     if (loses === 'log and watermark' && this.number > 0) disk.delete(WATERMARK)

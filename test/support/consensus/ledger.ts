@@ -43,6 +43,8 @@ export class Ledger implements ExecutionPort {
   failFlush: Error | null = null
   /** Waited for in every build. */
   slowness: () => Promise<void> = async () => {}
+  /** Waited for in every flush. */
+  slowDisk: () => Promise<void> = async () => {}
   /** When commits came, by whoever keeps time. */
   readonly committedMs: number[] = []
   nowMs: () => number = () => 0
@@ -75,20 +77,21 @@ export class Ledger implements ExecutionPort {
       : { valid: false, proven: true, reason: 'parent' }
   }
 
-  async commit(block: Block, certificate: Certificate, { isDurable } = { isDurable: true }): Promise<void> {
+  async commit(block: Block, certificate: Certificate): Promise<void> {
     await Promise.resolve()
     if (this.failCommit !== null) throw this.failCommit
     if (block.header.parentHash !== this.head().hash) throw new Error('not the next block')
     this.blocks.push({ block, certificate })
     this.committedMs.push(this.nowMs())
-    if (isDurable) this.durable = this.blocks.length
     this.wanted = Math.max(0, this.wanted - 1)
   }
 
   async flush(): Promise<void> {
-    await Promise.resolve()
+    const asked = this.blocks.length
+    if (asked === this.durable) return
+    await this.slowDisk()
     if (this.failFlush !== null) throw this.failFlush
-    this.durable = this.blocks.length
+    this.durable = Math.max(this.durable, asked)
   }
 
   /** The machine loses its power, and what was not durable. */

@@ -31,6 +31,8 @@ export class LiveValues {
   readonly addresses: readonly Hex[]
   readonly callData: readonly Hex[]
   readonly hashes: Ring<Hex>
+  /** Sent, and in a block or soon; in `hashes` too. */
+  readonly transactions = new Ring<Hex>(64)
   readonly filters = new Ring<Hex>(32)
   /** Open on this connection, oldest first. */
   readonly subscriptions: Hex[] = []
@@ -54,8 +56,10 @@ export class LiveValues {
   #learnText(method: string, text: Hex): void {
     if (MAKES_FILTER.test(method)) this.filters.add(text)
     else if (method.endsWith('_subscribe')) this.subscriptions.push(text)
-    else if (/_send(Raw)?Transaction$/.test(method)) this.hashes.add(text)
-    else if (/_(get)?[bB]lockNumber$/.test(method)) this.head = Math.max(this.head, Number(text))
+    else if (/_send(Raw)?Transaction$/.test(method)) {
+      this.hashes.add(text)
+      this.transactions.add(text)
+    } else if (/_(get)?[bB]lockNumber$/.test(method)) this.head = Math.max(this.head, Number(text))
   }
 
   forget(subscription: unknown): void {

@@ -113,6 +113,10 @@ export class RequestMaker {
   #params({ name, params }: MethodShape): unknown[] {
     const random = this.#random
     if (/_sendRawTransaction$/.test(name) && random.chance(0.9)) return [this.#transactions.next()]
+    // Slow, and of any hashes too few are of transactions.
+    const { transactions } = this.#live
+    if (/_traceTransaction$/.test(name) && transactions.items.length > 0 && random.chance(0.3))
+      return [random.pick(transactions.items)]
     const given: unknown[] = []
     for (const { name: argument, schema, required } of params) {
       if (!required && random.chance(0.5)) break

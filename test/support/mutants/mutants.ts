@@ -93,13 +93,17 @@ export const MUTANTS = {
   ]),
   'sent before it is durable': mutant([
     'consensus/outbox.ts',
-    `        for (const write of writes) await write()
+    `        await log()
+        await this.#marking
         if (this.#closed) return
+        this.#marking = mark().catch(error => this.#fail(error))
         this.#release(actions)
 `,
     `        this.#release(actions)
-        for (const write of writes) await write()
+        await log()
+        await this.#marking
         if (this.#closed) return
+        this.#marking = mark().catch(error => this.#fail(error))
 `,
   ]),
   'votes without the log that it lost': mutant(

@@ -38,6 +38,7 @@ describe('power lost at every file operation', () => {
         files.crashNow()
         await member?.engine.stop().catch(() => undefined)
         files.recover(bytes => bytes.subarray(0, random.below(bytes.byteLength + 1)))
+        ledger.losePower()
         if (life < 2) files.crashAt(files.operations + 1 + random.below(20))
       }
       expect(said.contradictions, `operation ${operation}`).toEqual([])
