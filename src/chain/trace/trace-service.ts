@@ -43,6 +43,7 @@ export class TraceService implements StreamOwner {
   #nextId = 1
   #beats = 0
   #beatMs = 0
+  /** When a trace last began or ended. */
   #busyMs = 0
   #isClosed = false
 
@@ -93,6 +94,7 @@ export class TraceService implements StreamOwner {
       const id = this.#nextId++
       this.#ids.set(stream, id)
       this.#running.set(id, stream)
+      this.#busyMs = performance.now()
       this.#post({ type: 'job', id, request: stream.request })
     }
   }
@@ -129,6 +131,7 @@ export class TraceService implements StreamOwner {
       return
     }
     this.#running.delete(message.id)
+    this.#busyMs = performance.now()
     if (message.type === 'fault') this.#options.logger.error({ fault: message.message }, 'trace failed')
     stream?.end(errorOf(message))
     this.#dispatch()
@@ -143,9 +146,9 @@ export class TraceService implements StreamOwner {
       this.#beatMs = nowMs
     }
     const silentMs = nowMs - this.#beatMs
+    const isIdle = this.#running.size === 0 && nowMs - this.#busyMs > LIMITS.trace.idleWorkerMs
     if (silentMs > LIMITS.trace.stuckMs) this.#stop(worker, traceError({ code: 'TRACE_TIMEOUT', timeoutMs: silentMs }))
-    else if (this.#running.size > 0) this.#busyMs = nowMs
-    else if (nowMs - this.#busyMs > LIMITS.trace.idleWorkerMs) this.#stop(worker, WORKER_ENDED)
+    else if (isIdle) this.#stop(worker, WORKER_ENDED)
   }
 
   #stop(worker: Worker, error: Error): void {
