@@ -41,6 +41,7 @@ class Engine implements ConsensusEngine {
       verifier,
       head: () => this.#heights.head,
       feed: input => this.#loop.feed(input),
+      hold: until => this.#journal.hold(until),
       onError: error => this.#life.fail(error),
     })
     const parts = {

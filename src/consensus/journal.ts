@@ -43,6 +43,11 @@ export class Journal {
     this.#outbox.push(action)
   }
 
+  /** What this turn says leaves only after this, which begins once all of it is durable. */
+  hold(until: () => Promise<void>): void {
+    this.#outbox.hold(until)
+  }
+
   flush(): void {
     this.#outbox.flush()
   }

@@ -132,7 +132,7 @@ export class Loop {
       case 'build': {
         const dueMs = slots.building()
         watch.saw(effect, Math.max(dueMs, this.#nowMs()))
-        work.build(effect, dueMs)
+        work.build(effect, dueMs, this.height?.config.members.length === 1)
         break
       }
       case 'validate':

@@ -19,6 +19,7 @@ export class Outbox {
   readonly #watermark: Syncable
   readonly #onError: (error: Error) => void
   #waiting: (() => void)[] = []
+  #hold: (() => Promise<void>) | null = null
   #flushing: Promise<void> | null = null
   /** The watermark's sync under way; never rejects. */
   #marking: Promise<void> = Promise.resolve()
@@ -34,11 +35,16 @@ export class Outbox {
     this.#waiting.push(action)
   }
 
+  /** What waits, and what is pushed before the next flush, is made durable as ever, and then waits for this too. */
+  hold(until: () => Promise<void>): void {
+    this.#hold = until
+  }
+
   /** To be called at the end of a turn. Actions run in order; at once when there is nothing to make durable. */
   flush(): void {
     if (this.#flushing !== null || this.#waiting.length === 0 || this.#closed) return
-    if (!this.#log.isDirty && !this.#watermark.isDirty) {
-      this.#release(this.#take())
+    if (!this.#log.isDirty && !this.#watermark.isDirty && this.#hold === null) {
+      this.#take().release()
       return
     }
     this.#flushing = this.#drain().finally(() => {
@@ -68,14 +74,16 @@ export class Outbox {
   async #drain(): Promise<void> {
     try {
       while (this.#waiting.length > 0) {
-        const actions = this.#take()
+        const batch = this.#take()
         const log = this.#log.take()
         const mark = this.#watermark.take()
         await log()
         await this.#marking
         if (this.#closed) return
         this.#marking = mark().catch(error => this.#fail(error))
-        this.#release(actions)
+        await batch.held()
+        if (this.#closed) return
+        batch.release()
       }
     } catch (error) {
       this.#fail(error)
@@ -87,13 +95,16 @@ export class Outbox {
     this.#onError(error instanceof Error ? error : new Error(String(error)))
   }
 
-  #take(): readonly (() => void)[] {
+  #take(): { readonly held: () => Promise<void>; readonly release: () => void } {
     const actions = this.#waiting
+    const held = this.#hold ?? (async () => {})
     this.#waiting = []
-    return actions
-  }
-
-  #release(actions: readonly (() => void)[]): void {
-    for (const action of actions) action()
+    this.#hold = null
+    return {
+      held,
+      release: () => {
+        for (const action of actions) action()
+      },
+    }
   }
 }

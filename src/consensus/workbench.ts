@@ -15,7 +15,14 @@ interface WorkbenchParts {
   readonly head: () => Head
   /** Takes what came of the work. */
   readonly feed: (input: Input) => void
+  /** What is said of the next input fed leaves only after this, which begins once it is durable. */
+  readonly hold: (until: () => Promise<void>) => void
   readonly onError: (error: unknown) => void
+}
+
+interface Place {
+  readonly number: number
+  readonly round: number
 }
 
 /** The slow work of a height: blocks being built and proposals being judged. */
@@ -52,9 +59,12 @@ export class Workbench {
     return this.#headStart.ms
   }
 
-  /** A block that is not proposed before `dueMs`. */
-  build(place: { readonly number: number; readonly round: number }, dueMs: number): void {
-    this.#run(this.#build(place, dueMs))
+  /**
+   * A block that is not proposed before `dueMs`. Where nobody else has a say it is signed and logged as soon as it is built, and only
+   * leaves when it is due: then the disk has had its head start too.
+   */
+  build(place: Place, dueMs: number, isAlone: boolean): void {
+    this.#run(this.#build(place, dueMs, isAlone))
   }
 
   judge(proposal: Extract<Effect, { type: 'validate' }>): void {
@@ -76,8 +86,8 @@ export class Workbench {
     this.#running.add(task)
   }
 
-  async #build({ number, round }: { readonly number: number; readonly round: number }, dueMs: number): Promise<void> {
-    const { options, head, feed } = this.#parts
+  async #build({ number, round }: Place, dueMs: number, isAlone: boolean): Promise<void> {
+    const { options, head, feed, hold } = this.#parts
     const { ports, params, signer, logger } = options
     assert(signer !== null, 'only a member builds')
     const { hash, timestamp, certificate } = head()
@@ -92,16 +102,22 @@ export class Workbench {
         parentCertificate: certificate,
         budgetMs: this.#budget.ms,
       })
-      const builtMs = this.#nowMs()
-      this.#headStart.took(builtMs - startedMs)
-      await waitUntil(options.clock, dueMs, this.#stopping.signal)
-      // Unless a proposal of another round came meanwhile.
-      if (this.#startedAtMs === startedMs) this.#startedAtMs += this.#nowMs() - builtMs
+      if (isAlone) hold(() => this.#untilDue(startedMs, dueMs))
+      else await this.#untilDue(startedMs, dueMs)
       feed({ type: 'built', number, round, block, nowMs: this.#nowMs() })
     } catch (error) {
       logger.error({ err: error, number, round }, 'block not built')
       feed({ type: 'buildFailed', number, round, nowMs: this.#nowMs() })
     }
+  }
+
+  /** The block begun at `startedMs` is ready. */
+  async #untilDue(startedMs: number, dueMs: number): Promise<void> {
+    const readyMs = this.#nowMs()
+    this.#headStart.took(readyMs - startedMs)
+    await waitUntil(this.#parts.options.clock, dueMs, this.#stopping.signal)
+    // Unless a proposal of another round came meanwhile.
+    if (this.#startedAtMs === startedMs) this.#startedAtMs += this.#nowMs() - readyMs
   }
 
   async #judge({ block, number, round, fresh }: Extract<Effect, { type: 'validate' }>): Promise<void> {

@@ -97,9 +97,11 @@ export const MUTANTS = {
         await this.#marking
         if (this.#closed) return
         this.#marking = mark().catch(error => this.#fail(error))
-        this.#release(actions)
+        await batch.held()
+        if (this.#closed) return
+        batch.release()
 `,
-    `        this.#release(actions)
+    `        batch.release()
         await log()
         await this.#marking
         if (this.#closed) return
