@@ -20,6 +20,8 @@ export class MemoryFiles implements FileSystem {
   #dead = false
   /** Operations so far, and syncs among them. */
   syncs = 0
+  /** Waited for in every sync. */
+  slowness: () => Promise<void> = async () => {}
 
   get operations(): number {
     return this.#operations
@@ -75,6 +77,7 @@ export class MemoryFiles implements FileSystem {
       sync: async () => {
         this.#operate()
         this.syncs++
+        await this.slowness()
         for (const write of this.#pending) if (write.path === path) this.#apply(path, write.bytes, write.position)
         this.#pending = this.#pending.filter(write => write.path !== path)
       },

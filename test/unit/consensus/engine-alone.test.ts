@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { certificateFault } from '../../../src/consensus/certificate.ts'
+import { nullNetwork } from '../../../src/consensus/ports.ts'
 import { recoverAddress } from '../../../src/crypto/signature.ts'
 import { pauseUntil } from '../../../src/util/pause.ts'
 import { Ledger } from '../../support/consensus/ledger.ts'
@@ -72,6 +73,37 @@ describe('a committee of one', () => {
     expect(timestamp * 1_000).toBeLessThanOrEqual(ledger.committedMs.at(-1)!)
     // The wait for its time is not what a decision took.
     expect(engine.status().lastDecisionMs).toBeLessThan(100)
+    await engine.stop()
+  })
+
+  test('blocks come on the second whatever the disk takes: they are logged earlier', async () => {
+    const { clock, files, ledger, engine } = await alone()
+    ledger.nowMs = () => clock.nowMs()
+    files.slowness = () => pauseUntil(clock, clock.nowMs() + 20 + ((files.syncs * 37) % 60)).over
+    await engine.start()
+    await clock.advance(12_900)
+    const late = ledger.committedMs.map(atMs => atMs % 1_000)
+    expect(late).toHaveLength(13)
+    expect(late.slice(3).filter(ms => ms > 0).length).toBeLessThanOrEqual(2)
+    expect(engine.headStartMs).toBeGreaterThan(50)
+    expect(engine.status().lastDecisionMs).toBeLessThan(100)
+    files.slowness = async () => {}
+    await engine.stop()
+  })
+
+  test('what it says does not leave before its time', async () => {
+    const clock = new ManualClock()
+    const saidMs: number[] = []
+    const network = { ...nullNetwork, broadcast: () => void saidMs.push(clock.nowMs()) }
+    const ledger = new Ledger()
+    ledger.slowness = () => pauseUntil(clock, clock.nowMs() + 50).over
+    const { engine } = await createMember({ index: 0, size: 1, clock, files: new MemoryFiles(), ledger, network })
+    await engine.start()
+    await clock.advance(8_900)
+    // It learns from the first ones how long they take.
+    const seconds = saidMs.slice(saidMs.length / 2).map(ms => ms % 1_000)
+    expect(engine.headStartMs).toBeGreaterThanOrEqual(50)
+    expect(new Set(seconds)).toEqual(new Set([0]))
     await engine.stop()
   })
 

@@ -66,6 +66,38 @@ test('the watermark is one batch behind at most', async () => {
   expect(done.slice(4)).toEqual(['mark begins', 'two'])
 })
 
+test('what is held is durable at once, leaves when it may, and holds nothing said before it', async () => {
+  const { done, log, watermark, outbox, say } = parts()
+  await say('before')
+  const due = Promise.withResolvers<void>()
+  outbox.hold(() => {
+    done.push('durable')
+    return due.promise
+  })
+  await say('held')
+  await log.end()
+  expect(done.slice(1)).toEqual(['mark begins', 'before', 'log begins'])
+  await log.end()
+  await watermark.end()
+  expect(done.slice(4)).toEqual(['mark begins', 'durable'])
+  due.resolve()
+  await settle()
+  expect(done.slice(6)).toEqual(['held'])
+})
+
+test('a stop waits for what is held, and does not let it leave', async () => {
+  const { done, log, outbox, say } = parts()
+  const due = Promise.withResolvers<void>()
+  outbox.hold(() => due.promise)
+  await say('held')
+  await log.end()
+  const closed = outbox.close()
+  due.resolve()
+  await settle()
+  expect(done).toEqual(['log begins', 'mark begins'])
+  void closed
+})
+
 test('a log that begins anew and a stop wait for the watermark', async () => {
   const { done, log, watermark, outbox, say } = parts()
   await say('one')
