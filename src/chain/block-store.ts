@@ -62,20 +62,29 @@ export const putHead = (batch: Batch, number: number): void => {
   batch.put(BUCKETS.meta, HEAD, numberKey(number))
 }
 
-/** A block as log queries see it: no transaction is decoded for it. */
+/** A block as log queries see it: no transaction is decoded for it, and none is held by it. */
 export interface LoggedBlock {
   readonly number: number
   readonly hash: Hex
-  transactionHash(index: number): Hex
+  /** By transaction; null for those without logs, which nobody asks for. */
+  readonly transactionHashes: readonly (Hex | null)[]
   /** By transaction. */
   readonly logs: readonly (readonly Log[])[]
 }
 
-export const loggedBlock = (block: ChainBlock, receipts: readonly Receipt[]): LoggedBlock => ({
-  number: block.header.number,
-  hash: block.hash,
-  transactionHash: index => block.transactions[index]?.hash as Hex,
-  logs: receipts.map(receipt => receipt.logs),
+export const loggedBlock = (block: ChainBlock, receipts: readonly Receipt[]): LoggedBlock =>
+  loggedOf(block.header.number, block.hash, receipts, index => block.transactions[index]?.hash as Hex)
+
+const loggedOf = (
+  number: number,
+  hash: Hex,
+  receipts: readonly Pick<Receipt, 'logs'>[],
+  hashOf: (index: number) => Hex,
+): LoggedBlock => ({
+  number,
+  hash,
+  transactionHashes: receipts.map(({ logs }, index) => (logs.length > 0 ? hashOf(index) : null)),
+  logs: receipts.map(({ logs }) => logs),
 })
 
 export interface BlockStoreOptions extends Partial<Pick<ChainRules, 'extraOf' | 'pricesOf'>> {
@@ -249,13 +258,7 @@ export class BlockStore {
     ])
     if (bodyRow === undefined || receiptsRow === undefined) return undefined
     const body = new BodyRow(bodyRow)
-    const hashes = Array.from({ length: body.count }, (_, index) => body.transactionHash(index))
-    return {
-      number,
-      hash: body.blockHash,
-      transactionHash: index => hashes[index] as Hex,
-      logs: decodeStoredReceipts(receiptsRow).map(receipt => receipt.logs),
-    }
+    return loggedOf(number, body.blockHash, decodeStoredReceipts(receiptsRow), index => body.transactionHash(index))
   }
 
   async locate(transactionHash: Hex): Promise<TransactionLocation | undefined> {

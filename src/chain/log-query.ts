@@ -61,7 +61,7 @@ export const collectLogs = (
         ...log,
         blockNumber: block.number,
         blockHash: block.hash,
-        transactionHash: block.transactionHash(transactionIndex),
+        transactionHash: block.transactionHashes[transactionIndex] as Hex,
         transactionIndex,
         logIndex: index,
       })
