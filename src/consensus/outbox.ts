@@ -79,7 +79,6 @@ export class Outbox {
         const mark = this.#watermark.take()
         await log()
         await this.#marking
-        if (this.#closed) return
         this.#marking = mark().catch(error => this.#fail(error))
         await batch.held()
         if (this.#closed) return

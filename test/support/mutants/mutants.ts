@@ -95,7 +95,6 @@ export const MUTANTS = {
     'consensus/outbox.ts',
     `        await log()
         await this.#marking
-        if (this.#closed) return
         this.#marking = mark().catch(error => this.#fail(error))
         await batch.held()
         if (this.#closed) return
@@ -104,7 +103,6 @@ export const MUTANTS = {
     `        batch.release()
         await log()
         await this.#marking
-        if (this.#closed) return
         this.#marking = mark().catch(error => this.#fail(error))
 `,
   ]),

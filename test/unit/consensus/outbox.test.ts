@@ -85,6 +85,19 @@ test('what is held is durable at once, leaves when it may, and holds nothing sai
   expect(done.slice(6)).toEqual(['held'])
 })
 
+test('a stop leaves a watermark that is as far as the log', async () => {
+  const { done, log, watermark, outbox, say } = parts()
+  await say('one')
+  await log.end()
+  await say('two')
+  const closed = outbox.close()
+  await log.end()
+  await watermark.end()
+  await watermark.end()
+  await closed
+  expect(done).toEqual(['log begins', 'mark begins', 'one', 'log begins', 'mark begins'])
+})
+
 test('a stop waits for what is held, and does not let it leave', async () => {
   const { done, log, outbox, say } = parts()
   const due = Promise.withResolvers<void>()
