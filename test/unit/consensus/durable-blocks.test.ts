@@ -1,15 +1,7 @@
 import { expect, test } from 'vitest'
 import { LIMITS } from '../../../src/config/limits.ts'
-import { Ledger } from '../../support/consensus/ledger.ts'
-import { ManualClock } from '../../support/consensus/manual-clock.ts'
+import { alone } from '../../support/consensus/alone.ts'
 import { createMember } from '../../support/consensus/member.ts'
-import { MemoryFiles } from '../../support/consensus/memory-files.ts'
-
-const alone = async () => {
-  const parts = { index: 0, size: 1, clock: new ManualClock(), files: new MemoryFiles(), ledger: new Ledger() }
-  const { engine, errors } = await createMember(parts)
-  return { ...parts, engine, errors }
-}
 
 test('a block is the head before it is on disk; the one after it is not', async () => {
   const { clock, ledger, engine } = await alone()

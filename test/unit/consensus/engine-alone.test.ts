@@ -3,18 +3,9 @@ import { certificateFault } from '../../../src/consensus/certificate.ts'
 import { nullNetwork } from '../../../src/consensus/ports.ts'
 import { recoverAddress } from '../../../src/crypto/signature.ts'
 import { pauseUntil } from '../../../src/util/pause.ts'
-import { Ledger } from '../../support/consensus/ledger.ts'
-import { ManualClock, settle } from '../../support/consensus/manual-clock.ts'
+import { alone } from '../../support/consensus/alone.ts'
+import { settle } from '../../support/consensus/manual-clock.ts'
 import { committeeOf, createMember, DOMAIN } from '../../support/consensus/member.ts'
-import { MemoryFiles } from '../../support/consensus/memory-files.ts'
-
-const alone = async (blockTimeMs = 1000) => {
-  const clock = new ManualClock()
-  const files = new MemoryFiles()
-  const ledger = new Ledger()
-  const { engine, errors } = await createMember({ index: 0, size: 1, clock, files, ledger, blockTimeMs })
-  return { clock, files, ledger, engine, errors }
-}
 
 describe('a committee of one', () => {
   test('seals a block each second, aligned to the second, and each child carries the certificate of its parent', async () => {
@@ -48,7 +39,7 @@ describe('a committee of one', () => {
   })
 
   test('keeps a block time of parts of a second, with equal timestamps inside a second', async () => {
-    const { clock, ledger, engine } = await alone(200)
+    const { clock, ledger, engine } = await alone({ blockTimeMs: 200 })
     await engine.start()
     await clock.advance(2_000)
     expect(ledger.blocks).toHaveLength(11)
@@ -92,12 +83,10 @@ describe('a committee of one', () => {
   })
 
   test('what it says does not leave before its time', async () => {
-    const clock = new ManualClock()
     const saidMs: number[] = []
     const network = { ...nullNetwork, broadcast: () => void saidMs.push(clock.nowMs()) }
-    const ledger = new Ledger()
+    const { clock, ledger, engine } = await alone({ network })
     ledger.slowness = () => pauseUntil(clock, clock.nowMs() + 50).over
-    const { engine } = await createMember({ index: 0, size: 1, clock, files: new MemoryFiles(), ledger, network })
     await engine.start()
     await clock.advance(8_900)
     // It learns from the first ones how long they take.
@@ -108,7 +97,7 @@ describe('a committee of one', () => {
   })
 
   test('instant mode: a block asked for a time is not there before, and a stop waits for none', async () => {
-    const { clock, ledger, engine } = await alone(0)
+    const { clock, ledger, engine } = await alone({ blockTimeMs: 0 })
     ledger.nowMs = () => clock.nowMs()
     await engine.start()
     const dueMs = clock.nowMs() + 500
@@ -124,7 +113,7 @@ describe('a committee of one', () => {
   })
 
   test('instant mode: a block for each request, none otherwise, and those that came meanwhile at once', async () => {
-    const { clock, ledger, engine } = await alone(0)
+    const { clock, ledger, engine } = await alone({ blockTimeMs: 0 })
     await engine.start()
     await clock.advance(60_000)
     expect(ledger.blocks).toHaveLength(0)

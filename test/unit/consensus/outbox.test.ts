@@ -99,16 +99,18 @@ test('a stop leaves a watermark that is as far as the log', async () => {
 })
 
 test('a stop waits for what is held, and does not let it leave', async () => {
-  const { done, log, outbox, say } = parts()
+  const { done, log, watermark, outbox, say } = parts()
   const due = Promise.withResolvers<void>()
   outbox.hold(() => due.promise)
   await say('held')
   await log.end()
-  const closed = outbox.close()
-  due.resolve()
+  await watermark.end()
+  const closed = outbox.close().then(() => done.push('closed'))
   await settle()
   expect(done).toEqual(['log begins', 'mark begins'])
-  void closed
+  due.resolve()
+  await closed
+  expect(done).toEqual(['log begins', 'mark begins', 'closed'])
 })
 
 test('a log that begins anew and a stop wait for the watermark', async () => {

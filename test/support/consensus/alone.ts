@@ -1,0 +1,19 @@
+import type { NetworkPort } from '../../../src/consensus/ports.ts'
+import { Ledger } from './ledger.ts'
+import { ManualClock } from './manual-clock.ts'
+import { createMember } from './member.ts'
+import { MemoryFiles } from './memory-files.ts'
+
+export interface AloneOptions {
+  readonly blockTimeMs?: number
+  readonly network?: NetworkPort
+}
+
+/** A committee of one, not started yet, and all it stands on. */
+export const alone = async (options: AloneOptions = {}) => {
+  const clock = new ManualClock()
+  const files = new MemoryFiles()
+  const ledger = new Ledger()
+  const { engine, errors } = await createMember({ index: 0, size: 1, clock, files, ledger, ...options })
+  return { clock, files, ledger, engine, errors }
+}
