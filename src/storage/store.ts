@@ -1,17 +1,17 @@
 import { open, readdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { ClassicLevel, type Snapshot as LevelSnapshot } from 'classic-level'
+import { ClassicLevel } from 'classic-level'
 import { LIMITS } from '../config/limits.ts'
 import { Batch, type NativeBatch } from './batch.ts'
 import { fromLevelError, storeError } from './errors.ts'
 import { writeHolder } from './holder.ts'
-import { afterPrefix } from './keys.ts'
 import { newStoreCounters, type StoreCounters } from './metrics.ts'
+import { boundsOf, type Range, type Scan, type Snapshot, scan } from './scan.ts'
 import { ownedKey, ScratchKeys } from './scratch.ts'
 
 type Level = ClassicLevel<Uint8Array, Uint8Array>
-/** The store as it was when taken. Close it: an open snapshot keeps old rows on disk. */
-export type Snapshot = LevelSnapshot
+
+export type { Range, Snapshot } from './scan.ts'
 export type Entry = readonly [key: Uint8Array, value: Uint8Array]
 
 export interface StoreOptions {
@@ -22,18 +22,6 @@ export interface StoreOptions {
   readonly maxOpenFiles?: number
   /** false: fail with STORE_OPEN_FAILED when there is no store yet. */
   readonly createIfMissing?: boolean
-}
-
-/** Keys of one bucket; bounds are without the bucket's byte. `prefix` excludes the other bounds. */
-export interface Range {
-  readonly gte?: Uint8Array
-  readonly gt?: Uint8Array
-  readonly lt?: Uint8Array
-  readonly lte?: Uint8Array
-  readonly prefix?: Uint8Array
-  readonly reverse?: boolean
-  readonly limit?: number
-  readonly snapshot?: Snapshot
 }
 
 /**
@@ -117,19 +105,11 @@ export class Store {
     }
   }
 
-  /** Entries in key order, up to `size` at a time: for long scans. */
+  /** Entries in key order, up to `size` at a time and all as they are at the first: for long scans. */
   async *chunks(bucket: number, range: Range = {}, size: number = LIMITS.storage.scanRows): AsyncGenerator<Entry[]> {
-    const iterator = this.#reading(() => this.#level.iterator({ ...bounds(bucket, range), ...SCAN }))
-    try {
-      for (;;) {
-        const rows = await iterator.nextv(size)
-        if (rows.length === 0) return
-        yield rows.map(([key, value]): Entry => [key.subarray(1), value])
-      }
-    } catch (error) {
-      throw fromLevelError(error, this.path, 'STORE_READ_FAILED')
-    } finally {
-      await iterator.close()
+    const open = (options: object) => this.#level.iterator(options)
+    for await (const rows of this.#scan(bucket, range, { open, keyOf: ([key]) => key, size })) {
+      yield rows.map(([key, value]): Entry => [key.subarray(1), value])
     }
   }
 
@@ -138,24 +118,16 @@ export class Store {
   }
 
   async *keys(bucket: number, range: Range = {}): AsyncGenerator<Uint8Array> {
-    const iterator = this.#reading(() => this.#level.keys({ ...bounds(bucket, range), ...SCAN }))
-    try {
-      for (;;) {
-        const rows = await iterator.nextv(LIMITS.storage.scanRows)
-        if (rows.length === 0) return
-        for (const key of rows) yield key.subarray(1)
-      }
-    } catch (error) {
-      throw fromLevelError(error, this.path, 'STORE_READ_FAILED')
-    } finally {
-      await iterator.close()
+    const open = (options: object) => this.#level.keys(options)
+    for await (const keys of this.#scan(bucket, range, { open, keyOf: key => key, size: LIMITS.storage.scanRows })) {
+      for (const key of keys) yield key.subarray(1)
     }
   }
 
   /** The first entry of a range (the last with `reverse`). */
   async first(bucket: number, range: Range = {}): Promise<Entry | undefined> {
     this.counters.reads++
-    const iterator = this.#reading(() => this.#level.iterator({ ...bounds(bucket, range), limit: 1 }))
+    const iterator = this.#reading(() => this.#level.iterator({ ...boundsOf(bucket, range), limit: 1 }))
     try {
       const row = await iterator.next()
       return row === undefined ? undefined : [row[0].subarray(1), row[1]]
@@ -254,6 +226,17 @@ export class Store {
     }
   }
 
+  async *#scan<Row>(bucket: number, range: Range, options: Scan<Row>): AsyncGenerator<Row[]> {
+    const own = range.snapshot === undefined ? this.snapshot() : undefined
+    try {
+      yield* scan(boundsOf(bucket, own === undefined ? range : { ...range, snapshot: own }), options)
+    } catch (error) {
+      throw fromLevelError(error, this.path, 'STORE_READ_FAILED')
+    } finally {
+      await own?.close()
+    }
+  }
+
   #reading<T>(read: () => T): T {
     try {
       return read()
@@ -277,29 +260,4 @@ const syncFile = async (path: string): Promise<void> => {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
   }
-}
-
-const SCAN = { highWaterMarkBytes: LIMITS.storage.scanBytes }
-
-const bounds = (bucket: number, range: Range) => {
-  const options: {
-    gte?: Uint8Array
-    gt?: Uint8Array
-    lt?: Uint8Array
-    lte?: Uint8Array
-    reverse: boolean
-    limit: number
-    snapshot?: Snapshot
-  } = { reverse: range.reverse ?? false, limit: range.limit ?? -1 }
-  if (range.snapshot !== undefined) options.snapshot = range.snapshot
-  const bucketEnd = Uint8Array.of(bucket + 1)
-  if (range.prefix !== undefined) {
-    const prefix = ownedKey(bucket, range.prefix)
-    return { ...options, gte: prefix, lt: afterPrefix(prefix) ?? bucketEnd }
-  }
-  if (range.gt !== undefined) options.gt = ownedKey(bucket, range.gt)
-  else options.gte = range.gte === undefined ? Uint8Array.of(bucket) : ownedKey(bucket, range.gte)
-  if (range.lte !== undefined) options.lte = ownedKey(bucket, range.lte)
-  else options.lt = range.lt === undefined ? bucketEnd : ownedKey(bucket, range.lt)
-  return options
 }

@@ -1,0 +1,104 @@
+import type { Snapshot as LevelSnapshot } from 'classic-level'
+import { LIMITS } from '../config/limits.ts'
+import { afterPrefix } from './keys.ts'
+import { ownedKey } from './scratch.ts'
+
+/** The store as it was when taken. Close it: an open snapshot keeps old rows on disk. */
+export type Snapshot = LevelSnapshot
+
+/** Keys of one bucket; bounds are without the bucket's byte. `prefix` excludes the other bounds. */
+export interface Range {
+  readonly gte?: Uint8Array
+  readonly gt?: Uint8Array
+  readonly lt?: Uint8Array
+  readonly lte?: Uint8Array
+  readonly prefix?: Uint8Array
+  readonly reverse?: boolean
+  readonly limit?: number
+  readonly snapshot?: Snapshot
+}
+
+/** A range in LevelDB's own terms: keys with the bucket's byte, -1 for no limit. */
+export interface Bounds {
+  readonly gte?: Uint8Array
+  readonly gt?: Uint8Array
+  readonly lt?: Uint8Array
+  readonly lte?: Uint8Array
+  readonly reverse: boolean
+  readonly limit: number
+  readonly snapshot?: Snapshot
+}
+
+export const boundsOf = (bucket: number, range: Range): Bounds => {
+  const options = {
+    reverse: range.reverse ?? false,
+    limit: range.limit ?? -1,
+    ...(range.snapshot && { snapshot: range.snapshot }),
+  }
+  const bucketEnd = Uint8Array.of(bucket + 1)
+  if (range.prefix !== undefined) {
+    const prefix = ownedKey(bucket, range.prefix)
+    return { ...options, gte: prefix, lt: afterPrefix(prefix) ?? bucketEnd }
+  }
+  return {
+    ...options,
+    ...(range.gt === undefined
+      ? { gte: range.gte === undefined ? Uint8Array.of(bucket) : ownedKey(bucket, range.gte) }
+      : { gt: ownedKey(bucket, range.gt) }),
+    ...(range.lte === undefined
+      ? { lt: range.lt === undefined ? bucketEnd : ownedKey(bucket, range.lt) }
+      : { lte: ownedKey(bucket, range.lte) }),
+  }
+}
+
+/** Of what LevelDB's iterators over entries and over keys have in common. */
+interface Rows<Row> {
+  nextv(size: number): Promise<Row[]>
+  close(): Promise<void>
+}
+
+export interface Scan<Row> {
+  readonly open: (bounds: Bounds & typeof PIECE) => Rows<Row>
+  /** With the bucket's byte. */
+  readonly keyOf: (row: Row) => Uint8Array
+  /** Rows of one piece. */
+  readonly size: number
+}
+
+const PIECE = { highWaterMarkBytes: LIMITS.storage.scanBytes }
+
+/**
+ * The rows of a range in pieces. Between two pieces no iterator is open, for one keeps every table that compaction replaces
+ * meanwhile, on disk and in memory, until long after it is closed: `bounds` need a snapshot if the pieces shall agree.
+ */
+export async function* scan<Row>(bounds: Bounds, { open, keyOf, size }: Scan<Row>): AsyncGenerator<Row[]> {
+  let rest = bounds
+  for (;;) {
+    const most = rest.limit === -1 ? size : Math.min(size, rest.limit)
+    const { rows, isLast } = await readPiece(open({ ...rest, ...PIECE }), most)
+    const last = rows.at(-1)
+    if (last === undefined) return
+    yield rows
+    if (isLast || rows.length === rest.limit) return
+    rest = after(rest, keyOf(last), rows.length)
+  }
+}
+
+const readPiece = async <Row>(iterator: Rows<Row>, size: number): Promise<{ rows: Row[]; isLast: boolean }> => {
+  try {
+    const rows = await iterator.nextv(size)
+    if (rows.length === size) return { rows, isLast: false }
+    // Fewer are the last ones or as many bytes as a piece may hold; an iterator that is still open knows without a search.
+    const more = await iterator.nextv(1)
+    return { rows: [...rows, ...more], isLast: more.length === 0 }
+  } finally {
+    await iterator.close()
+  }
+}
+
+const after = ({ gte, gt, lt, lte, ...rest }: Bounds, key: Uint8Array, count: number): Bounds => {
+  const limit = rest.limit === -1 ? -1 : rest.limit - count
+  return rest.reverse
+    ? { ...rest, limit, lt: key, ...(gt ? { gt } : gte && { gte }) }
+    : { ...rest, limit, gt: key, ...(lte ? { lte } : lt && { lt }) }
+}
