@@ -7,6 +7,7 @@ import type { LogCriteria } from './codecs/filter.ts'
 import { serverError } from './errors.ts'
 import { randomId } from './ids.ts'
 import { rangeOf } from './log-match.ts'
+import { PendingHashes } from './pending-hashes.ts'
 
 type Filter =
   | { readonly kind: 'logs'; readonly criteria: LogCriteria; next: number; usedMs: number }
@@ -28,15 +29,13 @@ const notFound = () => serverError('filter not found')
 
 /**
  * Polled filters. Blocks are final, so a filter is only a cursor and memory does not grow with what it has not fetched yet;
- * pending hashes have no history elsewhere and stand in one ring that all pending filters share.
+ * pending hashes are kept until every pending filter has had them or is idle, within a limit.
  */
 export class Filters {
   readonly #view: ChainView
   readonly #nowMs: () => number
   readonly #filters = new Map<Hex, Filter>()
-  readonly #pendingHashes: Hex[] = []
-  /** Sequence number of the ring's first hash. */
-  #pendingStart = 0
+  readonly #pending = new PendingHashes(LIMITS.rpc.filterResults)
   #pendingFilters = 0
   readonly #stops: readonly (() => void)[]
   #sweptMs: number
@@ -55,6 +54,11 @@ export class Filters {
     return this.#filters.size
   }
 
+  /** Pending hashes in memory. */
+  get heldHashes(): number {
+    return this.#pending.size
+  }
+
   newLogFilter(criteria: LogCriteria): Hex {
     if (criteria.blockHash !== undefined) throw serverError('a filter takes a range, not a block hash')
     const head = this.#view.head().header.number
@@ -68,11 +72,7 @@ export class Filters {
   }
 
   newPendingFilter(): Hex {
-    const id = this.#add({
-      kind: 'pending',
-      next: this.#pendingStart + this.#pendingHashes.length,
-      usedMs: this.#nowMs(),
-    })
+    const id = this.#add({ kind: 'pending', next: this.#pending.end, usedMs: this.#nowMs() })
     this.#pendingFilters++
     return id
   }
@@ -81,7 +81,7 @@ export class Filters {
     const filter = this.#filters.get(id)
     if (filter === undefined) return false
     this.#filters.delete(id)
-    if (filter.kind === 'pending' && --this.#pendingFilters === 0) this.#forgetPending()
+    if (filter.kind === 'pending' && --this.#pendingFilters === 0) this.#pending.dropBefore(this.#pending.end)
     return true
   }
 
@@ -94,8 +94,8 @@ export class Filters {
       case 'blocks':
         return { hashes: await this.#blockChanges(filter) }
       case 'pending': {
-        const hashes = this.#pendingHashes.slice(Math.max(0, filter.next - this.#pendingStart))
-        filter.next = this.#pendingStart + this.#pendingHashes.length
+        const hashes = this.#pending.from(filter.next)
+        filter.next = this.#pending.end
         return { hashes }
       }
     }
@@ -111,7 +111,7 @@ export class Filters {
   close(): void {
     for (const stop of this.#stops) stop()
     this.#filters.clear()
-    this.#forgetPending()
+    this.#pending.dropBefore(this.#pending.end)
   }
 
   /** In portions: a range that holds too many results is halved, and the rest comes next time. */
@@ -181,25 +181,19 @@ export class Filters {
   #remember(hash: Hex): void {
     if (this.#pendingFilters === 0) return
     this.#sweep(false)
-    this.#pendingHashes.push(hash)
-    // Half at a time: shifting one by one would be quadratic.
-    if (this.#pendingHashes.length > LIMITS.rpc.filterResults) {
-      const dropped = Math.floor(LIMITS.rpc.filterResults / 2)
-      this.#pendingHashes.splice(0, dropped)
-      this.#pendingStart += dropped
-    }
+    this.#pending.push(hash)
   }
 
-  #forgetPending(): void {
-    this.#pendingStart += this.#pendingHashes.length
-    this.#pendingHashes.length = 0
-  }
-
-  /** Idle filters cost memory only while somebody makes new ones or transactions arrive, and both come by here. */
+  /** Idle filters, and hashes nobody waits for, cost memory only while somebody makes new ones or transactions arrive, and both come by here. */
   #sweep(force: boolean): void {
     const now = this.#nowMs()
     if (!force && now - this.#sweptMs < LIMITS.rpc.filterIdleMs / 10) return
     this.#sweptMs = now
-    for (const [id, filter] of this.#filters) if (now - filter.usedMs > LIMITS.rpc.filterIdleMs) this.uninstall(id)
+    let wanted = this.#pending.end
+    for (const [id, filter] of this.#filters) {
+      if (now - filter.usedMs > LIMITS.rpc.filterIdleMs) this.uninstall(id)
+      else if (filter.kind === 'pending') wanted = Math.min(wanted, filter.next)
+    }
+    this.#pending.dropBefore(wanted)
   }
 }

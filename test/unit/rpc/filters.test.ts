@@ -56,6 +56,35 @@ describe('filters', () => {
     expect(kept).toBeLessThanOrEqual(LIMITS.rpc.filterResults)
   })
 
+  it('hold pending hashes for those that still want them, and for nobody else', async () => {
+    const { clock, pool, filters } = make()
+    const [quick, slow, idle] = [filters.newPendingFilter(), filters.newPendingFilter(), filters.newPendingFilter()]
+    const send = (from: number, count: number) => {
+      const sent = Array.from({ length: count }, (_, i) => signedTransaction({ nonce: from + i }))
+      for (const transaction of sent) pool.add(transaction)
+      return sent.map(({ hash }) => hash)
+    }
+    const step = LIMITS.rpc.filterIdleMs / 2
+    const early = send(0, 10)
+    clock.ms = 1
+    await filters.changes(quick)
+    expect(await filters.changes(slow)).toEqual({ hashes: early })
+    clock.ms += step
+    const late = send(10, 5)
+    expect(filters.heldHashes).toBe(15)
+    expect(await filters.changes(quick)).toEqual({ hashes: late })
+    clock.ms += step
+    // The idle one goes, and with it what only it had not fetched.
+    const [last] = send(15, 1)
+    expect(filters.heldHashes).toBe(6)
+    await expect(filters.changes(idle)).rejects.toThrow('filter not found')
+    expect(await filters.changes(slow)).toEqual({ hashes: [...late, last] })
+    expect(await filters.changes(quick)).toEqual({ hashes: [last] })
+    filters.uninstall(slow)
+    filters.uninstall(quick)
+    expect(filters.heldHashes).toBe(0)
+  })
+
   it('give a flood of logs in portions', async () => {
     const { chain, filters } = make()
     const id = filters.newLogFilter(anyLog)
