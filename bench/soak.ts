@@ -54,6 +54,7 @@ process.once('exit', () => {
   node.child.kill('SIGKILL')
   rmSync(dataDir, { recursive: true, force: true })
 })
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 
 let isOver = false
 

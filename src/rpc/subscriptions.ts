@@ -2,7 +2,7 @@ import { matches } from '../chain/log-query.ts'
 import type { ChainView, CommittedEvent, LogEntry, PoolPort } from '../chain/types.ts'
 import { LIMITS } from '../config/limits.ts'
 import type { Transaction } from '../primitives/transaction.ts'
-import type { Hex } from '../util/bytes.ts'
+import { type Hex, ownBytes } from '../util/bytes.ts'
 import type { LogCriteria } from './codecs/filter.ts'
 import { headerJson } from './encode/block.ts'
 import { logJson } from './encode/log.ts'
@@ -49,7 +49,7 @@ interface Connection {
 interface Entry {
   readonly subscription: Subscription
   /** Everything of the frame up to the result. */
-  readonly prefix: Buffer
+  readonly prefix: Uint8Array
   readonly connection: Connection
   /** null once the id was sent. */
   held: Buffer[] | null
@@ -67,6 +67,12 @@ const once = (render: () => string): Payload => {
     return bytes
   }
 }
+
+/** Kept as long as the subscription: a view of Node's pool would keep 64 KiB for each. */
+export const framePrefix = (namespace: string, id: Hex): Uint8Array =>
+  ownBytes(
+    Buffer.from(`{"jsonrpc":"2.0","method":"${namespace}_subscription","params":{"subscription":"${id}","result":`),
+  )
 
 const deliver = (entry: Entry, payload: Payload): void => {
   const { connection, held } = entry
@@ -138,10 +144,7 @@ export class SubscriptionHub {
             `Maximum ${LIMITS.rpc.subscriptionsPerSocket} subscriptions are allowed for a websocket connection.`,
           )
         const id = randomId()
-        const prefix = Buffer.from(
-          `{"jsonrpc":"2.0","method":"${namespace}_subscription","params":{"subscription":"${id}","result":`,
-        )
-        const entry: Entry = { subscription, prefix, connection, held: [] }
+        const entry: Entry = { subscription, prefix: framePrefix(namespace, id), connection, held: [] }
         entries.set(id, entry)
         fresh.push(entry)
         this.#add(entry)
