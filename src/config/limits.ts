@@ -165,7 +165,7 @@ export const LIMITS = {
   },
   /** Of the LevelDB handle; two write buffers may be in memory at once. */
   storage: {
-    cacheBytes: 8 * 1024 * 1024,
+    cacheBytes: 4 * 1024 * 1024,
     writeBufferBytes: 4 * 1024 * 1024,
     maxOpenFiles: 512,
     /** Emptied batches kept for the next block; each holds the memory of the largest it has been. */
@@ -239,7 +239,7 @@ export const LIMITS = {
     logSliceBlocks: 64,
     logQueries: 256,
     /** Decoded logs kept by the thread for log queries. */
-    logCacheBytes: 8 * 1024 * 1024,
+    logCacheBytes: 4 * 1024 * 1024,
   },
   /** Catching up with peers (chain/sync). */
   sync: {
