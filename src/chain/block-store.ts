@@ -87,9 +87,7 @@ const loggedOf = (
   logs: receipts.map(({ logs }) => logs),
 })
 
-export interface BlockStoreOptions extends Partial<Pick<ChainRules, 'extraOf' | 'pricesOf'>> {
-  readonly logCacheBytes?: number
-}
+export type BlockStoreOptions = Partial<Pick<ChainRules, 'extraOf' | 'pricesOf'>>
 
 export const nativeExtra = (header: Header): ExtraData => decodeExtraData(header.extraData)
 
@@ -106,7 +104,7 @@ export class BlockStore {
     limit: LIMITS.chain.receiptCacheBytes,
     weigh: weightOfReceipts,
   })
-  readonly #logged: Lru<number, LoggedBlock>
+  readonly #logged = new Lru<number, LoggedBlock>({ limit: LIMITS.chain.logCacheBytes, weigh: weightOfLogs })
   /** Blocks asked for single transactions or receipts, and such reads under way. */
   readonly #stored = new Lru<number, StoredBlock>({
     limit: LIMITS.chain.rowCacheBytes,
@@ -120,11 +118,10 @@ export class BlockStore {
   /** Moves when blocks were taken back: what was being read before is not kept. */
   #generation = 0
 
-  constructor(store: Store, { extraOf = nativeExtra, pricesOf = nativePrices, logCacheBytes }: BlockStoreOptions = {}) {
+  constructor(store: Store, { extraOf = nativeExtra, pricesOf = nativePrices }: BlockStoreOptions = {}) {
     this.#store = store
     this.#extraOf = extraOf
     this.#pricesOf = pricesOf
-    this.#logged = new Lru({ limit: logCacheBytes ?? LIMITS.chain.receiptCacheBytes, weigh: weightOfLogs })
   }
 
   async headNumber(): Promise<number | undefined> {

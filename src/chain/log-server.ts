@@ -17,7 +17,7 @@ export const serveLogQueries = async (render: (entries: readonly LogEntry[]) => 
   const port = parentPort
   const { storePath } = workerData as { storePath: string }
   const store = await Store.open(storePath, { createIfMissing: false })
-  const blocks = new BlockStore(store, { logCacheBytes: LIMITS.chain.logCacheBytes })
+  const blocks = new BlockStore(store)
   const limits = {
     results: LIMITS.rpc.logResults,
     timeoutMs: LIMITS.rpc.logQueryMs,

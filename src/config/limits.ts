@@ -238,7 +238,7 @@ export const LIMITS = {
     pendingBuildMs: 50,
     logSliceBlocks: 64,
     logQueries: 256,
-    /** Decoded logs kept by the thread for log queries. */
+    /** Decoded logs, kept by the main thread and by that of log queries. */
     logCacheBytes: 4 * 1024 * 1024,
   },
   /** Catching up with peers (chain/sync). */
