@@ -19,14 +19,9 @@ export interface Range {
 }
 
 /** A range in LevelDB's own terms: keys with the bucket's byte, -1 for no limit. */
-export interface Bounds {
-  readonly gte?: Uint8Array
-  readonly gt?: Uint8Array
-  readonly lt?: Uint8Array
-  readonly lte?: Uint8Array
+export interface Bounds extends Omit<Range, 'prefix'> {
   readonly reverse: boolean
   readonly limit: number
-  readonly snapshot?: Snapshot
 }
 
 export const boundsOf = (bucket: number, range: Range): Bounds => {

@@ -6,7 +6,7 @@ import { Batch, type NativeBatch } from './batch.ts'
 import { fromLevelError, storeError } from './errors.ts'
 import { writeHolder } from './holder.ts'
 import { newStoreCounters, type StoreCounters } from './metrics.ts'
-import { boundsOf, type Range, type Scan, type Snapshot, scan } from './scan.ts'
+import { type Bounds, boundsOf, type Range, type Scan, type Snapshot, scan } from './scan.ts'
 import { ownedKey, ScratchKeys } from './scratch.ts'
 
 type Level = ClassicLevel<Uint8Array, Uint8Array>
@@ -107,7 +107,7 @@ export class Store {
 
   /** Entries in key order, up to `size` at a time and all as they are at the first: for long scans. */
   async *chunks(bucket: number, range: Range = {}, size: number = LIMITS.storage.scanRows): AsyncGenerator<Entry[]> {
-    const open = (options: object) => this.#level.iterator(options)
+    const open = (options: Bounds) => this.#level.iterator(options)
     for await (const rows of this.#scan(bucket, range, { open, keyOf: ([key]) => key, size })) {
       yield rows.map(([key, value]): Entry => [key.subarray(1), value])
     }
@@ -118,7 +118,7 @@ export class Store {
   }
 
   async *keys(bucket: number, range: Range = {}): AsyncGenerator<Uint8Array> {
-    const open = (options: object) => this.#level.keys(options)
+    const open = (options: Bounds) => this.#level.keys(options)
     for await (const keys of this.#scan(bucket, range, { open, keyOf: key => key, size: LIMITS.storage.scanRows })) {
       for (const key of keys) yield key.subarray(1)
     }
