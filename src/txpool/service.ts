@@ -2,7 +2,7 @@ import { keccak256Hex } from '../crypto/hash.ts'
 import type { SenderRecovery } from '../crypto/recovery.ts'
 import { type SenderResult, senderOf } from '../crypto/recovery-batch.ts'
 import { type DecodedTransaction, decodeTransaction, type Transaction, withSender } from '../primitives/transaction.ts'
-import type { Hex } from '../util/bytes.ts'
+import { type Hex, ownBytes } from '../util/bytes.ts'
 import type { Clock } from '../util/clock.ts'
 import { CodedError, codedOr, isCoded } from '../util/errors.ts'
 import type { Logger } from '../util/logger.ts'
@@ -225,7 +225,7 @@ export class PoolService {
 /** Throws CodedError<PoolError | DecodeError>. */
 const open = (bytes: Uint8Array): Fresh => {
   checkSize(bytes.byteLength)
-  const raw = bytes.buffer.byteLength > Math.max(SHARED_BUFFER_BYTES, 2 * bytes.byteLength) ? bytes.slice() : bytes
+  const raw = bytes.buffer.byteLength > Math.max(SHARED_BUFFER_BYTES, 2 * bytes.byteLength) ? ownBytes(bytes) : bytes
   return { decoded: decodeTransaction(raw), hash: keccak256Hex(raw) }
 }
 

@@ -1,5 +1,5 @@
 import { LIMITS } from '../../config/limits.ts'
-import type { Hex } from '../../util/bytes.ts'
+import { type Hex, ownBytes } from '../../util/bytes.ts'
 import type { Logger } from '../../util/logger.ts'
 import { Lru } from '../../util/lru.ts'
 import { Held } from '../core/held.ts'
@@ -58,7 +58,7 @@ export class Arrivals {
   take(peer: Peer, hash: Hex, raw: Uint8Array): void {
     if (this.isKnown(hash)) return
     // A copy: the bytes of a whole message would be kept for one of its transactions.
-    if (!this.#held.push(peer.id, { peer, hash, raw: raw.slice() }, raw.byteLength)) return
+    if (!this.#held.push(peer.id, { peer, hash, raw: ownBytes(raw) }, raw.byteLength)) return
     this.#holding.add(hash)
     this.#lookSoon()
   }

@@ -204,6 +204,14 @@ describe('submit', () => {
     expect(service.get(hash)?.raw.buffer.byteLength).toBe(raw.byteLength)
   })
 
+  test('keeps no larger buffer alive either when it is one of Node, whose slices are views', async () => {
+    const { service } = await start()
+    const raw = signedTransfer(1, { nonce: 0 })
+    const body = Buffer.concat([new Uint8Array(1 << 20), raw])
+    const hash = await service.submit(body.subarray(1 << 20))
+    expect(service.get(hash)?.raw.buffer.byteLength).toBe(raw.byteLength)
+  })
+
   test('a listener that throws harms nobody', async () => {
     const { service, announced } = await start()
     const stop = service.onPending(() => {
