@@ -85,7 +85,7 @@ describe.each(['anvil', 'hardhat'] as const)("viem's test client, mode %s", mode
       const hash = await client.sendTransaction({ account: from, to: account(1).address, value: 5n })
       const receipt = await client.getTransactionReceipt({ hash })
       expect(receipt).toMatchObject({ status: 'success', from: from.toLowerCase() })
-      expect(await client.getTransaction({ hash })).toMatchObject({ from: from.toLowerCase(), r: '0x1' })
+      expect(await client.getTransaction({ hash })).toMatchObject({ from: from.toLowerCase(), r: '0x5' })
     }
     await client.stopImpersonatingAccount({ address: ALICE })
     await expect(client.sendTransaction({ account: ALICE, to: BOB, value: 5n })).rejects.toThrow('unknown account')
