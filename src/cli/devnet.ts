@@ -12,6 +12,7 @@ export interface DevnetFlags extends NodeFlags {
   readonly httpApi?: readonly Namespace[]
   readonly unlock: boolean
   readonly clientName?: 'anvil' | 'hardhat'
+  readonly sameTimestamps: boolean
   readonly state?: string
 }
 
@@ -55,6 +56,12 @@ export const addDevnetCommand = (program: Command): void => {
         '--client-name <name>',
         'what web3_clientVersion begins with, for tools that insist on it (hardhat-network-helpers)',
       ).choices(['anvil', 'hardhat']),
+    )
+    .addOption(
+      new Option(
+        '--same-timestamps',
+        'with --block-time 0: blocks of one second share its timestamp (default: each is a second later at least)',
+      ).default(false),
     )
     .addOption(
       new Option('--state <file>', 'load the state (accounts, code, storage) at the start, and write it at the end'),

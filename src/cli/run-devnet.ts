@@ -11,6 +11,9 @@ import { formatTokens } from './format.ts'
 import { namespacesOf, runNode } from './run-node.ts'
 import { makeTempFolder, REMOVE, removeDeadFolders } from './temp-folder.ts'
 
+/** The first part of web3_clientVersion, by which tools know a development network. */
+const CLIENT_NAMES = { anvil: 'anvil', hardhat: 'HardhatNetwork' } as const
+
 /** Starts a development chain; a temporary folder goes with it. */
 export const runDevnet = async (flags: DevnetFlags): Promise<void> => {
   const { accounts, validatorKey } = await accountsOf(flags.mnemonic ?? TEST_MNEMONIC, flags.accounts)
@@ -39,7 +42,8 @@ export const runDevnet = async (flags: DevnetFlags): Promise<void> => {
           }))
         : [],
       ...(flags.state !== undefined && { stateFile: resolve(flags.state) }),
-      ...(flags.clientName !== undefined && { clientName: flags.clientName }),
+      ...(flags.clientName !== undefined && { clientName: CLIENT_NAMES[flags.clientName] }),
+      devnet: { sameTimestamps: flags.sameTimestamps },
       ...namespacesOf(flags.httpApi),
     },
     announce: node => {

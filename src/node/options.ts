@@ -16,6 +16,12 @@ export type PeerOptions = Pick<
   readonly verify?: 'tips' | 'full'
 }
 
+/** How a development chain behaves where clients expect different things (docs/dev-helpers.md). */
+export interface DevnetHabits {
+  /** Blocks that are made at once may share a timestamp; left out: each is a second after its parent at least. */
+  readonly sameTimestamps?: boolean
+}
+
 /** One node, as a command describes it. */
 export interface NodeOptions {
   readonly genesis: Genesis
@@ -50,6 +56,7 @@ export interface NodeOptions {
   readonly trustMissingLog?: boolean
   /** The name web3_clientVersion begins with, for tools that go by it; its own by default. */
   readonly clientName?: string
+  readonly devnet?: DevnetHabits
   /** Development chains: the state is loaded from this file at the start, and written to it at the end. */
   readonly stateFile?: string
   /** Unlocked keys the node signs with when asked. */

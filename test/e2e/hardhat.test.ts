@@ -80,9 +80,9 @@ describe.runIf(missing === undefined)('hardhat 3 over RPC', () => {
   })
 
   test('runs a suite written for hardhat with its network helpers', async () => {
-    const own = await startDevnet(['--block-time', '0', '--client-name', 'anvil', '--unlock'])
+    const own = await startDevnet(['--block-time', '0', '--client-name', 'hardhat', '--unlock'])
     try {
-      expect(await own.rpc('web3_clientVersion')).toMatch(/^anvil\/tandem\//)
+      expect(await own.rpc('web3_clientVersion')).toMatch(/^HardhatNetwork\/tandem\//)
       const output = await hardhatOn(
         { ...env, TANDEM_URL: own.http },
         'run',

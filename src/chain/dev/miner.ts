@@ -22,6 +22,8 @@ export interface DevMinerOptions {
   readonly time: DevTime
   /** Of the network: 0 begins with a block per transaction, anything else with a block each time. */
   readonly blockTimeMs: number
+  /** Blocks that are made for transactions may share a timestamp. */
+  readonly sameTimestamps: boolean
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -55,7 +57,7 @@ export class DevMiner {
   /** A block was asked of the engine and is not committed. */
   #asked: { readonly number: number; readonly dueMs: number; readonly done: () => void } | undefined
   /** How the block asked for lies after its parent. */
-  #step: number
+  #askedStep: number
   #pendingQueued = false
   #changedMs = 0
   #lastSlotMs = 0
@@ -66,8 +68,15 @@ export class DevMiner {
   constructor(options: DevMinerOptions) {
     this.#options = options
     this.#mode = modeOf(options.blockTimeMs)
-    this.#step = minTimestampStep(options.blockTimeMs)
+    this.#askedStep = this.step
     this.#stops.push(options.chain.onCommitted(({ block }) => this.#onBlock(block.header)))
+  }
+
+  /** Seconds that a block for transactions lies after its parent, at least. */
+  get step(): number {
+    const { blockTimeMs, sameTimestamps } = this.#options
+    // Tests count on time that passes from one transaction to the next.
+    return blockTimeMs === 0 && !sameTimestamps ? 1 : minTimestampStep(blockTimeMs)
   }
 
   get mode(): MiningMode {
@@ -119,7 +128,7 @@ export class DevMiner {
 
   /** Timestamp of the block being asked for, unix seconds. */
   timestampAfter(parentTimestamp: number): number {
-    return this.#options.time.timestampAfter(parentTimestamp, this.#step, this.#asked?.dueMs)
+    return this.#options.time.timestampAfter(parentTimestamp, this.#askedStep, this.#asked?.dueMs)
   }
 
   /** There is a transaction. */
@@ -140,7 +149,7 @@ export class DevMiner {
         else if (interval !== undefined && (i > 0 || intervalFirst))
           this.#options.time.setNext(header.timestamp + interval)
         // Blocks asked for by name follow each other in time, as tests expect that count on it.
-        await this.#mineOne(Math.max(1, minTimestampStep(this.#options.blockTimeMs)))
+        await this.#mineOne(Math.max(1, this.step))
       }
     })
     this.#schedule()
@@ -150,7 +159,7 @@ export class DevMiner {
     const { pool, chain } = this.#options
     this.#pendingQueued = false
     if (!this.#mode.automine || !pool.hasExecutable()) return
-    await this.#mineOne(minTimestampStep(this.#options.blockTimeMs))
+    await this.#mineOne(this.step)
     // What no block takes would have blocks made for ever; it waits for the next one that comes.
     if (pool.hasExecutable() && chain.headBlock.transactions.length > 0) this.onPending()
   }
@@ -164,7 +173,7 @@ export class DevMiner {
     const cancel = clock.schedule(clock.nowMs() + timeoutMs, () =>
       reject(new CodedError<MinerError>({ code: 'NO_BLOCK', timeoutMs })),
     )
-    this.#step = step
+    this.#askedStep = step
     this.#asked = { number: chain.headBlock.header.number + 1, dueMs, done: resolve }
     try {
       engine.requestBlock(time.wallMs(dueMs))

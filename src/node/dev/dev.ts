@@ -10,10 +10,10 @@ import type { ChainBlock, PoolPort } from '../../chain/types.ts'
 import type { Genesis } from '../../config/genesis.ts'
 import type { ConsensusEngine } from '../../consensus/engine-types.ts'
 import { addressOf } from '../../crypto/signature.ts'
-import { minTimestampStep } from '../../rules/timestamp.ts'
 import type { Clock } from '../../util/clock.ts'
 import type { ConsensusPartsOptions } from '../consensus.ts'
 import type { OpenedChain } from '../open-chain.ts'
+import type { DevnetHabits } from '../options.ts'
 import type { PoolParts } from '../pool.ts'
 import type { DevReads } from '../reads.ts'
 import type { Teardown } from '../teardown.ts'
@@ -62,6 +62,7 @@ export interface DevOptions extends Omit<ConsensusPartsOptions, 'execution' | 'f
   readonly chain: Chain
   readonly pool: PoolParts
   readonly dataDir: string
+  readonly habits: DevnetHabits
 }
 
 export interface DevParts {
@@ -108,6 +109,7 @@ export const createDev = async (start: DevStart, options: DevOptions): Promise<D
     pool: pool.side,
     time,
     blockTimeMs: params.blockTimeMs,
+    sameTimestamps: options.habits.sameTimestamps ?? false,
     clock,
     logger,
   })
@@ -136,7 +138,7 @@ export const createDev = async (start: DevStart, options: DevOptions): Promise<D
     helpers,
     pool: answeringPool(pool.service, miner),
     reads: {
-      timestampAfter: timestamp => time.timestampAfter(timestamp, minTimestampStep(params.blockTimeMs)),
+      timestampAfter: timestamp => time.timestampAfter(timestamp, miner.step),
       baseFeeAfter: header => choices.baseFeeAfter(header),
       revision: () => revision,
       onReplaced: listener => writer.onReplaced(listener),

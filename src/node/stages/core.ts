@@ -46,8 +46,9 @@ export const createCore = async (ground: Ground): Promise<Core> => {
   })
   const peers = await openPeers(ground, chain, pool)
   const consensus = consensusOptions(ground, pool, peers)
-  const { genesis, dataDir } = options
-  const dev = devStart && (await createDev(devStart, { ...consensus, genesis, opened, chain, pool, dataDir }))
+  const { genesis, dataDir, devnet = {} } = options
+  const dev =
+    devStart && (await createDev(devStart, { ...consensus, genesis, opened, chain, pool, dataDir, habits: devnet }))
   const engine =
     dev?.engine ?? (await createConsensus({ ...consensus, execution: chain, folder: consensusFolder(dataDir) }))
   // Before anybody can submit: a journal that is written before it was read forgets what it held.

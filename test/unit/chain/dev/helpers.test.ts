@@ -2,14 +2,17 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
 import { LIMITS } from '../../../../src/config/limits.ts'
 import { startNode } from '../../../../src/node/node.ts'
-import type { RunningNode } from '../../../../src/node/options.ts'
+import type { DevnetHabits, RunningNode } from '../../../../src/node/options.ts'
 import { systemClock } from '../../../../src/util/clock.ts'
 import { silentLogger } from '../../../../src/util/logger.ts'
 import { devGenesis, VALIDATOR_KEY } from '../../../support/chain.ts'
 import { rpc, withTempDir } from '../../../support/devnet.ts'
 
 /** A whole node in this process, fast, in instant mode. */
-const withNode = (use: (ask: <T = unknown>(method: string, ...params: unknown[]) => Promise<T>) => Promise<void>) =>
+const withNode = (
+  use: (ask: <T = unknown>(method: string, ...params: unknown[]) => Promise<T>) => Promise<void>,
+  devnet: DevnetHabits = {},
+) =>
   withTempDir(async dataDir => {
     const genesis = devGenesis()
     const failures: Error[] = []
@@ -24,6 +27,7 @@ const withNode = (use: (ask: <T = unknown>(method: string, ...params: unknown[])
         allowUnprotected: false,
         validatorKey: VALIDATOR_KEY,
         unlocked: [],
+        devnet,
       },
       { logger: silentLogger, clock: systemClock, onFatal: error => failures.push(error) },
     )
@@ -78,6 +82,48 @@ describe('what comes at once', () => {
       expect(performance.now() - began).toBeLessThan(5_000)
       await long
     })
+  })
+})
+
+describe('timestamps of blocks for transactions', () => {
+  const timestamps = async (ask: <T = unknown>(method: string, ...params: unknown[]) => Promise<T>) => {
+    await ask('anvil_autoImpersonateAccount', true)
+    await ask('anvil_setBalance', ALICE, '0xde0b6b3a7640000')
+    for (let i = 0; i < 4; i++) await ask('eth_sendTransaction', { from: ALICE, to: BOB, gas: '0x5208' })
+    const of = async (number: number) =>
+      Number((await ask<{ timestamp: string }>('eth_getBlockByNumber', `0x${number}`, false)).timestamp)
+    return Promise.all([1, 2, 3, 4].map(of))
+  }
+
+  test('are a second apart at least, ahead of the clock if need be, and so is the pending one', async () => {
+    await withNode(async ask => {
+      const began = Math.floor(Date.now() / 1_000)
+      const [first = 0, ...rest] = await timestamps(ask)
+      expect(first).toBeGreaterThanOrEqual(began)
+      let last = first
+      for (const timestamp of rest) {
+        expect(timestamp).toBeGreaterThan(last)
+        last = timestamp
+      }
+      const pending = await ask<{ timestamp: string }>('eth_getBlockByNumber', 'pending', false)
+      expect(Number(pending.timestamp)).toBeGreaterThan(last)
+      // The time goes on from the last block: helpers that move it count from there.
+      await ask('evm_increaseTime', 100)
+      await ask('evm_mine')
+      const mined = await ask<{ timestamp: string }>('eth_getBlockByNumber', 'latest', false)
+      expect(Number(mined.timestamp) - last).toBeGreaterThanOrEqual(100)
+    })
+  })
+
+  test('follow the clock alone where that was asked for', async () => {
+    await withNode(
+      async ask => {
+        const began = performance.now()
+        const [first = 0, , , last = 0] = await timestamps(ask)
+        expect(last - first).toBeLessThanOrEqual(Math.ceil((performance.now() - began) / 1_000))
+      },
+      { sameTimestamps: true },
+    )
   })
 })
 
