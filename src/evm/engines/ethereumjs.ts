@@ -9,6 +9,7 @@ import type { BlockEnv } from '../env.ts'
 import { commonAt } from './common.ts'
 import { FastEvm, prepareFastEvm } from './fast-evm.ts'
 import { JournalAdapter } from './journal-adapter.ts'
+import { asSets, isFailed, type MessageEffects, NOTHING_DONE, type RawLog } from './message-effects.ts'
 import { isTransferLog } from './transfer-logs.ts'
 
 /** An EVM, the block its BLOCKHASH answers for, and what the message was given besides. */
@@ -82,28 +83,28 @@ const failureOf = ({ execResult }: EVMResult, common: Common): EngineFailure | n
   return { kind: 'halt', reason: error }
 }
 
-const destroyedBy = ({ execResult }: EVMResult, common: Common): readonly Hex[] => {
-  const { selfdestruct, createdAddresses } = execResult
-  if (selfdestruct === undefined || selfdestruct.size === 0) return []
-  const all = [...selfdestruct.keys()]
-  return common.isActivatedEIP(6780) ? all.filter(address => createdAddresses?.has(address)) : all
+const destroyedBy = ({ destroyed, created }: MessageEffects, common: Common): readonly Hex[] => {
+  const all = destroyed.values() as readonly Hex[]
+  return common.isActivatedEIP(6780) ? all.filter(address => created.has(address)) : all
 }
 
-const logFrom = ([address, topics, data]: NonNullable<EVMResult['execResult']['logs']>[number]): Log => ({
+const logFrom = ([address, topics, data]: RawLog): Log => ({
   address: bytesToHex(address),
   topics: topics.map(bytesToHex),
   data,
 })
 
-const resultFrom = (result: EVMResult, { common, transfers }: FastEvm): EngineResult => {
-  const { executionGasUsed, gasRefund = 0n, returnValue, logs = [] } = result.execResult
+const resultFrom = (result: EVMResult, { common, transfers, effects }: FastEvm): EngineResult => {
+  const { executionGasUsed, gasRefund = 0n, returnValue } = result.execResult
+  if (isFailed(result.execResult)) effects.revert(NOTHING_DONE)
+  const { logs } = effects
   return {
     gasUsed: executionGasUsed,
     refund: gasRefund,
     output: returnValue,
     logs: (transfers ? logs.filter(log => !isTransferLog(log)) : logs).map(logFrom),
     created: result.createdAddress === undefined ? null : bytesToHex(result.createdAddress.bytes),
-    destroyed: destroyedBy(result, common),
+    destroyed: destroyedBy(effects, common),
     failure: failureOf(result, common),
     ...(transfers && { tracedLogs: logs.map(logFrom) }),
   }
@@ -130,6 +131,7 @@ const runOn = async (
     value: message.value,
     data: message.data,
     skipNonceIncrement: true,
+    ...asSets(evm.effects),
     ...(message.to === null ? {} : { to: addressFrom(message.to) }),
     ...(message.blobVersionedHashes === undefined ? {} : { blobVersionedHashes: [...message.blobVersionedHashes] }),
   })

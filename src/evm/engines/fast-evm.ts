@@ -18,9 +18,10 @@ import type { EngineOptions } from '../engine.ts'
 import { createFastInterpreter, type FastInterpreterClass, StepClock } from './fast-interpreter.ts'
 import { fastTable } from './fast-operations.ts'
 import { JournalAdapter } from './journal-adapter.ts'
+import { MessageEffects } from './message-effects.ts'
 import { ownPrecompiles } from './precompiles/own.ts'
 import type { FrameResult, InterpreterClass, InterpreterResult, OpcodeEntry } from './run-state.ts'
-import { addTransfer } from './transfer-logs.ts'
+import { logTransfer } from './transfer-logs.ts'
 import { WarmSet } from './warm-set.ts'
 
 const ZERO = new Address(new Uint8Array(20))
@@ -77,27 +78,15 @@ export const baseInterpreter = (): InterpreterClass => {
   return baseClass
 }
 
-/** EthereumJS' account of a frame, from the parts: gas, logs and self-destructs are dropped when it failed. */
+/** EthereumJS' account of a frame, from the parts. Logs, self-destructs and creations stand in the effects of the message. */
 const frameResult = (
   gasLimit: bigint,
-  { runState, exceptionError }: InterpreterResult,
-  { logs, selfdestruct, createdAddresses, returnValue = EMPTY_BYTES }: FrameResult,
+  { runState: { gasLeft, gasRefund }, exceptionError }: InterpreterResult,
+  { returnValue = EMPTY_BYTES }: FrameResult,
 ): ExecResult => {
-  const { gasLeft, gasRefund } = runState
-  if (exceptionError === undefined) {
-    const done = { executionGasUsed: gasLimit - gasLeft, gasRefund, returnValue, logs, selfdestruct }
-    return createdAddresses === undefined ? done : { ...done, createdAddresses }
-  }
+  if (exceptionError === undefined) return { executionGasUsed: gasLimit - gasLeft, gasRefund, returnValue }
   const reverted = exceptionError.error === EVMError.errorMessages.REVERT
-  return {
-    exceptionError,
-    executionGasUsed: reverted ? gasLimit - gasLeft : gasLimit,
-    gasRefund,
-    returnValue,
-    logs: [],
-    selfdestruct: new Map(),
-    createdAddresses: new Set(),
-  }
+  return { exceptionError, executionGasUsed: reverted ? gasLimit - gasLeft : gasLimit, gasRefund, returnValue }
 }
 
 /**
@@ -111,6 +100,8 @@ export class FastEvm extends EVM {
   clock = new StepClock(undefined)
   /** Whether transfers are logged (ERC-7528). */
   transfers = false
+  /** Of the running message. */
+  effects = new MessageEffects()
   #moves: PrecompileMoves | undefined = undefined
 
   constructor(common: Common, blockchain: EVMMockBlockchainInterface, state: JournalAdapter) {
@@ -135,6 +126,7 @@ export class FastEvm extends EVM {
     this.state.attach(journal, prefetch)
     this.warm.begin()
     this.clock = new StepClock(interrupt)
+    this.effects = new MessageEffects()
     this.transfers = transfers
     this.#moves = moves
   }
@@ -152,12 +144,9 @@ export class FastEvm extends EVM {
   }
 
   override runCall(options: EVMRunCallOpts): Promise<EVMResult> {
-    const running = super.runCall(options)
-    if (!this.transfers) return running
-    return running.then(result => {
-      addTransfer(options, result)
-      return result
-    })
+    return this.transfers
+      ? logTransfer(options, this.effects.logs, () => super.runCall(options))
+      : super.runCall(options)
   }
 
   protected override async runInterpreter(message: Message): Promise<ExecResult> {
@@ -194,8 +183,8 @@ export class FastEvm extends EVM {
       this.performanceLogger,
     )
     const result = interpreter._result
-    if (message.selfdestruct !== undefined) result.selfdestruct = message.selfdestruct
-    if (message.createdAddresses !== undefined) result.createdAddresses = message.createdAddresses
+    result.logs = this.effects.logs
+    result.selfdestruct = this.effects.destroyed
     return frameResult(message.gasLimit, await interpreter.runFast(message.code as Uint8Array, this), result)
   }
 }

@@ -6,6 +6,7 @@ import { CodedError } from '../../util/errors.ts'
 import type { Interrupt, InterruptedError } from '../engine.ts'
 import { growMemory } from './fast-memory.ts'
 import { ENDED } from './fast-operations.ts'
+import { createFrameInterpreter } from './frame-interpreter.ts'
 import { analysisOf, knownAnalysis } from './jump-analysis.ts'
 import type { InterpreterBase, InterpreterClass, InterpreterResult, OpcodeEntry, RunState } from './run-state.ts'
 import { transferLog } from './transfer-logs.ts'
@@ -124,7 +125,7 @@ export const runFrame = async (
 
 /** EthereumJS' interpreter with a loop of our own around its opcode handlers. */
 export const createFastInterpreter = (base: InterpreterClass) =>
-  class FastInterpreter extends base {
+  class FastInterpreter extends createFrameInterpreter(base) {
     override async selfDestruct(beneficiary: Address): Promise<void> {
       const { address, contract } = this._env
       if (this._evm.transfers && contract.balance > 0n) {

@@ -1,7 +1,8 @@
 import type { Common } from '@ethereumjs/common'
-import type { EVMError, Message } from '@ethereumjs/evm'
-import type { Account, Address } from '@ethereumjs/util'
+import type { EVMError, EVMResult, Message } from '@ethereumjs/evm'
+import type { Account, Address, PrefixedHexString } from '@ethereumjs/util'
 import type { JournalAdapter } from './journal-adapter.ts'
+import type { MessageEffects, RawLog, UndoSet } from './message-effects.ts'
 import type { WarmSet } from './warm-set.ts'
 
 /*
@@ -30,6 +31,7 @@ export interface Frame {
   readonly origin: Address
   readonly callData: Uint8Array
   readonly depth: number
+  readonly blobVersionedHashes: PrefixedHexString[]
   isStatic: boolean
   contract: Account
 }
@@ -77,10 +79,16 @@ export interface InterpreterResult {
 
 /** What a frame leaves besides its run state. */
 export interface FrameResult {
-  logs: [Uint8Array, Uint8Array[], Uint8Array][]
+  logs: RawLog[]
   returnValue?: Uint8Array
-  selfdestruct: Map<Hex, Hex>
-  createdAddresses?: Set<Hex>
+  selfdestruct: UndoSet
+}
+
+/** What a frame needs of the EVM that runs it. */
+export interface FrameEvm {
+  readonly transfers: boolean
+  readonly effects: MessageEffects
+  runCall(options: { message: Message }): Promise<EVMResult>
 }
 
 export interface InterpreterBase {
@@ -88,15 +96,15 @@ export interface InterpreterBase {
   readonly _result: FrameResult
   readonly journal: WarmSet
   readonly _env: Frame
-  readonly _evm: { readonly transfers: boolean }
+  readonly _evm: FrameEvm
+  readonly common: Common
   selfDestruct(beneficiary: Address): Promise<void>
   run(code: Uint8Array, options?: { pc?: number }): Promise<InterpreterResult>
+  useGas(amount: bigint, context: string): void
   refundGas(amount: bigint): void
   subRefund(amount: bigint): void
   _baseCall(message: Message): Promise<bigint>
   create(gasLimit: bigint, value: bigint, initCode: Uint8Array, salt?: Uint8Array): Promise<bigint>
   _selfDestruct(to: Address): Promise<void>
 }
-type Hex = `0x${string}`
-
 export type InterpreterClass = new (...args: unknown[]) => InterpreterBase

@@ -3,6 +3,7 @@ import type { Address } from '@ethereumjs/util'
 import { bytesToHex, EMPTY_BYTES, type Hex } from '../../util/bytes.ts'
 import type { FrameStart, FrameType, TraceHooks } from '../tracers/tracer.ts'
 import { type FastEvmParts, type FastInterpreterClass, runFrame } from './fast-interpreter.ts'
+import { createFrameInterpreter } from './frame-interpreter.ts'
 import { OPCODES, STACK_LIMIT } from './opcode-table.ts'
 import type { InterpreterClass, InterpreterResult } from './run-state.ts'
 import { runTracedSteps } from './traced-loop.ts'
@@ -18,7 +19,7 @@ export interface TracedEvmParts extends FastEvmParts {
 
 /** EthereumJS' interpreter with a loop that shows every step, and with word of the frames it opens. */
 export const createTracedInterpreter = (base: InterpreterClass): FastInterpreterClass =>
-  class TracedInterpreter extends base {
+  class TracedInterpreter extends createFrameInterpreter(base) {
     runFast(code: Uint8Array, { table, common, clock }: FastEvmParts): Promise<InterpreterResult> {
       const { trace } = this.#evm
       return runFrame(this._runState, code, state => runTracedSteps(state, { table, common, clock, trace }))

@@ -1,14 +1,13 @@
 import type { EVMResult, EVMRunCallOpts, Message } from '@ethereumjs/evm'
 import type { Address } from '@ethereumjs/util'
 import type { Log } from '../../primitives/log.ts'
-import { bigintToBytes, bytesToHex, type Hex, hexToBytes } from '../../util/bytes.ts'
+import { bigintToBytes, bytesToHex, EMPTY_BYTES, type Hex, hexToBytes } from '../../util/bytes.ts'
+import type { RawLog } from './message-effects.ts'
 
 /*
  * Transfers of wei as logs (ERC-7528): a Transfer event at an address that stands for the native token, before the logs of the
  * frame that received them. A frame that fails takes its logs with it, these too.
  */
-
-type RawLog = [Uint8Array, Uint8Array[], Uint8Array]
 
 /** The address of ERC-7528. This very array marks the logs made here: code may log from that address as well. */
 const NATIVE_TOKEN = new Uint8Array(20).fill(0xee)
@@ -30,14 +29,24 @@ export const transferLog = (from: Uint8Array, to: Uint8Array, wei: bigint): RawL
 ]
 
 /** Puts the transfer of a message in front of the logs of its frame. DELEGATECALL and CALLCODE move nothing. */
-export const addTransfer = ({ message, caller, to, value }: EVMRunCallOpts, result: EVMResult): void => {
-  const { execResult, createdAddress } = result
+export const logTransfer = (
+  { message, caller, to, value }: EVMRunCallOpts,
+  logs: RawLog[],
+  run: () => Promise<EVMResult>,
+): Promise<EVMResult> => {
   const wei = message?.value ?? value ?? 0n
-  if (execResult.exceptionError !== undefined || wei === 0n || message?.delegatecall === true) return
   const from = message?.caller ?? caller
-  const receiver = message?.to ?? to ?? createdAddress
-  if (from === undefined || receiver === undefined || isForeignCode(message, receiver)) return
-  execResult.logs = [transferLog(from.bytes, receiver.bytes, wei), ...(execResult.logs ?? [])]
+  const receiver = message?.to ?? to
+  if (wei === 0n || message?.delegatecall === true || from === undefined) return run()
+  if (receiver !== undefined && isForeignCode(message, receiver)) return run()
+  const index = logs.length
+  logs.push(transferLog(from.bytes, receiver?.bytes ?? EMPTY_BYTES, wei))
+  if (receiver !== undefined) return run()
+  return run().then(result => {
+    // The address of a creation is known by now. One that failed leaves no log.
+    logs[index] = transferLog(from.bytes, result.createdAddress?.bytes ?? EMPTY_BYTES, wei)
+    return result
+  })
 }
 
 const isForeignCode = (message: Message | undefined, receiver: Address): boolean =>
