@@ -32,7 +32,7 @@ export const peerUrls = (text: string): readonly NodeAddress[] => {
 /** HOST or HOST:PORT; an IPv6 address with a port stands in brackets. */
 export const advertised = (text: string): NonNullable<PeerOptions['advertise']> => {
   if (isIP(text) !== 0) return { host: text }
-  const [, bracketed, plain, digits] = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d{1,5}))?$/.exec(text) ?? []
+  const [, bracketed, plain, digits] = /^(?:\[([0-9a-fA-F:.]{2,45})\]|([0-9.]{7,15}))(?::(\d{1,5}))?$/.exec(text) ?? []
   const host = bracketed ?? plain ?? ''
   if (isIP(host) === 0 || (bracketed !== undefined && isIP(host) !== 6))
     throw new InvalidArgumentError('It must be an IP address, with or without a port: 203.0.113.7:30333.')

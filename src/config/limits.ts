@@ -39,6 +39,8 @@ export const LIMITS = {
     lingerMs: 2_000,
     httpKeepAliveMs: 120_000,
     connections: 10_000,
+    /** Of a request: what Node's own HTTP server takes. */
+    headBytes: 16 * 1024,
     /** Of plain calls: chunks one request may come in, and answers written at once. */
     laneChunks: 8,
     laneWriteBytes: 256 * 1024,

@@ -150,7 +150,7 @@ class Lane {
   #nextBody(bytes: Buffer): string | undefined {
     const headEnd = bytes.indexOf(HEAD_END)
     this.#isPlain = false
-    if (headEnd === -1) return undefined
+    if (headEnd === -1 || headEnd > LIMITS.rpc.headBytes) return undefined
     const length = this.#bodyLength(bytes.toString('latin1', 0, headEnd))
     if (length === undefined) return undefined
     this.#isPlain = true

@@ -3,6 +3,7 @@ import { LIMITS } from '../config/limits.ts'
 import type { CouncilParams } from '../config/networks.ts'
 import { keccak256Hex } from '../crypto/hash.ts'
 import { asBuffer, bytesToHex, concatBytes, type Hex, hexToBytes, toWord, ZERO_ADDRESS } from '../util/bytes.ts'
+import { withoutTrailing } from '../util/text.ts'
 
 /*
  * Storage of the council contract, word by word, as contracts/Council.sol lays it out: genesis writes it, and nodes read the members
@@ -101,4 +102,4 @@ const nameWord = (name: string): Uint8Array => {
 }
 
 /** Whatever bytes an owner gave: what is no text becomes replacement characters. */
-const nameOf = (word: Uint8Array): string => asBuffer(word).toString('utf8').replace(/\0+$/, '')
+const nameOf = (word: Uint8Array): string => withoutTrailing(asBuffer(word).toString('utf8'), '\0')

@@ -30,15 +30,20 @@ const UNITS_MS: Readonly<Record<string, number>> = {
   h: 3_600_000,
 }
 const DURATION = /^(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|s|m|h))+$/
-const DURATION_PART = /(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h)/g
+const DURATION_PART = /^(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h)/
+const DURATION_CHARS = 32
 
 /** Go's notation, such as "5s", "300ms" or "1m30s"; what exceeds the node's own bound is cut to it. */
 const parseDuration = (value: unknown): number => {
   const text = parseString(value)
-  if (text.length > 32 || !DURATION.test(text))
+  if (text.length > DURATION_CHARS || !DURATION.test(text))
     return fail(`time: invalid duration ${JSON.stringify(text.slice(0, 64))}`)
   let ms = 0
-  for (const [, count, unit] of text.matchAll(DURATION_PART)) ms += Number(count) * (UNITS_MS[unit as string] as number)
+  for (let rest = text; rest !== ''; ) {
+    const [part = rest, count, unit] = DURATION_PART.exec(rest) ?? []
+    ms += Number(count) * (UNITS_MS[unit as string] as number)
+    rest = rest.slice(part.length)
+  }
   return Math.min(ms, LIMITS.trace.maxTimeoutMs)
 }
 

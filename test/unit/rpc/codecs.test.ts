@@ -5,6 +5,7 @@ import { callObject, messageFromArgs } from '../../../src/rpc/codecs/call.ts'
 import { logFilter } from '../../../src/rpc/codecs/filter.ts'
 import { blockOverrides, stateOverrides } from '../../../src/rpc/codecs/overrides.ts'
 import { address, data, full, hash, quantity, slot } from '../../../src/rpc/codecs/scalars.ts'
+import { traceConfig } from '../../../src/rpc/codecs/trace.ts'
 import { InvalidArgument } from '../../../src/rpc/errors.ts'
 import { blockCount, percentiles } from '../../../src/rpc/fee-history.ts'
 
@@ -227,5 +228,20 @@ describe('fee history arguments', () => {
   it('wants numbers as percentiles', () => {
     expect(outcome(percentiles, [10, 50.5])).toEqual([10, 50.5])
     expect(outcome(percentiles, ['10'])).toBe('! a percentile is not a number')
+  })
+})
+
+describe('the timeout of a trace', () => {
+  it.each([
+    ['5s', 5_000],
+    ['1m30s', 90_000],
+    ['1.5ms', 1.5],
+    ['0h0m0s7us', 0.007],
+    ['9999h', 300_000],
+  ])('%s is %d ms', (timeout, expected) => {
+    expect(traceConfig.parse({ timeout }).timeoutMs).toBe(expected)
+  })
+  it.each(['', '5', 's', '5x', '5 s', '-5s', '1..5s', '5s5', `${'1'.repeat(40)}s`])('%j is none', timeout => {
+    expect(outcome(traceConfig, { timeout })).toMatch(/^! timeout: time: invalid duration/)
   })
 })

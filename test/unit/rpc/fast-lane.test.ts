@@ -78,6 +78,9 @@ describe('the head of a plain call', () => {
     ['a bare line feed', [...good, 'X: a\nTransfer-Encoding: chunked']],
     ['a bare carriage return', [...good, 'X: a\rTransfer-Encoding: chunked']],
     ['a zero byte', [...good, 'X: a\0']],
+    ['a blank that is none behind the length', ['Host: x', 'Content-Type: application/json', 'Content-Length: 1\xa0']],
+    ['no name', [...good, ': x']],
+    ['a name beyond ASCII', [...good, 'X\xe9: x']],
     ['an origin', [...good, 'Origin: http://x']],
     ['an upgrade', [...good, 'Upgrade: websocket']],
     ['an end of the connection', [...good.slice(0, 4), 'Connection: close']],
@@ -94,6 +97,33 @@ describe('the head of a plain call', () => {
     'POST  / HTTP/1.1',
   ])('has none in %s', line => {
     expect(plainCallLength([line, ...good].join('\r\n'), ['*'])).toBeUndefined()
+  })
+})
+
+describe('a head made to be slow to read', () => {
+  const size = 60_000
+  // A hundred of each took minutes with a regular expression that tries again from every blank.
+  it.each([
+    ['blanks before a control character', `x:${' '.repeat(size)}\x01`],
+    ['tabs before a control character', `x:${'\t'.repeat(size)}\x7f`],
+    ['blanks around a letter', `x:${' '.repeat(size / 2)}y${' '.repeat(size / 2)}\0`],
+    ['a name without a colon', 'x'.repeat(size)],
+    ['blanks behind a type', `Content-Type: application/json${' '.repeat(size)}x`],
+    ['blanks behind a length', `Content-Length: 1${' '.repeat(size)}x`],
+    ['brackets for a host', `Host: ${'['.repeat(size)}`],
+    ['colons for a host', `Host: ${':'.repeat(size)}`],
+    ['many fields', 'x:y\r\n'.repeat(size / 5).slice(0, -2)],
+    ['many bare line ends', '\r'.repeat(size)],
+  ])('%s', (_, fields) => {
+    for (let i = 0; i < 100; i++) expect(plainCallLength(`POST / HTTP/1.1\r\n${fields}`, ['localhost'])).toBeUndefined()
+  })
+
+  it('is refused by the full server when it is longer than any honest one, and others are served', async () => {
+    const head = `POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nx:${' '.repeat(size)}\x01\r\n\r\n`
+    socket.write(head)
+    await until(() => statuses().length === 1)
+    expect(statuses()[0]).toMatch(/^4(00|31)$/)
+    expect(await rig.result('eth_chainId')).toBe('0x134fe69')
   })
 })
 
