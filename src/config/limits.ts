@@ -197,6 +197,8 @@ export const LIMITS = {
     /** Of a state to load, as it comes and unpacked, and of one that is dumped. */
     stateBytes: 64 * 1024 * 1024,
   },
+  /** Typed data to sign (EIP-712): its JSON, the types it may declare, and how deep a message may be nested. */
+  typedData: { jsonBytes: 128 * 1024, types: 64, depth: 32 },
   /** A recorded chain: the size of its file, how many blocks it may hold, and the gas of a simulation when answers were recorded. */
   fixture: { chainBytes: 64 * 1024 * 1024, blocks: 10_000, simulationGas: 50_000_000n },
   /** `tandem statetest`: files read ahead of the output, for each thread, and what one thread may hold. */

@@ -12,6 +12,7 @@ export const NAMESPACES = [
   'txpool',
   'admin',
   'evm',
+  'personal',
   'hardhat',
   'anvil',
 ] as const

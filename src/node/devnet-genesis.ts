@@ -8,20 +8,22 @@ export interface DevnetGenesisOptions {
   readonly validator: Hex
   readonly blockTimeMs: number
   readonly chainId?: number
+  /** Unix seconds. */
+  readonly timestamp?: number
 }
 
-/** Fixed, so that equal options make equal chains: 2025-01-01T00:00:00Z. */
+/** So that equal options make equal chains: 2025-01-01T00:00:00Z. */
 const TIMESTAMP = 1_735_689_600
 const STAKE = 35n * 10n ** 18n
 
 /** The genesis of a development chain: one validator, which is also the foundation, and funded accounts. */
 export const devnetGenesis = (options: DevnetGenesisOptions): Genesis => {
-  const { accounts, balanceWei, validator, blockTimeMs, chainId } = options
+  const { accounts, balanceWei, validator, blockTimeMs, chainId, timestamp = TIMESTAMP } = options
   return parseGenesis(
     genesisText({
       network: 'devnet',
       ...(chainId !== undefined && { chainId }),
-      timestamp: TIMESTAMP,
+      timestamp,
       council: [{ name: 'devnet', validator, owner: validator, reward: validator, stakeWei: STAKE }],
       foundation: validator,
       balances: new Map(accounts.map(address => [address, balanceWei])),

@@ -1,4 +1,5 @@
 import { sign } from '../crypto/signature.ts'
+import { signTypedData } from '../crypto/typed-data.ts'
 import type { NodeInfo, Wallet, WalletError } from '../rpc/ports.ts'
 import type { Hex } from '../util/bytes.ts'
 import { CodedError } from '../util/errors.ts'
@@ -13,14 +14,16 @@ export const createWallet = (
   impersonates: (account: Hex) => boolean = () => false,
 ): Wallet => {
   const keys = new Map(unlocked.map(({ address, privateKey }) => [address, privateKey]))
+  const keyOf = (address: Hex): Uint8Array => {
+    const key = keys.get(address)
+    if (key === undefined) throw new CodedError<WalletError>({ code: 'UNKNOWN_ACCOUNT', address })
+    return key
+  }
   return {
     accounts: () => [...keys.keys()],
     impersonates,
-    sign(address, digest) {
-      const key = keys.get(address)
-      if (key === undefined) throw new CodedError<WalletError>({ code: 'UNKNOWN_ACCOUNT', address })
-      return sign(digest, key)
-    },
+    sign: (address, digest) => sign(digest, keyOf(address)),
+    signTyped: async (address, data) => signTypedData(data, keyOf(address)),
   }
 }
 

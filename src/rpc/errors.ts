@@ -8,6 +8,7 @@ import type { ChainReadError } from '../chain/types.ts'
 import { LIMITS } from '../config/limits.ts'
 import type { RecoveryError } from '../crypto/recovery.ts'
 import type { SenderError } from '../crypto/sender.ts'
+import type { TypedDataError } from '../crypto/typed-data.ts'
 import type { CallError } from '../evm/calls/types.ts'
 import { revertReason } from '../evm/revert-reason.ts'
 import type { TraceError } from '../evm/tracers/config.ts'
@@ -87,6 +88,7 @@ type DomainError =
   | SenderError
   | RecoveryError
   | WalletError
+  | TypedDataError
   | PeerError
   | DevError
 /** Of what an operator asks of the network. */
@@ -185,6 +187,7 @@ export const DOMAIN_ERRORS: { readonly [Code in DomainError['code']]: (detail: D
   TOO_MANY_STATIC_PEERS: ({ limit }) => serverError(`at most ${limit} static peers: remove one first`),
   // keys (rpc/ports.ts)
   UNKNOWN_ACCOUNT: () => serverError('unknown account'),
+  TYPED_DATA_MALFORMED: ({ reason }) => invalidParams(`invalid argument 2: typed data: ${reason}`),
   LOCKED: () => serverError('authentication needed: password or unlock'),
 }
 

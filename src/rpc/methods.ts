@@ -15,6 +15,7 @@ import { ethState } from './methods/eth-state.ts'
 import { subscriptionsOf } from './methods/eth-subscribe.ts'
 import { ethTransactions } from './methods/eth-transactions.ts'
 import { ethWallet } from './methods/eth-wallet.ts'
+import { messageSigning } from './methods/message-signing.ts'
 import { miningOfNamespace } from './methods/mining.ts'
 import { nativeChain } from './methods/native-chain.ts'
 import { nativeConsensus } from './methods/native-consensus.ts'
@@ -41,6 +42,7 @@ const eth: MethodTable = {
 export const METHODS: MethodTable = {
   ...eth,
   ...ethSimulate,
+  ...messageSigning,
   ...subscriptionsOf('eth'),
   ...miningOfNamespace('eth'),
   ...net,

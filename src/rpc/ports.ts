@@ -2,6 +2,7 @@ import type { DevHelpers } from '../chain/dev/helpers.ts'
 import type { BlockMoney } from '../chain/economy.ts'
 import type { SimulatedChainBlock } from '../chain/simulations.ts'
 import type { LogQuery } from '../chain/types.ts'
+import type { TypedData } from '../crypto/typed-data.ts'
 import type { SimulationRequest } from '../evm/simulate/types.ts'
 import type { NodeAddress } from '../network/core/dial-book.ts'
 import type { PeerDescription } from '../network/describe.ts'
@@ -20,12 +21,17 @@ export interface Wallet {
   impersonates?(address: Hex): boolean
   /** Signs a 32-byte digest: r (32 bytes), s (32 bytes), recovery bit (1 byte, 0 or 1). Throws UNKNOWN_ACCOUNT or LOCKED. */
   sign(address: Hex, digest: Uint8Array): Uint8Array | Promise<Uint8Array>
+  /** Signs typed data (EIP-712): the same with 27 or 28 at the end. Throws UNKNOWN_ACCOUNT, LOCKED or TYPED_DATA_MALFORMED. */
+  signTyped(address: Hex, data: TypedData): Promise<Uint8Array>
 }
 
 /** The wallet of a public node. */
 export const emptyWallet = (unknown: (address: Hex) => Error): Wallet => ({
   accounts: () => [],
   sign(address) {
+    throw unknown(address)
+  },
+  async signTyped(address) {
     throw unknown(address)
   },
 })

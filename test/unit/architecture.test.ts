@@ -59,6 +59,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'prom-client': ['metrics'],
   secp256k1: ['crypto'],
   'mcl-wasm': ['crypto'],
+  'micro-eth-signer': ['crypto'],
   '@bitauth/': ['crypto'],
   '@noble/': ['crypto', 'evm'],
   '@scure/': ['crypto', 'cli'],

@@ -21,6 +21,7 @@ export const ALL_NAMESPACES = [
   'txpool',
   'admin',
   'evm',
+  'personal',
   'hardhat',
   'anvil',
 ]
@@ -157,6 +158,22 @@ export const startSample = async (): Promise<Rig> => {
   return rig
 }
 
+const TYPED = {
+  types: {
+    EIP712Domain: [
+      { name: 'name', type: 'string' },
+      { name: 'chainId', type: 'uint256' },
+    ],
+    Mail: [
+      { name: 'to', type: 'address' },
+      { name: 'text', type: 'string' },
+    ],
+  },
+  primaryType: 'Mail',
+  domain: { name: 'Post', chainId: 1_998_999 },
+  message: { to: TOKEN, text: 'hello' },
+}
+
 /** Arguments with which every method gives a result (but for those that need a socket or an id made before). */
 export const ARGUMENTS: Readonly<Record<string, readonly unknown[]>> = (() => {
   const { creation, dynamic, pending } = SAMPLE
@@ -212,6 +229,10 @@ export const ARGUMENTS: Readonly<Record<string, readonly unknown[]>> = (() => {
   return {
     ...Object.fromEntries(both),
     eth_simulateV1: [simulation, 'latest'],
+    eth_signTypedData: [SENDER, TYPED],
+    eth_signTypedData_v3: [SENDER, TYPED],
+    eth_signTypedData_v4: [SENDER, JSON.stringify(TYPED)],
+    personal_sign: ['0xdeadbeef', SENDER, 'password'],
     native_getBlock: ['latest', false],
     native_getBlockTransactionCount: ['0x1'],
     native_isContractAccount: [TOKEN, 'latest'],

@@ -3,6 +3,7 @@ import type { ChainBlock, PoolPort } from '../../../src/chain/types.ts'
 import { keccak256Hex } from '../../../src/crypto/hash.ts'
 import { recoverSender } from '../../../src/crypto/sender.ts'
 import { sign } from '../../../src/crypto/signature.ts'
+import { signTypedData } from '../../../src/crypto/typed-data.ts'
 import type { AccessListResult, CallRequest, CallResult, CallService } from '../../../src/evm/calls/types.ts'
 import { transactionOf } from '../../../src/evm/simulate/transaction.ts'
 import type { SimulationRequest } from '../../../src/evm/simulate/types.ts'
@@ -117,11 +118,15 @@ export const NO_KEYS: Wallet = {
   sign: address => {
     throw new CodedError({ code: 'UNKNOWN_ACCOUNT', address })
   },
+  signTyped: async address => {
+    throw new CodedError({ code: 'UNKNOWN_ACCOUNT', address })
+  },
 }
 
 export const ONE_KEY: Wallet = {
   accounts: () => [SENDER],
   sign: (_, digest) => sign(digest, KEY),
+  signTyped: (_, data) => signTypedData(data, KEY),
 }
 
 /** Filler data of a known hash. */

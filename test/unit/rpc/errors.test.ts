@@ -57,6 +57,7 @@ const TEXTS: Record<string, readonly [object, string]> = {
   RECOVERY_QUEUE_FULL: [{ limit: 1 }, '-32000 too many transactions are waiting, try again later'],
   RECOVERY_FAILED: [{ reason: '' }, '-32000 the sender could not be recovered, try again later'],
   RECOVERY_CLOSED: [{}, '-32000 the node is stopping'],
+  TYPED_DATA_MALFORMED: [{ reason: 'wrong type' }, '-32602 invalid argument 2: typed data: wrong type'],
   TRANSACTION_MALFORMED: [{ reason: 'Empty input' }, '-32000 Empty input'],
   ALREADY_KNOWN: [{ hash: '0x' }, '-32000 already known'],
   TYPE_UNSUPPORTED: [{ type: 3 }, '-32000 transaction type not supported'],

@@ -1,0 +1,56 @@
+import { LIMITS } from '../../config/limits.ts'
+import type { TypedData, TypedField } from '../../crypto/typed-data.ts'
+import { type Codec, codec } from '../codec.ts'
+import type { JsonSchema } from '../json.ts'
+import { asArray, asObject, within } from './object.ts'
+import { fail } from './scalars.ts'
+
+const OBJECT: JsonSchema = { type: 'object' }
+
+const SCHEMA: JsonSchema = {
+  anyOf: [
+    { type: 'string', maxLength: LIMITS.typedData.jsonBytes },
+    {
+      type: 'object',
+      required: ['types', 'primaryType', 'domain', 'message'],
+      properties: { types: OBJECT, primaryType: { type: 'string' }, domain: OBJECT, message: OBJECT },
+    },
+  ],
+}
+
+const TOO_LARGE = `typed data larger than ${LIMITS.typedData.jsonBytes} bytes`
+
+const jsonOf = (text: string): unknown => {
+  if (text.length > LIMITS.typedData.jsonBytes) return fail(TOO_LARGE)
+  try {
+    return JSON.parse(text)
+  } catch {
+    return fail('not typed data: want an object, or JSON of one')
+  }
+}
+
+const textOf = (name: string, value: unknown): string =>
+  typeof value === 'string' ? value : fail(`${name}: want a string`)
+
+const fieldsOf = (value: unknown): readonly TypedField[] =>
+  asArray(value, '[]Type').map(item => {
+    const field = asObject(item, 'Type')
+    return { name: textOf('name', field['name']), type: textOf('type', field['type']) }
+  })
+
+const parse = (value: unknown): TypedData => {
+  if (typeof value === 'object' && JSON.stringify(value).length > LIMITS.typedData.jsonBytes) return fail(TOO_LARGE)
+  const given = typeof value === 'string' ? jsonOf(value) : value
+  if (Array.isArray(given)) return fail('typed data of version 1: use eth_signTypedData_v4')
+  const object = asObject(given, 'TypedData')
+  const types = Object.entries(within('types', () => asObject(object['types'], 'Types')))
+  return {
+    types: Object.fromEntries(types.map(([name, fields]) => [name, within(`types.${name}`, () => fieldsOf(fields))])),
+    primaryType: textOf('primaryType', object['primaryType']),
+    domain: within('domain', () => asObject(object['domain'], 'Domain')),
+    message: within('message', () => asObject(object['message'], 'Message')),
+  }
+}
+
+/** Typed data (EIP-712) as wallets are given it: an object, or JSON of one. */
+export const typedData: Codec<TypedData> = codec('typedData', SCHEMA, parse)
