@@ -128,7 +128,12 @@ export class Chain implements ExecutionPort {
       const env = childEnv(sources, parent, request)
       const journal = world.journal()
       const nowMs = () => clock.nowMs()
-      const budget = { maxBytes: LIMITS.block.bodyBytes, nowMs, deadlineMs: nowMs() + request.budgetMs }
+      const budget = {
+        maxBytes: LIMITS.block.bodyBytes,
+        nowMs,
+        deadlineMs: nowMs() + request.budgetMs,
+        transactionMs: request.transactionMs,
+      }
       const credits = await this.#credits(env, request.proposer)
       const execution = await executor.build(journal, env, pool.select(env.baseFeePerGas), budget, credits)
       for (const { transaction, reason } of execution.dropped) {
@@ -204,7 +209,9 @@ export class Chain implements ExecutionPort {
       const env = this.#envOf(block.header, extra.proposer)
       const journal = world.journal()
       const credits = await this.#credits(env, extra.proposer)
-      const execution = await executor.execute(journal, env, block.transactions, credits)
+      const execution = await executor.execute(journal, env, block.transactions, credits, {
+        gasUsed: block.header.gasUsed,
+      })
       jail(journal, offenders, env.number)
       const { roots, sealed } = await this.#seal(journal, execution, block.header.transactionsRoot)
       const expected = headerOf(env, parent, extra, execution, roots)

@@ -98,6 +98,7 @@ export class Pending {
       maxBytes: LIMITS.block.bodyBytes,
       nowMs,
       deadlineMs: nowMs() + LIMITS.chain.pendingBuildMs,
+      transactionMs: LIMITS.chain.pendingBuildMs,
     })
     const extra = extraOf(coinbase, null)
     const block = rules.assemble(env, parent, extra, execution, {

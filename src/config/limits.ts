@@ -25,6 +25,10 @@ export const LIMITS = {
     initCodeBytes: 48 * 1024,
     bodyBytes: 4 * 1024 * 1024,
     futureSeconds: 1,
+    /** The longest that one transaction may take where one validator decides alone: all that its gas can buy. */
+    loneTransactionMs: 10_000,
+    /** A transaction that may use no more is tried in a block whatever others took. */
+    lightGas: 2_000_000n,
     /** Before its time a block is begun at most. */
     headStartMs: 150,
   },

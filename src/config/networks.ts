@@ -62,6 +62,9 @@ export interface CouncilParams {
 /** Where genesis puts the contract that registers validators (contracts/Council.sol). */
 export const COUNCIL_ADDRESS: Hex = '0x0000000000000000000000000000000000000400'
 
+/** More than any block can use: for rules without a bound of that kind. */
+export const UNBOUNDED_GAS = 2n ** 63n - 1n
+
 /** The rules every node of a network agrees on. A genesis file may set other forks for a private chain. */
 export interface ChainParams {
   readonly chainId: number
@@ -73,6 +76,8 @@ export interface ChainParams {
   readonly blockGasLimit: bigint
   /** DESIGN 2: the bound on one transaction's execution, less than or equal to the block's limit. */
   readonly maxTxExecutionGas: bigint
+  /** The bound on the gas used of one block (docs/consensus.md); at least that of one transaction. */
+  readonly maxBlockExecutionGas: bigint
   /** Flat price of a calldata byte; null takes the fork's own (EIP-2028, EIP-7623). */
   readonly calldataGasPerByte: bigint | null
   readonly baseFee: BaseFeeParams
@@ -137,6 +142,7 @@ const mainnet: NetworkParams = {
   blockTimeMs: 1_000,
   blockGasLimit: 999_999_999_999n,
   maxTxExecutionGas: 100_000_000n,
+  maxBlockExecutionGas: 400_000_000n,
   calldataGasPerByte: 100n,
   baseFee: {
     rule: 'kip71',

@@ -28,6 +28,8 @@ export interface BuildRequest {
   readonly parentCertificate: Certificate | null
   /** Milliseconds after which no more transactions are taken. */
   readonly budgetMs: number
+  /** The longest that one transaction may take; one that takes longer is stopped and left out. */
+  readonly transactionMs: number
 }
 
 /** What the engine knows of a block before it asks for a verdict: proposer, parent certificate and clock are checked already. */

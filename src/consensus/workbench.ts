@@ -1,3 +1,4 @@
+import { LIMITS } from '../config/limits.ts'
 import { assert } from '../util/assert.ts'
 import { waitUntil } from '../util/pause.ts'
 import { BuildBudget } from './build-budget.ts'
@@ -101,6 +102,8 @@ export class Workbench {
         proposer: signer.address,
         parentCertificate: certificate,
         budgetMs: this.#budget.ms,
+        // Where nobody else has to run it, gas is bound enough.
+        transactionMs: isAlone ? LIMITS.block.loneTransactionMs : this.#budget.transactionMs,
       })
       if (isAlone) hold(() => this.#untilDue(startedMs, dueMs))
       else await this.#untilDue(startedMs, dueMs)

@@ -3,8 +3,9 @@ import type { Receipt } from '../primitives/receipt.ts'
 import type { Transaction } from '../primitives/transaction.ts'
 import { assignFees, type FeeSplit } from '../rules/fees.ts'
 import type { Journal } from '../state/journal.ts'
+import { CodedError } from '../util/errors.ts'
 import type { BlockEnv } from './env.ts'
-import type { BlockExecution, Credit, DroppedTransaction } from './execution.ts'
+import type { BlockExecution, Credit, DroppedTransaction, GasUsedError } from './execution.ts'
 import { type ForkRules, forkRulesAt } from './fork-rules.ts'
 import type { BlockPosition } from './validity.ts'
 
@@ -37,6 +38,12 @@ export const addResult = (run: BlockRun, transaction: Transaction, receipt: Rece
   // What has gone to the coinbase is not divided any more.
   const price = run.env.params.tips === 'coinbase' ? run.env.baseFeePerGas : receipt.effectiveGasPrice
   run.feesWei += receipt.gasUsed * price
+}
+
+/** Throws CodedError<GasUsedError> when the transactions have gone beyond what the header of the proposal names. */
+export const checkGasUsed = ({ gasUsed, transactions }: BlockRun, bound: bigint | undefined): void => {
+  if (bound === undefined || gasUsed <= bound) return
+  throw new CodedError<GasUsedError>({ code: 'BODY_GAS_USED', index: transactions.length - 1, gasUsed: bound })
 }
 
 const credit = (journal: Journal, credits: readonly Credit[]): void => {

@@ -10,6 +10,15 @@ export interface TransactionSource {
   next(): Transaction | undefined
   /** The last candidate cannot go into this block: nothing else of its sender can either. */
   skipSender(transaction: Transaction): void
+  /** The last candidate was stopped before its end and left nothing. Its sender is skipped as well. */
+  overran?(transaction: Transaction, overrun: Overrun): void
+}
+
+/** A candidate that was stopped while a block was built. */
+export interface Overrun {
+  readonly ranMs: number
+  /** It had all the time that a transaction may take, so it does not fit into any block of this node. */
+  readonly isProven: boolean
 }
 
 /** What a proposer may spend on one block (DESIGN 2). */
@@ -18,8 +27,29 @@ export interface BuildBudget {
   readonly maxBytes: number
   /** Any monotonic clock, milliseconds. */
   nowMs(): number
-  /** On the same clock: from here on no transaction is taken. */
+  /** On the same clock: from here on no transaction is taken. Time of stopped transactions does not count. */
   readonly deadlineMs: number
+  /** The longest run of one transaction, where nothing stands before it in the block; also of all stopped ones together, milliseconds. */
+  readonly transactionMs: number
+  /** Aborted: nobody wants the block any more. */
+  readonly signal?: AbortSignal
+}
+
+/** What stops the execution of a proposal before its end. */
+export interface ExecutionBounds {
+  /** Of the header: nothing runs beyond it. */
+  readonly gasUsed?: bigint
+  /** Aborted: nobody wants the result any more. */
+  readonly signal?: AbortSignal
+}
+
+/** Thrown by `execute` as CodedError: the transactions use more gas than the header names. */
+export interface GasUsedError {
+  readonly code: 'BODY_GAS_USED'
+  /** Of the transaction that went beyond it. */
+  readonly index: number
+  /** Of the header. */
+  readonly gasUsed: bigint
 }
 
 /** A balance the protocol adds after the block's transactions (rewards, DESIGN 6). */
@@ -50,6 +80,8 @@ export type InvalidReason =
   | { readonly code: 'TIP_ABOVE_FEE_CAP'; readonly tip: bigint; readonly cap: bigint }
   | { readonly code: 'INTRINSIC_GAS_TOO_LOW'; readonly have: bigint; readonly want: bigint }
   | { readonly code: 'GAS_LIMIT_EXCEEDED'; readonly have: bigint; readonly limit: bigint }
+  /** It may use more than the block's bound on execution leaves. */
+  | { readonly code: 'BLOCK_GAS_EXCEEDED'; readonly have: bigint; readonly limit: bigint }
   | { readonly code: 'SENDER_NOT_EOA' }
   | { readonly code: 'INIT_CODE_TOO_LARGE'; readonly size: number; readonly limit: number }
   | { readonly code: 'NO_BLOBS' }
@@ -94,7 +126,10 @@ export interface BlockExecution {
 }
 
 export interface Executor {
-  /** Takes candidates until the source, the bytes or the time end. Invalid candidates are reported, not included. */
+  /**
+   * Takes candidates until the source, the bytes, the gas or the time end. Invalid candidates are reported, not included; one that
+   * takes too long is stopped and told to the source. Throws CodedError<InterruptedError> when the signal aborts.
+   */
   build(
     journal: Journal,
     env: BlockEnv,
@@ -102,12 +137,16 @@ export interface Executor {
     budget: BuildBudget,
     credits?: readonly Credit[],
   ): Promise<BlockExecution>
-  /** Executes a proposal; throws CodedError<InvalidTransactionError>, leaving the journal in an undefined state. */
+  /**
+   * Executes a proposal. Throws CodedError<InvalidTransactionError | GasUsedError | InterruptedError>, leaving the journal in an
+   * undefined state.
+   */
   execute(
     journal: Journal,
     env: BlockEnv,
     transactions: readonly Transaction[],
     credits?: readonly Credit[],
+    bounds?: ExecutionBounds,
   ): Promise<BlockExecution>
   /** Loads what the first contract transaction would have to wait for. Optional: it happens by itself. */
   warmUp(): Promise<void>

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { Logger } from '../util/logger.ts'
-import { buildBlock, executeBlock, type TransactionRunner } from './block-loop.ts'
+import { buildBlock } from './block-builder.ts'
+import { executeBlock, type TransactionRunner } from './block-loop.ts'
 import type { Engine } from './engine.ts'
 import type { Executor } from './execution.ts'
 import { createFastRunner, type EngineSource } from './fast-runner.ts'
@@ -36,7 +37,8 @@ const createEngineSource = (given: Engine | undefined): EngineSource => {
 
 const createPlainExecutor = (runner: TransactionRunner, warmUp: () => Promise<void>): Executor => ({
   build: (journal, env, source, budget, credits = []) => buildBlock(runner, journal, env, source, budget, credits),
-  execute: (journal, env, transactions, credits = []) => executeBlock(runner, journal, env, transactions, credits),
+  execute: (journal, env, transactions, credits = [], bounds = {}) =>
+    executeBlock(runner, journal, env, transactions, credits, bounds),
   warmUp,
 })
 

@@ -4,7 +4,7 @@ import type { Journal } from '../state/journal.ts'
 import { AssertionError } from '../util/assert.ts'
 import { isCoded } from '../util/errors.ts'
 import type { Logger } from '../util/logger.ts'
-import type { Attempt, TransactionRunner } from './block-loop.ts'
+import type { Attempt, StopCondition, TransactionRunner } from './block-loop.ts'
 import type { BlockRun } from './block-run.ts'
 import type { Engine } from './engine.ts'
 import { runSystemCall } from './system-calls.ts'
@@ -22,11 +22,11 @@ const runWithEngine = async (
   tx: Transaction,
   engine: Engine,
   logger: Logger,
-  shouldStop: () => boolean,
+  until: StopCondition,
 ): Promise<Attempt> => {
   const mark = journal.checkpoint()
   try {
-    const interrupt = { sliceMs: LIMITS.execution.sliceMs, shouldStop }
+    const interrupt = { sliceMs: LIMITS.execution.sliceMs, ...until }
     return (await runMessageTransaction(journal, run, tx, engine, { interrupt })).receipt
   } catch (error) {
     // An impossible state stops the process.
@@ -41,10 +41,10 @@ const runWithEngine = async (
 
 /** Transactions by our own rules; only code is run by an engine. A plain transfer is done at once, without a promise. */
 export const createFastRunner = (engines: EngineSource, logger: Logger): TransactionRunner => ({
-  begin: journal => (tx, run, shouldStop) => {
+  begin: journal => (tx, run, until) => {
     if (isPlainTransfer(journal, run, tx)) return runPlainTransfer(journal, run, tx)
-    if (engines.loaded !== undefined) return runWithEngine(journal, run, tx, engines.loaded, logger, shouldStop)
-    return engines.load().then(engine => runWithEngine(journal, run, tx, engine, logger, shouldStop))
+    if (engines.loaded !== undefined) return runWithEngine(journal, run, tx, engines.loaded, logger, until)
+    return engines.load().then(engine => runWithEngine(journal, run, tx, engine, logger, until))
   },
   systemCall: (journal, env) => async call =>
     runSystemCall(journal, env, engines.loaded ?? (await engines.load()), call),

@@ -16,13 +16,14 @@ import { assert } from '../util/assert.ts'
 import { bytesToHex, type Hex, hexToBytes } from '../util/bytes.ts'
 import { CodedError } from '../util/errors.ts'
 import { closeBlock, openBlock, settleReceipt } from './block-phases.ts'
-import { addResult, type BlockRun, beginBlock } from './block-run.ts'
+import { addResult, type BlockRun, beginBlock, checkGasUsed } from './block-run.ts'
 import { createCommon } from './engines/common.ts'
 import { JournalAdapter } from './engines/journal-adapter.ts'
 import type { BlockEnv } from './env.ts'
-import type { BlockExecution, Credit } from './execution.ts'
+import type { BlockExecution, Credit, ExecutionBounds } from './execution.ts'
 import { forkRulesAt } from './fork-rules.ts'
 import { hideCodeOnce, unsignedLibraryTransaction } from './oracle-impersonation.ts'
+import { checkAborted } from './pacer.ts'
 import { endSystemCall, type RunSystemCall, systemCallFailed, systemMessage } from './system-calls.ts'
 
 /** The VM would not run a transaction; `reason` is its own text. */
@@ -67,12 +68,16 @@ export const oracleSystemCall =
     return execResult.returnValue
   }
 
-/** A whole block, judged by the VM alone; throws CodedError<OracleRefusal> at the first transaction that it refuses. */
+/**
+ * A whole block, judged by the VM alone. Throws CodedError<OracleRefusal> at the first transaction that it refuses, and within bounds
+ * what the executor throws: the VM is asked between transactions only.
+ */
 export const runOracle = async (
   journal: Journal,
   env: BlockEnv,
   transactions: readonly Transaction[],
   credits: readonly Credit[],
+  { gasUsed, signal }: ExecutionBounds = {},
 ): Promise<BlockExecution> => {
   const runTransaction = await beginOracleRun(journal, env)
   const systemCall = oracleSystemCall(journal, env)
@@ -86,6 +91,8 @@ export const runOracle = async (
       const reason = cause instanceof Error ? cause.message : String(cause)
       throw new CodedError<OracleRefusal>({ code: 'ORACLE_REFUSED', index, reason }, { cause })
     }
+    checkAborted(signal)
+    checkGasUsed(run, gasUsed)
   }
   return closeBlock(run, journal, credits, [], systemCall)
 }
@@ -127,7 +134,9 @@ const checkOwnRules = (journal: Journal, { env, rules, gasUsed, blobGasUsed }: B
   if (journal.balance(tx.from) < tx.gasLimit * tx.maxFeePerGas + maxBlobFee(tx) + tx.value)
     throw new Error('the whole limit is not payable')
   if (tx.gasLimit > env.gasLimit) throw new Error('gas limit above the block limit')
+  const { maxBlockExecutionGas } = env.params
   if (cappedLimit(env, tx) + gasUsed > env.gasLimit) throw new Error('the block is full')
+  if (cappedLimit(env, tx) + gasUsed > maxBlockExecutionGas) throw new Error('the block may execute no more')
 }
 
 const checkOwnBlobRules = ({ blobs }: BlockEnv, tx: Transaction, blobGasUsed: bigint): void => {

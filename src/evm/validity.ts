@@ -37,7 +37,8 @@ export const validate = (journal: Journal, at: BlockPosition, tx: Transaction): 
   checkFees(at, tx) ??
   checkFunds(journal, tx) ??
   checkTransactionGas(at, tx) ??
-  checkGas(at, tx)
+  checkGas(at, tx) ??
+  checkBlockGas(at, tx)
 
 /**
  * The same for a call in a simulated block (eth_simulateV1): anybody sends, contracts too, and a single call may have more gas
@@ -103,6 +104,13 @@ const checkFunds = (journal: Journal, tx: Transaction): InvalidReason | undefine
 const checkTransactionGas = ({ rules }: BlockPosition, tx: Transaction): InvalidReason | undefined => {
   const cap = rules.transactionGasCap
   return cap !== null && tx.gasLimit > cap ? { code: 'GAS_LIMIT_EXCEEDED', have: tx.gasLimit, limit: cap } : undefined
+}
+
+/** A transaction stands in a block only where all that it may use fits: so none ever runs beyond the bound (docs/consensus.md). */
+const checkBlockGas = ({ env, gasUsed }: BlockPosition, tx: Transaction): InvalidReason | undefined => {
+  const limit = env.params.maxBlockExecutionGas - gasUsed
+  const have = executionGasLimit(tx, env)
+  return have > limit ? { code: 'BLOCK_GAS_EXCEEDED', have, limit } : undefined
 }
 
 const checkGas = ({ env, rules, gasUsed }: BlockPosition, tx: Transaction): InvalidReason | undefined => {

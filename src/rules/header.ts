@@ -42,7 +42,7 @@ export const checkHeader = (
   if (number !== wantNumber) fail({ code: 'HEADER_NUMBER', have: number, want: wantNumber })
   if (parentHash !== parent.hash) fail({ code: 'HEADER_PARENT_HASH', have: parentHash, want: parent.hash })
   checkConstants(header)
-  if (params.devHelpers) checkFreely(header, parent.header)
+  if (params.devHelpers) checkFreely(header, parent.header, params)
   else {
     checkTimestamp(header.timestamp, parent.header.timestamp, params.blockTimeMs, nowMs)
     checkGas(header, parent.header, params)
@@ -71,10 +71,11 @@ const FOREIGN_MEMBERS = [
 ] as const satisfies readonly (keyof Header)[]
 
 /** A development chain is told its times, fees and limits: they only have to be possible. */
-const checkFreely = ({ timestamp, gasLimit, gasUsed, baseFeePerGas }: Header, parent: Header): void => {
+const checkFreely = (header: Header, parent: Header, params: ChainParams): void => {
+  const { timestamp, baseFeePerGas } = header
   if (timestamp < parent.timestamp)
     fail({ code: 'HEADER_TIMESTAMP_TOO_EARLY', have: timestamp, want: parent.timestamp })
-  if (gasUsed > gasLimit) fail({ code: 'HEADER_GAS_USED', have: gasUsed, want: gasLimit })
+  checkGasUsed(header, params)
   if (baseFeePerGas === undefined) fail({ code: 'HEADER_BASE_FEE', have: null, want: 0n })
 }
 
@@ -86,11 +87,17 @@ const checkTimestamp = (have: number, parent: number, blockTimeMs: number, nowMs
 }
 
 const checkGas = (header: Header, parent: Header, params: ChainParams): void => {
-  const { gasLimit, gasUsed, baseFeePerGas } = header
+  const { gasLimit, baseFeePerGas } = header
   if (gasLimit !== params.blockGasLimit) fail({ code: 'HEADER_GAS_LIMIT', have: gasLimit, want: params.blockGasLimit })
-  if (gasUsed > gasLimit) fail({ code: 'HEADER_GAS_USED', have: gasUsed, want: gasLimit })
+  checkGasUsed(header, params)
   const want = nextBaseFee(parent, params.baseFee)
   if (baseFeePerGas !== want) fail({ code: 'HEADER_BASE_FEE', have: baseFeePerGas ?? null, want })
+}
+
+/** Looked at before anything runs: execution stops at what the header names (docs/consensus.md). */
+const checkGasUsed = ({ gasLimit, gasUsed }: Header, { maxBlockExecutionGas }: ChainParams): void => {
+  const most = maxBlockExecutionGas < gasLimit ? maxBlockExecutionGas : gasLimit
+  if (gasUsed > most) fail({ code: 'HEADER_GAS_USED', have: gasUsed, want: most })
 }
 
 const checkExtraData = (header: Header): ExtraData => {

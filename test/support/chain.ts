@@ -115,6 +115,7 @@ export const openTestChain = async (
       proposer,
       parentCertificate: head.certificate,
       budgetMs: LIMITS.block.buildMs,
+      transactionMs: LIMITS.block.buildMs,
     })
   }
   return {

@@ -3,7 +3,7 @@ import type { BlobParams } from '../blobs.ts'
 import { EVM_FORKS, type EvmFork, type Fork, isActive } from '../forks.ts'
 import type { Genesis, GenesisHeaderFields, TimeFork } from '../genesis.ts'
 import { LIMITS } from '../limits.ts'
-import { NETWORKS, type NetworkParams } from '../networks.ts'
+import { NETWORKS, type NetworkParams, UNBOUNDED_GAS } from '../networks.ts'
 import { readAlloc } from './alloc.ts'
 import type { GenesisValue } from './reader.ts'
 
@@ -91,6 +91,7 @@ const readParams = (root: GenesisValue, config: GenesisValue, total: bigint | nu
     blockGasLimit,
     // No bound of ours on another client's chain.
     maxTxExecutionGas: blockGasLimit,
+    maxBlockExecutionGas: UNBOUNDED_GAS,
     calldataGasPerByte: null,
     baseFee: {
       rule: 'eip1559',

@@ -9,6 +9,7 @@ const MEMBERS = [
   'blockTimeMs',
   'blockGasLimit',
   'maxTxExecutionGas',
+  'maxBlockExecutionGas',
   'calldataGasPerByte',
   'baseFee',
   'feeShares',
@@ -40,6 +41,7 @@ export const readParams = (value: GenesisValue, base: NetworkParams): NetworkPar
     blockTimeMs: given('blockTimeMs', member => member.integer(0, MAX_MS), base.blockTimeMs),
     blockGasLimit: given('blockGasLimit', gas, base.blockGasLimit),
     maxTxExecutionGas: given('maxTxExecutionGas', gas, base.maxTxExecutionGas),
+    maxBlockExecutionGas: given('maxBlockExecutionGas', gas, base.maxBlockExecutionGas),
     calldataGasPerByte: given('calldataGasPerByte', readCalldataPrice, base.calldataGasPerByte),
     baseFee: given('baseFee', member => readBaseFee(member, base.baseFee), base.baseFee),
     feeShares: given('feeShares', member => readFeeShares(member, base.feeShares), base.feeShares),
@@ -52,8 +54,15 @@ export const readParams = (value: GenesisValue, base: NetworkParams): NetworkPar
     // A file can do without them, not get them on a network that has none.
     devHelpers: given('devHelpers', member => member.boolean() && base.devHelpers, base.devHelpers),
   }
-  if (params.maxTxExecutionGas > params.blockGasLimit) value.fail('maxTxExecutionGas must not exceed blockGasLimit')
+  checkGasBounds(value, params)
   return params
+}
+
+/** A bound on blocks above the block gas limit is allowed: the default is, where a file sets a small limit. */
+const checkGasBounds = (value: GenesisValue, params: NetworkParams): void => {
+  const { maxTxExecutionGas, maxBlockExecutionGas, blockGasLimit } = params
+  if (maxTxExecutionGas > blockGasLimit) value.fail('maxTxExecutionGas must not exceed blockGasLimit')
+  if (maxTxExecutionGas > maxBlockExecutionGas) value.fail('maxTxExecutionGas must not exceed maxBlockExecutionGas')
 }
 
 /**

@@ -1,7 +1,7 @@
 import { type BlobParams, ETHEREUM_BLOBS } from '../blobs.ts'
 import type { BlobFork, Fork } from '../forks.ts'
 import type { Genesis, GenesisStyle } from '../genesis.ts'
-import type { NetworkParams } from '../networks.ts'
+import { type NetworkParams, UNBOUNDED_GAS } from '../networks.ts'
 
 /** Of a recorded header what forks and limits depend on. */
 export interface RecordedHeader {
@@ -62,6 +62,7 @@ export const recordedParams = (
     blobForks: blobForksOf(style, headers),
     blockGasLimit,
     maxTxExecutionGas: blockGasLimit,
+    maxBlockExecutionGas: UNBOUNDED_GAS,
     baseFee: { ...params.baseFee, gasTarget: blockGasLimit / 2n, maxBlockGasUsed: blockGasLimit },
   }
 }

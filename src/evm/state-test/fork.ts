@@ -37,6 +37,7 @@ const paramsOf = (fork: EvmFork): ChainParams => {
       forks: forksFromStart(fork),
       calldataGasPerByte: null,
       maxTxExecutionGas: 2n ** 64n,
+      maxBlockExecutionGas: 2n ** 65n,
       feeShares: { proposerPercent: 0n, minerPercent: 0n, foundationPercent: 0n },
       tips: 'coinbase',
     }

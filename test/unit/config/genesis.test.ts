@@ -171,6 +171,8 @@ describe('a genesis of our own format', () => {
     ['rewards above the whole', 'params.rewards', { params: { rewards: { unionPercent: 61 } } }],
     ['a cut that raises', 'params.rewards', { params: { rewards: { halvingNumerator: 10_001 } } }],
     ['a bound above the block limit', 'params', { params: { blockGasLimit: '1000' } }],
+    ['a bound on transactions above that on blocks', 'params', { params: { maxBlockExecutionGas: '99999999' } }],
+    ['no gas for a block', 'params.maxBlockExecutionGas', { params: { maxBlockExecutionGas: '0' } }],
     ['a committee of nobody', 'params.committeeSize', { params: { committeeSize: 0 } }],
     ['an unknown proof function', 'params.proofChain.after', { params: { proofChain: { after: 'scrypt' } } }],
   ])('is refused for %s, with the path', (_, path, change) => {

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { blobParamsAt, evmForkAt } from '../../../src/config/forks.ts'
 import { type GethStyle, recordedParams } from '../../../src/config/genesis/recorded.ts'
 import { type Genesis, parseGenesis } from '../../../src/config/genesis.ts'
+import { UNBOUNDED_GAS } from '../../../src/config/networks.ts'
 
 const genesisOf = (config: object): Genesis =>
   parseGenesis(JSON.stringify({ config: { chainId: 7, ...config }, gasLimit: '0x1000', alloc: {}, difficulty: '0x64' }))
@@ -51,7 +52,11 @@ test("figures of blobs are those of the file, or Ethereum's own", () => {
 })
 
 test('limits are those of the last block', () => {
-  expect(paramsOf(EARLY)).toMatchObject({ blockGasLimit: 1_009n, maxTxExecutionGas: 1_009n })
+  expect(paramsOf(EARLY)).toMatchObject({
+    blockGasLimit: 1_009n,
+    maxTxExecutionGas: 1_009n,
+    maxBlockExecutionGas: UNBOUNDED_GAS,
+  })
 })
 
 test.each([

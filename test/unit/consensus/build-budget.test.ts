@@ -38,6 +38,21 @@ describe('what a block may take to build', () => {
     expect(budgetAfter(900, ...Array.from({ length: 10 }, () => 100))).toBe(buildMs)
   })
 
+  test("one transaction has a quarter of the base round's timeout, and shrinks with the rest", () => {
+    const budget = new BuildBudget(4_000)
+    expect([budget.ms, budget.transactionMs]).toEqual([buildMs, 1_000])
+    budget.missed()
+    expect([budget.ms, budget.transactionMs]).toEqual([buildMs / 2, 500])
+    for (let round = 0; round < 20; round++) budget.missed()
+    expect(budget.transactionMs).toBe((1_000 * leastBuildMs) / buildMs)
+  })
+
+  test('a block takes no more of short rounds either', () => {
+    const budget = new BuildBudget(100)
+    expect([budget.ms, budget.transactionMs]).toEqual([25, 25])
+    expect(new BuildBudget(1).ms).toBe(leastBuildMs)
+  })
+
   test('settles where a committee that takes five times as long keeps within its round', () => {
     const budget = new BuildBudget(TIMEOUT_MS)
     const took = Array.from({ length: 100 }, () => {

@@ -231,28 +231,67 @@ describe('build', () => {
     expect(built.transactions.length).toBe(3)
   })
 
-  test('one that overruns alone goes in; one that overruns behind others waits, and leaves nothing', async () => {
-    const params = { ...NETWORKS.devnet, maxTxExecutionGas: 30_000_000n }
-    const state = withCode(funded([alice, bob]), CONTRACT, LOOP)
-    const slow = signed(bob, { nonce: 0, to: CONTRACT, gasLimit: 30_000_000n })
-    const startMs = performance.now()
-    const budget = { maxBytes: 10_000, nowMs: () => performance.now() - startMs, deadlineMs: 30 }
-    const alone = await executor.build(new Journal(state), env({ params }), listSource([slow, transfer(0)]), budget)
-    expect(alone.transactions).toEqual([slow])
-    const began = performance.now()
-    const second = { ...budget, nowMs: () => performance.now() - began }
-    const journal = new Journal(state)
-    const behind = await executor.build(journal, env({ params }), listSource([transfer(0), slow]), second)
-    expect(behind.transactions.map(tx => tx.from)).toEqual([alice.address])
-    expect(journal.nonce(bob.address)).toBe(0)
-    expect(journal.balance(bob.address)).toBe(1_000_000n * TOKEN + 5n)
-  })
-
   test('an invalid candidate takes its sender with it, a used one does not', async () => {
     const list = [transfer(0), transfer(0), transfer(1), transfer(5), transfer(2)]
     const built = await executor.build(new Journal(funded([alice])), env(), listSource(list), ample)
     expect(built.transactions.map(tx => tx.nonce)).toEqual([0, 1])
     expect(built.dropped.map(({ reason }) => reason.code)).toEqual(['NONCE_TOO_LOW', 'NONCE_TOO_HIGH'])
+  })
+})
+
+describe('the bound on the execution of a block', () => {
+  const params = { ...NETWORKS.devnet, maxTxExecutionGas: 100_000n, maxBlockExecutionGas: 250_000n }
+  const state = () => withCode(funded([alice, bob]), CONTRACT, LOOP)
+  const loop = (nonce: number, from = alice) => signed(from, { nonce, to: CONTRACT, gasLimit: 5_000_000n })
+  const beyond = { code: 'BLOCK_GAS_EXCEEDED', have: 100_000n, limit: 50_000n }
+
+  test('ends a block under construction, and what has no room there keeps its place', async () => {
+    const list = [loop(0), loop(1), loop(2), loop(0, bob), loop(1, bob)]
+    const built = await executor.build(new Journal(state()), env({ params }), listSource(list), ample)
+    expect(built.gasUsed).toBe(200_000n)
+    expect(built.transactions).toEqual(list.slice(0, 2))
+    expect(built.dropped).toEqual([])
+  })
+
+  test('leaves room for those that use less', async () => {
+    const small = signed(bob, { nonce: 0, to: alice.address, gasLimit: 50_000n })
+    const list = [loop(0), loop(1), loop(2), small, loop(1, bob)]
+    const built = await executor.build(new Journal(state()), env({ params }), listSource(list), ample)
+    expect(built.transactions).toEqual([list[0], list[1], small])
+  })
+
+  test.each(['fast', 'ethereumjs'] as const)('makes a proposal that may go beyond it invalid (%s)', async mode => {
+    const tried = createExecutor({ mode, logger: silentLogger })
+    const run = (list: readonly Transaction[]) => tried.execute(new Journal(state()), env({ params }), list)
+    const atBound = signed(bob, { nonce: 0, to: CONTRACT, gasLimit: 50_000n })
+    expect((await run([loop(0), loop(1), atBound])).gasUsed).toBe(250_000n)
+    await expect(run([loop(0), loop(1), loop(2)])).rejects.toMatchObject({
+      detail: { code: 'INVALID_TRANSACTION', index: 2, reason: beyond },
+    })
+  })
+
+  test('a proposal is executed no further than its header says', async () => {
+    let ran = 0
+    const counting = createExecutor({
+      mode: 'fast',
+      logger: silentLogger,
+      engine: {
+        name: 'counting',
+        run: async (_journal, _env, { gas }) => {
+          ran++
+          const failure = { kind: 'halt', reason: 'out of gas' } as const
+          return { gasUsed: gas, refund: 0n, output: code(), logs: [], created: null, destroyed: [], failure }
+        },
+      },
+    })
+    const list = [loop(0), loop(0, bob), loop(1)]
+    const executed = (gasUsed: bigint) =>
+      counting.execute(new Journal(state()), env({ params: NETWORKS.devnet }), list, [], { gasUsed })
+    await expect(executed(5_000_001n)).rejects.toMatchObject({
+      detail: { code: 'BODY_GAS_USED', index: 1, gasUsed: 5_000_001n },
+    })
+    expect(ran).toBe(2)
+    expect((await executed(15_000_000n)).gasUsed).toBe(15_000_000n)
   })
 })
 

@@ -96,7 +96,7 @@ export const listSource = (list: readonly Transaction[]): TransactionSource => {
   }
 }
 
-export const ample = { maxBytes: 4 * 1024 * 1024, nowMs: () => 0, deadlineMs: 1 }
+export const ample = { maxBytes: 4 * 1024 * 1024, nowMs: () => 0, deadlineMs: 1, transactionMs: 1 }
 
 /** Bytecode from numbers and hex strings. */
 export const code = (...parts: readonly (number | string)[]): Uint8Array =>

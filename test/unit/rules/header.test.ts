@@ -60,6 +60,15 @@ test('a header that keeps the rules answers its extra data', () => {
   expect(checkHeader(child, parent, params, NOW_MS)).toEqual(extra)
 })
 
+test('gas used is bounded by the block limit where that is less, and by execution at exactly its bound', () => {
+  const small = { ...params, blockGasLimit: 5_000_000n }
+  const header = { ...child, gasLimit: 5_000_000n }
+  const used = (gasUsed: bigint) => errorOf(() => checkHeader({ ...header, gasUsed }, parent, small, NOW_MS))
+  expect(used(5_000_000n)).toBeUndefined()
+  expect(used(5_000_001n)).toEqual({ code: 'HEADER_GAS_USED', have: 5_000_001n, want: 5_000_000n })
+  expect(check({ gasUsed: 400_000_000n })).toBeUndefined()
+})
+
 test("on a development chain time, base fee, gas limit and beneficiary are the proposer's choice, as far as they are possible", () => {
   const dev = { ...params, devHelpers: true }
   const choose = (change: Partial<Header>) => errorOf(() => checkHeader({ ...child, ...change }, parent, dev, NOW_MS))
@@ -74,6 +83,7 @@ test("on a development chain time, base fee, gas limit and beneficiary are the p
     expect(choose(choice)).toBeUndefined()
   expect(choose({ timestamp: parentHeader.timestamp - 1 })?.code).toBe('HEADER_TIMESTAMP_TOO_EARLY')
   expect(choose({ gasLimit: 5n, gasUsed: 6n })?.code).toBe('HEADER_GAS_USED')
+  expect(choose({ gasUsed: 400_000_001n })?.code).toBe('HEADER_GAS_USED')
   expect(choose({ difficulty: 2n })?.code).toBe('HEADER_DIFFICULTY')
   const { baseFeePerGas: _, ...without } = child
   expect(errorOf(() => checkHeader(without, parent, dev, NOW_MS))?.code).toBe('HEADER_BASE_FEE')
@@ -107,9 +117,9 @@ describe('a header is refused for', () => {
       { code: 'HEADER_GAS_LIMIT', have: 30_000_000n, want: 999_999_999_999n },
     ],
     [
-      'more gas used than its limit',
-      { gasUsed: 10n ** 12n },
-      { code: 'HEADER_GAS_USED', have: 10n ** 12n, want: 999_999_999_999n },
+      'more gas used than a block may execute',
+      { gasUsed: 400_000_001n },
+      { code: 'HEADER_GAS_USED', have: 400_000_001n, want: 400_000_000n },
     ],
     [
       'its base fee',
