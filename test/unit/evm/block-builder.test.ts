@@ -1,41 +1,61 @@
 import { describe, expect, test } from 'vitest'
 import { LIMITS } from '../../../src/config/limits.ts'
+import type { Engine, InterruptedError } from '../../../src/evm/engine.ts'
 import type { BuildBudget, Overrun } from '../../../src/evm/execution.ts'
 import { createExecutor } from '../../../src/evm/executor.ts'
+import { yieldToEventLoop } from '../../../src/evm/pacer.ts'
 import type { Transaction } from '../../../src/primitives/transaction.ts'
 import { Journal } from '../../../src/state/journal.ts'
 import type { Hex } from '../../../src/util/bytes.ts'
+import { CodedError } from '../../../src/util/errors.ts'
 import { silentLogger } from '../../../src/util/logger.ts'
-import { code, env, funded, key, listSource, signed, TOKEN, withCode } from './world.ts'
+import { code, env, funded, type Key, key, listSource, signed, TOKEN, withCode } from './world.ts'
 
 const alice = key(1)
 const bob = key(2)
 const carol = key(3)
 const dave = key(4)
-const executor = createExecutor({ mode: 'fast', logger: silentLogger })
 const CONTRACT: Hex = `0x${'0b'.repeat(20)}`
-/** JUMPDEST, PUSH0, JUMP: a hundred million gas of it take far longer than any budget here. */
-const LOOP = code(0x5b, 0x5f, 0x56)
-const world = () => withCode(funded([alice, bob, carol, dave]), CONTRACT, LOOP)
+const world = () => withCode(funded([alice, bob, carol, dave]), CONTRACT, code(0x00))
 
-const transfer = (from: typeof alice, nonce = 0): Transaction =>
+/** A clock that only engines move, and an engine that takes a millisecond for a million gas, and takes all gas. */
+const createMachine = () => {
+  const clock = { ms: 0 }
+  const engine: Engine = {
+    name: 'steady',
+    async run(_journal, _env, { gas }, { interrupt } = {}) {
+      for (let left = gas; left > 0n; left -= 1_000_000n) {
+        clock.ms++
+        await (interrupt?.giveWay ?? yieldToEventLoop)()
+        if (interrupt?.shouldStop()) throw new CodedError<InterruptedError>({ code: 'EXECUTION_INTERRUPTED' })
+      }
+      const failure = { kind: 'halt', reason: 'out of gas' } as const
+      return { gasUsed: gas, refund: 0n, output: code(), logs: [], created: null, destroyed: [], failure }
+    },
+  }
+  return { clock, executor: createExecutor({ mode: 'fast', logger: silentLogger, engine }) }
+}
+
+const transfer = (from: Key, nonce = 0): Transaction =>
   signed(from, { nonce, to: `0x${'77'.repeat(20)}`, value: 5n, gasLimit: 21_000n })
-const endless = (from: typeof alice, gasLimit = 100_000_000n): Transaction => signed(from, { to: CONTRACT, gasLimit })
+/** Takes this many milliseconds. */
+const slow = (from: Key, ms: number): Transaction => signed(from, { to: CONTRACT, gasLimit: BigInt(ms) * 1_000_000n })
+const endless = (from: Key): Transaction => slow(from, 100)
 
-/** A block of these candidates; the clock is that of the machine, as the engine's own slices are. */
 const build = async (list: readonly Transaction[], budget: { buildMs: number } & Partial<BuildBudget>) => {
+  const { clock, executor } = createMachine()
   const overruns = new Map<Hex, Overrun>()
   const source = { ...listSource(list), overran: (tx: Transaction, overrun: Overrun) => overruns.set(tx.from, overrun) }
   const journal = new Journal(world())
-  const nowMs = () => performance.now()
-  const built = await executor.build(journal, env(), source, {
+  const limits = {
     maxBytes: 1_000_000,
-    nowMs,
-    deadlineMs: nowMs() + budget.buildMs,
+    nowMs: () => clock.ms,
+    deadlineMs: budget.buildMs,
     transactionMs: 20,
     ...budget,
-  })
-  return { built, overruns, journal }
+  }
+  const built = await executor.build(journal, env(), source, limits)
+  return { built, overruns, journal, tookMs: clock.ms }
 }
 
 describe('a transaction that does not end', () => {
@@ -43,20 +63,42 @@ describe('a transaction that does not end', () => {
     const { built, overruns, journal } = await build([endless(bob), transfer(alice)], { buildMs: 1_000 })
     expect(built.transactions.map(tx => tx.from)).toEqual([alice.address])
     expect(built.dropped).toEqual([])
-    expect(overruns.get(bob.address)).toMatchObject({ isProven: true })
+    expect(overruns.get(bob.address)).toEqual({ ranMs: 20, isProven: true })
     expect(journal.nonce(bob.address)).toBe(0)
     expect(journal.balance(bob.address)).toBe(1_000_000n * TOKEN)
   })
 
   test('costs those behind it none of their time: the block has what it would have without', async () => {
     // The stopped one alone takes longer than the whole budget.
-    const { built } = await build([endless(bob), transfer(alice), transfer(carol)], { buildMs: 10, transactionMs: 40 })
-    expect(built.transactions.map(tx => tx.from)).toEqual([alice.address, carol.address])
+    const list = [endless(bob), slow(alice, 2), slow(carol, 2), transfer(dave)]
+    const { built, tookMs } = await build(list, { buildMs: 3, transactionMs: 40 })
+    expect(built.transactions.map(tx => tx.from)).toEqual([alice.address])
+    expect(tookMs).toBe(43)
   })
 
   test('is not condemned where it did not have all the time that one may take', async () => {
-    const { overruns } = await build([transfer(alice), endless(bob)], { buildMs: 20, transactionMs: 10_000 })
-    expect(overruns.get(bob.address)).toMatchObject({ isProven: false })
+    const { overruns } = await build([slow(alice, 5), endless(bob)], { buildMs: 20, transactionMs: 30 })
+    expect(overruns.get(bob.address)).toEqual({ ranMs: 15, isProven: false })
+  })
+
+  test('is not condemned while the thread has other work', async () => {
+    const { clock, executor } = createMachine()
+    const overruns: Overrun[] = []
+    const source = {
+      ...listSource([endless(bob)]),
+      overran: (_: Transaction, overrun: Overrun) => overruns.push(overrun),
+    }
+    // Nineteen milliseconds of twenty go to others.
+    let isBusy = true
+    const work = (): void => {
+      clock.ms += 19
+      if (isBusy) setImmediate(work)
+    }
+    setImmediate(work)
+    const limits = { maxBytes: 1_000_000, nowMs: () => clock.ms, deadlineMs: 1_000, transactionMs: 200 }
+    await executor.build(new Journal(world()), env(), source, limits)
+    isBusy = false
+    expect(overruns).toMatchObject([{ isProven: false }])
   })
 
   test('and was stopped takes its sender with it', async () => {
@@ -66,7 +108,7 @@ describe('a transaction that does not end', () => {
   })
 
   test('is all that a block tries: others of much gas wait, those of little do not', async () => {
-    const list = [endless(bob), endless(carol), endless(dave, LIMITS.block.lightGas), transfer(alice)]
+    const list = [endless(bob), endless(carol), slow(dave, Number(LIMITS.block.lightGas / 1_000_000n)), transfer(alice)]
     const { built, overruns } = await build(list, { buildMs: 5_000 })
     expect([...overruns.keys()]).toEqual([bob.address])
     expect(built.transactions.map(tx => tx.from)).toEqual([dave.address, alice.address])
@@ -74,24 +116,41 @@ describe('a transaction that does not end', () => {
 })
 
 test('a long transaction goes in alone, beyond the time of a block', async () => {
-  const { built, overruns } = await build([endless(bob, 1_000_000n), transfer(alice)], {
-    buildMs: 1,
-    transactionMs: 60_000,
-  })
+  const { built, overruns } = await build([slow(bob, 50), transfer(alice)], { buildMs: 1, transactionMs: 60 })
   expect(built.transactions.map(tx => tx.from)).toEqual([bob.address])
   expect(overruns.size).toBe(0)
 })
 
+test('a transaction has no more than its share in a block that has more', async () => {
+  const { built, overruns } = await build([slow(alice, 5), slow(bob, 25), transfer(carol)], { buildMs: 1_000 })
+  expect(built.transactions.map(tx => tx.from)).toEqual([alice.address, carol.address])
+  expect(overruns.get(bob.address)).toEqual({ ranMs: 20, isProven: true })
+})
+
+const interrupted = { detail: { code: 'EXECUTION_INTERRUPTED' } }
+
 test('a block that nobody wants any more is left at once', async () => {
   const stopping = new AbortController()
   const building = build([endless(bob)], { buildMs: 60_000, transactionMs: 60_000, signal: stopping.signal })
-  setTimeout(() => stopping.abort(), 5)
-  await expect(building).rejects.toMatchObject({ detail: { code: 'EXECUTION_INTERRUPTED' } })
+  setImmediate(() => stopping.abort())
+  await expect(building).rejects.toMatchObject(interrupted)
 })
 
 test('a proposal that nobody wants judged any more is left at once, within a transaction', async () => {
   const stopping = new AbortController()
+  const { clock, executor } = createMachine()
   const executing = executor.execute(new Journal(world()), env(), [endless(bob)], [], { signal: stopping.signal })
+  setImmediate(() => stopping.abort())
+  await expect(executing).rejects.toMatchObject(interrupted)
+  expect(clock.ms).toBeLessThan(100)
+})
+
+test('the engine of the node leaves an endless loop when it is asked to', async () => {
+  // JUMPDEST, PUSH0, JUMP.
+  const state = withCode(funded([bob]), CONTRACT, code(0x5b, 0x5f, 0x56))
+  const stopping = new AbortController()
+  const executor = createExecutor({ mode: 'fast', logger: silentLogger })
+  const executing = executor.execute(new Journal(state), env(), [endless(bob)], [], { signal: stopping.signal })
   setTimeout(() => stopping.abort(), 5)
-  await expect(executing).rejects.toMatchObject({ detail: { code: 'EXECUTION_INTERRUPTED' } })
+  await expect(executing).rejects.toMatchObject(interrupted)
 })
