@@ -65,6 +65,22 @@ export const COUNCIL_ADDRESS: Hex = '0x0000000000000000000000000000000000000400'
 /** More than any block can use: for rules without a bound of that kind. */
 export const UNBOUNDED_GAS = 2n ** 63n - 1n
 
+/** Rules of the proof chain (docs/design/proof-chain.md); its fork height is that of the fork `nativeHash`. */
+export interface ProofChainParams {
+  /** Names of the hash function below the fork and from it on, as clients see them. */
+  readonly before: string
+  readonly after: string
+  /** Wanted distance of two proof headers, in main blocks. */
+  readonly spacingBlocks: number
+  /** Half-life of the difficulty rule, in main blocks. */
+  readonly halfLifeBlocks: number
+  /** Age of an anchor in main blocks beyond which a header cannot be included any more. */
+  readonly maxAnchorAgeBlocks: number
+  /** Easiest target of each version. */
+  readonly maxTargetBefore: bigint
+  readonly maxTargetAfter: bigint
+}
+
 /** The rules every node of a network agrees on. A genesis file may set other forks for a private chain. */
 export interface ChainParams {
   readonly chainId: number
@@ -89,7 +105,7 @@ export interface ChainParams {
   readonly minStakeWei: bigint
   readonly council: CouncilParams
   readonly roundTimeoutMs: number
-  readonly proofChain: { readonly before: string; readonly after: string }
+  readonly proofChain: ProofChainParams
   /**
    * A development chain: time, base fee, gas limit and beneficiary of a block are its proposer's free choice, blocks can be taken
    * back and accounts edited (docs/dev-helpers.md). Only ever true where one validator decides alone (config/genesis/tandem.ts).
@@ -172,7 +188,15 @@ const mainnet: NetworkParams = {
     evidenceBlocks: 604_800,
   },
   roundTimeoutMs: 2_000,
-  proofChain: { before: 'sha256d', after: 'nativeHash' },
+  proofChain: {
+    before: 'sha256d',
+    after: 'nativeHash',
+    spacingBlocks: 60,
+    halfLifeBlocks: 3_600,
+    maxAnchorAgeBlocks: 120,
+    maxTargetBefore: 2n ** 236n - 1n,
+    maxTargetAfter: 2n ** 248n - 1n,
+  },
   devHelpers: false,
   namespaces: { http: ['eth', 'net', 'rpc', 'native'], ws: ['eth', 'net', 'rpc', 'native'] },
   wsPaths: ['/ws'],
@@ -206,6 +230,13 @@ const devnet: NetworkParams = {
   minStakeWei: 35n * TOKEN,
   council: { ...mainnet.council, openRegistration: true, unbondingSeconds: 600 },
   roundTimeoutMs: 1_000,
+  proofChain: {
+    ...mainnet.proofChain,
+    spacingBlocks: 5,
+    halfLifeBlocks: 120,
+    maxTargetBefore: 2n ** 252n - 1n,
+    maxTargetAfter: 2n ** 253n - 1n,
+  },
   namespaces: { http: NAMESPACES, ws: NAMESPACES },
   wsPaths: ['/ws', '/ws/', '/'],
   explorer: true,

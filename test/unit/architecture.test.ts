@@ -61,6 +61,8 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'mcl-wasm': ['crypto'],
   'micro-eth-signer': ['crypto'],
   '@bitauth/': ['crypto'],
+  '@node-rs/': ['crypto'],
+  'hash-wasm': ['crypto'],
   '@noble/': ['crypto', 'evm'],
   '@scure/': ['crypto', 'cli'],
   '@ethereumjs/': ['crypto', 'evm'],

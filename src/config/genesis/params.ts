@@ -1,6 +1,13 @@
 import { EVM_FORKS, type Fork, type ForkName } from '../forks.ts'
 import { LIMITS } from '../limits.ts'
-import type { BaseFeeParams, CouncilParams, FeeShares, NetworkParams, RewardParams } from '../networks.ts'
+import type {
+  BaseFeeParams,
+  CouncilParams,
+  FeeShares,
+  NetworkParams,
+  ProofChainParams,
+  RewardParams,
+} from '../networks.ts'
 import type { GenesisValue } from './reader.ts'
 
 const MEMBERS = [
@@ -201,13 +208,38 @@ const ratio = (value: GenesisValue, key: string): bigint | undefined => {
 
 const ALGORITHMS = ['sha256d', 'nativeHash']
 
-const readProofChain = (value: GenesisValue, base: NetworkParams['proofChain']): NetworkParams['proofChain'] => {
-  value.only(['before', 'after'])
+const PROOF_CHAIN_MEMBERS = [
+  'before',
+  'after',
+  'spacingBlocks',
+  'halfLifeBlocks',
+  'maxAnchorAgeBlocks',
+  'maxTargetBefore',
+  'maxTargetAfter',
+]
+const MAX_TARGET = 2n ** 256n - 1n
+
+const readProofChain = (value: GenesisValue, base: ProofChainParams): ProofChainParams => {
+  value.only(PROOF_CHAIN_MEMBERS)
   const algorithm = (key: 'before' | 'after'): string => {
     const member = value.optional(key)
     if (member === undefined) return base[key]
     const name = ALGORITHMS.find(known => known === member.value)
     return name ?? member.fail(`want one of ${ALGORITHMS.join(', ')}`)
   }
-  return { before: algorithm('before'), after: algorithm('after') }
+  const blocks = (key: 'spacingBlocks' | 'halfLifeBlocks' | 'maxAnchorAgeBlocks'): number =>
+    value.optional(key)?.integer(1, MAX_BLOCKS) ?? base[key]
+  const target = (key: 'maxTargetBefore' | 'maxTargetAfter'): bigint => {
+    const member = value.optional(key)
+    return member === undefined ? base[key] : positive(member, MAX_TARGET)
+  }
+  return {
+    before: algorithm('before'),
+    after: algorithm('after'),
+    spacingBlocks: blocks('spacingBlocks'),
+    halfLifeBlocks: blocks('halfLifeBlocks'),
+    maxAnchorAgeBlocks: blocks('maxAnchorAgeBlocks'),
+    maxTargetBefore: target('maxTargetBefore'),
+    maxTargetAfter: target('maxTargetAfter'),
+  }
 }

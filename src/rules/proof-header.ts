@@ -1,0 +1,150 @@
+import type { ChainParams } from '../config/networks.ts'
+import type { ProofHeader } from '../primitives/proof-header.ts'
+import { type Hex, ZERO_ADDRESS, ZERO_HASH } from '../util/bytes.ts'
+import { CodedError } from '../util/errors.ts'
+import {
+  maxTargetOf,
+  type ProofVersion,
+  proofTarget,
+  proofVersionAt,
+  proofWork,
+  type TargetReference,
+} from './proof-target.ts'
+
+/** State of the proof chain after a header, or after a main block: all that the next header is judged by. */
+export interface ProofState {
+  /** Id of the newest header; zero while there is none. */
+  readonly tipId: Hex
+  readonly tipHeight: number
+  readonly tipAnchor: number
+  readonly tipTarget: bigint
+  /** Payee of the newest header: the `miner` of the main blocks after its inclusion; zero while there is none. */
+  readonly coinbase: Hex
+  /** Sum of the work of all headers. */
+  readonly totalWork: bigint
+  readonly reference: TargetReference
+}
+
+/** A proof header that cannot follow its parent, with the value it has and the one the rule wants. */
+export type ProofHeaderError =
+  | { readonly code: 'PROOF_VERSION'; readonly have: number; readonly want: number; readonly reason: string }
+  | { readonly code: 'PROOF_PARENT'; readonly have: Hex; readonly want: Hex }
+  | { readonly code: 'PROOF_HEIGHT'; readonly have: number; readonly want: number }
+  | { readonly code: 'PROOF_COINBASE' }
+  | { readonly code: 'PROOF_ANCHOR_ORDER'; readonly have: number; readonly want: number }
+  | { readonly code: 'PROOF_ANCHOR_STALE'; readonly have: number; readonly want: number }
+  | { readonly code: 'PROOF_ANCHOR_FUTURE'; readonly have: number; readonly want: number }
+  | { readonly code: 'PROOF_ANCHOR_HASH'; readonly have: Hex; readonly want: Hex }
+  | { readonly code: 'PROOF_TARGET'; readonly have: bigint; readonly want: bigint }
+  | { readonly code: 'PROOF_MIX_HASH'; readonly reason: string }
+  | { readonly code: 'PROOF_WORK'; readonly have: bigint; readonly want: bigint }
+
+const fail = (detail: ProofHeaderError): never => {
+  throw new CodedError(detail)
+}
+
+/** State before the first header: no tip, the easiest target of whichever version height 1 has. */
+export const firstProofState = (params: ChainParams): ProofState => {
+  const target = maxTargetOf(params.proofChain, proofVersionAt(params, 1))
+  return {
+    tipId: ZERO_HASH,
+    tipHeight: 0,
+    tipAnchor: 0,
+    tipTarget: target,
+    coinbase: ZERO_ADDRESS,
+    totalWork: 0n,
+    reference: { height: 0, anchorNumber: 0, target },
+  }
+}
+
+/** Target of a child of the tip with this anchor. */
+export const nextProofTarget = (params: ChainParams, state: ProofState, anchorNumber: number): bigint =>
+  proofTarget(
+    params.proofChain,
+    proofVersionAt(params, state.tipHeight + 1),
+    state.reference,
+    { height: state.tipHeight, anchorNumber: state.tipAnchor },
+    anchorNumber,
+  )
+
+/** Main chain as a header sees it. */
+export interface AnchorView {
+  /** Number of the main block that is to include the header. */
+  readonly including: number
+  /** Hash of a committed main block. */
+  hashOf(number: number): Hex | undefined
+}
+
+const checkVersion = (params: ChainParams, { version, height, mixHash }: ProofHeader): ProofVersion => {
+  const want = proofVersionAt(params, height)
+  if (version !== want) {
+    const fork = params.forks.find(({ name }) => name === 'nativeHash')?.height ?? null
+    const reason =
+      want === 2
+        ? `outdated work: from the fork nativeHash at proof height ${fork} on, headers have version 2 (${params.proofChain.after}); upgrade the miner`
+        : `work ahead of the fork: below proof height ${fork ?? 'of the fork nativeHash, which is not scheduled'}, headers have version 1 (${params.proofChain.before})`
+    fail({ code: 'PROOF_VERSION', have: version, want, reason })
+  }
+  const size = want === 2 ? 32 : 0
+  if (mixHash.byteLength !== size)
+    fail({ code: 'PROOF_MIX_HASH', reason: `${mixHash.byteLength} bytes, want ${size} under version ${want}` })
+  return want
+}
+
+const checkAnchor = (params: ChainParams, state: ProofState, header: ProofHeader, view: AnchorView): void => {
+  const { anchorNumber, anchorHash } = header
+  // Only the first header may stand on genesis: anchors strictly increase.
+  const earliest = state.tipHeight === 0 ? 0 : state.tipAnchor + 1
+  if (anchorNumber < earliest) fail({ code: 'PROOF_ANCHOR_ORDER', have: anchorNumber, want: earliest })
+  const oldest = view.including - params.proofChain.maxAnchorAgeBlocks
+  if (anchorNumber < oldest) fail({ code: 'PROOF_ANCHOR_STALE', have: anchorNumber, want: oldest })
+  const newest = view.including - 1
+  if (anchorNumber > newest) fail({ code: 'PROOF_ANCHOR_FUTURE', have: anchorNumber, want: newest })
+  const want = view.hashOf(anchorNumber)
+  if (want !== anchorHash) fail({ code: 'PROOF_ANCHOR_HASH', have: anchorHash, want: want ?? ZERO_HASH })
+}
+
+/**
+ * Every rule of a header but its work: version, parent, height, payee, anchor, exact target. Cheap: no hash is computed.
+ * Throws CodedError<ProofHeaderError>.
+ */
+export const checkProofHeader = (
+  params: ChainParams,
+  state: ProofState,
+  header: ProofHeader,
+  view: AnchorView,
+): void => {
+  const { parentId, height, coinbase, target } = header
+  const wantHeight = state.tipHeight + 1
+  if (height !== wantHeight) fail({ code: 'PROOF_HEIGHT', have: height, want: wantHeight })
+  checkVersion(params, header)
+  if (parentId !== state.tipId) fail({ code: 'PROOF_PARENT', have: parentId, want: state.tipId })
+  if (coinbase === ZERO_ADDRESS) fail({ code: 'PROOF_COINBASE' })
+  checkAnchor(params, state, header, view)
+  const want = nextProofTarget(params, state, header.anchorNumber)
+  if (target !== want) fail({ code: 'PROOF_TARGET', have: target, want })
+}
+
+/** State after a valid header. The last header of version 1 is the reference of version 2. */
+export const extendProofState = (
+  params: ChainParams,
+  state: ProofState,
+  header: Omit<ProofHeader, 'nonce' | 'mixHash'>,
+  id: Hex,
+): ProofState => {
+  const version = proofVersionAt(params, header.height)
+  const isLastBeforeFork = version === 1 && proofVersionAt(params, header.height + 1) === 2
+  return {
+    tipId: id,
+    tipHeight: header.height,
+    tipAnchor: header.anchorNumber,
+    tipTarget: header.target,
+    coinbase: header.coinbase,
+    totalWork: state.totalWork + proofWork(version, header.target),
+    reference: isLastBeforeFork
+      ? { height: header.height, anchorNumber: header.anchorNumber, target: params.proofChain.maxTargetAfter }
+      : state.reference,
+  }
+}
+
+export const MAX_PROOF_HEADERS_PER_BLOCK = 2
