@@ -1,0 +1,212 @@
+import type { ChainParams } from '../config/networks.ts'
+import { encodeProofHeader, type ProofHeader, type ProofTemplate, proofHeaderId } from '../primitives/proof-header.ts'
+import {
+  extendProofState,
+  MAX_PROOF_HEADERS_PER_BLOCK,
+  nextProofTarget,
+  type ProofState,
+} from '../rules/proof-header.ts'
+import { proofVersionAt } from '../rules/proof-target.ts'
+import { type Hex, ZERO_ADDRESS } from '../util/bytes.ts'
+
+/** Longest chain of pending headers above the final tip. */
+export const MAX_PENDING_DEPTH = 16
+/** Cap on pending headers. */
+export const MAX_PENDING = 256
+/** Main blocks after which a first-seen child of the final tip that nobody included loses its precedence. */
+export const FIRST_SEEN_BLOCKS = 10
+/** A validator does not vote for a proposal that leaves out a header it has known for longer than this, doubled each round. */
+export const OMISSION_MS = 1_500
+/** From this round on a proposal may leave out any header: views of a partitioned committee differ. */
+export const OMISSION_ROUNDS = 3
+
+/** A verified header that no committed main block includes yet. */
+export interface PendingHeader {
+  readonly id: Hex
+  readonly header: ProofHeader
+  /** Canonical RLP. */
+  readonly bytes: Uint8Array
+  /** State of the proof chain after it. */
+  readonly state: ProofState
+  /** Headers from the final tip to this one. */
+  readonly depth: number
+  /** Order of arrival. */
+  readonly sequence: number
+  readonly seenAtMs: number
+  /** Main head when it arrived. */
+  readonly seenAtNumber: number
+}
+
+export type Admission = 'added' | 'known' | 'orphan' | 'too deep' | 'full'
+
+/** Final proof state and main chain's head: what the pending headers stand on. */
+export interface FinalTip {
+  readonly state: ProofState
+  /** Number of the newest committed main block. */
+  readonly headNumber: number
+}
+
+/**
+ * Tree of pending proof headers above the final tip, with the fork choice, the contents of the next main block and the vote rule
+ * (docs/design/proof-chain.md). Pure: verification happens before, time comes in with the input.
+ */
+export class PendingProofs {
+  readonly #params: ChainParams
+  readonly #headers = new Map<Hex, PendingHeader>()
+  #final: FinalTip
+  #sequence = 0
+
+  constructor(params: ChainParams, final: FinalTip) {
+    this.#params = params
+    this.#final = final
+  }
+
+  get final(): FinalTip {
+    return this.#final
+  }
+
+  get size(): number {
+    return this.#headers.size
+  }
+
+  get(id: Hex): PendingHeader | undefined {
+    return this.#headers.get(id)
+  }
+
+  /** State that a child of this parent is judged by; undefined when the parent is neither pending nor the final tip. */
+  stateAfter(parentId: Hex): ProofState | undefined {
+    return parentId === this.#final.state.tipId ? this.#final.state : this.#headers.get(parentId)?.state
+  }
+
+  /** Adds a header that was fully verified against `stateAfter` of its parent. */
+  add(header: ProofHeader, nowMs: number): Admission {
+    const id = proofHeaderId(header)
+    if (this.#headers.has(id)) return 'known'
+    const before = this.stateAfter(header.parentId)
+    if (before === undefined) return 'orphan'
+    const depth = before.tipHeight - this.#final.state.tipHeight + 1
+    if (depth > MAX_PENDING_DEPTH) return 'too deep'
+    if (this.#headers.size >= MAX_PENDING) return 'full'
+    this.#headers.set(id, {
+      id,
+      header,
+      bytes: encodeProofHeader(header),
+      state: extendProofState(this.#params, before, header, id),
+      depth,
+      sequence: this.#sequence++,
+      seenAtMs: nowMs,
+      seenAtNumber: this.#final.headNumber,
+    })
+    return 'added'
+  }
+
+  /** A main block was committed: headers that do not build on the new final tip, or whose anchors are too old, are dropped. */
+  advance(final: FinalTip): void {
+    this.#final = final
+    const kept = [...this.#headers.values()].sort((a, b) => a.sequence - b.sequence)
+    this.#headers.clear()
+    for (const pending of kept) {
+      if (!this.#isUsable(pending.header, final.headNumber + 1)) continue
+      const before = this.stateAfter(pending.header.parentId)
+      if (before === undefined) continue
+      const depth = before.tipHeight - final.state.tipHeight + 1
+      this.#headers.set(pending.id, { ...pending, depth })
+    }
+  }
+
+  /** Newest header of the preferred branch; undefined when nothing is pending. New work builds on it. */
+  best(): PendingHeader | undefined {
+    return this.#branch().at(-1)
+  }
+
+  /** Headers that the main block `including` should carry, in order: the start of the preferred branch. */
+  forBlock(including: number): readonly PendingHeader[] {
+    const headers: PendingHeader[] = []
+    for (const pending of this.#branch()) {
+      if (headers.length === MAX_PROOF_HEADERS_PER_BLOCK || !this.#isUsable(pending.header, including)) break
+      headers.push(pending)
+    }
+    return headers
+  }
+
+  /**
+   * Header because of which a validator must not vote for a fresh proposal of block `including` that carries none; undefined when
+   * there is no such header, or the round is too late for the rule.
+   */
+  overdue(including: number, round: number, nowMs: number): PendingHeader | undefined {
+    if (round >= OMISSION_ROUNDS) return undefined
+    const known = nowMs - OMISSION_MS * 2 ** round
+    return this.#children(this.#final.state.tipId).find(
+      ({ header, seenAtMs }) => seenAtMs < known && this.#isUsable(header, including),
+    )
+  }
+
+  /**
+   * Work for a miner on the preferred tip, anchored at the main head; undefined while the head is already the tip's own anchor, or
+   * where a branch is as long as it may become.
+   */
+  template(
+    head: { readonly number: number; readonly hash: Hex },
+    coinbase: Hex,
+    extraNonce: Uint8Array,
+  ): ProofTemplate | undefined {
+    const best = this.best()
+    const state = best?.state ?? this.#final.state
+    const isFirst = state.tipHeight === 0
+    if (coinbase === ZERO_ADDRESS || (best?.depth ?? 0) >= MAX_PENDING_DEPTH) return undefined
+    if (!isFirst && head.number <= state.tipAnchor) return undefined
+    const height = state.tipHeight + 1
+    return {
+      version: proofVersionAt(this.#params, height),
+      parentId: state.tipId,
+      height,
+      anchorNumber: head.number,
+      anchorHash: head.hash,
+      coinbase,
+      target: nextProofTarget(this.#params, state, head.number),
+      extraNonce,
+    }
+  }
+
+  /** Preferred branch above the final tip: its first-seen child, then the most work (first-seen when equal). */
+  #branch(): readonly PendingHeader[] {
+    const children = this.#children(this.#final.state.tipId)
+    const [first] = children
+    if (first === undefined) return []
+    const isStale = this.#final.headNumber - first.seenAtNumber > FIRST_SEEN_BLOCKS
+    return this.#heaviest(isStale ? children : [first])
+  }
+
+  /** Path to the heaviest leaf below one of these siblings. */
+  #heaviest(siblings: readonly PendingHeader[]): readonly PendingHeader[] {
+    let best: PendingHeader | undefined
+    const roots = new Set(siblings.map(({ id }) => id))
+    for (const pending of this.#headers.values()) {
+      if (!roots.has(this.#rootOf(pending))) continue
+      const heavier = best === undefined || pending.state.totalWork > best.state.totalWork
+      if (heavier) best = pending
+    }
+    const path: PendingHeader[] = []
+    for (let at = best; at !== undefined; at = this.#headers.get(at.header.parentId)) path.unshift(at)
+    return path
+  }
+
+  /** The child of the final tip that a pending header descends from. */
+  #rootOf(pending: PendingHeader): Hex {
+    let at = pending
+    for (;;) {
+      const parent = this.#headers.get(at.header.parentId)
+      if (parent === undefined) return at.id
+      at = parent
+    }
+  }
+
+  /** By arrival. */
+  #children(parentId: Hex): readonly PendingHeader[] {
+    return [...this.#headers.values()].filter(({ header }) => header.parentId === parentId)
+  }
+
+  #isUsable({ anchorNumber }: ProofHeader, including: number): boolean {
+    return anchorNumber < including && anchorNumber >= including - this.#params.proofChain.maxAnchorAgeBlocks
+  }
+}

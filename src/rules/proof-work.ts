@@ -1,0 +1,18 @@
+import { nativeSealHash, sha256dHash } from '../crypto/proof-hash.ts'
+import { type ProofHeader, proofSealHash } from '../primitives/proof-header.ts'
+import type { Hex } from '../util/bytes.ts'
+import { CodedError } from '../util/errors.ts'
+import type { ProofHeaderError } from './proof-header.ts'
+
+/**
+ * Work of a header as far as one cheap hash shows it: all of version 1; of version 2 that the Keccak seal over the claimed mixHash
+ * meets the target, so that a forger pays for each header before Argon2id is run once. Returns the seal hash.
+ * Throws CodedError<ProofHeaderError>, PROOF_WORK.
+ */
+export const checkProofSeal = (chainId: number, header: ProofHeader): Hex => {
+  const sealHash = proofSealHash(chainId, header)
+  const { version, nonce, mixHash, target } = header
+  const have = version === 1 ? sha256dHash(sealHash, nonce) : nativeSealHash(sealHash, nonce, mixHash)
+  if (have > target) throw new CodedError<ProofHeaderError>({ code: 'PROOF_WORK', have, want: target })
+  return sealHash
+}
