@@ -24,6 +24,8 @@ export const LIMITS = {
     codeBytes: 24 * 1024,
     initCodeBytes: 48 * 1024,
     bodyBytes: 4 * 1024 * 1024,
+    /** Header in a message of a peer: the certificate of the largest committee makes 9 KB. */
+    headerBytes: 16 * 1024,
     futureSeconds: 1,
     /** The longest that one transaction may take where one validator decides alone: all that its gas can buy. */
     loneTransactionMs: 10_000,
@@ -233,6 +235,8 @@ export const LIMITS = {
     reserved: 160,
     /** Of one address (an IPv4 address, or the /64 of an IPv6 one); the loopback is an operator's own and not counted. */
     perAddress: 8,
+    /** Nodes that speak for one validator: its own, and the one it had before a move. */
+    perValidator: 2,
     /** Connections that have not said who they are, in all and of one address, and how fast an address may open them. */
     pending: 64,
     pendingPerAddress: 32,
@@ -299,6 +303,14 @@ export const LIMITS = {
     /** Statements relayed, and when one may be relayed again: the sender repeats what may have been lost. */
     relayed: 16_384,
     relayAgainMs: 400,
+    /** Peers that left and can still be blamed. */
+    gonePeers: 256,
+    /** Faults of this node that bytes of peers bring about: when one is logged again for a peer, peers remembered, and lines in all. */
+    faultAgainMs: 60_000,
+    faultPeers: 256,
+    faultLines: { perSecond: 0.2, burst: 10 },
+    /** Bytes of blocks that one peer is sent for its statuses. */
+    blockAnswers: { perSecond: 16 * 1024 * 1024, burst: 32 * 1024 * 1024 },
     /** Changes of who reaches whom are gathered so long. */
     linksMs: 50,
     /** Peer records kept, and in one answer; how often peers are asked. */
@@ -328,6 +340,7 @@ export const LIMITS = {
     disconnectScore: -20,
     banScore: -50,
     banMs: 30 * 60_000,
+    reservedBanMs: 60_000,
     /** Banned nodes of one address until the address is banned too. */
     bansPerAddress: 3,
     standings: 4_096,

@@ -1,6 +1,7 @@
-import type { ConsensusMessage } from '../primitives/consensus-message.ts'
+import type { BlockClaim } from '../primitives/block-claim.ts'
+import { type ConsensusMessage, type SignedHead, signedHead } from '../primitives/consensus-message.ts'
 import { assert } from '../util/assert.ts'
-import { Admission, type Admitted } from './admission.ts'
+import { Admission, type Admitted, type Place } from './admission.ts'
 import type { Committee } from './committee.ts'
 import type { ConsensusEngineOptions } from './engine-types.ts'
 import { accusedBy, type Evidence } from './evidence/evidence.ts'
@@ -41,7 +42,10 @@ export class Intake {
   }
 
   open(): void {
-    this.#unsubscribe = this.#parts.options.ports.network.onMessage((message, from) => this.#receive(message, from))
+    this.#unsubscribe = this.#parts.options.ports.network.onMessage(
+      (message, from) => this.#receive(message, from),
+      (claim, from) => this.#judgeClaim(claim, from),
+    )
   }
 
   close(): void {
@@ -50,24 +54,41 @@ export class Intake {
 
   /** What is right goes on to those its author does not reach: the answer is for the network. */
   #receive(message: ConsensusMessage, from: PeerId): Admitted {
-    const { options, life, tally, loop, heights } = this.#parts
+    const { options, life, loop } = this.#parts
     if (!life.isRunning) return 'pointless'
-    const place = { head: heights.head.number, wanted: loop.height?.wanted ?? null }
-    const admitted = this.#admission.admit(message, place)
-    if (admitted === 'false') {
-      tally.rejectedMessages++
-      options.ports.network.misbehaved?.(from)
-    }
+    const admitted = this.#blamed(this.#admission.admit(message, this.#place), from)
     if (admitted !== 'true') return admitted
-    life.guard(() => this.#noticeOwn(message))
+    if ('sender' in message) life.guard(() => this.#noticeOwn(signedHead(message)))
     loop.feed({ type: 'message', message, from, nowMs: options.clock.nowMs() })
     return admitted
   }
 
+  /** Asked before a block is decoded: what is known, nobody signed, or nobody waits for is not read. */
+  #judgeClaim(claim: BlockClaim, from: PeerId): Admitted {
+    const { life, loop } = this.#parts
+    if (!life.isRunning || loop.knows(claim)) return 'pointless'
+    const admitted = this.#blamed(this.#admission.judgeClaim(claim, this.#place), from)
+    if (admitted !== 'true') return admitted
+    if (claim.type === 'proposal') life.guard(() => this.#noticeOwn(claim.head))
+    return life.isRunning && loop.wantsBlockOf(claim) ? 'true' : 'pointless'
+  }
+
+  get #place(): Place {
+    const { heights, loop } = this.#parts
+    return { head: heights.head.number, wanted: loop.height?.wanted ?? null }
+  }
+
+  #blamed(admitted: Admitted, from: PeerId): Admitted {
+    if (admitted !== 'false') return admitted
+    const { options, tally } = this.#parts
+    tally.rejectedMessages++
+    options.ports.network.misbehaved?.(from)
+    return admitted
+  }
+
   /** Throws when somebody else signs with this validator's key. */
-  #noticeOwn(message: ConsensusMessage): void {
+  #noticeOwn(message: SignedHead): void {
     const { options, validator } = this.#parts
-    if (!('sender' in message)) return
     const committee = options.ports.committee.committee(message.number)
     assert(committee !== undefined, 'a message is admitted against its committee')
     validator.heard(message, committee)

@@ -1,6 +1,8 @@
 import { LIMITS } from '../config/limits.ts'
+import type { BlockClaim } from '../primitives/block-claim.ts'
 import { readExtraData } from '../primitives/extra-data.ts'
 import { memoryOf } from './core/memory.ts'
+import { holdsProposal, wantsProposal } from './core/proposals.ts'
 import { isAccompanied } from './core/rounds.ts'
 import type { Effect, HeightState, Input, TimerName, WalRecord } from './core/types.ts'
 import { createCore, step } from './core.ts'
@@ -65,6 +67,20 @@ export class Loop {
   /** Messages of heights not open yet. */
   get heldForLater(): number {
     return this.#core.future.size
+  }
+
+  /** Whether the block of a claim that was found right is worth decoding. */
+  wantsBlockOf(claim: BlockClaim): boolean {
+    if (claim.type === 'proposal') return wantsProposal(this.#core, claim.head)
+    const { height } = this
+    if (height === null) return false
+    return claim.type === 'body' ? height.wanted === claim.blockHash : height.decided === null
+  }
+
+  /** Whether a claim says what is known already. */
+  knows(claim: BlockClaim): boolean {
+    if (claim.type === 'proposal') return holdsProposal(this.#core, claim.head)
+    return claim.type === 'decided' && this.height?.decided?.block.hash === claim.blockHash
   }
 
   /** Runs the core until it has nothing to do. A signature asked for is given before anything else comes in. */

@@ -1,4 +1,5 @@
 import type { Block } from '../primitives/block.ts'
+import type { BlockClaim } from '../primitives/block-claim.ts'
 import type { Certificate } from '../primitives/certificate.ts'
 import type { ConsensusMessage } from '../primitives/consensus-message.ts'
 import type { Hex } from '../util/bytes.ts'
@@ -83,7 +84,14 @@ export type PeerId = string
 export interface NetworkPort {
   broadcast(message: ConsensusMessage): void
   send(peer: PeerId, message: ConsensusMessage): void
-  onMessage(listener: (message: ConsensusMessage, from: PeerId) => void): () => void
+  /**
+   * `judgeClaim` is asked before the body of a block is decoded: only a claim that is `true` has its body read. A network that decodes nothing
+   * may leave it out.
+   */
+  onMessage(
+    listener: (message: ConsensusMessage, from: PeerId) => void,
+    judgeClaim?: (claim: BlockClaim, from: PeerId) => 'true' | 'false' | 'pointless',
+  ): () => void
   /** How many of these validators, this one left out, can be reached at all (reference/consensus.md 1.12); where nobody knows: all. */
   reachable?(members: readonly Hex[]): number
   /** What this neighbour sent can only be a lie or a fault of its own: nobody signed it, or it is not what it claims to be. */

@@ -49,7 +49,7 @@ export const ownMessages = (
     return []
   })
 
-export const positionOf = (message: SignedMessage): SignPosition => ({
+export const positionOf = (message: Pick<SignedMessage, 'number' | 'round' | 'type'>): SignPosition => ({
   number: message.number,
   round: message.round,
   step: message.type,

@@ -1,4 +1,4 @@
-import type { SignedMessage } from '../primitives/consensus-message.ts'
+import type { SignedHead, SignedMessage } from '../primitives/consensus-message.ts'
 import { proposalDigest } from '../primitives/proposal.ts'
 import { blockVoteDigest, roundChangeDigest, type SigningDomain } from '../primitives/vote.ts'
 import type { UnsignedMessage } from './core/types.ts'
@@ -6,10 +6,13 @@ import type { ConsensusSigner } from './engine-types.ts'
 import type { Watermark } from './watermark.ts'
 
 /** What a message's signature covers (reference/consensus.md 1.2). */
-export const digestOf = (domain: SigningDomain, message: UnsignedMessage | SignedMessage): Uint8Array => {
+export const digestOf = (domain: SigningDomain, message: UnsignedMessage | SignedMessage | SignedHead): Uint8Array => {
   switch (message.type) {
     case 'proposal':
-      return proposalDigest(domain, { ...message, blockHash: message.block.hash })
+      return proposalDigest(domain, {
+        ...message,
+        blockHash: 'block' in message ? message.block.hash : message.blockHash,
+      })
     case 'prepare':
     case 'commit':
       return blockVoteDigest(domain, message)

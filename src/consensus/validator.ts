@@ -1,5 +1,5 @@
 import { signerIndexes } from '../primitives/certificate.ts'
-import type { SignedMessage } from '../primitives/consensus-message.ts'
+import type { SignedHead, SignedMessage } from '../primitives/consensus-message.ts'
 import { blockVoteDigest } from '../primitives/vote.ts'
 import type { Hex } from '../util/bytes.ts'
 import { CodedError } from '../util/errors.ts'
@@ -64,7 +64,7 @@ export class Validator {
   }
 
   /** A verified message turned up. Throws KEY_IN_USE when it has this key's signature and cannot be its own. */
-  heard(message: SignedMessage, committee: Committee): void {
+  heard(message: SignedHead, committee: Committee): void {
     if (committee.members[message.sender] !== this.address) return
     this.#notice(positionOf(message), digestOf(this.#options.params, message))
   }

@@ -1,8 +1,9 @@
 import { isLowS } from '../crypto/signature.ts'
-import type { Decided, SignedMessage } from '../primitives/consensus-message.ts'
+import type { Certificate } from '../primitives/certificate.ts'
+import type { SignedHead } from '../primitives/consensus-message.ts'
 import type { SigningDomain } from '../primitives/vote.ts'
 import { asBuffer, type Hex } from '../util/bytes.ts'
-import { certificateFault, type Recover } from './certificate.ts'
+import { certificateFault, type Recover, type Sealed } from './certificate.ts'
 import type { Committee } from './committee.ts'
 import { claimOf, type SignatureCheck, statementDigest, statementsOf } from './evidence/statement.ts'
 
@@ -12,9 +13,10 @@ export type SignedVerdict = 'signed' | 'badProof' | 'unsigned'
 /** Checks who signed what, before anything comes near the core. */
 export interface Verifier {
   /** The sender's signature, and those of all it carries as proof. */
-  judge(message: SignedMessage, committee: Committee): SignedVerdict
+  judge(message: SignedHead, committee: Committee): SignedVerdict
   readonly isSigned: SignatureCheck
-  isDecided(message: Decided, committee: Committee): boolean
+  /** Whether a quorum of the committee sealed a block. */
+  isDecided(decided: Sealed & { readonly certificate: Certificate }, committee: Committee): boolean
   readonly recover: Recover
 }
 
@@ -35,15 +37,13 @@ export const createVerifier = (domain: SigningDomain, recover: Recover, cachedSi
       if (own === undefined || !isSigned(own, committee)) return 'unsigned'
       return proof.every(statement => isSigned(statement, committee)) ? 'signed' : 'badProof'
     },
-    isDecided: ({ block, certificate }, committee) => {
-      const sealed = { number: block.header.number, blockHash: block.hash }
-      return certificateFault(certificate, sealed, committee, domain, cached) === null
-    },
+    isDecided: ({ number, blockHash, certificate }, committee) =>
+      certificateFault(certificate, { number, blockHash }, committee, domain, cached) === null,
   }
 }
 
 /** Lengths first: no more recoveries than members can have signed. Round 0 has no proof: its signature would not cover one. */
-const isPlausible = (message: SignedMessage, committee: Committee): boolean => {
+const isPlausible = (message: SignedHead, committee: Committee): boolean => {
   const size = committee.members.length
   if (message.type === 'roundChange') return message.prepares.length <= size
   if (message.type !== 'proposal') return true

@@ -1,6 +1,6 @@
 import { LIMITS } from '../config/limits.ts'
 import type { Block } from '../primitives/block.ts'
-import type { SignedMessage } from '../primitives/consensus-message.ts'
+import type { SignedHead } from '../primitives/consensus-message.ts'
 import { readExtraData } from '../primitives/extra-data.ts'
 import type { Hex } from '../util/bytes.ts'
 import type { Logger } from '../util/logger.ts'
@@ -51,7 +51,7 @@ export class Watch {
   }
 
   /** A message with a right signature, of whatever height is kept. */
-  heard({ type, sender, number, round }: SignedMessage, { members }: Committee): void {
+  heard({ type, sender, number, round }: SignedHead, { members }: Committee): void {
     const validator = members[sender]
     if (this.#options.metrics === undefined || validator === undefined || validator === this.#options.self) return
     const key = `${validator} ${type}`

@@ -67,23 +67,20 @@ export const assemble = (options: NetworkOptions, ports: NetworkPorts, events: N
     clock,
     acceptsLoopback: isLoopbackAddress(options.advertise?.host ?? options.listen?.host ?? ''),
   })
-  const consensus = new ConsensusGossip({ hub, blocks: codec, members, self: validator?.address ?? null, logger })
-  const transactions = new TransactionGossip(hub, pool, logger)
+  const consensus = new ConsensusGossip({ hub, blocks: codec, members, self: validator?.address ?? null })
+  const transactions = new TransactionGossip(hub, pool)
   const blocks = new BlockGossip(hub, sync)
   const evidence = new EvidenceGossip(hub)
-  const answers = new Answers(
-    {
-      ...storedAnswers(serve),
-      ping: (peer, { head, earliest }) => {
-        peer.earliest = earliest
-        blocks.headMoved(peer, head)
-        return identity.ping()
-      },
-      getRecords: peer => records.answer(peer, identity.published),
-      getTransactions: (peer, hashes) => transactions.answer(peer, hashes),
+  const answers = new Answers({
+    ...storedAnswers(serve),
+    ping: (peer, { head, earliest }) => {
+      peer.earliest = earliest
+      blocks.headMoved(peer, head)
+      return identity.ping()
     },
-    logger,
-  )
+    getRecords: peer => records.answer(peer, identity.published),
+    getTransactions: (peer, hashes) => transactions.answer(peer, hashes),
+  })
   const dispatch = dispatcherOf({ answers, blocks, consensus, evidence, transactions })
 
   const meetings = new Meetings({

@@ -116,7 +116,8 @@ an address opens ${NET.connectsPerSecond} a second, ${NET.connectsBurst} at once
 ## Standing
 
 A score falls from 0 and heals by half in ${NET.halfLifeMs / 60_000} min. Below ${NET.disconnectScore} the peer is disconnected, below ${NET.banScore} banned for ${NET.banMs / 60_000} min;
-${NET.bansPerAddress} banned nodes ban their address (never the loopback). Peers in reserved places are banned for what costs a ban alone.
+${NET.bansPerAddress} banned nodes ban their address (never the loopback). Peers in reserved places are banned for what costs a ban alone,
+first for ${NET.reservedBanMs / 1_000} s and each time twice as long. A ban holds for the validator key that the peer proved, too, and at most ${NET.perValidator} nodes speak for one key.
 
 ${offenceTable()}
 

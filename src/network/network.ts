@@ -159,9 +159,7 @@ class TlsNetwork implements Network {
   }
 
   reportFalsehood(id: string, detail: string): void {
-    const { peers } = this.#parts
-    const peer = peers.peer(id)
-    if (peer !== undefined) peers.blame(peer, 'falsehood', detail)
+    this.#parts.peers.blameId(id, 'falsehood', detail)
   }
 
   peers(): readonly PeerDescription[] {

@@ -1,4 +1,5 @@
 import type { Block } from '../primitives/block.ts'
+import type { BlockClaim } from '../primitives/block-claim.ts'
 import type { ConsensusMessage } from '../primitives/consensus-message.ts'
 import type { Hex } from '../util/bytes.ts'
 import type { SealedBlock } from './wire/consensus.ts'
@@ -34,9 +35,13 @@ export interface MembersPort {
   onKeyInUse?(nodeId: PeerId): void
 }
 
-/** Block bytes for the wire; decoding recovers senders, hence off the main thread. Throws CodedError on malformed bytes. */
+/** Block bytes for the wire. */
 export interface BlockCodec {
   encode(block: Block): Uint8Array
+  /**
+   * Reads the body, finds it to be the one of its header, and then recovers senders, off the main thread. Rejects with RECOVERY_UNAVAILABLE when
+   * no thread had room, and with any other CodedError when the bytes are no block or another body.
+   */
   decode(bytes: Uint8Array): Promise<Block>
 }
 
@@ -89,8 +94,12 @@ export interface NetworkPorts {
 export interface ConsensusNetwork {
   broadcast(message: ConsensusMessage): void
   send(peer: PeerId, message: ConsensusMessage): void
-  // biome-ignore lint/suspicious/noConfusingVoidType: a listener may answer nothing.
-  onMessage(listener: (message: ConsensusMessage, from: PeerId) => Judgement | void): () => void
+  /** `judgeClaim` is asked before the body of a block is read; without it every block is decoded. */
+  onMessage(
+    // biome-ignore lint/suspicious/noConfusingVoidType: a listener may answer nothing.
+    listener: (message: ConsensusMessage, from: PeerId) => Judgement | void,
+    judgeClaim?: (claim: BlockClaim, from: PeerId) => Judgement,
+  ): () => void
   /** How many of these validators, this one left out, are neighbours or neighbours of one. */
   reachable(members: readonly Hex[]): number
   /** What this neighbour sent can only be a lie or a fault of its own. */

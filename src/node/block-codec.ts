@@ -4,8 +4,11 @@ import type { SenderRecovery } from '../crypto/recovery.ts'
 import { senderOf } from '../crypto/recovery-batch.ts'
 import { sha256 } from '../crypto/sha256.ts'
 import { type Block, type DecodedBlock, decodeBlock, encodeBlock } from '../primitives/block.ts'
+import { readExtraData } from '../primitives/extra-data.ts'
 import { withSender } from '../primitives/transaction.ts'
+import { checkBody, keepChecked } from '../rules/body.ts'
 import { asBuffer } from '../util/bytes.ts'
+import { CodedError } from '../util/errors.ts'
 import { Lru } from '../util/lru.ts'
 
 export type RecoverMany = Pick<SenderRecovery, 'recoverMany'>
@@ -16,8 +19,22 @@ export const blockCodec = (recovery: RecoverMany): BlockCodec => ({
   decode: async bytes => withSenders(recovery, decodeBlock(bytes)),
 })
 
+/** The same, for the network: a body that is not its header's is refused before its senders cost anything. */
+export const networkCodec = (recovery: RecoverMany): BlockCodec => ({
+  encode: encodeBlock,
+  async decode(bytes) {
+    const decoded = decodeBlock(bytes)
+    const extra = readExtraData(decoded.header)
+    // Without extra data there is nothing to compare with: its proposer signed it, and it is judged and refused.
+    if (extra !== undefined) checkBody(decoded, extra)
+    const block = await withSenders(recovery, decoded)
+    keepChecked(decoded, block)
+    return block
+  },
+})
+
 /**
- * The same, for the network: each block comes from several neighbours, in later rounds, and again from those who take this node to be
+ * Decodes once what comes often: each block comes from several neighbours, in later rounds, and again from those who take this node to be
  * behind. The same bytes are decoded once.
  */
 export const rememberingCodec = ({ encode, decode }: BlockCodec): BlockCodec => {
@@ -37,11 +54,16 @@ export const rememberingCodec = ({ encode, decode }: BlockCodec): BlockCodec => 
   }
 }
 
-/** Rejects with INVALID_SENDER; with an error that is not coded when the recovery itself failed, which says nothing of the block. */
+/** No thread had room for the senders, or they are being stopped; that says nothing of the block. */
+export type RecoveryUnavailable = { readonly code: 'RECOVERY_UNAVAILABLE' }
+
+/** Rejects with INVALID_SENDER, or with RECOVERY_UNAVAILABLE. */
 export const withSenders = async (recovery: RecoverMany, decoded: DecodedBlock): Promise<Block> => {
   const senders = await recovery
     .recoverMany(decoded.transactions.map(({ raw }) => raw))
-    .catch((error: unknown) => Promise.reject(new Error('the senders of a block were not recovered', { cause: error })))
+    .catch((cause: unknown) =>
+      Promise.reject(new CodedError<RecoveryUnavailable>({ code: 'RECOVERY_UNAVAILABLE' }, { cause })),
+    )
   const transactions = decoded.transactions.map((transaction, index) =>
     withSender(transaction, senderOf(senders[index])),
   )

@@ -110,6 +110,17 @@ export const decodeBlock = (bytes: Uint8Array): DecodedBlock =>
     return { header, hash, transactions, proofHeaders, evidence, size: bytes.byteLength }
   })
 
+/** The header of an encoded block with its hash; the body is not looked at. Throws BLOCK_MALFORMED, also for a header of more than `maxBytes`. */
+export const decodeBlockHeader = (bytes: Uint8Array, maxBytes: number): Pick<DecodedBlock, 'header' | 'hash'> =>
+  decoding('BLOCK_MALFORMED', () => {
+    const cursor = new RlpCursor(bytes)
+    cursor.openList()
+    if (cursor.peekLength() > maxBytes) throw malformed('BLOCK_MALFORMED', `a header of more than ${maxBytes} bytes`)
+    const start = cursor.position
+    const header = readHeader(cursor)
+    return { header, hash: keccak256Hex(bytes.subarray(start, cursor.position)) }
+  })
+
 /** The list of a block's transactions, where the cursor stands. Throws RLP_INVALID, TRANSACTION_MALFORMED or BLOCK_MALFORMED. */
 export const readTransactions = (cursor: RlpCursor): readonly DecodedTransaction[] => {
   const outer = cursor.openList()

@@ -1,7 +1,7 @@
 import type { Hex } from '../util/bytes.ts'
 import type { Block } from './block.ts'
 import type { Certificate } from './certificate.ts'
-import type { Proposal } from './proposal.ts'
+import { type Proposal, type ProposalHead, proposalHead } from './proposal.ts'
 import type { Vote } from './vote.ts'
 
 /** What a node has of its open height, so that others resend only what it lacks (reference/consensus.md 1.5). Not signed: the channel is. */
@@ -32,8 +32,13 @@ export interface BlockBody {
 }
 
 export type SignedMessage = Proposal | Vote
+/** The signed part of a message: a proposal stands without its block. */
+export type SignedHead = ProposalHead | Vote
 export type ConsensusMessage = SignedMessage | Status | Decided | BlockBody
 
 /** Height a message belongs to. */
 export const numberOfMessage = (message: ConsensusMessage): number =>
   message.type === 'decided' || message.type === 'body' ? message.block.header.number : message.number
+
+export const signedHead = (message: SignedMessage): SignedHead =>
+  message.type === 'proposal' ? proposalHead(message) : message

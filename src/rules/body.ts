@@ -39,6 +39,11 @@ export const checkBody = (
   whole.add(block)
 }
 
+/** Tells that a copy of a block has the body that was found right. */
+export const keepChecked = (checked: object, copy: object): void => {
+  if (whole.has(checked)) whole.add(copy)
+}
+
 /** Whether a body is the one that its header names. */
 export const isBodyOf = (block: Parameters<typeof checkBody>[0], extra: ExtraData): boolean =>
   !isCoded(codedOr(() => checkBody(block, extra)))

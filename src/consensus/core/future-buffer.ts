@@ -1,5 +1,8 @@
 import type { SignedMessage } from '../../primitives/consensus-message.ts'
 
+/** Place of a message among others. */
+type Placed = Pick<SignedMessage, 'type' | 'number' | 'round' | 'sender'>
+
 /**
  * Messages of heights not open yet. Per sender one message of a kind for a height and round, of round changes only the highest;
  * proposals (which carry a body) of the next height alone. When full, the farthest height gives way.
@@ -37,6 +40,11 @@ export class FutureBuffer {
     this.#size++
   }
 
+  /** Whether a message would be kept that came now, if there is room. */
+  wants(message: Placed, current: number): boolean {
+    return this.#isWanted(message, current) && !this.#heights.get(message.number)?.has(slotOf(message))
+  }
+
   /** Senders with a message of a height above `number`. */
   sendersAbove(number: number): ReadonlySet<number> {
     const senders = new Set<number>()
@@ -53,7 +61,7 @@ export class FutureBuffer {
     return taken
   }
 
-  #isWanted(message: SignedMessage, current: number): boolean {
+  #isWanted(message: Placed, current: number): boolean {
     if (message.number <= current || message.number > current + this.#limits.heights) return false
     if (message.type === 'roundChange') return true
     if (message.round > this.#limits.rounds) return false
@@ -91,7 +99,7 @@ export class FutureBuffer {
   }
 }
 
-const slotOf = (message: SignedMessage): string =>
+const slotOf = (message: Placed): string =>
   message.type === 'roundChange'
     ? `roundChange:${message.sender}`
     : `${message.type}:${message.round}:${message.sender}`

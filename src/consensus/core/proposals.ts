@@ -1,21 +1,42 @@
-import { type Proposal, proposalHead } from '../../primitives/proposal.ts'
-import type { Hex } from '../../util/bytes.ts'
+import { type Proposal, type ProposalHead, proposalHead } from '../../primitives/proposal.ts'
+import { bytesEqual, type Hex } from '../../util/bytes.ts'
 import { proposerIndex } from '../committee.ts'
 import type { Verdict } from '../ports.ts'
 import { tryDecide } from './decide.ts'
 import { type Allowed, allowedBy } from './justification.ts'
 import { ask, isMember, persist, persistBlock } from './out.ts'
 import { enterRound, moveToRound, startRoundTimer } from './rounds.ts'
-import type { HeightState, Turn } from './types.ts'
+import type { CoreConfig, CoreState, HeightState, Turn } from './types.ts'
 import { tryCommit } from './votes.ts'
+
+/** Whether a proposal could be of use, by what stands beside its block: of the open height, or of the next one. */
+export const wantsProposal = ({ config, height, future }: CoreState, head: ProposalHead): boolean => {
+  if (height === null) return false
+  const { number } = height.config
+  if (head.number !== number) return future.wants(head, number)
+  return height.decided === null && isOfUse(height, config, head)
+}
+
+/** Whether this very proposal is held already. */
+export const holdsProposal = (
+  { height }: CoreState,
+  { number, round, blockHash, signature }: ProposalHead,
+): boolean => {
+  const held = height?.config.number === number ? height.proposals.get(round) : undefined
+  return held !== undefined && held.block.hash === blockHash && bytesEqual(held.signature, signature)
+}
+
+const isOfUse = (height: HeightState, config: CoreConfig, head: Omit<ProposalHead, 'blockHash'>): boolean => {
+  const { number, members } = height.config
+  if (head.sender !== proposerIndex(members.length, number, head.round)) return false
+  if (head.round < height.round - config.futureRounds || head.round > height.round + config.futureRounds) return false
+  return !height.proposals.has(head.round) && isWhollySigned(head)
+}
 
 /** The first proposal of each round counts. */
 export const receiveProposal = (turn: Turn, proposal: Proposal): void => {
   const { height, config } = turn
-  const { number, members } = height.config
-  if (proposal.sender !== proposerIndex(members.length, number, proposal.round)) return
-  if (proposal.round < height.round - config.futureRounds || proposal.round > height.round + config.futureRounds) return
-  if (height.proposals.has(proposal.round) || !isWhollySigned(proposal)) return
+  if (!isOfUse(height, config, proposal)) return
   if (!isAcceptable(turn, proposal)) {
     refuse(turn, proposal.round)
     return
@@ -26,7 +47,11 @@ export const receiveProposal = (turn: Turn, proposal: Proposal): void => {
 }
 
 /** No signature covers a justification in round 0: anybody could have put it there, so it says nothing about the proposer. */
-const isWhollySigned = ({ round, roundChanges, prepares }: Proposal): boolean =>
+const isWhollySigned = ({
+  round,
+  roundChanges,
+  prepares,
+}: Pick<Proposal, 'round' | 'roundChanges' | 'prepares'>): boolean =>
   round > 0 || roundChanges.length + prepares.length === 0
 
 /** Instant mode: another member had the request, and from here on its round may have to be given up. */

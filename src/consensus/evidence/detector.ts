@@ -1,5 +1,4 @@
-import type { SignedMessage } from '../../primitives/consensus-message.ts'
-import { proposalHead } from '../../primitives/proposal.ts'
+import type { SignedHead } from '../../primitives/consensus-message.ts'
 import type { Commit, RoundChangePayload } from '../../primitives/vote.ts'
 import type { Committee } from '../committee.ts'
 import { type Evidence, isAmnesia, isConflict, isUnjustified, isWrongProposer } from './evidence.ts'
@@ -41,7 +40,7 @@ export class Detector {
   }
 
   /** What a message proves against its sender, or the statements in it against theirs. */
-  observe(message: SignedMessage, committee: Committee, isSigned: SignatureCheck): readonly Evidence[] {
+  observe(message: SignedHead, committee: Committee, isSigned: SignatureCheck): readonly Evidence[] {
     const found: Evidence[] = []
     if (message.number < this.#lowest) return found
     for (const statement of statementsOf(message)) {
@@ -64,10 +63,9 @@ export class Detector {
     for (const height of this.#heights.keys()) if (height < this.#lowest) this.#heights.delete(height)
   }
 
-  #judgeProposal(message: SignedMessage, committee: Committee, isSigned: SignatureCheck): readonly Evidence[] {
-    if (message.type !== 'proposal') return []
-    const record = this.#recordOf(message)
-    const proposal = proposalHead(message)
+  #judgeProposal(proposal: SignedHead, committee: Committee, isSigned: SignatureCheck): readonly Evidence[] {
+    if (proposal.type !== 'proposal') return []
+    const record = this.#recordOf(proposal)
     if (record.accused || !isUnjustified(proposal, committee, isSigned)) return []
     record.accused = true
     return [{ kind: 'unjustified', proposal }]

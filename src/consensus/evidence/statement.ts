@@ -1,5 +1,5 @@
-import type { SignedMessage } from '../../primitives/consensus-message.ts'
-import { justificationHash, type ProposalHead, proposalClaimDigest, proposalHead } from '../../primitives/proposal.ts'
+import type { SignedHead } from '../../primitives/consensus-message.ts'
+import { justificationHash, type ProposalHead, proposalClaimDigest } from '../../primitives/proposal.ts'
 import {
   blockVoteDigest,
   type Commit,
@@ -55,10 +55,10 @@ const textOf = (statement: Statement): string => {
 }
 
 /** All that is signed in a message: its own statement, and those of others that it carries. */
-export const statementsOf = (message: SignedMessage): readonly Statement[] => {
+export const statementsOf = (message: SignedHead): readonly Statement[] => {
   switch (message.type) {
     case 'proposal':
-      return [claimOf(proposalHead(message)), ...message.roundChanges, ...message.prepares]
+      return [claimOf(message), ...message.roundChanges, ...message.prepares]
     case 'roundChange':
       return [payloadOf(message), ...message.prepares]
     default:

@@ -1,4 +1,5 @@
 import { assert } from '../../util/assert.ts'
+import type { Hex } from '../../util/bytes.ts'
 
 /**
  * What a peer can do wrong and what it costs (reference/consensus.md 3.4). `ban` is for what no honest node does, however old its
@@ -9,8 +10,15 @@ export const OFFENCES = {
   malformed: 'ban',
   /** A proof of a validator key that was not made for this connection. */
   badProof: 'ban',
-  /** A statement its alleged author did not sign, evidence that proves nothing, a block that is not the one it is said to be. */
+  /**
+   * What the sender itself must have found false, and which its own bytes prove: a statement its alleged author did not sign, a
+   * certificate of no quorum, a body of another header, evidence that proves nothing.
+   */
+  forged: 'ban',
+  /** A false statement that an honest node might pass on. */
   falsehood: 30,
+  /** A message that a fault of this node could not handle. */
+  fault: 10,
   /** More of one kind of message than its quota. */
   flood: 2,
   /** A transaction nobody could take for valid. */
@@ -32,10 +40,12 @@ export interface StandingLimits {
   readonly disconnectScore: number
   readonly banScore: number
   readonly banMs: number
+  /** First ban from a reserved place; each further one lasts twice as long, up to `banMs`. */
+  readonly reservedBanMs: number
   readonly bansPerAddress: number
 }
 
-/** Of a node id, or of an address: `address/1.2.3.4`. */
+/** Of a node id, of an address (`address/1.2.3.4`), or of a validator key (`validator/0x...`). */
 export interface Standing {
   readonly key: string
   /** 0 to -100. */
@@ -44,13 +54,15 @@ export interface Standing {
   readonly atMs: number
   /** 0: not banned. */
   readonly bannedUntilMs: number
-  /** Of an address: nodes banned while connected from there. */
+  /** Bans so far; of an address: nodes banned while connected from there. */
   readonly bans: number
 }
 
 export interface Blamed {
   readonly id: string
   readonly address: string | null
+  /** Key it proved to hold: node ids cost nothing, so a ban goes with the key too. */
+  readonly validator: Hex | null
   readonly isReserved: boolean
 }
 
@@ -97,29 +109,39 @@ export class Standings {
    * Writes an offence down and says what follows from it. `address` is null where others may share it (the loopback). A node in a
    * reserved place is not banned for small things however often: without it there may be no quorum.
    */
-  blame({ id, address, isReserved }: Blamed, offence: Offence, nowMs: number): Verdict {
+  blame(blamed: Blamed, offence: Offence, nowMs: number): Verdict {
+    const { id, isReserved } = blamed
     const cost = OFFENCES[offence]
     const { banScore, disconnectScore } = this.#limits
     const worst = isReserved ? banScore : WORST
     const score = cost === 'ban' ? WORST : Math.max(worst, this.score(id, nowMs) - cost)
     const before = this.#get(id)
-    this.#put({ key: id, score, atMs: nowMs, bannedUntilMs: before?.bannedUntilMs ?? 0, bans: 0 }, nowMs)
+    const { bannedUntilMs, bans } = before ?? { bannedUntilMs: 0, bans: 0 }
+    this.#put({ key: id, score, atMs: nowMs, bannedUntilMs, bans }, nowMs)
     if (score < banScore) {
-      this.ban(id, address, nowMs)
+      this.#ban(blamed, nowMs)
       return 'ban'
     }
     return score < disconnectScore ? 'disconnect' : 'keep'
   }
 
-  /** Node ids cost nothing, so an address from which several were banned is banned as well. */
-  ban(id: string, address: string | null, nowMs: number): void {
-    const { banMs, bansPerAddress } = this.#limits
-    const entry = { key: id, score: WORST, atMs: nowMs, bannedUntilMs: nowMs + banMs, bans: 0 }
-    this.#put(entry, nowMs)
-    if (address === null) return
+  /**
+   * Node ids cost nothing, so an address from which several were banned is banned as well, and the validator key at once. A member's
+   * first ban is short: what looks like a lie may be a broken build, and the committee needs it back.
+   */
+  #ban({ id, address, validator, isReserved }: Blamed, nowMs: number): void {
+    const { banMs, bansPerAddress, reservedBanMs } = this.#limits
+    for (const key of [id, ...(validator === null ? [] : [validatorKey(validator)])]) {
+      const bans = (this.#get(key)?.bans ?? 0) + 1
+      const lengthMs = isReserved ? Math.min(banMs, reservedBanMs * 2 ** (bans - 1)) : banMs
+      this.#put({ key, score: WORST, atMs: nowMs, bannedUntilMs: nowMs + lengthMs, bans }, nowMs)
+    }
+    // Honest members may share the address of one that is banned, whose key is banned already.
+    if (address === null || isReserved) return
     const key = addressKey(address)
     const bans = (this.#get(key)?.bans ?? 0) + 1
-    this.#put({ ...entry, key, score: 0, bans, bannedUntilMs: bans >= bansPerAddress ? nowMs + banMs : 0 }, nowMs)
+    const bannedUntilMs = bans >= bansPerAddress ? nowMs + banMs : 0
+    this.#put({ key, score: 0, atMs: nowMs, bannedUntilMs, bans }, nowMs)
   }
 
   /** An operator's word. */
@@ -153,7 +175,7 @@ export class Standings {
     entries.set(entry.key, entry)
   }
 
-  /** Whose ban is over first, then whoever is not banned, then the oldest ban. All bans are of one length, so the oldest ends first. */
+  /** The oldest ban that is over first, then the oldest entry without a ban, then the oldest ban. */
   #makeRoom(nowMs: number): void {
     const [banned] = this.#banned.values()
     const [unbanned] = this.#unbanned.values()
@@ -165,3 +187,4 @@ export class Standings {
 }
 
 export const addressKey = (address: string): string => `address/${address}`
+export const validatorKey = (validator: Hex): string => `validator/${validator}`

@@ -1,5 +1,4 @@
 import { LIMITS } from '../../config/limits.ts'
-import type { Logger } from '../../util/logger.ts'
 import { ANSWER_TO, type AnswerTo, type Payload, type RequestName } from '../messages.ts'
 import type { Peer } from '../peer/peer.ts'
 import type { ServePort } from '../ports.ts'
@@ -33,14 +32,13 @@ export const storedAnswers = (
 /** Answers what peers ask, a few questions of each at a time. */
 export class Answers {
   readonly #answerers: Answerers
-  readonly #logger: Logger
 
-  constructor(answerers: Answerers, logger: Logger) {
+  constructor(answerers: Answerers) {
     this.#answerers = answerers
-    this.#logger = logger
   }
 
-  received(peer: Peer, name: RequestName, question: unknown, requestId: number): void {
+  /** Rejects as the answerer does, after saying that there is nothing. */
+  async received(peer: Peer, name: RequestName, question: unknown, requestId: number): Promise<void> {
     const nothing = NOTHING[name]
     const isTooMuch = peer.serving >= LIMITS.network.serving || peer.queuedBytes('sync') > LIMITS.network.answerBytes
     if (isTooMuch && nothing !== undefined) {
@@ -48,19 +46,14 @@ export class Answers {
       return
     }
     peer.serving++
-    this.#answer(peer, name, question)
-      .then(answer => peer.send(ANSWER_TO[name], answer as never, requestId))
-      .catch((error: unknown) => {
-        this.#logger.error({ err: error, peer: peer.id, request: name }, 'question of a peer not answered')
-        if (nothing !== undefined) peer.send(ANSWER_TO[name], nothing, requestId)
-      })
-      .finally(() => {
-        peer.serving--
-      })
-  }
-
-  async #answer(peer: Peer, name: RequestName, question: unknown): Promise<unknown> {
-    const answerer = this.#answerers[name] as (peer: Peer, question: unknown) => unknown
-    return answerer(peer, question)
+    try {
+      const answerer = this.#answerers[name] as (peer: Peer, question: unknown) => unknown
+      peer.send(ANSWER_TO[name], (await answerer(peer, question)) as never, requestId)
+    } catch (error) {
+      if (nothing !== undefined) peer.send(ANSWER_TO[name], nothing, requestId)
+      throw error
+    } finally {
+      peer.serving--
+    }
   }
 }

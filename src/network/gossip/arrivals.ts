@@ -1,6 +1,5 @@
 import { LIMITS } from '../../config/limits.ts'
 import { type Hex, ownBytes } from '../../util/bytes.ts'
-import type { Logger } from '../../util/logger.ts'
 import { Lru } from '../../util/lru.ts'
 import { Held } from '../core/held.ts'
 import type { Peer } from '../peer/peer.ts'
@@ -21,7 +20,6 @@ const REFUSED_MS = 60_000
 export class Arrivals {
   readonly #hub: Hub
   readonly #pool: PoolPort
-  readonly #logger: Logger
   /** When the pool refused them. */
   readonly #refused = new Lru<Hex, number>(NET.refusedTransactions)
   readonly #held = new Held<Arrival>(NET.heldBytes)
@@ -31,10 +29,9 @@ export class Arrivals {
   #soon: NodeJS.Immediate | undefined
   #later: NodeJS.Timeout | undefined
 
-  constructor(hub: Hub, pool: PoolPort, logger: Logger) {
+  constructor(hub: Hub, pool: PoolPort) {
     this.#hub = hub
     this.#pool = pool
-    this.#logger = logger
   }
 
   close(): void {
@@ -116,7 +113,9 @@ export class Arrivals {
         else peer.refusals.give()
       })
     } catch (error) {
-      this.#logger.error({ err: error, transactions: slice.length }, 'transactions of peers not admitted')
+      // One by one, so that only the sender of the one at fault pays for it.
+      if (slice.length > 1) for (const arrival of slice) await this.#admit([arrival])
+      else for (const { peer } of slice) this.#hub.failed(peer, 'transactions', error)
     } finally {
       for (const { hash } of slice) this.#admitting.delete(hash)
       if (!this.#held.isEmpty) this.#lookSoon()

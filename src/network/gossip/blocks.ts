@@ -1,7 +1,5 @@
-import { keccak256Hex } from '../../crypto/hash.ts'
-import { readHeader } from '../../primitives/header.ts'
-import { decoding } from '../../primitives/malformed.ts'
-import { RlpCursor } from '../../primitives/rlp-cursor.ts'
+import { LIMITS } from '../../config/limits.ts'
+import { decodeBlockHeader } from '../../primitives/block.ts'
 import { type Peer, wireOf } from '../peer/peer.ts'
 import type { SyncPort } from '../ports.ts'
 import type { SealedBlock } from '../wire/consensus.ts'
@@ -47,9 +45,10 @@ export class BlockGossip {
     this.#sync?.onBlock(announcement, peer.id)
   }
 
-  /** Throws MESSAGE_MALFORMED when the block has no header. */
+  /** Throws BLOCK_MALFORMED when the block has no header. */
   pushed(peer: Peer, { block, certificate }: SealedBlock): void {
-    const head = headOf(block)
+    const { header, hash } = decodeBlockHeader(block, LIMITS.block.headerBytes)
+    const head = { number: header.number, hash }
     this.#note(peer, head)
     this.#sync?.onBlock({ ...head, certificate, block }, peer.id)
   }
@@ -66,13 +65,3 @@ export class BlockGossip {
     if (number > peer.head.number) peer.head = { number, hash }
   }
 }
-
-/** Number and hash of an encoded block; its body is not looked at. */
-const headOf = (block: Uint8Array): PeerHead =>
-  decoding('MESSAGE_MALFORMED', () => {
-    const cursor = new RlpCursor(block)
-    cursor.openList()
-    const start = cursor.position
-    const { number } = readHeader(cursor)
-    return { number, hash: keccak256Hex(block.subarray(start, cursor.position)) }
-  })

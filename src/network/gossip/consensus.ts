@@ -1,20 +1,21 @@
 import { LIMITS } from '../../config/limits.ts'
 import { sha256 } from '../../crypto/sha256.ts'
 import type { Block } from '../../primitives/block.ts'
+import type { BlockClaim } from '../../primitives/block-claim.ts'
 import type { ConsensusMessage } from '../../primitives/consensus-message.ts'
 import { proposalHead } from '../../primitives/proposal.ts'
 import { asBuffer, type Hex } from '../../util/bytes.ts'
-import { isCoded } from '../../util/errors.ts'
-import type { Logger } from '../../util/logger.ts'
 import { Lru } from '../../util/lru.ts'
 import { Links, type Neighbours } from '../core/links.ts'
 import { type Peer, wireOf } from '../peer/peer.ts'
 import type { BlockCodec, ConsensusNetwork, Judgement, MembersPort, PeerId } from '../ports.ts'
 import type { SealedBlock, WireProposal } from '../wire/consensus.ts'
 import type { WireMessage } from '../wire/frames.ts'
+import { BlockClaims } from './block-claims.ts'
 import type { Hub } from './hub.ts'
 
 type Listener = Parameters<ConsensusNetwork['onMessage']>[0]
+type ClaimListener = NonNullable<Parameters<ConsensusNetwork['onMessage']>[1]>
 
 export interface ConsensusGossipOptions {
   readonly hub: Hub
@@ -22,7 +23,6 @@ export interface ConsensusGossipOptions {
   readonly members: MembersPort
   /** This node's validator; null: it follows or relays. */
   readonly self: Hex | null
-  readonly logger: Logger
 }
 
 /** Names of messages on the wire; a vote's type is inside. */
@@ -34,15 +34,20 @@ type WireName = 'vote' | 'status' | 'proposal' | 'body' | 'decided'
  */
 export class ConsensusGossip implements ConsensusNetwork {
   readonly #options: ConsensusGossipOptions
-  readonly #listeners = new Set<Listener>()
+  readonly #listeners = new Set<{ readonly listener: Listener; readonly judgeClaim: ClaimListener | undefined }>()
+  readonly #claims: BlockClaims
   readonly #links = new Links()
   /** Statements passed on, and when. */
   readonly #relayed = new Lru<string, number>(LIMITS.network.relayed)
+  /** The block encoded last. */
+  #encoded: { readonly block: Block; readonly bytes: Uint8Array } | undefined
   #saidLinks = ''
   #linksTimer: NodeJS.Timeout | undefined
 
   constructor(options: ConsensusGossipOptions) {
     this.#options = options
+    const { hub, blocks } = options
+    this.#claims = new BlockClaims({ hub, blocks, judge: (claim, from) => this.#judgeClaim(claim, from) })
   }
 
   broadcast(message: ConsensusMessage): void {
@@ -54,12 +59,16 @@ export class ConsensusGossip implements ConsensusNetwork {
 
   send(id: PeerId, message: ConsensusMessage): void {
     const peer = this.#options.hub.peer(id)
-    if (peer !== undefined && this.#options.hub.isNeighbour(peer)) peer.sendWire(...this.#encode(message))
+    if (peer === undefined || !this.#options.hub.isNeighbour(peer)) return
+    // Blocks answer statuses, which cost their sender nothing.
+    if ('block' in message && !peer.blockAnswers.take(performance.now(), message.block.size)) return
+    peer.sendWire(...this.#encode(message))
   }
 
-  onMessage(listener: Listener): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
+  onMessage(listener: Listener, judgeClaim?: ClaimListener): () => void {
+    const listeners = { listener, judgeClaim }
+    this.#listeners.add(listeners)
+    return () => this.#listeners.delete(listeners)
   }
 
   reachable(members: readonly Hex[]): number {
@@ -67,9 +76,7 @@ export class ConsensusGossip implements ConsensusNetwork {
   }
 
   misbehaved(id: PeerId): void {
-    const { hub } = this.#options
-    const peer = hub.peer(id)
-    if (peer !== undefined) hub.blame(peer, 'falsehood', 'what nobody signed, or is not what it claims to be')
+    this.#options.hub.blameId(id, 'forged', 'what nobody signed, or is not what it claims to be')
   }
 
   /** A vote or a status. */
@@ -77,20 +84,18 @@ export class ConsensusGossip implements ConsensusNetwork {
     if (this.#tell(message, peer) === 'true') this.#relay(message, peer)
   }
 
-  receivedProposal(peer: Peer, { head, block }: WireProposal): void {
-    this.#decode(peer, block, decoded => {
-      // The signature covers the hash it names; another block under it is of whoever sent it.
-      if (decoded.hash !== head.blockHash) this.#options.hub.blame(peer, 'falsehood', 'proposal with another block')
-      else this.received(peer, { ...withoutHash(head), block: decoded })
-    })
+  receivedProposal(peer: Peer, proposal: WireProposal): Promise<void> | undefined {
+    const { blockHash: _, ...head } = proposal.head
+    return this.#claims.proposal(peer, proposal, block => this.received(peer, { ...head, block }))
   }
 
-  receivedBody(peer: Peer, block: Uint8Array): void {
-    this.#decode(peer, block, decoded => this.received(peer, { type: 'body', block: decoded }))
+  receivedBody(peer: Peer, bytes: Uint8Array): Promise<void> | undefined {
+    return this.#claims.body(peer, bytes, block => this.received(peer, { type: 'body', block }))
   }
 
-  receivedDecided(peer: Peer, { block, certificate }: SealedBlock): void {
-    this.#decode(peer, block, decoded => this.received(peer, { type: 'decided', block: decoded, certificate }))
+  receivedDecided(peer: Peer, sealed: SealedBlock): Promise<void> | undefined {
+    const { certificate } = sealed
+    return this.#claims.decided(peer, sealed, block => this.received(peer, { type: 'decided', block, certificate }))
   }
 
   receivedLinks(peer: Peer, validators: readonly Hex[]): void {
@@ -141,7 +146,17 @@ export class ConsensusGossip implements ConsensusNetwork {
 
   #tell(message: ConsensusMessage, { id }: Peer): Judgement | undefined {
     let verdict: Judgement | undefined
-    for (const listener of this.#listeners) verdict = listener(message, id) ?? verdict
+    for (const { listener } of this.#listeners) verdict = listener(message, id) ?? verdict
+    return verdict
+  }
+
+  /** Without a listener nobody needs the block. */
+  #judgeClaim(claim: BlockClaim, from: PeerId): Judgement {
+    let verdict: Judgement = 'pointless'
+    for (const { judgeClaim } of this.#listeners) {
+      verdict = judgeClaim === undefined ? 'true' : judgeClaim(claim, from)
+      if (verdict === 'true') return verdict
+    }
     return verdict
   }
 
@@ -160,40 +175,29 @@ export class ConsensusGossip implements ConsensusNetwork {
     for (const id of targets) hub.peer(id)?.sendWire(name, wire)
   }
 
-  /** Blocks of one peer are decoded a few at a time; what comes beyond is said again by its author. */
-  #decode(peer: Peer, bytes: Uint8Array, done: (block: Block) => void): void {
-    const { blocks, hub, logger } = this.#options
-    if (peer.decoding >= LIMITS.network.decoding) return
-    peer.decoding++
-    blocks
-      .decode(bytes)
-      .then(done)
-      .catch((error: unknown) => {
-        if (isCoded(error)) hub.blame(peer, 'falsehood', `a block that is none: ${error.message}`)
-        else logger.error({ err: error, peer: peer.id }, 'block of a peer not decoded')
-      })
-      .finally(() => {
-        peer.decoding--
-      })
-  }
-
   #encode(message: ConsensusMessage): [WireName, WireMessage] {
-    const { blocks } = this.#options
     switch (message.type) {
       case 'status':
         return ['status', wireOf('status', message)]
       case 'proposal':
-        return ['proposal', wireOf('proposal', { head: proposalHead(message), block: blocks.encode(message.block) })]
+        return [
+          'proposal',
+          wireOf('proposal', { head: proposalHead(message), block: this.#encodeBlock(message.block) }),
+        ]
       case 'body':
-        return ['body', wireOf('body', blocks.encode(message.block))]
+        return ['body', wireOf('body', this.#encodeBlock(message.block))]
       case 'decided': {
         const { block, certificate } = message
-        return ['decided', wireOf('decided', { block: blocks.encode(block), certificate })]
+        return ['decided', wireOf('decided', { block: this.#encodeBlock(block), certificate })]
       }
       default:
         return ['vote', wireOf('vote', message)]
     }
   }
-}
 
-const withoutHash = ({ blockHash: _, ...head }: WireProposal['head']): Omit<WireProposal['head'], 'blockHash'> => head
+  /** Several neighbours are sent the same block one after the other. */
+  #encodeBlock(block: Block): Uint8Array {
+    if (this.#encoded?.block !== block) this.#encoded = { block, bytes: this.#options.blocks.encode(block) }
+    return this.#encoded.bytes
+  }
+}

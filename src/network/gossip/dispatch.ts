@@ -16,9 +16,9 @@ export interface Gossips {
 
 /** Messages of the handshake, and answers, are taken before they come here. */
 type Unanswered = Exclude<MessageName, RequestName | (typeof ANSWER_TO)[RequestName] | 'hello' | 'ready' | 'disconnect'>
-type Handlers = { readonly [Name in Unanswered]: (peer: Peer, value: Payload<Name>) => void }
+type Handlers = { readonly [Name in Unanswered]: (peer: Peer, value: Payload<Name>) => unknown }
 
-/** Who gets which message. */
+/** Handler of each message; what one answers may be a promise. */
 export const dispatcherOf = ({ answers, blocks, consensus, evidence, transactions }: Gossips) => {
   const handlers: Handlers = {
     links: (peer, validators) => consensus.receivedLinks(peer, validators),
@@ -33,8 +33,8 @@ export const dispatcherOf = ({ answers, blocks, consensus, evidence, transaction
     transactionHashes: (peer, hashes) => transactions.announced(peer, hashes),
     newTransactions: (peer, raws) => transactions.pushed(peer, raws),
   }
-  return (peer: Peer, name: MessageName, value: unknown, requestId: number): void => {
-    if (Object.hasOwn(ANSWER_TO, name)) answers.received(peer, name as RequestName, value, requestId)
-    else (handlers[name as Unanswered] as (peer: Peer, value: unknown) => void)(peer, value)
+  return (peer: Peer, name: MessageName, value: unknown, requestId: number): unknown => {
+    if (Object.hasOwn(ANSWER_TO, name)) return answers.received(peer, name as RequestName, value, requestId)
+    return (handlers[name as Unanswered] as (peer: Peer, value: unknown) => unknown)(peer, value)
   }
 }

@@ -31,8 +31,7 @@ export class EvidenceGossip implements EvidenceNetwork {
   }
 
   misbehaved(id: PeerId): void {
-    const peer = this.#hub.peer(id)
-    if (peer !== undefined) this.#hub.blame(peer, 'falsehood', 'evidence that proves nothing')
+    this.#hub.blameId(id, 'forged', 'evidence that proves nothing')
   }
 
   received(peer: Peer, encoded: Uint8Array): void {

@@ -6,6 +6,10 @@ export interface Hub {
   peers(): readonly Peer[]
   peer(id: string): Peer | undefined
   blame(peer: Peer, offence: Offence, detail: string): void
+  /** The same for a peer that may have left meanwhile. */
+  blameId(id: string, offence: Offence, detail: string): void
+  /** Puts an exception that came of what a peer said, in work that goes on by itself, to the peer's account. */
+  failed(peer: Peer, message: string, error: unknown): void
   /** Whether a peer is on the consensus channels: a member by proof, or a relay the operator trusts. */
   isNeighbour(peer: Peer): boolean
   /** Between 0 and 1. */

@@ -69,8 +69,8 @@ export class RecordGossip {
       const records = await peer.request('getRecords', null)
       for (const bytes of records) this.heard(peer, bytes)
     } catch (error) {
-      if (!isCoded(error)) throw error
-      if (error.code === 'REQUEST_TIMEOUT') hub.blame(peer, 'timeout', 'getRecords')
+      if (!isCoded(error)) hub.failed(peer, 'records', error)
+      else if (error.code === 'REQUEST_TIMEOUT') hub.blame(peer, 'timeout', 'getRecords')
     }
   }
 

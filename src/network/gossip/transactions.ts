@@ -2,7 +2,6 @@ import { LIMITS } from '../../config/limits.ts'
 import { keccak256Hex } from '../../crypto/hash.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { isCoded } from '../../util/errors.ts'
-import type { Logger } from '../../util/logger.ts'
 import { Wanted } from '../core/wanted.ts'
 import { type Peer, wireOf } from '../peer/peer.ts'
 import type { PoolPort } from '../ports.ts'
@@ -29,7 +28,6 @@ const { network: NET } = LIMITS
 export class TransactionGossip {
   readonly #hub: Hub
   readonly #pool: PoolPort
-  readonly #logger: Logger
   readonly #wanted = new Wanted({
     total: NET.wantedTransactions,
     perPeer: NET.wantedPerPeer,
@@ -40,11 +38,10 @@ export class TransactionGossip {
   #fresh: Fresh[] = []
   #timer: NodeJS.Timeout | undefined
 
-  constructor(hub: Hub, pool: PoolPort, logger: Logger) {
+  constructor(hub: Hub, pool: PoolPort) {
     this.#hub = hub
     this.#pool = pool
-    this.#logger = logger
-    this.#arrivals = new Arrivals(hub, pool, logger)
+    this.#arrivals = new Arrivals(hub, pool)
   }
 
   /** Transactions that became executable here; they go out together with others of the same moment. */
@@ -140,7 +137,7 @@ export class TransactionGossip {
   }
 
   #onFailure(peer: Peer, error: unknown): void {
-    if (!isCoded(error)) this.#logger.error({ err: error, peer: peer.id }, 'transactions not received')
+    if (!isCoded(error)) this.#hub.failed(peer, 'transactions', error)
     else if (error.code === 'REQUEST_TIMEOUT') this.#hub.blame(peer, 'timeout', 'getTransactions')
   }
 

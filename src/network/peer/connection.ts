@@ -1,5 +1,4 @@
 import type { TLSSocket } from 'node:tls'
-import { isCoded } from '../../util/errors.ts'
 import type { Reason } from '../core/reasons.ts'
 import { MESSAGES } from '../messages.ts'
 import { FrameReader, type FrameSink } from '../wire/frame-reader.ts'
@@ -17,6 +16,8 @@ export interface ConnectionEvents extends FrameSink {
   /** Called once, after which nothing else is. */
   ended(ending: Ending): void
   dropped(channel: WireMessage['channel']): void
+  /** Takes an exception from reading; must close the connection. */
+  failed(error: unknown): void
 }
 
 export interface Traffic {
@@ -129,8 +130,7 @@ export class Connection {
     try {
       this.#reader.push(bytes, this.#lastReceivedMs)
     } catch (error) {
-      if (!isCoded(error)) throw error
-      this.close('malformed', error.message)
+      this.#events.failed(error)
     }
   }
 

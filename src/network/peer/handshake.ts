@@ -1,4 +1,4 @@
-import { CodedError } from '../../util/errors.ts'
+import { CodedError, isCoded } from '../../util/errors.ts'
 import type { ProtocolError } from '../errors.ts'
 import { MESSAGES, type MessageName, messageOf, type Payload, specOf } from '../messages.ts'
 import type { Channel } from '../tls/transport.ts'
@@ -18,6 +18,8 @@ export interface HandshakeParams {
   ready(connection: Connection, hello: Hello): void
   /** It came to nothing. Either this or `ready` is called, once. */
   failed(ending: Ending, hello: Hello | null): void
+  /** A fault of this node that the other side's bytes brought about. */
+  faulted(error: unknown): void
 }
 
 const broken = (reason: string) => new CodedError<ProtocolError>({ code: 'PROTOCOL_BROKEN', reason })
@@ -27,7 +29,7 @@ const broken = (reason: string) => new CodedError<ProtocolError>({ code: 'PROTOC
  * comes in place of the second word, so both sides know the reason.
  */
 export const shakeHands = (params: HandshakeParams): Connection => {
-  const { channel, hello, patience, judge, ready, failed } = params
+  const { channel, hello, patience, judge, ready, failed, faulted } = params
   let remote: Hello | null = null
   const send = <Name extends MessageName>(name: Name, value: Payload<Name>) => {
     const spec = specOf(name)
@@ -53,6 +55,10 @@ export const shakeHands = (params: HandshakeParams): Connection => {
     },
     abandon: () => {},
     dropped: () => {},
+    failed: error => {
+      if (!isCoded(error)) faulted(error)
+      connection.close('malformed', error instanceof Error ? error.message : String(error))
+    },
     ended: ending => {
       clearTimeout(timer)
       failed(ending, remote)

@@ -57,7 +57,7 @@ export class Heartbeat {
       metrics?.roundTrip(elapsedMs / 1_000)
       heard(peer, pong)
     } catch (error) {
-      if (!isCoded(error)) throw error
+      if (!isCoded(error)) this.#options.peers.failed(peer, 'pong', error)
     }
   }
 }

@@ -1,3 +1,4 @@
+import { LIMITS } from '../../config/limits.ts'
 import { assert } from '../../util/assert.ts'
 import type { Clock } from '../../util/clock.ts'
 import type { Logger } from '../../util/logger.ts'
@@ -5,7 +6,7 @@ import { addressGroup, isLoopbackAddress } from '../core/address.ts'
 import type { NodeAddress } from '../core/dial-book.ts'
 import { type Place, type PlaceLimits, placeFor } from '../core/places.ts'
 import type { Reason } from '../core/reasons.ts'
-import { addressKey, type Standings } from '../core/standings.ts'
+import { addressKey, type Standings, validatorKey } from '../core/standings.ts'
 import { keepsFresh } from '../core/tie-break.ts'
 import type { Identity } from '../identity.ts'
 import type { NetworkMetrics } from '../metrics.ts'
@@ -68,6 +69,7 @@ export class Meetings {
       judge: remote => this.#judge(meeting, remote),
       ready: (_, remote) => this.#ready(meeting, remote),
       failed: (ending, remote) => this.#failed(meeting, ending, remote),
+      faulted: error => this.#options.peers.boundary.tell(channel.nodeId, 'handshake', error),
     })
     const meeting: Meeting = { channel, dialed, connection, accepted: null, leave }
     this.#open.add(meeting)
@@ -81,7 +83,32 @@ export class Meetings {
     const { channel, dialed } = meeting
     const { nodeId, binding } = channel
     const scene = { ...this.#options.identity.scene(), nodeId, binding, dialed: dialed?.id ?? null }
-    return this.#refuseBanned(channel) ?? judgeHello(hello, scene) ?? this.#seat(meeting, hello)
+    return (
+      this.#refuseBanned(channel) ??
+      judgeHello(hello, scene) ??
+      this.#refuseValidator(hello) ??
+      this.#seat(meeting, hello)
+    )
+  }
+
+  /** One key must not come back from its ban under another node id, nor take every reserved place. */
+  #refuseValidator({ nodeId, proof }: Hello): Refusal | undefined {
+    const { peers, standings, clock } = this.#options
+    if (proof === null) return undefined
+    const { address: validator } = proof
+    if (standings.isBanned(validatorKey(validator), clock.nowMs()))
+      return { reason: 'banned', detail: `${validator} misbehaved before` }
+    const connected = peers.peers().map(peer => ({ id: peer.id, key: peer.validator }))
+    const coming = [...this.#open].map(({ accepted }) => ({
+      id: accepted?.hello.nodeId,
+      key: accepted?.hello.proof?.address,
+    }))
+    const nodes = new Set(
+      [...connected, ...coming].filter(({ id, key }) => key === validator && id !== nodeId).map(({ id }) => id),
+    )
+    return nodes.size < LIMITS.network.perValidator
+      ? undefined
+      : { reason: 'tooManyPeers', detail: `${nodes.size} other nodes speak for ${validator}` }
   }
 
   #refuseBanned({ nodeId, socket }: Channel): Refusal | undefined {
@@ -167,7 +194,7 @@ export class Meetings {
     if (isOffence) {
       metrics?.offence(reason)
       metrics?.banned()
-      const blamed = { id: channel.nodeId, address: blamedAddress(address), isReserved: false }
+      const blamed = { id: channel.nodeId, address: blamedAddress(address), validator: null, isReserved: false }
       standings.blame(blamed, reason, clock.nowMs())
     }
     const fields = { peer: channel.nodeId, address, direction, ...ending, ...(hello && { client: hello.client }) }

@@ -2,6 +2,7 @@ import { LIMITS } from '../../config/limits.ts'
 import type { Hex } from '../../util/bytes.ts'
 import type { Clock } from '../../util/clock.ts'
 import type { Logger } from '../../util/logger.ts'
+import { Lru } from '../../util/lru.ts'
 import { addressGroup, isLoopbackAddress } from '../core/address.ts'
 import { Budget } from '../core/budget.ts'
 import type { PlaceCounts } from '../core/places.ts'
@@ -10,13 +11,15 @@ import type { Hub } from '../gossip/hub.ts'
 import type { MessageName } from '../messages.ts'
 import type { NetworkMetrics } from '../metrics.ts'
 import type { MembersPort } from '../ports.ts'
+import { MessageBoundary } from './boundary.ts'
 import type { Ending, Traffic } from './connection.ts'
 import { Peer, type PeerHost, type PeerParams } from './peer.ts'
 
 export interface PeerSetEvents {
   joined(peer: Peer): void
   left(peer: Peer, ending: Ending): void
-  received(peer: Peer, name: MessageName, value: unknown, requestId: number): void
+  /** What it answers may reject: the exception is the peer's. */
+  received(peer: Peer, name: MessageName, value: unknown, requestId: number): unknown
   /** Asked before a message is read: whether anything could come of it. */
   isOfUse(peer: Peer, name: MessageName): boolean
 }
@@ -39,15 +42,20 @@ export interface PeerSetOptions {
 /** Who is connected. */
 export class PeerSet implements Hub, PeerHost {
   readonly partial = new Budget(LIMITS.network.partialBytes)
+  /** Where exceptions from the messages of peers end. */
+  readonly boundary: MessageBoundary
   readonly #options: PeerSetOptions
   readonly #peers = new Map<string, Peer>()
   readonly #events: PeerSetEvents
   readonly #counted = new WeakMap<Peer, Traffic>()
   #list: readonly Peer[] = []
+  /** Peers that left lately: what they said may still turn out to be false. */
+  readonly #gone = new Lru<string, Peer>(LIMITS.network.gonePeers)
 
   constructor(options: PeerSetOptions, events: PeerSetEvents) {
     this.#options = options
     this.#events = events
+    this.boundary = new MessageBoundary((...offence) => this.blame(...offence), options.logger)
   }
 
   get size(): number {
@@ -108,14 +116,15 @@ export class PeerSet implements Hub, PeerHost {
     this.#peers.set(peer.id, peer)
     this.#list = [...this.#peers.values()]
     this.#options.logger.info({ ...nameOf(peer), client: peer.hello.client, place: peer.place }, 'peer connected')
-    this.#events.joined(peer)
+    this.boundary.run(peer, 'hello', () => this.#events.joined(peer))
     return peer
   }
 
   blame(peer: Peer, offence: Offence, detail: string): void {
     const { standings, clock, logger, metrics } = this.#options
     const nowMs = clock.nowMs()
-    const blamed = { id: peer.id, address: blamedAddress(peer.remoteAddress), isReserved: peer.place === 'reserved' }
+    const { id, validator, place } = peer
+    const blamed = { id, validator, address: blamedAddress(peer.remoteAddress), isReserved: place === 'reserved' }
     const verdict = standings.blame(blamed, offence, nowMs)
     metrics?.offence(offence)
     const score = Math.round(standings.score(peer.id, nowMs))
@@ -124,7 +133,13 @@ export class PeerSet implements Hub, PeerHost {
       metrics?.banned()
       logger.warn({ ...nameOf(peer), offence, detail }, 'peer banned')
     }
-    if (verdict !== 'keep') peer.close(verdict === 'ban' ? 'banned' : 'misbehaved', `${offence}: ${detail}`)
+    if (offence === 'malformed') peer.close('malformed', detail)
+    else if (verdict !== 'keep') peer.close(verdict === 'ban' ? 'banned' : 'misbehaved', `${offence}: ${detail}`)
+  }
+
+  blameId(id: string, offence: Offence, detail: string): void {
+    const peer = this.#peers.get(id) ?? this.#gone.get(id)
+    if (peer !== undefined) this.blame(peer, offence, detail)
   }
 
   isOfUse(peer: Peer, name: MessageName): boolean {
@@ -132,22 +147,25 @@ export class PeerSet implements Hub, PeerHost {
   }
 
   received(peer: Peer, name: MessageName, value: unknown, requestId: number): void {
-    this.#events.received(peer, name, value, requestId)
+    this.boundary.run(peer, name, () => this.#events.received(peer, name, value, requestId))
+  }
+
+  failed(peer: Peer, message: string, error: unknown): void {
+    this.boundary.failed(peer, message, error)
   }
 
   ended(peer: Peer, ending: Ending): void {
     const { logger } = this.#options
     if (this.#peers.get(peer.id) === peer) {
       this.#peers.delete(peer.id)
+      this.#gone.set(peer.id, peer)
       this.#list = [...this.#peers.values()]
     }
     this.#countTraffic(peer)
     const lastedMs = Date.now() - peer.connectedAtMs
     logger.info({ ...nameOf(peer), ...ending, lastedMs }, 'peer disconnected')
-    if (!ending.remote && (ending.reason === 'malformed' || ending.reason === 'slow')) {
-      this.blame(peer, ending.reason, ending.detail ?? '')
-    }
-    this.#events.left(peer, ending)
+    if (!ending.remote && ending.reason === 'slow') this.blame(peer, 'slow', ending.detail ?? '')
+    this.boundary.run(peer, 'end', () => this.#events.left(peer, ending))
   }
 
   /** To be called now and then. */

@@ -45,6 +45,8 @@ export interface PeerHost {
   /** Asked before a message is read. */
   isOfUse(peer: Peer, name: MessageName): boolean
   blame(peer: Peer, offence: Offence, detail: string): void
+  /** Takes an exception that the peer's bytes brought about. */
+  failed(peer: Peer, message: string, error: unknown): void
   ended(peer: Peer, ending: Ending): void
   counted(event: 'received' | 'sent' | 'dropped' | 'skipped', name: string): void
 }
@@ -79,6 +81,8 @@ export class Peer implements ConnectionEvents {
   readonly items = new Lru<Hex, true>(LIMITS.network.knownItems)
   /** Of its transactions that the pool refused or is looking at. */
   readonly refusals = new TokenBucket(LIMITS.network.refusals, performance.now())
+  /** Bytes of blocks it is sent for its statuses. */
+  readonly blockAnswers = new TokenBucket(LIMITS.network.blockAnswers, performance.now())
   head: PeerHead
   earliest: number
   rttMs: number | null = null
@@ -173,6 +177,12 @@ export class Peer implements ConnectionEvents {
 
   abandon(head: MessageHead): void {
     if (this.#claims.delete(head)) this.#host.partial.give(head.length)
+  }
+
+  failed(error: unknown): void {
+    this.#host.failed(this, 'bytes', error)
+    // What comes after them cannot be read any more.
+    this.#connection.close('misbehaved')
   }
 
   ended(ending: Ending): void {

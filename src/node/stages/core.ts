@@ -4,7 +4,7 @@ import type { ConsensusEngine } from '../../consensus/engine-types.ts'
 import { addressOf } from '../../crypto/signature.ts'
 import { createExecutor } from '../../evm/executor.ts'
 import type { Header } from '../../primitives/header.ts'
-import { blockCodec, rememberingCodec, withSenders } from '../block-codec.ts'
+import { networkCodec, rememberingCodec, withSenders } from '../block-codec.ts'
 import { type ConsensusPartsOptions, createConsensus, signerOf } from '../consensus.ts'
 import { consensusFolder } from '../consensus-folder.ts'
 import { createDev, type DevParts } from '../dev/dev.ts'
@@ -101,7 +101,7 @@ const openPeers = async (ground: Ground, chain: Chain, pool: PoolParts): Promise
     council: sources.council,
     desk: opened.evidence,
     pool: pool.service,
-    codec: rememberingCodec(blockCodec(pool.blockRecovery)),
+    codec: rememberingCodec(networkCodec(pool.blockRecovery)),
     withSenders: block => withSenders(pool.recovery, block),
     signer: validatorKey && signerOf(validatorKey),
     ...(observer && { metrics: observer.metrics }),

@@ -3,7 +3,15 @@ import { keccak256Hex } from '../../../src/crypto/hash.ts'
 import type { CommittedBlock } from '../../../src/network/gossip/blocks.ts'
 import { createNetwork, type Network } from '../../../src/network/network.ts'
 import type { NetworkOptions } from '../../../src/network/options.ts'
-import type { Judgement, NetworkPorts, PoolPort, PoolVerdict, ServePort } from '../../../src/network/ports.ts'
+import type {
+  BlockCodec,
+  Judgement,
+  NetworkPorts,
+  PoolPort,
+  PoolVerdict,
+  ServePort,
+  SyncPort,
+} from '../../../src/network/ports.ts'
 import { generateNodeKey } from '../../../src/network/tls/node-key.ts'
 import type { SealedBlock } from '../../../src/network/wire/consensus.ts'
 import type { BlockAnnouncement } from '../../../src/network/wire/sync.ts'
@@ -79,13 +87,19 @@ export interface NetNodeOptions extends Partial<Omit<NetworkOptions, 'validator'
   readonly members?: ReadonlySet<Hex>
   /** Answers besides blocks. */
   readonly serve?: Partial<ServePort>
+  /** false: consensus is another's; nothing is kept in `heard`. */
+  readonly hears?: boolean
+  /** Instead of one that decodes no transactions. */
+  readonly blocks?: BlockCodec
+  readonly sync?: SyncPort
+  readonly pool?: RawPool
 }
 
 /** A network over the loopback with everything behind it in memory. */
 export class NetNode {
   readonly network: Network
   readonly log = new LogBook()
-  readonly pool = new RawPool()
+  readonly pool: RawPool
   readonly heard: { readonly message: ConsensusMessage; readonly from: string }[] = []
   readonly blocks: (BlockAnnouncement & { readonly block?: Uint8Array; readonly from: string })[] = []
   readonly evidence: { readonly bytes: Uint8Array; readonly from: string }[] = []
@@ -96,7 +110,9 @@ export class NetNode {
   /** A question for blocks waits for this. */
   delay: Promise<void> = Promise.resolve()
 
-  constructor({ member, committee = 0, members: changing, serve = {}, ...options }: NetNodeOptions = {}) {
+  constructor({ member, committee = 0, members: changing, ...given }: NetNodeOptions = {}) {
+    const { serve = {}, blocks = blockCodec, sync, pool = new RawPool(), hears = true, ...options } = given
+    this.pool = pool
     const nodeKey = options.nodeKey ?? generateNodeKey()
     this.id = nodeKey.id
     const members = Array.from({ length: committee }, (_, index) => signerOf(index).address)
@@ -114,18 +130,22 @@ export class NetNode {
         limits: { backoffMs: 50 },
         ...options,
       },
-      this.#ports(members, changing ?? new Set(members), serve),
+      { ...this.#ports(members, changing ?? new Set(members), serve), blocks, ...(sync && { sync }) },
     )
     this.pool.onAccepted = (hash, raw) => this.network.announceTransactions([{ hash, raw }])
-    this.network.consensus.onMessage((message, from) => {
-      this.heard.push({ message, from })
-      if (this.verdict === 'false') this.network.consensus.misbehaved(from)
-      return this.verdict
-    })
+    if (hears) this.#hear()
     this.network.evidence.onEvidence((bytes, from) => {
       this.evidence.push({ bytes, from })
       if (this.verdict === 'true') this.network.evidence.broadcast(bytes)
       if (this.verdict === 'false') this.network.evidence.misbehaved(from)
+    })
+  }
+
+  #hear(): void {
+    this.network.consensus.onMessage((message, from) => {
+      this.heard.push({ message, from })
+      if (this.verdict === 'false') this.network.consensus.misbehaved(from)
+      return this.verdict
     })
   }
 
@@ -146,11 +166,10 @@ export class NetNode {
     return { number, hash: keccak256Hex(Uint8Array.of(number)), certificate, encode: () => block }
   }
 
-  #ports(members: readonly Hex[], present: ReadonlySet<Hex>, serve: Partial<ServePort>): NetworkPorts {
+  #ports(members: readonly Hex[], present: ReadonlySet<Hex>, serve: Partial<ServePort>): Omit<NetworkPorts, 'blocks'> {
     return {
       chain: { head: () => ({ number: this.chain.length, hash: DOMAIN.genesisHash }), earliest: () => 0 },
       members: { isMember: address => present.has(address), memberAt: (_, index) => members[index] },
-      blocks: blockCodec,
       pool: this.pool,
       serve: {
         blocks: async ({ from, count }) => {

@@ -156,7 +156,7 @@ describe('consensus', () => {
     const liar = await RawPeer.meet(node.port, {}, signerOf(1))
     node.verdict = 'false'
     liar.send('vote', vote(1))
-    expect(await liar.closed()).toBe('misbehaved')
+    expect(await liar.closed()).toBe('banned')
   })
 
   it('blames who puts another block under a proposal', async () => {
@@ -164,7 +164,7 @@ describe('consensus', () => {
     const liar = await RawPeer.meet(node.port, {}, signerOf(1))
     const head = { ...vote(1), type: 'proposal', roundChanges: [], prepares: [] } as const
     liar.send('proposal', { head, block: encodeBlock(block(1)) })
-    expect(await liar.closed()).toBe('misbehaved')
+    expect(await liar.closed()).toBe('banned')
     expect(node.heard).toEqual([])
   })
 })

@@ -63,7 +63,6 @@ test('a recovery that has no room says nothing of the block', async () => {
   const error = await withSenders({ recoverMany: () => Promise.reject(full) }, decodeBlock(bytesAt(1))).catch(
     (error: unknown) => error,
   )
-  expect(error).toBeInstanceOf(Error)
-  expect(isCoded(error)).toBe(false)
+  expect(isCoded(error) && error.code).toBe('RECOVERY_UNAVAILABLE')
   expect((error as Error).cause).toBe(full)
 })

@@ -7,7 +7,7 @@ import { claimOf } from '../../../../src/consensus/evidence/statement.ts'
 import { digestOf } from '../../../../src/consensus/signing.ts'
 import { createVerifier } from '../../../../src/consensus/verify.ts'
 import { recoverAddress, sign } from '../../../../src/crypto/signature.ts'
-import type { SignedMessage } from '../../../../src/primitives/consensus-message.ts'
+import { type SignedMessage, signedHead } from '../../../../src/primitives/consensus-message.ts'
 import { proposalHead } from '../../../../src/primitives/proposal.ts'
 import type { RoundChange, RoundChangePayload } from '../../../../src/primitives/vote.ts'
 import { type Hex, ZERO_HASH } from '../../../../src/util/bytes.ts'
@@ -40,8 +40,8 @@ const claims = (round: number) => {
 const detect = (...messages: readonly SignedMessage[]): readonly Evidence[] => {
   const detector = new Detector({ heights: 2, statements: 8 })
   return messages.flatMap(message => {
-    expect(VERIFIER.judge(message, COMMITTEE)).toBe('signed')
-    return detector.observe(message, COMMITTEE, VERIFIER.isSigned)
+    expect(VERIFIER.judge(signedHead(message), COMMITTEE)).toBe('signed')
+    return detector.observe(signedHead(message), COMMITTEE, VERIFIER.isSigned)
   })
 }
 
@@ -83,7 +83,7 @@ describe('what no honest member signs', () => {
     const forged = signed(
       proposal(2, 1, B, { roundChanges: [...changes.slice(1), payload(roundChange(0, 1))], prepares: [] }),
     )
-    expect(VERIFIER.judge(forged, COMMITTEE)).toBe('badProof')
+    expect(VERIFIER.judge(signedHead(forged), COMMITTEE)).toBe('badProof')
     const evidence: Evidence = { kind: 'unjustified', proposal: proposalHead(forged) }
     expect(evidenceFault(evidence, COMMITTEE, VERIFIER.isSigned)).toBeNull()
   })
@@ -131,7 +131,7 @@ describe('what proves nothing', () => {
 describe('bounds', () => {
   test('a member that says much fills its own share and no more, and old heights are forgotten', () => {
     const detector = new Detector({ heights: 2, statements: 8 })
-    const observe = (message: SignedMessage) => detector.observe(message, COMMITTEE, () => true)
+    const observe = (message: SignedMessage) => detector.observe(signedHead(message), COMMITTEE, () => true)
     for (let round = 0; round < 50; round++) observe(prepare(3, round, A))
     expect(detector.size).toBe(8)
     observe(prepare(2, 0, A))

@@ -1,10 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { LIMITS } from '../../../../src/config/limits.ts'
-import { addressKey, Standings } from '../../../../src/network/core/standings.ts'
+import { addressKey, Standings, validatorKey } from '../../../../src/network/core/standings.ts'
+import type { Hex } from '../../../../src/util/bytes.ts'
 
 const limits = { ...LIMITS.network, entries: 5 }
 const MINUTE = 60_000
-const peer = (id: string, address: string | null = null, isReserved = false) => ({ id, address, isReserved })
+const peer = (id: string, address: string | null = null, isReserved = false, validator: Hex | null = null) => ({
+  id,
+  address,
+  validator,
+  isReserved,
+})
 
 describe('standings', () => {
   it('add up to a disconnect and then to a ban, which ends', () => {
@@ -28,6 +34,24 @@ describe('standings', () => {
     const standings = new Standings(limits)
     expect(standings.blame(peer('a', null, true), 'malformed', 0)).toBe('ban')
     expect(standings.isBanned('a', 1)).toBe(true)
+  })
+
+  it('ban a validator with its node, whatever address it comes from, and each time for longer', () => {
+    const standings = new Standings(limits)
+    const key = `0x${'ab'.repeat(20)}` as const
+    let nowMs = 0
+    const lengths: number[] = []
+    for (const id of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) {
+      expect(standings.isBanned(validatorKey(key), nowMs)).toBe(false)
+      expect(standings.blame(peer(id, '1.2.3.4', true, key), 'forged', nowMs)).toBe('ban')
+      let lengthMs = limits.reservedBanMs
+      while (standings.isBanned(validatorKey(key), nowMs + lengthMs)) lengthMs += limits.reservedBanMs
+      lengths.push(lengthMs / limits.reservedBanMs)
+      nowMs += lengthMs
+      // Others of its address are not banned for it.
+      expect(standings.isBanned(addressKey('1.2.3.4'), nowMs - 1)).toBe(false)
+    }
+    expect(lengths).toEqual([1, 2, 4, 8, 16, 30, 30])
   })
 
   it('never ban a reserved peer for small things', () => {

@@ -1,0 +1,14 @@
+import type { Hex } from '../util/bytes.ts'
+import type { Certificate } from './certificate.ts'
+import type { ProposalHead } from './proposal.ts'
+
+/** Consensus message with a block, as far as it is known before the block's body is read. */
+export type BlockClaim =
+  | { readonly type: 'proposal'; readonly head: ProposalHead }
+  | { readonly type: 'body'; readonly blockHash: Hex }
+  | {
+      readonly type: 'decided'
+      readonly number: number
+      readonly blockHash: Hex
+      readonly certificate: Certificate
+    }

@@ -1,0 +1,75 @@
+import { proposerIndex } from '../../../src/consensus/committee.ts'
+import type { ConsensusSigner } from '../../../src/consensus/engine-types.ts'
+import { keccak256 } from '../../../src/crypto/hash.ts'
+import { type Block, encodeBlock, sealBlock } from '../../../src/primitives/block.ts'
+import type { Header } from '../../../src/primitives/header.ts'
+import { type ProposalHead, proposalDigest } from '../../../src/primitives/proposal.ts'
+import { transactionsRoot } from '../../../src/primitives/roots.ts'
+import { decodeTransaction, type Transaction } from '../../../src/primitives/transaction.ts'
+import type { SigningDomain } from '../../../src/primitives/vote.ts'
+import { emptyBlock } from '../../../src/sim/block.ts'
+import { type Hex, ZERO_HASH } from '../../../src/util/bytes.ts'
+import { signedRaw } from '../chain.ts'
+import { wire } from '../network/raw-peer.ts'
+
+/** Well-formed transactions that cost a recovery each, about 110 bytes long. */
+export const manyTransactions = (count: number): readonly Transaction[] => {
+  const key = keccak256(new TextEncoder().encode('liar'))
+  const decoded = decodeTransaction(signedRaw(key, { nonce: 1 }))
+  // A recovery has to be done to find out whose they are, so one signature does for all.
+  return Array.from({ length: count }, () => ({ ...decoded, from: '0x' as Hex }) as unknown as Transaction)
+}
+
+/** So many make a body of 3.2 MB. */
+export const MANY = 31_000
+
+export interface Lie {
+  readonly number: number
+  readonly parentHash?: Hex
+  readonly round?: number
+  readonly transactions?: readonly Transaction[]
+  /** false: 65 bytes that are no signature of anybody. */
+  readonly isSigned?: boolean
+}
+
+/** A committee member that says what a test wants, with the key of one or without. */
+export class LyingMember {
+  readonly signer: ConsensusSigner
+  readonly index: number
+  readonly #domain: SigningDomain
+  readonly #size: number
+
+  constructor(
+    signer: ConsensusSigner,
+    { index, size, domain }: { index: number; size: number; domain: SigningDomain },
+  ) {
+    this.signer = signer
+    this.index = index
+    this.#size = size
+    this.#domain = domain
+  }
+
+  /** The first round of a height in which it is its turn. */
+  roundOf(number: number): number {
+    for (let round = 0; ; round++) if (proposerIndex(this.#size, number, round) === this.index) return round
+  }
+
+  block({ number, parentHash = ZERO_HASH, transactions = [] }: Lie): Block {
+    const fields = { number, parentHash, timestamp: number }
+    const { header } = emptyBlock(fields, { proposer: this.signer.address, parentCertificate: null })
+    const full: Header = { ...header, transactionsRoot: transactionsRoot(transactions) }
+    return sealBlock(full, { transactions, proofHeaders: [], evidence: [] })
+  }
+
+  head(block: Block, { number, round = this.roundOf(number), isSigned = true }: Lie): ProposalHead {
+    const unsigned = { number, round, blockHash: block.hash, roundChanges: [], prepares: [] }
+    const signature = isSigned ? this.signer.sign(proposalDigest(this.#domain, unsigned)) : new Uint8Array(65).fill(1)
+    return { type: 'proposal', ...unsigned, sender: this.index, signature }
+  }
+
+  /** A proposal on the wire. */
+  proposal(lie: Lie): Uint8Array {
+    const block = this.block(lie)
+    return wire('proposal', { head: this.head(block, lie), block: encodeBlock(block) })
+  }
+}
