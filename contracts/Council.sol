@@ -15,11 +15,12 @@ pragma solidity 0.8.37;
  *   0  members: their number; validator i at keccak256(0) + i
  *   1  registrations: that of a validator begins at keccak256(validator, 1)
  *        +0  owner (bits 0-159), status (160-167), index among the members (168-199), id (200-255)
- *        +1  reward address (0-159), time from which the stake may be withdrawn, unix seconds (160-223)
+ *        +1  reward address (0-159), time from which the stake may be withdrawn, unix seconds (160-223), admission (224-255)
  *        +2  stake, wei
  *        +3  name, up to 32 bytes of text, zeros behind it
  *   2  least stake, wei
- *   3  seconds between the request to leave and the withdrawal (0-63), open registration (64-71), last id given (72-127)
+ *   3  seconds between the request to leave and the withdrawal (0-63), open registration (64-71), last id given (72-127),
+ *      last admission (128-159)
  *   4  validatorOf: that of an owner at keccak256(owner, 4)
  *   5  approved: whether a member (by id) approved a candidate (by id)
  *   6  jailedAt: block whose evidence jailed a validator, at keccak256(validator, 6); 0: none did. Written by the protocol alone
@@ -39,6 +40,8 @@ contract Council {
         uint56 id;
         address reward;
         uint64 withdrawableAt;
+        /// 1 for the first member there was, and so on. Committees are drawn by it: nobody chooses it, and none is given twice.
+        uint32 admission;
         uint256 stake;
         bytes32 name;
     }
@@ -52,6 +55,7 @@ contract Council {
     uint64 public unbondingSeconds;
     bool public openRegistration;
     uint56 private _lastId;
+    uint32 private _lastAdmission;
     mapping(address owner => address validator) public validatorOf;
     mapping(uint256 candidateId => mapping(uint256 memberId => bool)) private _approved;
     mapping(address validator => uint256 number) public jailedAt;
@@ -212,6 +216,7 @@ contract Council {
         Registration storage registration = _registrations[validator];
         registration.status = Status.Member;
         registration.index = uint32(_members.length);
+        registration.admission = ++_lastAdmission;
         _members.push(validator);
         emit Admitted(validator, _members.length);
     }

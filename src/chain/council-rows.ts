@@ -11,26 +11,28 @@ import { bigintToBytes, bytesToBigint, bytesToHex, EMPTY_BYTES, type Hex, hexToB
  * says how the members stand and names the block whose council row they are in: most cycles change nobody.
  */
 
-/** RLP of [name, validator, owner, reward, stake] for each member, in the contract's order. */
+/** RLP of [name, validator, owner, reward, admission, stake] for each member, in the contract's order. */
 export const encodeCouncil = (members: readonly CouncilMember[]): Uint8Array =>
   encodeRlp(
-    members.map(({ name, validator, owner, reward, stakeWei }) => [
+    members.map(({ name, validator, owner, reward, admission, stakeWei }) => [
       Buffer.from(name),
       hexToBytes(validator),
       hexToBytes(owner),
       hexToBytes(reward),
+      uintItem(admission),
       bigintToBytes(stakeWei),
     ]),
   )
 
-type MemberItem = readonly [Uint8Array, Uint8Array, Uint8Array, Uint8Array, Uint8Array]
+type MemberItem = readonly [Uint8Array, Uint8Array, Uint8Array, Uint8Array, Uint8Array, Uint8Array]
 
 export const decodeCouncil = (row: Uint8Array): readonly CouncilMember[] =>
-  (decodeRlp(row) as readonly MemberItem[]).map(([name, validator, owner, reward, stake]) => ({
+  (decodeRlp(row) as readonly MemberItem[]).map(([name, validator, owner, reward, admission, stake]) => ({
     name: new TextDecoder().decode(name),
     validator: bytesToHex(validator),
     owner: bytesToHex(owner),
     reward: bytesToHex(reward),
+    admission: numberOf(admission),
     stakeWei: bytesToBigint(stake),
   }))
 

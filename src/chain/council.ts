@@ -1,10 +1,10 @@
 import type { CouncilMember } from '../config/genesis.ts'
 import { LIMITS } from '../config/limits.ts'
 import { COUNCIL_ADDRESS, type NetworkParams } from '../config/networks.ts'
-import { type Committee, drawCommittee } from '../consensus/committee.ts'
+import { type Committee, drawCommittee, type Eligible } from '../consensus/committee.ts'
 import { jailedAtSlot, type ReadSlot, readCouncil } from '../rules/council-storage.ts'
 import { councilBlockOf, cycleOf, endsCycle } from '../rules/cycle.ts'
-import { attendanceOf, nextLapses, qualifiedOf, type Sealing, standingOf } from '../rules/service.ts'
+import { attendanceOf, nextLapses, qualifiedOf, type Sealing, type Standing, standingOf } from '../rules/service.ts'
 import type { StateReader } from '../state/reader.ts'
 import type { Sealed } from '../state/sealed.ts'
 import type { Batch } from '../storage/batch.ts'
@@ -38,6 +38,7 @@ interface Registered {
 
 interface Cycle {
   readonly record: CycleRecord
+  readonly qualified: ReadonlySet<Hex>
   readonly committee: Committee
   readonly rewards: ReadonlyMap<Hex, Hex>
 }
@@ -63,8 +64,15 @@ export class Council {
 
   /** The council that serves at a block. undefined: not known yet. */
   seats(number: number): readonly Seat[] | undefined {
-    const record = this.#cycleAt(number)?.record
-    return record?.members.map(member => ({ ...member, standing: standingOf(member.validator, record, record.number) }))
+    const cycle = this.#cycleAt(number)
+    if (cycle === undefined) return undefined
+    const { record, qualified } = cycle
+    const standing = ({ validator }: CouncilMember): Standing => {
+      const stands = standingOf(validator, record, record.number)
+      // Its time is over, and others are tried before it.
+      return stands === 'active' && !qualified.has(validator) ? 'inactive' : stands
+    }
+    return record.members.map(member => ({ ...member, standing: standing(member) }))
   }
 
   /**
@@ -159,25 +167,19 @@ export class Council {
 
   #read(cycle: number): Cycle | undefined {
     const { params, seeds } = this.#options
-    const record = this.#recordAt(councilBlockOf(cycle, params.rewards.cycleBlocks))
-    if (record === undefined) return undefined
-    const seed = hexToBytes(seeds.of(cycle))
+    const { cycleBlocks } = params.rewards
+    const record = this.#recordAt(councilBlockOf(cycle, cycleBlocks))
+    const before = this.#recordAt(councilBlockOf(Math.max(0, cycle - 1), cycleBlocks))
+    if (record === undefined || before === undefined) return undefined
+    const qualified = qualifiedOf(record.members, record, record.number)
+    // Where blocks may be taken back one validator decides alone, whoever else is registered.
+    const eligible = params.devHelpers ? this.#membersAt(0) : qualified
     return {
       record,
-      committee: drawCommittee(this.#serving(record), params.committeeSize, seed),
+      qualified: new Set(qualified.map(({ validator }) => validator)),
+      committee: drawCommittee(withAge(eligible, record, before), params.committeeSize, hexToBytes(seeds.of(cycle))),
       rewards: new Map(record.members.map(({ validator, reward }) => [validator, reward])),
     }
-  }
-
-  /** Where blocks may be taken back one validator decides alone, whoever else is registered. */
-  #serving({ members, number, ...service }: CycleRecord): readonly Hex[] {
-    const { params } = this.#options
-    if (params.devHelpers) return this.#membersAt(0).map(({ validator }) => validator)
-    return qualifiedOf(
-      members.map(({ validator }) => validator),
-      service,
-      number,
-    )
   }
 
   #recordAt(number: number): CycleRecord | undefined {
@@ -190,6 +192,19 @@ export class Council {
     assert(row, 'a cycle names a council that is stored')
     return decodeCouncil(row)
   }
+}
+
+/**
+ * Members of a council record with whether they are recent: a cycle's seed takes in the proof tip as of its council record, so those
+ * admitted since the record `before` may have known it.
+ */
+const withAge = (
+  members: readonly CouncilMember[],
+  { number }: CycleRecord,
+  before: CycleRecord,
+): readonly Eligible[] => {
+  const lastKnown = Math.max(...before.members.map(({ admission }) => admission))
+  return members.map(member => ({ ...member, isRecent: before.number < number && member.admission > lastKnown }))
 }
 
 const numberOf = (word: Hex): number => Number(BigInt(word))

@@ -15,6 +15,8 @@ export interface CouncilMember {
   readonly owner: Hex
   /** Where its pay goes. */
   readonly reward: Hex
+  /** Number of its admission to the council, never given twice; those of genesis have 1, 2, ... in their order. */
+  readonly admission: number
   readonly stakeWei: bigint
 }
 

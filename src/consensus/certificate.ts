@@ -1,8 +1,9 @@
 import type { Certificate } from '../primitives/certificate.ts'
 import { certificateOf, signerIndexes } from '../primitives/certificate.ts'
 import { blockVoteDigest, type Commit, type SigningDomain } from '../primitives/vote.ts'
+import { quorumOf } from '../rules/quorum.ts'
 import type { Hex } from '../util/bytes.ts'
-import { type Committee, quorumOf } from './committee.ts'
+import type { Committee } from './committee.ts'
 
 /** Address behind a 65-byte signature over a digest; undefined when no key made it. */
 export type Recover = (digest: Uint8Array, signature: Uint8Array) => Hex | undefined

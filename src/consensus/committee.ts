@@ -1,17 +1,11 @@
 import { keccak256 } from '../crypto/hash.ts'
 import { assert } from '../util/assert.ts'
-import { concatBytes, type Hex } from '../util/bytes.ts'
+import { compareBytes, concatBytes, type Hex } from '../util/bytes.ts'
 
 /** The validators of one cycle in proposer order. A member's index here is its index in bitmaps and messages. */
 export interface Committee {
   readonly members: readonly Hex[]
 }
-
-/** Members that may be faulty without harm: f = floor((n-1)/3). */
-export const faultsOf = (size: number): number => Math.floor((size - 1) / 3)
-
-/** ceil(2n/3): two quorums share at least f+1 members for every n (reference/consensus.md 1.1). */
-export const quorumOf = (size: number): number => Math.ceil((2 * size) / 3)
 
 /** Index of the proposer of (number, round): rotation by both, so that a round moves the turn on (DESIGN 4). */
 export const proposerIndex = (size: number, number: number, round: number): number => (number + round) % size
@@ -25,38 +19,33 @@ export const proposerOrder = (committee: Committee, number: number): readonly He
   return [...committee.members.slice(first), ...committee.members.slice(0, first)]
 }
 
-/**
- * The committee of a cycle from its council: a Fisher-Yates shuffle of the council sorted by address, cut at `committeeSize`.
- * Small councils serve whole, in the shuffled order.
- */
-export const drawCommittee = (council: readonly Hex[], committeeSize: number, seed: Uint8Array): Committee => {
-  assert(new Set(council).size === council.length, 'council members are distinct')
-  const members = [...council].sort()
-  const words = randomWords(seed, 'committee')
-  const wanted = Math.min(committeeSize, members.length)
-  for (let i = 0; i < wanted; i++) {
-    const j = i + words.below(members.length - i)
-    ;[members[i], members[j]] = [members[j] as Hex, members[i] as Hex]
-  }
-  return { members: members.slice(0, wanted) }
+/** A member of the council that may serve in a cycle. */
+export interface Eligible {
+  readonly validator: Hex
+  /** Number of its admission, which no key and no other member changes. */
+  readonly admission: number
+  /** The cycle's seed may have been known when it was admitted. */
+  readonly isRecent: boolean
 }
 
-/** Uniform numbers below a bound: words keccak256(seed, domain, counter), those of the last incomplete range rejected. */
-export const randomWords = (seed: Uint8Array, domain: string): { below(bound: number): number } => {
-  const prefix = concatBytes(seed, new TextEncoder().encode(domain))
-  let counter = 0
-  return {
-    below(bound) {
-      assert(bound >= 1 && bound <= 2 ** 32, 'bound of a random number')
-      const limit = 2 ** 48 - (2 ** 48 % bound)
-      for (;;) {
-        const word = keccak256(concatBytes(prefix, u64(counter++)))
-        const value = Buffer.from(word.buffer, word.byteOffset, 6).readUIntBE(0, 6)
-        if (value < limit) return value % bound
-      }
-    },
-  }
+/**
+ * The committee of a cycle: of the members that may serve the `committeeSize` with the lowest scores, in the order of their scores;
+ * fewer serve whole. A score is keccak256(seed, admission number), so a key gives no choice, and one member's coming and going moves no
+ * other. Recent members are drawn only where the others are too few (docs/council.md).
+ */
+export const drawCommittee = (members: readonly Eligible[], committeeSize: number, seed: Uint8Array): Committee => {
+  assert(new Set(members.map(({ validator }) => validator)).size === members.length, 'council members are distinct')
+  const scored = members.map(member => ({ ...member, score: scoreOf(seed, member.admission) }))
+  const drawn = scored
+    .toSorted((a, b) => Number(a.isRecent) - Number(b.isRecent) || compareBytes(a.score, b.score))
+    .slice(0, committeeSize)
+  return { members: drawn.sort((a, b) => compareBytes(a.score, b.score)).map(({ validator }) => validator) }
 }
+
+const DOMAIN = new TextEncoder().encode('committee')
+
+const scoreOf = (seed: Uint8Array, admission: number): Uint8Array =>
+  keccak256(concatBytes(seed, DOMAIN, u64(admission)))
 
 const u64 = (value: number): Uint8Array => {
   const out = new Uint8Array(8)

@@ -1,5 +1,5 @@
+import { quorumOf } from '../rules/quorum.ts'
 import type { Hex } from '../util/bytes.ts'
-import { quorumOf } from './committee.ts'
 import type { HeightState } from './core/types.ts'
 import type { ConsensusStatus, EngineMode } from './engine-types.ts'
 

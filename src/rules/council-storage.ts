@@ -34,12 +34,14 @@ export const councilStorage = (members: readonly CouncilMember[], terms: Council
   put(toWord(MEMBERS), BigInt(members.length))
   put(toWord(MIN_STAKE), terms.minStakeWei)
   const open = terms.openRegistration ? 1n : 0n
-  put(toWord(TERMS), BigInt(terms.unbondingSeconds) | (open << 64n) | (BigInt(members.length) << 72n))
-  members.forEach(({ name, validator, owner, reward, stakeWei }, index) => {
+  // The members of genesis have the ids and admissions from 1 on.
+  const count = BigInt(members.length)
+  put(toWord(TERMS), BigInt(terms.unbondingSeconds) | (open << 64n) | (count << 72n) | (count << 128n))
+  members.forEach(({ name, validator, owner, reward, admission, stakeWei }, index) => {
     put(memberSlot(index), BigInt(validator))
     const [first, second, third, fourth] = registrationSlots(validator)
     put(first, BigInt(owner) | (STATUS_MEMBER << 160n) | (BigInt(index) << 168n) | (BigInt(index + 1) << 200n))
-    put(second, BigInt(reward))
+    put(second, BigInt(reward) | (BigInt(admission) << 224n))
     put(third, stakeWei)
     put(fourth, BigInt(bytesToHex(nameWord(name))))
     put(mappingSlot(owner, VALIDATOR_OF), BigInt(validator))
@@ -67,11 +69,13 @@ const readMember = (read: ReadSlot, validator: Hex): CouncilMember | undefined =
   const [first, second, third, fourth] = registrationSlots(validator)
   const registration = BigInt(read(first))
   if (((registration >> 160n) & 0xffn) !== STATUS_MEMBER || validator === ZERO_ADDRESS) return undefined
+  const payment = BigInt(read(second))
   return {
     name: nameOf(hexToBytes(read(fourth))),
     validator,
     owner: addressOf(registration),
-    reward: addressOf(BigInt(read(second))),
+    reward: addressOf(payment),
+    admission: Number(payment >> 224n),
     stakeWei: BigInt(read(third)),
   }
 }

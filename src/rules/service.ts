@@ -1,6 +1,7 @@
 import { LIMITS } from '../config/limits.ts'
 import { type Certificate, signerIndexes } from '../primitives/certificate.ts'
 import type { Hex } from '../util/bytes.ts'
+import { faultsOf, quorumOf } from './quorum.ts'
 
 /*
  * Which members of a council may serve in a committee (DESIGN 4, reference/consensus.md 1.9). All of it follows from what headers
@@ -23,7 +24,7 @@ export interface Sealing {
 export interface Lapse {
   /** Certificates it stood in since its last seal. */
   readonly silentBlocks: number
-  /** It is put out up to this block, inclusive; 0: it was not. */
+  /** It is to be out up to this block, inclusive; 0: it never was since its last seal. */
   readonly outUntil: number
 }
 
@@ -45,9 +46,9 @@ export const attendanceOf = (sealings: Iterable<Sealing>): ReadonlyMap<Hex, Atte
 }
 
 /**
- * The lapses after a cycle's last block `number`. One seal ends a lapse. `inactiveBlocks` certificates in a row without one put a
- * member out for as many blocks; what it missed stays on the record, so that after its return one silent cycle is enough. Who does
- * not stand in a committee can miss nothing.
+ * The lapses after a cycle's last block `number`. One seal ends a lapse. `inactiveBlocks` certificates in a row without one make a
+ * member inactive for as many blocks; what it missed stays on the record, so that after its return one silent cycle is enough. Who
+ * does not stand in a committee can miss nothing.
  */
 export const nextLapses = (
   council: readonly Hex[],
@@ -68,7 +69,7 @@ export const nextLapses = (
   return lapses
 }
 
-/** `inactive`: silent for too long; `jailed`: by evidence. Neither serves unless too few others are left. */
+/** `inactive`: silent for too long; `jailed`: by evidence. `qualifiedOf` says which of them serve all the same. */
 export type Standing = 'active' | 'inactive' | 'jailed'
 
 export interface Service {
@@ -82,21 +83,51 @@ export const standingOf = (member: Hex, { lapses, jailed }: Service, number: num
   return (lapses.get(member)?.outUntil ?? 0) > number ? 'inactive' : 'active'
 }
 
-/**
- * The members that may serve: the active ones, filled up to `LIMITS.council.leastServing` (or the whole council, where it is
- * smaller) with inactive ones, the least silent first, and then with jailed ones: penalties alone must not halt a chain.
- */
-export const qualifiedOf = (council: readonly Hex[], service: Service, number: number): readonly Hex[] => {
-  const ranked = council
-    .map(member => ({ member, rank: RANK[standingOf(member, service, number)], lapse: service.lapses.get(member) }))
-    .sort(
-      (a, b) =>
-        a.rank - b.rank ||
-        (a.lapse?.silentBlocks ?? 0) - (b.lapse?.silentBlocks ?? 0) ||
-        (a.member < b.member ? -1 : 1),
-    )
-  const active = ranked.filter(({ rank }) => rank === RANK.active).length
-  return ranked.slice(0, Math.max(active, LIMITS.council.leastServing)).map(({ member }) => member)
+/** A member of a council. */
+export interface Registered {
+  readonly validator: Hex
+  /** Number of its admission. */
+  readonly admission: number
 }
 
-const RANK: Readonly<Record<Standing, number>> = { active: 0, inactive: 1, jailed: 2 }
+/**
+ * The members that may serve: all but those that are out. Of the n registered members no more than f = floor((n-1)/3) are out in all,
+ * unless more are jailed: jail goes first, and silence takes what it leaves. At least `LIMITS.council.leastServing` stay (all, where there
+ * are fewer): penalties alone must not halt a chain. The longest silent go out first, of equals the one admitted last.
+ *
+ * Members whose time out is over return on trial, f/2 at a time and at least one, and only as many as leave a quorum of members that
+ * were heard: a chain that goes on without them must not halt because they are tried.
+ */
+export const qualifiedOf = <Member extends Registered>(
+  council: readonly Member[],
+  service: Service,
+  number: number,
+): readonly Member[] => {
+  const size = council.length
+  const faults = faultsOf(size)
+  const { jailed, inactive, returning, heard } = sorted(council, service, number)
+  const silent = [...inactive, ...returning]
+  const outBySilence = (trials: number) => Math.min(silent.length - trials, Math.max(0, faults - jailed.length))
+  let trials = Math.min(returning.length, Math.max(1, Math.floor(faults / 2)))
+  while (trials > 0 && heard < quorumOf(size - jailed.length - outBySilence(trials))) trials--
+  const out = [...jailed, ...silent.slice(0, outBySilence(trials))]
+  const isOut = new Set(out.slice(0, Math.max(0, size - LIMITS.council.leastServing)))
+  return council.filter(member => !isOut.has(member))
+}
+
+/** A council by how its members stand, those that go out first at the head of each list; `heard`: how many have no lapse. */
+const sorted = <Member extends Registered>(council: readonly Member[], service: Service, number: number) => {
+  const jailed: Member[] = []
+  const inactive: Member[] = []
+  const returning: Member[] = []
+  let heard = 0
+  const silence = ({ validator }: Member) => service.lapses.get(validator)?.silentBlocks ?? 0
+  for (const member of council.toSorted((a, b) => silence(b) - silence(a) || b.admission - a.admission)) {
+    const lapse = service.lapses.get(member.validator)
+    if (service.jailed.has(member.validator)) jailed.push(member)
+    else if (lapse === undefined) heard++
+    else if (lapse.outUntil > number) inactive.push(member)
+    else if (lapse.outUntil > 0) returning.push(member)
+  }
+  return { jailed, inactive, returning, heard }
+}

@@ -1,4 +1,4 @@
-import { faultsOf } from '../consensus/committee.ts'
+import { faultsOf } from '../rules/quorum.ts'
 import type { Rule } from './check/violation.ts'
 import { CALM } from './plan/draw.ts'
 import type { Fault, Plan } from './plan/plan.ts'

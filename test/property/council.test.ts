@@ -3,9 +3,10 @@ import { expect, test } from 'vitest'
 import { decodeCouncil, decodeCycle, encodeCouncil, encodeCycle } from '../../src/chain/council-rows.ts'
 import { type CouncilMember, parseGenesis } from '../../src/config/genesis.ts'
 import { LIMITS } from '../../src/config/limits.ts'
-import { drawCommittee, faultsOf, proposerIndex } from '../../src/consensus/committee.ts'
+import { drawCommittee, proposerIndex } from '../../src/consensus/committee.ts'
 import { keccak256 } from '../../src/crypto/hash.ts'
 import { councilStorage, readCouncil } from '../../src/rules/council-storage.ts'
+import { faultsOf, quorumOf } from '../../src/rules/quorum.ts'
 import { nextSeed } from '../../src/rules/randao.ts'
 import { nextLapses, qualifiedOf } from '../../src/rules/service.ts'
 import { bytesToHex, type Hex, hexToBytes, toWord, ZERO_HASH } from '../../src/util/bytes.ts'
@@ -14,6 +15,8 @@ import { SEED } from '../support/seed.ts'
 const options = { seed: SEED, numRuns: 200 }
 const member = (index: number): Hex => `0x${index.toString(16).padStart(40, '0')}`
 const council = (size: number): readonly Hex[] => Array.from({ length: size }, (_, index) => member(index + 1))
+const registered = (size: number) => council(size).map((validator, at) => ({ validator, admission: at + 1 }))
+const eligible = (size: number) => registered(size).map(one => ({ ...one, isRecent: false }))
 
 /** Probability that of `drawn` out of `all` at least `atLeast` are of the `marked`. */
 const hypergeometricTail = (all: number, marked: number, drawn: number, atLeast: number): number => {
@@ -50,7 +53,7 @@ test.each(TABLE)(
     let stuck = 0
     for (let draw = 0; draw < DRAWS; draw++) {
       seed = nextSeed(seed, ZERO_HASH, draw)
-      const { members } = drawCommittee(council(all), size, hexToBytes(seed))
+      const { members } = drawCommittee(eligible(all), size, hexToBytes(seed))
       if (members.filter(address => Number(address) <= down).length > faultsOf(size)) stuck++
     }
     // Five standard deviations: a fair draw fails one run in two millions.
@@ -84,6 +87,7 @@ const members: fc.Arbitrary<readonly CouncilMember[]> = fc.uniqueArray(
     validator: address,
     owner: address,
     reward: address,
+    admission: fc.integer({ min: 1, max: 0xffff_ffff }),
     stakeWei: fc.bigInt({ min: 1n, max: 2n ** 128n }),
   }),
   { selector: ({ validator }) => validator, minLength: 1, maxLength: 20 },
@@ -144,36 +148,145 @@ test('storage that is no council is never taken for one, and reading it ends', (
   )
 })
 
-test('whatever members do, enough of the council serve, and who seals always does unless jailed', () => {
-  const cycle = fc.record({
-    sealed: fc.uint8Array({ minLength: 12, maxLength: 12 }).map(bytes => [...bytes].map(byte => byte < 100)),
-    jailed: fc.option(fc.nat(11), { freq: 12 }),
-  })
+/** Who a cycle jails, and how readily each of its members seals, of 255. */
+interface CycleOfCouncil {
+  readonly readiness: number
+  readonly draws: Uint8Array
+  readonly culprits: readonly number[]
+}
+
+const history = (most: number): fc.Arbitrary<readonly CycleOfCouncil[]> =>
+  fc.array(
+    fc.record({
+      readiness: fc.oneof(fc.constant(0), fc.constant(255), fc.nat(255)),
+      draws: fc.uint8Array({ minLength: most, maxLength: most }),
+      culprits: fc.oneof(
+        { weight: 6, arbitrary: fc.constant([]) },
+        { weight: 1, arbitrary: fc.array(fc.nat(most - 1), { maxLength: most }) },
+      ),
+    }),
+    { maxLength: 40 },
+  )
+
+const MOST = 40
+
+test('whatever members do: at most f are out, jailed ones first, who seals serves, and what was out before does not count', () => {
   fc.assert(
-    fc.property(fc.integer({ min: 1, max: 12 }), fc.array(cycle, { maxLength: 30 }), (size, cycles) => {
-      const all = council(size)
+    fc.property(fc.integer({ min: 1, max: MOST }), history(MOST), (size, cycles) => {
+      const all = registered(size)
+      const f = faultsOf(size)
       const jailed = new Set<Hex>()
       let lapses: Parameters<typeof nextLapses>[1] = new Map()
-      let serving = all
-      cycles.forEach(({ sealed, jailed: culprit }, at) => {
+      let serving: readonly Hex[] = council(size)
+      cycles.forEach(({ readiness, draws, culprits }, at) => {
         const number = (at + 1) * 60
-        if (culprit !== null && culprit < size) jailed.add(member(culprit + 1))
-        const attendance = new Map(
-          serving.map(who => [who, { certificates: 60, sealed: sealed[Number(who) - 1] ?? false }] as const),
-        )
-        lapses = nextLapses(all, lapses, attendance, { number, inactiveBlocks: 180 })
-        const heard = serving.filter(who => attendance.get(who)?.sealed && !jailed.has(who))
-        serving = qualifiedOf(all, { lapses, jailed }, number)
+        for (const culprit of culprits) if (culprit < size) jailed.add(member(culprit + 1))
+        const seals = (who: Hex) => (draws[Number(who) - 1] as number) < readiness
+        const attendance = new Map(serving.map(who => [who, { certificates: 60, sealed: seals(who) }] as const))
+        lapses = nextLapses(council(size), lapses, attendance, { number, inactiveBlocks: 180 })
+        const heard = serving.filter(who => seals(who) && !jailed.has(who))
+        serving = qualifiedOf(all, { lapses, jailed }, number).map(({ validator }) => validator)
+        const out = council(size).filter(who => !serving.includes(who))
+        const silent = out.filter(who => !jailed.has(who))
         expect(serving.length).toBeGreaterThanOrEqual(Math.min(size, LIMITS.council.leastServing))
-        expect(new Set(serving).size).toBe(serving.length)
+        expect(out.length).toBeLessThanOrEqual(Math.max(f, jailed.size))
+        expect(silent.length).toBeLessThanOrEqual(Math.max(0, f - jailed.size))
         for (const who of heard) expect(serving).toContain(who)
-        // Jailed ones make up the number only when all others serve.
-        if (serving.some(who => jailed.has(who)))
-          for (const who of all) if (!jailed.has(who)) expect(serving).toContain(who)
+        // Jailed ones serve only to make up the number, when all others do.
+        if (serving.some(who => jailed.has(who))) {
+          expect(silent).toEqual([])
+          expect(serving.length).toBe(Math.min(size, LIMITS.council.leastServing))
+        }
+        // Silence puts out the longest silent first.
+        const silence = (who: Hex) => lapses.get(who)?.silentBlocks ?? 0
+        for (const who of silent)
+          for (const other of serving)
+            if ((lapses.get(other)?.outUntil ?? 0) > number && !jailed.has(other))
+              expect(silence(who)).toBeGreaterThanOrEqual(silence(other))
+        // The same from other orders of the same council.
+        const reversed = qualifiedOf(all.toReversed(), { lapses, jailed }, number)
+        expect(reversed.map(({ validator }) => validator).toReversed()).toEqual(serving)
       })
     }),
     options,
   )
+})
+
+test('members that fall silent for good never halt a chain later on: it halts at once or not at all', () => {
+  const deaths = fc.array(fc.record({ cycle: fc.nat(60), who: fc.nat(MOST - 1) }), { maxLength: MOST })
+  fc.assert(
+    fc.property(fc.integer({ min: 4, max: MOST }), deaths, (size, falls) => {
+      const silent = new Set<Hex>()
+      let lapses: Parameters<typeof nextLapses>[1] = new Map()
+      // Committees are known a cycle ahead.
+      let [now, next] = [council(size), council(size)]
+      const hasQuorum = (serving: readonly Hex[], without?: Hex) =>
+        serving.filter(who => !silent.has(who) && who !== without).length >= quorumOf(serving.length)
+      for (let cycle = 0; cycle < 120; cycle++) {
+        for (const { cycle: at, who } of falls) {
+          const victim = member(who + 1)
+          if (at === cycle && who < size && hasQuorum(now, victim) && hasQuorum(next, victim)) silent.add(victim)
+        }
+        expect(hasQuorum(now), `cycle ${cycle}`).toBe(true)
+        const attendance = new Map(now.map(who => [who, { certificates: 60, sealed: !silent.has(who) }] as const))
+        const number = (cycle + 1) * 60
+        lapses = nextLapses(council(size), lapses, attendance, { number, inactiveBlocks: 180 })
+        const after = qualifiedOf(registered(size), { lapses, jailed: new Set() }, number)
+        ;[now, next] = [next, after.map(({ validator }) => validator)]
+      }
+    }),
+    options,
+  )
+})
+
+test('who is there again serves again, however many were out', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 5, max: MOST }), fc.nat(MOST), (size, some) => {
+      const gone = new Set(council(size).slice(0, 1 + (some % (size - quorumOf(size)))))
+      let lapses: Parameters<typeof nextLapses>[1] = new Map()
+      let [now, next] = [council(size), council(size)]
+      // Ten cycles away; afterwards each waits for its time, and for those before it.
+      const patience = 10 + 3 + 3 * (gone.size + 1)
+      for (let cycle = 0; cycle < patience; cycle++) {
+        const attendance = new Map(
+          now.map(who => [who, { certificates: 60, sealed: cycle >= 10 || !gone.has(who) }] as const),
+        )
+        const number = (cycle + 1) * 60
+        lapses = nextLapses(council(size), lapses, attendance, { number, inactiveBlocks: 180 })
+        const after = qualifiedOf(registered(size), { lapses, jailed: new Set() }, number)
+        ;[now, next] = [next, after.map(({ validator }) => validator)]
+      }
+      expect(now).toEqual(council(size))
+    }),
+    options,
+  )
+})
+
+test('with at most f members silent or lying in all, the liars never reach a third of those who serve', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 4, max: 128 }), fc.nat(), fc.nat(), (size, some, more) => {
+      const f = faultsOf(size)
+      const silent = some % (f + 1)
+      const liars = more % (f - silent + 1)
+      const serving = qualifiedOf(registered(size), silentOnes(size, silent), 100).length
+      expect(serving).toBeGreaterThanOrEqual(size - silent)
+      expect(liars).toBeLessThanOrEqual(faultsOf(serving))
+    }),
+    options,
+  )
+})
+
+test('even where honest members are kept from being heard, two ninths of the council may lie', () => {
+  for (let size = 4; size <= 256; size++) {
+    const serving = qualifiedOf(registered(size), silentOnes(size, size), 100).length
+    expect(serving).toBe(Math.max(size - faultsOf(size), LIMITS.council.leastServing))
+    expect(faultsOf(serving)).toBeGreaterThanOrEqual(Math.floor((2 * size - 2) / 9))
+  }
+})
+
+const silentOnes = (size: number, count: number) => ({
+  lapses: new Map(council(size).map((who, at) => [who, { silentBlocks: 600, outUntil: at < count ? 700 : 0 }])),
+  jailed: new Set<Hex>(),
 })
 
 test('names of a genesis file are those the contract answers with', () => {

@@ -1,10 +1,10 @@
 import { LIMITS } from '../../config/limits.ts'
 import type { Recover } from '../../consensus/certificate.ts'
-import { faultsOf } from '../../consensus/committee.ts'
 import type { Certificate } from '../../primitives/certificate.ts'
 import { decodeExtraData } from '../../primitives/extra-data.ts'
 import type { Header } from '../../primitives/header.ts'
 import { blockVoteDigest, type SigningDomain } from '../../primitives/vote.ts'
+import { faultsOf } from '../../rules/quorum.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { CodedError, unlessCoded } from '../../util/errors.ts'
 

@@ -80,7 +80,7 @@ const readNetworkParams = (root: GenesisValue, network: NetworkName): NetworkPar
 }
 
 const readCouncil = (value: GenesisValue, params: NetworkParams): readonly CouncilMember[] => {
-  const members = value.list().map(entry => readMember(entry, params))
+  const members = value.list().map((entry, index) => readMember(entry, params, index + 1))
   if (members.length === 0) value.fail('want at least one validator')
   if (members.length > LIMITS.council.members) value.fail(`want at most ${LIMITS.council.members} validators`)
   for (const role of ['validator', 'owner'] as const) {
@@ -93,7 +93,7 @@ const readCouncil = (value: GenesisValue, params: NetworkParams): readonly Counc
   return members
 }
 
-const readMember = (entry: GenesisValue, params: NetworkParams): CouncilMember => {
+const readMember = (entry: GenesisValue, params: NetworkParams, admission: number): CouncilMember => {
   entry.only(COUNCIL_MEMBERS)
   const stake = entry.required('stake')
   const stakeWei = stake.amount(MAX_STAKE)
@@ -105,6 +105,7 @@ const readMember = (entry: GenesisValue, params: NetworkParams): CouncilMember =
     validator,
     owner: owner === undefined ? validator : readNonZeroAddress(owner),
     reward: readNonZeroAddress(entry.required('reward')),
+    admission,
     stakeWei,
   }
 }

@@ -1,4 +1,4 @@
-import { faultsOf, quorumOf } from '../committee.ts'
+import { faultsOf, quorumOf } from '../../rules/quorum.ts'
 import { tryDecide } from './decide.ts'
 import { considerProposal } from './proposals.ts'
 import { tryPropose } from './propose.ts'

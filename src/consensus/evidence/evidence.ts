@@ -1,5 +1,6 @@
 import type { ProposalHead } from '../../primitives/proposal.ts'
-import { type Committee, proposerIndex, quorumOf } from '../committee.ts'
+import { quorumOf } from '../../rules/quorum.ts'
+import { type Committee, proposerIndex } from '../committee.ts'
 import { allowedBy } from '../core/justification.ts'
 import { type SignatureCheck, type Statement, saysTheSame } from './statement.ts'
 

@@ -1,4 +1,4 @@
-import { quorumOf } from '../../consensus/committee.ts'
+import { quorumOf } from '../../rules/quorum.ts'
 import { createObserver } from './decisions.ts'
 import { MemberGraph } from './member-graph.ts'
 import { movesOn } from './options.ts'

@@ -1,6 +1,6 @@
-import { quorumOf } from '../../consensus/committee.ts'
 import type { Input } from '../../consensus/core/types.ts'
 import type { Prepare, RoundChangePayload } from '../../primitives/vote.ts'
+import { quorumOf } from '../../rules/quorum.ts'
 import { createForge } from './forge.ts'
 import { hearing, heightOf, type Member } from './member.ts'
 import { type Claim, claimOf, NOTHING, roundOfClaim, valueOfClaim } from './said.ts'

@@ -1,5 +1,5 @@
 import { LIMITS } from '../../config/limits.ts'
-import { faultsOf } from '../../consensus/committee.ts'
+import { faultsOf } from '../../rules/quorum.ts'
 import { SCRIPTS, type ScriptName } from '../byzantine/scripts.ts'
 import type { CouncilPlan } from '../council.ts'
 import { createRandom, type Random } from '../random.ts'

@@ -13,13 +13,14 @@ export class DoubleSigner {
   readonly #domain: ChainDomain
   readonly #index: number
 
-  /** `council`: all validators of genesis, whose committee decides the blocks of the first cycle. */
+  /** `council`: all validators of genesis in its order, whose committee decides the blocks of the first cycle. */
   constructor(key: Uint8Array, domain: ChainDomain, council: readonly Hex[]) {
     this.address = addressOf(key)
     this.#key = key
     this.#domain = domain
     const seed = hexToBytes(new Seeds(domain.genesisHash).of(0))
-    this.#index = drawCommittee(council, council.length, seed).members.indexOf(this.address)
+    const members = council.map((validator, at) => ({ validator, admission: at + 1, isRecent: false }))
+    this.#index = drawCommittee(members, council.length, seed).members.indexOf(this.address)
   }
 
   prepare(number: number, blockHash: Hex): Prepare {

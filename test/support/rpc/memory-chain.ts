@@ -213,6 +213,7 @@ export class MemoryChain implements ChainView {
       validator,
       owner: SENDER,
       reward: SENDER,
+      admission: index + 1,
       stakeWei: 35n,
       standing: index === 3 ? 'inactive' : 'active',
     }))

@@ -106,6 +106,27 @@ describe('the council of a chain', () => {
       expect(net.first.sources.council.seats(net.number + 1)).toHaveLength(4)
     }))
 
+  test('draws the same places whatever key a newcomer has, and none before the seed is out', () => {
+    const drawnWith = async (newcomer: number): Promise<readonly (readonly number[])[]> => {
+      const drawn: (readonly number[])[] = []
+      await withNet(councilGenesis(7, short({ committeeSize: 4 })), 1, async net => {
+        await register(net, newcomer)
+        await net.mineTo(12 * CYCLE)
+        for (let cycle = 0; cycle < 12; cycle++) {
+          const { members } = net.committee(cycle * CYCLE + 1)
+          const seats = net.first.sources.council.seats(cycle * CYCLE + 1) ?? []
+          drawn.push(members.map(member => seats.find(({ validator }) => validator === member)?.admission ?? 0))
+        }
+      })
+      return drawn
+    }
+    return Promise.all([7, 8, 9].map(drawnWith)).then(([one, ...others]) => {
+      for (const other of others) expect(other).toEqual(one)
+      // The council of cycle 2 has it; its number can be drawn from cycle 3 on.
+      expect(one?.findIndex(members => members.includes(8))).toBeGreaterThan(2)
+    })
+  })
+
   test('draws no more than committeeSize, and every possible proposer is one of them', () =>
     withNet(councilGenesis(7, short({ committeeSize: 4 })), 2, async net => {
       const drawn = new Set<string>()
@@ -153,6 +174,22 @@ describe('a silent member', () => {
       await net.mineTo(back + 4 * CYCLE)
       expect(serving(net)).toEqual(validators(0, 1, 2, 3, 4))
       expect(standing()).toBe('active')
+    }))
+
+  test('and another and another: two of seven are out, the third serves on, however long it is silent', () =>
+    withNet(councilGenesis(7, params), 1, async net => {
+      const gone: Hex[] = []
+      for (const index of [2, 4, 5]) {
+        gone.push(validatorOf(index))
+        await net.mineTo(net.number + 6 * CYCLE, { silent: gone })
+      }
+      const silent = net.first.sources.council.seats(net.number + 1)?.filter(({ standing }) => standing === 'inactive')
+      expect(silent?.map(({ validator }) => validator)).toEqual(gone)
+      expect(serving(net)).toHaveLength(5)
+      expect(serving(net)).toEqual(expect.arrayContaining([...validators(0, 1, 3, 6)]))
+      // Who is back is heard of, and serves.
+      await net.mineTo(net.number + 6 * CYCLE, { silent: gone.slice(1) })
+      expect(serving(net)).toEqual(expect.arrayContaining([...validators(0, 1, 2, 3, 6)]))
     }))
 
   test('of a council of four keeps its seat', () =>

@@ -48,6 +48,7 @@ describe('a genesis of our own format', () => {
         validator: address('11'),
         owner: address('11'),
         reward: address('12'),
+        admission: 1,
         stakeWei: 35n * 10n ** 18n,
       },
     ])

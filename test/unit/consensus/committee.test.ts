@@ -1,17 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import {
-  drawCommittee,
-  faultsOf,
-  proposerOf,
-  proposerOrder,
-  quorumOf,
-  randomWords,
-} from '../../../src/consensus/committee.ts'
+import { drawCommittee, type Eligible, proposerOf, proposerOrder } from '../../../src/consensus/committee.ts'
 import { keccak256 } from '../../../src/crypto/hash.ts'
-import type { Hex } from '../../../src/util/bytes.ts'
+import { faultsOf, quorumOf } from '../../../src/rules/quorum.ts'
+import { bytesToHex, type Hex } from '../../../src/util/bytes.ts'
 
 const address = (index: number): Hex => `0x${index.toString(16).padStart(40, '0')}`
 const council = (size: number): readonly Hex[] => Array.from({ length: size }, (_, index) => address(index))
+const eligible = (size: number): readonly Eligible[] =>
+  council(size).map((validator, at) => ({ validator, admission: at + 1, isRecent: false }))
 const seedOf = (text: string): Uint8Array => keccak256(new TextEncoder().encode(text))
 
 describe('quorums', () => {
@@ -44,23 +40,68 @@ describe('quorums', () => {
 
 describe('committees', () => {
   test('a small council serves whole, in an order that the seed decides', () => {
-    const drawn = drawCommittee(council(7), 31, seedOf('a'))
+    const drawn = drawCommittee(eligible(7), 31, seedOf('a'))
     expect(new Set(drawn.members)).toEqual(new Set(council(7)))
-    expect(drawCommittee(council(7).toReversed(), 31, seedOf('a'))).toEqual(drawn)
-    expect(drawCommittee(council(7), 31, seedOf('b'))).not.toEqual(drawn)
+    expect(drawCommittee(eligible(7).toReversed(), 31, seedOf('a'))).toEqual(drawn)
+    expect(drawCommittee(eligible(7), 31, seedOf('b'))).not.toEqual(drawn)
   })
 
   test('a large council is sampled without repetition', () => {
-    const { members } = drawCommittee(council(100), 31, seedOf('c'))
+    const { members } = drawCommittee(eligible(100), 31, seedOf('c'))
     expect(members).toHaveLength(31)
     expect(new Set(members).size).toBe(31)
+  })
+
+  test('a key gives no choice: ten thousand of them, and the same places are drawn', () => {
+    // 89 that stand, and eleven that look for keys: with them all in one committee of 31 they could fork the chain.
+    const others = eligible(89)
+    const seed = seedOf('known for ever')
+    const mine = new Set<Hex>()
+    const counts = new Set<number>()
+    for (let draw = 0; draw < 10_000; draw++) {
+      mine.clear()
+      const grinding = Array.from({ length: 11 }, (_, at): Eligible => {
+        const validator = bytesToHex(keccak256(Uint8Array.of(draw >> 8, draw & 255, at)).subarray(12))
+        mine.add(validator)
+        return { validator, admission: 90 + at, isRecent: false }
+      })
+      const { members } = drawCommittee([...others, ...grinding], 31, seed)
+      counts.add(members.filter(member => mine.has(member)).length)
+    }
+    expect(counts.size).toBe(1)
+    expect(Math.max(...counts)).toBeLessThanOrEqual(faultsOf(31))
+  })
+
+  test('who goes leaves its place to the next one, and moves nobody else', () => {
+    const all = eligible(100)
+    const before = drawCommittee(all, 31, seedOf('d')).members
+    const [next] = drawCommittee(all, 32, seedOf('d')).members.slice(31) as [Hex]
+    for (const gone of all) {
+      const after = drawCommittee(
+        all.filter(member => member !== gone),
+        31,
+        seedOf('d'),
+      ).members
+      const isDrawn = before.includes(gone.validator)
+      expect(after).toEqual(isDrawn ? [...before.filter(member => member !== gone.validator), next] : before)
+    }
+  })
+
+  test('who may have known the seed when it was admitted is drawn only where the others are too few', () => {
+    const all = eligible(40).map(member => ({ ...member, isRecent: member.admission > 33 }))
+    const recent = (size: number) =>
+      drawCommittee(all, size, seedOf('e')).members.filter(member => Number(member) >= 33).length
+    expect([recent(31), recent(33), recent(35), recent(40)]).toEqual([0, 0, 2, 7])
+    // Where all serve, all are shuffled alike.
+    const settled = all.map(member => ({ ...member, isRecent: false }))
+    expect(drawCommittee(all, 40, seedOf('e'))).toEqual(drawCommittee(settled, 40, seedOf('e')))
   })
 
   test('every member of a council is drawn about equally often', () => {
     const counts = new Map<Hex, number>()
     const draws = 2_000
     for (let draw = 0; draw < draws; draw++) {
-      for (const member of drawCommittee(council(10), 4, seedOf(`draw ${draw}`)).members) {
+      for (const member of drawCommittee(eligible(10), 4, seedOf(`draw ${draw}`)).members) {
         counts.set(member, (counts.get(member) ?? 0) + 1)
       }
     }
@@ -74,15 +115,5 @@ describe('committees', () => {
     expect([0, 1, 2, 3, 4].map(round => proposerOf(committee, 10, round))).toEqual([2, 3, 0, 1, 2].map(address))
     expect(proposerOrder(committee, 10)).toEqual([2, 3, 0, 1].map(address))
     expect(proposerOf({ members: council(1) }, 123, 9)).toBe(address(0))
-  })
-
-  test('random words stay below their bound and follow from the seed', () => {
-    const words = randomWords(seedOf('w'), 'x')
-    const again = randomWords(seedOf('w'), 'x')
-    const other = randomWords(seedOf('w'), 'y')
-    const drawn = Array.from({ length: 200 }, () => words.below(7))
-    expect(drawn.every(word => word >= 0 && word < 7)).toBe(true)
-    expect(Array.from({ length: 200 }, () => again.below(7))).toEqual(drawn)
-    expect(Array.from({ length: 200 }, () => other.below(7))).not.toEqual(drawn)
   })
 })

@@ -45,6 +45,7 @@ describe('genesis', () => {
           validator: owner,
           owner,
           reward: rewardOf(2),
+          admission: 3,
           stakeWei: 3n * STAKE,
         })
         expect(balance(chain, COUNCIL_ADDRESS)).toBe(10n * STAKE)
@@ -99,6 +100,7 @@ describe('registration', () => {
           validator: NODE,
           owner: ALICE,
           reward: BOB,
+          admission: 2,
           stakeWei: STAKE,
         })
         await checkBooks(chain)
@@ -146,6 +148,44 @@ describe('registration', () => {
         expect(balance(chain, ALICE) - before).toBe(STAKE)
         const again = await transact(chain, node, 'register', registerArgs('Own', addressOf(node)), STAKE)
         expect(again.status).toBe(1)
+      },
+      { genesis: voted },
+    ))
+})
+
+describe('admissions', () => {
+  const admissions = (chain: TestChain) =>
+    Object.fromEntries((stored(chain) ?? []).map(({ validator, admission }) => [validator, admission]))
+  const registerBy = (chain: TestChain, key: Uint8Array, validator: Hex) =>
+    transact(chain, key, 'register', registerArgs('Node', validator), STAKE)
+
+  test("are counted: no key changes the number, none is given twice, and who leaves changes nobody else's", () =>
+    withChain(
+      async chain => {
+        await registerBy(chain, ALICE_KEY, NODE)
+        await registerBy(chain, BOB_KEY, OTHER)
+        expect(admissions(chain)).toEqual({ [validatorOf(0)]: 1, [NODE]: 2, [OTHER]: 3 })
+        await transact(chain, ALICE_KEY, 'requestExit', [NODE])
+        expect(admissions(chain)).toEqual({ [validatorOf(0)]: 1, [OTHER]: 3 })
+        chain.clock.ms += 1_000_000
+        await transact(chain, ALICE_KEY, 'withdraw', [NODE])
+        await registerBy(chain, ALICE_KEY, NODE)
+        expect(admissions(chain)).toEqual({ [validatorOf(0)]: 1, [OTHER]: 3, [NODE]: 4 })
+      },
+      { genesis: open },
+    ))
+
+  test('cost votes: registrations that come and go use up no number', () =>
+    withChain(
+      async chain => {
+        for (let tries = 0; tries < 3; tries++) {
+          await registerBy(chain, ALICE_KEY, NODE)
+          await transact(chain, ALICE_KEY, 'requestExit', [NODE])
+          await transact(chain, ALICE_KEY, 'withdraw', [NODE])
+        }
+        await registerBy(chain, BOB_KEY, OTHER)
+        for (const voter of [0, 1, 2]) await transact(chain, validatorKey(voter), 'approve', [OTHER])
+        expect(admissions(chain)).toMatchObject({ [validatorOf(3)]: 4, [OTHER]: 5 })
       },
       { genesis: voted },
     ))

@@ -20,6 +20,7 @@ test.each([
     validator: who,
     owner,
     reward: owner,
+    admission: 1,
     stakeWei: 1n,
     standing: standing ?? 'active',
   })

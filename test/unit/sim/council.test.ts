@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { faultsOf } from '../../../src/consensus/committee.ts'
+import { faultsOf } from '../../../src/rules/quorum.ts'
 import { createCouncil } from '../../../src/sim/council.ts'
 import { stubKeys } from '../../../src/sim/keys.ts'
 

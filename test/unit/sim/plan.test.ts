@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { faultsOf } from '../../../src/consensus/committee.ts'
+import { faultsOf } from '../../../src/rules/quorum.ts'
 import { describePlan } from '../../../src/sim/plan/describe.ts'
 import { drawPlan } from '../../../src/sim/plan/draw.ts'
 import { CRASH_POINTS, type Plan } from '../../../src/sim/plan/plan.ts'
