@@ -111,8 +111,15 @@ describe('ethers 6 over HTTP', () => {
   test('calls, and the called code sees its block', async () => {
     expect(await ledger.getFunction('balanceOf')(SINK)).toBeGreaterThanOrEqual(4n)
     const blockTag = await provider.getBlockNumber()
-    const [number, chain, baseFee] = await ledger.getFunction('blockFacts')({ blockTag })
-    expect([Number(number), chain, baseFee]).toEqual([blockTag, BigInt(node.chainId), RESTING_BASE_FEE])
+    const facts = (overrides: object) => ledger.getFunction('blockFacts')({ blockTag, ...overrides })
+    // Without a price the base fee is 0, as in geth.
+    for (const [overrides, fee] of [
+      [{}, 0n],
+      [{ gasPrice: RESTING_GAS_PRICE }, RESTING_BASE_FEE],
+    ] as const) {
+      const [number, chain, baseFee] = await facts(overrides)
+      expect([Number(number), chain, baseFee]).toEqual([blockTag, BigInt(node.chainId), fee])
+    }
     // The state of old blocks answers too: nothing was there before the deployment.
     expect(await provider.getCode(ledger, deployedAt - 1)).toBe('0x')
   })

@@ -52,16 +52,20 @@ export interface CallOutcome {
   readonly failure: EngineFailure | null
 }
 
-const overriddenEnv = (env: BlockEnv, overrides: BlockOverrides | undefined): BlockEnv =>
-  overrides === undefined ? env : { ...env, ...overrides }
+/** The block as the call sees it. Without a price its base fee is 0, as in geth: no price lies below the base fee of its block. */
+const envOf = (env: BlockEnv, message: CallMessage, overrides: BlockOverrides = {}): BlockEnv => ({
+  ...env,
+  ...(isUnpriced(message) && { baseFeePerGas: 0n }),
+  ...overrides,
+})
 
-/** The price offered, or the base fee: a call without one pays nothing, and code finds a price that fits its block. */
-const priceOf = (
-  { gasPrice, maxFeePerGas, maxPriorityFeePerGas = 0n }: CallMessage,
-  { baseFeePerGas }: BlockEnv,
-): bigint => {
+const isUnpriced = ({ gasPrice, maxFeePerGas }: CallMessage): boolean => (gasPrice ?? maxFeePerGas ?? 0n) === 0n
+
+/** GASPRICE: the price offered, or the base fee that was asked for with the block. */
+const priceOf = (message: CallMessage, { baseFeePerGas }: BlockEnv): bigint => {
+  if (isUnpriced(message)) return baseFeePerGas
+  const { gasPrice, maxFeePerGas = 0n, maxPriorityFeePerGas = 0n } = message
   if (gasPrice !== undefined) return gasPrice
-  if (maxFeePerGas === undefined) return baseFeePerGas
   const price = baseFeePerGas + maxPriorityFeePerGas
   return price < maxFeePerGas ? price : maxFeePerGas
 }
@@ -69,7 +73,7 @@ const priceOf = (
 /** Throws as `applyOverrides`. */
 export const prepareCall = async (context: CallContext, request: CallRequest): Promise<PreparedCall> => {
   const { message } = request
-  const env = overriddenEnv(context.env, request.blockOverrides)
+  const env = envOf(context.env, message, request.blockOverrides)
   const journal = new Journal(context.reader)
   const rules = forkRulesAt(env.params, env.number)
   const moves = await applyOverrides(journal, context.prefetch, request.overrides ?? {}, rules.precompiles)

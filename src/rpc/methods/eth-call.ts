@@ -37,7 +37,8 @@ export const ethCall = {
     summary: 'Runs a call on the state after a block',
     params: [callObject, block, optional(stateOverrides), optional(blockOverrides)],
     result: DATA_SCHEMA,
-    notes: '`input` wins over `data`. A revert is error 3 with the output as data.',
+    notes:
+      '`input` wins over `data`. A revert is error 3 with the output as data. A call that names no price sees a base fee of 0.',
     handler: (context, args, at, overrides, blocks) =>
       andThen(requestOf(context, args, at, overrides), async request => {
         const { output } = await context.calls.call(

@@ -88,6 +88,17 @@ describe('call', () => {
     ])
   })
 
+  test.each([
+    ['no price', {}, [0n, 0n]],
+    ['a price of nothing', { gasPrice: 0n }, [0n, 0n]],
+    ['a fee cap of nothing', { maxFeePerGas: 0n }, [0n, 0n]],
+    ['a fee cap', { maxFeePerGas: 40n * GWEI, maxPriorityFeePerGas: GWEI }, [25n * GWEI, 26n * GWEI]],
+    ['a price below the base fee', { gasPrice: 1n }, [25n * GWEI, 1n]],
+  ])('with %s, the base fee and the price it sees', async (_, fees, want) => {
+    const { output } = await call(context(), request({ data: encodeCall('environment()'), ...fees }))
+    expect(words(output).slice(2, 4)).toEqual(want)
+  })
+
   test('sees the overridden block', async () => {
     const blockOverrides = {
       number: 7,
