@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
 import type { Namespace } from '../config/networks.ts'
-import { integer, type NodeFlags, namespaces, nodeOptions, seconds, tokens } from './options.ts'
+import { integer, type NodeFlags, namespaces, nodeOptions, port, seconds, tokens } from './options.ts'
 
 export interface DevnetFlags extends NodeFlags {
   readonly blockTime: number
@@ -11,6 +11,7 @@ export interface DevnetFlags extends NodeFlags {
   readonly datadir?: string
   readonly httpApi?: readonly Namespace[]
   readonly unlock: boolean
+  readonly operatorPort?: number
   readonly clientName?: 'anvil' | 'hardhat'
   readonly sameTimestamps: boolean
   readonly state?: string
@@ -51,6 +52,12 @@ export const addDevnetCommand = (program: Command): void => {
       ),
     )
   command
+    .addOption(
+      new Option(
+        '--operator-port <number>',
+        'loopback-only port with every namespace, where keys of your own mnemonic sign; 0 picks a free one (off by default)',
+      ).argParser(port),
+    )
     .addOption(
       new Option(
         '--client-name <name>',

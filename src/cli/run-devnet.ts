@@ -19,6 +19,11 @@ const genesisTime = (blockTime: number): number => Math.floor(Date.now() / 1_000
 
 /** Starts a development chain; a temporary folder goes with it. */
 export const runDevnet = async (flags: DevnetFlags): Promise<void> => {
+  const isWellKnown = flags.mnemonic === undefined || flags.mnemonic === TEST_MNEMONIC
+  if (flags.unlock && !isWellKnown && flags.operatorPort === undefined)
+    throw new Error(
+      '--unlock with a --mnemonic of your own signs on the operator port only, so that no proxy in front of the public port lets others sign: give --operator-port NUMBER as well.',
+    )
   const { accounts, validatorKey } = await accountsOf(flags.mnemonic ?? TEST_MNEMONIC, flags.accounts)
   const temporary = flags.datadir === undefined
   const genesis = devnetGenesis({
@@ -46,6 +51,8 @@ export const runDevnet = async (flags: DevnetFlags): Promise<void> => {
             privateKey: hexToBytes(privateKey),
           }))
         : [],
+      publicSigning: isWellKnown,
+      ...(flags.operatorPort !== undefined && { operatorPort: flags.operatorPort }),
       ...(flags.state !== undefined && { stateFile: resolve(flags.state) }),
       ...(flags.clientName !== undefined && { clientName: CLIENT_NAMES[flags.clientName] }),
       devnet: { sameTimestamps: flags.sameTimestamps },
@@ -71,6 +78,7 @@ const announceJson = (node: RunningNode, chainId: number, accounts: readonly Dev
     chainId,
     genesisHash,
     accounts,
+    ...(urls.operator && { operator: urls.operator }),
     ...(urls.metrics && { metrics: urls.metrics }),
   }
   process.stdout.write(`${JSON.stringify(ready)}\n`)
@@ -94,7 +102,7 @@ const announceText = (
 Tandem ${version} devnet
 
   HTTP        ${urls.http}
-  WebSocket   ${urls.ws}${urls.metrics ? `\n  Metrics     ${urls.metrics}` : ''}
+  WebSocket   ${urls.ws}${urls.operator ? `\n  Operator    ${urls.operator} (loopback only)` : ''}${urls.metrics ? `\n  Metrics     ${urls.metrics}` : ''}
   Chain id    ${chainId}
   Genesis     ${genesisHash}
   Blocks      ${blocks}

@@ -33,7 +33,7 @@ export const addStartCommand = (program: Command): void => {
     .addOption(
       new Option(
         '--unlock <files>',
-        'comma-separated key files the node signs for (eth_sendTransaction and its like)',
+        'comma-separated key files the node signs for (eth_sendTransaction and its like), on the operator port only',
       ).argParser(list),
     )
     .addOption(

@@ -59,8 +59,10 @@ export interface NodeOptions {
   readonly devnet?: DevnetHabits
   /** Development chains: the state is loaded from this file at the start, and written to it at the end. */
   readonly stateFile?: string
-  /** Unlocked keys the node signs with when asked. */
+  /** Unlocked keys: calls at the operator port are signed with them. */
   readonly unlocked: readonly { readonly address: Hex; readonly privateKey: Uint8Array }[]
+  /** Those at the public port as well: for keys that everybody knows, as those of a devnet. */
+  readonly publicSigning?: boolean
 }
 
 export interface NodeDeps {

@@ -1,7 +1,7 @@
 import { type IncomingMessage, type OutgoingHttpHeaders, STATUS_CODES } from 'node:http'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import { LIMITS } from '../config/limits.ts'
-import { hostAllowed } from './access.ts'
+import { hostAllowed, originAllowed } from './access.ts'
 import type { Answer, AnswerStream } from './answer.ts'
 import type { BodyBytes } from './body-bytes.ts'
 import { endpointFor } from './clients.ts'
@@ -19,6 +19,7 @@ export interface HttpOptions {
   readonly wsRedirect: string | null
   readonly cors: readonly string[]
   readonly hosts: readonly string[]
+  readonly checkOrigin: boolean
   readonly buckets: TokenBuckets | undefined
   readonly bodies: BodyBytes
   readonly health: () => HealthStatus
@@ -104,11 +105,16 @@ const pathOf = (url: string): string => {
 }
 
 /** Checks before the body is read; a check that cannot refuse is not installed, it would cost every request. */
-const addGuards = (app: FastifyInstance, { hosts, cors, buckets }: HttpOptions): void => {
+const addGuards = (app: FastifyInstance, { hosts, cors, checkOrigin, buckets }: HttpOptions): void => {
   if (!hosts.includes('*'))
     app.addHook('onRequest', (request, reply, done) => {
       if (hostAllowed(hosts, request.headers.host)) done()
       else reply.code(403).type('text/plain').send('invalid host specified\n')
+    })
+  if (checkOrigin)
+    app.addHook('onRequest', (request, reply, done) => {
+      if (originAllowed(cors, request.headers.origin)) done()
+      else reply.code(403).type('text/plain').send('invalid origin specified\n')
     })
   if (buckets !== undefined)
     app.addHook('onRequest', (request, reply, done) => {

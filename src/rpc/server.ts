@@ -27,6 +27,8 @@ export interface RpcServerOptions extends Services {
   readonly wsRedirect?: string | null
   /** Origins of web pages that may call, or `*`; none by default. */
   readonly cors?: readonly string[]
+  /** Refuse calls of web pages whose origin is neither in `cors` nor local: otherwise only their answers are kept from them. */
+  readonly checkOrigin?: boolean
   /** Names in the Host header that are served, or `*` (default). */
   readonly hosts?: readonly string[]
   /** Off by default. */
@@ -84,6 +86,7 @@ export const createRpcServer = async (options: RpcServerOptions): Promise<RpcSer
     wsRedirect,
     cors,
     hosts,
+    checkOrigin: options.checkOrigin ?? false,
     buckets,
     bodies,
     health: options.health ?? (() => ({ healthy: true })),

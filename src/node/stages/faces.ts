@@ -98,12 +98,12 @@ const rpcOf = ({ options, deps, part, opened }: Ground, core: Core, reads: Reads
 
 /** What is different at the port for everybody. */
 const publicOptions = ({ options, observer }: Ground, core: Core) => {
-  const { host, port, namespaces, cors, allowHosts, rateLimitPerSecond } = options
+  const { host, port, namespaces, cors, allowHosts, rateLimitPerSecond, publicSigning = false } = options
   return {
     host,
     port,
-    // Unlocked keys sign for whoever can reach the port: never for the world.
-    ...(!isLoopback(host) && { wallet: walletOf(core, []) }),
+    // On the loopback too: a proxy on this machine forwards the calls of everybody.
+    ...(!publicSigning && { wallet: walletOf(core, []) }),
     ...(observer && { metrics: observer.metrics }),
     ...(namespaces && { namespaces }),
     ...(cors && { cors }),
@@ -119,9 +119,15 @@ const openOperator = async ({ options, teardown }: Ground, rpc: Rpc): Promise<st
   if (options.operatorPort === undefined) return undefined
   const host = '127.0.0.1'
   const namespaces = { http: NAMESPACES, ws: NAMESPACES }
-  const server = await createRpcServer({ ...rpc, host, port: options.operatorPort, namespaces, hosts: ['localhost'] })
+  const server = await createRpcServer({
+    ...rpc,
+    host,
+    port: options.operatorPort,
+    namespaces,
+    // Neither a name that an attacker resolves to this machine nor a page in the operator's browser gets in.
+    hosts: ['localhost'],
+    checkOrigin: true,
+  })
   teardown.add(() => server.close())
   return `http://${host}:${server.port}`
 }
-
-const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || host.startsWith('127.')
