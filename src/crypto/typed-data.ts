@@ -36,10 +36,16 @@ export const signTypedData = async (data: TypedData, privateKey: Uint8Array): Pr
 
 const REASON_LENGTH = 200
 
+/** The type of an array's items; the type itself when it is no array. */
+const itemType = (type: string): string => {
+  const open = type.lastIndexOf('[')
+  return open !== -1 && /^\[\d*\]$/.test(type.slice(open)) ? type.slice(0, open) : type
+}
+
 /** A value without what its type does not name, as other signers pass over it; a struct that is null counts as absent. */
 const named = (types: TypedData['types'], type: string, value: unknown, depth: number): unknown => {
   if (depth > LIMITS.typedData.depth) throw new Error(`nested deeper than ${LIMITS.typedData.depth}`)
-  const item = type.replace(/\[\d*\]$/, '')
+  const item = itemType(type)
   if (item !== type && Array.isArray(value)) return value.map(inner => named(types, item, inner, depth + 1))
   if (!Object.hasOwn(types, type)) return value
   if (value === null) return undefined
