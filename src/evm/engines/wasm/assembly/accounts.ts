@@ -1,0 +1,121 @@
+/*
+ * Accounts of the running message, by address: loaded from the host once, changed here, read back at the end. What changes stands in
+ * the first 96 bytes, which the undo log copies.
+ */
+import { isZero, swapBytes } from "./word";
+import { ACCOUNT_BYTES, accountIndex, accountIndexMask, accounts, accountsEnd, exhaust } from "./memory";
+import { save } from "./undo";
+
+// Entry: what changes.
+export const BALANCE: usize = 0;
+export const NONCE: usize = 32;
+export const CODE: usize = 40;
+export const CODE_SIZE: usize = 44;
+export const JUMPS: usize = 48;
+export const FLAGS: usize = 52;
+export const WARM: usize = 56;
+/** Number of the account in this message, by which its slots are found. */
+export const STORAGE: usize = 60;
+// 92: newest undo record.
+// What stays.
+export const ADDRESS: usize = 96;
+export const LOADED: usize = 128;
+const PLACE: usize = 132;
+/** 0, or which precompile answers at the address. */
+export const PRECOMPILE: usize = 136;
+/** The storage trie was not empty at the start of the block (EIP-7610). */
+export const HAS_STORAGE: usize = 140;
+/** What the host loaded: flags and nonce, to tell what changed. */
+export const FIRST_FLAGS: usize = 144;
+export const ADDRESS_BYTES: usize = 148;
+export const CODE_HASH: usize = 176;
+
+export const EXISTS: u32 = 1;
+export const HAS_CODE: u32 = 2;
+/** Its code stands in the memory here. */
+export const CODE_LOADED: u32 = 4;
+export const TOUCHED: u32 = 8;
+/** Created by this transaction. */
+export const CREATED: u32 = 16;
+export const DESTROYED: u32 = 32;
+/** The hash at CODE_HASH is the code's. */
+export const HASH_KNOWN: u32 = 64;
+
+export let accountsAt: usize = 0;
+let seed: u64 = 0;
+let nextStorage: u32 = 1;
+
+export function setSeed(value: u64): void { seed = value; }
+
+/** Forgets all accounts. */
+export function beginAccounts(): void {
+  for (let at = accounts; at < accountsAt; at += ACCOUNT_BYTES) store<u32>(<usize>load<u32>(at, PLACE), 0);
+  accountsAt = accounts;
+  nextStorage = 1;
+}
+
+// @ts-ignore: decorator
+@inline function place(a0: u64, a1: u64, a2: u64): u32 {
+  let h = (a0 ^ seed) * 0x9e3779b97f4a7c15;
+  h = (h ^ (h >> 29) ^ a1) * 0xbf58476d1ce4e5b9;
+  h = (h ^ (h >> 32) ^ a2) * 0x94d049bb133111eb;
+  return <u32>(h >> 32);
+}
+
+/** The entry of the address in the lowest 20 bytes of the word; a new one is not loaded yet. */
+export function accountAt(word: usize): usize {
+  const a0 = load<u64>(word), a1 = load<u64>(word, 8), a2 = <u64>load<u32>(word, 16);
+  let i = place(a0, a1, a2) & accountIndexMask;
+  while (true) {
+    const slot = accountIndex + (<usize>i << 2);
+    const entry = <usize>load<u32>(slot);
+    if (entry == 0) return enter(slot, a0, a1, a2);
+    if (load<u64>(entry, ADDRESS) == a0 && load<u64>(entry, ADDRESS + 8) == a1 && load<u64>(entry, ADDRESS + 16) == a2) return entry;
+    i = (i + 1) & accountIndexMask;
+  }
+}
+
+function enter(slot: usize, a0: u64, a1: u64, a2: u64): usize {
+  const entry = accountsAt;
+  memory.fill(entry, 0, ACCOUNT_BYTES);
+  store<u64>(entry, a0, ADDRESS);
+  store<u64>(entry, a1, ADDRESS + 8);
+  store<u64>(entry, a2, ADDRESS + 16);
+  swapBytes(BYTES, entry + ADDRESS);
+  memory.copy(entry + ADDRESS_BYTES, BYTES + 12, 20);
+  store<u32>(entry, nextStorage++, STORAGE);
+  if (entry + ACCOUNT_BYTES > accountsEnd) {
+    // The one entry behind the region takes what does not fit; it stands in no index and is never loaded.
+    exhaust();
+    return entry;
+  }
+  store<u32>(slot, <u32>entry);
+  store<u32>(entry, <u32>slot, PLACE);
+  accountsAt = entry + ACCOUNT_BYTES;
+  return entry;
+}
+
+const BYTES: usize = memory.data(32, 16);
+
+// @ts-ignore: decorator
+@inline export function isLoaded(entry: usize): bool { return load<u32>(entry, LOADED) != 0; }
+// @ts-ignore: decorator
+@inline export function has(entry: usize, flag: u32): bool { return (load<u32>(entry, FLAGS) & flag) != 0; }
+export function raise(entry: usize, flags: u32): void {
+  if ((load<u32>(entry, FLAGS) & flags) == flags) return;
+  save(entry);
+  store<u32>(entry, load<u32>(entry, FLAGS) | flags, FLAGS);
+}
+/** Whether it was cold; it is warm now. */
+export function warmAccount(entry: usize): bool {
+  if (load<u32>(entry, WARM)) return false;
+  save(entry);
+  store<u32>(entry, 1, WARM);
+  return true;
+}
+/** EIP-161: no nonce, balance and code. */
+export function isEmpty(entry: usize): bool {
+  return load<u64>(entry, NONCE) == 0 && !has(entry, HAS_CODE) && isZero(entry + BALANCE);
+}
+/** The account is there from now on, and swept at the end when it is empty (EIP-158). */
+export function touch(entry: usize): void { raise(entry, EXISTS | TOUCHED); }

@@ -1,0 +1,265 @@
+/* Multiplication, division and powers of 256-bit words, on 64-bit limbs. Knuth, TAOCP volume 2, 4.3.1, algorithms M and D. */
+import { add, clear, copy, isNegative, isZero, leadingZeros, less, negate, set64, subtract } from "./word";
+
+/** High half of a product. */
+// @ts-ignore: decorator
+@inline function high(a: u64, b: u64): u64 {
+  const a0 = a & 0xffffffff, a1 = a >> 32, b0 = b & 0xffffffff, b1 = b >> 32;
+  const middle = a1 * b0 + ((a0 * b0) >> 32);
+  return a1 * b1 + (middle >> 32) + ((a0 * b1 + (middle & 0xffffffff)) >> 32);
+}
+
+export function multiply(to: usize, a: usize, b: usize): void {
+  const a0 = load<u64>(a), a1 = load<u64>(a, 8), a2 = load<u64>(a, 16), a3 = load<u64>(a, 24);
+  const b0 = load<u64>(b), b1 = load<u64>(b, 8), b2 = load<u64>(b, 16), b3 = load<u64>(b, 24);
+  const r0 = a0 * b0;
+  let r1 = high(a0, b0), r2: u64 = 0, r3: u64 = 0;
+  if (a1 | a2 | a3 | b1 | b2 | b3) {
+    let t = a0 * b1;
+    r1 += t;
+    r2 = high(a0, b1) + u64(r1 < t);
+    t = a1 * b0;
+    r1 += t;
+    t = high(a1, b0) + u64(r1 < t);
+    r2 += t;
+    r3 = u64(r2 < t);
+    t = a0 * b2;
+    r2 += t;
+    r3 += high(a0, b2) + u64(r2 < t);
+    t = a1 * b1;
+    r2 += t;
+    r3 += high(a1, b1) + u64(r2 < t);
+    t = a2 * b0;
+    r2 += t;
+    r3 += high(a2, b0) + u64(r2 < t);
+    r3 += a0 * b3 + a1 * b2 + a2 * b1 + a3 * b0;
+  }
+  store<u64>(to, r0);
+  store<u64>(to, r1, 8);
+  store<u64>(to, r2, 16);
+  store<u64>(to, r3, 24);
+}
+
+/** Dividend of up to 8 limbs with one more for the shift, which becomes the remainder; divisor; quotient. */
+const U: usize = memory.data(80, 16);
+const V: usize = memory.data(32, 16);
+const Q: usize = memory.data(64, 16);
+
+/** floor((2^128 - 1) / d) - 2^64 for a d with its top bit set: what `divideLimb` multiplies by. */
+function reciprocal(d: u64): u64 {
+  const d1 = d >> 32, d0 = d & 0xffffffff;
+  // (~d : ff..f) / d in two digits of 32 bits.
+  const u = ~d;
+  let q1 = u / d1, r = u - q1 * d1;
+  while (q1 >> 32 || q1 * d0 > ((r << 32) | 0xffffffff)) {
+    q1--;
+    r += d1;
+    if (r >> 32) break;
+  }
+  const rest = ((u << 32) | 0xffffffff) - q1 * d;
+  let q0 = rest / d1;
+  r = rest - q0 * d1;
+  while (q0 >> 32 || q0 * d0 > ((r << 32) | 0xffffffff)) {
+    q0--;
+    r += d1;
+    if (r >> 32) break;
+  }
+  return (q1 << 32) + q0;
+}
+
+let rest: u64 = 0;
+/** (u1 : u0) / d with the reciprocal v of d, where u1 < d; the remainder is left in `rest`. */
+// @ts-ignore: decorator
+@inline function divideLimb(u1: u64, u0: u64, d: u64, v: u64): u64 {
+  const low = v * u1 + u0;
+  let q = high(v, u1) + u1 + u64(low < u0) + 1;
+  let r = u0 - q * d;
+  if (r > low) {
+    q--;
+    r += d;
+  }
+  if (r >= d) {
+    q++;
+    r -= d;
+  }
+  rest = r;
+  return q;
+}
+
+function limbs(at: usize, most: i32): i32 {
+  let n = most;
+  while (n > 0 && load<u64>(at + ((n - 1) << 3)) == 0) n--;
+  return n;
+}
+
+function shiftUp(at: usize, n: i32, up: u64): u64 {
+  if (up == 0) return 0;
+  let carry: u64 = 0;
+  for (let i = 0; i < n; i++) {
+    const x = load<u64>(at + (i << 3));
+    store<u64>(at + (i << 3), (x << up) | carry);
+    carry = x >> (64 - up);
+  }
+  return carry;
+}
+
+/** U / V of so many limbs each (V of at least one, its top limb not zero): quotient to Q, remainder to U. */
+function divideLimbs(m: i32, n: i32): void {
+  memory.fill(Q, 0, 64);
+  if (m < n) return;
+  const up = clz(load<u64>(V + ((n - 1) << 3)));
+  shiftUp(V, n, up);
+  store<u64>(U + (m << 3), shiftUp(U, m, up));
+  const d = load<u64>(V + ((n - 1) << 3)), v = reciprocal(d);
+  if (n == 1) {
+    let r = load<u64>(U + (m << 3));
+    store<u64>(U + (m << 3), 0);
+    for (let i = m - 1; i >= 0; i--) {
+      store<u64>(Q + (i << 3), divideLimb(r, load<u64>(U + (i << 3)), d, v));
+      r = rest;
+      store<u64>(U + (i << 3), 0);
+    }
+    store<u64>(U, r >> up);
+    return;
+  }
+  for (let j = m - n; j >= 0; j--) store<u64>(Q + (j << 3), quotientLimb(U + (j << 3), n, d, v));
+  for (let i = n; i <= m; i++) store<u64>(U + (i << 3), 0);
+  if (up) {
+    for (let i = 0; i < n; i++) {
+      const above = i + 1 < n ? load<u64>(U + ((i + 1) << 3)) << (64 - up) : 0;
+      store<u64>(U + (i << 3), (load<u64>(U + (i << 3)) >> up) | above);
+    }
+  }
+}
+
+/** One limb of the quotient: estimated from the top limbs, corrected, its multiple of V taken off at `u` (n + 1 limbs). */
+function quotientLimb(u: usize, n: i32, d: u64, v: u64): u64 {
+  const top = load<u64>(u + (n << 3)), next = load<u64>(u + ((n - 1) << 3));
+  let q = u64.MAX_VALUE, r = next + d, open = r >= d;
+  if (top < d) {
+    q = divideLimb(top, next, d, v);
+    r = rest;
+    open = true;
+  }
+  const second = load<u64>(V + ((n - 2) << 3)), third = load<u64>(u + ((n - 2) << 3));
+  while (open) {
+    const h = high(q, second);
+    if (h < r || (h == r && q * second <= third)) break;
+    q--;
+    r += d;
+    open = r >= d;
+  }
+  let borrow: u64 = 0;
+  for (let i = 0; i < n; i++) {
+    const x = load<u64>(V + (i << 3)), low = q * x;
+    const take = low + borrow;
+    const carry = high(q, x) + u64(take < low);
+    const have = load<u64>(u + (i << 3));
+    store<u64>(u + (i << 3), have - take);
+    borrow = carry + u64(have < take);
+  }
+  store<u64>(u + (n << 3), top - borrow);
+  if (top >= borrow) return q;
+  // One too many: rare, add V back.
+  let carry: u64 = 0;
+  for (let i = 0; i < n; i++) {
+    const x = load<u64>(u + (i << 3)), s = x + load<u64>(V + (i << 3)), r = s + carry;
+    carry = u64(s < x) | u64(r < s);
+    store<u64>(u + (i << 3), r);
+  }
+  store<u64>(u + (n << 3), load<u64>(u + (n << 3)) + carry);
+  return q - 1;
+}
+
+function fitsLimb(a: usize): bool {
+  return (load<u64>(a, 8) | load<u64>(a, 16) | load<u64>(a, 24)) == 0;
+}
+
+export function divide(to: usize, a: usize, b: usize): void {
+  if (isZero(b)) return clear(to);
+  if (fitsLimb(a) && fitsLimb(b)) return set64(to, load<u64>(a) / load<u64>(b));
+  copy(U, a);
+  copy(V, b);
+  divideLimbs(limbs(U, 4), limbs(V, 4));
+  copy(to, Q);
+}
+
+export function remainder(to: usize, a: usize, b: usize): void {
+  if (isZero(b)) return clear(to);
+  if (fitsLimb(a) && fitsLimb(b)) return set64(to, load<u64>(a) % load<u64>(b));
+  if (less(a, b)) return copy(to, a);
+  copy(U, a);
+  copy(V, b);
+  divideLimbs(limbs(U, 4), limbs(V, 4));
+  copy(to, U);
+}
+
+const LEFT: usize = memory.data(32, 16);
+const RIGHT: usize = memory.data(32, 16);
+
+function magnitudes(a: usize, b: usize): void {
+  if (isNegative(a)) negate(LEFT, a); else copy(LEFT, a);
+  if (isNegative(b)) negate(RIGHT, b); else copy(RIGHT, b);
+}
+
+export function divideSigned(to: usize, a: usize, b: usize): void {
+  const opposite = isNegative(a) != isNegative(b);
+  magnitudes(a, b);
+  divide(to, LEFT, RIGHT);
+  if (opposite) negate(to, to);
+}
+
+export function remainderSigned(to: usize, a: usize, b: usize): void {
+  const negative = isNegative(a);
+  magnitudes(a, b);
+  remainder(to, LEFT, RIGHT);
+  if (negative) negate(to, to);
+}
+
+export function addModulo(to: usize, a: usize, b: usize, modulus: usize): void {
+  if (isZero(modulus)) return clear(to);
+  add(LEFT, a, b);
+  const carry = u64(less(LEFT, a));
+  if (less(a, modulus) && less(b, modulus)) {
+    if (carry || !less(LEFT, modulus)) subtract(to, LEFT, modulus); else copy(to, LEFT);
+    return;
+  }
+  copy(U, LEFT);
+  store<u64>(U, carry, 32);
+  copy(V, modulus);
+  divideLimbs(limbs(U, 5), limbs(V, 4));
+  copy(to, U);
+}
+
+export function multiplyModulo(to: usize, a: usize, b: usize, modulus: usize): void {
+  if (isZero(modulus)) return clear(to);
+  memory.fill(U, 0, 80);
+  for (let i = 0; i < 4; i++) {
+    const x = load<u64>(a + (i << 3));
+    if (x == 0) continue;
+    let carry: u64 = 0;
+    const at = U + (i << 3);
+    for (let j = 0; j < 4; j++) {
+      const y = load<u64>(b + (j << 3)), low = x * y, s = low + carry;
+      const have = load<u64>(at + (j << 3)), r = have + s;
+      carry = high(x, y) + u64(s < low) + u64(r < have);
+      store<u64>(at + (j << 3), r);
+    }
+    store<u64>(at, carry, 32);
+  }
+  copy(V, modulus);
+  divideLimbs(limbs(U, 8), limbs(V, 4));
+  copy(to, U);
+}
+
+/** `to` may be `base` or `exponent`. */
+export function power(to: usize, base: usize, exponent: usize): void {
+  copy(LEFT, base);
+  copy(RIGHT, exponent);
+  set64(to, 1);
+  const bits = 256 - <i32>leadingZeros(RIGHT);
+  for (let i = bits - 1; i >= 0; i--) {
+    if (i != bits - 1) multiply(to, to, to);
+    if ((load<u64>(RIGHT + ((i >> 6) << 3)) >> (i & 63)) & 1) multiply(to, to, LEFT);
+  }
+}

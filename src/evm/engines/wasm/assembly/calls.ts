@@ -1,0 +1,160 @@
+/* CALL, CALLCODE, DELEGATECALL, STATICCALL. */
+import { add, copy, isZero, less, set64, subtract, swapBytes, toSize } from "./word";
+import { accountAt, ADDRESS, BALANCE, CODE, CODE_LOADED, CODE_SIZE, EXISTS, has, HAS_CODE, isEmpty, isLoaded, JUMPS, PRECOMPILE, touch, warmAccount } from "./accounts";
+import { isDelegation } from "./codes";
+import { logsAt } from "./logs";
+import { refund } from "./refund";
+import { endFrame } from "./ends";
+import { moveClock, pauseAt } from "./clock";
+import { save, setFrameMark, undoAt } from "./undo";
+import { BERLIN, COLD_ACCOUNT, endOf, fork, growthPrice, perWord, PRAGUE, SPURIOUS_DRAGON, TANGERINE_WHISTLE, WARM_READ } from "./prices";
+import { above, CALL_VALUE, CALLER, DEPTH, frame, GAS, growMemory, INPUT, INPUT_SIZE, IS_STATIC, LOGS_MARK, MEMORY, MEMORY_SIZE, openFrame, OUTPUT, OUTPUT_SIZE, push, REFUND_MARK, RETURN_SIZE, SELF, setCode, setFrame, SP, UNDO_MARK } from "./frames";
+import { EXHAUSTED, failFor, GOES_ON, NEEDS_ACCOUNT, NEEDS_CODE, NEEDS_PRECOMPILE, needs, OUT_OF_GAS, PAUSED, RETURNED, STATIC_STATE_CHANGE, UNUSUAL } from "./status";
+
+const CALL: u32 = 0xf1;
+const CALLCODE: u32 = 0xf2;
+const DELEGATECALL: u32 = 0xf4;
+const STATICCALL: u32 = 0xfa;
+
+const VALUE_PRICE: i64 = 9000;
+const NEW_ACCOUNT_PRICE: i64 = 25000;
+const STIPEND: i64 = 2300;
+export const IDENTITY: u32 = 4;
+const IDENTITY_PRICE: i64 = 15;
+const IDENTITY_WORD_PRICE: i64 = 3;
+export const DEPTH_LIMIT: u32 = 1024;
+const ZERO: usize = memory.data(32, 16);
+const WORD: usize = memory.data(32, 16);
+const TARGET: usize = memory.data(32, 16);
+
+/** Price of touching an account (EIP-2929), which is warm afterwards. */
+// @ts-ignore: decorator
+@inline export function accessPrice(account: usize): i64 {
+  if (fork < BERLIN) return 0;
+  return warmAccount(account) ? COLD_ACCOUNT : WARM_READ;
+}
+
+/** Moves wei; both accounts are touched. False where the sum does not fit a word. */
+export function transfer(from: usize, to: usize, value: usize): bool {
+  touch(from);
+  touch(to);
+  if (isZero(value)) return true;
+  save(from);
+  save(to);
+  subtract(from + BALANCE, from + BALANCE, value);
+  add(to + BALANCE, to + BALANCE, value);
+  return !less(to + BALANCE, value);
+}
+
+/** The account that an account with a delegation points to. */
+export function delegateOf(account: usize): usize {
+  // The address stands behind three bytes of prefix; the word before it is cut off.
+  swapBytes(TARGET, <usize>load<u32>(account, CODE) + 3 - 12);
+  store<u32>(TARGET, 0, 20);
+  store<u64>(TARGET, 0, 24);
+  return accountAt(TARGET);
+}
+
+/** Leaves the word 1 or 0 on the caller's stack: no frame was needed. */
+function answerAtOnce(gas: i64, success: bool): i32 {
+  store<i64>(frame, gas, GAS);
+  set64(WORD, u64(success));
+  push(frame, WORD);
+  return GOES_ON;
+}
+
+/** Marks that the new frame goes back to when it fails. */
+export function mark(at: usize): void {
+  store<u32>(at, <u32>undoAt, UNDO_MARK);
+  store<u32>(at, <u32>logsAt, LOGS_MARK);
+  store<i64>(at, refund, REFUND_MARK);
+}
+
+export function call(op: u32): i32 {
+  const sp = <usize>load<u32>(frame, SP), top = sp - 32;
+  const hasValue = op == CALL || op == CALLCODE;
+  const value = hasValue ? top - 64 : ZERO, ranges = hasValue ? top - 96 : top - 64;
+  const target = accountAt(top - 32);
+  if (!isLoaded(target)) return needs(NEEDS_ACCOUNT, target);
+  if (has(target, HAS_CODE) && !has(target, CODE_LOADED)) return needs(NEEDS_CODE, target);
+  let runs = target;
+  const delegates = fork >= PRAGUE && has(target, HAS_CODE) && isDelegation(target);
+  if (delegates) {
+    runs = delegateOf(target);
+    if (!isLoaded(runs)) return needs(NEEDS_ACCOUNT, runs);
+    if (has(runs, HAS_CODE) && !has(runs, CODE_LOADED)) return needs(NEEDS_CODE, runs);
+  }
+  let gas = load<i64>(frame, GAS);
+  if (gas < pauseAt) return PAUSED;
+  const sends = !isZero(value);
+  if (op == CALL && sends && load<u32>(frame, IS_STATIC)) return failFor(STATIC_STATE_CHANGE);
+  const input = toSize(ranges), inputSize = toSize(ranges - 32), output = toSize(ranges - 64), outputSize = toSize(ranges - 96);
+  const end = max(endOf(input, inputSize), endOf(output, outputSize));
+  gas -= growthPrice(load<u32>(frame, MEMORY_SIZE), end);
+  if (gas < 0) return failFor(OUT_OF_GAS);
+  gas -= accessPrice(target);
+  if (sends) gas -= VALUE_PRICE;
+  if (op == CALL && (sends || fork < SPURIOUS_DRAGON)) {
+    if (fork >= SPURIOUS_DRAGON ? isEmpty(target) : !has(target, EXISTS)) gas -= NEW_ACCOUNT_PRICE;
+  }
+  if (delegates) gas -= accessPrice(runs);
+  if (gas < 0) return failFor(OUT_OF_GAS);
+  const asked = toSize(top);
+  const most = fork >= TANGERINE_WHISTLE ? gas - (gas >> 6) : gas;
+  let passed = most;
+  if (asked < <u64>most) passed = <i64>asked;
+  else if (fork < TANGERINE_WHISTLE && asked > <u64>most) return failFor(OUT_OF_GAS);
+  gas -= passed;
+  if (sends) passed += STIPEND;
+  if (!growMemory(frame, end)) return EXHAUSTED;
+  store<u32>(frame, <u32>((hasValue ? top - 192 : top - 160)), SP);
+  store<u32>(frame, 0, RETURN_SIZE);
+  const self = <usize>load<u32>(frame, SELF);
+  if (load<u32>(frame, DEPTH) >= DEPTH_LIMIT || (hasValue && less(self + BALANCE, value))) return answerAtOnce(gas + passed, false);
+  const isPrecompile = load<u32>(target, PRECOMPILE) != 0;
+  if (!isPrecompile && load<u32>(runs, CODE_SIZE) == 0) {
+    // Nothing runs, nothing can fail.
+    if (op != DELEGATECALL && !transfer(self, op == CALL || op == STATICCALL ? target : self, value)) return UNUSUAL;
+    return answerAtOnce(gas + passed, true);
+  }
+  store<i64>(frame, gas, GAS);
+  return enter(op, target, runs, value, gas, passed, <u32>input, <u32>inputSize, <u32>output, <u32>outputSize);
+}
+
+/** The precompile that returns its input. */
+export function identity(gas: i64, size: u32): i32 {
+  const left = gas - IDENTITY_PRICE - perWord(size, IDENTITY_WORD_PRICE);
+  if (left < 0) return endFrame(failFor(OUT_OF_GAS), 0, 0, 0);
+  return endFrame(RETURNED, left, load<u32>(frame, INPUT), size);
+}
+
+function enter(op: u32, target: usize, runs: usize, value: usize, gas: i64, passed: i64, input: u32, inputSize: u32, output: u32, outputSize: u32): i32 {
+  const caller = frame, self = <usize>load<u32>(caller, SELF);
+  const at = openFrame(above());
+  if (at == 0) return EXHAUSTED;
+  mark(at);
+  const inPlace = op == DELEGATECALL || op == CALLCODE;
+  store<u32>(at, <u32>(inPlace ? self : target), SELF);
+  store<u32>(at, inputSize ? load<u32>(caller, MEMORY) + input : 0, INPUT);
+  store<u32>(at, inputSize, INPUT_SIZE);
+  store<u32>(at, output, OUTPUT);
+  store<u32>(at, outputSize, OUTPUT_SIZE);
+  store<u32>(at, load<u32>(caller, IS_STATIC) | u32(op == STATICCALL), IS_STATIC);
+  store<i64>(at, passed, GAS);
+  if (op == DELEGATECALL) {
+    copy(at + CALLER, caller + CALLER);
+    copy(at + CALL_VALUE, caller + CALL_VALUE);
+  } else {
+    copy(at + CALLER, self + ADDRESS);
+    copy(at + CALL_VALUE, value);
+  }
+  setFrameMark(undoAt);
+  moveClock(gas + passed, passed);
+  setFrame(at);
+  if (op != DELEGATECALL && !transfer(self, inPlace ? self : target, value)) return UNUSUAL;
+  const precompile = load<u32>(target, PRECOMPILE);
+  if (precompile == IDENTITY) return identity(passed, inputSize);
+  if (precompile) return needs(NEEDS_PRECOMPILE, precompile);
+  setCode(at, load<u32>(runs, CODE), load<u32>(runs, CODE_SIZE), load<u32>(runs, JUMPS));
+  return GOES_ON;
+}

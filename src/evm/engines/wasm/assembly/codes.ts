@@ -1,0 +1,63 @@
+/* Codes that accounts have, each with its jump destinations: kept over messages until the region is full. */
+import { align, codesEnd, codesStart, exhaust } from "./memory";
+import { keccak256 } from "../../../../crypto/assembly/keccak";
+import { analyse, CODE_TAIL } from "./frames";
+import { CODE, CODE_HASH, CODE_LOADED, CODE_SIZE, FLAGS, HAS_CODE, HASH_KNOWN, JUMPS } from "./accounts";
+
+export let codesAt: usize = 0;
+
+/** Forgets all codes: no account may refer to one. */
+export function dropCodes(): void { codesAt = codesStart; }
+
+/** Room for a code, 0 where there is none. The host writes it there and calls `keepCode`. */
+export function codeRoom(size: u32): usize {
+  if (codesAt + size + CODE_TAIL + (size >> 3) + 64 > codesEnd) {
+    exhaust();
+    return 0;
+  }
+  return codesAt;
+}
+/** Completes the code at the end of the region; answers the address of its jump destinations. */
+export function keepCode(size: u32): usize {
+  const jumps = codesAt + size + CODE_TAIL;
+  memory.fill(codesAt + size, 0, CODE_TAIL);
+  analyse(codesAt, size, jumps);
+  codesAt = align(jumps + (size >> 3) + 1);
+  return jumps;
+}
+/** Gives an account the code that stands at an address. */
+export function useCode(account: usize, code: usize, size: u32, jumps: usize): void {
+  store<u32>(account, <u32>code, CODE);
+  store<u32>(account, size, CODE_SIZE);
+  store<u32>(account, <u32>jumps, JUMPS);
+  store<u32>(account, load<u32>(account, FLAGS) | CODE_LOADED, FLAGS);
+}
+/** Gives an account new code, which is copied; none when it is empty. The account is saved already. */
+export function setCodeOf(account: usize, from: usize, size: u32): void {
+  const flags = load<u32>(account, FLAGS) & ~(HAS_CODE | CODE_LOADED | HASH_KNOWN);
+  store<u32>(account, flags, FLAGS);
+  if (size == 0) return store<u32>(account, 0, CODE_SIZE);
+  const at = codeRoom(size);
+  if (at == 0) return;
+  memory.copy(at, from, size);
+  store<u32>(account, flags | HAS_CODE, FLAGS);
+  useCode(account, at, size, keepCode(size));
+}
+/** The account's code hash as 32 bytes; its code is loaded where the hash is not known. */
+export function hashOf(account: usize): usize {
+  if ((load<u32>(account, FLAGS) & HASH_KNOWN) == 0) {
+    keccak256(load<u32>(account, CODE), load<u32>(account, CODE_SIZE), account + CODE_HASH);
+    store<u32>(account, load<u32>(account, FLAGS) | HASH_KNOWN, FLAGS);
+  }
+  return account + CODE_HASH;
+}
+
+/** EIP-7702: the code is 0xef0100 and an address. */
+export function isDelegation(account: usize): bool {
+  const at = <usize>load<u32>(account, CODE);
+  return load<u32>(account, CODE_SIZE) == 23 && load<u8>(at) == 0xef && load<u8>(at, 1) == 0x01 && load<u8>(at, 2) == 0x00;
+}
+/** EIP-3540's first bytes: EthereumJS shows such code as nothing but them. */
+export function isObjectFormat(at: usize, size: u64): bool {
+  return size >= 2 && load<u8>(at) == 0xef && load<u8>(at, 1) == 0x00;
+}

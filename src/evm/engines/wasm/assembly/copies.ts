@@ -1,0 +1,86 @@
+/* Opcodes that copy bytes into the memory of a frame, and LOG. */
+import { toSize } from "./word";
+import { accountAt, CODE, CODE_LOADED, CODE_SIZE, has, HAS_CODE, isLoaded } from "./accounts";
+import { accessPrice } from "./calls";
+import { isObjectFormat } from "./codes";
+import { addLog } from "./logs";
+import { endOf, growthPrice, perWord } from "./prices";
+import { frame, FRAME_CODE, FRAME_CODE_SIZE, GAS, growMemory, INPUT, INPUT_SIZE, IS_STATIC, MEMORY, MEMORY_SIZE, RETURN_SIZE, SELF, SP } from "./frames";
+import { returned } from "./memory";
+import { EXHAUSTED, failFor, GOES_ON, NEEDS_ACCOUNT, NEEDS_CODE, needs, OUT_OF_GAS, STATIC_STATE_CHANGE } from "./status";
+
+const COPY_PRICE: i64 = 3;
+const LOG_BYTE_PRICE: i64 = 8;
+
+/** Takes the price of the memory and of the words off the frame's gas, and grows the memory. */
+function pay(end: u64, words: i64): i32 {
+  let gas = load<i64>(frame, GAS) - growthPrice(load<u32>(frame, MEMORY_SIZE), end);
+  if (gas >= 0) gas -= words;
+  if (gas < 0) return failFor(OUT_OF_GAS);
+  store<i64>(frame, gas, GAS);
+  return growMemory(frame, end) ? GOES_ON : EXHAUSTED;
+}
+
+/** Copies what there is of the source from `at` on; zeros follow. */
+function fill(to: usize, size: usize, source: usize, sourceSize: usize, at: u64): void {
+  let given: usize = 0;
+  if (at < <u64>sourceSize) {
+    given = <usize>min<u64>(size, <u64>sourceSize - at);
+    memory.copy(to, source + <usize>at, given);
+  }
+  memory.fill(to + given, 0, size - given);
+}
+
+/** CALLDATACOPY, CODECOPY, RETURNDATACOPY. */
+export function copyBytes(op: u32): i32 {
+  const sp = <usize>load<u32>(frame, SP), to = toSize(sp - 32), from = toSize(sp - 64), size = toSize(sp - 96);
+  if (op == 0x3e) {
+    const there = <u64>load<u32>(frame, RETURN_SIZE);
+    if (from > there || size > there - from) return failFor(OUT_OF_GAS);
+  }
+  const paid = pay(endOf(to, size), perWord(size, COPY_PRICE));
+  if (paid != GOES_ON) return paid;
+  store<u32>(frame, <u32>(sp - 96), SP);
+  if (size == 0) return GOES_ON;
+  const target = <usize>load<u32>(frame, MEMORY) + <usize>to;
+  if (op == 0x37) fill(target, <usize>size, load<u32>(frame, INPUT), load<u32>(frame, INPUT_SIZE), from);
+  else if (op == 0x39) fill(target, <usize>size, load<u32>(frame, FRAME_CODE), load<u32>(frame, FRAME_CODE_SIZE), from);
+  else memory.copy(target, returned + <usize>from, <usize>size);
+  return GOES_ON;
+}
+
+export function copyForeignCode(): i32 {
+  const sp = <usize>load<u32>(frame, SP), account = accountAt(sp - 32);
+  if (!isLoaded(account)) return needs(NEEDS_ACCOUNT, account);
+  if (has(account, HAS_CODE) && !has(account, CODE_LOADED)) return needs(NEEDS_CODE, account);
+  const to = toSize(sp - 64), from = toSize(sp - 96), size = toSize(sp - 128);
+  const paid = pay(endOf(to, size), perWord(size, COPY_PRICE) + accessPrice(account));
+  if (paid != GOES_ON) return paid;
+  store<u32>(frame, <u32>(sp - 128), SP);
+  if (size == 0) return GOES_ON;
+  const code = <usize>load<u32>(account, CODE);
+  let there = load<u32>(account, CODE_SIZE);
+  if (there && isObjectFormat(code, there)) there = 2;
+  fill(<usize>load<u32>(frame, MEMORY) + <usize>to, <usize>size, code, there, from);
+  return GOES_ON;
+}
+
+export function copyMemory(): i32 {
+  const sp = <usize>load<u32>(frame, SP), to = toSize(sp - 32), from = toSize(sp - 64), size = toSize(sp - 96);
+  const paid = pay(max(endOf(to, size), endOf(from, size)), perWord(size, COPY_PRICE));
+  if (paid != GOES_ON) return paid;
+  const memoryAt = <usize>load<u32>(frame, MEMORY);
+  if (size) memory.copy(memoryAt + <usize>to, memoryAt + <usize>from, <usize>size);
+  store<u32>(frame, <u32>(sp - 96), SP);
+  return GOES_ON;
+}
+
+export function log(op: u32): i32 {
+  if (load<u32>(frame, IS_STATIC)) return failFor(STATIC_STATE_CHANGE);
+  const sp = <usize>load<u32>(frame, SP), offset = toSize(sp - 32), size = toSize(sp - 64), topics = op - 0xa0;
+  const paid = pay(endOf(offset, size), size < 1 << 40 ? <i64>size * LOG_BYTE_PRICE : <i64>1 << 62);
+  if (paid != GOES_ON) return paid;
+  addLog(load<u32>(frame, SELF), topics, sp - 96, <usize>load<u32>(frame, MEMORY) + <usize>(size ? offset : 0), <usize>size);
+  store<u32>(frame, <u32>(sp - 64 - (<usize>topics << 5)), SP);
+  return GOES_ON;
+}

@@ -1,0 +1,135 @@
+/* CREATE and CREATE2, and creation by a transaction. */
+import { clear, copy, less, swapBytes, toSize } from "./word";
+import { keccak256 } from "../../../../crypto/assembly/keccak";
+import { align, exhaust, reserve } from "./memory";
+import { accountAt, ADDRESS, ADDRESS_BYTES, BALANCE, CREATED, EXISTS, FLAGS, has, HAS_CODE, HAS_STORAGE, isLoaded, NONCE, TOUCHED, touch, warmAccount } from "./accounts";
+import { setCodeOf, isObjectFormat } from "./codes";
+import { moveClock, pauseAt } from "./clock";
+import { save, setFrameMark, undoAt } from "./undo";
+import { DEPTH_LIMIT, mark, transfer } from "./calls";
+import { endFrame } from "./ends";
+import { BERLIN, endOf, fork, growthPrice, perWord, SHANGHAI, SPURIOUS_DRAGON, TANGERINE_WHISTLE } from "./prices";
+import { above, analyse, CALL_VALUE, CALLER, CODE_TAIL, DEPTH, frame, GAS, growMemory, IS_CREATION, IS_STATIC, MEMORY, MEMORY_SIZE, openFrame, push, RETURN_SIZE, SELF, setCode, setFrame, SP } from "./frames";
+import { CREATE_COLLISION, EXHAUSTED, failFor, GOES_ON, INIT_CODE_TOO_LARGE, NEEDS_ACCOUNT, needs, OUT_OF_GAS, PAUSED, STATIC_STATE_CHANGE, UNUSUAL } from "./status";
+
+const CREATE2: u32 = 0xf5;
+const HASH_WORD_PRICE: i64 = 6;
+const INIT_CODE_WORD_PRICE: i64 = 2;
+export const INIT_CODE_LIMIT: u64 = 49152;
+
+const BYTES: usize = memory.data(96, 16);
+const HASH: usize = memory.data(32, 16);
+const NEW: usize = memory.data(32, 16);
+const WORD: usize = memory.data(32, 16);
+
+/** The lowest 20 bytes of the hash of so many bytes at BYTES, as a word at NEW. */
+function addressFrom(size: usize): usize {
+  keccak256(BYTES, size, HASH);
+  swapBytes(NEW, HASH);
+  store<u32>(NEW, 0, 20);
+  store<u64>(NEW, 0, 24);
+  return NEW;
+}
+
+/** keccak(rlp([creator, nonce])). */
+export function addressByNonce(creator: usize, nonce: u64): usize {
+  let bytes: usize = 0;
+  for (let n = nonce; n; n >>= 8) bytes++;
+  const tail: usize = nonce < 128 ? 1 : bytes + 1;
+  store<u8>(BYTES, <u8>(0xc0 + 21 + tail));
+  store<u8>(BYTES, 0x94, 1);
+  memory.copy(BYTES + 2, creator + ADDRESS_BYTES, 20);
+  if (nonce < 128) store<u8>(BYTES, nonce ? <u8>nonce : 0x80, 22);
+  else {
+    store<u8>(BYTES, <u8>(0x80 + bytes), 22);
+    for (let i: usize = 0; i < bytes; i++) store<u8>(BYTES + 23 + i, <u8>(nonce >> ((bytes - 1 - i) << 3)));
+  }
+  return addressFrom(22 + tail);
+}
+
+/** keccak(0xff, creator, salt, keccak(init code)) (EIP-1014). */
+function addressBySalt(creator: usize, salt: usize, code: usize, size: usize): usize {
+  keccak256(code, size, BYTES + 53);
+  store<u8>(BYTES, 0xff);
+  memory.copy(BYTES + 1, creator + ADDRESS_BYTES, 20);
+  swapBytes(BYTES + 21, salt);
+  return addressFrom(85);
+}
+
+function answerZero(): i32 {
+  clear(WORD);
+  push(frame, WORD);
+  return GOES_ON;
+}
+
+export function create(op: u32): i32 {
+  const sp = <usize>load<u32>(frame, SP), value = sp - 32;
+  if (load<u32>(frame, IS_STATIC)) return failFor(STATIC_STATE_CHANGE);
+  let gas = load<i64>(frame, GAS);
+  if (gas < pauseAt) return PAUSED;
+  const offset = toSize(sp - 64), length = toSize(sp - 96), end = endOf(offset, length);
+  gas -= growthPrice(load<u32>(frame, MEMORY_SIZE), end);
+  if (fork >= SHANGHAI) gas -= perWord(length, INIT_CODE_WORD_PRICE);
+  if (gas >= 0 && op == CREATE2) gas -= perWord(length, HASH_WORD_PRICE);
+  if (gas < 0) return failFor(OUT_OF_GAS);
+  if (fork >= SHANGHAI && length > INIT_CODE_LIMIT) return failFor(INIT_CODE_TOO_LARGE);
+  // Growing the memory again is free: done before the account is loaded, its price is taken each time all the same.
+  const had = load<u32>(frame, MEMORY_SIZE);
+  if (!growMemory(frame, end)) return EXHAUSTED;
+  const size = <usize>length, code = <usize>load<u32>(frame, MEMORY) + <usize>(size ? offset : 0);
+  const self = <usize>load<u32>(frame, SELF), count: usize = op == CREATE2 ? 128 : 96;
+  const isLegacy = !isObjectFormat(code, length);
+  const fails = load<u32>(frame, DEPTH) >= DEPTH_LIMIT || less(self + BALANCE, value) || load<u64>(self, NONCE) == u64.MAX_VALUE;
+  let created: usize = 0;
+  if (isLegacy && !fails) {
+    created = accountAt(op == CREATE2 ? addressBySalt(self, sp - 128, code, size) : addressByNonce(self, load<u64>(self, NONCE)));
+    if (!isLoaded(created)) {
+      store<u32>(frame, had, MEMORY_SIZE);
+      return needs(NEEDS_ACCOUNT, created);
+    }
+  }
+  store<i64>(frame, gas, GAS);
+  store<u32>(frame, <u32>(sp - count), SP);
+  // EthereumJS leaves the return data where init code of the object format is refused.
+  if (!isLegacy) return answerZero();
+  store<u32>(frame, 0, RETURN_SIZE);
+  if (fails) return answerZero();
+  const passed = fork >= TANGERINE_WHISTLE ? gas - (gas >> 6) : gas;
+  store<i64>(frame, gas - passed, GAS);
+  save(self);
+  store<u64>(self, load<u64>(self, NONCE) + 1, NONCE);
+  touch(self);
+  if (fork >= BERLIN) warmAccount(created);
+  moveClock(gas, passed);
+  return openCreation(self, created, value, code, size, passed);
+}
+
+/** Opens the frame of a creation; the creator's nonce is raised. */
+export function openCreation(creator: usize, created: usize, value: usize, from: usize, size: usize, gas: i64): i32 {
+  const code = above(), jumps = code + size + CODE_TAIL;
+  if (!reserve(code, <u64>size + (size >> 3) + 4096)) {
+    exhaust();
+    return EXHAUSTED;
+  }
+  if (from != code) memory.copy(code, from, size);
+  memory.fill(code + size, 0, CODE_TAIL);
+  analyse(code, size, jumps);
+  const at = openFrame(align(jumps + (size >> 3) + 1));
+  if (at == 0) return EXHAUSTED;
+  mark(at);
+  setFrameMark(undoAt);
+  store<u32>(at, <u32>created, SELF);
+  store<u32>(at, 1, IS_CREATION);
+  store<i64>(at, gas, GAS);
+  copy(at + CALLER, creator + ADDRESS);
+  copy(at + CALL_VALUE, value);
+  setCode(at, code, size, jumps);
+  setFrame(at);
+  if (load<u64>(created, NONCE) || has(created, HAS_CODE) || load<u32>(created, HAS_STORAGE)) return endFrame(failFor(CREATE_COLLISION), 0, 0, 0);
+  save(created);
+  store<u32>(created, load<u32>(created, FLAGS) | EXISTS | TOUCHED | CREATED, FLAGS);
+  setCodeOf(created, 0, 0);
+  store<u64>(created, fork >= SPURIOUS_DRAGON ? 1 : 0, NONCE);
+  return transfer(creator, created, value) ? GOES_ON : UNUSUAL;
+}
+

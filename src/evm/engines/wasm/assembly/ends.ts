@@ -1,0 +1,100 @@
+/* Ends of frames: what is returned, undone, stored as code, and what the caller finds on its stack. */
+import { clear, copy, set64 } from "./word";
+import { dropLogs } from "./logs";
+import { exhaust, returned, returnedEnd } from "./memory";
+import { setRefund } from "./refund";
+import { rollBack, save, setFrameMark } from "./undo";
+import { ADDRESS } from "./accounts";
+import { setCodeOf } from "./codes";
+import { moveClock } from "./clock";
+import { fork, HOMESTEAD, LONDON, SPURIOUS_DRAGON } from "./prices";
+import { frame, GAS, IS_CREATION, LOGS_MARK, MEMORY, OUTPUT, OUTPUT_SIZE, PARENT, push, REFUND_MARK, RETURN_SIZE, SELF, setFrame, UNDO_MARK } from "./frames";
+import { CODE_TOO_LARGE, DONE, failFor, FAILED, GOES_ON, INVALID_CODE, OUT_OF_GAS, RETURNED, REVERTED } from "./status";
+
+/** How the message ended. */
+export let outcome: i32 = 0;
+export let gasLeft: i64 = 0;
+export let outputSize: u32 = 0;
+
+const DEPOSIT_PRICE: i64 = 200;
+const CODE_LIMIT: usize = 24576;
+const WORD: usize = memory.data(32, 16);
+
+let creationGas: i64 = 0;
+/** Turns what init code returned into code. Leaves the gas in `creationGas`. */
+function settleCreation(result: i32, gas: i64, data: usize, size: usize): i32 {
+  creationGas = gas;
+  // EthereumJS looks at the first byte of reverted data as well.
+  const invalid = fork >= LONDON && size > 0 && load<u8>(data) == 0xef;
+  if (result == REVERTED) return invalid ? failFor(INVALID_CODE) : result;
+  if (result != RETURNED) return result;
+  const price = <i64>size * DEPOSIT_PRICE;
+  const fits = fork < SPURIOUS_DRAGON || size <= CODE_LIMIT;
+  if (price > gas || !fits) {
+    // Frontier leaves an account without code.
+    return fork < HOMESTEAD ? RETURNED : failFor(fits ? OUT_OF_GAS : CODE_TOO_LARGE);
+  }
+  if (invalid) return failFor(INVALID_CODE);
+  creationGas = gas - price;
+  const account = <usize>load<u32>(frame, SELF);
+  save(account);
+  if (size) setCodeOf(account, data, <u32>size);
+  return result;
+}
+
+/** Where return data is kept, or nothing where it does not fit. */
+function keep(data: usize, size: usize): void {
+  if (returned + size > returnedEnd) exhaust();
+  else if (data != returned) memory.copy(returned, data, size);
+}
+
+/** Ends the running frame with gas left over and data that stands in its memory or in the return region. */
+export function endFrame(ending: i32, left: i64, data: usize, length: usize): i32 {
+  let result = ending, size = length;
+  const isCreation = load<u32>(frame, IS_CREATION) != 0, self = <usize>load<u32>(frame, SELF);
+  let gas = left;
+  if (isCreation) {
+    result = settleCreation(ending, left, data, length);
+    if (result == RETURNED) {
+      gas = creationGas;
+      size = 0;
+    }
+  }
+  if (result == FAILED) {
+    gas = 0;
+    size = 0;
+  }
+  if (size) keep(data, size);
+  if (result != RETURNED) {
+    rollBack(load<u32>(frame, UNDO_MARK));
+    dropLogs(load<u32>(frame, LOGS_MARK));
+    setRefund(load<i64>(frame, REFUND_MARK));
+  }
+  const child = frame, parent = <usize>load<u32>(child, PARENT);
+  setFrame(parent);
+  if (parent == 0) {
+    outcome = result;
+    gasLeft = gas;
+    outputSize = <u32>size;
+    return DONE;
+  }
+  setFrameMark(load<u32>(parent, UNDO_MARK));
+  const total = load<i64>(parent, GAS) + gas;
+  store<i64>(parent, total, GAS);
+  moveClock(gas, total);
+  answer(parent, result, size, isCreation, self, load<u32>(child, OUTPUT), load<u32>(child, OUTPUT_SIZE));
+  return GOES_ON;
+}
+
+/** The caller's side: return data, its copy in memory, and the word on the stack. */
+function answer(parent: usize, result: i32, size: usize, isCreation: bool, self: usize, output: usize, outputSize: usize): void {
+  store<u32>(parent, <u32>size, RETURN_SIZE);
+  if (isCreation) {
+    if (result == RETURNED) copy(WORD, self + ADDRESS); else clear(WORD);
+    return push(parent, WORD);
+  }
+  const shown = min(size, outputSize);
+  if (shown && returned + size <= returnedEnd) memory.copy(<usize>load<u32>(parent, MEMORY) + output, returned, shown);
+  set64(WORD, u64(result == RETURNED));
+  push(parent, WORD);
+}

@@ -1,0 +1,137 @@
+/* The module behind engines/wasm/machine.ts: what the host calls before, while and after a message runs. */
+import { copy, equal, swapBytes } from "./word";
+import { framesStart, layOut, refresh, reserve, align, exhausted, accounts, logsStart, returned, slots } from "./memory";
+import { accountAt, accountsAt, beginAccounts, PRECOMPILE, setSeed, WARM, ADDRESS, CODE, CODE_SIZE, JUMPS } from "./accounts";
+import { beginSlots, isTransient, keyOf, ORIGINAL, provide, setSlotSeed, SLOT_WARM, slotOf, slotsAt, VALUE } from "./slots";
+import { beginUndo, setFrameMark, undoAt } from "./undo";
+import { beginLogs, logsAt } from "./logs";
+import { refund, setRefund } from "./refund";
+import { codeRoom, codesAt, dropCodes, isDelegation, keepCode, useCode } from "./codes";
+import { clearOpcodes, fork, PRAGUE, setFork, setOpcode } from "./prices";
+import { BLOB_HASHES, EXCHANGE, setBlobs, WORDS } from "./environment";
+import { CALL_VALUE, CALLER, CODE_TAIL, frame, GAS, INPUT, INPUT_SIZE, openFrame, SELF, setCode, setFrame } from "./frames";
+import { delegateOf, IDENTITY, identity, mark, transfer } from "./calls";
+import { addressByNonce, openCreation } from "./creations";
+import { endFrame, gasLeft, outcome, outputSize } from "./ends";
+import { EMPTY_HASH, prepare, provideBlockHash, run } from "./interpreter";
+import { EXHAUSTED, failFor, GOES_ON, needed, NEEDS_PRECOMPILE, needs, OUT_OF_GAS, reason, RETURNED, UNUSUAL } from "./status";
+
+export { layOut, run, setOpcode, clearOpcodes, setBlobs, codeRoom, keepCode, useCode, dropCodes };
+
+const VALUE_WORD: usize = memory.data(32, 16);
+
+export function exchangeAt(): usize { return EXCHANGE; }
+export function wordsAt(): usize { return WORDS; }
+export function blobHashesAt(): usize { return BLOB_HASHES; }
+export function emptyHashAt(): usize { return EMPTY_HASH; }
+export function returnedAt(): usize { return returned; }
+export function accountsStart(): usize { return accounts; }
+export function accountsEndAt(): usize { return accountsAt; }
+export function slotsStart(): usize { return slots; }
+export function slotsEndAt(): usize { return slotsAt; }
+export function logsStartAt(): usize { return logsStart; }
+export function logsEndAt(): usize { return logsAt; }
+export function neededEntry(): u32 { return <u32>needed; }
+export function neededNumber(): u64 { return needed; }
+export function failReason(): i32 { return reason; }
+export function outcomeOf(): i32 { return outcome; }
+export function gasLeftOf(): i64 { return gasLeft; }
+export function outputSizeOf(): u32 { return outputSize; }
+export function refundOf(): i64 { return refund; }
+export function isExhausted(): bool { return exhausted; }
+export function codesUsed(): usize { return codesAt; }
+/** Gas that the running frame has left, and input of a precompile that is needed. */
+export function frameGas(): i64 { return frame ? load<i64>(frame, GAS) : 0; }
+export function inputAt(): usize { return load<u32>(frame, INPUT); }
+export function inputSize(): u32 { return load<u32>(frame, INPUT_SIZE); }
+
+/** Everything of the message before is forgotten, but codes are kept. */
+export function begin(place: i32, seed: u64): void {
+  prepare();
+  setFork(place);
+  beginAccounts();
+  beginSlots();
+  setSeed(seed);
+  setSlotSeed(seed * 0x9e3779b97f4a7c15 + 1);
+  beginUndo();
+  beginLogs();
+  setRefund(0);
+  setFrame(0);
+  setBlobs(0);
+  refresh();
+}
+
+/** The account whose address stands in the last 20 of the 32 bytes of the exchange. */
+export function account(): usize {
+  swapBytes(VALUE_WORD, EXCHANGE);
+  return accountAt(VALUE_WORD);
+}
+export function warm(entry: usize): void { store<u32>(entry, 1, WARM); }
+/** Makes the slot warm whose key stands in the exchange. */
+export function warmKey(entry: usize): void {
+  swapBytes(VALUE_WORD, EXCHANGE);
+  store<u32>(slotOf(entry, VALUE_WORD), 1, SLOT_WARM);
+}
+/** The address whose code runs in the place of the account's; 0: its own. */
+export function delegate(entry: usize): usize {
+  return fork >= PRAGUE && load<u32>(entry, CODE_SIZE) && isDelegation(entry) ? delegateOf(entry) : 0;
+}
+/** The account that the creator creates with its nonce before this one. */
+export function createdBy(creator: usize, nonce: u64): usize { return accountAt(addressByNonce(creator, nonce)); }
+
+/** A key as bytes in the exchange. */
+export function showKey(slot: usize): void { swapBytes(EXCHANGE, keyOf(slot)); }
+/** Takes the word in the exchange as what the slot holds. */
+export function provideSlot(slot: usize): void {
+  swapBytes(VALUE_WORD, EXCHANGE);
+  provide(slot, VALUE_WORD);
+}
+/** Puts key and word of a changed slot in the exchange; false where it is as it was, or not stored. */
+export function showChange(slot: usize): bool {
+  if (isTransient(slot) || equal(slot + VALUE, slot + ORIGINAL)) return false;
+  swapBytes(EXCHANGE, keyOf(slot));
+  swapBytes(EXCHANGE + 32, slot + VALUE);
+  return true;
+}
+export function provideHash(): void {
+  swapBytes(VALUE_WORD, EXCHANGE);
+  provideBlockHash(VALUE_WORD);
+}
+
+/** Room for the message's input: the first bytes of the frames' region; 0 where there is none. */
+export function inputRoom(size: u32): usize {
+  return reserve(framesStart, <u64>size * 2 + 4096) ? framesStart : 0;
+}
+
+/** Begins a call; the value stands in the exchange, the input in its room. All accounts are loaded. */
+export function startCall(from: usize, to: usize, runs: usize, gas: i64, size: u32): i32 {
+  const at = openFrame(align(framesStart + size + CODE_TAIL));
+  if (at == 0) return EXHAUSTED;
+  mark(at);
+  setFrameMark(undoAt);
+  swapBytes(at + CALL_VALUE, EXCHANGE);
+  copy(at + CALLER, from + ADDRESS);
+  store<u32>(at, <u32>to, SELF);
+  store<u32>(at, <u32>framesStart, INPUT);
+  store<u32>(at, size, INPUT_SIZE);
+  store<i64>(at, gas, GAS);
+  setFrame(at);
+  if (!transfer(from, to, at + CALL_VALUE)) return UNUSUAL;
+  const precompile = load<u32>(to, PRECOMPILE);
+  if (precompile == IDENTITY) return identity(gas, size);
+  if (precompile) return needs(NEEDS_PRECOMPILE, precompile);
+  if (load<u32>(runs, CODE_SIZE) == 0) return endFrame(RETURNED, gas, 0, 0);
+  setCode(at, load<u32>(runs, CODE), load<u32>(runs, CODE_SIZE), load<u32>(runs, JUMPS));
+  return GOES_ON;
+}
+
+/** Begins a creation; the value stands in the exchange, the init code in the input's room. */
+export function startCreation(from: usize, created: usize, gas: i64, size: u32): i32 {
+  swapBytes(VALUE_WORD, EXCHANGE);
+  return openCreation(from, created, VALUE_WORD, framesStart, size, gas);
+}
+
+/** A precompile has run: its output stands in the return region. */
+export function precompiled(success: bool, left: i64, size: u32): i32 {
+  return endFrame(success ? RETURNED : failFor(OUT_OF_GAS), left, returned, size);
+}

@@ -1,0 +1,22 @@
+/* Logs of the message, one after the other: account u32, topics u32, size u32, pad; topics as big-endian bytes; data. */
+import { align, exhaust, logsEnd, logsStart } from "./memory";
+import { swapBytes } from "./word";
+
+const HEAD: usize = 16;
+export let logsAt: usize = 0;
+export function beginLogs(): void { logsAt = logsStart; }
+/** Drops the logs of a frame that failed. */
+export function dropLogs(mark: usize): void { logsAt = mark; }
+
+/** Topics stand on the stack below `top`, the first uppermost. */
+export function addLog(account: usize, topics: u32, top: usize, data: usize, size: usize): void {
+  const end = <u64>logsAt + HEAD + (<u64>topics << 5) + size + 64;
+  if (end > <u64>logsEnd) return exhaust();
+  store<u32>(logsAt, <u32>account);
+  store<u32>(logsAt, topics, 4);
+  store<u32>(logsAt, <u32>size, 8);
+  let at = logsAt + HEAD;
+  for (let i: usize = 0; i < topics; i++, at += 32) swapBytes(at, top - (i << 5));
+  memory.copy(at, data, size);
+  logsAt = align(at + size);
+}

@@ -1,0 +1,85 @@
+/*
+ * Regions of the linear memory, laid out once by `layOut`:
+ *
+ *   static data | account index | accounts | slot index | slots | undo log | logs | return data | codes | frames ...
+ *
+ * All but the last have a fixed size. One that is full sets `exhausted`: what runs goes on without harm to memory, and its result is
+ * not used; the host runs the message again on a larger layout. The frames are last because they grow with what code pays for.
+ */
+
+export const ACCOUNT_BYTES: usize = 224;
+export const SLOT_BYTES: usize = 128;
+
+export let accountIndex: usize = 0;
+export let accountIndexMask: u32 = 0;
+export let accounts: usize = 0;
+export let accountsEnd: usize = 0;
+export let slotIndex: usize = 0;
+export let slotIndexMask: u32 = 0;
+export let slots: usize = 0;
+export let slotsEnd: usize = 0;
+export let undoStart: usize = 0;
+export let undoEnd: usize = 0;
+export let logsStart: usize = 0;
+export let logsEnd: usize = 0;
+export let returned: usize = 0;
+export let returnedEnd: usize = 0;
+export let codesStart: usize = 0;
+export let codesEnd: usize = 0;
+export let framesStart: usize = 0;
+/** End of the memory that may be used, and of what is there by now. */
+let framesLimit: u64 = 0;
+let present: u64 = 0;
+
+/** A region was too small for the running message. */
+export let exhausted: bool = false;
+export function exhaust(): void { exhausted = true; }
+/** The frames need more memory than a message may have here. */
+export let beyond: bool = false;
+export function refresh(): void {
+  exhausted = false;
+  beyond = false;
+}
+
+export function align(at: usize): usize { return (at + 63) & ~63; }
+
+/** Sizes: accounts and slots in entries (powers of two), the others in bytes; `most` bounds the whole memory. */
+export function layOut(accountCount: u32, slotCount: u32, undo: u32, logs: u32, output: u32, codes: u32, most: u32): bool {
+  accountIndexMask = accountCount * 2 - 1;
+  slotIndexMask = slotCount * 2 - 1;
+  accountIndex = align(__heap_base);
+  accounts = align(accountIndex + (<usize>accountCount << 3));
+  accountsEnd = accounts + <usize>accountCount * ACCOUNT_BYTES;
+  slotIndex = align(accountsEnd + ACCOUNT_BYTES);
+  slots = align(slotIndex + (<usize>slotCount << 3));
+  slotsEnd = slots + <usize>slotCount * SLOT_BYTES;
+  undoStart = align(slotsEnd + SLOT_BYTES);
+  undoEnd = undoStart + undo;
+  logsStart = align(undoEnd + 512);
+  logsEnd = logsStart + logs;
+  returned = align(logsEnd);
+  returnedEnd = returned + output;
+  codesStart = align(returnedEnd);
+  codesEnd = codesStart + codes;
+  framesStart = align(codesEnd);
+  framesLimit = most;
+  present = <u64>memory.size() << 16;
+  return reserve(framesStart, 1 << 16);
+}
+
+/** Makes sure that memory reaches as far; false where it may not. Fresh memory is zero, used memory is not. */
+export function reserve(at: usize, size: u64): bool {
+  const end = <u64>at + size;
+  if (end <= present) return true;
+  if (end > framesLimit) {
+    beyond = true;
+    return false;
+  }
+  const missing = <i32>((end - present + 0xffff) >> 16);
+  if (memory.grow(max(missing, 16)) < 0 && memory.grow(missing) < 0) {
+    beyond = true;
+    return false;
+  }
+  present = <u64>memory.size() << 16;
+  return true;
+}

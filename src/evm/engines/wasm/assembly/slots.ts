@@ -1,0 +1,85 @@
+/* Storage words of the running message by account and key, and transient ones (EIP-1153) in the same table. */
+import { clear, copy, equal } from "./word";
+import { exhaust, SLOT_BYTES, slotIndex, slotIndexMask, slots, slotsEnd } from "./memory";
+import { save } from "./undo";
+import { STORAGE } from "./accounts";
+
+// Entry: what changes (92: newest undo record).
+export const VALUE: usize = 0;
+export const SLOT_WARM: usize = 32;
+const KEY: usize = 36;
+// ORIGINAL and what follows never change, yet are copied along: the undo log knows one size of record.
+export const ORIGINAL: usize = 96;
+export const OWNER: usize = 68;
+const STORAGE_ID: usize = 72;
+export const SLOT_LOADED: usize = 76;
+const SLOT_PLACE: usize = 80;
+
+const TRANSIENT: u32 = 0x80000000;
+
+export let slotsAt: usize = 0;
+let slotSeed: u64 = 0;
+export function setSlotSeed(value: u64): void { slotSeed = value; }
+
+export function beginSlots(): void {
+  for (let at = slots; at < slotsAt; at += SLOT_BYTES) store<u32>(<usize>load<u32>(at, SLOT_PLACE), 0);
+  slotsAt = slots;
+}
+
+function find(account: usize, id: u32, key: usize): usize {
+  const k0 = load<u64>(key), k1 = load<u64>(key, 8), k2 = load<u64>(key, 16), k3 = load<u64>(key, 24);
+  let h = (k0 ^ slotSeed ^ (<u64>id << 20)) * 0x9e3779b97f4a7c15;
+  h = (h ^ (h >> 29) ^ k1) * 0xbf58476d1ce4e5b9;
+  h = (h ^ (h >> 31) ^ k2) * 0x94d049bb133111eb;
+  h = (h ^ (h >> 30) ^ k3) * 0xd6e8feb86659fd93;
+  let i = <u32>(h >> 32) & slotIndexMask;
+  while (true) {
+    const place = slotIndex + (<usize>i << 2);
+    let slot = <usize>load<u32>(place);
+    if (slot == 0) {
+      slot = slotsAt;
+      memory.fill(slot, 0, SLOT_BYTES);
+      store<u32>(slot, id, STORAGE_ID);
+      store<u32>(slot, <u32>account, OWNER);
+      copy(slot + KEY, key);
+      if (slot + SLOT_BYTES > slotsEnd) {
+        exhaust();
+        return slot;
+      }
+      store<u32>(place, <u32>slot);
+      store<u32>(slot, <u32>place, SLOT_PLACE);
+      slotsAt = slot + SLOT_BYTES;
+      return slot;
+    }
+    if (load<u32>(slot, STORAGE_ID) == id && equal(slot + KEY, key)) return slot;
+    i = (i + 1) & slotIndexMask;
+  }
+}
+
+/** A new one is not loaded yet. */
+export function slotOf(account: usize, key: usize): usize { return find(account, load<u32>(account, STORAGE), key); }
+export function transientOf(account: usize, key: usize): usize {
+  const slot = find(account, load<u32>(account, STORAGE) | TRANSIENT, key);
+  store<u32>(slot, 1, SLOT_LOADED);
+  return slot;
+}
+// @ts-ignore: decorator
+@inline export function keyOf(slot: usize): usize { return slot + KEY; }
+export function isTransient(slot: usize): bool { return (load<u32>(slot, STORAGE_ID) & TRANSIENT) != 0; }
+/** The slot with what the host found at the start of the message. */
+export function provide(slot: usize, word: usize): void {
+  copy(slot + VALUE, word);
+  copy(slot + ORIGINAL, word);
+  store<u32>(slot, 1, SLOT_LOADED);
+}
+/** Whether it was cold; it is warm now. */
+export function warmSlot(slot: usize): bool {
+  if (load<u32>(slot, SLOT_WARM)) return false;
+  save(slot);
+  store<u32>(slot, 1, SLOT_WARM);
+  return true;
+}
+export function setValue(slot: usize, word: usize): void {
+  save(slot);
+  copy(slot + VALUE, word);
+}

@@ -1,0 +1,46 @@
+/* What `run` answers to the host, how an operation ends, and why frames fail. engines/wasm/protocol.ts repeats the numbers. */
+
+// Answers of `run`.
+export const DONE: i32 = 0;
+export const NEEDS_ACCOUNT: i32 = 1;
+export const NEEDS_SLOT: i32 = 2;
+export const NEEDS_CODE: i32 = 3;
+export const NEEDS_BLOCK_HASH: i32 = 4;
+export const NEEDS_PRECOMPILE: i32 = 5;
+export const PAUSED: i32 = 6;
+/** A region was full: run the message on a larger layout. */
+export const EXHAUSTED: i32 = 7;
+/** Outside of what this engine does: run the message elsewhere. */
+export const UNUSUAL: i32 = 8;
+
+// Ends of an operation, besides the answers above: they leave the operation to be done again.
+export const GOES_ON: i32 = 16;
+export const RETURNED: i32 = 17;
+export const REVERTED: i32 = 18;
+export const FAILED: i32 = 19;
+
+// Reasons of a failure.
+export const OUT_OF_GAS: i32 = 1;
+export const STACK_UNDERFLOW: i32 = 2;
+export const STACK_OVERFLOW: i32 = 3;
+export const INVALID_JUMP: i32 = 4;
+export const INVALID_OPCODE: i32 = 5;
+export const STATIC_STATE_CHANGE: i32 = 6;
+export const CREATE_COLLISION: i32 = 7;
+export const CODE_TOO_LARGE: i32 = 8;
+export const INVALID_CODE: i32 = 9;
+export const INIT_CODE_TOO_LARGE: i32 = 10;
+
+/** Of the newest frame that failed. */
+export let reason: i32 = 0;
+export function failFor(why: i32): i32 {
+  reason = why;
+  return FAILED;
+}
+
+/** The account or slot that is needed, the number of the block. */
+export let needed: u64 = 0;
+export function needs(status: i32, what: u64): i32 {
+  needed = what;
+  return status;
+}

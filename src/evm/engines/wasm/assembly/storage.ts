@@ -1,0 +1,46 @@
+/* Prices and refunds of SLOAD and SSTORE by fork. */
+import { equal, isZero } from "./word";
+import { BERLIN, COLD_SLOT, CONSTANTINOPLE, fork, ISTANBUL, LONDON, WARM_READ } from "./prices";
+import { ORIGINAL, VALUE, warmSlot } from "./slots";
+import { addRefund } from "./refund";
+
+/** Gas that must be left before a write (EIP-2200). */
+export const SENTRY: i64 = 2300;
+
+/** Besides the opcode's own price. */
+// @ts-ignore: decorator
+@inline export function readPrice(slot: usize): i64 {
+  if (fork < BERLIN) return 0;
+  return warmSlot(slot) ? COLD_SLOT : WARM_READ;
+}
+
+/** Price of a write with its refund; the slot is warm afterwards. */
+export function writePrice(slot: usize, word: usize): i64 {
+  if (fork >= ISTANBUL || fork == CONSTANTINOPLE) return netPrice(slot, word);
+  const was = isZero(slot + VALUE), becomes = isZero(word);
+  if (was && !becomes) return 20000;
+  if (!was && becomes) addRefund(15000);
+  return 5000;
+}
+
+/** EIP-1283, EIP-2200, EIP-2929, EIP-3529: the same rules, other figures. */
+function netPrice(slot: usize, word: usize): i64 {
+  const noop: i64 = fork >= BERLIN ? WARM_READ : fork >= ISTANBUL ? 800 : 200;
+  const reset: i64 = fork >= BERLIN ? 5000 - COLD_SLOT : 5000;
+  const clearing: i64 = fork >= LONDON ? 4800 : 15000;
+  const cold: i64 = fork >= BERLIN && warmSlot(slot) ? COLD_SLOT : 0;
+  const value = slot + VALUE, original = slot + ORIGINAL;
+  if (equal(value, word)) return cold + noop;
+  const wasZero = isZero(original);
+  if (equal(original, value)) {
+    if (wasZero) return cold + 20000;
+    if (isZero(word)) addRefund(clearing);
+    return cold + reset;
+  }
+  if (!wasZero) {
+    if (isZero(value)) addRefund(-clearing);
+    else if (isZero(word)) addRefund(clearing);
+  }
+  if (equal(original, word)) addRefund((wasZero ? 20000 : reset) - noop);
+  return cold + noop;
+}

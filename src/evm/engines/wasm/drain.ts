@@ -1,0 +1,48 @@
+import type { Hex } from '../../../util/bytes.ts'
+import { nonceFrom } from '../../../util/nonce.ts'
+import { ACCOUNT, FLAG, SLOT } from './protocol.ts'
+import type { Session } from './session.ts'
+
+/** Writes what the message changed to the journal; answers the accounts to delete at the end of the transaction. */
+export const drain = (session: Session): readonly Hex[] => {
+  const { machine } = session
+  const { wasm, view } = machine
+  const destroyed: Hex[] = []
+  const onlyNew = session.since('cancun')
+  const end = wasm.accountsEndAt()
+  for (let entry = wasm.accountsStart(); entry < end; entry += ACCOUNT.bytes) {
+    const flags = view.getUint32(entry + ACCOUNT.flags, true)
+    if ((flags & FLAG.touched) === 0) continue
+    const address = machine.addressOf(entry)
+    drainAccount(session, entry, address, flags)
+    if (flags & FLAG.destroyed && (!onlyNew || flags & FLAG.created)) destroyed.push(address)
+  }
+  drainSlots(session)
+  return destroyed
+}
+
+const drainAccount = ({ machine, journal }: Session, entry: number, address: Hex, flags: number): void => {
+  const { view } = machine
+  if (flags & FLAG.created) journal.createAccount(address)
+  if ((flags & FLAG.exists) === 0) return journal.touch(address)
+  const balance = machine.readWord(entry + ACCOUNT.balance)
+  if (balance !== journal.balance(address) || !journal.exists(address)) journal.setBalance(address, balance)
+  else journal.touch(address)
+  const nonce = view.getBigUint64(entry + ACCOUNT.nonce, true)
+  if (nonce !== BigInt(journal.nonce(address))) journal.setNonce(address, nonceFrom(nonce))
+  if (flags & FLAG.created && flags & FLAG.hasCode) {
+    const at = view.getUint32(entry + ACCOUNT.code, true)
+    const size = view.getUint32(entry + ACCOUNT.codeSize, true)
+    journal.setCode(address, Uint8Array.prototype.slice.call(machine.bytes, at, at + size))
+  }
+}
+
+const drainSlots = ({ machine, journal }: Session): void => {
+  const { wasm, view, exchange } = machine
+  const end = wasm.slotsEndAt()
+  for (let slot = wasm.slotsStart(); slot < end; slot += SLOT.bytes) {
+    if (!wasm.showChange(slot)) continue
+    const address = machine.addressOf(view.getUint32(slot + SLOT.owner, true))
+    journal.setStorage(address, machine.readHex(exchange, 32), machine.readHex(exchange + 32, 32))
+  }
+}

@@ -1,0 +1,61 @@
+import type { Journal } from '../../../state/journal.ts'
+import type { Engine, EngineMessage, EngineOptions, EngineResult } from '../../engine.ts'
+import type { BlockEnv } from '../../env.ts'
+import { LAYOUT_COUNT, Machine } from './machine.ts'
+import { Session, type SessionEnd, suits } from './session.ts'
+
+/** Idle machines kept; more are made where messages run side by side. */
+const KEPT = 4
+
+/** Machines of the smallest layout that wait for a message. */
+const idle: Machine[] = []
+
+const machineFor = (layout: number): Machine => (layout === 0 ? idle.pop() : undefined) ?? new Machine(layout)
+
+const giveBack = (machine: Machine): void => {
+  if (machine.layout === 0 && !machine.isTooLarge && idle.length < KEPT) idle.push(machine)
+}
+
+/** A message that runs elsewhere: nothing of it has been written. */
+export type Fallback = () => Engine | Promise<Engine>
+
+/**
+ * The interpreter in WebAssembly. Where nothing has to be waited for, the answer is no promise. What it does not do (traces, moved
+ * precompiles, access records, messages beyond its memory) goes to the other engine as it came.
+ */
+export const createWasmEngine = (fallback: Fallback): Engine => {
+  const elsewhere = async (
+    journal: Journal,
+    env: BlockEnv,
+    message: EngineMessage,
+    options: EngineOptions,
+  ): Promise<EngineResult> => (await fallback()).run(journal, env, message, options)
+
+  const attempt = (
+    journal: Journal,
+    env: BlockEnv,
+    message: EngineMessage,
+    options: EngineOptions,
+    layout: number,
+  ): EngineResult | Promise<EngineResult> => {
+    const machine = machineFor(layout)
+    const after = (end: SessionEnd): EngineResult | Promise<EngineResult> => {
+      giveBack(machine)
+      if (typeof end === 'object') return end
+      if (end === 'exhausted' && layout + 1 < LAYOUT_COUNT) return attempt(journal, env, message, options, layout + 1)
+      return elsewhere(journal, env, message, options)
+    }
+    const ended = new Session(machine, journal, env, message, options).run()
+    if (!(ended instanceof Promise)) return after(ended)
+    return ended.then(after, error => {
+      giveBack(machine)
+      throw error
+    })
+  }
+
+  return {
+    name: 'wasm',
+    run: (journal, env, message, options = {}) =>
+      suits(message, options) ? attempt(journal, env, message, options, 0) : elsewhere(journal, env, message, options),
+  }
+}

@@ -1,0 +1,77 @@
+import { EMPTY_CODE_HASH, EMPTY_ROOT } from '../../../state/account.ts'
+import { type Hex, ZERO_HASH } from '../../../util/bytes.ts'
+import { ACCOUNT, FLAG, SLOT } from './protocol.ts'
+import type { Session } from './session.ts'
+
+/* What the module asks of the state: accounts, codes and slots, each once per message. */
+
+/** A promise where the state has to be waited for. */
+export const loadAccount = (session: Session, entry: number): Promise<void> | undefined => {
+  const address = session.machine.addressOf(entry)
+  const waiting = session.options.prefetch?.account(address)
+  if (waiting !== undefined) return waiting.then(() => putAccount(session, entry, address))
+  putAccount(session, entry, address)
+  return undefined
+}
+
+const putAccount = (session: Session, entry: number, address: Hex): void => {
+  const { machine, journal, rules } = session
+  const { view } = machine
+  if (view.getUint32(entry + ACCOUNT.loaded, true) !== 0) return
+  const account = journal.account(address)
+  let flags = 0
+  if (account !== undefined) {
+    const { balance, nonce, codeHash, storageRoot } = account
+    flags = FLAG.exists
+    machine.writeWord(entry + ACCOUNT.balance, balance)
+    view.setBigUint64(entry + ACCOUNT.nonce, BigInt(nonce), true)
+    if (storageRoot !== EMPTY_ROOT) view.setUint32(entry + ACCOUNT.hasStorage, 1, true)
+    if (codeHash !== EMPTY_CODE_HASH) {
+      flags |= FLAG.hasCode | FLAG.hashKnown
+      machine.bytes.hexWrite(codeHash.slice(2), entry + ACCOUNT.codeHash, 32)
+    }
+  }
+  view.setUint32(entry + ACCOUNT.flags, flags, true)
+  view.setUint32(entry + ACCOUNT.loaded, 1, true)
+  if (account !== undefined && flags & FLAG.hasCode) machine.useKnownCode(entry, account.codeHash)
+  if (rules.precompiles.has(address)) {
+    view.setUint32(entry + ACCOUNT.precompile, Number(address), true)
+    if (session.since('berlin')) view.setUint32(entry + ACCOUNT.warm, 1, true)
+  }
+}
+
+/** The account too where it is not loaded. */
+export const loadCode = (session: Session, entry: number): Promise<void> | undefined => {
+  const address = session.machine.addressOf(entry)
+  const waiting = session.options.prefetch?.code(address)
+  if (waiting !== undefined) return waiting.then(() => putCode(session, entry, address))
+  putCode(session, entry, address)
+  return undefined
+}
+
+const putCode = (session: Session, entry: number, address: Hex): void => {
+  const { machine, journal } = session
+  putAccount(session, entry, address)
+  const flags = machine.view.getUint32(entry + ACCOUNT.flags, true)
+  if ((flags & FLAG.hasCode) === 0 || (flags & FLAG.codeLoaded) !== 0) return
+  const hash = machine.readHex(entry + ACCOUNT.codeHash, 32)
+  if (!machine.useKnownCode(entry, hash)) machine.addCode(entry, hash, journal.code(address))
+}
+
+export const loadSlot = (session: Session, slot: number): Promise<void> | undefined => {
+  const { machine, options } = session
+  const owner = machine.view.getUint32(slot + SLOT.owner, true)
+  const address = machine.addressOf(owner)
+  machine.wasm.showKey(slot)
+  const key = machine.readHex(machine.exchange, 32)
+  // What this message created has no storage but what it wrote.
+  const isNew = (machine.view.getUint32(owner + ACCOUNT.flags, true) & FLAG.created) !== 0
+  const waiting = isNew ? undefined : options.prefetch?.slot(address, key)
+  const put = (): void => {
+    machine.putWord(isNew ? ZERO_HASH : session.journal.storage(address, key))
+    machine.wasm.provideSlot(slot)
+  }
+  if (waiting !== undefined) return waiting.then(put)
+  put()
+  return undefined
+}

@@ -1,0 +1,244 @@
+import { randomBytes } from 'node:crypto'
+import { EVM_FORKS, type EvmFork } from '../../../config/forks.ts'
+import { loadWasm, type WasmMemory } from '../../../crypto/wasm.ts'
+import { EMPTY_CODE_HASH } from '../../../state/account.ts'
+import type { Hex } from '../../../util/bytes.ts'
+import type { BlockEnv } from '../../env.ts'
+import { opcodesOf } from './opcodes.ts'
+import { ACCOUNT, WORD } from './protocol.ts'
+
+interface Exports {
+  readonly memory: WasmMemory
+  layOut(
+    accounts: number,
+    slots: number,
+    undo: number,
+    logs: number,
+    output: number,
+    codes: number,
+    most: number,
+  ): boolean
+  begin(fork: number, seed: bigint): void
+  clearOpcodes(): void
+  setOpcode(op: number, price: number, least: number, most: number): void
+  setBlobs(count: number): void
+  run(slice: bigint): number
+  exchangeAt(): number
+  wordsAt(): number
+  blobHashesAt(): number
+  emptyHashAt(): number
+  returnedAt(): number
+  accountsStart(): number
+  accountsEndAt(): number
+  slotsStart(): number
+  slotsEndAt(): number
+  logsStartAt(): number
+  logsEndAt(): number
+  neededEntry(): number
+  neededNumber(): bigint
+  failReason(): number
+  outcomeOf(): number
+  gasLeftOf(): bigint
+  outputSizeOf(): number
+  refundOf(): bigint
+  isExhausted(): boolean
+  codesUsed(): number
+  frameGas(): bigint
+  inputAt(): number
+  inputSize(): number
+  account(): number
+  warm(entry: number): void
+  warmKey(entry: number): void
+  delegate(entry: number): number
+  createdBy(creator: number, nonce: bigint): number
+  showKey(slot: number): void
+  provideSlot(slot: number): void
+  showChange(slot: number): boolean
+  provideHash(): void
+  inputRoom(size: number): number
+  startCall(from: number, to: number, runs: number, gas: bigint, size: number): number
+  startCreation(from: number, created: number, gas: bigint, size: number): number
+  precompiled(success: boolean, left: bigint, size: number): number
+  codeRoom(size: number): number
+  keepCode(size: number): number
+  useCode(entry: number, code: number, size: number, jumps: number): void
+  dropCodes(): void
+}
+
+const KIB = 1024
+const MIB = 1024 * KIB
+/** Sizes of the regions; a message that fills one is run again on the next layout. */
+const LAYOUTS = [
+  { accounts: 2 * KIB, slots: 8 * KIB, undo: MIB, logs: MIB / 2, output: MIB / 4, codes: 2 * MIB },
+  { accounts: 16 * KIB, slots: 64 * KIB, undo: 12 * MIB, logs: 8 * MIB, output: 4 * MIB, codes: 8 * MIB },
+  { accounts: 64 * KIB, slots: 256 * KIB, undo: 64 * MIB, logs: 32 * MIB, output: 16 * MIB, codes: 24 * MIB },
+] as const
+export const LAYOUT_COUNT = LAYOUTS.length
+/** Memory of frames that a message may have. */
+const FRAME_BYTES = 192 * MIB
+/** A machine that has grown beyond is not kept. */
+const KEPT_BYTES = 24 * MIB
+
+interface KnownCode {
+  readonly at: number
+  readonly size: number
+  readonly jumps: number
+}
+
+/** An instance of the interpreter with views of its memory. It runs one message at a time. */
+export class Machine {
+  readonly wasm: Exports
+  readonly layout: number
+  readonly exchange: number
+  /** Codes in its memory by hash. */
+  readonly #codes = new Map<Hex, KnownCode>()
+  readonly #words: number
+  readonly #codesLimit: number
+  #bytes: Buffer
+  #view: DataView
+  #fork: EvmFork | undefined = undefined
+  #env: BlockEnv | undefined = undefined
+
+  constructor(layout: number) {
+    const wasm = loadWasm<Exports>(new URL('./assembly/evm.wasm', import.meta.url))
+    const { accounts, slots, undo, logs, output, codes } = LAYOUTS[layout] as (typeof LAYOUTS)[number]
+    const rest = accounts * 232 + slots * 136 + undo + logs + output + codes
+    wasm.layOut(accounts, slots, undo, logs, output, codes, rest + FRAME_BYTES)
+    wasm.dropCodes()
+    this.wasm = wasm
+    this.layout = layout
+    this.exchange = wasm.exchangeAt()
+    this.#words = wasm.wordsAt()
+    this.#codesLimit = wasm.codesUsed() + codes - codes / 4
+    this.#bytes = Buffer.from(wasm.memory.buffer)
+    this.#view = new DataView(wasm.memory.buffer)
+    this.#bytes.write(EMPTY_CODE_HASH.slice(2), wasm.emptyHashAt(), 'hex')
+  }
+
+  /** Views end when the memory grows. */
+  get bytes(): Buffer {
+    if (this.#bytes.byteLength === 0 || this.#bytes.buffer !== this.wasm.memory.buffer) this.#refresh()
+    return this.#bytes
+  }
+  get view(): DataView {
+    if (this.#bytes.buffer !== this.wasm.memory.buffer) this.#refresh()
+    return this.#view
+  }
+
+  get isTooLarge(): boolean {
+    return this.wasm.memory.buffer.byteLength > KEPT_BYTES
+  }
+
+  begin(env: BlockEnv, fork: EvmFork): void {
+    const { wasm } = this
+    if (fork !== this.#fork) {
+      this.#fork = fork
+      wasm.clearOpcodes()
+      for (const { op, price, least, most } of opcodesOf(fork)) wasm.setOpcode(op, price, least, most)
+    }
+    if (wasm.codesUsed() > this.#codesLimit) {
+      wasm.dropCodes()
+      this.#codes.clear()
+    }
+    wasm.begin(EVM_FORKS.indexOf(fork), SEED)
+    if (env !== this.#env) this.#writeEnv(env)
+  }
+
+  #writeEnv(env: BlockEnv): void {
+    this.#env = env
+    this.setWord(WORD.coinbase, BigInt(env.miner))
+    this.setWord(WORD.timestamp, BigInt(env.timestamp))
+    this.setWord(WORD.number, BigInt(env.number))
+    this.setWord(WORD.prevRandao, BigInt(env.prevRandao))
+    this.setWord(WORD.gasLimit, env.gasLimit)
+    this.setWord(WORD.chainId, BigInt(env.params.chainId))
+    this.setWord(WORD.baseFee, env.baseFeePerGas)
+    this.setWord(WORD.blobBaseFee, env.blobs?.baseFeePerGas ?? 0n)
+  }
+
+  setWord(place: number, value: bigint): void {
+    this.writeWord(this.#words + place * 32, value)
+  }
+
+  /** A word as the interpreter keeps it: four limbs, the lowest first. */
+  writeWord(at: number, value: bigint): void {
+    const { view } = this
+    view.setBigUint64(at, value, true)
+    const wide = value > 0xffff_ffff_ffff_ffffn
+    view.setBigUint64(at + 8, wide ? value >> 64n : 0n, true)
+    view.setBigUint64(at + 16, wide ? value >> 128n : 0n, true)
+    view.setBigUint64(at + 24, wide ? value >> 192n : 0n, true)
+  }
+
+  readWord(at: number): bigint {
+    const { view } = this
+    const low = view.getBigUint64(at, true) | (view.getBigUint64(at + 8, true) << 64n)
+    const high = view.getBigUint64(at + 16, true) | (view.getBigUint64(at + 24, true) << 64n)
+    return high === 0n ? low : low | (high << 128n)
+  }
+
+  readHex(at: number, size: number): Hex {
+    return `0x${this.bytes.hexSlice(at, at + size)}`
+  }
+
+  addressOf(entry: number): Hex {
+    return this.readHex(entry + ACCOUNT.address, 20)
+  }
+  nonceOf(entry: number): bigint {
+    return this.view.getBigUint64(entry + ACCOUNT.nonce, true)
+  }
+  forkPlace(fork: EvmFork): number {
+    return EVM_FORKS.indexOf(fork)
+  }
+  /** Most bytes of return data. */
+  returnRoom(): number {
+    return (LAYOUTS[this.layout] as (typeof LAYOUTS)[number]).output
+  }
+  /** A value as the module takes it for a message. */
+  writeExchange(value: bigint): void {
+    this.bytes.hexWrite(value.toString(16).padStart(64, '0'), this.exchange, 32)
+  }
+
+  /** An address, key or word to where the module looks for it. */
+  putWord(hex: Hex): void {
+    const digits = hex.slice(2)
+    const { bytes, exchange } = this
+    if (digits.length === 40) {
+      bytes.fill(0, exchange, exchange + 12)
+      bytes.hexWrite(digits, exchange + 12, 20)
+    } else bytes.hexWrite(digits, exchange, 32)
+  }
+
+  entryOf(address: Hex): number {
+    this.putWord(address)
+    return this.wasm.account()
+  }
+
+  /** Gives the account a code that was here before; false where it was not. */
+  useKnownCode(entry: number, hash: Hex): boolean {
+    const known = this.#codes.get(hash)
+    if (known === undefined) return false
+    this.wasm.useCode(entry, known.at, known.size, known.jumps)
+    return true
+  }
+
+  /** False where there is no room for it. */
+  addCode(entry: number, hash: Hex, code: Uint8Array): boolean {
+    const size = code.byteLength
+    const at = this.wasm.codeRoom(size)
+    if (at === 0) return false
+    this.bytes.set(code, at)
+    const jumps = this.wasm.keepCode(size)
+    this.wasm.useCode(entry, at, size, jumps)
+    this.#codes.set(hash, { at, size, jumps })
+    return true
+  }
+
+  #refresh(): void {
+    this.#bytes = Buffer.from(this.wasm.memory.buffer)
+    this.#view = new DataView(this.wasm.memory.buffer)
+  }
+}
+
+/** Places in the hash tables are nobody's to choose; no result depends on them. */
+const SEED = randomBytes(8).readBigUInt64LE()

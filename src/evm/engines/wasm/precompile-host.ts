@@ -1,0 +1,54 @@
+import type { Common } from '@ethereumjs/common'
+import { EVMError, getActivePrecompiles, type PrecompileInput, paramsEVM } from '@ethereumjs/evm'
+import type { BlockEnv } from '../../env.ts'
+import { commonAt } from '../common.ts'
+import { ownPrecompiles } from '../precompiles/own.ts'
+import type { Precompile } from '../precompiles/precompile.ts'
+
+/* Precompiles for the WebAssembly engine: ours, and EthereumJS' where there is none. Loaded when the first is called. */
+
+export interface PrecompileResult {
+  readonly output: Uint8Array
+  readonly gasUsed: bigint
+  /** Reason of a failure, which has used all gas. */
+  readonly failure: string | undefined
+}
+
+const kept = new WeakMap<Common, ReadonlyMap<string, Precompile>>()
+
+const precompilesOf = (common: Common): ReadonlyMap<string, Precompile> => {
+  let all = kept.get(common)
+  if (all === undefined) {
+    common.updateParams(paramsEVM)
+    all = getActivePrecompiles(common, ownPrecompiles(common))
+    kept.set(common, all)
+  }
+  return all
+}
+
+/** `check` answers a promise when it is time to give way. */
+export const runPrecompile = (
+  env: BlockEnv,
+  number: number,
+  data: Uint8Array,
+  gasLimit: bigint,
+  check: () => Promise<void> | undefined,
+): PrecompileResult | Promise<PrecompileResult> => {
+  const common = commonAt(env.params, env.number)
+  const run = precompilesOf(common).get(number.toString(16).padStart(40, '0')) as Precompile
+  const input = { data, gasLimit, common, _EVM: { clock: { check } } } as unknown as PrecompileInput
+  const result = run(input)
+  return result instanceof Promise ? result.then(resultOf) : resultOf(result)
+}
+
+const resultOf = ({
+  returnValue,
+  executionGasUsed,
+  exceptionError,
+}: Awaited<ReturnType<Precompile>>): PrecompileResult => ({
+  output: returnValue,
+  gasUsed: executionGasUsed,
+  failure: exceptionError?.error,
+})
+
+export const REVERT = EVMError.errorMessages.REVERT

@@ -1,0 +1,81 @@
+/* Numbers that the module and its host share: assembly/status.ts, accounts.ts and logs.ts have them from here by hand. */
+
+/** What `run` answers, and what `startCall` and `startCreation` do. */
+export const STATUS = {
+  done: 0,
+  needsAccount: 1,
+  needsSlot: 2,
+  needsCode: 3,
+  needsBlockHash: 4,
+  needsPrecompile: 5,
+  paused: 6,
+  exhausted: 7,
+  unusual: 8,
+  goesOn: 16,
+} as const
+
+/** How a message ended. */
+export const OUTCOME = { returned: 17, reverted: 18, failed: 19 } as const
+
+/** By the numbers of assembly/status.ts, in the words of EthereumJS, which clients and tests know. */
+export const REASONS: readonly string[] = [
+  '',
+  'out of gas',
+  'stack underflow',
+  'stack overflow',
+  'invalid JUMP',
+  'invalid opcode',
+  'static state change',
+  'create collision',
+  'code size to deposit exceeds maximum code size',
+  'invalid bytecode deployed',
+  'initcode exceeds max initcode size',
+]
+
+/** Bytes of an account's entry. */
+export const ACCOUNT = {
+  bytes: 224,
+  balance: 0,
+  nonce: 32,
+  code: 40,
+  codeSize: 44,
+  flags: 52,
+  warm: 56,
+  loaded: 128,
+  precompile: 136,
+  hasStorage: 140,
+  address: 148,
+  codeHash: 176,
+} as const
+
+export const FLAG = {
+  exists: 1,
+  hasCode: 2,
+  codeLoaded: 4,
+  touched: 8,
+  created: 16,
+  destroyed: 32,
+  hashKnown: 64,
+} as const
+
+/** Bytes of a slot's entry. */
+export const SLOT = { bytes: 128, owner: 68, loaded: 76 } as const
+
+/** A log: its head, then topics, then data; the next begins at a multiple of `align`. */
+export const LOG = { head: 16, topics: 4, size: 8, align: 64 } as const
+
+/** Words of the environment, in their order. */
+export const WORD = {
+  origin: 0,
+  gasPrice: 1,
+  coinbase: 2,
+  timestamp: 3,
+  number: 4,
+  prevRandao: 5,
+  gasLimit: 6,
+  chainId: 7,
+  baseFee: 8,
+  blobBaseFee: 9,
+} as const
+
+export const MOST_BLOBS = 64

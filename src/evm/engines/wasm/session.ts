@@ -1,0 +1,348 @@
+import type { EvmFork } from '../../../config/forks.ts'
+import type { Log } from '../../../primitives/log.ts'
+import type { Journal } from '../../../state/journal.ts'
+import { EMPTY_BYTES, type Hex } from '../../../util/bytes.ts'
+import { CodedError } from '../../../util/errors.ts'
+import type { EngineFailure, EngineMessage, EngineOptions, EngineResult, InterruptedError } from '../../engine.ts'
+import type { BlockEnv } from '../../env.ts'
+import { type ForkRules, forkRulesAt } from '../../fork-rules.ts'
+import { drain } from './drain.ts'
+import { loadAccount, loadCode, loadSlot } from './loading.ts'
+import type { Machine } from './machine.ts'
+import type { PrecompileResult } from './precompile-host.ts'
+import { LOG, MOST_BLOBS, OUTCOME, REASONS, STATUS, WORD } from './protocol.ts'
+
+/** Gas between two looks at the clock. */
+const SLICE_GAS = 200_000n
+/** Answers to the module between two looks. */
+const SERVICES_PER_LOOK = 32
+
+/** What a message came to: its result, or that it must be run elsewhere. */
+export type SessionEnd = EngineResult | 'exhausted' | 'unusual'
+
+/** One message on one machine. The journal is not written before the end. */
+export class Session {
+  readonly machine: Machine
+  readonly journal: Journal
+  readonly env: BlockEnv
+  readonly rules: ForkRules
+  readonly options: EngineOptions
+  readonly #message: EngineMessage
+  #created: Hex | null = null
+  #status: number = STATUS.goesOn
+  #sliceEndMs: number
+  #services = 0
+  /** Of the precompile that failed last. */
+  #precompileFailure: string | undefined = undefined
+
+  constructor(machine: Machine, journal: Journal, env: BlockEnv, message: EngineMessage, options: EngineOptions) {
+    this.machine = machine
+    this.journal = journal
+    this.env = env
+    this.rules = forkRulesAt(env.params, env.number)
+    this.options = options
+    this.#message = message
+    this.#sliceEndMs = options.interrupt === undefined ? 0 : performance.now() + options.interrupt.sliceMs
+  }
+
+  get fork(): EvmFork {
+    return this.rules.fork
+  }
+
+  /** At once where nothing has to be waited for. */
+  run(): SessionEnd | Promise<SessionEnd> {
+    const started = this.#begin()
+    if (started instanceof Promise) return started.then(() => this.#drive())
+    return this.#drive()
+  }
+
+  #drive(): SessionEnd | Promise<SessionEnd> {
+    for (;;) {
+      const pending = this.#step()
+      if (pending === true) return this.#end()
+      if (pending !== undefined) return this.#driveSlowly(pending)
+    }
+  }
+
+  async #driveSlowly(first: Promise<void>): Promise<SessionEnd> {
+    await first
+    for (;;) {
+      const pending = this.#step()
+      if (pending === true) return this.#end()
+      if (pending !== undefined) await pending
+    }
+  }
+
+  /** Runs until the host is needed and serves it; true: the message has ended. */
+  #step(): Promise<void> | true | undefined {
+    const { wasm } = this.machine
+    let status = this.#status
+    if (status === STATUS.goesOn || status === STATUS.paused) {
+      status = wasm.run(status === STATUS.paused || this.#services === 0 ? SLICE_GAS : 0n)
+      this.#services++
+    }
+    this.#status = STATUS.goesOn
+    switch (status) {
+      case STATUS.needsAccount:
+        return this.#paced(loadAccount(this, wasm.neededEntry()))
+      case STATUS.needsSlot:
+        return this.#paced(loadSlot(this, wasm.neededEntry()))
+      case STATUS.needsCode:
+        return this.#paced(loadCode(this, wasm.neededEntry()))
+      case STATUS.needsBlockHash:
+        return this.#paced(this.#provideBlockHash())
+      case STATUS.needsPrecompile:
+        return this.#callPrecompile(Number(wasm.neededNumber()))
+      case STATUS.paused:
+        this.#status = STATUS.paused
+        return this.check()
+      default:
+        this.#status = status
+        return true
+    }
+  }
+
+  #paced(pending: Promise<void> | undefined): Promise<void> | undefined {
+    if (pending !== undefined || this.#services % SERVICES_PER_LOOK !== 0) return pending
+    return this.check()
+  }
+
+  /** A promise when the slice of the event loop is over; it rejects when the message is to stop. */
+  readonly check = (): Promise<void> | undefined => {
+    if (this.options.interrupt === undefined || performance.now() < this.#sliceEndMs) return undefined
+    return this.#giveWay()
+  }
+
+  async #giveWay(): Promise<void> {
+    const { interrupt } = this.options
+    if (interrupt === undefined) return
+    await (interrupt.giveWay?.() ?? new Promise<void>(resolve => setImmediate(resolve)))
+    if (interrupt.shouldStop()) throw new CodedError<InterruptedError>({ code: 'EXECUTION_INTERRUPTED' })
+    this.#sliceEndMs = performance.now() + interrupt.sliceMs
+  }
+
+  #begin(): Promise<void> | undefined {
+    const { machine, env } = this
+    const { gasPrice, from, blobVersionedHashes = [] } = this.#message
+    machine.begin(env, this.fork)
+    machine.setWord(WORD.origin, BigInt(from))
+    machine.setWord(WORD.gasPrice, gasPrice)
+    machine.wasm.setBlobs(blobVersionedHashes.length)
+    const at = machine.wasm.blobHashesAt()
+    for (const [i, hash] of blobVersionedHashes.entries()) machine.writeWord(at + i * 32, BigInt(hash))
+    this.#warmUp()
+    return this.#message.to === null ? this.#beginCreation() : this.#beginCall(this.#message.to)
+  }
+
+  /** EIP-2929, EIP-2930, EIP-3651; precompiles are warm from the moment they are loaded. */
+  #warmUp(): void {
+    if (!this.since('berlin')) return
+    const { machine } = this
+    const { from, to, warm = [], accessList } = this.#message
+    const warmAddress = (address: Hex): number => {
+      const entry = machine.entryOf(address)
+      machine.wasm.warm(entry)
+      return entry
+    }
+    warmAddress(from)
+    if (to !== null) warmAddress(to)
+    if (this.since('shanghai')) warmAddress(this.env.miner)
+    for (const address of warm) warmAddress(address)
+    for (const { address, storageKeys } of accessList) {
+      const entry = warmAddress(address)
+      for (const key of storageKeys) {
+        machine.putWord(key)
+        machine.wasm.warmKey(entry)
+      }
+    }
+  }
+
+  #beginCall(to: Hex): Promise<void> | undefined {
+    const { machine } = this
+    const sender = machine.entryOf(this.#message.from)
+    const target = machine.entryOf(to)
+    const first = loadAccount(this, sender)
+    const second = loadCode(this, target)
+    const loadDelegate = (): Promise<void> | undefined => {
+      const runs = machine.wasm.delegate(target)
+      return runs === 0 ? undefined : loadCode(this, runs)
+    }
+    if (first === undefined && second === undefined) {
+      const third = loadDelegate()
+      if (third === undefined) return this.#startCall(sender, target)
+      return third.then(() => this.#startCall(sender, target))
+    }
+    return Promise.all([first, second])
+      .then(loadDelegate)
+      .then(() => this.#startCall(sender, target))
+  }
+
+  #startCall(sender: number, target: number): undefined {
+    const { machine } = this
+    const { value, gas, data } = this.#message
+    const runs = machine.wasm.delegate(target)
+    if (runs !== 0) machine.wasm.warm(runs)
+    this.#status = STATUS.unusual
+    if (this.#takesInput(data) && value <= machine.readWord(sender)) {
+      machine.writeExchange(value)
+      this.#status = machine.wasm.startCall(sender, target, runs === 0 ? target : runs, gas, data.byteLength)
+    }
+    return undefined
+  }
+
+  #beginCreation(): Promise<void> | undefined {
+    const { machine } = this
+    const sender = machine.entryOf(this.#message.from)
+    const first = loadAccount(this, sender)
+    const create = (): Promise<void> | undefined => {
+      const created = machine.wasm.createdBy(sender, machine.nonceOf(sender) - 1n)
+      this.#created = machine.addressOf(created)
+      if (this.since('berlin')) machine.wasm.warm(created)
+      const second = loadAccount(this, created)
+      return second === undefined
+        ? this.#startCreation(sender, created)
+        : second.then(() => this.#startCreation(sender, created))
+    }
+    return first === undefined ? create() : first.then(create)
+  }
+
+  #startCreation(sender: number, created: number): undefined {
+    const { machine } = this
+    const { value, gas, data } = this.#message
+    this.#status = STATUS.unusual
+    // Init code beyond the limit is refused before it gets here; if not, EthereumJS says how.
+    if (this.rules.boundsInitCode && data.byteLength > 49_152) return undefined
+    if (this.#takesInput(data) && value <= machine.readWord(sender)) {
+      machine.writeExchange(value)
+      this.#status = machine.wasm.startCreation(sender, created, gas, data.byteLength)
+    }
+    return undefined
+  }
+
+  #takesInput(data: Uint8Array): boolean {
+    const { machine } = this
+    const at = machine.wasm.inputRoom(data.byteLength)
+    if (at === 0) return false
+    machine.bytes.set(data, at)
+    return true
+  }
+
+  since(fork: EvmFork): boolean {
+    return this.machine.forkPlace(this.fork) >= this.machine.forkPlace(fork)
+  }
+
+  #provideBlockHash(): Promise<void> | undefined {
+    const number = Number(this.machine.wasm.neededNumber())
+    const provide = (hash: Hex): void => {
+      this.machine.putWord(hash)
+      this.machine.wasm.provideHash()
+    }
+    const asked = this.options.blockHash?.(number)
+    if (asked === undefined) {
+      provide(this.env.blockHash(number))
+      return undefined
+    }
+    return asked.then(provide)
+  }
+
+  #callPrecompile(number: number): Promise<void> | undefined {
+    const { wasm } = this.machine
+    const at = wasm.inputAt()
+    // In memory of its own: the module's may grow, and move, while the precompile waits.
+    const data = Uint8Array.prototype.slice.call(this.machine.bytes, at, at + wasm.inputSize())
+    const gas = wasm.frameGas()
+    const run = (host: typeof import('./precompile-host.ts')): Promise<void> | undefined => {
+      const result = host.runPrecompile(this.env, number, data, gas, this.check)
+      if (result instanceof Promise) return result.then(done => this.#finishPrecompile(gas, done))
+      this.#finishPrecompile(gas, result)
+      return this.#paced(undefined)
+    }
+    if (precompileHost !== undefined) return run(precompileHost)
+    return import('./precompile-host.ts').then(host => {
+      precompileHost = host
+      return run(host)
+    })
+  }
+
+  #finishPrecompile(gas: bigint, { output, gasUsed, failure }: PrecompileResult): void {
+    const { machine } = this
+    const room = machine.returnRoom()
+    this.#precompileFailure = failure
+    if (output.byteLength > room) {
+      this.#status = STATUS.exhausted
+      return
+    }
+    machine.bytes.set(output, machine.wasm.returnedAt())
+    const status = machine.wasm.precompiled(failure === undefined, gas - gasUsed, output.byteLength)
+    this.#status = status === STATUS.done ? STATUS.done : STATUS.goesOn
+  }
+
+  #end(): SessionEnd {
+    const { wasm } = this.machine
+    if (this.#status === STATUS.unusual) return 'unusual'
+    if (this.#status === STATUS.exhausted || wasm.isExhausted()) return 'exhausted'
+    const outcome = wasm.outcomeOf()
+    const destroyed = drain(this)
+    const failure = this.#failureOf(outcome)
+    return {
+      gasUsed: this.#message.gas - wasm.gasLeftOf(),
+      refund: failure === null ? wasm.refundOf() : 0n,
+      output: this.#output(),
+      logs: this.#logs(),
+      created: this.#created,
+      destroyed: failure === null ? destroyed : [],
+      failure,
+    }
+  }
+
+  #failureOf(outcome: number): EngineFailure | null {
+    if (outcome === OUTCOME.returned) return null
+    if (outcome === OUTCOME.reverted) return { kind: 'revert' }
+    const { to } = this.#message
+    if (to !== null && this.rules.precompiles.has(to) && this.#precompileFailure !== undefined) {
+      return this.#precompileFailure === 'revert'
+        ? { kind: 'revert' }
+        : { kind: 'halt', reason: this.#precompileFailure }
+    }
+    return { kind: 'halt', reason: REASONS[this.machine.wasm.failReason()] as string }
+  }
+
+  #output(): Uint8Array {
+    const { machine } = this
+    const size = machine.wasm.outputSizeOf()
+    if (size === 0) return EMPTY_BYTES
+    const at = machine.wasm.returnedAt()
+    return Uint8Array.prototype.slice.call(machine.bytes, at, at + size)
+  }
+
+  #logs(): readonly Log[] {
+    const { machine } = this
+    const { view, bytes, wasm } = machine
+    const end = wasm.logsEndAt()
+    const logs: Log[] = []
+    let at = wasm.logsStartAt()
+    while (at < end) {
+      const address = machine.addressOf(view.getUint32(at, true))
+      const count = view.getUint32(at + LOG.topics, true)
+      const size = view.getUint32(at + LOG.size, true)
+      let from = at + LOG.head
+      const topics: Hex[] = []
+      for (let i = 0; i < count; i++, from += 32) topics.push(machine.readHex(from, 32))
+      logs.push({ address, topics, data: Uint8Array.prototype.slice.call(bytes, from, from + size) })
+      at = Math.ceil((from + size) / LOG.align) * LOG.align
+    }
+    return logs
+  }
+}
+
+let precompileHost: typeof import('./precompile-host.ts') | undefined
+
+/** Whether a message is one for this engine at all. */
+export const suits = ({ gas, blobVersionedHashes = [] }: EngineMessage, options: EngineOptions): boolean =>
+  gas >= 0n &&
+  gas < 1n << 60n &&
+  blobVersionedHashes.length <= MOST_BLOBS &&
+  options.accesses === undefined &&
+  options.moves === undefined &&
+  options.transfers !== true &&
+  options.trace === undefined
