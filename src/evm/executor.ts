@@ -3,6 +3,7 @@ import type { Logger } from '../util/logger.ts'
 import { buildBlock } from './block-builder.ts'
 import { executeBlock, type TransactionRunner } from './block-loop.ts'
 import type { Engine } from './engine.ts'
+import { DEFAULT_ENGINE, type EngineName, loadEngine } from './engines/select.ts'
 import type { Executor } from './execution.ts'
 import { createFastRunner, type EngineSource } from './fast-runner.ts'
 import { createOracleRunner } from './oracle-runner.ts'
@@ -12,6 +13,8 @@ export type ExecutionMode = 'fast' | 'ethereumjs' | 'shadow'
 
 export interface ExecutorOptions {
   readonly mode: ExecutionMode
+  /** Runs code in the modes fast and shadow. */
+  readonly evm?: EngineName
   readonly logger: Logger
   /** Where shadow mode writes its reproduction files; `shadow` under the working directory by default. */
   readonly reproductionDir?: string
@@ -19,13 +22,13 @@ export interface ExecutorOptions {
   readonly engine?: Engine
 }
 
-/** EthereumJS is large: nothing of it is loaded before the first message with code, for start-up time and memory are product figures. */
-const createEngineSource = (given: Engine | undefined): EngineSource => {
+/** An engine may be large: nothing of it is loaded before the first message with code, for start-up time and memory are product figures. */
+const createEngineSource = (given: Engine | undefined, name: EngineName): EngineSource => {
   let loading: Promise<Engine> | undefined
   const source: EngineSource = {
     loaded: given,
     load: () => {
-      loading ??= import('./engines/ethereumjs.ts').then(module => module.createEthereumJsEngine())
+      loading ??= loadEngine(name)
       return loading.then(engine => {
         source.loaded ??= engine
         return source.loaded
@@ -46,8 +49,8 @@ const createPlainExecutor = (runner: TransactionRunner, warmUp: () => Promise<vo
  * Executes blocks: `fast` by our own rules, `ethereumjs` through its VM, `shadow` by both with a comparison of every block
  * (DESIGN 9). One executor serves the whole process; blocks on separate journals may run side by side.
  */
-export const createExecutor = ({ mode, logger, reproductionDir, engine }: ExecutorOptions): Executor => {
-  const engines = createEngineSource(engine)
+export const createExecutor = ({ mode, evm, logger, reproductionDir, engine }: ExecutorOptions): Executor => {
+  const engines = createEngineSource(engine, evm ?? DEFAULT_ENGINE)
   const warmUp = async (): Promise<void> => {
     await engines.load()
   }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { brotliDecompressSync } from 'node:zlib'
 import { expect, test } from 'vitest'
+import type { EngineName } from '../../src/evm/engines/select.ts'
 import { createExecutor, type ExecutionMode } from '../../src/evm/executor.ts'
 import { runStateTests, type StateTestResult } from '../../src/evm/state-test/run.ts'
 import { TrieService } from '../../src/state/trie/service.ts'
@@ -57,9 +58,9 @@ const sample = (count: number): readonly Line[] =>
     .slice(0, count)
     .map(({ text }) => JSON.parse(text) as Line)
 
-const run = async (mode: ExecutionMode, lines: readonly Line[]) => {
+const run = async (mode: ExecutionMode, evm: EngineName, lines: readonly Line[]) => {
   const trie = await TrieService.open({ worker: false })
-  const executor = createExecutor({ mode, logger: silentLogger })
+  const executor = createExecutor({ mode, evm, logger: silentLogger })
   const results: (StateTestResult & { readonly file: string })[] = []
   for (const { file, name, test } of lines) {
     for await (const result of runStateTests({ executor, trie }, { [name]: test })) results.push({ ...result, file })
@@ -68,11 +69,12 @@ const run = async (mode: ExecutionMode, lines: readonly Line[]) => {
   return results
 }
 
-test.each<[ExecutionMode, number]>([
-  ['fast', 1_500],
-  ['ethereumjs', 400],
-])('state roots and logs by %s are those of the suites', async (mode, count) => {
-  const results = await run(mode, sample(count))
+test.each<[ExecutionMode, EngineName, number]>([
+  ['fast', 'wasm', 5_000],
+  ['fast', 'ethereumjs', 1_500],
+  ['ethereumjs', 'ethereumjs', 400],
+])('state roots and logs by %s on %s are those of the suites', async (mode, evm, count) => {
+  const results = await run(mode, evm, sample(count))
   const failed = results.filter(({ name, pass }) => !pass && !OTHER_CONVENTION.test(name))
   expect(failed, `SEED=${SEED}`).toEqual([])
   expect(results.length).toBeGreaterThan(count)

@@ -24,7 +24,10 @@ export const drain = (session: Session): readonly Hex[] => {
 const drainAccount = ({ machine, journal }: Session, entry: number, address: Hex, flags: number): void => {
   const { view } = machine
   if (flags & FLAG.created) journal.createAccount(address)
-  if ((flags & FLAG.exists) === 0) return journal.touch(address)
+  if ((flags & FLAG.exists) === 0) {
+    journal.touch(address)
+    return
+  }
   const balance = machine.readWord(entry + ACCOUNT.balance)
   if (balance !== journal.balance(address) || !journal.exists(address)) journal.setBalance(address, balance)
   else journal.touch(address)

@@ -21,9 +21,11 @@ const CODE_LIMIT: usize = 24576;
 const WORD: usize = memory.data(32, 16);
 
 let creationGas: i64 = 0;
-/** Turns what init code returned into code. Leaves the gas in `creationGas`. */
+let isStored = false;
+/** Turns what init code returned into code. Leaves the gas in `creationGas`, and in `isStored` whether there is such code. */
 function settleCreation(result: i32, gas: i64, data: usize, size: usize): i32 {
   creationGas = gas;
+  isStored = false;
   // EthereumJS looks at the first byte of reverted data as well.
   const invalid = fork >= LONDON && size > 0 && load<u8>(data) == 0xef;
   if (result == REVERTED) return invalid ? failFor(INVALID_CODE) : result;
@@ -36,6 +38,7 @@ function settleCreation(result: i32, gas: i64, data: usize, size: usize): i32 {
   }
   if (invalid) return failFor(INVALID_CODE);
   creationGas = gas - price;
+  isStored = true;
   const account = <usize>load<u32>(frame, SELF);
   save(account);
   if (size) setCodeOf(account, data, <u32>size);
@@ -57,7 +60,8 @@ export function endFrame(ending: i32, left: i64, data: usize, length: usize): i3
     result = settleCreation(ending, left, data, length);
     if (result == RETURNED) {
       gas = creationGas;
-      size = 0;
+      // A transaction answers the code, CREATE nothing.
+      if (load<u32>(frame, PARENT) || !isStored) size = 0;
     }
   }
   if (result == FAILED) {

@@ -1,0 +1,23 @@
+import type { Engine } from '../engine.ts'
+import type { Fallback } from './wasm/engine.ts'
+
+/** What runs code: the interpreter in WebAssembly, or the handlers of EthereumJS. */
+export const ENGINE_NAMES = ['wasm', 'ethereumjs'] as const
+export type EngineName = (typeof ENGINE_NAMES)[number]
+export const DEFAULT_ENGINE: EngineName = 'ethereumjs'
+
+/** EthereumJS' engine, loaded when it is first asked for. */
+const lazyEthereumJs = (): Fallback => {
+  let loading: Promise<Engine> | undefined
+  return () => {
+    loading ??= import('./ethereumjs.ts').then(module => module.createEthereumJsEngine())
+    return loading
+  }
+}
+
+export const loadEngine = async (name: EngineName): Promise<Engine> => {
+  const ethereumJs = lazyEthereumJs()
+  if (name === 'ethereumjs') return ethereumJs()
+  const { createWasmEngine } = await import('./wasm/engine.ts')
+  return createWasmEngine(ethereumJs)
+}

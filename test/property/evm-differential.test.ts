@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { createEthereumJsEngine } from '../../src/evm/engines/ethereumjs.ts'
+import { createWasmEngine } from '../../src/evm/engines/wasm/engine.ts'
+import { bytesToHex, hexToBytes } from '../../src/util/bytes.ts'
+import { randomCase } from '../support/evm/cases.ts'
+import { outcomeOf } from '../support/evm/compare.ts'
+import { SEED } from '../support/seed.ts'
+import { createRandom } from './executor-plans.ts'
+
+/*
+ * The interpreter in WebAssembly against the engine on EthereumJS: random worlds and messages, each also with too little gas at some
+ * point of its run. Gas, refund, output, logs, state, accounts destroyed and the kind of failure must be equal. CASES= for the long
+ * form, SEED= for others; the number of a case that differs is its seed.
+ */
+const CASES = Number(process.env['CASES'] ?? 1_500)
+
+const { deployedBytecode, bytecode } = JSON.parse(
+  readFileSync(new URL('../../contracts/Council.json', import.meta.url), 'utf8'),
+)
+const codeOf = (value: unknown): Uint8Array[] => (typeof value === 'string' ? [hexToBytes(value as `0x${string}`)] : [])
+const REAL = [...codeOf(deployedBytecode), ...codeOf(bytecode)]
+
+test(
+  `${CASES} random messages come to the same on both engines (SEED=${SEED})`,
+  async () => {
+    const oracle = createEthereumJsEngine()
+    let elsewhere = 0
+    const wasm = createWasmEngine(() => {
+      elsewhere++
+      return oracle
+    })
+    const counts = { failed: 0, succeeded: 0, short: 0 }
+    for (let i = 0; i < CASES; i++) {
+      const seed = SEED + i
+      const random = createRandom(seed)
+      const { state, env, message, fork } = randomCase(random, REAL)
+      const compare = async (gas: bigint) => {
+        const expected = await outcomeOf(oracle, state, env, { ...message, gas })
+        const got = await outcomeOf(wasm, state, env, { ...message, gas })
+        if (got.text !== expected.text) {
+          const codes = [...state.accounts].map(([at]) => `${at} ${bytesToHex(state.code(at))}`)
+          const where = `case ${seed}, ${fork}, gas ${gas}, to ${message.to}, data ${bytesToHex(message.data)}`
+          expect(`${where}\n${codes.join('\n')}\n${got.text}`).toBe(`${where}\n${codes.join('\n')}\n${expected.text}`)
+        }
+        return expected
+      }
+      const { result } = await compare(message.gas)
+      counts[result?.failure === null ? 'succeeded' : 'failed']++
+      if (result === undefined || result.gasUsed === 0n || !random.chance(3)) continue
+      counts.short++
+      await compare((result.gasUsed * BigInt(random.int(1_000))) / 1_000n)
+      await compare(result.gasUsed - 1n)
+    }
+    console.log(`${CASES} cases: ${JSON.stringify(counts)}, ${elsewhere} run elsewhere`)
+    expect(counts.succeeded).toBeGreaterThan(CASES / 10)
+    expect(counts.failed).toBeGreaterThan(CASES / 20)
+    expect(elsewhere).toBeLessThan(1 + CASES / 50)
+  },
+  24 * 3_600_000,
+)

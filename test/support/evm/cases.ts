@@ -1,0 +1,101 @@
+import { EVM_FORKS, type EvmFork } from '../../../src/config/forks.ts'
+import { keccak256Hex } from '../../../src/crypto/hash.ts'
+import type { EngineMessage } from '../../../src/evm/engine.ts'
+import type { BlockEnv } from '../../../src/evm/env.ts'
+import { concatBytes, type Hex, hexToBytes, toWord } from '../../../src/util/bytes.ts'
+import type { Random } from '../../property/executor-plans.ts'
+import { env, paramsAt } from '../../unit/evm/world.ts'
+import { MemoryState, memoryAccount } from '../../unit/state/memory-state.ts'
+import { mutated, Program, randomBytesProgram } from './programs.ts'
+
+/* Worlds of a few contracts, and messages to them. */
+
+const SENDER: Hex = `0x${'5e'.repeat(20)}`
+const CONTRACTS: readonly Hex[] = Array.from({ length: 4 }, (_, i) => `0x${'c0'.repeat(19)}0${i + 1}` as Hex)
+const DELEGATED: Hex = `0x${'d7'.repeat(20)}`
+const RICH: Hex = `0x${'b0'.repeat(20)}`
+const NOBODY: Hex = `0x${'99'.repeat(20)}`
+/** There, but with nothing in it (EIP-161). */
+const EMPTY: Hex = `0x${'e0'.repeat(20)}`
+const PRECOMPILE: Hex = `0x${'00'.repeat(19)}03`
+export const ADDRESSES: readonly Hex[] = [
+  SENDER,
+  ...CONTRACTS,
+  ...CONTRACTS,
+  DELEGATED,
+  RICH,
+  NOBODY,
+  EMPTY,
+  PRECOMPILE,
+]
+
+const params = new Map(EVM_FORKS.map(fork => [fork, paramsAt(fork)]))
+
+export interface Case {
+  readonly state: MemoryState
+  readonly env: BlockEnv
+  readonly message: EngineMessage
+  readonly fork: EvmFork
+}
+
+const give = (state: MemoryState, at: Hex, code: Uint8Array, balance: bigint, random: Random): void => {
+  const codeHash = keccak256Hex(code)
+  const storage = new Map<Hex, Hex>()
+  for (let i = random.int(4); i > 0; i--) storage.set(toWord(BigInt(random.int(5))), toWord(BigInt(1 + random.int(3))))
+  state.codes.set(codeHash, code)
+  state.accounts.set(at, memoryAccount({ nonce: 1, balance, codeHash, storage }))
+}
+
+const codeFor = (random: Random, fork: EvmFork, real: readonly Uint8Array[]): Uint8Array => {
+  const kind = random.int(20)
+  if (kind === 0) return randomBytesProgram(random)
+  if (kind === 1) return mutated(new Program(random, ADDRESSES, fork).build(), random)
+  if (kind === 2 && real.length > 0) return mutated(random.pick(real), random)
+  return new Program(random, ADDRESSES, fork).build()
+}
+
+const forkFor = ({ chance, pick }: Random): EvmFork =>
+  chance(3) ? pick(EVM_FORKS) : pick(['cancun', 'prague', 'osaka'] as const)
+
+const dataFor = (random: Random, selectors: readonly Uint8Array[]): Uint8Array => {
+  if (selectors.length > 0 && random.chance(2)) {
+    return concatBytes(
+      random.pick(selectors),
+      ...Array.from({ length: random.int(4) }, () => hexToBytes(toWord(random.word()))),
+    )
+  }
+  return random.bytes(random.int(100))
+}
+
+/** One case from a seed; `real` are codes of contracts with the selectors of their functions. */
+export const randomCase = (
+  random: Random,
+  real: readonly Uint8Array[] = [],
+  selectors: readonly Uint8Array[] = [],
+): Case => {
+  const fork = forkFor(random)
+  const state = new MemoryState()
+  state.accounts.set(SENDER, memoryAccount({ nonce: 7, balance: BigInt(random.int(3)) * 10n ** 6n + 5n }))
+  for (const at of CONTRACTS) give(state, at, codeFor(random, fork, real), BigInt(random.int(10)), random)
+  if (random.chance(3)) {
+    const target = random.chance(5) ? DELEGATED : random.chance(8) ? PRECOMPILE : random.pick(CONTRACTS)
+    give(state, DELEGATED, concatBytes(Uint8Array.of(0xef, 0x01, 0x00), hexToBytes(target)), 3n, random)
+  }
+  state.accounts.set(RICH, memoryAccount({ balance: 10n ** 20n }))
+  state.accounts.set(EMPTY, memoryAccount())
+  if (random.chance(10)) state.accounts.set(PRECOMPILE, memoryAccount())
+  const creates = random.chance(8)
+  const message: EngineMessage = {
+    from: SENDER,
+    to: creates ? null : random.chance(30) ? random.pick(ADDRESSES) : (CONTRACTS[0] as Hex),
+    value: random.chance(4) ? BigInt(random.int(5)) : 0n,
+    data: creates ? codeFor(random, fork, []) : dataFor(random, selectors),
+    gas: BigInt(random.chance(3) ? random.int(40_000) : 300_000 + random.int(700_000)),
+    gasPrice: BigInt(random.int(100)),
+    accessList: random.chance(4)
+      ? [{ address: random.pick(ADDRESSES), storageKeys: [toWord(BigInt(random.int(5)))] }]
+      : [],
+    blobVersionedHashes: random.chance(4) ? [toWord(random.word())] : [],
+  }
+  return { fork, state, message, env: env({ params: params.get(fork) as BlockEnv['params'] }) }
+}

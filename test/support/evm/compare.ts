@@ -1,0 +1,57 @@
+import type { Engine, EngineMessage, EngineOptions, EngineResult } from '../../../src/evm/engine.ts'
+import type { BlockEnv } from '../../../src/evm/env.ts'
+import { forkRulesAt } from '../../../src/evm/fork-rules.ts'
+import type { StateChanges } from '../../../src/state/changes.ts'
+import { Journal } from '../../../src/state/journal.ts'
+import type { StateReader } from '../../../src/state/reader.ts'
+import { bytesToHex } from '../../../src/util/bytes.ts'
+
+/** Everything a message did, as text: two engines agree when the texts are equal. */
+export interface Outcome {
+  readonly text: string
+  readonly result: EngineResult | undefined
+}
+
+const sorted = <Value>(entries: Iterable<readonly [string, Value]>): (readonly [string, Value])[] =>
+  [...entries].sort(([a], [b]) => (a < b ? -1 : 1))
+
+const changesText = ({ accounts, storage, code, cleared }: StateChanges): string =>
+  [
+    ...sorted(accounts).map(([address, { after }]) =>
+      after === undefined ? `${address} gone` : `${address} ${after.nonce} ${after.balance} ${after.codeHash}`,
+    ),
+    ...sorted(storage).flatMap(([address, slots]) =>
+      sorted(slots).map(([slot, { after }]) => `${address} ${slot} ${after}`),
+    ),
+    ...sorted([...code.keys()].map(hash => [hash, 0] as const)).map(([hash]) => `code ${hash}`),
+    ...[...(cleared ?? [])].sort().map(address => `cleared ${address}`),
+  ].join('\n')
+
+const resultText = ({ gasUsed, refund, output, logs, created, destroyed, failure }: EngineResult): string =>
+  [
+    `gas ${gasUsed} refund ${refund} created ${created}`,
+    failure === null ? 'succeeded' : failure.kind === 'halt' ? failure.reason.replace(/ at 0x.*/, '') : 'reverted',
+    bytesToHex(output),
+    `destroyed ${[...destroyed].sort().join()}`,
+    ...logs.map(({ address, topics, data }) => `log ${address} ${topics.join()} ${bytesToHex(data)}`),
+  ].join('\n')
+
+/** Runs a message and what the executor does after one, and tells all that came of it. */
+export const outcomeOf = async (
+  engine: Engine,
+  state: StateReader,
+  env: BlockEnv,
+  message: EngineMessage,
+  options: EngineOptions = {},
+): Promise<Outcome> => {
+  const journal = new Journal(state)
+  try {
+    const result = await engine.run(journal, env, message, options)
+    for (const address of result.destroyed) journal.deleteAccount(address)
+    if (forkRulesAt(env.params, env.number).sweepsEmpty) journal.sweepTouched()
+    journal.endTransaction()
+    return { text: `${resultText(result)}\n${changesText(journal.changes())}`, result }
+  } catch (error) {
+    return { text: `threw ${error instanceof Error ? error.message : JSON.stringify(error)}`, result: undefined }
+  }
+}
