@@ -42,6 +42,7 @@ export const runDevnet = async (flags: DevnetFlags): Promise<void> => {
     node: {
       genesis,
       dataDir,
+      ephemeral: temporary,
       validatorKey,
       // The only validator, so nobody can hold it to a vote that its own log forgot.
       trustMissingLog: true,

@@ -5,6 +5,7 @@ import type { ChainParams } from '../config/networks.ts'
 import { createConsensusEngine } from '../consensus/engine.ts'
 import type { ConsensusEngine, ConsensusSigner } from '../consensus/engine-types.ts'
 import { type FileSystem, nodeFileSystem } from '../consensus/files.ts'
+import { memoryWal, memoryWatermark } from '../consensus/memory-log.ts'
 import type { ConsensusMetrics, SyncedFile } from '../consensus/metrics.ts'
 import { type EvidencePort, type ExecutionPort, type NetworkPort, nullNetwork } from '../consensus/ports.ts'
 import { timedFiles } from '../consensus/timed-files.ts'
@@ -26,8 +27,8 @@ export interface ConsensusPartsOptions {
   readonly recovery: RecoverMany
   readonly params: ChainParams
   readonly genesisHash: Hex
-  /** Where the log and the watermark are. */
-  readonly folder: string
+  /** Where the log and the watermark are; undefined: they end with the process. */
+  readonly folder: string | undefined
   readonly validatorKey: Uint8Array | null
   readonly trustMissingLog?: boolean | undefined
   readonly metrics?: ConsensusMetrics | undefined
@@ -54,12 +55,8 @@ export const createConsensus = async (options: ConsensusPartsOptions): Promise<C
     metrics,
     trustMissingLog = false,
   } = options
-  await mkdir(folder, { recursive: true, mode: 0o700 })
   const signer = validatorKey && signerOf(validatorKey)
-  const [wal, watermark] = await Promise.all([
-    openWal(filesOf('log', metrics), join(folder, 'wal')),
-    openWatermark(filesOf('watermark', metrics), watermarkPath(folder, signer?.address ?? ZERO_ADDRESS)),
-  ])
+  const { wal, watermark } = await openMemory(folder, signer?.address ?? ZERO_ADDRESS, metrics)
   return createConsensusEngine({
     ports: {
       execution,
@@ -84,6 +81,16 @@ export const createConsensus = async (options: ConsensusPartsOptions): Promise<C
     trustMissingLog,
     ...(metrics && { metrics }),
   })
+}
+
+const openMemory = async (folder: string | undefined, validator: Hex, metrics: ConsensusMetrics | undefined) => {
+  if (folder === undefined) return { wal: memoryWal(), watermark: memoryWatermark() }
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const [wal, watermark] = await Promise.all([
+    openWal(filesOf('log', metrics), join(folder, 'wal')),
+    openWatermark(filesOf('watermark', metrics), watermarkPath(folder, validator)),
+  ])
+  return { wal, watermark }
 }
 
 const filesOf = (file: SyncedFile, metrics: ConsensusMetrics | undefined): FileSystem =>

@@ -26,6 +26,8 @@ export interface DevnetHabits {
 export interface NodeOptions {
   readonly genesis: Genesis
   readonly dataDir: string
+  /** The chain ends with the process: nothing waits for the disk, and nothing but the database is written. */
+  readonly ephemeral?: boolean
   readonly execution: ExecutionMode
   readonly stateHistory: number | 'archive'
   readonly host: string

@@ -24,7 +24,8 @@ export interface PoolPartsOptions {
   readonly params: NetworkParams
   readonly head: Header
   readonly state: StateReader
-  readonly dataDir: string
+  /** Where the journal is; undefined: what waits ends with the process. */
+  readonly dataDir: string | undefined
   readonly allowUnprotected: boolean
   readonly metrics?: Metrics
   /** Base fee of the child of a header, wei; by the rules where it is left out. */
@@ -60,19 +61,22 @@ export const createPoolParts = (options: PoolPartsOptions): PoolParts => {
   const signed = new SenderRecovery({ logger })
   const recovery = params.devHelpers ? impersonatingRecovery(signed) : signed
   const poolMetrics = metrics && createPoolMetrics(metrics, pool)
-  const journal = new Journal({
-    storage: createJournalFile(join(dataDir, 'transactions.journal')),
-    live: () => rawsOf(pool),
-    limitBytes: LIMITS.pool.journalBytes,
-    logger,
-    ...(poolMetrics && { onWritten: written => poolMetrics.journalWritten(written) }),
-  })
+  const journal =
+    dataDir === undefined
+      ? undefined
+      : new Journal({
+          storage: createJournalFile(join(dataDir, 'transactions.journal')),
+          live: () => rawsOf(pool),
+          limitBytes: LIMITS.pool.journalBytes,
+          logger,
+          ...(poolMetrics && { onWritten: written => poolMetrics.journalWritten(written) }),
+        })
   const service = new PoolService({
     pool,
     recovery,
     clock,
     logger,
-    journal,
+    ...(journal && { journal }),
     ...(poolMetrics && { metrics: poolMetrics }),
   })
   let version = 0

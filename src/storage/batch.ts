@@ -18,6 +18,8 @@ export interface NativeBatch {
 /** What a batch needs of its store. */
 export interface BatchHome {
   readonly path: string
+  /** false: no write waits for the disk. */
+  readonly synced: boolean
   readonly counters: StoreCounters
   readonly keys: ScratchKeys
   /** Throws STORE_CLOSED. */
@@ -67,14 +69,14 @@ export class Batch {
   }
 
   /** Resolves when the rows are on disk (fsync); `sync: false` leaves that to the system, for what can be rebuilt. Throws STORE_WRITE_FAILED. */
-  async write(options: { readonly sync: boolean } = { sync: true }): Promise<void> {
-    const { counters, path } = this.#home
+  async write({ sync }: { readonly sync: boolean } = { sync: true }): Promise<void> {
+    const { counters, path, synced } = this.#home
     const startedMs = performance.now()
     this.#home.checkOpen()
     const native = this.#open()
     this.#native = undefined
     try {
-      if (this.#rows > 0) await this.#home.track(native._write(options))
+      if (this.#rows > 0) await this.#home.track(native._write({ sync: sync && synced }))
     } catch (error) {
       counters.writeFailures++
       throw fromLevelError(error, path, 'STORE_WRITE_FAILED')

@@ -22,6 +22,8 @@ export interface StoreOptions {
   readonly maxOpenFiles?: number
   /** false: fail with STORE_OPEN_FAILED when there is no store yet. */
   readonly createIfMissing?: boolean
+  /** false: nothing waits for the disk, for what ends with the process. */
+  readonly synced?: boolean
 }
 
 /**
@@ -32,13 +34,15 @@ export class Store {
   readonly path: string
   readonly counters: StoreCounters = newStoreCounters()
   readonly #level: Level
+  readonly #synced: boolean
   readonly #keys = new ScratchKeys()
   readonly #idle: NativeBatch[] = []
   readonly #writes = new Set<Promise<void>>()
   #closed = false
 
-  private constructor(level: Level) {
+  private constructor(level: Level, synced: boolean) {
     this.#level = level
+    this.#synced = synced
     this.path = level.location
   }
 
@@ -60,7 +64,7 @@ export class Store {
     } catch (error) {
       throw fromLevelError(error, location, 'STORE_OPEN_FAILED')
     }
-    return new Store(level)
+    return new Store(level, options.synced ?? true)
   }
 
   /** About 2 us when the row is in memory: for misses of a cache, not for loops. */
@@ -147,6 +151,7 @@ export class Store {
     const native = this.#idle.pop() ?? this.#reading(() => this.#level.batch() as unknown as NativeBatch)
     return new Batch(native, {
       path: this.path,
+      synced: this.#synced,
       counters: this.counters,
       keys: this.#keys,
       checkOpen: () => this.#checkOpen(),
@@ -180,6 +185,7 @@ export class Store {
    */
   async flush(): Promise<void> {
     this.#checkOpen()
+    if (!this.#synced) return
     try {
       const names = await readdir(this.path)
       await this.#track(Promise.all(names.filter(isLog).map(name => syncFile(join(this.path, name)))).then(() => {}))

@@ -61,7 +61,8 @@ export interface DevOptions extends Omit<ConsensusPartsOptions, 'execution' | 'f
   readonly opened: OpenedChain
   readonly chain: Chain
   readonly pool: PoolParts
-  readonly dataDir: string
+  /** undefined: what consensus remembers ends with the process. */
+  readonly dataDir: string | undefined
   readonly habits: DevnetHabits
 }
 

@@ -12,7 +12,8 @@ import { consensusFolder } from '../consensus-folder.ts'
 
 export interface DevEngineOptions extends Omit<ConsensusPartsOptions, 'folder'> {
   readonly store: Store
-  readonly dataDir: string
+  /** undefined: log and watermark end with the process. */
+  readonly dataDir: string | undefined
 }
 
 /**
@@ -31,17 +32,22 @@ export class DevEngine implements ConsensusEngine {
   }
 
   async start(): Promise<void> {
-    const { store, dataDir, execution, recovery } = this.#options
-    const rewinds = await rewindCount(store)
-    const folder = consensusFolder(dataDir, rewinds)
-    if (rewinds > 0) {
-      await mkdir(folder, { recursive: true, mode: 0o700 })
-      await beginLog(nodeFileSystem, join(folder, 'wal'), execution.head(), blockCodec(recovery))
-    }
+    const { dataDir } = this.#options
+    const folder = dataDir === undefined ? undefined : await this.#beginFolder(dataDir)
     if (this.#stopped) return
     this.#engine = await createConsensus({ ...this.#options, folder })
     await this.#engine.start()
-    await this.#removeLast(folder)
+    if (folder !== undefined) await this.#removeLast(folder)
+  }
+
+  async #beginFolder(dataDir: string): Promise<string> {
+    const { store, execution, recovery } = this.#options
+    const rewinds = await rewindCount(store)
+    const folder = consensusFolder(dataDir, rewinds)
+    if (rewinds === 0) return folder
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    await beginLog(nodeFileSystem, join(folder, 'wal'), execution.head(), blockCodec(recovery))
+    return folder
   }
 
   /** Does the work while no engine runs; another one starts on the head that is there then, also when the work fails. */
@@ -95,7 +101,7 @@ export class DevEngine implements ConsensusEngine {
   async #removeLast(folder: string): Promise<void> {
     const last = this.#folder
     this.#folder = folder
-    if (last === undefined || last === folder) return
+    if (last === undefined || last === folder || this.#options.dataDir === undefined) return
     if (last.startsWith(join(this.#options.dataDir, 'consensus', 'after-')))
       await rm(last, { recursive: true, force: true })
   }

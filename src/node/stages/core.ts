@@ -46,11 +46,13 @@ export const createCore = async (ground: Ground): Promise<Core> => {
   })
   const peers = await openPeers(ground, chain, pool)
   const consensus = consensusOptions(ground, pool, peers)
-  const { genesis, dataDir, devnet = {} } = options
+  const { genesis, devnet = {}, ephemeral = false } = options
+  const dataDir = ephemeral ? undefined : options.dataDir
   const dev =
     devStart && (await createDev(devStart, { ...consensus, genesis, opened, chain, pool, dataDir, habits: devnet }))
   const engine =
-    dev?.engine ?? (await createConsensus({ ...consensus, execution: chain, folder: consensusFolder(dataDir) }))
+    dev?.engine ??
+    (await createConsensus({ ...consensus, execution: chain, folder: dataDir && consensusFolder(dataDir) }))
   // Before anybody can submit: a journal that is written before it was read forgets what it held.
   await pool.service.start()
   if (dev === undefined) pool.service.onPending(() => engine.requestBlock())
@@ -63,7 +65,7 @@ const createPool = ({ options, deps, teardown, part, observer, opened, devStart,
     params: options.genesis.params,
     head: head.block.header,
     state: opened.world.head,
-    dataDir: options.dataDir,
+    dataDir: options.ephemeral ? undefined : options.dataDir,
     allowUnprotected: options.allowUnprotected,
     ...(devStart && { baseFeeAfter: (header: Header) => devStart.choices.baseFeeAfter(header) }),
     ...(observer && { metrics: observer.metrics }),

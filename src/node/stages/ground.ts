@@ -35,7 +35,8 @@ export const prepareGround = async (options: NodeOptions, deps: NodeDeps, teardo
   const storePath = storePathOf(dataDir)
   const observer =
     options.metricsPort === undefined ? undefined : (await import('../observe.ts')).createObserver(teardown)
-  const opened = await openChain({ genesis, storePath, stateHistory, logger, onFailure: onFatal })
+  const { ephemeral = false } = options
+  const opened = await openChain({ genesis, storePath, stateHistory, logger, ephemeral, onFailure: onFatal })
   const { store, world, evidence, genesisHash } = opened
   teardown.add(() => store.close())
   teardown.add(() => world.close())

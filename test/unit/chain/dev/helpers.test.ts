@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
 import { LIMITS } from '../../../../src/config/limits.ts'
@@ -10,8 +12,8 @@ import { rpc, withTempDir } from '../../../support/devnet.ts'
 
 /** A whole node in this process, fast, in instant mode. */
 const withNode = (
-  use: (ask: <T = unknown>(method: string, ...params: unknown[]) => Promise<T>) => Promise<void>,
-  devnet: DevnetHabits = {},
+  use: (ask: <T = unknown>(method: string, ...params: unknown[]) => Promise<T>, dataDir: string) => Promise<void>,
+  { devnet = {}, ephemeral = false }: { readonly devnet?: DevnetHabits; readonly ephemeral?: boolean } = {},
 ) =>
   withTempDir(async dataDir => {
     const genesis = devGenesis()
@@ -28,11 +30,12 @@ const withNode = (
         validatorKey: VALIDATOR_KEY,
         unlocked: [],
         devnet,
+        ephemeral,
       },
       { logger: silentLogger, clock: systemClock, onFatal: error => failures.push(error) },
     )
     const { http } = node.urls
-    await use((method, ...params) => rpc(http, method, params))
+    await use((method, ...params) => rpc(http, method, params), dataDir)
     await node.stop()
     expect(failures).toEqual([])
   })
@@ -122,7 +125,7 @@ describe('timestamps of blocks for transactions', () => {
         const [first = 0, , , last = 0] = await timestamps(ask)
         expect(last - first).toBeLessThanOrEqual(Math.ceil((performance.now() - began) / 1_000))
       },
-      { sameTimestamps: true },
+      { devnet: { sameTimestamps: true } },
     )
   })
 })
@@ -160,3 +163,32 @@ test('automine waits for nothing it cannot have, and a transaction behind a gap 
     expect(await head(ask)).toBe(1)
   })
 })
+
+test.each([true, false])(
+  'snapshots go back, again and again, where the chain ends with the process: %s',
+  async ephemeral => {
+    await withNode(
+      async (ask, dataDir) => {
+        await ask('anvil_autoImpersonateAccount', true)
+        await ask('anvil_setBalance', ALICE, '0xde0b6b3a7640000')
+        await ask('evm_mine')
+        let id = await ask('evm_snapshot')
+        const send = (value: string) =>
+          ask<string>('eth_sendTransaction', { from: ALICE, to: BOB, value, gas: '0x5208' })
+        const hashes: string[] = []
+        for (let round = 1; round <= 5; round++) {
+          hashes.push(await send(`0x${round}`), await send('0x10'))
+          expect(await ask('eth_getBalance', BOB, 'latest')).toBe(`0x1${round}`)
+          expect(await ask('evm_revert', id)).toBe(true)
+          id = await ask('evm_snapshot')
+          expect(await head(ask)).toBe(1)
+          for (const hash of hashes) expect(await ask('eth_getTransactionReceipt', hash)).toBeNull()
+        }
+        // What would bind a validator after a restart, or wait for one, is written only where there can be one.
+        expect(existsSync(join(dataDir, 'consensus'))).toBe(!ephemeral)
+        expect(existsSync(join(dataDir, 'transactions.journal'))).toBe(!ephemeral)
+      },
+      { ephemeral },
+    )
+  },
+)
