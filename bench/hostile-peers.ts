@@ -10,6 +10,7 @@ import { createRandom } from '../src/sim/random.ts'
 import type { Hex } from '../src/util/bytes.ts'
 import { CouncilOfNodes } from '../test/support/council-nodes.ts'
 import { ATTACKS, type AttackName } from '../test/support/hostile/attacks.ts'
+import { hostileKey } from '../test/support/hostile/key.ts'
 import { sleep } from '../test/support/node-process.ts'
 import { rssMegabytes, scrape } from '../test/support/scrape.ts'
 
@@ -48,7 +49,7 @@ const measure = async (name: AttackName): Promise<void> => {
   const { chainId, genesisHash } = council.first.ready
   const target = { port: parsePeerUrl(council.first.url).port, domain: { chainId, genesisHash } }
   const cpu = process.cpuUsage()
-  const attack = ATTACKS[name]({ target, random, signal: stop.signal })
+  const attack = ATTACKS[name]({ target, random, signal: stop.signal, member })
   await sleep(REST_MS)
   const from = await council.first.number()
   const fromMs = performance.now()
@@ -103,6 +104,8 @@ const roundsAbove0 = async (from: number, to: number): Promise<number> => {
 const names = (positionals.length > 0 ? positionals : Object.keys(ATTACKS)) as readonly AttackName[]
 for (const index of VALIDATORS) await council.run(index)
 await council.goOn(VALIDATORS, 3)
+const member = hostileKey(council, VALIDATORS.length - 1)
 for (const name of names) await measure(name)
+member.end()
 await council.close()
 process.exit()

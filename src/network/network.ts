@@ -49,8 +49,8 @@ export interface Network {
     question: Payload<Name>,
     options?: AskOptions<Name>,
   ): Promise<Answered<Name>>
-  /** A block or an answer of this peer turned out to be false. */
-  reportFalsehood(peer: string, detail: string): void
+  /** A block or an answer of this peer is proven false, and it must have known: it loses its place. */
+  reportForgery(peer: string, detail: string): void
   readonly peerCount: number
   readonly isListening: boolean
   peers(): readonly PeerDescription[]
@@ -158,8 +158,8 @@ class TlsNetwork implements Network {
     return this.#parts.requester.ask(name, question, options)
   }
 
-  reportFalsehood(id: string, detail: string): void {
-    this.#parts.peers.blameId(id, 'falsehood', detail)
+  reportForgery(id: string, detail: string): void {
+    this.#parts.peers.blameId(id, 'forged', detail)
   }
 
   peers(): readonly PeerDescription[] {

@@ -1,4 +1,4 @@
-import { COUNCIL_ADDRESS } from '../../src/config/networks.ts'
+import { COUNCIL_ADDRESS, NETWORKS } from '../../src/config/networks.ts'
 import { addressOf } from '../../src/crypto/signature.ts'
 import type { ExecutionMode } from '../../src/evm/executor.ts'
 import { bytesToHex, type Hex, hexToBytes } from '../../src/util/bytes.ts'
@@ -18,13 +18,15 @@ export const validatorOf = (index: number): Hex => addressOf(validatorKey(index)
 /** Nodes whose council changes by transactions, as their operators would send them, on cycles of few blocks. */
 export class CouncilOfNodes {
   readonly committee: Committee
+  readonly cycleBlocks: number
   /** By index of the validator; those without a node yet are missing. */
   readonly nodes = new Map<number, NodeOfMany>()
 
   readonly #execution: ExecutionMode
 
-  private constructor(committee: Committee, execution: ExecutionMode) {
+  private constructor(committee: Committee, execution: ExecutionMode, cycleBlocks: number) {
     this.committee = committee
+    this.cycleBlocks = cycleBlocks
     this.#execution = execution
     for (const [index, node] of committee.nodes.entries()) this.nodes.set(index, node)
   }
@@ -36,16 +38,20 @@ export class CouncilOfNodes {
     params: Readonly<Record<string, unknown>> = {},
     execution: ExecutionMode = 'shadow',
   ): Promise<CouncilOfNodes> {
+    const { rewards = { cycleBlocks: CYCLE_BLOCKS } } = params as {
+      readonly rewards?: { readonly cycleBlocks?: number }
+    }
     const committee = await Committee.open(validators, blockSeconds, {
       params: {
-        rewards: { cycleBlocks: CYCLE_BLOCKS },
+        rewards,
         council: { openRegistration: false, unbondingSeconds: 0 },
         roundTimeoutMs: 500,
         devHelpers: false,
         ...params,
       },
     })
-    return new CouncilOfNodes(committee, execution)
+    const { cycleBlocks = NETWORKS.devnet.rewards.cycleBlocks } = rewards
+    return new CouncilOfNodes(committee, execution, cycleBlocks)
   }
 
   node(index: number): NodeOfMany {

@@ -25,7 +25,7 @@ export const chooseSnapshot = async (network: PeerSource, cycleBlocks: number): 
     if (answer === null || answer.format !== SNAPSHOT_FORMAT) return undefined
     const sound = soundManifest(answer, from)
     if (sound !== undefined && endsCycle(sound.header.number, cycleBlocks)) return sound
-    network.reportFalsehood(from, 'a snapshot whose parts do not make its state root')
+    network.reportForgery(from, 'a snapshot whose parts do not make its state root')
     return undefined
   } catch (error) {
     if (isCoded(error)) return undefined

@@ -65,7 +65,7 @@ const fetchChunk = async (options: FetchChunksOptions, plan: ChunkPlan, index: n
     } catch (error) {
       if (!isCoded(error) || error.code !== 'SNAPSHOT_FALSE') throw error
       logger.warn({ peer: from, index, err: error }, 'a peer sent a false chunk')
-      network.reportFalsehood(from, `chunk ${index} of a snapshot: ${error.message}`)
+      network.reportForgery(from, `chunk ${index} of a snapshot: ${error.message}`)
     }
   } catch (error) {
     if (!isCoded(error)) throw error

@@ -10,7 +10,7 @@ import type { HistoryRange, HistoryTip } from './history-rows.ts'
 import type { SealedTail } from './staging.ts'
 import type { SealedHeader } from './trust.ts'
 
-export type PeerSource = Pick<Network, 'request' | 'reportFalsehood'>
+export type PeerSource = Pick<Network, 'request' | 'reportForgery'>
 
 /** No peer answered with what follows from what is known. */
 export type FetchError = { readonly code: 'NOT_OBTAINED'; readonly what: string }
@@ -34,11 +34,7 @@ const fetchBlocks = async (network: PeerSource, first: number, count: number): P
       judge: blocks => (blocks.length === 0 ? 'empty' : blocks.length > count ? 'false' : 'good'),
     },
   )
-  const { blocks: decoded, certificate } = (await decodeRange(network, answer, from)).range
-  if (decoded.some(({ header }, at) => header.number !== first + at)) {
-    network.reportFalsehood(from, `other blocks than from ${first} on`)
-    throw notObtained(`block ${first}`)
-  }
+  const { blocks: decoded, certificate } = (await decodeRange(network, answer, { from, first })).range
   return { blocks: answer.map(({ block }) => block), decoded, certificate, from }
 }
 
@@ -64,7 +60,7 @@ export const fetchTail = async (
     last = await fetchBlocks(network, at.number + 1, wanted)
     for (const [index, { header, hash }] of last.decoded.entries()) {
       if (header.parentHash !== at.hash) {
-        network.reportFalsehood(last.from, `block ${header.number} stands on another`)
+        network.reportForgery(last.from, `block ${header.number} stands on another`)
         throw notObtained(`block ${header.number}`)
       }
       at = { number: header.number, hash }
@@ -128,9 +124,9 @@ export const takeHistory = async (
 /** Whoever sent blocks or receipts that are false. */
 const blame = (network: PeerSource, error: unknown, from: FetchedHistory['from']): void => {
   if (!isCoded(error)) return
-  if (error.code === 'SNAPSHOT_FALSE') network.reportFalsehood(from.blocks, error.message)
+  if (error.code === 'SNAPSHOT_FALSE') network.reportForgery(from.blocks, error.message)
   if (error.code === 'RECEIPTS_FALSE')
-    for (const peer of new Set(from.receipts)) network.reportFalsehood(peer, error.message)
+    for (const peer of new Set(from.receipts)) network.reportForgery(peer, error.message)
 }
 
 /** Where there are no transactions there is nothing to ask for. */

@@ -30,7 +30,7 @@ export interface Checkpoint {
 }
 
 export interface SnapshotSyncOptions {
-  readonly network: Pick<Network, 'request' | 'reportFalsehood' | 'peers'>
+  readonly network: Pick<Network, 'request' | 'reportForgery' | 'peers'>
   /** Takes the snapshot in, beside the running node's own store. */
   readonly staging: Thread<StagingMethods>
   readonly identity: ChainIdentity
@@ -218,7 +218,7 @@ export class SnapshotSync {
   }
 
   #false({ header, from }: SoundManifest, reason: string): Error {
-    if (from !== undefined) this.#options.network.reportFalsehood(from, `snapshot ${header.number}: ${reason}`)
+    if (from !== undefined) this.#options.network.reportForgery(from, `snapshot ${header.number}: ${reason}`)
     return gone(header.number, reason)
   }
 
@@ -234,7 +234,7 @@ export class SnapshotSync {
           judge: codes => (codes.length === 0 ? 'empty' : 'good'),
         })
         const count = await staging.call('putCodes', left, answer)
-        if (count < answer.length) network.reportFalsehood(from, 'a code with another hash')
+        if (count < answer.length) network.reportForgery(from, 'a code with another hash')
         left = left.slice(count)
       }
     }

@@ -5,8 +5,9 @@ import type { AskEvent } from '../../network/peer/requester.ts'
 import type { SealedBlock } from '../../network/wire/consensus.ts'
 import { type DecodedBlock, decodeBlock } from '../../primitives/block.ts'
 import { assert } from '../../util/assert.ts'
-import { isCoded } from '../../util/errors.ts'
+import { CodedError, isCoded } from '../../util/errors.ts'
 import { turnOver } from '../../util/turn.ts'
+import { type ClaimRules, claimFault } from './claim.ts'
 import type { Piece } from './plan.ts'
 
 /** Blocks as a peer sent them: their form is sound, nothing else is known of them yet. */
@@ -15,19 +16,20 @@ export interface Fetched {
   readonly from: string
 }
 
-export type BlockSource = Pick<Network, 'request' | 'reportFalsehood'>
+export type BlockSource = Pick<Network, 'request' | 'reportForgery'>
 
 export interface FetchOptions {
   /** Who may be asked, of those that claim to have it. */
   readonly among: (peer: string) => boolean
   readonly watch: (peer: string, event: AskEvent) => void
+  readonly rules: ClaimRules
 }
 
-/** Asks peers for the first blocks of a piece, as many as one has. Rejects with CodedError<RequestError>, or as `decodeBlock` does. */
+/** Asks peers for the first blocks of a piece, as many as one has. Rejects with CodedError<RequestError>, or as `decodeRange` does. */
 export const fetchPiece = async (
   network: BlockSource,
   { from: first, count }: Piece,
-  { among, watch }: FetchOptions,
+  { among, watch, rules }: FetchOptions,
 ): Promise<Fetched> => {
   const { answer, from } = await network.request(
     'getBlocks',
@@ -40,21 +42,29 @@ export const fetchPiece = async (
       watch,
     },
   )
-  return decodeRange(network, answer, from)
+  return decodeRange(network, answer, { from, first, rules })
 }
 
 /** Whether a peer says that it has this block. */
 export const claims = ({ head, earliest }: Peer, number: number): boolean => head.number >= number && earliest <= number
 
-/** Reads what a peer sent, and names it when that is no block. Rejects as `decodeBlock` does. */
+/** Answer whose headers show that it is false. */
+export type FalseBlocksError = { readonly code: 'BLOCKS_FALSE'; readonly number: number; readonly reason: string }
+
+/**
+ * Reads consecutive blocks from `first` on as a peer sent them: all headers, then the bodies. Reports the peer and rejects with BLOCKS_FALSE
+ * or BLOCK_MALFORMED when they are not that.
+ */
 export const decodeRange = async (
-  network: Pick<BlockSource, 'reportFalsehood'>,
+  network: Pick<BlockSource, 'reportForgery'>,
   sealed: readonly SealedBlock[],
-  from: string,
+  { from, first, rules }: { readonly from: string; readonly first: number; readonly rules?: ClaimRules | undefined },
 ): Promise<Fetched> => {
   const certificate = sealed.at(-1)?.certificate
   assert(certificate !== undefined, 'a range holds a block')
   try {
+    const fault = claimFault(sealed, first, rules)
+    if (fault !== null) throw new CodedError<FalseBlocksError>({ code: 'BLOCKS_FALSE', ...fault })
     const blocks: DecodedBlock[] = []
     for (const { block } of sealed) {
       blocks.push(decodeBlock(block))
@@ -63,7 +73,7 @@ export const decodeRange = async (
     }
     return { range: { blocks, certificate }, from }
   } catch (error) {
-    if (isCoded(error)) network.reportFalsehood(from, `bytes that are no block: ${error.message}`)
+    if (isCoded(error)) network.reportForgery(from, `blocks from ${first} on: ${error.message}`)
     throw error
   }
 }

@@ -9,7 +9,7 @@ import type { Logger } from '../../util/logger.ts'
 
 /** What catching up needs of the node around it. */
 export interface BlockSyncOptions {
-  readonly network: Pick<Network, 'request' | 'reportFalsehood'> & {
+  readonly network: Pick<Network, 'request' | 'reportForgery'> & {
     peers(): readonly Pick<PeerDescription, 'id' | 'head'>[]
   }
   readonly engine: Pick<ConsensusEngine, 'catchUp'>

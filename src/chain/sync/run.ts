@@ -22,6 +22,9 @@ interface Verified {
   readonly rest: Fetched | undefined
 }
 
+const FORKED =
+  'a quorum sealed blocks that do not stand on the head of this node: compare its head with other nodes, and if it differs begin with an empty data folder'
+
 /**
  * One catching up, from the head to where the peers are: ranges are fetched side by side, verified and imported in order. The engine
  * goes on with its height until a range is verified, and again whenever the next one lets itself be waited for: nobody's word alone
@@ -151,10 +154,11 @@ export class SyncRun {
   }
 
   async #fetch(piece: Piece, mayAsk: (peer: string) => boolean): Promise<void> {
-    const { network, clock, logger } = this.#options
+    const { network, committees, rules, clock, logger } = this.#options
     const sources = this.#sources
     try {
       const fetched = await fetchPiece(network, piece, {
+        rules: { ...rules, committees },
         among: peer => sources.counts(peer, clock.nowMs()) && mayAsk(peer),
         watch: (peer, event) => this.#watch(peer, event),
       })
@@ -195,9 +199,14 @@ export class SyncRun {
       const rest = known < 0 ? undefined : { range: { ...range, blocks: range.blocks.slice(known) }, from }
       return { range: beginning, rest }
     }
-    logger.warn({ peer: from, ...fault }, 'a peer sent false blocks')
     this.#sources.failed(from, clock.nowMs())
-    network.reportFalsehood(from, `block ${fault?.number}: ${fault?.reason}`)
+    if (fault?.reason === 'LINK') {
+      // Links among the blocks were found right when they came, and a quorum sealed the last: that is no lie of the peer.
+      logger.error({ peer: from, number: fault.number, parent: parent.hash }, FORKED)
+    } else {
+      logger.warn({ peer: from, ...fault }, 'a peer sent false blocks')
+      network.reportForgery(from, `block ${fault?.number}: ${fault?.reason}`)
+    }
     return undefined
   }
 

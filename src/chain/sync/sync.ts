@@ -66,19 +66,19 @@ export class BlockSync {
 
   /** The block after the head is verified and adopted at once; any other one tells how far its sender is. */
   async pushed({ number, ...sealed }: PushedBlock, from: string): Promise<void> {
-    const { network, isMember, clock, logger } = this.#options
+    const { network, committees, rules, isMember, clock, logger } = this.#options
     const isWanted = () => !this.#isStopped && number === this.#next && !isMember()
     // One at a time; of a peer whose word does not count, none.
     if (!isWanted() || this.#isReading || !this.#sources.counts(from, clock.nowMs())) return this.consider()
     this.#isReading = true
     try {
-      const fetched = await decodeRange(network, [sealed], from)
+      const fetched = await decodeRange(network, [sealed], { from, first: number, rules: { ...rules, committees } })
       if (!isWanted()) return
       if (this.#run === undefined) this.#begin(fetched)
       else this.#run.offer(fetched)
     } catch (error) {
       if (!isCoded(error)) throw error
-      logger.warn({ peer: from, err: error }, 'a peer sent bytes that are no block')
+      logger.warn({ peer: from, err: error }, 'a peer sent a false block')
     } finally {
       this.#isReading = false
     }

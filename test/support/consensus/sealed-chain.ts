@@ -30,9 +30,13 @@ export const seal = (
 }
 
 /** A chain of empty sealed blocks from 1, each header with the certificate of its parent. */
-export const sealedChain = (length: number, validatorsAt: (number: number) => readonly number[]): DecidedBlock[] => {
+export const sealedChain = (
+  length: number,
+  validatorsAt: (number: number) => readonly number[],
+  genesisHash: Hex = GENESIS_HASH,
+): DecidedBlock[] => {
   const chain: DecidedBlock[] = []
-  let parentHash: Hex = GENESIS_HASH
+  let parentHash: Hex = genesisHash
   let parentCertificate: Certificate | null = null
   for (let number = 1; number <= length; number++) {
     const validators = validatorsAt(number)

@@ -11,6 +11,7 @@ import { signedRaw } from '../chain.ts'
 import { RawPeer, wire } from '../network/raw-peer.ts'
 import { assault, type Counts, otherAddress, pour, RETRY_MS, type Scene } from './lanes.ts'
 import { mutate, talk } from './mutate.ts'
+import { TREASONS } from './treasons.ts'
 
 /** What is done to a node until the signal; answers what became of it. */
 export type Attack = (scene: Scene) => Promise<Counts>
@@ -224,6 +225,7 @@ export const ATTACKS = {
       await pour(peer, wire('evidence', randomBytes(200)))
       await idle(20, scene.signal)
     }),
+  ...TREASONS,
 } as const satisfies Record<string, Attack>
 
 export type AttackName = keyof typeof ATTACKS

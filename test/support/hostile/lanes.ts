@@ -1,8 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { ValidatorSigner } from '../../../src/network/ports.ts'
 import type { ChainDomain } from '../../../src/network/proofs.ts'
 import type { Hello } from '../../../src/network/wire/control.ts'
 import type { Random } from '../../../src/sim/random.ts'
+import type { Hex } from '../../../src/util/bytes.ts'
 import { RawPeer } from '../network/raw-peer.ts'
+import type { LyingMember } from './lying-member.ts'
 
 /** Whom it is about. */
 export interface Target {
@@ -14,6 +17,15 @@ export interface Scene {
   readonly target: Target
   readonly random: Random
   readonly signal: AbortSignal
+  /** A council key in hostile hands, and the nodes it is used against. */
+  readonly member?: HostileKey
+}
+
+export interface HostileKey {
+  readonly liar: LyingMember
+  readonly ports: readonly number[]
+  /** Head of the chain, as last seen. */
+  head(): { readonly number: number; readonly hash: Hex }
 }
 
 /** What one hostile peer does again and again as long as it is let; `round` counts from 0 with each connection. */
@@ -34,15 +46,16 @@ export const otherAddress = (random: Random): string =>
 
 /** So many hostile peers at once; one that is thrown out comes back as somebody else from elsewhere, until the signal. */
 export const assault = async (
-  { target, random, signal }: Scene,
+  { target, random, signal }: Pick<Scene, 'target' | 'random' | 'signal'>,
   peers: number,
   act: Act,
   hello: Partial<Hello> = {},
+  signer: ValidatorSigner | null = null,
 ): Promise<Counts> => {
   const counts: Counts = { connected: 0, refused: 0, closed: 0 }
   const lane = async (): Promise<void> => {
     while (!signal.aborted) {
-      const peer = await meet(target, random, hello)
+      const peer = await meet(target, random, hello, signer)
       if (peer === undefined) {
         counts.refused++
         await sleep(RETRY_MS)
@@ -60,9 +73,27 @@ export const assault = async (
   return counts
 }
 
-const meet = async ({ port, domain }: Target, random: Random, hello: Partial<Hello>): Promise<RawPeer | undefined> => {
+/** The same with a council key, against all nodes it is used against: one peer each, under another node id each time. */
+export const betray = async (scene: Scene, act: (key: HostileKey) => Act): Promise<Counts> => {
+  const { member, target } = scene
+  if (member === undefined) throw new Error('this attack needs a council key')
+  const all = await Promise.all(
+    member.ports.map(port =>
+      assault({ ...scene, target: { ...target, port } }, 1, act(member), {}, member.liar.signer),
+    ),
+  )
+  const sum = (name: keyof Counts): number => all.reduce((total, counts) => total + counts[name], 0)
+  return { connected: sum('connected'), refused: sum('refused'), closed: sum('closed') }
+}
+
+const meet = async (
+  { port, domain }: Target,
+  random: Random,
+  hello: Partial<Hello>,
+  signer: ValidatorSigner | null,
+): Promise<RawPeer | undefined> => {
   try {
-    return await RawPeer.meet(port, hello, null, { domain, from: otherAddress(random), keeps: false })
+    return await RawPeer.meet(port, hello, signer, { domain, from: otherAddress(random), keeps: false })
   } catch {
     return undefined
   }

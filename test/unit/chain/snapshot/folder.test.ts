@@ -77,7 +77,7 @@ test('a manifest that does not make its state root names its sender, and is not 
     const liars: string[] = []
     const network = {
       request: async () => ({ answer, from: 'a' }),
-      reportFalsehood: (peer: string) => void liars.push(peer),
+      reportForgery: (peer: string) => void liars.push(peer),
     }
     return { found: await chooseSnapshot(network as never, 6), liars }
   }

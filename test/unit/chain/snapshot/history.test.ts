@@ -120,7 +120,7 @@ const fillFrom = async (store: Store, list: readonly Neighbour[]) => {
   const blocks = new BlockStore(store)
   blocks.earliest = await readEarliest(store)
   const network = {
-    reportFalsehood: (peer: string) => void liars.push(peer),
+    reportForgery: (peer: string) => void liars.push(peer),
     request: async (_: string, { from, count }: { from: number; count: number }) => {
       const peer = list.find(({ id }) => !liars.includes(id))
       if (peer === undefined) throw new CodedError({ code: 'NO_PEER', request: 'getBlocks' })

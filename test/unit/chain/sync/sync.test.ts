@@ -9,9 +9,10 @@ import type { Answered, AskOptions } from '../../../../src/network/peer/requeste
 import type { SealedBlock } from '../../../../src/network/wire/consensus.ts'
 import type { BlockRange } from '../../../../src/network/wire/sync.ts'
 import { encodeBlock } from '../../../../src/primitives/block.ts'
+import type { Hex } from '../../../../src/util/bytes.ts'
 import { CodedError } from '../../../../src/util/errors.ts'
 import { silentLogger } from '../../../../src/util/logger.ts'
-import { Ledger } from '../../../support/consensus/ledger.ts'
+import { GENESIS_HASH, Ledger } from '../../../support/consensus/ledger.ts'
 import { ManualClock, settle } from '../../../support/consensus/manual-clock.ts'
 import { createMember, DOMAIN } from '../../../support/consensus/member.ts'
 import { MemoryFiles } from '../../../support/consensus/memory-files.ts'
@@ -53,7 +54,7 @@ class Neighbours {
 
   readonly port: BlockSyncOptions['network'] = {
     peers: () => this.#list.map(({ id, head }) => ({ id, head: { number: head, hash: '0x' } })),
-    reportFalsehood: peer => void this.liars.push(peer),
+    reportForgery: peer => void this.liars.push(peer),
     request: (async (_: 'getBlocks', range: BlockRange, options: AskOptions<'getBlocks'>) => {
       this.mostUnderWay = Math.max(this.mostUnderWay, ++this.underWay)
       try {
@@ -166,6 +167,20 @@ describe('catching up by ranges', () => {
     sync.start()
     await reach(300)
     expect(new Set(neighbours.liars)).toEqual(new Set(['liar']))
+    await stop()
+  })
+
+  test('a chain that a quorum sealed on another block names nobody: its sender did not make it', async () => {
+    const fork = sealedChain(300, () => [0, 1, 2, 3], GENESIS_HASH.replace('1', '2') as Hex)
+    const answer = ({ from, count }: BlockRange) =>
+      fork
+        .slice(from - 1, from - 1 + count)
+        .map(({ block, certificate }) => ({ block: encodeBlock(block), certificate }))
+    const { ledger, clock, neighbours, sync, stop } = await follower([{ id: 'honest', head: 300, answer }])
+    sync.start()
+    await clock.advance(5_000)
+    expect(ledger.head().number).toBe(0)
+    expect(neighbours.liars).toEqual([])
     await stop()
   })
 

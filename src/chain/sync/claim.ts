@@ -1,0 +1,31 @@
+import { LIMITS } from '../../config/limits.ts'
+import { certificateFault } from '../../consensus/certificate.ts'
+import { strict } from '../../consensus/verify.ts'
+import type { RangeFault, RangeRules } from '../../consensus/verify-range.ts'
+import type { SealedBlock } from '../../network/wire/consensus.ts'
+import { decodeBlockHeader } from '../../primitives/block.ts'
+
+/** How the certificate of the last block is checked; left out, it is not. */
+export type ClaimRules = Pick<RangeRules, 'committees' | 'domain' | 'recover'>
+
+/**
+ * Fault of an answer as far as its headers show it: their numbers, their links, and the certificate of the last one where its committee is
+ * known. No body is read, so a lie costs its headers and one certificate. Throws BLOCK_MALFORMED where a header is none.
+ */
+export const claimFault = (sealed: readonly SealedBlock[], first: number, rules?: ClaimRules): RangeFault | null => {
+  const heads = sealed.map(({ block }) => decodeBlockHeader(block, LIMITS.block.headerBytes))
+  for (const [at, { header }] of heads.entries()) {
+    const number = first + at
+    if (header.number !== number) return { number, reason: 'NUMBER' }
+    const parent = heads[at - 1]
+    if (parent !== undefined && header.parentHash !== parent.hash) return { number, reason: 'LINK' }
+  }
+  const number = first + sealed.length - 1
+  const committee = rules?.committees.committee(number)
+  const [head, last] = [heads.at(-1), sealed.at(-1)]
+  if (rules === undefined || committee === undefined || head === undefined || last === undefined) return null
+  const { domain, recover } = rules
+  const certified = { number, blockHash: head.hash }
+  const reason = certificateFault(last.certificate, certified, committee, domain, strict(recover))
+  return reason === null ? null : { number, reason }
+}

@@ -1,0 +1,44 @@
+import { Seeds } from '../../../src/chain/seeds.ts'
+import { drawCommittee } from '../../../src/consensus/committee.ts'
+import { sign } from '../../../src/crypto/signature.ts'
+import { parsePeerUrl } from '../../../src/network/url.ts'
+import { hexToBytes } from '../../../src/util/bytes.ts'
+import { type CouncilOfNodes, validatorKey, validatorOf } from '../council-nodes.ts'
+import type { HostileKey } from './lanes.ts'
+import { LyingMember } from './lying-member.ts'
+
+const LOOK_MS = 50
+
+/**
+ * Key of validator `index` in hostile hands, used against the nodes of all others. Its own node goes on as before, so that what the
+ * others lose is the work of the attack and not a seat. `end` stops looking at the head.
+ */
+export const hostileKey = (council: CouncilOfNodes, index: number): HostileKey & { end(): void } => {
+  const size = council.committee.nodes.length
+  const { chainId, genesisHash } = council.first.ready
+  const key = validatorKey(index)
+  const signer = { address: validatorOf(index), sign: (digest: Uint8Array) => sign(digest, key) }
+  const members = Array.from({ length: size }, (_, member) => validatorOf(member))
+  let head = { number: 0, hash: genesisHash }
+  const look = setInterval(async () => {
+    const block = await council.first
+      .rpc<{ number: string; hash: typeof genesisHash } | null>('eth_getBlockByNumber', 'latest', false)
+      .catch(() => null)
+    if (block !== null) head = { number: Number(block.number), hash: block.hash }
+  }, LOOK_MS)
+  look.unref()
+  // Each cycle draws another order; who looks at the turn must know it.
+  const { cycleBlocks } = council
+  const indexAt = (number: number): number => {
+    const seed = hexToBytes(new Seeds(genesisHash).of(Math.floor((number - 1) / cycleBlocks)))
+    return drawCommittee(members, size, seed).members.indexOf(signer.address)
+  }
+  return {
+    get liar() {
+      return new LyingMember(signer, { index: indexAt(head.number + 1), size, domain: { chainId, genesisHash } })
+    },
+    ports: council.committee.nodes.filter((_, at) => at !== index).map(({ url }) => parsePeerUrl(url).port),
+    head: () => head,
+    end: () => clearInterval(look),
+  }
+}
