@@ -73,13 +73,13 @@ export const assault = async (
   return counts
 }
 
-/** The same with a council key, against all nodes it is used against: one peer each, under another node id each time. */
-export const betray = async (scene: Scene, act: (key: HostileKey) => Act): Promise<Counts> => {
+/** The same with a council key, against all nodes it is used against: so many peers each, under another node id each time. */
+export const betray = async (scene: Scene, peers: number, act: (key: HostileKey) => Act): Promise<Counts> => {
   const { member, target } = scene
   if (member === undefined) throw new Error('this attack needs a council key')
   const all = await Promise.all(
     member.ports.map(port =>
-      assault({ ...scene, target: { ...target, port } }, 1, act(member), {}, member.liar.signer),
+      assault({ ...scene, target: { ...target, port } }, peers, act(member), {}, member.liar.signer),
     ),
   )
   const sum = (name: keyof Counts): number => all.reduce((total, counts) => total + counts[name], 0)

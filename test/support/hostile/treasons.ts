@@ -7,7 +7,9 @@ import { MANY, manyTransactions } from './lying-member.ts'
 
 const TRANSACTIONS = manyTransactions(MANY)
 const NOBODY = new Uint8Array(65).fill(1)
-const PAUSE_MS = 20
+/** 3.2 MB count 51 times; 200 a second are let through. */
+const PAUSE_MS = 250
+const LANES = 4
 
 /** A bitmap of all, and seals of nobody. */
 const certificateOf = (size: number) => ({
@@ -28,50 +30,43 @@ const statusOf = (number: number, wanted: Hex | null) =>
     wanted,
   })
 
-/** Kept for as long as the head stands: to make one takes longer than to send it. */
-const atHead = (make: (key: HostileKey) => Uint8Array) => {
-  let last: { readonly number: number; readonly bytes: Uint8Array } | undefined
-  return (key: HostileKey): Uint8Array => {
-    const { number } = key.head()
-    if (last?.number !== number) last = { number, bytes: make(key) }
-    return last.bytes
-  }
-}
-
+/** As fast as the quota of one connection lets through, from several nodes of the key; no two messages are the same. */
 const pouring =
-  (make: (key: HostileKey) => Uint8Array) =>
+  (make: (key: HostileKey, salt: number) => Uint8Array) =>
   (scene: Scene): Promise<Counts> => {
-    const bytes = atHead(make)
-    return betray(scene, key => async peer => {
-      await pour(peer, bytes(key))
+    let salt = 0
+    return betray(scene, LANES, key => async peer => {
+      await pour(peer, make(key, salt++))
       await sleep(PAUSE_MS)
     })
   }
 
-const next = ({ head }: HostileKey) => ({ number: head().number + 1, parentHash: head().hash })
+const next = ({ head }: HostileKey, salt = 0) => ({ number: head().number + 1, parentHash: head().hash, salt })
 
 /** What one council key can do that strangers cannot. */
 export const TREASONS = {
   /** 3.2 MB each, of the next height and its turn. */
-  unsignedProposals: pouring(key => key.liar.proposal({ ...next(key), transactions: TRANSACTIONS, isSigned: false })),
+  unsignedProposals: pouring((key, salt) =>
+    key.liar.proposal({ ...next(key, salt), transactions: TRANSACTIONS, isSigned: false }),
+  ),
   /** Signed, with another body of 3.2 MB under the header. */
-  falseBodies: pouring(key => {
-    const block = key.liar.block(next(key))
+  falseBodies: pouring((key, salt) => {
+    const block = key.liar.block(next(key, salt))
     const head = key.liar.head(block, next(key))
     return wire('proposal', { head, block: encodeBlock({ ...block, transactions: TRANSACTIONS }) })
   }),
   /** Signed, 3.2 MB, and not its turn. */
-  proposalsOutOfTurn: pouring(key => {
-    const lie = { ...next(key), round: key.liar.roundOf(key.head().number + 1) + 1, transactions: TRANSACTIONS }
+  proposalsOutOfTurn: pouring((key, salt) => {
+    const lie = { ...next(key, salt), round: key.liar.roundOf(key.head().number + 1) + 1, transactions: TRANSACTIONS }
     return key.liar.proposal(lie)
   }),
-  unsealedDecisions: pouring(key => {
-    const block = encodeBlock(key.liar.block({ ...next(key), transactions: TRANSACTIONS }))
+  unsealedDecisions: pouring((key, salt) => {
+    const block = encodeBlock(key.liar.block({ ...next(key, salt), transactions: TRANSACTIONS }))
     return wire('decided', { block, certificate: certificateOf(4) })
   }),
   /** Whole blocks of the past and of the open height, asked for again and again. */
   statuses: (scene: Scene) =>
-    betray(scene, key => async peer => {
+    betray(scene, 1, key => async peer => {
       for (let back = 0; back < 20; back++) await pour(peer, statusOf(Math.max(1, key.head().number - back), null))
       await pour(peer, statusOf(key.head().number + 1, key.head().hash))
       await sleep(200)
