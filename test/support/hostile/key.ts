@@ -2,6 +2,7 @@ import { Seeds } from '../../../src/chain/seeds.ts'
 import { drawCommittee } from '../../../src/consensus/committee.ts'
 import { sign } from '../../../src/crypto/signature.ts'
 import { parsePeerUrl } from '../../../src/network/url.ts'
+import { cycleOf } from '../../../src/rules/cycle.ts'
 import { hexToBytes } from '../../../src/util/bytes.ts'
 import { type CouncilOfNodes, validatorKey, validatorOf } from '../council-nodes.ts'
 import type { HostileKey } from './lanes.ts'
@@ -18,7 +19,6 @@ export const hostileKey = (council: CouncilOfNodes, index: number): HostileKey &
   const { chainId, genesisHash } = council.first.ready
   const key = validatorKey(index)
   const signer = { address: validatorOf(index), sign: (digest: Uint8Array) => sign(digest, key) }
-  const members = Array.from({ length: size }, (_, member) => validatorOf(member))
   let head = { number: 0, hash: genesisHash }
   const look = setInterval(async () => {
     const block = await council.first
@@ -28,10 +28,15 @@ export const hostileKey = (council: CouncilOfNodes, index: number): HostileKey &
   }, LOOK_MS)
   look.unref()
   // Each cycle draws another order; who looks at the turn must know it.
+  const eligible = Array.from({ length: size }, (_, member) => ({
+    validator: validatorOf(member),
+    admission: member + 1,
+    isRecent: false,
+  }))
   const { cycleBlocks } = council
   const indexAt = (number: number): number => {
-    const seed = hexToBytes(new Seeds(genesisHash).of(Math.floor((number - 1) / cycleBlocks)))
-    return drawCommittee(members, size, seed).members.indexOf(signer.address)
+    const seed = hexToBytes(new Seeds(genesisHash).of(cycleOf(number, cycleBlocks)))
+    return drawCommittee(eligible, size, seed).members.indexOf(signer.address)
   }
   return {
     get liar() {
