@@ -75,9 +75,7 @@ describe('a committee of real processes', () => {
     ['evidence', 'forged'],
   ])(`names what is done to it: %s (SEED=${SEED})`, async (name, offence) => {
     const before = await offences(offence)
-    await under(name, () =>
-      eventually(offence, async () => ((await offences(offence)) > before ? true : undefined)),
-    )
+    await under(name, () => eventually(offence, async () => ((await offences(offence)) > before ? true : undefined)))
     await isUnharmed()
   })
 
