@@ -1,42 +1,33 @@
-import { LIMITS } from '../config/limits.ts'
 import type { BuildRequest, DecidedBlock, ExecutionPort, Head, ValidateContext, Verdict } from '../consensus/ports.ts'
-import type { BlockEnv } from '../evm/env.ts'
-import type { BlockExecution, Credit, Executor, TransactionSource } from '../evm/execution.ts'
+import type { InterruptedError } from '../evm/engine.ts'
+import type { Executor } from '../evm/execution.ts'
 import type { Block } from '../primitives/block.ts'
-import { sealBlock } from '../primitives/block.ts'
 import type { Certificate } from '../primitives/certificate.ts'
-import type { Header } from '../primitives/header.ts'
-import { receiptsRoot, transactionsRoot } from '../primitives/roots.ts'
-import { checkBody } from '../rules/body.ts'
-import { checkHeader } from '../rules/header.ts'
-import type { Journal } from '../state/journal.ts'
+import type { StateError } from '../state/errors.ts'
 import type { Sealed } from '../state/sealed.ts'
 import type { WorldState } from '../state/world-state.ts'
 import type { Store } from '../storage/store.ts'
 import { assert } from '../util/assert.ts'
-import { bytesEqual, type Hex } from '../util/bytes.ts'
+import type { Hex } from '../util/bytes.ts'
 import type { Clock } from '../util/clock.ts'
 import { isCoded } from '../util/errors.ts'
 import type { Logger } from '../util/logger.ts'
 import { Mutex } from '../util/mutex.ts'
-import { extraOf, headerOf, type Roots } from './assembly.ts'
-import { type BlockEnvSources, childEnv, committedEnv } from './block-env.ts'
+import type { BlockEnvSources } from './block-env.ts'
 import { type BlockRows, type BlockStore, putBlock } from './block-store.ts'
+import { BlockWork, type CandidateSource } from './block-work.ts'
 import { type Candidate, Candidates } from './candidates.ts'
 import type { Economy } from './economy.ts'
-import { type EvidenceDesk, jail } from './evidence.ts'
+import type { EvidenceDesk } from './evidence.ts'
+import { RunningWork } from './running-work.ts'
 import type { ChainBlock, CommittedEvent } from './types.ts'
 import { putUnsynced } from './unsynced.ts'
 
 /** What the chain asks of the pool. */
-export interface PoolSide {
-  /** Executable transactions in block order at a base fee. */
-  select(baseFeePerGas: bigint): TransactionSource
+export interface PoolSide extends CandidateSource {
   hasExecutable(): boolean
   /** `touched`: every account the block changed. */
   onBlock(event: CommittedEvent, touched: Iterable<Hex>): void
-  /** Candidates that turned out invalid while a block was built. */
-  reject(hash: Hex): void
 }
 
 /** The committed head with its own certificate; null for genesis. */
@@ -62,12 +53,14 @@ export interface ChainOptions {
 }
 
 /**
- * The life of a block, and the only writer of chain state. Building, judging and committing run one at a time: each works on
- * the head, and the head must not move beneath it.
+ * The life of a block, and the only writer of chain state. Blocks are built and judged side by side, each on a state of its own over
+ * the head; a commit waits for none of them, and ends those that stand on the head it replaces. Only writing goes one at a time.
  */
 export class Chain implements ExecutionPort {
   readonly #options: ChainOptions
-  readonly #turn = new Mutex()
+  readonly #writing = new Mutex()
+  readonly #work: BlockWork
+  readonly #running = new RunningWork()
   readonly #candidates = new Candidates()
   readonly #listeners = new Set<(event: CommittedEvent) => void>()
   #head: ChainBlock
@@ -78,6 +71,7 @@ export class Chain implements ExecutionPort {
 
   constructor(options: ChainOptions) {
     this.#options = options
+    this.#work = new BlockWork(options)
     this.#head = options.head.block
     this.#certificate = options.head.certificate
     // What is read when a store is opened has gone to a table.
@@ -102,77 +96,73 @@ export class Chain implements ExecutionPort {
     return () => this.#listeners.delete(listener)
   }
 
-  /** Runs work that executes on the head while nothing else does (the pending block). */
-  onHead<T>(work: (head: ChainBlock) => Promise<T>): Promise<T> {
-    return this.#turn.run(() => work(this.#head))
-  }
-
   /** Work of a development chain that changes what stands at the head or below it; it answers the head from then on. */
   replaceHead(work: (head: ChainHead) => Promise<ChainHead>): Promise<void> {
-    return this.#turn.run(async () => {
+    return this.#writing.run(async () => {
+      this.#running.abortAll()
+      await this.#running.settled()
       await this.flush()
       const { block, certificate } = await work({ block: this.#head, certificate: this.#certificate })
       this.#head = block
       this.#certificate = certificate
       this.#durable = Math.min(this.#durable, block.header.number)
-      this.#candidates.clear()
+      this.#leaveHead()
       this.#options.sources.council.forget()
     })
   }
 
-  build(request: BuildRequest): Promise<Block> {
-    return this.#turn.run(async () => {
-      const { executor, pool, sources, world, evidence, vanity, clock } = this.#options
-      const parent = this.#head
-      assert(request.parentHash === parent.hash, 'a block is built on the head')
-      const env = childEnv(sources, parent, request)
-      const journal = world.journal()
-      const nowMs = () => clock.nowMs()
-      const budget = {
-        maxBytes: LIMITS.block.bodyBytes,
-        nowMs,
-        deadlineMs: nowMs() + request.budgetMs,
-        transactionMs: request.transactionMs,
-      }
-      const credits = await this.#credits(env, request.proposer)
-      const execution = await executor.build(journal, env, pool.select(env.baseFeePerGas), budget, credits)
-      for (const { transaction, reason } of execution.dropped) {
-        this.#options.logger.debug({ hash: transaction.hash, reason }, 'transaction left out of the block')
-        pool.reject(transaction.hash)
-      }
-      const { items, offenders } = evidence.select(env.number)
-      jail(journal, offenders, env.number)
-      const extra = extraOf(request.proposer, request.parentCertificate, { vanity, evidence: items })
-      const { roots, sealed } = await this.#seal(journal, execution)
-      const header = headerOf(env, parent, extra, execution, roots)
-      const block = sealBlock(header, { transactions: execution.transactions, proofHeaders: [], evidence: items })
-      this.#candidates.add({ block: { ...block, extra }, execution, sealed })
-      return block
-    })
+  async build(request: BuildRequest, cancelled?: AbortSignal): Promise<Block> {
+    const parent = this.#head
+    const candidate = await this.#running.run(signal => this.#work.build(parent, request, signal), cancelled)
+    if (parent === this.#head) this.#candidates.add(candidate)
+    const { extra: _, ...block } = candidate.block
+    return block
   }
 
-  validate(block: Block, _context: ValidateContext): Promise<Verdict> {
-    return this.#turn.run(async () => {
-      if (this.#candidates.get(block.hash)) return { valid: true }
-      const verdict = await this.#judge(block, this.#options.clock.nowMs())
-      if (typeof verdict === 'string') return { valid: false, proven: true, reason: verdict }
-      this.#candidates.add(verdict)
-      return { valid: true }
-    })
+  async validate(block: Block, _context: ValidateContext, cancelled?: AbortSignal): Promise<Verdict> {
+    if (this.#candidates.get(block.hash)) return { valid: true }
+    const nowMs = this.#options.clock.nowMs()
+    try {
+      const outcome = await this.#running.validate(block.hash, this.#judge(block, nowMs), cancelled)
+      return typeof outcome === 'string' ? { valid: false, proven: true, reason: outcome } : { valid: true }
+    } catch (error) {
+      if (isCoded(error) && ENDED.has(error.code)) return { valid: false, proven: false, reason: 'cancelled' }
+      throw error
+    }
   }
 
   commit(block: Block, certificate: Certificate): Promise<void> {
-    return this.#turn.run(async () => {
+    return this.#writing.run(async () => {
       const { header, hash } = this.#head
       if (block.header.number <= header.number) {
         assert(block.header.number !== header.number || block.hash === hash, 'a committed block is never replaced')
         return
       }
-      // A quorum sealed it: what this node's own clock says does not count any more.
-      const candidate = this.#candidates.get(block.hash) ?? (await this.#judge(block, Number.POSITIVE_INFINITY))
-      assert(typeof candidate !== 'string', `a decided block is valid: ${String(candidate)}`)
+      const candidate = this.#candidates.get(block.hash) ?? (await this.#finish(block))
       await this.#write(candidate, certificate)
     })
+  }
+
+  /** Executes a decided block, or waits for that where it is under way. What others there is must not hold it up. */
+  async #finish(block: Block): Promise<Candidate> {
+    const underWay = this.#running.validation(block.hash)
+    if (underWay !== undefined) underWay.isKept = true
+    this.#running.abortAll(underWay)
+    const known = await underWay?.outcome
+    if (known !== undefined && typeof known !== 'string') return known
+    // A quorum sealed it: what this node's own clock says does not count any more.
+    const candidate = await this.#running.run(this.#judge(block, Number.POSITIVE_INFINITY))
+    assert(typeof candidate !== 'string', `a decided block is valid: ${String(candidate)}`)
+    return candidate
+  }
+
+  #judge(block: Block, nowMs: number): (signal: AbortSignal) => Promise<Candidate | string> {
+    const parent = this.#head
+    return async signal => {
+      const outcome = await this.#work.judge(parent, block, nowMs, signal)
+      if (typeof outcome !== 'string' && parent === this.#head) this.#candidates.add(outcome)
+      return outcome
+    }
   }
 
   /** Not in turn: what is on the way to the disk is read by nobody. */
@@ -193,61 +183,8 @@ export class Chain implements ExecutionPort {
   }
 
   /** Waits until nothing is being executed or written. */
-  settled(): Promise<void> {
-    return this.#turn.run(async () => {})
-  }
-
-  /** Executes a foreign block on the head; answers why it is invalid, or the candidate. */
-  async #judge(block: Block, nowMs: number): Promise<Candidate | string> {
-    const { executor, sources, world, evidence } = this.#options
-    const parent = this.#head
-    try {
-      const extra = checkHeader(block.header, parent, sources.params, nowMs)
-      checkBody(block, extra)
-      if (block.proofHeaders.length > 0) return 'no proof header is known yet'
-      const offenders = evidence.offendersOf(block.evidence, block.header.number)
-      const env = this.#envOf(block.header, extra.proposer)
-      const journal = world.journal()
-      const credits = await this.#credits(env, extra.proposer)
-      const execution = await executor.execute(journal, env, block.transactions, credits, {
-        gasUsed: block.header.gasUsed,
-      })
-      jail(journal, offenders, env.number)
-      const { roots, sealed } = await this.#seal(journal, execution, block.header.transactionsRoot)
-      const expected = headerOf(env, parent, extra, execution, roots)
-      const difference = firstDifference(block.header, expected)
-      return difference
-        ? `header field ${difference} does not follow from the execution`
-        : { block: { ...block, extra }, execution, sealed }
-    } catch (error) {
-      if (isCoded(error) && isBlockFault(error.code)) return error.message
-      throw error
-    }
-  }
-
-  /** On a development chain a header's own choices stand: `checkHeader` leaves them to the proposer. */
-  #envOf(header: Header, proposer: Hex): BlockEnv {
-    const { sources } = this.#options
-    if (sources.params.devHelpers) return committedEnv(sources, header, proposer)
-    return childEnv(sources, this.#head, { timestamp: header.timestamp, proposer })
-  }
-
-  /** The state root is computed in its worker while this thread hashes receipts, and transactions unless their root is known. */
-  async #seal(
-    journal: Journal,
-    execution: BlockExecution,
-    transactions?: Hex,
-  ): Promise<{ roots: Roots; sealed: Sealed }> {
-    const { world } = this.#options
-    const sealing = world.seal(journal.changes(), world.root)
-    transactions ??= transactionsRoot(execution.transactions)
-    const receipts = receiptsRoot(execution.receipts)
-    const sealed = await sealing
-    return { roots: { state: sealed.root, transactions, receipts }, sealed }
-  }
-
-  #credits(env: BlockEnv, proposer: Hex): Promise<readonly Credit[]> {
-    return this.#options.economy.credits(env.number, { miner: env.miner, proposer })
+  async settled(): Promise<void> {
+    await this.#writing.run(() => this.#running.settled())
   }
 
   async #flush(): Promise<void> {
@@ -279,6 +216,12 @@ export class Chain implements ExecutionPort {
     await trie
   }
 
+  /** Nothing that was begun on the head before counts any more. */
+  #leaveHead(): void {
+    this.#running.abortAll()
+    this.#candidates.clear()
+  }
+
   #moveHead(
     { block, receipts }: Pick<BlockRows, 'block' | 'receipts'>,
     certificate: Certificate,
@@ -288,7 +231,7 @@ export class Chain implements ExecutionPort {
     blocks.remember({ block, receipts })
     this.#head = block
     this.#certificate = certificate
-    this.#candidates.clear()
+    this.#leaveHead()
     const event: CommittedEvent = { block, receipts }
     const { number, gasUsed } = block.header
     pool.onBlock(event, sealed.accounts.keys())
@@ -306,16 +249,8 @@ export class Chain implements ExecutionPort {
   }
 }
 
-/** Name of the first member in which a proposed header differs from what its execution gives. */
-const firstDifference = (got: Header, want: Header): string | undefined => {
-  for (const key of Object.keys(want) as (keyof Header)[]) {
-    const [a, b] = [got[key], want[key]]
-    const same = a instanceof Uint8Array && b instanceof Uint8Array ? bytesEqual(a, b) : a === b
-    if (!same) return key
-  }
-  return undefined
-}
-
-/** Errors that speak of the block; any other one is this node's own and must not condemn it. */
-const isBlockFault = (code: string): boolean =>
-  code.startsWith('HEADER_') || code.startsWith('BODY_') || code === 'INVALID_TRANSACTION'
+/** Work that was cancelled, or whose head moved. */
+const ENDED: ReadonlySet<string> = new Set<InterruptedError['code'] | StateError['code']>([
+  'EXECUTION_INTERRUPTED',
+  'STATE_MOVED',
+])

@@ -1,19 +1,22 @@
 import { LIMITS } from '../config/limits.ts'
 import { timestampAt } from '../consensus/pacing.ts'
-import type { Executor, TransactionSource } from '../evm/execution.ts'
+import type { BuildBudget, Executor, TransactionSource } from '../evm/execution.ts'
 import { overlayReader } from '../evm/overlay.ts'
 import { receiptsRoot, transactionsRoot } from '../primitives/roots.ts'
 import type { StateChanges } from '../state/changes.ts'
 import type { WorldState } from '../state/world-state.ts'
 import type { Hex } from '../util/bytes.ts'
 import type { Clock } from '../util/clock.ts'
+import { isCoded } from '../util/errors.ts'
+import { Lru } from '../util/lru.ts'
+import { Mutex } from '../util/mutex.ts'
 import { extraOf } from './assembly.ts'
 import type { Chain } from './chain.ts'
 import type { ChainRules } from './chain-rules.ts'
 import type { ChainBlock, PendingBlock } from './types.ts'
 
 export interface PendingOptions {
-  readonly chain: Pick<Chain, 'headBlock' | 'onHead'>
+  readonly chain: Pick<Chain, 'headBlock'>
   readonly world: WorldState
   readonly executor: Executor
   readonly rules: ChainRules
@@ -31,6 +34,8 @@ interface Kept {
   readonly version: number
   readonly timestamp: number
   readonly state: Promise<PendingState>
+  /** Until then it stands for later ones on the same head: a transaction took too long for it. */
+  restMs: number
 }
 
 /** The pending block with the changes it makes, for calls on the pending state in other threads. */
@@ -40,11 +45,16 @@ export interface PendingState extends PendingBlock {
 
 /**
  * The pending block: the head's successor with the pool's executable transactions, as far as a small budget of transactions
- * and time goes. Built when asked for and kept until the head, the pool or the second moves. Its stateRoot is the parent's: a root for a
- * block that nobody will ever vote on is not worth the trie's time.
+ * and time goes. Built when asked for and kept until the head, the pool or the second moves; beside the chain, which waits for none of
+ * it. Its stateRoot is the parent's: a root for a block that nobody will ever vote on is not worth the trie's time.
  */
 export class Pending {
   readonly #options: PendingOptions
+  readonly #turn = new Mutex()
+  /** Transactions that took too long here; no later pending block tries them. */
+  readonly #slow = new Lru<Hex, true>({ limit: LIMITS.chain.pendingSlow })
+  /** Whether the last build stopped a transaction. */
+  #hasStopped = false
   /** Built, or being built. */
   #kept: Kept | undefined
   /** Asked for, and not begun. */
@@ -54,33 +64,33 @@ export class Pending {
     this.#options = options
   }
 
-  /** One build at most waits for its turn: whoever asks meanwhile shares it, so that no queue of them stands before the next block. */
+  /** One build at most waits for its turn, and all that ask meanwhile share it. */
   state(): Promise<PendingState> {
     if (this.#waiting) return this.#waiting
-    const { chain } = this.#options
     const kept = this.#kept
     if (kept && this.#isCurrent(kept)) return kept.state
-    const state = chain.onHead(parent => {
-      const made = { ...this.#place(parent), state }
+    const state: Promise<PendingState> = this.#turn.run(() => {
+      const made: Kept = { ...this.#place(this.#options.chain.headBlock), state, restMs: 0 }
       this.#waiting = undefined
       this.#kept = made
       // A failure is told to those who waited for it; the next who asks gets another try.
       state.catch(() => {
         if (this.#kept === made) this.#kept = undefined
       })
-      return this.#build(parent)
+      return this.#timed(made)
     })
     this.#waiting = state
     return state
   }
 
-  #isCurrent({ head, version, timestamp }: Kept): boolean {
+  #isCurrent({ head, version, timestamp, restMs }: Kept): boolean {
     const now = this.#place(this.#options.chain.headBlock)
-    return now.head === head && now.version === version && now.timestamp === timestamp
+    if (now.head !== head) return false
+    return (now.version === version && now.timestamp === timestamp) || performance.now() < restMs
   }
 
   /** An idle chain in instant mode has the same head for hours: time goes on in its pending block all the same. */
-  #place(parent: ChainBlock): Omit<Kept, 'state'> {
+  #place(parent: ChainBlock): Pick<Kept, 'head' | 'version' | 'timestamp'> {
     return { head: parent.hash, version: this.#options.pool.version(), timestamp: this.#timestampAfter(parent) }
   }
 
@@ -89,17 +99,35 @@ export class Pending {
     return timestampAfter?.(header.timestamp) ?? timestampAt(blockTimeMs, header.timestamp, clock.nowMs())
   }
 
+  async #timed(made: Kept): Promise<PendingState> {
+    const startMs = performance.now()
+    this.#hasStopped = false
+    const state = await this.#onHead()
+    const nowMs = performance.now()
+    // However many such there are and however fast the pool changes, most of the thread's time is left to others.
+    if (this.#hasStopped) made.restMs = nowMs + 4 * (nowMs - startMs)
+    return state
+  }
+
+  /** On the head of the moment: one that moves meanwhile is begun with again. */
+  async #onHead(): Promise<PendingState> {
+    for (;;) {
+      const parent = this.#options.chain.headBlock
+      try {
+        return await this.#build(parent)
+      } catch (error) {
+        const hasMoved = isCoded(error) && error.code === 'STATE_MOVED'
+        if (!hasMoved || this.#options.chain.headBlock === parent) throw error
+      }
+    }
+  }
+
   async #build(parent: ChainBlock): Promise<PendingState> {
-    const { world, executor, rules, pool, coinbase, clock } = this.#options
+    const { world, executor, rules, pool, coinbase } = this.#options
     const env = rules.childEnv(parent, { timestamp: this.#timestampAfter(parent), proposer: coinbase })
     const journal = world.journal()
-    const nowMs = () => clock.nowMs()
-    const execution = await executor.build(journal, env, firstOf(pool.select(env.baseFeePerGas)), {
-      maxBytes: LIMITS.block.bodyBytes,
-      nowMs,
-      deadlineMs: nowMs() + LIMITS.chain.pendingBuildMs,
-      transactionMs: LIMITS.chain.pendingBuildMs,
-    })
+    const source = this.#candidates(pool.select(env.baseFeePerGas))
+    const execution = await executor.build(journal, env, source, this.#budget())
     const extra = extraOf(coinbase, null)
     const block = rules.assemble(env, parent, extra, execution, {
       state: parent.header.stateRoot,
@@ -111,13 +139,34 @@ export class Pending {
     const state = overlayReader(world.head, changes)
     return { block: { ...block, extra }, receipts: execution.receipts, state, changes }
   }
-}
 
-/** The first few candidates only: a pending block is a view, not a proposal. */
-const firstOf = (source: TransactionSource): TransactionSource => {
-  let left: number = LIMITS.chain.pendingTransactions
-  return {
-    next: () => (left-- > 0 ? source.next() : undefined),
-    skipSender: transaction => source.skipSender(transaction),
+  #budget(): BuildBudget {
+    const { clock } = this.#options
+    const nowMs = () => clock.nowMs()
+    return {
+      maxBytes: LIMITS.block.bodyBytes,
+      nowMs,
+      deadlineMs: nowMs() + LIMITS.chain.pendingBuildMs,
+      transactionMs: LIMITS.chain.pendingBuildMs,
+    }
+  }
+
+  /** The first few only: a pending block is a view, not a proposal. */
+  #candidates(source: TransactionSource): TransactionSource {
+    let left: number = LIMITS.chain.pendingTransactions
+    return {
+      next: () => {
+        for (;;) {
+          const transaction = left-- > 0 ? source.next() : undefined
+          if (transaction === undefined || this.#slow.get(transaction.hash) === undefined) return transaction
+          source.skipSender(transaction)
+        }
+      },
+      skipSender: transaction => source.skipSender(transaction),
+      overran: ({ hash }, { isProven }) => {
+        this.#hasStopped = true
+        if (isProven) this.#slow.set(hash, true)
+      },
+    }
   }
 }

@@ -116,6 +116,8 @@ export const LIMITS = {
     candidates: 8,
     pendingTransactions: 1_000,
     pendingBuildMs: 50,
+    /** Transactions remembered that took too long for it. */
+    pendingSlow: 1_024,
     logSliceBlocks: 64,
     logQueries: 256,
     /** Decoded logs, kept by the main thread and by that of log queries. */

@@ -38,14 +38,16 @@ export const judge = async (
   head: Head,
   { ports, params, clock, logger }: ConsensusEngineOptions,
   recover: Recover,
-  stopping: AbortSignal,
+  cancelled: AbortSignal,
 ): Promise<Verdict> => {
   const fault = consensusFault(block, context, head, ports.committee, params, recover)
   if (fault !== null) return fault
-  if (!(await awaitTimestamp(block.header.timestamp, clock, stopping))) return invalid(false, 'timestamp in the future')
+  if (!(await awaitTimestamp(block.header.timestamp, clock, cancelled)))
+    return invalid(false, 'timestamp in the future')
   try {
-    return await ports.execution.validate(block, context)
+    return await ports.execution.validate(block, context, cancelled)
   } catch (error) {
+    if (cancelled.aborted) return invalid(false, 'cancelled')
     logger.error({ err: error, number: context.number }, 'proposal could not be validated')
     return invalid(false, 'validation failed')
   }
@@ -56,10 +58,10 @@ export const isTooEarly = (timestamp: number, nowMs: number): boolean => timesta
 
 /**
  * A block from a clock a little ahead waits until its second has come; one further ahead is not voted for, though it breaks no
- * rule for good (reference/consensus.md 1.10). Answers whether to go on; a stop ends the wait.
+ * rule for good (reference/consensus.md 1.10). Answers whether to go on; a cancellation ends the wait.
  */
-const awaitTimestamp = async (timestamp: number, clock: Clock, stopping: AbortSignal): Promise<boolean> => {
+const awaitTimestamp = async (timestamp: number, clock: Clock, cancelled: AbortSignal): Promise<boolean> => {
   if (isTooEarly(timestamp, clock.nowMs())) return false
-  await waitUntil(clock, timestamp * 1000, stopping)
-  return !stopping.aborted
+  await waitUntil(clock, timestamp * 1000, cancelled)
+  return !cancelled.aborted
 }

@@ -108,6 +108,7 @@ export class Loop {
     this.#left = this.#memory()
     this.#timers.cancelAll()
     this.feed({ type: 'leave', nowMs: this.#nowMs() })
+    this.#parts.work.cancelAll()
     return this.#left
   }
 
@@ -151,8 +152,14 @@ export class Loop {
         work.build(effect, dueMs, this.height?.config.members.length === 1)
         break
       }
+      case 'cancelBuild':
+        work.cancelBuild()
+        break
       case 'validate':
         work.judge(effect)
+        break
+      case 'cancelValidation':
+        work.cancelValidation(effect.blockHash)
         break
       case 'decide':
         journal.whenDurable(() => onDecided(effect))

@@ -46,13 +46,19 @@ export type Verdict =
   | { readonly valid: true }
   | { readonly valid: false; readonly proven: boolean; readonly reason: string }
 
-/** The life of a block (chain): building, judging and committing. Nothing here touches persistent state but `commit`. */
+/**
+ * The life of a block (chain): building, judging and committing. Nothing here touches persistent state but `commit`. None of them waits
+ * for another: several go on side by side, and those on a head that has moved end by themselves.
+ */
 export interface ExecutionPort {
   head(): Head
-  /** Builds and executes a block on the head; keeps the result by hash for `commit`. */
-  build(request: BuildRequest): Promise<Block>
-  /** Header rules, transactions, full execution and comparison of the roots; keeps the result by hash for `commit`. */
-  validate(block: Block, context: ValidateContext): Promise<Verdict>
+  /** Builds and executes a block on the head; keeps the result by hash for `commit`. Rejects soon once `cancelled` aborts. */
+  build(request: BuildRequest, cancelled?: AbortSignal): Promise<Block>
+  /**
+   * Header rules, transactions, full execution and comparison of the roots; keeps the result by hash for `commit`. Answers soon once
+   * `cancelled` aborts, with a verdict that proves nothing; unless `commit` has asked for the block meanwhile.
+   */
+  validate(block: Block, context: ValidateContext, cancelled?: AbortSignal): Promise<Verdict>
   /**
    * Resolves once the block is the head; the next height opens only then. A process that is killed does not lose it, a machine without
    * power may, until the next `flush`. Executes the block if its result is not kept (after a restart, or a block learnt from peers).

@@ -1,5 +1,6 @@
 import { LIMITS } from '../config/limits.ts'
 import { assert } from '../util/assert.ts'
+import type { Hex } from '../util/bytes.ts'
 import { waitUntil } from '../util/pause.ts'
 import { BuildBudget } from './build-budget.ts'
 import type { Effect, Input } from './core/types.ts'
@@ -7,7 +8,7 @@ import type { ConsensusEngineOptions } from './engine-types.ts'
 import { HeadStart } from './head-start.ts'
 import { judge } from './judge.ts'
 import { timestampAt } from './pacing.ts'
-import type { Head } from './ports.ts'
+import type { BuildRequest, Head } from './ports.ts'
 import type { Verifier } from './verify.ts'
 
 interface WorkbenchParts {
@@ -26,6 +27,12 @@ interface Place {
   readonly round: number
 }
 
+/** When a block may be proposed, and whether anybody else votes on it. */
+interface Slot {
+  readonly dueMs: number
+  readonly isAlone: boolean
+}
+
 /** The slow work of a height: blocks being built and proposals being judged. */
 export class Workbench {
   readonly #parts: WorkbenchParts
@@ -33,6 +40,9 @@ export class Workbench {
   readonly #stopping = new AbortController()
   readonly #budget: BuildBudget
   readonly #headStart = new HeadStart()
+  #building: AbortController | null = null
+  /** By hash. */
+  readonly #judging = new Map<Hex, AbortController>()
   #startedAtMs = 0
 
   constructor(parts: WorkbenchParts) {
@@ -65,16 +75,39 @@ export class Workbench {
    * leaves when it is due: then the disk has had its head start too.
    */
   build(place: Place, dueMs: number, isAlone: boolean): void {
-    this.#run(this.#build(place, dueMs, isAlone))
+    this.cancelBuild()
+    const cancel = new AbortController()
+    this.#building = cancel
+    this.#run(this.#build(place, { dueMs, isAlone }, cancel.signal))
   }
 
   judge(proposal: Extract<Effect, { type: 'validate' }>): void {
-    this.#run(this.#judge(proposal))
+    const cancel = new AbortController()
+    this.#judging.set(proposal.block.hash, cancel)
+    this.#run(this.#judge(proposal, cancel.signal))
+  }
+
+  /** Nothing comes of the block being built. */
+  cancelBuild(): void {
+    this.#building?.abort()
+    this.#building = null
+  }
+
+  /** No verdict comes on this block, unless it is asked for again. */
+  cancelValidation(hash: Hex): void {
+    this.#judging.get(hash)?.abort()
+    this.#judging.delete(hash)
+  }
+
+  cancelAll(): void {
+    this.cancelBuild()
+    for (const hash of [...this.#judging.keys()]) this.cancelValidation(hash)
   }
 
   /** Waits for no second any more; `settled` tells when the last work has ended: it reads state and database. */
   abort(): void {
     this.#stopping.abort()
+    this.cancelAll()
   }
 
   async settled(): Promise<void> {
@@ -87,46 +120,57 @@ export class Workbench {
     this.#running.add(task)
   }
 
-  async #build({ number, round }: Place, dueMs: number, isAlone: boolean): Promise<void> {
-    const { options, head, feed, hold } = this.#parts
-    const { ports, params, signer, logger } = options
-    assert(signer !== null, 'only a member builds')
-    const { hash, timestamp, certificate } = head()
+  async #build({ number, round }: Place, { dueMs, isAlone }: Slot, cancelled: AbortSignal): Promise<void> {
+    const { options, feed, hold } = this.#parts
     const startedMs = this.#nowMs()
     try {
-      const block = await ports.execution.build({
-        number,
-        round,
-        parentHash: hash,
-        timestamp: timestampAt(params.blockTimeMs, timestamp, Math.max(dueMs, startedMs)),
-        proposer: signer.address,
-        parentCertificate: certificate,
-        budgetMs: this.#budget.ms,
-        // Where nobody else has to run it, gas is bound enough.
-        transactionMs: isAlone ? LIMITS.block.loneTransactionMs : this.#budget.transactionMs,
-      })
-      if (isAlone) hold(() => this.#untilDue(startedMs, dueMs))
-      else await this.#untilDue(startedMs, dueMs)
-      feed({ type: 'built', number, round, block, nowMs: this.#nowMs() })
+      const block = await options.ports.execution.build(this.#request({ number, round }, { dueMs, isAlone }), cancelled)
+      if (isAlone) hold(() => this.#untilDue(startedMs, dueMs, this.#stopping.signal))
+      else await this.#untilDue(startedMs, dueMs, cancelled)
+      if (!cancelled.aborted) feed({ type: 'built', number, round, block, nowMs: this.#nowMs() })
     } catch (error) {
-      logger.error({ err: error, number, round }, 'block not built')
+      if (cancelled.aborted) return
+      options.logger.error({ err: error, number, round }, 'block not built')
       feed({ type: 'buildFailed', number, round, nowMs: this.#nowMs() })
     }
   }
 
+  #request({ number, round }: Place, { dueMs, isAlone }: Slot): BuildRequest {
+    const { options, head } = this.#parts
+    const { params, signer } = options
+    assert(signer !== null, 'only a member builds')
+    const { hash, timestamp, certificate } = head()
+    return {
+      number,
+      round,
+      parentHash: hash,
+      timestamp: timestampAt(params.blockTimeMs, timestamp, Math.max(dueMs, this.#nowMs())),
+      proposer: signer.address,
+      parentCertificate: certificate,
+      budgetMs: this.#budget.ms,
+      // Where nobody else has to run it, gas is bound enough.
+      transactionMs: isAlone ? LIMITS.block.loneTransactionMs : this.#budget.transactionMs,
+    }
+  }
+
   /** The block begun at `startedMs` is ready. */
-  async #untilDue(startedMs: number, dueMs: number): Promise<void> {
+  async #untilDue(startedMs: number, dueMs: number, stopping: AbortSignal): Promise<void> {
     const readyMs = this.#nowMs()
     this.#headStart.took(readyMs - startedMs)
-    await waitUntil(this.#parts.options.clock, dueMs, this.#stopping.signal)
+    await waitUntil(this.#parts.options.clock, dueMs, stopping)
     // Unless a proposal of another round came meanwhile.
     if (this.#startedAtMs === startedMs) this.#startedAtMs += this.#nowMs() - readyMs
   }
 
-  async #judge({ block, number, round, fresh }: Extract<Effect, { type: 'validate' }>): Promise<void> {
+  async #judge(
+    { block, number, round, fresh }: Extract<Effect, { type: 'validate' }>,
+    cancelled: AbortSignal,
+  ): Promise<void> {
     const { options, verifier, head, feed } = this.#parts
     const context = { number, round, fresh }
-    const verdict = await judge(block, context, head(), options, verifier.recover, this.#stopping.signal)
+    const verdict = await judge(block, context, head(), options, verifier.recover, cancelled)
+    if (cancelled.aborted) return
+    this.#judging.delete(block.hash)
     if (!verdict.valid) {
       options.logger.warn({ number, round, hash: block.hash, reason: verdict.reason }, 'proposal refused')
     }

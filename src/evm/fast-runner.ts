@@ -29,8 +29,8 @@ const runWithEngine = async (
     const interrupt = { sliceMs: LIMITS.execution.sliceMs, ...until }
     return (await runMessageTransaction(journal, run, tx, engine, { interrupt })).receipt
   } catch (error) {
-    // An impossible state stops the process.
-    if (error instanceof AssertionError) throw error
+    // An impossible state stops the process; a state that is gone says nothing about the transaction.
+    if (error instanceof AssertionError || (isCoded(error) && error.code === 'STATE_MOVED')) throw error
     journal.revert(mark)
     if (isCoded(error) && error.code === 'EXECUTION_INTERRUPTED') return 'interrupted'
     const fault = error instanceof Error ? error : new Error(String(error))

@@ -22,7 +22,7 @@ export interface ReadsOptions
   extends Pick<ChainViewOptions, 'params' | 'genesisHash' | 'store' | 'blocks' | 'world' | 'council' | 'syncing'>,
     Pick<PendingOptions, 'executor' | 'coinbase' | 'clock'> {
   readonly storePath: string
-  readonly chain: Pick<Chain, 'headBlock' | 'onHead' | 'onCommitted'>
+  readonly chain: Pick<Chain, 'headBlock' | 'onCommitted'>
   readonly rules: ChainRules
   readonly pool: Pick<PoolParts, 'service' | 'version'>
   readonly dev?: DevReads | undefined

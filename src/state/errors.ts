@@ -8,5 +8,7 @@ export type StateError =
   | { readonly code: 'STATE_ROOT_MISMATCH'; readonly number: number; readonly expected: Hex; readonly found: Hex }
   /** Block tables and state tables stand at different blocks. */
   | { readonly code: 'STATE_HEAD_MISMATCH'; readonly expected: number; readonly found: number }
+  /** The head moved since this view of it was taken. */
+  | { readonly code: 'STATE_MOVED' }
   /** More entries changed since that block than a proof may roll back. */
   | { readonly code: 'PROOF_TOO_DEEP'; readonly limit: number }

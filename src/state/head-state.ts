@@ -1,9 +1,11 @@
 import type { Snapshot, Store } from '../storage/store.ts'
 import { assert } from '../util/assert.ts'
 import { EMPTY_BYTES, type Hex, ZERO_HASH } from '../util/bytes.ts'
+import { CodedError } from '../util/errors.ts'
 import { Lru } from '../util/lru.ts'
 import { type Account, EMPTY_CODE_HASH, EMPTY_ROOT } from './account.ts'
 import { ClockCache } from './clock-cache.ts'
+import type { StateError } from './errors.ts'
 import { hashHex, keyText, readAccount, readCode, readSlot, textKey } from './flat.ts'
 import type { StateReader } from './reader.ts'
 import type { Sealed } from './sealed.ts'
@@ -40,6 +42,8 @@ export class HeadState implements StateReader {
   #slots: SlotCache
   readonly #codes: Lru<Hex, Uint8Array>
   #snapshot: Snapshot
+  /** Counts the moves of the head. */
+  #moves = 0
 
   constructor(store: Store, limits: CacheLimits) {
     this.#store = store
@@ -79,6 +83,28 @@ export class HeadState implements StateReader {
     return code
   }
 
+  /** The state as it is now, for work that goes on while blocks are committed: once the head has moved it throws STATE_MOVED. */
+  view(): StateReader {
+    const taken = this.#moves
+    const check = (): void => {
+      if (this.#moves !== taken) throw new CodedError<StateError>({ code: 'STATE_MOVED' })
+    }
+    return {
+      account: address => {
+        check()
+        return this.account(address)
+      },
+      storage: (address, slot) => {
+        check()
+        return this.storage(address, slot)
+      },
+      code: address => {
+        check()
+        return this.code(address)
+      },
+    }
+  }
+
   /** keccak of an address, remembered for those in the cache. */
   hashed(address: Hex): Uint8Array {
     const hashed = this.#accounts.get(address)?.hashed
@@ -88,6 +114,7 @@ export class HeadState implements StateReader {
   /** Moves the head at once: `sealed` is durable by now. The promise is for the old snapshot. */
   advance(sealed: Sealed): Promise<void> {
     const before = this.#snapshot
+    this.#moves++
     this.#snapshot = this.#store.snapshot()
     for (const address of sealed.cleared) this.#slots.drop(address)
     for (const [address, slots] of sealed.storage) {
@@ -104,6 +131,7 @@ export class HeadState implements StateReader {
   /** Other values stand in the store: what was read is forgotten. Code is what its hash says and stays. */
   reset(): Promise<void> {
     const before = this.#snapshot
+    this.#moves++
     this.#snapshot = this.#store.snapshot()
     this.#accounts = new ClockCache(this.#limits.accountCache)
     this.#slots = new SlotCache(this.#limits.slotCache)

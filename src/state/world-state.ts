@@ -109,9 +109,9 @@ export class WorldState {
     return this.#head.counters
   }
 
-  /** A working state on the head; worthless once the head moves. */
+  /** A working state on the head. What it has not read when the head moves throws STATE_MOVED from then on. */
   journal(): Journal {
-    return new Journal(this.#head)
+    return new Journal(this.#head.view())
   }
 
   /** The state root after `changes` of a journal on the head. Nothing is stored. */

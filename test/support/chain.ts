@@ -7,6 +7,7 @@ import type { Genesis } from '../../src/config/genesis.ts'
 import { LIMITS } from '../../src/config/limits.ts'
 import { keccak256 } from '../../src/crypto/hash.ts'
 import { addressOf, sign } from '../../src/crypto/signature.ts'
+import type { Engine } from '../../src/evm/engine.ts'
 import { createExecutor, type ExecutionMode } from '../../src/evm/executor.ts'
 import { devnetGenesis } from '../../src/node/devnet-genesis.ts'
 import { openChain } from '../../src/node/open-chain.ts'
@@ -79,7 +80,7 @@ export class TestClock implements Clock {
 /** The chain with its storage, state, executor and pool, and without consensus and faces: the test decides when blocks are made. */
 export const openTestChain = async (
   dir: string,
-  options: { readonly mode?: ExecutionMode; readonly genesis?: Genesis } = {},
+  options: { readonly mode?: ExecutionMode; readonly genesis?: Genesis; readonly engine?: Engine } = {},
 ) => {
   const genesis = options.genesis ?? testGenesis()
   const clock = new TestClock()
@@ -92,7 +93,8 @@ export const openTestChain = async (
     logger,
     onFailure: error => failures.push(error),
   })
-  const executor = createExecutor({ mode: options.mode ?? 'shadow', logger, reproductionDir: join(dir, 'shadow') })
+  const { mode = 'shadow', engine } = options
+  const executor = createExecutor({ mode, logger, reproductionDir: join(dir, 'shadow'), ...(engine && { engine }) })
   const pool = createPoolParts({
     params: genesis.params,
     head: opened.head.block.header,

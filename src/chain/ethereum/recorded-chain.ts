@@ -65,10 +65,6 @@ export class RecordedChain {
     return this.#head
   }
 
-  onHead<T>(work: (head: ChainBlock) => Promise<T>): Promise<T> {
-    return this.#turn.run(() => work(this.#head))
-  }
-
   onCommitted(listener: (event: CommittedEvent) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)

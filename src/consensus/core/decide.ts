@@ -2,6 +2,7 @@ import type { Block } from '../../primitives/block.ts'
 import type { Certificate } from '../../primitives/certificate.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { certificateFrom } from '../certificate.ts'
+import { cancelUnawaited } from './cancel.ts'
 import { persist, persistBlock } from './out.ts'
 import { broadcastStatus } from './status.ts'
 import type { Turn } from './types.ts'
@@ -23,6 +24,7 @@ export const tryDecide = (turn: Turn, round: number, blockHash: Hex): void => {
 /** The height is over: logged, then committed by the shell. */
 export const decide = (turn: Turn, block: Block, certificate: Certificate): void => {
   turn.height.decided = { block, certificate }
+  cancelUnawaited(turn)
   persistBlock(turn, block)
   persist(turn, { type: 'decided', block, certificate })
   turn.out.push({ type: 'decide', block, certificate })

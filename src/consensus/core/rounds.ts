@@ -1,4 +1,5 @@
 import type { RoundChange } from '../../primitives/vote.ts'
+import { cancelUnawaited } from './cancel.ts'
 import { ask, persist } from './out.ts'
 import type { CoreConfig, HeightState, Turn } from './types.ts'
 
@@ -40,7 +41,7 @@ export const enterRound = (turn: Turn, round: number): void => {
   if (round <= height.round) return
   height.round = round
   height.opened = true
-  height.building = null
+  cancelUnawaited(turn)
   persist(turn, { type: 'round', number: height.config.number, round })
   startRoundTimer(turn, turn.nowMs)
   height.prepares.dropBelow(round - config.pastRounds)

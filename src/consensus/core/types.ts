@@ -190,9 +190,10 @@ export type Effect =
       readonly round: number
       readonly atMs: number
     }
-  /** Answered by `built` or `buildFailed`. */
+  /** Answered by `built` or `buildFailed`, unless it is cancelled. */
   | { readonly type: 'build'; readonly number: number; readonly round: number }
-  /** Answered by `verdict`. */
+  | { readonly type: 'cancelBuild' }
+  /** Answered by `verdict`, unless it is cancelled; then it may be asked for again. */
   | {
       readonly type: 'validate'
       readonly block: Block
@@ -200,6 +201,7 @@ export type Effect =
       readonly round: number
       readonly fresh: boolean
     }
+  | { readonly type: 'cancelValidation'; readonly blockHash: Hex }
   | { readonly type: 'decide'; readonly block: Block; readonly certificate: Certificate }
   /** More members than can be faulty are at this later height. */
   | { readonly type: 'behind'; readonly number: number }

@@ -96,8 +96,11 @@ export const createDev = async (start: DevStart, options: DevOptions): Promise<D
     params: { ...params, blockTimeMs: 0 },
     execution: {
       head: () => chain.head(),
-      build: request => chain.build({ ...request, timestamp: miner.timestampAfter(chain.headBlock.header.timestamp) }),
-      validate: (block, context) => chain.validate(block, context),
+      build(request, cancelled) {
+        const timestamp = miner.timestampAfter(chain.headBlock.header.timestamp)
+        return chain.build({ ...request, timestamp }, cancelled)
+      },
+      validate: (block, context, cancelled) => chain.validate(block, context, cancelled),
       commit: (block, certificate) => chain.commit(block, certificate),
       flush: () => chain.flush(),
       decided: number => chain.decided(number),

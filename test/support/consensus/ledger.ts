@@ -4,6 +4,7 @@ import type {
   DecidedBlock,
   ExecutionPort,
   Head,
+  ValidateContext,
   Verdict,
 } from '../../../src/consensus/ports.ts'
 import { type Block, decodeBlock, encodeBlock } from '../../../src/primitives/block.ts'
@@ -70,7 +71,7 @@ export class Ledger implements ExecutionPort {
     return makeBlock(request, request.proposer, request.parentCertificate, this.#salt++)
   }
 
-  async validate(block: Block): Promise<Verdict> {
+  async validate(block: Block, _context?: ValidateContext, _cancelled?: AbortSignal): Promise<Verdict> {
     this.validated++
     return block.header.parentHash === this.head().hash
       ? this.verdict

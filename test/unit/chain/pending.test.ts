@@ -6,15 +6,22 @@ import type { Hex } from '../../../src/util/bytes.ts'
 import {
   ACCOUNT_KEYS,
   ACCOUNTS,
+  CERTIFICATE,
   START_WEI,
   signedRaw,
   type TestChain,
   VALIDATOR,
   withChain,
 } from '../../support/chain.ts'
+import { GatedEngine } from '../../support/gated-engine.ts'
 
-const [ALICE_KEY] = ACCOUNT_KEYS as [Uint8Array]
+const [ALICE_KEY, BOB_KEY] = ACCOUNT_KEYS as [Uint8Array, Uint8Array]
 const [ALICE, BOB] = ACCOUNTS as [Hex, Hex]
+
+const poolOf = (chain: TestChain) => ({
+  select: (baseFee: bigint) => chain.pool.service.select(baseFee),
+  version: chain.pool.version,
+})
 
 const pendingOf = (chain: TestChain, select?: (baseFee: bigint) => TransactionSource): Pending =>
   new Pending({
@@ -96,3 +103,47 @@ test('however many ask while the pool moves, one build at most waits: blocks are
     await pending.state()
     expect(builds).toBe(before)
   }))
+
+test('a transaction that does not end leaves the pending block to the others, and is not tried a second time', async () => {
+  const engine = new GatedEngine({ isOpen: false })
+  await withChain(
+    async chain => {
+      await chain.pool.service.submit(signedRaw(ALICE_KEY, { to: null, data: Uint8Array.of(0), gasLimit: 9_000_000n }))
+      await chain.pool.service.submit(signedRaw(BOB_KEY, { to: BOB, value: 1n }))
+      const clock = { nowMs: () => chain.clock.ms + performance.now(), schedule: () => () => {} }
+      const pending = new Pending({ ...chain, pool: poolOf(chain), coinbase: VALIDATOR, clock })
+      expect((await pending.state()).block.transactions.map(({ from }) => from)).toEqual([BOB])
+      expect(engine).toMatchObject({ begun: 1, interrupted: 1 })
+      await chain.pool.service.submit(signedRaw(BOB_KEY, { nonce: 1, to: BOB, value: 1n }))
+      await expect.poll(async () => (await pending.state()).block.transactions.length).toBe(2)
+      expect(engine.begun).toBe(1)
+    },
+    { mode: 'fast', engine },
+  )
+})
+
+test('the pending block is built beside the chain: a block under construction does not hold it up, and it holds up no commit', async () => {
+  const engine = new GatedEngine({ isOpen: false })
+  await withChain(
+    async chain => {
+      const next = await chain.build()
+      await chain.pool.service.submit(signedRaw(ALICE_KEY, { to: null, data: Uint8Array.of(0), gasLimit: 90_000n }))
+      const pending = pendingOf(chain)
+      const asked = pending.state()
+      await engine.reached(1)
+      // The head moves under it: it is built again on the new one.
+      await chain.chain.commit(next, CERTIFICATE)
+      engine.isOpen = true
+      expect((await asked).block.header.number).toBe(2)
+      engine.isOpen = false
+      const building = chain.build()
+      await engine.reached(engine.begun + 1)
+      await chain.pool.service.drop([...chain.pool.service.content().pending.values()].flat().map(({ hash }) => hash))
+      await chain.pool.service.submit(signedRaw(BOB_KEY, { to: BOB, value: 1n }))
+      expect((await pending.state()).block.transactions).toHaveLength(1)
+      engine.isOpen = true
+      await building
+    },
+    { mode: 'fast', engine },
+  )
+})

@@ -195,6 +195,76 @@ describe('proposals that are not accepted', () => {
   })
 })
 
+describe('work that nobody waits for any more', () => {
+  const by = [1, 2, 3]
+  const isFor =
+    (of: { readonly hash: string }, type: 'validate' | 'cancelValidation') =>
+    (effect: Effect): boolean =>
+      effect.type === type &&
+      ('block' in effect ? effect.block.hash : (effect as { blockHash: string }).blockHash) === of.hash
+  const again = (round: number, from: number) =>
+    proposal((round + 1) % 4, round, B, {
+      roundChanges: by.map(sender => roundChange(sender, round, { round: from, of: B, by })),
+      prepares: by.map(sender => prepare(sender, from, B)),
+    })
+
+  test('a fresh proposal is left with its round, and validated from the beginning when it is proposed again', () => {
+    const bench = new CoreBench(0)
+    bench.hear(proposal(1, 0, B))
+    expect(bench.timeout('round').filter(isFor(B, 'cancelValidation'))).toHaveLength(1)
+    // What comes of it all the same is not listened to.
+    expect(bench.judge(true)).toEqual([])
+    expect(bench.hear(again(1, 0)).filter(isFor(B, 'validate'))).toHaveLength(1)
+    expect(bench.said(bench.judge(true))).toEqual(['prepare 1'])
+  })
+
+  test('following others to a later round leaves it too', () => {
+    const bench = new CoreBench(0)
+    bench.hear(proposal(1, 0, B))
+    expect(bench.hear(roundChange(2, 3), roundChange(3, 3)).filter(isFor(B, 'cancelValidation'))).toHaveLength(1)
+  })
+
+  test('a block that a quorum prepared goes on through the rounds, however long it takes', () => {
+    const bench = new CoreBench(1)
+    bench.hear(again(1, 0))
+    const effects = [2, 3].flatMap(round => [...bench.timeout('round'), ...bench.hear(again(round, 0))])
+    effects.push(...bench.timeout('round'))
+    expect(effects.filter(({ type }) => type === 'cancelValidation' || type === 'validate')).toEqual([])
+    expect(bench.state.height?.round).toBe(3)
+    expect(bench.said(bench.judge(true))).toEqual(['prepare 3'])
+  })
+
+  test('a proposal of a later round does not end with the round before it', () => {
+    const bench = new CoreBench(0)
+    const next = block(2, 2)
+    const changes = by.map(sender => roundChange(sender, 1))
+    bench.hear(proposal(2, 1, next, { roundChanges: changes, prepares: [] }))
+    expect(bench.timeout('round').filter(isFor(next, 'cancelValidation'))).toEqual([])
+    expect(bench.said(bench.judge(true))).toEqual(['prepare 1'])
+  })
+
+  test('a decision ends the validation of other blocks, and not that of the decided one', () => {
+    const bench = new CoreBench(0)
+    bench.hear(proposal(1, 0, B))
+    bench.timeout('round')
+    const next = block(2, 2)
+    bench.hear(proposal(2, 1, next, { roundChanges: by.map(sender => roundChange(sender, 1)), prepares: [] }))
+    const decided = bench.hear(...by.map(sender => commit(sender, 1, next)))
+    expect(decided.filter(({ type }) => type === 'cancelValidation')).toEqual([])
+    const other = new CoreBench(0)
+    other.hear(proposal(1, 0, B))
+    const whole = other.hear({ type: 'decided', block: next, certificate: bench.decided()!.certificate })
+    expect(whole.filter(isFor(B, 'cancelValidation'))).toHaveLength(1)
+  })
+
+  test('the block being built is left with its round', () => {
+    const bench = new CoreBench(1)
+    bench.timeout('propose')
+    expect(bench.timeout('round').map(({ type }) => type)).toContain('cancelBuild')
+    expect(bench.feed({ type: 'built', number: 1, round: 0, block: B, nowMs: 0 })).toEqual([])
+  })
+})
+
 describe('changes of round', () => {
   test('a timeout leads to the next round and tells what is prepared', () => {
     const bench = preparedBench()

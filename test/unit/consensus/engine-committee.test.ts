@@ -4,6 +4,7 @@ import { type Head, nullNetwork } from '../../../src/consensus/ports.ts'
 import { recoverAddress, sign } from '../../../src/crypto/signature.ts'
 import type { Block } from '../../../src/primitives/block.ts'
 import type { ConsensusMessage } from '../../../src/primitives/consensus-message.ts'
+import { readExtraData } from '../../../src/primitives/extra-data.ts'
 import { proposalDigest } from '../../../src/primitives/proposal.ts'
 import { blockVoteDigest } from '../../../src/primitives/vote.ts'
 import { createRandom } from '../../../src/sim/random.ts'
@@ -319,6 +320,51 @@ describe('committees of real engines', () => {
     await group.stop()
     await group.clock.advance(5_000)
     expect(validated()).toEqual(before)
+  })
+})
+
+describe('a proposal that takes longer than its round', () => {
+  /** Blocks of one member are never done with; the rest are as usual. */
+  const withEndless = async (index: number) => {
+    const group = await committee(4)
+    const cancelled: number[] = []
+    const liar = committeeOf(4).members[index]
+    for (const [at, { ledger }] of group.members.entries()) {
+      const validate = ledger.validate.bind(ledger)
+      ledger.validate = (block, context, signal) => {
+        if (readExtraData(block.header)?.proposer !== liar) return validate(block, context, signal)
+        return new Promise(resolve =>
+          signal?.addEventListener('abort', () => {
+            cancelled.push(at)
+            resolve({ valid: false, proven: false, reason: 'cancelled' })
+          }),
+        )
+      }
+    }
+    return { group, cancelled }
+  }
+
+  test('is left with it: the next proposer’s block is decided, by all, and nobody is blamed', async () => {
+    const { group, cancelled } = await withEndless(2)
+    await group.clock.advance(40_000)
+    const [first] = group.members.map(hashes)
+    expect(first?.length).toBeGreaterThan(25)
+    for (const member of group.members) {
+      expect(hashes(member)).toEqual(first)
+      expect(member.errors).toEqual([])
+      expect(member.engine.status()).toMatchObject({ mode: 'voting', evidence: 0 })
+    }
+    // By each of the three others at each turn of that member.
+    expect(cancelled.length).toBeGreaterThan(3 * 5)
+    expect(cancelled.filter(at => at === 2)).toEqual([])
+    await group.stop()
+  })
+
+  test('holds up no stop', async () => {
+    const { group } = await withEndless(1)
+    await group.clock.advance(1_500)
+    await group.stop()
+    expect(group.members.flatMap(({ errors }) => errors)).toEqual([])
   })
 })
 
