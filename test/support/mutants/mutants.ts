@@ -134,12 +134,12 @@ export const MUTANTS = {
   ),
   'timestamp not checked': mutant([
     'consensus/judge.ts',
-    '  if (isTooEarly(timestamp, clock.nowMs())) return false\n  await waitUntil(clock, timestamp * 1000, stopping)\n',
+    '  if (isTooEarly(timestamp, clock.nowMs())) return false\n  await waitUntil(clock, timestamp * 1000, cancelled)\n',
     '',
   ]),
   'verdict of the execution ignored': mutant([
     'consensus/judge.ts',
-    'return await ports.execution.validate(block, context)',
+    'return await ports.execution.validate(block, context, cancelled)',
     'await ports.execution.validate(block, context)\n    return { valid: true }',
   ]),
   'evidence names an honest member': mutant([
