@@ -3,6 +3,7 @@ import type { Store } from '../storage/store.ts'
 import type { Hex } from '../util/bytes.ts'
 import { CodedError } from '../util/errors.ts'
 import type { BlockStore, LoggedBlock } from './block-store.ts'
+import { ComparedLog, type LogCriteria } from './log-criteria.ts'
 import { candidateBlocks } from './log-index.ts'
 import type { ChainReadError, LogEntry, LogQuery } from './types.ts'
 
@@ -16,17 +17,17 @@ export interface LogQueryLimits {
 }
 
 /**
- * Logs of committed blocks, ascending by block and index. Throws TOO_MANY_RESULTS, RESULTS_TOO_LARGE or QUERY_TIMEOUT. Every step awaits the
- * store, so a long query leaves room for other work between blocks.
+ * Logs of committed blocks, ascending by block and index, block by block. Throws TOO_MANY_RESULTS, RESULTS_TOO_LARGE or QUERY_TIMEOUT. Every
+ * step awaits the store, so a long query leaves room for other work between blocks.
  */
-export const queryLogs = async (
+export async function* matchingLogs(
   store: Store,
   blocks: BlockStore,
   query: LogQuery,
   limits: LogQueryLimits,
-): Promise<readonly LogEntry[]> => {
-  const found: LogEntry[] = []
+): AsyncGenerator<readonly LogEntry[]> {
   const limitBytes = limits.bytes ?? LIMITS.rpc.logBytes
+  let count = 0
   let bytes = 0
   const deadlineMs = limits.nowMs() + limits.timeoutMs
   const checkTime = () => {
@@ -35,28 +36,41 @@ export const queryLogs = async (
   for await (const number of candidateBlocks(store, query, checkTime)) {
     const block = await blocks.logged(number)
     if (block === undefined) continue
-    const before = found.length
-    collectLogs(block, query, found, limits.results)
-    for (const log of found.slice(before)) bytes += log.data.byteLength
+    const found: LogEntry[] = []
+    collectLogs(block, query, found, { most: limits.results - count, limit: limits.results })
+    count += found.length
+    for (const log of found) bytes += log.data.byteLength
     if (bytes > limitBytes) throw readError({ code: 'RESULTS_TOO_LARGE', limitBytes })
+    yield found
     checkTime()
   }
+}
+
+/** All of `matchingLogs`. */
+export const queryLogs = async (
+  store: Store,
+  blocks: BlockStore,
+  query: LogQuery,
+  limits: LogQueryLimits,
+): Promise<readonly LogEntry[]> => {
+  const found: LogEntry[] = []
+  for await (const logs of matchingLogs(store, blocks, query, limits)) for (const log of logs) found.push(log)
   return found
 }
 
-/** Appends a block's matching logs to `found`. */
+/** Appends a block's matching logs to `found`. Throws TOO_MANY_RESULTS, which names `limit`, beyond `most`. */
 export const collectLogs = (
   block: LoggedBlock,
-  query: Pick<LogQuery, 'addresses' | 'topics'>,
+  criteria: LogCriteria,
   found: LogEntry[],
-  limit: number = LIMITS.rpc.logResults,
+  { most, limit }: { readonly most: number; readonly limit: number } = EVERY,
 ): void => {
   let logIndex = 0
   block.logs.forEach((logs, transactionIndex) => {
     for (const log of logs) {
       const index = logIndex++
-      if (!matches(log, query)) continue
-      if (found.length >= limit) throw readError({ code: 'TOO_MANY_RESULTS', limit })
+      if (!new ComparedLog(log).matches(criteria)) continue
+      if (found.length >= most) throw readError({ code: 'TOO_MANY_RESULTS', limit })
       found.push({
         ...log,
         blockNumber: block.number,
@@ -69,20 +83,6 @@ export const collectLogs = (
   })
 }
 
-/**
- * Whether a log has one of the addresses and, position by position, one of the topics. An empty or null position matches
- * anything, but a log with fewer topics than the query has positions does not match (as geth does it).
- */
-export const matches = (
-  log: { readonly address: Hex; readonly topics: readonly Hex[] },
-  query: Pick<LogQuery, 'addresses' | 'topics'>,
-): boolean => {
-  if (query.addresses.length > 0 && !query.addresses.includes(log.address)) return false
-  if (query.topics.length > log.topics.length) return false
-  return query.topics.every(
-    (alternatives, position) =>
-      alternatives === null || alternatives.length === 0 || alternatives.includes(log.topics[position] as Hex),
-  )
-}
+const EVERY = { most: Number.POSITIVE_INFINITY, limit: Number.POSITIVE_INFINITY }
 
 const readError = (detail: ChainReadError) => new CodedError(detail)

@@ -12,6 +12,7 @@ import type { AccountProof } from '../state/prove.ts'
 import type { AsyncStateReader, StateReader } from '../state/reader.ts'
 import type { Hex } from '../util/bytes.ts'
 import type { Nonce } from '../util/nonce.ts'
+import type { LogCriteria } from './log-criteria.ts'
 import type { TipShare } from './paid-tips.ts'
 
 /** A committed block as reads want it. Immutable. */
@@ -48,12 +49,10 @@ export interface PendingBlock {
   readonly state: StateReader
 }
 
-/** Inclusive range; `address` empty means any; each topic position is a list of alternatives, empty or null means any. */
-export interface LogQuery {
+/** Of an inclusive range. */
+export interface LogQuery extends LogCriteria {
   readonly fromBlock: number
   readonly toBlock: number
-  readonly addresses: readonly Hex[]
-  readonly topics: readonly (readonly Hex[] | null)[]
 }
 
 export interface LogEntry extends Log {
@@ -72,8 +71,9 @@ export type ChainReadError =
   | { readonly code: 'TOO_MANY_RESULTS'; readonly limit: number }
   | { readonly code: 'RESULTS_TOO_LARGE'; readonly limitBytes: number }
   | { readonly code: 'QUERY_TIMEOUT'; readonly timeoutMs: number }
-  /** More queries wait than may; the caller may try later. */
+  /** More queries wait than may, of all clients or of the one; the caller may try later. */
   | { readonly code: 'QUERY_QUEUE_FULL'; readonly limit: number }
+  | { readonly code: 'QUERY_CLIENT_FULL'; readonly limit: number }
 
 /** `committed` is emitted after the block, receipts and lookups are on disk and readable. */
 export interface CommittedEvent {

@@ -119,7 +119,12 @@ export const LIMITS = {
     /** Transactions remembered that took too long for it. */
     pendingSlow: 1_024,
     logSliceBlocks: 64,
+    /** Log queries over ranges: waiting in all and of one client, running in all and of one client, and index walks open for one. */
     logQueries: 256,
+    clientLogQueries: 128,
+    logsInFlight: 3,
+    clientLogsInFlight: 2,
+    logWalks: 16,
     /** Decoded logs, kept by the main thread and by that of log queries. */
     logCacheBytes: 4 * 1024 * 1024,
   },

@@ -1,5 +1,6 @@
 import type { ChainView, PoolPort } from '../chain/types.ts'
 import type { CallService } from '../evm/calls/types.ts'
+import type { Budgets } from './budgets.ts'
 import type { Filters } from './filters.ts'
 import type { MethodTable, Requirement } from './method.ts'
 import type {
@@ -41,6 +42,7 @@ export interface Services {
 export interface Context extends Services {
   readonly filters: Filters
   readonly rendered: Rendered
+  readonly budgets: Budgets
   /** The methods of this endpoint. */
   readonly methods: MethodTable
   readonly namespaces: readonly string[]

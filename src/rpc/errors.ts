@@ -30,6 +30,8 @@ export const CODES = {
   invalidParams: -32602,
   server: -32000,
   responseTooLarge: -32003,
+  /** More is asked for than this node gives, or now (EIP-1474): another try later, or of less, may succeed. */
+  limitExceeded: -32005,
   reverted: 3,
   /** Of a call inside an answer, and of a whole simulation (execution APIs, eth_simulateV1). */
   execution: -32015,
@@ -62,6 +64,7 @@ export const missingArgument = (position: number): RpcError =>
   new RpcError(CODES.invalidParams, `missing value for required argument ${position}`)
 export const invalidParams = (message: string): RpcError => new RpcError(CODES.invalidParams, message)
 export const serverError = (message: string): RpcError => new RpcError(CODES.server, message)
+export const limitExceeded = (message: string): RpcError => new RpcError(CODES.limitExceeded, message)
 /** For an answer, or the rest of a batch, beyond `LIMITS.rpc.answerBytes`. */
 export const RESPONSE_TOO_LARGE = new RpcError(
   CODES.responseTooLarge,
@@ -114,8 +117,9 @@ export const DOMAIN_ERRORS: { readonly [Code in DomainError['code']]: (detail: D
   PRECOMPILE_MOVED_TO_ITSELF: ({ address }) =>
     new RpcError(SIMULATION_CODES.movedToItself, `the precompile ${address} is moved to its own address`),
   ALREADY_OVERRIDDEN: ({ address }) => serverError(`account ${address} is already overridden`),
-  CALL_QUEUE_FULL: () => serverError('too many calls are waiting, try again later'),
-  CLIENT_QUEUE_FULL: ({ limit }) => serverError(`too many of your calls (limit ${limit}) are waiting, try again later`),
+  CALL_QUEUE_FULL: () => limitExceeded('too many calls are waiting, try again later'),
+  CLIENT_QUEUE_FULL: ({ limit }) =>
+    limitExceeded(`too many of your calls (limit ${limit}) are waiting, try again later`),
   // simulated blocks (evm/simulate)
   SIMULATION_NUMBER_ORDER: ({ number, previous }) =>
     new RpcError(SIMULATION_CODES.numberOrder, `block numbers must be in order: ${number} <= ${previous}`),
@@ -133,15 +137,17 @@ export const DOMAIN_ERRORS: { readonly [Code in DomainError['code']]: (detail: D
   TOO_MANY_RESULTS: ({ limit }) => serverError(`query returned more than ${limit} results`),
   RESULTS_TOO_LARGE: ({ limitBytes }) => serverError(`query returned more than ${limitBytes} bytes of log data`),
   QUERY_TIMEOUT: () => serverError('query timeout exceeded'),
-  QUERY_QUEUE_FULL: () => serverError('too many log queries are waiting, try again later'),
-  TRIE_BUSY: () => serverError('too many proofs are waiting, try again later'),
+  QUERY_QUEUE_FULL: () => limitExceeded('too many log queries are waiting, try again later'),
+  QUERY_CLIENT_FULL: ({ limit }) =>
+    limitExceeded(`too many of your log queries (limit ${limit}) are waiting, try again later`),
+  TRIE_BUSY: () => limitExceeded('too many proofs are waiting, try again later'),
   // Each time the proof had its turn, the head had moved past the block it was for.
   TRIE_UNKNOWN_ROOT: () => serverError('blocks come faster than proofs are made, try again later'),
   PROOF_TOO_DEEP: () => serverError('too much has changed since that block for a proof in its state'),
   // traces (evm/tracers/config.ts)
   TRACE_TIMEOUT: ({ timeoutMs }) => serverError(`execution timeout (timeout = ${timeoutMs / 1_000}s)`),
   TRACE_TOO_LARGE: ({ limitBytes }) => serverError(`the trace is larger than ${limitBytes} bytes`),
-  TRACE_QUEUE_FULL: () => serverError('too many traces are waiting, try again later'),
+  TRACE_QUEUE_FULL: () => limitExceeded('too many traces are waiting, try again later'),
   TRACE_FAILED: ({ reason }) => serverError(reason),
   // submission (txpool/errors.ts, primitives/transaction.ts, crypto/sender.ts)
   TRANSACTION_MALFORMED: ({ reason }) => serverError(reason),

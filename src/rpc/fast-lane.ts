@@ -2,17 +2,18 @@ import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { LIMITS } from '../config/limits.ts'
 import type { Answer, AnswerStream, Chunk } from './answer.ts'
-import { BODIES_FULL, type BodyBytes, type BodyMeter } from './body-bytes.ts'
-import { endpointFor } from './clients.ts'
+import { BODIES_FULL, type Budgets } from './budgets.ts'
+import type { ClientBudget, Meter } from './client-budget.ts'
+import { clientOf, endpointFor } from './clients.ts'
 import { plainCallLength } from './plain-head.ts'
-import { pump } from './pump.ts'
+import { drained, Patience, pump } from './pump.ts'
 import type { Endpoint, Router } from './router.ts'
 
 export interface FastLaneOptions {
   readonly router: Router
   readonly endpoint: Endpoint
   readonly hosts: readonly string[]
-  readonly bodies: BodyBytes
+  readonly budgets: Pick<Budgets, 'bodies' | 'answers' | 'connections'>
 }
 
 const HEAD_END = Buffer.from('\r\n\r\n')
@@ -35,6 +36,7 @@ export const attachFastLane = (server: Server, options: FastLaneOptions): { clos
   const open = new Set<Lane>()
   server.removeListener('connection', listener)
   server.on('connection', (socket: Socket) => {
+    if (!admit(socket, options.budgets.connections)) return
     const lane = new Lane(socket, options, {
       handOver: () => listener.call(server, socket),
       left: () => open.delete(lane),
@@ -48,6 +50,17 @@ export const attachFastLane = (server: Server, options: FastLaneOptions): { clos
   }
 }
 
+/** Counts a connection against its client; one too many is closed at once, without a word to read it. */
+export const admit = (socket: Socket, connections: ClientBudget): boolean => {
+  const meter = connections.meter(clientOf(socket.remoteAddress))
+  if (!meter.hold(1)) {
+    socket.destroy()
+    return false
+  }
+  socket.once('close', () => meter.hold(0))
+  return true
+}
+
 interface Exits {
   readonly handOver: () => void
   readonly left: () => void
@@ -59,7 +72,8 @@ class Lane {
   readonly #options: FastLaneOptions
   readonly #exits: Exits
   readonly #endpoint: Endpoint
-  readonly #meter: BodyMeter
+  readonly #meter: Meter
+  readonly #answers: Meter
   /** Bytes that came and are not answered yet. */
   #rest: Buffer | undefined
   /** The same, and those of the request that is being answered. */
@@ -78,7 +92,9 @@ class Lane {
     this.#options = options
     this.#exits = exits
     this.#endpoint = endpointFor(options.endpoint, socket.remoteAddress)
-    this.#meter = options.bodies.meter()
+    const { client } = this.#endpoint.context
+    this.#meter = options.budgets.bodies.meter(client)
+    this.#answers = options.budgets.answers.meter(client)
     socket.setNoDelay(true)
     socket.setTimeout(LIMITS.rpc.httpKeepAliveMs)
     socket.on('data', this.#onData)
@@ -119,6 +135,7 @@ class Lane {
   readonly #onClose = (): void => {
     this.#rest = undefined
     this.#meter.hold(0)
+    this.#answers.hold(0)
     this.#exits.left()
   }
 
@@ -226,7 +243,10 @@ class Lane {
     // What was answered before in this pass is written first.
     await undefined
     socket.write(`${CHUNKED}${date()}\r\n\r\n`)
-    const isWhole = await pump(answer, socket, chunk => writeChunk(socket, chunk)).catch(() => {
+    const isWhole = await pump(answer, socket, {
+      write: chunk => writeChunk(socket, chunk),
+      meter: this.#answers,
+    }).catch(() => {
       socket.destroy()
       return false
     })
@@ -237,14 +257,23 @@ class Lane {
     this.#goOn()
   }
 
+  /** Until the reader has taken what was written; one that does not in time, or leaves too much, is cut off. */
   #pauseUntilWritten(): void {
+    const socket = this.#socket
     this.#isWaiting = true
     const goOn = (): void => {
       this.#isWaiting = false
-      if (!this.#socket.destroyed) this.#goOn()
+      if (!socket.destroyed) this.#goOn()
     }
-    if (this.#socket.writableNeedDrain) this.#socket.once('drain', goOn)
-    else setImmediate(goOn)
+    if (!socket.writableNeedDrain) return void setImmediate(goOn)
+    if (!this.#answers.hold(socket.writableLength)) return void socket.destroy()
+    const patience = new Patience()
+    patience.sent(socket.writableLength)
+    void patience.wait(drained(socket)).then(isTaken => {
+      this.#answers.hold(0)
+      if (isTaken) goOn()
+      else socket.destroy()
+    })
   }
 
   #goOn(): void {

@@ -2,9 +2,10 @@ import { type IncomingMessage, type OutgoingHttpHeaders, STATUS_CODES } from 'no
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import { LIMITS } from '../config/limits.ts'
 import { hostAllowed, originAllowed } from './access.ts'
-import type { Answer, AnswerStream } from './answer.ts'
-import type { BodyBytes } from './body-bytes.ts'
-import { endpointFor } from './clients.ts'
+import { type Answer, type AnswerStream, streamOf } from './answer.ts'
+import type { Budgets } from './budgets.ts'
+import type { Meter } from './client-budget.ts'
+import { clientOf, endpointFor } from './clients.ts'
 import type { HealthStatus } from './ports.ts'
 import { pump } from './pump.ts'
 import { type Body, HttpFailure, readBody } from './read-body.ts'
@@ -21,7 +22,7 @@ export interface HttpOptions {
   readonly hosts: readonly string[]
   readonly checkOrigin: boolean
   readonly buckets: TokenBuckets | undefined
-  readonly bodies: BodyBytes
+  readonly budgets: Pick<Budgets, 'bodies' | 'answers'>
   readonly health: () => HealthStatus
 }
 
@@ -37,7 +38,7 @@ const noSchemas = (): never => {
 
 /** The HTTP face: POST for calls, GET for load balancers, clear statuses for everything else (reference/kaia-behaviour.md 1.1). */
 export const createHttp = (options: HttpOptions): FastifyInstance => {
-  const { wsPaths, wsRedirect, endpoint, router, buckets, bodies } = options
+  const { wsPaths, wsRedirect, endpoint, router, buckets, budgets } = options
   const app = fastify({
     bodyLimit: LIMITS.rpc.bodyBytes,
     requestTimeout: LIMITS.rpc.httpRequestMs,
@@ -48,8 +49,8 @@ export const createHttp = (options: HttpOptions): FastifyInstance => {
     http: { shouldUpgradeCallback: request => request.headers.upgrade?.toLowerCase() === 'websocket' },
   })
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser(JSON_TYPES, (_request: FastifyRequest, payload: IncomingMessage) =>
-    readBody(payload, bodies.meter()),
+  app.addContentTypeParser(JSON_TYPES, (request: FastifyRequest, payload: IncomingMessage) =>
+    readBody(payload, budgets.bodies.meter(clientOf(request.ip))),
   )
   app.setErrorHandler((error: Failure, request, reply) => refuse(error, request, reply))
   addGuards(app, options)
@@ -59,11 +60,13 @@ export const createHttp = (options: HttpOptions): FastifyInstance => {
     const body = request.body as Body | undefined
     if (body === undefined) return reply.code(415).type('text/plain').send(WRONG_TYPE)
     const charge = buckets && ((calls: number) => buckets.charge(request.ip, calls))
-    const answer = router.handle(body.text, endpointFor(endpoint, request.ip), charge)
+    const answering = endpointFor(endpoint, request.ip)
+    const answer = router.handle(body.text, answering, charge)
+    const meter = budgets.answers.meter(answering.context.client)
     reply.header('content-type', JSON_TYPE)
-    if (answer instanceof Promise) return sendInTime(answer.finally(body.release), reply)
+    if (answer instanceof Promise) return sendInTime(answer.finally(body.release), reply, meter)
     body.release()
-    return send(answer, reply)
+    return send(answer, reply, meter)
   }
   const paths = [...new Set(['/', ...wsPaths])]
   for (const path of paths) app.post(path, post)
@@ -138,30 +141,34 @@ const addGuards = (app: FastifyInstance, { hosts, cors, checkOrigin, buckets }: 
     })
 }
 
-const send = (answer: Answer, reply: FastifyReply): FastifyReply =>
-  typeof answer === 'string' ? reply.send(answer) : sendStream(answer, reply)
+const send = (answer: Answer, reply: FastifyReply, meter: Meter): FastifyReply => {
+  if (typeof answer !== 'string') return sendStream(answer, reply, meter)
+  if (answer.length <= LIMITS.rpc.chunkChars) return reply.send(answer)
+  reply.header('content-length', Buffer.byteLength(answer))
+  return sendStream(streamOf(answer), reply, meter)
+}
 
 /** From here on the answer goes past fastify, at the pace of its reader. */
-const sendStream = (answer: AnswerStream, reply: FastifyReply): FastifyReply => {
+const sendStream = (answer: AnswerStream, reply: FastifyReply, meter: Meter): FastifyReply => {
   reply.hijack()
   const { raw } = reply
   raw.writeHead(200, reply.getHeaders() as OutgoingHttpHeaders)
   raw.flushHeaders()
-  pump(answer, raw).then(
+  pump(answer, raw, { meter }).then(
     isWhole => isWhole && raw.end(),
     () => raw.destroy(),
   )
   return reply
 }
 
-const sendInTime = async (answer: Promise<Answer>, reply: FastifyReply): Promise<FastifyReply> => {
+const sendInTime = async (answer: Promise<Answer>, reply: FastifyReply, meter: Meter): Promise<FastifyReply> => {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<undefined>(resolve => {
     timer = setTimeout(resolve, LIMITS.rpc.httpRequestMs, undefined)
   })
   const made = await Promise.race([answer, late])
   clearTimeout(timer)
-  return made === undefined ? reply.code(503).type('text/plain').send('timeout') : send(made, reply)
+  return made === undefined ? reply.code(503).type('text/plain').send('timeout') : send(made, reply, meter)
 }
 
 interface Failure {

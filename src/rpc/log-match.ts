@@ -1,20 +1,25 @@
 import { loggedBlock } from '../chain/block-store.ts'
+import { EVERY_LOG, type LogCriteria, packCriteria } from '../chain/log-criteria.ts'
 import { collectLogs } from '../chain/log-query.ts'
+import type { LogText } from '../chain/log-service.ts'
 import type { ChainView, CommittedEvent, LogEntry, LogQuery } from '../chain/types.ts'
+import { LIMITS } from '../config/limits.ts'
+import { asBuffer } from '../util/bytes.ts'
+import type { ChunkStream } from '../util/chunk-stream.ts'
+import type { Chunk } from './answer.ts'
 import type { BlockNumberRef } from './codecs/block.ts'
-import type { LogCriteria } from './codecs/filter.ts'
-import type { Services } from './context.ts'
+import type { LogCriteria as RequestedLogs } from './codecs/filter.ts'
+import type { Context } from './context.ts'
 import { logsJson } from './encode/log.ts'
 import { invalidParams, serverError } from './errors.ts'
-import { RawJson } from './json.ts'
+import type { Filters } from './filters.ts'
+import { RawJson, StreamedJson } from './json.ts'
 import { mayLogMuch } from './large-answers.ts'
-
-const EVERY_LOG = { addresses: [], topics: [] }
 
 /** The logs of a block with their block-wide places, in order. */
 export const entriesOf = ({ block, receipts }: CommittedEvent): LogEntry[] => {
   const entries: LogEntry[] = []
-  collectLogs(loggedBlock(block, receipts), EVERY_LOG, entries, Number.POSITIVE_INFINITY)
+  collectLogs(loggedBlock(block, receipts), EVERY_LOG, entries)
   return entries
 }
 
@@ -26,7 +31,7 @@ const resolve = (ref: BlockNumberRef | undefined, head: number): number => {
 
 /** Both ends as given, not yet clamped to the head. Two explicit numbers in the wrong order are an error. */
 export const rangeOf = (
-  { fromBlock, toBlock }: LogCriteria,
+  { fromBlock, toBlock }: Pick<RequestedLogs, 'fromBlock' | 'toBlock'>,
   head: number,
 ): { readonly fromBlock: number; readonly toBlock: number } => {
   const range = { fromBlock: resolve(fromBlock, head), toBlock: resolve(toBlock, head) }
@@ -35,18 +40,25 @@ export const rangeOf = (
   return range
 }
 
-/** What is asked of committed blocks, by block hash or range; the end is clamped to the head. undefined: nothing can fit. */
-const logQueryOf = async (view: ChainView, criteria: LogCriteria): Promise<LogQuery | undefined> => {
-  const { addresses, topics, blockHash } = criteria
-  if (blockHash !== undefined) {
-    const block = await view.blockByHash(blockHash)
-    if (block === undefined) throw serverError('unknown block')
-    return { fromBlock: block.header.number, toBlock: block.header.number, addresses, topics }
-  }
+/** A query over a range as a client wrote it; the end is clamped to the head. An empty one may begin behind its end. */
+const rangeQuery = (
+  view: ChainView,
+  range: Pick<RequestedLogs, 'fromBlock' | 'toBlock'>,
+  criteria: LogCriteria,
+): LogQuery => {
   const head = view.head().header.number
-  const { fromBlock, toBlock } = rangeOf(criteria, head)
-  if (fromBlock > head || fromBlock > toBlock) return undefined
-  return { fromBlock, toBlock: Math.min(toBlock, head), addresses, topics }
+  const { fromBlock, toBlock } = rangeOf(range, head)
+  return { fromBlock, toBlock: Math.min(toBlock, head), ...criteria }
+}
+
+/** What is asked of committed blocks, by block hash or range. */
+const logQueryOf = async (view: ChainView, requested: RequestedLogs): Promise<LogQuery> => {
+  const { blockHash } = requested
+  const criteria = packCriteria(requested)
+  if (blockHash === undefined) return rangeQuery(view, requested, criteria)
+  const block = await view.blockByHash(blockHash)
+  if (block === undefined) throw serverError('unknown block')
+  return { fromBlock: block.header.number, toBlock: block.header.number, ...criteria }
 }
 
 const isLight = async (view: ChainView, { fromBlock, toBlock }: LogQuery): Promise<boolean> => {
@@ -55,13 +67,43 @@ const isLight = async (view: ChainView, { fromBlock, toBlock }: LogQuery): Promi
   return block !== undefined && !mayLogMuch(block)
 }
 
+/** Text that came from the thread in pieces: what is long is written as it stands. */
+const jsonOf = (pieces: LogText): RawJson | StreamedJson => {
+  let bytes = 0
+  for (const piece of pieces) bytes += piece.byteLength
+  if (bytes <= LIMITS.rpc.chunkChars)
+    return new RawJson(pieces.map(piece => asBuffer(piece).toString('latin1')).join(''))
+  return new StreamedJson(() => streamOfPieces(pieces), bytes)
+}
+
+const streamOfPieces = (pieces: LogText): ChunkStream<Chunk> => {
+  let at = 0
+  return {
+    next: async () => pieces[at++],
+    cancel() {
+      at = pieces.length
+    },
+  }
+}
+
+type Asking = Pick<Context, 'view' | 'wideLogs' | 'client'>
+
 /** All logs that fit, as JSON. One block that logs little is read here; the rest goes to the thread for it, where there is one. */
-export const logsText = async (
-  { view, wideLogs }: Pick<Services, 'view' | 'wideLogs'>,
-  criteria: LogCriteria,
-): Promise<RawJson> => {
-  const query = await logQueryOf(view, criteria)
-  if (query === undefined) return new RawJson('[]')
-  if (wideLogs !== undefined && !(await isLight(view, query))) return new RawJson(await wideLogs.text(query))
+export const queryText = async (
+  { view, wideLogs, client }: Asking,
+  query: LogQuery,
+): Promise<RawJson | StreamedJson> => {
+  if (query.fromBlock > query.toBlock) return new RawJson('[]')
+  if (wideLogs !== undefined && !(await isLight(view, query))) return jsonOf(await wideLogs.text(query, client))
   return new RawJson(logsJson(await view.logs(query)))
 }
+
+/** The logs of a request. */
+export const logsText = async (asking: Asking, requested: RequestedLogs): Promise<RawJson | StreamedJson> =>
+  queryText(asking, await logQueryOf(asking.view, requested))
+
+/** All logs of a filter. */
+export const filterText = (
+  asking: Asking,
+  { criteria, ...range }: ReturnType<Filters['criteria']>,
+): Promise<RawJson | StreamedJson> => queryText(asking, rangeQuery(asking.view, range, criteria))

@@ -1,4 +1,5 @@
 import type { Metrics } from '../metrics/registry.ts'
+import type { Budgets } from './budgets.ts'
 
 /** What the router tells of each call: two clock reads and three additions. */
 export interface RpcMetrics {
@@ -21,6 +22,7 @@ interface Tally {
 export interface RpcGauges {
   readonly connections: () => number
   readonly subscriptions: () => number
+  readonly budgets: Budgets
 }
 
 /** The metrics of all RPC ports of a node. */
@@ -67,6 +69,7 @@ const declare = (metrics: Metrics): Declared => {
     help: 'Subscriptions of all connections',
     read: sum(item => item.subscriptions()),
   })
+  declareBudgets(metrics, gauges)
 
   const tallies = new Map<string, Tally>()
   metrics.onScrape(() => {
@@ -93,4 +96,37 @@ const declare = (metrics: Metrics): Declared => {
       if (ms > SLOW_MS) slow.observe({ method }, ms / 1_000)
     },
   }
+}
+
+const BUDGETS = [
+  'bodies',
+  'answers',
+  'criteria',
+  'filters',
+  'connections',
+  'sockets',
+] as const satisfies readonly (keyof Budgets)[]
+
+/** What clients hold of each budget: all of them, and the one that holds most. */
+const declareBudgets = (metrics: Metrics, gauges: readonly RpcGauges[]): void => {
+  const held = metrics.gauge({
+    name: 'rpc_budget_held_size',
+    help: 'Bytes or items that all clients hold of a budget; its limit is in docs/security.md',
+    labels: ['budget'],
+  })
+  const most = metrics.gauge({
+    name: 'rpc_budget_client_size',
+    help: 'The same of the client that holds most',
+    labels: ['budget'],
+  })
+  metrics.onScrape(() => {
+    for (const budget of BUDGETS) {
+      const kept = gauges.map(({ budgets }) => budgets[budget])
+      held.set(
+        { budget },
+        kept.reduce((sum, one) => sum + one.held, 0),
+      )
+      most.set({ budget }, Math.max(0, ...kept.map(one => one.most)))
+    }
+  })
 }

@@ -1,5 +1,6 @@
 import type { DevHelpers } from '../chain/dev/helpers.ts'
 import type { BlockMoney } from '../chain/economy.ts'
+import type { LogText } from '../chain/log-service.ts'
 import type { SimulatedChainBlock } from '../chain/simulations.ts'
 import type { LogQuery } from '../chain/types.ts'
 import type { TypedData } from '../crypto/typed-data.ts'
@@ -121,7 +122,7 @@ export type DevPort = { readonly [Member in keyof DevHelpers]: DevHelpers[Member
 
 /** Log queries over ranges of blocks in another thread, which writes the JSON too. */
 export interface WideLogs {
-  text(query: LogQuery): Promise<string>
+  text(query: LogQuery, client: string): Promise<LogText>
 }
 
 /** The node's neighbours, for its operator (network/network.ts). */

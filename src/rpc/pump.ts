@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream'
 import { LIMITS } from '../config/limits.ts'
 import type { AnswerStream, Chunk } from './answer.ts'
+import type { Meter } from './client-budget.ts'
 
 export interface PatienceLimits {
   readonly streamStallMs: number
@@ -46,32 +47,43 @@ export class Patience {
   }
 }
 
-const drained =
+/** Tells when a stream takes more, or is closed. */
+export const drained =
   (out: Writable) =>
   (done: () => void): (() => void) => {
     out.once('drain', done).once('close', done)
     return () => void out.off('drain', done).off('close', done)
   }
 
+export interface PumpOptions {
+  readonly write?: (chunk: Chunk) => boolean
+  readonly patience?: Patience
+  /** Told what the answer still holds and what was written and not taken; without room for it the connection ends. */
+  readonly meter?: Meter
+}
+
 /** Writes an answer as fast as its reader takes it; false: it did not get to its end, and `out` is destroyed. */
-export const pump = async (
-  stream: AnswerStream,
-  out: Writable,
-  write: (chunk: Chunk) => boolean = chunk => out.write(chunk),
-  patience: Patience = new Patience(),
-): Promise<boolean> => {
+export const pump = async (stream: AnswerStream, out: Writable, options: PumpOptions = {}): Promise<boolean> => {
+  const { write = chunk => out.write(chunk), patience = new Patience(), meter } = options
   const cancel = (): void => stream.cancel()
+  const hasRoom = (): boolean => meter === undefined || meter.hold((stream.heldBytes ?? 0) + out.writableLength)
+  const giveUp = (): false => {
+    out.destroy()
+    return false
+  }
   out.once('close', cancel)
   try {
+    if (!hasRoom()) return giveUp()
     for (let chunk = await stream.next(); chunk !== undefined; chunk = await stream.next()) {
       if (out.destroyed) return false
       patience.sent(chunk.length)
-      if (write(chunk) || (await patience.wait(drained(out)))) continue
-      out.destroy()
-      return false
+      const goesOn = write(chunk)
+      if (!hasRoom()) return giveUp()
+      if (!goesOn && !(await patience.wait(drained(out)))) return giveUp()
     }
     return !out.destroyed
   } finally {
+    meter?.hold(0)
     out.off('close', cancel)
     stream.cancel()
   }

@@ -2,7 +2,8 @@ import { LIMITS } from '../config/limits.ts'
 import { CutShort, composeStream } from '../util/chunk-stream.ts'
 import type { Logger } from '../util/logger.ts'
 import { turnOver } from '../util/turn.ts'
-import { type Answer, type AnswerStream, type Chunk, joinAnswers } from './answer.ts'
+import { type Answer, type AnswerStream, bytesHeldBy, type Chunk, joinAnswers } from './answer.ts'
+import { answersFull } from './budgets.ts'
 import type { Context } from './context.ts'
 import {
   CODES,
@@ -109,8 +110,9 @@ export const createRouter = ({ log, metrics = noMetrics }: RouterOptions): Route
   }
 
   /** A failure before the first piece is an error like any other; after it the error stands beside what there is of the result. Throws CutShort. */
-  const stream = (name: string, startedMs: number, id: string, result: StreamedJson): AnswerStream =>
-    composeStream<Chunk>(async function* (take) {
+  const stream = (name: string, startedMs: number, id: string, result: StreamedJson): AnswerStream => ({
+    heldBytes: result.heldBytes,
+    ...composeStream<Chunk>(async function* (take) {
       let hasBegun = false
       try {
         for await (const chunk of take(result.open())) {
@@ -127,7 +129,8 @@ export const createRouter = ({ log, metrics = noMetrics }: RouterOptions): Route
       }
       metrics.end(name, startedMs, true)
       yield '}'
-    })
+    }),
+  })
 
   const failed = (name: string, startedMs: number, id: string, error: unknown): string =>
     errorText(id, knownError(name, startedMs, error))
@@ -145,19 +148,24 @@ export const createRouter = ({ log, metrics = noMetrics }: RouterOptions): Route
     endpoint: Endpoint,
     ids: readonly (string | undefined)[],
   ): Later<Answer> => {
+    const { client, budgets } = endpoint.context
     const answers: Answer[] = new Array(requests.length)
     let bytes = 0
+    /** Why the rest is not run. */
+    let refusal: RpcError | undefined
+    /** Of answers that wait for others of the batch. */
+    const meter = budgets.answers.meter(client)
     const idOf = (index: number): string => ids[index] ?? textOfId(requests[index])
     const take = (index: number, answer: Answer): void => {
-      // Nothing of a stream is in memory.
-      if (typeof answer === 'string') bytes += answer.length
-      answers[index] =
-        answer === '' || bytes <= LIMITS.rpc.answerBytes ? answer : errorText(idOf(index), RESPONSE_TOO_LARGE)
+      bytes += bytesHeldBy(answer)
+      if (bytes > LIMITS.rpc.answerBytes) refusal ??= RESPONSE_TOO_LARGE
+      else if (!meter.hold(bytes)) refusal ??= answersFull()
+      answers[index] = answer === '' || refusal === undefined ? answer : errorText(idOf(index), refusal)
     }
     /** What comes after the answer that was too much is not run. */
     const run = (index: number): Later<Answer> => {
-      if (bytes <= LIMITS.rpc.answerBytes) return one(requests[index], endpoint, ids[index])
-      return isNotification(requests[index]) ? '' : errorText(idOf(index), RESPONSE_TOO_LARGE)
+      if (refusal === undefined) return one(requests[index], endpoint, ids[index])
+      return isNotification(requests[index]) ? '' : errorText(idOf(index), refusal)
     }
     // Most batches hold only what answers at once: no promise for them.
     for (let index = 0; index < requests.length; index++) {
@@ -166,6 +174,7 @@ export const createRouter = ({ log, metrics = noMetrics }: RouterOptions): Route
       take(index, answer)
       if (index + 1 < requests.length && turnOver() !== undefined) return finishBatch({ from: index + 1 })
     }
+    meter.hold(0)
     return joinAnswers(answers)
 
     async function finishBatch({
@@ -192,6 +201,8 @@ export const createRouter = ({ log, metrics = noMetrics }: RouterOptions): Route
       const lanes: Promise<void>[] = first === undefined ? [] : [first.answer.then(answer => take(first.index, answer))]
       while (lanes.length < Math.min(BATCH_LANES, requests.length - from + 1)) lanes.push(lane())
       await Promise.all(lanes)
+      // From here on the connection that writes it counts it.
+      meter.hold(0)
       return joinAnswers(answers)
     }
   }

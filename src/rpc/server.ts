@@ -2,9 +2,9 @@ import type { FastifyInstance } from 'fastify'
 import { LIMITS } from '../config/limits.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { Logger } from '../util/logger.ts'
-import { BodyBytes } from './body-bytes.ts'
+import { type Budgets, createBudgets } from './budgets.ts'
 import type { Context, Services } from './context.ts'
-import { attachFastLane } from './fast-lane.ts'
+import { admit, attachFastLane } from './fast-lane.ts'
 import { Filters } from './filters.ts'
 import { createHttp } from './http.ts'
 import { methodsFor } from './methods.ts'
@@ -12,6 +12,7 @@ import { createRpcMetrics } from './metrics.ts'
 import type { HealthStatus } from './ports.ts'
 import { Rendered } from './rendered.ts'
 import { createRouter, type Endpoint } from './router.ts'
+import { SharedCriteria } from './shared-criteria.ts'
 import { SubscriptionHub } from './subscriptions.ts'
 import { type RateLimit, TokenBuckets } from './token-bucket.ts'
 import { attachWebSockets } from './ws.ts'
@@ -44,6 +45,8 @@ export interface RpcServer {
   readonly port: number
   /** For tests without sockets: `app.inject`. */
   readonly app: FastifyInstance
+  /** What its clients hold. */
+  readonly budgets: Budgets
   /** Ends within a second, also with clients connected. */
   close(): Promise<void>
 }
@@ -58,9 +61,10 @@ export const createRpcServer = async (options: RpcServerOptions): Promise<RpcSer
   const wsPaths = options.wsPaths ?? params.wsPaths
   const wsRedirect = options.wsRedirect === undefined ? params.wsRedirect : options.wsRedirect
   const buckets = options.rateLimit && new TokenBuckets(options.rateLimit)
-  const bodies = new BodyBytes()
-  const filters = new Filters({ view, pool })
-  const hub = new SubscriptionHub({ view, pool })
+  const budgets = createBudgets()
+  const criteria = new SharedCriteria()
+  const filters = new Filters({ view, pool, budgets, criteria })
+  const hub = new SubscriptionHub({ view, pool, budgets, criteria })
   const rendered = new Rendered(view)
   const metrics = options.metrics && createRpcMetrics(options.metrics)
   const router = createRouter({ log, ...(metrics && { metrics }) })
@@ -71,6 +75,7 @@ export const createRpcServer = async (options: RpcServerOptions): Promise<RpcSer
       ...servicesOf(options),
       filters,
       rendered,
+      budgets,
       methods,
       namespaces: names,
       socket: null,
@@ -88,14 +93,15 @@ export const createRpcServer = async (options: RpcServerOptions): Promise<RpcSer
     hosts,
     checkOrigin: options.checkOrigin ?? false,
     buckets,
-    bodies,
+    budgets,
     health: options.health ?? (() => ({ healthy: true })),
   })
   options.routes?.(app)
-  app.server.maxConnections = LIMITS.rpc.connections
+  app.server.maxConnections = LIMITS.rpc.budgets.connections.total
   // Who counts requests has to see each of them before its body: then the HTTP server does it all.
   const lane =
-    buckets === undefined ? attachFastLane(app.server, { router, endpoint: httpEndpoint, hosts, bodies }) : undefined
+    buckets === undefined ? attachFastLane(app.server, { router, endpoint: httpEndpoint, hosts, budgets }) : undefined
+  if (lane === undefined) app.server.prependListener('connection', socket => void admit(socket, budgets.connections))
   const sockets = attachWebSockets(app.server, {
     router,
     endpoint: endpointOf(namespaces.ws),
@@ -105,10 +111,10 @@ export const createRpcServer = async (options: RpcServerOptions): Promise<RpcSer
     cors,
     hosts,
     buckets,
-    bodies,
+    budgets,
     log,
   })
-  metrics?.gauges.push({ connections: sockets.sockets, subscriptions: () => hub.size })
+  metrics?.gauges.push({ connections: sockets.sockets, subscriptions: () => hub.size, budgets })
   await app.listen({ host: options.host, port: options.port })
   const bound = app.addresses()[0]
   const { address, port } =
@@ -117,6 +123,7 @@ export const createRpcServer = async (options: RpcServerOptions): Promise<RpcSer
     address,
     port,
     app,
+    budgets,
     async close() {
       hub.close()
       filters.close()

@@ -1,3 +1,4 @@
+import { EVERY_LOG, packCriteria } from '../chain/log-criteria.ts'
 import { parseLogCriteria } from './codecs/filter.ts'
 import { parseBoolean } from './codecs/scalars.ts'
 import { CODES, InvalidArgument, invalidArgument, RpcError } from './errors.ts'
@@ -11,11 +12,8 @@ export const subscriptionFrom = (namespace: string, kind: string, option: unknow
       return { kind }
     case 'newPendingTransactions':
       return { kind, full: option === undefined ? false : second(() => parseBoolean(option)) }
-    case 'logs': {
-      const { addresses, topics } =
-        option === undefined ? { addresses: [], topics: [] } : second(() => parseLogCriteria(option))
-      return { kind, criteria: { addresses, topics } }
-    }
+    case 'logs':
+      return { kind, criteria: option === undefined ? EVERY_LOG : packCriteria(second(() => parseLogCriteria(option))) }
     default:
       throw new RpcError(CODES.methodNotFound, `no "${kind}" subscription in ${namespace} namespace`)
   }

@@ -1,9 +1,11 @@
-import { matches } from '../chain/log-query.ts'
+import { ComparedLog, criteriaBytes, type LogCriteria } from '../chain/log-criteria.ts'
 import type { ChainView, CommittedEvent, LogEntry, PoolPort } from '../chain/types.ts'
 import { LIMITS } from '../config/limits.ts'
 import type { Transaction } from '../primitives/transaction.ts'
+import { assert } from '../util/assert.ts'
 import { type Hex, ownBytes } from '../util/bytes.ts'
-import type { LogCriteria } from './codecs/filter.ts'
+import { type Budgets, criteriaFull } from './budgets.ts'
+import type { ClientBudget, Meter } from './client-budget.ts'
 import { headerJson } from './encode/block.ts'
 import { logJson } from './encode/log.ts'
 import { encodeSyncStatus } from './encode/sync.ts'
@@ -11,10 +13,11 @@ import { transactionJson } from './encode/transaction.ts'
 import { serverError } from './errors.ts'
 import { randomId } from './ids.ts'
 import { entriesOf } from './log-match.ts'
+import type { Shared, SharedCriteria } from './shared-criteria.ts'
 
 export type Subscription =
   | { readonly kind: 'newHeads' }
-  | { readonly kind: 'logs'; readonly criteria: Pick<LogCriteria, 'addresses' | 'topics'> }
+  | { readonly kind: 'logs'; readonly criteria: LogCriteria }
   | { readonly kind: 'newPendingTransactions'; readonly full: boolean }
   | { readonly kind: 'syncing' }
 
@@ -39,6 +42,7 @@ export interface Session {
 }
 
 interface Connection {
+  readonly client: string
   readonly entries: Map<Hex, Entry>
   readonly send: (frame: Buffer) => void
   /** What waits for ids to be sent. */
@@ -51,6 +55,10 @@ interface Entry {
   /** Everything of the frame up to the result. */
   readonly prefix: Uint8Array
   readonly connection: Connection
+  /** Of a subscription to logs. */
+  readonly shared: Shared | undefined
+  /** What it takes of its client's budget. */
+  readonly meter: Meter
   /** null once the id was sent. */
   held: Buffer[] | null
 }
@@ -85,6 +93,18 @@ const deliver = (entry: Entry, payload: Payload): void => {
   }
 }
 
+interface LogGroup {
+  readonly criteria: LogCriteria
+  readonly entries: Set<Entry>
+}
+
+export interface HubOptions {
+  readonly view: ChainView
+  readonly pool: PoolPort
+  readonly budgets: Pick<Budgets, 'criteria'>
+  readonly criteria: SharedCriteria
+}
+
 /** Fans the chain's and the pool's events out to connections. */
 export class SubscriptionHub {
   readonly #view: ChainView
@@ -92,16 +112,17 @@ export class SubscriptionHub {
   readonly #pending = new Set<Entry>()
   readonly #syncing = new Set<Entry>()
   /** Subscribers that ask for the same logs share the matching. */
-  readonly #logs = new Map<
-    string,
-    { readonly criteria: Pick<LogCriteria, 'addresses' | 'topics'>; readonly entries: Set<Entry> }
-  >()
+  readonly #logs = new Map<Hex, LogGroup>()
+  readonly #budget: ClientBudget
+  readonly #criteria: SharedCriteria
   readonly #stops: (() => void)[]
   #syncTimer: NodeJS.Timeout | undefined
   #lastSync = 'false'
 
-  constructor({ view, pool }: { readonly view: ChainView; readonly pool: PoolPort }) {
+  constructor({ view, pool, budgets, criteria }: HubOptions) {
     this.#view = view
+    this.#budget = budgets.criteria
+    this.#criteria = criteria
     this.#stops = [
       view.onCommitted(event => {
         this.#onCommitted(event)
@@ -119,9 +140,9 @@ export class SubscriptionHub {
     return this.#heads.size + this.#pending.size + this.#syncing.size + logs
   }
 
-  open(send: (frame: Buffer) => void): Session {
+  open(send: (frame: Buffer) => void, client: string): Session {
     const entries = new Map<Hex, Entry>()
-    const connection: Connection = { entries, send, heldBytes: 0, isClosed: false }
+    const connection: Connection = { client, entries, send, heldBytes: 0, isClosed: false }
     return {
       scope: () => this.#scope(connection),
       close: () => {
@@ -144,7 +165,7 @@ export class SubscriptionHub {
             `Maximum ${LIMITS.rpc.subscriptionsPerSocket} subscriptions are allowed for a websocket connection.`,
           )
         const id = randomId()
-        const entry: Entry = { subscription, prefix: framePrefix(namespace, id), connection, held: [] }
+        const entry = this.#entry(subscription, framePrefix(namespace, id), connection)
         entries.set(id, entry)
         fresh.push(entry)
         this.#add(entry)
@@ -176,8 +197,19 @@ export class SubscriptionHub {
     clearInterval(this.#syncTimer)
   }
 
+  /** Throws where the client's budget, or that of all, has no room for it. */
+  #entry(subscription: Subscription, prefix: Uint8Array, connection: Connection): Entry {
+    const { client } = connection
+    const meter = this.#budget.meter(client)
+    const needed = LIMITS.rpc.filterBytes + (subscription.kind === 'logs' ? criteriaBytes(subscription.criteria) : 0)
+    if (!meter.hold(needed)) throw criteriaFull(client, needed, this.#budget)
+    if (subscription.kind !== 'logs') return { subscription, prefix, connection, shared: undefined, meter, held: [] }
+    const shared = this.#criteria.take(subscription.criteria)
+    return { subscription: { kind: 'logs', criteria: shared.criteria }, prefix, connection, shared, meter, held: [] }
+  }
+
   #add(entry: Entry): void {
-    const { subscription } = entry
+    const { subscription, shared } = entry
     switch (subscription.kind) {
       case 'newHeads':
         this.#heads.add(entry)
@@ -189,9 +221,9 @@ export class SubscriptionHub {
         this.#addSyncing(entry)
         return
       case 'logs': {
-        const key = criteriaKey(subscription.criteria)
-        const group = this.#logs.get(key)
-        if (group === undefined) this.#logs.set(key, { criteria: subscription.criteria, entries: new Set([entry]) })
+        assert(shared !== undefined, 'logs are looked for by criteria')
+        const group = this.#logs.get(shared.key)
+        if (group === undefined) this.#logs.set(shared.key, { criteria: shared.criteria, entries: new Set([entry]) })
         else group.entries.add(entry)
       }
     }
@@ -201,11 +233,13 @@ export class SubscriptionHub {
     this.#heads.delete(entry)
     this.#pending.delete(entry)
     if (this.#syncing.delete(entry) && this.#syncing.size === 0) clearInterval(this.#syncTimer)
-    if (entry.subscription.kind !== 'logs') return
-    const key = criteriaKey(entry.subscription.criteria)
-    const group = this.#logs.get(key)
+    entry.meter.hold(0)
+    const { shared } = entry
+    if (shared === undefined) return
+    const group = this.#logs.get(shared.key)
     group?.entries.delete(entry)
-    if (group?.entries.size === 0) this.#logs.delete(key)
+    if (group?.entries.size === 0) this.#logs.delete(shared.key)
+    shared.release()
   }
 
   #onCommitted(event: CommittedEvent): void {
@@ -218,14 +252,13 @@ export class SubscriptionHub {
 
   #deliverLogs(logs: readonly LogEntry[], removed = false): void {
     if (logs.length === 0) return
-    const payloads = logs.map(log => once(() => logJson(log, log, removed)))
-    for (const { criteria, entries } of this.#logs.values()) {
-      logs.forEach((log, i) => {
-        const payload = payloads[i]
-        if (payload === undefined || !matches(log, criteria)) return
-        for (const entry of entries) deliver(entry, payload)
-      })
-    }
+    const compared = logs.map(log => ({
+      log: new ComparedLog(log),
+      payload: once(() => logJson(log, log, removed)),
+    }))
+    for (const { criteria, entries } of this.#logs.values())
+      for (const { log, payload } of compared)
+        if (log.matches(criteria)) for (const entry of entries) deliver(entry, payload)
   }
 
   #onPending(transaction: Transaction): void {
@@ -261,9 +294,6 @@ export class SubscriptionHub {
     for (const entry of this.#syncing) deliver(entry, payload)
   }
 }
-
-const criteriaKey = ({ addresses, topics }: Pick<LogCriteria, 'addresses' | 'topics'>): string =>
-  JSON.stringify([addresses, topics])
 
 const syncJson = (view: ChainView): string => {
   const status = view.syncing()

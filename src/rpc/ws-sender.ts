@@ -1,6 +1,8 @@
 import type { WebSocket } from 'ws'
 import { LIMITS } from '../config/limits.ts'
 import type { AnswerStream } from './answer.ts'
+import { ANSWERS_FULL } from './budgets.ts'
+import type { Meter } from './client-budget.ts'
 import { Patience } from './pump.ts'
 
 export type Frame = string | Buffer
@@ -13,6 +15,9 @@ interface WaitingStream {
 /** Fragments of one message that may be under way in the socket. */
 const AHEAD_BYTES = 512 * 1024
 
+/** A backlog below this needs no word when it is gone: it does not count (`free` of the budget). */
+const UNCOUNTED_BYTES = LIMITS.rpc.budgets.answers.free / 2
+
 const TOO_SLOW = 'reads too slowly'
 const CUT_SHORT = 'an answer broke off'
 
@@ -24,15 +29,17 @@ const isStream = (item: Frame | WaitingStream): item is WaitingStream => typeof 
  */
 export class SocketSender {
   readonly #client: WebSocket
+  readonly #meter: Meter
   readonly #drop: (reason: string) => void
   readonly #waiting: (Frame | WaitingStream)[] = []
   #waitingBytes = 0
   #current: AnswerStream | undefined = undefined
   #isClosed = false
 
-  /** `drop` is told once why nothing can be sent any more. */
-  constructor(client: WebSocket, drop: (reason: string) => void) {
+  /** `drop` is told once why nothing can be sent any more; `meter` is told what waits to be taken. */
+  constructor(client: WebSocket, meter: Meter, drop: (reason: string) => void) {
     this.#client = client
+    this.#meter = meter
     this.#drop = drop
   }
 
@@ -42,6 +49,7 @@ export class SocketSender {
     else {
       this.#waiting.push(frame)
       this.#waitingBytes += frame.length
+      this.#count()
     }
   }
 
@@ -58,12 +66,15 @@ export class SocketSender {
     for (const item of this.#waiting) if (isStream(item)) item.done()
     this.#waiting.length = 0
     this.#waitingBytes = 0
+    this.#meter.hold(0)
   }
 
   async #run(answer: AnswerStream): Promise<void> {
     this.#current = answer
+    this.#count()
     await this.#fragments(answer).catch(() => this.#fail(CUT_SHORT))
     this.#current = undefined
+    this.#count()
     while (!this.#isClosed) {
       const next = this.#waiting.shift()
       if (next === undefined) return
@@ -99,8 +110,21 @@ export class SocketSender {
   #write(frame: Frame): void {
     const client = this.#client
     if (this.#isClosed || client.readyState !== client.OPEN) return
-    if (client.bufferedAmount > LIMITS.rpc.socketBacklogBytes) this.#fail(TOO_SLOW)
-    else client.send(frame, { binary: false })
+    if (client.bufferedAmount > LIMITS.rpc.socketBacklogBytes) {
+      this.#fail(TOO_SLOW)
+      return
+    }
+    if (client.bufferedAmount < UNCOUNTED_BYTES) client.send(frame, { binary: false })
+    // What the system does not take at once is counted until it is taken.
+    else client.send(frame, { binary: false }, () => this.#count())
+    this.#count()
+  }
+
+  /** What was made and not taken yet, against the budget of the client. */
+  #count(): void {
+    if (this.#isClosed) return
+    const bytes = this.#client.bufferedAmount + this.#waitingBytes + (this.#current?.heldBytes ?? 0)
+    if (!this.#meter.hold(bytes)) this.#fail(ANSWERS_FULL)
   }
 
   #fail(reason: string): void {

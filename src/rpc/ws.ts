@@ -5,7 +5,7 @@ import { LIMITS } from '../config/limits.ts'
 import type { Logger } from '../util/logger.ts'
 import { hostAllowed, originAllowed } from './access.ts'
 import type { Answer } from './answer.ts'
-import { BODIES_FULL, type BodyBytes } from './body-bytes.ts'
+import { BODIES_FULL, type Budgets } from './budgets.ts'
 import { clientOf } from './clients.ts'
 import type { Endpoint, Router } from './router.ts'
 import type { Later } from './state-reads.ts'
@@ -22,7 +22,7 @@ export interface WsOptions {
   readonly cors: readonly string[]
   readonly hosts: readonly string[]
   readonly buckets: TokenBuckets | undefined
-  readonly bodies: BodyBytes
+  readonly budgets: Pick<Budgets, 'bodies' | 'answers' | 'sockets'>
   readonly log: Logger
 }
 
@@ -30,6 +30,8 @@ export interface WsOptions {
 const GOING_AWAY = 1001
 const TRY_AGAIN_LATER = 1013
 const CLOSE_GRACE_MS = 300
+/** Head and mask of a control frame. */
+const CONTROL_BYTES = 6
 const RATE_LIMITED = '{"jsonrpc":"2.0","id":null,"error":{"code":-32005,"message":"too many requests"}}'
 
 /** The WebSocket face on the HTTP server's port. */
@@ -37,11 +39,22 @@ export const attachWebSockets = (
   server: Server,
   options: WsOptions,
 ): { readonly sockets: () => number; close(): Promise<void> } => {
-  const wss = new WebSocketServer({ noServer: true, maxPayload: LIMITS.rpc.bodyBytes, perMessageDeflate: false })
+  const wss = new WebSocketServer({
+    noServer: true,
+    maxPayload: LIMITS.rpc.bodyBytes,
+    // Each piece of a message costs an object, however small it is.
+    maxFragments: LIMITS.rpc.socketFragments,
+    perMessageDeflate: false,
+  })
   const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
-    const refusal = refusalOf(request, options, wss.clients.size)
-    if (refusal !== undefined) refuse(socket, refusal)
-    else wss.handleUpgrade(request, socket, head, client => serve(client, request, options))
+    const place = options.budgets.sockets.meter(clientOf(request.socket.remoteAddress))
+    const refusal = refusalOf(request, options) ?? (place.hold(1) ? undefined : { status: '503 Service Unavailable' })
+    if (refusal !== undefined) {
+      refuse(socket, refusal)
+      return
+    }
+    socket.once('close', () => place.hold(0))
+    wss.handleUpgrade(request, socket, head, client => serve(client, request, options))
   }
   server.on('upgrade', onUpgrade)
   const heartbeat = setInterval(() => ping(wss.clients), LIMITS.rpc.socketPingMs).unref()
@@ -79,14 +92,13 @@ interface Refusal {
   readonly headers?: string
 }
 
-const refusalOf = (request: IncomingMessage, options: WsOptions, open: number): Refusal | undefined => {
+const refusalOf = (request: IncomingMessage, options: WsOptions): Refusal | undefined => {
   const path = (request.url ?? '/').split('?', 1)[0] ?? '/'
   if (path === options.redirect)
     return { status: '301 Moved Permanently', headers: `location: ${options.paths[0]}\r\n` }
   if (!options.paths.includes(path)) return { status: '404 Not Found' }
   if (!hostAllowed(options.hosts, request.headers.host)) return { status: '403 Forbidden' }
-  if (!originAllowed(options.cors, request.headers.origin)) return { status: '403 Forbidden' }
-  return open >= LIMITS.rpc.sockets ? { status: '503 Service Unavailable' } : undefined
+  return originAllowed(options.cors, request.headers.origin) ? undefined : { status: '403 Forbidden' }
 }
 
 const refuse = (socket: Duplex, { status, headers = '' }: Refusal): void => {
@@ -102,8 +114,9 @@ const startsArray = (text: Buffer): boolean => {
 }
 
 const serve = (client: WebSocket, request: IncomingMessage, options: WsOptions): void => {
-  const { router, hub, endpoint, buckets, bodies, log } = options
+  const { router, hub, endpoint, buckets, budgets, log } = options
   const address = request.socket.remoteAddress ?? ''
+  const from = clientOf(address)
   let inFlight = 0
 
   const drop = (reason: string): void => {
@@ -113,11 +126,11 @@ const serve = (client: WebSocket, request: IncomingMessage, options: WsOptions):
     setTimeout(() => client.terminate(), CLOSE_GRACE_MS).unref()
   }
   // Whoever does not read is dropped: what waits for it is memory of everyone.
-  const sender = new SocketSender(client, drop)
-  const session = hub.open(frame => sender.send(frame))
+  const sender = new SocketSender(client, budgets.answers.meter(from), drop)
+  const session = hub.open(frame => sender.send(frame), from)
   const endpointOf = (scope: Scope): Endpoint => ({
     methods: endpoint.methods,
-    context: { ...endpoint.context, socket: scope, client: clientOf(address) },
+    context: { ...endpoint.context, socket: scope, client: from },
   })
   const plainScope = session.scope()
   const plain = endpointOf(plainScope)
@@ -134,7 +147,7 @@ const serve = (client: WebSocket, request: IncomingMessage, options: WsOptions):
     scope.release()
     await sent
   }
-  const meter = bodies.meter()
+  const meter = budgets.bodies.meter(from)
   /** Of messages that are not whole yet, and of those that are being answered. */
   let arrivingBytes = 0
   let answeringBytes = 0
@@ -162,7 +175,15 @@ const serve = (client: WebSocket, request: IncomingMessage, options: WsOptions):
     if (answer !== '') sender.send(answer)
     scope.release()
   })
-  client.on('pong', () => silent.delete(client))
+  /** What is no part of a message is gone once it was read. */
+  const forget = (payload: Buffer): void => {
+    arrivingBytes = Math.max(0, arrivingBytes - payload.byteLength - CONTROL_BYTES)
+  }
+  client.on('ping', forget)
+  client.on('pong', payload => {
+    silent.delete(client)
+    forget(payload)
+  })
   client.on('error', error => log.debug({ address, reason: error.message }, 'websocket failed'))
   client.on('close', () => {
     sender.close()

@@ -277,11 +277,16 @@ describe('WebSocket', () => {
     await isAlive()
   })
 
-  test('the sockets of a node are counted: one beyond the limit is refused with 503', { timeout: 60_000 }, async () => {
-    const free = LIMITS.rpc.sockets - (await openSockets())
+  test('the sockets of a client are counted: one beyond its limit is refused with 503, others are served', {
+    timeout: 60_000,
+  }, async () => {
+    const free = LIMITS.rpc.budgets.sockets.client - (await openSockets())
     await several(free, open)
     await expect(open()).rejects.toThrow('503')
     expect(await rpc(ready.http, 'eth_chainId'), 'HTTP goes on').toBe('0x1e8097')
+    const elsewhere = await Socket.open(ready.ws, {}, '127.0.0.2')
+    expect(await elsewhere.result('eth_chainId'), 'another client has places of its own').toBe('0x1e8097')
+    elsewhere.close()
     for (const socket of opened.splice(0)) socket.terminate()
     await eventually('they are given back', async () => ((await openSockets()) === 0 ? true : undefined))
     await open()

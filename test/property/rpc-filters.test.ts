@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { packCriteria } from '../../src/chain/log-criteria.ts'
 import type { Log } from '../../src/primitives/log.ts'
-import { Filters } from '../../src/rpc/filters.ts'
-import { SubscriptionHub } from '../../src/rpc/subscriptions.ts'
 import type { Hex } from '../../src/util/bytes.ts'
 import { isWanted } from '../support/plain-logs.ts'
+import { filtersOn, hubOn } from '../support/rpc/hub.ts'
 import { MemoryChain, signedTransaction } from '../support/rpc/memory-chain.ts'
 import { MemoryPool } from '../support/rpc/services.ts'
 
@@ -32,11 +32,11 @@ it('polls and subscriptions tell each new log and block once, in order, whenever
   await fc.assert(
     fc.asyncProperty(criteria, fc.array(step, { maxLength: 25 }), async (wanted, steps) => {
       const chain = new MemoryChain()
-      const filters = new Filters({ view: chain, pool: new MemoryPool() })
+      const filters = filtersOn({ view: chain, pool: new MemoryPool() })
       const logs = filters.newLogFilter({ ...wanted, fromBlock: undefined, toBlock: undefined, blockHash: undefined })
       const blocks = filters.newBlockFilter()
       const pushed: Record<string, string[]> = {}
-      const hub = new SubscriptionHub({ view: chain, pool: new MemoryPool() })
+      const hub = hubOn({ view: chain, pool: new MemoryPool() })
       const scope = hub
         .open(frame => {
           const { subscription, result } = JSON.parse(String(frame)).params
@@ -45,7 +45,7 @@ it('polls and subscriptions tell each new log and block once, in order, whenever
           )
         })
         .scope()
-      const logId = scope.subscribe('eth', { kind: 'logs', criteria: wanted })
+      const logId = scope.subscribe('eth', { kind: 'logs', criteria: packCriteria(wanted) })
       const headId = scope.subscribe('eth', { kind: 'newHeads' })
       pushed[logId] = []
       pushed[headId] = []

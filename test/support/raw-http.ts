@@ -6,10 +6,10 @@ export interface RawAnswer {
   readonly body: string
 }
 
-/** Opens a connection, or fails. */
-export const dial = (port: number): Promise<Socket> =>
+/** Opens a connection, or fails; `from` is another address of the loopback, for a client of its own. */
+export const dial = (port: number, from?: string): Promise<Socket> =>
   new Promise((resolve, reject) => {
-    const socket = connect({ port, host: '127.0.0.1', noDelay: true }, () => {
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true, ...(from && { localAddress: from }) }, () => {
       socket.off('error', reject)
       // Whoever talks nonsense may be cut off at any moment.
       socket.on('error', () => socket.destroy())
@@ -34,8 +34,8 @@ export const readAll = (socket: Socket, quietMs = 10_000): Promise<string> =>
   })
 
 /** Sends these bytes as they are on a connection of their own; add `connection: close` so that the answer ends. */
-export const exchange = async (port: number, bytes: string | Uint8Array): Promise<RawAnswer> => {
-  const socket = await dial(port)
+export const exchange = async (port: number, bytes: string | Uint8Array, from?: string): Promise<RawAnswer> => {
+  const socket = await dial(port, from)
   const answered = readAll(socket)
   socket.write(bytes)
   return parse(await answered)

@@ -6,6 +6,7 @@ import { hexToBytes } from '../../util/bytes.ts'
 import { isCoded } from '../../util/errors.ts'
 import type { Logger } from '../../util/logger.ts'
 import type { Chain } from '../chain.ts'
+import { EVERY_LOG } from '../log-criteria.ts'
 import { queryLogs } from '../log-query.ts'
 import type { ChainBlock, ChainReplaced, LogEntry } from '../types.ts'
 import { type RewindParts, type RewindTarget, rewindTo } from './rewind.ts'
@@ -112,7 +113,7 @@ export class DevWriter {
   /** None when there are more than a query may answer: subscribers lose a courtesy, no client waits for them. */
   async #logsAfter(number: number): Promise<readonly LogEntry[]> {
     const { chain, store, blocks, logger } = this.#options
-    const query = { fromBlock: number + 1, toBlock: chain.headBlock.header.number, addresses: [], topics: [] }
+    const query = { fromBlock: number + 1, toBlock: chain.headBlock.header.number, ...EVERY_LOG }
     const limits = {
       results: LIMITS.rpc.logResults,
       timeoutMs: LIMITS.rpc.logQueryMs,

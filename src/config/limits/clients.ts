@@ -2,9 +2,22 @@
 export const CLIENT_LIMITS = {
   rpc: {
     bodyBytes: 5 * 1024 * 1024,
-    /** Of all bodies that arrive or are being answered, without the first `smallBodyBytes` of each. */
-    bodiesBytes: 128 * 1024 * 1024,
-    smallBodyBytes: 32 * 1024,
+    /**
+     * What clients may make a server hold, in all and each (an IPv4 address, or the /64 of an IPv6 one); the first `free` of a request or a
+     * connection do not count. Bytes of requests: JSON takes about three times as much once it is parsed.
+     */
+    budgets: {
+      bodies: { total: 64 * 1024 * 1024, client: 24 * 1024 * 1024, free: 16 * 1024 },
+      /** Answers and notifications their reader has not taken. */
+      answers: { total: 128 * 1024 * 1024, client: 48 * 1024 * 1024, free: 64 * 1024 },
+      /** Of filters and subscriptions, with what they look for. */
+      criteria: { total: 32 * 1024 * 1024, client: 8 * 1024 * 1024 },
+      filters: { total: 10_000, client: 2_500 },
+      connections: { total: 10_000, client: 2_500 },
+      sockets: { total: 3_000, client: 1_000 },
+    },
+    /** About what a filter or subscription takes in memory besides what it looks for. */
+    filterBytes: 1_024,
     batchItems: 1_000,
     /** Of one answer, and of all answers of a batch: the largest logs one transaction can make fit. */
     answerBytes: 32 * 1024 * 1024,
@@ -22,13 +35,12 @@ export const CLIENT_LIMITS = {
     feeHistoryBlocks: 1_024,
     feeHistoryPercentiles: 100,
     proofKeys: 1_024,
-    filters: 10_000,
     filterIdleMs: 5 * 60_000,
     filterResults: 100_000,
     subscriptionsPerSocket: 3_000,
-    sockets: 3_000,
     socketBacklogBytes: 16 * 1024 * 1024,
     socketInFlight: 1_000,
+    socketFragments: 1_024,
     socketPingMs: 30_000,
     /** A reader of a streamed answer that takes nothing for so long is dropped. */
     streamStallMs: 15_000,
@@ -38,7 +50,6 @@ export const CLIENT_LIMITS = {
     /** How long the rest of a refused body is read away, so that the client gets to the answer. */
     lingerMs: 2_000,
     httpKeepAliveMs: 120_000,
-    connections: 10_000,
     /** Of a request: what Node's own HTTP server takes. */
     headBytes: 16 * 1024,
     /** Of plain calls: chunks one request may come in, and answers written at once. */

@@ -1,9 +1,7 @@
 import { logFilter } from '../codecs/filter.ts'
 import { filterId } from '../codecs/ids.ts'
 import { BOOLEAN_SCHEMA, HASH_SCHEMA, QUANTITY_SCHEMA } from '../codecs/scalars.ts'
-import { logsJson } from '../encode/log.ts'
-import { RawJson } from '../json.ts'
-import { logsText } from '../log-match.ts'
+import { filterText, logsText, queryText } from '../log-match.ts'
 import { type MethodTable, method } from '../method.ts'
 import { LOG_SCHEMA, listOf } from '../schemas.ts'
 
@@ -20,35 +18,35 @@ export const ethFilters = {
     summary: 'Makes a filter of logs',
     params: [logFilter],
     result: QUANTITY_SCHEMA,
-    handler: ({ filters }, criteria) => filters.newLogFilter(criteria),
+    handler: ({ filters, client }, criteria) => filters.newLogFilter(criteria, client),
   }),
   eth_newBlockFilter: method({
     summary: 'Makes a filter of new blocks',
     params: [],
     result: QUANTITY_SCHEMA,
-    handler: ({ filters }) => filters.newBlockFilter(),
+    handler: ({ filters, client }) => filters.newBlockFilter(client),
   }),
   eth_newPendingTransactionFilter: method({
     summary: 'Makes a filter of transactions that become executable',
     params: [],
     result: QUANTITY_SCHEMA,
-    handler: ({ filters }) => filters.newPendingFilter(),
+    handler: ({ filters, client }) => filters.newPendingFilter(client),
   }),
   eth_getFilterChanges: method({
     summary: 'What a filter has found since it was asked last',
     params: [filterId],
     result: { anyOf: [listOf(HASH_SCHEMA), listOf(LOG_SCHEMA)] },
     notes: 'More than 10,000 logs come in portions.',
-    handler: async ({ filters }, id) => {
-      const changes = await filters.changes(id)
-      return 'logs' in changes ? new RawJson(logsJson(changes.logs)) : changes.hashes
+    handler: async (context, id) => {
+      const changes = await context.filters.changes(id, query => queryText(context, query))
+      return 'logs' in changes ? changes.logs : changes.hashes
     },
   }),
   eth_getFilterLogs: method({
     summary: 'All logs of a log filter',
     params: [filterId],
     result: listOf(LOG_SCHEMA),
-    handler: (context, id) => logsText(context, context.filters.criteria(id)),
+    handler: (context, id) => filterText(context, context.filters.criteria(id)),
   }),
   eth_uninstallFilter: method({
     summary: 'Drops a filter; false when there is none of this id',

@@ -1,4 +1,4 @@
-import { matches } from '../../../src/chain/log-query.ts'
+import { ComparedLog } from '../../../src/chain/log-criteria.ts'
 import { sumTips, type TipShare, tipsPaid } from '../../../src/chain/paid-tips.ts'
 import { placeIn, placeReceipts } from '../../../src/chain/placed.ts'
 import type {
@@ -250,7 +250,7 @@ export class MemoryChain implements ChainView {
     const found: LogEntry[] = []
     for (let number = query.fromBlock; number <= query.toBlock; number++) {
       const event = { block: this.#at(number), receipts: this.#receipts[number] ?? [] }
-      found.push(...entriesOf(event).filter(entry => matches(entry, query)))
+      found.push(...entriesOf(event).filter(entry => new ComparedLog(entry).matches(query)))
       if (found.length > LIMITS.rpc.logResults)
         throw new CodedError({ code: 'TOO_MANY_RESULTS', limit: LIMITS.rpc.logResults })
     }

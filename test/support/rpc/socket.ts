@@ -1,4 +1,4 @@
-import WebSocket from 'ws'
+import WebSocket, { type ClientOptions } from 'ws'
 import type { Answer } from './rig.ts'
 
 export interface Notification {
@@ -21,8 +21,9 @@ export class Socket {
     this.closed = new Promise(resolve => raw.once('close', resolve))
   }
 
-  static open(url: string, headers: Record<string, string> = {}): Promise<Socket> {
-    const raw = new WebSocket(url, { headers })
+  /** `from` is another address of the loopback, for a client of its own. */
+  static open(url: string, headers: Record<string, string> = {}, from?: string): Promise<Socket> {
+    const raw = new WebSocket(url, { headers, ...(from && { localAddress: from }) } as ClientOptions)
     const socket = new Socket(raw)
     return new Promise((resolve, reject) => {
       raw.once('open', () => resolve(socket))

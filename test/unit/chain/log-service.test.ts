@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { EVERY_LOG, packCriteria } from '../../../src/chain/log-criteria.ts'
 import { queryLogs } from '../../../src/chain/log-query.ts'
 import { LogService } from '../../../src/chain/log-service.ts'
 import { BUCKETS } from '../../../src/storage/buckets.ts'
@@ -7,7 +8,7 @@ import { numberKey } from '../../../src/storage/keys.ts'
 import { withChain } from '../../support/chain.ts'
 
 const WORKER = new URL('../../../src/rpc/log-worker.ts', import.meta.url)
-const EVERYTHING = { fromBlock: 0, toBlock: 1_000_000, addresses: [], topics: [] }
+const EVERYTHING = { fromBlock: 0, toBlock: 1_000_000, ...EVERY_LOG }
 
 test('the time of a query ends also while nothing matches', () =>
   withChain(async ({ store, blocks }) => {
@@ -18,7 +19,7 @@ test('the time of a query ends also while nothing matches', () =>
     const query = queryLogs(
       store,
       blocks,
-      { ...EVERYTHING, topics: [[`0x${'11'.repeat(32)}`]] },
+      { ...EVERYTHING, ...packCriteria({ addresses: [], topics: [[`0x${'11'.repeat(32)}`]] }) },
       {
         results: 10,
         timeoutMs: 2,

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { LIMITS } from '../../../src/config/limits.ts'
-import { BodyBytes } from '../../../src/rpc/body-bytes.ts'
+import { createBudgets } from '../../../src/rpc/budgets.ts'
 import { attachFastLane } from '../../../src/rpc/fast-lane.ts'
 import { plainCallLength } from '../../../src/rpc/plain-head.ts'
 import { Rig } from '../../support/rpc/rig.ts'
@@ -234,7 +234,7 @@ describe('bytes that come before the answer', () => {
       router: { handle: () => answer },
       endpoint: { methods: new Map(), context: {} as never },
       hosts: ['*'],
-      bodies: new BodyBytes(),
+      budgets: createBudgets(),
     })
     const peer = new Duplex({ read() {}, write: (_chunk, _encoding, done) => done() })
     Object.assign(peer, { setNoDelay() {}, setTimeout() {} })

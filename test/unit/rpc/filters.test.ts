@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { LIMITS } from '../../../src/config/limits.ts'
-import { Filters } from '../../../src/rpc/filters.ts'
+import { filtersOn } from '../../support/rpc/hub.ts'
 import { MemoryChain, signedTransaction } from '../../support/rpc/memory-chain.ts'
 import { Rig } from '../../support/rpc/rig.ts'
 import { MemoryPool } from '../../support/rpc/services.ts'
@@ -11,7 +11,7 @@ const make = () => {
   const clock = { ms: 0 }
   const chain = new MemoryChain()
   const pool = new MemoryPool()
-  return { clock, chain, pool, filters: new Filters({ view: chain, pool, nowMs: () => clock.ms }) }
+  return { clock, chain, pool, filters: filtersOn({ view: chain, pool, nowMs: () => clock.ms }) }
 }
 
 describe('filters', () => {
@@ -29,13 +29,21 @@ describe('filters', () => {
     expect(filters.uninstall(used)).toBe(false)
   })
 
-  it('are bounded, idle ones making room', () => {
+  it('are bounded for each client and for all, idle ones making room', () => {
     const { clock, filters } = make()
-    for (let i = 0; i < LIMITS.rpc.filters; i++) filters.newBlockFilter()
-    expect(() => filters.newBlockFilter()).toThrow('too many filters')
+    const { client, total } = LIMITS.rpc.budgets.filters
+    for (let i = 0; i < client; i++) filters.newBlockFilter()
+    const refused = {
+      code: -32_005,
+      message: `too many filters, at most ${client} of one client: uninstall some, or use eth_getLogs`,
+    }
+    expect(() => filters.newBlockFilter()).toThrow(expect.objectContaining(refused))
+    for (let i = client; i < total; i++) filters.newPendingFilter(`192.0.2.${2 + Math.floor(i / client)}`)
+    expect(() => filters.newPendingFilter('198.51.100.1')).toThrow(`at most ${total} of all clients, try again later`)
     clock.ms = LIMITS.rpc.filterIdleMs + 1
     filters.newBlockFilter()
-    expect(filters.size).toBe(1)
+    filters.newBlockFilter('198.51.100.1')
+    expect(filters.size).toBe(2)
   })
 
   it('give pending hashes once to each, and keep a bounded number', async () => {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
+import { EVERY_LOG, packCriteria } from '../../../src/chain/log-criteria.ts'
 import type { ChainReplaced } from '../../../src/chain/types.ts'
-import { Filters } from '../../../src/rpc/filters.ts'
 import { Rendered } from '../../../src/rpc/rendered.ts'
-import { SubscriptionHub } from '../../../src/rpc/subscriptions.ts'
+import { filtersOn, hubOn } from '../../support/rpc/hub.ts'
 import { MemoryChain, signedTransaction } from '../../support/rpc/memory-chain.ts'
 import { TOKEN, TOPIC } from '../../support/rpc/sample.ts'
 import { MemoryPool } from '../../support/rpc/services.ts'
@@ -17,7 +17,7 @@ class ReturningChain extends MemoryChain {
   }
 
   async goBackTo(number: number): Promise<void> {
-    const query = { fromBlock: number + 1, toBlock: this.head().header.number, addresses: [], topics: [] }
+    const query = { fromBlock: number + 1, toBlock: this.head().header.number, ...EVERY_LOG }
     const removedLogs = await this.logs(query)
     this.blocks.length = number + 1
     for (const listener of this.#told) listener({ head: this.head(), removedLogs })
@@ -43,12 +43,12 @@ const log = { address: TOKEN, topics: [TOPIC], data: Uint8Array.of(1) }
 
 test('subscribers of logs get those of blocks taken back once more, as removed', async () => {
   const chain = new ReturningChain()
-  const hub = new SubscriptionHub({ view: chain, pool: new MemoryPool() })
+  const hub = hubOn({ view: chain, pool: new MemoryPool() })
   const frames: { removed: boolean; blockNumber: string }[] = []
   const session = hub.open(frame => frames.push(JSON.parse(frame.toString()).params.result))
   const scope = session.scope()
-  scope.subscribe('eth', { kind: 'logs', criteria: { addresses: [TOKEN], topics: [] } })
-  scope.subscribe('eth', { kind: 'logs', criteria: { addresses: [`0x${'99'.repeat(20)}`], topics: [] } })
+  scope.subscribe('eth', { kind: 'logs', criteria: packCriteria({ addresses: [TOKEN], topics: [] }) })
+  scope.subscribe('eth', { kind: 'logs', criteria: packCriteria({ addresses: [`0x${'99'.repeat(20)}`], topics: [] }) })
   scope.release()
   chain.append()
   chain.append({ transactions: [signedTransaction({ nonce: 0 })], logs: [[log]] })
@@ -63,7 +63,7 @@ test('subscribers of logs get those of blocks taken back once more, as removed',
 
 test('filters go on with the blocks that come in the place of those taken back', async () => {
   const chain = new ReturningChain()
-  const filters = new Filters({ view: chain, pool: new MemoryPool() })
+  const filters = filtersOn({ view: chain, pool: new MemoryPool() })
   const id = filters.newBlockFilter()
   for (let i = 0; i < 3; i++) chain.append()
   expect(await filters.changes(id)).toMatchObject({ hashes: { length: 3 } })

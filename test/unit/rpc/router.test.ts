@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { LIMITS } from '../../../src/config/limits.ts'
+import { createBudgets } from '../../../src/rpc/budgets.ts'
 import { Rig } from '../../support/rpc/rig.ts'
 
 let rig: Rig
@@ -169,7 +170,10 @@ describe('turns', () => {
     const slow = method({ summary: '', params: [], result: {}, handler: () => spin(4) })
     const router = createRouter({ log: { error() {} } as never })
     const later = method({ summary: '', params: [], result: {}, handler: async () => spin(4) })
-    const endpoint = { methods: new Map([['slow', slow] as const, ['later', later] as const]), context: {} as never }
+    const endpoint = {
+      methods: new Map([['slow', slow] as const, ['later', later] as const]),
+      context: { budgets: createBudgets(), client: 'a' } as never,
+    }
     for (const name of ['slow', 'later']) {
       let turns = 0
       let isOver = false
@@ -190,7 +194,10 @@ describe('turns', () => {
     const { method } = await import('../../../src/rpc/method.ts')
     const odd = method({ summary: '', params: [], result: {}, handler: async () => 1n })
     const router = createRouter({ log: { error() {} } as never })
-    const endpoint = { methods: new Map([['odd', odd] as const]), context: {} as never }
+    const endpoint = {
+      methods: new Map([['odd', odd] as const]),
+      context: { budgets: createBudgets(), client: 'a' } as never,
+    }
     expect(await router.handle('{"id":1,"method":"odd"}', endpoint)).toContain('method handler crashed')
   })
 })
@@ -212,7 +219,7 @@ describe('large answers', () => {
     const router = createRouter({ log: { error() {} } as never })
     const endpoint = {
       methods: new Map([['big', method({ summary: '', params: [], result: {}, handler })] as const]),
-      context: {} as never,
+      context: { budgets: createBudgets(), client: 'a' } as never,
     }
     return {
       calls: () => calls,

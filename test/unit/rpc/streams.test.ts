@@ -236,7 +236,7 @@ describe('a slow reader', () => {
   it('that takes nothing is dropped', async () => {
     const stream = endless()
     const out = new Writable({ write: () => {}, highWaterMark: 1 })
-    expect(await pump(stream, out, undefined, new Patience({ streamStallMs: 20, streamBytesPerMs: 1 }))).toBe(false)
+    expect(await pump(stream, out, { patience: new Patience({ streamStallMs: 20, streamBytesPerMs: 1 }) })).toBe(false)
     expect([out.destroyed, stream.isCancelled]).toEqual([true, true])
   })
 
@@ -251,7 +251,9 @@ describe('a slow reader', () => {
       highWaterMark: 1,
     })
     // Each piece of 1,000 bytes earns 1 ms and costs 10.
-    expect(await pump(stream, out, undefined, new Patience({ streamStallMs: 60, streamBytesPerMs: 1_000 }))).toBe(false)
+    expect(await pump(stream, out, { patience: new Patience({ streamStallMs: 60, streamBytesPerMs: 1_000 }) })).toBe(
+      false,
+    )
     expect(taken).toBeGreaterThan(2)
   })
 

@@ -2,8 +2,8 @@ import { request } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
 import { LIMITS } from '../../../src/config/limits.ts'
 import { NETWORKS } from '../../../src/config/networks.ts'
-import { SubscriptionHub } from '../../../src/rpc/subscriptions.ts'
 import type { Hex } from '../../../src/util/bytes.ts'
+import { hubOn } from '../../support/rpc/hub.ts'
 import { signedTransaction } from '../../support/rpc/memory-chain.ts'
 import { Rig } from '../../support/rpc/rig.ts'
 import { Socket } from '../../support/rpc/socket.ts'
@@ -307,7 +307,7 @@ it('closes with 1001 and within a second when the node stops', async () => {
 describe('a connection that is gone', () => {
   it('leaves no subscription behind, also by a batch that goes on without it', async () => {
     await start()
-    const hub = new SubscriptionHub({ view: rig.chain, pool: rig.pool })
+    const hub = hubOn({ view: rig.chain, pool: rig.pool })
     const session = hub.open(() => {})
     const scope = session.scope()
     scope.subscribe('eth', { kind: 'newHeads' })
@@ -319,7 +319,7 @@ describe('a connection that is gone', () => {
 
   it('is held nothing back for beyond what it may leave unread', async () => {
     await start()
-    const hub = new SubscriptionHub({ view: rig.chain, pool: rig.pool })
+    const hub = hubOn({ view: rig.chain, pool: rig.pool })
     let bytes = 0
     const session = hub.open(frame => {
       bytes += frame.byteLength

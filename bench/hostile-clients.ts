@@ -1,0 +1,129 @@
+/**
+ * One node, hostile clients of one address that do everything they can think of at once, and an honest one that asks fifty times a second
+ * from another: one JSON line with the stalls of the main thread, the growth of the resident set and the honest client's latencies.
+ * Ends with 1 when a bound is broken. The attackers share the machine, so their own work is in all figures: `attackerCpu` is their
+ * share of one core, `stalls` counts those in which the main thread itself worked so long, `waits` all in which it did not get to run.
+ *   node bench/hostile-clients.ts [--minutes 2] [--seed 1] [--clients 1] [attack...]     (default: all attacks)
+ */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { Worker } from 'node:worker_threads'
+import { createRandom } from '../src/sim/random.ts'
+import { ATTACK_NAMES, ATTACKS, type AttackName } from '../test/support/hostile/clients/attacks.ts'
+import { layMines } from '../test/support/hostile/clients/chain.ts'
+import { sleep, spawnNode } from '../test/support/node-process.ts'
+import { scrape } from '../test/support/scrape.ts'
+import type { HonestReport } from './hostile-clients/honest.ts'
+import { quantile, thinned } from './soak/samples.ts'
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    minutes: { type: 'string', default: '2' },
+    seed: { type: 'string', default: '1' },
+    /** Addresses the attackers come from. */
+    clients: { type: 'string', default: '1' },
+  },
+})
+const minutes = Number(values.minutes)
+const clients = Number(values.clients)
+const names = (positionals.length > 0 ? positionals : ATTACK_NAMES) as readonly AttackName[]
+const random = createRandom(Number(values.seed))
+const SAMPLE_MS = 500
+const CALM_MS = 5_000
+const MOST = { stallMs: 100, growthMb: 256, honestP99Ms: 150 }
+
+const dir = mkdtempSync(join(tmpdir(), 'tandem-hostile-'))
+const stallsFile = join(dir, 'stalls')
+const probe = new URL('./hostile-clients/stall-probe.ts', import.meta.url).href
+const node = spawnNode(
+  [
+    ...['devnet', '--port', '0', '--metrics-port', '0', '--datadir', join(dir, 'data'), '--log-level', 'warn'],
+    ...['--http-api', 'eth,net,rpc,native,debug,web3,txpool', '--balance', '1000000'],
+  ],
+  { env: { NODE_OPTIONS: `--import=${probe}`, STALLS_FILE: stallsFile } },
+)
+process.once('exit', () => {
+  node.child.kill('SIGKILL')
+  rmSync(dir, { recursive: true, force: true })
+})
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
+
+const ready = await node.ready
+await sleep(CALM_MS / 2)
+const { pid = 0 } = node.child
+const rssMb = (): number => {
+  const [, kilobytes = Number.NaN] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+  return Math.round(Number(kilobytes) / 1_024)
+}
+const fresh = rssMb()
+const target = await layMines(ready)
+const honest = new Worker(new URL('./hostile-clients/honest.ts', import.meta.url), { workerData: { url: ready.http } })
+const reportOf = (): Promise<HonestReport> =>
+  new Promise(resolve => {
+    honest.once('message', resolve)
+    honest.postMessage('report')
+  })
+
+await sleep(CALM_MS)
+const calm = await reportOf()
+const before = rssMb()
+const beganMs = Date.now()
+const cpu = process.cpuUsage()
+const over = new AbortController()
+const counts = new Map<string, Map<string, number>>()
+const attacking = names.map(async name => {
+  const own = new Map<string, number>()
+  counts.set(name, own)
+  const from = () => `127.1.0.${1 + random.below(clients)}`
+  await ATTACKS[name]({ target, random, signal: over.signal, from, rounds: Number.POSITIVE_INFINITY, counts: own })
+})
+const rss: number[] = []
+const endMs = beganMs + minutes * 60_000
+while (Date.now() < endMs && node.child.exitCode === null) {
+  await sleep(SAMPLE_MS)
+  rss.push(rssMb())
+}
+const attacked = await reportOf()
+const metrics = await scrape(ready.metrics).catch(() => new Map<string, number>())
+over.abort()
+const used = process.cpuUsage(cpu)
+await Promise.race([Promise.all(attacking), sleep(10_000)])
+await sleep(CALM_MS)
+const after = node.child.exitCode === null ? rssMb() : Number.NaN
+const { status } = await fetch(`${ready.http}/health`).catch(() => ({ status: 0 }))
+
+/** [when, how late, CPU of the main thread meanwhile], milliseconds. */
+const waits = readFileSync(stallsFile, 'utf8')
+  .split('\n')
+  .filter(line => line !== '')
+  .map(line => JSON.parse(line) as { readonly at: number; readonly late: number; readonly cpu: number })
+  .filter(({ at }) => at >= beganMs && at <= endMs)
+const stalls = waits.map(wait => wait.cpu).filter(ms => ms > MOST.stallMs)
+const growth = Math.max(...rss) - fresh
+const kept = {
+  stalls: stalls.length === 0,
+  memory: growth < MOST.growthMb,
+  honest: attacked.p99 < MOST.honestP99Ms && attacked.failed === 0,
+  alive: status === 200,
+}
+const share = (part: number): number => Math.round((part / (minutes * 60_000)) * 100) / 100
+process.stdout.write(
+  `${JSON.stringify({
+    name: 'hostile-clients',
+    ...{ minutes, seed: Number(values.seed), clients, attacks: names.length === ATTACK_NAMES.length ? 'all' : names },
+    kept,
+    stalls: { count: stalls.length, max: Math.round(Math.max(0, ...stalls)) },
+    waits: { count: waits.length, max: Math.round(Math.max(0, ...waits.map(wait => wait.late))) },
+    rssMb: { fresh, before, most: Math.max(...rss), after, growth, over: thinned(rss, 40) },
+    honest: { calm, attacked },
+    attackerCpu: share((used.user + used.system) / 1_000),
+    p50RssMb: quantile(rss, 0.5),
+    budgets: Object.fromEntries([...metrics].filter(([name]) => /^rpc_(?!calls|failures|busy|slow)/.test(name))),
+    did: Object.fromEntries([...counts].map(([name, own]) => [name, Object.fromEntries(own)])),
+    log: node.stderr().slice(0, 2_000),
+  })}\n`,
+)
+process.exit(Object.values(kept).every(Boolean) ? 0 : 1)

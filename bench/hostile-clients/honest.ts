@@ -1,0 +1,85 @@
+import { Agent, request } from 'node:http'
+import { parentPort, workerData } from 'node:worker_threads'
+
+/*
+ * An honest client in a thread of its own: fifty requests a second at fixed times, whatever became of those before, from an address of
+ * its own. A message is answered with the latencies since the last one.
+ */
+
+/** Milliseconds from the moment a request was due. */
+export interface HonestReport {
+  readonly asked: number
+  /** Error answers and answers that did not come. */
+  readonly failed: number
+  readonly p50: number
+  readonly p99: number
+  readonly max: number
+  readonly reasons: Readonly<Record<string, number>>
+}
+
+const PER_SECOND = 50
+const { url } = workerData as { readonly url: string }
+const { hostname, port } = new URL(url)
+const agent = new Agent({ keepAlive: true, maxSockets: 50, localAddress: '127.0.0.9' } as never)
+const A = `0x${'22'.repeat(20)}`
+const REQUESTS: readonly (readonly [string, readonly unknown[]])[] = [
+  ['eth_blockNumber', []],
+  ['eth_getBalance', [A, 'latest']],
+  ['eth_call', [{ to: A, data: '0x70a08231' }, 'latest']],
+  ['eth_getBlockByNumber', ['latest', false]],
+  ['eth_estimateGas', [{ to: A, value: '0x0' }]],
+  ['eth_gasPrice', []],
+  ['eth_getLogs', [{ fromBlock: 'latest', toBlock: 'latest', address: A }]],
+  ['eth_getTransactionCount', [A, 'pending']],
+  ['eth_feeHistory', ['0x5', 'latest', [50]]],
+  ['eth_getTransactionReceipt', [`0x${'33'.repeat(32)}`]],
+]
+
+let latencies: number[] = []
+let reasons: Record<string, number> = {}
+let failed = 0
+
+const fail = (reason: string): void => {
+  failed++
+  reasons[reason] = (reasons[reason] ?? 0) + 1
+}
+
+const ask = (index: number, dueMs: number): void => {
+  const [method, params] = REQUESTS[index % REQUESTS.length] as (typeof REQUESTS)[number]
+  const body = JSON.stringify({ jsonrpc: '2.0', id: index, method, params })
+  const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
+  const sent = request(
+    { hostname, port, method: 'POST', path: '/', headers, agent, localAddress: '127.0.0.9' },
+    answer => {
+      let text = ''
+      answer.setEncoding('utf8')
+      answer.on('data', chunk => {
+        text += chunk
+      })
+      answer.on('end', () => {
+        latencies.push(performance.now() - dueMs)
+        if (answer.statusCode !== 200 || text.includes('"error"')) fail(`${method}: ${text.slice(0, 120)}`)
+      })
+    },
+  )
+  sent.on('error', error => fail(`${method}: ${error.message}`))
+  sent.end(body)
+}
+
+const startMs = performance.now()
+let next = 0
+setInterval(() => {
+  for (; startMs + (next * 1_000) / PER_SECOND <= performance.now(); next++)
+    ask(next, startMs + (next * 1_000) / PER_SECOND)
+}, 5)
+
+parentPort?.on('message', () => {
+  const sorted = latencies.sort((a, b) => a - b)
+  const at = (q: number): number =>
+    Math.round((sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? Number.NaN) * 10) / 10
+  const report: HonestReport = { asked: sorted.length, failed, p50: at(0.5), p99: at(0.99), max: at(1), reasons }
+  latencies = []
+  reasons = {}
+  failed = 0
+  parentPort?.postMessage(report)
+})

@@ -1,0 +1,48 @@
+import type { ChainView, PoolPort } from '../../../src/chain/types.ts'
+import { type Budgets, createBudgets } from '../../../src/rpc/budgets.ts'
+import type { LogCriteria } from '../../../src/rpc/codecs/filter.ts'
+import { Filters } from '../../../src/rpc/filters.ts'
+import { SharedCriteria } from '../../../src/rpc/shared-criteria.ts'
+import { SubscriptionHub } from '../../../src/rpc/subscriptions.ts'
+import type { Hex } from '../../../src/util/bytes.ts'
+
+interface Parts {
+  readonly view: ChainView
+  readonly pool: PoolPort
+  readonly budgets?: Budgets
+  readonly criteria?: SharedCriteria
+  readonly nowMs?: () => number
+}
+
+const CLIENT = '192.0.2.1'
+
+/** Filters of one client, unless another is named, that find logs in the chain's view. */
+export const filtersOn = ({ budgets = createBudgets(), criteria = new SharedCriteria(), ...parts }: Parts) => {
+  const filters = new Filters({ ...parts, budgets, criteria })
+  return {
+    newLogFilter: (wanted: LogCriteria, client = CLIENT) => filters.newLogFilter(wanted, client),
+    newBlockFilter: (client = CLIENT) => filters.newBlockFilter(client),
+    newPendingFilter: (client = CLIENT) => filters.newPendingFilter(client),
+    changes: (id: Hex) => filters.changes(id, query => parts.view.logs(query)),
+    uninstall: (id: Hex) => filters.uninstall(id),
+    close: () => filters.close(),
+    get size() {
+      return filters.size
+    },
+    get heldHashes() {
+      return filters.heldHashes
+    },
+  }
+}
+
+/** Subscriptions of one client, unless another is named. */
+export const hubOn = ({ budgets = createBudgets(), criteria = new SharedCriteria(), view, pool }: Parts) => {
+  const hub = new SubscriptionHub({ view, pool, budgets, criteria })
+  return {
+    open: (send: (frame: Buffer) => void, client = CLIENT) => hub.open(send, client),
+    close: () => hub.close(),
+    get size() {
+      return hub.size
+    },
+  }
+}
