@@ -66,6 +66,11 @@ export class SocketSender {
     for (const item of this.#waiting) if (isStream(item)) item.done()
     this.#waiting.length = 0
     this.#waitingBytes = 0
+  }
+
+  /** The socket is gone, and with it what it had not taken. */
+  release(): void {
+    this.close()
     this.#meter.hold(0)
   }
 

@@ -123,7 +123,8 @@ const serve = (client: WebSocket, request: IncomingMessage, options: WsOptions):
     log.debug({ address, reason }, 'websocket dropped')
     session.close()
     client.close(TRY_AGAIN_LATER, reason)
-    setTimeout(() => client.terminate(), CLOSE_GRACE_MS).unref()
+    // What it has not taken counts for it until then.
+    setTimeout(() => client.terminate(), LIMITS.rpc.lingerMs).unref()
   }
   // Whoever does not read is dropped: what waits for it is memory of everyone.
   const sender = new SocketSender(client, budgets.answers.meter(from), drop)
@@ -186,7 +187,7 @@ const serve = (client: WebSocket, request: IncomingMessage, options: WsOptions):
   })
   client.on('error', error => log.debug({ address, reason: error.message }, 'websocket failed'))
   client.on('close', () => {
-    sender.close()
+    sender.release()
     session.close()
     meter.hold(0)
   })
