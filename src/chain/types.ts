@@ -151,5 +151,7 @@ export interface PoolPort {
     readonly pending: ReadonlyMap<Hex, readonly Transaction[]>
     readonly queued: ReadonlyMap<Hex, readonly Transaction[]>
   }
+  /** Hashes that no block of this node tries before a time, unix milliseconds: they were stopped for taking too long. */
+  quarantined(): readonly { readonly hash: Hex; readonly untilMs: number }[]
   onPending(listener: (transaction: Transaction) => void): () => void
 }

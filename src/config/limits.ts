@@ -14,6 +14,10 @@ export const LIMITS = {
     replacementBumpPercent: 10,
     queuedLifetimeMs: 3 * 3_600_000,
     sweepMs: 60_000,
+    /** Transactions that took too long for a block of this node: how many are remembered, for how long, and those tried first next time. */
+    quarantined: 512,
+    quarantineMs: 30 * 60_000,
+    retried: 64,
     journalBytes: 64 * 1024 * 1024,
   },
   block: {

@@ -13,5 +13,6 @@ export const blobPool = (pool: PoolPort, { forks }: ChainParams, head: () => num
   nextNonce: address => pool.nextNonce(address),
   counts: () => pool.counts(),
   content: () => pool.content(),
+  quarantined: () => pool.quarantined(),
   onPending: listener => pool.onPending(listener),
 })

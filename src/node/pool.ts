@@ -13,6 +13,7 @@ import { EMPTY_CODE_HASH } from '../state/account.ts'
 import type { StateReader } from '../state/reader.ts'
 import { Journal } from '../txpool/journal.ts'
 import { createJournalFile } from '../txpool/journal-file.ts'
+import { encodeQuarantined } from '../txpool/journal-format.ts'
 import { createPoolMetrics } from '../txpool/metrics.ts'
 import { type PoolBlock, TxPool } from '../txpool/pool.ts'
 import type { AccountReader } from '../txpool/ports.ts'
@@ -66,7 +67,7 @@ export const createPoolParts = (options: PoolPartsOptions): PoolParts => {
       ? undefined
       : new Journal({
           storage: createJournalFile(join(dataDir, 'transactions.journal')),
-          live: () => rawsOf(pool),
+          live: () => recordsOf(pool),
           limitBytes: LIMITS.pool.journalBytes,
           logger,
           ...(poolMetrics && { onWritten: written => poolMetrics.journalWritten(written) }),
@@ -100,7 +101,14 @@ export const createPoolParts = (options: PoolPartsOptions): PoolParts => {
     version: () => version,
     reset: header => follow(header, { replaced: true }),
     side: {
-      select: baseFee => service.select(baseFee),
+      select(baseFee) {
+        const selection = service.select(baseFee)
+        return {
+          next: () => selection.next(),
+          skipSender: transaction => selection.skipSender(transaction),
+          overran: (transaction, overrun) => service.overran(transaction, overrun),
+        }
+      },
       hasExecutable: () => service.counts().pending > 0,
       reject: hash => pool.discard(hash),
       onBlock: ({ block: { header, transactions } }, touched) => follow(header, { transactions, touched }),
@@ -114,6 +122,8 @@ const accountReader = (state: StateReader): AccountReader => ({
   hasCode: address => (state.account(address)?.codeHash ?? EMPTY_CODE_HASH) !== EMPTY_CODE_HASH,
 })
 
-function* rawsOf(pool: TxPool): Generator<Uint8Array> {
+/** What a journal keeps: what is quarantined first, so that its transactions are known for it when they come. */
+function* recordsOf(pool: TxPool): Generator<Uint8Array> {
+  for (const quarantined of pool.quarantined()) yield encodeQuarantined(quarantined)
   for (const { raw } of pool.localTransactions()) yield raw
 }

@@ -152,6 +152,10 @@ export const DOMAIN_ERRORS: { readonly [Code in DomainError['code']]: (detail: D
   // submission (txpool/errors.ts, primitives/transaction.ts, crypto/sender.ts)
   TRANSACTION_MALFORMED: ({ reason }) => serverError(reason),
   ALREADY_KNOWN: () => serverError('already known'),
+  QUARANTINED: ({ seconds }) =>
+    serverError(
+      `transaction takes longer than a block of this node may, try again in ${seconds} s or send another one with its nonce`,
+    ),
   TYPE_UNSUPPORTED: () => serverError('transaction type not supported'),
   INITCODE_TOO_LARGE: ({ sizeBytes, limitBytes }) =>
     serverError(`max initcode size exceeded: code size ${sizeBytes} limit ${limitBytes}`),

@@ -8,6 +8,7 @@ import type { Nonce } from '../util/nonce.ts'
  * | code | text |
  * |---|---|
  * | ALREADY_KNOWN | `already known` |
+ * | QUARANTINED | `transaction takes longer than a block of this node may, try again in <seconds> s or send another one with its nonce` |
  * | TYPE_UNSUPPORTED | `transaction type not supported` |
  * | INITCODE_TOO_LARGE | `max initcode size exceeded: code size <sizeBytes> limit <limitBytes>` |
  * | GAS_LIMIT_TOO_HIGH | `exceeds block gas limit` |
@@ -28,6 +29,8 @@ import type { Nonce } from '../util/nonce.ts'
  */
 export type PoolError =
   | { readonly code: 'ALREADY_KNOWN'; readonly hash: Hex }
+  /** It was stopped in a block of this node, whose blocks try it no more for so long (docs/consensus.md). */
+  | { readonly code: 'QUARANTINED'; readonly hash: Hex; readonly seconds: number }
   | { readonly code: 'TYPE_UNSUPPORTED'; readonly type: number }
   | { readonly code: 'INITCODE_TOO_LARGE'; readonly sizeBytes: number; readonly limitBytes: number }
   | { readonly code: 'GAS_LIMIT_TOO_HIGH'; readonly have: bigint; readonly limit: bigint }

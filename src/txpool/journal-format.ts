@@ -1,14 +1,17 @@
 import { crc32 } from 'node:zlib'
 import { LIMITS } from '../config/limits.ts'
-import { asBuffer, bytesEqual } from '../util/bytes.ts'
+import { asBuffer, bytesEqual, bytesToHex, hexToBytes } from '../util/bytes.ts'
+import type { Quarantined } from './pool/quarantine.ts'
 
 /*
  * The file: eight bytes that name the format, then records back to back, numbers little-endian:
- *   size u32 | crc32 u32 of size and bytes | bytes of a raw transaction
+ *   size u32 | crc32 u32 of size and bytes | bytes of a raw transaction, or of a quarantined one's hash:
+ *   0 u8, which begins no transaction | hash, 32 bytes | until when, u64, unix milliseconds
  * An empty record does not exist, so that a tail of zeros, which a crash can leave, is no record.
  */
 export const JOURNAL_MAGIC: Uint8Array = Buffer.from('TNDMTXJ1', 'latin1')
 const HEAD_BYTES = 8
+const QUARANTINED_BYTES = 41
 
 /** The records of these transactions in one piece. */
 export const encodeRecords = (raws: readonly Uint8Array[]): Uint8Array => {
@@ -25,7 +28,22 @@ export const encodeRecords = (raws: readonly Uint8Array[]): Uint8Array => {
   return out
 }
 
+export const encodeQuarantined = ({ hash, untilMs }: Quarantined): Uint8Array => {
+  const record = Buffer.alloc(QUARANTINED_BYTES)
+  record.set(hexToBytes(hash), 1)
+  record.writeBigUInt64LE(BigInt(untilMs), 33)
+  return record
+}
+
+/** undefined: a record of another kind. */
+export const decodeQuarantined = (record: Uint8Array): Quarantined | undefined => {
+  if (record.byteLength !== QUARANTINED_BYTES || record[0] !== 0) return undefined
+  const untilMs = Number(asBuffer(record).readBigUInt64LE(33))
+  return { hash: bytesToHex(record.subarray(1, 33)), untilMs }
+}
+
 export interface DecodedJournal {
+  /** With the other records. */
   readonly transactions: readonly Uint8Array[]
   /** Bytes after the last whole record: what a crash tore off, or damage. */
   readonly lostBytes: number

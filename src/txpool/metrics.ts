@@ -18,6 +18,11 @@ export const createPoolMetrics = (metrics: Metrics, pool: TxPool): PoolMetrics =
     help: 'Waiting for a nonce, for funds or for a lower base fee',
     read: () => pool.counts().queued,
   })
+  metrics.gauge({
+    name: 'txpool_quarantined_transactions',
+    help: 'No block of this node tries them for now: they were stopped for taking too long',
+    read: () => pool.quarantined().length,
+  })
   metrics.gauge({ name: 'txpool_sender_accounts', help: 'Senders with pooled transactions', read: () => pool.senders })
   metrics.gauge({
     name: 'txpool_pending_room_used_ratio',

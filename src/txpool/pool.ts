@@ -8,6 +8,7 @@ import type { PoolError } from './errors.ts'
 import { type AdmissionRules, admissionRules, checkAccount, checkForm, checkReplacement } from './pool/checks.ts'
 import { costOf, type PoolEntry } from './pool/entry.ts'
 import { IndexedHeap } from './pool/heap.ts'
+import { Quarantine, type Quarantined } from './pool/quarantine.ts'
 import { Selection } from './pool/selection.ts'
 import { Sender } from './pool/sender.ts'
 import type { AccountReader } from './ports.ts'
@@ -26,6 +27,8 @@ export interface PoolLimits {
   readonly replacementBumpPercent: number
   readonly queuedLifetimeMs: number
   readonly sweepMs: number
+  readonly quarantined: number
+  readonly retried: number
 }
 
 export interface TxPoolOptions {
@@ -79,11 +82,14 @@ export interface PoolDrops {
   expired: number
   /** The proposer could not include them. */
   discarded: number
+  /** Their time in quarantine was over, or others needed the room. */
+  quarantined: number
 }
 
 /**
  * Transactions waiting for a block, pure: time comes in, nothing goes out but answers. Three kinds, of which RPC shows the last two as one:
- * - executable: nonces follow from the account's without a gap, the balance pays for all, the price reaches the next base fee;
+ * - executable: nonces follow from the account's without a gap, the balance pays for all, the price reaches the next base fee, and
+ *   neither it nor one ahead of it is quarantined;
  * - ready but for the price: as before, but the base fee rose above it or above one ahead of it. It keeps its place and waits;
  * - queued: behind a nonce gap, or beyond what the balance pays for.
  *
@@ -92,13 +98,24 @@ export interface PoolDrops {
  * Local transactions get no extra room: on a public node everything submitted is local.
  */
 export class TxPool {
-  readonly drops: PoolDrops = { stale: 0, unpayable: 0, replaced: 0, evicted: 0, expired: 0, discarded: 0 }
+  readonly drops: PoolDrops = {
+    stale: 0,
+    unpayable: 0,
+    replaced: 0,
+    evicted: 0,
+    expired: 0,
+    discarded: 0,
+    quarantined: 0,
+  }
   readonly limits: PoolLimits
   readonly #accounts: AccountReader
   readonly #byHash = new Map<Hex, PoolEntry>()
   readonly #senders = new Map<Hex, Sender>()
   readonly #readyVictims: IndexedHeap<Sender>
   readonly #queuedVictims: IndexedHeap<Sender>
+  readonly #quarantine: Quarantine
+  /** Stopped for want of time, and to be tried first in the next block; the oldest makes room. */
+  readonly #retried = new Set<Hex>()
   #rules: AdmissionRules
   /** The orders of eviction are only kept while the pool is full; a block, which changes many senders, lets go of them. */
   #ordered = false
@@ -113,6 +130,7 @@ export class TxPool {
     this.limits = limits
     this.#accounts = accounts
     this.#rules = admissionRules(params, number, baseFee, allowUnprotected)
+    this.#quarantine = new Quarantine(limits.quarantined)
     this.#readyVictims = new IndexedHeap(largerReady(limits.accountPending), sender => sender.readyHeap)
     this.#queuedVictims = new IndexedHeap(largerQueued, sender => sender.queuedHeap)
   }
@@ -126,15 +144,23 @@ export class TxPool {
     checkForm(tx, this.#rulesFor(origin))
   }
 
+  /** Throws QUARANTINED for one that took too long a while ago. One that was acknowledged before a restart comes back, and waits. */
+  checkQuarantine(hash: Hex, nowMs: number, origin: Origin): void {
+    const untilMs = origin === 'restored' ? undefined : this.#quarantine.untilMs(hash)
+    if (untilMs === undefined || untilMs <= nowMs) return
+    throw refusal({ code: 'QUARANTINED', hash, seconds: Math.ceil((untilMs - nowMs) / 1_000) })
+  }
+
   /** Takes a transaction in or throws CodedError<PoolError>; the pool is then as before, but for others evicted to make room. */
   admit(tx: Transaction, nowMs: number, origin: Origin): AdmitResult {
     if (this.#byHash.has(tx.hash)) throw refusal({ code: 'ALREADY_KNOWN', hash: tx.hash })
+    this.checkQuarantine(tx.hash, nowMs, origin)
     checkForm(tx, this.#rulesFor(origin))
     const sender = this.#senderFor(tx.from)
     const replaced = sender.find(tx.nonce)
     checkAccount(tx, sender, replaced, this.#accounts, this.#rules)
     if (replaced) checkReplacement(tx, replaced.transaction, this.limits.replacementBumpPercent)
-    const entry = this.#entry(tx, origin)
+    const entry = this.#entry(tx, nowMs, origin)
     if (replaced) this.#checkRoomFor(entry, replaced, sender)
     sender.lastActiveMs = nowMs
     this.#insert(sender, entry)
@@ -184,9 +210,42 @@ export class TxPool {
     return true
   }
 
+  /** No block tries this transaction until then; those of its sender behind it wait as well. Also for one that is not pooled. */
+  quarantine({ hash, untilMs }: Quarantined): void {
+    this.#retried.delete(hash)
+    const removed = this.#quarantine.add({ hash, untilMs })
+    if (removed !== undefined) this.#release(removed)
+    const entry = this.#byHash.get(hash)
+    const sender = entry && this.#senders.get(entry.transaction.from)
+    if (entry === undefined || sender === undefined) return
+    entry.quarantined = true
+    this.#change(sender, () => sender.recount(this.#rules.baseFee))
+  }
+
+  /** The next block tries this transaction before all others. */
+  retryFirst(hash: Hex): void {
+    this.#retried.delete(hash)
+    this.#retried.add(hash)
+    for (const oldest of this.#retried) {
+      if (this.#retried.size <= this.limits.retried) return
+      this.#retried.delete(oldest)
+    }
+  }
+
+  /** What no block tries now, pooled or not. */
+  quarantined(): readonly Quarantined[] {
+    return [...this.#quarantine.all()]
+  }
+
+  /** Forgets what was ever quarantined or is to be retried. */
+  forgetTrials(): void {
+    this.#quarantine.clear()
+    this.#retried.clear()
+  }
+
   /** Executable transactions in block order, for the proposer; by default at the next block's base fee. */
   select(baseFee: bigint = this.#rules.baseFee): Selection {
-    return new Selection(this.#senders.values(), baseFee)
+    return new Selection(this.#senders.values(), baseFee, this.#nextRetried())
   }
 
   has(hash: Hex): boolean {
@@ -263,7 +322,7 @@ export class TxPool {
     return typeof nonce === 'number' ? nonce : Number.MAX_SAFE_INTEGER
   }
 
-  #entry(transaction: Transaction, origin: Origin): PoolEntry {
+  #entry(transaction: Transaction, nowMs: number, origin: Origin): PoolEntry {
     return {
       transaction,
       costWei: costOf(transaction),
@@ -271,6 +330,7 @@ export class TxPool {
       arrival: this.#arrivals++,
       local: origin !== 'remote',
       announced: false,
+      quarantined: (this.#quarantine.untilMs(transaction.hash) ?? 0) > nowMs,
     }
   }
 
@@ -389,9 +449,27 @@ export class TxPool {
     }
   }
 
+  /** The first of those to be retried that is its sender's next; those that are gone are forgotten. */
+  #nextRetried(): Hex | undefined {
+    for (const hash of this.#retried) {
+      const entry = this.#byHash.get(hash)
+      if (entry === undefined) this.#retried.delete(hash)
+      else if (this.#senders.get(entry.transaction.from)?.entries[0] === entry) return hash
+    }
+    return undefined
+  }
+
+  /** Its time in quarantine is over: one that no block of this node holds has no place in its pool either. */
+  #release(hash: Hex): void {
+    if (!this.discard(hash)) return
+    this.drops.discarded--
+    this.drops.quarantined++
+  }
+
   /** Lets go of what has waited behind a gap for too long: nothing of its sender was admitted or included since. */
   #expire(senders: readonly Sender[], nowMs: number): void {
     this.#sweptMs = nowMs
+    for (const hash of this.#quarantine.expire(nowMs)) this.#release(hash)
     for (const sender of senders) {
       if (sender.entries.length === sender.ready || nowMs - sender.lastActiveMs < this.limits.queuedLifetimeMs) continue
       for (const entry of sender.entries.slice(sender.ready)) {

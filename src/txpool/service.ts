@@ -1,3 +1,4 @@
+import { LIMITS } from '../config/limits.ts'
 import { keccak256Hex } from '../crypto/hash.ts'
 import type { SenderRecovery } from '../crypto/recovery.ts'
 import { type SenderResult, senderOf } from '../crypto/recovery-batch.ts'
@@ -10,10 +11,13 @@ import type { Nonce } from '../util/nonce.ts'
 import type { PoolError } from './errors.ts'
 import { InOrder } from './in-order.ts'
 import type { Journal } from './journal.ts'
+import { decodeQuarantined, encodeQuarantined } from './journal-format.ts'
 import type { PoolMetrics } from './metrics.ts'
 import { checkSize } from './pool/checks.ts'
+import type { Quarantined } from './pool/quarantine.ts'
 import type { Selection } from './pool/selection.ts'
 import type { Origin, PoolBlock, PoolContent, TxPool } from './pool.ts'
+import type { Overrun } from './ports.ts'
 
 export interface PoolServiceOptions {
   readonly pool: TxPool
@@ -23,6 +27,7 @@ export interface PoolServiceOptions {
   /** Left out: local transactions do not survive a restart. */
   readonly journal?: Journal
   readonly metrics?: PoolMetrics
+  readonly quarantineMs?: number
 }
 
 /** The hash of a pooled transaction, or why it is not. */
@@ -44,7 +49,7 @@ const SHARED_BUFFER_BYTES = 16 * 1024
  * are acknowledged, and tells listeners what became executable. Satisfies `PoolPort` of the chain's types.
  */
 export class PoolService {
-  readonly #options: PoolServiceOptions
+  readonly #options: PoolServiceOptions & { readonly quarantineMs: number }
   readonly #pool: TxPool
   readonly #order = new InOrder()
   /** Asked for what comes of it by whoever brings the same bytes again. */
@@ -52,7 +57,7 @@ export class PoolService {
   readonly #listeners = new Set<(transaction: Transaction) => void>()
 
   constructor(options: PoolServiceOptions) {
-    this.#options = options
+    this.#options = { quarantineMs: LIMITS.pool.quarantineMs, ...options }
     this.#pool = options.pool
   }
 
@@ -60,7 +65,7 @@ export class PoolService {
   async start(): Promise<void> {
     const { journal, logger } = this.#options
     if (journal === undefined) return
-    const raws = await journal.load()
+    const raws = this.#quarantineFrom(await journal.load())
     let restored = 0
     for (let at = 0; at < raws.length; at += REPLAY_CHUNK) {
       const outcomes = await this.#take(raws.slice(at, at + REPLAY_CHUNK), 'restored')
@@ -120,9 +125,34 @@ export class PoolService {
     const { pending, queued } = this.#pool.content()
     const waiting = [...pending.values(), ...queued.values()].flat()
     for (const { hash } of waiting) this.#pool.discard(hash)
+    this.#pool.forgetTrials()
     // The file names transactions until it is rewritten, whatever became of them.
     await this.#options.journal?.rewrite()
     return waiting.length > 0
+  }
+
+  /** A transaction was stopped while a block was built. One that had all the time there is waits, also after a restart. */
+  overran({ hash, from, nonce, gasLimit }: Transaction, { ranMs, isProven }: Overrun): void {
+    const { clock, logger, journal, quarantineMs } = this.#options
+    const about = { hash, from, nonce, gasLimit, ranMs: Math.round(ranMs) }
+    if (!isProven) {
+      logger.debug(about, 'transaction stopped for want of time: the next block of this node tries it first')
+      this.#pool.retryFirst(hash)
+      return
+    }
+    const untilMs = clock.nowMs() + quarantineMs
+    logger.warn(
+      { ...about, minutes: Math.round(quarantineMs / 60_000) },
+      'transaction quarantined: it takes longer than a block of this node may',
+    )
+    this.#pool.quarantine({ hash, untilMs })
+    // What the disk refuses is told by the journal; a restart may try it once more then.
+    journal?.append(encodeQuarantined({ hash, untilMs })).catch(() => undefined)
+  }
+
+  /** Hashes that no block of this node tries, pooled or not. */
+  quarantined(): readonly Quarantined[] {
+    return this.#pool.quarantined()
   }
 
   /** To be called once per committed block, after the head state moved. */
@@ -134,6 +164,16 @@ export class PoolService {
   onPending(listener: (transaction: Transaction) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
+  }
+
+  /** Takes note of what is quarantined, and answers the transactions. */
+  #quarantineFrom(records: readonly Uint8Array[]): readonly Uint8Array[] {
+    const nowMs = this.#options.clock.nowMs()
+    return records.filter(record => {
+      const quarantined = decodeQuarantined(record)
+      if (quarantined !== undefined && quarantined.untilMs > nowMs) this.#pool.quarantine(quarantined)
+      return quarantined === undefined
+    })
   }
 
   async #measured(raws: readonly Uint8Array[], origin: 'local' | 'remote'): Promise<readonly Outcome[]> {
@@ -164,6 +204,7 @@ export class PoolService {
       if (this.#pool.has(hash)) return alreadyKnown(hash)
       const first = this.#underWay.get(hash)
       if (first !== undefined) return first().then(outcome => (isCoded(outcome) ? outcome : alreadyKnown(hash)))
+      this.#pool.checkQuarantine(hash, this.#options.clock.nowMs(), origin)
       this.#pool.precheck(decoded, origin)
       const place = fresh.push({ decoded, hash }) - 1
       this.#underWay.set(hash, async () => (await taken.promise)[place] as Outcome)

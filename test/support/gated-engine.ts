@@ -13,6 +13,8 @@ export class GatedEngine implements Engine {
   ended = 0
   interrupted = 0
   isOpen: boolean
+  /** Called at each turn of a message that waits. */
+  onWait: () => void = () => {}
 
   constructor({ isOpen }: { readonly isOpen: boolean }) {
     this.isOpen = isOpen
@@ -22,6 +24,7 @@ export class GatedEngine implements Engine {
     this.begun++
     while (!this.isOpen) {
       await yieldToEventLoop()
+      this.onWait()
       if (!options.interrupt?.shouldStop()) continue
       this.interrupted++
       throw new CodedError<InterruptedError>({ code: 'EXECUTION_INTERRUPTED' })

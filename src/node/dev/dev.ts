@@ -198,5 +198,6 @@ const answeringPool = (service: PoolParts['service'], miner: DevMiner): PoolPort
   nextNonce: address => service.nextNonce(address),
   counts: () => service.counts(),
   content: () => service.content(),
+  quarantined: () => service.quarantined(),
   onPending: listener => service.onPending(listener),
 })

@@ -1,17 +1,19 @@
+import type { PoolPort } from '../../chain/types.ts'
 import type { Transaction } from '../../primitives/transaction.ts'
 import { type Hex, toQuantity } from '../../util/bytes.ts'
 import { ADDRESS_SCHEMA, address, QUANTITY_SCHEMA } from '../codecs/scalars.ts'
 import { transactionJson } from '../encode/transaction.ts'
-import { RawJson } from '../json.ts'
+import { type JsonSchema, RawJson } from '../json.ts'
 import { type MethodTable, method } from '../method.ts'
 import { objectOf, STRING_SCHEMA, TRANSACTION_SCHEMA } from '../schemas.ts'
 
 type Render = (transaction: Transaction) => string
+type Accounts = ReadonlyMap<Hex, readonly Transaction[]>
 
 const byNonce = (transactions: readonly Transaction[], render: Render): string =>
   `{${transactions.map(transaction => `"${transaction.nonce}":${render(transaction)}`).join(',')}}`
 
-const byAccount = (accounts: ReadonlyMap<Hex, readonly Transaction[]>, render: Render): string =>
+const byAccount = (accounts: Accounts, render: Render): string =>
   `{${[...accounts].map(([account, transactions]) => `"${account}":${byNonce(transactions, render)}`).join(',')}}`
 
 const whole: Render = transaction => transactionJson(transaction, null)
@@ -29,49 +31,68 @@ const mapOf = (schema: object) => ({
   propertyNames: ADDRESS_SCHEMA,
   additionalProperties: byNonceSchema(schema),
 })
-const bothOf = (title: string, schema: object) => objectOf(title, { pending: mapOf(schema), queued: mapOf(schema) })
+/** `quarantined` is there when something is: those of the queued ones that no block of this node tries for now. */
+const contentOf = (title: string, part: JsonSchema) =>
+  objectOf(title, { pending: part, queued: part, quarantined: part }, ['quarantined'])
 
-/** The pool as it stands; operator port only. `pending` is executable, `queued` waits for a nonce or a balance. */
+const byAccounts = (render: Render) => (accounts: Accounts) => byAccount(accounts, render)
+
+/** Of one account, or of all. */
+const quarantinedOf = (pool: PoolPort, account?: Hex): readonly Transaction[] =>
+  pool.quarantined().flatMap(({ hash }) => {
+    const transaction = pool.get(hash)
+    return transaction === undefined || (account !== undefined && transaction.from !== account) ? [] : [transaction]
+  })
+
+const contentJson = (pool: PoolPort, json: (accounts: Accounts) => string): RawJson => {
+  const { pending, queued } = pool.content()
+  const quarantined = Map.groupBy(quarantinedOf(pool), ({ from }) => from)
+  const rest = quarantined.size === 0 ? '' : `,"quarantined":${json(quarantined)}`
+  return new RawJson(`{"pending":${json(pending)},"queued":${json(queued)}${rest}}`)
+}
+
+/** The pool as it stands; operator port only. `pending` is executable, `queued` waits for a nonce or a balance, or is quarantined. */
 export const txpool = {
   txpool_status: method({
     summary: 'Number of transactions in the pool',
     params: [],
-    result: objectOf('PoolStatus', { pending: QUANTITY_SCHEMA, queued: QUANTITY_SCHEMA }),
+    result: objectOf(
+      'PoolStatus',
+      { pending: QUANTITY_SCHEMA, queued: QUANTITY_SCHEMA, quarantined: QUANTITY_SCHEMA },
+      ['quarantined'],
+    ),
     handler: ({ pool }) => {
       const { pending, queued } = pool.counts()
-      return { pending: toQuantity(pending), queued: toQuantity(queued) }
+      const quarantined = quarantinedOf(pool).length
+      return {
+        pending: toQuantity(pending),
+        queued: toQuantity(queued),
+        ...(quarantined > 0 && { quarantined: toQuantity(quarantined) }),
+      }
     },
   }),
   txpool_content: method({
     summary: 'All transactions of the pool by account and nonce',
     params: [],
-    result: bothOf('PoolContent', TRANSACTION_SCHEMA),
-    handler: ({ pool }) => {
-      const { pending, queued } = pool.content()
-      return new RawJson(`{"pending":${byAccount(pending, whole)},"queued":${byAccount(queued, whole)}}`)
-    },
+    result: contentOf('PoolContent', mapOf(TRANSACTION_SCHEMA)),
+    handler: ({ pool }) => contentJson(pool, byAccounts(whole)),
   }),
   txpool_contentFrom: method({
     summary: "An account's transactions by nonce",
     params: [address],
-    result: objectOf('AccountContent', {
-      pending: byNonceSchema(TRANSACTION_SCHEMA),
-      queued: byNonceSchema(TRANSACTION_SCHEMA),
-    }),
+    result: contentOf('AccountContent', byNonceSchema(TRANSACTION_SCHEMA)),
     handler: ({ pool }, account) => {
       const { pending, queued } = pool.content()
-      return new RawJson(
-        `{"pending":${byNonce(pending.get(account) ?? [], whole)},"queued":${byNonce(queued.get(account) ?? [], whole)}}`,
-      )
+      const json = (transactions: readonly Transaction[] = []): string => byNonce(transactions, whole)
+      const quarantined = quarantinedOf(pool, account)
+      const rest = quarantined.length === 0 ? '' : `,"quarantined":${json(quarantined)}`
+      return new RawJson(`{"pending":${json(pending.get(account))},"queued":${json(queued.get(account))}${rest}}`)
     },
   }),
   txpool_inspect: method({
     summary: 'All transactions of the pool as one line of text each',
     params: [],
-    result: bothOf('PoolSummary', STRING_SCHEMA),
-    handler: ({ pool }) => {
-      const { pending, queued } = pool.content()
-      return new RawJson(`{"pending":${byAccount(pending, short)},"queued":${byAccount(queued, short)}}`)
-    },
+    result: contentOf('PoolSummary', mapOf(STRING_SCHEMA)),
+    handler: ({ pool }) => contentJson(pool, byAccounts(short)),
   }),
 } satisfies MethodTable

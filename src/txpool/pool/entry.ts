@@ -14,6 +14,8 @@ export interface PoolEntry {
   readonly local: boolean
   /** It has been reported as executable once. */
   announced: boolean
+  /** It waits, and those of its sender behind it, until its time in quarantine is over. */
+  quarantined: boolean
 }
 
 /** What the proposer earns per gas, wei; negative when the cap does not reach the base fee. */

@@ -26,13 +26,15 @@ export class Selection {
   #current: Hex | undefined
   #skipCurrent = false
 
-  constructor(senders: Iterable<Sender>, baseFee: bigint) {
+  /** `first`: goes before all others where it is the next of its sender. */
+  constructor(senders: Iterable<Sender>, baseFee: bigint, first?: Hex) {
     this.#baseFee = baseFee
     for (const sender of senders) {
       const entry = sender.entries[0]
       if (sender.executable === 0 || entry === undefined || entry.transaction.maxFeePerGas < baseFee) continue
       const tip = effectiveTip(entry.transaction, baseFee)
-      this.#heap.push({ entries: sender.entries, end: sender.executable, index: 0, entry, tip, roughTip: Number(tip) })
+      const roughTip = entry.transaction.hash === first ? Number.POSITIVE_INFINITY : Number(tip)
+      this.#heap.push({ entries: sender.entries, end: sender.executable, index: 0, entry, tip, roughTip })
     }
     for (let at = (this.#heap.length >> 1) - 1; at >= 0; at--) this.#down(at)
   }

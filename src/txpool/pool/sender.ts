@@ -5,7 +5,7 @@ import type { HeapSlot } from './heap.ts'
 
 /**
  * One sender's transactions in nonce order. The first `ready` of them follow each other from the account's nonce without a gap and
- * the balance pays for all of them; the first `executable` of those also reach the base fee. What comes after `ready` is queued.
+ * the balance pays for all of them; the first `executable` of those also reach the base fee, and none is quarantined. What comes after `ready` is queued.
  *
  * What a block takes from the front leaves in a new array, so that a selection under way keeps reading the one it began with; all
  * other changes happen in place, at or behind the end of what a selection may read, or put another transaction of the same nonce.
@@ -105,8 +105,7 @@ export class Sender {
   /** Extends `executable`, and shortens it only when asked to start over by `executable = 0`. */
   reprice(baseFee: bigint): void {
     const { entries, ready } = this
-    while (this.executable < ready && (entries[this.executable] as PoolEntry).transaction.maxFeePerGas >= baseFee)
-      this.executable++
+    while (this.executable < ready && isExecutable(entries[this.executable] as PoolEntry, baseFee)) this.executable++
     const lastReady = entries[ready - 1]
     if (lastReady) this.readyTailTip = effectiveTip(lastReady.transaction, baseFee)
     const last = entries.length > ready ? entries.at(-1) : undefined
@@ -135,3 +134,6 @@ export class Sender {
     return entry
   }
 }
+
+const isExecutable = ({ transaction, quarantined }: PoolEntry, baseFee: bigint): boolean =>
+  !quarantined && transaction.maxFeePerGas >= baseFee

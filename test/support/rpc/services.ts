@@ -9,6 +9,7 @@ import { transactionOf } from '../../../src/evm/simulate/transaction.ts'
 import type { SimulationRequest } from '../../../src/evm/simulate/types.ts'
 import { decodeTransaction, type Transaction, withSender } from '../../../src/primitives/transaction.ts'
 import type { NodeInfo, SimulationPort, Wallet } from '../../../src/rpc/ports.ts'
+import type { Quarantined } from '../../../src/txpool/pool/quarantine.ts'
 import type { Hex } from '../../../src/util/bytes.ts'
 import { CodedError } from '../../../src/util/errors.ts'
 import { KEY, SENDER } from './memory-chain.ts'
@@ -19,6 +20,7 @@ export class MemoryPool implements PoolPort {
   readonly #listeners = new Set<(transaction: Transaction) => void>()
   /** The next submission fails with this. */
   refusal: { readonly code: string } | undefined
+  held: readonly Quarantined[] = []
 
   async submit(raw: Uint8Array): Promise<Hex> {
     if (this.refusal !== undefined) throw new CodedError(this.refusal)
@@ -41,6 +43,9 @@ export class MemoryPool implements PoolPort {
   }
   content() {
     return { pending: Map.groupBy(this.#pending.values(), ({ from }) => from), queued: new Map<Hex, Transaction[]>() }
+  }
+  quarantined(): readonly Quarantined[] {
+    return this.held
   }
   onPending(listener: (transaction: Transaction) => void): () => void {
     this.#listeners.add(listener)

@@ -3,11 +3,20 @@ import { LIMITS } from '../../../src/config/limits.ts'
 import type { Block } from '../../../src/primitives/block.ts'
 import { sealBlock } from '../../../src/primitives/block.ts'
 import type { Hex } from '../../../src/util/bytes.ts'
-import { ACCOUNT_KEYS, ACCOUNTS, CERTIFICATE, signedRaw, type TestChain, withChain } from '../../support/chain.ts'
+import {
+  ACCOUNT_KEYS,
+  ACCOUNTS,
+  CERTIFICATE,
+  openTestChain,
+  signedRaw,
+  type TestChain,
+  withChain,
+} from '../../support/chain.ts'
 import { GatedEngine } from '../../support/gated-engine.ts'
+import { SteadyEngine } from '../../support/steady-engine.ts'
 
-const [ALICE_KEY, BOB_KEY] = ACCOUNT_KEYS as [Uint8Array, Uint8Array]
-const BOB = ACCOUNTS[1] as Hex
+const [ALICE_KEY, BOB_KEY, CAROL_KEY] = ACCOUNT_KEYS as [Uint8Array, Uint8Array, Uint8Array]
+const [ALICE, BOB, CAROL] = ACCOUNTS as [Hex, Hex, Hex]
 const FRESH = { number: 1, round: 0, fresh: true }
 const CANCELLED = { valid: false, proven: false, reason: 'cancelled' }
 
@@ -132,6 +141,57 @@ test('a block under construction that nobody wants any more is left', () =>
     await expect(building).rejects.toMatchObject({ detail: { code: 'EXECUTION_INTERRUPTED' } })
     expect(engine.interrupted).toBe(1)
   }))
+
+test('a transaction that does not end is stopped alone in its block too, tried once, and not again after a restart', async () => {
+  const engine = new GatedEngine({ isOpen: false })
+  const options = { mode: 'fast', engine } as const
+  await withChain(async (chain, dir) => {
+    engine.onWait = () => chain.clock.ms++
+    const send = (key: Uint8Array, fields: object) => chain.pool.service.submit(signedRaw(key, fields))
+    const hash = await send(ALICE_KEY, { to: null, data: Uint8Array.of(0), gasLimit: 90_000_000n })
+    await send(ALICE_KEY, { nonce: 1, to: BOB, value: 1n })
+    await send(BOB_KEY, { to: BOB, value: 1n })
+    expect((await chain.mine()).transactions.map(({ from }) => from)).toEqual([BOB])
+    expect(engine).toMatchObject({ begun: 1, interrupted: 1 })
+    expect(chain.pool.service.quarantined()).toMatchObject([{ hash }])
+    expect((await chain.mine()).transactions).toEqual([])
+    expect(engine.begun).toBe(1)
+    expect(chain.pool.service.counts()).toEqual({ pending: 0, queued: 2 })
+    await chain.close()
+
+    const again = await openTestChain(dir, options)
+    try {
+      again.clock.ms = chain.clock.ms
+      expect(again.pool.service.counts()).toEqual({ pending: 0, queued: 2 })
+      expect((await again.mine()).transactions).toEqual([])
+      expect(engine.begun).toBe(1)
+    } finally {
+      await again.close()
+    }
+  }, options)
+})
+
+test('a transaction for which a block had no time left is the first of the next, whatever others offer', async () => {
+  const engine = new SteadyEngine(2)
+  await withChain(
+    async chain => {
+      engine.clock = chain.clock
+      const tip = { maxFeePerGas: 90n * 10n ** 9n, maxPriorityFeePerGas: 90n * 10n ** 9n }
+      // Each takes 160 ms of the 250 that a block has.
+      const fields = { to: null, data: Uint8Array.of(0), gasLimit: 80_000_000n }
+      const send = (key: Uint8Array, more: object) => chain.pool.service.submit(signedRaw(key, { ...fields, ...more }))
+      const mined = async () => (await chain.mine()).transactions.map(({ from }) => from)
+      await send(ALICE_KEY, tip)
+      await send(BOB_KEY, {})
+      expect(await mined()).toEqual([ALICE])
+      await send(CAROL_KEY, tip)
+      expect(await mined()).toEqual([BOB])
+      expect(await mined()).toEqual([CAROL])
+      expect(chain.pool.service.quarantined()).toEqual([])
+    },
+    { mode: 'fast', engine },
+  )
+})
 
 test('an invalid proposal that takes long and the block after it: the second is decided while the first still runs', () =>
   withSlowProposal(async (slow, { chain, engine }, { chain: other }) => {

@@ -1,14 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { LIMITS } from '../../../src/config/limits.ts'
-import type { Engine, InterruptedError } from '../../../src/evm/engine.ts'
 import type { BuildBudget, Overrun } from '../../../src/evm/execution.ts'
 import { createExecutor } from '../../../src/evm/executor.ts'
-import { yieldToEventLoop } from '../../../src/evm/pacer.ts'
 import type { Transaction } from '../../../src/primitives/transaction.ts'
 import { Journal } from '../../../src/state/journal.ts'
 import type { Hex } from '../../../src/util/bytes.ts'
-import { CodedError } from '../../../src/util/errors.ts'
 import { silentLogger } from '../../../src/util/logger.ts'
+import { SteadyEngine } from '../../support/steady-engine.ts'
 import { code, env, funded, type Key, key, listSource, signed, TOKEN, withCode } from './world.ts'
 
 const alice = key(1)
@@ -18,22 +16,10 @@ const dave = key(4)
 const CONTRACT: Hex = `0x${'0b'.repeat(20)}`
 const world = () => withCode(funded([alice, bob, carol, dave]), CONTRACT, code(0x00))
 
-/** A clock that only engines move, and an engine that takes a millisecond for a million gas, and takes all gas. */
+/** A clock that only its engine moves, by a millisecond for a million gas. */
 const createMachine = () => {
-  const clock = { ms: 0 }
-  const engine: Engine = {
-    name: 'steady',
-    async run(_journal, _env, { gas }, { interrupt } = {}) {
-      for (let left = gas; left > 0n; left -= 1_000_000n) {
-        clock.ms++
-        await (interrupt?.giveWay ?? yieldToEventLoop)()
-        if (interrupt?.shouldStop()) throw new CodedError<InterruptedError>({ code: 'EXECUTION_INTERRUPTED' })
-      }
-      const failure = { kind: 'halt', reason: 'out of gas' } as const
-      return { gasUsed: gas, refund: 0n, output: code(), logs: [], created: null, destroyed: [], failure }
-    },
-  }
-  return { clock, executor: createExecutor({ mode: 'fast', logger: silentLogger, engine }) }
+  const engine = new SteadyEngine()
+  return { clock: engine.clock, executor: createExecutor({ mode: 'fast', logger: silentLogger, engine }) }
 }
 
 const transfer = (from: Key, nonce = 0): Transaction =>
