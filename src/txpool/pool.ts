@@ -6,9 +6,12 @@ import { CodedError } from '../util/errors.ts'
 import type { Nonce } from '../util/nonce.ts'
 import type { PoolError } from './errors.ts'
 import { type AdmissionRules, admissionRules, checkAccount, checkForm, checkReplacement } from './pool/checks.ts'
+import { noDrops } from './pool/drops.ts'
 import { costOf, type PoolEntry } from './pool/entry.ts'
+import { largerQueued, largerReady } from './pool/eviction.ts'
 import { IndexedHeap } from './pool/heap.ts'
 import { Quarantine, type Quarantined } from './pool/quarantine.ts'
+import { Retries } from './pool/retries.ts'
 import { Selection } from './pool/selection.ts'
 import { Sender } from './pool/sender.ts'
 import type { AccountReader } from './ports.ts'
@@ -69,23 +72,6 @@ export interface PoolContent {
   readonly queued: ReadonlyMap<Hex, readonly Transaction[]>
 }
 
-/** Why transactions left other than by a request, counted since the start. */
-export interface PoolDrops {
-  /** Their nonce is used: included, or overtaken by another of the same nonce. */
-  stale: number
-  /** The balance no longer pays for them. */
-  unpayable: number
-  replaced: number
-  /** For want of room. */
-  evicted: number
-  /** Waited behind a nonce gap for too long. */
-  expired: number
-  /** The proposer could not include them. */
-  discarded: number
-  /** Their time in quarantine was over, or others needed the room. */
-  quarantined: number
-}
-
 /**
  * Transactions waiting for a block, pure: time comes in, nothing goes out but answers. Three kinds, of which RPC shows the last two as one:
  * - executable: nonces follow from the account's without a gap, the balance pays for all, the price reaches the next base fee, and
@@ -98,15 +84,7 @@ export interface PoolDrops {
  * Local transactions get no extra room: on a public node everything submitted is local.
  */
 export class TxPool {
-  readonly drops: PoolDrops = {
-    stale: 0,
-    unpayable: 0,
-    replaced: 0,
-    evicted: 0,
-    expired: 0,
-    discarded: 0,
-    quarantined: 0,
-  }
+  readonly drops = noDrops()
   readonly limits: PoolLimits
   readonly #accounts: AccountReader
   readonly #byHash = new Map<Hex, PoolEntry>()
@@ -114,8 +92,7 @@ export class TxPool {
   readonly #readyVictims: IndexedHeap<Sender>
   readonly #queuedVictims: IndexedHeap<Sender>
   readonly #quarantine: Quarantine
-  /** Stopped for want of time, and to be tried first in the next block; the oldest makes room. */
-  readonly #retried = new Set<Hex>()
+  readonly #retries: Retries
   #rules: AdmissionRules
   /** The orders of eviction are only kept while the pool is full; a block, which changes many senders, lets go of them. */
   #ordered = false
@@ -131,6 +108,7 @@ export class TxPool {
     this.#accounts = accounts
     this.#rules = admissionRules(params, number, baseFee, allowUnprotected)
     this.#quarantine = new Quarantine(limits.quarantined)
+    this.#retries = new Retries(limits.retried)
     this.#readyVictims = new IndexedHeap(largerReady(limits.accountPending), sender => sender.readyHeap)
     this.#queuedVictims = new IndexedHeap(largerQueued, sender => sender.queuedHeap)
   }
@@ -212,7 +190,7 @@ export class TxPool {
 
   /** No block tries this transaction until then; those of its sender behind it wait as well. Also for one that is not pooled. */
   quarantine({ hash, untilMs }: Quarantined): void {
-    this.#retried.delete(hash)
+    this.#retries.delete(hash)
     const removed = this.#quarantine.add({ hash, untilMs })
     if (removed !== undefined) this.#release(removed)
     const entry = this.#byHash.get(hash)
@@ -224,12 +202,7 @@ export class TxPool {
 
   /** The next block tries this transaction before all others. */
   retryFirst(hash: Hex): void {
-    this.#retried.delete(hash)
-    this.#retried.add(hash)
-    for (const oldest of this.#retried) {
-      if (this.#retried.size <= this.limits.retried) return
-      this.#retried.delete(oldest)
-    }
+    this.#retries.add(hash)
   }
 
   /** What no block tries now, pooled or not. */
@@ -240,12 +213,16 @@ export class TxPool {
   /** Forgets what was ever quarantined or is to be retried. */
   forgetTrials(): void {
     this.#quarantine.clear()
-    this.#retried.clear()
+    this.#retries.clear()
   }
 
   /** Executable transactions in block order, for the proposer; by default at the next block's base fee. */
   select(baseFee: bigint = this.#rules.baseFee): Selection {
-    return new Selection(this.#senders.values(), baseFee, this.#nextRetried())
+    return new Selection(
+      this.#senders.values(),
+      baseFee,
+      this.#retries.next(hash => this.#isNextOfSender(hash)),
+    )
   }
 
   has(hash: Hex): boolean {
@@ -449,14 +426,9 @@ export class TxPool {
     }
   }
 
-  /** The first of those to be retried that is its sender's next; those that are gone are forgotten. */
-  #nextRetried(): Hex | undefined {
-    for (const hash of this.#retried) {
-      const entry = this.#byHash.get(hash)
-      if (entry === undefined) this.#retried.delete(hash)
-      else if (this.#senders.get(entry.transaction.from)?.entries[0] === entry) return hash
-    }
-    return undefined
+  #isNextOfSender(hash: Hex): boolean | undefined {
+    const entry = this.#byHash.get(hash)
+    return entry && this.#senders.get(entry.transaction.from)?.entries[0] === entry
   }
 
   /** Its time in quarantine is over: one that no block of this node holds has no place in its pool either. */
@@ -515,20 +487,3 @@ export class TxPool {
 const refusal = (detail: PoolError): CodedError<PoolError> => new CodedError<PoolError>(detail)
 
 const transactionOf = (entry: PoolEntry): Transaction => entry.transaction
-
-/** Within the guaranteed slots all senders are equal, and the lower tip goes first. */
-const largerReady =
-  (guaranteed: number) =>
-  (a: Sender, b: Sender): boolean => {
-    const sizeA = a.readySlots > guaranteed ? a.readySlots : guaranteed
-    const sizeB = b.readySlots > guaranteed ? b.readySlots : guaranteed
-    if (sizeA !== sizeB) return sizeA > sizeB
-    if (a.readyTailTip !== b.readyTailTip) return a.readyTailTip < b.readyTailTip
-    return (a.entries[a.ready - 1] as PoolEntry).arrival > (b.entries[b.ready - 1] as PoolEntry).arrival
-  }
-
-const largerQueued = (a: Sender, b: Sender): boolean => {
-  if (a.queuedSlots !== b.queuedSlots) return a.queuedSlots > b.queuedSlots
-  if (a.queuedTailTip !== b.queuedTailTip) return a.queuedTailTip < b.queuedTailTip
-  return (a.entries.at(-1) as PoolEntry).arrival > (b.entries.at(-1) as PoolEntry).arrival
-}

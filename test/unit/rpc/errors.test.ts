@@ -81,7 +81,7 @@ const TEXTS: Record<string, readonly [object, string]> = {
   REPLACEMENT_UNDERPRICED: [{}, '-32000 replacement transaction underpriced'],
   QUARANTINED: [
     { seconds: 1_799 },
-    'transaction takes longer than a block of this node may, try again in 1799 s or send another one with its nonce',
+    '-32000 transaction takes longer than a block of this node may, try again in 1799 s or send another one with its nonce',
   ],
   POOL_FULL: [{}, '-32000 txpool is full'],
   JOURNAL_FAILED: [{}, '-32000 transaction journal failed'],

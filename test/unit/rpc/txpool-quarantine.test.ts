@@ -3,7 +3,8 @@ import { SENDER, signedTransaction } from '../../support/rpc/memory-chain.ts'
 import { Rig } from '../../support/rpc/rig.ts'
 
 test('txpool methods tell what no block of this node tries, of what is pooled', async () => {
-  const rig = await Rig.start()
+  // As the operator port has them.
+  const rig = await Rig.start({ namespaces: { http: ['txpool'], ws: [] } })
   try {
     const hash = await rig.pool.submit(signedTransaction({ nonce: 5 }).raw)
     await rig.pool.submit(signedTransaction({ nonce: 6 }).raw)

@@ -1,0 +1,21 @@
+import type { PoolEntry } from './entry.ts'
+import type { Sender } from './sender.ts'
+
+/* Who loses a transaction when the pool is full: of two senders the larger one. */
+
+/** Within the guaranteed slots all senders are equal, and the lower tip goes first. */
+export const largerReady =
+  (guaranteed: number) =>
+  (a: Sender, b: Sender): boolean => {
+    const sizeA = a.readySlots > guaranteed ? a.readySlots : guaranteed
+    const sizeB = b.readySlots > guaranteed ? b.readySlots : guaranteed
+    if (sizeA !== sizeB) return sizeA > sizeB
+    if (a.readyTailTip !== b.readyTailTip) return a.readyTailTip < b.readyTailTip
+    return (a.entries[a.ready - 1] as PoolEntry).arrival > (b.entries[b.ready - 1] as PoolEntry).arrival
+  }
+
+export const largerQueued = (a: Sender, b: Sender): boolean => {
+  if (a.queuedSlots !== b.queuedSlots) return a.queuedSlots > b.queuedSlots
+  if (a.queuedTailTip !== b.queuedTailTip) return a.queuedTailTip < b.queuedTailTip
+  return (a.entries.at(-1) as PoolEntry).arrival > (b.entries.at(-1) as PoolEntry).arrival
+}
