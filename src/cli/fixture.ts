@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import type { Namespace } from '../config/networks.ts'
 import { LOG_LEVELS } from '../node/logging.ts'
-import { list, namespaces, port } from './options.ts'
+import { evmOption, list, namespaces, port } from './options.ts'
 
 export interface FixtureFlags {
   readonly genesis: string
@@ -9,6 +9,7 @@ export interface FixtureFlags {
   readonly host: string
   readonly port: number
   readonly execution: 'fast' | 'ethereumjs' | 'shadow'
+  readonly evm?: 'wasm' | 'ethereumjs'
   readonly httpApi: readonly Namespace[]
   readonly cors?: readonly string[]
   readonly allowHosts?: readonly string[]
@@ -31,6 +32,7 @@ export const addFixtureCommand = (program: Command): void => {
         .choices(['fast', 'ethereumjs', 'shadow'])
         .default('fast'),
     )
+    .addOption(evmOption())
     .addOption(
       new Option('--http-api <namespaces>', 'comma-separated namespaces to serve')
         .argParser(namespaces)

@@ -5,7 +5,7 @@ import { integer, type NodeFlags, nodeOptions, port, seconds, tokens } from './o
 export interface LocalnetFlags
   extends Pick<
     NodeFlags,
-    'host' | 'port' | 'execution' | 'stateHistory' | 'cors' | 'allowHosts' | 'logLevel' | 'json'
+    'host' | 'port' | 'execution' | 'evm' | 'stateHistory' | 'cors' | 'allowHosts' | 'logLevel' | 'json'
   > {
   readonly validators?: number
   readonly full: number
@@ -23,7 +23,7 @@ export interface LocalnetFlags
 }
 
 /** Of every node, as `tandem start` has them. */
-const PASSED_ON: ReadonlySet<string> = new Set(['execution', 'stateHistory', 'cors', 'allowHosts', 'logLevel'])
+const PASSED_ON: ReadonlySet<string> = new Set(['execution', 'evm', 'stateHistory', 'cors', 'allowHosts', 'logLevel'])
 
 export const addLocalnetCommand = (program: Command): void => {
   const { validators, full, accounts } = LIMITS.localnet

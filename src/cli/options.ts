@@ -70,6 +70,12 @@ export const namespaces = (text: string): readonly Namespace[] => {
   throw new InvalidArgumentError(`${problem} There are ${NAMESPACES.join(', ')}.`)
 }
 
+export const evmOption = (): Option =>
+  new Option('--evm <engine>', 'what runs code: our interpreter in WebAssembly or the handlers of EthereumJS').choices([
+    'wasm',
+    'ethereumjs',
+  ])
+
 /** Options every command that runs a node has. */
 export const nodeOptions = (): readonly Option[] => [
   new Option('--host <address>', 'address to listen on').default('127.0.0.1'),
@@ -77,6 +83,7 @@ export const nodeOptions = (): readonly Option[] => [
   new Option('--execution <mode>', 'how blocks are executed: our executor, the EthereumJS VM, or both compared')
     .choices(['fast', 'ethereumjs', 'shadow'])
     .default('fast'),
+  evmOption(),
   new Option('--state-history <blocks>', 'how many blocks of old state answer queries; "archive" keeps all')
     .argParser(history)
     .default(128),
@@ -100,6 +107,7 @@ export interface NodeFlags {
   readonly host: string
   readonly port: number
   readonly execution: 'fast' | 'ethereumjs' | 'shadow'
+  readonly evm?: 'wasm' | 'ethereumjs'
   readonly stateHistory: number | 'archive'
   readonly metricsPort?: number
   readonly cors?: readonly string[]

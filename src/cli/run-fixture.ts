@@ -25,6 +25,7 @@ export const runFixture = async (flags: FixtureFlags): Promise<void> => {
           chain,
           dataDir,
           execution: flags.execution,
+          ...(flags.evm && { evm: flags.evm }),
           host: flags.host,
           port: flags.port,
           allowHosts: flags.allowHosts ?? ['localhost'],

@@ -25,6 +25,7 @@ export const runStateTest = async (paths: readonly string[], flags: StateTestFla
   process.stdout.once('error', () => process.exit(1))
   const reports = runStateTestFiles(files, {
     mode: flags.execution,
+    ...(flags.evm && { evm: flags.evm }),
     // An empty variable asks for nothing.
     forks: flags.fork?.length ? flags.fork : undefined,
     jobs: Math.min(flags.jobs, files.length),

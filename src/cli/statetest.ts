@@ -1,10 +1,11 @@
 import { availableParallelism } from 'node:os'
 import { type Command, Option } from 'commander'
 import { LIMITS } from '../config/limits.ts'
-import { integer, list } from './options.ts'
+import { evmOption, integer, list } from './options.ts'
 
 export interface StateTestFlags {
   readonly execution: 'fast' | 'ethereumjs' | 'shadow'
+  readonly evm?: 'wasm' | 'ethereumjs'
   readonly fork?: readonly string[]
   readonly jobs: number
 }
@@ -19,6 +20,7 @@ export const addStateTestCommand = (program: Command): void => {
         .choices(['fast', 'ethereumjs', 'shadow'])
         .default('fast'),
     )
+    .addOption(evmOption())
     .addOption(
       new Option('--fork <names>', 'comma-separated forks as the files name them; all by default')
         .argParser(list)

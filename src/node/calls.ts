@@ -3,6 +3,7 @@ import type { ChainRules } from '../chain/chain-rules.ts'
 import type { ChainParams } from '../config/networks.ts'
 import { type CallBase, createCallService, type SerializedEnv } from '../evm/calls/service.ts'
 import type { CallService } from '../evm/calls/types.ts'
+import type { EngineName } from '../evm/engines/select.ts'
 import type { BlockEnv } from '../evm/env.ts'
 import { type Hex, ZERO_HASH } from '../util/bytes.ts'
 import type { Logger } from '../util/logger.ts'
@@ -10,6 +11,7 @@ import type { Logger } from '../util/logger.ts'
 export interface CallPartsOptions {
   readonly storePath: string
   readonly params: ChainParams
+  readonly evm?: EngineName
   readonly rules: Pick<ChainRules, 'committedEnv'>
   readonly bases: CallBases
   readonly logger: Logger
@@ -18,7 +20,15 @@ export interface CallPartsOptions {
 }
 
 /** The call workers, told about blocks by the chain: a call sees the block it is made on, or the pending one. */
-export const createCalls = ({ revision, storePath, params, rules, bases, logger }: CallPartsOptions): CallService => {
+export const createCalls = ({
+  revision,
+  storePath,
+  params,
+  evm,
+  rules,
+  bases,
+  logger,
+}: CallPartsOptions): CallService => {
   let kept: { readonly hash: Hex; readonly env: SerializedEnv } | undefined
 
   const envFor = async (request: CallBase): Promise<SerializedEnv> => {
@@ -30,6 +40,7 @@ export const createCalls = ({ revision, storePath, params, rules, bases, logger 
   return createCallService({
     storePath,
     params,
+    ...(evm && { evm }),
     logger,
     envFor,
     ...(revision && { revision }),

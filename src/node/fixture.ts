@@ -14,7 +14,8 @@ import { createWallet, nodeInfo } from './services.ts'
 import { Teardown } from './teardown.ts'
 import { urlHost } from './urls.ts'
 
-export interface FixtureOptions extends Pick<NodeOptions, 'host' | 'port' | 'namespaces' | 'allowHosts' | 'cors'> {
+export interface FixtureOptions
+  extends Pick<NodeOptions, 'host' | 'port' | 'namespaces' | 'allowHosts' | 'cors' | 'evm'> {
   /** In geth's form. */
   readonly genesis: Genesis
   /** RLP of the blocks from 1 on, one after the other. */
@@ -46,6 +47,7 @@ const build = async (options: FixtureOptions, deps: NodeDeps, teardown: Teardown
   const storePath = join(dataDir, 'db')
   const executor = createExecutor({
     mode: options.execution,
+    ...(options.evm && { evm: options.evm }),
     logger: part('evm'),
     reproductionDir: join(dataDir, 'shadow'),
   })
@@ -75,6 +77,7 @@ const build = async (options: FixtureOptions, deps: NodeDeps, teardown: Teardown
   const reads = createReads(
     {
       storePath,
+      evm: options.evm,
       params,
       genesisHash,
       rules,

@@ -1,6 +1,7 @@
 import type { Checkpoint } from '../chain/snapshot/sync.ts'
 import type { Genesis } from '../config/genesis.ts'
 import type { Namespace } from '../config/networks.ts'
+import type { EngineName } from '../evm/engines/select.ts'
 import type { ExecutionMode } from '../evm/executor.ts'
 import type { NetworkOptions } from '../network/options.ts'
 import type { Hex } from '../util/bytes.ts'
@@ -29,6 +30,8 @@ export interface NodeOptions {
   /** The chain ends with the process: nothing waits for the disk, and nothing but the database is written. */
   readonly ephemeral?: boolean
   readonly execution: ExecutionMode
+  /** Runs code; the default engine when left out. */
+  readonly evm?: EngineName
   readonly stateHistory: number | 'archive'
   readonly host: string
   /** 0 picks a free one. */

@@ -6,6 +6,7 @@ import { Pending, type PendingOptions } from '../chain/pending.ts'
 import { Simulations } from '../chain/simulations.ts'
 import { type ChainViewOptions, createChainView } from '../chain/view.ts'
 import type { LIMITS } from '../config/limits.ts'
+import type { EngineName } from '../evm/engines/select.ts'
 import type { Services } from '../rpc/context.ts'
 import type { Logger } from '../util/logger.ts'
 import { type CallPartsOptions, createCalls } from './calls.ts'
@@ -22,6 +23,7 @@ export interface ReadsOptions
   extends Pick<ChainViewOptions, 'params' | 'genesisHash' | 'store' | 'blocks' | 'world' | 'council' | 'syncing'>,
     Pick<PendingOptions, 'executor' | 'coinbase' | 'clock'> {
   readonly storePath: string
+  readonly evm?: EngineName | undefined
   readonly chain: Pick<Chain, 'headBlock' | 'onCommitted'>
   readonly rules: ChainRules
   readonly pool: Pick<PoolParts, 'service' | 'version'>
@@ -35,7 +37,7 @@ export type Reads = Required<Pick<Services, 'view' | 'calls' | 'trace' | 'simula
 
 /** Everything that reads the chain and writes nothing: pending block, view, and the threads for calls, traces and logs. */
 export const createReads = (options: ReadsOptions, teardown: Teardown): Reads => {
-  const { storePath, params, rules, blocks, world, chain, pool, dev = {}, simulationGas, part } = options
+  const { storePath, params, evm, rules, blocks, world, chain, pool, dev = {}, simulationGas, part } = options
   const pending = new Pending({
     ...options,
     blockTimeMs: params.blockTimeMs,
@@ -56,6 +58,7 @@ export const createReads = (options: ReadsOptions, teardown: Teardown): Reads =>
   const calls = createCalls({
     storePath,
     params,
+    ...(evm && { evm }),
     rules,
     bases,
     logger: part('calls'),

@@ -1,6 +1,5 @@
 import { Worker } from 'node:worker_threads'
 import { LIMITS } from '../../config/limits.ts'
-import type { ChainParams } from '../../config/networks.ts'
 import type { StateChanges } from '../../state/changes.ts'
 import { assert } from '../../util/assert.ts'
 import { Outbox } from '../../util/outbox.ts'
@@ -85,10 +84,10 @@ export class CallWorker {
   #beatMs = performance.now()
   #stopped = false
 
-  constructor(storePath: string, params: ChainParams, events: WorkerEvents) {
+  constructor({ storePath, params, evm }: Omit<WorkerStart, 'shared'>, events: WorkerEvents) {
     const shared = new SharedArrayBuffer(SHARED_BYTES)
     this.#signals = new Int32Array(shared)
-    const start: WorkerStart = { storePath, params, shared }
+    const start: WorkerStart = { storePath, params, evm, shared }
     this.#worker = new Worker(new URL('./worker.ts', import.meta.url), {
       workerData: start,
       name: 'calls',

@@ -1,6 +1,7 @@
 import type { ChainParams } from '../../config/networks.ts'
 import type { StateChanges } from '../../state/changes.ts'
 import { type Hex, ownBytes, ZERO_HASH } from '../../util/bytes.ts'
+import type { EngineName } from '../engines/select.ts'
 import type { BlockEnv } from '../env.ts'
 import type { SimulatedBlock, SimulationPlan } from '../simulate/types.ts'
 import type {
@@ -70,6 +71,7 @@ export const portable = (request: AnyRequest): AnyRequest => {
 export interface WorkerStart {
   readonly storePath: string
   readonly params: ChainParams
+  readonly evm: EngineName
   readonly shared: SharedArrayBuffer
 }
 

@@ -3,6 +3,7 @@ import type { ChainParams } from '../../config/networks.ts'
 import type { StateChanges } from '../../state/changes.ts'
 import { CodedError } from '../../util/errors.ts'
 import type { Logger } from '../../util/logger.ts'
+import { DEFAULT_ENGINE, type EngineName } from '../engines/select.ts'
 import type { HashBlocks } from '../simulate/types.ts'
 import { FairQueue } from './fair-queue.ts'
 import { ClientLoads, QUEUE_FULL, weightOf } from './load.ts'
@@ -16,6 +17,8 @@ export interface CallServiceOptions {
   /** The LevelDB directory, opened again by each worker. */
   readonly storePath: string
   readonly params: ChainParams
+  /** Runs code. */
+  readonly evm?: EngineName
   readonly logger: Logger
   /**
    * The environment a call on the state after `request.number` sees: that block's own, or the pending block's. Answer the same
@@ -175,7 +178,8 @@ class CallDispatcher {
   }
 
   #start(): CallWorker {
-    const worker = new CallWorker(this.#options.storePath, this.#options.params, this.#events)
+    const { storePath, params, evm = DEFAULT_ENGINE } = this.#options
+    const worker = new CallWorker({ storePath, params, evm }, this.#events)
     this.#workers.add(worker)
     return worker
   }

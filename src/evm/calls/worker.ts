@@ -9,7 +9,8 @@ import type { Hex } from '../../util/bytes.ts'
 import { isCoded } from '../../util/errors.ts'
 import { Outbox } from '../../util/outbox.ts'
 import type { Interrupt } from '../engine.ts'
-import { createEthereumJsEngine } from '../engines/ethereumjs.ts'
+import { loadEngine } from '../engines/select.ts'
+import { forgetDropped, machineBytes } from '../engines/wasm/pool.ts'
 import type { BlockEnv } from '../env.ts'
 import { asyncOverlayReader, overlayReader } from '../overlay.ts'
 import { createPrefetchedReader } from '../prefetch.ts'
@@ -50,10 +51,10 @@ type Run<Kind extends CallKind> = (
 const KINDS: { readonly [Kind in CallKind]: Run<Kind> } = { call, estimateGas, createAccessList, simulate }
 const port = parentPort
 assert(port !== null, 'the call worker is a worker')
-const { storePath, params, shared } = workerData as WorkerStart
+const { storePath, params, evm, shared } = workerData as WorkerStart
 const signals = new Int32Array(shared)
 const scheduler = createScheduler()
-const engine = createEthereumJsEngine()
+const engine = await loadEngine(evm)
 const withState = createStateCache(await Store.open(storePath, { createIfMissing: false }))
 
 const outbox = new Outbox<WorkerMessage>(LIMITS.call.batch, messages => port.postMessage(messages))
@@ -78,12 +79,13 @@ const overlays = createNames((changes: StateChanges) => changes)
 
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
-const frameBytes = (): number => getHeapStatistics().external_memory
+const frameBytes = (): number => getHeapStatistics().external_memory + machineBytes()
 
 /** Whether the calls under way hold more memory than they may: who has the turn then is stopped, and what it held is free. */
 const isStarved = (): boolean => {
   if (frameBytes() <= LIMITS.call.frameBytes) return false
   collectGarbage()
+  forgetDropped()
   return frameBytes() > LIMITS.call.frameBytes
 }
 

@@ -4,7 +4,7 @@ import type { Fallback } from './wasm/engine.ts'
 /** What runs code: the interpreter in WebAssembly, or the handlers of EthereumJS. */
 export const ENGINE_NAMES = ['wasm', 'ethereumjs'] as const
 export type EngineName = (typeof ENGINE_NAMES)[number]
-export const DEFAULT_ENGINE: EngineName = 'ethereumjs'
+export const DEFAULT_ENGINE: EngineName = 'wasm'
 
 /** EthereumJS' engine, loaded when it is first asked for. */
 const lazyEthereumJs = (): Fallback => {

@@ -53,8 +53,8 @@ class Crew {
   }
 
   #start(): Worker {
-    const { mode, forks, workerUrl } = this.#options
-    const workerData: StateTestWorkerData = { mode, forks }
+    const { mode, evm, forks, workerUrl } = this.#options
+    const workerData: StateTestWorkerData = { mode, ...(evm && { evm }), forks }
     const worker = new Worker(workerUrl ?? new URL('./worker.ts', import.meta.url), {
       name: 'state-test',
       workerData,

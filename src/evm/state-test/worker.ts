@@ -4,6 +4,7 @@ import { LIMITS } from '../../config/limits.ts'
 import { TrieService } from '../../state/trie/service.ts'
 import { assert } from '../../util/assert.ts'
 import { silentLogger } from '../../util/logger.ts'
+import type { EngineName } from '../engines/select.ts'
 import { createExecutor, type ExecutionMode } from '../executor.ts'
 import { readTests } from './fixture.ts'
 import { runStateTests } from './run.ts'
@@ -12,6 +13,7 @@ import { invalid, problemText } from './shape.ts'
 /** What a thread is started with. */
 export interface StateTestWorkerData {
   readonly mode: ExecutionMode
+  readonly evm?: EngineName
   /** undefined: every fork. */
   readonly forks: readonly string[] | undefined
 }
@@ -30,8 +32,8 @@ export interface FileReport {
 
 const port = parentPort
 assert(port !== null, 'this file is the start of a thread')
-const { mode, forks } = workerData as StateTestWorkerData
-const executor = createExecutor({ mode, logger: silentLogger })
+const { mode, evm, forks } = workerData as StateTestWorkerData
+const executor = createExecutor({ mode, ...(evm && { evm }), logger: silentLogger })
 const trie = await TrieService.open({ worker: false })
 const wanted = forks && new Set(forks)
 

@@ -31,6 +31,7 @@ export const createCore = async (ground: Ground): Promise<Core> => {
   const { options, part, observer, opened, devStart, sources, head } = ground
   const executor = createExecutor({
     mode: options.execution,
+    ...(options.evm && { evm: options.evm }),
     logger: part('evm'),
     reproductionDir: join(options.dataDir, 'shadow'),
   })

@@ -50,6 +50,7 @@ const readsOf = ({ options, deps, teardown, part, storePath, opened, sources }: 
   return createReads(
     {
       storePath,
+      evm: options.evm,
       params: options.genesis.params,
       genesisHash: opened.genesisHash,
       store: opened.store,

@@ -36,7 +36,7 @@ const drainAccount = ({ machine, journal }: Session, entry: number, address: Hex
   if (flags & FLAG.created && flags & FLAG.hasCode) {
     const at = view.getUint32(entry + ACCOUNT.code, true)
     const size = view.getUint32(entry + ACCOUNT.codeSize, true)
-    journal.setCode(address, Uint8Array.prototype.slice.call(machine.bytes, at, at + size))
+    journal.setCode(address, machine.copy(at, size))
   }
 }
 

@@ -1,20 +1,9 @@
 import type { Journal } from '../../../state/journal.ts'
 import type { Engine, EngineMessage, EngineOptions, EngineResult } from '../../engine.ts'
 import type { BlockEnv } from '../../env.ts'
-import { LAYOUT_COUNT, Machine } from './machine.ts'
+import { LAYOUT_COUNT } from './machine.ts'
+import { giveBack, takeMachine } from './pool.ts'
 import { Session, type SessionEnd, suits } from './session.ts'
-
-/** Idle machines kept; more are made where messages run side by side. */
-const KEPT = 4
-
-/** Machines of the smallest layout that wait for a message. */
-const idle: Machine[] = []
-
-const machineFor = (layout: number): Machine => (layout === 0 ? idle.pop() : undefined) ?? new Machine(layout)
-
-const giveBack = (machine: Machine): void => {
-  if (machine.layout === 0 && !machine.isTooLarge && idle.length < KEPT) idle.push(machine)
-}
 
 /** A message that runs elsewhere: nothing of it has been written. */
 export type Fallback = () => Engine | Promise<Engine>
@@ -38,7 +27,8 @@ export const createWasmEngine = (fallback: Fallback): Engine => {
     options: EngineOptions,
     layout: number,
   ): EngineResult | Promise<EngineResult> => {
-    const machine = machineFor(layout)
+    const machine = takeMachine(layout)
+    if (machine === undefined) return elsewhere(journal, env, message, options)
     const after = (end: SessionEnd): EngineResult | Promise<EngineResult> => {
       giveBack(machine)
       if (typeof end === 'object') return end

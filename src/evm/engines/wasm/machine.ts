@@ -75,9 +75,7 @@ const LAYOUTS = [
 ] as const
 export const LAYOUT_COUNT = LAYOUTS.length
 /** Memory of frames that a message may have. */
-const FRAME_BYTES = 192 * MIB
-/** A machine that has grown beyond is not kept. */
-const KEPT_BYTES = 24 * MIB
+const FRAME_BYTES = 128 * MIB
 
 interface KnownCode {
   readonly at: number
@@ -125,8 +123,8 @@ export class Machine {
     return this.#view
   }
 
-  get isTooLarge(): boolean {
-    return this.wasm.memory.buffer.byteLength > KEPT_BYTES
+  get byteLength(): number {
+    return this.wasm.memory.buffer.byteLength
   }
 
   begin(env: BlockEnv, fork: EvmFork): void {
@@ -175,6 +173,13 @@ export class Machine {
     const low = view.getBigUint64(at, true) | (view.getBigUint64(at + 8, true) << 64n)
     const high = view.getBigUint64(at + 16, true) | (view.getBigUint64(at + 24, true) << 64n)
     return high === 0n ? low : low | (high << 128n)
+  }
+
+  /** Bytes in memory of their own. */
+  copy(at: number, size: number): Uint8Array {
+    const out = new Uint8Array(size)
+    out.set(this.bytes.subarray(at, at + size))
+    return out
   }
 
   readHex(at: number, size: number): Hex {

@@ -249,7 +249,7 @@ export class Session {
     const { wasm } = this.machine
     const at = wasm.inputAt()
     // In memory of its own: the module's may grow, and move, while the precompile waits.
-    const data = Uint8Array.prototype.slice.call(this.machine.bytes, at, at + wasm.inputSize())
+    const data = this.machine.copy(at, wasm.inputSize())
     const gas = wasm.frameGas()
     const run = (host: typeof import('./precompile-host.ts')): Promise<void> | undefined => {
       const result = host.runPrecompile(this.env, number, data, gas, this.check)
@@ -312,12 +312,12 @@ export class Session {
     const size = machine.wasm.outputSizeOf()
     if (size === 0) return EMPTY_BYTES
     const at = machine.wasm.returnedAt()
-    return Uint8Array.prototype.slice.call(machine.bytes, at, at + size)
+    return machine.copy(at, size)
   }
 
   #logs(): readonly Log[] {
     const { machine } = this
-    const { view, bytes, wasm } = machine
+    const { view, wasm } = machine
     const end = wasm.logsEndAt()
     const logs: Log[] = []
     let at = wasm.logsStartAt()
@@ -328,7 +328,7 @@ export class Session {
       let from = at + LOG.head
       const topics: Hex[] = []
       for (let i = 0; i < count; i++, from += 32) topics.push(machine.readHex(from, 32))
-      logs.push({ address, topics, data: Uint8Array.prototype.slice.call(bytes, from, from + size) })
+      logs.push({ address, topics, data: machine.copy(from, size) })
       at = Math.ceil((from + size) / LOG.align) * LOG.align
     }
     return logs

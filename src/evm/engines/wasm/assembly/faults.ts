@@ -24,7 +24,7 @@ function memoryPrice(op: u32, top: usize): i64 {
   if (op == 0x53) return growthPrice(have, endOf(offset, 1));
   if (op < 0xa0 || op > 0xa4) return 0;
   const size = toSize(top - 32);
-  return growthPrice(have, endOf(offset, size)) + (size < 1 << 40 ? <i64>size << 3 : <i64>1 << 62);
+  return size > <u64>1 << 32 ? <i64>1 << 62 : growthPrice(have, endOf(offset, size)) + (<i64>size << 3);
 }
 
 /** The reason where gas is short or the stack does not fit. `gas` is what is left after the opcode's fixed price. */
