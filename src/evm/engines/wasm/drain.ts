@@ -9,10 +9,9 @@ export const drain = (session: Session): readonly Hex[] => {
   const { wasm, view } = machine
   const destroyed: Hex[] = []
   const onlyNew = session.since('cancun')
-  const end = wasm.accountsEndAt()
-  for (let entry = wasm.accountsStart(); entry < end; entry += ACCOUNT.bytes) {
+  let entry = wasm.nextChanged(wasm.accountsStart())
+  for (; entry !== 0; entry = wasm.nextChanged(entry + ACCOUNT.bytes)) {
     const flags = view.getUint32(entry + ACCOUNT.flags, true)
-    if ((flags & FLAG.touched) === 0) continue
     const address = machine.addressOf(entry)
     drainAccount(session, entry, address, flags)
     if (flags & FLAG.destroyed && (!onlyNew || flags & FLAG.created)) destroyed.push(address)
@@ -42,9 +41,8 @@ const drainAccount = ({ machine, journal }: Session, entry: number, address: Hex
 
 const drainSlots = ({ machine, journal }: Session): void => {
   const { wasm, view, exchange } = machine
-  const end = wasm.slotsEndAt()
-  for (let slot = wasm.slotsStart(); slot < end; slot += SLOT.bytes) {
-    if (!wasm.showChange(slot)) continue
+  let slot = wasm.nextChange(wasm.slotsStart())
+  for (; slot !== 0; slot = wasm.nextChange(slot + SLOT.bytes)) {
     const address = machine.addressOf(view.getUint32(slot + SLOT.owner, true))
     journal.setStorage(address, machine.readHex(exchange, 32), machine.readHex(exchange + 32, 32))
   }

@@ -35,12 +35,17 @@ export const createWasmEngine = (fallback: Fallback): Engine => {
       if (end === 'exhausted' && layout + 1 < LAYOUT_COUNT) return attempt(journal, env, message, options, layout + 1)
       return elsewhere(journal, env, message, options)
     }
-    const ended = new Session(machine, journal, env, message, options).run()
-    if (!(ended instanceof Promise)) return after(ended)
-    return ended.then(after, error => {
+    const failed = (error: unknown): never => {
       giveBack(machine)
       throw error
-    })
+    }
+    let ended: SessionEnd | Promise<SessionEnd>
+    try {
+      ended = new Session(machine, journal, env, message, options).run()
+    } catch (error) {
+      return failed(error)
+    }
+    return ended instanceof Promise ? ended.then(after, failed) : after(ended)
   }
 
   return {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { EVM_FORKS, type EvmFork } from '../../../config/forks.ts'
+import type { EvmFork } from '../../../config/forks.ts'
 import { loadWasm, type WasmMemory } from '../../../crypto/wasm.ts'
 import { EMPTY_CODE_HASH } from '../../../state/account.ts'
 import type { Hex } from '../../../util/bytes.ts'
@@ -53,7 +53,9 @@ interface Exports {
   createdBy(creator: number, nonce: bigint): number
   showKey(slot: number): void
   provideSlot(slot: number): void
-  showChange(slot: number): boolean
+  sender(warms: boolean, warmsCoinbase: boolean): number
+  nextChanged(from: number): number
+  nextChange(from: number): number
   provideHash(): void
   inputRoom(size: number): number
   startCall(from: number, to: number, runs: number, gas: bigint, size: number): number
@@ -92,8 +94,10 @@ export class Machine {
   readonly #codes = new Map<Hex, KnownCode>()
   readonly #words: number
   readonly #codesLimit: number
-  #bytes: Buffer
-  #view: DataView
+  readonly #memory: WasmMemory
+  #buffer: ArrayBuffer
+  bytes: Buffer
+  view: DataView
   #fork: EvmFork | undefined = undefined
   #env: BlockEnv | undefined = undefined
 
@@ -108,26 +112,42 @@ export class Machine {
     this.exchange = wasm.exchangeAt()
     this.#words = wasm.wordsAt()
     this.#codesLimit = wasm.codesUsed() + codes - codes / 4
-    this.#bytes = Buffer.from(wasm.memory.buffer)
-    this.#view = new DataView(wasm.memory.buffer)
-    this.#bytes.write(EMPTY_CODE_HASH.slice(2), wasm.emptyHashAt(), 'hex')
-  }
-
-  /** Views end when the memory grows. */
-  get bytes(): Buffer {
-    if (this.#bytes.byteLength === 0 || this.#bytes.buffer !== this.wasm.memory.buffer) this.#refresh()
-    return this.#bytes
-  }
-  get view(): DataView {
-    if (this.#bytes.buffer !== this.wasm.memory.buffer) this.#refresh()
-    return this.#view
+    this.#memory = wasm.memory
+    this.#buffer = wasm.memory.buffer
+    this.bytes = Buffer.from(this.#buffer)
+    this.view = new DataView(this.#buffer)
+    this.bytes.write(EMPTY_CODE_HASH.slice(2), wasm.emptyHashAt(), 'hex')
   }
 
   get byteLength(): number {
-    return this.wasm.memory.buffer.byteLength
+    return this.bytes.byteLength
   }
 
-  begin(env: BlockEnv, fork: EvmFork): void {
+  /** Views end when the memory grows: to be called after whatever may have made it grow. */
+  refresh(): void {
+    const { buffer } = this.#memory
+    if (buffer === this.#buffer) return
+    this.#buffer = buffer
+    this.bytes = Buffer.from(buffer)
+    this.view = new DataView(buffer)
+  }
+
+  run(slice: bigint): number {
+    const status = this.wasm.run(slice)
+    this.refresh()
+    return status
+  }
+
+  /** Puts the input of a message where the module looks for it; false where there is no room. */
+  putInput(data: Uint8Array): boolean {
+    const at = this.wasm.inputRoom(data.byteLength)
+    if (at === 0) return false
+    this.refresh()
+    this.bytes.set(data, at)
+    return true
+  }
+
+  begin(env: BlockEnv, fork: EvmFork, place: number): void {
     const { wasm } = this
     if (fork !== this.#fork) {
       this.#fork = fork
@@ -138,7 +158,7 @@ export class Machine {
       wasm.dropCodes()
       this.#codes.clear()
     }
-    wasm.begin(EVM_FORKS.indexOf(fork), SEED)
+    wasm.begin(place, SEED)
     if (env !== this.#env) this.#writeEnv(env)
   }
 
@@ -162,15 +182,24 @@ export class Machine {
   writeWord(at: number, value: bigint): void {
     const { view } = this
     view.setBigUint64(at, value, true)
-    const wide = value > 0xffff_ffff_ffff_ffffn
-    view.setBigUint64(at + 8, wide ? value >> 64n : 0n, true)
-    view.setBigUint64(at + 16, wide ? value >> 128n : 0n, true)
-    view.setBigUint64(at + 24, wide ? value >> 192n : 0n, true)
+    const second = value > 0xffff_ffff_ffff_ffffn ? value >> 64n : 0n
+    view.setBigUint64(at + 8, second, true)
+    const isWide = second > 0xffff_ffff_ffff_ffffn
+    view.setBigUint64(at + 16, isWide ? value >> 128n : 0n, true)
+    view.setBigUint64(at + 24, isWide ? value >> 192n : 0n, true)
+  }
+
+  putBlobHashes(hashes: readonly Hex[]): void {
+    this.wasm.setBlobs(hashes.length)
+    const at = this.wasm.blobHashesAt()
+    for (const [i, hash] of hashes.entries()) this.writeWord(at + i * 32, BigInt(hash))
   }
 
   readWord(at: number): bigint {
     const { view } = this
-    const low = view.getBigUint64(at, true) | (view.getBigUint64(at + 8, true) << 64n)
+    const first = view.getBigUint64(at, true)
+    const second = view.getBigUint64(at + 8, true)
+    const low = second === 0n ? first : first | (second << 64n)
     const high = view.getBigUint64(at + 16, true) | (view.getBigUint64(at + 24, true) << 64n)
     return high === 0n ? low : low | (high << 128n)
   }
@@ -192,24 +221,28 @@ export class Machine {
   nonceOf(entry: number): bigint {
     return this.view.getBigUint64(entry + ACCOUNT.nonce, true)
   }
-  forkPlace(fork: EvmFork): number {
-    return EVM_FORKS.indexOf(fork)
-  }
   /** Most bytes of return data. */
   returnRoom(): number {
     return (LAYOUTS[this.layout] as (typeof LAYOUTS)[number]).output
   }
   /** A value as the module takes it for a message. */
   writeExchange(value: bigint): void {
-    this.bytes.hexWrite(value.toString(16).padStart(64, '0'), this.exchange, 32)
+    const { view, exchange } = this
+    if (value <= 0xffff_ffff_ffff_ffffn) {
+      view.setBigUint64(exchange, 0n)
+      view.setBigUint64(exchange + 8, 0n)
+      view.setBigUint64(exchange + 16, 0n)
+      view.setBigUint64(exchange + 24, value)
+    } else this.bytes.hexWrite(value.toString(16).padStart(64, '0'), exchange, 32)
   }
 
   /** An address, key or word to where the module looks for it. */
   putWord(hex: Hex): void {
     const digits = hex.slice(2)
-    const { bytes, exchange } = this
+    const { bytes, view, exchange } = this
     if (digits.length === 40) {
-      bytes.fill(0, exchange, exchange + 12)
+      view.setBigUint64(exchange, 0n)
+      view.setUint32(exchange + 8, 0)
       bytes.hexWrite(digits, exchange + 12, 20)
     } else bytes.hexWrite(digits, exchange, 32)
   }
@@ -237,11 +270,6 @@ export class Machine {
     this.wasm.useCode(entry, at, size, jumps)
     this.#codes.set(hash, { at, size, jumps })
     return true
-  }
-
-  #refresh(): void {
-    this.#bytes = Buffer.from(this.wasm.memory.buffer)
-    this.#view = new DataView(this.wasm.memory.buffer)
   }
 }
 

@@ -56,6 +56,7 @@ export const FLAG = {
   created: 16,
   destroyed: 32,
   hashKnown: 64,
+  changed: 128,
 } as const
 
 /** Bytes of a slot's entry. */

@@ -1,4 +1,4 @@
-import type { EvmFork } from '../../../config/forks.ts'
+import { EVM_FORKS, type EvmFork } from '../../../config/forks.ts'
 import type { Log } from '../../../primitives/log.ts'
 import type { Journal } from '../../../state/journal.ts'
 import { EMPTY_BYTES, type Hex } from '../../../util/bytes.ts'
@@ -28,6 +28,7 @@ export class Session {
   readonly rules: ForkRules
   readonly options: EngineOptions
   readonly #message: EngineMessage
+  readonly #place: number
   #created: Hex | null = null
   #status: number = STATUS.goesOn
   #sliceEndMs: number
@@ -39,14 +40,11 @@ export class Session {
     this.machine = machine
     this.journal = journal
     this.env = env
-    this.rules = forkRulesAt(env.params, env.number)
+    this.rules = rulesOf(env)
+    this.#place = PLACES[this.rules.fork]
     this.options = options
     this.#message = message
     this.#sliceEndMs = options.interrupt === undefined ? 0 : performance.now() + options.interrupt.sliceMs
-  }
-
-  get fork(): EvmFork {
-    return this.rules.fork
   }
 
   /** At once where nothing has to be waited for. */
@@ -78,7 +76,7 @@ export class Session {
     const { wasm } = this.machine
     let status = this.#status
     if (status === STATUS.goesOn || status === STATUS.paused) {
-      status = wasm.run(status === STATUS.paused || this.#services === 0 ? SLICE_GAS : 0n)
+      status = this.machine.run(status === STATUS.paused || this.#services === 0 ? SLICE_GAS : 0n)
       this.#services++
     }
     this.#status = STATUS.goesOn
@@ -108,7 +106,7 @@ export class Session {
   }
 
   /** A promise when the slice of the event loop is over; it rejects when the message is to stop. */
-  readonly check = (): Promise<void> | undefined => {
+  check(): Promise<void> | undefined {
     if (this.options.interrupt === undefined || performance.now() < this.#sliceEndMs) return undefined
     return this.#giveWay()
   }
@@ -123,31 +121,29 @@ export class Session {
 
   #begin(): Promise<void> | undefined {
     const { machine, env } = this
-    const { gasPrice, from, blobVersionedHashes = [] } = this.#message
-    machine.begin(env, this.fork)
-    machine.setWord(WORD.origin, BigInt(from))
+    const { gasPrice, from, to, blobVersionedHashes } = this.#message
+    machine.begin(env, this.rules.fork, this.#place)
     machine.setWord(WORD.gasPrice, gasPrice)
-    machine.wasm.setBlobs(blobVersionedHashes.length)
-    const at = machine.wasm.blobHashesAt()
-    for (const [i, hash] of blobVersionedHashes.entries()) machine.writeWord(at + i * 32, BigInt(hash))
-    this.#warmUp()
-    return this.#message.to === null ? this.#beginCreation() : this.#beginCall(this.#message.to)
+    if (blobVersionedHashes !== undefined) machine.putBlobHashes(blobVersionedHashes)
+    machine.putWord(from)
+    const sender = machine.wasm.sender(this.since('berlin'), this.since('shanghai'))
+    const target = to === null ? 0 : machine.entryOf(to)
+    if (this.since('berlin')) this.#warmUp(target)
+    return to === null ? this.#beginCreation(sender) : this.#beginCall(sender, target)
   }
 
   /** EIP-2929, EIP-2930, EIP-3651; precompiles are warm from the moment they are loaded. */
-  #warmUp(): void {
-    if (!this.since('berlin')) return
+  #warmUp(target: number): void {
     const { machine } = this
-    const { from, to, warm = [], accessList } = this.#message
+    const { warm, accessList } = this.#message
+    if (target !== 0) machine.wasm.warm(target)
+    if (accessList.length === 0 && (warm === undefined || warm.length === 0)) return
     const warmAddress = (address: Hex): number => {
       const entry = machine.entryOf(address)
       machine.wasm.warm(entry)
       return entry
     }
-    warmAddress(from)
-    if (to !== null) warmAddress(to)
-    if (this.since('shanghai')) warmAddress(this.env.miner)
-    for (const address of warm) warmAddress(address)
+    for (const address of warm ?? []) warmAddress(address)
     for (const { address, storageKeys } of accessList) {
       const entry = warmAddress(address)
       for (const key of storageKeys) {
@@ -157,10 +153,8 @@ export class Session {
     }
   }
 
-  #beginCall(to: Hex): Promise<void> | undefined {
+  #beginCall(sender: number, target: number): Promise<void> | undefined {
     const { machine } = this
-    const sender = machine.entryOf(this.#message.from)
-    const target = machine.entryOf(to)
     const first = loadAccount(this, sender)
     const second = loadCode(this, target)
     const loadDelegate = (): Promise<void> | undefined => {
@@ -183,16 +177,15 @@ export class Session {
     const runs = machine.wasm.delegate(target)
     if (runs !== 0) machine.wasm.warm(runs)
     this.#status = STATUS.unusual
-    if (this.#takesInput(data) && value <= machine.readWord(sender)) {
+    if (machine.putInput(data) && value <= machine.readWord(sender)) {
       machine.writeExchange(value)
       this.#status = machine.wasm.startCall(sender, target, runs === 0 ? target : runs, gas, data.byteLength)
     }
     return undefined
   }
 
-  #beginCreation(): Promise<void> | undefined {
+  #beginCreation(sender: number): Promise<void> | undefined {
     const { machine } = this
-    const sender = machine.entryOf(this.#message.from)
     const first = loadAccount(this, sender)
     const create = (): Promise<void> | undefined => {
       const created = machine.wasm.createdBy(sender, machine.nonceOf(sender) - 1n)
@@ -212,23 +205,15 @@ export class Session {
     this.#status = STATUS.unusual
     // Init code beyond the limit is refused before it gets here; if not, EthereumJS says how.
     if (this.rules.boundsInitCode && data.byteLength > 49_152) return undefined
-    if (this.#takesInput(data) && value <= machine.readWord(sender)) {
+    if (machine.putInput(data) && value <= machine.readWord(sender)) {
       machine.writeExchange(value)
       this.#status = machine.wasm.startCreation(sender, created, gas, data.byteLength)
     }
     return undefined
   }
 
-  #takesInput(data: Uint8Array): boolean {
-    const { machine } = this
-    const at = machine.wasm.inputRoom(data.byteLength)
-    if (at === 0) return false
-    machine.bytes.set(data, at)
-    return true
-  }
-
   since(fork: EvmFork): boolean {
-    return this.machine.forkPlace(this.fork) >= this.machine.forkPlace(fork)
+    return this.#place >= PLACES[fork]
   }
 
   #provideBlockHash(): Promise<void> | undefined {
@@ -252,7 +237,7 @@ export class Session {
     const data = this.machine.copy(at, wasm.inputSize())
     const gas = wasm.frameGas()
     const run = (host: typeof import('./precompile-host.ts')): Promise<void> | undefined => {
-      const result = host.runPrecompile(this.env, number, data, gas, this.check)
+      const result = host.runPrecompile(this.env, number, data, gas, () => this.check())
       if (result instanceof Promise) return result.then(done => this.#finishPrecompile(gas, done))
       this.#finishPrecompile(gas, result)
       return this.#paced(undefined)
@@ -333,6 +318,18 @@ export class Session {
     }
     return logs
   }
+}
+
+const PLACES = Object.fromEntries(EVM_FORKS.map((fork, place) => [fork, place])) as Record<EvmFork, number>
+
+const known = new WeakMap<BlockEnv, ForkRules>()
+const rulesOf = (env: BlockEnv): ForkRules => {
+  let rules = known.get(env)
+  if (rules === undefined) {
+    rules = forkRulesAt(env.params, env.number)
+    known.set(env, rules)
+  }
+  return rules
 }
 
 let precompileHost: typeof import('./precompile-host.ts') | undefined

@@ -40,6 +40,8 @@ export const CREATED: u32 = 16;
 export const DESTROYED: u32 = 32;
 /** The hash at CODE_HASH is the code's. */
 export const HASH_KNOWN: u32 = 64;
+/** Balance, nonce or code are perhaps not what the host loaded. */
+export const CHANGED: u32 = 128;
 
 export let accountsAt: usize = 0;
 let seed: u64 = 0;
@@ -116,6 +118,16 @@ export function warmAccount(entry: usize): bool {
 /** EIP-161: no nonce, balance and code. */
 export function isEmpty(entry: usize): bool {
   return load<u64>(entry, NONCE) == 0 && !has(entry, HAS_CODE) && isZero(entry + BALANCE);
+}
+/** To be called before a change of balance, nonce or code. */
+export function change(entry: usize): void {
+  save(entry);
+  store<u32>(entry, load<u32>(entry, FLAGS) | EXISTS | TOUCHED | CHANGED, FLAGS);
+}
+/** Whether the host has to hear of the account at the end: it changed, or the sweep of EIP-158 may take it. */
+export function mustDrain(entry: usize): bool {
+  const flags = load<u32>(entry, FLAGS);
+  return (flags & (CHANGED | CREATED | DESTROYED)) != 0 || ((flags & TOUCHED) != 0 && isEmpty(entry));
 }
 /** The account is there from now on, and swept at the end when it is empty (EIP-158). */
 export function touch(entry: usize): void { raise(entry, EXISTS | TOUCHED); }

@@ -1,12 +1,12 @@
 /* CALL, CALLCODE, DELEGATECALL, STATICCALL. */
 import { add, copy, isZero, less, set64, subtract, swapBytes, toSize } from "./word";
-import { accountAt, ADDRESS, BALANCE, CODE, CODE_LOADED, CODE_SIZE, EXISTS, has, HAS_CODE, isEmpty, isLoaded, JUMPS, PRECOMPILE, touch, warmAccount } from "./accounts";
+import { accountAt, ADDRESS, BALANCE, change, CODE, CODE_LOADED, CODE_SIZE, EXISTS, has, HAS_CODE, isEmpty, isLoaded, JUMPS, PRECOMPILE, touch, warmAccount } from "./accounts";
 import { isDelegation } from "./codes";
 import { logsAt } from "./logs";
 import { refund } from "./refund";
 import { endFrame } from "./ends";
 import { moveClock, pauseAt } from "./clock";
-import { save, setFrameMark, undoAt } from "./undo";
+import { setFrameMark, undoAt } from "./undo";
 import { BERLIN, COLD_ACCOUNT, endOf, fork, growthPrice, perWord, PRAGUE, SPURIOUS_DRAGON, TANGERINE_WHISTLE, WARM_READ } from "./prices";
 import { above, CALL_VALUE, CALLER, DEPTH, frame, GAS, growMemory, INPUT, INPUT_SIZE, IS_STATIC, LOGS_MARK, MEMORY, MEMORY_SIZE, openFrame, OUTPUT, OUTPUT_SIZE, push, REFUND_MARK, RETURN_SIZE, SELF, setCode, setFrame, SP, UNDO_MARK } from "./frames";
 import { EXHAUSTED, failFor, GOES_ON, NEEDS_ACCOUNT, NEEDS_CODE, NEEDS_PRECOMPILE, needs, OUT_OF_GAS, PAUSED, RETURNED, STATIC_STATE_CHANGE, UNUSUAL } from "./status";
@@ -39,8 +39,8 @@ export function transfer(from: usize, to: usize, value: usize): bool {
   touch(from);
   touch(to);
   if (isZero(value)) return true;
-  save(from);
-  save(to);
+  change(from);
+  change(to);
   subtract(from + BALANCE, from + BALANCE, value);
   add(to + BALANCE, to + BALANCE, value);
   return !less(to + BALANCE, value);

@@ -2,7 +2,7 @@
 import { clear, copy, less, swapBytes, toSize } from "./word";
 import { keccak256 } from "../../../../crypto/assembly/keccak";
 import { align, exhaust, reserve } from "./memory";
-import { accountAt, ADDRESS, ADDRESS_BYTES, BALANCE, CREATED, EXISTS, FLAGS, has, HAS_CODE, HAS_STORAGE, isLoaded, NONCE, TOUCHED, touch, warmAccount } from "./accounts";
+import { accountAt, ADDRESS, ADDRESS_BYTES, BALANCE, change, CREATED, EXISTS, FLAGS, has, HAS_CODE, HAS_STORAGE, isLoaded, NONCE, TOUCHED, warmAccount } from "./accounts";
 import { setCodeOf, isObjectFormat } from "./codes";
 import { moveClock, pauseAt } from "./clock";
 import { save, setFrameMark, undoAt } from "./undo";
@@ -96,9 +96,8 @@ export function create(op: u32): i32 {
   if (fails) return answerZero();
   const passed = fork >= TANGERINE_WHISTLE ? gas - (gas >> 6) : gas;
   store<i64>(frame, gas - passed, GAS);
-  save(self);
+  change(self);
   store<u64>(self, load<u64>(self, NONCE) + 1, NONCE);
-  touch(self);
   if (fork >= BERLIN) warmAccount(created);
   moveClock(gas, passed);
   return openCreation(self, created, value, code, size, passed);

@@ -1,7 +1,6 @@
 /* SELFDESTRUCT. */
 import { add, clear, isZero, less } from "./word";
-import { accountAt, BALANCE, CREATED, DESTROYED, EXISTS, has, isEmpty, isLoaded, raise, touch, warmAccount } from "./accounts";
-import { save } from "./undo";
+import { accountAt, BALANCE, change, CREATED, DESTROYED, EXISTS, has, isEmpty, isLoaded, raise, touch, warmAccount } from "./accounts";
 import { addRefund } from "./refund";
 import { BERLIN, CANCUN, COLD_ACCOUNT, fork, LONDON, SPURIOUS_DRAGON, TANGERINE_WHISTLE } from "./prices";
 import { frame, GAS, IS_STATIC, SELF, SP } from "./frames";
@@ -24,15 +23,13 @@ export function selfDestruct(): i32 {
   if (fork < LONDON && !has(self, DESTROYED)) addRefund(REFUND);
   raise(self, DESTROYED);
   if (heir != self) {
-    touch(heir);
-    save(heir);
+    if (isZero(self + BALANCE)) touch(heir); else change(heir);
     add(heir + BALANCE, heir + BALANCE, self + BALANCE);
     if (less(heir + BALANCE, self + BALANCE)) return UNUSUAL;
   }
   // Of an account that is older than the transaction, nothing but the balance goes (EIP-6780).
   if (fork < CANCUN || heir != self || has(self, CREATED)) {
-    touch(self);
-    save(self);
+    change(self);
     clear(self + BALANCE);
   }
   return RETURNED;

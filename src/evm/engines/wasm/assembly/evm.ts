@@ -1,14 +1,14 @@
 /* The module behind engines/wasm/machine.ts: what the host calls before, while and after a message runs. */
 import { copy, equal, swapBytes } from "./word";
-import { framesStart, layOut, refresh, reserve, align, exhausted, accounts, logsStart, returned, slots } from "./memory";
-import { accountAt, accountsAt, beginAccounts, PRECOMPILE, setSeed, WARM, ADDRESS, CODE, CODE_SIZE, JUMPS } from "./accounts";
+import { ACCOUNT_BYTES, framesStart, SLOT_BYTES, layOut, refresh, reserve, align, exhausted, accounts, logsStart, returned, slots } from "./memory";
+import { accountAt, accountsAt, mustDrain, beginAccounts, PRECOMPILE, setSeed, WARM, ADDRESS, CODE, CODE_SIZE, JUMPS } from "./accounts";
 import { beginSlots, isTransient, keyOf, ORIGINAL, provide, setSlotSeed, SLOT_WARM, slotOf, slotsAt, VALUE } from "./slots";
 import { beginUndo, setFrameMark, undoAt } from "./undo";
 import { beginLogs, logsAt } from "./logs";
 import { refund, setRefund } from "./refund";
 import { codeRoom, codesAt, dropCodes, isDelegation, keepCode, useCode } from "./codes";
 import { clearOpcodes, fork, PRAGUE, setFork, setOpcode } from "./prices";
-import { BLOB_HASHES, EXCHANGE, setBlobs, WORDS } from "./environment";
+import { BLOB_HASHES, COINBASE, EXCHANGE, ORIGIN, setBlobs, WORDS } from "./environment";
 import { CALL_VALUE, CALLER, CODE_TAIL, frame, GAS, INPUT, INPUT_SIZE, openFrame, SELF, setCode, setFrame } from "./frames";
 import { delegateOf, IDENTITY, identity, mark, transfer } from "./calls";
 import { addressByNonce, openCreation } from "./creations";
@@ -61,6 +61,25 @@ export function begin(place: i32, seed: u64): void {
   refresh();
 }
 
+/** The sender's entry; its address stands in the exchange. It is the origin too, and warm with the coinbase by the fork's rules. */
+export function sender(warms: bool, warmsCoinbase: bool): usize {
+  const entry = account();
+  copy(ORIGIN, entry + ADDRESS);
+  if (warms) warm(entry);
+  if (warmsCoinbase) warm(accountAt(COINBASE));
+  return entry;
+}
+/** The next account from an entry on that the host has to hear of; 0: none. */
+export function nextChanged(from: usize): usize {
+  for (let entry = from; entry < accountsAt; entry += ACCOUNT_BYTES) if (mustDrain(entry)) return entry;
+  return 0;
+}
+/** The next slot from an entry on that changed, its key and word in the exchange; 0: none. */
+export function nextChange(from: usize): usize {
+  for (let slot = from; slot < slotsAt; slot += SLOT_BYTES) if (showChange(slot)) return slot;
+  return 0;
+}
+
 /** The account whose address stands in the last 20 of the 32 bytes of the exchange. */
 export function account(): usize {
   swapBytes(VALUE_WORD, EXCHANGE);
@@ -87,7 +106,7 @@ export function provideSlot(slot: usize): void {
   provide(slot, VALUE_WORD);
 }
 /** Puts key and word of a changed slot in the exchange; false where it is as it was, or not stored. */
-export function showChange(slot: usize): bool {
+function showChange(slot: usize): bool {
   if (isTransient(slot) || equal(slot + VALUE, slot + ORIGINAL)) return false;
   swapBytes(EXCHANGE, keyOf(slot));
   swapBytes(EXCHANGE + 32, slot + VALUE);
