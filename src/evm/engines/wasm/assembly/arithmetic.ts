@@ -1,5 +1,5 @@
 /* Multiplication, division and powers of 256-bit words, on 64-bit limbs. Knuth, TAOCP volume 2, 4.3.1, algorithms M and D. */
-import { add, clear, copy, isNegative, isZero, leadingZeros, less, negate, set64, subtract } from "./word";
+import { add, clear, copy, equal, isNegative, isZero, leadingZeros, less, negate, set64, subtract } from "./word";
 
 /** High half of a product. */
 // @ts-ignore: decorator
@@ -103,14 +103,30 @@ function shiftUp(at: usize, n: i32, up: u64): u64 {
   return carry;
 }
 
-/** U / V of so many limbs each (V of at least one, its top limb not zero): quotient to Q, remainder to U. */
-function divideLimbs(m: i32, n: i32): void {
+/** The newest divisor, its shifted form at V with the count of its limbs, and what belongs to it: a loop divides by one number. */
+const DIVISOR: usize = memory.data(32, 16);
+let divisorLimbs: i32 = 0;
+let divisorShift: u64 = 0;
+let divisorReciprocal: u64 = 0;
+function prepareDivisor(b: usize): void {
+  if (divisorLimbs && equal(b, DIVISOR)) return;
+  copy(DIVISOR, b);
+  copy(V, b);
+  divisorLimbs = limbs(V, 4);
+  const top = V + ((divisorLimbs - 1) << 3);
+  divisorShift = clz(load<u64>(top));
+  shiftUp(V, divisorLimbs, divisorShift);
+  divisorReciprocal = reciprocal(load<u64>(top));
+}
+
+/** The m limbs at U by the divisor, which is not zero: quotient to Q, remainder to U. */
+function divideLimbs(m: i32, divisor: usize): void {
+  prepareDivisor(divisor);
+  const n = divisorLimbs, up = divisorShift, v = divisorReciprocal;
   memory.fill(Q, 0, 64);
   if (m < n) return;
-  const up = clz(load<u64>(V + ((n - 1) << 3)));
-  shiftUp(V, n, up);
   store<u64>(U + (m << 3), shiftUp(U, m, up));
-  const d = load<u64>(V + ((n - 1) << 3)), v = reciprocal(d);
+  const d = load<u64>(V + ((n - 1) << 3));
   if (n == 1) {
     let r = load<u64>(U + (m << 3));
     store<u64>(U + (m << 3), 0);
@@ -122,7 +138,12 @@ function divideLimbs(m: i32, n: i32): void {
     store<u64>(U, r >> up);
     return;
   }
-  for (let j = m - n; j >= 0; j--) store<u64>(Q + (j << 3), quotientLimb(U + (j << 3), n, d, v));
+  if (n == 4) {
+    const v0 = load<u64>(V), v1 = load<u64>(V, 8), v2 = load<u64>(V, 16);
+    for (let j = m - n; j >= 0; j--) store<u64>(Q + (j << 3), quotientLimb4(U + (j << 3), v0, v1, v2, d, v));
+  } else {
+    for (let j = m - n; j >= 0; j--) store<u64>(Q + (j << 3), quotientLimb(U + (j << 3), n, d, v));
+  }
   for (let i = n; i <= m; i++) store<u64>(U + (i << 3), 0);
   if (up) {
     for (let i = 0; i < n; i++) {
@@ -171,6 +192,55 @@ function quotientLimb(u: usize, n: i32, d: u64, v: u64): u64 {
   return q - 1;
 }
 
+/** The same for a divisor of four limbs, the case of a field's modulus: no loops, no memory between the steps. */
+function quotientLimb4(u: usize, v0: u64, v1: u64, v2: u64, d: u64, v: u64): u64 {
+  const u0 = load<u64>(u), u1 = load<u64>(u, 8), u2 = load<u64>(u, 16), u3 = load<u64>(u, 24), top = load<u64>(u, 32);
+  let q = u64.MAX_VALUE, r = u3 + d, open = r >= d;
+  if (top < d) {
+    q = divideLimb(top, u3, d, v);
+    r = rest;
+    open = true;
+  }
+  while (open) {
+    const h = high(q, v2);
+    if (h < r || (h == r && q * v2 <= u2)) break;
+    q--;
+    r += d;
+    open = r >= d;
+  }
+  // Off with q times the divisor.
+  const p0 = q * v0;
+  const r0 = u0 - p0;
+  let carry = high(q, v0) + u64(u0 < p0);
+  const l1 = q * v1, p1 = l1 + carry;
+  carry = high(q, v1) + u64(p1 < l1) + u64(u1 < p1);
+  const r1 = u1 - p1;
+  const l2 = q * v2, p2 = l2 + carry;
+  carry = high(q, v2) + u64(p2 < l2) + u64(u2 < p2);
+  const r2 = u2 - p2;
+  const l3 = q * d, p3 = l3 + carry;
+  carry = high(q, d) + u64(p3 < l3) + u64(u3 < p3);
+  const r3 = u3 - p3;
+  if (top >= carry) {
+    store<u64>(u, r0);
+    store<u64>(u, r1, 8);
+    store<u64>(u, r2, 16);
+    store<u64>(u, r3, 24);
+    store<u64>(u, top - carry, 32);
+    return q;
+  }
+  const s0 = r0 + v0, c0 = u64(s0 < r0);
+  const t1 = r1 + v1, s1 = t1 + c0, c1 = u64(t1 < r1) | u64(s1 < t1);
+  const t2 = r2 + v2, s2 = t2 + c1, c2 = u64(t2 < r2) | u64(s2 < t2);
+  const t3 = r3 + d, s3 = t3 + c2, c3 = u64(t3 < r3) | u64(s3 < t3);
+  store<u64>(u, s0);
+  store<u64>(u, s1, 8);
+  store<u64>(u, s2, 16);
+  store<u64>(u, s3, 24);
+  store<u64>(u, top - carry + c3, 32);
+  return q - 1;
+}
+
 function fitsLimb(a: usize): bool {
   return (load<u64>(a, 8) | load<u64>(a, 16) | load<u64>(a, 24)) == 0;
 }
@@ -179,8 +249,7 @@ export function divide(to: usize, a: usize, b: usize): void {
   if (isZero(b)) return clear(to);
   if (fitsLimb(a) && fitsLimb(b)) return set64(to, load<u64>(a) / load<u64>(b));
   copy(U, a);
-  copy(V, b);
-  divideLimbs(limbs(U, 4), limbs(V, 4));
+  divideLimbs(limbs(U, 4), b);
   copy(to, Q);
 }
 
@@ -189,8 +258,7 @@ export function remainder(to: usize, a: usize, b: usize): void {
   if (fitsLimb(a) && fitsLimb(b)) return set64(to, load<u64>(a) % load<u64>(b));
   if (less(a, b)) return copy(to, a);
   copy(U, a);
-  copy(V, b);
-  divideLimbs(limbs(U, 4), limbs(V, 4));
+  divideLimbs(limbs(U, 4), b);
   copy(to, U);
 }
 
@@ -226,29 +294,31 @@ export function addModulo(to: usize, a: usize, b: usize, modulus: usize): void {
   }
   copy(U, LEFT);
   store<u64>(U, carry, 32);
-  copy(V, modulus);
-  divideLimbs(limbs(U, 5), limbs(V, 4));
+  divideLimbs(limbs(U, 5), modulus);
   copy(to, U);
 }
 
 export function multiplyModulo(to: usize, a: usize, b: usize, modulus: usize): void {
   if (isZero(modulus)) return clear(to);
   memory.fill(U, 0, 80);
-  for (let i = 0; i < 4; i++) {
-    const x = load<u64>(a + (i << 3));
+  const y0 = load<u64>(b), y1 = load<u64>(b, 8), y2 = load<u64>(b, 16), y3 = load<u64>(b, 24);
+  for (let i = 0; i < 32; i += 8) {
+    const x = load<u64>(a + i), at = U + i;
     if (x == 0) continue;
-    let carry: u64 = 0;
-    const at = U + (i << 3);
-    for (let j = 0; j < 4; j++) {
-      const y = load<u64>(b + (j << 3)), low = x * y, s = low + carry;
-      const have = load<u64>(at + (j << 3)), r = have + s;
-      carry = high(x, y) + u64(s < low) + u64(r < have);
-      store<u64>(at + (j << 3), r);
-    }
-    store<u64>(at, carry, 32);
+    const h0 = load<u64>(at), l0 = x * y0, s0 = h0 + l0;
+    store<u64>(at, s0);
+    let carry = high(x, y0) + u64(s0 < h0);
+    const h1 = load<u64>(at, 8), l1 = x * y1, m1 = l1 + carry, s1 = h1 + m1;
+    store<u64>(at, s1, 8);
+    carry = high(x, y1) + u64(m1 < l1) + u64(s1 < h1);
+    const h2 = load<u64>(at, 16), l2 = x * y2, m2 = l2 + carry, s2 = h2 + m2;
+    store<u64>(at, s2, 16);
+    carry = high(x, y2) + u64(m2 < l2) + u64(s2 < h2);
+    const h3 = load<u64>(at, 24), l3 = x * y3, m3 = l3 + carry, s3 = h3 + m3;
+    store<u64>(at, s3, 24);
+    store<u64>(at, high(x, y3) + u64(m3 < l3) + u64(s3 < h3), 32);
   }
-  copy(V, modulus);
-  divideLimbs(limbs(U, 8), limbs(V, 4));
+  divideLimbs(limbs(U, 8), modulus);
   copy(to, U);
 }
 

@@ -46,6 +46,19 @@ export function prepare(): void {
   v128.store(b, low);
   v128.store(b, high, 16);
 }
+/** Adds a number of few bits to a word. */
+// @ts-ignore: decorator
+@inline function addSmall(at: usize, value: u64): void {
+  const low = load<u64>(at) + value;
+  store<u64>(at, low);
+  if (low >= value) return;
+  const second = load<u64>(at, 8) + 1;
+  store<u64>(at, second, 8);
+  if (second) return;
+  const third = load<u64>(at, 16) + 1;
+  store<u64>(at, third, 16);
+  if (third == 0) store<u64>(at, load<u64>(at, 24) + 1, 24);
+}
 /** The `count` bytes at `from` as a word: 32 bytes that end with them, turned round and masked. */
 // @ts-ignore: decorator
 @inline function pushBytes(to: usize, from: usize, count: usize): void {
@@ -316,8 +329,45 @@ function frames(): i32 {
           continue;
         }
         case 0x5f: clear(sp); sp += 32; continue;
-        case 0x60: set64(sp, load<u8>(pc)); pc++; sp += 32; continue;
-        case 0x61: set64(sp, <u64>bswap<u16>(load<u16>(pc))); pc += 2; sp += 32; continue;
+        case 0x60: {
+          // With an ADD behind it, where that can be paid and has its other operand.
+          if (load<u8>(pc, 1) == 0x01 && height >= 32 && gas >= 3) {
+            gas -= 3;
+            addSmall(top, load<u8>(pc));
+            pc += 2;
+            continue;
+          }
+          set64(sp, load<u8>(pc));
+          pc++;
+          sp += 32;
+          continue;
+        }
+        case 0x61: {
+          const to = <u64>bswap<u16>(load<u16>(pc)), next = load<u8>(pc, 2);
+          // A jump behind it is taken at once where nothing speaks against it; else both are done one by one.
+          if ((next == 0x57 || next == 0x56) && gas >= 11 && gas - 11 >= pauseAt && to < codeSize && isDestination(jumps, to)) {
+            if (next == 0x56) {
+              gas -= 9;
+              pc = code + <usize>to + 1;
+              continue;
+            }
+            if (height >= 32) {
+              sp = top;
+              if (isZero(top)) {
+                gas -= 10;
+                pc += 3;
+              } else {
+                gas -= 11;
+                pc = code + <usize>to + 1;
+              }
+              continue;
+            }
+          }
+          set64(sp, to);
+          pc += 2;
+          sp += 32;
+          continue;
+        }
         case 0x62: set64(sp, (<u64>load<u8>(pc) << 16) | <u64>bswap<u16>(load<u16>(pc, 1))); pc += 3; sp += 32; continue;
         case 0x63: set64(sp, <u64>bswap<u32>(load<u32>(pc))); pc += 4; sp += 32; continue;
         case 0x64: pushBytes(sp, pc, 5); pc += 5; sp += 32; continue;
