@@ -15,6 +15,7 @@ import type {
   WideLogs,
 } from './ports.ts'
 import type { Rendered } from './rendered.ts'
+import type { ClientSlots } from './slots.ts'
 import type { SocketSubscriptions } from './subscriptions.ts'
 import type { TracePort } from './trace-port.ts'
 
@@ -38,11 +39,18 @@ export interface Services {
   readonly wideLogs?: WideLogs
 }
 
+/** Work that clients take turns at. */
+export interface Slots {
+  readonly traces: ClientSlots
+  readonly proofs: ClientSlots
+}
+
 /** What a handler sees: the node, and the endpoint the request came in by. */
 export interface Context extends Services {
   readonly filters: Filters
   readonly rendered: Rendered
   readonly budgets: Budgets
+  readonly slots: Slots
   /** The methods of this endpoint. */
   readonly methods: MethodTable
   readonly namespaces: readonly string[]

@@ -12,11 +12,12 @@ export class RawJson {
 
 /** A result that is written while it is made. `open` begins nothing: the stream does, when it is read. */
 export class StreamedJson {
-  readonly open: () => ChunkStream<Chunk>
+  /** For a client, whose turn some answers wait for. */
+  readonly open: (client: string) => ChunkStream<Chunk>
   /** What it keeps in memory until it is read. */
   readonly heldBytes: number
 
-  constructor(open: () => ChunkStream<Chunk>, heldBytes = 0) {
+  constructor(open: StreamedJson['open'], heldBytes = 0) {
     this.open = open
     this.heldBytes = heldBytes
   }

@@ -8,7 +8,7 @@ import type { Chunk } from './answer.ts'
 import { blockPieces } from './encode/block.ts'
 import { receiptPieces } from './encode/receipt.ts'
 import { StreamedJson } from './json.ts'
-import { Slots } from './slots.ts'
+import { ClientSlots, streamInTurn } from './slots.ts'
 
 /** Whether the receipts of a block may be long: a log costs 375 gas and 8 for each byte, and takes half a kilobyte and two for each. */
 export const mayLogMuch = ({ header }: Pick<ChainBlock, 'header'>): boolean => header.gasUsed > LIMITS.rpc.largeBlockGas
@@ -37,7 +37,7 @@ function* listOf<T>(items: Iterable<T>, pieces: (item: T) => Iterable<string>): 
  */
 export class LargeAnswers {
   readonly #view: ChainView
-  readonly #slots = new Slots(LIMITS.rpc.largeAnswers, LIMITS.rpc.largeAnswersQueue)
+  readonly #slots = new ClientSlots(LIMITS.rpc.largeAnswers, 'large answers')
 
   constructor(view: ChainView) {
     this.#view = view
@@ -66,16 +66,12 @@ export class LargeAnswers {
   }
 
   #stream(load: () => Promise<Iterable<string>>): StreamedJson {
-    const slots = this.#slots
-    return new StreamedJson(() =>
-      composeStream<Chunk>(async function* () {
-        const release = await slots.take()
-        try {
+    return new StreamedJson(client =>
+      streamInTurn(this.#slots, client, () =>
+        composeStream<Chunk>(async function* () {
           yield* chunksOf(await load())
-        } finally {
-          release()
-        }
-      }),
+        }),
+      ),
     )
   }
 }

@@ -80,6 +80,7 @@ export const createRouter = ({ log, metrics = noMetrics }: RouterOptions): Route
     const method = endpoint.methods.get(name)
     if (method === undefined) return errorText(id, methodNotFound(name))
     const startedMs = metrics.start()
+    const { client } = endpoint.context
     try {
       if (method.socketOnly && endpoint.context.socket === null) throw SOCKET_ONLY
       const result = invoke(method, params, endpoint.context)
@@ -88,21 +89,21 @@ export const createRouter = ({ log, metrics = noMetrics }: RouterOptions): Route
           value => {
             // An answer that cannot be written is a failure too, and nobody waits for a rejection of this promise.
             try {
-              return succeed(name, startedMs, id, value)
+              return succeed(name, startedMs, id, value, client)
             } catch (error) {
               return failed(name, startedMs, id, error)
             }
           },
           error => failed(name, startedMs, id, error),
         )
-      return succeed(name, startedMs, id, result)
+      return succeed(name, startedMs, id, result, client)
     } catch (error) {
       return failed(name, startedMs, id, error)
     }
   }
 
-  const succeed = (name: string, startedMs: number, id: string, result: unknown): Answer => {
-    if (result instanceof StreamedJson) return stream(name, startedMs, id, result)
+  const succeed = (name: string, startedMs: number, id: string, result: unknown, client: string): Answer => {
+    if (result instanceof StreamedJson) return stream(name, startedMs, id, result, client)
     const text = `{"jsonrpc":"2.0","id":${id},"result":${toJson(result)}}`
     if (text.length > LIMITS.rpc.answerBytes) throw RESPONSE_TOO_LARGE
     metrics.end(name, startedMs, true)
@@ -110,12 +111,12 @@ export const createRouter = ({ log, metrics = noMetrics }: RouterOptions): Route
   }
 
   /** A failure before the first piece is an error like any other; after it the error stands beside what there is of the result. Throws CutShort. */
-  const stream = (name: string, startedMs: number, id: string, result: StreamedJson): AnswerStream => ({
+  const stream = (name: string, startedMs: number, id: string, result: StreamedJson, client: string): AnswerStream => ({
     heldBytes: result.heldBytes,
     ...composeStream<Chunk>(async function* (take) {
       let hasBegun = false
       try {
-        for await (const chunk of take(result.open())) {
+        for await (const chunk of take(result.open(client))) {
           if (!hasBegun) yield `{"jsonrpc":"2.0","id":${id},"result":`
           hasBegun = true
           yield chunk

@@ -13,6 +13,7 @@ import type { HealthStatus } from './ports.ts'
 import { Rendered } from './rendered.ts'
 import { createRouter, type Endpoint } from './router.ts'
 import { SharedCriteria } from './shared-criteria.ts'
+import { ClientSlots } from './slots.ts'
 import { SubscriptionHub } from './subscriptions.ts'
 import { type RateLimit, TokenBuckets } from './token-bucket.ts'
 import { attachWebSockets } from './ws.ts'
@@ -62,6 +63,10 @@ export const createRpcServer = async (options: RpcServerOptions): Promise<RpcSer
   const wsRedirect = options.wsRedirect === undefined ? params.wsRedirect : options.wsRedirect
   const buckets = options.rateLimit && new TokenBuckets(options.rateLimit)
   const budgets = createBudgets()
+  const slots = {
+    traces: new ClientSlots(LIMITS.trace.slots, 'traces'),
+    proofs: new ClientSlots(LIMITS.rpc.proofs, 'proofs'),
+  }
   const criteria = new SharedCriteria()
   const filters = new Filters({ view, pool, budgets, criteria })
   const hub = new SubscriptionHub({ view, pool, budgets, criteria })
@@ -76,6 +81,7 @@ export const createRpcServer = async (options: RpcServerOptions): Promise<RpcSer
       filters,
       rendered,
       budgets,
+      slots,
       methods,
       namespaces: names,
       socket: null,

@@ -62,8 +62,8 @@ export const CLIENT_LIMITS = {
     largeAnswerBytes: 1024 * 1024,
     largeBlockGas: 5_000_000n,
     largeBlockTransactions: 1_000,
-    largeAnswers: 4,
-    largeAnswersQueue: 1_024,
+    largeAnswers: { total: 4, client: 3, queue: 1_024, clientQueue: 256 },
+    proofs: { total: 128, client: 32, queue: 1_024, clientQueue: 512 },
     chunkChars: 64 * 1024,
   },
   call: {
@@ -104,7 +104,8 @@ export const CLIENT_LIMITS = {
     /** Of one transaction by default, and the most a client may ask for; also of a whole request. Waiting for its reader does not count. */
     timeoutMs: 5_000,
     maxTimeoutMs: 300_000,
-    /** Under way at once, and waiting. */
+    /** Under way and waiting at the port, in all and of one client; and the same of the worker. */
+    slots: { total: 4, client: 2, queue: 512, clientQueue: 128 },
     inFlight: 4,
     queue: 32,
     /** Kept by tracers that know their answer only at the end. */

@@ -17,11 +17,11 @@ import {
 } from '../codecs/scalars.ts'
 import type { Context } from '../context.ts'
 import { serverError } from '../errors.ts'
-import { type JsonSchema, StreamedJson } from '../json.ts'
+import type { JsonSchema } from '../json.ts'
 import { type MethodTable, method } from '../method.ts'
 import { INTEGER_SCHEMA, listOf, objectOf, orNull, STRING_SCHEMA } from '../schemas.ts'
 import type { TracedBlock } from '../trace-port.ts'
-import { committed, GENESIS, portOf } from './debug-trace.ts'
+import { committed, GENESIS, traced } from './debug-trace.ts'
 
 const HASH_BYTES = 32
 
@@ -82,7 +82,7 @@ const modified = async (context: Context, startRef: BlockRef, endRef: BlockRef |
     const money = await context.economy?.rewards(header.number)
     for (const who of money?.rewards.keys() ?? []) credited.add(who)
   }
-  return new StreamedJson(() => portOf(context).modifiedAccounts(blocks, [...credited]))
+  return traced(context, port => port.modifiedAccounts(blocks, [...credited]))
 }
 
 const MODIFIED_NOTES =
@@ -106,7 +106,7 @@ export const debugState = {
       const found = await committed(context, ref)
       if (found.header.number === 0) throw GENESIS
       const range = { after, address: who, start: startKey(start), limit: Math.min(limit, LIMITS.trace.storageResults) }
-      return new StreamedJson(() => portOf(context).storageRange(found, range))
+      return traced(context, port => port.storageRange(found, range))
     },
   }),
   debug_accountRange: method({
@@ -134,7 +134,7 @@ export const debugState = {
         withStorage: !noStorage,
         incompletes,
       }
-      return new StreamedJson(() => portOf(context).accountRange(found, range))
+      return traced(context, port => port.accountRange(found, range))
     },
   }),
   debug_getModifiedAccountsByNumber: method({

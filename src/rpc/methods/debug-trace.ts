@@ -14,8 +14,9 @@ import { serverError } from '../errors.ts'
 import { type JsonSchema, StreamedJson } from '../json.ts'
 import { type MethodTable, method } from '../method.ts'
 import { listOf, objectOf } from '../schemas.ts'
+import { streamInTurn } from '../slots.ts'
 import { numberOf } from '../state-reads.ts'
-import type { TracedBlock, TracePort } from '../trace-port.ts'
+import type { TraceAnswer, TracedBlock, TracePort } from '../trace-port.ts'
 import { STRUCT_LOGS_SCHEMA } from '../trace-schemas.ts'
 
 const PENDING = serverError('tracing on top of pending is not supported')
@@ -26,10 +27,14 @@ const NOTES =
 
 const TRACE_SCHEMA: JsonSchema = { anyOf: [STRUCT_LOGS_SCHEMA, { title: 'What the named tracer answers' }] }
 
-export const portOf = ({ trace }: Context): TracePort => {
+const portOf = ({ trace }: Context): TracePort => {
   assert(trace !== undefined, 'a method is served only where its part exists')
   return trace
 }
+
+/** An answer of the trace port, which begins when its client has a place there. */
+export const traced = (context: Context, open: (port: TracePort) => TraceAnswer): StreamedJson =>
+  new StreamedJson(client => streamInTurn(context.slots.traces, client, () => open(portOf(context))))
 
 export const committed = async ({ view }: Context, ref: BlockRef): Promise<TracedBlock> => {
   if (ref === 'pending') throw PENDING
@@ -44,13 +49,13 @@ const traceTransaction = async (context: Context, id: Hex, config: TraceConfig =
   const place = await view.locate(id)
   const found = place && (await view.blockByNumber(place.number))
   if (place === undefined || found === undefined) throw serverError('transaction not found')
-  return new StreamedJson(() => portOf(context).transaction(found, place.index, config))
+  return traced(context, port => port.transaction(found, place.index, config))
 }
 
 const traceBlock = async (context: Context, ref: BlockRef, config: TraceConfig = DEFAULT_TRACE) => {
   const found = await committed(context, ref)
   if (found.header.number === 0) throw GENESIS
-  return new StreamedJson(() => portOf(context).block(found, config))
+  return traced(context, port => port.block(found, config))
 }
 
 /** A block is known by its header, the first item of its RLP: the rest is not looked at. */
@@ -94,7 +99,7 @@ export const debugTrace = {
         ...(overrides && { overrides }),
         ...(blockOverrides && { blockOverrides }),
       }
-      return new StreamedJson(() => portOf(context).call(found, call, after, config))
+      return traced(context, port => port.call(found, call, after, config))
     },
   }),
   debug_traceBlockByNumber: method({

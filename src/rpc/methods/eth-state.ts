@@ -41,6 +41,13 @@ export const ethState = {
     summary: 'An account and slots of its storage with their Merkle proofs (EIP-1186)',
     params: [address, slots, block],
     result: proofSchema,
-    handler: ({ view }, who, keys, at) => prove(view, who, keys, at),
+    handler: async ({ view, slots: { proofs }, client }, who, keys, at) => {
+      const leave = await proofs.take(client)
+      try {
+        return await prove(view, who, keys, at)
+      } finally {
+        leave()
+      }
+    },
   }),
 } satisfies MethodTable

@@ -4,7 +4,7 @@ import type { Log } from '../../../src/primitives/log.ts'
 import { blockJson } from '../../../src/rpc/encode/block.ts'
 import { receiptJson } from '../../../src/rpc/encode/receipt.ts'
 import { LargeAnswers } from '../../../src/rpc/large-answers.ts'
-import { Slots } from '../../../src/rpc/slots.ts'
+import { ClientSlots } from '../../../src/rpc/slots.ts'
 import type { Hex } from '../../../src/util/bytes.ts'
 import { signedTransaction } from '../../support/rpc/memory-chain.ts'
 import { Rig } from '../../support/rpc/rig.ts'
@@ -81,7 +81,7 @@ it('the thread has its turns while a hundred thousand logs are written', async (
     turns++
     if (!isOver) setImmediate(count)
   }
-  const stream = new LargeAnswers(rig.chain).receipts(rig.chain.head()).open()
+  const stream = new LargeAnswers(rig.chain).receipts(rig.chain.head()).open('a')
   setImmediate(count)
   let length = 0
   let longest = 0
@@ -98,7 +98,7 @@ it('the thread has its turns while a hundred thousand logs are written', async (
 it('a few are made at a time; one that is given up makes room', async () => {
   const large = new LargeAnswers(rig.chain)
   const block = append(300)
-  const open = Array.from({ length: 6 }, () => large.receipts(block).open())
+  const open = ['a', 'a', 'a', 'b', 'b', 'b'].map(client => large.receipts(block).open(client))
   const begun = await Promise.all(open.slice(0, 4).map(stream => stream.next()))
   expect(begun.every(piece => piece !== undefined)).toBe(true)
   let has = false
@@ -112,16 +112,44 @@ it('a few are made at a time; one that is given up makes room', async () => {
   expect(has).toBe(true)
 })
 
-it('places are handed on in order, and too many in the queue are refused', async () => {
-  const slots = new Slots(1, 2)
-  const order: number[] = []
-  const first = await slots.take()
-  const second = slots.take().then(release => [order.push(2), release] as const)
-  const third = slots.take().then(release => [order.push(3), release] as const)
-  await expect(slots.take()).rejects.toThrow('too many large answers are waiting')
-  first()
-  ;(await second)[1]()
-  ;(await third)[1]()
-  expect(order).toEqual([2, 3])
-  await slots.take()
+describe('places', () => {
+  const limits = { total: 3, client: 2, queue: 5, clientQueue: 4 }
+  const settled = () => new Promise(resolve => setImmediate(resolve))
+
+  it('are left for others by a client that wants them all, and handed on by turns', async () => {
+    const slots = new ClientSlots(limits, 'traces')
+    const order: string[] = []
+    const leaves: (() => void)[] = []
+    const want = (client: string, name: string) =>
+      void slots.take(client).then(leave => {
+        order.push(name)
+        leaves.push(leave)
+      })
+    for (const name of ['a1', 'a2', 'a3', 'a4']) want('a', name)
+    await settled()
+    expect(order).toEqual(['a1', 'a2'])
+    for (const name of ['b1', 'b2']) want('b', name)
+    await settled()
+    expect(order).toEqual(['a1', 'a2', 'b1'])
+    for (let i = 0; i < 6; i++) {
+      leaves.shift()?.()
+      await settled()
+    }
+    expect(order).toEqual(['a1', 'a2', 'b1', 'a3', 'b2', 'a4'])
+    expect(slots.taken).toBe(0)
+  })
+
+  it('have bounded queues, of each client and of all', async () => {
+    const slots = new ClientSlots(limits, 'traces')
+    for (let i = 0; i < 2 + limits.clientQueue; i++) void slots.take('a')
+    await expect(slots.take('a')).rejects.toMatchObject({
+      code: -32_005,
+      message: 'too many of your traces (limit 4) are waiting, try again later',
+    })
+    for (let i = 0; i < 2; i++) void slots.take('b')
+    await expect(slots.take('c')).rejects.toMatchObject({
+      code: -32_005,
+      message: 'too many traces are waiting, try again later',
+    })
+  })
 })
