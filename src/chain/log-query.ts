@@ -33,7 +33,7 @@ export async function* matchingLogs(
   const checkTime = () => {
     if (limits.nowMs() > deadlineMs) throw readError({ code: 'QUERY_TIMEOUT', timeoutMs: limits.timeoutMs })
   }
-  for await (const number of candidateBlocks(store, query, checkTime)) {
+  for await (const number of isShort(query) ? numbersOf(query) : candidateBlocks(store, query, checkTime)) {
     const block = await blocks.logged(number)
     if (block === undefined) continue
     const found: LogEntry[] = []
@@ -56,6 +56,16 @@ export const queryLogs = async (
   const found: LogEntry[] = []
   for await (const logs of matchingLogs(store, blocks, query, limits)) for (const log of logs) found.push(log)
   return found
+}
+
+/** So few blocks, where all logs are wanted, are looked at without the index, which takes longer to open: recent ones are in memory. */
+const SHORT_BLOCKS = 16
+
+const isShort = ({ fromBlock, toBlock, addresses, topics }: LogQuery): boolean =>
+  toBlock - fromBlock < SHORT_BLOCKS && addresses.length + topics.length === 0
+
+function* numbersOf({ fromBlock, toBlock }: LogQuery): Generator<number> {
+  for (let number = fromBlock; number <= toBlock; number++) yield number
 }
 
 /** Appends a block's matching logs to `found`. Throws TOO_MANY_RESULTS, which names `limit`, beyond `most`. */

@@ -141,8 +141,11 @@ export interface ChainView {
 
 /** What the faces may ask of the transaction pool. */
 export interface PoolPort {
-  /** Decodes, recovers the sender, admits; answers the hash or throws a CodedError (PoolError, DecodeError). */
-  submit(raw: Uint8Array): Promise<Hex>
+  /**
+   * Decodes, recovers the sender (but where this node signed itself and names it), admits; answers the hash or throws a CodedError
+   * (PoolError, DecodeError).
+   */
+  submit(raw: Uint8Array, sender?: Hex): Promise<Hex>
   get(hash: Hex): Transaction | undefined
   /** Next nonce counting the pool's executable transactions. */
   nextNonce(address: Hex): Nonce

@@ -1,10 +1,14 @@
 import type { CallBases } from '../chain/call-bases.ts'
+import type { Chain } from '../chain/chain.ts'
 import type { ChainRules } from '../chain/chain-rules.ts'
+import type { ChainBlock } from '../chain/types.ts'
 import type { ChainParams } from '../config/networks.ts'
-import { type CallBase, createCallService, type SerializedEnv } from '../evm/calls/service.ts'
-import type { CallService } from '../evm/calls/types.ts'
-import type { EngineName } from '../evm/engines/select.ts'
+import { createLocalCalls, type LocalState } from '../evm/calls/local.ts'
+import { createCallService, type SerializedEnv } from '../evm/calls/service.ts'
+import type { CallRequest, CallService } from '../evm/calls/types.ts'
+import { DEFAULT_ENGINE, type EngineName, loadEngine } from '../evm/engines/select.ts'
 import type { BlockEnv } from '../evm/env.ts'
+import type { WorldState } from '../state/world-state.ts'
 import { type Hex, ZERO_HASH } from '../util/bytes.ts'
 import type { Logger } from '../util/logger.ts'
 
@@ -14,38 +18,84 @@ export interface CallPartsOptions {
   readonly evm?: EngineName
   readonly rules: Pick<ChainRules, 'committedEnv'>
   readonly bases: CallBases
+  readonly chain: Pick<Chain, 'headBlock'>
+  readonly world: Pick<WorldState, 'head' | 'number'>
   readonly logger: Logger
-  /** Moves when states that were readable before are others now (development chains). */
+  /** On a development chain: moves when states that were readable before are others now. */
   readonly revision?: () => number
 }
 
 /** The call workers, told about blocks by the chain: a call sees the block it is made on, or the pending one. */
-export const createCalls = ({
-  revision,
-  storePath,
-  params,
-  evm,
-  rules,
-  bases,
-  logger,
-}: CallPartsOptions): CallService => {
-  let kept: { readonly hash: Hex; readonly env: SerializedEnv } | undefined
-
-  const envFor = async (request: CallBase): Promise<SerializedEnv> => {
-    const block = await bases.blockOf(request)
-    // Most calls are made on the head: its environment is made once a block.
-    if (kept?.hash !== block.hash) kept = { hash: block.hash, env: serialize(rules.committedEnv(block)) }
-    return kept.env
-  }
-  return createCallService({
+export const createCalls = (options: CallPartsOptions): CallService => {
+  const { revision, storePath, params, evm, bases, logger } = options
+  const envOf = environments(options)
+  const workers = createCallService({
     storePath,
     params,
     ...(evm && { evm }),
     logger,
-    envFor,
+    envFor: async request => envOf(await bases.blockOf(request)).serialized(),
     ...(revision && { revision }),
     overlayFor: async request => (await bases.pendingOf(request)).changes,
   })
+  if (revision === undefined) return workers
+  let engine: ReturnType<typeof loadEngine> | undefined
+  return createLocalCalls({
+    stateFor: request => localState(options, { revision, envOf }, request),
+    workers,
+    engine: () => {
+      engine ??= loadEngine(evm ?? DEFAULT_ENGINE)
+      return engine
+    },
+  })
+}
+
+/** The state of the head, or of the pending block on it. */
+const localState = async (
+  { bases, chain, world }: CallPartsOptions,
+  { revision, envOf }: { readonly revision: () => number; readonly envOf: EnvOf },
+  request: CallRequest,
+): Promise<LocalState | undefined> => {
+  const pending = request.pending ? await bases.pendingOf(request) : undefined
+  const head = chain.headBlock
+  const begun = revision()
+  const isHead =
+    pending === undefined ? request.number === head.header.number : pending.block.header.parentHash === head.hash
+  // The state of a new block is there before its block is the head, within one turn.
+  if (!isHead || world.number !== head.header.number) return undefined
+  return {
+    reader: pending?.state ?? world.head,
+    env: envOf(pending?.block ?? head).env,
+    stands: () => chain.headBlock === head && revision() === begun,
+  }
+}
+
+interface KeptEnv {
+  readonly hash: Hex
+  readonly env: BlockEnv
+  /** For other threads. */
+  serialized(): SerializedEnv
+}
+
+type EnvOf = (block: ChainBlock) => KeptEnv
+
+/** Most calls are made on one block: its environment is made once. */
+const environments = ({ rules }: CallPartsOptions): EnvOf => {
+  let kept: KeptEnv | undefined
+  return block => {
+    if (kept?.hash === block.hash) return kept
+    const env = rules.committedEnv(block)
+    let serialized: SerializedEnv | undefined
+    kept = {
+      hash: block.hash,
+      env,
+      serialized: () => {
+        serialized ??= serialize(env)
+        return serialized
+      },
+    }
+    return kept
+  }
 }
 
 const serialize = (env: BlockEnv): SerializedEnv => {

@@ -19,7 +19,7 @@ import { TrieService } from '../state/trie/service.ts'
 import { WorldState } from '../state/world-state.ts'
 import { storeError } from '../storage/errors.ts'
 import { readIdentity } from '../storage/schema.ts'
-import { Store, type StoreOptions } from '../storage/store.ts'
+import { Store } from '../storage/store.ts'
 import { assert } from '../util/assert.ts'
 import type { Hex } from '../util/bytes.ts'
 import type { Logger } from '../util/logger.ts'
@@ -49,7 +49,7 @@ export interface OpenedChain {
 /** Throws what the store throws, NETWORK_MISMATCH and GENESIS_MISMATCH for another chain's folder, STATE_* for a damaged one. */
 export const openChain = async (options: OpenChainOptions): Promise<OpenedChain> => {
   const { genesis, storePath, stateHistory, logger, onFailure, ephemeral = false } = options
-  const { store, trie } = await openParts(storePath, onFailure, { synced: !ephemeral })
+  const { store, trie } = await openParts(storePath, onFailure, ephemeral)
   try {
     const blocks = new BlockStore(store)
     await checkChain(store, blocks, genesis)
@@ -79,8 +79,12 @@ export const openChain = async (options: OpenChainOptions): Promise<OpenedChain>
 }
 
 /** Both at once, for the start's sake; when one fails the other is given back. */
-export const openParts = async (storePath: string, onFailure: (error: Error) => void, options: StoreOptions = {}) => {
-  const [store, trie] = await Promise.allSettled([Store.open(storePath, options), TrieService.open({ onFailure })])
+export const openParts = async (storePath: string, onFailure: (error: Error) => void, ephemeral = false) => {
+  const [store, trie] = await Promise.allSettled([
+    Store.open(storePath, { ephemeral }),
+    // A private state is small: what another thread would save costs less than the way there and back.
+    TrieService.open({ onFailure, worker: !ephemeral }),
+  ])
   if (store.status === 'fulfilled' && trie.status === 'fulfilled') return { store: store.value, trie: trie.value }
   if (trie.status === 'fulfilled') await trie.value.close()
   if (store.status === 'fulfilled') await store.value.close()

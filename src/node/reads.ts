@@ -61,6 +61,8 @@ export const createReads = (options: ReadsOptions, teardown: Teardown): Reads =>
     ...(evm && { evm }),
     rules,
     bases,
+    chain,
+    world,
     logger: part('calls'),
     ...(dev.revision && { revision: dev.revision }),
   })

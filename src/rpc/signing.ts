@@ -102,7 +102,7 @@ const turnOf = (wallet: Wallet, account: Hex): Mutex => {
 export const sendTransaction = async (context: Context, from: Hex, args: TransactionArgs): Promise<Hex> => {
   const filled = { ...args, gas: await gasOf(context, from, args) }
   return turnOf(context.wallet, from).run(async () =>
-    context.pool.submit((await signTransaction(context, from, filled)).raw),
+    context.pool.submit((await signTransaction(context, from, filled)).raw, from),
   )
 }
 

@@ -109,16 +109,16 @@ export const putEditUndo = (batch: Batch, number: number, index: number, before:
  * Lays over `values`, which lead to the state after a block, what undoes the edits there from index `kept` on, and queues the removal
  * of their rows. Answers how many there were.
  */
-export const undoEdits = async (
+export const undoEdits = (
   store: Store,
   batch: Batch,
   number: number,
   kept: number,
   values: { readonly account: Map<string, Uint8Array>; readonly slot: Map<string, Uint8Array> },
-): Promise<number> => {
-  let undone = 0
-  const range = { gte: undoKey(number, kept), lt: numberKey(number + 1), reverse: true }
-  for await (const [key, row] of store.entries(BUCKETS.editUndo, range)) {
+): number => {
+  const rows = undoRows(store, number, kept)
+  // The oldest has the last word.
+  for (const { key, row } of rows.reverse()) {
     const cursor = new RlpCursor(row)
     const outer = cursor.openList()
     for (const kind of KINDS) {
@@ -133,9 +133,24 @@ export const undoEdits = async (
     }
     cursor.closeList(outer)
     batch.del(BUCKETS.editUndo, key)
-    undone++
   }
-  return undone
+  return rows.length
+}
+
+/** Rows of the edits at the state after a block from an index on; edits are numbered without a gap. */
+const undoRows = (store: Store, number: number, from: number) => {
+  const rows: { readonly key: Uint8Array; readonly row: Uint8Array }[] = []
+  for (let index = from; ; index++) {
+    const key = undoKey(number, index)
+    const row = store.getSync(BUCKETS.editUndo, key)
+    if (row === undefined) return rows
+    rows.push({ key, row })
+  }
+}
+
+/** Queues the removal of what undoes the edits at the state after a block, which goes. */
+export const removeUndo = (store: Store, batch: Batch, number: number): void => {
+  for (const { key } of undoRows(store, number, 0)) batch.del(BUCKETS.editUndo, key)
 }
 
 /** Queues the root of the state after a block whose state was edited; the header's own needs no row. */

@@ -22,8 +22,8 @@ export interface StoreOptions {
   readonly maxOpenFiles?: number
   /** false: fail with STORE_OPEN_FAILED when there is no store yet. */
   readonly createIfMissing?: boolean
-  /** false: nothing waits for the disk, for what ends with the process. */
-  readonly synced?: boolean
+  /** It ends with the process: no write waits for the disk, and rows are read at once, without another thread. */
+  readonly ephemeral?: boolean
 }
 
 /**
@@ -34,15 +34,15 @@ export class Store {
   readonly path: string
   readonly counters: StoreCounters = newStoreCounters()
   readonly #level: Level
-  readonly #synced: boolean
+  readonly #ephemeral: boolean
   readonly #keys = new ScratchKeys()
   readonly #idle: NativeBatch[] = []
   readonly #writes = new Set<Promise<void>>()
   #closed = false
 
-  private constructor(level: Level, synced: boolean) {
+  private constructor(level: Level, ephemeral: boolean) {
     this.#level = level
-    this.#synced = synced
+    this.#ephemeral = ephemeral
     this.path = level.location
   }
 
@@ -64,7 +64,7 @@ export class Store {
     } catch (error) {
       throw fromLevelError(error, location, 'STORE_OPEN_FAILED')
     }
-    return new Store(level, options.synced ?? true)
+    return new Store(level, options.ephemeral ?? false)
   }
 
   /** About 2 us when the row is in memory: for misses of a cache, not for loops. */
@@ -79,6 +79,7 @@ export class Store {
   }
 
   async get(bucket: number, key: Uint8Array, snapshot?: Snapshot): Promise<Uint8Array | undefined> {
+    if (this.#ephemeral) return this.getSync(bucket, key, snapshot)
     this.counters.reads++
     try {
       return await this.#level.get(ownedKey(bucket, key), { snapshot })
@@ -89,6 +90,7 @@ export class Store {
 
   /** In the order of `keys`. The caller bounds how many. */
   async getMany(bucket: number, keys: readonly Uint8Array[], snapshot?: Snapshot): Promise<(Uint8Array | undefined)[]> {
+    if (this.#ephemeral) return keys.map(key => this.getSync(bucket, key, snapshot))
     this.counters.reads += keys.length
     try {
       return await this.#level.getMany(
@@ -151,7 +153,7 @@ export class Store {
     const native = this.#idle.pop() ?? this.#reading(() => this.#level.batch() as unknown as NativeBatch)
     return new Batch(native, {
       path: this.path,
-      synced: this.#synced,
+      synced: !this.#ephemeral,
       counters: this.counters,
       keys: this.#keys,
       checkOpen: () => this.#checkOpen(),
@@ -185,7 +187,7 @@ export class Store {
    */
   async flush(): Promise<void> {
     this.#checkOpen()
-    if (!this.#synced) return
+    if (this.#ephemeral) return
     try {
       const names = await readdir(this.path)
       await this.#track(Promise.all(names.filter(isLog).map(name => syncFile(join(this.path, name)))).then(() => {}))

@@ -81,9 +81,12 @@ export class PoolService {
     await this.#options.journal?.close()
   }
 
-  /** A transaction given to this node: answers its hash when it is pooled and journaled. Throws CodedError<PoolError | DecodeError>. */
-  async submit(raw: Uint8Array): Promise<Hex> {
-    const [outcome] = await this.#measured([raw], 'local')
+  /**
+   * A transaction given to this node: answers its hash when it is pooled and journaled. `sender` is given where this node signed itself and
+   * nothing has to be recovered. Throws CodedError<PoolError | DecodeError>.
+   */
+  async submit(raw: Uint8Array, sender?: Hex): Promise<Hex> {
+    const [outcome] = await this.#measured([raw], 'local', sender)
     if (typeof outcome === 'string') return outcome
     throw outcome
   }
@@ -176,7 +179,7 @@ export class PoolService {
     })
   }
 
-  async #measured(raws: readonly Uint8Array[], origin: 'local' | 'remote'): Promise<readonly Outcome[]> {
+  async #measured(raws: readonly Uint8Array[], origin: 'local' | 'remote', sender?: Hex): Promise<readonly Outcome[]> {
     const { metrics } = this.#options
     const startedMs = performance.now()
     const count = (results: readonly string[]): void => {
@@ -184,7 +187,7 @@ export class PoolService {
       for (const result of results) metrics?.submitted(origin, result, seconds)
     }
     try {
-      const outcomes = await this.#take(raws, origin)
+      const outcomes = await this.#take(raws, origin, sender)
       count(outcomes.map(outcome => (typeof outcome === 'string' ? 'accepted' : outcome.code)))
       return outcomes
     } catch (error) {
@@ -194,7 +197,7 @@ export class PoolService {
   }
 
   /** The same bytes brought again while the first are under way wait for them: one recovery, and one of them is the first. */
-  async #take(raws: readonly Uint8Array[], origin: Origin): Promise<readonly Outcome[]> {
+  async #take(raws: readonly Uint8Array[], origin: Origin, sender?: Hex): Promise<readonly Outcome[]> {
     const fresh: Fresh[] = []
     const taken = Promise.withResolvers<readonly Outcome[]>()
     // Perhaps nobody waits for it but this.
@@ -212,7 +215,7 @@ export class PoolService {
     }
     try {
       const begun = raws.map(raw => codedOr(() => begin(raw)))
-      const outcomes = await this.#recoverAndAdmit(fresh, origin)
+      const outcomes = await this.#recoverAndAdmit(fresh, origin, sender)
       taken.resolve(outcomes)
       return await Promise.all(begun.map(found => (typeof found === 'number' ? (outcomes[found] as Outcome) : found)))
     } catch (error) {
@@ -224,19 +227,21 @@ export class PoolService {
   }
 
   /** Rejects with what is nobody's transaction's fault. */
-  async #recoverAndAdmit(fresh: readonly Fresh[], origin: Origin): Promise<readonly Outcome[]> {
+  async #recoverAndAdmit(fresh: readonly Fresh[], origin: Origin, sender?: Hex): Promise<readonly Outcome[]> {
     if (fresh.length === 0) return []
     const { recovery, clock, journal } = this.#options
     const raws = fresh.map(({ decoded }) => decoded.raw)
-    const admit = ({ decoded }: Fresh, sender: SenderResult | undefined): Outcome => {
-      const transaction = withSender(decoded, senderOf(sender))
+    const senders =
+      sender === undefined ? recovery.recoverMany(raws, 'singles') : fresh.map(({ hash }) => ({ hash, from: sender }))
+    const admit = ({ decoded }: Fresh, found: SenderResult | undefined): Outcome => {
+      const transaction = withSender(decoded, senderOf(found))
       const { executable } = this.#pool.admit(transaction, clock.nowMs(), origin)
       this.#notify(executable)
       return transaction.hash
     }
     try {
-      const outcomes = await this.#order.run(recovery.recoverMany(raws, 'singles'), senders =>
-        fresh.map((one, at) => codedOr(() => admit(one, senders[at]))),
+      const outcomes = await this.#order.run(Promise.resolve(senders), results =>
+        fresh.map((one, at) => codedOr(() => admit(one, results[at]))),
       )
       if (origin === 'local' && journal !== undefined)
         await Promise.all(

@@ -207,11 +207,12 @@ test('a rewind leaves what stood before, whatever blocks and edits came since, a
   const scenario = fc.record({
     steps: fc.array(step, { maxLength: 24, minLength: 6 }),
     batchRows: fc.constantFrom(1, 40, 50_000),
+    ephemeral: fc.boolean(),
   })
   await fc.assert(
-    fc.asyncProperty(scenario, ({ steps, batchRows }) =>
+    fc.asyncProperty(scenario, ({ steps, batchRows, ephemeral }) =>
       withDir(async dir => {
-        const chain = await openTestChain(dir, { mode: 'fast', genesis: genesis() })
+        const chain = await openTestChain(dir, { mode: 'fast', genesis: genesis(), ephemeral })
         try {
           await play(chain, steps, batchRows)
         } finally {
@@ -224,6 +225,19 @@ test('a rewind leaves what stood before, whatever blocks and edits came since, a
     ),
     { seed: SEED, numRuns: 25 },
   )
+})
+
+test('a rewind over more blocks than are read row by row leaves what stood before', async () => {
+  await withDir(async dir => {
+    const chain = await openTestChain(dir, { mode: 'fast', genesis: genesis() })
+    try {
+      const mined = Array.from({ length: 40 }, (_, i): Step => ({ do: 'mine', to: i % 5 === 0 ? [1, 4, 5] : [i % 6] }))
+      const edit: Step = { do: 'edit', place: 4, what: 'code', value: 1 }
+      await play(chain, [edit, { do: 'snapshot' }, ...mined, edit, { do: 'revert', to: 0 }], 50_000)
+    } finally {
+      await chain.close()
+    }
+  })
 })
 
 test('a rewind cut short at any of its batches leaves a whole chain, and the next start ends it', async () => {

@@ -80,7 +80,12 @@ export class TestClock implements Clock {
 /** The chain with its storage, state, executor and pool, and without consensus and faces: the test decides when blocks are made. */
 export const openTestChain = async (
   dir: string,
-  options: { readonly mode?: ExecutionMode; readonly genesis?: Genesis; readonly engine?: Engine } = {},
+  options: {
+    readonly mode?: ExecutionMode
+    readonly genesis?: Genesis
+    readonly engine?: Engine
+    readonly ephemeral?: boolean
+  } = {},
 ) => {
   const genesis = options.genesis ?? testGenesis()
   const clock = new TestClock()
@@ -91,6 +96,7 @@ export const openTestChain = async (
     storePath: join(dir, 'db'),
     stateHistory: 128,
     logger,
+    ...(options.ephemeral && { ephemeral: true }),
     onFailure: error => failures.push(error),
   })
   const { mode = 'shadow', engine } = options

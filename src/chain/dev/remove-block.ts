@@ -1,9 +1,10 @@
+import { removeUndo } from '../../state/edit.ts'
 import type { Batch } from '../../storage/batch.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
 import { numberKey } from '../../storage/keys.ts'
 import type { Store } from '../../storage/store.ts'
 import { assert } from '../../util/assert.ts'
-import { hexToBytes } from '../../util/bytes.ts'
+import { type Hex, hexToBytes } from '../../util/bytes.ts'
 import type { BlockStore } from '../block-store.ts'
 import { BodyRow } from '../body-row.ts'
 import { removeLogIndex } from '../log-index.ts'
@@ -11,15 +12,27 @@ import { removeLogIndex } from '../log-index.ts'
 /** Queues the removal of everything that stands under a block's number besides its state. */
 export const removeBlock = async (batch: Batch, store: Store, blocks: BlockStore, number: number): Promise<void> => {
   const key = numberKey(number)
-  const [row, logged] = await Promise.all([store.get(BUCKETS.body, key), blocks.logged(number)])
-  assert(row !== undefined && logged !== undefined, 'a block that is removed is stored')
-  const body = new BodyRow(row)
-  for (let index = 0; index < body.count; index++)
-    batch.del(BUCKETS.transaction, hexToBytes(body.transactionHash(index)))
+  const [transactions, logged] = await Promise.all([transactionsOf(store, blocks, number), blocks.logged(number)])
+  assert(transactions !== undefined && logged !== undefined, 'a block that is removed is stored')
+  for (const hash of transactions) batch.del(BUCKETS.transaction, hexToBytes(hash))
   removeLogIndex(batch, number, logged.logs)
-  batch.del(BUCKETS.blockNumber, hexToBytes(body.blockHash))
+  batch.del(BUCKETS.blockNumber, hexToBytes(logged.hash))
   for (const bucket of BY_NUMBER) batch.del(bucket, key)
-  for await (const undo of store.keys(BUCKETS.editUndo, { prefix: key })) batch.del(BUCKETS.editUndo, undo)
+  removeUndo(store, batch, number)
+}
+
+/** Their hashes; undefined when the block is not stored. */
+const transactionsOf = async (
+  store: Store,
+  blocks: BlockStore,
+  number: number,
+): Promise<readonly Hex[] | undefined> => {
+  const recent = blocks.recent(number)
+  if (recent !== undefined) return recent.block.transactions.map(({ hash }) => hash)
+  const row = await store.get(BUCKETS.body, numberKey(number))
+  if (row === undefined) return undefined
+  const body = new BodyRow(row)
+  return Array.from({ length: body.count }, (_, index) => body.transactionHash(index))
 }
 
 const BY_NUMBER = [

@@ -76,7 +76,7 @@ const rewindSlice = async (parts: RewindParts, target: RewindTarget, rewinds: nu
     assert(back !== undefined, 'a rewind has no limit of entries')
     const values = { account: new Map(back.account), slot: new Map(back.slot) }
     const isLast = number === target.number
-    const undone = isLast ? await undoEdits(store, batch, number, target.edits, values) : 0
+    const undone = isLast ? undoEdits(store, batch, number, target.edits, values) : 0
     const sealed = await world.sealValues(values)
     const left = await stateRootAt(store, number)
     assert(undone > 0 || sealed.root === left, 'old values lead back to the old root')

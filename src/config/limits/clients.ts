@@ -67,6 +67,8 @@ export const CLIENT_LIMITS = {
     chunkChars: 64 * 1024,
   },
   call: {
+    /** Of a call that runs beside blocks, on a development chain, before it goes to a worker. */
+    localMs: 20,
     gas: 100_000_000n,
     timeoutMs: 5_000,
     workers: 1,

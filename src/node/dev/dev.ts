@@ -189,8 +189,8 @@ const devPool = ({ service, reset }: PoolParts) => ({
 })
 
 const answeringPool = (service: PoolParts['service'], miner: DevMiner): PoolPort => ({
-  async submit(raw) {
-    const hash = await service.submit(raw)
+  async submit(raw, sender) {
+    const hash = await service.submit(raw, sender)
     if (miner.mode.automine) await miner.settled()
     return hash
   },

@@ -80,6 +80,20 @@ test('is what faces and executor ask for', async () => {
 })
 
 describe('submit', () => {
+  test('recovers nothing where the sender is named, and keeps the order of those before', async () => {
+    const { service, recovery } = await start()
+    recovery.held = []
+    const first = service.submit(signedTransfer(1, { nonce: 0 }))
+    const second = service.submit(signedTransfer(1, { nonce: 1 }), senderOf(1))
+    await new Promise(resolve => setImmediate(resolve))
+    expect(service.counts()).toEqual({ pending: 0, queued: 0 })
+    for (const release of recovery.held) release()
+    expect(service.get(await second)).toMatchObject({ from: senderOf(1), nonce: 1 })
+    await first
+    expect(recovery.calls).toBe(1)
+    expect(service.counts()).toEqual({ pending: 2, queued: 0 })
+  })
+
   test('answers the hash; the transaction is pooled, journaled and announced', async () => {
     const { service, storage, announced } = await start()
     const raw = signedTransfer(1, { nonce: 0 })
