@@ -1,6 +1,8 @@
 import type { Chain } from '../chain/chain.ts'
 import type { ConsensusEngine } from '../consensus/engine-types.ts'
 import { type ConsensusMetrics, createConsensusMetrics } from '../consensus/metrics.ts'
+import type { EngineName } from '../evm/engines/select.ts'
+import { declareEvmMetrics } from '../evm/metrics.ts'
 import { collectProcessMetrics } from '../metrics/process.ts'
 import { Metrics } from '../metrics/registry.ts'
 import { startMetricsServer } from '../metrics/server.ts'
@@ -26,6 +28,7 @@ export interface ObservedParts {
   readonly engine: ConsensusEngine
   readonly world: WorldState
   readonly store: Store
+  readonly evm: EngineName | undefined
 }
 
 export const createObserver = (teardown: Teardown): Observer => {
@@ -34,10 +37,11 @@ export const createObserver = (teardown: Teardown): Observer => {
   return {
     metrics,
     consensus: createConsensusMetrics(metrics),
-    watch({ chain, engine, world, store }) {
+    watch({ chain, engine, world, store, evm }) {
       declareChainMetrics(metrics, chain, engine)
       declareStateMetrics(metrics, world)
       declareStorageMetrics(metrics, store)
+      declareEvmMetrics(metrics, evm)
     },
     async serve(options) {
       const server = await startMetricsServer({ metrics, ...options })

@@ -57,7 +57,7 @@ export const createCore = async (ground: Ground): Promise<Core> => {
   // Before anybody can submit: a journal that is written before it was read forgets what it held.
   await pool.service.start()
   if (dev === undefined) pool.service.onPending(() => engine.requestBlock())
-  observer?.watch({ chain, engine, world: opened.world, store: opened.store })
+  observer?.watch({ chain, engine, world: opened.world, store: opened.store, evm: options.evm })
   return { executor, pool, chain, peers, dev, engine }
 }
 

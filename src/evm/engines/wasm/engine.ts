@@ -1,5 +1,6 @@
 import type { Journal } from '../../../state/journal.ts'
 import type { Engine, EngineMessage, EngineOptions, EngineResult } from '../../engine.ts'
+import { engineCounts } from '../../engine-counts.ts'
 import type { BlockEnv } from '../../env.ts'
 import { LAYOUT_COUNT } from './machine.ts'
 import { giveBack, takeMachine } from './pool.ts'
@@ -18,7 +19,10 @@ export const createWasmEngine = (fallback: Fallback): Engine => {
     env: BlockEnv,
     message: EngineMessage,
     options: EngineOptions,
-  ): Promise<EngineResult> => (await fallback()).run(journal, env, message, options)
+  ): Promise<EngineResult> => {
+    engineCounts.elsewhere++
+    return (await fallback()).run(journal, env, message, options)
+  }
 
   const attempt = (
     journal: Journal,
@@ -31,7 +35,10 @@ export const createWasmEngine = (fallback: Fallback): Engine => {
     if (machine === undefined) return elsewhere(journal, env, message, options)
     const after = (end: SessionEnd): EngineResult | Promise<EngineResult> => {
       giveBack(machine)
-      if (typeof end === 'object') return end
+      if (typeof end === 'object') {
+        engineCounts.wasm++
+        return end
+      }
       if (end === 'exhausted' && layout + 1 < LAYOUT_COUNT) return attempt(journal, env, message, options, layout + 1)
       return elsewhere(journal, env, message, options)
     }

@@ -11,6 +11,7 @@ import { loadAccount, loadCode, loadSlot } from './loading.ts'
 import type { Machine } from './machine.ts'
 import type { PrecompileResult } from './precompile-host.ts'
 import { LOG, MOST_BLOBS, OUTCOME, REASONS, STATUS, WORD } from './protocol.ts'
+import { runQuickly } from './quick-precompiles.ts'
 
 /** Gas between two looks at the clock. */
 const SLICE_GAS = 200_000n
@@ -236,6 +237,11 @@ export class Session {
     // In memory of its own: the module's may grow, and move, while the precompile waits.
     const data = this.machine.copy(at, wasm.inputSize())
     const gas = wasm.frameGas()
+    const quick = runQuickly(number, data, gas)
+    if (quick !== undefined) {
+      this.#finishPrecompile(gas, quick)
+      return this.#paced(undefined)
+    }
     const run = (host: typeof import('./precompile-host.ts')): Promise<void> | undefined => {
       const result = host.runPrecompile(this.env, number, data, gas, () => this.check())
       if (result instanceof Promise) return result.then(done => this.#finishPrecompile(gas, done))

@@ -124,6 +124,7 @@ function frames(): i32 {
         case 0x08: addModulo(top - 64, top, top - 32, top - 64); sp = top - 32; continue;
         case 0x09: multiplyModulo(top - 64, top, top - 32, top - 64); sp = top - 32; continue;
         case 0x0a: {
+          if (gas < pauseAt) { status = PAUSED; break; }
           gas -= (fork >= SPURIOUS_DRAGON ? 50 : 10) * <i64>byteLength(top - 32);
           if (gas < 0) { status = failFor(OUT_OF_GAS); break; }
           power(top - 32, top, top - 32);
@@ -171,6 +172,7 @@ function frames(): i32 {
         case 0x1d: shiftRight(top - 32, top, top - 32, isNegative(top - 32) ? u64.MAX_VALUE : 0); sp = top; continue;
         case 0x1e: set64(top, leadingZeros(top)); continue;
         case 0x20: {
+          if (gas < pauseAt) { status = PAUSED; break; }
           const offset = toSize(top), bytes = toSize(top - 32), end = endOf(offset, bytes);
           gas -= growthPrice(size, end);
           if (gas >= 0) gas -= perWord(bytes, 6);
@@ -442,6 +444,7 @@ function frames(): i32 {
           break;
         }
         default: {
+          if (gas < pauseAt) { status = PAUSED; break; }
           // On the record of the frame.
           store<u32>(frame, <u32>pc, PC);
           store<u32>(frame, <u32>sp, SP);

@@ -1,0 +1,20 @@
+import type { Metrics } from '../metrics/registry.ts'
+import { engineCounts } from './engine-counts.ts'
+import { DEFAULT_ENGINE, type EngineName } from './engines/select.ts'
+
+/** The engine that runs code, and how often its messages run on the main thread or go to the other one. */
+export const declareEvmMetrics = (metrics: Metrics, engine: EngineName = DEFAULT_ENGINE): void => {
+  const info = metrics.gauge({ name: 'evm_engine_info', help: 'Engine that runs code; always 1', labels: ['engine'] })
+  info.set({ engine }, 1)
+  const messages = metrics.counter({
+    name: 'evm_messages_total',
+    help: 'Messages with code that the main thread ran in WebAssembly, and those handed to EthereumJS',
+    labels: ['engine'],
+  })
+  const seen = { ...engineCounts }
+  metrics.onScrape(() => {
+    messages.inc({ engine: 'wasm' }, engineCounts.wasm - seen.wasm)
+    messages.inc({ engine: 'ethereumjs' }, engineCounts.elsewhere - seen.elsewhere)
+    Object.assign(seen, engineCounts)
+  })
+}
