@@ -1,7 +1,7 @@
 import type { Engine } from '../engine.ts'
 import type { Fallback } from './wasm/engine.ts'
 
-/** What runs code: the interpreter in WebAssembly, or the handlers of EthereumJS. */
+/** Engine that runs code: the interpreter in WebAssembly, or the handlers of EthereumJS. */
 export const ENGINE_NAMES = ['wasm', 'ethereumjs'] as const
 export type EngineName = (typeof ENGINE_NAMES)[number]
 export const DEFAULT_ENGINE: EngineName = 'wasm'

@@ -211,7 +211,7 @@ export class Program {
     else this.#number(int(chance(3) ? 60_000 : 6_000))
     this.#op(op, op === 0xf1 || op === 0xf2 ? 7 : 6, 1)
     if (chance(3)) {
-      // What it cost and answered is seen later.
+      // Stored, so that a difference in the answer shows in the state.
       this.#number(int(5))
       this.#op(0x55, 2, 0)
     }
@@ -237,7 +237,7 @@ export class Program {
     this.#value()
     this.#op(salted ? 0xf5 : 0xf0, salted ? 4 : 3, 1)
     if (chance(2)) {
-      // Whoever was created is called.
+      // The new contract is called.
       this.code.push(0x60, 0, 0x60, 0, 0x60, 0, 0x60, 0, 0x60, 0, 0x85, 0x5a, 0xf1)
       this.#height++
     }

@@ -1,26 +1,26 @@
 import type { Hex } from '../../../util/bytes.ts'
 import { nonceFrom } from '../../../util/nonce.ts'
+import type { MessageRun } from './message-run.ts'
 import { ACCOUNT, FLAG, SLOT } from './protocol.ts'
-import type { Session } from './session.ts'
 
 /** Writes what the message changed to the journal; answers the accounts to delete at the end of the transaction. */
-export const drain = (session: Session): readonly Hex[] => {
-  const { machine } = session
+export const drain = (run: MessageRun): readonly Hex[] => {
+  const { machine } = run
   const { wasm, view } = machine
   const destroyed: Hex[] = []
-  const onlyNew = session.since('cancun')
+  const onlyNew = run.since('cancun')
   let entry = wasm.nextChanged(wasm.accountsStart())
   for (; entry !== 0; entry = wasm.nextChanged(entry + ACCOUNT.bytes)) {
     const flags = view.getUint32(entry + ACCOUNT.flags, true)
     const address = machine.addressOf(entry)
-    drainAccount(session, entry, address, flags)
+    drainAccount(run, entry, address, flags)
     if (flags & FLAG.destroyed && (!onlyNew || flags & FLAG.created)) destroyed.push(address)
   }
-  drainSlots(session)
+  drainSlots(run)
   return destroyed
 }
 
-const drainAccount = ({ machine, journal }: Session, entry: number, address: Hex, flags: number): void => {
+const drainAccount = ({ machine, journal }: MessageRun, entry: number, address: Hex, flags: number): void => {
   const { view } = machine
   if (flags & FLAG.created) journal.createAccount(address)
   if ((flags & FLAG.exists) === 0) {
@@ -39,7 +39,7 @@ const drainAccount = ({ machine, journal }: Session, entry: number, address: Hex
   }
 }
 
-const drainSlots = ({ machine, journal }: Session): void => {
+const drainSlots = ({ machine, journal }: MessageRun): void => {
   const { wasm, view, exchange } = machine
   let slot = wasm.nextChange(wasm.slotsStart())
   for (; slot !== 0; slot = wasm.nextChange(slot + SLOT.bytes)) {

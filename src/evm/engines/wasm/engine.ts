@@ -3,8 +3,8 @@ import type { Engine, EngineMessage, EngineOptions, EngineResult } from '../../e
 import { engineCounts } from '../../engine-counts.ts'
 import type { BlockEnv } from '../../env.ts'
 import { LAYOUT_COUNT } from './machine.ts'
+import { MessageRun, type RunEnd, suits } from './message-run.ts'
 import { giveBack, takeMachine } from './pool.ts'
-import { Session, type SessionEnd, suits } from './session.ts'
 
 /** A message that runs elsewhere: nothing of it has been written. */
 export type Fallback = () => Engine | Promise<Engine>
@@ -33,7 +33,7 @@ export const createWasmEngine = (fallback: Fallback): Engine => {
   ): EngineResult | Promise<EngineResult> => {
     const machine = takeMachine(layout)
     if (machine === undefined) return elsewhere(journal, env, message, options)
-    const after = (end: SessionEnd): EngineResult | Promise<EngineResult> => {
+    const after = (end: RunEnd): EngineResult | Promise<EngineResult> => {
       giveBack(machine)
       if (typeof end === 'object') {
         engineCounts.wasm++
@@ -46,9 +46,9 @@ export const createWasmEngine = (fallback: Fallback): Engine => {
       giveBack(machine)
       throw error
     }
-    let ended: SessionEnd | Promise<SessionEnd>
+    let ended: RunEnd | Promise<RunEnd>
     try {
-      ended = new Session(machine, journal, env, message, options).run()
+      ended = new MessageRun(machine, journal, env, message, options).run()
     } catch (error) {
       return failed(error)
     }

@@ -1,21 +1,21 @@
 import { EMPTY_CODE_HASH, EMPTY_ROOT } from '../../../state/account.ts'
 import { type Hex, ZERO_HASH } from '../../../util/bytes.ts'
+import type { MessageRun } from './message-run.ts'
 import { ACCOUNT, FLAG, SLOT } from './protocol.ts'
-import type { Session } from './session.ts'
 
-/* What the module asks of the state: accounts, codes and slots, each once per message. */
+/* Reads of the state that the module asks for: accounts, codes and slots, each once per message. */
 
 /** A promise where the state has to be waited for. */
-export const loadAccount = (session: Session, entry: number): Promise<void> | undefined => {
-  const address = session.machine.addressOf(entry)
-  const waiting = session.options.prefetch?.account(address)
-  if (waiting !== undefined) return waiting.then(() => putAccount(session, entry, address))
-  putAccount(session, entry, address)
+export const loadAccount = (run: MessageRun, entry: number): Promise<void> | undefined => {
+  const address = run.machine.addressOf(entry)
+  const waiting = run.options.prefetch?.account(address)
+  if (waiting !== undefined) return waiting.then(() => putAccount(run, entry, address))
+  putAccount(run, entry, address)
   return undefined
 }
 
-const putAccount = (session: Session, entry: number, address: Hex): void => {
-  const { machine, journal, rules } = session
+const putAccount = (run: MessageRun, entry: number, address: Hex): void => {
+  const { machine, journal, rules } = run
   const { view } = machine
   if (view.getUint32(entry + ACCOUNT.loaded, true) !== 0) return
   const account = journal.account(address)
@@ -36,39 +36,39 @@ const putAccount = (session: Session, entry: number, address: Hex): void => {
   if (account !== undefined && flags & FLAG.hasCode) machine.useKnownCode(entry, account.codeHash)
   if (rules.precompiles.has(address)) {
     view.setUint32(entry + ACCOUNT.precompile, Number(address), true)
-    if (session.since('berlin')) view.setUint32(entry + ACCOUNT.warm, 1, true)
+    if (run.since('berlin')) view.setUint32(entry + ACCOUNT.warm, 1, true)
   }
 }
 
 /** The account too where it is not loaded. */
-export const loadCode = (session: Session, entry: number): Promise<void> | undefined => {
-  const address = session.machine.addressOf(entry)
-  const waiting = session.options.prefetch?.code(address)
-  if (waiting !== undefined) return waiting.then(() => putCode(session, entry, address))
-  putCode(session, entry, address)
+export const loadCode = (run: MessageRun, entry: number): Promise<void> | undefined => {
+  const address = run.machine.addressOf(entry)
+  const waiting = run.options.prefetch?.code(address)
+  if (waiting !== undefined) return waiting.then(() => putCode(run, entry, address))
+  putCode(run, entry, address)
   return undefined
 }
 
-const putCode = (session: Session, entry: number, address: Hex): void => {
-  const { machine, journal } = session
-  putAccount(session, entry, address)
+const putCode = (run: MessageRun, entry: number, address: Hex): void => {
+  const { machine, journal } = run
+  putAccount(run, entry, address)
   const flags = machine.view.getUint32(entry + ACCOUNT.flags, true)
   if ((flags & FLAG.hasCode) === 0 || (flags & FLAG.codeLoaded) !== 0) return
   const hash = machine.readHex(entry + ACCOUNT.codeHash, 32)
   if (!machine.useKnownCode(entry, hash)) machine.addCode(entry, hash, journal.code(address))
 }
 
-export const loadSlot = (session: Session, slot: number): Promise<void> | undefined => {
-  const { machine, options } = session
+export const loadSlot = (run: MessageRun, slot: number): Promise<void> | undefined => {
+  const { machine, options } = run
   const owner = machine.view.getUint32(slot + SLOT.owner, true)
   const address = machine.addressOf(owner)
   machine.wasm.showKey(slot)
   const key = machine.readHex(machine.exchange, 32)
-  // What this message created has no storage but what it wrote.
+  // An account that this message created has no storage but its own writes.
   const isNew = (machine.view.getUint32(owner + ACCOUNT.flags, true) & FLAG.created) !== 0
   const waiting = isNew ? undefined : options.prefetch?.slot(address, key)
   const put = (): void => {
-    machine.putWord(isNew ? ZERO_HASH : session.journal.storage(address, key))
+    machine.putWord(isNew ? ZERO_HASH : run.journal.storage(address, key))
     machine.wasm.provideSlot(slot)
   }
   if (waiting !== undefined) return waiting.then(put)

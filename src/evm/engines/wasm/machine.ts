@@ -273,5 +273,5 @@ export class Machine {
   }
 }
 
-/** Places in the hash tables are nobody's to choose; no result depends on them. */
+/** Seed of the hash tables, against chosen collisions; no result depends on it. */
 const SEED = randomBytes(8).readBigUInt64LE()

@@ -13,7 +13,7 @@ const IDLE_BYTES = 64 * MIB
 
 const idle: Machine[] = []
 const busy = new Set<Machine>()
-/** Sizes of machines that nobody has any more and that are perhaps not collected yet. */
+/** Sizes of dropped machines that the collector has perhaps not freed yet. */
 const dropped = new Map<number, number>()
 const collected = new FinalizationRegistry<number>(id => dropped.delete(id))
 let nextId = 1

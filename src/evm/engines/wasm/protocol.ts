@@ -1,6 +1,6 @@
 /* Numbers that the module and its host share: assembly/status.ts, accounts.ts and logs.ts have them from here by hand. */
 
-/** What `run` answers, and what `startCall` and `startCreation` do. */
+/** Answers of `run`, `startCall` and `startCreation`. */
 export const STATUS = {
   done: 0,
   needsAccount: 1,
@@ -14,7 +14,7 @@ export const STATUS = {
   goesOn: 16,
 } as const
 
-/** How a message ended. */
+/** Outcomes of a message. */
 export const OUTCOME = { returned: 17, reverted: 18, failed: 19 } as const
 
 /** By the numbers of assembly/status.ts, in the words of EthereumJS, which clients and tests know. */

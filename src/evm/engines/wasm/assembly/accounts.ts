@@ -17,7 +17,7 @@ export const WARM: usize = 56;
 /** Number of the account in this message, by which its slots are found. */
 export const STORAGE: usize = 60;
 // 92: newest undo record.
-// What stays.
+// Fixed from here on.
 export const ADDRESS: usize = 96;
 export const LOADED: usize = 128;
 const PLACE: usize = 132;
@@ -25,8 +25,6 @@ const PLACE: usize = 132;
 export const PRECOMPILE: usize = 136;
 /** The storage trie was not empty at the start of the block (EIP-7610). */
 export const HAS_STORAGE: usize = 140;
-/** What the host loaded: flags and nonce, to tell what changed. */
-export const FIRST_FLAGS: usize = 144;
 export const ADDRESS_BYTES: usize = 148;
 export const CODE_HASH: usize = 176;
 
@@ -108,7 +106,7 @@ export function raise(entry: usize, flags: u32): void {
   save(entry);
   store<u32>(entry, load<u32>(entry, FLAGS) | flags, FLAGS);
 }
-/** Whether it was cold; it is warm now. */
+/** Makes the account warm; true when it was cold. */
 export function warmAccount(entry: usize): bool {
   if (load<u32>(entry, WARM)) return false;
   save(entry);
@@ -124,7 +122,7 @@ export function change(entry: usize): void {
   save(entry);
   store<u32>(entry, load<u32>(entry, FLAGS) | EXISTS | TOUCHED | CHANGED, FLAGS);
 }
-/** Whether the host has to hear of the account at the end: it changed, or the sweep of EIP-158 may take it. */
+/** True for an account that the host writes back at the end: it changed, or the sweep of EIP-158 may take it. */
 export function mustDrain(entry: usize): bool {
   const flags = load<u32>(entry, FLAGS);
   return (flags & (CHANGED | CREATED | DESTROYED)) != 0 || ((flags & TOUCHED) != 0 && isEmpty(entry));

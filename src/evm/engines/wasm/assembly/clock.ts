@@ -1,4 +1,4 @@
-/* When to give way: a level of the running frame's gas, so that work is bounded by executed gas without a counter of its own. */
+/* Next pause of the interpreter: a level of the running frame's gas, so that work is bounded by executed gas without a counter of its own. */
 export let pauseAt: i64 = 0;
 
 /** So much gas may be used from here on. */

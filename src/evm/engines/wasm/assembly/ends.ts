@@ -11,7 +11,7 @@ import { fork, HOMESTEAD, LONDON, SPURIOUS_DRAGON } from "./prices";
 import { frame, GAS, IS_CREATION, LOGS_MARK, MEMORY, OUTPUT, OUTPUT_SIZE, PARENT, push, REFUND_MARK, RETURN_SIZE, SELF, setFrame, UNDO_MARK } from "./frames";
 import { CODE_TOO_LARGE, DONE, failFor, FAILED, GOES_ON, INVALID_CODE, OUT_OF_GAS, RETURNED, REVERTED } from "./status";
 
-/** How the message ended. */
+/** Outcome of the message. */
 export let outcome: i32 = 0;
 export let gasLeft: i64 = 0;
 export let outputSize: u32 = 0;
@@ -45,7 +45,7 @@ function settleCreation(result: i32, gas: i64, data: usize, size: usize): i32 {
   return result;
 }
 
-/** Where return data is kept, or nothing where it does not fit. */
+/** Copies return data to its region; sets `exhausted` when it does not fit. */
 function keep(data: usize, size: usize): void {
   if (returned + size > returnedEnd) exhaust();
   else if (data != returned) memory.copy(returned, data, size);

@@ -1,4 +1,4 @@
-/* What a message finds around it: words that the host writes once, by their place. */
+/* Block and transaction of the message: words that the host writes once, by their place. */
 export const WORDS: usize = memory.data(320, 16);
 export const ORIGIN: usize = WORDS;
 export const GAS_PRICE: usize = WORDS + 32;
@@ -17,5 +17,5 @@ export const BLOB_HASHES: usize = memory.data(2048, 16);
 export let blobs: u32 = 0;
 export function setBlobs(count: u32): void { blobs = count; }
 
-/** What passes between host and module: addresses, keys, words as 32 big-endian bytes. */
+/** Exchange between host and module: addresses, keys, words as 32 big-endian bytes. */
 export const EXCHANGE: usize = memory.data(64, 16);

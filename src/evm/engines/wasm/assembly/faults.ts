@@ -1,4 +1,4 @@
-/* Why an opcode does not run, in the order in which EthereumJS finds it: opcodes of variable price look at their operands first. */
+/* Reasons for which an opcode does not run, in the order in which EthereumJS finds it: opcodes of variable price look at their operands first. */
 import { isZero, toSize } from "./word";
 import { endOf, growthPrice, TABLE } from "./prices";
 import { frame, IS_STATIC, MEMORY_SIZE } from "./frames";

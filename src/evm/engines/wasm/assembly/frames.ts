@@ -10,7 +10,7 @@ export const PC: usize = 0;
 export const SP: usize = 4;
 export const GAS: usize = 8;
 export const MEMORY_SIZE: usize = 16;
-// What does not change:
+// Fixed while the frame lives:
 export const PARENT: usize = 20;
 export const BASE: usize = 24;
 export const MEMORY: usize = 28;
@@ -21,7 +21,7 @@ export const FRAME_JUMPS: usize = 40;
 export const SELF: usize = 44;
 export const INPUT: usize = 48;
 export const INPUT_SIZE: usize = 52;
-/** Where the caller's memory takes what is returned. */
+/** Range of the caller's memory that takes the output. */
 export const OUTPUT: usize = 56;
 export const OUTPUT_SIZE: usize = 60;
 export const IS_STATIC: usize = 64;

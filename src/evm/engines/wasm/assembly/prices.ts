@@ -30,7 +30,7 @@ export function setOpcode(op: u32, price: u32, least: u32, most: u32): void {
   store<u16>(row, <u16>most, 4);
   store<u16>(row, 1, 6);
 }
-/** What is not set fails: no stack is that high. */
+/** An opcode without a row fails: no stack is that high. */
 export function clearOpcodes(): void {
   memory.fill(TABLE, 0, 2048);
   for (let op = 0; op < 256; op++) store<u16>(TABLE + (<usize>op << 3), 0xffff, 2);

@@ -72,7 +72,7 @@ export function provide(slot: usize, word: usize): void {
   copy(slot + ORIGINAL, word);
   store<u32>(slot, 1, SLOT_LOADED);
 }
-/** Whether it was cold; it is warm now. */
+/** Makes the slot warm; true when it was cold. */
 export function warmSlot(slot: usize): bool {
   if (load<u32>(slot, SLOT_WARM)) return false;
   save(slot);

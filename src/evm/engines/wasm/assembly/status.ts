@@ -1,4 +1,4 @@
-/* What `run` answers to the host, how an operation ends, and why frames fail. engines/wasm/protocol.ts repeats the numbers. */
+/* Answers of `run` to the host, ends of operations, and reasons of failures. engines/wasm/protocol.ts repeats the numbers. */
 
 // Answers of `run`.
 export const DONE: i32 = 0;

@@ -17,7 +17,7 @@ const NEWEST: usize = 92;
 
 /** End of the log. */
 export let undoAt: usize = 0;
-/** Where the running frame's part begins. */
+/** Start of the running frame's part. */
 export let frameMark: usize = 0;
 
 export function beginUndo(): void { undoAt = undoStart; frameMark = undoStart; }

@@ -18,11 +18,11 @@ const SLICE_GAS = 200_000n
 /** Answers to the module between two looks. */
 const SERVICES_PER_LOOK = 32
 
-/** What a message came to: its result, or that it must be run elsewhere. */
-export type SessionEnd = EngineResult | 'exhausted' | 'unusual'
+/** Result of a message, or the reason to run it on a larger layout or on the other engine. */
+export type RunEnd = EngineResult | 'exhausted' | 'unusual'
 
 /** One message on one machine. The journal is not written before the end. */
-export class Session {
+export class MessageRun {
   readonly machine: Machine
   readonly journal: Journal
   readonly env: BlockEnv
@@ -49,13 +49,13 @@ export class Session {
   }
 
   /** At once where nothing has to be waited for. */
-  run(): SessionEnd | Promise<SessionEnd> {
+  run(): RunEnd | Promise<RunEnd> {
     const started = this.#begin()
     if (started instanceof Promise) return started.then(() => this.#drive())
     return this.#drive()
   }
 
-  #drive(): SessionEnd | Promise<SessionEnd> {
+  #drive(): RunEnd | Promise<RunEnd> {
     for (;;) {
       const pending = this.#step()
       if (pending === true) return this.#end()
@@ -63,7 +63,7 @@ export class Session {
     }
   }
 
-  async #driveSlowly(first: Promise<void>): Promise<SessionEnd> {
+  async #driveSlowly(first: Promise<void>): Promise<RunEnd> {
     await first
     for (;;) {
       const pending = this.#step()
@@ -268,7 +268,7 @@ export class Session {
     this.#status = status === STATUS.done ? STATUS.done : STATUS.goesOn
   }
 
-  #end(): SessionEnd {
+  #end(): RunEnd {
     const { wasm } = this.machine
     if (this.#status === STATUS.unusual) return 'unusual'
     if (this.#status === STATUS.exhausted || wasm.isExhausted()) return 'exhausted'
@@ -340,7 +340,7 @@ const rulesOf = (env: BlockEnv): ForkRules => {
 
 let precompileHost: typeof import('./precompile-host.ts') | undefined
 
-/** Whether a message is one for this engine at all. */
+/** True for a message that this engine runs; any other goes to the other engine. */
 export const suits = ({ gas, blobVersionedHashes = [] }: EngineMessage, options: EngineOptions): boolean =>
   gas >= 0n &&
   gas < 1n << 60n &&
