@@ -61,9 +61,10 @@ export class Journal {
     await this.beginAfter(place)
   }
 
-  /** Makes a log where there is none yet, so that one that is missing later is known to be lost. */
+  /** Makes a log and a watermark where there are none yet, in this order, so that a log that is missing later is known to be lost. */
   async open(head: Place): Promise<void> {
     if (this.#wal.condition === 'missing') await this.beginAfter(head)
+    await this.#watermark.create()
   }
 
   /** A height that does not end fills the log: time to shorten it. */

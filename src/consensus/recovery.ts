@@ -27,11 +27,11 @@ export interface SigningMemory {
   readonly head: number
 }
 
-/** An empty directory at genesis is a new node; anything else that lacks a log, or part of it, might contradict itself. */
+/** A directory without log and watermark is a new node at genesis; anything else that lacks a log, or part of it, might contradict itself. */
 export const quarantineReason = ({ log, watermark, signed, logged, head }: SigningMemory): QuarantineReason | null => {
   if (log === 'corrupt') return 'LOG_CORRUPT'
   if (watermark === 'corrupt') return 'WATERMARK_CORRUPT'
-  if (log === 'missing') return head === 0 && signed === null ? null : 'LOG_MISSING'
+  if (log === 'missing') return head === 0 && watermark === 'missing' ? null : 'LOG_MISSING'
   // Heights up to the head are over, whatever was said there.
   if (signed === null || signed.number <= head) return null
   return logged === null || comparePositions(logged, signed) < 0 ? 'LOG_BEHIND_WATERMARK' : null

@@ -44,6 +44,8 @@ export interface Watermark {
   /** Remembers a signature just made; it must not leave the process before it is durable. */
   advance(mark: SignedMark): void
   readonly isDirty: boolean
+  /** Makes its file where there is none: with the log missing, it tells a memory that was lost from one that never was. */
+  create(): Promise<void>
   /** Takes the mark as it stands; the answer writes it and resolves when it is durable. */
   take(): () => Promise<void>
   close(): Promise<void>
@@ -114,6 +116,10 @@ class FileWatermark implements Watermark {
     assert(this.#last === null || comparePositions(mark, this.#last) > 0, 'the watermark only rises')
     this.#last = mark
     this.#dirty = true
+  }
+
+  async create(): Promise<void> {
+    if (this.condition === 'missing') this.#file ??= await this.#openFile()
   }
 
   take(): () => Promise<void> {

@@ -118,6 +118,33 @@ describe('lost memory', () => {
     await stop()
   })
 
+  test('a log that is gone where the watermark stands was lost, also at the first height and with nothing in the watermark yet', async () => {
+    const { clock, mesh, members, revive, stop } = await committee(4)
+    const said = new Said()
+    mesh.onSaid = (from, message) => {
+      if (from === 3) said.add(message)
+    }
+    const [{ files }] = [members[3]!]
+    const unused = files.content('watermark')
+    expect(unused).toBeDefined()
+    // It locks a block of the first height, which nobody decides; the power fails before the watermark is on disk, and the log is gone.
+    mesh.passes = (_, __, message) => message.type !== 'commit'
+    await clock.advance(1_500)
+    expect(said.size).toBeGreaterThan(0)
+    await members[3]!.engine.stop()
+    files.put('watermark', unused as Uint8Array)
+    files.delete('wal')
+    const engine = await revive(3)
+    expect(engine.status()).toMatchObject({ mode: 'quarantined', number: 1 })
+    await clock.advance(20_000)
+    expect(said.contradictions).toEqual([])
+    mesh.passes = () => true
+    await clock.advance(60_000)
+    expect(engine.status().mode).toBe('voting')
+    expect(hashes(members[3]!)).toEqual(hashes(members[0]!))
+    await stop()
+  })
+
   test('one that never voted needs no quarantine', async () => {
     const { clock, members, revive, stop } = await committee(4)
     await members[3]!.engine.stop()
