@@ -80,6 +80,11 @@ export class NodeOfMany {
     return this.#process?.exited ?? Promise.resolve(null)
   }
 
+  /** Signal that ended its last process; null: none did. */
+  get endedBy(): NodeJS.Signals | null {
+    return this.#process?.child.signalCode ?? null
+  }
+
   get log(): string {
     return this.#process?.stderr() ?? ''
   }
