@@ -74,6 +74,8 @@ export interface ConsensusStatus {
   readonly missing: readonly Hex[]
   /** Messages kept in memory, of the open height and of later ones. */
   readonly held: number
+  /** Blocks kept in memory of the open height. */
+  readonly heldBlocks: number
   /** Blocks decided since start, and those decided in a round above 0. */
   readonly decided: number
   readonly decidedLate: number

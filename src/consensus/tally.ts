@@ -39,6 +39,7 @@ export class Tally {
       commits: height === null ? 0 : [...height.commits.senders(height.round)].length,
       missing: height === null || height.round < WORRYING_ROUND ? [] : missingMembers(height),
       held: heldForLater + (height === null ? 0 : heldBy(height)),
+      heldBlocks: height?.blocks.size ?? 0,
       decided: this.decided,
       decidedLate: this.decidedLate,
       roundChanges: this.roundChanges,

@@ -1,5 +1,6 @@
 import { bodyCodec, proposalCodec, sealedCodec, statusCodec, voteCodec } from '../network/wire/consensus.ts'
 import { type Block, decodeBlock, encodeBlock } from '../primitives/block.ts'
+import type { BlockClaim } from '../primitives/block-claim.ts'
 import { type ConsensusMessage, type Decided, numberOfMessage } from '../primitives/consensus-message.ts'
 import { malformed } from '../primitives/malformed.ts'
 import { type Proposal, proposalHead } from '../primitives/proposal.ts'
@@ -81,6 +82,22 @@ export const readBlock = (bytes: Uint8Array): Block => {
   const block = decodeBlock(bytes)
   if (block.transactions.length > 0) throw malformed('BLOCK_MALFORMED', 'simulated blocks are empty')
   return { ...block, transactions: [] }
+}
+
+/** What a message says of its block before the block is read; undefined: it has none. */
+export const claimOf = (message: ConsensusMessage): BlockClaim | undefined => {
+  switch (message.type) {
+    case 'proposal':
+      return { type: 'proposal', head: proposalHead(message) }
+    case 'body':
+      return { type: 'body', blockHash: message.block.hash }
+    case 'decided': {
+      const { block, certificate } = message
+      return { type: 'decided', number: block.header.number, blockHash: block.hash, certificate }
+    }
+    default:
+      return undefined
+  }
 }
 
 /** One line for a person: what it says, and where. */

@@ -23,6 +23,8 @@ import { Trace } from './trace.ts'
 
 /** Blocks everybody must gain once all is well. */
 const HEIGHTS_AFTER = 3
+/** Blocks a member may hold besides those proposed to it: what it prepared, built, asked for and just heard of. */
+const OTHER_BLOCKS = 4
 /** Looking at every engine's state costs more than most events. */
 const LOOK_EVERY = 64
 
@@ -251,9 +253,11 @@ class Simulation {
     const rounds = futureRounds + pastRounds + 1
     const bound = bufferedMessages + this.#plan.size * (2 * rounds + 1) + heldBlocks
     for (const member of this.#members.values()) {
-      const { held } = member
+      const { held, heldBlocks: blocks } = member
       this.#maxHeld = Math.max(this.#maxHeld, held)
       if (held > bound) this.#referee.report('memory', `member ${member.node} holds ${held} messages`)
+      if (blocks > heldBlocks + OTHER_BLOCKS)
+        this.#referee.report('memory', `member ${member.node} holds ${blocks} blocks`)
     }
   }
 

@@ -118,6 +118,7 @@ const NOT_RUNNING: ConsensusStatus = {
   commits: 0,
   missing: [],
   held: 0,
+  heldBlocks: 0,
   decided: 0,
   decidedLate: 0,
   roundChanges: 0,

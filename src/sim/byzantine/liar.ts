@@ -5,7 +5,7 @@ import { digestOf } from '../../consensus/signing.ts'
 import type { Block } from '../../primitives/block.ts'
 import type { Certificate } from '../../primitives/certificate.ts'
 import type { ConsensusMessage, SignedMessage } from '../../primitives/consensus-message.ts'
-import type { Prepare, RoundChange, SigningDomain } from '../../primitives/vote.ts'
+import type { Commit, Prepare, RoundChange, SigningDomain } from '../../primitives/vote.ts'
 import { quorumOf } from '../../rules/quorum.ts'
 import { minTimestampStep } from '../../rules/timestamp.ts'
 import type { Hex } from '../../util/bytes.ts'
@@ -45,6 +45,9 @@ interface BlockOptions {
   readonly aheadSeconds?: number
   /** Of its parent, where it is not the real one. */
   readonly certificate?: Certificate | null
+  /** Named in its header, where that is not this node. */
+  readonly proposer?: Hex
+  readonly parentHash?: Hex
 }
 
 /** Heights whose messages are remembered. */
@@ -57,6 +60,7 @@ interface Memory {
   readonly changes: Map<number, Map<number, RoundChange>>
   /** By round and block. */
   readonly prepares: Map<string, Map<number, Prepare>>
+  readonly commits: Map<string, Map<number, Commit>>
 }
 
 /** A node that holds a key and no scruples. It hears everything, remembers it, and does what its scripts say. */
@@ -139,14 +143,25 @@ export class Liar {
       .find(votes => votes.length >= this.quorum(number) && (votes[0] as Prepare).round < round)
   }
 
+  /** All prepares heard at a height. */
+  preparesAt(number: number): readonly Prepare[] {
+    return [...this.#memoryOf(number).prepares.values()].flatMap(votes => [...votes.values()])
+  }
+
+  /** All commits heard at a height. */
+  commitsAt(number: number): readonly Commit[] {
+    return [...this.#memoryOf(number).commits.values()].flatMap(votes => [...votes.values()])
+  }
+
   makeBlock({ number, parent, state }: OpenHeight, how: BlockOptions = {}): Block {
-    const { isValid = true, aheadSeconds = 0, certificate = parent.certificate } = how
     const { keys, node, blockTimeMs } = this.options
+    const { isValid = true, aheadSeconds = 0, certificate = parent.certificate, parentHash = parent.hash } = how
+    const proposer = how.proposer ?? (keys.addresses[node] as Hex)
     const nowSeconds = Math.floor(this.nowMs / 1000)
     const timestamp = Math.max(parent.timestamp + minTimestampStep(blockTimeMs), nowSeconds + aheadSeconds)
     const salt = node * 1_000_000 + 900_000 + this.#salt++
-    const place = { number, parentHash: parent.hash, timestamp }
-    const block = makeBlock(place, keys.addresses[node] as Hex, certificate, { salt, before: state, isValid })
+    const place = { number, parentHash, timestamp }
+    const block = makeBlock(place, proposer, certificate, { salt, before: state, isValid })
     this.options.onBlock(block)
     this.#memoryOf(number).blocks.set(block.hash, block)
     return block
@@ -156,11 +171,15 @@ export class Liar {
   say(to: readonly number[], message: UnsignedMessage, domain = this.options.domain): SignedMessage | undefined {
     const sender = this.indexAt(message.number)
     if (sender < 0) return undefined
-    const signature = this.options.keys.signers[this.options.node]?.sign(digestOf(domain, message)) as Uint8Array
-    const signed: SignedMessage = { ...message, sender, signature }
+    const signed: SignedMessage = { ...message, sender, signature: this.sign(message, domain) }
     this.#keep(signed)
     this.post(to, encodeFrame(signed))
     return signed
+  }
+
+  /** This node's signature over a message, which may name anybody as its sender. */
+  sign(message: UnsignedMessage, domain = this.options.domain): Uint8Array {
+    return this.options.keys.signers[this.options.node]?.sign(digestOf(domain, message)) as Uint8Array
   }
 
   post(to: readonly number[], frame: Frame): void {
@@ -197,10 +216,11 @@ export class Liar {
       case 'prepare':
         keepBy(memory.prepares, `${message.round} ${message.blockHash}`, message)
         return
+      case 'commit':
+        keepBy(memory.commits, `${message.round} ${message.blockHash}`, message)
+        return
       case 'roundChange':
         keepBy(memory.changes, message.round, message)
-        return
-      default:
         return
     }
   }
@@ -208,7 +228,7 @@ export class Liar {
   #memoryOf(number: number): Memory {
     let memory = this.#heights.get(number)
     if (memory === undefined) {
-      memory = { blocks: new Map(), changes: new Map(), prepares: new Map() }
+      memory = { blocks: new Map(), changes: new Map(), prepares: new Map(), commits: new Map() }
       this.#heights.set(number, memory)
     }
     return memory

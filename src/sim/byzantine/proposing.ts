@@ -9,7 +9,8 @@ import type { Script } from './script.ts'
  * with their own round change is there.
  */
 
-const inRoundZero = (act: (liar: Liar, height: OpenHeight) => void): Script => ({
+/** At its second, where round 0 is its turn. */
+export const inRoundZero = (act: (liar: Liar, height: OpenHeight) => void): Script => ({
   onHeight(liar, height) {
     if (!liar.isProposer(height.number, 0)) return
     // At its second, as an honest proposer would, or the others have no clock for it yet.
@@ -18,7 +19,7 @@ const inRoundZero = (act: (liar: Liar, height: OpenHeight) => void): Script => (
   },
 })
 
-const offer = (liar: Liar, to: readonly number[], block: Block): void => {
+export const offer = (liar: Liar, to: readonly number[], block: Block): void => {
   const { number } = block.header
   liar.say(to, { type: 'proposal', number, round: 0, block, roundChanges: [], prepares: [] })
 }

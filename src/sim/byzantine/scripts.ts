@@ -1,3 +1,6 @@
+import { forgesClaims, liesInStatus, replaysElsewhere, stripsClaims, votesForOthers } from './claiming.ts'
+import { floodsBodies, forgesDecisions, swapsBodies } from './deciding.ts'
+import { forgesRoundChanges, namesAnotherProposer, proposesElsewhere, proposesOutOfTurn } from './offering.ts'
 import {
   forgesPrepares,
   forgesTheParentCertificate,
@@ -23,8 +26,8 @@ import {
   withholdsCommits,
 } from './voting.ts'
 
-/** Every way to lie there is, by what it is called in a schedule. One without any is silent. */
-export const SCRIPTS = {
+/** Ways to break the protocol with what one may sign. */
+const BREAKING = {
   'proposes two blocks': proposesTwo,
   'proposes an invalid block': proposesInvalid,
   'proposes from the future': proposesFromTheFuture,
@@ -46,4 +49,25 @@ export const SCRIPTS = {
   'sends garbage': sendsGarbage,
 } as const satisfies Readonly<Record<string, Script>>
 
+/** Ways to say what one has no key, no quorum or no turn for: at least one for each kind of message. */
+const FORGING = {
+  'names another proposer': namesAnotherProposer,
+  'proposes elsewhere': proposesElsewhere,
+  'proposes out of turn': proposesOutOfTurn,
+  'forges round changes': forgesRoundChanges,
+  'forges claims': forgesClaims,
+  'strips claims': stripsClaims,
+  'votes for others': votesForOthers,
+  'replays elsewhere': replaysElsewhere,
+  'lies in status': liesInStatus,
+  'forges decisions': forgesDecisions,
+  'swaps bodies': swapsBodies,
+  'floods bodies': floodsBodies,
+} as const satisfies Readonly<Record<string, Script>>
+
+/** Every way to lie there is, by what it is called in a schedule. One without any is silent. */
+export const SCRIPTS = { ...BREAKING, ...FORGING }
+
 export type ScriptName = keyof typeof SCRIPTS
+export const BREAKING_SCRIPTS = Object.keys(BREAKING) as readonly ScriptName[]
+export const FORGING_SCRIPTS = Object.keys(FORGING) as readonly ScriptName[]

@@ -10,6 +10,7 @@ import { type Certificate, signerIndexes } from '../../primitives/certificate.ts
 import type { SignedMessage } from '../../primitives/consensus-message.ts'
 import { decodeExtraData } from '../../primitives/extra-data.ts'
 import type { SigningDomain } from '../../primitives/vote.ts'
+import { isBodyOf } from '../../rules/body.ts'
 import { maxTimestamp } from '../../rules/timestamp.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { short } from '../frame.ts'
@@ -97,10 +98,34 @@ export class Referee {
     if (fault !== null) this.report('validity', `member ${node} decided ${short(block.hash)} at ${number}: ${fault}`)
     const doubt = this.#certificateFault(certificate, { number, blockHash: block.hash })
     if (doubt !== null) this.report('chain', `member ${node} has no certificate for ${number}: ${doubt}`)
-    const { parentCertificate } = decodeExtraData(block.header.extraData)
+    const extra = decodeExtraData(block.header.extraData)
+    const { parentCertificate } = extra
+    if (!isBodyOf(block, extra))
+      this.report('validity', `member ${node} decided ${short(block.hash)} with the body of another`)
+    this.#checkMaker(node, block, extra.proposer, certificate.round)
     const sealed = { number: parent.number, blockHash: parent.hash }
     const carried = number === 1 ? null : this.#certificateFault(parentCertificate, sealed)
     if (carried !== null) this.report('validity', `member ${node} decided ${number} without a parent's: ${carried}`)
+  }
+
+  /** A block names a proposer of its height up to the round it was decided in; an honest one has offered it. */
+  #checkMaker(node: number, { hash, header: { number } }: Block, named: Hex, round: number): void {
+    const { council, addresses, liars } = this.#options
+    const { members } = council.committee(number) ?? { members: [] }
+    const index = members.indexOf(named)
+    const rounds = Array.from({ length: Math.min(round + 1, members.length) }, (_, back) => round - back)
+    if (!rounds.some(at => (number + at) % members.length === index))
+      this.report(
+        'validity',
+        `member ${node} decided ${short(hash)} at ${number}, which names ${named} in round ${round}`,
+      )
+    const maker = addresses.indexOf(named)
+    // A lone member may die between its log and its first word, and decides from the log then.
+    if (members.length > 1 && !liars.has(maker) && this.#offers.get(hash)?.node !== maker)
+      this.report(
+        'validity',
+        `member ${node} decided ${short(hash)} at ${number}, which member ${maker} never proposed`,
+      )
   }
 
   /** A validator is accused by an honest member: only liars may be, and the proof must convince whoever reads it. */

@@ -77,6 +77,11 @@ export class Ledger {
     return { number: block.header.number, hash: block.hash, timestamp: block.header.timestamp, certificate }
   }
 
+  /** undefined: no such block yet. */
+  hashAt(number: number): Hex | undefined {
+    return number === 0 ? GENESIS_HASH : this.blocks[number - 1]?.block.hash
+  }
+
   get state(): Hex {
     return this.blocks.at(-1)?.block.header.stateRoot ?? ZERO_HASH
   }

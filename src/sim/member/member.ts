@@ -7,7 +7,7 @@ import type { Hex } from '../../util/bytes.ts'
 import { Quorums } from '../check/quorums.ts'
 import { RoundsHeard } from '../check/rounds-heard.ts'
 import type { EventQueue } from '../event-queue.ts'
-import { describeMessage, encodeFrame, type Frame } from '../frame.ts'
+import { claimOf, describeMessage, encodeFrame, type Frame } from '../frame.ts'
 import type { CrashPoint, Loss } from '../plan/plan.ts'
 import { Machine } from './machine.ts'
 import { type Listener, LOG, type Surroundings, startProcess, WATERMARK } from './process.ts'
@@ -68,6 +68,11 @@ export class Member {
     return this.#engine?.status().held ?? 0
   }
 
+  /** Blocks it holds of the open height, likewise. */
+  get heldBlocks(): number {
+    return this.#engine?.status().heldBlocks ?? 0
+  }
+
   get mode(): string {
     return this.#engine === null ? 'down' : `${this.#engine.status().mode} round ${this.round}`
   }
@@ -124,7 +129,10 @@ export class Member {
   receive(message: ConsensusMessage, from: number): void {
     this.#host?.later(0, () => {
       if (this.#listener === null) return
-      this.#listener(message, String(from))
+      // As the network does it, which decodes no block that is of no use.
+      const claim = claimOf(message)
+      if (claim !== undefined && this.#listener.judgeClaim(claim, String(from)) !== 'true') return
+      this.#listener.hear(message, String(from))
       if (message.type === 'commit' || message.type === 'roundChange') this.#expect(message, from)
     })
   }
@@ -196,7 +204,8 @@ export class Member {
         this.#speak(message)
         send(Number(to), encodeFrame(message))
       },
-      onMessage: listener => {
+      onMessage: (hear, judgeClaim = () => 'true') => {
+        const listener = { hear, judgeClaim }
         this.#listener = listener
         return () => {
           if (this.#listener === listener) this.#listener = null

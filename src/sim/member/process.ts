@@ -4,8 +4,10 @@ import type { CommitteePort, NetworkPort } from '../../consensus/ports.ts'
 import { openWal } from '../../consensus/wal.ts'
 import { openWatermark } from '../../consensus/watermark.ts'
 import { encodeBlock } from '../../primitives/block.ts'
+import type { BlockClaim } from '../../primitives/block-claim.ts'
 import type { ConsensusMessage } from '../../primitives/consensus-message.ts'
 import { silentLogger } from '../../util/logger.ts'
+import { checkedExecution } from '../check/execution.ts'
 import type { Referee } from '../check/referee.ts'
 import { readBlock } from '../frame.ts'
 import type { Keys } from '../keys.ts'
@@ -40,7 +42,11 @@ export const startProcess = async (
   const files = disk.open(host)
   const engine = createConsensusEngine({
     ports: {
-      execution: ledger.port(host),
+      execution: checkedExecution(ledger.port(host), {
+        hashAt: number => ledger.hashAt(number),
+        members: number => council.committee(number)?.members ?? [],
+        report: text => referee.report('validity', `member ${node} ${text}`),
+      }),
       committee: council,
       network,
       blocks,
@@ -61,4 +67,8 @@ export const startProcess = async (
   return engine
 }
 
-export type Listener = (message: ConsensusMessage, from: string) => void
+/** What an engine hears by. */
+export interface Listener {
+  readonly hear: (message: ConsensusMessage, from: string) => void
+  readonly judgeClaim: (claim: BlockClaim, from: string) => 'true' | 'false' | 'pointless'
+}

@@ -1,6 +1,6 @@
 import { LIMITS } from '../../config/limits.ts'
 import { faultsOf } from '../../rules/quorum.ts'
-import { SCRIPTS, type ScriptName } from '../byzantine/scripts.ts'
+import { BREAKING_SCRIPTS, FORGING_SCRIPTS, type ScriptName } from '../byzantine/scripts.ts'
 import type { CouncilPlan } from '../council.ts'
 import { createRandom, type Random } from '../random.ts'
 import { CRASH_POINTS, type Fault, type LiarPlan, type Loss, type Plan, type Weather } from './plan.ts'
@@ -34,7 +34,7 @@ export const drawPlan = ({ seed, profile, heights, size: wanted }: DrawOptions):
   const random = createRandom(seed)
   const chances: Profile = PROFILES[profile]
   const size = wanted ?? random.pick(SIZES)
-  const liars = random.chance(chances.liars) ? drawLiars(size, random) : []
+  const liars = random.chance(chances.liars) ? drawLiars(size, random, createRandom(seed * 1_021)) : []
   const council = random.chance(chances.council) && size > 1 ? drawCouncil(size, liars.length, random) : null
   const faultsMs = heights * FAULT_MS_PER_HEIGHT * (random.chance(LONG_RUNS) ? 5 : 1)
   const setting = { size, liars, council, faultsMs }
@@ -62,15 +62,19 @@ const drawWeather = (random: Random): Weather => ({
   stuck: random.chance(0.5) ? 0 : random.next() * 0.05,
 })
 
-const drawLiars = (size: number, random: Random): readonly LiarPlan[] => {
+/** What they forge has a stream of its own: it changes nothing else of a seed's plan. */
+const drawLiars = (size: number, random: Random, forging: Random): readonly LiarPlan[] => {
   const count = faultsOf(size) === 0 ? 0 : 1 + random.below(faultsOf(size))
   const first = random.below(size)
-  return Array.from({ length: count }, (_, at) => ({ node: (first + at) % size, scripts: drawScripts(random) }))
+  return Array.from({ length: count }, (_, at) => ({
+    node: (first + at) % size,
+    scripts: [...drawScripts(BREAKING_SCRIPTS, 0.6, random), ...drawScripts(FORGING_SCRIPTS, 0.6, forging)],
+  }))
 }
 
-const drawScripts = (random: Random): readonly ScriptName[] => {
-  const share = random.next() * 0.6
-  return (Object.keys(SCRIPTS) as ScriptName[]).filter(() => random.chance(share))
+const drawScripts = (names: readonly ScriptName[], most: number, random: Random): readonly ScriptName[] => {
+  const share = random.next() * most
+  return names.filter(() => random.chance(share))
 }
 
 /** With liars, a committee stays large enough to bear one. */

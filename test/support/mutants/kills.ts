@@ -1,6 +1,7 @@
 import type { Rule } from '../../../src/sim/check/violation.ts'
 import type { ExploreOptions } from '../../../src/sim/explore/explorer.ts'
 import type { DrawOptions } from '../../../src/sim/plan/draw.ts'
+import type { ProfileName } from '../../../src/sim/plan/profiles.ts'
 import type { MutantName } from './mutants.ts'
 
 /** Who finds what a mutant breaks, where, and for the simulator which rule that is. */
@@ -21,9 +22,9 @@ const fork = (size: number, byzantine: number, rounds: number, identities = fals
   options: { ...exploring(size, byzantine, rounds), identities },
 })
 
-const seed = (number: number, rule: Rule): Kill => ({
+const seed = (number: number, rule: Rule, profile: ProfileName = 'swarm'): Kill => ({
   by: 'simulator',
-  options: { seed: number, profile: 'swarm', heights: 6 },
+  options: { seed: number, profile, heights: 6 },
   rule,
 })
 
@@ -42,16 +43,16 @@ export const KILLS: Readonly<Record<MutantName, Kill>> = {
   'a claim accepted without its prepares': fork(4, 1, 3),
   'one prepare repeated accepted as proof': fork(4, 1, 3),
   'no lock': fork(4, 1, 2),
-  'no jump to the rounds of others': seed(3, 'jump'),
-  'a jump after whoever is ahead most': seed(1, 'jump'),
+  'no jump to the rounds of others': seed(1, 'jump'),
+  'a jump after whoever is ahead most': seed(21, 'jump'),
   'commits of earlier rounds dropped': seed(24, 'prompt'),
   'sent before it is durable': seed(1, 'durability'),
   'votes without the log that it lost': seed(156, 'equivocation'),
-  'what is prepared not logged': seed(89, 'amnesia'),
+  'what is prepared not logged': seed(43, 'amnesia'),
   'neither log nor watermark holds it to its word': seed(11, 'equivocation'),
   'timestamp not checked': seed(9, 'timestamp'),
-  'verdict of the execution ignored': seed(177, 'validity'),
-  'evidence names an honest member': seed(3, 'evidence'),
+  'verdict of the execution ignored': seed(4, 'validity'),
+  'evidence names an honest member': seed(2, 'evidence'),
   'evidence from signatures that are not checked': seed(27, 'evidence'),
   'no timer for a round entered later': seed(99, 'liveness'),
   'a round given up alone': seed(1_001_147, 'liveness'),
@@ -59,7 +60,18 @@ export const KILLS: Readonly<Record<MutantName, Kill>> = {
   'no retransmission': seed(3, 'liveness'),
   'a torn batch left in the log': seed(114, 'liveness'),
   'a decision in the log forgotten at the start': seed(4, 'gave up'),
-  'parent certificate not checked': seed(1, 'validity'),
+  'parent certificate not checked': seed(78, 'validity'),
+  'certificate of a decision not checked': seed(1, 'chain'),
+  'claim of a round change not checked': seed(3, 'evidence'),
+  'signatures of a proof not checked': seed(3, 'evidence'),
+  'proposer in the header not checked': seed(2, 'validity'),
+  'parent not checked': seed(1, 'validity'),
+  'proposals out of turn accepted': seed(2, 'validity'),
+  'body of another header taken': seed(1, 'validity'),
+  'any body taken': seed(43, 'memory'),
+  'a lower prepared certificate kept': seed(3, 'liveness'),
+  'the first prepared certificate of a log kept': seed(803, 'amnesia'),
+  'quarantine of no height': seed(2087, 'gave up', 'crashes'),
 }
 
 export const killsBy = <By extends Kill['by']>(by: By): readonly (readonly [MutantName, Extract<Kill, { by: By }>])[] =>

@@ -107,7 +107,7 @@ export const MUTANTS = {
 `,
   ]),
   'votes without the log that it lost': mutant(
-    ['consensus/recovery.ts', "return head === 0 && signed === null ? null : 'LOG_MISSING'", 'return null'],
+    ['consensus/recovery.ts', "return head === 0 && watermark === 'missing' ? null : 'LOG_MISSING'", 'return null'],
     ['consensus/recovery.ts', "? 'LOG_BEHIND_WATERMARK' : null", '? null : null'],
   ),
   'what is prepared not logged': mutant([
@@ -190,6 +190,70 @@ export const MUTANTS = {
     'return fault === null ? null : invalid(true, `parent',
     'return fault !== undefined ? null : invalid(true, `parent',
   ]),
+  // What liars forge must be seen through on receipt.
+  'certificate of a decision not checked': mutant([
+    'consensus/admission.ts',
+    "    if (!this.#options.verifier.isDecided(claim, committee)) return 'false'\n",
+    '',
+  ]),
+  'claim of a round change not checked': mutant([
+    'consensus/core/votes.ts',
+    '  if (!isSoundRoundChange(change, height.config.members.length, height.quorum)) return\n',
+    '',
+  ]),
+  'signatures of a proof not checked': mutant([
+    'consensus/verify.ts',
+    "return proof.every(statement => isSigned(statement, committee)) ? 'signed' : 'badProof'",
+    "return 'signed'",
+  ]),
+  'proposer in the header not checked': mutant([
+    'consensus/core/proposals.ts',
+    'return proposersOf(height, proposal, allowed).some(index => members[index] === proposer)',
+    'return members.length > 0',
+  ]),
+  'parent not checked': mutant([
+    'consensus/core/proposals.ts',
+    'header.number !== number || header.parentHash !== parentHash',
+    'header.number !== number',
+  ]),
+  'proposals out of turn accepted': mutant(
+    [
+      'consensus/core/proposals.ts',
+      '  if (head.sender !== proposerIndex(members.length, number, head.round)) return false\n',
+      '',
+    ],
+    [
+      'consensus/admission.ts',
+      "message.type === 'proposal' && isWrongProposer(message, committee.members.length)",
+      'false',
+    ],
+  ),
+  'body of another header taken': mutant([
+    'consensus/admission.ts',
+    'return extra === undefined || isBodyOf(block, extra)',
+    'return true',
+  ]),
+  'any body taken': mutant(
+    ['consensus/core/receive.ts', '  if (height.wanted !== block.hash) return\n', ''],
+    [
+      'consensus/admission.ts',
+      "return message.block.hash === wanted ? wholeOrFalse(message.block) : 'pointless'",
+      'return wholeOrFalse(message.block)',
+    ],
+    ['consensus/admission.ts', "return claim.blockHash === wanted ? 'true' : 'pointless'", "return 'true'"],
+    ['consensus/loop.ts', 'height.wanted === claim.blockHash', 'true'],
+  ),
+  'a lower prepared certificate kept': mutant([
+    'consensus/core/votes.ts',
+    'height.prepared = {',
+    'height.prepared ??= {',
+  ]),
+  'the first prepared certificate of a log kept': mutant([
+    'consensus/core/height.ts',
+    'height.prepared = record.certificate\n',
+    'height.prepared ??= record.certificate\n',
+  ]),
+  'quarantine of no height': mutant(['consensus/quarantine.ts', 'const HEIGHTS = 2', 'const HEIGHTS = 0']),
 } as const satisfies Readonly<Record<string, Mutant>>
 
 export type MutantName = keyof typeof MUTANTS

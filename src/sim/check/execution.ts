@@ -1,0 +1,36 @@
+import type { ExecutionPort } from '../../consensus/ports.ts'
+import type { Block } from '../../primitives/block.ts'
+import { readExtraData } from '../../primitives/extra-data.ts'
+import { isBodyOf } from '../../rules/body.ts'
+import type { Hex } from '../../util/bytes.ts'
+import { short } from '../frame.ts'
+
+interface Asked {
+  /** Hash of the own block of a height; genesis counts. undefined: there is none yet. */
+  readonly hashAt: (number: number) => Hex | undefined
+  readonly members: (number: number) => readonly Hex[]
+  readonly report: (text: string) => void
+}
+
+/** What must hold of a block before a chain is asked to judge it: executing what nobody may propose is work for nothing (ports.ts). */
+const faultOf = (block: Block, round: number, { hashAt, members }: Asked): string | null => {
+  const { number, parentHash } = block.header
+  if (parentHash !== hashAt(number - 1)) return 'on another parent'
+  const extra = readExtraData(block.header)
+  if (extra === undefined) return null
+  if (!isBodyOf(block, extra)) return 'with the body of another'
+  const council = members(number)
+  const index = council.indexOf(extra.proposer)
+  const mayPropose = Array.from({ length: Math.min(round + 1, council.length) }, (_, back) => round - back)
+  return mayPropose.some(at => (number + at) % council.length === index) ? null : 'whose proposer had no turn'
+}
+
+/** A chain that is asked to judge nothing but what the engine has checked. */
+export const checkedExecution = (execution: ExecutionPort, asked: Asked): ExecutionPort => ({
+  ...execution,
+  validate(block, context) {
+    const fault = faultOf(block, context.round, asked)
+    if (fault !== null) asked.report(`had ${short(block.hash)} of ${context.number}/${context.round} judged, ${fault}`)
+    return execution.validate(block, context)
+  },
+})
