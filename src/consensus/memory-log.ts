@@ -31,6 +31,7 @@ export const memoryWatermark = (): Watermark => {
       last = mark
     },
     isDirty: false,
+    create: nothing,
     take: () => nothing,
     close: nothing,
   }
