@@ -24,7 +24,7 @@ export const MUTANTS = {
     'height.prepared = record.certificate\n      for (const prepare of record.certificate.prepares) height.prepares.add(prepare)\n',
     '',
   ]),
-  'quorum of 2f+1': mutant(['consensus/committee.ts', 'Math.ceil((2 * size) / 3)', '2 * faultsOf(size) + 1']),
+  'quorum of 2f+1': mutant(['rules/quorum.ts', 'Math.ceil((2 * size) / 3)', '2 * faultsOf(size) + 1']),
   'seals not bound to the round': mutant([
     'consensus/core/decide.ts',
     'height.commits.count(round, blockHash)',
@@ -42,7 +42,7 @@ export const MUTANTS = {
   ]),
   'committee differs from round to round': mutant(
     // Each round leaves out another of five.
-    ['consensus/committee.ts', 'Math.ceil((2 * size) / 3)', 'Math.ceil((2 * (size - 1)) / 3)'],
+    ['rules/quorum.ts', 'Math.ceil((2 * size) / 3)', 'Math.ceil((2 * (size - 1)) / 3)'],
     [
       'consensus/core/out.ts',
       'height.config.index >= 0',
