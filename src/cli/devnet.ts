@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander'
+import { LIMITS } from '../config/limits.ts'
 import type { Namespace } from '../config/networks.ts'
 import { integer, type NodeFlags, namespaces, nodeOptions, port, seconds, tokens } from './options.ts'
 
@@ -14,6 +15,8 @@ export interface DevnetFlags extends NodeFlags {
   readonly operatorPort?: number
   readonly clientName?: 'anvil' | 'hardhat'
   readonly sameTimestamps: boolean
+  readonly codeSizeLimit?: number
+  readonly throwOnRevert: boolean
   readonly state?: string
 }
 
@@ -68,6 +71,18 @@ export const addDevnetCommand = (program: Command): void => {
       new Option(
         '--same-timestamps',
         'with --block-time 0: blocks of one second share its timestamp (default: each is a second later at least)',
+      ).default(false),
+    )
+    .addOption(
+      new Option(
+        '--code-size-limit <bytes>',
+        'largest code of a contract (default: 24576); a transaction may have 131072 bytes in all',
+      ).argParser(integer(1, LIMITS.block.transactionBytes)),
+    )
+    .addOption(
+      new Option(
+        '--throw-on-revert',
+        "sending a transaction that fails in its block is answered with an error, as on hardhat's network",
       ).default(false),
     )
     .addOption(

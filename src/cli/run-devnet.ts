@@ -32,6 +32,7 @@ export const runDevnet = async (flags: DevnetFlags): Promise<void> => {
     validator: addressOf(validatorKey),
     blockTimeMs: Math.round(flags.blockTime * 1000),
     ...(flags.chainId !== undefined && { chainId: flags.chainId }),
+    ...(flags.codeSizeLimit !== undefined && { codeSizeLimit: flags.codeSizeLimit }),
     // A chain that is kept is the same one next time.
     ...(temporary && { timestamp: genesisTime(flags.blockTime) }),
   })
@@ -56,7 +57,7 @@ export const runDevnet = async (flags: DevnetFlags): Promise<void> => {
       ...(flags.operatorPort !== undefined && { operatorPort: flags.operatorPort }),
       ...(flags.state !== undefined && { stateFile: resolve(flags.state) }),
       ...(flags.clientName !== undefined && { clientName: CLIENT_NAMES[flags.clientName] }),
-      devnet: { sameTimestamps: flags.sameTimestamps },
+      devnet: { sameTimestamps: flags.sameTimestamps, throwOnRevert: flags.throwOnRevert },
       ...namespacesOf(flags.httpApi),
     },
     announce: node => {

@@ -25,8 +25,8 @@ export const LIMITS = {
     /** What is left of it where others are slow (consensus/build-budget.ts). */
     leastBuildMs: 10,
     transactionBytes: 128 * 1024,
+    /** Of a contract, where the chain's parameters name no other; init code may have twice as many. */
     codeBytes: 24 * 1024,
-    initCodeBytes: 48 * 1024,
     bodyBytes: 4 * 1024 * 1024,
     /** Header in a message of a peer: the certificate of the largest committee makes 9 KB. */
     headerBytes: 16 * 1024,

@@ -96,6 +96,8 @@ export interface ChainParams {
   readonly maxBlockExecutionGas: bigint
   /** Flat price of a calldata byte; null takes the fork's own (EIP-2028, EIP-7623). */
   readonly calldataGasPerByte: bigint | null
+  /** Bytes of a contract's code; left out: those of EIP-170. Init code may have twice as many. */
+  readonly codeSizeLimit?: number
   readonly baseFee: BaseFeeParams
   readonly feeShares: FeeShares
   /** Where a price beyond the base fee goes: into the shares with the rest, or to the coinbase at once (Ethereum; fixture mode). */

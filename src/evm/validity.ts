@@ -1,6 +1,6 @@
-import { LIMITS } from '../config/limits.ts'
 import { impersonatedSender } from '../primitives/impersonation.ts'
 import type { Transaction } from '../primitives/transaction.ts'
+import { initCodeSizeLimit } from '../rules/code-size.ts'
 import { maxBlobFee } from '../rules/ethereum/blob-fee.ts'
 import { minimumGas } from '../rules/intrinsic-gas.ts'
 import { EMPTY_CODE_HASH } from '../state/account.ts'
@@ -115,9 +115,8 @@ const checkBlockGas = ({ env, gasUsed }: BlockPosition, tx: Transaction): Invali
 
 const checkGas = ({ env, rules, gasUsed }: BlockPosition, tx: Transaction): InvalidReason | undefined => {
   const size = tx.data.byteLength
-  if (rules.boundsInitCode && tx.to === null && size > LIMITS.block.initCodeBytes) {
-    return { code: 'INIT_CODE_TOO_LARGE', size, limit: LIMITS.block.initCodeBytes }
-  }
+  const limit = initCodeSizeLimit(env.params)
+  if (rules.boundsInitCode && tx.to === null && size > limit) return { code: 'INIT_CODE_TOO_LARGE', size, limit }
   if (tx.gasLimit > env.gasLimit || gasUsed + executionGasLimit(tx, env) > env.gasLimit) {
     return { code: 'GAS_LIMIT_EXCEEDED', have: tx.gasLimit, limit: env.gasLimit - gasUsed }
   }

@@ -8,6 +8,7 @@ export interface DevnetGenesisOptions {
   readonly validator: Hex
   readonly blockTimeMs: number
   readonly chainId?: number
+  readonly codeSizeLimit?: number
   /** Unix seconds. */
   readonly timestamp?: number
 }
@@ -18,7 +19,7 @@ const STAKE = 35n * 10n ** 18n
 
 /** The genesis of a development chain: one validator, which is also the foundation, and funded accounts. */
 export const devnetGenesis = (options: DevnetGenesisOptions): Genesis => {
-  const { accounts, balanceWei, validator, blockTimeMs, chainId, timestamp = TIMESTAMP } = options
+  const { accounts, balanceWei, validator, blockTimeMs, chainId, codeSizeLimit, timestamp = TIMESTAMP } = options
   return parseGenesis(
     genesisText({
       network: 'devnet',
@@ -28,6 +29,7 @@ export const devnetGenesis = (options: DevnetGenesisOptions): Genesis => {
       foundation: validator,
       balances: new Map(accounts.map(address => [address, balanceWei])),
       blockTimeMs,
+      ...(codeSizeLimit !== undefined && { codeSizeLimit }),
     }),
   )
 }

@@ -21,6 +21,8 @@ export type PeerOptions = Pick<
 export interface DevnetHabits {
   /** Blocks that are made at once may share a timestamp; left out: each is a second after its parent at least. */
   readonly sameTimestamps?: boolean
+  /** Sending a transaction fails when it fails in its block; left out: it is answered with its hash. */
+  readonly throwOnRevert?: boolean
 }
 
 /** One node, as a command describes it. */

@@ -209,7 +209,7 @@ const RULES: readonly (readonly [what: string, fields: Partial<Fields>, text: st
   ],
   [
     'init code too large',
-    { to: null, data: new Uint8Array(LIMITS.block.initCodeBytes + 1), gasLimit: 100_000_000n },
+    { to: null, data: new Uint8Array(2 * LIMITS.block.codeBytes + 1), gasLimit: 100_000_000n },
     'max initcode size exceeded: code size 49153 limit 49152',
   ],
   [

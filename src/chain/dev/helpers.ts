@@ -38,6 +38,8 @@ export interface DevHelpersOptions {
   readonly time: DevTime
   readonly choices: DevChoices
   readonly pool: DevPool
+  /** Sending a transaction fails when it fails in its block. */
+  readonly throwsOnRevert: boolean
   /** Does the work while no engine runs, and starts one on the head that is there then. */
   readonly withoutEngine: (work: () => Promise<void>) => Promise<void>
 }
@@ -62,6 +64,10 @@ export class DevHelpers {
 
   constructor(options: DevHelpersOptions) {
     this.#options = options
+  }
+
+  get throwsOnRevert(): boolean {
+    return this.#options.throwsOnRevert
   }
 
   /** Answers the id to go back with. Throws TOO_MANY_SNAPSHOTS. */

@@ -18,11 +18,16 @@ export interface GenesisChoices {
   /** Wei by address. */
   readonly balances: ReadonlyMap<Hex, bigint>
   readonly blockTimeMs?: number
+  readonly codeSizeLimit?: number
 }
 
 /** The text of a genesis file, for parseGenesis to check. */
 export const genesisText = (choices: GenesisChoices): string => {
-  const { network, chainId, timestamp, council, foundation, balances, blockTimeMs } = choices
+  const { network, chainId, timestamp, council, foundation, balances, blockTimeMs, codeSizeLimit } = choices
+  const params = {
+    ...(blockTimeMs !== undefined && { blockTimeMs }),
+    ...(codeSizeLimit !== undefined && { codeSizeLimit }),
+  }
   const document = {
     format: TANDEM_FORMAT,
     network,
@@ -31,7 +36,7 @@ export const genesisText = (choices: GenesisChoices): string => {
     council: council.map(({ stakeWei, ...member }) => ({ ...member, stake: stakeWei.toString() })),
     foundation,
     alloc: Object.fromEntries([...balances].map(([address, wei]) => [address, { balance: wei.toString() }])),
-    ...(blockTimeMs !== undefined && { params: { blockTimeMs } }),
+    ...(Object.keys(params).length > 0 && { params }),
   }
   return `${JSON.stringify(document, null, 2)}\n`
 }

@@ -18,6 +18,7 @@ const MEMBERS = [
   'maxTxExecutionGas',
   'maxBlockExecutionGas',
   'calldataGasPerByte',
+  'codeSizeLimit',
   'baseFee',
   'feeShares',
   'rewards',
@@ -50,6 +51,7 @@ export const readParams = (value: GenesisValue, base: NetworkParams): NetworkPar
     maxTxExecutionGas: given('maxTxExecutionGas', gas, base.maxTxExecutionGas),
     maxBlockExecutionGas: given('maxBlockExecutionGas', gas, base.maxBlockExecutionGas),
     calldataGasPerByte: given('calldataGasPerByte', readCalldataPrice, base.calldataGasPerByte),
+    ...optionally(value, 'codeSizeLimit', member => member.integer(1, LIMITS.block.transactionBytes)),
     baseFee: given('baseFee', member => readBaseFee(member, base.baseFee), base.baseFee),
     feeShares: given('feeShares', member => readFeeShares(member, base.feeShares), base.feeShares),
     rewards: given('rewards', member => readRewards(member, base.rewards), base.rewards),
@@ -63,6 +65,15 @@ export const readParams = (value: GenesisValue, base: NetworkParams): NetworkPar
   }
   checkGasBounds(value, params)
   return params
+}
+
+const optionally = <Key extends string, Value>(
+  value: GenesisValue,
+  key: Key,
+  read: (member: GenesisValue) => Value,
+): { readonly [Name in Key]?: Value } => {
+  const member = value.optional(key)
+  return member === undefined ? {} : ({ [key]: read(member) } as { readonly [Name in Key]: Value })
 }
 
 /** A bound on blocks above the block gas limit is allowed: the default is, where a file sets a small limit. */

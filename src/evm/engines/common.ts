@@ -3,6 +3,7 @@ import type { EvmFork } from '../../config/forks.ts'
 import { evmForkAt } from '../../config/forks.ts'
 import type { ChainParams } from '../../config/networks.ts'
 import { customCrypto } from '../../crypto/ethereumjs.ts'
+import { codeSizeLimit, initCodeSizeLimit } from '../../rules/code-size.ts'
 import { kzgVerifier } from './kzg.ts'
 
 /** EthereumJS' own name of a fork, where it differs from ours. */
@@ -16,7 +17,8 @@ const remember = (common: Common): Common => {
   const eips = new Map<number, boolean>()
   const params = new Map<string, bigint>()
   const forks = new Map<string, boolean>()
-  const { isActivatedEIP, param, gteHardfork, updateParams } = Common.prototype
+  const { isActivatedEIP, param, gteHardfork } = Common.prototype
+  const { updateParams } = common
   const consensusType = common.consensusType()
   const consensusAlgorithm = common.consensusAlgorithm()
   const chainId = common.chainId()
@@ -42,11 +44,31 @@ const remember = (common: Common): Common => {
   })
 }
 
-export const createCommon = (params: ChainParams, fork: EvmFork): Common =>
-  createCustomCommon({ chainId: params.chainId, name: 'tandem' }, Mainnet, {
+export const createCommon = (params: ChainParams, fork: EvmFork): Common => {
+  const common = createCustomCommon({ chainId: params.chainId, name: 'tandem' }, Mainnet, {
     hardfork: hardforkName(fork),
     customCrypto: { ...customCrypto, kzg: kzgVerifier },
   })
+  return params.codeSizeLimit === undefined ? common : withSizes(common, sizesOf(params))
+}
+
+/** The EVM and each transaction bring the values of Ethereum with them: those of the chain are put in their place each time. */
+const withSizes = (common: Common, sizes: ParamsDict): Common => {
+  const { updateParams } = Common.prototype
+  updateParams.call(common, sizes)
+  return Object.assign(common, {
+    updateParams(this: Common, update: ParamsDict) {
+      updateParams.call(this, update)
+      updateParams.call(this, sizes)
+    },
+  })
+}
+
+/** By the EIP that brought each. */
+const sizesOf = (params: ChainParams): ParamsDict => ({
+  607: { maxCodeSize: codeSizeLimit(params) },
+  3860: { maxInitCodeSize: initCodeSizeLimit(params) },
+})
 
 const cache = new WeakMap<ChainParams, Map<EvmFork, Common>>()
 

@@ -135,6 +135,7 @@ export const createDev = async (start: DevStart, options: DevOptions): Promise<D
     time,
     choices,
     pool: devPool(pool),
+    throwsOnRevert: options.habits.throwOnRevert ?? false,
     withoutEngine: work => engine.without(work),
   })
   return {

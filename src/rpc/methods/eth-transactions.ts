@@ -7,6 +7,7 @@ import { NULL_JSON, RawJson } from '../json.ts'
 import { type MethodTable, method } from '../method.ts'
 import { listOf, orNull, RECEIPT_SCHEMA, TRANSACTION_SCHEMA } from '../schemas.ts'
 import { andThen, type Later } from '../state-reads.ts'
+import { answerSent } from '../thrown-reverts.ts'
 import { blockOrPending } from './eth-blocks.ts'
 
 /**
@@ -87,7 +88,7 @@ export const ethTransactions = {
     summary: 'Submits a signed transaction',
     params: [data],
     result: HASH_SCHEMA,
-    handler: ({ pool }, raw) => pool.submit(raw),
+    handler: async (context, raw) => answerSent(context, await context.pool.submit(raw)),
   }),
   eth_pendingTransactions: method({
     summary: "Transactions of the node's own accounts that wait in the pool",

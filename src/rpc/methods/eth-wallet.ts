@@ -3,6 +3,7 @@ import { callObject } from '../codecs/call.ts'
 import { address, DATA_SCHEMA, data, HASH_SCHEMA } from '../codecs/scalars.ts'
 import { type MethodTable, method } from '../method.ts'
 import { ownAccount, requireFees, sendingAccount, sendTransaction, signMessage, signTransaction } from '../signing.ts'
+import { answerSent } from '../thrown-reverts.ts'
 
 /** Keys of the node's own key store; a public node has none and answers `unknown account` (SPEC 4.1, point 7). */
 export const ethWallet = {
@@ -28,6 +29,7 @@ export const ethWallet = {
     params: [callObject],
     result: HASH_SCHEMA,
     notes: 'Gas, nonce and price are filled in where they are absent.',
-    handler: async (context, args) => sendTransaction(context, sendingAccount(context, args.from), args),
+    handler: async (context, args) =>
+      answerSent(context, await sendTransaction(context, sendingAccount(context, args.from), args)),
   }),
 } satisfies MethodTable

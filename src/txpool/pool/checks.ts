@@ -3,6 +3,7 @@ import { LIMITS } from '../../config/limits.ts'
 import type { ChainParams } from '../../config/networks.ts'
 import { impersonatedSender } from '../../primitives/impersonation.ts'
 import type { DecodedTransaction, Transaction } from '../../primitives/transaction.ts'
+import { initCodeSizeLimit } from '../../rules/code-size.ts'
 import { type IntrinsicGasRules, intrinsicGasRulesAt, minimumGas } from '../../rules/intrinsic-gas.ts'
 import { CodedError } from '../../util/errors.ts'
 import type { PoolError } from '../errors.ts'
@@ -49,8 +50,9 @@ export const checkForm = (tx: DecodedTransaction, rules: AdmissionRules): void =
   if ((tx.type === 3 && !rules.blobs) || (tx.type === 4 && !rules.setCode)) {
     refuse({ code: 'TYPE_UNSUPPORTED', type: tx.type })
   }
-  if (tx.to === null && tx.data.byteLength > LIMITS.block.initCodeBytes) {
-    refuse({ code: 'INITCODE_TOO_LARGE', sizeBytes: tx.data.byteLength, limitBytes: LIMITS.block.initCodeBytes })
+  const limitBytes = initCodeSizeLimit(params)
+  if (tx.to === null && tx.data.byteLength > limitBytes) {
+    refuse({ code: 'INITCODE_TOO_LARGE', sizeBytes: tx.data.byteLength, limitBytes })
   }
   if (tx.gasLimit > params.blockGasLimit) {
     refuse({ code: 'GAS_LIMIT_TOO_HIGH', have: tx.gasLimit, limit: params.blockGasLimit })

@@ -9,6 +9,7 @@ const WORD: Hex = `0x${'00'.repeat(31)}07`
 export const SAMPLE_DEV: DevPort = {
   impersonation: new Impersonation(),
   mode: { automine: true, intervalMs: 0 },
+  throwsOnRevert: false,
   snapshot: async () => 1,
   revert: async id => id === 1,
   reset: async () => {},

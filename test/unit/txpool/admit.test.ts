@@ -35,7 +35,7 @@ describe('form', () => {
   })
 
   test('init code up to 48 KiB, only for a creation', () => {
-    const limitBytes = LIMITS.block.initCodeBytes
+    const limitBytes = 2 * LIMITS.block.codeBytes
     const gasLimit = 10_000_000n
     expect(refusal({ to: null, gasLimit, data: new Uint8Array(limitBytes) })).toBeUndefined()
     const data = new Uint8Array(limitBytes + 1)
@@ -237,7 +237,7 @@ test('checks answer in the documented order', () => {
   const worst: Partial<Transaction> = {
     type: 3,
     to: null,
-    data: new Uint8Array(LIMITS.block.initCodeBytes + 1),
+    data: new Uint8Array(2 * LIMITS.block.codeBytes + 1),
     gasLimit: 10n ** 13n,
     chainId: 1,
     maxFeePerGas: 1n,

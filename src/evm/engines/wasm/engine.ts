@@ -11,7 +11,7 @@ export type Fallback = () => Engine | Promise<Engine>
 
 /**
  * The interpreter in WebAssembly. Where nothing has to be waited for, the answer is no promise. What it does not do (traces, moved
- * precompiles, access records, messages beyond its memory) goes to the other engine as it came.
+ * precompiles, access records, messages beyond its memory, other limits of code) goes to the other engine as it came.
  */
 export const createWasmEngine = (fallback: Fallback): Engine => {
   const elsewhere = async (
@@ -58,6 +58,8 @@ export const createWasmEngine = (fallback: Fallback): Engine => {
   return {
     name: 'wasm',
     run: (journal, env, message, options = {}) =>
-      suits(message, options) ? attempt(journal, env, message, options, 0) : elsewhere(journal, env, message, options),
+      env.params.codeSizeLimit === undefined && suits(message, options)
+        ? attempt(journal, env, message, options, 0)
+        : elsewhere(journal, env, message, options),
   }
 }

@@ -1,46 +1,9 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { LIMITS } from '../../../../src/config/limits.ts'
-import { startNode } from '../../../../src/node/node.ts'
-import type { DevnetHabits, RunningNode } from '../../../../src/node/options.ts'
-import { systemClock } from '../../../../src/util/clock.ts'
-import { silentLogger } from '../../../../src/util/logger.ts'
-import { devGenesis, VALIDATOR_KEY } from '../../../support/chain.ts'
-import { rpc, withTempDir } from '../../../support/devnet.ts'
-
-/** A whole node in this process, fast, in instant mode. */
-const withNode = (
-  use: (ask: <T = unknown>(method: string, ...params: unknown[]) => Promise<T>, dataDir: string) => Promise<void>,
-  { devnet = {}, ephemeral = false }: { readonly devnet?: DevnetHabits; readonly ephemeral?: boolean } = {},
-) =>
-  withTempDir(async dataDir => {
-    const genesis = devGenesis()
-    const failures: Error[] = []
-    node = await startNode(
-      {
-        genesis: { ...genesis, params: { ...genesis.params, blockTimeMs: 0 } },
-        dataDir,
-        execution: 'fast',
-        stateHistory: 'archive',
-        host: '127.0.0.1',
-        port: 0,
-        allowUnprotected: false,
-        validatorKey: VALIDATOR_KEY,
-        unlocked: [],
-        devnet,
-        ephemeral,
-      },
-      { logger: silentLogger, clock: systemClock, onFatal: error => failures.push(error) },
-    )
-    const { http } = node.urls
-    await use((method, ...params) => rpc(http, method, params), dataDir)
-    await node.stop()
-    expect(failures).toEqual([])
-  })
-let node: RunningNode | undefined
-afterEach(() => node?.stop())
+import { type Ask, withDevNode as withNode } from '../../../support/dev-node.ts'
 
 const ALICE = `0x${'a1'.repeat(20)}`
 const BOB = `0x${'b0'.repeat(20)}`
@@ -77,11 +40,11 @@ describe('what comes at once', () => {
   })
 
   test('a stop ends a long row of blocks, and a transaction sent meanwhile', async () => {
-    await withNode(async ask => {
+    await withNode(async (ask, { stop }) => {
       const long = ask('hardhat_mine', LIMITS.dev.mineBlocks).catch(() => 'ended')
       await sleep(100)
       const began = performance.now()
-      await node?.stop()
+      await stop()
       expect(performance.now() - began).toBeLessThan(5_000)
       await long
     })
@@ -89,7 +52,7 @@ describe('what comes at once', () => {
 })
 
 describe('timestamps of blocks for transactions', () => {
-  const timestamps = async (ask: <T = unknown>(method: string, ...params: unknown[]) => Promise<T>) => {
+  const timestamps = async (ask: Ask) => {
     await ask('anvil_autoImpersonateAccount', true)
     await ask('anvil_setBalance', ALICE, '0xde0b6b3a7640000')
     for (let i = 0; i < 4; i++) await ask('eth_sendTransaction', { from: ALICE, to: BOB, gas: '0x5208' })
@@ -168,7 +131,7 @@ test.each([true, false])(
   'snapshots go back, again and again, where the chain ends with the process: %s',
   async ephemeral => {
     await withNode(
-      async (ask, dataDir) => {
+      async (ask, { dataDir }) => {
         await ask('anvil_autoImpersonateAccount', true)
         await ask('anvil_setBalance', ALICE, '0xde0b6b3a7640000')
         await ask('evm_mine')

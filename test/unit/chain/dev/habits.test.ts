@@ -1,0 +1,123 @@
+import { encodeErrorResult, parseAbi } from 'viem'
+import { describe, expect, test } from 'vitest'
+import { LIMITS } from '../../../../src/config/limits.ts'
+import type { Hex } from '../../../../src/util/bytes.ts'
+import { type Ask, withDevNode } from '../../../support/dev-node.ts'
+import type { RpcFailure } from '../../../support/devnet.ts'
+
+const ALICE = `0x${'a1'.repeat(20)}`
+const BOB = `0x${'b0'.repeat(20)}`
+
+const begin = async (ask: Ask): Promise<void> => {
+  await ask('anvil_autoImpersonateAccount', true)
+  await ask('anvil_setBalance', ALICE, '0x3635c9adc5dea00000')
+}
+/** Code that reverts with what it is called with. */
+const ECHO_REVERT = '0x365f5f37365ffd'
+const errors = parseAbi(['error Error(string)', 'error Panic(uint256)', 'error Mine(uint256)'])
+
+describe('transactions that fail', () => {
+  const send = (ask: Ask, data: Hex, more: object = {}) =>
+    ask<Hex>('eth_sendTransaction', { from: ALICE, to: BOB, data, gas: '0x186a0', ...more })
+
+  test.each([
+    [
+      'a reason',
+      encodeErrorResult({ abi: errors, errorName: 'Error', args: ['boom'] }),
+      "reverted with reason string 'boom'",
+    ],
+    ['a panic', encodeErrorResult({ abi: errors, errorName: 'Panic', args: [17n] }), 'reverted with panic code 0x11'],
+    [
+      'a custom error',
+      encodeErrorResult({ abi: errors, errorName: 'Mine', args: [7n] }),
+      'reverted with an unrecognized custom error',
+    ],
+    ['nothing', '0x' as Hex, 'Transaction reverted without a reason string'],
+  ])('with %s throw where that was asked for, and stand in their block', async (_, data, text) => {
+    await withDevNode(
+      async ask => {
+        await begin(ask)
+        await ask('anvil_setCode', BOB, ECHO_REVERT)
+        const failure = await send(ask, data).catch((error: RpcFailure) => error)
+        if (typeof failure === 'string') return expect.unreachable('it throws')
+        expect(failure.rpcCode).toBe(-32603)
+        expect(failure.message).toContain(text)
+        const told = failure.data as { message: string; txHash: Hex; data: Hex }
+        expect(told).toMatchObject({ message: failure.message, data })
+        expect(await ask('eth_getTransactionReceipt', told.txHash)).toMatchObject({ status: '0x0', blockNumber: '0x1' })
+      },
+      { devnet: { throwOnRevert: true } },
+    )
+  })
+
+  test('for want of gas or by an invalid opcode throw too; those that succeed or wait do not', async () => {
+    await withDevNode(
+      async ask => {
+        await begin(ask)
+        await ask('anvil_setCode', BOB, '0x5b5f56')
+        await expect(send(ask, '0x')).rejects.toThrow('Transaction ran out of gas')
+        await ask('anvil_setCode', BOB, '0xfe')
+        await expect(send(ask, '0x')).rejects.toThrow('VM Exception while processing transaction: invalid opcode')
+        await ask('evm_setAutomine', false)
+        const hash = await send(ask, '0x')
+        await ask('evm_mine')
+        expect(await ask('eth_getTransactionReceipt', hash)).toMatchObject({ status: '0x0' })
+        await ask('evm_setAutomine', true)
+        await ask('anvil_setCode', BOB, '0x00')
+        expect(await send(ask, '0x')).toMatch(/^0x[0-9a-f]{64}$/)
+      },
+      { devnet: { throwOnRevert: true } },
+    )
+  })
+
+  test('are answered with their hash otherwise', async () => {
+    await withDevNode(async ask => {
+      await begin(ask)
+      await ask('anvil_setCode', BOB, '0xfe')
+      const hash = await send(ask, '0x')
+      expect(await ask('eth_getTransactionReceipt', hash)).toMatchObject({ status: '0x0' })
+    })
+  })
+})
+
+describe('large contracts', () => {
+  /** Init code that returns so many zeros. */
+  const creation = (size: number): Hex => `0x62${size.toString(16).padStart(6, '0')}5ff3`
+  const deploy = async (ask: Ask, data: Hex) => {
+    const hash = await ask<Hex>('eth_sendTransaction', { from: ALICE, data, gas: '0x2faf080' })
+    return ask<{ status: Hex; contractAddress: Hex }>('eth_getTransactionReceipt', hash)
+  }
+  const ETHEREUM = 24_576
+
+  test('are refused beyond the bytes of Ethereum', async () => {
+    await withDevNode(async ask => {
+      await begin(ask)
+      expect(await deploy(ask, creation(ETHEREUM))).toMatchObject({ status: '0x1' })
+      expect(await deploy(ask, creation(ETHEREUM + 1))).toMatchObject({ status: '0x0' })
+      const long: Hex = `0x5b${'00'.repeat(2 * ETHEREUM)}`
+      await expect(deploy(ask, long)).rejects.toThrow('max initcode size exceeded')
+    })
+  })
+
+  // Shadow mode: the VM of EthereumJS has to agree about every block.
+  test.each(['fast', 'shadow'] as const)('stand where the chain allows them, in mode %s', async execution => {
+    const codeSizeLimit = 60_000
+    await withDevNode(
+      async ask => {
+        await begin(ask)
+        const { status, contractAddress } = await deploy(ask, creation(codeSizeLimit))
+        expect(status).toBe('0x1')
+        expect(await ask('eth_getCode', contractAddress, 'latest')).toHaveLength(2 + 2 * codeSizeLimit)
+        expect(await deploy(ask, creation(codeSizeLimit + 1))).toMatchObject({ status: '0x0' })
+        const long: Hex = `0x00${'00'.repeat(2 * ETHEREUM)}`
+        expect(await deploy(ask, long)).toMatchObject({ status: '0x1' })
+        await expect(ask('eth_estimateGas', { from: ALICE, data: creation(codeSizeLimit) })).resolves.toMatch(/^0x/)
+        await expect(deploy(ask, `0x${'00'.repeat(2 * codeSizeLimit + 1)}`)).rejects.toThrow(
+          'max initcode size exceeded',
+        )
+        await expect(deploy(ask, `0x${'00'.repeat(LIMITS.block.transactionBytes)}`)).rejects.toThrow('oversized data')
+      },
+      { params: { codeSizeLimit }, execution },
+    )
+  })
+})
