@@ -1,0 +1,107 @@
+import { afterEach, expect, test } from 'vitest'
+import { bytesToHex, type Hex } from '../../src/util/bytes.ts'
+import { Committee, type NodeOfMany } from '../support/committee.ts'
+import { type LieKind, lyingEnv } from '../support/hostile/lies.ts'
+import { PROGRAMS } from '../support/hostile/programs.ts'
+import { signerOf } from '../support/load.ts'
+
+/*
+ * Four real nodes, one of them or one client hostile: blocks go on. Not in shadow mode, where each block is executed by EthereumJS as
+ * well, which nothing interrupts.
+ */
+
+const FAST = ['--execution', 'fast']
+const GWEI = 10n ** 9n
+
+let committee: Committee
+afterEach(async () => {
+  await committee.close()
+})
+
+const peersOf = async (node: NodeOfMany): Promise<number> => Number(await node.rpc<Hex>('net_peerCount'))
+const waiting = (node: NodeOfMany): Promise<{ quarantined?: Hex }> => node.operator('txpool_status')
+const isMined = async (node: NodeOfMany, hash: Hex): Promise<boolean> =>
+  (await node.rpc('eth_getTransactionReceipt', hash)) !== null
+
+/** A signer of transfers and of endless creations, with its nonce. */
+const clientOf = (privateKey: Hex, chainId: number) => {
+  const sign = signerOf(privateKey, chainId)
+  let nonce = 0
+  return {
+    transfer: () => sign({ nonce: nonce++ }),
+    endless: (data: Uint8Array, gwei: bigint) =>
+      sign({ nonce: nonce++, to: null, data, gasLimit: 100_000_000n, maxFeePerGas: gwei * GWEI }),
+  }
+}
+
+const chainIdOf = async (node: NodeOfMany): Promise<number> => Number(await node.rpc<Hex>('eth_chainId'))
+
+test('a transaction that never ends halts no committee: it is given up by each proposer, and stays so over a restart', async () => {
+  committee = await Committee.open(4, 1, { args: FAST, accounts: 2 })
+  await committee.start()
+  const { nodes, accounts } = committee
+  const [first, second] = nodes as [NodeOfMany, NodeOfMany]
+  await first.reach(2)
+  const [hostile, honest] = await Promise.all(
+    accounts.map(async ({ privateKey }) => clientOf(privateKey, await chainIdOf(first))),
+  )
+  const attack = hostile!.endless(PROGRAMS['logs, then calls'], 700n)
+  const behind = hostile!.transfer()
+  await first.rpc('eth_sendRawTransaction', attack.raw)
+  await first.rpc('eth_sendRawTransaction', behind.raw)
+  const start = await first.number()
+  for (let at = 1; at <= 3; at++) {
+    const { raw, hash } = honest!.transfer()
+    await second.rpc('eth_sendRawTransaction', raw)
+    await first.reach(start + 4 * at, 60_000)
+    expect(await isMined(first, hash), `honest transfer ${at}`).toBe(true)
+  }
+  // Everybody had its turn.
+  expect(await Promise.all(nodes.map(waiting))).toMatchObject(nodes.map(() => ({ quarantined: '0x1' })))
+  expect(await isMined(first, attack.hash)).toBe(false)
+  expect(await isMined(first, behind.hash)).toBe(false)
+  expect(first.log).toMatch(/transaction quarantined/)
+
+  await Promise.all(nodes.map(node => node.stop()))
+  await committee.start()
+  const head = await first.number()
+  await Promise.all(nodes.map(node => node.reach(head + 8, 60_000)))
+  expect(await waiting(first)).toMatchObject({ quarantined: '0x1' })
+  expect(first.log).not.toMatch(/transaction quarantined/)
+  expect(await isMined(first, attack.hash)).toBe(false)
+  expect(await Promise.all(nodes.map(peersOf))).toEqual(nodes.map(() => 3))
+})
+
+test.each<[LieKind, number, RegExp]>([
+  ['valid', 400_000_000, /changing round/],
+  ['wrong root', 400_000_000, /changing round/],
+  ['beyond the bound', 6_000_000_000, /HEADER_GAS_USED/],
+  ['understated', 6_000_000_000, /changing round|BODY_GAS_USED/],
+])(
+  'a proposer whose blocks take longer than their round holds up only its own turns: %s',
+  async (kind, gas, effect) => {
+    committee = await Committee.open(4, 1, { args: FAST, accounts: 4 })
+    const { nodes, accounts } = committee
+    const [liar, ...honest] = nodes as [NodeOfMany, NodeOfMany, NodeOfMany, NodeOfMany]
+    const keys = accounts.map(({ privateKey }) => privateKey)
+    await Promise.all([
+      liar.start(committee.others(liar), [], { env: lyingEnv({ keys, kinds: [kind], programs: ['loop'] }) }),
+      ...honest.map(node => node.start(committee.others(node))),
+    ])
+    const sign = signerOf(bytesToHex(committee.funded), await chainIdOf(honest[0]!))
+    await honest[0]!.reach(3, 60_000)
+    for (let nonce = 0; nonce < 4; nonce++) {
+      const { raw, hash } = sign({ nonce })
+      await honest[1]!.rpc('eth_sendRawTransaction', raw)
+      const head = await honest[0]!.number()
+      await Promise.all(honest.map(node => node.reach(head + 4, 60_000)))
+      expect(await isMined(honest[0]!, hash), `honest transfer ${nonce}`).toBe(true)
+    }
+    // It did tell its lies, and they did cost its rounds.
+    expect(liar.log.split(`lie: ${kind}, ${gas} gas`).length, liar.log).toBeGreaterThan(3)
+    expect(honest[0]!.log).toMatch(effect)
+    // Nobody honest is blamed, by anybody.
+    for (const node of honest) expect(await peersOf(node)).toBeGreaterThanOrEqual(2)
+    for (const node of honest) expect(node.log).not.toMatch(/"level":"error"|breaks the protocol/)
+  },
+)

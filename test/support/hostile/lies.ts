@@ -1,0 +1,116 @@
+import { keccak256, keccak256Hex } from '../../../src/crypto/hash.ts'
+import { addressOf, sign } from '../../../src/crypto/signature.ts'
+import type { EngineMessage, EngineResult } from '../../../src/evm/engine.ts'
+import type { BlockEnv } from '../../../src/evm/env.ts'
+import type { BuildBudget, TransactionSource } from '../../../src/evm/execution.ts'
+import type { Header } from '../../../src/primitives/header.ts'
+import { type Transaction, withSender } from '../../../src/primitives/transaction.ts'
+import { encodeTransaction, signingPayload } from '../../../src/primitives/transaction-encoding.ts'
+import { bytesEqual, EMPTY_BYTES, type Hex, hexToBytes } from '../../../src/util/bytes.ts'
+import { PROGRAMS, type ProgramName } from './programs.ts'
+
+/** What a lying node proposes. */
+export type LieKind =
+  /** As much as a block may hold, and right. */
+  | 'valid'
+  /** The same with a state root that is not its own: nobody knows before all of it has run. */
+  | 'wrong root'
+  /** Sixty transactions, and a header that says so. */
+  | 'beyond the bound'
+  /** Sixty transactions, and a header that names less gas than the first of them uses. */
+  | 'understated'
+
+export interface LiesOptions {
+  /** Whose money it spends. */
+  readonly keys: readonly Hex[]
+  /** One after the other, a turn each. */
+  readonly kinds: readonly LieKind[]
+  readonly programs: readonly ProgramName[]
+}
+
+const TRANSACTION_GAS = 100_000_000n
+const OF_A_BLOCK = 4
+const BEYOND = 60
+const DAY_MS = 86_400_000
+const WRONG: Hex = `0x${'11'.repeat(32)}`
+
+/** The lies of one node, as its patched sources ask for them. */
+export class Lies {
+  readonly #options: LiesOptions
+  #turns = 0
+  #kind: LieKind = 'valid'
+
+  constructor(options: LiesOptions) {
+    this.#options = options
+  }
+
+  /** Its candidates for a block: endless transactions, each of which uses all its gas. */
+  candidates(env: BlockEnv, journal: { nonce(address: Hex): number }): TransactionSource {
+    const { kinds, programs, keys } = this.#options
+    this.#kind = kinds[this.#turns % kinds.length] ?? 'valid'
+    const program = PROGRAMS[programs[this.#turns % programs.length] ?? 'loop']
+    this.#turns++
+    const count = this.ignoresTheBound() ? BEYOND : OF_A_BLOCK
+    const nonces = new Map<Hex, number>()
+    const waiting = Array.from({ length: count }, (_, at) => {
+      const key = hexToBytes(keys[at % keys.length] as Hex)
+      const from = addressOf(key)
+      const nonce = nonces.get(from) ?? journal.nonce(from)
+      nonces.set(from, nonce + 1)
+      return endless(key, from, { nonce, data: program, env })
+    })
+    return { next: () => waiting.shift(), skipSender: () => {} }
+  }
+
+  budget(budget: BuildBudget): BuildBudget {
+    return { ...budget, deadlineMs: Number.MAX_SAFE_INTEGER, transactionMs: DAY_MS }
+  }
+
+  /** Tells, for the test that started it, what this turn's lie would cost. */
+  header(header: Header): Header {
+    process.stderr.write(`lie: ${this.#kind}, ${header.gasUsed} gas\n`)
+    if (this.#kind === 'wrong root') return { ...header, stateRoot: WRONG }
+    return this.#kind === 'understated' ? { ...header, gasUsed: 21_000n } : header
+  }
+
+  /** It runs out of gas. */
+  resultOf({ to, data, gas }: EngineMessage): EngineResult | undefined {
+    if (to !== null || !Object.values(PROGRAMS).some(program => bytesEqual(program, data))) return undefined
+    const failure = { kind: 'halt', reason: 'out of gas' } as const
+    return { gasUsed: gas, refund: 0n, output: EMPTY_BYTES, logs: [], created: null, destroyed: [], failure }
+  }
+
+  ignoresTheBound(): boolean {
+    return this.#kind === 'beyond the bound' || this.#kind === 'understated'
+  }
+}
+
+const endless = (
+  key: Uint8Array,
+  from: Hex,
+  { nonce, data, env }: { readonly nonce: number; readonly data: Uint8Array; readonly env: BlockEnv },
+): Transaction => {
+  const price = env.baseFeePerGas
+  const unsigned = {
+    type: 0,
+    chainId: env.params.chainId,
+    nonce,
+    gasLimit: TRANSACTION_GAS,
+    maxFeePerGas: price,
+    maxPriorityFeePerGas: price,
+    to: null,
+    value: 0n,
+    data,
+    accessList: [],
+  } as const
+  const signature = sign(keccak256(signingPayload(unsigned)), key)
+  const [r, s] = [signature.subarray(0, 32), signature.subarray(32, 64)]
+  const decoded = encodeTransaction(unsigned, { r, s, yParity: signature[64] === 0 ? 0 : 1 })
+  return withSender(decoded, { hash: keccak256Hex(decoded.raw), from })
+}
+
+/** What makes a process a lying node. */
+export const lyingEnv = (options: LiesOptions): NodeJS.ProcessEnv => ({
+  NODE_OPTIONS: `--import=${new URL('./lying-node.ts', import.meta.url).pathname}`,
+  LIES: JSON.stringify(options),
+})

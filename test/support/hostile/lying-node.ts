@@ -1,0 +1,43 @@
+import type { Patch } from '../mutants/mutants.ts'
+import { applyPatches } from '../mutants/patch.ts'
+import { Lies } from './lies.ts'
+
+/*
+ * `NODE_OPTIONS=--import=this LIES=...` makes a node that proposes, at each of its turns, the worst block it can think of, and votes
+ * honestly on those of others. It signs its lies with its own key and spends its own money; no source of the product knows of it.
+ */
+
+const PATCHES: readonly Patch[] = [
+  // Its candidates are its own, and it has all the time there is.
+  {
+    file: 'chain/block-work.ts',
+    find: 'this.#options.pool.select(env.baseFeePerGas), budget, credits)',
+    replace:
+      'globalThis.lies.candidates(env, journal) ?? this.#options.pool.select(env.baseFeePerGas), globalThis.lies.budget(budget), credits)',
+  },
+  {
+    file: 'chain/block-work.ts',
+    find: 'const header = headerOf(env, parent, extra, execution, roots)\n',
+    replace: 'const header = globalThis.lies.header(headerOf(env, parent, extra, execution, roots))\n',
+  },
+  // What its own transactions come to it knows without running them.
+  {
+    file: 'evm/transaction.ts',
+    find: 'await engine.run(journal, env, message, options)',
+    replace: 'globalThis.lies.resultOf(message) ?? await engine.run(journal, env, message, options)',
+  },
+  {
+    file: 'evm/validity.ts',
+    find: '  return have > limit ?',
+    replace: '  if (globalThis.lies.ignoresTheBound()) return undefined\n  return have > limit ?',
+  },
+  {
+    file: 'evm/block-builder.ts',
+    find: 'gasUsed + SMALLEST_TRANSACTION_GAS <= env.params.maxBlockExecutionGas',
+    replace:
+      '(globalThis.lies.ignoresTheBound() || gasUsed + SMALLEST_TRANSACTION_GAS <= env.params.maxBlockExecutionGas)',
+  },
+]
+
+Object.assign(globalThis, { lies: new Lies(JSON.parse(process.env['LIES'] ?? '{}')) })
+applyPatches(PATCHES)
