@@ -59,6 +59,7 @@ export const createHttp = (options: HttpOptions): FastifyInstance => {
     // Without a body fastify asks no parser, and so does not look at the type.
     const body = request.body as Body | undefined
     if (body === undefined) return reply.code(415).type('text/plain').send(WRONG_TYPE)
+    body.take()
     const charge = buckets && ((calls: number) => buckets.charge(request.ip, calls))
     const answering = endpointFor(endpoint, request.ip)
     const answer = router.handle(body.text, answering, charge)

@@ -47,6 +47,8 @@ export const attachWebSockets = (
     perMessageDeflate: false,
   })
   const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+    // It would never tell that it is closed.
+    if (socket.destroyed) return
     const place = options.budgets.sockets.meter(clientOf(request.socket.remoteAddress))
     const refusal = refusalOf(request, options) ?? (place.hold(1) ? undefined : { status: '503 Service Unavailable' })
     if (refusal !== undefined) {
@@ -152,7 +154,9 @@ const serve = (client: WebSocket, request: IncomingMessage, options: WsOptions):
   /** Of messages that are not whole yet, and of those that are being answered. */
   let arrivingBytes = 0
   let answeringBytes = 0
+  let isGone = false
   request.socket.on('data', (chunk: Buffer) => {
+    if (isGone) return
     arrivingBytes += chunk.byteLength
     if (!meter.hold(arrivingBytes + answeringBytes)) drop(BODIES_FULL)
   })
@@ -189,6 +193,9 @@ const serve = (client: WebSocket, request: IncomingMessage, options: WsOptions):
   client.on('close', () => {
     sender.release()
     session.close()
-    meter.hold(0)
+    // What is still being answered counts until it is.
+    isGone = true
+    arrivingBytes = 0
+    meter.hold(answeringBytes)
   })
 }

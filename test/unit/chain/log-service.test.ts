@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { EVERY_LOG, packCriteria } from '../../../src/chain/log-criteria.ts'
 import { queryLogs } from '../../../src/chain/log-query.ts'
 import { LogService } from '../../../src/chain/log-service.ts'
+import { LIMITS } from '../../../src/config/limits.ts'
 import { BUCKETS } from '../../../src/storage/buckets.ts'
 import { numberKey } from '../../../src/storage/keys.ts'
 import { withChain } from '../../support/chain.ts'
@@ -44,6 +45,26 @@ test('the end of a worker takes nothing from the one that came after it', () =>
       expect(await second).toEqual([])
       expect(await service.query(EVERYTHING)).toEqual([])
       expect(workers).toHaveLength(2)
+    } finally {
+      await service.close()
+    }
+  }))
+
+test('one client fills its own queue, and others have theirs', () =>
+  withChain(async (_, dir) => {
+    const service = new LogService({ storePath: join(dir, 'db'), workerUrl: WORKER })
+    const { clientLogsInFlight, clientLogQueries } = LIMITS.chain
+    try {
+      const greedy = Array.from({ length: clientLogsInFlight + clientLogQueries }, () =>
+        service.query(EVERYTHING, 'greedy'),
+      )
+      await expect(service.query(EVERYTHING, 'greedy')).rejects.toMatchObject({
+        detail: { code: 'QUERY_CLIENT_FULL', limit: clientLogQueries },
+      })
+      expect(await service.query(EVERYTHING, 'honest')).toEqual([])
+      expect(service.size, 'it did not wait for all of the others').toBeGreaterThan(0)
+      await Promise.all(greedy)
+      expect(service.size).toBe(0)
     } finally {
       await service.close()
     }

@@ -1,12 +1,14 @@
-import { bytesToHex, type Hex } from '../../../../src/util/bytes.ts'
+import type { Hex } from '../../../../src/util/bytes.ts'
 import { MOST } from './bodies.ts'
 import { ask, batchOf, call, dial, ended, post, pour } from './http.ts'
 import { type Attack, count, idle, lanes, type Scene } from './scene.ts'
 
 const SOME: Hex = `0x${'11'.repeat(20)}`
 
-const bytesOf = ({ random }: Scene, length: number): Hex =>
-  bytesToHex(Uint8Array.from({ length }, () => random.below(256)))
+let made = 0
+
+/** Bytes that nothing on the chain has, other ones each time. */
+const bytesOf = (_: Scene, length: number): Hex => `0x${(++made).toString(16).padStart(2 * length, '9')}`
 
 /** Criteria as large as they may be: a thousand addresses and four thousand topics, of which none is anywhere. */
 export const wideCriteria = (scene: Scene, addresses = 1_000, topics = 1_000) => ({
