@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util'
 import { NETWORKS } from '../src/config/networks.ts'
 import { keccak256, keccak256Hex } from '../src/crypto/hash.ts'
 import { sign } from '../src/crypto/signature.ts'
-import { createEthereumJsEngine } from '../src/evm/engines/ethereumjs.ts'
+import { createInterpreter } from '../src/evm/engines/interpreter/engine.ts'
 import type { BlockEnv } from '../src/evm/env.ts'
 import { Journal } from '../src/state/journal.ts'
 import { concatBytes, EMPTY_BYTES, type Hex, hexToBytes, toWord, ZERO_HASH } from '../src/util/bytes.ts'
@@ -179,7 +179,7 @@ const envOf = (fork: Case['fork']): BlockEnv => ({
   blockHash: () => ZERO_HASH,
 })
 
-const engine = createEthereumJsEngine()
+const engine = createInterpreter()
 
 const measure = async ({ code, data, fork }: Case, gas: bigint) => {
   const codeHash = keccak256Hex(code)

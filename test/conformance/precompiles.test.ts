@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { brotliDecompressSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import type { EvmFork } from '../../src/config/forks.ts'
-import { createEthereumJsEngine } from '../../src/evm/engines/ethereumjs.ts'
+import { createInterpreter } from '../../src/evm/engines/interpreter/engine.ts'
 import type { BlockEnv } from '../../src/evm/env.ts'
 import { Journal } from '../../src/state/journal.ts'
 import { bytesToHex, type Hex, hexToBytes, toWord } from '../../src/util/bytes.ts'
@@ -54,7 +54,7 @@ const vectors = JSON.parse(
   brotliDecompressSync(readFileSync(new URL('data/precompiles/vectors.json.br', import.meta.url))).toString('utf8'),
 ) as Readonly<Record<string, readonly Vector[]>>
 
-const engine = createEthereumJsEngine()
+const engine = createInterpreter()
 const caller = key(1)
 const GAS = 100_000_000n
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { createEthereumJsEngine } from '../../src/evm/engines/ethereumjs.ts'
+import { createInterpreter } from '../../src/evm/engines/interpreter/engine.ts'
 import { createWasmEngine } from '../../src/evm/engines/wasm/engine.ts'
 import { bytesToHex, hexToBytes } from '../../src/util/bytes.ts'
 import { randomCase } from '../support/evm/cases.ts'
@@ -24,7 +24,7 @@ const REAL = [...codeOf(deployedBytecode), ...codeOf(bytecode)]
 test(
   `${CASES} random messages come to the same on both engines (SEED=${SEED})`,
   async () => {
-    const oracle = createEthereumJsEngine()
+    const oracle = createInterpreter()
     let elsewhere = 0
     const wasm = createWasmEngine(() => {
       elsewhere++

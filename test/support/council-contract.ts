@@ -3,7 +3,7 @@ import artifact from '../../contracts/Council.json' with { type: 'json' }
 import { COUNCIL_ADDRESS } from '../../src/config/networks.ts'
 import { addressOf } from '../../src/crypto/signature.ts'
 import { call } from '../../src/evm/calls/core.ts'
-import { createEthereumJsEngine } from '../../src/evm/engines/ethereumjs.ts'
+import { createInterpreter } from '../../src/evm/engines/interpreter/engine.ts'
 import type { Log } from '../../src/primitives/log.ts'
 import { bytesToHex, type Hex, hexToBytes } from '../../src/util/bytes.ts'
 import { isCoded } from '../../src/util/errors.ts'
@@ -15,7 +15,7 @@ export const TOKEN = 10n ** 18n
 export const STAKE = 35n * TOKEN
 export const COUNCIL_ABI = artifact.abi as readonly unknown[]
 const abi = COUNCIL_ABI as never
-const engine = createEthereumJsEngine()
+const engine = createInterpreter()
 
 export const encodeCouncilCall = (functionName: string, args: readonly unknown[] = []): Hex =>
   encodeFunctionData({ abi, functionName, args } as never)

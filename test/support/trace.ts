@@ -1,8 +1,7 @@
 import { prepareCall } from '../../src/evm/calls/message.ts'
 import type { CallRequest } from '../../src/evm/calls/types.ts'
 import type { Engine } from '../../src/evm/engine.ts'
-import { createEthereumJsEngine } from '../../src/evm/engines/ethereumjs.ts'
-import { TracedEvm } from '../../src/evm/engines/traced-evm.ts'
+import { createInterpreter } from '../../src/evm/engines/interpreter/engine.ts'
 import type { BlockEnv } from '../../src/evm/env.ts'
 import { createPrefetchedReader } from '../../src/evm/prefetch.ts'
 import { Replay } from '../../src/evm/replay.ts'
@@ -17,8 +16,8 @@ import type { Transaction } from '../../src/primitives/transaction.ts'
 import type { StateReader } from '../../src/state/reader.ts'
 import { ZERO_HASH } from '../../src/util/bytes.ts'
 
-export const engine: Engine = createEthereumJsEngine()
-export const tracingEngine: Engine = createEthereumJsEngine(TracedEvm)
+export const engine: Engine = createInterpreter()
+export const tracingEngine: Engine = createInterpreter()
 
 export const STRUCT_LOGS: StructLogConfig = {
   name: 'structLogger',

@@ -1,8 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { LIMITS } from '../../config/limits.ts'
 import { createScheduler } from '../../evm/calls/scheduler.ts'
-import { createEthereumJsEngine } from '../../evm/engines/ethereumjs.ts'
-import { TracedEvm } from '../../evm/engines/traced-evm.ts'
+import { createInterpreter } from '../../evm/engines/interpreter/engine.ts'
 import { JsonSink } from '../../evm/tracers/json-sink.ts'
 import { Store } from '../../storage/store.ts'
 import { assert } from '../../util/assert.ts'
@@ -27,8 +26,8 @@ assert(port !== null, 'the trace worker is a worker')
 const { storePath, params, shared } = workerData as TraceWorkerStart
 const signals = new Int32Array(shared)
 const scheduler = createScheduler()
-const engine = createEthereumJsEngine()
-const tracingEngine = createEthereumJsEngine(TracedEvm)
+const engine = createInterpreter()
+const tracingEngine = createInterpreter()
 
 interface Job {
   readonly sink: JsonSink

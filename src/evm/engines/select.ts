@@ -1,16 +1,16 @@
 import type { Engine } from '../engine.ts'
 import type { Fallback } from './wasm/engine.ts'
 
-/** Engine that runs code: the interpreter in WebAssembly, or the handlers of EthereumJS. */
+/** Engine that runs code: the interpreter in WebAssembly, or the one in TypeScript, which bears the name of the rules it follows. */
 export const ENGINE_NAMES = ['wasm', 'ethereumjs'] as const
 export type EngineName = (typeof ENGINE_NAMES)[number]
 export const DEFAULT_ENGINE: EngineName = 'wasm'
 
-/** EthereumJS' engine, loaded when it is first asked for. */
+/** The interpreter in TypeScript, loaded when it is first asked for. */
 const lazyEthereumJs = (): Fallback => {
   let loading: Promise<Engine> | undefined
   return () => {
-    loading ??= import('./ethereumjs.ts').then(module => module.createEthereumJsEngine())
+    loading ??= import('./interpreter/engine.ts').then(module => module.createInterpreter())
     return loading
   }
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { CallBases } from '../../../src/chain/call-bases.ts'
 import { Pending } from '../../../src/chain/pending.ts'
 import { Simulations } from '../../../src/chain/simulations.ts'
-import { createEthereumJsEngine } from '../../../src/evm/engines/ethereumjs.ts'
+import { createInterpreter } from '../../../src/evm/engines/interpreter/engine.ts'
 import { overlayReader } from '../../../src/evm/overlay.ts'
 import { simulate } from '../../../src/evm/simulate/run.ts'
 import type { SimulationPlan, SimulationRequest } from '../../../src/evm/simulate/types.ts'
@@ -24,7 +24,7 @@ import {
 
 const [KEY] = ACCOUNT_KEYS as [Uint8Array]
 const [ALICE, BOB] = ACCOUNTS as [Hex, Hex]
-const engine = createEthereumJsEngine()
+const engine = createInterpreter()
 
 /** Simulations whose calls run here, on the head's state, instead of in a worker. */
 const simulationsOf = (chain: TestChain, preview = chain.world.preview.bind(chain.world)) => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createEVM } from '@ethereumjs/evm'
 import { expect, test } from 'vitest'
-import { createEthereumJsEngine } from '../../../src/evm/engines/ethereumjs.ts'
+import { createInterpreter } from '../../../src/evm/engines/interpreter/engine.ts'
 import { kzgVerifier } from '../../../src/evm/engines/kzg.ts'
 import { Journal } from '../../../src/state/journal.ts'
 import { bytesToHex, type Hex, hexToBytes } from '../../../src/util/bytes.ts'
@@ -15,7 +15,7 @@ const KZG_OUTPUT: Hex =
 
 const caller = key(1)
 const run = (number: number, data: Uint8Array, gas = 1_000_000n) =>
-  createEthereumJsEngine().run(new Journal(funded([caller])), env(), {
+  createInterpreter().run(new Journal(funded([caller])), env(), {
     from: caller.address,
     to: `0x${number.toString(16).padStart(40, '0')}`,
     value: 0n,

@@ -8,7 +8,7 @@ import { NETWORKS } from '../../../src/config/networks.ts'
 import { keccak256 } from '../../../src/crypto/hash.ts'
 import { sign } from '../../../src/crypto/signature.ts'
 import type { Engine, EngineResult } from '../../../src/evm/engine.ts'
-import { createEthereumJsEngine } from '../../../src/evm/engines/ethereumjs.ts'
+import { createInterpreter } from '../../../src/evm/engines/interpreter/engine.ts'
 import type { BlockEnv } from '../../../src/evm/env.ts'
 import { createExecutor } from '../../../src/evm/executor.ts'
 import { forkRules } from '../../../src/evm/fork-rules.ts'
@@ -30,7 +30,7 @@ const directory = mkdtempSync(join(tmpdir(), 'shadow-'))
 const shadow = (engine?: Engine) =>
   createExecutor({ mode: 'shadow', logger: silentLogger, reproductionDir: directory, ...(engine && { engine }) })
 
-const real = createEthereumJsEngine()
+const real = createInterpreter()
 /** The real engine with its answer or its state spoilt. */
 const faulty = (spoil: (result: EngineResult, journal: Journal) => EngineResult): Engine => ({
   name: 'faulty',

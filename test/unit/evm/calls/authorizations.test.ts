@@ -5,7 +5,7 @@ import { sign } from '../../../../src/crypto/signature.ts'
 import { call, createAccessList, estimateGas } from '../../../../src/evm/calls/core.ts'
 import type { CallContext } from '../../../../src/evm/calls/message.ts'
 import type { CallMessage, CallRequest } from '../../../../src/evm/calls/types.ts'
-import { createEthereumJsEngine } from '../../../../src/evm/engines/ethereumjs.ts'
+import { createInterpreter } from '../../../../src/evm/engines/interpreter/engine.ts'
 import { createPrefetchedReader } from '../../../../src/evm/prefetch.ts'
 import { encodeRlp } from '../../../../src/primitives/rlp.ts'
 import type { Authorization } from '../../../../src/primitives/transaction.ts'
@@ -17,7 +17,7 @@ const [alice, bob] = [key(1), key(2)] as const
 const CONTRACT: Hex = `0x${'0d'.repeat(20)}`
 /** Answers what stands in slot 0, and its own address. */
 const CODE = Uint8Array.of(0x5f, 0x54, 0x5f, 0x52, 0x30, 0x60, 0x20, 0x52, 0x60, 0x40, 0x5f, 0xf3)
-const engine = createEthereumJsEngine()
+const engine = createInterpreter()
 const prague = {
   ...NETWORKS.devnet,
   calldataGasPerByte: null,

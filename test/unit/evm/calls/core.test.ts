@@ -3,7 +3,7 @@ import { keccak256Hex } from '../../../../src/crypto/hash.ts'
 import { call, createAccessList, estimateGas } from '../../../../src/evm/calls/core.ts'
 import type { CallContext } from '../../../../src/evm/calls/message.ts'
 import type { CallError, CallMessage, CallRequest } from '../../../../src/evm/calls/types.ts'
-import { createEthereumJsEngine } from '../../../../src/evm/engines/ethereumjs.ts'
+import { createInterpreter } from '../../../../src/evm/engines/interpreter/engine.ts'
 import { createPrefetchedReader } from '../../../../src/evm/prefetch.ts'
 import type { StateReader } from '../../../../src/state/reader.ts'
 import { bytesToHex, EMPTY_BYTES, type Hex, hexToBytes, toWord } from '../../../../src/util/bytes.ts'
@@ -43,7 +43,7 @@ const world = (): MemoryState => {
   return state
 }
 
-const engine = createEthereumJsEngine()
+const engine = createInterpreter()
 const context = (reader: StateReader = world(), more: Partial<CallContext> = {}): CallContext => ({
   reader,
   prefetch: undefined,

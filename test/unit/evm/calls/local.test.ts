@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createLocalCalls, type LocalState } from '../../../../src/evm/calls/local.ts'
 import type { CallRequest, CallService } from '../../../../src/evm/calls/types.ts'
-import { createEthereumJsEngine } from '../../../../src/evm/engines/ethereumjs.ts'
+import { createInterpreter } from '../../../../src/evm/engines/interpreter/engine.ts'
 import { EMPTY_BYTES, type Hex, hexToBytes, toWord } from '../../../../src/util/bytes.ts'
 import { env, funded, key, withCode } from '../world.ts'
 
@@ -29,7 +29,7 @@ const rig = (state: Partial<LocalState> | null = {}) => {
     return { output: Uint8Array.of(1), gasUsed: 1n }
   }
   const workers = { call: there, estimateGas: async () => 5n } as unknown as CallService
-  const engine = createEthereumJsEngine()
+  const engine = createInterpreter()
   const local: LocalState = { reader: world(), env: env(), stands: () => true, ...state }
   const calls = createLocalCalls({
     stateFor: async () => (state === null ? undefined : local),

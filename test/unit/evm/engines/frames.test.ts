@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createEthereumJsEngine } from '../../../../src/evm/engines/ethereumjs.ts'
+import { createInterpreter } from '../../../../src/evm/engines/interpreter/engine.ts'
 import { Journal } from '../../../../src/state/journal.ts'
 import { EMPTY_BYTES, type Hex } from '../../../../src/util/bytes.ts'
 import { countWork } from '../../../support/work-count.ts'
@@ -7,7 +7,7 @@ import { code, env, funded, key, withCode } from '../world.ts'
 
 const sender = key(1)
 const [CONTRACT, STOP, FAILS]: readonly Hex[] = [`0x${'c0'.repeat(20)}`, `0x${'57'.repeat(20)}`, `0x${'fa'.repeat(20)}`]
-const engine = createEthereumJsEngine()
+const engine = createInterpreter()
 
 const run = (body: Uint8Array, gas: bigint) => {
   const state = withCode(funded([sender]), CONTRACT as Hex, body, 10n ** 18n)

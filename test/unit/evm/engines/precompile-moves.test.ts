@@ -1,7 +1,7 @@
 import { sha256 } from 'ethereum-cryptography/sha256.js'
 import { expect, test } from 'vitest'
 import type { PrecompileMoves } from '../../../../src/evm/calls/precompile-moves.ts'
-import { createEthereumJsEngine } from '../../../../src/evm/engines/ethereumjs.ts'
+import { createInterpreter } from '../../../../src/evm/engines/interpreter/engine.ts'
 import { Journal } from '../../../../src/state/journal.ts'
 import { bytesToHex, type Hex } from '../../../../src/util/bytes.ts'
 import { code, env, funded, key, withCode } from '../world.ts'
@@ -13,7 +13,7 @@ const INPUT = Uint8Array.of(0x12, 0x34)
 const DIGEST = bytesToHex(sha256(INPUT))
 /** One word: 0x2a. */
 const CODE = code(0x60, '2a', 0x5f, 0x52, 0x60, '20', 0x5f, 0xf3)
-const engine = createEthereumJsEngine()
+const engine = createInterpreter()
 
 const ask = async (to: Hex, moves?: PrecompileMoves, state = funded([sender])): Promise<Hex> => {
   const message = { from: sender.address, to, value: 0n, data: INPUT, gas: 100_000n, gasPrice: 0n, accessList: [] }

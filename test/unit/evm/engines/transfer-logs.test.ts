@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createEthereumJsEngine } from '../../../../src/evm/engines/ethereumjs.ts'
+import { createInterpreter } from '../../../../src/evm/engines/interpreter/engine.ts'
 import { Journal } from '../../../../src/state/journal.ts'
 import { bytesToBigint, EMPTY_BYTES, type Hex } from '../../../../src/util/bytes.ts'
 import { nextNonce } from '../../../../src/util/nonce.ts'
@@ -9,7 +9,7 @@ import { code, env, funded, key, withCode } from '../world.ts'
 const sender = key(1)
 const address = (byte: string): Hex => `0x${byte.repeat(20)}`
 const [OUTER, INNER, PAYEE] = [address('0a'), address('0b'), address('0c')]
-const engine = createEthereumJsEngine()
+const engine = createInterpreter()
 
 const push = (who: Hex): string => `73${who.slice(2)}`
 /** op(gas, who, [value], 0, 0, 0, 0), the answer dropped. */

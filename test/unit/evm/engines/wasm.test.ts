@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { sign } from '../../../../src/crypto/signature.ts'
 import type { Engine, EngineMessage } from '../../../../src/evm/engine.ts'
-import { createEthereumJsEngine } from '../../../../src/evm/engines/ethereumjs.ts'
+import { createInterpreter } from '../../../../src/evm/engines/interpreter/engine.ts'
 import { createWasmEngine } from '../../../../src/evm/engines/wasm/engine.ts'
 import { machineBytes } from '../../../../src/evm/engines/wasm/pool.ts'
 import { createPrefetchedReader } from '../../../../src/evm/prefetch.ts'
@@ -20,7 +20,7 @@ const MIB = 1024 * 1024
 
 /** An engine that counts what it hands on. */
 const counted = (): { engine: Engine; oracle: Engine; elsewhere: () => number } => {
-  const oracle = createEthereumJsEngine()
+  const oracle = createInterpreter()
   let count = 0
   const engine = createWasmEngine(() => {
     count++

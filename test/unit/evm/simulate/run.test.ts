@@ -3,7 +3,7 @@ import { LIMITS } from '../../../../src/config/limits.ts'
 import { NETWORKS } from '../../../../src/config/networks.ts'
 import type { CallContext } from '../../../../src/evm/calls/message.ts'
 import type { CallError, CallMessage } from '../../../../src/evm/calls/types.ts'
-import { createEthereumJsEngine } from '../../../../src/evm/engines/ethereumjs.ts'
+import { createInterpreter } from '../../../../src/evm/engines/interpreter/engine.ts'
 import { createPrefetchedReader } from '../../../../src/evm/prefetch.ts'
 import { simulate } from '../../../../src/evm/simulate/run.ts'
 import type { HashBlocks, PlannedBlock, SimulationPlan } from '../../../../src/evm/simulate/types.ts'
@@ -32,7 +32,7 @@ const context = (more: Partial<CallContext> = {}): CallContext => ({
   reader: world(),
   prefetch: undefined,
   env: env({ number: BASE }),
-  engine: createEthereumJsEngine(),
+  engine: createInterpreter(),
   interrupt: undefined,
   ...more,
 })

@@ -1,11 +1,12 @@
-import type { Hex } from '../../util/bytes.ts'
-import { bytesToHex } from '../../util/bytes.ts'
-import type { Step } from '../tracers/tracer.ts'
-import type { RunState } from './run-state.ts'
+import type { Hex } from '../../../util/bytes.ts'
+import type { Step } from '../../tracers/tracer.ts'
+import type { Execution } from './execution.ts'
+import type { Frame } from './frame.ts'
 
 /** The steps of one frame, one after the other in the same object: a trace has millions. */
 export class FrameStep implements Step {
-  readonly #state: RunState
+  readonly #vm: Execution
+  readonly #frame: Frame
   readonly address: Hex
   readonly depth: number
   pc = 0
@@ -17,33 +18,34 @@ export class FrameStep implements Step {
   error: string | undefined = undefined
   memorySize = 0
 
-  constructor(state: RunState) {
-    this.#state = state
-    this.address = bytesToHex(state.env.address.bytes)
-    this.depth = state.env.depth + 1
+  constructor(vm: Execution, frame: Frame) {
+    this.#vm = vm
+    this.#frame = frame
+    this.address = frame.context.address
+    this.depth = frame.depth + 1
   }
 
   get stack(): readonly bigint[] {
-    return this.#state.stack._store
+    return this.#frame.stack
   }
   get stackSize(): number {
-    return this.#state.stack._len
+    return this.#frame.height
   }
   get memory(): Uint8Array {
-    return this.#state.memory._store
+    return this.#frame.memory.bytes
   }
   get returnData(): Uint8Array {
-    return this.#state.returnBytes
+    return this.#frame.returnData
   }
 
   /** Notes what pricing the opcode is about to change. */
   begin(pc: number, op: number, name: string): this {
-    const state = this.#state
+    const frame = this.#frame
     this.pc = pc
     this.op = op
     this.name = name
-    this.gas = state.gasLeft
-    this.memorySize = Number(state.memoryWordCount) * 32
+    this.gas = frame.gasLeft
+    this.memorySize = frame.memory.words * 32
     this.error = undefined
     return this
   }
@@ -51,7 +53,7 @@ export class FrameStep implements Step {
   finish(cost: bigint, error?: string): this {
     this.cost = cost
     this.error = error
-    this.refund = this.#state.gasRefund
+    this.refund = BigInt(this.#vm.refund)
     return this
   }
 }

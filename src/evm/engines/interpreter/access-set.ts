@@ -1,0 +1,67 @@
+import type { Hex } from '../../../util/bytes.ts'
+import type { AccessRecorder } from '../../engine.ts'
+
+interface Warmed {
+  readonly address: Hex
+  /** undefined: the address itself became warm. */
+  readonly slot: Hex | undefined
+}
+
+/** Warm addresses and slots of the running message (EIP-2929); one undo list for all frames. */
+export class AccessSet {
+  readonly #addresses: Set<Hex>
+  readonly #slots = new Map<Hex, Set<Hex>>()
+  readonly #undo: Warmed[] = []
+  #recorder: AccessRecorder | undefined = undefined
+
+  constructor(precompiles: Iterable<Hex>) {
+    this.#addresses = new Set(precompiles)
+  }
+
+  /** From here on the code's own accesses are reported. */
+  record(recorder: AccessRecorder | undefined): void {
+    this.#recorder = recorder
+  }
+
+  warm(address: Hex): void {
+    if (this.#addresses.has(address)) return
+    this.#addresses.add(address)
+    this.#undo.push({ address, slot: undefined })
+  }
+
+  /** An access of the code: whether the address was cold; it is warm now. */
+  touch(address: Hex): boolean {
+    this.#recorder?.address(address)
+    if (this.#addresses.has(address)) return false
+    this.#addresses.add(address)
+    this.#undo.push({ address, slot: undefined })
+    return true
+  }
+
+  /** Whether the slot was cold; it is warm now. */
+  touchSlot(address: Hex, slot: Hex): boolean {
+    this.#recorder?.slot(address, slot)
+    let slots = this.#slots.get(address)
+    if (slots === undefined) {
+      slots = new Set()
+      this.#slots.set(address, slots)
+    }
+    if (slots.has(slot)) return false
+    slots.add(slot)
+    this.#undo.push({ address, slot })
+    return true
+  }
+
+  mark(): number {
+    return this.#undo.length
+  }
+
+  revert(mark: number): void {
+    for (let i = this.#undo.length - 1; i >= mark; i--) {
+      const { address, slot } = this.#undo[i] as Warmed
+      if (slot === undefined) this.#addresses.delete(address)
+      else this.#slots.get(address)?.delete(slot)
+    }
+    this.#undo.length = mark
+  }
+}

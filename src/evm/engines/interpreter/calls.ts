@@ -1,0 +1,147 @@
+import type { ExecResult } from '@ethereumjs/evm'
+import { EMPTY_BYTES, type Hex } from '../../../util/bytes.ts'
+import { delegationTarget } from '../../authorizations.ts'
+import type { FrameType } from '../../tracers/tracer.ts'
+import type { Precompile } from '../precompiles/precompile.ts'
+import { transferLogOf } from '../transfer-logs.ts'
+import { codeOf } from './code.ts'
+import type { Execution } from './execution.ts'
+import { FAULTS, type Fault, precompileFault } from './fault.ts'
+import { Frame, type FrameContext, type FrameMarks, type Signal, SWITCH, WAIT } from './frame.ts'
+import { REFUSALS } from './reporter.ts'
+
+/** Frames that may stand in one another, besides the first. */
+export const DEPTH_LIMIT = 1024
+const MOST_WEI = 2n ** 256n - 1n
+/** Of the clock: what a frame costs besides its opcodes, and how much gas of a precompile counts as one. */
+const STEPS_PER_FRAME = 20
+const GAS_PER_STEP = 64
+
+/** A message to an account, from code or from a transaction. */
+export interface CallStart {
+  readonly type: FrameType
+  readonly context: FrameContext
+  /** Whose code runs. */
+  readonly codeAddress: Hex
+  readonly gas: bigint | number
+}
+
+/** DELEGATECALL shows a value that was moved before; CALLCODE moves it to where it is. */
+const movesValue = ({ type }: CallStart): boolean => type !== 'DELEGATECALL'
+
+/** Whether an account can take so much: wei from one to the other, both touched. */
+export const transfer = ({ journal, rules }: Execution, from: Hex, to: Hex, wei: bigint): boolean => {
+  if (wei === 0n) {
+    journal.touch(from)
+    // Before EIP-158 a message creates the account it goes to.
+    if (rules.sweepsEmpty || journal.exists(to)) journal.touch(to)
+    else journal.setBalance(to, 0n)
+    return true
+  }
+  journal.subBalance(from, wei)
+  const balance = journal.balance(to) + wei
+  if (balance > MOST_WEI) return false
+  journal.setBalance(to, balance)
+  return true
+}
+
+/** Why a frame may not be opened; undefined when it may. */
+export const refusal = ({ journal }: Execution, opener: Frame, wei: bigint): string | undefined => {
+  if (opener.depth >= DEPTH_LIMIT) return REFUSALS.depth
+  return journal.balance(opener.context.address) < wei ? REFUSALS.balance : undefined
+}
+
+/** The frame that an opcode asks for, unless it is refused: then the gas it was to have comes back. */
+export const openCall = (vm: Execution, opener: Frame, start: CallStart): Signal | undefined => {
+  opener.returnData = EMPTY_BYTES
+  const refused = refusal(vm, opener, movesValue(start) ? start.context.value : 0n)
+  if (refused === undefined) return beginCall(vm, opener, start)
+  vm.reporter?.refuse(frameStart(start, opener), refused)
+  opener.giveGas(start.gas)
+  opener.push(0n)
+  return undefined
+}
+
+const frameStart = ({ type, context, codeAddress, gas }: CallStart, opener: Frame | undefined) => ({
+  depth: opener === undefined ? 0 : opener.depth + 1,
+  type,
+  from: opener === undefined ? context.caller : opener.context.address,
+  to: codeAddress,
+  input: context.input,
+  gas: BigInt(gas),
+  value: type === 'STATICCALL' ? undefined : context.value,
+})
+
+/** Begins a message; one without code has ended when this returns. */
+export const beginCall = (vm: Execution, opener: Frame | undefined, start: CallStart): Signal | undefined => {
+  const { context, codeAddress, gas } = start
+  const { caller, address, value } = context
+  vm.clock.steps -= STEPS_PER_FRAME
+  vm.reporter?.enter(frameStart(start, opener))
+  const marks = vm.mark()
+  if (movesValue(start)) {
+    if (vm.options.transfers && value > 0n && codeAddress === address)
+      vm.effects.logs.push(transferLogOf(caller, address, value))
+    if (!transfer(vm, caller, address, value)) {
+      vm.revert(marks)
+      return endCall(vm, opener, gas, EMPTY_BYTES, FAULTS.valueOverflow)
+    }
+  }
+  const precompile = vm.precompileAt(codeAddress)
+  if (precompile !== undefined) return callPrecompile(vm, opener, start, marks, precompile)
+  const code = runnableCode(vm, codeAddress, opener === undefined)
+  if (code.byteLength === 0) return endCall(vm, opener, gas, EMPTY_BYTES, undefined)
+  vm.frame = new Frame(opener, context, codeOf(code), gas, marks, vm.workspaces.take())
+  return SWITCH
+}
+
+/** The account's code, or that of the account it delegates to (EIP-7702), which a transaction warms. */
+const runnableCode = ({ journal, rules, access }: Execution, address: Hex, isTop: boolean): Uint8Array => {
+  const code = journal.code(address)
+  const target = rules.hasDelegation ? delegationTarget(code) : undefined
+  if (target === undefined) return code
+  if (isTop) access.warm(target)
+  return journal.code(target)
+}
+
+const callPrecompile = (
+  vm: Execution,
+  opener: Frame | undefined,
+  { context, gas }: CallStart,
+  marks: FrameMarks,
+  precompile: Precompile,
+): Signal | undefined => {
+  const { common, pacing } = vm
+  const result = precompile({ data: context.input, gasLimit: BigInt(gas), common, ...pacing })
+  const finish = (done: ExecResult): Signal | undefined => {
+    const { exceptionError, executionGasUsed, returnValue } = done
+    const fault = exceptionError && precompileFault(exceptionError.error)
+    if (fault !== undefined) vm.revert(marks)
+    const left = BigInt(gas) - executionGasUsed
+    vm.clock.steps -= Number(executionGasUsed) / GAS_PER_STEP
+    return endCall(vm, opener, typeof gas === 'number' ? Number(left) : left, returnValue, fault)
+  }
+  if (!(result instanceof Promise)) return finish(result)
+  vm.pending = result.then(finish)
+  return WAIT
+}
+
+/** Gives what a call came to back to its opener, or makes it the message's outcome. */
+export const endCall = (
+  vm: Execution,
+  opener: Frame | undefined,
+  gasLeft: bigint | number,
+  output: Uint8Array,
+  fault: Fault | undefined,
+): Signal | undefined => {
+  vm.reporter?.exit(BigInt(gasLeft), output, fault?.text)
+  if (opener === undefined) return vm.end({ fault, gasLeft: BigInt(gasLeft), output, created: null })
+  opener.giveGas(gasLeft)
+  opener.push(fault === undefined ? 1n : 0n)
+  if (fault === undefined || fault.reason === FAULTS.revert.reason) {
+    opener.returnData = output
+    const size = Math.min(opener.answerSize, output.byteLength)
+    if (size > 0) opener.memory.write(opener.answerAt, output, 0, size)
+  }
+  return vm.resume(opener)
+}

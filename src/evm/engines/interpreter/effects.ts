@@ -1,0 +1,53 @@
+import type { Log } from '../../../primitives/log.ts'
+import type { Hex } from '../../../util/bytes.ts'
+
+/** Addresses in the order in which they were added; forgets those added after a mark. */
+export class UndoSet {
+  readonly #members = new Set<Hex>()
+  readonly #order: Hex[] = []
+
+  get size(): number {
+    return this.#order.length
+  }
+
+  has(member: Hex): boolean {
+    return this.#members.has(member)
+  }
+
+  add(member: Hex): void {
+    if (this.#members.has(member)) return
+    this.#members.add(member)
+    this.#order.push(member)
+  }
+
+  truncate(size: number): void {
+    for (let i = this.#order.length - 1; i >= size; i--) this.#members.delete(this.#order[i] as Hex)
+    this.#order.length = size
+  }
+
+  values(): readonly Hex[] {
+    return this.#order
+  }
+}
+
+export interface EffectsMark {
+  readonly logs: number
+  readonly destroyed: number
+  readonly created: number
+}
+
+/**
+ * Logs, self-destructs and created accounts of one message. All of its frames write into the same lists; a frame that fails cuts them
+ * back to where they stood when it began, so that a frame costs what it does and not what was done before it.
+ */
+export class MessageEffects {
+  readonly logs: Log[] = []
+  readonly destroyed = new UndoSet()
+  readonly created = new UndoSet()
+
+  revert({ logs, destroyed, created }: EffectsMark): void {
+    this.logs.length = logs
+    this.destroyed.truncate(destroyed)
+    this.created.truncate(created)
+  }
+}

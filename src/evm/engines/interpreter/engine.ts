@@ -1,0 +1,123 @@
+import { evmForkAt } from '../../../config/forks.ts'
+import type { Journal } from '../../../state/journal.ts'
+import { assert } from '../../../util/assert.ts'
+import type { Hex } from '../../../util/bytes.ts'
+import { delegationTarget } from '../../authorizations.ts'
+import type { Engine, EngineFailure, EngineMessage, EngineOptions, EngineResult } from '../../engine.ts'
+import type { BlockEnv } from '../../env.ts'
+import { commonAt } from '../common.ts'
+import { isTransferLog } from '../transfer-logs.ts'
+import { beginCall } from './calls.ts'
+import { beginCreation, createdBy } from './creations.ts'
+import { Execution } from './execution.ts'
+import type { Fault } from './fault.ts'
+import { runFrames } from './loop.ts'
+import { Workspaces } from './memory.ts'
+import { precompilesOf } from './precompiles.ts'
+import { evmRulesOf } from './rules.ts'
+import { tableOf } from './table.ts'
+import { runTracedFrame } from './traced-loop.ts'
+
+const warmUp = ({ access, rules, env }: Execution, message: EngineMessage): void => {
+  if (!rules.hasAccessPrices) return
+  access.warm(message.from)
+  if (message.to !== null) access.warm(message.to)
+  // EIP-3651.
+  if (rules.boundsInitCode) access.warm(env.miner)
+  for (const address of message.warm ?? []) access.warm(address)
+  for (const { address, storageKeys } of message.accessList) {
+    access.warm(address)
+    for (const slot of storageKeys) access.touchSlot(address, slot)
+  }
+}
+
+/** What the first frame reads of accounts, where that takes its time. */
+const loadFirst = async ({ prefetch, journal }: Execution, { from, to }: EngineMessage): Promise<void> => {
+  if (prefetch === undefined) return
+  await prefetch.account(from)
+  if (to === null) {
+    await prefetch.code(createdBy(journal, from))
+    return
+  }
+  await prefetch.code(to)
+  const target = delegationTarget(journal.code(to))
+  if (target !== undefined) await prefetch.code(target)
+}
+
+const begin = (vm: Execution, { from, to, value, data, gas }: EngineMessage): void => {
+  const fromWord = vm.origin
+  if (to === null) {
+    beginCreation(vm, undefined, { creator: from, creatorWord: fromWord, value, initCode: data, salt: undefined, gas })
+    return
+  }
+  const addressed = { address: to, addressWord: BigInt(to), caller: from, callerWord: fromWord }
+  const context = { ...addressed, value, input: data, isStatic: false, isCreation: false }
+  beginCall(vm, undefined, { type: 'CALL', context, codeAddress: to, gas })
+}
+
+const failureOf = (fault: Fault | undefined): EngineFailure | null => {
+  if (fault === undefined) return null
+  return fault.reason === 'revert' ? { kind: 'revert' } : { kind: 'halt', reason: fault.reason }
+}
+
+const destroyedBy = ({ effects, rules }: Execution): readonly Hex[] => {
+  const all = effects.destroyed.values()
+  return rules.destroysOnlyNew ? all.filter(address => effects.created.has(address)) : all
+}
+
+const resultOf = (vm: Execution, message: EngineMessage): EngineResult => {
+  const { outcome, effects, options } = vm
+  assert(outcome !== undefined, 'a message that has ended has an outcome')
+  const { fault, gasLeft, output, created } = outcome
+  const { logs } = effects
+  return {
+    gasUsed: message.gas - gasLeft,
+    refund: BigInt(vm.refund),
+    output,
+    logs: options.transfers ? logs.filter(log => !isTransferLog(log)) : logs,
+    created,
+    destroyed: destroyedBy(vm),
+    failure: failureOf(fault),
+    ...(options.transfers && { tracedLogs: logs }),
+  }
+}
+
+/** Runs frames, and waits where they do. */
+const drive = async (vm: Execution): Promise<void> => {
+  while (vm.outcome === undefined) {
+    const { pending } = vm
+    vm.pending = undefined
+    await pending
+    runAll(vm)
+  }
+}
+
+const runAll = (vm: Execution): void => (vm.trace === undefined ? runFrames(vm) : runFrames(vm, runTracedFrame))
+
+const runSlowly = async (vm: Execution, message: EngineMessage): Promise<EngineResult> => {
+  await loadFirst(vm, message)
+  begin(vm, message)
+  if (vm.pending === undefined) runAll(vm)
+  await drive(vm)
+  return resultOf(vm, message)
+}
+
+/** Our own interpreter. Where nothing has to be waited for, the answer is no promise. Messages may run side by side on separate journals. */
+export const createInterpreter = (): Engine => {
+  const workspaces = new Workspaces()
+  return {
+    name: 'interpreter',
+    run(journal: Journal, env: BlockEnv, message: EngineMessage, options: EngineOptions = {}) {
+      const precompiles = precompilesOf(commonAt(env.params, env.number))
+      const rules = evmRulesOf(evmForkAt(env.params.forks, env.number))
+      const parts = { journal, env, message, options, workspaces, precompiles, rules, table: tableOf(rules) }
+      const vm = new Execution(parts)
+      warmUp(vm, message)
+      vm.access.record(options.accesses)
+      if (vm.prefetch !== undefined) return runSlowly(vm, message)
+      begin(vm, message)
+      if (vm.pending === undefined) runAll(vm)
+      return vm.outcome === undefined ? drive(vm).then(() => resultOf(vm, message)) : resultOf(vm, message)
+    },
+  }
+}

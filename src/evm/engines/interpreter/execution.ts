@@ -1,0 +1,160 @@
+import type { Common } from '@ethereumjs/common'
+import type { PrecompileInput } from '@ethereumjs/evm'
+import type { Journal } from '../../../state/journal.ts'
+import { type Hex, ZERO_ADDRESS } from '../../../util/bytes.ts'
+import { isPrecompile } from '../../calls/precompile-moves.ts'
+import type { EngineMessage, EngineOptions } from '../../engine.ts'
+import type { BlockEnv } from '../../env.ts'
+import { type ForkRules, forkRulesAt } from '../../fork-rules.ts'
+import type { Prefetcher } from '../../prefetch.ts'
+import type { TraceHooks } from '../../tracers/tracer.ts'
+import { commonAt } from '../common.ts'
+import type { Precompile } from '../precompiles/precompile.ts'
+import { StepClock } from '../step-clock.ts'
+import { AccessSet } from './access-set.ts'
+import { type BlockWords, blockWords } from './block-words.ts'
+import { MessageEffects } from './effects.ts'
+import type { Fault } from './fault.ts'
+import { type Frame, type FrameMarks, WAITING } from './frame.ts'
+import type { Workspaces } from './memory.ts'
+import { FrameReporter } from './reporter.ts'
+import type { EvmRules } from './rules.ts'
+import type { OpcodeTable } from './table.ts'
+import { TransientStorage } from './transient-storage.ts'
+
+/** How a message ended. */
+export interface Outcome {
+  readonly fault: Fault | undefined
+  readonly gasLeft: bigint
+  readonly output: Uint8Array
+  /** Address of a creation, also of one that failed. */
+  readonly created: Hex | null
+}
+
+/** Precompiles of a fork, by address. */
+export type Precompiles = ReadonlyMap<string, Precompile>
+
+/** What an execution is given. */
+export interface ExecutionParts {
+  readonly journal: Journal
+  readonly env: BlockEnv
+  readonly message: EngineMessage
+  readonly options: EngineOptions
+  readonly workspaces: Workspaces
+  readonly precompiles: Precompiles
+  readonly rules: EvmRules
+  readonly table: OpcodeTable
+}
+
+/** One message under way, with what all of its frames share. */
+export class Execution {
+  readonly journal: Journal
+  readonly env: BlockEnv
+  readonly common: Common
+  readonly forkRules: ForkRules
+  readonly rules: EvmRules
+  readonly table: OpcodeTable
+  readonly block: BlockWords
+  readonly options: EngineOptions
+  readonly workspaces: Workspaces
+  readonly clock: StepClock
+  readonly prefetch: Prefetcher | undefined
+  readonly trace: TraceHooks | undefined
+  readonly origin: bigint
+  readonly gasPrice: bigint
+  readonly blobHashes: readonly Hex[]
+  readonly access: AccessSet
+  readonly transient = new TransientStorage()
+  readonly effects = new MessageEffects()
+  /** Refund counter, gas. */
+  refund = 0
+  /** The frame that runs; undefined when the message has ended. */
+  frame: Frame | undefined = undefined
+  outcome: Outcome | undefined = undefined
+  /** What is waited for. */
+  pending: Promise<unknown> | undefined = undefined
+  /** Whom the call just priced calls, and the gas that it, or a creation, passes on. */
+  target: Hex = ZERO_ADDRESS
+  passedGas: bigint | number = 0
+  /** Hashes of blocks that had to be found. */
+  readonly blockHashes = new Map<number, Hex>()
+  readonly reporter: FrameReporter | undefined
+  /** What precompiles are given besides their input. */
+  readonly pacing: Pick<PrecompileInput, '_EVM'>
+  readonly #precompiles: Precompiles
+
+  constructor({ journal, env, message, options, workspaces, precompiles, rules, table }: ExecutionParts) {
+    this.journal = journal
+    this.env = env
+    this.common = commonAt(env.params, env.number)
+    this.forkRules = forkRulesAt(env.params, env.number)
+    this.rules = rules
+    this.table = table
+    this.block = blockWords(env)
+    this.options = options
+    this.workspaces = workspaces
+    this.clock = new StepClock(options.interrupt)
+    this.prefetch = options.prefetch
+    this.trace = options.trace
+    this.origin = BigInt(message.from)
+    this.gasPrice = message.gasPrice
+    this.blobHashes = message.blobVersionedHashes ?? []
+    this.access = new AccessSet(this.forkRules.precompiles)
+    this.reporter = options.trace && new FrameReporter(options.trace.tracer)
+    this.pacing = { _EVM: { clock: this.clock } } as unknown as ExecutionPacing
+    this.#precompiles = precompiles
+  }
+
+  /** The precompile that answers at an address, moved ones in their new place. */
+  precompileAt(address: Hex): Precompile | undefined {
+    const { moves } = this.options
+    if (moves === undefined) return this.#precompiles.get(address)
+    return isPrecompile(this.forkRules, moves, address)
+      ? this.#precompiles.get(moves.get(address) ?? address)
+      : undefined
+  }
+
+  mark(): FrameMarks {
+    const { effects } = this
+    return {
+      journal: this.journal.checkpoint(),
+      access: this.access.mark(),
+      transient: this.transient.mark(),
+      logs: effects.logs.length,
+      destroyed: effects.destroyed.size,
+      created: effects.created.size,
+      refund: this.refund,
+    }
+  }
+
+  /** Undoes all since the mark. */
+  revert(marks: FrameMarks): void {
+    this.journal.revert(marks.journal)
+    this.access.revert(marks.access)
+    this.transient.revert(marks.transient)
+    this.effects.revert(marks)
+    this.refund = marks.refund
+  }
+
+  /** A price that has to wait for a promise. */
+  waitFor(loading: Promise<unknown>): typeof WAITING {
+    this.pending = loading
+    return WAITING
+  }
+
+  /** The message is over. */
+  end(outcome: Outcome): undefined {
+    this.outcome = outcome
+    this.frame = undefined
+  }
+
+  /** A frame goes on after the one it had opened. */
+  resume(opener: Frame): undefined {
+    this.frame = opener
+  }
+}
+
+type ExecutionPacing = Execution['pacing']
+
+/** The dynamic part of an opcode's price, before it runs: Infinity where there is no such gas. */
+export type Price = (frame: Frame, vm: Execution) => number

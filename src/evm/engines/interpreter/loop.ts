@@ -1,0 +1,54 @@
+import type { Execution } from './execution.ts'
+import { FAULTS } from './fault.ts'
+import { END, type Frame, type Signal, WAIT } from './frame.ts'
+import { leaveFrame } from './leave.ts'
+
+/** Dear opcodes count for more than one step of the clock: one for so much gas. */
+const DEAR_GAS = 2_048
+const GAS_PER_STEP = 64
+const STOP = 0
+
+/** Runs a frame until it ends, opens another one, or has to wait. */
+const runFrame = (vm: Execution, frame: Frame): Signal => {
+  const { clock, table } = vm
+  const { fixed, prices, run, least, most } = table
+  const { bytes } = frame.code
+  const size = bytes.byteLength
+  for (;;) {
+    const { pc, height } = frame
+    // Behind its end any code has a STOP.
+    const op = pc < size ? (bytes[pc] as number) : STOP
+    if (height < (least[op] as number)) return frame.fail(FAULTS.stackUnderflow)
+    if (height > (most[op] as number)) return frame.fail(FAULTS.stackOverflow)
+    const price = prices[op]
+    let cost = fixed[op] as number
+    frame.op = op
+    if (price !== undefined) {
+      const dynamic = price(frame, vm)
+      if (dynamic < 0) return WAIT
+      cost += dynamic
+      if (cost > DEAR_GAS) clock.steps -= cost / GAS_PER_STEP
+    }
+    frame.gas -= cost
+    if (frame.gas < 0 && !frame.refill()) return frame.fail(FAULTS.outOfGas)
+    frame.pc = pc + 1
+    const signal = run[op]?.(frame, vm)
+    if (signal !== undefined) return signal
+    if (--clock.steps < 0) {
+      const pause = clock.check()
+      if (pause !== undefined) {
+        vm.pending = pause
+        return WAIT
+      }
+    }
+  }
+}
+
+/** Runs a message's frames until it has ended or has to wait. */
+export const runFrames = (vm: Execution, runOne: (vm: Execution, frame: Frame) => Signal = runFrame): void => {
+  for (let { frame } = vm; frame !== undefined; frame = vm.frame) {
+    const signal = runOne(vm, frame)
+    if (signal === WAIT) return
+    if (signal === END) leaveFrame(vm, frame)
+  }
+}

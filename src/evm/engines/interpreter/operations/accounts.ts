@@ -1,0 +1,78 @@
+import type { Hex } from '../../../../util/bytes.ts'
+import { isObjectFormat, OBJECT_FORMAT_HASH, shownCode } from '../code.ts'
+import type { Execution, Price } from '../execution.ts'
+import type { Frame } from '../frame.ts'
+import { accessPrice, perWord } from '../prices.ts'
+import type { EvmRules } from '../rules.ts'
+import { addressOf, placeOf } from '../words.ts'
+import { entry, type Operation, type OperationEntry } from './operation.ts'
+
+/* What code sees of accounts. */
+
+const COPY_WORD = 3
+
+type Loading = (vm: Execution, address: Hex) => Promise<void> | undefined
+
+const loadAccount: Loading = (vm, address) => vm.prefetch?.account(address)
+const loadCode: Loading = (vm, address) => vm.prefetch?.code(address)
+
+/** The price of an access to the account on top of the stack. */
+const accountPrice =
+  (load: Loading, before: (rules: EvmRules) => number): Price =>
+  (frame, vm) => {
+    const address = addressOf(frame.peek(0))
+    const loading = load(vm, address)
+    if (loading !== undefined) return vm.waitFor(loading)
+    return accessPrice(vm, address, before(vm.rules))
+  }
+
+const codeAt = (vm: Execution, address: Hex): Uint8Array => shownCode(vm.journal.code(address))
+
+const balance: Operation = (frame, vm) => frame.push(vm.journal.balance(addressOf(frame.pop())))
+
+const codeSize: Operation = (frame, vm) => frame.push(BigInt(codeAt(vm, addressOf(frame.pop())).byteLength))
+
+const codeHash: Operation = (frame, { journal }) => {
+  const address = addressOf(frame.pop())
+  if (isObjectFormat(journal.code(address))) frame.push(BigInt(OBJECT_FORMAT_HASH))
+  else frame.push(journal.isEmpty(address) ? 0n : BigInt(journal.codeHash(address)))
+}
+
+const codeCopyPrice: Price = (frame, vm) => {
+  const address = addressOf(frame.peek(0))
+  const loading = loadCode(vm, address)
+  if (loading !== undefined) return vm.waitFor(loading)
+  const length = frame.peek(3)
+  const memory = frame.memory.price(frame.peek(1), length)
+  return memory + perWord(length, COPY_WORD) + accessPrice(vm, address, vm.rules.extCode)
+}
+
+const codeCopy: Operation = (frame: Frame, vm) => {
+  const address = addressOf(frame.pop())
+  const at = frame.pop()
+  const from = placeOf(frame.pop())
+  const length = frame.pop()
+  if (length !== 0n) frame.memory.write(Number(at), codeAt(vm, address), from, Number(length))
+}
+
+export const ACCOUNT_OPERATIONS: readonly OperationEntry[] = [
+  entry(
+    0x31,
+    0,
+    balance,
+    accountPrice(loadAccount, rules => rules.balance),
+  ),
+  entry(
+    0x3b,
+    0,
+    codeSize,
+    accountPrice(loadCode, rules => rules.extCode),
+  ),
+  entry(0x3c, 0, codeCopy, codeCopyPrice),
+  entry(
+    0x3f,
+    0,
+    codeHash,
+    accountPrice(loadCode, rules => rules.extCodeHash),
+  ),
+]

@@ -1,0 +1,78 @@
+import type { Hex } from '../../../../util/bytes.ts'
+import { transferLogOf } from '../../transfer-logs.ts'
+import type { Execution, Price } from '../execution.ts'
+import { FAULTS } from '../fault.ts'
+import { END, type Frame } from '../frame.ts'
+import { addressOf } from '../words.ts'
+import { entry, type Operation, type OperationEntry } from './operation.ts'
+
+/* Opcodes that end their frame. */
+
+const COLD_ACCOUNT = 2_600
+const NEW_ACCOUNT = 25_000
+
+const stop: Operation = () => END
+
+const answerPrice: Price = frame => frame.memory.price(frame.peek(0), frame.peek(1))
+
+const takeOutput = (frame: Frame): void => {
+  const offset = frame.pop()
+  frame.output = frame.memory.copy(offset, frame.pop())
+}
+
+const answer: Operation = frame => {
+  takeOutput(frame)
+  return END
+}
+
+const revert: Operation = frame => {
+  takeOutput(frame)
+  return frame.fail(FAULTS.revert)
+}
+
+/** EIP-150 and EIP-161: who is new with what it gets is paid for. */
+const heirPrice = ({ rules, journal }: Execution, self: Hex, heir: Hex): number => {
+  if (!rules.paysForHeir) return 0
+  if (!rules.sweepsEmpty) return journal.exists(heir) ? 0 : NEW_ACCOUNT
+  return journal.balance(self) > 0n && journal.isEmpty(heir) ? NEW_ACCOUNT : 0
+}
+
+const selfDestructPrice: Price = (frame, vm) => {
+  if (frame.context.isStatic) return 0
+  const heir = addressOf(frame.peek(0))
+  const loading = vm.prefetch?.account(heir)
+  if (loading !== undefined) return vm.waitFor(loading)
+  const price = heirPrice(vm, frame.context.address, heir)
+  // A warm heir costs nothing.
+  return vm.rules.hasAccessPrices && vm.access.touch(heir) ? price + COLD_ACCOUNT : price
+}
+
+const selfDestruct: Operation = (frame, vm) => {
+  const { address, isStatic } = frame.context
+  if (isStatic) return frame.fail(FAULTS.staticStateChange)
+  const heir = addressOf(frame.pop())
+  const { journal, rules, effects } = vm
+  const balance = journal.balance(address)
+  vm.reporter?.selfDestruct(frame.depth + 1, address, heir, balance)
+  if (vm.options.transfers && balance > 0n) effects.logs.push(transferLogOf(address, heir, balance))
+  if (!effects.destroyed.has(address)) vm.refund += rules.selfDestructRefund
+  effects.destroyed.add(address)
+  if (heir !== address) give(vm, heir, balance)
+  // EIP-6780: an account that was there before keeps what it leaves to itself.
+  const isEmptied = heir !== address || !rules.destroysOnlyNew || effects.created.has(address)
+  if (isEmptied) journal.setBalance(address, 0n)
+  return END
+}
+
+/** Also of nothing, which touches the account, and before EIP-158 creates it. */
+const give = ({ journal, rules }: Execution, heir: Hex, wei: bigint): void => {
+  if (wei === 0n && rules.sweepsEmpty) journal.touch(heir)
+  else journal.addBalance(heir, wei)
+}
+
+export const END_OPERATIONS: readonly OperationEntry[] = [
+  entry(0x00, 0, stop),
+  entry(0xf3, 0, answer, answerPrice),
+  entry(0xfd, 0, revert, answerPrice),
+  entry(0xff, rules => rules.selfDestruct, selfDestruct, selfDestructPrice),
+]

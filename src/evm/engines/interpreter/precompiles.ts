@@ -1,0 +1,19 @@
+import type { Common } from '@ethereumjs/common'
+import { getActivePrecompiles, paramsEVM } from '@ethereumjs/evm'
+import { ownPrecompiles } from '../precompiles/own.ts'
+import type { Precompiles } from './execution.ts'
+
+const known = new WeakMap<Common, Precompiles>()
+
+/** The precompiles of a fork: our own, and EthereumJS' where those do. */
+export const precompilesOf = (common: Common): Precompiles => {
+  let found = known.get(common)
+  if (found === undefined) {
+    // Their prices.
+    common.updateParams(paramsEVM)
+    const active = getActivePrecompiles(common, ownPrecompiles(common))
+    found = new Map([...active].map(([address, run]) => [`0x${address}`, run]))
+    known.set(common, found)
+  }
+  return found
+}

@@ -1,0 +1,32 @@
+import { CodedError } from '../../util/errors.ts'
+import type { Interrupt, InterruptedError } from '../engine.ts'
+
+/** Cheap opcodes between two looks at the clock. */
+const STEPS_PER_CHECK = 2_000
+
+const yieldToEventLoop = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
+
+/** Counts steps across the frames of one message; gives way to other work and stops on demand. */
+export class StepClock {
+  readonly #interrupt: Interrupt | undefined
+  #sliceEndMs = 0
+  steps = STEPS_PER_CHECK
+
+  constructor(interrupt: Interrupt | undefined) {
+    this.#interrupt = interrupt
+    if (interrupt !== undefined) this.#sliceEndMs = performance.now() + interrupt.sliceMs
+  }
+
+  /** Called when `steps` has run down; a promise only when it is time to give way. */
+  check(): Promise<void> | undefined {
+    this.steps = STEPS_PER_CHECK
+    const interrupt = this.#interrupt
+    return interrupt === undefined || performance.now() < this.#sliceEndMs ? undefined : this.#pause(interrupt)
+  }
+
+  async #pause(interrupt: Interrupt): Promise<void> {
+    await (interrupt.giveWay?.() ?? yieldToEventLoop())
+    if (interrupt.shouldStop()) throw new CodedError<InterruptedError>({ code: 'EXECUTION_INTERRUPTED' })
+    this.#sliceEndMs = performance.now() + interrupt.sliceMs
+  }
+}
