@@ -1,5 +1,6 @@
 import type { Execution } from './execution.ts'
 import { FAULTS } from './fault.ts'
+import { gasFault, stackFault } from './fault-order.ts'
 import { END, type Frame, type Signal, WAIT } from './frame.ts'
 import { leaveFrame } from './leave.ts'
 
@@ -18,8 +19,8 @@ const runFrame = (vm: Execution, frame: Frame): Signal => {
     const { pc, height } = frame
     // Behind its end any code has a STOP.
     const op = pc < size ? (bytes[pc] as number) : STOP
-    if (height < (least[op] as number)) return frame.fail(FAULTS.stackUnderflow)
-    if (height > (most[op] as number)) return frame.fail(FAULTS.stackOverflow)
+    if (height < (least[op] as number)) return frame.fail(stackFault(frame, op, vm, FAULTS.stackUnderflow))
+    if (height > (most[op] as number)) return frame.fail(stackFault(frame, op, vm, FAULTS.stackOverflow))
     const price = prices[op]
     let cost = fixed[op] as number
     frame.op = op
@@ -30,7 +31,7 @@ const runFrame = (vm: Execution, frame: Frame): Signal => {
       if (cost > DEAR_GAS) clock.steps -= cost / GAS_PER_STEP
     }
     frame.gas -= cost
-    if (frame.gas < 0 && !frame.refill()) return frame.fail(FAULTS.outOfGas)
+    if (frame.gas < 0 && !frame.refill()) return frame.fail(gasFault(frame, op))
     frame.pc = pc + 1
     const signal = run[op]?.(frame, vm)
     if (signal !== undefined) return signal
