@@ -1,0 +1,12 @@
+import { FRAME_FAMILIES } from './families/frames.ts'
+import { OPCODE_FAMILIES } from './families/opcodes.ts'
+import { PRECOMPILE_FAMILIES } from './families/precompiles.ts'
+import { STATE_FAMILIES } from './families/state.ts'
+import type { Family } from './family.ts'
+
+export const FAMILIES: readonly Family[] = [
+  ...OPCODE_FAMILIES,
+  ...FRAME_FAMILIES,
+  ...STATE_FAMILIES,
+  ...PRECOMPILE_FAMILIES,
+]

@@ -1,0 +1,66 @@
+import { createExecutor, type ExecutionMode } from '../../src/evm/executor.ts'
+import { Journal } from '../../src/state/journal.ts'
+import { EMPTY_BYTES } from '../../src/util/bytes.ts'
+import { silentLogger } from '../../src/util/logger.ts'
+import { env, GAS_PRICE, key, paramsAt, signed } from '../unit/evm/world.ts'
+import type { DiskWorld } from './disk.ts'
+import type { AnyGenes, Family } from './family.ts'
+import { RICH } from './family.ts'
+
+const sender = key(1)
+/** A block's transactions may not have more gas than this each. */
+export const MOST_TRANSACTION_GAS = 100_000_000n
+
+/** Milliseconds of this thread's processor time, and of the clock. */
+export interface Cost {
+  readonly gas: bigint
+  readonly cpuMs: number
+  readonly clockMs: number
+  /** Of `clockMs`: what the root and the rows took, after the execution. */
+  readonly sealMs: number
+}
+
+export const msPerMillionGas = ({ gas, cpuMs }: Cost): number => (cpuMs * 1e6) / Number(gas)
+
+const cpuMs = (): number => {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1_000
+}
+
+/** Runs blocks of cases from their start to the root of the state after them. */
+export class Meter {
+  readonly #mode: ExecutionMode
+  readonly #disk: DiskWorld
+
+  constructor(mode: ExecutionMode, disk: DiskWorld) {
+    this.#mode = mode
+    this.#disk = disk
+  }
+
+  async measure(family: Family, genes: AnyGenes, gas: bigint): Promise<Cost> {
+    const { accounts, transactions, fork = 'cancun' } = family.build(genes, gas)
+    const executor = createExecutor({ mode: this.#mode, logger: silentLogger })
+    const head = this.#disk.coldHead()
+    const journal = new Journal(head)
+    for (const { address, code, balance } of accounts) {
+      if (balance !== undefined) journal.setBalance(address, balance)
+      if (code !== undefined) journal.setCode(address, code)
+    }
+    journal.setBalance(sender.address, RICH)
+    journal.endTransaction()
+    const block = env({ params: paramsAt(fork) })
+    const each = gas / BigInt(transactions.length)
+    const signedOnes = transactions.map((fields, nonce) =>
+      signed(sender, { nonce, gasLimit: each, maxFeePerGas: GAS_PRICE, data: EMPTY_BYTES, ...fields }),
+    )
+    const start = { clock: performance.now(), cpu: cpuMs() }
+    const { gasUsed } = await executor.execute(journal, block, signedOnes)
+    const changes = journal.changes()
+    const executedMs = performance.now()
+    await this.#disk.seal(changes)
+    const endMs = performance.now()
+    const cost = { gas: gasUsed, cpuMs: cpuMs() - start.cpu, clockMs: endMs - start.clock, sealMs: endMs - executedMs }
+    await head.close()
+    return cost
+  }
+}
