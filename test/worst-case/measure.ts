@@ -1,3 +1,4 @@
+import type { EngineName } from '../../src/evm/engines/select.ts'
 import { createExecutor, type ExecutionMode } from '../../src/evm/executor.ts'
 import { Journal } from '../../src/state/journal.ts'
 import { EMPTY_BYTES } from '../../src/util/bytes.ts'
@@ -30,16 +31,18 @@ const cpuMs = (): number => {
 /** Runs blocks of cases from their start to the root of the state after them. */
 export class Meter {
   readonly #mode: ExecutionMode
+  readonly #evm: EngineName
   readonly #disk: DiskWorld
 
-  constructor(mode: ExecutionMode, disk: DiskWorld) {
+  constructor(mode: ExecutionMode, evm: EngineName, disk: DiskWorld) {
     this.#mode = mode
+    this.#evm = evm
     this.#disk = disk
   }
 
   async measure(family: Family, genes: AnyGenes, gas: bigint): Promise<Cost> {
     const { accounts, transactions, fork = 'cancun' } = family.build(genes, gas)
-    const executor = createExecutor({ mode: this.#mode, logger: silentLogger })
+    const executor = createExecutor({ mode: this.#mode, evm: this.#evm, logger: silentLogger })
     const head = this.#disk.coldHead()
     const journal = new Journal(head)
     for (const { address, code, balance } of accounts) {
