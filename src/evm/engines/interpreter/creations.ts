@@ -1,6 +1,6 @@
-import { LIMITS } from '../../../config/limits.ts'
 import { keccak256Hex } from '../../../crypto/hash.ts'
 import { create2Address, createAddress } from '../../../primitives/address.ts'
+import { codeSizeLimit, initCodeSizeLimit } from '../../../rules/code-size.ts'
 import { EMPTY_CODE_HASH, EMPTY_ROOT } from '../../../state/account.ts'
 import type { Journal } from '../../../state/journal.ts'
 import { EMPTY_BYTES, type Hex } from '../../../util/bytes.ts'
@@ -65,7 +65,7 @@ export const beginCreation = (vm: Execution, opener: Frame | undefined, start: C
     vm.revert(marks)
     return endCreation(vm, opener, gasLeft, EMPTY_BYTES, fault, address)
   }
-  if (vm.rules.boundsInitCode && initCode.byteLength > LIMITS.block.initCodeBytes)
+  if (vm.rules.boundsInitCode && initCode.byteLength > initCodeSizeLimit(vm.env.params))
     return fail(FAULTS.initCodeTooLarge, 0)
   vm.effects.created.add(address)
   if (isTaken(vm, address)) return fail(FAULTS.createCollision, 0)
@@ -95,11 +95,11 @@ const endow = (vm: Execution, creator: Hex, address: Hex, value: bigint): boolea
 }
 
 /** Puts what init code returned in place as the account's code, or says why it cannot stand. */
-export const depositCode = ({ rules, journal }: Execution, frame: Frame): Fault | undefined => {
+export const depositCode = ({ rules, journal, env }: Execution, frame: Frame): Fault | undefined => {
   const { output } = frame
   const price = output.byteLength * CODE_BYTE
   // EIP-170.
-  if (rules.sweepsEmpty && output.byteLength > LIMITS.block.codeBytes) return FAULTS.codeTooLarge
+  if (rules.sweepsEmpty && output.byteLength > codeSizeLimit(env.params)) return FAULTS.codeTooLarge
   if (frame.gasLeft < BigInt(price)) {
     if (rules.codeMustBePaid) return FAULTS.codeNotPaid
     frame.output = EMPTY_BYTES

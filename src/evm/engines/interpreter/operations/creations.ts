@@ -1,4 +1,4 @@
-import { LIMITS } from '../../../../config/limits.ts'
+import { initCodeSizeLimit } from '../../../../rules/code-size.ts'
 import { EMPTY_BYTES, type Hex, toWord } from '../../../../util/bytes.ts'
 import { MAX_NONCE, nextNonce } from '../../../../util/nonce.ts'
 import { refusal } from '../calls.ts'
@@ -53,7 +53,7 @@ const create =
     const offset = frame.pop()
     const length = frame.pop()
     const salt: Hex | undefined = isSalted ? toWord(frame.pop()) : undefined
-    if (vm.rules.boundsInitCode && length > BigInt(LIMITS.block.initCodeBytes))
+    if (vm.rules.boundsInitCode && length > BigInt(initCodeSizeLimit(vm.env.params)))
       return frame.fail(FAULTS.initCodeTooLarge)
     const initCode = frame.memory.slice(offset, length)
     // As EthereumJS has it: no frame, and what the last call returned stays.
