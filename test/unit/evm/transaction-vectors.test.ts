@@ -31,7 +31,13 @@ const read = (bytes: string): Transaction | string => {
 const refusalAt = (forkName: string, tx: Transaction): string | undefined => {
   const fork = forkOf(forkName)
   if (fork === undefined) throw new Error(`unknown fork ${forkName}`)
-  const params = { ...paramsAt(fork), chainId: 1, calldataGasPerByte: null, maxTxExecutionGas: 2n ** 64n }
+  const params = {
+    ...paramsAt(fork),
+    chainId: 1,
+    calldataGasPerByte: null,
+    maxTxExecutionGas: 2n ** 64n,
+    maxBlockExecutionGas: 2n ** 64n,
+  }
   // The largest value and its fee are payable, a fee beyond 256 bits is not.
   const account = memoryAccount({ nonce: tx.nonce, balance: 2n ** 256n + 2n ** 64n })
   const journal = new Journal(new MemoryState(new Map([[tx.from, account]])))
