@@ -250,8 +250,14 @@ export class Program {
       return
     }
     if (chance(10)) return
-    this.#size()
-    this.#number(int(100))
+    // The stack is shown, so that a wrong result cannot hide on it.
+    let shown = 0
+    for (; this.#height > 0 && shown < 16; shown++) {
+      this.#number(shown * 32)
+      this.#op(0x52, 2, 0)
+    }
+    this.#number(shown * 32 + int(100))
+    this.#number(0)
     this.code.push(chance(6) ? 0xfd : 0xf3)
   }
 }
