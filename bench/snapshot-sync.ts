@@ -96,12 +96,12 @@ const measure = async (dir: string, accounts: number): Promise<object> => {
     const { answer: manifest } = await node.network.request('getManifest', null)
     if (manifest === null) throw new Error('the peer has its snapshot')
     await staging.call('begin', encodeRlpList([encodeManifest(manifest)]), [])
-    const { blockHash } = await SnapshotFolder.open(root, NUMBER)
+    const { id } = await SnapshotFolder.open(root, NUMBER)
     const chunks = chunksOf(manifest)
     await fetchChunks({
       network: node.network,
       staging,
-      hash: blockHash,
+      id,
       number: NUMBER,
       from: 0,
       to: chunks,

@@ -67,6 +67,7 @@ export class BlockWork {
     this.#reject(execution)
     const { items, offenders } = evidence.select(env.number)
     jail(journal, offenders, env.number)
+    sources.council.commitRecords(journal, env.number)
     const extra = extraOf(request.proposer, request.parentCertificate, { vanity, evidence: items })
     const { roots, sealed } = await this.#seal(journal, execution, signal)
     const header = headerOf(env, parent, extra, execution, roots)
@@ -95,7 +96,7 @@ export class BlockWork {
     offenders: readonly Hex[],
     signal: AbortSignal,
   ): Promise<Candidate | string> {
-    const { executor, world } = this.#options
+    const { executor, sources, world } = this.#options
     const { header, extra, transactions } = block
     const env = this.#envOf(parent, header, extra)
     const journal = world.journal()
@@ -103,6 +104,7 @@ export class BlockWork {
     const bounds = { gasUsed: header.gasUsed, signal }
     const execution = await executor.execute(journal, env, transactions, credits, bounds)
     jail(journal, offenders, env.number)
+    sources.council.commitRecords(journal, env.number)
     const { roots, sealed } = await this.#seal(journal, execution, signal, header.transactionsRoot)
     const difference = firstDifference(header, headerOf(env, parent, extra, execution, roots))
     return difference ? `header field ${difference} does not follow from the execution` : { block, execution, sealed }

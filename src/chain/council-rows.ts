@@ -1,15 +1,22 @@
 import type { CouncilMember } from '../config/genesis.ts'
-import { decodeRlp, encodeRlp, uintItem } from '../primitives/rlp.ts'
+import { LIMITS } from '../config/limits.ts'
+import { decoding, type MalformedError, malformed } from '../primitives/malformed.ts'
+import { encodeRlp, uintItem } from '../primitives/rlp.ts'
+import { RlpCursor } from '../primitives/rlp-cursor.ts'
+import type { RecordRows } from '../rules/council-storage.ts'
 import type { Lapse, Service } from '../rules/service.ts'
 import { BUCKETS } from '../storage/buckets.ts'
 import { numberKey, readNumber } from '../storage/keys.ts'
 import type { Store } from '../storage/store.ts'
-import { bigintToBytes, bytesToBigint, bytesToHex, EMPTY_BYTES, type Hex, hexToBytes } from '../util/bytes.ts'
+import { bigintToBytes, EMPTY_BYTES, type Hex, hexToBytes } from '../util/bytes.ts'
 
 /*
  * The council as a chain keeps it for good, whatever becomes of old state. After each cycle's last block (and genesis) a cycle row
  * says how the members stand and names the block whose council row they are in: most cycles change nobody.
  */
+
+/** A row of this store, or of a peer, that is no record of a council. */
+export type CouncilRecordError = MalformedError<'COUNCIL_RECORD_MALFORMED'>
 
 /** RLP of [name, validator, owner, reward, admission, stake] for each member, in the contract's order. */
 export const encodeCouncil = (members: readonly CouncilMember[]): Uint8Array =>
@@ -24,17 +31,31 @@ export const encodeCouncil = (members: readonly CouncilMember[]): Uint8Array =>
     ]),
   )
 
-type MemberItem = readonly [Uint8Array, Uint8Array, Uint8Array, Uint8Array, Uint8Array, Uint8Array]
-
+/** Strict. Throws COUNCIL_RECORD_MALFORMED. */
 export const decodeCouncil = (row: Uint8Array): readonly CouncilMember[] =>
-  (decodeRlp(row) as readonly MemberItem[]).map(([name, validator, owner, reward, admission, stake]) => ({
-    name: new TextDecoder().decode(name),
-    validator: bytesToHex(validator),
-    owner: bytesToHex(owner),
-    reward: bytesToHex(reward),
-    admission: numberOf(admission),
-    stakeWei: bytesToBigint(stake),
-  }))
+  decoding('COUNCIL_RECORD_MALFORMED', () => {
+    const cursor = new RlpCursor(row)
+    const members = readItems(cursor, LIMITS.council.members, readMember)
+    cursor.finish()
+    return members
+  })
+
+const readMember = (cursor: RlpCursor): CouncilMember => {
+  const outer = cursor.openList()
+  const member = {
+    name: Buffer.from(cursor.boundedBytes(NAME_BYTES)).toString('utf8'),
+    validator: cursor.hex(20),
+    owner: cursor.hex(20),
+    reward: cursor.hex(20),
+    admission: cursor.safeUint(),
+    stakeWei: cursor.uint(32),
+  }
+  cursor.closeList(outer)
+  return member
+}
+
+/** A name of the contract as text: a byte that is no UTF-8 becomes a character of three. */
+const NAME_BYTES = 3 * LIMITS.council.nameBytes
 
 /** The council as it stands after a cycle's last block, or genesis: it serves the cycle after the next (DESIGN 4). */
 export interface CycleRecord extends Service {
@@ -54,34 +75,73 @@ export const encodeCycle = ({ councilAt, members, lapses, jailed }: CycleRecord)
   return encodeRlp([uintItem(councilAt), lapsed, locked])
 }
 
-type LapseItem = readonly [Uint8Array, Uint8Array, Uint8Array]
-type CycleItem = readonly [Uint8Array, readonly LapseItem[], readonly Uint8Array[]]
+/** A cycle row by itself: members by their index in the council row it names. */
+export interface CycleRow {
+  readonly councilAt: number
+  readonly lapses: readonly (readonly [index: number, lapse: Lapse])[]
+  readonly jailed: readonly number[]
+}
 
-/** `membersAt`: the members of the council row of a block. */
+/** Strict. Throws COUNCIL_RECORD_MALFORMED. */
+export const readCycleRow = (row: Uint8Array): CycleRow =>
+  decoding('COUNCIL_RECORD_MALFORMED', () => {
+    const cursor = new RlpCursor(row)
+    const outer = cursor.openList()
+    const councilAt = cursor.safeUint()
+    const lapses = readItems(cursor, LIMITS.council.members, readLapse)
+    const jailed = readItems(cursor, LIMITS.council.members, item => item.safeUint())
+    cursor.closeList(outer)
+    cursor.finish()
+    return { councilAt, lapses, jailed }
+  })
+
+const readLapse = (cursor: RlpCursor): readonly [number, Lapse] => {
+  const outer = cursor.openList()
+  const index = cursor.safeUint()
+  const lapse = { silentBlocks: cursor.safeUint(), outUntil: cursor.safeUint() }
+  cursor.closeList(outer)
+  return [index, lapse]
+}
+
+const readItems = <T>(cursor: RlpCursor, limit: number, read: (cursor: RlpCursor) => T): readonly T[] => {
+  const outer = cursor.openList()
+  const items: T[] = []
+  while (cursor.hasMore()) {
+    if (items.length >= limit) throw malformed('COUNCIL_RECORD_MALFORMED', `a list of more than ${limit} items`)
+    items.push(read(cursor))
+  }
+  cursor.closeList(outer)
+  return items
+}
+
+/** `membersAt`: the members of the council row of a block. Throws COUNCIL_RECORD_MALFORMED. */
 export const decodeCycle = (
   number: number,
   row: Uint8Array,
   membersAt: (number: number) => readonly CouncilMember[],
 ): CycleRecord => {
-  const [at, lapsed, locked] = decodeRlp(row) as unknown as CycleItem
-  const councilAt = numberOf(at)
+  const { councilAt, lapses, jailed } = readCycleRow(row)
   const members = membersAt(councilAt)
-  const validatorOf = (index: Uint8Array): Hex => {
-    const member = members[numberOf(index)]
-    if (member === undefined) throw new RangeError(`a council of ${members.length} has no member ${numberOf(index)}`)
+  const validatorOf = (index: number): Hex => {
+    const member = members[index]
+    if (member === undefined)
+      throw malformed('COUNCIL_RECORD_MALFORMED', `a council of ${members.length} has no member ${index}`)
     return member.validator
   }
-  const lapseOf = ([, silent, until]: LapseItem): Lapse => ({
-    silentBlocks: numberOf(silent),
-    outUntil: numberOf(until),
-  })
   return {
     number,
     councilAt,
     members,
-    lapses: new Map(lapsed.map(item => [validatorOf(item[0]), lapseOf(item)])),
-    jailed: new Set(locked.map(validatorOf)),
+    lapses: new Map(lapses.map(([index, lapse]) => [validatorOf(index), lapse])),
+    jailed: new Set(jailed.map(validatorOf)),
   }
+}
+
+/** The rows of a record as they lie in the store; undefined when there is none. */
+export const readRecordRows = (store: Store, number: number): RecordRows | undefined => {
+  const key = numberKey(number)
+  const cycle = store.getSync(BUCKETS.cycle, key)
+  return cycle && { number, cycle, council: store.getSync(BUCKETS.council, key) ?? null }
 }
 
 /** What is wrong with the stored councils of a chain, by block. A recorded chain has none. */
@@ -102,5 +162,3 @@ export const verifyCouncils = async (
   }
   return problems
 }
-
-const numberOf = (bytes: Uint8Array): number => Number(bytesToBigint(bytes))

@@ -2,9 +2,10 @@ import type { CouncilMember } from '../config/genesis.ts'
 import { LIMITS } from '../config/limits.ts'
 import { COUNCIL_ADDRESS, type NetworkParams } from '../config/networks.ts'
 import { type Committee, drawCommittee, type Eligible } from '../consensus/committee.ts'
-import { jailedAtSlot, type ReadSlot, readCouncil } from '../rules/council-storage.ts'
+import { commitRecord, jailedAtSlot, RECORDS_SLOT, type ReadSlot, readCouncil } from '../rules/council-storage.ts'
 import { councilBlockOf, cycleOf, endsCycle } from '../rules/cycle.ts'
 import { attendanceOf, nextLapses, qualifiedOf, type Sealing, type Standing, standingOf } from '../rules/service.ts'
+import type { Journal } from '../state/journal.ts'
 import type { StateReader } from '../state/reader.ts'
 import type { Sealed } from '../state/sealed.ts'
 import type { Batch } from '../storage/batch.ts'
@@ -15,7 +16,14 @@ import { assert } from '../util/assert.ts'
 import { bytesEqual, type Hex, hexToBytes, ZERO_HASH } from '../util/bytes.ts'
 import { Lru } from '../util/lru.ts'
 import type { BlockStore } from './block-store.ts'
-import { type CycleRecord, decodeCouncil, decodeCycle, encodeCouncil, encodeCycle } from './council-rows.ts'
+import {
+  type CycleRecord,
+  decodeCouncil,
+  decodeCycle,
+  encodeCouncil,
+  encodeCycle,
+  readRecordRows,
+} from './council-rows.ts'
 import type { Seeds } from './seeds.ts'
 import type { ChainBlock, Seat } from './types.ts'
 
@@ -35,6 +43,9 @@ interface Registered {
   readonly members: readonly CouncilMember[]
   readonly jailed: ReadonlySet<Hex>
 }
+
+type ChainHeader = Pick<ChainBlock, 'header' | 'extra'>
+type CouncilChanges = Pick<Sealed, 'accounts' | 'storage' | 'cleared'>
 
 interface Cycle {
   readonly record: CycleRecord
@@ -98,7 +109,7 @@ export class Council {
   }
 
   /** Queues the record of the cycle that a block ends; nothing for any other block. */
-  async write(batch: Batch, block: ChainBlock, sealed: Sealed): Promise<void> {
+  async write(batch: Batch, block: ChainHeader, sealed: CouncilChanges): Promise<void> {
     const { number } = block.header
     const { cycleBlocks } = this.#options.params.rewards
     if (!endsCycle(number, cycleBlocks)) return
@@ -121,13 +132,31 @@ export class Council {
     batch.put(BUCKETS.cycle, numberKey(number), encodeCycle(record))
   }
 
+  /**
+   * Writes into the contract, after the last transaction of a cycle's last block, a commitment to the record of the cycle before: the state
+   * root vouches for all records but the newest, which follows from them (docs/decisions/0022-snapshot-sync.md). Nothing in any other block.
+   */
+  commitRecords(journal: Journal, number: number): void {
+    const { params, store } = this.#options
+    const { cycleBlocks } = params.rewards
+    if (!endsCycle(number, cycleBlocks) || !journal.exists(COUNCIL_ADDRESS)) return
+    const rows = readRecordRows(store, number - cycleBlocks)
+    assert(rows, 'the cycle before has its record')
+    journal.setStorage(
+      COUNCIL_ADDRESS,
+      RECORDS_SLOT,
+      commitRecord(journal.storage(COUNCIL_ADDRESS, RECORDS_SLOT), rows),
+    )
+    journal.endTransaction()
+  }
+
   /** Blocks were taken back: nothing read before counts. */
   forget(): void {
     this.#cycles.clear()
   }
 
   /** What the contract holds after a block that is not written yet. */
-  #registeredAfter(sealed: Sealed, otherwise: readonly CouncilMember[]): Registered {
+  #registeredAfter(sealed: CouncilChanges, otherwise: readonly CouncilMember[]): Registered {
     const { state } = this.#options
     const root = (sealed.accounts.get(COUNCIL_ADDRESS)?.after ?? state.account(COUNCIL_ADDRESS))?.storageRoot
     if (root !== undefined && root === this.#registered?.root) return this.#registered
@@ -143,7 +172,7 @@ export class Council {
   }
 
   /** The certificates in the headers of the cycle that ends with `last`: of its blocks but that one, and of the one before. */
-  async #sealings(last: ChainBlock): Promise<readonly Sealing[]> {
+  async #sealings(last: ChainHeader): Promise<readonly Sealing[]> {
     const { blocks, params } = this.#options
     const sealings: Sealing[] = []
     for (let number = last.header.number - params.rewards.cycleBlocks + 1; number <= last.header.number; number++) {
@@ -211,7 +240,7 @@ const numberOf = (word: Hex): number => Number(BigInt(word))
 
 /** The contract's storage as a block leaves it that is not written yet. */
 const slotsAfter =
-  (head: Pick<StateReader, 'storage'>, { storage, cleared }: Sealed): ReadSlot =>
+  (head: Pick<StateReader, 'storage'>, { storage, cleared }: CouncilChanges): ReadSlot =>
   slot =>
     storage.get(COUNCIL_ADDRESS)?.get(slot)?.after ??
     (cleared.has(COUNCIL_ADDRESS) ? ZERO_HASH : head.storage(COUNCIL_ADDRESS, slot))

@@ -166,7 +166,7 @@ export const LIMITS = {
     /** Between two lines in the log. */
     progressMs: 1_000,
   },
-  /** Snapshots of the state (state/snapshot, chain/snapshot). The first two are part of format 1: changed, they are another format. */
+  /** Snapshots of the state (state/snapshot, chain/snapshot). The first two are part of format 2: changed, they are another format. */
   snapshot: {
     /** Of a chunk, unless it is one account. */
     chunkBytes: 1024 * 1024,
@@ -193,6 +193,9 @@ export const LIMITS = {
     /** How long peers are awaited before a node that has none goes on with blocks, and how often they are looked at. */
     patienceMs: 15_000,
     lookMs: 500,
+    /** Manifests looked at before one is chosen, and peers whose headers are walked to prove its block. */
+    manifests: 8,
+    witnesses: 6,
     /** Steps between the trust anchor and a snapshot (chain/snapshot/trust.ts). */
     trustSteps: 64,
     /** So old may the anchor be: below the unbonding time of validators (reference/consensus.md 4). */

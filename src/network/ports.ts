@@ -65,7 +65,8 @@ export interface ServePort {
   /** Encoded receipts of each block, in order; ends at the first unknown one. */
   receipts(hashes: readonly Hex[], maxBytes: number): Promise<readonly Uint8Array[]>
   manifest?(): Promise<SnapshotManifest | null>
-  chunk?(blockHash: Hex, index: number): Promise<Uint8Array | undefined>
+  /** `snapshot`: name of the content (wire/snapshot.ts); undefined also for one that this node did not cut itself. */
+  chunk?(snapshot: Hex, index: number): Promise<Uint8Array | undefined>
   /** In order; ends at the first unknown one. */
   codes?(hashes: readonly Hex[], maxBytes: number): Promise<readonly Uint8Array[]>
 }

@@ -1,7 +1,7 @@
 import type { CouncilMember } from '../config/genesis.ts'
 import { LIMITS } from '../config/limits.ts'
 import type { CouncilParams } from '../config/networks.ts'
-import { keccak256Hex } from '../crypto/hash.ts'
+import { keccak256, keccak256Hex } from '../crypto/hash.ts'
 import { asBuffer, bytesToHex, concatBytes, type Hex, hexToBytes, toWord, ZERO_ADDRESS } from '../util/bytes.ts'
 import { withoutTrailing } from '../util/text.ts'
 
@@ -78,6 +78,27 @@ const readMember = (read: ReadSlot, validator: Hex): CouncilMember | undefined =
     admission: Number(payment >> 224n),
     stakeWei: BigInt(read(third)),
   }
+}
+
+/** Word that commits the state to the council records of all cycles before the last; zero before the first. Outside the contract's own layout. */
+export const RECORDS_SLOT = keccak256Hex(Buffer.from('tandem.council.records'))
+
+/** Rows that a chain keeps of the council after a cycle's last block; `council` is null when its members are those of the cycle before. */
+export interface RecordRows {
+  readonly number: number
+  readonly cycle: Uint8Array
+  readonly council: Uint8Array | null
+}
+
+/**
+ * The commitment after one more record: keccak256(commitment before, block number as u64, keccak256 of the cycle row, keccak256 of the
+ * council row or zero).
+ */
+export const commitRecord = (before: Hex, { number, cycle, council }: RecordRows): Hex => {
+  const place = new Uint8Array(8)
+  new DataView(place.buffer).setBigUint64(0, BigInt(number))
+  const members = council === null ? new Uint8Array(32) : keccak256(council)
+  return keccak256Hex(concatBytes(hexToBytes(before), place, keccak256(cycle), members))
 }
 
 /** Where the contract keeps the number of the block whose evidence jailed a validator; zero: none did. */

@@ -101,7 +101,7 @@ export const PAYLOADS: { readonly [Name in MessageName]: fc.Arbitrary<Payload<Na
     }),
     { nil: null },
   ),
-  getChunk: fc.record({ blockHash: hash, index: fc.nat(65_535) }),
+  getChunk: fc.record({ snapshot: hash, index: fc.nat(65_535) }),
   chunk: fc.uint8Array({ maxLength: 300 }),
   getCodes: hashes,
   codes: fc.array(fc.uint8Array({ maxLength: 100 }), { maxLength: 4 }),

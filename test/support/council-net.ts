@@ -17,6 +17,9 @@ import { openTestChain, type TestChain } from './chain.ts'
 /** Seals are consensus' business: chains believe a certificate they are given. */
 const SEAL = new Uint8Array(65).fill(7)
 
+/** Seal of a member over a commit; for chains whose certificates somebody checks. */
+export type Sealer = (member: Hex, digest: Uint8Array) => Uint8Array
+
 export interface Turn {
   /** Validators whose node is away: they neither propose nor seal. */
   readonly silent?: readonly Hex[]
@@ -31,12 +34,15 @@ export class CouncilNet {
   readonly #dir = mkdtempSync(join(tmpdir(), 'tandem-council-'))
   #chains: readonly TestChain[] = []
 
-  private constructor(genesis: Genesis) {
+  readonly #sealer: Sealer
+
+  private constructor(genesis: Genesis, sealer: Sealer) {
     this.genesis = genesis
+    this.#sealer = sealer
   }
 
-  static async open(genesis: Genesis, count: number): Promise<CouncilNet> {
-    const net = new CouncilNet(genesis)
+  static async open(genesis: Genesis, count: number, sealer: Sealer = () => SEAL): Promise<CouncilNet> {
+    const net = new CouncilNet(genesis, sealer)
     await net.#open(count)
     return net
   }
@@ -78,7 +84,7 @@ export class CouncilNet {
     while (silent.includes(proposerOf(committee, number, round))) round++
     const builder = this.#chains[number % this.#chains.length] as TestChain
     const block = await builder.build(proposerOf(committee, number, round))
-    const certificate = sealedBy(committee, round, present)
+    const certificate = this.#certificate(block, committee, round, present)
     for (const chain of this.#chains) {
       chain.clock.ms = builder.clock.ms
       if (chain !== builder)
@@ -115,6 +121,14 @@ export class CouncilNet {
     return { kind: 'conflict', first: prepare(ZERO_HASH), second: prepare(`0x${'11'.repeat(32)}`) }
   }
 
+  #certificate(block: Block, { members }: Committee, round: number, present: readonly Hex[]): Certificate {
+    const domain = { chainId: this.genesis.params.chainId, genesisHash: this.first.genesisHash }
+    const commit = { type: 'commit', number: block.header.number, round, blockHash: block.hash } as const
+    const digest = blockVoteDigest(domain, commit)
+    const seals = present.map(member => [members.indexOf(member), this.#sealer(member, digest)] as const)
+    return certificateOf(round, members.length, new Map(seals))
+  }
+
   async #open(count: number): Promise<void> {
     const chains: TestChain[] = []
     // One of them holds what it executes against the oracle.
@@ -134,9 +148,6 @@ export class CouncilNet {
     for (const chain of this.#chains) await chain.close()
   }
 }
-
-const sealedBy = ({ members }: Committee, round: number, present: readonly Hex[]): Certificate =>
-  certificateOf(round, members.length, new Map(present.map(member => [members.indexOf(member), SEAL])))
 
 export const withNet = async (genesis: Genesis, count: number, use: (net: CouncilNet) => Promise<void>) => {
   const net = await CouncilNet.open(genesis, count)

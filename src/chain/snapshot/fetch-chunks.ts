@@ -13,13 +13,15 @@ import type { StagingMethods } from './staging-worker.ts'
 export interface FetchChunksOptions {
   readonly network: PeerSource
   readonly staging: Pick<Thread<StagingMethods>, 'call'>
+  /** Name of the snapshot's content. */
+  readonly id: Hex
   /** The snapshot's block. */
-  readonly hash: Hex
   readonly number: number
   /** The chunks wanted: from the first to the one before `to`. */
   readonly from: number
   readonly to: number
-  readonly done: ReadonlySet<number>
+  /** Chunks that are in; those that come are added. */
+  readonly done: Set<number>
   readonly progress: SnapshotProgress
   readonly clock: Clock
   readonly logger: Logger
@@ -51,19 +53,21 @@ export const fetchChunks = async (options: FetchChunksOptions): Promise<void> =>
 }
 
 const fetchChunk = async (options: FetchChunksOptions, plan: ChunkPlan, index: number): Promise<void> => {
-  const { network, staging, hash, progress, clock, logger, isStopped } = options
+  const { network, staging, id, done, progress, clock, logger, isStopped } = options
   try {
     const { answer, from } = await network.request(
       'getChunk',
-      { blockHash: hash, index },
+      { snapshot: id, index },
       { judge: chunk => (chunk.byteLength === 0 ? 'empty' : 'good') },
     )
     try {
       progress.imported(await staging.call('import', index, answer), answer.byteLength)
+      done.add(index)
       plan.imported(index)
       return
     } catch (error) {
       if (!isCoded(error) || error.code !== 'SNAPSHOT_FALSE') throw error
+      // It answered for this very content, so it has cut the state in the same way, or lies.
       logger.warn({ peer: from, index, err: error }, 'a peer sent a false chunk')
       network.reportForgery(from, `chunk ${index} of a snapshot: ${error.message}`)
     }

@@ -1,13 +1,14 @@
 import { LIMITS } from '../../config/limits.ts'
 import type { Network } from '../../network/network.ts'
-import type { DecodedBlock } from '../../primitives/block.ts'
+import type { SealedBlock } from '../../network/wire/consensus.ts'
+import { type DecodedBlock, decodeBlockHeader } from '../../primitives/block.ts'
 import type { Certificate } from '../../primitives/certificate.ts'
+import { readExtraData } from '../../primitives/extra-data.ts'
 import { assert } from '../../util/assert.ts'
 import type { Hex } from '../../util/bytes.ts'
-import { CodedError, isCoded } from '../../util/errors.ts'
+import { CodedError, isCoded, unlessCoded } from '../../util/errors.ts'
 import { claims, decodeRange } from '../sync/fetch.ts'
 import type { HistoryRange, HistoryTip } from './history-rows.ts'
-import type { SealedTail } from './staging.ts'
 import type { SealedHeader } from './trust.ts'
 
 export type PeerSource = Pick<Network, 'request' | 'reportForgery'>
@@ -38,40 +39,62 @@ const fetchBlocks = async (network: PeerSource, first: number, count: number): P
   return { blocks: answer.map(({ block }) => block), decoded, certificate, from }
 }
 
-/** The header of a block with its certificate, by a peer's word alone. */
-export const fetchSealedHeader = async (network: PeerSource, number: number): Promise<SealedHeader> => {
-  const { decoded, certificate } = await fetchBlocks(network, number, 1)
-  const [block] = decoded
-  assert(block !== undefined, 'a good answer holds a block')
-  return { header: block.header, hash: block.hash, certificate }
+/** A header with the certificate that came beside it, both by a peer's word alone; no body is read. */
+const sealedHeaderOf = ({ block, certificate }: SealedBlock): SealedHeader => ({
+  ...decodeBlockHeader(block, LIMITS.block.headerBytes),
+  certificate,
+})
+
+/** Header of a block as one peer has it. Rejects as `request` does, or with BLOCK_MALFORMED. */
+export const fetchSealedHeader = async (network: PeerSource, number: number, peer: string): Promise<SealedHeader> => {
+  const { answer } = await network.request(
+    'getBlocks',
+    { from: number, count: 1 },
+    { among: ({ id }) => id === peer, judge: blocks => (blocks.length === 1 ? 'good' : 'empty') },
+  )
+  const sealed = sealedHeaderOf(answer[0] as SealedBlock)
+  if (sealed.header.number !== number) throw notObtained(`block ${number}`)
+  return sealed
 }
 
-/** `count` blocks that stand on a block, by peers' word but for the links. */
-export const fetchTail = async (
-  network: PeerSource,
-  parent: { readonly number: number; readonly hash: Hex },
-  count: number,
-): Promise<SealedTail & { readonly tip: SealedHeader; readonly from: string }> => {
-  const blocks: Uint8Array[] = []
-  let at = parent
-  let last: FetchedBlocks | undefined
-  while (blocks.length < count) {
-    const wanted = Math.min(count - blocks.length, LIMITS.network.blocksPerRequest)
-    last = await fetchBlocks(network, at.number + 1, wanted)
-    for (const [index, { header, hash }] of last.decoded.entries()) {
-      if (header.parentHash !== at.hash) {
-        network.reportForgery(last.from, `block ${header.number} stands on another`)
-        throw notObtained(`block ${header.number}`)
-      }
-      at = { number: header.number, hash }
-      blocks.push(last.blocks[index] as Uint8Array)
-    }
-  }
-  const block = last?.decoded.at(-1)
-  assert(last !== undefined && block !== undefined, 'a tail has blocks')
-  const { certificate, from } = last
-  return { blocks, certificate, from, tip: { header: block.header, hash: block.hash, certificate } }
+/** Header of the block that the operator named: whoever has another one is passed over, and not blamed. Rejects as `request` does. */
+export const fetchCheckpoint = async (network: PeerSource, { number, hash }: BlockPlace): Promise<SealedHeader> => {
+  const { answer } = await network.request(
+    'getBlocks',
+    { from: number, count: 1 },
+    {
+      among: peer => claims(peer, number),
+      judge: ([block]) => (block !== undefined && headerOr(block)?.hash === hash ? 'good' : 'empty'),
+    },
+  )
+  return sealedHeaderOf(answer[0] as SealedBlock)
 }
+
+/** Certificate of a block in the header of its child, which names it; whether it is one of a quorum is for the caller. Rejects as `request` does. */
+export const fetchCertificate = async (network: PeerSource, { number, hash }: BlockPlace): Promise<Certificate> => {
+  const certificateIn = (sealed: SealedBlock | undefined): Certificate | null => {
+    const header = sealed && headerOr(sealed)?.header
+    return header?.parentHash === hash ? (readExtraData(header)?.parentCertificate ?? null) : null
+  }
+  const { answer } = await network.request(
+    'getBlocks',
+    { from: number + 1, count: 1 },
+    {
+      among: peer => claims(peer, number + 1),
+      judge: ([block]) => (certificateIn(block) === null ? 'empty' : 'good'),
+    },
+  )
+  const certificate = certificateIn(answer[0])
+  assert(certificate !== null, 'a good answer holds the certificate')
+  return certificate
+}
+
+interface BlockPlace {
+  readonly number: number
+  readonly hash: Hex
+}
+
+const headerOr = (sealed: SealedBlock) => unlessCoded(() => sealedHeaderOf(sealed))
 
 interface FetchedHistory {
   readonly range: HistoryRange

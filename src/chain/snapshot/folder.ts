@@ -1,13 +1,13 @@
 import { mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { LIMITS } from '../../config/limits.ts'
-import { encodeManifest, manifestCodec, type SnapshotManifest } from '../../network/wire/snapshot.ts'
-import { decodeHeader, headerHash } from '../../primitives/header.ts'
+import { encodeManifest, manifestCodec, type SnapshotManifest, snapshotId } from '../../network/wire/snapshot.ts'
 import { encodeRlp, encodeRlpList, uintItem } from '../../primitives/rlp.ts'
 import { RlpCursor } from '../../primitives/rlp-cursor.ts'
 import type { Sink } from '../../state/snapshot/make.ts'
 import { assert } from '../../util/assert.ts'
 import type { Hex } from '../../util/bytes.ts'
+import { SNAPSHOT_FORMAT } from './format.ts'
 
 /*
  * A snapshot on the disk: a folder named by its block's number with three files of chunks, one after the other, and an index, which is
@@ -108,7 +108,8 @@ interface Place {
 /** A whole snapshot, to be read from. */
 export class SnapshotFolder {
   readonly number: number
-  readonly blockHash: Hex
+  /** Name of its content (network/wire/snapshot.ts). */
+  readonly id: Hex
   readonly manifest: SnapshotManifest
   readonly #path: string
   readonly #places: readonly Place[]
@@ -118,7 +119,7 @@ export class SnapshotFolder {
     this.number = number
     this.manifest = manifest
     this.#places = places
-    this.blockHash = headerHash(decodeHeader(manifest.header))
+    this.id = snapshotId(manifest)
   }
 
   static async open(root: string, number: number): Promise<SnapshotFolder> {
@@ -169,6 +170,6 @@ const readIndex = (bytes: Uint8Array): { readonly manifest: SnapshotManifest; re
   cursor.closeList(list)
   cursor.closeList(outer)
   cursor.finish()
-  assert(manifest !== null, 'a folder has a manifest')
+  if (manifest?.format !== SNAPSHOT_FORMAT) throw new Error(`a snapshot of format ${manifest?.format}`)
   return { manifest, lengths }
 }

@@ -16,9 +16,6 @@ export interface LibraryOptions {
   readonly root: string
   /** Blocks between two; 0: none is made. Those that are there are served anyway. */
   readonly intervalBlocks: number
-  /** A snapshot is offered when so many blocks stand on its own: they show who sealed after it. */
-  readonly followedBy: number
-  readonly head: () => number
   readonly logger: Logger
 }
 
@@ -54,8 +51,8 @@ export class SnapshotLibrary {
   }
 
   readonly serve: Required<Pick<ServePort, 'manifest' | 'chunk' | 'codes'>> = {
-    manifest: async () => this.#offered()?.manifest ?? null,
-    chunk: async (blockHash, index) => this.#folders.find(folder => folder.blockHash === blockHash)?.chunk(index),
+    manifest: async () => this.#folders[0]?.manifest ?? null,
+    chunk: async (snapshot, index) => this.#folders.find(folder => folder.id === snapshot)?.chunk(index),
     codes: async (hashes, maxBytes) => {
       const codes: Uint8Array[] = []
       let bytes = 0
@@ -72,11 +69,6 @@ export class SnapshotLibrary {
   async close(): Promise<void> {
     await this.#thread?.close()
     await this.#making
-  }
-
-  #offered(): SnapshotFolder | undefined {
-    const { head, followedBy } = this.#options
-    return this.#folders.find(({ number }) => number + followedBy <= head())
   }
 
   async #make(number: number): Promise<void> {

@@ -12,9 +12,8 @@ import type { Store } from '../../storage/store.ts'
 import { assert } from '../../util/assert.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { beginFolder, FileSink, finishFolder, pruneFolders } from './folder.ts'
+import { SNAPSHOT_FORMAT } from './format.ts'
 import { recordChunks } from './records.ts'
-
-export const SNAPSHOT_FORMAT = 1
 
 /** What was made, for the log. */
 export interface MadeReport {

@@ -1,54 +1,72 @@
 import { LIMITS } from '../../config/limits.ts'
-import { decodeRlpList, encodeRlp, encodeRlpList, uintItem } from '../../primitives/rlp.ts'
+import { encodeRlp, encodeRlpList, uintItem } from '../../primitives/rlp.ts'
+import { RlpCursor } from '../../primitives/rlp-cursor.ts'
 import { falseSnapshot } from '../../state/snapshot/errors.ts'
 import type { Batch } from '../../storage/batch.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
 import { numberKey, readNumber } from '../../storage/keys.ts'
-import type { Snapshot, Store } from '../../storage/store.ts'
-import { bytesToBigint } from '../../util/bytes.ts'
+import type { Store } from '../../storage/store.ts'
+import { EMPTY_BYTES } from '../../util/bytes.ts'
+import { isCoded } from '../../util/errors.ts'
+import { decodeCouncil, readCycleRow } from '../council-rows.ts'
 
 /*
- * What a chain keeps for good beside blocks and state, as chunks of a snapshot: the councils and how their members stood after each
- * cycle. Without it nobody could say who may seal the blocks after the snapshot, or whom old evidence accuses. A chunk is the RLP of
- * [bucket, block number, row] for each row; the same rows make the same chunks on every node.
+ * Council records as chunks of a snapshot: RLP of [block number, cycle row, council row or empty] for each cycle that ended between genesis and
+ * the snapshot's block, both left out, in their order. Without them nobody could say who may seal the blocks after the snapshot, or whom
+ * evidence accuses. The state of the snapshot's block commits to them (rules/council-storage.ts).
  */
-const KEPT = [BUCKETS.council, BUCKETS.cycle] as const
 
-/** The rows of blocks up to `number`. */
-export async function* recordChunks(store: Store, number: number, snapshot?: Snapshot): AsyncGenerator<Uint8Array> {
+/** The records below block `number`; the same rows make the same chunks on every node. */
+export async function* recordChunks(store: Store, number: number): AsyncGenerator<Uint8Array> {
   let rows: Uint8Array[] = []
   let bytes = 0
-  for (const bucket of KEPT) {
-    for await (const [key, row] of store.entries(bucket, {
-      lt: numberKey(number + 1),
-      ...(snapshot && { snapshot }),
-    })) {
-      const item = encodeRlp([uintItem(bucket), uintItem(readNumber(key)), row])
-      if (bytes + item.byteLength > LIMITS.snapshot.chunkBytes && rows.length > 0) {
-        yield encodeRlpList(rows)
-        rows = []
-        bytes = 0
-      }
-      rows.push(item)
-      bytes += item.byteLength
+  for await (const [key, cycle] of store.entries(BUCKETS.cycle, { gt: numberKey(0), lt: numberKey(number) })) {
+    const council = store.getSync(BUCKETS.council, key) ?? EMPTY_BYTES
+    const item = encodeRlp([uintItem(readNumber(key)), cycle, council])
+    if (bytes + item.byteLength > LIMITS.snapshot.chunkBytes && rows.length > 0) {
+      yield encodeRlpList(rows)
+      rows = []
+      bytes = 0
     }
+    rows.push(item)
+    bytes += item.byteLength
   }
   if (rows.length > 0) yield encodeRlpList(rows)
 }
 
-/** Queues the rows of a chunk. Throws SNAPSHOT_FALSE. Whether they are true the blocks that follow will tell. */
-export const putRecords = (batch: Batch, chunk: Uint8Array, upTo: number): number => {
-  const rows = decodeRlpList(chunk)
-  for (const item of rows) {
-    const [bucket, number, row] = item as readonly (Uint8Array | undefined)[]
-    if (!(bucket instanceof Uint8Array && number instanceof Uint8Array && row instanceof Uint8Array))
-      throw falseSnapshot('a record that is no row')
-    const at = numberOf(number)
-    if (!KEPT.some(kept => kept === bucket[0]) || bucket.byteLength !== 1 || !(at <= upTo))
-      throw falseSnapshot('a record of another table or block')
-    batch.put(bucket[0] as number, numberKey(at), row)
+/**
+ * Queues the rows of a chunk whose form is sound, for blocks below `below` that end a cycle. Throws SNAPSHOT_FALSE. Whether they are true is known
+ * when all are in (staged-council.ts).
+ */
+export const putRecords = (
+  batch: Batch,
+  chunk: Uint8Array,
+  { below, cycleBlocks }: { readonly below: number; readonly cycleBlocks: number },
+): void => {
+  try {
+    const cursor = new RlpCursor(chunk)
+    const outer = cursor.openList()
+    while (cursor.hasMore()) {
+      const [number, cycle, council] = readRecord(cursor)
+      if (number === 0 || number >= below || number % cycleBlocks !== 0)
+        throw falseSnapshot(`a record of block ${number}, which ends no cycle below ${below}`)
+      batch.put(BUCKETS.cycle, numberKey(number), cycle)
+      if (council.byteLength > 0) batch.put(BUCKETS.council, numberKey(number), council)
+    }
+    cursor.closeList(outer)
+    cursor.finish()
+  } catch (error) {
+    if (!isCoded(error) || error.code === 'SNAPSHOT_FALSE') throw error
+    throw falseSnapshot(`a record that is none: ${error.message}`)
   }
-  return rows.length
 }
 
-const numberOf = (item: Uint8Array): number => (item.byteLength > 6 ? Number.NaN : Number(bytesToBigint(item)))
+const readRecord = (cursor: RlpCursor): readonly [number: number, cycle: Uint8Array, council: Uint8Array] => {
+  const outer = cursor.openList()
+  const record = [cursor.safeUint(), cursor.bytes(), cursor.bytes()] as const
+  cursor.closeList(outer)
+  const [, cycle, council] = record
+  readCycleRow(cycle)
+  if (council.byteLength > 0) decodeCouncil(council)
+  return record
+}

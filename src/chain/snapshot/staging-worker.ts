@@ -1,20 +1,21 @@
 import { rm } from 'node:fs/promises'
 import { workerData } from 'node:worker_threads'
+import type { Certificate } from '../../primitives/certificate.ts'
 import { serveThread } from '../../util/thread.ts'
 import type { HistoryRange, HistoryTip } from './history-rows.ts'
-import { type ChainIdentity, type GenesisRows, type SealedTail, Staging } from './staging.ts'
+import { type ChainIdentity, type GenesisRows, Staging } from './staging.ts'
 
 /* The thread that takes a snapshot in: hashing every entry of a state, and writing it. */
 const { storePath, identity } = workerData as { readonly storePath: string; readonly identity: ChainIdentity }
-let staging = await Staging.open(storePath)
+let staging = await Staging.open(storePath, identity)
 
 const methods = {
   progress: () => staging.progress(),
   begin: (manifest: Uint8Array, genesis: GenesisRows) => staging.begin(manifest, genesis),
   import: (index: number, chunk: Uint8Array) => staging.import(index, chunk),
-  committeesFault: (tail: SealedTail) => staging.committeesFault(tail, identity),
+  recordsFault: () => staging.recordsFault(),
+  certificateFault: (certificate: Certificate) => staging.certificateFault(certificate),
   hasTrueStorages: () => staging.hasTrueStorages(),
-  hasTrueCouncil: () => staging.hasTrueCouncil(),
   missingCodes: (after: Uint8Array | null, limit: number) => staging.missingCodes(after, limit),
   putCodes: (hashes: Parameters<Staging['putCodes']>[0], codes: readonly Uint8Array[]) =>
     staging.putCodes(hashes, codes),
@@ -24,7 +25,7 @@ const methods = {
   reset: async () => {
     await staging.close()
     await rm(storePath, { recursive: true, force: true })
-    staging = await Staging.open(storePath)
+    staging = await Staging.open(storePath, identity)
   },
   close: () => staging.close(),
 }

@@ -1,15 +1,12 @@
-import { COUNCIL_ADDRESS, type NetworkParams } from '../../config/networks.ts'
-import { type RangeFault, rangeFault } from '../../consensus/verify-range.ts'
+import type { NetworkParams } from '../../config/networks.ts'
+import type { CertificateFault } from '../../consensus/certificate.ts'
 import { keccak256, keccak256Hex } from '../../crypto/hash.ts'
-import { recoverAddress } from '../../crypto/signature.ts'
 import { encodeManifest, manifestCodec, type SnapshotManifest } from '../../network/wire/snapshot.ts'
-import { decodeBlock } from '../../primitives/block.ts'
 import type { Certificate } from '../../primitives/certificate.ts'
-import { decodeHeader, type Header, headerHash } from '../../primitives/header.ts'
+import { decodeHeader, type Header } from '../../primitives/header.ts'
 import { decodeRlpList, encodeRlp, encodeRlpList, uintItem } from '../../primitives/rlp.ts'
-import { jailedAtSlot, readCouncil } from '../../rules/council-storage.ts'
 import { decodeAccount, EMPTY_CODE_HASH } from '../../state/account.ts'
-import { hashHex, readSlot } from '../../state/flat.ts'
+import { readAccount } from '../../state/flat.ts'
 import { falseSnapshot } from '../../state/snapshot/errors.ts'
 import { rootOfParts } from '../../state/snapshot/part.ts'
 import type { AccountRecord } from '../../state/snapshot/records.ts'
@@ -21,23 +18,13 @@ import { numberKey, readNumber } from '../../storage/keys.ts'
 import { metaKey } from '../../storage/schema.ts'
 import { Store } from '../../storage/store.ts'
 import { assert } from '../../util/assert.ts'
-import {
-  bigintToBytes,
-  bytesEqual,
-  bytesToBigint,
-  bytesToHex,
-  concatBytes,
-  type Hex,
-  hexToBytes,
-  ZERO_HASH,
-} from '../../util/bytes.ts'
+import { bigintToBytes, bytesToBigint, bytesToHex, concatBytes, type Hex, hexToBytes } from '../../util/bytes.ts'
 import { BlockStore, putHead } from '../block-store.ts'
-import { Council } from '../council.ts'
-import { decodeCouncil, decodeCycle, encodeCouncil } from '../council-rows.ts'
 import { readEarliest } from '../earliest.ts'
-import { Seeds } from '../seeds.ts'
 import { type HistoryRange, type HistoryTip, tipBelow, writeHistory } from './history-rows.ts'
+import { placeOf, storageRoots } from './places.ts'
 import { putRecords } from './records.ts'
+import { StagedCouncil } from './staged-council.ts'
 
 /** Rows of the node's own genesis: bucket, key, value. */
 export type GenesisRows = readonly (readonly [bucket: number, key: Uint8Array, value: Uint8Array])[]
@@ -56,12 +43,6 @@ export interface StagingProgress {
   readonly history: HistoryTip | null | 'whole'
 }
 
-/** Consecutive blocks after the snapshot, each its RLP, with the certificate of the last. */
-export interface SealedTail {
-  readonly blocks: readonly Uint8Array[]
-  readonly certificate: Certificate
-}
-
 /** What the committees of a chain follow from. */
 export interface ChainIdentity {
   readonly params: NetworkParams
@@ -75,10 +56,6 @@ export interface MissingCodes {
   readonly last: Uint8Array | null
 }
 
-/** Committees are drawn from rows alone. */
-const NO_BLOCKS = { header: async () => undefined }
-const NO_STATE = { account: () => undefined, storage: () => ZERO_HASH }
-
 const MANIFEST = metaKey('snapshot-manifest')
 
 /**
@@ -88,15 +65,20 @@ const MANIFEST = metaKey('snapshot-manifest')
  */
 export class Staging {
   readonly #store: Store
+  readonly #identity: ChainIdentity
   #manifest: SnapshotManifest | undefined
   #header: Header | undefined
+  /** Of the storages that the manifest lists. */
+  #storageRoots: ReadonlyMap<Hex, Hex | undefined> = new Map()
 
-  private constructor(store: Store) {
+  private constructor(store: Store, identity: ChainIdentity) {
     this.#store = store
+    this.#identity = identity
   }
 
-  static async open(path: string): Promise<Staging> {
-    const staging = new Staging(await Store.open(path))
+  /** `identity`: of the chain whose state is taken in. */
+  static async open(path: string, identity: ChainIdentity): Promise<Staging> {
+    const staging = new Staging(await Store.open(path), identity)
     const row = await staging.#store.get(BUCKETS.meta, MANIFEST)
     if (row !== undefined) staging.#take(manifestOf(row))
     return staging
@@ -145,52 +127,19 @@ export class Staging {
     }
   }
 
-  /**
-   * Whether the councils among the records are true as far as can be seen: every block of `tail`, the two cycles after the snapshot,
-   * which are known to be of the chain, has its certificate by the committees they draw, and so has the snapshot's own. To be asked
-   * when all records are in.
-   */
-  committeesFault(tail: SealedTail, { params, foundation, genesisHash }: ChainIdentity): RangeFault | null {
-    const header = this.#header as Header
-    const seeds = new Seeds(genesisHash)
-    const council = new Council({ params, foundation, seeds, store: this.#store, blocks: NO_BLOCKS, state: NO_STATE })
-    const range = { blocks: tail.blocks.map(decodeBlock), certificate: tail.certificate }
-    try {
-      return rangeFault(range, {
-        parent: { number: header.number, hash: headerHash(header) },
-        committees: council,
-        domain: { chainId: params.chainId, genesisHash },
-        recover: recoverAddress,
-        certificates: 'all',
-      })
-    } catch {
-      // Rows that cannot be read, in whatever way: they are a peer's.
-      return { number: header.number, reason: 'COMMITTEE_UNKNOWN' }
-    }
+  /** See StagedCouncil. */
+  recordsFault(): string | null {
+    return this.#council.recordsFault()
   }
 
-  /** Whether the council that serves after the snapshot is the one that its state holds. To be asked when all chunks are in. */
-  async hasTrueCouncil(): Promise<boolean> {
-    const { number } = this.#header as Header
-    const owner = hashHex(COUNCIL_ADDRESS)
-    const read = (slot: Hex) => readSlot(this.#store, owner, slot)
-    const row = await this.#store.get(BUCKETS.cycle, numberKey(number))
-    const found = readCouncil(read)
-    if (row === undefined || found === undefined) return false
-    const { members, jailed } = decodeCycle(number, row, at =>
-      decodeCouncil(this.#store.getSync(BUCKETS.council, numberKey(at)) ?? new Uint8Array(0)),
-    )
-    if (!bytesEqual(encodeCouncil(members), encodeCouncil(found))) return false
-    return members.every(({ validator }) => jailed.has(validator) === BigInt(read(jailedAtSlot(validator))) > 0n)
+  /** See StagedCouncil. */
+  certificateFault(certificate: Certificate): CertificateFault | null {
+    return this.#council.certificateFault(certificate)
   }
 
-  /** Whether the manifest's storages are those of accounts. To be asked when all accounts are in, before any storage comes. */
-  async hasTrueStorages(): Promise<boolean> {
-    for (const { owner, parts } of this.#whole.storages) {
-      const row = await this.#store.get(BUCKETS.account, owner)
-      if (row === undefined || decodeAccount(row).storageRoot !== rootOfParts(parts)) return false
-    }
-    return true
+  /** Whether the manifest's storages are those of accounts. To be asked when all accounts are in. */
+  hasTrueStorages(): boolean {
+    return this.#whole.storages.every(({ owner }) => this.#isTrueStorage(owner))
   }
 
   /** Looked for from the account `after` on; none: all is there. */
@@ -232,6 +181,7 @@ export class Staging {
     const header = this.#header
     assert(header !== undefined, 'a snapshot is finished')
     const batch = this.#store.batch()
+    await this.#council.write(batch)
     batch.put(BUCKETS.supply, numberKey(header.number), bigintToBytes(burntWei))
     putStateMeta(batch, { number: header.number, root: header.stateRoot, oldest: header.number })
     batch.del(BUCKETS.meta, MANIFEST)
@@ -243,7 +193,13 @@ export class Staging {
   #take(manifest: SnapshotManifest): void {
     this.#manifest = manifest
     this.#header = decodeHeader(manifest.header)
+    this.#storageRoots = storageRoots(manifest)
     assert(rootOfParts(manifest.accounts) === this.#header.stateRoot, 'a manifest is verified before it is taken')
+  }
+
+  get #council(): StagedCouncil {
+    assert(this.#header !== undefined, 'a snapshot is begun')
+    return new StagedCouncil(this.#store, this.#header, this.#identity)
   }
 
   get #whole(): SnapshotManifest {
@@ -255,13 +211,21 @@ export class Staging {
     const place = placeOf(this.#whole, index)
     if (place.kind === 'records') {
       if (keccak256Hex(chunk) !== place.hash) throw falseSnapshot('a chunk of records with another hash')
-      putRecords(batch, chunk, (this.#header as Header).number)
+      const { cycleBlocks } = this.#identity.params.rewards
+      putRecords(batch, chunk, { below: (this.#header as Header).number, cycleBlocks })
       return NOTHING
     }
     if (place.kind === 'accounts') return this.#putAccounts(batch, verifyAccountChunk(chunk, place.part))
+    if (!this.#isTrueStorage(place.owner)) throw falseSnapshot('a storage that is not that of its account')
     const slots = verifySlotChunk(chunk, place.part)
     for (const { key, word } of slots) batch.put(BUCKETS.slot, concatBytes(place.owner, key), word)
     return { ...NOTHING, slots: slots.length }
+  }
+
+  /** Its account is in, and its parts make the root there. */
+  #isTrueStorage(owner: Uint8Array): boolean {
+    const root = this.#storageRoots.get(bytesToHex(owner))
+    return root !== undefined && readAccount(this.#store, owner)?.storageRoot === root
   }
 
   #putAccounts(batch: Batch, records: readonly AccountRecord[]): Mark {
@@ -270,7 +234,8 @@ export class Staging {
       batch.put(BUCKETS.account, record.key, record.row)
       balance += record.account.balance
       if (record.slots === 'elsewhere') {
-        if (!this.#isListed(record)) throw falseSnapshot('a storage that the manifest does not list')
+        if (this.#storageRoots.get(bytesToHex(record.key)) !== record.account.storageRoot)
+          throw falseSnapshot('a storage that the manifest does not list')
         continue
       }
       for (const { key, word } of record.slots) batch.put(BUCKETS.slot, concatBytes(record.key, key), word)
@@ -279,37 +244,11 @@ export class Staging {
     return { accounts: records.length, slots, balance }
   }
 
-  #isListed({ key }: AccountRecord): boolean {
-    return this.#whole.storages.some(({ owner }) => bytesEqual(owner, key))
-  }
-
   async #history(): Promise<StagingProgress['history']> {
     const earliest = await readEarliest(this.#store)
     if (earliest > 0) return (await tipBelow(this.#store, earliest)) ?? 'whole'
     return (await this.#store.has(BUCKETS.header, numberKey(1))) ? 'whole' : null
   }
-}
-
-type Place =
-  | { readonly kind: 'records'; readonly hash: Hex }
-  | { readonly kind: 'accounts'; readonly part: SnapshotManifest['accounts'][number] }
-  | { readonly kind: 'storage'; readonly owner: Uint8Array; readonly part: SnapshotManifest['accounts'][number] }
-
-/** What a chunk is by its number (network/wire/snapshot.ts). */
-const placeOf = ({ records, accounts, storages }: SnapshotManifest, index: number): Place => {
-  let at = index
-  const hash = records[at]
-  if (hash !== undefined) return { kind: 'records', hash }
-  at -= records.length
-  const account = accounts[at]
-  if (account !== undefined) return { kind: 'accounts', part: account }
-  at -= accounts.length
-  for (const { owner, parts } of storages) {
-    const part = parts[at]
-    if (part !== undefined) return { kind: 'storage', owner, part }
-    at -= parts.length
-  }
-  throw new RangeError(`no chunk ${index}`)
 }
 
 interface Mark {

@@ -1,11 +1,11 @@
 import { LIMITS } from '../../config/limits.ts'
+import { COUNCIL_ADDRESS } from '../../config/networks.ts'
 import type { Network } from '../../network/network.ts'
 import { chunksOf, encodeManifest } from '../../network/wire/snapshot.ts'
-import { decodeBlock } from '../../primitives/block.ts'
-import { decodeExtraData } from '../../primitives/extra-data.ts'
+import type { Certificate } from '../../primitives/certificate.ts'
 import { encodeRlpList } from '../../primitives/rlp.ts'
 import { mintedUpTo } from '../../rules/supply.ts'
-import { assert } from '../../util/assert.ts'
+import { hashHex } from '../../state/flat.ts'
 import type { Hex } from '../../util/bytes.ts'
 import type { Clock } from '../../util/clock.ts'
 import { CodedError, isCoded } from '../../util/errors.ts'
@@ -14,14 +14,16 @@ import { pauseUntil } from '../../util/pause.ts'
 import type { Thread } from '../../util/thread.ts'
 import { targetOf } from '../sync/target.ts'
 import type { SyncStatus } from '../types.ts'
-import { chooseSnapshot, type SoundManifest, storedManifest } from './choose.ts'
-import { type FetchError, fetchSealedHeader, fetchTail, takeHistory } from './fetch.ts'
+import { offeredSnapshots, type SoundManifest, storedManifest } from './choose.ts'
+import { fetchCertificate, fetchCheckpoint, notObtained, takeHistory } from './fetch.ts'
 import { fetchChunks } from './fetch-chunks.ts'
 import type { HistoryTip } from './history-rows.ts'
+import { accountChunk, type ChunkRange, storageChunks } from './places.ts'
 import { SnapshotProgress } from './progress.ts'
+import { type Proof, proveBlock } from './prove.ts'
 import type { ChainIdentity, GenesisRows, MissingCodes } from './staging.ts'
 import type { StagingMethods } from './staging-worker.ts'
-import { type Anchor, anchorOf, genesisAnchor, type SealedHeader, type TrustRules, trustBlock } from './trust.ts'
+import { type Anchor, anchorOf, genesisAnchor, type TrustError, type TrustRules } from './trust.ts'
 
 /** A block that the operator says is of the chain. */
 export interface Checkpoint {
@@ -57,12 +59,16 @@ export type SnapshotGone = { readonly code: 'SNAPSHOT_GONE'; readonly number: nu
 
 /**
  * Brings a new node to the state of a block that peers have a snapshot of (docs/decisions/0022-snapshot-sync.md): the block is proven to be
- * of the chain, then everything is fetched in an order in which each piece can be verified, and taken in by a thread that keeps
- * what it has over restarts.
+ * of the chain before anything is fetched or anybody blamed, then everything comes in an order in which each piece can be verified, and is
+ * taken in by a thread that keeps what it has over restarts.
  */
 export class SnapshotSync {
   readonly #options: SnapshotSyncOptions
   #progress: SnapshotProgress | undefined
+  /** Contents that were found false, or could not be proven. */
+  readonly #refused = new Set<Hex>()
+  /** Chunks of the staged snapshot when it failed last. */
+  #doneBefore = 0
   #isStopped = false
   #wake = () => {}
 
@@ -77,9 +83,9 @@ export class SnapshotSync {
   /** Resolves when nothing more is done; to be called once. */
   async run(): Promise<SnapshotOutcome> {
     const { staging, logger } = this.#options
-    const { isWhole, manifest } = await staging.call('progress')
+    const { isWhole } = await staging.call('progress')
     if (isWhole) return 'ready'
-    let begun = manifest === null ? undefined : storedManifest(manifest)
+    let begun = await this.#staged()
     if (!(await this.#peersAhead(begun !== undefined))) return this.#isStopped ? 'stopped' : 'none'
     for (let attempt = 1; !this.#isStopped; attempt++) {
       try {
@@ -94,7 +100,7 @@ export class SnapshotSync {
         if (this.#isStopped) break
         if (!isCoded(error)) throw error
         logger.warn({ err: error, attempt }, 'the snapshot did not come whole')
-        if (error.code === 'ANCHOR_TOO_OLD' || error.code === 'TRUST_BROKEN') return 'none'
+        if (error.code === 'ANCHOR_TOO_OLD') return 'none'
         const kept = await this.#kept(error.code === 'SNAPSHOT_GONE')
         if (begun !== undefined && kept === undefined) attempt = 0
         begun = kept
@@ -114,18 +120,60 @@ export class SnapshotSync {
     return this.#options.identity.params.rewards.cycleBlocks
   }
 
-  #choose(): Promise<SoundManifest | undefined> {
-    return chooseSnapshot(this.#options.network, this.#cycleBlocks)
+  /** What an earlier life began; one of another format is removed. */
+  async #staged(): Promise<SoundManifest | undefined> {
+    const { staging } = this.#options
+    const { manifest } = await staging.call('progress')
+    if (manifest === null) return undefined
+    const sound = storedManifest(manifest)
+    if (sound === undefined) await staging.call('reset')
+    return sound
   }
 
-  /** What is staged, unless it is of no use or peers have gone on to another snapshot: then it is removed. */
+  #offered(): Promise<readonly SoundManifest[]> {
+    const { network, head, checkpoint } = this.#options
+    const from = Math.max(head() + 1, checkpoint?.number ?? 0)
+    return offeredSnapshots({ network, cycleBlocks: this.#cycleBlocks, refused: this.#refused, from })
+  }
+
+  /** The newest snapshot on offer whose block is proven to be of the chain. undefined: nobody has one. Throws TrustError. */
+  async #choose(): Promise<SoundManifest | undefined> {
+    const { network, logger } = this.#options
+    const offered = await this.#offered()
+    let unknown: SoundManifest | undefined
+    for (const sound of offered) {
+      const { header, hash, id, offeredBy } = sound
+      const proof = await this.#prove(sound)
+      if (proof === 'true') return sound
+      logger.warn({ number: header.number, hash, proof, offeredBy }, 'a snapshot of a block that is not proven')
+      this.#refused.add(id)
+      if (proof === 'false')
+        for (const peer of offeredBy) network.reportForgery(peer, `snapshot of another chain, block ${hash}`)
+      else unknown ??= sound
+    }
+    if (unknown === undefined) return undefined
+    // What could not be proven now may be later, by other peers.
+    this.#refused.clear()
+    const anchor = await this.#anchor()
+    throw new CodedError<TrustError>({ code: 'TRUST_BROKEN', from: anchor.number, to: unknown.header.number })
+  }
+
+  /** What is staged, unless it is of no use or others are on offer and it came no farther: then it is removed. */
   async #kept(isGone: boolean): Promise<SoundManifest | undefined> {
     const { staging, logger } = this.#options
-    const { manifest } = await staging.call('progress')
-    const staged = manifest === null ? undefined : storedManifest(manifest)
-    const offered = isGone || staged === undefined ? undefined : await this.#choose()
-    if (!isGone && (offered === undefined || offered.hash === staged?.hash)) return staged
-    if (staged !== undefined) logger.info({ number: staged.header.number }, 'a snapshot is given up for another')
+    const staged = await this.#staged()
+    if (staged === undefined) return undefined
+    const offered = isGone ? [] : await this.#offered()
+    const same = offered.find(({ id }) => id === staged.id)
+    const { done } = await staging.call('progress')
+    const isStalled = done.length <= this.#doneBefore
+    this.#doneBefore = done.length
+    const isWanted = same !== undefined && (!isStalled || offered.length === 1)
+    if (!isGone && (isWanted || offered.length === 0)) return same ?? staged
+    // Who offers a snapshot and delivers nothing of it must not be chosen again.
+    if (same !== undefined) this.#refused.add(staged.id)
+    this.#doneBefore = 0
+    logger.info({ number: staged.header.number }, 'a snapshot is given up for another')
     await staging.call('reset')
     return undefined
   }
@@ -150,13 +198,11 @@ export class SnapshotSync {
     )
   }
 
-  /** Throws CodedError: TrustError, SNAPSHOT_GONE, or that nobody answered. */
+  /** Throws CodedError: SNAPSHOT_GONE, or that nobody answered. */
   async #take(sound: SoundManifest, isBegun: boolean): Promise<void> {
-    const { network, staging, genesis, logger } = this.#options
-    const { manifest, header, hash, from } = sound
+    const { staging, genesis, logger } = this.#options
+    const { manifest, header, hash, offeredBy } = sound
     const { number } = header
-    const tail = await fetchTail(network, { number, hash }, 2 * this.#cycleBlocks)
-    await this.#trust(sound, tail.tip)
     if (!isBegun) {
       logger.info({ number, hash, chunks: chunksOf(manifest) }, 'snapshot chosen')
       await staging.call('begin', encodeRlpList([encodeManifest(manifest)]), genesis.rows)
@@ -165,60 +211,87 @@ export class SnapshotSync {
     const { nowMs } = this.#options.clock
     const progress = new SnapshotProgress({ chunks: chunksOf(manifest), done: done.length, ...counts }, nowMs, logger)
     this.#progress = progress
-    const stage = (first: number, end: number) =>
+    const fetch = this.#fetcher(sound, new Set(done), progress)
+    const certificate = await this.#records(sound, fetch)
+    const accountsAt = manifest.records.length
+    const storagesAt = accountsAt + manifest.accounts.length
+    await fetch({ from: accountsAt, to: storagesAt })
+    if (!(await staging.call('hasTrueStorages'))) throw this.#false(sound, 'storages of other accounts')
+    await fetch({ from: storagesAt, to: chunksOf(manifest) })
+    await this.#codes()
+    const { history, balance } = await staging.call('progress')
+    await this.#ancestors(history ?? { number, hash, certificate })
+    const burntWei = genesis.wei + mintedUpTo(number, this.#options.identity.params.rewards) - balance
+    if (burntWei < 0n) throw this.#false(sound, 'a state that holds more than was minted')
+    await staging.call('finish', burntWei)
+    logger.info({ number, hash, ...progress.totals, offeredBy }, 'snapshot taken in')
+  }
+
+  #fetcher({ id, header }: SoundManifest, done: Set<number>, progress: SnapshotProgress) {
+    return ({ from, to }: ChunkRange): Promise<void> =>
       fetchChunks({
         ...this.#options,
-        hash,
-        number,
-        from: first,
-        to: end,
-        done: new Set(done),
+        id,
+        number: header.number,
+        from,
+        to,
+        done,
         progress,
         isStopped: () => this.#isStopped,
       })
-    const accountsAt = manifest.records.length
-    const storagesAt = accountsAt + manifest.accounts.length
-    await stage(0, accountsAt)
-    const { blocks, certificate } = tail
-    const fault = await staging.call('committeesFault', { blocks, certificate })
-    if (fault !== null) throw this.#false(sound, `its councils did not seal block ${fault.number}: ${fault.reason}`)
-    await stage(accountsAt, storagesAt)
-    if (!(await staging.call('hasTrueStorages'))) throw this.#false(sound, 'storages of other accounts')
-    await stage(storagesAt, chunksOf(manifest))
-    if (!(await staging.call('hasTrueCouncil'))) throw this.#false(sound, 'another council than the state holds')
-    await this.#codes()
-    await this.#ancestors(await this.#tipOf(sound, tail.blocks[0]))
-    const { balance } = await staging.call('progress')
-    const burntWei = genesis.wei + mintedUpTo(number, this.#options.identity.params.rewards) - balance
-    assert(burntWei >= 0n, 'no state holds more than was minted')
-    await staging.call('finish', burntWei)
-    logger.info({ number, hash, ...progress.totals, from }, 'snapshot taken in')
   }
 
-  /** The last block after the snapshot must be of the chain; those below are by their links. */
-  async #trust({ header, hash }: SoundManifest, tip: SealedHeader): Promise<void> {
+  /**
+   * The council records, proven by the contract's storage, which comes first; answers a certificate of the snapshot's block by the committee
+   * that they name. Little is fetched before a lie shows.
+   */
+  async #records(sound: SoundManifest, fetch: (range: ChunkRange) => Promise<void>): Promise<Certificate> {
+    const { network, staging } = this.#options
+    const { manifest, header, hash, offeredBy } = sound
+    const owner = hashHex(COUNCIL_ADDRESS)
+    const account = accountChunk(manifest, owner)
+    if (account === undefined) throw this.#false(sound, 'a state without the council')
+    await fetch({ from: account, to: account + 1 })
+    await fetch(storageChunks(manifest, owner))
+    await fetch({ from: 0, to: manifest.records.length })
+    const fault = await staging.call('recordsFault')
+    if (fault !== null) throw this.#false(sound, `council records that the state does not hold: ${fault}`)
+    const { certificate } = manifest
+    if ((await staging.call('certificateFault', certificate)) === null) return certificate
+    // It is no part of the content: of several peers that offer the same, only the first one's was looked at.
+    for (const peer of offeredBy.slice(0, 1))
+      network.reportForgery(peer, `a false certificate of block ${header.number}`)
+    const other = await fetchCertificate(network, { number: header.number, hash })
+    if ((await staging.call('certificateFault', other)) !== null)
+      throw notObtained(`a certificate of block ${header.number}`)
+    return other
+  }
+
+  async #prove({ manifest: { certificate }, header, hash }: SoundManifest): Promise<Proof> {
     const { network, checkpoint, rules, clock } = this.#options
+    if (checkpoint?.number === header.number) return checkpoint.hash === hash ? 'true' : 'unknown'
     const anchor = await this.#anchor()
-    if (checkpoint !== undefined && checkpoint.number > header.number)
-      throw gone(header.number, 'older than the checkpoint')
-    if (checkpoint?.number === header.number && checkpoint.hash === hash) return
+    const witnesses = network
+      .peers()
+      .filter(({ head }) => head.number >= header.number)
+      .map(({ id }) => id)
     const nowSeconds = Math.floor(clock.nowMs() / 1_000)
-    await trustBlock(anchor, tip, { ...rules, nowSeconds, fetch: number => fetchSealedHeader(network, number) })
+    return proveBlock({ header, hash, certificate }, { network, witnesses, anchor, rules, nowSeconds })
   }
 
   async #anchor(): Promise<Anchor> {
     const { network, checkpoint, genesis, rules } = this.#options
     const known = genesisAnchor(genesis.timestamp, genesis.validators)
     if (checkpoint === undefined || checkpoint.number === 0) return known
-    const { header, hash } = await fetchSealedHeader(network, checkpoint.number)
-    if (hash !== checkpoint.hash)
-      throw new CodedError<FetchError>({ code: 'NOT_OBTAINED', what: `the checkpoint, block ${checkpoint.number}` })
+    const { header } = await fetchCheckpoint(network, checkpoint)
     // Block 1 names nobody; genesis does.
     return anchorOf(header, rules) ?? known
   }
 
-  #false({ header, from }: SoundManifest, reason: string): Error {
-    if (from !== undefined) this.#options.network.reportForgery(from, `snapshot ${header.number}: ${reason}`)
+  #false({ header, id, offeredBy }: SoundManifest, reason: string): Error {
+    const { network } = this.#options
+    this.#refused.add(id)
+    for (const peer of offeredBy) network.reportForgery(peer, `snapshot ${header.number}: ${reason}`)
     return gone(header.number, reason)
   }
 
@@ -240,20 +313,11 @@ export class SnapshotSync {
     }
   }
 
-  /** The snapshot's block itself, where nothing is in, by the certificate that its child has of it: that one was verified. */
-  async #tipOf({ header, hash }: SoundManifest, child: Uint8Array | undefined): Promise<HistoryTip | 'whole'> {
-    assert(child !== undefined, 'blocks follow a snapshot')
-    const { history } = await this.#options.staging.call('progress')
-    if (history !== null) return history
-    const { parentCertificate: certificate } = decodeExtraData(decodeBlock(child).header.extraData)
-    assert(certificate !== null, 'the certificate was verified')
-    return { number: header.number, hash, certificate }
-  }
-
   async #ancestors(first: HistoryTip | 'whole'): Promise<void> {
     const { network, staging } = this.#options
     if (first === 'whole') return
-    const lowest = Math.max(0, first.number - LIMITS.snapshot.ancestors)
+    // The record of the snapshot's cycle follows from the headers of that cycle.
+    const lowest = Math.max(0, first.number - Math.max(LIMITS.snapshot.ancestors, this.#cycleBlocks + 1))
     let count: number = LIMITS.snapshot.historyBlocks
     for (let tip = first; tip.number > lowest && !this.#isStopped; ) {
       const wanted = Math.min(count, tip.number - lowest)

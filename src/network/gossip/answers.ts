@@ -25,7 +25,7 @@ export const storedAnswers = (
   getBlocks: (_, range) => serve.blocks(range, LIMITS.network.answerBytes),
   getReceipts: (_, hashes) => serve.receipts(hashes, LIMITS.network.answerBytes),
   getManifest: () => serve.manifest?.() ?? null,
-  getChunk: async (_, { blockHash, index }) => (await serve.chunk?.(blockHash, index)) ?? new Uint8Array(0),
+  getChunk: async (_, { snapshot, index }) => (await serve.chunk?.(snapshot, index)) ?? new Uint8Array(0),
   getCodes: async (_, hashes) => (await serve.codes?.(hashes, LIMITS.network.answerBytes)) ?? [],
 })
 

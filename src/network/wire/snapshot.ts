@@ -1,4 +1,5 @@
 import { LIMITS } from '../../config/limits.ts'
+import { keccak256Hex } from '../../crypto/hash.ts'
 import { type Certificate, certificateItem, readCertificate } from '../../primitives/certificate.ts'
 import { encodeRlp, encodeRlpList, uintItem } from '../../primitives/rlp.ts'
 import type { RlpCursor } from '../../primitives/rlp-cursor.ts'
@@ -21,7 +22,7 @@ export interface SnapshotManifest {
   /** RLP of the block's header: its hash is the block's, its state root that of the parts. */
   readonly header: Uint8Array
   readonly certificate: Certificate
-  /** keccak256 of each chunk of what the chain keeps beside its state: the councils of all cycles. */
+  /** keccak256 of each chunk of council records. */
   readonly records: readonly Hex[]
   readonly accounts: readonly Part[]
   /** Storage tries that do not stand beside their accounts, by hashed address. */
@@ -34,6 +35,21 @@ export const chunksOf = ({
   storages,
 }: Pick<SnapshotManifest, 'records' | 'accounts' | 'storages'>) =>
   storages.reduce((sum, { parts }) => sum + parts.length, records.length + accounts.length)
+
+/**
+ * Name of a snapshot's content: keccak256 of all of its manifest but the certificate, of which two nodes may hold different ones. Chunks are
+ * asked for by it, so a node answers for none but its own cut.
+ */
+export const snapshotId = ({ format, header, records, accounts, storages }: SnapshotManifest): Hex =>
+  keccak256Hex(
+    encodeRlpList([
+      encodeRlp(uintItem(format)),
+      header,
+      encodeRlp(records.map(hexToBytes)),
+      encodeParts(accounts),
+      encodeStorages(storages),
+    ]),
+  )
 
 /** null: the peer has no snapshot. */
 export const manifestCodec: WireCodec<SnapshotManifest | null> = listCodec(
@@ -50,8 +66,11 @@ export const encodeManifest = (manifest: SnapshotManifest): Uint8Array =>
     encodeRlp(certificateItem(manifest.certificate)),
     encodeRlp(manifest.records.map(hexToBytes)),
     encodeParts(manifest.accounts),
-    encodeRlpList(manifest.storages.map(({ owner, parts }) => encodeRlpList([encodeRlp(owner), encodeParts(parts)]))),
+    encodeStorages(manifest.storages),
   ])
+
+const encodeStorages = (storages: SnapshotManifest['storages']): Uint8Array =>
+  encodeRlpList(storages.map(({ owner, parts }) => encodeRlpList([encodeRlp(owner), encodeParts(parts)])))
 
 const encodeParts = (parts: readonly Part[]): Uint8Array =>
   encodeRlpList(parts.map(({ prefix, reference }) => encodeRlpList([encodeRlp(prefix), reference])))
@@ -82,14 +101,15 @@ const readParts = (cursor: RlpCursor): readonly Part[] =>
   )
 
 export interface ChunkRequest {
-  readonly blockHash: Hex
+  /** See `snapshotId`. */
+  readonly snapshot: Hex
   readonly index: number
 }
 
 export const chunkRequestCodec: WireCodec<ChunkRequest> = listCodec(
-  ({ blockHash, index }) => encodeRlp([hexToBytes(blockHash), uintItem(index)]),
+  ({ snapshot, index }) => encodeRlp([hexToBytes(snapshot), uintItem(index)]),
   cursor => {
-    const request = { blockHash: cursor.hex(32), index: cursor.safeUint() }
+    const request = { snapshot: cursor.hex(32), index: cursor.safeUint() }
     if (request.index >= snapshotChunks) throw refuse(`a snapshot has at most ${snapshotChunks} chunks`)
     return request
   },

@@ -50,8 +50,6 @@ export const createSnapshots = async (parts: SnapshotPartsOptions, teardown: Tea
     storePath,
     root: join(options.dataDir, 'snapshots'),
     intervalBlocks: wholeCycles(options.snapshotInterval ?? LIMITS.snapshot.intervalBlocks, cycleBlocks),
-    followedBy: 2 * cycleBlocks,
-    head: () => chain.headBlock.header.number,
     logger,
   })
   teardown.add(() => library.close())

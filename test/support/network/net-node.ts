@@ -14,6 +14,7 @@ import type {
 } from '../../../src/network/ports.ts'
 import { generateNodeKey } from '../../../src/network/tls/node-key.ts'
 import type { SealedBlock } from '../../../src/network/wire/consensus.ts'
+import type { PeerHead } from '../../../src/network/wire/control.ts'
 import type { BlockAnnouncement } from '../../../src/network/wire/sync.ts'
 import type { ConsensusMessage } from '../../../src/primitives/consensus-message.ts'
 import type { Hex } from '../../../src/util/bytes.ts'
@@ -85,6 +86,8 @@ export interface NetNodeOptions extends Partial<Omit<NetworkOptions, 'validator'
   readonly committee?: number
   /** Instead: who they are, as it changes. */
   readonly members?: ReadonlySet<Hex>
+  /** The head it tells; that of `chain` when left out. */
+  readonly head?: () => PeerHead
   /** Answers besides blocks. */
   readonly serve?: Partial<ServePort>
   /** false: consensus is another's; nothing is kept in `heard`. */
@@ -111,7 +114,7 @@ export class NetNode {
   delay: Promise<void> = Promise.resolve()
 
   constructor({ member, committee = 0, members: changing, ...given }: NetNodeOptions = {}) {
-    const { serve = {}, blocks = blockCodec, sync, pool = new RawPool(), hears = true, ...options } = given
+    const { serve = {}, blocks = blockCodec, sync, pool = new RawPool(), hears = true, head, ...options } = given
     this.pool = pool
     const nodeKey = options.nodeKey ?? generateNodeKey()
     this.id = nodeKey.id
@@ -130,7 +133,12 @@ export class NetNode {
         limits: { backoffMs: 50 },
         ...options,
       },
-      { ...this.#ports(members, changing ?? new Set(members), serve), blocks, ...(sync && { sync }) },
+      {
+        ...this.#ports(members, changing ?? new Set(members), serve),
+        blocks,
+        ...(sync && { sync }),
+        ...(head && { chain: { head, earliest: () => 0 } }),
+      },
     )
     this.pool.onAccepted = (hash, raw) => this.network.announceTransactions([{ hash, raw }])
     if (hears) this.#hear()

@@ -1,0 +1,86 @@
+import { COUNCIL_ADDRESS } from '../../config/networks.ts'
+import { type CertificateFault, certificateFault } from '../../consensus/certificate.ts'
+import { strict } from '../../consensus/verify.ts'
+import { recoverAddress } from '../../crypto/signature.ts'
+import type { Certificate } from '../../primitives/certificate.ts'
+import { type Header, headerHash } from '../../primitives/header.ts'
+import { commitRecord, RECORDS_SLOT } from '../../rules/council-storage.ts'
+import { hashHex, readAccount, readSlot } from '../../state/flat.ts'
+import type { Batch } from '../../storage/batch.ts'
+import type { Store } from '../../storage/store.ts'
+import { assert } from '../../util/assert.ts'
+import { type Hex, ZERO_HASH } from '../../util/bytes.ts'
+import { BlockStore } from '../block-store.ts'
+import { Council } from '../council.ts'
+import { readRecordRows } from '../council-rows.ts'
+import { Seeds } from '../seeds.ts'
+import type { ChainIdentity } from './staging.ts'
+
+const NOTHING_CHANGED = { accounts: new Map(), storage: new Map(), cleared: new Set<Hex>() }
+
+/** Council of a staged chain: what proves its records, and what follows from them. */
+export class StagedCouncil {
+  readonly #store: Store
+  readonly #header: Header
+  readonly #identity: ChainIdentity
+
+  constructor(store: Store, header: Header, identity: ChainIdentity) {
+    this.#store = store
+    this.#header = header
+    this.#identity = identity
+  }
+
+  /**
+   * Fault of the records, or null. The contract's storage in the state of the snapshot's block commits to all of them, so none can be
+   * changed, left out or added. To be asked when they and the contract's storage are in.
+   */
+  recordsFault(): string | null {
+    const { cycleBlocks } = this.#identity.params.rewards
+    let commitment: Hex = ZERO_HASH
+    for (let number = 0; number < this.#header.number; number += cycleBlocks) {
+      const rows = readRecordRows(this.#store, number)
+      if (rows === undefined) return `no record of block ${number}`
+      commitment = commitRecord(commitment, rows)
+    }
+    const committed = readSlot(this.#store, hashHex(COUNCIL_ADDRESS), RECORDS_SLOT)
+    return commitment === committed ? null : `they make the commitment ${commitment}, the state holds ${committed}`
+  }
+
+  /** Fault of a certificate of the snapshot's block, or null. To be asked when the records are proven. */
+  certificateFault(certificate: Certificate): CertificateFault | null {
+    const { params, genesisHash } = this.#identity
+    const { number } = this.#header
+    const committee = this.#council().committee(number)
+    assert(committee !== undefined, 'proven records name the committee of the block')
+    const sealed = { number, blockHash: headerHash(this.#header) }
+    const domain = { chainId: params.chainId, genesisHash }
+    return certificateFault(certificate, sealed, committee, domain, strict(recoverAddress))
+  }
+
+  /**
+   * Queues the record of the cycle that ends with the snapshot's block, which no state commits to yet: it follows from the record before, the
+   * contract's storage and the certificates in the cycle's headers. All of them must be in.
+   */
+  async write(batch: Batch): Promise<void> {
+    const block = await new BlockStore(this.#store).header(this.#header.number)
+    assert(block !== undefined, "the snapshot's block is in")
+    await this.#council().write(batch, block, NOTHING_CHANGED)
+  }
+
+  #council(): Council {
+    const store = this.#store
+    const { params, foundation, genesisHash } = this.#identity
+    const state = {
+      account: (address: Hex) => readAccount(store, hashHex(address)),
+      storage: (address: Hex, slot: Hex) => readSlot(store, hashHex(address), slot),
+    }
+    return new Council({
+      params,
+      foundation,
+      seeds: new Seeds(genesisHash),
+      store,
+      blocks: new BlockStore(store),
+      state,
+    })
+  }
+}
