@@ -1,14 +1,16 @@
 import type { CouncilMember } from '../config/genesis.ts'
 import { LIMITS } from '../config/limits.ts'
+import { COUNCIL_ADDRESS } from '../config/networks.ts'
 import { decoding, type MalformedError, malformed } from '../primitives/malformed.ts'
 import { encodeRlp, uintItem } from '../primitives/rlp.ts'
 import { RlpCursor } from '../primitives/rlp-cursor.ts'
-import type { RecordRows } from '../rules/council-storage.ts'
+import { commitRecord, RECORDS_SLOT, type RecordRows } from '../rules/council-storage.ts'
 import type { Lapse, Service } from '../rules/service.ts'
+import { hashHex, readAccount, readSlot } from '../state/flat.ts'
 import { BUCKETS } from '../storage/buckets.ts'
 import { numberKey, readNumber } from '../storage/keys.ts'
 import type { Store } from '../storage/store.ts'
-import { bigintToBytes, EMPTY_BYTES, type Hex, hexToBytes } from '../util/bytes.ts'
+import { bigintToBytes, EMPTY_BYTES, type Hex, hexToBytes, ZERO_HASH } from '../util/bytes.ts'
 
 /*
  * The council as a chain keeps it for good, whatever becomes of old state. After each cycle's last block (and genesis) a cycle row
@@ -150,6 +152,9 @@ export const verifyCouncils = async (
   head: number,
 ): Promise<readonly { readonly number: number; readonly problem: string }[]> => {
   const problems: { readonly number: number; readonly problem: string }[] = []
+  const committed = committedRecords(store)
+  let commitment: Hex = ZERO_HASH
+  let newest: RecordRows | undefined
   const membersAt = (number: number) => decodeCouncil(store.getSync(BUCKETS.council, numberKey(number)) ?? EMPTY_BYTES)
   for await (const [key, row] of store.entries(BUCKETS.cycle)) {
     const number = readNumber(key)
@@ -159,6 +164,19 @@ export const verifyCouncils = async (
     } catch (error) {
       problems.push({ number, problem: `the council of its cycle cannot be read: ${(error as Error).message}` })
     }
+    if (committed !== undefined) {
+      // The newest record is committed to by the next cycle's last block.
+      if (newest !== undefined) commitment = commitRecord(commitment, newest)
+      newest = { number, cycle: row, council: store.getSync(BUCKETS.council, key) ?? null }
+    }
   }
+  if (committed !== undefined && commitment !== committed)
+    problems.push({ number: head, problem: `council records make ${commitment}, the state commits to ${committed}` })
   return problems
+}
+
+/** What the state of the head commits to; undefined where there is no council contract, as in a recorded chain. */
+const committedRecords = (store: Store): Hex | undefined => {
+  const owner = hashHex(COUNCIL_ADDRESS)
+  return readAccount(store, owner) && readSlot(store, owner, RECORDS_SLOT)
 }

@@ -26,6 +26,8 @@ const TEXTS: Readonly<Record<string, (detail: Detail) => string>> = {
     `${d['path']} holds a chain with genesis ${d['found']}, the options given make genesis ${d['expected']}. Use the genesis file and options it was made with, or another --datadir.`,
   STATE_ROOT_MISMATCH: d =>
     `The stored state of block ${d['number']} has root ${d['found']}, its header says ${d['expected']}: the data folder is damaged. Run "tandem db verify", or start with an empty --datadir.`,
+  COUNCIL_RECORD_MALFORMED: d =>
+    `A council record of the database is damaged: ${d['reason']}. Nobody can tell from it who may seal blocks: start with an empty --datadir.`,
   STATE_HEAD_MISMATCH: d =>
     `Blocks stand at ${d['expected']}, state at ${d['found']}: the data folder is damaged. Start with an empty --datadir.`,
   STATE_MALFORMED: d =>

@@ -17,7 +17,7 @@ import {
 import { announcedCodec, requestedCodec, transactionsCodec } from './wire/transactions.ts'
 
 /** Version of the messages and of what they mean; nodes of different versions do not talk. */
-export const PROTOCOL_VERSION = 1
+export const PROTOCOL_VERSION = 2
 /** Offered and asked for in the TLS handshake (ALPN). */
 export const ALPN = `tandem/${PROTOCOL_VERSION}`
 

@@ -6,7 +6,7 @@ import { storeError } from './errors.ts'
 import type { Store } from './store.ts'
 
 /** Raised when the meaning of stored rows changes; a store of another version is refused, never guessed at. */
-export const SCHEMA_VERSION = 1
+export const SCHEMA_VERSION = 2
 
 /** Which chain a store holds. `genesis` names the genesis: the hash of block 0. */
 export interface StoreIdentity {

@@ -49,7 +49,8 @@ export class MessageBoundary {
     if (isMalformed(error)) this.#blame(peer, 'malformed', `${message}: ${error.message}`)
     else {
       this.tell(peer.id, message, error)
-      this.#blame(peer, 'fault', message)
+      // What this node expects to fail of its own (a damaged row, an engine that stopped) is nobody else's fault.
+      if (!isCoded(error)) this.#blame(peer, 'fault', message)
     }
   }
 

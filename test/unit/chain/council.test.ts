@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { decodeCouncil, encodeCouncil, readRecordRows } from '../../../src/chain/council-rows.ts'
 import { verifyChain } from '../../../src/chain/verify.ts'
 import { parseGenesis } from '../../../src/config/genesis.ts'
 import { LIMITS } from '../../../src/config/limits.ts'
@@ -7,6 +8,7 @@ import { encodeEvidence } from '../../../src/consensus/evidence/codec.ts'
 import type { Evidence } from '../../../src/consensus/evidence/evidence.ts'
 import { hashByteStrings, sealBlock } from '../../../src/primitives/block.ts'
 import { decodeExtraData, encodeExtraData } from '../../../src/primitives/extra-data.ts'
+import { encodeRlp } from '../../../src/primitives/rlp.ts'
 import { jailedAtSlot } from '../../../src/rules/council-storage.ts'
 import { BUCKETS } from '../../../src/storage/buckets.ts'
 import { numberKey } from '../../../src/storage/keys.ts'
@@ -426,6 +428,32 @@ test('a damaged record of a cycle is found by the check of the database', () =>
     await batch.write()
     const { problems } = await verifyChain(store, { from: 0 })
     expect(problems.filter(problem => /council of its cycle/.test(problem))).toHaveLength(3)
+  }))
+
+test('a record that reads well and is false is found too: the state commits to all but the newest', () =>
+  withNet(councilGenesis(3, short()), 1, async net => {
+    await net.mineTo(5 * CYCLE + 1)
+    const { store } = net.first
+    expect((await verifyChain(store, { from: 0 })).problems).toEqual([])
+    const key = numberKey(2 * CYCLE)
+    const rows = readRecordRows(store, 2 * CYCLE)
+    const members = decodeCouncil(store.getSync(BUCKETS.council, numberKey(0)) as Uint8Array)
+    const elsewhere = members.map(member => ({ ...member, reward: ALICE }))
+    for (const [bucket, row] of [
+      [BUCKETS.council, encodeCouncil(elsewhere)],
+      [BUCKETS.cycle, encodeRlp([new Uint8Array(0), [[Uint8Array.of(1), Uint8Array.of(9), Uint8Array.of(9)]], []])],
+    ] as const) {
+      const batch = store.batch()
+      batch.put(bucket, key, row)
+      await batch.write()
+      const { problems } = await verifyChain(store, { from: 0 })
+      expect(problems).toEqual([expect.stringMatching(/council records make 0x.*, the state commits to 0x/)])
+      const back = store.batch()
+      back.del(BUCKETS.council, key)
+      back.put(BUCKETS.cycle, key, rows?.cycle as Uint8Array)
+      await back.write()
+    }
+    expect((await verifyChain(store, { from: 0 })).problems).toEqual([])
   }))
 
 test('on a development chain whoever registers sits in the council, and the one validator goes on deciding alone', async () => {
