@@ -25,6 +25,39 @@ const messageTable = (): string =>
     }),
   )
 
+/** Checks of a message after channel, size, quota and sender, in their order; what follows costs more. */
+const CHECKS: readonly (readonly [messages: string, checks: string])[] = [
+  ['`vote`', 'height near the head; committee known; length of lists; signature; signatures of the proof'],
+  [
+    '`proposal`',
+    'held already; height; lists; signature; signatures of the justification; turn, round, first of its round; hash of the header; body by the roots of the header; senders',
+  ],
+  ['`body`', 'length and hash of the header; asked for by this node; body; senders'],
+  ['`decided`', 'length and hash of the header; known already; height; shape of the certificate; seals; body; senders'],
+  [
+    '`newBlock`',
+    'length and hash of the header; next height, and no member; one at a time; certificate; body; senders',
+  ],
+  ['`newBlockHash`, `ping`, `pong`', "a word on the sender's head: starts requests, nothing else"],
+  [
+    '`blocks`',
+    'asked for; headers: numbers, links, certificate of the last; bodies; other certificates; senders when imported',
+  ],
+  ['`evidence`', 'form; height and member; none held against the member; signatures'],
+  ['`manifest`', 'asked for; form; parts make the state root; the block is proven to be of the chain'],
+  ['`chunk`, `codes`, `receipts`', 'asked for; hash or root that is known'],
+  ['`records`', 'asked for; newer than the known one; signatures'],
+  ['`transactionHashes`', 'the sender owes less than one announcement; unknown here'],
+  [
+    '`newTransactions`, `transactions`',
+    'unknown here; quota of refused ones; admission of the pool, which recovers the sender',
+  ],
+  ['`status`, `links`', 'form; answers with blocks have a budget of bytes'],
+  ['requests', 'few at a time; stop at a size'],
+]
+
+const checkTable = (): string => table(['message', 'then, in this order'], CHECKS)
+
 const channelTable = (): string =>
   table(
     ['id', 'channel', 'queue for one peer', 'when it is full', 'carries'],
@@ -103,6 +136,12 @@ council, or that the operator names as relays; from others it is skipped, up to 
 skipped and cost score; a message counts once, and once more for each ${bytes(NET.fragmentBytes)} of payload.
 
 ${messageTable()}
+
+## Order of checks
+
+Every message: known id and channel, length, request id, sender allowed, quota; all at its first nine bytes. Then its payload is decoded strictly.
+
+${checkTable()}
 
 Members send what they say to every member they are connected to. \`links\` tells whom a node reaches: a statement that consensus found right
 is passed on to neighbours that do not reach its author, so in a full mesh nothing is relayed.
