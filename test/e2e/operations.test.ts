@@ -79,7 +79,9 @@ afterAll(async () => {
 })
 
 test('metrics: what an operator watches is there, and parses', async () => {
-  const node = spawnNode(['devnet', '--port', '0', '--metrics-port', '0', '--block-time', '0.1'])
+  // A chain that is kept, for one in a temporary folder has no journal.
+  const dataDir = join(lonelyDir, 'metrics')
+  const node = spawnNode(['devnet', '--port', '0', '--metrics-port', '0', '--block-time', '0.1', '--datadir', dataDir])
   const ready = await node.ready
   const load = await loadOn(ready)
   const socket = await Socket.open(ready.ws)
