@@ -5,7 +5,7 @@ import { CouncilOfNodes, validatorOf } from '../support/council-nodes.ts'
 import { rpc } from '../support/devnet.ts'
 import { ATTACKS, type AttackName } from '../support/hostile/attacks.ts'
 import { hostileKey } from '../support/hostile/key.ts'
-import { sleep } from '../support/node-process.ts'
+import { eventually, sleep } from '../support/node-process.ts'
 import { rssMegabytes, scrape } from '../support/scrape.ts'
 import { SEED } from '../support/seed.ts'
 
@@ -26,17 +26,24 @@ afterAll(() => council?.close())
 
 const sample = async (name: string): Promise<number> => (await scrape(council.first.ready.metrics)).get(name) ?? 0
 
-/** Uses the key of a validator against all others for a while. */
-const under = async (name: AttackName, index: number): Promise<void> => {
+/** Uses the key of a validator against all others while something is done, or for a while. */
+const under = async (
+  name: AttackName,
+  index: number,
+  doing: () => Promise<unknown> = () => sleep(ATTACK_MS),
+): Promise<void> => {
   const stop = new AbortController()
   const { chainId, genesisHash } = council.first.ready
   const target = { port: parsePeerUrl(council.first.url).port, domain: { chainId, genesisHash } }
   const member = hostileKey(council, index)
   const attack = ATTACKS[name]({ target, random: createRandom(SEED), signal: stop.signal, member })
-  await sleep(ATTACK_MS)
-  stop.abort()
-  await attack
-  member.end()
+  try {
+    await doing()
+  } finally {
+    stop.abort()
+    await attack
+    member.end()
+  }
 }
 
 /** All validators have new blocks, the same ones, their own connections stand, and nobody thinks ill of an honest node. */
@@ -65,7 +72,11 @@ describe('four validators, and a council key in hostile hands beside them', () =
     ['unsealedDecisions', 1],
   ])('ban it once for %s, whatever node it comes with', async (name, index) => {
     const before = await sample('network_bans_total')
-    await under(name, index)
+    await under(name, index, async () => {
+      await eventually('a ban', async () => ((await sample('network_bans_total')) > before ? true : undefined))
+      // It comes back again and again, from other nodes.
+      await sleep(ATTACK_MS)
+    })
     expect(await sample('network_offences_total{offence="forged"}')).toBeGreaterThan(0)
     expect(await sample('network_bans_total')).toBe(before + 1)
     await isUnharmed()
