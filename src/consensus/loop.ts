@@ -85,14 +85,17 @@ export class Loop {
 
   /** Runs the core until it has nothing to do. A signature asked for is given before anything else comes in. */
   feed(input: Input): void {
-    const { life, journal, watch } = this.#parts
+    const { life, journal, watch, work } = this.#parts
     if (!life.isRunning) return
     this.#inputs.push(input)
     if (this.#turning) return
     this.#turning = true
     life.guard(() => {
       for (let next = this.#inputs.shift(); next !== undefined; next = this.#inputs.shift()) {
-        if (next.type === 'newHeight' || next.type === 'leave') watch.turned()
+        if (next.type === 'newHeight' || next.type === 'leave') {
+          watch.turned()
+          work.cancelAll()
+        }
         const { effects } = step(this.#core, next)
         const answers = effects.flatMap(effect => this.#perform(effect) ?? [])
         this.#inputs.unshift(...answers)
@@ -108,7 +111,6 @@ export class Loop {
     this.#left = this.#memory()
     this.#timers.cancelAll()
     this.feed({ type: 'leave', nowMs: this.#nowMs() })
-    this.#parts.work.cancelAll()
     return this.#left
   }
 
