@@ -72,9 +72,9 @@ const live = () =>
     callData: ['0x', '0x01020304'],
   })
 
-/** What one member says about another is not in a schema. */
+/** What one member says about another, and that a string is JSON, is not in a schema. */
 const TOGETHER =
-  /cannot specify both|both gasPrice and|both "data" and|exceed max topics|neither blockHash nor blockNumber|< maxPriorityFeePerGas|must be increasing|needs at least one/
+  /cannot specify both|both gasPrice and|both "data" and|exceed max topics|neither blockHash nor blockNumber|< maxPriorityFeePerGas|must be increasing|needs at least one|or JSON of one/
 
 test('what the schema of an argument allows, the method takes', () => {
   const ajv = new Ajv2020({ strict: false })

@@ -6,6 +6,9 @@ import { asArray, asObject, within } from './object.ts'
 import { fail } from './scalars.ts'
 
 const OBJECT: JsonSchema = { type: 'object' }
+const TEXT: JsonSchema = { type: 'string' }
+const FIELD: JsonSchema = { type: 'object', required: ['name', 'type'], properties: { name: TEXT, type: TEXT } }
+const TYPES: JsonSchema = { type: 'object', additionalProperties: { type: 'array', items: FIELD } }
 
 const SCHEMA: JsonSchema = {
   anyOf: [
@@ -13,7 +16,7 @@ const SCHEMA: JsonSchema = {
     {
       type: 'object',
       required: ['types', 'primaryType', 'domain', 'message'],
-      properties: { types: OBJECT, primaryType: { type: 'string' }, domain: OBJECT, message: OBJECT },
+      properties: { types: TYPES, primaryType: TEXT, domain: OBJECT, message: OBJECT },
     },
   ],
 }
