@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { ALPN } from '../../../src/network/messages.ts'
+import { ALPN, PROTOCOL_VERSION } from '../../../src/network/messages.ts'
 import { proveValidator } from '../../../src/network/proofs.ts'
 import { certificatePem } from '../../../src/network/tls/certificate.ts'
 import { generateNodeKey } from '../../../src/network/tls/node-key.ts'
@@ -140,7 +140,11 @@ describe('what is no handshake', () => {
       (peer: RawPeer) => wire('hello', peer.hello({ nodeId: generateNodeKey().id })),
       'wrongIdentity',
     ],
-    ['another version', (peer: RawPeer) => wire('hello', peer.hello({ version: 2 })), 'wrongVersion'],
+    [
+      'another version',
+      (peer: RawPeer) => wire('hello', peer.hello({ version: PROTOCOL_VERSION + 1 })),
+      'wrongVersion',
+    ],
     [
       'a ping first',
       () => wire('ping', { head: { number: 0, hash: DOMAIN.genesisHash }, earliest: 0 }, 1),
