@@ -168,10 +168,14 @@ describe('a follower that begins with a snapshot', () => {
       if (name !== 'node-key.pem') rmSync(join(last.dataDir, name), { recursive: true })
     await last.start(committee.others(last), ['--sync', 'snapshot'])
     await begun(last)
-    await eventually('a block of its own', async () => {
-      const { proposer } = await first.rpc<{ proposer: Hex }>('eth_getBlockByNumber', 'latest', false)
-      return proposer === last.validator ? true : undefined
-    })
+    await eventually(
+      'a block of its own',
+      async () => {
+        const { proposer } = await first.rpc<{ proposer: Hex }>('eth_getBlockByNumber', 'latest', false)
+        return proposer === last.validator ? true : undefined
+      },
+      { withinMs: 60_000 },
+    )
     await checkFollower(last)
     expect(last.log).toContain('snapshot taken in')
     const errorsIn = (log: string) => log.split('\n').filter(line => line.includes('"level":"error"'))
