@@ -45,7 +45,7 @@ test('a transaction that never ends halts no committee: it is given up by each p
   const [hostile, honest] = await Promise.all(
     accounts.map(async ({ privateKey }) => clientOf(privateKey, await chainIdOf(first))),
   )
-  const attack = hostile!.endless(PROGRAMS['logs, then calls'], 700n)
+  const attack = hostile!.endless(PROGRAMS['precompile calls'], 700n)
   const behind = hostile!.transfer()
   await first.rpc('eth_sendRawTransaction', attack.raw)
   await first.rpc('eth_sendRawTransaction', behind.raw)

@@ -34,6 +34,8 @@ export const PROGRAMS = {
   loop: forever(NOTHING),
   /** LOG0s, then STATICCALLs of an account without code: PUSH0 four times, PUSH1 0xff, GAS, STATICCALL, POP. */
   'logs, then calls': forever(logs(3_000), 0x5f, 0x5f, 0x5f, 0x5f, 0x60, 0xff, 0x5a, 0xfa, 0x50),
+  /** SHA-256 of a word by its precompile: PUSH0 twice, PUSH1 0x20, PUSH0, PUSH1 2, GAS, STATICCALL, POP. */
+  'precompile calls': forever(NOTHING, 0x5f, 0x5f, 0x60, 0x20, 0x5f, 0x60, 2, 0x5a, 0xfa, 0x50),
   /** CREATEs of nothing: PUSH0 three times, CREATE, POP. */
   creates: forever(NOTHING, 0x5f, 0x5f, 0x5f, 0xf0, 0x50),
   /** KECCAK256 of 4 kB: PUSH2 0x1000, PUSH0, KECCAK256, POP. */
