@@ -90,6 +90,7 @@ export const restless: Attack = scene =>
 export const idleSockets: Attack = scene =>
   lanes(scene, 500, async () => {
     const socket = await open(scene)
+    count(scene, 'opened')
     await rest(scene, socket, 10_000)
   })
 
