@@ -73,7 +73,7 @@ test('a transaction that never ends halts no committee: it is given up by each p
 })
 
 test.each<[LieKind, number, RegExp]>([
-  ['valid', 400_000_000, /changing round/],
+  ['valid', 400_000_000, /changing round|"gasUsed":"400000000"/],
   ['wrong root', 400_000_000, /changing round/],
   ['beyond the bound', 6_000_000_000, /HEADER_GAS_USED/],
   ['understated', 6_000_000_000, /changing round|BODY_GAS_USED/],
@@ -97,7 +97,7 @@ test.each<[LieKind, number, RegExp]>([
       await Promise.all(honest.map(node => node.reach(head + 4, 60_000)))
       expect(await isMined(honest[0]!, hash), `honest transfer ${nonce}`).toBe(true)
     }
-    // It did tell its lies, and they did cost its rounds.
+    // It did tell its lies: they cost its rounds, or the valid ones were executed in time.
     expect(liar.log.split(`lie: ${kind}, ${gas} gas`).length, liar.log).toBeGreaterThan(3)
     expect(honest[0]!.log).toMatch(effect)
     // Nobody honest is blamed, by anybody.

@@ -49,6 +49,16 @@ export const LEFT_OUT: readonly { readonly names: RegExp; readonly reason: strin
 
 const OPEN_SUBSCRIPTIONS = 6
 
+/** Fields of the typed data that is asked to be signed; the last names a type that does not exist. */
+const PAYMENT_FIELDS = [
+  [{ name: 'to', type: 'address' }],
+  [
+    { name: 'to', type: 'address' },
+    { name: 'amount', type: 'uint256' },
+  ],
+  [{ name: 'to', type: 'Account' }],
+] as const
+
 export interface RequestMakerOptions {
   readonly methods: readonly MethodShape[]
   readonly live: LiveValues
@@ -117,6 +127,7 @@ export class RequestMaker {
     const { transactions } = this.#live
     if (/_traceTransaction$/.test(name) && transactions.items.length > 0 && random.chance(0.3))
       return [random.pick(transactions.items)]
+    if (/_signTypedData/.test(name) && random.chance(0.5)) return [random.pick(this.#live.addresses), this.#typedData()]
     const given: unknown[] = []
     for (const { name: argument, schema, required } of params) {
       if (!required && random.chance(0.5)) break
@@ -126,6 +137,17 @@ export class RequestMaker {
     if (random.chance(0.05)) given.pop()
     if (random.chance(0.03)) given.push(this.#values.any(2))
     return given
+  }
+
+  /** EIP-712 data that can be signed: by chance hardly any value is. */
+  #typedData(): object {
+    const { addresses, head } = this.#live
+    return {
+      types: { Payment: [...this.#random.pick(PAYMENT_FIELDS)] },
+      primaryType: 'Payment',
+      domain: { name: 'fuzz' },
+      message: { to: this.#random.pick(addresses), amount: head },
+    }
   }
 
   /** A text with something cut off or put in, or no request at all. */
