@@ -1,6 +1,8 @@
 import type { ChainParams } from '../config/networks.ts'
 import { encodeProofHeader, type ProofHeader, type ProofTemplate, proofHeaderId } from '../primitives/proof-header.ts'
 import {
+  anchorsFor,
+  earliestAnchor,
   extendProofState,
   MAX_PROOF_HEADERS_PER_BLOCK,
   nextProofTarget,
@@ -30,8 +32,6 @@ export interface PendingHeader {
   readonly state: ProofState
   /** Headers from the final tip to this one. */
   readonly depth: number
-  /** Order of arrival. */
-  readonly sequence: number
   readonly seenAtMs: number
   /** Main head when it arrived. */
   readonly seenAtNumber: number
@@ -52,9 +52,9 @@ export interface FinalTip {
  */
 export class PendingProofs {
   readonly #params: ChainParams
+  /** By id, in order of arrival: a parent always stands before its children. */
   readonly #headers = new Map<Hex, PendingHeader>()
   #final: FinalTip
-  #sequence = 0
 
   constructor(params: ChainParams, final: FinalTip) {
     this.#params = params
@@ -84,7 +84,7 @@ export class PendingProofs {
     if (this.#headers.has(id)) return 'known'
     const before = this.stateAfter(header.parentId)
     if (before === undefined) return 'orphan'
-    const depth = before.tipHeight - this.#final.state.tipHeight + 1
+    const depth = header.height - this.#final.state.tipHeight
     if (depth > MAX_PENDING_DEPTH) return 'too deep'
     if (this.#headers.size >= MAX_PENDING) return 'full'
     this.#headers.set(id, {
@@ -93,7 +93,6 @@ export class PendingProofs {
       bytes: encodeProofHeader(header),
       state: extendProofState(this.#params, before, header, id),
       depth,
-      sequence: this.#sequence++,
       seenAtMs: nowMs,
       seenAtNumber: this.#final.headNumber,
     })
@@ -103,14 +102,12 @@ export class PendingProofs {
   /** A main block was committed: headers that do not build on the new final tip, or whose anchors are too old, are dropped. */
   advance(final: FinalTip): void {
     this.#final = final
-    const kept = [...this.#headers.values()].sort((a, b) => a.sequence - b.sequence)
+    const before = [...this.#headers.values()]
     this.#headers.clear()
-    for (const pending of kept) {
+    for (const pending of before) {
       if (!this.#isUsable(pending.header, final.headNumber + 1)) continue
-      const before = this.stateAfter(pending.header.parentId)
-      if (before === undefined) continue
-      const depth = before.tipHeight - final.state.tipHeight + 1
-      this.#headers.set(pending.id, { ...pending, depth })
+      if (this.stateAfter(pending.header.parentId) === undefined) continue
+      this.#headers.set(pending.id, { ...pending, depth: pending.header.height - final.state.tipHeight })
     }
   }
 
@@ -152,9 +149,8 @@ export class PendingProofs {
   ): ProofTemplate | undefined {
     const best = this.best()
     const state = best?.state ?? this.#final.state
-    const isFirst = state.tipHeight === 0
     if (coinbase === ZERO_ADDRESS || (best?.depth ?? 0) >= MAX_PENDING_DEPTH) return undefined
-    if (!isFirst && head.number <= state.tipAnchor) return undefined
+    if (head.number < earliestAnchor(state)) return undefined
     const height = state.tipHeight + 1
     return {
       version: proofVersionAt(this.#params, height),
@@ -207,6 +203,7 @@ export class PendingProofs {
   }
 
   #isUsable({ anchorNumber }: ProofHeader, including: number): boolean {
-    return anchorNumber < including && anchorNumber >= including - this.#params.proofChain.maxAnchorAgeBlocks
+    const { oldest, newest } = anchorsFor(this.#params, including)
+    return anchorNumber >= oldest && anchorNumber <= newest
   }
 }

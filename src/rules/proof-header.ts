@@ -1,5 +1,5 @@
 import type { ChainParams } from '../config/networks.ts'
-import type { ProofHeader } from '../primitives/proof-header.ts'
+import type { ProofHeader, ProofTemplate } from '../primitives/proof-header.ts'
 import { type Hex, ZERO_ADDRESS, ZERO_HASH } from '../util/bytes.ts'
 import { CodedError } from '../util/errors.ts'
 import {
@@ -91,14 +91,24 @@ const checkVersion = (params: ChainParams, { version, height, mixHash }: ProofHe
   return want
 }
 
+/** Lowest anchor that a child of the tip may have: they strictly increase, and only the first header may stand on genesis. */
+export const earliestAnchor = ({ tipHeight, tipAnchor }: ProofState): number => (tipHeight === 0 ? 0 : tipAnchor + 1)
+
+/** Anchors of headers that a main block can include, both ends included. */
+export const anchorsFor = (
+  { proofChain }: Pick<ChainParams, 'proofChain'>,
+  including: number,
+): { readonly oldest: number; readonly newest: number } => ({
+  oldest: including - proofChain.maxAnchorAgeBlocks,
+  newest: including - 1,
+})
+
 const checkAnchor = (params: ChainParams, state: ProofState, header: ProofHeader, view: AnchorView): void => {
   const { anchorNumber, anchorHash } = header
-  // Only the first header may stand on genesis: anchors strictly increase.
-  const earliest = state.tipHeight === 0 ? 0 : state.tipAnchor + 1
+  const earliest = earliestAnchor(state)
   if (anchorNumber < earliest) fail({ code: 'PROOF_ANCHOR_ORDER', have: anchorNumber, want: earliest })
-  const oldest = view.including - params.proofChain.maxAnchorAgeBlocks
+  const { oldest, newest } = anchorsFor(params, view.including)
   if (anchorNumber < oldest) fail({ code: 'PROOF_ANCHOR_STALE', have: anchorNumber, want: oldest })
-  const newest = view.including - 1
   if (anchorNumber > newest) fail({ code: 'PROOF_ANCHOR_FUTURE', have: anchorNumber, want: newest })
   const want = view.hashOf(anchorNumber)
   if (want !== anchorHash) fail({ code: 'PROOF_ANCHOR_HASH', have: anchorHash, want: want ?? ZERO_HASH })
@@ -129,7 +139,7 @@ export const checkProofHeader = (
 export const extendProofState = (
   params: ChainParams,
   state: ProofState,
-  header: Omit<ProofHeader, 'nonce' | 'mixHash'>,
+  header: ProofTemplate,
   id: Hex,
 ): ProofState => {
   const version = proofVersionAt(params, header.height)

@@ -9,6 +9,7 @@ import {
   proofSealHash,
 } from '../../../src/primitives/proof-header.ts'
 import { encodeRlp } from '../../../src/primitives/rlp.ts'
+import { checkProofSeal } from '../../../src/rules/proof-work.ts'
 import { bytesToHex, EMPTY_BYTES, hexToBytes, toWord } from '../../../src/util/bytes.ts'
 
 const nonceOf = (value: bigint): Uint8Array => hexToBytes(`0x${value.toString(16).padStart(16, '0')}`)
@@ -76,6 +77,18 @@ describe('known answers', () => {
     expect(proofSealHash(MAINNET, { ...B, version: 1 })).toBe(
       '0x49bd1fd369cc4afcbb011d260d33322058d2f46969f6fc4b3f9a268a83d2eecb',
     )
+  })
+})
+
+describe('the cheap check of work', () => {
+  test.each([A, B])('accepts version $version and gives its seal hash', header => {
+    expect(checkProofSeal(MAINNET, header)).toBe(proofSealHash(MAINNET, header))
+  })
+
+  test.each([A, B])('refuses version $version with another nonce, chain or target', header => {
+    expect(() => checkProofSeal(MAINNET, { ...header, nonce: nonceOf(0n) })).toThrow('PROOF_WORK')
+    expect(() => checkProofSeal(1_998_991, header)).toThrow('PROOF_WORK')
+    expect(() => checkProofSeal(MAINNET, { ...header, target: 1n })).toThrow('PROOF_WORK')
   })
 })
 
