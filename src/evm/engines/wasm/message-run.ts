@@ -1,5 +1,6 @@
 import { EVM_FORKS, type EvmFork } from '../../../config/forks.ts'
 import type { Log } from '../../../primitives/log.ts'
+import { initCodeSizeLimit } from '../../../rules/code-size.ts'
 import type { Journal } from '../../../state/journal.ts'
 import { EMPTY_BYTES, type Hex } from '../../../util/bytes.ts'
 import { CodedError } from '../../../util/errors.ts'
@@ -205,7 +206,7 @@ export class MessageRun {
     const { value, gas, data } = this.#message
     this.#status = STATUS.unusual
     // Init code beyond the limit is refused before it gets here; if not, EthereumJS says how.
-    if (this.rules.boundsInitCode && data.byteLength > 49_152) return undefined
+    if (this.rules.boundsInitCode && data.byteLength > initCodeSizeLimit(this.env.params)) return undefined
     if (machine.putInput(data) && value <= machine.readWord(sender)) {
       machine.writeExchange(value)
       this.#status = machine.wasm.startCreation(sender, created, gas, data.byteLength)
