@@ -22,8 +22,7 @@ const warmUp = ({ access, rules, env }: Execution, message: EngineMessage): void
   if (!rules.hasAccessPrices) return
   access.warm(message.from)
   if (message.to !== null) access.warm(message.to)
-  // EIP-3651.
-  if (rules.boundsInitCode) access.warm(env.miner)
+  if (rules.warmsCoinbase) access.warm(env.miner)
   for (const address of message.warm ?? []) access.warm(address)
   for (const { address, storageKeys } of message.accessList) {
     access.warm(address)

@@ -19,6 +19,8 @@ export interface EvmRules {
   readonly hasRandao: boolean
   /** EIP-3860. */
   readonly boundsInitCode: boolean
+  /** EIP-3651. */
+  readonly warmsCoinbase: boolean
   /** EIP-6780: only what was created in the same transaction is destroyed. */
   readonly destroysOnlyNew: boolean
   /** EIP-7702. */
@@ -62,6 +64,7 @@ const build = (fork: EvmFork): EvmRules => {
     refusesObjectFormat: since('london'),
     hasRandao: since('paris'),
     boundsInitCode: since('shanghai'),
+    warmsCoinbase: since('shanghai'),
     destroysOnlyNew: since('cancun'),
     hasDelegation: since('prague'),
     sstore: sstoreRule(fork, since),

@@ -7,11 +7,16 @@ import { entry, type Operation, type OperationEntry } from './operation.ts'
 
 const BLOCK_HASHES = 256n
 const WORD_BYTES = 32
+const BASE_PRICE = 2
 
 const pushes =
   (value: (frame: Frame, vm: Execution) => bigint): Operation =>
   (frame, vm) =>
     frame.push(value(frame, vm))
+
+/** An opcode that pushes one word for the base price and takes none. */
+const quick = (opcode: number, value: (frame: Frame, vm: Execution) => bigint): OperationEntry =>
+  entry(opcode, BASE_PRICE, pushes(value))
 
 const callDataLoad: Operation = frame => {
   const { input } = frame.context
@@ -48,92 +53,28 @@ const blobHash: Operation = (frame, { blobHashes }) => {
 }
 
 export const ENVIRONMENT: readonly OperationEntry[] = [
-  entry(
-    0x30,
-    2,
-    pushes(({ context }) => context.addressWord),
-  ),
-  entry(
-    0x32,
-    2,
-    pushes((_, vm) => vm.origin),
-  ),
-  entry(
-    0x33,
-    2,
-    pushes(({ context }) => context.callerWord),
-  ),
-  entry(
-    0x34,
-    2,
-    pushes(({ context }) => context.value),
-  ),
+  quick(0x30, ({ context }) => context.addressWord),
+  quick(0x32, (_, vm) => vm.origin),
+  quick(0x33, ({ context }) => context.callerWord),
+  quick(0x34, ({ context }) => context.value),
   entry(0x35, 3, callDataLoad),
-  entry(
-    0x36,
-    2,
-    pushes(({ context }) => BigInt(context.input.byteLength)),
-  ),
-  entry(
-    0x38,
-    2,
-    pushes(({ code }) => BigInt(code.bytes.byteLength)),
-  ),
-  entry(
-    0x3a,
-    2,
-    pushes((_, vm) => vm.gasPrice),
-  ),
-  entry(
-    0x3d,
-    2,
-    pushes(({ returnData }) => BigInt(returnData.byteLength)),
-  ),
+  quick(0x36, ({ context }) => BigInt(context.input.byteLength)),
+  quick(0x38, ({ code }) => BigInt(code.bytes.byteLength)),
+  quick(0x3a, (_, vm) => vm.gasPrice),
+  quick(0x3d, ({ returnData }) => BigInt(returnData.byteLength)),
   entry(0x40, 20, blockHash, blockHashPrice),
-  entry(
-    0x41,
-    2,
-    pushes((_, vm) => vm.block.coinbase),
-  ),
-  entry(
-    0x42,
-    2,
-    pushes((_, vm) => vm.block.timestamp),
-  ),
-  entry(
-    0x43,
-    2,
-    pushes((_, vm) => vm.block.number),
-  ),
-  entry(
-    0x44,
-    2,
-    pushes((_, vm) => vm.block.prevRandao),
-  ),
-  entry(
-    0x45,
-    2,
-    pushes((_, vm) => vm.block.gasLimit),
-  ),
-  entry(
-    0x46,
-    2,
-    pushes((_, vm) => vm.block.chainId),
-  ),
+  quick(0x41, (_, vm) => vm.block.coinbase),
+  quick(0x42, (_, vm) => vm.block.timestamp),
+  quick(0x43, (_, vm) => vm.block.number),
+  quick(0x44, (_, vm) => vm.block.prevRandao),
+  quick(0x45, (_, vm) => vm.block.gasLimit),
+  quick(0x46, (_, vm) => vm.block.chainId),
   entry(
     0x47,
     5,
     pushes((frame, vm) => vm.journal.balance(frame.context.address)),
   ),
-  entry(
-    0x48,
-    2,
-    pushes((_, vm) => vm.block.baseFee),
-  ),
+  quick(0x48, (_, vm) => vm.block.baseFee),
   entry(0x49, 3, blobHash),
-  entry(
-    0x4a,
-    2,
-    pushes((_, vm) => vm.block.blobBaseFee),
-  ),
+  quick(0x4a, (_, vm) => vm.block.blobBaseFee),
 ]
