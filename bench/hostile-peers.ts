@@ -5,7 +5,7 @@
  *   node bench/hostile-peers.ts [--seconds 20] [--block-time 1] [--seed 1] [attack...]     (default: all)
  */
 import { parseArgs } from 'node:util'
-import { parsePeerUrl } from '../src/network/url.ts'
+import { parsePeerUrl } from '../src/network/identity/peer-url.ts'
 import { createRandom } from '../src/sim/random.ts'
 import type { Hex } from '../src/util/bytes.ts'
 import { CouncilOfNodes } from '../test/support/council-nodes.ts'

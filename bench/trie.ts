@@ -4,7 +4,7 @@
  */
 import { EMPTY_CODE_HASH } from '../src/state/account.ts'
 import { BatchPacker } from '../src/state/trie/batch.ts'
-import { TrieService } from '../src/state/trie/service.ts'
+import { TrieService } from '../src/state/trie/trie-service.ts'
 import type { Hex } from '../src/util/bytes.ts'
 
 const accounts = Number(process.argv[2] ?? 100_000)

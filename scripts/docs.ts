@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
-import { renderNetworkDocs } from '../src/network/docs.ts'
-import { renderDocs } from '../src/rpc/docs.ts'
+import { renderNetworkDocs } from '../src/network/protocol-docs.ts'
+import { renderDocs } from '../src/rpc/docs/rpc-docs.ts'
 
 for (const [name, text] of [
   ['rpc.md', renderDocs()],

@@ -1,9 +1,9 @@
 import type { Hex } from '../util/bytes.ts'
 import type { Nonce } from '../util/nonce.ts'
 import type { BlobParams } from './blobs.ts'
-import { parseGethGenesis } from './genesis/geth.ts'
-import { GenesisValue } from './genesis/reader.ts'
-import { parseTandemGenesis, TANDEM_FORMAT } from './genesis/tandem.ts'
+import { parseGethGenesis } from './genesis/geth-format.ts'
+import { GenesisValue } from './genesis/json-reader.ts'
+import { parseTandemGenesis, TANDEM_FORMAT } from './genesis/tandem-format.ts'
 import type { NetworkName, NetworkParams } from './networks.ts'
 
 /** A validator as it is registered. */

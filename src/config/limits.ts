@@ -22,7 +22,7 @@ export const LIMITS = {
   },
   block: {
     buildMs: 250,
-    /** What is left of it where others are slow (consensus/build-budget.ts). */
+    /** What is left of it where others are slow (consensus/timing/build-budget.ts). */
     leastBuildMs: 10,
     transactionBytes: 128 * 1024,
     /** Of a contract, where the chain's parameters name no other; init code may have twice as many. */
@@ -196,7 +196,7 @@ export const LIMITS = {
     /** Manifests looked at before one is chosen, and peers whose headers are walked to prove its block. */
     manifests: 8,
     witnesses: 6,
-    /** Steps between the trust anchor and a snapshot (chain/snapshot/trust.ts). */
+    /** Steps between the trust anchor and a snapshot (chain/snapshot/sync/skipping-verification.ts). */
     trustSteps: 64,
     /** So old may the anchor be: below the unbonding time of validators (reference/consensus.md 4). */
     trustSeconds: 14 * 24 * 3_600,

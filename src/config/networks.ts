@@ -110,7 +110,7 @@ export interface ChainParams {
   readonly proofChain: ProofChainParams
   /**
    * A development chain: time, base fee, gas limit and beneficiary of a block are its proposer's free choice, blocks can be taken
-   * back and accounts edited (docs/dev-helpers.md). Only ever true where one validator decides alone (config/genesis/tandem.ts).
+   * back and accounts edited (docs/dev-helpers.md). Only ever true where one validator decides alone (config/genesis/tandem-format.ts).
    */
   readonly devHelpers: boolean
 }

@@ -1,7 +1,7 @@
 import type { Block } from '../primitives/block.ts'
 import type { BlockClaim } from '../primitives/block-claim.ts'
-import type { Certificate } from '../primitives/certificate.ts'
-import type { ConsensusMessage } from '../primitives/consensus-message.ts'
+import type { Certificate } from '../primitives/consensus/certificate.ts'
+import type { ConsensusMessage } from '../primitives/consensus/message.ts'
 import type { Hex } from '../util/bytes.ts'
 import type { Committee } from './committee.ts'
 import type { Evidence } from './evidence/evidence.ts'
@@ -21,7 +21,7 @@ export interface BuildRequest {
   readonly number: number
   readonly round: number
   readonly parentHash: Hex
-  /** Header timestamp, unix seconds (pacing.ts). */
+  /** Header timestamp, unix seconds (timing/block-time.ts). */
   readonly timestamp: number
   /** Goes into extraData: this node's validator address. */
   readonly proposer: Hex

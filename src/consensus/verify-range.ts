@@ -1,13 +1,13 @@
 import type { DecodedBlock } from '../primitives/block.ts'
-import type { Certificate } from '../primitives/certificate.ts'
+import type { Certificate } from '../primitives/consensus/certificate.ts'
+import type { SigningDomain } from '../primitives/consensus/vote.ts'
 import { type ExtraData, readExtraData } from '../primitives/extra-data.ts'
-import type { SigningDomain } from '../primitives/vote.ts'
 import { isBodyOf } from '../rules/body.ts'
 import type { Hex } from '../util/bytes.ts'
 import { type CertificateFault, isSealed, type Recover, sealChecks, shapeFault } from './certificate.ts'
 import type { Committee } from './committee.ts'
 import type { CommitteePort } from './ports.ts'
-import { strict } from './verify.ts'
+import { strict } from './signer/signature-verifier.ts'
 
 /** Consecutive blocks from a neighbour with the certificate of the last; those of the others stand in their children's headers. */
 export interface SealedRange {

@@ -1,5 +1,5 @@
-import type { Work } from '../util/work.ts'
-import { type BlockExports, SharedBlock } from './shared-block.ts'
+import type { Work } from '../util/async/sliced-work.ts'
+import { type BlockExports, SharedBlock } from './shared-memory.ts'
 import { loadWasm } from './wasm.ts'
 
 interface Exports extends BlockExports {

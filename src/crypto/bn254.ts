@@ -1,8 +1,8 @@
+import type { Work } from '../util/async/sliced-work.ts'
 import { hexToBytes, toWord } from '../util/bytes.ts'
 import { CodedError } from '../util/errors.ts'
-import type { Work } from '../util/work.ts'
 import { bn254Constants } from './bn254-constants.ts'
-import { type BlockExports, SharedBlock } from './shared-block.ts'
+import { type BlockExports, SharedBlock } from './shared-memory.ts'
 import { loadWasm } from './wasm.ts'
 
 /* Sums, multiples and pairings on the curve bn254, by our own module (assembly/bn254). */

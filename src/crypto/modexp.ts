@@ -1,6 +1,6 @@
+import type { Work } from '../util/async/sliced-work.ts'
 import { bigintToBytes, bytesToBigint } from '../util/bytes.ts'
-import type { Work } from '../util/work.ts'
-import { type BlockExports, SharedBlock } from './shared-block.ts'
+import { type BlockExports, SharedBlock } from './shared-memory.ts'
 import { loadWasm } from './wasm.ts'
 
 /*

@@ -1,10 +1,10 @@
 import type { Log } from '../primitives/log.ts'
 import type { AccessListEntry } from '../primitives/transaction.ts'
-import type { Journal } from '../state/journal.ts'
+import type { Journal } from '../state/journal/journal.ts'
 import type { Hex } from '../util/bytes.ts'
-import type { PrecompileMoves } from './calls/precompile-moves.ts'
-import type { BlockEnv } from './env.ts'
-import type { Prefetcher } from './prefetch.ts'
+import type { BlockEnv } from './block-env.ts'
+import type { PrecompileMoves } from './calls/moved-precompiles.ts'
+import type { Prefetcher } from './readers/prefetched-reader.ts'
 import type { TraceHooks } from './tracers/tracer.ts'
 
 /** One message at depth 0. The sender's nonce is already raised and its gas bought. */

@@ -1,6 +1,6 @@
 import type { Metrics } from '../metrics/registry.ts'
-import { engineCounts } from './engine-counts.ts'
-import { DEFAULT_ENGINE, type EngineName } from './engines/select.ts'
+import { engineCounts } from './engines/engine-counts.ts'
+import { DEFAULT_ENGINE, type EngineName } from './engines/select-engine.ts'
 
 /** The engine that runs code, and how often its messages run on the main thread or go to the other one. */
 export const declareEvmMetrics = (metrics: Metrics, engine: EngineName = DEFAULT_ENGINE): void => {

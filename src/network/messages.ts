@@ -1,9 +1,9 @@
 import { LIMITS } from '../config/limits.ts'
 import type { Quota } from './core/token-bucket.ts'
 import type { ChannelName } from './wire/channels.ts'
-import type { WireCodec } from './wire/codec.ts'
 import { bodyCodec, proposalCodec, sealedCodec, statusCodec, voteCodec } from './wire/consensus.ts'
 import { disconnectCodec, emptyCodec, helloCodec, linksCodec, pingCodec, recordsCodec } from './wire/control.ts'
+import type { WireCodec } from './wire/payload-codec.ts'
 import { chunkCodec, chunkRequestCodec, codesCodec, manifestCodec } from './wire/snapshot.ts'
 import {
   announcementCodec,

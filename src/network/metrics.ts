@@ -1,5 +1,5 @@
 import type { Metrics } from '../metrics/registry.ts'
-import type { Offence } from './core/standings.ts'
+import type { Offence } from './core/peer-scores.ts'
 
 /** What the network counts; sizes are read at each scrape. */
 export interface NetworkMetrics {

@@ -3,7 +3,7 @@ import type { Metrics } from '../metrics/registry.ts'
 import type { Hex } from '../util/bytes.ts'
 import type { Clock } from '../util/clock.ts'
 import type { Logger } from '../util/logger.ts'
-import type { NodeAddress } from './core/dial-book.ts'
+import type { NodeAddress } from './core/dial-scheduler.ts'
 import type { ValidatorSigner } from './ports.ts'
 import type { NodeKey } from './tls/node-key.ts'
 

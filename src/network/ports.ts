@@ -1,6 +1,6 @@
 import type { Block } from '../primitives/block.ts'
 import type { BlockClaim } from '../primitives/block-claim.ts'
-import type { ConsensusMessage } from '../primitives/consensus-message.ts'
+import type { ConsensusMessage } from '../primitives/consensus/message.ts'
 import type { Hex } from '../util/bytes.ts'
 import type { SealedBlock } from './wire/consensus.ts'
 import type { PeerHead } from './wire/control.ts'

@@ -1,6 +1,6 @@
 import type { Chain } from '../chain/chain.ts'
 import type { SyncStatus } from '../chain/types.ts'
-import type { ConsensusEngine, EngineMode } from '../consensus/engine-types.ts'
+import type { ConsensusEngine, EngineMode } from '../consensus/engine/types.ts'
 import type { HealthStatus } from '../rpc/ports.ts'
 import type { Clock } from '../util/clock.ts'
 

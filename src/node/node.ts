@@ -1,7 +1,7 @@
 import type { NodeDeps, NodeOptions, RunningNode } from './options.ts'
 import { type Core, createCore } from './stages/core.ts'
-import { openFaces } from './stages/faces.ts'
-import { type Ground, prepareGround } from './stages/ground.ts'
+import { openFaces } from './stages/servers.ts'
+import { type Ground, prepareGround } from './stages/storage.ts'
 import { Teardown } from './teardown.ts'
 
 /** After the start, when the first clients have had their answers. */

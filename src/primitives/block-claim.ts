@@ -1,6 +1,6 @@
 import type { Hex } from '../util/bytes.ts'
-import type { Certificate } from './certificate.ts'
-import type { ProposalHead } from './proposal.ts'
+import type { Certificate } from './consensus/certificate.ts'
+import type { ProposalHead } from './consensus/proposal.ts'
 
 /** Consensus message with a block, as far as it is known before the block's body is read. */
 export type BlockClaim =

@@ -1,6 +1,6 @@
 import { keccak256Hex } from '../crypto/hash.ts'
 import type { Hex } from '../util/bytes.ts'
-import { type EthereumBody, encodeEthereumParts } from './ethereum-body.ts'
+import { type EthereumBody, encodeEthereumParts } from './ethereum/body.ts'
 import { encodeHeader, type Header, readHeader } from './header.ts'
 import { decoding, type MalformedError, malformed } from './malformed.ts'
 import { encodeRlpList, headerSize, stringSize, writeString } from './rlp.ts'

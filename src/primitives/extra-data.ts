@@ -1,6 +1,6 @@
 import { type Hex, hexToBytes } from '../util/bytes.ts'
 import { unlessCoded } from '../util/errors.ts'
-import { type Certificate, certificateItem, readCertificate } from './certificate.ts'
+import { type Certificate, certificateItem, readCertificate } from './consensus/certificate.ts'
 import type { Header } from './header.ts'
 import { decoding, type MalformedError, malformed } from './malformed.ts'
 import { encodeRlp } from './rlp.ts'

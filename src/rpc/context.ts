@@ -1,8 +1,6 @@
 import type { ChainView, PoolPort } from '../chain/types.ts'
 import type { CallService } from '../evm/calls/types.ts'
-import type { Budgets } from './budgets.ts'
-import type { Filters } from './filters.ts'
-import type { MethodTable, Requirement } from './method.ts'
+import type { TracePort } from './methods/debug/trace-port.ts'
 import type {
   DevPort,
   EconomyPort,
@@ -14,10 +12,12 @@ import type {
   Wallet,
   WideLogs,
 } from './ports.ts'
-import type { Rendered } from './rendered.ts'
-import type { ClientSlots } from './slots.ts'
-import type { SocketSubscriptions } from './subscriptions.ts'
-import type { TracePort } from './trace-port.ts'
+import type { MethodTable, Requirement } from './router/method.ts'
+import type { Rendered } from './router/response-cache.ts'
+import type { Filters } from './subscriptions/filters.ts'
+import type { SocketSubscriptions } from './subscriptions/subscription-hub.ts'
+import type { Budgets } from './transport/budgets.ts'
+import type { ClientSlots } from './transport/client-slots.ts'
 
 /** The parts of the node behind the methods. */
 export interface Services {
@@ -56,7 +56,7 @@ export interface Context extends Services {
   readonly namespaces: readonly string[]
   /** The connection's subscriptions; null over HTTP. */
   readonly socket: SocketSubscriptions | null
-  /** Whom the request comes from (`clients.ts`). */
+  /** Whom the request comes from (`transport/client-id.ts`). */
   readonly client: string
 }
 

@@ -1,16 +1,16 @@
-import type { HelperError } from '../chain/dev/helpers.ts'
+import type { HelperError } from '../chain/dev/dev-helpers.ts'
+import type { MinerError } from '../chain/dev/dev-miner.ts'
+import type { SnapshotError } from '../chain/dev/dev-snapshots.ts'
 import type { ImpersonationError } from '../chain/dev/impersonation.ts'
-import type { MinerError } from '../chain/dev/miner.ts'
 import type { RewindError } from '../chain/dev/rewind.ts'
-import type { SnapshotError } from '../chain/dev/snapshots.ts'
 import type { StateFileError } from '../chain/dev/state-file.ts'
 import type { ChainReadError } from '../chain/types.ts'
 import { LIMITS } from '../config/limits.ts'
-import type { RecoveryError } from '../crypto/recovery.ts'
-import type { SenderError } from '../crypto/sender.ts'
+import type { SenderError } from '../crypto/recovery/recover-sender.ts'
+import type { RecoveryError } from '../crypto/recovery/sender-recovery.ts'
 import type { TypedDataError } from '../crypto/typed-data.ts'
+import { revertReason } from '../evm/calls/revert-reason.ts'
 import type { CallError } from '../evm/calls/types.ts'
-import { revertReason } from '../evm/revert-reason.ts'
 import type { TraceError } from '../evm/tracers/config.ts'
 import type { NetworkError } from '../network/errors.ts'
 import type { DecodeError } from '../primitives/transaction.ts'
@@ -19,8 +19,8 @@ import type { TrieError } from '../state/trie/types.ts'
 import type { PoolError } from '../txpool/errors.ts'
 import { bytesToHex } from '../util/bytes.ts'
 import { isCoded } from '../util/errors.ts'
+import { invalidCall, SIMULATION_CODES } from './methods/eth/simulation-errors.ts'
 import type { WalletError } from './ports.ts'
-import { invalidCall, SIMULATION_CODES } from './simulation-errors.ts'
 
 /** JSON-RPC error codes this node answers with (SPEC 7). */
 export const CODES = {
@@ -149,7 +149,7 @@ export const DOMAIN_ERRORS: { readonly [Code in DomainError['code']]: (detail: D
   TRACE_TOO_LARGE: ({ limitBytes }) => serverError(`the trace is larger than ${limitBytes} bytes`),
   TRACE_QUEUE_FULL: () => limitExceeded('too many traces are waiting, try again later'),
   TRACE_FAILED: ({ reason }) => serverError(reason),
-  // submission (txpool/errors.ts, primitives/transaction.ts, crypto/sender.ts)
+  // submission (txpool/errors.ts, primitives/transaction.ts, crypto/recovery/recover-sender.ts)
   TRANSACTION_MALFORMED: ({ reason }) => serverError(reason),
   ALREADY_KNOWN: () => serverError('already known'),
   QUARANTINED: ({ seconds }) =>

@@ -1,5 +1,5 @@
 import { ADDRESS_SCHEMA, BOOLEAN_SCHEMA, DATA_SCHEMA, HASH_SCHEMA, QUANTITY_SCHEMA } from './codecs/scalars.ts'
-import type { JsonSchema } from './json.ts'
+import type { JsonSchema } from './router/raw-json.ts'
 
 // What methods answer, once, for OpenRPC, the documentation and the tests that hold answers against them.
 

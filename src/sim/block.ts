@@ -1,5 +1,5 @@
 import { type Block, sealBlock } from '../primitives/block.ts'
-import type { Certificate } from '../primitives/certificate.ts'
+import type { Certificate } from '../primitives/consensus/certificate.ts'
 import { EXTRA_DATA_VERSION, encodeExtraData } from '../primitives/extra-data.ts'
 import { EMPTY_LIST_HASH, type Header, ZERO_NONCE } from '../primitives/header.ts'
 import { transactionsRoot } from '../primitives/roots.ts'

@@ -1,5 +1,5 @@
 import type { Recover } from '../consensus/certificate.ts'
-import type { ConsensusSigner } from '../consensus/engine-types.ts'
+import type { ConsensusSigner } from '../consensus/engine/types.ts'
 import { keccak256 } from '../crypto/hash.ts'
 import { addressOf, recoverAddress, sign } from '../crypto/signature.ts'
 import { bytesEqual, type Hex } from '../util/bytes.ts'

@@ -1,7 +1,7 @@
 import { LIMITS } from '../config/limits.ts'
-import type { Outcome } from './outcome.ts'
-import { describePlan } from './plan/describe.ts'
-import { type DrawOptions, drawPlan } from './plan/draw.ts'
+import { describePlan } from './plan/describe-plan.ts'
+import { type DrawOptions, drawPlan } from './plan/draw-plan.ts'
+import type { Outcome } from './run-outcome.ts'
 import { shrink } from './shrink.ts'
 import { simulate } from './simulation.ts'
 

@@ -1,6 +1,6 @@
 import { faultsOf } from '../rules/quorum.ts'
 import type { Rule } from './check/violation.ts'
-import { CALM } from './plan/draw.ts'
+import { CALM } from './plan/draw-plan.ts'
 import type { Fault, Plan } from './plan/plan.ts'
 
 export interface Shrunk {

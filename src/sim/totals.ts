@@ -1,4 +1,4 @@
-import type { Outcome } from './outcome.ts'
+import type { Outcome } from './run-outcome.ts'
 
 const SUMMED = [
   'heights',

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import type { DrawOptions } from './plan/draw.ts'
+import type { DrawOptions } from './plan/draw-plan.ts'
 import { runSeed } from './run-seed.ts'
 
 /** Runs the seeds it is given, one after the other, and answers each with its report. */

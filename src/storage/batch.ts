@@ -1,7 +1,7 @@
 import { assert } from '../util/assert.ts'
 import { fromLevelError } from './errors.ts'
 import type { StoreCounters } from './metrics.ts'
-import type { ScratchKeys } from './scratch.ts'
+import type { ScratchKeys } from './scratch-keys.ts'
 
 /**
  * A chained batch of classic-level, by the calls that abstract-level wraps. A wrapped batch is used once, and what it holds

@@ -11,7 +11,7 @@ export const BUCKETS = {
   slot: 3,
   /** Code hash -> code. */
   code: 4,
-  /** Block number -> RLP of the header; its stateRoot is read by state/history.ts. */
+  /** Block number -> RLP of the header; its stateRoot is read by state/history/stored-state.ts. */
   header: 5,
   /** Block number -> the rest of the block. */
   body: 6,
@@ -49,11 +49,11 @@ export const BUCKETS = {
   editedRoot: 22,
   /** Development chains: block number + index of an edit -> what undoes it, while a snapshot may want that. */
   editUndo: 23,
-  /** Number of a cycle's last block, and of genesis -> how the members of the council stand (chain/council-rows.ts). */
+  /** Number of a cycle's last block, and of genesis -> how the members of the council stand (chain/council/council-rows.ts). */
   cycle: 24,
   /** Address of a validator -> encoded evidence against it that no block holds yet. */
   evidence: 25,
-  /** While a snapshot is fetched: number of a chunk -> what it brought (chain/snapshot/staging.ts). */
+  /** While a snapshot is fetched: number of a chunk -> what it brought (chain/snapshot/sync/staging.ts). */
   snapshotChunk: 26,
 } as const
 

@@ -1,5 +1,5 @@
 import { CodedError } from '../util/errors.ts'
-import { readHolder } from './holder.ts'
+import { readHolder } from './lock-holder.ts'
 
 /** Thrown as CodedError by Store and schema. */
 export type StoreError =

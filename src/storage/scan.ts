@@ -1,7 +1,7 @@
 import type { Snapshot as LevelSnapshot } from 'classic-level'
 import { LIMITS } from '../config/limits.ts'
 import { afterPrefix } from './keys.ts'
-import { ownedKey } from './scratch.ts'
+import { ownedKey } from './scratch-keys.ts'
 
 /** The store as it was when taken. Close it: an open snapshot keeps old rows on disk. */
 export type Snapshot = LevelSnapshot

@@ -4,10 +4,10 @@ import { ClassicLevel } from 'classic-level'
 import { LIMITS } from '../config/limits.ts'
 import { Batch, type NativeBatch } from './batch.ts'
 import { fromLevelError, storeError } from './errors.ts'
-import { writeHolder } from './holder.ts'
+import { writeHolder } from './lock-holder.ts'
 import { newStoreCounters, type StoreCounters } from './metrics.ts'
 import { type Bounds, boundsOf, type Range, type Scan, type Snapshot, scan } from './scan.ts'
-import { ownedKey, ScratchKeys } from './scratch.ts'
+import { ownedKey, ScratchKeys } from './scratch-keys.ts'
 
 type Level = ClassicLevel<Uint8Array, Uint8Array>
 

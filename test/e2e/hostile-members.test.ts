@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { parsePeerUrl } from '../../src/network/url.ts'
+import { parsePeerUrl } from '../../src/network/identity/peer-url.ts'
 import { createRandom } from '../../src/sim/random.ts'
 import { CouncilOfNodes, validatorOf } from '../support/council-nodes.ts'
 import { rpc } from '../support/devnet.ts'

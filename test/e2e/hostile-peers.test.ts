@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { LIMITS } from '../../src/config/limits.ts'
-import { parsePeerUrl } from '../../src/network/url.ts'
+import { parsePeerUrl } from '../../src/network/identity/peer-url.ts'
 import { createRandom } from '../../src/sim/random.ts'
 import { CouncilOfNodes } from '../support/council-nodes.ts'
 import { rpc } from '../support/devnet.ts'

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { type Certificate, certificateOf } from '../../src/primitives/certificate.ts'
+import { type Certificate, certificateOf } from '../../src/primitives/consensus/certificate.ts'
 import { type ExtraData, encodeExtraData } from '../../src/primitives/extra-data.ts'
 import type { Header } from '../../src/primitives/header.ts'
 import type { Log } from '../../src/primitives/log.ts'

@@ -10,7 +10,7 @@ import {
 } from '../../src/consensus/verify-range.ts'
 import { recoverAddress } from '../../src/crypto/signature.ts'
 import { decodeBlock, encodeBlock } from '../../src/primitives/block.ts'
-import { type Certificate, decodeCertificate, encodeCertificate } from '../../src/primitives/certificate.ts'
+import { type Certificate, decodeCertificate, encodeCertificate } from '../../src/primitives/consensus/certificate.ts'
 import { isCoded } from '../../src/util/errors.ts'
 import { GENESIS_HASH } from '../support/consensus/ledger.ts'
 import { DOMAIN } from '../support/consensus/member.ts'

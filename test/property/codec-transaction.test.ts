@@ -4,7 +4,6 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { keccak256 } from '../../src/crypto/hash.ts'
 import { sign } from '../../src/crypto/signature.ts'
-import { recoverTransaction } from '../../src/primitives/sender.ts'
 import { type DecodedTransaction, decodeTransaction } from '../../src/primitives/transaction.ts'
 import {
   encodeTransaction,
@@ -12,6 +11,7 @@ import {
   signingPayload,
   type UnsignedTransaction,
 } from '../../src/primitives/transaction-encoding.ts'
+import { recoverTransaction } from '../../src/primitives/transaction-sender.ts'
 import { bytesToHex } from '../../src/util/bytes.ts'
 import { isCoded } from '../../src/util/errors.ts'
 import { MAX_NONCE, nonceFrom } from '../../src/util/nonce.ts'

@@ -3,9 +3,15 @@ import { describe, expect, test } from 'vitest'
 import { decodeEvidence, encodeEvidence } from '../../src/consensus/evidence/codec.ts'
 import type { Evidence } from '../../src/consensus/evidence/evidence.ts'
 import type { Statement } from '../../src/consensus/evidence/statement.ts'
-import { digestOf } from '../../src/consensus/signing.ts'
-import { decodeProposalHead, encodeProposalHead, type ProposalHead } from '../../src/primitives/proposal.ts'
-import { decodeVote, encodeVote, type Prepare, type RoundChangePayload, type Vote } from '../../src/primitives/vote.ts'
+import { digestOf } from '../../src/consensus/signer/sign-message.ts'
+import { decodeProposalHead, encodeProposalHead, type ProposalHead } from '../../src/primitives/consensus/proposal.ts'
+import {
+  decodeVote,
+  encodeVote,
+  type Prepare,
+  type RoundChangePayload,
+  type Vote,
+} from '../../src/primitives/consensus/vote.ts'
 import { bytesToHex, type Hex } from '../../src/util/bytes.ts'
 import { SEED } from '../support/seed.ts'
 import { damaged, expectStrict } from '../support/strict-codec.ts'

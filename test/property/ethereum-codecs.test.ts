@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { withoutSidecar } from '../../src/primitives/blob-sidecar.ts'
 import { encodeBlock } from '../../src/primitives/block.ts'
+import { withoutSidecar } from '../../src/primitives/ethereum/blob-sidecar.ts'
 import {
   decodeEthereumBody,
   type EthereumBody,
   encodeEthereumBody,
   type Withdrawal,
-} from '../../src/primitives/ethereum-body.ts'
-import { decodeEthereumChain } from '../../src/primitives/ethereum-chain.ts'
+} from '../../src/primitives/ethereum/body.ts'
+import { decodeEthereumChain } from '../../src/primitives/ethereum/chain-file.ts'
 import { concatBytes, type Hex } from '../../src/util/bytes.ts'
 import { isCoded } from '../../src/util/errors.ts'
 import { recordedBytes, recordedGenesis } from '../support/recorded/chain.ts'

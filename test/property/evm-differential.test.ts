@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { createInterpreter } from '../../src/evm/engines/interpreter/engine.ts'
-import { createWasmEngine } from '../../src/evm/engines/wasm/engine.ts'
+import { createWasmEngine } from '../../src/evm/engines/wasm/wasm-engine.ts'
 import { bytesToHex, hexToBytes } from '../../src/util/bytes.ts'
 import { randomCase } from '../support/evm/cases.ts'
 import { outcomeOf } from '../support/evm/compare.ts'

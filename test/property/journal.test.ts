@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { keccak256Hex } from '../../src/crypto/hash.ts'
 import { EMPTY_CODE_HASH } from '../../src/state/account.ts'
-import { Journal } from '../../src/state/journal.ts'
+import { Journal } from '../../src/state/journal/journal.ts'
 import { type Hex, ZERO_HASH } from '../../src/util/bytes.ts'
 import { address, MemoryState, memoryAccount, word } from '../unit/state/memory-state.ts'
 

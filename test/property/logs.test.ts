@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { EVERY_LOG, packCriteria } from '../../src/chain/log-criteria.ts'
-import { queryLogs } from '../../src/chain/log-query.ts'
-import { LogService } from '../../src/chain/log-service.ts'
+import { EVERY_LOG, packCriteria } from '../../src/chain/logs/log-criteria.ts'
+import { queryLogs } from '../../src/chain/logs/log-query.ts'
+import { LogService } from '../../src/chain/logs/log-service.ts'
 import type { LogEntry, LogQuery } from '../../src/chain/types.ts'
 import { LIMITS } from '../../src/config/limits.ts'
 import { logsJson } from '../../src/rpc/encode/log.ts'
@@ -12,7 +12,7 @@ import { ACCOUNT_KEYS, signedRaw, type TestChain, withChain } from '../support/c
 import { isWanted, type WantedLogs } from '../support/plain-logs.ts'
 import { SEED } from '../support/seed.ts'
 
-const WORKER = new URL('../../src/rpc/log-worker.ts', import.meta.url)
+const WORKER = new URL('../../src/rpc/methods/eth/log-worker.ts', import.meta.url)
 
 const BLOCKS = 24
 const others = Array.from(

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
-import { REASONS, type Reason } from '../../src/network/core/reasons.ts'
+import { REASONS, type Reason } from '../../src/network/core/disconnect-reasons.ts'
 import type { MessageName, Payload } from '../../src/network/messages.ts'
 import type { PeerHead } from '../../src/network/wire/control.ts'
+import type { Prepare, RoundChangePayload, Vote } from '../../src/primitives/consensus/vote.ts'
 import { encodeRlp } from '../../src/primitives/rlp.ts'
-import type { Prepare, RoundChangePayload, Vote } from '../../src/primitives/vote.ts'
 import { bytesToHex, type Hex } from '../../src/util/bytes.ts'
 import { certificate } from './block-arbitraries.ts'
 

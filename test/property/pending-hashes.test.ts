@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { PendingHashes } from '../../src/rpc/pending-hashes.ts'
+import { PendingHashes } from '../../src/rpc/subscriptions/pending-hashes.ts'
 import type { Hex } from '../../src/util/bytes.ts'
 
 const seed = Number(process.env['SEED'] ?? 20_250_217)

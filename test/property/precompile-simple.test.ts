@@ -4,7 +4,7 @@ import { getActivePrecompiles, type PrecompileInput, paramsEVM } from '@ethereum
 import { bls12_381 } from '@noble/curves/bls12-381.js'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { customCrypto } from '../../src/crypto/ethereumjs.ts'
+import { customCrypto } from '../../src/crypto/ethereumjs-crypto.ts'
 import { addressOf, sign } from '../../src/crypto/signature.ts'
 import { bytesToHex, concatBytes, hexToBytes, toWord } from '../../src/util/bytes.ts'
 import { SEED } from '../support/seed.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { packCriteria } from '../../src/chain/log-criteria.ts'
+import { packCriteria } from '../../src/chain/logs/log-criteria.ts'
 import type { Log } from '../../src/primitives/log.ts'
 import type { Hex } from '../../src/util/bytes.ts'
 import { isWanted } from '../support/plain-logs.ts'

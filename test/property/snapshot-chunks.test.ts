@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { rootOfParts } from '../../src/state/snapshot/part.ts'
+import { rootOfParts } from '../../src/state/snapshot/sub-trie.ts'
 import { verifyAccountChunk, verifySlotChunk } from '../../src/state/snapshot/verify-chunk.ts'
 import { bytesToHex } from '../../src/util/bytes.ts'
 import { isCoded } from '../../src/util/errors.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { ChunkPlan } from '../../src/chain/snapshot/plan.ts'
+import { ChunkPlan } from '../../src/chain/snapshot/sync/chunk-plan.ts'
 import { SEED } from '../support/seed.ts'
 
 test('every chunk of the range comes in once, those that were in never again, however answers fail and in whatever order they come', () => {

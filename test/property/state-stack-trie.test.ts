@@ -1,7 +1,7 @@
 import { createMPT } from '@ethereumjs/mpt'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { StackTrie } from '../../src/state/stack-trie.ts'
+import { StackTrie } from '../../src/state/trie/stack-trie.ts'
 import { bytesToHex, compareBytes } from '../../src/util/bytes.ts'
 
 const seed = Number(process.env['SEED'] ?? 20_250_217)

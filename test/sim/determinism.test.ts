@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { runSeeds } from '../../src/sim/crew.ts'
-import { drawPlan } from '../../src/sim/plan/draw.ts'
+import { drawPlan } from '../../src/sim/plan/draw-plan.ts'
 import { simulate } from '../../src/sim/simulation.ts'
+import { runSeeds } from '../../src/sim/worker-pool.ts'
 
 const draw = (seed: number) => drawPlan({ seed, profile: 'swarm', heights: 4 })
 

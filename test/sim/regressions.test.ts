@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { BREAKING_SCRIPTS } from '../../src/sim/byzantine/scripts.ts'
-import { drawPlan } from '../../src/sim/plan/draw.ts'
+import { drawPlan } from '../../src/sim/plan/draw-plan.ts'
 import type { ProfileName } from '../../src/sim/plan/profiles.ts'
 import { simulate } from '../../src/sim/simulation.ts'
 

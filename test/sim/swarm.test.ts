@@ -1,10 +1,10 @@
 import { availableParallelism } from 'node:os'
 import { expect, test } from 'vitest'
-import { runSeeds } from '../../src/sim/crew.ts'
-import { drawPlan } from '../../src/sim/plan/draw.ts'
+import { drawPlan } from '../../src/sim/plan/draw-plan.ts'
 import { PROFILE_NAMES, type ProfileName } from '../../src/sim/plan/profiles.ts'
 import type { Failure } from '../../src/sim/run-seed.ts'
 import { addOutcome, noTotals, type Totals } from '../../src/sim/totals.ts'
+import { runSeeds } from '../../src/sim/worker-pool.ts'
 import { seedRange } from '../support/seeds.ts'
 
 interface Trial {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { ScriptName } from '../../src/sim/byzantine/scripts.ts'
 import type { Rule } from '../../src/sim/check/violation.ts'
-import { drawPlan } from '../../src/sim/plan/draw.ts'
+import { drawPlan } from '../../src/sim/plan/draw-plan.ts'
 import { simulate } from '../../src/sim/simulation.ts'
 
 const SCRIPTS: readonly ScriptName[] = [

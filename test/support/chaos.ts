@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { proposalHead } from '../../src/primitives/proposal.ts'
+import { proposalHead } from '../../src/primitives/consensus/proposal.ts'
 import type { Random } from '../../src/sim/random.ts'
 import type { Hex } from '../../src/util/bytes.ts'
 import type { Committee, NodeOfMany } from './committee.ts'

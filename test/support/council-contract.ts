@@ -2,7 +2,7 @@ import { decodeErrorResult, decodeEventLog, decodeFunctionResult, encodeFunction
 import artifact from '../../contracts/Council.json' with { type: 'json' }
 import { COUNCIL_ADDRESS } from '../../src/config/networks.ts'
 import { addressOf } from '../../src/crypto/signature.ts'
-import { call } from '../../src/evm/calls/core.ts'
+import { call } from '../../src/evm/calls/run-call.ts'
 import { createInterpreter } from '../../src/evm/engines/interpreter/engine.ts'
 import type { Log } from '../../src/primitives/log.ts'
 import { bytesToHex, type Hex, hexToBytes } from '../../src/util/bytes.ts'

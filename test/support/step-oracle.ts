@@ -1,9 +1,9 @@
 import { createEVM, type EVM, type InterpreterStep } from '@ethereumjs/evm'
 import { Address, type PrefixedHexString } from '@ethereumjs/util'
+import type { BlockEnv } from '../../src/evm/block-env.ts'
 import type { Engine, EngineMessage } from '../../src/evm/engine.ts'
 import { commonAt } from '../../src/evm/engines/common.ts'
-import { JournalAdapter } from '../../src/evm/engines/journal-adapter.ts'
-import type { BlockEnv } from '../../src/evm/env.ts'
+import { JournalAdapter } from '../../src/evm/engines/state-adapter.ts'
 import { bytesToHex, type Hex, hexToBytes } from '../../src/util/bytes.ts'
 
 /** A step as EthereumJS' own interpreter emits it. */

@@ -4,7 +4,7 @@
  *   node test/worst-case/main.ts [--seed N] [--tries N] [--gas N] [--execution fast] [--evm wasm] [--no-confirm] [--verbose] [KIND...]
  */
 import { parseArgs } from 'node:util'
-import type { EngineName } from '../../src/evm/engines/select.ts'
+import type { EngineName } from '../../src/evm/engines/select-engine.ts'
 import type { ExecutionMode } from '../../src/evm/executor.ts'
 import { createRandom } from '../../src/sim/random.ts'
 import { climb, type Found } from './climb.ts'

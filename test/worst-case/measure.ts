@@ -1,6 +1,6 @@
-import type { EngineName } from '../../src/evm/engines/select.ts'
+import type { EngineName } from '../../src/evm/engines/select-engine.ts'
 import { createExecutor, type ExecutionMode } from '../../src/evm/executor.ts'
-import { Journal } from '../../src/state/journal.ts'
+import { Journal } from '../../src/state/journal/journal.ts'
 import { EMPTY_BYTES } from '../../src/util/bytes.ts'
 import { silentLogger } from '../../src/util/logger.ts'
 import { env, GAS_PRICE, key, paramsAt, signed } from '../unit/evm/world.ts'

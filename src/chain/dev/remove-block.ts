@@ -1,13 +1,13 @@
-import { removeUndo } from '../../state/edit.ts'
+import { removeUndo } from '../../state/edit/account-edit.ts'
 import type { Batch } from '../../storage/batch.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
 import { numberKey } from '../../storage/keys.ts'
 import type { Store } from '../../storage/store.ts'
 import { assert } from '../../util/assert.ts'
 import { type Hex, hexToBytes } from '../../util/bytes.ts'
-import type { BlockStore } from '../block-store.ts'
-import { BodyRow } from '../body-row.ts'
-import { removeLogIndex } from '../log-index.ts'
+import { removeLogIndex } from '../logs/log-index.ts'
+import type { BlockStore } from '../store/block-store.ts'
+import { BodyRow } from '../store/body-row.ts'
 
 /** Queues the removal of everything that stands under a block's number besides its state. */
 export const removeBlock = async (batch: Batch, store: Store, blocks: BlockStore, number: number): Promise<void> => {

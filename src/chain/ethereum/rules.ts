@@ -1,16 +1,16 @@
 import { blobParamsAt, evmForkAt, isActive, isSince } from '../../config/forks.ts'
 import type { NetworkParams } from '../../config/networks.ts'
-import type { BeaconEnv, BlobEnv, BlockEnv } from '../../evm/env.ts'
+import type { BeaconEnv, BlobEnv, BlockEnv } from '../../evm/block-env.ts'
 import { sealBlock } from '../../primitives/block.ts'
-import { requestsHash, withdrawalsRoot } from '../../primitives/ethereum-roots.ts'
+import { requestsHash, withdrawalsRoot } from '../../primitives/ethereum/roots.ts'
 import { EMPTY_LIST_HASH, type Header, ZERO_NONCE } from '../../primitives/header.ts'
 import type { ReceiptPrices } from '../../primitives/receipt.ts'
 import { nextBaseFee } from '../../rules/base-fee.ts'
 import { blobBaseFee, blobGasUsed, nextExcessBlobGas } from '../../rules/ethereum/blob-fee.ts'
 import { EMPTY_BYTES, type Hex, toWord, ZERO_HASH } from '../../util/bytes.ts'
-import { extraOf } from '../assembly.ts'
-import type { BlockStore } from '../block-store.ts'
-import type { ChainRules } from '../chain-rules.ts'
+import type { ChainRules } from '../block/chain-rules.ts'
+import { extraOf } from '../block/header-assembly.ts'
+import type { BlockStore } from '../store/block-store.ts'
 
 export interface EthereumRulesOptions {
   readonly params: NetworkParams

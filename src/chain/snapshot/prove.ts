@@ -1,7 +1,7 @@
 import { LIMITS } from '../../config/limits.ts'
 import { isCoded } from '../../util/errors.ts'
-import { fetchSealedHeader, type PeerSource } from './fetch.ts'
-import { type Anchor, type SealedHeader, type TrustRules, trustBlock } from './trust.ts'
+import { fetchSealedHeader, type PeerSource } from './sync/fetch-headers.ts'
+import { type Anchor, type SealedHeader, type TrustRules, trustBlock } from './sync/skipping-verification.ts'
 
 export interface ProveOptions {
   readonly network: PeerSource

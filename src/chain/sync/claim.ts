@@ -1,6 +1,6 @@
 import { LIMITS } from '../../config/limits.ts'
 import { certificateFault } from '../../consensus/certificate.ts'
-import { strict } from '../../consensus/verify.ts'
+import { strict } from '../../consensus/signer/signature-verifier.ts'
 import type { RangeFault, RangeRules } from '../../consensus/verify-range.ts'
 import type { SealedBlock } from '../../network/wire/consensus.ts'
 import { decodeBlockHeader } from '../../primitives/block.ts'

@@ -1,13 +1,13 @@
 import { LIMITS } from '../../config/limits.ts'
-import { dataJson, objectJson } from '../../evm/tracers/json.ts'
-import type { TraceOutput } from '../../evm/tracers/parts.ts'
+import { dataJson, objectJson } from '../../evm/tracers/json-text.ts'
+import type { TraceOutput } from '../../evm/tracers/tracer-context.ts'
 import { type Account, decodeAccount } from '../../state/account.ts'
-import type { StoredState } from '../../state/history.ts'
-import { decodeWord } from '../../state/word.ts'
+import type { StoredState } from '../../state/history/stored-state.ts'
+import { decodeWord } from '../../state/storage-word.ts'
 import type { Store } from '../../storage/store.ts'
 import { bytesToHex, type Hex, hexToBytes } from '../../util/bytes.ts'
 import { KnownAddresses, plainSlotOf } from './preimages.ts'
-import type { AccountRangeRequest } from './protocol.ts'
+import type { AccountRangeRequest } from './worker-protocol.ts'
 
 const FIRST_SLOT = new Uint8Array(32)
 

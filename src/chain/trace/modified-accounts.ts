@@ -1,6 +1,6 @@
 import { LIMITS } from '../../config/limits.ts'
 import type { TraceError } from '../../evm/tracers/config.ts'
-import type { TraceOutput } from '../../evm/tracers/parts.ts'
+import type { TraceOutput } from '../../evm/tracers/tracer-context.ts'
 import { bytesToHex, type Hex } from '../../util/bytes.ts'
 import { CodedError } from '../../util/errors.ts'
 import type { KnownAddresses } from './preimages.ts'

@@ -4,7 +4,7 @@ import { BUCKETS } from '../../storage/buckets.ts'
 import { numberKey } from '../../storage/keys.ts'
 import type { Store } from '../../storage/store.ts'
 import { type Hex, hexToBytes, toWord } from '../../util/bytes.ts'
-import { BodyRow } from '../body-row.ts'
+import { BodyRow } from '../store/body-row.ts'
 
 /*
  * The state is stored under hashes, and what was hashed is not kept. Known all the same are the slots of plain variables, and

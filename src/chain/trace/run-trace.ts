@@ -1,16 +1,16 @@
 import { LIMITS } from '../../config/limits.ts'
-import { prepareCall } from '../../evm/calls/message.ts'
-import { traceCall } from '../../evm/trace-call.ts'
+import { prepareCall } from '../../evm/calls/call-message.ts'
+import { traceCall } from '../../evm/calls/trace-call.ts'
 import type { TraceConfig } from '../../evm/tracers/config.ts'
 import { createTracer } from '../../evm/tracers/create-tracer.ts'
-import { createHeld } from '../../evm/tracers/parts.ts'
 import type { TraceHooks } from '../../evm/tracers/tracer.ts'
+import { createHeld } from '../../evm/tracers/tracer-context.ts'
 import { assert } from '../../util/assert.ts'
 import { isCoded } from '../../util/errors.ts'
-import type { TraceRequest } from './protocol.ts'
-import { type OpenState, runFirst, type TraceParts, withReplay, withState } from './trace-parts.ts'
-import { accountRange, modifiedAccounts, storageRange } from './walks.ts'
-import { envOf } from './worker-blocks.ts'
+import { accountRange, modifiedAccounts, storageRange } from './state-requests.ts'
+import { type OpenState, runFirst, type TraceParts, withReplay, withState } from './trace-context.ts'
+import { envOf } from './traced-block.ts'
+import type { TraceRequest } from './worker-protocol.ts'
 
 type RequestOf<Kind extends TraceRequest['kind']> = Extract<TraceRequest, { readonly kind: Kind }>
 

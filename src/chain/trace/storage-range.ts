@@ -1,12 +1,12 @@
 import { keccak256Hex } from '../../crypto/hash.ts'
-import type { TraceOutput } from '../../evm/tracers/parts.ts'
-import type { StateChanges } from '../../state/changes.ts'
-import { hashHex } from '../../state/flat.ts'
-import type { StoredState } from '../../state/history.ts'
-import { decodeWord } from '../../state/word.ts'
+import type { TraceOutput } from '../../evm/tracers/tracer-context.ts'
+import { hashHex } from '../../state/flat-tables.ts'
+import type { StoredState } from '../../state/history/stored-state.ts'
+import { decodeWord } from '../../state/storage-word.ts'
+import type { StateChanges } from '../../state/update/state-changes.ts'
 import { bytesToHex, type Hex, hexToBytes, ZERO_HASH } from '../../util/bytes.ts'
 import { plainSlotOf } from './preimages.ts'
-import type { StorageRangeRequest } from './protocol.ts'
+import type { StorageRangeRequest } from './worker-protocol.ts'
 
 interface SlotEntry {
   readonly hash: Hex

@@ -2,10 +2,11 @@ import { Worker } from 'node:worker_threads'
 import { LIMITS } from '../../config/limits.ts'
 import type { ChainParams } from '../../config/networks.ts'
 import type { TraceError } from '../../evm/tracers/config.ts'
-import type { ChunkStream } from '../../util/chunk-stream.ts'
+import { BoundedQueue } from '../../util/async/bounded-queue.ts'
+import type { ChunkStream } from '../../util/async/chunk-stream.ts'
 import { CodedError } from '../../util/errors.ts'
 import type { Logger } from '../../util/logger.ts'
-import { BoundedQueue } from '../../util/queue.ts'
+import { type StreamOwner, TraceStream } from './trace-stream.ts'
 import {
   BEATS,
   type FromTraceWorker,
@@ -13,8 +14,7 @@ import {
   type ToTraceWorker,
   type TraceRequest,
   type TraceWorkerStart,
-} from './protocol.ts'
-import { type StreamOwner, TraceStream } from './trace-stream.ts'
+} from './worker-protocol.ts'
 
 export interface TraceServiceOptions {
   /** The LevelDB directory, opened again by the worker. */

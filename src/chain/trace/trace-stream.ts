@@ -1,5 +1,5 @@
-import { type ChunkStream, CutShort } from '../../util/chunk-stream.ts'
-import type { TraceRequest } from './protocol.ts'
+import { type ChunkStream, CutShort } from '../../util/async/chunk-stream.ts'
+import type { TraceRequest } from './worker-protocol.ts'
 
 /** What a stream asks of the service it belongs to. */
 export interface StreamOwner {

@@ -1,20 +1,20 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { LIMITS } from '../../config/limits.ts'
-import { createScheduler } from '../../evm/calls/scheduler.ts'
+import { createScheduler } from '../../evm/calls/slice-scheduler.ts'
 import { createInterpreter } from '../../evm/engines/interpreter/engine.ts'
 import { JsonSink } from '../../evm/tracers/json-sink.ts'
 import { Store } from '../../storage/store.ts'
 import { assert } from '../../util/assert.ts'
 import { isCoded } from '../../util/errors.ts'
+import { Stopwatch } from './request-timer.ts'
+import { runTrace } from './run-trace.ts'
 import {
   BEATS,
   type FromTraceWorker,
   type ToTraceWorker,
   type TraceRequest,
   type TraceWorkerStart,
-} from './protocol.ts'
-import { runTrace } from './run-trace.ts'
-import { Stopwatch } from './stopwatch.ts'
+} from './worker-protocol.ts'
 
 /*
  * Runs traces in a thread of its own, over its own handle of the store. Several take turns; each stops when its reader does not

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander'
 import type { Hex } from '../../util/bytes.ts'
-import { address, tokens } from '../options.ts'
+import { address, tokens } from '../shared/options.ts'
 
 /** A member of the first council as the command line names it; what it leaves out has a default. */
 export interface ValidatorSpec {

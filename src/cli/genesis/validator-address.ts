@@ -1,5 +1,5 @@
 import type { Hex } from '../../util/bytes.ts'
-import { addressOfKeyFile } from '../keys.ts'
+import { addressOfKeyFile } from '../shared/read-key.ts'
 
 /** The address that a validator was named by, or that its key file names. */
 export const validatorAddress = (key: string): Hex => (isAddress(key) ? key : addressOfKeyFile(key, '--validator'))

@@ -1,7 +1,7 @@
 import { asBuffer, type Hex } from '../../util/bytes.ts'
-import type { ExportFlags } from '../key.ts'
-import { readKey } from '../keys.ts'
-import { passwordsFrom } from '../passwords.ts'
+import { passwordsFrom } from '../shared/passwords.ts'
+import { readKey } from '../shared/read-key.ts'
+import type { ExportFlags } from './command.ts'
 import { keyPath } from './keystore-folder.ts'
 
 /** `tandem key export`: the key itself, for those who mean it. */

@@ -5,7 +5,7 @@ import { checksumAddress } from '../../crypto/checksum.ts'
 import { type EncryptOptions, encryptKey, type Keystore } from '../../crypto/keystore.ts'
 import { addressOf } from '../../crypto/signature.ts'
 import type { Hex } from '../../util/bytes.ts'
-import { writeNewFile } from '../../util/new-file.ts'
+import { writeNewFile } from '../../util/fs/write-new-file.ts'
 
 /*
  * A folder of keystore files (docs/keys.md): 0700, one file a key, 0600, named after its address, so that no key is there twice and

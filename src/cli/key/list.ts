@@ -1,9 +1,9 @@
 import { join, resolve } from 'node:path'
 import { checksumAddress } from '../../crypto/checksum.ts'
 import type { Hex } from '../../util/bytes.ts'
-import type { KeystoreFlags } from '../key.ts'
-import { addressOfKeyFile } from '../keys.ts'
-import { messageOf, warn } from '../output.ts'
+import { messageOf, warn } from '../shared/output.ts'
+import { addressOfKeyFile } from '../shared/read-key.ts'
+import type { KeystoreFlags } from './command.ts'
 import { keyFiles } from './keystore-folder.ts'
 
 interface ListedKey {

@@ -1,6 +1,6 @@
 import { version } from '../../node/version.ts'
-import { TEST_MNEMONIC } from '../accounts.ts'
-import { formatTokens } from '../format.ts'
+import { TEST_MNEMONIC } from '../shared/accounts.ts'
+import { formatTokens } from '../shared/format.ts'
 import type { LocalnetFolder } from './folder.ts'
 import type { LocalnetNode } from './network.ts'
 import { logFileOf } from './plan.ts'

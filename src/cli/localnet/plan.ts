@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { LIMITS } from '../../config/limits.ts'
-import type { LocalnetFlags } from '../localnet.ts'
+import type { LocalnetFlags } from './command.ts'
 
 /** One node of a localnet, as known before anything runs. */
 export interface NodePlan {

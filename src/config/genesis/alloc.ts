@@ -2,7 +2,7 @@ import { EMPTY_BYTES, type Hex, ZERO_HASH } from '../../util/bytes.ts'
 import { MAX_NONCE, type Nonce, nonceFrom } from '../../util/nonce.ts'
 import type { GenesisAccount } from '../genesis.ts'
 import { LIMITS } from '../limits.ts'
-import { type GenesisValue, padded } from './reader.ts'
+import { type GenesisValue, padded } from './json-reader.ts'
 
 /** Differences between the two formats. */
 export interface AllocRules {

@@ -1,9 +1,9 @@
 import type { Block } from '../../primitives/block.ts'
-import type { Certificate } from '../../primitives/certificate.ts'
+import type { Certificate } from '../../primitives/consensus/certificate.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { certificateFrom } from '../certificate.ts'
 import { cancelUnawaited } from './cancel.ts'
-import { persist, persistBlock } from './out.ts'
+import { persist, persistBlock } from './effects.ts'
 import { broadcastStatus } from './status.ts'
 import type { Turn } from './types.ts'
 

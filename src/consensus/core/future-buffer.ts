@@ -1,4 +1,4 @@
-import type { SignedMessage } from '../../primitives/consensus-message.ts'
+import type { SignedMessage } from '../../primitives/consensus/message.ts'
 
 /** Place of a message among others. */
 type Placed = Pick<SignedMessage, 'type' | 'number' | 'round' | 'sender'>

@@ -1,5 +1,5 @@
-import type { Justification, ProposalHead } from '../../primitives/proposal.ts'
-import type { Prepare, RoundChange, RoundChangePayload } from '../../primitives/vote.ts'
+import type { Justification, ProposalHead } from '../../primitives/consensus/proposal.ts'
+import type { Prepare, RoundChange, RoundChangePayload } from '../../primitives/consensus/vote.ts'
 import type { Hex } from '../../util/bytes.ts'
 
 /** What a proposal's justification allows: any block, only the prepared one, or nothing (reference/consensus.md 1.3). */

@@ -1,9 +1,9 @@
 import type { Block } from '../../primitives/block.ts'
-import type { Justification } from '../../primitives/proposal.ts'
+import type { Justification } from '../../primitives/consensus/proposal.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { proposerIndex } from '../committee.ts'
+import { ask } from './effects.ts'
 import { highestPrepared, justificationFrom } from './justification.ts'
-import { ask } from './out.ts'
 import { broadcastStatus } from './status.ts'
 import type { Turn } from './types.ts'
 

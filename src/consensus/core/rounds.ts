@@ -1,6 +1,6 @@
-import type { RoundChange } from '../../primitives/vote.ts'
+import type { RoundChange } from '../../primitives/consensus/vote.ts'
 import { cancelUnawaited } from './cancel.ts'
-import { ask, persist } from './out.ts'
+import { ask, persist } from './effects.ts'
 import type { CoreConfig, HeightState, Turn } from './types.ts'
 
 /** T(r) = min(base * 2^min(r, 6), cap) (reference/consensus.md 1.6). */

@@ -1,4 +1,4 @@
-import type { SignedMessage, Status } from '../../primitives/consensus-message.ts'
+import type { SignedMessage, Status } from '../../primitives/consensus/message.ts'
 import type { HeightConfig, HeightState, Turn } from './types.ts'
 
 /** Whether anybody but this node votes: a committee of one has nobody to wait for, but its followers have. */

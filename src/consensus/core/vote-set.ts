@@ -1,4 +1,4 @@
-import type { Commit, Prepare } from '../../primitives/vote.ts'
+import type { Commit, Prepare } from '../../primitives/consensus/vote.ts'
 import type { Hex } from '../../util/bytes.ts'
 
 /** One vote per sender and round, counted by block. The first vote of a sender counts. */

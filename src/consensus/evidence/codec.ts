@@ -1,8 +1,5 @@
 import { LIMITS } from '../../config/limits.ts'
-import { decoding, type MalformedError, malformed } from '../../primitives/malformed.ts'
-import { decodeProposalHead, encodeProposalHead } from '../../primitives/proposal.ts'
-import { encodeRlp, type RlpItem } from '../../primitives/rlp.ts'
-import { RlpCursor } from '../../primitives/rlp-cursor.ts'
+import { decodeProposalHead, encodeProposalHead } from '../../primitives/consensus/proposal.ts'
 import {
   blockVoteItem,
   numberItem,
@@ -11,7 +8,10 @@ import {
   readSigned,
   roundChangePayloadItem,
   VOTE_CODE,
-} from '../../primitives/vote.ts'
+} from '../../primitives/consensus/vote.ts'
+import { decoding, type MalformedError, malformed } from '../../primitives/malformed.ts'
+import { encodeRlp, type RlpItem } from '../../primitives/rlp.ts'
+import { RlpCursor } from '../../primitives/rlp-cursor.ts'
 import { hexToBytes } from '../../util/bytes.ts'
 import { unlessCoded } from '../../util/errors.ts'
 import type { Evidence } from './evidence.ts'

@@ -1,5 +1,5 @@
-import type { SignedHead } from '../../primitives/consensus-message.ts'
-import type { Commit, RoundChangePayload } from '../../primitives/vote.ts'
+import type { SignedHead } from '../../primitives/consensus/message.ts'
+import type { Commit, RoundChangePayload } from '../../primitives/consensus/vote.ts'
 import type { Committee } from '../committee.ts'
 import { type Evidence, isAmnesia, isConflict, isUnjustified, isWrongProposer } from './evidence.ts'
 import { type SignatureCheck, type Statement, statementsOf } from './statement.ts'

@@ -1,4 +1,4 @@
-import type { ProposalHead } from '../../primitives/proposal.ts'
+import type { ProposalHead } from '../../primitives/consensus/proposal.ts'
 import { quorumOf } from '../../rules/quorum.ts'
 import { type Committee, proposerIndex } from '../committee.ts'
 import { allowedBy } from '../core/justification.ts'

@@ -1,5 +1,5 @@
-import type { SignedHead } from '../../primitives/consensus-message.ts'
-import { justificationHash, type ProposalHead, proposalClaimDigest } from '../../primitives/proposal.ts'
+import type { SignedHead } from '../../primitives/consensus/message.ts'
+import { justificationHash, type ProposalHead, proposalClaimDigest } from '../../primitives/consensus/proposal.ts'
 import {
   blockVoteDigest,
   type Commit,
@@ -9,7 +9,7 @@ import {
   roundChangeDigest,
   type SignedPart,
   type SigningDomain,
-} from '../../primitives/vote.ts'
+} from '../../primitives/consensus/vote.ts'
 import type { Hex } from '../../util/bytes.ts'
 import type { Committee } from '../committee.ts'
 

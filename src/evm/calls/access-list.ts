@@ -1,7 +1,7 @@
 import type { AccessListEntry } from '../../primitives/transaction.ts'
 import type { Hex } from '../../util/bytes.ts'
 import type { AccessRecorder } from '../engine.ts'
-import { type CallOutcome, callGas, checkValue, type PreparedCall, runCall, targetOf } from './message.ts'
+import { type CallOutcome, callGas, checkValue, type PreparedCall, runCall, targetOf } from './call-message.ts'
 import type { AccessListResult } from './types.ts'
 
 /** A run with a list may touch more than the run that made it; three rounds settle what settles at all. */

@@ -1,8 +1,8 @@
-import type { Journal } from '../../state/journal.ts'
+import type { Journal } from '../../state/journal/journal.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { CodedError } from '../../util/errors.ts'
-import type { Prefetcher } from '../prefetch.ts'
-import type { PrecompileMoves } from './precompile-moves.ts'
+import type { Prefetcher } from '../readers/prefetched-reader.ts'
+import type { PrecompileMoves } from './moved-precompiles.ts'
 import type { AccountOverride, CallError, StateOverrides } from './types.ts'
 
 /** An account anew, without its slots. */

@@ -1,6 +1,6 @@
 import type { AccessListEntry, Authorization } from '../../primitives/transaction.ts'
 import type { Hex } from '../../util/bytes.ts'
-import type { InvalidReason } from '../execution.ts'
+import type { InvalidReason } from '../executor-types.ts'
 import type { HashBlocks, SimulatedBlock, SimulationPlan } from '../simulate/types.ts'
 
 /** The call object of SPEC 2.6, decoded. */

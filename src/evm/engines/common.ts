@@ -2,7 +2,7 @@ import { Common, createCustomCommon, Mainnet, type ParamsDict } from '@ethereumj
 import type { EvmFork } from '../../config/forks.ts'
 import { evmForkAt } from '../../config/forks.ts'
 import type { ChainParams } from '../../config/networks.ts'
-import { customCrypto } from '../../crypto/ethereumjs.ts'
+import { customCrypto } from '../../crypto/ethereumjs-crypto.ts'
 import { codeSizeLimit, initCodeSizeLimit } from '../../rules/code-size.ts'
 import { kzgVerifier } from './kzg.ts'
 

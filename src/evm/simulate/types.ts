@@ -1,10 +1,10 @@
 import type { Log } from '../../primitives/log.ts'
 import type { PackedBatch } from '../../state/trie/types.ts'
 import type { Hex } from '../../util/bytes.ts'
-import type { SerializedEnv } from '../calls/protocol.ts'
 import type { BlockOverrides, CallMessage, StateOverrides } from '../calls/types.ts'
+import type { SerializedEnv } from '../calls/worker-protocol.ts'
 import type { EngineFailure } from '../engine.ts'
-import type { BlockExecution } from '../execution.ts'
+import type { BlockExecution } from '../executor-types.ts'
 
 /* Simulated blocks (eth_simulateV1 of the execution APIs): blocks of calls on a state, each on what the one before left. */
 

@@ -14,7 +14,7 @@ import {
   orNull,
   recordOf,
   type Shape,
-} from './shape.ts'
+} from './field-readers.ts'
 
 /* Shapes of the public state tests (execution-spec-tests, ethereum/tests). */
 

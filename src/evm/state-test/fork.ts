@@ -4,7 +4,7 @@ import { type ChainParams, NETWORKS } from '../../config/networks.ts'
 import { keccak256Hex } from '../../crypto/hash.ts'
 import { blobBaseFee } from '../../rules/ethereum/blob-fee.ts'
 import { type Hex, toWord } from '../../util/bytes.ts'
-import type { BlobEnv, BlockEnv } from '../env.ts'
+import type { BlobEnv, BlockEnv } from '../block-env.ts'
 import type { Fixture } from './fixture.ts'
 
 /** The suites' names of forks, where they are not ours with a capital. Those that only move blobs run on Osaka's rules. */

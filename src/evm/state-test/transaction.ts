@@ -1,7 +1,6 @@
 import type { EvmFork } from '../../config/forks.ts'
 import { keccak256, keccak256Hex } from '../../crypto/hash.ts'
 import { addressOf, sign } from '../../crypto/signature.ts'
-import { recoverTransaction } from '../../primitives/sender.ts'
 import {
   type AccessListEntry,
   type Authorization,
@@ -11,11 +10,12 @@ import {
   withSender,
 } from '../../primitives/transaction.ts'
 import { encodeTransaction, signingPayload, type UnsignedTransaction } from '../../primitives/transaction-encoding.ts'
+import { recoverTransaction } from '../../primitives/transaction-sender.ts'
 import { bigintToBytes, type Hex, hexToBytes, toWord } from '../../util/bytes.ts'
 import { nonceFrom } from '../../util/nonce.ts'
+import { invalid } from './field-readers.ts'
 import type { Fixture, FixtureAuthorization, FixturePost, FixtureTransaction } from './fixture.ts'
 import { isSince } from './fork.ts'
-import { invalid } from './shape.ts'
 
 const lower = (hex: Hex): Hex => hex.toLowerCase() as Hex
 

@@ -1,14 +1,14 @@
 import { readFile, stat } from 'node:fs/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 import { LIMITS } from '../../config/limits.ts'
-import { TrieService } from '../../state/trie/service.ts'
+import { TrieService } from '../../state/trie/trie-service.ts'
 import { assert } from '../../util/assert.ts'
 import { silentLogger } from '../../util/logger.ts'
-import type { EngineName } from '../engines/select.ts'
+import type { EngineName } from '../engines/select-engine.ts'
 import { createExecutor, type ExecutionMode } from '../executor.ts'
+import { invalid, problemText } from './field-readers.ts'
 import { readTests } from './fixture.ts'
 import { runStateTests } from './run.ts'
-import { invalid, problemText } from './shape.ts'
 
 /** What a thread is started with. */
 export interface StateTestWorkerData {

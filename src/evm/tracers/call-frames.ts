@@ -1,7 +1,7 @@
 import { bytesToHex, type Hex } from '../../util/bytes.ts'
-import { revertReason } from '../revert-reason.ts'
-import type { Held } from './parts.ts'
+import { revertReason } from '../calls/revert-reason.ts'
 import type { FrameEnd, FrameStart, FrameType, TracedLog, TracedTransaction, TransactionEnd } from './tracer.ts'
+import type { Held } from './tracer-context.ts'
 
 /** A log, its place in the block, and how many inner calls of its frame came before it. */
 export interface FrameLog extends TracedLog {

@@ -1,9 +1,9 @@
 import { assert } from '../../util/assert.ts'
 import { type CallFrame, CallTree, type FrameLog } from './call-frames.ts'
 import type { CallTracerConfig } from './config.ts'
-import { dataJson, objectJson, quantityJson } from './json.ts'
-import type { TracerParts } from './parts.ts'
+import { dataJson, objectJson, quantityJson } from './json-text.ts'
 import type { Tracer } from './tracer.ts'
+import type { TracerParts } from './tracer-context.ts'
 
 const quoted = (text: string | undefined): string | undefined => (text === undefined ? undefined : JSON.stringify(text))
 

@@ -2,10 +2,10 @@ import { createCallTracer } from './call-tracer.ts'
 import type { MuxConfig, TracerConfig } from './config.ts'
 import { createFlatCallTracer } from './flat-call-tracer.ts'
 import { createFourByteTracer } from './four-byte.ts'
-import type { TracerParts } from './parts.ts'
 import { createPrestateTracer } from './prestate.ts'
 import { createStructLogger } from './struct-log.ts'
 import type { Tracer } from './tracer.ts'
+import type { TracerParts } from './tracer-context.ts'
 
 const NOOP: Tracer = { result: () => ['{}'] }
 

@@ -1,9 +1,9 @@
 import { assert } from '../../util/assert.ts'
 import { type CallFrame, CallTree } from './call-frames.ts'
 import type { FlatCallTracerConfig } from './config.ts'
-import { objectJson, quantityJson } from './json.ts'
-import type { TracerParts } from './parts.ts'
+import { objectJson, quantityJson } from './json-text.ts'
 import type { TracedTransaction, Tracer } from './tracer.ts'
+import type { TracerParts } from './tracer-context.ts'
 
 const quoted = (text: string | undefined): string | undefined => (text === undefined ? undefined : JSON.stringify(text))
 const REVERTED = 'execution reverted'

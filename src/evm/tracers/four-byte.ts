@@ -1,6 +1,6 @@
 import { asBuffer } from '../../util/bytes.ts'
-import type { TracerParts } from './parts.ts'
 import type { FrameType, TracedTransaction, Tracer } from './tracer.ts'
+import type { TracerParts } from './tracer-context.ts'
 
 const CALLS: ReadonlySet<FrameType> = new Set(['CALL', 'CALLCODE', 'DELEGATECALL', 'STATICCALL'])
 const ENTRY_BYTES = 100

@@ -1,7 +1,7 @@
 import { CodedError } from '../../util/errors.ts'
 import type { TraceError } from './config.ts'
-import type { TraceOutput } from './parts.ts'
 import type { Flow } from './tracer.ts'
+import type { TraceOutput } from './tracer-context.ts'
 
 export interface JsonSinkOptions {
   /** Takes a piece of the text; no longer the sink's. */

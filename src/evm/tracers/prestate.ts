@@ -1,12 +1,12 @@
-import type { Journal } from '../../state/journal.ts'
+import type { Journal } from '../../state/journal/journal.ts'
 import { assert } from '../../util/assert.ts'
 import { bytesEqual, EMPTY_BYTES, type Hex, toWord, ZERO_HASH } from '../../util/bytes.ts'
 import type { Nonce } from '../../util/nonce.ts'
-import { delegationTarget } from '../authorizations.ts'
+import { delegationTarget } from '../block/authorizations.ts'
 import type { PrestateConfig } from './config.ts'
-import { dataJson, objectJson, quantityJson } from './json.ts'
-import type { Held, TracerParts } from './parts.ts'
+import { dataJson, objectJson, quantityJson } from './json-text.ts'
 import type { FrameStart, Step, TracedTransaction, Tracer } from './tracer.ts'
+import type { Held, TracerParts } from './tracer-context.ts'
 
 const SLOAD = 0x54
 const SSTORE = 0x55

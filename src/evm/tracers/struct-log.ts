@@ -1,10 +1,10 @@
-import type { Journal } from '../../state/journal.ts'
+import type { Journal } from '../../state/journal/journal.ts'
 import { assert } from '../../util/assert.ts'
 import { asBuffer, type Hex, toWord } from '../../util/bytes.ts'
 import type { StructLogConfig } from './config.ts'
-import { dataJson } from './json.ts'
-import type { TraceOutput, TracerParts } from './parts.ts'
+import { dataJson } from './json-text.ts'
 import type { FrameEnd, Step, Tracer } from './tracer.ts'
+import type { TraceOutput, TracerParts } from './tracer-context.ts'
 
 const SLOAD = 0x54
 const SSTORE = 0x55

@@ -1,4 +1,4 @@
-import type { Journal } from '../../state/journal.ts'
+import type { Journal } from '../../state/journal/journal.ts'
 import type { Hex } from '../../util/bytes.ts'
 
 /** What opens a frame, by the opcode's name; a transaction opens with CALL or CREATE. */

@@ -5,7 +5,7 @@ import { isCoded } from '../../util/errors.ts'
 import type { Peer } from '../peer/peer.ts'
 import type { BlockCodec, Judgement, PeerId } from '../ports.ts'
 import type { SealedBlock, WireProposal } from '../wire/consensus.ts'
-import type { Hub } from './hub.ts'
+import type { Hub } from './peer-hub.ts'
 
 export interface BlockClaimsOptions {
   readonly hub: Hub

@@ -2,7 +2,7 @@ import { LIMITS } from '../../config/limits.ts'
 import { type CodedError, isCoded } from '../../util/errors.ts'
 import type { Logger } from '../../util/logger.ts'
 import { Lru } from '../../util/lru.ts'
-import type { Offence } from '../core/standings.ts'
+import type { Offence } from '../core/peer-scores.ts'
 import { TokenBucket } from '../core/token-bucket.ts'
 import type { Peer } from './peer.ts'
 

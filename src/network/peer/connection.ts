@@ -1,5 +1,5 @@
 import type { TLSSocket } from 'node:tls'
-import type { Reason } from '../core/reasons.ts'
+import type { Reason } from '../core/disconnect-reasons.ts'
 import { MESSAGES } from '../messages.ts'
 import { FrameReader, type FrameSink } from '../wire/frame-reader.ts'
 import { encodeFrames, type WireMessage } from '../wire/frames.ts'

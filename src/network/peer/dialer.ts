@@ -2,10 +2,10 @@ import type tls from 'node:tls'
 import { LIMITS } from '../../config/limits.ts'
 import type { Clock } from '../../util/clock.ts'
 import type { Logger } from '../../util/logger.ts'
-import type { DialBook, NodeAddress } from '../core/dial-book.ts'
-import type { Standings } from '../core/standings.ts'
+import type { DialBook, NodeAddress } from '../core/dial-scheduler.ts'
+import type { Standings } from '../core/peer-scores.ts'
 import { channelOf, dial } from '../tls/transport.ts'
-import type { Meetings } from './meetings.ts'
+import type { Meetings } from './handshake-manager.ts'
 import type { PeerSet } from './peer-set.ts'
 
 export interface DialerOptions {

@@ -6,7 +6,7 @@ import type { ChannelName } from '../wire/channels.ts'
 import type { Hello } from '../wire/control.ts'
 import { encodeFrames, type MessageHead } from '../wire/frames.ts'
 import { Connection, type ConnectionEvents, type Ending, type Patience } from './connection.ts'
-import type { Refusal } from './judge-hello.ts'
+import type { Refusal } from './validate-hello.ts'
 
 export interface HandshakeParams {
   readonly channel: Channel

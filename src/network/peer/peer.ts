@@ -3,10 +3,10 @@ import { assert } from '../../util/assert.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { CodedError } from '../../util/errors.ts'
 import { Lru } from '../../util/lru.ts'
-import type { Budget } from '../core/budget.ts'
-import type { Place } from '../core/places.ts'
-import type { Reason } from '../core/reasons.ts'
-import type { Offence } from '../core/standings.ts'
+import type { Budget } from '../core/byte-budget.ts'
+import type { Reason } from '../core/disconnect-reasons.ts'
+import type { Offence } from '../core/peer-scores.ts'
+import type { Place } from '../core/peer-slots.ts'
 import { TokenBucket } from '../core/token-bucket.ts'
 import type { ProtocolError } from '../errors.ts'
 import {
@@ -22,7 +22,7 @@ import type { ChannelName } from '../wire/channels.ts'
 import type { Hello, PeerHead } from '../wire/control.ts'
 import { encodeFrames, FRAGMENT_BYTES, type MessageHead, type WireMessage } from '../wire/frames.ts'
 import type { Connection, ConnectionEvents, Ending, Traffic } from './connection.ts'
-import { Requests } from './requests.ts'
+import { Requests } from './pending-requests.ts'
 
 export interface PeerParams {
   readonly connection: Connection

@@ -1,7 +1,7 @@
 import { LIMITS } from '../../config/limits.ts'
 import { CodedError, isCoded } from '../../util/errors.ts'
 import type { RequestError } from '../errors.ts'
-import { type Hub, shuffled } from '../gossip/hub.ts'
+import { type Hub, shuffled } from '../gossip/peer-hub.ts'
 import type { AnswerTo, Payload, RequestName } from '../messages.ts'
 import type { NetworkMetrics } from '../metrics.ts'
 import type { Peer } from './peer.ts'

@@ -2,7 +2,7 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject 
 import { mkdir, readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { CodedError, isCoded } from '../../util/errors.ts'
-import { writeNewFile } from '../../util/new-file.ts'
+import { writeNewFile } from '../../util/fs/write-new-file.ts'
 import type { NetworkError } from '../errors.ts'
 
 /** The key of a node on the network: Ed25519, apart from any validator's key. */

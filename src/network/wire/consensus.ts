@@ -1,11 +1,11 @@
 import { LIMITS } from '../../config/limits.ts'
-import { type Certificate, certificateItem, readCertificate } from '../../primitives/certificate.ts'
-import type { Status } from '../../primitives/consensus-message.ts'
-import { decodeProposalHead, encodeProposalHead, type ProposalHead } from '../../primitives/proposal.ts'
+import { type Certificate, certificateItem, readCertificate } from '../../primitives/consensus/certificate.ts'
+import type { Status } from '../../primitives/consensus/message.ts'
+import { decodeProposalHead, encodeProposalHead, type ProposalHead } from '../../primitives/consensus/proposal.ts'
+import { decodeVote, encodeVote, type Vote } from '../../primitives/consensus/vote.ts'
 import { encodeRlp, encodeRlpList, uintItem } from '../../primitives/rlp.ts'
-import { decodeVote, encodeVote, type Vote } from '../../primitives/vote.ts'
 import { hexToBytes } from '../../util/bytes.ts'
-import { listCodec, plainCodec, rawList, refuse, type WireCodec } from './codec.ts'
+import { listCodec, plainCodec, rawList, refuse, type WireCodec } from './payload-codec.ts'
 
 /** Blocks travel as their RLP: decoding one recovers senders, which is done elsewhere and later. */
 export interface WireProposal {

@@ -2,8 +2,17 @@ import { LIMITS } from '../../config/limits.ts'
 import { encodeRlp, type RlpItem, uintItem } from '../../primitives/rlp.ts'
 import type { RlpCursor } from '../../primitives/rlp-cursor.ts'
 import { bytesToHex, type Hex, hexToBytes } from '../../util/bytes.ts'
-import { REASONS, type Reason, reasonOf } from '../core/reasons.ts'
-import { asciiBytes, asciiText, fixedBytes, inList, listCodec, readItems, refuse, type WireCodec } from './codec.ts'
+import { REASONS, type Reason, reasonOf } from '../core/disconnect-reasons.ts'
+import {
+  asciiBytes,
+  asciiText,
+  fixedBytes,
+  inList,
+  listCodec,
+  readItems,
+  refuse,
+  type WireCodec,
+} from './payload-codec.ts'
 
 /** The last committed block of a node. */
 export interface PeerHead {
@@ -11,7 +20,7 @@ export interface PeerHead {
   readonly hash: Hex
 }
 
-/** A validator's signature that binds its key to one connection and one node (proofs.ts). */
+/** A validator's signature that binds its key to one connection and one node (identity/validator-proof.ts). */
 export interface ValidatorProof {
   readonly address: Hex
   /** r, s and recovery id, 65 bytes. */

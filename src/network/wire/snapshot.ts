@@ -1,11 +1,11 @@
 import { LIMITS } from '../../config/limits.ts'
 import { keccak256Hex } from '../../crypto/hash.ts'
-import { type Certificate, certificateItem, readCertificate } from '../../primitives/certificate.ts'
+import { type Certificate, certificateItem, readCertificate } from '../../primitives/consensus/certificate.ts'
 import { encodeRlp, encodeRlpList, uintItem } from '../../primitives/rlp.ts'
 import type { RlpCursor } from '../../primitives/rlp-cursor.ts'
-import type { Part } from '../../state/snapshot/part.ts'
+import type { Part } from '../../state/snapshot/sub-trie.ts'
 import { type Hex, hexToBytes } from '../../util/bytes.ts'
-import { fixedBytes, inList, listCodec, rawList, readItems, refuse, type WireCodec } from './codec.ts'
+import { fixedBytes, inList, listCodec, rawList, readItems, refuse, type WireCodec } from './payload-codec.ts'
 
 const { snapshotChunks } = LIMITS.network
 /** A key has so many nibbles. */

@@ -1,9 +1,9 @@
 import { LIMITS } from '../../config/limits.ts'
-import { type Certificate, certificateItem, readCertificate } from '../../primitives/certificate.ts'
+import { type Certificate, certificateItem, readCertificate } from '../../primitives/consensus/certificate.ts'
 import { encodeRlp, encodeRlpList, uintItem } from '../../primitives/rlp.ts'
 import { bytesToHex, type Hex, hexToBytes } from '../../util/bytes.ts'
-import { fixedBytes, inList, listCodec, rawList, readItems, refuse, type WireCodec } from './codec.ts'
 import { type SealedBlock, sealedCodec } from './consensus.ts'
+import { fixedBytes, inList, listCodec, rawList, readItems, refuse, type WireCodec } from './payload-codec.ts'
 
 const { blocksPerRequest, receiptsPerRequest } = LIMITS.network
 

@@ -1,6 +1,6 @@
 import { LIMITS } from '../../config/limits.ts'
 import { encodeRlp } from '../../primitives/rlp.ts'
-import { listCodec, readItems, refuse, type WireCodec } from './codec.ts'
+import { listCodec, readItems, refuse, type WireCodec } from './payload-codec.ts'
 import { hashesCodec } from './sync.ts'
 
 const { announcedHashes, requestedHashes } = LIMITS.network

@@ -1,5 +1,5 @@
 import type { PoolPort, PoolVerdict } from '../../network/ports.ts'
-import type { Outcome, PoolService } from '../../txpool/service.ts'
+import type { Outcome, PoolService } from '../../txpool/pool-service.ts'
 import type { Hex } from '../../util/bytes.ts'
 
 /** What breaks a rule on every node, whatever its head and its operator's options; its sender should have known. */

@@ -1,5 +1,9 @@
-import { type SnapshotOutcome, SnapshotSync, type SnapshotSyncOptions } from '../../chain/snapshot/sync.ts'
-import { startStaging } from '../../chain/snapshot/threads.ts'
+import {
+  type SnapshotOutcome,
+  SnapshotSync,
+  type SnapshotSyncOptions,
+} from '../../chain/snapshot/sync/snapshot-sync.ts'
+import { startStaging } from '../../chain/snapshot/workers.ts'
 import type { SyncStatus } from '../../chain/types.ts'
 import { recoverAddress } from '../../crypto/signature.ts'
 import { dropStaged, markStaged, stagedPathOf } from './staged-store.ts'

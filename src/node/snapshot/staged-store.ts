@@ -1,7 +1,7 @@
 import { access, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isCoded } from '../../util/errors.ts'
-import { writeNewFile } from '../../util/new-file.ts'
+import { writeNewFile } from '../../util/fs/write-new-file.ts'
 
 /*
  * A store that a snapshot makes lies beside the node's own until it is whole. Then a mark is written, and before the node opens its store

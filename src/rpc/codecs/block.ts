@@ -1,5 +1,5 @@
 import type { Hex } from '../../util/bytes.ts'
-import { type Codec, codec } from '../codec.ts'
+import { type Codec, codec } from './codec.ts'
 import { fail, HASH_SCHEMA, jsonKind, parseHash, parseQuantity, QUANTITY_SCHEMA } from './scalars.ts'
 
 /** A block by number or by tag (SPEC 2.2). `safe` and `finalized` are refused like any string without 0x. */

@@ -1,9 +1,9 @@
 import type { CallMessage } from '../../evm/calls/types.ts'
 import type { AccessListEntry, Authorization } from '../../primitives/transaction.ts'
 import { bigintToBytes, EMPTY_BYTES, type Hex, ZERO_ADDRESS } from '../../util/bytes.ts'
-import { type Codec, codec } from '../codec.ts'
 import { serverError } from '../errors.ts'
-import type { JsonSchema } from '../json.ts'
+import type { JsonSchema } from '../router/raw-json.ts'
+import { type Codec, codec } from './codec.ts'
 import { asArray, asObject, type JsonObject, member, within } from './object.ts'
 import {
   ADDRESS_SCHEMA,

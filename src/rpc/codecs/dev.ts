@@ -1,6 +1,6 @@
 import { type Hex, hexToBytes, toWord } from '../../util/bytes.ts'
-import { type Codec, codec, named } from '../codec.ts'
-import type { JsonSchema } from '../json.ts'
+import type { JsonSchema } from '../router/raw-json.ts'
+import { type Codec, codec, named } from './codec.ts'
 import { asObject, plainMember } from './object.ts'
 import { fail, parseHash } from './scalars.ts'
 

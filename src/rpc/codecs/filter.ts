@@ -1,6 +1,6 @@
 import type { Hex } from '../../util/bytes.ts'
-import { type Codec, codec } from '../codec.ts'
 import { type BlockNumberRef, blockNumber } from './block.ts'
+import { type Codec, codec } from './codec.ts'
 import { asArray, asObject, member, plainMember, within } from './object.ts'
 import { ADDRESS_SCHEMA, fail, HASH_SCHEMA, parseAddress, parseHash, parseHex } from './scalars.ts'
 

@@ -1,6 +1,6 @@
 import type { AccountOverride, BlockOverrides, StateOverrides } from '../../evm/calls/types.ts'
 import type { Hex } from '../../util/bytes.ts'
-import { type Codec, codec } from '../codec.ts'
+import { type Codec, codec } from './codec.ts'
 import { asObject, member, within } from './object.ts'
 import {
   ADDRESS_SCHEMA,

@@ -1,7 +1,7 @@
-import type { NodeAddress } from '../../network/core/dial-book.ts'
-import { parsePeerUrl } from '../../network/url.ts'
+import type { NodeAddress } from '../../network/core/dial-scheduler.ts'
+import { parsePeerUrl } from '../../network/identity/peer-url.ts'
 import { isCoded } from '../../util/errors.ts'
-import { type Codec, codec } from '../codec.ts'
+import { type Codec, codec } from './codec.ts'
 import { fail, parseString } from './scalars.ts'
 
 export const PEER_URL_SCHEMA = { type: 'string', pattern: '^tandem://[0-9a-f]{64}@.+:[0-9]{1,5}$' } as const

@@ -1,7 +1,7 @@
 import { type Hex, hexToBytes, ZERO_HASH } from '../../util/bytes.ts'
-import { type Codec, codec } from '../codec.ts'
 import { InvalidArgument } from '../errors.ts'
-import type { JsonSchema } from '../json.ts'
+import type { JsonSchema } from '../router/raw-json.ts'
+import { type Codec, codec } from './codec.ts'
 
 // The texts of decoding errors are those of the closest public system (reference/kaia-behaviour.md 1.1): clients match them.
 

@@ -1,4 +1,4 @@
-import { type Codec, codec } from '../codec.ts'
+import { type Codec, codec } from './codec.ts'
 import { LOG_FILTER_SCHEMA } from './filter.ts'
 import { BOOLEAN_SCHEMA, parseString } from './scalars.ts'
 

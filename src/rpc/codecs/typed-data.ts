@@ -1,7 +1,7 @@
 import { LIMITS } from '../../config/limits.ts'
 import type { TypedData, TypedField } from '../../crypto/typed-data.ts'
-import { type Codec, codec } from '../codec.ts'
-import type { JsonSchema } from '../json.ts'
+import type { JsonSchema } from '../router/raw-json.ts'
+import { type Codec, codec } from './codec.ts'
 import { asArray, asObject, within } from './object.ts'
 import { fail } from './scalars.ts'
 

@@ -1,4 +1,4 @@
-import type { SimulatedChainBlock } from '../../chain/simulations.ts'
+import type { SimulatedChainBlock } from '../../chain/reads/simulation-service.ts'
 import type { SimulatedCall } from '../../evm/simulate/types.ts'
 import type { Block } from '../../primitives/block.ts'
 import { assert } from '../../util/assert.ts'

@@ -1,11 +1,11 @@
-import type { PeerDescription } from '../../network/describe.ts'
+import type { PeerDescription } from '../../network/describe-peer.ts'
 import { assert } from '../../util/assert.ts'
 import { toQuantity } from '../../util/bytes.ts'
 import { PEER_URL_SCHEMA, peerUrl } from '../codecs/peer.ts'
 import { ADDRESS_SCHEMA, BOOLEAN_SCHEMA, HASH_SCHEMA, QUANTITY_SCHEMA } from '../codecs/scalars.ts'
 import type { Context } from '../context.ts'
-import { type MethodTable, method } from '../method.ts'
 import type { PeersPort } from '../ports.ts'
+import { type MethodTable, method } from '../router/method.ts'
 import { INTEGER_SCHEMA, listOf, NUMBER_SCHEMA, objectOf, orNull, STRING_SCHEMA } from '../schemas.ts'
 
 const ID_SCHEMA = { type: 'string', pattern: '^[0-9a-f]{64}$' }

@@ -1,6 +1,6 @@
 import { toQuantity } from '../../util/bytes.ts'
 import { BOOLEAN_SCHEMA, QUANTITY_SCHEMA } from '../codecs/scalars.ts'
-import { type MethodTable, method } from '../method.ts'
+import { type MethodTable, method } from '../router/method.ts'
 import { INTEGER_SCHEMA } from '../schemas.ts'
 
 export const net = {

@@ -1,6 +1,6 @@
-import { RawJson } from '../json.ts'
-import { type MethodTable, method, namespaceOf } from '../method.ts'
-import { OPENRPC_SCHEMA, openRpcDocument } from '../openrpc.ts'
+import { OPENRPC_SCHEMA, openRpcDocument } from '../docs/openrpc.ts'
+import { type MethodTable, method, namespaceOf } from '../router/method.ts'
+import { RawJson } from '../router/raw-json.ts'
 
 /** It never changes, and making it takes a thousand times as long as sending it. */
 const documents = new WeakMap<MethodTable, RawJson>()

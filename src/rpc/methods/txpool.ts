@@ -3,8 +3,8 @@ import type { Transaction } from '../../primitives/transaction.ts'
 import { type Hex, toQuantity } from '../../util/bytes.ts'
 import { ADDRESS_SCHEMA, address, QUANTITY_SCHEMA } from '../codecs/scalars.ts'
 import { transactionJson } from '../encode/transaction.ts'
-import { type JsonSchema, RawJson } from '../json.ts'
-import { type MethodTable, method } from '../method.ts'
+import { type MethodTable, method } from '../router/method.ts'
+import { type JsonSchema, RawJson } from '../router/raw-json.ts'
 import { objectOf, STRING_SCHEMA, TRANSACTION_SCHEMA } from '../schemas.ts'
 
 type Render = (transaction: Transaction) => string

@@ -1,6 +1,6 @@
 import { keccak256Hex } from '../../crypto/hash.ts'
 import { data, HASH_SCHEMA } from '../codecs/scalars.ts'
-import { type MethodTable, method } from '../method.ts'
+import { type MethodTable, method } from '../router/method.ts'
 import { STRING_SCHEMA } from '../schemas.ts'
 
 export const web3 = {

@@ -1,4 +1,4 @@
-import { INITIAL_BASE_FEE } from '../../config/genesis/geth.ts'
+import { INITIAL_BASE_FEE } from '../../config/genesis/geth-format.ts'
 import type { Header } from '../../primitives/header.ts'
 
 const ELASTICITY = 2n

@@ -1,8 +1,8 @@
-import type { RoundChange } from '../../primitives/vote.ts'
+import type { RoundChange } from '../../primitives/consensus/vote.ts'
 import type { Hex } from '../../util/bytes.ts'
-import { encodeFrame, type Frame } from '../frame.ts'
+import { encodeFrame, type Frame } from '../envelope.ts'
+import type { Liar } from './byzantine-node.ts'
 import { forgedPrepares, noSignature } from './forgeries.ts'
-import type { Liar } from './liar.ts'
 import type { Script } from './script.ts'
 
 /* Votes and round changes that say what is not so, in the own name and in those of others. */

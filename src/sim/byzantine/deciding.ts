@@ -1,4 +1,4 @@
-import { encodeFrame } from '../frame.ts'
+import { encodeFrame } from '../envelope.ts'
 import { forgedCertificate, withOtherBody } from './forgeries.ts'
 import type { Script } from './script.ts'
 

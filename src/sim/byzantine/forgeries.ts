@@ -1,8 +1,8 @@
 import type { Block } from '../../primitives/block.ts'
-import { type Certificate, certificateOf } from '../../primitives/certificate.ts'
-import type { Prepare, SignedPart } from '../../primitives/vote.ts'
+import { type Certificate, certificateOf } from '../../primitives/consensus/certificate.ts'
+import type { Prepare, SignedPart } from '../../primitives/consensus/vote.ts'
 import type { Hex } from '../../util/bytes.ts'
-import type { Liar } from './liar.ts'
+import type { Liar } from './byzantine-node.ts'
 
 /* Things that a liar makes up without the keys they take. */
 

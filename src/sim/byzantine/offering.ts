@@ -1,10 +1,10 @@
 import { proposerOf } from '../../consensus/committee.ts'
 import type { Block } from '../../primitives/block.ts'
-import type { RoundChangePayload } from '../../primitives/vote.ts'
+import type { RoundChangePayload } from '../../primitives/consensus/vote.ts'
 import type { Hex } from '../../util/bytes.ts'
-import { encodeFrame } from '../frame.ts'
+import { encodeFrame } from '../envelope.ts'
+import type { Liar, OpenHeight } from './byzantine-node.ts'
 import { forgedPrepares, noSignature } from './forgeries.ts'
-import type { Liar, OpenHeight } from './liar.ts'
 import { inRoundZero, offer } from './proposing.ts'
 import type { Script } from './script.ts'
 

@@ -1,7 +1,7 @@
 import { highestPrepared, justificationFrom } from '../../consensus/core/justification.ts'
 import type { Block } from '../../primitives/block.ts'
-import type { Prepare, RoundChange, RoundChangePayload } from '../../primitives/vote.ts'
-import type { Liar, OpenHeight } from './liar.ts'
+import type { Prepare, RoundChange, RoundChangePayload } from '../../primitives/consensus/vote.ts'
+import type { Liar, OpenHeight } from './byzantine-node.ts'
 import type { Script } from './script.ts'
 
 /*

@@ -1,7 +1,7 @@
-import type { Status } from '../../primitives/consensus-message.ts'
-import type { Proposal } from '../../primitives/proposal.ts'
-import type { Prepare, RoundChange } from '../../primitives/vote.ts'
-import type { Liar, OpenHeight } from './liar.ts'
+import type { Status } from '../../primitives/consensus/message.ts'
+import type { Proposal } from '../../primitives/consensus/proposal.ts'
+import type { Prepare, RoundChange } from '../../primitives/consensus/vote.ts'
+import type { Liar, OpenHeight } from './byzantine-node.ts'
 
 /** One way to lie: what it does when it hears something. */
 export interface Script {

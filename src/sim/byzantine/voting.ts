@@ -1,6 +1,6 @@
 import { LIMITS } from '../../config/limits.ts'
-import type { Frame } from '../frame.ts'
-import type { Liar } from './liar.ts'
+import type { Frame } from '../envelope.ts'
+import type { Liar } from './byzantine-node.ts'
 import type { Script } from './script.ts'
 
 /* What a dishonest voter does (reference/consensus.md 2.4). */

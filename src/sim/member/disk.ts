@@ -1,4 +1,4 @@
-import type { DurableFile, FileSystem } from '../../consensus/files.ts'
+import type { DurableFile, FileSystem } from '../../consensus/wal/file-system.ts'
 import { asBuffer } from '../../util/bytes.ts'
 import type { Random } from '../random.ts'
 import { type Host, laterOn, never } from './host.ts'

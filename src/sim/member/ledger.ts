@@ -1,7 +1,7 @@
 import type { BuildRequest, DecidedBlock, ExecutionPort, Head, Verdict } from '../../consensus/ports.ts'
 import { keccak256Hex } from '../../crypto/hash.ts'
 import type { Block } from '../../primitives/block.ts'
-import type { Certificate } from '../../primitives/certificate.ts'
+import type { Certificate } from '../../primitives/consensus/certificate.ts'
 import type { Header } from '../../primitives/header.ts'
 import { minTimestampStep } from '../../rules/timestamp.ts'
 import { assert } from '../../util/assert.ts'

@@ -1,5 +1,5 @@
 import type { ScriptName } from '../byzantine/scripts.ts'
-import type { CouncilPlan } from '../council.ts'
+import type { CouncilPlan } from '../sim-council.ts'
 import type { ProfileName } from './profiles.ts'
 
 /** Where a node's power may fail: `now`, or when it next comes to one of these places. */

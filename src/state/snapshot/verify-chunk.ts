@@ -1,9 +1,9 @@
 import { encodeRlp } from '../../primitives/rlp.ts'
-import { accountLeaf } from '../leaf.ts'
-import { isBelow, StackTrie } from '../stack-trie.ts'
+import { isBelow, StackTrie } from '../trie/stack-trie.ts'
+import { accountLeaf } from '../update/account-leaf.ts'
 import { falseSnapshot } from './errors.ts'
-import { isReference, type Part } from './part.ts'
 import { type AccountRecord, readAccountRecords, readSlotRecords, type SlotRecord } from './records.ts'
+import { isReference, type Part } from './sub-trie.ts'
 
 /** The accounts of a chunk, proven to be all of that part. Throws SNAPSHOT_FALSE for any other bytes. */
 export const verifyAccountChunk = (chunk: Uint8Array, part: Part): readonly AccountRecord[] => {

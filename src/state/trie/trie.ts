@@ -51,7 +51,7 @@ export interface ProvenAccount {
 
 /**
  * The account trie and its storage tries as one WebAssembly instance, all nodes in its memory: 110 bytes or so per account. Batches are packed
- * as in batch.ts. Everything is synchronous and takes tens of milliseconds for thousands of changes, hence the worker (service.ts).
+ * as in batch.ts. Everything is synchronous and takes tens of milliseconds for thousands of changes, hence the worker (trie-service.ts).
  */
 export class Trie {
   private readonly wasm = loadWasm<Exports>(new URL('./assembly/trie.wasm', import.meta.url))

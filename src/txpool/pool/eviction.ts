@@ -1,5 +1,5 @@
 import type { PoolEntry } from './entry.ts'
-import type { Sender } from './sender.ts'
+import type { Sender } from './sender-queue.ts'
 
 /* Who loses a transaction when the pool is full: of two senders the larger one. */
 

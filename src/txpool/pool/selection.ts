@@ -2,7 +2,7 @@ import type { Transaction } from '../../primitives/transaction.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { nextNonce } from '../../util/nonce.ts'
 import { effectiveTip, type PoolEntry } from './entry.ts'
-import type { Sender } from './sender.ts'
+import type { Sender } from './sender-queue.ts'
 
 /** The next transaction of one sender. */
 interface Head {

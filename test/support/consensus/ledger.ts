@@ -8,7 +8,7 @@ import type {
   Verdict,
 } from '../../../src/consensus/ports.ts'
 import { type Block, decodeBlock, encodeBlock } from '../../../src/primitives/block.ts'
-import type { Certificate } from '../../../src/primitives/certificate.ts'
+import type { Certificate } from '../../../src/primitives/consensus/certificate.ts'
 import type { Header } from '../../../src/primitives/header.ts'
 import { emptyBlock } from '../../../src/sim/block.ts'
 import type { Hex } from '../../../src/util/bytes.ts'

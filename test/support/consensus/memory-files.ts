@@ -1,4 +1,4 @@
-import type { DurableFile, FileSystem } from '../../../src/consensus/files.ts'
+import type { DurableFile, FileSystem } from '../../../src/consensus/wal/file-system.ts'
 
 export class Crash extends Error {}
 

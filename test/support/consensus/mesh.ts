@@ -1,5 +1,5 @@
 import type { NetworkPort } from '../../../src/consensus/ports.ts'
-import type { ConsensusMessage } from '../../../src/primitives/consensus-message.ts'
+import type { ConsensusMessage } from '../../../src/primitives/consensus/message.ts'
 
 type Listener = (message: ConsensusMessage, from: string) => void
 

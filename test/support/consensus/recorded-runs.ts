@@ -1,6 +1,6 @@
 import type { DecidedBlock } from '../../../src/consensus/ports.ts'
-import { scanWal } from '../../../src/consensus/wal-format.ts'
-import type { ConsensusMessage } from '../../../src/primitives/consensus-message.ts'
+import { scanWal } from '../../../src/consensus/wal/wal-format.ts'
+import type { ConsensusMessage } from '../../../src/primitives/consensus/message.ts'
 import { Ledger } from './ledger.ts'
 import { ManualClock } from './manual-clock.ts'
 import { createMember } from './member.ts'

@@ -1,4 +1,4 @@
-import type { ConsensusMessage, SignedMessage } from '../../../src/primitives/consensus-message.ts'
+import type { ConsensusMessage, SignedMessage } from '../../../src/primitives/consensus/message.ts'
 
 /** What a member said, and whether it ever said two things where only one is allowed. */
 export class Said {

@@ -1,7 +1,7 @@
 import { claimOf, type Statement, statementDigest } from '../../../src/consensus/evidence/statement.ts'
 import { recoverAddress } from '../../../src/crypto/signature.ts'
-import type { ProposalHead } from '../../../src/primitives/proposal.ts'
-import type { SigningDomain, Vote } from '../../../src/primitives/vote.ts'
+import type { ProposalHead } from '../../../src/primitives/consensus/proposal.ts'
+import type { SigningDomain, Vote } from '../../../src/primitives/consensus/vote.ts'
 import { bytesToHex, type Hex } from '../../../src/util/bytes.ts'
 
 /** What one member said at one height. */

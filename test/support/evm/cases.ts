@@ -1,7 +1,7 @@
 import { EVM_FORKS, type EvmFork } from '../../../src/config/forks.ts'
 import { keccak256Hex } from '../../../src/crypto/hash.ts'
+import type { BlockEnv } from '../../../src/evm/block-env.ts'
 import type { EngineMessage } from '../../../src/evm/engine.ts'
-import type { BlockEnv } from '../../../src/evm/env.ts'
 import { concatBytes, type Hex, hexToBytes, toWord } from '../../../src/util/bytes.ts'
 import type { Random } from '../../property/executor-plans.ts'
 import { env, paramsAt } from '../../unit/evm/world.ts'

@@ -1,9 +1,9 @@
+import { forkRulesAt } from '../../../src/evm/block/execution-rules.ts'
+import type { BlockEnv } from '../../../src/evm/block-env.ts'
 import type { Engine, EngineMessage, EngineOptions, EngineResult } from '../../../src/evm/engine.ts'
-import type { BlockEnv } from '../../../src/evm/env.ts'
-import { forkRulesAt } from '../../../src/evm/fork-rules.ts'
-import type { StateChanges } from '../../../src/state/changes.ts'
-import { Journal } from '../../../src/state/journal.ts'
-import type { StateReader } from '../../../src/state/reader.ts'
+import { Journal } from '../../../src/state/journal/journal.ts'
+import type { StateReader } from '../../../src/state/state-reader.ts'
+import type { StateChanges } from '../../../src/state/update/state-changes.ts'
 import { bytesToHex } from '../../../src/util/bytes.ts'
 
 /** Everything a message did, as text: two engines agree when the texts are equal. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { ChainDomain } from '../../../src/network/identity/validator-proof.ts'
 import type { ValidatorSigner } from '../../../src/network/ports.ts'
-import type { ChainDomain } from '../../../src/network/proofs.ts'
 import type { Hello } from '../../../src/network/wire/control.ts'
 import type { Random } from '../../../src/sim/random.ts'
 import type { Hex } from '../../../src/util/bytes.ts'

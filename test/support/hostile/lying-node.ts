@@ -10,29 +10,29 @@ import { Lies } from './lies.ts'
 const PATCHES: readonly Patch[] = [
   // Its candidates are its own, and it has all the time there is.
   {
-    file: 'chain/block-work.ts',
+    file: 'chain/block/block-work.ts',
     find: 'this.#options.pool.select(env.baseFeePerGas), budget, credits)',
     replace:
       'globalThis.lies.candidates(env, journal) ?? this.#options.pool.select(env.baseFeePerGas), globalThis.lies.budget(budget), credits)',
   },
   {
-    file: 'chain/block-work.ts',
+    file: 'chain/block/block-work.ts',
     find: 'const header = headerOf(env, parent, extra, execution, roots)\n',
     replace: 'const header = globalThis.lies.header(headerOf(env, parent, extra, execution, roots))\n',
   },
   // What its own transactions come to it knows without running them.
   {
-    file: 'evm/transaction.ts',
+    file: 'evm/block/run-transaction.ts',
     find: 'await engine.run(journal, env, message, options)',
     replace: 'globalThis.lies.resultOf(message) ?? await engine.run(journal, env, message, options)',
   },
   {
-    file: 'evm/validity.ts',
+    file: 'evm/block/transaction-validity.ts',
     find: '  return have > limit ?',
     replace: '  if (globalThis.lies.ignoresTheBound()) return undefined\n  return have > limit ?',
   },
   {
-    file: 'evm/block-builder.ts',
+    file: 'evm/block/block-builder.ts',
     find: 'gasUsed + SMALLEST_TRANSACTION_GAS <= env.params.maxBlockExecutionGas',
     replace:
       '(globalThis.lies.ignoresTheBound() || gasUsed + SMALLEST_TRANSACTION_GAS <= env.params.maxBlockExecutionGas)',

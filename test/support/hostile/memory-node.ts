@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import type { TLSSocket } from 'node:tls'
 import { NETWORKS } from '../../../src/config/networks.ts'
-import { assemble } from '../../../src/network/assemble.ts'
+import { assemble } from '../../../src/network/assemble-network.ts'
 import { PROTOCOL_VERSION } from '../../../src/network/messages.ts'
 import type { PoolPort } from '../../../src/network/ports.ts'
 import { generateNodeKey } from '../../../src/network/tls/node-key.ts'

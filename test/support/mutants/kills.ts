@@ -1,7 +1,7 @@
 import type { Rule } from '../../../src/sim/check/violation.ts'
-import type { ExploreOptions } from '../../../src/sim/explore/explorer.ts'
-import type { DrawOptions } from '../../../src/sim/plan/draw.ts'
+import type { DrawOptions } from '../../../src/sim/plan/draw-plan.ts'
 import type { ProfileName } from '../../../src/sim/plan/profiles.ts'
+import type { ExploreOptions } from '../explore/explorer.ts'
 import type { MutantName } from './mutants.ts'
 
 /** Who finds what a mutant breaks, where, and for the simulator which rule that is. */

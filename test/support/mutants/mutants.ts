@@ -44,7 +44,7 @@ export const MUTANTS = {
     // Each round leaves out another of five.
     ['rules/quorum.ts', 'Math.ceil((2 * size) / 3)', 'Math.ceil((2 * (size - 1)) / 3)'],
     [
-      'consensus/core/out.ts',
+      'consensus/core/effects.ts',
       'height.config.index >= 0',
       'height.config.index >= 0 && height.config.index !== height.round',
     ],
@@ -92,7 +92,7 @@ export const MUTANTS = {
     'commit.round >= turn.height.round && turn.height.commits',
   ]),
   'sent before it is durable': mutant([
-    'consensus/outbox.ts',
+    'consensus/wal/group-commit.ts',
     `        await log()
         await this.#marking
         this.#marking = mark().catch(error => this.#fail(error))
@@ -107,8 +107,8 @@ export const MUTANTS = {
 `,
   ]),
   'votes without the log that it lost': mutant(
-    ['consensus/recovery.ts', "return head === 0 && watermark === 'missing' ? null : 'LOG_MISSING'", 'return null'],
-    ['consensus/recovery.ts', "? 'LOG_BEHIND_WATERMARK' : null", '? null : null'],
+    ['consensus/wal/recovery.ts', "return head === 0 && watermark === 'missing' ? null : 'LOG_MISSING'", 'return null'],
+    ['consensus/wal/recovery.ts', "? 'LOG_BEHIND_WATERMARK' : null", '? null : null'],
   ),
   'what is prepared not logged': mutant([
     'consensus/core/votes.ts',
@@ -122,23 +122,23 @@ export const MUTANTS = {
       "for (const record of records) if (record.type === 'block') remember(height, record)",
     ],
     [
-      'consensus/watermark.ts',
+      'consensus/signer/watermark.ts',
       '  throw new CodedError<WatermarkError>({',
       '  if (number >= 0) return null\n  throw new CodedError<WatermarkError>({',
     ],
     [
-      'consensus/watermark.ts',
+      'consensus/signer/watermark.ts',
       'this.#last === null || comparePositions(mark, this.#last) > 0,',
       'this.#last === null || mark.number > 0,',
     ],
   ),
   'timestamp not checked': mutant([
-    'consensus/judge.ts',
+    'consensus/engine/proposal-validator.ts',
     '  if (isTooEarly(timestamp, clock.nowMs())) return false\n  await waitUntil(clock, timestamp * 1000, cancelled)\n',
     '',
   ]),
   'verdict of the execution ignored': mutant([
-    'consensus/judge.ts',
+    'consensus/engine/proposal-validator.ts',
     'return await ports.execution.validate(block, context, cancelled)',
     'await ports.execution.validate(block, context)\n    return { valid: true }',
   ]),
@@ -149,12 +149,12 @@ export const MUTANTS = {
   ]),
   'evidence from signatures that are not checked': mutant(
     [
-      'consensus/verify.ts',
+      'consensus/signer/signature-verifier.ts',
       "if (own === undefined || !isSigned(own, committee)) return 'unsigned'",
       "if (own === undefined) return 'unsigned'",
     ],
     [
-      'consensus/verify.ts',
+      'consensus/signer/signature-verifier.ts',
       'return cached(statementDigest(domain, statement), signed.signature) === member',
       'return cached(statementDigest(domain, statement), signed.signature) !== domain.genesisHash',
     ],
@@ -176,23 +176,23 @@ export const MUTANTS = {
     '    return\n',
   ]),
   'a torn batch left in the log': mutant([
-    'consensus/wal.ts',
+    'consensus/wal/wal.ts',
     'if (this.#tornBytes > 0) file.write(new Uint8Array(this.#tornBytes), this.#position)',
     'if (this.#tornBytes > 0) this.#position += this.#tornBytes',
   ]),
   'a decision in the log forgotten at the start': mutant([
-    'consensus/recovery.ts',
+    'consensus/wal/recovery.ts',
     '    await execution.commit(record.block, record.certificate)\n',
     '',
   ]),
   'parent certificate not checked': mutant([
-    'consensus/judge.ts',
+    'consensus/engine/proposal-validator.ts',
     'return fault === null ? null : invalid(true, `parent',
     'return fault !== undefined ? null : invalid(true, `parent',
   ]),
   // What liars forge must be seen through on receipt.
   'certificate of a decision not checked': mutant([
-    'consensus/admission.ts',
+    'consensus/engine/message-validator.ts',
     "    if (!this.#options.verifier.isDecided(claim, committee)) return 'false'\n",
     '',
   ]),
@@ -202,7 +202,7 @@ export const MUTANTS = {
     '',
   ]),
   'signatures of a proof not checked': mutant([
-    'consensus/verify.ts',
+    'consensus/signer/signature-verifier.ts',
     "return proof.every(statement => isSigned(statement, committee)) ? 'signed' : 'badProof'",
     "return 'signed'",
   ]),
@@ -223,25 +223,29 @@ export const MUTANTS = {
       '',
     ],
     [
-      'consensus/admission.ts',
+      'consensus/engine/message-validator.ts',
       "message.type === 'proposal' && isWrongProposer(message, committee.members.length)",
       'false',
     ],
   ),
   'body of another header taken': mutant([
-    'consensus/admission.ts',
+    'consensus/engine/message-validator.ts',
     'return extra === undefined || isBodyOf(block, extra)',
     'return true',
   ]),
   'any body taken': mutant(
     ['consensus/core/receive.ts', '  if (height.wanted !== block.hash) return\n', ''],
     [
-      'consensus/admission.ts',
+      'consensus/engine/message-validator.ts',
       "return message.block.hash === wanted ? wholeOrFalse(message.block) : 'pointless'",
       'return wholeOrFalse(message.block)',
     ],
-    ['consensus/admission.ts', "return claim.blockHash === wanted ? 'true' : 'pointless'", "return 'true'"],
-    ['consensus/loop.ts', 'height.wanted === claim.blockHash', 'true'],
+    [
+      'consensus/engine/message-validator.ts',
+      "return claim.blockHash === wanted ? 'true' : 'pointless'",
+      "return 'true'",
+    ],
+    ['consensus/engine/driver.ts', 'height.wanted === claim.blockHash', 'true'],
   ),
   'a lower prepared certificate kept': mutant([
     'consensus/core/votes.ts',
@@ -253,7 +257,7 @@ export const MUTANTS = {
     'height.prepared = record.certificate\n',
     'height.prepared ??= record.certificate\n',
   ]),
-  'quarantine of no height': mutant(['consensus/quarantine.ts', 'const HEIGHTS = 2', 'const HEIGHTS = 0']),
+  'quarantine of no height': mutant(['consensus/signer/quarantine.ts', 'const HEIGHTS = 2', 'const HEIGHTS = 0']),
 } as const satisfies Readonly<Record<string, Mutant>>
 
 export type MutantName = keyof typeof MUTANTS

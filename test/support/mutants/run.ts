@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
-import type { Exploration, ExploreOptions } from '../../../src/sim/explore/explorer.ts'
-import type { Outcome } from '../../../src/sim/outcome.ts'
-import type { DrawOptions } from '../../../src/sim/plan/draw.ts'
+import type { DrawOptions } from '../../../src/sim/plan/draw-plan.ts'
+import type { Outcome } from '../../../src/sim/run-outcome.ts'
 import type { SeedReport } from '../../../src/sim/run-seed.ts'
+import type { Exploration, ExploreOptions } from '../explore/explorer.ts'
 import { MUTANTS, type MutantName } from './mutants.ts'
 import type { Task } from './worker.ts'
 

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import type { ExploreOptions } from '../../../src/sim/explore/explorer.ts'
-import type { DrawOptions } from '../../../src/sim/plan/draw.ts'
+import type { DrawOptions } from '../../../src/sim/plan/draw-plan.ts'
+import type { ExploreOptions } from '../explore/explorer.ts'
 import type { Patch } from './mutants.ts'
 import { applyPatches } from './patch.ts'
 
@@ -14,9 +14,9 @@ export type Task =
 const { patches, task } = workerData as { patches: readonly Patch[]; task: Task }
 applyPatches(patches)
 const perform = async ({ kind, options }: Task): Promise<unknown> => {
-  if (kind === 'explore') return (await import('../../../src/sim/explore/explorer.ts')).explore(options)
+  if (kind === 'explore') return (await import('../explore/explorer.ts')).explore(options)
   if (kind === 'shrink') return (await import('../../../src/sim/run-seed.ts')).runSeed(options)
-  const { drawPlan } = await import('../../../src/sim/plan/draw.ts')
+  const { drawPlan } = await import('../../../src/sim/plan/draw-plan.ts')
   return (await import('../../../src/sim/simulation.ts')).simulate(drawPlan(options))
 }
 parentPort?.postMessage(await perform(task))

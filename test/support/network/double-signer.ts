@@ -1,8 +1,8 @@
-import { Seeds } from '../../../src/chain/seeds.ts'
+import { Seeds } from '../../../src/chain/council/cycle-seeds.ts'
 import { drawCommittee } from '../../../src/consensus/committee.ts'
 import { addressOf, sign } from '../../../src/crypto/signature.ts'
-import type { ChainDomain } from '../../../src/network/proofs.ts'
-import { blockVoteDigest, type Prepare } from '../../../src/primitives/vote.ts'
+import type { ChainDomain } from '../../../src/network/identity/validator-proof.ts'
+import { blockVoteDigest, type Prepare } from '../../../src/primitives/consensus/vote.ts'
 import { type Hex, hexToBytes } from '../../../src/util/bytes.ts'
 import { RawPeer } from './raw-peer.ts'
 

@@ -1,6 +1,7 @@
 import tls, { type TLSSocket } from 'node:tls'
 import { NETWORKS } from '../../../src/config/networks.ts'
-import { forkRules } from '../../../src/network/fork-id.ts'
+import { forkRules } from '../../../src/network/identity/fork-id.ts'
+import { type ChainDomain, proveValidator } from '../../../src/network/identity/validator-proof.ts'
 import {
   MESSAGES,
   type MessageName,
@@ -10,7 +11,6 @@ import {
   specOf,
 } from '../../../src/network/messages.ts'
 import type { ValidatorSigner } from '../../../src/network/ports.ts'
-import { type ChainDomain, proveValidator } from '../../../src/network/proofs.ts'
 import { generateNodeKey, type NodeKey } from '../../../src/network/tls/node-key.ts'
 import { type Channel, channelOf, dial, secureOptions } from '../../../src/network/tls/transport.ts'
 import type { Hello } from '../../../src/network/wire/control.ts'

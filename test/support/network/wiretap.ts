@@ -1,6 +1,6 @@
 import { generateNodeKey, type NodeKey } from '../../../src/network/tls/node-key.ts'
 import type { WireProposal } from '../../../src/network/wire/consensus.ts'
-import type { SigningDomain, Vote } from '../../../src/primitives/vote.ts'
+import type { SigningDomain, Vote } from '../../../src/primitives/consensus/vote.ts'
 import type { Testimony } from '../consensus/testimony.ts'
 import { sleep } from '../node-process.ts'
 import { RawPeer, type Said } from './raw-peer.ts'

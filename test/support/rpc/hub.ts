@@ -1,9 +1,9 @@
 import type { ChainView, PoolPort } from '../../../src/chain/types.ts'
-import { type Budgets, createBudgets } from '../../../src/rpc/budgets.ts'
 import type { LogCriteria } from '../../../src/rpc/codecs/filter.ts'
-import { Filters } from '../../../src/rpc/filters.ts'
-import { SharedCriteria } from '../../../src/rpc/shared-criteria.ts'
-import { SubscriptionHub } from '../../../src/rpc/subscriptions.ts'
+import { Filters } from '../../../src/rpc/subscriptions/filters.ts'
+import { SharedCriteria } from '../../../src/rpc/subscriptions/shared-criteria.ts'
+import { SubscriptionHub } from '../../../src/rpc/subscriptions/subscription-hub.ts'
+import { type Budgets, createBudgets } from '../../../src/rpc/transport/budgets.ts'
 import type { Hex } from '../../../src/util/bytes.ts'
 
 interface Parts {

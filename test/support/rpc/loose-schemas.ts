@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../../src/rpc/json.ts'
+import type { JsonSchema } from '../../../src/rpc/router/raw-json.ts'
 
 /** Parts of a JSON Schema that leave open what stands there, each as a path: `.member`, `[]`, `.*`. */
 export const looseParts = (schema: JsonSchema, path = ''): readonly string[] => {

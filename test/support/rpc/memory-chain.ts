@@ -1,6 +1,6 @@
-import { ComparedLog } from '../../../src/chain/log-criteria.ts'
-import { sumTips, type TipShare, tipsPaid } from '../../../src/chain/paid-tips.ts'
-import { placeIn, placeReceipts } from '../../../src/chain/placed.ts'
+import { ComparedLog } from '../../../src/chain/logs/log-criteria.ts'
+import { placeIn, placeReceipts } from '../../../src/chain/store/included.ts'
+import { sumTips, type TipShare, tipsPaid } from '../../../src/chain/store/paid-tips.ts'
 import type {
   ChainBlock,
   ChainView,
@@ -17,11 +17,11 @@ import type {
 import { LIMITS } from '../../../src/config/limits.ts'
 import { NETWORKS, type NetworkParams } from '../../../src/config/networks.ts'
 import { keccak256 } from '../../../src/crypto/hash.ts'
-import { recoverSender } from '../../../src/crypto/sender.ts'
+import { recoverSender } from '../../../src/crypto/recovery/recover-sender.ts'
 import { sign } from '../../../src/crypto/signature.ts'
 import { sealBlock } from '../../../src/primitives/block.ts'
 import { bloomOf, uniteBlooms } from '../../../src/primitives/bloom.ts'
-import type { Certificate } from '../../../src/primitives/certificate.ts'
+import type { Certificate } from '../../../src/primitives/consensus/certificate.ts'
 import { type ExtraData, encodeExtraData } from '../../../src/primitives/extra-data.ts'
 import { EMPTY_LIST_HASH, type Header, ZERO_NONCE } from '../../../src/primitives/header.ts'
 import type { Log } from '../../../src/primitives/log.ts'
@@ -33,10 +33,10 @@ import {
   signingPayload,
   type UnsignedTransaction,
 } from '../../../src/primitives/transaction-encoding.ts'
-import { entriesOf } from '../../../src/rpc/log-match.ts'
+import { entriesOf } from '../../../src/rpc/subscriptions/log-results.ts'
 import { type Account, EMPTY_CODE_HASH, EMPTY_ROOT } from '../../../src/state/account.ts'
-import type { AccountProof } from '../../../src/state/prove.ts'
-import type { StateReader } from '../../../src/state/reader.ts'
+import type { StateReader } from '../../../src/state/state-reader.ts'
+import type { AccountProof } from '../../../src/state/trie/prove-account.ts'
 import { EMPTY_BYTES, type Hex, toWord, ZERO_ADDRESS, ZERO_HASH } from '../../../src/util/bytes.ts'
 import { CodedError } from '../../../src/util/errors.ts'
 

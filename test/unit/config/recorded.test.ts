@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { blobParamsAt, evmForkAt } from '../../../src/config/forks.ts'
-import { type GethStyle, recordedParams } from '../../../src/config/genesis/recorded.ts'
+import { type GethStyle, recordedParams } from '../../../src/config/genesis/recorded-params.ts'
 import { type Genesis, parseGenesis } from '../../../src/config/genesis.ts'
 import { UNBOUNDED_GAS } from '../../../src/config/networks.ts'
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { certificateFault, certificateFrom } from '../../../src/consensus/certificate.ts'
 import { recoverAddress, sign } from '../../../src/crypto/signature.ts'
-import type { Certificate } from '../../../src/primitives/certificate.ts'
-import { blockVoteDigest, type Commit } from '../../../src/primitives/vote.ts'
+import type { Certificate } from '../../../src/primitives/consensus/certificate.ts'
+import { blockVoteDigest, type Commit } from '../../../src/primitives/consensus/vote.ts'
 import type { Hex } from '../../../src/util/bytes.ts'
 import { committeeOf, DOMAIN, keyOf } from '../../support/consensus/member.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { sign } from '../../../src/crypto/signature.ts'
-import { blockVoteDigest } from '../../../src/primitives/vote.ts'
+import { blockVoteDigest } from '../../../src/primitives/consensus/vote.ts'
 import type { Hex } from '../../../src/util/bytes.ts'
 import { CodedError } from '../../../src/util/errors.ts'
 import { committee, hashes, portsOf } from '../../support/consensus/group.ts'

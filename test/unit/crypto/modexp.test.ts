@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { BLAKE2_INPUT_BYTES, blake2Compress } from '../../../src/crypto/blake2.ts'
 import { powerMod } from '../../../src/crypto/modexp.ts'
-import { finishWork, type Work } from '../../../src/util/work.ts'
+import { finishWork, type Work } from '../../../src/util/async/sliced-work.ts'
 
 const filled = (size: number, byte = 0xff): Uint8Array => new Uint8Array(size).fill(byte)
 

@@ -10,7 +10,7 @@ import {
 import type { EvmFork } from '../../../src/config/forks.ts'
 import { NETWORKS } from '../../../src/config/networks.ts'
 import { createCommon } from '../../../src/evm/engines/common.ts'
-import { ownPrecompiles } from '../../../src/evm/engines/precompiles/own.ts'
+import { ownPrecompiles } from '../../../src/evm/engines/precompiles/table.ts'
 import { bytesToHex, type Hex } from '../../../src/util/bytes.ts'
 
 /** What callers see of a result; the parts of an error are its text. */

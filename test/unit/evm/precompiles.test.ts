@@ -3,7 +3,7 @@ import { createEVM } from '@ethereumjs/evm'
 import { expect, test } from 'vitest'
 import { createInterpreter } from '../../../src/evm/engines/interpreter/engine.ts'
 import { kzgVerifier } from '../../../src/evm/engines/kzg.ts'
-import { Journal } from '../../../src/state/journal.ts'
+import { Journal } from '../../../src/state/journal/journal.ts'
 import { bytesToHex, type Hex, hexToBytes } from '../../../src/util/bytes.ts'
 import { env, funded, key } from './world.ts'
 

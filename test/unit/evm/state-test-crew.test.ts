@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import { type CrewOptions, runStateTestFiles } from '../../../src/evm/state-test/crew.ts'
 import type { FileReport } from '../../../src/evm/state-test/worker.ts'
+import { type CrewOptions, runStateTestFiles } from '../../../src/evm/state-test/worker-pool.ts'
 
 const options: CrewOptions = {
   mode: 'fast',

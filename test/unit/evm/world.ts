@@ -2,8 +2,8 @@ import { type EvmFork, forksFromStart } from '../../../src/config/forks.ts'
 import { type ChainParams, NETWORKS } from '../../../src/config/networks.ts'
 import { keccak256, keccak256Hex } from '../../../src/crypto/hash.ts'
 import { addressOf, sign } from '../../../src/crypto/signature.ts'
-import type { BlockEnv } from '../../../src/evm/env.ts'
-import type { TransactionSource } from '../../../src/evm/execution.ts'
+import type { BlockEnv } from '../../../src/evm/block-env.ts'
+import type { TransactionSource } from '../../../src/evm/executor-types.ts'
 import { type Transaction, withSender } from '../../../src/primitives/transaction.ts'
 import {
   encodeTransaction,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { collectProcessMetrics } from '../../../src/metrics/process.ts'
+import { startMetricsServer } from '../../../src/metrics/metrics-server.ts'
+import { collectProcessMetrics } from '../../../src/metrics/process-metrics.ts'
 import { Metrics } from '../../../src/metrics/registry.ts'
-import { startMetricsServer } from '../../../src/metrics/server.ts'
 import { silentLogger } from '../../../src/util/logger.ts'
 
 test('counter, gauge and histogram in Prometheus text', async () => {

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
+import { proveValidator } from '../../../src/network/identity/validator-proof.ts'
 import { ALPN, PROTOCOL_VERSION } from '../../../src/network/messages.ts'
-import { proveValidator } from '../../../src/network/proofs.ts'
 import { certificatePem } from '../../../src/network/tls/certificate.ts'
 import { generateNodeKey } from '../../../src/network/tls/node-key.ts'
 import { secureOptions } from '../../../src/network/tls/transport.ts'

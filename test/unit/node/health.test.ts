@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { SyncStatus } from '../../../src/chain/types.ts'
-import type { EngineMode } from '../../../src/consensus/engine-types.ts'
+import type { EngineMode } from '../../../src/consensus/engine/types.ts'
 import { createHealth } from '../../../src/node/health.ts'
 
 /** A node that stands at block 7 and hears of a block only when told. */

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { openChain } from '../../../src/node/open-chain.ts'
+import { openChain } from '../../../src/node/parts/open-chain.ts'
 import { silentLogger } from '../../../src/util/logger.ts'
 import { testGenesis } from '../../support/chain.ts'
 

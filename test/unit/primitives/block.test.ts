@@ -8,7 +8,7 @@ import {
   decodeCertificate,
   encodeCertificate,
   signerIndexes,
-} from '../../../src/primitives/certificate.ts'
+} from '../../../src/primitives/consensus/certificate.ts'
 import {
   decodeExtraData,
   EXTRA_DATA_VERSION,
@@ -17,12 +17,12 @@ import {
 } from '../../../src/primitives/extra-data.ts'
 import { EMPTY_LIST_HASH, encodeHeader, type Header, headerItems, ZERO_NONCE } from '../../../src/primitives/header.ts'
 import { encodeRlp, type RlpItem } from '../../../src/primitives/rlp.ts'
-import { recoverTransaction } from '../../../src/primitives/sender.ts'
 import {
   encodeTransaction,
   signingPayload,
   type UnsignedTransaction,
 } from '../../../src/primitives/transaction-encoding.ts'
+import { recoverTransaction } from '../../../src/primitives/transaction-sender.ts'
 import { EMPTY_BYTES, type Hex, ZERO_ADDRESS, ZERO_HASH } from '../../../src/util/bytes.ts'
 import { codeOf } from './support.ts'
 

@@ -2,15 +2,15 @@ import { Signature } from 'ethers'
 import { expect, test } from 'vitest'
 import { createLibauthProvider } from '../../../src/crypto/providers/libauth.ts'
 import { createNobleProvider } from '../../../src/crypto/providers/noble.ts'
-import { recoverSender } from '../../../src/crypto/sender.ts'
+import { recoverSender } from '../../../src/crypto/recovery/recover-sender.ts'
 import { isLowS, isScalar, signatures } from '../../../src/crypto/signature.ts'
 import {
   impersonatedSender,
   impersonatedSenderOf,
   impersonationSignature,
 } from '../../../src/primitives/impersonation.ts'
-import { signatureBytes, signedDigest } from '../../../src/primitives/sender.ts'
 import { encodeTransaction, type UnsignedTransaction } from '../../../src/primitives/transaction-encoding.ts'
+import { signatureBytes, signedDigest } from '../../../src/primitives/transaction-sender.ts'
 import { bytesToHex, EMPTY_BYTES, type Hex } from '../../../src/util/bytes.ts'
 import { ACCOUNT_KEYS, signedRaw } from '../../support/chain.ts'
 

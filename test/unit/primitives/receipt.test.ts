@@ -11,8 +11,8 @@ import {
   type StoredReceipt,
 } from '../../../src/primitives/receipt.ts'
 import { receiptsRoot } from '../../../src/primitives/roots.ts'
-import { recoverTransaction } from '../../../src/primitives/sender.ts'
 import { decodeTransaction } from '../../../src/primitives/transaction.ts'
+import { recoverTransaction } from '../../../src/primitives/transaction-sender.ts'
 import { bytesToHex, EMPTY_BYTES, type Hex, hexToBytes, ZERO_ADDRESS, ZERO_HASH } from '../../../src/util/bytes.ts'
 import recorded from './fixtures/execution-apis.json' with { type: 'json' }
 import { blockParts, codeOf, testChain } from './support.ts'

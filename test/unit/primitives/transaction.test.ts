@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest'
 import type { EvmFork } from '../../../src/config/forks.ts'
 import { keccak256, keccak256Hex } from '../../../src/crypto/hash.ts'
 import { addressOf, sign } from '../../../src/crypto/signature.ts'
-import { recoverTransaction, signatureBytes } from '../../../src/primitives/sender.ts'
 import { decodeTransaction, effectiveGasPrice, withSender, yParityOf } from '../../../src/primitives/transaction.ts'
 import {
   encodeTransaction,
@@ -10,6 +9,7 @@ import {
   signingPayload,
   type UnsignedTransaction,
 } from '../../../src/primitives/transaction-encoding.ts'
+import { recoverTransaction, signatureBytes } from '../../../src/primitives/transaction-sender.ts'
 import { intrinsicGas, intrinsicGasRules } from '../../../src/rules/intrinsic-gas.ts'
 import { bytesToHex, EMPTY_BYTES, type Hex, hexToBytes, ZERO_HASH } from '../../../src/util/bytes.ts'
 import vectors from './fixtures/transaction-tests.json' with { type: 'json' }

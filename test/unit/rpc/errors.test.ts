@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { revertReason } from '../../../src/evm/revert-reason.ts'
+import { revertReason } from '../../../src/evm/calls/revert-reason.ts'
 import { DOMAIN_ERRORS, toRpcError } from '../../../src/rpc/errors.ts'
 import { type Hex, hexToBytes } from '../../../src/util/bytes.ts'
 import { CodedError } from '../../../src/util/errors.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { EventQueue } from '../../../src/sim/event-queue.ts'
 import { Disk } from '../../../src/sim/member/disk.ts'
-import { Machine } from '../../../src/sim/member/machine.ts'
+import { Machine } from '../../../src/sim/member/sim-machine.ts'
 import type { CrashPoint } from '../../../src/sim/plan/plan.ts'
 import { createRandom } from '../../../src/sim/random.ts'
 

@@ -1,4 +1,4 @@
-import type { Journal } from '../../../src/state/journal.ts'
+import type { Journal } from '../../../src/state/journal/journal.ts'
 import type { Hex } from '../../../src/util/bytes.ts'
 
 /** Slots and words are 32-byte hex. */

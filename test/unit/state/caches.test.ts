@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { ClockCache } from '../../../src/state/clock-cache.ts'
-import { SlotCache } from '../../../src/state/slot-cache.ts'
+import { ClockCache } from '../../../src/state/head/second-chance-cache.ts'
+import { SlotCache } from '../../../src/state/head/slot-cache.ts'
 import { address, word } from './memory-state.ts'
 
 test('a clock cache stays within its limit and keeps what is used', () => {

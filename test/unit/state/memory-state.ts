@@ -1,6 +1,6 @@
 import { type Account, EMPTY_CODE_HASH, EMPTY_ROOT } from '../../../src/state/account.ts'
-import type { StateChanges } from '../../../src/state/changes.ts'
-import type { StateReader } from '../../../src/state/reader.ts'
+import type { StateReader } from '../../../src/state/state-reader.ts'
+import type { StateChanges } from '../../../src/state/update/state-changes.ts'
 import { EMPTY_BYTES, type Hex, toWord, ZERO_HASH } from '../../../src/util/bytes.ts'
 import type { Nonce } from '../../../src/util/nonce.ts'
 

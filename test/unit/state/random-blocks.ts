@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { Journal } from '../../../src/state/journal.ts'
+import type { Journal } from '../../../src/state/journal/journal.ts'
 import { address, word } from './memory-state.ts'
 
 const who = fc.integer({ min: 1, max: 6 }).map(n => address(n * 0x1111))

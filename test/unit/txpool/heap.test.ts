@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type HeapSlot, IndexedHeap } from '../../../src/txpool/pool/heap.ts'
+import { type HeapSlot, IndexedHeap } from '../../../src/txpool/pool/indexed-heap.ts'
 
 interface Item {
   key: number

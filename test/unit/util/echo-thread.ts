@@ -1,5 +1,5 @@
 import { CodedError } from '../../../src/util/errors.ts'
-import { serveThread } from '../../../src/util/thread.ts'
+import { serveThread } from '../../../src/util/worker/worker-thread.ts'
 
 /* A thread for tests. */
 const methods = {

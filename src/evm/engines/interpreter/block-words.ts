@@ -1,4 +1,4 @@
-import type { BlockEnv } from '../../env.ts'
+import type { BlockEnv } from '../../block-env.ts'
 
 /** A block as the opcodes ask for it. */
 export interface BlockWords {

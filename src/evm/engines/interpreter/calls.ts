@@ -1,6 +1,6 @@
 import type { ExecResult } from '@ethereumjs/evm'
 import { EMPTY_BYTES, type Hex } from '../../../util/bytes.ts'
-import { delegationTarget } from '../../authorizations.ts'
+import { delegationTarget } from '../../block/authorizations.ts'
 import type { FrameType } from '../../tracers/tracer.ts'
 import type { Precompile } from '../precompiles/precompile.ts'
 import { transferLogOf } from '../transfer-logs.ts'

@@ -1,6 +1,6 @@
 import type { Common } from '@ethereumjs/common'
 import { getActivePrecompiles, paramsEVM } from '@ethereumjs/evm'
-import { ownPrecompiles } from '../precompiles/own.ts'
+import { ownPrecompiles } from '../precompiles/table.ts'
 import type { Precompiles } from './execution.ts'
 
 const known = new WeakMap<Common, Precompiles>()

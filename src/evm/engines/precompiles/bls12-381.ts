@@ -1,8 +1,8 @@
 import { type EVMBLSInterface, EVMError, type ExecResult, MCLBLS, type PrecompileInput } from '@ethereumjs/evm'
 import { type G1, type G2, g1From, g2From, loadMcl, type Mcl } from '../../../crypto/bls12-381.ts'
+import type { Work } from '../../../util/async/sliced-work.ts'
 import { bytesToBigint, concatBytes, EMPTY_BYTES } from '../../../util/bytes.ts'
-import type { Work } from '../../../util/work.ts'
-import { original } from './original.ts'
+import { original } from './ethereumjs-precompile.ts'
 import { failed, type Precompile, pacedWork, pauseIfDue } from './precompile.ts'
 
 /*

@@ -8,8 +8,8 @@ import {
   MULTIPLY_BYTES,
   PAIR_BYTES,
 } from '../../../crypto/bn254.ts'
+import type { Work } from '../../../util/async/sliced-work.ts'
 import { isCoded } from '../../../util/errors.ts'
-import type { Work } from '../../../util/work.ts'
 import { failed, inputSlice, outOfGas, type Precompile, pacedWork } from './precompile.ts'
 
 /* EIP-196 and EIP-197, priced by EIP-1108. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { ripemd160 as createRipemd160 } from '@noble/hashes/legacy.js'
-import type { Work } from '../../../util/work.ts'
+import type { Work } from '../../../util/async/sliced-work.ts'
 import { outOfGas, type Precompile, pacedResult } from './precompile.ts'
 
 /* SHA-256 and RIPEMD-160 of inputs that may have megabytes, some at a time. */

@@ -1,7 +1,7 @@
 import type { Common } from '@ethereumjs/common'
 import { powerMod } from '../../../crypto/modexp.ts'
+import type { Work } from '../../../util/async/sliced-work.ts'
 import { bytesToBigint, hexToBytes } from '../../../util/bytes.ts'
-import type { Work } from '../../../util/work.ts'
 import { inputSlice, outOfGas, type Precompile, pacedResult } from './precompile.ts'
 
 /*

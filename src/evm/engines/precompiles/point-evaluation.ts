@@ -3,7 +3,7 @@ import { bls12_381 } from '@noble/curves/bls12-381.js'
 import { decompressG1, type G1, g1From, g2From, loadMcl, type Mcl } from '../../../crypto/bls12-381.ts'
 import { type Hex, hexToBytes } from '../../../util/bytes.ts'
 import { badArguments, kzgVerifier, TAU_G2 } from '../kzg.ts'
-import { original } from './original.ts'
+import { original } from './ethereumjs-precompile.ts'
 import { type Precompile, pauseIfDue } from './precompile.ts'
 
 /* Point evaluation (EIP-4844): EthereumJS checks the form and the price, mcl the proof. */

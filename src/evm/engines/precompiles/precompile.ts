@@ -1,6 +1,6 @@
 import { EVMError, type ExecResult, type PrecompileInput } from '@ethereumjs/evm'
+import { runWork, type Work } from '../../../util/async/sliced-work.ts'
 import { EMPTY_BYTES } from '../../../util/bytes.ts'
-import { runWork, type Work } from '../../../util/work.ts'
 
 /** A precompile as EthereumJS calls it. */
 export type Precompile = (input: PrecompileInput) => ExecResult | Promise<ExecResult>

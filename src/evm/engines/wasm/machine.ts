@@ -3,7 +3,7 @@ import type { EvmFork } from '../../../config/forks.ts'
 import { loadWasm, type WasmMemory } from '../../../crypto/wasm.ts'
 import { EMPTY_CODE_HASH } from '../../../state/account.ts'
 import type { Hex } from '../../../util/bytes.ts'
-import type { BlockEnv } from '../../env.ts'
+import type { BlockEnv } from '../../block-env.ts'
 import { opcodesOf } from './opcodes.ts'
 import { ACCOUNT, WORD } from './protocol.ts'
 

@@ -1,18 +1,18 @@
 import { EVM_FORKS, type EvmFork } from '../../../config/forks.ts'
 import type { Log } from '../../../primitives/log.ts'
 import { initCodeSizeLimit } from '../../../rules/code-size.ts'
-import type { Journal } from '../../../state/journal.ts'
+import type { Journal } from '../../../state/journal/journal.ts'
 import { EMPTY_BYTES, type Hex } from '../../../util/bytes.ts'
 import { CodedError } from '../../../util/errors.ts'
+import { type ForkRules, forkRulesAt } from '../../block/execution-rules.ts'
+import type { BlockEnv } from '../../block-env.ts'
 import type { EngineFailure, EngineMessage, EngineOptions, EngineResult, InterruptedError } from '../../engine.ts'
-import type { BlockEnv } from '../../env.ts'
-import { type ForkRules, forkRulesAt } from '../../fork-rules.ts'
-import { drain } from './drain.ts'
-import { loadAccount, loadCode, loadSlot } from './loading.ts'
+import { loadAccount, loadCode, loadSlot } from './load-state.ts'
 import type { Machine } from './machine.ts'
 import type { PrecompileResult } from './precompile-host.ts'
 import { LOG, MOST_BLOBS, OUTCOME, REASONS, STATUS, WORD } from './protocol.ts'
 import { runQuickly } from './quick-precompiles.ts'
+import { drain } from './write-changes.ts'
 
 /** Gas between two looks at the clock. */
 const SLICE_GAS = 200_000n

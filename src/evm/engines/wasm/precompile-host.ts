@@ -1,9 +1,9 @@
 import type { Common } from '@ethereumjs/common'
 import { EVMError, getActivePrecompiles, type PrecompileInput, paramsEVM } from '@ethereumjs/evm'
-import type { BlockEnv } from '../../env.ts'
+import type { BlockEnv } from '../../block-env.ts'
 import { commonAt } from '../common.ts'
-import { ownPrecompiles } from '../precompiles/own.ts'
 import type { Precompile } from '../precompiles/precompile.ts'
+import { ownPrecompiles } from '../precompiles/table.ts'
 
 /* Precompiles for the WebAssembly engine: ours, and EthereumJS' where there is none. Loaded when the first is called. */
 

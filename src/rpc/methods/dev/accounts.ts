@@ -1,12 +1,12 @@
-import { codec } from '../../codec.ts'
 import { callObject } from '../../codecs/call.ts'
+import { codec } from '../../codecs/codec.ts'
 import { amount, count, position, word } from '../../codecs/dev.ts'
 import { address, BOOLEAN_SCHEMA, data, HASH_SCHEMA, hash, parseBoolean } from '../../codecs/scalars.ts'
 import { serverError } from '../../errors.ts'
-import { type MethodTable, method } from '../../method.ts'
+import { type MethodTable, method } from '../../router/method.ts'
 import { NULL_SCHEMA, orNull } from '../../schemas.ts'
-import { sendUnsigned } from '../../signing.ts'
-import { devOf } from './of-context.ts'
+import { sendUnsigned } from '../eth/signing.ts'
+import { devOf } from './dev-of-context.ts'
 
 /** Accounts and the pool, under `hardhat_` and `anvil_` alike. */
 export const accountsOf = (namespace: 'hardhat' | 'anvil'): MethodTable => {

@@ -1,7 +1,7 @@
 import { evmForkAt } from '../../../config/forks.ts'
 import { suggestedGasPrice } from '../../../rules/base-fee.ts'
 import { bytesToHex, toQuantity } from '../../../util/bytes.ts'
-import { codec, optional } from '../../codec.ts'
+import { codec, optional } from '../../codecs/codec.ts'
 import { amount, count, resetArgs, seconds, stateBytes } from '../../codecs/dev.ts'
 import {
   address,
@@ -11,9 +11,9 @@ import {
   parseBoolean,
   QUANTITY_SCHEMA,
 } from '../../codecs/scalars.ts'
-import { type MethodTable, method } from '../../method.ts'
+import { type MethodTable, method } from '../../router/method.ts'
 import { INTEGER_SCHEMA, NULL_SCHEMA, objectOf, STRING_SCHEMA } from '../../schemas.ts'
-import { devOf } from './of-context.ts'
+import { devOf } from './dev-of-context.ts'
 
 const enabled = codec('enabled', BOOLEAN_SCHEMA, parseBoolean)
 

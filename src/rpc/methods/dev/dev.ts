@@ -1,4 +1,4 @@
-import type { MethodTable } from '../../method.ts'
+import type { MethodTable } from '../../router/method.ts'
 import { accountsOf, anvilAccounts } from './accounts.ts'
 import { anvilBlocks, blocksOf } from './blocks.ts'
 import { anvilTime, evm } from './time.ts'

@@ -1,10 +1,10 @@
 import { toQuantity } from '../../../util/bytes.ts'
-import { codec, optional } from '../../codec.ts'
+import { codec, optional } from '../../codecs/codec.ts'
 import { count, gasLimit, intervalMs, mineArgs, seconds, timestamp } from '../../codecs/dev.ts'
 import { BOOLEAN_SCHEMA, parseBoolean, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
-import { type MethodTable, method } from '../../method.ts'
+import { type MethodTable, method } from '../../router/method.ts'
 import { NULL_SCHEMA } from '../../schemas.ts'
-import { devOf } from './of-context.ts'
+import { devOf } from './dev-of-context.ts'
 
 const enabled = codec('enabled', BOOLEAN_SCHEMA, parseBoolean)
 const OFFSET_SCHEMA = { type: 'integer' }

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { parseState } from '../../../../src/chain/dev/state-file.ts'
 import { LIMITS } from '../../../../src/config/limits.ts'
 import { keccak256 } from '../../../../src/crypto/hash.ts'
-import { hashHex } from '../../../../src/state/flat.ts'
+import { hashHex } from '../../../../src/state/flat-tables.ts'
 import { bytesToHex, hexToBytes, toWord } from '../../../../src/util/bytes.ts'
 import { isCoded } from '../../../../src/util/errors.ts'
 

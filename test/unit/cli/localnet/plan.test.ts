@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openLocalnet } from '../../../../src/cli/localnet/folder.ts'
 import { planNodes, portsFrom, startArgs } from '../../../../src/cli/localnet/plan.ts'
 import { reservePorts } from '../../../../src/cli/localnet/ports.ts'
-import { DEFAULT_SHAPE, parseShape, settleShape, shapeText } from '../../../../src/cli/localnet/shape.ts'
+import { DEFAULT_SHAPE, parseShape, settleShape, shapeText } from '../../../../src/cli/localnet/settings.ts'
 import { parseGenesis } from '../../../../src/config/genesis.ts'
 
 const FLAGS = {

@@ -1,8 +1,8 @@
 import { sha256 } from 'ethereum-cryptography/sha256.js'
 import { expect, test } from 'vitest'
-import type { PrecompileMoves } from '../../../../src/evm/calls/precompile-moves.ts'
+import type { PrecompileMoves } from '../../../../src/evm/calls/moved-precompiles.ts'
 import { createInterpreter } from '../../../../src/evm/engines/interpreter/engine.ts'
-import { Journal } from '../../../../src/state/journal.ts'
+import { Journal } from '../../../../src/state/journal/journal.ts'
 import { bytesToHex, type Hex } from '../../../../src/util/bytes.ts'
 import { code, env, funded, key, withCode } from '../world.ts'
 

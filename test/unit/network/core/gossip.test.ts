@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { Links } from '../../../../src/network/core/links.ts'
-import { type PeerRecord, RecordBook } from '../../../../src/network/core/record-book.ts'
-import { Wanted } from '../../../../src/network/core/wanted.ts'
+import { type PeerRecord, RecordBook } from '../../../../src/network/core/address-book.ts'
+import { Wanted } from '../../../../src/network/core/fetch-plan.ts'
+import { Links } from '../../../../src/network/core/reachability.ts'
 import type { Hex } from '../../../../src/util/bytes.ts'
 
 const validator = (index: number): Hex => `0x${index.toString(16).padStart(40, '0')}`

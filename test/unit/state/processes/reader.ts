@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { openStateReader } from '../../../../src/state/history.ts'
+import { openStateReader } from '../../../../src/state/history/stored-state.ts'
 import { readStateMeta } from '../../../../src/state/state-meta.ts'
 import { Store } from '../../../../src/storage/store.ts'
 import { isCoded } from '../../../../src/util/errors.ts'

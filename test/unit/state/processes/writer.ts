@@ -1,4 +1,4 @@
-import { TrieService } from '../../../../src/state/trie/service.ts'
+import { TrieService } from '../../../../src/state/trie/trie-service.ts'
 import { WorldState } from '../../../../src/state/world-state.ts'
 import { BUCKETS } from '../../../../src/storage/buckets.ts'
 import { numberKey } from '../../../../src/storage/keys.ts'

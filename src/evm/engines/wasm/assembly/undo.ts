@@ -10,7 +10,7 @@ const TRAILER: usize = 16;
 /** Bytes of an entry that change, from its start. */
 const CHANGING: usize = 96;
 const RECORD: usize = CHANGING + TRAILER;
-/** This precompile stays touched by a call that failed (state/journal-undo.ts). */
+/** This precompile stays touched by a call that failed (state/journal/undo.ts). */
 const RIPEMD: u32 = 3;
 /** Every entry keeps the address of its newest record here. */
 const NEWEST: usize = 92;

@@ -1,0 +1,91 @@
+import type { NetworkParams } from '../../config/networks.ts'
+import type { BlockEnv } from '../../evm/block-env.ts'
+import type { Header } from '../../primitives/header.ts'
+import { nextBaseFee } from '../../rules/base-fee.ts'
+import { cycleOf } from '../../rules/cycle.ts'
+import { prevRandao } from '../../rules/randao.ts'
+import { type Hex, ZERO_ADDRESS, ZERO_HASH } from '../../util/bytes.ts'
+import type { Council } from '../council/council.ts'
+import type { Seeds } from '../council/cycle-seeds.ts'
+import type { BlockStore } from '../store/block-store.ts'
+
+/** What a development chain was told of its next block (`params.devHelpers`). */
+export interface BlockChoices {
+  readonly baseFeePerGas?: bigint
+  readonly miner?: Hex
+  readonly gasLimit?: bigint
+}
+
+/** What a block's transactions see of it, for blocks under construction and for calls on committed ones. */
+export interface BlockEnvSources {
+  readonly params: NetworkParams
+  readonly foundation: Hex
+  readonly council: Council
+  readonly seeds: Seeds
+  readonly blocks: BlockStore
+  /** On a development chain. */
+  readonly choices?: () => BlockChoices
+}
+
+/** The child of `parent`, proposed by `proposer`. */
+export const childEnv = (
+  sources: BlockEnvSources,
+  parent: { readonly header: Header; readonly hash: Hex },
+  block: { readonly timestamp: number; readonly proposer: Hex },
+): BlockEnv => {
+  const { params } = sources
+  const choices = sources.choices?.() ?? {}
+  return envOf(sources, {
+    number: parent.header.number + 1,
+    timestamp: block.timestamp,
+    proposer: block.proposer,
+    // No proof chain yet: the beneficiary of the final proof tip is nobody (DESIGN 3).
+    miner: choices.miner ?? ZERO_ADDRESS,
+    gasLimit: choices.gasLimit ?? params.blockGasLimit,
+    baseFeePerGas: choices.baseFeePerGas ?? nextBaseFee(parent.header, params.baseFee),
+    parentHash: parent.hash,
+  })
+}
+
+/** A committed block, as its own transactions saw it. */
+export const committedEnv = (sources: BlockEnvSources, header: Header, proposer: Hex): BlockEnv =>
+  envOf(sources, {
+    number: header.number,
+    timestamp: header.timestamp,
+    proposer,
+    miner: header.miner,
+    gasLimit: header.gasLimit,
+    baseFeePerGas: header.baseFeePerGas ?? 0n,
+    parentHash: header.parentHash,
+  })
+
+interface EnvFields {
+  readonly number: number
+  readonly timestamp: number
+  readonly proposer: Hex
+  readonly miner: Hex
+  readonly gasLimit: bigint
+  readonly baseFeePerGas: bigint
+  readonly parentHash: Hex
+}
+
+const envOf = (sources: BlockEnvSources, fields: EnvFields): BlockEnv => {
+  const { params, foundation, council, seeds, blocks } = sources
+  const { number, timestamp, miner, gasLimit, baseFeePerGas } = fields
+  return {
+    params,
+    number,
+    timestamp,
+    gasLimit,
+    baseFeePerGas,
+    miner,
+    proposerReward: council.payeeOf(fields.proposer, number),
+    foundation,
+    prevRandao: prevRandao(seeds.of(cycleOf(number, params.rewards.cycleBlocks)), number),
+    blockHash(wanted) {
+      if (wanted === number - 1) return fields.parentHash
+      if (wanted < 0 || wanted >= number || wanted < number - 256) return ZERO_HASH
+      return blocks.hashOf(wanted) ?? ZERO_HASH
+    },
+  }
+}

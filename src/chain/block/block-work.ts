@@ -1,0 +1,168 @@
+import { LIMITS } from '../../config/limits.ts'
+import type { BuildRequest } from '../../consensus/ports.ts'
+import { checkAborted } from '../../evm/block/pacer.ts'
+import type { BlockEnv } from '../../evm/block-env.ts'
+import type { BlockExecution, BuildBudget, Credit, Executor, TransactionSource } from '../../evm/executor-types.ts'
+import type { Block } from '../../primitives/block.ts'
+import { sealBlock } from '../../primitives/block.ts'
+import type { ExtraData } from '../../primitives/extra-data.ts'
+import type { Header } from '../../primitives/header.ts'
+import { receiptsRoot, transactionsRoot } from '../../primitives/roots.ts'
+import { checkBody } from '../../rules/body.ts'
+import { checkHeader } from '../../rules/header.ts'
+import type { Journal } from '../../state/journal/journal.ts'
+import type { Sealed } from '../../state/update/state-update.ts'
+import type { WorldState } from '../../state/world-state.ts'
+import { assert } from '../../util/assert.ts'
+import { bytesEqual, type Hex } from '../../util/bytes.ts'
+import type { Clock } from '../../util/clock.ts'
+import { isCoded } from '../../util/errors.ts'
+import type { Logger } from '../../util/logger.ts'
+import { type EvidenceDesk, jail } from '../council/evidence-pool.ts'
+import type { ChainBlock } from '../types.ts'
+import { type BlockEnvSources, childEnv, committedEnv } from './block-env.ts'
+import type { Candidate } from './candidates.ts'
+import type { Economy } from './economy.ts'
+import { extraOf, headerOf, type Roots } from './header-assembly.ts'
+
+/** What building asks of the pool. */
+export interface CandidateSource {
+  /** Executable transactions in block order at a base fee. */
+  select(baseFeePerGas: bigint): TransactionSource
+  /** Candidates that turned out invalid while a block was built. */
+  reject(hash: Hex): void
+}
+
+export interface BlockWorkOptions {
+  readonly world: WorldState
+  readonly executor: Executor
+  readonly pool: CandidateSource
+  readonly sources: BlockEnvSources
+  readonly economy: Economy
+  readonly evidence: EvidenceDesk
+  readonly vanity?: Uint8Array
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/**
+ * Builds blocks on the head and judges those of others. It writes nothing, and works on a state that does not change: once the head has
+ * moved, or the signal has aborted, it rejects.
+ */
+export class BlockWork {
+  readonly #options: BlockWorkOptions
+
+  constructor(options: BlockWorkOptions) {
+    this.#options = options
+  }
+
+  async build(parent: ChainBlock, request: BuildRequest, signal: AbortSignal): Promise<Candidate> {
+    const { executor, sources, world, evidence, vanity } = this.#options
+    assert(request.parentHash === parent.hash, 'a block is built on the head')
+    const env = childEnv(sources, parent, request)
+    const journal = world.journal()
+    const budget = this.#budget(request, signal)
+    const credits = await this.#credits(env, request.proposer)
+    const execution = await executor.build(journal, env, this.#options.pool.select(env.baseFeePerGas), budget, credits)
+    this.#reject(execution)
+    const { items, offenders } = evidence.select(env.number)
+    jail(journal, offenders, env.number)
+    sources.council.commitRecords(journal, env.number)
+    const extra = extraOf(request.proposer, request.parentCertificate, { vanity, evidence: items })
+    const { roots, sealed } = await this.#seal(journal, execution, signal)
+    const header = headerOf(env, parent, extra, execution, roots)
+    const block = sealBlock(header, { transactions: execution.transactions, proofHeaders: [], evidence: items })
+    return { block: { ...block, extra }, execution, sealed }
+  }
+
+  /** Executes a foreign block; answers why it is invalid, or the candidate. `nowMs`: what its timestamp is held against. */
+  async judge(parent: ChainBlock, block: Block, nowMs: number, signal: AbortSignal): Promise<Candidate | string> {
+    const { sources, evidence } = this.#options
+    try {
+      const extra = checkHeader(block.header, parent, sources.params, nowMs)
+      checkBody(block, extra)
+      if (block.proofHeaders.length > 0) return 'no proof header is known yet'
+      const offenders = evidence.offendersOf(block.evidence, block.header.number)
+      return await this.#execute(parent, { ...block, extra }, offenders, signal)
+    } catch (error) {
+      if (isCoded(error) && isBlockFault(error.code)) return error.message
+      throw error
+    }
+  }
+
+  async #execute(
+    parent: ChainBlock,
+    block: ChainBlock,
+    offenders: readonly Hex[],
+    signal: AbortSignal,
+  ): Promise<Candidate | string> {
+    const { executor, sources, world } = this.#options
+    const { header, extra, transactions } = block
+    const env = this.#envOf(parent, header, extra)
+    const journal = world.journal()
+    const credits = await this.#credits(env, extra.proposer)
+    const bounds = { gasUsed: header.gasUsed, signal }
+    const execution = await executor.execute(journal, env, transactions, credits, bounds)
+    jail(journal, offenders, env.number)
+    sources.council.commitRecords(journal, env.number)
+    const { roots, sealed } = await this.#seal(journal, execution, signal, header.transactionsRoot)
+    const difference = firstDifference(header, headerOf(env, parent, extra, execution, roots))
+    return difference ? `header field ${difference} does not follow from the execution` : { block, execution, sealed }
+  }
+
+  #budget({ budgetMs, transactionMs }: BuildRequest, signal: AbortSignal): BuildBudget {
+    const { clock } = this.#options
+    const nowMs = () => clock.nowMs()
+    return { maxBytes: LIMITS.block.bodyBytes, nowMs, deadlineMs: nowMs() + budgetMs, transactionMs, signal }
+  }
+
+  #reject({ dropped }: BlockExecution): void {
+    const { pool, logger } = this.#options
+    for (const { transaction, reason } of dropped) {
+      logger.debug({ hash: transaction.hash, reason }, 'transaction left out of the block')
+      pool.reject(transaction.hash)
+    }
+  }
+
+  /** On a development chain a header's own choices stand: `checkHeader` leaves them to the proposer. */
+  #envOf(parent: ChainBlock, header: Header, { proposer }: ExtraData): BlockEnv {
+    const { sources } = this.#options
+    if (sources.params.devHelpers) return committedEnv(sources, header, proposer)
+    return childEnv(sources, parent, { timestamp: header.timestamp, proposer })
+  }
+
+  /** The state root is computed in its worker while this thread hashes receipts, and transactions unless their root is known. */
+  async #seal(
+    journal: Journal,
+    execution: BlockExecution,
+    signal: AbortSignal,
+    transactions?: Hex,
+  ): Promise<{ roots: Roots; sealed: Sealed }> {
+    checkAborted(signal)
+    const { world } = this.#options
+    const sealing = world.seal(journal.changes(), world.root)
+    transactions ??= transactionsRoot(execution.transactions)
+    const receipts = receiptsRoot(execution.receipts)
+    const sealed = await sealing
+    checkAborted(signal)
+    return { roots: { state: sealed.root, transactions, receipts }, sealed }
+  }
+
+  #credits(env: BlockEnv, proposer: Hex): Promise<readonly Credit[]> {
+    return this.#options.economy.credits(env.number, { miner: env.miner, proposer })
+  }
+}
+
+/** Name of the first member in which a proposed header differs from what its execution gives. */
+const firstDifference = (got: Header, want: Header): string | undefined => {
+  for (const key of Object.keys(want) as (keyof Header)[]) {
+    const [a, b] = [got[key], want[key]]
+    const same = a instanceof Uint8Array && b instanceof Uint8Array ? bytesEqual(a, b) : a === b
+    if (!same) return key
+  }
+  return undefined
+}
+
+/** Errors that speak of the block; any other one is this node's own and must not condemn it. */
+const isBlockFault = (code: string): boolean =>
+  code.startsWith('HEADER_') || code.startsWith('BODY_') || code === 'INVALID_TRANSACTION'

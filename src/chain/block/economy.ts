@@ -1,0 +1,138 @@
+import type { NetworkParams } from '../../config/networks.ts'
+import { endsCycle } from '../../rules/cycle.ts'
+import { assignFees } from '../../rules/fees.ts'
+import { type BlockTurn, mintedAt, type RewardCredit, rewardCredits } from '../../rules/rewards.ts'
+import { mintedUpTo, supplyAt } from '../../rules/supply.ts'
+import type { AccountChange } from '../../state/update/state-update.ts'
+import type { Batch } from '../../storage/batch.ts'
+import { BUCKETS } from '../../storage/buckets.ts'
+import { numberKey } from '../../storage/keys.ts'
+import type { Store } from '../../storage/store.ts'
+import { assert } from '../../util/assert.ts'
+import { bigintToBytes, bytesToBigint, type Hex } from '../../util/bytes.ts'
+import type { Council } from '../council/council.ts'
+import type { BlockStore } from '../store/block-store.ts'
+
+export interface EconomyOptions {
+  readonly params: NetworkParams
+  readonly foundation: Hex
+  /** Sum of the genesis allocation, wei. */
+  readonly genesisWei: bigint
+  readonly council: Council
+  readonly store: Store
+  readonly blocks: BlockStore
+}
+
+/** Wei a block moved besides its transactions (DESIGN 6); `rewards` holds every credited address with its sum. */
+export interface BlockMoney {
+  readonly minted: bigint
+  readonly totalFee: bigint
+  readonly burntFee: bigint
+  readonly proposer: bigint
+  readonly miner: bigint
+  readonly foundation: bigint
+  readonly rewards: ReadonlyMap<Hex, bigint>
+}
+
+/** Minting, fees and supply, from the blocks and one running total of what was burnt (DESIGN 6). */
+export class Economy {
+  readonly #options: EconomyOptions
+  #burnt: { readonly number: number; readonly wei: bigint } | undefined
+
+  constructor(options: EconomyOptions) {
+    this.#options = options
+  }
+
+  /** What the block credits after its transactions; `turn` is the block's own, whose header does not exist yet. */
+  async credits(
+    number: number,
+    turn: { readonly miner: Hex; readonly proposer: Hex },
+  ): Promise<readonly RewardCredit[]> {
+    const { params, foundation, council } = this.#options
+    if (!endsCycle(number, params.rewards.cycleBlocks)) return []
+    const turns: BlockTurn[] = []
+    for (let n = number - params.rewards.cycleBlocks + 1; n < number; n++) turns.push(await this.#turnOf(n, number))
+    turns.push({ miner: turn.miner, proposerReward: council.payeeOf(turn.proposer, number) })
+    return rewardCredits(number, params.rewards, turns, foundation)
+  }
+
+  /**
+   * Wei that left the world with a block: of its fees, and with contracts that destroyed themselves holding some (EIP-6780 leaves
+   * that to those of the same transaction). What the balances lost beyond the minting tells both.
+   */
+  burntBy(number: number, burntFeeWei: bigint, accounts: Iterable<AccountChange>): bigint {
+    let burntWei = mintedAt(number, this.#options.params.rewards)
+    for (const { before, after } of accounts) burntWei += (before?.balance ?? 0n) - (after?.balance ?? 0n)
+    assert(burntWei >= burntFeeWei, 'no block makes money out of nothing')
+    return burntWei
+  }
+
+  /** Queues the running total of burnt wei. */
+  async write(batch: Batch, number: number, burntWei: bigint): Promise<void> {
+    const before = number === 0 ? 0n : await this.#burntUpTo(number - 1)
+    const wei = before + burntWei
+    batch.put(BUCKETS.supply, numberKey(number), bigintToBytes(wei))
+    this.#burnt = { number, wei }
+  }
+
+  /** undefined: no such block. */
+  async rewards(number: number): Promise<BlockMoney | undefined> {
+    const { params, foundation, council, blocks } = this.#options
+    const [block, receipts] = await Promise.all([blocks.block(number), blocks.receipts(number)])
+    if (block === undefined || receipts === undefined) return undefined
+    const { header, extra } = block
+    const totalFee = receipts.reduce((sum, receipt) => sum + receipt.gasUsed * receipt.effectiveGasPrice, 0n)
+    const fees = assignFees(totalFee, params.feeShares, header.miner)
+    const rewards = new Map<Hex, bigint>()
+    const add = (address: Hex, wei: bigint) => {
+      if (wei > 0n) rewards.set(address, (rewards.get(address) ?? 0n) + wei)
+    }
+    add(council.payeeOf(extra.proposer, number), fees.proposer)
+    add(header.miner, fees.miner)
+    add(foundation, fees.foundation)
+    for (const { address, amountWei } of await this.credits(number, {
+      miner: header.miner,
+      proposer: extra.proposer,
+    })) {
+      add(address, amountWei)
+    }
+    const { proposer, miner, foundation: foundationFee, burnt } = fees
+    return {
+      minted: mintedAt(number, params.rewards),
+      totalFee,
+      burntFee: burnt,
+      proposer,
+      miner,
+      foundation: foundationFee,
+      rewards,
+    }
+  }
+
+  async supply(number: number) {
+    const { params, genesisWei } = this.#options
+    const row = await this.#options.store.get(BUCKETS.supply, numberKey(number))
+    if (row === undefined) return undefined
+    const totalBurnt = bytesToBigint(row)
+    return {
+      number,
+      totalSupply: supplyAt(number, genesisWei, totalBurnt, params.rewards),
+      totalMinted: mintedUpTo(number, params.rewards),
+      totalBurnt,
+    }
+  }
+
+  /** A block of the cycle that `payingNumber` ends: who is jailed by then is not paid for what it did before either. */
+  async #turnOf(number: number, payingNumber: number): Promise<BlockTurn> {
+    const block = await this.#options.blocks.header(number)
+    assert(block, 'the blocks of the running cycle are stored')
+    const { council } = this.#options
+    return { miner: block.header.miner, proposerReward: council.payeeOf(block.extra.proposer, payingNumber) }
+  }
+
+  async #burntUpTo(number: number): Promise<bigint> {
+    if (this.#burnt?.number === number) return this.#burnt.wei
+    const row = await this.#options.store.get(BUCKETS.supply, numberKey(number))
+    assert(row, 'every committed block has its supply row')
+    return bytesToBigint(row)
+  }
+}

@@ -1,0 +1,56 @@
+import type { BlockEnv } from '../../evm/block-env.ts'
+import type { BlockExecution } from '../../evm/executor-types.ts'
+import { hashByteStrings } from '../../primitives/block.ts'
+import type { Certificate } from '../../primitives/consensus/certificate.ts'
+import { EXTRA_DATA_VERSION, type ExtraData, encodeExtraData } from '../../primitives/extra-data.ts'
+import { EMPTY_LIST_HASH, type Header, ZERO_NONCE } from '../../primitives/header.ts'
+import { EMPTY_BYTES, type Hex, ZERO_HASH } from '../../util/bytes.ts'
+import type { ChainBlock } from '../types.ts'
+
+/** A block's three commitments. */
+export interface Roots {
+  readonly state: Hex
+  readonly transactions: Hex
+  readonly receipts: Hex
+}
+
+/** The header that follows from an execution on the parent (DESIGN 3). */
+export const headerOf = (
+  env: BlockEnv,
+  parent: ChainBlock,
+  extra: ExtraData,
+  execution: BlockExecution,
+  roots: Roots,
+): Header => ({
+  parentHash: parent.hash,
+  sha3Uncles: EMPTY_LIST_HASH,
+  miner: env.miner,
+  stateRoot: roots.state,
+  transactionsRoot: roots.transactions,
+  receiptsRoot: roots.receipts,
+  logsBloom: execution.logsBloom,
+  difficulty: 1n,
+  number: env.number,
+  gasLimit: env.gasLimit,
+  gasUsed: execution.gasUsed,
+  timestamp: env.timestamp,
+  extraData: encodeExtraData(extra),
+  mixHash: ZERO_HASH,
+  nonce: ZERO_NONCE,
+  baseFeePerGas: env.baseFeePerGas,
+})
+
+/** extraData of a block without proof headers (DESIGN 3). */
+export const extraOf = (
+  proposer: Hex,
+  parentCertificate: Certificate | null,
+  { vanity = EMPTY_BYTES, evidence = [] }: { vanity?: Uint8Array | undefined; evidence?: readonly Uint8Array[] } = {},
+): ExtraData => ({
+  version: EXTRA_DATA_VERSION,
+  vanity,
+  proposer,
+  parentCertificate,
+  proofTip: ZERO_HASH,
+  proofHeadersHash: EMPTY_LIST_HASH,
+  evidenceRoot: evidence.length === 0 ? EMPTY_LIST_HASH : hashByteStrings(evidence),
+})

@@ -1,0 +1,182 @@
+import type { CouncilMember } from '../../config/genesis.ts'
+import { LIMITS } from '../../config/limits.ts'
+import { COUNCIL_ADDRESS } from '../../config/networks.ts'
+import { decoding, type MalformedError, malformed } from '../../primitives/malformed.ts'
+import { encodeRlp, uintItem } from '../../primitives/rlp.ts'
+import { RlpCursor } from '../../primitives/rlp-cursor.ts'
+import { commitRecord, RECORDS_SLOT, type RecordRows } from '../../rules/council-storage.ts'
+import type { Lapse, Service } from '../../rules/validator-activity.ts'
+import { hashHex, readAccount, readSlot } from '../../state/flat-tables.ts'
+import { BUCKETS } from '../../storage/buckets.ts'
+import { numberKey, readNumber } from '../../storage/keys.ts'
+import type { Store } from '../../storage/store.ts'
+import { bigintToBytes, EMPTY_BYTES, type Hex, hexToBytes, ZERO_HASH } from '../../util/bytes.ts'
+
+/*
+ * The council as a chain keeps it for good, whatever becomes of old state. After each cycle's last block (and genesis) a cycle row
+ * says how the members stand and names the block whose council row they are in: most cycles change nobody.
+ */
+
+/** A row of this store, or of a peer, that is no record of a council. */
+export type CouncilRecordError = MalformedError<'COUNCIL_RECORD_MALFORMED'>
+
+/** RLP of [name, validator, owner, reward, admission, stake] for each member, in the contract's order. */
+export const encodeCouncil = (members: readonly CouncilMember[]): Uint8Array =>
+  encodeRlp(
+    members.map(({ name, validator, owner, reward, admission, stakeWei }) => [
+      Buffer.from(name),
+      hexToBytes(validator),
+      hexToBytes(owner),
+      hexToBytes(reward),
+      uintItem(admission),
+      bigintToBytes(stakeWei),
+    ]),
+  )
+
+/** Strict. Throws COUNCIL_RECORD_MALFORMED. */
+export const decodeCouncil = (row: Uint8Array): readonly CouncilMember[] =>
+  decoding('COUNCIL_RECORD_MALFORMED', () => {
+    const cursor = new RlpCursor(row)
+    const members = readItems(cursor, LIMITS.council.members, readMember)
+    cursor.finish()
+    return members
+  })
+
+const readMember = (cursor: RlpCursor): CouncilMember => {
+  const outer = cursor.openList()
+  const member = {
+    name: Buffer.from(cursor.boundedBytes(NAME_BYTES)).toString('utf8'),
+    validator: cursor.hex(20),
+    owner: cursor.hex(20),
+    reward: cursor.hex(20),
+    admission: cursor.safeUint(),
+    stakeWei: cursor.uint(32),
+  }
+  cursor.closeList(outer)
+  return member
+}
+
+/** A name of the contract as text: a byte that is no UTF-8 becomes a character of three. */
+const NAME_BYTES = 3 * LIMITS.council.nameBytes
+
+/** The council as it stands after a cycle's last block, or genesis: it serves the cycle after the next (DESIGN 4). */
+export interface CycleRecord extends Service {
+  readonly number: number
+  /** The block whose council row holds the members. */
+  readonly councilAt: number
+  readonly members: readonly CouncilMember[]
+}
+
+/** RLP of [block of the council row, [[index, silent blocks, out until] ...], [index of a jailed member ...]]. */
+export const encodeCycle = ({ councilAt, members, lapses, jailed }: CycleRecord): Uint8Array => {
+  const lapsed = members.flatMap(({ validator }, index) => {
+    const lapse = lapses.get(validator)
+    return lapse === undefined ? [] : [[uintItem(index), uintItem(lapse.silentBlocks), uintItem(lapse.outUntil)]]
+  })
+  const locked = members.flatMap(({ validator }, index) => (jailed.has(validator) ? [uintItem(index)] : []))
+  return encodeRlp([uintItem(councilAt), lapsed, locked])
+}
+
+/** A cycle row by itself: members by their index in the council row it names. */
+export interface CycleRow {
+  readonly councilAt: number
+  readonly lapses: readonly (readonly [index: number, lapse: Lapse])[]
+  readonly jailed: readonly number[]
+}
+
+/** Strict. Throws COUNCIL_RECORD_MALFORMED. */
+export const readCycleRow = (row: Uint8Array): CycleRow =>
+  decoding('COUNCIL_RECORD_MALFORMED', () => {
+    const cursor = new RlpCursor(row)
+    const outer = cursor.openList()
+    const councilAt = cursor.safeUint()
+    const lapses = readItems(cursor, LIMITS.council.members, readLapse)
+    const jailed = readItems(cursor, LIMITS.council.members, item => item.safeUint())
+    cursor.closeList(outer)
+    cursor.finish()
+    return { councilAt, lapses, jailed }
+  })
+
+const readLapse = (cursor: RlpCursor): readonly [number, Lapse] => {
+  const outer = cursor.openList()
+  const index = cursor.safeUint()
+  const lapse = { silentBlocks: cursor.safeUint(), outUntil: cursor.safeUint() }
+  cursor.closeList(outer)
+  return [index, lapse]
+}
+
+const readItems = <T>(cursor: RlpCursor, limit: number, read: (cursor: RlpCursor) => T): readonly T[] => {
+  const outer = cursor.openList()
+  const items: T[] = []
+  while (cursor.hasMore()) {
+    if (items.length >= limit) throw malformed('COUNCIL_RECORD_MALFORMED', `a list of more than ${limit} items`)
+    items.push(read(cursor))
+  }
+  cursor.closeList(outer)
+  return items
+}
+
+/** `membersAt`: the members of the council row of a block. Throws COUNCIL_RECORD_MALFORMED. */
+export const decodeCycle = (
+  number: number,
+  row: Uint8Array,
+  membersAt: (number: number) => readonly CouncilMember[],
+): CycleRecord => {
+  const { councilAt, lapses, jailed } = readCycleRow(row)
+  const members = membersAt(councilAt)
+  const validatorOf = (index: number): Hex => {
+    const member = members[index]
+    if (member === undefined)
+      throw malformed('COUNCIL_RECORD_MALFORMED', `a council of ${members.length} has no member ${index}`)
+    return member.validator
+  }
+  return {
+    number,
+    councilAt,
+    members,
+    lapses: new Map(lapses.map(([index, lapse]) => [validatorOf(index), lapse])),
+    jailed: new Set(jailed.map(validatorOf)),
+  }
+}
+
+/** The rows of a record as they lie in the store; undefined when there is none. */
+export const readRecordRows = (store: Store, number: number): RecordRows | undefined => {
+  const key = numberKey(number)
+  const cycle = store.getSync(BUCKETS.cycle, key)
+  return cycle && { number, cycle, council: store.getSync(BUCKETS.council, key) ?? null }
+}
+
+/** What is wrong with the stored councils of a chain, by block. A recorded chain has none. */
+export const verifyCouncils = async (
+  store: Store,
+  head: number,
+): Promise<readonly { readonly number: number; readonly problem: string }[]> => {
+  const problems: { readonly number: number; readonly problem: string }[] = []
+  const committed = committedRecords(store)
+  let commitment: Hex = ZERO_HASH
+  let newest: RecordRows | undefined
+  const membersAt = (number: number) => decodeCouncil(store.getSync(BUCKETS.council, numberKey(number)) ?? EMPTY_BYTES)
+  for await (const [key, row] of store.entries(BUCKETS.cycle)) {
+    const number = readNumber(key)
+    if (number > head) problems.push({ number, problem: 'the record of a cycle beyond the head' })
+    try {
+      decodeCycle(number, row, membersAt)
+    } catch (error) {
+      problems.push({ number, problem: `the council of its cycle cannot be read: ${(error as Error).message}` })
+    }
+    if (committed !== undefined) {
+      // The newest record is committed to by the next cycle's last block.
+      if (newest !== undefined) commitment = commitRecord(commitment, newest)
+      newest = { number, cycle: row, council: store.getSync(BUCKETS.council, key) ?? null }
+    }
+  }
+  if (committed !== undefined && commitment !== committed)
+    problems.push({ number: head, problem: `council records make ${commitment}, the state commits to ${committed}` })
+  return problems
+}
+
+/** What the state of the head commits to; undefined where there is no council contract, as in a recorded chain. */
+const committedRecords = (store: Store): Hex | undefined => {
+  const owner = hashHex(COUNCIL_ADDRESS)
+  return readAccount(store, owner) && readSlot(store, owner, RECORDS_SLOT)
+}

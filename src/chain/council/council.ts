@@ -1,0 +1,253 @@
+import type { CouncilMember } from '../../config/genesis.ts'
+import { LIMITS } from '../../config/limits.ts'
+import { COUNCIL_ADDRESS, type NetworkParams } from '../../config/networks.ts'
+import { type Committee, drawCommittee, type Eligible } from '../../consensus/committee.ts'
+import { commitRecord, jailedAtSlot, RECORDS_SLOT, type ReadSlot, readCouncil } from '../../rules/council-storage.ts'
+import { councilBlockOf, cycleOf, endsCycle } from '../../rules/cycle.ts'
+import {
+  attendanceOf,
+  nextLapses,
+  qualifiedOf,
+  type Sealing,
+  type Standing,
+  standingOf,
+} from '../../rules/validator-activity.ts'
+import type { Journal } from '../../state/journal/journal.ts'
+import type { StateReader } from '../../state/state-reader.ts'
+import type { Sealed } from '../../state/update/state-update.ts'
+import type { Batch } from '../../storage/batch.ts'
+import { BUCKETS } from '../../storage/buckets.ts'
+import { numberKey } from '../../storage/keys.ts'
+import type { Store } from '../../storage/store.ts'
+import { assert } from '../../util/assert.ts'
+import { bytesEqual, type Hex, hexToBytes, ZERO_HASH } from '../../util/bytes.ts'
+import { Lru } from '../../util/lru.ts'
+import type { BlockStore } from '../store/block-store.ts'
+import type { ChainBlock, Seat } from '../types.ts'
+import {
+  type CycleRecord,
+  decodeCouncil,
+  decodeCycle,
+  encodeCouncil,
+  encodeCycle,
+  readRecordRows,
+} from './council-rows.ts'
+import type { Seeds } from './cycle-seeds.ts'
+
+export interface CouncilOptions {
+  readonly params: NetworkParams
+  readonly foundation: Hex
+  readonly seeds: Seeds
+  readonly store: Store
+  readonly blocks: Pick<BlockStore, 'header'>
+  /** The head's state. */
+  readonly state: Pick<StateReader, 'account' | 'storage'>
+}
+
+/** What the contract holds, by the root of its storage. */
+interface Registered {
+  readonly root: Hex | undefined
+  readonly members: readonly CouncilMember[]
+  readonly jailed: ReadonlySet<Hex>
+}
+
+type ChainHeader = Pick<ChainBlock, 'header' | 'extra'>
+type CouncilChanges = Pick<Sealed, 'accounts' | 'storage' | 'cleared'>
+
+interface Cycle {
+  readonly record: CycleRecord
+  readonly qualified: ReadonlySet<Hex>
+  readonly committee: Committee
+  readonly rewards: ReadonlyMap<Hex, Hex>
+}
+
+/**
+ * The councils and committees of a chain (DESIGN 4): read from the contract's storage after the last block of each cycle, stored in
+ * that block's batch, drawn from by the seed of the cycle they serve.
+ */
+export class Council {
+  readonly #options: CouncilOptions
+  readonly #cycles = new Lru<number, Cycle>(LIMITS.council.cachedCycles)
+  /** Read last: most cycles change nothing, and hundreds of members are a thousand words. */
+  #registered: Registered | undefined
+
+  constructor(options: CouncilOptions) {
+    this.#options = options
+  }
+
+  /** The committee of a block, in the order of proposers; the same for every round. undefined: beyond the cycles known by now. */
+  committee(number: number): Committee | undefined {
+    return this.#cycleAt(number)?.committee
+  }
+
+  /** The council that serves at a block. undefined: not known yet. */
+  seats(number: number): readonly Seat[] | undefined {
+    const cycle = this.#cycleAt(number)
+    if (cycle === undefined) return undefined
+    const { record, qualified } = cycle
+    const standing = ({ validator }: CouncilMember): Standing => {
+      const stands = standingOf(validator, record, record.number)
+      // Its time is over, and others are tried before it.
+      return stands === 'active' && !qualified.has(validator) ? 'inactive' : stands
+    }
+    return record.members.map(member => ({ ...member, standing: standing(member) }))
+  }
+
+  /**
+   * Where what block `number` pays a proposer of its cycle goes: the member's reward address, or the foundation once evidence stood
+   * against it in an earlier block. A proposer that is no member, as in the pending block of another node, is paid itself.
+   */
+  payeeOf(proposer: Hex, number: number): Hex {
+    const jailedAt = this.jailedAt(proposer)
+    if (jailedAt > 0 && jailedAt < number) return this.#options.foundation
+    return this.#cycleAt(number)?.rewards.get(proposer) ?? proposer
+  }
+
+  /** The block whose evidence jailed a validator; 0: none up to the head did. */
+  jailedAt(validator: Hex): number {
+    return numberOf(this.#options.state.storage(COUNCIL_ADDRESS, jailedAtSlot(validator)))
+  }
+
+  /** Queues what genesis says of the first two cycles. */
+  static writeFirst(batch: Batch, members: readonly CouncilMember[]): void {
+    batch.put(BUCKETS.council, numberKey(0), encodeCouncil(members))
+    const record = { number: 0, councilAt: 0, members, lapses: new Map(), jailed: new Set<Hex>() }
+    batch.put(BUCKETS.cycle, numberKey(0), encodeCycle(record))
+  }
+
+  /** Queues the record of the cycle that a block ends; nothing for any other block. */
+  async write(batch: Batch, block: ChainHeader, sealed: CouncilChanges): Promise<void> {
+    const { number } = block.header
+    const { cycleBlocks } = this.#options.params.rewards
+    if (!endsCycle(number, cycleBlocks)) return
+    const before = this.#recordAt(number - cycleBlocks)
+    assert(before, 'the cycle before has its record')
+    const { members, jailed } = this.#registeredAfter(sealed, before.members)
+    const row = encodeCouncil(members)
+    const isSame = bytesEqual(row, encodeCouncil(before.members))
+    if (!isSame) batch.put(BUCKETS.council, numberKey(number), row)
+    const validators = members.map(({ validator }) => validator)
+    const { inactiveBlocks } = this.#options.params.council
+    const attendance = attendanceOf(await this.#sealings(block))
+    const record = {
+      number,
+      councilAt: isSame ? before.councilAt : number,
+      members,
+      lapses: nextLapses(validators, before.lapses, attendance, { number, inactiveBlocks }),
+      jailed,
+    }
+    batch.put(BUCKETS.cycle, numberKey(number), encodeCycle(record))
+  }
+
+  /**
+   * Writes into the contract, after the last transaction of a cycle's last block, a commitment to the record of the cycle before: the state
+   * root vouches for all records but the newest, which follows from them (docs/decisions/0022-snapshot-sync.md). Nothing in any other block.
+   */
+  commitRecords(journal: Journal, number: number): void {
+    const { params, store } = this.#options
+    const { cycleBlocks } = params.rewards
+    if (!endsCycle(number, cycleBlocks) || !journal.exists(COUNCIL_ADDRESS)) return
+    const rows = readRecordRows(store, number - cycleBlocks)
+    assert(rows, 'the cycle before has its record')
+    journal.setStorage(
+      COUNCIL_ADDRESS,
+      RECORDS_SLOT,
+      commitRecord(journal.storage(COUNCIL_ADDRESS, RECORDS_SLOT), rows),
+    )
+    journal.endTransaction()
+  }
+
+  /** Blocks were taken back: nothing read before counts. */
+  forget(): void {
+    this.#cycles.clear()
+  }
+
+  /** What the contract holds after a block that is not written yet. */
+  #registeredAfter(sealed: CouncilChanges, otherwise: readonly CouncilMember[]): Registered {
+    const { state } = this.#options
+    const root = (sealed.accounts.get(COUNCIL_ADDRESS)?.after ?? state.account(COUNCIL_ADDRESS))?.storageRoot
+    if (root !== undefined && root === this.#registered?.root) return this.#registered
+    const read = slotsAfter(state, sealed)
+    const found = readCouncil(read)
+    // Only the edits of a development chain can make storage that is no council: the one before goes on.
+    const members = found ?? otherwise
+    const validators = members.map(({ validator }) => validator)
+    const jailed = new Set(validators.filter(validator => numberOf(read(jailedAtSlot(validator))) > 0))
+    const registered = { root, members, jailed }
+    if (found !== undefined) this.#registered = registered
+    return registered
+  }
+
+  /** The certificates in the headers of the cycle that ends with `last`: of its blocks but that one, and of the one before. */
+  async #sealings(last: ChainHeader): Promise<readonly Sealing[]> {
+    const { blocks, params } = this.#options
+    const sealings: Sealing[] = []
+    for (let number = last.header.number - params.rewards.cycleBlocks + 1; number <= last.header.number; number++) {
+      const block = number === last.header.number ? last : await blocks.header(number)
+      const committee = this.committee(number - 1)
+      assert(block && committee, 'the blocks of the running cycle are stored')
+      const { parentCertificate } = block.extra
+      if (parentCertificate !== null) sealings.push({ members: committee.members, certificate: parentCertificate })
+    }
+    return sealings
+  }
+
+  #cycleAt(number: number): Cycle | undefined {
+    const cycle = cycleOf(number, this.#options.params.rewards.cycleBlocks)
+    const kept = this.#cycles.get(cycle)
+    if (kept !== undefined) return kept
+    const read = this.#read(cycle)
+    if (read !== undefined) this.#cycles.set(cycle, read)
+    return read
+  }
+
+  #read(cycle: number): Cycle | undefined {
+    const { params, seeds } = this.#options
+    const { cycleBlocks } = params.rewards
+    const record = this.#recordAt(councilBlockOf(cycle, cycleBlocks))
+    const before = this.#recordAt(councilBlockOf(Math.max(0, cycle - 1), cycleBlocks))
+    if (record === undefined || before === undefined) return undefined
+    const qualified = qualifiedOf(record.members, record, record.number)
+    // Where blocks may be taken back one validator decides alone, whoever else is registered.
+    const eligible = params.devHelpers ? this.#membersAt(0) : qualified
+    return {
+      record,
+      qualified: new Set(qualified.map(({ validator }) => validator)),
+      committee: drawCommittee(withAge(eligible, record, before), params.committeeSize, hexToBytes(seeds.of(cycle))),
+      rewards: new Map(record.members.map(({ validator, reward }) => [validator, reward])),
+    }
+  }
+
+  #recordAt(number: number): CycleRecord | undefined {
+    const row = this.#options.store.getSync(BUCKETS.cycle, numberKey(number))
+    return row && decodeCycle(number, row, at => this.#membersAt(at))
+  }
+
+  #membersAt(number: number): readonly CouncilMember[] {
+    const row = this.#options.store.getSync(BUCKETS.council, numberKey(number))
+    assert(row, 'a cycle names a council that is stored')
+    return decodeCouncil(row)
+  }
+}
+
+/**
+ * Members of a council record with whether they are recent: a cycle's seed takes in the proof tip as of its council record, so those
+ * admitted since the record `before` may have known it.
+ */
+const withAge = (
+  members: readonly CouncilMember[],
+  { number }: CycleRecord,
+  before: CycleRecord,
+): readonly Eligible[] => {
+  const lastKnown = Math.max(...before.members.map(({ admission }) => admission))
+  return members.map(member => ({ ...member, isRecent: before.number < number && member.admission > lastKnown }))
+}
+
+const numberOf = (word: Hex): number => Number(BigInt(word))
+
+/** The contract's storage as a block leaves it that is not written yet. */
+const slotsAfter =
+  (head: Pick<StateReader, 'storage'>, { storage, cleared }: CouncilChanges): ReadSlot =>
+  slot =>
+    storage.get(COUNCIL_ADDRESS)?.get(slot)?.after ??
+    (cleared.has(COUNCIL_ADDRESS) ? ZERO_HASH : head.storage(COUNCIL_ADDRESS, slot))

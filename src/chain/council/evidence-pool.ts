@@ -1,0 +1,184 @@
+import { LIMITS } from '../../config/limits.ts'
+import { COUNCIL_ADDRESS, type NetworkParams } from '../../config/networks.ts'
+import { decodeEvidence, encodeEvidence, tryDecodeEvidence } from '../../consensus/evidence/codec.ts'
+import { accusedBy, type Evidence, evidenceFault } from '../../consensus/evidence/evidence.ts'
+import { EvidencePool } from '../../consensus/evidence/pending-evidence.ts'
+import type { SignatureCheck } from '../../consensus/evidence/statement.ts'
+import type { EvidenceKeeper } from '../../consensus/ports.ts'
+import { createVerifier } from '../../consensus/signer/signature-verifier.ts'
+import { recoverAddress } from '../../crypto/signature.ts'
+import { jailedAtSlot } from '../../rules/council-storage.ts'
+import type { Journal } from '../../state/journal/journal.ts'
+import { type Hex, toWord } from '../../util/bytes.ts'
+import { CodedError, isCoded } from '../../util/errors.ts'
+import type { Council } from './council.ts'
+import type { EvidenceRows } from './evidence-rows.ts'
+
+/** Evidence that may not stand in the block it stands in, and why. */
+export type EvidenceError =
+  | { readonly code: 'BODY_EVIDENCE_TOO_MUCH'; readonly items: number; readonly bytes: number }
+  | { readonly code: 'BODY_EVIDENCE_INVALID'; readonly index: number; readonly reason: string }
+
+export interface EvidenceDeskOptions {
+  readonly params: NetworkParams
+  readonly genesisHash: Hex
+  readonly council: Council
+  readonly rows: EvidenceRows
+}
+
+/** Evidence a block carries, encoded, and whom it jails, one each. */
+export interface Accusations {
+  readonly items: readonly Uint8Array[]
+  readonly offenders: readonly Hex[]
+}
+
+/**
+ * Evidence on its way into blocks, and the rule for what stands there: it proves what it says by the committee of its height, is
+ * not too old, and accuses somebody that neither the chain nor an earlier item of the block has jailed. A validator is jailed once, so
+ * one piece against each is kept; it is in the database until a block holds it.
+ */
+export class EvidenceDesk implements EvidenceKeeper {
+  readonly #options: EvidenceDeskOptions
+  readonly #pool = new EvidencePool(LIMITS.consensus.evidence)
+  readonly #isSigned: SignatureCheck
+  #head: number
+
+  private constructor(options: EvidenceDeskOptions, head: number) {
+    const { params, genesisHash } = options
+    const { cachedSignatures } = LIMITS.consensus
+    this.#options = options
+    this.#head = head
+    this.#isSigned = createVerifier({ chainId: params.chainId, genesisHash }, recoverAddress, cachedSignatures).isSigned
+  }
+
+  /** With what was left of the last life; `head` is the number of the last committed block. */
+  static async open(options: EvidenceDeskOptions, head: number): Promise<EvidenceDesk> {
+    const desk = new EvidenceDesk(options, head)
+    for (const { offender, encoded } of await options.rows.load()) {
+      const evidence = tryDecodeEvidence(encoded)
+      if (evidence !== undefined && desk.#wanted(evidence) === offender) desk.#pool.add(offender, evidence)
+      else options.rows.remove(offender)
+    }
+    return desk
+  }
+
+  isOfUse(evidence: Evidence): boolean {
+    return this.#wanted(evidence) !== undefined
+  }
+
+  /** Keeps what the engine found, or a peer sent and was checked, until a block holds it. */
+  report(evidence: Evidence): boolean {
+    const offender = this.#wanted(evidence)
+    if (offender === undefined) return false
+    this.#options.rows.put(offender, this.#pool.add(offender, evidence))
+    return true
+  }
+
+  held(): readonly Uint8Array[] {
+    return this.#pool.all().map(({ encoded }) => encoded)
+  }
+
+  /** Resolves when all that is held is on the disk; before the store is closed. */
+  close(): Promise<void> {
+    return this.#options.rows.written()
+  }
+
+  /** For block `number` on the head; what can stand in no later block either is forgotten. */
+  select(number: number): Accusations {
+    const items: Uint8Array[] = []
+    const offenders = new Set<Hex>()
+    let bytes = 0
+    for (const { offender, encoded } of this.#pool.all()) {
+      if (items.length >= LIMITS.evidence.items) break
+      if (bytes + encoded.byteLength > LIMITS.evidence.bytes) continue
+      const evidence = decodeEvidence(encoded)
+      if ('fault' in this.#judge(evidence, number, offenders)) {
+        if (accusedBy(evidence).number < number) this.#forget(offender)
+        continue
+      }
+      bytes += encoded.byteLength
+      offenders.add(offender)
+      items.push(encoded)
+    }
+    return { items, offenders: [...offenders] }
+  }
+
+  /** The offenders of block `number` on the head, in the order of its evidence. Throws CodedError<EvidenceError>. */
+  offendersOf(items: readonly Uint8Array[], number: number): readonly Hex[] {
+    const bytes = items.reduce((sum, item) => sum + item.byteLength, 0)
+    if (items.length > LIMITS.evidence.items || bytes > LIMITS.evidence.bytes)
+      throw new CodedError<EvidenceError>({ code: 'BODY_EVIDENCE_TOO_MUCH', items: items.length, bytes })
+    const offenders = new Set<Hex>()
+    items.forEach((item, index) => {
+      const verdict = this.#judge(decoded(item, index), number, offenders)
+      if ('fault' in verdict) throw invalid(index, verdict.fault)
+      offenders.add(verdict.offender)
+    })
+    return [...offenders]
+  }
+
+  /** A block is the head: whom it jailed is done with, and so is what is too old for the next one. */
+  onBlock({ number }: { readonly number: number }): void {
+    this.#head = number
+    for (const { offender, encoded } of this.#pool.all()) {
+      const isOld = number + 1 - accusedBy(decodeEvidence(encoded)).number > this.#options.params.council.evidenceBlocks
+      if (isOld || this.#options.council.jailedAt(offender) > 0) this.#forget(offender)
+    }
+  }
+
+  /** Whom it accuses, if evidence against that one could stand in a block to come and none is held. Looks at no signature. */
+  #wanted(evidence: Evidence): Hex | undefined {
+    const { council, params } = this.#options
+    const { number, sender } = accusedBy(evidence)
+    const next = this.#head + 1
+    if (number < 1 || number > next + LIMITS.consensus.futureHeights) return undefined
+    if (next - number > params.council.evidenceBlocks) return undefined
+    const offender = council.committee(number)?.members[sender]
+    if (offender === undefined || !this.#pool.wants(offender) || council.jailedAt(offender) > 0) return undefined
+    // What fits in no block would keep its place, and other evidence out of it, for ever.
+    return encodeEvidence(evidence).byteLength <= LIMITS.evidence.bytes ? offender : undefined
+  }
+
+  #forget(offender: Hex): void {
+    if (this.#pool.remove(offender)) this.#options.rows.remove(offender)
+  }
+
+  #judge(
+    evidence: Evidence,
+    number: number,
+    offenders: ReadonlySet<Hex>,
+  ): { readonly offender: Hex } | { readonly fault: string } {
+    const { council, params } = this.#options
+    const accused = accusedBy(evidence)
+    if (accused.number < 1 || accused.number >= number) return { fault: 'it speaks of no block before this one' }
+    if (number - accused.number > params.council.evidenceBlocks) return { fault: 'it is too old' }
+    const committee = council.committee(accused.number)
+    const offender = committee?.members[accused.sender]
+    if (committee === undefined || offender === undefined) return { fault: 'it accuses no member of that committee' }
+    if (offenders.has(offender) || council.jailedAt(offender) > 0) return { fault: `${offender} is jailed already` }
+    const fault = evidenceFault(evidence, committee, this.#isSigned)
+    return fault === null ? { offender } : { fault }
+  }
+}
+
+/**
+ * Writes into the contract, after the last transaction of block `number`, whom its evidence jailed: the state says so from then on,
+ * on every node and through every way of getting that state.
+ */
+export const jail = (journal: Journal, offenders: readonly Hex[], number: number): void => {
+  if (offenders.length === 0) return
+  const word = toWord(BigInt(number))
+  for (const offender of offenders) journal.setStorage(COUNCIL_ADDRESS, jailedAtSlot(offender), word)
+  journal.endTransaction()
+}
+
+const invalid = (index: number, reason: string) =>
+  new CodedError<EvidenceError>({ code: 'BODY_EVIDENCE_INVALID', index, reason })
+
+const decoded = (item: Uint8Array, index: number): Evidence => {
+  try {
+    return decodeEvidence(item)
+  } catch (error) {
+    throw isCoded(error) ? invalid(index, error.message) : error
+  }
+}

@@ -1,0 +1,50 @@
+import { BUCKETS } from '../../storage/buckets.ts'
+import type { Store } from '../../storage/store.ts'
+import { bytesToHex, type Hex, hexToBytes, ownBytes } from '../../util/bytes.ts'
+import type { Logger } from '../../util/logger.ts'
+
+/** Evidence that no block holds yet, in the database: encoded, by the validator it accuses. It outlives the process that found it. */
+export class EvidenceRows {
+  readonly #store: Store
+  readonly #logger: Logger
+  #writing: Promise<void> = Promise.resolve()
+
+  constructor(store: Store, logger: Logger) {
+    this.#store = store
+    this.#logger = logger
+  }
+
+  async load(): Promise<readonly { readonly offender: Hex; readonly encoded: Uint8Array }[]> {
+    const rows: { readonly offender: Hex; readonly encoded: Uint8Array }[] = []
+    for await (const [key, encoded] of this.#store.entries(BUCKETS.evidence))
+      rows.push({ offender: bytesToHex(key), encoded: ownBytes(encoded) })
+    return rows
+  }
+
+  put(offender: Hex, encoded: Uint8Array): void {
+    this.#write(offender, encoded)
+  }
+
+  remove(offender: Hex): void {
+    this.#write(offender, undefined)
+  }
+
+  /** One after the other; a failure is logged, since nobody waits and others may hold it too. */
+  #write(offender: Hex, encoded: Uint8Array | undefined): void {
+    this.#writing = this.#writing.then(async () => {
+      try {
+        const batch = this.#store.batch()
+        if (encoded === undefined) batch.del(BUCKETS.evidence, hexToBytes(offender))
+        else batch.put(BUCKETS.evidence, hexToBytes(offender), encoded)
+        await batch.write()
+      } catch (error) {
+        this.#logger.error({ err: error, validator: offender }, 'evidence not written')
+      }
+    })
+  }
+
+  /** Resolves when everything so far is on the disk. */
+  written(): Promise<void> {
+    return this.#writing
+  }
+}

@@ -1,0 +1,251 @@
+import { keccak256 } from '../../crypto/hash.ts'
+import type { Header } from '../../primitives/header.ts'
+import type { AccountEdit } from '../../state/edit/account-edit.ts'
+import { hashHex } from '../../state/flat-tables.ts'
+import type { WorldState } from '../../state/world-state.ts'
+import type { Store } from '../../storage/store.ts'
+import { type Hex, hexToBytes } from '../../util/bytes.ts'
+import { CodedError, isCoded } from '../../util/errors.ts'
+import type { Chain } from '../chain.ts'
+import type { DevMiner, MineOptions, MiningMode } from './dev-miner.ts'
+import { Snapshots } from './dev-snapshots.ts'
+import type { DevTime } from './dev-time.ts'
+import type { DevWriter } from './dev-writer.ts'
+import { Impersonation } from './impersonation.ts'
+import type { DevChoices } from './next-block.ts'
+import type { RewindTarget } from './rewind.ts'
+import { dumpState, parseState } from './state-file.ts'
+
+/** What the helpers ask of the pool. */
+export interface DevPool {
+  /** Takes the head as it stands now, whatever stood there before. */
+  reset(head: Header): void
+  /** Lets go of a transaction; false: there is none. */
+  drop(hashes: readonly Hex[]): Promise<boolean>
+  /** Lets go of everything, also of what was in blocks that are taken back; false: nothing waited. */
+  clear(): Promise<boolean>
+  /** Everything that waits. */
+  waiting(): readonly { readonly hash: Hex; readonly raw: Uint8Array }[]
+  submit(raw: Uint8Array): Promise<Hex>
+}
+
+export interface DevHelpersOptions {
+  readonly chain: Pick<Chain, 'headBlock'>
+  readonly store: Store
+  readonly world: Pick<WorldState, 'pin'>
+  readonly writer: DevWriter
+  readonly miner: DevMiner
+  readonly time: DevTime
+  readonly choices: DevChoices
+  readonly pool: DevPool
+  /** Sending a transaction fails when it fails in its block. */
+  readonly throwsOnRevert: boolean
+  /** Does the work while no engine runs, and starts one on the head that is there then. */
+  readonly withoutEngine: (work: () => Promise<void>) => Promise<void>
+}
+
+export type HelperError =
+  /** Timestamps of blocks only grow. */
+  { readonly code: 'TIMESTAMP_TOO_EARLY'; readonly asked: number; readonly head: number }
+
+/** Fields of an account to set; what is left out stays. */
+export interface AccountChange {
+  readonly balance?: bigint
+  readonly nonce?: number
+  readonly code?: Uint8Array
+  readonly slot?: { readonly slot: Hex; readonly word: Hex }
+}
+
+/** What tools of development ask of a chain that is theirs alone (docs/dev-helpers.md). What is answered is visible at once. */
+export class DevHelpers {
+  readonly impersonation = new Impersonation()
+  readonly #options: DevHelpersOptions
+  readonly #snapshots = new Snapshots()
+
+  constructor(options: DevHelpersOptions) {
+    this.#options = options
+  }
+
+  get throwsOnRevert(): boolean {
+    return this.#options.throwsOnRevert
+  }
+
+  /** Answers the id to go back with. Throws TOO_MANY_SNAPSHOTS. */
+  snapshot(): Promise<number> {
+    const { miner, writer, time, choices, pool, world } = this.#options
+    return miner.run(async () => {
+      const waiting = pool.waiting().map(({ raw }) => raw)
+      const id = this.#snapshots.add({
+        target: writer.position(),
+        time: time.save(),
+        choices: choices.current,
+        waiting,
+      })
+      world.pin(this.#snapshots.oldest())
+      return id
+    })
+  }
+
+  /** Goes back to a snapshot, which is gone then with all after it; false: there is none of this id. */
+  revert(id: number): Promise<boolean> {
+    const { miner, time, choices, pool } = this.#options
+    return miner.run(async () => {
+      const state = this.#snapshots.get(id)
+      if (state === undefined) return false
+      await this.#goBack(state.target)
+      this.#snapshots.dropFrom(id)
+      time.restore(state.time)
+      choices.restore(state.choices)
+      await this.#settle()
+      for (const raw of state.waiting) {
+        try {
+          await pool.submit(raw)
+        } catch (error) {
+          // What was replaced or evicted since may not fit again.
+          if (!isCoded(error)) throw error
+        }
+      }
+      return true
+    })
+  }
+
+  /** Back to genesis and to how the chain was started. */
+  reset(): Promise<void> {
+    const { miner, time, choices } = this.#options
+    return miner.run(async () => {
+      await this.#goBack({ number: 0, edits: 0 })
+      this.#snapshots.clear()
+      this.impersonation.clear()
+      time.reset()
+      choices.restore({})
+      await this.#settle()
+      miner.resetMode()
+    })
+  }
+
+  mine(options: MineOptions): Promise<void> {
+    if (options.timestamp !== undefined) this.#checkTimestamp(options.timestamp)
+    return this.#options.miner.mine(options)
+  }
+
+  get mode(): MiningMode {
+    return this.#options.miner.mode
+  }
+
+  setMode(mode: Partial<MiningMode>): void {
+    this.#options.miner.setMode(mode)
+  }
+
+  /** Answers by how many seconds the time is ahead of the wall clock now. */
+  increaseTime(seconds: number): number {
+    const { time, miner } = this.#options
+    time.increase(seconds)
+    miner.setMode({})
+    return time.offsetSeconds
+  }
+
+  /** Answers the same as `increaseTime`. */
+  setTime(nowMs: number): number {
+    const { time, miner } = this.#options
+    time.set(nowMs)
+    miner.setMode({})
+    return time.offsetSeconds
+  }
+
+  /** Throws TIMESTAMP_TOO_EARLY. */
+  setNextTimestamp(timestamp: number): void {
+    this.#checkTimestamp(timestamp)
+    this.#options.time.setNext(timestamp)
+  }
+
+  /** undefined ends it. Answers whether there was one. */
+  setTimestampInterval(seconds: number | undefined): boolean {
+    return this.#options.time.setInterval(seconds)
+  }
+
+  /** Wei; of the next block. */
+  setNextBaseFee(baseFeePerGas: bigint): void {
+    this.#options.choices.setNextBaseFee(baseFeePerGas)
+    this.#lookAgain()
+  }
+
+  setCoinbase(miner: Hex): void {
+    this.#options.choices.setCoinbase(miner)
+    this.#lookAgain()
+  }
+
+  setGasLimit(gasLimit: bigint): void {
+    this.#options.choices.setGasLimit(gasLimit)
+    this.#lookAgain()
+  }
+
+  edit(address: Hex, { balance, nonce, code, slot }: AccountChange): Promise<void> {
+    return this.#edit([
+      {
+        key: hashHex(address),
+        ...(balance !== undefined && { balance }),
+        ...(nonce !== undefined && { nonce }),
+        ...(code !== undefined && { code }),
+        ...(slot !== undefined && { storage: [[keccak256(hexToBytes(slot.slot)), slot.word]] }),
+      },
+    ])
+  }
+
+  dropTransactions(hashes: readonly Hex[]): Promise<boolean> {
+    return this.#options.pool.drop(hashes)
+  }
+
+  dropAllTransactions(): Promise<boolean> {
+    return this.#options.pool.clear()
+  }
+
+  /** The head's state as bytes (state-file.ts). Throws STATE_TOO_LARGE. */
+  dump(): Promise<Uint8Array> {
+    const { miner, store, chain } = this.#options
+    return miner.run(() => dumpState(store, chain.headBlock.header))
+  }
+
+  /** Puts accounts of a dumped state in place of those here; accounts it does not name stay. Throws STATE_MALFORMED or STATE_TOO_LARGE. */
+  async load(bytes: Uint8Array): Promise<void> {
+    const { time } = this.#options
+    const { edits, timestamp } = await parseState(bytes)
+    await this.#edit(edits)
+    if (timestamp * 1_000 > time.nowMs()) time.set(timestamp * 1_000)
+  }
+
+  /** The next block will be another one: what the pool says of it, and the pending block, follow. */
+  #lookAgain(): void {
+    const { pool, chain, miner } = this.#options
+    pool.reset(chain.headBlock.header)
+    miner.onPending()
+  }
+
+  #edit(edits: readonly AccountEdit[]): Promise<void> {
+    const { miner, writer, chain } = this.#options
+    return miner.run(async () => {
+      const { number } = chain.headBlock.header
+      // A reset goes back to genesis as it was.
+      await writer.edit(edits, number === 0 || this.#snapshots.hasAt(number))
+      miner.onPending()
+    })
+  }
+
+  async #goBack(target: RewindTarget): Promise<void> {
+    const { chain, writer, withoutEngine } = this.#options
+    const rewind = () => writer.rewind(target)
+    if (target.number === chain.headBlock.header.number) await rewind()
+    else await withoutEngine(rewind)
+  }
+
+  async #settle(): Promise<void> {
+    const { pool, chain, world } = this.#options
+    world.pin(this.#snapshots.oldest())
+    await pool.clear()
+    pool.reset(chain.headBlock.header)
+  }
+
+  #checkTimestamp(asked: number): void {
+    const head = this.#options.chain.headBlock.header.timestamp
+    if (asked <= head) throw new CodedError<HelperError>({ code: 'TIMESTAMP_TOO_EARLY', asked, head })
+  }
+}

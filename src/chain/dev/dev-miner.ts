@@ -1,0 +1,232 @@
+import { LIMITS } from '../../config/limits.ts'
+import type { ConsensusEngine } from '../../consensus/engine/types.ts'
+import { earliestProposalMs } from '../../consensus/timing/block-time.ts'
+import { minTimestampStep } from '../../rules/timestamp.ts'
+import { Mutex } from '../../util/async/mutex.ts'
+import type { Clock } from '../../util/clock.ts'
+import { CodedError } from '../../util/errors.ts'
+import type { Logger } from '../../util/logger.ts'
+import type { Chain } from '../chain.ts'
+import type { DevTime } from './dev-time.ts'
+
+export type MinerError =
+  | { readonly code: 'TOO_MANY_BLOCKS'; readonly limit: number }
+  /** The engine made no block in that time. */
+  | { readonly code: 'NO_BLOCK'; readonly timeoutMs: number }
+
+export interface DevMinerOptions {
+  readonly chain: Pick<Chain, 'headBlock' | 'onCommitted'>
+  /** In instant mode: a block is made when asked for. */
+  readonly engine: Pick<ConsensusEngine, 'requestBlock' | 'headStartMs'>
+  readonly pool: { hasExecutable(): boolean }
+  readonly time: DevTime
+  /** Of the network: 0 begins with a block per transaction, anything else with a block each time. */
+  readonly blockTimeMs: number
+  /** Blocks that are made for transactions may share a timestamp. */
+  readonly sameTimestamps: boolean
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+export interface MiningMode {
+  /** A block at once for each transaction. */
+  readonly automine: boolean
+  /** A block each time; 0: none. */
+  readonly intervalMs: number
+}
+
+export interface MineOptions {
+  readonly blocks: number
+  /** Seconds between the blocks; left out: as the time goes. */
+  readonly interval?: number | undefined
+  /** Whether the first one lies so far after the head, too. */
+  readonly intervalFirst?: boolean
+  /** Timestamp of the first block, unix seconds. */
+  readonly timestamp?: number | undefined
+}
+
+/**
+ * Decides when a development chain makes a block, in place of the engine's own pace. One thing at a time: a block from its request
+ * to its commit, or work that must not meet a block in the making (edits, rewinds).
+ */
+export class DevMiner {
+  readonly #options: DevMinerOptions
+  readonly #turn = new Mutex()
+  readonly #stops: (() => void)[] = []
+  #mode: MiningMode
+  /** A block was asked of the engine and is not committed. */
+  #asked: { readonly number: number; readonly dueMs: number; readonly done: () => void } | undefined
+  /** How the block asked for lies after its parent. */
+  #askedStep: number
+  #pendingQueued = false
+  #changedMs = 0
+  #lastSlotMs = 0
+  #cancelTimer: () => void = () => {}
+  /** Running from `start` to `stop`. */
+  #isRunning = false
+
+  constructor(options: DevMinerOptions) {
+    this.#options = options
+    this.#mode = modeOf(options.blockTimeMs)
+    this.#askedStep = this.step
+    this.#stops.push(options.chain.onCommitted(({ block }) => this.#onBlock(block.header)))
+  }
+
+  /** Seconds that a block for transactions lies after its parent, at least. */
+  get step(): number {
+    const { blockTimeMs, sameTimestamps } = this.#options
+    // Tests count on time that passes from one transaction to the next.
+    return blockTimeMs === 0 && !sameTimestamps ? 1 : minTimestampStep(blockTimeMs)
+  }
+
+  get mode(): MiningMode {
+    return this.#mode
+  }
+
+  setMode(mode: Partial<MiningMode>): void {
+    this.#mode = { ...this.#mode, ...mode }
+    if (mode.intervalMs !== undefined) this.#changedMs = this.#options.time.nowMs()
+    this.#schedule()
+    this.onPending()
+  }
+
+  resetMode(): void {
+    this.setMode(modeOf(this.#options.blockTimeMs))
+  }
+
+  /** Begins to make blocks; `ready` is over when the engine rests. */
+  start(ready: () => Promise<void>): Promise<void> {
+    return this.run(async () => {
+      await ready()
+      this.#isRunning = true
+      this.#schedule()
+      this.onPending()
+    })
+  }
+
+  stop(): void {
+    this.#isRunning = false
+    this.#cancelTimer()
+    for (const stop of this.#stops) stop()
+    this.#asked?.done()
+  }
+
+  /** Runs work between blocks. */
+  run<T>(work: () => Promise<T>): Promise<T> {
+    return this.#turn.run(work)
+  }
+
+  /** Resolves when everything begun before is over: a transaction that was pooled stands in its block then, if it gets one at once. */
+  settled(): Promise<void> {
+    return this.#turn.run(async () => {})
+  }
+
+  /** What the engine asks before it makes a block. */
+  wantsBlock(): boolean {
+    return this.#asked !== undefined
+  }
+
+  /** Timestamp of the block being asked for, unix seconds. */
+  timestampAfter(parentTimestamp: number): number {
+    return this.#options.time.timestampAfter(parentTimestamp, this.#askedStep, this.#asked?.dueMs)
+  }
+
+  /** There is a transaction. */
+  onPending(): void {
+    if (!this.#mode.automine || this.#pendingQueued || !this.#isRunning) return
+    this.#pendingQueued = true
+    this.#detach(this.#turn.run(() => this.#minePending()))
+  }
+
+  /** Makes blocks one after the other. Throws TOO_MANY_BLOCKS or NO_BLOCK. */
+  async mine({ blocks, interval, intervalFirst = false, timestamp }: MineOptions): Promise<void> {
+    const limit = LIMITS.dev.mineBlocks
+    if (blocks > limit) throw new CodedError<MinerError>({ code: 'TOO_MANY_BLOCKS', limit })
+    await this.#turn.run(async () => {
+      for (let i = 0; i < blocks && this.#isRunning; i++) {
+        const { header } = this.#options.chain.headBlock
+        if (i === 0 && timestamp !== undefined) this.#options.time.setNext(timestamp)
+        else if (interval !== undefined && (i > 0 || intervalFirst))
+          this.#options.time.setNext(header.timestamp + interval)
+        // Blocks asked for by name follow each other in time, as tests expect that count on it.
+        await this.#mineOne(Math.max(1, this.step))
+      }
+    })
+    this.#schedule()
+  }
+
+  async #minePending(): Promise<void> {
+    const { pool, chain } = this.#options
+    this.#pendingQueued = false
+    if (!this.#mode.automine || !pool.hasExecutable()) return
+    await this.#mineOne(this.step)
+    // What no block takes would have blocks made for ever; it waits for the next one that comes.
+    if (pool.hasExecutable() && chain.headBlock.transactions.length > 0) this.onPending()
+  }
+
+  /** `dueMs`: when it may be proposed, in the time of this chain; it may be asked for sooner. */
+  async #mineOne(step: number, dueMs = 0): Promise<void> {
+    if (!this.#isRunning) return
+    const { chain, engine, clock, time } = this.#options
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const timeoutMs = LIMITS.dev.mineMs
+    const cancel = clock.schedule(clock.nowMs() + timeoutMs, () =>
+      reject(new CodedError<MinerError>({ code: 'NO_BLOCK', timeoutMs })),
+    )
+    this.#askedStep = step
+    this.#asked = { number: chain.headBlock.header.number + 1, dueMs, done: resolve }
+    try {
+      engine.requestBlock(time.wallMs(dueMs))
+      await promise
+    } finally {
+      cancel()
+      this.#asked = undefined
+    }
+  }
+
+  #onBlock({ number, timestamp }: { readonly number: number; readonly timestamp: number }): void {
+    this.#options.time.onBlock(timestamp)
+    if (this.#asked?.number !== number) return
+    const { done } = this.#asked
+    // At once: the engine opens the next height before anybody who waits gets its turn.
+    this.#asked = undefined
+    done()
+  }
+
+  #schedule(): void {
+    this.#cancelTimer()
+    const { clock, time, engine } = this.#options
+    if (this.#mode.intervalMs === 0 || !this.#isRunning) return
+    this.#cancelTimer = clock.schedule(time.wallMs(this.#dueMs()) - engine.headStartMs, () =>
+      this.#detach(this.#turn.run(() => this.#tick())),
+    )
+  }
+
+  #dueMs(): number {
+    const { intervalMs } = this.#mode
+    const earliestMs = earliestProposalMs(intervalMs, this.#options.chain.headBlock.header.timestamp, this.#lastSlotMs)
+    return Math.max(earliestMs, this.#changedMs === 0 ? 0 : this.#changedMs + intervalMs)
+  }
+
+  /** Blocks made by other ways have moved the next one. */
+  async #tick(): Promise<void> {
+    const { intervalMs } = this.#mode
+    const { time, engine, blockTimeMs } = this.#options
+    const nowMs = time.nowMs()
+    const dueMs = this.#dueMs()
+    try {
+      if (intervalMs === 0 || nowMs < dueMs - engine.headStartMs) return
+      this.#changedMs = 0
+      this.#lastSlotMs = Math.max(nowMs, dueMs)
+      await this.#mineOne(minTimestampStep(Math.min(intervalMs, blockTimeMs)), dueMs)
+    } finally {
+      this.#schedule()
+    }
+  }
+
+  #detach(work: Promise<void>): void {
+    work.catch(error => this.#options.logger.error({ err: error }, 'no block was made'))
+  }
+}
+
+const modeOf = (blockTimeMs: number): MiningMode => ({ automine: blockTimeMs === 0, intervalMs: blockTimeMs })

@@ -1,0 +1,55 @@
+import { LIMITS } from '../../config/limits.ts'
+import { CodedError } from '../../util/errors.ts'
+import type { BlockChoices } from '../block/block-env.ts'
+import type { SavedTime } from './dev-time.ts'
+import type { RewindTarget } from './rewind.ts'
+
+export type SnapshotError = { readonly code: 'TOO_MANY_SNAPSHOTS'; readonly limit: number }
+
+/** Everything a snapshot brings back. */
+export interface SnapshotState {
+  readonly target: RewindTarget
+  readonly time: SavedTime
+  readonly choices: BlockChoices
+  /** Raw transactions that waited in the pool. */
+  readonly waiting: readonly Uint8Array[]
+}
+
+/** Snapshots by id, counted from 1 and never given twice. They live as long as the process. */
+export class Snapshots {
+  readonly #states = new Map<number, SnapshotState>()
+  #lastId = 0
+
+  /** Throws TOO_MANY_SNAPSHOTS. */
+  add(state: SnapshotState): number {
+    const limit = LIMITS.dev.snapshots
+    if (this.#states.size >= limit) throw new CodedError<SnapshotError>({ code: 'TOO_MANY_SNAPSHOTS', limit })
+    this.#states.set(++this.#lastId, state)
+    return this.#lastId
+  }
+
+  get(id: number): SnapshotState | undefined {
+    return this.#states.get(id)
+  }
+
+  /** Going back to a snapshot takes it away, and those taken after it. */
+  dropFrom(id: number): void {
+    for (const taken of this.#states.keys()) if (taken >= id) this.#states.delete(taken)
+  }
+
+  clear(): void {
+    this.#states.clear()
+  }
+
+  /** The first block one of them stands on; undefined without any. */
+  oldest(): number | undefined {
+    // A later snapshot never stands on an earlier block.
+    for (const { target } of this.#states.values()) return target.number
+    return undefined
+  }
+
+  hasAt(number: number): boolean {
+    for (const { target } of this.#states.values()) if (target.number === number) return true
+    return false
+  }
+}

@@ -1,0 +1,147 @@
+import { LIMITS } from '../../config/limits.ts'
+import {
+  type AccountEdit,
+  putEditedRoot,
+  putEditHistory,
+  putEditUndo,
+  valuesOfEdits,
+} from '../../state/edit/account-edit.ts'
+import { BUCKETS } from '../../storage/buckets.ts'
+import { numberKey } from '../../storage/keys.ts'
+import { hexToBytes } from '../../util/bytes.ts'
+import { isCoded } from '../../util/errors.ts'
+import type { Logger } from '../../util/logger.ts'
+import type { Chain } from '../chain.ts'
+import { EVERY_LOG } from '../logs/log-criteria.ts'
+import { queryLogs } from '../logs/log-query.ts'
+import type { ChainBlock, ChainReplaced, LogEntry } from '../types.ts'
+import { type RewindParts, type RewindTarget, rewindTo } from './rewind.ts'
+
+export interface DevWriterOptions extends RewindParts {
+  readonly chain: Chain
+  readonly logger: Logger
+  /** A rewind failed on its way: the chain cannot go on before the next start has ended it. */
+  readonly onFatal: (error: Error) => void
+}
+
+/**
+ * What only a development chain may do to its state and its blocks, in the turn of the one writer (`Chain`). The engine must be at
+ * rest: a block that was built on the state before could never be committed.
+ */
+export class DevWriter {
+  readonly #options: DevWriterOptions
+  readonly #listeners = new Set<(event: ChainReplaced) => void>()
+  /** Recorded edits of the state at the head. */
+  #edits = { number: 0, count: 0 }
+
+  private constructor(options: DevWriterOptions) {
+    this.#options = options
+  }
+
+  /** No snapshot outlives its process: what was recorded for them goes, but for what leads back to genesis. */
+  static async open(options: DevWriterOptions): Promise<DevWriter> {
+    const { chain, store } = options
+    const writer = new DevWriter(options)
+    await store.clear(BUCKETS.editUndo, { gte: numberKey(1) })
+    let count = 0
+    for await (const _ of store.keys(BUCKETS.editUndo)) count++
+    if (chain.headBlock.header.number === 0) writer.#edits = { number: 0, count }
+    return writer
+  }
+
+  /** Where the chain stands, to go back to. */
+  position(): RewindTarget {
+    const { number } = this.#options.chain.headBlock.header
+    return { number, edits: this.#edits.number === number ? this.#edits.count : 0 }
+  }
+
+  onReplaced(listener: (event: ChainReplaced) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** Changes accounts in place, without a block. `recorded`: a position of this block may be gone back to. */
+  async edit(edits: readonly AccountEdit[], recorded: boolean): Promise<void> {
+    const { chain, store, world } = this.#options
+    await chain.replaceHead(async head => {
+      const { number, stateRoot } = head.block.header
+      const { values, code } = await valuesOfEdits(store, edits)
+      const sealed = await world.sealValues(values)
+      const batch = store.batch()
+      try {
+        const before = await putEditHistory(store, batch, number, sealed.values)
+        if (recorded) putEditUndo(batch, number, this.position().edits, before)
+        for (const [hash, bytes] of code) batch.put(BUCKETS.code, hexToBytes(hash), bytes)
+        putEditedRoot(batch, number, sealed.root, stateRoot)
+        world.writeValues(batch, number, sealed)
+        await batch.write()
+      } catch (error) {
+        await batch.discard()
+        throw error
+      }
+      if (recorded) this.#edits = { number, count: this.position().edits + 1 }
+      await world.replaced(number, sealed)
+      return head
+    })
+    this.#tell(undefined)
+  }
+
+  /** Goes back to a position. Throws REWIND_TOO_FAR. */
+  async rewind(target: RewindTarget): Promise<void> {
+    const { chain, blocks } = this.#options
+    const { number, edits } = this.position()
+    if (number === target.number && edits === target.edits) return
+    const removedLogs = number === target.number ? undefined : await this.#logsAfter(target.number)
+    await chain.replaceHead(async head => {
+      await this.#rewindTo(target)
+      this.#edits = { number: target.number, count: target.edits }
+      if (target.number === number) return head
+      return {
+        block: (await blocks.block(target.number)) as ChainBlock,
+        certificate: (await blocks.certificate(target.number)) ?? null,
+      }
+    })
+    this.#tell(removedLogs)
+  }
+
+  async #rewindTo(target: RewindTarget): Promise<void> {
+    const { world, onFatal } = this.#options
+    const { number, root } = world
+    try {
+      await rewindTo(this.#options, target)
+    } catch (error) {
+      if (world.number !== number || world.root !== root)
+        onFatal(error instanceof Error ? error : new Error(String(error)))
+      throw error
+    }
+  }
+
+  /** None when there are more than a query may answer: subscribers lose a courtesy, no client waits for them. */
+  async #logsAfter(number: number): Promise<readonly LogEntry[]> {
+    const { chain, store, blocks, logger } = this.#options
+    const query = { fromBlock: number + 1, toBlock: chain.headBlock.header.number, ...EVERY_LOG }
+    const limits = {
+      results: LIMITS.rpc.logResults,
+      timeoutMs: LIMITS.rpc.logQueryMs,
+      nowMs: () => performance.now(),
+    }
+    try {
+      return await queryLogs(store, blocks, query, limits)
+    } catch (error) {
+      if (!isCoded(error)) throw error
+      logger.warn({ reason: error.code }, 'logs of removed blocks are not announced')
+      return []
+    }
+  }
+
+  #tell(removedLogs: readonly LogEntry[] | undefined): void {
+    const { chain, logger } = this.#options
+    for (const listener of this.#listeners) {
+      try {
+        listener({ head: chain.headBlock, removedLogs })
+      } catch (error) {
+        logger.error({ err: error }, 'listener of a replaced head failed')
+      }
+    }
+  }
+}

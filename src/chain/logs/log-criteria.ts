@@ -1,0 +1,108 @@
+import { keccak256 } from '../../crypto/hash.ts'
+import type { Log } from '../../primitives/log.ts'
+import { asBuffer, bytesToHex, concatBytes, EMPTY_BYTES, type Hex } from '../../util/bytes.ts'
+
+/**
+ * Addresses and topics asked for, each list as sorted bytes without duplicates: a thousand addresses take 20 kB, where a thousand strings
+ * take 80. An empty list means any; a log with fewer topics than there are lists does not match (as geth does it).
+ */
+export interface LogCriteria {
+  readonly addresses: Uint8Array
+  readonly topics: readonly Uint8Array[]
+}
+
+export const ADDRESS_BYTES = 20
+export const TOPIC_BYTES = 32
+
+export const EVERY_LOG: LogCriteria = { addresses: EMPTY_BYTES, topics: [] }
+
+const pack = (items: readonly Hex[], width: number): Uint8Array => {
+  if (items.length === 0) return EMPTY_BYTES
+  // Hex of one length sorts as its bytes do.
+  const sorted = [...new Set(items)].sort()
+  const bytes = new Uint8Array(sorted.length * width)
+  const buffer = asBuffer(bytes)
+  sorted.forEach((item, index) => {
+    buffer.write(item.slice(2), index * width, width, 'hex')
+  })
+  return bytes
+}
+
+/** Of lists as requests have them: lower case, of the right length; null means any. */
+export const packCriteria = ({
+  addresses,
+  topics,
+}: {
+  readonly addresses: readonly Hex[]
+  readonly topics: readonly (readonly Hex[] | null)[]
+}): LogCriteria => ({
+  addresses: pack(addresses, ADDRESS_BYTES),
+  topics: topics.map(alternatives => pack(alternatives ?? [], TOPIC_BYTES)),
+})
+
+export const criteriaBytes = ({ addresses, topics }: LogCriteria): number =>
+  topics.reduce((sum, list) => sum + list.byteLength, addresses.byteLength)
+
+/** Equal for criteria that are equal. */
+export const criteriaKey = ({ addresses, topics }: LogCriteria): Hex => {
+  const lengths = Uint32Array.from([addresses, ...topics], list => list.byteLength)
+  return bytesToHex(keccak256(concatBytes(new Uint8Array(lengths.buffer), addresses, ...topics)))
+}
+
+export const itemsOf = (list: Uint8Array, width: number): Hex[] => {
+  const items: Hex[] = []
+  for (let at = 0; at < list.byteLength; at += width) items.push(bytesToHex(list.subarray(at, at + width)))
+  return items
+}
+
+/** Difference of the item at a place of a list and another item: negative, 0 or positive. */
+const compareAt = (list: Uint8Array, at: number, item: Uint8Array, width: number): number => {
+  for (let i = 0; i < width; i++) {
+    const difference = (list[at + i] as number) - (item[i] as number)
+    if (difference !== 0) return difference
+  }
+  return 0
+}
+
+/** Whether a sorted list holds an item. */
+const holds = (list: Uint8Array, item: Uint8Array, width: number): boolean => {
+  let low = 0
+  let high = list.byteLength / width
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    const difference = compareAt(list, middle * width, item, width)
+    if (difference === 0) return true
+    if (difference < 0) low = middle + 1
+    else high = middle
+  }
+  return false
+}
+
+/** A log whose parts are made bytes when they are first compared, for one that is held against many criteria. */
+export class ComparedLog {
+  readonly #log: Pick<Log, 'address' | 'topics'>
+  #address: Uint8Array | undefined
+  readonly #topics: Uint8Array[] = []
+
+  constructor(log: Pick<Log, 'address' | 'topics'>) {
+    this.#log = log
+  }
+
+  matches({ addresses, topics }: LogCriteria): boolean {
+    if (topics.length > this.#log.topics.length) return false
+    if (addresses.byteLength > 0 && !holds(addresses, this.#addressBytes(), ADDRESS_BYTES)) return false
+    return topics.every(
+      (list, position) => list.byteLength === 0 || holds(list, this.#topicBytes(position), TOPIC_BYTES),
+    )
+  }
+
+  #addressBytes(): Uint8Array {
+    this.#address ??= Buffer.from(this.#log.address.slice(2), 'hex')
+    return this.#address
+  }
+
+  #topicBytes(position: number): Uint8Array {
+    this.#topics[position] ??= Buffer.from((this.#log.topics[position] as Hex).slice(2), 'hex')
+    return this.#topics[position]
+  }
+}

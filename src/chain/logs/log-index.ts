@@ -1,0 +1,145 @@
+import { LIMITS } from '../../config/limits.ts'
+import { bloomBits, bloomHas } from '../../primitives/bloom.ts'
+import type { Log } from '../../primitives/log.ts'
+import type { Receipt } from '../../primitives/receipt.ts'
+import type { Batch } from '../../storage/batch.ts'
+import { BUCKETS } from '../../storage/buckets.ts'
+import { keyAndNumber, numberKey, readNumber } from '../../storage/keys.ts'
+import type { Snapshot, Store } from '../../storage/store.ts'
+import { type Hex, hexToBytes } from '../../util/bytes.ts'
+import type { LogQuery } from '../types.ts'
+import { ADDRESS_BYTES, itemsOf, TOPIC_BYTES } from './log-criteria.ts'
+
+/**
+ * Two tables, with rows only for blocks that hold logs, so that a long empty range costs one seek: the block's bloom by
+ * number, and (address, number) for each address that logged. A query by address walks the second, any other the first.
+ */
+export const putLogIndex = (
+  batch: Batch,
+  number: number,
+  logsBloom: Uint8Array,
+  receipts: readonly Receipt[],
+): void => {
+  const addresses = new Set<Hex>()
+  for (const receipt of receipts) for (const log of receipt.logs) addresses.add(log.address)
+  if (addresses.size === 0) return
+  batch.put(BUCKETS.logBloom, numberKey(number), logsBloom)
+  for (const address of addresses) batch.put(BUCKETS.logAddress, keyAndNumber(hexToBytes(address), number), PRESENT)
+}
+/** Queues the removal of a block's rows. */
+export const removeLogIndex = (batch: Batch, number: number, logs: readonly (readonly Log[])[]): void => {
+  batch.del(BUCKETS.logBloom, numberKey(number))
+  for (const list of logs)
+    for (const { address } of list) batch.del(BUCKETS.logAddress, keyAndNumber(hexToBytes(address), number))
+}
+const PRESENT = Uint8Array.of(1)
+
+/** Numbers of the blocks that may match, ascending. `tick` is called now and then while nothing does; it may throw to end the search. */
+export async function* candidateBlocks(
+  store: Store,
+  query: LogQuery,
+  tick: () => void,
+  snapshot?: Snapshot,
+): AsyncGenerator<number> {
+  const addresses = query.addresses.byteLength / ADDRESS_BYTES
+  if (addresses === 0) yield* byBloom(store, query, tick, snapshot)
+  else if (addresses <= LIMITS.chain.logWalks) yield* byAddress(store, query, snapshot)
+  else yield* byManyAddresses(store, query, tick, snapshot)
+}
+
+async function* byBloom(store: Store, query: LogQuery, tick: () => void, snapshot?: Snapshot): AsyncGenerator<number> {
+  const wanted = query.topics.filter(list => list.byteLength > 0).map(list => itemsOf(list, TOPIC_BYTES).map(bloomBits))
+  const range = withSnapshot({ gte: numberKey(query.fromBlock), lte: numberKey(query.toBlock) }, snapshot)
+  for await (const rows of store.chunks(BUCKETS.logBloom, range)) {
+    tick()
+    for (const [key, bloom] of rows) {
+      if (wanted.every(topics => topics.some(bits => bloomHas(bloom, bits)))) yield readNumber(key)
+    }
+  }
+}
+
+/** The union of one ascending walk per address. */
+async function* byAddress(store: Store, query: LogQuery, snapshot?: Snapshot): AsyncGenerator<number> {
+  const walks = await Promise.all(
+    addressesOf(query).map(async address => {
+      const keys = blocksOf(store, address, query, snapshot)
+      return { keys, next: await keys.next() }
+    }),
+  )
+  try {
+    for (;;) {
+      let lowest = Number.POSITIVE_INFINITY
+      for (const { next } of walks) if (!next.done) lowest = Math.min(lowest, readNumber(next.value, ADDRESS_BYTES))
+      if (lowest === Number.POSITIVE_INFINITY) return
+      yield lowest
+      for (const walk of walks) {
+        if (!walk.next.done && readNumber(walk.next.value, ADDRESS_BYTES) === lowest) walk.next = await walk.keys.next()
+      }
+    }
+  } finally {
+    await Promise.all(walks.map(walk => walk.keys.return(undefined)))
+  }
+}
+
+type Span = Pick<LogQuery, 'fromBlock' | 'toBlock'>
+
+const addressesOf = ({ addresses }: LogQuery): Uint8Array[] =>
+  Array.from({ length: addresses.byteLength / ADDRESS_BYTES }, (_, index) =>
+    addresses.subarray(index * ADDRESS_BYTES, (index + 1) * ADDRESS_BYTES),
+  )
+
+/** Keys of the blocks in which an address logged. */
+const blocksOf = (store: Store, address: Uint8Array, { fromBlock, toBlock }: Span, snapshot: Snapshot | undefined) =>
+  store.keys(
+    BUCKETS.logAddress,
+    withSnapshot({ gte: keyAndNumber(address, fromBlock), lte: keyAndNumber(address, toBlock) }, snapshot),
+  )
+
+/**
+ * For more addresses than walks may be open: part after part of the range, each with a bit for every block, a few addresses at a time. The
+ * parts grow, so that a query that ends early has not looked at everything, and one that does not has few parts.
+ */
+async function* byManyAddresses(
+  store: Store,
+  query: LogQuery,
+  tick: () => void,
+  snapshot?: Snapshot,
+): AsyncGenerator<number> {
+  let width = FIRST_PART
+  for (let fromBlock = query.fromBlock; fromBlock <= query.toBlock; ) {
+    const part = { fromBlock, toBlock: Math.min(query.toBlock, fromBlock + width - 1) }
+    const bits = await loggingBlocks(store, addressesOf(query), part, tick, snapshot)
+    for (let at = 0; at < bits.byteLength * 8; at++) if (hasBit(bits, at)) yield fromBlock + at
+    fromBlock = part.toBlock + 1
+    width = Math.min(4 * width, LAST_PART)
+  }
+}
+const FIRST_PART = 1_024
+const LAST_PART = 2 ** 20
+
+const hasBit = (bits: Uint8Array, at: number): boolean => ((bits[at >> 3] as number) & (1 << (at & 7))) !== 0
+
+/** A bit for each block of a part in which one of the addresses logged. */
+const loggingBlocks = async (
+  store: Store,
+  addresses: readonly Uint8Array[],
+  part: Span,
+  tick: () => void,
+  snapshot: Snapshot | undefined,
+): Promise<Uint8Array> => {
+  const bits = new Uint8Array(Math.ceil((part.toBlock - part.fromBlock + 1) / 8))
+  const walk = async (address: Uint8Array): Promise<void> => {
+    for await (const key of blocksOf(store, address, part, snapshot)) {
+      const at = readNumber(key, ADDRESS_BYTES) - part.fromBlock
+      bits[at >> 3] = (bits[at >> 3] as number) | (1 << (at & 7))
+    }
+  }
+  for (let at = 0; at < addresses.length; at += LIMITS.chain.logWalks) {
+    tick()
+    await Promise.all(addresses.slice(at, at + LIMITS.chain.logWalks).map(walk))
+  }
+  return bits
+}
+
+const withSnapshot = <R extends object>(range: R, snapshot: Snapshot | undefined): R & { snapshot?: Snapshot } =>
+  snapshot === undefined ? range : { ...range, snapshot }

@@ -1,0 +1,98 @@
+import { LIMITS } from '../../config/limits.ts'
+import type { Store } from '../../storage/store.ts'
+import type { Hex } from '../../util/bytes.ts'
+import { CodedError } from '../../util/errors.ts'
+import type { BlockStore, LoggedBlock } from '../store/block-store.ts'
+import type { ChainReadError, LogEntry, LogQuery } from '../types.ts'
+import { ComparedLog, type LogCriteria } from './log-criteria.ts'
+import { candidateBlocks } from './log-index.ts'
+
+/** Bounds of one query. */
+export interface LogQueryLimits {
+  readonly results: number
+  readonly timeoutMs: number
+  /** Data of all logs together; `LIMITS.rpc.logBytes` by default. */
+  readonly bytes?: number
+  nowMs(): number
+}
+
+/**
+ * Logs of committed blocks, ascending by block and index, block by block. Throws TOO_MANY_RESULTS, RESULTS_TOO_LARGE or QUERY_TIMEOUT. Every
+ * step awaits the store, so a long query leaves room for other work between blocks.
+ */
+export async function* matchingLogs(
+  store: Store,
+  blocks: BlockStore,
+  query: LogQuery,
+  limits: LogQueryLimits,
+): AsyncGenerator<readonly LogEntry[]> {
+  const limitBytes = limits.bytes ?? LIMITS.rpc.logBytes
+  let count = 0
+  let bytes = 0
+  const deadlineMs = limits.nowMs() + limits.timeoutMs
+  const checkTime = () => {
+    if (limits.nowMs() > deadlineMs) throw readError({ code: 'QUERY_TIMEOUT', timeoutMs: limits.timeoutMs })
+  }
+  for await (const number of isShort(query) ? numbersOf(query) : candidateBlocks(store, query, checkTime)) {
+    const block = await blocks.logged(number)
+    if (block === undefined) continue
+    const found: LogEntry[] = []
+    collectLogs(block, query, found, { most: limits.results - count, limit: limits.results })
+    count += found.length
+    for (const log of found) bytes += log.data.byteLength
+    if (bytes > limitBytes) throw readError({ code: 'RESULTS_TOO_LARGE', limitBytes })
+    yield found
+    checkTime()
+  }
+}
+
+/** All of `matchingLogs`. */
+export const queryLogs = async (
+  store: Store,
+  blocks: BlockStore,
+  query: LogQuery,
+  limits: LogQueryLimits,
+): Promise<readonly LogEntry[]> => {
+  const found: LogEntry[] = []
+  for await (const logs of matchingLogs(store, blocks, query, limits)) for (const log of logs) found.push(log)
+  return found
+}
+
+/** So few blocks, where all logs are wanted, are looked at without the index, which takes longer to open: recent ones are in memory. */
+const SHORT_BLOCKS = 16
+
+const isShort = ({ fromBlock, toBlock, addresses, topics }: LogQuery): boolean =>
+  toBlock - fromBlock < SHORT_BLOCKS && addresses.length + topics.length === 0
+
+function* numbersOf({ fromBlock, toBlock }: LogQuery): Generator<number> {
+  for (let number = fromBlock; number <= toBlock; number++) yield number
+}
+
+/** Appends a block's matching logs to `found`. Throws TOO_MANY_RESULTS, which names `limit`, beyond `most`. */
+export const collectLogs = (
+  block: LoggedBlock,
+  criteria: LogCriteria,
+  found: LogEntry[],
+  { most, limit }: { readonly most: number; readonly limit: number } = EVERY,
+): void => {
+  let logIndex = 0
+  block.logs.forEach((logs, transactionIndex) => {
+    for (const log of logs) {
+      const index = logIndex++
+      if (!new ComparedLog(log).matches(criteria)) continue
+      if (found.length >= most) throw readError({ code: 'TOO_MANY_RESULTS', limit })
+      found.push({
+        ...log,
+        blockNumber: block.number,
+        blockHash: block.hash,
+        transactionHash: block.transactionHashes[transactionIndex] as Hex,
+        transactionIndex,
+        logIndex: index,
+      })
+    }
+  })
+}
+
+const EVERY = { most: Number.POSITIVE_INFINITY, limit: Number.POSITIVE_INFINITY }
+
+const readError = (detail: ChainReadError) => new CodedError(detail)

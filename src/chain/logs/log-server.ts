@@ -1,0 +1,84 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { LIMITS } from '../../config/limits.ts'
+import { Store } from '../../storage/store.ts'
+import { assert } from '../../util/assert.ts'
+import { asBuffer } from '../../util/bytes.ts'
+import { isCoded } from '../../util/errors.ts'
+import { BlockStore } from '../store/block-store.ts'
+import type { LogEntry, LogQuery } from '../types.ts'
+import { matchingLogs, queryLogs } from './log-query.ts'
+import type { LogAnswer, LogJob, LogWork } from './log-service.ts'
+
+/** ASCII text in pieces whose memory can go to another thread. */
+class TextPieces {
+  readonly pieces: Uint8Array<ArrayBuffer>[] = []
+  #parts: string[] = []
+  #length = 0
+
+  add(text: string): void {
+    this.#parts.push(text)
+    this.#length += text.length
+    if (this.#length >= LIMITS.rpc.chunkChars) this.end()
+  }
+
+  end(): void {
+    if (this.#length === 0) return
+    const bytes = new Uint8Array(this.#length)
+    asBuffer(bytes).write(this.#parts.join(''), 'latin1')
+    this.pieces.push(bytes)
+    this.#parts = []
+    this.#length = 0
+  }
+}
+
+/**
+ * The other end of LogService, called once by a worker's script: reads the store by itself and answers queries, as entries or as a JSON
+ * list of what `render` makes of each, in pieces that cross the thread border without a copy. Of a text no entry is kept.
+ */
+export const serveLogQueries = async (render: (entry: LogEntry) => string): Promise<void> => {
+  assert(parentPort, 'log queries are served in a thread')
+  const port = parentPort
+  const { storePath } = workerData as { storePath: string }
+  const store = await Store.open(storePath, { createIfMissing: false })
+  const blocks = new BlockStore(store)
+  const limits = {
+    results: LIMITS.rpc.logResults,
+    timeoutMs: LIMITS.rpc.logQueryMs,
+    nowMs: () => performance.now(),
+  }
+
+  const textOf = async (query: LogQuery): Promise<readonly Uint8Array<ArrayBuffer>[]> => {
+    const text = new TextPieces()
+    let before = '['
+    for await (const logs of matchingLogs(store, blocks, query, limits)) {
+      for (const log of logs) {
+        text.add(before + render(log))
+        before = ','
+      }
+    }
+    text.add(before === '[' ? '[]' : ']')
+    text.end()
+    return text.pieces
+  }
+
+  const run = async ({ id, query, as }: LogJob): Promise<void> => {
+    try {
+      if (as === 'entries') {
+        port.postMessage({ id, value: await queryLogs(store, blocks, query, limits) } satisfies LogAnswer)
+        return
+      }
+      const value = await textOf(query)
+      port.postMessage(
+        { id, value } satisfies LogAnswer,
+        value.map(({ buffer }) => buffer),
+      )
+    } catch (error) {
+      const failure = error instanceof Error ? error.message : String(error)
+      port.postMessage((isCoded(error) ? { id, error: error.detail } : { id, fault: failure }) satisfies LogAnswer)
+    }
+  }
+  port.on('message', (job: LogWork) => {
+    if (job === 'forget') blocks.forget()
+    else void run(job)
+  })
+}

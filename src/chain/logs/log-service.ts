@@ -1,0 +1,147 @@
+import { Worker } from 'node:worker_threads'
+import { LIMITS } from '../../config/limits.ts'
+import { Lines } from '../../util/async/fair-queue.ts'
+import { CodedError } from '../../util/errors.ts'
+import { requireHistory } from '../store/earliest-block.ts'
+import type { ChainReadError, LogEntry, LogQuery } from '../types.ts'
+
+export interface LogJob {
+  readonly id: number
+  readonly query: LogQuery
+  readonly as: 'entries' | 'text'
+}
+/** What a worker is sent. */
+export type LogWork = LogJob | 'forget'
+export type LogAnswer =
+  | { readonly id: number; readonly value: readonly LogEntry[] | LogText }
+  | { readonly id: number; readonly error: { readonly code: string } }
+  | { readonly id: number; readonly fault: string }
+
+/** A JSON list in pieces of ASCII. */
+export type LogText = readonly Uint8Array[]
+
+type Found = LogEntry[] & LogText
+
+interface Waiting {
+  readonly job: LogJob
+  readonly client: string
+  readonly resolve: (value: Found) => void
+  readonly reject: (error: Error) => void
+}
+
+export interface LogServiceOptions {
+  readonly storePath: string
+  /** A script that calls `serveLogQueries`. */
+  readonly workerUrl: URL
+  /** The first block that is there (store/earliest-block.ts); 0 when left out. */
+  readonly earliest?: () => number
+  /** Told of each worker started. */
+  readonly onWorker?: (worker: Worker) => void
+}
+
+/**
+ * Log queries over many blocks, in a worker thread that reads the store itself. Started by the first query. A few run at a time, since each
+ * holds what it has found; clients take turns.
+ */
+export class LogService {
+  readonly #options: LogServiceOptions
+  readonly #queue = new Lines<Waiting>()
+  #queued = 0
+  readonly #running = new Map<number, Waiting>()
+  readonly #runningOf = new Map<string, number>()
+  #worker: Worker | undefined
+  #nextId = 1
+
+  constructor(options: LogServiceOptions) {
+    this.#options = options
+  }
+
+  /** Queries that wait or run. */
+  get size(): number {
+    return this.#queued + this.#running.size
+  }
+
+  query(query: LogQuery, client = ''): Promise<readonly LogEntry[]> {
+    return this.#ask(query, 'entries', client)
+  }
+
+  /** The answer as the worker's script renders it. */
+  text(query: LogQuery, client = ''): Promise<LogText> {
+    return this.#ask(query, 'text', client)
+  }
+
+  async #ask(query: LogQuery, as: LogJob['as'], client: string): Promise<Found> {
+    const { logQueries, clientLogQueries } = LIMITS.chain
+    requireHistory(this.#options.earliest?.() ?? 0, query.fromBlock, query.toBlock)
+    if (this.#queue.lengthOf(client) >= clientLogQueries)
+      throw new CodedError<ChainReadError>({ code: 'QUERY_CLIENT_FULL', limit: clientLogQueries })
+    if (this.#queued >= logQueries)
+      throw new CodedError<ChainReadError>({ code: 'QUERY_QUEUE_FULL', limit: logQueries })
+    const job: LogJob = { id: this.#nextId++, query, as }
+    return new Promise((resolve, reject) => {
+      this.#queue.push(client, { job, client, resolve, reject })
+      this.#queued++
+      this.#dispatch()
+    })
+  }
+
+  #dispatch(): void {
+    const { logsInFlight, clientLogsInFlight } = LIMITS.chain
+    while (this.#running.size < logsInFlight) {
+      const next = this.#queue.shift(client => (this.#runningOf.get(client) ?? 0) < clientLogsInFlight)
+      if (next === undefined) return
+      const { job, client } = next.item
+      this.#queued--
+      this.#running.set(job.id, next.item)
+      this.#runningOf.set(client, (this.#runningOf.get(client) ?? 0) + 1)
+      this.#worker ??= this.#start()
+      this.#worker.postMessage(job)
+    }
+  }
+
+  /** Blocks were taken back (development chains): the worker must not answer from what it has read. */
+  forget(): void {
+    this.#worker?.postMessage('forget' satisfies LogWork)
+  }
+
+  async close(): Promise<void> {
+    await this.#worker?.terminate()
+  }
+
+  #start(): Worker {
+    const worker = new Worker(this.#options.workerUrl, {
+      name: 'logs',
+      workerData: { storePath: this.#options.storePath },
+      resourceLimits: { maxYoungGenerationSizeMb: LIMITS.workers.nurseryMegabytes },
+    })
+    worker.on('message', (answer: LogAnswer) => this.#answer(answer))
+    worker.on('error', (error: Error) => this.#ended(worker, error))
+    worker.on('exit', () => this.#ended(worker, new Error('the log query worker ended')))
+    worker.unref()
+    this.#options.onWorker?.(worker)
+    return worker
+  }
+
+  #answer(answer: LogAnswer): void {
+    const waiting = this.#running.get(answer.id)
+    if (waiting === undefined) return
+    this.#running.delete(answer.id)
+    const left = (this.#runningOf.get(waiting.client) ?? 1) - 1
+    if (left === 0) this.#runningOf.delete(waiting.client)
+    else this.#runningOf.set(waiting.client, left)
+    if ('value' in answer) waiting.resolve(answer.value as Found)
+    else waiting.reject('error' in answer ? new CodedError(answer.error) : new Error(answer.fault))
+    this.#dispatch()
+  }
+
+  /** The next query starts another worker, perhaps before this one, which has told its error, is told to be over. */
+  #ended(worker: Worker, error: Error): void {
+    if (this.#worker !== worker) return
+    this.#worker = undefined
+    const lost = [...this.#running.values(), ...this.#queue.takeAll()]
+    this.#running.clear()
+    this.#runningOf.clear()
+    this.#queued = 0
+    for (const { reject } of lost) reject(error)
+  }
+}

@@ -1,0 +1,43 @@
+import type { CallBase } from '../../evm/calls/call-service.ts'
+import { assert } from '../../util/assert.ts'
+import type { Chain } from '../chain.ts'
+import type { BlockStore } from '../store/block-store.ts'
+import type { ChainBlock } from '../types.ts'
+import type { Pending, PendingState } from './pending-block.ts'
+
+export interface CallBasesOptions {
+  readonly blocks: BlockStore
+  readonly chain: Pick<Chain, 'headBlock'>
+  readonly pending: Pick<Pending, 'state'>
+}
+
+/** The blocks that calls and simulations stand on: committed ones, or the pending one. */
+export class CallBases {
+  readonly #options: CallBasesOptions
+  /** One request takes all it needs from one pending block, though the next may exist before it has everything. */
+  readonly #pending = new WeakMap<CallBase, Promise<PendingState>>()
+
+  constructor(options: CallBasesOptions) {
+    this.#options = options
+  }
+
+  pendingOf(request: CallBase): Promise<PendingState> {
+    const found = this.#pending.get(request) ?? this.#options.pending.state()
+    this.#pending.set(request, found)
+    return found
+  }
+
+  /** Both requests are one: they stand on the same pending block. */
+  join(request: CallBase, other: CallBase): void {
+    if (request.pending) this.#pending.set(other, this.pendingOf(request))
+  }
+
+  async blockOf(request: CallBase): Promise<ChainBlock> {
+    if (request.pending) return (await this.pendingOf(request)).block
+    const { chain, blocks } = this.#options
+    const head = chain.headBlock
+    const block = request.number === head.header.number ? head : await blocks.block(request.number)
+    assert(block, 'a call is made on a block that exists')
+    return block
+  }
+}

@@ -1,0 +1,172 @@
+import { LIMITS } from '../../config/limits.ts'
+import { timestampAt } from '../../consensus/timing/block-time.ts'
+import type { BuildBudget, Executor, TransactionSource } from '../../evm/executor-types.ts'
+import { overlayReader } from '../../evm/readers/overlay-reader.ts'
+import { receiptsRoot, transactionsRoot } from '../../primitives/roots.ts'
+import type { StateChanges } from '../../state/update/state-changes.ts'
+import type { WorldState } from '../../state/world-state.ts'
+import { Mutex } from '../../util/async/mutex.ts'
+import type { Hex } from '../../util/bytes.ts'
+import type { Clock } from '../../util/clock.ts'
+import { isCoded } from '../../util/errors.ts'
+import { Lru } from '../../util/lru.ts'
+import type { ChainRules } from '../block/chain-rules.ts'
+import { extraOf } from '../block/header-assembly.ts'
+import type { Chain } from '../chain.ts'
+import type { ChainBlock, PendingBlock } from '../types.ts'
+
+export interface PendingOptions {
+  readonly chain: Pick<Chain, 'headBlock'>
+  readonly world: WorldState
+  readonly executor: Executor
+  readonly rules: ChainRules
+  readonly blockTimeMs: number
+  /** Executable transactions of the pool, and a number that moves whenever they change. */
+  readonly pool: { select(baseFeePerGas: bigint): TransactionSource; version(): number }
+  readonly coinbase: Hex
+  /** On a development chain: the timestamp of the next block, unix seconds. */
+  readonly timestampAfter?: (parentTimestamp: number) => number
+  readonly clock: Clock
+}
+
+interface Kept {
+  readonly head: Hex
+  readonly version: number
+  readonly timestamp: number
+  readonly state: Promise<PendingState>
+  /** Until then it stands for later ones on the same head: a transaction took too long for it. */
+  restMs: number
+}
+
+/** The pending block with the changes it makes, for calls on the pending state in other threads. */
+export interface PendingState extends PendingBlock {
+  readonly changes: StateChanges
+}
+
+/**
+ * The pending block: the head's successor with the pool's executable transactions, as far as a small budget of transactions
+ * and time goes. Built when asked for and kept until the head, the pool or the second moves; beside the chain, which waits for none of
+ * it. Its stateRoot is the parent's: a root for a block that nobody will ever vote on is not worth the trie's time.
+ */
+export class Pending {
+  readonly #options: PendingOptions
+  readonly #turn = new Mutex()
+  /** Transactions that took too long here; no later pending block tries them. */
+  readonly #slow = new Lru<Hex, true>({ limit: LIMITS.chain.pendingSlow })
+  /** Whether the last build stopped a transaction. */
+  #hasStopped = false
+  /** Built, or being built. */
+  #kept: Kept | undefined
+  /** Asked for, and not begun. */
+  #waiting: Promise<PendingState> | undefined
+
+  constructor(options: PendingOptions) {
+    this.#options = options
+  }
+
+  /** One build at most waits for its turn, and all that ask meanwhile share it. */
+  state(): Promise<PendingState> {
+    if (this.#waiting) return this.#waiting
+    const kept = this.#kept
+    if (kept && this.#isCurrent(kept)) return kept.state
+    const state: Promise<PendingState> = this.#turn.run(() => {
+      const made: Kept = { ...this.#place(this.#options.chain.headBlock), state, restMs: 0 }
+      this.#waiting = undefined
+      this.#kept = made
+      // A failure is told to those who waited for it; the next who asks gets another try.
+      state.catch(() => {
+        if (this.#kept === made) this.#kept = undefined
+      })
+      return this.#timed(made)
+    })
+    this.#waiting = state
+    return state
+  }
+
+  #isCurrent({ head, version, timestamp, restMs }: Kept): boolean {
+    const now = this.#place(this.#options.chain.headBlock)
+    if (now.head !== head) return false
+    return (now.version === version && now.timestamp === timestamp) || performance.now() < restMs
+  }
+
+  /** An idle chain in instant mode has the same head for hours: time goes on in its pending block all the same. */
+  #place(parent: ChainBlock): Pick<Kept, 'head' | 'version' | 'timestamp'> {
+    return { head: parent.hash, version: this.#options.pool.version(), timestamp: this.#timestampAfter(parent) }
+  }
+
+  #timestampAfter({ header }: ChainBlock): number {
+    const { blockTimeMs, clock, timestampAfter } = this.#options
+    return timestampAfter?.(header.timestamp) ?? timestampAt(blockTimeMs, header.timestamp, clock.nowMs())
+  }
+
+  async #timed(made: Kept): Promise<PendingState> {
+    const startMs = performance.now()
+    this.#hasStopped = false
+    const state = await this.#onHead()
+    const nowMs = performance.now()
+    // However many such there are and however fast the pool changes, most of the thread's time is left to others.
+    if (this.#hasStopped) made.restMs = nowMs + 4 * (nowMs - startMs)
+    return state
+  }
+
+  /** On the head of the moment: one that moves meanwhile is begun with again. */
+  async #onHead(): Promise<PendingState> {
+    for (;;) {
+      const parent = this.#options.chain.headBlock
+      try {
+        return await this.#build(parent)
+      } catch (error) {
+        const hasMoved = isCoded(error) && error.code === 'STATE_MOVED'
+        if (!hasMoved || this.#options.chain.headBlock === parent) throw error
+      }
+    }
+  }
+
+  async #build(parent: ChainBlock): Promise<PendingState> {
+    const { world, executor, rules, pool, coinbase } = this.#options
+    const env = rules.childEnv(parent, { timestamp: this.#timestampAfter(parent), proposer: coinbase })
+    const journal = world.journal()
+    const source = this.#candidates(pool.select(env.baseFeePerGas))
+    const execution = await executor.build(journal, env, source, this.#budget())
+    const extra = extraOf(coinbase, null)
+    const block = rules.assemble(env, parent, extra, execution, {
+      state: parent.header.stateRoot,
+      transactions: transactionsRoot(execution.transactions),
+      receipts: receiptsRoot(execution.receipts),
+    })
+    const changes = journal.changes()
+    // Not the journal itself: that would keep every account anybody asks for.
+    const state = overlayReader(world.head, changes)
+    return { block: { ...block, extra }, receipts: execution.receipts, state, changes }
+  }
+
+  #budget(): BuildBudget {
+    const { clock } = this.#options
+    const nowMs = () => clock.nowMs()
+    return {
+      maxBytes: LIMITS.block.bodyBytes,
+      nowMs,
+      deadlineMs: nowMs() + LIMITS.chain.pendingBuildMs,
+      transactionMs: LIMITS.chain.pendingBuildMs,
+    }
+  }
+
+  /** The first few only: a pending block is a view, not a proposal. */
+  #candidates(source: TransactionSource): TransactionSource {
+    let left: number = LIMITS.chain.pendingTransactions
+    return {
+      next: () => {
+        for (;;) {
+          const transaction = left-- > 0 ? source.next() : undefined
+          if (transaction === undefined || this.#slow.get(transaction.hash) === undefined) return transaction
+          source.skipSender(transaction)
+        }
+      },
+      skipSender: transaction => source.skipSender(transaction),
+      overran: ({ hash }, { isProven }) => {
+        this.#hasStopped = true
+        if (isProven) this.#slow.set(hash, true)
+      },
+    }
+  }
+}

@@ -1,0 +1,151 @@
+import { LIMITS } from '../../config/limits.ts'
+import type { ChainParams } from '../../config/networks.ts'
+import type { BlockEnv } from '../../evm/block-env.ts'
+import type { CallService } from '../../evm/calls/types.ts'
+import { placeBlocks } from '../../evm/simulate/plan-blocks.ts'
+import type {
+  BlockPlace,
+  PlannedBlock,
+  SimulatedBlock,
+  SimulatedCall,
+  SimulationPlan,
+  SimulationRequest,
+} from '../../evm/simulate/types.ts'
+import type { PackedBatch } from '../../state/trie/types.ts'
+import { packChanges } from '../../state/update/pack-changes.ts'
+import type { WorldState } from '../../state/world-state.ts'
+import { type Hex, ZERO_ADDRESS } from '../../util/bytes.ts'
+import { isCoded } from '../../util/errors.ts'
+import type { ChainRules } from '../block/chain-rules.ts'
+import { extraOf } from '../block/header-assembly.ts'
+import type { ChainBlock } from '../types.ts'
+import type { CallBases } from './call-blocks.ts'
+
+export interface SimulationsOptions {
+  readonly params: ChainParams
+  readonly rules: Pick<ChainRules, 'childEnv' | 'assemble'>
+  readonly bases: CallBases
+  readonly world: Pick<WorldState, 'preview'>
+  readonly calls: Pick<CallService, 'simulate'>
+  /** For all calls of a simulation together. */
+  readonly gas?: bigint
+}
+
+/** A simulated block as clients see it. */
+export interface SimulatedChainBlock {
+  readonly block: ChainBlock
+  readonly calls: readonly SimulatedCall[]
+}
+
+/** Simulated blocks (eth_simulateV1): planned and sealed here, run by the call workers. */
+export class Simulations {
+  readonly #options: SimulationsOptions
+
+  constructor(options: SimulationsOptions) {
+    this.#options = options
+  }
+
+  /** Throws what `placeBlocks` and the call service throw, and TRIE_BUSY. */
+  async run(request: SimulationRequest, client: string): Promise<readonly SimulatedChainBlock[]> {
+    const { bases, calls } = this.#options
+    const base = await bases.blockOf(request)
+    const plan = this.#plan(request, base)
+    bases.join(request, plan)
+    const seal = (blocks: readonly SimulatedBlock[]) => this.#seal(plan, base, blocks)
+    const blocks = await calls.simulate(plan, client, async some => (await seal(some)).map(({ hash }) => hash))
+    const sealed = await seal(blocks)
+    return blocks.map((block, i) => ({ block: sealed[i] as ChainBlock, calls: block.calls }))
+  }
+
+  #plan(request: SimulationRequest, base: ChainBlock): SimulationPlan {
+    const { params, gas = LIMITS.call.gas } = this.#options
+    const { header, hash } = base
+    const stepSeconds = Math.max(1, Math.floor(params.blockTimeMs / 1_000))
+    const places = placeBlocks(header, request.blocks, stepSeconds)
+    const { number, gasLimit, gasUsed, baseFeePerGas = 0n } = header
+    const { blocks: _, ...rest } = request
+    return {
+      ...rest,
+      gas,
+      base: { number, hash, gasLimit, gasUsed, baseFeePerGas },
+      blocks: this.#planned(places, base),
+    }
+  }
+
+  /** What a block is told of its gas limit and beneficiary stands for those after it too. */
+  #planned(places: readonly BlockPlace[], base: ChainBlock): readonly PlannedBlock[] {
+    const { rules } = this.#options
+    let parent = base
+    let chosen: Partial<Pick<BlockEnv, 'gasLimit' | 'miner'>> = {}
+    return places.map(({ number, timestamp, calls }) => {
+      const { gasLimit, miner, prevRandao, baseFeePerGas } = calls?.overrides ?? {}
+      chosen = { ...chosen, ...(gasLimit !== undefined && { gasLimit }), ...(miner !== undefined && { miner }) }
+      const {
+        params,
+        blockHash,
+        stateRoot,
+        baseFeePerGas: _,
+        ...env
+      } = rules.childEnv(parent, { timestamp, proposer: ZERO_ADDRESS })
+      parent = { ...parent, header: { ...parent.header, number, timestamp } }
+      return {
+        env: { ...env, ...chosen, ...(prevRandao !== undefined && { prevRandao }) },
+        baseFeePerGas,
+        state: calls?.state ?? {},
+        calls: calls?.calls ?? [],
+      }
+    })
+  }
+
+  /** The blocks with their roots and hashes. */
+  async #seal(
+    plan: SimulationPlan,
+    base: ChainBlock,
+    blocks: readonly SimulatedBlock[],
+  ): Promise<readonly ChainBlock[]> {
+    const { params, rules } = this.#options
+    const roots = await this.#stateRoots(plan, base, blocks)
+    const sealed: ChainBlock[] = []
+    for (const [i, { env, execution, roots: others }] of blocks.entries()) {
+      const parent = sealed.at(-1) ?? base
+      const blockEnv: BlockEnv = { ...env, params, blockHash: () => parent.hash }
+      const state = roots[i] as Hex
+      const block = rules.assemble(blockEnv, parent, NOBODY, execution, { state, ...others })
+      sealed.push({ ...block, extra: NOBODY })
+    }
+    return sealed
+  }
+
+  /** On a block too far back for its own root nothing is known of those after it: they keep the root of their base. */
+  async #preview(number: number, batches: readonly PackedBatch[]): Promise<readonly Hex[]> {
+    try {
+      return await this.#options.world.preview(number, batches)
+    } catch (error) {
+      if (isCoded(error) && error.code === 'PROOF_TOO_DEEP') return []
+      throw error
+    }
+  }
+
+  async #stateRoots(
+    plan: SimulationPlan,
+    base: ChainBlock,
+    blocks: readonly SimulatedBlock[],
+  ): Promise<readonly Hex[]> {
+    const { bases } = this.#options
+    const batches: PackedBatch[] = []
+    if (plan.pending) batches.push(packChanges((await bases.pendingOf(plan)).changes))
+    const under = batches.length
+    for (const { changes } of blocks) if (changes !== null) batches.push(changes)
+    const number = plan.pending ? base.header.number - 1 : base.header.number
+    const made = batches.length === 0 ? [] : await this.#preview(number, batches)
+    let root = made[under - 1] ?? base.header.stateRoot
+    let next = under
+    return blocks.map(({ changes }) => {
+      if (changes !== null) root = made[next++] ?? root
+      return root
+    })
+  }
+}
+
+/** Nobody proposes a simulated block. */
+const NOBODY = extraOf(ZERO_ADDRESS, null)

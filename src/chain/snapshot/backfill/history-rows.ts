@@ -1,0 +1,122 @@
+import { recoverSender } from '../../../crypto/recovery/recover-sender.ts'
+import { type Block, type DecodedBlock, decodeBlock } from '../../../primitives/block.ts'
+import { bloomOf } from '../../../primitives/bloom.ts'
+import type { Certificate } from '../../../primitives/consensus/certificate.ts'
+import { decodeExtraData } from '../../../primitives/extra-data.ts'
+import { decodeHeader } from '../../../primitives/header.ts'
+import { decodeReceipt, deriveReceipts, type Receipt } from '../../../primitives/receipt.ts'
+import { decodeRlpList } from '../../../primitives/rlp.ts'
+import { receiptsRoot } from '../../../primitives/roots.ts'
+import { withSender } from '../../../primitives/transaction.ts'
+import { checkBody } from '../../../rules/body.ts'
+import { falseReceipts, falseSnapshot } from '../../../state/snapshot/errors.ts'
+import type { Batch } from '../../../storage/batch.ts'
+import { BUCKETS } from '../../../storage/buckets.ts'
+import { numberKey } from '../../../storage/keys.ts'
+import type { Store } from '../../../storage/store.ts'
+import { assert } from '../../../util/assert.ts'
+import { bytesEqual, type Hex } from '../../../util/bytes.ts'
+import { isCoded } from '../../../util/errors.ts'
+import { nativePrices, putBlockRows } from '../../store/block-store.ts'
+import { putEarliest } from '../../store/earliest-block.ts'
+
+/** What stands above the next block of history: its hash, by its child, and its certificate, as the child's header has it. */
+export interface HistoryTip {
+  readonly number: number
+  readonly hash: Hex
+  readonly certificate: Certificate
+}
+
+/** Blocks of the past as peers sent them, ascending: the RLP of each, and of the list of its encoded receipts. */
+export interface HistoryRange {
+  readonly blocks: readonly Uint8Array[]
+  readonly receipts: readonly Uint8Array[]
+}
+
+/**
+ * Queues the rows of blocks that end with `tip`, from the last to the first; answers the tip of those before. The hash of each is that
+ * which its child names, the body and the receipts make the roots of its header: nothing is executed. Throws SNAPSHOT_FALSE, RECEIPTS_FALSE.
+ */
+export const putHistory = (batch: Batch, { blocks, receipts }: HistoryRange, tip: HistoryTip): HistoryTip => {
+  let at = tip
+  for (let index = blocks.length - 1; index >= 0; index--) {
+    const block = checkedBlock(blocks[index] as Uint8Array, at)
+    const { header } = block
+    putBlockRows(batch, {
+      block,
+      receipts: checkedReceipts(receipts[index] ?? new Uint8Array(0), block),
+      certificate: at.certificate,
+    })
+    const { parentCertificate } = block.extra
+    if (parentCertificate === null) {
+      if (index > 0) throw falseSnapshot(`blocks below number ${header.number}`)
+      return { ...at, number: 0, hash: header.parentHash }
+    }
+    at = { number: header.number - 1, hash: header.parentHash, certificate: parentCertificate }
+  }
+  return at
+}
+
+const checkedBlock = (bytes: Uint8Array, { number, hash }: HistoryTip) =>
+  telling(falseSnapshot, `block ${number}`, () => {
+    const decoded = decodeBlock(bytes)
+    if (decoded.hash !== hash || decoded.header.number !== number) throw falseSnapshot(`block ${number} is another`)
+    const extra = decodeExtraData(decoded.header.extraData)
+    checkBody(decoded, extra)
+    return { ...withSenders(decoded), extra }
+  })
+
+const withSenders = (decoded: DecodedBlock): Block => ({
+  ...decoded,
+  transactions: decoded.transactions.map(transaction => withSender(transaction, recoverSender(transaction.raw))),
+})
+
+const checkedReceipts = (bytes: Uint8Array, { header, transactions }: Block): readonly Receipt[] =>
+  telling(falseReceipts, `receipts of block ${header.number}`, () => {
+    const stored = decodeRlpList(bytes).map(item => {
+      if (!(item instanceof Uint8Array)) throw falseReceipts('a receipt is a string')
+      return decodeReceipt(item)
+    })
+    if (stored.length !== transactions.length) throw falseReceipts('one for each transaction')
+    const receipts = deriveReceipts(stored, { transactions, ...nativePrices(header) })
+    if (receiptsRoot(receipts) !== header.receiptsRoot) throw falseReceipts('they make another root')
+    if (!bytesEqual(bloomOf(receipts.flatMap(({ logs }) => logs)), header.logsBloom))
+      throw falseReceipts('they make another bloom')
+    return receipts
+  })
+
+/** Whatever is wrong with bytes of a peer is its falsehood. */
+const telling = <T>(asFalse: (reason: string) => Error, what: string, read: () => T): T => {
+  try {
+    return read()
+  } catch (error) {
+    if (!isCoded(error)) throw error
+    const { detail } = error
+    throw asFalse(`${what}: ${'reason' in detail ? detail.reason : error.message}`)
+  }
+}
+
+/** Where the history of a store ends, from the header it ends with; undefined: it is whole. `earliest`: the first block that is there. */
+export const tipBelow = async (store: Store, earliest: number): Promise<HistoryTip | undefined> => {
+  if (earliest <= 1) return undefined
+  const row = await store.get(BUCKETS.header, numberKey(earliest))
+  assert(row !== undefined, 'history begins with a block')
+  const header = decodeHeader(row)
+  const { parentCertificate } = decodeExtraData(header.extraData)
+  assert(parentCertificate !== null, 'a block above the first names who sealed its parent')
+  return { number: earliest - 1, hash: header.parentHash, certificate: parentCertificate }
+}
+
+/** Queues and writes blocks below `tip` and where history begins now; answers the tip of those before. Throws as `putHistory`. */
+export const writeHistory = async (store: Store, range: HistoryRange, tip: HistoryTip): Promise<HistoryTip> => {
+  const batch = store.batch()
+  try {
+    const next = putHistory(batch, range, tip)
+    putEarliest(batch, next.number + 1)
+    await batch.write()
+    return next
+  } catch (error) {
+    await batch.discard()
+    throw error
+  }
+}

@@ -1,0 +1,175 @@
+import { mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { LIMITS } from '../../../config/limits.ts'
+import { encodeManifest, manifestCodec, type SnapshotManifest, snapshotId } from '../../../network/wire/snapshot.ts'
+import { encodeRlp, encodeRlpList, uintItem } from '../../../primitives/rlp.ts'
+import { RlpCursor } from '../../../primitives/rlp-cursor.ts'
+import type { Sink } from '../../../state/snapshot/make-snapshot.ts'
+import { assert } from '../../../util/assert.ts'
+import type { Hex } from '../../../util/bytes.ts'
+import { SNAPSHOT_FORMAT } from '../format.ts'
+
+/*
+ * A snapshot on the disk: a folder named by its block's number with three files of chunks, one after the other, and an index, which is
+ * RLP of [manifest, lengths of the chunks]. A folder that is being written has another name, so that what a crash leaves is never taken
+ * for whole.
+ */
+export const FILES = ['records', 'accounts', 'storages'] as const
+export type FileName = (typeof FILES)[number]
+const INDEX = 'index'
+const UNFINISHED = 'new-'
+
+/** Appends to one file, gathered to large writes. */
+export class FileSink implements Sink {
+  readonly #handle: Awaited<ReturnType<typeof open>>
+  #waiting: Uint8Array[] = []
+  #bytes = 0
+
+  private constructor(handle: Awaited<ReturnType<typeof open>>) {
+    this.#handle = handle
+  }
+
+  static async create(path: string): Promise<FileSink> {
+    return new FileSink(await open(path, 'wx', 0o600))
+  }
+
+  async append(bytes: Uint8Array): Promise<void> {
+    this.#waiting.push(bytes)
+    this.#bytes += bytes.byteLength
+    if (this.#bytes >= LIMITS.snapshot.writeBytes) await this.#flush()
+  }
+
+  /** Resolves when all is on the disk. */
+  async finish(): Promise<void> {
+    await this.#flush()
+    await this.#handle.sync()
+    await this.close()
+  }
+
+  async close(): Promise<void> {
+    await this.#handle.close()
+  }
+
+  async #flush(): Promise<void> {
+    const bytes = Buffer.concat(this.#waiting)
+    this.#waiting = []
+    this.#bytes = 0
+    await this.#handle.appendFile(bytes)
+  }
+}
+
+/** Where the files of a snapshot go while it is made; what an earlier try left is removed. */
+export const beginFolder = async (root: string, number: number): Promise<string> => {
+  const folder = join(root, `${UNFINISHED}${number}`)
+  await rm(folder, { recursive: true, force: true })
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  return folder
+}
+
+/** The files are whole: writes the index and gives the folder its name. */
+export const finishFolder = async (
+  root: string,
+  number: number,
+  manifest: SnapshotManifest,
+  lengths: readonly number[],
+): Promise<void> => {
+  const folder = join(root, `${UNFINISHED}${number}`)
+  const index = encodeRlpList([encodeRlpList([encodeManifest(manifest)]), encodeRlp(lengths.map(uintItem))])
+  await writeFile(join(folder, INDEX), index, { mode: 0o600, flush: true })
+  await rm(join(root, String(number)), { recursive: true, force: true })
+  await rename(folder, join(root, String(number)))
+}
+
+/** Numbers of the whole snapshots there, newest first. */
+export const listFolders = async (root: string): Promise<readonly number[]> => {
+  const names = await readdir(root).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return []
+    throw error
+  })
+  return names
+    .filter(name => /^\d{1,15}$/.test(name))
+    .map(Number)
+    .sort((a, b) => b - a)
+}
+
+/** Removes all but the newest, and what was never finished. */
+export const pruneFolders = async (root: string, kept: number): Promise<void> => {
+  const old = (await listFolders(root)).slice(kept).map(String)
+  const unfinished = (await readdir(root)).filter(name => name.startsWith(UNFINISHED))
+  for (const name of [...old, ...unfinished]) await rm(join(root, name), { recursive: true, force: true })
+}
+
+interface Place {
+  readonly file: FileName
+  readonly start: number
+  readonly length: number
+}
+
+/** A whole snapshot, to be read from. */
+export class SnapshotFolder {
+  readonly number: number
+  /** Name of its content (network/wire/snapshot.ts). */
+  readonly id: Hex
+  readonly manifest: SnapshotManifest
+  readonly #path: string
+  readonly #places: readonly Place[]
+
+  private constructor(path: string, number: number, manifest: SnapshotManifest, places: readonly Place[]) {
+    this.#path = path
+    this.number = number
+    this.manifest = manifest
+    this.#places = places
+    this.id = snapshotId(manifest)
+  }
+
+  static async open(root: string, number: number): Promise<SnapshotFolder> {
+    const path = join(root, String(number))
+    const index = await readFile(join(path, INDEX))
+    const { manifest, lengths } = readIndex(index)
+    const ends = [manifest.records.length, manifest.records.length + manifest.accounts.length] as const
+    let [at, start] = [0, 0]
+    const places = lengths.map((length, index): Place => {
+      const file = index < ends[0] ? 0 : index < ends[1] ? 1 : 2
+      if (file !== at) [at, start] = [file, 0]
+      start += length
+      return { file: FILES[file] as FileName, start: start - length, length }
+    })
+    return new SnapshotFolder(path, number, manifest, places)
+  }
+
+  /** undefined: there are not so many, or the folder was removed since. */
+  async chunk(index: number): Promise<Uint8Array | undefined> {
+    const place = this.#places[index]
+    if (place === undefined) return undefined
+    const handle = await openExisting(join(this.#path, place.file))
+    if (handle === undefined) return undefined
+    try {
+      const bytes = new Uint8Array(place.length)
+      const { bytesRead } = await handle.read(bytes, 0, place.length, place.start)
+      assert(bytesRead === place.length, 'a snapshot is as long as its index says')
+      return bytes
+    } finally {
+      await handle.close()
+    }
+  }
+}
+
+const openExisting = (path: string) =>
+  open(path, 'r').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  })
+
+const readIndex = (bytes: Uint8Array): { readonly manifest: SnapshotManifest; readonly lengths: readonly number[] } => {
+  const cursor = new RlpCursor(bytes)
+  const outer = cursor.openList()
+  const manifest = manifestCodec.decode(cursor.raw())
+  const list = cursor.openList()
+  const lengths: number[] = []
+  while (cursor.hasMore()) lengths.push(cursor.safeUint())
+  cursor.closeList(list)
+  cursor.closeList(outer)
+  cursor.finish()
+  if (manifest?.format !== SNAPSHOT_FORMAT) throw new Error(`a snapshot of format ${manifest?.format}`)
+  return { manifest, lengths }
+}

@@ -1,0 +1,101 @@
+import { LIMITS } from '../../../config/limits.ts'
+import type { ServePort } from '../../../network/ports.ts'
+import { readCode } from '../../../state/flat-tables.ts'
+import type { Store } from '../../../storage/store.ts'
+import { isCoded } from '../../../util/errors.ts'
+import type { Logger } from '../../../util/logger.ts'
+import type { Thread } from '../../../util/worker/worker-thread.ts'
+import { startMaker } from '../workers.ts'
+import { listFolders, SnapshotFolder } from './snapshot-folder.ts'
+import type { MakeMethods } from './snapshot-worker.ts'
+
+export interface LibraryOptions {
+  readonly store: Store
+  readonly storePath: string
+  /** Where the snapshots are. */
+  readonly root: string
+  /** Blocks between two; 0: none is made. Those that are there are served anyway. */
+  readonly intervalBlocks: number
+  readonly logger: Logger
+}
+
+/** The snapshots of this node: made by a thread at every `intervalBlocks`, kept as files, served to peers. */
+export class SnapshotLibrary {
+  readonly #options: LibraryOptions
+  #folders: readonly SnapshotFolder[] = []
+  #thread: Thread<MakeMethods> | undefined
+  #making: Promise<void> | undefined
+
+  private constructor(options: LibraryOptions) {
+    this.#options = options
+  }
+
+  static async open(options: LibraryOptions): Promise<SnapshotLibrary> {
+    const library = new SnapshotLibrary(options)
+    await library.#read()
+    return library
+  }
+
+  /** A block is the head: perhaps its state is to be kept. One is made at a time; a height that falls into the making of another is left out. */
+  onBlock(number: number): void {
+    const { intervalBlocks } = this.#options
+    if (intervalBlocks === 0 || number % intervalBlocks !== 0 || this.#making !== undefined) return
+    this.#making = this.#make(number).finally(() => {
+      this.#making = undefined
+    })
+  }
+
+  /** Resolves when nothing is being made. */
+  async settled(): Promise<void> {
+    await this.#making
+  }
+
+  readonly serve: Required<Pick<ServePort, 'manifest' | 'chunk' | 'codes'>> = {
+    manifest: async () => this.#folders[0]?.manifest ?? null,
+    chunk: async (snapshot, index) => this.#folders.find(folder => folder.id === snapshot)?.chunk(index),
+    codes: async (hashes, maxBytes) => {
+      const codes: Uint8Array[] = []
+      let bytes = 0
+      for (const hash of hashes) {
+        const code = readCode(this.#options.store, hash)
+        bytes += code.byteLength
+        if (code.byteLength === 0 || (bytes > maxBytes && codes.length > 0)) break
+        codes.push(code)
+      }
+      return codes
+    },
+  }
+
+  async close(): Promise<void> {
+    await this.#thread?.close()
+    await this.#making
+  }
+
+  async #make(number: number): Promise<void> {
+    const { storePath, root, logger } = this.#options
+    const startedMs = performance.now()
+    try {
+      this.#thread ??= startMaker(storePath, root)
+      const report = await this.#thread.call('make', number)
+      await this.#read()
+      logger.info({ ...report, ms: Math.round(performance.now() - startedMs) }, 'snapshot made')
+    } catch (error) {
+      // The next one begins anew, in another thread if this one died.
+      if (!isCoded(error)) this.#thread = undefined
+      if (!isCoded(error) || error.code !== 'THREAD_CLOSED') logger.error({ err: error, number }, 'snapshot not made')
+    }
+  }
+
+  async #read(): Promise<void> {
+    const { root, logger } = this.#options
+    const folders: SnapshotFolder[] = []
+    for (const number of (await listFolders(root)).slice(0, LIMITS.snapshot.kept)) {
+      try {
+        folders.push(await SnapshotFolder.open(root, number))
+      } catch (error) {
+        logger.warn({ err: error, number }, 'a snapshot that cannot be read is not served')
+      }
+    }
+    this.#folders = folders
+  }
+}

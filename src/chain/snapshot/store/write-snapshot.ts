@@ -1,0 +1,69 @@
+import { join } from 'node:path'
+import { LIMITS } from '../../../config/limits.ts'
+import { keccak256Hex } from '../../../crypto/hash.ts'
+import { chunksOf, type SnapshotManifest } from '../../../network/wire/snapshot.ts'
+import { decodeCertificate } from '../../../primitives/consensus/certificate.ts'
+import { decodeHeader } from '../../../primitives/header.ts'
+import { openStateReader } from '../../../state/history/stored-state.ts'
+import { makeSnapshot } from '../../../state/snapshot/make-snapshot.ts'
+import { BUCKETS } from '../../../storage/buckets.ts'
+import { numberKey } from '../../../storage/keys.ts'
+import type { Store } from '../../../storage/store.ts'
+import { assert } from '../../../util/assert.ts'
+import type { Hex } from '../../../util/bytes.ts'
+import { SNAPSHOT_FORMAT } from '../format.ts'
+import { recordChunks } from '../sync/council-records.ts'
+import { beginFolder, FileSink, finishFolder, pruneFolders } from './snapshot-folder.ts'
+
+/** What was made, for the log. */
+export interface MadeReport {
+  readonly number: number
+  readonly accounts: number
+  readonly slots: number
+  readonly chunks: number
+  readonly bytes: number
+}
+
+/**
+ * Writes the snapshot of the state after block `number`, which must be readable still, and removes the oldest. Reads the store by
+ * itself and may take minutes: for a thread of its own. Throws MISSING_STATE.
+ */
+export const writeSnapshot = async (store: Store, root: string, number: number): Promise<MadeReport> => {
+  const state = await openStateReader(store, number)
+  const folder = await beginFolder(root, number)
+  const [records, accounts, storages] = await Promise.all([
+    FileSink.create(join(folder, 'records')),
+    FileSink.create(join(folder, 'accounts')),
+    FileSink.create(join(folder, 'storages')),
+  ])
+  try {
+    const recordHashes: Hex[] = []
+    const lengths: number[] = []
+    for await (const chunk of recordChunks(store, number)) {
+      await records.append(chunk)
+      recordHashes.push(keccak256Hex(chunk))
+      lengths.push(chunk.byteLength)
+    }
+    const made = await makeSnapshot(state, { accounts, storages })
+    const { header, certificate } = await sealedHeader(store, number)
+    assert(made.root === decodeHeader(header).stateRoot, 'the entries of the state make the root of its block')
+    const manifest: SnapshotManifest = { format: SNAPSHOT_FORMAT, header, certificate, records: recordHashes, ...made }
+    for (const { start, end } of [...made.accounts, ...made.storages.flatMap(({ parts }) => parts)])
+      lengths.push(end - start)
+    const chunks = chunksOf(manifest)
+    assert(chunks <= LIMITS.network.snapshotChunks, 'a state of so many chunks is for another format')
+    for (const sink of [records, accounts, storages]) await sink.finish()
+    await finishFolder(root, number, manifest, lengths)
+    await pruneFolders(root, LIMITS.snapshot.kept)
+    return { number, ...made.entries, chunks, bytes: lengths.reduce((sum, length) => sum + length, 0) }
+  } finally {
+    state.release()
+  }
+}
+
+const sealedHeader = async (store: Store, number: number) => {
+  const key = numberKey(number)
+  const [header, certificate] = await Promise.all([store.get(BUCKETS.header, key), store.get(BUCKETS.certificate, key)])
+  assert(header !== undefined && certificate !== undefined, 'a committed block has its header and certificate')
+  return { header, certificate: decodeCertificate(certificate) }
+}

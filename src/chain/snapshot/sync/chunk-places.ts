@@ -1,0 +1,56 @@
+import type { SnapshotManifest } from '../../../network/wire/snapshot.ts'
+import { rootOfParts } from '../../../state/snapshot/sub-trie.ts'
+import { bytesEqual, bytesToHex, type Hex } from '../../../util/bytes.ts'
+
+type Part = SnapshotManifest['accounts'][number]
+
+export type Place =
+  | { readonly kind: 'records'; readonly hash: Hex }
+  | { readonly kind: 'accounts'; readonly part: Part }
+  | { readonly kind: 'storage'; readonly owner: Uint8Array; readonly part: Part }
+
+/** Chunk `index` of a snapshot (network/wire/snapshot.ts). Throws RangeError when there is none. */
+export const placeOf = ({ records, accounts, storages }: SnapshotManifest, index: number): Place => {
+  let at = index
+  const hash = records[at]
+  if (hash !== undefined) return { kind: 'records', hash }
+  at -= records.length
+  const account = accounts[at]
+  if (account !== undefined) return { kind: 'accounts', part: account }
+  at -= accounts.length
+  for (const { owner, parts } of storages) {
+    const part = parts[at]
+    if (part !== undefined) return { kind: 'storage', owner, part }
+    at -= parts.length
+  }
+  throw new RangeError(`no chunk ${index}`)
+}
+
+/** Consecutive chunks: the first, and the one after the last. */
+export interface ChunkRange {
+  readonly from: number
+  readonly to: number
+}
+
+/** Chunk with the row of an account; undefined when the parts leave no place for it. */
+export const accountChunk = ({ records, accounts }: SnapshotManifest, owner: Uint8Array): number | undefined => {
+  const at = accounts.findIndex(({ prefix }) => prefix.every((nibble, place) => nibble === nibbleAt(owner, place)))
+  return at < 0 ? undefined : records.length + at
+}
+
+/** Chunks with the storage of an account; none where it stands beside the account. */
+export const storageChunks = ({ records, accounts, storages }: SnapshotManifest, owner: Uint8Array): ChunkRange => {
+  let from = records.length + accounts.length
+  for (const storage of storages) {
+    const to = from + storage.parts.length
+    if (bytesEqual(storage.owner, owner)) return { from, to }
+    from = to
+  }
+  return { from, to: from }
+}
+
+/** Roots of the storages that a manifest lists, by the hash of their owner's address; undefined for parts that make no trie. */
+export const storageRoots = ({ storages }: SnapshotManifest): ReadonlyMap<Hex, Hex | undefined> =>
+  new Map(storages.map(({ owner, parts }) => [bytesToHex(owner), rootOfParts(parts)]))
+
+const nibbleAt = (key: Uint8Array, place: number): number => ((key[place >> 1] as number) >> (place & 1 ? 0 : 4)) & 0x0f

@@ -1,0 +1,72 @@
+import { LIMITS } from '../../../config/limits.ts'
+import { encodeRlp, encodeRlpList, uintItem } from '../../../primitives/rlp.ts'
+import { RlpCursor } from '../../../primitives/rlp-cursor.ts'
+import { falseSnapshot } from '../../../state/snapshot/errors.ts'
+import type { Batch } from '../../../storage/batch.ts'
+import { BUCKETS } from '../../../storage/buckets.ts'
+import { numberKey, readNumber } from '../../../storage/keys.ts'
+import type { Store } from '../../../storage/store.ts'
+import { EMPTY_BYTES } from '../../../util/bytes.ts'
+import { isCoded } from '../../../util/errors.ts'
+import { decodeCouncil, readCycleRow } from '../../council/council-rows.ts'
+
+/*
+ * Council records as chunks of a snapshot: RLP of [block number, cycle row, council row or empty] for each cycle that ended between genesis and
+ * the snapshot's block, both left out, in their order. Without them nobody could say who may seal the blocks after the snapshot, or whom
+ * evidence accuses. The state of the snapshot's block commits to them (rules/council-storage.ts).
+ */
+
+/** The records below block `number`; the same rows make the same chunks on every node. */
+export async function* recordChunks(store: Store, number: number): AsyncGenerator<Uint8Array> {
+  let rows: Uint8Array[] = []
+  let bytes = 0
+  for await (const [key, cycle] of store.entries(BUCKETS.cycle, { gt: numberKey(0), lt: numberKey(number) })) {
+    const council = store.getSync(BUCKETS.council, key) ?? EMPTY_BYTES
+    const item = encodeRlp([uintItem(readNumber(key)), cycle, council])
+    if (bytes + item.byteLength > LIMITS.snapshot.chunkBytes && rows.length > 0) {
+      yield encodeRlpList(rows)
+      rows = []
+      bytes = 0
+    }
+    rows.push(item)
+    bytes += item.byteLength
+  }
+  if (rows.length > 0) yield encodeRlpList(rows)
+}
+
+/**
+ * Queues the rows of a chunk whose form is sound, for blocks below `below` that end a cycle. Throws SNAPSHOT_FALSE. Whether they are true is known
+ * when all are in (staged-council.ts).
+ */
+export const putRecords = (
+  batch: Batch,
+  chunk: Uint8Array,
+  { below, cycleBlocks }: { readonly below: number; readonly cycleBlocks: number },
+): void => {
+  try {
+    const cursor = new RlpCursor(chunk)
+    const outer = cursor.openList()
+    while (cursor.hasMore()) {
+      const [number, cycle, council] = readRecord(cursor)
+      if (number === 0 || number >= below || number % cycleBlocks !== 0)
+        throw falseSnapshot(`a record of block ${number}, which ends no cycle below ${below}`)
+      batch.put(BUCKETS.cycle, numberKey(number), cycle)
+      if (council.byteLength > 0) batch.put(BUCKETS.council, numberKey(number), council)
+    }
+    cursor.closeList(outer)
+    cursor.finish()
+  } catch (error) {
+    if (!isCoded(error) || error.code === 'SNAPSHOT_FALSE') throw error
+    throw falseSnapshot(`a record that is none: ${error.message}`)
+  }
+}
+
+const readRecord = (cursor: RlpCursor): readonly [number: number, cycle: Uint8Array, council: Uint8Array] => {
+  const outer = cursor.openList()
+  const record = [cursor.safeUint(), cursor.bytes(), cursor.bytes()] as const
+  cursor.closeList(outer)
+  const [, cycle, council] = record
+  readCycleRow(cycle)
+  if (council.byteLength > 0) decodeCouncil(council)
+  return record
+}

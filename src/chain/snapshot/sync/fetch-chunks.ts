@@ -1,0 +1,98 @@
+import { LIMITS } from '../../../config/limits.ts'
+import { pauseUntil } from '../../../util/async/delay.ts'
+import type { Hex } from '../../../util/bytes.ts'
+import type { Clock } from '../../../util/clock.ts'
+import { isCoded } from '../../../util/errors.ts'
+import type { Logger } from '../../../util/logger.ts'
+import type { Thread } from '../../../util/worker/worker-thread.ts'
+import { ChunkPlan } from './chunk-plan.ts'
+import { notObtained, type PeerSource } from './fetch-headers.ts'
+import type { SnapshotProgress } from './snapshot-progress.ts'
+import type { StagingMethods } from './staging-worker.ts'
+
+export interface FetchChunksOptions {
+  readonly network: PeerSource
+  readonly staging: Pick<Thread<StagingMethods>, 'call'>
+  /** Name of the snapshot's content. */
+  readonly id: Hex
+  /** The snapshot's block. */
+  readonly number: number
+  /** The chunks wanted: from the first to the one before `to`. */
+  readonly from: number
+  readonly to: number
+  /** Chunks that are in; those that come are added. */
+  readonly done: Set<number>
+  readonly progress: SnapshotProgress
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly isStopped: () => boolean
+}
+
+/**
+ * Fetches chunks from whoever has them, several at once, and has each verified and stored; a false one names its sender and comes from
+ * another. Throws NOT_OBTAINED when nobody has had any for a while.
+ */
+export const fetchChunks = async (options: FetchChunksOptions): Promise<void> => {
+  const { number, from, to, done, isStopped } = options
+  const plan = new ChunkPlan({ from, to, done, parallel: LIMITS.snapshot.parallel })
+  const pace = new Pace(options.clock)
+  const underWay = new Set<Promise<void>>()
+  while (!plan.isDone && !isStopped()) {
+    for (const index of plan.ask()) {
+      const work = pace.next().then(() => fetchChunk(options, plan, index))
+      const ended: Promise<void> = work.finally(() => underWay.delete(ended))
+      underWay.add(ended)
+    }
+    await Promise.race(underWay)
+    if (plan.failures < LIMITS.snapshot.attempts) continue
+    await Promise.all(underWay)
+    throw notObtained(`chunks of snapshot ${number}`)
+  }
+  await Promise.all(underWay)
+  if (isStopped()) throw notObtained('more: the node stops')
+}
+
+const fetchChunk = async (options: FetchChunksOptions, plan: ChunkPlan, index: number): Promise<void> => {
+  const { network, staging, id, done, progress, clock, logger, isStopped } = options
+  try {
+    const { answer, from } = await network.request(
+      'getChunk',
+      { snapshot: id, index },
+      { judge: chunk => (chunk.byteLength === 0 ? 'empty' : 'good') },
+    )
+    try {
+      progress.imported(await staging.call('import', index, answer), answer.byteLength)
+      done.add(index)
+      plan.imported(index)
+      return
+    } catch (error) {
+      if (!isCoded(error) || error.code !== 'SNAPSHOT_FALSE') throw error
+      // It answered for this very content, so it has cut the state in the same way, or lies.
+      logger.warn({ peer: from, index, err: error }, 'a peer sent a false chunk')
+      network.reportForgery(from, `chunk ${index} of a snapshot: ${error.message}`)
+    }
+  } catch (error) {
+    if (!isCoded(error)) throw error
+    logger.debug({ index, err: error }, 'chunk not received')
+    // Whoever had nothing at once would be asked again at once.
+    if (!isStopped()) await pauseUntil(clock, clock.nowMs() + LIMITS.snapshot.retryMs).over
+  }
+  plan.failed(index)
+}
+
+/** So many requests a second that one peer alone bears them. */
+class Pace {
+  readonly #clock: Clock
+  #nextMs = 0
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  async next(): Promise<void> {
+    const nowMs = this.#clock.nowMs()
+    const atMs = Math.max(nowMs, this.#nextMs)
+    this.#nextMs = atMs + 1_000 / LIMITS.snapshot.requestsPerSecond
+    if (atMs > nowMs) await pauseUntil(this.#clock, atMs).over
+  }
+}

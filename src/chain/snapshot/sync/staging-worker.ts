@@ -1,0 +1,34 @@
+import { rm } from 'node:fs/promises'
+import { workerData } from 'node:worker_threads'
+import type { Certificate } from '../../../primitives/consensus/certificate.ts'
+import { serveThread } from '../../../util/worker/worker-thread.ts'
+import type { HistoryRange, HistoryTip } from '../backfill/history-rows.ts'
+import { type ChainIdentity, type GenesisRows, Staging } from './staging.ts'
+
+/* The thread that takes a snapshot in: hashing every entry of a state, and writing it. */
+const { storePath, identity } = workerData as { readonly storePath: string; readonly identity: ChainIdentity }
+let staging = await Staging.open(storePath, identity)
+
+const methods = {
+  progress: () => staging.progress(),
+  begin: (manifest: Uint8Array, genesis: GenesisRows) => staging.begin(manifest, genesis),
+  import: (index: number, chunk: Uint8Array) => staging.import(index, chunk),
+  recordsFault: () => staging.recordsFault(),
+  certificateFault: (certificate: Certificate) => staging.certificateFault(certificate),
+  hasTrueStorages: () => staging.hasTrueStorages(),
+  missingCodes: (after: Uint8Array | null, limit: number) => staging.missingCodes(after, limit),
+  putCodes: (hashes: Parameters<Staging['putCodes']>[0], codes: readonly Uint8Array[]) =>
+    staging.putCodes(hashes, codes),
+  putBlocks: (range: HistoryRange, tip: HistoryTip) => staging.putBlocks(range, tip),
+  finish: (burntWei: bigint) => staging.finish(burntWei),
+  /** Another snapshot is wanted: nothing of this one stays. */
+  reset: async () => {
+    await staging.close()
+    await rm(storePath, { recursive: true, force: true })
+    staging = await Staging.open(storePath, identity)
+  },
+  close: () => staging.close(),
+}
+export type StagingMethods = typeof methods
+
+serveThread(methods)

@@ -1,0 +1,277 @@
+import type { NetworkParams } from '../../../config/networks.ts'
+import type { CertificateFault } from '../../../consensus/certificate.ts'
+import { keccak256, keccak256Hex } from '../../../crypto/hash.ts'
+import { encodeManifest, manifestCodec, type SnapshotManifest } from '../../../network/wire/snapshot.ts'
+import type { Certificate } from '../../../primitives/consensus/certificate.ts'
+import { decodeHeader, type Header } from '../../../primitives/header.ts'
+import { decodeRlpList, encodeRlp, encodeRlpList, uintItem } from '../../../primitives/rlp.ts'
+import { decodeAccount, EMPTY_CODE_HASH } from '../../../state/account.ts'
+import { readAccount } from '../../../state/flat-tables.ts'
+import { falseSnapshot } from '../../../state/snapshot/errors.ts'
+import type { AccountRecord } from '../../../state/snapshot/records.ts'
+import { rootOfParts } from '../../../state/snapshot/sub-trie.ts'
+import { verifyAccountChunk, verifySlotChunk } from '../../../state/snapshot/verify-chunk.ts'
+import { putStateMeta } from '../../../state/state-meta.ts'
+import type { Batch } from '../../../storage/batch.ts'
+import { BUCKETS } from '../../../storage/buckets.ts'
+import { numberKey, readNumber } from '../../../storage/keys.ts'
+import { metaKey } from '../../../storage/schema.ts'
+import { Store } from '../../../storage/store.ts'
+import { assert } from '../../../util/assert.ts'
+import { bigintToBytes, bytesToBigint, bytesToHex, concatBytes, type Hex, hexToBytes } from '../../../util/bytes.ts'
+import { BlockStore, putHead } from '../../store/block-store.ts'
+import { readEarliest } from '../../store/earliest-block.ts'
+import { type HistoryRange, type HistoryTip, tipBelow, writeHistory } from '../backfill/history-rows.ts'
+import { StagedCouncil } from '../staged-council.ts'
+import { placeOf, storageRoots } from './chunk-places.ts'
+import { putRecords } from './council-records.ts'
+
+/** Rows of the node's own genesis: bucket, key, value. */
+export type GenesisRows = readonly (readonly [bucket: number, key: Uint8Array, value: Uint8Array])[]
+
+/** How far a snapshot is in. */
+export interface StagingProgress {
+  /** It is a chain already. */
+  readonly isWhole: boolean
+  readonly manifest: Uint8Array | null
+  readonly done: readonly number[]
+  readonly accounts: number
+  readonly slots: number
+  /** Sum of all balances that are in, wei. */
+  readonly balance: bigint
+  /** The block to go on with below those that are in; null: none is in; 'whole': all are. */
+  readonly history: HistoryTip | null | 'whole'
+}
+
+/** What the committees of a chain follow from. */
+export interface ChainIdentity {
+  readonly params: NetworkParams
+  readonly foundation: Hex
+  readonly genesisHash: Hex
+}
+
+/** Code that accounts have and the store has not; `last`: the account up to which that is all. */
+export interface MissingCodes {
+  readonly hashes: readonly Hex[]
+  readonly last: Uint8Array | null
+}
+
+const MANIFEST = metaKey('snapshot-manifest')
+
+/**
+ * A store in the making beside that of the running node: what a snapshot brings, every chunk verified before a row of it is written and
+ * marked in the same batch, so that after any stop what is marked is there. It becomes a chain with `finish`; until then nobody takes
+ * it for one.
+ */
+export class Staging {
+  readonly #store: Store
+  readonly #identity: ChainIdentity
+  #manifest: SnapshotManifest | undefined
+  #header: Header | undefined
+  /** Of the storages that the manifest lists. */
+  #storageRoots: ReadonlyMap<Hex, Hex | undefined> = new Map()
+
+  private constructor(store: Store, identity: ChainIdentity) {
+    this.#store = store
+    this.#identity = identity
+  }
+
+  /** `identity`: of the chain whose state is taken in. */
+  static async open(path: string, identity: ChainIdentity): Promise<Staging> {
+    const staging = new Staging(await Store.open(path), identity)
+    const row = await staging.#store.get(BUCKETS.meta, MANIFEST)
+    if (row !== undefined) staging.#take(manifestOf(row))
+    return staging
+  }
+
+  close(): Promise<void> {
+    return this.#store.close()
+  }
+
+  async progress(): Promise<StagingProgress> {
+    const done: number[] = []
+    let [accounts, slots, balance] = [0, 0, 0n]
+    for await (const [key, row] of this.#store.entries(BUCKETS.snapshotChunk)) {
+      const mark = decodeMark(row)
+      done.push(readNumber(key))
+      accounts += mark.accounts
+      slots += mark.slots
+      balance += mark.balance
+    }
+    const manifest = this.#manifest === undefined ? null : encodeRlpList([encodeManifest(this.#manifest)])
+    const isWhole = (await new BlockStore(this.#store).headNumber()) !== undefined
+    return { isWhole, manifest, done, accounts, slots, balance, history: await this.#history() }
+  }
+
+  /** Begins with a snapshot whose parts make the state root of its header; the store must be empty. */
+  async begin(manifest: Uint8Array, genesis: GenesisRows): Promise<void> {
+    assert(this.#manifest === undefined, 'a store holds one snapshot')
+    const batch = this.#store.batch()
+    for (const [bucket, key, value] of genesis) batch.put(bucket, key, value)
+    batch.put(BUCKETS.meta, MANIFEST, manifest)
+    await batch.write()
+    this.#take(manifestOf(manifest))
+  }
+
+  /** Verifies a chunk and stores it. Throws SNAPSHOT_FALSE. */
+  async import(index: number, chunk: Uint8Array): Promise<{ readonly accounts: number; readonly slots: number }> {
+    const batch = this.#store.batch()
+    try {
+      const mark = this.#put(batch, index, chunk)
+      batch.put(BUCKETS.snapshotChunk, numberKey(index), encodeMark(mark))
+      await batch.write()
+      return { accounts: mark.accounts, slots: mark.slots }
+    } catch (error) {
+      await batch.discard()
+      throw error
+    }
+  }
+
+  /** See StagedCouncil. */
+  recordsFault(): string | null {
+    return this.#council.recordsFault()
+  }
+
+  /** See StagedCouncil. */
+  certificateFault(certificate: Certificate): CertificateFault | null {
+    return this.#council.certificateFault(certificate)
+  }
+
+  /** Whether the manifest's storages are those of accounts. To be asked when all accounts are in. */
+  hasTrueStorages(): boolean {
+    return this.#whole.storages.every(({ owner }) => this.#isTrueStorage(owner))
+  }
+
+  /** Looked for from the account `after` on; none: all is there. */
+  async missingCodes(after: Uint8Array | null, limit: number): Promise<MissingCodes> {
+    const hashes = new Set<Hex>()
+    let last = after
+    for await (const [key, row] of this.#store.entries(BUCKETS.account, after === null ? {} : { gt: after })) {
+      const { codeHash } = decodeAccount(row)
+      if (codeHash !== EMPTY_CODE_HASH && !hashes.has(codeHash)) {
+        if (!(await this.#store.has(BUCKETS.code, hexToBytes(codeHash)))) hashes.add(codeHash)
+        if (hashes.size >= limit) break
+      }
+      last = key
+    }
+    return { hashes: [...hashes], last }
+  }
+
+  /** Answers how many of the codes are those asked for; the rest is not stored. */
+  async putCodes(hashes: readonly Hex[], codes: readonly Uint8Array[]): Promise<number> {
+    const batch = this.#store.batch()
+    let count = 0
+    for (const [at, code] of codes.entries()) {
+      const hash = keccak256(code)
+      if (bytesToHex(hash) !== hashes[at]) break
+      batch.put(BUCKETS.code, hash, code)
+      count++
+    }
+    await batch.write()
+    return count
+  }
+
+  /** Stores blocks that end with the snapshot's own, or below those that are in. Throws SNAPSHOT_FALSE. */
+  async putBlocks(range: HistoryRange, tip: HistoryTip): Promise<HistoryTip> {
+    return writeHistory(this.#store, range, tip)
+  }
+
+  /** All is in: makes it a chain whose head is the snapshot's block. `burntWei`: what was burnt up to it. */
+  async finish(burntWei: bigint): Promise<void> {
+    const header = this.#header
+    assert(header !== undefined, 'a snapshot is finished')
+    const batch = this.#store.batch()
+    await this.#council.write(batch)
+    batch.put(BUCKETS.supply, numberKey(header.number), bigintToBytes(burntWei))
+    putStateMeta(batch, { number: header.number, root: header.stateRoot, oldest: header.number })
+    batch.del(BUCKETS.meta, MANIFEST)
+    putHead(batch, header.number)
+    await batch.write()
+    await this.#store.clear(BUCKETS.snapshotChunk)
+  }
+
+  #take(manifest: SnapshotManifest): void {
+    this.#manifest = manifest
+    this.#header = decodeHeader(manifest.header)
+    this.#storageRoots = storageRoots(manifest)
+    assert(rootOfParts(manifest.accounts) === this.#header.stateRoot, 'a manifest is verified before it is taken')
+  }
+
+  get #council(): StagedCouncil {
+    assert(this.#header !== undefined, 'a snapshot is begun')
+    return new StagedCouncil(this.#store, this.#header, this.#identity)
+  }
+
+  get #whole(): SnapshotManifest {
+    assert(this.#manifest !== undefined, 'a snapshot is begun')
+    return this.#manifest
+  }
+
+  #put(batch: Batch, index: number, chunk: Uint8Array): Mark {
+    const place = placeOf(this.#whole, index)
+    if (place.kind === 'records') {
+      if (keccak256Hex(chunk) !== place.hash) throw falseSnapshot('a chunk of records with another hash')
+      const { cycleBlocks } = this.#identity.params.rewards
+      putRecords(batch, chunk, { below: (this.#header as Header).number, cycleBlocks })
+      return NOTHING
+    }
+    if (place.kind === 'accounts') return this.#putAccounts(batch, verifyAccountChunk(chunk, place.part))
+    if (!this.#isTrueStorage(place.owner)) throw falseSnapshot('a storage that is not that of its account')
+    const slots = verifySlotChunk(chunk, place.part)
+    for (const { key, word } of slots) batch.put(BUCKETS.slot, concatBytes(place.owner, key), word)
+    return { ...NOTHING, slots: slots.length }
+  }
+
+  /** Its account is in, and its parts make the root there. */
+  #isTrueStorage(owner: Uint8Array): boolean {
+    const root = this.#storageRoots.get(bytesToHex(owner))
+    return root !== undefined && readAccount(this.#store, owner)?.storageRoot === root
+  }
+
+  #putAccounts(batch: Batch, records: readonly AccountRecord[]): Mark {
+    let [slots, balance] = [0, 0n]
+    for (const record of records) {
+      batch.put(BUCKETS.account, record.key, record.row)
+      balance += record.account.balance
+      if (record.slots === 'elsewhere') {
+        if (this.#storageRoots.get(bytesToHex(record.key)) !== record.account.storageRoot)
+          throw falseSnapshot('a storage that the manifest does not list')
+        continue
+      }
+      for (const { key, word } of record.slots) batch.put(BUCKETS.slot, concatBytes(record.key, key), word)
+      slots += record.slots.length
+    }
+    return { accounts: records.length, slots, balance }
+  }
+
+  async #history(): Promise<StagingProgress['history']> {
+    const earliest = await readEarliest(this.#store)
+    if (earliest > 0) return (await tipBelow(this.#store, earliest)) ?? 'whole'
+    return (await this.#store.has(BUCKETS.header, numberKey(1))) ? 'whole' : null
+  }
+}
+
+interface Mark {
+  readonly accounts: number
+  readonly slots: number
+  readonly balance: bigint
+}
+const NOTHING: Mark = { accounts: 0, slots: 0, balance: 0n }
+
+const encodeMark = ({ accounts, slots, balance }: Mark): Uint8Array =>
+  encodeRlp([uintItem(accounts), uintItem(slots), bigintToBytes(balance)])
+
+const decodeMark = (row: Uint8Array): Mark => {
+  const [accounts, slots, balance] = decodeRlpList(row) as readonly [Uint8Array, Uint8Array, Uint8Array]
+  return {
+    accounts: Number(bytesToBigint(accounts)),
+    slots: Number(bytesToBigint(slots)),
+    balance: bytesToBigint(balance),
+  }
+}
+
+const manifestOf = (bytes: Uint8Array): SnapshotManifest => {
+  const manifest = manifestCodec.decode(bytes)
+  assert(manifest !== null, 'a store in the making has a manifest')
+  return manifest
+}

@@ -1,0 +1,312 @@
+import { LIMITS } from '../../config/limits.ts'
+import { joinBlock } from '../../primitives/block.ts'
+import { type Certificate, decodeCertificate, encodeCertificate } from '../../primitives/consensus/certificate.ts'
+import { decodeExtraData, type ExtraData } from '../../primitives/extra-data.ts'
+import { decodeHeader, encodeHeader, type Header } from '../../primitives/header.ts'
+import type { Log } from '../../primitives/log.ts'
+import {
+  decodeStoredReceipts,
+  deriveReceipts,
+  encodeStoredReceipts,
+  type Receipt,
+  type ReceiptPrices,
+} from '../../primitives/receipt.ts'
+import type { Batch } from '../../storage/batch.ts'
+import { BUCKETS } from '../../storage/buckets.ts'
+import { numberKey, readNumber } from '../../storage/keys.ts'
+import { metaKey } from '../../storage/schema.ts'
+import type { Snapshot, Store } from '../../storage/store.ts'
+import { type Hex, hexToBytes } from '../../util/bytes.ts'
+import { Lru } from '../../util/lru.ts'
+import type { ChainRules } from '../block/chain-rules.ts'
+import { putLogIndex } from '../logs/log-index.ts'
+import type { ChainBlock, TransactionLocation } from '../types.ts'
+import { BodyRow, decodeLocation, encodeBody, encodeLocation } from './body-row.ts'
+import { sumTips, type TipShare, tipsPaid, weightOfTips } from './paid-tips.ts'
+import { ReceiptsRow } from './receipts-row.ts'
+import { StoredBlock } from './stored-block.ts'
+
+/** The committed chain as rows: headers, bodies, receipts, certificates, lookups. Knows nothing of state or rules. */
+const HEAD = metaKey('head')
+
+/** Everything one block adds besides its state. */
+export interface BlockRows {
+  readonly block: ChainBlock
+  readonly receipts: readonly Receipt[]
+  /** null for genesis. */
+  readonly certificate: Certificate | null
+}
+
+/** Queues the rows of the block that becomes the head. */
+export const putBlock = (batch: Batch, rows: BlockRows): void => {
+  putBlockRows(batch, rows)
+  putHead(batch, rows.block.header.number)
+}
+
+/** Queues the rows of a block, wherever the head stands. */
+export const putBlockRows = (batch: Batch, { block, receipts, certificate }: BlockRows): void => {
+  const { header, hash, transactions } = block
+  const key = numberKey(header.number)
+  batch.put(BUCKETS.header, key, encodeHeader(header))
+  batch.put(BUCKETS.body, key, encodeBody(block))
+  batch.put(BUCKETS.receipts, key, encodeStoredReceipts(receipts))
+  batch.put(BUCKETS.blockNumber, hexToBytes(hash), key)
+  if (certificate !== null) batch.put(BUCKETS.certificate, key, encodeCertificate(certificate))
+  transactions.forEach((transaction, index) => {
+    batch.put(BUCKETS.transaction, hexToBytes(transaction.hash), encodeLocation(header.number, index))
+  })
+  putLogIndex(batch, header.number, header.logsBloom, receipts)
+}
+
+export const putHead = (batch: Batch, number: number): void => {
+  batch.put(BUCKETS.meta, HEAD, numberKey(number))
+}
+
+/** A block as log queries see it: no transaction is decoded for it, and none is held by it. */
+export interface LoggedBlock {
+  readonly number: number
+  readonly hash: Hex
+  /** By transaction; null for those without logs, which nobody asks for. */
+  readonly transactionHashes: readonly (Hex | null)[]
+  /** By transaction. */
+  readonly logs: readonly (readonly Log[])[]
+}
+
+export const loggedBlock = (block: ChainBlock, receipts: readonly Receipt[]): LoggedBlock =>
+  loggedOf(block.header.number, block.hash, receipts, index => block.transactions[index]?.hash as Hex)
+
+const loggedOf = (
+  number: number,
+  hash: Hex,
+  receipts: readonly Pick<Receipt, 'logs'>[],
+  hashOf: (index: number) => Hex,
+): LoggedBlock => ({
+  number,
+  hash,
+  transactionHashes: receipts.map(({ logs }, index) => (logs.length > 0 ? hashOf(index) : null)),
+  logs: receipts.map(({ logs }) => logs),
+})
+
+export type BlockStoreOptions = Partial<Pick<ChainRules, 'extraOf' | 'pricesOf'>>
+
+export const nativeExtra = (header: Header): ExtraData => decodeExtraData(header.extraData)
+
+/**
+ * Reads the rows back; what was read lately is kept, bounded by its size. Every answer is final but on a
+ * development chain, which may take blocks back (`forget`).
+ */
+export class BlockStore {
+  readonly #store: Store
+  readonly #extraOf: ChainRules['extraOf']
+  readonly #pricesOf: ChainRules['pricesOf']
+  readonly #blocks = new Lru<number, ChainBlock>({ limit: LIMITS.chain.blockCacheBytes, weigh: weightOfBlock })
+  readonly #receipts = new Lru<number, readonly Receipt[]>({
+    limit: LIMITS.chain.receiptCacheBytes,
+    weigh: weightOfReceipts,
+  })
+  readonly #logged = new Lru<number, LoggedBlock>({ limit: LIMITS.chain.logCacheBytes, weigh: weightOfLogs })
+  /** Blocks asked for single transactions or receipts, and such reads under way. */
+  readonly #stored = new Lru<number, StoredBlock>({
+    limit: LIMITS.chain.rowCacheBytes,
+    weigh: block => block.byteLength,
+  })
+  readonly #storedReads = new Map<number, Promise<StoredBlock | undefined>>()
+  readonly #tips = new Lru<number, readonly TipShare[]>({ limit: LIMITS.chain.tipCacheBytes, weigh: weightOfTips })
+  readonly #hashes = new Lru<number, Hex>(LIMITS.chain.hashCache)
+  /** The first block of those that follow each other up to the head (store/earliest-block.ts). */
+  earliest = 0
+  /** Moves when blocks were taken back: what was being read before is not kept. */
+  #generation = 0
+
+  constructor(store: Store, { extraOf = nativeExtra, pricesOf = nativePrices }: BlockStoreOptions = {}) {
+    this.#store = store
+    this.#extraOf = extraOf
+    this.#pricesOf = pricesOf
+  }
+
+  async headNumber(): Promise<number | undefined> {
+    const row = await this.#store.get(BUCKETS.meta, HEAD)
+    return row && readNumber(row)
+  }
+
+  async numberOf(hash: Hex): Promise<number | undefined> {
+    const row = await this.#store.get(BUCKETS.blockNumber, hexToBytes(hash))
+    return row && readNumber(row)
+  }
+
+  /** Without the transactions, which may be thousands. */
+  async header(number: number): Promise<Pick<ChainBlock, 'header' | 'extra'> | undefined> {
+    const kept = this.#blocks.peek(number)
+    if (kept) return kept
+    const row = await this.#store.get(BUCKETS.header, numberKey(number))
+    if (row === undefined) return undefined
+    const header = decodeHeader(row)
+    return { header, extra: this.#extraOf(header) }
+  }
+
+  async block(number: number, snapshot?: Snapshot): Promise<ChainBlock | undefined> {
+    const kept = this.#blocks.get(number)
+    if (kept) return kept
+    const generation = this.#generation
+    const key = numberKey(number)
+    const [headerRow, bodyRow] = await Promise.all([
+      this.#store.get(BUCKETS.header, key, snapshot),
+      this.#store.get(BUCKETS.body, key, snapshot),
+    ])
+    if (headerRow === undefined || bodyRow === undefined) return undefined
+    const header = decodeHeader(headerRow)
+    const block = { header, extra: this.#extraOf(header), ...new BodyRow(bodyRow).block() }
+    if (generation === this.#generation) this.#blocks.set(number, block)
+    return block
+  }
+
+  /** The block's RLP, put together from its rows as they lie; kept nowhere. */
+  async encoded(number: number): Promise<Uint8Array | undefined> {
+    const key = numberKey(number)
+    const [header, body] = await Promise.all([this.#store.get(BUCKETS.header, key), this.#store.get(BUCKETS.body, key)])
+    return header && body && joinBlock(header, new BodyRow(body).encodable())
+  }
+
+  async receipts(number: number, snapshot?: Snapshot): Promise<readonly Receipt[] | undefined> {
+    const kept = this.#receipts.get(number)
+    if (kept) return kept
+    const generation = this.#generation
+    const [row, block] = await Promise.all([
+      this.#store.get(BUCKETS.receipts, numberKey(number), snapshot),
+      this.block(number, snapshot),
+    ])
+    if (row === undefined || block === undefined) return undefined
+    const receipts = deriveReceipts(decodeStoredReceipts(row), {
+      transactions: block.transactions,
+      ...this.#pricesOf(block.header),
+    })
+    if (generation === this.#generation) this.#receipts.set(number, receipts)
+    return receipts
+  }
+
+  /** For single transactions and receipts of a block whose objects are not in memory. */
+  stored(number: number): StoredBlock | Promise<StoredBlock | undefined> {
+    const kept = this.#stored.get(number)
+    if (kept) return kept
+    const under = this.#storedReads.get(number)
+    if (under) return under
+    const read = this.#readStored(number).finally(() => {
+      if (this.#storedReads.get(number) === read) this.#storedReads.delete(number)
+    })
+    this.#storedReads.set(number, read)
+    return read
+  }
+
+  async #readStored(number: number): Promise<StoredBlock | undefined> {
+    const generation = this.#generation
+    const stored = await this.#readRows(number)
+    if (stored && generation === this.#generation) this.#stored.set(number, stored)
+    return stored
+  }
+
+  async #readRows(number: number): Promise<StoredBlock | undefined> {
+    const key = numberKey(number)
+    const buckets = [BUCKETS.header, BUCKETS.body, BUCKETS.receipts]
+    const [headerRow, bodyRow, receiptsRow] = await Promise.all(buckets.map(bucket => this.#store.get(bucket, key)))
+    if (headerRow === undefined || bodyRow === undefined || receiptsRow === undefined) return undefined
+    const header = decodeHeader(headerRow)
+    const body = new BodyRow(bodyRow)
+    return new StoredBlock(header, { body, receipts: new ReceiptsRow(receiptsRow, body.count) }, this.#pricesOf(header))
+  }
+
+  /** A block and its receipts as objects, if they are in memory: those of recent blocks are. */
+  recent(number: number): { readonly block: ChainBlock; readonly receipts: readonly Receipt[] } | undefined {
+    const [block, receipts] = [this.#blocks.peek(number), this.#receipts.peek(number)]
+    return block && receipts && { block, receipts }
+  }
+
+  /** What the gas of a block paid above its base fee, by tip. */
+  async tips(number: number): Promise<readonly TipShare[] | undefined> {
+    const kept = this.#tips.get(number)
+    if (kept) return kept
+    const generation = this.#generation
+    const recent = this.recent(number)
+    // Rows of a thousand blocks, each read once for this, would push out those that are asked for again.
+    const paid = recent
+      ? tipsPaid(recent.block, recent.receipts)
+      : (this.#stored.peek(number) ?? (await this.#readRows(number)))?.tipsPaid()
+    const tips = paid && (await sumTips(paid))
+    if (tips && generation === this.#generation) this.#tips.set(number, tips)
+    return tips
+  }
+
+  /** What log queries read of a block. */
+  async logged(number: number): Promise<LoggedBlock | undefined> {
+    const kept = this.#logged.get(number)
+    if (kept) return kept
+    const generation = this.#generation
+    const logged = await this.#readLogged(number)
+    if (logged && generation === this.#generation) this.#logged.set(number, logged)
+    return logged
+  }
+
+  async #readLogged(number: number): Promise<LoggedBlock | undefined> {
+    const recent = this.recent(number)
+    if (recent) return loggedBlock(recent.block, recent.receipts)
+    const key = numberKey(number)
+    const [bodyRow, receiptsRow] = await Promise.all([
+      this.#store.get(BUCKETS.body, key),
+      this.#store.get(BUCKETS.receipts, key),
+    ])
+    if (bodyRow === undefined || receiptsRow === undefined) return undefined
+    const body = new BodyRow(bodyRow)
+    return loggedOf(number, body.blockHash, decodeStoredReceipts(receiptsRow), index => body.transactionHash(index))
+  }
+
+  async locate(transactionHash: Hex): Promise<TransactionLocation | undefined> {
+    const row = await this.#store.get(BUCKETS.transaction, hexToBytes(transactionHash))
+    return row && decodeLocation(row)
+  }
+
+  async certificate(number: number): Promise<Certificate | undefined> {
+    const row = await this.#store.get(BUCKETS.certificate, numberKey(number))
+    return row && decodeCertificate(row)
+  }
+
+  /** Hash of a committed block, synchronously: BLOCKHASH and the parent links of recent blocks. */
+  hashOf(number: number): Hex | undefined {
+    const kept = this.#hashes.get(number)
+    if (kept) return kept
+    const row = this.#store.getSync(BUCKETS.header, numberKey(number + 1))
+    const hash = row && decodeHeader(row).parentHash
+    if (hash) this.#hashes.set(number, hash)
+    return hash
+  }
+
+  /** Blocks were taken back: nothing read before counts. */
+  forget(): void {
+    this.#generation++
+    const caches = [this.#blocks, this.#receipts, this.#logged, this.#stored, this.#tips, this.#hashes]
+    for (const cache of caches) cache.clear()
+    this.#storedReads.clear()
+  }
+
+  /** A block just committed: its reads come next. */
+  remember({ block, receipts }: Pick<BlockRows, 'block' | 'receipts'>): void {
+    this.#blocks.set(block.header.number, block)
+    this.#receipts.set(block.header.number, receipts)
+    this.#hashes.set(block.header.number, block.hash)
+  }
+}
+
+export const nativePrices = (header: Header): ReceiptPrices => ({ baseFeePerGas: header.baseFeePerGas ?? 0n })
+
+const weightOfBlock = (block: ChainBlock): number => 2_048 + block.size + block.transactions.length * 600
+const weightOfLogs = ({ logs }: LoggedBlock): number => {
+  let bytes = 256 + logs.length * 120
+  for (const list of logs) for (const log of list) bytes += 400 + log.data.byteLength
+  return bytes
+}
+const weightOfReceipts = (receipts: readonly Receipt[]): number => {
+  let bytes = 256
+  for (const receipt of receipts) {
+    bytes += 400
+    for (const log of receipt.logs) bytes += 400 + log.data.byteLength
+  }
+  return bytes
+}

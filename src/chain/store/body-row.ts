@@ -1,0 +1,142 @@
+import type { Block, EncodableBody } from '../../primitives/block.ts'
+import { decodeEthereumBody, encodeEthereumBody } from '../../primitives/ethereum/body.ts'
+import { decodeRlp, encodeRlp } from '../../primitives/rlp.ts'
+import { decodeTransaction, type Transaction, transactionType, withSender } from '../../primitives/transaction.ts'
+import { assert } from '../../util/assert.ts'
+import { asBuffer, EMPTY_BYTES, type Hex } from '../../util/bytes.ts'
+
+/**
+ * What a block holds besides its header, as stored: its hash (32 bytes), size (u32) and transaction count (u32); per
+ * transaction its hash (32), sender (20) and the end offset (u32) of its bytes; the bytes; then a tail where there is something to
+ * tell: RLP of [proof headers, evidence], or of [[], [], body with Ethereum's rules]. The fixed-size table gives one transaction without decoding the others, and the stored
+ * sender spares a signature recovery at each read. Integers are big-endian.
+ */
+const HEAD = 40
+const ENTRY = 56
+
+export const encodeBody = (block: Block): Uint8Array => {
+  const { transactions } = block
+  const tail = encodeTail(block)
+  let size = HEAD + transactions.length * ENTRY + tail.byteLength
+  for (const { raw } of transactions) size += raw.byteLength
+  const row = Buffer.allocUnsafe(size)
+  row.hexWrite(block.hash.slice(2), 0)
+  row.writeUInt32BE(block.size, 32)
+  row.writeUInt32BE(transactions.length, 36)
+  let entry = HEAD
+  let at = HEAD + transactions.length * ENTRY
+  for (const { hash, from, raw } of transactions) {
+    row.hexWrite(hash.slice(2), entry)
+    row.hexWrite(from.slice(2), entry + 32)
+    row.set(raw, at)
+    at += raw.byteLength
+    row.writeUInt32BE(at, entry + 52)
+    entry += ENTRY
+  }
+  row.set(tail, at)
+  return row
+}
+
+const encodeTail = ({ proofHeaders, evidence, ethereum }: Block): Uint8Array => {
+  if (ethereum) return encodeRlp([[], [], encodeEthereumBody(ethereum)])
+  return proofHeaders.length + evidence.length > 0 ? encodeRlp([proofHeaders, evidence]) : EMPTY_BYTES
+}
+
+type Tail = Pick<Block, 'proofHeaders' | 'evidence' | 'ethereum'>
+
+const NO_TAIL: Tail = { proofHeaders: [], evidence: [] }
+
+const decodeTail = (tail: Uint8Array): Tail => {
+  if (tail.byteLength === 0) return NO_TAIL
+  const [proofHeaders, evidence, ethereum] = decodeRlp(tail) as [Uint8Array[], Uint8Array[], Uint8Array?]
+  return { proofHeaders, evidence, ...(ethereum && { ethereum: decodeEthereumBody(ethereum) }) }
+}
+
+/** Reads a stored body. */
+export class BodyRow {
+  readonly count: number
+  readonly #row: Buffer
+
+  constructor(row: Uint8Array) {
+    this.#row = asBuffer(row)
+    assert(row.byteLength >= HEAD, 'a stored body has its head')
+    this.count = this.#row.readUInt32BE(36)
+    assert(row.byteLength >= this.#bytesAt(), 'a stored body holds its table')
+  }
+
+  get byteLength(): number {
+    return this.#row.byteLength
+  }
+
+  get blockHash(): Hex {
+    return `0x${this.#row.hexSlice(0, 32)}`
+  }
+
+  transactionHash(index: number): Hex {
+    const at = HEAD + index * ENTRY
+    return `0x${this.#row.hexSlice(at, at + 32)}`
+  }
+
+  /** Its bytes are a copy: one transaction does not keep the block in memory. */
+  transaction(index: number): Transaction {
+    assert(index >= 0 && index < this.count, 'transaction index inside the body')
+    return this.#decode(index, this.#bytesOf(index).slice())
+  }
+
+  /** The body for peers: its transactions are views of the row, nothing of them is decoded. */
+  encodable(): EncodableBody {
+    const transactions = Array.from({ length: this.count }, (_, index) => {
+      const raw = this.#bytesOf(index)
+      return { type: transactionType(raw), raw }
+    })
+    return { transactions, ...this.#tail() }
+  }
+
+  /** The whole body; its transactions are views of the row, for thousands of small arrays cost more than what they hold. */
+  block(): Omit<Block, 'header'> {
+    return {
+      hash: this.blockHash,
+      size: this.#row.readUInt32BE(32),
+      transactions: Array.from({ length: this.count }, (_, index) => this.#decode(index, this.#bytesOf(index))),
+      ...this.#tail(),
+    }
+  }
+
+  #tail(): Tail {
+    return decodeTail(new Uint8Array(this.#row.subarray(this.#endOf(this.count - 1))))
+  }
+
+  #decode(index: number, raw: Uint8Array): Transaction {
+    const entry = HEAD + index * ENTRY
+    return withSender(decodeTransaction(raw), {
+      hash: this.transactionHash(index),
+      from: `0x${this.#row.hexSlice(entry + 32, entry + 52)}`,
+    })
+  }
+
+  #bytesOf(index: number): Uint8Array {
+    const start = this.#endOf(index - 1)
+    return new Uint8Array(this.#row.buffer, this.#row.byteOffset + start, this.#endOf(index) - start)
+  }
+
+  #bytesAt(): number {
+    return HEAD + this.count * ENTRY
+  }
+
+  #endOf(index: number): number {
+    return index < 0 ? this.#bytesAt() : this.#row.readUInt32BE(HEAD + index * ENTRY + 52)
+  }
+}
+
+/** Lookup row of a transaction hash: block number (6 bytes) and index (4 bytes). */
+export const encodeLocation = (number: number, index: number): Uint8Array => {
+  const row = Buffer.allocUnsafe(10)
+  row.writeUIntBE(number, 0, 6)
+  row.writeUInt32BE(index, 6)
+  return row
+}
+
+export const decodeLocation = (row: Uint8Array): { number: number; index: number } => {
+  const buffer = asBuffer(row)
+  return { number: buffer.readUIntBE(0, 6), index: buffer.readUInt32BE(6) }
+}

@@ -1,0 +1,46 @@
+import type { Block } from '../../primitives/block.ts'
+import type { Receipt } from '../../primitives/receipt.ts'
+import { assert } from '../../util/assert.ts'
+import type { PlacedReceipt, PlacedTransaction, TransactionLocation } from '../types.ts'
+import type { BlockStore } from './block-store.ts'
+
+/** A transaction of a decoded block. */
+export const placeIn = (block: Block, index: number): PlacedTransaction => {
+  const transaction = block.transactions[index]
+  assert(transaction !== undefined, 'transaction index inside the block')
+  const { number, baseFeePerGas = 0n } = block.header
+  return { transaction, blockHash: block.hash, blockNumber: number, index, baseFeePerGas }
+}
+
+/** All receipts of a decoded block. */
+export const placeReceipts = (block: Block, receipts: readonly Receipt[]): PlacedReceipt[] => {
+  let firstLog = 0
+  return receipts.map((receipt, index) => {
+    const placed = { ...placeIn(block, index), receipt, firstLog }
+    firstLog += receipt.logs.length
+    return placed
+  })
+}
+
+/** One transaction: from the objects of a recent block, else from the block's rows. */
+export const placedTransaction = async (
+  blocks: BlockStore,
+  { number, index }: TransactionLocation,
+): Promise<PlacedTransaction | undefined> => {
+  const recent = blocks.recent(number)
+  return recent ? placeIn(recent.block, index) : (await blocks.stored(number))?.transaction(index)
+}
+
+/** One receipt, likewise. */
+export const placedReceipt = async (
+  blocks: BlockStore,
+  { number, index }: TransactionLocation,
+): Promise<PlacedReceipt | undefined> => {
+  const recent = blocks.recent(number)
+  if (recent === undefined) return (await blocks.stored(number))?.receipt(index)
+  const receipt = recent.receipts[index]
+  assert(receipt !== undefined, 'a block has one receipt for each transaction')
+  let firstLog = 0
+  for (let i = 0; i < index; i++) firstLog += recent.receipts[i]?.logs.length ?? 0
+  return { ...placeIn(recent.block, index), receipt, firstLog }
+}

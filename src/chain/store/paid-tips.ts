@@ -1,0 +1,30 @@
+import type { Block } from '../../primitives/block.ts'
+import type { Receipt } from '../../primitives/receipt.ts'
+import { effectiveTip } from '../../primitives/transaction.ts'
+import { turnOver } from '../../util/async/time-slice.ts'
+
+/** Gas that paid this tip, wei for each unit of gas above the base fee. */
+export interface TipShare {
+  readonly tip: bigint
+  readonly gas: bigint
+}
+
+/** What each transaction of a decoded block paid. */
+export function* tipsPaid({ header, transactions }: Block, receipts: readonly Receipt[]): Generator<TipShare> {
+  const baseFeePerGas = header.baseFeePerGas ?? 0n
+  for (const [index, transaction] of transactions.entries())
+    yield { tip: effectiveTip(transaction, baseFeePerGas), gas: receipts[index]?.gasUsed ?? 0n }
+}
+
+/** The lowest tip first, each once. In slices: a block has thousands of transactions. */
+export const sumTips = async (paid: Iterable<TipShare>): Promise<readonly TipShare[]> => {
+  const gasOf = new Map<bigint, bigint>()
+  for (const { tip, gas } of paid) {
+    gasOf.set(tip, (gasOf.get(tip) ?? 0n) + gas)
+    const pause = turnOver()
+    if (pause !== undefined) await pause
+  }
+  return [...gasOf].map(([tip, gas]) => ({ tip, gas })).sort((a, b) => (a.tip < b.tip ? -1 : 1))
+}
+
+export const weightOfTips = (shares: readonly TipShare[]): number => 128 + shares.length * 128

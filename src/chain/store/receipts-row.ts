@@ -1,0 +1,77 @@
+import { readCumulativeGas, readStoredReceipt, type StoredReceipt } from '../../primitives/receipt.ts'
+import { RlpCursor } from '../../primitives/rlp-cursor.ts'
+import { assert } from '../../util/assert.ts'
+
+/** One receipt as stored, with what the receipts before it tell. */
+export interface ReceiptEntry {
+  readonly stored: StoredReceipt
+  /** Gas of the block's transactions before this one. */
+  readonly gasBefore: bigint
+  /** Index in the block of its first log. */
+  readonly firstLog: number
+}
+
+/** Reads single receipts of a stored row (`encodeStoredReceipts`) without decoding the others; the first read finds where each begins. */
+export class ReceiptsRow {
+  readonly #row: Uint8Array
+  readonly #count: number
+  #index: { readonly starts: Uint32Array; readonly firstLogs: Uint32Array } | undefined
+
+  /** `count`: the block's transactions. */
+  constructor(row: Uint8Array, count: number) {
+    // The data of logs are views of it: of the same kind, whatever kind of bytes the database answers.
+    this.#row = new Uint8Array(row.buffer, row.byteOffset, row.byteLength)
+    this.#count = count
+  }
+
+  get byteLength(): number {
+    return this.#row.byteLength + 8 * this.#count
+  }
+
+  receipt(index: number): ReceiptEntry {
+    const cursor = this.#cursorAt(index)
+    return {
+      stored: readStoredReceipt(cursor),
+      gasBefore: index === 0 ? 0n : this.gasUpTo(index - 1),
+      firstLog: this.#index?.firstLogs[index] as number,
+    }
+  }
+
+  /** Gas of the block's transactions up to and with this one. */
+  gasUpTo(index: number): bigint {
+    return readCumulativeGas(this.#cursorAt(index))
+  }
+
+  #cursorAt(index: number): RlpCursor {
+    assert(index >= 0 && index < this.#count, 'receipt index inside the block')
+    this.#index ??= this.#find()
+    return new RlpCursor(this.#row, this.#index.starts[index])
+  }
+
+  #find() {
+    const [starts, firstLogs] = [new Uint32Array(this.#count), new Uint32Array(this.#count)]
+    const cursor = new RlpCursor(this.#row)
+    const outer = cursor.openList()
+    let logs = 0
+    for (let i = 0; i < this.#count; i++) {
+      starts[i] = cursor.position
+      firstLogs[i] = logs
+      logs += countLogs(cursor)
+    }
+    cursor.closeList(outer)
+    return { starts, firstLogs }
+  }
+}
+
+/** Passes over a stored receipt. */
+const countLogs = (cursor: RlpCursor): number => {
+  const receipt = cursor.openList()
+  cursor.skip()
+  cursor.skip()
+  let logs = 0
+  const list = cursor.openList()
+  for (; cursor.hasMore(); logs++) cursor.skip()
+  cursor.closeList(list)
+  cursor.closeList(receipt)
+  return logs
+}

@@ -1,0 +1,116 @@
+import { bloomOf } from '../../primitives/bloom.ts'
+import { headerHash } from '../../primitives/header.ts'
+import { receiptsRoot, transactionsRoot } from '../../primitives/roots.ts'
+import { verifyState } from '../../state/verify-state.ts'
+import type { Store } from '../../storage/store.ts'
+import { bytesEqual, type Hex } from '../../util/bytes.ts'
+import { isCoded } from '../../util/errors.ts'
+import { verifyCouncils } from '../council/council-rows.ts'
+import { BlockStore } from './block-store.ts'
+import { readEarliest } from './earliest-block.ts'
+
+export interface VerifyProgress {
+  readonly part: 'blocks' | 'state'
+  readonly done: number
+  readonly of: number | undefined
+}
+
+export interface VerifyReport {
+  readonly head: number
+  readonly hash: Hex
+  readonly blocks: number
+  readonly transactions: number
+  readonly accounts: number
+  readonly problems: readonly string[]
+}
+
+/** More than this many problems say no more than these. */
+const MAX_PROBLEMS = 100
+
+/**
+ * Recomputes what a stored chain claims: block hashes and links, transaction and receipt roots, blooms, lookups, gas sums, the
+ * head's state root from the flat tables; and reads the councils of all cycles.
+ */
+export const verifyChain = async (
+  store: Store,
+  options: { readonly from: number; readonly onProgress?: (progress: VerifyProgress) => void },
+): Promise<VerifyReport> => {
+  const blocks = new BlockStore(store)
+  const head = await blocks.headNumber()
+  if (head === undefined) throw new Error('The data folder holds no chain.')
+  const problems: string[] = []
+  const tell = (number: number, problem: string) => {
+    if (problems.length < MAX_PROBLEMS) problems.push(`block ${number}: ${problem}`)
+  }
+  let transactions = 0
+  blocks.earliest = await readEarliest(store)
+  // Where the chain began with a snapshot, genesis stands alone until the blocks between have come.
+  const first = Math.max(options.from, blocks.earliest)
+  const check = (number: number) =>
+    readable(number, tell, () => verifyBlock(blocks, number, problem => tell(number, problem)))
+  if (first > 0 && options.from === 0) transactions += await check(0)
+  for (let number = first; number <= head; number++) {
+    transactions += await check(number)
+    if (number % 1_000 === 0) options.onProgress?.({ part: 'blocks', done: number, of: head })
+  }
+  for (const { number, problem } of await verifyCouncils(store, head)) tell(number, problem)
+  const hash = await readable<Hex | 0>(head, tell, async () => (await blocks.block(head))?.hash ?? 0)
+  const state = await verifyState(store, ({ accounts }) =>
+    options.onProgress?.({ part: 'state', done: accounts, of: undefined }),
+  )
+  for (const { kind, ...fields } of state.problems) tell(head, `${kind} ${JSON.stringify(fields)}`)
+  return {
+    head,
+    hash: hash === 0 ? '0x' : hash,
+    blocks: head - first + 1,
+    transactions,
+    accounts: state.accounts,
+    problems,
+  }
+}
+
+/** A row that cannot be decoded is one more problem, not the end: 0 then. What the database itself refuses to read ends it. */
+const readable = async <T>(
+  number: number,
+  tell: (number: number, problem: string) => void,
+  work: () => Promise<T>,
+): Promise<T | 0> => {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof Error) || (isCoded(error) && error.code.startsWith('STORE_'))) throw error
+    tell(number, `cannot be read: ${error.message}`)
+    return 0
+  }
+}
+
+/** Answers the number of transactions. */
+const verifyBlock = async (blocks: BlockStore, number: number, tell: (problem: string) => void): Promise<number> => {
+  const block = await blocks.block(number)
+  const receipts = await blocks.receipts(number)
+  if (block === undefined || receipts === undefined) {
+    tell('is missing')
+    return 0
+  }
+  const { header, hash, transactions } = block
+  const compare = (what: string, have: unknown, want: unknown) => {
+    if (have !== want) tell(`${what} is ${String(have)}, computed ${String(want)}`)
+  }
+  compare('hash', hash, headerHash(header))
+  compare('number', header.number, number)
+  compare('lookup of its hash', await blocks.numberOf(hash), number)
+  if (number > 0 && number !== blocks.earliest)
+    compare('parent hash', header.parentHash, (await blocks.block(number - 1))?.hash)
+  compare('transactions root', header.transactionsRoot, transactionsRoot(transactions))
+  compare('receipts root', header.receiptsRoot, receiptsRoot(receipts))
+  compare('gas used', header.gasUsed, receipts.at(-1)?.cumulativeGasUsed ?? 0n)
+  const bloom = bloomOf(receipts.flatMap(receipt => receipt.logs))
+  if (!bytesEqual(header.logsBloom, bloom)) tell('logs bloom is not that of its receipts')
+  for (const [index, transaction] of transactions.entries()) {
+    const location = await blocks.locate(transaction.hash)
+    if (location?.number !== number || location.index !== index)
+      tell(`lookup of transaction ${transaction.hash} is wrong`)
+  }
+  if (number > 0 && (await blocks.certificate(number)) === undefined) tell('has no certificate')
+  return transactions.length
+}

@@ -1,0 +1,124 @@
+import { LIMITS } from '../../config/limits.ts'
+import type { SealedBlock } from '../../network/wire/consensus.ts'
+import type { Hex } from '../../util/bytes.ts'
+import { isCoded } from '../../util/errors.ts'
+import type { SyncStatus } from '../types.ts'
+import { decodeRange, type Fetched } from './fetch-blocks.ts'
+import type { BlockSyncOptions } from './options.ts'
+import { Sources } from './sync-peers.ts'
+import { SyncRun } from './sync-run.ts'
+import { targetOf } from './sync-target.ts'
+
+/** A final block that a peer sends unasked; nothing of it is verified yet. */
+export interface PushedBlock extends SealedBlock {
+  readonly number: number
+  readonly hash: Hex
+}
+
+/**
+ * Keeps a node in step with its peers (reference/consensus.md 4): whenever they are ahead, a run fetches what is missing. A member of
+ * the committee that is a few blocks behind is left to the engine, which its neighbours tell what was decided.
+ */
+export class BlockSync {
+  readonly #options: BlockSyncOptions
+  readonly #sources: Sources
+  #run: SyncRun | undefined
+  #ending: Promise<void> = Promise.resolve()
+  #isReading = false
+  #isStopped = false
+  #cancelTick = () => {}
+  #cancelNext = () => {}
+  /** The head as it was seen last, and since when it stands there. */
+  #seen = { number: -1, sinceMs: 0 }
+  #notBeforeMs = 0
+
+  constructor(options: BlockSyncOptions) {
+    this.#options = options
+    this.#sources = new Sources(options.clock.nowMs())
+  }
+
+  get status(): SyncStatus | false {
+    return this.#run?.status ?? false
+  }
+
+  /** Looks at the peers' heads from now on; the engine must run. */
+  start(): void {
+    const { clock } = this.#options
+    this.consider()
+    this.#cancelTick = clock.schedule(clock.nowMs() + LIMITS.sync.tickMs, () => this.start())
+  }
+
+  /** Resolves when nothing is imported any more. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    this.#cancelTick()
+    this.#run?.stop()
+    await this.#ending
+    this.#cancelNext()
+  }
+
+  /** A peer's head may have moved. Cheap. */
+  consider(): void {
+    if (this.#isStopped) return
+    if (this.#run !== undefined) this.#run.look()
+    else if (this.#isDue()) this.#begin()
+  }
+
+  /** The block after the head is verified and adopted at once; any other one tells how far its sender is. */
+  async pushed({ number, ...sealed }: PushedBlock, from: string): Promise<void> {
+    const { network, committees, rules, isMember, clock, logger } = this.#options
+    const isWanted = () => !this.#isStopped && number === this.#next && !isMember()
+    // One at a time; of a peer whose word does not count, none.
+    if (!isWanted() || this.#isReading || !this.#sources.counts(from, clock.nowMs())) return this.consider()
+    this.#isReading = true
+    try {
+      const fetched = await decodeRange(network, [sealed], { from, first: number, rules: { ...rules, committees } })
+      if (!isWanted()) return
+      if (this.#run === undefined) this.#begin(fetched)
+      else this.#run.offer(fetched)
+    } catch (error) {
+      if (!isCoded(error)) throw error
+      logger.warn({ peer: from, err: error }, 'a peer sent a false block')
+    } finally {
+      this.#isReading = false
+    }
+  }
+
+  /** The height that is imported next. */
+  get #next(): number {
+    return 1 + Math.max(this.#run?.head ?? 0, this.#options.head().number)
+  }
+
+  #begin(offered?: Fetched): void {
+    const { clock, logger } = this.#options
+    const startedMs = clock.nowMs()
+    const run = new SyncRun(this.#options, this.#sources)
+    if (offered !== undefined) run.offer(offered)
+    this.#run = run
+    this.#notBeforeMs = startedMs + LIMITS.sync.spacingMs
+    this.#ending = run
+      .finish()
+      .catch((error: unknown) => {
+        this.#notBeforeMs = clock.nowMs() + LIMITS.sync.pauseMs
+        // The engine has told what it died of; its end is nothing to report.
+        if (!isCoded(error) || error.code !== 'ENGINE_STOPPED') logger.warn({ err: error }, 'catching up failed')
+      })
+      .finally(() => {
+        this.#run = undefined
+        // More may have come while the last blocks were imported.
+        this.#cancelNext()
+        this.#cancelNext = clock.schedule(this.#notBeforeMs, () => this.consider())
+      })
+  }
+
+  #isDue(): boolean {
+    const { head, isMember, network, clock } = this.#options
+    const { number } = head()
+    const nowMs = clock.nowMs()
+    if (number !== this.#seen.number) this.#seen = { number, sinceMs: nowMs }
+    if (nowMs < this.#notBeforeMs) return false
+    const behind = targetOf(this.#sources.claims(network.peers(), nowMs), number) - number
+    const isPatient = this.#seen.sinceMs + LIMITS.sync.patienceMs > nowMs
+    return behind > (isPatient && isMember() ? LIMITS.sync.nearBlocks : 0)
+  }
+}

@@ -1,0 +1,240 @@
+import { LIMITS } from '../../config/limits.ts'
+import type { CatchUp } from '../../consensus/engine/types.ts'
+import { beginningOf, certificatesOf, rangeFault, type SealedRange } from '../../consensus/verify-range.ts'
+import type { AskEvent } from '../../network/peer/requester.ts'
+import type { Block, DecodedBlock } from '../../primitives/block.ts'
+import type { Certificate } from '../../primitives/consensus/certificate.ts'
+import { assert } from '../../util/assert.ts'
+import { pauseUntil } from '../../util/async/delay.ts'
+import type { Hex } from '../../util/bytes.ts'
+import type { SyncStatus } from '../types.ts'
+import { type Fetched, fetchPiece } from './fetch-blocks.ts'
+import type { BlockSyncOptions } from './options.ts'
+import { type Piece, RangePlan } from './range-plan.ts'
+import type { Sources } from './sync-peers.ts'
+import { Progress } from './sync-progress.ts'
+import { targetOf } from './sync-target.ts'
+
+/** A range that is final and stands on what was imported before it. */
+interface Verified {
+  readonly range: SealedRange
+  /** What has to wait until its committee is known. */
+  readonly rest: Fetched | undefined
+}
+
+const FORKED =
+  'a quorum sealed blocks that do not stand on the head of this node: compare its head with other nodes, and if it differs begin with an empty data folder'
+
+/**
+ * One catching up, from the head to where the peers are: ranges are fetched side by side, verified and imported in order. The engine
+ * goes on with its height until a range is verified, and again whenever the next one lets itself be waited for: nobody's word alone
+ * takes a member out of consensus, and nobody's slow answer keeps it out.
+ */
+export class SyncRun {
+  readonly #options: BlockSyncOptions
+  readonly #sources: Sources
+  readonly #plan: RangePlan<Fetched>
+  /** The block that the next range must stand on. */
+  #parent: { readonly number: number; readonly hash: Hex }
+  #progress: Progress | undefined
+  #isStopped = false
+  /** Wakes whoever waits for the next range: an answer came, peers moved, or the end. */
+  #wake = () => {}
+
+  constructor(options: BlockSyncOptions, sources: Sources) {
+    this.#options = options
+    this.#sources = sources
+    const { number, hash } = options.head()
+    this.#parent = { number, hash }
+    const { parallel, pieces } = LIMITS.sync
+    this.#plan = new RangePlan(number, { pieceBlocks: LIMITS.network.blocksPerRequest, parallel, pieces })
+  }
+
+  /** false: so near that a client need not know. */
+  get status(): SyncStatus | false {
+    return this.#progress?.status ?? false
+  }
+
+  /** The last height imported. */
+  get head(): number {
+    return this.#plan.head
+  }
+
+  /** Peers may have more than they had. */
+  look(): void {
+    this.#wake()
+  }
+
+  /** Blocks that somebody sent unasked: those after `head`. */
+  offer(fetched: Fetched): void {
+    this.#plan.offered(fetched.range.blocks.length, fetched)
+    this.#wake()
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    this.#wake()
+  }
+
+  /** Resolves when nobody has more, or what this run waits for came by way of the engine. Rejects as the engine's `catchUp` does. */
+  async finish(): Promise<void> {
+    const { engine, clock, logger } = this.#options
+    const startedMs = clock.nowMs()
+    for (let first = await this.#next(false); first !== undefined; first = await this.#next(false)) {
+      this.#progress ??= new Progress(this.#parent.number, this.#shownTarget(), startedMs, logger)
+      const range = first
+      await engine.catchUp(adopt => this.#importAll(range, adopt))
+    }
+    this.#progress?.ended(clock.nowMs())
+  }
+
+  async #importAll(first: Verified, adopt: Parameters<CatchUp>[0]): Promise<void> {
+    for (let next: Verified | undefined = first; next !== undefined; next = await this.#next(true)) {
+      await this.#import(next.range, adopt)
+      if (this.#isStopped) return
+      this.#plan.imported(next.range.blocks.length, next.rest)
+    }
+  }
+
+  /** The next range that is final; undefined: nobody has one, or, while the engine is away, it is not here yet. */
+  async #next(isAway: boolean): Promise<Verified | undefined> {
+    const { clock, head } = this.#options
+    const plan = this.#plan
+    let untilMs = clock.nowMs() + (isAway ? LIMITS.sync.awayMs : LIMITS.sync.lateMs)
+    while (!this.#isStopped) {
+      // The engine got there by itself: what is asked for lies behind.
+      if (!isAway && head().number > plan.head) return undefined
+      const target = this.#target()
+      const isHeldBack = this.#ask(target)
+      const next = plan.next()
+      if (next !== undefined) {
+        const verified = this.#verify(next.content)
+        if (verified !== undefined) return verified
+        plan.refused()
+      } else if (target <= plan.head || plan.isStalled(LIMITS.sync.attempts)) return undefined
+      else if (clock.nowMs() < untilMs)
+        await this.#somethingOr(isHeldBack ? Math.min(untilMs, clock.nowMs() + LIMITS.sync.paceMs) : untilMs)
+      else if (isAway) return undefined
+      else {
+        untilMs = clock.nowMs() + LIMITS.sync.lateMs
+        const late = plan.askAgain(LIMITS.sync.askedAtOnce)
+        if (late !== undefined) void this.#fetch(late, peer => this.#sources.isFree(peer))
+      }
+    }
+    return undefined
+  }
+
+  /** Answers whether there would be more to ask, but not yet. */
+  #ask(target: number): boolean {
+    let isHeldBack = false
+    const mayAsk = (): boolean => {
+      isHeldBack = !this.#sources.mayAsk(this.#options.clock.nowMs())
+      return !isHeldBack
+    }
+    for (const piece of this.#plan.ask(target, mayAsk)) void this.#fetch(piece, () => true)
+    return isHeldBack
+  }
+
+  #target(): number {
+    const { network, clock } = this.#options
+    return targetOf(this.#sources.claims(network.peers(), clock.nowMs()), this.#plan.head)
+  }
+
+  /** What clients are told: the word of those who delivered. */
+  #shownTarget(): number {
+    const { network, clock } = this.#options
+    const peers = network.peers().filter(({ id }) => this.#sources.hasDelivered(id))
+    return targetOf(this.#sources.claims(peers, clock.nowMs()), this.#plan.head)
+  }
+
+  #somethingOr(untilMs: number): Promise<void> {
+    const pause = pauseUntil(this.#options.clock, untilMs)
+    this.#wake = pause.end
+    return pause.over
+  }
+
+  async #fetch(piece: Piece, mayAsk: (peer: string) => boolean): Promise<void> {
+    const { network, committees, rules, clock, logger } = this.#options
+    const sources = this.#sources
+    try {
+      const fetched = await fetchPiece(network, piece, {
+        rules: { ...rules, committees },
+        among: peer => sources.counts(peer, clock.nowMs()) && mayAsk(peer),
+        watch: (peer, event) => this.#watch(peer, event),
+      })
+      this.#plan.arrived(piece, fetched.range.blocks.length, fetched)
+    } catch (error) {
+      logger.debug({ err: error, ...piece }, 'blocks not received')
+      // Whoever had nothing at once would be asked again at once.
+      await pauseUntil(clock, clock.nowMs() + LIMITS.sync.retryMs).over
+      this.#plan.failed(piece)
+    }
+    this.#wake()
+  }
+
+  #watch(peer: string, event: AskEvent): void {
+    if (event === 'asked') {
+      this.#sources.asked(peer)
+      return
+    }
+    this.#sources.answered(peer)
+    if (event !== 'false' && event !== 'timeout') return
+    this.#sources.failed(peer, this.#options.clock.nowMs())
+    this.#wake()
+  }
+
+  /** As much of a range as can be verified now; undefined: it is false, and whoever sent it is named. */
+  #verify({ range, from }: Fetched): Verified | undefined {
+    const { committees, rules, network, clock, logger } = this.#options
+    const parent = this.#parent
+    const known = range.blocks.findIndex((_, at) => committees.committee(parent.number + 1 + at) === undefined)
+    assert(known !== 0, 'the committee of the next height is known')
+    const beginning = known < 0 ? range : beginningOf(range, known)
+    const fault =
+      beginning === undefined
+        ? { number: parent.number + known, reason: 'CERTIFICATE_MISSING' }
+        : rangeFault(beginning, { ...rules, parent, committees })
+    if (beginning !== undefined && fault === null) {
+      this.#sources.delivered(from)
+      const rest = known < 0 ? undefined : { range: { ...range, blocks: range.blocks.slice(known) }, from }
+      return { range: beginning, rest }
+    }
+    this.#sources.failed(from, clock.nowMs())
+    if (fault?.reason === 'LINK') {
+      // Links among the blocks were found right when they came, and a quorum sealed the last: that is no lie of the peer.
+      logger.error({ peer: from, number: fault.number, parent: parent.hash }, FORKED)
+    } else {
+      logger.warn({ peer: from, ...fault }, 'a peer sent false blocks')
+      network.reportForgery(from, `block ${fault?.number}: ${fault?.reason}`)
+    }
+    return undefined
+  }
+
+  /** One block after the other; the senders of the next one are recovered meanwhile. */
+  async #import(range: SealedRange, adopt: Parameters<CatchUp>[0]): Promise<void> {
+    const { clock } = this.#options
+    const certificates = certificatesOf(range)
+    let coming = this.#ahead(range, 0)
+    for (const [at, { header }] of range.blocks.entries()) {
+      if (this.#isStopped) return
+      const block = await (coming ?? this.#options.withSenders(range.blocks[at] as DecodedBlock))
+      coming = this.#ahead(range, at + 1)
+      await adopt({ block, certificate: certificates[at] as Certificate })
+      this.#progress?.moved(header.number, clock.nowMs())
+    }
+    const { header, hash } = range.blocks.at(-1) as DecodedBlock
+    this.#parent = { number: header.number, hash }
+    this.#progress?.aim(this.#shownTarget())
+  }
+
+  /** The senders of a block before it is its turn; undefined: nothing is recovered ahead. */
+  #ahead({ blocks }: SealedRange, at: number): Promise<Block> | undefined {
+    const block = blocks[at]
+    // Two full ones might be more than the recovery takes at once.
+    if (block === undefined || block.transactions.length > LIMITS.sync.aheadTransactions) return undefined
+    const coming = this.#options.withSenders(block)
+    // Awaited when it is its turn, which may never come.
+    coming.catch(() => {})
+    return coming
+  }
+}

@@ -1,0 +1,72 @@
+import { Replay } from '../../evm/block/replay.ts'
+import type { BlockEnv } from '../../evm/block-env.ts'
+import type { Engine } from '../../evm/engine.ts'
+import { createPrefetchedReader, type Prefetcher } from '../../evm/readers/prefetched-reader.ts'
+import type { JsonSink } from '../../evm/tracers/json-sink.ts'
+import { openStateReader, type StoredState } from '../../state/history/stored-state.ts'
+import type { StateReader } from '../../state/state-reader.ts'
+import type { Store } from '../../storage/store.ts'
+import type { BodyRow } from '../store/body-row.ts'
+import type { Stopwatch } from './request-timer.ts'
+import { bodyOf, envOf } from './traced-block.ts'
+import type { TraceBlock } from './worker-protocol.ts'
+
+/** What one request works with. */
+export interface TraceParts {
+  readonly store: Store
+  readonly params: BlockEnv['params']
+  readonly engine: Engine
+  readonly tracingEngine: Engine
+  readonly sink: JsonSink
+  readonly stopwatch: Stopwatch
+}
+
+export interface OpenState {
+  readonly stored: StoredState
+  readonly reader: StateReader
+  readonly prefetch: Prefetcher | undefined
+}
+
+/** Lends the state after a block. Throws MISSING_STATE. */
+export const withState = async <T>(
+  store: Store,
+  number: number,
+  work: (state: OpenState) => Promise<T>,
+): Promise<T> => {
+  const stored = await openStateReader(store, number)
+  try {
+    const readers =
+      stored.sync === undefined ? createPrefetchedReader(stored) : { reader: stored.sync, prefetch: undefined }
+    return await work({ stored, ...readers })
+  } finally {
+    stored.release()
+  }
+}
+
+/** Begins a block's transactions on the state before it. */
+export const withReplay = async <T>(
+  { store, params, engine, tracingEngine, stopwatch }: TraceParts,
+  block: TraceBlock,
+  work: (replay: Replay, body: BodyRow, state: OpenState) => Promise<T>,
+): Promise<T> => {
+  const body = await bodyOf(store, block)
+  const env = envOf(store, params, block)
+  return withState(store, block.number - 1, async state => {
+    const { reader, prefetch } = state
+    const replay = await Replay.begin({ reader, prefetch, env, engine, tracingEngine, interrupt: stopwatch })
+    return work(replay, body, state)
+  })
+}
+
+/** Runs the first transactions of a block without looking. */
+export const runFirst = async (
+  { stopwatch }: TraceParts,
+  replay: Replay,
+  body: BodyRow,
+  count: number,
+): Promise<void> => {
+  for (let index = 0; index < count; index++) {
+    await replay.run(body.transaction(index))
+    await stopwatch.turn()
+  }
+}

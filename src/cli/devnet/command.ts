@@ -1,0 +1,109 @@
+import { type Command, Option } from 'commander'
+import { LIMITS } from '../../config/limits.ts'
+import type { Namespace } from '../../config/networks.ts'
+import { integer, type NodeFlags, namespaces, nodeOptions, port, seconds, tokens } from '../shared/options.ts'
+
+export interface DevnetFlags extends NodeFlags {
+  readonly blockTime: number
+  readonly accounts: number
+  readonly balance: bigint
+  readonly mnemonic?: string
+  readonly chainId?: number
+  readonly datadir?: string
+  readonly httpApi?: readonly Namespace[]
+  readonly unlock: boolean
+  readonly operatorPort?: number
+  readonly clientName?: 'anvil' | 'hardhat'
+  readonly sameTimestamps: boolean
+  readonly codeSizeLimit?: number
+  readonly throwOnRevert: boolean
+  readonly state?: string
+}
+
+export const addDevnetCommand = (program: Command): void => {
+  const command = program
+    .command('devnet')
+    .description('Start a chain for development: funded accounts, blocks at once, one command')
+    .addOption(
+      new Option('--block-time <seconds>', 'seconds between blocks; 0 = a block at once per transaction')
+        .argParser(seconds)
+        .default(1),
+    )
+    .addOption(
+      new Option('--accounts <count>', 'how many accounts are funded').argParser(integer(1, 1_000)).default(10),
+    )
+    .addOption(
+      new Option('--balance <tokens>', 'tokens each account starts with')
+        .argParser(tokens)
+        .default(10_000n * 10n ** 18n, '10000'),
+    )
+    .addOption(
+      new Option('--mnemonic <words>', 'BIP-39 words the accounts come from (default: the well-known test mnemonic)'),
+    )
+    .addOption(
+      new Option('--chain-id <number>', 'chain id (default: 1998999)').argParser(integer(1, 4_503_599_627_370_475)),
+    )
+    .addOption(
+      new Option('--datadir <folder>', 'keep the chain here (default: a temporary folder, removed at the end)'),
+    )
+    .addOption(
+      new Option('--http-api <namespaces>', 'comma-separated namespaces to serve (default: all)').argParser(namespaces),
+    )
+    .addOption(
+      new Option('--unlock', 'let the node sign for its funded accounts (eth_accounts, eth_sendTransaction)').default(
+        false,
+      ),
+    )
+  command
+    .addOption(
+      new Option(
+        '--operator-port <number>',
+        'loopback-only port with every namespace, where keys of your own mnemonic sign; 0 picks a free one (off by default)',
+      ).argParser(port),
+    )
+    .addOption(
+      new Option(
+        '--client-name <name>',
+        'what web3_clientVersion begins with, for tools that insist on it (hardhat-network-helpers)',
+      ).choices(['anvil', 'hardhat']),
+    )
+    .addOption(
+      new Option(
+        '--same-timestamps',
+        'with --block-time 0: blocks of one second share its timestamp (default: each is a second later at least)',
+      ).default(false),
+    )
+    .addOption(
+      new Option(
+        '--code-size-limit <bytes>',
+        'largest code of a contract (default: 24576); a transaction may have 131072 bytes in all',
+      ).argParser(integer(1, LIMITS.block.transactionBytes)),
+    )
+    .addOption(
+      new Option(
+        '--throw-on-revert',
+        "sending a transaction that fails in its block is answered with an error, as on hardhat's network",
+      ).default(false),
+    )
+    .addOption(
+      new Option('--state <file>', 'load the state (accounts, code, storage) at the start, and write it at the end'),
+    )
+  for (const option of nodeOptions()) {
+    // hardhat_reset goes back to genesis, whatever was done since.
+    if (option.attributeName() === 'stateHistory') option.default('archive')
+    command.addOption(option)
+  }
+  command.addHelpText(
+    'after',
+    `
+Examples:
+  tandem devnet                          a chain on http://127.0.0.1:8545 with 1 s blocks
+  tandem devnet --block-time 0           a block at once for each transaction
+  tandem devnet --datadir ./chain        the same chain again next time
+  tandem devnet --port 0 --json          for scripts: one ready line with the URLs and keys`,
+  )
+  command.action(async (flags: DevnetFlags) => {
+    const { runDevnet } = await import('./run.ts')
+    await runDevnet(flags)
+  })
+}

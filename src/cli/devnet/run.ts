@@ -1,0 +1,122 @@
+import { rmSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { addressOf } from '../../crypto/signature.ts'
+import { devnetGenesis } from '../../node/genesis/devnet-genesis.ts'
+import type { RunningNode } from '../../node/options.ts'
+import { version } from '../../node/version.ts'
+import { type Hex, hexToBytes } from '../../util/bytes.ts'
+import { accountsOf, type DevAccount, TEST_MNEMONIC } from '../shared/accounts.ts'
+import { formatTokens } from '../shared/format.ts'
+import { namespacesOf, runNode } from '../shared/run-node.ts'
+import { makeTempFolder, REMOVE, removeDeadFolders } from '../shared/temp-folder.ts'
+import type { DevnetFlags } from './command.ts'
+
+/** The first part of web3_clientVersion, by which tools know a development network. */
+const CLIENT_NAMES = { anvil: 'anvil', hardhat: 'HardhatNetwork' } as const
+
+/** Of a new chain: now, as test suites expect that count from the latest block; the first block is due at once. */
+const genesisTime = (blockTime: number): number => Math.floor(Date.now() / 1_000) - Math.max(1, Math.ceil(blockTime))
+
+/** Starts a development chain; a temporary folder goes with it. */
+export const runDevnet = async (flags: DevnetFlags): Promise<void> => {
+  const isWellKnown = flags.mnemonic === undefined || flags.mnemonic === TEST_MNEMONIC
+  if (flags.unlock && !isWellKnown && flags.operatorPort === undefined)
+    throw new Error(
+      '--unlock with a --mnemonic of your own signs on the operator port only, so that no proxy in front of the public port lets others sign: give --operator-port NUMBER as well.',
+    )
+  const { accounts, validatorKey } = await accountsOf(flags.mnemonic ?? TEST_MNEMONIC, flags.accounts)
+  const temporary = flags.datadir === undefined
+  const genesis = devnetGenesis({
+    accounts: accounts.map(({ address }) => address.toLowerCase() as Hex),
+    balanceWei: flags.balance,
+    validator: addressOf(validatorKey),
+    blockTimeMs: Math.round(flags.blockTime * 1000),
+    ...(flags.chainId !== undefined && { chainId: flags.chainId }),
+    ...(flags.codeSizeLimit !== undefined && { codeSizeLimit: flags.codeSizeLimit }),
+    // A chain that is kept is the same one next time.
+    ...(temporary && { timestamp: genesisTime(flags.blockTime) }),
+  })
+  const dataDir = temporary ? makeTempFolder('devnet') : resolve(flags.datadir)
+  const { chainId } = genesis.params
+  await runNode({
+    flags,
+    node: {
+      genesis,
+      dataDir,
+      ephemeral: temporary,
+      validatorKey,
+      // The only validator, so nobody can hold it to a vote that its own log forgot.
+      trustMissingLog: true,
+      unlocked: flags.unlock
+        ? accounts.map(({ address, privateKey }) => ({
+            address: address.toLowerCase() as Hex,
+            privateKey: hexToBytes(privateKey),
+          }))
+        : [],
+      publicSigning: isWellKnown,
+      ...(flags.operatorPort !== undefined && { operatorPort: flags.operatorPort }),
+      ...(flags.state !== undefined && { stateFile: resolve(flags.state) }),
+      ...(flags.clientName !== undefined && { clientName: CLIENT_NAMES[flags.clientName] }),
+      devnet: { sameTimestamps: flags.sameTimestamps, throwOnRevert: flags.throwOnRevert },
+      ...namespacesOf(flags.httpApi),
+    },
+    announce: node => {
+      // Housekeeping for others: what cannot be removed is none of this chain's business.
+      if (temporary) removeDeadFolders().catch(() => undefined)
+      if (flags.json) announceJson(node, chainId, accounts)
+      else
+        announceText(node, chainId, accounts, flags, temporary ? `${dataDir} (temporary, removed at the end)` : dataDir)
+    },
+    ...(temporary && { cleanUp: () => rmSync(dataDir, REMOVE) }),
+  })
+}
+
+const announceJson = (node: RunningNode, chainId: number, accounts: readonly DevAccount[]): void => {
+  const { urls, genesisHash } = node
+  const ready = {
+    ready: true,
+    http: urls.http,
+    ws: urls.ws,
+    chainId,
+    genesisHash,
+    accounts,
+    ...(urls.operator && { operator: urls.operator }),
+    ...(urls.metrics && { metrics: urls.metrics }),
+  }
+  process.stdout.write(`${JSON.stringify(ready)}\n`)
+}
+
+const announceText = (
+  node: RunningNode,
+  chainId: number,
+  accounts: readonly DevAccount[],
+  flags: DevnetFlags,
+  folder: string,
+): void => {
+  const { urls, genesisHash } = node
+  const blocks = flags.blockTime === 0 ? 'a block at once per transaction' : `a block every ${flags.blockTime} s`
+  const rows = accounts.map(
+    ({ address, privateKey }, index) => `  ${String(index).padStart(3)}  ${address}  ${privateKey}`,
+  )
+  const words = flags.mnemonic ?? TEST_MNEMONIC
+  process.stdout.write(
+    `
+Tandem ${version} devnet
+
+  HTTP        ${urls.http}
+  WebSocket   ${urls.ws}${urls.operator ? `\n  Operator    ${urls.operator} (loopback only)` : ''}${urls.metrics ? `\n  Metrics     ${urls.metrics}` : ''}
+  Chain id    ${chainId}
+  Genesis     ${genesisHash}
+  Blocks      ${blocks}
+  Data        ${folder}
+
+Accounts with ${formatTokens(flags.balance)} tokens each, and their private keys
+${rows.join('\n')}
+
+  Mnemonic    ${words}
+${flags.mnemonic === undefined ? '  Everybody knows these keys: never use them on a public network.\n' : ''}
+Ctrl-C stops the chain.
+
+`,
+  )
+}

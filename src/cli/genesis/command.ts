@@ -1,0 +1,78 @@
+import { type Command, Option } from 'commander'
+import { NETWORKS, type NetworkName } from '../../config/networks.ts'
+import type { Hex } from '../../util/bytes.ts'
+import { address, integer, seconds, timestamp } from '../shared/options.ts'
+import { type Fund, fund, type ValidatorSpec, validatorSpec } from './specs.ts'
+
+export interface GenesisFlags {
+  readonly network?: NetworkName
+  readonly chainId?: number
+  readonly validator?: readonly ValidatorSpec[]
+  readonly foundation?: Hex
+  readonly fund?: readonly Fund[]
+  readonly blockTime?: number
+  readonly timestamp: number
+  readonly out: string
+  readonly json: boolean
+}
+
+export const addGenesisCommand = (program: Command): void => {
+  program
+    .command('genesis')
+    .description('Begin a chain')
+    .command('new')
+    .description(
+      'Write a genesis file that "tandem start --genesis" takes, and print its hash; asks for what is not given',
+    )
+    .addOption(new Option('--network <name>', 'whose parameters the chain has').choices(Object.keys(NETWORKS)))
+    .addOption(
+      new Option('--chain-id <number>', 'chain id of a devnet (default: 1998999)').argParser(
+        integer(1, 4_503_599_627_370_475),
+      ),
+    )
+    .addOption(
+      new Option(
+        '--validator <member>',
+        'a member of the first council, once for each: its address or key file, and ,name=TEXT ,stake=TOKENS ,reward=ADDRESS ,owner=ADDRESS if wanted',
+      ).argParser(collect(validatorSpec)),
+    )
+    .addOption(
+      new Option(
+        '--foundation <address>',
+        'who gets the share of the foundation (devnet default: the first validator)',
+      ).argParser(address),
+    )
+    .addOption(
+      new Option('--fund <address=tokens>', 'an account that has tokens from the start, once for each').argParser(
+        collect(fund),
+      ),
+    )
+    .addOption(
+      new Option('--block-time <seconds>', "seconds between blocks (default: the network's)").argParser(seconds),
+    )
+    .addOption(
+      new Option('--timestamp <time>', 'of block 0: "now", unix seconds, or a date')
+        .argParser(timestamp)
+        .default(timestamp('now'), 'now'),
+    )
+    .addOption(new Option('--out <file>', 'the file to write, which must not be there yet').default('genesis.json'))
+    .addOption(new Option('--json', 'one JSON line as result').default(false))
+    .addHelpText('after', DETAILS)
+    .action(async (flags: GenesisFlags) => (await import('./run.ts')).newGenesis(flags))
+}
+
+/** An option given several times. */
+const collect =
+  <T>(parse: (text: string) => T) =>
+  (text: string, before: readonly T[] = []): readonly T[] => [...before, parse(text)]
+
+const DETAILS = `
+A validator without a name is called validator-1 and so on, without a stake it has the network's smallest, without a reward address
+it is paid to its own. Its owner, whose stake it is and who votes on newcomers, is its own address as well unless you name one: a key that
+is not on the node is safer. A key file is only looked at for its address; no password is needed. Every node of the chain needs the same
+file: the hash printed is how nodes know each other.
+
+Examples:
+  tandem genesis new --network devnet --chain-id 4242 --validator 0x2c7536e3605d9c16a7a3d7b1898e529396a65c23 --block-time 1
+  tandem genesis new --network testnet --foundation 0x… --fund 0x…=1000000 \\
+    --validator keys/a.json,name=alice,stake=40000000 --validator keys/b.json,name=bob,reward=0x…`

@@ -1,0 +1,86 @@
+import { resolve } from 'node:path'
+import { type FirstMember, type GenesisChoices, genesisText } from '../../config/genesis/genesis-text.ts'
+import { parseGenesis } from '../../config/genesis.ts'
+import { NETWORKS, type NetworkParams } from '../../config/networks.ts'
+import { checksumAddress } from '../../crypto/checksum.ts'
+import { genesisHashOf } from '../../node/genesis/genesis-hash.ts'
+import type { Hex } from '../../util/bytes.ts'
+import { writeNewFile } from '../../util/fs/write-new-file.ts'
+import { processTerminal, type Terminal } from '../shared/prompt.ts'
+import type { GenesisFlags } from './command.ts'
+import { askForRest, type GenesisAnswers } from './interview.ts'
+import type { Fund, ValidatorSpec } from './specs.ts'
+import { validatorAddress } from './validator-address.ts'
+
+/** `tandem genesis new`. */
+export const newGenesis = async (flags: GenesisFlags, terminal: Terminal = processTerminal): Promise<void> => {
+  const answers = await askForRest(flags, terminal)
+  const choices = choicesOf(answers, flags)
+  const text = genesisText(choices)
+  // The reader that every node uses has the last word.
+  const genesis = parseGenesis(text)
+  const genesisHash = await genesisHashOf(genesis)
+  const file = resolve(flags.out)
+  await writeNewFile(file, text, 0o644)
+  const { chainId } = genesis.params
+  if (flags.json) process.stdout.write(`${JSON.stringify({ file, genesisHash, chainId })}\n`)
+  else process.stdout.write(summary(file, genesisHash, choices, genesis.params))
+}
+
+const choicesOf = (
+  { network, validators, foundation, funds, blockTime }: GenesisAnswers,
+  flags: GenesisFlags,
+): GenesisChoices => {
+  const council = validators.map((spec, index) => memberOf(spec, index, NETWORKS[network]))
+  return {
+    network,
+    ...(flags.chainId !== undefined && { chainId: flags.chainId }),
+    timestamp: flags.timestamp,
+    council,
+    foundation: foundation ?? (council[0] as FirstMember).validator,
+    balances: balancesOf(funds),
+    ...(blockTime !== undefined && { blockTimeMs: Math.round(blockTime * 1_000) }),
+  }
+}
+
+const memberOf = (
+  { key, name, stakeWei, reward, owner }: ValidatorSpec,
+  index: number,
+  params: NetworkParams,
+): FirstMember => {
+  const validator = validatorAddress(key)
+  return {
+    name: name ?? `validator-${index + 1}`,
+    validator,
+    owner: owner ?? validator,
+    reward: reward ?? validator,
+    stakeWei: stakeWei ?? params.minStakeWei,
+  }
+}
+
+const balancesOf = (funds: readonly Fund[]): ReadonlyMap<Hex, bigint> => {
+  const balances = new Map<Hex, bigint>()
+  for (const { address, wei } of funds) {
+    if (balances.has(address)) throw new Error(`--fund names ${address} twice: give it one amount.`)
+    balances.set(address, wei)
+  }
+  return balances
+}
+
+const summary = (
+  file: string,
+  genesisHash: Hex,
+  { council, network }: GenesisChoices,
+  params: NetworkParams,
+): string => {
+  const members = council.map(({ name, validator }) => `  ${checksumAddress(validator)}  ${name}`)
+  return `Genesis     ${genesisHash}
+File        ${file}
+Network     ${network}, chain id ${params.chainId}, ${params.blockTimeMs / 1_000} s blocks
+Validators
+${members.join('\n')}
+
+Start a node with
+  tandem start --network ${network} --genesis ${file} --datadir DIR --validator-key FILE
+`
+}

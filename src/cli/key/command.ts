@@ -1,0 +1,114 @@
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { type Command, Option } from 'commander'
+import type { Hex } from '../../util/bytes.ts'
+import { address } from '../shared/options.ts'
+import { PASSWORD_VARIABLE } from '../shared/passwords.ts'
+
+export interface KeystoreFlags {
+  readonly keystore: string
+  readonly json: boolean
+}
+
+export interface PasswordFlags extends KeystoreFlags {
+  readonly passwordFile?: string
+}
+
+export interface ExportFlags {
+  readonly passwordFile?: string
+  readonly keystore: string
+  readonly reveal: boolean
+}
+
+export interface WatermarkFlags {
+  readonly datadir: string
+  readonly validator?: Hex
+  readonly genesis?: string
+  readonly json: boolean
+}
+
+export const addKeyCommand = (program: Command): void => {
+  const key = program
+    .command('key')
+    .description('Make and look after keys, in encrypted files that geth and cast read too')
+  key
+    .command('new')
+    .description('Make a key and write it to the keystore, encrypted')
+    .addOption(keystoreOption())
+    .addOption(passwordOption('password of the new key'))
+    .addOption(jsonOption())
+    .addHelpText('after', PASSWORD_HELP)
+    .action(async (flags: PasswordFlags) => (await import('./make.ts')).newKey(flags))
+  key
+    .command('import')
+    .description('Write a key that is there already to the keystore, encrypted')
+    .argument('<file>', '64 hex digits, or a keystore (v3) of any program; "-" is the standard input')
+    .addOption(keystoreOption())
+    .addOption(passwordOption('password of the new file; a keystore is opened with it too'))
+    .addOption(jsonOption())
+    .addHelpText('after', PASSWORD_HELP)
+    .action(async (file: string, flags: PasswordFlags) => (await import('./make.ts')).importKey(file, flags))
+  key
+    .command('export')
+    .description('Print the private key of a keystore file: for a copy, copy the file, which stays encrypted')
+    .argument('<file>', 'a keystore file, or the address of one in the keystore')
+    .addOption(new Option('--reveal', 'print the key itself: whoever sees it owns what it controls').default(false))
+    .addOption(keystoreOption())
+    .addOption(passwordOption('password of the file'))
+    .addHelpText('after', PASSWORD_HELP)
+    .action(async (file: string, flags: ExportFlags) => (await import('./export.ts')).exportKey(file, flags))
+  key
+    .command('list')
+    .description('Show whose keys the keystore holds')
+    .addOption(keystoreOption())
+    .addOption(jsonOption())
+    .action(async (flags: KeystoreFlags) => (await import('./list.ts')).listKeys(flags))
+  addWatermarkCommands(key)
+}
+
+const addWatermarkCommands = (key: Command): void => {
+  const watermark = key
+    .command('watermark')
+    .description('Carry what a validator signed last to another machine (the node must be stopped)')
+  watermark
+    .command('export')
+    .description('Write what the validators of a data folder signed last to a new file')
+    .argument('<file>', 'the file to write')
+    .addOption(datadirOption())
+    .addOption(new Option('--validator <address>', 'only this one (default: all of the folder)').argParser(address))
+    .addOption(jsonOption())
+    .action(async (file: string, flags: WatermarkFlags) => (await import('./watermark.ts')).exportMark(file, flags))
+  watermark
+    .command('import')
+    .description('Raise the watermarks of a data folder to those of a file; none is ever lowered')
+    .argument('<file>', 'a file that "tandem key watermark export" wrote')
+    .addOption(datadirOption())
+    .addOption(new Option('--genesis <file>', 'genesis file of the chain, where the folder holds none yet'))
+    .addOption(jsonOption())
+    .addHelpText(
+      'after',
+      `
+Moving a validator:
+  1. stop the old node for good
+  2. tandem key watermark export signed.json --datadir OLD
+  3. on the new machine: tandem key watermark import signed.json --datadir NEW --genesis genesis.json
+  4. tandem start there: it follows until it has passed what was signed, then votes`,
+    )
+    .action(async (file: string, flags: WatermarkFlags) => (await import('./watermark.ts')).importMark(file, flags))
+}
+
+const keystoreOption = (): Option =>
+  new Option('--keystore <folder>', 'folder of the key files')
+    .env('TANDEM_KEYSTORE')
+    .default(join(homedir(), '.tandem', 'keystore'), '~/.tandem/keystore')
+
+const passwordOption = (what: string): Option =>
+  new Option('--password-file <file>', `first line: the ${what} (or set ${PASSWORD_VARIABLE}, or be asked)`)
+
+const datadirOption = (): Option => new Option('--datadir <folder>', 'data folder of the node').makeOptionMandatory()
+
+const jsonOption = (): Option => new Option('--json', 'one JSON line as result').default(false)
+
+const PASSWORD_HELP = `
+The password is read from --password-file, else from the environment variable ${PASSWORD_VARIABLE}, else asked for on the terminal
+without being shown.`

@@ -1,0 +1,107 @@
+import { type Command, Option } from 'commander'
+import { LIMITS } from '../../config/limits.ts'
+import { integer, type NodeFlags, nodeOptions, port, seconds, tokens } from '../shared/options.ts'
+
+export interface LocalnetFlags
+  extends Pick<
+    NodeFlags,
+    'host' | 'port' | 'execution' | 'evm' | 'stateHistory' | 'cors' | 'allowHosts' | 'logLevel' | 'json'
+  > {
+  readonly validators?: number
+  readonly full: number
+  readonly blockTime?: number
+  readonly accounts?: number
+  readonly balance?: bigint
+  readonly mnemonic?: string
+  readonly chainId?: number
+  readonly datadir?: string
+  readonly metrics: boolean
+  readonly chaos: boolean
+  readonly seed?: number
+  readonly chaosDown?: number
+  readonly untilBlock?: number
+}
+
+/** Of every node, as `tandem start` has them. */
+const PASSED_ON: ReadonlySet<string> = new Set(['execution', 'evm', 'stateHistory', 'cors', 'allowHosts', 'logLevel'])
+
+export const addLocalnetCommand = (program: Command): void => {
+  const { validators, full, accounts } = LIMITS.localnet
+  const command = program
+    .command('localnet')
+    .description('Start a whole network on this machine: validators and full nodes, one process each')
+    .addOption(new Option('--validators <count>', 'how many validators (default: 4)').argParser(integer(1, validators)))
+    .addOption(new Option('--full <count>', 'how many nodes that only follow').argParser(integer(0, full)).default(0))
+    .addOption(
+      new Option(
+        '--block-time <seconds>',
+        'seconds between blocks; 0 = a block at once per transaction (default: 1)',
+      ).argParser(seconds),
+    )
+    .addOption(
+      new Option('--accounts <count>', 'how many accounts are funded (default: 10)').argParser(integer(1, accounts)),
+    )
+    .addOption(new Option('--balance <tokens>', 'tokens each account starts with (default: 10000)').argParser(tokens))
+    .addOption(
+      new Option('--mnemonic <words>', 'BIP-39 words the accounts come from (default: the well-known test mnemonic)'),
+    )
+    .addOption(
+      new Option('--chain-id <number>', 'chain id (default: 1998999)').argParser(integer(1, 4_503_599_627_370_475)),
+    )
+    .addOption(
+      new Option('--datadir <folder>', 'keep keys and chain here (default: a temporary folder, removed at the end)'),
+    )
+    .addOption(
+      new Option(
+        '--host <address>',
+        'address to serve HTTP and WebSocket at; everything else is on the loopback',
+      ).default('127.0.0.1'),
+    )
+    .addOption(
+      new Option('--port <number>', 'first port; each node takes ten from there on; 0 picks free ones')
+        .argParser(port)
+        .default(8545),
+    )
+    .addOption(new Option('--metrics', 'serve Prometheus metrics of each node, at its third port').default(false))
+    .addOption(new Option('--chaos', 'pause, kill and restart nodes at random').default(false))
+    .addOption(
+      new Option('--seed <number>', 'of the chaos: the same seed does the same (default: by chance)').argParser(
+        integer(0, 2 ** 32 - 1),
+      ),
+    )
+    .addOption(
+      new Option(
+        '--chaos-down <count>',
+        'validators away at one time, at most (default: as many as the rest decides without)',
+      ).argParser(integer(0, validators)),
+    )
+    .addOption(
+      new Option(
+        '--until-block <number>',
+        'end when all nodes have this block; status 0 only if it is the same everywhere',
+      ).argParser(integer(1, Number.MAX_SAFE_INTEGER)),
+    )
+  for (const option of nodeOptions()) if (PASSED_ON.has(option.attributeName())) command.addOption(option)
+  command
+    .addOption(new Option('--json', 'one JSON ready line, then JSON events, for machines').default(false))
+    .addHelpText('after', DETAILS)
+    .action(async (flags: LocalnetFlags) => {
+      const { runLocalnet } = await import('./run.ts')
+      await runLocalnet(flags)
+    })
+}
+
+const DETAILS = `
+Node i, counted from 0, has the ports PORT + 10 i (HTTP and WebSocket), + 1 (operator, every namespace),
++ 2 (metrics) and + 3 (peers). What it logs is in node.log in its folder. A node that ends by itself is told
+with the end of its log and not started again: the rest go on, and the exit status is 1. With --datadir the
+same network goes on the next time; --full may change.
+
+Examples:
+  tandem localnet                              four validators on http://127.0.0.1:8545
+  tandem localnet --validators 7 --full 2      and two nodes that follow
+  tandem localnet --datadir ./net              the same network again next time
+  tandem localnet --port 0 --json              for scripts: one ready line with URLs and keys
+  tandem localnet --chaos --seed 7             and nodes that are paused, killed and restarted
+  tandem localnet --chaos --until-block 200    the same as a test that ends by itself
+`

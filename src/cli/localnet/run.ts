@@ -1,0 +1,137 @@
+import { randomInt } from 'node:crypto'
+import { rmSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { LIMITS } from '../../config/limits.ts'
+import { fail } from '../shared/output.ts'
+import { makeTempFolder, REMOVE, removeDeadFolders } from '../shared/temp-folder.ts'
+import { readyJson, readyText } from './announce.ts'
+import { runChaos } from './chaos.ts'
+import { chaosWaves, faultsOf } from './chaos-plan.ts'
+import type { LocalnetFlags } from './command.ts'
+import { openLocalnet } from './folder.ts'
+import { Localnet } from './network.ts'
+import { reservePorts } from './ports.ts'
+import { jsonReporter, plainReporter, type Reporter, terminalReporter } from './reporter.ts'
+import type { Shape } from './settings.ts'
+
+/** Runs a network of processes until a signal, or until it cannot begin. */
+export const runLocalnet = async (flags: LocalnetFlags): Promise<void> => {
+  const isTemporary = flags.datadir === undefined
+  const dir = isTemporary ? makeTempFolder('localnet') : resolve(flags.datadir)
+  try {
+    await run(flags, dir, isTemporary)
+  } finally {
+    if (isTemporary) rmSync(dir, REMOVE)
+  }
+}
+
+const run = async (flags: LocalnetFlags, dir: string, isTemporary: boolean): Promise<void> => {
+  const stopping = new AbortController()
+  const trouble = new AbortController()
+  const reporter = reporterOf(flags)
+  const tell = reporter.tell
+  const folder = await openLocalnet(dir, shapeOf(flags), flags.full)
+  const chaos = flags.chaos ? chaosOf(flags, folder.shape.validators) : undefined
+  const ports = await reservePorts(flags.port, folder.nodes.length, flags.host)
+  const onTrouble = () => {
+    process.exitCode = 1
+    trouble.abort()
+  }
+  const localnet = new Localnet({ folder, ports, flags, tell, onTrouble })
+  const end = onSignals(() => {
+    if (stopping.signal.aborted) return void localnet.kill()
+    tell({ event: 'stopping' })
+    stopping.abort()
+    // Also while nodes are being started, which they then never are.
+    void localnet.stop()
+  })
+  try {
+    const either = AbortSignal.any([stopping.signal, trouble.signal])
+    if (!(await localnet.start(either))) return
+    if (isTemporary) removeDeadFolders().catch(() => undefined)
+    const announced = { folder, nodes: localnet.nodes, dir, isTemporary, seed: chaos?.seed }
+    reporter.ready(flags.json ? readyJson(announced) : readyText(announced))
+    const names = (isValidator: boolean) =>
+      folder.nodes.filter(node => node.isValidator === isValidator).map(({ name }) => name)
+    const waves = chaos && chaosWaves({ ...chaos, validators: names(true), full: names(false) })
+    let isOver = false
+    const isClocked = folder.shape.blockTime > 0
+    // After a death or a fork nothing is struck any more, so that it can be looked at.
+    const struck =
+      waves && runChaos({ localnet, waves, isClocked, tell, onTrouble, isOver: () => isOver, signal: either })
+    // A test that cannot be passed any more need not go on.
+    const signal = flags.untilBlock === undefined ? stopping.signal : either
+    const isReached = await watch({ localnet, reporter, signal, untilBlock: flags.untilBlock })
+    isOver = true
+    await struck
+    if (isReached && !(await localnet.agreeOn(flags.untilBlock as number))) onTrouble()
+  } finally {
+    tell({ event: 'stopped', killed: await localnet.stop() })
+    end()
+  }
+}
+
+interface Watched {
+  readonly localnet: Localnet
+  readonly reporter: Reporter
+  readonly signal: AbortSignal
+  readonly untilBlock: number | undefined
+}
+
+/** Until `signal`, or nobody is left, or (only then the answer is true) all nodes have the block. */
+const watch = async ({
+  localnet,
+  reporter,
+  signal,
+  untilBlock = Number.POSITIVE_INFINITY,
+}: Watched): Promise<boolean> => {
+  while (!signal.aborted) {
+    const statuses = await localnet.look()
+    reporter.status(statuses)
+    if (statuses.every(({ state }) => state === 'dead')) return false
+    if (statuses.every(({ number, state }) => state !== 'dead' && (number ?? 0) >= untilBlock)) return true
+    await sleep(LIMITS.localnet.pollMs, undefined, { signal }).catch(() => undefined)
+  }
+  return false
+}
+
+const reporterOf = ({ json }: LocalnetFlags): Reporter => {
+  const nowMs = () => performance.now()
+  if (json) return jsonReporter(process.stdout, nowMs)
+  return process.stdout.isTTY ? terminalReporter(process.stdout) : plainReporter(process.stdout, nowMs)
+}
+
+const shapeOf = ({ validators, blockTime, accounts, balance, mnemonic, chainId }: LocalnetFlags): Partial<Shape> => ({
+  ...(validators !== undefined && { validators }),
+  ...(blockTime !== undefined && { blockTime }),
+  ...(accounts !== undefined && { accounts }),
+  ...(balance !== undefined && { balanceWei: balance }),
+  ...(mnemonic !== undefined && { mnemonic }),
+  ...(chainId !== undefined && { chainId }),
+})
+
+const chaosOf = ({ seed, chaosDown, full }: LocalnetFlags, validators: number) => {
+  const down = chaosDown ?? faultsOf(validators)
+  if (down === 0 && full === 0)
+    throw new Error(
+      `--chaos: ${validators} validators decide nothing without all of them. Take 4 or more, add --full 1, or allow it with --chaos-down 1.`,
+    )
+  return { seed: seed ?? randomInt(2 ** 32), down }
+}
+
+/** Does this at each signal to end, until the answer is called. */
+const onSignals = (act: () => void): (() => void) => {
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+  for (const signal of signals) process.on(signal, act)
+  // Whoever reads this went away: nobody is left to stop it.
+  const onGone = (error: Error): void => {
+    if ((error as NodeJS.ErrnoException).code !== 'EPIPE') fail(error)
+    act()
+  }
+  process.stdout.on('error', onGone)
+  return () => {
+    for (const signal of signals) process.off(signal, act)
+    process.stdout.off('error', onGone)
+  }
+}

@@ -1,0 +1,75 @@
+import { LIMITS } from '../../config/limits.ts'
+import { TEST_MNEMONIC } from '../shared/accounts.ts'
+
+/** What makes a localnet's chain the one it is; kept beside it, so that a second start needs no option. */
+export interface Shape {
+  readonly validators: number
+  /** Seconds; 0: a block at once per transaction. */
+  readonly blockTime: number
+  readonly accounts: number
+  readonly balanceWei: bigint
+  readonly mnemonic: string
+  readonly chainId: number
+}
+
+const FORMAT = 'tandem-localnet/1'
+
+export const DEFAULT_SHAPE: Shape = {
+  validators: 4,
+  blockTime: 1,
+  accounts: 10,
+  balanceWei: 10_000n * 10n ** 18n,
+  mnemonic: TEST_MNEMONIC,
+  chainId: 1_998_999,
+}
+
+/** How a shape's members are given on the command line. */
+const OPTIONS: Readonly<Record<keyof Shape, string>> = {
+  validators: '--validators',
+  blockTime: '--block-time',
+  accounts: '--accounts',
+  balanceWei: '--balance',
+  mnemonic: '--mnemonic',
+  chainId: '--chain-id',
+}
+
+/** The chain that stands decides; an option that says otherwise is an error rather than ignored. */
+export const settleShape = (given: Partial<Shape>, kept: Shape | undefined, folder: string): Shape => {
+  if (kept === undefined) return { ...DEFAULT_SHAPE, ...given }
+  for (const [name, option] of Object.entries(OPTIONS) as [keyof Shape, string][]) {
+    if (given[name] === undefined || given[name] === kept[name]) continue
+    throw new Error(
+      `${folder} holds a localnet that was made with another ${option}. Leave the option out, or choose another --datadir.`,
+    )
+  }
+  return kept
+}
+
+export const shapeText = ({ balanceWei, ...rest }: Shape): string =>
+  `${JSON.stringify({ format: FORMAT, ...rest, balanceWei: balanceWei.toString() }, null, 2)}\n`
+
+/** Throws an Error that names the file. */
+export const parseShape = (text: string, file: string): Shape => {
+  const shape = readShape(text)
+  if (shape === undefined) throw new Error(`${file} is damaged. Restore it, or choose another --datadir.`)
+  return shape
+}
+
+const readShape = (text: string): Shape | undefined => {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return undefined
+  }
+  if (typeof value !== 'object' || value === null) return undefined
+  const { format, validators, blockTime, accounts, balanceWei, mnemonic, chainId } = value as Record<string, unknown>
+  if (format !== FORMAT || typeof mnemonic !== 'string' || typeof blockTime !== 'number') return undefined
+  if (typeof balanceWei !== 'string' || !/^\d{1,40}$/.test(balanceWei)) return undefined
+  if (!isCount(validators, LIMITS.localnet.validators) || !isCount(accounts, LIMITS.localnet.accounts)) return undefined
+  if (!isCount(chainId, Number.MAX_SAFE_INTEGER)) return undefined
+  return { validators, blockTime, accounts, balanceWei: BigInt(balanceWei), mnemonic, chainId }
+}
+
+const isCount = (value: unknown, most: number): value is number =>
+  Number.isSafeInteger(value) && (value as number) >= 1 && (value as number) <= most

@@ -1,0 +1,56 @@
+import { closeSync, fstatSync, openSync, readFileSync, readSync, statSync } from 'node:fs'
+import { LIMITS } from '../../config/limits.ts'
+import { explainSystem } from './explain-error.ts'
+import { warn } from './output.ts'
+
+/** The bytes of a file named by an option, no more than `limit`; a failure says which option. */
+export const readBytes = (path: string, option: string, limit: number): Uint8Array =>
+  naming(option, () => {
+    const { size } = statSync(path)
+    if (size > limit) throw new Error(`${path} has ${size} bytes, more than the ${limit} that are taken.`)
+    return readFileSync(path)
+  })
+
+/** The text of a file named by an option; a failure says which option. */
+export const readText = (path: string, option: string): string => naming(option, () => readFileSync(path, 'utf8'))
+
+/**
+ * The text of a small file, a pipe or a descriptor (0 is the standard input) that only its owner, and perhaps a group made for it,
+ * should be able to read: others are warned of.
+ */
+export const readSecret = (path: string | 0, option: string, limit: number = LIMITS.keys.fileBytes): string =>
+  naming(option, () => {
+    const descriptor = path === 0 ? path : openSync(path, 'r')
+    try {
+      const { mode } = fstatSync(descriptor)
+      if (path !== 0 && process.platform !== 'win32' && (mode & READ_BY_OTHERS) !== 0)
+        warn(`${option}: every user of this machine can read ${path}. Run: chmod o-r ${path}`)
+      return readUpTo(descriptor, limit) ?? refuse(path, limit)
+    } finally {
+      if (path !== 0) closeSync(descriptor)
+    }
+  })
+const READ_BY_OTHERS = 0o004
+
+/** undefined when there is more. A pipe tells no size before it has been read. */
+const readUpTo = (descriptor: number, limit: number): string | undefined => {
+  const buffer = Buffer.alloc(limit + 1)
+  let size = 0
+  for (let got = -1; got !== 0 && size <= limit; size += got)
+    got = readSync(descriptor, buffer, size, limit + 1 - size, null)
+  const text = buffer.toString('utf8', 0, size)
+  buffer.fill(0)
+  return size <= limit ? text : undefined
+}
+
+const refuse = (path: string | 0, limit: number): never => {
+  throw new Error(`${path === 0 ? 'The standard input' : path} has more than the ${limit} bytes that are taken.`)
+}
+
+const naming = <T>(option: string, read: () => T): T => {
+  try {
+    return read()
+  } catch (error) {
+    throw new Error(`${option}: ${explainSystem(error as Error) ?? (error as Error).message}`, { cause: error })
+  }
+}

@@ -1,0 +1,119 @@
+import { InvalidArgumentError, Option } from 'commander'
+import { NAMESPACES, type Namespace } from '../../config/networks.ts'
+import { checksumAddress } from '../../crypto/checksum.ts'
+import { LOG_LEVELS } from '../../node/logging.ts'
+import type { Hex } from '../../util/bytes.ts'
+
+/** Parsers that name what they want; commander puts the option's name in front. */
+export const integer =
+  (minimum: number, maximum: number) =>
+  (text: string): number => {
+    const value = Number(text)
+    if (!/^\d+$/.test(text) || value < minimum || value > maximum) {
+      throw new InvalidArgumentError(`It must be a whole number from ${minimum} to ${maximum}.`)
+    }
+    return value
+  }
+
+export const port = integer(0, 65_535)
+
+export const seconds = (text: string): number => {
+  const value = Number(text)
+  if (!/^\d+(\.\d+)?$/.test(text) || value > 3_600) {
+    throw new InvalidArgumentError(
+      'It must be seconds from 0 to 3600; fractions are allowed, 0 makes a block per transaction.',
+    )
+  }
+  if (value !== 0 && value < 0.05)
+    throw new InvalidArgumentError('The shortest block time is 0.05 s; 0 makes a block per transaction.')
+  return value
+}
+
+export const tokens = (text: string): bigint => {
+  const match = /^(\d{1,18})(?:\.(\d{1,18}))?$/.exec(text)
+  if (!match) throw new InvalidArgumentError('It must be a decimal number of tokens, for example 10000 or 0.5.')
+  return BigInt(match[1] as string) * 10n ** 18n + BigInt((match[2] ?? '').padEnd(18, '0'))
+}
+
+/** An address, lower case; one in mixed case must have the checksum of EIP-55. */
+export const address = (text: string): Hex => {
+  if (!/^0x[0-9a-fA-F]{40}$/.test(text)) throw new InvalidArgumentError('An address is 0x and 40 hex digits.')
+  const lower = text.toLowerCase() as Hex
+  const mixed = text !== lower && text.slice(2) !== text.slice(2).toUpperCase()
+  if (mixed && text !== checksumAddress(lower))
+    throw new InvalidArgumentError('Its checksum (EIP-55) is wrong: a digit differs, or write it in lower case.')
+  return lower
+}
+
+/** Unix seconds of "now", of a number, or of a date as ISO 8601 has it. */
+export const timestamp = (text: string): number => {
+  const seconds =
+    text === 'now' ? Date.now() / 1_000 : /^\d{1,12}$/.test(text) ? Number(text) : Date.parse(text) / 1_000
+  if (Number.isFinite(seconds) && seconds >= 0) return Math.floor(seconds)
+  throw new InvalidArgumentError('It must be "now", unix seconds, or a date such as 2027-01-01T00:00:00Z.')
+}
+
+export const history = (text: string): number | 'archive' =>
+  text === 'archive' ? text : integer(1, 1_000_000_000)(text)
+
+export const list = (text: string): readonly string[] =>
+  text
+    .split(',')
+    .map(item => item.trim())
+    .filter(item => item.length > 0)
+
+export const namespaces = (text: string): readonly Namespace[] => {
+  const names = list(text)
+  const unknown = names.find(name => !(NAMESPACES as readonly string[]).includes(name))
+  if (unknown === undefined && names.length > 0) return names as readonly Namespace[]
+  const problem = unknown === undefined ? 'Name at least one.' : `"${unknown}" is no namespace.`
+  throw new InvalidArgumentError(`${problem} There are ${NAMESPACES.join(', ')}.`)
+}
+
+export const evmOption = (): Option =>
+  new Option('--evm <engine>', 'what runs code: our interpreter in WebAssembly or the handlers of EthereumJS').choices([
+    'wasm',
+    'ethereumjs',
+  ])
+
+/** Options every command that runs a node has. */
+export const nodeOptions = (): readonly Option[] => [
+  new Option('--host <address>', 'address to listen on').default('127.0.0.1'),
+  new Option('--port <number>', 'port of HTTP and WebSocket; 0 picks a free one').argParser(port).default(8545),
+  new Option('--execution <mode>', 'how blocks are executed: our executor, the EthereumJS VM, or both compared')
+    .choices(['fast', 'ethereumjs', 'shadow'])
+    .default('fast'),
+  evmOption(),
+  new Option('--state-history <blocks>', 'how many blocks of old state answer queries; "archive" keeps all')
+    .argParser(history)
+    .default(128),
+  new Option('--metrics-port <number>', 'serve Prometheus metrics on this port (off by default)').argParser(port),
+  new Option('--cors <origins>', 'comma-separated origins a browser page may call from; "*" is any').argParser(list),
+  new Option(
+    '--allow-hosts <names>',
+    'comma-separated Host names answered besides IP addresses and localhost',
+  ).argParser(list),
+  new Option('--rate-limit <per-second>', 'requests per second and client address (off by default)').argParser(
+    integer(1, 1_000_000),
+  ),
+  new Option('--allow-unprotected-txs', 'accept legacy transactions without replay protection (pre EIP-155)').default(
+    false,
+  ),
+  new Option('--log-level <level>', 'what the log tells').choices([...LOG_LEVELS]).default('info'),
+  new Option('--json', 'one JSON ready line, then JSON logs, for machines').default(false),
+]
+
+export interface NodeFlags {
+  readonly host: string
+  readonly port: number
+  readonly execution: 'fast' | 'ethereumjs' | 'shadow'
+  readonly evm?: 'wasm' | 'ethereumjs'
+  readonly stateHistory: number | 'archive'
+  readonly metricsPort?: number
+  readonly cors?: readonly string[]
+  readonly allowHosts?: readonly string[]
+  readonly rateLimit?: number
+  readonly allowUnprotectedTxs: boolean
+  readonly logLevel: (typeof LOG_LEVELS)[number]
+  readonly json: boolean
+}

@@ -1,0 +1,71 @@
+import { type Command, Option } from 'commander'
+import type { Checkpoint } from '../../chain/snapshot/sync/snapshot-sync.ts'
+import { list, type NodeFlags, nodeOptions, port } from '../shared/options.ts'
+import { type PeerFlags, peerOptions } from './peer-options.ts'
+import { syncOptions } from './sync-options.ts'
+
+export interface StartFlags extends NodeFlags, PeerFlags {
+  readonly network: 'mainnet' | 'testnet' | 'devnet'
+  readonly genesis?: string
+  readonly datadir: string
+  readonly validatorKey?: string
+  readonly passwordFile?: string
+  readonly unlock?: readonly string[]
+  readonly trustMissingLog: boolean
+  readonly operatorPort: number
+  readonly sync: 'full' | 'snapshot'
+  readonly checkpoint?: Checkpoint
+  readonly snapshotInterval: number
+}
+
+export const addStartCommand = (program: Command): void => {
+  const command = program
+    .command('start')
+    .description('Start a node of a network')
+    .addOption(
+      new Option('--network <name>', 'which network').choices(['mainnet', 'testnet', 'devnet']).makeOptionMandatory(),
+    )
+    .addOption(new Option('--genesis <file>', 'genesis file of the network, "format": "tandem/1"'))
+    .addOption(new Option('--datadir <folder>', 'where the chain is kept').makeOptionMandatory())
+    .addOption(
+      new Option('--validator-key <file>', 'key that proposes and votes: an encrypted keystore (v3), or 64 hex digits'),
+    )
+    .addOption(
+      new Option(
+        '--unlock <files>',
+        'comma-separated key files the node signs for (eth_sendTransaction and its like), on the operator port only',
+      ).argParser(list),
+    )
+    .addOption(
+      new Option(
+        '--password-file <file>',
+        'passwords of the key files, one a line, the validator first; one line serves all (or set TANDEM_PASSWORD, or be asked)',
+      ),
+    )
+    .addOption(
+      new Option(
+        '--trust-missing-log',
+        'vote although the consensus log is missing or damaged: only when nobody else saw a vote that was in it',
+      ).default(false),
+    )
+    .addOption(
+      new Option('--operator-port <number>', 'loopback-only port with every namespace; 0 picks a free one')
+        .argParser(port)
+        .default(8547),
+    )
+  for (const option of syncOptions()) command.addOption(option)
+  for (const option of [...peerOptions(), ...nodeOptions()]) command.addOption(option)
+  command.addHelpText(
+    'after',
+    `
+Examples:
+  tandem start --network testnet --genesis testnet.json --datadir ./data
+  tandem start --network mainnet --genesis mainnet.json --datadir ./data --validator-key key.json --password-file pw
+  tandem start --network mainnet --genesis mainnet.json --datadir ./data --sync snapshot --checkpoint 1728000:0xHASH
+  tandem start --network testnet --genesis testnet.json --datadir ./data --bootnodes tandem://ID@HOST:30333`,
+  )
+  command.action(async (flags: StartFlags) => {
+    const { runStart } = await import('./run.ts')
+    await runStart(flags)
+  })
+}

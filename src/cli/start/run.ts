@@ -1,0 +1,109 @@
+import { resolve } from 'node:path'
+import { type Genesis, parseGenesis } from '../../config/genesis.ts'
+import { NETWORKS } from '../../config/networks.ts'
+import { addressOf } from '../../crypto/signature.ts'
+import type { NodeOptions, RunningNode } from '../../node/options.ts'
+import { version } from '../../node/version.ts'
+import { readText } from '../shared/files.ts'
+import { warn } from '../shared/output.ts'
+import { type Passwords, passwordsFrom } from '../shared/passwords.ts'
+import { readKey } from '../shared/read-key.ts'
+import { runNode } from '../shared/run-node.ts'
+import type { StartFlags } from './command.ts'
+import { peersOf } from './peer-options.ts'
+
+/** Starts a node of a network on a genesis file. */
+export const runStart = async (flags: StartFlags): Promise<void> => {
+  const genesis = readGenesis(flags)
+  const passwords = passwordsFrom(flags.passwordFile)
+  const { validatorKey: file } = flags
+  const validatorKey = file === undefined ? null : await readValidatorKey(file, passwords)
+  const unlocked = await readUnlocked(flags.unlock ?? [], passwords, file === undefined ? 0 : 1)
+  await runNode({
+    flags,
+    node: {
+      genesis,
+      dataDir: resolve(flags.datadir),
+      validatorKey,
+      soleSigner: true,
+      trustMissingLog: flags.trustMissingLog,
+      unlocked,
+      operatorPort: flags.operatorPort,
+      sync: flags.sync,
+      ...(flags.checkpoint && { checkpoint: flags.checkpoint }),
+      snapshotInterval: flags.snapshotInterval,
+      peers: peersOf(flags),
+    },
+    announce: node => (flags.json ? announceJson(node, genesis) : announceText(node, genesis, flags)),
+  })
+}
+
+const readGenesis = (flags: StartFlags): Genesis => {
+  if (flags.genesis === undefined) {
+    throw new Error(
+      `--network ${flags.network} needs --genesis FILE: its first council and allocation are not part of this program. ` +
+        (NETWORKS[flags.network].needsGenesisFile
+          ? 'Ask the network for its file, or make one for a network of your own with "tandem genesis new".'
+          : 'For a chain of your own at once, use "tandem devnet".'),
+    )
+  }
+  const genesis = parseGenesis(readText(flags.genesis, '--genesis'))
+  if (genesis.style.format === 'geth') {
+    throw new Error(
+      `${flags.genesis} is a geth-style genesis, which names no council: a network starts from a file with "format": "tandem/1".`,
+    )
+  }
+  if (genesis.params.name !== flags.network) {
+    throw new Error(
+      `${flags.genesis} is a genesis of ${genesis.params.name}, not of ${flags.network}: give --network ${genesis.params.name} or another file.`,
+    )
+  }
+  return genesis
+}
+
+const readValidatorKey = async (file: string, passwords: Passwords): Promise<Uint8Array> => {
+  const { privateKey, encrypted } = await readKey(file, '--validator-key', name => passwords.of(name))
+  if (!encrypted)
+    warn(
+      `--validator-key: ${file} holds the key unencrypted. Run: tandem key import ${file}, and use the keystore it writes`,
+    )
+  return privateKey
+}
+
+/**
+ * Keys the node signs with when asked, in the order of the files; their passwords follow that of the validator's key. One by one:
+ * a person answers one question at a time, and each takes 256 MiB to open.
+ */
+const readUnlocked = async (files: readonly string[], passwords: Passwords, first: number) => {
+  const unlocked: NodeOptions['unlocked'][number][] = []
+  for (const [index, file] of files.entries()) {
+    const { privateKey } = await readKey(file, '--unlock', name => passwords.of(name, first + index))
+    unlocked.push({ address: addressOf(privateKey), privateKey })
+  }
+  return unlocked
+}
+
+const announceJson = (node: RunningNode, genesis: Genesis): void => {
+  const { urls, genesisHash } = node
+  process.stdout.write(
+    `${JSON.stringify({ ready: true, ...urls, chainId: genesis.params.chainId, genesisHash, accounts: [] })}\n`,
+  )
+}
+
+const announceText = (node: RunningNode, genesis: Genesis, flags: StartFlags): void => {
+  const { urls, genesisHash } = node
+  const lines = [
+    `Tandem ${version} ${genesis.params.name}`,
+    '',
+    `  HTTP        ${urls.http}`,
+    `  WebSocket   ${urls.ws}`,
+    ...(urls.operator ? [`  Operator    ${urls.operator} (loopback only)`] : []),
+    ...(urls.metrics ? [`  Metrics     ${urls.metrics}`] : []),
+    ...(urls.peer ? [`  Peers       ${urls.peer}`] : []),
+    `  Chain id    ${genesis.params.chainId}`,
+    `  Genesis     ${genesisHash}`,
+    `  Data        ${resolve(flags.datadir)}`,
+    `  Role        ${flags.validatorKey === undefined ? 'follows the chain' : 'validator'}`,
+  ]
+  process.stdout.write(`\n${lines.join('\n')}\n\n`)
+}

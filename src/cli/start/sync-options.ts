@@ -1,0 +1,30 @@
+import { InvalidArgumentError, Option } from 'commander'
+import type { Checkpoint } from '../../chain/snapshot/sync/snapshot-sync.ts'
+import { LIMITS } from '../../config/limits.ts'
+import type { Hex } from '../../util/bytes.ts'
+import { integer } from '../shared/options.ts'
+
+/** NUMBER:HASH. */
+export const checkpoint = (text: string): Checkpoint => {
+  const [, digits, hash] = /^(\d{1,15}):(0x[0-9a-fA-F]{64})$/.exec(text) ?? []
+  if (digits === undefined || hash === undefined)
+    throw new InvalidArgumentError('It must be a block number and its hash: 1728000:0x and 64 hex digits.')
+  return { number: Number(digits), hash: hash.toLowerCase() as Hex }
+}
+
+/** How a node gets to the head of the chain, and what it keeps for others to get there. */
+export const syncOptions = (): readonly Option[] => [
+  new Option(
+    '--sync <mode>',
+    'how a new node gets to the head: full fetches and executes every block; snapshot takes the state of a recent block, then the blocks before it',
+  )
+    .choices(['full', 'snapshot'])
+    .default('full'),
+  new Option(
+    '--checkpoint <number:hash>',
+    'a block that must be of the chain; needed with --sync snapshot on a chain older than two weeks',
+  ).argParser(checkpoint),
+  new Option('--snapshot-interval <blocks>', 'blocks between two snapshots kept for new nodes; 0 makes none')
+    .argParser(integer(0, 1_000_000_000))
+    .default(LIMITS.snapshot.intervalBlocks),
+]

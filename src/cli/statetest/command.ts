@@ -1,0 +1,49 @@
+import { availableParallelism } from 'node:os'
+import { type Command, Option } from 'commander'
+import { LIMITS } from '../../config/limits.ts'
+import { evmOption, integer, list } from '../shared/options.ts'
+
+export interface StateTestFlags {
+  readonly execution: 'fast' | 'ethereumjs' | 'shadow'
+  readonly evm?: 'wasm' | 'ethereumjs'
+  readonly fork?: readonly string[]
+  readonly jobs: number
+}
+
+export const addStateTestCommand = (program: Command): void => {
+  program
+    .command('statetest')
+    .description('Run public state tests (execution-spec-tests, ethereum/tests): one JSON object a line for each entry')
+    .argument('<file...>', 'files of state tests, or folders of them')
+    .addOption(
+      new Option('--execution <mode>', 'what executes: our executor, the EthereumJS VM, or both compared')
+        .choices(['fast', 'ethereumjs', 'shadow'])
+        .default('fast'),
+    )
+    .addOption(evmOption())
+    .addOption(
+      new Option('--fork <names>', 'comma-separated forks as the files name them; all by default')
+        .argParser(list)
+        .env('STATETEST_FORKS'),
+    )
+    .addOption(
+      new Option('--jobs <number>', 'threads')
+        .argParser(integer(1, LIMITS.stateTest.jobs))
+        .default(Math.min(availableParallelism(), LIMITS.stateTest.jobs), 'the number of cores'),
+    )
+    .addHelpText(
+      'after',
+      `
+Each line has name, fork, index, stateRoot, logsHash, pass and file, and txError where the transaction was refused, error where
+something else went wrong, skipped and reason for a fork that is not known. The count and the files that could not be read
+are told on standard error. Exit status: 0 when entries ran and all of them passed, 1 otherwise.
+
+Examples:
+  tandem statetest GeneralStateTests/stExample
+  STATETEST_FORKS=Cancun,Prague tandem statetest --execution ethereumjs add11.json`,
+    )
+    .action(async (files: readonly string[], flags: StateTestFlags) => {
+      const { runStateTest } = await import('./run.ts')
+      await runStateTest(files, flags)
+    })
+}

@@ -1,0 +1,42 @@
+import type { Hex } from '../../util/bytes.ts'
+import type { CouncilMember } from '../genesis.ts'
+import type { NetworkName } from '../networks.ts'
+import { TANDEM_FORMAT } from './tandem-format.ts'
+
+/** A member of the first council, as far as it must be said. */
+export type FirstMember = Pick<CouncilMember, 'name' | 'validator' | 'owner' | 'reward' | 'stakeWei'>
+
+/** What somebody decides who begins a chain; the network's parameters stand for the rest. */
+export interface GenesisChoices {
+  readonly network: NetworkName
+  /** The network's own when left out; only devnets take another. */
+  readonly chainId?: number
+  /** Unix seconds. */
+  readonly timestamp: number
+  readonly council: readonly FirstMember[]
+  readonly foundation: Hex
+  /** Wei by address. */
+  readonly balances: ReadonlyMap<Hex, bigint>
+  readonly blockTimeMs?: number
+  readonly codeSizeLimit?: number
+}
+
+/** The text of a genesis file, for parseGenesis to check. */
+export const genesisText = (choices: GenesisChoices): string => {
+  const { network, chainId, timestamp, council, foundation, balances, blockTimeMs, codeSizeLimit } = choices
+  const params = {
+    ...(blockTimeMs !== undefined && { blockTimeMs }),
+    ...(codeSizeLimit !== undefined && { codeSizeLimit }),
+  }
+  const document = {
+    format: TANDEM_FORMAT,
+    network,
+    ...(chainId !== undefined && { chainId }),
+    timestamp,
+    council: council.map(({ stakeWei, ...member }) => ({ ...member, stake: stakeWei.toString() })),
+    foundation,
+    alloc: Object.fromEntries([...balances].map(([address, wei]) => [address, { balance: wei.toString() }])),
+    ...(Object.keys(params).length > 0 && { params }),
+  }
+  return `${JSON.stringify(document, null, 2)}\n`
+}

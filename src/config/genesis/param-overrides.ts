@@ -1,0 +1,256 @@
+import { EVM_FORKS, type Fork, type ForkName } from '../forks.ts'
+import { LIMITS } from '../limits.ts'
+import type {
+  BaseFeeParams,
+  CouncilParams,
+  FeeShares,
+  NetworkParams,
+  ProofChainParams,
+  RewardParams,
+} from '../networks.ts'
+import type { GenesisValue } from './json-reader.ts'
+
+const MEMBERS = [
+  'networkId',
+  'forks',
+  'blockTimeMs',
+  'blockGasLimit',
+  'maxTxExecutionGas',
+  'maxBlockExecutionGas',
+  'calldataGasPerByte',
+  'codeSizeLimit',
+  'baseFee',
+  'feeShares',
+  'rewards',
+  'committeeSize',
+  'minStakeWei',
+  'council',
+  'roundTimeoutMs',
+  'proofChain',
+  'devHelpers',
+]
+const MAX_GAS = 2n ** 63n - 1n
+const MAX_MS = 24 * 3_600_000
+const MAX_SECONDS = 10 * 366 * 86_400
+const MAX_BLOCKS = 100_000_000
+
+/** The network's parameters with those a genesis file sets. Throws GENESIS_INVALID. */
+export const readParams = (value: GenesisValue, base: NetworkParams): NetworkParams => {
+  value.only(MEMBERS)
+  const given = <Value>(key: string, read: (member: GenesisValue) => Value, otherwise: Value): Value => {
+    const member = value.optional(key)
+    return member === undefined ? otherwise : read(member)
+  }
+  const gas = (member: GenesisValue) => positive(member, MAX_GAS)
+  const params: NetworkParams = {
+    ...base,
+    networkId: given('networkId', member => member.integer(1), base.networkId),
+    forks: given('forks', member => readForks(member, base.forks), base.forks),
+    blockTimeMs: given('blockTimeMs', member => member.integer(0, MAX_MS), base.blockTimeMs),
+    blockGasLimit: given('blockGasLimit', gas, base.blockGasLimit),
+    maxTxExecutionGas: given('maxTxExecutionGas', gas, base.maxTxExecutionGas),
+    maxBlockExecutionGas: given('maxBlockExecutionGas', gas, base.maxBlockExecutionGas),
+    calldataGasPerByte: given('calldataGasPerByte', readCalldataPrice, base.calldataGasPerByte),
+    ...optionally(value, 'codeSizeLimit', member => member.integer(1, LIMITS.block.transactionBytes)),
+    baseFee: given('baseFee', member => readBaseFee(member, base.baseFee), base.baseFee),
+    feeShares: given('feeShares', member => readFeeShares(member, base.feeShares), base.feeShares),
+    rewards: given('rewards', member => readRewards(member, base.rewards), base.rewards),
+    committeeSize: given('committeeSize', member => member.integer(1, LIMITS.consensus.committee), base.committeeSize),
+    minStakeWei: given('minStakeWei', member => member.amount(), base.minStakeWei),
+    council: given('council', member => readCouncilParams(member, base.council), base.council),
+    roundTimeoutMs: given('roundTimeoutMs', member => member.integer(1, MAX_MS), base.roundTimeoutMs),
+    proofChain: given('proofChain', member => readProofChain(member, base.proofChain), base.proofChain),
+    // A file can do without them, not get them on a network that has none.
+    devHelpers: given('devHelpers', member => member.boolean() && base.devHelpers, base.devHelpers),
+  }
+  checkGasBounds(value, params)
+  return params
+}
+
+const optionally = <Key extends string, Value>(
+  value: GenesisValue,
+  key: Key,
+  read: (member: GenesisValue) => Value,
+): { readonly [Name in Key]?: Value } => {
+  const member = value.optional(key)
+  return member === undefined ? {} : ({ [key]: read(member) } as { readonly [Name in Key]: Value })
+}
+
+/** A bound on blocks above the block gas limit is allowed: the default is, where a file sets a small limit. */
+const checkGasBounds = (value: GenesisValue, params: NetworkParams): void => {
+  const { maxTxExecutionGas, maxBlockExecutionGas, blockGasLimit } = params
+  if (maxTxExecutionGas > blockGasLimit) value.fail('maxTxExecutionGas must not exceed blockGasLimit')
+  if (maxTxExecutionGas > maxBlockExecutionGas) value.fail('maxTxExecutionGas must not exceed maxBlockExecutionGas')
+}
+
+/**
+ * JSON of the parameters a file sets, members sorted and amounts in decimal, so that it does not depend on how they are written.
+ * Without forks: one may be scheduled later in a chain that runs, and must not change its genesis.
+ */
+export const pinnedText = (given: unknown, params: NetworkParams): string => {
+  const { forks: _, ...pinned } = (given ?? {}) as Record<string, unknown>
+  return JSON.stringify(valuesOf(pinned, params))
+}
+
+/** The members of `given`, with their values from `parsed`. */
+const valuesOf = (given: unknown, parsed: unknown): unknown => {
+  if (typeof parsed === 'bigint') return parsed.toString()
+  if (typeof given !== 'object' || given === null) return parsed
+  const keys = Object.keys(given).sort()
+  return Object.fromEntries(keys.map(key => [key, valuesOf(member(given, key), member(parsed, key))]))
+}
+
+const member = (value: unknown, key: string): unknown => (value as Record<string, unknown>)[key]
+
+const positive = (value: GenesisValue, max?: bigint): bigint => {
+  const amount = value.amount(max)
+  return amount > 0n ? amount : value.fail('want more than zero')
+}
+
+const readCalldataPrice = (value: GenesisValue): bigint | null => (value.isNull() ? null : value.amount(1_000_000n))
+
+const FORK_NAMES: readonly ForkName[] = [...EVM_FORKS.slice(1), 'nativeHash']
+
+/** `{ "prague": 100, "osaka": null }`: heights by name; the network's own for those not named. */
+const readForks = (value: GenesisValue, base: readonly Fork[]): readonly Fork[] => {
+  value.only(FORK_NAMES)
+  const forks = FORK_NAMES.map(name => {
+    const given = value.optional(name)
+    const height = base.find(fork => fork.name === name)?.height ?? null
+    return { name, height: given === undefined ? height : given.isNull() ? null : given.integer(0) }
+  })
+  checkOrder(value, forks)
+  return forks
+}
+
+/** EVM forks build on each other: none may begin before one that comes before it. */
+const checkOrder = (value: GenesisValue, forks: readonly Fork[]): void => {
+  let before: { name: string; height: number } = { name: 'frontier', height: 0 }
+  for (const { name, height } of forks) {
+    if (name === 'nativeHash' || height === null) {
+      if (height === null && name !== 'nativeHash') before = { name, height: Number.POSITIVE_INFINITY }
+      continue
+    }
+    if (height < before.height)
+      value.fail(`${name} begins before ${before.name}: give forks in order, or null for never`)
+    before = { name, height }
+  }
+}
+
+const readBaseFee = (value: GenesisValue, base: BaseFeeParams): BaseFeeParams => {
+  value.only(['lowerBoundWei', 'upperBoundWei', 'gasTarget', 'maxBlockGasUsed', 'denominator'])
+  const params: BaseFeeParams = {
+    rule: base.rule,
+    lowerBoundWei: value.optional('lowerBoundWei')?.amount(2n ** 128n) ?? base.lowerBoundWei,
+    upperBoundWei: value.optional('upperBoundWei')?.amount(2n ** 128n) ?? base.upperBoundWei,
+    gasTarget: optionalPositive(value, 'gasTarget') ?? base.gasTarget,
+    maxBlockGasUsed: optionalPositive(value, 'maxBlockGasUsed') ?? base.maxBlockGasUsed,
+    denominator: optionalPositive(value, 'denominator') ?? base.denominator,
+  }
+  // The bounds are made even inwards, and must not cross by that.
+  if (params.lowerBoundWei + (params.lowerBoundWei & 1n) > params.upperBoundWei - (params.upperBoundWei & 1n)) {
+    value.fail('lowerBoundWei must not exceed upperBoundWei')
+  }
+  if (params.maxBlockGasUsed < params.gasTarget) value.fail('maxBlockGasUsed must be at least gasTarget')
+  return params
+}
+
+const optionalPositive = (value: GenesisValue, key: string): bigint | undefined => {
+  const member = value.optional(key)
+  return member === undefined ? undefined : positive(member, MAX_GAS)
+}
+
+const readFeeShares = (value: GenesisValue, base: FeeShares): FeeShares => {
+  value.only(['proposerPercent', 'minerPercent', 'foundationPercent'])
+  const shares = {
+    proposerPercent: percent(value, 'proposerPercent') ?? base.proposerPercent,
+    minerPercent: percent(value, 'minerPercent') ?? base.minerPercent,
+    foundationPercent: percent(value, 'foundationPercent') ?? base.foundationPercent,
+  }
+  if (shares.proposerPercent + shares.minerPercent + shares.foundationPercent > 100n) {
+    value.fail('the shares exceed 100 percent together')
+  }
+  return shares
+}
+
+const percent = (value: GenesisValue, key: string): bigint | undefined => {
+  const member = value.optional(key)
+  return member === undefined ? undefined : BigInt(member.integer(0, 100))
+}
+
+const readRewards = (value: GenesisValue, base: RewardParams): RewardParams => {
+  value.only([
+    'cycleBlocks',
+    'cycleRewardWei',
+    'halvingNumerator',
+    'halvingDenominator',
+    'halvingBlocks',
+    'minersPercent',
+    'unionPercent',
+  ])
+  const params = {
+    cycleBlocks: value.optional('cycleBlocks')?.integer(1, 1_000_000) ?? base.cycleBlocks,
+    cycleRewardWei: value.optional('cycleRewardWei')?.amount(2n ** 128n) ?? base.cycleRewardWei,
+    halvingNumerator: ratio(value, 'halvingNumerator') ?? base.halvingNumerator,
+    halvingDenominator: ratio(value, 'halvingDenominator') ?? base.halvingDenominator,
+    halvingBlocks: value.optional('halvingBlocks')?.integer(1) ?? base.halvingBlocks,
+    minersPercent: percent(value, 'minersPercent') ?? base.minersPercent,
+    unionPercent: percent(value, 'unionPercent') ?? base.unionPercent,
+  }
+  if (params.minersPercent + params.unionPercent > 100n) value.fail('the shares exceed 100 percent together')
+  if (params.halvingNumerator > params.halvingDenominator) value.fail('a cut must not raise the reward')
+  return params
+}
+
+const readCouncilParams = (value: GenesisValue, base: CouncilParams): CouncilParams => {
+  value.only(['openRegistration', 'unbondingSeconds', 'inactiveBlocks', 'evidenceBlocks'])
+  return {
+    openRegistration: value.optional('openRegistration')?.boolean() ?? base.openRegistration,
+    unbondingSeconds: value.optional('unbondingSeconds')?.integer(0, MAX_SECONDS) ?? base.unbondingSeconds,
+    inactiveBlocks: value.optional('inactiveBlocks')?.integer(1, MAX_BLOCKS) ?? base.inactiveBlocks,
+    evidenceBlocks: value.optional('evidenceBlocks')?.integer(1, MAX_BLOCKS) ?? base.evidenceBlocks,
+  }
+}
+
+const ratio = (value: GenesisValue, key: string): bigint | undefined => {
+  const member = value.optional(key)
+  return member === undefined ? undefined : BigInt(member.integer(1, 1_000_000))
+}
+
+const ALGORITHMS = ['sha256d', 'nativeHash']
+
+const PROOF_CHAIN_MEMBERS = [
+  'before',
+  'after',
+  'spacingBlocks',
+  'halfLifeBlocks',
+  'maxAnchorAgeBlocks',
+  'maxTargetBefore',
+  'maxTargetAfter',
+]
+const MAX_TARGET = 2n ** 256n - 1n
+
+const readProofChain = (value: GenesisValue, base: ProofChainParams): ProofChainParams => {
+  value.only(PROOF_CHAIN_MEMBERS)
+  const algorithm = (key: 'before' | 'after'): string => {
+    const member = value.optional(key)
+    if (member === undefined) return base[key]
+    const name = ALGORITHMS.find(known => known === member.value)
+    return name ?? member.fail(`want one of ${ALGORITHMS.join(', ')}`)
+  }
+  const blocks = (key: 'spacingBlocks' | 'halfLifeBlocks' | 'maxAnchorAgeBlocks'): number =>
+    value.optional(key)?.integer(1, MAX_BLOCKS) ?? base[key]
+  const target = (key: 'maxTargetBefore' | 'maxTargetAfter'): bigint => {
+    const member = value.optional(key)
+    return member === undefined ? base[key] : positive(member, MAX_TARGET)
+  }
+  return {
+    before: algorithm('before'),
+    after: algorithm('after'),
+    spacingBlocks: blocks('spacingBlocks'),
+    halfLifeBlocks: blocks('halfLifeBlocks'),
+    maxAnchorAgeBlocks: blocks('maxAnchorAgeBlocks'),
+    maxTargetBefore: target('maxTargetBefore'),
+    maxTargetAfter: target('maxTargetAfter'),
+  }
+}

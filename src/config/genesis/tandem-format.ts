@@ -1,0 +1,118 @@
+import { EMPTY_BYTES, type Hex, ZERO_ADDRESS, ZERO_HASH } from '../../util/bytes.ts'
+import type { CouncilMember, Genesis } from '../genesis.ts'
+import { LIMITS } from '../limits.ts'
+import { COUNCIL_ADDRESS, NETWORKS, type NetworkName, type NetworkParams } from '../networks.ts'
+import { readAlloc } from './alloc.ts'
+import type { GenesisValue } from './json-reader.ts'
+import { pinnedText, readParams } from './param-overrides.ts'
+
+export const TANDEM_FORMAT = 'tandem/1'
+
+const MEMBERS = ['format', 'network', 'chainId', 'timestamp', 'extraVanity', 'council', 'foundation', 'alloc', 'params']
+/** The stakes of a whole council fit one balance. */
+const MAX_STAKE = 2n ** 128n
+const COUNCIL_MEMBERS = ['name', 'validator', 'owner', 'reward', 'stake']
+
+/** Tandem's own genesis file. Throws GENESIS_INVALID. */
+export const parseTandemGenesis = (root: GenesisValue): Genesis => {
+  const format = root.required('format')
+  if (format.value !== TANDEM_FORMAT)
+    format.fail(`this binary reads "${TANDEM_FORMAT}": use the binary that made the file`)
+  root.only(MEMBERS)
+  const network = readNetwork(root.required('network'))
+  const given = readNetworkParams(root, network)
+  const council = readCouncil(root.required('council'), given)
+  // Who has others beside it cannot take blocks back.
+  const params = { ...given, devHelpers: given.devHelpers && council.length === 1 }
+  return {
+    style: {
+      format: 'tandem',
+      network,
+      vanity: root.optional('extraVanity')?.data(LIMITS.genesis.vanityBytes) ?? EMPTY_BYTES,
+      pinnedParams: pinnedText(root.optional('params')?.value, params),
+    },
+    params,
+    header: {
+      parentHash: ZERO_HASH,
+      miner: ZERO_ADDRESS,
+      difficulty: 1n,
+      number: 0,
+      gasLimit: params.blockGasLimit,
+      gasUsed: 0n,
+      timestamp: root.required('timestamp').integer(0),
+      mixHash: ZERO_HASH,
+      nonce: '0x0000000000000000',
+      // The floor, made even upwards as KIP-71 does.
+      baseFeePerGas: params.baseFee.lowerBoundWei + (params.baseFee.lowerBoundWei & 1n),
+    },
+    alloc: readOwnAlloc(root.required('alloc')),
+    council,
+    foundation: readNonZeroAddress(root.required('foundation')),
+  }
+}
+
+const readOwnAlloc = (value: GenesisValue): Genesis['alloc'] => {
+  const alloc = readAlloc(value, { loose: false })
+  if (alloc.has(COUNCIL_ADDRESS)) value.fail(`${COUNCIL_ADDRESS} is the council's: its account follows from "council"`)
+  return alloc
+}
+
+const readNetwork = (value: GenesisValue): NetworkName => {
+  const name = Object.keys(NETWORKS).find(network => network === value.value)
+  return name === undefined
+    ? value.fail(`want one of ${Object.keys(NETWORKS).join(', ')}`)
+    : NETWORKS[name as NetworkName].name
+}
+
+const readNetworkParams = (root: GenesisValue, network: NetworkName): NetworkParams => {
+  const base = NETWORKS[network]
+  const chainId = root.optional('chainId')
+  const id = chainId?.integer(1) ?? base.chainId
+  // A public network is known by its chain id: wallets sign for it.
+  if (base.needsGenesisFile && id !== base.chainId) {
+    chainId?.fail(
+      `the chain id of ${network} is ${base.chainId}: leave it out, or use network "devnet" for a chain of your own`,
+    )
+  }
+  const identified = { ...base, chainId: id, networkId: id === base.chainId ? base.networkId : id }
+  const overrides = root.optional('params')
+  return overrides === undefined ? identified : readParams(overrides, identified)
+}
+
+const readCouncil = (value: GenesisValue, params: NetworkParams): readonly CouncilMember[] => {
+  const members = value.list().map((entry, index) => readMember(entry, params, index + 1))
+  if (members.length === 0) value.fail('want at least one validator')
+  if (members.length > LIMITS.council.members) value.fail(`want at most ${LIMITS.council.members} validators`)
+  for (const role of ['validator', 'owner'] as const) {
+    const seen = new Set<Hex>()
+    members.forEach(({ [role]: address }, index) => {
+      if (seen.has(address)) value.list()[index]?.fail(`${role} ${address} stands here twice`)
+      seen.add(address)
+    })
+  }
+  return members
+}
+
+const readMember = (entry: GenesisValue, params: NetworkParams, admission: number): CouncilMember => {
+  entry.only(COUNCIL_MEMBERS)
+  const stake = entry.required('stake')
+  const stakeWei = stake.amount(MAX_STAKE)
+  if (stakeWei < params.minStakeWei) stake.fail(`want at least minStakeWei, ${params.minStakeWei} wei`)
+  const validator = readNonZeroAddress(entry.required('validator'))
+  const owner = entry.optional('owner')
+  return {
+    name: entry.required('name').text(LIMITS.council.nameBytes),
+    validator,
+    owner: owner === undefined ? validator : readNonZeroAddress(owner),
+    reward: readNonZeroAddress(entry.required('reward')),
+    admission,
+    stakeWei,
+  }
+}
+
+const readNonZeroAddress = (value: GenesisValue): Hex => {
+  const address = value.address()
+  return address === ZERO_ADDRESS
+    ? value.fail('want an address other than zero: what is paid to zero is lost')
+    : address
+}

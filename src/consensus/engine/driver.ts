@@ -1,0 +1,228 @@
+import { LIMITS } from '../../config/limits.ts'
+import type { BlockClaim } from '../../primitives/block-claim.ts'
+import { readExtraData } from '../../primitives/extra-data.ts'
+import { createCore, step } from '../core/core.ts'
+import { holdsProposal, wantsProposal } from '../core/proposals.ts'
+import { isAccompanied } from '../core/rounds.ts'
+import type { Effect, HeightState, Input, TimerName, WalRecord } from '../core/types.ts'
+import { memoryOf } from '../core/wal-checkpoint.ts'
+import type { Watch } from '../monitor/monitor.ts'
+import { missingMembers, type Tally, WORRYING_ROUND } from '../monitor/stats.ts'
+import type { DecidedBlock } from '../ports.ts'
+import type { Validator } from '../signer/local-validator.ts'
+import type { Slots } from '../timing/pacemaker.ts'
+import { Timers } from '../timing/timers.ts'
+import type { Journal } from '../wal/wal-writer.ts'
+import type { Workbench } from './block-producer.ts'
+import { Neighbours } from './decided-sender.ts'
+import type { Life } from './lifecycle.ts'
+import type { ConsensusEngineOptions } from './types.ts'
+
+interface LoopParts {
+  readonly options: ConsensusEngineOptions
+  readonly life: Life
+  readonly journal: Journal
+  readonly validator: Validator
+  readonly slots: Slots
+  readonly tally: Tally
+  readonly work: Workbench
+  readonly watch: Watch
+  /** A decision is durable in the log. */
+  readonly onDecided: (decided: DecidedBlock) => void
+}
+
+/** The loop around the core: what comes in is fed to it one at a time, and what it answers is carried out in order. */
+export class Loop {
+  readonly #parts: LoopParts
+  readonly #core
+  readonly #neighbours: Neighbours
+  readonly #timers: Timers<TimerName>
+  #inputs: Input[] = []
+  #turning = false
+  /** What the log holds of a height that was left. */
+  #left: readonly WalRecord[] = []
+  /** The height at which too few members could be reached, as last told. */
+  #cutOffAt = 0
+
+  constructor(parts: LoopParts) {
+    const { params, ports, clock } = parts.options
+    this.#parts = parts
+    this.#neighbours = new Neighbours(ports.execution, (to, message) => {
+      parts.journal.whenDurable(() => ports.network.send(to, message))
+      parts.journal.flush()
+    })
+    this.#timers = new Timers(clock)
+    this.#core = createCore({
+      ...LIMITS.consensus,
+      baseTimeoutMs: params.roundTimeoutMs,
+      proposerOf: block => readExtraData(block.header)?.proposer,
+    })
+  }
+
+  /** The open height. */
+  get height(): HeightState | null {
+    return this.#core.height
+  }
+
+  /** Messages of heights not open yet. */
+  get heldForLater(): number {
+    return this.#core.future.size
+  }
+
+  /** Whether the block of a claim that was found right is worth decoding. */
+  wantsBlockOf(claim: BlockClaim): boolean {
+    if (claim.type === 'proposal') return wantsProposal(this.#core, claim.head)
+    const { height } = this
+    if (height === null) return false
+    return claim.type === 'body' ? height.wanted === claim.blockHash : height.decided === null
+  }
+
+  /** Whether a claim says what is known already. */
+  knows(claim: BlockClaim): boolean {
+    if (claim.type === 'proposal') return holdsProposal(this.#core, claim.head)
+    return claim.type === 'decided' && this.height?.decided?.block.hash === claim.blockHash
+  }
+
+  /** Runs the core until it has nothing to do. A signature asked for is given before anything else comes in. */
+  feed(input: Input): void {
+    const { life, journal, watch, work } = this.#parts
+    if (!life.isRunning) return
+    this.#inputs.push(input)
+    if (this.#turning) return
+    this.#turning = true
+    life.guard(() => {
+      for (let next = this.#inputs.shift(); next !== undefined; next = this.#inputs.shift()) {
+        if (next.type === 'newHeight' || next.type === 'leave') {
+          watch.turned()
+          work.cancelAll()
+        }
+        const { effects } = step(this.#core, next)
+        const answers = effects.flatMap(effect => this.#perform(effect) ?? [])
+        this.#inputs.unshift(...answers)
+      }
+    })
+    this.#turning = false
+    journal.flush()
+    if (journal.isLong) void life.watch(journal.shorten(() => this.#memory()))
+  }
+
+  /** Says no more of the open height; answers what opens it again as it stood. */
+  leave(): readonly WalRecord[] {
+    this.#left = this.#memory()
+    this.#timers.cancelAll()
+    this.feed({ type: 'leave', nowMs: this.#nowMs() })
+    return this.#left
+  }
+
+  /** No timer fires any more, and nothing that waits comes in. */
+  end(): void {
+    this.#timers.cancelAll()
+    this.#inputs = []
+  }
+
+  /** The least that the log must hold now. */
+  #memory(): readonly WalRecord[] {
+    return this.height === null ? this.#left : memoryOf(this.height)
+  }
+
+  /** Carries out one effect; only `sign` has an answer. */
+  #perform(effect: Effect): Input | undefined {
+    const { options, journal, life, slots, watch, work, onDecided } = this.#parts
+    const { network } = options.ports
+    if (effect.type !== 'build') watch.saw(effect, this.#nowMs())
+    switch (effect.type) {
+      case 'sign':
+        return this.#sign(effect.message)
+      case 'persist':
+        journal.record(effect.record)
+        break
+      case 'broadcast':
+        journal.whenDurable(() => network.broadcast(effect.message))
+        break
+      case 'send':
+        journal.whenDurable(() => network.send(effect.to, effect.message))
+        break
+      case 'sendDecided':
+        void life.watch(this.#neighbours.sendDecided(effect.to, effect.number))
+        break
+      case 'schedule':
+        this.#schedule(effect)
+        break
+      case 'build': {
+        const dueMs = slots.building()
+        watch.saw(effect, Math.max(dueMs, this.#nowMs()))
+        work.build(effect, dueMs, this.height?.config.members.length === 1)
+        break
+      }
+      case 'cancelBuild':
+        work.cancelBuild()
+        break
+      case 'validate':
+        work.judge(effect)
+        break
+      case 'cancelValidation':
+        work.cancelValidation(effect.blockHash)
+        break
+      case 'decide':
+        journal.whenDurable(() => onDecided(effect))
+        break
+      case 'behind':
+        options.logger.info({ number: effect.number, open: this.height?.config.number }, 'others are ahead')
+        break
+    }
+    return undefined
+  }
+
+  #sign(message: Extract<Effect, { type: 'sign' }>['message']): Input | undefined {
+    const { life, validator } = this.#parts
+    const { height } = this
+    if (height === null || height.config.index < 0 || !life.isRunning) return undefined
+    const signed = validator.sign(message, height.config.index)
+    if (signed === undefined) return undefined
+    if (signed.type === 'roundChange') this.#onRoundChange(height, signed.round)
+    return { type: 'signed', message: signed, nowMs: this.#nowMs() }
+  }
+
+  #onRoundChange(height: HeightState, round: number): void {
+    const { tally, options, work } = this.#parts
+    const { number } = height.config
+    tally.roundChanges++
+    if (height.proposals.has(round - 1)) work.missed()
+    if (round < WORRYING_ROUND) options.logger.info({ number, round }, 'changing round')
+    else options.logger.warn({ number, round, missing: missingMembers(height) }, 'no decision yet, changing round')
+  }
+
+  #schedule({ timer, number, round, atMs }: Extract<Effect, { type: 'schedule' }>): void {
+    const fire = () => {
+      const { height } = this
+      const isCutOff = height !== null && this.#isCutOff(height)
+      if (isCutOff && timer === 'round') this.#onCutOff(height)
+      const isolated = isCutOff || (height !== null && timer === 'round' && !isAccompanied(height))
+      this.feed({ type: 'timeout', timer, number, round, isolated, nowMs: this.#nowMs() })
+    }
+    const headStartMs = timer === 'propose' ? this.#parts.work.headStartMs : 0
+    this.#timers.set(timer, atMs - headStartMs, fire)
+  }
+
+  /** Fewer others can be reached than it takes for a quorum. */
+  #isCutOff({ config, quorum }: HeightState): boolean {
+    const { members } = config
+    const reachable = this.#parts.options.ports.network.reachable?.(members) ?? members.length
+    return reachable < quorum - 1
+  }
+
+  /** Told once a height: the round stays, so no change of it tells. */
+  #onCutOff(height: HeightState): void {
+    const { number, index } = height.config
+    if (index < 0 || this.#cutOffAt === number) return
+    this.#cutOffAt = number
+    this.#parts.options.logger.warn(
+      { number, round: height.round, missing: missingMembers(height) },
+      'no decision: too few members can be reached, waiting for them',
+    )
+  }
+
+  #nowMs(): number {
+    return this.#parts.options.clock.nowMs()
+  }
+}

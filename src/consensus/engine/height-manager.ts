@@ -1,0 +1,217 @@
+import { assert } from '../../util/assert.ts'
+import { CodedError } from '../../util/errors.ts'
+import type { WalRecord } from '../core/types.ts'
+import type { Tally } from '../monitor/stats.ts'
+import type { DecidedBlock, Head } from '../ports.ts'
+import type { Validator } from '../signer/local-validator.ts'
+import type { Slots } from '../timing/pacemaker.ts'
+import type { QuarantineReason, RecoveredMemory } from '../wal/recovery.ts'
+import type { Journal } from '../wal/wal-writer.ts'
+import type { Workbench } from './block-producer.ts'
+import type { Loop } from './driver.ts'
+import type { Life } from './lifecycle.ts'
+import type { CatchUp, ConsensusEngineOptions, EngineStoppedError } from './types.ts'
+
+interface HeightsParts {
+  readonly options: ConsensusEngineOptions
+  readonly life: Life
+  readonly journal: Journal
+  readonly validator: Validator
+  readonly slots: Slots
+  readonly tally: Tally
+  readonly work: Workbench
+  readonly loop: Loop
+}
+
+/** A committee of one has nobody to wait for. */
+const ALONE =
+  'and no block comes, since nobody else can decide one. If no other node has seen a vote of the lost log, vouch for that with --trust-missing-log.'
+
+/** From one height to the next: a decision is committed, its height ends in the log, and the next one opens. */
+export class Heights {
+  readonly #parts: HeightsParts
+  #head: Head
+  #committing: Promise<void> | null = null
+  /** Of the last block; never rejects. */
+  #flushing: Promise<void> = Promise.resolve()
+  #catchingUp = false
+
+  constructor(parts: HeightsParts) {
+    this.#parts = parts
+    this.#head = parts.options.ports.execution.head()
+  }
+
+  /** The last committed block. */
+  get head(): Head {
+    return this.#head
+  }
+
+  /** Takes over what the last life left behind; `open` begins the first height. */
+  async restore({ head, quarantine }: RecoveredMemory): Promise<void> {
+    const { options, journal } = this.#parts
+    this.#head = head
+    if (options.signer === null) return
+    if (quarantine === null) await journal.open(head)
+    else await this.#enterQuarantine(quarantine)
+  }
+
+  /** Opens the height after the head, with its records where a log has any. */
+  open(records: readonly WalRecord[]): void {
+    const { options, slots, validator, loop } = this.#parts
+    const { hash, timestamp } = this.#head
+    const number = this.#head.number + 1
+    const nowMs = options.clock.nowMs()
+    const committee = options.ports.committee.committee(number)
+    assert(committee !== undefined, 'the committee of the next height is known')
+    const { members } = committee
+    const earliestMs = slots.next(timestamp, nowMs)
+    const config = { number, parentHash: hash, members, index: validator.indexIn(committee), earliestMs }
+    loop.feed({ type: 'newHeight', config, records, nowMs })
+    if (slots.mayWantBlock && options.ports.execution.wantsBlock()) this.#ask()
+  }
+
+  /** Instant mode: somebody wants a block, not before `dueMs`. */
+  request(dueMs: number): void {
+    this.#parts.slots.request(dueMs)
+    this.#ask()
+  }
+
+  get isCatchingUp(): boolean {
+    return this.#catchingUp
+  }
+
+  /** The block is final. */
+  decided(decided: DecidedBlock): void {
+    const { life, loop } = this.#parts
+    // Left meanwhile: whoever left it has committed the decision.
+    if (this.#catchingUp || loop.height?.config.number !== decided.block.header.number) return
+    this.#committing = life.watch(this.#commit(decided))
+  }
+
+  /** See `ConsensusEngine`. */
+  async catchUp(work: CatchUp): Promise<void> {
+    const { life, loop, work: bench } = this.#parts
+    await this.#betweenCommits()
+    if (!life.isRunning) throw stopped()
+    assert(!this.#catchingUp, 'one catching up at a time')
+    this.#catchingUp = true
+    const before = this.#head.number
+    const left = loop.leave()
+    try {
+      // What is being built or judged stands on the head.
+      await bench.settled()
+      for (const record of left) if (record.type === 'decided') await this.#adopt(record)
+      await work(decided => this.#adopt(decided))
+    } finally {
+      this.#catchingUp = false
+      if (life.isRunning) await this.#durably(() => life.watch(this.#goOn(before, left)))
+    }
+  }
+
+  /** Resolves when no commit is under way, and what was committed is on disk. */
+  async settled(): Promise<void> {
+    await this.#committing
+    await this.#flushing
+  }
+
+  /** A decision that is being committed opens the next height, which may be decided at once. */
+  async #betweenCommits(): Promise<void> {
+    while (this.#committing !== null) {
+      const committing = this.#committing
+      await committing
+      if (this.#committing === committing) this.#committing = null
+    }
+  }
+
+  /** What `settled` waits for. */
+  #durably(action: () => Promise<void>): Promise<void> {
+    const work = action()
+    this.#committing = work.catch(() => {})
+    return work
+  }
+
+  async #adopt({ block, certificate }: DecidedBlock): Promise<void> {
+    const { options, life, validator, slots } = this.#parts
+    if (!life.isRunning) throw stopped()
+    const { hash } = block
+    const { number, timestamp } = block.header
+    if (number <= this.#head.number) return
+    try {
+      await this.#durably(() => options.ports.execution.commit(block, certificate))
+      this.#head = { number, hash, timestamp, certificate }
+      slots.committed(block)
+      const committee = options.ports.committee.committee(number)
+      assert(committee !== undefined, 'the committee of a committed block is known')
+      validator.decided({ block, certificate }, committee, true)
+    } catch (error) {
+      life.fail(error)
+      throw error
+    }
+  }
+
+  /** Opens the next height, or again the one that was left. */
+  async #goOn(before: number, left: readonly WalRecord[]): Promise<void> {
+    const { options, life, journal, validator } = this.#parts
+    const isOvertaken = this.#head.number > before
+    if (isOvertaken) await options.ports.execution.flush()
+    if (isOvertaken && options.signer !== null && !validator.isQuarantined) await journal.beginAfter(this.#head)
+    if (life.isRunning) this.open(isOvertaken ? [] : left)
+  }
+
+  #ask(): void {
+    const { options, loop } = this.#parts
+    loop.feed({ type: 'request', nowMs: options.clock.nowMs() })
+  }
+
+  /**
+   * In the database first, then the next height opens. Until the block is on disk the log answers for it; nobody waits for that but the
+   * next commit, so one block at most is in doubt, and a log that begins anew.
+   */
+  async #commit({ block, certificate }: DecidedBlock): Promise<void> {
+    const { options, life, journal, validator, slots, tally, work, loop } = this.#parts
+    const { height } = loop
+    assert(height !== null, 'a decision belongs to a height')
+    const { hash } = block
+    const { number, timestamp } = block.header
+    const { members, index } = height.config
+    tally.countDecision(certificate.round, work.elapsedMs)
+    // A lone validator hurries for nobody, and what others decided says nothing of how long it takes here.
+    if (members.length > 1 && height.learntFrom === null) work.decided()
+    await this.#flushing
+    await options.ports.execution.commit(block, certificate)
+    this.#flushing = life.watch(options.ports.execution.flush())
+    this.#head = { number, hash, timestamp, certificate }
+    slots.committed(block)
+    const maySpeak = validator.decided({ block, certificate }, { members }, height.learntFrom !== null)
+    if (index >= 0 && !validator.isQuarantined) await journal.endHeight({ number, hash })
+    if (maySpeak) await this.#leaveQuarantine()
+    if (life.isRunning) this.open([])
+  }
+
+  async #enterQuarantine(reason: QuarantineReason): Promise<void> {
+    const { options, journal, validator } = this.#parts
+    const { trustMissingLog = false, logger, ports } = options
+    const { number } = this.#head
+    if (trustMissingLog) {
+      logger.warn({ reason, number }, "voting without the log, on the operator's word")
+      await journal.beginAfter(this.#head)
+      return
+    }
+    const { upTo } = validator.quarantine(reason, number)
+    const alone = ports.committee.committee(number + 1)?.members.length === 1
+    logger.error(
+      { reason, number, silentUpTo: upTo, alone },
+      `the consensus log is missing or damaged: following only, ${alone ? ALONE : 'until others decided the heights this validator may have voted in'}`,
+    )
+  }
+
+  async #leaveQuarantine(): Promise<void> {
+    const { options, life, journal, validator } = this.#parts
+    await journal.beginAfter(this.#head)
+    if (!life.isRunning) return
+    validator.release()
+    options.logger.info({ number: this.#head.number + 1 }, 'voting again')
+  }
+}
+
+const stopped = () => new CodedError<EngineStoppedError>({ code: 'ENGINE_STOPPED' })

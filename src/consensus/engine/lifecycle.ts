@@ -1,0 +1,50 @@
+import { assert } from '../../util/assert.ts'
+
+/** Whether an engine runs. Whatever goes wrong in any part of it ends it, once: a node must not vote on what it cannot trust. */
+export class Life {
+  #state: 'stopped' | 'running' | 'failed' = 'stopped'
+  #begun = false
+  readonly #onFailed: (error: Error) => void
+
+  constructor(onFailed: (error: Error) => void) {
+    this.#onFailed = onFailed
+  }
+
+  get state(): 'stopped' | 'running' | 'failed' {
+    return this.#state
+  }
+
+  get isRunning(): boolean {
+    return this.#state === 'running'
+  }
+
+  begin(): void {
+    assert(!this.#begun, 'an engine starts once')
+    this.#begun = true
+    this.#state = 'running'
+  }
+
+  stop(): void {
+    if (this.isRunning) this.#state = 'stopped'
+  }
+
+  fail(cause: unknown): void {
+    if (!this.isRunning) return
+    this.#state = 'failed'
+    this.#onFailed(cause instanceof Error ? cause : new Error(String(cause)))
+  }
+
+  /** Runs something whose failure is that of the engine. */
+  guard(action: () => void): void {
+    try {
+      action()
+    } catch (error) {
+      this.fail(error)
+    }
+  }
+
+  /** The same for work that goes on by itself; the answer never rejects. */
+  watch(work: Promise<void>): Promise<void> {
+    return work.catch(error => this.fail(error))
+  }
+}

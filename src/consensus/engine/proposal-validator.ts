@@ -1,0 +1,67 @@
+import type { Block } from '../../primitives/block.ts'
+import type { SigningDomain } from '../../primitives/consensus/vote.ts'
+import { readExtraData } from '../../primitives/extra-data.ts'
+import { maxTimestamp } from '../../rules/timestamp.ts'
+import { waitUntil } from '../../util/async/delay.ts'
+import type { Clock } from '../../util/clock.ts'
+import { certificateFault, type Recover } from '../certificate.ts'
+import type { CommitteePort, Head, ValidateContext, Verdict } from '../ports.ts'
+import type { ConsensusEngineOptions } from './types.ts'
+
+export const invalid = (proven: boolean, reason: string): Verdict => ({ valid: false, proven, reason })
+
+/** What consensus itself demands of a proposed block, before it is executed; null when nothing is amiss. */
+export const consensusFault = (
+  block: Block,
+  { number }: ValidateContext,
+  head: Head,
+  committees: CommitteePort,
+  domain: SigningDomain,
+  recover: Recover,
+): Verdict | null => {
+  const extra = readExtraData(block.header)
+  if (extra === undefined) return invalid(true, 'extra data cannot be read')
+  const { parentCertificate } = extra
+  if (number === 1) return parentCertificate === null ? null : invalid(true, 'a certificate of genesis')
+  if (parentCertificate === null) return invalid(true, 'no parent certificate')
+  const committee = committees.committee(number - 1)
+  if (committee === undefined) return invalid(false, 'committee of the parent unknown')
+  const parent = { number: number - 1, blockHash: head.hash }
+  const fault = certificateFault(parentCertificate, parent, committee, domain, recover)
+  return fault === null ? null : invalid(true, `parent certificate: ${fault}`)
+}
+
+/** Everything there is to say about a proposed block: consensus first, then its second, then the execution of it all. */
+export const judge = async (
+  block: Block,
+  context: ValidateContext,
+  head: Head,
+  { ports, params, clock, logger }: ConsensusEngineOptions,
+  recover: Recover,
+  cancelled: AbortSignal,
+): Promise<Verdict> => {
+  const fault = consensusFault(block, context, head, ports.committee, params, recover)
+  if (fault !== null) return fault
+  if (!(await awaitTimestamp(block.header.timestamp, clock, cancelled)))
+    return invalid(false, 'timestamp in the future')
+  try {
+    return await ports.execution.validate(block, context, cancelled)
+  } catch (error) {
+    if (cancelled.aborted) return invalid(false, 'cancelled')
+    logger.error({ err: error, number: context.number }, 'proposal could not be validated')
+    return invalid(false, 'validation failed')
+  }
+}
+
+/** Whether a block is too far ahead of this node's clock to wait for its second. */
+export const isTooEarly = (timestamp: number, nowMs: number): boolean => timestamp > maxTimestamp(nowMs)
+
+/**
+ * A block from a clock a little ahead waits until its second has come; one further ahead is not voted for, though it breaks no
+ * rule for good (reference/consensus.md 1.10). Answers whether to go on; a cancellation ends the wait.
+ */
+const awaitTimestamp = async (timestamp: number, clock: Clock, cancelled: AbortSignal): Promise<boolean> => {
+  if (isTooEarly(timestamp, clock.nowMs())) return false
+  await waitUntil(clock, timestamp * 1000, cancelled)
+  return !cancelled.aborted
+}

@@ -1,0 +1,84 @@
+import { LIMITS } from '../../config/limits.ts'
+import type { Block } from '../../primitives/block.ts'
+import type { SignedHead } from '../../primitives/consensus/message.ts'
+import { readExtraData } from '../../primitives/extra-data.ts'
+import type { Hex } from '../../util/bytes.ts'
+import type { Logger } from '../../util/logger.ts'
+import type { Committee } from '../committee.ts'
+import type { Effect } from '../core/types.ts'
+import { ClockSkew } from './clock-skew.ts'
+import type { ConsensusMetrics } from './metrics.ts'
+
+export interface WatchOptions {
+  readonly blockTimeMs: number
+  /** This node's validator. */
+  readonly self: Hex | undefined
+  readonly logger: Logger
+  readonly metrics?: ConsensusMetrics | undefined
+}
+
+/** Looks on for the operator: how long the phases of a height take, who votes, and whether this clock agrees with the others. Decides nothing. */
+export class Watch {
+  readonly #options: WatchOptions
+  readonly #skew = new ClockSkew()
+  /** By validator and type: the last place counted, since votes are said again and again. */
+  readonly #voted = new Map<string, { readonly number: number; readonly round: number }>()
+  #proposedMs: number | null = null
+  #preparedMs: number | null = null
+  #isSkewed = false
+
+  constructor(options: WatchOptions) {
+    this.#options = options
+  }
+
+  /** A height is opened or left: what was begun counts no more. */
+  turned(): void {
+    this.#proposedMs = null
+    this.#preparedMs = null
+  }
+
+  saw(effect: Effect, nowMs: number): void {
+    const { metrics } = this.#options
+    if (effect.type === 'build') this.#proposedMs = nowMs
+    else if (effect.type === 'validate') {
+      this.#proposedMs = nowMs
+      if (effect.fresh && effect.round === 0) this.#compareClocks(effect.block, nowMs)
+    } else if (effect.type === 'persist' && effect.record.type === 'prepared') {
+      this.#preparedMs = nowMs
+      if (this.#proposedMs !== null) metrics?.prepared((nowMs - this.#proposedMs) / 1_000)
+    } else if (effect.type === 'decide' && this.#preparedMs !== null)
+      metrics?.committed((nowMs - this.#preparedMs) / 1_000)
+  }
+
+  /** A message with a right signature, of whatever height is kept. */
+  heard({ type, sender, number, round }: SignedHead, { members }: Committee): void {
+    const validator = members[sender]
+    if (this.#options.metrics === undefined || validator === undefined || validator === this.#options.self) return
+    const key = `${validator} ${type}`
+    const last = this.#voted.get(key)
+    if (last !== undefined && (number < last.number || (number === last.number && round <= last.round))) return
+    if (last === undefined && this.#voted.size >= LIMITS.consensus.watchedVotes) this.#voted.clear()
+    this.#voted.set(key, { number, round })
+    this.#options.metrics.voted(validator, type)
+  }
+
+  #compareClocks(block: Block, nowMs: number): void {
+    const { blockTimeMs, self, metrics, logger } = this.#options
+    // Only whole seconds of block time begin with a second (timing/block-time.ts).
+    if (blockTimeMs === 0 || blockTimeMs % 1_000 !== 0) return
+    const proposer = readExtraData(block.header)?.proposer
+    if (proposer === undefined || proposer === self) return
+    this.#skew.heard(proposer, nowMs - block.header.timestamp * 1_000)
+    const { ms } = this.#skew
+    if (ms === null) return
+    metrics?.skewed(ms / 1_000)
+    const { warnMs } = LIMITS.consensus.skew
+    if (!this.#isSkewed && Math.abs(ms) > warnMs) {
+      this.#isSkewed = true
+      logger.warn(
+        { aheadMs: Math.round(ms) },
+        'the clock of this node differs from those of the other proposers, or their proposals take long: check the time service (NTP)',
+      )
+    } else if (this.#isSkewed && Math.abs(ms) < warnMs / 2) this.#isSkewed = false
+  }
+}

@@ -1,0 +1,60 @@
+import { quorumOf } from '../../rules/quorum.ts'
+import type { Hex } from '../../util/bytes.ts'
+import type { HeightState } from '../core/types.ts'
+import type { ConsensusStatus, EngineMode } from '../engine/types.ts'
+
+/** From this round on somebody is missing, rather than late. */
+export const WORRYING_ROUND = 2
+
+/** What an engine did since its start, for operators. */
+export class Tally {
+  decided = 0
+  decidedLate = 0
+  roundChanges = 0
+  evidence = 0
+  rejectedMessages = 0
+  lastDecisionMs = 0
+
+  countDecision(round: number, elapsedMs: number): void {
+    this.decided++
+    if (round > 0) this.decidedLate++
+    this.lastDecisionMs = elapsedMs
+  }
+
+  /** With the height open now; `number` stands in as long as there is none. */
+  status(
+    mode: EngineMode,
+    { height, heldForLater }: { readonly height: HeightState | null; readonly heldForLater: number },
+    number: number,
+  ): ConsensusStatus {
+    const size = height?.config.members.length ?? 0
+    return {
+      mode: mode === 'voting' && height?.config.index === -1 ? 'following' : mode,
+      isIdle: height !== null && height.building === null && height.proposals.size === 0 && height.decided === null,
+      number: height?.config.number ?? number,
+      round: height?.round ?? 0,
+      committeeSize: size,
+      quorum: quorumOf(size),
+      prepares: height === null ? 0 : [...height.prepares.senders(height.round)].length,
+      commits: height === null ? 0 : [...height.commits.senders(height.round)].length,
+      missing: height === null || height.round < WORRYING_ROUND ? [] : missingMembers(height),
+      held: heldForLater + (height === null ? 0 : heldBy(height)),
+      heldBlocks: height?.blocks.size ?? 0,
+      decided: this.decided,
+      decidedLate: this.decidedLate,
+      roundChanges: this.roundChanges,
+      evidence: this.evidence,
+      rejectedMessages: this.rejectedMessages,
+      lastDecisionMs: this.lastDecisionMs,
+    }
+  }
+}
+
+/** Members that a height has not heard a vote from. */
+export const missingMembers = ({ config, prepares, roundChanges, round }: HeightState): readonly Hex[] => {
+  const heard = new Set([...prepares.senders(round), ...roundChanges.keys(), config.index])
+  return config.members.filter((_, index) => !heard.has(index))
+}
+
+const heldBy = ({ prepares, commits, roundChanges, proposals }: HeightState): number =>
+  prepares.size + commits.size + roundChanges.size + proposals.size

@@ -1,0 +1,72 @@
+import { isLowS } from '../../crypto/signature.ts'
+import type { Certificate } from '../../primitives/consensus/certificate.ts'
+import type { SignedHead } from '../../primitives/consensus/message.ts'
+import type { SigningDomain } from '../../primitives/consensus/vote.ts'
+import { asBuffer, type Hex } from '../../util/bytes.ts'
+import { certificateFault, type Recover, type Sealed } from '../certificate.ts'
+import type { Committee } from '../committee.ts'
+import { claimOf, type SignatureCheck, statementDigest, statementsOf } from '../evidence/statement.ts'
+
+/** `badProof`: the sender signed it, and somebody did not sign what it carries as proof. */
+export type SignedVerdict = 'signed' | 'badProof' | 'unsigned'
+
+/** Checks who signed what, before anything comes near the core. */
+export interface Verifier {
+  /** The sender's signature, and those of all it carries as proof. */
+  judge(message: SignedHead, committee: Committee): SignedVerdict
+  readonly isSigned: SignatureCheck
+  /** Whether a quorum of the committee sealed a block. */
+  isDecided(decided: Sealed & { readonly certificate: Certificate }, committee: Committee): boolean
+  readonly recover: Recover
+}
+
+export const createVerifier = (domain: SigningDomain, recover: Recover, cachedSignatures: number): Verifier => {
+  const cached = cacheOf(recover, cachedSignatures)
+  const isSigned: SignatureCheck = (signed, committee) => {
+    const member = committee.members[signed.sender]
+    if (member === undefined) return false
+    const statement = 'roundChanges' in signed ? claimOf(signed) : signed
+    return cached(statementDigest(domain, statement), signed.signature) === member
+  }
+  return {
+    isSigned,
+    recover: cached,
+    judge: (message, committee) => {
+      if (!isPlausible(message, committee)) return 'unsigned'
+      const [own, ...proof] = statementsOf(message)
+      if (own === undefined || !isSigned(own, committee)) return 'unsigned'
+      return proof.every(statement => isSigned(statement, committee)) ? 'signed' : 'badProof'
+    },
+    isDecided: ({ number, blockHash, certificate }, committee) =>
+      certificateFault(certificate, { number, blockHash }, committee, domain, cached) === null,
+  }
+}
+
+/** Lengths first: no more recoveries than members can have signed. Round 0 has no proof: its signature would not cover one. */
+const isPlausible = (message: SignedHead, committee: Committee): boolean => {
+  const size = committee.members.length
+  if (message.type === 'roundChange') return message.prepares.length <= size
+  if (message.type !== 'proposal') return true
+  const limit = message.round === 0 ? 0 : size
+  return message.roundChanges.length <= limit && message.prepares.length <= limit
+}
+
+/** One signature has one form: with the upper half of s allowed, anybody could make a second one. */
+export const strict =
+  (recover: Recover): Recover =>
+  (digest, signature) =>
+    isLowS(signature.subarray(32, 64)) ? recover(digest, signature) : undefined
+
+/** The same signatures come again in round changes, justifications and certificates. */
+const cacheOf = (recover: Recover, limit: number): Recover => {
+  const recoverStrictly = strict(recover)
+  const known = new Map<string, Hex | undefined>()
+  return (digest, signature) => {
+    const key = asBuffer(digest).toString('latin1') + asBuffer(signature).toString('latin1')
+    if (known.has(key)) return known.get(key)
+    const address = recoverStrictly(digest, signature)
+    if (known.size >= limit) known.clear()
+    known.set(key, address)
+    return address
+  }
+}

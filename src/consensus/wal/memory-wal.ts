@@ -1,0 +1,38 @@
+import { checkMark, type SignedMark, type Watermark } from '../signer/watermark.ts'
+import type { Wal } from './wal.ts'
+
+const nothing = async (): Promise<void> => {}
+
+/*
+ * Log and watermark of a validator whose chain ends with its process (a development chain in a temporary folder): what it signed binds
+ * nobody afterwards, so nothing is written and nothing waits for the disk.
+ */
+
+export const memoryWal = (): Wal => ({
+  condition: 'sound',
+  takeEntries: () => [],
+  append: () => {},
+  isDirty: false,
+  take: () => nothing,
+  sizeBytes: 0,
+  reset: nothing,
+  close: nothing,
+})
+
+export const memoryWatermark = (): Watermark => {
+  let last: SignedMark | null = null
+  return {
+    condition: 'sound',
+    get last() {
+      return last
+    },
+    check: (position, digest) => checkMark(last, position, digest),
+    advance(mark) {
+      last = mark
+    },
+    isDirty: false,
+    create: nothing,
+    take: () => nothing,
+    close: nothing,
+  }
+}

@@ -1,0 +1,137 @@
+import type { SignedMessage } from '../../primitives/consensus/message.ts'
+import { assert } from '../../util/assert.ts'
+import type { Hex } from '../../util/bytes.ts'
+import { CodedError, isCoded } from '../../util/errors.ts'
+import type { Committee } from '../committee.ts'
+import type { WalRecord } from '../core/types.ts'
+import type { ConsensusEngineOptions } from '../engine/types.ts'
+import type { ExecutionPort, Head } from '../ports.ts'
+import { digestOf } from '../signer/sign-message.ts'
+import { comparePositions, type SignPosition, type WatermarkCondition } from '../signer/watermark.ts'
+import type { Wal } from './wal.ts'
+import type { WalCondition } from './wal-format.ts'
+import { decodeRecords, entriesAfter, numberOfRecord } from './wal-records.ts'
+
+/** The log decided blocks that the database does not have, with a gap between; a lone validator cannot fetch them anywhere. */
+export type RecoveryError = { readonly code: 'DATABASE_BEHIND_LOG'; readonly head: number; readonly decided: number }
+
+/** Why a node must not vote yet; null when its memory is whole (reference/consensus.md 1.11). */
+export type QuarantineReason = 'LOG_MISSING' | 'LOG_CORRUPT' | 'WATERMARK_CORRUPT' | 'LOG_BEHIND_WATERMARK'
+
+export interface SigningMemory {
+  readonly log: WalCondition
+  readonly watermark: WatermarkCondition
+  /** The last position the signer remembers, and the last one in the log. */
+  readonly signed: SignPosition | null
+  readonly logged: SignPosition | null
+  readonly head: number
+}
+
+/** A directory without log and watermark is a new node at genesis; anything else that lacks a log, or part of it, might contradict itself. */
+export const quarantineReason = ({ log, watermark, signed, logged, head }: SigningMemory): QuarantineReason | null => {
+  if (log === 'corrupt') return 'LOG_CORRUPT'
+  if (watermark === 'corrupt') return 'WATERMARK_CORRUPT'
+  if (log === 'missing') return head === 0 && watermark === 'missing' ? null : 'LOG_MISSING'
+  // Heights up to the head are over, whatever was said there.
+  if (signed === null || signed.number <= head) return null
+  return logged === null || comparePositions(logged, signed) < 0 ? 'LOG_BEHIND_WATERMARK' : null
+}
+
+/** Own messages of a log, oldest first. */
+export const ownMessages = (
+  records: readonly WalRecord[],
+  indexAt: (number: number) => number,
+): readonly SignedMessage[] =>
+  records.flatMap((record): readonly SignedMessage[] => {
+    if (record.type === 'signed') return [record.vote]
+    if (record.type === 'proposal' && record.proposal.sender === indexAt(record.proposal.number))
+      return [record.proposal]
+    return []
+  })
+
+export const positionOf = (message: Pick<SignedMessage, 'number' | 'round' | 'type'>): SignPosition => ({
+  number: message.number,
+  round: message.round,
+  step: message.type,
+})
+
+/** Commits what was decided before the stop and did not reach the database; answers the head then. Throws DATABASE_BEHIND_LOG. */
+export const commitDecided = async (records: readonly WalRecord[], execution: ExecutionPort): Promise<Head> => {
+  for (const record of records) {
+    if (record.type !== 'decided') continue
+    const head = execution.head().number
+    const { number } = record.block.header
+    if (number <= head) continue
+    if (number > head + 1) throw new CodedError<RecoveryError>({ code: 'DATABASE_BEHIND_LOG', head, decided: number })
+    await execution.commit(record.block, record.certificate)
+    await execution.flush()
+    assert(execution.head().number === number, 'a committed block is the head')
+  }
+  return execution.head()
+}
+
+export const recordsOf = (records: readonly WalRecord[], number: number): readonly WalRecord[] =>
+  records.filter(record => numberOfRecord(record) === number)
+
+/** Index of an address in a committee, -1 when it is no member. */
+export const indexOf = (committee: Committee | undefined, address: Hex | undefined): number =>
+  address === undefined ? -1 : (committee?.members.indexOf(address) ?? -1)
+
+/** What a stopped node left behind, its database brought up to its log. */
+export interface RecoveredMemory {
+  readonly head: Head
+  /** Records of heights above the head. */
+  readonly records: readonly WalRecord[]
+  /** Own messages among them, and of lower heights as far as the log goes back. */
+  readonly own: readonly SignedMessage[]
+  readonly quarantine: QuarantineReason | null
+  /** This memory never signed anything: whether its key did, the chain will show. */
+  readonly isNew: boolean
+}
+
+/** Reads the log, commits what was decided, and lifts the watermark to what the log says was signed. Throws DATABASE_BEHIND_LOG. */
+export const recoverMemory = async ({
+  ports,
+  wal,
+  watermark,
+  signer,
+  params,
+}: ConsensusEngineOptions): Promise<RecoveredMemory> => {
+  const read = await readRecords(wal, ports)
+  const head = await commitDecided(read.records, ports.execution)
+  const signed = watermark.last
+  const own = ownMessages(read.records, number => indexOf(ports.committee.committee(number), signer?.address))
+  const last = own.reduce<SignedMessage | null>(
+    (highest, message) =>
+      highest === null || comparePositions(positionOf(message), positionOf(highest)) > 0 ? message : highest,
+    null,
+  )
+  if (last !== null && (signed === null || comparePositions(positionOf(last), signed) > 0)) {
+    watermark.advance({ ...positionOf(last), digest: digestOf(params, last), signature: last.signature })
+  }
+  const quarantine = quarantineReason({
+    log: read.condition,
+    watermark: watermark.condition,
+    signed,
+    logged: last === null ? null : positionOf(last),
+    head: head.number,
+  })
+  const isNew = quarantine === null && watermark.last === null
+  return { head, records: quarantine === null ? recordsOf(read.records, head.number + 1) : [], own, quarantine, isNew }
+}
+
+const readRecords = async (
+  wal: Wal,
+  ports: ConsensusEngineOptions['ports'],
+): Promise<{ readonly condition: WalCondition; readonly records: readonly WalRecord[] }> => {
+  try {
+    const entries = entriesAfter(wal.takeEntries(), ports.execution.head().number)
+    return { condition: wal.condition, records: await decodeRecords(entries, ports.blocks) }
+  } catch (error) {
+    if (!isCoded(error) || !isDamage(error.code)) throw error
+    return { condition: 'corrupt', records: [] }
+  }
+}
+
+/** What the bytes are to blame for; a thread that could not recover senders says nothing about the log. */
+const isDamage = (code: string): boolean => code.endsWith('_MALFORMED') || code === 'INVALID_SENDER'

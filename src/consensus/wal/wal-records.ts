@@ -1,0 +1,160 @@
+import type { Block } from '../../primitives/block.ts'
+import type { Certificate } from '../../primitives/consensus/certificate.ts'
+import { certificateItem, readCertificate } from '../../primitives/consensus/certificate.ts'
+import {
+  decodeProposalHead,
+  encodeProposalHead,
+  type ProposalHead,
+  proposalHead,
+} from '../../primitives/consensus/proposal.ts'
+import {
+  blockVoteItem,
+  decodeVote,
+  encodeVote,
+  numberItem,
+  readList,
+  readPrepare,
+} from '../../primitives/consensus/vote.ts'
+import { decoding, type MalformedError, malformed } from '../../primitives/malformed.ts'
+import { encodeRlp } from '../../primitives/rlp.ts'
+import { RlpCursor } from '../../primitives/rlp-cursor.ts'
+import { type Hex, hexToBytes } from '../../util/bytes.ts'
+import type { WalRecord } from '../core/types.ts'
+import type { BlockCodec } from '../ports.ts'
+import type { WalEntry } from './wal-format.ts'
+
+/** Record types of the log; never reused for another meaning. */
+const RECORD = { block: 1, round: 2, proposal: 3, signed: 4, prepared: 5, decided: 6, end: 7 } as const
+
+export type WalRecordError = MalformedError<'WAL_RECORD_MALFORMED'>
+
+export const encodeRecord = (record: WalRecord, blocks: BlockCodec): WalEntry => ({
+  type: RECORD[record.type],
+  payload: payloadOf(record, blocks),
+})
+
+const payloadOf = (record: WalRecord, blocks: BlockCodec): Uint8Array => {
+  switch (record.type) {
+    case 'block':
+      return blocks.encode(record.block)
+    case 'round':
+      return encodeRlp([numberItem(record.number), numberItem(record.round)])
+    case 'proposal':
+      return encodeProposalHead(proposalHead(record.proposal))
+    case 'signed':
+      return encodeVote(record.vote)
+    case 'prepared': {
+      const { round, blockHash, prepares } = record.certificate
+      return encodeRlp([
+        numberItem(record.number),
+        numberItem(round),
+        hexToBytes(blockHash),
+        prepares.map(blockVoteItem),
+      ])
+    }
+    case 'decided':
+      return encodeRlp([hexToBytes(record.block.hash), certificateItem(record.certificate)])
+    case 'end':
+      return encodeRlp([numberItem(record.number), hexToBytes(record.blockHash)])
+  }
+}
+
+/** What is left to read when all blocks up to `head` are committed: the entries after the last end of such a height. */
+export const entriesAfter = (entries: readonly WalEntry[], head: number): readonly WalEntry[] => {
+  const end = entries.findLastIndex(({ type, payload }) => {
+    if (type !== RECORD.end) return false
+    const record = decodeRecord(type, payload, new Map())
+    return numberOfRecord(record) <= head
+  })
+  return entries.slice(end + 1)
+}
+
+/** Reads a log back. Bodies are joined to the records that name them. Throws on records this version does not understand. */
+export const decodeRecords = async (entries: readonly WalEntry[], codec: BlockCodec): Promise<readonly WalRecord[]> => {
+  const blocks: Block[] = []
+  for (const { type, payload } of entries) if (type === RECORD.block) blocks.push(await codec.decode(payload))
+  return joinRecords(entries, () => blocks.shift() as Block)
+}
+
+/** The same where blocks are decoded at once. */
+export const joinRecords = (
+  entries: readonly WalEntry[],
+  decodeBlock: (payload: Uint8Array) => Block,
+): readonly WalRecord[] => {
+  const bodies = new Map<Hex, Block>()
+  return entries.map(({ type, payload }) => {
+    if (type !== RECORD.block) return decodeRecord(type, payload, bodies)
+    const block = decodeBlock(payload)
+    bodies.set(block.hash, block)
+    return { type: 'block', block }
+  })
+}
+
+const decodeRecord = (type: number, payload: Uint8Array, bodies: ReadonlyMap<Hex, Block>): WalRecord => {
+  switch (type) {
+    case RECORD.proposal:
+      return { type: 'proposal', proposal: withBody(decodeProposalHead(payload), bodies) }
+    case RECORD.signed:
+      return { type: 'signed', vote: decodeVote(payload) }
+    case RECORD.round:
+      return read(payload, cursor => ({ type: 'round', number: cursor.safeUint(), round: cursor.safeUint() }))
+    case RECORD.prepared:
+      return read(payload, readPrepared)
+    case RECORD.decided:
+      return read(payload, cursor => readDecided(cursor, bodies))
+    case RECORD.end:
+      return read(payload, cursor => ({ type: 'end', number: cursor.safeUint(), blockHash: cursor.hex(32) }))
+    default:
+      throw malformed('WAL_RECORD_MALFORMED', `no record has the type ${type}`)
+  }
+}
+
+const readPrepared = (cursor: RlpCursor): WalRecord => {
+  const number = cursor.safeUint()
+  const round = cursor.safeUint()
+  const blockHash = cursor.hex(32)
+  return { type: 'prepared', number, certificate: { round, blockHash, prepares: readList(cursor, readPrepare) } }
+}
+
+const readDecided = (cursor: RlpCursor, bodies: ReadonlyMap<Hex, Block>): WalRecord => {
+  const block = bodyOf(cursor.hex(32), bodies)
+  const certificate: Certificate = readCertificate(cursor)
+  return { type: 'decided', block, certificate }
+}
+
+const withBody = ({ blockHash, ...signed }: ProposalHead, bodies: ReadonlyMap<Hex, Block>) => ({
+  ...signed,
+  block: bodyOf(blockHash, bodies),
+})
+
+/** A body is always logged before what names it. */
+const bodyOf = (hash: Hex, bodies: ReadonlyMap<Hex, Block>): Block => {
+  const block = bodies.get(hash)
+  if (block === undefined) throw malformed('WAL_RECORD_MALFORMED', `the body of ${hash} is not in the log`)
+  return block
+}
+
+const read = (payload: Uint8Array, decode: (cursor: RlpCursor) => WalRecord): WalRecord =>
+  decoding('WAL_RECORD_MALFORMED', () => {
+    const cursor = new RlpCursor(payload)
+    const outer = cursor.openList()
+    const record = decode(cursor)
+    cursor.closeList(outer)
+    cursor.finish()
+    return record
+  })
+
+/** Height a record belongs to. */
+export const numberOfRecord = (record: WalRecord): number => {
+  switch (record.type) {
+    case 'block':
+    case 'decided':
+      return record.block.header.number
+    case 'proposal':
+      return record.proposal.number
+    case 'signed':
+      return record.vote.number
+    default:
+      return record.number
+  }
+}

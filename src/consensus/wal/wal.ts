@@ -1,0 +1,146 @@
+import { assert } from '../../util/assert.ts'
+import type { DurableFile, FileSystem } from './file-system.ts'
+import { encodeWalRecord, scanWal, WAL_MAGIC, type WalCondition, type WalEntry, type WalScan } from './wal-format.ts'
+
+/**
+ * Write-ahead log: what this node said and must not contradict after a restart (reference/consensus.md 1.11).
+ *
+ * Records wait in memory until they are taken and written as one batch and waits for the disk, and the next batch is written only
+ * after that. So at any crash one batch at most is in doubt, and of that batch nothing had left the process.
+ * The file is filled with zeros ahead of the writing position: a sync then has no change of the file's size to record.
+ */
+export interface Wal {
+  readonly condition: WalCondition
+  /** What the log held when it was opened, oldest first; given once, then forgotten. */
+  takeEntries(): readonly WalEntry[]
+  append(type: number, payload: Uint8Array): void
+  /** Whether anything waits to be written. */
+  readonly isDirty: boolean
+  /** Takes all records waiting now as one batch; the answer writes it and resolves when it is durable. One batch at a time. */
+  take(): () => Promise<void>
+  /** Bytes in use, waiting ones included. */
+  readonly sizeBytes: number
+  /** Starts the log anew with these entries alone, at one stroke. Nothing may wait. */
+  reset(entries: readonly WalEntry[]): Promise<void>
+  close(): Promise<void>
+}
+
+const PREALLOCATED_BYTES = 256 * 1024
+
+export const openWal = async (files: FileSystem, path: string): Promise<Wal> => {
+  const content = await files.read(path)
+  const scanned = scanWal(content)
+  return new FileWal(files, path, scanned, content?.byteLength ?? 0)
+}
+
+class FileWal implements Wal {
+  readonly condition: WalCondition
+  #entries: readonly WalEntry[]
+  #mustReset: boolean
+  readonly #files: FileSystem
+  readonly #path: string
+  #file: DurableFile | null = null
+  #waiting: Uint8Array[] = []
+  #waitingBytes = 0
+  #takenBytes = 0
+  #position: number
+  #allocated: number
+  #batch: number
+  #tornBytes: number
+  #writing = false
+
+  constructor(files: FileSystem, path: string, scanned: WalScan, fileBytes: number) {
+    this.#files = files
+    this.#path = path
+    this.condition = scanned.condition
+    this.#entries = scanned.entries
+    this.#mustReset = scanned.condition === 'corrupt'
+    this.#position = scanned.end
+    this.#batch = scanned.batch + 1
+    this.#allocated = fileBytes
+    this.#tornBytes = scanned.tornBytes
+  }
+
+  takeEntries(): readonly WalEntry[] {
+    const entries = this.#entries
+    this.#entries = []
+    return entries
+  }
+
+  get sizeBytes(): number {
+    return this.#position + this.#takenBytes + this.#waitingBytes
+  }
+
+  get isDirty(): boolean {
+    return this.#waitingBytes > 0
+  }
+
+  append(type: number, payload: Uint8Array): void {
+    const record = encodeWalRecord({ type, payload }, this.#batch)
+    this.#waiting.push(record)
+    this.#waitingBytes += record.byteLength
+  }
+
+  take(): () => Promise<void> {
+    if (!this.isDirty) return async () => {}
+    const batch = Buffer.concat(this.#waiting, this.#waitingBytes)
+    this.#waiting = []
+    this.#waitingBytes = 0
+    this.#takenBytes = batch.byteLength
+    this.#batch++
+    return () => this.#write(batch)
+  }
+
+  async #write(batch: Uint8Array): Promise<void> {
+    assert(!this.#writing, 'one batch of the log at a time')
+    this.#writing = true
+    this.#file ??= await this.#openFile()
+    this.#allocate(this.#position + batch.byteLength)
+    this.#file.write(batch, this.#position)
+    this.#position += batch.byteLength
+    this.#takenBytes = 0
+    await this.#file.sync()
+    // Stays set after a failure: what reached the disk is unknown then, and nothing may be written behind it.
+    this.#writing = false
+  }
+
+  async reset(entries: readonly WalEntry[]): Promise<void> {
+    assert(!this.isDirty && !this.#writing, 'a log is reset when nothing waits')
+    await this.close()
+    const records = entries.map(entry => encodeWalRecord(entry, this.#batch - 1))
+    const content = Buffer.concat([WAL_MAGIC, ...records])
+    await this.#files.replace(this.#path, content)
+    this.#position = content.byteLength
+    this.#allocated = content.byteLength
+    this.#tornBytes = 0
+    this.#mustReset = false
+  }
+
+  async close(): Promise<void> {
+    const file = this.#file
+    this.#file = null
+    await file?.close()
+  }
+
+  async #openFile(): Promise<DurableFile> {
+    assert(!this.#mustReset, 'a corrupt log is reset before it is written')
+    const file = await this.#files.open(this.#path)
+    if (this.#position === 0) {
+      file.write(WAL_MAGIC, 0)
+      this.#position = WAL_MAGIC.byteLength
+      this.#allocated = Math.max(this.#allocated, WAL_MAGIC.byteLength)
+    }
+    // The remains of a torn batch must not stand behind records written from now on.
+    if (this.#tornBytes > 0) file.write(new Uint8Array(this.#tornBytes), this.#position)
+    this.#tornBytes = 0
+    await file.sync()
+    return file
+  }
+
+  #allocate(end: number): void {
+    if (end <= this.#allocated) return
+    const next = Math.ceil((end + 1) / PREALLOCATED_BYTES) * PREALLOCATED_BYTES
+    this.#file?.write(new Uint8Array(next - this.#allocated), this.#allocated)
+    this.#allocated = next
+  }
+}

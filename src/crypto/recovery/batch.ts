@@ -1,0 +1,80 @@
+import type { MessagePort } from 'node:worker_threads'
+import { assert } from '../../util/assert.ts'
+import { asBuffer } from '../../util/bytes.ts'
+import { CodedError, isCoded } from '../../util/errors.ts'
+import { recoverSender, SENDER_REASONS, type Sender, type SenderError } from './recover-sender.ts'
+
+/*
+ * What crosses between the main thread and a recovery worker, numbers little-endian:
+ *   request  count u32 | per transaction: size u32, bytes
+ *   answer   per transaction 53 bytes: status u8 | hash 32 | sender 20; status 0 is success, else 1 + place in SENDER_REASONS
+ */
+export interface RecoveryRequest {
+  readonly id: number
+  readonly buffer: ArrayBuffer
+}
+export interface RecoveryAnswer {
+  readonly id: number
+  readonly buffer: ArrayBuffer
+}
+
+export interface RecoveryWorkerData {
+  /** Requests that go before those of the usual port. */
+  readonly urgent: MessagePort
+}
+
+export type SenderResult = Sender | CodedError<SenderError>
+
+/** One of a whole list of results. Throws CodedError<SenderError>. */
+export const senderOf = (result: SenderResult | undefined): Sender => {
+  assert(result !== undefined, 'a result for each transaction')
+  if (isCoded(result)) throw result
+  return result
+}
+
+const ANSWER_BYTES = 53
+
+export const packRequest = (raws: readonly Uint8Array[]): ArrayBuffer => {
+  let size = 4
+  for (const raw of raws) size += 4 + raw.byteLength
+  const out = Buffer.allocUnsafeSlow(size)
+  let at = out.writeUInt32LE(raws.length, 0)
+  for (const raw of raws) {
+    at = out.writeUInt32LE(raw.byteLength, at)
+    out.set(raw, at)
+    at += raw.byteLength
+  }
+  return out.buffer as ArrayBuffer
+}
+
+/** The worker's work: answers for every transaction of a request. */
+export const recoverRequest = (request: ArrayBuffer): ArrayBuffer => {
+  const bytes = Buffer.from(request)
+  const count = bytes.readUInt32LE(0)
+  const out = Buffer.alloc(count * ANSWER_BYTES)
+  let from = 4
+  for (let at = 0; at < out.byteLength; at += ANSWER_BYTES) {
+    const size = bytes.readUInt32LE(from)
+    recoverOne(bytes.subarray(from + 4, from + 4 + size), out, at)
+    from += 4 + size
+  }
+  return out.buffer as ArrayBuffer
+}
+
+const recoverOne = (raw: Uint8Array, out: Buffer, at: number): void => {
+  try {
+    const { hash, from } = recoverSender(raw)
+    out.write(hash.slice(2), at + 1, 'hex')
+    out.write(from.slice(2), at + 33, 'hex')
+  } catch (error) {
+    if (!isCoded(error)) throw error
+    out[at] = 1 + SENDER_REASONS.indexOf((error as CodedError<SenderError>).detail.reason)
+  }
+}
+
+export const unpackAnswer = (answer: ArrayBuffer, at: number): SenderResult => {
+  const bytes = asBuffer(new Uint8Array(answer, at * ANSWER_BYTES, ANSWER_BYTES))
+  const status = bytes[0]!
+  if (status !== 0) return new CodedError({ code: 'INVALID_SENDER', reason: SENDER_REASONS[status - 1]! })
+  return { hash: `0x${bytes.toString('hex', 1, 33)}`, from: `0x${bytes.toString('hex', 33)}` }
+}

@@ -1,0 +1,74 @@
+import { keccak256 } from '../../crypto/hash.ts'
+import { isLowS, isScalar, publicKeyToAddress, signatures } from '../../crypto/signature.ts'
+import { encodeRlp } from '../../primitives/rlp.ts'
+import type { Authorization } from '../../primitives/transaction.ts'
+import { EMPTY_CODE_HASH } from '../../state/account.ts'
+import type { Journal } from '../../state/journal/journal.ts'
+import {
+  bigintToBytes,
+  bytesToHex,
+  concatBytes,
+  EMPTY_BYTES,
+  type Hex,
+  hexToBytes,
+  ZERO_ADDRESS,
+} from '../../util/bytes.ts'
+import { MAX_NONCE, nonceFrom } from '../../util/nonce.ts'
+import { isDelegation } from './transaction-validity.ts'
+
+/** First byte of what an authority signs (EIP-7702). */
+const MAGIC = Uint8Array.of(0x05)
+const DELEGATION_PREFIX = Uint8Array.of(0xef, 0x01, 0x00)
+/** What an authorization pays too much when its account exists already: 25,000 - 12,500. */
+const EXISTING_ACCOUNT_REFUND = 12_500n
+
+export interface AppliedAuthorizations {
+  /** Authorities, warm from here on. */
+  readonly warm: readonly Hex[]
+  readonly refund: bigint
+}
+
+const NOTHING: AppliedAuthorizations = { warm: [], refund: 0n }
+
+/** The account whose code runs at an account that delegates; undefined where the code is none's but its own. */
+export const delegationTarget = (code: Uint8Array): Hex | undefined =>
+  isDelegation(code) ? bytesToHex(code.subarray(DELEGATION_PREFIX.byteLength)) : undefined
+
+const padWord = (bytes: Uint8Array): Uint8Array => concatBytes(new Uint8Array(32 - bytes.byteLength), bytes)
+
+/** Who signed the authorization; undefined when nobody can have. */
+export const authorityOf = ({ chainId, address, nonce, yParity, r, s }: Authorization): Hex | undefined => {
+  if (yParity > 1 || r.byteLength > 32 || s.byteLength > 32) return undefined
+  const signature = concatBytes(padWord(r), padWord(s))
+  if (!isScalar(signature.subarray(0, 32)) || !isScalar(signature.subarray(32)) || !isLowS(signature.subarray(32))) {
+    return undefined
+  }
+  const signed = encodeRlp([bigintToBytes(chainId), hexToBytes(address), bigintToBytes(nonce)])
+  const key = signatures.recover(keccak256(concatBytes(MAGIC, signed)), signature, yParity)
+  return key === undefined ? undefined : publicKeyToAddress(key)
+}
+
+/** Sets the delegations of a type-4 transaction; an authorization that does not hold is passed over (EIP-7702). */
+export const applyAuthorizations = (
+  journal: Journal,
+  chainId: number,
+  list: readonly Authorization[],
+): AppliedAuthorizations => {
+  if (list.length === 0) return NOTHING
+  const warm: Hex[] = []
+  let refund = 0n
+  for (const authorization of list) {
+    if (authorization.chainId !== 0n && authorization.chainId !== BigInt(chainId)) continue
+    if (authorization.nonce === MAX_NONCE) continue
+    const authority = authorityOf(authorization)
+    if (authority === undefined) continue
+    warm.push(authority)
+    if (journal.codeHash(authority) !== EMPTY_CODE_HASH && !isDelegation(journal.code(authority))) continue
+    if (BigInt(journal.nonce(authority)) !== authorization.nonce) continue
+    if (journal.exists(authority)) refund += EXISTING_ACCOUNT_REFUND
+    journal.setNonce(authority, nonceFrom(authorization.nonce + 1n))
+    const clears = authorization.address === ZERO_ADDRESS
+    journal.setCode(authority, clears ? EMPTY_BYTES : concatBytes(DELEGATION_PREFIX, hexToBytes(authorization.address)))
+  }
+  return { warm, refund }
+}

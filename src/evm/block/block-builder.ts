@@ -1,0 +1,136 @@
+import { LIMITS } from '../../config/limits.ts'
+import type { Transaction } from '../../primitives/transaction.ts'
+import type { Journal } from '../../state/journal/journal.ts'
+import type { BlockEnv } from '../block-env.ts'
+import type {
+  BlockExecution,
+  BuildBudget,
+  Credit,
+  DroppedTransaction,
+  InvalidReason,
+  Overrun,
+  TransactionSource,
+} from '../executor-types.ts'
+import { closeBlock, openBlock, settleReceipt } from './block-phases.ts'
+import { addResult, type BlockRun, beginBlock } from './block-run.ts'
+import { faultReason, type TransactionRunner } from './block-runner.ts'
+import { BuildTimer } from './build-timer.ts'
+import { checkAborted, createPacer } from './pacer.ts'
+import { isPlainTransfer } from './run-transaction.ts'
+import { executionGasLimit, validate } from './transaction-validity.ts'
+
+/** No transaction is shorter than this: a signature alone has 67 bytes. */
+const SMALLEST_TRANSACTION_BYTES = 100
+/** None uses less. */
+const SMALLEST_TRANSACTION_GAS = 21_000n
+
+/** Whether its gas bounds the time of a transaction well below that of a block. */
+const hasLittleGas = (journal: Journal, run: BlockRun, tx: Transaction): boolean =>
+  executionGasLimit(tx, run.env) <= LIMITS.block.lightGas || isPlainTransfer(journal, run, tx)
+
+interface Candidate {
+  readonly tx: Transaction
+  readonly isLight: boolean
+}
+
+/** Picks candidates and keeps the account of what did not fit. */
+class Picker {
+  readonly dropped: DroppedTransaction[] = []
+  readonly #journal: Journal
+  readonly #run: BlockRun
+  readonly #source: TransactionSource
+  #bytesLeft: number
+
+  constructor(journal: Journal, run: BlockRun, source: TransactionSource, maxBytes: number) {
+    this.#journal = journal
+    this.#run = run
+    this.#source = source
+    this.#bytesLeft = maxBytes
+  }
+
+  /** The next valid candidate that still fits. */
+  next(timer: BuildTimer): Candidate | undefined {
+    while (this.#hasRoom()) {
+      const tx = this.#source.next()
+      if (tx === undefined) return undefined
+      if (tx.raw.byteLength > this.#bytesLeft) {
+        this.#source.skipSender(tx)
+        continue
+      }
+      const reason = validate(this.#journal, this.#run, tx)
+      if (reason !== undefined) this.drop(tx, reason)
+      else {
+        const isLight = hasLittleGas(this.#journal, this.#run, tx)
+        if (isLight || timer.hasTrials) return { tx, isLight }
+        this.#source.skipSender(tx)
+      }
+    }
+    return undefined
+  }
+
+  took(tx: Transaction): void {
+    this.#bytesLeft -= tx.raw.byteLength
+  }
+
+  drop(transaction: Transaction, reason: InvalidReason): void {
+    // What the block has no room for is as good as ever for the next one.
+    if (reason.code !== 'BLOCK_GAS_EXCEEDED') this.dropped.push({ transaction, reason })
+    // The sender's next one may fit where this one was used already.
+    if (reason.code !== 'NONCE_TOO_LOW') this.#source.skipSender(transaction)
+  }
+
+  stopped(tx: Transaction, overrun: Overrun): void {
+    this.#source.skipSender(tx)
+    this.#source.overran?.(tx, overrun)
+  }
+
+  #hasRoom(): boolean {
+    const { env, gasUsed } = this.#run
+    return (
+      this.#bytesLeft >= SMALLEST_TRANSACTION_BYTES &&
+      gasUsed + SMALLEST_TRANSACTION_GAS <= env.params.maxBlockExecutionGas
+    )
+  }
+}
+
+/** `Executor.build` over a way to run transactions. */
+export const buildBlock = async (
+  runner: TransactionRunner,
+  journal: Journal,
+  env: BlockEnv,
+  source: TransactionSource,
+  budget: BuildBudget,
+  credits: readonly Credit[],
+): Promise<BlockExecution> => {
+  const run = beginBlock(env)
+  const picker = new Picker(journal, run, source, budget.maxBytes)
+  const pacer = createPacer(budget.signal)
+  const timer = new BuildTimer(budget)
+  const systemCall = runner.systemCall(journal, env)
+  await openBlock(run, journal, systemCall)
+  const runTransaction = await runner.begin(journal, env)
+  while (!timer.isOver()) {
+    if (pacer.due()) {
+      await pacer.giveWay()
+      continue
+    }
+    const candidate = picker.next(timer)
+    if (candidate === undefined) break
+    const { tx, isLight } = candidate
+    const loading = runner.prepare(tx, journal, run)
+    if (loading !== undefined) await timer.excluding(loading)
+    const trial = timer.begin(run.transactions.length === 0, isLight)
+    const attempt = runTransaction(tx, run, trial.until)
+    const receipt = attempt instanceof Promise ? await attempt : attempt
+    if (receipt === 'interrupted') {
+      checkAborted(budget.signal)
+      picker.stopped(tx, trial.stopped())
+    } else if ('fault' in receipt) picker.drop(tx, faultReason(receipt.fault))
+    else {
+      const settled = settleReceipt(run, journal, receipt)
+      addResult(run, tx, settled instanceof Promise ? await settled : settled)
+      picker.took(tx)
+    }
+  }
+  return closeBlock(run, journal, credits, picker.dropped, systemCall)
+}

@@ -1,0 +1,73 @@
+import { uniteBlooms } from '../../primitives/bloom.ts'
+import type { Receipt } from '../../primitives/receipt.ts'
+import type { Transaction } from '../../primitives/transaction.ts'
+import { assignFees, type FeeSplit } from '../../rules/fees.ts'
+import type { Journal } from '../../state/journal/journal.ts'
+import { CodedError } from '../../util/errors.ts'
+import type { BlockEnv } from '../block-env.ts'
+import type { BlockExecution, Credit, DroppedTransaction, GasUsedError } from '../executor-types.ts'
+import { type ForkRules, forkRulesAt } from './execution-rules.ts'
+import type { BlockPosition } from './transaction-validity.ts'
+
+/** What a block under execution has gathered so far. */
+export interface BlockRun extends BlockPosition {
+  readonly env: BlockEnv
+  readonly rules: ForkRules
+  readonly transactions: Transaction[]
+  readonly receipts: Receipt[]
+  gasUsed: bigint
+  blobGasUsed: bigint
+  feesWei: bigint
+}
+
+export const beginBlock = (env: BlockEnv): BlockRun => ({
+  env,
+  rules: forkRulesAt(env.params, env.number),
+  transactions: [],
+  receipts: [],
+  gasUsed: 0n,
+  blobGasUsed: 0n,
+  feesWei: 0n,
+})
+
+export const addResult = (run: BlockRun, transaction: Transaction, receipt: Receipt): void => {
+  run.transactions.push(transaction)
+  run.receipts.push(receipt)
+  run.gasUsed += receipt.gasUsed
+  if (receipt.blobGasUsed !== undefined) run.blobGasUsed += receipt.blobGasUsed
+  // What has gone to the coinbase is not divided any more.
+  const price = run.env.params.tips === 'coinbase' ? run.env.baseFeePerGas : receipt.effectiveGasPrice
+  run.feesWei += receipt.gasUsed * price
+}
+
+/** Throws CodedError<GasUsedError> when the transactions have gone beyond what the header of the proposal names. */
+export const checkGasUsed = ({ gasUsed, transactions }: BlockRun, bound: bigint | undefined): void => {
+  if (bound === undefined || gasUsed <= bound) return
+  throw new CodedError<GasUsedError>({ code: 'BODY_GAS_USED', index: transactions.length - 1, gasUsed: bound })
+}
+
+const credit = (journal: Journal, credits: readonly Credit[]): void => {
+  for (const { address, amountWei } of credits) if (amountWei > 0n) journal.addBalance(address, amountWei)
+  journal.endTransaction()
+}
+
+const feeCredits = (env: BlockEnv, fees: FeeSplit): readonly Credit[] => [
+  { address: env.proposerReward, amountWei: fees.proposer },
+  { address: env.miner, amountWei: fees.miner },
+  { address: env.foundation, amountWei: fees.foundation },
+]
+
+/** Pays the shares of the block's fees, then what the protocol adds (DESIGN 6): nothing of it is seen by the block's own transactions. */
+export const finishBlock = (
+  run: BlockRun,
+  journal: Journal,
+  credits: readonly Credit[],
+  dropped: readonly DroppedTransaction[],
+): BlockExecution => {
+  const { env, transactions, receipts, gasUsed } = run
+  const shared = assignFees(run.feesWei, env.params.feeShares, env.miner)
+  credit(journal, feeCredits(env, shared))
+  credit(journal, credits)
+  const fees = { ...shared, burnt: shared.burnt + run.blobGasUsed * (env.blobs?.baseFeePerGas ?? 0n) }
+  return { transactions, receipts, gasUsed, logsBloom: uniteBlooms(receipts.map(r => r.logsBloom)), fees, dropped }
+}

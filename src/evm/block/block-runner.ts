@@ -1,0 +1,75 @@
+import type { Receipt } from '../../primitives/receipt.ts'
+import type { Transaction } from '../../primitives/transaction.ts'
+import type { Journal } from '../../state/journal/journal.ts'
+import { assert } from '../../util/assert.ts'
+import { CodedError } from '../../util/errors.ts'
+import type { BlockEnv } from '../block-env.ts'
+import type { Interrupt } from '../engine.ts'
+import type {
+  BlockExecution,
+  Credit,
+  ExecutionBounds,
+  InvalidReason,
+  InvalidTransactionError,
+} from '../executor-types.ts'
+import { closeBlock, openBlock, settleReceipt } from './block-phases.ts'
+import { addResult, type BlockRun, beginBlock, checkGasUsed } from './block-run.ts'
+import { checkAborted, createPacer } from './pacer.ts'
+import type { RunSystemCall } from './system-calls.ts'
+import { validate } from './transaction-validity.ts'
+
+/** A transaction that was interrupted, or on which the engine broke, leaves nothing in the journal. */
+export type Attempt = Receipt | 'interrupted' | { readonly fault: Error }
+
+/** When a transaction is stopped, and how it lets other work run meanwhile. */
+export type StopCondition = Pick<Interrupt, 'shouldStop' | 'giveWay'>
+
+/** Runs one valid transaction to its end; an answer without a promise costs none. */
+export type RunTransaction = (tx: Transaction, run: BlockRun, until: StopCondition) => Attempt | Promise<Attempt>
+
+/** How the transactions of one block are run. */
+export interface TransactionRunner {
+  begin(journal: Journal, env: BlockEnv): RunTransaction | Promise<RunTransaction>
+  /** What must be loaded before this transaction can run: not the transaction's own time. undefined: nothing. */
+  prepare(tx: Transaction, journal: Journal, run: BlockRun): Promise<void> | undefined
+  /** How messages of the protocol are run. */
+  systemCall(journal: Journal, env: BlockEnv): RunSystemCall
+}
+
+const invalid = (index: number, reason: InvalidReason) =>
+  new CodedError<InvalidTransactionError>({ code: 'INVALID_TRANSACTION', index, reason })
+
+export const faultReason = (fault: Error): InvalidReason => ({ code: 'EXECUTION_FAULT', message: fault.message })
+
+/** `Executor.execute` over a way to run transactions. */
+export const executeBlock = async (
+  runner: TransactionRunner,
+  journal: Journal,
+  env: BlockEnv,
+  transactions: readonly Transaction[],
+  credits: readonly Credit[],
+  { gasUsed, signal }: ExecutionBounds,
+): Promise<BlockExecution> => {
+  const run = beginBlock(env)
+  const pacer = createPacer(signal)
+  const until: StopCondition = { shouldStop: () => signal?.aborted === true }
+  const systemCall = runner.systemCall(journal, env)
+  await openBlock(run, journal, systemCall)
+  const runTransaction = await runner.begin(journal, env)
+  for (const [index, tx] of transactions.entries()) {
+    if (pacer.due()) await pacer.giveWay()
+    const reason = validate(journal, run, tx)
+    if (reason !== undefined) throw invalid(index, reason)
+    const loading = runner.prepare(tx, journal, run)
+    if (loading !== undefined) await loading
+    const attempt = runTransaction(tx, run, until)
+    const receipt = attempt instanceof Promise ? await attempt : attempt
+    if (receipt === 'interrupted') checkAborted(signal)
+    assert(receipt !== 'interrupted', 'only the signal interrupts the execution of a proposal')
+    if ('fault' in receipt) throw invalid(index, faultReason(receipt.fault))
+    const settled = settleReceipt(run, journal, receipt)
+    addResult(run, tx, settled instanceof Promise ? await settled : settled)
+    checkGasUsed(run, gasUsed)
+  }
+  return closeBlock(run, journal, credits, [], systemCall)
+}

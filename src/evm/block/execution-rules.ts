@@ -1,0 +1,102 @@
+import { EVM_FORKS, type EvmFork, evmForkAt } from '../../config/forks.ts'
+import type { ChainParams } from '../../config/networks.ts'
+import { type IntrinsicGasRules, intrinsicGasRules } from '../../rules/intrinsic-gas.ts'
+import type { Hex } from '../../util/bytes.ts'
+
+/** What of a fork the handling of whole transactions depends on. */
+export interface ForkRules {
+  readonly fork: EvmFork
+  readonly intrinsic: IntrinsicGasRules
+  /** A refund is at most gas used / this (EIP-3529). */
+  readonly refundQuotient: bigint
+  /** Highest EIP-2718 type accepted; blobs (3) also need a block that has a price for them (`env.blobs`). */
+  readonly newestType: number
+  readonly hasBaseFee: boolean
+  /** EIP-155: a signature may name its chain. */
+  readonly hasReplayProtection: boolean
+  /** EIP-161. */
+  readonly sweepsEmpty: boolean
+  /** EIP-3860. */
+  readonly boundsInitCode: boolean
+  /** EIP-7702: delegated accounts may send, type 4 exists. */
+  readonly hasDelegation: boolean
+  /** EIP-2935. */
+  readonly recordsBlockHashes: boolean
+  /** EIP-7685, where there is a consensus layer. */
+  readonly hasRequests: boolean
+  /** A status instead of a state root stands in receipts (EIP-658). */
+  readonly hasStatus: boolean
+  /** EIP-7825; null without a cap. */
+  readonly transactionGasCap: bigint | null
+  /** EIP-7594; null: as many as a block. */
+  readonly blobsPerTransaction: number | null
+  readonly precompiles: ReadonlySet<Hex>
+}
+
+const OSAKA_TRANSACTION_GAS_CAP = 16_777_216n
+const OSAKA_TRANSACTION_BLOBS = 6
+
+/** First and last address of the precompiles each fork brought. */
+const PRECOMPILES: readonly (readonly [EvmFork, number, number])[] = [
+  ['frontier', 0x01, 0x04],
+  ['byzantium', 0x05, 0x08],
+  ['istanbul', 0x09, 0x09],
+  ['cancun', 0x0a, 0x0a],
+  ['prague', 0x0b, 0x11],
+  ['osaka', 0x100, 0x100],
+]
+
+const precompilesSince = (since: (name: EvmFork) => boolean): ReadonlySet<Hex> => {
+  const all = new Set<Hex>()
+  for (const [fork, first, last] of PRECOMPILES) {
+    if (!since(fork)) continue
+    for (let number = first; number <= last; number++) all.add(`0x${number.toString(16).padStart(40, '0')}`)
+  }
+  return all
+}
+
+const newestType = (since: (name: EvmFork) => boolean): number => {
+  if (since('prague')) return 4
+  if (since('cancun')) return 3
+  if (since('london')) return 2
+  return since('berlin') ? 1 : 0
+}
+
+export const forkRules = (fork: EvmFork, params: ChainParams): ForkRules => {
+  const since = (name: EvmFork): boolean => EVM_FORKS.indexOf(fork) >= EVM_FORKS.indexOf(name)
+  return {
+    fork,
+    intrinsic: intrinsicGasRules(fork, params.calldataGasPerByte),
+    refundQuotient: since('london') ? 5n : 2n,
+    newestType: newestType(since),
+    hasBaseFee: since('london'),
+    hasReplayProtection: since('spuriousDragon'),
+    sweepsEmpty: since('spuriousDragon'),
+    boundsInitCode: since('shanghai'),
+    hasDelegation: since('prague'),
+    recordsBlockHashes: since('prague'),
+    hasRequests: since('prague'),
+    hasStatus: since('byzantium'),
+    transactionGasCap: since('osaka') ? OSAKA_TRANSACTION_GAS_CAP : null,
+    blobsPerTransaction: since('osaka') ? OSAKA_TRANSACTION_BLOBS : null,
+    precompiles: precompilesSince(since),
+  }
+}
+
+const cache = new WeakMap<ChainParams, Map<EvmFork, ForkRules>>()
+
+/** The rules in force at a block; kept per network. */
+export const forkRulesAt = (params: ChainParams, number: number): ForkRules => {
+  const fork = evmForkAt(params.forks, number)
+  let byFork = cache.get(params)
+  if (byFork === undefined) {
+    byFork = new Map()
+    cache.set(params, byFork)
+  }
+  let rules = byFork.get(fork)
+  if (rules === undefined) {
+    rules = forkRules(fork, params)
+    byFork.set(fork, rules)
+  }
+  return rules
+}

@@ -1,0 +1,55 @@
+import { LIMITS } from '../../config/limits.ts'
+import type { Transaction } from '../../primitives/transaction.ts'
+import type { Journal } from '../../state/journal/journal.ts'
+import { AssertionError } from '../../util/assert.ts'
+import { isCoded } from '../../util/errors.ts'
+import type { Logger } from '../../util/logger.ts'
+import type { Engine } from '../engine.ts'
+import type { BlockRun } from './block-run.ts'
+import type { Attempt, StopCondition, TransactionRunner } from './block-runner.ts'
+import { isPlainTransfer, runMessageTransaction, runPlainTransfer } from './run-transaction.ts'
+import { runSystemCall } from './system-calls.ts'
+
+/** The engine that runs code, loaded when the first code needs it. */
+export interface EngineSource {
+  loaded: Engine | undefined
+  load(): Promise<Engine>
+}
+
+const runWithEngine = async (
+  journal: Journal,
+  run: BlockRun,
+  tx: Transaction,
+  engine: Engine,
+  logger: Logger,
+  until: StopCondition,
+): Promise<Attempt> => {
+  const mark = journal.checkpoint()
+  try {
+    const interrupt = { sliceMs: LIMITS.execution.sliceMs, ...until }
+    return (await runMessageTransaction(journal, run, tx, engine, { interrupt })).receipt
+  } catch (error) {
+    // An impossible state stops the process; a state that is gone says nothing about the transaction.
+    if (error instanceof AssertionError || (isCoded(error) && error.code === 'STATE_MOVED')) throw error
+    journal.revert(mark)
+    if (isCoded(error) && error.code === 'EXECUTION_INTERRUPTED') return 'interrupted'
+    const fault = error instanceof Error ? error : new Error(String(error))
+    logger.error({ err: fault, hash: tx.hash, engine: engine.name }, 'engine broke on a transaction')
+    return { fault }
+  }
+}
+
+/** Transactions by our own rules; only code is run by an engine. A plain transfer is done at once, without a promise. */
+export const createFastRunner = (engines: EngineSource, logger: Logger): TransactionRunner => ({
+  begin: journal => (tx, run, until) => {
+    if (isPlainTransfer(journal, run, tx)) return runPlainTransfer(journal, run, tx)
+    if (engines.loaded !== undefined) return runWithEngine(journal, run, tx, engines.loaded, logger, until)
+    return engines.load().then(engine => runWithEngine(journal, run, tx, engine, logger, until))
+  },
+  systemCall: (journal, env) => async call =>
+    runSystemCall(journal, env, engines.loaded ?? (await engines.load()), call),
+  prepare(tx, journal, run) {
+    if (engines.loaded !== undefined || isPlainTransfer(journal, run, tx)) return undefined
+    return engines.load().then(() => {})
+  },
+})

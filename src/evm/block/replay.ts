@@ -1,0 +1,124 @@
+import { createAddress } from '../../primitives/address.ts'
+import type { Receipt } from '../../primitives/receipt.ts'
+import type { Transaction } from '../../primitives/transaction.ts'
+import { Journal } from '../../state/journal/journal.ts'
+import type { StateReader } from '../../state/state-reader.ts'
+import type { Hex } from '../../util/bytes.ts'
+import type { BlockEnv } from '../block-env.ts'
+import type { Engine, EngineOptions, Interrupt } from '../engine.ts'
+import type { Prefetcher } from '../readers/prefetched-reader.ts'
+import type { TracedTransaction, TraceHooks } from '../tracers/tracer.ts'
+import { authorityOf, delegationTarget } from './authorizations.ts'
+import { openBlock } from './block-phases.ts'
+import { addResult, type BlockRun, beginBlock } from './block-run.ts'
+import { isPlainTransfer, runMessageTransaction, runPlainTransfer } from './run-transaction.ts'
+import { OPENING_ACCOUNTS, runSystemCall } from './system-calls.ts'
+
+/** What a block's transactions run on once more. */
+export interface ReplayContext {
+  /** The state after the parent. */
+  readonly reader: StateReader
+  /** For a reader that must be asked ahead. */
+  readonly prefetch: Prefetcher | undefined
+  readonly env: BlockEnv
+  readonly engine: Engine
+  /** The same rules, shown step by step. */
+  readonly tracingEngine: Engine
+  readonly interrupt: Interrupt | undefined
+}
+
+/** Where a traced transaction stands. */
+export interface TracePlace {
+  readonly blockHash: Hex
+  readonly index: number
+}
+
+/**
+ * A committed block's transactions, one after the other, on the state before it. They are known to be valid: an error is a fault of
+ * this node, or an interrupt.
+ */
+export class Replay {
+  /** The state after what has run. */
+  readonly journal: Journal
+  readonly #context: ReplayContext
+  readonly #run: BlockRun
+  readonly #options: EngineOptions
+
+  private constructor(context: ReplayContext) {
+    const { interrupt, prefetch } = context
+    this.#context = context
+    this.journal = new Journal(context.reader)
+    this.#run = beginBlock(context.env)
+    this.#options = { ...(interrupt && { interrupt }), ...(prefetch && { prefetch }) }
+  }
+
+  /** With what the protocol does before the first transaction. */
+  static async begin(context: ReplayContext): Promise<Replay> {
+    const replay = new Replay(context)
+    const { engine, env, prefetch } = context
+    for (const address of OPENING_ACCOUNTS) await prefetch?.code(address)
+    const loading: Engine = {
+      name: engine.name,
+      run: (journal, at, message) => engine.run(journal, at, message, replay.#options),
+    }
+    await openBlock(replay.#run, replay.journal, call => runSystemCall(replay.journal, env, loading, call))
+    return replay
+  }
+
+  /** Runs the next transaction without looking. */
+  async run(tx: Transaction): Promise<Receipt> {
+    const { journal } = this
+    await this.#load(tx)
+    const receipt = isPlainTransfer(journal, this.#run, tx)
+      ? runPlainTransfer(journal, this.#run, tx)
+      : (await runMessageTransaction(journal, this.#run, tx, this.#context.engine, this.#options)).receipt
+    addResult(this.#run, tx, receipt)
+    return receipt
+  }
+
+  /** Runs the next transaction under a tracer. */
+  async trace(tx: Transaction, place: TracePlace, hooks: TraceHooks): Promise<Receipt> {
+    const { tracer } = hooks
+    await this.#load(tx)
+    tracer.begin?.(this.#describe(tx, place), this.journal)
+    const options = { ...this.#options, trace: hooks }
+    const { tracingEngine } = this.#context
+    const { receipt } = await runMessageTransaction(this.journal, this.#run, tx, tracingEngine, options)
+    addResult(this.#run, tx, receipt)
+    tracer.end?.({ gasUsed: receipt.gasUsed })
+    return receipt
+  }
+
+  /** Accounts that are read without asking ahead: by the rules around the message, and by tracers when it begins. */
+  async #load(tx: Transaction): Promise<void> {
+    const { prefetch, env } = this.#context
+    if (prefetch === undefined) return
+    const to = recipientOf(tx)
+    for (const address of [tx.from, to, env.miner, ...authoritiesOf(tx)]) await prefetch.code(address)
+    const target = delegationTarget(this.journal.code(to))
+    if (target !== undefined) await prefetch.code(target)
+  }
+
+  #describe(tx: Transaction, { blockHash, index }: TracePlace): TracedTransaction {
+    const { env, rules } = this.#run
+    return {
+      from: tx.from,
+      to: recipientOf(tx),
+      isCreation: tx.to === null,
+      gasLimit: tx.gasLimit,
+      coinbase: env.miner,
+      authorities: authoritiesOf(tx),
+      precompiles: rules.precompiles,
+      blockNumber: env.number,
+      blockHash,
+      hash: tx.hash,
+      index,
+      logsBefore: this.#run.receipts.reduce((sum, { logs }) => sum + logs.length, 0),
+    }
+  }
+}
+
+const recipientOf = (tx: Transaction): Hex => tx.to ?? createAddress(tx.from, tx.nonce)
+
+const authoritiesOf = ({ authorizationList = [] }: Transaction): readonly Hex[] =>
+  authorizationList.map(authorityOf).filter(address => address !== undefined)

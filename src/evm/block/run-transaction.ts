@@ -1,0 +1,135 @@
+import { createAddress } from '../../primitives/address.ts'
+import { bloomOf, EMPTY_BLOOM } from '../../primitives/bloom.ts'
+import type { Log } from '../../primitives/log.ts'
+import type { Receipt } from '../../primitives/receipt.ts'
+import { effectiveGasPrice, type Transaction } from '../../primitives/transaction.ts'
+import { blobGas } from '../../rules/ethereum/blob-fee.ts'
+import { floorGas, intrinsicGas } from '../../rules/intrinsic-gas.ts'
+import { EMPTY_CODE_HASH } from '../../state/account.ts'
+import type { Journal } from '../../state/journal/journal.ts'
+import type { Hex } from '../../util/bytes.ts'
+import { nextNonce } from '../../util/nonce.ts'
+import type { Engine, EngineMessage, EngineOptions, EngineResult } from '../engine.ts'
+import { applyAuthorizations } from './authorizations.ts'
+import { blobFee } from './blobs.ts'
+import { type BlockPosition, executionGasLimit } from './transaction-validity.ts'
+
+/** A transaction whose result depends on its bytes alone: no code runs (and none can look at the fee while it is held). */
+export const isPlainTransfer = (journal: Journal, { rules }: BlockPosition, tx: Transaction): boolean =>
+  tx.to !== null && tx.type !== 4 && journal.codeHash(tx.to) === EMPTY_CODE_HASH && !rules.precompiles.has(tx.to)
+
+interface Outcome {
+  readonly gasUsed: bigint
+  readonly succeeded: boolean
+  readonly logs: readonly Log[]
+}
+
+const NO_LOGS: readonly Log[] = []
+
+const receiptOf = (
+  tx: Transaction,
+  at: BlockPosition,
+  price: bigint,
+  { gasUsed, succeeded, logs }: Outcome,
+): Receipt => ({
+  type: tx.type,
+  status: succeeded ? 1 : 0,
+  cumulativeGasUsed: at.gasUsed + gasUsed,
+  gasUsed,
+  effectiveGasPrice: price,
+  contractAddress: tx.to === null ? createAddress(tx.from, tx.nonce) : null,
+  logsBloom: logs.length === 0 ? EMPTY_BLOOM : bloomOf(logs),
+  logs,
+  ...(tx.type === 3 && { blobGasUsed: blobGas(tx), blobGasPrice: at.env.blobs?.baseFeePerGas ?? 0n }),
+})
+
+/** Ethereum's coinbase has its tip with each transaction, where later ones see it, and loses it when it destroys itself. */
+const payTip = (journal: Journal, { env }: BlockPosition, gasUsed: bigint, price: bigint): void => {
+  if (env.params.tips === 'coinbase') journal.addBalance(env.miner, gasUsed * (price - env.baseFeePerGas))
+}
+
+const finish = (journal: Journal, at: BlockPosition): void => {
+  if (at.rules.sweepsEmpty) journal.sweepTouched()
+  journal.endTransaction()
+}
+
+const priceOf = (tx: Transaction, at: BlockPosition): bigint =>
+  effectiveGasPrice(tx, at.rules.hasBaseFee ? at.env.baseFeePerGas : 0n)
+
+const higher = (a: bigint, b: bigint): bigint => (a > b ? a : b)
+
+/** Runs a valid plain transfer to its end. It cannot fail: the balance covers the value and the whole gas limit. */
+export const runPlainTransfer = (journal: Journal, at: BlockPosition, tx: Transaction): Receipt => {
+  const { intrinsic } = at.rules
+  const price = priceOf(tx, at)
+  const gasUsed = higher(intrinsicGas(tx, intrinsic), floorGas(tx, intrinsic))
+  journal.setBalance(tx.from, journal.balance(tx.from) - tx.value - gasUsed * price - blobFee(tx, at.env))
+  journal.setNonce(tx.from, nextNonce(tx.nonce))
+  const to = tx.to as Hex
+  // Before EIP-161 a transfer of nothing creates the account.
+  if (tx.value === 0n && at.rules.sweepsEmpty) journal.touch(to)
+  else journal.addBalance(to, tx.value)
+  payTip(journal, at, gasUsed, price)
+  finish(journal, at)
+  return receiptOf(tx, at, price, { gasUsed, succeeded: true, logs: NO_LOGS })
+}
+
+/** Refunds of the code and of EIP-7702, capped, above the floor of EIP-7623. */
+const gasAfterRefunds = (tx: Transaction, { rules }: BlockPosition, used: bigint, refund: bigint): bigint => {
+  const cap = used / rules.refundQuotient
+  const net = used - (refund < cap ? refund : cap)
+  return higher(net, floorGas(tx, rules.intrinsic))
+}
+
+const messageOf = (tx: Transaction, gas: bigint, gasPrice: bigint, warm: readonly Hex[]): EngineMessage => ({
+  from: tx.from,
+  to: tx.to,
+  value: tx.value,
+  data: tx.data,
+  gas,
+  gasPrice,
+  accessList: tx.accessList,
+  warm,
+  ...(tx.blobVersionedHashes !== undefined && { blobVersionedHashes: tx.blobVersionedHashes }),
+})
+
+/** What running a message answered besides its receipt. */
+export interface MessageOutcome {
+  readonly receipt: Receipt
+  readonly result: EngineResult
+  /** Gas before refunds: what the limit had to cover. */
+  readonly peakGas: bigint
+}
+
+/**
+ * Runs a valid transaction whose message needs an engine: gas bought, message, refunds, self-destructs, sweep. When the engine
+ * throws (an interrupt) the caller reverts to its own mark.
+ */
+export const runMessageTransaction = async (
+  journal: Journal,
+  at: BlockPosition,
+  tx: Transaction,
+  engine: Engine,
+  options: EngineOptions,
+): Promise<MessageOutcome> => {
+  const { env, rules } = at
+  const price = priceOf(tx, at)
+  const intrinsic = intrinsicGas(tx, rules.intrinsic)
+  journal.subBalance(tx.from, tx.gasLimit * price + blobFee(tx, env))
+  journal.setNonce(tx.from, nextNonce(tx.nonce))
+  const authorized = applyAuthorizations(journal, env.params.chainId, tx.authorizationList ?? [])
+  const message = messageOf(tx, executionGasLimit(tx, env) - intrinsic, price, authorized.warm)
+  const result = await engine.run(journal, env, message, options)
+  const peakGas = higher(intrinsic + result.gasUsed, floorGas(tx, rules.intrinsic))
+  const used = gasAfterRefunds(tx, at, intrinsic + result.gasUsed, authorized.refund + result.refund)
+  journal.addBalance(tx.from, (tx.gasLimit - used) * price)
+  payTip(journal, at, used, price)
+  for (const address of result.destroyed) journal.deleteAccount(address)
+  finish(journal, at)
+  const receipt = receiptOf(tx, at, price, {
+    gasUsed: used,
+    succeeded: result.failure === null,
+    logs: result.logs,
+  })
+  return { receipt, result, peakGas }
+}

@@ -1,0 +1,96 @@
+import { EMPTY_CODE_HASH } from '../../state/account.ts'
+import type { Journal } from '../../state/journal/journal.ts'
+import { EMPTY_BYTES, type Hex, hexToBytes } from '../../util/bytes.ts'
+import { CodedError } from '../../util/errors.ts'
+import type { BlockEnv } from '../block-env.ts'
+import type { Engine, EngineMessage, EngineOptions } from '../engine.ts'
+import type { ForkRules } from './execution-rules.ts'
+
+/** A message of the protocol itself to a contract, before or after a block's transactions: no fee, no nonce, no sender's account. */
+export interface SystemCall {
+  readonly to: Hex
+  readonly data: Uint8Array
+}
+
+/** Runs one; answers its output. Throws CodedError<SystemCallError> when it fails. */
+export type RunSystemCall = (call: SystemCall) => Promise<Uint8Array>
+
+/** A block whose requests cannot be had is not valid (EIP-7002). */
+export interface SystemCallError {
+  readonly code: 'SYSTEM_CALL_FAILED'
+  readonly to: Hex
+  readonly reason: string
+}
+
+export const SYSTEM_ADDRESS: Hex = '0xfffffffffffffffffffffffffffffffffffffffe'
+const SYSTEM_GAS = 30_000_000n
+
+/** EIP-4788: roots of the beacon chain by time. */
+const BEACON_ROOTS: Hex = '0x000f3df6d732807ef1319fb7b8bb8522d0beac02'
+/** EIP-2935: block hashes by number. */
+const BLOCK_HASHES: Hex = '0x0000f90827f1c53a10cb7a02335b175320002935'
+/** EIP-7002 and EIP-7251: queues of what validators ask for, with the type byte of their requests. */
+const REQUEST_QUEUES: readonly { readonly type: number; readonly to: Hex }[] = [
+  { type: 1, to: '0x00000961ef480eb55e80d19ad83579a64c007002' },
+  { type: 2, to: '0x0000bbddc7ce488642fb579f8b00f3a590007251' },
+]
+
+/** Accounts that the calls before the first transaction may read, to be loaded where reading takes its time. */
+export const OPENING_ACCOUNTS: readonly Hex[] = [SYSTEM_ADDRESS, BEACON_ROOTS, BLOCK_HASHES]
+
+/** Whom system calls may reach: for states whose accounts must be loaded before they are read. */
+export const SYSTEM_CONTRACTS: readonly Hex[] = [BEACON_ROOTS, BLOCK_HASHES, ...REQUEST_QUEUES.map(({ to }) => to)]
+
+/** Calls before the first transaction, to contracts that are there. */
+export const openingCalls = (journal: Journal, env: BlockEnv, rules: ForkRules): readonly SystemCall[] => {
+  const calls: SystemCall[] = []
+  const root = env.beacon?.parentRoot
+  if (root !== undefined) calls.push({ to: BEACON_ROOTS, data: hexToBytes(root) })
+  if (rules.recordsBlockHashes) calls.push({ to: BLOCK_HASHES, data: hexToBytes(env.blockHash(env.number - 1)) })
+  return calls.filter(({ to }) => journal.codeHash(to) !== EMPTY_CODE_HASH)
+}
+
+/** Empties the queues after the last transaction: type byte and data of each kind of request that there is (EIP-7685). */
+export const takeQueuedRequests = async (journal: Journal, run: RunSystemCall): Promise<readonly Uint8Array[]> => {
+  const requests: Uint8Array[] = []
+  for (const { type, to } of REQUEST_QUEUES) {
+    if (journal.codeHash(to) === EMPTY_CODE_HASH) throw systemCallFailed(to, 'no contract')
+    const data = await run({ to, data: EMPTY_BYTES })
+    if (data.byteLength > 0) requests.push(Buffer.concat([Uint8Array.of(type), data]))
+  }
+  return requests
+}
+
+/** As a message for an engine or for the VM. */
+export const systemMessage = ({ to, data }: SystemCall): EngineMessage => ({
+  from: SYSTEM_ADDRESS,
+  to,
+  value: 0n,
+  data,
+  gas: SYSTEM_GAS,
+  gasPrice: 0n,
+  accessList: [],
+})
+
+/** On our engine. */
+export const runSystemCall = async (
+  journal: Journal,
+  env: BlockEnv,
+  engine: Engine,
+  call: SystemCall,
+  options: EngineOptions = {},
+): Promise<Uint8Array> => {
+  const { failure, output } = await engine.run(journal, env, systemMessage(call), options)
+  if (failure !== null) throw systemCallFailed(call.to, failure.kind === 'halt' ? failure.reason : 'reverted')
+  endSystemCall(journal)
+  return output
+}
+
+/** The sender has no account before, and none after. */
+export const endSystemCall = (journal: Journal): void => {
+  journal.sweepTouched()
+  journal.endTransaction()
+}
+
+export const systemCallFailed = (to: Hex, reason: string): CodedError<SystemCallError> =>
+  new CodedError<SystemCallError>({ code: 'SYSTEM_CALL_FAILED', to, reason })

@@ -1,0 +1,183 @@
+import { LIMITS } from '../../config/limits.ts'
+import { createAddress } from '../../primitives/address.ts'
+import type { Authorization } from '../../primitives/transaction.ts'
+import { floorGas, intrinsicGas } from '../../rules/intrinsic-gas.ts'
+import { EMPTY_CODE_HASH } from '../../state/account.ts'
+import { Journal } from '../../state/journal/journal.ts'
+import type { StateReader } from '../../state/state-reader.ts'
+import { EMPTY_BYTES, type Hex, ownBytes } from '../../util/bytes.ts'
+import { CodedError } from '../../util/errors.ts'
+import { nextNonce } from '../../util/nonce.ts'
+import { applyAuthorizations, authorityOf } from '../block/authorizations.ts'
+import { type ForkRules, forkRulesAt } from '../block/execution-rules.ts'
+import type { BlockEnv } from '../block-env.ts'
+import type { AccessRecorder, Engine, EngineFailure, EngineMessage, EngineResult, Interrupt } from '../engine.ts'
+import type { Prefetcher } from '../readers/prefetched-reader.ts'
+import { isPrecompile, type PrecompileMoves } from './moved-precompiles.ts'
+import { applyOverrides } from './state-overrides.ts'
+import type { BlockOverrides, CallError, CallMessage, CallRequest } from './types.ts'
+
+export const callError = (detail: CallError): CodedError<CallError> => new CodedError(detail)
+
+/** What a call runs on. */
+export interface CallContext {
+  readonly reader: StateReader
+  /** For a reader that must be asked ahead. */
+  readonly prefetch: Prefetcher | undefined
+  readonly env: BlockEnv
+  readonly engine: Engine
+  readonly interrupt: Interrupt | undefined
+}
+
+/** A call made ready: state and block overridden, the sender looked up. Runs leave the journal as it was. */
+export interface PreparedCall {
+  readonly context: CallContext
+  readonly env: BlockEnv
+  readonly rules: ForkRules
+  readonly moves: PrecompileMoves | undefined
+  readonly journal: Journal
+  readonly message: CallMessage
+  readonly accessList: NonNullable<CallMessage['accessList']>
+  readonly authorizations: readonly Authorization[]
+  /** GASPRICE, wei. */
+  readonly gasPrice: bigint
+}
+
+export interface CallOutcome {
+  /** After refunds. */
+  readonly gasUsed: bigint
+  /** Before refunds: what the limit had to cover. */
+  readonly peakGas: bigint
+  readonly output: Uint8Array
+  readonly failure: EngineFailure | null
+}
+
+/** The block as the call sees it. Without a price its base fee is 0, as in geth: no price lies below the base fee of its block. */
+const envOf = (env: BlockEnv, message: CallMessage, overrides: BlockOverrides = {}): BlockEnv => ({
+  ...env,
+  ...(isUnpriced(message) && { baseFeePerGas: 0n }),
+  ...overrides,
+})
+
+const isUnpriced = ({ gasPrice, maxFeePerGas }: CallMessage): boolean => (gasPrice ?? maxFeePerGas ?? 0n) === 0n
+
+/** GASPRICE: the price offered, or the base fee that was asked for with the block. */
+const priceOf = (message: CallMessage, { baseFeePerGas }: BlockEnv): bigint => {
+  if (isUnpriced(message)) return baseFeePerGas
+  const { gasPrice, maxFeePerGas = 0n, maxPriorityFeePerGas = 0n } = message
+  if (gasPrice !== undefined) return gasPrice
+  const price = baseFeePerGas + maxPriorityFeePerGas
+  return price < maxFeePerGas ? price : maxFeePerGas
+}
+
+/** Throws as `applyOverrides`. */
+export const prepareCall = async (context: CallContext, request: CallRequest): Promise<PreparedCall> => {
+  const { message } = request
+  const env = envOf(context.env, message, request.blockOverrides)
+  const journal = new Journal(context.reader)
+  const rules = forkRulesAt(env.params, env.number)
+  const moves = await applyOverrides(journal, context.prefetch, request.overrides ?? {}, rules.precompiles)
+  await context.prefetch?.account(message.from)
+  if (message.to !== null) await context.prefetch?.code(message.to)
+  const authorizations = rules.hasDelegation ? (message.authorizationList ?? []) : []
+  for (const authorization of authorizations) {
+    const authority = context.prefetch && authorityOf(authorization)
+    if (authority !== undefined) await context.prefetch?.code(authority)
+  }
+  return {
+    context,
+    env,
+    rules,
+    moves,
+    journal,
+    message,
+    accessList: message.accessList ?? [],
+    authorizations,
+    gasPrice: priceOf(message, env),
+  }
+}
+
+/** The gas a call has: what it names, at most the node's cap. */
+export const callGas = (message: CallMessage): bigint =>
+  message.gas === undefined || message.gas > LIMITS.call.gas ? LIMITS.call.gas : message.gas
+
+/** Throws INSUFFICIENT_BALANCE_FOR_TRANSFER. */
+export const checkValue = ({ journal, message }: PreparedCall, gas: bigint): void => {
+  if (message.value > journal.balance(message.from)) throw callError({ code: 'INSUFFICIENT_BALANCE_FOR_TRANSFER', gas })
+}
+
+const gasFields = ({ message, accessList, authorizations }: PreparedCall) => ({
+  to: message.to,
+  data: message.data,
+  accessList,
+  authorizationList: authorizations,
+})
+
+/** Gas taken before any code runs. */
+export const callIntrinsicGas = (call: PreparedCall): bigint => intrinsicGas(gasFields(call), call.rules.intrinsic)
+
+/** The least gas the call can use. */
+export const callMinimumGas = (call: PreparedCall): bigint => {
+  const [intrinsic, floor] = [callIntrinsicGas(call), floorGas(gasFields(call), call.rules.intrinsic)]
+  return floor > intrinsic ? floor : intrinsic
+}
+
+/** Whether no code can run: the recipient has none, and none is given to it. */
+export const runsNoCode = ({ journal, message, rules, moves, authorizations }: PreparedCall): boolean =>
+  message.to !== null &&
+  authorizations.length === 0 &&
+  journal.codeHash(message.to) === EMPTY_CODE_HASH &&
+  !isPrecompile(rules, moves, message.to)
+
+/** Where a creation would put its contract; the recipient of a call. */
+export const targetOf = ({ journal, message }: PreparedCall): Hex =>
+  message.to ?? createAddress(message.from, journal.nonce(message.from))
+
+/**
+ * Runs the call with this gas limit and takes everything back. Fees are not charged: a call never fails for want of them. Throws
+ * INTRINSIC_GAS_TOO_LOW; an interrupt comes through as it is. Check the value first.
+ */
+export const runCall = async (call: PreparedCall, gas: bigint, accesses?: AccessRecorder): Promise<CallOutcome> => {
+  const minimum = callMinimumGas(call)
+  if (gas < minimum) throw callError({ code: 'INTRINSIC_GAS_TOO_LOW', have: gas, want: minimum })
+  if (runsNoCode(call)) return { gasUsed: minimum, peakGas: minimum, output: EMPTY_BYTES, failure: null }
+  const { context, env, moves, journal } = call
+  const mark = journal.checkpoint()
+  const { message, refund } = beginCall(call, gas)
+  const { interrupt, prefetch } = context
+  const result = await context.engine.run(journal, env, message, {
+    ...(interrupt && { interrupt }),
+    ...(accesses && { accesses }),
+    ...(prefetch && { prefetch }),
+    ...(moves && { moves }),
+  })
+  journal.revert(mark)
+  return settleCall(call, { ...result, refund: result.refund + refund })
+}
+
+/** What comes before a call's message: the nonce is raised and accounts are delegated. `refund` is for the latter. */
+export const beginCall = (
+  call: PreparedCall,
+  gas: bigint,
+): { readonly message: EngineMessage; readonly refund: bigint } => {
+  const { journal, env, gasPrice, accessList } = call
+  const { from, to, value, data } = call.message
+  journal.setNonce(from, nextNonce(journal.nonce(from)))
+  const { warm, refund } = applyAuthorizations(journal, env.params.chainId, call.authorizations)
+  return { message: { from, to, value, data, gas: gas - callIntrinsicGas(call), gasPrice, accessList, warm }, refund }
+}
+
+/** What a run cost in the end: the intrinsic gas, less capped refunds, at least the minimum. */
+export const settleCall = (call: PreparedCall, { gasUsed, refund, output, failure }: EngineResult): CallOutcome => {
+  const minimum = callMinimumGas(call)
+  const used = callIntrinsicGas(call) + gasUsed
+  const cap = used / call.rules.refundQuotient
+  const net = used - (refund < cap ? refund : cap)
+  return { gasUsed: net > minimum ? net : minimum, peakGas: used > minimum ? used : minimum, output, failure }
+}
+
+/** What a failed run is answered with. */
+export const failureError = ({ failure, output }: CallOutcome): CodedError<CallError> =>
+  failure?.kind === 'halt'
+    ? callError({ code: 'EXECUTION_FAILED', reason: failure.reason })
+    : callError({ code: 'EXECUTION_REVERTED', data: ownBytes(output) })

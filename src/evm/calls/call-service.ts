@@ -1,0 +1,270 @@
+import { LIMITS } from '../../config/limits.ts'
+import type { ChainParams } from '../../config/networks.ts'
+import type { StateChanges } from '../../state/update/state-changes.ts'
+import { CodedError } from '../../util/errors.ts'
+import type { Logger } from '../../util/logger.ts'
+import { DEFAULT_ENGINE, type EngineName } from '../engines/select-engine.ts'
+import type { HashBlocks } from '../simulate/types.ts'
+import { ClientLoads, QUEUE_FULL, weightOf } from './client-limits.ts'
+import { FairQueue } from './client-queue.ts'
+import type { CallError, CallRequest, CallService } from './types.ts'
+import { CallWorker, type PendingCall, type WorkerEvents } from './worker-handle.ts'
+import type { AnyRequest, CallAnswer, CallKind, CallKinds, SerializedEnv, WorkerMessage } from './worker-protocol.ts'
+
+export type { SerializedEnv } from './worker-protocol.ts'
+
+export interface CallServiceOptions {
+  /** The LevelDB directory, opened again by each worker. */
+  readonly storePath: string
+  readonly params: ChainParams
+  /** Runs code. */
+  readonly evm?: EngineName
+  readonly logger: Logger
+  /**
+   * The environment a call on the state after `request.number` sees: that block's own, or the pending block's. Answer the same
+   * object while it stands: a worker is told once of each.
+   */
+  envFor(request: CallBase): Promise<SerializedEnv>
+  /** The pending block's changes over the block before it, for requests with `pending`; the same object while they stand. */
+  overlayFor?(request: CallBase): Promise<StateChanges>
+  /** Moves when a development chain took blocks back or edited its state: what workers have read is void then. */
+  revision?(): number
+}
+
+const MAX_WORKERS = LIMITS.call.workers + LIMITS.call.extraWorkers
+/** A call that a worker did not survive is tried once more. */
+const MAX_ATTEMPTS = 2
+
+const TIMED_OUT: CallError = { code: 'EXECUTION_TIMEOUT', timeoutMs: LIMITS.call.timeoutMs }
+const failed = (reason: string): CallError => ({ code: 'EXECUTION_FAILED', reason })
+
+/** Where a call or a simulation stands. One object stands for one request: environment and changes belong together. */
+export type CallBase = Pick<CallRequest, 'number' | 'pending'>
+
+/** Hands calls to workers, watches these from outside, and moves calls from one that hangs or dies to another. */
+class CallDispatcher {
+  readonly #options: CallServiceOptions
+  readonly #queue = new FairQueue<PendingCall>(LIMITS.call.queue)
+  readonly #workers = new Set<CallWorker>()
+  readonly #silent = new Set<CallWorker>()
+  readonly #events: WorkerEvents
+  #watch: NodeJS.Timeout | undefined = undefined
+  #nextId = 1
+  /** What waits or runs, of all and of each client. */
+  readonly #load = new ClientLoads()
+  #closed = false
+
+  constructor(options: CallServiceOptions) {
+    this.#options = options
+    this.#events = {
+      ready: () => this.#dispatch(),
+      settled: (_, call, message) => this.#settle(call, message),
+      died: (worker, error) => this.#lost(worker, failed('call worker died'), error),
+    }
+  }
+
+  async run<Kind extends CallKind>(
+    kind: Kind,
+    request: CallKinds[Kind]['request'],
+    client: string,
+    hash?: HashBlocks,
+  ): Promise<CallKinds[Kind]['answer']> {
+    const bytes = weightOf(request)
+    this.#load.add(client, bytes)
+    try {
+      return await this.#runNext(kind, request, client, hash)
+    } finally {
+      this.#load.remove(client, bytes)
+    }
+  }
+
+  async #runNext(
+    kind: CallKind,
+    request: AnyRequest,
+    client: string,
+    hash: HashBlocks | undefined,
+  ): Promise<CallAnswer> {
+    const env = await this.#options.envFor(request)
+    const overlay = request.pending === true ? await this.#overlay(request) : null
+    const number = request.pending === true ? env.number - 1 : request.number
+    return new Promise((resolve, reject) => {
+      const refuse = (detail: CallError): void => reject(new CodedError(detail))
+      const call = {
+        id: this.#takeId(),
+        client,
+        kind,
+        request,
+        number,
+        revision: this.#options.revision?.() ?? 0,
+        env,
+        overlay,
+        attempts: 0,
+        sentMs: 0,
+        resolve,
+        refuse,
+        reject,
+        ...(hash && { hash }),
+      }
+      this.#enqueue(call)
+      this.#dispatch()
+    })
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    clearInterval(this.#watch)
+    const stopping = failed('the node is stopping')
+    for (const worker of this.#workers) for (const call of worker.calls.values()) call.refuse(stopping)
+    for (const call of this.#queue.takeAll()) call.refuse(stopping)
+    await Promise.all([...this.#workers].map(worker => worker.stop()))
+    this.#workers.clear()
+  }
+
+  #overlay(request: CallBase): Promise<StateChanges> {
+    const { overlayFor } = this.#options
+    if (overlayFor === undefined) throw new CodedError(failed('there is no pending block'))
+    return overlayFor(request)
+  }
+
+  #takeId(): number {
+    const id = this.#nextId
+    // Ids stand in 32-bit memory too.
+    this.#nextId = id === 0x7fff_ffff ? 1 : id + 1
+    return id
+  }
+
+  #enqueue(call: PendingCall): void {
+    if (this.#closed) {
+      call.refuse(failed('the node is stopping'))
+      return
+    }
+    const gone = this.#queue.push(call.client, call)
+    gone?.refuse(QUEUE_FULL)
+  }
+
+  #dispatch(): void {
+    while (this.#queue.size > 0) {
+      const worker = this.#freeWorker()
+      if (worker === undefined) break
+      const call = this.#queue.shift(client => this.#mayRun(client))
+      if (call === undefined) break
+      worker.send(call)
+    }
+    if (this.#workers.size > 0) this.#startWatch()
+  }
+
+  /** Slow calls of one client leave places for others. */
+  #mayRun(client: string): boolean {
+    const limit = LIMITS.call.clientInFlight
+    if (this.#load.callsOf(client) <= limit) return true
+    let running = 0
+    for (const { calls } of this.#workers) for (const call of calls.values()) if (call.client === client) running++
+    return running < limit
+  }
+
+  /** The least loaded worker that shows signs of life; another one is started when none does. */
+  #freeWorker(): CallWorker | undefined {
+    let best: CallWorker | undefined
+    for (const worker of this.#workers) {
+      if (this.#silent.has(worker) || !worker.hasRoom) continue
+      if (best === undefined || worker.calls.size < best.calls.size) best = worker
+    }
+    return best ?? (this.#mayStart() ? this.#start() : undefined)
+  }
+
+  #mayStart(): boolean {
+    if (this.#closed || this.#workers.size >= MAX_WORKERS) return false
+    return this.#workers.size < LIMITS.call.workers || this.#silent.size === this.#workers.size
+  }
+
+  #start(): CallWorker {
+    const { storePath, params, evm = DEFAULT_ENGINE } = this.#options
+    const worker = new CallWorker({ storePath, params, evm }, this.#events)
+    this.#workers.add(worker)
+    return worker
+  }
+
+  #settle(call: PendingCall, message: WorkerMessage): void {
+    if (message.type === 'answer') call.resolve(message.answer)
+    else if (message.type === 'refusal') call.refuse(message.detail)
+    else if (message.type === 'fault') {
+      this.#options.logger.error({ kind: call.kind, fault: message.message }, 'call failed')
+      call.refuse(failed('internal error'))
+    }
+    this.#dispatch()
+  }
+
+  #startWatch(): void {
+    if (this.#watch !== undefined || this.#closed) return
+    this.#watch = setInterval(() => this.#look(), LIMITS.call.stuckMs / 2).unref()
+  }
+
+  #look(): void {
+    const nowMs = performance.now()
+    for (const worker of this.#workers) {
+      if (worker.isSilent(nowMs)) this.#silent.add(worker)
+      else this.#silent.delete(worker)
+      if (isOverdue(worker, nowMs)) {
+        this.#lost(worker, TIMED_OUT, undefined)
+        worker.stop().catch(() => {})
+      } else if (this.#silent.has(worker)) this.#moveWaiting(worker)
+    }
+    this.#dispatch()
+    this.#stopIdle(nowMs)
+  }
+
+  /** Takes from a worker that hangs what it is not working on, if there is another place for it. */
+  #moveWaiting(worker: CallWorker): void {
+    for (const call of [...worker.calls.values()]) {
+      if (call.id === worker.running || this.#freeWorker() === undefined) continue
+      worker.calls.delete(call.id)
+      call.attempts--
+      this.#enqueue(call)
+    }
+  }
+
+  /** A worker is gone: the call it was at is refused, the others are tried elsewhere. */
+  #lost(worker: CallWorker, detail: CallError, error: Error | undefined): void {
+    this.#workers.delete(worker)
+    this.#silent.delete(worker)
+    this.#options.logger.warn({ err: error, calls: worker.calls.size, reason: detail.code }, 'call worker replaced')
+    for (const call of worker.calls.values()) {
+      if (call.id === worker.running || call.attempts >= MAX_ATTEMPTS) call.refuse(detail)
+      else this.#enqueue(call)
+    }
+    worker.calls.clear()
+    this.#dispatch()
+  }
+
+  #stopIdle(nowMs: number): void {
+    for (const worker of this.#workers) {
+      if (this.#workers.size <= LIMITS.call.workers) break
+      if (worker.calls.size > 0 || nowMs - worker.idleSinceMs < LIMITS.call.idleWorkerMs) continue
+      this.#workers.delete(worker)
+      worker.stop().catch(() => {})
+    }
+    const busy = [...this.#workers].some(worker => worker.calls.size > 0)
+    if (busy || this.#queue.size > 0 || this.#workers.size > LIMITS.call.workers) return
+    clearInterval(this.#watch)
+    this.#watch = undefined
+  }
+}
+
+const isOverdue = (worker: CallWorker, nowMs: number): boolean => {
+  for (const call of worker.calls.values()) {
+    if (nowMs - call.sentMs > LIMITS.call.timeoutMs + LIMITS.call.graceMs) return true
+  }
+  return false
+}
+
+/** Calls run in worker threads, started at the first call; bounded in number, gas and time. */
+export const createCallService = (options: CallServiceOptions): CallService => {
+  const dispatcher = new CallDispatcher(options)
+  return {
+    call: (request, client) => dispatcher.run('call', request, client),
+    estimateGas: (request, client) => dispatcher.run('estimateGas', request, client),
+    createAccessList: (request, client) => dispatcher.run('createAccessList', request, client),
+    simulate: (plan, client, hash) => dispatcher.run('simulate', plan, client, hash),
+    close: () => dispatcher.close(),
+  }
+}

@@ -1,0 +1,191 @@
+import { getHeapStatistics, setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { parentPort, workerData } from 'node:worker_threads'
+import { LIMITS } from '../../config/limits.ts'
+import type { StateChanges } from '../../state/update/state-changes.ts'
+import { Store } from '../../storage/store.ts'
+import { assert } from '../../util/assert.ts'
+import { Outbox } from '../../util/async/batcher.ts'
+import type { Hex } from '../../util/bytes.ts'
+import { isCoded } from '../../util/errors.ts'
+import type { BlockEnv } from '../block-env.ts'
+import type { Interrupt } from '../engine.ts'
+import { loadEngine } from '../engines/select-engine.ts'
+import { forgetDropped, machineBytes } from '../engines/wasm/pool.ts'
+import { asyncOverlayReader, overlayReader } from '../readers/overlay-reader.ts'
+import { createPrefetchedReader } from '../readers/prefetched-reader.ts'
+import { simulate } from '../simulate/simulate-blocks.ts'
+import type { HashBlocks, SimulatedBlock } from '../simulate/types.ts'
+import { type CallContext, callError } from './call-message.ts'
+import { call, createAccessList, estimateGas } from './run-call.ts'
+import { createScheduler } from './slice-scheduler.ts'
+import { createStateCache, type OpenState } from './state-cache.ts'
+import type { CallError } from './types.ts'
+import {
+  BEATS,
+  type BlockHashes,
+  type CallAnswer,
+  type CallJob,
+  type CallKind,
+  type CallKinds,
+  envFrom,
+  NAMED_VALUES,
+  type Named,
+  RUNNING,
+  type SerializedEnv,
+  type WorkerMessage,
+  type WorkerStart,
+} from './worker-protocol.ts'
+
+/*
+ * Runs calls in a thread of its own, over its own handle of the store. Several calls take turns (LIMITS.execution.callSliceMs each),
+ * so a long one does not hold up the others; what holds the thread all the same, the service notices from outside.
+ */
+
+type Run<Kind extends CallKind> = (
+  context: CallContext,
+  request: CallKinds[Kind]['request'],
+  hash: HashBlocks,
+) => Promise<CallKinds[Kind]['answer']>
+
+const KINDS: { readonly [Kind in CallKind]: Run<Kind> } = { call, estimateGas, createAccessList, simulate }
+const port = parentPort
+assert(port !== null, 'the call worker is a worker')
+const { storePath, params, evm, shared } = workerData as WorkerStart
+const signals = new Int32Array(shared)
+const scheduler = createScheduler()
+const engine = await loadEngine(evm)
+const withState = createStateCache(await Store.open(storePath, { createIfMissing: false }))
+
+const outbox = new Outbox<WorkerMessage>(LIMITS.call.batch, messages => port.postMessage(messages))
+const post = (message: WorkerMessage): void => outbox.add(message)
+
+/** Remembers values by the id they were first sent with. */
+const createNames = <Sent, Value>(make: (sent: Sent) => Value) => {
+  const values = new Map<number, Value>()
+  return ({ id, value }: Named<Sent>): Value => {
+    if (value !== undefined) {
+      values.set(id, make(value))
+      const [oldest] = values.keys()
+      if (values.size > NAMED_VALUES && oldest !== undefined) values.delete(oldest)
+    }
+    const found = values.get(id)
+    assert(found !== undefined, 'a value is sent before it is named')
+    return found
+  }
+}
+const envs = createNames((env: SerializedEnv): BlockEnv => envFrom(env, params))
+const overlays = createNames((changes: StateChanges) => changes)
+
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
+const frameBytes = (): number => getHeapStatistics().external_memory + machineBytes()
+
+/** Whether the calls under way hold more memory than they may: who has the turn then is stopped, and what it held is free. */
+const isStarved = (): boolean => {
+  if (frameBytes() <= LIMITS.call.frameBytes) return false
+  collectGarbage()
+  forgetDropped()
+  return frameBytes() > LIMITS.call.frameBytes
+}
+
+const interruptFor = (id: number): Interrupt => {
+  const deadlineMs = performance.now() + LIMITS.call.timeoutMs
+  return {
+    sliceMs: LIMITS.execution.callSliceMs,
+    async giveWay() {
+      // At the end of a turn, before another call adds what it takes: a turn is long enough for tens of megabytes.
+      if (isStarved()) throw callError({ code: 'EXECUTION_FAILED', reason: 'out of memory' })
+      await scheduler.giveWay()
+      Atomics.store(signals, RUNNING, id)
+      Atomics.add(signals, BEATS, 1)
+    },
+    shouldStop: () => performance.now() >= deadlineMs,
+  }
+}
+
+const contextOf = (
+  state: OpenState,
+  env: BlockEnv,
+  overlay: StateChanges | undefined,
+  interrupt: Interrupt,
+): CallContext => {
+  if (state.sync !== undefined) {
+    const reader = overlay === undefined ? state.sync : overlayReader(state.sync, overlay)
+    return { reader, prefetch: undefined, env, engine, interrupt }
+  }
+  const source = overlay === undefined ? state.async : asyncOverlayReader(state.async, overlay)
+  return { ...createPrefetchedReader(source), env, engine, interrupt }
+}
+
+const answer = (job: CallJob, env: BlockEnv, overlay: StateChanges | undefined): Promise<CallAnswer> =>
+  withState<CallAnswer>(job, state => {
+    Atomics.store(signals, RUNNING, job.id)
+    const run = KINDS[job.kind] as Run<CallKind>
+    return run(contextOf(state, env, overlay, interruptFor(job.id)), job.request, blocks => askHashes(job.id, blocks))
+  })
+
+/** Simulations that wait for the hashes of their blocks. */
+const asking = new Map<number, (answer: BlockHashes['hashes']) => void>()
+
+const askHashes = async (id: number, blocks: readonly SimulatedBlock[]): Promise<readonly Hex[]> => {
+  const hashes = await new Promise<BlockHashes['hashes']>(resolve => {
+    asking.set(id, resolve)
+    post({ type: 'hash', id, blocks })
+  })
+  asking.delete(id)
+  if (hashes === null) throw callError({ code: 'EXECUTION_FAILED', reason: 'block hashes are not to be had' })
+  return hashes
+}
+
+/** Every one of them, so that none is taken for a fault of ours. */
+const CALL_ERRORS: { readonly [Code in CallError['code']]: true } = {
+  EXECUTION_REVERTED: true,
+  EXECUTION_FAILED: true,
+  EXECUTION_TIMEOUT: true,
+  INSUFFICIENT_BALANCE_FOR_TRANSFER: true,
+  INTRINSIC_GAS_TOO_LOW: true,
+  GAS_REQUIRED_EXCEEDS_ALLOWANCE: true,
+  MISSING_STATE: true,
+  OVERRIDE_CONFLICT: true,
+  NOT_A_PRECOMPILE: true,
+  PRECOMPILE_MOVED_TO_ITSELF: true,
+  ALREADY_OVERRIDDEN: true,
+  CALL_QUEUE_FULL: true,
+  CLIENT_QUEUE_FULL: true,
+  SIMULATION_NUMBER_ORDER: true,
+  SIMULATION_TIME_ORDER: true,
+  SIMULATION_LIMIT: true,
+  SIMULATION_CALL_INVALID: true,
+}
+
+const refusalFor = (id: number, error: unknown): WorkerMessage => {
+  if (isCoded(error) && error.code === 'EXECUTION_INTERRUPTED') {
+    return { type: 'refusal', id, detail: { code: 'EXECUTION_TIMEOUT', timeoutMs: LIMITS.call.timeoutMs } }
+  }
+  if (isCoded(error) && Object.hasOwn(CALL_ERRORS, error.code))
+    return { type: 'refusal', id, detail: error.detail as CallError }
+  return { type: 'fault', id, message: error instanceof Error ? (error.stack ?? error.message) : String(error) }
+}
+
+// The service looks at this while it waits for answers.
+setInterval(() => Atomics.add(signals, BEATS, 1), LIMITS.call.stuckMs / 3).unref()
+
+port.on('message', (message: readonly CallJob[] | BlockHashes) => {
+  Atomics.add(signals, BEATS, 1)
+  if ('hashes' in message) asking.get(message.id)?.(message.hashes)
+  // One after the other: the next begins when this one is done or waits.
+  else for (const job of message) setImmediate(begin, job)
+})
+
+const begin = (job: CallJob): void => {
+  Atomics.add(signals, BEATS, 1)
+  // Named values are taken at once: jobs come in the order in which the service sent them.
+  const env = envs(job.env)
+  const overlay = job.overlay === null ? undefined : overlays(job.overlay)
+  answer(job, env, overlay).then(
+    result => post({ type: 'answer', id: job.id, answer: result }),
+    (error: unknown) => post(refusalFor(job.id, error)),
+  )
+}
+post({ type: 'ready' })

@@ -1,0 +1,73 @@
+import { LIMITS } from '../../config/limits.ts'
+import { CodedError } from '../../util/errors.ts'
+import type { CallError, CallMessage, StateOverrides } from './types.ts'
+import type { AnyRequest } from './worker-protocol.ts'
+
+/** What a slot, a key or an account costs in memory besides its bytes. */
+const ENTRY_BYTES = 256
+
+const slotsOf = (slots: object | undefined): number => (slots === undefined ? 0 : Object.keys(slots).length)
+
+const messageWeight = ({ data, accessList = [] }: CallMessage): number => {
+  let bytes = ENTRY_BYTES + data.byteLength
+  for (const { storageKeys } of accessList) bytes += ENTRY_BYTES * (1 + storageKeys.length)
+  return bytes
+}
+
+const overridesWeight = (overrides: StateOverrides): number => {
+  let bytes = 0
+  for (const { code, state, stateDiff } of Object.values(overrides))
+    bytes += ENTRY_BYTES * (1 + slotsOf(state) + slotsOf(stateDiff)) + (code?.byteLength ?? 0)
+  return bytes
+}
+
+/** About the memory a request keeps while it waits. */
+export const weightOf = (request: AnyRequest): number => {
+  if (!('blocks' in request)) return messageWeight(request.message) + overridesWeight(request.overrides ?? {})
+  let bytes = 0
+  for (const { state, calls } of request.blocks) {
+    bytes += ENTRY_BYTES + overridesWeight(state)
+    for (const call of calls) bytes += messageWeight(call)
+  }
+  return bytes
+}
+
+export const QUEUE_FULL: CallError = { code: 'CALL_QUEUE_FULL', limit: LIMITS.call.queue }
+const CLIENT_FULL: CallError = { code: 'CLIENT_QUEUE_FULL', limit: LIMITS.call.clientCalls }
+
+interface Load {
+  calls: number
+  bytes: number
+}
+
+/** What waits or runs, for each client and in all: counted from the moment a request comes in. */
+export class ClientLoads {
+  readonly #clients = new Map<string, Load>()
+  #bytes = 0
+
+  callsOf(client: string): number {
+    return this.#clients.get(client)?.calls ?? 0
+  }
+
+  /** Throws CLIENT_QUEUE_FULL and CALL_QUEUE_FULL. */
+  add(client: string, bytes: number): void {
+    const load = this.#clients.get(client) ?? { calls: 0, bytes: 0 }
+    // One alone is taken whatever it weighs: the size of a request is bounded where it comes in.
+    const isTooLarge = load.bytes > 0 && load.bytes + bytes > LIMITS.call.clientBytes
+    if (load.calls >= LIMITS.call.clientCalls || isTooLarge) throw new CodedError(CLIENT_FULL)
+    if (this.#bytes > 0 && this.#bytes + bytes > LIMITS.call.queueBytes) throw new CodedError(QUEUE_FULL)
+    load.calls++
+    load.bytes += bytes
+    this.#bytes += bytes
+    this.#clients.set(client, load)
+  }
+
+  remove(client: string, bytes: number): void {
+    const load = this.#clients.get(client)
+    if (load === undefined) return
+    load.calls--
+    load.bytes -= bytes
+    this.#bytes -= bytes
+    if (load.calls === 0) this.#clients.delete(client)
+  }
+}

@@ -1,0 +1,79 @@
+import { LIMITS } from '../../config/limits.ts'
+import {
+  type CallOutcome,
+  callError,
+  callMinimumGas,
+  checkValue,
+  failureError,
+  type PreparedCall,
+  runCall,
+  runsNoCode,
+} from './call-message.ts'
+
+/** EthereumJS' word for the one failure that more gas may cure. */
+const OUT_OF_GAS = 'out of gas'
+/** Least limit of any transaction. */
+const TRANSACTION_GAS = 21_000n
+/** What a value transfer gives its callee on top (yellow paper, G_callstipend). */
+const CALL_STIPEND = 2_300n
+
+const ranOutOfGas = ({ failure }: CallOutcome): boolean => failure?.kind === 'halt' && failure.reason === OUT_OF_GAS
+
+/**
+ * The most the sender can pay for at the price that it offers; without a price no limit of this kind. Throws
+ * INSUFFICIENT_BALANCE_FOR_TRANSFER when the value alone is too much.
+ */
+const affordableGas = (call: PreparedCall, highest: bigint): bigint => {
+  const { gasPrice, maxFeePerGas, value, from } = call.message
+  checkValue(call, highest)
+  const price = gasPrice ?? maxFeePerGas ?? 0n
+  if (price === 0n) return highest
+  const affordable = (call.journal.balance(from) - value) / price
+  return affordable < highest ? affordable : highest
+}
+
+const upperBound = ({ message, env }: PreparedCall): bigint => {
+  const named = message.gas !== undefined && message.gas >= TRANSACTION_GAS ? message.gas : env.gasLimit
+  return named > LIMITS.call.gas ? LIMITS.call.gas : named
+}
+
+/** One attempt of the search: too little gas of any kind counts as failed. */
+const succeeds = async (call: PreparedCall, gas: bigint): Promise<boolean> =>
+  gas >= callMinimumGas(call) && (await runCall(call, gas)).failure === null
+
+/** The least gas limit that succeeds, to the unit, above `low` (fails) and up to `high` (succeeds); `guesses` are tried first. */
+const search = async (call: PreparedCall, low: bigint, high: bigint, guesses: readonly bigint[]): Promise<bigint> => {
+  let [fails, works] = [low, high]
+  const tryGas = async (gas: bigint): Promise<void> => {
+    if (gas <= fails || gas >= works) return
+    if (await succeeds(call, gas)) works = gas
+    else fails = gas
+  }
+  for (const guess of guesses) await tryGas(guess)
+  while (fails + 1n < works) await tryGas((fails + works) / 2n)
+  return works
+}
+
+/**
+ * The least gas limit with which the message succeeds (SPEC 4.2 rule 3). Throws GAS_REQUIRED_EXCEEDS_ALLOWANCE,
+ * INSUFFICIENT_BALANCE_FOR_TRANSFER, EXECUTION_REVERTED, EXECUTION_FAILED.
+ */
+export const estimate = async (call: PreparedCall): Promise<bigint> => {
+  const bound = upperBound(call)
+  const allowance = affordableGas(call, bound)
+  const minimum = callMinimumGas(call)
+  if (allowance < minimum) {
+    throw allowance < bound
+      ? callError({ code: 'INSUFFICIENT_BALANCE_FOR_TRANSFER', gas: bound })
+      : callError({ code: 'GAS_REQUIRED_EXCEEDS_ALLOWANCE', allowance })
+  }
+  // Nothing but the bytes decides what it costs: there is nothing to search.
+  if (runsNoCode(call)) return minimum
+  const widest = await runCall(call, allowance)
+  if (widest.failure !== null) {
+    throw ranOutOfGas(widest) ? callError({ code: 'GAS_REQUIRED_EXCEEDS_ALLOWANCE', allowance }) : failureError(widest)
+  }
+  // Mostly the gas before refunds is the answer; inner calls keep back a 64th, for which the second guess makes room.
+  const roomy = ((widest.peakGas + CALL_STIPEND) * 64n) / 63n
+  return search(call, widest.gasUsed - 1n, allowance, [widest.peakGas, roomy])
+}

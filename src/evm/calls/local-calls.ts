@@ -1,0 +1,68 @@
+import { LIMITS } from '../../config/limits.ts'
+import type { StateReader } from '../../state/state-reader.ts'
+import { isCoded } from '../../util/errors.ts'
+import type { BlockEnv } from '../block-env.ts'
+import type { Engine, Interrupt } from '../engine.ts'
+import type { CallContext } from './call-message.ts'
+import { call, createAccessList, estimateGas } from './run-call.ts'
+import type { CallRequest, CallService } from './types.ts'
+
+/** The state a call is made on, in this thread. */
+export interface LocalState {
+  readonly reader: StateReader
+  readonly env: BlockEnv
+  /** false: the state that is read is another one by now. */
+  stands(): boolean
+}
+
+export interface LocalCallsOptions {
+  /** undefined: this thread does not hold it. */
+  stateFor(request: CallRequest): Promise<LocalState | undefined>
+  /** For everything else. */
+  readonly workers: CallService
+  /** Runs code. */
+  engine(): Promise<Engine>
+}
+
+type Run<Answer> = (context: CallContext, request: CallRequest) => Promise<Answer>
+type There<Answer> = (request: CallRequest, client: string) => Promise<Answer>
+
+/**
+ * Runs short calls on the state of the head in this thread, which spares them the way to another one and back: for a development chain,
+ * whose one client waits for each answer. A call that is not over soon (LIMITS.call.localMs) is begun anew in a worker.
+ */
+export const createLocalCalls = ({ stateFor, workers, engine }: LocalCallsOptions): CallService => {
+  const localFirst =
+    <Answer>(run: Run<Answer>, there: There<Answer>): There<Answer> =>
+    async (request, client) => {
+      const state = await stateFor(request)
+      if (state === undefined) return there(request, client)
+      const { reader, env } = state
+      const context = { reader, prefetch: undefined, env, engine: await engine(), interrupt: shortly() }
+      try {
+        const answer = await run(context, request)
+        if (state.stands()) return answer
+      } catch (error) {
+        const isInterrupted = isCoded(error) && error.code === 'EXECUTION_INTERRUPTED'
+        if (!isInterrupted && state.stands()) throw error
+      }
+      return there(request, client)
+    }
+  return {
+    call: localFirst(call, workers.call),
+    estimateGas: localFirst(estimateGas, workers.estimateGas),
+    createAccessList: localFirst(createAccessList, workers.createAccessList),
+    simulate: workers.simulate,
+    close: workers.close,
+  }
+}
+
+/** Looks at the clock at short steps, without giving other work its turn in between. */
+const shortly = (): Interrupt => {
+  const endMs = performance.now() + LIMITS.call.localMs
+  return {
+    sliceMs: LIMITS.call.localMs / 10,
+    giveWay: async () => {},
+    shouldStop: () => performance.now() >= endMs,
+  }
+}

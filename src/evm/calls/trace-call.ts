@@ -1,0 +1,58 @@
+import { delegationTarget } from '../block/authorizations.ts'
+import type { Engine } from '../engine.ts'
+import type { TraceHooks } from '../tracers/tracer.ts'
+import {
+  beginCall,
+  callError,
+  callGas,
+  callMinimumGas,
+  checkValue,
+  type PreparedCall,
+  settleCall,
+  targetOf,
+} from './call-message.ts'
+
+/**
+ * Runs a call as if it stood in a block, under a tracer. As for `eth_call` no fee is charged, but the nonce is raised. Throws
+ * INSUFFICIENT_BALANCE_FOR_TRANSFER, INTRINSIC_GAS_TOO_LOW; an interrupt comes through as it is.
+ */
+export const traceCall = async (call: PreparedCall, tracingEngine: Engine, hooks: TraceHooks): Promise<void> => {
+  const { context, env, rules, moves, journal, message } = call
+  const { from, to } = message
+  const { interrupt, prefetch } = context
+  const gas = callGas(message)
+  checkValue(call, gas)
+  const minimum = callMinimumGas(call)
+  if (gas < minimum) throw callError({ code: 'INTRINSIC_GAS_TOO_LOW', have: gas, want: minimum })
+  const target = targetOf(call)
+  for (const address of [from, target, env.miner]) await prefetch?.code(address)
+  const delegate = delegationTarget(journal.code(target))
+  if (delegate !== undefined) await prefetch?.code(delegate)
+  hooks.tracer.begin?.(
+    {
+      from,
+      to: target,
+      isCreation: to === null,
+      gasLimit: gas,
+      coinbase: env.miner,
+      authorities: [],
+      precompiles: rules.precompiles,
+      blockNumber: env.number,
+      blockHash: null,
+      hash: null,
+      index: 0,
+      logsBefore: 0,
+    },
+    journal,
+  )
+  const begun = beginCall(call, gas)
+  const result = await tracingEngine.run(journal, env, begun.message, {
+    ...(interrupt && { interrupt }),
+    ...(prefetch && { prefetch }),
+    ...(moves && { moves }),
+    trace: hooks,
+  })
+  for (const address of result.destroyed) journal.deleteAccount(address)
+  if (rules.sweepsEmpty) journal.sweepTouched()
+  hooks.tracer.end?.({ gasUsed: settleCall(call, { ...result, refund: result.refund + begun.refund }).gasUsed })
+}

@@ -1,0 +1,189 @@
+import { Worker } from 'node:worker_threads'
+import { LIMITS } from '../../config/limits.ts'
+import type { StateChanges } from '../../state/update/state-changes.ts'
+import { assert } from '../../util/assert.ts'
+import { Outbox } from '../../util/async/batcher.ts'
+import type { HashBlocks, SimulatedBlock } from '../simulate/types.ts'
+import type { CallError } from './types.ts'
+import {
+  type AnyRequest,
+  BEATS,
+  type BlockHashes,
+  type CallAnswer,
+  type CallJob,
+  type CallKind,
+  NAMED_VALUES,
+  type Named,
+  portable,
+  RUNNING,
+  type SerializedEnv,
+  SHARED_BYTES,
+  type WorkerMessage,
+  type WorkerStart,
+} from './worker-protocol.ts'
+
+/** A call on its way: where it runs may change, its promise does not. */
+export interface PendingCall {
+  readonly id: number
+  /** Who waits for it. */
+  readonly client: string
+  readonly kind: CallKind
+  readonly request: AnyRequest
+  readonly number: number
+  readonly revision: number
+  readonly env: SerializedEnv
+  readonly overlay: StateChanges | null
+  /** How often it was given to a worker. */
+  attempts: number
+  sentMs: number
+  resolve(answer: CallAnswer): void
+  refuse(detail: CallError): void
+  /** Of a simulation: where the hashes of its blocks come from. */
+  readonly hash?: HashBlocks
+  reject(error: unknown): void
+}
+
+/** Names large values by number; a value the worker has already is only named. */
+const createNaming = <Value extends object>() => {
+  const ids = new WeakMap<Value, number>()
+  const known = new Set<number>()
+  let next = 1
+  return (value: Value): Named<Value> => {
+    const id = ids.get(value) ?? next++
+    if (known.has(id)) return { id }
+    ids.set(value, id)
+    known.add(id)
+    // The worker adds and forgets in the same order.
+    const [oldest] = known
+    if (known.size > NAMED_VALUES && oldest !== undefined) known.delete(oldest)
+    return { id, value }
+  }
+}
+
+export interface WorkerEvents {
+  /** It answered: there may be room. */
+  settled(worker: CallWorker, call: PendingCall, message: WorkerMessage): void
+  /** It took up work, or let go of some. */
+  ready(worker: CallWorker): void
+  /** It died by itself. */
+  died(worker: CallWorker, error: Error | undefined): void
+}
+
+/** One call worker as the service sees it. */
+export class CallWorker {
+  readonly calls = new Map<number, PendingCall>()
+  ready = false
+  /** Since when nothing was under way. */
+  idleSinceMs = performance.now()
+  readonly #worker: Worker
+  readonly #signals: Int32Array
+  readonly #jobs = new Outbox<CallJob>(LIMITS.call.batch, jobs => this.#worker.postMessage(jobs))
+  readonly #nameEnv = createNaming<SerializedEnv>()
+  readonly #nameOverlay = createNaming<StateChanges>()
+  #beats = 0
+  #beatMs = performance.now()
+  #stopped = false
+
+  constructor({ storePath, params, evm }: Omit<WorkerStart, 'shared'>, events: WorkerEvents) {
+    const shared = new SharedArrayBuffer(SHARED_BYTES)
+    this.#signals = new Int32Array(shared)
+    const start: WorkerStart = { storePath, params, evm, shared }
+    this.#worker = new Worker(new URL('./call-worker.ts', import.meta.url), {
+      workerData: start,
+      name: 'calls',
+      resourceLimits: {
+        maxOldGenerationSizeMb: LIMITS.call.heapMegabytes,
+        maxYoungGenerationSizeMb: LIMITS.call.nurseryMegabytes,
+      },
+    })
+    this.#worker.unref()
+    this.#worker.on('message', (messages: readonly WorkerMessage[]) => {
+      for (const message of messages) this.#receive(message, events)
+    })
+    let failure: Error | undefined
+    this.#worker.on('error', error => {
+      failure = error instanceof Error ? error : new Error(String(error))
+    })
+    this.#worker.on('exit', () => {
+      if (!this.#stopped) events.died(this, failure)
+    })
+  }
+
+  get hasRoom(): boolean {
+    return this.calls.size < LIMITS.call.inFlight
+  }
+
+  /** The call it works on at this moment, as far as it is known. */
+  get running(): number {
+    return Atomics.load(this.#signals, RUNNING)
+  }
+
+  send(call: PendingCall): void {
+    const { id, kind, request, number, revision, env, overlay } = call
+    const job: CallJob = {
+      id,
+      kind,
+      request: portable(request),
+      number,
+      revision,
+      env: this.#nameEnv(env),
+      overlay: overlay === null ? null : this.#nameOverlay(overlay),
+    }
+    call.attempts++
+    call.sentMs = performance.now()
+    this.calls.set(id, call)
+    this.#worker.ref()
+    this.#jobs.add(job)
+  }
+
+  /** Whether it has shown no sign of life for a while although it has work. Ask regularly. */
+  isSilent(nowMs: number): boolean {
+    const beats = Atomics.load(this.#signals, BEATS)
+    if (beats !== this.#beats || !this.ready || this.calls.size === 0) {
+      this.#beats = beats
+      this.#beatMs = nowMs
+    }
+    return nowMs - this.#beatMs > LIMITS.call.stuckMs
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    await this.#worker.terminate()
+  }
+
+  #receive(message: WorkerMessage, events: WorkerEvents): void {
+    if (message.type === 'ready') {
+      this.ready = true
+      events.ready(this)
+      return
+    }
+    const call = this.calls.get(message.id)
+    // Not here any more: it was moved to another worker, which answers as well.
+    if (call === undefined) return
+    if (message.type === 'hash') {
+      this.#tellHashes(call, message.blocks, events)
+      return
+    }
+    this.#release(call)
+    events.settled(this, call, message)
+  }
+
+  #release(call: PendingCall): void {
+    this.calls.delete(call.id)
+    if (this.calls.size > 0) return
+    this.idleSinceMs = performance.now()
+    this.#worker.unref()
+  }
+
+  #tellHashes(call: PendingCall, blocks: readonly SimulatedBlock[], events: WorkerEvents): void {
+    const tell = (hashes: BlockHashes['hashes']): void => this.#worker.postMessage({ id: call.id, hashes })
+    assert(call.hash !== undefined, 'only a simulation asks for hashes')
+    call.hash(blocks).then(tell, (error: unknown) => {
+      tell(null)
+      if (this.calls.get(call.id) !== call) return
+      this.#release(call)
+      call.reject(error)
+      events.ready(this)
+    })
+  }
+}

@@ -1,0 +1,177 @@
+import type { AccountFields, StateManagerInterface } from '@ethereumjs/common'
+import { Account, type Address } from '@ethereumjs/util'
+import { EMPTY_CODE_HASH, EMPTY_ROOT } from '../../state/account.ts'
+import type { Journal } from '../../state/journal/journal.ts'
+import { assert } from '../../util/assert.ts'
+import { bytesToHex, EMPTY_BYTES, type Hex, hexToBytes, ZERO_HASH } from '../../util/bytes.ts'
+import { nonceFrom } from '../../util/nonce.ts'
+import type { Prefetcher } from '../readers/prefetched-reader.ts'
+
+const EMPTY_CODE_HASH_BYTES = hexToBytes(EMPTY_CODE_HASH)
+const EMPTY_ROOT_BYTES = hexToBytes(EMPTY_ROOT)
+
+const hashBytes = (hash: Hex): Uint8Array => {
+  if (hash === EMPTY_CODE_HASH) return EMPTY_CODE_HASH_BYTES
+  if (hash === EMPTY_ROOT) return EMPTY_ROOT_BYTES
+  return hexToBytes(hash)
+}
+
+/** EthereumJS keeps words without leading zeros; zero is empty. */
+const shortWord = (word: Hex): Uint8Array => {
+  if (word === ZERO_HASH) return EMPTY_BYTES
+  const bytes = hexToBytes(word)
+  let start = 0
+  while (bytes[start] === 0) start++
+  return start === 0 ? bytes : bytes.subarray(start)
+}
+
+const wordFrom = (bytes: Uint8Array): Hex =>
+  bytes.byteLength === 32 ? bytesToHex(bytes) : `0x${bytesToHex(bytes).slice(2).padStart(64, '0')}`
+
+/**
+ * A journal as EthereumJS wants to see a state. Its checkpoints are those of the journal; the trie, its roots and proofs are not
+ * the EVM's business here, so what only they need is refused.
+ */
+export class JournalAdapter implements StateManagerInterface {
+  #journal: Journal | undefined = undefined
+  readonly #marks: number[] = []
+  /** Set where the journal's base cannot be read at once. */
+  prefetch: Prefetcher | undefined = undefined
+
+  /** The word at the start of the transaction (EIP-2200). */
+  readonly originalStorageCache = {
+    get: async (address: Address, key: Uint8Array): Promise<Uint8Array> => {
+      const [owner, slot] = [bytesToHex(address.bytes), bytesToHex(key)]
+      await this.prefetch?.slot(owner, slot)
+      return shortWord(this.journal.originalStorage(owner, slot))
+    },
+    clear: () => {},
+  }
+
+  get journal(): Journal {
+    assert(this.#journal !== undefined, 'a journal is attached while a message runs')
+    return this.#journal
+  }
+
+  attach(journal: Journal, prefetch?: Prefetcher): void {
+    this.#journal = journal
+    this.prefetch = prefetch
+    this.#marks.length = 0
+  }
+
+  detach(): void {
+    this.#journal = undefined
+    this.prefetch = undefined
+  }
+
+  async getAccount(address: Address): Promise<Account | undefined> {
+    const key = bytesToHex(address.bytes)
+    const loading = this.prefetch?.account(key)
+    if (loading !== undefined) await loading
+    const account = this.journal.account(key)
+    if (account === undefined) return undefined
+    return new Account(
+      BigInt(account.nonce),
+      account.balance,
+      hashBytes(account.storageRoot),
+      hashBytes(account.codeHash),
+    )
+  }
+
+  /** Code and storage have their own calls: of an account only nonce and balance are written. */
+  async putAccount(address: Address, account?: Account): Promise<void> {
+    const key = bytesToHex(address.bytes)
+    await this.prefetch?.account(key)
+    if (account === undefined) this.journal.deleteAccount(key)
+    else this.#write(key, account.nonce, account.balance)
+  }
+
+  async modifyAccountFields(address: Address, fields: AccountFields): Promise<void> {
+    const key = bytesToHex(address.bytes)
+    await this.prefetch?.account(key)
+    this.#write(key, fields.nonce ?? BigInt(this.journal.nonce(key)), fields.balance ?? this.journal.balance(key))
+  }
+
+  async deleteAccount(address: Address): Promise<void> {
+    const key = bytesToHex(address.bytes)
+    await this.prefetch?.account(key)
+    this.journal.deleteAccount(key)
+  }
+
+  async putCode(address: Address, code: Uint8Array): Promise<void> {
+    const key = bytesToHex(address.bytes)
+    await this.prefetch?.account(key)
+    this.journal.setCode(key, code)
+  }
+
+  async getCode(address: Address): Promise<Uint8Array> {
+    const key = bytesToHex(address.bytes)
+    const loading = this.prefetch?.code(key)
+    if (loading !== undefined) await loading
+    return this.journal.code(key)
+  }
+
+  async getCodeSize(address: Address): Promise<number> {
+    return (await this.getCode(address)).byteLength
+  }
+
+  async getStorage(address: Address, key: Uint8Array): Promise<Uint8Array> {
+    const [owner, slot] = [bytesToHex(address.bytes), bytesToHex(key)]
+    await this.prefetch?.slot(owner, slot)
+    return shortWord(this.journal.storage(owner, slot))
+  }
+
+  async putStorage(address: Address, key: Uint8Array, value: Uint8Array): Promise<void> {
+    const [owner, slot] = [bytesToHex(address.bytes), bytesToHex(key)]
+    await this.prefetch?.slot(owner, slot)
+    this.journal.setStorage(owner, slot, wordFrom(value))
+  }
+
+  /** Called for the account a creation is about to fill: nonce and code are empty there, the balance stays. */
+  async clearStorage(address: Address): Promise<void> {
+    const key = bytesToHex(address.bytes)
+    await this.prefetch?.account(key)
+    this.journal.createAccount(key)
+  }
+
+  async checkpoint(): Promise<void> {
+    this.#marks.push(this.journal.checkpoint())
+  }
+
+  async commit(): Promise<void> {
+    this.#marks.pop()
+  }
+
+  async revert(): Promise<void> {
+    const mark = this.#marks.pop()
+    assert(mark !== undefined, 'a revert has its checkpoint')
+    this.journal.revert(mark)
+  }
+
+  clearCaches(): void {}
+
+  /** The VM asks for each receipt before Byzantium, whose root is put in afterwards (block/block-phases.ts): a journal has none. */
+  async getStateRoot(): Promise<Uint8Array> {
+    return EMPTY_ROOT_BYTES
+  }
+
+  async setStateRoot(): Promise<void> {
+    throw new Error('the journal has no root')
+  }
+
+  async hasStateRoot(): Promise<boolean> {
+    return false
+  }
+
+  shallowCopy(): StateManagerInterface {
+    throw new Error('a journal is not copied')
+  }
+
+  #write(key: Hex, nonce: bigint, balance: bigint): void {
+    const { journal } = this
+    journal.touch(key)
+    // Setting the balance also creates the account where there is none.
+    if (balance !== journal.balance(key) || !journal.exists(key)) journal.setBalance(key, balance)
+    if (nonce !== BigInt(journal.nonce(key))) journal.setNonce(key, nonceFrom(nonce))
+  }
+}

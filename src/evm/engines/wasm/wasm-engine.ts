@@ -1,0 +1,65 @@
+import type { Journal } from '../../../state/journal/journal.ts'
+import type { BlockEnv } from '../../block-env.ts'
+import type { Engine, EngineMessage, EngineOptions, EngineResult } from '../../engine.ts'
+import { engineCounts } from '../engine-counts.ts'
+import { LAYOUT_COUNT } from './machine.ts'
+import { MessageRun, type RunEnd, suits } from './message-run.ts'
+import { giveBack, takeMachine } from './pool.ts'
+
+/** A message that runs elsewhere: nothing of it has been written. */
+export type Fallback = () => Engine | Promise<Engine>
+
+/**
+ * The interpreter in WebAssembly. Where nothing has to be waited for, the answer is no promise. What it does not do (traces, moved
+ * precompiles, access records, messages beyond its memory, other limits of code) goes to the other engine as it came.
+ */
+export const createWasmEngine = (fallback: Fallback): Engine => {
+  const elsewhere = async (
+    journal: Journal,
+    env: BlockEnv,
+    message: EngineMessage,
+    options: EngineOptions,
+  ): Promise<EngineResult> => {
+    engineCounts.elsewhere++
+    return (await fallback()).run(journal, env, message, options)
+  }
+
+  const attempt = (
+    journal: Journal,
+    env: BlockEnv,
+    message: EngineMessage,
+    options: EngineOptions,
+    layout: number,
+  ): EngineResult | Promise<EngineResult> => {
+    const machine = takeMachine(layout)
+    if (machine === undefined) return elsewhere(journal, env, message, options)
+    const after = (end: RunEnd): EngineResult | Promise<EngineResult> => {
+      giveBack(machine)
+      if (typeof end === 'object') {
+        engineCounts.wasm++
+        return end
+      }
+      if (end === 'exhausted' && layout + 1 < LAYOUT_COUNT) return attempt(journal, env, message, options, layout + 1)
+      return elsewhere(journal, env, message, options)
+    }
+    const failed = (error: unknown): never => {
+      giveBack(machine)
+      throw error
+    }
+    let ended: RunEnd | Promise<RunEnd>
+    try {
+      ended = new MessageRun(machine, journal, env, message, options).run()
+    } catch (error) {
+      return failed(error)
+    }
+    return ended instanceof Promise ? ended.then(after, failed) : after(ended)
+  }
+
+  return {
+    name: 'wasm',
+    run: (journal, env, message, options = {}) =>
+      env.params.codeSizeLimit === undefined && suits(message, options)
+        ? attempt(journal, env, message, options, 0)
+        : elsewhere(journal, env, message, options),
+  }
+}

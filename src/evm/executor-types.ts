@@ -1,0 +1,153 @@
+import type { Receipt } from '../primitives/receipt.ts'
+import type { Transaction } from '../primitives/transaction.ts'
+import type { Journal } from '../state/journal/journal.ts'
+import type { Hex } from '../util/bytes.ts'
+import type { Nonce } from '../util/nonce.ts'
+import type { BlockEnv } from './block-env.ts'
+
+/** Candidates in the order the proposer wants them; the pool implements it. */
+export interface TransactionSource {
+  next(): Transaction | undefined
+  /** The last candidate cannot go into this block: nothing else of its sender can either. */
+  skipSender(transaction: Transaction): void
+  /** The last candidate was stopped before its end and left nothing. Its sender is skipped as well. */
+  overran?(transaction: Transaction, overrun: Overrun): void
+}
+
+/** A candidate that was stopped while a block was built. */
+export interface Overrun {
+  readonly ranMs: number
+  /** It had all the time that a transaction may take, so it does not fit into any block of this node. */
+  readonly isProven: boolean
+}
+
+/** What a proposer may spend on one block (DESIGN 2). */
+export interface BuildBudget {
+  /** Sum of the transactions' serialised lengths, bytes. */
+  readonly maxBytes: number
+  /** Any monotonic clock, milliseconds. */
+  nowMs(): number
+  /** On the same clock: from here on no transaction is taken. Time of stopped transactions does not count. */
+  readonly deadlineMs: number
+  /** The longest run of one transaction, where nothing stands before it in the block; also of all stopped ones together, milliseconds. */
+  readonly transactionMs: number
+  /** Aborted: nobody wants the block any more. */
+  readonly signal?: AbortSignal
+}
+
+/** What stops the execution of a proposal before its end. */
+export interface ExecutionBounds {
+  /** Of the header: nothing runs beyond it. */
+  readonly gasUsed?: bigint
+  /** Aborted: nobody wants the result any more. */
+  readonly signal?: AbortSignal
+}
+
+/** Thrown by `execute` as CodedError: the transactions use more gas than the header names. */
+export interface GasUsedError {
+  readonly code: 'BODY_GAS_USED'
+  /** Of the transaction that went beyond it. */
+  readonly index: number
+  /** Of the header. */
+  readonly gasUsed: bigint
+}
+
+/** A balance the protocol adds after the block's transactions (rewards, DESIGN 6). */
+export interface Credit {
+  readonly address: Hex
+  readonly amountWei: bigint
+}
+
+/** The block's fees in wei: what was burnt and what was credited to whom. */
+export interface BlockFees {
+  readonly burnt: bigint
+  readonly proposer: bigint
+  readonly miner: bigint
+  readonly foundation: bigint
+}
+
+/** Why a transaction cannot stand in a block at this point. */
+export type InvalidReason =
+  | { readonly code: 'NONCE_TOO_LOW'; readonly expected: Nonce; readonly got: Nonce }
+  | { readonly code: 'NONCE_TOO_HIGH'; readonly expected: Nonce; readonly got: Nonce }
+  | { readonly code: 'NONCE_MAX' }
+  | { readonly code: 'WRONG_CHAIN_ID'; readonly expected: number; readonly got: number }
+  | { readonly code: 'UNSUPPORTED_TYPE'; readonly type: number }
+  /** Signed for a chain before signatures could say so (EIP-155). */
+  | { readonly code: 'PROTECTED_TOO_EARLY' }
+  | { readonly code: 'INSUFFICIENT_FUNDS'; readonly have: bigint; readonly want: bigint }
+  | { readonly code: 'FEE_BELOW_BASE_FEE'; readonly have: bigint; readonly want: bigint }
+  | { readonly code: 'TIP_ABOVE_FEE_CAP'; readonly tip: bigint; readonly cap: bigint }
+  | { readonly code: 'INTRINSIC_GAS_TOO_LOW'; readonly have: bigint; readonly want: bigint }
+  | { readonly code: 'GAS_LIMIT_EXCEEDED'; readonly have: bigint; readonly limit: bigint }
+  /** It may use more than the block's bound on execution leaves. */
+  | { readonly code: 'BLOCK_GAS_EXCEEDED'; readonly have: bigint; readonly limit: bigint }
+  | { readonly code: 'SENDER_NOT_EOA' }
+  | { readonly code: 'INIT_CODE_TOO_LARGE'; readonly size: number; readonly limit: number }
+  | { readonly code: 'NO_BLOBS' }
+  | { readonly code: 'BLOB_VERSION_UNKNOWN'; readonly hash: Hex }
+  /** In the transaction, against what the block or the fork leaves it. */
+  | { readonly code: 'TOO_MANY_BLOBS'; readonly have: number; readonly limit: number }
+  | { readonly code: 'BLOB_FEE_TOO_LOW'; readonly have: bigint; readonly want: bigint }
+  /** The engine itself broke on it (a fault of ours): it stands in no block, so that it cannot stop the chain. */
+  | { readonly code: 'EXECUTION_FAULT'; readonly message: string }
+
+/** Thrown by `execute` as CodedError: the proposal is bad. */
+export interface InvalidTransactionError {
+  readonly code: 'INVALID_TRANSACTION'
+  readonly index: number
+  readonly reason: InvalidReason
+}
+
+/** Thrown in shadow mode as CodedError: the two executions differ, the node must stop. */
+export interface ShadowMismatchError {
+  readonly code: 'SHADOW_MISMATCH'
+  /** Reproduction file, null when it could not be written. */
+  readonly file: string | null
+  readonly what: string
+}
+
+export interface DroppedTransaction {
+  readonly transaction: Transaction
+  readonly reason: InvalidReason
+}
+
+/** What a block's transactions did. The state changes stand in the journal that was passed in. */
+export interface BlockExecution {
+  readonly transactions: readonly Transaction[]
+  readonly receipts: readonly Receipt[]
+  readonly gasUsed: bigint
+  readonly logsBloom: Uint8Array
+  readonly fees: BlockFees
+  /** What the block asks of the consensus layer (EIP-7685), where there is one (`env.beacon`) from Prague on. */
+  readonly requests?: readonly Uint8Array[]
+  /** Invalid candidates of `build`; empty from `execute`. */
+  readonly dropped: readonly DroppedTransaction[]
+}
+
+export interface Executor {
+  /**
+   * Takes candidates until the source, the bytes, the gas or the time end. Invalid candidates are reported, not included; one that
+   * takes too long is stopped and told to the source. Throws CodedError<InterruptedError> when the signal aborts.
+   */
+  build(
+    journal: Journal,
+    env: BlockEnv,
+    source: TransactionSource,
+    budget: BuildBudget,
+    credits?: readonly Credit[],
+  ): Promise<BlockExecution>
+  /**
+   * Executes a proposal. Throws CodedError<InvalidTransactionError | GasUsedError | InterruptedError>, leaving the journal in an
+   * undefined state.
+   */
+  execute(
+    journal: Journal,
+    env: BlockEnv,
+    transactions: readonly Transaction[],
+    credits?: readonly Credit[],
+    bounds?: ExecutionBounds,
+  ): Promise<BlockExecution>
+  /** Loads what the first contract transaction would have to wait for. Optional: it happens by itself. */
+  warmUp(): Promise<void>
+}

@@ -1,0 +1,141 @@
+import { LIMITS } from '../config/limits.ts'
+import { isLoopbackAddress } from './core/address.ts'
+import { DialBook } from './core/dial-scheduler.ts'
+import { Standings } from './core/peer-scores.ts'
+import { BlockGossip } from './gossip/block-gossip.ts'
+import { ConsensusGossip } from './gossip/consensus-gossip.ts'
+import { dispatcherOf } from './gossip/dispatcher.ts'
+import { EvidenceGossip } from './gossip/evidence-gossip.ts'
+import { RecordGossip } from './gossip/peer-exchange.ts'
+import { Answers, storedAnswers } from './gossip/request-server.ts'
+import { TransactionGossip } from './gossip/transaction-gossip.ts'
+import { Identity } from './identity/identity.ts'
+import { createNetworkMetrics } from './metrics.ts'
+import type { NetworkOptions } from './options.ts'
+import { Dialer } from './peer/dialer.ts'
+import { Meetings } from './peer/handshake-manager.ts'
+import { Heartbeat } from './peer/heartbeat.ts'
+import { PeerSet, type PeerSetEvents } from './peer/peer-set.ts'
+import { Requester } from './peer/requester.ts'
+import type { NetworkPorts } from './ports.ts'
+import { secureOptions } from './tls/transport.ts'
+
+/** What the network does about peers that come and go, and once a second. */
+export interface NetworkEvents extends Pick<PeerSetEvents, 'joined' | 'left'> {
+  tick(): void
+}
+
+/** The parts of a network, put together; none of them does anything yet. */
+export type Parts = ReturnType<typeof assemble>
+
+export const assemble = (options: NetworkOptions, ports: NetworkPorts, events: NetworkEvents) => {
+  const { clock, logger, nodeKey, validator, random = Math.random } = options
+  const { members, blocks: codec, pool, sync, serve } = ports
+  const limits = { ...LIMITS.network, ...options.limits }
+  const secure = secureOptions(nodeKey)
+  const statics = new Set(options.staticPeers?.map(({ id }) => id))
+  const identity = new Identity(options, ports.chain)
+  const standings = new Standings({ ...limits, entries: limits.standings })
+  const book = new DialBook({ ...limits, entries: limits.records + limits.staticPeers }, id => isMember(id))
+  const metrics = options.metrics && createNetworkMetrics(options.metrics, () => sizes())
+
+  const peers = new PeerSet(
+    {
+      members,
+      standings,
+      relays: new Set(options.relays),
+      statics,
+      reserved: limits.reserved,
+      clock,
+      logger,
+      metrics,
+      random,
+    },
+    {
+      joined: events.joined,
+      left: events.left,
+      received: (...message) => dispatch(...message),
+      isOfUse: (peer, name) => name !== 'transactionHashes' || transactions.isOpenTo(peer),
+    },
+  )
+  const hub = peers
+  const records = new RecordGossip({
+    hub,
+    book,
+    domain: identity.domain,
+    selfId: identity.id,
+    clock,
+    acceptsLoopback: isLoopbackAddress(options.advertise?.host ?? options.listen?.host ?? ''),
+  })
+  const consensus = new ConsensusGossip({ hub, blocks: codec, members, self: validator?.address ?? null })
+  const transactions = new TransactionGossip(hub, pool)
+  const blocks = new BlockGossip(hub, sync)
+  const evidence = new EvidenceGossip(hub)
+  const answers = new Answers({
+    ...storedAnswers(serve),
+    ping: (peer, { head, earliest }) => {
+      peer.earliest = earliest
+      blocks.headMoved(peer, head)
+      return identity.ping()
+    },
+    getRecords: peer => records.answer(peer, identity.published),
+    getTransactions: (peer, hashes) => transactions.answer(peer, hashes),
+  })
+  const dispatch = dispatcherOf({ answers, blocks, consensus, evidence, transactions })
+
+  const meetings = new Meetings({
+    peers,
+    standings,
+    members,
+    limits,
+    identity,
+    validator: validator?.address ?? null,
+    clock,
+    logger,
+    metrics,
+    failed: (id, reason) => book.failed(id, reason, clock.nowMs(), random()),
+  })
+  const isMember = (id: string): boolean => {
+    const claimed = records.validatorOf(id)
+    return claimed !== null && members.isMember(claimed)
+  }
+  const dialer = new Dialer({ book, peers, meetings, standings, secure, clock, logger, random })
+  const heartbeat = new Heartbeat({
+    peers,
+    metrics,
+    own: () => identity.ping(),
+    heard: (peer, { head, earliest }) => {
+      peer.earliest = earliest
+      blocks.headMoved(peer, head)
+    },
+    tick: events.tick,
+  })
+  const requester = new Requester(hub, metrics)
+
+  const sizes = () => ({
+    inbound: peers.peers().filter(({ inbound }) => inbound).length,
+    outbound: peers.peers().filter(({ inbound }) => !inbound).length,
+    validators: peers.peers().filter(peer => peer.validator !== null && members.isMember(peer.validator)).length,
+    pending: meetings.size,
+    known: records.size,
+  })
+  return {
+    limits,
+    secure,
+    statics,
+    identity,
+    standings,
+    book,
+    peers,
+    records,
+    consensus,
+    transactions,
+    blocks,
+    evidence,
+    meetings,
+    dialer,
+    heartbeat,
+    requester,
+    random,
+  }
+}

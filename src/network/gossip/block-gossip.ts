@@ -1,0 +1,67 @@
+import { LIMITS } from '../../config/limits.ts'
+import { decodeBlockHeader } from '../../primitives/block.ts'
+import { type Peer, wireOf } from '../peer/peer.ts'
+import type { SyncPort } from '../ports.ts'
+import type { SealedBlock } from '../wire/consensus.ts'
+import type { PeerHead } from '../wire/control.ts'
+import type { BlockAnnouncement } from '../wire/sync.ts'
+import { type Hub, pushCount, shuffled } from './peer-hub.ts'
+
+/** A block this node has committed. */
+export interface CommittedBlock extends BlockAnnouncement {
+  /** Its RLP, asked for when somebody gets it whole. */
+  encode(): Uint8Array
+}
+
+/**
+ * Final blocks: hash and certificate to everybody, the whole block to the square root of those who are no members, who have it by
+ * consensus. A node announces what it committed and nothing else, so nobody passes on what was not checked.
+ */
+export class BlockGossip {
+  readonly #hub: Hub
+  readonly #sync: SyncPort | undefined
+
+  constructor(hub: Hub, sync: SyncPort | undefined) {
+    this.#hub = hub
+    this.#sync = sync
+  }
+
+  announce(committed: CommittedBlock): void {
+    const { number, hash, certificate } = committed
+    const lacking = this.#hub.peers().filter(peer => !peer.items.has(hash))
+    const strangers = lacking.filter(peer => !this.#hub.isNeighbour(peer))
+    const whole = new Set(shuffled(strangers, () => this.#hub.random()).slice(0, pushCount(strangers.length)))
+    const name = wireOf('newBlockHash', { number, hash, certificate })
+    const block = whole.size > 0 ? wireOf('newBlock', { block: committed.encode(), certificate }) : undefined
+    for (const peer of lacking) {
+      peer.items.set(hash, true)
+      if (block !== undefined && whole.has(peer)) peer.sendWire('newBlock', block)
+      else peer.sendWire('newBlockHash', name)
+    }
+  }
+
+  announced(peer: Peer, announcement: BlockAnnouncement): void {
+    this.#note(peer, announcement)
+    this.#sync?.onBlock(announcement, peer.id)
+  }
+
+  /** Throws BLOCK_MALFORMED when the block has no header. */
+  pushed(peer: Peer, { block, certificate }: SealedBlock): void {
+    const { header, hash } = decodeBlockHeader(block, LIMITS.block.headerBytes)
+    const head = { number: header.number, hash }
+    this.#note(peer, head)
+    this.#sync?.onBlock({ ...head, certificate, block }, peer.id)
+  }
+
+  /** A peer's word on its own head. */
+  headMoved(peer: Peer, head: PeerHead): void {
+    if (head.number === peer.head.number && head.hash === peer.head.hash) return
+    peer.head = head
+    this.#sync?.onHead?.(head, peer.id)
+  }
+
+  #note(peer: Peer, { number, hash }: PeerHead): void {
+    peer.items.set(hash, true)
+    if (number > peer.head.number) peer.head = { number, hash }
+  }
+}

@@ -1,0 +1,203 @@
+import { LIMITS } from '../../config/limits.ts'
+import { sha256 } from '../../crypto/sha256.ts'
+import type { Block } from '../../primitives/block.ts'
+import type { BlockClaim } from '../../primitives/block-claim.ts'
+import type { ConsensusMessage } from '../../primitives/consensus/message.ts'
+import { proposalHead } from '../../primitives/consensus/proposal.ts'
+import { asBuffer, type Hex } from '../../util/bytes.ts'
+import { Lru } from '../../util/lru.ts'
+import { Links, type Neighbours } from '../core/reachability.ts'
+import { type Peer, wireOf } from '../peer/peer.ts'
+import type { BlockCodec, ConsensusNetwork, Judgement, MembersPort, PeerId } from '../ports.ts'
+import type { SealedBlock, WireProposal } from '../wire/consensus.ts'
+import type { WireMessage } from '../wire/frames.ts'
+import { BlockClaims } from './block-claims.ts'
+import type { Hub } from './peer-hub.ts'
+
+type Listener = Parameters<ConsensusNetwork['onMessage']>[0]
+type ClaimListener = NonNullable<Parameters<ConsensusNetwork['onMessage']>[1]>
+
+export interface ConsensusGossipOptions {
+  readonly hub: Hub
+  readonly blocks: BlockCodec
+  readonly members: MembersPort
+  /** This node's validator; null: it follows or relays. */
+  readonly self: Hex | null
+}
+
+/** Names of messages on the wire; a vote's type is inside. */
+type WireName = 'vote' | 'status' | 'proposal' | 'body' | 'decided'
+
+/**
+ * What committee members say to each other, straight to every neighbour. Statements of a member that some neighbour does not reach are
+ * passed on to it, once consensus has found them right: never anything nobody signed.
+ */
+export class ConsensusGossip implements ConsensusNetwork {
+  readonly #options: ConsensusGossipOptions
+  readonly #listeners = new Set<{ readonly listener: Listener; readonly judgeClaim: ClaimListener | undefined }>()
+  readonly #claims: BlockClaims
+  readonly #links = new Links()
+  /** Statements passed on, and when. */
+  readonly #relayed = new Lru<string, number>(LIMITS.network.relayed)
+  /** The block encoded last. */
+  #encoded: { readonly block: Block; readonly bytes: Uint8Array } | undefined
+  #saidLinks = ''
+  #linksTimer: NodeJS.Timeout | undefined
+
+  constructor(options: ConsensusGossipOptions) {
+    this.#options = options
+    const { hub, blocks } = options
+    this.#claims = new BlockClaims({ hub, blocks, judge: (claim, from) => this.#judgeClaim(claim, from) })
+  }
+
+  broadcast(message: ConsensusMessage): void {
+    const neighbours = this.#neighbourPeers()
+    if (neighbours.length === 0) return
+    const [name, wire] = this.#encode(message)
+    for (const peer of neighbours) peer.sendWire(name, wire)
+  }
+
+  send(id: PeerId, message: ConsensusMessage): void {
+    const peer = this.#options.hub.peer(id)
+    if (peer === undefined || !this.#options.hub.isNeighbour(peer)) return
+    // Blocks answer statuses, which cost their sender nothing.
+    if ('block' in message && !peer.blockAnswers.take(performance.now(), message.block.size)) return
+    peer.sendWire(...this.#encode(message))
+  }
+
+  onMessage(listener: Listener, judgeClaim?: ClaimListener): () => void {
+    const listeners = { listener, judgeClaim }
+    this.#listeners.add(listeners)
+    return () => this.#listeners.delete(listeners)
+  }
+
+  reachable(members: readonly Hex[]): number {
+    return this.#links.reachable(members, this.#options.self, this.#neighbours())
+  }
+
+  misbehaved(id: PeerId): void {
+    this.#options.hub.blameId(id, 'forged', 'what nobody signed, or is not what it claims to be')
+  }
+
+  /** A vote or a status. */
+  received(peer: Peer, message: ConsensusMessage): void {
+    if (this.#tell(message, peer) === 'true') this.#relay(message, peer)
+  }
+
+  receivedProposal(peer: Peer, proposal: WireProposal): Promise<void> | undefined {
+    const { blockHash: _, ...head } = proposal.head
+    return this.#claims.proposal(peer, proposal, block => this.received(peer, { ...head, block }))
+  }
+
+  receivedBody(peer: Peer, bytes: Uint8Array): Promise<void> | undefined {
+    return this.#claims.body(peer, bytes, block => this.received(peer, { type: 'body', block }))
+  }
+
+  receivedDecided(peer: Peer, sealed: SealedBlock): Promise<void> | undefined {
+    const { certificate } = sealed
+    return this.#claims.decided(peer, sealed, block => this.received(peer, { type: 'decided', block, certificate }))
+  }
+
+  receivedLinks(peer: Peer, validators: readonly Hex[]): void {
+    this.#links.heard(peer.id, validators)
+  }
+
+  close(): void {
+    clearTimeout(this.#linksTimer)
+  }
+
+  /** Tells neighbours whom this node reaches, when that changed. To be called now and then: members change with the chain. */
+  announceLinks(): void {
+    clearTimeout(this.#linksTimer)
+    this.#linksTimer = undefined
+    const reached = [...this.#neighbours().values()].filter(validator => validator !== null).sort()
+    const text = reached.join()
+    if (text === this.#saidLinks) return
+    this.#saidLinks = text
+    const wire = wireOf('links', reached.slice(0, LIMITS.consensus.committee))
+    for (const peer of this.#neighbourPeers()) peer.sendWire('links', wire)
+  }
+
+  joined(peer: Peer): void {
+    if (!this.#options.hub.isNeighbour(peer)) return
+    // Nobody has told this one anything yet, even if the list should be the same as before.
+    this.#saidLinks = 'nothing'
+    this.#announceSoon()
+  }
+
+  left(peer: Peer): void {
+    this.#links.forget(peer.id)
+    this.#announceSoon()
+  }
+
+  /** When a mesh forms, many come at once. */
+  #announceSoon(): void {
+    this.#linksTimer ??= setTimeout(() => this.announceLinks(), LIMITS.network.linksMs)
+  }
+
+  #neighbourPeers(): readonly Peer[] {
+    const { hub } = this.#options
+    return hub.peers().filter(peer => hub.isNeighbour(peer))
+  }
+
+  #neighbours(): Neighbours {
+    return new Map(this.#neighbourPeers().map(({ id, validator }) => [id, validator]))
+  }
+
+  #tell(message: ConsensusMessage, { id }: Peer): Judgement | undefined {
+    let verdict: Judgement | undefined
+    for (const { listener } of this.#listeners) verdict = listener(message, id) ?? verdict
+    return verdict
+  }
+
+  /** Without a listener nobody needs the block. */
+  #judgeClaim(claim: BlockClaim, from: PeerId): Judgement {
+    let verdict: Judgement = 'pointless'
+    for (const { judgeClaim } of this.#listeners) {
+      verdict = judgeClaim === undefined ? 'true' : judgeClaim(claim, from)
+      if (verdict === 'true') return verdict
+    }
+    return verdict
+  }
+
+  #relay(message: ConsensusMessage, from: Peer): void {
+    if (!('sender' in message)) return
+    const { hub, members } = this.#options
+    const author = members.memberAt(message.number, message.sender)
+    if (author === undefined) return
+    const targets = this.#links.targets(author, from.id, this.#neighbours())
+    if (targets.length === 0) return
+    const [name, wire] = this.#encode(message)
+    const key = asBuffer(sha256(wire.bytes)).toString('latin1')
+    const nowMs = performance.now()
+    if (nowMs - (this.#relayed.get(key) ?? Number.NEGATIVE_INFINITY) < LIMITS.network.relayAgainMs) return
+    this.#relayed.set(key, nowMs)
+    for (const id of targets) hub.peer(id)?.sendWire(name, wire)
+  }
+
+  #encode(message: ConsensusMessage): [WireName, WireMessage] {
+    switch (message.type) {
+      case 'status':
+        return ['status', wireOf('status', message)]
+      case 'proposal':
+        return [
+          'proposal',
+          wireOf('proposal', { head: proposalHead(message), block: this.#encodeBlock(message.block) }),
+        ]
+      case 'body':
+        return ['body', wireOf('body', this.#encodeBlock(message.block))]
+      case 'decided': {
+        const { block, certificate } = message
+        return ['decided', wireOf('decided', { block: this.#encodeBlock(block), certificate })]
+      }
+      default:
+        return ['vote', wireOf('vote', message)]
+    }
+  }
+
+  /** Several neighbours are sent the same block one after the other. */
+  #encodeBlock(block: Block): Uint8Array {
+    if (this.#encoded?.block !== block) this.#encoded = { block, bytes: this.#options.blocks.encode(block) }
+    return this.#encoded.bytes
+  }
+}

@@ -1,0 +1,41 @@
+import { sha256 } from '../../crypto/sha256.ts'
+import { bytesToHex } from '../../util/bytes.ts'
+import { type Peer, wireOf } from '../peer/peer.ts'
+import type { EvidenceNetwork, PeerId } from '../ports.ts'
+import type { Hub } from './peer-hub.ts'
+
+type Listener = Parameters<EvidenceNetwork['onEvidence']>[0]
+
+/** Proofs against validators, to everybody who is not known to have them. Whether one is true is for the listener to find out. */
+export class EvidenceGossip implements EvidenceNetwork {
+  readonly #hub: Hub
+  readonly #listeners = new Set<Listener>()
+
+  constructor(hub: Hub) {
+    this.#hub = hub
+  }
+
+  broadcast(encoded: Uint8Array): void {
+    const hash = bytesToHex(sha256(encoded))
+    const wire = wireOf('evidence', encoded)
+    for (const peer of this.#hub.peers()) {
+      if (peer.items.has(hash)) continue
+      peer.items.set(hash, true)
+      peer.sendWire('evidence', wire)
+    }
+  }
+
+  onEvidence(listener: Listener): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  misbehaved(id: PeerId): void {
+    this.#hub.blameId(id, 'forged', 'evidence that proves nothing')
+  }
+
+  received(peer: Peer, encoded: Uint8Array): void {
+    peer.items.set(bytesToHex(sha256(encoded)), true)
+    for (const listener of this.#listeners) listener(encoded, peer.id)
+  }
+}

@@ -1,0 +1,109 @@
+import { LIMITS } from '../../config/limits.ts'
+import type { Hex } from '../../util/bytes.ts'
+import type { Clock } from '../../util/clock.ts'
+import { isCoded } from '../../util/errors.ts'
+import { isLoopbackAddress } from '../core/address.ts'
+import { type PeerRecord, RecordBook } from '../core/address-book.ts'
+import type { DialBook } from '../core/dial-scheduler.ts'
+import { readRecord } from '../identity/peer-record.ts'
+import type { ChainDomain } from '../identity/validator-proof.ts'
+import type { Peer } from '../peer/peer.ts'
+import type { Hub } from './peer-hub.ts'
+
+export interface RecordGossipOptions {
+  readonly hub: Hub
+  readonly book: DialBook
+  readonly domain: ChainDomain
+  readonly selfId: string
+  readonly clock: Pick<Clock, 'nowMs'>
+  /** Addresses of its own machine are worth something only to nodes that run there. */
+  readonly acceptsLoopback: boolean
+}
+
+/** Who else there is: records from hellos and from answers, kept, handed on, and given to the dial book. */
+export class RecordGossip {
+  readonly #options: RecordGossipOptions
+  readonly #records = new RecordBook(LIMITS.network.records)
+
+  constructor(options: RecordGossipOptions) {
+    this.#options = options
+  }
+
+  get size(): number {
+    return this.#records.size
+  }
+
+  get(id: string): PeerRecord | undefined {
+    return this.#records.get(id)
+  }
+
+  /** The validator a node says it speaks for. */
+  validatorOf(id: string): Hex | null {
+    return this.#records.get(id)?.validator ?? null
+  }
+
+  restore(records: readonly string[]): void {
+    for (const text of records) {
+      try {
+        this.#take(new Uint8Array(Buffer.from(text, 'base64')))
+      } catch (error) {
+        // One that another version wrote.
+        if (!isCoded(error)) throw error
+      }
+    }
+  }
+
+  saved(): readonly string[] {
+    return this.#records.all().map(({ bytes }) => Buffer.from(bytes).toString('base64'))
+  }
+
+  /** What a peer that asks is answered: this node's own record, and others but the peer's. */
+  answer(peer: Peer, own: PeerRecord | null): readonly Uint8Array[] {
+    const others = this.#records.sample(LIMITS.network.recordsPerAnswer - 1, peer.id, () => this.#options.hub.random())
+    return [...(own === null ? [] : [own]), ...others].map(({ bytes }) => bytes)
+  }
+
+  async ask(peer: Peer): Promise<void> {
+    const { hub } = this.#options
+    try {
+      const records = await peer.request('getRecords', null)
+      for (const bytes of records) this.heard(peer, bytes)
+    } catch (error) {
+      if (!isCoded(error)) hub.failed(peer, 'records', error)
+      else if (error.code === 'REQUEST_TIMEOUT') hub.blame(peer, 'timeout', 'getRecords')
+    }
+  }
+
+  /** A record from a peer, perhaps its own. */
+  heard(peer: Peer, bytes: Uint8Array): void {
+    const { hub } = this.#options
+    try {
+      if (this.#take(bytes) === 'false') hub.blame(peer, 'falsehood', 'a record its node did not sign')
+    } catch (error) {
+      if (!isCoded(error)) throw error
+      hub.blame(peer, 'malformed', error.message)
+    }
+  }
+
+  forget(id: string): void {
+    this.#records.remove(id)
+  }
+
+  /** Of two nodes that learn of each other at once the lower id dials: the other one gives it a moment. */
+  #firstDialMs(id: string): number {
+    const { clock, selfId } = this.#options
+    return id < selfId ? clock.nowMs() + LIMITS.network.yieldMs : 0
+  }
+
+  #take(bytes: Uint8Array): 'new' | 'old' | 'false' {
+    const { hub, book, domain, selfId, acceptsLoopback } = this.#options
+    const isNews = (id: string, sequence: number) => id !== selfId && this.#records.isNews(id, sequence)
+    const record = readRecord(bytes, domain, isNews)
+    if (typeof record === 'string') return record
+    if (!acceptsLoopback && isLoopbackAddress(record.host)) return 'old'
+    const gone = this.#records.put(record, id => hub.peer(id) !== undefined, hub.random())
+    if (gone !== undefined && book.kindOf(gone) === 'known') book.remove(gone)
+    if (gone !== record.id) book.add(record, 'known', this.#firstDialMs(record.id))
+    return 'new'
+  }
+}

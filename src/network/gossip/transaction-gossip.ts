@@ -1,0 +1,225 @@
+import { LIMITS } from '../../config/limits.ts'
+import { keccak256Hex } from '../../crypto/hash.ts'
+import type { Hex } from '../../util/bytes.ts'
+import { isCoded } from '../../util/errors.ts'
+import { Wanted } from '../core/fetch-plan.ts'
+import { type Peer, wireOf } from '../peer/peer.ts'
+import type { PoolPort } from '../ports.ts'
+import type { WireMessage } from '../wire/frames.ts'
+import { type Hub, pushCount, shuffled } from './peer-hub.ts'
+import { Arrivals } from './transaction-ingress.ts'
+
+export interface NewTransaction {
+  readonly hash: Hex
+  readonly raw: Uint8Array
+}
+
+interface Fresh extends NewTransaction {
+  /** A member sent it, and sent it to all members it reaches. */
+  readonly isSpread: boolean
+}
+
+const { network: NET } = LIMITS
+
+/**
+ * Transactions: whole to validators, who need them, and to the square root of the others; their hashes to the rest, who ask for what
+ * they lack, and to validators that another validator will have sent them to. Nobody is sent what it is known to have.
+ */
+export class TransactionGossip {
+  readonly #hub: Hub
+  readonly #pool: PoolPort
+  readonly #wanted = new Wanted({
+    total: NET.wantedTransactions,
+    perPeer: NET.wantedPerPeer,
+    perRequest: NET.requestedHashes,
+    announcers: NET.announcers,
+  })
+  readonly #arrivals: Arrivals
+  #fresh: Fresh[] = []
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(hub: Hub, pool: PoolPort) {
+    this.#hub = hub
+    this.#pool = pool
+    this.#arrivals = new Arrivals(hub, pool)
+  }
+
+  /** Transactions that became executable here; they go out together with others of the same moment. */
+  announce(transactions: readonly NewTransaction[]): void {
+    for (const { hash, raw } of transactions) {
+      const from = this.#arrivals.bringer(hash)
+      this.#fresh.push({ hash, raw, isSpread: from !== undefined && this.#hub.isNeighbour(from) })
+      if (this.#fresh.length >= NET.batchItems) this.#flush()
+    }
+    if (this.#fresh.length > 0) this.#timer ??= setTimeout(() => this.#flush(), NET.batchMs)
+  }
+
+  close(): void {
+    clearTimeout(this.#timer)
+    this.#arrivals.close()
+    this.#fresh = []
+  }
+
+  /** Whether it is worth a look what a peer announces: hashes cost nothing to make up, and something to look at. */
+  isOpenTo(peer: Peer): boolean {
+    return !this.#wanted.isFull(peer.id)
+  }
+
+  /** Hashes a peer has. */
+  announced(peer: Peer, hashes: readonly Hex[]): void {
+    const unknown = hashes.filter(hash => {
+      peer.transactions.set(hash, true)
+      return !this.#arrivals.isKnown(hash)
+    })
+    this.#wanted.announced(peer.id, unknown)
+    this.#ask(peer)
+  }
+
+  /** Whole transactions nobody asked for. */
+  pushed(peer: Peer, raws: readonly Uint8Array[]): void {
+    for (const raw of raws) this.#take(peer, raw, keccak256Hex(raw))
+  }
+
+  /** What a peer asked for, as far as it is here and fits. */
+  answer(peer: Peer, hashes: readonly Hex[]): readonly Uint8Array[] {
+    const raws: Uint8Array[] = []
+    let bytes = 0
+    for (const hash of hashes) {
+      const raw = this.#pool.raw(hash)
+      if (raw === undefined) continue
+      bytes += raw.byteLength
+      if (bytes > NET.batchBytes && raws.length > 0) break
+      raws.push(raw)
+      peer.transactions.set(hash, true)
+    }
+    return raws
+  }
+
+  joined(peer: Peer): void {
+    const hashes = this.#pool.ready(NET.announcedHashes)
+    if (hashes.length === 0) return
+    for (const hash of hashes) peer.transactions.set(hash, true)
+    peer.send('transactionHashes', hashes)
+  }
+
+  left(peer: Peer): void {
+    this.#arrivals.left(peer)
+    this.#askAll(this.#wanted.forget(peer.id))
+  }
+
+  #ask(peer: Peer): void {
+    const ask = this.#wanted.ask(peer.id)
+    if (ask === undefined) return
+    const hashes = ask.hashes as readonly Hex[]
+    const asked = new Set(hashes)
+    peer
+      .request('getTransactions', hashes)
+      .then(raws => {
+        for (const raw of raws) {
+          const hash = keccak256Hex(raw)
+          if (asked.delete(hash)) this.#take(peer, raw, hash)
+          else this.#hub.blame(peer, 'useless', 'a transaction nobody asked for')
+        }
+      })
+      .catch((error: unknown) => this.#onFailure(peer, error))
+      .finally(() => {
+        this.#askAll(this.#wanted.answered(peer.id))
+        // The next of its announcements.
+        this.#ask(peer)
+      })
+  }
+
+  #askAll(ids: readonly string[]): void {
+    for (const id of ids) {
+      const peer = this.#hub.peer(id)
+      if (peer !== undefined) this.#ask(peer)
+    }
+  }
+
+  #onFailure(peer: Peer, error: unknown): void {
+    if (!isCoded(error)) this.#hub.failed(peer, 'transactions', error)
+    else if (error.code === 'REQUEST_TIMEOUT') this.#hub.blame(peer, 'timeout', 'getTransactions')
+  }
+
+  #take(peer: Peer, raw: Uint8Array, hash: Hex): void {
+    peer.transactions.set(hash, true)
+    this.#wanted.arrived(hash)
+    this.#arrivals.take(peer, hash, raw)
+  }
+
+  #flush(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    const fresh = this.#fresh
+    this.#fresh = []
+    const peers = shuffled(this.#hub.peers(), () => this.#hub.random())
+    let pushes = pushCount(peers.filter(peer => !this.#hub.isNeighbour(peer)).length)
+    const spread = new Batch(fresh.filter(({ isSpread }) => isSpread))
+    const unspread = new Batch(fresh.filter(({ isSpread }) => !isSpread))
+    for (const peer of peers) {
+      const isMember = this.#hub.isNeighbour(peer)
+      const isPushed = !isMember && --pushes >= 0
+      spread.sendTo(peer, isPushed ? 'newTransactions' : 'transactionHashes')
+      unspread.sendTo(peer, isPushed || isMember ? 'newTransactions' : 'transactionHashes')
+    }
+  }
+}
+
+/** Encodes what goes out once for all peers that have none of it, which is nearly all of them. */
+class Batch {
+  readonly #all: readonly NewTransaction[]
+  readonly #encoded = new Map<PushName, readonly WireMessage[]>()
+
+  constructor(all: readonly NewTransaction[]) {
+    this.#all = all
+  }
+
+  sendTo(peer: Peer, name: PushName): void {
+    const missing = this.#all.filter(({ hash }) => !peer.transactions.has(hash))
+    if (missing.length === 0) return
+    for (const { hash } of missing) peer.transactions.set(hash, true)
+    for (const message of this.#encode(missing, name)) peer.sendWire(name, message)
+  }
+
+  #encode(missing: readonly NewTransaction[], name: PushName): readonly WireMessage[] {
+    if (missing.length < this.#all.length) return ENCODERS[name](missing)
+    const encoded = this.#encoded.get(name) ?? ENCODERS[name](missing)
+    this.#encoded.set(name, encoded)
+    return encoded
+  }
+}
+
+type PushName = 'newTransactions' | 'transactionHashes'
+
+const hashesOf = (transactions: readonly NewTransaction[]): readonly WireMessage[] => {
+  const messages: WireMessage[] = []
+  for (let at = 0; at < transactions.length; at += NET.announcedHashes) {
+    const part = transactions.slice(at, at + NET.announcedHashes)
+    messages.push(
+      wireOf(
+        'transactionHashes',
+        part.map(({ hash }) => hash),
+      ),
+    )
+  }
+  return messages
+}
+
+const wholeOf = (transactions: readonly NewTransaction[]): readonly WireMessage[] => {
+  const messages: WireMessage[] = []
+  let part: Uint8Array[] = []
+  let bytes = 0
+  for (const { raw } of transactions) {
+    if (bytes + raw.byteLength > NET.batchBytes && part.length > 0) {
+      messages.push(wireOf('newTransactions', part))
+      part = []
+      bytes = 0
+    }
+    part.push(raw)
+    bytes += raw.byteLength
+  }
+  if (part.length > 0) messages.push(wireOf('newTransactions', part))
+  return messages
+}
+
+const ENCODERS = { newTransactions: wholeOf, transactionHashes: hashesOf } as const

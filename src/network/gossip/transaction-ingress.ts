@@ -1,0 +1,124 @@
+import { LIMITS } from '../../config/limits.ts'
+import { type Hex, ownBytes } from '../../util/bytes.ts'
+import { Lru } from '../../util/lru.ts'
+import { Held } from '../core/ingress-queue.ts'
+import type { Peer } from '../peer/peer.ts'
+import type { PoolPort } from '../ports.ts'
+import type { Hub } from './peer-hub.ts'
+
+interface Arrival {
+  readonly peer: Peer
+  readonly hash: Hex
+  readonly raw: Uint8Array
+}
+
+const { network: NET } = LIMITS
+/** What the pool refused may be welcome later: fees fall, nonces fill. */
+const REFUSED_MS = 60_000
+
+/** Transactions on their way from peers into the pool: a few at a time, by turns, so that votes never wait for thousands of them. */
+export class Arrivals {
+  readonly #hub: Hub
+  readonly #pool: PoolPort
+  /** When the pool refused them. */
+  readonly #refused = new Lru<Hex, number>(NET.refusedTransactions)
+  readonly #held = new Held<Arrival>(NET.heldBytes)
+  readonly #holding = new Set<Hex>()
+  /** Who sent what the pool looks at. */
+  readonly #admitting = new Map<Hex, Peer>()
+  #soon: NodeJS.Immediate | undefined
+  #later: NodeJS.Timeout | undefined
+
+  constructor(hub: Hub, pool: PoolPort) {
+    this.#hub = hub
+    this.#pool = pool
+  }
+
+  close(): void {
+    clearImmediate(this.#soon)
+    clearTimeout(this.#later)
+  }
+
+  /** Nothing is won by asking for it. */
+  isKnown(hash: Hex): boolean {
+    if (this.#admitting.has(hash) || this.#holding.has(hash) || this.#pool.has(hash)) return true
+    const refusedMs = this.#refused.get(hash)
+    return refusedMs !== undefined && performance.now() - refusedMs < REFUSED_MS
+  }
+
+  /** The peer whose copy of it is being admitted. */
+  bringer(hash: Hex): Peer | undefined {
+    return this.#admitting.get(hash)
+  }
+
+  /** Beyond the room of this peer it is let go of; a block brings it. */
+  take(peer: Peer, hash: Hex, raw: Uint8Array): void {
+    if (this.isKnown(hash)) return
+    // A copy: the bytes of a whole message would be kept for one of its transactions.
+    if (!this.#held.push(peer.id, { peer, hash, raw: ownBytes(raw) }, raw.byteLength)) return
+    this.#holding.add(hash)
+    this.#lookSoon()
+  }
+
+  left(peer: Peer): void {
+    for (const { hash } of this.#held.forget(peer.id)) this.#holding.delete(hash)
+  }
+
+  #lookSoon(): void {
+    this.#soon ??= setImmediate(() => {
+      this.#soon = undefined
+      this.#look()
+    })
+  }
+
+  #look(): void {
+    const slice = this.#slice()
+    if (slice.length > 0) void this.#admit(slice)
+    if (this.#held.isEmpty) return
+    if (slice.length === NET.lookedAtOnce) this.#lookSoon()
+    else this.#later ??= setTimeout(() => this.#lookAgain(), NET.heldMs)
+  }
+
+  /** Quotas fill up again without anything else happening. */
+  #lookAgain(): void {
+    this.#later = undefined
+    this.#lookSoon()
+  }
+
+  #slice(): readonly Arrival[] {
+    const nowMs = performance.now()
+    // No offence without quota: what is refused here may be welcome elsewhere, or was a moment ago.
+    const mayGoOn = (id: string): boolean => this.#hub.peer(id)?.refusals.take(nowMs) === true
+    const room = Math.min(NET.lookedAtOnce, NET.admitting - this.#admitting.size)
+    const slice: Arrival[] = []
+    while (slice.length < room) {
+      const next = this.#held.shift(mayGoOn)
+      if (next === undefined) break
+      slice.push(next)
+    }
+    return slice
+  }
+
+  async #admit(slice: readonly Arrival[]): Promise<void> {
+    for (const { hash, peer } of slice) {
+      this.#holding.delete(hash)
+      this.#admitting.set(hash, peer)
+    }
+    try {
+      const verdicts = await this.#pool.receive(slice.map(({ raw }) => raw))
+      slice.forEach(({ peer, hash }, at) => {
+        const verdict = verdicts[at]
+        if (verdict === 'invalid') this.#hub.blame(peer, 'badTransaction', hash)
+        if (verdict === 'invalid' || verdict === 'refused') this.#refused.set(hash, performance.now())
+        else peer.refusals.give()
+      })
+    } catch (error) {
+      // One by one, so that only the sender of the one at fault pays for it.
+      if (slice.length > 1) for (const arrival of slice) await this.#admit([arrival])
+      else for (const { peer } of slice) this.#hub.failed(peer, 'transactions', error)
+    } finally {
+      for (const { hash } of slice) this.#admitting.delete(hash)
+      if (!this.#held.isEmpty) this.#lookSoon()
+    }
+  }
+}

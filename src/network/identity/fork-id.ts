@@ -1,0 +1,58 @@
+import { crc32 } from 'node:zlib'
+import type { Fork } from '../../config/forks.ts'
+import { type Hex, hexToBytes } from '../../util/bytes.ts'
+
+/** What two nodes compare to know that they follow the same forks (EIP-2124). */
+export interface ForkId {
+  /** 4 bytes. */
+  readonly hash: Hex
+  /** Number of the next fork; 0: none is known. */
+  readonly next: number
+}
+
+/** Forks as this node knows them, and what it takes of other nodes. */
+export interface ForkRules {
+  at(head: number): ForkId
+  /** Whether a node with this id can be on the same chain, seen from a head (EIP-2124, validation rules). */
+  accepts(remote: ForkId, head: number): boolean
+}
+
+/**
+ * Forks of the main chain count its numbers. Those of the proof chain count its heights, which this chain's number says nothing about:
+ * they go into the first checksum, so nodes that disagree about one never match.
+ */
+export const forkRules = (genesisHash: Hex, forks: readonly Fork[]): ForkRules => {
+  const heightsOf = (wanted: (fork: Fork) => boolean): readonly number[] => {
+    const heights = forks.filter(wanted).map(({ height }) => height ?? 0)
+    return [...new Set(heights)].filter(height => height > 0).sort((a, b) => a - b)
+  }
+  const numbers = heightsOf(({ name }) => name !== 'nativeHash')
+  const proofHeights = heightsOf(({ name }) => name === 'nativeHash')
+  /** After genesis, and after each fork. */
+  const sums: number[] = [proofHeights.reduce(extend, crc32(hexToBytes(genesisHash)))]
+  for (const number of numbers) sums.push(extend(sums.at(-1) as number, number))
+  const hashes = sums.map(hexOf)
+  const passed = (head: number): number => numbers.filter(number => number <= head).length
+  const idAfter = (count: number): ForkId => ({ hash: hashes[count] as Hex, next: numbers[count] ?? 0 })
+  return {
+    at: head => idAfter(passed(head)),
+    accepts(remote, head) {
+      const here = passed(head)
+      const there = hashes.indexOf(remote.hash)
+      // The same forks: unless it knows of one that is behind us already.
+      if (there === here) return remote.next === 0 || remote.next > head
+      // It has not passed all of ours yet: it must know which comes next.
+      if (there >= 0 && there < here) return remote.next === numbers[there]
+      // It is further, along forks we know.
+      return there > here
+    },
+  }
+}
+
+const extend = (sum: number, height: number): number => {
+  const bytes = Buffer.alloc(8)
+  bytes.writeBigUInt64BE(BigInt(height))
+  return crc32(bytes, sum)
+}
+
+const hexOf = (sum: number): Hex => `0x${sum.toString(16).padStart(8, '0')}`

@@ -1,0 +1,95 @@
+import { randomBytes } from 'node:crypto'
+import { isIP } from 'node:net'
+import { bytesToHex, EMPTY_BYTES } from '../../util/bytes.ts'
+import type { PeerRecord } from '../core/address-book.ts'
+import { PROTOCOL_VERSION } from '../messages.ts'
+import type { NetworkOptions } from '../options.ts'
+import type { HelloScene } from '../peer/validate-hello.ts'
+import type { ChainPort } from '../ports.ts'
+import type { Channel } from '../tls/transport.ts'
+import type { Hello, Ping } from '../wire/control.ts'
+import { type ForkRules, forkRules } from './fork-id.ts'
+import { signRecord } from './peer-record.ts'
+import { type ChainDomain, proveValidator } from './validator-proof.ts'
+
+/** What this node says of itself. */
+export class Identity {
+  readonly domain: ChainDomain
+  readonly forks: ForkRules
+  readonly #options: NetworkOptions
+  readonly #chain: ChainPort
+  readonly #instance = bytesToHex(new Uint8Array(randomBytes(8)))
+  readonly #allowed: ReadonlySet<string> | null
+  /** Where it listens; null: at no address that others could use. */
+  record: PeerRecord | null = null
+
+  constructor(options: NetworkOptions, chain: ChainPort) {
+    const { chainId, genesisHash, forks, allowed } = options
+    this.#options = options
+    this.#chain = chain
+    this.domain = { chainId, genesisHash }
+    this.forks = forkRules(genesisHash, forks)
+    this.#allowed = allowed === undefined ? null : new Set(allowed)
+  }
+
+  get id(): string {
+    return this.#options.nodeKey.id
+  }
+
+  /** What others are told and tell others: nothing of a node that keeps to its static peers. */
+  get published(): PeerRecord | null {
+    return (this.#options.discovers ?? true) ? this.record : null
+  }
+
+  /** Makes the record of a node that listens on `port`, if there is an address that others can use. */
+  publish(port: number): void {
+    const { advertise, listen, nodeKey, validator, announcesValidator = true, clock } = this.#options
+    const host = advertise?.host ?? listen?.host ?? ''
+    if (isIP(host) === 0 || UNSPECIFIED.has(host)) return
+    this.record = signRecord({
+      domain: this.domain,
+      key: nodeKey,
+      sequence: clock.nowMs(),
+      host,
+      port: advertise?.port ?? port,
+      signer: announcesValidator ? validator : null,
+    })
+  }
+
+  hello({ binding }: Channel): Hello {
+    const { chainId, genesisHash, clientVersion, validator } = this.#options
+    const { head, earliest } = this.ping()
+    const fork = this.forks.at(head.number)
+    return {
+      version: PROTOCOL_VERSION,
+      chainId,
+      genesisHash,
+      forkHash: fork.hash,
+      forkNext: fork.next,
+      nodeId: this.id,
+      instance: this.#instance,
+      client: clientVersion,
+      head,
+      earliest,
+      record: this.published?.bytes ?? EMPTY_BYTES,
+      proof: validator && proveValidator(validator, this.domain, this.id, binding),
+    }
+  }
+
+  ping(): Ping {
+    return { head: this.#chain.head(), earliest: this.#chain.earliest() }
+  }
+
+  /** How others' hellos are looked at now. */
+  scene(): Omit<HelloScene, 'nodeId' | 'dialed' | 'binding'> {
+    return {
+      domain: this.domain,
+      forks: this.forks,
+      selfId: this.id,
+      head: this.#chain.head().number,
+      allowed: this.#allowed,
+    }
+  }
+}
+
+const UNSPECIFIED: ReadonlySet<string> = new Set(['0.0.0.0', '::'])

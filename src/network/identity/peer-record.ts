@@ -1,0 +1,105 @@
+import { sign, verify } from 'node:crypto'
+import { isIP } from 'node:net'
+import { LIMITS } from '../../config/limits.ts'
+import { encodeRlp, type RlpItem, uintItem } from '../../primitives/rlp.ts'
+import { type Hex, hexToBytes } from '../../util/bytes.ts'
+import type { PeerRecord } from '../core/address-book.ts'
+import type { ValidatorSigner } from '../ports.ts'
+import { type NodeKey, publicKeyOf } from '../tls/node-key.ts'
+import { nodeIdItem, readNodeId, type ValidatorProof } from '../wire/control.ts'
+import { asciiBytes, asciiText, fixedBytes, inList, listCodec, refuse } from '../wire/payload-codec.ts'
+import { type ChainDomain, isProof, proveValidator } from './validator-proof.ts'
+
+const WORD = 'tandem-record/1'
+const SIGNATURE_BYTES = 64
+const HOST_BYTES = 45
+
+interface SignedRecord extends Omit<PeerRecord, 'bytes' | 'validator'> {
+  readonly proof: ValidatorProof | null
+  /** Ed25519, by the node's key. */
+  readonly signature: Uint8Array
+}
+
+const proofItem = (proof: ValidatorProof | null): RlpItem =>
+  proof === null ? [] : [hexToBytes(proof.address), proof.signature]
+
+const signedItems = ({ sequence, id, host, port, proof }: Omit<SignedRecord, 'signature'>): readonly RlpItem[] => [
+  uintItem(sequence),
+  nodeIdItem(id),
+  asciiBytes(host),
+  uintItem(port),
+  proofItem(proof),
+]
+
+/** [sequence, node id, host, port, [validator, signature] or [], signature] */
+export const recordCodec = listCodec<SignedRecord>(
+  record => encodeRlp([...signedItems(record), record.signature]),
+  cursor => {
+    const sequence = cursor.safeUint()
+    const id = readNodeId(cursor)
+    const host = asciiText(cursor, HOST_BYTES)
+    const port = cursor.safeUint()
+    // Addresses only: what a stranger says must not make this node ask name servers.
+    if (isIP(host) === 0 || host.includes('%')) throw refuse('a record names an IP address')
+    if (port < 1 || port > 0xffff) throw refuse('no such port')
+    const proof = cursor.takeEmptyList()
+      ? null
+      : inList(cursor, inside => ({ address: inside.hex(20), signature: fixedBytes(inside, 65) }))
+    return { sequence, id, host, port, proof, signature: fixedBytes(cursor, SIGNATURE_BYTES) }
+  },
+)
+
+/** What the node's key signs: the record and the chain, so that records of other networks mean nothing here. */
+const signedBytes = ({ chainId, genesisHash }: ChainDomain, record: Omit<SignedRecord, 'signature'>): Uint8Array =>
+  encodeRlp([asciiBytes(WORD), uintItem(chainId), hexToBytes(genesisHash), ...signedItems(record)])
+
+export interface RecordParams {
+  readonly domain: ChainDomain
+  readonly key: NodeKey
+  readonly sequence: number
+  readonly host: string
+  readonly port: number
+  /** Says in the record for whom the node speaks, so that other members find it; null keeps it to oneself. */
+  readonly signer: ValidatorSigner | null
+}
+
+export const signRecord = ({ domain, key, sequence, host, port, signer }: RecordParams): PeerRecord => {
+  const proof = signer && proveValidator(signer, domain, key.id, null)
+  const unsigned = { sequence, id: key.id, host, port, proof }
+  const signature = new Uint8Array(sign(null, signedBytes(domain, unsigned), key.privateKey))
+  return {
+    sequence,
+    id: key.id,
+    host,
+    port,
+    validator: signer?.address ?? null,
+    bytes: recordCodec.encode({ ...unsigned, signature }),
+  }
+}
+
+/**
+ * A record from outside. `isNews` is asked before the signatures are looked at. `false`: not signed by whom it names. Throws
+ * MESSAGE_MALFORMED.
+ */
+export const readRecord = (
+  bytes: Uint8Array,
+  domain: ChainDomain,
+  isNews: (id: string, sequence: number) => boolean,
+): PeerRecord | 'old' | 'false' => {
+  const { signature, proof, ...record } = recordCodec.decode(bytes)
+  if (!isNews(record.id, record.sequence)) return 'old'
+  const signed = signedBytes(domain, { ...record, proof })
+  if (!isSignedBy(record.id, signed, signature)) return 'false'
+  if (proof !== null && !isProof(proof, domain, record.id, null)) return 'false'
+  return { ...record, validator: proof?.address ?? null, bytes: bytes.slice(0, LIMITS.network.recordBytes) }
+}
+
+/** Some 32 bytes are no point of the curve. */
+const isSignedBy = (id: string, signed: Uint8Array, signature: Uint8Array): boolean => {
+  const hex: Hex = `0x${id}`
+  try {
+    return verify(null, signed, publicKeyOf(hexToBytes(hex)), signature)
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,90 @@
+import { mkdir, readFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { LIMITS } from '../../config/limits.ts'
+import { replaceFile } from '../../util/fs/replace-file.ts'
+import type { Logger } from '../../util/logger.ts'
+import type { Standing } from '../core/peer-scores.ts'
+
+/** What a node remembers of others over a restart. */
+export interface PeerMemory {
+  readonly standings: readonly Standing[]
+  /** Signed records, base64. */
+  readonly records: readonly string[]
+}
+
+const NOTHING: PeerMemory = { standings: [], records: [] }
+const FORMAT = 1
+
+/** A file with what is known of other nodes. Nothing in it is needed: one that is missing or damaged is begun anew. */
+export class PeerStore {
+  readonly #path: string | null
+  readonly #logger: Logger
+  #writing: Promise<void> = Promise.resolve()
+  #written = ''
+
+  /** null: nothing is remembered. */
+  constructor(path: string | null, logger: Logger) {
+    this.#path = path
+    this.#logger = logger
+  }
+
+  async load(): Promise<PeerMemory> {
+    if (this.#path === null) return NOTHING
+    try {
+      const text = await readFile(this.#path, 'utf8')
+      const memory = text.length <= LIMITS.network.storeBytes ? parseMemory(text) : undefined
+      if (memory !== undefined) return memory
+      this.#logger.warn({ path: this.#path }, 'file of known peers is damaged, it is begun anew')
+    } catch (error) {
+      const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT'
+      if (!isMissing) this.#logger.warn({ err: error, path: this.#path }, 'file of known peers not read')
+    }
+    return NOTHING
+  }
+
+  /** One write at a time; a failure is logged, since the network goes on without. */
+  save(memory: PeerMemory): Promise<void> {
+    const path = this.#path
+    const text = JSON.stringify({ format: FORMAT, ...memory })
+    if (path === null || text === this.#written) return this.#writing
+    this.#written = text
+    this.#writing = this.#writing.then(() => this.#write(path, text))
+    return this.#writing
+  }
+
+  async #write(path: string, text: string): Promise<void> {
+    try {
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+      await replaceFile(path, text)
+    } catch (error) {
+      this.#logger.warn({ err: error, path }, 'file of known peers not written')
+    }
+  }
+}
+
+/** undefined: it is not what this node writes. */
+export const parseMemory = (text: string): PeerMemory | undefined => {
+  const value = parseJson(text)
+  if (!isObject(value) || value['format'] !== FORMAT) return undefined
+  const { standings, records } = value
+  if (!Array.isArray(standings) || !Array.isArray(records)) return undefined
+  if (!standings.every(isStanding) || !records.every(record => typeof record === 'string')) return undefined
+  return { standings: standings.slice(0, LIMITS.network.standings), records: records.slice(0, LIMITS.network.records) }
+}
+
+const parseJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null
+
+const isStanding = (value: unknown): value is Standing =>
+  isObject(value) &&
+  typeof value['key'] === 'string' &&
+  value['key'].length <= 128 &&
+  ['score', 'atMs', 'bannedUntilMs', 'bans'].every(name => Number.isFinite(value[name]))

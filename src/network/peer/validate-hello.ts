@@ -1,0 +1,50 @@
+import type { Hex } from '../../util/bytes.ts'
+import type { Reason } from '../core/disconnect-reasons.ts'
+import type { ForkRules } from '../identity/fork-id.ts'
+import { type ChainDomain, isProof } from '../identity/validator-proof.ts'
+import { PROTOCOL_VERSION } from '../messages.ts'
+import type { Hello } from '../wire/control.ts'
+
+/** What this side knows when the other introduces itself. */
+export interface HelloScene {
+  readonly domain: ChainDomain
+  readonly forks: ForkRules
+  readonly selfId: string
+  readonly head: number
+  /** Of the other end's certificate. */
+  readonly nodeId: string
+  /** Whom this side dialed; null: the other side dialed. */
+  readonly dialed: string | null
+  readonly binding: Uint8Array
+  /** Private networks: nobody else may connect. */
+  readonly allowed: ReadonlySet<string> | null
+}
+
+export interface Refusal {
+  readonly reason: Reason
+  readonly detail: string
+}
+
+const refuse = (reason: Reason, detail: string): Refusal => ({ reason, detail })
+const differs = (reason: Reason, got: Hex | number, want: Hex | number): Refusal =>
+  refuse(reason, `got ${got}, want ${want}`)
+
+/** Why a hello is not accepted; cheap checks first, the signature last. */
+export const judgeHello = (hello: Hello, scene: HelloScene): Refusal | undefined => {
+  const { domain, forks, selfId, nodeId, dialed, binding, head, allowed } = scene
+  if (hello.version !== PROTOCOL_VERSION) return differs('wrongVersion', hello.version, PROTOCOL_VERSION)
+  if (hello.nodeId !== nodeId) return refuse('wrongIdentity', `says ${hello.nodeId}, its certificate ${nodeId}`)
+  if (nodeId === selfId) return refuse('self', 'it is this node')
+  if (dialed !== null && dialed !== nodeId) return refuse('wrongIdentity', `dialed ${dialed}, got ${nodeId}`)
+  if (hello.chainId !== domain.chainId) return differs('wrongChain', hello.chainId, domain.chainId)
+  if (hello.genesisHash !== domain.genesisHash) return differs('wrongGenesis', hello.genesisHash, domain.genesisHash)
+  if (!forks.accepts({ hash: hello.forkHash, next: hello.forkNext }, head)) {
+    const own = forks.at(head)
+    return refuse('wrongForks', `got ${hello.forkHash}/${hello.forkNext}, have ${own.hash}/${own.next}`)
+  }
+  if (allowed !== null && !allowed.has(nodeId)) return refuse('notAllowed', 'not on the allow list')
+  if (hello.proof !== null && !isProof(hello.proof, domain, nodeId, binding)) {
+    return refuse('badProof', `not signed by ${hello.proof.address} for this connection`)
+  }
+  return undefined
+}

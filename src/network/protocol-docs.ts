@@ -1,0 +1,166 @@
+import { LIMITS } from '../config/limits.ts'
+import { REASONS } from './core/disconnect-reasons.ts'
+import { OFFENCES } from './core/peer-scores.ts'
+import { ALPN, ANSWER_TO, MESSAGES, type MessageName, specOf } from './messages.ts'
+import { CHANNELS } from './wire/channels.ts'
+
+const table = (head: readonly string[], rows: readonly (readonly (string | number)[])[]): string =>
+  [head, head.map(() => '---'), ...rows].map(cells => `| ${cells.join(' | ')} |`).join('\n')
+
+const bytes = (count: number): string => {
+  if (count >= 1024 * 1024) return `${Math.round((count / 1024 / 1024) * 10) / 10} MiB`
+  return count >= 1024 ? `${Math.round(count / 1024)} KiB` : `${count} B`
+}
+
+const ANSWERED = new Map<string, string>(Object.entries(ANSWER_TO).map(([question, answer]) => [answer, question]))
+
+const messageTable = (): string =>
+  table(
+    ['id', 'message', 'channel', 'at most', 'a second, at once', 'from', 'what it says'],
+    (Object.keys(MESSAGES) as MessageName[]).map(name => {
+      const { id, channel, maxBytes, quota, from, summary } = specOf(name)
+      const question = ANSWERED.get(name)
+      const rate = question === undefined ? `${quota.perSecond}, ${quota.burst}` : `answers \`${question}\``
+      return [id, `\`${name}\``, channel, bytes(maxBytes), rate, from, summary]
+    }),
+  )
+
+/** Checks of a message after channel, size, quota and sender, in their order; what follows costs more. */
+const CHECKS: readonly (readonly [messages: string, checks: string])[] = [
+  ['`vote`', 'height near the head; committee known; length of lists; signature; signatures of the proof'],
+  [
+    '`proposal`',
+    'held already; height; lists; signature; signatures of the justification; turn, round, first of its round; hash of the header; body by the roots of the header; senders',
+  ],
+  ['`body`', 'length and hash of the header; asked for by this node; body; senders'],
+  ['`decided`', 'length and hash of the header; known already; height; shape of the certificate; seals; body; senders'],
+  [
+    '`newBlock`',
+    'length and hash of the header; next height, and no member; one at a time; certificate; body; senders',
+  ],
+  ['`newBlockHash`, `ping`, `pong`', "a word on the sender's head: starts requests, nothing else"],
+  [
+    '`blocks`',
+    'asked for; headers: numbers, links, certificate of the last; bodies; other certificates; senders when imported',
+  ],
+  ['`evidence`', 'form; height and member; none held against the member; signatures'],
+  ['`manifest`', 'asked for; form; parts make the state root; the block is proven to be of the chain'],
+  ['`chunk`, `codes`, `receipts`', 'asked for; hash or root that is known'],
+  ['`records`', 'asked for; newer than the known one; signatures'],
+  ['`transactionHashes`', 'the sender owes less than one announcement; unknown here'],
+  [
+    '`newTransactions`, `transactions`',
+    'unknown here; quota of refused ones; admission of the pool, which recovers the sender',
+  ],
+  ['`status`, `links`', 'form; answers with blocks have a budget of bytes'],
+  ['requests', 'few at a time; stop at a size'],
+]
+
+const checkTable = (): string => table(['message', 'then, in this order'], CHECKS)
+
+const channelTable = (): string =>
+  table(
+    ['id', 'channel', 'queue for one peer', 'when it is full', 'carries'],
+    Object.entries(CHANNELS).map(([name, { id, queueBytes, drop, carries }]) => [
+      id,
+      name,
+      bytes(queueBytes),
+      { oldest: 'the oldest goes', newest: 'the newest goes', close: 'the connection ends' }[drop],
+      carries,
+    ]),
+  )
+
+const reasonTable = (): string =>
+  table(
+    ['code', 'reason', 'meaning', 'tried again'],
+    Object.entries(REASONS).map(([name, { code, text, wait }]) => [
+      code,
+      `\`${name}\``,
+      text,
+      { backoff: 'after a pause', long: `after ${LIMITS.network.incompatibleMs / 60_000} min`, never: 'never' }[wait],
+    ]),
+  )
+
+const offenceTable = (): string =>
+  table(
+    ['offence', 'cost'],
+    Object.entries(OFFENCES).map(([name, cost]) => [`\`${name}\``, cost === 'ban' ? 'ban' : `-${cost}`]),
+  )
+
+const { network: NET } = LIMITS
+
+/** docs/network.md: derived from the declarations, never edited. */
+export const renderNetworkDocs = (): string => `# Peers
+
+Generated from the declarations under \`src/network\` by \`npm run docs\`; do not edit.
+
+## Connection
+
+TCP, mutual TLS 1.3, ALPN \`${ALPN}\`. A node is its Ed25519 key: the certificate is self-signed, nothing in it counts but the key, and the
+32 bytes of the key are the node id (64 hex digits). A node's address is \`tandem://<node id>@<host>:<port>\`. One connection for each pair of
+nodes: of two that were opened at once, the one of the lower node id stays.
+
+## Frames
+
+All integers are unsigned and big-endian.
+
+    message  = head payload        head  = id (1 byte) request id (4) length of the payload (4)
+    frame    = length (4) channel (1) part
+
+A part is the next bytes of the channel's message: exactly ${NET.fragmentBytes} in each frame but the message's last. Frames of a channel with a
+lower id are sent before any of a higher one; messages of one channel do not alternate. A payload is canonical RLP. A message must be whole
+${NET.messageMs / 1_000} s after its first byte, longer ones 1 s more for each ${bytes(NET.bytesPerMs * 1_000)}. Anything else ends the connection and bans the sender.
+
+${channelTable()}
+
+## Handshake
+
+Within ${NET.handshakeMs / 1_000} s both sides send \`hello\` at once, and \`ready\` when they accept the other's; a refusal comes as \`disconnect\` in its place.
+
+    hello  = [version, chain id, genesis hash, fork hash, next fork, node id, instance, client, [number, hash] of the head,
+              earliest block, record, proof]
+    proof  = [validator, signature] or []
+    record = [sequence, node id, host, port, [validator, signature] or [], Ed25519 signature], or empty
+
+- \`instance\` (8 bytes) is another one after each start. The fork id is that of EIP-2124 over main-chain forks; heights of proof-chain forks
+  go into its first checksum.
+- The proof signs keccak256(RLP["tandem-channel/1", chain id, genesis hash, node id, binding]) with the validator's key. The binding is the
+  32 bytes of the TLS exporter (RFC 8446 7.5) with the label \`EXPORTER-tandem-channel\` and an empty context, so it holds on this connection only.
+- A record is signed over RLP["tandem-record/1", chain id, genesis hash, sequence, node id, host, port, proof]; its proof signs
+  keccak256(RLP["tandem-node/1", chain id, genesis hash, node id]) and is a hint whom to dial.
+
+## Messages
+
+A request has a request id above 0 that its answer repeats; all others have 0. \`committee\`: only from peers that proved to be members of the
+council, or that the operator names as relays; from others it is skipped, up to ${NET.outsiders.perSecond} a second (${NET.outsiders.burst} at once). Messages beyond their quota are
+skipped and cost score; a message counts once, and once more for each ${bytes(NET.fragmentBytes)} of payload.
+
+${messageTable()}
+
+## Order of checks
+
+Every message: known id and channel, length, request id, sender allowed, quota; all at its first nine bytes. Then its payload is decoded strictly.
+
+${checkTable()}
+
+Members send what they say to every member they are connected to. \`links\` tells whom a node reaches: a statement that consensus found right
+is passed on to neighbours that do not reach its author, so in a full mesh nothing is relayed.
+
+## Places
+
+${NET.inbound} inbound and ${NET.outbound} outbound peers, ${NET.perAddress} of one address (an IPv4 address or an IPv6 /64; the loopback is not counted), and
+${NET.reserved} reserved places for committee members and static peers, which change as the council does. At most ${NET.pending} connections without a finished handshake, ${NET.pendingPerAddress} of one address;
+an address opens ${NET.connectsPerSecond} a second, ${NET.connectsBurst} at once. A peer silent for ${NET.silenceMs / 1_000} s is gone; pings go every ${NET.pingMs / 1_000} s.
+
+## Standing
+
+A score falls from 0 and heals by half in ${NET.halfLifeMs / 60_000} min. Below ${NET.disconnectScore} the peer is disconnected, below ${NET.banScore} banned for ${NET.banMs / 60_000} min;
+${NET.bansPerAddress} banned nodes ban their address (never the loopback). Peers in reserved places are banned for what costs a ban alone,
+first for ${NET.reservedBanMs / 1_000} s and each time twice as long. A ban holds for the validator key that the peer proved, too, and at most ${NET.perValidator} nodes speak for one key.
+
+${offenceTable()}
+
+## Reasons of a disconnect
+
+${reasonTable()}
+`

@@ -1,0 +1,204 @@
+import type { BlockEnvSources } from '../../chain/block/block-env.ts'
+import type { Chain, ChainHead } from '../../chain/chain.ts'
+import { DevHelpers } from '../../chain/dev/dev-helpers.ts'
+import { DevMiner } from '../../chain/dev/dev-miner.ts'
+import { DevTime } from '../../chain/dev/dev-time.ts'
+import { DevWriter } from '../../chain/dev/dev-writer.ts'
+import { DevChoices } from '../../chain/dev/next-block.ts'
+import { interruptedRewind, rewindTo } from '../../chain/dev/rewind.ts'
+import type { ChainBlock, PoolPort } from '../../chain/types.ts'
+import type { Genesis } from '../../config/genesis.ts'
+import type { ConsensusEngine } from '../../consensus/engine/types.ts'
+import { addressOf } from '../../crypto/signature.ts'
+import type { Clock } from '../../util/clock.ts'
+import type { DevnetHabits } from '../options.ts'
+import type { ConsensusPartsOptions } from '../parts/consensus.ts'
+import type { OpenedChain } from '../parts/open-chain.ts'
+import type { PoolParts } from '../parts/pool.ts'
+import type { DevReads } from '../parts/reads.ts'
+import type { Teardown } from '../teardown.ts'
+import { DevEngine } from './dev-engine.ts'
+import { loadStateFile, saveStateFile } from './state-file.ts'
+
+/** What a development chain has before its chain exists. */
+export interface DevStart {
+  readonly time: DevTime
+  readonly choices: DevChoices
+  readonly sources: BlockEnvSources
+  readonly head: ChainHead
+}
+
+/** undefined unless this node decides alone on a development chain. A rewind that was cut short is brought to its end. */
+export const beginDev = async (
+  genesis: Genesis,
+  validatorKey: Uint8Array | null,
+  opened: OpenedChain,
+  clock: Clock,
+): Promise<DevStart | undefined> => {
+  const { params, council } = genesis
+  if (!params.devHelpers || validatorKey === null || addressOf(validatorKey) !== council[0]?.validator) return undefined
+  const choices = new DevChoices(params)
+  return {
+    time: new DevTime(clock),
+    choices,
+    sources: { ...opened.sources, choices: () => choices.current },
+    head: await resumeRewind(opened),
+  }
+}
+
+const resumeRewind = async (opened: OpenedChain): Promise<ChainHead> => {
+  const target = await interruptedRewind(opened.store)
+  if (target === undefined) return opened.head
+  await rewindTo(opened, target)
+  return {
+    block: (await opened.blocks.block(target.number)) as ChainBlock,
+    certificate: (await opened.blocks.certificate(target.number)) ?? null,
+  }
+}
+
+export interface DevOptions extends Omit<ConsensusPartsOptions, 'execution' | 'folder' | 'params'> {
+  readonly genesis: Genesis
+  readonly opened: OpenedChain
+  readonly chain: Chain
+  readonly pool: PoolParts
+  /** undefined: what consensus remembers ends with the process. */
+  readonly dataDir: string | undefined
+  readonly habits: DevnetHabits
+}
+
+export interface DevParts {
+  readonly engine: ConsensusEngine
+  readonly helpers: DevHelpers
+  /** As clients see it: while each transaction gets a block at once, it is answered when it has it. */
+  readonly pool: PoolPort
+  /** What is different about reading such a chain. */
+  readonly reads: DevReads
+  /** Milliseconds between blocks now; 0: blocks come when asked for. */
+  blockTimeMs(): number
+  /** Begins to make blocks. */
+  start(): Promise<void>
+  stop(): Promise<void>
+  /** Loads the state from a file, and writes it there before anything stops. */
+  keepState(path: string | undefined, teardown: Teardown): Promise<void>
+}
+
+/** Puts the parts of a development chain together (docs/dev-helpers.md). */
+export const createDev = async (start: DevStart, options: DevOptions): Promise<DevParts> => {
+  const { genesis, opened, chain, pool, clock, logger } = options
+  const { time, choices } = start
+  const { store, blocks, world } = opened
+  const { params } = genesis
+  const writer = await DevWriter.open({ chain, store, blocks, world, logger, onFatal: options.onFatal })
+  const engine: DevEngine = new DevEngine({
+    ...options,
+    store,
+    // Blocks come when the miner asks for them.
+    params: { ...params, blockTimeMs: 0 },
+    execution: {
+      head: () => chain.head(),
+      build(request, cancelled) {
+        const timestamp = miner.timestampAfter(chain.headBlock.header.timestamp)
+        return chain.build({ ...request, timestamp }, cancelled)
+      },
+      validate: (block, context, cancelled) => chain.validate(block, context, cancelled),
+      commit: (block, certificate) => chain.commit(block, certificate),
+      flush: () => chain.flush(),
+      decided: number => chain.decided(number),
+      wantsBlock: () => miner.wantsBlock(),
+    },
+  })
+  const miner: DevMiner = new DevMiner({
+    chain,
+    engine,
+    pool: pool.side,
+    time,
+    blockTimeMs: params.blockTimeMs,
+    sameTimestamps: options.habits.sameTimestamps ?? false,
+    clock,
+    logger,
+  })
+  chain.onCommitted(() => {
+    choices.onBlock()
+  })
+  let revision = 0
+  writer.onReplaced(({ head }) => {
+    revision++
+    pool.reset(head.header)
+  })
+  pool.service.onPending(() => miner.onPending())
+  const helpers = new DevHelpers({
+    chain,
+    store,
+    world,
+    writer,
+    miner,
+    time,
+    choices,
+    pool: devPool(pool),
+    throwsOnRevert: options.habits.throwOnRevert ?? false,
+    withoutEngine: work => engine.without(work),
+  })
+  return {
+    engine,
+    helpers,
+    pool: answeringPool(pool.service, miner),
+    reads: {
+      timestampAfter: timestamp => time.timestampAfter(timestamp, miner.step),
+      baseFeeAfter: header => choices.baseFeeAfter(header),
+      revision: () => revision,
+      onReplaced: listener => writer.onReplaced(listener),
+    },
+    blockTimeMs: () => miner.mode.intervalMs,
+    start: () =>
+      miner.start(async () => {
+        await engine.start()
+        await idle(engine, chain)
+      }),
+    async stop() {
+      miner.stop()
+      await engine.stop()
+    },
+    async keepState(path, teardown) {
+      if (path === undefined) return
+      await loadStateFile(path, helpers, logger)
+      teardown.add(() => saveStateFile(path, helpers, logger))
+    },
+  }
+}
+
+/** A block that was proposed before a stop is decided first. */
+const idle = async (engine: ConsensusEngine, chain: Chain): Promise<void> => {
+  while (!engine.status().isIdle && engine.status().mode === 'voting') {
+    await new Promise<void>(resolve => {
+      const stop = chain.onCommitted(() => {
+        stop()
+        setImmediate(resolve)
+      })
+    })
+  }
+}
+
+const devPool = ({ service, reset }: PoolParts) => ({
+  reset,
+  drop: (hashes: readonly `0x${string}`[]) => service.drop(hashes),
+  clear: () => service.clear(),
+  waiting: () => {
+    const { pending, queued } = service.content()
+    return [...pending.values(), ...queued.values()].flat()
+  },
+  submit: (raw: Uint8Array) => service.submit(raw),
+})
+
+const answeringPool = (service: PoolParts['service'], miner: DevMiner): PoolPort => ({
+  async submit(raw, sender) {
+    const hash = await service.submit(raw, sender)
+    if (miner.mode.automine) await miner.settled()
+    return hash
+  },
+  get: hash => service.get(hash),
+  nextNonce: address => service.nextNonce(address),
+  counts: () => service.counts(),
+  content: () => service.content(),
+  quarantined: () => service.quarantined(),
+  onPending: listener => service.onPending(listener),
+})

@@ -1,0 +1,28 @@
+import { readFile } from 'node:fs/promises'
+import type { DevHelpers } from '../../chain/dev/dev-helpers.ts'
+import { replaceFile } from '../../util/fs/replace-file.ts'
+import type { Logger } from '../../util/logger.ts'
+
+/** Loads the state a file holds, where there is one. Throws STATE_MALFORMED or STATE_TOO_LARGE. */
+export const loadStateFile = async (path: string, helpers: DevHelpers, logger: Logger): Promise<void> => {
+  const bytes = await contentOf(path)
+  if (bytes === undefined) return
+  await helpers.load(bytes)
+  logger.info({ path, bytes: bytes.byteLength }, 'state loaded')
+}
+
+/** Writes the state to a file: whatever happens meanwhile, the file that was there or the new one is there, whole. */
+export const saveStateFile = async (path: string, helpers: DevHelpers, logger: Logger): Promise<void> => {
+  const bytes = await helpers.dump()
+  await replaceFile(path, bytes)
+  logger.info({ path, bytes: bytes.byteLength }, 'state written')
+}
+
+const contentOf = async (path: string): Promise<Uint8Array | undefined> => {
+  try {
+    return await readFile(path)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
+  }
+}

@@ -1,0 +1,32 @@
+import type { Council } from '../../chain/council/council.ts'
+import type { MembersPort } from '../../network/ports.ts'
+import type { Hex } from '../../util/bytes.ts'
+
+/**
+ * Who may speak on the consensus channels: the councils of the open height and of those beside it, so that a change of council
+ * cuts off nobody who is a height ahead or behind. Who is jailed may as long as it serves, since its votes still count. Gathered once
+ * for each head, since every message asks.
+ */
+export const membersPort = (
+  council: Pick<Council, 'committee' | 'seats'>,
+  head: () => number,
+  onKeyInUse: (nodeId: string) => void,
+): MembersPort => {
+  let gatheredAt = -1
+  let members: ReadonlySet<Hex> = new Set()
+  const gathered = (): ReadonlySet<Hex> => {
+    const number = head()
+    if (number === gatheredAt) return members
+    gatheredAt = number
+    const heights = [number, number + 1, number + 2]
+    const seats = heights.flatMap(at => council.seats(at) ?? []).filter(({ standing }) => standing !== 'jailed')
+    const serving = heights.flatMap(at => council.committee(at)?.members ?? [])
+    members = new Set([...seats.map(({ validator }) => validator), ...serving])
+    return members
+  }
+  return {
+    isMember: address => gathered().has(address),
+    memberAt: (number, index) => council.committee(number)?.members[index],
+    onKeyInUse,
+  }
+}

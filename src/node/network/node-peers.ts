@@ -1,0 +1,206 @@
+import { join } from 'node:path'
+import type { Chain } from '../../chain/chain.ts'
+import type { Council } from '../../chain/council/council.ts'
+import type { HistoryFill } from '../../chain/snapshot/backfill/history-backfill.ts'
+import type { BlockStore } from '../../chain/store/block-store.ts'
+import { BlockSync } from '../../chain/sync/block-sync.ts'
+import type { SyncStatus } from '../../chain/types.ts'
+import { LIMITS } from '../../config/limits.ts'
+import type { NetworkParams } from '../../config/networks.ts'
+import type { ConsensusEngine } from '../../consensus/engine/types.ts'
+import { EvidenceGossip } from '../../consensus/evidence/evidence-relay.ts'
+import type { BlockCodec, EvidenceKeeper } from '../../consensus/ports.ts'
+import { createVerifier } from '../../consensus/signer/signature-verifier.ts'
+import { recoverAddress } from '../../crypto/signature.ts'
+import type { Metrics } from '../../metrics/registry.ts'
+import { peerUrl } from '../../network/identity/peer-url.ts'
+import { createNetwork, type Network } from '../../network/network.ts'
+import type { NetworkPorts, SyncPort, ValidatorSigner } from '../../network/ports.ts'
+import { openNodeKey } from '../../network/tls/node-key.ts'
+import type { Block, DecodedBlock } from '../../primitives/block.ts'
+import { encodeBlock } from '../../primitives/block.ts'
+import type { PoolService } from '../../txpool/pool-service.ts'
+import type { Hex } from '../../util/bytes.ts'
+import type { Clock } from '../../util/clock.ts'
+import { CodedError } from '../../util/errors.ts'
+import type { Logger } from '../../util/logger.ts'
+import type { PeerOptions } from '../options.ts'
+import type { Bootstrap } from '../snapshot/bootstrap.ts'
+import type { SnapshotParts } from '../snapshot/snapshot-parts.ts'
+import { clientVersion } from '../version.ts'
+import { membersPort } from './members-port.ts'
+import { poolPort } from './pool-port.ts'
+import { servePort } from './serve-port.ts'
+
+export interface NodePeersOptions {
+  readonly options: PeerOptions
+  readonly params: NetworkParams
+  readonly genesisHash: Hex
+  readonly dataDir: string
+  readonly chain: Chain
+  readonly blocks: BlockStore
+  readonly council: Pick<Council, 'committee' | 'seats'>
+  /** Keeps evidence until a block holds it. */
+  readonly desk: EvidenceKeeper
+  readonly pool: PoolService
+  readonly codec: BlockCodec
+  readonly withSenders: (block: DecodedBlock) => Promise<Block>
+  readonly signer: ValidatorSigner | null
+  readonly snapshots?: SnapshotParts
+  readonly metrics?: Metrics
+  readonly clock: Clock
+  readonly part: (module: string) => Logger
+}
+
+/** Another node of this network holds this node's validator key and has proved it. */
+export type KeyElsewhereError = { readonly code: 'KEY_IN_USE_ELSEWHERE'; readonly address: Hex; readonly peer: string }
+
+/** The node among its peers: the network over chain, pool and council, evidence on its way, and keeping in step. */
+export class NodePeers {
+  readonly network: Network
+  /** Where the engine reports evidence: to the desk, and to everybody. */
+  readonly evidence: EvidenceGossip
+  readonly #options: NodePeersOptions
+  #sync: BlockSync | undefined
+  #bootstrap: Bootstrap | undefined
+  #history: HistoryFill | undefined
+  #giveUp: (error: Error) => void = () => {}
+  #unsubscribe: () => void = () => {}
+
+  /** Throws NODE_KEY_INVALID, TOO_MANY_STATIC_PEERS. Nothing happens before `start`. */
+  static async open(options: NodePeersOptions): Promise<NodePeers> {
+    return new NodePeers(options, await openNodeKey(join(options.dataDir, 'node-key.pem')))
+  }
+
+  private constructor(options: NodePeersOptions, nodeKey: Awaited<ReturnType<typeof openNodeKey>>) {
+    const { options: flags, params, genesisHash, dataDir, council, desk, signer, clock, part } = options
+    this.#options = options
+    this.network = createNetwork(
+      {
+        ...flags,
+        chainId: params.chainId,
+        genesisHash,
+        forks: params.forks,
+        nodeKey,
+        clientVersion,
+        validator: signer,
+        storePath: join(dataDir, 'peers.json'),
+        clock,
+        logger: part('network'),
+        ...(options.metrics && { metrics: options.metrics }),
+      },
+      this.#ports(),
+    )
+    const domain = { chainId: params.chainId, genesisHash }
+    this.evidence = new EvidenceGossip({
+      desk,
+      committees: council,
+      isSigned: createVerifier(domain, recoverAddress, LIMITS.consensus.cachedSignatures).isSigned,
+      network: this.network.evidence,
+      logger: part('consensus'),
+    })
+  }
+
+  /** Where it takes peers; of all addresses of this machine, when it was told none, their common name. undefined: nowhere. */
+  get url(): string | undefined {
+    const { id, url, listening } = this.network.self()
+    return url ?? (listening === null ? undefined : peerUrl({ id, ...listening }))
+  }
+
+  /** false: in step with the peers. */
+  get syncing(): SyncStatus | false {
+    return this.#bootstrap?.status || (this.#sync?.status ?? false)
+  }
+
+  /** To be called once the engine runs. Throws LISTEN_FAILED. */
+  async start(engine: Pick<ConsensusEngine, 'catchUp' | 'giveUp'>): Promise<void> {
+    const { params, genesisHash, chain, council, pool, signer, withSenders, clock, part } = this.#options
+    this.#giveUp = error => engine.giveUp(error)
+    const head = () => chain.head()
+    const sync = new BlockSync({
+      network: this.network,
+      engine,
+      head,
+      committees: council,
+      isMember: () =>
+        signer !== null && (council.committee(head().number + 1)?.members.includes(signer.address) ?? false),
+      rules: {
+        domain: { chainId: params.chainId, genesisHash },
+        recover: recoverAddress,
+        certificates: this.#options.options.verify === 'full' ? 'all' : 'tips',
+      },
+      withSenders,
+      clock,
+      logger: part('sync'),
+    })
+    const stops = [
+      pool.onPending(transaction => this.network.announceTransactions([transaction])),
+      chain.onCommitted(({ block }) => this.#announce(block)),
+      chain.onCommitted(() => this.evidence.remind()),
+    ]
+    this.#unsubscribe = () => {
+      for (const stop of stops) stop()
+    }
+    this.evidence.start()
+    await this.network.start()
+    const followBlocks = () => {
+      this.#sync = sync
+      sync.start()
+    }
+    this.#bootstrap = this.#options.snapshots?.bootstrap(this.network)
+    if (this.#bootstrap === undefined) followBlocks()
+    else this.#bootstrap.start(followBlocks)
+    this.#history = this.#options.snapshots?.history(this.network)
+    this.#history?.start()
+  }
+
+  /** Before the engine and the chain stop. */
+  async stop(): Promise<void> {
+    this.#unsubscribe()
+    this.evidence.stop()
+    // What waits for an answer gets none any more, so that the catching up ends at once.
+    const left = [this.#bootstrap?.stop(), this.#history?.stop(), this.#sync?.stop()]
+    await this.network.stop()
+    await Promise.all(left)
+  }
+
+  #announce(block: Block): void {
+    const { certificate } = this.#options.chain.head()
+    // Everybody has had what this node only now catches up with.
+    if (certificate === null || this.syncing !== false) return
+    const { number } = block.header
+    this.network.announceBlock({ number, hash: block.hash, certificate, encode: () => encodeBlock(block) })
+  }
+
+  #onBlock({ block, ...announced }: Parameters<SyncPort['onBlock']>[0], from: string): void {
+    if (block === undefined) this.#sync?.consider()
+    else
+      this.#sync?.pushed({ ...announced, block }, from).catch((error: unknown) => {
+        this.#options.part('sync').error({ err: error, peer: from }, 'a pushed block was not read')
+      })
+  }
+
+  #ports(): NetworkPorts {
+    const { chain, blocks, council, pool, codec } = this.#options
+    const head = () => chain.head()
+    const consider = () => this.#sync?.consider()
+    return {
+      chain: { head, earliest: () => blocks.earliest },
+      members: membersPort(
+        council,
+        () => head().number,
+        peer => this.#onKeyInUse(peer),
+      ),
+      blocks: codec,
+      pool: poolPort(pool),
+      serve: { ...servePort(blocks), ...this.#options.snapshots?.serve },
+      sync: { onBlock: (announced, from) => this.#onBlock(announced, from), onHead: consider },
+    }
+  }
+
+  #onKeyInUse(peer: string): void {
+    const { signer } = this.#options
+    if (signer === null) return
+    this.#giveUp(new CodedError<KeyElsewhereError>({ code: 'KEY_IN_USE_ELSEWHERE', address: signer.address, peer }))
+  }
+}

@@ -1,0 +1,59 @@
+import type { BlockStore } from '../../chain/store/block-store.ts'
+import type { ServePort } from '../../network/ports.ts'
+import type { SealedBlock } from '../../network/wire/consensus.ts'
+import { encodeReceipt } from '../../primitives/receipt.ts'
+import { encodeRlp } from '../../primitives/rlp.ts'
+import { turnOver } from '../../util/async/time-slice.ts'
+
+/**
+ * What peers are answered from the database: blocks with their own certificates, and for each block the RLP list of its encoded
+ * receipts, as strings. One item is always given; the rest as far as it fits. Between items others get their turn.
+ */
+export const servePort = (
+  blocks: Pick<BlockStore, 'encoded' | 'certificate' | 'numberOf' | 'receipts'>,
+): ServePort => ({
+  async blocks({ from, count }, maxBytes) {
+    const numbers = Array.from({ length: count }, (_, at) => from + at)
+    return gather(
+      numbers,
+      maxBytes,
+      ({ block }: SealedBlock) => block.byteLength,
+      async number => {
+        const [block, certificate] = await Promise.all([blocks.encoded(number), blocks.certificate(number)])
+        return block && certificate && { block, certificate }
+      },
+    )
+  },
+  receipts: (hashes, maxBytes) =>
+    gather(
+      hashes,
+      maxBytes,
+      (encoded: Uint8Array) => encoded.byteLength,
+      async hash => {
+        const number = await blocks.numberOf(hash)
+        const receipts = number === undefined ? undefined : await blocks.receipts(number)
+        return receipts && encodeRlp(receipts.map(encodeReceipt))
+      },
+    ),
+})
+
+/** Reads one after the other up to the first that is not there or does not fit. */
+const gather = async <Key, Item>(
+  keys: readonly Key[],
+  maxBytes: number,
+  sizeOf: (item: Item) => number,
+  read: (key: Key) => Promise<Item | undefined>,
+): Promise<readonly Item[]> => {
+  const items: Item[] = []
+  let bytes = 0
+  for (const key of keys) {
+    const item = await read(key)
+    if (item === undefined) break
+    bytes += sizeOf(item)
+    if (bytes > maxBytes && items.length > 0) break
+    items.push(item)
+    const pause = turnOver()
+    if (pause !== undefined) await pause
+  }
+  return items
+}

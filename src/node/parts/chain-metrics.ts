@@ -1,0 +1,60 @@
+import type { Chain } from '../../chain/chain.ts'
+import type { ConsensusEngine } from '../../consensus/engine/types.ts'
+import type { Metrics } from '../../metrics/registry.ts'
+
+/** Head, blocks and consensus. */
+export const declareChainMetrics = (metrics: Metrics, chain: Chain, engine: ConsensusEngine): void => {
+  const gauge = (name: string, help: string, read: () => number) => metrics.gauge({ name, help, read })
+  /** Of what an engine counts itself; one that begins anew begins at 0. */
+  const counted = (name: string, help: string, read: () => number): void => {
+    const counter = metrics.counter({ name, help })
+    let last = 0
+    metrics.onScrape(() => {
+      const now = read()
+      counter.inc(now < last ? now : now - last)
+      last = now
+    })
+  }
+  gauge('chain_head_number', 'Number of the last committed block', () => chain.headBlock.header.number)
+  gauge('chain_head_age_seconds', 'Age of the last committed block by its own timestamp', () =>
+    Math.max(0, Date.now() / 1000 - chain.headBlock.header.timestamp),
+  )
+  gauge('consensus_open_round', 'Round of the open height', () => engine.status().round)
+  gauge('consensus_committee_validators', 'Size of the committee', () => engine.status().committeeSize)
+  gauge(
+    'consensus_last_decision_seconds',
+    'Proposal to decision of the last block',
+    () => engine.status().lastDecisionMs / 1000,
+  )
+  gauge(
+    'consensus_missing_validators',
+    'Members not heard in the open round; 0 before round 2',
+    () => engine.status().missing.length,
+  )
+  const voting = () => (engine.status().mode === 'voting' ? 1 : 0)
+  gauge('consensus_voting_state', '1 while this node votes', voting)
+  counted('consensus_decisions_total', 'Blocks decided here since the start', () => engine.status().decided)
+  counted('consensus_late_decisions_total', 'Those of them decided above round 0', () => engine.status().decidedLate)
+  counted('consensus_round_changes_total', 'Rounds this node gave up', () => engine.status().roundChanges)
+  counted('consensus_evidence_total', 'Proofs against validators found here', () => engine.status().evidence)
+  counted(
+    'consensus_rejected_messages_total',
+    'Messages that nobody signed, or that are not what they claim',
+    () => engine.status().rejectedMessages,
+  )
+  const interval = metrics.histogram({
+    name: 'chain_block_interval_seconds',
+    help: 'Wall time between committed blocks',
+    buckets: [0.05, 0.1, 0.25, 0.5, 0.9, 0.99, 1.01, 1.1, 1.5, 2, 5, 10],
+  })
+  const transactions = metrics.counter({ name: 'chain_transactions_total', help: 'Transactions in committed blocks' })
+  const gas = metrics.counter({ name: 'chain_gas_used_total', help: 'Gas used in committed blocks' })
+  let lastMs = performance.now()
+  chain.onCommitted(({ block }) => {
+    const nowMs = performance.now()
+    interval.observe((nowMs - lastMs) / 1000)
+    lastMs = nowMs
+    transactions.inc(block.transactions.length)
+    gas.inc(Number(block.header.gasUsed))
+  })
+}

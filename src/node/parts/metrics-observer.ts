@@ -1,0 +1,52 @@
+import type { Chain } from '../../chain/chain.ts'
+import type { ConsensusEngine } from '../../consensus/engine/types.ts'
+import { type ConsensusMetrics, createConsensusMetrics } from '../../consensus/monitor/metrics.ts'
+import type { EngineName } from '../../evm/engines/select-engine.ts'
+import { declareEvmMetrics } from '../../evm/metrics.ts'
+import { startMetricsServer } from '../../metrics/metrics-server.ts'
+import { collectProcessMetrics } from '../../metrics/process-metrics.ts'
+import { Metrics } from '../../metrics/registry.ts'
+import { declareStateMetrics } from '../../state/metrics.ts'
+import type { WorldState } from '../../state/world-state.ts'
+import { declareStorageMetrics } from '../../storage/metrics.ts'
+import type { Store } from '../../storage/store.ts'
+import type { Logger } from '../../util/logger.ts'
+import type { Teardown } from '../teardown.ts'
+import { version } from '../version.ts'
+import { declareChainMetrics } from './chain-metrics.ts'
+
+/** The metrics of a node whose operator asked for them. Loaded only then: a devnet pays neither the time nor the memory. */
+export interface Observer {
+  readonly metrics: Metrics
+  readonly consensus: ConsensusMetrics
+  watch(parts: ObservedParts): void
+  serve(options: { readonly host: string; readonly port: number; readonly logger: Logger }): Promise<string>
+}
+
+export interface ObservedParts {
+  readonly chain: Chain
+  readonly engine: ConsensusEngine
+  readonly world: WorldState
+  readonly store: Store
+  readonly evm: EngineName | undefined
+}
+
+export const createObserver = (teardown: Teardown): Observer => {
+  const metrics = new Metrics()
+  teardown.add(collectProcessMetrics(metrics, version))
+  return {
+    metrics,
+    consensus: createConsensusMetrics(metrics),
+    watch({ chain, engine, world, store, evm }) {
+      declareChainMetrics(metrics, chain, engine)
+      declareStateMetrics(metrics, world)
+      declareStorageMetrics(metrics, store)
+      declareEvmMetrics(metrics, evm)
+    },
+    async serve(options) {
+      const server = await startMetricsServer({ metrics, ...options })
+      teardown.add(() => server.close())
+      return server.url
+    },
+  }
+}

@@ -1,0 +1,126 @@
+import type { BlockEnvSources } from '../../chain/block/block-env.ts'
+import { Economy } from '../../chain/block/economy.ts'
+import { Council } from '../../chain/council/council.ts'
+import { Seeds } from '../../chain/council/cycle-seeds.ts'
+import { EvidenceDesk } from '../../chain/council/evidence-pool.ts'
+import { EvidenceRows } from '../../chain/council/evidence-rows.ts'
+import { BlockStore } from '../../chain/store/block-store.ts'
+import { readEarliest } from '../../chain/store/earliest-block.ts'
+import { checkUnsynced } from '../../chain/store/unsynced-blocks.ts'
+import { isAllocOf, writeGenesis } from '../../chain/store/write-genesis.ts'
+import type { ChainBlock } from '../../chain/types.ts'
+import type { Genesis } from '../../config/genesis.ts'
+import type { Certificate } from '../../primitives/consensus/certificate.ts'
+import { decodeExtraData } from '../../primitives/extra-data.ts'
+import { genesisBlock } from '../../primitives/genesis-block.ts'
+import { genesisSupply } from '../../rules/genesis-alloc.ts'
+import { stateRootAt } from '../../state/state-meta.ts'
+import { TrieService } from '../../state/trie/trie-service.ts'
+import { WorldState } from '../../state/world-state.ts'
+import { storeError } from '../../storage/errors.ts'
+import { readIdentity } from '../../storage/schema.ts'
+import { Store } from '../../storage/store.ts'
+import { assert } from '../../util/assert.ts'
+import type { Hex } from '../../util/bytes.ts'
+import type { Logger } from '../../util/logger.ts'
+
+export interface OpenChainOptions {
+  readonly genesis: Genesis
+  readonly storePath: string
+  readonly stateHistory: number | 'archive'
+  readonly logger: Logger
+  /** The chain ends with the process: nothing waits for the disk. */
+  readonly ephemeral?: boolean
+  readonly onFailure: (error: Error) => void
+}
+
+/** The stored chain, opened and checked against the genesis given; written first when the folder is new. */
+export interface OpenedChain {
+  readonly store: Store
+  readonly blocks: BlockStore
+  readonly world: WorldState
+  readonly economy: Economy
+  readonly evidence: EvidenceDesk
+  readonly sources: BlockEnvSources
+  readonly genesisHash: Hex
+  readonly head: { readonly block: ChainBlock; readonly certificate: Certificate | null }
+}
+
+/** Throws what the store throws, NETWORK_MISMATCH and GENESIS_MISMATCH for another chain's folder, STATE_* for a damaged one. */
+export const openChain = async (options: OpenChainOptions): Promise<OpenedChain> => {
+  const { genesis, storePath, stateHistory, logger, onFailure, ephemeral = false } = options
+  const { store, trie } = await openParts(storePath, onFailure, ephemeral)
+  try {
+    const blocks = new BlockStore(store)
+    await checkChain(store, blocks, genesis)
+    const number = await blocks.headNumber()
+    if (number !== undefined) await checkUnsynced(store, number)
+    const stored = number === undefined ? undefined : await blocks.block(number)
+    const head = stored && { number: stored.header.number, stateRoot: await stateRootAt(store, stored.header.number) }
+    const world = await WorldState.open({ store, trie, logger: logger.child({ module: 'state' }), head, stateHistory })
+    const block =
+      stored ?? (await writeGenesis({ store, world, genesis, extraOf: ({ extraData }) => decodeExtraData(extraData) }))
+    const genesisHash = stored ? ((await blocks.block(0))?.hash as Hex) : block.hash
+    blocks.earliest = await readEarliest(store)
+    const certificate = (await blocks.certificate(block.header.number)) ?? null
+    return {
+      ...(await parts({ genesis, genesisHash, store, blocks, world, head: block, logger })),
+      store,
+      blocks,
+      world,
+      genesisHash,
+      head: { block, certificate },
+    }
+  } catch (error) {
+    await trie.close()
+    await store.close()
+    throw error
+  }
+}
+
+/** Both at once, for the start's sake; when one fails the other is given back. */
+export const openParts = async (storePath: string, onFailure: (error: Error) => void, ephemeral = false) => {
+  const [store, trie] = await Promise.allSettled([
+    Store.open(storePath, { ephemeral }),
+    // A private state is small: what another thread would save costs less than the way there and back.
+    TrieService.open({ onFailure, worker: !ephemeral }),
+  ])
+  if (store.status === 'fulfilled' && trie.status === 'fulfilled') return { store: store.value, trie: trie.value }
+  if (trie.status === 'fulfilled') await trie.value.close()
+  if (store.status === 'fulfilled') await store.value.close()
+  throw store.status === 'rejected' ? store.reason : (trie as PromiseRejectedResult).reason
+}
+
+interface PartsOf extends Pick<OpenedChain, 'store' | 'blocks' | 'world' | 'genesisHash'> {
+  readonly genesis: Genesis
+  readonly head: ChainBlock
+  readonly logger: Logger
+}
+
+const parts = async ({ genesis, genesisHash, store, blocks, world, head, logger }: PartsOf) => {
+  const { params, foundation } = genesis
+  const seeds = new Seeds(genesisHash)
+  const council = new Council({ params, foundation, seeds, store, blocks, state: world.head })
+  const rows = new EvidenceRows(store, logger.child({ module: 'chain' }))
+  const evidence = await EvidenceDesk.open({ params, genesisHash, council, rows }, head.header.number)
+  const genesisWei = genesisSupply(genesis)
+  const economy = new Economy({ params, foundation, genesisWei, council, store, blocks })
+  return { economy, evidence, sources: { params, foundation, council, seeds, blocks } }
+}
+
+/** Network, header of block 0 and allocation must be those of the genesis given; a new folder has none of them. */
+const checkChain = async (store: Store, blocks: BlockStore, genesis: Genesis): Promise<void> => {
+  const found = await readIdentity(store)
+  if (found === undefined) return
+  const network = genesis.params.name
+  if (found.network !== network) {
+    throw storeError({ code: 'NETWORK_MISMATCH', path: store.path, found: found.network, expected: network })
+  }
+  const block0 = await blocks.block(0)
+  assert(block0, 'a store with an identity has its block 0')
+  const expected = genesisBlock(genesis, block0.header.stateRoot).hash
+  const sameAlloc = await isAllocOf(store, genesis)
+  if (found.genesis === expected && sameAlloc) return
+  const given = sameAlloc ? expected : `${expected} with another allocation`
+  throw storeError({ code: 'GENESIS_MISMATCH', path: store.path, found: found.genesis, expected: given })
+}

@@ -1,0 +1,129 @@
+import { join } from 'node:path'
+import type { PoolSide } from '../../chain/chain.ts'
+import { impersonatingRecovery, type Recovery } from '../../chain/dev/impersonation.ts'
+import { LIMITS } from '../../config/limits.ts'
+import type { NetworkParams } from '../../config/networks.ts'
+import { keccak256Hex } from '../../crypto/hash.ts'
+import { type RecoverMany, recoverUnknown } from '../../crypto/recovery/known-senders.ts'
+import { SenderRecovery } from '../../crypto/recovery/sender-recovery.ts'
+import type { Metrics } from '../../metrics/registry.ts'
+import type { Header } from '../../primitives/header.ts'
+import { nextBaseFee } from '../../rules/base-fee.ts'
+import { EMPTY_CODE_HASH } from '../../state/account.ts'
+import type { StateReader } from '../../state/state-reader.ts'
+import { createJournalFile } from '../../txpool/journal/journal-file.ts'
+import { encodeQuarantined } from '../../txpool/journal/journal-format.ts'
+import { Journal } from '../../txpool/journal/transaction-journal.ts'
+import { createPoolMetrics } from '../../txpool/metrics.ts'
+import { type PoolBlock, TxPool } from '../../txpool/pool.ts'
+import { PoolService } from '../../txpool/pool-service.ts'
+import type { AccountReader } from '../../txpool/ports.ts'
+import type { Clock } from '../../util/clock.ts'
+import type { Logger } from '../../util/logger.ts'
+
+export interface PoolPartsOptions {
+  readonly params: NetworkParams
+  readonly head: Header
+  readonly state: StateReader
+  /** Where the journal is; undefined: what waits ends with the process. */
+  readonly dataDir: string | undefined
+  readonly allowUnprotected: boolean
+  readonly metrics?: Metrics
+  /** Base fee of the child of a header, wei; by the rules where it is left out. */
+  readonly baseFeeAfter?: (header: Header) => bigint
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+export interface PoolParts {
+  readonly service: PoolService
+  readonly recovery: Recovery
+  /** For new blocks, whose transactions mostly wait here: theirs need no second recovery. */
+  readonly blockRecovery: RecoverMany
+  /** What the chain asks. */
+  readonly side: PoolSide
+  /** The head was replaced on a development chain, or its state edited: everything is looked at again. */
+  reset(head: Header): void
+  /** Moves whenever the executable transactions may have changed. */
+  version(): number
+}
+
+/** The pool with its journal and its recovery threads, and the view of it that the chain has. */
+export const createPoolParts = (options: PoolPartsOptions): PoolParts => {
+  const { params, head, state, dataDir, allowUnprotected, metrics, clock, logger } = options
+  const { baseFeeAfter = (header: Header) => nextBaseFee(header, params.baseFee) } = options
+  const pool = new TxPool({
+    params,
+    accounts: accountReader(state),
+    number: head.number + 1,
+    baseFee: baseFeeAfter(head),
+    allowUnprotected,
+  })
+  const signed = new SenderRecovery({ logger })
+  const recovery = params.devHelpers ? impersonatingRecovery(signed) : signed
+  const poolMetrics = metrics && createPoolMetrics(metrics, pool)
+  const journal =
+    dataDir === undefined
+      ? undefined
+      : new Journal({
+          storage: createJournalFile(join(dataDir, 'transactions.journal')),
+          live: () => recordsOf(pool),
+          limitBytes: LIMITS.pool.journalBytes,
+          logger,
+          ...(poolMetrics && { onWritten: written => poolMetrics.journalWritten(written) }),
+        })
+  const service = new PoolService({
+    pool,
+    recovery,
+    clock,
+    logger,
+    ...(journal && { journal }),
+    ...(poolMetrics && { metrics: poolMetrics }),
+  })
+  let version = 0
+  const follow = (header: Header, block: Partial<PoolBlock>): void => {
+    version++
+    service.onBlock({
+      number: header.number,
+      transactions: [],
+      baseFee: baseFeeAfter(header),
+      nowMs: clock.nowMs(),
+      ...block,
+    })
+  }
+  service.onPending(() => version++)
+  return {
+    service,
+    recovery,
+    blockRecovery: {
+      recoverMany: raws => recoverUnknown(recovery, raws, raw => service.get(keccak256Hex(raw))),
+    },
+    version: () => version,
+    reset: header => follow(header, { replaced: true }),
+    side: {
+      select(baseFee) {
+        const selection = service.select(baseFee)
+        return {
+          next: () => selection.next(),
+          skipSender: transaction => selection.skipSender(transaction),
+          overran: (transaction, overrun) => service.overran(transaction, overrun),
+        }
+      },
+      hasExecutable: () => service.counts().pending > 0,
+      reject: hash => pool.discard(hash),
+      onBlock: ({ block: { header, transactions } }, touched) => follow(header, { transactions, touched }),
+    },
+  }
+}
+
+const accountReader = (state: StateReader): AccountReader => ({
+  nonce: address => state.account(address)?.nonce ?? 0,
+  balance: address => state.account(address)?.balance ?? 0n,
+  hasCode: address => (state.account(address)?.codeHash ?? EMPTY_CODE_HASH) !== EMPTY_CODE_HASH,
+})
+
+/** What a journal keeps: what is quarantined first, so that its transactions are known for it when they come. */
+function* recordsOf(pool: TxPool): Generator<Uint8Array> {
+  for (const quarantined of pool.quarantined()) yield encodeQuarantined(quarantined)
+  for (const { raw } of pool.localTransactions()) yield raw
+}

@@ -1,0 +1,79 @@
+import type { ChainRules } from '../../chain/block/chain-rules.ts'
+import type { Chain } from '../../chain/chain.ts'
+import { LogService } from '../../chain/logs/log-service.ts'
+import { CallBases } from '../../chain/reads/call-blocks.ts'
+import { Pending, type PendingOptions } from '../../chain/reads/pending-block.ts'
+import { Simulations } from '../../chain/reads/simulation-service.ts'
+import { type ChainViewOptions, createChainView } from '../../chain/view.ts'
+import type { LIMITS } from '../../config/limits.ts'
+import type { EngineName } from '../../evm/engines/select-engine.ts'
+import type { Services } from '../../rpc/context.ts'
+import type { Logger } from '../../util/logger.ts'
+import type { Teardown } from '../teardown.ts'
+import { type CallPartsOptions, createCalls } from './calls.ts'
+import type { PoolParts } from './pool.ts'
+import { createTraces } from './traces.ts'
+
+/** What a development chain changes about reading. */
+export type DevReads = Pick<PendingOptions, 'timestampAfter'> &
+  Pick<ChainViewOptions, 'baseFeeAfter' | 'onReplaced'> &
+  Pick<CallPartsOptions, 'revision'>
+
+export interface ReadsOptions
+  extends Pick<ChainViewOptions, 'params' | 'genesisHash' | 'store' | 'blocks' | 'world' | 'council' | 'syncing'>,
+    Pick<PendingOptions, 'executor' | 'coinbase' | 'clock'> {
+  readonly storePath: string
+  readonly evm?: EngineName | undefined
+  readonly chain: Pick<Chain, 'headBlock' | 'onCommitted'>
+  readonly rules: ChainRules
+  readonly pool: Pick<PoolParts, 'service' | 'version'>
+  readonly dev?: DevReads | undefined
+  /** Of one eth_simulateV1, where it is not that of a call. */
+  readonly simulationGas?: (typeof LIMITS)['fixture']['simulationGas']
+  readonly part: (module: string) => Logger
+}
+
+export type Reads = Required<Pick<Services, 'view' | 'calls' | 'trace' | 'simulations' | 'wideLogs'>>
+
+/** Everything that reads the chain and writes nothing: pending block, view, and the threads for calls, traces and logs. */
+export const createReads = (options: ReadsOptions, teardown: Teardown): Reads => {
+  const { storePath, params, evm, rules, blocks, world, chain, pool, dev = {}, simulationGas, part } = options
+  const pending = new Pending({
+    ...options,
+    blockTimeMs: params.blockTimeMs,
+    pool: { select: baseFee => pool.service.select(baseFee), version: pool.version },
+    ...(dev.timestampAfter && { timestampAfter: dev.timestampAfter }),
+  })
+  const logs = new LogService({
+    storePath,
+    workerUrl: new URL('../../rpc/methods/eth/log-worker.ts', import.meta.url),
+    earliest: () => blocks.earliest,
+  })
+  teardown.add(() => logs.close())
+  const view = createChainView({ ...options, ...dev, pending, wideLogs: query => logs.query(query) })
+  dev.onReplaced?.(() => logs.forget())
+  const bases = new CallBases({ blocks, chain, pending })
+  const trace = createTraces({ storePath, params, rules, logger: part('traces') })
+  teardown.add(() => trace.close())
+  const calls = createCalls({
+    storePath,
+    params,
+    ...(evm && { evm }),
+    rules,
+    bases,
+    chain,
+    world,
+    logger: part('calls'),
+    ...(dev.revision && { revision: dev.revision }),
+  })
+  teardown.add(() => calls.close())
+  const simulations = new Simulations({
+    params,
+    rules,
+    bases,
+    world,
+    calls,
+    ...(simulationGas && { gas: simulationGas }),
+  })
+  return { view, calls, trace, simulations, wideLogs: logs }
+}

@@ -1,0 +1,42 @@
+import { sign } from '../../crypto/signature.ts'
+import { signTypedData } from '../../crypto/typed-data.ts'
+import type { NodeInfo, Wallet, WalletError } from '../../rpc/ports.ts'
+import type { Hex } from '../../util/bytes.ts'
+import { CodedError } from '../../util/errors.ts'
+import { clientVersion } from '../version.ts'
+
+/** Version of the protocol between nodes, answered by native_protocolVersion. */
+export const PROTOCOL_VERSION = 1
+
+/** Keys the operator unlocked; every other account is unknown (SPEC 4.1, point 7). */
+export const createWallet = (
+  unlocked: readonly { readonly address: Hex; readonly privateKey: Uint8Array }[],
+  impersonates: (account: Hex) => boolean = () => false,
+): Wallet => {
+  const keys = new Map(unlocked.map(({ address, privateKey }) => [address, privateKey]))
+  const keyOf = (address: Hex): Uint8Array => {
+    const key = keys.get(address)
+    if (key === undefined) throw new CodedError<WalletError>({ code: 'UNKNOWN_ACCOUNT', address })
+    return key
+  }
+  return {
+    accounts: () => [...keys.keys()],
+    impersonates,
+    sign: (address, digest) => sign(digest, keyOf(address)),
+    signTyped: async (address, data) => signTypedData(data, keyOf(address)),
+  }
+}
+
+/** `network` is left out of a node that stands alone, which listens for clients only. */
+export const nodeInfo = (
+  coinbase: Hex,
+  clientName?: string,
+  network?: { readonly peerCount: number; readonly isListening: boolean },
+): NodeInfo => ({
+  clientVersion,
+  ...(clientName !== undefined && { web3ClientVersion: `${clientName}/${clientVersion}` }),
+  protocolVersion: PROTOCOL_VERSION,
+  coinbase,
+  peerCount: () => network?.peerCount ?? 0,
+  listening: () => network?.isListening ?? true,
+})

@@ -1,0 +1,92 @@
+import { join } from 'node:path'
+import type { Chain } from '../../chain/chain.ts'
+import { HistoryFill } from '../../chain/snapshot/backfill/history-backfill.ts'
+import { SnapshotLibrary } from '../../chain/snapshot/store/snapshot-store.ts'
+import { genesisRows } from '../../chain/snapshot/sync/genesis-rows.ts'
+import { startHistory } from '../../chain/snapshot/workers.ts'
+import type { BlockStore } from '../../chain/store/block-store.ts'
+import type { Genesis } from '../../config/genesis.ts'
+import { LIMITS } from '../../config/limits.ts'
+import type { Network } from '../../network/network.ts'
+import type { ServePort } from '../../network/ports.ts'
+import { genesisSupply } from '../../rules/genesis-alloc.ts'
+import type { Store } from '../../storage/store.ts'
+import type { Hex } from '../../util/bytes.ts'
+import type { Clock } from '../../util/clock.ts'
+import type { Logger } from '../../util/logger.ts'
+import type { NodeOptions } from '../options.ts'
+import type { Teardown } from '../teardown.ts'
+import { Bootstrap } from './bootstrap.ts'
+import { dropStaged } from './staged-store.ts'
+
+export interface SnapshotPartsOptions {
+  readonly options: Pick<NodeOptions, 'sync' | 'checkpoint' | 'snapshotInterval' | 'dataDir'>
+  readonly genesis: Genesis
+  readonly genesisHash: Hex
+  readonly storePath: string
+  readonly store: Store
+  readonly blocks: BlockStore
+  readonly chain: Chain
+  /** A snapshot is whole: the node is to be started anew. */
+  readonly onSnapshot: () => void
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** What a node has to do with snapshots: it answers with its own, may begin with one, and brings what was before it. */
+export interface SnapshotParts {
+  readonly serve: Required<Pick<ServePort, 'manifest' | 'chunk' | 'codes'>>
+  /** undefined: this chain goes on with blocks. */
+  bootstrap(network: Network): Bootstrap | undefined
+  /** undefined: nothing is missing. */
+  history(network: Network): HistoryFill | undefined
+}
+
+export const createSnapshots = async (parts: SnapshotPartsOptions, teardown: Teardown): Promise<SnapshotParts> => {
+  const { options, genesis, storePath, store, blocks, chain, clock, logger } = parts
+  const { cycleBlocks } = genesis.params.rewards
+  const library = await SnapshotLibrary.open({
+    store,
+    storePath,
+    root: join(options.dataDir, 'snapshots'),
+    intervalBlocks: wholeCycles(options.snapshotInterval ?? LIMITS.snapshot.intervalBlocks, cycleBlocks),
+    logger,
+  })
+  teardown.add(() => library.close())
+  teardown.add(chain.onCommitted(({ block }) => library.onBlock(block.header.number)))
+  const begins = options.sync === 'snapshot' && chain.headBlock.header.number === 0
+  if (!begins) await dropStaged(options.dataDir)
+  return {
+    serve: library.serve,
+    bootstrap: network => (begins ? createBootstrap(parts, network) : undefined),
+    history(network) {
+      if (blocks.earliest === 0) return undefined
+      const thread = startHistory(storePath)
+      teardown.add(() => thread.close())
+      return new HistoryFill({ network, thread, blocks, clock, logger })
+    },
+  }
+}
+
+const createBootstrap = (parts: SnapshotPartsOptions, network: Network): Bootstrap => {
+  const { options, genesis, genesisHash, store, blocks, chain, onSnapshot, clock, logger } = parts
+  return new Bootstrap({
+    dataDir: options.dataDir,
+    network,
+    identity: { params: genesis.params, foundation: genesis.foundation, genesisHash },
+    genesis: async () => ({
+      timestamp: (await blocks.header(0))?.header.timestamp ?? 0,
+      validators: genesis.council.map(({ validator }) => validator),
+      wei: genesisSupply(genesis),
+      rows: await genesisRows(store, genesisHash),
+    }),
+    checkpoint: options.checkpoint,
+    head: () => chain.headBlock.header.number,
+    onSnapshot,
+    clock,
+    logger,
+  })
+}
+
+/** Snapshots are taken where cycles end: a council that serves later follows from that state. */
+const wholeCycles = (blocks: number, cycleBlocks: number): number => Math.ceil(blocks / cycleBlocks) * cycleBlocks

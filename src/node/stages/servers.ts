@@ -1,0 +1,134 @@
+import { nativeRules } from '../../chain/block/chain-rules.ts'
+import { NAMESPACES } from '../../config/networks.ts'
+import { addressOf } from '../../crypto/signature.ts'
+import { createRpcServer, type RpcServerOptions } from '../../rpc/server.ts'
+import { ZERO_ADDRESS } from '../../util/bytes.ts'
+import { createHealth } from '../health.ts'
+import type { NodeOptions, RunningNode } from '../options.ts'
+import { createReads, type Reads } from '../parts/reads.ts'
+import { createWallet, nodeInfo } from '../parts/services.ts'
+import { warmCalls } from '../parts/warm-up-calls.ts'
+import { urlHost } from '../urls.ts'
+import type { Core } from './core.ts'
+import type { Ground } from './storage.ts'
+
+type Rpc = Omit<RpcServerOptions, 'port' | 'host'>
+
+/** Opens every endpoint and answers their URLs. Throws what a server throws whose port is in use. */
+export const openFaces = async (ground: Ground, core: Core): Promise<Omit<RunningNode['urls'], 'peer'>> => {
+  const { options, deps, teardown, part, observer } = ground
+  const { chain, peers } = core
+  const reads = readsOf(ground, core)
+  const rpc = rpcOf(ground, core, reads)
+  const server = await createRpcServer({ ...rpc, ...publicOptions(ground, core) })
+  teardown.add(() => server.close())
+  teardown.add(warmCalls({ server: server.app.server, calls: reads.calls, chain, clock: deps.clock }))
+  const operator = await openOperator(ground, { ...rpc, ...(peers && { peers: peers.network }) })
+  const metrics = await observer?.serve({
+    host: options.host,
+    port: options.metricsPort ?? 0,
+    logger: part('metrics'),
+  })
+  const host = urlHost(options.host)
+  return {
+    http: `http://${host}:${server.port}`,
+    ws: `ws://${host}:${server.port}${options.genesis.params.wsPaths[0]}`,
+    ...(operator && { operator }),
+    ...(metrics && { metrics }),
+  }
+}
+
+const coinbaseOf = ({ validatorKey }: NodeOptions) => (validatorKey ? addressOf(validatorKey) : ZERO_ADDRESS)
+
+const syncingOf =
+  ({ peers }: Core) =>
+  () =>
+    peers?.syncing ?? false
+
+const readsOf = ({ options, deps, teardown, part, storePath, opened, sources }: Ground, core: Core): Reads => {
+  const { executor, pool, chain, dev } = core
+  return createReads(
+    {
+      storePath,
+      evm: options.evm,
+      params: options.genesis.params,
+      genesisHash: opened.genesisHash,
+      store: opened.store,
+      blocks: opened.blocks,
+      world: opened.world,
+      rules: nativeRules(sources),
+      chain,
+      council: sources.council,
+      executor,
+      pool,
+      coinbase: coinbaseOf(options),
+      clock: deps.clock,
+      part,
+      dev: dev?.reads,
+      syncing: syncingOf(core),
+    },
+    teardown,
+  )
+}
+
+const walletOf = ({ dev }: Core, unlocked: NodeOptions['unlocked']) =>
+  createWallet(unlocked, dev && (account => dev.helpers.impersonation.includes(account)))
+
+/** What all endpoints share. */
+const rpcOf = ({ options, deps, part, opened }: Ground, core: Core, reads: Reads): Rpc => {
+  const { pool, chain, peers, dev, engine } = core
+  const { params } = options.genesis
+  return {
+    ...reads,
+    pool: dev?.pool ?? pool.service,
+    ...(dev && { dev: dev.helpers }),
+    economy: opened.economy,
+    wallet: walletOf(core, options.unlocked),
+    info: nodeInfo(coinbaseOf(options), options.clientName, peers?.network),
+    log: part('rpc'),
+    health: createHealth({
+      chain,
+      engine,
+      blockTimeMs: dev?.blockTimeMs ?? (() => params.blockTimeMs),
+      syncing: syncingOf(core),
+      peers: () => peers?.network.peerCount ?? 0,
+      clock: deps.clock,
+    }),
+  }
+}
+
+/** What is different at the port for everybody. */
+const publicOptions = ({ options, observer }: Ground, core: Core) => {
+  const { host, port, namespaces, cors, allowHosts, rateLimitPerSecond, publicSigning = false } = options
+  return {
+    host,
+    port,
+    // On the loopback too: a proxy on this machine forwards the calls of everybody.
+    ...(!publicSigning && { wallet: walletOf(core, []) }),
+    ...(observer && { metrics: observer.metrics }),
+    ...(namespaces && { namespaces }),
+    ...(cors && { cors }),
+    ...(allowHosts && { hosts: allowHosts }),
+    ...(rateLimitPerSecond !== undefined && {
+      rateLimit: { perSecond: rateLimitPerSecond, burst: 2 * rateLimitPerSecond },
+    }),
+  }
+}
+
+/** Every namespace, for the operator alone: loopback only, whatever the public port serves (DESIGN 1). */
+const openOperator = async ({ options, teardown }: Ground, rpc: Rpc): Promise<string | undefined> => {
+  if (options.operatorPort === undefined) return undefined
+  const host = '127.0.0.1'
+  const namespaces = { http: NAMESPACES, ws: NAMESPACES }
+  const server = await createRpcServer({
+    ...rpc,
+    host,
+    port: options.operatorPort,
+    namespaces,
+    // Neither a name that an attacker resolves to this machine nor a page in the operator's browser gets in.
+    hosts: ['localhost'],
+    checkOrigin: true,
+  })
+  teardown.add(() => server.close())
+  return `http://${host}:${server.port}`
+}

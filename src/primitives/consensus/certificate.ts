@@ -1,0 +1,79 @@
+import { LIMITS } from '../../config/limits.ts'
+import { assert } from '../../util/assert.ts'
+import { decoding, type MalformedError, malformed } from '../malformed.ts'
+import { encodeRlp, type RlpItem, uintItem } from '../rlp.ts'
+import { RlpCursor } from '../rlp-cursor.ts'
+
+/** A quorum's commit signatures for one block: who signed (bit i of byte i>>3 = committee index i) and the 65-byte seals in index order. */
+export interface Certificate {
+  readonly round: number
+  readonly bitmap: Uint8Array
+  readonly seals: readonly Uint8Array[]
+}
+
+export type CertificateDecodeError = MalformedError<'CERTIFICATE_MALFORMED'>
+
+export const SEAL_BYTES = 65
+const MAX_BITMAP_BYTES = Math.ceil(LIMITS.consensus.committee / 8)
+
+/** A certificate of signers by committee index, each with its seal; `committeeSize` fixes the bitmap's length. */
+export const certificateOf = (
+  round: number,
+  committeeSize: number,
+  sealOf: ReadonlyMap<number, Uint8Array>,
+): Certificate => {
+  const bitmap = new Uint8Array(Math.ceil(committeeSize / 8))
+  const indexes = [...sealOf.keys()].sort((a, b) => a - b)
+  for (const index of indexes) {
+    assert(index >= 0 && index < committeeSize, 'a signer is a member of the committee')
+    bitmap[index >> 3] = (bitmap[index >> 3] as number) | (1 << (index & 7))
+  }
+  return { round, bitmap, seals: indexes.map(index => sealOf.get(index) as Uint8Array) }
+}
+
+/** Committee indexes of the signers, ascending: `seals[i]` belongs to the i-th of them. */
+export const signerIndexes = (certificate: Certificate): readonly number[] => {
+  const indexes: number[] = []
+  certificate.bitmap.forEach((byte, at) => {
+    for (let bit = 0; bit < 8; bit++) if (byte & (1 << bit)) indexes.push(at * 8 + bit)
+  })
+  return indexes
+}
+
+export const certificateItem = (certificate: Certificate): readonly RlpItem[] => [
+  uintItem(certificate.round),
+  certificate.bitmap,
+  certificate.seals,
+]
+
+export const encodeCertificate = (certificate: Certificate): Uint8Array => encodeRlp(certificateItem(certificate))
+
+/** Throws CERTIFICATE_MALFORMED. Whether the seals are those of a quorum is for consensus to say. */
+export const decodeCertificate = (bytes: Uint8Array): Certificate =>
+  decoding('CERTIFICATE_MALFORMED', () => {
+    const cursor = new RlpCursor(bytes)
+    const certificate = readCertificate(cursor)
+    cursor.finish()
+    return certificate
+  })
+
+/** Reads one certificate where the cursor stands; one seal per set bit. Throws RLP_INVALID or CERTIFICATE_MALFORMED. */
+export const readCertificate = (cursor: RlpCursor): Certificate => {
+  const outer = cursor.openList()
+  const round = cursor.safeUint()
+  const bitmap = cursor.boundedBytes(MAX_BITMAP_BYTES)
+  const seals: Uint8Array[] = []
+  const list = cursor.openList()
+  while (cursor.hasMore()) {
+    const seal = cursor.bytes()
+    if (seal.byteLength !== SEAL_BYTES)
+      throw malformed('CERTIFICATE_MALFORMED', `a seal has ${seal.byteLength} bytes, want ${SEAL_BYTES}`)
+    seals.push(seal)
+  }
+  cursor.closeList(list)
+  cursor.closeList(outer)
+  const certificate = { round, bitmap, seals }
+  const signers = signerIndexes(certificate).length
+  if (signers !== seals.length) throw malformed('CERTIFICATE_MALFORMED', `${seals.length} seals for ${signers} signers`)
+  return certificate
+}

@@ -1,0 +1,100 @@
+import { keccak256Hex } from '../../crypto/hash.ts'
+import { type Hex, hexToBytes, ZERO_HASH } from '../../util/bytes.ts'
+import type { Block } from '../block.ts'
+import { decoding, type MalformedError } from '../malformed.ts'
+import { encodeRlp, type RlpItem } from '../rlp.ts'
+import { RlpCursor } from '../rlp-cursor.ts'
+import {
+  blockVoteItem,
+  numberItem,
+  type Prepare,
+  type RoundChangePayload,
+  readList,
+  readPrepare,
+  readRoundChangePayload,
+  readSigned,
+  roundChangePayloadItem,
+  type SignedPart,
+  type SigningDomain,
+  signingDigest,
+} from './vote.ts'
+
+/** Why a proposer of a round above 0 may propose what it proposes; both lists empty in round 0 (reference/consensus.md 1.3). */
+export interface Justification {
+  readonly roundChanges: readonly RoundChangePayload[]
+  /** The quorum behind the highest prepared round; empty when nothing was prepared. */
+  readonly prepares: readonly Prepare[]
+}
+
+/** A block offered for (number, round). The signature covers the block's hash and the hash of the justification. */
+export interface Proposal extends SignedPart, Justification {
+  readonly type: 'proposal'
+  readonly block: Block
+}
+
+/** A proposal without its block, which is stored and travels as its own bytes. */
+export interface ProposalHead extends SignedPart, Justification {
+  readonly type: 'proposal'
+  readonly blockHash: Hex
+}
+
+export type ProposalDecodeError = MalformedError<'PROPOSAL_MALFORMED'>
+
+/** Zero in round 0, else keccak256 of the RLP of the two lists. */
+export const justificationHash = (round: number, justification: Justification): Hex =>
+  round === 0 ? ZERO_HASH : keccak256Hex(encodeRlp(justificationItems(justification)))
+
+const justificationItems = ({ roundChanges, prepares }: Justification): RlpItem[] => [
+  roundChanges.map(roundChangePayloadItem),
+  prepares.map(blockVoteItem),
+]
+
+export const proposalDigest = (
+  domain: SigningDomain,
+  proposal: Pick<ProposalHead, 'number' | 'round' | 'blockHash' | 'roundChanges' | 'prepares'>,
+): Uint8Array =>
+  proposalClaimDigest(domain, { ...proposal, justificationHash: justificationHash(proposal.round, proposal) })
+
+/** The same digest from the hash of the justification: who signed what can be shown without the lists. */
+export const proposalClaimDigest = (
+  domain: SigningDomain,
+  claim: {
+    readonly number: number
+    readonly round: number
+    readonly blockHash: Hex
+    readonly justificationHash: Hex
+  },
+): Uint8Array =>
+  signingDigest(domain, 'proposal', claim, [hexToBytes(claim.blockHash), hexToBytes(claim.justificationHash)])
+
+export const proposalHead = ({ block, ...signed }: Proposal): ProposalHead => ({ ...signed, blockHash: block.hash })
+
+/** [number, round, block hash, sender, signature, round changes, prepares] */
+export const encodeProposalHead = (head: ProposalHead): Uint8Array =>
+  encodeRlp([
+    numberItem(head.number),
+    numberItem(head.round),
+    hexToBytes(head.blockHash),
+    numberItem(head.sender),
+    head.signature,
+    ...justificationItems(head),
+  ])
+
+/** Strict; signatures are views of `bytes`. Checks form only. Throws PROPOSAL_MALFORMED. */
+export const decodeProposalHead = (bytes: Uint8Array): ProposalHead =>
+  decoding('PROPOSAL_MALFORMED', () => {
+    const cursor = new RlpCursor(bytes)
+    const outer = cursor.openList()
+    const head: ProposalHead = {
+      type: 'proposal',
+      number: cursor.safeUint(),
+      round: cursor.safeUint(),
+      blockHash: cursor.hex(32),
+      ...readSigned(cursor),
+      roundChanges: readList(cursor, readRoundChangePayload),
+      prepares: readList(cursor, readPrepare),
+    }
+    cursor.closeList(outer)
+    cursor.finish()
+    return head
+  })

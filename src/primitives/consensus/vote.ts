@@ -1,0 +1,193 @@
+import { LIMITS } from '../../config/limits.ts'
+import { keccak256 } from '../../crypto/hash.ts'
+import { bigintToBytes, type Hex, hexToBytes } from '../../util/bytes.ts'
+import { decoding, type MalformedError, malformed } from '../malformed.ts'
+import { encodeRlp, type RlpItem } from '../rlp.ts'
+import { RlpCursor } from '../rlp-cursor.ts'
+
+/** Type codes of signed consensus messages (reference/consensus.md 1.2). */
+export const VOTE_CODE = { proposal: 0, prepare: 1, commit: 2, roundChange: 3 } as const
+export type VoteType = keyof typeof VOTE_CODE
+
+export interface SignedPart {
+  readonly number: number
+  readonly round: number
+  /** Index in the height's committee. */
+  readonly sender: number
+  /** r, s and recovery id, 65 bytes. */
+  readonly signature: Uint8Array
+}
+
+export interface Prepare extends SignedPart {
+  readonly type: 'prepare'
+  readonly blockHash: Hex
+}
+
+/** Its signature is the seal that certificates carry. */
+export interface Commit extends SignedPart {
+  readonly type: 'commit'
+  readonly blockHash: Hex
+}
+
+/** A block with a quorum of prepares in a round. */
+export interface PreparedBlock {
+  readonly round: number
+  readonly blockHash: Hex
+}
+
+/** What a round change claims and signs. */
+export interface RoundChangePayload extends SignedPart {
+  readonly type: 'roundChange'
+  /** null: nothing prepared. */
+  readonly prepared: PreparedBlock | null
+}
+
+export interface RoundChange extends RoundChangePayload {
+  /** The quorum of prepares behind `prepared`, not covered by the signature; empty when nothing is prepared. */
+  readonly prepares: readonly Prepare[]
+}
+
+export type Vote = Prepare | Commit | RoundChange
+export type VoteDecodeError = MalformedError<'VOTE_MALFORMED'>
+
+/** What binds a signature to one chain. */
+export interface SigningDomain {
+  readonly chainId: number
+  readonly genesisHash: Hex
+}
+
+const PROTOCOL = new TextEncoder().encode('native-pbft/1')
+const SIGNATURE_BYTES = 65
+
+export const numberItem = (value: number): Uint8Array => bigintToBytes(BigInt(value))
+
+/** keccak256(RLP[protocol, type, chain id, genesis hash, number, round, body...]) (reference/consensus.md 1.2). */
+export const signingDigest = (
+  domain: SigningDomain,
+  type: VoteType,
+  position: { readonly number: number; readonly round: number },
+  body: readonly RlpItem[],
+): Uint8Array =>
+  keccak256(
+    encodeRlp([
+      PROTOCOL,
+      numberItem(VOTE_CODE[type]),
+      numberItem(domain.chainId),
+      hexToBytes(domain.genesisHash),
+      numberItem(position.number),
+      numberItem(position.round),
+      ...body,
+    ]),
+  )
+
+/** What a prepare signs; of a commit, what its seal signs: bound to chain, height, round and block. */
+export const blockVoteDigest = (
+  domain: SigningDomain,
+  vote: Pick<Prepare | Commit, 'type' | 'number' | 'round' | 'blockHash'>,
+): Uint8Array => signingDigest(domain, vote.type, vote, [hexToBytes(vote.blockHash)])
+
+export const roundChangeDigest = (
+  domain: SigningDomain,
+  change: Pick<RoundChangePayload, 'number' | 'round' | 'prepared'>,
+): Uint8Array => signingDigest(domain, 'roundChange', change, [preparedItem(change.prepared)])
+
+/** The empty list stands for nothing prepared. */
+const preparedItem = (prepared: PreparedBlock | null): RlpItem =>
+  prepared === null ? [] : [numberItem(prepared.round), hexToBytes(prepared.blockHash)]
+
+/** [number, round, block hash, sender, signature] */
+export const blockVoteItem = (vote: Prepare | Commit): readonly RlpItem[] => [
+  numberItem(vote.number),
+  numberItem(vote.round),
+  hexToBytes(vote.blockHash),
+  numberItem(vote.sender),
+  vote.signature,
+]
+
+/** [number, round, prepared, sender, signature]: the signed part, as a proposal's justification carries it. */
+export const roundChangePayloadItem = (change: RoundChangePayload): readonly RlpItem[] => [
+  numberItem(change.number),
+  numberItem(change.round),
+  preparedItem(change.prepared),
+  numberItem(change.sender),
+  change.signature,
+]
+
+/** [type code, vote(, prepares)]; at most LIMITS.consensus.voteBytes. */
+export const encodeVote = (vote: Vote): Uint8Array => {
+  const code = numberItem(VOTE_CODE[vote.type])
+  if (vote.type !== 'roundChange') return encodeRlp([code, blockVoteItem(vote)])
+  return encodeRlp([code, roundChangePayloadItem(vote), vote.prepares.map(blockVoteItem)])
+}
+
+/** Strict; signatures are views of `bytes`. Checks form only. Throws VOTE_MALFORMED. */
+export const decodeVote = (bytes: Uint8Array): Vote =>
+  decoding('VOTE_MALFORMED', () => {
+    if (bytes.byteLength > LIMITS.consensus.voteBytes) throw malformed('VOTE_MALFORMED', 'too long')
+    const cursor = new RlpCursor(bytes)
+    const outer = cursor.openList()
+    const vote = readVote(cursor, cursor.safeUint())
+    cursor.closeList(outer)
+    cursor.finish()
+    return vote
+  })
+
+const readVote = (cursor: RlpCursor, code: number): Vote => {
+  switch (code) {
+    case VOTE_CODE.prepare:
+      return readPrepare(cursor)
+    case VOTE_CODE.commit:
+      return { type: 'commit', ...readBlockVote(cursor) }
+    case VOTE_CODE.roundChange:
+      return { ...readRoundChangePayload(cursor), prepares: readList(cursor, readPrepare) }
+    default:
+      throw malformed('VOTE_MALFORMED', `no vote has the code ${code}`)
+  }
+}
+
+export const readPrepare = (cursor: RlpCursor): Prepare => ({ type: 'prepare', ...readBlockVote(cursor) })
+
+const readBlockVote = (cursor: RlpCursor) => {
+  const outer = cursor.openList()
+  const vote = { number: cursor.safeUint(), round: cursor.safeUint(), blockHash: cursor.hex(32), ...readSigned(cursor) }
+  cursor.closeList(outer)
+  return vote
+}
+
+export const readRoundChangePayload = (cursor: RlpCursor): RoundChangePayload => {
+  const outer = cursor.openList()
+  const number = cursor.safeUint()
+  const round = cursor.safeUint()
+  const change = { type: 'roundChange', number, round, prepared: readPrepared(cursor), ...readSigned(cursor) } as const
+  cursor.closeList(outer)
+  return change
+}
+
+const readPrepared = (cursor: RlpCursor): PreparedBlock | null => {
+  if (cursor.takeEmptyList()) return null
+  const outer = cursor.openList()
+  const prepared = { round: cursor.safeUint(), blockHash: cursor.hex(32) }
+  cursor.closeList(outer)
+  return prepared
+}
+
+export const readSigned = (cursor: RlpCursor): Pick<SignedPart, 'sender' | 'signature'> => {
+  const sender = cursor.safeUint()
+  if (sender >= LIMITS.consensus.committee) throw malformed('VOTE_MALFORMED', `no committee has a member ${sender}`)
+  const signature = cursor.bytes()
+  if (signature.byteLength !== SIGNATURE_BYTES) throw malformed('VOTE_MALFORMED', 'a signature has 65 bytes')
+  return { sender, signature }
+}
+
+/** No list in a consensus message is longer than the largest committee. */
+export const readList = <Item>(cursor: RlpCursor, read: (cursor: RlpCursor) => Item): readonly Item[] => {
+  const outer = cursor.openList()
+  const items: Item[] = []
+  while (cursor.hasMore()) {
+    if (items.length >= LIMITS.consensus.committee)
+      throw malformed('VOTE_MALFORMED', 'a list longer than any committee')
+    items.push(read(cursor))
+  }
+  cursor.closeList(outer)
+  return items
+}

@@ -1,0 +1,79 @@
+import { type Hex, hexToBytes } from '../../util/bytes.ts'
+import { encodeHeader, type Header, readHeader } from '../header.ts'
+import { encodeRlp, encodeRlpList, type RlpItem, uintItem } from '../rlp.ts'
+import { RlpCursor } from '../rlp-cursor.ts'
+
+/** Ether that left a validator's stake, credited by the block (EIP-4895). */
+export interface Withdrawal {
+  readonly index: bigint
+  readonly validatorIndex: bigint
+  readonly address: Hex
+  readonly amountGwei: bigint
+}
+
+/** What a block with Ethereum's rules holds beside its transactions, where this chain's own holds proof headers and evidence. */
+export interface EthereumBody {
+  /** Headers of blocks that were not chosen, which proof of work pays for too. */
+  readonly uncles: readonly Header[]
+  /** undefined before Shanghai. */
+  readonly withdrawals: readonly Withdrawal[] | undefined
+  /** Difficulties from genesis to this block, summed up; no part of the block's own bytes. */
+  readonly totalDifficulty: bigint
+}
+
+export const withdrawalItem = ({ index, validatorIndex, address, amountGwei }: Withdrawal): RlpItem => [
+  uintItem(index),
+  uintItem(validatorIndex),
+  hexToBytes(address),
+  uintItem(amountGwei),
+]
+
+/** The last items of an encoded block: uncles, and withdrawals from Shanghai on. */
+export const encodeEthereumParts = ({
+  uncles,
+  withdrawals,
+}: Pick<EthereumBody, 'uncles' | 'withdrawals'>): readonly Uint8Array[] => {
+  const parts = [encodeRlpList(uncles.map(encodeHeader))]
+  if (withdrawals !== undefined) parts.push(encodeRlp(withdrawals.map(withdrawalItem)))
+  return parts
+}
+
+/** Reads them where the cursor stands, to the end of the list that holds them. Throws RLP_INVALID or HEADER_MALFORMED. */
+export const readEthereumParts = (cursor: RlpCursor): Pick<EthereumBody, 'uncles' | 'withdrawals'> => ({
+  uncles: readList(cursor, readHeader),
+  withdrawals: cursor.hasMore() ? readList(cursor, readWithdrawal) : undefined,
+})
+
+const readWithdrawal = (cursor: RlpCursor): Withdrawal => {
+  const outer = cursor.openList()
+  const withdrawal = {
+    index: cursor.uint(8),
+    validatorIndex: cursor.uint(8),
+    address: cursor.hex(20),
+    amountGwei: cursor.uint(8),
+  }
+  cursor.closeList(outer)
+  return withdrawal
+}
+
+const readList = <T>(cursor: RlpCursor, read: (cursor: RlpCursor) => T): readonly T[] => {
+  const outer = cursor.openList()
+  const items: T[] = []
+  while (cursor.hasMore()) items.push(read(cursor))
+  cursor.closeList(outer)
+  return items
+}
+
+/** As stored: RLP of [total difficulty, uncles, withdrawals where there are any]. */
+export const encodeEthereumBody = (body: EthereumBody): Uint8Array =>
+  encodeRlpList([encodeRlp(uintItem(body.totalDifficulty)), ...encodeEthereumParts(body)])
+
+export const decodeEthereumBody = (bytes: Uint8Array): EthereumBody => {
+  const cursor = new RlpCursor(bytes)
+  const outer = cursor.openList()
+  const totalDifficulty = cursor.uint(32)
+  const parts = readEthereumParts(cursor)
+  cursor.closeList(outer)
+  cursor.finish()
+  return { ...parts, totalDifficulty }
+}

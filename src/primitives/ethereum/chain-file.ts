@@ -1,0 +1,56 @@
+import { LIMITS } from '../../config/limits.ts'
+import { keccak256Hex } from '../../crypto/hash.ts'
+import { CodedError } from '../../util/errors.ts'
+import { type BlockDecodeError, type DecodedBlock, readTransactions } from '../block.ts'
+import { type Header, readHeader } from '../header.ts'
+import { decoding, malformed } from '../malformed.ts'
+import { RlpCursor } from '../rlp-cursor.ts'
+import { type EthereumBody, readEthereumParts } from './body.ts'
+
+/** A block of a recorded chain: its senders are not recovered yet. */
+export interface DecodedEthereumBlock extends DecodedBlock {
+  readonly ethereum: EthereumBody
+}
+
+/**
+ * Blocks with Ethereum's rules, one RLP after the other as clients export them; `genesis` is the block before the first. Strict in
+ * form, and checks nothing else; byte fields are views of `bytes`. Throws BLOCK_MALFORMED, which names the block.
+ */
+export const decodeEthereumChain = (
+  bytes: Uint8Array,
+  genesis: Pick<Header, 'difficulty'>,
+): readonly DecodedEthereumBlock[] => {
+  const cursor = new RlpCursor(bytes)
+  const blocks: DecodedEthereumBlock[] = []
+  let totalDifficulty = genesis.difficulty
+  while (cursor.hasMore()) {
+    if (blocks.length === LIMITS.fixture.blocks) throw malformed('BLOCK_MALFORMED', `more than ${blocks.length} blocks`)
+    const block = readNext(cursor, bytes, blocks.length + 1)
+    totalDifficulty += block.header.difficulty
+    blocks.push({ ...block, ethereum: { ...block.ethereum, totalDifficulty } })
+  }
+  return blocks
+}
+
+const readNext = (cursor: RlpCursor, bytes: Uint8Array, position: number): DecodedEthereumBlock => {
+  try {
+    return decoding('BLOCK_MALFORMED', () => readBlock(cursor, bytes))
+  } catch (error) {
+    if (!(error instanceof CodedError) || error.code !== 'BLOCK_MALFORMED') throw error
+    const { reason } = error.detail as BlockDecodeError
+    throw malformed('BLOCK_MALFORMED', `block ${position} of the file: ${reason}`, { cause: error })
+  }
+}
+
+const readBlock = (cursor: RlpCursor, bytes: Uint8Array): DecodedEthereumBlock => {
+  const begin = cursor.position
+  const outer = cursor.openList()
+  const start = cursor.position
+  const header = readHeader(cursor)
+  const hash = keccak256Hex(bytes.subarray(start, cursor.position))
+  const transactions = readTransactions(cursor)
+  const ethereum = { ...readEthereumParts(cursor), totalDifficulty: 0n }
+  cursor.closeList(outer)
+  const size = cursor.position - begin
+  return { header, hash, transactions, proofHeaders: [], evidence: [], ethereum, size }
+}

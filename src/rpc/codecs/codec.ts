@@ -1,0 +1,22 @@
+import type { JsonSchema } from '../router/raw-json.ts'
+
+/** One argument: a parser and its JSON Schema. `parse` throws InvalidArgument; the router adds the position. */
+export interface Codec<T> {
+  /** Name in the documentation. */
+  readonly name: string
+  readonly schema: JsonSchema
+  readonly optional: boolean
+  parse(value: unknown): T
+}
+
+export const codec = <T>(name: string, schema: JsonSchema, parse: (value: unknown) => T): Codec<T> => ({
+  name,
+  schema,
+  optional: false,
+  parse,
+})
+
+/** May be left out; JSON null means the same. */
+export const optional = <T>(inner: Codec<T>): Codec<T | undefined> => ({ ...inner, optional: true })
+
+export const named = <T>(name: string, inner: Codec<T>): Codec<T> => ({ ...inner, name })

@@ -1,0 +1,43 @@
+import { BOOLEAN_SCHEMA } from '../codecs/scalars.ts'
+import type { MethodTable } from '../router/method.ts'
+import { listOf, objectOf, STRING_SCHEMA } from '../schemas.ts'
+
+const ANY_SCHEMA = { anyOf: [{ type: 'object' }, BOOLEAN_SCHEMA] }
+
+/** Of the document itself, as far as it is used here; a schema in it may be any. */
+export const OPENRPC_SCHEMA = objectOf('OpenRpc', {
+  openrpc: { const: '1.3.2' },
+  info: objectOf('Info', {
+    title: STRING_SCHEMA,
+    version: STRING_SCHEMA,
+    license: objectOf('License', { name: STRING_SCHEMA }),
+  }),
+  methods: listOf(
+    objectOf(
+      'Method',
+      {
+        name: STRING_SCHEMA,
+        summary: STRING_SCHEMA,
+        description: STRING_SCHEMA,
+        paramStructure: { const: 'by-position' },
+        params: listOf(objectOf('Param', { name: STRING_SCHEMA, required: BOOLEAN_SCHEMA, schema: ANY_SCHEMA })),
+        result: objectOf('Result', { name: STRING_SCHEMA, schema: ANY_SCHEMA }),
+      },
+      ['description'],
+    ),
+  ),
+})
+
+/** The OpenRPC 1.3 document of a table of methods. */
+export const openRpcDocument = (methods: MethodTable): object => ({
+  openrpc: '1.3.2',
+  info: { title: 'Tandem JSON-RPC', version: '1.0', license: { name: 'Apache-2.0' } },
+  methods: Object.entries(methods).map(([name, method]) => ({
+    name,
+    summary: method.summary,
+    ...(method.notes !== undefined && { description: method.notes }),
+    paramStructure: 'by-position',
+    params: method.params.map(({ name: title, schema, optional }) => ({ name: title, required: !optional, schema })),
+    result: { name: 'result', schema: method.result },
+  })),
+})

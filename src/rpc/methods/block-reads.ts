@@ -1,0 +1,59 @@
+import type { ChainBlock, ChainView } from '../../chain/types.ts'
+import type { AsyncStateReader, StateReader } from '../../state/state-reader.ts'
+import type { Hex } from '../../util/bytes.ts'
+import type { BlockRef } from '../codecs/block.ts'
+import { headerNotFound, serverError } from '../errors.ts'
+
+export type Later<T> = T | Promise<T>
+
+/** Goes on at once when the value is there: the common reads cost no promise. */
+export const andThen = <T, R>(value: Later<T>, next: (value: T) => Later<R>): Later<R> =>
+  value instanceof Promise ? value.then(next) : next(value)
+
+export const isHash = (ref: BlockRef): ref is Hex => typeof ref === 'string' && ref.length === 66
+
+/** The number of a committed block; throws where there is none. `pending` must have been handled before. */
+export const numberOf = (view: ChainView, ref: BlockRef): Later<number> => {
+  const head = view.head()
+  if (ref === 'latest' || ref === 'pending') return head.header.number
+  if (ref === 'earliest') return 0
+  if (typeof ref === 'number') {
+    if (ref > head.header.number) throw headerNotFound(ref)
+    return ref
+  }
+  if (ref === head.hash) return head.header.number
+  return view.blockByHash(ref as Hex).then(block => {
+    if (block === undefined) throw serverError('header for hash not found')
+    return block.header.number
+  })
+}
+
+/** A committed block or undefined; `pending` is the caller's business. */
+export const findBlock = (view: ChainView, ref: BlockRef): Later<ChainBlock | undefined> => {
+  const head = view.head()
+  if (ref === 'latest' || ref === head.hash || ref === head.header.number) return head
+  if (ref === 'earliest') return view.blockByNumber(0)
+  return typeof ref === 'number' ? view.blockByNumber(ref) : view.blockByHash(ref as Hex)
+}
+
+/** Reads the state after a block: at once at the head, else by promise. */
+export const readState = <T>(
+  view: ChainView,
+  ref: BlockRef,
+  read: (state: StateReader | AsyncStateReader) => Later<T>,
+): Later<T> => {
+  if (ref === 'latest') return read(view.headState)
+  if (ref === 'pending') return view.pending().then(({ state }) => read(state))
+  return andThen(numberOf(view, ref), number =>
+    number === view.head().header.number ? read(view.headState) : readOld(view, number, read),
+  )
+}
+
+const readOld = async <T>(view: ChainView, number: number, read: (state: AsyncStateReader) => Later<T>): Promise<T> => {
+  const state = await view.stateAt(number)
+  try {
+    return await read(state)
+  } finally {
+    state.release()
+  }
+}

@@ -1,0 +1,46 @@
+import type { ChainBlock } from '../../../chain/types.ts'
+import { encodeBlock } from '../../../primitives/block.ts'
+import { encodeHeader } from '../../../primitives/header.ts'
+import { encodeReceipt } from '../../../primitives/receipt.ts'
+import { bytesToHex } from '../../../util/bytes.ts'
+import { type BlockRef, block } from '../../codecs/block.ts'
+import { DATA_SCHEMA } from '../../codecs/scalars.ts'
+import type { Context } from '../../context.ts'
+import { serverError } from '../../errors.ts'
+import { type MethodTable, method } from '../../router/method.ts'
+import { listOf } from '../../schemas.ts'
+import { numberOf } from '../block-reads.ts'
+import { ethTransactions } from '../eth/transactions.ts'
+
+const existing = async ({ view }: Context, ref: BlockRef): Promise<ChainBlock> => {
+  const number = await numberOf(view, ref)
+  const found = await view.blockByNumber(number)
+  if (found === undefined) throw serverError(`block #${number} not found`)
+  return found
+}
+
+/** Encoded objects. */
+export const debug = {
+  debug_getRawBlock: method({
+    summary: 'RLP of a block',
+    params: [block],
+    result: DATA_SCHEMA,
+    handler: async (context, ref) => bytesToHex(encodeBlock(await existing(context, ref))),
+  }),
+  debug_getRawHeader: method({
+    summary: 'RLP of a header',
+    params: [block],
+    result: DATA_SCHEMA,
+    handler: async (context, ref) => bytesToHex(encodeHeader((await existing(context, ref)).header)),
+  }),
+  debug_getRawReceipts: method({
+    summary: "Encoded receipts of a block's transactions",
+    params: [block],
+    result: listOf(DATA_SCHEMA),
+    handler: async (context, ref) => {
+      const { header } = await existing(context, ref)
+      return ((await context.view.receipts(header.number)) ?? []).map(receipt => bytesToHex(encodeReceipt(receipt)))
+    },
+  }),
+  debug_getRawTransaction: { ...ethTransactions.eth_getRawTransactionByHash },
+} satisfies MethodTable

@@ -1,0 +1,156 @@
+import { LIMITS } from '../../../config/limits.ts'
+import { bytesToHex, type Hex } from '../../../util/bytes.ts'
+import { type BlockRef, block, blockNumber } from '../../codecs/block.ts'
+import { type Codec, codec, named, optional } from '../../codecs/codec.ts'
+import {
+  ADDRESS_SCHEMA,
+  address,
+  BOOLEAN_SCHEMA,
+  DATA_SCHEMA,
+  data,
+  fail,
+  HASH_SCHEMA,
+  hash,
+  parseBoolean,
+  parseNumber,
+  QUANTITY_SCHEMA,
+} from '../../codecs/scalars.ts'
+import type { Context } from '../../context.ts'
+import { serverError } from '../../errors.ts'
+import { type MethodTable, method } from '../../router/method.ts'
+import type { JsonSchema } from '../../router/raw-json.ts'
+import { INTEGER_SCHEMA, listOf, objectOf, orNull, STRING_SCHEMA } from '../../schemas.ts'
+import { committed, GENESIS, traced } from './trace.ts'
+import type { TracedBlock } from './trace-port.ts'
+
+const HASH_BYTES = 32
+
+/** A count as a JSON number, or as a QUANTITY. */
+const count: Codec<number> = codec('count', { anyOf: [INTEGER_SCHEMA, QUANTITY_SCHEMA] }, value => {
+  if (typeof value !== 'number') return parseNumber(value)
+  return Number.isSafeInteger(value) && value >= 0 ? value : fail('not a count')
+})
+const flag = (name: string): Codec<boolean | undefined> => optional(codec(name, BOOLEAN_SCHEMA, parseBoolean))
+
+/** The first key with these bytes in front. */
+const startKey = (bytes: Uint8Array): Hex => {
+  if (bytes.byteLength > HASH_BYTES) throw serverError(`a key has at most ${HASH_BYTES} bytes`)
+  const key = new Uint8Array(HASH_BYTES)
+  key.set(bytes)
+  return bytesToHex(key)
+}
+
+const mapOf = (values: JsonSchema): JsonSchema => ({ type: 'object', additionalProperties: values })
+
+const ACCOUNT_SCHEMA = objectOf(
+  'DumpAccount',
+  {
+    balance: STRING_SCHEMA,
+    nonce: INTEGER_SCHEMA,
+    root: HASH_SCHEMA,
+    codeHash: HASH_SCHEMA,
+    code: DATA_SCHEMA,
+    storage: mapOf(STRING_SCHEMA),
+    address: ADDRESS_SCHEMA,
+    key: HASH_SCHEMA,
+  },
+  ['code', 'storage', 'address'],
+)
+
+/** The blocks after `from`, up to `to`. */
+const blocksBetween = async ({ view }: Context, from: number, to: number): Promise<readonly TracedBlock[]> => {
+  if (from >= to) throw serverError(`start block height (${from}) must be less than end block height (${to})`)
+  if (to - from > LIMITS.trace.modifiedBlocks)
+    throw serverError(`at most ${LIMITS.trace.modifiedBlocks} blocks at once`)
+  const blocks: TracedBlock[] = []
+  for (let number = from + 1; number <= to; number++) {
+    const found = await view.blockByNumber(number)
+    if (found === undefined) throw serverError(`block #${number} not found`)
+    blocks.push(found)
+  }
+  return blocks
+}
+
+const modified = async (context: Context, startRef: BlockRef, endRef: BlockRef | undefined) => {
+  const start = (await committed(context, startRef)).header.number
+  if (endRef === undefined && start === 0) throw GENESIS
+  const [from, to] =
+    endRef === undefined ? [start - 1, start] : [start, (await committed(context, endRef)).header.number]
+  const blocks = await blocksBetween(context, from, to)
+  const credited = new Set<Hex>()
+  for (const { header } of blocks) {
+    const money = await context.economy?.rewards(header.number)
+    for (const who of money?.rewards.keys() ?? []) credited.add(who)
+  }
+  return traced(context, port => port.modifiedAccounts(blocks, [...credited]))
+}
+
+const MODIFIED_NOTES =
+  'One argument: changed by that block. Two: different after the second block from what they were after the first; ' +
+  `at most ${LIMITS.trace.modifiedBlocks} blocks. The state before them must still be there.`
+
+/** Walks through the state, which is stored under hashes: see docs/decisions on tracing for what is known of the keys. */
+export const debugState = {
+  debug_storageRangeAt: method({
+    summary: 'Storage of an account between the transactions of a block, in the order of the hashed slots',
+    params: [block, named('txIndex', count), address, named('keyStart', data), named('maxResult', count)],
+    result: objectOf('StorageRange', {
+      storage: mapOf(objectOf('StorageEntry', { key: orNull(HASH_SCHEMA), value: HASH_SCHEMA })),
+      nextKey: orNull(HASH_SCHEMA),
+    }),
+    requires: 'trace',
+    notes:
+      'Members of `storage` are named by the keccak of their slot; `key` is the slot where it is known (written by a transaction ' +
+      `of the block before, or below 256), else null. At most ${LIMITS.trace.storageResults} at once; \`nextKey\` is where to go on.`,
+    handler: async (context, ref, after, who, start, limit) => {
+      const found = await committed(context, ref)
+      if (found.header.number === 0) throw GENESIS
+      const range = { after, address: who, start: startKey(start), limit: Math.min(limit, LIMITS.trace.storageResults) }
+      return traced(context, port => port.storageRange(found, range))
+    },
+  }),
+  debug_accountRange: method({
+    summary: 'Accounts after a block, in the order of their hashed addresses',
+    params: [
+      block,
+      named('start', data),
+      named('maxResults', count),
+      flag('nocode'),
+      flag('nostorage'),
+      flag('incompletes'),
+    ],
+    result: objectOf('Dump', { root: STRING_SCHEMA, accounts: mapOf(ACCOUNT_SCHEMA), next: STRING_SCHEMA }, ['next']),
+    requires: 'trace',
+    notes:
+      'Addresses are known from the newest transactions; other accounts are left out, or with `incompletes` named ' +
+      `\`pre(hash)\`. Storage holds the slots below 256. At most ${LIMITS.trace.rangeResults} at once; \`next\`, in base64, is where to go on.`,
+    handler: async (context, ref, start, limit, noCode = false, noStorage = false, incompletes = false) => {
+      const found = await committed(context, ref)
+      const most = LIMITS.trace.rangeResults
+      const range = {
+        start: startKey(start),
+        limit: limit === 0 ? most : Math.min(limit, most),
+        withCode: !noCode,
+        withStorage: !noStorage,
+        incompletes,
+      }
+      return traced(context, port => port.accountRange(found, range))
+    },
+  }),
+  debug_getModifiedAccountsByNumber: method({
+    summary: 'Accounts that blocks changed, in the order of their hashed addresses',
+    params: [blockNumber, optional(blockNumber)],
+    result: listOf(ADDRESS_SCHEMA),
+    requires: 'trace',
+    notes: MODIFIED_NOTES,
+    handler: modified,
+  }),
+  debug_getModifiedAccountsByHash: method({
+    summary: 'Accounts that blocks changed, in the order of their hashed addresses',
+    params: [hash, optional(hash)],
+    result: listOf(ADDRESS_SCHEMA),
+    requires: 'trace',
+    notes: MODIFIED_NOTES,
+    handler: modified,
+  }),
+} satisfies MethodTable

@@ -1,0 +1,127 @@
+import { keccak256Hex } from '../../../crypto/hash.ts'
+import type { TraceConfig } from '../../../evm/tracers/config.ts'
+import { RlpCursor } from '../../../primitives/rlp-cursor.ts'
+import { assert } from '../../../util/assert.ts'
+import type { Hex } from '../../../util/bytes.ts'
+import { isCoded } from '../../../util/errors.ts'
+import { type BlockRef, block, blockNumber } from '../../codecs/block.ts'
+import { callObject, messageFromArgs } from '../../codecs/call.ts'
+import { optional } from '../../codecs/codec.ts'
+import { data, HASH_SCHEMA, hash } from '../../codecs/scalars.ts'
+import { DEFAULT_TRACE, DEFAULT_TRACE_CALL, traceCallConfig, traceConfig } from '../../codecs/trace.ts'
+import type { Context } from '../../context.ts'
+import { serverError } from '../../errors.ts'
+import { type MethodTable, method } from '../../router/method.ts'
+import { type JsonSchema, StreamedJson } from '../../router/raw-json.ts'
+import { listOf, objectOf } from '../../schemas.ts'
+import { streamInTurn } from '../../transport/client-slots.ts'
+import { numberOf } from '../block-reads.ts'
+import type { TraceAnswer, TracedBlock, TracePort } from './trace-port.ts'
+import { STRUCT_LOGS_SCHEMA } from './trace-schemas.ts'
+
+const PENDING = serverError('tracing on top of pending is not supported')
+export const GENESIS = serverError('genesis is not traceable')
+const NOTES =
+  'Without a tracer the answer is a struct log, with the totals behind it. Tracers: callTracer, flatCallTracer, prestateTracer, ' +
+  '4byteTracer, noopTracer, muxTracer. The answer is streamed; when it fails half way, `error` stands beside the part of `result`.'
+
+const TRACE_SCHEMA: JsonSchema = { anyOf: [STRUCT_LOGS_SCHEMA, { title: 'What the named tracer answers' }] }
+
+const portOf = ({ trace }: Context): TracePort => {
+  assert(trace !== undefined, 'a method is served only where its part exists')
+  return trace
+}
+
+/** An answer of the trace port, which begins when its client has a place there. */
+export const traced = (context: Context, open: (port: TracePort) => TraceAnswer): StreamedJson =>
+  new StreamedJson(client => streamInTurn(context.slots.traces, client, () => open(portOf(context))))
+
+export const committed = async ({ view }: Context, ref: BlockRef): Promise<TracedBlock> => {
+  if (ref === 'pending') throw PENDING
+  const number = await numberOf(view, ref)
+  const found = await view.blockByNumber(number)
+  if (found === undefined) throw serverError(`block #${number} not found`)
+  return found
+}
+
+const traceTransaction = async (context: Context, id: Hex, config: TraceConfig = DEFAULT_TRACE) => {
+  const { view } = context
+  const place = await view.locate(id)
+  const found = place && (await view.blockByNumber(place.number))
+  if (place === undefined || found === undefined) throw serverError('transaction not found')
+  return traced(context, port => port.transaction(found, place.index, config))
+}
+
+const traceBlock = async (context: Context, ref: BlockRef, config: TraceConfig = DEFAULT_TRACE) => {
+  const found = await committed(context, ref)
+  if (found.header.number === 0) throw GENESIS
+  return traced(context, port => port.block(found, config))
+}
+
+/** A block is known by its header, the first item of its RLP: the rest is not looked at. */
+const hashOfEncoded = (encoded: Uint8Array): Hex => {
+  try {
+    const cursor = new RlpCursor(encoded)
+    cursor.openList()
+    return keccak256Hex(cursor.raw())
+  } catch (error) {
+    if (isCoded(error)) throw serverError('could not decode block: this is no RLP of a block')
+    throw error
+  }
+}
+
+const BLOCK_TRACE = { result: listOf(objectOf('TransactionTrace', { txHash: HASH_SCHEMA, result: TRACE_SCHEMA })) }
+
+/** Transactions and calls run with a tracer. */
+export const debugTrace = {
+  debug_traceTransaction: method({
+    summary: 'Runs a transaction again with a tracer',
+    params: [hash, optional(traceConfig)],
+    result: TRACE_SCHEMA,
+    requires: 'trace',
+    notes: NOTES,
+    handler: traceTransaction,
+  }),
+  debug_traceCall: method({
+    summary: 'Runs a call with a tracer, on the state after a block or between its transactions',
+    params: [callObject, block, optional(traceCallConfig)],
+    result: TRACE_SCHEMA,
+    requires: 'trace',
+    notes: 'As for eth_call no fee is charged. `txIndex` names how many transactions of the block come before it.',
+    handler: async (context, args, ref, config = DEFAULT_TRACE_CALL) => {
+      const message = messageFromArgs(args)
+      const found = await committed(context, ref)
+      const { overrides, blockOverrides, after } = config
+      if (after !== undefined && found.header.number === 0) throw GENESIS
+      const call = {
+        message,
+        number: found.header.number,
+        ...(overrides && { overrides }),
+        ...(blockOverrides && { blockOverrides }),
+      }
+      return traced(context, port => port.call(found, call, after, config))
+    },
+  }),
+  debug_traceBlockByNumber: method({
+    summary: 'Runs the transactions of a block again with a tracer',
+    params: [blockNumber, optional(traceConfig)],
+    ...BLOCK_TRACE,
+    requires: 'trace',
+    handler: traceBlock,
+  }),
+  debug_traceBlockByHash: method({
+    summary: 'Runs the transactions of a block again with a tracer',
+    params: [hash, optional(traceConfig)],
+    ...BLOCK_TRACE,
+    requires: 'trace',
+    handler: traceBlock,
+  }),
+  debug_traceBlock: method({
+    summary: 'Runs the transactions of a block, given as RLP, again with a tracer',
+    params: [data, optional(traceConfig)],
+    ...BLOCK_TRACE,
+    requires: 'trace',
+    notes: 'The block must be one of the chain.',
+    handler: (context, encoded, config) => traceBlock(context, hashOfEncoded(encoded), config),
+  }),
+} satisfies MethodTable

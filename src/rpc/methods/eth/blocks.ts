@@ -1,0 +1,121 @@
+import type { ChainBlock } from '../../../chain/types.ts'
+import { toQuantity } from '../../../util/bytes.ts'
+import type { BlockNumberRef, BlockRef } from '../../codecs/block.ts'
+import { block, blockNumber } from '../../codecs/block.ts'
+import { full, hash, index, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
+import type { Context } from '../../context.ts'
+import { blockJson, headerJson } from '../../encode/block.ts'
+import { type MethodTable, method } from '../../router/method.ts'
+import { NULL_JSON, RawJson, type StreamedJson } from '../../router/raw-json.ts'
+import { BLOCK_SCHEMA, HEADER_SCHEMA, listOf, orNull, RECEIPT_SCHEMA } from '../../schemas.ts'
+import { andThen, findBlock, type Later } from '../block-reads.ts'
+import { pendingReceiptsJson } from './pending-receipts.ts'
+import { uncleCount, uncleJson } from './uncles.ts'
+
+export const blockByNumberRef = (
+  { view, rendered }: Context,
+  ref: BlockNumberRef,
+  full: boolean,
+): Later<RawJson | StreamedJson> => {
+  if (ref === 'pending') return view.pending().then(pending => new RawJson(blockJson(pending.block, full, 'pending')))
+  return rendered.blockByNumber(ref === 'latest' ? view.head().header.number : ref === 'earliest' ? 0 : ref, full)
+}
+
+export const blockOrPending = ({ view }: Context, ref: BlockRef): Later<ChainBlock | undefined> =>
+  ref === 'pending' ? view.pending().then(pending => pending.block) : findBlock(view, ref)
+
+const countJson = (found: ChainBlock | undefined): string | null =>
+  found === undefined ? null : toQuantity(found.transactions.length)
+
+const headerOf = (context: Context, ref: BlockRef): Later<RawJson> =>
+  andThen(blockOrPending(context, ref), found =>
+    found === undefined ? NULL_JSON : new RawJson(headerJson(found, ref === 'pending' ? 'pending' : 'final')),
+  )
+
+const NO_UNCLES = 'Only a recorded chain with proof of work (tandem fixture) has any.'
+
+const uncleCountOf = (context: Context, ref: BlockRef): Later<string | null> =>
+  andThen(blockOrPending(context, ref), found => (found === undefined ? null : uncleCount(found)))
+
+const uncleAt = (context: Context, ref: BlockRef, at: number): Later<RawJson> =>
+  andThen(blockOrPending(context, ref), found => (found === undefined ? NULL_JSON : uncleJson(context.view, found, at)))
+
+/** Blocks by number and hash: null where there is none. */
+export const ethBlocks = {
+  eth_getBlockByNumber: method({
+    summary: 'A block by number or tag, with its transactions as hashes or in full',
+    params: [blockNumber, full],
+    result: orNull(BLOCK_SCHEMA),
+    notes: 'The pending block has neither number nor hash.',
+    handler: blockByNumberRef,
+  }),
+  eth_getBlockByHash: method({
+    summary: 'A block by hash, with its transactions as hashes or in full',
+    params: [hash, full],
+    result: orNull(BLOCK_SCHEMA),
+    handler: ({ rendered }, id, full) => rendered.blockByHash(id, full),
+  }),
+  eth_getHeaderByNumber: method({
+    summary: 'A block without its transactions, by number or tag',
+    params: [blockNumber],
+    result: orNull(HEADER_SCHEMA),
+    handler: headerOf,
+  }),
+  eth_getHeaderByHash: method({
+    summary: 'A block without its transactions, by hash',
+    params: [hash],
+    result: orNull(HEADER_SCHEMA),
+    handler: headerOf,
+  }),
+  eth_getBlockTransactionCountByNumber: method({
+    summary: 'Number of transactions in a block',
+    params: [blockNumber],
+    result: orNull(QUANTITY_SCHEMA),
+    handler: (context, ref) => andThen(blockOrPending(context, ref), countJson),
+  }),
+  eth_getBlockTransactionCountByHash: method({
+    summary: 'Number of transactions in a block',
+    params: [hash],
+    result: orNull(QUANTITY_SCHEMA),
+    handler: (context, id) => andThen(blockOrPending(context, id), countJson),
+  }),
+  eth_getBlockReceipts: method({
+    summary: 'All receipts of a block',
+    params: [block],
+    result: orNull(listOf(RECEIPT_SCHEMA)),
+    handler: (context, ref) => {
+      if (ref === 'pending') return pendingReceiptsJson(context.view)
+      return andThen(findBlock(context.view, ref), found =>
+        found === undefined ? NULL_JSON : context.rendered.receipts(found),
+      )
+    },
+  }),
+  eth_getUncleCountByBlockNumber: method({
+    summary: 'Number of uncles: 0x0',
+    params: [blockNumber],
+    result: orNull(QUANTITY_SCHEMA),
+    notes: NO_UNCLES,
+    handler: uncleCountOf,
+  }),
+  eth_getUncleCountByBlockHash: method({
+    summary: 'Number of uncles: 0x0',
+    params: [hash],
+    result: orNull(QUANTITY_SCHEMA),
+    notes: NO_UNCLES,
+    handler: uncleCountOf,
+  }),
+  eth_getUncleByBlockNumberAndIndex: method({
+    summary: 'An uncle: there are none',
+    params: [blockNumber, index],
+    result: orNull(HEADER_SCHEMA),
+    notes: NO_UNCLES,
+    handler: uncleAt,
+  }),
+  eth_getUncleByBlockHashAndIndex: method({
+    summary: 'An uncle: there are none',
+    params: [hash, index],
+    result: orNull(HEADER_SCHEMA),
+    notes: NO_UNCLES,
+    handler: uncleAt,
+  }),
+} satisfies MethodTable

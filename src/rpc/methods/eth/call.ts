@@ -1,0 +1,72 @@
+import type { AccessListResult, CallRequest, StateOverrides } from '../../../evm/calls/types.ts'
+import { bytesToHex, toQuantity } from '../../../util/bytes.ts'
+import { type BlockRef, block } from '../../codecs/block.ts'
+import { callObject, messageFromArgs, type TransactionArgs } from '../../codecs/call.ts'
+import { optional } from '../../codecs/codec.ts'
+import { blockOverrides, stateOverrides } from '../../codecs/overrides.ts'
+import { DATA_SCHEMA, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
+import type { Context } from '../../context.ts'
+import { type MethodTable, method } from '../../router/method.ts'
+import { ACCESS_LIST_SCHEMA, objectOf, STRING_SCHEMA } from '../../schemas.ts'
+import { andThen, type Later, numberOf } from '../block-reads.ts'
+
+export const requestOf = (
+  { view }: Context,
+  args: TransactionArgs,
+  at: BlockRef,
+  overrides?: StateOverrides,
+): Later<CallRequest> => {
+  const message = messageFromArgs(args)
+  return andThen(numberOf(view, at), number => ({
+    message,
+    number,
+    ...(at === 'pending' && { pending: true }),
+    ...(overrides !== undefined && { overrides }),
+  }))
+}
+
+const accessListAnswer = ({ accessList, gasUsed, error }: AccessListResult): object => ({
+  accessList,
+  gasUsed: toQuantity(gasUsed),
+  ...(error !== undefined && { error }),
+})
+
+/** Execution without a transaction: off the main thread, bounded in gas and time (DESIGN 2). */
+export const ethCall = {
+  eth_call: method({
+    summary: 'Runs a call on the state after a block',
+    params: [callObject, block, optional(stateOverrides), optional(blockOverrides)],
+    result: DATA_SCHEMA,
+    notes:
+      '`input` wins over `data`. A revert is error 3 with the output as data. A call that names no price sees a base fee of 0.',
+    handler: (context, args, at, overrides, blocks) =>
+      andThen(requestOf(context, args, at, overrides), async request => {
+        const { output } = await context.calls.call(
+          blocks === undefined ? request : { ...request, blockOverrides: blocks },
+          context.client,
+        )
+        return bytesToHex(output)
+      }),
+  }),
+  eth_estimateGas: method({
+    summary: 'The least gas limit with which a transaction succeeds',
+    params: [callObject, optional(block), optional(stateOverrides)],
+    result: QUANTITY_SCHEMA,
+    notes: 'The block may be left out: latest.',
+    handler: (context, args, at = 'latest', overrides) =>
+      andThen(requestOf(context, args, at, overrides), async request =>
+        toQuantity(await context.calls.estimateGas(request, context.client)),
+      ),
+  }),
+  eth_createAccessList: method({
+    summary: 'Addresses and slots that a transaction touches, as an access list (EIP-2930)',
+    params: [callObject, block],
+    result: objectOf('AccessList', { accessList: ACCESS_LIST_SCHEMA, gasUsed: QUANTITY_SCHEMA, error: STRING_SCHEMA }, [
+      'error',
+    ]),
+    handler: (context, args, at) =>
+      andThen(requestOf(context, args, at), async request =>
+        accessListAnswer(await context.calls.createAccessList(request, context.client)),
+      ),
+  }),
+} satisfies MethodTable

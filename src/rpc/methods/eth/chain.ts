@@ -1,0 +1,80 @@
+import { suggestedGasPrice } from '../../../rules/base-fee.ts'
+import { toQuantity } from '../../../util/bytes.ts'
+import { ADDRESS_SCHEMA, BOOLEAN_SCHEMA, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
+import { encodeSyncStatus } from '../../encode/sync.ts'
+import { type MethodTable, method } from '../../router/method.ts'
+import { listOf, SYNC_SCHEMA } from '../../schemas.ts'
+
+/** Facts of the chain and the node. */
+export const ethChain = {
+  eth_chainId: method({
+    summary: 'Chain id',
+    params: [],
+    result: QUANTITY_SCHEMA,
+    handler: ({ view }) => toQuantity(view.params.chainId),
+  }),
+  eth_blockNumber: method({
+    summary: 'Number of the latest block',
+    params: [],
+    result: QUANTITY_SCHEMA,
+    handler: ({ view }) => toQuantity(view.head().header.number),
+  }),
+  eth_syncing: method({
+    summary: 'false when in sync, else how far the node has come',
+    params: [],
+    result: SYNC_SCHEMA,
+    handler: ({ view }) => {
+      const status = view.syncing()
+      return status === false ? false : encodeSyncStatus(status)
+    },
+  }),
+  eth_coinbase: method({
+    summary: "Address of the node's operator",
+    params: [],
+    result: ADDRESS_SCHEMA,
+    handler: ({ info }) => info.coinbase,
+  }),
+  eth_accounts: method({
+    summary: 'Accounts whose keys the node holds; none on a public endpoint',
+    params: [],
+    result: listOf(ADDRESS_SCHEMA),
+    handler: ({ wallet }) => wallet.accounts(),
+  }),
+  eth_mining: method({
+    summary: "Whether the node's own miner is running",
+    params: [],
+    result: BOOLEAN_SCHEMA,
+    handler: ({ mining }) => mining?.running() ?? false,
+  }),
+  eth_hashrate: method({
+    summary: 'Hashes per second of the miner and of those who submit work',
+    params: [],
+    result: QUANTITY_SCHEMA,
+    handler: ({ mining }) => toQuantity(mining?.hashrate() ?? 0n),
+  }),
+  eth_gasPrice: method({
+    summary: 'Gas price to offer, wei',
+    params: [],
+    result: QUANTITY_SCHEMA,
+    notes: 'The base fee of the next block and ten percent, at most the ceiling.',
+    handler: ({ view }) => toQuantity(suggestedGasPrice(view.nextBaseFee(), view.params.baseFee)),
+  }),
+  eth_maxPriorityFeePerGas: method({
+    summary: 'Tip to offer, wei: always 0x0',
+    params: [],
+    result: QUANTITY_SCHEMA,
+    handler: () => '0x0',
+  }),
+  eth_lowerBoundGasPrice: method({
+    summary: 'Floor of the gas price, wei',
+    params: [],
+    result: QUANTITY_SCHEMA,
+    handler: ({ view }) => toQuantity(view.params.baseFee.lowerBoundWei),
+  }),
+  eth_upperBoundGasPrice: method({
+    summary: 'Ceiling of the gas price, wei',
+    params: [],
+    result: QUANTITY_SCHEMA,
+    handler: ({ view }) => toQuantity(view.params.baseFee.upperBoundWei),
+  }),
+} satisfies MethodTable

@@ -1,0 +1,107 @@
+import type { ChainView } from '../../../chain/types.ts'
+import { LIMITS } from '../../../config/limits.ts'
+import type { Header } from '../../../primitives/header.ts'
+import { fullBlockGas } from '../../../rules/base-fee.ts'
+import { turnOver } from '../../../util/async/time-slice.ts'
+import { toQuantity } from '../../../util/bytes.ts'
+import type { BlockNumberRef } from '../../codecs/block.ts'
+import { type Codec, codec } from '../../codecs/codec.ts'
+import { asArray } from '../../codecs/object.ts'
+import { fail, parseQuantity, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
+import { serverError } from '../../errors.ts'
+
+/** Hex or decimal; more blocks than the limit means the limit. */
+export const blockCount: Codec<number> = codec(
+  'blockCount',
+  { anyOf: [QUANTITY_SCHEMA, { type: 'integer', minimum: 0 }] },
+  value => {
+    const count = typeof value === 'number' ? value : Number(parseDecimalOrHex(value))
+    if (!Number.isInteger(count) || count < 0) return fail('block count is not a whole number')
+    return Math.min(count, LIMITS.rpc.feeHistoryBlocks)
+  },
+)
+
+const parseDecimalOrHex = (value: unknown): bigint =>
+  typeof value === 'string' && /^[0-9]{1,20}$/.test(value) ? BigInt(value) : parseQuantity(value, 64)
+
+export const percentiles: Codec<readonly number[]> = codec(
+  'rewardPercentiles',
+  { type: 'array', items: { type: 'number', minimum: 0, maximum: 100 } },
+  value => {
+    const points = asArray(value, '[]float64')
+    return points.map(point => (typeof point === 'number' ? point : fail('a percentile is not a number')))
+  },
+)
+
+const checkPercentiles = (points: readonly number[]): void => {
+  if (points.length > LIMITS.rpc.feeHistoryPercentiles)
+    throw serverError(`invalid reward percentile: over the query limit ${LIMITS.rpc.feeHistoryPercentiles}`)
+  points.forEach((point, i) => {
+    if (point < 0 || point > 100) throw serverError(`invalid reward percentile: ${point}`)
+    const before = points[i - 1]
+    if (before !== undefined && point < before)
+      throw serverError(`invalid reward percentile: #${i - 1}:${before} >= #${i}:${point}`)
+  })
+}
+
+const newestOf = (view: ChainView, ref: BlockNumberRef): number => {
+  const head = view.head().header.number
+  if (ref === 'latest' || ref === 'pending') return head
+  const number = ref === 'earliest' ? 0 : ref
+  if (number > head) throw serverError(`request beyond head block: requested ${number}, head ${head}`)
+  return number
+}
+
+/** eth_feeHistory: base fees of the blocks and of the one after them, fullness by the base fee rule's bound (DESIGN 6), tips paid. */
+export const feeHistory = async (
+  view: ChainView,
+  count: number,
+  newest: BlockNumberRef,
+  points: readonly number[] | undefined,
+): Promise<object> => {
+  checkPercentiles(points ?? [])
+  if (count === 0) return { oldestBlock: '0x0', baseFeePerGas: [], gasUsedRatio: [] }
+  const last = newestOf(view, newest)
+  const oldest = Math.max(0, last - count + 1)
+  const fees: string[] = []
+  const ratios: number[] = []
+  const rewards: string[][] = []
+  for (let number = oldest; number <= last; number++) {
+    await turnOver()
+    const header = await view.headerByNumber(number)
+    if (header === undefined) throw serverError(`block ${number} is not available`)
+    fees.push(toQuantity(header.baseFeePerGas ?? 0n))
+    ratios.push(fullness(view, header))
+    if (points !== undefined) rewards.push(await rewardsOf(view, header, points))
+  }
+  fees.push(toQuantity(await feeAfter(view, last)))
+  return {
+    oldestBlock: toQuantity(oldest),
+    baseFeePerGas: fees,
+    gasUsedRatio: ratios,
+    ...(points !== undefined && { reward: rewards }),
+  }
+}
+
+const fullness = (view: ChainView, header: Header): number => {
+  const bound = fullBlockGas(header, view.params.baseFee)
+  return header.gasUsed >= bound ? 1 : Number(header.gasUsed) / Number(bound)
+}
+
+const feeAfter = async (view: ChainView, number: number): Promise<bigint> => {
+  if (number >= view.head().header.number) return view.nextBaseFee()
+  const child = await view.headerByNumber(number + 1)
+  return child?.baseFeePerGas ?? 0n
+}
+
+/** At each percentile of the block's gas, in order of tips, the tip paid there; zeros for an empty block. */
+const rewardsOf = async (view: ChainView, header: Header, points: readonly number[]): Promise<string[]> => {
+  const shares = header.gasUsed === 0n ? [] : ((await view.tips(header.number)) ?? [])
+  let at = 0
+  let sum = shares[0]?.gas ?? 0n
+  return points.map(point => {
+    const threshold = BigInt(Math.floor((Number(header.gasUsed) * point) / 100))
+    while (sum < threshold && at < shares.length - 1) sum += shares[++at]?.gas ?? 0n
+    return toQuantity(shares[at]?.tip ?? 0n)
+  })
+}

@@ -1,0 +1,57 @@
+import { logFilter } from '../../codecs/filter.ts'
+import { filterId } from '../../codecs/ids.ts'
+import { BOOLEAN_SCHEMA, HASH_SCHEMA, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
+import { type MethodTable, method } from '../../router/method.ts'
+import { LOG_SCHEMA, listOf } from '../../schemas.ts'
+import { filterText, logsText, queryText } from '../../subscriptions/log-results.ts'
+
+/** Logs by query, and filters that are polled. A filter nobody asks for is dropped after five minutes. */
+export const ethFilters = {
+  eth_getLogs: method({
+    summary: 'Logs of a range of blocks, or of one block by its hash',
+    params: [logFilter],
+    result: listOf(LOG_SCHEMA),
+    notes: 'No limit of range; at most 10,000 logs and 10 s. The end of the range is clamped to the head.',
+    handler: (context, criteria) => logsText(context, criteria),
+  }),
+  eth_newFilter: method({
+    summary: 'Makes a filter of logs',
+    params: [logFilter],
+    result: QUANTITY_SCHEMA,
+    handler: ({ filters, client }, criteria) => filters.newLogFilter(criteria, client),
+  }),
+  eth_newBlockFilter: method({
+    summary: 'Makes a filter of new blocks',
+    params: [],
+    result: QUANTITY_SCHEMA,
+    handler: ({ filters, client }) => filters.newBlockFilter(client),
+  }),
+  eth_newPendingTransactionFilter: method({
+    summary: 'Makes a filter of transactions that become executable',
+    params: [],
+    result: QUANTITY_SCHEMA,
+    handler: ({ filters, client }) => filters.newPendingFilter(client),
+  }),
+  eth_getFilterChanges: method({
+    summary: 'What a filter has found since it was asked last',
+    params: [filterId],
+    result: { anyOf: [listOf(HASH_SCHEMA), listOf(LOG_SCHEMA)] },
+    notes: 'More than 10,000 logs come in portions.',
+    handler: async (context, id) => {
+      const changes = await context.filters.changes(id, query => queryText(context, query))
+      return 'logs' in changes ? changes.logs : changes.hashes
+    },
+  }),
+  eth_getFilterLogs: method({
+    summary: 'All logs of a log filter',
+    params: [filterId],
+    result: listOf(LOG_SCHEMA),
+    handler: (context, id) => filterText(context, context.filters.criteria(id)),
+  }),
+  eth_uninstallFilter: method({
+    summary: 'Drops a filter; false when there is none of this id',
+    params: [filterId],
+    result: BOOLEAN_SCHEMA,
+    handler: ({ filters }, id) => filters.uninstall(id),
+  }),
+} satisfies MethodTable

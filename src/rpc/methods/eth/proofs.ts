@@ -1,0 +1,72 @@
+import type { ChainView } from '../../../chain/types.ts'
+import { LIMITS } from '../../../config/limits.ts'
+import { bytesToHex, type Hex, toQuantity } from '../../../util/bytes.ts'
+import type { BlockRef } from '../../codecs/block.ts'
+import { type Codec, codec } from '../../codecs/codec.ts'
+import { asArray, within } from '../../codecs/object.ts'
+import {
+  ADDRESS_SCHEMA,
+  DATA_SCHEMA,
+  fail,
+  HASH_SCHEMA,
+  parseSlot,
+  QUANTITY_SCHEMA,
+  slot,
+} from '../../codecs/scalars.ts'
+import { serverError } from '../../errors.ts'
+import { listOf, objectOf } from '../../schemas.ts'
+import { numberOf } from '../block-reads.ts'
+
+/** A storage key and the form in which the answer repeats it. */
+export interface ProofKey {
+  readonly slot: Hex
+  readonly shown: string
+}
+
+const parseKey = (value: unknown, index: number): ProofKey => {
+  const full = within(`storage key ${index}`, () => parseSlot(value))
+  // Clients compare the key with what they sent: a short one comes back as a QUANTITY, a whole word as a word.
+  const whole = typeof value === 'string' && value.length === 66
+  return { slot: full, shown: whole ? full : toQuantity(BigInt(full)) }
+}
+
+export const slots: Codec<readonly ProofKey[]> = codec('keys', listOf(slot.schema), value => {
+  const keys = asArray(value, '[]string')
+  return keys.length > LIMITS.rpc.proofKeys
+    ? fail(`too many keys, at most ${LIMITS.rpc.proofKeys}`)
+    : keys.map(parseKey)
+})
+
+export const proofSchema = objectOf('AccountProof', {
+  address: ADDRESS_SCHEMA,
+  accountProof: listOf(DATA_SCHEMA),
+  balance: QUANTITY_SCHEMA,
+  codeHash: HASH_SCHEMA,
+  nonce: QUANTITY_SCHEMA,
+  storageHash: HASH_SCHEMA,
+  storageProof: listOf(
+    objectOf('StorageProof', { key: { type: 'string' }, value: QUANTITY_SCHEMA, proof: listOf(DATA_SCHEMA) }),
+  ),
+})
+
+export const prove = async (view: ChainView, who: Hex, keys: readonly ProofKey[], at: BlockRef): Promise<object> => {
+  if (at === 'pending') throw serverError('proofs of the pending state are not supported')
+  const proof = await view.prove(
+    await numberOf(view, at),
+    who,
+    keys.map(key => key.slot),
+  )
+  return {
+    address: proof.address,
+    accountProof: proof.accountProof.map(bytesToHex),
+    balance: toQuantity(proof.balance),
+    codeHash: proof.codeHash,
+    nonce: toQuantity(proof.nonce),
+    storageHash: proof.storageHash,
+    storageProof: proof.storageProof.map((item, i) => ({
+      key: keys[i]?.shown ?? item.key,
+      value: toQuantity(item.value),
+      proof: item.proof.map(bytesToHex),
+    })),
+  }
+}

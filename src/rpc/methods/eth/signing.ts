@@ -1,0 +1,122 @@
+import { keccak256 } from '../../../crypto/hash.ts'
+import { impersonationSignature } from '../../../primitives/impersonation.ts'
+import type { DecodedTransaction } from '../../../primitives/transaction.ts'
+import {
+  encodeTransaction,
+  signingPayload,
+  type UnsignedTransaction,
+} from '../../../primitives/transaction-encoding.ts'
+import { suggestedGasPrice } from '../../../rules/base-fee.ts'
+import { Mutex } from '../../../util/async/mutex.ts'
+import { concatBytes, EMPTY_BYTES, type Hex } from '../../../util/bytes.ts'
+import { checkFees, messageFromArgs, type TransactionArgs } from '../../codecs/call.ts'
+import type { Context } from '../../context.ts'
+import { serverError } from '../../errors.ts'
+import type { Wallet } from '../../ports.ts'
+
+/** EIP-191, version 0x45: what `eth_sign` signs, so that it can never be a transaction. */
+export const personalDigest = (message: Uint8Array): Uint8Array =>
+  keccak256(concatBytes(Buffer.from(`\x19Ethereum Signed Message:\n${message.byteLength}`), message))
+
+/** The account that signs; throws `unknown account` when the node does not hold it. */
+export const ownAccount = ({ wallet }: Context, from: Hex | undefined): Hex => {
+  if (from === undefined || !wallet.accounts().includes(from)) throw serverError('unknown account')
+  return from
+}
+
+/** The account that sends: one of the node's own, or on a development chain one that is impersonated. */
+export const sendingAccount = (context: Context, from: Hex | undefined): Hex =>
+  from !== undefined && context.wallet.impersonates?.(from) ? from : ownAccount(context, from)
+
+export const requireFees = (args: TransactionArgs): void => {
+  if (args.gasPrice === undefined && args.maxFeePerGas === undefined && args.maxPriorityFeePerGas === undefined)
+    throw serverError('missing gasPrice or maxFeePerGas/maxPriorityFeePerGas')
+}
+
+type Fees = Pick<UnsignedTransaction, 'type' | 'maxFeePerGas' | 'maxPriorityFeePerGas'>
+
+/** One gas price makes a legacy transaction (or type 1 with an access list); none at all means the suggested one. */
+const feesOf = ({ view }: Context, args: TransactionArgs): Fees => {
+  if (args.maxFeePerGas !== undefined || args.maxPriorityFeePerGas !== undefined) {
+    const maxPriorityFeePerGas = args.maxPriorityFeePerGas ?? 0n
+    return {
+      type: 2,
+      maxFeePerGas: args.maxFeePerGas ?? view.nextBaseFee() * 2n + maxPriorityFeePerGas,
+      maxPriorityFeePerGas,
+    }
+  }
+  const price = args.gasPrice ?? suggestedGasPrice(view.nextBaseFee(), view.params.baseFee)
+  return { type: args.accessList === undefined ? 0 : 1, maxFeePerGas: price, maxPriorityFeePerGas: price }
+}
+
+const gasOf = async ({ view, calls, client }: Context, from: Hex, args: TransactionArgs): Promise<bigint> =>
+  args.gas ??
+  calls.estimateGas({ message: messageFromArgs({ ...args, from }), number: view.head().header.number }, client)
+
+/** Fills what the caller left open (gas by estimate, nonce from the pool), signs, and answers the signed transaction. */
+export const signTransaction = async (
+  context: Context,
+  from: Hex,
+  args: TransactionArgs,
+): Promise<DecodedTransaction> => {
+  checkFees(args)
+  const { view, pool, wallet } = context
+  const { chainId } = view.params
+  if (args.chainId !== undefined && args.chainId !== BigInt(chainId))
+    throw serverError(`chainId does not match node's (have=${args.chainId}, want=${chainId})`)
+  const gasLimit = await gasOf(context, from, args)
+  const unsigned: UnsignedTransaction = {
+    ...feesOf(context, args),
+    chainId,
+    nonce: args.nonce ?? pool.nextNonce(from),
+    gasLimit,
+    to: args.to ?? null,
+    value: args.value ?? 0n,
+    data: args.data ?? EMPTY_BYTES,
+    accessList: args.accessList ?? [],
+  }
+  if (wallet.impersonates?.(from) && !wallet.accounts().includes(from))
+    return encodeTransaction(unsigned, impersonationSignature(from))
+  const signature = await wallet.sign(from, keccak256(signingPayload(unsigned)))
+  return encodeTransaction(unsigned, {
+    yParity: signature[64] === 1 ? 1 : 0,
+    r: signature.subarray(0, 32),
+    s: signature.subarray(32, 64),
+  })
+}
+
+/** A turn for each account of a wallet; wallets hold few accounts. */
+const turns = new WeakMap<Wallet, Map<Hex, Mutex>>()
+
+const turnOf = (wallet: Wallet, account: Hex): Mutex => {
+  let accounts = turns.get(wallet)
+  if (accounts === undefined) {
+    accounts = new Map()
+    turns.set(wallet, accounts)
+  }
+  let turn = accounts.get(account)
+  if (turn === undefined) {
+    turn = new Mutex()
+    accounts.set(account, turn)
+  }
+  return turn
+}
+
+/** Signs and submits. Between the choice of a nonce and the pool's knowing of it nothing else of the account may choose one. */
+export const sendTransaction = async (context: Context, from: Hex, args: TransactionArgs): Promise<Hex> => {
+  const filled = { ...args, gas: await gasOf(context, from, args) }
+  return turnOf(context.wallet, from).run(async () =>
+    context.pool.submit((await signTransaction(context, from, filled)).raw, from),
+  )
+}
+
+/** Submits without a signature, on a development chain (primitives/impersonation.ts). */
+export const sendUnsigned = (context: Context, from: Hex, args: TransactionArgs): Promise<Hex> =>
+  sendTransaction({ ...context, wallet: { ...context.wallet, impersonates: () => true } }, from, args)
+
+/** r, s and v (27 or 28). */
+export const signMessage = async ({ wallet }: Context, account: Hex, message: Uint8Array): Promise<Uint8Array> => {
+  const signature = Uint8Array.from(await wallet.sign(account, personalDigest(message)))
+  signature[64] = signature[64] === 1 ? 28 : 27
+  return signature
+}

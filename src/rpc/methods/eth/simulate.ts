@@ -1,0 +1,56 @@
+import type { SimulatedChainBlock } from '../../../chain/reads/simulation-service.ts'
+import { LIMITS } from '../../../config/limits.ts'
+import { turnOver } from '../../../util/async/time-slice.ts'
+import { isCoded } from '../../../util/errors.ts'
+import { type BlockRef, block } from '../../codecs/block.ts'
+import { optional } from '../../codecs/codec.ts'
+import { type SimulationArgs, simulation } from '../../codecs/simulation.ts'
+import type { Context } from '../../context.ts'
+import { simulatedBlockJson } from '../../encode/simulation.ts'
+import { CODES, RpcError } from '../../errors.ts'
+import { type MethodTable, method } from '../../router/method.ts'
+import { RawJson } from '../../router/raw-json.ts'
+import { listOf, SIMULATED_BLOCK_SCHEMA } from '../../schemas.ts'
+import { numberOf } from '../block-reads.ts'
+
+/** The one method whose specification has a code of its own for work that takes too long. */
+const inItsWords = (error: unknown): unknown => {
+  if (!isCoded(error) || error.code !== 'EXECUTION_TIMEOUT') return error
+  return new RpcError(CODES.timeout, `execution aborted (timeout = ${LIMITS.call.timeoutMs / 1_000}s)`)
+}
+
+/** Block by block, so that a long answer does not hold up others. */
+const rendered = async (blocks: readonly SimulatedChainBlock[], full: boolean): Promise<RawJson> => {
+  const texts: string[] = []
+  for (const simulated of blocks) {
+    for (let turn = turnOver(); turn !== undefined; turn = turnOver()) await turn
+    texts.push(simulatedBlockJson(simulated, full))
+  }
+  return new RawJson(`[${texts.join(',')}]`)
+}
+
+const simulate = async (
+  { simulations, view, client }: Context,
+  { returnFullTransactions, ...request }: SimulationArgs,
+  at: BlockRef,
+): Promise<RawJson> => {
+  const number = await numberOf(view, at)
+  const pending = at === 'pending'
+  try {
+    const blocks = await simulations.run({ ...request, number, ...(pending && { pending }) }, client)
+    return await rendered(blocks, returnFullTransactions)
+  } catch (error) {
+    throw inItsWords(error)
+  }
+}
+
+/** Blocks of calls on a state, off the main thread, bounded in blocks, calls, gas, time and bytes. */
+export const ethSimulate = {
+  eth_simulateV1: method({
+    summary: 'Runs blocks of calls, one on the other, on the state after a block',
+    params: [simulation, optional(block)],
+    result: listOf(SIMULATED_BLOCK_SCHEMA),
+    notes: `The block may be left out: latest. At most ${LIMITS.simulate.blocks} blocks, gaps included, ${LIMITS.simulate.calls} calls and ${LIMITS.call.gas} gas in all. Simulated blocks mint nothing and have no proposer; fees are shared and burnt as in any block.`,
+    handler: (context, args, at = 'latest') => simulate(context, args, at),
+  }),
+} satisfies MethodTable

@@ -1,0 +1,53 @@
+import { bytesToHex, toQuantity, ZERO_HASH } from '../../../util/bytes.ts'
+import { block } from '../../codecs/block.ts'
+import { address, DATA_SCHEMA, HASH_SCHEMA, QUANTITY_SCHEMA, slot } from '../../codecs/scalars.ts'
+import { type MethodTable, method } from '../../router/method.ts'
+import { andThen, readState } from '../block-reads.ts'
+import { proofSchema, prove, slots } from './proofs.ts'
+
+/** Reads of accounts. Without state (pruned): -32000 `missing trie node <hash> (path )`. */
+export const ethState = {
+  eth_getBalance: method({
+    summary: 'Balance of an account, wei',
+    params: [address, block],
+    result: QUANTITY_SCHEMA,
+    handler: ({ view }, who, at) =>
+      readState(view, at, state => andThen(state.account(who), account => toQuantity(account?.balance ?? 0n))),
+  }),
+  eth_getTransactionCount: method({
+    summary: 'Transactions sent from an account: its next nonce',
+    params: [address, block],
+    result: QUANTITY_SCHEMA,
+    notes: 'With `pending`, the executable transactions of the pool count too.',
+    handler: ({ view, pool }, who, at) =>
+      at === 'pending'
+        ? toQuantity(pool.nextNonce(who))
+        : readState(view, at, state => andThen(state.account(who), account => toQuantity(account?.nonce ?? 0))),
+  }),
+  eth_getCode: method({
+    summary: 'Code of a contract; 0x for any other account',
+    params: [address, block],
+    result: DATA_SCHEMA,
+    handler: ({ view }, who, at) => readState(view, at, state => andThen(state.code(who), bytesToHex)),
+  }),
+  eth_getStorageAt: method({
+    summary: 'Word of 32 bytes at a storage position',
+    params: [address, slot, block],
+    result: HASH_SCHEMA,
+    handler: ({ view }, who, position, at) =>
+      readState(view, at, state => andThen(state.storage(who, position), word => word ?? ZERO_HASH)),
+  }),
+  eth_getProof: method({
+    summary: 'An account and slots of its storage with their Merkle proofs (EIP-1186)',
+    params: [address, slots, block],
+    result: proofSchema,
+    handler: async ({ view, slots: { proofs }, client }, who, keys, at) => {
+      const leave = await proofs.take(client)
+      try {
+        return await prove(view, who, keys, at)
+      } finally {
+        leave()
+      }
+    },
+  }),
+} satisfies MethodTable

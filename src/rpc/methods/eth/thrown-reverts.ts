@@ -1,0 +1,62 @@
+import { LIMITS } from '../../../config/limits.ts'
+import type { TraceConfig } from '../../../evm/tracers/config.ts'
+import { type Hex, hexToBytes } from '../../../util/bytes.ts'
+import type { Context } from '../../context.ts'
+import { RpcError } from '../../errors.ts'
+
+/** What hardhat's network answers a transaction with that failed. */
+const CODE = -32603
+
+const TOP_CALL: TraceConfig = {
+  tracer: { name: 'callTracer', onlyTopCall: true, withLog: false },
+  timeoutMs: LIMITS.trace.timeoutMs,
+}
+
+/** How the message of a transaction ended, from its trace. */
+interface Failure {
+  readonly error?: string
+  readonly output?: Hex
+  readonly revertReason?: string
+}
+
+/**
+ * Answers the hash of a transaction that was sent; on a development chain that was asked for it (`devnet --throw-on-revert`), fails
+ * when its block stands already and it failed there, with what test suites for hardhat's own network look for.
+ */
+export const answerSent = async (context: Context, hash: Hex): Promise<Hex> => {
+  const { dev, view } = context
+  if (dev?.throwsOnRevert !== true) return hash
+  const place = await view.receipt(hash)
+  if (place === undefined || place.receipt.status) return hash
+  const { error = 'execution reverted', output = '0x', revertReason } = await failureOf(context, hash)
+  const message = `Error: ${textOf(error, output, revertReason)}`
+  throw new RpcError(CODE, message, { message, txHash: hash, data: output })
+}
+
+/** Runs it again: blocks do not keep what a message answered. */
+const failureOf = async ({ view, trace }: Context, hash: Hex): Promise<Failure> => {
+  const place = await view.locate(hash)
+  const block = place && (await view.blockByNumber(place.number))
+  if (trace === undefined || place === undefined || block === undefined) return {}
+  const answer = trace.transaction(block, place.index, TOP_CALL)
+  const parts: Uint8Array[] = []
+  try {
+    for (let part = await answer.next(); part !== undefined; part = await answer.next()) parts.push(part)
+  } finally {
+    answer.cancel()
+  }
+  return JSON.parse(Buffer.concat(parts).toString()) as Failure
+}
+
+/** The words of hardhat's network, by which suites and their matchers know the kinds apart. */
+const textOf = (error: string, output: Hex, reason: string | undefined): string => {
+  const began = 'VM Exception while processing transaction:'
+  if (error === 'out of gas') return 'Transaction ran out of gas'
+  if (error !== 'execution reverted') return `${began} ${error}`
+  if (output === '0x') return 'Transaction reverted without a reason string'
+  const data = hexToBytes(output)
+  if (output.startsWith('0x4e487b71') && data.byteLength === 36)
+    return `${began} reverted with panic code 0x${BigInt(`0x${output.slice(10)}`).toString(16)}`
+  if (output.startsWith('0x08c379a0') && reason !== undefined) return `${began} reverted with reason string '${reason}'`
+  return `${began} reverted with an unrecognized custom error (return data: ${output})`
+}

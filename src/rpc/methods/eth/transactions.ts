@@ -1,0 +1,105 @@
+import { bytesToHex, type Hex } from '../../../util/bytes.ts'
+import { type BlockRef, blockNumber } from '../../codecs/block.ts'
+import { DATA_SCHEMA, data, HASH_SCHEMA, hash, index } from '../../codecs/scalars.ts'
+import type { Context } from '../../context.ts'
+import { transactionJson } from '../../encode/transaction.ts'
+import { type MethodTable, method } from '../../router/method.ts'
+import { NULL_JSON, RawJson } from '../../router/raw-json.ts'
+import { listOf, orNull, RECEIPT_SCHEMA, TRANSACTION_SCHEMA } from '../../schemas.ts'
+import { andThen, type Later } from '../block-reads.ts'
+import { blockOrPending } from './blocks.ts'
+import { answerSent } from './thrown-reverts.ts'
+
+/**
+ * From the pool, where blockHash, blockNumber and transactionIndex are null (SPEC 3), else from a block. In this order: what leaves
+ * the pool stands in a block already, so that no transaction is unknown on its way from one to the other.
+ */
+const transactionByHash = ({ rendered, pool }: Context, id: Hex): Later<RawJson> => {
+  const waiting = pool.get(id)
+  if (waiting !== undefined) return new RawJson(transactionJson(waiting, null))
+  return andThen(rendered.transaction(id), found => found ?? NULL_JSON)
+}
+
+const transactionAt = (context: Context, ref: BlockRef, at: number): Later<RawJson> =>
+  andThen(blockOrPending(context, ref), found => {
+    const transaction = found?.transactions[at]
+    if (found === undefined || transaction === undefined) return NULL_JSON
+    if (ref === 'pending') return new RawJson(transactionJson(transaction, null))
+    return context.rendered.transactionAt(found, at) ?? NULL_JSON
+  })
+
+const rawAt = (context: Context, ref: BlockRef, at: number): Later<Hex | null> =>
+  andThen(blockOrPending(context, ref), found => {
+    const transaction = found?.transactions[at]
+    return transaction === undefined ? null : bytesToHex(transaction.raw)
+  })
+
+const rawByHash = async ({ view, pool }: Context, id: Hex): Promise<Hex | null> => {
+  const waiting = pool.get(id)
+  if (waiting !== undefined) return bytesToHex(waiting.raw)
+  const placed = await view.transaction(id)
+  return placed === undefined ? null : bytesToHex(placed.transaction.raw)
+}
+
+export const ethTransactions = {
+  eth_getTransactionByHash: method({
+    summary: 'A transaction, also while it is pending',
+    params: [hash],
+    result: orNull(TRANSACTION_SCHEMA),
+    handler: transactionByHash,
+  }),
+  eth_getTransactionByBlockNumberAndIndex: method({
+    summary: 'A transaction by its place in a block',
+    params: [blockNumber, index],
+    result: orNull(TRANSACTION_SCHEMA),
+    handler: transactionAt,
+  }),
+  eth_getTransactionByBlockHashAndIndex: method({
+    summary: 'A transaction by its place in a block',
+    params: [hash, index],
+    result: orNull(TRANSACTION_SCHEMA),
+    handler: transactionAt,
+  }),
+  eth_getRawTransactionByHash: method({
+    summary: 'A transaction as it was signed',
+    params: [hash],
+    result: orNull(DATA_SCHEMA),
+    handler: rawByHash,
+  }),
+  eth_getRawTransactionByBlockNumberAndIndex: method({
+    summary: 'A transaction as it was signed, by its place in a block',
+    params: [blockNumber, index],
+    result: orNull(DATA_SCHEMA),
+    handler: rawAt,
+  }),
+  eth_getRawTransactionByBlockHashAndIndex: method({
+    summary: 'A transaction as it was signed, by its place in a block',
+    params: [hash, index],
+    result: orNull(DATA_SCHEMA),
+    handler: rawAt,
+  }),
+  eth_getTransactionReceipt: method({
+    summary: 'The receipt of a transaction in a block; null while it is pending',
+    params: [hash],
+    result: orNull(RECEIPT_SCHEMA),
+    handler: ({ rendered }, id) => andThen(rendered.receipt(id), found => found ?? NULL_JSON),
+  }),
+  eth_sendRawTransaction: method({
+    summary: 'Submits a signed transaction',
+    params: [data],
+    result: HASH_SCHEMA,
+    handler: async (context, raw) => answerSent(context, await context.pool.submit(raw)),
+  }),
+  eth_pendingTransactions: method({
+    summary: "Transactions of the node's own accounts that wait in the pool",
+    params: [],
+    result: listOf(TRANSACTION_SCHEMA),
+    handler: ({ pool, wallet }) => {
+      const own = wallet.accounts()
+      if (own.length === 0) return []
+      const { pending } = pool.content()
+      const waiting = own.flatMap(account => pending.get(account) ?? [])
+      return new RawJson(`[${waiting.map(transaction => transactionJson(transaction, null)).join(',')}]`)
+    },
+  }),
+} satisfies MethodTable

@@ -1,0 +1,35 @@
+import { bytesToHex } from '../../../util/bytes.ts'
+import { callObject } from '../../codecs/call.ts'
+import { address, DATA_SCHEMA, data, HASH_SCHEMA } from '../../codecs/scalars.ts'
+import { type MethodTable, method } from '../../router/method.ts'
+import { ownAccount, requireFees, sendingAccount, sendTransaction, signMessage, signTransaction } from './signing.ts'
+import { answerSent } from './thrown-reverts.ts'
+
+/** Keys of the node's own key store; a public node has none and answers `unknown account` (SPEC 4.1, point 7). */
+export const ethWallet = {
+  eth_sign: method({
+    summary: 'Signs a message with the EIP-191 prefix',
+    params: [address, data],
+    result: DATA_SCHEMA,
+    handler: async (context, account, message) =>
+      bytesToHex(await signMessage(context, ownAccount(context, account), message)),
+  }),
+  eth_signTransaction: method({
+    summary: 'Signs a transaction without sending it',
+    params: [callObject],
+    result: DATA_SCHEMA,
+    notes: 'A fee must be named: that is checked before the account.',
+    handler: async (context, args) => {
+      requireFees(args)
+      return bytesToHex((await signTransaction(context, ownAccount(context, args.from), args)).raw)
+    },
+  }),
+  eth_sendTransaction: method({
+    summary: 'Signs a transaction and submits it',
+    params: [callObject],
+    result: HASH_SCHEMA,
+    notes: 'Gas, nonce and price are filled in where they are absent.',
+    handler: async (context, args) =>
+      answerSent(context, await sendTransaction(context, sendingAccount(context, args.from), args)),
+  }),
+} satisfies MethodTable

@@ -1,0 +1,83 @@
+import { toQuantity } from '../../../util/bytes.ts'
+import { block, blockNumber } from '../../codecs/block.ts'
+import { optional } from '../../codecs/codec.ts'
+import { ADDRESS_SCHEMA, address, BOOLEAN_SCHEMA, full, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
+import type { Context } from '../../context.ts'
+import { type MethodTable, method } from '../../router/method.ts'
+import type { RawJson, StreamedJson } from '../../router/raw-json.ts'
+import { BLOCK_SCHEMA, INTEGER_SCHEMA, NUMBER_SCHEMA, objectOf, orNull, STRING_SCHEMA } from '../../schemas.ts'
+import { andThen, isHash, type Later, numberOf, readState } from '../block-reads.ts'
+import { blockByNumberRef, ethBlocks } from '../eth/blocks.ts'
+import { ethChain } from '../eth/chain.ts'
+import { chainConfig, FLAT_PARAMS_SCHEMA, flatParams, forkStatus } from './chain-config.ts'
+
+/** Without a proof chain its genesis is the newest header. */
+const proofHeight = ({ proofChain }: Context): number => proofChain?.height() ?? 0
+
+/** Chain and node in the network's own words (SPEC 4.3); twins of eth methods stand in native/aliases.ts. */
+export const nativeChain = {
+  native_clientVersion: method({
+    summary: 'Name, version, platform and runtime of the node',
+    params: [],
+    result: STRING_SCHEMA,
+    handler: ({ info }) => info.clientVersion,
+  }),
+  native_protocolVersion: method({
+    summary: 'Version of the peer protocol',
+    params: [],
+    result: QUANTITY_SCHEMA,
+    handler: ({ info }) => toQuantity(info.protocolVersion),
+  }),
+  native_nodeAddress: method({
+    summary: "Address of the node's operator",
+    params: [],
+    result: ADDRESS_SCHEMA,
+    handler: ({ info }) => info.coinbase,
+  }),
+  native_chainID: { ...ethChain.eth_chainId },
+  native_getBlockNumber: { ...ethChain.eth_blockNumber },
+  native_getBlock: method({
+    summary: 'A block by number, tag or hash',
+    params: [block, full],
+    result: orNull(BLOCK_SCHEMA),
+    handler: (context, ref, full): Later<RawJson | StreamedJson> =>
+      isHash(ref) ? context.rendered.blockByHash(ref, full) : blockByNumberRef(context, ref as number, full),
+  }),
+  native_getBlockTransactionCount: { ...ethBlocks.eth_getBlockTransactionCountByNumber, params: [block] },
+  native_isContractAccount: method({
+    summary: 'Whether an address has code',
+    params: [address, block],
+    result: BOOLEAN_SCHEMA,
+    handler: ({ view }, who, at) => readState(view, at, state => andThen(state.code(who), code => code.byteLength > 0)),
+  }),
+  native_getChainConfig: method({
+    summary: 'Configuration of the chain',
+    params: [],
+    result: objectOf('ChainConfig', {
+      chainId: INTEGER_SCHEMA,
+      nativeHashForkBlock: INTEGER_SCHEMA,
+      blockTime: NUMBER_SCHEMA,
+      consensus: STRING_SCHEMA,
+      proofChain: objectOf('ProofChain', { algorithm: STRING_SCHEMA }),
+    }),
+    notes:
+      '`nativeHashForkBlock` is a height of the proof chain, `blockTime` seconds, `algorithm` that of the next proof header.',
+    handler: context => chainConfig(context.view.params, proofHeight(context)),
+  }),
+  native_getParams: method({
+    summary: 'All rules of the chain as one flat object',
+    params: [optional(blockNumber)],
+    result: FLAT_PARAMS_SCHEMA,
+    handler: ({ view }) => flatParams(view.params),
+  }),
+  native_forkStatus: method({
+    summary: 'Known forks, their heights, and whether they are in force at a block',
+    params: [optional(blockNumber)],
+    result: {
+      type: 'object',
+      additionalProperties: objectOf('Fork', { height: orNull(INTEGER_SCHEMA), active: BOOLEAN_SCHEMA }),
+    },
+    handler: (context, ref = 'latest') =>
+      andThen(numberOf(context.view, ref), number => forkStatus(context.view.params, number, proofHeight(context))),
+  }),
+} satisfies MethodTable

@@ -1,0 +1,157 @@
+import type { Seat } from '../../../chain/types.ts'
+import { LIMITS } from '../../../config/limits.ts'
+import { turnOver } from '../../../util/async/time-slice.ts'
+import { type Hex, toQuantity } from '../../../util/bytes.ts'
+import { type BlockNumberRef, type BlockRef, blockNumber } from '../../codecs/block.ts'
+import { named, optional } from '../../codecs/codec.ts'
+import { ADDRESS_SCHEMA, full, hash, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
+import type { Context } from '../../context.ts'
+import { headerNotFound, invalidParams, RESPONSE_TOO_LARGE, serverError } from '../../errors.ts'
+import { type MethodTable, method } from '../../router/method.ts'
+import { NULL_JSON, RawJson } from '../../router/raw-json.ts'
+import { CONSENSUS_BLOCK_SCHEMA, INTEGER_SCHEMA, listOf, objectOf, orNull } from '../../schemas.ts'
+import { findBlock, numberOf } from '../block-reads.ts'
+import { consensusBlockJson, validatorsOf } from './consensus-info.ts'
+
+const noPending = (ref: BlockRef): void => {
+  if (ref === 'pending') throw serverError('pending is not allowed')
+}
+
+const withConsensus = async ({ view }: Context, ref: BlockRef, full: boolean): Promise<RawJson> => {
+  noPending(ref)
+  const found = await findBlock(view, ref)
+  return found === undefined ? NULL_JSON : new RawJson(await consensusBlockJson(view, found, full))
+}
+
+const range = async ({ view }: Context, from: BlockNumberRef, to: BlockNumberRef, full = false): Promise<RawJson> => {
+  noPending(from)
+  noPending(to)
+  const first = await numberOf(view, from)
+  const last = await numberOf(view, to)
+  if (first > last) throw invalidParams('invalid block range: from is after to')
+  const blocks: string[] = []
+  let length = 0
+  for (let number = first; number <= last; number++) {
+    await turnOver()
+    const found = await view.blockByNumber(number)
+    if (found === undefined) throw headerNotFound(number)
+    const text = await consensusBlockJson(view, found, full)
+    length += text.length
+    if (length > LIMITS.rpc.answerBytes) throw RESPONSE_TOO_LARGE
+    blocks.push(text)
+  }
+  return new RawJson(`[${blocks.join(',')}]`)
+}
+
+/** Checked before the blocks are looked up: a range may be too long and beyond the head at once. */
+const checkLength = (from: BlockNumberRef, to: BlockNumberRef, head: number): void => {
+  const at = (ref: BlockNumberRef): number => (typeof ref === 'number' ? ref : ref === 'earliest' ? 0 : head)
+  if (at(to) - at(from) + 1 > LIMITS.rpc.blockRange)
+    throw invalidParams(`block range too large: at most ${LIMITS.rpc.blockRange} blocks`)
+}
+
+/** Of the block after the head, or of a given one. Stored for every cycle, so that pruned state does not matter. */
+const heightOf = async ({ view }: Context, ref: BlockNumberRef | undefined): Promise<number> =>
+  ref === undefined || ref === 'pending' ? view.head().header.number + 1 : await numberOf(view, ref)
+
+const committeeAt = async (context: Context, ref: BlockNumberRef | undefined): Promise<readonly Hex[]> => {
+  const number = await heightOf(context, ref)
+  const committee = context.view.committee(number)
+  if (committee === undefined) throw headerNotFound(number)
+  return committee
+}
+
+const seatsAt = async (context: Context, ref: BlockNumberRef | undefined): Promise<readonly Seat[]> => {
+  const number = await heightOf(context, ref)
+  const seats = context.view.council(number)
+  if (seats === undefined) throw headerNotFound(number)
+  return seats
+}
+
+const block = optional(blockNumber)
+
+/** How blocks are decided, and by whom. */
+export const nativeConsensus = {
+  native_getBlockWithConsensusInfo: method({
+    summary: 'A block with its round, the numbers of its votes and its committee',
+    params: [blockNumber, full],
+    result: orNull(CONSENSUS_BLOCK_SCHEMA),
+    notes:
+      '`round` and `commitMsgNum` come from the certificate in the next block, at the head from the one this node holds; `prepareMsgNum` is the quorum.',
+    handler: withConsensus,
+  }),
+  native_getBlockWithConsensusInfoByNumber: method({
+    summary: 'As native_getBlockWithConsensusInfo',
+    params: [blockNumber, full],
+    result: orNull(CONSENSUS_BLOCK_SCHEMA),
+    handler: withConsensus,
+  }),
+  native_getBlockWithConsensusInfoByHash: method({
+    summary: 'As native_getBlockWithConsensusInfo, by hash',
+    params: [hash, full],
+    result: orNull(CONSENSUS_BLOCK_SCHEMA),
+    handler: withConsensus,
+  }),
+  native_getBlockWithConsensusInfoRange: method({
+    summary: 'Blocks with how they were decided, ascending, both ends included',
+    params: [named('from', blockNumber), named('to', blockNumber), optional(full)],
+    result: listOf(CONSENSUS_BLOCK_SCHEMA),
+    notes: 'At most 100 blocks; more is -32602. Transactions are hashes unless the third argument is true.',
+    handler: (context, from, to, full) => {
+      checkLength(from, to, context.view.head().header.number)
+      return range(context, from, to, full)
+    },
+  }),
+  native_getCommittee: method({
+    summary: 'Validators of the committee of the current round, in proposer order',
+    params: [block],
+    result: listOf(ADDRESS_SCHEMA),
+    notes: 'Without a block: the committee that decides the next one.',
+    handler: committeeAt,
+  }),
+  native_getCommitteeSize: method({
+    summary: 'Size of the committee',
+    params: [block],
+    result: INTEGER_SCHEMA,
+    handler: async (context, ref) => (await committeeAt(context, ref)).length,
+  }),
+  native_getCouncil: method({
+    summary: 'All eligible validators, whether or not in the committee',
+    params: [block],
+    result: listOf(ADDRESS_SCHEMA),
+    notes:
+      'Without a block: the council that serves at the next one. A council serves the cycle of 60 blocks after the next; the contract at 0x0000000000000000000000000000000000000400 holds those registered since.',
+    handler: async (context, ref) => validatorsOf(await seatsAt(context, ref)),
+  }),
+  native_getCouncilSize: method({
+    summary: 'Size of the council',
+    params: [block],
+    result: INTEGER_SCHEMA,
+    handler: async (context, ref) => (await seatsAt(context, ref)).length,
+  }),
+  native_getStakingInfo: method({
+    summary: 'Names, stakes and reward addresses of the council',
+    params: [block],
+    result: listOf(
+      objectOf('Stake', {
+        name: { type: 'string' },
+        validator: ADDRESS_SCHEMA,
+        owner: ADDRESS_SCHEMA,
+        reward: ADDRESS_SCHEMA,
+        stake: QUANTITY_SCHEMA,
+        status: { type: 'string', enum: ['active', 'inactive', 'jailed'] },
+      }),
+    ),
+    notes:
+      'As the council that serves at the block was read, at any height. `inactive`: no seal in any certificate for too long; `jailed`: evidence in a block. Without a block: at the next one.',
+    handler: async (context, ref) =>
+      (await seatsAt(context, ref)).map(({ name, validator, owner, reward, stakeWei, standing }) => ({
+        name,
+        validator,
+        owner,
+        reward,
+        stake: toQuantity(stakeWei),
+        status: standing,
+      })),
+  }),
+} satisfies MethodTable

@@ -1,0 +1,46 @@
+import { assert } from '../../../util/assert.ts'
+import { optional } from '../../codecs/codec.ts'
+import { address, BOOLEAN_SCHEMA, HASH_SCHEMA, hash, nonce8, QUANTITY_SCHEMA, quantity } from '../../codecs/scalars.ts'
+import type { Context } from '../../context.ts'
+import { serverError } from '../../errors.ts'
+import type { MiningPort } from '../../ports.ts'
+import { type MethodTable, method } from '../../router/method.ts'
+
+const miningOf = ({ mining }: Context): MiningPort => {
+  assert(mining !== undefined, 'a method is served only where its part exists')
+  return mining
+}
+
+/** Work for miners of the proof chain (reference/proof-chain.md 3); served only by a node that was told to. */
+export const miningOfNamespace = (namespace: string): MethodTable => ({
+  [`${namespace}_getWork`]: method({
+    summary: 'Work for a miner: [sealHash, seed, target, number]',
+    params: [optional(address)],
+    result: {
+      type: 'array',
+      prefixItems: [HASH_SCHEMA, HASH_SCHEMA, HASH_SCHEMA, QUANTITY_SCHEMA],
+      minItems: 4,
+      items: false,
+    },
+    requires: 'mining',
+    handler: (context, coinbase) => {
+      const work = miningOf(context).work(coinbase)
+      if (work === undefined) throw serverError('no mining work available yet')
+      return work
+    },
+  }),
+  [`${namespace}_submitWork`]: method({
+    summary: 'A found nonce; false when it is stale or wrong',
+    params: [nonce8, hash, hash],
+    result: BOOLEAN_SCHEMA,
+    requires: 'mining',
+    handler: (context, nonce, sealHash, mixHash) => miningOf(context).submitWork(nonce, sealHash, mixHash),
+  }),
+  [`${namespace}_submitHashrate`]: method({
+    summary: "A miner's hash rate, for eth_hashrate",
+    params: [quantity, hash],
+    result: BOOLEAN_SCHEMA,
+    requires: 'mining',
+    handler: (context, rate, id) => miningOf(context).submitHashrate(rate, id),
+  }),
+})

@@ -1,0 +1,90 @@
+import { LIMITS } from '../../config/limits.ts'
+
+const QUOTE = 34
+const BACKSLASH = 92
+const OPEN_ARRAY = 91
+const CLOSE_ARRAY = 93
+const OPEN_OBJECT = 123
+const CLOSE_OBJECT = 125
+const COMMA = 44
+const COLON = 58
+const MINUS = 45
+
+/**
+ * Whether a large body holds more nesting, containers or values than any honest request: building millions of empty
+ * arrays or of members would stop the main thread. Small bodies cannot hurt and are not looked at.
+ */
+export const isTooComplex = (body: string): boolean => {
+  if (body.length <= LIMITS.rpc.unscannedBytes) return false
+  let depth = 0
+  let containers = 0
+  let values = 0
+  for (let i = 0; i < body.length; i++) {
+    const code = body.charCodeAt(i)
+    if (code === QUOTE) i = endOfString(body, i)
+    else if (code === OPEN_ARRAY || code === OPEN_OBJECT) {
+      if (++depth > LIMITS.rpc.nesting || ++containers > LIMITS.rpc.containers) return true
+    } else if (code === CLOSE_ARRAY || code === CLOSE_OBJECT) depth--
+    else if (code === COMMA && ++values > LIMITS.rpc.values) return true
+  }
+  return false
+}
+
+/** Index of the closing quote, or the last index of the text. */
+const endOfString = (body: string, start: number): number => {
+  let end = body.indexOf('"', start + 1)
+  while (end !== -1 && isEscaped(body, end)) end = body.indexOf('"', end + 1)
+  return end === -1 ? body.length : end
+}
+
+const isEscaped = (body: string, at: number): boolean => {
+  let slashes = 0
+  while (body.charCodeAt(at - 1 - slashes) === BACKSLASH) slashes++
+  return slashes % 2 === 1
+}
+
+const skipSpace = (body: string, from: number): number => {
+  let at = from
+  while (at < body.length && body.charCodeAt(at) <= 32) at++
+  return at
+}
+
+/** The number that starts here as it was written; undefined for any other value. */
+const numberAt = (body: string, start: number): string | undefined => {
+  const first = body.charCodeAt(start)
+  if (first !== MINUS && (first < 48 || first > 57)) return undefined
+  let end = start + 1
+  while (end < body.length && /[0-9.eE+-]/.test(body.charAt(end))) end++
+  return body.slice(start, end)
+}
+
+/** Longest way to write "id": every letter as an escape. */
+const ID_KEY_LENGTH = 14
+
+const isId = (key: string): boolean => key.length <= ID_KEY_LENGTH && JSON.parse(key) === 'id'
+
+/**
+ * The ids of a request, or of each request of a batch, as they were written; undefined where an id is no number. The body is known
+ * to be JSON. A scan: a reviver would be called for each of the body's values, which takes seconds for a large one.
+ */
+export const sourceOfIds = (body: string): (string | undefined)[] => {
+  const sources: (string | undefined)[] = []
+  const requestDepth = body.charCodeAt(skipSpace(body, 0)) === OPEN_ARRAY ? 2 : 1
+  let depth = 0
+  let index = 0
+  for (let i = 0; i < body.length; i++) {
+    const code = body.charCodeAt(i)
+    if (code === OPEN_ARRAY || code === OPEN_OBJECT) depth++
+    else if (code === CLOSE_ARRAY || code === CLOSE_OBJECT) depth--
+    else if (code === COMMA && depth === requestDepth - 1) index++
+    else if (code === QUOTE) {
+      const end = endOfString(body, i)
+      const colon = skipSpace(body, end + 1)
+      // Of two members with one name the last counts, as for JSON.parse.
+      if (depth === requestDepth && body.charCodeAt(colon) === COLON && isId(body.slice(i, end + 1)))
+        sources[index] = numberAt(body, skipSpace(body, colon + 1))
+      i = end
+    }
+  }
+  return sources
+}

@@ -1,0 +1,121 @@
+import { placeIn, placeReceipts } from '../../chain/store/included.ts'
+import type { ChainBlock, ChainView } from '../../chain/types.ts'
+import { LIMITS } from '../../config/limits.ts'
+import type { Hex } from '../../util/bytes.ts'
+import { Lru } from '../../util/lru.ts'
+import { blockJson } from '../encode/block.ts'
+import { receiptJson } from '../encode/receipt.ts'
+import { transactionJson } from '../encode/transaction.ts'
+import type { Later } from '../methods/block-reads.ts'
+import { isLong, LargeAnswers, mayLogMuch } from '../transport/large-responses.ts'
+import { NULL_JSON, RawJson, type StreamedJson } from './raw-json.ts'
+
+/** Bytes a cached entry costs besides its text. */
+const ENTRY_BYTES = 200
+
+/**
+ * Blocks, transactions and receipts as JSON text. They are final, so a text is made once and kept while it is asked for.
+ * What is in the cache is answered without a promise; what is large is written while it is read.
+ */
+export class Rendered {
+  readonly #cache: Lru<string, RawJson>
+  readonly #view: ChainView
+  readonly #large: LargeAnswers
+  /** Moves when blocks were taken back (development chains): what was being made before is not kept. */
+  #generation = 0
+  readonly #stop: () => void
+
+  constructor(view: ChainView, limitBytes: number = LIMITS.rpc.renderedCacheBytes) {
+    this.#view = view
+    this.#large = new LargeAnswers(view)
+    this.#cache = new Lru({
+      limit: limitBytes,
+      weigh: ({ text }) => text.length + ENTRY_BYTES,
+      heaviest: limitBytes / 4,
+    })
+    this.#stop =
+      view.onReplaced?.(() => {
+        this.#generation++
+        this.#cache.clear()
+      }) ?? (() => {})
+  }
+
+  close(): void {
+    this.#stop()
+  }
+
+  #keep(key: string, text: string, generation = this.#generation): RawJson {
+    const json = new RawJson(text)
+    if (generation === this.#generation) this.#cache.set(key, json)
+    return json
+  }
+
+  block(block: ChainBlock, full: boolean, generation = this.#generation): RawJson | StreamedJson {
+    const { number } = block.header
+    if (full && block.transactions.length > LIMITS.rpc.largeBlockTransactions) return this.#large.block(number)
+    const key = blockKey(number, full)
+    return this.#cache.get(key) ?? this.#keep(key, blockJson(block, full), generation)
+  }
+
+  blockByNumber(number: number, full: boolean): Later<RawJson | StreamedJson> {
+    const head = this.#view.head()
+    if (number === head.header.number) return this.block(head, full)
+    if (number > head.header.number) return NULL_JSON
+    return this.#cache.get(blockKey(number, full)) ?? this.#render(this.#view.blockByNumber(number), full)
+  }
+
+  blockByHash(hash: Hex, full: boolean): Later<RawJson | StreamedJson> {
+    const head = this.#view.head()
+    if (hash === head.hash) return this.block(head, full)
+    return this.#render(this.#view.blockByHash(hash), full)
+  }
+
+  async #render(finding: Promise<ChainBlock | undefined>, full: boolean): Promise<RawJson | StreamedJson> {
+    const generation = this.#generation
+    const block = await finding
+    return block === undefined ? NULL_JSON : this.block(block, full, generation)
+  }
+
+  /** null where there is no such transaction in a block. */
+  transaction(hash: Hex): RawJson | Promise<RawJson | undefined> {
+    return this.#cache.get(`t${hash}`) ?? this.#loadTransaction(hash)
+  }
+
+  async #loadTransaction(hash: Hex): Promise<RawJson | undefined> {
+    const generation = this.#generation
+    const placed = await this.#view.transaction(hash)
+    return placed && this.#keep(`t${hash}`, transactionJson(placed.transaction, placed), generation)
+  }
+
+  transactionAt(block: ChainBlock, index: number): RawJson | undefined {
+    const transaction = block.transactions[index]
+    if (transaction === undefined) return undefined
+    const key = `t${transaction.hash}`
+    return this.#cache.get(key) ?? this.#keep(key, transactionJson(transaction, placeIn(block, index)))
+  }
+
+  receipt(hash: Hex): Later<RawJson | StreamedJson | undefined> {
+    return this.#cache.get(`r${hash}`) ?? this.#loadReceipt(hash)
+  }
+
+  async #loadReceipt(hash: Hex): Promise<RawJson | StreamedJson | undefined> {
+    const generation = this.#generation
+    const placed = await this.#view.receipt(hash)
+    if (placed !== undefined && isLong(placed)) return this.#large.receipt(hash)
+    return placed && this.#keep(`r${hash}`, receiptJson(placed), generation)
+  }
+
+  async receipts(block: ChainBlock): Promise<RawJson | StreamedJson> {
+    const key = `R${block.header.number}`
+    const known = this.#cache.get(key)
+    if (known !== undefined) return known
+    if (mayLogMuch(block)) return this.#large.receipts(block)
+    const generation = this.#generation
+    const receipts = await this.#view.receipts(block.header.number)
+    return receipts === undefined
+      ? NULL_JSON
+      : this.#keep(key, `[${placeReceipts(block, receipts).map(receiptJson).join(',')}]`, generation)
+  }
+}
+
+const blockKey = (number: number, full: boolean): string => (full ? `B${number}` : `b${number}`)

@@ -1,0 +1,278 @@
+import { LIMITS } from '../../config/limits.ts'
+import { CutShort, composeStream } from '../../util/async/chunk-stream.ts'
+import { turnOver } from '../../util/async/time-slice.ts'
+import type { Logger } from '../../util/logger.ts'
+import type { Context } from '../context.ts'
+import {
+  CODES,
+  InvalidArgument,
+  invalidArgument,
+  invalidParams,
+  methodNotFound,
+  missingArgument,
+  RESPONSE_TOO_LARGE,
+  RpcError,
+  serverError,
+  toRpcError,
+} from '../errors.ts'
+import type { Later } from '../methods/block-reads.ts'
+import { noMetrics, type RpcMetrics } from '../metrics.ts'
+import { answersFull } from '../transport/budgets.ts'
+import { isTooComplex, sourceOfIds } from './json-guard.ts'
+import type { Method } from './method.ts'
+import { StreamedJson, toJson } from './raw-json.ts'
+import { type Answer, type AnswerStream, bytesHeldBy, type Chunk, joinAnswers } from './response.ts'
+
+/** What serves one endpoint: its methods by name, and what their handlers see. */
+export interface Endpoint {
+  readonly methods: ReadonlyMap<string, Method>
+  readonly context: Context
+}
+
+export interface RouterOptions {
+  readonly log: Logger
+  readonly metrics?: RpcMetrics
+}
+
+/** Answers requests. A promise is made only when a handler made one, a stream only when one of the results is. */
+export interface Router {
+  /** `charge` is told how many calls the body holds. */
+  handle(body: string, endpoint: Endpoint, charge?: (calls: number) => void): Later<Answer>
+}
+
+const BATCH_LANES = 64
+
+const errorJson = ({ code, message, data }: RpcError): string => {
+  const dataText = data === undefined ? '' : `,"data":${JSON.stringify(data)}`
+  return `{"code":${code},"message":${JSON.stringify(message)}${dataText}}`
+}
+const errorText = (id: string, error: RpcError): string => `{"jsonrpc":"2.0","id":${id},"error":${errorJson(error)}}`
+
+const PARSE_ERROR = errorText('null', new RpcError(CODES.parse, 'parse error'))
+const EMPTY_BATCH = errorText('null', new RpcError(CODES.invalidRequest, 'empty batch'))
+const LARGE_BATCH = errorText(
+  'null',
+  new RpcError(CODES.invalidRequest, `batch too large, at most ${LIMITS.rpc.batchItems} requests`),
+)
+const TOO_COMPLEX = errorText('null', new RpcError(CODES.invalidRequest, 'request too complex'))
+const INVALID_REQUEST = new RpcError(CODES.invalidRequest, 'invalid request')
+const NON_ARRAY = invalidParams('non-array args')
+const SOCKET_ONLY = serverError('notifications not supported')
+const CRASHED = serverError('method handler crashed')
+const NO_ARGUMENTS: readonly unknown[] = []
+
+export const createRouter = ({ log, metrics = noMetrics }: RouterOptions): Router => {
+  /** The answer to one request, '' to a notification. */
+  const one = (request: unknown, endpoint: Endpoint, exactId: string | undefined): Later<Answer> => {
+    if (typeof request !== 'object' || request === null || Array.isArray(request))
+      return errorText('null', INVALID_REQUEST)
+    const { id, method: name, params } = request as { id?: unknown; method?: unknown; params?: unknown }
+    const idText = exactId ?? idToText(id)
+    if (idText === undefined) return errorText('null', INVALID_REQUEST)
+    if (typeof name !== 'string') return errorText(idText, INVALID_REQUEST)
+    if (id === undefined && endpoint.methods.get(name)?.needsId === true) return ''
+    const answer = call(name, params, endpoint, idText)
+    if (id !== undefined) return answer
+    return answer instanceof Promise ? answer.then(() => '') : ''
+  }
+
+  const call = (name: string, params: unknown, endpoint: Endpoint, id: string): Later<Answer> => {
+    const method = endpoint.methods.get(name)
+    if (method === undefined) return errorText(id, methodNotFound(name))
+    const startedMs = metrics.start()
+    const { client } = endpoint.context
+    try {
+      if (method.socketOnly && endpoint.context.socket === null) throw SOCKET_ONLY
+      const result = invoke(method, params, endpoint.context)
+      if (result instanceof Promise)
+        return result.then(
+          value => {
+            // An answer that cannot be written is a failure too, and nobody waits for a rejection of this promise.
+            try {
+              return succeed(name, startedMs, id, value, client)
+            } catch (error) {
+              return failed(name, startedMs, id, error)
+            }
+          },
+          error => failed(name, startedMs, id, error),
+        )
+      return succeed(name, startedMs, id, result, client)
+    } catch (error) {
+      return failed(name, startedMs, id, error)
+    }
+  }
+
+  const succeed = (name: string, startedMs: number, id: string, result: unknown, client: string): Answer => {
+    if (result instanceof StreamedJson) return stream(name, startedMs, id, result, client)
+    const text = `{"jsonrpc":"2.0","id":${id},"result":${toJson(result)}}`
+    if (text.length > LIMITS.rpc.answerBytes) throw RESPONSE_TOO_LARGE
+    metrics.end(name, startedMs, true)
+    return text
+  }
+
+  /** A failure before the first piece is an error like any other; after it the error stands beside what there is of the result. Throws CutShort. */
+  const stream = (name: string, startedMs: number, id: string, result: StreamedJson, client: string): AnswerStream => ({
+    heldBytes: result.heldBytes,
+    ...composeStream<Chunk>(async function* (take) {
+      let hasBegun = false
+      try {
+        for await (const chunk of take(result.open(client))) {
+          if (!hasBegun) yield `{"jsonrpc":"2.0","id":${id},"result":`
+          hasBegun = true
+          yield chunk
+        }
+      } catch (error) {
+        const known = knownError(name, startedMs, error instanceof CutShort ? error.cause : error)
+        // The connection breaks: better than text that is no JSON.
+        if (hasBegun && error instanceof CutShort) throw error
+        yield hasBegun ? `,"error":${errorJson(known)}}` : errorText(id, known)
+        return
+      }
+      metrics.end(name, startedMs, true)
+      yield '}'
+    }),
+  })
+
+  const failed = (name: string, startedMs: number, id: string, error: unknown): string =>
+    errorText(id, knownError(name, startedMs, error))
+
+  const knownError = (name: string, startedMs: number, error: unknown): RpcError => {
+    metrics.end(name, startedMs, false)
+    const known = toRpcError(error)
+    // A stack belongs in the log, never in the answer.
+    if (known === undefined) log.error({ method: name, err: error }, 'rpc method failed')
+    return known ?? CRASHED
+  }
+
+  const batch = (
+    requests: readonly unknown[],
+    endpoint: Endpoint,
+    ids: readonly (string | undefined)[],
+  ): Later<Answer> => {
+    const { client, budgets } = endpoint.context
+    const answers: Answer[] = new Array(requests.length)
+    let bytes = 0
+    /** Why the rest is not run. */
+    let refusal: RpcError | undefined
+    /** Of answers that wait for others of the batch. */
+    const meter = budgets.answers.meter(client)
+    const idOf = (index: number): string => ids[index] ?? textOfId(requests[index])
+    const take = (index: number, answer: Answer): void => {
+      bytes += bytesHeldBy(answer)
+      if (bytes > LIMITS.rpc.answerBytes) refusal ??= RESPONSE_TOO_LARGE
+      else if (!meter.hold(bytes)) refusal ??= answersFull()
+      answers[index] = answer === '' || refusal === undefined ? answer : errorText(idOf(index), refusal)
+    }
+    /** What comes after the answer that was too much is not run. */
+    const run = (index: number): Later<Answer> => {
+      if (refusal === undefined) return one(requests[index], endpoint, ids[index])
+      return isNotification(requests[index]) ? '' : errorText(idOf(index), refusal)
+    }
+    // Most batches hold only what answers at once: no promise for them.
+    for (let index = 0; index < requests.length; index++) {
+      const answer = run(index)
+      if (answer instanceof Promise) return finishBatch({ from: index + 1, first: { index, answer } })
+      take(index, answer)
+      if (index + 1 < requests.length && turnOver() !== undefined) return finishBatch({ from: index + 1 })
+    }
+    meter.hold(0)
+    return joinAnswers(answers)
+
+    async function finishBatch({
+      from,
+      first,
+    }: {
+      from: number
+      first?: { index: number; answer: Promise<Answer> }
+    }): Promise<Answer> {
+      let next = from
+      const lane = async (): Promise<void> => {
+        while (next < requests.length) {
+          // Lanes that only wait for promises would have the thread to themselves: all of them share one turn.
+          const pause = turnOver()
+          if (pause !== undefined) {
+            await pause
+            continue
+          }
+          const index = next++
+          const answer = run(index)
+          take(index, answer instanceof Promise ? await answer : answer)
+        }
+      }
+      const lanes: Promise<void>[] = first === undefined ? [] : [first.answer.then(answer => take(first.index, answer))]
+      while (lanes.length < Math.min(BATCH_LANES, requests.length - from + 1)) lanes.push(lane())
+      await Promise.all(lanes)
+      // From here on the connection that writes it counts it.
+      meter.hold(0)
+      return joinAnswers(answers)
+    }
+  }
+
+  return {
+    handle(body, endpoint, charge) {
+      if (isTooComplex(body)) return TOO_COMPLEX
+      let request: unknown
+      try {
+        request = JSON.parse(body)
+      } catch {
+        return PARSE_ERROR
+      }
+      charge?.(Array.isArray(request) ? request.length : 1)
+      if (!Array.isArray(request))
+        return one(request, endpoint, hasInexactId(request) ? sourceOfIds(body)[0] : undefined)
+      if (request.length === 0) return EMPTY_BATCH
+      if (request.length > LIMITS.rpc.batchItems) return LARGE_BATCH
+      return batch(request, endpoint, request.some(hasInexactId) ? sourceOfIds(body) : [])
+    },
+  }
+}
+
+const invoke = (method: Method, params: unknown, context: Context): unknown => {
+  const { handler, params: codecs } = method
+  // A method without parameters ignores whatever is sent (reference/kaia-behaviour.md 1.1).
+  if (codecs.length === 0) return (handler as (context: Context) => unknown)(context)
+  return (handler as (context: Context, ...args: unknown[]) => unknown)(context, ...decode(codecs, params))
+}
+
+const decode = (codecs: Method['params'], params: unknown): unknown[] => {
+  const given = params === undefined || params === null ? NO_ARGUMENTS : params
+  if (!Array.isArray(given)) throw NON_ARRAY
+  if (given.length > codecs.length) throw invalidParams(`too many arguments, want at most ${codecs.length}`)
+  const args: unknown[] = new Array(codecs.length)
+  for (let i = 0; i < codecs.length; i++) {
+    const codec = codecs[i]
+    const value: unknown = given[i]
+    if (codec === undefined) continue
+    if (value === undefined || value === null) {
+      if (!codec.optional) throw missingArgument(i + 1)
+      continue
+    }
+    try {
+      args[i] = codec.parse(value)
+    } catch (error) {
+      throw error instanceof InvalidArgument ? invalidArgument(i + 1, error.message) : error
+    }
+  }
+  return args
+}
+
+/** The id as JSON text; undefined for an array or object, which no id may be. Absent and null are both shown as null. */
+const idToText = (id: unknown): string | undefined => {
+  if (typeof id === 'number') return String(id)
+  if (typeof id === 'string' || typeof id === 'boolean') return JSON.stringify(id)
+  return id === undefined || id === null ? 'null' : undefined
+}
+
+/** Without an id nothing is answered; what is no request at all is. */
+const isNotification = (request: unknown): boolean =>
+  typeof request === 'object' && request !== null && !Array.isArray(request) && !('id' in request)
+
+/** Of anything that stands in a batch: what is no request has no id. */
+const textOfId = (request: unknown): string => idToText((request as { id?: unknown } | null)?.id) ?? 'null'
+
+/** A number that JavaScript cannot hold exactly must still come back as it was sent. */
+const hasInexactId = (request: unknown): boolean => {
+  if (typeof request !== 'object' || request === null) return false
+  const { id } = request as { id?: unknown }
+  return typeof id === 'number' && !Number.isSafeInteger(id)
+}

@@ -1,0 +1,262 @@
+import { criteriaBytes, type LogCriteria, packCriteria } from '../../chain/logs/log-criteria.ts'
+import type { ChainReadError, ChainView, LogQuery, PoolPort } from '../../chain/types.ts'
+import { LIMITS } from '../../config/limits.ts'
+import { turnOver } from '../../util/async/time-slice.ts'
+import type { Hex } from '../../util/bytes.ts'
+import { isCoded } from '../../util/errors.ts'
+import type { LogCriteria as RequestedLogs } from '../codecs/filter.ts'
+import { serverError } from '../errors.ts'
+import { type Budgets, criteriaFull, filtersFull } from '../transport/budgets.ts'
+import { randomId } from './ids.ts'
+import { rangeOf } from './log-results.ts'
+import { PendingHashes } from './pending-hashes.ts'
+import type { Shared, SharedCriteria } from './shared-criteria.ts'
+
+/** What a log filter looks for: a range, and criteria that filters and subscriptions share. */
+interface FilterLogs extends Pick<RequestedLogs, 'fromBlock' | 'toBlock'> {
+  readonly shared: Shared
+}
+
+type Kind =
+  | { readonly kind: 'logs'; readonly logs: FilterLogs }
+  | { readonly kind: 'blocks' }
+  | { readonly kind: 'pending' }
+
+type Filter = Kind & {
+  /** The first block, or the first pending hash, that it has not answered yet. */
+  next: number
+  usedMs: number
+  /** Gives back what it holds of its client's budgets. */
+  readonly release: () => void
+}
+
+type LogFilter = Extract<Filter, { readonly kind: 'logs' }>
+
+export type FilterChanges<Logs> = { readonly logs: Logs } | { readonly hashes: readonly Hex[] }
+
+export interface FilterOptions {
+  readonly view: ChainView
+  readonly pool: PoolPort
+  readonly budgets: Pick<Budgets, 'criteria' | 'filters'>
+  readonly criteria: SharedCriteria
+  readonly nowMs?: () => number
+}
+
+/** Sweeps that somebody without room causes are not more frequent than this. */
+const FORCED_SWEEP_MS = 1_000
+
+/** What a smaller range may cure. */
+const TOO_MUCH: ReadonlySet<string> = new Set<ChainReadError['code']>(['TOO_MANY_RESULTS', 'RESULTS_TOO_LARGE'])
+
+const notFound = () => serverError('filter not found')
+
+/**
+ * Polled filters. Blocks are final, so a filter is only a cursor and memory does not grow with what it has not fetched yet;
+ * pending hashes are kept until every pending filter has had them or is idle, within a limit.
+ */
+export class Filters {
+  readonly #view: ChainView
+  readonly #nowMs: () => number
+  readonly #budgets: FilterOptions['budgets']
+  readonly #criteria: SharedCriteria
+  readonly #filters = new Map<Hex, Filter>()
+  readonly #pending = new PendingHashes(LIMITS.rpc.filterResults)
+  #pendingFilters = 0
+  readonly #stops: readonly (() => void)[]
+  #sweptMs: number
+
+  constructor({ view, pool, budgets, criteria, nowMs = Date.now }: FilterOptions) {
+    this.#view = view
+    this.#budgets = budgets
+    this.#criteria = criteria
+    this.#nowMs = nowMs
+    this.#sweptMs = nowMs()
+    this.#stops = [
+      pool.onPending(({ hash }) => this.#remember(hash)),
+      view.onReplaced?.(({ head }) => this.#goBack(head.header.number + 1)) ?? (() => {}),
+    ]
+  }
+
+  get size(): number {
+    return this.#filters.size
+  }
+
+  /** Pending hashes in memory. */
+  get heldHashes(): number {
+    return this.#pending.size
+  }
+
+  /** `client`: whose budgets it counts against. */
+  newLogFilter(criteria: RequestedLogs, client: string): Hex {
+    if (criteria.blockHash !== undefined) throw serverError('a filter takes a range, not a block hash')
+    const head = this.#view.head().header.number
+    const { fromBlock } = rangeOf(criteria, head)
+    const packed = packCriteria(criteria)
+    const release = this.#reserve(client, criteriaBytes(packed))
+    const shared = this.#criteria.take(packed)
+    const { toBlock } = criteria
+    // What is already in the chain is for eth_getFilterLogs; changes start with the next block.
+    return this.#add({
+      ...{ kind: 'logs', logs: { fromBlock: criteria.fromBlock, toBlock, shared } },
+      ...{ next: Math.max(fromBlock, head + 1), usedMs: this.#nowMs() },
+      release: () => {
+        shared.release()
+        release()
+      },
+    })
+  }
+
+  newBlockFilter(client: string): Hex {
+    const release = this.#reserve(client)
+    const next = this.#view.head().header.number + 1
+    return this.#add({ kind: 'blocks', next, usedMs: this.#nowMs(), release })
+  }
+
+  newPendingFilter(client: string): Hex {
+    const release = this.#reserve(client)
+    const id = this.#add({ kind: 'pending', next: this.#pending.end, usedMs: this.#nowMs(), release })
+    this.#pendingFilters++
+    return id
+  }
+
+  uninstall(id: Hex): boolean {
+    const filter = this.#filters.get(id)
+    if (filter === undefined) return false
+    this.#filters.delete(id)
+    filter.release()
+    if (filter.kind === 'pending' && --this.#pendingFilters === 0) this.#pending.dropBefore(this.#pending.end)
+    return true
+  }
+
+  /** What is new since the last time; `find` looks for logs. */
+  async changes<Logs>(id: Hex, find: (query: LogQuery) => Promise<Logs>): Promise<FilterChanges<Logs>> {
+    const filter = this.#use(id)
+    switch (filter.kind) {
+      case 'logs':
+        return { logs: await this.#logChanges(filter, find) }
+      case 'blocks':
+        return { hashes: await this.#blockChanges(filter) }
+      case 'pending': {
+        const hashes = this.#pending.from(filter.next)
+        filter.next = this.#pending.end
+        return { hashes }
+      }
+    }
+  }
+
+  /** What a log filter looks for. */
+  criteria(id: Hex): Pick<RequestedLogs, 'fromBlock' | 'toBlock'> & { readonly criteria: LogCriteria } {
+    const filter = this.#use(id)
+    if (filter.kind !== 'logs') throw notFound()
+    const { fromBlock, toBlock, shared } = filter.logs
+    return { fromBlock, toBlock, criteria: shared.criteria }
+  }
+
+  close(): void {
+    for (const stop of this.#stops) stop()
+    for (const { release } of this.#filters.values()) release()
+    this.#filters.clear()
+    this.#pending.dropBefore(this.#pending.end)
+  }
+
+  /** In portions: a range that holds too many results is halved, and the rest comes next time. */
+  async #logChanges<Logs>(filter: LogFilter, find: (query: LogQuery) => Promise<Logs>): Promise<Logs> {
+    const { toBlock: end, shared } = filter.logs
+    const head = this.#view.head().header.number
+    const fromBlock = filter.next
+    let toBlock = end === 'earliest' ? 0 : typeof end === 'number' ? Math.min(end, head) : head
+    if (fromBlock > toBlock) return find({ fromBlock, toBlock, ...shared.criteria })
+    // Claimed before the wait, so that two polls at once do not answer the same logs.
+    filter.next = toBlock + 1
+    for (;;) {
+      try {
+        return await find({ fromBlock, toBlock, ...shared.criteria })
+      } catch (error) {
+        const canShrink = isCoded(error) && TOO_MUCH.has(error.code) && toBlock > fromBlock
+        if (!canShrink) {
+          filter.next = fromBlock
+          throw error
+        }
+        toBlock = fromBlock + Math.floor((toBlock - fromBlock) / 2)
+        filter.next = toBlock + 1
+      }
+    }
+  }
+
+  async #blockChanges(filter: Filter): Promise<readonly Hex[]> {
+    const head = this.#view.head().header.number
+    const from = filter.next
+    const to = Math.min(head, from + LIMITS.rpc.logResults - 1)
+    filter.next = to + 1
+    const hashes: Hex[] = []
+    for (let number = from; number <= to; number++) {
+      await turnOver()
+      const block = await this.#view.blockByNumber(number)
+      if (block !== undefined) hashes.push(block.hash)
+    }
+    return hashes
+  }
+
+  /** Blocks were taken back (development chains): those that come in their place are new. */
+  #goBack(next: number): void {
+    for (const filter of this.#filters.values())
+      if (filter.kind !== 'pending') filter.next = Math.min(filter.next, next)
+  }
+
+  /** Room in the client's budgets for one filter more; answers what gives it back. Throws where there is none. */
+  #reserve(client: string, bytes = 0): () => void {
+    const { filters, criteria } = this.#budgets
+    const [count, held] = [filters.meter(client), criteria.meter(client)]
+    const needed = LIMITS.rpc.filterBytes + bytes
+    if (!count.hold(1)) {
+      this.#sweep(true)
+      if (!count.hold(1)) throw filtersFull(client, filters)
+    }
+    if (!held.hold(needed)) {
+      count.hold(0)
+      throw criteriaFull(client, needed, criteria)
+    }
+    return () => {
+      count.hold(0)
+      held.hold(0)
+    }
+  }
+
+  #add(filter: Filter): Hex {
+    this.#sweep(false)
+    const id = randomId()
+    this.#filters.set(id, filter)
+    return id
+  }
+
+  #use(id: Hex): Filter {
+    const filter = this.#filters.get(id)
+    const now = this.#nowMs()
+    if (filter === undefined) throw notFound()
+    if (now - filter.usedMs > LIMITS.rpc.filterIdleMs) {
+      this.uninstall(id)
+      throw notFound()
+    }
+    filter.usedMs = now
+    return filter
+  }
+
+  #remember(hash: Hex): void {
+    if (this.#pendingFilters === 0) return
+    this.#sweep(false)
+    this.#pending.push(hash)
+  }
+
+  /** Idle filters, and hashes nobody waits for, cost memory only while somebody makes new ones or transactions arrive, and both come by here. */
+  #sweep(force: boolean): void {
+    const now = this.#nowMs()
+    if (now - this.#sweptMs < (force ? FORCED_SWEEP_MS : LIMITS.rpc.filterIdleMs / 10)) return
+    this.#sweptMs = now
+    let wanted = this.#pending.end
+    for (const [id, filter] of this.#filters) {
+      if (now - filter.usedMs > LIMITS.rpc.filterIdleMs) this.uninstall(id)
+      else if (filter.kind === 'pending') wanted = Math.min(wanted, filter.next)
+    }
+    this.#pending.dropBefore(wanted)
+  }
+}

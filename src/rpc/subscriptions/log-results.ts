@@ -1,0 +1,109 @@
+import { EVERY_LOG, type LogCriteria, packCriteria } from '../../chain/logs/log-criteria.ts'
+import { collectLogs } from '../../chain/logs/log-query.ts'
+import type { LogText } from '../../chain/logs/log-service.ts'
+import { loggedBlock } from '../../chain/store/block-store.ts'
+import type { ChainView, CommittedEvent, LogEntry, LogQuery } from '../../chain/types.ts'
+import { LIMITS } from '../../config/limits.ts'
+import type { ChunkStream } from '../../util/async/chunk-stream.ts'
+import { asBuffer } from '../../util/bytes.ts'
+import type { BlockNumberRef } from '../codecs/block.ts'
+import type { LogCriteria as RequestedLogs } from '../codecs/filter.ts'
+import type { Context } from '../context.ts'
+import { logsJson } from '../encode/log.ts'
+import { invalidParams, serverError } from '../errors.ts'
+import { RawJson, StreamedJson } from '../router/raw-json.ts'
+import type { Chunk } from '../router/response.ts'
+import { mayLogMuch } from '../transport/large-responses.ts'
+import type { Filters } from './filters.ts'
+
+/** The logs of a block with their block-wide places, in order. */
+export const entriesOf = ({ block, receipts }: CommittedEvent): LogEntry[] => {
+  const entries: LogEntry[] = []
+  collectLogs(loggedBlock(block, receipts), EVERY_LOG, entries)
+  return entries
+}
+
+const resolve = (ref: BlockNumberRef | undefined, head: number): number => {
+  if (ref === 'pending') throw serverError('pending logs are not supported')
+  if (ref === undefined || ref === 'latest') return head
+  return ref === 'earliest' ? 0 : ref
+}
+
+/** Both ends as given, not yet clamped to the head. Two explicit numbers in the wrong order are an error. */
+export const rangeOf = (
+  { fromBlock, toBlock }: Pick<RequestedLogs, 'fromBlock' | 'toBlock'>,
+  head: number,
+): { readonly fromBlock: number; readonly toBlock: number } => {
+  const range = { fromBlock: resolve(fromBlock, head), toBlock: resolve(toBlock, head) }
+  if (typeof fromBlock === 'number' && typeof toBlock === 'number' && fromBlock > toBlock)
+    throw invalidParams('invalid block range params')
+  return range
+}
+
+/** A query over a range as a client wrote it; the end is clamped to the head. An empty one may begin behind its end. */
+const rangeQuery = (
+  view: ChainView,
+  range: Pick<RequestedLogs, 'fromBlock' | 'toBlock'>,
+  criteria: LogCriteria,
+): LogQuery => {
+  const head = view.head().header.number
+  const { fromBlock, toBlock } = rangeOf(range, head)
+  return { fromBlock, toBlock: Math.min(toBlock, head), ...criteria }
+}
+
+/** What is asked of committed blocks, by block hash or range. */
+const logQueryOf = async (view: ChainView, requested: RequestedLogs): Promise<LogQuery> => {
+  const { blockHash } = requested
+  const criteria = packCriteria(requested)
+  if (blockHash === undefined) return rangeQuery(view, requested, criteria)
+  const block = await view.blockByHash(blockHash)
+  if (block === undefined) throw serverError('unknown block')
+  return { fromBlock: block.header.number, toBlock: block.header.number, ...criteria }
+}
+
+const isLight = async (view: ChainView, { fromBlock, toBlock }: LogQuery): Promise<boolean> => {
+  if (fromBlock < toBlock) return false
+  const block = await view.blockByNumber(fromBlock)
+  return block !== undefined && !mayLogMuch(block)
+}
+
+/** Text that came from the thread in pieces: what is long is written as it stands. */
+const jsonOf = (pieces: LogText): RawJson | StreamedJson => {
+  let bytes = 0
+  for (const piece of pieces) bytes += piece.byteLength
+  if (bytes <= LIMITS.rpc.chunkChars)
+    return new RawJson(pieces.map(piece => asBuffer(piece).toString('latin1')).join(''))
+  return new StreamedJson(() => streamOfPieces(pieces), bytes)
+}
+
+const streamOfPieces = (pieces: LogText): ChunkStream<Chunk> => {
+  let at = 0
+  return {
+    next: async () => pieces[at++],
+    cancel() {
+      at = pieces.length
+    },
+  }
+}
+
+type Asking = Pick<Context, 'view' | 'wideLogs' | 'client'>
+
+/** All logs that fit, as JSON. One block that logs little is read here; the rest goes to the thread for it, where there is one. */
+export const queryText = async (
+  { view, wideLogs, client }: Asking,
+  query: LogQuery,
+): Promise<RawJson | StreamedJson> => {
+  if (query.fromBlock > query.toBlock) return new RawJson('[]')
+  if (wideLogs !== undefined && !(await isLight(view, query))) return jsonOf(await wideLogs.text(query, client))
+  return new RawJson(logsJson(await view.logs(query)))
+}
+
+/** The logs of a request. */
+export const logsText = async (asking: Asking, requested: RequestedLogs): Promise<RawJson | StreamedJson> =>
+  queryText(asking, await logQueryOf(asking.view, requested))
+
+/** All logs of a filter. */
+export const filterText = (
+  asking: Asking,
+  { criteria, ...range }: ReturnType<Filters['criteria']>,
+): Promise<RawJson | StreamedJson> => queryText(asking, rangeQuery(asking.view, range, criteria))

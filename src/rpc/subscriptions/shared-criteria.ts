@@ -1,0 +1,33 @@
+import { criteriaKey, type LogCriteria } from '../../chain/logs/log-criteria.ts'
+import type { Hex } from '../../util/bytes.ts'
+
+/** Criteria as one of their users holds them. */
+export interface Shared {
+  readonly key: Hex
+  readonly criteria: LogCriteria
+  /** Once. */
+  release(): void
+}
+
+/** Criteria of filters and subscriptions: equal ones are kept once, until the last user is gone. */
+export class SharedCriteria {
+  readonly #known = new Map<Hex, { readonly criteria: LogCriteria; users: number }>()
+
+  get size(): number {
+    return this.#known.size
+  }
+
+  take(criteria: LogCriteria): Shared {
+    const key = criteriaKey(criteria)
+    const known = this.#known.get(key) ?? { criteria, users: 0 }
+    known.users++
+    this.#known.set(key, known)
+    return {
+      key,
+      criteria: known.criteria,
+      release: () => {
+        if (--known.users === 0) this.#known.delete(key)
+      },
+    }
+  }
+}

@@ -1,0 +1,28 @@
+import { EVERY_LOG, packCriteria } from '../../chain/logs/log-criteria.ts'
+import { parseLogCriteria } from '../codecs/filter.ts'
+import { parseBoolean } from '../codecs/scalars.ts'
+import { CODES, InvalidArgument, invalidArgument, RpcError } from '../errors.ts'
+import type { Subscription } from './subscription-hub.ts'
+
+/** What is subscribed to; the option's meaning depends on the kind. */
+export const subscriptionFrom = (namespace: string, kind: string, option: unknown): Subscription => {
+  switch (kind) {
+    case 'newHeads':
+    case 'syncing':
+      return { kind }
+    case 'newPendingTransactions':
+      return { kind, full: option === undefined ? false : second(() => parseBoolean(option)) }
+    case 'logs':
+      return { kind, criteria: option === undefined ? EVERY_LOG : packCriteria(second(() => parseLogCriteria(option))) }
+    default:
+      throw new RpcError(CODES.methodNotFound, `no "${kind}" subscription in ${namespace} namespace`)
+  }
+}
+
+const second = <T>(parse: () => T): T => {
+  try {
+    return parse()
+  } catch (error) {
+    throw error instanceof InvalidArgument ? invalidArgument(2, error.message) : error
+  }
+}

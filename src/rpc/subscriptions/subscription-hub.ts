@@ -1,0 +1,302 @@
+import { ComparedLog, criteriaBytes, type LogCriteria } from '../../chain/logs/log-criteria.ts'
+import type { ChainView, CommittedEvent, LogEntry, PoolPort } from '../../chain/types.ts'
+import { LIMITS } from '../../config/limits.ts'
+import type { Transaction } from '../../primitives/transaction.ts'
+import { assert } from '../../util/assert.ts'
+import { type Hex, ownBytes } from '../../util/bytes.ts'
+import { headerJson } from '../encode/block.ts'
+import { logJson } from '../encode/log.ts'
+import { encodeSyncStatus } from '../encode/sync.ts'
+import { transactionJson } from '../encode/transaction.ts'
+import { serverError } from '../errors.ts'
+import { type Budgets, criteriaFull } from '../transport/budgets.ts'
+import type { ClientBudget, Meter } from '../transport/client-budget.ts'
+import { randomId } from './ids.ts'
+import { entriesOf } from './log-results.ts'
+import type { Shared, SharedCriteria } from './shared-criteria.ts'
+
+export type Subscription =
+  | { readonly kind: 'newHeads' }
+  | { readonly kind: 'logs'; readonly criteria: LogCriteria }
+  | { readonly kind: 'newPendingTransactions'; readonly full: boolean }
+  | { readonly kind: 'syncing' }
+
+/** What a handler may do with the connection it was called on. */
+export interface SocketSubscriptions {
+  /** Notifications are held back until the answer with the id has been sent. */
+  subscribe(namespace: string, subscription: Subscription): Hex
+  unsubscribe(id: Hex): boolean
+}
+
+/** Subscriptions made while one message is answered. */
+export interface Scope extends SocketSubscriptions {
+  /** The answer is on its way: what was held back follows. */
+  release(): void
+}
+
+/** One connection's side of the hub. */
+export interface Session {
+  /** One per message that may be answered later than the next one. */
+  scope(): Scope
+  close(): void
+}
+
+interface Connection {
+  readonly client: string
+  readonly entries: Map<Hex, Entry>
+  readonly send: (frame: Buffer) => void
+  /** What waits for ids to be sent. */
+  heldBytes: number
+  isClosed: boolean
+}
+
+interface Entry {
+  readonly subscription: Subscription
+  /** Everything of the frame up to the result. */
+  readonly prefix: Uint8Array
+  readonly connection: Connection
+  /** Of a subscription to logs. */
+  readonly shared: Shared | undefined
+  /** What it takes of its client's budget. */
+  readonly meter: Meter
+  /** null once the id was sent. */
+  held: Buffer[] | null
+}
+
+const SYNC_POLL_MS = 1_000
+
+/** An event's payload, made into bytes at most once however many subscribers there are. */
+type Payload = () => Buffer
+
+const once = (render: () => string): Payload => {
+  let bytes: Buffer | undefined
+  return () => {
+    bytes ??= Buffer.from(`${render()}}}`)
+    return bytes
+  }
+}
+
+/** Kept as long as the subscription: a view of Node's pool would keep 64 KiB for each. */
+export const framePrefix = (namespace: string, id: Hex): Uint8Array =>
+  ownBytes(
+    Buffer.from(`{"jsonrpc":"2.0","method":"${namespace}_subscription","params":{"subscription":"${id}","result":`),
+  )
+
+const deliver = (entry: Entry, payload: Payload): void => {
+  const { connection, held } = entry
+  const frame = Buffer.concat([entry.prefix, payload()])
+  if (held === null) connection.send(frame)
+  // Beyond what a connection may leave unread nothing is held back for it either.
+  else if (connection.heldBytes + frame.byteLength <= LIMITS.rpc.socketBacklogBytes) {
+    connection.heldBytes += frame.byteLength
+    held.push(frame)
+  }
+}
+
+interface LogGroup {
+  readonly criteria: LogCriteria
+  readonly entries: Set<Entry>
+}
+
+export interface HubOptions {
+  readonly view: ChainView
+  readonly pool: PoolPort
+  readonly budgets: Pick<Budgets, 'criteria'>
+  readonly criteria: SharedCriteria
+}
+
+/** Fans the chain's and the pool's events out to connections. */
+export class SubscriptionHub {
+  readonly #view: ChainView
+  readonly #heads = new Set<Entry>()
+  readonly #pending = new Set<Entry>()
+  readonly #syncing = new Set<Entry>()
+  /** Subscribers that ask for the same logs share the matching. */
+  readonly #logs = new Map<Hex, LogGroup>()
+  readonly #budget: ClientBudget
+  readonly #criteria: SharedCriteria
+  readonly #stops: (() => void)[]
+  #syncTimer: NodeJS.Timeout | undefined
+  #lastSync = 'false'
+
+  constructor({ view, pool, budgets, criteria }: HubOptions) {
+    this.#view = view
+    this.#budget = budgets.criteria
+    this.#criteria = criteria
+    this.#stops = [
+      view.onCommitted(event => {
+        this.#onCommitted(event)
+      }),
+      pool.onPending(transaction => {
+        this.#onPending(transaction)
+      }),
+      view.onReplaced?.(({ removedLogs }) => this.#deliverLogs(removedLogs ?? [], true)) ?? (() => {}),
+    ]
+  }
+
+  get size(): number {
+    let logs = 0
+    for (const group of this.#logs.values()) logs += group.entries.size
+    return this.#heads.size + this.#pending.size + this.#syncing.size + logs
+  }
+
+  open(send: (frame: Buffer) => void, client: string): Session {
+    const entries = new Map<Hex, Entry>()
+    const connection: Connection = { client, entries, send, heldBytes: 0, isClosed: false }
+    return {
+      scope: () => this.#scope(connection),
+      close: () => {
+        connection.isClosed = true
+        for (const entry of entries.values()) this.#remove(entry)
+        entries.clear()
+      },
+    }
+  }
+
+  #scope(connection: Connection): Scope {
+    const { entries, send } = connection
+    const fresh: Entry[] = []
+    return {
+      subscribe: (namespace, subscription) => {
+        // A batch goes on after its connection is gone: nobody would ever end what it starts.
+        if (connection.isClosed) throw serverError('connection closed')
+        if (entries.size >= LIMITS.rpc.subscriptionsPerSocket)
+          throw serverError(
+            `Maximum ${LIMITS.rpc.subscriptionsPerSocket} subscriptions are allowed for a websocket connection.`,
+          )
+        const id = randomId()
+        const entry = this.#entry(subscription, framePrefix(namespace, id), connection)
+        entries.set(id, entry)
+        fresh.push(entry)
+        this.#add(entry)
+        return id
+      },
+      unsubscribe: id => {
+        const entry = entries.get(id)
+        if (entry === undefined) return false
+        entries.delete(id)
+        this.#remove(entry)
+        return true
+      },
+      release() {
+        if (fresh.length === 0) return
+        for (const entry of fresh.splice(0)) {
+          const held = entry.held ?? []
+          entry.held = null
+          for (const frame of held) {
+            connection.heldBytes -= frame.byteLength
+            send(frame)
+          }
+        }
+      },
+    }
+  }
+
+  close(): void {
+    for (const stop of this.#stops) stop()
+    clearInterval(this.#syncTimer)
+  }
+
+  /** Throws where the client's budget, or that of all, has no room for it. */
+  #entry(subscription: Subscription, prefix: Uint8Array, connection: Connection): Entry {
+    const { client } = connection
+    const meter = this.#budget.meter(client)
+    const needed = LIMITS.rpc.filterBytes + (subscription.kind === 'logs' ? criteriaBytes(subscription.criteria) : 0)
+    if (!meter.hold(needed)) throw criteriaFull(client, needed, this.#budget)
+    if (subscription.kind !== 'logs') return { subscription, prefix, connection, shared: undefined, meter, held: [] }
+    const shared = this.#criteria.take(subscription.criteria)
+    return { subscription: { kind: 'logs', criteria: shared.criteria }, prefix, connection, shared, meter, held: [] }
+  }
+
+  #add(entry: Entry): void {
+    const { subscription, shared } = entry
+    switch (subscription.kind) {
+      case 'newHeads':
+        this.#heads.add(entry)
+        return
+      case 'newPendingTransactions':
+        this.#pending.add(entry)
+        return
+      case 'syncing':
+        this.#addSyncing(entry)
+        return
+      case 'logs': {
+        assert(shared !== undefined, 'logs are looked for by criteria')
+        const group = this.#logs.get(shared.key)
+        if (group === undefined) this.#logs.set(shared.key, { criteria: shared.criteria, entries: new Set([entry]) })
+        else group.entries.add(entry)
+      }
+    }
+  }
+
+  #remove(entry: Entry): void {
+    this.#heads.delete(entry)
+    this.#pending.delete(entry)
+    if (this.#syncing.delete(entry) && this.#syncing.size === 0) clearInterval(this.#syncTimer)
+    entry.meter.hold(0)
+    const { shared } = entry
+    if (shared === undefined) return
+    const group = this.#logs.get(shared.key)
+    group?.entries.delete(entry)
+    if (group?.entries.size === 0) this.#logs.delete(shared.key)
+    shared.release()
+  }
+
+  #onCommitted(event: CommittedEvent): void {
+    if (this.#heads.size > 0) {
+      const payload = once(() => headerJson(event.block))
+      for (const entry of this.#heads) deliver(entry, payload)
+    }
+    if (this.#logs.size > 0) this.#deliverLogs(entriesOf(event))
+  }
+
+  #deliverLogs(logs: readonly LogEntry[], removed = false): void {
+    if (logs.length === 0) return
+    const compared = logs.map(log => ({
+      log: new ComparedLog(log),
+      payload: once(() => logJson(log, log, removed)),
+    }))
+    for (const { criteria, entries } of this.#logs.values())
+      for (const { log, payload } of compared)
+        if (log.matches(criteria)) for (const entry of entries) deliver(entry, payload)
+  }
+
+  #onPending(transaction: Transaction): void {
+    if (this.#pending.size === 0) return
+    const hash = once(() => `"${transaction.hash}"`)
+    const full = once(() => transactionJson(transaction, null))
+    for (const entry of this.#pending)
+      deliver(entry, entry.subscription.kind === 'newPendingTransactions' && entry.subscription.full ? full : hash)
+  }
+
+  /** The state of syncing has no event of its own: it is looked at each second while somebody wants to know. */
+  #addSyncing(entry: Entry): void {
+    if (this.#syncing.size === 0) {
+      this.#lastSync = syncJson(this.#view)
+      this.#syncTimer = setInterval(() => {
+        this.#pollSync()
+      }, SYNC_POLL_MS).unref()
+    }
+    this.#syncing.add(entry)
+    const text = this.#lastSync
+    deliver(
+      entry,
+      once(() => text),
+    )
+  }
+
+  #pollSync(): void {
+    const text = syncJson(this.#view)
+    const changed = (text === 'false') !== (this.#lastSync === 'false')
+    this.#lastSync = text
+    if (!changed) return
+    const payload = once(() => text)
+    for (const entry of this.#syncing) deliver(entry, payload)
+  }
+}
+
+const syncJson = (view: ChainView): string => {
+  const status = view.syncing()
+  if (status === false) return 'false'
+  return JSON.stringify({ syncing: true, status: encodeSyncStatus(status) })
+}

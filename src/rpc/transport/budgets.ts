@@ -1,0 +1,49 @@
+import { LIMITS } from '../../config/limits.ts'
+import { limitExceeded, type RpcError } from '../errors.ts'
+import { ClientBudget } from './client-budget.ts'
+
+/** What the clients of one server may make it hold. */
+export interface Budgets {
+  /** Bytes of requests that arrive or are being answered. */
+  readonly bodies: ClientBudget
+  /** Bytes of answers and notifications that are made and not yet taken by their reader. */
+  readonly answers: ClientBudget
+  /** Bytes of what filters and subscriptions look for, and of themselves. */
+  readonly criteria: ClientBudget
+  readonly filters: ClientBudget
+  readonly connections: ClientBudget
+  readonly sockets: ClientBudget
+}
+
+export const createBudgets = (): Budgets => {
+  const { bodies, answers, criteria, filters, connections, sockets } = LIMITS.rpc.budgets
+  return {
+    bodies: new ClientBudget(bodies),
+    answers: new ClientBudget(answers),
+    criteria: new ClientBudget(criteria),
+    filters: new ClientBudget(filters),
+    connections: new ClientBudget(connections),
+    sockets: new ClientBudget(sockets),
+  }
+}
+
+/** Read by a client, or heard as the reason of a close, when a request finds no room. */
+export const BODIES_FULL = 'too many bytes of requests are under way, try again later'
+/** The same for an answer. */
+export const ANSWERS_FULL = 'too many bytes of answers wait to be read: read them, or ask for less at once'
+
+export const answersFull = (): RpcError => limitExceeded(ANSWERS_FULL)
+
+export const criteriaFull = (client: string, more: number, budget: ClientBudget): RpcError =>
+  limitExceeded(
+    budget.isClientFull(client, more)
+      ? `your filters and subscriptions hold more than ${budget.limits.client} bytes: end some, or name fewer addresses and topics`
+      : 'the filters and subscriptions of all clients hold too much, try again later',
+  )
+
+export const filtersFull = (client: string, budget: ClientBudget): RpcError =>
+  limitExceeded(
+    budget.isClientFull(client, 1)
+      ? `too many filters, at most ${budget.limits.client} of one client: uninstall some, or use eth_getLogs`
+      : `too many filters, at most ${budget.limits.total} of all clients, try again later`,
+  )

@@ -1,0 +1,83 @@
+import { type ChunkStream, composeStream } from '../../util/async/chunk-stream.ts'
+import { Lines } from '../../util/async/fair-queue.ts'
+import { limitExceeded } from '../errors.ts'
+import type { Chunk } from '../router/response.ts'
+
+export interface SlotLimits {
+  /** Taken at once, in all and by one client. */
+  readonly total: number
+  readonly client: number
+  /** Waiting, in all and of one client. */
+  readonly queue: number
+  readonly clientQueue: number
+}
+
+/** Places for work that takes long, of which some are for others however many one client asks for. Clients that wait take turns. */
+export class ClientSlots {
+  readonly #limits: SlotLimits
+  readonly #what: string
+  readonly #waiting = new Lines<() => void>()
+  readonly #takenBy = new Map<string, number>()
+  #taken = 0
+  #queued = 0
+
+  /** `what` is waited for, in the plural, as a client reads it. */
+  constructor(limits: SlotLimits, what: string) {
+    this.#limits = limits
+    this.#what = what
+  }
+
+  get taken(): number {
+    return this.#taken
+  }
+
+  /** Resolves with what gives the place back. Throws when too many wait. */
+  async take(client: string): Promise<() => void> {
+    const { queue, clientQueue } = this.#limits
+    if (this.#taken < this.#limits.total && this.#mayTake(client)) this.#enter(client)
+    else {
+      if (this.#waiting.lengthOf(client) >= clientQueue)
+        throw limitExceeded(`too many of your ${this.#what} (limit ${clientQueue}) are waiting, try again later`)
+      if (this.#queued >= queue) throw limitExceeded(`too many ${this.#what} are waiting, try again later`)
+      this.#queued++
+      await new Promise<void>(resolve => this.#waiting.push(client, resolve))
+    }
+    return () => this.#leave(client)
+  }
+
+  #mayTake(client: string): boolean {
+    return (this.#takenBy.get(client) ?? 0) < this.#limits.client
+  }
+
+  #enter(client: string): void {
+    this.#taken++
+    this.#takenBy.set(client, (this.#takenBy.get(client) ?? 0) + 1)
+  }
+
+  #leave(client: string): void {
+    this.#taken--
+    const left = (this.#takenBy.get(client) ?? 1) - 1
+    if (left === 0) this.#takenBy.delete(client)
+    else this.#takenBy.set(client, left)
+    const next = this.#waiting.shift(owner => this.#mayTake(owner))
+    if (next === undefined) return
+    this.#queued--
+    this.#enter(next.owner)
+    next.item()
+  }
+}
+
+/** A stream that begins when its client has a place, and gives it back at its end. */
+export const streamInTurn = (
+  slots: ClientSlots,
+  client: string,
+  open: () => ChunkStream<Chunk> | Promise<ChunkStream<Chunk>>,
+): ChunkStream<Chunk> =>
+  composeStream<Chunk>(async function* (take) {
+    const leave = await slots.take(client)
+    try {
+      yield* take(await open())
+    } finally {
+      leave()
+    }
+  })

@@ -1,0 +1,315 @@
+import type { Server } from 'node:http'
+import type { Socket } from 'node:net'
+import { LIMITS } from '../../config/limits.ts'
+import type { Answer, AnswerStream, Chunk } from '../router/response.ts'
+import type { Endpoint, Router } from '../router/router.ts'
+import { BODIES_FULL, type Budgets } from './budgets.ts'
+import type { ClientBudget, Meter } from './client-budget.ts'
+import { clientOf, endpointFor } from './client-id.ts'
+import { plainCallLength } from './plain-head.ts'
+import { drained, Patience, pump } from './stream-writer.ts'
+
+export interface FastLaneOptions {
+  readonly router: Router
+  readonly endpoint: Endpoint
+  readonly hosts: readonly string[]
+  readonly budgets: Pick<Budgets, 'bodies' | 'answers' | 'connections'>
+}
+
+const HEAD_END = Buffer.from('\r\n\r\n')
+const OK = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: keep-alive\r\ncontent-length: '
+const CHUNKED =
+  'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: keep-alive\r\ntransfer-encoding: chunked\r\n'
+const LAST_CHUNK = '0\r\n\r\n'
+const unavailable = (text: string): string =>
+  `HTTP/1.1 503 Service Unavailable\r\ncontent-type: text/plain\r\nconnection: close\r\ncontent-length: ${text.length}\r\n\r\n${text}`
+const TIMEOUT = unavailable('timeout')
+const NO_ROOM = unavailable(`${BODIES_FULL}\n`)
+
+/**
+ * Answers plain calls on a connection by itself, at a third of the cost of the HTTP server, and gives the connection to the
+ * server at the first request that is anything else (a GET, an upgrade, chunks, an Origin, a wrong type): one place decides on those.
+ */
+export const attachFastLane = (server: Server, options: FastLaneOptions): { close(): void } => {
+  const [listener] = server.listeners('connection') as ((socket: Socket) => void)[]
+  if (listener === undefined) return { close() {} }
+  const open = new Set<Lane>()
+  server.removeListener('connection', listener)
+  server.on('connection', (socket: Socket) => {
+    if (!admit(socket, options.budgets.connections)) return
+    const lane = new Lane(socket, options, {
+      handOver: () => listener.call(server, socket),
+      left: () => open.delete(lane),
+    })
+    open.add(lane)
+  })
+  return {
+    close() {
+      for (const lane of open) lane.destroy()
+    },
+  }
+}
+
+/** Counts a connection against its client; one too many is closed at once, without a word to read it. */
+export const admit = (socket: Socket, connections: ClientBudget): boolean => {
+  const meter = connections.meter(clientOf(socket.remoteAddress))
+  if (!meter.hold(1)) {
+    socket.destroy()
+    return false
+  }
+  socket.once('close', () => meter.hold(0))
+  return true
+}
+
+interface Exits {
+  readonly handOver: () => void
+  readonly left: () => void
+}
+
+/** One connection for as long as it only sends plain calls. */
+class Lane {
+  readonly #socket: Socket
+  readonly #options: FastLaneOptions
+  readonly #exits: Exits
+  readonly #endpoint: Endpoint
+  readonly #meter: Meter
+  readonly #answers: Meter
+  /** Bytes that came and are not answered yet. */
+  #rest: Buffer | undefined
+  /** The same, and those of the request that is being answered. */
+  #heldBytes = 0
+  /** Chunks the unfinished request has come in so far. */
+  #chunks = 0
+  #isWaiting = false
+  /** Whether the unfinished request is a plain call so far. */
+  #isPlain = false
+  #hasEnded = false
+  #lastHead = ''
+  #lastLength = 0
+
+  constructor(socket: Socket, options: FastLaneOptions, exits: Exits) {
+    this.#socket = socket
+    this.#options = options
+    this.#exits = exits
+    this.#endpoint = endpointFor(options.endpoint, socket.remoteAddress)
+    const { client } = this.#endpoint.context
+    this.#meter = options.budgets.bodies.meter(client)
+    this.#answers = options.budgets.answers.meter(client)
+    socket.setNoDelay(true)
+    socket.setTimeout(LIMITS.rpc.httpKeepAliveMs)
+    socket.on('data', this.#onData)
+    socket.on('end', this.#onEnd)
+    socket.on('timeout', this.#onTimeout)
+    socket.on('error', this.#onError)
+    socket.on('close', this.#onClose)
+  }
+
+  destroy(): void {
+    this.#socket.destroy()
+  }
+
+  readonly #onData = (chunk: Buffer): void => {
+    this.#rest = this.#rest === undefined ? chunk : Buffer.concat([this.#rest, chunk])
+    this.#chunks++
+    this.#heldBytes += chunk.byteLength
+    if (!this.#meter.hold(this.#heldBytes)) this.#refuse()
+    else if (!this.#isWaiting) this.#run()
+    // Whoever sends faster than it is answered waits: nothing is read meanwhile, for each chunk copies all that waits.
+    else if (this.#rest.byteLength > LIMITS.rpc.laneAheadBytes) this.#socket.pause()
+  }
+
+  readonly #onEnd = (): void => {
+    this.#hasEnded = true
+    if (!this.#isWaiting) this.#socket.end()
+  }
+
+  readonly #onTimeout = (): void => {
+    if (!this.#isWaiting) this.#socket.destroy()
+  }
+
+  /** 'close' follows; a connection that breaks is an everyday event. */
+  readonly #onError = (): void => {
+    this.#socket.destroy()
+  }
+
+  readonly #onClose = (): void => {
+    this.#rest = undefined
+    this.#meter.hold(0)
+    this.#answers.hold(0)
+    this.#exits.left()
+  }
+
+  /** Answers every whole request that has come; answers of one pass go out in one write. */
+  #run(): void {
+    const { router } = this.#options
+    let out = ''
+    while (this.#rest !== undefined && !this.#isWaiting) {
+      const body = this.#nextBody(this.#rest)
+      if (body === undefined) break
+      const answer = router.handle(body, this.#endpoint)
+      if (typeof answer === 'string') out += frame(answer)
+      else void (answer instanceof Promise ? this.#wait(answer) : this.#stream(answer))
+      if (out.length > LIMITS.rpc.laneWriteBytes || this.#isWaiting) {
+        this.#write(out)
+        out = ''
+        if (!this.#isWaiting) this.#pauseUntilWritten()
+      }
+    }
+    this.#write(out)
+    if (this.#isWaiting) return
+    this.#heldBytes = this.#rest?.byteLength ?? 0
+    this.#meter.hold(this.#heldBytes)
+    if (this.#rest !== undefined) this.#setAside(this.#rest)
+    else if (this.#socket.writableNeedDrain) this.#pauseUntilWritten()
+  }
+
+  /** The body of the first request, taken off the waiting bytes; undefined while it is not whole, or is no plain call. */
+  #nextBody(bytes: Buffer): string | undefined {
+    const headEnd = bytes.indexOf(HEAD_END)
+    this.#isPlain = false
+    if (headEnd === -1 || headEnd > LIMITS.rpc.headBytes) return undefined
+    const length = this.#bodyLength(bytes.toString('latin1', 0, headEnd))
+    if (length === undefined) return undefined
+    this.#isPlain = true
+    const end = headEnd + HEAD_END.byteLength + length
+    if (end > bytes.byteLength) return undefined
+    this.#chunks = 0
+    this.#rest = end === bytes.byteLength ? undefined : bytes.subarray(end)
+    return bytes.toString('utf8', headEnd + HEAD_END.byteLength, end)
+  }
+
+  /** Clients repeat their head: the last one is remembered. */
+  #bodyLength(head: string): number | undefined {
+    if (head === this.#lastHead) return this.#lastLength
+    const length = plainCallLength(head, this.#options.hosts)
+    if (length === undefined) return undefined
+    this.#lastHead = head
+    this.#lastLength = length
+    return length
+  }
+
+  /** Waits a little for the rest of a plain call; anything else, or a trickle, is the server's. */
+  #setAside(bytes: Buffer): void {
+    if (!this.#isPlain || this.#chunks >= LIMITS.rpc.laneChunks) this.#handOver(bytes)
+  }
+
+  #handOver(bytes: Buffer): void {
+    const socket = this.#socket
+    socket.pause()
+    socket.setTimeout(0)
+    socket.off('data', this.#onData)
+    socket.off('end', this.#onEnd)
+    socket.off('timeout', this.#onTimeout)
+    socket.off('error', this.#onError)
+    socket.off('close', this.#onClose)
+    this.#exits.left()
+    // The server counts what it reads by itself.
+    this.#meter.hold(0)
+    socket.unshift(bytes)
+    this.#exits.handOver()
+    socket.resume()
+  }
+
+  /** All bodies together are too much: this connection goes, with a word, and its bytes with it. */
+  #refuse(): void {
+    this.#rest = undefined
+    this.#socket.off('data', this.#onData)
+    this.#socket.end(NO_ROOM, () => this.#socket.destroy())
+  }
+
+  async #wait(answer: Promise<Answer>): Promise<void> {
+    this.#isWaiting = true
+    let isLate = false
+    const timer = setTimeout(() => {
+      isLate = true
+      this.#socket.end(TIMEOUT)
+    }, LIMITS.rpc.httpRequestMs)
+    const made = await answer
+    clearTimeout(timer)
+    if (isLate || this.#socket.destroyed) return
+    if (typeof made !== 'string') return this.#stream(made)
+    this.#isWaiting = false
+    this.#write(frame(made))
+    this.#goOn()
+  }
+
+  /** An answer of unknown length, in chunks (RFC 9112 7.1). */
+  async #stream(answer: AnswerStream): Promise<void> {
+    this.#isWaiting = true
+    const socket = this.#socket
+    // Whoever ends a connection while a long answer is made is taken to be gone, as the HTTP server takes it.
+    const leave = (): void => void socket.destroy()
+    socket.once('end', leave)
+    // What was answered before in this pass is written first.
+    await undefined
+    socket.write(`${CHUNKED}${date()}\r\n\r\n`)
+    const isWhole = await pump(answer, socket, {
+      write: chunk => writeChunk(socket, chunk),
+      meter: this.#answers,
+    }).catch(() => {
+      socket.destroy()
+      return false
+    })
+    socket.off('end', leave)
+    if (!isWhole) return
+    socket.write(LAST_CHUNK)
+    this.#isWaiting = false
+    this.#goOn()
+  }
+
+  /** Until the reader has taken what was written; one that does not in time, or leaves too much, is cut off. */
+  #pauseUntilWritten(): void {
+    const socket = this.#socket
+    this.#isWaiting = true
+    const goOn = (): void => {
+      this.#isWaiting = false
+      if (!socket.destroyed) this.#goOn()
+    }
+    if (!socket.writableNeedDrain) return void setImmediate(goOn)
+    if (!this.#answers.hold(socket.writableLength)) return void socket.destroy()
+    const patience = new Patience()
+    patience.sent(socket.writableLength)
+    void patience.wait(drained(socket)).then(isTaken => {
+      this.#answers.hold(0)
+      if (isTaken) goOn()
+      else socket.destroy()
+    })
+  }
+
+  #goOn(): void {
+    this.#run()
+    if (this.#isWaiting || this.#socket.destroyed) return
+    if (this.#hasEnded) this.#socket.end()
+    else if (this.#socket.isPaused()) this.#socket.resume()
+  }
+
+  #write(out: string): void {
+    if (out === '') return
+    // All of it is one byte a character for nearly every answer, and that is the cheapest way to write.
+    this.#socket.write(out, Buffer.byteLength(out) === out.length ? 'latin1' : 'utf8')
+  }
+}
+
+const writeChunk = (socket: Socket, chunk: Chunk): boolean => {
+  socket.cork()
+  socket.write(`${Buffer.byteLength(chunk).toString(16)}\r\n`)
+  socket.write(chunk)
+  const goesOn = socket.write('\r\n')
+  socket.uncork()
+  return goesOn
+}
+
+const frame = (body: string): string => `${OK}${Buffer.byteLength(body)}\r\n${date()}\r\n\r\n${body}`
+
+let dateLine = ''
+let dateSecond = -1
+
+/** RFC 9110 6.6.1; made once a second. */
+const date = (): string => {
+  const second = Math.floor(Date.now() / 1_000)
+  if (second !== dateSecond) {
+    dateSecond = second
+    dateLine = `date: ${new Date(second * 1_000).toUTCString()}`
+  }
+  return dateLine
+}

@@ -1,0 +1,199 @@
+import { type IncomingMessage, type OutgoingHttpHeaders, STATUS_CODES } from 'node:http'
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
+import { LIMITS } from '../../config/limits.ts'
+import type { HealthStatus } from '../ports.ts'
+import { type Answer, type AnswerStream, streamOf } from '../router/response.ts'
+import type { Endpoint, Router } from '../router/router.ts'
+import { hostAllowed, originAllowed } from './access.ts'
+import type { Budgets } from './budgets.ts'
+import type { Meter } from './client-budget.ts'
+import { clientOf, endpointFor } from './client-id.ts'
+import type { TokenBuckets } from './rate-limit.ts'
+import { type Body, HttpFailure, readBody } from './read-body.ts'
+import { pump } from './stream-writer.ts'
+
+export interface HttpOptions {
+  readonly router: Router
+  readonly endpoint: Endpoint
+  readonly wsPaths: readonly string[]
+  /** Answered by 301 to the first of `wsPaths`; null on most networks. */
+  readonly wsRedirect: string | null
+  readonly cors: readonly string[]
+  readonly hosts: readonly string[]
+  readonly checkOrigin: boolean
+  readonly buckets: TokenBuckets | undefined
+  readonly budgets: Pick<Budgets, 'bodies' | 'answers'>
+  readonly health: () => HealthStatus
+}
+
+const JSON_TYPES = ['application/json', 'application/json-rpc', 'application/jsonrequest']
+const JSON_TYPE = 'application/json'
+const WRONG_TYPE = 'invalid content type, only application/json is supported\n'
+const VERBS = 'GET, POST, OPTIONS'
+
+/** No route of this port declares a schema; fastify's own compilers would be loaded at every start for nothing. */
+const noSchemas = (): never => {
+  throw new Error('a route with a schema needs schema compilers')
+}
+
+/** The HTTP face: POST for calls, GET for load balancers, clear statuses for everything else (reference/kaia-behaviour.md 1.1). */
+export const createHttp = (options: HttpOptions): FastifyInstance => {
+  const { wsPaths, wsRedirect, endpoint, router, buckets, budgets } = options
+  const app = fastify({
+    bodyLimit: LIMITS.rpc.bodyBytes,
+    requestTimeout: LIMITS.rpc.httpRequestMs,
+    keepAliveTimeout: LIMITS.rpc.httpKeepAliveMs,
+    forceCloseConnections: true,
+    exposeHeadRoutes: false,
+    schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
+    http: { shouldUpgradeCallback: request => request.headers.upgrade?.toLowerCase() === 'websocket' },
+  })
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser(JSON_TYPES, (request: FastifyRequest, payload: IncomingMessage) =>
+    readBody(payload, budgets.bodies.meter(clientOf(request.ip))),
+  )
+  app.setErrorHandler((error: Failure, request, reply) => refuse(error, request, reply))
+  addGuards(app, options)
+
+  const post = (request: FastifyRequest, reply: FastifyReply): FastifyReply | Promise<FastifyReply> => {
+    // Without a body fastify asks no parser, and so does not look at the type.
+    const body = request.body as Body | undefined
+    if (body === undefined) return reply.code(415).type('text/plain').send(WRONG_TYPE)
+    body.take()
+    const charge = buckets && ((calls: number) => buckets.charge(request.ip, calls))
+    const answering = endpointFor(endpoint, request.ip)
+    const answer = router.handle(body.text, answering, charge)
+    const meter = budgets.answers.meter(answering.context.client)
+    reply.header('content-type', JSON_TYPE)
+    if (answer instanceof Promise) return sendInTime(answer.finally(body.release), reply, meter)
+    body.release()
+    return send(answer, reply, meter)
+  }
+  const paths = [...new Set(['/', ...wsPaths])]
+  for (const path of paths) app.post(path, post)
+  app.get('/', (_request, reply) => reply.send(''))
+  for (const path of wsPaths)
+    if (path !== '/')
+      app.get(path, (_request, reply) =>
+        reply
+          .code(426)
+          .headers({ upgrade: 'websocket', connection: 'Upgrade' })
+          .send('this path speaks WebSocket: send an Upgrade header\n'),
+      )
+  if (wsRedirect !== null)
+    app.all(wsRedirect, (_request, reply) =>
+      reply
+        .code(301)
+        .header('location', wsPaths[0] ?? '/')
+        .send(''),
+    )
+  app.get('/health', (_request, reply) => {
+    const status = options.health()
+    return reply
+      .code(status.healthy ? 200 : 503)
+      .header('content-type', JSON_TYPE)
+      .send(JSON.stringify(status))
+  })
+  app.options('*', (_request, reply) => reply.code(204).header('allow', VERBS).send())
+  app.setNotFoundHandler((request, reply) => {
+    const known = [...paths, '/health'].includes(pathOf(request.url))
+    if (known) return reply.code(405).header('allow', VERBS).type('text/plain').send('method not allowed\n')
+    return reply.code(404).type('text/plain').send('not found\n')
+  })
+  return app
+}
+
+const pathOf = (url: string): string => {
+  const query = url.indexOf('?')
+  return query === -1 ? url : url.slice(0, query)
+}
+
+/** Checks before the body is read; a check that cannot refuse is not installed, it would cost every request. */
+const addGuards = (app: FastifyInstance, { hosts, cors, checkOrigin, buckets }: HttpOptions): void => {
+  if (!hosts.includes('*'))
+    app.addHook('onRequest', (request, reply, done) => {
+      if (hostAllowed(hosts, request.headers.host)) done()
+      else reply.code(403).type('text/plain').send('invalid host specified\n')
+    })
+  if (checkOrigin)
+    app.addHook('onRequest', (request, reply, done) => {
+      if (originAllowed(cors, request.headers.origin)) done()
+      else reply.code(403).type('text/plain').send('invalid origin specified\n')
+    })
+  if (buckets !== undefined)
+    app.addHook('onRequest', (request, reply, done) => {
+      if (request.method !== 'POST' || buckets.allows(request.ip)) done()
+      else reply.code(429).header('retry-after', '1').type('text/plain').send('too many requests\n')
+    })
+  if (cors.length > 0)
+    app.addHook('onRequest', (request, reply, done) => {
+      const { origin } = request.headers
+      if (origin !== undefined && (cors.includes('*') || cors.includes(origin)))
+        reply.headers({
+          'access-control-allow-origin': cors.includes('*') ? '*' : origin,
+          vary: 'origin',
+          ...(request.method === 'OPTIONS' && {
+            'access-control-allow-methods': VERBS,
+            'access-control-allow-headers': 'content-type',
+            'access-control-max-age': '600',
+          }),
+        })
+      done()
+    })
+}
+
+const send = (answer: Answer, reply: FastifyReply, meter: Meter): FastifyReply => {
+  if (typeof answer !== 'string') return sendStream(answer, reply, meter)
+  if (answer.length <= LIMITS.rpc.chunkChars) return reply.send(answer)
+  reply.header('content-length', Buffer.byteLength(answer))
+  return sendStream(streamOf(answer), reply, meter)
+}
+
+/** From here on the answer goes past fastify, at the pace of its reader. */
+const sendStream = (answer: AnswerStream, reply: FastifyReply, meter: Meter): FastifyReply => {
+  reply.hijack()
+  const { raw } = reply
+  raw.writeHead(200, reply.getHeaders() as OutgoingHttpHeaders)
+  raw.flushHeaders()
+  pump(answer, raw, { meter }).then(
+    isWhole => isWhole && raw.end(),
+    () => raw.destroy(),
+  )
+  return reply
+}
+
+const sendInTime = async (answer: Promise<Answer>, reply: FastifyReply, meter: Meter): Promise<FastifyReply> => {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<undefined>(resolve => {
+    timer = setTimeout(resolve, LIMITS.rpc.httpRequestMs, undefined)
+  })
+  const made = await Promise.race([answer, late])
+  clearTimeout(timer)
+  return made === undefined ? reply.code(503).type('text/plain').send('timeout') : send(made, reply, meter)
+}
+
+interface Failure {
+  readonly statusCode?: number
+  readonly code?: string
+}
+
+const refuse = (error: Failure, request: FastifyRequest, reply: FastifyReply): FastifyReply | Promise<FastifyReply> => {
+  reply.type('text/plain')
+  if (error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return reply.code(415).send(WRONG_TYPE)
+  const status = error.statusCode ?? 500
+  if (!(error instanceof HttpFailure)) return reply.code(status).send(`${STATUS_CODES[status] ?? 'error'}\n`)
+  if (status === 503) reply.header('retry-after', '1')
+  return readAway(request.raw).then(() => reply.code(status).send(`${error.message}\n`))
+}
+
+/** Closing on a client that still sends resets the connection, and with it the answer (RFC 9112 9.6). */
+const readAway = (request: IncomingMessage): Promise<void> =>
+  new Promise(resolve => {
+    if (request.complete || request.destroyed) return resolve()
+    const done = (): void => {
+      clearTimeout(timer)
+      resolve()
+    }
+    const timer = setTimeout(done, LIMITS.rpc.lingerMs)
+    request.once('end', done).once('close', done).resume()
+  })

@@ -1,0 +1,87 @@
+import type { IncomingMessage } from 'node:http'
+import { LIMITS } from '../../config/limits.ts'
+import { BODIES_FULL } from './budgets.ts'
+import type { Meter } from './client-budget.ts'
+
+/** Ends a request with a status and a line of text. */
+export class HttpFailure extends Error {
+  override readonly name = 'HttpFailure'
+  readonly statusCode: number
+
+  constructor(statusCode: number, message: string) {
+    super(message)
+    this.statusCode = statusCode
+  }
+}
+
+/** A body and its share of what all bodies may hold. */
+export interface Body {
+  readonly text: string
+  /** It is being answered: `release` gives its share back, where otherwise the end of the connection does. */
+  take(): void
+  release(): void
+}
+
+const tooLarge = (size: string): HttpFailure =>
+  new HttpFailure(413, `content length too large (${size}>${LIMITS.rpc.bodyBytes})`)
+
+const FIRST_BYTES = 4_096
+/** Pieces of a body: so many, and one more for so many bytes. */
+const MOST_PIECES = 1_024
+const LEAST_PIECE_BYTES = 256
+
+/** A buffer with room for `needed` bytes and the same beginning. */
+const grown = (buffer: Buffer, used: number, needed: number): Buffer<ArrayBuffer> => {
+  const larger = Buffer.allocUnsafeSlow(
+    Math.max(needed, FIRST_BYTES, Math.min(2 * buffer.byteLength, LIMITS.rpc.bodyBytes)),
+  )
+  buffer.copy(larger, 0, 0, used)
+  return larger
+}
+
+/** Reads a body as UTF-8. Throws HttpFailure: 413 beyond its own bound, 503 beyond that of all bodies, 400 when it breaks off. */
+export const readBody = (request: IncomingMessage, meter: Meter): Promise<Body> => {
+  const declared = request.headers['content-length']
+  if (Number(declared ?? 0) > LIMITS.rpc.bodyBytes) return Promise.reject(tooLarge(String(declared)))
+  return new Promise((resolve, reject) => {
+    // One buffer that grows: a list of chunks would keep an object for each, and they may be of one byte.
+    let text = Buffer.alloc(0)
+    let bytes = 0
+    let pieces = 0
+    const fail = (failure: HttpFailure): void => {
+      request.off('data', take).off('end', finish).off('close', abort)
+      meter.hold(0)
+      reject(failure)
+    }
+    const take = (chunk: Buffer): void => {
+      const end = bytes + chunk.byteLength
+      // Chunks of single bytes are work without an end for their size: such a connection goes at once.
+      if (++pieces > MOST_PIECES + end / LEAST_PIECE_BYTES) {
+        fail(new HttpFailure(400, 'the body comes in too many pieces'))
+        request.socket.destroy()
+        return
+      }
+      if (end > LIMITS.rpc.bodyBytes) fail(tooLarge(declared ?? 'unknown'))
+      else if (!meter.hold(end)) fail(new HttpFailure(503, BODIES_FULL))
+      else {
+        if (end > text.byteLength) text = grown(text, bytes, end)
+        chunk.copy(text, bytes)
+        bytes = end
+      }
+    }
+    const finish = (): void => {
+      request.off('close', abort)
+      const release = (): void => void meter.hold(0)
+      // Of a client that left meanwhile no handler is told.
+      request.socket.once('close', release)
+      if (request.socket.destroyed) release()
+      resolve({
+        text: text.toString('utf8', 0, bytes),
+        take: () => void request.socket.off('close', release),
+        release,
+      })
+    }
+    const abort = (): void => fail(new HttpFailure(400, 'the request broke off'))
+    request.on('data', take).once('end', finish).once('close', abort)
+  })
+}

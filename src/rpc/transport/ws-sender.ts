@@ -1,0 +1,140 @@
+import type { WebSocket } from 'ws'
+import { LIMITS } from '../../config/limits.ts'
+import type { AnswerStream } from '../router/response.ts'
+import { ANSWERS_FULL } from './budgets.ts'
+import type { Meter } from './client-budget.ts'
+import { Patience } from './stream-writer.ts'
+
+export type Frame = string | Buffer
+
+interface WaitingStream {
+  readonly answer: AnswerStream
+  readonly done: () => void
+}
+
+/** Fragments of one message that may be under way in the socket. */
+const AHEAD_BYTES = 512 * 1024
+
+/** A backlog below this needs no word when it is gone: it does not count (`free` of the budget). */
+const UNCOUNTED_BYTES = LIMITS.rpc.budgets.answers.free / 2
+
+const TOO_SLOW = 'reads too slowly'
+const CUT_SHORT = 'an answer broke off'
+
+const isStream = (item: Frame | WaitingStream): item is WaitingStream => typeof item === 'object' && 'answer' in item
+
+/**
+ * The sending half of a socket. A streamed answer is one message in many fragments, and no other message may stand between them:
+ * what comes meanwhile waits, within the same bound as everything that waits for a reader.
+ */
+export class SocketSender {
+  readonly #client: WebSocket
+  readonly #meter: Meter
+  readonly #drop: (reason: string) => void
+  readonly #waiting: (Frame | WaitingStream)[] = []
+  #waitingBytes = 0
+  #current: AnswerStream | undefined = undefined
+  #isClosed = false
+
+  /** `drop` is told once why nothing can be sent any more; `meter` is told what waits to be taken. */
+  constructor(client: WebSocket, meter: Meter, drop: (reason: string) => void) {
+    this.#client = client
+    this.#meter = meter
+    this.#drop = drop
+  }
+
+  send(frame: Frame): void {
+    if (this.#current === undefined) this.#write(frame)
+    else if (this.#waitingBytes > LIMITS.rpc.socketBacklogBytes) this.#fail(TOO_SLOW)
+    else {
+      this.#waiting.push(frame)
+      this.#waitingBytes += frame.length
+      this.#count()
+    }
+  }
+
+  /** Resolves when the whole answer is written, or never will be. */
+  stream(answer: AnswerStream): Promise<void> {
+    if (this.#isClosed) return Promise.resolve(answer.cancel())
+    if (this.#current === undefined) return this.#run(answer)
+    return new Promise(done => this.#waiting.push({ answer, done }))
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#current?.cancel()
+    for (const item of this.#waiting) if (isStream(item)) item.done()
+    this.#waiting.length = 0
+    this.#waitingBytes = 0
+  }
+
+  /** The socket is gone, and with it what it had not taken. */
+  release(): void {
+    this.close()
+    this.#meter.hold(0)
+  }
+
+  async #run(answer: AnswerStream): Promise<void> {
+    this.#current = answer
+    this.#count()
+    await this.#fragments(answer).catch(() => this.#fail(CUT_SHORT))
+    this.#current = undefined
+    this.#count()
+    while (!this.#isClosed) {
+      const next = this.#waiting.shift()
+      if (next === undefined) return
+      if (isStream(next)) {
+        void this.#run(next.answer).then(next.done)
+        return
+      }
+      this.#waitingBytes -= next.length
+      this.#write(next)
+    }
+  }
+
+  async #fragments(answer: AnswerStream): Promise<void> {
+    const client = this.#client
+    const patience = new Patience()
+    for (let chunk = await answer.next(); chunk !== undefined && !this.#isClosed; chunk = await answer.next()) {
+      patience.sent(chunk.length)
+      const flushed = new Promise<void>(resolve => {
+        client.send(chunk, { binary: false, fin: false }, () => resolve())
+      })
+      if (client.bufferedAmount <= AHEAD_BYTES) continue
+      const came = await patience.wait(done => {
+        void flushed.then(done)
+        return () => {}
+      })
+      if (!came) return this.#fail(TOO_SLOW)
+    }
+    answer.cancel()
+    if (!this.#isClosed) client.send('', { binary: false, fin: true })
+  }
+
+  /** One frame may be larger than what may wait. */
+  #write(frame: Frame): void {
+    const client = this.#client
+    if (this.#isClosed || client.readyState !== client.OPEN) return
+    if (client.bufferedAmount > LIMITS.rpc.socketBacklogBytes) {
+      this.#fail(TOO_SLOW)
+      return
+    }
+    if (client.bufferedAmount < UNCOUNTED_BYTES) client.send(frame, { binary: false })
+    // What the system does not take at once is counted until it is taken.
+    else client.send(frame, { binary: false }, () => this.#count())
+    this.#count()
+  }
+
+  /** What was made and not taken yet, against the budget of the client. */
+  #count(): void {
+    if (this.#isClosed) return
+    const bytes = this.#client.bufferedAmount + this.#waitingBytes + (this.#current?.heldBytes ?? 0)
+    if (!this.#meter.hold(bytes)) this.#fail(ANSWERS_FULL)
+  }
+
+  #fail(reason: string): void {
+    if (this.#isClosed) return
+    this.close()
+    this.#drop(reason)
+  }
+}

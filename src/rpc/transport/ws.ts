@@ -1,0 +1,201 @@
+import type { IncomingMessage, Server } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { type WebSocket, WebSocketServer } from 'ws'
+import { LIMITS } from '../../config/limits.ts'
+import type { Logger } from '../../util/logger.ts'
+import type { Later } from '../methods/block-reads.ts'
+import type { Answer } from '../router/response.ts'
+import type { Endpoint, Router } from '../router/router.ts'
+import type { Scope, SubscriptionHub } from '../subscriptions/subscription-hub.ts'
+import { hostAllowed, originAllowed } from './access.ts'
+import { BODIES_FULL, type Budgets } from './budgets.ts'
+import { clientOf } from './client-id.ts'
+import type { TokenBuckets } from './rate-limit.ts'
+import { SocketSender } from './ws-sender.ts'
+
+export interface WsOptions {
+  readonly router: Router
+  readonly endpoint: Endpoint
+  readonly hub: SubscriptionHub
+  readonly paths: readonly string[]
+  readonly redirect: string | null
+  readonly cors: readonly string[]
+  readonly hosts: readonly string[]
+  readonly buckets: TokenBuckets | undefined
+  readonly budgets: Pick<Budgets, 'bodies' | 'answers' | 'sockets'>
+  readonly log: Logger
+}
+
+/** RFC 6455 7.4.1. */
+const GOING_AWAY = 1001
+const TRY_AGAIN_LATER = 1013
+const CLOSE_GRACE_MS = 300
+/** Head and mask of a control frame. */
+const CONTROL_BYTES = 6
+const RATE_LIMITED = '{"jsonrpc":"2.0","id":null,"error":{"code":-32005,"message":"too many requests"}}'
+
+/** The WebSocket face on the HTTP server's port. */
+export const attachWebSockets = (
+  server: Server,
+  options: WsOptions,
+): { readonly sockets: () => number; close(): Promise<void> } => {
+  const wss = new WebSocketServer({
+    noServer: true,
+    maxPayload: LIMITS.rpc.bodyBytes,
+    // Each piece of a message costs an object, however small it is.
+    maxFragments: LIMITS.rpc.socketFragments,
+    perMessageDeflate: false,
+  })
+  const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+    // It would never tell that it is closed.
+    if (socket.destroyed) return
+    const place = options.budgets.sockets.meter(clientOf(request.socket.remoteAddress))
+    const refusal = refusalOf(request, options) ?? (place.hold(1) ? undefined : { status: '503 Service Unavailable' })
+    if (refusal !== undefined) {
+      refuse(socket, refusal)
+      return
+    }
+    socket.once('close', () => place.hold(0))
+    wss.handleUpgrade(request, socket, head, client => serve(client, request, options))
+  }
+  server.on('upgrade', onUpgrade)
+  const heartbeat = setInterval(() => ping(wss.clients), LIMITS.rpc.socketPingMs).unref()
+  return {
+    sockets: () => wss.clients.size,
+    async close() {
+      clearInterval(heartbeat)
+      server.off('upgrade', onUpgrade)
+      for (const client of wss.clients) client.close(GOING_AWAY, 'node is stopping')
+      const deadline = performance.now() + CLOSE_GRACE_MS
+      while (wss.clients.size > 0 && performance.now() < deadline) await new Promise(resolve => setTimeout(resolve, 10))
+      for (const client of wss.clients) client.terminate()
+      wss.close()
+    },
+  }
+}
+
+/** Clients that have not answered the last ping. */
+const silent = new WeakSet<WebSocket>()
+
+/** Who is gone without a word is found out and freed, however long it takes TCP to notice. */
+const ping = (clients: Iterable<WebSocket>): void => {
+  for (const client of clients) {
+    if (silent.has(client)) {
+      client.terminate()
+      continue
+    }
+    silent.add(client)
+    client.ping()
+  }
+}
+
+interface Refusal {
+  readonly status: string
+  readonly headers?: string
+}
+
+const refusalOf = (request: IncomingMessage, options: WsOptions): Refusal | undefined => {
+  const path = (request.url ?? '/').split('?', 1)[0] ?? '/'
+  if (path === options.redirect)
+    return { status: '301 Moved Permanently', headers: `location: ${options.paths[0]}\r\n` }
+  if (!options.paths.includes(path)) return { status: '404 Not Found' }
+  if (!hostAllowed(options.hosts, request.headers.host)) return { status: '403 Forbidden' }
+  return originAllowed(options.cors, request.headers.origin) ? undefined : { status: '403 Forbidden' }
+}
+
+const refuse = (socket: Duplex, { status, headers = '' }: Refusal): void => {
+  socket.on('error', () => socket.destroy())
+  socket.end(`HTTP/1.1 ${status}\r\n${headers}connection: close\r\ncontent-length: 0\r\n\r\n`)
+}
+
+/** Whether the text is a batch: its first sign after white space is a bracket. */
+const startsArray = (text: Buffer): boolean => {
+  let at = 0
+  while (at < text.byteLength && (text[at] as number) <= 0x20) at++
+  return text[at] === 0x5b
+}
+
+const serve = (client: WebSocket, request: IncomingMessage, options: WsOptions): void => {
+  const { router, hub, endpoint, buckets, budgets, log } = options
+  const address = request.socket.remoteAddress ?? ''
+  const from = clientOf(address)
+  let inFlight = 0
+
+  const drop = (reason: string): void => {
+    log.debug({ address, reason }, 'websocket dropped')
+    session.close()
+    client.close(TRY_AGAIN_LATER, reason)
+    // What it has not taken counts for it until then.
+    setTimeout(() => client.terminate(), LIMITS.rpc.lingerMs).unref()
+  }
+  // Whoever does not read is dropped: what waits for it is memory of everyone.
+  const sender = new SocketSender(client, budgets.answers.meter(from), drop)
+  const session = hub.open(frame => sender.send(frame), from)
+  const endpointOf = (scope: Scope): Endpoint => ({
+    methods: endpoint.methods,
+    context: { ...endpoint.context, socket: scope, client: from },
+  })
+  const plainScope = session.scope()
+  const plain = endpointOf(plainScope)
+  const charge = buckets && ((calls: number) => buckets.charge(address, calls))
+
+  const answerWith = async (answer: Answer, scope: Scope): Promise<void> => {
+    if (typeof answer === 'string') {
+      if (answer !== '') sender.send(answer)
+      scope.release()
+      return
+    }
+    // Begun before anything is let go: notifications wait behind a stream by themselves.
+    const sent = sender.stream(answer)
+    scope.release()
+    await sent
+  }
+  const meter = budgets.bodies.meter(from)
+  /** Of messages that are not whole yet, and of those that are being answered. */
+  let arrivingBytes = 0
+  let answeringBytes = 0
+  let isGone = false
+  request.socket.on('data', (chunk: Buffer) => {
+    if (isGone) return
+    arrivingBytes += chunk.byteLength
+    if (!meter.hold(arrivingBytes + answeringBytes)) drop(BODIES_FULL)
+  })
+  const later = async (answer: Later<Answer>, bytes: number, scope: Scope): Promise<void> => {
+    if (++inFlight === LIMITS.rpc.socketInFlight) client.pause()
+    answeringBytes += bytes
+    await answerWith(await answer, scope)
+    answeringBytes -= bytes
+    meter.hold(arrivingBytes + answeringBytes)
+    if (inFlight-- === LIMITS.rpc.socketInFlight) client.resume()
+  }
+  client.on('message', (message: Buffer) => {
+    // What the last chunk holds of the next message is too little to count.
+    arrivingBytes = 0
+    if (buckets !== undefined && !buckets.allows(address)) return sender.send(RATE_LIMITED)
+    // A batch may be answered after the next message: it holds back its own subscriptions only.
+    const isBatch = startsArray(message)
+    const scope = isBatch ? session.scope() : plainScope
+    const answer = router.handle(message.toString('utf8'), isBatch ? endpointOf(scope) : plain, charge)
+    if (typeof answer !== 'string') return void later(answer, message.byteLength, scope)
+    if (answer !== '') sender.send(answer)
+    scope.release()
+  })
+  /** What is no part of a message is gone once it was read. */
+  const forget = (payload: Buffer): void => {
+    arrivingBytes = Math.max(0, arrivingBytes - payload.byteLength - CONTROL_BYTES)
+  }
+  client.on('ping', forget)
+  client.on('pong', payload => {
+    silent.delete(client)
+    forget(payload)
+  })
+  client.on('error', error => log.debug({ address, reason: error.message }, 'websocket failed'))
+  client.on('close', () => {
+    sender.release()
+    session.close()
+    // What is still being answered counts until it is.
+    isGone = true
+    arrivingBytes = 0
+    meter.hold(answeringBytes)
+  })
+}

@@ -1,0 +1,245 @@
+import { type Committee, proposerIndex } from '../../consensus/committee.ts'
+import type { UnsignedMessage } from '../../consensus/core/types.ts'
+import type { CommitteePort, Head } from '../../consensus/ports.ts'
+import { digestOf } from '../../consensus/signer/sign-message.ts'
+import type { Block } from '../../primitives/block.ts'
+import type { Certificate } from '../../primitives/consensus/certificate.ts'
+import type { ConsensusMessage, SignedMessage } from '../../primitives/consensus/message.ts'
+import type { Commit, Prepare, RoundChange, SigningDomain } from '../../primitives/consensus/vote.ts'
+import { quorumOf } from '../../rules/quorum.ts'
+import { minTimestampStep } from '../../rules/timestamp.ts'
+import type { Hex } from '../../util/bytes.ts'
+import { encodeFrame, type Frame } from '../envelope.ts'
+import type { EventQueue } from '../event-queue.ts'
+import type { Keys } from '../keys.ts'
+import { START_MS } from '../member/clock.ts'
+import { makeBlock } from '../member/ledger.ts'
+import type { Random } from '../random.ts'
+import type { Script } from './script.ts'
+
+/** A height that somebody honest opened. */
+export interface OpenHeight {
+  readonly number: number
+  readonly parent: Head
+  readonly state: Hex
+}
+
+export interface LiarOptions {
+  readonly node: number
+  readonly size: number
+  readonly scripts: readonly Script[]
+  readonly keys: Keys
+  readonly domain: SigningDomain
+  readonly council: CommitteePort
+  readonly queue: EventQueue
+  readonly random: Random
+  readonly blockTimeMs: number
+  readonly roundTimeoutMs: number
+  readonly post: (to: number, frame: Frame) => void
+  readonly onBlock: (block: Block) => void
+}
+
+interface BlockOptions {
+  readonly isValid?: boolean
+  /** How far in the future it claims to be made. */
+  readonly aheadSeconds?: number
+  /** Of its parent, where it is not the real one. */
+  readonly certificate?: Certificate | null
+  /** Named in its header, where that is not this node. */
+  readonly proposer?: Hex
+  readonly parentHash?: Hex
+}
+
+/** Heights whose messages are remembered. */
+const MEMORY_HEIGHTS = 4
+/** Frames kept to be said again. */
+const MEMORY_FRAMES = 200
+
+interface Memory {
+  readonly blocks: Map<Hex, Block>
+  readonly changes: Map<number, Map<number, RoundChange>>
+  /** By round and block. */
+  readonly prepares: Map<string, Map<number, Prepare>>
+  readonly commits: Map<string, Map<number, Commit>>
+}
+
+/** A node that holds a key and no scruples. It hears everything, remembers it, and does what its scripts say. */
+export class Liar {
+  readonly options: LiarOptions
+  readonly random: Random
+  readonly #scripts: readonly Script[]
+  readonly #heights = new Map<number, Memory>()
+  readonly #opened = new Map<number, OpenHeight>()
+  readonly #done = new Set<string>()
+  readonly frames: Frame[] = []
+  #salt = 0
+
+  constructor(options: LiarOptions) {
+    this.options = options
+    this.random = options.random
+    this.#scripts = options.scripts
+  }
+
+  /** The first word of a height; heard once for each. */
+  open(height: OpenHeight): void {
+    if (this.#opened.has(height.number)) return
+    this.#opened.set(height.number, height)
+    for (const old of this.#heights.keys()) if (old < height.number - MEMORY_HEIGHTS) this.#heights.delete(old)
+    for (const script of this.#scripts) script.onHeight?.(this, height)
+  }
+
+  hear(message: ConsensusMessage, frame: Frame): void {
+    this.#remember(message, frame)
+    for (const script of this.#scripts) {
+      if (message.type === 'status') script.onStatus?.(this, message)
+      else if (message.type === 'proposal') script.onProposal?.(this, message)
+      else if (message.type === 'prepare') script.onPrepare?.(this, message)
+      else if (message.type === 'roundChange') script.onRoundChange?.(this, message)
+    }
+  }
+
+  /** Its clock is right. */
+  get nowMs(): number {
+    return START_MS + this.options.queue.nowMs
+  }
+
+  heightAt(number: number): OpenHeight | undefined {
+    return this.#opened.get(number)
+  }
+
+  committee(number: number): Committee {
+    return this.options.council.committee(number) ?? { members: [] }
+  }
+
+  quorum(number: number): number {
+    return quorumOf(this.committee(number).members.length)
+  }
+
+  indexAt(number: number): number {
+    return this.committee(number).members.indexOf(this.options.keys.addresses[this.options.node] as Hex)
+  }
+
+  isProposer(number: number, round: number): boolean {
+    const index = this.indexAt(number)
+    return index >= 0 && proposerIndex(this.committee(number).members.length, number, round) === index
+  }
+
+  get others(): readonly number[] {
+    return Array.from({ length: this.options.size }, (_, node) => node).filter(node => node !== this.options.node)
+  }
+
+  blocksAt(number: number): readonly Block[] {
+    return [...this.#memoryOf(number).blocks.values()]
+  }
+
+  changesTo(number: number, round: number): readonly RoundChange[] {
+    return [...(this.#memoryOf(number).changes.get(round)?.values() ?? [])]
+  }
+
+  /** A quorum of prepares of a round below `round`, if there is one. */
+  preparedBelow(number: number, round: number): readonly Prepare[] | undefined {
+    return [...this.#memoryOf(number).prepares.values()]
+      .map(votes => [...votes.values()])
+      .find(votes => votes.length >= this.quorum(number) && (votes[0] as Prepare).round < round)
+  }
+
+  /** All prepares heard at a height. */
+  preparesAt(number: number): readonly Prepare[] {
+    return [...this.#memoryOf(number).prepares.values()].flatMap(votes => [...votes.values()])
+  }
+
+  /** All commits heard at a height. */
+  commitsAt(number: number): readonly Commit[] {
+    return [...this.#memoryOf(number).commits.values()].flatMap(votes => [...votes.values()])
+  }
+
+  makeBlock({ number, parent, state }: OpenHeight, how: BlockOptions = {}): Block {
+    const { keys, node, blockTimeMs } = this.options
+    const { isValid = true, aheadSeconds = 0, certificate = parent.certificate, parentHash = parent.hash } = how
+    const proposer = how.proposer ?? (keys.addresses[node] as Hex)
+    const nowSeconds = Math.floor(this.nowMs / 1000)
+    const timestamp = Math.max(parent.timestamp + minTimestampStep(blockTimeMs), nowSeconds + aheadSeconds)
+    const salt = node * 1_000_000 + 900_000 + this.#salt++
+    const place = { number, parentHash, timestamp }
+    const block = makeBlock(place, proposer, certificate, { salt, before: state, isValid })
+    this.options.onBlock(block)
+    this.#memoryOf(number).blocks.set(block.hash, block)
+    return block
+  }
+
+  /** Signs whatever it is, even for another chain; a node that is no member at that height has nothing to say. */
+  say(to: readonly number[], message: UnsignedMessage, domain = this.options.domain): SignedMessage | undefined {
+    const sender = this.indexAt(message.number)
+    if (sender < 0) return undefined
+    const signed: SignedMessage = { ...message, sender, signature: this.sign(message, domain) }
+    this.#keep(signed)
+    this.post(to, encodeFrame(signed))
+    return signed
+  }
+
+  /** This node's signature over a message, which may name anybody as its sender. */
+  sign(message: UnsignedMessage, domain = this.options.domain): Uint8Array {
+    return this.options.keys.signers[this.options.node]?.sign(digestOf(domain, message)) as Uint8Array
+  }
+
+  post(to: readonly number[], frame: Frame): void {
+    for (const node of to) this.options.post(node, frame)
+  }
+
+  later(delayMs: number, run: () => void): void {
+    this.options.queue.at(this.options.queue.nowMs + delayMs, run)
+  }
+
+  /** Whether this is done for the first time. */
+  once(what: string): boolean {
+    if (this.#done.has(what)) return false
+    this.#done.add(what)
+    return true
+  }
+
+  #remember(message: ConsensusMessage, frame: Frame): void {
+    // Nobody signs a status, and there are many.
+    if (message.type === 'status' && !this.random.chance(0.1)) return
+    if (this.frames.length < MEMORY_FRAMES) this.frames.push(frame)
+    else this.frames[this.random.below(MEMORY_FRAMES)] = frame
+    if (message.type === 'status') return
+    if ('sender' in message) this.#keep(message)
+    else this.#memoryOf(message.block.header.number).blocks.set(message.block.hash, message.block)
+  }
+
+  #keep(message: SignedMessage): void {
+    const memory = this.#memoryOf(message.number)
+    switch (message.type) {
+      case 'proposal':
+        memory.blocks.set(message.block.hash, message.block)
+        return
+      case 'prepare':
+        keepBy(memory.prepares, `${message.round} ${message.blockHash}`, message)
+        return
+      case 'commit':
+        keepBy(memory.commits, `${message.round} ${message.blockHash}`, message)
+        return
+      case 'roundChange':
+        keepBy(memory.changes, message.round, message)
+        return
+    }
+  }
+
+  #memoryOf(number: number): Memory {
+    let memory = this.#heights.get(number)
+    if (memory === undefined) {
+      memory = { blocks: new Map(), changes: new Map(), prepares: new Map(), commits: new Map() }
+      this.#heights.set(number, memory)
+    }
+    return memory
+  }
+}
+
+const keepBy = <Key, Message extends { readonly sender: number }>(
+  where: Map<Key, Map<number, Message>>,
+  key: Key,
+  message: Message,
+): void => {
+  const kept = where.get(key) ?? new Map<number, Message>()
+  where.set(key, kept.set(message.sender, message))
+}

@@ -1,0 +1,162 @@
+import { LIMITS } from '../../config/limits.ts'
+import { certificateFault, type Recover } from '../../consensus/certificate.ts'
+import { decodeEvidence, encodeEvidence } from '../../consensus/evidence/codec.ts'
+import { accusedBy, type Evidence, evidenceFault } from '../../consensus/evidence/evidence.ts'
+import type { SignatureCheck } from '../../consensus/evidence/statement.ts'
+import type { CommitteePort, Head } from '../../consensus/ports.ts'
+import { createVerifier } from '../../consensus/signer/signature-verifier.ts'
+import type { Block } from '../../primitives/block.ts'
+import { type Certificate, signerIndexes } from '../../primitives/consensus/certificate.ts'
+import type { SignedMessage } from '../../primitives/consensus/message.ts'
+import type { SigningDomain } from '../../primitives/consensus/vote.ts'
+import { decodeExtraData } from '../../primitives/extra-data.ts'
+import { isBodyOf } from '../../rules/body.ts'
+import { maxTimestamp } from '../../rules/timestamp.ts'
+import type { Hex } from '../../util/bytes.ts'
+import { short } from '../envelope.ts'
+import { blockFault } from '../member/ledger.ts'
+import { Said } from './sent-messages.ts'
+import type { Rule, Violation } from './violation.ts'
+import { type Bench, Votes } from './vote-totals.ts'
+
+/** What a member's machine knows when it speaks: asked whether the log holds the message, and the latest its clock ever showed. */
+export interface Witness {
+  readonly isDurable: () => boolean
+  readonly latestMs: number
+}
+
+interface RefereeOptions {
+  readonly council: CommitteePort
+  readonly addresses: readonly Hex[]
+  readonly liars: ReadonlySet<number>
+  readonly domain: SigningDomain
+  readonly recover: Recover
+  readonly blockTimeMs: number
+}
+
+/** Sees everything all honest members say, decide and accuse, and knows what must not be (reference/consensus.md 2.1). */
+export class Referee {
+  readonly #options: RefereeOptions
+  readonly #said = new Map<number, Said>()
+  readonly #votes: Votes
+  readonly #decided = new Map<number, Hex>()
+  /** When each block says it was made, and by whom it was. */
+  readonly #offers = new Map<Hex, { readonly timestamp: number; readonly node: number }>()
+  readonly #isSigned: SignatureCheck
+  violation: Violation | null = null
+  accusations = 0
+
+  constructor(options: RefereeOptions) {
+    this.#options = options
+    this.#isSigned = createVerifier(options.domain, options.recover, LIMITS.consensus.cachedSignatures).isSigned
+    this.#votes = new Votes(this.report, number => this.#benchAt(number))
+  }
+
+  get maxRound(): number {
+    return this.#votes.maxRound
+  }
+
+  report = (rule: Rule, text: string): void => {
+    this.violation ??= { rule, text }
+  }
+
+  /** A block that a liar made. */
+  offered(block: Block, node: number): void {
+    if (!this.#offers.has(block.hash)) this.#offers.set(block.hash, { timestamp: block.header.timestamp, node })
+  }
+
+  /** An honest member says this to others. Answers whether it says it for the first time. */
+  said(node: number, message: SignedMessage, { isDurable, latestMs }: Witness): boolean {
+    let said = this.#said.get(node)
+    if (said === undefined) {
+      said = new Said(node, this.report)
+      this.#said.set(node, said)
+    }
+    if (!said.add(message, isDurable)) return false
+    this.#votes.add(node, message)
+    if (message.type === 'proposal') this.offered(message.block, node)
+    if (message.type === 'prepare') this.#checkTimestamp(node, message.blockHash, latestMs)
+    return true
+  }
+
+  /** Nobody speaks for a block from the future but who made it. */
+  #checkTimestamp(node: number, hash: Hex, latestMs: number): void {
+    const offer = this.#offers.get(hash)
+    if (offer === undefined || offer.node === node || offer.timestamp <= maxTimestamp(latestMs)) return
+    const aheadMs = offer.timestamp * 1000 - latestMs
+    this.report('timestamp', `member ${node} prepared ${short(hash)}, ${aheadMs} ms before its time`)
+  }
+
+  decided(node: number, block: Block, certificate: Certificate, parent: Head, stateBefore: Hex): void {
+    const { number } = block.header
+    const known = this.#decided.get(number)
+    if (known !== undefined && known !== block.hash) {
+      this.report('agreement', `member ${node} decided ${short(block.hash)} at ${number}, others ${short(known)}`)
+    }
+    this.#decided.set(number, block.hash)
+    const fault = blockFault(block, parent, stateBefore, this.#options.blockTimeMs)
+    if (fault !== null) this.report('validity', `member ${node} decided ${short(block.hash)} at ${number}: ${fault}`)
+    const doubt = this.#certificateFault(certificate, { number, blockHash: block.hash })
+    if (doubt !== null) this.report('chain', `member ${node} has no certificate for ${number}: ${doubt}`)
+    const extra = decodeExtraData(block.header.extraData)
+    const { parentCertificate } = extra
+    if (!isBodyOf(block, extra))
+      this.report('validity', `member ${node} decided ${short(block.hash)} with the body of another`)
+    this.#checkMaker(node, block, extra.proposer, certificate.round)
+    const sealed = { number: parent.number, blockHash: parent.hash }
+    const carried = number === 1 ? null : this.#certificateFault(parentCertificate, sealed)
+    if (carried !== null) this.report('validity', `member ${node} decided ${number} without a parent's: ${carried}`)
+  }
+
+  /** A block names a proposer of its height up to the round it was decided in; an honest one has offered it. */
+  #checkMaker(node: number, { hash, header: { number } }: Block, named: Hex, round: number): void {
+    const { council, addresses, liars } = this.#options
+    const { members } = council.committee(number) ?? { members: [] }
+    const index = members.indexOf(named)
+    const rounds = Array.from({ length: Math.min(round + 1, members.length) }, (_, back) => round - back)
+    if (!rounds.some(at => (number + at) % members.length === index))
+      this.report(
+        'validity',
+        `member ${node} decided ${short(hash)} at ${number}, which names ${named} in round ${round}`,
+      )
+    const maker = addresses.indexOf(named)
+    // A lone member may die between its log and its first word, and decides from the log then.
+    if (members.length > 1 && !liars.has(maker) && this.#offers.get(hash)?.node !== maker)
+      this.report(
+        'validity',
+        `member ${node} decided ${short(hash)} at ${number}, which member ${maker} never proposed`,
+      )
+  }
+
+  /** A validator is accused by an honest member: only liars may be, and the proof must convince whoever reads it. */
+  accused(node: number, evidence: Evidence): void {
+    this.accusations++
+    const { addresses, liars, council } = this.#options
+    const proof = decodeEvidence(encodeEvidence(evidence))
+    const { number, sender } = accusedBy(proof)
+    const committee = council.committee(number) ?? { members: [] }
+    const accused = addresses.indexOf(committee.members[sender] as Hex)
+    const text = `member ${node} accuses ${accused} of ${evidence.kind} at ${number}`
+    if (!liars.has(accused)) this.report('evidence', text)
+    const fault = evidenceFault(proof, committee, this.#isSigned)
+    if (fault !== null) this.report('evidence', `${text} without a proof: ${fault}`)
+  }
+
+  #certificateFault(
+    certificate: Certificate | null,
+    sealed: { readonly number: number; readonly blockHash: Hex },
+  ): string | null {
+    const { council, domain, recover } = this.#options
+    const committee = council.committee(sealed.number)
+    if (committee === undefined || certificate === null) return 'there is none'
+    // Counted here on purpose: the engine's own arithmetic is what may be wrong.
+    if (3 * signerIndexes(certificate).length < 2 * committee.members.length) return 'NO_QUORUM'
+    return certificateFault(certificate, sealed, committee, domain, recover)
+  }
+
+  #benchAt(number: number): Bench {
+    const { council, addresses, liars } = this.#options
+    const members = council.committee(number)?.members ?? []
+    return { size: members.length, liars: members.filter(member => liars.has(addresses.indexOf(member))).length }
+  }
+}

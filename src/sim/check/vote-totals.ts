@@ -1,0 +1,82 @@
+import type { SignedMessage } from '../../primitives/consensus/message.ts'
+import type { Hex } from '../../util/bytes.ts'
+import { describeMessage, short } from '../envelope.ts'
+import type { Report } from './violation.ts'
+
+/** A height's committee as far as counting goes. */
+export interface Bench {
+  readonly size: number
+  readonly liars: number
+}
+
+interface Height {
+  /** Honest members that committed, by `round hash`. */
+  readonly commits: Map<string, Set<number>>
+  /** Lowest round in which a quorum may have committed, by block. */
+  readonly sealed: Map<Hex, number>
+  /** Highest round any honest member gave the one before up for. */
+  round: number
+}
+
+/**
+ * What all honest members together say at a height, with every liar added to whatever suits it. A quorum counted so may never be
+ * decided, but a certificate of it could exist, so nothing may contradict it (reference/consensus.md 2.1, 1 and 4).
+ */
+export class Votes {
+  /** Highest round any honest member gave the one before up for. */
+  maxRound = 0
+  readonly #heights = new Map<number, Height>()
+  readonly #report: Report
+  readonly #benchAt: (number: number) => Bench
+
+  constructor(report: Report, benchAt: (number: number) => Bench) {
+    this.#report = report
+    this.#benchAt = benchAt
+  }
+
+  add(node: number, message: SignedMessage): void {
+    const height = this.#heightOf(message.number)
+    if (message.type === 'commit') this.#addCommit(height, node, message.number, message.round, message.blockHash)
+    if (message.type === 'prepare') this.#checkLock(height, node, message)
+    if (message.type === 'roundChange') this.#checkJump(height, node, message)
+  }
+
+  #addCommit(height: Height, node: number, number: number, round: number, hash: Hex): void {
+    const key = `${round} ${hash}`
+    const senders = height.commits.get(key) ?? new Set()
+    height.commits.set(key, senders.add(node))
+    const { size, liars } = this.#benchAt(number)
+    // Counted here on purpose: the engine's own arithmetic is what may be wrong.
+    if (3 * (senders.size + liars) < 2 * size) return
+    height.sealed.set(hash, Math.min(height.sealed.get(hash) ?? round, round))
+    if (height.sealed.size < 2) return
+    const blocks = [...height.sealed].map(([block, at]) => `${short(block)} in round ${at}`)
+    this.#report('certificate', `height ${number} could be decided for ${blocks.join(' and ')}`)
+  }
+
+  #checkLock({ sealed }: Height, node: number, prepare: Extract<SignedMessage, { type: 'prepare' }>): void {
+    for (const [hash, round] of sealed) {
+      if (hash === prepare.blockHash || prepare.round <= round) continue
+      const text = `member ${node} sent ${describeMessage(prepare)} although ${short(hash)} was committed in round ${round}`
+      this.#report('lock', text)
+    }
+  }
+
+  /** Nobody goes further than one round beyond all other honest members. */
+  #checkJump(height: Height, node: number, { number, round }: SignedMessage): void {
+    if (round > height.round + 1) {
+      this.#report('jump', `member ${node} went to ${number}/${round}, the others are at ${height.round} at most`)
+    }
+    height.round = Math.max(height.round, round)
+    this.maxRound = Math.max(this.maxRound, round)
+  }
+
+  #heightOf(number: number): Height {
+    let height = this.#heights.get(number)
+    if (height === undefined) {
+      height = { commits: new Map(), sealed: new Map(), round: 0 }
+      this.#heights.set(number, height)
+    }
+    return height
+  }
+}

@@ -1,0 +1,128 @@
+import { bodyCodec, proposalCodec, sealedCodec, statusCodec, voteCodec } from '../network/wire/consensus.ts'
+import { type Block, decodeBlock, encodeBlock } from '../primitives/block.ts'
+import type { BlockClaim } from '../primitives/block-claim.ts'
+import { type ConsensusMessage, type Decided, numberOfMessage } from '../primitives/consensus/message.ts'
+import { type Proposal, proposalHead } from '../primitives/consensus/proposal.ts'
+import { malformed } from '../primitives/malformed.ts'
+import { unlessCoded } from '../util/errors.ts'
+
+/** A message as it travels between nodes: what kind it is, and the bytes of that kind's codec. */
+export interface Frame {
+  readonly type: 'vote' | 'proposal' | 'body' | 'decided' | 'status'
+  readonly bytes: Uint8Array
+}
+
+const frames = new WeakMap<ConsensusMessage, Frame>()
+const messages = new WeakMap<Frame, ConsensusMessage>()
+
+/** The same message said again is the same frame. */
+export const encodeFrame = (message: ConsensusMessage): Frame => {
+  const known = frames.get(message)
+  if (known !== undefined) return known
+  const frame = frameOf(message)
+  frames.set(message, frame)
+  return frame
+}
+
+const frameOf = (message: ConsensusMessage): Frame => {
+  switch (message.type) {
+    case 'status':
+      return { type: 'status', bytes: statusCodec.encode(message) }
+    case 'body':
+      return { type: 'body', bytes: bodyCodec.encode(encodeBlock(message.block)) }
+    case 'decided': {
+      const { block, certificate } = message
+      return { type: 'decided', bytes: sealedCodec.encode({ block: encodeBlock(block), certificate }) }
+    }
+    case 'proposal': {
+      const block = encodeBlock(message.block)
+      return { type: 'proposal', bytes: proposalCodec.encode({ head: proposalHead(message), block }) }
+    }
+    default:
+      return { type: 'vote', bytes: voteCodec.encode(message) }
+  }
+}
+
+/** undefined: malformed, and said so by a CodedError. Whoever hears the same frame reads the same message. */
+export const decodeFrame = (frame: Frame): ConsensusMessage | undefined => {
+  const known = messages.get(frame)
+  if (known !== undefined) return known
+  const message = unlessCoded(() => messageOf(frame))
+  if (message !== undefined) messages.set(frame, message)
+  return message
+}
+
+const messageOf = ({ type, bytes }: Frame): ConsensusMessage => {
+  switch (type) {
+    case 'status':
+      return statusCodec.decode(bytes)
+    case 'vote':
+      return voteCodec.decode(bytes)
+    case 'body':
+      return { type: 'body', block: readBlock(bodyCodec.decode(bytes)) }
+    case 'decided': {
+      const { block, certificate } = sealedCodec.decode(bytes)
+      return { type: 'decided', block: readBlock(block), certificate }
+    }
+    case 'proposal':
+      return proposalOf(bytes)
+  }
+}
+
+const proposalOf = (bytes: Uint8Array): Proposal => {
+  const { head, block } = proposalCodec.decode(bytes)
+  const { blockHash, ...signed } = head
+  const body = readBlock(block)
+  if (body.hash !== blockHash) throw malformed('PROPOSAL_MALFORMED', 'the block of another proposal')
+  return { ...signed, block: body }
+}
+
+/** Simulated blocks have no transactions, so there are no senders to recover. */
+export const readBlock = (bytes: Uint8Array): Block => {
+  const block = decodeBlock(bytes)
+  if (block.transactions.length > 0) throw malformed('BLOCK_MALFORMED', 'simulated blocks are empty')
+  return { ...block, transactions: [] }
+}
+
+/** What a message says of its block before the block is read; undefined: it has none. */
+export const claimOf = (message: ConsensusMessage): BlockClaim | undefined => {
+  switch (message.type) {
+    case 'proposal':
+      return { type: 'proposal', head: proposalHead(message) }
+    case 'body':
+      return { type: 'body', blockHash: message.block.hash }
+    case 'decided': {
+      const { block, certificate } = message
+      return { type: 'decided', number: block.header.number, blockHash: block.hash, certificate }
+    }
+    default:
+      return undefined
+  }
+}
+
+/** One line for a person: what it says, and where. */
+export const describeMessage = (message: ConsensusMessage): string => {
+  const number = numberOfMessage(message)
+  switch (message.type) {
+    case 'status':
+      return `status of height ${number} round ${message.round}`
+    case 'body':
+      return `body ${short(message.block.hash)} of height ${number}`
+    case 'decided':
+      return describeDecided(message)
+    case 'roundChange': {
+      const { prepared } = message
+      const claim = prepared === null ? 'nothing' : `${short(prepared.blockHash)} of round ${prepared.round}`
+      return `round change to ${number}/${message.round}, prepared ${claim}`
+    }
+    case 'proposal':
+      return `proposal ${number}/${message.round} of ${short(message.block.hash)}`
+    default:
+      return `${message.type} ${number}/${message.round} for ${short(message.blockHash)}`
+  }
+}
+
+const describeDecided = ({ block, certificate }: Decided): string =>
+  `decision ${block.header.number} for ${short(block.hash)} in round ${certificate.round}`
+
+export const short = (hash: string): string => hash.slice(2, 8)

@@ -1,0 +1,154 @@
+import { LIMITS } from '../../config/limits.ts'
+import { faultsOf } from '../../rules/quorum.ts'
+import { BREAKING_SCRIPTS, FORGING_SCRIPTS, type ScriptName } from '../byzantine/scripts.ts'
+import { createRandom, type Random } from '../random.ts'
+import type { CouncilPlan } from '../sim-council.ts'
+import { CRASH_POINTS, type Fault, type LiarPlan, type Loss, type Plan, type Weather } from './plan.ts'
+import { PROFILES, type Profile, type ProfileName } from './profiles.ts'
+
+export interface DrawOptions {
+  readonly seed: number
+  readonly profile: ProfileName
+  readonly heights: number
+  /** Undefined: the seed says. */
+  readonly size?: number | undefined
+}
+
+/** Most runs are of four: the smallest committee that bears a liar, and the cheapest. */
+const SIZES = [1, 2, 3, 4, 4, 4, 4, 4, 4, 5, 6, 7]
+/** 0 is instant mode. */
+const BLOCK_TIMES_MS = [1_000, 1_000, 1_000, 1_000, 500, 250, 0]
+const ROUND_TIMEOUTS_MS = [1_000, 1_000, 500, 250, 100]
+/** One run in a hundred signs for real. */
+const REAL_KEYS = 0.01
+/** Faults last this long for each height wanted, unless they are reached before. */
+const FAULT_MS_PER_HEIGHT = 2_500
+/** Some last five times as long, until round timers no longer grow. */
+const LONG_RUNS = 0.05
+const LONGEST_FAULT_MS = 15_000
+const SKEW_MS = 5_000
+const LEAP_BACK_MS = -30_000
+
+/** The run that a seed stands for. */
+export const drawPlan = ({ seed, profile, heights, size: wanted }: DrawOptions): Plan => {
+  const random = createRandom(seed)
+  const chances: Profile = PROFILES[profile]
+  const size = wanted ?? random.pick(SIZES)
+  const liars = random.chance(chances.liars) ? drawLiars(size, random, createRandom(seed * 1_021)) : []
+  const council = random.chance(chances.council) && size > 1 ? drawCouncil(size, liars.length, random) : null
+  const faultsMs = heights * FAULT_MS_PER_HEIGHT * (random.chance(LONG_RUNS) ? 5 : 1)
+  const setting = { size, liars, council, faultsMs }
+  return {
+    ...setting,
+    seed,
+    profile,
+    heights,
+    blockTimeMs: random.pick(BLOCK_TIMES_MS),
+    roundTimeoutMs: random.pick(ROUND_TIMEOUTS_MS),
+    executionMs: 1 + random.next() ** 4 * 100,
+    realKeys: random.chance(REAL_KEYS),
+    weather: random.chance(chances.weather) ? drawWeather(random) : CALM,
+    faults: drawFaults(setting, chances, random),
+  }
+}
+
+/** What the network is like when nothing is wrong, and once all is well again. */
+export const CALM: Weather = { loss: 0, duplicate: 0, delayMs: 5, stuck: 0 }
+
+const drawWeather = (random: Random): Weather => ({
+  loss: random.chance(0.3) ? 0 : random.next() * 0.3,
+  duplicate: random.next() * 0.3,
+  delayMs: 2 + random.next() ** 3 * 300,
+  stuck: random.chance(0.5) ? 0 : random.next() * 0.05,
+})
+
+/** What they forge has a stream of its own: it changes nothing else of a seed's plan. */
+const drawLiars = (size: number, random: Random, forging: Random): readonly LiarPlan[] => {
+  const count = faultsOf(size) === 0 ? 0 : 1 + random.below(faultsOf(size))
+  const first = random.below(size)
+  return Array.from({ length: count }, (_, at) => ({
+    node: (first + at) % size,
+    scripts: [...drawScripts(BREAKING_SCRIPTS, 0.6, random), ...drawScripts(FORGING_SCRIPTS, 0.6, forging)],
+  }))
+}
+
+const drawScripts = (names: readonly ScriptName[], most: number, random: Random): readonly ScriptName[] => {
+  const share = random.next() * most
+  return names.filter(() => random.chance(share))
+}
+
+/** With liars, a committee stays large enough to bear one. */
+const drawCouncil = (size: number, liars: number, random: Random): CouncilPlan => ({
+  cycleBlocks: random.pick([1, 2, 3, 5]),
+  smallest: liars > 0 ? Math.min(size, 4) : 1 + random.below(size),
+})
+
+type Setting = Pick<Plan, 'size' | 'liars' | 'council' | 'faultsMs'>
+
+const drawFaults = (setting: Setting, chances: Profile, random: Random): readonly Fault[] => {
+  const kinds = [
+    [chances.splits, drawSplit],
+    [chances.crashes, drawCrash],
+    [chances.pauses, drawPause],
+    [chances.clocks, drawLeap],
+  ] as const
+  const honest = honestOf(setting)
+  const faults = kinds.flatMap(([chance, draw]) => {
+    if (!random.chance(chance)) return []
+    const gapMs = 150 + random.next() ** 2 * 5_000
+    const forMs = 20 + random.next() ** 2 * 6_000
+    return timesOf(setting.faultsMs, gapMs, random).map((atMs): Fault => {
+      const lasts = Math.min(LONGEST_FAULT_MS, -Math.log(1 - random.next()) * forMs)
+      return { atMs, forMs: Math.round(lasts), ...draw(setting, honest, random) }
+    })
+  })
+  return faults.sort((a, b) => a.atMs - b.atMs).slice(0, LIMITS.simulation.faults)
+}
+
+const honestOf = ({ size, liars }: Setting): readonly number[] => {
+  const bad = new Set(liars.map(({ node }) => node))
+  return Array.from({ length: size }, (_, node) => node).filter(node => !bad.has(node))
+}
+
+const timesOf = (endMs: number, gapMs: number, random: Random): readonly number[] => {
+  const times: number[] = []
+  for (let atMs = random.next() * gapMs; atMs < endMs; atMs += 1 - Math.log(1 - random.next()) * gapMs)
+    times.push(Math.round(atMs))
+  return times
+}
+
+const drawSplit = ({ size }: Setting, _: readonly number[], random: Random) => {
+  const one = random.below(size)
+  const side = [one]
+  if (random.chance(0.6))
+    for (let node = 0; node < size; node++) if (node !== one && random.chance(0.5)) side.push(node)
+  return { kind: 'split', side, oneWay: random.chance(0.3) } as const
+}
+
+const drawCrash = (setting: Setting, honest: readonly number[], random: Random) => {
+  const node = random.pick(honest)
+  return {
+    kind: 'crash',
+    node,
+    point: random.pick(CRASH_POINTS),
+    loses: drawLoss(setting, honest, node, random),
+  } as const
+}
+
+/** A log may be lost where the others can go on without its owner: it counts as faulty until they did. */
+const drawLoss = ({ size, liars, council }: Setting, honest: readonly number[], node: number, random: Random): Loss => {
+  const smallest = council?.smallest ?? size
+  if (node !== honest[0] || liars.length >= faultsOf(smallest) || !random.chance(0.4)) return 'nothing'
+  return random.pick(['log', 'log and watermark'] as const)
+}
+
+const drawPause = (_: Setting, honest: readonly number[], random: Random) =>
+  ({ kind: 'pause', node: random.pick(honest) }) as const
+
+/** Only one node's clock goes back by half a minute: with more there is no quorum until they have caught up. */
+const drawLeap = (_: Setting, honest: readonly number[], random: Random) => {
+  const node = random.pick(honest)
+  const skewMs =
+    node === honest.at(-1) && random.chance(0.3) ? LEAP_BACK_MS : Math.round((random.next() * 2 - 1) * SKEW_MS)
+  return { kind: 'leap', node, skewMs } as const
+}

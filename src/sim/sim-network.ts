@@ -1,0 +1,88 @@
+import type { Frame } from './envelope.ts'
+import type { EventQueue } from './event-queue.ts'
+import type { Weather } from './plan/plan.ts'
+import { createRandom, type Random } from './random.ts'
+
+export interface Traffic {
+  sent: number
+  lost: number
+  duplicated: number
+}
+
+const LONGEST_STUCK_MS = 5_000
+const LEAST_DELAY_MS = 0.3
+
+/** Who hears what, when: each link loses, doubles and delays by its own chance, so that one more message elsewhere changes nothing here. */
+export class Network {
+  #weather: Weather
+  readonly traffic: Traffic = { sent: 0, lost: 0, duplicated: 0 }
+  readonly #size: number
+  readonly #queue: EventQueue
+  readonly #links: readonly Random[]
+  readonly #deliver: (from: number, to: number, frame: Frame) => void
+  /** How many splits keep messages of one node from another. */
+  readonly #cuts: number[]
+  #isHealed = false
+
+  constructor(options: {
+    readonly size: number
+    readonly seed: number
+    readonly weather: Weather
+    readonly queue: EventQueue
+    readonly deliver: (from: number, to: number, frame: Frame) => void
+  }) {
+    const { size, seed, weather, queue, deliver } = options
+    this.#weather = weather
+    this.#size = size
+    this.#queue = queue
+    this.#deliver = deliver
+    this.#cuts = new Array(size * size).fill(0)
+    this.#links = this.#cuts.map((_, link) => createRandom(seed * 65_537 + link))
+  }
+
+  post(from: number, to: number, frame: Frame): void {
+    const { loss, duplicate, delayMs, stuck } = this.#weather
+    const link = from * this.#size + to
+    const random = this.#links[link] as Random
+    this.traffic.sent++
+    if (!this.isOpen(from, to) || random.chance(loss)) {
+      this.traffic.lost++
+      return
+    }
+    const copies = random.chance(duplicate) ? 2 : 1
+    this.traffic.duplicated += copies - 1
+    for (let copy = 0; copy < copies; copy++) {
+      const hangsMs = random.chance(stuck) ? random.next() * LONGEST_STUCK_MS : 0
+      const atMs = this.#queue.nowMs + LEAST_DELAY_MS - Math.log(1 - random.next()) * delayMs + hangsMs
+      this.#queue.at(atMs, () => this.#deliver(from, to, frame))
+    }
+  }
+
+  isOpen(from: number, to: number): boolean {
+    return this.#cuts[from * this.#size + to] === 0
+  }
+
+  /** Keeps what `side` says from the others, and unless `oneWay` what they say from it; the answer ends it. */
+  split(side: readonly number[], oneWay: boolean): () => void {
+    const cut: number[] = []
+    for (const from of side) {
+      for (let to = 0; to < this.#size; to++) {
+        if (side.includes(to)) continue
+        cut.push(from * this.#size + to)
+        if (!oneWay) cut.push(to * this.#size + from)
+      }
+    }
+    for (const link of cut) this.#cuts[link] = (this.#cuts[link] as number) + 1
+    return () => {
+      if (this.#isHealed) return
+      for (const link of cut) this.#cuts[link] = (this.#cuts[link] as number) - 1
+    }
+  }
+
+  /** All splits end. */
+  heal(weather: Weather): void {
+    this.#weather = weather
+    this.#isHealed = true
+    this.#cuts.fill(0)
+  }
+}

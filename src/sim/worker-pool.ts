@@ -1,0 +1,41 @@
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
+import type { DrawOptions } from './plan/draw-plan.ts'
+import type { SeedReport } from './run-seed.ts'
+
+export interface CrewOptions extends Omit<DrawOptions, 'seed'> {
+  readonly firstSeed: number
+  readonly count: number
+  /** Threads. */
+  readonly jobs: number
+  /** Told of every seed, as they are done. */
+  readonly onReport: (report: SeedReport) => void
+  /** No further seed is begun once it is aborted. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Runs many seeds on several threads. Rejects when a thread breaks: a simulation never throws by itself. */
+export const runSeeds = async ({
+  firstSeed,
+  count,
+  jobs,
+  onReport,
+  signal,
+  ...options
+}: CrewOptions): Promise<void> => {
+  let next = 0
+  const work = async (): Promise<void> => {
+    const worker = new Worker(new URL('./worker.ts', import.meta.url), { name: 'simulation', workerData: options })
+    try {
+      while (next < count && signal?.aborted !== true) {
+        worker.postMessage(firstSeed + next++)
+        // A rejection of `once` is the thread's error.
+        const [report] = (await once(worker, 'message')) as [SeedReport]
+        onReport(report)
+      }
+    } finally {
+      await worker.terminate()
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(jobs, count) }, work))
+}

@@ -1,0 +1,43 @@
+import type { Batch } from '../../storage/batch.ts'
+import { BUCKETS } from '../../storage/buckets.ts'
+import { type Hex, hexToBytes } from '../../util/bytes.ts'
+import { decodeAccount, encodeAccount } from '../account.ts'
+import { keyText, textKey } from '../flat-tables.ts'
+import { packRollback, type Rollback } from '../history/rollback.ts'
+import type { TrieService } from '../trie/trie-service.ts'
+
+/**
+ * Stored values by hashed key (binary text) that take the place of the head's; empty: nothing stands there. What an edit or a
+ * rewind of a development chain comes to. The account of every slot is among them.
+ */
+export type StoredValues = Rollback
+
+/** Values with the root of the state that has them. */
+export interface SealedValues {
+  readonly parentRoot: Hex
+  readonly root: Hex
+  readonly values: StoredValues
+}
+
+/** Puts the values on a root and fills in the storage roots that follow. Throws what the trie throws. */
+export const sealValues = async (trie: TrieService, parentRoot: Hex, values: StoredValues): Promise<SealedValues> => {
+  const { root, storageRoots } = await trie.apply(parentRoot, await packRollback(values))
+  const account = new Map(values.account)
+  for (const [hashed, storageRoot] of storageRoots) {
+    const key = keyText(hexToBytes(hashed))
+    const row = account.get(key)
+    if (row === undefined || row.byteLength === 0) continue
+    account.set(key, encodeAccount({ ...decodeAccount(row), storageRoot }))
+  }
+  return { parentRoot, root, values: { account, slot: values.slot } }
+}
+
+/** Queues the rows of the flat tables. */
+export const putValues = (batch: Batch, { account, slot }: StoredValues): void => {
+  for (const [bucket, values] of [[BUCKETS.account, account] as const, [BUCKETS.slot, slot] as const]) {
+    for (const [text, value] of values) {
+      if (value.byteLength === 0) batch.del(bucket, textKey(text))
+      else batch.put(bucket, textKey(text), value)
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import { keccak256 } from '../crypto/hash.ts'
+import { BUCKETS } from '../storage/buckets.ts'
+import type { Snapshot, Store } from '../storage/store.ts'
+import { asBuffer, EMPTY_BYTES, type Hex, hexToBytes } from '../util/bytes.ts'
+import { type Account, decodeAccount, EMPTY_CODE_HASH } from './account.ts'
+import { decodeWord } from './storage-word.ts'
+
+/** Key lengths of the flat tables. */
+export const ACCOUNT_KEY_BYTES = 32
+export const SLOT_KEY_BYTES = 64
+
+const scratch = Buffer.alloc(32)
+const addressScratch = scratch.subarray(0, 20)
+
+/** keccak of an address or slot, which is the key of its row. */
+export const hashHex = (hex: Hex): Uint8Array => {
+  if (hex.length === 42) {
+    scratch.write(hex.slice(2), 0, 'hex')
+    return keccak256(addressScratch)
+  }
+  scratch.write(hex.slice(2), 0, 'hex')
+  return keccak256(scratch)
+}
+
+/** A key as a string of its bytes: for map keys, and a fifth of the memory of a small Uint8Array. */
+export const keyText = (key: Uint8Array): string => asBuffer(key).toString('latin1')
+export const textKey = (text: string): Uint8Array => Buffer.from(text, 'latin1')
+
+export const slotKey = (hashedAddress: Uint8Array, slot: Hex): Uint8Array => {
+  const key = new Uint8Array(SLOT_KEY_BYTES)
+  key.set(hashedAddress)
+  key.set(hashHex(slot), ACCOUNT_KEY_BYTES)
+  return key
+}
+
+export const readAccount = (store: Store, hashedAddress: Uint8Array, snapshot?: Snapshot): Account | undefined => {
+  const row = store.getSync(BUCKETS.account, hashedAddress, snapshot)
+  return row === undefined ? undefined : decodeAccount(row)
+}
+
+export const readSlot = (store: Store, hashedAddress: Uint8Array, slot: Hex, snapshot?: Snapshot): Hex =>
+  decodeWord(store.getSync(BUCKETS.slot, slotKey(hashedAddress, slot), snapshot))
+
+/** Code is never deleted: several accounts may share it, and history needs it. */
+export const readCode = (store: Store, codeHash: Hex): Uint8Array =>
+  codeHash === EMPTY_CODE_HASH ? EMPTY_BYTES : (store.getSync(BUCKETS.code, hexToBytes(codeHash)) ?? EMPTY_BYTES)

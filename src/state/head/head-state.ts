@@ -1,0 +1,157 @@
+import type { Snapshot, Store } from '../../storage/store.ts'
+import { assert } from '../../util/assert.ts'
+import { EMPTY_BYTES, type Hex, ZERO_HASH } from '../../util/bytes.ts'
+import { CodedError } from '../../util/errors.ts'
+import { Lru } from '../../util/lru.ts'
+import { type Account, EMPTY_CODE_HASH, EMPTY_ROOT } from '../account.ts'
+import type { StateError } from '../errors.ts'
+import { hashHex, keyText, readAccount, readCode, readSlot, textKey } from '../flat-tables.ts'
+import type { StateReader } from '../state-reader.ts'
+import type { Sealed } from '../update/state-update.ts'
+import { ClockCache } from './second-chance-cache.ts'
+import { SlotCache } from './slot-cache.ts'
+
+export interface CacheLimits {
+  readonly accountCache: number
+  readonly slotCache: number
+  readonly codeCacheBytes: number
+}
+
+interface Cached {
+  readonly account: Account | undefined
+  /** keccak of the address as keyText. */
+  readonly hashed: string
+}
+
+export interface HeadCounters {
+  accountHits: number
+  accountMisses: number
+  slotHits: number
+  slotMisses: number
+}
+
+/**
+ * The head's state, synchronous. Misses are read through a snapshot of the head, so a block being written is not seen before
+ * `advance`; blocks that are committed go into the caches as they are.
+ */
+export class HeadState implements StateReader {
+  readonly counters: HeadCounters = { accountHits: 0, accountMisses: 0, slotHits: 0, slotMisses: 0 }
+  readonly #store: Store
+  readonly #limits: CacheLimits
+  #accounts: ClockCache<Cached>
+  #slots: SlotCache
+  readonly #codes: Lru<Hex, Uint8Array>
+  #snapshot: Snapshot
+  /** Counts the moves of the head. */
+  #moves = 0
+
+  constructor(store: Store, limits: CacheLimits) {
+    this.#store = store
+    this.#limits = limits
+    this.#accounts = new ClockCache(limits.accountCache)
+    this.#slots = new SlotCache(limits.slotCache)
+    this.#codes = new Lru({ limit: limits.codeCacheBytes, weigh: code => code.byteLength })
+    this.#snapshot = store.snapshot()
+  }
+
+  account(address: Hex): Account | undefined {
+    return this.#cached(address).account
+  }
+
+  storage(address: Hex, slot: Hex): Hex {
+    const found = this.#slots.get(address, slot)
+    if (found !== undefined) {
+      this.counters.slotHits++
+      return found
+    }
+    this.counters.slotMisses++
+    const { account, hashed } = this.#cached(address)
+    if (account === undefined || account.storageRoot === EMPTY_ROOT) return ZERO_HASH
+    const word = readSlot(this.#store, textKey(hashed), slot, this.#snapshot)
+    this.#slots.set(address, slot, word)
+    return word
+  }
+
+  code(address: Hex): Uint8Array {
+    const codeHash = this.account(address)?.codeHash ?? EMPTY_CODE_HASH
+    if (codeHash === EMPTY_CODE_HASH) return EMPTY_BYTES
+    const found = this.#codes.get(codeHash)
+    if (found !== undefined) return found
+    const code = readCode(this.#store, codeHash)
+    assert(code.byteLength > 0, 'the code of every account is stored')
+    this.#codes.set(codeHash, code)
+    return code
+  }
+
+  /** The state as it is now, for work that goes on while blocks are committed: once the head has moved it throws STATE_MOVED. */
+  view(): StateReader {
+    const taken = this.#moves
+    const check = (): void => {
+      if (this.#moves !== taken) throw new CodedError<StateError>({ code: 'STATE_MOVED' })
+    }
+    return {
+      account: address => {
+        check()
+        return this.account(address)
+      },
+      storage: (address, slot) => {
+        check()
+        return this.storage(address, slot)
+      },
+      code: address => {
+        check()
+        return this.code(address)
+      },
+    }
+  }
+
+  /** keccak of an address, remembered for those in the cache. */
+  hashed(address: Hex): Uint8Array {
+    const hashed = this.#accounts.get(address)?.hashed
+    return hashed === undefined ? hashHex(address) : textKey(hashed)
+  }
+
+  /** Moves the head at once: `sealed` is durable by now. The promise is for the old snapshot. */
+  advance(sealed: Sealed): Promise<void> {
+    const before = this.#snapshot
+    this.#moves++
+    this.#snapshot = this.#store.snapshot()
+    for (const address of sealed.cleared) this.#slots.drop(address)
+    for (const [address, slots] of sealed.storage) {
+      for (const [slot, { after }] of slots) this.#slots.set(address, slot, after)
+    }
+    for (const [address, { after }] of sealed.accounts) {
+      const hashed = this.#accounts.get(address)?.hashed ?? keyText(hashHex(address))
+      this.#accounts.set(address, { account: after, hashed })
+    }
+    for (const [hash, code] of sealed.code) this.#codes.set(hash, code)
+    return before.close()
+  }
+
+  /** Other values stand in the store: what was read is forgotten. Code is what its hash says and stays. */
+  reset(): Promise<void> {
+    const before = this.#snapshot
+    this.#moves++
+    this.#snapshot = this.#store.snapshot()
+    this.#accounts = new ClockCache(this.#limits.accountCache)
+    this.#slots = new SlotCache(this.#limits.slotCache)
+    return before.close()
+  }
+
+  async close(): Promise<void> {
+    await this.#snapshot.close()
+  }
+
+  #cached(address: Hex): Cached {
+    const found = this.#accounts.get(address)
+    if (found !== undefined) {
+      this.counters.accountHits++
+      return found
+    }
+    this.counters.accountMisses++
+    const hashed = hashHex(address)
+    const cached = { account: readAccount(this.#store, hashed, this.#snapshot), hashed: keyText(hashed) }
+    this.#accounts.set(address, cached)
+    return cached
+  }
+}

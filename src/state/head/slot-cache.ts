@@ -1,0 +1,48 @@
+import type { Hex } from '../../util/bytes.ts'
+
+type Slots = Map<Hex, Hex>
+
+/**
+ * A bounded cache of storage words by account and slot, without a joined key per lookup. Two generations: a hit in the old one copies
+ * the word to the young one; when that holds half of `limit` it becomes the old one.
+ */
+export class SlotCache {
+  #young = new Map<Hex, Slots>()
+  #old = new Map<Hex, Slots>()
+  #youngSize = 0
+  readonly #limit: number
+
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  get(address: Hex, slot: Hex): Hex | undefined {
+    const found = this.#young.get(address)?.get(slot)
+    if (found !== undefined) return found
+    const kept = this.#old.get(address)?.get(slot)
+    if (kept !== undefined) this.set(address, slot, kept)
+    return kept
+  }
+
+  set(address: Hex, slot: Hex, word: Hex): void {
+    let slots = this.#young.get(address)
+    if (slots === undefined) {
+      slots = new Map()
+      this.#young.set(address, slots)
+    }
+    const size = slots.size
+    slots.set(slot, word)
+    this.#youngSize += slots.size - size
+    if (this.#youngSize < this.#limit / 2) return
+    this.#old = this.#young
+    this.#young = new Map()
+    this.#youngSize = 0
+  }
+
+  /** Forgets all words of an account. */
+  drop(address: Hex): void {
+    this.#youngSize -= this.#young.get(address)?.size ?? 0
+    this.#young.delete(address)
+    this.#old.delete(address)
+  }
+}

@@ -1,0 +1,160 @@
+import type { Batch } from '../../storage/batch.ts'
+import { BUCKETS } from '../../storage/buckets.ts'
+import { keyAndNumber, NUMBER_BYTES, numberKey, readNumber, writeNumber } from '../../storage/keys.ts'
+import type { Entry, Snapshot, Store } from '../../storage/store.ts'
+import { assert } from '../../util/assert.ts'
+import { asBuffer } from '../../util/bytes.ts'
+import { ACCOUNT_KEY_BYTES, SLOT_KEY_BYTES } from '../flat-tables.ts'
+
+/*
+ * Reverse diffs. A history row says what a key held before the block that changed it: the value at block n is the first row
+ * with a number above n, else the flat value. An index row lists keys of one kind that one block changed.
+ */
+export type HistoryKind = 'account' | 'slot'
+
+const KIND = {
+  account: { bucket: BUCKETS.accountHistory, keyBytes: ACCOUNT_KEY_BYTES, byte: 0 },
+  slot: { bucket: BUCKETS.slotHistory, keyBytes: SLOT_KEY_BYTES, byte: 1 },
+} as const
+
+export const HISTORY_BUCKETS = { account: KIND.account.bucket, slot: KIND.slot.bucket } as const
+
+/** Keys in one index row: keeps a row of a full block out of the way of small reads. */
+const KEYS_PER_ROW = 1_024
+
+/** Collects one block's reverse diff into its batch. */
+export class HistoryWriter {
+  readonly #batch: Batch
+  readonly #number: number
+  readonly #pending: Record<HistoryKind, Uint8Array[]> = { account: [], slot: [] }
+  #part: number
+
+  /** `part`: the first free one, where the block has rows already (`nextHistoryPart`). */
+  constructor(batch: Batch, number: number, part = 0) {
+    this.#batch = batch
+    this.#number = number
+    this.#part = part
+  }
+
+  /** `before` is the stored form, empty for nothing. */
+  add(kind: HistoryKind, key: Uint8Array, before: Uint8Array): void {
+    this.#batch.put(KIND[kind].bucket, keyAndNumber(key, this.#number), before)
+    const pending = this.#pending[kind]
+    if (pending.push(key) === KEYS_PER_ROW) this.#flush(kind)
+  }
+
+  finish(): void {
+    this.#flush('account')
+    this.#flush('slot')
+  }
+
+  #flush(kind: HistoryKind): void {
+    const keys = this.#pending[kind]
+    if (keys.length === 0) return
+    const row = Buffer.allocUnsafe(1 + keys.length * KIND[kind].keyBytes)
+    row[0] = KIND[kind].byte
+    for (const [i, key] of keys.entries()) row.set(key, 1 + i * KIND[kind].keyBytes)
+    this.#batch.put(BUCKETS.historyIndex, indexKeyOf(this.#number, this.#part++), row)
+    this.#pending[kind] = []
+  }
+}
+
+const indexKeyOf = (number: number, part: number): Uint8Array => {
+  const key = writeNumber(new Uint8Array(NUMBER_BYTES + 2), 0, number)
+  key[NUMBER_BYTES] = part >> 8
+  key[NUMBER_BYTES + 1] = part
+  return key
+}
+
+/** Index rows of a block that has some already go on from here. */
+export const nextHistoryPart = async (store: Store, number: number): Promise<number> => {
+  const last = await store.first(BUCKETS.historyIndex, { prefix: numberKey(number), reverse: true })
+  return last === undefined ? 0 : asBuffer(last[0]).readUInt16BE(NUMBER_BYTES) + 1
+}
+
+export interface ChangedKeys {
+  readonly number: number
+  /** Key of the index row it stands in. */
+  readonly indexKey: Uint8Array
+  readonly kind: HistoryKind
+  readonly keys: readonly Uint8Array[]
+}
+
+/** What blocks `from` to `to` (inclusive) changed, ascending by block, in pieces of bounded size. */
+export async function* changedKeys(
+  store: Store,
+  from: number,
+  to: number,
+  snapshot?: Snapshot,
+): AsyncGenerator<ChangedKeys> {
+  if (to - from < SHORT_BLOCKS) {
+    for (const [key, row] of shortIndex(store, from, to, snapshot)) yield changedOf(key, row)
+    return
+  }
+  const range = { gte: numberKey(from), lt: numberKey(to + 1), ...(snapshot === undefined ? {} : { snapshot }) }
+  for await (const [key, row] of store.entries(BUCKETS.historyIndex, range)) yield changedOf(key, row)
+}
+
+/** So few blocks are read row by row: a scan costs some round trips to another thread, a row that is in memory two microseconds. */
+const SHORT_BLOCKS = 32
+
+/** Parts of a block are numbered from 0 without a gap. */
+function* shortIndex(store: Store, from: number, to: number, snapshot: Snapshot | undefined): Generator<Entry> {
+  for (let number = from; number <= to; number++) {
+    for (let part = 0; ; part++) {
+      const key = indexKeyOf(number, part)
+      const row = store.getSync(BUCKETS.historyIndex, key, snapshot)
+      if (row === undefined) break
+      yield [key, row]
+    }
+  }
+}
+
+const changedOf = (indexKey: Uint8Array, row: Uint8Array): ChangedKeys => {
+  const kind = row[0] === KIND.slot.byte ? 'slot' : 'account'
+  const { keyBytes } = KIND[kind]
+  assert((row.byteLength - 1) % keyBytes === 0, 'an index row holds whole keys')
+  const keys: Uint8Array[] = []
+  for (let at = 1; at < row.byteLength; at += keyBytes) keys.push(row.subarray(at, at + keyBytes))
+  return { number: readNumber(indexKey), indexKey, kind, keys }
+}
+
+/** Values before block `number` of keys that this block changed. */
+export const valuesBefore = async (
+  store: Store,
+  kind: HistoryKind,
+  keys: readonly Uint8Array[],
+  number: number,
+  snapshot?: Snapshot,
+): Promise<readonly Uint8Array[]> => {
+  const rows = await store.getMany(
+    KIND[kind].bucket,
+    keys.map(key => keyAndNumber(key, number)),
+    snapshot,
+  )
+  return rows.map(row => {
+    assert(row !== undefined, 'an indexed change has its history row')
+    return row
+  })
+}
+
+/** The value a key had after block `number`, if a later block changed it; undefined: as it is at the head. Empty: nothing. */
+export const valueAt = async (
+  store: Store,
+  kind: HistoryKind,
+  key: Uint8Array,
+  number: number,
+  snapshot: Snapshot,
+): Promise<Uint8Array | undefined> => {
+  const { bucket } = KIND[kind]
+  const range = { gte: keyAndNumber(key, number + 1), lte: keyAndNumber(key, Number.MAX_SAFE_INTEGER), snapshot }
+  return (await store.first(bucket, range))?.[1]
+}
+
+/** Queues the removal of the reverse diffs of blocks `from` to `to`. */
+export const pruneHistory = async (store: Store, batch: Batch, from: number, to: number): Promise<void> => {
+  for await (const { number, indexKey, kind, keys } of changedKeys(store, from, to)) {
+    for (const key of keys) batch.del(KIND[kind].bucket, keyAndNumber(key, number))
+    batch.del(BUCKETS.historyIndex, indexKey)
+  }
+}

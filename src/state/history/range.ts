@@ -1,0 +1,78 @@
+import { BUCKETS } from '../../storage/buckets.ts'
+import { afterPrefix, NUMBER_BYTES, readNumber } from '../../storage/keys.ts'
+import type { Entry, Snapshot, Store } from '../../storage/store.ts'
+import { bytesEqual, compareBytes, EMPTY_BYTES } from '../../util/bytes.ts'
+import { keyText } from '../flat-tables.ts'
+import { changedKeys, HISTORY_BUCKETS, type HistoryKind, valueAt, valuesBefore } from './history-rows.ts'
+
+/** Where to read: the state after block `number`, in a snapshot of a later head. */
+export interface RangeAt {
+  readonly kind: HistoryKind
+  /** Of all keys: the hashed account for its slots, empty for accounts. */
+  readonly prefix: Uint8Array
+  /** The first key, with its prefix. */
+  readonly start: Uint8Array
+  readonly number: number
+  readonly snapshot: Snapshot
+}
+
+const FLAT_BUCKETS = { account: BUCKETS.account, slot: BUCKETS.slot } as const
+
+/** Rows of a bucket from the start to the end of the prefix. */
+const rowsFrom = (store: Store, bucket: number, { prefix, start, snapshot }: RangeAt): AsyncGenerator<Entry> => {
+  const lt = prefix.byteLength === 0 ? undefined : afterPrefix(prefix)
+  return store.entries(bucket, { gte: start, ...(lt && { lt }), snapshot })
+}
+
+/** Keys that changed after the block, each with its value then; empty: nothing. */
+async function* changedSince(store: Store, at: RangeAt): AsyncGenerator<Entry> {
+  let last: Uint8Array | undefined
+  for await (const [row, value] of rowsFrom(store, HISTORY_BUCKETS[at.kind], at)) {
+    const key = row.subarray(0, row.byteLength - NUMBER_BYTES)
+    if (readNumber(row, key.byteLength) <= at.number || (last !== undefined && bytesEqual(key, last))) continue
+    last = key
+    yield [key, value]
+  }
+}
+
+/** Stored accounts or slots as they were after a block, in the order of their hashed keys. The block must be readable. */
+export async function* entriesAt(store: Store, at: RangeAt): AsyncGenerator<Entry> {
+  const flat = rowsFrom(store, FLAT_BUCKETS[at.kind], at)
+  const changed = changedSince(store, at)
+  try {
+    let [now, then] = [(await flat.next()).value, (await changed.next()).value] as (Entry | undefined)[]
+    while (now !== undefined || then !== undefined) {
+      const order = now === undefined ? 1 : then === undefined ? -1 : compareBytes(now[0], then[0])
+      const entry = (order < 0 ? now : then) as Entry
+      if (entry[1].byteLength > 0) yield entry
+      if (order <= 0) now = (await flat.next()).value as Entry | undefined
+      if (order >= 0) then = (await changed.next()).value as Entry | undefined
+    }
+  } finally {
+    await Promise.all([flat.return(undefined), changed.return(undefined)])
+  }
+}
+
+/** keccaks of the accounts whose stored form differs between the states after two blocks, ascending; `from` < `to`, both readable. */
+export const changedAccounts = async (
+  store: Store,
+  { from, to, snapshot }: { readonly from: number; readonly to: number; readonly snapshot: Snapshot },
+  turn: () => Promise<void>,
+): Promise<readonly Uint8Array[]> => {
+  const before = new Map<string, { readonly key: Uint8Array; readonly value: Uint8Array }>()
+  for await (const { kind, keys, number } of changedKeys(store, from + 1, to, snapshot)) {
+    if (kind !== 'account') continue
+    const unseen = keys.filter(key => !before.has(keyText(key)))
+    const values = await valuesBefore(store, 'account', unseen, number, snapshot)
+    for (const [i, key] of unseen.entries()) before.set(keyText(key), { key, value: values[i] as Uint8Array })
+    await turn()
+  }
+  const changed: Uint8Array[] = []
+  for (const { key, value } of before.values()) {
+    const after =
+      (await valueAt(store, 'account', key, to, snapshot)) ?? (await store.get(BUCKETS.account, key, snapshot))
+    if (!bytesEqual(value, after ?? EMPTY_BYTES)) changed.push(key)
+    await turn()
+  }
+  return changed.sort(compareBytes)
+}

@@ -1,0 +1,59 @@
+import { setImmediate } from 'node:timers/promises'
+import type { Snapshot, Store } from '../../storage/store.ts'
+import { bytesToHex, type Hex } from '../../util/bytes.ts'
+import { decodeAccount } from '../account.ts'
+import { ACCOUNT_KEY_BYTES, keyText, textKey } from '../flat-tables.ts'
+import { BatchPacker } from '../trie/batch.ts'
+import type { PackedBatch } from '../trie/types.ts'
+import { changedKeys, type HistoryKind, valuesBefore } from './history-rows.ts'
+
+/** Stored values of an older block, by hashed key (binary text), of all that changed since. Empty: nothing stood there. */
+export type Rollback = Readonly<Record<HistoryKind, ReadonlyMap<string, Uint8Array>>>
+
+const textHex = (text: string): Hex => bytesToHex(textKey(text))
+
+/** What leads from block `to` back to block `number`; undefined when more than `limit` entries changed. */
+export const collectRollback = async (
+  store: Store,
+  number: number,
+  to: number,
+  limit: number,
+  snapshot?: Snapshot,
+): Promise<Rollback | undefined> => {
+  const values = { account: new Map<string, Uint8Array>(), slot: new Map<string, Uint8Array>() }
+  for await (const changed of changedKeys(store, number + 1, to, snapshot)) {
+    const known = values[changed.kind]
+    // Blocks come in ascending order: the first change after `number` knows the value at it.
+    const unseen = changed.keys.filter(key => !known.has(keyText(key)))
+    if (values.account.size + values.slot.size + unseen.length > limit) return undefined
+    const before = await valuesBefore(store, changed.kind, unseen, changed.number, snapshot)
+    for (const [i, key] of unseen.entries()) known.set(keyText(key), before[i] as Uint8Array)
+  }
+  return values
+}
+
+/** Entries packed before other work gets its turn: about a millisecond. */
+const SLICE_ENTRIES = 1_024
+
+/**
+ * For the trie, without holding the thread for long. An account whose storage changed has changed itself (its storage root), so every
+ * slot finds its account here.
+ */
+export const packRollback = async (rollback: Rollback): Promise<PackedBatch> => {
+  const slotsOf = new Map<string, [slot: Hex, value: Uint8Array][]>()
+  let entries = 0
+  for (const [text, value] of rollback.slot) {
+    const account = text.slice(0, ACCOUNT_KEY_BYTES)
+    const slots = slotsOf.get(account) ?? []
+    slots.push([textHex(text.slice(ACCOUNT_KEY_BYTES)), value])
+    slotsOf.set(account, slots)
+    if (++entries % SLICE_ENTRIES === 0) await setImmediate()
+  }
+  const packer = new BatchPacker({ hashed: true })
+  for (const [text, value] of rollback.account) {
+    packer.account(textHex(text), value.byteLength === 0 ? undefined : decodeAccount(value))
+    for (const [slot, word] of slotsOf.get(text) ?? []) packer.slot(slot, word)
+    if (++entries % SLICE_ENTRIES === 0) await setImmediate()
+  }
+  return packer.finish()
+}

@@ -1,0 +1,176 @@
+import { LIMITS } from '../../config/limits.ts'
+import { BUCKETS } from '../../storage/buckets.ts'
+import type { Entry, Snapshot, Store } from '../../storage/store.ts'
+import { concatBytes, EMPTY_BYTES, type Hex, hexToBytes } from '../../util/bytes.ts'
+import { CodedError } from '../../util/errors.ts'
+import { type Account, decodeAccount, EMPTY_CODE_HASH } from '../account.ts'
+import type { StateError } from '../errors.ts'
+import { ACCOUNT_KEY_BYTES, hashHex, keyText, readAccount, readCode, readSlot, slotKey } from '../flat-tables.ts'
+import { readStateMeta, type StateMeta, stateRootAt } from '../state-meta.ts'
+import type { AsyncStateReader, StateReader } from '../state-reader.ts'
+import { decodeWord } from '../storage-word.ts'
+import { valueAt } from './history-rows.ts'
+import { changedAccounts, entriesAt } from './range.ts'
+import { collectRollback, type Rollback } from './rollback.ts'
+
+/** Where the state stands in a snapshot, if block `number` can be read there. Throws MISSING_STATE. */
+export const readableAt = async (store: Store, number: number, snapshot: Snapshot): Promise<StateMeta> => {
+  const meta = await readStateMeta(store, snapshot)
+  if (meta !== undefined && number >= meta.oldest && number <= meta.number) return meta
+  const root = await stateRootAt(store, number, snapshot)
+  const detail: StateError = { code: 'MISSING_STATE', root }
+  throw new CodedError(detail)
+}
+
+/**
+ * The state after block `number` from the store alone, as it stands now: blocks that commit meanwhile do not disturb it. For any
+ * thread with its own Store handle. Throws MISSING_STATE. Release it when done.
+ */
+export const openStateReader = async (store: Store, number: number): Promise<StoredState> => {
+  const snapshot = store.snapshot()
+  try {
+    const meta = await readableAt(store, number, snapshot)
+    return new StoredState(store, snapshot, number, meta)
+  } catch (error) {
+    await snapshot.close()
+    throw error
+  }
+}
+
+/** State after a block, read from one snapshot. */
+export class StoredState implements AsyncStateReader {
+  readonly number: number
+  /** The head of the snapshot. */
+  readonly headNumber: number
+  /** Synchronous reads of the same state; only when `number` was the head. */
+  readonly sync: SnapshotReader | undefined
+  readonly #store: Store
+  readonly #snapshot: Snapshot
+  #released = false
+
+  constructor(store: Store, snapshot: Snapshot, number: number, meta: StateMeta) {
+    this.number = number
+    this.headNumber = meta.number
+    this.#store = store
+    this.#snapshot = snapshot
+    this.sync = number === meta.number ? new SnapshotReader(store, snapshot) : undefined
+  }
+
+  async account(address: Hex): Promise<Account | undefined> {
+    const row = await this.#read('account', hashHex(address))
+    return row === undefined || row.byteLength === 0 ? undefined : decodeAccount(row)
+  }
+
+  async storage(address: Hex, slot: Hex): Promise<Hex> {
+    return decodeWord(await this.#read('slot', slotKey(hashHex(address), slot)))
+  }
+
+  async code(address: Hex): Promise<Uint8Array> {
+    return this.codeOf((await this.account(address))?.codeHash ?? EMPTY_CODE_HASH)
+  }
+
+  /**
+   * Synchronous reads of an older state: the head's with all that changed since laid over it, for work that reads much. undefined
+   * when more than `limit` entries changed. Valid until `release`.
+   */
+  async overlay(limit: number = LIMITS.state.overlayEntries): Promise<StateReader | undefined> {
+    const changed = await collectRollback(this.#store, this.number, this.headNumber, limit, this.#snapshot)
+    return changed === undefined ? undefined : new OverlayReader(this.#store, this.#snapshot, changed)
+  }
+
+  /** Stored accounts by their keccak, in order from `start` on. Valid until `release`, as all walks. */
+  accounts(start: Uint8Array): AsyncGenerator<Entry> {
+    return entriesAt(this.#store, { ...this.#at, kind: 'account', prefix: EMPTY_BYTES, start })
+  }
+
+  /** Stored words of one account by the keccak of their slot, in order from `start` on. */
+  async *slots(hashedAddress: Uint8Array, start: Uint8Array): AsyncGenerator<Entry> {
+    const range = {
+      ...this.#at,
+      kind: 'slot',
+      prefix: hashedAddress,
+      start: concatBytes(hashedAddress, start),
+    } as const
+    for await (const [key, word] of entriesAt(this.#store, range)) yield [key.subarray(ACCOUNT_KEY_BYTES), word]
+  }
+
+  /** keccaks of the accounts that are not the same after block `to`; `turn` is awaited between pieces of work. */
+  changedUpTo(to: number, turn: () => Promise<void>): Promise<readonly Uint8Array[]> {
+    return changedAccounts(this.#store, { from: this.number, to, snapshot: this.#snapshot }, turn)
+  }
+
+  async codeOf(codeHash: Hex): Promise<Uint8Array> {
+    if (codeHash === EMPTY_CODE_HASH) return EMPTY_BYTES
+    return (await this.#store.get(BUCKETS.code, hexToBytes(codeHash), this.#snapshot)) ?? EMPTY_BYTES
+  }
+
+  get #at() {
+    return { number: this.number, snapshot: this.#snapshot }
+  }
+
+  release(): void {
+    if (this.#released) return
+    this.#released = true
+    // Reads still under way keep the snapshot until they are done; giving back cannot fail.
+    this.#snapshot.close().catch(() => {})
+  }
+
+  async #read(kind: 'account' | 'slot', key: Uint8Array): Promise<Uint8Array | undefined> {
+    const old = this.sync === undefined ? await valueAt(this.#store, kind, key, this.number, this.#snapshot) : undefined
+    return old ?? (await this.#store.get(kind === 'account' ? BUCKETS.account : BUCKETS.slot, key, this.#snapshot))
+  }
+}
+
+/** An older state: the head's with what changed since laid over it. */
+class OverlayReader implements StateReader {
+  readonly #head: SnapshotReader
+  readonly #overlay: Rollback
+
+  constructor(store: Store, snapshot: Snapshot, overlay: Rollback) {
+    this.#head = new SnapshotReader(store, snapshot)
+    this.#overlay = overlay
+  }
+
+  account(address: Hex): Account | undefined {
+    const row = this.#overlay.account.get(keyText(hashHex(address)))
+    if (row === undefined) return this.#head.account(address)
+    return row.byteLength === 0 ? undefined : decodeAccount(row)
+  }
+
+  storage(address: Hex, slot: Hex): Hex {
+    const row = this.#overlay.slot.get(keyText(slotKey(hashHex(address), slot)))
+    return row === undefined ? this.#head.storage(address, slot) : decodeWord(row)
+  }
+
+  code(address: Hex): Uint8Array {
+    return this.#head.codeOf(this.account(address))
+  }
+}
+
+/** The head's state from one snapshot, synchronous, without caches of its own: a Journal on it keeps what one call reads. */
+export class SnapshotReader implements StateReader {
+  readonly #store: Store
+  readonly #snapshot: Snapshot
+
+  constructor(store: Store, snapshot: Snapshot) {
+    this.#store = store
+    this.#snapshot = snapshot
+  }
+
+  account(address: Hex): Account | undefined {
+    return readAccount(this.#store, hashHex(address), this.#snapshot)
+  }
+
+  storage(address: Hex, slot: Hex): Hex {
+    const hashed = hashHex(address)
+    return readSlot(this.#store, hashed, slot, this.#snapshot)
+  }
+
+  code(address: Hex): Uint8Array {
+    return this.codeOf(this.account(address))
+  }
+
+  codeOf(account: Account | undefined): Uint8Array {
+    return readCode(this.#store, account?.codeHash ?? EMPTY_CODE_HASH)
+  }
+}

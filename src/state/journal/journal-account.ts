@@ -1,0 +1,70 @@
+import type { Hex } from '../../util/bytes.ts'
+import type { Nonce } from '../../util/nonce.ts'
+import { type Account, EMPTY_CODE_HASH, EMPTY_ROOT } from '../account.ts'
+
+/** A storage word in a journal: now, at the start of its transaction, and at the start of the block. */
+export class Slot {
+  value: Hex
+  /** Value at the start of transaction `originalIn`; stale when that is not the running one. */
+  original: Hex
+  originalIn = 0
+  readonly base: Hex
+
+  constructor(base: Hex, value: Hex) {
+    this.base = base
+    this.value = value
+    this.original = value
+  }
+}
+
+/** An account in a journal. `base` is the account at the start of the block. */
+export class Entry {
+  readonly address: Hex
+  readonly base: Account | undefined
+  exists: boolean
+  nonce: Nonce
+  balance: bigint
+  codeHash: Hex
+  /** undefined: not read yet. */
+  code: Uint8Array | undefined = undefined
+  slots: Map<Hex, Slot> | undefined = undefined
+  /** The storage of `base` is gone: what stands in `slots` is all there is. */
+  cleared = false
+  /** The transaction that last touched it (EIP-158). */
+  touchedIn = 0
+  /** The answer of `account()` until the next change. */
+  view: Account | undefined
+
+  constructor(address: Hex, base: Account | undefined) {
+    this.address = address
+    this.base = base
+    this.view = base
+    this.exists = base !== undefined
+    this.nonce = base?.nonce ?? 0
+    this.balance = base?.balance ?? 0n
+    this.codeHash = base?.codeHash ?? EMPTY_CODE_HASH
+  }
+
+  toAccount(): Account | undefined {
+    if (!this.exists) return undefined
+    const storageRoot = this.cleared ? EMPTY_ROOT : (this.base?.storageRoot ?? EMPTY_ROOT)
+    this.view ??= { nonce: this.nonce, balance: this.balance, codeHash: this.codeHash, storageRoot }
+    return this.view
+  }
+
+  /** Nonce, balance and code of nothing (EIP-161); storage does not count. */
+  isEmpty(): boolean {
+    return this.nonce === 0 && this.balance === 0n && this.codeHash === EMPTY_CODE_HASH
+  }
+
+  sameFieldsAsBase(): boolean {
+    const { base } = this
+    if (base === undefined) return !this.exists
+    return this.exists && this.nonce === base.nonce && this.balance === base.balance && this.codeHash === base.codeHash
+  }
+
+  /** The base account had storage that is gone now. */
+  droppedStorage(): boolean {
+    return this.cleared && this.base !== undefined && this.base.storageRoot !== EMPTY_ROOT
+  }
+}

@@ -1,0 +1,116 @@
+import { LIMITS } from '../../config/limits.ts'
+import { encodeRlp } from '../../primitives/rlp.ts'
+import { assert } from '../../util/assert.ts'
+import { EMPTY_BYTES, type Hex } from '../../util/bytes.ts'
+import { decodeAccount, EMPTY_ROOT } from '../account.ts'
+import type { StoredState } from '../history/stored-state.ts'
+import { type Cut, StackTrie } from '../trie/stack-trie.ts'
+import { accountLeaf } from '../update/account-leaf.ts'
+import { accountRecord, slotRecord } from './records.ts'
+import { encodeReference, type Part } from './sub-trie.ts'
+
+/** Takes bytes in order; what was taken may be written later. */
+export interface Sink {
+  append(bytes: Uint8Array): Promise<void>
+}
+
+/** Of a chunk, and of slots that stand beside their account. Part of the format. */
+export interface Sizes {
+  readonly chunkBytes: number
+  readonly inlineBytes: number
+}
+
+/** A chunk's place in the bytes of its sink. */
+export interface PlacedPart extends Part {
+  readonly start: number
+  readonly end: number
+}
+
+/** What a state consists of. */
+export interface MadeSnapshot {
+  readonly root: Hex
+  readonly accounts: readonly PlacedPart[]
+  /** Storage tries in chunks of their own, by hashed address. */
+  readonly storages: readonly { readonly owner: Uint8Array; readonly parts: readonly PlacedPart[] }[]
+  readonly entries: { readonly accounts: number; readonly slots: number }
+}
+
+/**
+ * Writes the state as records (records.ts) in the order of their keys and tells into which sub-tries they fall: one pass, in memory of
+ * one account. The same state makes the same bytes and parts on every node. The roots are recomputed on the way: that of the whole is
+ * for the caller to compare, one of a storage trie that is not the account's own is a damaged database.
+ */
+export const makeSnapshot = async (
+  state: Pick<StoredState, 'accounts' | 'slots'>,
+  sinks: { readonly accounts: Sink; readonly storages: Sink },
+  sizes: Sizes = LIMITS.snapshot,
+): Promise<MadeSnapshot> => {
+  const maker = new StorageMaker(state, sinks.storages, sizes)
+  const cuts: Cut[] = []
+  const trie = new StackTrie({ cut: { bytes: sizes.chunkBytes, tell: cut => cuts.push(cut) } })
+  let accounts = 0
+  for await (const [key, row] of state.accounts(EMPTY_BYTES)) {
+    const account = decodeAccount(row)
+    const slots = account.storageRoot === EMPTY_ROOT ? undefined : await maker.storage(key, account.storageRoot)
+    const record = accountRecord(key, row, slots)
+    await sinks.accounts.append(record)
+    trie.add(key, accountLeaf(account), record.byteLength)
+    accounts++
+  }
+  const root = trie.root()
+  return { root, accounts: placed(cuts, 0), storages: maker.elsewhere, entries: { accounts, slots: maker.slots } }
+}
+
+class StorageMaker {
+  readonly elsewhere: { readonly owner: Uint8Array; readonly parts: readonly PlacedPart[] }[] = []
+  slots = 0
+  readonly #state: Pick<StoredState, 'slots'>
+  readonly #sink: Sink
+  readonly #sizes: Sizes
+  #written = 0
+
+  constructor(state: Pick<StoredState, 'slots'>, sink: Sink, sizes: Sizes) {
+    this.#state = state
+    this.#sink = sink
+    this.#sizes = sizes
+  }
+
+  /** The slots of one account: themselves when they are few, else they go to the sink. */
+  async storage(
+    owner: Uint8Array,
+    storageRoot: Hex,
+  ): Promise<{ readonly count: number; readonly bytes: Uint8Array } | 'elsewhere'> {
+    const cuts: Cut[] = []
+    const trie = new StackTrie({ cut: { bytes: this.#sizes.chunkBytes, tell: cut => cuts.push(cut) } })
+    const first = this.#written
+    let gathered: Uint8Array[] = []
+    let [count, bytes] = [0, 0]
+    for await (const [slot, word] of this.#state.slots(owner, EMPTY_BYTES)) {
+      const record = slotRecord(slot, word)
+      trie.add(slot, encodeRlp(word), record.byteLength)
+      gathered.push(record)
+      count++
+      bytes += record.byteLength
+      if (bytes <= this.#sizes.inlineBytes) continue
+      for (const waiting of gathered) await this.#sink.append(waiting)
+      gathered = []
+    }
+    assert(trie.root() === storageRoot, 'the slots of an account make its storage root')
+    this.slots += count
+    if (bytes <= this.#sizes.inlineBytes) return { count, bytes: Buffer.concat(gathered) }
+    this.#written += bytes
+    this.elsewhere.push({ owner: Uint8Array.from(owner), parts: placed(cuts, first) })
+    return 'elsewhere'
+  }
+}
+
+/** In the order of the bytes; cuts are told as nodes end. */
+const placed = (cuts: readonly Cut[], offset: number): readonly PlacedPart[] =>
+  cuts
+    .map(({ prefix, reference, start, end }) => ({
+      prefix,
+      reference: encodeReference(reference),
+      start: offset + start,
+      end: offset + end,
+    }))
+    .sort((a, b) => a.start - b.start)

@@ -1,0 +1,78 @@
+import { LIMITS } from '../../config/limits.ts'
+import type { Snapshot, Store } from '../../storage/store.ts'
+import { assert } from '../../util/assert.ts'
+import type { Hex } from '../../util/bytes.ts'
+import { CodedError, isCoded } from '../../util/errors.ts'
+import { type Nonce, nonceFrom } from '../../util/nonce.ts'
+import { EMPTY_CODE_HASH, EMPTY_ROOT } from '../account.ts'
+import { collectRollback, packRollback } from '../history/rollback.ts'
+import { readableAt } from '../history/stored-state.ts'
+import { type StateMeta, stateRootAt } from '../state-meta.ts'
+import type { TrieService } from './trie-service.ts'
+import type { AccountProof as TrieProof } from './types.ts'
+
+export interface ProveRequest {
+  readonly number: number
+  readonly address: Hex
+  /** 32-byte slots. */
+  readonly slots: readonly Hex[]
+}
+
+/** EIP-1186; `nonce` and `balance` are zero and the hashes those of nothing where there is no account. */
+export interface AccountProof {
+  readonly address: Hex
+  /** RLP nodes from the state root down. */
+  readonly accountProof: readonly Uint8Array[]
+  readonly balance: bigint
+  readonly nonce: Nonce
+  readonly codeHash: Hex
+  readonly storageHash: Hex
+  readonly storageProof: readonly { readonly key: Hex; readonly value: bigint; readonly proof: readonly Uint8Array[] }[]
+}
+
+/** The head may move while old values are collected; then the trie has let go of the root they lead from. */
+const ATTEMPTS = 3
+
+/** Throws MISSING_STATE, PROOF_TOO_DEEP and what the trie throws. */
+export const proveAt = async (store: Store, trie: TrieService, request: ProveRequest): Promise<AccountProof> => {
+  for (let attempt = 1; ; attempt++) {
+    const snapshot = store.snapshot()
+    try {
+      const meta = await readableAt(store, request.number, snapshot)
+      return await proveIn(store, trie, request, meta, snapshot)
+    } catch (error) {
+      if (attempt === ATTEMPTS || !isCoded(error) || error.code !== 'TRIE_UNKNOWN_ROOT') throw error
+    } finally {
+      await snapshot.close()
+    }
+  }
+}
+
+const proveIn = async (
+  store: Store,
+  trie: TrieService,
+  { number, address, slots }: ProveRequest,
+  meta: StateMeta,
+  snapshot: Snapshot,
+): Promise<AccountProof> => {
+  if (number === meta.number) {
+    return toAccountProof(address, await trie.prove({ root: meta.root, address, slots }))
+  }
+  const limit = LIMITS.state.proofRollbackEntries
+  const changed = await collectRollback(store, number, meta.number, limit, snapshot)
+  if (changed === undefined) throw new CodedError({ code: 'PROOF_TOO_DEEP', limit })
+  const proof = await trie.prove({ root: meta.root, address, slots, rollback: await packRollback(changed) })
+  const expected = await stateRootAt(store, number, snapshot)
+  assert(proof.root === expected, 'old values lead back to the old root')
+  return toAccountProof(address, proof)
+}
+
+const toAccountProof = (address: Hex, { nodes, account, storage }: TrieProof): AccountProof => ({
+  address,
+  accountProof: nodes,
+  balance: account?.balance ?? 0n,
+  nonce: nonceFrom(account?.nonce ?? 0n),
+  codeHash: account?.codeHash ?? EMPTY_CODE_HASH,
+  storageHash: account?.storageRoot ?? EMPTY_ROOT,
+  storageProof: storage.map(({ slot, value, nodes }) => ({ key: slot, value, proof: nodes })),
+})

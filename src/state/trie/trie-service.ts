@@ -1,0 +1,220 @@
+import { Worker } from 'node:worker_threads'
+import { LIMITS } from '../../config/limits.ts'
+import { Turns } from '../../util/async/bounded-mutex.ts'
+import { bytesToHex, type Hex } from '../../util/bytes.ts'
+import { CodedError } from '../../util/errors.ts'
+import { EMPTY_ROOT } from '../account.ts'
+import { TrieLayers } from './layers.ts'
+import { answerCall, buffersOf, expectValue, type TrieAnswer, type TrieCall, type TrieValue } from './protocol.ts'
+import type {
+  AccountProof,
+  ApplyResult,
+  PackedBatch,
+  PreviewRequest,
+  ProofRequest,
+  TrieError,
+  TrieStats,
+} from './types.ts'
+
+export interface TrieServiceOptions {
+  /** Undo layers kept beneath the newest; older ones can no longer be left. */
+  readonly layers?: number
+  /** false runs the trie in the calling thread: for tests and small private states. */
+  readonly worker?: boolean
+  /** The worker's file, for a bundle that places it elsewhere. */
+  readonly workerUrl?: URL
+  /** Called once when the trie dies (its memory is full, the thread ended); every call then fails with TRIE_FAILED. */
+  readonly onFailure?: (error: Error) => void
+}
+
+/** Where the trie runs: its own thread, or this one. */
+interface Host {
+  call(call: TrieCall): Promise<TrieAnswer>
+  close(): Promise<void>
+}
+
+/**
+ * The account trie and all storage tries, in a worker thread. Calls other than proofs and previews are executed in the order made. Every rejection is a
+ * CodedError<TrieError>; after TRIE_UNKNOWN_ROOT and TRIE_BAD_BATCH of a batch the trie holds what it held before, and any call names the
+ * root it means. Batches are used up by the call (their buffers move to the other thread).
+ */
+export class TrieService {
+  private readonly host: Host
+  private standing: Hex = EMPTY_ROOT
+  private readonly proofs = new Turns(LIMITS.trie.proofs, busyError)
+
+  private constructor(host: Host) {
+    this.host = host
+  }
+
+  static async open(options: TrieServiceOptions = {}): Promise<TrieService> {
+    const layers = options.layers ?? LIMITS.trie.undoLayers
+    if (options.worker === false) return new TrieService(new LocalHost(layers, options.onFailure))
+    const url = options.workerUrl ?? new URL('./trie-worker.ts', import.meta.url)
+    const service = new TrieService(new WorkerHost(url, layers, options.onFailure))
+    await service.stats() // the thread is up, or this rejects
+    return service
+  }
+
+  /** The root the trie stands on after the last finished call; EMPTY_ROOT when new. */
+  get root(): Hex {
+    return this.standing
+  }
+
+  /** Fills the trie at start: `apply` on the standing root without undo and without an answer per account. Answers the root so far. */
+  async load(batch: PackedBatch): Promise<Hex> {
+    await this.ask({ op: 'load', batch: batch.buffer }, 'root')
+    return this.standing
+  }
+
+  /**
+   * Puts a block's changes on `parentRoot`. When the trie stands on a layer above that root, the layers above it are undone first; a
+   * root that is not held is TRIE_UNKNOWN_ROOT.
+   */
+  async apply(parentRoot: Hex, batch: PackedBatch): Promise<ApplyResult> {
+    const { root, value } = await this.ask({ op: 'apply', parentRoot, batch: batch.buffer }, 'apply')
+    const roots = new Uint8Array(value.storageRoots)
+    const storageRoots = new Map<Hex, Hex>()
+    for (const [i, key] of batch.storageOf.entries())
+      storageRoots.set(key, bytesToHex(roots.subarray(i * 32, i * 32 + 32)))
+    return { root, storageRoots }
+  }
+
+  /** `root` is final: nothing below it will be asked for again. Undo information beneath it is dropped. */
+  async commit(root: Hex): Promise<void> {
+    await this.ask({ op: 'commit', root }, 'root')
+  }
+
+  /**
+   * The proof at `root`, or with a rollback at the older state it leads to; the answer names the root it stands on. Proofs go one at a time,
+   * so that a block waits for one at most; too many at once are TRIE_BUSY.
+   */
+  prove(request: ProofRequest): Promise<AccountProof> {
+    return this.proofs.run(async () => {
+      const { root, address, slots, rollback } = request
+      const call = { op: 'prove', root, address, slots, rollback: rollback?.buffer } as const
+      return (await this.ask(call, 'prove')).value.proof
+    })
+  }
+
+  /** State roots after blocks that nobody will commit, one for each batch; takes its turn with the proofs. */
+  preview(request: PreviewRequest): Promise<readonly Hex[]> {
+    return this.proofs.run(async () => {
+      const { root, batches, rollback } = request
+      const call = {
+        op: 'preview',
+        root,
+        batches: batches.map(batch => batch.buffer),
+        rollback: rollback?.buffer,
+      } as const
+      const roots = new Uint8Array((await this.ask(call, 'preview')).value.roots)
+      return batches.map((_, i) => bytesToHex(roots.subarray(i * 32, i * 32 + 32)))
+    })
+  }
+
+  async stats(): Promise<TrieStats> {
+    return (await this.ask({ op: 'stats' }, 'stats')).value.stats
+  }
+
+  /** Ends the thread; calls under way are rejected with TRIE_CLOSED. */
+  close(): Promise<void> {
+    return this.host.close()
+  }
+
+  private async ask<Op extends TrieValue['op']>(
+    call: TrieCall,
+    op: Op,
+  ): Promise<{ root: Hex; value: Extract<TrieValue, { op: Op }> }> {
+    const answer = await this.host.call(call)
+    this.standing = answer.root
+    if (answer.error !== undefined) throw new CodedError<TrieError>(answer.error)
+    return { root: answer.root, value: expectValue(answer.value, op) }
+  }
+}
+
+/** For whoever asks for more than the trie can prove in time. */
+export const busyError = () => new CodedError<TrieError>({ code: 'TRIE_BUSY' })
+
+const closedError = () => new CodedError<TrieError>({ code: 'TRIE_CLOSED' })
+const failedError = (cause: Error) =>
+  new CodedError<TrieError>({ code: 'TRIE_FAILED', reason: cause.message }, { cause })
+
+class LocalHost implements Host {
+  private readonly layers: TrieLayers
+  private readonly onFailure: ((error: Error) => void) | undefined
+  private ended: CodedError<TrieError> | undefined
+
+  constructor(layers: number, onFailure: ((error: Error) => void) | undefined) {
+    this.layers = new TrieLayers(layers)
+    this.onFailure = onFailure
+  }
+
+  async call(call: TrieCall): Promise<TrieAnswer> {
+    if (this.ended !== undefined) throw this.ended
+    try {
+      return answerCall(this.layers, call)
+    } catch (error) {
+      const cause = error instanceof Error ? error : new Error(String(error))
+      this.ended = failedError(cause)
+      this.onFailure?.(cause)
+      throw this.ended
+    }
+  }
+
+  async close(): Promise<void> {
+    this.ended = closedError()
+  }
+}
+
+interface Waiting {
+  readonly resolve: (answer: TrieAnswer) => void
+  readonly reject: (error: Error) => void
+}
+
+class WorkerHost implements Host {
+  private readonly worker: Worker
+  /** Answers come in the order of the calls. */
+  private readonly waiting: Waiting[] = []
+  private ended: CodedError<TrieError> | undefined
+
+  constructor(url: URL, layers: number, onFailure: ((error: Error) => void) | undefined) {
+    this.worker = new Worker(url, {
+      name: 'trie',
+      workerData: { layers },
+      resourceLimits: { maxYoungGenerationSizeMb: LIMITS.workers.nurseryMegabytes },
+    })
+    let cause: Error | undefined
+    this.worker.on('message', (answer: TrieAnswer) => {
+      this.waiting.shift()?.resolve(answer)
+      if (this.waiting.length === 0) this.worker.unref() // an idle trie keeps no process alive
+    })
+    this.worker.on('error', error => {
+      cause = error instanceof Error ? error : new Error(String(error))
+    })
+    this.worker.on('exit', code => {
+      if (this.ended !== undefined) return
+      cause ??= new Error(`worker ended with code ${code}`)
+      this.end(failedError(cause))
+      onFailure?.(cause)
+    })
+  }
+
+  call(call: TrieCall): Promise<TrieAnswer> {
+    if (this.ended !== undefined) return Promise.reject(this.ended)
+    return new Promise((resolve, reject) => {
+      this.worker.postMessage(call, buffersOf(call)) // throws when a batch is given twice
+      this.waiting.push({ resolve, reject })
+      this.worker.ref()
+    })
+  }
+
+  async close(): Promise<void> {
+    if (this.ended === undefined) this.end(closedError())
+    await this.worker.terminate()
+  }
+
+  private end(error: CodedError<TrieError>): void {
+    this.ended = error
+    for (const { reject } of this.waiting.splice(0)) reject(error)
+  }
+}

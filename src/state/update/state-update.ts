@@ -1,0 +1,29 @@
+import type { Hex } from '../../util/bytes.ts'
+import type { Account } from '../account.ts'
+
+export interface AccountChange {
+  readonly before: Account | undefined
+  readonly after: Account | undefined
+}
+export interface SlotChange {
+  readonly before: Hex
+  readonly after: Hex
+}
+/** A slot that went with its account; only its hashed key is known. */
+export interface DroppedSlot {
+  readonly key: Uint8Array
+  readonly before: Uint8Array
+}
+
+/** A block's state changes with their root: what is written when the block commits. */
+export interface Sealed {
+  readonly parentRoot: Hex
+  readonly root: Hex
+  /** Every account whose row changes, with its storage root filled in. */
+  readonly accounts: ReadonlyMap<Hex, AccountChange>
+  readonly storage: ReadonlyMap<Hex, ReadonlyMap<Hex, SlotChange>>
+  readonly code: ReadonlyMap<Hex, Uint8Array>
+  /** Accounts whose earlier storage is gone. */
+  readonly cleared: ReadonlySet<Hex>
+  readonly dropped: readonly DroppedSlot[]
+}

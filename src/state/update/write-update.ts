@@ -1,0 +1,41 @@
+import type { Batch } from '../../storage/batch.ts'
+import { BUCKETS } from '../../storage/buckets.ts'
+import { EMPTY_BYTES, type Hex, hexToBytes, ZERO_HASH } from '../../util/bytes.ts'
+import { encodeAccount } from '../account.ts'
+import { slotKey } from '../flat-tables.ts'
+import { HistoryWriter } from '../history/history-rows.ts'
+import { encodeWord } from '../storage-word.ts'
+import type { Sealed } from './state-update.ts'
+
+export interface WriteOptions {
+  /** The block whose state this is. */
+  readonly number: number
+  readonly hashed: (address: Hex) => Uint8Array
+}
+
+/** Queues a sealed block's rows: flat tables, code, reverse diff. */
+export const writeState = (batch: Batch, sealed: Sealed, options: WriteOptions): void => {
+  // Nothing can be asked about before genesis.
+  const history = options.number > 0 ? new HistoryWriter(batch, options.number) : undefined
+  for (const [address, { before, after }] of sealed.accounts) {
+    const key = options.hashed(address)
+    if (after === undefined) batch.del(BUCKETS.account, key)
+    else batch.put(BUCKETS.account, key, encodeAccount(after))
+    history?.add('account', key, before === undefined ? EMPTY_BYTES : encodeAccount(before))
+  }
+  for (const [address, slots] of sealed.storage) {
+    const hashed = options.hashed(address)
+    for (const [slot, { before, after }] of slots) {
+      const key = slotKey(hashed, slot)
+      if (after === ZERO_HASH) batch.del(BUCKETS.slot, key)
+      else batch.put(BUCKETS.slot, key, encodeWord(after))
+      history?.add('slot', key, encodeWord(before))
+    }
+  }
+  for (const { key, before } of sealed.dropped) {
+    batch.del(BUCKETS.slot, key)
+    history?.add('slot', key, before)
+  }
+  for (const [hash, code] of sealed.code) batch.put(BUCKETS.code, hexToBytes(hash), code)
+  history?.finish()
+}

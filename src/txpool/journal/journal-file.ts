@@ -1,0 +1,66 @@
+import { type FileHandle, open, readFile, rename, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { syncFolder } from '../../util/fs/fsync.ts'
+
+/** Where a journal lives. Whatever resolves is on the disk; whatever rejects may be there in part. */
+export interface JournalStorage {
+  /** The whole file; empty when there is none. */
+  read(): Promise<Uint8Array>
+  append(bytes: Uint8Array): Promise<void>
+  /** Puts a new file in the place of the old one, all or nothing; answers its length in bytes. */
+  replace(parts: Iterable<Uint8Array>): Promise<number>
+  close(): Promise<void>
+}
+
+export const createJournalFile = (path: string): JournalStorage => {
+  const temporary = `${path}.new`
+  let handle: FileHandle | undefined
+
+  const close = async (): Promise<void> => {
+    const closing = handle
+    handle = undefined
+    await closing?.close()
+  }
+
+  return {
+    close,
+
+    async read() {
+      await rm(temporary, { force: true })
+      try {
+        return await readFile(path)
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return new Uint8Array(0)
+        throw error
+      }
+    },
+
+    async append(bytes) {
+      handle ??= await open(path, 'a', 0o600)
+      await writeAll(handle, bytes)
+      await handle.datasync()
+    },
+
+    async replace(parts) {
+      await close()
+      const file = await open(temporary, 'w', 0o600)
+      let size = 0
+      try {
+        for (const part of parts) {
+          await writeAll(file, part)
+          size += part.byteLength
+        }
+        await file.sync()
+      } finally {
+        await file.close()
+      }
+      await rename(temporary, path)
+      await syncFolder(dirname(path))
+      return size
+    },
+  }
+}
+
+const writeAll = async (file: FileHandle, bytes: Uint8Array): Promise<void> => {
+  for (let at = 0; at < bytes.byteLength; ) at += (await file.write(bytes, at)).bytesWritten
+}

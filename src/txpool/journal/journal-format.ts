@@ -1,0 +1,70 @@
+import { crc32 } from 'node:zlib'
+import { LIMITS } from '../../config/limits.ts'
+import { asBuffer, bytesEqual, bytesToHex, hexToBytes } from '../../util/bytes.ts'
+import type { Quarantined } from '../pool/transaction-quarantine.ts'
+
+/*
+ * The file: eight bytes that name the format, then records back to back, numbers little-endian:
+ *   size u32 | crc32 u32 of size and bytes | bytes of a raw transaction, or of a quarantined one's hash:
+ *   0 u8, which begins no transaction | hash, 32 bytes | until when, u64, unix milliseconds
+ * An empty record does not exist, so that a tail of zeros, which a crash can leave, is no record.
+ */
+export const JOURNAL_MAGIC: Uint8Array = Buffer.from('TNDMTXJ1', 'latin1')
+const HEAD_BYTES = 8
+const QUARANTINED_BYTES = 41
+
+/** The records of these transactions in one piece. */
+export const encodeRecords = (raws: readonly Uint8Array[]): Uint8Array => {
+  let size = 0
+  for (const raw of raws) size += HEAD_BYTES + raw.byteLength
+  const out = Buffer.allocUnsafe(size)
+  let at = 0
+  for (const raw of raws) {
+    out.writeUInt32LE(raw.byteLength, at)
+    out.set(raw, at + HEAD_BYTES)
+    out.writeUInt32LE(checksum(out, at, raw.byteLength), at + 4)
+    at += HEAD_BYTES + raw.byteLength
+  }
+  return out
+}
+
+export const encodeQuarantined = ({ hash, untilMs }: Quarantined): Uint8Array => {
+  const record = Buffer.alloc(QUARANTINED_BYTES)
+  record.set(hexToBytes(hash), 1)
+  record.writeBigUInt64LE(BigInt(untilMs), 33)
+  return record
+}
+
+/** undefined: a record of another kind. */
+export const decodeQuarantined = (record: Uint8Array): Quarantined | undefined => {
+  if (record.byteLength !== QUARANTINED_BYTES || record[0] !== 0) return undefined
+  const untilMs = Number(asBuffer(record).readBigUInt64LE(33))
+  return { hash: bytesToHex(record.subarray(1, 33)), untilMs }
+}
+
+export interface DecodedJournal {
+  /** With the other records. */
+  readonly transactions: readonly Uint8Array[]
+  /** Bytes after the last whole record: what a crash tore off, or damage. */
+  readonly lostBytes: number
+}
+
+/** Reads up to the first record that is torn or damaged. A file of another kind is all lost. */
+export const decodeJournal = (bytes: Uint8Array): DecodedJournal => {
+  const file = asBuffer(bytes)
+  if (!bytesEqual(file.subarray(0, HEAD_BYTES), JOURNAL_MAGIC)) return { transactions: [], lostBytes: file.byteLength }
+  const transactions: Uint8Array[] = []
+  let at = JOURNAL_MAGIC.byteLength
+  while (at + HEAD_BYTES <= file.byteLength) {
+    const size = file.readUInt32LE(at)
+    const end = at + HEAD_BYTES + size
+    if (size === 0 || size > LIMITS.block.transactionBytes || end > file.byteLength) break
+    if (file.readUInt32LE(at + 4) !== checksum(file, at, size)) break
+    transactions.push(file.subarray(at + HEAD_BYTES, end))
+    at = end
+  }
+  return { transactions, lostBytes: file.byteLength - at }
+}
+
+const checksum = (file: Buffer, at: number, size: number): number =>
+  crc32(file.subarray(at + HEAD_BYTES, at + HEAD_BYTES + size), crc32(file.subarray(at, at + 4)))

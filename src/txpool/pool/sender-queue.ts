@@ -1,0 +1,139 @@
+import type { Hex } from '../../util/bytes.ts'
+import type { Nonce } from '../../util/nonce.ts'
+import { effectiveTip, type PoolEntry } from './entry.ts'
+import type { HeapSlot } from './indexed-heap.ts'
+
+/**
+ * One sender's transactions in nonce order. The first `ready` of them follow each other from the account's nonce without a gap and
+ * the balance pays for all of them; the first `executable` of those also reach the base fee, and none is quarantined. What comes after `ready` is queued.
+ *
+ * What a block takes from the front leaves in a new array, so that a selection under way keeps reading the one it began with; all
+ * other changes happen in place, at or behind the end of what a selection may read, or put another transaction of the same nonce.
+ */
+export class Sender {
+  readonly address: Hex
+  entries: PoolEntry[] = []
+  ready = 0
+  executable = 0
+  /** How many at the front are known to have been reported as executable. */
+  announced = 0
+  readySlots = 0
+  queuedSlots = 0
+  readyCostWei = 0n
+  /** As last read; `ready` was computed from these. */
+  nonce: number
+  balanceWei: bigint
+  lastActiveMs = 0
+  /** Effective tip of the last ready transaction, and of the last queued one: what eviction compares. */
+  readyTailTip = 0n
+  queuedTailTip = 0n
+  readonly readyHeap: HeapSlot = { index: -1 }
+  readonly queuedHeap: HeapSlot = { index: -1 }
+
+  constructor(address: Hex, nonce: number, balanceWei: bigint) {
+    this.address = address
+    this.nonce = nonce
+    this.balanceWei = balanceWei
+  }
+
+  /** Index of the first entry whose nonce is not below `nonce`. */
+  indexOf(nonce: Nonce): number {
+    const { entries } = this
+    const last = entries.at(-1)
+    if (last === undefined || last.transaction.nonce < nonce) return entries.length
+    let low = 0
+    let high = entries.length - 1
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((entries[middle] as PoolEntry).transaction.nonce < nonce) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+
+  find(nonce: Nonce): PoolEntry | undefined {
+    const entry = this.entries[this.indexOf(nonce)]
+    return entry?.transaction.nonce === nonce ? entry : undefined
+  }
+
+  /** Puts an entry in its place; the answer is the one it replaced. `ready` is extended as far as it now reaches. */
+  insert(entry: PoolEntry, baseFee: bigint): PoolEntry | undefined {
+    const at = this.indexOf(entry.transaction.nonce)
+    const replaced = this.entries[at]
+    if (replaced?.transaction.nonce === entry.transaction.nonce) {
+      this.entries[at] = entry
+      if (at < this.ready) this.recount(baseFee)
+      else {
+        this.queuedSlots += entry.slots - replaced.slots
+        this.extend(baseFee)
+      }
+      return replaced
+    }
+    if (at === this.entries.length) this.entries.push(entry)
+    else this.entries.splice(at, 0, entry)
+    this.queuedSlots += entry.slots
+    this.extend(baseFee)
+    return undefined
+  }
+
+  /** Computes everything from `entries`, `nonce` and `balanceWei`. */
+  recount(baseFee: bigint): void {
+    this.ready = 0
+    this.executable = 0
+    this.announced = 0
+    this.readySlots = 0
+    this.readyCostWei = 0n
+    this.queuedSlots = 0
+    for (const entry of this.entries) this.queuedSlots += entry.slots
+    this.extend(baseFee)
+  }
+
+  /** Moves queued entries to ready while the next one follows and can be paid. */
+  extend(baseFee: bigint): void {
+    const { entries } = this
+    for (let entry = entries[this.ready]; entry !== undefined; entry = entries[this.ready]) {
+      if (entry.transaction.nonce !== this.nonce + this.ready) break
+      if (this.readyCostWei + entry.costWei > this.balanceWei) break
+      this.readyCostWei += entry.costWei
+      this.readySlots += entry.slots
+      this.queuedSlots -= entry.slots
+      this.ready++
+    }
+    this.reprice(baseFee)
+  }
+
+  /** Extends `executable`, and shortens it only when asked to start over by `executable = 0`. */
+  reprice(baseFee: bigint): void {
+    const { entries, ready } = this
+    while (this.executable < ready && isExecutable(entries[this.executable] as PoolEntry, baseFee)) this.executable++
+    const lastReady = entries[ready - 1]
+    if (lastReady) this.readyTailTip = effectiveTip(lastReady.transaction, baseFee)
+    const last = entries.length > ready ? entries.at(-1) : undefined
+    if (last) this.queuedTailTip = effectiveTip(last.transaction, baseFee)
+  }
+
+  /** Takes the last ready entry out; what was queued behind it stays queued. */
+  dropReadyTail(baseFee: bigint): PoolEntry {
+    const entry = this.entries[this.ready - 1] as PoolEntry
+    if (this.ready === this.entries.length) this.entries.pop()
+    else this.entries.splice(this.ready - 1, 1)
+    this.ready--
+    this.readySlots -= entry.slots
+    this.readyCostWei -= entry.costWei
+    if (this.executable > this.ready) this.executable = this.ready
+    if (this.announced > this.ready) this.announced = this.ready
+    this.reprice(baseFee)
+    return entry
+  }
+
+  /** Takes the queued entry of the highest nonce out. */
+  dropQueuedTail(baseFee: bigint): PoolEntry {
+    const entry = this.entries.pop() as PoolEntry
+    this.queuedSlots -= entry.slots
+    this.reprice(baseFee)
+    return entry
+  }
+}
+
+const isExecutable = ({ transaction, quarantined }: PoolEntry, baseFee: bigint): boolean =>
+  !quarantined && transaction.maxFeePerGas >= baseFee

@@ -1,0 +1,28 @@
+import type { Clock } from '../clock.ts'
+
+/** A wait that can be cut short. */
+export interface Pause {
+  readonly over: Promise<void>
+  readonly end: () => void
+}
+
+export const pauseUntil = (clock: Clock, atMs: number): Pause => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const cancel = clock.schedule(atMs, resolve)
+  return {
+    over: promise,
+    end() {
+      cancel()
+      resolve()
+    },
+  }
+}
+
+/** Resolves at `atMs`, or when `stopping` aborts. */
+export const waitUntil = async (clock: Clock, atMs: number, stopping: AbortSignal): Promise<void> => {
+  if (atMs <= clock.nowMs() || stopping.aborted) return
+  const { over, end } = pauseUntil(clock, atMs)
+  stopping.addEventListener('abort', end)
+  await over
+  stopping.removeEventListener('abort', end)
+}

@@ -1,0 +1,120 @@
+import { quorumOf } from '../../../src/rules/quorum.ts'
+import { createObserver } from './decisions.ts'
+import { MemberGraph } from './member-graph.ts'
+import { dropDead, soupOf } from './message-soup.ts'
+import { movesOn } from './options.ts'
+import { StateSet } from './state-set.ts'
+
+export interface ExploreOptions {
+  readonly size: number
+  readonly byzantine: number
+  readonly rounds: number
+  /** Members differ by their index; off, they are interchangeable and states that differ by their order count once. */
+  readonly identities: boolean
+  /** Gives up beyond this many states. */
+  readonly maxStates: number
+}
+
+export interface Exploration {
+  readonly states: number
+  /** States of one member alone, each reached by the core itself. */
+  readonly members: number
+  /** Runs of the core behind them. */
+  readonly runs: number
+  readonly depth: number
+  /** Whether every state was visited. */
+  readonly complete: boolean
+  /** How two blocks came to be decided; null: never. */
+  readonly fork: readonly string[] | null
+}
+
+/**
+ * Everything that can happen at one height within some rounds (reference/consensus.md 2.3), over the core itself. The adversary
+ * makes every proposal, says anything as a Byzantine member, delivers and withholds as it likes, fires any timer, and cuts any
+ * member's power. Reductions, each of which leaves every fork in:
+ * - A delivery after which a member says and logs nothing is put off until one does: votes are delivered by whole quorums.
+ * - What is said can be heard at any later time, and what a member does in a round depends on nothing said in later ones. So
+ *   whatever happened can be put in order of rounds: nobody enters a round before all are done with the one before
+ *   (communication-closed layers). Then all enter it, since a member that stays behind says less.
+ * - Jumping over rounds, or entering one by its proposal, says less than giving up each round before.
+ * - Round changes to rounds that are over, and prepares short of a quorum in them, are of no use any more.
+ * - Proposers are all the adversary's, so honest members are alike, and their order does not count.
+ * - Commits are read by an observer: a member that decided says less than one that did not.
+ * - Two blocks suffice: consensus compares blocks and never looks into them.
+ * What a member does depends on nothing but itself and what it hears, so the core runs once for each such pair; whole states are
+ * tuples of member states, breadth first.
+ */
+export const explore = (options: ExploreOptions): Exploration => new Explorer(options).run()
+
+class Explorer {
+  readonly #options: ExploreOptions
+  readonly #graph: MemberGraph
+  readonly #observer
+  readonly #states = new StateSet()
+  readonly #usable
+
+  constructor(options: ExploreOptions) {
+    const { size, byzantine, rounds, identities } = options
+    const honest = size - byzantine
+    this.#options = options
+    this.#graph = new MemberGraph(options)
+    this.#observer = createObserver({ values: this.#graph.values, size, rounds }, byzantine)
+    this.#usable = movesOn(this.#graph.moves, quorumOf(size), byzantine, rounds)
+    const members = Array.from({ length: honest }, (_, index) => this.#graph.start(identities ? index : 0))
+    this.#states.add(members, -1, 'opens the height')
+  }
+
+  run(): Exploration {
+    for (let at = 0; at < this.#states.size; at++) {
+      const members = this.#states.get(at)
+      if (this.#observer.isForked(members.map(member => this.#graph.saidBy(member)))) return this.#answer(false, at)
+      if (this.#states.size > this.#options.maxStates) return this.#answer(false, null)
+      this.#actAlone(at, members)
+      this.#leaveRound(at, members)
+    }
+    return this.#answer(true, null)
+  }
+
+  #actAlone(at: number, members: readonly number[]): void {
+    const said = members.map(member => this.#graph.saidBy(member))
+    const moves = this.#usable(soupOf(said, this.#options.rounds))
+    for (const [node, member] of members.entries()) {
+      for (const move of [...this.#graph.freeMoves(member), ...moves]) {
+        const next = this.#graph.after(member, move)
+        // To refuse a proposal is to give up the round, which all do together.
+        if (next === member || next === this.#graph.afterTimeout(member)) continue
+        this.#add(members.with(node, next), at, `member ${node} ${move.name}`)
+      }
+    }
+  }
+
+  /** Those in the lowest round give it up; what was said in it and cannot be used any more is forgotten. */
+  #leaveRound(at: number, members: readonly number[]): void {
+    const lowest = Math.min(...members.map(member => this.#graph.roundOf(member)))
+    if (lowest + 1 >= this.#options.rounds) return
+    const next = members.map(member =>
+      this.#graph.roundOf(member) === lowest ? this.#graph.afterTimeout(member) : member,
+    )
+    const said = next.map(member => this.#graph.saidBy(member))
+    const { size, byzantine } = this.#options
+    const kept = dropDead(said, lowest + 1, quorumOf(size) - byzantine)
+    const state = next.map((member, node) => this.#graph.saying(member, kept[node]!))
+    this.#add(state, at, `all give up round ${lowest}`)
+  }
+
+  #add(members: readonly number[], from: number, step: string): void {
+    const state = this.#options.identities ? members : members.toSorted((a, b) => a - b)
+    this.#states.add(state, from, step)
+  }
+
+  #answer(complete: boolean, forkedAt: number | null): Exploration {
+    return {
+      states: this.#states.size,
+      members: this.#graph.size,
+      runs: this.#graph.runs,
+      depth: this.#states.depth,
+      complete,
+      fork: forkedAt === null ? null : this.#states.path(forkedAt),
+    }
+  }
+}

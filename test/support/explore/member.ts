@@ -1,0 +1,96 @@
+import { LIMITS } from '../../../src/config/limits.ts'
+import { createCore, step } from '../../../src/consensus/core/core.ts'
+import type {
+  CoreState,
+  Effect,
+  HeightConfig,
+  HeightState,
+  Input,
+  WalRecord,
+} from '../../../src/consensus/core/types.ts'
+import type { ConsensusMessage, SignedMessage } from '../../../src/primitives/consensus/message.ts'
+import { assert } from '../../../src/util/assert.ts'
+import { type Hex, ZERO_HASH } from '../../../src/util/bytes.ts'
+import { copyCore } from './copy.ts'
+import { type Said, saying, silence } from './said.ts'
+import { HEIGHT, memberAddress, type Values } from './values.ts'
+
+/** One honest member at one moment: the core itself, its log, and what it has signed. */
+export interface Member {
+  readonly core: CoreState
+  readonly log: readonly WalRecord[]
+  readonly said: Said
+}
+
+export interface MemberSetup {
+  readonly values: Values
+  readonly size: number
+  /** Committee index; -1 only looks on. */
+  readonly index: number
+  readonly rounds: number
+}
+
+const SIGNATURE = new Uint8Array(65)
+
+const configOf = ({ size, index }: MemberSetup): HeightConfig => ({
+  number: HEIGHT,
+  parentHash: ZERO_HASH,
+  members: Array.from({ length: size }, (_, at) => memberAddress(at)),
+  index,
+  earliestMs: 0,
+})
+
+const coreOf = ({ values }: MemberSetup): CoreState =>
+  createCore({ ...LIMITS.consensus, baseTimeoutMs: 1, proposerOf: values.proposerOf })
+
+export const heightOf = (member: Member): HeightState => {
+  assert(member.core.height !== null, 'the height is open')
+  return member.core.height
+}
+
+/** A member that has just opened the height, or opens it again from its log. */
+export const openMember = (setup: MemberSetup, log: readonly WalRecord[] = [], said?: Said): Member => {
+  const before = { core: coreOf(setup), log, said: said ?? silence(setup.rounds) }
+  return run(setup, before, [{ type: 'newHeight', config: configOf(setup), records: log, nowMs: 0 }]).member
+}
+
+/** What a member becomes by inputs and by the answers to its own requests; every block it is offered is valid. */
+export const advance = (setup: MemberSetup, member: Member, inputs: readonly Input[]) =>
+  run(setup, { ...member, core: copyCore(member.core) }, inputs)
+
+export const hearing = (messages: readonly ConsensusMessage[]): readonly Input[] =>
+  messages.map(message => ({ type: 'message', message, from: '', nowMs: 0 }))
+
+const run = (
+  { values, index }: MemberSetup,
+  { core, log, said }: Member,
+  inputs: readonly Input[],
+): { readonly member: Member; readonly decided: Hex | null } => {
+  const waiting = [...inputs]
+  const records = [...log]
+  let heard = said
+  let decided: Hex | null = null
+  for (let input = waiting.shift(); input !== undefined; input = waiting.shift()) {
+    const { effects } = step(core, input)
+    for (const effect of effects) {
+      if (effect.type === 'persist') records.push(effect.record)
+      if (effect.type === 'decide') decided = effect.block.hash
+      if (effect.type === 'broadcast' && 'signature' in effect.message)
+        heard = saying(heard, effect.message, values.valueOf)
+    }
+    waiting.unshift(...effects.flatMap(effect => answerTo(effect, index)))
+  }
+  return { member: { core, log: records, said: heard }, decided }
+}
+
+const answerTo = (effect: Effect, index: number): readonly Input[] => {
+  if (effect.type === 'sign') {
+    const message = { ...effect.message, sender: index, signature: SIGNATURE } as SignedMessage
+    return [{ type: 'signed', message, nowMs: 0 }]
+  }
+  if (effect.type === 'validate') {
+    const { number, block } = effect
+    return [{ type: 'verdict', number, blockHash: block.hash, verdict: { valid: true }, nowMs: 0 }]
+  }
+  return []
+}

@@ -1,0 +1,41 @@
+import { compatible, type Soup } from './message-soup.ts'
+import type { Move, Moves } from './moves.ts'
+import { type Claim, claimOf, NOTHING, roundOfClaim, valueOfClaim } from './said.ts'
+import { VALUES } from './values.ts'
+
+/** Which moves what was said so far allows. Byzantine members stand in every quorum. */
+export const movesOn = (moves: Moves, quorum: number, byzantine: number, rounds: number) => {
+  const enough = (honest: number | undefined): boolean => (honest as number) + byzantine >= quorum
+
+  /** Proposals that build on a claim, or pretend to. */
+  const onClaims = (soup: Soup, round: number, proven: ReadonlySet<Claim>): readonly Move[] => {
+    const usable: Move[] = []
+    for (let claim = NOTHING + 1; claim < claimOf(round, 0); claim++) {
+      const place = enough(compatible(soup, round, claim))
+      if (place && proven.has(claim)) usable.push(moves.again[round]?.[claim] as Move)
+      if (place && !proven.has(claim)) usable.push(...(moves.forged[round]?.[claim] ?? []))
+      for (const later of proven.has(claim) ? proven : []) {
+        const contradicts = roundOfClaim(later) > roundOfClaim(claim) && valueOfClaim(later) !== valueOfClaim(claim)
+        if (contradicts && soup.changes[round]?.[later]) usable.push(moves.lower[round]?.[claim]?.[later] as Move)
+      }
+    }
+    return usable
+  }
+
+  return (soup: Soup): readonly Move[] => {
+    const usable: Move[] = []
+    const proven = new Set<Claim>()
+    for (let round = 0; round < rounds; round++) {
+      for (const value of VALUES) {
+        if (round === 0 || enough(soup.changes[round]?.[NOTHING])) usable.push(moves.fresh[round]?.[value] as Move)
+      }
+      if (enough(soup.changed[round])) usable.push(...onClaims(soup, round, proven))
+      for (const value of VALUES) {
+        if (!enough(soup.prepares[round]?.[value])) continue
+        usable.push(moves.prepares[round]?.[value] as Move)
+        proven.add(claimOf(round, value))
+      }
+    }
+    return usable
+  }
+}

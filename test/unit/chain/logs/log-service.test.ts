@@ -1,0 +1,71 @@
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { EVERY_LOG, packCriteria } from '../../../../src/chain/logs/log-criteria.ts'
+import { queryLogs } from '../../../../src/chain/logs/log-query.ts'
+import { LogService } from '../../../../src/chain/logs/log-service.ts'
+import { LIMITS } from '../../../../src/config/limits.ts'
+import { BUCKETS } from '../../../../src/storage/buckets.ts'
+import { numberKey } from '../../../../src/storage/keys.ts'
+import { withChain } from '../../../support/chain.ts'
+
+const WORKER = new URL('../../../../src/rpc/methods/eth/log-worker.ts', import.meta.url)
+const EVERYTHING = { fromBlock: 0, toBlock: 1_000_000, ...EVERY_LOG }
+
+test('the time of a query ends also while nothing matches', () =>
+  withChain(async ({ store, blocks }) => {
+    const batch = store.batch()
+    for (let number = 1; number <= 5_000; number++) batch.put(BUCKETS.logBloom, numberKey(number), new Uint8Array(256))
+    await batch.write()
+    let reads = 0
+    const query = queryLogs(
+      store,
+      blocks,
+      { ...EVERYTHING, ...packCriteria({ addresses: [], topics: [[`0x${'11'.repeat(32)}`]] }) },
+      {
+        results: 10,
+        timeoutMs: 2,
+        nowMs: () => reads++,
+      },
+    )
+    await expect(query).rejects.toMatchObject({ code: 'QUERY_TIMEOUT' })
+  }))
+
+test('the end of a worker takes nothing from the one that came after it', () =>
+  withChain(async (_, dir) => {
+    const path = join(dir, 'db')
+    const workers: { emit(event: string, value: unknown): void; terminate(): Promise<number> }[] = []
+    const service = new LogService({ storePath: path, workerUrl: WORKER, onWorker: worker => workers.push(worker) })
+    try {
+      expect(await service.query(EVERYTHING)).toEqual([])
+      const first = workers[0]
+      // An error is told before the exit; queries in between go to a new worker.
+      first?.emit('error', new Error('broken'))
+      const second = service.query(EVERYTHING)
+      await first?.terminate()
+      expect(await second).toEqual([])
+      expect(await service.query(EVERYTHING)).toEqual([])
+      expect(workers).toHaveLength(2)
+    } finally {
+      await service.close()
+    }
+  }))
+
+test('one client fills its own queue, and others have theirs', () =>
+  withChain(async (_, dir) => {
+    const service = new LogService({ storePath: join(dir, 'db'), workerUrl: WORKER })
+    const { clientLogsInFlight, clientLogQueries } = LIMITS.chain
+    try {
+      const greedy = Array.from({ length: clientLogsInFlight + clientLogQueries }, () =>
+        service.query(EVERYTHING, 'greedy'),
+      )
+      await expect(service.query(EVERYTHING, 'greedy')).rejects.toMatchObject({
+        detail: { code: 'QUERY_CLIENT_FULL', limit: clientLogQueries },
+      })
+      expect(await service.query(EVERYTHING, 'honest')).toEqual([])
+      expect(service.size, 'it did not wait for all of the others').toBeGreaterThan(0)
+      await Promise.all(greedy)
+      expect(service.size).toBe(0)
+    } finally {
+      await service.close()
+    }
+  }))

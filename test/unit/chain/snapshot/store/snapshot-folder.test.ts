@@ -1,0 +1,116 @@
+import { mkdir, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { listFolders, SnapshotFolder } from '../../../../../src/chain/snapshot/store/snapshot-folder.ts'
+import { writeSnapshot } from '../../../../../src/chain/snapshot/store/write-snapshot.ts'
+import { offeredSnapshots } from '../../../../../src/chain/snapshot/sync/choose-snapshot.ts'
+import { keccak256Hex } from '../../../../../src/crypto/hash.ts'
+import { chunksOf, type SnapshotManifest } from '../../../../../src/network/wire/snapshot.ts'
+import { encodeCertificate } from '../../../../../src/primitives/consensus/certificate.ts'
+import { encodeHeader } from '../../../../../src/primitives/header.ts'
+import { encodeRlp } from '../../../../../src/primitives/rlp.ts'
+import { encodeAccount } from '../../../../../src/state/account.ts'
+import { verifyAccountChunk, verifySlotChunk } from '../../../../../src/state/snapshot/verify-chunk.ts'
+import { putStateMeta } from '../../../../../src/state/state-meta.ts'
+import { BUCKETS } from '../../../../../src/storage/buckets.ts'
+import { numberKey } from '../../../../../src/storage/keys.ts'
+import { type Hex, hexToBytes } from '../../../../../src/util/bytes.ts'
+import { CodedError } from '../../../../../src/util/errors.ts'
+import { sealedChain } from '../../../../support/consensus/sealed-chain.ts'
+import { cutState, plainState } from '../../../../support/snapshot-state.ts'
+import { temporaryDirectory, temporaryStore } from '../../../storage/temp-store.ts'
+
+const CHAIN = sealedChain(30, () => [0])
+/** One storage is larger than what stands beside its account. */
+const STATE = plainState([0, 3, 0, 2_500, 0, 0, 12])
+
+const CYCLE_ROW = encodeRlp([new Uint8Array(0), [], []])
+
+/** A store whose state stands after a block. */
+const storeAt = async (number: number) => {
+  const store = await temporaryStore()
+  const { root } = await cutState(STATE)
+  const batch = store.batch()
+  for (const [key, account] of STATE.accounts) batch.put(BUCKETS.account, key, encodeAccount(account))
+  for (const [owner, slots] of STATE.slots)
+    for (const [slot, word] of slots) batch.put(BUCKETS.slot, Buffer.concat([hexToBytes(owner as Hex), slot]), word)
+  for (const at of [0, 6, 12]) batch.put(BUCKETS.cycle, numberKey(at), CYCLE_ROW)
+  const { block, certificate } = CHAIN[number - 1]!
+  batch.put(BUCKETS.header, numberKey(number), encodeHeader({ ...block.header, stateRoot: root }))
+  batch.put(BUCKETS.certificate, numberKey(number), encodeCertificate(certificate))
+  putStateMeta(batch, { number, root, oldest: number })
+  await batch.write()
+  return store
+}
+
+test('a snapshot in its folder holds the chunks that its manifest names', async () => {
+  const root = await temporaryDirectory()
+  const report = await writeSnapshot(await storeAt(12), root, 12)
+  expect(report).toMatchObject({ number: 12, accounts: 7, slots: 2_515 })
+  const folder = await SnapshotFolder.open(root, 12)
+  const { manifest } = folder
+  expect(manifest.storages).toHaveLength(1)
+  const chunks = await Promise.all(Array.from({ length: chunksOf(manifest) }, (_, index) => folder.chunk(index)))
+  const [records, ...others] = chunks as Uint8Array[]
+  expect(keccak256Hex(records!)).toBe(manifest.records[0])
+  const accounts = others.splice(0, manifest.accounts.length)
+  expect(accounts.flatMap((chunk, at) => verifyAccountChunk(chunk, manifest.accounts[at]!))).toHaveLength(7)
+  const slots = others.flatMap((chunk, at) => verifySlotChunk(chunk, manifest.storages[0]!.parts[at]!))
+  expect(slots).toHaveLength(2_500)
+  expect(await folder.chunk(chunks.length)).toBeUndefined()
+})
+
+test('the newest two are kept, and nothing that was not finished', async () => {
+  const root = await temporaryDirectory()
+  await mkdir(join(root, 'new-6'))
+  for (const number of [6, 12, 18]) await writeSnapshot(await storeAt(number), root, number)
+  expect(await listFolders(root)).toEqual([18, 12])
+  expect(await readdir(root)).toHaveLength(2)
+  // One that goes while somebody holds it answers nothing.
+  const held = await SnapshotFolder.open(root, 12)
+  await writeSnapshot(await storeAt(24), root, 24)
+  expect(await held.chunk(0)).toBeUndefined()
+  expect(await listFolders(join(root, 'nowhere'))).toEqual([])
+})
+
+test('a manifest that does not make its state root names its sender, and is not chosen', async () => {
+  const root = await temporaryDirectory()
+  await writeSnapshot(await storeAt(12), root, 12)
+  const { manifest } = await SnapshotFolder.open(root, 12)
+  const choose = async (...answers: readonly SnapshotManifest[]) => {
+    const liars: string[] = []
+    const left = answers.map((answer, at) => ({ answer, from: `peer ${at}` }))
+    const network = {
+      request: async (_: string, __: null, { judge }: { judge: (answer: SnapshotManifest) => string }) => {
+        for (let next = left.shift(); next !== undefined; next = left.shift())
+          if (judge(next.answer) === 'good') return next
+        throw new CodedError({ code: 'NO_PEER', request: 'getManifest' })
+      },
+      reportForgery: (peer: string) => void liars.push(peer),
+    }
+    const offered = await offeredSnapshots({ network: network as never, cycleBlocks: 6, refused: new Set(), from: 1 })
+    return { offered, liars }
+  }
+  expect(await choose(manifest)).toMatchObject({
+    offered: [{ offeredBy: ['peer 0'], header: { number: 12 } }],
+    liars: [],
+  })
+  const { block } = CHAIN[11]!
+  for (const lie of [
+    { ...manifest, accounts: manifest.accounts.slice(1) },
+    { ...manifest, header: encodeHeader(block.header) },
+    { ...manifest, header: Uint8Array.of(0xc0) },
+    { ...manifest, storages: [...manifest.storages, ...manifest.storages] },
+  ]) {
+    const { offered, liars } = await choose(lie, manifest)
+    expect(offered.map(({ offeredBy }) => offeredBy)).toEqual([['peer 1']])
+    expect(liars).toEqual(['peer 0'])
+  }
+  // Another format is no lie.
+  expect(await choose({ ...manifest, format: 1 })).toEqual({ offered: [], liars: [] })
+  // Of two cuts of one state that which more peers have comes first; another certificate makes no other content.
+  const other = { ...manifest, records: [...manifest.records, ...manifest.records] }
+  const sealed = { ...manifest, certificate: CHAIN[3]!.certificate }
+  const { offered } = await choose(other, manifest, sealed)
+  expect(offered.map(({ offeredBy }) => offeredBy)).toEqual([['peer 1', 'peer 2'], ['peer 0']])
+})

@@ -1,0 +1,113 @@
+import { expect, test } from 'vitest'
+import { BlockStore } from '../../../../src/chain/store/block-store.ts'
+import { placedReceipt, placedTransaction, placeIn, placeReceipts } from '../../../../src/chain/store/included.ts'
+import { ReceiptsRow } from '../../../../src/chain/store/receipts-row.ts'
+import type { Log } from '../../../../src/primitives/log.ts'
+import { encodeStoredReceipts, type StoredReceipt } from '../../../../src/primitives/receipt.ts'
+import { type Hex, toWord } from '../../../../src/util/bytes.ts'
+import { ACCOUNT_KEYS, signedRaw, type TestChain, withChain } from '../../../support/chain.ts'
+
+/** LOG0 with no data, `count` times. */
+const logging = (count: number): Uint8Array =>
+  new Uint8Array(5 * count).map((_, i) => [0x5f, 0x5f, 0xa0, 0x5b, 0x5b][i % 5] ?? 0)
+
+const mineMixed = async ({ pool, mine }: TestChain) => {
+  const [a, b] = ACCOUNT_KEYS as [Uint8Array, Uint8Array]
+  await pool.service.submit(signedRaw(a, { nonce: 0, value: 5n }))
+  for (const [i, logs] of [3, 0, 2].entries()) {
+    await pool.service.submit(signedRaw(b, { nonce: i, to: null, data: logging(logs), gasLimit: 200_000n, type: 2 }))
+  }
+  await pool.service.submit(signedRaw(a, { nonce: 1, type: 1, value: 7n }))
+  return mine()
+}
+
+test('single transactions and receipts are the same from memory, from rows and from the whole block', () =>
+  withChain(async chain => {
+    const { header, transactions } = await mineMixed(chain)
+    const { number } = header
+    const cold = new BlockStore(chain.store)
+    const block = await chain.blocks.block(number)
+    const receipts = await chain.blocks.receipts(number)
+    if (!block || !receipts) throw new Error('the block is there')
+    const expected = placeReceipts(block, receipts)
+    expect(expected.map(({ firstLog }) => firstLog).at(-1)).toBe(5)
+    for (const [index, transaction] of transactions.entries()) {
+      const place = { number, index }
+      expect(await cold.locate(transaction.hash)).toEqual(place)
+      for (const blocks of [chain.blocks, cold]) {
+        expect(await placedTransaction(blocks, place)).toEqual(placeIn(block, index))
+        expect(await placedReceipt(blocks, place)).toEqual(expected[index])
+      }
+    }
+    expect(cold.recent(number)).toBeUndefined()
+    expect(chain.blocks.recent(number)).toBeDefined()
+    expect(await cold.stored(number + 1)).toBeUndefined()
+  }))
+
+test('the tips of a block are the same from memory and from rows: each once, the lowest first, with all its gas', () =>
+  withChain(async chain => {
+    const [a, b] = ACCOUNT_KEYS as [Uint8Array, Uint8Array]
+    const paying = (tip: bigint) => ({ type: 2, maxFeePerGas: 50_000_000_000n, maxPriorityFeePerGas: tip }) as const
+    await chain.pool.service.submit(signedRaw(a, { nonce: 0, ...paying(7n) }))
+    await chain.pool.service.submit(signedRaw(a, { nonce: 1, ...paying(3n) }))
+    await chain.pool.service.submit(
+      signedRaw(b, { nonce: 0, to: null, data: logging(3), gasLimit: 200_000n, ...paying(7n) }),
+    )
+    const { header } = await chain.mine()
+    const { number } = header
+    const block = await chain.blocks.block(number)
+    const receipts = await chain.blocks.receipts(number)
+    if (!block || !receipts) throw new Error('the block is there')
+    const base = header.baseFeePerGas ?? 0n
+    const gasOf = new Map<bigint, bigint>()
+    for (const { effectiveGasPrice, gasUsed } of receipts) {
+      const tip = effectiveGasPrice - base
+      gasOf.set(tip, (gasOf.get(tip) ?? 0n) + gasUsed)
+    }
+    const expected = [...gasOf.keys()].sort((a, b) => (a < b ? -1 : 1)).map(tip => ({ tip, gas: gasOf.get(tip) }))
+    expect(expected.map(({ tip }) => tip)).toEqual([3n, 7n])
+    const cold = new BlockStore(chain.store)
+    for (const blocks of [chain.blocks, cold]) expect(await blocks.tips(number)).toEqual(expected)
+    expect(cold.recent(number)).toBeUndefined()
+    // Not one row was kept for it.
+    expect(cold.stored(number)).toBeInstanceOf(Promise)
+    expect(await cold.tips(number)).toBe(await cold.tips(number))
+    expect(await cold.tips(0)).toEqual([])
+    expect(await cold.tips(number + 1)).toBeUndefined()
+    const kept = await cold.tips(number)
+    cold.forget()
+    expect(await cold.tips(number)).not.toBe(kept)
+  }))
+
+test('rows are read once for reads at the same time, and forgotten with blocks that were taken back', () =>
+  withChain(async chain => {
+    const { header } = await mineMixed(chain)
+    const cold = new BlockStore(chain.store)
+    const [first, second] = await Promise.all([cold.stored(header.number), cold.stored(header.number)])
+    expect(second).toBe(first)
+    expect(cold.stored(header.number)).toBe(first)
+    cold.forget()
+    expect(await cold.stored(header.number)).not.toBe(first)
+  }))
+
+test('a bare receipt row gives each receipt what those before it tell', () => {
+  const log = (n: number): Log => ({
+    address: `0x${'ab'.repeat(20)}` as Hex,
+    topics: [toWord(BigInt(n))],
+    data: new Uint8Array(60 * n),
+  })
+  const stored: StoredReceipt[] = [
+    { status: 1, cumulativeGasUsed: 21_000n, logs: [] },
+    { root: toWord(9n), cumulativeGasUsed: 50_000n, logs: [log(0), log(1), log(2)] },
+    { status: 0, cumulativeGasUsed: 2n ** 40n, logs: [] },
+    { status: 1, cumulativeGasUsed: 2n ** 41n, logs: [log(5)] },
+  ]
+  const row = new ReceiptsRow(encodeStoredReceipts(stored), stored.length)
+  const read = [3, 0, 1, 2].map(index => row.receipt(index))
+  expect(read.map(entry => entry.stored)).toEqual([3, 0, 1, 2].map(index => stored[index]))
+  expect(read.map(entry => entry.firstLog)).toEqual([3, 0, 0, 3])
+  expect(read.map(entry => entry.gasBefore)).toEqual([2n ** 40n, 0n, 21_000n, 50_000n])
+  expect([3, 0, 1, 2].map(index => row.gasUpTo(index))).toEqual([2n ** 41n, 21_000n, 50_000n, 2n ** 40n])
+  expect(() => row.receipt(4)).toThrow()
+  expect(() => new ReceiptsRow(encodeStoredReceipts(stored), 3).receipt(0)).toThrow()
+})

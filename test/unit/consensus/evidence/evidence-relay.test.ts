@@ -1,0 +1,133 @@
+import { describe, expect, test } from 'vitest'
+import { LIMITS } from '../../../../src/config/limits.ts'
+import { encodeEvidence } from '../../../../src/consensus/evidence/codec.ts'
+import { accusedBy, type Evidence } from '../../../../src/consensus/evidence/evidence.ts'
+import { EvidenceGossip } from '../../../../src/consensus/evidence/evidence-relay.ts'
+import type { EvidenceKeeper } from '../../../../src/consensus/ports.ts'
+import { digestOf } from '../../../../src/consensus/signer/sign-message.ts'
+import { createVerifier } from '../../../../src/consensus/signer/signature-verifier.ts'
+import { recoverAddress, sign } from '../../../../src/crypto/signature.ts'
+import { silentLogger } from '../../../../src/util/logger.ts'
+import { block, prepare } from '../../../support/consensus/core-bench.ts'
+import { committeeOf, DOMAIN, keyOf } from '../../../support/consensus/member.ts'
+
+const COMMITTEE = committeeOf(4)
+const { isSigned } = createVerifier(DOMAIN, recoverAddress, 1_000)
+const vote = (sender: number, name: number, number: number, key = sender) => {
+  const unsigned = prepare(sender, 0, block(name, 0), number)
+  return { ...unsigned, signature: sign(digestOf(DOMAIN, unsigned), keyOf(key)) }
+}
+/** Two prepares of one member at one height. */
+const against = (sender: number, number: number, names: readonly [number, number] = [1, 2]): Evidence => ({
+  kind: 'conflict',
+  first: vote(sender, names[0], number),
+  second: vote(sender, names[1], number),
+})
+const forged = (sender: number, number: number): Evidence => ({
+  kind: 'conflict',
+  first: vote(sender, 1, number),
+  second: vote(sender, 2, number, 3 - sender),
+})
+
+/** Keeps one piece against each member, of a height up to 20. */
+class Desk implements EvidenceKeeper {
+  readonly kept: Evidence[] = []
+  isOfUse(evidence: Evidence): boolean {
+    const { number, sender } = accusedBy(evidence)
+    return number <= 20 && this.kept.every(other => accusedBy(other).sender !== sender)
+  }
+  report(evidence: Evidence): boolean {
+    if (!this.isOfUse(evidence)) return false
+    this.kept.push(evidence)
+    return true
+  }
+  held(): readonly Uint8Array[] {
+    return this.kept.map(encodeEvidence)
+  }
+}
+
+/** Nodes that hear everything the others pass on. */
+const group = (size: number) => {
+  const listeners = new Map<number, (encoded: Uint8Array, from: string) => void>()
+  const desks = Array.from({ length: size }, () => new Desk())
+  const liars: string[] = []
+  const counts = { passed: 0, checked: 0 }
+  const nodes = desks.map((desk, index) => {
+    const node = new EvidenceGossip({
+      desk,
+      committees: { committee: number => (number === 12 ? undefined : COMMITTEE) },
+      isSigned: (signed, committee) => {
+        counts.checked++
+        return isSigned(signed, committee)
+      },
+      network: {
+        broadcast: encoded => {
+          counts.passed++
+          for (const [to, listener] of [...listeners]) if (to !== index) listener(encoded, String(index))
+        },
+        onEvidence: listener => {
+          listeners.set(index, listener)
+          return () => listeners.delete(index)
+        },
+        misbehaved: peer => liars.push(peer),
+      },
+      logger: silentLogger,
+    })
+    node.start()
+    return node
+  })
+  const tell = (encoded: Uint8Array) => listeners.get(0)?.(encoded, 'stranger')
+  return { nodes, desks, liars, counts, tell }
+}
+
+describe('evidence between nodes', () => {
+  test('found by one it reaches the desks of all, once, whatever else there is against the same member', () => {
+    const { nodes, desks, counts, liars } = group(4)
+    nodes[0]!.report(against(2, 9))
+    nodes[1]!.report(against(2, 9, [3, 4]))
+    nodes[3]!.report(against(2, 8))
+    nodes[3]!.report(against(1, 8))
+    for (const { kept } of desks) expect(kept.map(evidence => accusedBy(evidence).sender)).toEqual([2, 1])
+    expect(counts.passed).toBe(8)
+    expect(liars).toEqual([])
+  })
+
+  test('who comes later hears what is still held', () => {
+    const { nodes, desks } = group(3)
+    nodes[2]!.stop()
+    nodes[0]!.report(against(2, 9))
+    nodes[2]!.start()
+    expect(desks.map(({ kept }) => kept.length)).toEqual([1, 1, 0])
+    nodes[1]!.remind()
+    expect(desks.map(({ kept }) => kept.length)).toEqual([1, 1, 1])
+  })
+
+  test('a lie accuses nobody, and who brings it is named', () => {
+    const { desks, tell, liars } = group(2)
+    const tooLong = new Uint8Array(LIMITS.consensus.evidenceBytes + 1)
+    const honest = encodeEvidence(against(2, 9, [1, 1]))
+    const lies = [encodeEvidence(forged(2, 9)), honest, new Uint8Array(0), Uint8Array.of(0xc0), tooLong]
+    for (const lie of lies) tell(lie)
+    expect(liars).toEqual(lies.map(() => 'stranger'))
+    expect(desks.map(({ kept }) => kept)).toEqual([[], []])
+    // Nor does it keep the truth out.
+    tell(encodeEvidence(against(2, 9)))
+    expect(desks.map(({ kept }) => kept.length)).toEqual([1, 1])
+  })
+
+  test('what is of no use, or of an unknown committee, costs no signature', () => {
+    const { nodes, tell, counts, liars } = group(1)
+    nodes[0]!.report(against(2, 9))
+    for (let name = 3; name < 50; name += 2) tell(encodeEvidence(against(2, 9, [name, name + 1])))
+    tell(encodeEvidence(against(1, 21)))
+    tell(encodeEvidence(against(1, 12)))
+    expect([counts.checked, liars.length]).toEqual([0, 0])
+  })
+
+  test('a stopped one hears nothing', () => {
+    const { nodes, desks, tell } = group(1)
+    nodes[0]!.stop()
+    tell(encodeEvidence(against(2, 9)))
+    expect(desks.map(({ kept }) => kept)).toEqual([[]])
+  })
+})

@@ -1,0 +1,56 @@
+import { describe, expect, test } from 'vitest'
+import { OwnVotes } from '../../../../src/consensus/signer/own-votes.ts'
+import { Quarantine } from '../../../../src/consensus/signer/quarantine.ts'
+import type { SignPosition } from '../../../../src/consensus/signer/watermark.ts'
+
+const at = (number: number, round: number, step: SignPosition['step']): SignPosition => ({ number, round, step })
+const digest = (fill: number) => new Uint8Array(32).fill(fill)
+
+describe('votes with the own key', () => {
+  test('are its own when it made them, and foreign when it made another or none there', () => {
+    const own = new OwnVotes(null)
+    own.remember(at(5, 0, 'prepare'), digest(1))
+    own.remember(at(5, 0, 'commit'), digest(2))
+    expect(own.isForeign(at(5, 0, 'prepare'), digest(1))).toBe(false)
+    expect(own.isForeign(at(5, 0, 'prepare'), digest(9))).toBe(true)
+    expect(own.isForeign(at(5, 0, 'proposal'), digest(1))).toBe(true)
+    expect(own.isForeign(at(5, 1, 'roundChange'), digest(1))).toBe(true)
+  })
+
+  test('of earlier lives are foreign only where that can be told', () => {
+    const own = new OwnVotes({ ...at(5, 1, 'prepare'), digest: digest(1), signature: new Uint8Array(65) })
+    expect(own.isForeign(at(5, 0, 'commit'), digest(9))).toBe(false)
+    expect(own.isForeign(at(5, 1, 'prepare'), digest(1))).toBe(false)
+    expect(own.isForeign(at(5, 1, 'prepare'), digest(9))).toBe(true)
+    expect(own.isForeign(at(5, 1, 'commit'), digest(9))).toBe(true)
+    own.remember(at(5, 0, 'commit'), digest(2))
+    expect(own.isForeign(at(5, 0, 'commit'), digest(9))).toBe(true)
+  })
+
+  test('of heights that are over are forgotten', () => {
+    const own = new OwnVotes(null)
+    for (let number = 1; number <= 100; number++) {
+      own.remember(at(number, 0, 'commit'), digest(1))
+      own.forgetBelow(number)
+    }
+    expect(own.size).toBe(1)
+  })
+})
+
+describe('a quarantine', () => {
+  test('ends two heights after the head, or the last thing signed, whichever is later', () => {
+    const byHead = new Quarantine('LOG_MISSING', 10, 3)
+    expect([11, 12].map(number => byHead.decided(number, false))).toEqual([false, true])
+    const bySigned = new Quarantine('LOG_MISSING', 10, 11)
+    expect([11, 12, 13].map(number => bySigned.decided(number, false))).toEqual([false, false, true])
+  })
+
+  test('grows with every own vote that turns up and every height that was over before', () => {
+    const quarantine = new Quarantine('LOG_CORRUPT', 10, 0)
+    quarantine.ownVoteSeen(14)
+    quarantine.ownVoteSeen(12)
+    expect(quarantine.upTo).toBe(16)
+    expect([15, 16, 17].map(number => quarantine.decided(number, true))).toEqual([false, false, false])
+    expect([18, 19].map(number => quarantine.decided(number, false))).toEqual([false, true])
+  })
+})

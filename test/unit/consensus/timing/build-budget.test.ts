@@ -1,0 +1,66 @@
+import { describe, expect, test } from 'vitest'
+import { LIMITS } from '../../../../src/config/limits.ts'
+import { BuildBudget } from '../../../../src/consensus/timing/build-budget.ts'
+
+const { buildMs, leastBuildMs } = LIMITS.block
+const TIMEOUT_MS = 1_000
+
+const budgetAfter = (...elapsedMs: readonly number[]): number => {
+  const budget = new BuildBudget(TIMEOUT_MS)
+  for (const ms of elapsedMs) budget.decided(ms)
+  return budget.ms
+}
+
+describe('what a block may take to build', () => {
+  test('is the whole as long as decisions are quick', () => {
+    expect(budgetAfter()).toBe(buildMs)
+    expect(budgetAfter(10, 400, 750)).toBe(buildMs)
+  })
+
+  test('halves with each decision that took most of a round, down to the least', () => {
+    expect(budgetAfter(751)).toBe(buildMs / 2)
+    expect(budgetAfter(900, 5_000)).toBe(buildMs / 4)
+    expect(budgetAfter(...Array.from({ length: 20 }, () => 900))).toBe(leastBuildMs)
+  })
+
+  test('halves with each round given up over a proposal', () => {
+    const budget = new BuildBudget(TIMEOUT_MS)
+    budget.missed()
+    budget.missed()
+    expect(budget.ms).toBe(buildMs / 4)
+    for (let round = 0; round < 20; round++) budget.missed()
+    expect(budget.ms).toBe(leastBuildMs)
+  })
+
+  test('comes back by tenths of the whole, and rests in between', () => {
+    expect(budgetAfter(900, 499)).toBe(buildMs / 2 + buildMs / 10)
+    expect(budgetAfter(900, 500, 750)).toBe(buildMs / 2)
+    expect(budgetAfter(900, ...Array.from({ length: 10 }, () => 100))).toBe(buildMs)
+  })
+
+  test("one transaction has a quarter of the base round's timeout, and shrinks with the rest", () => {
+    const budget = new BuildBudget(4_000)
+    expect([budget.ms, budget.transactionMs]).toEqual([buildMs, 1_000])
+    budget.missed()
+    expect([budget.ms, budget.transactionMs]).toEqual([buildMs / 2, 500])
+    for (let round = 0; round < 20; round++) budget.missed()
+    expect(budget.transactionMs).toBe((1_000 * leastBuildMs) / buildMs)
+  })
+
+  test('a block takes no more of short rounds either', () => {
+    const budget = new BuildBudget(100)
+    expect([budget.ms, budget.transactionMs]).toEqual([25, 25])
+    expect(new BuildBudget(1).ms).toBe(leastBuildMs)
+  })
+
+  test('settles where a committee that takes five times as long keeps within its round', () => {
+    const budget = new BuildBudget(TIMEOUT_MS)
+    const took = Array.from({ length: 100 }, () => {
+      const elapsedMs = 5 * budget.ms + 50
+      budget.decided(elapsedMs)
+      return elapsedMs
+    })
+    expect(took.slice(10).filter(ms => ms > TIMEOUT_MS)).toEqual([])
+    expect(Math.min(...took.slice(10))).toBeGreaterThan(TIMEOUT_MS / 3)
+  })
+})

@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest'
+import { LIMITS } from '../../../../src/config/limits.ts'
+import { HeadStart } from '../../../../src/consensus/timing/build-lead.ts'
+
+const after = (...took: readonly number[]): number => {
+  const headStart = new HeadStart()
+  for (const ms of took) headStart.took(ms)
+  return headStart.ms
+}
+
+test('is what all but the slowest of the last took', () => {
+  expect(after()).toBe(0)
+  expect(after(40)).toBe(0)
+  expect(after(40, 30.2)).toBe(31)
+  expect(after(5, 5, 140, 20, 5, 5, 5, 5)).toBe(20)
+  expect(after(90, 80, ...Array.from({ length: 30 }, () => 5))).toBe(80)
+  expect(after(90, 80, ...Array.from({ length: 31 }, () => 5))).toBe(5)
+})
+
+test('has a limit', () => {
+  expect(after(1_000, 2_000)).toBe(LIMITS.block.headStartMs)
+})

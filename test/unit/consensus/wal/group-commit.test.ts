@@ -1,0 +1,140 @@
+import { expect, test } from 'vitest'
+import { Outbox } from '../../../../src/consensus/wal/group-commit.ts'
+import { settle } from '../../../support/consensus/manual-clock.ts'
+
+/** A store whose syncs end when they are told to. */
+class Store {
+  isDirty = false
+  readonly #done: string[]
+  readonly #name: string
+  #ends: PromiseWithResolvers<void>[] = []
+
+  constructor(name: string, done: string[]) {
+    this.#name = name
+    this.#done = done
+  }
+
+  take(): () => Promise<void> {
+    if (!this.isDirty) return async () => {}
+    this.isDirty = false
+    return () => {
+      this.#done.push(`${this.#name} begins`)
+      const end = Promise.withResolvers<void>()
+      this.#ends.push(end)
+      return end.promise
+    }
+  }
+
+  async end(error?: Error): Promise<void> {
+    const end = this.#ends.shift()
+    if (error === undefined) end?.resolve()
+    else end?.reject(error)
+    await settle()
+  }
+}
+
+const parts = () => {
+  const done: string[] = []
+  const [log, watermark] = [new Store('log', done), new Store('mark', done)]
+  const outbox = new Outbox(log, watermark, error => done.push(error.message))
+  const say = async (what: string) => {
+    log.isDirty = true
+    watermark.isDirty = true
+    outbox.push(() => done.push(what))
+    outbox.flush()
+    await settle()
+  }
+  return { done, log, watermark, outbox, say }
+}
+
+test('what is said waits for the log; the watermark follows it, and is written before anything leaves', async () => {
+  const { done, log, say } = parts()
+  await say('one')
+  expect(done).toEqual(['log begins'])
+  await log.end()
+  expect(done).toEqual(['log begins', 'mark begins', 'one'])
+})
+
+test('the watermark is one batch behind at most', async () => {
+  const { done, log, watermark, say } = parts()
+  await say('one')
+  await log.end()
+  await say('two')
+  await log.end()
+  expect(done.slice(3), 'the mark of the first is still on its way').toEqual(['log begins'])
+  await watermark.end()
+  expect(done.slice(4)).toEqual(['mark begins', 'two'])
+})
+
+test('what is held is durable at once, leaves when it may, and holds nothing said before it', async () => {
+  const { done, log, watermark, outbox, say } = parts()
+  await say('before')
+  const due = Promise.withResolvers<void>()
+  outbox.hold(() => {
+    done.push('durable')
+    return due.promise
+  })
+  await say('held')
+  await log.end()
+  expect(done.slice(1)).toEqual(['mark begins', 'before', 'log begins'])
+  await log.end()
+  await watermark.end()
+  expect(done.slice(4)).toEqual(['mark begins', 'durable'])
+  due.resolve()
+  await settle()
+  expect(done.slice(6)).toEqual(['held'])
+})
+
+test('a stop leaves a watermark that is as far as the log', async () => {
+  const { done, log, watermark, outbox, say } = parts()
+  await say('one')
+  await log.end()
+  await say('two')
+  const closed = outbox.close()
+  await log.end()
+  await watermark.end()
+  await watermark.end()
+  await closed
+  expect(done).toEqual(['log begins', 'mark begins', 'one', 'log begins', 'mark begins'])
+})
+
+test('a stop waits for what is held, and does not let it leave', async () => {
+  const { done, log, watermark, outbox, say } = parts()
+  const due = Promise.withResolvers<void>()
+  outbox.hold(() => due.promise)
+  await say('held')
+  await log.end()
+  await watermark.end()
+  const closed = outbox.close().then(() => done.push('closed'))
+  await settle()
+  expect(done).toEqual(['log begins', 'mark begins'])
+  due.resolve()
+  await closed
+  expect(done).toEqual(['log begins', 'mark begins', 'closed'])
+})
+
+test('a log that begins anew and a stop wait for the watermark', async () => {
+  const { done, log, watermark, outbox, say } = parts()
+  await say('one')
+  await log.end()
+  const anew = outbox.exclusively(async () => void done.push('anew'))
+  const closed = anew.then(() => outbox.close()).then(() => done.push('closed'))
+  await settle()
+  expect(done.slice(3)).toEqual([])
+  await watermark.end()
+  await closed
+  expect(done.slice(3)).toEqual(['anew', 'closed'])
+})
+
+test('nothing leaves any more once the log or the watermark failed', async () => {
+  for (const failing of ['log', 'watermark'] as const) {
+    const { done, log, watermark, say } = parts()
+    await say('one')
+    if (failing === 'watermark') await log.end()
+    await (failing === 'log' ? log : watermark).end(new Error('no space'))
+    await say('two')
+    await log.end()
+    expect(done.at(-1), failing).toBe('no space')
+    expect(done).not.toContain('two')
+  }
+})

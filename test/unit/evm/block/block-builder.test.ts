@@ -1,0 +1,142 @@
+import { describe, expect, test } from 'vitest'
+import { LIMITS } from '../../../../src/config/limits.ts'
+import { createExecutor } from '../../../../src/evm/executor.ts'
+import type { BuildBudget, Overrun } from '../../../../src/evm/executor-types.ts'
+import type { Transaction } from '../../../../src/primitives/transaction.ts'
+import { Journal } from '../../../../src/state/journal/journal.ts'
+import type { Hex } from '../../../../src/util/bytes.ts'
+import { silentLogger } from '../../../../src/util/logger.ts'
+import { SteadyEngine } from '../../../support/steady-engine.ts'
+import { code, env, funded, type Key, key, listSource, signed, TOKEN, withCode } from '../world.ts'
+
+const alice = key(1)
+const bob = key(2)
+const carol = key(3)
+const dave = key(4)
+const CONTRACT: Hex = `0x${'0b'.repeat(20)}`
+const world = () => withCode(funded([alice, bob, carol, dave]), CONTRACT, code(0x00))
+
+/** A clock that only its engine moves, by a millisecond for a million gas. */
+const createMachine = () => {
+  const engine = new SteadyEngine()
+  return { clock: engine.clock, executor: createExecutor({ mode: 'fast', logger: silentLogger, engine }) }
+}
+
+const transfer = (from: Key, nonce = 0): Transaction =>
+  signed(from, { nonce, to: `0x${'77'.repeat(20)}`, value: 5n, gasLimit: 21_000n })
+/** Takes this many milliseconds. */
+const slow = (from: Key, ms: number): Transaction => signed(from, { to: CONTRACT, gasLimit: BigInt(ms) * 1_000_000n })
+const endless = (from: Key): Transaction => slow(from, 100)
+
+const build = async (list: readonly Transaction[], budget: { buildMs: number } & Partial<BuildBudget>) => {
+  const { clock, executor } = createMachine()
+  const overruns = new Map<Hex, Overrun>()
+  const source = { ...listSource(list), overran: (tx: Transaction, overrun: Overrun) => overruns.set(tx.from, overrun) }
+  const journal = new Journal(world())
+  const limits = {
+    maxBytes: 1_000_000,
+    nowMs: () => clock.ms,
+    deadlineMs: budget.buildMs,
+    transactionMs: 20,
+    ...budget,
+  }
+  const built = await executor.build(journal, env(), source, limits)
+  return { built, overruns, journal, tookMs: clock.ms }
+}
+
+describe('a transaction that does not end', () => {
+  test('is stopped even where it stands alone, and the block goes on with others', async () => {
+    const { built, overruns, journal } = await build([endless(bob), transfer(alice)], { buildMs: 1_000 })
+    expect(built.transactions.map(tx => tx.from)).toEqual([alice.address])
+    expect(built.dropped).toEqual([])
+    expect(overruns.get(bob.address)).toEqual({ ranMs: 20, isProven: true })
+    expect(journal.nonce(bob.address)).toBe(0)
+    expect(journal.balance(bob.address)).toBe(1_000_000n * TOKEN)
+  })
+
+  test('costs those behind it none of their time: the block has what it would have without', async () => {
+    // The stopped one alone takes longer than the whole budget.
+    const list = [endless(bob), slow(alice, 2), slow(carol, 2), transfer(dave)]
+    const { built, tookMs } = await build(list, { buildMs: 3, transactionMs: 40 })
+    expect(built.transactions.map(tx => tx.from)).toEqual([alice.address])
+    expect(tookMs).toBe(43)
+  })
+
+  test('is not condemned where it did not have all the time that one may take', async () => {
+    const { overruns } = await build([slow(alice, 5), endless(bob)], { buildMs: 20, transactionMs: 30 })
+    expect(overruns.get(bob.address)).toEqual({ ranMs: 15, isProven: false })
+  })
+
+  test('is not condemned while the thread has other work', async () => {
+    const { clock, executor } = createMachine()
+    const overruns: Overrun[] = []
+    const source = {
+      ...listSource([endless(bob)]),
+      overran: (_: Transaction, overrun: Overrun) => overruns.push(overrun),
+    }
+    // Nineteen milliseconds of twenty go to others.
+    let isBusy = true
+    const work = (): void => {
+      clock.ms += 19
+      if (isBusy) setImmediate(work)
+    }
+    setImmediate(work)
+    const limits = { maxBytes: 1_000_000, nowMs: () => clock.ms, deadlineMs: 1_000, transactionMs: 200 }
+    await executor.build(new Journal(world()), env(), source, limits)
+    isBusy = false
+    expect(overruns).toMatchObject([{ isProven: false }])
+  })
+
+  test('and was stopped takes its sender with it', async () => {
+    const list = [endless(bob), signed(bob, { nonce: 1, to: alice.address, gasLimit: 21_000n }), transfer(alice)]
+    const { built } = await build(list, { buildMs: 1_000 })
+    expect(built.transactions.map(tx => tx.from)).toEqual([alice.address])
+  })
+
+  test('is all that a block tries: others of much gas wait, those of little do not', async () => {
+    const list = [endless(bob), endless(carol), slow(dave, Number(LIMITS.block.lightGas / 1_000_000n)), transfer(alice)]
+    const { built, overruns } = await build(list, { buildMs: 5_000 })
+    expect([...overruns.keys()]).toEqual([bob.address])
+    expect(built.transactions.map(tx => tx.from)).toEqual([dave.address, alice.address])
+  })
+})
+
+test('a long transaction goes in alone, beyond the time of a block', async () => {
+  const { built, overruns } = await build([slow(bob, 50), transfer(alice)], { buildMs: 1, transactionMs: 60 })
+  expect(built.transactions.map(tx => tx.from)).toEqual([bob.address])
+  expect(overruns.size).toBe(0)
+})
+
+test('a transaction has no more than its share in a block that has more', async () => {
+  const { built, overruns } = await build([slow(alice, 5), slow(bob, 25), transfer(carol)], { buildMs: 1_000 })
+  expect(built.transactions.map(tx => tx.from)).toEqual([alice.address, carol.address])
+  expect(overruns.get(bob.address)).toEqual({ ranMs: 20, isProven: true })
+})
+
+const interrupted = { detail: { code: 'EXECUTION_INTERRUPTED' } }
+
+test('a block that nobody wants any more is left at once', async () => {
+  const stopping = new AbortController()
+  const building = build([endless(bob)], { buildMs: 60_000, transactionMs: 60_000, signal: stopping.signal })
+  setImmediate(() => stopping.abort())
+  await expect(building).rejects.toMatchObject(interrupted)
+})
+
+test('a proposal that nobody wants judged any more is left at once, within a transaction', async () => {
+  const stopping = new AbortController()
+  const { clock, executor } = createMachine()
+  const executing = executor.execute(new Journal(world()), env(), [endless(bob)], [], { signal: stopping.signal })
+  setImmediate(() => stopping.abort())
+  await expect(executing).rejects.toMatchObject(interrupted)
+  expect(clock.ms).toBeLessThan(100)
+})
+
+test('the engine of the node leaves an endless loop when it is asked to', async () => {
+  // JUMPDEST, PUSH0, JUMP.
+  const state = withCode(funded([bob]), CONTRACT, code(0x5b, 0x5f, 0x56))
+  const stopping = new AbortController()
+  const executor = createExecutor({ mode: 'fast', logger: silentLogger })
+  const executing = executor.execute(new Journal(state), env(), [endless(bob)], [], { signal: stopping.signal })
+  setTimeout(() => stopping.abort(), 5)
+  await expect(executing).rejects.toMatchObject(interrupted)
+})

@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest'
+import { createLocalCalls, type LocalState } from '../../../../src/evm/calls/local-calls.ts'
+import type { CallRequest, CallService } from '../../../../src/evm/calls/types.ts'
+import { createInterpreter } from '../../../../src/evm/engines/interpreter/engine.ts'
+import { EMPTY_BYTES, type Hex, hexToBytes, toWord } from '../../../../src/util/bytes.ts'
+import { env, funded, key, withCode } from '../world.ts'
+
+const sender = key(1)
+const READER: Hex = `0x${'0a'.repeat(20)}`
+const LOOP: Hex = `0x${'0b'.repeat(20)}`
+const REVERTS: Hex = `0x${'0c'.repeat(20)}`
+
+/** SLOAD(0) as a word; JUMPDEST and back without end; REVERT. */
+const world = () => {
+  const reads = withCode(funded([sender]), READER, hexToBytes('0x5f545f5260205ff3'))
+  reads.accounts.get(READER)?.storage.set(toWord(0n), toWord(7n))
+  return withCode(withCode(reads, LOOP, hexToBytes('0x5b5f56')), REVERTS, hexToBytes('0x5f5ffd'))
+}
+const request = (to: Hex): CallRequest => ({
+  number: 1_000,
+  message: { from: sender.address, to, value: 0n, data: EMPTY_BYTES },
+})
+
+/** Workers that tell what reached them, and calls that try this thread first. */
+const rig = (state: Partial<LocalState> | null = {}) => {
+  const sent: Hex[] = []
+  const there = async ({ message }: CallRequest) => {
+    sent.push(message.to as Hex)
+    return { output: Uint8Array.of(1), gasUsed: 1n }
+  }
+  const workers = { call: there, estimateGas: async () => 5n } as unknown as CallService
+  const engine = createInterpreter()
+  const local: LocalState = { reader: world(), env: env(), stands: () => true, ...state }
+  const calls = createLocalCalls({
+    stateFor: async () => (state === null ? undefined : local),
+    workers,
+    engine: async () => engine,
+  })
+  return { calls, sent }
+}
+
+test('a short call is answered in this thread, and so is its failure', async () => {
+  const { calls, sent } = rig()
+  const { output } = await calls.call(request(READER), 'a')
+  expect(Buffer.from(output).toString('hex')).toBe(toWord(7n).slice(2))
+  await expect(calls.call(request(REVERTS), 'a')).rejects.toMatchObject({ code: 'EXECUTION_REVERTED' })
+  expect(await calls.estimateGas(request(READER), 'a')).toBeGreaterThan(21_000n)
+  expect(sent).toEqual([])
+})
+
+test('a call without end goes to a worker, which has bounds of its own', async () => {
+  const { calls, sent } = rig()
+  await expect(calls.call(request(LOOP), 'a')).resolves.toMatchObject({ gasUsed: 1n })
+  expect(await calls.estimateGas(request(LOOP), 'a')).toBe(5n)
+  expect(sent).toEqual([LOOP])
+})
+
+test('what was read while the head moved is read again, the failures too', async () => {
+  const { calls, sent } = rig({ stands: () => false })
+  for (const to of [READER, REVERTS]) await expect(calls.call(request(to), 'a')).resolves.toMatchObject({ gasUsed: 1n })
+  expect(sent).toEqual([READER, REVERTS])
+})
+
+test('a state that this thread does not hold is read by workers', async () => {
+  const { calls, sent } = rig(null)
+  await calls.call(request(READER), 'a')
+  expect(sent).toEqual([READER])
+})

@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest'
+import { DialBook, type DialScene } from '../../../../src/network/core/dial-scheduler.ts'
+
+const limits = {
+  dialing: 3,
+  outbound: 2,
+  entries: 4,
+  backoffMs: 1_000,
+  backoffCapMs: 8_000,
+  wantedCapMs: 3_000,
+  incompatibleMs: 600_000,
+  forgetAfter: 3,
+  stableMs: 30_000,
+}
+const at = (id: string, port = 1) => ({ id, host: '192.0.2.1', port })
+const scene = (parts: Partial<DialScene> = {}): DialScene => ({
+  isBusy: () => false,
+  isBanned: () => false,
+  dialing: 0,
+  outbound: 0,
+  ...parts,
+})
+const nobody = () => false
+const due = (book: DialBook, nowMs = 0, parts: Partial<DialScene> = {}) =>
+  book.due(nowMs, scene(parts)).map(({ id }) => id)
+
+describe('whom to dial', () => {
+  const all = (isMember: (id: string) => boolean = nobody) => {
+    const book = new DialBook(limits, isMember)
+    book.add(at('boot'), 'bootnode')
+    book.add(at('known'), 'known')
+    book.add(at('member'), 'known')
+    book.add(at('static'), 'static')
+    return book
+  }
+
+  it('is ordered: static peers, members, known ones, bootnodes', () => {
+    const isMember = (id: string) => id === 'member'
+    expect(due(all(isMember))).toEqual(['static', 'member', 'known'])
+    expect(due(all(isMember), 0, { isBusy: id => id === 'known' })).toEqual(['static', 'member', 'boot'])
+  })
+  it('is static peers and members alone when the places for others are taken', () => {
+    expect(
+      due(
+        all(id => id === 'member'),
+        0,
+        { outbound: 2 },
+      ),
+    ).toEqual(['static', 'member'])
+  })
+  it('is nobody who is connected, being dialed, banned', () => {
+    expect(due(all(), 0, { isBusy: id => id !== 'boot' })).toEqual(['boot'])
+    expect(due(all(), 0, { isBanned: id => id !== 'known' })).toEqual(['known'])
+    expect(due(all(), 0, { dialing: 3 })).toEqual([])
+  })
+  it('is a bounded number of known nodes, and what the operator says in any case', () => {
+    const book = all()
+    book.add(at('more'), 'known')
+    expect(book.size).toBe(4)
+    book.add(at('more static'), 'static')
+    expect(book.size).toBe(5)
+  })
+})
+
+describe('after a failure', () => {
+  it('pauses grow twofold up to the longest, half of them chance', () => {
+    for (const [failures, fullMs] of [1_000, 2_000, 4_000, 8_000, 8_000, 8_000].entries()) {
+      for (const random of [0, 1]) {
+        const book = new DialBook(limits, nobody)
+        book.add(at('a'), 'bootnode')
+        for (let count = 0; count <= failures; count++) book.failed('a', 'unreachable', 0, random)
+        const pauseMs = random === 0 ? fullMs / 2 : fullMs
+        expect(due(book, pauseMs - 1)).toEqual([])
+        expect(due(book, pauseMs)).toEqual(['a'])
+      }
+    }
+  })
+  it('of a static peer or a member, the longest pause is short, and it is never forgotten: a quorum may hang on it', () => {
+    const book = new DialBook(limits, id => id === 'member')
+    book.add(at('static'), 'static')
+    book.add(at('member'), 'known')
+    for (let count = 0; count < 50; count++)
+      for (const id of ['static', 'member']) book.failed(id, 'unreachable', count, 1)
+    expect(due(book, 49 + limits.wantedCapMs - 1)).toEqual([])
+    expect(due(book, 49 + limits.wantedCapMs)).toEqual(['static', 'member'])
+  })
+  it('that will not change soon, it waits long; to itself, for ever', () => {
+    const book = new DialBook(limits, nobody)
+    for (const id of ['a', 'b']) book.add(at(id), 'static')
+    book.failed('a', 'wrongGenesis', 0, 0)
+    book.failed('b', 'self', 0, 0)
+    expect(due(book, limits.incompatibleMs - 1)).toEqual([])
+    expect(due(book, limits.incompatibleMs)).toEqual(['a'])
+    expect(book.size).toBe(1)
+  })
+  it('known nodes are forgotten, others are not', () => {
+    const book = new DialBook(limits, nobody)
+    book.add(at('known'), 'known')
+    book.add(at('boot'), 'bootnode')
+    for (let count = 0; count < 3; count++) for (const id of ['known', 'boot']) book.failed(id, 'unreachable', count, 0)
+    expect(book.kindOf('known')).toBeUndefined()
+    expect(book.kindOf('boot')).toBe('bootnode')
+  })
+  it('a connection that held begins the pauses anew', () => {
+    const book = new DialBook(limits, nobody)
+    book.add(at('a'), 'bootnode')
+    for (let count = 0; count < 4; count++) book.failed('a', 'unreachable', 0, 1)
+    book.ended('a', null, limits.stableMs - 1, 0, 1)
+    expect(due(book, 7_999)).toEqual([])
+    book.ended('a', null, limits.stableMs, 0, 1)
+    expect(due(book, 1_000)).toEqual(['a'])
+  })
+})
+
+it('a node may be dialed later, to let it dial first', () => {
+  const book = new DialBook(limits, nobody)
+  book.add(at('a'), 'known', 500)
+  expect([due(book, 499), due(book, 500)]).toEqual([[], ['a']])
+})
+
+it('a new address is dialed at once, but not one that counts less', () => {
+  const book = new DialBook(limits, nobody)
+  book.add(at('a'), 'static')
+  book.failed('a', 'unreachable', 0, 1)
+  book.add(at('a', 2), 'known')
+  expect(due(book)).toEqual([])
+  book.add(at('a', 2), 'static')
+  expect(book.due(0, scene())).toEqual([at('a', 2)])
+  book.failed('a', 'unreachable', 0, 1)
+  book.add(at('a', 2), 'static')
+  expect(due(book), 'the same address is no news').toEqual([])
+})

@@ -1,0 +1,146 @@
+import { describe, expect, it } from 'vitest'
+import { addressGroup, isLoopbackAddress } from '../../../../src/network/core/address.ts'
+import { Budget } from '../../../../src/network/core/byte-budget.ts'
+import { REASONS, reasonOf } from '../../../../src/network/core/disconnect-reasons.ts'
+import { keepsFresh } from '../../../../src/network/core/duplicate-connections.ts'
+import { Door } from '../../../../src/network/core/inbound-limiter.ts'
+import { placeFor } from '../../../../src/network/core/peer-slots.ts'
+import { TokenBucket } from '../../../../src/network/core/token-bucket.ts'
+
+const limits = { inbound: 2, outbound: 1, reserved: 1, perAddress: 2 }
+const none = { inbound: 0, outbound: 0, reserved: 0, sameAddress: 0 }
+const stranger = { inbound: true, reserved: false, loopback: false }
+
+describe('places', () => {
+  it.each([
+    ['a stranger', stranger, none, { place: 'inbound' }],
+    ['one we dialed', { ...stranger, inbound: false }, none, { place: 'outbound' }],
+    ['too many of them', stranger, { ...none, inbound: 2 }, { refused: 'tooManyPeers' }],
+    ['dialed ones apart', { ...stranger, inbound: false }, { ...none, inbound: 2 }, { place: 'outbound' }],
+    ['one address', stranger, { ...none, sameAddress: 2 }, { refused: 'tooManyFromAddress' }],
+    ['the loopback is no address', { ...stranger, loopback: true }, { ...none, sameAddress: 9 }, { place: 'inbound' }],
+    ['a member', { ...stranger, reserved: true }, { ...none, inbound: 2, sameAddress: 9 }, { place: 'reserved' }],
+    ['one member more is as others', { ...stranger, reserved: true }, { ...none, reserved: 1 }, { place: 'inbound' }],
+  ])('%s', (_, candidate, counts, expected) => {
+    expect(placeFor(candidate, counts, limits)).toEqual(expected)
+  })
+})
+
+describe('the door', () => {
+  const door = () =>
+    new Door({ pending: 3, pendingPerAddress: 2, connectsPerSecond: 1, connectsBurst: 4, addresses: 2 })
+
+  const nothing = () => {}
+  /** Whether it lets somebody in. */
+  const enters = (some: Door, address: string, nowMs = 0) => some.enter(address, nowMs, nothing) !== undefined
+
+  it('lets in a few of one address at a time', () => {
+    const some = door()
+    const leave = some.enter('a', 0, nothing)
+    expect([enters(some, 'a'), enters(some, 'a'), enters(some, 'b')]).toEqual([true, false, true])
+    leave?.()
+    leave?.()
+    expect(some.pending).toBe(2)
+    expect(enters(some, 'a')).toBe(true)
+  })
+
+  it('that is full lets the one go that has taken longest', () => {
+    const some = door()
+    const dropped: string[] = []
+    const leaves = ['a', 'b', 'c', 'd', 'e'].map(address => some.enter(address, 0, () => dropped.push(address)))
+    expect([dropped, some.pending]).toEqual([['a', 'b'], 3])
+    // Its connection closes only now, and it is not counted twice.
+    leaves[0]?.()
+    expect(some.pending).toBe(3)
+    leaves[3]?.()
+    expect([enters(some, 'f'), dropped.length, some.pending]).toEqual([true, 2, 3])
+  })
+
+  it('limits how often an address may knock, also when it is refused', () => {
+    const some = door()
+    for (let count = 0; count < 4; count++) some.enter('a', 0, nothing)?.()
+    expect(enters(some, 'a', 500)).toBe(false)
+    expect(enters(some, 'a', 1_000)).toBe(true)
+  })
+
+  it('remembers a bounded number of addresses', () => {
+    const some = door()
+    for (let count = 0; count < 1_000; count++) some.enter(`address ${count}`, 0, nothing)?.()
+    expect(some.pending).toBe(0)
+    expect(enters(some, 'address 0')).toBe(true)
+  })
+})
+
+it('a quota gives its burst, then its rate, and nothing for a clock set back', () => {
+  const bucket = new TokenBucket({ perSecond: 2, burst: 3 }, 1_000)
+  expect([1, 2, 3, 4].map(() => bucket.take(1_000))).toEqual([true, true, true, false])
+  expect([1_499, 1_500, 1_500].map(ms => bucket.take(ms))).toEqual([false, true, false])
+  expect(bucket.take(0)).toBe(false)
+  expect(bucket.take(10_000)).toBe(true)
+  expect([bucket.take(20_000, 4), bucket.take(20_000, 3), bucket.take(20_000)]).toEqual([false, true, false])
+  bucket.give(7)
+  expect([bucket.take(20_000, 4), bucket.take(20_000, 3)]).toEqual([false, true])
+})
+
+it('bytes that several hold together have one bound', () => {
+  const budget = new Budget(10)
+  expect([budget.take(6), budget.take(5), budget.take(4)]).toEqual([true, false, true])
+  budget.give(6)
+  expect(budget.used).toBe(4)
+})
+
+describe('of two connections to one node', () => {
+  const old = { inbound: true, instance: 'x' }
+  it('both ends keep the same one', () => {
+    // The node with the lower id dialed one, the other one the other.
+    const seenByLow = { self: 'a', peer: 'b' }
+    const seenByHigh = { self: 'b', peer: 'a' }
+    for (const firstIsLows of [true, false]) {
+      const low = keepsFresh(
+        seenByLow,
+        { inbound: !firstIsLows, instance: 'B' },
+        { inbound: firstIsLows, instance: 'B' },
+      )
+      const high = keepsFresh(
+        seenByHigh,
+        { inbound: firstIsLows, instance: 'A' },
+        { inbound: !firstIsLows, instance: 'A' },
+      )
+      expect(low).toBe(high)
+      // Whichever came first, the one the lower id dialed stays.
+      expect(low).toBe(!firstIsLows)
+    }
+  })
+  it('a restarted node is heard', () => {
+    for (const inbound of [true, false])
+      expect(keepsFresh({ self: 'a', peer: 'b' }, old, { inbound, instance: 'y' })).toBe(true)
+  })
+  it('the newer one of the same side stays', () => {
+    expect(keepsFresh({ self: 'a', peer: 'b' }, old, old)).toBe(true)
+  })
+})
+
+describe('addresses', () => {
+  it.each([
+    ['1.2.3.4', '1.2.3.4'],
+    ['::ffff:1.2.3.4', '1.2.3.4'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:db8:1:2::9', '2001:db8:1:2::/64'],
+    ['2001:0db8::1', '2001:db8:0:0::/64'],
+    ['::1', '0:0:0:0::/64'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+  ])('%s counts as %s', (address, group) => {
+    expect(addressGroup(address)).toBe(group)
+  })
+  it('of the loopback are known', () => {
+    expect(['127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1', 'localhost'].every(isLoopbackAddress)).toBe(true)
+    expect(['128.0.0.1', '::2', '0.0.0.0', ''].some(isLoopbackAddress)).toBe(false)
+  })
+})
+
+it('every reason has a code of its own, and a code without one is nothing', () => {
+  const codes = Object.values(REASONS).map(({ code }) => code)
+  expect(new Set(codes).size).toBe(codes.length)
+  for (const [name, { code }] of Object.entries(REASONS)) expect(reasonOf(code)).toBe(name)
+  expect(reasonOf(255)).toBeUndefined()
+})

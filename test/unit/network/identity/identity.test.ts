@@ -1,0 +1,151 @@
+import { generateKeyPairSync, X509Certificate } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { LIMITS } from '../../../../src/config/limits.ts'
+import { readRecord, signRecord } from '../../../../src/network/identity/peer-record.ts'
+import { PeerStore, parseMemory } from '../../../../src/network/peer/peer-store.ts'
+import { certificatePem, nodeIdOf } from '../../../../src/network/tls/certificate.ts'
+import { generateNodeKey, openNodeKey } from '../../../../src/network/tls/node-key.ts'
+import { silentLogger } from '../../../../src/util/logger.ts'
+import { DOMAIN, signerOf } from '../../../support/consensus/member.ts'
+import { LogBook, NetNodes, until } from '../../../support/network/net-node.ts'
+import { RawPeer } from '../../../support/network/raw-peer.ts'
+
+const dir = mkdtempSync(join(tmpdir(), 'tandem-network-'))
+afterAll(() => rmSync(dir, { recursive: true }))
+const nodes = new NetNodes()
+afterEach(() => nodes.stop())
+
+describe('a node key', () => {
+  it('is made once, for the process alone, and read again', async () => {
+    const path = join(dir, 'keys', 'node.pem')
+    const made = await openNodeKey(path)
+    expect(statSync(path).mode & 0o777).toBe(0o600)
+    expect((await openNodeKey(path)).id).toBe(made.id)
+    expect(made.id).toMatch(/^[0-9a-f]{64}$/)
+  })
+  it('is one for all who need it at once', async () => {
+    const keys = await Promise.all(Array.from({ length: 8 }, () => openNodeKey(join(dir, 'at-once.pem'))))
+    expect(new Set(keys.map(({ id }) => id)).size).toBe(1)
+  })
+  it.each([
+    ['no key', 'hello'],
+    [
+      'another kind',
+      generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'pem' }),
+    ],
+  ])('that is %s is refused with what to do', async (_, text) => {
+    const path = join(dir, 'bad.pem')
+    writeFileSync(path, text)
+    await expect(openNodeKey(path)).rejects.toMatchObject({ code: 'NODE_KEY_INVALID' })
+    expect(readFileSync(path, 'utf8'), 'the file is left alone').toBe(text)
+  })
+})
+
+describe('a certificate', () => {
+  it('is one that others read, signed by its own key, and names the node', () => {
+    const key = generateNodeKey()
+    const certificate = new X509Certificate(certificatePem(key))
+    expect(certificate.verify(certificate.publicKey)).toBe(true)
+    expect(nodeIdOf(certificate)).toBe(key.id)
+    expect(certificate.validToDate.getUTCFullYear()).toBe(9999)
+    expect(certificate.validFromDate.getUTCFullYear()).toBe(1970)
+  })
+})
+
+describe('a record', () => {
+  const key = generateNodeKey()
+  const params = { domain: DOMAIN, key, sequence: 7, host: '192.0.2.7', port: 30_303, signer: signerOf(3) }
+  const always = () => true
+  it('is read as it was signed', () => {
+    const record = signRecord(params)
+    expect(record.bytes.byteLength).toBeLessThan(LIMITS.network.recordBytes)
+    expect(readRecord(record.bytes, DOMAIN, always)).toEqual(record)
+    expect(record.validator).toBe(signerOf(3).address)
+  })
+  it('of another chain, or changed anywhere, is nobody’s word', () => {
+    const { bytes } = signRecord(params)
+    expect(readRecord(bytes, { ...DOMAIN, chainId: 1 }, always)).toBe('false')
+    let refused = 0
+    for (let at = 0; at < bytes.byteLength; at++) {
+      const changed = bytes.slice()
+      changed[at] = (changed[at] as number) ^ 1
+      try {
+        expect(readRecord(changed, DOMAIN, always)).toBe('false')
+      } catch (error) {
+        expect(error).toMatchObject({ code: 'MESSAGE_MALFORMED' })
+        refused++
+      }
+    }
+    expect(refused).toBeLessThan(bytes.byteLength / 4)
+  })
+  it('costs no signature check when it is old', () => {
+    const { bytes } = signRecord(params)
+    bytes[bytes.byteLength - 1] = (bytes[bytes.byteLength - 1] as number) ^ 1
+    expect(readRecord(bytes, DOMAIN, (_, sequence) => sequence > 7)).toBe('old')
+  })
+  it('names an address, never a name', () => {
+    for (const host of ['example.org', '192.0.2.7.', 'fe80::1%eth0', '']) {
+      expect(() => readRecord(signRecord({ ...params, host }).bytes, DOMAIN, always)).toThrow(/MESSAGE_MALFORMED/)
+    }
+  })
+  it('that its node did not sign costs whoever passes it on', async () => {
+    const node = await nodes.start()
+    const { bytes } = signRecord(params)
+    bytes[bytes.byteLength - 1] = (bytes[bytes.byteLength - 1] as number) ^ 1
+    const peer = await RawPeer.meet(node.port)
+    await until('asked', () => peer.said('getRecords').length === 1)
+    peer.send('records', [bytes], peer.said('getRecords')[0]?.requestId)
+    expect(await peer.closed()).toBe('misbehaved')
+  })
+})
+
+describe('what is remembered over a restart', () => {
+  it('bans and records', async () => {
+    const storePath = join(dir, 'memory', 'peers.json')
+    const first = await nodes.start({ storePath })
+    const bad = await RawPeer.connect(first.port)
+    bad.write(Buffer.from('noise, noise, noise, noise'))
+    expect(await bad.closed()).toBe('malformed')
+    const friend = await nodes.start({ staticPeers: [first.address] })
+    await until('its record', () => first.network.peers()[0]?.url !== null && first.network.peerCount === 1)
+    await first.network.stop()
+    expect(statSync(storePath).mode & 0o777).toBe(0o600)
+
+    const again = await nodes.start({ storePath })
+    const back = await RawPeer.connect(again.port, { key: bad.key })
+    back.send('hello', back.hello())
+    expect(await back.closed()).toBe('banned')
+    await until('the friend, dialed by its record', () => again.peerIds.includes(friend.id))
+  })
+  it('nothing of a damaged file, which is said', async () => {
+    for (const text of [
+      '',
+      '{',
+      '[]',
+      '{"format":2,"standings":[],"records":[]}',
+      '{"format":1,"standings":[{"key":1}],"records":[]}',
+    ]) {
+      expect(parseMemory(text)).toBeUndefined()
+      const path = join(dir, 'damaged.json')
+      writeFileSync(path, text)
+      const log = new LogBook()
+      expect(await new PeerStore(path, log).load()).toEqual({ standings: [], records: [] })
+      expect(log.lines.map(({ level }) => level)).toEqual(['warn'])
+    }
+  })
+  it('nothing when there is no file', async () => {
+    const log = new LogBook()
+    expect(await new PeerStore(join(dir, 'none.json'), log).load()).toEqual({ standings: [], records: [] })
+    expect(log.lines).toEqual([])
+    expect(await new PeerStore(null, silentLogger).load()).toEqual({ standings: [], records: [] })
+  })
+  it('a disk that refuses is logged, and the network goes on', async () => {
+    const log = new LogBook()
+    writeFileSync(join(dir, 'file'), '')
+    await new PeerStore(join(dir, 'file', 'peers.json'), log).save({ standings: [], records: [] })
+    expect(log.lines.map(({ level }) => level)).toEqual(['warn'])
+  })
+})

@@ -1,0 +1,138 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, describe, expect, test } from 'vitest'
+import type { CatchUp } from '../../../../src/consensus/engine/types.ts'
+import { sign } from '../../../../src/crypto/signature.ts'
+import { parsePeerUrl } from '../../../../src/network/identity/peer-url.ts'
+import { NodePeers } from '../../../../src/node/network/node-peers.ts'
+import type { PeerOptions } from '../../../../src/node/options.ts'
+import { blockCodec, withSenders } from '../../../../src/node/parts/block-codec.ts'
+import { signerOf } from '../../../../src/node/parts/consensus.ts'
+import { certificateOf } from '../../../../src/primitives/consensus/certificate.ts'
+import { blockVoteDigest } from '../../../../src/primitives/consensus/vote.ts'
+import { systemClock } from '../../../../src/util/clock.ts'
+import { silentLogger } from '../../../../src/util/logger.ts'
+import { ACCOUNT_KEYS, openTestChain, signedRaw, type TestChain, VALIDATOR_KEY } from '../../../support/chain.ts'
+import { until } from '../../../support/network/net-node.ts'
+
+/** A node without consensus: its chain, its pool and its peers. */
+interface Node {
+  readonly chain: TestChain
+  readonly peers: NodePeers
+  readonly gaveUp: Error[]
+}
+
+const closing: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close()
+})
+
+const start = async (
+  known: readonly Node[],
+  key: Uint8Array | null = null,
+  blocks = 0,
+  verify: PeerOptions['verify'] = 'tips',
+): Promise<Node> => {
+  const dir = mkdtempSync(join(tmpdir(), 'tandem-peers-'))
+  const chain = await openTestChain(dir, { mode: 'fast' })
+  closing.push(async () => {
+    await chain.close()
+    rmSync(dir, { recursive: true, force: true })
+  })
+  await mine(chain, blocks)
+  const peers = await NodePeers.open({
+    options: {
+      listen: { host: '127.0.0.1', port: 0 },
+      discovers: false,
+      verify,
+      staticPeers: known.map(node => parsePeerUrl(node.peers.url as string)),
+    },
+    params: chain.genesis.params,
+    genesisHash: chain.genesisHash,
+    dataDir: dir,
+    chain: chain.chain,
+    blocks: chain.blocks,
+    council: chain.sources.council,
+    desk: chain.evidence,
+    pool: chain.pool.service,
+    codec: blockCodec(chain.pool.recovery),
+    withSenders: block => withSenders(chain.pool.recovery, block),
+    signer: key && signerOf(key),
+    clock: systemClock,
+    part: () => silentLogger,
+  })
+  closing.push(() => peers.stop())
+  const gaveUp: Error[] = []
+  await peers.start({
+    catchUp: (work: CatchUp) => work(({ block, certificate }) => chain.chain.commit(block, certificate)),
+    giveUp: error => void gaveUp.push(error),
+  })
+  return { chain, peers, gaveUp }
+}
+
+/** Blocks that the chain's only validator sealed. */
+const mine = async ({ chain, build, genesis, genesisHash }: TestChain, count: number): Promise<void> => {
+  for (let block = 0; block < count; block++) {
+    const built = await build()
+    const vote = { type: 'commit', number: built.header.number, round: 0, blockHash: built.hash } as const
+    const seal = sign(blockVoteDigest({ chainId: genesis.params.chainId, genesisHash }, vote), VALIDATOR_KEY)
+    await chain.commit(built, certificateOf(0, 1, new Map([[0, seal]])))
+  }
+}
+
+/** The requests of a node from now on, by name. */
+const watchRequests = ({ peers }: Node): string[] => {
+  const names: string[] = []
+  const request = peers.network.request.bind(peers.network)
+  peers.network.request = (name, question, options) => {
+    names.push(name)
+    return request(name, question, options)
+  }
+  return names
+}
+
+const numberOf = ({ chain }: Node) => chain.chain.head().number
+
+describe('a node among its peers', () => {
+  test('catches up over the network, then has each block as it comes', async () => {
+    const source = await start([], null, 150)
+    const follower = await start([source])
+    await until('150 blocks', () => numberOf(follower) === 150)
+    const asked = watchRequests(follower)
+    await mine(source.chain, 1)
+    await until('the next block', () => numberOf(follower) === 151)
+    // It came whole: nobody was asked for it.
+    expect(asked).toEqual([])
+    expect(follower.chain.chain.head()).toEqual(source.chain.chain.head())
+    expect(follower.chain.world.root).toBe(source.chain.world.root)
+    expect(follower.peers.syncing).toBe(false)
+    expect(follower.peers.network.peerCount).toBe(1)
+  })
+
+  test('catches up with every certificate checked', async () => {
+    const source = await start([], null, 150)
+    const follower = await start([source], null, 0, 'full')
+    await until('150 blocks', () => numberOf(follower) === 150)
+    expect(follower.chain.chain.head()).toEqual(source.chain.chain.head())
+  })
+
+  test('passes transactions on, also those from before they met', async () => {
+    const first = await start([])
+    const before = await first.chain.pool.service.submit(signedRaw(ACCOUNT_KEYS[0] as Uint8Array, { nonce: 0 }))
+    const second = await start([first])
+    await until('what was there', () => second.chain.pool.service.get(before) !== undefined)
+    const after = await second.chain.pool.service.submit(signedRaw(ACCOUNT_KEYS[1] as Uint8Array, { nonce: 0 }))
+    await until('what came later', () => first.chain.pool.service.get(after) !== undefined)
+  })
+
+  test('two that hold one validator key both give up, and name each other', async () => {
+    const first = await start([], VALIDATOR_KEY)
+    const second = await start([first], VALIDATOR_KEY)
+    await until('both know', () => first.gaveUp.length > 0 && second.gaveUp.length > 0)
+    const address = signerOf(VALIDATOR_KEY).address
+    const [id, otherId] = [first, second].map(({ peers }) => peers.network.self().id)
+    expect(first.gaveUp[0]).toMatchObject({ code: 'KEY_IN_USE_ELSEWHERE', detail: { address, peer: otherId } })
+    expect(second.gaveUp[0]).toMatchObject({ code: 'KEY_IN_USE_ELSEWHERE', detail: { address, peer: id } })
+  })
+})

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest'
+import type { Seat } from '../../../../src/chain/types.ts'
+import { reportSeat } from '../../../../src/node/parts/validator-status.ts'
+import type { Hex } from '../../../../src/util/bytes.ts'
+import { silentLogger } from '../../../../src/util/logger.ts'
+
+const address = (digit: string): Hex => `0x${digit.repeat(40)}`
+const [validator, owner] = [address('1'), address('2')]
+
+test.each([
+  ['no member', undefined, 'warn', /not in the council/],
+  ['a jailed member', 'jailed', 'error', /is jailed/],
+  ['an inactive member', 'inactive', 'debug', /seat/],
+  ['an active member', 'active', 'debug', /seat/],
+] as const)('%s is told so', (_, standing, level, text) => {
+  const told: string[] = []
+  const logger = { ...silentLogger, [level]: (_: object, message: string) => void told.push(message) }
+  const seat = (who: Hex): Seat => ({
+    name: 'One',
+    validator: who,
+    owner,
+    reward: owner,
+    admission: 1,
+    stakeWei: 1n,
+    standing: standing ?? 'active',
+  })
+  reportSeat(validator, { seats: () => [seat(standing === undefined ? owner : validator)] }, { number: 5, logger })
+  expect(told).toEqual([expect.stringMatching(text)])
+})

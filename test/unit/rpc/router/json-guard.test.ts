@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest'
+import { LIMITS } from '../../../../src/config/limits.ts'
+import { isTooComplex, sourceOfIds } from '../../../../src/rpc/router/json-guard.ts'
+
+describe('shape of a body', () => {
+  it('refuses millions of values, which would hold the thread', () => {
+    const zeros = `{"id":1,"params":[${'0,'.repeat(LIMITS.rpc.values + 1)}0]}`
+    const members = `{"id":1,"params":[{${Array.from({ length: LIMITS.rpc.values + 1 }, (_, i) => `"${i}":0`).join(',')}}]}`
+    expect(isTooComplex(zeros)).toBe(true)
+    expect(isTooComplex(members)).toBe(true)
+  })
+
+  it('takes a body that is full of addresses', () => {
+    const address = `"0x${'ab'.repeat(20)}"`
+    const count = Math.floor(LIMITS.rpc.bodyBytes / (address.length + 1)) - 10
+    expect(isTooComplex(`{"id":1,"params":[${Array(count).fill(address).join(',')}]}`)).toBe(false)
+  })
+
+  it('does not count what stands in strings', () => {
+    expect(isTooComplex(`{"id":1,"params":["${',[{'.repeat(200_000)}"]}`)).toBe(false)
+  })
+})
+
+describe('ids as they were written', () => {
+  it.each([
+    ['{"id":1.50}', ['1.50']],
+    ['{ "id" : -0.10e+5 , "method":"x"}', ['-0.10e+5']],
+    ['{"\\u0069d":7}', ['7']],
+    ['{"id":1,"id":2.0}', ['2.0']],
+    ['{"id":1,"id":"a"}', [undefined]],
+    ['{"params":[{"id":3}],"id":4}', ['4']],
+    ['{"params":{"id":3}}', []],
+    ['{"a":"\\"id\\":5","id":6}', ['6']],
+    ['{"method":"id","id":8}', ['8']],
+    [
+      ' [{"id":1e400},{"id":"x"},7,[{"id":9}],{"params":["id"],"id":12345678901234567890}]',
+      ['1e400', undefined, undefined, undefined, '12345678901234567890'],
+    ],
+  ])('%s', (body, expected) => {
+    const found = sourceOfIds(body)
+    expect(expected.map((_, i) => found[i])).toEqual(expected)
+    expect(found.length).toBeLessThanOrEqual(expected.length)
+  })
+
+  it('reads a large body in one pass', () => {
+    const seen: string[] = []
+    const body = `{"id":1.5,"params":[${'0,'.repeat(100_000)}0]}`
+    const parse = JSON.parse
+    JSON.parse = (text: string, ...rest: never[]) => {
+      seen.push(text)
+      return parse(text, ...rest)
+    }
+    try {
+      expect(sourceOfIds(body)).toEqual(['1.5'])
+    } finally {
+      JSON.parse = parse
+    }
+    expect(seen).not.toContain(body)
+  })
+})

@@ -1,0 +1,155 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { placeReceipts } from '../../../../src/chain/store/included.ts'
+import type { Log } from '../../../../src/primitives/log.ts'
+import { blockJson } from '../../../../src/rpc/encode/block.ts'
+import { receiptJson } from '../../../../src/rpc/encode/receipt.ts'
+import { ClientSlots } from '../../../../src/rpc/transport/client-slots.ts'
+import { LargeAnswers } from '../../../../src/rpc/transport/large-responses.ts'
+import type { Hex } from '../../../../src/util/bytes.ts'
+import { signedTransaction } from '../../../support/rpc/memory-chain.ts'
+import { Rig } from '../../../support/rpc/rig.ts'
+import { Socket } from '../../../support/rpc/socket.ts'
+
+const TRANSACTION = signedTransaction({ nonce: 0 })
+const log = (i: number): Log => ({
+  address: `0x${i.toString(16).padStart(40, '0')}`,
+  topics: [`0x${'bb'.repeat(32)}`],
+  data: Uint8Array.of(i & 255),
+})
+const logsOf = (count: number): Log[] => Array.from({ length: count }, (_, i) => log(i))
+
+let rig: Rig
+beforeEach(async () => {
+  rig = await Rig.start()
+})
+afterEach(() => rig.stop())
+
+/** A block of so many transactions, 21,000 gas each. */
+const append = (transactions: number, logs: readonly (readonly Log[])[] = []) =>
+  rig.chain.append({ transactions: Array.from({ length: transactions }, () => TRANSACTION), logs })
+
+describe('what is written while it is read is what is written at once', () => {
+  it('receipts of a block of much gas, over HTTP, in a batch and over WebSocket', async () => {
+    const block = append(300, [logsOf(2_000), [], logsOf(3)])
+    const number: Hex = `0x${block.header.number.toString(16)}`
+    const receipts = (await rig.chain.receipts(block.header.number)) ?? []
+    const expected: unknown = JSON.parse(`[${placeReceipts(block, receipts).map(receiptJson).join(',')}]`)
+    expect(await rig.result('eth_getBlockReceipts', [number])).toEqual(expected)
+    const call = { id: 1, method: 'native_getBlockReceipts', params: [block.hash] }
+    const batch = JSON.parse(await rig.post(JSON.stringify([call, call]))) as { result: unknown }[]
+    expect(batch.map(({ result }) => result)).toEqual([expected, expected])
+    const socket = await Socket.open(`ws://127.0.0.1:${rig.server.port}/ws`)
+    expect(await socket.result('eth_getBlockReceipts', [number])).toEqual(expected)
+    socket.close()
+  })
+
+  it('and before anything that its own batch subscribed to', async () => {
+    const { hash } = append(300)
+    const socket = await Socket.open(`ws://127.0.0.1:${rig.server.port}/ws`)
+    const subscribe = { id: 1, method: 'eth_subscribe', params: ['syncing'] }
+    socket.raw.send(JSON.stringify([subscribe, { id: 2, method: 'eth_getBlockReceipts', params: [hash] }]))
+    await socket.until(1)
+    expect(socket.frames.map(frame => Array.isArray(frame))).toEqual([true, false])
+    socket.close()
+  })
+
+  it('a receipt of many logs', async () => {
+    const block = append(1, [logsOf(4_000)])
+    const receipts = (await rig.chain.receipts(block.header.number)) ?? []
+    const [expected] = placeReceipts(block, receipts).map(receiptJson)
+    expect(await rig.result('eth_getTransactionReceipt', [TRANSACTION.hash])).toEqual(JSON.parse(String(expected)))
+  })
+
+  it('a block of many transactions in full', async () => {
+    const block = append(1_001)
+    expect(await rig.result('eth_getBlockByHash', [block.hash, true])).toEqual(JSON.parse(blockJson(block, true)))
+    expect(await rig.result('eth_getBlockByHash', [block.hash, false])).toEqual(JSON.parse(blockJson(block, false)))
+  })
+
+  it('nothing of a block without receipts', async () => {
+    const block = append(300)
+    rig.chain.receipts = async () => undefined
+    expect(await rig.result('eth_getBlockReceipts', [block.hash])).toBe(null)
+  })
+})
+
+it('the thread has its turns while a hundred thousand logs are written', async () => {
+  append(1, [logsOf(100_000)])
+  let turns = 0
+  let isOver = false
+  const count = (): void => {
+    turns++
+    if (!isOver) setImmediate(count)
+  }
+  const stream = new LargeAnswers(rig.chain).receipts(rig.chain.head()).open('a')
+  setImmediate(count)
+  let length = 0
+  let longest = 0
+  for (let piece = await stream.next(); piece !== undefined; piece = await stream.next()) {
+    length += piece.length
+    longest = Math.max(longest, piece.length)
+  }
+  isOver = true
+  expect(length).toBeGreaterThan(30_000_000)
+  expect(longest).toBeLessThan(100_000)
+  expect(turns).toBeGreaterThan(5)
+})
+
+it('a few are made at a time; one that is given up makes room', async () => {
+  const large = new LargeAnswers(rig.chain)
+  const block = append(300)
+  const open = ['a', 'a', 'a', 'b', 'b', 'b'].map(client => large.receipts(block).open(client))
+  const begun = await Promise.all(open.slice(0, 4).map(stream => stream.next()))
+  expect(begun.every(piece => piece !== undefined)).toBe(true)
+  let has = false
+  const waiting = open[4]?.next().then(piece => {
+    has = piece !== undefined
+  })
+  await new Promise(resolve => setTimeout(resolve, 20))
+  expect(has).toBe(false)
+  open[0]?.cancel()
+  await waiting
+  expect(has).toBe(true)
+})
+
+describe('places', () => {
+  const limits = { total: 3, client: 2, queue: 5, clientQueue: 4 }
+  const settled = () => new Promise(resolve => setImmediate(resolve))
+
+  it('are left for others by a client that wants them all, and handed on by turns', async () => {
+    const slots = new ClientSlots(limits, 'traces')
+    const order: string[] = []
+    const leaves: (() => void)[] = []
+    const want = (client: string, name: string) =>
+      void slots.take(client).then(leave => {
+        order.push(name)
+        leaves.push(leave)
+      })
+    for (const name of ['a1', 'a2', 'a3', 'a4']) want('a', name)
+    await settled()
+    expect(order).toEqual(['a1', 'a2'])
+    for (const name of ['b1', 'b2']) want('b', name)
+    await settled()
+    expect(order).toEqual(['a1', 'a2', 'b1'])
+    for (let i = 0; i < 6; i++) {
+      leaves.shift()?.()
+      await settled()
+    }
+    expect(order).toEqual(['a1', 'a2', 'b1', 'a3', 'b2', 'a4'])
+    expect(slots.taken).toBe(0)
+  })
+
+  it('have bounded queues, of each client and of all', async () => {
+    const slots = new ClientSlots(limits, 'traces')
+    for (let i = 0; i < 2 + limits.clientQueue; i++) void slots.take('a')
+    await expect(slots.take('a')).rejects.toMatchObject({
+      code: -32_005,
+      message: 'too many of your traces (limit 4) are waiting, try again later',
+    })
+    for (let i = 0; i < 2; i++) void slots.take('b')
+    await expect(slots.take('c')).rejects.toMatchObject({
+      code: -32_005,
+      message: 'too many traces are waiting, try again later',
+    })
+  })
+})

@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'vitest'
+import type { Frame } from '../../../src/sim/envelope.ts'
+import { EventQueue } from '../../../src/sim/event-queue.ts'
+import { CALM } from '../../../src/sim/plan/draw-plan.ts'
+import type { Weather } from '../../../src/sim/plan/plan.ts'
+import { Network } from '../../../src/sim/sim-network.ts'
+
+const FRAME: Frame = { type: 'vote', bytes: Uint8Array.of(1) }
+
+const setup = (weather: Partial<Weather> = {}) => {
+  const queue = new EventQueue()
+  const heard: string[] = []
+  const deliver = (from: number, to: number) => heard.push(`${from}>${to}`)
+  const network = new Network({ size: 3, seed: 1, weather: { ...CALM, ...weather }, queue, deliver })
+  const drain = () => {
+    while (queue.next());
+    return heard.splice(0)
+  }
+  const all = () => {
+    for (const [from, to] of [
+      [0, 1],
+      [0, 2],
+      [1, 0],
+      [2, 0],
+      [1, 2],
+    ] as const)
+      network.post(from, to, FRAME)
+    return drain().sort()
+  }
+  return { network, queue, drain, all }
+}
+
+test('a split keeps both sides apart, a one-way one only what the side says, until each has ended', () => {
+  const { network, all } = setup()
+  const everything = ['0>1', '0>2', '1>0', '1>2', '2>0']
+  expect(all()).toEqual(everything)
+  const whole = network.split([0], false)
+  expect(all()).toEqual(['1>2'])
+  const half = network.split([0], true)
+  whole()
+  expect(all()).toEqual(['1>0', '1>2', '2>0'])
+  half()
+  expect(all()).toEqual(everything)
+})
+
+test('healing ends all splits, also those whose end is still to come', () => {
+  const { network, all } = setup({ loss: 1 })
+  const end = network.split([0], false)
+  expect(all()).toEqual([])
+  network.heal(CALM)
+  expect(all()).toHaveLength(5)
+  end()
+  network.split([1], true)
+  expect(network.isOpen(1, 2)).toBe(false)
+})
+
+describe('weather', () => {
+  test('loses and doubles in the share it says', () => {
+    const { network, drain } = setup({ loss: 0.25, duplicate: 0.2 })
+    for (let count = 0; count < 4_000; count++) network.post(0, 1, FRAME)
+    expect(network.traffic.lost / 4_000).toBeCloseTo(0.25, 1)
+    expect(network.traffic.duplicated / 3_000).toBeCloseTo(0.2, 1)
+    expect(drain()).toHaveLength(4_000 - network.traffic.lost + network.traffic.duplicated)
+  })
+
+  test('what happens on one link does not change another', () => {
+    const arrivals = (others: number) => {
+      const { network, queue } = setup({ loss: 0.3, delayMs: 50 })
+      for (let count = 0; count < others; count++) network.post(1, 0, FRAME)
+      while (queue.next());
+      const lost = network.traffic.lost
+      for (let count = 0; count < 100; count++) network.post(0, 2, FRAME)
+      return network.traffic.lost - lost
+    }
+    expect(arrivals(0)).toBe(arrivals(57))
+  })
+})
