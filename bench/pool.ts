@@ -8,11 +8,11 @@ import { join } from 'node:path'
 import { LIMITS } from '../src/config/limits.ts'
 import { NETWORKS } from '../src/config/networks.ts'
 import { keccak256, keccak256Hex } from '../src/crypto/hash.ts'
-import { addressOf, sign } from '../src/crypto/signature.ts'
+import { addressFromPrivateKey, sign } from '../src/crypto/signature.ts'
 import { decodeTransaction, type Transaction, withSender } from '../src/primitives/transaction.ts'
 import { encodeTransaction, signingPayload } from '../src/primitives/transaction-encoding.ts'
 import { createJournalFile } from '../src/txpool/journal/journal-file.ts'
-import { Journal } from '../src/txpool/journal/transaction-journal.ts'
+import { TransactionJournal } from '../src/txpool/journal/transaction-journal.ts'
 import { TxPool } from '../src/txpool/pool.ts'
 import { PoolService } from '../src/txpool/pool-service.ts'
 import { EMPTY_BYTES, type Hex } from '../src/util/bytes.ts'
@@ -85,7 +85,7 @@ const drain = (pool: TxPool, count: number): Transaction[] => {
 
 const core = (senders: number, raws: readonly Uint8Array[]) => {
   heads.clear()
-  const from = Array.from({ length: senders }, (_, n) => addressOf(privateKey(n)))
+  const from = Array.from({ length: senders }, (_, n) => addressFromPrivateKey(privateKey(n)))
   const before = heapBytes()
   const transactions = raws.map((raw, i) =>
     withSender(decodeTransaction(raw.slice()), { hash: keccak256Hex(raw), from: from[i % senders]! }),
@@ -125,7 +125,7 @@ const core = (senders: number, raws: readonly Uint8Array[]) => {
 /** Overload: a full pool to which newcomers offer more. */
 const overload = (raws: readonly Uint8Array[], senders: number) => {
   heads.clear()
-  const from = Array.from({ length: 2 * senders }, (_, n) => addressOf(privateKey(n)))
+  const from = Array.from({ length: 2 * senders }, (_, n) => addressFromPrivateKey(privateKey(n)))
   const pool = createPool()
   const all = raws.map((raw, i) =>
     withSender(decodeTransaction(raw), { hash: keccak256Hex(raw), from: from[i % senders]! }),
@@ -151,7 +151,7 @@ const overload = (raws: readonly Uint8Array[], senders: number) => {
 /** Everything but the recovery itself: decoding, hashing, ordering, admission, journal on this machine's disk. */
 const service = async (raws: readonly Uint8Array[], senders: number) => {
   heads.clear()
-  const from = Array.from({ length: senders }, (_, n) => addressOf(privateKey(n)))
+  const from = Array.from({ length: senders }, (_, n) => addressFromPrivateKey(privateKey(n)))
   const hashes = raws.map(raw => keccak256Hex(raw))
   const dir = mkdtempSync(join(tmpdir(), 'tandem-bench-'))
   const pool = createPool()
@@ -160,7 +160,7 @@ const service = async (raws: readonly Uint8Array[], senders: number) => {
   const live = function* () {
     for (const tx of pool.localTransactions()) yield tx.raw
   }
-  const journal = new Journal({
+  const journal = new TransactionJournal({
     storage: createJournalFile(join(dir, 'transactions')),
     live,
     limitBytes: LIMITS.pool.journalBytes,

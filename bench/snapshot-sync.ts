@@ -13,7 +13,7 @@ import { SnapshotFolder } from '../src/chain/snapshot/store/snapshot-folder.ts'
 import { writeSnapshot } from '../src/chain/snapshot/store/write-snapshot.ts'
 import { fetchChunks } from '../src/chain/snapshot/sync/fetch-chunks.ts'
 import { SnapshotProgress } from '../src/chain/snapshot/sync/snapshot-progress.ts'
-import { startStaging } from '../src/chain/snapshot/workers.ts'
+import { startStagingWorker } from '../src/chain/snapshot/workers.ts'
 import { NETWORKS } from '../src/config/networks.ts'
 import { keccak256 } from '../src/crypto/hash.ts'
 import { chunksOf, encodeManifest } from '../src/network/wire/snapshot.ts'
@@ -91,7 +91,7 @@ const measure = async (dir: string, accounts: number): Promise<object> => {
   await node.network.start()
   await until('a peer', () => node.network.peerCount === 1)
   const identity = { params: NETWORKS.devnet, foundation: ZERO_ADDRESS, genesisHash: `0x${'00'.repeat(32)}` as const }
-  const staging = startStaging(stagedPath, identity)
+  const staging = startStagingWorker(stagedPath, identity)
   const [, fetchSeconds] = await timed(async () => {
     const { answer: manifest } = await node.network.request('getManifest', null)
     if (manifest === null) throw new Error('the peer has its snapshot')

@@ -12,9 +12,9 @@ import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { genesisText } from '../src/config/genesis/genesis-text.ts'
 import { parseGenesis } from '../src/config/genesis.ts'
-import { addressOf, sign } from '../src/crypto/signature.ts'
+import { addressFromPrivateKey, sign } from '../src/crypto/signature.ts'
 import type { Block } from '../src/primitives/block.ts'
-import { type Certificate, certificateOf } from '../src/primitives/consensus/certificate.ts'
+import { type Certificate, certificateFromSigners } from '../src/primitives/consensus/certificate.ts'
 import { blockVoteDigest } from '../src/primitives/consensus/vote.ts'
 import { quorumOf } from '../src/rules/quorum.ts'
 import type { Hex } from '../src/util/bytes.ts'
@@ -32,13 +32,13 @@ const GENESIS = genesisText({
   timestamp: 1_735_689_600,
   council: VALIDATOR_KEYS.map((key, index) => ({
     name: `Validator ${index}`,
-    validator: addressOf(key),
-    owner: addressOf(key),
-    reward: addressOf(key),
+    validator: addressFromPrivateKey(key),
+    owner: addressFromPrivateKey(key),
+    reward: addressFromPrivateKey(key),
     stakeWei: 35n * 10n ** 18n,
   })),
-  foundation: addressOf(VALIDATOR_KEYS[0] as Uint8Array),
-  balances: new Map(SENDER_KEYS.map(key => [addressOf(key), 10n ** 24n])),
+  foundation: addressFromPrivateKey(VALIDATOR_KEYS[0] as Uint8Array),
+  balances: new Map(SENDER_KEYS.map(key => [addressFromPrivateKey(key), 10n ** 24n])),
   blockTimeMs: 1_000,
 })
 const genesis = parseGenesis(GENESIS)
@@ -49,10 +49,10 @@ const certificateBy = (chain: TestChain, block: Block, members: readonly Hex[]):
   const vote = { type: 'commit', number: block.header.number, round: 0, blockHash: block.hash } as const
   const digest = blockVoteDigest({ chainId: genesis.params.chainId, genesisHash: chain.genesisHash }, vote)
   const seals = members.slice(0, quorumOf(members.length)).map((member, index): [number, Uint8Array] => {
-    const key = VALIDATOR_KEYS.find(candidate => addressOf(candidate) === member)
+    const key = VALIDATOR_KEYS.find(candidate => addressFromPrivateKey(candidate) === member)
     return [index, sign(digest, key as Uint8Array)]
   })
-  return certificateOf(0, members.length, new Map(seals))
+  return certificateFromSigners(0, members.length, new Map(seals))
 }
 
 /** A chain on disk that nobody has to vote for any more. */
@@ -78,7 +78,7 @@ const submit = async (chain: TestChain, number: number, transfers: number): Prom
   const each = Math.ceil(transfers / SENDER_KEYS.length)
   const raws = SENDER_KEYS.flatMap((key, sender) =>
     Array.from({ length: transfers === 0 ? 0 : each }, (_, at) => {
-      const to = addressOf(SENDER_KEYS[(sender + at + number) % SENDER_KEYS.length] as Uint8Array)
+      const to = addressFromPrivateKey(SENDER_KEYS[(sender + at + number) % SENDER_KEYS.length] as Uint8Array)
       return signedRaw(key, { nonce: (number - 1) * each + at, to, value: 1n, ...FEES })
     }),
   )

@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs'
-import { renderNetworkDocs } from '../src/network/protocol-docs.ts'
-import { renderDocs } from '../src/rpc/docs/rpc-docs.ts'
+import { renderProtocolDocs } from '../src/network/protocol-docs.ts'
+import { renderRpcDocs } from '../src/rpc/docs/rpc-docs.ts'
 
 for (const [name, text] of [
-  ['rpc.md', renderDocs()],
-  ['network.md', renderNetworkDocs()],
+  ['rpc.md', renderRpcDocs()],
+  ['network.md', renderProtocolDocs()],
 ] as const) {
   writeFileSync(new URL(`../docs/${name}`, import.meta.url), text)
   console.log(`docs/${name}`)

@@ -16,7 +16,12 @@ export const kills = async (committee: Committee, count: number, seed: number, l
   print('kills', {
     ...{ ...labels, seed, ok, kills: chaos.kills, minutes: Math.round((performance.now() - began) / 6_000) / 10 },
     ...{ acknowledged: chaos.acknowledged, notIncluded: chaos.waiting, refusals: Object.fromEntries(chaos.refusals) },
-    ...{ head: await committee.nodes[0]?.number(), heard: messages, signed: [...testimony.counts.values()], evidence },
+    ...{
+      head: await committee.nodes[0]?.number(),
+      onMessage: messages,
+      signed: [...testimony.counts.values()],
+      evidence,
+    },
     problems,
   })
   print('restart to voting', { ...labels, unit: 'ms', ...spreadOf(chaos.votingMs) })

@@ -27,9 +27,9 @@ export const sampleOf = async (url: string | undefined, pid: number): Promise<Sa
 
 /** Waits for the disk before a block may be shown, of the log alone: how many took more than so many milliseconds. It is the machine's doing. */
 export const slowSyncsOf = (metrics: ReadonlyMap<string, number>): Readonly<Record<string, number>> => {
-  const all = metrics.get('consensus_sync_seconds_count{file="log"}') ?? Number.NaN
+  const all = metrics.get('consensus_fsync_seconds_count{file="log"}') ?? Number.NaN
   const upTo = (seconds: number) =>
-    metrics.get(`consensus_sync_seconds_bucket{le="${seconds}",file="log"}`) ?? Number.NaN
+    metrics.get(`consensus_fsync_seconds_bucket{le="${seconds}",file="log"}`) ?? Number.NaN
   return { all, over50Ms: all - upTo(0.05), over100Ms: all - upTo(0.1), over250Ms: all - upTo(0.25) }
 }
 

@@ -1,10 +1,17 @@
-import type { BuildRequest, DecidedBlock, ExecutionPort, Head, ValidateContext, Verdict } from '../consensus/ports.ts'
+import type {
+  BuildRequest,
+  DecidedBlock,
+  ExecutionPort,
+  Head,
+  ProposalVerdict,
+  ValidateContext,
+} from '../consensus/ports.ts'
 import type { InterruptedError } from '../evm/engine.ts'
 import type { Executor } from '../evm/executor-types.ts'
 import type { Block } from '../primitives/block.ts'
 import type { Certificate } from '../primitives/consensus/certificate.ts'
 import type { StateError } from '../state/errors.ts'
-import type { Sealed } from '../state/update/state-update.ts'
+import type { StateUpdate } from '../state/update/state-update.ts'
 import type { WorldState } from '../state/world-state.ts'
 import type { Store } from '../storage/store.ts'
 import { assert } from '../util/assert.ts'
@@ -15,16 +22,16 @@ import { isCoded } from '../util/errors.ts'
 import type { Logger } from '../util/logger.ts'
 import type { BlockEnvSources } from './block/block-env.ts'
 import { BlockWork, type CandidateSource } from './block/block-work.ts'
-import { type Candidate, Candidates } from './block/candidates.ts'
+import { type ExecutedBlock, ExecutedBlocks } from './block/candidates.ts'
 import type { Economy } from './block/economy.ts'
 import { RunningWork } from './block/running-work.ts'
-import type { EvidenceDesk } from './council/evidence-pool.ts'
+import type { EvidencePool } from './council/evidence-pool.ts'
 import { type BlockRows, type BlockStore, putBlock } from './store/block-store.ts'
 import { putUnsynced } from './store/unsynced-blocks.ts'
 import type { ChainBlock, CommittedEvent } from './types.ts'
 
 /** What the chain asks of the pool. */
-export interface PoolSide extends CandidateSource {
+export interface ChainPoolPort extends CandidateSource {
   hasExecutable(): boolean
   /** `touched`: every account the block changed. */
   onBlock(event: CommittedEvent, touched: Iterable<Hex>): void
@@ -41,10 +48,10 @@ export interface ChainOptions {
   readonly blocks: BlockStore
   readonly world: WorldState
   readonly executor: Executor
-  readonly pool: PoolSide
+  readonly pool: ChainPoolPort
   readonly sources: BlockEnvSources
   readonly economy: Economy
-  readonly evidence: EvidenceDesk
+  readonly evidence: EvidencePool
   /** The committed head this node starts from, with its certificate. */
   readonly head: ChainHead
   readonly vanity?: Uint8Array
@@ -61,7 +68,7 @@ export class Chain implements ExecutionPort {
   readonly #writing = new Mutex()
   readonly #work: BlockWork
   readonly #running = new RunningWork()
-  readonly #candidates = new Candidates()
+  readonly #candidates = new ExecutedBlocks()
   readonly #listeners = new Set<(event: CommittedEvent) => void>()
   #head: ChainBlock
   #certificate: Certificate | null
@@ -113,13 +120,13 @@ export class Chain implements ExecutionPort {
 
   async build(request: BuildRequest, cancelled?: AbortSignal): Promise<Block> {
     const parent = this.#head
-    const candidate = await this.#running.run(signal => this.#work.build(parent, request, signal), cancelled)
-    if (parent === this.#head) this.#candidates.add(candidate)
-    const { extra: _, ...block } = candidate.block
+    const executedBlock = await this.#running.run(signal => this.#work.build(parent, request, signal), cancelled)
+    if (parent === this.#head) this.#candidates.add(executedBlock)
+    const { extra: _, ...block } = executedBlock.block
     return block
   }
 
-  async validate(block: Block, _context: ValidateContext, cancelled?: AbortSignal): Promise<Verdict> {
+  async validate(block: Block, _context: ValidateContext, cancelled?: AbortSignal): Promise<ProposalVerdict> {
     if (this.#candidates.get(block.hash)) return { valid: true }
     const nowMs = this.#options.clock.nowMs()
     try {
@@ -138,13 +145,13 @@ export class Chain implements ExecutionPort {
         assert(block.header.number !== header.number || block.hash === hash, 'a committed block is never replaced')
         return
       }
-      const candidate = this.#candidates.get(block.hash) ?? (await this.#finish(block))
-      await this.#write(candidate, certificate)
+      const executedBlock = this.#candidates.get(block.hash) ?? (await this.#finish(block))
+      await this.#write(executedBlock, certificate)
     })
   }
 
   /** Executes a decided block, or waits for that where it is under way. What others there is must not hold it up. */
-  async #finish(block: Block): Promise<Candidate> {
+  async #finish(block: Block): Promise<ExecutedBlock> {
     const underWay = this.#running.validation(block.hash)
     if (underWay !== undefined) underWay.isKept = true
     this.#running.abortAll(underWay)
@@ -156,7 +163,7 @@ export class Chain implements ExecutionPort {
     return candidate
   }
 
-  #judge(block: Block, nowMs: number): (signal: AbortSignal) => Promise<Candidate | string> {
+  #judge(block: Block, nowMs: number): (signal: AbortSignal) => Promise<ExecutedBlock | string> {
     const parent = this.#head
     return async signal => {
       const outcome = await this.#work.judge(parent, block, nowMs, signal)
@@ -194,7 +201,7 @@ export class Chain implements ExecutionPort {
   }
 
   /** One batch per block: a crash leaves either the block before or this one. */
-  async #write({ block, execution, sealed }: Candidate, certificate: Certificate): Promise<void> {
+  async #write({ block, execution, update }: ExecutedBlock, certificate: Certificate): Promise<void> {
     const { store, world, economy, sources } = this.#options
     const rows = { block, receipts: execution.receipts, certificate }
     const { number } = block.header
@@ -202,17 +209,17 @@ export class Chain implements ExecutionPort {
     try {
       putBlock(batch, rows)
       putUnsynced(batch, this.#durable)
-      await economy.write(batch, number, economy.burntBy(number, execution.fees.burnt, sealed.accounts.values()))
-      await sources.council.write(batch, block, sealed)
-      await world.write(batch, number, sealed)
+      await economy.write(batch, number, economy.burntBy(number, execution.fees.burnt, update.accounts.values()))
+      await sources.council.write(batch, block, update)
+      await world.write(batch, number, update)
     } catch (error) {
       await batch.discard()
       throw error
     }
     await batch.write({ sync: false })
     // State and head move in one turn; only the trie, which no reader of the head needs, is waited for.
-    const trie = world.committed(number, sealed)
-    this.#moveHead(rows, certificate, sealed)
+    const trie = world.committed(number, update)
+    this.#moveHead(rows, certificate, update)
     await trie
   }
 
@@ -225,7 +232,7 @@ export class Chain implements ExecutionPort {
   #moveHead(
     { block, receipts }: Pick<BlockRows, 'block' | 'receipts'>,
     certificate: Certificate,
-    sealed: Sealed,
+    update: StateUpdate,
   ): void {
     const { blocks, pool, evidence, logger } = this.#options
     blocks.remember({ block, receipts })
@@ -234,7 +241,7 @@ export class Chain implements ExecutionPort {
     this.#leaveHead()
     const event: CommittedEvent = { block, receipts }
     const { number, gasUsed } = block.header
-    pool.onBlock(event, sealed.accounts.keys())
+    pool.onBlock(event, update.accounts.keys())
     evidence.onBlock(block.header)
     if (block.evidence.length > 0) logger.warn({ number, evidence: block.evidence.length }, 'validators jailed')
     if (block.transactions.length > 0)
@@ -243,7 +250,7 @@ export class Chain implements ExecutionPort {
       try {
         listener(event)
       } catch (error) {
-        logger.error({ err: error, number }, 'listener of committed blocks failed')
+        logger.error({ err: error, number }, 'block listener failed')
       }
     }
   }

@@ -7,9 +7,9 @@ import type { Header } from '../primitives/header.ts'
 import type { Log } from '../primitives/log.ts'
 import type { Receipt } from '../primitives/receipt.ts'
 import type { Transaction } from '../primitives/transaction.ts'
-import type { Standing } from '../rules/validator-activity.ts'
+import type { ValidatorStatus } from '../rules/validator-activity.ts'
 import type { AsyncStateReader, StateReader } from '../state/state-reader.ts'
-import type { AccountProof } from '../state/trie/prove-account.ts'
+import type { StateProof } from '../state/trie/prove-account.ts'
 import type { Hex } from '../util/bytes.ts'
 import type { Nonce } from '../util/nonce.ts'
 import type { LogCriteria } from './logs/log-criteria.ts'
@@ -26,7 +26,7 @@ export interface TransactionLocation {
 }
 
 /** A committed transaction and where it stands. */
-export interface PlacedTransaction {
+export interface IncludedTransaction {
   readonly transaction: Transaction
   readonly blockHash: Hex
   readonly blockNumber: number
@@ -35,7 +35,7 @@ export interface PlacedTransaction {
   readonly baseFeePerGas: bigint
 }
 
-export interface PlacedReceipt extends PlacedTransaction {
+export interface IncludedReceipt extends IncludedTransaction {
   readonly receipt: Receipt
   /** Index in the block of its first log. */
   readonly firstLog: number
@@ -89,8 +89,8 @@ export interface ChainReplaced {
 }
 
 /** A member of the council that serves at some block, and how it stands. */
-export interface Seat extends CouncilMember {
-  readonly standing: Standing
+export interface CouncilMemberStatus extends CouncilMember {
+  readonly standing: ValidatorStatus
 }
 
 export interface SyncStatus {
@@ -115,14 +115,14 @@ export interface ChainView {
   tips(number: number): Promise<readonly TipShare[] | undefined>
   locate(transactionHash: Hex): Promise<TransactionLocation | undefined>
   /** One transaction, one receipt, by hash: the rest of the block is not decoded. */
-  transaction(hash: Hex): Promise<PlacedTransaction | undefined>
-  receipt(transactionHash: Hex): Promise<PlacedReceipt | undefined>
+  transaction(hash: Hex): Promise<IncludedTransaction | undefined>
+  receipt(transactionHash: Hex): Promise<IncludedReceipt | undefined>
   /** The block's own certificate as this node stored it; undefined for genesis. */
   certificate(number: number): Promise<Certificate | undefined>
-  /** Committee of a height in proposer order of round 0 (DESIGN 4), head + 1 included; undefined: not known yet. */
+  /** Committee of a height in proposer order of round 0 (docs/design/council.md#committee), head + 1 included; undefined: not known yet. */
   committee(number: number): readonly Hex[] | undefined
   /** The council it was drawn from. */
-  council(number: number): readonly Seat[] | undefined
+  council(number: number): readonly CouncilMemberStatus[] | undefined
   /** The head's state, synchronous. */
   readonly headState: StateReader
   /** State after a block; throws MISSING_STATE when pruned. */
@@ -131,7 +131,7 @@ export interface ChainView {
   /** Base fee of the head's child, wei. */
   nextBaseFee(): bigint
   logs(query: LogQuery): Promise<readonly LogEntry[]>
-  prove(number: number, address: Hex, slots: readonly Hex[]): Promise<AccountProof>
+  prove(number: number, address: Hex, slots: readonly Hex[]): Promise<StateProof>
   /** false: in sync. */
   syncing(): SyncStatus | false
   onCommitted(listener: (event: CommittedEvent) => void): () => void
@@ -140,7 +140,7 @@ export interface ChainView {
 }
 
 /** What the faces may ask of the transaction pool. */
-export interface PoolPort {
+export interface ClientPoolPort {
   /**
    * Decodes, recovers the sender (but where this node signed itself and names it), admits; answers the hash or throws a CodedError
    * (PoolError, DecodeError).

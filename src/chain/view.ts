@@ -10,10 +10,10 @@ import type { Hex } from '../util/bytes.ts'
 import type { Chain } from './chain.ts'
 import type { Council } from './council/council.ts'
 import { queryLogs } from './logs/log-query.ts'
-import type { Pending } from './reads/pending-block.ts'
+import type { PendingBlockBuilder } from './reads/pending-block.ts'
 import type { BlockStore } from './store/block-store.ts'
 import { requireHistory } from './store/earliest-block.ts'
-import { placedReceipt, placedTransaction } from './store/included.ts'
+import { readIncludedReceipt, readIncludedTransaction } from './store/included.ts'
 import type { ChainReplaced, ChainView, LogEntry, LogQuery, SyncStatus } from './types.ts'
 
 export interface ChainViewOptions {
@@ -23,8 +23,8 @@ export interface ChainViewOptions {
   readonly blocks: BlockStore
   readonly world: WorldState
   readonly chain: Pick<Chain, 'headBlock' | 'onCommitted'>
-  readonly council: Pick<Council, 'committee' | 'seats'>
-  readonly pending: Pending
+  readonly council: Pick<Council, 'committee' | 'memberStatuses'>
+  readonly pending: PendingBlockBuilder
   /** On a development chain: base fee of the child of a header, and who to tell when the head was replaced. */
   readonly baseFeeAfter?: (header: Header) => bigint
   readonly onReplaced?: (listener: (event: ChainReplaced) => void) => () => void
@@ -72,18 +72,18 @@ export const createChainView = (options: ChainViewOptions): ChainView => {
     locate,
     transaction: async hash => {
       const place = await locate(hash)
-      return place && placedTransaction(blocks, place)
+      return place && readIncludedTransaction(blocks, place)
     },
     receipt: async hash => {
       const place = await locate(hash)
-      return place && placedReceipt(blocks, place)
+      return place && readIncludedReceipt(blocks, place)
     },
     certificate: number => blocks.certificate(number),
     committee: number => {
       const committee = council.committee(number)
       return committee && proposerOrder(committee, number)
     },
-    council: number => council.seats(number),
+    council: number => council.memberStatuses(number),
     headState: world.head,
     stateAt: number => openStateReader(store, number),
     pending: () => pending.state(),

@@ -6,7 +6,7 @@ import { addFixtureCommand } from './fixture/command.ts'
 import { addGenesisCommand } from './genesis/command.ts'
 import { addKeyCommand } from './key/command.ts'
 import { addLocalnetCommand } from './localnet/command.ts'
-import { fail } from './shared/output.ts'
+import { exitWithError } from './shared/output.ts'
 import { addSimCommand } from './sim/command.ts'
 import { addStartCommand } from './start/command.ts'
 import { addStateTestCommand } from './statetest/command.ts'
@@ -32,7 +32,7 @@ addSimCommand(program)
 try {
   await program.parseAsync()
 } catch (error) {
-  fail(error)
+  exitWithError(error)
 }
 
 /** Every switch is off by default: saying so behind each of them hides the defaults that matter. */

@@ -2,7 +2,7 @@ import type { BlobParams } from './blobs.ts'
 
 /**
  * Forks of a network: an ordered list of (name, height). `null` means known and not scheduled.
- * EVM forks count main-chain numbers; `nativeHash` counts proof-chain heights (DESIGN 5).
+ * EVM forks count main-chain numbers; `nativeHash` counts proof-chain heights (docs/design/proof-chain.md#fork-height).
  */
 export const EVM_FORKS = [
   'frontier',
@@ -45,7 +45,7 @@ export const isActive = (forks: readonly Fork[], name: ForkName, height: number)
 }
 
 /** Every EVM fork up to this one, in force from block 0. */
-export const forksFromStart = (last: EvmFork): readonly Fork[] =>
+export const forksAtGenesis = (last: EvmFork): readonly Fork[] =>
   EVM_FORKS.slice(1, EVM_FORKS.indexOf(last) + 1).map(name => ({ name, height: 0 }))
 
 /** The newest EVM fork in force at a block. */
@@ -56,4 +56,5 @@ export const evmForkAt = (forks: readonly Fork[], number: number): EvmFork => {
 }
 
 /** Whether a fork is `first` or builds on it. */
-export const isSince = (fork: EvmFork, first: EvmFork): boolean => EVM_FORKS.indexOf(fork) >= EVM_FORKS.indexOf(first)
+export const isForkSince = (fork: EvmFork, first: EvmFork): boolean =>
+  EVM_FORKS.indexOf(fork) >= EVM_FORKS.indexOf(first)

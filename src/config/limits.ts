@@ -72,7 +72,7 @@ export const LIMITS = {
   council: {
     members: 256,
     nameBytes: 32,
-    /** However many are silent or jailed, so many serve where there are so many (DESIGN 4). */
+    /** However many are silent or jailed, so many serve where there are so many (docs/design/council.md#qualification). */
     leastServing: 4,
     /** Cycles asked for lately. */
     cachedCycles: 64,
@@ -198,7 +198,7 @@ export const LIMITS = {
     witnesses: 6,
     /** Steps between the trust anchor and a snapshot (chain/snapshot/sync/skipping-verification.ts). */
     trustSteps: 64,
-    /** So old may the anchor be: below the unbonding time of validators (reference/consensus.md 4). */
+    /** So old may the anchor be: below the unbonding time of validators (docs/design/snapshot-sync.md#trust). */
     trustSeconds: 14 * 24 * 3_600,
     /** Blocks of history in one request, and the pause between two while the node serves. */
     historyBlocks: 64,

@@ -18,7 +18,7 @@ export const NAMESPACES = [
 ] as const
 export type Namespace = (typeof NAMESPACES)[number]
 
-/** How the base fee moves; the target and the bounds are those of KIP-71 (reference/kaia-behaviour.md 2). */
+/** How the base fee moves; the target and the bounds are those of KIP-71 (docs/design/money.md#base-fee). */
 export interface BaseFeeParams {
   /** `eip1559`: Ethereum's rule, whose target follows from each block's own gas limit (fixture mode). */
   readonly rule: 'kip71' | 'eip1559'
@@ -29,7 +29,7 @@ export interface BaseFeeParams {
   readonly denominator: bigint
 }
 
-/** Percent of the fee; what the floors leave over is burnt (DESIGN 6). */
+/** Percent of the fee; what the floors leave over is burnt (docs/design/money.md#fees). */
 export interface FeeShares {
   readonly proposerPercent: bigint
   readonly minerPercent: bigint
@@ -47,7 +47,7 @@ export interface RewardParams {
   readonly unionPercent: bigint
 }
 
-/** Registration and service of validators (DESIGN 4). */
+/** Registration and service of validators (docs/design/council.md#council). */
 export interface CouncilParams {
   /** A registration needs no votes. */
   readonly openRegistration: boolean
@@ -86,11 +86,11 @@ export interface ChainParams {
   readonly chainId: number
   readonly networkId: number
   readonly forks: readonly Fork[]
-  /** Ascending by height; empty: the chain has no blobs (DESIGN 2). */
+  /** Ascending by height; empty: the chain has no blobs (docs/design/evm-rules.md#forks-in-force). */
   readonly blobForks: readonly BlobFork[]
   readonly blockTimeMs: number
   readonly blockGasLimit: bigint
-  /** DESIGN 2: the bound on one transaction's execution, less than or equal to the block's limit. */
+  /** docs/design/evm-rules.md#limits: the bound on one transaction's execution, less than or equal to the block's limit. */
   readonly maxTxExecutionGas: bigint
   /** The bound on the gas used of one block (docs/consensus.md); at least that of one transaction. */
   readonly maxBlockExecutionGas: bigint

@@ -1,21 +1,24 @@
 import type { Certificate } from '../primitives/consensus/certificate.ts'
-import { certificateOf, signerIndexes } from '../primitives/consensus/certificate.ts'
+import { certificateFromSigners, signerIndexes } from '../primitives/consensus/certificate.ts'
 import { blockVoteDigest, type Commit, type SigningDomain } from '../primitives/consensus/vote.ts'
 import { quorumOf } from '../rules/quorum.ts'
 import type { Hex } from '../util/bytes.ts'
 import type { Committee } from './committee.ts'
 
 /** Address behind a 65-byte signature over a digest; undefined when no key made it. */
-export type Recover = (digest: Uint8Array, signature: Uint8Array) => Hex | undefined
+export type RecoverAddress = (digest: Uint8Array, signature: Uint8Array) => Hex | undefined
 
 export type CertificateFault = 'NO_QUORUM' | 'BITMAP_LENGTH' | 'SIGNER_OUTSIDE' | 'SEAL_COUNT' | 'SEAL_INVALID'
 
 /** The certificate of commits of one round for one block, at most one per sender. */
-export const certificateFrom = (round: number, committeeSize: number, commits: readonly Commit[]): Certificate =>
-  certificateOf(round, committeeSize, new Map(commits.map(commit => [commit.sender, commit.signature])))
+export const certificateFromCommits = (round: number, committeeSize: number, commits: readonly Commit[]): Certificate =>
+  certificateFromSigners(round, committeeSize, new Map(commits.map(commit => [commit.sender, commit.signature])))
 
 /** The way back: each seal is its signer's commit. */
-export const commitsOf = (certificate: Certificate, { number, blockHash }: Sealed): readonly Commit[] =>
+export const commitsFromCertificate = (
+  certificate: Certificate,
+  { number, blockHash }: CertificateSubject,
+): readonly Commit[] =>
   signerIndexes(certificate).map((sender, at) => ({
     type: 'commit',
     number,
@@ -26,7 +29,7 @@ export const commitsOf = (certificate: Certificate, { number, blockHash }: Seale
   }))
 
 /** What a certificate is for. */
-export interface Sealed {
+export interface CertificateSubject {
   readonly number: number
   readonly blockHash: Hex
 }
@@ -44,29 +47,29 @@ export interface SealCheck {
  */
 export const certificateFault = (
   certificate: Certificate,
-  sealed: Sealed,
+  certificateSubject: CertificateSubject,
   committee: Committee,
   domain: SigningDomain,
-  recover: Recover,
+  recover: RecoverAddress,
 ): CertificateFault | null => {
   const shape = shapeFault(certificate, committee)
   if (shape !== null) return shape
-  return sealChecks(certificate, sealed, committee, domain).every(check => isSealed(check, recover))
+  return sealChecks(certificate, certificateSubject, committee, domain).every(check => isSealed(check, recover))
     ? null
     : 'SEAL_INVALID'
 }
 
-export const isSealed = ({ digest, seal, signer }: SealCheck, recover: Recover): boolean =>
+export const isSealed = ({ digest, seal, signer }: SealCheck, recover: RecoverAddress): boolean =>
   recover(digest, seal) === signer
 
 /** The seals of a certificate whose shape is sound. */
 export const sealChecks = (
   certificate: Certificate,
-  sealed: Sealed,
+  certificateSubject: CertificateSubject,
   committee: Committee,
   domain: SigningDomain,
 ): readonly SealCheck[] => {
-  const digest = blockVoteDigest(domain, { type: 'commit', ...sealed, round: certificate.round })
+  const digest = blockVoteDigest(domain, { type: 'commit', ...certificateSubject, round: certificate.round })
   return signerIndexes(certificate).map((index, at) => ({
     digest,
     seal: certificate.seals[at] as Uint8Array,

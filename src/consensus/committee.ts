@@ -7,7 +7,7 @@ export interface Committee {
   readonly members: readonly Hex[]
 }
 
-/** Index of the proposer of (number, round): rotation by both, so that a round moves the turn on (DESIGN 4). */
+/** Index of the proposer of (number, round): rotation by both, so that a round moves the turn on (docs/design/council.md#proposer). */
 export const proposerIndex = (size: number, number: number, round: number): number => (number + round) % size
 
 export const proposerOf = (committee: Committee, number: number, round: number): Hex =>

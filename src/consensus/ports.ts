@@ -2,6 +2,7 @@ import type { Block } from '../primitives/block.ts'
 import type { BlockClaim } from '../primitives/block-claim.ts'
 import type { Certificate } from '../primitives/consensus/certificate.ts'
 import type { ConsensusMessage } from '../primitives/consensus/message.ts'
+import type { PeerId } from '../primitives/peer-id.ts'
 import type { Hex } from '../util/bytes.ts'
 import type { Committee } from './committee.ts'
 import type { Evidence } from './evidence/evidence.ts'
@@ -42,7 +43,7 @@ export interface ValidateContext {
 }
 
 /** `proven`: the block breaks a rule on every node, so the round is given up at once; otherwise the round timer decides. */
-export type Verdict =
+export type ProposalVerdict =
   | { readonly valid: true }
   | { readonly valid: false; readonly proven: boolean; readonly reason: string }
 
@@ -58,7 +59,7 @@ export interface ExecutionPort {
    * Header rules, transactions, full execution and comparison of the roots; keeps the result by hash for `commit`. Answers soon once
    * `cancelled` aborts, with a verdict that proves nothing; unless `commit` has asked for the block meanwhile.
    */
-  validate(block: Block, context: ValidateContext, cancelled?: AbortSignal): Promise<Verdict>
+  validate(block: Block, context: ValidateContext, cancelled?: AbortSignal): Promise<ProposalVerdict>
   /**
    * Resolves once the block is the head; the next height opens only then. A process that is killed does not lose it, a machine without
    * power may, until the next `flush`. Executes the block if its result is not kept (after a restart, or a block learnt from peers).
@@ -73,32 +74,23 @@ export interface ExecutionPort {
   wantsBlock(): boolean
 }
 
-/** Block bytes for the log and the wire; decoding recovers senders, hence off the main thread. Throws CodedError on malformed bytes. */
-export interface BlockCodec {
-  encode(block: Block): Uint8Array
-  decode(bytes: Uint8Array): Promise<Block>
-}
-
 export interface DecidedBlock {
   readonly block: Block
   readonly certificate: Certificate
 }
 
-/** Opaque name of a neighbour, for answers to one of them. */
-export type PeerId = string
-
 export interface NetworkPort {
   broadcast(message: ConsensusMessage): void
   send(peer: PeerId, message: ConsensusMessage): void
   /**
-   * `judgeClaim` is asked before the body of a block is decoded: only a claim that is `true` has its body read. A network that decodes nothing
+   * `judgeClaim` is asked before the body of a block is decoded: only a claim that is `accept` has its body read. A network that decodes nothing
    * may leave it out.
    */
   onMessage(
     listener: (message: ConsensusMessage, from: PeerId) => void,
-    judgeClaim?: (claim: BlockClaim, from: PeerId) => 'true' | 'false' | 'pointless',
+    judgeClaim?: (claim: BlockClaim, from: PeerId) => 'accept' | 'reject' | 'ignore',
   ): () => void
-  /** How many of these validators, this one left out, can be reached at all (reference/consensus.md 1.12); where nobody knows: all. */
+  /** How many of these validators, this one left out, can be reached at all (docs/design/consensus.md#lone-and-small-committees); where nobody knows: all. */
   reachable?(members: readonly Hex[]): number
   /** What this neighbour sent can only be a lie or a fault of its own: nobody signed it, or it is not what it claims to be. */
   misbehaved?(peer: PeerId): void
@@ -117,7 +109,7 @@ export interface EvidencePort {
 }
 
 /** The same for whoever passes evidence on. */
-export interface EvidenceKeeper extends EvidencePort {
+export interface EvidenceStore extends EvidencePort {
   /** Whether evidence against this member could stand in a block to come, and none is held. Looks at no signature. */
   isOfUse(evidence: Evidence): boolean
   /** Keeps what was checked; false: it is of no use. */
@@ -133,7 +125,7 @@ export interface EvidenceNetworkPort {
   misbehaved?(peer: PeerId): void
 }
 
-/** The committee of a height, fixed for its cycle and free of the round (DESIGN 4). */
+/** The committee of a height, fixed for its cycle and free of the round (docs/design/council.md#committee). */
 export interface CommitteePort {
   /** undefined: not known yet (beyond the cycle after next). */
   committee(number: number): Committee | undefined

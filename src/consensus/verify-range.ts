@@ -4,10 +4,10 @@ import type { SigningDomain } from '../primitives/consensus/vote.ts'
 import { type ExtraData, readExtraData } from '../primitives/extra-data.ts'
 import { isBodyOf } from '../rules/body.ts'
 import type { Hex } from '../util/bytes.ts'
-import { type CertificateFault, isSealed, type Recover, sealChecks, shapeFault } from './certificate.ts'
+import { type CertificateFault, isSealed, type RecoverAddress, sealChecks, shapeFault } from './certificate.ts'
 import type { Committee } from './committee.ts'
 import type { CommitteePort } from './ports.ts'
-import { strict } from './signer/signature-verifier.ts'
+import { rejectHighS } from './signer/signature-verifier.ts'
 
 /** Consecutive blocks from a neighbour with the certificate of the last; those of the others stand in their children's headers. */
 export interface SealedRange {
@@ -20,7 +20,7 @@ export interface RangeRules {
   readonly parent: { readonly number: number; readonly hash: Hex }
   readonly committees: CommitteePort
   readonly domain: SigningDomain
-  readonly recover: Recover
+  readonly recover: RecoverAddress
   /**
    * `tips`: the certificate of the last block, and of the last one of each committee. A sealed block proves those before it, since an
    * honest member seals only on a final parent. `all`: every certificate, that of `parent` in the first header included.
@@ -50,14 +50,14 @@ export interface RangeFault {
 }
 
 /**
- * Whether a range of blocks is final (reference/consensus.md 4): null, or the fault nearest to its end. The certificate of the last
+ * Whether a range of blocks is final (docs/design/consensus.md#ranges): null, or the fault nearest to its end. The certificate of the last
  * block comes first: from there trust runs down the hash links, so that a block that was changed is the one that is named, not its
  * neighbour. Nothing is executed: roots of state and receipts are for the importer to compare.
  */
 export const rangeFault = (range: SealedRange, rules: RangeRules): RangeFault | null => {
   const placing = placeFault(range, rules)
   if (placing !== null) return placing
-  const recover = strict(rules.recover)
+  const recover = rejectHighS(rules.recover)
   const extras = range.blocks.map(({ header }) => readExtraData(header))
   const [tip, ...others] = dueCertificates(range, extras, rules)
   return (
@@ -69,15 +69,15 @@ export const rangeFault = (range: SealedRange, rules: RangeRules): RangeFault | 
 }
 
 /** The first `count` blocks of a range with the certificate of the last of them; undefined when their child carries none. */
-export const beginningOf = ({ blocks, certificate }: SealedRange, count: number): SealedRange | undefined => {
+export const rangePrefix = ({ blocks, certificate }: SealedRange, count: number): SealedRange | undefined => {
   const child = blocks[count]
   const sealed = child === undefined ? certificate : readExtraData(child.header)?.parentCertificate
   return sealed ? { blocks: blocks.slice(0, count), certificate: sealed } : undefined
 }
 
 /** The agreed certificate of each block of a verified range, to be stored beside it. */
-export const certificatesOf = (range: SealedRange): readonly Certificate[] =>
-  range.blocks.map((_, at) => (beginningOf(range, at + 1) as SealedRange).certificate)
+export const certificatesOfRange = (range: SealedRange): readonly Certificate[] =>
+  range.blocks.map((_, at) => (rangePrefix(range, at + 1) as SealedRange).certificate)
 
 /** Heights, and that their committees are known. */
 const placeFault = ({ blocks }: SealedRange, { parent, committees }: RangeRules): RangeFault | null => {
@@ -145,7 +145,11 @@ const dueCertificates = (
 }
 
 /** Shapes of all first: they are cheap. */
-const sealFault = (due: readonly DueCertificate[], { domain }: RangeRules, recover: Recover): RangeFault | null => {
+const sealFault = (
+  due: readonly DueCertificate[],
+  { domain }: RangeRules,
+  recover: RecoverAddress,
+): RangeFault | null => {
   for (const { number, certificate, committee } of due) {
     const reason = certificate === null ? 'CERTIFICATE_MISSING' : shapeFault(certificate, committee)
     if (reason !== null) return { number, reason }

@@ -1,8 +1,8 @@
-import type { Work } from '../util/async/sliced-work.ts'
-import { type BlockExports, SharedBlock } from './shared-memory.ts'
+import type { SlicedWork } from '../util/async/sliced-work.ts'
+import { type PausableExports, SharedWasmMemory } from './shared-memory.ts'
 import { loadWasm } from './wasm.ts'
 
-interface Exports extends BlockExports {
+interface Exports extends PausableExports {
   hAt(): number
   mAt(): number
   tAt(): number
@@ -12,7 +12,7 @@ interface Exports extends BlockExports {
 }
 
 const wasm = loadWasm<Exports>(new URL('./assembly/blake2.wasm', import.meta.url))
-const block = new SharedBlock(wasm)
+const block = new SharedWasmMemory(wasm)
 
 // The memory never grows, so these views stay valid.
 const h = Buffer.from(wasm.memory.buffer, wasm.hAt(), 64)
@@ -26,8 +26,8 @@ export const BLAKE2_INPUT_BYTES = 213
 const ROUNDS_PER_PART = 10_000
 
 /** BLAKE2b's compression function over the input of EIP-152, which must be well-formed; 64 bytes in fresh memory. */
-export function* blake2Compress(input: Uint8Array, rounds: number): Work<Uint8Array> {
-  const tenant = block.open()
+export function* blake2Compress(input: Uint8Array, rounds: number): SlicedWork<Uint8Array> {
+  const memoryOwner = block.open()
   h.set(input.subarray(4, 68))
   m.set(input.subarray(68, 196))
   t.set(input.subarray(196, 212))
@@ -35,11 +35,11 @@ export function* blake2Compress(input: Uint8Array, rounds: number): Work<Uint8Ar
   for (let done = 0; done < rounds; done += ROUNDS_PER_PART) {
     if (done > 0) {
       yield
-      block.enter(tenant)
+      block.enter(memoryOwner)
     }
     wasm.rounds(done, Math.min(ROUNDS_PER_PART, rounds - done))
   }
   wasm.finish()
-  block.close(tenant)
+  block.close(memoryOwner)
   return Uint8Array.from(h)
 }

@@ -23,7 +23,7 @@ const power = (base: Fp2, exponent: bigint): Fp2 => {
 const XI: Fp2 = [9n, 1n]
 
 /** In the order of assembly/bn254/memory.ts: R^2, 1, 3, 3 / xi, 9 / xi, xi^(i (p - 1) / 6) for i = 1 to 5. */
-export const bn254Constants = (): readonly bigint[] => {
+export const montgomeryConstants = (): readonly bigint[] => {
   const twist = multiply([3n, 0n], power(XI, BN254_PRIME ** 2n - 2n))
   const gamma = power(XI, (BN254_PRIME - 1n) / 6n)
   const gammas = [1n, 2n, 3n, 4n, 5n].flatMap(i => power(gamma, i))

@@ -1,13 +1,13 @@
-import type { Work } from '../util/async/sliced-work.ts'
+import type { SlicedWork } from '../util/async/sliced-work.ts'
 import { hexToBytes, toWord } from '../util/bytes.ts'
 import { CodedError } from '../util/errors.ts'
-import { bn254Constants } from './bn254-constants.ts'
-import { type BlockExports, SharedBlock } from './shared-memory.ts'
+import { montgomeryConstants } from './bn254-constants.ts'
+import { type PausableExports, SharedWasmMemory } from './shared-memory.ts'
 import { loadWasm } from './wasm.ts'
 
 /* Sums, multiples and pairings on the curve bn254, by our own module (assembly/bn254). */
 
-interface Exports extends BlockExports {
+interface Exports extends PausableExports {
   inputAt(): number
   outputAt(): number
   setConstant(index: number): void
@@ -38,11 +38,11 @@ const createModule = () => {
   const wasm = loadWasm<Exports>(new URL('./assembly/bn254.wasm', import.meta.url))
   const input = Buffer.from(wasm.memory.buffer, wasm.inputAt(), PAIR_BYTES)
   const output = Buffer.from(wasm.memory.buffer, wasm.outputAt(), POINT_BYTES)
-  for (const [index, value] of bn254Constants().entries()) {
+  for (const [index, value] of montgomeryConstants().entries()) {
     input.set(hexToBytes(toWord(value)))
     wasm.setConstant(index)
   }
-  return { wasm, input, output, block: new SharedBlock(wasm) }
+  return { wasm, input, output, block: new SharedWasmMemory(wasm) }
 }
 
 /** Made at the first use: few threads ever need it. */
@@ -56,10 +56,10 @@ const notAPoint = () => new CodedError<Bn254Error>({ code: 'NOT_A_POINT' })
 
 const pointFrom = (name: 'add' | 'multiply', bytes: Uint8Array): Uint8Array => {
   const { wasm, input, output, block } = bn254()
-  const tenant = block.open()
+  const memoryOwner = block.open()
   input.set(bytes)
   const valid = wasm[name]() !== 0
-  block.close(tenant)
+  block.close(memoryOwner)
   if (!valid) throw notAPoint()
   return Uint8Array.from(output)
 }
@@ -73,9 +73,9 @@ export const bn254Multiply = (bytes: Uint8Array): Uint8Array => pointFrom('multi
 const BAD_FIELD = 2
 
 /** Whether the product of the pairings of all pairs is 1; true for none. Throws CodedError<Bn254Error> for the first bad pair. */
-export function* bn254Pairing(pairs: Uint8Array): Work<boolean> {
+export function* bn254Pairing(pairs: Uint8Array): SlicedWork<boolean> {
   const { wasm, input, block } = bn254()
-  const tenant = block.open()
+  const memoryOwner = block.open()
   wasm.begin()
   for (let at = 0; at < pairs.byteLength; at += PAIR_BYTES) {
     input.set(pairs.subarray(at, at + PAIR_BYTES))
@@ -83,10 +83,10 @@ export function* bn254Pairing(pairs: Uint8Array): Work<boolean> {
     if (fault !== 0) throw fault === BAD_FIELD ? new CodedError<Bn254Error>({ code: 'NOT_IN_FIELD' }) : notAPoint()
     if (wasm.isFull() !== 0) wasm.takeWaiting()
     yield
-    block.enter(tenant)
+    block.enter(memoryOwner)
   }
   if (wasm.isWaiting() !== 0) wasm.takeWaiting()
   const isOne = wasm.isOne() !== 0
-  block.close(tenant)
+  block.close(memoryOwner)
   return isOne
 }

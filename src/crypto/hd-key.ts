@@ -17,10 +17,10 @@ const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141
 const HARDENED = 0x8000_0000
 
 /** The seed of a mnemonic without a passphrase (BIP-39). The words are not checked here. */
-export const seedOf = (mnemonic: string): Uint8Array =>
+export const seedFromMnemonic = (mnemonic: string): Uint8Array =>
   pbkdf2Sync(mnemonic.normalize('NFKD'), 'mnemonic', 2_048, 64, 'sha512')
 
-export const masterKey = (seed: Uint8Array): HdKey => split('Bitcoin seed', seed, 0n)
+export const masterKeyFromSeed = (seed: Uint8Array): HdKey => split('Bitcoin seed', seed, 0n)
 
 /** A path such as `m/44'/60'/0'/0`. */
 export const derivePath = (key: HdKey, path: string): HdKey => {

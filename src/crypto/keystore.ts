@@ -5,7 +5,7 @@ import { assert } from '../util/assert.ts'
 import { asBuffer, concatBytes, type Hex } from '../util/bytes.ts'
 import { CodedError } from '../util/errors.ts'
 import { keccak256 } from './hash.ts'
-import { addressOf, isScalar } from './signature.ts'
+import { addressFromPrivateKey, isScalar } from './signature.ts'
 
 /** A private key encrypted with a password: Web3 Secret Storage, version 3, as geth, ethers and Foundry write it. */
 export interface Keystore {
@@ -70,7 +70,7 @@ export const encryptKey = async (
     return {
       version: 3,
       id: randomUUID(),
-      address: addressOf(privateKey).slice(2),
+      address: addressFromPrivateKey(privateKey).slice(2),
       crypto: {
         cipher: 'aes-128-ctr',
         cipherparams: { iv: iv.toString('hex') },
@@ -127,7 +127,7 @@ const checkKey = (privateKey: Uint8Array, address: unknown): void => {
   if (!isScalar(privateKey)) throw bad('the encrypted bytes are no private key')
   if (address === undefined) return
   const named = typeof address === 'string' ? address.toLowerCase().replace(/^0x/, '') : ''
-  if (named === addressOf(privateKey).slice(2)) return
+  if (named === addressFromPrivateKey(privateKey).slice(2)) return
   privateKey.fill(0)
   throw bad('the address is not that of the encrypted key')
 }

@@ -1,6 +1,6 @@
-import type { Work } from '../util/async/sliced-work.ts'
+import type { SlicedWork } from '../util/async/sliced-work.ts'
 import { bigintToBytes, bytesToBigint } from '../util/bytes.ts'
-import { type BlockExports, SharedBlock } from './shared-memory.ts'
+import { type PausableExports, SharedWasmMemory } from './shared-memory.ts'
 import { loadWasm } from './wasm.ts'
 
 /*
@@ -9,7 +9,7 @@ import { loadWasm } from './wasm.ts'
  * than any of ours. An even modulus is its odd part and a power of two, put together by the Chinese remainder theorem.
  */
 
-interface Exports extends BlockExports {
+interface Exports extends PausableExports {
   modulusAt(): number
   tableAt(): number
   resultAt(): number
@@ -21,7 +21,7 @@ interface Exports extends BlockExports {
 }
 
 const wasm = loadWasm<Exports>(new URL('./assembly/modexp.wasm', import.meta.url))
-const block = new SharedBlock(wasm)
+const block = new SharedWasmMemory(wasm)
 
 const MAX_LIMBS = 32
 const ENTRY_BYTES = 128
@@ -49,11 +49,11 @@ const skipZeros = (bytes: Uint8Array): Uint8Array => {
 }
 
 /** modulus odd and of at most MAX_LIMBS limbs. */
-function* powerModOdd(base: bigint, exponent: Uint8Array, modulus: bigint): Work<bigint> {
+function* powerModOdd(base: bigint, exponent: Uint8Array, modulus: bigint): SlicedWork<bigint> {
   const limbs = Math.ceil(modulus.toString(16).length / 8)
   const shift = BigInt(32 * limbs)
   const windows = exponent.byteLength > SHORT_BYTES
-  const tenant = block.open()
+  const memoryOwner = block.open()
   writeLimbs(modulusView, 0, modulus)
   writeLimbs(tableView, 0, (1n << shift) % modulus)
   writeLimbs(tableView, ENTRY_BYTES, (base << shift) % modulus)
@@ -62,7 +62,7 @@ function* powerModOdd(base: bigint, exponent: Uint8Array, modulus: bigint): Work
   for (let at = 0; at < exponent.byteLength; at += piece) {
     if (at > 0) {
       yield
-      block.enter(tenant)
+      block.enter(memoryOwner)
     }
     const bytes = exponent.subarray(at, at + piece)
     exponentView.set(bytes)
@@ -70,12 +70,12 @@ function* powerModOdd(base: bigint, exponent: Uint8Array, modulus: bigint): Work
     else wasm.raiseByBits(bytes.byteLength)
   }
   wasm.finish()
-  block.close(tenant)
+  block.close(memoryOwner)
   return bytesToBigint(Uint8Array.from(resultView.subarray(0, limbs * 4)).reverse())
 }
 
 /** For moduli of any size, in the engine's bigints. */
-function* powerModLong(base: bigint, exponent: Uint8Array, modulus: bigint): Work<bigint> {
+function* powerModLong(base: bigint, exponent: Uint8Array, modulus: bigint): SlicedWork<bigint> {
   const powers = [1n % modulus, base % modulus]
   if (exponent.byteLength > SHORT_BYTES) {
     for (let power = 2; power < 16; power++) {
@@ -127,7 +127,7 @@ const trailingZeros = (value: bigint): number => {
 }
 
 /** `exponent` is a big-endian number of any length; the modulus is not zero. */
-export function* powerMod(base: bigint, exponent: Uint8Array, modulus: bigint): Work<bigint> {
+export function* powerMod(base: bigint, exponent: Uint8Array, modulus: bigint): SlicedWork<bigint> {
   const digits = skipZeros(exponent)
   if (modulus >> BigInt(32 * MAX_LIMBS) !== 0n) return yield* powerModLong(base, digits, modulus)
   const twos = trailingZeros(modulus)

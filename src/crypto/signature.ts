@@ -57,7 +57,7 @@ const chosen = await chooseSignatureProvider()
 
 /** The provider of this thread, chosen once when this file loads. */
 export const signatures: SignatureProvider = chosen.provider
-export const refusedProviders: readonly Error[] = chosen.refused
+export const unavailableProviders: readonly Error[] = chosen.refused
 
 const ORDER = Buffer.from('fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141', 'hex')
 const HALF_ORDER = Buffer.from('7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0', 'hex')
@@ -97,7 +97,8 @@ export const recoverPublicKey = (
   return signatures.recover(digest, signature, recoveryId)
 }
 
-export const addressOf = (privateKey: Uint8Array): Hex => publicKeyToAddress(signatures.publicKey(privateKey))
+export const addressFromPrivateKey = (privateKey: Uint8Array): Hex =>
+  publicKeyToAddress(signatures.publicKey(privateKey))
 
 /** 65 bytes r || s || v over a 32-byte digest. */
 export const sign = (digest: Uint8Array, privateKey: Uint8Array): Uint8Array => {

@@ -10,7 +10,7 @@ export interface BeaconEnv {
   readonly depositContract: Hex
 }
 
-/** Blobs of a block on a chain with Ethereum's rules (EIP-4844); the networks of this product have none (DESIGN 2). */
+/** Blobs of a block on a chain with Ethereum's rules (EIP-4844); the networks of this product have none (docs/design/evm-rules.md#forks-in-force). */
 export interface BlobEnv {
   /** Wei per unit of blob gas: BLOBBASEFEE. */
   readonly baseFeePerGas: bigint

@@ -3,7 +3,7 @@ import type { AccessListEntry } from '../primitives/transaction.ts'
 import type { Journal } from '../state/journal/journal.ts'
 import type { Hex } from '../util/bytes.ts'
 import type { BlockEnv } from './block-env.ts'
-import type { PrecompileMoves } from './calls/moved-precompiles.ts'
+import type { MovedPrecompiles } from './calls/moved-precompiles.ts'
 import type { Prefetcher } from './readers/prefetched-reader.ts'
 import type { TraceHooks } from './tracers/tracer.ts'
 
@@ -69,7 +69,7 @@ export interface EngineOptions {
   /** Where the journal's base cannot be read at once: asked before each read of an account, a slot or code. */
   readonly prefetch?: Prefetcher
   /** Precompiles that state overrides moved or replaced. */
-  readonly moves?: PrecompileMoves
+  readonly moves?: MovedPrecompiles
   /** true: transfers of wei are answered as logs too (ERC-7528). */
   readonly transfers?: boolean
   /** Only for an engine that traces. */

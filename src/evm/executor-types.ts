@@ -21,7 +21,7 @@ export interface Overrun {
   readonly isProven: boolean
 }
 
-/** What a proposer may spend on one block (DESIGN 2). */
+/** What a proposer may spend on one block (docs/design/evm-rules.md#limits). */
 export interface BuildBudget {
   /** Sum of the transactions' serialised lengths, bytes. */
   readonly maxBytes: number
@@ -52,7 +52,7 @@ export interface GasUsedError {
   readonly gasUsed: bigint
 }
 
-/** A balance the protocol adds after the block's transactions (rewards, DESIGN 6). */
+/** A balance the protocol adds after the block's transactions (rewards, docs/design/money.md#minting). */
 export interface Credit {
   readonly address: Hex
   readonly amountWei: bigint

@@ -47,7 +47,7 @@ const createPlainExecutor = (runner: TransactionRunner, warmUp: () => Promise<vo
 
 /**
  * Executes blocks: `fast` by our own rules, `ethereumjs` through its VM, `shadow` by both with a comparison of every block
- * (DESIGN 9). One executor serves the whole process; blocks on separate journals may run side by side.
+ * (docs/design/execution.md#oracle). One executor serves the whole process; blocks on separate journals may run side by side.
  */
 export const createExecutor = ({ mode, evm, logger, reproductionDir, engine }: ExecutorOptions): Executor => {
   const engines = createEngineSource(engine, evm ?? DEFAULT_ENGINE)

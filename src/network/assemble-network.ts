@@ -1,19 +1,19 @@
 import { LIMITS } from '../config/limits.ts'
 import { isLoopbackAddress } from './core/address.ts'
-import { DialBook } from './core/dial-scheduler.ts'
-import { Standings } from './core/peer-scores.ts'
+import { DialScheduler } from './core/dial-scheduler.ts'
+import { PeerScores } from './core/peer-scores.ts'
 import { BlockGossip } from './gossip/block-gossip.ts'
 import { ConsensusGossip } from './gossip/consensus-gossip.ts'
-import { dispatcherOf } from './gossip/dispatcher.ts'
+import { createDispatcher } from './gossip/dispatcher.ts'
 import { EvidenceGossip } from './gossip/evidence-gossip.ts'
-import { RecordGossip } from './gossip/peer-exchange.ts'
-import { Answers, storedAnswers } from './gossip/request-server.ts'
+import { PeerExchange } from './gossip/peer-exchange.ts'
+import { RequestServer, storeRequestHandlers } from './gossip/request-server.ts'
 import { TransactionGossip } from './gossip/transaction-gossip.ts'
 import { Identity } from './identity/identity.ts'
 import { createNetworkMetrics } from './metrics.ts'
 import type { NetworkOptions } from './options.ts'
 import { Dialer } from './peer/dialer.ts'
-import { Meetings } from './peer/handshake-manager.ts'
+import { HandshakeManager } from './peer/handshake-manager.ts'
 import { Heartbeat } from './peer/heartbeat.ts'
 import { PeerSet, type PeerSetEvents } from './peer/peer-set.ts'
 import { Requester } from './peer/requester.ts'
@@ -26,23 +26,25 @@ export interface NetworkEvents extends Pick<PeerSetEvents, 'joined' | 'left'> {
 }
 
 /** The parts of a network, put together; none of them does anything yet. */
-export type Parts = ReturnType<typeof assemble>
+export type NetworkParts = ReturnType<typeof assembleNetwork>
 
-export const assemble = (options: NetworkOptions, ports: NetworkPorts, events: NetworkEvents) => {
+export const assembleNetwork = (options: NetworkOptions, ports: NetworkPorts, events: NetworkEvents) => {
   const { clock, logger, nodeKey, validator, random = Math.random } = options
   const { members, blocks: codec, pool, sync, serve } = ports
   const limits = { ...LIMITS.network, ...options.limits }
   const secure = secureOptions(nodeKey)
   const statics = new Set(options.staticPeers?.map(({ id }) => id))
   const identity = new Identity(options, ports.chain)
-  const standings = new Standings({ ...limits, entries: limits.standings })
-  const book = new DialBook({ ...limits, entries: limits.records + limits.staticPeers }, id => isMember(id))
+  const scores = new PeerScores({ ...limits, entries: limits.standings })
+  const dialScheduler = new DialScheduler({ ...limits, entries: limits.records + limits.staticPeers }, id =>
+    isMember(id),
+  )
   const metrics = options.metrics && createNetworkMetrics(options.metrics, () => sizes())
 
   const peers = new PeerSet(
     {
       members,
-      standings,
+      scores,
       relays: new Set(options.relays),
       statics,
       reserved: limits.reserved,
@@ -59,9 +61,9 @@ export const assemble = (options: NetworkOptions, ports: NetworkPorts, events: N
     },
   )
   const hub = peers
-  const records = new RecordGossip({
+  const records = new PeerExchange({
     hub,
-    book,
+    dialScheduler,
     domain: identity.domain,
     selfId: identity.id,
     clock,
@@ -71,8 +73,8 @@ export const assemble = (options: NetworkOptions, ports: NetworkPorts, events: N
   const transactions = new TransactionGossip(hub, pool)
   const blocks = new BlockGossip(hub, sync)
   const evidence = new EvidenceGossip(hub)
-  const answers = new Answers({
-    ...storedAnswers(serve),
+  const requestServer = new RequestServer({
+    ...storeRequestHandlers(serve),
     ping: (peer, { head, earliest }) => {
       peer.earliest = earliest
       blocks.headMoved(peer, head)
@@ -81,11 +83,11 @@ export const assemble = (options: NetworkOptions, ports: NetworkPorts, events: N
     getRecords: peer => records.answer(peer, identity.published),
     getTransactions: (peer, hashes) => transactions.answer(peer, hashes),
   })
-  const dispatch = dispatcherOf({ answers, blocks, consensus, evidence, transactions })
+  const dispatch = createDispatcher({ requestServer, blocks, consensus, evidence, transactions })
 
-  const meetings = new Meetings({
+  const meetings = new HandshakeManager({
     peers,
-    standings,
+    scores,
     members,
     limits,
     identity,
@@ -93,13 +95,13 @@ export const assemble = (options: NetworkOptions, ports: NetworkPorts, events: N
     clock,
     logger,
     metrics,
-    failed: (id, reason) => book.failed(id, reason, clock.nowMs(), random()),
+    failed: (id, reason) => dialScheduler.failed(id, reason, clock.nowMs(), random()),
   })
   const isMember = (id: string): boolean => {
     const claimed = records.validatorOf(id)
     return claimed !== null && members.isMember(claimed)
   }
-  const dialer = new Dialer({ book, peers, meetings, standings, secure, clock, logger, random })
+  const dialer = new Dialer({ dialScheduler, peers, handshakes: meetings, scores, secure, clock, logger, random })
   const heartbeat = new Heartbeat({
     peers,
     metrics,
@@ -124,8 +126,8 @@ export const assemble = (options: NetworkOptions, ports: NetworkPorts, events: N
     secure,
     statics,
     identity,
-    standings,
-    book,
+    scores,
+    dialScheduler,
     peers,
     records,
     consensus,

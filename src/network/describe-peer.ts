@@ -1,5 +1,5 @@
 import type { Hex } from '../util/bytes.ts'
-import type { Place } from './core/peer-slots.ts'
+import type { PeerSlot } from './core/peer-slots.ts'
 import { peerUrl } from './identity/peer-url.ts'
 import type { Peer } from './peer/peer.ts'
 import type { PeerHead } from './wire/control.ts'
@@ -13,7 +13,7 @@ export interface PeerDescription {
   readonly localAddress: string
   readonly remoteAddress: string
   readonly inbound: boolean
-  readonly place: Place
+  readonly place: PeerSlot
   readonly isStatic: boolean
   /** The committee member it proved to speak for. */
   readonly validator: Hex | null
@@ -49,5 +49,5 @@ export const describePeer = (peer: Peer, { host, port, score, isStatic }: KnownO
   score,
   rttMs: peer.rttMs,
   connectedAtMs: peer.connectedAtMs,
-  ...peer.traffic,
+  ...peer.trafficCounters,
 })

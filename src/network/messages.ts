@@ -17,9 +17,9 @@ import {
 import { announcedCodec, requestedCodec, transactionsCodec } from './wire/transactions.ts'
 
 /** Version of the messages and of what they mean; nodes of different versions do not talk. */
-export const PROTOCOL_VERSION = 2
+export const NETWORK_PROTOCOL_VERSION = 2
 /** Offered and asked for in the TLS handshake (ALPN). */
-export const ALPN = `tandem/${PROTOCOL_VERSION}`
+export const ALPN = `tandem/${NETWORK_PROTOCOL_VERSION}`
 
 /** One kind of message: all that is known of it stands here. */
 export interface MessageSpec<T> {
@@ -125,7 +125,7 @@ export const MESSAGES = {
     id: 16,
     channel: 'votes',
     maxBytes: LIMITS.consensus.voteBytes,
-    // Eight for each member of the largest committee (reference/consensus.md 3.4).
+    // Eight for each member of the largest committee (docs/design/network.md#limits).
     quota: each(8 * LIMITS.consensus.committee, 32 * LIMITS.consensus.committee),
     codec: voteCodec,
     from: 'committee',
@@ -224,7 +224,7 @@ export const MESSAGES = {
   receipts: message({
     id: 54,
     channel: 'sync',
-    // The logs of one block can be twelve megabytes (DESIGN 2: gas pays for them).
+    // The logs of one block can be twelve megabytes (docs/design/evm-rules.md#limits: gas pays for them).
     maxBytes: LIMITS.network.answerBytes + 14 * MIB,
     quota: ASKED,
     codec: receiptsCodec,
@@ -329,7 +329,7 @@ export type MessageName = keyof typeof MESSAGES
 export type Payload<Name extends MessageName> = (typeof MESSAGES)[Name] extends MessageSpec<infer T> ? T : never
 
 /** Messages that are answered, with the message that answers each. */
-export const ANSWER_TO = {
+export const ANSWER_NAMES = {
   ping: 'pong',
   getRecords: 'records',
   getBlocks: 'blocks',
@@ -339,13 +339,13 @@ export const ANSWER_TO = {
   getCodes: 'codes',
   getTransactions: 'transactions',
 } as const satisfies Partial<Record<MessageName, MessageName>>
-export type RequestName = keyof typeof ANSWER_TO
-export type AnswerTo<Name extends RequestName> = Payload<(typeof ANSWER_TO)[Name]>
+export type RequestName = keyof typeof ANSWER_NAMES
+export type AnswerName<Name extends RequestName> = Payload<(typeof ANSWER_NAMES)[Name]>
 
 const BY_ID = new Map<number, MessageName>(Object.entries(MESSAGES).map(([name, { id }]) => [id, name as MessageName]))
 
 /** undefined: no message has this id. */
-export const messageOf = (id: number): MessageName | undefined => BY_ID.get(id)
+export const messageFromId = (id: number): MessageName | undefined => BY_ID.get(id)
 
 /** The declaration without the type of its payload. */
-export const specOf = (name: MessageName): MessageSpec<unknown> => MESSAGES[name] as MessageSpec<unknown>
+export const messageSpec = (name: MessageName): MessageSpec<unknown> => MESSAGES[name] as MessageSpec<unknown>

@@ -49,7 +49,7 @@ export const createNetworkMetrics = (metrics: Metrics, sizes: () => NetworkSizes
     labels: ['direction', 'result'],
   })
   const offences = metrics.counter({
-    name: 'network_offences_total',
+    name: 'network_penalties_total',
     help: 'What peers did wrong',
     labels: ['offence'],
   })

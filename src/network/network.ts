@@ -2,25 +2,25 @@ import type { TLSSocket } from 'node:tls'
 import { LIMITS } from '../config/limits.ts'
 import type { Hex } from '../util/bytes.ts'
 import { CodedError } from '../util/errors.ts'
-import { assemble, type Parts } from './assemble-network.ts'
+import { assembleNetwork, type NetworkParts } from './assemble-network.ts'
 import { addressGroup } from './core/address.ts'
 import type { NodeAddress } from './core/dial-scheduler.ts'
-import { Door } from './core/inbound-limiter.ts'
-import { addressKey } from './core/peer-scores.ts'
+import { InboundLimiter } from './core/inbound-limiter.ts'
+import { addressScoreKey } from './core/peer-scores.ts'
 import { describePeer, type PeerDescription } from './describe-peer.ts'
 import type { NetworkError } from './errors.ts'
 import type { CommittedBlock } from './gossip/block-gossip.ts'
 import { shuffled } from './gossip/peer-hub.ts'
 import type { NewTransaction } from './gossip/transaction-gossip.ts'
 import { peerUrl } from './identity/peer-url.ts'
-import { type Payload, PROTOCOL_VERSION, type RequestName } from './messages.ts'
+import { NETWORK_PROTOCOL_VERSION, type Payload, type RequestName } from './messages.ts'
 import type { NetworkOptions } from './options.ts'
-import type { Ending } from './peer/connection.ts'
+import type { ConnectionEnd } from './peer/connection.ts'
 import type { Peer } from './peer/peer.ts'
 import { PeerStore } from './peer/peer-store.ts'
-import type { Answered, AskOptions } from './peer/requester.ts'
+import type { PeerAnswer, RequestOptions } from './peer/requester.ts'
 import type { ConsensusNetwork, EvidenceNetwork, NetworkPorts } from './ports.ts'
-import { channelOf, type Listener, listen } from './tls/transport.ts'
+import { type Listener, listen, secureChannelFromSocket } from './tls/transport.ts'
 
 /** A node, as it describes itself to its operator. */
 export interface NodeDescription {
@@ -47,8 +47,8 @@ export interface Network {
   request<Name extends RequestName>(
     name: Name,
     question: Payload<Name>,
-    options?: AskOptions<Name>,
-  ): Promise<Answered<Name>>
+    options?: RequestOptions<Name>,
+  ): Promise<PeerAnswer<Name>>
   /** A block or an answer of this peer is proven false, and it must have known: it loses its place. */
   reportForgery(peer: string, detail: string): void
   readonly peerCount: number
@@ -68,8 +68,8 @@ export const createNetwork = (options: NetworkOptions, ports: NetworkPorts): Net
 
 class TlsNetwork implements Network {
   readonly #options: NetworkOptions
-  readonly #parts: Parts
-  readonly #door: Door
+  readonly #parts: NetworkParts
+  readonly #inboundLimiter: InboundLimiter
   readonly #store: PeerStore
   #listener: Listener | null = null
   #askedMs = Number.NEGATIVE_INFINITY
@@ -78,17 +78,17 @@ class TlsNetwork implements Network {
 
   constructor(options: NetworkOptions, ports: NetworkPorts) {
     this.#options = options
-    this.#parts = assemble(options, ports, {
+    this.#parts = assembleNetwork(options, ports, {
       joined: peer => this.#joined(peer),
-      left: (peer, ending) => this.#left(peer, ending),
+      left: (peer, connectionEnd) => this.#left(peer, connectionEnd),
       tick: () => this.#tick(),
     })
-    this.#door = new Door(this.#parts.limits)
+    this.#inboundLimiter = new InboundLimiter(this.#parts.limits)
     this.#store = new PeerStore(options.storePath, options.logger)
-    const { book, statics, limits } = this.#parts
+    const { dialScheduler, statics, limits } = this.#parts
     if (statics.size > limits.staticPeers) throw tooManyStatic(limits.staticPeers)
-    for (const address of options.staticPeers ?? []) book.add(address, 'static')
-    for (const address of options.bootnodes ?? []) book.add(address, 'bootnode')
+    for (const address of options.staticPeers ?? []) dialScheduler.add(address, 'static')
+    for (const address of options.bootnodes ?? []) dialScheduler.add(address, 'bootnode')
   }
 
   get consensus(): ConsensusNetwork {
@@ -104,10 +104,10 @@ class TlsNetwork implements Network {
   }
 
   async start(): Promise<void> {
-    const { identity, standings, records, dialer, heartbeat, secure, limits } = this.#parts
+    const { identity, scores, records, dialer, heartbeat, secure, limits } = this.#parts
     const { listen: place, clock, logger } = this.#options
     const memory = await this.#store.load()
-    standings.restore(memory.standings, clock.nowMs())
+    scores.restore(memory.standings, clock.nowMs())
     if (this.#discovers) records.restore(memory.records)
     if (place !== null) {
       this.#listener = await listen(place, secure, {
@@ -153,8 +153,8 @@ class TlsNetwork implements Network {
   request<Name extends RequestName>(
     name: Name,
     question: Payload<Name>,
-    options?: AskOptions<Name>,
-  ): Promise<Answered<Name>> {
+    options?: RequestOptions<Name>,
+  ): Promise<PeerAnswer<Name>> {
     return this.#parts.requester.ask(name, question, options)
   }
 
@@ -163,14 +163,14 @@ class TlsNetwork implements Network {
   }
 
   peers(): readonly PeerDescription[] {
-    const { peers, records, standings, statics } = this.#parts
+    const { peers, records, scores, statics } = this.#parts
     const nowMs = this.#options.clock.nowMs()
     return peers.peers().map(peer => {
       const { host, port } = records.get(peer.id) ?? {}
       return describePeer(peer, {
         host,
         port,
-        score: standings.score(peer.id, nowMs),
+        score: scores.score(peer.id, nowMs),
         isStatic: statics.has(peer.id),
       })
     })
@@ -186,27 +186,27 @@ class TlsNetwork implements Network {
       url: record && peerUrl(record),
       listening: this.#listener && { host: this.#listener.host, port: this.#listener.port },
       validator: validator?.address ?? null,
-      protocolVersion: PROTOCOL_VERSION,
+      protocolVersion: NETWORK_PROTOCOL_VERSION,
     }
   }
 
   addPeer(address: NodeAddress): void {
-    const { statics, standings, book, dialer, limits } = this.#parts
+    const { statics, scores, dialScheduler, dialer, limits } = this.#parts
     if (statics.size >= limits.staticPeers && !statics.has(address.id)) {
       throw tooManyStatic(limits.staticPeers)
     }
     statics.add(address.id)
-    standings.pardon(address.id)
-    book.remove(address.id)
-    book.add(address, 'static')
+    scores.pardon(address.id)
+    dialScheduler.remove(address.id)
+    dialScheduler.add(address, 'static')
     dialer.hurry()
   }
 
   removePeer(id: string): boolean {
-    const { statics, book, peers, records } = this.#parts
+    const { statics, dialScheduler, peers, records } = this.#parts
     statics.delete(id)
     records.forget(id)
-    const isKnown = book.remove(id)
+    const isKnown = dialScheduler.remove(id)
     const peer = peers.peer(id)
     peer?.close('removed', 'by the operator')
     return isKnown || peer !== undefined
@@ -218,19 +218,19 @@ class TlsNetwork implements Network {
 
   /** Before anything is read of a connection. */
   #enter(address: string, drop: () => void): (() => void) | undefined {
-    const { standings } = this.#parts
+    const { scores } = this.#parts
     const nowMs = this.#options.clock.nowMs()
     const group = addressGroup(address)
-    if (this.#isStopped || standings.isBanned(addressKey(group), nowMs)) return undefined
-    return this.#door.enter(group, nowMs, drop)
+    if (this.#isStopped || scores.isBanned(addressScoreKey(group), nowMs)) return undefined
+    return this.#inboundLimiter.enter(group, nowMs, drop)
   }
 
   #secured(socket: TLSSocket, leave: () => void): void {
-    const channel = channelOf(socket)
-    if (channel === undefined || this.#isStopped) {
+    const secureChannel = secureChannelFromSocket(socket)
+    if (secureChannel === undefined || this.#isStopped) {
       socket.destroy()
       leave()
-    } else this.#parts.meetings.begin(channel, null, leave)
+    } else this.#parts.meetings.begin(secureChannel, null, leave)
   }
 
   #joined(peer: Peer): void {
@@ -242,12 +242,12 @@ class TlsNetwork implements Network {
     void records.ask(peer)
   }
 
-  #left(peer: Peer, { reason }: Ending): void {
-    const { consensus, transactions, book, random } = this.#parts
+  #left(peer: Peer, { reason }: ConnectionEnd): void {
+    const { consensus, transactions, dialScheduler, random } = this.#parts
     consensus.left(peer)
     transactions.left(peer)
     const nowMs = this.#options.clock.nowMs()
-    if (reason !== 'duplicate') book.ended(peer.id, reason, nowMs - peer.connectedAtMs, nowMs, random())
+    if (reason !== 'duplicate') dialScheduler.ended(peer.id, reason, nowMs - peer.connectedAtMs, nowMs, random())
   }
 
   #tick(): void {
@@ -267,7 +267,7 @@ class TlsNetwork implements Network {
 
   #save(): Promise<void> {
     this.#savedMs = performance.now()
-    const { standings, records } = this.#parts
-    return this.#store.save({ standings: standings.entries(this.#options.clock.nowMs()), records: records.saved() })
+    const { scores, records } = this.#parts
+    return this.#store.save({ standings: scores.entries(this.#options.clock.nowMs()), records: records.saved() })
   }
 }

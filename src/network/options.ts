@@ -1,10 +1,10 @@
 import type { Fork } from '../config/forks.ts'
 import type { Metrics } from '../metrics/registry.ts'
+import type { ValidatorSigner } from '../primitives/consensus/signer.ts'
 import type { Hex } from '../util/bytes.ts'
 import type { Clock } from '../util/clock.ts'
 import type { Logger } from '../util/logger.ts'
 import type { NodeAddress } from './core/dial-scheduler.ts'
-import type { ValidatorSigner } from './ports.ts'
 import type { NodeKey } from './tls/node-key.ts'
 
 export interface NetworkOptions {

@@ -1,23 +1,13 @@
-import type { Block } from '../primitives/block.ts'
 import type { BlockClaim } from '../primitives/block-claim.ts'
+import type { BlockCodec } from '../primitives/block-codec.ts'
+import type { MessageAcceptance } from '../primitives/consensus/acceptance.ts'
 import type { ConsensusMessage } from '../primitives/consensus/message.ts'
+import type { PeerId } from '../primitives/peer-id.ts'
 import type { Hex } from '../util/bytes.ts'
 import type { SealedBlock } from './wire/consensus.ts'
 import type { PeerHead } from './wire/control.ts'
 import type { SnapshotManifest } from './wire/snapshot.ts'
 import type { BlockAnnouncement, BlockRange } from './wire/sync.ts'
-
-/** Opaque name of a connected peer: its node id. */
-export type PeerId = string
-
-/** What consensus says of a message: `true`, it is right and of use. Only such a one is passed on. */
-export type Judgement = 'true' | 'false' | 'pointless'
-
-/** The validator's key. `sign` answers r, s and recovery id (65 bytes) over a 32-byte digest. */
-export interface ValidatorSigner {
-  readonly address: Hex
-  sign(digest: Uint8Array): Uint8Array
-}
 
 export interface ChainPort {
   head(): PeerHead
@@ -35,28 +25,18 @@ export interface MembersPort {
   onKeyInUse?(nodeId: PeerId): void
 }
 
-/** Block bytes for the wire. */
-export interface BlockCodec {
-  encode(block: Block): Uint8Array
-  /**
-   * Reads the body, finds it to be the one of its header, and then recovers senders, off the main thread. Rejects with RECOVERY_UNAVAILABLE when
-   * no thread had room, and with any other CodedError when the bytes are no block or another body.
-   */
-  decode(bytes: Uint8Array): Promise<Block>
-}
-
 /** `invalid`: no node could take it for valid. `refused`: this one does not want it now. */
-export type PoolVerdict = 'accepted' | 'known' | 'refused' | 'invalid'
+export type PeerPoolVerdict = 'accepted' | 'known' | 'refused' | 'invalid'
 
 /** The transaction pool. */
-export interface PoolPort {
+export interface PeerPoolPort {
   has(hash: Hex): boolean
   /** Some that are ready for a block, for a peer that has just come. */
   ready(limit: number): readonly Hex[]
   /** The raw bytes of a pooled transaction. */
   raw(hash: Hex): Uint8Array | undefined
   /** A verdict for each, in order. */
-  receive(raws: readonly Uint8Array[]): Promise<readonly PoolVerdict[]>
+  receive(raws: readonly Uint8Array[]): Promise<readonly PeerPoolVerdict[]>
 }
 
 /** What this node answers others with. Each answers at least one item when it has it, and stops near `maxBytes`. */
@@ -83,7 +63,7 @@ export interface NetworkPorts {
   readonly chain: ChainPort
   readonly members: MembersPort
   readonly blocks: BlockCodec
-  readonly pool: PoolPort
+  readonly pool: PeerPoolPort
   readonly serve: ServePort
   readonly sync?: SyncPort
 }
@@ -98,8 +78,8 @@ export interface ConsensusNetwork {
   /** `judgeClaim` is asked before the body of a block is read; without it every block is decoded. */
   onMessage(
     // biome-ignore lint/suspicious/noConfusingVoidType: a listener may answer nothing.
-    listener: (message: ConsensusMessage, from: PeerId) => Judgement | void,
-    judgeClaim?: (claim: BlockClaim, from: PeerId) => Judgement,
+    listener: (message: ConsensusMessage, from: PeerId) => MessageAcceptance | void,
+    judgeClaim?: (claim: BlockClaim, from: PeerId) => MessageAcceptance,
   ): () => void
   /** How many of these validators, this one left out, are neighbours or neighbours of one. */
   reachable(members: readonly Hex[]): number

@@ -1,7 +1,7 @@
 import { LIMITS } from '../config/limits.ts'
-import { REASONS } from './core/disconnect-reasons.ts'
+import { DISCONNECT_REASONS } from './core/disconnect-reasons.ts'
 import { OFFENCES } from './core/peer-scores.ts'
-import { ALPN, ANSWER_TO, MESSAGES, type MessageName, specOf } from './messages.ts'
+import { ALPN, ANSWER_NAMES, MESSAGES, type MessageName, messageSpec } from './messages.ts'
 import { CHANNELS } from './wire/channels.ts'
 
 const table = (head: readonly string[], rows: readonly (readonly (string | number)[])[]): string =>
@@ -12,13 +12,13 @@ const bytes = (count: number): string => {
   return count >= 1024 ? `${Math.round(count / 1024)} KiB` : `${count} B`
 }
 
-const ANSWERED = new Map<string, string>(Object.entries(ANSWER_TO).map(([question, answer]) => [answer, question]))
+const ANSWERED = new Map<string, string>(Object.entries(ANSWER_NAMES).map(([question, answer]) => [answer, question]))
 
 const messageTable = (): string =>
   table(
     ['id', 'message', 'channel', 'at most', 'a second, at once', 'from', 'what it says'],
     (Object.keys(MESSAGES) as MessageName[]).map(name => {
-      const { id, channel, maxBytes, quota, from, summary } = specOf(name)
+      const { id, channel, maxBytes, quota, from, summary } = messageSpec(name)
       const question = ANSWERED.get(name)
       const rate = question === undefined ? `${quota.perSecond}, ${quota.burst}` : `answers \`${question}\``
       return [id, `\`${name}\``, channel, bytes(maxBytes), rate, from, summary]
@@ -73,7 +73,7 @@ const channelTable = (): string =>
 const reasonTable = (): string =>
   table(
     ['code', 'reason', 'meaning', 'tried again'],
-    Object.entries(REASONS).map(([name, { code, text, wait }]) => [
+    Object.entries(DISCONNECT_REASONS).map(([name, { code, text, wait }]) => [
       code,
       `\`${name}\``,
       text,
@@ -90,7 +90,7 @@ const offenceTable = (): string =>
 const { network: NET } = LIMITS
 
 /** docs/network.md: derived from the declarations, never edited. */
-export const renderNetworkDocs = (): string => `# Peers
+export const renderProtocolDocs = (): string => `# Peers
 
 Generated from the declarations under \`src/network\` by \`npm run docs\`; do not edit.
 

@@ -1,7 +1,7 @@
 import type { NodeDeps, NodeOptions, RunningNode } from './options.ts'
-import { type Core, createCore } from './stages/core.ts'
-import { openFaces } from './stages/servers.ts'
-import { type Ground, prepareGround } from './stages/storage.ts'
+import { type CoreStage, createCoreStage } from './stages/core.ts'
+import { openServers } from './stages/servers.ts'
+import { openStorage, type StorageStage } from './stages/storage.ts'
 import { Teardown } from './teardown.ts'
 
 /** After the start, when the first clients have had their answers. */
@@ -14,13 +14,13 @@ const WARM_UP_MS = 1_500
 export const startNode = async (options: NodeOptions, deps: NodeDeps): Promise<RunningNode> => {
   const teardown = new Teardown()
   try {
-    const ground = await prepareGround(options, deps, teardown)
-    const core = await createCore(ground)
-    const urls = await openFaces(ground, core)
-    await begin(ground, core)
+    const storage = await openStorage(options, deps, teardown)
+    const core = await createCoreStage(storage)
+    const urls = await openServers(storage, core)
+    await begin(storage, core)
     const peer = core.peers?.url
     return {
-      genesisHash: ground.opened.genesisHash,
+      genesisHash: storage.opened.genesisHash,
       urls: { ...urls, ...(peer && { peer }) },
       stop: () => teardown.run(),
     }
@@ -31,7 +31,7 @@ export const startNode = async (options: NodeOptions, deps: NodeDeps): Promise<R
 }
 
 /** The engine first, then the peers, which have blocks for it. */
-const begin = async ({ options, deps, teardown }: Ground, core: Core): Promise<void> => {
+const begin = async ({ options, deps, teardown }: StorageStage, core: CoreStage): Promise<void> => {
   const { clock } = deps
   const { executor, pool, peers, dev, engine } = core
   await (dev ?? engine).start()

@@ -1,9 +1,9 @@
 import { keccak256Hex } from '../crypto/hash.ts'
 import type { Hex } from '../util/bytes.ts'
-import { type EthereumBody, encodeEthereumParts } from './ethereum/body.ts'
+import { type EthereumBody, encodeEthereumBodyItems } from './ethereum/body.ts'
 import { encodeHeader, type Header, readHeader } from './header.ts'
-import { decoding, type MalformedError, malformed } from './malformed.ts'
-import { encodeRlpList, headerSize, stringSize, writeString } from './rlp.ts'
+import { decodeOrMalformed, type MalformedError, malformed } from './malformed.ts'
+import { encodeRlpList, rlpHeaderBytes, rlpStringBytes, writeRlpString } from './rlp.ts'
 import { RlpCursor } from './rlp-cursor.ts'
 import { type DecodedTransaction, decodeTransaction, type Transaction } from './transaction.ts'
 
@@ -12,9 +12,9 @@ export interface Block {
   /** keccak256 of the header's RLP. */
   readonly hash: Hex
   readonly transactions: readonly Transaction[]
-  /** Encoded proof headers this block makes final (DESIGN 5); empty until the proof chain lives. */
+  /** Encoded proof headers this block makes final (docs/design/proof-chain.md#inclusion); empty until the proof chain lives. */
   readonly proofHeaders: readonly Uint8Array[]
-  /** Encoded evidence (reference/consensus.md 6). */
+  /** Encoded evidence (docs/design/consensus.md#evidence). */
   readonly evidence: readonly Uint8Array[]
   /** Only where the chain has Ethereum's rules (fixture mode); proof headers and evidence are empty then. */
   readonly ethereum?: EthereumBody
@@ -23,7 +23,7 @@ export interface Block {
 }
 
 /** What a block holds besides its header. */
-export type BlockBody = Pick<Block, 'transactions' | 'proofHeaders' | 'evidence' | 'ethereum'>
+export type BlockContents = Pick<Block, 'transactions' | 'proofHeaders' | 'evidence' | 'ethereum'>
 
 /** A block from outside: its senders are not recovered yet. */
 export interface DecodedBlock extends Omit<Block, 'transactions'> {
@@ -33,27 +33,27 @@ export interface DecodedBlock extends Omit<Block, 'transactions'> {
 export type BlockDecodeError = MalformedError<'BLOCK_MALFORMED'>
 
 /** The block of a finished header and its body. */
-export const sealBlock = (header: Header, body: BlockBody): Block => {
+export const blockFromParts = (header: Header, body: BlockContents): Block => {
   const encoded = encodeHeader(header)
   return { header, hash: keccak256Hex(encoded), ...body, size: blockSize(encoded.byteLength, body) }
 }
 
 /**
- * The block's RLP: [header, transactions, [], proof headers, evidence], the last two only as far as there are any (DESIGN 3). One
+ * The block's RLP: [header, transactions, [], proof headers, evidence], the last two only as far as there are any (docs/design/blocks.md#body). One
  * with Ethereum's rules ends in its uncles and withdrawals instead.
  */
 export const encodeBlock = (block: EncodableBody & Pick<Block, 'header'>): Uint8Array =>
-  joinBlock(encodeHeader(block.header), block)
+  encodeBlockParts(encodeHeader(block.header), block)
 
 /** What of a body goes into the block's RLP. */
-export interface EncodableBody extends Omit<BlockBody, 'transactions'> {
+export interface EncodableBody extends Omit<BlockContents, 'transactions'> {
   readonly transactions: readonly Pick<DecodedTransaction, 'type' | 'raw'>[]
 }
 
 /** The block's RLP of its encoded header and its body. */
-export const joinBlock = (header: Uint8Array, body: EncodableBody): Uint8Array => {
+export const encodeBlockParts = (header: Uint8Array, body: EncodableBody): Uint8Array => {
   const parts = [header, encodeRlpList(body.transactions.map(({ type, raw }) => (type === 0 ? raw : asString(raw))))]
-  if (body.ethereum) return encodeRlpList([...parts, ...encodeEthereumParts(body.ethereum)])
+  if (body.ethereum) return encodeRlpList([...parts, ...encodeEthereumBodyItems(body.ethereum)])
   parts.push(EMPTY_LIST)
   if (body.proofHeaders.length + body.evidence.length > 0) parts.push(byteStrings(body.proofHeaders))
   if (body.evidence.length > 0) parts.push(byteStrings(body.evidence))
@@ -67,35 +67,35 @@ export const hashByteStrings = (items: readonly Uint8Array[]): Hex => keccak256H
 
 /** A typed transaction stands in a block as a string, a legacy one as the list it is (EIP-2718). */
 const asString = (raw: Uint8Array): Uint8Array => {
-  const out = new Uint8Array(stringSize(raw))
-  writeString(raw, out, 0)
+  const out = new Uint8Array(rlpStringBytes(raw))
+  writeRlpString(raw, out, 0)
   return out
 }
 
 const byteStrings = (items: readonly Uint8Array[]): Uint8Array => encodeRlpList(items.map(asString))
 
-const blockSize = (headerBytes: number, body: BlockBody): number => {
+const blockSize = (headerBytes: number, body: BlockContents): number => {
   let transactions = 0
-  for (const { type, raw } of body.transactions) transactions += type === 0 ? raw.byteLength : stringSize(raw)
+  for (const { type, raw } of body.transactions) transactions += type === 0 ? raw.byteLength : rlpStringBytes(raw)
   const size = headerBytes + listSize(transactions)
   if (!body.ethereum) return listSize(size + ownPartsSize(body))
-  return listSize(encodeEthereumParts(body.ethereum).reduce((sum, part) => sum + part.byteLength, size))
+  return listSize(encodeEthereumBodyItems(body.ethereum).reduce((sum, part) => sum + part.byteLength, size))
 }
 
 /** The empty list of uncles, and what follows it. */
-const ownPartsSize = (body: BlockBody): number => {
+const ownPartsSize = (body: BlockContents): number => {
   let size = 1
   if (body.proofHeaders.length + body.evidence.length > 0) size += listSize(stringsSize(body.proofHeaders))
   if (body.evidence.length > 0) size += listSize(stringsSize(body.evidence))
   return size
 }
 
-const listSize = (payload: number): number => headerSize(payload) + payload
-const stringsSize = (items: readonly Uint8Array[]): number => items.reduce((sum, item) => sum + stringSize(item), 0)
+const listSize = (payload: number): number => rlpHeaderBytes(payload) + payload
+const stringsSize = (items: readonly Uint8Array[]): number => items.reduce((sum, item) => sum + rlpStringBytes(item), 0)
 
-/** Strict; byte fields are views of `bytes`. Checks form only. Throws BLOCK_MALFORMED. */
+/** Strict; byte fields are views of `bytesField`. Checks form only. Throws BLOCK_MALFORMED. */
 export const decodeBlock = (bytes: Uint8Array): DecodedBlock =>
-  decoding('BLOCK_MALFORMED', () => {
+  decodeOrMalformed('BLOCK_MALFORMED', () => {
     const cursor = new RlpCursor(bytes)
     const outer = cursor.openList()
     const start = cursor.position
@@ -112,7 +112,7 @@ export const decodeBlock = (bytes: Uint8Array): DecodedBlock =>
 
 /** The header of an encoded block with its hash; the body is not looked at. Throws BLOCK_MALFORMED, also for a header of more than `maxBytes`. */
 export const decodeBlockHeader = (bytes: Uint8Array, maxBytes: number): Pick<DecodedBlock, 'header' | 'hash'> =>
-  decoding('BLOCK_MALFORMED', () => {
+  decodeOrMalformed('BLOCK_MALFORMED', () => {
     const cursor = new RlpCursor(bytes)
     cursor.openList()
     if (cursor.peekLength() > maxBytes) throw malformed('BLOCK_MALFORMED', `a header of more than ${maxBytes} bytes`)

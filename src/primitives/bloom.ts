@@ -29,7 +29,7 @@ export const bloomBits = (item: Hex): BloomBits => {
 const bitAt = (hash: Uint8Array, at: number): number => (((hash[at] as number) << 8) | (hash[at + 1] as number)) & 0x7ff
 
 /** Filter of one receipt's logs. */
-export const bloomOf = (logs: readonly Log[]): Uint8Array => {
+export const bloomFromLogs = (logs: readonly Log[]): Uint8Array => {
   if (logs.length === 0) return EMPTY_BLOOM
   const bloom = new Uint8Array(BLOOM_BYTES)
   for (const log of logs) {
@@ -46,7 +46,7 @@ const add = (bloom: Uint8Array, item: Hex): void => {
 const byteOf = (bit: number): number => BLOOM_BYTES - 1 - (bit >> 3)
 
 /** Filter of a block: what any of its receipts has. */
-export const uniteBlooms = (blooms: Iterable<Uint8Array>): Uint8Array => {
+export const mergeBlooms = (blooms: Iterable<Uint8Array>): Uint8Array => {
   let union: Uint8Array | undefined
   for (const bloom of blooms) {
     assert(bloom.byteLength === BLOOM_BYTES, 'a bloom has 256 bytes')

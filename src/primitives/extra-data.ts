@@ -1,12 +1,12 @@
 import { type Hex, hexToBytes } from '../util/bytes.ts'
-import { unlessCoded } from '../util/errors.ts'
+import { undefinedIfCoded } from '../util/errors.ts'
 import { type Certificate, certificateItem, readCertificate } from './consensus/certificate.ts'
 import type { Header } from './header.ts'
-import { decoding, type MalformedError, malformed } from './malformed.ts'
+import { decodeOrMalformed, type MalformedError, malformed } from './malformed.ts'
 import { encodeRlp } from './rlp.ts'
 import { RlpCursor } from './rlp-cursor.ts'
 
-/** What the header's extraData holds (DESIGN 3): RLP of these, in this order, all of it hashed. */
+/** What the header's extraData holds (docs/design/blocks.md#extra-data): RLP of these, in this order, all of it hashed. */
 export interface ExtraData {
   readonly version: number
   /** At most 32 bytes of the operator's choice. */
@@ -40,11 +40,11 @@ export const encodeExtraData = (extra: ExtraData): Uint8Array =>
 
 /** Of a header from outside: undefined when it is none of ours. */
 export const readExtraData = ({ extraData }: Pick<Header, 'extraData'>): ExtraData | undefined =>
-  unlessCoded(() => decodeExtraData(extraData))
+  undefinedIfCoded(() => decodeExtraData(extraData))
 
 /** Throws EXTRA_DATA_MALFORMED, also for a version this binary does not know. */
 export const decodeExtraData = (bytes: Uint8Array): ExtraData =>
-  decoding('EXTRA_DATA_MALFORMED', () => {
+  decodeOrMalformed('EXTRA_DATA_MALFORMED', () => {
     const cursor = new RlpCursor(bytes)
     const outer = cursor.openList()
     const version = cursor.safeUint()

@@ -1,7 +1,7 @@
 import type { Genesis, TimeFork } from '../config/genesis.ts'
 import { keccak256Hex } from '../crypto/hash.ts'
 import { bigintToBytes, type Hex, hexToBytes, ZERO_ADDRESS, ZERO_HASH } from '../util/bytes.ts'
-import { type Block, sealBlock } from './block.ts'
+import { type Block, blockFromParts } from './block.ts'
 import { EMPTY_BLOOM } from './bloom.ts'
 import type { EthereumBody } from './ethereum/body.ts'
 import { EXTRA_DATA_VERSION, encodeExtraData } from './extra-data.ts'
@@ -14,7 +14,7 @@ const EMPTY_REQUESTS_HASH: Hex = '0xe3b0c44298fc1c149afbf4c8996fb92427ae41e4649b
 
 /** Block 0, given the root of the state that `genesis.alloc` makes. */
 export const genesisBlock = (genesis: Genesis, stateRoot: Hex): Block =>
-  sealBlock(genesisHeader(genesis, stateRoot), {
+  blockFromParts(genesisHeader(genesis, stateRoot), {
     transactions: [],
     proofHeaders: [],
     evidence: [],

@@ -1,7 +1,7 @@
 import { keccak256Hex } from '../crypto/hash.ts'
 import { assert } from '../util/assert.ts'
 import { type Hex, hexToBytes } from '../util/bytes.ts'
-import { decoding, type MalformedError, malformed } from './malformed.ts'
+import { decodeOrMalformed, type MalformedError, malformed } from './malformed.ts'
 import { encodeRlp, type RlpItem, uintItem } from './rlp.ts'
 import { RlpCursor } from './rlp-cursor.ts'
 
@@ -77,12 +77,12 @@ const laterItems = (header: Header): readonly (Uint8Array | undefined)[] => [
 
 export const encodeHeader = (header: Header): Uint8Array => encodeRlp(headerItems(header))
 
-/** keccak256 of the header's RLP: the block hash (DESIGN 3). */
+/** keccak256 of the header's RLP: the block hash (docs/design/blocks.md#header). */
 export const headerHash = (header: Header): Hex => keccak256Hex(encodeHeader(header))
 
 /** Throws HEADER_MALFORMED. */
 export const decodeHeader = (bytes: Uint8Array): Header =>
-  decoding('HEADER_MALFORMED', () => {
+  decodeOrMalformed('HEADER_MALFORMED', () => {
     const cursor = new RlpCursor(bytes)
     const header = readHeader(cursor)
     cursor.finish()

@@ -1,6 +1,6 @@
 import { assert } from '../util/assert.ts'
 import { asBuffer, type Hex } from '../util/bytes.ts'
-import { headerSize, stringSize, writeHeader, writeString } from './rlp.ts'
+import { rlpHeaderBytes, rlpStringBytes, writeRlpHeader, writeRlpString } from './rlp.ts'
 import { type RlpCursor, rlpError } from './rlp-cursor.ts'
 
 export interface Log {
@@ -19,7 +19,7 @@ export const encodeLogs = (logs: readonly Log[]): Uint8Array => {
   for (const log of logs) payload += listSize(logPayload(log))
   const out = new Uint8Array(listSize(payload))
   const buffer = asBuffer(out)
-  let at = writeHeader(out, 0, payload, 0xc0)
+  let at = writeRlpHeader(out, 0, payload, 0xc0)
   for (const log of logs) at = writeLog(log, buffer, at)
   return out
 }
@@ -29,16 +29,16 @@ const EMPTY_LIST = Uint8Array.of(0xc0)
 const ADDRESS_BYTES = 21
 const TOPIC_BYTES = 33
 
-const listSize = (payload: number): number => headerSize(payload) + payload
+const listSize = (payload: number): number => rlpHeaderBytes(payload) + payload
 const logPayload = (log: Log): number =>
-  ADDRESS_BYTES + listSize(TOPIC_BYTES * log.topics.length) + stringSize(log.data)
+  ADDRESS_BYTES + listSize(TOPIC_BYTES * log.topics.length) + rlpStringBytes(log.data)
 
 const writeLog = (log: Log, out: Buffer, start: number): number => {
-  let at = writeHeader(out, start, logPayload(log), 0xc0)
+  let at = writeRlpHeader(out, start, logPayload(log), 0xc0)
   at = writeHex(log.address, 20, out, at)
-  at = writeHeader(out, at, TOPIC_BYTES * log.topics.length, 0xc0)
+  at = writeRlpHeader(out, at, TOPIC_BYTES * log.topics.length, 0xc0)
   for (const topic of log.topics) at = writeHex(topic, 32, out, at)
-  return writeString(log.data, out, at)
+  return writeRlpString(log.data, out, at)
 }
 
 const writeHex = (hex: Hex, size: number, out: Buffer, at: number): number => {

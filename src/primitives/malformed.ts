@@ -13,7 +13,7 @@ const hasReason = (detail: { readonly code: string }): detail is MalformedError<
   'reason' in detail && typeof detail.reason === 'string'
 
 /** Runs a decoder and gives what it refuses the code of the noun being decoded. */
-export const decoding = <Code extends string, Value>(code: Code, decode: () => Value): Value => {
+export const decodeOrMalformed = <Code extends string, Value>(code: Code, decode: () => Value): Value => {
   try {
     return decode()
   } catch (error) {

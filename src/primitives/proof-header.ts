@@ -1,6 +1,6 @@
 import { keccak256Hex } from '../crypto/hash.ts'
 import { bigintToBytes, EMPTY_BYTES, type Hex, hexToBytes } from '../util/bytes.ts'
-import { decoding, type MalformedError, malformed } from './malformed.ts'
+import { decodeOrMalformed, type MalformedError, malformed } from './malformed.ts'
 import { encodeRlp, type RlpItem } from './rlp.ts'
 import { RlpCursor } from './rlp-cursor.ts'
 
@@ -63,7 +63,7 @@ export const proofHeaderId = (header: ProofHeader): Hex => keccak256Hex(encodePr
 
 /** Decodes canonical RLP of exactly one header, in fresh memory. Throws CodedError<ProofHeaderMalformed>. */
 export const decodeProofHeader = (bytes: Uint8Array): ProofHeader =>
-  decoding('PROOF_HEADER_MALFORMED', () => {
+  decodeOrMalformed('PROOF_HEADER_MALFORMED', () => {
     if (bytes.byteLength > PROOF_HEADER_BYTES)
       throw malformed('PROOF_HEADER_MALFORMED', `${bytes.byteLength} bytes, want at most ${PROOF_HEADER_BYTES}`)
     const cursor = new RlpCursor(bytes)

@@ -2,10 +2,10 @@ import { GAS_PER_BLOB } from '../config/blobs.ts'
 import { assert } from '../util/assert.ts'
 import { EMPTY_BYTES, type Hex, hexToBytes } from '../util/bytes.ts'
 import { createAddress } from './address.ts'
-import { BLOOM_BYTES, bloomOf, EMPTY_BLOOM } from './bloom.ts'
+import { BLOOM_BYTES, bloomFromLogs, EMPTY_BLOOM } from './bloom.ts'
 import { encodeLogs, type Log, readLogs } from './log.ts'
-import { decoding, type MalformedError, malformed } from './malformed.ts'
-import { encodeRlpList, headerSize, stringSize, uintItem, writeHeader, writeString } from './rlp.ts'
+import { decodeOrMalformed, type MalformedError, malformed } from './malformed.ts'
+import { encodeRlpList, rlpHeaderBytes, rlpStringBytes, uintItem, writeRlpHeader, writeRlpString } from './rlp.ts'
 import { RlpCursor } from './rlp-cursor.ts'
 import { effectiveGasPrice, type Transaction } from './transaction.ts'
 
@@ -34,21 +34,21 @@ export const encodeReceipt = (receipt: Receipt): Uint8Array => {
   const outcome = outcomeItem(receipt)
   const gas = uintItem(receipt.cumulativeGasUsed)
   const logs = encodeLogs(receipt.logs)
-  const payload = stringSize(outcome) + stringSize(gas) + BLOOM_STRING_BYTES + logs.byteLength
+  const payload = rlpStringBytes(outcome) + rlpStringBytes(gas) + BLOOM_STRING_BYTES + logs.byteLength
   const prefix = receipt.type === 0 ? 0 : 1
-  const out = new Uint8Array(prefix + headerSize(payload) + payload)
+  const out = new Uint8Array(prefix + rlpHeaderBytes(payload) + payload)
   if (prefix === 1) out[0] = receipt.type
-  let at = writeHeader(out, prefix, payload, 0xc0)
-  at = writeString(outcome, out, at)
-  at = writeString(gas, out, at)
-  at = writeHeader(out, at, BLOOM_BYTES, 0x80)
+  let at = writeRlpHeader(out, prefix, payload, 0xc0)
+  at = writeRlpString(outcome, out, at)
+  at = writeRlpString(gas, out, at)
+  at = writeRlpHeader(out, at, BLOOM_BYTES, 0x80)
   // Fresh memory is an empty bloom already.
   if (receipt.logsBloom !== EMPTY_BLOOM) out.set(receipt.logsBloom, at)
   out.set(logs, at + BLOOM_BYTES)
   return out
 }
 
-const BLOOM_STRING_BYTES = headerSize(BLOOM_BYTES) + BLOOM_BYTES
+const BLOOM_STRING_BYTES = rlpHeaderBytes(BLOOM_BYTES) + BLOOM_BYTES
 
 const outcomeItem = (receipt: Pick<Receipt, 'status' | 'root'>): Uint8Array => {
   if (receipt.root !== undefined) return hexToBytes(receipt.root)
@@ -72,18 +72,18 @@ const encodeStoredReceipt = (receipt: StoredReceipt): Uint8Array => {
   const outcome = outcomeItem(receipt)
   const gas = uintItem(receipt.cumulativeGasUsed)
   const logs = encodeLogs(receipt.logs)
-  const payload = stringSize(outcome) + stringSize(gas) + logs.byteLength
-  const out = new Uint8Array(headerSize(payload) + payload)
-  let at = writeHeader(out, 0, payload, 0xc0)
-  at = writeString(outcome, out, at)
-  at = writeString(gas, out, at)
+  const payload = rlpStringBytes(outcome) + rlpStringBytes(gas) + logs.byteLength
+  const out = new Uint8Array(rlpHeaderBytes(payload) + payload)
+  let at = writeRlpHeader(out, 0, payload, 0xc0)
+  at = writeRlpString(outcome, out, at)
+  at = writeRlpString(gas, out, at)
   out.set(logs, at)
   return out
 }
 
 /** Throws RECEIPT_MALFORMED. */
 export const decodeStoredReceipts = (bytes: Uint8Array): readonly StoredReceipt[] =>
-  decoding('RECEIPT_MALFORMED', () => {
+  decodeOrMalformed('RECEIPT_MALFORMED', () => {
     const cursor = new RlpCursor(bytes)
     const outer = cursor.openList()
     const receipts: StoredReceipt[] = []
@@ -112,7 +112,7 @@ export const readCumulativeGas = (cursor: RlpCursor): bigint => {
 
 /** A receipt of a peer, as `encodeReceipt` writes it, less what its transaction tells. Throws RECEIPT_MALFORMED. */
 export const decodeReceipt = (bytes: Uint8Array): StoredReceipt =>
-  decoding('RECEIPT_MALFORMED', () => {
+  decodeOrMalformed('RECEIPT_MALFORMED', () => {
     const isTyped = (bytes[0] ?? 0) < 0xc0
     const cursor = new RlpCursor(bytes, isTyped ? 1 : 0)
     const outer = cursor.openList()
@@ -167,7 +167,7 @@ export const deriveReceipt = (
   gasUsed: stored.cumulativeGasUsed - gasBefore,
   effectiveGasPrice: effectiveGasPrice(tx, prices.baseFeePerGas),
   contractAddress: tx.to === null ? createAddress(tx.from, tx.nonce) : null,
-  logsBloom: bloomOf(stored.logs),
+  logsBloom: bloomFromLogs(stored.logs),
   logs: stored.logs,
   ...(tx.blobVersionedHashes !== undefined && {
     blobGasUsed: GAS_PER_BLOB * BigInt(tx.blobVersionedHashes.length),

@@ -21,36 +21,36 @@ export const encodeRlp = (item: RlpItem): Uint8Array => {
 const isBytes = (item: RlpItem): item is Uint8Array => item instanceof Uint8Array
 
 const measure = (item: RlpItem): number => {
-  if (isBytes(item)) return stringSize(item)
+  if (isBytes(item)) return rlpStringBytes(item)
   const slot = payloads.push(0) - 1
   let payload = 0
   for (const child of item) payload += measure(child)
   payloads[slot] = payload
-  return headerSize(payload) + payload
+  return rlpHeaderBytes(payload) + payload
 }
 
 const write = (item: RlpItem, out: Uint8Array, at: number): number => {
-  if (isBytes(item)) return writeString(item, out, at)
+  if (isBytes(item)) return writeRlpString(item, out, at)
   const payload = payloads[payloadAt++] as number
-  let next = writeHeader(out, at, payload, 0xc0)
+  let next = writeRlpHeader(out, at, payload, 0xc0)
   for (const child of item) next = write(child, out, next)
   return next
 }
 
 /** Bytes that a list or a long string of `payload` bytes puts in front of them. */
-export const headerSize = (payload: number): number => (payload < 56 ? 1 : 1 + lengthOfLength(payload))
+export const rlpHeaderBytes = (payload: number): number => (payload < 56 ? 1 : 1 + lengthOfLength(payload))
 
 /** Bytes of one encoded string. */
-export const stringSize = (bytes: Uint8Array): number => {
+export const rlpStringBytes = (bytes: Uint8Array): number => {
   const length = bytes.byteLength
-  return length === 1 && (bytes[0] as number) < 0x80 ? 1 : headerSize(length) + length
+  return length === 1 && (bytes[0] as number) < 0x80 ? 1 : rlpHeaderBytes(length) + length
 }
 
 const lengthOfLength = (length: number): number =>
   length < 0x100 ? 1 : length < 0x10000 ? 2 : length < 0x1000000 ? 3 : 4
 
 /** Writes the prefix of a string (`base` 0x80) or list (0xc0) and answers the position after it. */
-export const writeHeader = (out: Uint8Array, at: number, payload: number, base: 0x80 | 0xc0): number => {
+export const writeRlpHeader = (out: Uint8Array, at: number, payload: number, base: 0x80 | 0xc0): number => {
   if (payload < 56) {
     out[at] = base + payload
     return at + 1
@@ -62,13 +62,13 @@ export const writeHeader = (out: Uint8Array, at: number, payload: number, base: 
 }
 
 /** Writes one string item and answers the position after it. */
-export const writeString = (bytes: Uint8Array, out: Uint8Array, at: number): number => {
+export const writeRlpString = (bytes: Uint8Array, out: Uint8Array, at: number): number => {
   const length = bytes.byteLength
   if (length === 1 && (bytes[0] as number) < 0x80) {
     out[at] = bytes[0] as number
     return at + 1
   }
-  const start = writeHeader(out, at, length, 0x80)
+  const start = writeRlpHeader(out, at, length, 0x80)
   if (length > 24) out.set(bytes, start)
   // A call into the runtime costs more than a few bytes by hand.
   else for (let i = 0; i < length; i++) out[start + i] = bytes[i] as number
@@ -79,8 +79,8 @@ export const writeString = (bytes: Uint8Array, out: Uint8Array, at: number): num
 export const encodeRlpList = (encodedItems: readonly Uint8Array[]): Uint8Array => {
   let payload = 0
   for (const item of encodedItems) payload += item.byteLength
-  const out = new Uint8Array(headerSize(payload) + payload)
-  let at = writeHeader(out, 0, payload, 0xc0)
+  const out = new Uint8Array(rlpHeaderBytes(payload) + payload)
+  let at = writeRlpHeader(out, 0, payload, 0xc0)
   for (const item of encodedItems) {
     out.set(item, at)
     at += item.byteLength
@@ -88,7 +88,7 @@ export const encodeRlpList = (encodedItems: readonly Uint8Array[]): Uint8Array =
   return out
 }
 
-/** Strict: canonical lengths, no trailing bytes, bounded depth and number of items; strings are views of `bytes`. Throws RLP_INVALID. */
+/** Strict: canonical lengths, no trailing bytes, bounded depth and number of items; strings are views of `bytesField`. Throws RLP_INVALID. */
 export const decodeRlp = (bytes: Uint8Array): RlpItem => {
   const cursor = new RlpCursor(bytes)
   const budget = { items: LIMITS.rlp.items }

@@ -1,5 +1,5 @@
 import { EMPTY_BYTES, type Hex, hexToBytes } from '../util/bytes.ts'
-import { encodeRlp, headerSize, type RlpItem, stringSize, uintItem, writeHeader } from './rlp.ts'
+import { encodeRlp, type RlpItem, rlpHeaderBytes, rlpStringBytes, uintItem, writeRlpHeader } from './rlp.ts'
 import { type DecodedTransaction, decodeTransaction } from './transaction.ts'
 
 /** What a sender decides, before signing. */
@@ -39,12 +39,12 @@ export const signedPayload = (tx: DecodedTransaction): Uint8Array => {
   const { raw, type, chainId } = tx
   const prefix = type === 0 ? 0 : 1
   const start = prefix + listHeaderSize(raw[prefix] as number)
-  const end = raw.byteLength - integerSize(tx.v) - stringSize(tx.r) - stringSize(tx.s)
+  const end = raw.byteLength - integerSize(tx.v) - rlpStringBytes(tx.r) - rlpStringBytes(tx.s)
   const suffix = type === 0 && chainId !== undefined ? replaySuffix(chainId) : EMPTY_BYTES
   const payload = end - start + suffix.byteLength
-  const out = new Uint8Array(prefix + headerSize(payload) + payload)
+  const out = new Uint8Array(prefix + rlpHeaderBytes(payload) + payload)
   if (prefix === 1) out[0] = type
-  const body = writeHeader(out, prefix, payload, 0xc0)
+  const body = writeRlpHeader(out, prefix, payload, 0xc0)
   out.set(raw.subarray(start, end), body)
   out.set(suffix, body + end - start)
   return out

@@ -5,7 +5,7 @@ import { type DecodedTransaction, type Transaction, withSender, yParityOf } from
 import { signedPayload } from './transaction-encoding.ts'
 
 /** No key made this signature, or its s is in the upper half (EIP-2). */
-export type SenderError = { readonly code: 'INVALID_SENDER' }
+export type TransactionSenderError = { readonly code: 'INVALID_SENDER' }
 
 /** keccak256 of what the sender signed. */
 export const signedDigest = (tx: DecodedTransaction): Uint8Array => keccak256(signedPayload(tx))
@@ -23,6 +23,6 @@ export const signatureBytes = (tx: Pick<DecodedTransaction, 'type' | 'chainId' |
 export const recoverTransaction = (tx: DecodedTransaction): Transaction => {
   const signature = signatureBytes(tx)
   const from = isLowS(signature.subarray(32, 64)) ? recoverAddress(signedDigest(tx), signature) : undefined
-  if (from === undefined) throw new CodedError<SenderError>({ code: 'INVALID_SENDER' })
+  if (from === undefined) throw new CodedError<TransactionSenderError>({ code: 'INVALID_SENDER' })
   return withSender(tx, { hash: keccak256Hex(tx.raw), from })
 }

@@ -1,7 +1,7 @@
 import { assert } from '../util/assert.ts'
 import { EMPTY_BYTES, type Hex } from '../util/bytes.ts'
 import type { Nonce } from '../util/nonce.ts'
-import { decoding, type MalformedError, malformed } from './malformed.ts'
+import { decodeOrMalformed, type MalformedError, malformed } from './malformed.ts'
 import { RlpCursor } from './rlp-cursor.ts'
 
 export interface AccessListEntry {
@@ -71,7 +71,7 @@ export const transactionType = (raw: Uint8Array): DecodedTransaction['type'] => 
 export const decodeTransaction = (raw: Uint8Array): DecodedTransaction => {
   const type = raw[0]
   if (type === undefined) throw refuse('Empty input')
-  return decoding('TRANSACTION_MALFORMED', () => (type > 0x7f ? decodeLegacy(raw) : decodeTyped(raw, type)))
+  return decodeOrMalformed('TRANSACTION_MALFORMED', () => (type > 0x7f ? decodeLegacy(raw) : decodeTyped(raw, type)))
 }
 
 const decodeLegacy = (raw: Uint8Array): DecodedTransaction => {
@@ -285,7 +285,7 @@ class CompactTransaction implements Transaction {
 const itemBytes = (word: Uint8Array): number =>
   word.byteLength === 1 && (word[0] as number) < 0x80 ? 1 : word.byteLength + 1
 
-/** What a unit of gas costs the sender, wei: base fee plus tip within the cap (EIP-1559); a legacy price is paid whole (DESIGN 6). */
+/** What a unit of gas costs the sender, wei: base fee plus tip within the cap (EIP-1559); a legacy price is paid whole (docs/design/money.md#fees). */
 export const effectiveGasPrice = (
   tx: Pick<DecodedTransaction, 'maxFeePerGas' | 'maxPriorityFeePerGas'>,
   baseFeePerGas: bigint,

@@ -1,20 +1,20 @@
-import type { ChainView, PoolPort } from '../chain/types.ts'
+import type { ChainView, ClientPoolPort } from '../chain/types.ts'
 import type { CallService } from '../evm/calls/types.ts'
 import type { TracePort } from './methods/debug/trace-port.ts'
 import type {
   DevPort,
   EconomyPort,
+  LogQueryPort,
   MiningPort,
   NodeInfo,
   PeersPort,
   ProofChainPort,
   SimulationPort,
   Wallet,
-  WideLogs,
 } from './ports.ts'
 import type { MethodTable, Requirement } from './router/method.ts'
-import type { Rendered } from './router/response-cache.ts'
-import type { Filters } from './subscriptions/filters.ts'
+import type { ResponseCache } from './router/response-cache.ts'
+import type { FilterManager } from './subscriptions/filters.ts'
 import type { SocketSubscriptions } from './subscriptions/subscription-hub.ts'
 import type { Budgets } from './transport/budgets.ts'
 import type { ClientSlots } from './transport/client-slots.ts'
@@ -22,7 +22,7 @@ import type { ClientSlots } from './transport/client-slots.ts'
 /** The parts of the node behind the methods. */
 export interface Services {
   readonly view: ChainView
-  readonly pool: PoolPort
+  readonly pool: ClientPoolPort
   readonly calls: CallService
   readonly simulations: SimulationPort
   readonly wallet: Wallet
@@ -36,7 +36,7 @@ export interface Services {
   /** On a development chain. */
   readonly dev?: DevPort
   /** Log queries over ranges, off this thread. */
-  readonly wideLogs?: WideLogs
+  readonly logQueryPort?: LogQueryPort
 }
 
 /** Work that clients take turns at. */
@@ -47,8 +47,8 @@ export interface Slots {
 
 /** What a handler sees: the node, and the endpoint the request came in by. */
 export interface Context extends Services {
-  readonly filters: Filters
-  readonly rendered: Rendered
+  readonly filters: FilterManager
+  readonly responseCache: ResponseCache
   readonly budgets: Budgets
   readonly slots: Slots
   /** The methods of this endpoint. */

@@ -1,13 +1,13 @@
-import type { HelperError } from '../chain/dev/dev-helpers.ts'
+import type { DevHelperError } from '../chain/dev/dev-helpers.ts'
 import type { MinerError } from '../chain/dev/dev-miner.ts'
-import type { SnapshotError } from '../chain/dev/dev-snapshots.ts'
+import type { DevSnapshotError } from '../chain/dev/dev-snapshots.ts'
 import type { ImpersonationError } from '../chain/dev/impersonation.ts'
 import type { RewindError } from '../chain/dev/rewind.ts'
 import type { StateFileError } from '../chain/dev/state-file.ts'
 import type { ChainReadError } from '../chain/types.ts'
 import { LIMITS } from '../config/limits.ts'
 import type { SenderError } from '../crypto/recovery/recover-sender.ts'
-import type { RecoveryError } from '../crypto/recovery/sender-recovery.ts'
+import type { SenderRecoveryError } from '../crypto/recovery/sender-recovery.ts'
 import type { TypedDataError } from '../crypto/typed-data.ts'
 import { revertReason } from '../evm/calls/revert-reason.ts'
 import type { CallError } from '../evm/calls/types.ts'
@@ -22,7 +22,7 @@ import { isCoded } from '../util/errors.ts'
 import { invalidCall, SIMULATION_CODES } from './methods/eth/simulation-errors.ts'
 import type { WalletError } from './ports.ts'
 
-/** JSON-RPC error codes this node answers with (SPEC 7). */
+/** JSON-RPC error codes this node answers with (docs/interface.md#errors). */
 export const CODES = {
   parse: -32700,
   invalidRequest: -32600,
@@ -89,7 +89,7 @@ type DomainError =
   | PoolError
   | DecodeError
   | SenderError
-  | RecoveryError
+  | SenderRecoveryError
   | WalletError
   | TypedDataError
   | PeerError
@@ -97,15 +97,15 @@ type DomainError =
 /** Of what an operator asks of the network. */
 type PeerError = Extract<NetworkError, { readonly code: 'TOO_MANY_STATIC_PEERS' }>
 /** Of the helpers of development chains. */
-type DevError = RewindError | MinerError | SnapshotError | HelperError | ImpersonationError | StateFileError
+type DevError = RewindError | MinerError | DevSnapshotError | DevHelperError | ImpersonationError | StateFileError
 type ProofError =
   | Extract<StateError, { readonly code: 'PROOF_TOO_DEEP' }>
   | Extract<TrieError, { readonly code: 'TRIE_BUSY' | 'TRIE_UNKNOWN_ROOT' }>
 type Detail<Code extends string> = Extract<DomainError, { readonly code: Code }>
 
-/** The one table from domain code to code and text. Clients match these texts: SPEC 7, DESIGN 7 and 8, reference/kaia-behaviour.md 1.1 and 1.4. */
+/** The one table from domain code to code and text. Clients match these texts: docs/interface.md#errors, docs/design/pool.md#checks, docs/design/rpc.md#errors, docs/design/rpc.md#transport, docs/design/rpc.md#errors. */
 export const DOMAIN_ERRORS: { readonly [Code in DomainError['code']]: (detail: Detail<Code>) => RpcError } = {
-  // calls (evm/call-types.ts)
+  // calls (evm/calls/types.ts)
   EXECUTION_REVERTED: ({ data }) => revertError(data),
   EXECUTION_FAILED: ({ reason }) => serverError(reason),
   EXECUTION_TIMEOUT: ({ timeoutMs }) => serverError(`execution aborted (timeout = ${timeoutMs / 1_000}s)`),

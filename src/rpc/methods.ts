@@ -15,7 +15,7 @@ import { ethState } from './methods/eth/state.ts'
 import { subscriptionsOf } from './methods/eth/subscribe.ts'
 import { ethTransactions } from './methods/eth/transactions.ts'
 import { ethWallet } from './methods/eth/wallet.ts'
-import { twinsOf } from './methods/native/aliases.ts'
+import { nativeAliases } from './methods/native/aliases.ts'
 import { nativeChain } from './methods/native/chain.ts'
 import { nativeConsensus } from './methods/native/consensus.ts'
 import { nativeEconomy } from './methods/native/economy.ts'
@@ -47,7 +47,7 @@ export const METHODS: MethodTable = {
   ...miningOfNamespace('eth'),
   ...net,
   ...rpc,
-  ...twinsOf(eth),
+  ...nativeAliases(eth),
   ...nativeChain,
   ...nativeConsensus,
   ...nativeEconomy,

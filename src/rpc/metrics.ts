@@ -43,12 +43,12 @@ export const createRpcMetrics = (metrics: Metrics): Declared => {
 const declare = (metrics: Metrics): Declared => {
   const calls = metrics.counter({ name: 'rpc_calls_total', help: 'Calls answered', labels: ['method'] })
   const failures = metrics.counter({
-    name: 'rpc_failures_total',
+    name: 'rpc_errors_total',
     help: 'Calls answered with an error',
     labels: ['method'],
   })
   const busy = metrics.counter({
-    name: 'rpc_busy_seconds_total',
+    name: 'rpc_handler_seconds_total',
     help: 'Time from envelope to answer, summed: divided by rpc_calls_total it is the mean latency',
     labels: ['method'],
   })

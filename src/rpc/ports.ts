@@ -1,4 +1,4 @@
-import type { BlockMoney } from '../chain/block/economy.ts'
+import type { BlockRewards } from '../chain/block/economy.ts'
 import type { DevHelpers } from '../chain/dev/dev-helpers.ts'
 import type { LogText } from '../chain/logs/log-service.ts'
 import type { SimulatedChainBlock } from '../chain/reads/simulation-service.ts'
@@ -15,7 +15,7 @@ export type WalletError =
   | { readonly code: 'UNKNOWN_ACCOUNT'; readonly address: Hex }
   | { readonly code: 'LOCKED'; readonly address: Hex }
 
-/** An operator's unlocked keys; a public node holds none (SPEC 4.1, point 7). */
+/** An operator's unlocked keys; a public node holds none (docs/interface.md#authentication). */
 export interface Wallet {
   accounts(): readonly Hex[]
   /** Whether the account sends without a key (development chains). */
@@ -39,12 +39,12 @@ export const emptyWallet = (unknown: (address: Hex) => Error): Wallet => ({
 
 /** What a node says of itself. */
 export interface NodeInfo {
-  /** `<client>/<version>/<os>-<arch>/<runtime version>` (SPEC 4.3). */
+  /** `<client>/<version>/<os>-<arch>/<runtime version>` (docs/interface.md#native-methods). */
   readonly clientVersion: string
   /** What web3_clientVersion answers where that must be something else (devnet --client-name). */
   readonly web3ClientVersion?: string
   readonly protocolVersion: number
-  /** The operator's address, different per node (SPEC 4.1, point 7). */
+  /** The operator's address, different per node (docs/interface.md#authentication). */
   readonly coinbase: Hex
   peerCount(): number
   listening(): boolean
@@ -66,7 +66,7 @@ export interface HealthStatus {
   readonly peers?: number
 }
 
-/** Supply after a block, wei: total = genesis + minted - burnt (DESIGN 6). */
+/** Supply after a block, wei: total = genesis + minted - burnt (docs/design/money.md#supply). */
 export interface SupplyAt {
   readonly number: number
   readonly totalSupply: bigint
@@ -76,7 +76,7 @@ export interface SupplyAt {
 
 /** Money questions; undefined answers mean that the block is unknown. */
 export interface EconomyPort {
-  rewards(number: number): Promise<BlockMoney | undefined>
+  rewards(number: number): Promise<BlockRewards | undefined>
   supply(number: number): Promise<SupplyAt | undefined>
 }
 
@@ -94,7 +94,7 @@ export interface ProofHeaderInfo {
   readonly includedIn: number | null
 }
 
-/** Reads of the proof chain (DESIGN 5). */
+/** Reads of the proof chain (docs/design/proof-chain.md). */
 export interface ProofChainPort {
   /** Height of the newest header this node knows. */
   height(): number
@@ -121,7 +121,7 @@ export interface SimulationPort {
 export type DevPort = { readonly [Member in keyof DevHelpers]: DevHelpers[Member] }
 
 /** Log queries over ranges of blocks in another thread, which writes the JSON too. */
-export interface WideLogs {
+export interface LogQueryPort {
   text(query: LogQuery, client: string): Promise<LogText>
 }
 

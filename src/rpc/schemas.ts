@@ -186,7 +186,7 @@ export const SIMULATED_BLOCK_SCHEMA = objectOf(
   LATER_MEMBERS,
 )
 
-/** SPEC 2.7. */
+/** docs/interface.md#consensus-block. */
 export const CONSENSUS_BLOCK_SCHEMA = objectOf(
   'ConsensusBlock',
   {

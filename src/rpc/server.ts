@@ -6,16 +6,16 @@ import type { Context, Services } from './context.ts'
 import { methodsFor } from './methods.ts'
 import { createRpcMetrics } from './metrics.ts'
 import type { HealthStatus } from './ports.ts'
-import { Rendered } from './router/response-cache.ts'
+import { ResponseCache } from './router/response-cache.ts'
 import { createRouter, type Endpoint } from './router/router.ts'
-import { Filters } from './subscriptions/filters.ts'
+import { FilterManager } from './subscriptions/filters.ts'
 import { SharedCriteria } from './subscriptions/shared-criteria.ts'
 import { SubscriptionHub } from './subscriptions/subscription-hub.ts'
 import { type Budgets, createBudgets } from './transport/budgets.ts'
 import { ClientSlots } from './transport/client-slots.ts'
 import { admit, attachFastLane } from './transport/fast-lane.ts'
 import { createHttp } from './transport/http.ts'
-import { type RateLimit, TokenBuckets } from './transport/rate-limit.ts'
+import { type RateLimit, RateLimiter } from './transport/rate-limit.ts'
 import { attachWebSockets } from './transport/ws.ts'
 
 export interface RpcServerOptions extends Services {
@@ -61,16 +61,16 @@ export const createRpcServer = async (options: RpcServerOptions): Promise<RpcSer
   const hosts = options.hosts ?? ['*']
   const wsPaths = options.wsPaths ?? params.wsPaths
   const wsRedirect = options.wsRedirect === undefined ? params.wsRedirect : options.wsRedirect
-  const buckets = options.rateLimit && new TokenBuckets(options.rateLimit)
+  const buckets = options.rateLimit && new RateLimiter(options.rateLimit)
   const budgets = createBudgets()
   const slots = {
     traces: new ClientSlots(LIMITS.trace.slots, 'traces'),
     proofs: new ClientSlots(LIMITS.rpc.proofs, 'proofs'),
   }
   const criteria = new SharedCriteria()
-  const filters = new Filters({ view, pool, budgets, criteria })
+  const filters = new FilterManager({ view, pool, budgets, criteria })
   const hub = new SubscriptionHub({ view, pool, budgets, criteria })
-  const rendered = new Rendered(view)
+  const responseCache = new ResponseCache(view)
   const metrics = options.metrics && createRpcMetrics(options.metrics)
   const router = createRouter({ log, ...(metrics && { metrics }) })
 
@@ -79,7 +79,7 @@ export const createRpcServer = async (options: RpcServerOptions): Promise<RpcSer
     const context: Context = {
       ...servicesOf(options),
       filters,
-      rendered,
+      responseCache,
       budgets,
       slots,
       methods,
@@ -133,7 +133,7 @@ export const createRpcServer = async (options: RpcServerOptions): Promise<RpcSer
     async close() {
       hub.close()
       filters.close()
-      rendered.close()
+      responseCache.close()
       lane?.close()
       await sockets.close()
       await app.close()
@@ -154,7 +154,7 @@ const servicesOf = ({
   trace,
   peers,
   dev,
-  wideLogs,
+  logQueryPort,
 }: Services): Services => ({
   view,
   pool,
@@ -168,5 +168,5 @@ const servicesOf = ({
   ...(trace && { trace }),
   ...(peers && { peers }),
   ...(dev && { dev }),
-  ...(wideLogs && { wideLogs }),
+  ...(logQueryPort && { logQueryPort }),
 })

@@ -5,7 +5,7 @@ import { eip1559BaseFee } from './ethereum/base-fee.ts'
 export type BaseFeeParent = Pick<Header, 'number' | 'gasLimit' | 'gasUsed' | 'baseFeePerGas'>
 
 /**
- * Base fee of a block from its parent's header, wei per gas: KIP-71 with an even result (reference/kaia-behaviour.md 2).
+ * Base fee of a block from its parent's header, wei per gas: KIP-71 with an even result (docs/design/money.md#base-fee).
  * It moves by at most 1/denominator a block and stays inside the bounds; the child of genesis starts at the floor. A chain with
  * Ethereum's rule follows EIP-1559.
  */
@@ -40,9 +40,9 @@ const max = (a: bigint, b: bigint): bigint => (a > b ? a : b)
 const clamp = (value: bigint, lower: bigint, upper: bigint): bigint => min(max(value, lower), upper)
 
 /** The gas with which a block is full, as far as the base fee goes: above it the fee rises no faster. */
-export const fullBlockGas = ({ gasLimit }: Pick<Header, 'gasLimit'>, params: BaseFeeParams): bigint =>
+export const baseFeeGasCap = ({ gasLimit }: Pick<Header, 'gasLimit'>, params: BaseFeeParams): bigint =>
   params.rule === 'eip1559' ? gasLimit : params.maxBlockGasUsed
 
-/** What `eth_gasPrice` suggests on a base fee: 10 % above it, never above the ceiling (DESIGN 6). Wei per gas. */
+/** What `eth_gasPrice` suggests on a base fee: 10 % above it, never above the ceiling (docs/design/money.md#suggested-price). Wei per gas. */
 export const suggestedGasPrice = (baseFeePerGas: bigint, params: BaseFeeParams): bigint =>
   min((baseFeePerGas * 110n) / 100n, params.upperBoundWei)

@@ -3,7 +3,7 @@ import { type DecodedBlock, hashByteStrings } from '../primitives/block.ts'
 import type { ExtraData } from '../primitives/extra-data.ts'
 import { transactionsRoot } from '../primitives/roots.ts'
 import type { Hex } from '../util/bytes.ts'
-import { CodedError, codedOr, isCoded } from '../util/errors.ts'
+import { CodedError, isCoded, resultOrCoded } from '../util/errors.ts'
 
 /** A body that is not the one its header names, or too large. */
 export type BodyError =
@@ -21,7 +21,7 @@ export type BodyError =
 /** Found right. Blocks do not change, and one is met more than once on its way into the chain. */
 const whole = new WeakSet<object>()
 
-/** Sizes (DESIGN 2) and the three hashes by which a header names its body. Throws CodedError<BodyError>. */
+/** Sizes (docs/design/evm-rules.md#limits) and the three hashes by which a header names its body. Throws CodedError<BodyError>. */
 export const checkBody = (
   block: Pick<DecodedBlock, 'header' | 'transactions' | 'proofHeaders' | 'evidence'>,
   extra: ExtraData,
@@ -46,7 +46,7 @@ export const keepChecked = (checked: object, copy: object): void => {
 
 /** Whether a body is the one that its header names. */
 export const isBodyOf = (block: Parameters<typeof checkBody>[0], extra: ExtraData): boolean =>
-  !isCoded(codedOr(() => checkBody(block, extra)))
+  !isCoded(resultOrCoded(() => checkBody(block, extra)))
 
 const checkSizes = (transactions: DecodedBlock['transactions']): void => {
   let bytes = 0

@@ -19,14 +19,14 @@ const JAILED_AT = 6n
 const STATUS_MEMBER = 2n
 
 /** Reads a word of the contract: slot -> word, both 32 bytes. */
-export type ReadSlot = (slot: Hex) => Hex
+export type ReadWord = (slot: Hex) => Hex
 
-export interface CouncilTerms extends Pick<CouncilParams, 'openRegistration' | 'unbondingSeconds'> {
+export interface CouncilSettings extends Pick<CouncilParams, 'openRegistration' | 'unbondingSeconds'> {
   readonly minStakeWei: bigint
 }
 
 /** What genesis writes for its members. Slot -> word, none of them zero. */
-export const councilStorage = (members: readonly CouncilMember[], terms: CouncilTerms): ReadonlyMap<Hex, Hex> => {
+export const councilStorage = (members: readonly CouncilMember[], terms: CouncilSettings): ReadonlyMap<Hex, Hex> => {
   const words = new Map<Hex, Hex>()
   const put = (slot: Hex, word: bigint) => {
     if (word !== 0n) words.set(slot, toWord(word))
@@ -53,7 +53,7 @@ export const councilStorage = (members: readonly CouncilMember[], terms: Council
  * The members as the contract has them. undefined when that is no council: no members, more than the contract admits, or one that is
  * not registered as such. Only the edits of a development chain can make it so.
  */
-export const readCouncil = (read: ReadSlot): readonly CouncilMember[] | undefined => {
+export const readCouncil = (read: ReadWord): readonly CouncilMember[] | undefined => {
   const count = BigInt(read(toWord(MEMBERS)))
   if (count === 0n || count > BigInt(LIMITS.council.members)) return undefined
   const members: CouncilMember[] = []
@@ -65,7 +65,7 @@ export const readCouncil = (read: ReadSlot): readonly CouncilMember[] | undefine
   return new Set(members.map(({ validator }) => validator)).size === members.length ? members : undefined
 }
 
-const readMember = (read: ReadSlot, validator: Hex): CouncilMember | undefined => {
+const readMember = (read: ReadWord, validator: Hex): CouncilMember | undefined => {
   const [first, second, third, fourth] = registrationSlots(validator)
   const registration = BigInt(read(first))
   if (((registration >> 160n) & 0xffn) !== STATUS_MEMBER || validator === ZERO_ADDRESS) return undefined

@@ -2,7 +2,7 @@ import { assert } from '../util/assert.ts'
 
 /*
  * A cycle is `cycleBlocks` blocks: cycle c holds c * cycleBlocks + 1 .. (c + 1) * cycleBlocks, and ends with the block that pays
- * the rewards (DESIGN 4 and 6). Genesis counts as part of cycle 0.
+ * the rewards (docs/design/council.md#cycles, docs/design/money.md#minting). Genesis counts as part of cycle 0.
  */
 
 export const cycleOf = (number: number, cycleBlocks: number): number => {
@@ -16,7 +16,7 @@ export const lastOfCycle = (cycle: number, cycleBlocks: number): number => (cycl
 
 /**
  * The block after which the council of a cycle was read: the last one of the cycle before the cycle before, so that everybody
- * knows a committee a whole cycle ahead; genesis for the first two (DESIGN 4).
+ * knows a committee a whole cycle ahead; genesis for the first two (docs/design/council.md#cycles).
  */
 export const councilBlockOf = (cycle: number, cycleBlocks: number): number => Math.max(0, cycle - 1) * cycleBlocks
 

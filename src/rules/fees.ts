@@ -10,7 +10,7 @@ export interface FeeSplit {
 }
 
 /**
- * Divides fees (gas used x effective price, wei): each share is floored, what the floors leave over is burnt (DESIGN 6).
+ * Divides fees (gas used x effective price, wei): each share is floored, what the floors leave over is burnt (docs/design/money.md#fees).
  * A block's fees are divided once, as one sum, so that its rounding does not depend on how many transactions it has.
  */
 export const splitFees = (feesWei: bigint, shares: FeeShares): FeeSplit => {
@@ -29,7 +29,7 @@ export interface FeeRecipients {
 }
 
 /**
- * The fees with their recipients: without a miner the foundation takes the miner's share, as it does of the minting (DESIGN 6),
+ * The fees with their recipients: without a miner the foundation takes the miner's share, as it does of the minting (docs/design/money.md#fees),
  * so that no share goes to the zero address, where it would be burnt without being counted.
  */
 export const assignFees = (feesWei: bigint, shares: FeeShares, miner: Hex): FeeSplit => {

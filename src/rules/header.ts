@@ -5,7 +5,7 @@ import { EMPTY_LIST_HASH, type Header, ZERO_NONCE } from '../primitives/header.t
 import { type Hex, ZERO_HASH } from '../util/bytes.ts'
 import { CodedError } from '../util/errors.ts'
 import { nextBaseFee } from './base-fee.ts'
-import { maxTimestamp, minTimestampStep } from './timestamp.ts'
+import { maxTimestamp, minTimestampStepSeconds } from './timestamp.ts'
 
 /** A header that cannot follow its parent: what it has and what the rule wants. */
 export type HeaderError =
@@ -80,7 +80,7 @@ const checkFreely = (header: Header, parent: Header, params: ChainParams): void 
 }
 
 const checkTimestamp = (have: number, parent: number, blockTimeMs: number, nowMs: number): void => {
-  const earliest = parent + minTimestampStep(blockTimeMs)
+  const earliest = parent + minTimestampStepSeconds(blockTimeMs)
   if (have < earliest) fail({ code: 'HEADER_TIMESTAMP_TOO_EARLY', have, want: earliest })
   const latest = maxTimestamp(nowMs)
   if (have > latest) fail({ code: 'HEADER_TIMESTAMP_IN_FUTURE', have, want: latest })

@@ -2,7 +2,7 @@ import { keccak256, keccak256Hex } from '../crypto/hash.ts'
 import { asBuffer, bytesToHex, concatBytes, type Hex, hexToBytes, ZERO_HASH } from '../util/bytes.ts'
 
 /*
- * Chance on the chain (DESIGN 2 and 4). A cycle's seed takes in the proof tip as it was two cycles before: a header costs work
+ * Chance on the chain (docs/design/evm-rules.md#block-values, docs/design/council.md#seed). A cycle's seed takes in the proof tip as it was two cycles before: a header costs work
  * and is final when included, so nobody can choose it. Without a miner the seed moves on, predictable but not steerable.
  */
 

@@ -3,7 +3,7 @@ import { assert } from '../util/assert.ts'
 import { type Hex, ZERO_ADDRESS } from '../util/bytes.ts'
 import { endsCycle } from './cycle.ts'
 
-/** Periods between two cuts of the reward: 0 for the first `halvingBlocks` blocks (reference/explorer.md 2.2). */
+/** Periods between two cuts of the reward: 0 for the first `halvingBlocks` blocks (docs/design/money.md#halving). */
 export const periodOf = (number: number, params: RewardParams): number =>
   number === 0 ? 0 : Math.floor((number - 1) / params.halvingBlocks)
 
@@ -31,7 +31,7 @@ export const splitReward = (rewardWei: bigint, params: RewardParams): RewardSpli
 }
 
 /** Who stood behind one block of the cycle. */
-export interface BlockTurn {
+export interface CycleBlock {
   /** The zero address while no proof header is final. */
   readonly miner: Hex
   readonly proposerReward: Hex
@@ -47,14 +47,14 @@ export interface RewardCredit {
 }
 
 /**
- * The credits of the block that ends a cycle, in the order they are made; none for any other block (DESIGN 6).
+ * The credits of the block that ends a cycle, in the order they are made; none for any other block (docs/design/money.md#minting).
  * `turns` are the blocks of the cycle in order, the paying block last: each has an equal part of the miners' and of the union's
  * share, the paying block the remainders. A turn without a miner pays the foundation. One credit for each role and address.
  */
 export const rewardCredits = (
   number: number,
   params: RewardParams,
-  turns: readonly BlockTurn[],
+  turns: readonly CycleBlock[],
   foundation: Hex,
 ): readonly RewardCredit[] => {
   if (!endsCycle(number, params.cycleBlocks)) return []
@@ -70,7 +70,11 @@ export const rewardCredits = (
   return credits.list()
 }
 
-const payTurns = (total: bigint, turns: readonly BlockTurn[], pay: (turn: BlockTurn, amount: bigint) => void): void => {
+const payTurns = (
+  total: bigint,
+  turns: readonly CycleBlock[],
+  pay: (turn: CycleBlock, amount: bigint) => void,
+): void => {
   const count = BigInt(turns.length)
   turns.forEach((turn, index) => {
     pay(turn, total / count + (index === turns.length - 1 ? total % count : 0n))

@@ -12,7 +12,7 @@ export interface MintedPeriod {
   readonly mintedWei: bigint
 }
 
-/** The periods that have begun up to a height, from the closed form of reference/explorer.md 2.2. */
+/** The periods that have begun up to a height, from the closed form of docs/design/money.md#halving. */
 export const mintedPeriods = (number: number, params: RewardParams): readonly MintedPeriod[] => {
   if (number === 0) return []
   const periods: MintedPeriod[] = []
@@ -31,6 +31,6 @@ export const mintedPeriods = (number: number, params: RewardParams): readonly Mi
 export const mintedUpTo = (number: number, params: RewardParams): bigint =>
   mintedPeriods(number, params).reduce((sum, period) => sum + period.mintedWei, 0n)
 
-/** The sum of all balances after a block, wei: the identity every block keeps (DESIGN 6). */
+/** The sum of all balances after a block, wei: the identity every block keeps (docs/design/money.md#supply). */
 export const supplyAt = (number: number, genesisWei: bigint, burntWei: bigint, params: RewardParams): bigint =>
   genesisWei + mintedUpTo(number, params) - burntWei

@@ -1,7 +1,7 @@
 import { LIMITS } from '../config/limits.ts'
 
 /** Seconds a header's timestamp must lie after its parent's: the whole seconds of the block time; 0 below a second and in instant mode. */
-export const minTimestampStep = (blockTimeMs: number): number => Math.floor(blockTimeMs / 1000)
+export const minTimestampStepSeconds = (blockTimeMs: number): number => Math.floor(blockTimeMs / 1000)
 
-/** The latest timestamp a header may have at a wall-clock time, unix seconds (reference/consensus.md 1.10). */
+/** The latest timestamp a header may have at a wall-clock time, unix seconds (docs/design/consensus.md#pacing). */
 export const maxTimestamp = (nowMs: number): number => Math.floor(nowMs / 1000) + LIMITS.block.futureSeconds

@@ -4,34 +4,34 @@ import type { Hex } from '../util/bytes.ts'
 import { faultsOf, quorumOf } from './quorum.ts'
 
 /*
- * Which members of a council may serve in a committee (DESIGN 4, reference/consensus.md 1.9). All of it follows from what headers
+ * Which members of a council may serve in a committee (docs/design/council.md#qualification, docs/design/council.md#qualification). All of it follows from what headers
  * hash, so that every node comes to the same: certificates of parents, and evidence.
  */
 
 /** What one cycle's certificates say of its committee members: how many they stood in, and whether any holds a seal of theirs. */
-export interface Attendance {
+export interface SealCounts {
   readonly certificates: number
   readonly sealed: boolean
 }
 
 /** A certificate with the committee whose indexes its bitmap counts. */
-export interface Sealing {
+export interface CertificateOfCommittee {
   readonly members: readonly Hex[]
   readonly certificate: Certificate
 }
 
 /** A member that has not been heard of. Who seals regularly has none. */
-export interface Lapse {
+export interface Inactivity {
   /** Certificates it stood in since its last seal. */
   readonly silentBlocks: number
   /** It is to be out up to this block, inclusive; 0: it never was since its last seal. */
   readonly outUntil: number
 }
 
-export type Lapses = ReadonlyMap<Hex, Lapse>
+export type Inactivities = ReadonlyMap<Hex, Inactivity>
 
-export const attendanceOf = (sealings: Iterable<Sealing>): ReadonlyMap<Hex, Attendance> => {
-  const attendance = new Map<Hex, Attendance>()
+export const countSeals = (sealings: Iterable<CertificateOfCommittee>): ReadonlyMap<Hex, SealCounts> => {
+  const attendance = new Map<Hex, SealCounts>()
   for (const { members, certificate } of sealings) {
     const signers = new Set(signerIndexes(certificate))
     members.forEach((member, index) => {
@@ -46,41 +46,45 @@ export const attendanceOf = (sealings: Iterable<Sealing>): ReadonlyMap<Hex, Atte
 }
 
 /**
- * The lapses after a cycle's last block `number`. One seal ends a lapse. `inactiveBlocks` certificates in a row without one make a
+ * The lapses after a cycle's last block `numberField`. One seal ends a lapse. `inactiveBlocks` certificates in a row without one make a
  * member inactive for as many blocks; what it missed stays on the record, so that after its return one silent cycle is enough. Who
  * does not stand in a committee can miss nothing.
  */
-export const nextLapses = (
+export const nextInactivities = (
   council: readonly Hex[],
-  before: Lapses,
-  attendance: ReadonlyMap<Hex, Attendance>,
+  before: Inactivities,
+  attendance: ReadonlyMap<Hex, SealCounts>,
   { number, inactiveBlocks }: { readonly number: number; readonly inactiveBlocks: number },
-): Lapses => {
-  const lapses = new Map<Hex, Lapse>()
+): Inactivities => {
+  const lapses = new Map<Hex, Inactivity>()
   for (const member of council) {
     const attended = attendance.get(member)
     if (attended?.sealed) continue
-    const lapse = before.get(member) ?? { silentBlocks: 0, outUntil: 0 }
-    const silentBlocks = lapse.silentBlocks + (attended?.certificates ?? 0)
+    const inactivity = before.get(member) ?? { silentBlocks: 0, outUntil: 0 }
+    const silentBlocks = inactivity.silentBlocks + (attended?.certificates ?? 0)
     if (silentBlocks === 0) continue
     const isOut = attended !== undefined && silentBlocks >= inactiveBlocks
-    lapses.set(member, { silentBlocks, outUntil: isOut ? number + inactiveBlocks : lapse.outUntil })
+    lapses.set(member, { silentBlocks, outUntil: isOut ? number + inactiveBlocks : inactivity.outUntil })
   }
   return lapses
 }
 
-/** `inactive`: silent for too long; `jailed`: by evidence. `qualifiedOf` says which of them serve all the same. */
-export type Standing = 'active' | 'inactive' | 'jailed'
+/** `inactive`: silent for too long; `jailed`: by evidence. `qualifiedValidators` says which of them serve all the same. */
+export type ValidatorStatus = 'active' | 'inactive' | 'jailed'
 
-export interface Service {
-  readonly lapses: Lapses
+export interface ValidatorRecord {
+  readonly lapses: Inactivities
   readonly jailed: ReadonlySet<Hex>
 }
 
-/** How a member stands after block `number`, the last of a cycle. */
-export const standingOf = (member: Hex, { lapses, jailed }: Service, number: number): Standing => {
+/** How a member stands after block `numberField`, the last of a cycle. */
+export const validatorStatus = (
+  member: Hex,
+  { lapses: inactivities, jailed }: ValidatorRecord,
+  number: number,
+): ValidatorStatus => {
   if (jailed.has(member)) return 'jailed'
-  return (lapses.get(member)?.outUntil ?? 0) > number ? 'inactive' : 'active'
+  return (inactivities.get(member)?.outUntil ?? 0) > number ? 'inactive' : 'active'
 }
 
 /** A member of a council. */
@@ -98,14 +102,14 @@ export interface Registered {
  * Members whose time out is over return on trial, f/2 at a time and at least one, and only as many as leave a quorum of members that
  * were heard: a chain that goes on without them must not halt because they are tried.
  */
-export const qualifiedOf = <Member extends Registered>(
+export const qualifiedValidators = <Member extends Registered>(
   council: readonly Member[],
-  service: Service,
+  validatorRecord: ValidatorRecord,
   number: number,
 ): readonly Member[] => {
   const size = council.length
   const faults = faultsOf(size)
-  const { jailed, inactive, returning, heard } = sorted(council, service, number)
+  const { jailed, inactive, returning, heard } = sorted(council, validatorRecord, number)
   const silent = [...inactive, ...returning]
   const outBySilence = (trials: number) => Math.min(silent.length - trials, Math.max(0, faults - jailed.length))
   let trials = Math.min(returning.length, Math.max(1, Math.floor(faults / 2)))
@@ -116,18 +120,22 @@ export const qualifiedOf = <Member extends Registered>(
 }
 
 /** A council by how its members stand, those that go out first at the head of each list; `heard`: how many have no lapse. */
-const sorted = <Member extends Registered>(council: readonly Member[], service: Service, number: number) => {
+const sorted = <Member extends Registered>(
+  council: readonly Member[],
+  validatorRecord: ValidatorRecord,
+  number: number,
+) => {
   const jailed: Member[] = []
   const inactive: Member[] = []
   const returning: Member[] = []
   let heard = 0
-  const silence = ({ validator }: Member) => service.lapses.get(validator)?.silentBlocks ?? 0
+  const silence = ({ validator }: Member) => validatorRecord.lapses.get(validator)?.silentBlocks ?? 0
   for (const member of council.toSorted((a, b) => silence(b) - silence(a) || b.admission - a.admission)) {
-    const lapse = service.lapses.get(member.validator)
-    if (service.jailed.has(member.validator)) jailed.push(member)
-    else if (lapse === undefined) heard++
-    else if (lapse.outUntil > number) inactive.push(member)
-    else if (lapse.outUntil > 0) returning.push(member)
+    const inactivity = validatorRecord.lapses.get(member.validator)
+    if (validatorRecord.jailed.has(member.validator)) jailed.push(member)
+    else if (inactivity === undefined) heard++
+    else if (inactivity.outUntil > number) inactive.push(member)
+    else if (inactivity.outUntil > 0) returning.push(member)
   }
   return { jailed, inactive, returning, heard }
 }

@@ -1,4 +1,4 @@
-import { type Block, sealBlock } from '../primitives/block.ts'
+import { type Block, blockFromParts } from '../primitives/block.ts'
 import type { Certificate } from '../primitives/consensus/certificate.ts'
 import { EXTRA_DATA_VERSION, encodeExtraData } from '../primitives/extra-data.ts'
 import { EMPTY_LIST_HASH, type Header, ZERO_NONCE } from '../primitives/header.ts'
@@ -45,5 +45,5 @@ export const emptyBlock = (fields: EmptyBlockFields, extra: EmptyBlockExtra): Bl
     ...fields,
     extraData,
   }
-  return sealBlock(header, { transactions: [], proofHeaders: [], evidence: [] })
+  return blockFromParts(header, { transactions: [], proofHeaders: [], evidence: [] })
 }

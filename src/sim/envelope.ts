@@ -1,30 +1,30 @@
 import { bodyCodec, proposalCodec, sealedCodec, statusCodec, voteCodec } from '../network/wire/consensus.ts'
 import { type Block, decodeBlock, encodeBlock } from '../primitives/block.ts'
 import type { BlockClaim } from '../primitives/block-claim.ts'
-import { type ConsensusMessage, type Decided, numberOfMessage } from '../primitives/consensus/message.ts'
+import { type ConsensusMessage, type DecidedMessage, messageHeight } from '../primitives/consensus/message.ts'
 import { type Proposal, proposalHead } from '../primitives/consensus/proposal.ts'
 import { malformed } from '../primitives/malformed.ts'
-import { unlessCoded } from '../util/errors.ts'
+import { undefinedIfCoded } from '../util/errors.ts'
 
 /** A message as it travels between nodes: what kind it is, and the bytes of that kind's codec. */
-export interface Frame {
+export interface Envelope {
   readonly type: 'vote' | 'proposal' | 'body' | 'decided' | 'status'
   readonly bytes: Uint8Array
 }
 
-const frames = new WeakMap<ConsensusMessage, Frame>()
-const messages = new WeakMap<Frame, ConsensusMessage>()
+const frames = new WeakMap<ConsensusMessage, Envelope>()
+const messages = new WeakMap<Envelope, ConsensusMessage>()
 
 /** The same message said again is the same frame. */
-export const encodeFrame = (message: ConsensusMessage): Frame => {
+export const encodeEnvelope = (message: ConsensusMessage): Envelope => {
   const known = frames.get(message)
   if (known !== undefined) return known
-  const frame = frameOf(message)
-  frames.set(message, frame)
-  return frame
+  const envelope = frameOf(message)
+  frames.set(message, envelope)
+  return envelope
 }
 
-const frameOf = (message: ConsensusMessage): Frame => {
+const frameOf = (message: ConsensusMessage): Envelope => {
   switch (message.type) {
     case 'status':
       return { type: 'status', bytes: statusCodec.encode(message) }
@@ -44,15 +44,15 @@ const frameOf = (message: ConsensusMessage): Frame => {
 }
 
 /** undefined: malformed, and said so by a CodedError. Whoever hears the same frame reads the same message. */
-export const decodeFrame = (frame: Frame): ConsensusMessage | undefined => {
-  const known = messages.get(frame)
+export const decodeEnvelope = (envelope: Envelope): ConsensusMessage | undefined => {
+  const known = messages.get(envelope)
   if (known !== undefined) return known
-  const message = unlessCoded(() => messageOf(frame))
-  if (message !== undefined) messages.set(frame, message)
+  const message = undefinedIfCoded(() => messageOf(envelope))
+  if (message !== undefined) messages.set(envelope, message)
   return message
 }
 
-const messageOf = ({ type, bytes }: Frame): ConsensusMessage => {
+const messageOf = ({ type, bytes }: Envelope): ConsensusMessage => {
   switch (type) {
     case 'status':
       return statusCodec.decode(bytes)
@@ -102,7 +102,7 @@ export const claimOf = (message: ConsensusMessage): BlockClaim | undefined => {
 
 /** One line for a person: what it says, and where. */
 export const describeMessage = (message: ConsensusMessage): string => {
-  const number = numberOfMessage(message)
+  const number = messageHeight(message)
   switch (message.type) {
     case 'status':
       return `status of height ${number} round ${message.round}`
@@ -122,7 +122,7 @@ export const describeMessage = (message: ConsensusMessage): string => {
   }
 }
 
-const describeDecided = ({ block, certificate }: Decided): string =>
+const describeDecided = ({ block, certificate }: DecidedMessage): string =>
   `decision ${block.header.number} for ${short(block.hash)} in round ${certificate.round}`
 
 export const short = (hash: string): string => hash.slice(2, 8)

@@ -1,14 +1,14 @@
-import type { Recover } from '../consensus/certificate.ts'
-import type { ConsensusSigner } from '../consensus/engine/types.ts'
+import type { RecoverAddress } from '../consensus/certificate.ts'
 import { keccak256 } from '../crypto/hash.ts'
-import { addressOf, recoverAddress, sign } from '../crypto/signature.ts'
+import { addressFromPrivateKey, recoverAddress, sign } from '../crypto/signature.ts'
+import type { ValidatorSigner } from '../primitives/consensus/signer.ts'
 import { bytesEqual, type Hex } from '../util/bytes.ts'
 
 /** One key for each node, and how a signature tells its signer. */
 export interface Keys {
   readonly addresses: readonly Hex[]
-  readonly signers: readonly ConsensusSigner[]
-  readonly recover: Recover
+  readonly signers: readonly ValidatorSigner[]
+  readonly recover: RecoverAddress
 }
 
 const SIGNATURE_BYTES = 65
@@ -19,7 +19,7 @@ const NODE_AT = 62
 export const stubKeys = (size: number): Keys => {
   const addresses = Array.from({ length: size }, (_, node): Hex => `0x${(node + 1).toString(16).padStart(40, '0')}`)
   const signers = addresses.map((address, node) => ({ address, sign: (digest: Uint8Array) => stub(digest, node) }))
-  const recover: Recover = (digest, signature) =>
+  const recover: RecoverAddress = (digest, signature) =>
     bytesEqual(digest, signature.subarray(0, 32)) ? addresses[nodeOf(signature)] : undefined
   return { addresses, signers, recover }
 }
@@ -39,7 +39,7 @@ const nodeOf = (signature: Uint8Array): number =>
 export const realKeys = (size: number): Keys => {
   const signers = Array.from({ length: size }, (_, node) => {
     const key = keccak256(new TextEncoder().encode(`simulated validator ${node}`))
-    return { address: addressOf(key), sign: (digest: Uint8Array) => sign(digest, key) }
+    return { address: addressFromPrivateKey(key), sign: (digest: Uint8Array) => sign(digest, key) }
   })
   return { addresses: signers.map(({ address }) => address), signers, recover: recoverAddress }
 }

@@ -1,7 +1,7 @@
 import type { Violation } from './check/violation.ts'
 
 /** How one run went. */
-export interface Outcome {
+export interface SimulationOutcome {
   readonly seed: number
   readonly violation: Violation | null
   /** Of the longest chain. */

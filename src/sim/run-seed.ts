@@ -1,9 +1,9 @@
 import { LIMITS } from '../config/limits.ts'
 import { describePlan } from './plan/describe-plan.ts'
 import { type DrawOptions, drawPlan } from './plan/draw-plan.ts'
-import type { Outcome } from './run-outcome.ts'
+import type { SimulationOutcome } from './run-outcome.ts'
 import { shrink } from './shrink.ts'
-import { simulate } from './simulation.ts'
+import { runSimulation } from './simulation.ts'
 
 /** A run that broke a rule, made as small as it goes, for a person to read. */
 export interface Failure {
@@ -17,19 +17,19 @@ export interface Failure {
 }
 
 export interface SeedReport {
-  readonly outcome: Outcome
+  readonly outcome: SimulationOutcome
   readonly failure: Failure | null
 }
 
 /** One seed, and if it breaks a rule the smallest run that breaks the same one. */
 export const runSeed = async (options: DrawOptions): Promise<SeedReport> => {
   const plan = drawPlan(options)
-  const outcome = await simulate(plan)
+  const outcome = await runSimulation(plan)
   const { violation } = outcome
   if (violation === null) return { outcome, failure: null }
-  const breaks = async (candidate: typeof plan) => (await simulate(candidate)).violation?.rule ?? null
+  const breaks = async (candidate: typeof plan) => (await runSimulation(candidate)).violation?.rule ?? null
   const small = await shrink(plan, violation.rule, breaks, LIMITS.simulation.shrinkRuns)
-  const { lines, violation: again } = await simulate(small.plan, LIMITS.simulation.traceLines)
+  const { lines, violation: again } = await runSimulation(small.plan, LIMITS.simulation.traceLines)
   const schedule = [...describePlan(small.plan), `then ${again?.rule}: ${again?.text}`]
   return { outcome, failure: { text: `${violation.rule}: ${violation.text}`, schedule, lines, runs: small.runs } }
 }

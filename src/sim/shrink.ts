@@ -1,7 +1,7 @@
 import { faultsOf } from '../rules/quorum.ts'
 import type { Rule } from './check/violation.ts'
-import { CALM } from './plan/draw-plan.ts'
-import type { Fault, Plan } from './plan/plan.ts'
+import { FAULTLESS } from './plan/draw-plan.ts'
+import type { Plan, PlannedFault } from './plan/plan.ts'
 
 export interface Shrunk {
   readonly plan: Plan
@@ -49,10 +49,11 @@ const SIMPLER: readonly ((plan: Plan) => Plan | null)[] = [
   plan => (plan.heights > 1 ? fewerHeights(plan, plan.heights - 1) : null),
   plan => (plan.council === null ? null : { ...plan, council: null }),
   plan => (plan.realKeys ? { ...plan, realKeys: false } : null),
-  plan => (plan.weather === CALM ? null : { ...plan, weather: CALM }),
-  plan => (plan.weather.loss === 0 ? null : { ...plan, weather: { ...plan.weather, loss: 0 } }),
-  plan => (plan.weather.duplicate === 0 ? null : { ...plan, weather: { ...plan.weather, duplicate: 0 } }),
-  plan => (plan.weather.stuck === 0 ? null : { ...plan, weather: { ...plan.weather, stuck: 0 } }),
+  plan => (plan.linkConditions === FAULTLESS ? null : { ...plan, linkConditions: FAULTLESS }),
+  plan => (plan.linkConditions.loss === 0 ? null : { ...plan, linkConditions: { ...plan.linkConditions, loss: 0 } }),
+  plan =>
+    plan.linkConditions.duplicate === 0 ? null : { ...plan, linkConditions: { ...plan.linkConditions, duplicate: 0 } },
+  plan => (plan.linkConditions.stuck === 0 ? null : { ...plan, linkConditions: { ...plan.linkConditions, stuck: 0 } }),
   plan => (plan.liars.length === 0 ? null : { ...plan, liars: plan.liars.slice(1) }),
 ]
 
@@ -68,9 +69,10 @@ const withoutNode = (plan: Plan, gone: number): Plan | null => {
   const liars = plan.liars.flatMap(liar => (liar.node === gone ? [] : [{ ...liar, node: renamed(liar.node) }]))
   if (size === 0 || liars.length > faultsOf(size)) return null
   const council = plan.council && { ...plan.council, smallest: Math.min(plan.council.smallest, size) }
-  const faults = plan.faults.flatMap((fault): readonly Fault[] => {
-    if (fault.kind === 'split') return [{ ...fault, side: fault.side.filter(node => node !== gone).map(renamed) }]
-    return fault.node === gone ? [] : [{ ...fault, node: renamed(fault.node) }]
+  const faults = plan.faults.flatMap((plannedFault): readonly PlannedFault[] => {
+    if (plannedFault.kind === 'split')
+      return [{ ...plannedFault, side: plannedFault.side.filter(node => node !== gone).map(renamed) }]
+    return plannedFault.node === gone ? [] : [{ ...plannedFault, node: renamed(plannedFault.node) }]
   })
   return { ...plan, size, liars, council, faults }
 }

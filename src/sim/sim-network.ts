@@ -1,9 +1,9 @@
-import type { Frame } from './envelope.ts'
+import type { Envelope } from './envelope.ts'
 import type { EventQueue } from './event-queue.ts'
-import type { Weather } from './plan/plan.ts'
+import type { LinkConditions } from './plan/plan.ts'
 import { createRandom, type Random } from './random.ts'
 
-export interface Traffic {
+export interface SimTraffic {
   sent: number
   lost: number
   duplicated: number
@@ -13,13 +13,13 @@ const LONGEST_STUCK_MS = 5_000
 const LEAST_DELAY_MS = 0.3
 
 /** Who hears what, when: each link loses, doubles and delays by its own chance, so that one more message elsewhere changes nothing here. */
-export class Network {
-  #weather: Weather
-  readonly traffic: Traffic = { sent: 0, lost: 0, duplicated: 0 }
+export class SimNetwork {
+  #linkConditions: LinkConditions
+  readonly simTraffic: SimTraffic = { sent: 0, lost: 0, duplicated: 0 }
   readonly #size: number
   readonly #queue: EventQueue
   readonly #links: readonly Random[]
-  readonly #deliver: (from: number, to: number, frame: Frame) => void
+  readonly #deliver: (from: number, to: number, envelope: Envelope) => void
   /** How many splits keep messages of one node from another. */
   readonly #cuts: number[]
   #isHealed = false
@@ -27,12 +27,12 @@ export class Network {
   constructor(options: {
     readonly size: number
     readonly seed: number
-    readonly weather: Weather
+    readonly linkConditions: LinkConditions
     readonly queue: EventQueue
-    readonly deliver: (from: number, to: number, frame: Frame) => void
+    readonly deliver: (from: number, to: number, envelope: Envelope) => void
   }) {
-    const { size, seed, weather, queue, deliver } = options
-    this.#weather = weather
+    const { size, seed, linkConditions, queue, deliver } = options
+    this.#linkConditions = linkConditions
     this.#size = size
     this.#queue = queue
     this.#deliver = deliver
@@ -40,21 +40,21 @@ export class Network {
     this.#links = this.#cuts.map((_, link) => createRandom(seed * 65_537 + link))
   }
 
-  post(from: number, to: number, frame: Frame): void {
-    const { loss, duplicate, delayMs, stuck } = this.#weather
+  post(from: number, to: number, envelope: Envelope): void {
+    const { loss, duplicate, delayMs, stuck } = this.#linkConditions
     const link = from * this.#size + to
     const random = this.#links[link] as Random
-    this.traffic.sent++
+    this.simTraffic.sent++
     if (!this.isOpen(from, to) || random.chance(loss)) {
-      this.traffic.lost++
+      this.simTraffic.lost++
       return
     }
     const copies = random.chance(duplicate) ? 2 : 1
-    this.traffic.duplicated += copies - 1
+    this.simTraffic.duplicated += copies - 1
     for (let copy = 0; copy < copies; copy++) {
       const hangsMs = random.chance(stuck) ? random.next() * LONGEST_STUCK_MS : 0
       const atMs = this.#queue.nowMs + LEAST_DELAY_MS - Math.log(1 - random.next()) * delayMs + hangsMs
-      this.#queue.at(atMs, () => this.#deliver(from, to, frame))
+      this.#queue.at(atMs, () => this.#deliver(from, to, envelope))
     }
   }
 
@@ -80,8 +80,8 @@ export class Network {
   }
 
   /** All splits end. */
-  heal(weather: Weather): void {
-    this.#weather = weather
+  heal(linkConditions: LinkConditions): void {
+    this.#linkConditions = linkConditions
     this.#isHealed = true
     this.#cuts.fill(0)
   }

@@ -2,23 +2,23 @@ import { crc32 } from 'node:zlib'
 import { LIMITS } from '../config/limits.ts'
 import type { CommitteePort } from '../consensus/ports.ts'
 import { type Hex, ZERO_HASH } from '../util/bytes.ts'
-import { Liar, type OpenHeight } from './byzantine/byzantine-node.ts'
+import { ByzantineNode, type OpenHeight } from './byzantine/byzantine-node.ts'
 import type { Script } from './byzantine/script.ts'
 import { SCRIPTS } from './byzantine/scripts.ts'
-import { Referee } from './check/invariants.ts'
-import { decodeFrame, describeMessage, type Frame, short } from './envelope.ts'
+import { InvariantChecker } from './check/invariants.ts'
+import { decodeEnvelope, describeMessage, type Envelope, short } from './envelope.ts'
 import { EventQueue } from './event-queue.ts'
 import { type Keys, realKeys, stubKeys } from './keys.ts'
 import { createWallClock } from './member/clock.ts'
 import { Disk } from './member/disk.ts'
 import { GENESIS_HASH, GENESIS_HEAD, Ledger } from './member/ledger.ts'
-import { Member } from './member/sim-member.ts'
-import { CALM } from './plan/draw-plan.ts'
-import type { Fault, Plan } from './plan/plan.ts'
+import { SimMember } from './member/sim-member.ts'
+import { FAULTLESS } from './plan/draw-plan.ts'
+import type { Plan, PlannedFault } from './plan/plan.ts'
 import { createRandom } from './random.ts'
-import type { Outcome } from './run-outcome.ts'
+import type { SimulationOutcome } from './run-outcome.ts'
 import { createCouncil } from './sim-council.ts'
-import { Network } from './sim-network.ts'
+import { SimNetwork } from './sim-network.ts'
 import { Trace } from './trace.ts'
 
 /** Blocks everybody must gain once all is well. */
@@ -30,10 +30,10 @@ const LOOK_EVERY = 64
 
 /**
  * Whole nodes' engines, their logs and codecs, in one thread on one virtual clock: a phase of faults, then one in which nothing is
- * wrong and everybody must go on (reference/consensus.md 2). Everything that happens follows from the plan. `lines`: how much of
+ * wrong and everybody must go on (docs/design/consensus.md#invariants). Everything that happens follows from the plan. `lines`: how much of
  * it to put in words.
  */
-export const simulate = (plan: Plan, lines = 0): Promise<Outcome> => new Simulation(plan, lines).run()
+export const runSimulation = (plan: Plan, lines = 0): Promise<SimulationOutcome> => new Simulation(plan, lines).run()
 
 class Simulation {
   readonly #plan: Plan
@@ -42,24 +42,24 @@ class Simulation {
   readonly #keys: Keys
   readonly #liarNodes: ReadonlySet<number>
   readonly #council: CommitteePort
-  readonly #referee: Referee
-  readonly #network: Network
-  readonly #members = new Map<number, Member>()
-  readonly #liars = new Map<number, Liar>()
+  readonly #checker: InvariantChecker
+  readonly #network: SimNetwork
+  readonly #members = new Map<number, SimMember>()
+  readonly #liars = new Map<number, ByzantineNode>()
   readonly #counts = { crashes: 0, splits: 0, pauses: 0, leaps: 0, malformed: 0, lies: 0 }
   #isHealed = false
   #height = 0
   #maxHeld = 0
 
   constructor(plan: Plan, lines: number) {
-    const { seed, size, weather, liars, council, realKeys: isReal, blockTimeMs } = plan
+    const { seed, size, linkConditions, liars, council, realKeys: isReal, blockTimeMs } = plan
     this.#plan = plan
     this.#trace = new Trace(lines)
     this.#keys = isReal ? realKeys(size) : stubKeys(size)
     this.#liarNodes = new Set(liars.map(({ node }) => node))
     const { addresses, recover } = this.#keys
     this.#council = createCouncil({ seed, addresses, liars: this.#liarNodes, plan: council })
-    this.#referee = new Referee({
+    this.#checker = new InvariantChecker({
       council: this.#council,
       addresses,
       liars: this.#liarNodes,
@@ -67,8 +67,8 @@ class Simulation {
       recover,
       blockTimeMs,
     })
-    const deliver = (from: number, to: number, frame: Frame) => this.#deliver(from, to, frame)
-    this.#network = new Network({ size, seed, weather, queue: this.#queue, deliver })
+    const deliver = (from: number, to: number, envelope: Envelope) => this.#deliver(from, to, envelope)
+    this.#network = new SimNetwork({ size, seed, linkConditions, queue: this.#queue, deliver })
     for (let node = 0; node < size; node++) if (!this.#liarNodes.has(node)) this.#members.set(node, this.#member(node))
     for (const { node, scripts } of liars)
       this.#liars.set(
@@ -80,22 +80,22 @@ class Simulation {
       )
   }
 
-  async run(): Promise<Outcome> {
+  async run(): Promise<SimulationOutcome> {
     const { faultsMs, heights, faults } = this.#plan
     for (const member of this.#members.values()) member.start()
     await rest()
     this.#opened({ number: 1, parent: GENESIS_HEAD, state: ZERO_HASH })
-    for (const fault of faults) this.#queue.at(fault.atMs, () => this.#strike(fault))
-    while (this.#queue.nowMs < faultsMs && this.#height < heights && this.#referee.violation === null) await this.#go()
+    for (const plannedFault of faults) this.#queue.at(plannedFault.atMs, () => this.#strike(plannedFault))
+    while (this.#queue.nowMs < faultsMs && this.#height < heights && this.#checker.violation === null) await this.#go()
     const healedAtMs = this.#queue.nowMs
-    if (this.#referee.violation === null) await this.#recover()
+    if (this.#checker.violation === null) await this.#recover()
     return this.#outcome(healedAtMs)
   }
 
   /** One event, and all that comes of it at once. */
   async #go(): Promise<void> {
     if (!this.#queue.next() || this.#queue.count > LIMITS.simulation.events) {
-      this.#referee.report('liveness', `nothing comes of it any more: ${this.#picture()}`)
+      this.#checker.report('liveness', `nothing comes of it any more: ${this.#picture()}`)
       return
     }
     await rest()
@@ -107,9 +107,9 @@ class Simulation {
     const target = this.#height + HEIGHTS_AFTER
     const untilMs = this.#queue.nowMs + this.#patienceMs()
     const isBehind = () => [...this.#members.values()].some(member => member.number < target)
-    while (isBehind() && this.#referee.violation === null) {
+    while (isBehind() && this.#checker.violation === null) {
       if (this.#queue.nowMs > untilMs)
-        this.#referee.report('liveness', `not everybody reaches ${target}: ${this.#picture()}`)
+        this.#checker.report('liveness', `not everybody reaches ${target}: ${this.#picture()}`)
       else await this.#go()
     }
   }
@@ -117,7 +117,7 @@ class Simulation {
   #heal(): void {
     this.#isHealed = true
     this.#note(() => `all is well from here on`)
-    this.#network.heal(CALM)
+    this.#network.heal(FAULTLESS)
     for (const member of this.#members.values()) {
       member.disarm()
       member.leap(0)
@@ -138,37 +138,41 @@ class Simulation {
     return patienceMs + (faults.some(({ kind }) => kind === 'leap') ? 40_000 : 0)
   }
 
-  #strike(fault: Fault): void {
+  #strike(plannedFault: PlannedFault): void {
     if (this.#isHealed) return
-    const endMs = this.#queue.nowMs + fault.forMs
-    switch (fault.kind) {
+    const endMs = this.#queue.nowMs + plannedFault.forMs
+    switch (plannedFault.kind) {
       case 'split': {
         this.#counts.splits++
-        this.#note(() => `the network splits off ${fault.side.join(' ')}${fault.oneWay ? ', one way' : ''}`)
-        this.#queue.at(endMs, this.#network.split(fault.side, fault.oneWay))
+        this.#note(
+          () => `the network splits off ${plannedFault.side.join(' ')}${plannedFault.oneWay ? ', one way' : ''}`,
+        )
+        this.#queue.at(endMs, this.#network.split(plannedFault.side, plannedFault.oneWay))
         return
       }
       case 'crash':
-        this.#members.get(fault.node)?.arm({ point: fault.point, downMs: fault.forMs, loses: fault.loses })
+        this.#members
+          .get(plannedFault.node)
+          ?.arm({ point: plannedFault.point, downMs: plannedFault.forMs, loses: plannedFault.loses })
         return
       case 'pause':
         this.#counts.pauses++
-        this.#members.get(fault.node)?.pause(fault.forMs)
+        this.#members.get(plannedFault.node)?.pause(plannedFault.forMs)
         return
       case 'leap':
         this.#counts.leaps++
-        this.#note(() => `the clock of member ${fault.node} is ${fault.skewMs} ms ahead`)
-        this.#members.get(fault.node)?.leap(fault.skewMs)
-        this.#queue.at(endMs, () => this.#members.get(fault.node)?.leap(0))
+        this.#note(() => `the clock of member ${plannedFault.node} is ${plannedFault.skewMs} ms ahead`)
+        this.#members.get(plannedFault.node)?.leap(plannedFault.skewMs)
+        this.#queue.at(endMs, () => this.#members.get(plannedFault.node)?.leap(0))
         return
     }
   }
 
-  #deliver(from: number, to: number, frame: Frame): void {
+  #deliver(from: number, to: number, envelope: Envelope): void {
     this.#trace.add(this.#queue.nowMs)
     this.#trace.add(from * LIMITS.consensus.committee + to)
-    this.#trace.add(crc32(frame.bytes))
-    const message = decodeFrame(frame)
+    this.#trace.add(crc32(envelope.bytes))
+    const message = decodeEnvelope(envelope)
     if (message === undefined) {
       this.#counts.malformed++
       return
@@ -176,10 +180,10 @@ class Simulation {
     if (message.type !== 'status') this.#note(() => `${from} -> ${to} ${describeMessage(message)}`)
     this.#members.get(to)?.receive(message, from)
     // Two of them answering each other would never end.
-    if (!this.#liarNodes.has(from)) this.#liars.get(to)?.hear(message, frame)
+    if (!this.#liarNodes.has(from)) this.#liars.get(to)?.hear(message, envelope)
   }
 
-  #member(node: number): Member {
+  #member(node: number): SimMember {
     const { size, seed, blockTimeMs, roundTimeoutMs, executionMs } = this.#plan
     const random = createRandom(seed * 1_009 + node)
     const ledger = new Ledger({
@@ -188,12 +192,12 @@ class Simulation {
       executionMs,
       random,
       onCommitted: (block, certificate, parent, state) => {
-        this.#referee.decided(node, block, certificate, parent, state)
+        this.#checker.decided(node, block, certificate, parent, state)
         this.#note(() => `member ${node} commits ${short(block.hash)} at ${block.header.number}`)
         this.#opened({ number: block.header.number + 1, parent: ledger.head(), state: ledger.state })
       },
     })
-    return new Member({
+    return new SimMember({
       node,
       size,
       ledger,
@@ -202,19 +206,19 @@ class Simulation {
       keys: this.#keys,
       params: { ...DOMAIN, blockTimeMs, roundTimeoutMs },
       council: this.#council,
-      referee: this.#referee,
+      checker: this.#checker,
       queue: this.#queue,
       isHonest: address => !this.#liarNodes.has(this.#keys.addresses.indexOf(address)),
-      send: (to, frame) => this.#network.post(node, to, frame),
+      send: (to, envelope) => this.#network.post(node, to, envelope),
       reachable: members => this.#reachable(node, members),
       note: line => this.#note(line),
       onCrash: () => this.#counts.crashes++,
     })
   }
 
-  #liar(node: number, scripts: readonly Script[]): Liar {
+  #liar(node: number, scripts: readonly Script[]): ByzantineNode {
     const { size, seed, blockTimeMs, roundTimeoutMs } = this.#plan
-    return new Liar({
+    return new ByzantineNode({
       node,
       size,
       scripts,
@@ -225,11 +229,11 @@ class Simulation {
       random: createRandom(seed * 1_013 + node),
       blockTimeMs,
       roundTimeoutMs,
-      post: (to, frame) => {
+      post: (to, envelope) => {
         this.#counts.lies++
-        this.#network.post(node, to, frame)
+        this.#network.post(node, to, envelope)
       },
-      onBlock: block => this.#referee.offered(block, node),
+      onBlock: block => this.#checker.offered(block, node),
     })
   }
 
@@ -245,7 +249,7 @@ class Simulation {
   #opened(height: OpenHeight): void {
     if (height.number <= this.#height) return
     this.#height = height.number - 1
-    for (const liar of this.#liars.values()) liar.open(height)
+    for (const byzantineNode of this.#liars.values()) byzantineNode.open(height)
   }
 
   #look(): void {
@@ -255,9 +259,9 @@ class Simulation {
     for (const member of this.#members.values()) {
       const { held, heldBlocks: blocks } = member
       this.#maxHeld = Math.max(this.#maxHeld, held)
-      if (held > bound) this.#referee.report('memory', `member ${member.node} holds ${held} messages`)
+      if (held > bound) this.#checker.report('memory', `member ${member.node} holds ${held} messages`)
       if (blocks > heldBlocks + OTHER_BLOCKS)
-        this.#referee.report('memory', `member ${member.node} holds ${blocks} blocks`)
+        this.#checker.report('memory', `member ${member.node} holds ${blocks} blocks`)
     }
   }
 
@@ -269,21 +273,21 @@ class Simulation {
     this.#trace.note(this.#queue.nowMs, line)
   }
 
-  #outcome(healedAtMs: number): Outcome {
-    const { lost, duplicated } = this.#network.traffic
+  #outcome(healedAtMs: number): SimulationOutcome {
+    const { lost, duplicated } = this.#network.simTraffic
     return {
       seed: this.#plan.seed,
-      violation: this.#referee.violation,
+      violation: this.#checker.violation,
       heights: this.#height,
       events: this.#queue.count,
       virtualMs: Math.round(this.#queue.nowMs),
       healedMs: Math.round(this.#queue.nowMs - healedAtMs),
-      maxRound: this.#referee.maxRound,
+      maxRound: this.#checker.maxRound,
       maxHeld: this.#maxHeld,
       ...this.#counts,
       lost,
       duplicated,
-      accusations: this.#referee.accusations,
+      accusations: this.#checker.accusations,
       trace: this.#trace.hash,
       lines: this.#trace.lines,
     }

@@ -1,4 +1,4 @@
-import type { Outcome } from './run-outcome.ts'
+import type { SimulationOutcome } from './run-outcome.ts'
 
 const SUMMED = [
   'heights',
@@ -29,7 +29,7 @@ export const noTotals = (): Totals => {
   return { seeds: 0, violations: 0, ...counts }
 }
 
-export const addOutcome = (totals: Totals, outcome: Outcome): void => {
+export const addOutcome = (totals: Totals, outcome: SimulationOutcome): void => {
   totals.seeds++
   if (outcome.violation !== null) totals.violations++
   for (const name of SUMMED) totals[name] += outcome[name]

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads'
 import type { DrawOptions } from './plan/draw-plan.ts'
 import type { SeedReport } from './run-seed.ts'
 
-export interface CrewOptions extends Omit<DrawOptions, 'seed'> {
+export interface SimulationPoolOptions extends Omit<DrawOptions, 'seed'> {
   readonly firstSeed: number
   readonly count: number
   /** Threads. */
@@ -22,7 +22,7 @@ export const runSeeds = async ({
   onReport,
   signal,
   ...options
-}: CrewOptions): Promise<void> => {
+}: SimulationPoolOptions): Promise<void> => {
   let next = 0
   const work = async (): Promise<void> => {
     const worker = new Worker(new URL('./worker.ts', import.meta.url), { name: 'simulation', workerData: options })

@@ -1,6 +1,6 @@
 import { assert } from '../util/assert.ts'
 import { asBuffer, bytesToHex, type Hex } from '../util/bytes.ts'
-import { type Nonce, nonceFrom } from '../util/nonce.ts'
+import { type Nonce, nonceFromBigint } from '../util/nonce.ts'
 
 export interface Account {
   readonly nonce: Nonce
@@ -65,4 +65,5 @@ const nonceSize = (nonce: Nonce): number => {
   return nonce <= Number.MAX_SAFE_INTEGER ? 7 : 8
 }
 
-const decodeNonce = (hex: string): Nonce => (hex.length < 16 ? Number.parseInt(hex, 16) : nonceFrom(BigInt(`0x${hex}`)))
+const decodeNonce = (hex: string): Nonce =>
+  hex.length < 16 ? Number.parseInt(hex, 16) : nonceFromBigint(BigInt(`0x${hex}`))

@@ -13,7 +13,7 @@ const scratch = Buffer.alloc(32)
 const addressScratch = scratch.subarray(0, 20)
 
 /** keccak of an address or slot, which is the key of its row. */
-export const hashHex = (hex: Hex): Uint8Array => {
+export const hashedKey = (hex: Hex): Uint8Array => {
   if (hex.length === 42) {
     scratch.write(hex.slice(2), 0, 'hex')
     return keccak256(addressScratch)
@@ -23,13 +23,13 @@ export const hashHex = (hex: Hex): Uint8Array => {
 }
 
 /** A key as a string of its bytes: for map keys, and a fifth of the memory of a small Uint8Array. */
-export const keyText = (key: Uint8Array): string => asBuffer(key).toString('latin1')
-export const textKey = (text: string): Uint8Array => Buffer.from(text, 'latin1')
+export const binaryKey = (key: Uint8Array): string => asBuffer(key).toString('latin1')
+export const bytesFromBinaryKey = (text: string): Uint8Array => Buffer.from(text, 'latin1')
 
 export const slotKey = (hashedAddress: Uint8Array, slot: Hex): Uint8Array => {
   const key = new Uint8Array(SLOT_KEY_BYTES)
   key.set(hashedAddress)
-  key.set(hashHex(slot), ACCOUNT_KEY_BYTES)
+  key.set(hashedKey(slot), ACCOUNT_KEY_BYTES)
   return key
 }
 

@@ -1,7 +1,7 @@
 import { keccak256 } from '../crypto/hash.ts'
 import { encodeRlp } from '../primitives/rlp.ts'
 import { BUCKETS } from '../storage/buckets.ts'
-import type { Entry, Snapshot, Store } from '../storage/store.ts'
+import type { Snapshot, Store, StoreEntry } from '../storage/store.ts'
 import { bytesEqual, bytesToHex, type Hex, hexToBytes } from '../util/bytes.ts'
 import { type Account, decodeAccount, EMPTY_CODE_HASH } from './account.ts'
 import { ACCOUNT_KEY_BYTES } from './flat-tables.ts'
@@ -19,7 +19,7 @@ export type StateProblem =
   | { readonly kind: 'MISSING_CODE'; readonly account: Hex; readonly codeHash: Hex }
   | { readonly kind: 'WRONG_CODE'; readonly codeHash: Hex }
 
-export interface VerifyReport {
+export interface StateVerifyReport {
   readonly number: number
   readonly root: Hex
   readonly accounts: number
@@ -29,7 +29,7 @@ export interface VerifyReport {
   readonly problems: readonly StateProblem[]
 }
 
-export interface VerifyProgress {
+export interface StateVerifyProgress {
   readonly accounts: number
   readonly slots: number
   /** Share of the accounts' key space done, 0 to 1. */
@@ -42,8 +42,8 @@ const PROGRESS_ACCOUNTS = 10_000
 /** Recomputes every root from the flat tables of one snapshot, without the batch trie and in bounded memory. */
 export const verifyState = async (
   store: Store,
-  onProgress: (progress: VerifyProgress) => void = () => {},
-): Promise<VerifyReport> => {
+  onProgress: (progress: StateVerifyProgress) => void = () => {},
+): Promise<StateVerifyReport> => {
   const snapshot = store.snapshot()
   try {
     return await new Verifier(store, snapshot, onProgress).run()
@@ -55,22 +55,22 @@ export const verifyState = async (
 class Verifier {
   readonly #store: Store
   readonly #snapshot: Snapshot
-  readonly #onProgress: (progress: VerifyProgress) => void
+  readonly #onProgress: (progress: StateVerifyProgress) => void
   readonly #problems: StateProblem[] = []
-  readonly #slots: AsyncGenerator<Entry>
-  #next: IteratorResult<Entry, void> = { done: true, value: undefined }
+  readonly #slots: AsyncGenerator<StoreEntry>
+  #next: IteratorResult<StoreEntry, void> = { done: true, value: undefined }
   #accountCount = 0
   #slotCount = 0
   #codeCount = 0
 
-  constructor(store: Store, snapshot: Snapshot, onProgress: (progress: VerifyProgress) => void) {
+  constructor(store: Store, snapshot: Snapshot, onProgress: (progress: StateVerifyProgress) => void) {
     this.#store = store
     this.#snapshot = snapshot
     this.#onProgress = onProgress
     this.#slots = store.entries(BUCKETS.slot, { snapshot })
   }
 
-  async run(): Promise<VerifyReport> {
+  async run(): Promise<StateVerifyReport> {
     const meta = await readStateMeta(this.#store, this.#snapshot)
     if (meta === undefined) this.#problem({ kind: 'NO_STATE' })
     await this.#codes()

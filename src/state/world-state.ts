@@ -2,12 +2,12 @@ import { LIMITS } from '../config/limits.ts'
 import type { Batch } from '../storage/batch.ts'
 import type { Store } from '../storage/store.ts'
 import { assert } from '../util/assert.ts'
-import { Turns } from '../util/async/bounded-mutex.ts'
+import { BoundedMutex } from '../util/async/bounded-mutex.ts'
 import type { Hex } from '../util/bytes.ts'
 import { CodedError, isCoded } from '../util/errors.ts'
 import type { Logger } from '../util/logger.ts'
 import { EMPTY_ROOT } from './account.ts'
-import { putValues, type SealedValues, type StoredValues, sealValues } from './edit/replace-values.ts'
+import { putValues, type RootedValues, rootOfValues, type StoredValues } from './edit/replace-values.ts'
 import type { StateError } from './errors.ts'
 import { type CacheLimits, HeadState } from './head/head-state.ts'
 import { pruneHistory } from './history/history-rows.ts'
@@ -16,13 +16,13 @@ import { putStateMeta, readStateMeta, type StateMeta } from './state-meta.ts'
 import type { StateReader } from './state-reader.ts'
 import { type LoadProgress, loadTrie } from './trie/load-trie.ts'
 import { previewRoots } from './trie/preview-roots.ts'
-import { type AccountProof, proveAt } from './trie/prove-account.ts'
-import { busyError, type TrieService } from './trie/trie-service.ts'
+import { proveAt, type StateProof } from './trie/prove-account.ts'
+import { type TrieService, trieBusyError } from './trie/trie-service.ts'
 import type { PackedBatch } from './trie/types.ts'
-import { droppedSlots, isUnchanged, packChanges, sealedFrom } from './update/pack-changes.ts'
+import { droppedSlots, isEmptyChanges, packChanges, stateUpdateFromChanges } from './update/pack-changes.ts'
 import type { StateChanges } from './update/state-changes.ts'
-import type { Sealed } from './update/state-update.ts'
-import { writeState } from './update/write-update.ts'
+import type { StateUpdate } from './update/state-update.ts'
+import { writeStateUpdate } from './update/write-update.ts'
 
 export interface WorldStateOptions {
   readonly store: Store
@@ -38,7 +38,7 @@ export interface WorldStateOptions {
 }
 
 /**
- * The state of the head and the way to the next one: `journal` to work in, `seal` for the root, `write` into the block's batch,
+ * The state of the head and the way to the next one: `journal` to work in, `computeUpdate` for the root, `write` into the block's batch,
  * `committed` when that batch is durable. One block at a time; several may be sealed on the head and only one written.
  */
 export class WorldState {
@@ -49,7 +49,7 @@ export class WorldState {
   /** History up to here is not pruned. */
   #pinned = Number.MAX_SAFE_INTEGER
   /** Proofs and previews on older blocks. */
-  readonly #oldProofs = new Turns(LIMITS.trie.proofs, busyError)
+  readonly #oldProofs = new BoundedMutex(LIMITS.trie.proofs, trieBusyError)
   /** The trie holds what was sealed and perhaps never committed. */
   #isTrieAhead = false
   /** undefined before genesis. */
@@ -115,48 +115,48 @@ export class WorldState {
   }
 
   /** The state root after `changes` of a journal on the head. Nothing is stored. */
-  async seal(changes: StateChanges, parentRoot: Hex): Promise<Sealed> {
+  async computeUpdate(changes: StateChanges, parentRoot: Hex): Promise<StateUpdate> {
     assert(parentRoot === this.root, 'a block is sealed on the head')
-    if (isUnchanged(changes))
-      return sealedFrom(changes, this.#head, parentRoot, { root: parentRoot, storageRoots: NONE }, [])
+    if (isEmptyChanges(changes))
+      return stateUpdateFromChanges(changes, this.#head, parentRoot, { root: parentRoot, storageRoots: NONE }, [])
     this.#isTrieAhead = true
     const [result, dropped] = await Promise.all([
       this.#trie.apply(parentRoot, packChanges(changes)),
       droppedSlots(this.#store, changes),
     ])
-    return sealedFrom(changes, this.#head, parentRoot, result, dropped)
+    return stateUpdateFromChanges(changes, this.#head, parentRoot, result, dropped)
   }
 
   /** Queues the block's state rows, and the removal of history that is too old. Genesis is block 0. */
-  async write(batch: Batch, number: number, sealed: Sealed): Promise<void> {
-    assert(number === this.number + 1 && sealed.parentRoot === this.root, 'the block after the head is written')
-    writeState(batch, sealed, { number, hashed: address => this.#head.hashed(address) })
+  async write(batch: Batch, number: number, update: StateUpdate): Promise<void> {
+    assert(number === this.number + 1 && update.parentRoot === this.root, 'the block after the head is written')
+    writeStateUpdate(batch, update, { number, hashed: address => this.#head.hashed(address) })
     const oldest = this.#oldestAfter(number)
     if (oldest > this.oldest) await pruneHistory(this.#store, batch, this.oldest + 1, oldest)
-    putStateMeta(batch, { number, root: sealed.root, oldest })
+    putStateMeta(batch, { number, root: update.root, oldest })
   }
 
   /** The block's batch is durable: the head has moved when this call returns; the promise waits for the trie. */
-  async committed(number: number, sealed: Sealed): Promise<void> {
-    const advanced = this.#head.advance(sealed)
-    this.#meta = { number, root: sealed.root, oldest: this.#oldestAfter(number) }
-    await Promise.all([advanced, this.#commitTrie(sealed)])
+  async committed(number: number, update: StateUpdate): Promise<void> {
+    const advanced = this.#head.advance(update)
+    this.#meta = { number, root: update.root, oldest: this.#oldestAfter(number) }
+    await Promise.all([advanced, this.#commitTrie(update)])
   }
 
   /** The root with other values in place of the head's, for development chains (`chain/dev`). Nothing is stored. */
-  sealValues(values: StoredValues): Promise<SealedValues> {
-    return sealValues(this.#trie, this.root, values)
+  rootOfValues(values: StoredValues): Promise<RootedValues> {
+    return rootOfValues(this.#trie, this.root, values)
   }
 
   /** Queues the values and where the state stands with them: at the head or a block before it. Histories are the caller's. */
-  writeValues(batch: Batch, number: number, { root, parentRoot, values }: SealedValues): void {
+  writeValues(batch: Batch, number: number, { root, parentRoot, values }: RootedValues): void {
     assert(number <= this.number && parentRoot === this.root, 'values take the place of the head')
     putValues(batch, values)
     putStateMeta(batch, { number, root, oldest: Math.min(this.oldest, number) })
   }
 
   /** The batch of `writeValues` is durable: the head has moved when this call returns; the promise waits for the trie. */
-  async replaced(number: number, { root }: SealedValues): Promise<void> {
+  async replaced(number: number, { root }: RootedValues): Promise<void> {
     const reset = this.#head.reset()
     this.#meta = { number, root, oldest: Math.min(this.oldest, number) }
     await Promise.all([reset, this.#trie.commit(root)])
@@ -171,7 +171,7 @@ export class WorldState {
    * Merkle proof in the state after a block. Throws MISSING_STATE, PROOF_TOO_DEEP or TRIE_BUSY. What leads back to an older block is
    * megabytes: those proofs collect it one at a time.
    */
-  prove(number: number, address: Hex, slots: readonly Hex[]): Promise<AccountProof> {
+  prove(number: number, address: Hex, slots: readonly Hex[]): Promise<StateProof> {
     return this.#inTurn(number, () => proveAt(this.#store, this.#trie, { number, address, slots }))
   }
 
@@ -191,8 +191,8 @@ export class WorldState {
   }
 
   /** Another candidate of the same height may have been sealed since, or be under way: the trie then stands on that one. */
-  async #commitTrie(sealed: Sealed): Promise<void> {
-    const { root, parentRoot } = sealed
+  async #commitTrie(update: StateUpdate): Promise<void> {
+    const { root, parentRoot } = update
     // Nothing was ever put on the head.
     if (root === parentRoot && !this.#isTrieAhead) return
     this.#isTrieAhead = false
@@ -200,7 +200,7 @@ export class WorldState {
       await this.#trie.commit(root)
     } catch (error) {
       if (!isCoded(error) || error.code !== 'TRIE_UNKNOWN_ROOT') throw error
-      await Promise.all([this.#trie.apply(parentRoot, packChanges(sealed)), this.#trie.commit(root)])
+      await Promise.all([this.#trie.apply(parentRoot, packChanges(update)), this.#trie.commit(root)])
     }
   }
 

@@ -1,5 +1,5 @@
 import { assert } from '../util/assert.ts'
-import { fromLevelError } from './errors.ts'
+import { storeErrorFromLevel } from './errors.ts'
 import type { StoreCounters } from './metrics.ts'
 import type { ScratchKeys } from './scratch-keys.ts'
 
@@ -52,7 +52,7 @@ export class Batch {
     try {
       this.#open()._put(this.#home.keys.of(bucket, key), value)
     } catch (error) {
-      throw fromLevelError(error, this.#home.path, 'STORE_WRITE_FAILED')
+      throw storeErrorFromLevel(error, this.#home.path, 'STORE_WRITE_FAILED')
     }
     this.#rows++
     return this
@@ -62,7 +62,7 @@ export class Batch {
     try {
       this.#open()._del(this.#home.keys.of(bucket, key))
     } catch (error) {
-      throw fromLevelError(error, this.#home.path, 'STORE_WRITE_FAILED')
+      throw storeErrorFromLevel(error, this.#home.path, 'STORE_WRITE_FAILED')
     }
     this.#rows++
     return this
@@ -79,7 +79,7 @@ export class Batch {
       if (this.#rows > 0) await this.#home.track(native._write({ sync: sync && synced }))
     } catch (error) {
       counters.writeFailures++
-      throw fromLevelError(error, path, 'STORE_WRITE_FAILED')
+      throw storeErrorFromLevel(error, path, 'STORE_WRITE_FAILED')
     } finally {
       this.#giveBack(native)
     }

@@ -1,5 +1,5 @@
 import { CodedError } from '../util/errors.ts'
-import { readHolder } from './lock-holder.ts'
+import { readLockHolder } from './lock-holder.ts'
 
 /** Thrown as CodedError by Store and schema. */
 export type StoreError =
@@ -41,12 +41,12 @@ const reasonOf = (error: unknown): string => {
 }
 
 const holderOf = (path: string): { readonly pid?: number } => {
-  const pid = readHolder(path)
+  const pid = readLockHolder(path)
   return pid === undefined ? {} : { pid }
 }
 
 /** A LevelDB failure in our terms; `fallback` names the operation that failed. */
-export const fromLevelError = (
+export const storeErrorFromLevel = (
   error: unknown,
   path: string,
   fallback: 'STORE_OPEN_FAILED' | 'STORE_READ_FAILED' | 'STORE_WRITE_FAILED',

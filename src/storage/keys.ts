@@ -28,7 +28,7 @@ export const readNumber = (bytes: Uint8Array, at = 0): number => {
 }
 
 /** A key followed by a block number. */
-export const keyAndNumber = (key: Uint8Array, number: number): Uint8Array => {
+export const keyWithNumber = (key: Uint8Array, number: number): Uint8Array => {
   const out = new Uint8Array(key.byteLength + NUMBER_BYTES)
   out.set(key)
   return writeNumber(out, key.byteLength, number)

@@ -9,12 +9,12 @@ import { isMainThread } from 'node:worker_threads'
 const pathOf = (store: string): string => `${store}.pid`
 
 /** To be called with the lock held. Threads share it with their process. */
-export const writeHolder = (store: string): void => {
+export const writeLockHolder = (store: string): void => {
   if (isMainThread) writeFileSync(pathOf(store), `${process.pid}\n`, { mode: 0o600 })
 }
 
 /** The process id, or undefined when nobody left one. */
-export const readHolder = (store: string): number | undefined => {
+export const readLockHolder = (store: string): number | undefined => {
   try {
     const pid = Number(readFileSync(pathOf(store), 'utf8'))
     return Number.isSafeInteger(pid) && pid > 0 ? pid : undefined

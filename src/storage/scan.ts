@@ -1,7 +1,7 @@
 import type { Snapshot as LevelSnapshot } from 'classic-level'
 import { LIMITS } from '../config/limits.ts'
 import { afterPrefix } from './keys.ts'
-import { ownedKey } from './scratch-keys.ts'
+import { prefixedKey } from './scratch-keys.ts'
 
 /** The store as it was when taken. Close it: an open snapshot keeps old rows on disk. */
 export type Snapshot = LevelSnapshot
@@ -24,7 +24,7 @@ export interface Bounds extends Omit<Range, 'prefix'> {
   readonly limit: number
 }
 
-export const boundsOf = (bucket: number, range: Range): Bounds => {
+export const boundsFromRange = (bucket: number, range: Range): Bounds => {
   const options = {
     reverse: range.reverse ?? false,
     limit: range.limit ?? -1,
@@ -32,17 +32,17 @@ export const boundsOf = (bucket: number, range: Range): Bounds => {
   }
   const bucketEnd = Uint8Array.of(bucket + 1)
   if (range.prefix !== undefined) {
-    const prefix = ownedKey(bucket, range.prefix)
+    const prefix = prefixedKey(bucket, range.prefix)
     return { ...options, gte: prefix, lt: afterPrefix(prefix) ?? bucketEnd }
   }
   return {
     ...options,
     ...(range.gt === undefined
-      ? { gte: range.gte === undefined ? Uint8Array.of(bucket) : ownedKey(bucket, range.gte) }
-      : { gt: ownedKey(bucket, range.gt) }),
+      ? { gte: range.gte === undefined ? Uint8Array.of(bucket) : prefixedKey(bucket, range.gte) }
+      : { gt: prefixedKey(bucket, range.gt) }),
     ...(range.lte === undefined
-      ? { lt: range.lt === undefined ? bucketEnd : ownedKey(bucket, range.lt) }
-      : { lte: ownedKey(bucket, range.lte) }),
+      ? { lt: range.lt === undefined ? bucketEnd : prefixedKey(bucket, range.lt) }
+      : { lte: prefixedKey(bucket, range.lte) }),
   }
 }
 

@@ -20,7 +20,7 @@ export class ScratchKeys {
 }
 
 /** A prefixed key of its own. */
-export const ownedKey = (bucket: number, key: Uint8Array): Uint8Array => {
+export const prefixedKey = (bucket: number, key: Uint8Array): Uint8Array => {
   const out = new Uint8Array(key.byteLength + 1)
   out[0] = bucket
   out.set(key, 1)

@@ -3,16 +3,16 @@ import { join, resolve } from 'node:path'
 import { ClassicLevel } from 'classic-level'
 import { LIMITS } from '../config/limits.ts'
 import { Batch, type NativeBatch } from './batch.ts'
-import { fromLevelError, storeError } from './errors.ts'
-import { writeHolder } from './lock-holder.ts'
+import { storeError, storeErrorFromLevel } from './errors.ts'
+import { writeLockHolder } from './lock-holder.ts'
 import { newStoreCounters, type StoreCounters } from './metrics.ts'
-import { type Bounds, boundsOf, type Range, type Scan, type Snapshot, scan } from './scan.ts'
-import { ownedKey, ScratchKeys } from './scratch-keys.ts'
+import { type Bounds, boundsFromRange, type Range, type Scan, type Snapshot, scan } from './scan.ts'
+import { prefixedKey, ScratchKeys } from './scratch-keys.ts'
 
 type Level = ClassicLevel<Uint8Array, Uint8Array>
 
 export type { Range, Snapshot } from './scan.ts'
-export type Entry = readonly [key: Uint8Array, value: Uint8Array]
+export type StoreEntry = readonly [key: Uint8Array, value: Uint8Array]
 
 export interface StoreOptions {
   /** Block cache, bytes. Several handles of one process share the first one's. */
@@ -60,9 +60,9 @@ export class Store {
     })
     try {
       await level.open()
-      writeHolder(location)
+      writeLockHolder(location)
     } catch (error) {
-      throw fromLevelError(error, location, 'STORE_OPEN_FAILED')
+      throw storeErrorFromLevel(error, location, 'STORE_OPEN_FAILED')
     }
     return new Store(level, options.ephemeral ?? false)
   }
@@ -74,7 +74,7 @@ export class Store {
       const prefixed = this.#keys.of(bucket, key)
       return snapshot === undefined ? this.#level.getSync(prefixed) : this.#level.getSync(prefixed, { snapshot })
     } catch (error) {
-      throw fromLevelError(error, this.path, 'STORE_READ_FAILED')
+      throw storeErrorFromLevel(error, this.path, 'STORE_READ_FAILED')
     }
   }
 
@@ -82,9 +82,9 @@ export class Store {
     if (this.#ephemeral) return this.getSync(bucket, key, snapshot)
     this.counters.reads++
     try {
-      return await this.#level.get(ownedKey(bucket, key), { snapshot })
+      return await this.#level.get(prefixedKey(bucket, key), { snapshot })
     } catch (error) {
-      throw fromLevelError(error, this.path, 'STORE_READ_FAILED')
+      throw storeErrorFromLevel(error, this.path, 'STORE_READ_FAILED')
     }
   }
 
@@ -94,32 +94,36 @@ export class Store {
     this.counters.reads += keys.length
     try {
       return await this.#level.getMany(
-        keys.map(key => ownedKey(bucket, key)),
+        keys.map(key => prefixedKey(bucket, key)),
         { snapshot },
       )
     } catch (error) {
-      throw fromLevelError(error, this.path, 'STORE_READ_FAILED')
+      throw storeErrorFromLevel(error, this.path, 'STORE_READ_FAILED')
     }
   }
 
   async has(bucket: number, key: Uint8Array, snapshot?: Snapshot): Promise<boolean> {
     this.counters.reads++
     try {
-      return await this.#level.has(ownedKey(bucket, key), { snapshot })
+      return await this.#level.has(prefixedKey(bucket, key), { snapshot })
     } catch (error) {
-      throw fromLevelError(error, this.path, 'STORE_READ_FAILED')
+      throw storeErrorFromLevel(error, this.path, 'STORE_READ_FAILED')
     }
   }
 
   /** Entries in key order, up to `size` at a time and all as they are at the first: for long scans. */
-  async *chunks(bucket: number, range: Range = {}, size: number = LIMITS.storage.scanRows): AsyncGenerator<Entry[]> {
+  async *chunks(
+    bucket: number,
+    range: Range = {},
+    size: number = LIMITS.storage.scanRows,
+  ): AsyncGenerator<StoreEntry[]> {
     const open = (options: Bounds) => this.#level.iterator(options)
     for await (const rows of this.#scan(bucket, range, { open, keyOf: ([key]) => key, size })) {
-      yield rows.map(([key, value]): Entry => [key.subarray(1), value])
+      yield rows.map(([key, value]): StoreEntry => [key.subarray(1), value])
     }
   }
 
-  async *entries(bucket: number, range: Range = {}): AsyncGenerator<Entry> {
+  async *entries(bucket: number, range: Range = {}): AsyncGenerator<StoreEntry> {
     for await (const rows of this.chunks(bucket, range)) yield* rows
   }
 
@@ -131,14 +135,14 @@ export class Store {
   }
 
   /** The first entry of a range (the last with `reverse`). */
-  async first(bucket: number, range: Range = {}): Promise<Entry | undefined> {
+  async first(bucket: number, range: Range = {}): Promise<StoreEntry | undefined> {
     this.counters.reads++
-    const iterator = this.#reading(() => this.#level.iterator({ ...boundsOf(bucket, range), limit: 1 }))
+    const iterator = this.#reading(() => this.#level.iterator({ ...boundsFromRange(bucket, range), limit: 1 }))
     try {
       const row = await iterator.next()
       return row === undefined ? undefined : [row[0].subarray(1), row[1]]
     } catch (error) {
-      throw fromLevelError(error, this.path, 'STORE_READ_FAILED')
+      throw storeErrorFromLevel(error, this.path, 'STORE_READ_FAILED')
     } finally {
       await iterator.close()
     }
@@ -192,7 +196,7 @@ export class Store {
       const names = await readdir(this.path)
       await this.#track(Promise.all(names.filter(isLog).map(name => syncFile(join(this.path, name)))).then(() => {}))
     } catch (error) {
-      throw fromLevelError(error, this.path, 'STORE_WRITE_FAILED')
+      throw storeErrorFromLevel(error, this.path, 'STORE_WRITE_FAILED')
     }
   }
 
@@ -202,7 +206,7 @@ export class Store {
     try {
       return (await keys.next()) === undefined
     } catch (error) {
-      throw fromLevelError(error, this.path, 'STORE_READ_FAILED')
+      throw storeErrorFromLevel(error, this.path, 'STORE_READ_FAILED')
     } finally {
       await keys.close()
     }
@@ -237,9 +241,9 @@ export class Store {
   async *#scan<Row>(bucket: number, range: Range, options: Scan<Row>): AsyncGenerator<Row[]> {
     const own = range.snapshot === undefined ? this.snapshot() : undefined
     try {
-      yield* scan(boundsOf(bucket, own === undefined ? range : { ...range, snapshot: own }), options)
+      yield* scan(boundsFromRange(bucket, own === undefined ? range : { ...range, snapshot: own }), options)
     } catch (error) {
-      throw fromLevelError(error, this.path, 'STORE_READ_FAILED')
+      throw storeErrorFromLevel(error, this.path, 'STORE_READ_FAILED')
     } finally {
       await own?.close()
     }
@@ -249,7 +253,7 @@ export class Store {
     try {
       return read()
     } catch (error) {
-      throw fromLevelError(error, this.path, 'STORE_READ_FAILED')
+      throw storeErrorFromLevel(error, this.path, 'STORE_READ_FAILED')
     }
   }
 }

@@ -3,7 +3,7 @@ import type { Nonce } from '../util/nonce.ts'
 
 /**
  * Why a transaction was refused; thrown as `CodedError<PoolError>`. Listed in the order of the checks: the first that fails answers.
- * `rpc/errors.ts` makes the client's text, all with JSON-RPC code -32000. Clients match these texts (SPEC 7, DESIGN 7).
+ * `rpc/errors.ts` makes the client's text, all with JSON-RPC code -32000. Clients match these texts (docs/interface.md#errors, docs/design/pool.md#checks).
  *
  * | code | text |
  * |---|---|

@@ -25,12 +25,12 @@ export const createPoolMetrics = (metrics: Metrics, pool: TxPool): PoolMetrics =
   })
   metrics.gauge({ name: 'txpool_sender_accounts', help: 'Senders with pooled transactions', read: () => pool.senders })
   metrics.gauge({
-    name: 'txpool_pending_room_used_ratio',
+    name: 'txpool_pending_used_ratio',
     help: 'Share of the room for ready transactions in use; at 1 the largest senders are trimmed',
     read: () => pool.slots().ready / pool.limits.pending,
   })
   metrics.gauge({
-    name: 'txpool_queued_room_used_ratio',
+    name: 'txpool_queued_used_ratio',
     help: 'Share of the room for transactions behind a nonce gap in use',
     read: () => pool.slots().queued / pool.limits.queued,
   })

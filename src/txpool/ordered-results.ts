@@ -6,7 +6,7 @@ interface Ticket {
  * Continues work in the order it was handed in, whatever order its promises settle in. Senders are recovered on several threads, but a
  * client that sends nonces 1, 2, 3 must not see 3 refused for the gap that 1 and 2 are about to fill.
  */
-export class InOrder {
+export class OrderedResults {
   #tickets: (Ticket | undefined)[] = []
   #head = 0
 

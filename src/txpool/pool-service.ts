@@ -1,23 +1,23 @@
 import { LIMITS } from '../config/limits.ts'
 import { keccak256Hex } from '../crypto/hash.ts'
-import { type SenderResult, senderOf } from '../crypto/recovery/batch.ts'
+import { type SenderResult, senderOrThrow } from '../crypto/recovery/batch.ts'
 import type { SenderRecovery } from '../crypto/recovery/sender-recovery.ts'
 import { type DecodedTransaction, decodeTransaction, type Transaction, withSender } from '../primitives/transaction.ts'
-import { type Hex, ownBytes } from '../util/bytes.ts'
+import { copyBytes, type Hex } from '../util/bytes.ts'
 import type { Clock } from '../util/clock.ts'
-import { CodedError, codedOr, isCoded } from '../util/errors.ts'
+import { CodedError, isCoded, resultOrCoded } from '../util/errors.ts'
 import type { Logger } from '../util/logger.ts'
 import type { Nonce } from '../util/nonce.ts'
 import type { PoolError } from './errors.ts'
 import { decodeQuarantined, encodeQuarantined } from './journal/journal-format.ts'
-import type { Journal } from './journal/transaction-journal.ts'
+import type { TransactionJournal } from './journal/transaction-journal.ts'
 import type { PoolMetrics } from './metrics.ts'
-import { InOrder } from './ordered-results.ts'
+import { OrderedResults } from './ordered-results.ts'
 import { checkSize } from './pool/admission.ts'
 import type { Selection } from './pool/selection.ts'
-import type { Quarantined } from './pool/transaction-quarantine.ts'
+import type { QuarantinedTransaction } from './pool/transaction-quarantine.ts'
 import type { Origin, PoolBlock, PoolContent, TxPool } from './pool.ts'
-import type { Overrun } from './ports.ts'
+import type { PoolOverrun } from './ports.ts'
 
 export interface PoolServiceOptions {
   readonly pool: TxPool
@@ -25,13 +25,13 @@ export interface PoolServiceOptions {
   readonly clock: Clock
   readonly logger: Logger
   /** Left out: local transactions do not survive a restart. */
-  readonly journal?: Journal
+  readonly journal?: TransactionJournal
   readonly metrics?: PoolMetrics
   readonly quarantineMs?: number
 }
 
 /** The hash of a pooled transaction, or why it is not. */
-export type Outcome = Hex | CodedError
+export type AdmitOutcome = Hex | CodedError
 
 /** Seen for the first time. */
 interface Fresh {
@@ -51,9 +51,9 @@ const SHARED_BUFFER_BYTES = 16 * 1024
 export class PoolService {
   readonly #options: PoolServiceOptions & { readonly quarantineMs: number }
   readonly #pool: TxPool
-  readonly #order = new InOrder()
+  readonly #order = new OrderedResults()
   /** Asked for what comes of it by whoever brings the same bytes again. */
-  readonly #underWay = new Map<Hex, () => Promise<Outcome>>()
+  readonly #underWay = new Map<Hex, () => Promise<AdmitOutcome>>()
   readonly #listeners = new Set<(transaction: Transaction) => void>()
 
   constructor(options: PoolServiceOptions) {
@@ -69,7 +69,7 @@ export class PoolService {
     let restored = 0
     for (let at = 0; at < raws.length; at += REPLAY_CHUNK) {
       const outcomes = await this.#take(raws.slice(at, at + REPLAY_CHUNK), 'restored')
-      restored += outcomes.filter(outcome => typeof outcome === 'string').length
+      restored += outcomes.filter(admitOutcome => typeof admitOutcome === 'string').length
     }
     await journal.rewrite()
     if (raws.length > 0)
@@ -86,13 +86,13 @@ export class PoolService {
    * nothing has to be recovered. Throws CodedError<PoolError | DecodeError>.
    */
   async submit(raw: Uint8Array, sender?: Hex): Promise<Hex> {
-    const [outcome] = await this.#measured([raw], 'local', sender)
-    if (typeof outcome === 'string') return outcome
-    throw outcome
+    const [admitOutcome] = await this.#measured([raw], 'local', sender)
+    if (typeof admitOutcome === 'string') return admitOutcome
+    throw admitOutcome
   }
 
   /** Transactions that peers told us of: what became of each. */
-  receive(raws: readonly Uint8Array[]): Promise<readonly Outcome[]> {
+  receive(raws: readonly Uint8Array[]): Promise<readonly AdmitOutcome[]> {
     return this.#measured(raws, 'remote')
   }
 
@@ -135,7 +135,7 @@ export class PoolService {
   }
 
   /** A transaction was stopped while a block was built. One that had all the time there is waits, also after a restart. */
-  overran({ hash, from, nonce, gasLimit }: Transaction, { ranMs, isProven }: Overrun): void {
+  overran({ hash, from, nonce, gasLimit }: Transaction, { ranMs, isProven }: PoolOverrun): void {
     const { clock, logger, journal, quarantineMs } = this.#options
     const about = { hash, from, nonce, gasLimit, ranMs: Math.round(ranMs) }
     if (!isProven) {
@@ -154,7 +154,7 @@ export class PoolService {
   }
 
   /** Hashes that no block of this node tries, pooled or not. */
-  quarantined(): readonly Quarantined[] {
+  quarantined(): readonly QuarantinedTransaction[] {
     return this.#pool.quarantined()
   }
 
@@ -173,13 +173,18 @@ export class PoolService {
   #quarantineFrom(records: readonly Uint8Array[]): readonly Uint8Array[] {
     const nowMs = this.#options.clock.nowMs()
     return records.filter(record => {
-      const quarantined = decodeQuarantined(record)
-      if (quarantined !== undefined && quarantined.untilMs > nowMs) this.#pool.quarantine(quarantined)
-      return quarantined === undefined
+      const quarantinedTransaction = decodeQuarantined(record)
+      if (quarantinedTransaction !== undefined && quarantinedTransaction.untilMs > nowMs)
+        this.#pool.quarantine(quarantinedTransaction)
+      return quarantinedTransaction === undefined
     })
   }
 
-  async #measured(raws: readonly Uint8Array[], origin: 'local' | 'remote', sender?: Hex): Promise<readonly Outcome[]> {
+  async #measured(
+    raws: readonly Uint8Array[],
+    origin: 'local' | 'remote',
+    sender?: Hex,
+  ): Promise<readonly AdmitOutcome[]> {
     const { metrics } = this.#options
     const startedMs = performance.now()
     const count = (results: readonly string[]): void => {
@@ -188,7 +193,7 @@ export class PoolService {
     }
     try {
       const outcomes = await this.#take(raws, origin, sender)
-      count(outcomes.map(outcome => (typeof outcome === 'string' ? 'accepted' : outcome.code)))
+      count(outcomes.map(admitOutcome => (typeof admitOutcome === 'string' ? 'accepted' : admitOutcome.code)))
       return outcomes
     } catch (error) {
       count(raws.map(() => 'failed'))
@@ -197,27 +202,30 @@ export class PoolService {
   }
 
   /** The same bytes brought again while the first are under way wait for them: one recovery, and one of them is the first. */
-  async #take(raws: readonly Uint8Array[], origin: Origin, sender?: Hex): Promise<readonly Outcome[]> {
+  async #take(raws: readonly Uint8Array[], origin: Origin, sender?: Hex): Promise<readonly AdmitOutcome[]> {
     const fresh: Fresh[] = []
-    const taken = Promise.withResolvers<readonly Outcome[]>()
+    const taken = Promise.withResolvers<readonly AdmitOutcome[]>()
     // Perhaps nobody waits for it but this.
     taken.promise.catch(() => {})
-    const begin = (raw: Uint8Array): number | Outcome | Promise<Outcome> => {
+    const begin = (raw: Uint8Array): number | AdmitOutcome | Promise<AdmitOutcome> => {
       const { decoded, hash } = open(raw)
       if (this.#pool.has(hash)) return alreadyKnown(hash)
       const first = this.#underWay.get(hash)
-      if (first !== undefined) return first().then(outcome => (isCoded(outcome) ? outcome : alreadyKnown(hash)))
+      if (first !== undefined)
+        return first().then(admitOutcome => (isCoded(admitOutcome) ? admitOutcome : alreadyKnown(hash)))
       this.#pool.checkQuarantine(hash, this.#options.clock.nowMs(), origin)
       this.#pool.precheck(decoded, origin)
       const place = fresh.push({ decoded, hash }) - 1
-      this.#underWay.set(hash, async () => (await taken.promise)[place] as Outcome)
+      this.#underWay.set(hash, async () => (await taken.promise)[place] as AdmitOutcome)
       return place
     }
     try {
-      const begun = raws.map(raw => codedOr(() => begin(raw)))
+      const begun = raws.map(raw => resultOrCoded(() => begin(raw)))
       const outcomes = await this.#recoverAndAdmit(fresh, origin, sender)
       taken.resolve(outcomes)
-      return await Promise.all(begun.map(found => (typeof found === 'number' ? (outcomes[found] as Outcome) : found)))
+      return await Promise.all(
+        begun.map(found => (typeof found === 'number' ? (outcomes[found] as AdmitOutcome) : found)),
+      )
     } catch (error) {
       taken.reject(error)
       throw error
@@ -227,21 +235,21 @@ export class PoolService {
   }
 
   /** Rejects with what is nobody's transaction's fault. */
-  async #recoverAndAdmit(fresh: readonly Fresh[], origin: Origin, sender?: Hex): Promise<readonly Outcome[]> {
+  async #recoverAndAdmit(fresh: readonly Fresh[], origin: Origin, sender?: Hex): Promise<readonly AdmitOutcome[]> {
     if (fresh.length === 0) return []
     const { recovery, clock, journal } = this.#options
     const raws = fresh.map(({ decoded }) => decoded.raw)
     const senders =
       sender === undefined ? recovery.recoverMany(raws, 'singles') : fresh.map(({ hash }) => ({ hash, from: sender }))
-    const admit = ({ decoded }: Fresh, found: SenderResult | undefined): Outcome => {
-      const transaction = withSender(decoded, senderOf(found))
+    const admit = ({ decoded }: Fresh, found: SenderResult | undefined): AdmitOutcome => {
+      const transaction = withSender(decoded, senderOrThrow(found))
       const { executable } = this.#pool.admit(transaction, clock.nowMs(), origin)
       this.#notify(executable)
       return transaction.hash
     }
     try {
       const outcomes = await this.#order.run(Promise.resolve(senders), results =>
-        fresh.map((one, at) => codedOr(() => admit(one, results[at]))),
+        fresh.map((one, at) => resultOrCoded(() => admit(one, results[at]))),
       )
       if (origin === 'local' && journal !== undefined)
         await Promise.all(
@@ -271,7 +279,7 @@ export class PoolService {
 /** Throws CodedError<PoolError | DecodeError>. */
 const open = (bytes: Uint8Array): Fresh => {
   checkSize(bytes.byteLength)
-  const raw = bytes.buffer.byteLength > Math.max(SHARED_BUFFER_BYTES, 2 * bytes.byteLength) ? ownBytes(bytes) : bytes
+  const raw = bytes.buffer.byteLength > Math.max(SHARED_BUFFER_BYTES, 2 * bytes.byteLength) ? copyBytes(bytes) : bytes
   return { decoded: decodeTransaction(raw), hash: keccak256Hex(raw) }
 }
 

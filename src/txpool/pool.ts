@@ -7,13 +7,13 @@ import type { Nonce } from '../util/nonce.ts'
 import type { PoolError } from './errors.ts'
 import { type AdmissionRules, admissionRules, checkAccount, checkForm, checkReplacement } from './pool/admission.ts'
 import { noDrops } from './pool/drops.ts'
-import { costOf, type PoolEntry } from './pool/entry.ts'
+import { maxCostWei, type PoolEntry } from './pool/entry.ts'
 import { largerQueued, largerReady } from './pool/eviction.ts'
 import { IndexedHeap } from './pool/indexed-heap.ts'
 import { Retries } from './pool/retries.ts'
 import { Selection } from './pool/selection.ts'
-import { Sender } from './pool/sender-queue.ts'
-import { Quarantine, type Quarantined } from './pool/transaction-quarantine.ts'
+import { SenderQueue } from './pool/sender-queue.ts'
+import { type QuarantinedTransaction, TransactionQuarantine } from './pool/transaction-quarantine.ts'
 import type { AccountReader } from './ports.ts'
 
 /** `restored`: a local one that was acknowledged before a restart. */
@@ -88,10 +88,10 @@ export class TxPool {
   readonly limits: PoolLimits
   readonly #accounts: AccountReader
   readonly #byHash = new Map<Hex, PoolEntry>()
-  readonly #senders = new Map<Hex, Sender>()
-  readonly #readyVictims: IndexedHeap<Sender>
-  readonly #queuedVictims: IndexedHeap<Sender>
-  readonly #quarantine: Quarantine
+  readonly #senders = new Map<Hex, SenderQueue>()
+  readonly #readyVictims: IndexedHeap<SenderQueue>
+  readonly #queuedVictims: IndexedHeap<SenderQueue>
+  readonly #quarantine: TransactionQuarantine
   readonly #retries: Retries
   #rules: AdmissionRules
   /** The orders of eviction are only kept while the pool is full; a block, which changes many senders, lets go of them. */
@@ -107,7 +107,7 @@ export class TxPool {
     this.limits = limits
     this.#accounts = accounts
     this.#rules = admissionRules(params, number, baseFee, allowUnprotected)
-    this.#quarantine = new Quarantine(limits.quarantined)
+    this.#quarantine = new TransactionQuarantine(limits.quarantined)
     this.#retries = new Retries(limits.retried)
     this.#readyVictims = new IndexedHeap(largerReady(limits.accountPending), sender => sender.readyHeap)
     this.#queuedVictims = new IndexedHeap(largerQueued, sender => sender.queuedHeap)
@@ -176,7 +176,7 @@ export class TxPool {
   discard(hash: Hex): boolean {
     const entry = this.#byHash.get(hash)
     if (entry === undefined) return false
-    const sender = this.#senders.get(entry.transaction.from) as Sender
+    const sender = this.#senders.get(entry.transaction.from) as SenderQueue
     this.#byHash.delete(hash)
     this.drops.discarded++
     this.#change(sender, () => {
@@ -189,7 +189,7 @@ export class TxPool {
   }
 
   /** No block tries this transaction until then; those of its sender behind it wait as well. Also for one that is not pooled. */
-  quarantine({ hash, untilMs }: Quarantined): void {
+  quarantine({ hash, untilMs }: QuarantinedTransaction): void {
     this.#retries.delete(hash)
     const removed = this.#quarantine.add({ hash, untilMs })
     if (removed !== undefined) this.#release(removed)
@@ -206,7 +206,7 @@ export class TxPool {
   }
 
   /** What no block tries now, pooled or not. */
-  quarantined(): readonly Quarantined[] {
+  quarantined(): readonly QuarantinedTransaction[] {
     return [...this.#quarantine.all()]
   }
 
@@ -283,9 +283,9 @@ export class TxPool {
   }
 
   /** The sender's list, brought up to date with the head if that moved before `onBlock` told us. */
-  #senderFor(address: Hex): Sender {
+  #senderFor(address: Hex): SenderQueue {
     const known = this.#senders.get(address)
-    if (known === undefined) return new Sender(address, this.#nonceOf(address), this.#accounts.balance(address))
+    if (known === undefined) return new SenderQueue(address, this.#nonceOf(address), this.#accounts.balance(address))
     if (this.#recheck(known)) {
       this.#trimAccount(known)
       this.#trimPool()
@@ -302,7 +302,7 @@ export class TxPool {
   #entry(transaction: Transaction, nowMs: number, origin: Origin): PoolEntry {
     return {
       transaction,
-      costWei: costOf(transaction),
+      costWei: maxCostWei(transaction),
       slots: Math.max(1, Math.ceil(transaction.raw.byteLength / this.limits.slotBytes)),
       arrival: this.#arrivals++,
       local: origin !== 'remote',
@@ -312,7 +312,7 @@ export class TxPool {
   }
 
   /** A replacement that needs more room than there is must not cost the sender the transaction it has. */
-  #checkRoomFor(entry: PoolEntry, replaced: PoolEntry, sender: Sender): void {
+  #checkRoomFor(entry: PoolEntry, replaced: PoolEntry, sender: SenderQueue): void {
     const more = entry.slots - replaced.slots
     if (more <= 0) return
     const { pending, queued, accountQueued } = this.limits
@@ -326,7 +326,7 @@ export class TxPool {
     }
   }
 
-  #insert(sender: Sender, entry: PoolEntry): void {
+  #insert(sender: SenderQueue, entry: PoolEntry): void {
     this.#senders.set(sender.address, sender)
     this.#byHash.set(entry.transaction.hash, entry)
     const replaced = this.#change(sender, () => sender.insert(entry, this.#rules.baseFee))
@@ -336,7 +336,7 @@ export class TxPool {
   }
 
   /** Drops what one sender has too many of behind a gap; the answer is why the newcomer was among it. */
-  #trimAccount(sender: Sender, newcomer?: PoolEntry): PoolError | undefined {
+  #trimAccount(sender: SenderQueue, newcomer?: PoolEntry): PoolError | undefined {
     const { accountQueued: limit } = this.limits
     while (sender.queuedSlots > limit) {
       if (this.#evict(sender, 'queued') === newcomer) return { code: 'POOL_FULL', scope: 'account', limit }
@@ -350,11 +350,11 @@ export class TxPool {
     let full: PoolError | undefined
     if (!this.#ordered && (this.#readySlots > pending || this.#queuedSlots > queued)) this.#order()
     while (this.#readySlots > pending) {
-      const evicted = this.#evict(this.#readyVictims.peek() as Sender, 'ready')
+      const evicted = this.#evict(this.#readyVictims.peek() as SenderQueue, 'ready')
       if (evicted === newcomer) full = { code: 'POOL_FULL', scope: 'pending', limit: pending }
     }
     while (this.#queuedSlots > queued) {
-      const evicted = this.#evict(this.#queuedVictims.peek() as Sender, 'queued')
+      const evicted = this.#evict(this.#queuedVictims.peek() as SenderQueue, 'queued')
       if (evicted === newcomer) full = { code: 'POOL_FULL', scope: 'queued', limit: queued }
     }
     return full
@@ -367,7 +367,7 @@ export class TxPool {
     this.#ordered = true
   }
 
-  #evict(sender: Sender, kind: 'ready' | 'queued'): PoolEntry {
+  #evict(sender: SenderQueue, kind: 'ready' | 'queued'): PoolEntry {
     const { baseFee } = this.#rules
     const entry = this.#change(sender, () =>
       kind === 'ready' ? sender.dropReadyTail(baseFee) : sender.dropQueuedTail(baseFee),
@@ -378,7 +378,7 @@ export class TxPool {
   }
 
   /** Reads the account again and drops what it can no longer send; false when nothing about the account changed. */
-  #recheck(sender: Sender): boolean {
+  #recheck(sender: SenderQueue): boolean {
     const nonce = this.#nonceOf(sender.address)
     const balanceWei = this.#accounts.balance(sender.address)
     if (nonce === sender.nonce && balanceWei === sender.balanceWei) return false
@@ -400,9 +400,9 @@ export class TxPool {
     return true
   }
 
-  #touchedBy(block: PoolBlock): Set<Sender> {
-    const touched = new Set<Sender>()
-    const touch = (address: Hex): Sender | undefined => {
+  #touchedBy(block: PoolBlock): Set<SenderQueue> {
+    const touched = new Set<SenderQueue>()
+    const touch = (address: Hex): SenderQueue | undefined => {
       const sender = this.#senders.get(address)
       if (sender) touched.add(sender)
       return sender
@@ -439,7 +439,7 @@ export class TxPool {
   }
 
   /** Lets go of what has waited behind a gap for too long: nothing of its sender was admitted or included since. */
-  #expire(senders: readonly Sender[], nowMs: number): void {
+  #expire(senders: readonly SenderQueue[], nowMs: number): void {
     this.#sweptMs = nowMs
     for (const hash of this.#quarantine.expire(nowMs)) this.#release(hash)
     for (const sender of senders) {
@@ -455,7 +455,7 @@ export class TxPool {
     }
   }
 
-  #announce(sender: Sender, fresh: Transaction[]): void {
+  #announce(sender: SenderQueue, fresh: Transaction[]): void {
     const { entries, executable } = sender
     for (; sender.announced < executable; sender.announced++) {
       const entry = entries[sender.announced] as PoolEntry
@@ -465,7 +465,7 @@ export class TxPool {
   }
 
   /** Every change of a sender's list goes through here, so that the sums and the orders of eviction follow. */
-  #change<T>(sender: Sender, change: () => T): T {
+  #change<T>(sender: SenderQueue, change: () => T): T {
     this.#readySlots -= sender.readySlots
     this.#queuedSlots -= sender.queuedSlots
     this.#executable -= sender.executable

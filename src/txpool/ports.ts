@@ -2,7 +2,7 @@ import type { Hex } from '../util/bytes.ts'
 import type { Nonce } from '../util/nonce.ts'
 
 /** How a transaction overran while a block was built: after how long, and whether it had all the time that one may take. */
-export interface Overrun {
+export interface PoolOverrun {
   readonly ranMs: number
   readonly isProven: boolean
 }

@@ -1,4 +1,4 @@
-/** Bytes and hex. Bytes inside, 0x-hex at the edges and as map keys (HOUSE.md). All hex is lower case. */
+/** Bytes and hex. Bytes inside, 0x-hex at the edges and as map keys (CONTRIBUTING.md#the-house). All hex is lower case. */
 
 export type Hex = `0x${string}`
 
@@ -29,10 +29,10 @@ export const hexToBytes = (hex: Hex): Uint8Array => {
  * The same bytes in memory of their own, for what goes to another thread or is kept: a view carries or keeps all of the memory it
  * looks into, which for bytes decoded from hex is Node's pool of 64 KiB.
  */
-export const ownBytes = (bytes: Uint8Array): Uint8Array =>
+export const copyBytes = (bytes: Uint8Array): Uint8Array =>
   bytes.byteLength === bytes.buffer.byteLength ? bytes : Uint8Array.prototype.slice.call(bytes)
 
-/** The most compact form, zero is 0x0 (SPEC 2.1). */
+/** The most compact form, zero is 0x0 (docs/interface.md#encoding). */
 export const toQuantity = (value: bigint | number): Hex => `0x${value.toString(16)}`
 
 /** Big-endian bytes without leading zeros; zero is empty. */

@@ -22,7 +22,7 @@ const describe = (detail: { readonly code: string }): string =>
 export const isCoded = (error: unknown): error is CodedError => error instanceof CodedError
 
 /** What `work` answers, or the CodedError it throws. Throws whatever else it throws. */
-export const codedOr = <T>(work: () => T): T | CodedError => {
+export const resultOrCoded = <T>(work: () => T): T | CodedError => {
   try {
     return work()
   } catch (error) {
@@ -32,7 +32,7 @@ export const codedOr = <T>(work: () => T): T | CodedError => {
 }
 
 /** The same where nobody asks for the reason. */
-export const unlessCoded = <T>(work: () => T): T | undefined => {
-  const answer = codedOr(work)
+export const undefinedIfCoded = <T>(work: () => T): T | undefined => {
+  const answer = resultOrCoded(work)
   return isCoded(answer) ? undefined : answer
 }

@@ -10,7 +10,7 @@ export type Nonce = number | bigint
 export const MAX_NONCE = 2n ** 64n - 1n
 
 /** Of a count below 2^64. */
-export const nonceFrom = (count: bigint): Nonce => {
+export const nonceFromBigint = (count: bigint): Nonce => {
   assert(count >= 0n && count <= MAX_NONCE, 'a nonce has 64 bits')
   return count <= Number.MAX_SAFE_INTEGER ? Number(count) : count
 }
@@ -18,5 +18,5 @@ export const nonceFrom = (count: bigint): Nonce => {
 /** The nonce after. The last answers itself: no transaction may use it, but a call may stand on it. */
 export const nextNonce = (nonce: Nonce): Nonce => {
   if (typeof nonce === 'number' && nonce < Number.MAX_SAFE_INTEGER) return nonce + 1
-  return nonce === MAX_NONCE ? nonce : nonceFrom(BigInt(nonce) + 1n)
+  return nonce === MAX_NONCE ? nonce : nonceFromBigint(BigInt(nonce) + 1n)
 }

@@ -7,8 +7,8 @@ import { type CompiledContract, compileSolidity } from '../support/solidity.ts'
 import { encodeCall, env, funded, key, signed, TOKEN } from '../unit/evm/world.ts'
 
 /*
- * SPEC section 8, "Gas used by operations (measured, fixed per operation)", to the unit. The token is the one that reproduces the
- * figures (reference/kaia-behaviour.md, section 0): optimizer off, recipient and allowance slots fresh.
+ * Gas of common operations (docs/interface.md#limits), to the unit. The token is the one that reproduces the
+ * figures (docs/design/evm-rules.md#calldata): optimizer off, recipient and allowance slots fresh.
  */
 const SOURCE = `// SPDX-License-Identifier: Apache-2.0
 pragma solidity ^0.8.0;
@@ -39,7 +39,7 @@ const gasOfOperations = async (mode: 'fast' | 'ethereumjs', evmVersion: string):
 }
 
 test.each(['fast', 'ethereumjs'] as const)(
-  'approve, token transfer and native transfer cost what SPEC 8 says (%s)',
+  'approve, token transfer and native transfer cost what the interface says (%s)',
   async mode => {
     expect(await gasOfOperations(mode, 'paris')).toEqual([52_898n, 58_550n, 21_000n])
   },

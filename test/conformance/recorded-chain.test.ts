@@ -13,7 +13,7 @@ import { exceptionOf } from './recorded-exceptions.ts'
  * the chain, twice over in shadow mode, and serves it by the router and the encoders of every other node.
  */
 
-/** SPEC 2.3 has members that the clients have not; SPEC 2.4 and 2.5 do not have the block's time in transactions and logs. */
+/** docs/interface.md#block has members that the clients have not; docs/interface.md#transaction, docs/interface.md#receipt do not have the block's time in transactions and logs. */
 const TOLERANCE: Tolerance = { extra: ['proposer', 'totalDifficulty'], missing: ['blockTimestamp'] }
 
 interface Request {

@@ -6,13 +6,13 @@ export interface Exception {
 
 const MISSING_ARGUMENT: Exception = {
   code: -32602,
-  why: 'SPEC 4.1, point 6: "A method that exists but is missing arguments answers -32602."',
+  why: 'docs/design/rpc.md#arguments: a missing required argument is -32602',
 }
 const NOT_NAMED: Exception = {
   code: -32601,
-  why: 'SPEC 4.2 does not list the method, and the namespaces hold what the interface names and no more (DESIGN 8)',
+  why: 'docs/interface.md#standard-methods does not list the method, and the namespaces hold what the interface names and no more',
 }
-const NO_NAMESPACE: Exception = { code: -32601, why: 'SPEC 4.1, point 5: no endpoint serves the namespace' }
+const NO_NAMESPACE: Exception = { code: -32601, why: 'docs/interface.md#namespaces: no endpoint serves the namespace' }
 
 const METHODS: Readonly<Record<string, Exception>> = {
   eth_baseFee: NOT_NAMED,

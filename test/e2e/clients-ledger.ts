@@ -33,7 +33,7 @@ export const compileLedger = (): CompiledLedger => {
 
 export const SINK = '0x000000000000000000000000000000000000dEaD'
 export const GWEI = 10n ** 9n
-/** Base fee at rest (SPEC 8) and the price suggested for it (DESIGN 6: base fee x 1.1). */
+/** Base fee at rest (docs/interface.md#limits) and the price suggested for it (docs/design/money.md#suggested-price: base fee x 1.1). */
 export const RESTING_BASE_FEE = 25n * GWEI
 export const RESTING_GAS_PRICE = 275n * 10n ** 8n
 

@@ -49,7 +49,7 @@ describe('a validator that signs two blocks', () => {
       council?.first.log.includes('evidence against a validator') ? true : undefined,
     )
     const { log } = council.first
-    expect(log).toContain('validator breaks the protocol')
+    expect(log).toContain('validator misbehaved')
     await council.first.kill()
     peer.close()
 

@@ -77,7 +77,7 @@ describe('four validators, and a council key in hostile hands beside them', () =
       // It comes back again and again, from other nodes.
       await sleep(ATTACK_MS)
     })
-    expect(await sample('network_offences_total{offence="forged"}')).toBeGreaterThan(0)
+    expect(await sample('network_penalties_total{offence="forged"}')).toBeGreaterThan(0)
     expect(await sample('network_bans_total')).toBe(before + 1)
     await isUnharmed()
   })

@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => council?.close())
 
 const sample = async (name: string): Promise<number> => (await scrape(council.first.ready.metrics)).get(name) ?? 0
-const offences = (offence: string) => sample(`network_offences_total{offence="${offence}"}`)
+const offences = (offence: string) => sample(`network_penalties_total{offence="${offence}"}`)
 
 const sceneOf = (signal: AbortSignal) => {
   const { chainId, genesisHash } = council.first.ready

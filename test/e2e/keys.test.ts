@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { encryptKey } from '../../src/crypto/keystore.ts'
-import { addressOf } from '../../src/crypto/signature.ts'
+import { addressFromPrivateKey } from '../../src/crypto/signature.ts'
 import { consensusFolder, watermarkPath } from '../../src/node/parts/consensus-folder.ts'
 import type { Hex } from '../../src/util/bytes.ts'
 import { run, tandem } from '../support/command.ts'
@@ -12,7 +12,7 @@ import { findFoundry } from '../support/foundry.ts'
 import { eventually, type NodeProcess, spawnNode } from '../support/node-process.ts'
 
 const KEY = new Uint8Array(32).fill(0x5a)
-const VALIDATOR = addressOf(KEY)
+const VALIDATOR = addressFromPrivateKey(KEY)
 const PASSWORD = { TANDEM_PASSWORD: 'correct horse' }
 
 let dir: string

@@ -128,8 +128,8 @@ describe('four validators and a full node', () => {
     for (const name of [
       'consensus_prepare_seconds_count',
       'consensus_commit_seconds_count',
-      'consensus_sync_seconds_count{file="log"}',
-      'consensus_sync_seconds_count{file="watermark"}',
+      'consensus_fsync_seconds_count{file="log"}',
+      'consensus_fsync_seconds_count{file="watermark"}',
       'consensus_decisions_total',
       'consensus_voting_state',
     ])

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { accountsOf, TEST_MNEMONIC } from '../../src/cli/shared/accounts.ts'
+import { accountsFromMnemonic, TEST_MNEMONIC } from '../../src/cli/shared/accounts.ts'
 import { createRandom } from '../../src/sim/random.ts'
 import { bytesToHex, type Hex } from '../../src/util/bytes.ts'
 import { tandem } from '../support/command.ts'
@@ -97,7 +97,7 @@ test('metrics: what an operator watches is there, and parses', async () => {
     'chain_block_interval_seconds_count',
     'consensus_committee_validators',
     'rpc_calls_total{method="eth_sendRawTransaction"}',
-    'rpc_busy_seconds_total{method="eth_sendRawTransaction"}',
+    'rpc_handler_seconds_total{method="eth_sendRawTransaction"}',
     'rpc_slow_call_seconds_count{method="eth_sendRawTransaction"}',
     'rpc_open_connections',
     'rpc_active_subscriptions',
@@ -114,7 +114,7 @@ test('metrics: what an operator watches is there, and parses', async () => {
     'chain_head_age_seconds',
     'txpool_pending_transactions',
     'txpool_queued_transactions',
-    'consensus_open_round',
+    'consensus_round',
     'process_event_loop_busy_ratio',
   ])
     expect(value(name), name).toBeGreaterThanOrEqual(0)
@@ -126,7 +126,7 @@ test('metrics: what an operator watches is there, and parses', async () => {
   await expect(rpc(ready.http, 'eth_getBalance', [])).rejects.toThrow('missing value')
   await expect(rpc(ready.http, 'no_such_method', [])).rejects.toThrow('does not exist')
   const second = await scrape(ready.metrics)
-  expect(second.get('rpc_failures_total{method="eth_getBalance"}')).toBe(1)
+  expect(second.get('rpc_errors_total{method="eth_getBalance"}')).toBe(1)
   expect([...second.keys()].filter(name => name.includes('no_such_method'))).toEqual([])
   expect(second.get('chain_head_number')).toBeGreaterThanOrEqual(value('chain_head_number'))
   const elsewhere = await fetch((ready.metrics ?? '').replace('/metrics', '/'))
@@ -163,7 +163,7 @@ describe('logs', () => {
       expect(entry['module'], line).toEqual(expect.any(String))
     }
     expect(node.stdout().trimEnd().split('\n'), 'nothing but the ready line').toHaveLength(1)
-    const { accounts, validatorKey } = await accountsOf(TEST_MNEMONIC, 10)
+    const { accounts, validatorKey } = await accountsFromMnemonic(TEST_MNEMONIC, 10)
     for (const secret of [...accounts.map(({ privateKey }) => privateKey), bytesToHex(validatorKey)])
       expect(node.stderr().toLowerCase()).not.toContain(secret.slice(2))
     expect(node.stderr()).not.toContain('test test')
@@ -183,7 +183,7 @@ describe('logs', () => {
     )
     expect(node.stderr()).toBe('')
     expect(node.stdout()).toBe(banner)
-    const { accounts } = await accountsOf(TEST_MNEMONIC, 10)
+    const { accounts } = await accountsFromMnemonic(TEST_MNEMONIC, 10)
     await deployToken({ http, chainId: 1998999, accounts: accounts.slice(0, 1) })
     expect(node.stderr()).toMatch(
       /^\S+ .*INFO.* chain: block number=\d+ transactions=1 gasUsed=\d+ hash=0x[0-9a-f]{64}\n$/,

@@ -3,8 +3,8 @@ import { createServer, connect as dial, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { accountsOf, TEST_MNEMONIC } from '../../src/cli/shared/accounts.ts'
-import { addressOf } from '../../src/crypto/signature.ts'
+import { accountsFromMnemonic, TEST_MNEMONIC } from '../../src/cli/shared/accounts.ts'
+import { addressFromPrivateKey } from '../../src/crypto/signature.ts'
 import type { Hex } from '../../src/util/bytes.ts'
 import { rpc } from '../support/devnet.ts'
 import { type NodeProcess, type Ready, spawnNode } from '../support/node-process.ts'
@@ -17,7 +17,7 @@ import { Socket } from '../support/rpc/socket.ts'
  */
 
 const KEY = 'a5'.repeat(32)
-const HELD = addressOf(Buffer.from(KEY, 'hex'))
+const HELD = addressFromPrivateKey(Buffer.from(KEY, 'hex'))
 const OTHER: Hex = `0x${'12'.repeat(20)}`
 const LOOPBACKS = ['127.0.0.1', 'localhost', '::1', '127.0.0.2'] as const
 
@@ -52,7 +52,7 @@ const fee = { gasPrice: '0x6fc23ac00' }
 const unknown = { code: -32000, message: 'unknown account' }
 const noFee = { code: -32000, message: 'missing gasPrice or maxFeePerGas/maxPriorityFeePerGas' }
 
-/** [method, params, refusal]: arguments are looked at first, then fees, then the account (SPEC 4.1.7, 4.2 rule 2, 7). */
+/** [method, params, refusal]: arguments are looked at first, then fees, then the account (docs/interface.md#authentication, docs/interface.md#standard-methods, docs/interface.md#errors). */
 const REFUSALS: readonly (readonly [
   string,
   readonly unknown[],
@@ -191,7 +191,7 @@ describe('a devnet', () => {
   }
 
   test('whose keys everybody knows signs where it listens', async () => {
-    const { accounts } = await accountsOf(TEST_MNEMONIC, 1)
+    const { accounts } = await accountsFromMnemonic(TEST_MNEMONIC, 1)
     await running(['--unlock', '--accounts', '1'], async ready => {
       expect(await rpc(ready.http, 'eth_accounts')).toEqual([accounts[0]?.address.toLowerCase()])
       expect(await rpc<Hex>(ready.http, 'eth_sign', [accounts[0]?.address, '0x1234'])).toHaveLength(132)
@@ -199,7 +199,7 @@ describe('a devnet', () => {
   })
 
   test('with words of its own signs on its operator port', async () => {
-    const { accounts } = await accountsOf(MNEMONIC, 1)
+    const { accounts } = await accountsFromMnemonic(MNEMONIC, 1)
     const from = accounts[0]?.address.toLowerCase()
     await running(['--unlock', '--accounts', '1', '--mnemonic', MNEMONIC, '--operator-port', '0'], async ready => {
       expect(await rpc(ready.http, 'eth_accounts')).toEqual([])

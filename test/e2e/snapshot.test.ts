@@ -111,7 +111,7 @@ describe('a follower that begins with a snapshot', () => {
     const node = await committee.add('follower')
     await start(node)
     await begun(node)
-    expect(node.log).toContain('snapshot taken in')
+    expect(node.log).toContain('snapshot sync finished')
     await checkFollower(node)
     expect(node.log).not.toContain('"level":"error"')
     await expectWhole(node, 'follower')
@@ -128,7 +128,7 @@ describe('a follower that begins with a snapshot', () => {
       ['network started', 150],
       ['snapshot chosen', 0],
       ['snapshot chosen', 40],
-      ['snapshot taken in', 0],
+      ['snapshot sync finished', 0],
     ] as const
     for (const [mark, delayMs] of moments) {
       await start(node)
@@ -177,14 +177,14 @@ describe('a follower that begins with a snapshot', () => {
       { withinMs: 60_000 },
     )
     await checkFollower(last)
-    expect(last.log).toContain('snapshot taken in')
+    expect(last.log).toContain('snapshot sync finished')
     const errorsIn = (log: string) => log.split('\n').filter(line => line.includes('"level":"error"'))
     const silent = expect.stringContaining('following only, until others decided')
     for (const error of errorsIn(last.log)) expect(error).toEqual(silent)
     // The second start begins with the trie. With a snapshot younger than its last vote it need not be silent, for the heights of
     // all its votes are over.
     const [, afterwards = ''] = last.log.split('state trie built')
-    if (errorsIn(afterwards).length > 0) expect(afterwards).toContain('voting again')
+    if (errorsIn(afterwards).length > 0) expect(afterwards).toContain('quarantine ended, voting again')
     for (const validator of validators) expect(validator.log).not.toContain('evidence')
   }, 120_000)
 })

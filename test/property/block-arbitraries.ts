@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { type Certificate, certificateOf } from '../../src/primitives/consensus/certificate.ts'
+import { type Certificate, certificateFromSigners } from '../../src/primitives/consensus/certificate.ts'
 import { type ExtraData, encodeExtraData } from '../../src/primitives/extra-data.ts'
 import type { Header } from '../../src/primitives/header.ts'
 import type { Log } from '../../src/primitives/log.ts'
@@ -17,7 +17,9 @@ const height = fc.oneof(fc.nat(300), fc.maxSafeNat())
 export const certificate: fc.Arbitrary<Certificate> = fc
   .integer({ min: 1, max: 128 })
   .chain(size => fc.tuple(height, fc.constant(size), fc.uniqueArray(fc.nat(size - 1), { maxLength: size }), bytes(65)))
-  .map(([round, size, signers, seal]) => certificateOf(round, size, new Map(signers.map(signer => [signer, seal]))))
+  .map(([round, size, signers, seal]) =>
+    certificateFromSigners(round, size, new Map(signers.map(signer => [signer, seal]))),
+  )
 
 export const extraData: fc.Arbitrary<ExtraData> = fc.record({
   version: fc.constant(1),

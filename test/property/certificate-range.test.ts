@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Recover } from '../../src/consensus/certificate.ts'
+import type { RecoverAddress } from '../../src/consensus/certificate.ts'
 import {
-  beginningOf,
-  certificatesOf,
+  certificatesOfRange,
   type RangeRules,
   rangeFault,
+  rangePrefix,
   type SealedRange,
 } from '../../src/consensus/verify-range.ts'
 import { recoverAddress } from '../../src/crypto/signature.ts'
@@ -34,7 +34,7 @@ const rangeOf = (from: number, to: number): SealedRange => ({
 const rulesFrom = (
   from: number,
   certificates: RangeRules['certificates'],
-  recover: Recover = recoverAddress,
+  recover: RecoverAddress = recoverAddress,
 ): RangeRules => ({
   parent: { number: from - 1, hash: from === 1 ? GENESIS_HASH : chain[from - 2]!.block.hash },
   committees,
@@ -70,7 +70,7 @@ describe(`ranges of blocks, SEED=${SEED}`, () => {
       fc.record({ span, kind: fc.constantFrom(...kinds) }),
       ({ span: { from, to }, kind }) => {
         let recovered = 0
-        const recover: Recover = (digest, signature) => {
+        const recover: RecoverAddress = (digest, signature) => {
           recovered++
           return recoverAddress(digest, signature)
         }
@@ -83,7 +83,7 @@ describe(`ranges of blocks, SEED=${SEED}`, () => {
               : header.number >= from && (header.number % 4 === 0 || header.number === to),
           )
         expect(recovered).toBe(due.reduce((sum, { certificate }) => sum + certificate.seals.length, 0))
-        expect(certificatesOf(rangeOf(from, to))).toEqual(
+        expect(certificatesOfRange(rangeOf(from, to))).toEqual(
           chain.slice(from - 1, to).map(({ certificate }) => certificate),
         )
       },
@@ -209,7 +209,7 @@ describe('a range is refused', () => {
     const rules = { ...rulesFrom(from, 'tips'), committees: known }
     const fault = rangeFault(range, rules)
     expect(fault).toEqual({ number: 9, reason: 'COMMITTEE_UNKNOWN' })
-    const beginning = beginningOf(range, 9 - from)!
+    const beginning = rangePrefix(range, 9 - from)!
     expect(rangeFault(beginning, rules)).toBeNull()
     expect(beginning.blocks.map(({ header }) => header.number)).toEqual([3, 4, 5, 6, 7, 8])
   })

@@ -1,7 +1,13 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type BlockBody, type DecodedBlock, decodeBlock, encodeBlock, sealBlock } from '../../src/primitives/block.ts'
-import { bloomMayContain, bloomOf, uniteBlooms } from '../../src/primitives/bloom.ts'
+import {
+  type BlockContents,
+  blockFromParts,
+  type DecodedBlock,
+  decodeBlock,
+  encodeBlock,
+} from '../../src/primitives/block.ts'
+import { bloomFromLogs, bloomMayContain, mergeBlooms } from '../../src/primitives/bloom.ts'
 import { decodeCertificate, encodeCertificate, signerIndexes } from '../../src/primitives/consensus/certificate.ts'
 import { decodeExtraData, encodeExtraData } from '../../src/primitives/extra-data.ts'
 import { decodeHeader, encodeHeader } from '../../src/primitives/header.ts'
@@ -45,7 +51,7 @@ const body = fc.record({ transactions: fc.subarray(TRANSACTIONS), proofHeaders: 
 
 test('a block is read as it was written, and knows its size', () => {
   property(fc.tuple(header, body), ([head, parts]) => {
-    const block: DecodedBlock = sealBlock(head, parts as unknown as BlockBody)
+    const block: DecodedBlock = blockFromParts(head, parts as unknown as BlockContents)
     const encoded = encodeBlock(block)
     expect(encoded.byteLength).toBe(block.size)
     expect(decodeBlock(encoded)).toEqual(block)
@@ -60,7 +66,7 @@ test('stored receipts are read as they were written', () => {
 
 test('a bloom of the block contains what any of its logs has', () => {
   property(fc.array(fc.array(log, { maxLength: 3 }), { maxLength: 4 }), receipts => {
-    const union = uniteBlooms(receipts.map(bloomOf))
+    const union = mergeBlooms(receipts.map(bloomFromLogs))
     for (const item of receipts.flat().flatMap(entry => [entry.address, ...entry.topics])) {
       expect(bloomMayContain(union, item)).toBe(true)
     }

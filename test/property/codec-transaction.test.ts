@@ -14,7 +14,7 @@ import {
 import { recoverTransaction } from '../../src/primitives/transaction-sender.ts'
 import { bytesToHex } from '../../src/util/bytes.ts'
 import { isCoded } from '../../src/util/errors.ts'
-import { MAX_NONCE, nonceFrom } from '../../src/util/nonce.ts'
+import { MAX_NONCE, nonceFromBigint } from '../../src/util/nonce.ts'
 
 const seed = Number(process.env['SEED'] ?? 20_250_217)
 
@@ -26,7 +26,7 @@ const accessList = fc.array(fc.record({ address, storageKeys: fc.array(hex(32), 
 const common = {
   // EthereumJS knows no chain id of two kinds at once; ours are all below 2^53.
   chainId: fc.oneof(fc.integer({ min: 1, max: 300 }), fc.constantFrom(20_250_217, 1_998_991, 3_503_995_874_084_926)),
-  nonce: fc.oneof(fc.nat(300), fc.maxSafeNat(), amount(64n).map(nonceFrom)),
+  nonce: fc.oneof(fc.nat(300), fc.maxSafeNat(), amount(64n).map(nonceFromBigint)),
   gasLimit: amount(64n),
   value: amount(256n),
   data: fc.uint8Array({ maxLength: 80 }),

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { decodeEvidence, encodeEvidence } from '../../src/consensus/evidence/codec.ts'
 import type { Evidence } from '../../src/consensus/evidence/evidence.ts'
 import type { Statement } from '../../src/consensus/evidence/statement.ts'
-import { digestOf } from '../../src/consensus/signer/sign-message.ts'
+import { messageDigest } from '../../src/consensus/signer/sign-message.ts'
 import { decodeProposalHead, encodeProposalHead, type ProposalHead } from '../../src/primitives/consensus/proposal.ts'
 import {
   decodeVote,
@@ -91,18 +91,18 @@ describe(`what a signature covers, SEED=${SEED}`, () => {
     run(fc.tuple(vote, vote), ([a, b]) => {
       const covered = ({ sender: _, signature: __, ...rest }: Vote) => JSON.stringify({ ...rest, prepares: undefined })
       const same = covered(a) === covered(b)
-      expect(bytesToHex(digestOf(domain, a)) === bytesToHex(digestOf(domain, b))).toBe(same)
+      expect(bytesToHex(messageDigest(domain, a)) === bytesToHex(messageDigest(domain, b))).toBe(same)
     }))
 
   test('chain, genesis, kind, height and round are all bound', () =>
     run(prepare, vote => {
       const digests = [
-        digestOf(domain, vote),
-        digestOf({ ...domain, chainId: 2 }, vote),
-        digestOf({ ...domain, genesisHash: `0x${'22'.repeat(32)}` }, vote),
-        digestOf(domain, { ...vote, type: 'commit' }),
-        digestOf(domain, { ...vote, number: vote.number === 0 ? 1 : vote.number - 1 }),
-        digestOf(domain, { ...vote, round: vote.round === 0 ? 1 : vote.round - 1 }),
+        messageDigest(domain, vote),
+        messageDigest({ ...domain, chainId: 2 }, vote),
+        messageDigest({ ...domain, genesisHash: `0x${'22'.repeat(32)}` }, vote),
+        messageDigest(domain, { ...vote, type: 'commit' }),
+        messageDigest(domain, { ...vote, number: vote.number === 0 ? 1 : vote.number - 1 }),
+        messageDigest(domain, { ...vote, round: vote.round === 0 ? 1 : vote.round - 1 }),
       ]
       expect(new Set(digests.map(bytesToHex)).size).toBe(digests.length)
     }))

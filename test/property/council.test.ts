@@ -8,7 +8,7 @@ import { keccak256 } from '../../src/crypto/hash.ts'
 import { councilStorage, readCouncil } from '../../src/rules/council-storage.ts'
 import { faultsOf, quorumOf } from '../../src/rules/quorum.ts'
 import { nextSeed } from '../../src/rules/randao.ts'
-import { nextLapses, qualifiedOf } from '../../src/rules/validator-activity.ts'
+import { nextInactivities, qualifiedValidators } from '../../src/rules/validator-activity.ts'
 import { bytesToHex, type Hex, hexToBytes, toWord, ZERO_HASH } from '../../src/util/bytes.ts'
 import { SEED } from '../support/seed.ts'
 
@@ -32,7 +32,7 @@ const lnChoose = (n: number, k: number): number => {
   return sum
 }
 
-/** Rows of the table in reference/consensus.md 1.9: council, down, committee, chance that a height can never finish. */
+/** Known values of the hypergeometric distribution (docs/design/council.md#committee): council, down, committee, chance that a height can never finish. */
 const TABLE = [
   [50, 5, 4, 0.045],
   [50, 10, 7, 0.13],
@@ -176,16 +176,16 @@ test('whatever members do: at most f are out, jailed ones first, who seals serve
       const all = registered(size)
       const f = faultsOf(size)
       const jailed = new Set<Hex>()
-      let lapses: Parameters<typeof nextLapses>[1] = new Map()
+      let inactivities: Parameters<typeof nextInactivities>[1] = new Map()
       let serving: readonly Hex[] = council(size)
       cycles.forEach(({ readiness, draws, culprits }, at) => {
         const number = (at + 1) * 60
         for (const culprit of culprits) if (culprit < size) jailed.add(member(culprit + 1))
         const seals = (who: Hex) => (draws[Number(who) - 1] as number) < readiness
         const attendance = new Map(serving.map(who => [who, { certificates: 60, sealed: seals(who) }] as const))
-        lapses = nextLapses(council(size), lapses, attendance, { number, inactiveBlocks: 180 })
+        inactivities = nextInactivities(council(size), inactivities, attendance, { number, inactiveBlocks: 180 })
         const heard = serving.filter(who => seals(who) && !jailed.has(who))
-        serving = qualifiedOf(all, { lapses, jailed }, number).map(({ validator }) => validator)
+        serving = qualifiedValidators(all, { lapses: inactivities, jailed }, number).map(({ validator }) => validator)
         const out = council(size).filter(who => !serving.includes(who))
         const silent = out.filter(who => !jailed.has(who))
         expect(serving.length).toBeGreaterThanOrEqual(Math.min(size, LIMITS.council.leastServing))
@@ -198,13 +198,13 @@ test('whatever members do: at most f are out, jailed ones first, who seals serve
           expect(serving.length).toBe(Math.min(size, LIMITS.council.leastServing))
         }
         // Silence puts out the longest silent first.
-        const silence = (who: Hex) => lapses.get(who)?.silentBlocks ?? 0
+        const silence = (who: Hex) => inactivities.get(who)?.silentBlocks ?? 0
         for (const who of silent)
           for (const other of serving)
-            if ((lapses.get(other)?.outUntil ?? 0) > number && !jailed.has(other))
+            if ((inactivities.get(other)?.outUntil ?? 0) > number && !jailed.has(other))
               expect(silence(who)).toBeGreaterThanOrEqual(silence(other))
         // The same from other orders of the same council.
-        const reversed = qualifiedOf(all.toReversed(), { lapses, jailed }, number)
+        const reversed = qualifiedValidators(all.toReversed(), { lapses: inactivities, jailed }, number)
         expect(reversed.map(({ validator }) => validator).toReversed()).toEqual(serving)
       })
     }),
@@ -217,7 +217,7 @@ test('members that fall silent for good never halt a chain later on: it halts at
   fc.assert(
     fc.property(fc.integer({ min: 4, max: MOST }), deaths, (size, falls) => {
       const silent = new Set<Hex>()
-      let lapses: Parameters<typeof nextLapses>[1] = new Map()
+      let inactivities: Parameters<typeof nextInactivities>[1] = new Map()
       // Committees are known a cycle ahead.
       let [now, next] = [council(size), council(size)]
       const hasQuorum = (serving: readonly Hex[], without?: Hex) =>
@@ -230,8 +230,8 @@ test('members that fall silent for good never halt a chain later on: it halts at
         expect(hasQuorum(now), `cycle ${cycle}`).toBe(true)
         const attendance = new Map(now.map(who => [who, { certificates: 60, sealed: !silent.has(who) }] as const))
         const number = (cycle + 1) * 60
-        lapses = nextLapses(council(size), lapses, attendance, { number, inactiveBlocks: 180 })
-        const after = qualifiedOf(registered(size), { lapses, jailed: new Set() }, number)
+        inactivities = nextInactivities(council(size), inactivities, attendance, { number, inactiveBlocks: 180 })
+        const after = qualifiedValidators(registered(size), { lapses: inactivities, jailed: new Set() }, number)
         ;[now, next] = [next, after.map(({ validator }) => validator)]
       }
     }),
@@ -243,7 +243,7 @@ test('who is there again serves again, however many were out', () => {
   fc.assert(
     fc.property(fc.integer({ min: 5, max: MOST }), fc.nat(MOST), (size, some) => {
       const gone = new Set(council(size).slice(0, 1 + (some % (size - quorumOf(size)))))
-      let lapses: Parameters<typeof nextLapses>[1] = new Map()
+      let inactivities: Parameters<typeof nextInactivities>[1] = new Map()
       let [now, next] = [council(size), council(size)]
       // Ten cycles away; afterwards each waits for its time, and for those before it.
       const patience = 10 + 3 + 3 * (gone.size + 1)
@@ -252,8 +252,8 @@ test('who is there again serves again, however many were out', () => {
           now.map(who => [who, { certificates: 60, sealed: cycle >= 10 || !gone.has(who) }] as const),
         )
         const number = (cycle + 1) * 60
-        lapses = nextLapses(council(size), lapses, attendance, { number, inactiveBlocks: 180 })
-        const after = qualifiedOf(registered(size), { lapses, jailed: new Set() }, number)
+        inactivities = nextInactivities(council(size), inactivities, attendance, { number, inactiveBlocks: 180 })
+        const after = qualifiedValidators(registered(size), { lapses: inactivities, jailed: new Set() }, number)
         ;[now, next] = [next, after.map(({ validator }) => validator)]
       }
       expect(now).toEqual(council(size))
@@ -268,7 +268,7 @@ test('with at most f members silent or lying in all, the liars never reach a thi
       const f = faultsOf(size)
       const silent = some % (f + 1)
       const liars = more % (f - silent + 1)
-      const serving = qualifiedOf(registered(size), silentOnes(size, silent), 100).length
+      const serving = qualifiedValidators(registered(size), silentOnes(size, silent), 100).length
       expect(serving).toBeGreaterThanOrEqual(size - silent)
       expect(liars).toBeLessThanOrEqual(faultsOf(serving))
     }),
@@ -278,7 +278,7 @@ test('with at most f members silent or lying in all, the liars never reach a thi
 
 test('even where honest members are kept from being heard, two ninths of the council may lie', () => {
   for (let size = 4; size <= 256; size++) {
-    const serving = qualifiedOf(registered(size), silentOnes(size, size), 100).length
+    const serving = qualifiedValidators(registered(size), silentOnes(size, size), 100).length
     expect(serving).toBe(Math.max(size - faultsOf(size), LIMITS.council.leastServing))
     expect(faultsOf(serving)).toBeGreaterThanOrEqual(Math.floor((2 * size - 2) / 9))
   }

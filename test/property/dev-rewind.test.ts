@@ -9,7 +9,7 @@ import { verifyChain } from '../../src/chain/store/verify-chain.ts'
 import type { Genesis } from '../../src/config/genesis.ts'
 import { keccak256 } from '../../src/crypto/hash.ts'
 import type { AccountEdit } from '../../src/state/edit/account-edit.ts'
-import { hashHex } from '../../src/state/flat-tables.ts'
+import { hashedKey } from '../../src/state/flat-tables.ts'
 import { openStateReader } from '../../src/state/history/stored-state.ts'
 import { BUCKETS } from '../../src/storage/buckets.ts'
 import type { Store } from '../../src/storage/store.ts'
@@ -65,7 +65,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 )
 
 const editOf = ({ place: at, what, value }: Extract<Step, { do: 'edit' }>): AccountEdit => {
-  const key = hashHex(PLACES[at] as Hex)
+  const key = hashedKey(PLACES[at] as Hex)
   switch (what) {
     case 'balance':
       return { key, balance: at < ACCOUNTS.length ? 10n ** 21n * BigInt(value + 1) : BigInt(value) }
@@ -135,7 +135,7 @@ const take = async (chain: TestChain, writer: DevWriter): Promise<Taken> => ({
   root: chain.world.root,
   council: [0, CYCLE, 2 * CYCLE].map(ahead => {
     const number = chain.chain.headBlock.header.number + ahead
-    return [chain.sources.council.seats(number), chain.sources.council.committee(number)]
+    return [chain.sources.council.memberStatuses(number), chain.sources.council.committee(number)]
   }),
 })
 
@@ -246,9 +246,9 @@ test('a rewind cut short at any of its batches leaves a whole chain, and the nex
       const chain = await openTestChain(dir, { mode: 'fast' })
       const writer = await DevWriter.open({ ...chain, logger: silentLogger, onFatal })
       await mine(chain, [1, 2])
-      await writer.edit([{ key: hashHex(PLACES[5] as Hex), code: COUNTER }], true)
+      await writer.edit([{ key: hashedKey(PLACES[5] as Hex), code: COUNTER }], true)
       const wanted = await take(chain, writer)
-      await writer.edit([{ key: hashHex(PLACES[4] as Hex), balance: 7n }], true)
+      await writer.edit([{ key: hashedKey(PLACES[4] as Hex), balance: 7n }], true)
       for (const to of [[5, 5], [0], [5], [1, 5, 2]]) await mine(chain, to)
       const { store, blocks, world } = chain
       await expect(

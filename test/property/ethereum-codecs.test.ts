@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { encodeBlock } from '../../src/primitives/block.ts'
-import { withoutSidecar } from '../../src/primitives/ethereum/blob-sidecar.ts'
+import { stripBlobSidecar } from '../../src/primitives/ethereum/blob-sidecar.ts'
 import {
   decodeEthereumBody,
   type EthereumBody,
   encodeEthereumBody,
   type Withdrawal,
 } from '../../src/primitives/ethereum/body.ts'
-import { decodeEthereumChain } from '../../src/primitives/ethereum/chain-file.ts'
+import { decodeChainFile } from '../../src/primitives/ethereum/chain-file.ts'
 import { concatBytes, type Hex } from '../../src/util/bytes.ts'
 import { isCoded } from '../../src/util/errors.ts'
 import { recordedBytes, recordedGenesis } from '../support/recorded/chain.ts'
@@ -16,7 +16,7 @@ import { SEED } from '../support/seed.ts'
 
 const genesis = recordedGenesis().header
 const recorded = recordedBytes()
-const blocks = decodeEthereumChain(recorded, genesis)
+const blocks = decodeChainFile(recorded, genesis)
 /** The last blocks have every member and body there is. */
 const tail = recorded.subarray(blocks.slice(0, 44).reduce((sum, { size }) => sum + size, 0))
 
@@ -32,7 +32,7 @@ test('damaged blocks are refused in words, or are other blocks with one encoding
   fc.assert(
     fc.property(damaged, bytes => {
       try {
-        expect(concatBytes(...decodeEthereumChain(bytes, genesis).map(encodeBlock))).toEqual(bytes)
+        expect(concatBytes(...decodeChainFile(bytes, genesis).map(encodeBlock))).toEqual(bytes)
       } catch (error) {
         if (!isCoded(error) || error.code !== 'BLOCK_MALFORMED') throw error
       }
@@ -70,7 +70,7 @@ test('whatever is handed in as a transaction with blobs is refused in words', ()
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 400 }), fc.constantFrom(0 as const, 1 as const), (bytes, version) => {
       const handedIn = concatBytes(Uint8Array.of(3), bytes)
-      expect(() => withoutSidecar(handedIn, version)).toThrow(
+      expect(() => stripBlobSidecar(handedIn, version)).toThrow(
         expect.objectContaining({ detail: expect.objectContaining({ code: 'TRANSACTION_MALFORMED' }) }),
       )
     }),

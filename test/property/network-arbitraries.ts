@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { REASONS, type Reason } from '../../src/network/core/disconnect-reasons.ts'
+import { DISCONNECT_REASONS, type DisconnectReason } from '../../src/network/core/disconnect-reasons.ts'
 import type { MessageName, Payload } from '../../src/network/messages.ts'
 import type { PeerHead } from '../../src/network/wire/control.ts'
 import type { Prepare, RoundChangePayload, Vote } from '../../src/primitives/consensus/vote.ts'
@@ -53,7 +53,7 @@ export const PAYLOADS: { readonly [Name in MessageName]: fc.Arbitrary<Payload<Na
     proof: fc.option(fc.record({ address, signature: bytes(65) }), { nil: null }),
   }),
   ready: fc.constant(null),
-  disconnect: fc.constantFrom(...(Object.keys(REASONS) as Reason[])),
+  disconnect: fc.constantFrom(...(Object.keys(DISCONNECT_REASONS) as DisconnectReason[])),
   ping,
   pong: ping,
   getRecords: fc.constant(null),

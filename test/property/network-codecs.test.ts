@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { LIMITS } from '../../src/config/limits.ts'
 import { recordCodec } from '../../src/network/identity/peer-record.ts'
 import { parsePeerUrl, peerUrl } from '../../src/network/identity/peer-url.ts'
-import { ANSWER_TO, MESSAGES, type MessageName, specOf } from '../../src/network/messages.ts'
+import { ANSWER_NAMES, MESSAGES, type MessageName, messageSpec } from '../../src/network/messages.ts'
 import { encodeRlp } from '../../src/primitives/rlp.ts'
 import { isCoded } from '../../src/util/errors.ts'
 import { SEED } from '../support/seed.ts'
@@ -20,7 +20,7 @@ const payloadOf = (name: MessageName) => PAYLOADS[name] as fc.Arbitrary<unknown>
 
 describe('messages', () => {
   it.each(NAMES)('%s is read as it was written', name => {
-    const { codec, maxBytes } = specOf(name)
+    const { codec, maxBytes } = messageSpec(name)
     run(payloadOf(name), value => {
       const encoded = codec.encode(value)
       expect(encoded.byteLength).toBeLessThanOrEqual(maxBytes)
@@ -29,7 +29,7 @@ describe('messages', () => {
   })
 
   it.each(NAMES)('%s from a stranger is canonical or refused', name => {
-    const { codec } = specOf(name)
+    const { codec } = messageSpec(name)
     let refused = 0
     run(
       damaged(payloadOf(name).map(value => codec.encode(value))),
@@ -45,7 +45,7 @@ describe('messages', () => {
   it('have ids, answers and channels of their own', () => {
     const ids = NAMES.map(name => MESSAGES[name].id)
     expect(new Set(ids).size).toBe(ids.length)
-    for (const [question, answer] of Object.entries(ANSWER_TO)) {
+    for (const [question, answer] of Object.entries(ANSWER_NAMES)) {
       expect(MESSAGES[answer].channel).toBe(MESSAGES[question as MessageName].channel)
       expect(MESSAGES[answer].from).toBe(MESSAGES[question as MessageName].from)
     }
@@ -61,7 +61,7 @@ describe('messages', () => {
     const size = <Name extends MessageName>(
       name: Name,
       value: Parameters<(typeof MESSAGES)[Name]['codec']['encode']>[0],
-    ) => specOf(name).codec.encode(value).byteLength / MESSAGES[name].maxBytes
+    ) => messageSpec(name).codec.encode(value).byteLength / MESSAGES[name].maxBytes
     const list = <T>(count: number, value: T) => new Array<T>(count).fill(value)
     const block = encodeRlp([new Uint8Array(LIMITS.block.bodyBytes)])
     const fits = [

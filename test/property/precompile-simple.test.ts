@@ -5,7 +5,7 @@ import { bls12_381 } from '@noble/curves/bls12-381.js'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { customCrypto } from '../../src/crypto/ethereumjs-crypto.ts'
-import { addressOf, sign } from '../../src/crypto/signature.ts'
+import { addressFromPrivateKey, sign } from '../../src/crypto/signature.ts'
 import { bytesToHex, concatBytes, hexToBytes, toWord } from '../../src/util/bytes.ts'
 import { SEED } from '../support/seed.ts'
 import { bothWays } from '../unit/evm/precompile-pair.ts'
@@ -60,7 +60,7 @@ test("ECRECOVER with our providers answers what it does with EthereumJS' own, hi
       const data = concatBytes(digest, word(v), word(r), word(s)).subarray(0, way === 7 ? cut : 200)
       const answer = run(data, ours)
       expect(answer).toBe(run(data, theirs))
-      if (answer.endsWith(addressOf(key).slice(2))) recovered++
+      if (answer.endsWith(addressFromPrivateKey(key).slice(2))) recovered++
     }),
     { seed: SEED, numRuns: 150 },
   )

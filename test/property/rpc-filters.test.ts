@@ -37,7 +37,7 @@ it('polls and subscriptions tell each new log and block once, in order, whenever
       const blocks = filters.newBlockFilter()
       const pushed: Record<string, string[]> = {}
       const hub = hubOn({ view: chain, pool: new MemoryPool() })
-      const scope = hub
+      const messageScope = hub
         .open(frame => {
           const { subscription, result } = JSON.parse(String(frame)).params
           pushed[subscription]?.push(
@@ -45,8 +45,8 @@ it('polls and subscriptions tell each new log and block once, in order, whenever
           )
         })
         .scope()
-      const logId = scope.subscribe('eth', { kind: 'logs', criteria: packCriteria(wanted) })
-      const headId = scope.subscribe('eth', { kind: 'newHeads' })
+      const logId = messageScope.subscribe('eth', { kind: 'logs', criteria: packCriteria(wanted) })
+      const headId = messageScope.subscribe('eth', { kind: 'newHeads' })
       pushed[logId] = []
       pushed[headId] = []
       const seen: string[] = []
@@ -63,14 +63,14 @@ it('polls and subscriptions tell each new log and block once, in order, whenever
           continue
         }
         // What comes before the answer with the ids is held back, and follows.
-        if (steps.indexOf(item) > 2) scope.release()
+        if (steps.indexOf(item) > 2) messageScope.release()
         const { header } = chain.append({ transactions: [TRANSACTION], logs: [item.logs] })
         item.logs.forEach((one, i) => {
           if (isWanted(wanted, one)) expected.push(`${header.number}/${i}`)
         })
       }
       await poll()
-      scope.release()
+      messageScope.release()
       expect(pushed[logId]).toEqual(expected)
       expect(pushed[headId]).toEqual(heads)
       hub.close()

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { NETWORKS } from '../../src/config/networks.ts'
 import { nextBaseFee, suggestedGasPrice } from '../../src/rules/base-fee.ts'
 import { splitFees } from '../../src/rules/fees.ts'
-import { type BlockTurn, mintedAt, rewardCredits } from '../../src/rules/rewards.ts'
+import { type CycleBlock, mintedAt, rewardCredits } from '../../src/rules/rewards.ts'
 import { mintedUpTo } from '../../src/rules/supply.ts'
 import { type Hex, toQuantity, ZERO_ADDRESS } from '../../src/util/bytes.ts'
 
@@ -112,7 +112,7 @@ test('no wei of a fee is lost, and at least half is burnt', () => {
 })
 
 test('the credits of a cycle are exactly what it mints, whoever took turns', () => {
-  const turn: fc.Arbitrary<BlockTurn> = fc.record({
+  const turn: fc.Arbitrary<CycleBlock> = fc.record({
     miner: fc.nat(4).map(address),
     proposerReward: fc.integer({ min: 1, max: 7 }).map(address),
   })

@@ -159,7 +159,7 @@ test(
         await replay.trace(
           tx as Transaction,
           { blockHash: toWord(0n), index: i },
-          { tracer: { result: () => [] }, flow: NEVER_FULL },
+          { tracer: { result: () => [] }, backpressure: NEVER_FULL },
         )
         const trace = logs[i]?.json as StructLogs
         const tree = trees[i]?.json as Frame

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import type { Genesis } from '../../src/config/genesis.ts'
 import type { ConsensusEngine } from '../../src/consensus/engine/types.ts'
 import type { ExecutionPort } from '../../src/consensus/ports.ts'
-import { addressOf, sign } from '../../src/crypto/signature.ts'
+import { addressFromPrivateKey, sign } from '../../src/crypto/signature.ts'
 import { blockCodec } from '../../src/node/parts/block-codec.ts'
 import { blockVoteDigest } from '../../src/primitives/consensus/vote.ts'
 import type { Hex } from '../../src/util/bytes.ts'
@@ -59,7 +59,7 @@ const startNode = async (dir: string, index: number, genesis: Genesis, clock: Ma
         blocks: blockCodec(chain.pool.recovery),
         evidence: chain.evidence,
       },
-      signer: { address: addressOf(key), sign: digest => sign(digest, key) },
+      signer: { address: addressFromPrivateKey(key), sign: digest => sign(digest, key) },
       params: { ...params, genesisHash: chain.genesisHash },
     },
   })

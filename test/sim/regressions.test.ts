@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { BREAKING_SCRIPTS } from '../../src/sim/byzantine/scripts.ts'
 import { drawPlan } from '../../src/sim/plan/draw-plan.ts'
 import type { ProfileName } from '../../src/sim/plan/profiles.ts'
-import { simulate } from '../../src/sim/simulation.ts'
+import { runSimulation } from '../../src/sim/simulation.ts'
 
 /** Seeds that found something, with what it was. */
 test.each<[what: string, seed: number, profile: ProfileName]>([
@@ -25,5 +25,5 @@ test.each<[what: string, seed: number, profile: ProfileName]>([
     ...liar,
     scripts: liar.scripts.filter(name => BREAKING_SCRIPTS.includes(name)),
   }))
-  expect((await simulate({ ...plan, liars })).violation).toBeNull()
+  expect((await runSimulation({ ...plan, liars })).violation).toBeNull()
 })

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { LIMITS } from '../../src/config/limits.ts'
 import { describePlan } from '../../src/sim/plan/describe-plan.ts'
 import { drawPlan } from '../../src/sim/plan/draw-plan.ts'
-import { simulate } from '../../src/sim/simulation.ts'
+import { runSimulation } from '../../src/sim/simulation.ts'
 import { KILLS, type Kill, killsBy } from '../support/mutants/kills.ts'
 import { shrinkMutant, simulateMutant } from '../support/mutants/run.ts'
 
@@ -12,7 +12,7 @@ describe('the simulator finds what each mutant breaks', () => {
     console.log(JSON.stringify({ name, seed: options.seed, ...violation }))
     expect(violation?.rule).toBe(rule)
     // It is the mutant's doing: the engine as it is breaks nothing there.
-    expect((await simulate(drawPlan(options))).violation).toBeNull()
+    expect((await runSimulation(drawPlan(options))).violation).toBeNull()
   })
 })
 

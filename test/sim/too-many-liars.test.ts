@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { ScriptName } from '../../src/sim/byzantine/scripts.ts'
 import type { Rule } from '../../src/sim/check/violation.ts'
 import { drawPlan } from '../../src/sim/plan/draw-plan.ts'
-import { simulate } from '../../src/sim/simulation.ts'
+import { runSimulation } from '../../src/sim/simulation.ts'
 
 const SCRIPTS: readonly ScriptName[] = [
   'proposes two blocks',
@@ -19,7 +19,7 @@ test('with more liars than may be nothing holds between members, but no honest m
   let accusations = 0
   for (let seed = 1; seed <= 40; seed++) {
     const plan = drawPlan({ seed, profile: 'lossy', heights: 12, size: 4 })
-    const outcome = await simulate({ ...plan, liars: [0, 1].map(node => ({ node, scripts: SCRIPTS })) })
+    const outcome = await runSimulation({ ...plan, liars: [0, 1].map(node => ({ node, scripts: SCRIPTS })) })
     const rule = outcome.violation?.rule ?? null
     broken.set(rule, (broken.get(rule) ?? 0) + 1)
     accusations += outcome.accusations

@@ -6,7 +6,7 @@ import { Chain } from '../../src/chain/chain.ts'
 import type { Genesis } from '../../src/config/genesis.ts'
 import { LIMITS } from '../../src/config/limits.ts'
 import { keccak256 } from '../../src/crypto/hash.ts'
-import { addressOf, sign } from '../../src/crypto/signature.ts'
+import { addressFromPrivateKey, sign } from '../../src/crypto/signature.ts'
 import type { Engine } from '../../src/evm/engine.ts'
 import { createExecutor, type ExecutionMode } from '../../src/evm/executor.ts'
 import { devnetGenesis } from '../../src/node/genesis/devnet-genesis.ts'
@@ -27,9 +27,9 @@ import { silentLogger } from '../../src/util/logger.ts'
 export const CHAIN_ID = 1_998_999
 export const keyOf = (seed: number): Uint8Array => keccak256(Uint8Array.of(0x6b, seed))
 export const VALIDATOR_KEY = keyOf(255)
-export const VALIDATOR = addressOf(VALIDATOR_KEY)
+export const VALIDATOR = addressFromPrivateKey(VALIDATOR_KEY)
 export const ACCOUNT_KEYS = [1, 2, 3, 4].map(keyOf)
-export const ACCOUNTS: readonly Hex[] = ACCOUNT_KEYS.map(addressOf)
+export const ACCOUNTS: readonly Hex[] = ACCOUNT_KEYS.map(addressFromPrivateKey)
 export const START_WEI = 10n ** 22n
 
 /** A development chain of one validator. */

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { keccak256 } from '../../src/crypto/hash.ts'
-import { addressOf } from '../../src/crypto/signature.ts'
+import { addressFromPrivateKey } from '../../src/crypto/signature.ts'
 import { parsePeerUrl, peerUrl } from '../../src/network/identity/peer-url.ts'
 import { openNodeKey } from '../../src/network/tls/node-key.ts'
 import type { SigningDomain } from '../../src/primitives/consensus/vote.ts'
@@ -92,7 +92,7 @@ export class NodeOfMany {
   /** Address it votes with. */
   get validator(): Hex {
     if (this.#parts.key === undefined) throw new Error(`${this.name} is no validator`)
-    return addressOf(this.#parts.key)
+    return addressFromPrivateKey(this.#parts.key)
   }
 
   rpc<T>(method: string, ...params: readonly unknown[]): Promise<T> {
@@ -165,7 +165,7 @@ export class Committee {
     this.#options = options
     this.accounts = Array.from({ length: options.accounts ?? 0 }, (_, index) => {
       const key = keyOf(`account ${index}`)
-      return { address: addressOf(key), privateKey: bytesToHex(key) }
+      return { address: addressFromPrivateKey(key), privateKey: bytesToHex(key) }
     })
   }
 
@@ -175,11 +175,10 @@ export class Committee {
     const made = await tandem([
       ...['genesis', 'new', '--network', 'devnet', '--out', committee.genesis],
       ...['--block-time', String(blockTimeSeconds), '--json'],
-      ...[addressOf(committee.funded), ...committee.accounts.map(({ address }) => address)].flatMap(address => [
-        '--fund',
-        `${address}=1000000`,
-      ]),
-      ...keys.flatMap(key => ['--validator', addressOf(key)]),
+      ...[addressFromPrivateKey(committee.funded), ...committee.accounts.map(({ address }) => address)].flatMap(
+        address => ['--fund', `${address}=1000000`],
+      ),
+      ...keys.flatMap(key => ['--validator', addressFromPrivateKey(key)]),
     ])
     if (made.code !== 0) throw new Error(made.stderr)
     const { genesisHash, chainId } = JSON.parse(made.stdout) as SigningDomain
@@ -188,7 +187,7 @@ export class Committee {
     if (options.params === undefined) committee.#domain = domain
     else committee.#setParams(options.params)
     if (options.tapped)
-      committee.#tap = new Wiretap(committee.domain, new Testimony(committee.domain, keys.map(addressOf)))
+      committee.#tap = new Wiretap(committee.domain, new Testimony(committee.domain, keys.map(addressFromPrivateKey)))
     for (const [index, key] of keys.entries()) await committee.add(`v${index}`, key)
     return committee
   }

@@ -1,7 +1,7 @@
 import { decodeErrorResult, decodeEventLog, decodeFunctionResult, encodeFunctionData } from 'viem'
 import artifact from '../../contracts/Council.json' with { type: 'json' }
 import { COUNCIL_ADDRESS } from '../../src/config/networks.ts'
-import { addressOf } from '../../src/crypto/signature.ts'
+import { addressFromPrivateKey } from '../../src/crypto/signature.ts'
 import { call } from '../../src/evm/calls/run-call.ts'
 import { createInterpreter } from '../../src/evm/engines/interpreter/engine.ts'
 import type { Log } from '../../src/primitives/log.ts'
@@ -81,7 +81,7 @@ export const councilTransaction = (
   value = 0n,
 ): Uint8Array =>
   signedRaw(key, {
-    nonce: Number(chain.pool.service.nextNonce(addressOf(key))),
+    nonce: Number(chain.pool.service.nextNonce(addressFromPrivateKey(key))),
     to: COUNCIL_ADDRESS,
     value,
     data: hexToBytes(encodeCouncilCall(functionName, args)),

@@ -1,11 +1,11 @@
 import { type Genesis, parseGenesis } from '../../src/config/genesis.ts'
-import { addressOf } from '../../src/crypto/signature.ts'
+import { addressFromPrivateKey } from '../../src/crypto/signature.ts'
 import type { Hex } from '../../src/util/bytes.ts'
 import { ACCOUNTS, keyOf, START_WEI } from './chain.ts'
 
 /** Keys of validators, which own themselves and are paid at `rewardOf`. */
 export const validatorKey = (index: number): Uint8Array => keyOf(200 + index)
-export const validatorOf = (index: number): Hex => addressOf(validatorKey(index))
+export const validatorOf = (index: number): Hex => addressFromPrivateKey(validatorKey(index))
 export const rewardOf = (index: number): Hex => `0x${'7e'.repeat(19)}${index.toString(16).padStart(2, '0')}`
 export const FOUNDATION: Hex = `0x${'f0'.repeat(20)}`
 

@@ -7,7 +7,7 @@ import { type Committee, proposerOf } from '../../src/consensus/committee.ts'
 import type { Evidence } from '../../src/consensus/evidence/evidence.ts'
 import { sign } from '../../src/crypto/signature.ts'
 import type { Block } from '../../src/primitives/block.ts'
-import { type Certificate, certificateOf } from '../../src/primitives/consensus/certificate.ts'
+import { type Certificate, certificateFromSigners } from '../../src/primitives/consensus/certificate.ts'
 import { blockVoteDigest, type Prepare } from '../../src/primitives/consensus/vote.ts'
 import { quorumOf } from '../../src/rules/quorum.ts'
 import { assert } from '../../src/util/assert.ts'
@@ -109,7 +109,7 @@ export class CouncilNet {
     rmSync(this.#dir, { recursive: true, force: true })
   }
 
-  /** Two prepares for different blocks that a member of the committee of `number` signed. */
+  /** Two prepares for different blocks that a member of the committee of `numberField` signed. */
   doublePrepare(number: number, key: Uint8Array, member: Hex): Evidence {
     const sender = this.committee(number).members.indexOf(member)
     assert(sender >= 0, 'the accused served')
@@ -126,7 +126,7 @@ export class CouncilNet {
     const commit = { type: 'commit', number: block.header.number, round, blockHash: block.hash } as const
     const digest = blockVoteDigest(domain, commit)
     const seals = present.map(member => [members.indexOf(member), this.#sealer(member, digest)] as const)
-    return certificateOf(round, members.length, new Map(seals))
+    return certificateFromSigners(round, members.length, new Map(seals))
   }
 
   async #open(count: number): Promise<void> {

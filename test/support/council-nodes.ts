@@ -1,5 +1,5 @@
 import { COUNCIL_ADDRESS, NETWORKS } from '../../src/config/networks.ts'
-import { addressOf } from '../../src/crypto/signature.ts'
+import { addressFromPrivateKey } from '../../src/crypto/signature.ts'
 import type { ExecutionMode } from '../../src/evm/executor.ts'
 import { bytesToHex, type Hex, hexToBytes } from '../../src/util/bytes.ts'
 import { signedRaw } from './chain.ts'
@@ -13,7 +13,7 @@ const PATIENCE_MS = 60_000
 
 /** The validator of node `index`: its key is also the account that owns it. */
 export const validatorKey = (index: number): Uint8Array => keyOf(`validator ${index}`)
-export const validatorOf = (index: number): Hex => addressOf(validatorKey(index))
+export const validatorOf = (index: number): Hex => addressFromPrivateKey(validatorKey(index))
 
 /** Nodes whose council changes by transactions, as their operators would send them, on cycles of few blocks. */
 export class CouncilOfNodes {
@@ -144,7 +144,7 @@ export class CouncilOfNodes {
   }
 
   async #nonce(key: Uint8Array): Promise<number> {
-    return Number(await this.first.rpc<Hex>('eth_getTransactionCount', addressOf(key), 'pending'))
+    return Number(await this.first.rpc<Hex>('eth_getTransactionCount', addressFromPrivateKey(key), 'pending'))
   }
 
   /** Until all of them are in blocks and did what they should. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { keccak256 } from '../../src/crypto/hash.ts'
-import { addressOf, sign } from '../../src/crypto/signature.ts'
+import { addressFromPrivateKey, sign } from '../../src/crypto/signature.ts'
 import {
   encodeTransaction,
   signingPayload,
@@ -30,7 +30,7 @@ const GWEI = 10n ** 9n
 /** Signs as one account; a plain transfer of nothing unless the fields say otherwise. */
 export const signerOf = (privateKey: Hex, chainId: number): ((fields: Fields) => Signed) => {
   const key = hexToBytes(privateKey)
-  const from = addressOf(key)
+  const from = addressFromPrivateKey(key)
   return fields => {
     const maxFeePerGas = fields.maxFeePerGas ?? 30n * GWEI
     const unsigned: UnsignedTransaction = {

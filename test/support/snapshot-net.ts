@@ -5,7 +5,7 @@ import { SnapshotFolder } from '../../src/chain/snapshot/store/snapshot-folder.t
 import { writeSnapshot } from '../../src/chain/snapshot/store/write-snapshot.ts'
 import { genesisRows } from '../../src/chain/snapshot/sync/genesis-rows.ts'
 import { SnapshotSync, type SnapshotSyncOptions } from '../../src/chain/snapshot/sync/snapshot-sync.ts'
-import { startStaging } from '../../src/chain/snapshot/workers.ts'
+import { startStagingWorker } from '../../src/chain/snapshot/workers.ts'
 import { recoverAddress, sign } from '../../src/crypto/signature.ts'
 import type { ServePort } from '../../src/network/ports.ts'
 import { type SnapshotManifest, snapshotId } from '../../src/network/wire/snapshot.ts'
@@ -39,7 +39,7 @@ export class SnapshotNet {
     this.dir = dir
   }
 
-  /** `live` lets the chain do what its records are to tell of; the snapshot is of block `number`, two cycles below the head. */
+  /** `live` lets the chain do what its records are to tell of; the snapshot is of block `numberField`, two cycles below the head. */
   static async open(number: number, live: (net: CouncilNet) => Promise<void>): Promise<SnapshotNet> {
     const params = { rewards: { cycleBlocks: CYCLE }, council: { openRegistration: true, inactiveBlocks: 2 * CYCLE } }
     const keys = new Map(Array.from({ length: 12 }, (_, index) => [validatorOf(index), validatorKey(index)]))
@@ -82,7 +82,7 @@ export class SnapshotNet {
     const storePath = mkdtempSync(join(this.dir, 'staged-'))
     const identity = { params: genesis.params, foundation: genesis.foundation, genesisHash: first.genesisHash }
     const domain = { chainId: genesis.params.chainId, genesisHash: first.genesisHash }
-    const staging = startStaging(join(storePath, 'db'), identity)
+    const staging = startStagingWorker(join(storePath, 'db'), identity)
     const { timestamp } = (await first.blocks.header(0))?.header ?? { timestamp: 0 }
     const sync = new SnapshotSync({
       network: node.network,

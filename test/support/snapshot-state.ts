@@ -2,30 +2,35 @@ import fc from 'fast-check'
 import { keccak256 } from '../../src/crypto/hash.ts'
 import { encodeRlp } from '../../src/primitives/rlp.ts'
 import { type Account, EMPTY_CODE_HASH, EMPTY_ROOT, encodeAccount } from '../../src/state/account.ts'
-import { type MadeSnapshot, makeSnapshot, type PlacedPart, type Sizes } from '../../src/state/snapshot/make-snapshot.ts'
+import {
+  type ChunkPlacement,
+  type ChunkSizes,
+  makeSnapshot,
+  type SnapshotContents,
+} from '../../src/state/snapshot/make-snapshot.ts'
 import { StackTrie } from '../../src/state/trie/stack-trie.ts'
-import type { Entry } from '../../src/storage/store.ts'
+import type { StoreEntry } from '../../src/storage/store.ts'
 import { bytesToHex, compareBytes } from '../../src/util/bytes.ts'
 
 /** Small enough that a few hundred accounts fall into many chunks. */
-export const SMALL: Sizes = { chunkBytes: 1_500, inlineBytes: 200 }
+export const SMALL: ChunkSizes = { chunkBytes: 1_500, inlineBytes: 200 }
 
 export interface PlainState {
   readonly accounts: readonly (readonly [Uint8Array, Account])[]
-  readonly slots: ReadonlyMap<string, readonly Entry[]>
+  readonly slots: ReadonlyMap<string, readonly StoreEntry[]>
 }
 
 const byKey = <T>(entries: readonly (readonly [Uint8Array, T])[]) => entries.toSorted(([a], [b]) => compareBytes(a, b))
 
 /** `storages`: how many slots each account has. Keys are hashes, as those of a real state. */
 export const plainState = (storages: readonly number[], salt = ''): PlainState => {
-  const slots = new Map<string, readonly Entry[]>()
+  const slots = new Map<string, readonly StoreEntry[]>()
   const accounts = storages.map((count, index): readonly [Uint8Array, Account] => {
     const key = keccak256(Buffer.from(`account ${salt} ${index}`))
     const own = byKey(
       Array.from(
         { length: count },
-        (_, slot): Entry => [keccak256(Buffer.from(`slot ${slot}`)), Uint8Array.of(1 + ((slot + index) % 255))],
+        (_, slot): StoreEntry => [keccak256(Buffer.from(`slot ${slot}`)), Uint8Array.of(1 + ((slot + index) % 255))],
       ),
     )
     const trie = new StackTrie()
@@ -48,24 +53,28 @@ export const storagesArbitrary = fc.array(
   { minLength: 1, maxLength: 120 },
 )
 
-export interface CutState extends MadeSnapshot {
-  accountChunk(part: PlacedPart): Uint8Array
-  storageChunk(part: PlacedPart): Uint8Array
+export interface CutState extends SnapshotContents {
+  accountChunk(part: ChunkPlacement): Uint8Array
+  storageChunk(part: ChunkPlacement): Uint8Array
 }
 
 const readerOf = ({ accounts, slots }: PlainState) => ({
   async *accounts() {
-    for (const [key, account] of accounts) yield [key, encodeAccount(account)] as Entry
+    for (const [key, account] of accounts) yield [key, encodeAccount(account)] as StoreEntry
   },
   async *slots(owner: Uint8Array) {
     yield* slots.get(bytesToHex(owner)) ?? []
   },
 })
 
-export const cutState = async (state: PlainState, sizes: Sizes = SMALL): Promise<CutState> => {
+export const cutState = async (state: PlainState, chunkSizes: ChunkSizes = SMALL): Promise<CutState> => {
   const files = { accounts: [] as Uint8Array[], storages: [] as Uint8Array[] }
   const sink = (name: keyof typeof files) => ({ append: async (bytes: Uint8Array) => void files[name].push(bytes) })
-  const made = await makeSnapshot(readerOf(state), { accounts: sink('accounts'), storages: sink('storages') }, sizes)
+  const made = await makeSnapshot(
+    readerOf(state),
+    { accounts: sink('accounts'), storages: sink('storages') },
+    chunkSizes,
+  )
   const [accounts, storages] = [Buffer.concat(files.accounts), Buffer.concat(files.storages)]
   return {
     ...made,

@@ -3,7 +3,7 @@ import { Address, type PrefixedHexString } from '@ethereumjs/util'
 import type { BlockEnv } from '../../src/evm/block-env.ts'
 import type { Engine, EngineMessage } from '../../src/evm/engine.ts'
 import { commonAt } from '../../src/evm/engines/common.ts'
-import { JournalAdapter } from '../../src/evm/engines/state-adapter.ts'
+import { EthereumJsStateAdapter } from '../../src/evm/engines/state-adapter.ts'
 import { bytesToHex, type Hex, hexToBytes } from '../../src/util/bytes.ts'
 
 /** A step as EthereumJS' own interpreter emits it. */
@@ -61,7 +61,7 @@ export const createStepOracle = (): Engine & { steps: OracleStep[] } => {
     steps: [],
     async run(journal, env, message) {
       const common = commonAt(env.params, env.number)
-      const stateManager = new JournalAdapter()
+      const stateManager = new EthereumJsStateAdapter()
       stateManager.attach(journal)
       const blockchain = {
         getBlock: async (number: number) => ({ hash: () => hexToBytes(env.blockHash(number)) }),

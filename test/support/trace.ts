@@ -10,7 +10,7 @@ import type { StructLogConfig, TracerConfig } from '../../src/evm/tracers/config
 import { createTracer } from '../../src/evm/tracers/create-tracer.ts'
 import { JsonSink } from '../../src/evm/tracers/json-sink.ts'
 import type { TraceHooks } from '../../src/evm/tracers/tracer.ts'
-import { createHeld } from '../../src/evm/tracers/tracer-context.ts'
+import { createMemoryCounter } from '../../src/evm/tracers/tracer-context.ts'
 import type { Receipt } from '../../src/primitives/receipt.ts'
 import type { Transaction } from '../../src/primitives/transaction.ts'
 import type { StateReader } from '../../src/state/state-reader.ts'
@@ -48,8 +48,8 @@ const traced = async <T>(
     limitBytes: 2 ** 30,
     credits: Number.POSITIVE_INFINITY,
   })
-  const tracer = createTracer(config, { output: sink, held: createHeld(2 ** 30) })
-  const done = await work({ tracer, flow: sink })
+  const tracer = createTracer(config, { output: sink, memory: createMemoryCounter(2 ** 30) })
+  const done = await work({ tracer, backpressure: sink })
   for (const piece of tracer.result()) sink.write(piece)
   sink.flush()
   return { json: JSON.parse(Buffer.concat(chunks).toString()), done }

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 
 /*
- * HOUSE.md as data: which folder may import which, who may use a package, what a pure core must not touch. Sources are read
+ * docs/architecture.md#floors as data: which folder may import which, who may use a package, what a pure core must not touch. Sources are read
  * without comments and strings, so that prose never counts as code.
  */
 
@@ -90,7 +90,8 @@ const violations = (files: ReadonlyMap<string, string>): readonly string[] =>
 const checkPlace = (path: string, text: string): readonly string[] => {
   const offences: string[] = []
   const [folder, ...rest] = path.split('/')
-  if (rest.length === 0 || floorOf(folder as string) < 0) offences.push(`${path}: stands in no folder of HOUSE.md`)
+  if (rest.length === 0 || floorOf(folder as string) < 0)
+    offences.push(`${path}: stands in no folder of docs/architecture.md`)
   if (/(^|\/)index\.ts$/.test(path)) offences.push(`${path}: no index.ts: import from the file that defines the thing`)
   const lines = text.split('\n').length - 1
   if (lines >= MAX_LINES) offences.push(`${path}: ${lines} lines: a file has fewer than ${MAX_LINES}`)
@@ -170,7 +171,7 @@ const sources = (): ReadonlyMap<string, string> =>
   )
 
 describe('architecture', () => {
-  test('src keeps to the floors of HOUSE.md', () => {
+  test('src keeps to the floors of docs/architecture.md', () => {
     const files = sources()
     expect(files.size).toBeGreaterThan(20)
     expect(violations(files)).toEqual([])

@@ -70,8 +70,8 @@ export class DiskWorld {
 
   /** Root and rows of the block after the head; nothing is stored. */
   async seal(changes: ReturnType<Journal['changes']>): Promise<void> {
-    const sealed = await this.world.seal(changes, this.world.root)
-    await this.world.write(this.#store.batch(), this.world.number + 1, sealed)
+    const update = await this.world.computeUpdate(changes, this.world.root)
+    await this.world.write(this.#store.batch(), this.world.number + 1, update)
   }
 
   async close(): Promise<void> {
@@ -96,11 +96,11 @@ export class DiskWorld {
     change(journal)
     journal.endTransaction()
     const number = world.number + 1
-    const sealed = await world.seal(journal.changes(), world.root)
+    const update = await world.computeUpdate(journal.changes(), world.root)
     const batch = this.#store.batch()
-    await world.write(batch, number, sealed)
+    await world.write(batch, number, update)
     await batch.write()
-    await world.committed(number, sealed)
+    await world.committed(number, update)
   }
 }
 

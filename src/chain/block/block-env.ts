@@ -6,11 +6,11 @@ import { cycleOf } from '../../rules/cycle.ts'
 import { prevRandao } from '../../rules/randao.ts'
 import { type Hex, ZERO_ADDRESS, ZERO_HASH } from '../../util/bytes.ts'
 import type { Council } from '../council/council.ts'
-import type { Seeds } from '../council/cycle-seeds.ts'
+import type { CycleSeeds } from '../council/cycle-seeds.ts'
 import type { BlockStore } from '../store/block-store.ts'
 
 /** What a development chain was told of its next block (`params.devHelpers`). */
-export interface BlockChoices {
+export interface NextBlockFields {
   readonly baseFeePerGas?: bigint
   readonly miner?: Hex
   readonly gasLimit?: bigint
@@ -21,10 +21,10 @@ export interface BlockEnvSources {
   readonly params: NetworkParams
   readonly foundation: Hex
   readonly council: Council
-  readonly seeds: Seeds
+  readonly seeds: CycleSeeds
   readonly blocks: BlockStore
   /** On a development chain. */
-  readonly choices?: () => BlockChoices
+  readonly choices?: () => NextBlockFields
 }
 
 /** The child of `parent`, proposed by `proposer`. */
@@ -39,7 +39,7 @@ export const childEnv = (
     number: parent.header.number + 1,
     timestamp: block.timestamp,
     proposer: block.proposer,
-    // No proof chain yet: the beneficiary of the final proof tip is nobody (DESIGN 3).
+    // No proof chain yet: the beneficiary of the final proof tip is nobody (docs/design/blocks.md#miner).
     miner: choices.miner ?? ZERO_ADDRESS,
     gasLimit: choices.gasLimit ?? params.blockGasLimit,
     baseFeePerGas: choices.baseFeePerGas ?? nextBaseFee(parent.header, params.baseFee),

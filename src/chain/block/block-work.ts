@@ -4,26 +4,26 @@ import { checkAborted } from '../../evm/block/pacer.ts'
 import type { BlockEnv } from '../../evm/block-env.ts'
 import type { BlockExecution, BuildBudget, Credit, Executor, TransactionSource } from '../../evm/executor-types.ts'
 import type { Block } from '../../primitives/block.ts'
-import { sealBlock } from '../../primitives/block.ts'
+import { blockFromParts } from '../../primitives/block.ts'
 import type { ExtraData } from '../../primitives/extra-data.ts'
 import type { Header } from '../../primitives/header.ts'
 import { receiptsRoot, transactionsRoot } from '../../primitives/roots.ts'
 import { checkBody } from '../../rules/body.ts'
 import { checkHeader } from '../../rules/header.ts'
 import type { Journal } from '../../state/journal/journal.ts'
-import type { Sealed } from '../../state/update/state-update.ts'
+import type { StateUpdate } from '../../state/update/state-update.ts'
 import type { WorldState } from '../../state/world-state.ts'
 import { assert } from '../../util/assert.ts'
 import { bytesEqual, type Hex } from '../../util/bytes.ts'
 import type { Clock } from '../../util/clock.ts'
 import { isCoded } from '../../util/errors.ts'
 import type { Logger } from '../../util/logger.ts'
-import { type EvidenceDesk, jail } from '../council/evidence-pool.ts'
+import { type EvidencePool, jailOffenders } from '../council/evidence-pool.ts'
 import type { ChainBlock } from '../types.ts'
 import { type BlockEnvSources, childEnv, committedEnv } from './block-env.ts'
-import type { Candidate } from './candidates.ts'
+import type { ExecutedBlock } from './candidates.ts'
 import type { Economy } from './economy.ts'
-import { extraOf, headerOf, type Roots } from './header-assembly.ts'
+import { assembleExtraData, assembleHeader, type BlockRoots } from './header-assembly.ts'
 
 /** What building asks of the pool. */
 export interface CandidateSource {
@@ -39,7 +39,7 @@ export interface BlockWorkOptions {
   readonly pool: CandidateSource
   readonly sources: BlockEnvSources
   readonly economy: Economy
-  readonly evidence: EvidenceDesk
+  readonly evidence: EvidencePool
   readonly vanity?: Uint8Array
   readonly clock: Clock
   readonly logger: Logger
@@ -56,7 +56,7 @@ export class BlockWork {
     this.#options = options
   }
 
-  async build(parent: ChainBlock, request: BuildRequest, signal: AbortSignal): Promise<Candidate> {
+  async build(parent: ChainBlock, request: BuildRequest, signal: AbortSignal): Promise<ExecutedBlock> {
     const { executor, sources, world, evidence, vanity } = this.#options
     assert(request.parentHash === parent.hash, 'a block is built on the head')
     const env = childEnv(sources, parent, request)
@@ -66,17 +66,17 @@ export class BlockWork {
     const execution = await executor.build(journal, env, this.#options.pool.select(env.baseFeePerGas), budget, credits)
     this.#reject(execution)
     const { items, offenders } = evidence.select(env.number)
-    jail(journal, offenders, env.number)
+    jailOffenders(journal, offenders, env.number)
     sources.council.commitRecords(journal, env.number)
-    const extra = extraOf(request.proposer, request.parentCertificate, { vanity, evidence: items })
-    const { roots, sealed } = await this.#seal(journal, execution, signal)
-    const header = headerOf(env, parent, extra, execution, roots)
-    const block = sealBlock(header, { transactions: execution.transactions, proofHeaders: [], evidence: items })
-    return { block: { ...block, extra }, execution, sealed }
+    const extra = assembleExtraData(request.proposer, request.parentCertificate, { vanity, evidence: items })
+    const { blockRoots, update } = await this.#seal(journal, execution, signal)
+    const header = assembleHeader(env, parent, extra, execution, blockRoots)
+    const block = blockFromParts(header, { transactions: execution.transactions, proofHeaders: [], evidence: items })
+    return { block: { ...block, extra }, execution, update }
   }
 
   /** Executes a foreign block; answers why it is invalid, or the candidate. `nowMs`: what its timestamp is held against. */
-  async judge(parent: ChainBlock, block: Block, nowMs: number, signal: AbortSignal): Promise<Candidate | string> {
+  async judge(parent: ChainBlock, block: Block, nowMs: number, signal: AbortSignal): Promise<ExecutedBlock | string> {
     const { sources, evidence } = this.#options
     try {
       const extra = checkHeader(block.header, parent, sources.params, nowMs)
@@ -95,7 +95,7 @@ export class BlockWork {
     block: ChainBlock,
     offenders: readonly Hex[],
     signal: AbortSignal,
-  ): Promise<Candidate | string> {
+  ): Promise<ExecutedBlock | string> {
     const { executor, sources, world } = this.#options
     const { header, extra, transactions } = block
     const env = this.#envOf(parent, header, extra)
@@ -103,11 +103,11 @@ export class BlockWork {
     const credits = await this.#credits(env, extra.proposer)
     const bounds = { gasUsed: header.gasUsed, signal }
     const execution = await executor.execute(journal, env, transactions, credits, bounds)
-    jail(journal, offenders, env.number)
+    jailOffenders(journal, offenders, env.number)
     sources.council.commitRecords(journal, env.number)
-    const { roots, sealed } = await this.#seal(journal, execution, signal, header.transactionsRoot)
-    const difference = firstDifference(header, headerOf(env, parent, extra, execution, roots))
-    return difference ? `header field ${difference} does not follow from the execution` : { block, execution, sealed }
+    const { blockRoots, update } = await this.#seal(journal, execution, signal, header.transactionsRoot)
+    const difference = firstDifference(header, assembleHeader(env, parent, extra, execution, blockRoots))
+    return difference ? `header field ${difference} does not follow from the execution` : { block, execution, update }
   }
 
   #budget({ budgetMs, transactionMs }: BuildRequest, signal: AbortSignal): BuildBudget {
@@ -137,15 +137,15 @@ export class BlockWork {
     execution: BlockExecution,
     signal: AbortSignal,
     transactions?: Hex,
-  ): Promise<{ roots: Roots; sealed: Sealed }> {
+  ): Promise<{ blockRoots: BlockRoots; update: StateUpdate }> {
     checkAborted(signal)
     const { world } = this.#options
-    const sealing = world.seal(journal.changes(), world.root)
+    const sealing = world.computeUpdate(journal.changes(), world.root)
     transactions ??= transactionsRoot(execution.transactions)
     const receipts = receiptsRoot(execution.receipts)
-    const sealed = await sealing
+    const update = await sealing
     checkAborted(signal)
-    return { roots: { state: sealed.root, transactions, receipts }, sealed }
+    return { blockRoots: { state: update.root, transactions, receipts }, update }
   }
 
   #credits(env: BlockEnv, proposer: Hex): Promise<readonly Credit[]> {

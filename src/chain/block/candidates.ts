@@ -1,26 +1,26 @@
 import { LIMITS } from '../../config/limits.ts'
 import type { BlockExecution } from '../../evm/executor-types.ts'
-import type { Sealed } from '../../state/update/state-update.ts'
+import type { StateUpdate } from '../../state/update/state-update.ts'
 import type { Hex } from '../../util/bytes.ts'
 import type { ChainBlock } from '../types.ts'
 
-/** A block executed on the head and not yet decided; commit must not execute it again (reference/consensus.md 1.4). */
-export interface Candidate {
+/** A block executed on the head and not yet decided; commit must not execute it again (docs/design/consensus.md#validation). */
+export interface ExecutedBlock {
   readonly block: ChainBlock
   readonly execution: BlockExecution
-  readonly sealed: Sealed
+  readonly update: StateUpdate
 }
 
 /** The few candidates of the open height, by hash; the oldest makes room. */
-export class Candidates {
-  readonly #byHash = new Map<Hex, Candidate>()
+export class ExecutedBlocks {
+  readonly #byHash = new Map<Hex, ExecutedBlock>()
 
-  get(hash: Hex): Candidate | undefined {
+  get(hash: Hex): ExecutedBlock | undefined {
     return this.#byHash.get(hash)
   }
 
-  add(candidate: Candidate): void {
-    this.#byHash.set(candidate.block.hash, candidate)
+  add(executedBlock: ExecutedBlock): void {
+    this.#byHash.set(executedBlock.block.hash, executedBlock)
     if (this.#byHash.size <= LIMITS.chain.candidates) return
     for (const oldest of this.#byHash.keys()) {
       this.#byHash.delete(oldest)

@@ -1,7 +1,7 @@
 import type { NetworkParams } from '../../config/networks.ts'
 import { endsCycle } from '../../rules/cycle.ts'
 import { assignFees } from '../../rules/fees.ts'
-import { type BlockTurn, mintedAt, type RewardCredit, rewardCredits } from '../../rules/rewards.ts'
+import { type CycleBlock, mintedAt, type RewardCredit, rewardCredits } from '../../rules/rewards.ts'
 import { mintedUpTo, supplyAt } from '../../rules/supply.ts'
 import type { AccountChange } from '../../state/update/state-update.ts'
 import type { Batch } from '../../storage/batch.ts'
@@ -23,8 +23,8 @@ export interface EconomyOptions {
   readonly blocks: BlockStore
 }
 
-/** Wei a block moved besides its transactions (DESIGN 6); `rewards` holds every credited address with its sum. */
-export interface BlockMoney {
+/** Wei a block moved besides its transactions (docs/design/money.md#minting); `rewards` holds every credited address with its sum. */
+export interface BlockRewards {
   readonly minted: bigint
   readonly totalFee: bigint
   readonly burntFee: bigint
@@ -34,7 +34,7 @@ export interface BlockMoney {
   readonly rewards: ReadonlyMap<Hex, bigint>
 }
 
-/** Minting, fees and supply, from the blocks and one running total of what was burnt (DESIGN 6). */
+/** Minting, fees and supply, from the blocks and one running total of what was burnt (docs/design/money.md#supply). */
 export class Economy {
   readonly #options: EconomyOptions
   #burnt: { readonly number: number; readonly wei: bigint } | undefined
@@ -50,7 +50,7 @@ export class Economy {
   ): Promise<readonly RewardCredit[]> {
     const { params, foundation, council } = this.#options
     if (!endsCycle(number, params.rewards.cycleBlocks)) return []
-    const turns: BlockTurn[] = []
+    const turns: CycleBlock[] = []
     for (let n = number - params.rewards.cycleBlocks + 1; n < number; n++) turns.push(await this.#turnOf(n, number))
     turns.push({ miner: turn.miner, proposerReward: council.payeeOf(turn.proposer, number) })
     return rewardCredits(number, params.rewards, turns, foundation)
@@ -76,7 +76,7 @@ export class Economy {
   }
 
   /** undefined: no such block. */
-  async rewards(number: number): Promise<BlockMoney | undefined> {
+  async rewards(number: number): Promise<BlockRewards | undefined> {
     const { params, foundation, council, blocks } = this.#options
     const [block, receipts] = await Promise.all([blocks.block(number), blocks.receipts(number)])
     if (block === undefined || receipts === undefined) return undefined
@@ -122,7 +122,7 @@ export class Economy {
   }
 
   /** A block of the cycle that `payingNumber` ends: who is jailed by then is not paid for what it did before either. */
-  async #turnOf(number: number, payingNumber: number): Promise<BlockTurn> {
+  async #turnOf(number: number, payingNumber: number): Promise<CycleBlock> {
     const block = await this.#options.blocks.header(number)
     assert(block, 'the blocks of the running cycle are stored')
     const { council } = this.#options

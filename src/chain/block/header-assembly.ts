@@ -8,26 +8,26 @@ import { EMPTY_BYTES, type Hex, ZERO_HASH } from '../../util/bytes.ts'
 import type { ChainBlock } from '../types.ts'
 
 /** A block's three commitments. */
-export interface Roots {
+export interface BlockRoots {
   readonly state: Hex
   readonly transactions: Hex
   readonly receipts: Hex
 }
 
-/** The header that follows from an execution on the parent (DESIGN 3). */
-export const headerOf = (
+/** The header that follows from an execution on the parent (docs/design/blocks.md#header). */
+export const assembleHeader = (
   env: BlockEnv,
   parent: ChainBlock,
   extra: ExtraData,
   execution: BlockExecution,
-  roots: Roots,
+  blockRoots: BlockRoots,
 ): Header => ({
   parentHash: parent.hash,
   sha3Uncles: EMPTY_LIST_HASH,
   miner: env.miner,
-  stateRoot: roots.state,
-  transactionsRoot: roots.transactions,
-  receiptsRoot: roots.receipts,
+  stateRoot: blockRoots.state,
+  transactionsRoot: blockRoots.transactions,
+  receiptsRoot: blockRoots.receipts,
   logsBloom: execution.logsBloom,
   difficulty: 1n,
   number: env.number,
@@ -40,8 +40,8 @@ export const headerOf = (
   baseFeePerGas: env.baseFeePerGas,
 })
 
-/** extraData of a block without proof headers (DESIGN 3). */
-export const extraOf = (
+/** extraData of a block without proof headers (docs/design/blocks.md#extra-data). */
+export const assembleExtraData = (
   proposer: Hex,
   parentCertificate: Certificate | null,
   { vanity = EMPTY_BYTES, evidence = [] }: { vanity?: Uint8Array | undefined; evidence?: readonly Uint8Array[] } = {},

@@ -1,5 +1,5 @@
 import type { Hex } from '../../util/bytes.ts'
-import type { Candidate } from './candidates.ts'
+import type { ExecutedBlock } from './candidates.ts'
 
 /** Work on the head, from its beginning to its end. */
 interface Running {
@@ -9,7 +9,7 @@ interface Running {
 
 /** Validation of one block. */
 interface Validation extends Running {
-  readonly outcome: Promise<Candidate | string>
+  readonly outcome: Promise<ExecutedBlock | string>
   /** A commit waits for it: the caller that began it can no longer end it. */
   isKept: boolean
 }
@@ -27,7 +27,7 @@ export class RunningWork {
   }
 
   /** The same for a block's validation, which a commit of the block can join. One validation of a block at a time. */
-  validate(hash: Hex, work: Work<Candidate | string>, cancelled?: AbortSignal): Promise<Candidate | string> {
+  validate(hash: Hex, work: Work<ExecutedBlock | string>, cancelled?: AbortSignal): Promise<ExecutedBlock | string> {
     const known = this.validation(hash)
     if (known !== undefined) return known.outcome
     const started = this.#start(work, controller =>

@@ -1,12 +1,12 @@
 import type { CouncilMember } from '../../config/genesis.ts'
 import { LIMITS } from '../../config/limits.ts'
 import { COUNCIL_ADDRESS } from '../../config/networks.ts'
-import { decoding, type MalformedError, malformed } from '../../primitives/malformed.ts'
+import { decodeOrMalformed, type MalformedError, malformed } from '../../primitives/malformed.ts'
 import { encodeRlp, uintItem } from '../../primitives/rlp.ts'
 import { RlpCursor } from '../../primitives/rlp-cursor.ts'
 import { commitRecord, RECORDS_SLOT, type RecordRows } from '../../rules/council-storage.ts'
-import type { Lapse, Service } from '../../rules/validator-activity.ts'
-import { hashHex, readAccount, readSlot } from '../../state/flat-tables.ts'
+import type { Inactivity, ValidatorRecord } from '../../rules/validator-activity.ts'
+import { hashedKey, readAccount, readSlot } from '../../state/flat-tables.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
 import { numberKey, readNumber } from '../../storage/keys.ts'
 import type { Store } from '../../storage/store.ts'
@@ -35,7 +35,7 @@ export const encodeCouncil = (members: readonly CouncilMember[]): Uint8Array =>
 
 /** Strict. Throws COUNCIL_RECORD_MALFORMED. */
 export const decodeCouncil = (row: Uint8Array): readonly CouncilMember[] =>
-  decoding('COUNCIL_RECORD_MALFORMED', () => {
+  decodeOrMalformed('COUNCIL_RECORD_MALFORMED', () => {
     const cursor = new RlpCursor(row)
     const members = readItems(cursor, LIMITS.council.members, readMember)
     cursor.finish()
@@ -59,8 +59,8 @@ const readMember = (cursor: RlpCursor): CouncilMember => {
 /** A name of the contract as text: a byte that is no UTF-8 becomes a character of three. */
 const NAME_BYTES = 3 * LIMITS.council.nameBytes
 
-/** The council as it stands after a cycle's last block, or genesis: it serves the cycle after the next (DESIGN 4). */
-export interface CycleRecord extends Service {
+/** The council as it stands after a cycle's last block, or genesis: it serves the cycle after the next (docs/design/council.md#cycles). */
+export interface CycleRecord extends ValidatorRecord {
   readonly number: number
   /** The block whose council row holds the members. */
   readonly councilAt: number
@@ -68,10 +68,12 @@ export interface CycleRecord extends Service {
 }
 
 /** RLP of [block of the council row, [[index, silent blocks, out until] ...], [index of a jailed member ...]]. */
-export const encodeCycle = ({ councilAt, members, lapses, jailed }: CycleRecord): Uint8Array => {
+export const encodeCycle = ({ councilAt, members, lapses: inactivities, jailed }: CycleRecord): Uint8Array => {
   const lapsed = members.flatMap(({ validator }, index) => {
-    const lapse = lapses.get(validator)
-    return lapse === undefined ? [] : [[uintItem(index), uintItem(lapse.silentBlocks), uintItem(lapse.outUntil)]]
+    const inactivity = inactivities.get(validator)
+    return inactivity === undefined
+      ? []
+      : [[uintItem(index), uintItem(inactivity.silentBlocks), uintItem(inactivity.outUntil)]]
   })
   const locked = members.flatMap(({ validator }, index) => (jailed.has(validator) ? [uintItem(index)] : []))
   return encodeRlp([uintItem(councilAt), lapsed, locked])
@@ -80,13 +82,13 @@ export const encodeCycle = ({ councilAt, members, lapses, jailed }: CycleRecord)
 /** A cycle row by itself: members by their index in the council row it names. */
 export interface CycleRow {
   readonly councilAt: number
-  readonly lapses: readonly (readonly [index: number, lapse: Lapse])[]
+  readonly lapses: readonly (readonly [index: number, lapse: Inactivity])[]
   readonly jailed: readonly number[]
 }
 
 /** Strict. Throws COUNCIL_RECORD_MALFORMED. */
 export const readCycleRow = (row: Uint8Array): CycleRow =>
-  decoding('COUNCIL_RECORD_MALFORMED', () => {
+  decodeOrMalformed('COUNCIL_RECORD_MALFORMED', () => {
     const cursor = new RlpCursor(row)
     const outer = cursor.openList()
     const councilAt = cursor.safeUint()
@@ -97,7 +99,7 @@ export const readCycleRow = (row: Uint8Array): CycleRow =>
     return { councilAt, lapses, jailed }
   })
 
-const readLapse = (cursor: RlpCursor): readonly [number, Lapse] => {
+const readLapse = (cursor: RlpCursor): readonly [number, Inactivity] => {
   const outer = cursor.openList()
   const index = cursor.safeUint()
   const lapse = { silentBlocks: cursor.safeUint(), outUntil: cursor.safeUint() }
@@ -134,7 +136,7 @@ export const decodeCycle = (
     number,
     councilAt,
     members,
-    lapses: new Map(lapses.map(([index, lapse]) => [validatorOf(index), lapse])),
+    lapses: new Map(lapses.map(([index, inactivity]) => [validatorOf(index), inactivity])),
     jailed: new Set(jailed.map(validatorOf)),
   }
 }
@@ -177,6 +179,6 @@ export const verifyCouncils = async (
 
 /** What the state of the head commits to; undefined where there is no council contract, as in a recorded chain. */
 const committedRecords = (store: Store): Hex | undefined => {
-  const owner = hashHex(COUNCIL_ADDRESS)
+  const owner = hashedKey(COUNCIL_ADDRESS)
   return readAccount(store, owner) && readSlot(store, owner, RECORDS_SLOT)
 }

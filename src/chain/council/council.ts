@@ -2,19 +2,19 @@ import type { CouncilMember } from '../../config/genesis.ts'
 import { LIMITS } from '../../config/limits.ts'
 import { COUNCIL_ADDRESS, type NetworkParams } from '../../config/networks.ts'
 import { type Committee, drawCommittee, type Eligible } from '../../consensus/committee.ts'
-import { commitRecord, jailedAtSlot, RECORDS_SLOT, type ReadSlot, readCouncil } from '../../rules/council-storage.ts'
+import { commitRecord, jailedAtSlot, RECORDS_SLOT, type ReadWord, readCouncil } from '../../rules/council-storage.ts'
 import { councilBlockOf, cycleOf, endsCycle } from '../../rules/cycle.ts'
 import {
-  attendanceOf,
-  nextLapses,
-  qualifiedOf,
-  type Sealing,
-  type Standing,
-  standingOf,
+  type CertificateOfCommittee,
+  countSeals,
+  nextInactivities,
+  qualifiedValidators,
+  type ValidatorStatus,
+  validatorStatus,
 } from '../../rules/validator-activity.ts'
 import type { Journal } from '../../state/journal/journal.ts'
 import type { StateReader } from '../../state/state-reader.ts'
-import type { Sealed } from '../../state/update/state-update.ts'
+import type { StateUpdate } from '../../state/update/state-update.ts'
 import type { Batch } from '../../storage/batch.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
 import { numberKey } from '../../storage/keys.ts'
@@ -23,7 +23,7 @@ import { assert } from '../../util/assert.ts'
 import { bytesEqual, type Hex, hexToBytes, ZERO_HASH } from '../../util/bytes.ts'
 import { Lru } from '../../util/lru.ts'
 import type { BlockStore } from '../store/block-store.ts'
-import type { ChainBlock, Seat } from '../types.ts'
+import type { ChainBlock, CouncilMemberStatus } from '../types.ts'
 import {
   type CycleRecord,
   decodeCouncil,
@@ -32,12 +32,12 @@ import {
   encodeCycle,
   readRecordRows,
 } from './council-rows.ts'
-import type { Seeds } from './cycle-seeds.ts'
+import type { CycleSeeds } from './cycle-seeds.ts'
 
 export interface CouncilOptions {
   readonly params: NetworkParams
   readonly foundation: Hex
-  readonly seeds: Seeds
+  readonly seeds: CycleSeeds
   readonly store: Store
   readonly blocks: Pick<BlockStore, 'header'>
   /** The head's state. */
@@ -52,7 +52,7 @@ interface Registered {
 }
 
 type ChainHeader = Pick<ChainBlock, 'header' | 'extra'>
-type CouncilChanges = Pick<Sealed, 'accounts' | 'storage' | 'cleared'>
+type CouncilChanges = Pick<StateUpdate, 'accounts' | 'storage' | 'cleared'>
 
 interface Cycle {
   readonly record: CycleRecord
@@ -62,7 +62,7 @@ interface Cycle {
 }
 
 /**
- * The councils and committees of a chain (DESIGN 4): read from the contract's storage after the last block of each cycle, stored in
+ * The councils and committees of a chain (docs/design/council.md#council): read from the contract's storage after the last block of each cycle, stored in
  * that block's batch, drawn from by the seed of the cycle they serve.
  */
 export class Council {
@@ -81,12 +81,12 @@ export class Council {
   }
 
   /** The council that serves at a block. undefined: not known yet. */
-  seats(number: number): readonly Seat[] | undefined {
+  memberStatuses(number: number): readonly CouncilMemberStatus[] | undefined {
     const cycle = this.#cycleAt(number)
     if (cycle === undefined) return undefined
     const { record, qualified } = cycle
-    const standing = ({ validator }: CouncilMember): Standing => {
-      const stands = standingOf(validator, record, record.number)
+    const standing = ({ validator }: CouncilMember): ValidatorStatus => {
+      const stands = validatorStatus(validator, record, record.number)
       // Its time is over, and others are tried before it.
       return stands === 'active' && !qualified.has(validator) ? 'inactive' : stands
     }
@@ -94,7 +94,7 @@ export class Council {
   }
 
   /**
-   * Where what block `number` pays a proposer of its cycle goes: the member's reward address, or the foundation once evidence stood
+   * Where what block `numberField` pays a proposer of its cycle goes: the member's reward address, or the foundation once evidence stood
    * against it in an earlier block. A proposer that is no member, as in the pending block of another node, is paid itself.
    */
   payeeOf(proposer: Hex, number: number): Hex {
@@ -128,12 +128,12 @@ export class Council {
     if (!isSame) batch.put(BUCKETS.council, numberKey(number), row)
     const validators = members.map(({ validator }) => validator)
     const { inactiveBlocks } = this.#options.params.council
-    const attendance = attendanceOf(await this.#sealings(block))
+    const attendance = countSeals(await this.#sealings(block))
     const record = {
       number,
       councilAt: isSame ? before.councilAt : number,
       members,
-      lapses: nextLapses(validators, before.lapses, attendance, { number, inactiveBlocks }),
+      lapses: nextInactivities(validators, before.lapses, attendance, { number, inactiveBlocks }),
       jailed,
     }
     batch.put(BUCKETS.cycle, numberKey(number), encodeCycle(record))
@@ -179,9 +179,9 @@ export class Council {
   }
 
   /** The certificates in the headers of the cycle that ends with `last`: of its blocks but that one, and of the one before. */
-  async #sealings(last: ChainHeader): Promise<readonly Sealing[]> {
+  async #sealings(last: ChainHeader): Promise<readonly CertificateOfCommittee[]> {
     const { blocks, params } = this.#options
-    const sealings: Sealing[] = []
+    const sealings: CertificateOfCommittee[] = []
     for (let number = last.header.number - params.rewards.cycleBlocks + 1; number <= last.header.number; number++) {
       const block = number === last.header.number ? last : await blocks.header(number)
       const committee = this.committee(number - 1)
@@ -207,7 +207,7 @@ export class Council {
     const record = this.#recordAt(councilBlockOf(cycle, cycleBlocks))
     const before = this.#recordAt(councilBlockOf(Math.max(0, cycle - 1), cycleBlocks))
     if (record === undefined || before === undefined) return undefined
-    const qualified = qualifiedOf(record.members, record, record.number)
+    const qualified = qualifiedValidators(record.members, record, record.number)
     // Where blocks may be taken back one validator decides alone, whoever else is registered.
     const eligible = params.devHelpers ? this.#membersAt(0) : qualified
     return {
@@ -247,7 +247,7 @@ const numberOf = (word: Hex): number => Number(BigInt(word))
 
 /** The contract's storage as a block leaves it that is not written yet. */
 const slotsAfter =
-  (head: Pick<StateReader, 'storage'>, { storage, cleared }: CouncilChanges): ReadSlot =>
+  (head: Pick<StateReader, 'storage'>, { storage, cleared }: CouncilChanges): ReadWord =>
   slot =>
     storage.get(COUNCIL_ADDRESS)?.get(slot)?.after ??
     (cleared.has(COUNCIL_ADDRESS) ? ZERO_HASH : head.storage(COUNCIL_ADDRESS, slot))

@@ -8,10 +8,10 @@ const STRIDE = 256
 const RECENT = 64
 
 /**
- * Seeds of the cycles (DESIGN 4). Each follows from the one before and a proof tip; while there is no proof chain the tip is
+ * Seeds of the cycles (docs/design/council.md#seed). Each follows from the one before and a proof tip; while there is no proof chain the tip is
  * zero and the list follows from genesis alone, so nothing is stored: a day of cycles costs about a millisecond to walk.
  */
-export class Seeds {
+export class CycleSeeds {
   /** Seeds of cycles 0, STRIDE, 2 * STRIDE ... */
   readonly #milestones: Hex[]
   readonly #recent = new Lru<number, Hex>(RECENT)

@@ -1,11 +1,11 @@
 import { LIMITS } from '../../config/limits.ts'
 import { COUNCIL_ADDRESS, type NetworkParams } from '../../config/networks.ts'
 import { decodeEvidence, encodeEvidence, tryDecodeEvidence } from '../../consensus/evidence/codec.ts'
-import { accusedBy, type Evidence, evidenceFault } from '../../consensus/evidence/evidence.ts'
-import { EvidencePool } from '../../consensus/evidence/pending-evidence.ts'
+import { accusedIn, type Evidence, evidenceFault } from '../../consensus/evidence/evidence.ts'
+import { PendingEvidence } from '../../consensus/evidence/pending-evidence.ts'
 import type { SignatureCheck } from '../../consensus/evidence/statement.ts'
-import type { EvidenceKeeper } from '../../consensus/ports.ts'
-import { createVerifier } from '../../consensus/signer/signature-verifier.ts'
+import type { EvidenceStore } from '../../consensus/ports.ts'
+import { createSignatureVerifier } from '../../consensus/signer/signature-verifier.ts'
 import { recoverAddress } from '../../crypto/signature.ts'
 import { jailedAtSlot } from '../../rules/council-storage.ts'
 import type { Journal } from '../../state/journal/journal.ts'
@@ -19,7 +19,7 @@ export type EvidenceError =
   | { readonly code: 'BODY_EVIDENCE_TOO_MUCH'; readonly items: number; readonly bytes: number }
   | { readonly code: 'BODY_EVIDENCE_INVALID'; readonly index: number; readonly reason: string }
 
-export interface EvidenceDeskOptions {
+export interface EvidencePoolOptions {
   readonly params: NetworkParams
   readonly genesisHash: Hex
   readonly council: Council
@@ -27,7 +27,7 @@ export interface EvidenceDeskOptions {
 }
 
 /** Evidence a block carries, encoded, and whom it jails, one each. */
-export interface Accusations {
+export interface SelectedEvidence {
   readonly items: readonly Uint8Array[]
   readonly offenders: readonly Hex[]
 }
@@ -37,29 +37,34 @@ export interface Accusations {
  * not too old, and accuses somebody that neither the chain nor an earlier item of the block has jailed. A validator is jailed once, so
  * one piece against each is kept; it is in the database until a block holds it.
  */
-export class EvidenceDesk implements EvidenceKeeper {
-  readonly #options: EvidenceDeskOptions
-  readonly #pool = new EvidencePool(LIMITS.consensus.evidence)
+export class EvidencePool implements EvidenceStore {
+  readonly #options: EvidencePoolOptions
+  readonly #pool = new PendingEvidence(LIMITS.consensus.evidence)
   readonly #isSigned: SignatureCheck
   #head: number
 
-  private constructor(options: EvidenceDeskOptions, head: number) {
+  private constructor(options: EvidencePoolOptions, head: number) {
     const { params, genesisHash } = options
     const { cachedSignatures } = LIMITS.consensus
     this.#options = options
     this.#head = head
-    this.#isSigned = createVerifier({ chainId: params.chainId, genesisHash }, recoverAddress, cachedSignatures).isSigned
+    this.#isSigned = createSignatureVerifier(
+      { chainId: params.chainId, genesisHash },
+      recoverAddress,
+      cachedSignatures,
+    ).isSigned
   }
 
   /** With what was left of the last life; `head` is the number of the last committed block. */
-  static async open(options: EvidenceDeskOptions, head: number): Promise<EvidenceDesk> {
-    const desk = new EvidenceDesk(options, head)
+  static async open(options: EvidencePoolOptions, head: number): Promise<EvidencePool> {
+    const evidencePool = new EvidencePool(options, head)
     for (const { offender, encoded } of await options.rows.load()) {
       const evidence = tryDecodeEvidence(encoded)
-      if (evidence !== undefined && desk.#wanted(evidence) === offender) desk.#pool.add(offender, evidence)
+      if (evidence !== undefined && evidencePool.#wanted(evidence) === offender)
+        evidencePool.#pool.add(offender, evidence)
       else options.rows.remove(offender)
     }
-    return desk
+    return evidencePool
   }
 
   isOfUse(evidence: Evidence): boolean {
@@ -83,8 +88,8 @@ export class EvidenceDesk implements EvidenceKeeper {
     return this.#options.rows.written()
   }
 
-  /** For block `number` on the head; what can stand in no later block either is forgotten. */
-  select(number: number): Accusations {
+  /** For block `numberField` on the head; what can stand in no later block either is forgotten. */
+  select(number: number): SelectedEvidence {
     const items: Uint8Array[] = []
     const offenders = new Set<Hex>()
     let bytes = 0
@@ -93,7 +98,7 @@ export class EvidenceDesk implements EvidenceKeeper {
       if (bytes + encoded.byteLength > LIMITS.evidence.bytes) continue
       const evidence = decodeEvidence(encoded)
       if ('fault' in this.#judge(evidence, number, offenders)) {
-        if (accusedBy(evidence).number < number) this.#forget(offender)
+        if (accusedIn(evidence).number < number) this.#forget(offender)
         continue
       }
       bytes += encoded.byteLength
@@ -103,7 +108,7 @@ export class EvidenceDesk implements EvidenceKeeper {
     return { items, offenders: [...offenders] }
   }
 
-  /** The offenders of block `number` on the head, in the order of its evidence. Throws CodedError<EvidenceError>. */
+  /** The offenders of block `numberField` on the head, in the order of its evidence. Throws CodedError<EvidenceError>. */
   offendersOf(items: readonly Uint8Array[], number: number): readonly Hex[] {
     const bytes = items.reduce((sum, item) => sum + item.byteLength, 0)
     if (items.length > LIMITS.evidence.items || bytes > LIMITS.evidence.bytes)
@@ -121,7 +126,7 @@ export class EvidenceDesk implements EvidenceKeeper {
   onBlock({ number }: { readonly number: number }): void {
     this.#head = number
     for (const { offender, encoded } of this.#pool.all()) {
-      const isOld = number + 1 - accusedBy(decodeEvidence(encoded)).number > this.#options.params.council.evidenceBlocks
+      const isOld = number + 1 - accusedIn(decodeEvidence(encoded)).number > this.#options.params.council.evidenceBlocks
       if (isOld || this.#options.council.jailedAt(offender) > 0) this.#forget(offender)
     }
   }
@@ -129,7 +134,7 @@ export class EvidenceDesk implements EvidenceKeeper {
   /** Whom it accuses, if evidence against that one could stand in a block to come and none is held. Looks at no signature. */
   #wanted(evidence: Evidence): Hex | undefined {
     const { council, params } = this.#options
-    const { number, sender } = accusedBy(evidence)
+    const { number, sender } = accusedIn(evidence)
     const next = this.#head + 1
     if (number < 1 || number > next + LIMITS.consensus.futureHeights) return undefined
     if (next - number > params.council.evidenceBlocks) return undefined
@@ -149,7 +154,7 @@ export class EvidenceDesk implements EvidenceKeeper {
     offenders: ReadonlySet<Hex>,
   ): { readonly offender: Hex } | { readonly fault: string } {
     const { council, params } = this.#options
-    const accused = accusedBy(evidence)
+    const accused = accusedIn(evidence)
     if (accused.number < 1 || accused.number >= number) return { fault: 'it speaks of no block before this one' }
     if (number - accused.number > params.council.evidenceBlocks) return { fault: 'it is too old' }
     const committee = council.committee(accused.number)
@@ -162,10 +167,10 @@ export class EvidenceDesk implements EvidenceKeeper {
 }
 
 /**
- * Writes into the contract, after the last transaction of block `number`, whom its evidence jailed: the state says so from then on,
+ * Writes into the contract, after the last transaction of block `numberField`, whom its evidence jailed: the state says so from then on,
  * on every node and through every way of getting that state.
  */
-export const jail = (journal: Journal, offenders: readonly Hex[], number: number): void => {
+export const jailOffenders = (journal: Journal, offenders: readonly Hex[], number: number): void => {
   if (offenders.length === 0) return
   const word = toWord(BigInt(number))
   for (const offender of offenders) journal.setStorage(COUNCIL_ADDRESS, jailedAtSlot(offender), word)

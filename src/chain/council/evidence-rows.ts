@@ -1,6 +1,6 @@
 import { BUCKETS } from '../../storage/buckets.ts'
 import type { Store } from '../../storage/store.ts'
-import { bytesToHex, type Hex, hexToBytes, ownBytes } from '../../util/bytes.ts'
+import { bytesToHex, copyBytes, type Hex, hexToBytes } from '../../util/bytes.ts'
 import type { Logger } from '../../util/logger.ts'
 
 /** Evidence that no block holds yet, in the database: encoded, by the validator it accuses. It outlives the process that found it. */
@@ -17,7 +17,7 @@ export class EvidenceRows {
   async load(): Promise<readonly { readonly offender: Hex; readonly encoded: Uint8Array }[]> {
     const rows: { readonly offender: Hex; readonly encoded: Uint8Array }[] = []
     for await (const [key, encoded] of this.#store.entries(BUCKETS.evidence))
-      rows.push({ offender: bytesToHex(key), encoded: ownBytes(encoded) })
+      rows.push({ offender: bytesToHex(key), encoded: copyBytes(encoded) })
     return rows
   }
 

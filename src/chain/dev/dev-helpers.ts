@@ -1,18 +1,18 @@
 import { keccak256 } from '../../crypto/hash.ts'
 import type { Header } from '../../primitives/header.ts'
 import type { AccountEdit } from '../../state/edit/account-edit.ts'
-import { hashHex } from '../../state/flat-tables.ts'
+import { hashedKey } from '../../state/flat-tables.ts'
 import type { WorldState } from '../../state/world-state.ts'
 import type { Store } from '../../storage/store.ts'
 import { type Hex, hexToBytes } from '../../util/bytes.ts'
 import { CodedError, isCoded } from '../../util/errors.ts'
 import type { Chain } from '../chain.ts'
 import type { DevMiner, MineOptions, MiningMode } from './dev-miner.ts'
-import { Snapshots } from './dev-snapshots.ts'
+import { DevSnapshots } from './dev-snapshots.ts'
 import type { DevTime } from './dev-time.ts'
 import type { DevWriter } from './dev-writer.ts'
 import { Impersonation } from './impersonation.ts'
-import type { DevChoices } from './next-block.ts'
+import type { NextBlockSettings } from './next-block.ts'
 import type { RewindTarget } from './rewind.ts'
 import { dumpState, parseState } from './state-file.ts'
 
@@ -36,7 +36,7 @@ export interface DevHelpersOptions {
   readonly writer: DevWriter
   readonly miner: DevMiner
   readonly time: DevTime
-  readonly choices: DevChoices
+  readonly choices: NextBlockSettings
   readonly pool: DevPool
   /** Sending a transaction fails when it fails in its block. */
   readonly throwsOnRevert: boolean
@@ -44,12 +44,12 @@ export interface DevHelpersOptions {
   readonly withoutEngine: (work: () => Promise<void>) => Promise<void>
 }
 
-export type HelperError =
+export type DevHelperError =
   /** Timestamps of blocks only grow. */
   { readonly code: 'TIMESTAMP_TOO_EARLY'; readonly asked: number; readonly head: number }
 
 /** Fields of an account to set; what is left out stays. */
-export interface AccountChange {
+export interface DevAccountChange {
   readonly balance?: bigint
   readonly nonce?: number
   readonly code?: Uint8Array
@@ -60,7 +60,7 @@ export interface AccountChange {
 export class DevHelpers {
   readonly impersonation = new Impersonation()
   readonly #options: DevHelpersOptions
-  readonly #snapshots = new Snapshots()
+  readonly #devSnapshots = new DevSnapshots()
 
   constructor(options: DevHelpersOptions) {
     this.#options = options
@@ -75,13 +75,13 @@ export class DevHelpers {
     const { miner, writer, time, choices, pool, world } = this.#options
     return miner.run(async () => {
       const waiting = pool.waiting().map(({ raw }) => raw)
-      const id = this.#snapshots.add({
+      const id = this.#devSnapshots.add({
         target: writer.position(),
         time: time.save(),
         choices: choices.current,
         waiting,
       })
-      world.pin(this.#snapshots.oldest())
+      world.pin(this.#devSnapshots.oldest())
       return id
     })
   }
@@ -90,10 +90,10 @@ export class DevHelpers {
   revert(id: number): Promise<boolean> {
     const { miner, time, choices, pool } = this.#options
     return miner.run(async () => {
-      const state = this.#snapshots.get(id)
+      const state = this.#devSnapshots.get(id)
       if (state === undefined) return false
       await this.#goBack(state.target)
-      this.#snapshots.dropFrom(id)
+      this.#devSnapshots.dropFrom(id)
       time.restore(state.time)
       choices.restore(state.choices)
       await this.#settle()
@@ -114,7 +114,7 @@ export class DevHelpers {
     const { miner, time, choices } = this.#options
     return miner.run(async () => {
       await this.#goBack({ number: 0, edits: 0 })
-      this.#snapshots.clear()
+      this.#devSnapshots.clear()
       this.impersonation.clear()
       time.reset()
       choices.restore({})
@@ -179,10 +179,10 @@ export class DevHelpers {
     this.#lookAgain()
   }
 
-  edit(address: Hex, { balance, nonce, code, slot }: AccountChange): Promise<void> {
+  edit(address: Hex, { balance, nonce, code, slot }: DevAccountChange): Promise<void> {
     return this.#edit([
       {
-        key: hashHex(address),
+        key: hashedKey(address),
         ...(balance !== undefined && { balance }),
         ...(nonce !== undefined && { nonce }),
         ...(code !== undefined && { code }),
@@ -225,7 +225,7 @@ export class DevHelpers {
     return miner.run(async () => {
       const { number } = chain.headBlock.header
       // A reset goes back to genesis as it was.
-      await writer.edit(edits, number === 0 || this.#snapshots.hasAt(number))
+      await writer.edit(edits, number === 0 || this.#devSnapshots.hasAt(number))
       miner.onPending()
     })
   }
@@ -239,13 +239,13 @@ export class DevHelpers {
 
   async #settle(): Promise<void> {
     const { pool, chain, world } = this.#options
-    world.pin(this.#snapshots.oldest())
+    world.pin(this.#devSnapshots.oldest())
     await pool.clear()
     pool.reset(chain.headBlock.header)
   }
 
   #checkTimestamp(asked: number): void {
     const head = this.#options.chain.headBlock.header.timestamp
-    if (asked <= head) throw new CodedError<HelperError>({ code: 'TIMESTAMP_TOO_EARLY', asked, head })
+    if (asked <= head) throw new CodedError<DevHelperError>({ code: 'TIMESTAMP_TOO_EARLY', asked, head })
   }
 }

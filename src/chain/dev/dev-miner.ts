@@ -1,7 +1,7 @@
 import { LIMITS } from '../../config/limits.ts'
 import type { ConsensusEngine } from '../../consensus/engine/types.ts'
 import { earliestProposalMs } from '../../consensus/timing/block-time.ts'
-import { minTimestampStep } from '../../rules/timestamp.ts'
+import { minTimestampStepSeconds } from '../../rules/timestamp.ts'
 import { Mutex } from '../../util/async/mutex.ts'
 import type { Clock } from '../../util/clock.ts'
 import { CodedError } from '../../util/errors.ts'
@@ -76,7 +76,7 @@ export class DevMiner {
   get step(): number {
     const { blockTimeMs, sameTimestamps } = this.#options
     // Tests count on time that passes from one transaction to the next.
-    return blockTimeMs === 0 && !sameTimestamps ? 1 : minTimestampStep(blockTimeMs)
+    return blockTimeMs === 0 && !sameTimestamps ? 1 : minTimestampStepSeconds(blockTimeMs)
   }
 
   get mode(): MiningMode {
@@ -218,14 +218,14 @@ export class DevMiner {
       if (intervalMs === 0 || nowMs < dueMs - engine.headStartMs) return
       this.#changedMs = 0
       this.#lastSlotMs = Math.max(nowMs, dueMs)
-      await this.#mineOne(minTimestampStep(Math.min(intervalMs, blockTimeMs)), dueMs)
+      await this.#mineOne(minTimestampStepSeconds(Math.min(intervalMs, blockTimeMs)), dueMs)
     } finally {
       this.#schedule()
     }
   }
 
   #detach(work: Promise<void>): void {
-    work.catch(error => this.#options.logger.error({ err: error }, 'no block was made'))
+    work.catch(error => this.#options.logger.error({ err: error }, 'block not produced'))
   }
 }
 

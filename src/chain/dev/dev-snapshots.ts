@@ -1,34 +1,34 @@
 import { LIMITS } from '../../config/limits.ts'
 import { CodedError } from '../../util/errors.ts'
-import type { BlockChoices } from '../block/block-env.ts'
+import type { NextBlockFields } from '../block/block-env.ts'
 import type { SavedTime } from './dev-time.ts'
 import type { RewindTarget } from './rewind.ts'
 
-export type SnapshotError = { readonly code: 'TOO_MANY_SNAPSHOTS'; readonly limit: number }
+export type DevSnapshotError = { readonly code: 'TOO_MANY_SNAPSHOTS'; readonly limit: number }
 
 /** Everything a snapshot brings back. */
-export interface SnapshotState {
+export interface DevSnapshotState {
   readonly target: RewindTarget
   readonly time: SavedTime
-  readonly choices: BlockChoices
+  readonly choices: NextBlockFields
   /** Raw transactions that waited in the pool. */
   readonly waiting: readonly Uint8Array[]
 }
 
 /** Snapshots by id, counted from 1 and never given twice. They live as long as the process. */
-export class Snapshots {
-  readonly #states = new Map<number, SnapshotState>()
+export class DevSnapshots {
+  readonly #states = new Map<number, DevSnapshotState>()
   #lastId = 0
 
   /** Throws TOO_MANY_SNAPSHOTS. */
-  add(state: SnapshotState): number {
+  add(state: DevSnapshotState): number {
     const limit = LIMITS.dev.snapshots
-    if (this.#states.size >= limit) throw new CodedError<SnapshotError>({ code: 'TOO_MANY_SNAPSHOTS', limit })
+    if (this.#states.size >= limit) throw new CodedError<DevSnapshotError>({ code: 'TOO_MANY_SNAPSHOTS', limit })
     this.#states.set(++this.#lastId, state)
     return this.#lastId
   }
 
-  get(id: number): SnapshotState | undefined {
+  get(id: number): DevSnapshotState | undefined {
     return this.#states.get(id)
   }
 

@@ -4,7 +4,7 @@ import {
   putEditedRoot,
   putEditHistory,
   putEditUndo,
-  valuesOfEdits,
+  valuesFromEdits,
 } from '../../state/edit/account-edit.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
 import { numberKey } from '../../storage/keys.ts'
@@ -65,8 +65,8 @@ export class DevWriter {
     const { chain, store, world } = this.#options
     await chain.replaceHead(async head => {
       const { number, stateRoot } = head.block.header
-      const { values, code } = await valuesOfEdits(store, edits)
-      const sealed = await world.sealValues(values)
+      const { values, code } = await valuesFromEdits(store, edits)
+      const sealed = await world.rootOfValues(values)
       const batch = store.batch()
       try {
         const before = await putEditHistory(store, batch, number, sealed.values)
@@ -129,7 +129,7 @@ export class DevWriter {
       return await queryLogs(store, blocks, query, limits)
     } catch (error) {
       if (!isCoded(error)) throw error
-      logger.warn({ reason: error.code }, 'logs of removed blocks are not announced')
+      logger.warn({ reason: error.code }, 'removed logs not announced')
       return []
     }
   }
@@ -140,7 +140,7 @@ export class DevWriter {
       try {
         listener({ head: chain.headBlock, removedLogs })
       } catch (error) {
-        logger.error({ err: error }, 'listener of a replaced head failed')
+        logger.error({ err: error }, 'head-replaced listener failed')
       }
     }
   }

@@ -1,21 +1,21 @@
 import { LIMITS } from '../../config/limits.ts'
 import { keccak256Hex } from '../../crypto/hash.ts'
-import { recoverUnknown } from '../../crypto/recovery/known-senders.ts'
+import { recoverUnknownSenders } from '../../crypto/recovery/known-senders.ts'
 import type { SenderRecovery } from '../../crypto/recovery/sender-recovery.ts'
 import { impersonatedSenderOf } from '../../primitives/impersonation.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { CodedError } from '../../util/errors.ts'
 
-export type Recovery = Pick<SenderRecovery, 'recoverMany' | 'close'>
+export type SenderRecoveryPort = Pick<SenderRecovery, 'recoverMany' | 'close'>
 
 /** Recovery that also knows transactions without a signature, which name their sender (primitives/impersonation.ts). */
-export const impersonatingRecovery = (inner: Recovery): Recovery => {
+export const recoveryWithImpersonation = (inner: SenderRecoveryPort): SenderRecoveryPort => {
   const known = (raw: Uint8Array) => {
     const from = impersonatedSenderOf(raw)
     return from && { hash: keccak256Hex(raw), from }
   }
   return {
-    recoverMany: (raws, kind) => recoverUnknown(inner, raws, known, kind),
+    recoverMany: (raws, kind) => recoverUnknownSenders(inner, raws, known, kind),
     close: () => inner.close(),
   }
 }

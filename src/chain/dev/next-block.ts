@@ -2,18 +2,18 @@ import type { NetworkParams } from '../../config/networks.ts'
 import type { Header } from '../../primitives/header.ts'
 import { nextBaseFee } from '../../rules/base-fee.ts'
 import type { Hex } from '../../util/bytes.ts'
-import type { BlockChoices } from '../block/block-env.ts'
+import type { NextBlockFields } from '../block/block-env.ts'
 
 /** What a development chain was told of its next blocks, in place of what the rules say. */
-export class DevChoices {
+export class NextBlockSettings {
   readonly #params: NetworkParams
-  #current: BlockChoices = {}
+  #current: NextBlockFields = {}
 
   constructor(params: NetworkParams) {
     this.#params = params
   }
 
-  get current(): BlockChoices {
+  get current(): NextBlockFields {
     return this.#current
   }
 
@@ -42,7 +42,7 @@ export class DevChoices {
     this.#current = lasting
   }
 
-  restore(choices: BlockChoices): void {
+  restore(choices: NextBlockFields): void {
     this.#current = choices
   }
 }

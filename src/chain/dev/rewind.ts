@@ -77,7 +77,7 @@ const rewindSlice = async (parts: RewindParts, target: RewindTarget, rewinds: nu
     const values = { account: new Map(back.account), slot: new Map(back.slot) }
     const isLast = number === target.number
     const undone = isLast ? undoEdits(store, batch, number, target.edits, values) : 0
-    const sealed = await world.sealValues(values)
+    const sealed = await world.rootOfValues(values)
     const left = await stateRootAt(store, number)
     assert(undone > 0 || sealed.root === left, 'old values lead back to the old root')
     await pruneHistory(store, batch, number + 1, head)

@@ -4,7 +4,7 @@ import { LIMITS } from '../../config/limits.ts'
 import type { Header } from '../../primitives/header.ts'
 import { decodeAccount, EMPTY_CODE_HASH, EMPTY_ROOT } from '../../state/account.ts'
 import type { AccountEdit } from '../../state/edit/account-edit.ts'
-import { hashHex, readCode } from '../../state/flat-tables.ts'
+import { hashedKey, readCode } from '../../state/flat-tables.ts'
 import { decodeWord } from '../../state/storage-word.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
 import type { Snapshot, Store } from '../../storage/store.ts'
@@ -142,7 +142,7 @@ const editOf = (name: string, account: Record<string, unknown>): AccountEdit => 
     code: code(account['code'] ?? '0x'),
     // A slot of 32 bytes is a hash where the account is one.
     storage: storage.map(([slot, word]) => [
-      name.length === 42 ? hashHex(`0x${digits(slot).padStart(64, '0')}`) : keyOf(slot, 0),
+      name.length === 42 ? hashedKey(`0x${digits(slot).padStart(64, '0')}`) : keyOf(slot, 0),
       `0x${number(word, 256).toString(16).padStart(64, '0')}`,
     ]),
   }
@@ -152,7 +152,7 @@ const editOf = (name: string, account: Record<string, unknown>): AccountEdit => 
 const keyOf = (text: string, nameBytes: number): Uint8Array => {
   const hex: Hex = `0x${digits(text).toLowerCase()}`
   if (hex.length === 66) return hexToBytes(hex)
-  if (nameBytes > 0 && hex.length === 2 + 2 * nameBytes) return hashHex(hex)
+  if (nameBytes > 0 && hex.length === 2 + 2 * nameBytes) return hashedKey(hex)
   throw malformed(`${text.slice(0, 80)} is neither a name nor a hash`)
 }
 

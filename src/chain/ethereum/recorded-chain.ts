@@ -7,7 +7,7 @@ import type { BlockExecution, Credit, Executor, InvalidTransactionError } from '
 import type { Block } from '../../primitives/block.ts'
 import { rewardPayments } from '../../rules/ethereum/block-reward.ts'
 import { packChanges } from '../../state/update/pack-changes.ts'
-import type { Sealed } from '../../state/update/state-update.ts'
+import type { StateUpdate } from '../../state/update/state-update.ts'
 import type { WorldState } from '../../state/world-state.ts'
 import type { Store } from '../../storage/store.ts'
 import { assert } from '../../util/assert.ts'
@@ -83,9 +83,9 @@ export class RecordedChain {
         .catch(error => {
           throw isCoded(error) && BLOCK_FAULTS.has(error.code) ? blockInvalid(block.header.number, error) : error
         })
-      const sealed = await world.seal(journal.changes(), parent.header.stateRoot)
-      checkFields(block.header, fieldsAfter(execution, sealed.root))
-      await this.#write(chainBlock, execution, sealed)
+      const update = await world.computeUpdate(journal.changes(), parent.header.stateRoot)
+      checkFields(block.header, fieldsAfter(execution, update.root))
+      await this.#write(chainBlock, execution, update)
     })
   }
 
@@ -102,19 +102,19 @@ export class RecordedChain {
     }
   }
 
-  async #write(block: ChainBlock, { receipts }: BlockExecution, sealed: Sealed): Promise<void> {
+  async #write(block: ChainBlock, { receipts }: BlockExecution, update: StateUpdate): Promise<void> {
     const { store, blocks, world } = this.#options
     const { number } = block.header
     const batch = store.batch()
     try {
       putBlock(batch, { block, receipts, certificate: null })
-      await world.write(batch, number, sealed)
+      await world.write(batch, number, update)
     } catch (error) {
       await batch.discard()
       throw error
     }
     await batch.write()
-    await world.committed(number, sealed)
+    await world.committed(number, update)
     blocks.remember({ block, receipts })
     this.#head = block
     for (const listener of this.#listeners) listener({ block, receipts })

@@ -1,4 +1,4 @@
-import { evmForkAt, isSince } from '../../config/forks.ts'
+import { evmForkAt, isForkSince } from '../../config/forks.ts'
 import type { NetworkParams } from '../../config/networks.ts'
 import type { BlockExecution } from '../../evm/executor-types.ts'
 import type { Block } from '../../primitives/block.ts'
@@ -28,14 +28,14 @@ export const fieldsBefore = (block: Block, parent: Pick<Block, 'header' | 'hash'
   const { header, ethereum } = block
   const number = parent.header.number + 1
   const fork = evmForkAt(params.forks, number)
-  const hasBlobs = isSince(fork, 'cancun')
+  const hasBlobs = isForkSince(fork, 'cancun')
   return {
     number,
     parentHash: parent.hash,
     transactionsRoot: transactionsRoot(block.transactions),
     sha3Uncles: unclesHash(ethereum?.uncles ?? []),
-    baseFeePerGas: isSince(fork, 'london') ? nextBaseFee(parent.header, params.baseFee) : undefined,
-    withdrawalsRoot: isSince(fork, 'shanghai') ? withdrawalsRoot(ethereum?.withdrawals ?? []) : undefined,
+    baseFeePerGas: isForkSince(fork, 'london') ? nextBaseFee(parent.header, params.baseFee) : undefined,
+    withdrawalsRoot: isForkSince(fork, 'shanghai') ? withdrawalsRoot(ethereum?.withdrawals ?? []) : undefined,
     blobGasUsed: hasBlobs ? blobGasUsed(block.transactions) : undefined,
     excessBlobGas: hasBlobs ? excessBlobGasAfter(params, parent.header) : undefined,
     // Nothing here says what it is, only whether it is there.

@@ -1,7 +1,7 @@
-import { blobParamsAt, evmForkAt, isActive, isSince } from '../../config/forks.ts'
+import { blobParamsAt, evmForkAt, isActive, isForkSince } from '../../config/forks.ts'
 import type { NetworkParams } from '../../config/networks.ts'
 import type { BeaconEnv, BlobEnv, BlockEnv } from '../../evm/block-env.ts'
-import { sealBlock } from '../../primitives/block.ts'
+import { blockFromParts } from '../../primitives/block.ts'
 import { requestsHash, withdrawalsRoot } from '../../primitives/ethereum/roots.ts'
 import { EMPTY_LIST_HASH, type Header, ZERO_NONCE } from '../../primitives/header.ts'
 import type { ReceiptPrices } from '../../primitives/receipt.ts'
@@ -9,7 +9,7 @@ import { nextBaseFee } from '../../rules/base-fee.ts'
 import { blobBaseFee, blobGasUsed, nextExcessBlobGas } from '../../rules/ethereum/blob-fee.ts'
 import { EMPTY_BYTES, type Hex, toWord, ZERO_HASH } from '../../util/bytes.ts'
 import type { ChainRules } from '../block/chain-rules.ts'
-import { extraOf } from '../block/header-assembly.ts'
+import { assembleExtraData } from '../block/header-assembly.ts'
 import type { BlockStore } from '../store/block-store.ts'
 
 export interface EthereumRulesOptions {
@@ -38,7 +38,7 @@ export const ethereumRules = (options: EthereumRulesOptions): ChainRules => {
   const { params } = options
   const envOf = (header: SeenHeader): BlockEnv => blockEnv(options, header)
   return {
-    extraOf: ({ miner }) => extraOf(miner, null),
+    extraOf: ({ miner }) => assembleExtraData(miner, null),
     pricesOf: header => pricesOf(params, header),
     committedEnv: ({ header }) => envOf(header),
     childEnv: ({ header, hash }, { timestamp, proposer }) =>
@@ -54,16 +54,16 @@ export const ethereumRules = (options: EthereumRulesOptions): ChainRules => {
         parentBeaconBlockRoot: ZERO_HASH,
         excessBlobGas: excessBlobGasAfter(params, header),
       }),
-    assemble(env, parent, _extra, execution, roots) {
+    assemble(env, parent, _extra, execution, blockRoots) {
       const fork = evmForkAt(params.forks, env.number)
-      const withdrawals = isSince(fork, 'shanghai') ? [] : undefined
+      const withdrawals = isForkSince(fork, 'shanghai') ? [] : undefined
       const header: Header = {
         parentHash: parent.hash,
         sha3Uncles: EMPTY_LIST_HASH,
         miner: env.miner,
-        stateRoot: roots.state,
-        transactionsRoot: roots.transactions,
-        receiptsRoot: roots.receipts,
+        stateRoot: blockRoots.state,
+        transactionsRoot: blockRoots.transactions,
+        receiptsRoot: blockRoots.receipts,
         logsBloom: execution.logsBloom,
         difficulty: 0n,
         number: env.number,
@@ -73,9 +73,9 @@ export const ethereumRules = (options: EthereumRulesOptions): ChainRules => {
         extraData: EMPTY_BYTES,
         mixHash: env.prevRandao,
         nonce: ZERO_NONCE,
-        ...(isSince(fork, 'london') && { baseFeePerGas: env.baseFeePerGas }),
+        ...(isForkSince(fork, 'london') && { baseFeePerGas: env.baseFeePerGas }),
         ...(withdrawals && { withdrawalsRoot: withdrawalsRoot(withdrawals) }),
-        ...(isSince(fork, 'cancun') && {
+        ...(isForkSince(fork, 'cancun') && {
           blobGasUsed: blobGasUsed(execution.transactions),
           excessBlobGas: excessBlobGasAfter(params, parent.header),
         }),
@@ -84,7 +84,7 @@ export const ethereumRules = (options: EthereumRulesOptions): ChainRules => {
       }
       const totalDifficulty = parent.ethereum?.totalDifficulty ?? 0n
       const { transactions } = execution
-      return sealBlock(header, {
+      return blockFromParts(header, {
         transactions,
         proofHeaders: [],
         evidence: [],
@@ -120,7 +120,7 @@ const blobEnv = (
 const blockEnv = ({ params, depositContract, blocks }: EthereumRulesOptions, header: SeenHeader): BlockEnv => {
   const { number, timestamp, gasLimit, miner, parentHash } = header
   const fork = evmForkAt(params.forks, number)
-  const beacon: BeaconEnv | undefined = isSince(fork, 'cancun')
+  const beacon: BeaconEnv | undefined = isForkSince(fork, 'cancun')
     ? { parentRoot: header.parentBeaconBlockRoot, depositContract }
     : undefined
   const blobs = blobEnv(params, header)
@@ -133,7 +133,7 @@ const blockEnv = ({ params, depositContract, blocks }: EthereumRulesOptions, hea
     miner,
     proposerReward: miner,
     foundation: miner,
-    prevRandao: isSince(fork, 'paris') ? header.mixHash : toWord(header.difficulty),
+    prevRandao: isForkSince(fork, 'paris') ? header.mixHash : toWord(header.difficulty),
     ...(beacon && { beacon }),
     ...(blobs && { blobs }),
     blockHash(wanted) {

@@ -4,7 +4,7 @@ import type { Log } from '../../primitives/log.ts'
 import type { Receipt } from '../../primitives/receipt.ts'
 import type { Batch } from '../../storage/batch.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
-import { keyAndNumber, numberKey, readNumber } from '../../storage/keys.ts'
+import { keyWithNumber, numberKey, readNumber } from '../../storage/keys.ts'
 import type { Snapshot, Store } from '../../storage/store.ts'
 import { type Hex, hexToBytes } from '../../util/bytes.ts'
 import type { LogQuery } from '../types.ts'
@@ -24,13 +24,13 @@ export const putLogIndex = (
   for (const receipt of receipts) for (const log of receipt.logs) addresses.add(log.address)
   if (addresses.size === 0) return
   batch.put(BUCKETS.logBloom, numberKey(number), logsBloom)
-  for (const address of addresses) batch.put(BUCKETS.logAddress, keyAndNumber(hexToBytes(address), number), PRESENT)
+  for (const address of addresses) batch.put(BUCKETS.logAddress, keyWithNumber(hexToBytes(address), number), PRESENT)
 }
 /** Queues the removal of a block's rows. */
 export const removeLogIndex = (batch: Batch, number: number, logs: readonly (readonly Log[])[]): void => {
   batch.del(BUCKETS.logBloom, numberKey(number))
   for (const list of logs)
-    for (const { address } of list) batch.del(BUCKETS.logAddress, keyAndNumber(hexToBytes(address), number))
+    for (const { address } of list) batch.del(BUCKETS.logAddress, keyWithNumber(hexToBytes(address), number))
 }
 const PRESENT = Uint8Array.of(1)
 
@@ -92,7 +92,7 @@ const addressesOf = ({ addresses }: LogQuery): Uint8Array[] =>
 const blocksOf = (store: Store, address: Uint8Array, { fromBlock, toBlock }: Span, snapshot: Snapshot | undefined) =>
   store.keys(
     BUCKETS.logAddress,
-    withSnapshot({ gte: keyAndNumber(address, fromBlock), lte: keyAndNumber(address, toBlock) }, snapshot),
+    withSnapshot({ gte: keyWithNumber(address, fromBlock), lte: keyWithNumber(address, toBlock) }, snapshot),
   )
 
 /**

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { LIMITS } from '../../config/limits.ts'
-import { Lines } from '../../util/async/fair-queue.ts'
+import { FairQueue } from '../../util/async/fair-queue.ts'
 import { CodedError } from '../../util/errors.ts'
 import { requireHistory } from '../store/earliest-block.ts'
 import type { ChainReadError, LogEntry, LogQuery } from '../types.ts'
@@ -45,7 +45,7 @@ export interface LogServiceOptions {
  */
 export class LogService {
   readonly #options: LogServiceOptions
-  readonly #queue = new Lines<Waiting>()
+  readonly #queue = new FairQueue<Waiting>()
   #queued = 0
   readonly #running = new Map<number, Waiting>()
   readonly #runningOf = new Map<string, number>()

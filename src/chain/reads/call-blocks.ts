@@ -1,38 +1,38 @@
-import type { CallBase } from '../../evm/calls/call-service.ts'
+import type { CallState } from '../../evm/calls/call-service.ts'
 import { assert } from '../../util/assert.ts'
 import type { Chain } from '../chain.ts'
 import type { BlockStore } from '../store/block-store.ts'
 import type { ChainBlock } from '../types.ts'
-import type { Pending, PendingState } from './pending-block.ts'
+import type { PendingBlockBuilder, PendingState } from './pending-block.ts'
 
-export interface CallBasesOptions {
+export interface CallBlocksOptions {
   readonly blocks: BlockStore
   readonly chain: Pick<Chain, 'headBlock'>
-  readonly pending: Pick<Pending, 'state'>
+  readonly pending: Pick<PendingBlockBuilder, 'state'>
 }
 
 /** The blocks that calls and simulations stand on: committed ones, or the pending one. */
-export class CallBases {
-  readonly #options: CallBasesOptions
+export class CallBlocks {
+  readonly #options: CallBlocksOptions
   /** One request takes all it needs from one pending block, though the next may exist before it has everything. */
-  readonly #pending = new WeakMap<CallBase, Promise<PendingState>>()
+  readonly #pending = new WeakMap<CallState, Promise<PendingState>>()
 
-  constructor(options: CallBasesOptions) {
+  constructor(options: CallBlocksOptions) {
     this.#options = options
   }
 
-  pendingOf(request: CallBase): Promise<PendingState> {
+  pendingOf(request: CallState): Promise<PendingState> {
     const found = this.#pending.get(request) ?? this.#options.pending.state()
     this.#pending.set(request, found)
     return found
   }
 
   /** Both requests are one: they stand on the same pending block. */
-  join(request: CallBase, other: CallBase): void {
+  join(request: CallState, other: CallState): void {
     if (request.pending) this.#pending.set(other, this.pendingOf(request))
   }
 
-  async blockOf(request: CallBase): Promise<ChainBlock> {
+  async blockOf(request: CallState): Promise<ChainBlock> {
     if (request.pending) return (await this.pendingOf(request)).block
     const { chain, blocks } = this.#options
     const head = chain.headBlock

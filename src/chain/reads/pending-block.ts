@@ -1,5 +1,5 @@
 import { LIMITS } from '../../config/limits.ts'
-import { timestampAt } from '../../consensus/timing/block-time.ts'
+import { proposalTimestamp } from '../../consensus/timing/block-time.ts'
 import type { BuildBudget, Executor, TransactionSource } from '../../evm/executor-types.ts'
 import { overlayReader } from '../../evm/readers/overlay-reader.ts'
 import { receiptsRoot, transactionsRoot } from '../../primitives/roots.ts'
@@ -11,11 +11,11 @@ import type { Clock } from '../../util/clock.ts'
 import { isCoded } from '../../util/errors.ts'
 import { Lru } from '../../util/lru.ts'
 import type { ChainRules } from '../block/chain-rules.ts'
-import { extraOf } from '../block/header-assembly.ts'
+import { assembleExtraData } from '../block/header-assembly.ts'
 import type { Chain } from '../chain.ts'
 import type { ChainBlock, PendingBlock } from '../types.ts'
 
-export interface PendingOptions {
+export interface PendingBlockOptions {
   readonly chain: Pick<Chain, 'headBlock'>
   readonly world: WorldState
   readonly executor: Executor
@@ -48,8 +48,8 @@ export interface PendingState extends PendingBlock {
  * and time goes. Built when asked for and kept until the head, the pool or the second moves; beside the chain, which waits for none of
  * it. Its stateRoot is the parent's: a root for a block that nobody will ever vote on is not worth the trie's time.
  */
-export class Pending {
-  readonly #options: PendingOptions
+export class PendingBlockBuilder {
+  readonly #options: PendingBlockOptions
   readonly #turn = new Mutex()
   /** Transactions that took too long here; no later pending block tries them. */
   readonly #slow = new Lru<Hex, true>({ limit: LIMITS.chain.pendingSlow })
@@ -60,7 +60,7 @@ export class Pending {
   /** Asked for, and not begun. */
   #waiting: Promise<PendingState> | undefined
 
-  constructor(options: PendingOptions) {
+  constructor(options: PendingBlockOptions) {
     this.#options = options
   }
 
@@ -96,7 +96,7 @@ export class Pending {
 
   #timestampAfter({ header }: ChainBlock): number {
     const { blockTimeMs, clock, timestampAfter } = this.#options
-    return timestampAfter?.(header.timestamp) ?? timestampAt(blockTimeMs, header.timestamp, clock.nowMs())
+    return timestampAfter?.(header.timestamp) ?? proposalTimestamp(blockTimeMs, header.timestamp, clock.nowMs())
   }
 
   async #timed(made: Kept): Promise<PendingState> {
@@ -128,7 +128,7 @@ export class Pending {
     const journal = world.journal()
     const source = this.#candidates(pool.select(env.baseFeePerGas))
     const execution = await executor.build(journal, env, source, this.#budget())
-    const extra = extraOf(coinbase, null)
+    const extra = assembleExtraData(coinbase, null)
     const block = rules.assemble(env, parent, extra, execution, {
       state: parent.header.stateRoot,
       transactions: transactionsRoot(execution.transactions),

@@ -2,9 +2,9 @@ import { LIMITS } from '../../config/limits.ts'
 import type { ChainParams } from '../../config/networks.ts'
 import type { BlockEnv } from '../../evm/block-env.ts'
 import type { CallService } from '../../evm/calls/types.ts'
-import { placeBlocks } from '../../evm/simulate/plan-blocks.ts'
+import { planBlocks } from '../../evm/simulate/plan-blocks.ts'
 import type {
-  BlockPlace,
+  BlockSlot,
   PlannedBlock,
   SimulatedBlock,
   SimulatedCall,
@@ -17,14 +17,14 @@ import type { WorldState } from '../../state/world-state.ts'
 import { type Hex, ZERO_ADDRESS } from '../../util/bytes.ts'
 import { isCoded } from '../../util/errors.ts'
 import type { ChainRules } from '../block/chain-rules.ts'
-import { extraOf } from '../block/header-assembly.ts'
+import { assembleExtraData } from '../block/header-assembly.ts'
 import type { ChainBlock } from '../types.ts'
-import type { CallBases } from './call-blocks.ts'
+import type { CallBlocks } from './call-blocks.ts'
 
-export interface SimulationsOptions {
+export interface SimulationServiceOptions {
   readonly params: ChainParams
   readonly rules: Pick<ChainRules, 'childEnv' | 'assemble'>
-  readonly bases: CallBases
+  readonly bases: CallBlocks
   readonly world: Pick<WorldState, 'preview'>
   readonly calls: Pick<CallService, 'simulate'>
   /** For all calls of a simulation together. */
@@ -38,14 +38,14 @@ export interface SimulatedChainBlock {
 }
 
 /** Simulated blocks (eth_simulateV1): planned and sealed here, run by the call workers. */
-export class Simulations {
-  readonly #options: SimulationsOptions
+export class SimulationService {
+  readonly #options: SimulationServiceOptions
 
-  constructor(options: SimulationsOptions) {
+  constructor(options: SimulationServiceOptions) {
     this.#options = options
   }
 
-  /** Throws what `placeBlocks` and the call service throw, and TRIE_BUSY. */
+  /** Throws what `planBlocks` and the call service throw, and TRIE_BUSY. */
   async run(request: SimulationRequest, client: string): Promise<readonly SimulatedChainBlock[]> {
     const { bases, calls } = this.#options
     const base = await bases.blockOf(request)
@@ -61,7 +61,7 @@ export class Simulations {
     const { params, gas = LIMITS.call.gas } = this.#options
     const { header, hash } = base
     const stepSeconds = Math.max(1, Math.floor(params.blockTimeMs / 1_000))
-    const places = placeBlocks(header, request.blocks, stepSeconds)
+    const places = planBlocks(header, request.blocks, stepSeconds)
     const { number, gasLimit, gasUsed, baseFeePerGas = 0n } = header
     const { blocks: _, ...rest } = request
     return {
@@ -73,7 +73,7 @@ export class Simulations {
   }
 
   /** What a block is told of its gas limit and beneficiary stands for those after it too. */
-  #planned(places: readonly BlockPlace[], base: ChainBlock): readonly PlannedBlock[] {
+  #planned(places: readonly BlockSlot[], base: ChainBlock): readonly PlannedBlock[] {
     const { rules } = this.#options
     let parent = base
     let chosen: Partial<Pick<BlockEnv, 'gasLimit' | 'miner'>> = {}
@@ -148,4 +148,4 @@ export class Simulations {
 }
 
 /** Nobody proposes a simulated block. */
-const NOBODY = extraOf(ZERO_ADDRESS, null)
+const NOBODY = assembleExtraData(ZERO_ADDRESS, null)

@@ -1,18 +1,18 @@
 import { COUNCIL_ADDRESS } from '../../config/networks.ts'
 import { type CertificateFault, certificateFault } from '../../consensus/certificate.ts'
-import { strict } from '../../consensus/signer/signature-verifier.ts'
+import { rejectHighS } from '../../consensus/signer/signature-verifier.ts'
 import { recoverAddress } from '../../crypto/signature.ts'
 import type { Certificate } from '../../primitives/consensus/certificate.ts'
 import { type Header, headerHash } from '../../primitives/header.ts'
 import { commitRecord, RECORDS_SLOT } from '../../rules/council-storage.ts'
-import { hashHex, readAccount, readSlot } from '../../state/flat-tables.ts'
+import { hashedKey, readAccount, readSlot } from '../../state/flat-tables.ts'
 import type { Batch } from '../../storage/batch.ts'
 import type { Store } from '../../storage/store.ts'
 import { assert } from '../../util/assert.ts'
 import { type Hex, ZERO_HASH } from '../../util/bytes.ts'
 import { Council } from '../council/council.ts'
 import { readRecordRows } from '../council/council-rows.ts'
-import { Seeds } from '../council/cycle-seeds.ts'
+import { CycleSeeds } from '../council/cycle-seeds.ts'
 import { BlockStore } from '../store/block-store.ts'
 import type { ChainIdentity } from './sync/staging.ts'
 
@@ -42,7 +42,7 @@ export class StagedCouncil {
       if (rows === undefined) return `no record of block ${number}`
       commitment = commitRecord(commitment, rows)
     }
-    const committed = readSlot(this.#store, hashHex(COUNCIL_ADDRESS), RECORDS_SLOT)
+    const committed = readSlot(this.#store, hashedKey(COUNCIL_ADDRESS), RECORDS_SLOT)
     return commitment === committed ? null : `they make the commitment ${commitment}, the state holds ${committed}`
   }
 
@@ -54,7 +54,7 @@ export class StagedCouncil {
     assert(committee !== undefined, 'proven records name the committee of the block')
     const sealed = { number, blockHash: headerHash(this.#header) }
     const domain = { chainId: params.chainId, genesisHash }
-    return certificateFault(certificate, sealed, committee, domain, strict(recoverAddress))
+    return certificateFault(certificate, sealed, committee, domain, rejectHighS(recoverAddress))
   }
 
   /**
@@ -71,13 +71,13 @@ export class StagedCouncil {
     const store = this.#store
     const { params, foundation, genesisHash } = this.#identity
     const state = {
-      account: (address: Hex) => readAccount(store, hashHex(address)),
-      storage: (address: Hex, slot: Hex) => readSlot(store, hashHex(address), slot),
+      account: (address: Hex) => readAccount(store, hashedKey(address)),
+      storage: (address: Hex, slot: Hex) => readSlot(store, hashedKey(address), slot),
     }
     return new Council({
       params,
       foundation,
-      seeds: new Seeds(genesisHash),
+      seeds: new CycleSeeds(genesisHash),
       store,
       blocks: new BlockStore(store),
       state,

@@ -1,5 +1,5 @@
 import { LIMITS } from '../../config/limits.ts'
-import { joinBlock } from '../../primitives/block.ts'
+import { encodeBlockParts } from '../../primitives/block.ts'
 import { type Certificate, decodeCertificate, encodeCertificate } from '../../primitives/consensus/certificate.ts'
 import { decodeExtraData, type ExtraData } from '../../primitives/extra-data.ts'
 import { decodeHeader, encodeHeader, type Header } from '../../primitives/header.ts'
@@ -164,7 +164,7 @@ export class BlockStore {
   async encoded(number: number): Promise<Uint8Array | undefined> {
     const key = numberKey(number)
     const [header, body] = await Promise.all([this.#store.get(BUCKETS.header, key), this.#store.get(BUCKETS.body, key)])
-    return header && body && joinBlock(header, new BodyRow(body).encodable())
+    return header && body && encodeBlockParts(header, new BodyRow(body).encodable())
   }
 
   async receipts(number: number, snapshot?: Snapshot): Promise<readonly Receipt[] | undefined> {

@@ -13,13 +13,13 @@ import type { ChainReadError } from '../types.ts'
 const KEY = metaKey('earliest-block')
 
 /** The first block of those that follow each other up to the head; 0: all are there. */
-export const readEarliest = async (store: Store): Promise<number> => {
+export const readEarliestBlock = async (store: Store): Promise<number> => {
   const row = await store.get(BUCKETS.meta, KEY)
   return row === undefined ? 0 : readNumber(row)
 }
 
 /** Block 1 stands on genesis, which every chain has. */
-export const putEarliest = (batch: Batch, number: number): void => {
+export const putEarliestBlock = (batch: Batch, number: number): void => {
   if (number <= 1) batch.del(BUCKETS.meta, KEY)
   else batch.put(BUCKETS.meta, KEY, numberKey(number))
 }

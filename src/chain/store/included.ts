@@ -1,11 +1,11 @@
 import type { Block } from '../../primitives/block.ts'
 import type { Receipt } from '../../primitives/receipt.ts'
 import { assert } from '../../util/assert.ts'
-import type { PlacedReceipt, PlacedTransaction, TransactionLocation } from '../types.ts'
+import type { IncludedReceipt, IncludedTransaction, TransactionLocation } from '../types.ts'
 import type { BlockStore } from './block-store.ts'
 
 /** A transaction of a decoded block. */
-export const placeIn = (block: Block, index: number): PlacedTransaction => {
+export const includedTransactionFromBlock = (block: Block, index: number): IncludedTransaction => {
   const transaction = block.transactions[index]
   assert(transaction !== undefined, 'transaction index inside the block')
   const { number, baseFeePerGas = 0n } = block.header
@@ -13,34 +13,34 @@ export const placeIn = (block: Block, index: number): PlacedTransaction => {
 }
 
 /** All receipts of a decoded block. */
-export const placeReceipts = (block: Block, receipts: readonly Receipt[]): PlacedReceipt[] => {
+export const includedReceiptsFromBlock = (block: Block, receipts: readonly Receipt[]): IncludedReceipt[] => {
   let firstLog = 0
   return receipts.map((receipt, index) => {
-    const placed = { ...placeIn(block, index), receipt, firstLog }
+    const placed = { ...includedTransactionFromBlock(block, index), receipt, firstLog }
     firstLog += receipt.logs.length
     return placed
   })
 }
 
 /** One transaction: from the objects of a recent block, else from the block's rows. */
-export const placedTransaction = async (
+export const readIncludedTransaction = async (
   blocks: BlockStore,
   { number, index }: TransactionLocation,
-): Promise<PlacedTransaction | undefined> => {
+): Promise<IncludedTransaction | undefined> => {
   const recent = blocks.recent(number)
-  return recent ? placeIn(recent.block, index) : (await blocks.stored(number))?.transaction(index)
+  return recent ? includedTransactionFromBlock(recent.block, index) : (await blocks.stored(number))?.transaction(index)
 }
 
 /** One receipt, likewise. */
-export const placedReceipt = async (
+export const readIncludedReceipt = async (
   blocks: BlockStore,
   { number, index }: TransactionLocation,
-): Promise<PlacedReceipt | undefined> => {
+): Promise<IncludedReceipt | undefined> => {
   const recent = blocks.recent(number)
   if (recent === undefined) return (await blocks.stored(number))?.receipt(index)
   const receipt = recent.receipts[index]
   assert(receipt !== undefined, 'a block has one receipt for each transaction')
   let firstLog = 0
   for (let i = 0; i < index; i++) firstLog += recent.receipts[i]?.logs.length ?? 0
-  return { ...placeIn(recent.block, index), receipt, firstLog }
+  return { ...includedTransactionFromBlock(recent.block, index), receipt, firstLog }
 }

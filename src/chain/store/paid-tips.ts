@@ -1,7 +1,7 @@
 import type { Block } from '../../primitives/block.ts'
 import type { Receipt } from '../../primitives/receipt.ts'
 import { effectiveTip } from '../../primitives/transaction.ts'
-import { turnOver } from '../../util/async/time-slice.ts'
+import { sliceOver } from '../../util/async/time-slice.ts'
 
 /** Gas that paid this tip, wei for each unit of gas above the base fee. */
 export interface TipShare {
@@ -21,7 +21,7 @@ export const sumTips = async (paid: Iterable<TipShare>): Promise<readonly TipSha
   const gasOf = new Map<bigint, bigint>()
   for (const { tip, gas } of paid) {
     gasOf.set(tip, (gasOf.get(tip) ?? 0n) + gas)
-    const pause = turnOver()
+    const pause = sliceOver()
     if (pause !== undefined) await pause
   }
   return [...gasOf].map(([tip, gas]) => ({ tip, gas })).sort((a, b) => (a.tip < b.tip ? -1 : 1))

@@ -1,7 +1,7 @@
 import type { Header } from '../../primitives/header.ts'
 import { deriveReceipt, type ReceiptPrices } from '../../primitives/receipt.ts'
 import { effectiveTip } from '../../primitives/transaction.ts'
-import type { PlacedReceipt, PlacedTransaction } from '../types.ts'
+import type { IncludedReceipt, IncludedTransaction } from '../types.ts'
 import type { BodyRow } from './body-row.ts'
 import type { TipShare } from './paid-tips.ts'
 import type { ReceiptsRow } from './receipts-row.ts'
@@ -27,7 +27,7 @@ export class StoredBlock {
     return 1_024 + this.#body.byteLength + this.#receipts.byteLength
   }
 
-  transaction(index: number): PlacedTransaction {
+  transaction(index: number): IncludedTransaction {
     return {
       transaction: this.#body.transaction(index),
       blockHash: this.#body.blockHash,
@@ -48,7 +48,7 @@ export class StoredBlock {
     }
   }
 
-  receipt(index: number): PlacedReceipt {
+  receipt(index: number): IncludedReceipt {
     const placed = this.transaction(index)
     const { stored, gasBefore, firstLog } = this.#receipts.receipt(index)
     return { ...placed, receipt: deriveReceipt(stored, gasBefore, placed.transaction, this.#prices), firstLog }

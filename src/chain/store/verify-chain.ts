@@ -1,4 +1,4 @@
-import { bloomOf } from '../../primitives/bloom.ts'
+import { bloomFromLogs } from '../../primitives/bloom.ts'
 import { headerHash } from '../../primitives/header.ts'
 import { receiptsRoot, transactionsRoot } from '../../primitives/roots.ts'
 import { verifyState } from '../../state/verify-state.ts'
@@ -7,15 +7,15 @@ import { bytesEqual, type Hex } from '../../util/bytes.ts'
 import { isCoded } from '../../util/errors.ts'
 import { verifyCouncils } from '../council/council-rows.ts'
 import { BlockStore } from './block-store.ts'
-import { readEarliest } from './earliest-block.ts'
+import { readEarliestBlock } from './earliest-block.ts'
 
-export interface VerifyProgress {
+export interface ChainVerifyProgress {
   readonly part: 'blocks' | 'state'
   readonly done: number
   readonly of: number | undefined
 }
 
-export interface VerifyReport {
+export interface ChainVerifyReport {
   readonly head: number
   readonly hash: Hex
   readonly blocks: number
@@ -33,8 +33,8 @@ const MAX_PROBLEMS = 100
  */
 export const verifyChain = async (
   store: Store,
-  options: { readonly from: number; readonly onProgress?: (progress: VerifyProgress) => void },
-): Promise<VerifyReport> => {
+  options: { readonly from: number; readonly onProgress?: (progress: ChainVerifyProgress) => void },
+): Promise<ChainVerifyReport> => {
   const blocks = new BlockStore(store)
   const head = await blocks.headNumber()
   if (head === undefined) throw new Error('The data folder holds no chain.')
@@ -43,7 +43,7 @@ export const verifyChain = async (
     if (problems.length < MAX_PROBLEMS) problems.push(`block ${number}: ${problem}`)
   }
   let transactions = 0
-  blocks.earliest = await readEarliest(store)
+  blocks.earliest = await readEarliestBlock(store)
   // Where the chain began with a snapshot, genesis stands alone until the blocks between have come.
   const first = Math.max(options.from, blocks.earliest)
   const check = (number: number) =>
@@ -104,7 +104,7 @@ const verifyBlock = async (blocks: BlockStore, number: number, tell: (problem: s
   compare('transactions root', header.transactionsRoot, transactionsRoot(transactions))
   compare('receipts root', header.receiptsRoot, receiptsRoot(receipts))
   compare('gas used', header.gasUsed, receipts.at(-1)?.cumulativeGasUsed ?? 0n)
-  const bloom = bloomOf(receipts.flatMap(receipt => receipt.logs))
+  const bloom = bloomFromLogs(receipts.flatMap(receipt => receipt.logs))
   if (!bytesEqual(header.logsBloom, bloom)) tell('logs bloom is not that of its receipts')
   for (const [index, transaction] of transactions.entries()) {
     const location = await blocks.locate(transaction.hash)

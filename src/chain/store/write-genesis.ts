@@ -32,8 +32,8 @@ export const writeGenesis = async ({ store, world, genesis, extraOf }: NewChain)
     for (const [slot, word] of account.storage) journal.setStorage(address, slot, word)
   }
   journal.endTransaction()
-  const sealed = await world.seal(journal.changes(), EMPTY_ROOT)
-  const sealedBlock = genesisBlock(genesis, sealed.root)
+  const update = await world.computeUpdate(journal.changes(), EMPTY_ROOT)
+  const sealedBlock = genesisBlock(genesis, update.root)
   const block = { ...sealedBlock, extra: extraOf(sealedBlock.header) }
   const batch = store.batch()
   putIdentity(batch, { network: genesis.params.name, genesis: block.hash })
@@ -41,9 +41,9 @@ export const writeGenesis = async ({ store, world, genesis, extraOf }: NewChain)
   batch.put(BUCKETS.supply, new Uint8Array(8), new Uint8Array(0))
   if (genesis.council.length > 0) Council.writeFirst(batch, genesis.council)
   putBlock(batch, { block, receipts: [], certificate: null })
-  await world.write(batch, 0, sealed)
+  await world.write(batch, 0, update)
   await batch.write()
-  await world.committed(0, sealed)
+  await world.committed(0, update)
   return block
 }
 

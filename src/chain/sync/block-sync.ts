@@ -3,11 +3,11 @@ import type { SealedBlock } from '../../network/wire/consensus.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { isCoded } from '../../util/errors.ts'
 import type { SyncStatus } from '../types.ts'
-import { decodeRange, type Fetched } from './fetch-blocks.ts'
+import { decodeFetchedBlocks, type FetchedBlocks } from './fetch-blocks.ts'
 import type { BlockSyncOptions } from './options.ts'
-import { Sources } from './sync-peers.ts'
+import { SyncPeers } from './sync-peers.ts'
 import { SyncRun } from './sync-run.ts'
-import { targetOf } from './sync-target.ts'
+import { syncTarget } from './sync-target.ts'
 
 /** A final block that a peer sends unasked; nothing of it is verified yet. */
 export interface PushedBlock extends SealedBlock {
@@ -16,12 +16,12 @@ export interface PushedBlock extends SealedBlock {
 }
 
 /**
- * Keeps a node in step with its peers (reference/consensus.md 4): whenever they are ahead, a run fetches what is missing. A member of
+ * Keeps a node in step with its peers (docs/design/network.md#block-sync): whenever they are ahead, a run fetches what is missing. A member of
  * the committee that is a few blocks behind is left to the engine, which its neighbours tell what was decided.
  */
 export class BlockSync {
   readonly #options: BlockSyncOptions
-  readonly #sources: Sources
+  readonly #syncPeers: SyncPeers
   #run: SyncRun | undefined
   #ending: Promise<void> = Promise.resolve()
   #isReading = false
@@ -34,7 +34,7 @@ export class BlockSync {
 
   constructor(options: BlockSyncOptions) {
     this.#options = options
-    this.#sources = new Sources(options.clock.nowMs())
+    this.#syncPeers = new SyncPeers(options.clock.nowMs())
   }
 
   get status(): SyncStatus | false {
@@ -69,16 +69,20 @@ export class BlockSync {
     const { network, committees, rules, isMember, clock, logger } = this.#options
     const isWanted = () => !this.#isStopped && number === this.#next && !isMember()
     // One at a time; of a peer whose word does not count, none.
-    if (!isWanted() || this.#isReading || !this.#sources.counts(from, clock.nowMs())) return this.consider()
+    if (!isWanted() || this.#isReading || !this.#syncPeers.counts(from, clock.nowMs())) return this.consider()
     this.#isReading = true
     try {
-      const fetched = await decodeRange(network, [sealed], { from, first: number, rules: { ...rules, committees } })
+      const fetchedBlocks = await decodeFetchedBlocks(network, [sealed], {
+        from,
+        first: number,
+        rules: { ...rules, committees },
+      })
       if (!isWanted()) return
-      if (this.#run === undefined) this.#begin(fetched)
-      else this.#run.offer(fetched)
+      if (this.#run === undefined) this.#begin(fetchedBlocks)
+      else this.#run.offer(fetchedBlocks)
     } catch (error) {
       if (!isCoded(error)) throw error
-      logger.warn({ peer: from, err: error }, 'a peer sent a false block')
+      logger.warn({ peer: from, err: error }, 'peer sent an invalid block')
     } finally {
       this.#isReading = false
     }
@@ -89,10 +93,10 @@ export class BlockSync {
     return 1 + Math.max(this.#run?.head ?? 0, this.#options.head().number)
   }
 
-  #begin(offered?: Fetched): void {
+  #begin(offered?: FetchedBlocks): void {
     const { clock, logger } = this.#options
     const startedMs = clock.nowMs()
-    const run = new SyncRun(this.#options, this.#sources)
+    const run = new SyncRun(this.#options, this.#syncPeers)
     if (offered !== undefined) run.offer(offered)
     this.#run = run
     this.#notBeforeMs = startedMs + LIMITS.sync.spacingMs
@@ -117,7 +121,7 @@ export class BlockSync {
     const nowMs = clock.nowMs()
     if (number !== this.#seen.number) this.#seen = { number, sinceMs: nowMs }
     if (nowMs < this.#notBeforeMs) return false
-    const behind = targetOf(this.#sources.claims(network.peers(), nowMs), number) - number
+    const behind = syncTarget(this.#syncPeers.claims(network.peers(), nowMs), number) - number
     const isPatient = this.#seen.sinceMs + LIMITS.sync.patienceMs > nowMs
     return behind > (isPatient && isMember() ? LIMITS.sync.nearBlocks : 0)
   }

@@ -1,6 +1,6 @@
 import { LIMITS } from '../../config/limits.ts'
 import { certificateFault } from '../../consensus/certificate.ts'
-import { strict } from '../../consensus/signer/signature-verifier.ts'
+import { rejectHighS } from '../../consensus/signer/signature-verifier.ts'
 import type { RangeFault, RangeRules } from '../../consensus/verify-range.ts'
 import type { SealedBlock } from '../../network/wire/consensus.ts'
 import { decodeBlockHeader } from '../../primitives/block.ts'
@@ -26,6 +26,6 @@ export const claimFault = (sealed: readonly SealedBlock[], first: number, rules?
   if (rules === undefined || committee === undefined || head === undefined || last === undefined) return null
   const { domain, recover } = rules
   const certified = { number, blockHash: head.hash }
-  const reason = certificateFault(last.certificate, certified, committee, domain, strict(recover))
+  const reason = certificateFault(last.certificate, certified, committee, domain, rejectHighS(recover))
   return reason === null ? null : { number, reason }
 }

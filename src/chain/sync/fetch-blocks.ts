@@ -1,17 +1,17 @@
 import type { SealedRange } from '../../consensus/verify-range.ts'
 import type { Network } from '../../network/network.ts'
 import type { Peer } from '../../network/peer/peer.ts'
-import type { AskEvent } from '../../network/peer/requester.ts'
+import type { RequestEvent } from '../../network/peer/requester.ts'
 import type { SealedBlock } from '../../network/wire/consensus.ts'
 import { type DecodedBlock, decodeBlock } from '../../primitives/block.ts'
 import { assert } from '../../util/assert.ts'
-import { turnOver } from '../../util/async/time-slice.ts'
+import { sliceOver } from '../../util/async/time-slice.ts'
 import { CodedError, isCoded } from '../../util/errors.ts'
 import { type ClaimRules, claimFault } from './claim.ts'
-import type { Piece } from './range-plan.ts'
+import type { BlockBatch } from './range-plan.ts'
 
 /** Blocks as a peer sent them: their form is sound, nothing else is known of them yet. */
-export interface Fetched {
+export interface FetchedBlocks {
   readonly range: SealedRange
   readonly from: string
 }
@@ -21,32 +21,33 @@ export type BlockSource = Pick<Network, 'request' | 'reportForgery'>
 export interface FetchOptions {
   /** Who may be asked, of those that claim to have it. */
   readonly among: (peer: string) => boolean
-  readonly watch: (peer: string, event: AskEvent) => void
+  readonly watch: (peer: string, event: RequestEvent) => void
   readonly rules: ClaimRules
 }
 
-/** Asks peers for the first blocks of a piece, as many as one has. Rejects with CodedError<RequestError>, or as `decodeRange` does. */
-export const fetchPiece = async (
+/** Asks peers for the first blocks of a piece, as many as one has. Rejects with CodedError<RequestError>, or as `decodeFetchedBlocks` does. */
+export const fetchBatch = async (
   network: BlockSource,
-  { from: first, count }: Piece,
+  { from: first, count }: BlockBatch,
   { among, watch, rules }: FetchOptions,
-): Promise<Fetched> => {
+): Promise<FetchedBlocks> => {
   const { answer, from } = await network.request(
     'getBlocks',
     { from: first, count },
     {
-      among: peer => claims(peer, first) && among(peer.id),
+      among: peer => claimsBlock(peer, first) && among(peer.id),
       // It said that it has them.
       judge: (blocks, isAlone) =>
         blocks.length > 0 && blocks.length <= count ? 'good' : blocks.length > 0 || isAlone ? 'false' : 'empty',
       watch,
     },
   )
-  return decodeRange(network, answer, { from, first, rules })
+  return decodeFetchedBlocks(network, answer, { from, first, rules })
 }
 
 /** Whether a peer says that it has this block. */
-export const claims = ({ head, earliest }: Peer, number: number): boolean => head.number >= number && earliest <= number
+export const claimsBlock = ({ head, earliest }: Peer, number: number): boolean =>
+  head.number >= number && earliest <= number
 
 /** Answer whose headers show that it is false. */
 export type FalseBlocksError = { readonly code: 'BLOCKS_FALSE'; readonly number: number; readonly reason: string }
@@ -55,11 +56,11 @@ export type FalseBlocksError = { readonly code: 'BLOCKS_FALSE'; readonly number:
  * Reads consecutive blocks from `first` on as a peer sent them: all headers, then the bodies. Reports the peer and rejects with BLOCKS_FALSE
  * or BLOCK_MALFORMED when they are not that.
  */
-export const decodeRange = async (
+export const decodeFetchedBlocks = async (
   network: Pick<BlockSource, 'reportForgery'>,
   sealed: readonly SealedBlock[],
   { from, first, rules }: { readonly from: string; readonly first: number; readonly rules?: ClaimRules | undefined },
-): Promise<Fetched> => {
+): Promise<FetchedBlocks> => {
   const certificate = sealed.at(-1)?.certificate
   assert(certificate !== undefined, 'a range holds a block')
   try {
@@ -68,7 +69,7 @@ export const decodeRange = async (
     const blocks: DecodedBlock[] = []
     for (const { block } of sealed) {
       blocks.push(decodeBlock(block))
-      const pause = turnOver()
+      const pause = sliceOver()
       if (pause !== undefined) await pause
     }
     return { range: { blocks, certificate }, from }

@@ -1,7 +1,7 @@
 import { assert } from '../../util/assert.ts'
 
 /** Consecutive heights, asked for and imported together. */
-export interface Piece {
+export interface BlockBatch {
   readonly from: number
   readonly count: number
 }
@@ -25,7 +25,7 @@ interface Entry<Content> {
 }
 
 /**
- * Which heights to ask for, and what to import next (reference/consensus.md 4): pieces that follow each other without a gap from the
+ * Which heights to ask for, and what to import next (docs/design/network.md#block-sync): pieces that follow each other without a gap from the
  * block after the head on. Answers come in any order and may be short, imports go strictly upwards; a piece that failed is asked
  * again before any later one.
  */
@@ -56,10 +56,10 @@ export class RangePlan<Content> {
 
   /**
    * What to ask now, lowest first, up to the height `target` and as far as `mayAsk` gives leave; each is to be answered by
-   * `arrived` or `failed`.
+   * `arrived` or `failedResult`.
    */
-  ask(target: number, mayAsk: () => boolean = () => true): readonly Piece[] {
-    const asks: Piece[] = []
+  ask(target: number, mayAsk: () => boolean = () => true): readonly BlockBatch[] {
+    const asks: BlockBatch[] = []
     for (const entry of this.#entries) {
       if (entry.asked > 0 || entry.content !== undefined) continue
       // The next one to import always may, else a full plan would never empty.
@@ -79,14 +79,14 @@ export class RangePlan<Content> {
   }
 
   /** The next piece is late: what to ask of somebody else as well, as long as so few were asked. */
-  askAgain(askedAtOnce: number): Piece | undefined {
+  askAgain(askedAtOnce: number): BlockBatch | undefined {
     const [entry] = this.#entries
     if (entry === undefined || entry.content !== undefined || entry.asked >= askedAtOnce) return undefined
     return begin(entry)
   }
 
   /** The first `count` heights of a piece are here; the others are asked for anew. Whoever answers second answers in vain. */
-  arrived({ from }: Piece, count: number, content: Content): void {
+  arrived({ from }: BlockBatch, count: number, content: Content): void {
     const entry = this.#answered(from)
     if (entry === undefined || entry.content !== undefined || count > entry.count) return
     this.#fill(entry, count, content)
@@ -100,17 +100,17 @@ export class RangePlan<Content> {
   }
 
   /** Nobody had it. */
-  failed({ from }: Piece): void {
+  failed({ from }: BlockBatch): void {
     const entry = this.#answered(from)
     // Somebody else may still have it.
     if (entry !== undefined && entry.asked === 0 && entry.content === undefined) entry.failures++
   }
 
   /** What to import next, if it is here. */
-  next(): { readonly piece: Piece; readonly content: Content } | undefined {
+  next(): { readonly blockBatch: BlockBatch; readonly content: Content } | undefined {
     const [entry] = this.#entries
     if (entry?.content === undefined) return undefined
-    return { piece: { from: entry.from, count: entry.count }, content: entry.content }
+    return { blockBatch: { from: entry.from, count: entry.count }, content: entry.content }
   }
 
   /** The first `count` heights of the next piece were imported; `rest` stands for the others. */
@@ -174,7 +174,7 @@ const entryOf = <Content>(from: number, count: number): Entry<Content> => ({
   failures: 0,
 })
 
-const begin = <Content>(entry: Entry<Content>): Piece => {
+const begin = <Content>(entry: Entry<Content>): BlockBatch => {
   entry.asked++
   return { from: entry.from, count: entry.count }
 }

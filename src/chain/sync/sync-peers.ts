@@ -14,7 +14,7 @@ interface Record {
  * Peers as sources of blocks: whose word on its head counts. One that had not what it claimed to have is not listened to for a while,
  * each time for twice as long, so that a boaster costs nobody's time but its own; all others count as before.
  */
-export class Sources {
+export class SyncPeers {
   readonly #records = new Lru<string, Record>(LIMITS.sync.sources)
   readonly #pace: TokenBucket
 

@@ -3,7 +3,7 @@ import type { Logger } from '../../util/logger.ts'
 import type { SyncStatus } from '../types.ts'
 
 /** How a catching up goes: what eth_syncing answers, and a line for the operator from time to time. */
-export class Progress {
+export class SyncProgress {
   readonly #start: number
   readonly #startedMs: number
   readonly #logger: Logger

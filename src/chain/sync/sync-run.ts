@@ -1,25 +1,25 @@
 import { LIMITS } from '../../config/limits.ts'
 import type { CatchUp } from '../../consensus/engine/types.ts'
-import { beginningOf, certificatesOf, rangeFault, type SealedRange } from '../../consensus/verify-range.ts'
-import type { AskEvent } from '../../network/peer/requester.ts'
+import { certificatesOfRange, rangeFault, rangePrefix, type SealedRange } from '../../consensus/verify-range.ts'
+import type { RequestEvent } from '../../network/peer/requester.ts'
 import type { Block, DecodedBlock } from '../../primitives/block.ts'
 import type { Certificate } from '../../primitives/consensus/certificate.ts'
 import { assert } from '../../util/assert.ts'
-import { pauseUntil } from '../../util/async/delay.ts'
+import { delayUntil } from '../../util/async/delay.ts'
 import type { Hex } from '../../util/bytes.ts'
 import type { SyncStatus } from '../types.ts'
-import { type Fetched, fetchPiece } from './fetch-blocks.ts'
+import { type FetchedBlocks, fetchBatch } from './fetch-blocks.ts'
 import type { BlockSyncOptions } from './options.ts'
-import { type Piece, RangePlan } from './range-plan.ts'
-import type { Sources } from './sync-peers.ts'
-import { Progress } from './sync-progress.ts'
-import { targetOf } from './sync-target.ts'
+import { type BlockBatch, RangePlan } from './range-plan.ts'
+import type { SyncPeers } from './sync-peers.ts'
+import { SyncProgress } from './sync-progress.ts'
+import { syncTarget } from './sync-target.ts'
 
 /** A range that is final and stands on what was imported before it. */
 interface Verified {
   readonly range: SealedRange
   /** What has to wait until its committee is known. */
-  readonly rest: Fetched | undefined
+  readonly rest: FetchedBlocks | undefined
 }
 
 const FORKED =
@@ -32,18 +32,18 @@ const FORKED =
  */
 export class SyncRun {
   readonly #options: BlockSyncOptions
-  readonly #sources: Sources
-  readonly #plan: RangePlan<Fetched>
+  readonly #syncPeers: SyncPeers
+  readonly #plan: RangePlan<FetchedBlocks>
   /** The block that the next range must stand on. */
   #parent: { readonly number: number; readonly hash: Hex }
-  #progress: Progress | undefined
+  #progress: SyncProgress | undefined
   #isStopped = false
   /** Wakes whoever waits for the next range: an answer came, peers moved, or the end. */
   #wake = () => {}
 
-  constructor(options: BlockSyncOptions, sources: Sources) {
+  constructor(options: BlockSyncOptions, syncPeers: SyncPeers) {
     this.#options = options
-    this.#sources = sources
+    this.#syncPeers = syncPeers
     const { number, hash } = options.head()
     this.#parent = { number, hash }
     const { parallel, pieces } = LIMITS.sync
@@ -66,8 +66,8 @@ export class SyncRun {
   }
 
   /** Blocks that somebody sent unasked: those after `head`. */
-  offer(fetched: Fetched): void {
-    this.#plan.offered(fetched.range.blocks.length, fetched)
+  offer(fetchedBlocks: FetchedBlocks): void {
+    this.#plan.offered(fetchedBlocks.range.blocks.length, fetchedBlocks)
     this.#wake()
   }
 
@@ -81,7 +81,7 @@ export class SyncRun {
     const { engine, clock, logger } = this.#options
     const startedMs = clock.nowMs()
     for (let first = await this.#next(false); first !== undefined; first = await this.#next(false)) {
-      this.#progress ??= new Progress(this.#parent.number, this.#shownTarget(), startedMs, logger)
+      this.#progress ??= new SyncProgress(this.#parent.number, this.#shownTarget(), startedMs, logger)
       const range = first
       await engine.catchUp(adopt => this.#importAll(range, adopt))
     }
@@ -118,7 +118,7 @@ export class SyncRun {
       else {
         untilMs = clock.nowMs() + LIMITS.sync.lateMs
         const late = plan.askAgain(LIMITS.sync.askedAtOnce)
-        if (late !== undefined) void this.#fetch(late, peer => this.#sources.isFree(peer))
+        if (late !== undefined) void this.#fetch(late, peer => this.#syncPeers.isFree(peer))
       }
     }
     return undefined
@@ -128,83 +128,83 @@ export class SyncRun {
   #ask(target: number): boolean {
     let isHeldBack = false
     const mayAsk = (): boolean => {
-      isHeldBack = !this.#sources.mayAsk(this.#options.clock.nowMs())
+      isHeldBack = !this.#syncPeers.mayAsk(this.#options.clock.nowMs())
       return !isHeldBack
     }
-    for (const piece of this.#plan.ask(target, mayAsk)) void this.#fetch(piece, () => true)
+    for (const blockBatch of this.#plan.ask(target, mayAsk)) void this.#fetch(blockBatch, () => true)
     return isHeldBack
   }
 
   #target(): number {
     const { network, clock } = this.#options
-    return targetOf(this.#sources.claims(network.peers(), clock.nowMs()), this.#plan.head)
+    return syncTarget(this.#syncPeers.claims(network.peers(), clock.nowMs()), this.#plan.head)
   }
 
   /** What clients are told: the word of those who delivered. */
   #shownTarget(): number {
     const { network, clock } = this.#options
-    const peers = network.peers().filter(({ id }) => this.#sources.hasDelivered(id))
-    return targetOf(this.#sources.claims(peers, clock.nowMs()), this.#plan.head)
+    const peers = network.peers().filter(({ id }) => this.#syncPeers.hasDelivered(id))
+    return syncTarget(this.#syncPeers.claims(peers, clock.nowMs()), this.#plan.head)
   }
 
   #somethingOr(untilMs: number): Promise<void> {
-    const pause = pauseUntil(this.#options.clock, untilMs)
-    this.#wake = pause.end
-    return pause.over
+    const delay = delayUntil(this.#options.clock, untilMs)
+    this.#wake = delay.end
+    return delay.over
   }
 
-  async #fetch(piece: Piece, mayAsk: (peer: string) => boolean): Promise<void> {
+  async #fetch(blockBatch: BlockBatch, mayAsk: (peer: string) => boolean): Promise<void> {
     const { network, committees, rules, clock, logger } = this.#options
-    const sources = this.#sources
+    const syncPeers = this.#syncPeers
     try {
-      const fetched = await fetchPiece(network, piece, {
+      const fetchedBlocks = await fetchBatch(network, blockBatch, {
         rules: { ...rules, committees },
-        among: peer => sources.counts(peer, clock.nowMs()) && mayAsk(peer),
+        among: peer => syncPeers.counts(peer, clock.nowMs()) && mayAsk(peer),
         watch: (peer, event) => this.#watch(peer, event),
       })
-      this.#plan.arrived(piece, fetched.range.blocks.length, fetched)
+      this.#plan.arrived(blockBatch, fetchedBlocks.range.blocks.length, fetchedBlocks)
     } catch (error) {
-      logger.debug({ err: error, ...piece }, 'blocks not received')
+      logger.debug({ err: error, ...blockBatch }, 'blocks not received')
       // Whoever had nothing at once would be asked again at once.
-      await pauseUntil(clock, clock.nowMs() + LIMITS.sync.retryMs).over
-      this.#plan.failed(piece)
+      await delayUntil(clock, clock.nowMs() + LIMITS.sync.retryMs).over
+      this.#plan.failed(blockBatch)
     }
     this.#wake()
   }
 
-  #watch(peer: string, event: AskEvent): void {
+  #watch(peer: string, event: RequestEvent): void {
     if (event === 'asked') {
-      this.#sources.asked(peer)
+      this.#syncPeers.asked(peer)
       return
     }
-    this.#sources.answered(peer)
+    this.#syncPeers.answered(peer)
     if (event !== 'false' && event !== 'timeout') return
-    this.#sources.failed(peer, this.#options.clock.nowMs())
+    this.#syncPeers.failed(peer, this.#options.clock.nowMs())
     this.#wake()
   }
 
   /** As much of a range as can be verified now; undefined: it is false, and whoever sent it is named. */
-  #verify({ range, from }: Fetched): Verified | undefined {
+  #verify({ range, from }: FetchedBlocks): Verified | undefined {
     const { committees, rules, network, clock, logger } = this.#options
     const parent = this.#parent
     const known = range.blocks.findIndex((_, at) => committees.committee(parent.number + 1 + at) === undefined)
     assert(known !== 0, 'the committee of the next height is known')
-    const beginning = known < 0 ? range : beginningOf(range, known)
+    const beginning = known < 0 ? range : rangePrefix(range, known)
     const fault =
       beginning === undefined
         ? { number: parent.number + known, reason: 'CERTIFICATE_MISSING' }
         : rangeFault(beginning, { ...rules, parent, committees })
     if (beginning !== undefined && fault === null) {
-      this.#sources.delivered(from)
+      this.#syncPeers.delivered(from)
       const rest = known < 0 ? undefined : { range: { ...range, blocks: range.blocks.slice(known) }, from }
       return { range: beginning, rest }
     }
-    this.#sources.failed(from, clock.nowMs())
+    this.#syncPeers.failed(from, clock.nowMs())
     if (fault?.reason === 'LINK') {
       // Links among the blocks were found right when they came, and a quorum sealed the last: that is no lie of the peer.
       logger.error({ peer: from, number: fault.number, parent: parent.hash }, FORKED)
     } else {
-      logger.warn({ peer: from, ...fault }, 'a peer sent false blocks')
+      logger.warn({ peer: from, ...fault }, 'peer sent invalid blocks')
       network.reportForgery(from, `block ${fault?.number}: ${fault?.reason}`)
     }
     return undefined
@@ -213,7 +213,7 @@ export class SyncRun {
   /** One block after the other; the senders of the next one are recovered meanwhile. */
   async #import(range: SealedRange, adopt: Parameters<CatchUp>[0]): Promise<void> {
     const { clock } = this.#options
-    const certificates = certificatesOf(range)
+    const certificates = certificatesOfRange(range)
     let coming = this.#ahead(range, 0)
     for (const [at, { header }] of range.blocks.entries()) {
       if (this.#isStopped) return

@@ -6,7 +6,7 @@ import type { StoredState } from '../../state/history/stored-state.ts'
 import { decodeWord } from '../../state/storage-word.ts'
 import type { Store } from '../../storage/store.ts'
 import { bytesToHex, type Hex, hexToBytes } from '../../util/bytes.ts'
-import { KnownAddresses, plainSlotOf } from './preimages.ts'
+import { AddressPreimages, slotPreimage } from './preimages.ts'
 import type { AccountRangeRequest } from './worker-protocol.ts'
 
 const FIRST_SLOT = new Uint8Array(32)
@@ -20,7 +20,7 @@ const storageJson = async (
   const words: string[] = []
   let looked = 0
   for await (const [key, row] of state.slots(hashedAddress, FIRST_SLOT)) {
-    const slot = plainSlotOf(bytesToHex(key))
+    const slot = slotPreimage(bytesToHex(key))
     if (slot !== undefined)
       words.push(
         `"${slot}":"${decodeWord(row)
@@ -62,7 +62,7 @@ export const writeAccountRange = async (
   request: AccountRangeRequest,
   turn: () => Promise<void>,
 ): Promise<void> => {
-  const known = new KnownAddresses()
+  const known = new AddressPreimages()
   await known.addFromBlocks(store, request.block.number, LIMITS.trace.addressTransactions, turn)
   let count = 0
   let next: Uint8Array | undefined

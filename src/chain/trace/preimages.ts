@@ -18,7 +18,7 @@ const PLAIN_SLOTS = 256
 let plainSlots: ReadonlyMap<Hex, Hex> | undefined
 
 /** Slot by its keccak, of slots with a small number. */
-export const plainSlotOf = (hash: Hex): Hex | undefined => {
+export const slotPreimage = (hash: Hex): Hex | undefined => {
   plainSlots ??= new Map(
     Array.from({ length: PLAIN_SLOTS }, (_, i) => toWord(BigInt(i))).map(slot => [hashOf(slot), slot]),
   )
@@ -26,7 +26,7 @@ export const plainSlotOf = (hash: Hex): Hex | undefined => {
 }
 
 /** Addresses by their keccak. */
-export class KnownAddresses {
+export class AddressPreimages {
   readonly #byHash = new Map<Hex, Hex>()
 
   add(address: Hex): void {

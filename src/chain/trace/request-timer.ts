@@ -1,10 +1,10 @@
 import { LIMITS } from '../../config/limits.ts'
 import type { Interrupt } from '../../evm/engine.ts'
 import type { TraceError } from '../../evm/tracers/config.ts'
-import type { Flow } from '../../evm/tracers/tracer.ts'
+import type { Backpressure } from '../../evm/tracers/tracer.ts'
 import { CodedError } from '../../util/errors.ts'
 
-export interface StopwatchOptions {
+export interface RequestTimerOptions {
   /** Gives the other traces their turn. */
   giveWay(): Promise<void>
   isCancelled(): boolean
@@ -12,16 +12,16 @@ export interface StopwatchOptions {
 }
 
 /** Measures one request's own work: neither the turns of others nor its reader's pauses count. */
-export class Stopwatch implements Interrupt {
+export class RequestTimer implements Interrupt {
   readonly sliceMs: number = LIMITS.execution.callSliceMs
-  readonly #options: StopwatchOptions
+  readonly #options: RequestTimerOptions
   #ranMs = 0
   #sinceMs: number
   #sliceEndMs: number
   #timeoutMs: number = LIMITS.trace.maxTimeoutMs
   #deadlineMs: number = LIMITS.trace.maxTimeoutMs
 
-  constructor(options: StopwatchOptions) {
+  constructor(options: RequestTimerOptions) {
     this.#options = options
     this.#sinceMs = options.nowMs()
     this.#sliceEndMs = this.#sinceMs + this.sliceMs
@@ -67,12 +67,12 @@ export class Stopwatch implements Interrupt {
   }
 
   /** The flow of an output whose pauses do not count. */
-  around(flow: Flow): Flow {
+  around(backpressure: Backpressure): Backpressure {
     return {
       get isFull() {
-        return flow.isFull
+        return backpressure.isFull
       },
-      drained: () => this.pausing(flow.drained()),
+      drained: () => this.pausing(backpressure.drained()),
     }
   }
 

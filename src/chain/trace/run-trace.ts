@@ -4,43 +4,43 @@ import { traceCall } from '../../evm/calls/trace-call.ts'
 import type { TraceConfig } from '../../evm/tracers/config.ts'
 import { createTracer } from '../../evm/tracers/create-tracer.ts'
 import type { TraceHooks } from '../../evm/tracers/tracer.ts'
-import { createHeld } from '../../evm/tracers/tracer-context.ts'
+import { createMemoryCounter } from '../../evm/tracers/tracer-context.ts'
 import { assert } from '../../util/assert.ts'
 import { isCoded } from '../../util/errors.ts'
 import { accountRange, modifiedAccounts, storageRange } from './state-requests.ts'
-import { type OpenState, runFirst, type TraceParts, withReplay, withState } from './trace-context.ts'
-import { envOf } from './traced-block.ts'
+import { type LeasedState, replayFirst, type TraceContext, withReplay, withState } from './trace-context.ts'
+import { tracedBlockEnv } from './traced-block.ts'
 import type { TraceRequest } from './worker-protocol.ts'
 
 type RequestOf<Kind extends TraceRequest['kind']> = Extract<TraceRequest, { readonly kind: Kind }>
 
 /** Runs one transaction or call under a tracer and writes the result. */
 const traceOne = async (
-  { sink, stopwatch }: TraceParts,
+  { sink, requestTimer }: TraceContext,
   { tracer: config, timeoutMs }: TraceConfig,
   run: (hooks: TraceHooks) => Promise<unknown>,
 ): Promise<void> => {
-  stopwatch.restart(timeoutMs)
-  const tracer = createTracer(config, { output: sink, held: createHeld(LIMITS.trace.heldBytes) })
-  const flow = stopwatch.around(sink)
-  await run({ tracer, flow })
+  requestTimer.restart(timeoutMs)
+  const tracer = createTracer(config, { output: sink, memory: createMemoryCounter(LIMITS.trace.heldBytes) })
+  const backpressure = requestTimer.around(sink)
+  await run({ tracer, backpressure })
   for (const piece of tracer.result()) {
     sink.write(piece)
-    if (flow.isFull) await flow.drained()
+    if (backpressure.isFull) await backpressure.drained()
     // Half of such a result is no JSON, and there is little of it.
-    await stopwatch.rest()
+    await requestTimer.rest()
   }
 }
 
-const traceTransaction = (parts: TraceParts, { block, index, config }: RequestOf<'transaction'>): Promise<void> =>
+const traceTransaction = (parts: TraceContext, { block, index, config }: RequestOf<'transaction'>): Promise<void> =>
   withReplay(parts, block, async (replay, body) => {
     assert(index < body.count, 'a transaction that is traced stands in its block')
-    await runFirst(parts, replay, body, index)
+    await replayFirst(parts, replay, body, index)
     const place = { blockHash: block.hash, index }
     await traceOne(parts, config, hooks => replay.trace(body.transaction(index), place, hooks))
   })
 
-const traceBlock = (parts: TraceParts, { block, config }: RequestOf<'block'>): Promise<void> =>
+const traceBlock = (parts: TraceContext, { block, config }: RequestOf<'block'>): Promise<void> =>
   withReplay(parts, block, async (replay, body) => {
     const { sink } = parts
     sink.nest('[', ']')
@@ -55,21 +55,21 @@ const traceBlock = (parts: TraceParts, { block, config }: RequestOf<'block'>): P
   })
 
 /** On the state after the block, or between its transactions. */
-const traceCallAt = (parts: TraceParts, { block, call, after, config }: RequestOf<'call'>): Promise<void> => {
-  const { store, params, engine, stopwatch, tracingEngine } = parts
-  const env = envOf(store, params, block)
-  const run = async ({ reader, prefetch }: Pick<OpenState, 'reader' | 'prefetch'>): Promise<void> => {
-    const prepared = await prepareCall({ reader, prefetch, env, engine, interrupt: stopwatch }, call)
+const traceCallAt = (parts: TraceContext, { block, call, after, config }: RequestOf<'call'>): Promise<void> => {
+  const { store, params, engine, requestTimer, tracingEngine } = parts
+  const env = tracedBlockEnv(store, params, block)
+  const run = async ({ reader, prefetch }: Pick<LeasedState, 'reader' | 'prefetch'>): Promise<void> => {
+    const prepared = await prepareCall({ reader, prefetch, env, engine, interrupt: requestTimer }, call)
     await traceOne(parts, config, hooks => traceCall(prepared, tracingEngine, hooks))
   }
   if (after === undefined) return withState(store, block.number, run)
   return withReplay(parts, block, async (replay, body, { prefetch }) => {
-    await runFirst(parts, replay, body, Math.min(after, body.count))
+    await replayFirst(parts, replay, body, Math.min(after, body.count))
     await run({ reader: replay.journal, prefetch })
   })
 }
 
-const run = (parts: TraceParts, request: TraceRequest): Promise<void> => {
+const run = (parts: TraceContext, request: TraceRequest): Promise<void> => {
   switch (request.kind) {
     case 'transaction':
       return traceTransaction(parts, request)
@@ -87,16 +87,16 @@ const run = (parts: TraceParts, request: TraceRequest): Promise<void> => {
 }
 
 /** Answers a request into the sink. Throws CodedErrors; what has been written then is closed. */
-export const runTrace = async (parts: TraceParts, request: TraceRequest): Promise<void> => {
-  const { sink, stopwatch } = parts
+export const runTrace = async (parts: TraceContext, request: TraceRequest): Promise<void> => {
+  const { sink, requestTimer } = parts
   // For what comes before a traced transaction, which begins a time of its own.
   const { timeoutMs } = 'config' in request ? request.config : LIMITS.trace
-  stopwatch.restart(Math.max(timeoutMs, LIMITS.trace.timeoutMs))
+  requestTimer.restart(Math.max(timeoutMs, LIMITS.trace.timeoutMs))
   try {
     await run(parts, request)
   } catch (error) {
     sink.fail()
-    throw isInterrupt(error) ? stopwatch.timeout() : error
+    throw isInterrupt(error) ? requestTimer.timeout() : error
   } finally {
     sink.flush()
   }

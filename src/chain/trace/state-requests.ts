@@ -1,9 +1,9 @@
 import { assert } from '../../util/assert.ts'
 import { writeAccountRange } from './account-range.ts'
 import { writeAddresses } from './modified-accounts.ts'
-import { KnownAddresses } from './preimages.ts'
+import { AddressPreimages } from './preimages.ts'
 import { writeStorageRange } from './storage-range.ts'
-import { runFirst, type TraceParts, withReplay, withState } from './trace-context.ts'
+import { replayFirst, type TraceContext, withReplay, withState } from './trace-context.ts'
 import type {
   AccountRangeRequest,
   ModifiedAccountsRequest,
@@ -13,23 +13,23 @@ import type {
 
 /* Walks through the state of a block, in the order of its hashed keys. */
 
-export const storageRange = (parts: TraceParts, request: StorageRangeRequest): Promise<void> =>
+export const storageRange = (parts: TraceContext, request: StorageRangeRequest): Promise<void> =>
   withReplay(parts, request.block, async (replay, body, { stored }) => {
-    const { sink, stopwatch } = parts
-    await runFirst(parts, replay, body, Math.min(request.after, body.count))
-    await writeStorageRange(sink, stored, replay.journal.changes(), request, () => stopwatch.turn())
+    const { sink, requestTimer } = parts
+    await replayFirst(parts, replay, body, Math.min(request.after, body.count))
+    await writeStorageRange(sink, stored, replay.journal.changes(), request, () => requestTimer.turn())
   })
 
-export const accountRange = (parts: TraceParts, request: AccountRangeRequest): Promise<void> =>
+export const accountRange = (parts: TraceContext, request: AccountRangeRequest): Promise<void> =>
   withState(parts.store, request.block.number, async ({ stored }) => {
-    const { sink, store, stopwatch } = parts
-    await writeAccountRange(sink, store, stored, request, () => stopwatch.turn())
+    const { sink, store, requestTimer } = parts
+    await writeAccountRange(sink, store, stored, request, () => requestTimer.turn())
   })
 
 /** Whom a block touched: its transactions, run once more, name the addresses that the state has only hashed. */
-const addTouched = (parts: TraceParts, block: TraceBlock, known: KnownAddresses): Promise<void> =>
+const addTouched = (parts: TraceContext, block: TraceBlock, known: AddressPreimages): Promise<void> =>
   withReplay(parts, block, async (replay, body) => {
-    await runFirst(parts, replay, body, body.count)
+    await replayFirst(parts, replay, body, body.count)
     const { accounts, storage } = replay.journal.changes()
     for (const address of [...accounts.keys(), ...storage.keys()]) known.add(address)
     const { miner, proposerReward, foundation } = block.env
@@ -37,16 +37,16 @@ const addTouched = (parts: TraceParts, block: TraceBlock, known: KnownAddresses)
   })
 
 export const modifiedAccounts = async (
-  parts: TraceParts,
+  parts: TraceContext,
   { blocks, credited }: ModifiedAccountsRequest,
 ): Promise<void> => {
-  const { store, sink, stopwatch } = parts
+  const { store, sink, requestTimer } = parts
   const [first, last] = [blocks[0], blocks.at(-1)]
   assert(first !== undefined && last !== undefined, 'there are blocks to look at')
-  const known = new KnownAddresses()
+  const known = new AddressPreimages()
   for (const address of credited) known.add(address)
   for (const block of blocks) await addTouched(parts, block, known)
   await withState(store, first.number - 1, async ({ stored }) => {
-    writeAddresses(sink, await stored.changedUpTo(last.number, () => stopwatch.turn()), known)
+    writeAddresses(sink, await stored.changedUpTo(last.number, () => requestTimer.turn()), known)
   })
 }

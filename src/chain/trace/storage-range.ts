@@ -1,11 +1,11 @@
 import { keccak256Hex } from '../../crypto/hash.ts'
 import type { TraceOutput } from '../../evm/tracers/tracer-context.ts'
-import { hashHex } from '../../state/flat-tables.ts'
+import { hashedKey } from '../../state/flat-tables.ts'
 import type { StoredState } from '../../state/history/stored-state.ts'
 import { decodeWord } from '../../state/storage-word.ts'
 import type { StateChanges } from '../../state/update/state-changes.ts'
 import { bytesToHex, type Hex, hexToBytes, ZERO_HASH } from '../../util/bytes.ts'
-import { plainSlotOf } from './preimages.ts'
+import { slotPreimage } from './preimages.ts'
 import type { StorageRangeRequest } from './worker-protocol.ts'
 
 interface SlotEntry {
@@ -35,14 +35,14 @@ async function* slotsOf(
     .filter(({ hash, word }) => hash >= start && word !== ZERO_HASH)
     .sort((a, b) => (a.hash < b.hash ? -1 : 1))
   let next = 0
-  const stored = changes.cleared?.has(address) ? [] : state.slots(hashHex(address), hexToBytes(start))
+  const stored = changes.cleared?.has(address) ? [] : state.slots(hashedKey(address), hexToBytes(start))
   for await (const [key, row] of stored) {
     const hash = bytesToHex(key)
     for (let entry = ahead[next]; entry !== undefined && entry.hash < hash; entry = ahead[next]) {
       next++
       yield entry
     }
-    if (!changed.has(hash)) yield { hash, slot: plainSlotOf(hash), word: decodeWord(row) }
+    if (!changed.has(hash)) yield { hash, slot: slotPreimage(hash), word: decodeWord(row) }
   }
   yield* ahead.slice(next)
 }

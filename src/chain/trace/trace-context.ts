@@ -7,21 +7,21 @@ import { openStateReader, type StoredState } from '../../state/history/stored-st
 import type { StateReader } from '../../state/state-reader.ts'
 import type { Store } from '../../storage/store.ts'
 import type { BodyRow } from '../store/body-row.ts'
-import type { Stopwatch } from './request-timer.ts'
-import { bodyOf, envOf } from './traced-block.ts'
+import type { RequestTimer } from './request-timer.ts'
+import { tracedBlockBody, tracedBlockEnv } from './traced-block.ts'
 import type { TraceBlock } from './worker-protocol.ts'
 
 /** What one request works with. */
-export interface TraceParts {
+export interface TraceContext {
   readonly store: Store
   readonly params: BlockEnv['params']
   readonly engine: Engine
   readonly tracingEngine: Engine
   readonly sink: JsonSink
-  readonly stopwatch: Stopwatch
+  readonly requestTimer: RequestTimer
 }
 
-export interface OpenState {
+export interface LeasedState {
   readonly stored: StoredState
   readonly reader: StateReader
   readonly prefetch: Prefetcher | undefined
@@ -31,7 +31,7 @@ export interface OpenState {
 export const withState = async <T>(
   store: Store,
   number: number,
-  work: (state: OpenState) => Promise<T>,
+  work: (state: LeasedState) => Promise<T>,
 ): Promise<T> => {
   const stored = await openStateReader(store, number)
   try {
@@ -45,28 +45,28 @@ export const withState = async <T>(
 
 /** Begins a block's transactions on the state before it. */
 export const withReplay = async <T>(
-  { store, params, engine, tracingEngine, stopwatch }: TraceParts,
+  { store, params, engine, tracingEngine, requestTimer }: TraceContext,
   block: TraceBlock,
-  work: (replay: Replay, body: BodyRow, state: OpenState) => Promise<T>,
+  work: (replay: Replay, body: BodyRow, state: LeasedState) => Promise<T>,
 ): Promise<T> => {
-  const body = await bodyOf(store, block)
-  const env = envOf(store, params, block)
+  const body = await tracedBlockBody(store, block)
+  const env = tracedBlockEnv(store, params, block)
   return withState(store, block.number - 1, async state => {
     const { reader, prefetch } = state
-    const replay = await Replay.begin({ reader, prefetch, env, engine, tracingEngine, interrupt: stopwatch })
+    const replay = await Replay.begin({ reader, prefetch, env, engine, tracingEngine, interrupt: requestTimer })
     return work(replay, body, state)
   })
 }
 
 /** Runs the first transactions of a block without looking. */
-export const runFirst = async (
-  { stopwatch }: TraceParts,
+export const replayFirst = async (
+  { requestTimer }: TraceContext,
   replay: Replay,
   body: BodyRow,
   count: number,
 ): Promise<void> => {
   for (let index = 0; index < count; index++) {
     await replay.run(body.transaction(index))
-    await stopwatch.turn()
+    await requestTimer.turn()
   }
 }

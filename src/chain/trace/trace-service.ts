@@ -8,10 +8,10 @@ import { CodedError } from '../../util/errors.ts'
 import type { Logger } from '../../util/logger.ts'
 import { type StreamOwner, TraceStream } from './trace-stream.ts'
 import {
-  BEATS,
   type FromTraceWorker,
-  SHARED_BYTES,
   type ToTraceWorker,
+  TRACE_HEARTBEAT,
+  TRACE_SHARED_BYTES,
   type TraceRequest,
   type TraceWorkerStart,
 } from './worker-protocol.ts'
@@ -37,7 +37,7 @@ export class TraceService implements StreamOwner {
   readonly #queue = new BoundedQueue<TraceStream>(LIMITS.trace.queue)
   readonly #running = new Map<number, TraceStream>()
   readonly #ids = new WeakMap<TraceStream, number>()
-  readonly #signals = new Int32Array(new SharedArrayBuffer(SHARED_BYTES))
+  readonly #signals = new Int32Array(new SharedArrayBuffer(TRACE_SHARED_BYTES))
   #worker: Worker | undefined = undefined
   #watch: NodeJS.Timeout | undefined = undefined
   #nextId = 1
@@ -140,7 +140,7 @@ export class TraceService implements StreamOwner {
   /** Stops a worker that hangs in what cannot be divided, and one that has had nothing to do for a while. */
   #look(worker: Worker): void {
     const nowMs = performance.now()
-    const beats = Atomics.load(this.#signals, BEATS)
+    const beats = Atomics.load(this.#signals, TRACE_HEARTBEAT)
     if (beats !== this.#beats) {
       this.#beats = beats
       this.#beatMs = nowMs

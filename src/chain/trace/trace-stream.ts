@@ -1,4 +1,4 @@
-import { type ChunkStream, CutShort } from '../../util/async/chunk-stream.ts'
+import { type ChunkStream, StreamBroken } from '../../util/async/chunk-stream.ts'
 import type { TraceRequest } from './worker-protocol.ts'
 
 /** What a stream asks of the service it belongs to. */
@@ -69,7 +69,7 @@ export class TraceStream implements ChunkStream<Uint8Array> {
 
   /** Its maker is gone, wherever it was. */
   cut(error: Error): void {
-    this.end(this.#hasChunks ? new CutShort(error.message, { cause: error }) : error)
+    this.end(this.#hasChunks ? new StreamBroken(error.message, { cause: error }) : error)
   }
 
   /** No more comes; with an error the reader is told after the last piece. */

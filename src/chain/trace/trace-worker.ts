@@ -1,17 +1,17 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { LIMITS } from '../../config/limits.ts'
-import { createScheduler } from '../../evm/calls/slice-scheduler.ts'
+import { createSliceScheduler } from '../../evm/calls/slice-scheduler.ts'
 import { createInterpreter } from '../../evm/engines/interpreter/engine.ts'
 import { JsonSink } from '../../evm/tracers/json-sink.ts'
 import { Store } from '../../storage/store.ts'
 import { assert } from '../../util/assert.ts'
 import { isCoded } from '../../util/errors.ts'
-import { Stopwatch } from './request-timer.ts'
+import { RequestTimer } from './request-timer.ts'
 import { runTrace } from './run-trace.ts'
 import {
-  BEATS,
   type FromTraceWorker,
   type ToTraceWorker,
+  TRACE_HEARTBEAT,
   type TraceRequest,
   type TraceWorkerStart,
 } from './worker-protocol.ts'
@@ -25,7 +25,7 @@ const port = parentPort
 assert(port !== null, 'the trace worker is a worker')
 const { storePath, params, shared } = workerData as TraceWorkerStart
 const signals = new Int32Array(shared)
-const scheduler = createScheduler()
+const scheduler = createSliceScheduler()
 const engine = createInterpreter()
 const tracingEngine = createInterpreter()
 
@@ -35,7 +35,7 @@ interface Job {
 }
 const jobs = new Map<number, Job>()
 
-const beat = (): void => void Atomics.add(signals, BEATS, 1)
+const beat = (): void => void Atomics.add(signals, TRACE_HEARTBEAT, 1)
 // The service looks at this while it waits.
 setInterval(beat, LIMITS.trace.stuckMs / 30).unref()
 
@@ -54,13 +54,13 @@ const begin = (id: number): Job => {
 const run = async (id: number, request: TraceRequest): Promise<FromTraceWorker> => {
   const job = begin(id)
   const { sink } = job
-  const stopwatch = new Stopwatch({
+  const requestTimer = new RequestTimer({
     giveWay: () => scheduler.giveWay().then(beat),
     isCancelled: () => job.isCancelled,
     nowMs: () => performance.now(),
   })
   try {
-    await runTrace({ store: await opening, params, engine, tracingEngine, sink, stopwatch }, request)
+    await runTrace({ store: await opening, params, engine, tracingEngine, sink, requestTimer }, request)
     return { type: 'done', id }
   } catch (error) {
     if (isCoded(error)) return { type: 'failed', id, detail: error.detail }

@@ -14,7 +14,7 @@ import type { TraceBlock } from './worker-protocol.ts'
 
 const BLOCKHASH_BLOCKS = 256
 
-export const bodyOf = async (store: Store, { number, hash }: TraceBlock): Promise<BodyRow> => {
+export const tracedBlockBody = async (store: Store, { number, hash }: TraceBlock): Promise<BodyRow> => {
   const row = await store.get(BUCKETS.body, numberKey(number))
   const body = row && new BodyRow(row)
   if (body?.blockHash === hash) return body
@@ -22,7 +22,7 @@ export const bodyOf = async (store: Store, { number, hash }: TraceBlock): Promis
 }
 
 /** What the block's transactions saw. */
-export const envOf = (store: Store, params: ChainParams, { env }: TraceBlock): BlockEnv => ({
+export const tracedBlockEnv = (store: Store, params: ChainParams, { env }: TraceBlock): BlockEnv => ({
   ...env,
   params,
   blockHash(number) {

@@ -73,8 +73,8 @@ export interface TraceWorkerStart {
 }
 
 /** The one member of the shared memory (Int32Array): moves while the worker is alive. */
-export const BEATS = 0
-export const SHARED_BYTES = 4
+export const TRACE_HEARTBEAT = 0
+export const TRACE_SHARED_BYTES = 4
 
 export type ToTraceWorker =
   | { readonly type: 'job'; readonly id: number; readonly request: TraceRequest }

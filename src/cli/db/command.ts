@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { integer } from '../shared/options.ts'
+import { integerOption } from '../shared/options.ts'
 
 export const addDbCommand = (program: Command): void => {
   const db = program.command('db').description('Look after a data folder (the node must be stopped)')
@@ -7,7 +7,9 @@ export const addDbCommand = (program: Command): void => {
     .description('Recompute state root, transaction and receipt roots and block links, and say what is wrong')
     .requiredOption('--datadir <folder>', 'the data folder')
     .addOption(
-      new Option('--from <number>', 'first block to check').argParser(integer(0, Number.MAX_SAFE_INTEGER)).default(0),
+      new Option('--from <number>', 'first block to check')
+        .argParser(integerOption(0, Number.MAX_SAFE_INTEGER))
+        .default(0),
     )
     .option('--json', 'one JSON line as result', false)
     .action(async (flags: { datadir: string; from: number; json: boolean }) => {

@@ -1,7 +1,15 @@
 import { type Command, Option } from 'commander'
 import { LIMITS } from '../../config/limits.ts'
 import type { Namespace } from '../../config/networks.ts'
-import { integer, type NodeFlags, namespaces, nodeOptions, port, seconds, tokens } from '../shared/options.ts'
+import {
+  integerOption,
+  type NodeFlags,
+  namespacesOption,
+  nodeOptions,
+  portOption,
+  secondsOption,
+  tokensOption,
+} from '../shared/options.ts'
 
 export interface DevnetFlags extends NodeFlags {
   readonly blockTime: number
@@ -26,28 +34,32 @@ export const addDevnetCommand = (program: Command): void => {
     .description('Start a chain for development: funded accounts, blocks at once, one command')
     .addOption(
       new Option('--block-time <seconds>', 'seconds between blocks; 0 = a block at once per transaction')
-        .argParser(seconds)
+        .argParser(secondsOption)
         .default(1),
     )
     .addOption(
-      new Option('--accounts <count>', 'how many accounts are funded').argParser(integer(1, 1_000)).default(10),
+      new Option('--accounts <count>', 'how many accounts are funded').argParser(integerOption(1, 1_000)).default(10),
     )
     .addOption(
       new Option('--balance <tokens>', 'tokens each account starts with')
-        .argParser(tokens)
+        .argParser(tokensOption)
         .default(10_000n * 10n ** 18n, '10000'),
     )
     .addOption(
       new Option('--mnemonic <words>', 'BIP-39 words the accounts come from (default: the well-known test mnemonic)'),
     )
     .addOption(
-      new Option('--chain-id <number>', 'chain id (default: 1998999)').argParser(integer(1, 4_503_599_627_370_475)),
+      new Option('--chain-id <number>', 'chain id (default: 1998999)').argParser(
+        integerOption(1, 4_503_599_627_370_475),
+      ),
     )
     .addOption(
       new Option('--datadir <folder>', 'keep the chain here (default: a temporary folder, removed at the end)'),
     )
     .addOption(
-      new Option('--http-api <namespaces>', 'comma-separated namespaces to serve (default: all)').argParser(namespaces),
+      new Option('--http-api <namespaces>', 'comma-separated namespaces to serve (default: all)').argParser(
+        namespacesOption,
+      ),
     )
     .addOption(
       new Option('--unlock', 'let the node sign for its funded accounts (eth_accounts, eth_sendTransaction)').default(
@@ -59,7 +71,7 @@ export const addDevnetCommand = (program: Command): void => {
       new Option(
         '--operator-port <number>',
         'loopback-only port with every namespace, where keys of your own mnemonic sign; 0 picks a free one (off by default)',
-      ).argParser(port),
+      ).argParser(portOption),
     )
     .addOption(
       new Option(
@@ -77,7 +89,7 @@ export const addDevnetCommand = (program: Command): void => {
       new Option(
         '--code-size-limit <bytes>',
         'largest code of a contract (default: 24576); a transaction may have 131072 bytes in all',
-      ).argParser(integer(1, LIMITS.block.transactionBytes)),
+      ).argParser(integerOption(1, LIMITS.block.transactionBytes)),
     )
     .addOption(
       new Option(

@@ -1,14 +1,14 @@
 import { rmSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { addressOf } from '../../crypto/signature.ts'
+import { addressFromPrivateKey } from '../../crypto/signature.ts'
 import { devnetGenesis } from '../../node/genesis/devnet-genesis.ts'
 import type { RunningNode } from '../../node/options.ts'
 import { version } from '../../node/version.ts'
 import { type Hex, hexToBytes } from '../../util/bytes.ts'
-import { accountsOf, type DevAccount, TEST_MNEMONIC } from '../shared/accounts.ts'
+import { accountsFromMnemonic, type DevAccount, TEST_MNEMONIC } from '../shared/accounts.ts'
 import { formatTokens } from '../shared/format.ts'
 import { namespacesOf, runNode } from '../shared/run-node.ts'
-import { makeTempFolder, REMOVE, removeDeadFolders } from '../shared/temp-folder.ts'
+import { makeTempFolder, REMOVE_OPTIONS, removeDeadFolders } from '../shared/temp-folder.ts'
 import type { DevnetFlags } from './command.ts'
 
 /** The first part of web3_clientVersion, by which tools know a development network. */
@@ -24,12 +24,12 @@ export const runDevnet = async (flags: DevnetFlags): Promise<void> => {
     throw new Error(
       '--unlock with a --mnemonic of your own signs on the operator port only, so that no proxy in front of the public port lets others sign: give --operator-port NUMBER as well.',
     )
-  const { accounts, validatorKey } = await accountsOf(flags.mnemonic ?? TEST_MNEMONIC, flags.accounts)
+  const { accounts, validatorKey } = await accountsFromMnemonic(flags.mnemonic ?? TEST_MNEMONIC, flags.accounts)
   const temporary = flags.datadir === undefined
   const genesis = devnetGenesis({
     accounts: accounts.map(({ address }) => address.toLowerCase() as Hex),
     balanceWei: flags.balance,
-    validator: addressOf(validatorKey),
+    validator: addressFromPrivateKey(validatorKey),
     blockTimeMs: Math.round(flags.blockTime * 1000),
     ...(flags.chainId !== undefined && { chainId: flags.chainId }),
     ...(flags.codeSizeLimit !== undefined && { codeSizeLimit: flags.codeSizeLimit }),
@@ -67,7 +67,7 @@ export const runDevnet = async (flags: DevnetFlags): Promise<void> => {
       else
         announceText(node, chainId, accounts, flags, temporary ? `${dataDir} (temporary, removed at the end)` : dataDir)
     },
-    ...(temporary && { cleanUp: () => rmSync(dataDir, REMOVE) }),
+    ...(temporary && { cleanUp: () => rmSync(dataDir, REMOVE_OPTIONS) }),
   })
 }
 

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import { NETWORKS, type NetworkName } from '../../config/networks.ts'
 import type { Hex } from '../../util/bytes.ts'
-import { address, integer, seconds, timestamp } from '../shared/options.ts'
+import { addressOption, integerOption, secondsOption, timestampOption } from '../shared/options.ts'
 import { type Fund, fund, type ValidatorSpec, validatorSpec } from './specs.ts'
 
 export interface GenesisFlags {
@@ -27,7 +27,7 @@ export const addGenesisCommand = (program: Command): void => {
     .addOption(new Option('--network <name>', 'whose parameters the chain has').choices(Object.keys(NETWORKS)))
     .addOption(
       new Option('--chain-id <number>', 'chain id of a devnet (default: 1998999)').argParser(
-        integer(1, 4_503_599_627_370_475),
+        integerOption(1, 4_503_599_627_370_475),
       ),
     )
     .addOption(
@@ -40,7 +40,7 @@ export const addGenesisCommand = (program: Command): void => {
       new Option(
         '--foundation <address>',
         'who gets the share of the foundation (devnet default: the first validator)',
-      ).argParser(address),
+      ).argParser(addressOption),
     )
     .addOption(
       new Option('--fund <address=tokens>', 'an account that has tokens from the start, once for each').argParser(
@@ -48,12 +48,12 @@ export const addGenesisCommand = (program: Command): void => {
       ),
     )
     .addOption(
-      new Option('--block-time <seconds>', "seconds between blocks (default: the network's)").argParser(seconds),
+      new Option('--block-time <seconds>', "seconds between blocks (default: the network's)").argParser(secondsOption),
     )
     .addOption(
       new Option('--timestamp <time>', 'of block 0: "now", unix seconds, or a date')
-        .argParser(timestamp)
-        .default(timestamp('now'), 'now'),
+        .argParser(timestampOption)
+        .default(timestampOption('now'), 'now'),
     )
     .addOption(new Option('--out <file>', 'the file to write, which must not be there yet').default('genesis.json'))
     .addOption(new Option('--json', 'one JSON line as result').default(false))

@@ -1,9 +1,9 @@
 import { InvalidArgumentError } from 'commander'
 import { NETWORKS, type NetworkName } from '../../config/networks.ts'
 import type { Hex } from '../../util/bytes.ts'
-import { address, seconds } from '../shared/options.ts'
-import { messageOf } from '../shared/output.ts'
-import { ask, type Terminal } from '../shared/prompt.ts'
+import { addressOption, secondsOption } from '../shared/options.ts'
+import { errorMessage } from '../shared/output.ts'
+import { promptLine, type Terminal } from '../shared/prompt.ts'
 import type { GenesisFlags } from './command.ts'
 import { type Fund, fund, type ValidatorSpec, validatorSpec } from './specs.ts'
 import { validatorAddress } from './validator-address.ts'
@@ -53,7 +53,7 @@ const interview = async (given: Given, terminal: Terminal): Promise<GenesisAnswe
   const network = given.network ?? (await question(`Network (${Object.keys(NETWORKS).join(', ')}): `, networkName))
   const { blockTimeMs, needsGenesisFile } = NETWORKS[network]
   const blockTime =
-    given.blockTime ?? (await question(`Seconds between blocks [${blockTimeMs / 1_000}]: `, orNothing(seconds)))
+    given.blockTime ?? (await question(`Seconds between blocks [${blockTimeMs / 1_000}]: `, orNothing(secondsOption)))
   const validators =
     given.validators.length > 0
       ? given.validators
@@ -66,8 +66,8 @@ const interview = async (given: Given, terminal: Terminal): Promise<GenesisAnswe
   const foundation =
     given.foundation ??
     (needsGenesisFile
-      ? await question('Foundation, address: ', address)
-      : await question('Foundation, address [the first validator]: ', orNothing(address)))
+      ? await question('Foundation, address: ', addressOption)
+      : await question('Foundation, address [the first validator]: ', orNothing(addressOption)))
   const funds =
     given.funds.length > 0 ? given.funds : await askList('Account with tokens, as ADDRESS=TOKENS', fund, 0, terminal)
   return { network, validators, foundation, funds, blockTime }
@@ -109,11 +109,11 @@ const askList = async <T>(
 /** Asks again after an answer that cannot be. */
 const askUntil = async <T>(text: string, parse: (answer: string) => T, terminal: Terminal): Promise<T> => {
   for (;;) {
-    const answer = await ask(text, terminal)
+    const answer = await promptLine(text, terminal)
     try {
       return parse(answer)
     } catch (error) {
-      terminal.output.write(`${messageOf(error)}\n`)
+      terminal.output.write(`${errorMessage(error)}\n`)
     }
   }
 }

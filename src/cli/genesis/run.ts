@@ -1,9 +1,9 @@
 import { resolve } from 'node:path'
-import { type FirstMember, type GenesisChoices, genesisText } from '../../config/genesis/genesis-text.ts'
+import { type GenesisMember, type GenesisSettings, genesisText } from '../../config/genesis/genesis-text.ts'
 import { parseGenesis } from '../../config/genesis.ts'
 import { NETWORKS, type NetworkParams } from '../../config/networks.ts'
 import { checksumAddress } from '../../crypto/checksum.ts'
-import { genesisHashOf } from '../../node/genesis/genesis-hash.ts'
+import { genesisHashFromFile } from '../../node/genesis/genesis-hash.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { writeNewFile } from '../../util/fs/write-new-file.ts'
 import { processTerminal, type Terminal } from '../shared/prompt.ts'
@@ -19,7 +19,7 @@ export const newGenesis = async (flags: GenesisFlags, terminal: Terminal = proce
   const text = genesisText(choices)
   // The reader that every node uses has the last word.
   const genesis = parseGenesis(text)
-  const genesisHash = await genesisHashOf(genesis)
+  const genesisHash = await genesisHashFromFile(genesis)
   const file = resolve(flags.out)
   await writeNewFile(file, text, 0o644)
   const { chainId } = genesis.params
@@ -30,14 +30,14 @@ export const newGenesis = async (flags: GenesisFlags, terminal: Terminal = proce
 const choicesOf = (
   { network, validators, foundation, funds, blockTime }: GenesisAnswers,
   flags: GenesisFlags,
-): GenesisChoices => {
+): GenesisSettings => {
   const council = validators.map((spec, index) => memberOf(spec, index, NETWORKS[network]))
   return {
     network,
     ...(flags.chainId !== undefined && { chainId: flags.chainId }),
     timestamp: flags.timestamp,
     council,
-    foundation: foundation ?? (council[0] as FirstMember).validator,
+    foundation: foundation ?? (council[0] as GenesisMember).validator,
     balances: balancesOf(funds),
     ...(blockTime !== undefined && { blockTimeMs: Math.round(blockTime * 1_000) }),
   }
@@ -47,7 +47,7 @@ const memberOf = (
   { key, name, stakeWei, reward, owner }: ValidatorSpec,
   index: number,
   params: NetworkParams,
-): FirstMember => {
+): GenesisMember => {
   const validator = validatorAddress(key)
   return {
     name: name ?? `validator-${index + 1}`,
@@ -70,7 +70,7 @@ const balancesOf = (funds: readonly Fund[]): ReadonlyMap<Hex, bigint> => {
 const summary = (
   file: string,
   genesisHash: Hex,
-  { council, network }: GenesisChoices,
+  { council, network }: GenesisSettings,
   params: NetworkParams,
 ): string => {
   const members = council.map(({ name, validator }) => `  ${checksumAddress(validator)}  ${name}`)

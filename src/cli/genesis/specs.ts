@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander'
 import type { Hex } from '../../util/bytes.ts'
-import { address, tokens } from '../shared/options.ts'
+import { addressOption, tokensOption } from '../shared/options.ts'
 
 /** A member of the first council as the command line names it; what it leaves out has a default. */
 export interface ValidatorSpec {
@@ -23,7 +23,7 @@ export const validatorSpec = (text: string): ValidatorSpec => {
   if (key === '' || /^(name|stake|reward|owner)=/.test(key))
     throw new InvalidArgumentError('It begins with the address or the key file of the validator.')
   // What begins like an address is meant as one.
-  let spec: ValidatorSpec = { key: /^0x[0-9a-f]*$/i.test(key) ? address(key) : key }
+  let spec: ValidatorSpec = { key: /^0x[0-9a-f]*$/i.test(key) ? addressOption(key) : key }
   for (const setting of settings) spec = { ...spec, ...settingOf(setting) }
   return spec
 }
@@ -31,16 +31,16 @@ export const validatorSpec = (text: string): ValidatorSpec => {
 const settingOf = (setting: string): Partial<ValidatorSpec> => {
   const [name, value] = split(setting)
   if (name === 'name' && value !== '') return { name: value }
-  if (name === 'stake') return { stakeWei: tokens(value) }
-  if (name === 'reward') return { reward: address(value) }
-  if (name === 'owner') return { owner: address(value) }
+  if (name === 'stake') return { stakeWei: tokensOption(value) }
+  if (name === 'reward') return { reward: addressOption(value) }
+  if (name === 'owner') return { owner: addressOption(value) }
   throw new InvalidArgumentError(`"${setting}" is none of name=TEXT, stake=TOKENS, reward=ADDRESS, owner=ADDRESS.`)
 }
 
 /** `ADDRESS=TOKENS` */
 export const fund = (text: string): Fund => {
   const [who, amount] = split(text)
-  return { address: address(who), wei: tokens(amount) }
+  return { address: addressOption(who), wei: tokensOption(amount) }
 }
 
 const split = (text: string): readonly [name: string, value: string] => {

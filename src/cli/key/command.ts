@@ -2,7 +2,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { type Command, Option } from 'commander'
 import type { Hex } from '../../util/bytes.ts'
-import { address } from '../shared/options.ts'
+import { addressOption } from '../shared/options.ts'
 import { PASSWORD_VARIABLE } from '../shared/passwords.ts'
 
 export interface KeystoreFlags {
@@ -75,7 +75,9 @@ const addWatermarkCommands = (key: Command): void => {
     .description('Write what the validators of a data folder signed last to a new file')
     .argument('<file>', 'the file to write')
     .addOption(datadirOption())
-    .addOption(new Option('--validator <address>', 'only this one (default: all of the folder)').argParser(address))
+    .addOption(
+      new Option('--validator <address>', 'only this one (default: all of the folder)').argParser(addressOption),
+    )
     .addOption(jsonOption())
     .action(async (file: string, flags: WatermarkFlags) => (await import('./watermark.ts')).exportMark(file, flags))
   watermark

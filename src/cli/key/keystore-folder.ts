@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { LIMITS } from '../../config/limits.ts'
 import { checksumAddress } from '../../crypto/checksum.ts'
 import { type EncryptOptions, encryptKey, type Keystore } from '../../crypto/keystore.ts'
-import { addressOf } from '../../crypto/signature.ts'
+import { addressFromPrivateKey } from '../../crypto/signature.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { writeNewFile } from '../../util/fs/write-new-file.ts'
 
@@ -28,7 +28,7 @@ export const writeKey = async (
   password: string,
   options?: EncryptOptions,
 ): Promise<WrittenKey> => {
-  const address = addressOf(privateKey)
+  const address = addressFromPrivateKey(privateKey)
   const file = keyPath(folder, address)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const keystore: Keystore = await encryptKey(privateKey, password, options)

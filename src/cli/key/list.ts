@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path'
 import { checksumAddress } from '../../crypto/checksum.ts'
 import type { Hex } from '../../util/bytes.ts'
-import { messageOf, warn } from '../shared/output.ts'
+import { errorMessage, printWarning } from '../shared/output.ts'
 import { addressOfKeyFile } from '../shared/read-key.ts'
 import type { KeystoreFlags } from './command.ts'
 import { keyFiles } from './keystore-folder.ts'
@@ -20,7 +20,7 @@ export const listKeys = async ({ keystore, json }: KeystoreFlags): Promise<void>
   if (json) process.stdout.write(`${JSON.stringify(keys)}\n`)
   else for (const key of keys) process.stdout.write(lineOf(key))
   if (keys.length === 0) process.stderr.write(`${resolve(keystore)} holds no keys. Make one with "tandem key new".\n`)
-  if (more) warn(`${resolve(keystore)} holds more files than the ${keys.length} shown.`)
+  if (more) printWarning(`${resolve(keystore)} holds more files than the ${keys.length} shown.`)
 }
 
 const namesIn = (folder: string): ReturnType<typeof keyFiles> => {
@@ -36,7 +36,7 @@ const look = (file: string): ListedKey => {
   try {
     return { file, address: checksumAddress(addressOfKeyFile(file, 'key list')) }
   } catch (error) {
-    return { file, problem: messageOf(error) }
+    return { file, problem: errorMessage(error) }
   }
 }
 

@@ -1,7 +1,7 @@
 import { randomFillSync } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import type { EncryptOptions } from '../../crypto/keystore.ts'
-import { addressOf, isScalar } from '../../crypto/signature.ts'
+import { addressFromPrivateKey, isScalar } from '../../crypto/signature.ts'
 import { CodedError } from '../../util/errors.ts'
 import type { NewFileError } from '../../util/fs/write-new-file.ts'
 import { passwordsFrom } from '../shared/passwords.ts'
@@ -23,7 +23,7 @@ export const importKey = async (source: string, flags: PasswordFlags, encryption
     password = await passwords.of(name)
     return password
   })
-  const path = keyPath(flags.keystore, addressOf(privateKey))
+  const path = keyPath(flags.keystore, addressFromPrivateKey(privateKey))
   // Before anybody thinks of a password for it.
   if (existsSync(path)) throw new CodedError<NewFileError>({ code: 'FILE_EXISTS', path })
   await keep(privateKey, password ?? (await passwords.fresh()), flags, encryption)

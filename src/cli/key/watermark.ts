@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseGenesis } from '../../config/genesis.ts'
 import { LIMITS } from '../../config/limits.ts'
-import type { SignedMark } from '../../consensus/signer/watermark.ts'
+import type { LastSignature } from '../../consensus/signer/watermark.ts'
 import { checksumAddress } from '../../crypto/checksum.ts'
-import { genesisHashOf } from '../../node/genesis/genesis-hash.ts'
+import { genesisHashFromFile } from '../../node/genesis/genesis-hash.ts'
 import { exportSigning, importSigning } from '../../node/keys/signing-transfer.ts'
-import { signingRecordFromText, signingRecordToText } from '../../primitives/consensus/signing-record.ts'
+import { signingRecordFromJson, signingRecordToJson } from '../../primitives/consensus/signing-record.ts'
 import { writeNewFile } from '../../util/fs/write-new-file.ts'
 import { readBytes, readText } from '../shared/files.ts'
 import type { WatermarkFlags } from './command.ts'
@@ -20,7 +20,7 @@ export const exportMark = async (file: string, { datadir, validator, json }: Wat
     const who = validator === undefined ? 'no validator' : validator
     throw new Error(`${dataDir} holds no watermark of ${who}: nothing was signed there.`)
   }
-  await writeNewFile(file, signingRecordToText(record))
+  await writeNewFile(file, signingRecordToJson(record))
   const signers = record.signers.map(({ validator, signed }) => ({ validator, last: signed[0] ?? null }))
   if (json) process.stdout.write(`${JSON.stringify({ file, genesisHash: record.genesisHash, signers })}\n`)
   else
@@ -30,9 +30,9 @@ export const exportMark = async (file: string, { datadir, validator, json }: Wat
 /** `tandem key watermark import`. */
 export const importMark = async (file: string, { datadir, genesis, json }: WatermarkFlags): Promise<void> => {
   const text = Buffer.from(readBytes(file, 'the signing record', LIMITS.keys.recordBytes)).toString('utf8')
-  const record = signingRecordFromText(text)
+  const record = signingRecordFromJson(text)
   const genesisHash =
-    genesis === undefined ? undefined : await genesisHashOf(parseGenesis(readText(genesis, '--genesis')))
+    genesis === undefined ? undefined : await genesisHashFromFile(parseGenesis(readText(genesis, '--genesis')))
   const signers = await importSigning({ dataDir: resolve(datadir), record, ...(genesisHash && { genesisHash }) })
   const results = signers.map(({ validator, last, raised }) => ({ validator, raised, last: last && plain(last) }))
   if (json) process.stdout.write(`${JSON.stringify({ genesisHash: record.genesisHash, signers: results })}\n`)
@@ -42,7 +42,7 @@ export const importMark = async (file: string, { datadir, genesis, json }: Water
   }
 }
 
-const plain = ({ number, round, step }: SignedMark) => ({ number, round, step })
+const plain = ({ number, round, step }: LastSignature) => ({ number, round, step })
 
-const placeOf = (last: Pick<SignedMark, 'number' | 'round' | 'step'> | null): string =>
+const placeOf = (last: Pick<LastSignature, 'number' | 'round' | 'step'> | null): string =>
   last === null ? 'nothing signed' : `block ${last.number} round ${last.round} ${last.step}`

@@ -16,7 +16,7 @@ interface Announced {
 
 /** The first node's URLs stand for the whole. */
 export const readyJson = ({ folder, nodes, dir, seed }: Announced): string => {
-  const { shape, genesisHash, accounts } = folder
+  const { localnetSettings, genesisHash, accounts } = folder
   const each = nodes.map(({ plan, process, urls }) => ({
     name: plan.name,
     http: urls?.http,
@@ -29,7 +29,7 @@ export const readyJson = ({ folder, nodes, dir, seed }: Announced): string => {
     log: logFileOf(plan),
   }))
   const { http, ws } = each[0] as (typeof each)[number]
-  const { chainId } = shape
+  const { chainId } = localnetSettings
   return JSON.stringify({
     ready: true,
     http,
@@ -44,8 +44,11 @@ export const readyJson = ({ folder, nodes, dir, seed }: Announced): string => {
 }
 
 export const readyText = ({ folder, nodes, dir, isTemporary, seed }: Announced): string => {
-  const { shape, genesisHash, accounts } = folder
-  const blocks = shape.blockTime === 0 ? 'a block at once per transaction' : `a block every ${shape.blockTime} s`
+  const { localnetSettings, genesisHash, accounts } = folder
+  const blocks =
+    localnetSettings.blockTime === 0
+      ? 'a block at once per transaction'
+      : `a block every ${localnetSettings.blockTime} s`
   const rows = accounts.map(
     ({ address, privateKey }, index) => `  ${String(index).padStart(3)}  ${address}  ${privateKey}`,
   )
@@ -55,21 +58,21 @@ Tandem ${version} localnet
 
   HTTP        ${nodes[0]?.urls?.http}
   WebSocket   ${nodes[0]?.urls?.ws}
-  Chain id    ${shape.chainId}
+  Chain id    ${localnetSettings.chainId}
   Genesis     ${genesisHash}
   Blocks      ${blocks}
-  Validators  ${shape.validators}
-  Full nodes  ${nodes.length - shape.validators}
+  Validators  ${localnetSettings.validators}
+  Full nodes  ${nodes.length - localnetSettings.validators}
   Data        ${dir}${isTemporary ? ' (temporary, removed at the end)' : ''}
   Logs        node.log in each node's folder there${seed === undefined ? '' : `\n  Chaos       seed ${seed}`}
 
 ${urls.join('\n')}
 
-Accounts with ${formatTokens(shape.balanceWei)} tokens each, and their private keys
+Accounts with ${formatTokens(localnetSettings.balanceWei)} tokens each, and their private keys
 ${rows.join('\n')}
 
-  Mnemonic    ${shape.mnemonic}
-${shape.mnemonic === TEST_MNEMONIC ? '  Everybody knows these keys: never use them on a public network.\n' : ''}
+  Mnemonic    ${localnetSettings.mnemonic}
+${localnetSettings.mnemonic === TEST_MNEMONIC ? '  Everybody knows these keys: never use them on a public network.\n' : ''}
 Ctrl-C stops all nodes.
 `
 }

@@ -3,7 +3,7 @@ import { assert } from '../../util/assert.ts'
 import type { ChaosKind } from './events.ts'
 
 /** One node taken away and brought back. Milliseconds. */
-export interface Blow {
+export interface ChaosFault {
   readonly node: string
   readonly action: ChaosKind
   /** From the beginning of the wave. */
@@ -13,10 +13,10 @@ export interface Blow {
 }
 
 /** Blows that overlap; the next wave begins when all nodes are in step again, and some time has passed. */
-export interface Wave {
+export interface ChaosWave {
   readonly wave: number
   readonly quietMs: number
-  readonly blows: readonly Blow[]
+  readonly blows: readonly ChaosFault[]
 }
 
 export interface ChaosOptions {
@@ -33,14 +33,14 @@ const AFTER_MS = [0, 1_500] as const
 const AWAY_MS = [200, 6_000] as const
 const FULL_CHANCE = 0.3
 
-/** How many of a committee may be away while the rest still decides: f of n = 3f + 1 (reference/consensus.md 1.1). */
-export const faultsOf = (validators: number): number => Math.floor((validators - 1) / 3)
+/** How many of a committee may be away while the rest still decides: f of n = 3f + 1 (docs/design/consensus.md#quorums). */
+export const maxFaultyNodes = (validators: number): number => Math.floor((validators - 1) / 3)
 
 /**
  * What chaos does, wave by wave without end. It follows from the seed and the names alone, whatever the nodes do meanwhile: the same seed
  * strikes the same nodes in the same way and order. Where no validator may be away there must be full nodes.
  */
-export function* chaosWaves({ seed, validators, full, down }: ChaosOptions): Generator<Wave, never> {
+export function* chaosWaves({ seed, validators, full, down }: ChaosOptions): Generator<ChaosWave, never> {
   assert(down > 0 || full.length > 0, 'chaos needs somebody to strike')
   const random = createRandom(seed)
   for (let wave = 1; ; wave++) {
@@ -53,7 +53,7 @@ export function* chaosWaves({ seed, validators, full, down }: ChaosOptions): Gen
   }
 }
 
-const blow = (random: Random, node: string): Blow => ({
+const blow = (random: Random, node: string): ChaosFault => ({
   node,
   action: random.pick(KINDS),
   afterMs: between(random, AFTER_MS),

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LIMITS } from '../../config/limits.ts'
-import type { Blow, Wave } from './chaos-plan.ts'
+import type { ChaosFault, ChaosWave } from './chaos-plan.ts'
 import type { LocalnetEvent } from './events.ts'
 import type { Localnet, LocalnetNode } from './network.ts'
 import type { NodeStatus } from './status.ts'
 
 export interface ChaosPorts {
   readonly localnet: Localnet
-  readonly waves: Iterable<Wave>
+  readonly waves: Iterable<ChaosWave>
   /** Whether blocks come by the clock, so that a new one shows that the committee decides again. */
   readonly isClocked: boolean
   readonly tell: (event: LocalnetEvent) => void
@@ -27,7 +27,9 @@ export const runChaos = async (ports: ChaosPorts): Promise<void> => {
     for (const { wave, quietMs, blows } of waves) {
       await sleep(quietMs, undefined, { signal })
       if (isOver()) return
-      await Promise.all(blows.map(blow => strike(byName.get(blow.node) as LocalnetNode, blow, wave, ports)))
+      await Promise.all(
+        blows.map(chaosFault => strike(byName.get(chaosFault.node) as LocalnetNode, chaosFault, wave, ports)),
+      )
       if (!(await recover(wave, ports))) return
     }
   } catch (error) {
@@ -37,7 +39,7 @@ export const runChaos = async (ports: ChaosPorts): Promise<void> => {
 
 const strike = async (
   node: LocalnetNode,
-  { action, afterMs, forMs }: Blow,
+  { action, afterMs, forMs }: ChaosFault,
   wave: number,
   { localnet, tell, signal }: ChaosPorts,
 ): Promise<void> => {

@@ -1,6 +1,13 @@
 import { type Command, Option } from 'commander'
 import { LIMITS } from '../../config/limits.ts'
-import { integer, type NodeFlags, nodeOptions, port, seconds, tokens } from '../shared/options.ts'
+import {
+  integerOption,
+  type NodeFlags,
+  nodeOptions,
+  portOption,
+  secondsOption,
+  tokensOption,
+} from '../shared/options.ts'
 
 export interface LocalnetFlags
   extends Pick<
@@ -30,23 +37,33 @@ export const addLocalnetCommand = (program: Command): void => {
   const command = program
     .command('localnet')
     .description('Start a whole network on this machine: validators and full nodes, one process each')
-    .addOption(new Option('--validators <count>', 'how many validators (default: 4)').argParser(integer(1, validators)))
-    .addOption(new Option('--full <count>', 'how many nodes that only follow').argParser(integer(0, full)).default(0))
+    .addOption(
+      new Option('--validators <count>', 'how many validators (default: 4)').argParser(integerOption(1, validators)),
+    )
+    .addOption(
+      new Option('--full <count>', 'how many nodes that only follow').argParser(integerOption(0, full)).default(0),
+    )
     .addOption(
       new Option(
         '--block-time <seconds>',
         'seconds between blocks; 0 = a block at once per transaction (default: 1)',
-      ).argParser(seconds),
+      ).argParser(secondsOption),
     )
     .addOption(
-      new Option('--accounts <count>', 'how many accounts are funded (default: 10)').argParser(integer(1, accounts)),
+      new Option('--accounts <count>', 'how many accounts are funded (default: 10)').argParser(
+        integerOption(1, accounts),
+      ),
     )
-    .addOption(new Option('--balance <tokens>', 'tokens each account starts with (default: 10000)').argParser(tokens))
+    .addOption(
+      new Option('--balance <tokens>', 'tokens each account starts with (default: 10000)').argParser(tokensOption),
+    )
     .addOption(
       new Option('--mnemonic <words>', 'BIP-39 words the accounts come from (default: the well-known test mnemonic)'),
     )
     .addOption(
-      new Option('--chain-id <number>', 'chain id (default: 1998999)').argParser(integer(1, 4_503_599_627_370_475)),
+      new Option('--chain-id <number>', 'chain id (default: 1998999)').argParser(
+        integerOption(1, 4_503_599_627_370_475),
+      ),
     )
     .addOption(
       new Option('--datadir <folder>', 'keep keys and chain here (default: a temporary folder, removed at the end)'),
@@ -59,27 +76,27 @@ export const addLocalnetCommand = (program: Command): void => {
     )
     .addOption(
       new Option('--port <number>', 'first port; each node takes ten from there on; 0 picks free ones')
-        .argParser(port)
+        .argParser(portOption)
         .default(8545),
     )
     .addOption(new Option('--metrics', 'serve Prometheus metrics of each node, at its third port').default(false))
     .addOption(new Option('--chaos', 'pause, kill and restart nodes at random').default(false))
     .addOption(
       new Option('--seed <number>', 'of the chaos: the same seed does the same (default: by chance)').argParser(
-        integer(0, 2 ** 32 - 1),
+        integerOption(0, 2 ** 32 - 1),
       ),
     )
     .addOption(
       new Option(
         '--chaos-down <count>',
         'validators away at one time, at most (default: as many as the rest decides without)',
-      ).argParser(integer(0, validators)),
+      ).argParser(integerOption(0, validators)),
     )
     .addOption(
       new Option(
         '--until-block <number>',
         'end when all nodes have this block; status 0 only if it is the same everywhere',
-      ).argParser(integer(1, Number.MAX_SAFE_INTEGER)),
+      ).argParser(integerOption(1, Number.MAX_SAFE_INTEGER)),
     )
   for (const option of nodeOptions()) if (PASSED_ON.has(option.attributeName())) command.addOption(option)
   command

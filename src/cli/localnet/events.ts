@@ -42,7 +42,7 @@ export type LocalnetEvent =
   | { readonly event: 'stopped'; readonly killed: readonly string[] }
 
 /** Newlines only where a log is quoted; undefined: nothing to say. */
-export const sentenceOf = (event: LocalnetEvent): string | undefined => {
+export const eventText = (event: LocalnetEvent): string | undefined => {
   switch (event.event) {
     case 'started':
       return `${event.node} is back (process ${event.pid})`

@@ -6,18 +6,18 @@ import { parseGenesis } from '../../config/genesis.ts'
 import { NETWORKS } from '../../config/networks.ts'
 import { isScalar } from '../../crypto/signature.ts'
 import { openNodeKey } from '../../network/tls/node-key.ts'
-import { genesisHashOf } from '../../node/genesis/genesis-hash.ts'
+import { genesisHashFromFile } from '../../node/genesis/genesis-hash.ts'
 import { bytesToHex, type Hex } from '../../util/bytes.ts'
 import { writeNewFile } from '../../util/fs/write-new-file.ts'
-import { accountsOf, type DevAccount } from '../shared/accounts.ts'
+import { accountsFromMnemonic, type DevAccount } from '../shared/accounts.ts'
 import { readText } from '../shared/files.ts'
 import { addressOfKeyFile } from '../shared/read-key.ts'
 import { keyFileOf, type NodePlan, planNodes } from './plan.ts'
-import { parseShape, type Shape, settleShape, shapeText } from './settings.ts'
+import { type LocalnetSettings, parseSettings, resolveSettings, settingsText } from './settings.ts'
 
 /** A localnet on disk, made or found. */
 export interface LocalnetFolder {
-  readonly shape: Shape
+  readonly localnetSettings: LocalnetSettings
   readonly genesisFile: string
   readonly genesisHash: Hex
   readonly nodes: readonly PreparedNode[]
@@ -36,24 +36,28 @@ export interface PreparedNode extends NodePlan {
  * are. The file that names its shape is written last: a folder without it was left half made, and is refused like any other that
  * is not empty.
  */
-export const openLocalnet = async (dir: string, given: Partial<Shape>, full: number): Promise<LocalnetFolder> => {
+export const openLocalnet = async (
+  dir: string,
+  given: Partial<LocalnetSettings>,
+  full: number,
+): Promise<LocalnetFolder> => {
   await mkdir(dir, { recursive: true, mode: 0o700 })
   const shapeFile = join(dir, 'localnet.json')
   const entries = await readdir(dir)
   const isThere = entries.includes('localnet.json')
   if (!isThere && entries.length > 0)
     throw new Error(`${dir} is not empty and holds no localnet. Choose another --datadir, or empty it.`)
-  const kept = isThere ? parseShape(readText(shapeFile, '--datadir'), shapeFile) : undefined
-  const shape = settleShape(given, kept, dir)
-  const { accounts } = await accountsOf(shape.mnemonic, shape.accounts)
+  const kept = isThere ? parseSettings(readText(shapeFile, '--datadir'), shapeFile) : undefined
+  const localnetSettings = resolveSettings(given, kept, dir)
+  const { accounts } = await accountsFromMnemonic(localnetSettings.mnemonic, localnetSettings.accounts)
   const genesisFile = join(dir, 'genesis.json')
-  const nodes = await Promise.all(planNodes(shape.validators, full, dir).map(plan => prepare(plan, isThere)))
+  const nodes = await Promise.all(planNodes(localnetSettings.validators, full, dir).map(plan => prepare(plan, isThere)))
   if (!isThere) {
-    await writeNewFile(genesisFile, genesisOf(shape, nodes, accounts), 0o644)
-    await writeNewFile(shapeFile, shapeText(shape))
+    await writeNewFile(genesisFile, genesisOf(localnetSettings, nodes, accounts), 0o644)
+    await writeNewFile(shapeFile, settingsText(localnetSettings))
   }
-  const genesisHash = await genesisHashOf(parseGenesis(readText(genesisFile, '--datadir')))
-  return { shape, genesisFile, genesisHash, nodes, accounts }
+  const genesisHash = await genesisHashFromFile(parseGenesis(readText(genesisFile, '--datadir')))
+  return { localnetSettings, genesisFile, genesisHash, nodes, accounts }
 }
 
 /** Validators are those of the genesis; full nodes may come and go. */
@@ -72,18 +76,22 @@ const newKey = (): Uint8Array => {
   }
 }
 
-const genesisOf = (shape: Shape, nodes: readonly PreparedNode[], accounts: readonly DevAccount[]): string => {
+const genesisOf = (
+  localnetSettings: LocalnetSettings,
+  nodes: readonly PreparedNode[],
+  accounts: readonly DevAccount[],
+): string => {
   const { minStakeWei } = NETWORKS.devnet
   const council = nodes.flatMap(({ name, validator }) =>
     validator === null ? [] : [{ name, validator, owner: validator, reward: validator, stakeWei: minStakeWei }],
   )
   return genesisText({
     network: 'devnet',
-    chainId: shape.chainId,
+    chainId: localnetSettings.chainId,
     timestamp: Math.floor(Date.now() / 1_000),
     council,
     foundation: (council[0] as (typeof council)[number]).validator,
-    balances: new Map(accounts.map(({ address }) => [address.toLowerCase() as Hex, shape.balanceWei])),
-    blockTimeMs: Math.round(shape.blockTime * 1_000),
+    balances: new Map(accounts.map(({ address }) => [address.toLowerCase() as Hex, localnetSettings.balanceWei])),
+    blockTimeMs: Math.round(localnetSettings.blockTime * 1_000),
   })
 }

@@ -8,7 +8,7 @@ interface Witness {
 }
 
 /** The heads that nodes were seen at: two of one number and of different hashes are a fork. */
-export class Agreement {
+export class ForkDetector {
   readonly #seen = new Map<number, Witness>()
 
   /** Both sides of the first fork among these heads and those seen lately; undefined: they agree. */

@@ -3,11 +3,11 @@ import { LIMITS } from '../../config/limits.ts'
 import { peerUrl } from '../../network/identity/peer-url.ts'
 import type { LocalnetEvent } from './events.ts'
 import type { LocalnetFolder, PreparedNode } from './folder.ts'
-import { Agreement } from './fork-detector.ts'
+import { ForkDetector } from './fork-detector.ts'
 import { type Ended, NodeProcess, type NodeUrls } from './node-process.ts'
 import { askHash, askHealth } from './node-queries.ts'
 import { logFileOf, type NodeArgs, type NodePorts, startArgs } from './plan.ts'
-import { type Health, type NodeStatus, statusesOf } from './status.ts'
+import { type Health, type NodeStatus, statusesFromObservations } from './status.ts'
 
 export interface LocalnetNode {
   readonly plan: PreparedNode
@@ -32,7 +32,7 @@ export interface LocalnetOptions {
 export class Localnet {
   readonly nodes: readonly LocalnetNode[]
   readonly #options: LocalnetOptions
-  readonly #agreement = new Agreement()
+  readonly #forkDetector = new ForkDetector()
   #isForked = false
   #stopped: Promise<readonly string[]> | undefined
   #looking: Promise<readonly NodeStatus[]> | undefined
@@ -119,7 +119,7 @@ export class Localnet {
   }
 
   #runs(number: number, from: number): boolean {
-    if (this.#options.folder.shape.blockTime > 0) return number > from
+    if (this.#options.folder.localnetSettings.blockTime > 0) return number > from
     return this.nodes.every(({ health }) => health?.peers === this.nodes.length - 1)
   }
 
@@ -131,7 +131,7 @@ export class Localnet {
         node.health = health ?? node.health
       }),
     )
-    const statuses = statusesOf(
+    const statuses = statusesFromObservations(
       this.nodes.map(({ plan, process, answers, health }) => ({
         name: plan.name,
         isValidator: plan.isValidator,
@@ -145,7 +145,7 @@ export class Localnet {
   }
 
   #compare(statuses: readonly NodeStatus[]): void {
-    const fork = this.#isForked ? undefined : this.#agreement.check(statuses)
+    const fork = this.#isForked ? undefined : this.#forkDetector.check(statuses)
     if (fork === undefined) return
     this.#isForked = true
     this.#options.tell({ event: 'fork', ...fork })

@@ -1,5 +1,5 @@
 import { LIMITS } from '../../config/limits.ts'
-import { type LocalnetEvent, sentenceOf } from './events.ts'
+import { eventText, type LocalnetEvent } from './events.ts'
 import { type NodeStatus, statusLine, statusTable } from './status.ts'
 
 /** Where a localnet tells what happens. */
@@ -31,7 +31,7 @@ export const plainReporter = (output: Output, nowMs: () => number): Reporter => 
   const say = (text: string): void => void output.write(`${text}\n`)
   return {
     ready: say,
-    tell: event => sentenceOf(event) !== undefined && say(sentenceOf(event) as string),
+    tell: event => eventText(event) !== undefined && say(eventText(event) as string),
     status: everySoOften(nowMs, nodes => say(statusLine(nodes))),
   }
 }
@@ -50,7 +50,7 @@ export const terminalReporter = (output: Output): Reporter => {
   return {
     ready: text => draw(`${text}\n`),
     tell: event => {
-      const sentence = sentenceOf(event)
+      const sentence = eventText(event)
       // What it showed last holds no more.
       if (event.event === 'stopped') table = []
       draw(sentence === undefined ? '' : `${sentence}\n`)

@@ -3,17 +3,17 @@ import { rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LIMITS } from '../../config/limits.ts'
-import { fail } from '../shared/output.ts'
-import { makeTempFolder, REMOVE, removeDeadFolders } from '../shared/temp-folder.ts'
+import { exitWithError } from '../shared/output.ts'
+import { makeTempFolder, REMOVE_OPTIONS, removeDeadFolders } from '../shared/temp-folder.ts'
 import { readyJson, readyText } from './announce.ts'
 import { runChaos } from './chaos.ts'
-import { chaosWaves, faultsOf } from './chaos-plan.ts'
+import { chaosWaves, maxFaultyNodes } from './chaos-plan.ts'
 import type { LocalnetFlags } from './command.ts'
 import { openLocalnet } from './folder.ts'
 import { Localnet } from './network.ts'
 import { reservePorts } from './ports.ts'
 import { jsonReporter, plainReporter, type Reporter, terminalReporter } from './reporter.ts'
-import type { Shape } from './settings.ts'
+import type { LocalnetSettings } from './settings.ts'
 
 /** Runs a network of processes until a signal, or until it cannot begin. */
 export const runLocalnet = async (flags: LocalnetFlags): Promise<void> => {
@@ -22,7 +22,7 @@ export const runLocalnet = async (flags: LocalnetFlags): Promise<void> => {
   try {
     await run(flags, dir, isTemporary)
   } finally {
-    if (isTemporary) rmSync(dir, REMOVE)
+    if (isTemporary) rmSync(dir, REMOVE_OPTIONS)
   }
 }
 
@@ -32,7 +32,7 @@ const run = async (flags: LocalnetFlags, dir: string, isTemporary: boolean): Pro
   const reporter = reporterOf(flags)
   const tell = reporter.tell
   const folder = await openLocalnet(dir, shapeOf(flags), flags.full)
-  const chaos = flags.chaos ? chaosOf(flags, folder.shape.validators) : undefined
+  const chaos = flags.chaos ? chaosOf(flags, folder.localnetSettings.validators) : undefined
   const ports = await reservePorts(flags.port, folder.nodes.length, flags.host)
   const onTrouble = () => {
     process.exitCode = 1
@@ -56,7 +56,7 @@ const run = async (flags: LocalnetFlags, dir: string, isTemporary: boolean): Pro
       folder.nodes.filter(node => node.isValidator === isValidator).map(({ name }) => name)
     const waves = chaos && chaosWaves({ ...chaos, validators: names(true), full: names(false) })
     let isOver = false
-    const isClocked = folder.shape.blockTime > 0
+    const isClocked = folder.localnetSettings.blockTime > 0
     // After a death or a fork nothing is struck any more, so that it can be looked at.
     const struck =
       waves && runChaos({ localnet, waves, isClocked, tell, onTrouble, isOver: () => isOver, signal: either })
@@ -102,7 +102,14 @@ const reporterOf = ({ json }: LocalnetFlags): Reporter => {
   return process.stdout.isTTY ? terminalReporter(process.stdout) : plainReporter(process.stdout, nowMs)
 }
 
-const shapeOf = ({ validators, blockTime, accounts, balance, mnemonic, chainId }: LocalnetFlags): Partial<Shape> => ({
+const shapeOf = ({
+  validators,
+  blockTime,
+  accounts,
+  balance,
+  mnemonic,
+  chainId,
+}: LocalnetFlags): Partial<LocalnetSettings> => ({
   ...(validators !== undefined && { validators }),
   ...(blockTime !== undefined && { blockTime }),
   ...(accounts !== undefined && { accounts }),
@@ -112,7 +119,7 @@ const shapeOf = ({ validators, blockTime, accounts, balance, mnemonic, chainId }
 })
 
 const chaosOf = ({ seed, chaosDown, full }: LocalnetFlags, validators: number) => {
-  const down = chaosDown ?? faultsOf(validators)
+  const down = chaosDown ?? maxFaultyNodes(validators)
   if (down === 0 && full === 0)
     throw new Error(
       `--chaos: ${validators} validators decide nothing without all of them. Take 4 or more, add --full 1, or allow it with --chaos-down 1.`,
@@ -126,7 +133,7 @@ const onSignals = (act: () => void): (() => void) => {
   for (const signal of signals) process.on(signal, act)
   // Whoever reads this went away: nobody is left to stop it.
   const onGone = (error: Error): void => {
-    if ((error as NodeJS.ErrnoException).code !== 'EPIPE') fail(error)
+    if ((error as NodeJS.ErrnoException).code !== 'EPIPE') exitWithError(error)
     act()
   }
   process.stdout.on('error', onGone)

@@ -2,7 +2,7 @@ import { LIMITS } from '../../config/limits.ts'
 import { TEST_MNEMONIC } from '../shared/accounts.ts'
 
 /** What makes a localnet's chain the one it is; kept beside it, so that a second start needs no option. */
-export interface Shape {
+export interface LocalnetSettings {
   readonly validators: number
   /** Seconds; 0: a block at once per transaction. */
   readonly blockTime: number
@@ -14,7 +14,7 @@ export interface Shape {
 
 const FORMAT = 'tandem-localnet/1'
 
-export const DEFAULT_SHAPE: Shape = {
+export const DEFAULT_SETTINGS: LocalnetSettings = {
   validators: 4,
   blockTime: 1,
   accounts: 10,
@@ -24,7 +24,7 @@ export const DEFAULT_SHAPE: Shape = {
 }
 
 /** How a shape's members are given on the command line. */
-const OPTIONS: Readonly<Record<keyof Shape, string>> = {
+const OPTIONS: Readonly<Record<keyof LocalnetSettings, string>> = {
   validators: '--validators',
   blockTime: '--block-time',
   accounts: '--accounts',
@@ -34,9 +34,13 @@ const OPTIONS: Readonly<Record<keyof Shape, string>> = {
 }
 
 /** The chain that stands decides; an option that says otherwise is an error rather than ignored. */
-export const settleShape = (given: Partial<Shape>, kept: Shape | undefined, folder: string): Shape => {
-  if (kept === undefined) return { ...DEFAULT_SHAPE, ...given }
-  for (const [name, option] of Object.entries(OPTIONS) as [keyof Shape, string][]) {
+export const resolveSettings = (
+  given: Partial<LocalnetSettings>,
+  kept: LocalnetSettings | undefined,
+  folder: string,
+): LocalnetSettings => {
+  if (kept === undefined) return { ...DEFAULT_SETTINGS, ...given }
+  for (const [name, option] of Object.entries(OPTIONS) as [keyof LocalnetSettings, string][]) {
     if (given[name] === undefined || given[name] === kept[name]) continue
     throw new Error(
       `${folder} holds a localnet that was made with another ${option}. Leave the option out, or choose another --datadir.`,
@@ -45,17 +49,17 @@ export const settleShape = (given: Partial<Shape>, kept: Shape | undefined, fold
   return kept
 }
 
-export const shapeText = ({ balanceWei, ...rest }: Shape): string =>
+export const settingsText = ({ balanceWei, ...rest }: LocalnetSettings): string =>
   `${JSON.stringify({ format: FORMAT, ...rest, balanceWei: balanceWei.toString() }, null, 2)}\n`
 
 /** Throws an Error that names the file. */
-export const parseShape = (text: string, file: string): Shape => {
-  const shape = readShape(text)
-  if (shape === undefined) throw new Error(`${file} is damaged. Restore it, or choose another --datadir.`)
-  return shape
+export const parseSettings = (text: string, file: string): LocalnetSettings => {
+  const localnetSettings = readShape(text)
+  if (localnetSettings === undefined) throw new Error(`${file} is damaged. Restore it, or choose another --datadir.`)
+  return localnetSettings
 }
 
-const readShape = (text: string): Shape | undefined => {
+const readShape = (text: string): LocalnetSettings | undefined => {
   let value: unknown
   try {
     value = JSON.parse(text)

@@ -18,7 +18,7 @@ export interface NodeStatus {
 export type ProcessState = 'starting' | 'running' | 'paused' | 'stopped' | 'dead'
 
 /** What is known of one node: its process, and the last answer of its /health. */
-export interface Glimpse {
+export interface NodeObservation {
   readonly name: string
   readonly isValidator: boolean
   readonly process: ProcessState
@@ -37,7 +37,7 @@ export interface Health {
   readonly peers: number
 }
 
-export const statusesOf = (glimpses: readonly Glimpse[]): readonly NodeStatus[] => {
+export const statusesFromObservations = (glimpses: readonly NodeObservation[]): readonly NodeStatus[] => {
   const head = Math.max(0, ...glimpses.map(({ health }) => health?.number ?? 0))
   return glimpses.map(({ name, isValidator, process, answers, health }) => {
     const isThere = process === 'running' && answers && health !== undefined

@@ -1,6 +1,6 @@
 import { checksumAddress } from '../../crypto/checksum.ts'
-import { deriveChild, derivePath, masterKey, seedOf } from '../../crypto/hd-key.ts'
-import { addressOf } from '../../crypto/signature.ts'
+import { deriveChild, derivePath, masterKeyFromSeed, seedFromMnemonic } from '../../crypto/hd-key.ts'
+import { addressFromPrivateKey } from '../../crypto/signature.ts'
 import { bytesToHex, type Hex } from '../../util/bytes.ts'
 
 /** The mnemonic every development tool knows. */
@@ -13,16 +13,16 @@ export interface DevAccount {
 }
 
 /** The first `count` accounts of a mnemonic at m/44'/60'/0'/0/i (BIP-44), and one of another branch for the validator. */
-export const accountsOf = async (
+export const accountsFromMnemonic = async (
   mnemonic: string,
   count: number,
 ): Promise<{ accounts: DevAccount[]; validatorKey: Uint8Array }> => {
   if (mnemonic !== TEST_MNEMONIC) await checkWords(mnemonic)
-  const root = masterKey(seedOf(mnemonic))
+  const root = masterKeyFromSeed(seedFromMnemonic(mnemonic))
   const branch = derivePath(root, "m/44'/60'/0'/0")
   const accounts = Array.from({ length: count }, (_, index) => {
     const { privateKey } = deriveChild(branch, index)
-    return { address: checksumAddress(addressOf(privateKey)), privateKey: bytesToHex(privateKey) }
+    return { address: checksumAddress(addressFromPrivateKey(privateKey)), privateKey: bytesToHex(privateKey) }
   })
   return { accounts, validatorKey: derivePath(root, "m/44'/60'/1'/0/0").privateKey }
 }

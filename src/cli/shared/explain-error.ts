@@ -82,7 +82,7 @@ const TEXTS: Readonly<Record<string, (detail: Detail) => string>> = {
 
 const processOf = ({ pid }: Detail): string => (pid === undefined ? 'another process' : `process ${pid}`)
 
-export const explain = (detail: { readonly code: string }): string => {
+export const explainError = (detail: { readonly code: string }): string => {
   const text = TEXTS[detail.code]
   if (text) return text(detail as Detail)
   const { code, ...fields } = detail as Detail
@@ -96,7 +96,7 @@ const DISK: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO', '
 const READS: ReadonlySet<string> = new Set(['open', 'read', 'stat'])
 
 /** The same for what the operating system refuses; undefined for an error that is not its own. */
-export const explainSystem = (
+export const explainSystemError = (
   error: NodeJS.ErrnoException & { address?: string; port?: number },
 ): string | undefined => {
   const { code, errno, syscall, path, address, port } = error

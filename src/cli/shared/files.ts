@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readFileSync, readSync, statSync } from 'node:fs'
 import { LIMITS } from '../../config/limits.ts'
-import { explainSystem } from './explain-error.ts'
-import { warn } from './output.ts'
+import { explainSystemError } from './explain-error.ts'
+import { printWarning } from './output.ts'
 
 /** The bytes of a file named by an option, no more than `limit`; a failure says which option. */
 export const readBytes = (path: string, option: string, limit: number): Uint8Array =>
@@ -24,7 +24,7 @@ export const readSecret = (path: string | 0, option: string, limit: number = LIM
     try {
       const { mode } = fstatSync(descriptor)
       if (path !== 0 && process.platform !== 'win32' && (mode & READ_BY_OTHERS) !== 0)
-        warn(`${option}: every user of this machine can read ${path}. Run: chmod o-r ${path}`)
+        printWarning(`${option}: every user of this machine can read ${path}. Run: chmod o-r ${path}`)
       return readUpTo(descriptor, limit) ?? refuse(path, limit)
     } finally {
       if (path !== 0) closeSync(descriptor)
@@ -51,6 +51,6 @@ const naming = <T>(option: string, read: () => T): T => {
   try {
     return read()
   } catch (error) {
-    throw new Error(`${option}: ${explainSystem(error as Error) ?? (error as Error).message}`, { cause: error })
+    throw new Error(`${option}: ${explainSystemError(error as Error) ?? (error as Error).message}`, { cause: error })
   }
 }

@@ -5,7 +5,7 @@ import { LOG_LEVELS } from '../../node/logging.ts'
 import type { Hex } from '../../util/bytes.ts'
 
 /** Parsers that name what they want; commander puts the option's name in front. */
-export const integer =
+export const integerOption =
   (minimum: number, maximum: number) =>
   (text: string): number => {
     const value = Number(text)
@@ -15,9 +15,9 @@ export const integer =
     return value
   }
 
-export const port = integer(0, 65_535)
+export const portOption = integerOption(0, 65_535)
 
-export const seconds = (text: string): number => {
+export const secondsOption = (text: string): number => {
   const value = Number(text)
   if (!/^\d+(\.\d+)?$/.test(text) || value > 3_600) {
     throw new InvalidArgumentError(
@@ -29,14 +29,14 @@ export const seconds = (text: string): number => {
   return value
 }
 
-export const tokens = (text: string): bigint => {
+export const tokensOption = (text: string): bigint => {
   const match = /^(\d{1,18})(?:\.(\d{1,18}))?$/.exec(text)
   if (!match) throw new InvalidArgumentError('It must be a decimal number of tokens, for example 10000 or 0.5.')
   return BigInt(match[1] as string) * 10n ** 18n + BigInt((match[2] ?? '').padEnd(18, '0'))
 }
 
 /** An address, lower case; one in mixed case must have the checksum of EIP-55. */
-export const address = (text: string): Hex => {
+export const addressOption = (text: string): Hex => {
   if (!/^0x[0-9a-fA-F]{40}$/.test(text)) throw new InvalidArgumentError('An address is 0x and 40 hex digits.')
   const lower = text.toLowerCase() as Hex
   const mixed = text !== lower && text.slice(2) !== text.slice(2).toUpperCase()
@@ -46,24 +46,24 @@ export const address = (text: string): Hex => {
 }
 
 /** Unix seconds of "now", of a number, or of a date as ISO 8601 has it. */
-export const timestamp = (text: string): number => {
+export const timestampOption = (text: string): number => {
   const seconds =
     text === 'now' ? Date.now() / 1_000 : /^\d{1,12}$/.test(text) ? Number(text) : Date.parse(text) / 1_000
   if (Number.isFinite(seconds) && seconds >= 0) return Math.floor(seconds)
   throw new InvalidArgumentError('It must be "now", unix seconds, or a date such as 2027-01-01T00:00:00Z.')
 }
 
-export const history = (text: string): number | 'archive' =>
-  text === 'archive' ? text : integer(1, 1_000_000_000)(text)
+export const historyOption = (text: string): number | 'archive' =>
+  text === 'archive' ? text : integerOption(1, 1_000_000_000)(text)
 
-export const list = (text: string): readonly string[] =>
+export const listOption = (text: string): readonly string[] =>
   text
     .split(',')
     .map(item => item.trim())
     .filter(item => item.length > 0)
 
-export const namespaces = (text: string): readonly Namespace[] => {
-  const names = list(text)
+export const namespacesOption = (text: string): readonly Namespace[] => {
+  const names = listOption(text)
   const unknown = names.find(name => !(NAMESPACES as readonly string[]).includes(name))
   if (unknown === undefined && names.length > 0) return names as readonly Namespace[]
   const problem = unknown === undefined ? 'Name at least one.' : `"${unknown}" is no namespace.`
@@ -79,22 +79,24 @@ export const evmOption = (): Option =>
 /** Options every command that runs a node has. */
 export const nodeOptions = (): readonly Option[] => [
   new Option('--host <address>', 'address to listen on').default('127.0.0.1'),
-  new Option('--port <number>', 'port of HTTP and WebSocket; 0 picks a free one').argParser(port).default(8545),
+  new Option('--port <number>', 'port of HTTP and WebSocket; 0 picks a free one').argParser(portOption).default(8545),
   new Option('--execution <mode>', 'how blocks are executed: our executor, the EthereumJS VM, or both compared')
     .choices(['fast', 'ethereumjs', 'shadow'])
     .default('fast'),
   evmOption(),
   new Option('--state-history <blocks>', 'how many blocks of old state answer queries; "archive" keeps all')
-    .argParser(history)
+    .argParser(historyOption)
     .default(128),
-  new Option('--metrics-port <number>', 'serve Prometheus metrics on this port (off by default)').argParser(port),
-  new Option('--cors <origins>', 'comma-separated origins a browser page may call from; "*" is any').argParser(list),
+  new Option('--metrics-port <number>', 'serve Prometheus metrics on this port (off by default)').argParser(portOption),
+  new Option('--cors <origins>', 'comma-separated origins a browser page may call from; "*" is any').argParser(
+    listOption,
+  ),
   new Option(
     '--allow-hosts <names>',
     'comma-separated Host names answered besides IP addresses and localhost',
-  ).argParser(list),
+  ).argParser(listOption),
   new Option('--rate-limit <per-second>', 'requests per second and client address (off by default)').argParser(
-    integer(1, 1_000_000),
+    integerOption(1, 1_000_000),
   ),
   new Option('--allow-unprotected-txs', 'accept legacy transactions without replay protection (pre EIP-155)').default(
     false,

@@ -1,6 +1,6 @@
 import { LIMITS } from '../../config/limits.ts'
 import { readSecret } from './files.ts'
-import { askHidden, processTerminal, type Terminal } from './prompt.ts'
+import { processTerminal, promptHidden, type Terminal } from './prompt.ts'
 
 export const PASSWORD_VARIABLE = 'TANDEM_PASSWORD'
 
@@ -33,7 +33,7 @@ const linesOf = (file: string): readonly string[] =>
     .split(/\r?\n/)
 
 const prompt = async (question: string, terminal: Terminal, path?: string): Promise<string> => {
-  if (terminal.input.isTTY === true) return askHidden(question, terminal)
+  if (terminal.input.isTTY === true) return promptHidden(question, terminal)
   const what = path === undefined ? 'The new key needs a password' : `${path} is encrypted`
   throw new Error(
     `${what}: give it with --password-file or in ${PASSWORD_VARIABLE}, or run this on a terminal to be asked.`,

@@ -10,7 +10,7 @@ export interface Terminal {
 export const processTerminal: Terminal = { input: process.stdin, output: process.stderr }
 
 /** Asks on a terminal; nothing of the answer is shown. Throws when the person ends it (Ctrl-C, Ctrl-D). */
-export const askHidden = async (question: string, { input, output }: Terminal): Promise<string> => {
+export const promptHidden = async (question: string, { input, output }: Terminal): Promise<string> => {
   // In terminal mode the line editor takes over the echo, and what it would show goes nowhere.
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
   output.write(question)
@@ -22,7 +22,7 @@ export const askHidden = async (question: string, { input, output }: Terminal): 
 }
 
 /** Asks on a terminal, with the answer shown as it is typed. */
-export const ask = async (question: string, terminal: Terminal): Promise<string> =>
+export const promptLine = async (question: string, terminal: Terminal): Promise<string> =>
   (await answerOf(question, terminal)).trim()
 
 const answerOf = (question: string, { input, output }: Terminal): Promise<string> =>

@@ -1,5 +1,5 @@
 import { decryptKey, keystoreAddress } from '../../crypto/keystore.ts'
-import { addressOf, isScalar } from '../../crypto/signature.ts'
+import { addressFromPrivateKey, isScalar } from '../../crypto/signature.ts'
 import { type Hex, hexToBytes } from '../../util/bytes.ts'
 import { readSecret } from './files.ts'
 
@@ -26,7 +26,8 @@ export const readKey = async (
 /** Whose key a file holds, as far as that can be told without its password. */
 export const addressOfKeyFile = (path: string, option: string): Hex => {
   const content = readKeyFile(path, option)
-  const address = 'privateKey' in content ? addressOf(content.privateKey) : keystoreAddress(content.keystore)
+  const address =
+    'privateKey' in content ? addressFromPrivateKey(content.privateKey) : keystoreAddress(content.keystore)
   if (address !== undefined) return address
   throw new Error(`${option}: ${path} does not name its address: give the address instead of the file.`)
 }

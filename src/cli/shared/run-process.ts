@@ -2,7 +2,7 @@ import { flushCompileCache } from 'node:module'
 import { createLogger, type LogLevel } from '../../node/logging.ts'
 import type { NodeDeps, RunningNode } from '../../node/options.ts'
 import { systemClock } from '../../util/clock.ts'
-import { fail } from './output.ts'
+import { exitWithError } from './output.ts'
 
 export interface ProcessOptions {
   readonly logLevel: LogLevel
@@ -29,19 +29,19 @@ export const runProcess = async (options: ProcessOptions): Promise<void> => {
     ending = true
     process.exitCode = status
     setTimeout(leave, STOP_MS)
-    void (running?.stop() ?? Promise.resolve()).catch(fail).finally(leave)
+    void (running?.stop() ?? Promise.resolve()).catch(exitWithError).finally(leave)
   }
   /** Whatever is in the way of cleaning up, the process ends here. */
   const leave = (): never => {
     try {
       cleanUp?.()
     } catch (error) {
-      fail(error)
+      exitWithError(error)
     }
     process.exit()
   }
   const onFatal = (error: Error): void => {
-    fail(error)
+    exitWithError(error)
     end(1)
   }
   // Whoever started this node as a part of its own (tandem localnet) is gone, whatever it died of.
@@ -55,7 +55,7 @@ export const runProcess = async (options: ProcessOptions): Promise<void> => {
   try {
     running = await start({ logger, clock: systemClock, onFatal })
   } catch (error) {
-    fail(error)
+    exitWithError(error)
     leave()
   }
   if (ending || running === undefined) return

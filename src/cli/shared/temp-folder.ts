@@ -12,7 +12,7 @@ const YOUNG_MS = 60_000
 /** Removed at one start; what is left waits for the next. */
 const MOST_REMOVED = 16
 /** A store that was cut short may still make a file while its folder goes. */
-export const REMOVE = { recursive: true, force: true, maxRetries: 5, retryDelay: 20 }
+export const REMOVE_OPTIONS = { recursive: true, force: true, maxRetries: 5, retryDelay: 20 }
 
 /** A new folder for a chain that goes with its process. */
 export const makeTempFolder = (command: 'devnet' | 'fixture' | 'localnet', root = tmpdir()): string =>
@@ -28,7 +28,7 @@ export const removeDeadFolders = async (root = tmpdir(), nowMs = Date.now()): Pr
     if (removed.length === MOST_REMOVED) break
     const path = join(root, name)
     if (!(await isDead(name, path, nowMs))) continue
-    await rm(path, REMOVE)
+    await rm(path, REMOVE_OPTIONS)
     removed.push(name)
   }
   return removed

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os'
 import { type Command, Option } from 'commander'
 import { LIMITS } from '../../config/limits.ts'
 import { PROFILE_NAMES, PROFILES, type ProfileName } from '../../sim/plan/profiles.ts'
-import { integer } from '../shared/options.ts'
+import { integerOption } from '../shared/options.ts'
 
 export interface SimFlags {
   readonly seed: number
@@ -24,24 +24,26 @@ export const addSimCommand = (program: Command): void => {
     )
     .addOption(
       new Option('--seed <number>', 'the first seed: equal seeds give equal runs')
-        .argParser(integer(0, 2 ** 32))
+        .argParser(integerOption(0, 2 ** 32))
         .default(1),
     )
-    .addOption(new Option('--seeds <count>', 'how many seeds to run').argParser(integer(1, 1_000_000_000)).default(1))
+    .addOption(
+      new Option('--seeds <count>', 'how many seeds to run').argParser(integerOption(1, 1_000_000_000)).default(1),
+    )
     .addOption(
       new Option('--heights <number>', 'blocks to reach with faults, before all is well and everybody must go on')
-        .argParser(integer(1, LIMITS.simulation.heights))
+        .argParser(integerOption(1, LIMITS.simulation.heights))
         .default(6),
     )
     .addOption(
       new Option('--nodes <number>', 'nodes in a run (by default the seed says: 1 to 7)').argParser(
-        integer(1, LIMITS.simulation.nodes),
+        integerOption(1, LIMITS.simulation.nodes),
       ),
     )
     .addOption(new Option('--profile <name>', 'what goes wrong').choices(PROFILE_NAMES).default('swarm'))
     .addOption(
       new Option('--jobs <number>', 'threads')
-        .argParser(integer(1, LIMITS.simulation.jobs))
+        .argParser(integerOption(1, LIMITS.simulation.jobs))
         .default(Math.min(availableParallelism(), LIMITS.simulation.jobs), 'the number of cores'),
     )
     .option('--json', 'one JSON line for each seed, then one with the totals', false)

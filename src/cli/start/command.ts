@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
 import type { Checkpoint } from '../../chain/snapshot/sync/snapshot-sync.ts'
-import { list, type NodeFlags, nodeOptions, port } from '../shared/options.ts'
+import { listOption, type NodeFlags, nodeOptions, portOption } from '../shared/options.ts'
 import { type PeerFlags, peerOptions } from './peer-options.ts'
 import { syncOptions } from './sync-options.ts'
 
@@ -34,7 +34,7 @@ export const addStartCommand = (program: Command): void => {
       new Option(
         '--unlock <files>',
         'comma-separated key files the node signs for (eth_sendTransaction and its like), on the operator port only',
-      ).argParser(list),
+      ).argParser(listOption),
     )
     .addOption(
       new Option(
@@ -50,7 +50,7 @@ export const addStartCommand = (program: Command): void => {
     )
     .addOption(
       new Option('--operator-port <number>', 'loopback-only port with every namespace; 0 picks a free one')
-        .argParser(port)
+        .argParser(portOption)
         .default(8547),
     )
   for (const option of syncOptions()) command.addOption(option)

@@ -5,8 +5,8 @@ import type { NodeAddress } from '../../network/core/dial-scheduler.ts'
 import { parsePeerUrl } from '../../network/identity/peer-url.ts'
 import type { PeerOptions } from '../../node/options.ts'
 import { isCoded } from '../../util/errors.ts'
-import { explain } from '../shared/explain-error.ts'
-import { list, port } from '../shared/options.ts'
+import { explainError } from '../shared/explain-error.ts'
+import { listOption, portOption } from '../shared/options.ts'
 
 export interface PeerFlags {
   readonly p2pHost: string
@@ -22,9 +22,9 @@ export interface PeerFlags {
 /** Addresses of nodes, comma-separated. */
 export const peerUrls = (text: string): readonly NodeAddress[] => {
   try {
-    return list(text).map(parsePeerUrl)
+    return listOption(text).map(parsePeerUrl)
   } catch (error) {
-    if (isCoded(error)) throw new InvalidArgumentError(explain(error.detail))
+    if (isCoded(error)) throw new InvalidArgumentError(explainError(error.detail))
     throw error
   }
 }
@@ -43,7 +43,7 @@ export const advertised = (text: string): NonNullable<PeerOptions['advertise']> 
 }
 
 export const nodeIds = (text: string): readonly string[] => {
-  const ids = list(text)
+  const ids = listOption(text)
   const wrong = ids.find(id => !/^[0-9a-f]{64}$/.test(id))
   if (wrong !== undefined)
     throw new InvalidArgumentError(`"${wrong.slice(0, 80)}" is no node id: 64 lower-case hex digits, as in its URL.`)
@@ -54,7 +54,7 @@ export const nodeIds = (text: string): readonly string[] => {
 export const peerOptions = (): readonly Option[] => [
   new Option('--p2p-host <address>', 'address to take peers at').default('0.0.0.0'),
   new Option('--p2p-port <number>', 'port for peers; 0 picks a free one')
-    .argParser(port)
+    .argParser(portOption)
     .default(LIMITS.network.defaultPort),
   new Option(
     '--advertise <host[:port]>',

@@ -1,11 +1,11 @@
 import { resolve } from 'node:path'
 import { type Genesis, parseGenesis } from '../../config/genesis.ts'
 import { NETWORKS } from '../../config/networks.ts'
-import { addressOf } from '../../crypto/signature.ts'
+import { addressFromPrivateKey } from '../../crypto/signature.ts'
 import type { NodeOptions, RunningNode } from '../../node/options.ts'
 import { version } from '../../node/version.ts'
 import { readText } from '../shared/files.ts'
-import { warn } from '../shared/output.ts'
+import { printWarning } from '../shared/output.ts'
 import { type Passwords, passwordsFrom } from '../shared/passwords.ts'
 import { readKey } from '../shared/read-key.ts'
 import { runNode } from '../shared/run-node.ts'
@@ -64,7 +64,7 @@ const readGenesis = (flags: StartFlags): Genesis => {
 const readValidatorKey = async (file: string, passwords: Passwords): Promise<Uint8Array> => {
   const { privateKey, encrypted } = await readKey(file, '--validator-key', name => passwords.of(name))
   if (!encrypted)
-    warn(
+    printWarning(
       `--validator-key: ${file} holds the key unencrypted. Run: tandem key import ${file}, and use the keystore it writes`,
     )
   return privateKey
@@ -78,7 +78,7 @@ const readUnlocked = async (files: readonly string[], passwords: Passwords, firs
   const unlocked: NodeOptions['unlocked'][number][] = []
   for (const [index, file] of files.entries()) {
     const { privateKey } = await readKey(file, '--unlock', name => passwords.of(name, first + index))
-    unlocked.push({ address: addressOf(privateKey), privateKey })
+    unlocked.push({ address: addressFromPrivateKey(privateKey), privateKey })
   }
   return unlocked
 }

@@ -2,7 +2,7 @@ import { InvalidArgumentError, Option } from 'commander'
 import type { Checkpoint } from '../../chain/snapshot/sync/snapshot-sync.ts'
 import { LIMITS } from '../../config/limits.ts'
 import type { Hex } from '../../util/bytes.ts'
-import { integer } from '../shared/options.ts'
+import { integerOption } from '../shared/options.ts'
 
 /** NUMBER:HASH. */
 export const checkpoint = (text: string): Checkpoint => {
@@ -25,6 +25,6 @@ export const syncOptions = (): readonly Option[] => [
     'a block that must be of the chain; needed with --sync snapshot on a chain older than two weeks',
   ).argParser(checkpoint),
   new Option('--snapshot-interval <blocks>', 'blocks between two snapshots kept for new nodes; 0 makes none')
-    .argParser(integer(0, 1_000_000_000))
+    .argParser(integerOption(0, 1_000_000_000))
     .default(LIMITS.snapshot.intervalBlocks),
 ]

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { type Command, Option } from 'commander'
 import { LIMITS } from '../../config/limits.ts'
-import { evmOption, integer, list } from '../shared/options.ts'
+import { evmOption, integerOption, listOption } from '../shared/options.ts'
 
 export interface StateTestFlags {
   readonly execution: 'fast' | 'ethereumjs' | 'shadow'
@@ -23,12 +23,12 @@ export const addStateTestCommand = (program: Command): void => {
     .addOption(evmOption())
     .addOption(
       new Option('--fork <names>', 'comma-separated forks as the files name them; all by default')
-        .argParser(list)
+        .argParser(listOption)
         .env('STATETEST_FORKS'),
     )
     .addOption(
       new Option('--jobs <number>', 'threads')
-        .argParser(integer(1, LIMITS.stateTest.jobs))
+        .argParser(integerOption(1, LIMITS.stateTest.jobs))
         .default(Math.min(availableParallelism(), LIMITS.stateTest.jobs), 'the number of cores'),
     )
     .addHelpText(

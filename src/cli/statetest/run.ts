@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runStateTestFiles } from '../../evm/state-test/worker-pool.ts'
-import { fail } from '../shared/output.ts'
+import { exitWithError } from '../shared/output.ts'
 import type { StateTestFlags } from './command.ts'
 
 /** The files a path stands for: itself, or those of a folder and of the folders in it. What is not there is found out when it is read. */
@@ -37,7 +37,7 @@ export const runStateTest = async (paths: readonly string[], flags: StateTestFla
     total.skipped += skipped
     if (problem !== undefined) {
       unread++
-      fail(new Error(`${file}: ${problem}`))
+      exitWithError(new Error(`${file}: ${problem}`))
     }
   }
   const { passed, failed, skipped } = total

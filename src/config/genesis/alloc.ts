@@ -1,8 +1,8 @@
 import { EMPTY_BYTES, type Hex, ZERO_HASH } from '../../util/bytes.ts'
-import { MAX_NONCE, type Nonce, nonceFrom } from '../../util/nonce.ts'
+import { MAX_NONCE, type Nonce, nonceFromBigint } from '../../util/nonce.ts'
 import type { GenesisAccount } from '../genesis.ts'
 import { LIMITS } from '../limits.ts'
-import { type GenesisValue, padded } from './json-reader.ts'
+import { type GenesisValue, padWord } from './json-reader.ts'
 
 /** Differences between the two formats. */
 export interface AllocRules {
@@ -44,13 +44,13 @@ const readBalance = (value: GenesisValue, rules: AllocRules): bigint =>
 
 const readNonce = (value: GenesisValue | undefined, rules: AllocRules): Nonce => {
   if (value === undefined) return 0
-  return rules.loose ? nonceFrom(value.looseAmount(MAX_NONCE)) : value.integer(0)
+  return rules.loose ? nonceFromBigint(value.looseAmount(MAX_NONCE)) : value.integer(0)
 }
 
 const readStorage = (value: GenesisValue | undefined): ReadonlyMap<Hex, Hex> => {
   const storage = new Map<Hex, Hex>()
   for (const [key, entry] of value?.entries() ?? []) {
-    const slot = padded(entry, key, 32)
+    const slot = padWord(entry, key, 32)
     if (storage.has(slot)) entry.fail('the same slot stands here twice')
     storage.set(slot, entry.word())
   }

@@ -4,16 +4,16 @@ import type { NetworkName } from '../networks.ts'
 import { TANDEM_FORMAT } from './tandem-format.ts'
 
 /** A member of the first council, as far as it must be said. */
-export type FirstMember = Pick<CouncilMember, 'name' | 'validator' | 'owner' | 'reward' | 'stakeWei'>
+export type GenesisMember = Pick<CouncilMember, 'name' | 'validator' | 'owner' | 'reward' | 'stakeWei'>
 
 /** What somebody decides who begins a chain; the network's parameters stand for the rest. */
-export interface GenesisChoices {
+export interface GenesisSettings {
   readonly network: NetworkName
   /** The network's own when left out; only devnets take another. */
   readonly chainId?: number
   /** Unix seconds. */
   readonly timestamp: number
-  readonly council: readonly FirstMember[]
+  readonly council: readonly GenesisMember[]
   readonly foundation: Hex
   /** Wei by address. */
   readonly balances: ReadonlyMap<Hex, bigint>
@@ -22,7 +22,7 @@ export interface GenesisChoices {
 }
 
 /** The text of a genesis file, for parseGenesis to check. */
-export const genesisText = (choices: GenesisChoices): string => {
+export const genesisText = (choices: GenesisSettings): string => {
   const { network, chainId, timestamp, council, foundation, balances, blockTimeMs, codeSizeLimit } = choices
   const params = {
     ...(blockTimeMs !== undefined && { blockTimeMs }),

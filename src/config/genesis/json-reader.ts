@@ -107,7 +107,7 @@ export class GenesisValue {
 
   /** 0x and up to `2 * size` hex digits, padded on the left. */
   word(size = 32): Hex {
-    return padded(this, this.value, size)
+    return padWord(this, this.value, size)
   }
 
   #object(): Record<string, unknown> {
@@ -127,7 +127,7 @@ const DATA = /^0x([0-9a-fA-F]{2})*$/
 const WORD = /^0x[0-9a-fA-F]+$/
 
 /** A word given as a member's value or as its key. */
-export const padded = (at: GenesisValue, value: unknown, size: number): Hex => {
+export const padWord = (at: GenesisValue, value: unknown, size: number): Hex => {
   if (typeof value !== 'string' || !WORD.test(value) || value.length > 2 + 2 * size) {
     return at.fail(`want 0x and at most ${2 * size} hex digits`)
   }

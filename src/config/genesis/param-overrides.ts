@@ -87,7 +87,7 @@ const checkGasBounds = (value: GenesisValue, params: NetworkParams): void => {
  * JSON of the parameters a file sets, members sorted and amounts in decimal, so that it does not depend on how they are written.
  * Without forks: one may be scheduled later in a chain that runs, and must not change its genesis.
  */
-export const pinnedText = (given: unknown, params: NetworkParams): string => {
+export const overriddenParamsText = (given: unknown, params: NetworkParams): string => {
   const { forks: _, ...pinned } = (given ?? {}) as Record<string, unknown>
   return JSON.stringify(valuesOf(pinned, params))
 }

@@ -44,7 +44,7 @@ const blobForksOf = (
  * The rules of a recorded chain, of which `headers` are all headers from genesis on: forks that a genesis gives by difficulty or by
  * time begin at the block where the record reaches them, so that everything that executes goes by height alone.
  */
-export const recordedParams = (
+export const paramsFromRecord = (
   { params }: Pick<Genesis, 'params'>,
   style: Pick<GethStyle, 'timeForks' | 'terminalTotalDifficulty' | 'blobSchedule'>,
   headers: readonly RecordedHeader[],

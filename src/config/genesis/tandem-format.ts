@@ -4,7 +4,7 @@ import { LIMITS } from '../limits.ts'
 import { COUNCIL_ADDRESS, NETWORKS, type NetworkName, type NetworkParams } from '../networks.ts'
 import { readAlloc } from './alloc.ts'
 import type { GenesisValue } from './json-reader.ts'
-import { pinnedText, readParams } from './param-overrides.ts'
+import { overriddenParamsText, readParams } from './param-overrides.ts'
 
 export const TANDEM_FORMAT = 'tandem/1'
 
@@ -29,7 +29,7 @@ export const parseTandemGenesis = (root: GenesisValue): Genesis => {
       format: 'tandem',
       network,
       vanity: root.optional('extraVanity')?.data(LIMITS.genesis.vanityBytes) ?? EMPTY_BYTES,
-      pinnedParams: pinnedText(root.optional('params')?.value, params),
+      pinnedParams: overriddenParamsText(root.optional('params')?.value, params),
     },
     params,
     header: {

@@ -1,5 +1,5 @@
 import type { Hex } from '../../util/bytes.ts'
-import type { HeightState, Turn } from './types.ts'
+import type { HeightState, StepContext } from './types.ts'
 
 /*
  * Work that the shell has begun and whose result is of no use any more. A proposal that takes long must hold up neither the next
@@ -20,7 +20,7 @@ const isAwaited = ({ round, proposals, decided }: HeightState, blockHash: Hex): 
 }
 
 /** To be called when a round is entered or the height is decided. */
-export const cancelUnawaited = ({ height, out }: Turn): void => {
+export const cancelUnawaited = ({ height, out }: StepContext): void => {
   const { building, verdicts, round, decided } = height
   if (building !== null && (decided !== null || building.round < round)) {
     height.building = null

@@ -1,25 +1,25 @@
 import type { Block } from '../../primitives/block.ts'
-import type { Turn, UnsignedMessage, WalRecord } from './types.ts'
+import type { StepContext, UnsignedMessage, WalRecord } from './types.ts'
 
-export const isMember = ({ height }: Turn): boolean => height.config.index >= 0
+export const isMember = ({ height }: StepContext): boolean => height.config.index >= 0
 
 /** Only members have something a restart must not forget. */
-export const persist = (turn: Turn, record: WalRecord): void => {
-  if (isMember(turn)) turn.out.push({ type: 'persist', record })
+export const persist = (ctx: StepContext, record: WalRecord): void => {
+  if (isMember(ctx)) ctx.out.push({ type: 'persist', record })
 }
 
 /** Logs a body once. */
-export const persistBlock = (turn: Turn, block: Block): void => {
-  const { logged } = turn.height
+export const persistBlock = (ctx: StepContext, block: Block): void => {
+  const { logged } = ctx.height
   if (logged.has(block.hash)) return
   logged.add(block.hash)
-  persist(turn, { type: 'block', block })
+  persist(ctx, { type: 'block', block })
 }
 
 /** Asks for a signature, once for each kind and round and never for a lower round again. */
-export const ask = (turn: Turn, message: UnsignedMessage): void => {
-  const { asked } = turn.height
-  if (!isMember(turn) || asked[message.type] >= message.round) return
+export const requestSignature = (ctx: StepContext, message: UnsignedMessage): void => {
+  const { asked } = ctx.height
+  if (!isMember(ctx) || asked[message.type] >= message.round) return
   asked[message.type] = message.round
-  turn.out.push({ type: 'sign', message })
+  ctx.out.push({ type: 'sign', message })
 }

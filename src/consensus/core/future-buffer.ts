@@ -45,7 +45,7 @@ export class FutureBuffer {
     return this.#isWanted(message, current) && !this.#heights.get(message.number)?.has(slotOf(message))
   }
 
-  /** Senders with a message of a height above `number`. */
+  /** Senders with a message of a height above `numberField`. */
   sendersAbove(number: number): ReadonlySet<number> {
     const senders = new Set<number>()
     for (const [height, messages] of this.#heights) {

@@ -1,12 +1,12 @@
 import { faultsOf, quorumOf } from '../../rules/quorum.ts'
 import { tryDecide } from './decide.ts'
-import { considerProposal } from './proposals.ts'
+import { processProposal } from './proposals.ts'
 import { tryPropose } from './propose.ts'
-import { moveToRound, startRoundTimer } from './rounds.ts'
-import { broadcastStatus, waitsForOthers } from './status.ts'
-import type { HeightConfig, HeightState, TimerName, Turn, WalRecord } from './types.ts'
+import { startRoundChange, startRoundTimer } from './rounds.ts'
+import { broadcastStatus, hasOtherVoters } from './status.ts'
+import type { HeightConfig, HeightState, StepContext, TimerName, WalRecord } from './types.ts'
 import { VoteSet } from './vote-set.ts'
-import { askCommit, tryCommit } from './votes.ts'
+import { requestCommit, tryCommit } from './votes.ts'
 
 /** The state of a height as its log tells it; no records open it fresh. */
 export const openHeight = (config: HeightConfig, records: readonly WalRecord[]): HeightState => {
@@ -86,60 +86,60 @@ const rememberVote = (height: HeightState, vote: Extract<WalRecord, { type: 'sig
 }
 
 /** Starts the clocks, says again what this node said before a restart, and goes on where it stood. */
-export const resumeHeight = (turn: Turn): void => {
-  const { height, config, nowMs, out } = turn
+export const resumeHeight = (ctx: StepContext): void => {
+  const { height, config, nowMs, out } = ctx
   const { earliestMs } = height.config
   // Waiting for a request ends with the first thing said at this height.
   const opensMs = earliestMs ?? (height.proposals.size > 0 || height.round > 0 ? nowMs : null)
   if (opensMs !== null) {
     const atMs = Math.max(nowMs, opensMs)
-    schedulePropose(turn, atMs)
-    startRoundTimer(turn, atMs)
+    schedulePropose(ctx, atMs)
+    startRoundTimer(ctx, atMs)
   }
-  if (waitsForOthers(height.config)) scheduleRetransmit(turn, Math.max(nowMs, opensMs ?? nowMs) + config.retransmitMs)
+  if (hasOtherVoters(height.config)) scheduleRetransmit(ctx, Math.max(nowMs, opensMs ?? nowMs) + config.retransmitMs)
   for (const message of Object.values(height.own)) if (message !== null) out.push({ type: 'broadcast', message })
-  if (isSpeechless(height)) moveToRound(turn, height.round)
-  goOn(turn)
+  if (isSpeechless(height)) startRoundChange(ctx, height.round)
+  goOn(ctx)
 }
 
-const goOn = (turn: Turn): void => {
-  const { height } = turn
-  considerProposal(turn, height.round)
-  tryCommit(turn)
-  askCommit(turn)
+const goOn = (ctx: StepContext): void => {
+  const { height } = ctx
+  processProposal(ctx, height.round)
+  tryCommit(ctx)
+  requestCommit(ctx)
   const { commit } = height.own
-  if (commit !== null) tryDecide(turn, commit.round, commit.blockHash)
-  if (height.round > 0) tryPropose(turn)
+  if (commit !== null) tryDecide(ctx, commit.round, commit.blockHash)
+  if (height.round > 0) tryPropose(ctx)
 }
 
 /** The round was logged as entered, its round change never signed, and nothing else was said in it. */
 const isSpeechless = ({ round, asked, proposals }: HeightState): boolean =>
   round > 0 && !proposals.has(round) && Math.max(asked.roundChange, asked.proposal, asked.prepare) < round
 
-const schedulePropose = ({ height, out }: Turn, atMs: number): void => {
+const schedulePropose = ({ height, out }: StepContext, atMs: number): void => {
   out.push({ type: 'schedule', timer: 'propose', number: height.config.number, round: height.round, atMs })
 }
 
-const scheduleRetransmit = ({ height, out }: Turn, atMs: number): void => {
+const scheduleRetransmit = ({ height, out }: StepContext, atMs: number): void => {
   out.push({ type: 'schedule', timer: 'retransmit', number: height.config.number, round: 0, atMs })
 }
 
-export const onTimeout = (turn: Turn, timer: TimerName, round: number, isolated: boolean): void => {
-  const { height, config, nowMs } = turn
+export const onTimeout = (ctx: StepContext, timer: TimerName, round: number, isolated: boolean): void => {
+  const { height, config, nowMs } = ctx
   if (timer === 'retransmit') {
-    broadcastStatus(turn)
-    scheduleRetransmit(turn, nowMs + config.retransmitMs)
+    broadcastStatus(ctx)
+    scheduleRetransmit(ctx, nowMs + config.retransmitMs)
     return
   }
   if (height.decided !== null) return
   if (timer === 'propose') {
     height.opened = true
     // A block built for nobody would be old when they are back; by then another may have had the turn.
-    if (isolated) schedulePropose(turn, nowMs + config.retransmitMs)
-    else tryPropose(turn)
+    if (isolated) schedulePropose(ctx, nowMs + config.retransmitMs)
+    else tryPropose(ctx)
   } else if (round === height.round) {
-    if (isolated || isBuildingAlone(height)) startRoundTimer(turn, nowMs)
-    else moveToRound(turn, round + 1)
+    if (isolated || isBuildingAlone(height)) startRoundTimer(ctx, nowMs)
+    else startRoundChange(ctx, round + 1)
   }
 }
 
@@ -148,10 +148,10 @@ const isBuildingAlone = ({ config, building }: HeightState): boolean =>
   config.members.length === 1 && building?.failed === false
 
 /** Instant mode: somebody has a transaction. */
-export const onRequest = (turn: Turn): void => {
-  const { height, nowMs } = turn
+export const onRequest = (ctx: StepContext): void => {
+  const { height, nowMs } = ctx
   if (height.config.earliestMs !== null || height.opened || height.decided !== null) return
   height.opened = true
-  startRoundTimer(turn, nowMs)
-  tryPropose(turn)
+  startRoundTimer(ctx, nowMs)
+  tryPropose(ctx)
 }

@@ -2,20 +2,20 @@ import type { Justification, ProposalHead } from '../../primitives/consensus/pro
 import type { Prepare, RoundChange, RoundChangePayload } from '../../primitives/consensus/vote.ts'
 import type { Hex } from '../../util/bytes.ts'
 
-/** What a proposal's justification allows: any block, only the prepared one, or nothing (reference/consensus.md 1.3). */
-export type Allowed =
+/** What a proposal's justification allows: any block, only the prepared one, or nothing (docs/design/consensus.md#proposals). */
+export type AllowedProposal =
   | { readonly kind: 'fresh' }
   | { readonly kind: 'prepared'; readonly round: number; readonly blockHash: Hex }
   | { readonly kind: 'unjustified'; readonly reason: string }
 
-const unjustified = (reason: string): Allowed => ({ kind: 'unjustified', reason })
+const unjustified = (reason: string): AllowedProposal => ({ kind: 'unjustified', reason })
 
 /** Signatures of both lists are verified before; here only their meaning is judged. */
-export const allowedBy = (
+export const allowedProposal = (
   proposal: Omit<ProposalHead, 'sender' | 'signature'>,
   size: number,
   quorum: number,
-): Allowed => {
+): AllowedProposal => {
   const { number, round, blockHash, roundChanges, prepares } = proposal
   if (round === 0) {
     return roundChanges.length === 0 && prepares.length === 0
@@ -66,14 +66,14 @@ export const isPreparedBy = (
   )
 
 /** A round change carries the proof of what it says is prepared, and nothing else. */
-export const isSoundRoundChange = (change: RoundChange, size: number, quorum: number): boolean =>
+export const isValidRoundChange = (change: RoundChange, size: number, quorum: number): boolean =>
   change.prepared === null
     ? change.prepares.length === 0
     : change.prepared.round < change.round &&
       isPreparedBy(change.prepares, change.number, change.prepared, size, quorum)
 
 /** The signed payloads of the round changes, and the prepares behind the highest prepared round. */
-export const justificationFrom = (roundChanges: readonly RoundChange[]): Justification => {
+export const justificationFromRoundChanges = (roundChanges: readonly RoundChange[]): Justification => {
   const payloads = roundChanges.map(({ prepares: _, ...payload }) => payload)
   const highest = highestPrepared(roundChanges)
   if (highest === null || highest === 'contradictory') return { roundChanges: payloads, prepares: [] }

@@ -1,14 +1,14 @@
 import type { RoundChange } from '../../primitives/consensus/vote.ts'
 import { cancelUnawaited } from './cancel.ts'
-import { ask, persist } from './effects.ts'
-import type { CoreConfig, HeightState, Turn } from './types.ts'
+import { persist, requestSignature } from './effects.ts'
+import type { CoreConfig, HeightState, StepContext } from './types.ts'
 
-/** T(r) = min(base * 2^min(r, 6), cap) (reference/consensus.md 1.6). */
+/** T(r) = min(base * 2^min(r, 6), cap) (docs/design/consensus.md#timers). */
 export const roundTimeoutMs = (config: CoreConfig, round: number): number =>
   Math.min(config.baseTimeoutMs * 2 ** Math.min(round, config.maxTimeoutExponent), config.timeoutCapMs)
 
 /** The current round is given up a timeout after `fromMs`. */
-export const startRoundTimer = ({ config, height, out }: Turn, fromMs: number): void => {
+export const startRoundTimer = ({ config, height, out }: StepContext, fromMs: number): void => {
   const { round } = height
   const atMs = fromMs + roundTimeoutMs(config, round)
   out.push({ type: 'schedule', timer: 'round', number: height.config.number, round, atMs })
@@ -20,7 +20,7 @@ export const startRoundTimer = ({ config, height, out }: Turn, fromMs: number): 
  * would stay ahead of them for ever, and where others are silent its round change is the one that each round lacks. So the first
  * waits for the last, and the last climb, or jump, to the first.
  */
-export const isAccompanied = ({ config, round, quorum, proposals, roundChanges }: HeightState): boolean => {
+export const hasQuorumAtRound = ({ config, round, quorum, proposals, roundChanges }: HeightState): boolean => {
   if (round === 0 || proposals.has(round)) return true
   let count = 1
   for (const change of roundChanges.values()) if (change.sender !== config.index && change.round >= round) count++
@@ -28,34 +28,34 @@ export const isAccompanied = ({ config, round, quorum, proposals, roundChanges }
 }
 
 /** Notes a round change. With the quorum complete the round begins for all at about the same time: its timer runs from here. */
-export const countRoundChange = (turn: Turn, change: RoundChange): void => {
-  const { height, nowMs } = turn
-  const before = isAccompanied(height)
+export const recordRoundChange = (ctx: StepContext, change: RoundChange): void => {
+  const { height, nowMs } = ctx
+  const before = hasQuorumAtRound(height)
   height.roundChanges.set(change.sender, change)
-  if (!before && isAccompanied(height)) startRoundTimer(turn, nowMs)
+  if (!before && hasQuorumAtRound(height)) startRoundTimer(ctx, nowMs)
 }
 
 /** Makes a later round current: logged, its timer started, what only rounds long gone needed forgotten. */
-export const enterRound = (turn: Turn, round: number): void => {
-  const { config, height } = turn
+export const enterRound = (ctx: StepContext, round: number): void => {
+  const { config, height } = ctx
   if (round <= height.round) return
   height.round = round
   height.opened = true
-  cancelUnawaited(turn)
-  persist(turn, { type: 'round', number: height.config.number, round })
-  startRoundTimer(turn, turn.nowMs)
+  cancelUnawaited(ctx)
+  persist(ctx, { type: 'round', number: height.config.number, round })
+  startRoundTimer(ctx, ctx.nowMs)
   height.prepares.dropBelow(round - config.pastRounds)
   height.commits.dropBelow(round - config.pastRounds)
 }
 
 /** Leaves the current round for a later one and tells the others, with what is prepared here. */
-export const moveToRound = (turn: Turn, round: number): void => {
-  enterRound(turn, round)
-  const { prepared, config } = turn.height
-  ask(turn, {
+export const startRoundChange = (ctx: StepContext, round: number): void => {
+  enterRound(ctx, round)
+  const { prepared, config } = ctx.height
+  requestSignature(ctx, {
     type: 'roundChange',
     number: config.number,
-    round: turn.height.round,
+    round: ctx.height.round,
     prepared: prepared === null ? null : { round: prepared.round, blockHash: prepared.blockHash },
     prepares: prepared?.prepares ?? [],
   })

@@ -1,15 +1,15 @@
-import type { SignedMessage, Status } from '../../primitives/consensus/message.ts'
-import type { HeightConfig, HeightState, Turn } from './types.ts'
+import type { SignedMessage, StatusMessage } from '../../primitives/consensus/message.ts'
+import type { HeightConfig, HeightState, StepContext } from './types.ts'
 
 /** Whether anybody but this node votes: a committee of one has nobody to wait for, but its followers have. */
-export const waitsForOthers = ({ members, index }: HeightConfig): boolean => members.length > 1 || index < 0
+export const hasOtherVoters = ({ members, index }: HeightConfig): boolean => members.length > 1 || index < 0
 
 /** Tells everybody what this node has, so that they send what it lacks. */
-export const broadcastStatus = ({ height, out }: Turn): void => {
-  if (waitsForOthers(height.config)) out.push({ type: 'broadcast', message: statusOf(height) })
+export const broadcastStatus = ({ height, out }: StepContext): void => {
+  if (hasOtherVoters(height.config)) out.push({ type: 'broadcast', message: statusFromHeight(height) })
 }
 
-export const statusOf = (height: HeightState): Status => {
+export const statusFromHeight = (height: HeightState): StatusMessage => {
   const { config, round, proposals, prepares, commits, roundChanges, wanted } = height
   const changed = [...roundChanges.values()].filter(change => change.round >= round).map(change => change.sender)
   const size = config.members.length
@@ -25,39 +25,40 @@ export const statusOf = (height: HeightState): Status => {
   }
 }
 
-/** Answers a neighbour's status with what it lacks of ours: a whole height, a body, or our own messages (reference/consensus.md 1.5). */
-export const answerStatus = (turn: Turn, status: Status, to: string): void => {
-  const { height, out } = turn
+/** Answers a neighbour's status with what it lacks of ours: a whole height, a body, or our own messages (docs/design/consensus.md#state-machine). */
+export const respondToStatus = (ctx: StepContext, statusMessage: StatusMessage, to: string): void => {
+  const { height, out } = ctx
   const { number } = height.config
-  if (status.number < number) {
-    out.push({ type: 'sendDecided', to, number: status.number })
+  if (statusMessage.number < number) {
+    out.push({ type: 'sendDecided', to, number: statusMessage.number })
     return
   }
-  if (status.number > number) return
+  if (statusMessage.number > number) return
   if (height.decided !== null) {
     out.push({ type: 'send', to, message: { type: 'decided', ...height.decided } })
     return
   }
-  const body = status.wanted === null ? undefined : height.blocks.get(status.wanted)
+  const body = statusMessage.wanted === null ? undefined : height.blocks.get(statusMessage.wanted)
   if (body !== undefined) out.push({ type: 'send', to, message: { type: 'body', block: body } })
-  for (const message of lackedBy(height, status)) out.push({ type: 'send', to, message })
+  for (const message of lackedBy(height, statusMessage)) out.push({ type: 'send', to, message })
 }
 
-const lackedBy = ({ config, own }: HeightState, status: Status): readonly SignedMessage[] => {
+const lackedBy = ({ config, own }: HeightState, statusMessage: StatusMessage): readonly SignedMessage[] => {
   const lacked: SignedMessage[] = []
   const misses = (bitmap: Uint8Array): boolean => !hasBit(bitmap, config.index)
   const { proposal, prepare, commit, roundChange } = own
-  if (proposal?.round === status.round && !status.hasProposal) lacked.push(proposal)
-  if (prepare?.round === status.round && misses(status.prepares)) lacked.push(prepare)
+  if (proposal?.round === statusMessage.round && !statusMessage.hasProposal) lacked.push(proposal)
+  if (prepare?.round === statusMessage.round && misses(statusMessage.prepares)) lacked.push(prepare)
   // Commits of every round of the height count, so one of another round may be the one that is missing.
-  if (commit !== null && (commit.round !== status.round || misses(status.commits))) lacked.push(commit)
-  if (roundChange !== null && isNews(roundChange.round, status, misses(status.roundChanges))) lacked.push(roundChange)
+  if (commit !== null && (commit.round !== statusMessage.round || misses(statusMessage.commits))) lacked.push(commit)
+  if (roundChange !== null && isNews(roundChange.round, statusMessage, misses(statusMessage.roundChanges)))
+    lacked.push(roundChange)
   return lacked
 }
 
 /** A round change above the neighbour's round is sent even if it has one of ours: that may be an older one. */
-const isNews = (round: number, status: Status, missing: boolean): boolean =>
-  round > status.round || (round === status.round && missing)
+const isNews = (round: number, statusMessage: StatusMessage, missing: boolean): boolean =>
+  round > statusMessage.round || (round === statusMessage.round && missing)
 
 const bitmapOf = (senders: Iterable<number>, size: number): Uint8Array => {
   const bitmap = new Uint8Array(Math.ceil(size / 8))

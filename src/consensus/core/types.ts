@@ -4,7 +4,7 @@ import type { ConsensusMessage, SignedMessage } from '../../primitives/consensus
 import type { Justification, Proposal } from '../../primitives/consensus/proposal.ts'
 import type { Commit, Prepare, RoundChange, Vote } from '../../primitives/consensus/vote.ts'
 import type { Hex } from '../../util/bytes.ts'
-import type { Verdict } from '../ports.ts'
+import type { ProposalVerdict } from '../ports.ts'
 import type { FutureBuffer } from './future-buffer.ts'
 import type { VoteSet } from './vote-set.ts'
 
@@ -93,7 +93,7 @@ export interface CoreState {
 }
 
 /** One step's view of the open height, and where its effects go. */
-export interface Turn {
+export interface StepContext {
   readonly config: CoreConfig
   readonly height: HeightState
   readonly future: FutureBuffer
@@ -125,7 +125,7 @@ export type UnsignedMessage =
 
 export type TimerName = 'propose' | 'round' | 'retransmit'
 
-/** What a restarted node must remember (reference/consensus.md 1.11). A proposal's body stands in a `block` record before it. */
+/** What a restarted node must remember (docs/design/consensus.md#write-ahead-log). A proposal's body stands in a `block` record before it. */
 export type WalRecord =
   | { readonly type: 'block'; readonly block: Block }
   | { readonly type: 'round'; readonly number: number; readonly round: number }
@@ -161,7 +161,7 @@ export type Input =
       readonly type: 'verdict'
       readonly number: number
       readonly blockHash: Hex
-      readonly verdict: Verdict
+      readonly verdict: ProposalVerdict
       readonly nowMs: number
     }
   | {

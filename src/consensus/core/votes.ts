@@ -1,59 +1,59 @@
 import type { Commit, Prepare, RoundChange } from '../../primitives/consensus/vote.ts'
 import { tryDecide } from './decide.ts'
-import { ask, persist } from './effects.ts'
-import { isSoundRoundChange } from './justification.ts'
+import { persist, requestSignature } from './effects.ts'
+import { isValidRoundChange } from './justification.ts'
 import { tryPropose } from './propose.ts'
-import { countRoundChange, moveToRound } from './rounds.ts'
-import type { Turn } from './types.ts'
+import { recordRoundChange, startRoundChange } from './rounds.ts'
+import type { StepContext } from './types.ts'
 
-export const receivePrepare = (turn: Turn, prepare: Prepare): void => {
-  if (isNear(turn, prepare.round) && turn.height.prepares.add(prepare)) tryCommit(turn)
+export const receivePrepare = (ctx: StepContext, prepare: Prepare): void => {
+  if (isNear(ctx, prepare.round) && ctx.height.prepares.add(prepare)) tryCommit(ctx)
 }
 
 /** A quorum prepared the accepted proposal of the current round: that is the lock; then the commit. */
-export const tryCommit = (turn: Turn): void => {
-  const { height } = turn
+export const tryCommit = (ctx: StepContext): void => {
+  const { height } = ctx
   const { round, quorum, prepares, accepted, config } = height
   const blockHash = accepted.get(round)
   if (blockHash === undefined || height.prepared?.round === round || prepares.count(round, blockHash) < quorum) return
   height.prepared = { round, blockHash, prepares: prepares.votesFor(round, blockHash) }
-  persist(turn, { type: 'prepared', number: config.number, certificate: height.prepared })
-  askCommit(turn)
+  persist(ctx, { type: 'prepared', number: config.number, certificate: height.prepared })
+  requestCommit(ctx)
 }
 
 /** After a restart the lock may be logged and the commit not. */
-export const askCommit = (turn: Turn): void => {
-  const { prepared, round, config } = turn.height
+export const requestCommit = (ctx: StepContext): void => {
+  const { prepared, round, config } = ctx.height
   if (prepared?.round !== round) return
-  ask(turn, { type: 'commit', number: config.number, round, blockHash: prepared.blockHash })
+  requestSignature(ctx, { type: 'commit', number: config.number, round, blockHash: prepared.blockHash })
 }
 
-export const receiveCommit = (turn: Turn, commit: Commit): void => {
-  if (isNear(turn, commit.round) && turn.height.commits.add(commit)) tryDecide(turn, commit.round, commit.blockHash)
+export const receiveCommit = (ctx: StepContext, commit: Commit): void => {
+  if (isNear(ctx, commit.round) && ctx.height.commits.add(commit)) tryDecide(ctx, commit.round, commit.blockHash)
 }
 
 /** Only the highest round change of a sender is kept, so a flood of them costs nothing. */
-export const receiveRoundChange = (turn: Turn, change: RoundChange): void => {
-  const { height } = turn
+export const receiveRoundChange = (ctx: StepContext, change: RoundChange): void => {
+  const { height } = ctx
   const known = height.roundChanges.get(change.sender)
   if (known !== undefined && known.round >= change.round) return
-  if (!isSoundRoundChange(change, height.config.members.length, height.quorum)) return
-  countRoundChange(turn, change)
-  jump(turn)
-  tryPropose(turn)
+  if (!isValidRoundChange(change, height.config.members.length, height.quorum)) return
+  recordRoundChange(ctx, change)
+  jump(ctx)
+  tryPropose(ctx)
 }
 
-/** More members than can be faulty are in later rounds: follow to the lowest of the f+1 highest (reference/consensus.md 1.5). */
-const jump = (turn: Turn): void => {
-  const { height } = turn
+/** More members than can be faulty are in later rounds: follow to the lowest of the f+1 highest (docs/design/consensus.md#state-machine). */
+const jump = (ctx: StepContext): void => {
+  const { height } = ctx
   const later = [...height.roundChanges.values()]
     .filter(change => change.round > height.round && change.sender !== height.config.index)
     .map(change => change.round)
     .sort((a, b) => b - a)
   const target = later[height.faults]
-  if (target !== undefined) moveToRound(turn, target)
+  if (target !== undefined) startRoundChange(ctx, target)
 }
 
 /** Votes of rounds within reach; a node that far off learns the decision from others. */
-const isNear = ({ config, height }: Turn, round: number): boolean =>
+const isNear = ({ config, height }: StepContext, round: number): boolean =>
   round >= height.round - config.pastRounds && round <= height.round + config.futureRounds

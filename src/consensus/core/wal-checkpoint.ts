@@ -4,7 +4,7 @@ import type { HeightState, WalRecord } from './types.ts'
  * The least a log must hold of a height to take up where it stands: a height that goes through many rounds would fill any log
  * otherwise. What it leaves out of `logged` is logged again when it is needed again.
  */
-export const memoryOf = (height: HeightState): readonly WalRecord[] => {
+export const walCheckpoint = (height: HeightState): readonly WalRecord[] => {
   const { config, round, own, prepared, decided, blocks, proposals } = height
   const { number } = config
   const current = proposals.get(round)

@@ -4,16 +4,16 @@ import { waitUntil } from '../../util/async/delay.ts'
 import type { Hex } from '../../util/bytes.ts'
 import type { Effect, Input } from '../core/types.ts'
 import type { BuildRequest, Head } from '../ports.ts'
-import type { Verifier } from '../signer/signature-verifier.ts'
-import { timestampAt } from '../timing/block-time.ts'
-import { BuildBudget } from '../timing/build-budget.ts'
-import { HeadStart } from '../timing/build-lead.ts'
-import { judge } from './proposal-validator.ts'
+import type { SignatureVerifier } from '../signer/signature-verifier.ts'
+import { proposalTimestamp } from '../timing/block-time.ts'
+import { AdaptiveBuildBudget } from '../timing/build-budget.ts'
+import { BuildLead } from '../timing/build-lead.ts'
+import { validateProposal } from './proposal-validator.ts'
 import type { ConsensusEngineOptions } from './types.ts'
 
 interface WorkbenchParts {
   readonly options: ConsensusEngineOptions
-  readonly verifier: Verifier
+  readonly verifier: SignatureVerifier
   readonly head: () => Head
   /** Takes what came of the work. */
   readonly feed: (input: Input) => void
@@ -34,12 +34,12 @@ interface Slot {
 }
 
 /** The slow work of a height: blocks being built and proposals being judged. */
-export class Workbench {
+export class BlockProducer {
   readonly #parts: WorkbenchParts
   readonly #running = new Set<Promise<void>>()
   readonly #stopping = new AbortController()
-  readonly #budget: BuildBudget
-  readonly #headStart = new HeadStart()
+  readonly #budget: AdaptiveBuildBudget
+  readonly #buildLead = new BuildLead()
   #building: AbortController | null = null
   /** By hash. */
   readonly #judging = new Map<Hex, AbortController>()
@@ -47,7 +47,7 @@ export class Workbench {
 
   constructor(parts: WorkbenchParts) {
     this.#parts = parts
-    this.#budget = new BuildBudget(parts.options.params.roundTimeoutMs)
+    this.#budget = new AdaptiveBuildBudget(parts.options.params.roundTimeoutMs)
   }
 
   /** Since the last block began to be built or judged; that it waited for its time does not count. */
@@ -67,7 +67,7 @@ export class Workbench {
 
   /** How long before its time the next block should be begun. */
   get headStartMs(): number {
-    return this.#headStart.ms
+    return this.#buildLead.ms
   }
 
   /**
@@ -144,7 +144,7 @@ export class Workbench {
       number,
       round,
       parentHash: hash,
-      timestamp: timestampAt(params.blockTimeMs, timestamp, Math.max(dueMs, this.#nowMs())),
+      timestamp: proposalTimestamp(params.blockTimeMs, timestamp, Math.max(dueMs, this.#nowMs())),
       proposer: signer.address,
       parentCertificate: certificate,
       budgetMs: this.#budget.ms,
@@ -156,7 +156,7 @@ export class Workbench {
   /** The block begun at `startedMs` is ready. */
   async #untilDue(startedMs: number, dueMs: number, stopping: AbortSignal): Promise<void> {
     const readyMs = this.#nowMs()
-    this.#headStart.took(readyMs - startedMs)
+    this.#buildLead.took(readyMs - startedMs)
     await waitUntil(this.#parts.options.clock, dueMs, stopping)
     // Unless a proposal of another round came meanwhile.
     if (this.#startedAtMs === startedMs) this.#startedAtMs += this.#nowMs() - readyMs
@@ -168,13 +168,13 @@ export class Workbench {
   ): Promise<void> {
     const { options, verifier, head, feed } = this.#parts
     const context = { number, round, fresh }
-    const verdict = await judge(block, context, head(), options, verifier.recover, cancelled)
+    const proposalVerdict = await validateProposal(block, context, head(), options, verifier.recover, cancelled)
     if (cancelled.aborted) return
     this.#judging.delete(block.hash)
-    if (!verdict.valid) {
-      options.logger.warn({ number, round, hash: block.hash, reason: verdict.reason }, 'proposal refused')
+    if (!proposalVerdict.valid) {
+      options.logger.warn({ number, round, hash: block.hash, reason: proposalVerdict.reason }, 'proposal rejected')
     }
-    feed({ type: 'verdict', number, blockHash: block.hash, verdict, nowMs: this.#nowMs() })
+    feed({ type: 'verdict', number, blockHash: block.hash, verdict: proposalVerdict, nowMs: this.#nowMs() })
   }
 
   #nowMs(): number {

@@ -1,11 +1,12 @@
 import { LIMITS } from '../../config/limits.ts'
-import type { Decided } from '../../primitives/consensus/message.ts'
-import type { ExecutionPort, PeerId } from '../ports.ts'
+import type { DecidedMessage } from '../../primitives/consensus/message.ts'
+import type { PeerId } from '../../primitives/peer-id.ts'
+import type { ExecutionPort } from '../ports.ts'
 
-type Send = (to: PeerId, message: Decided) => void
+type Send = (to: PeerId, message: DecidedMessage) => void
 
 /** Answers neighbours that are behind with whole heights from the database: one at a time for each, a bounded number in all. */
-export class Neighbours {
+export class DecidedSender {
   readonly #execution: ExecutionPort
   readonly #send: Send
   readonly #answering = new Set<PeerId>()

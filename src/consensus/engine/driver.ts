@@ -3,39 +3,39 @@ import type { BlockClaim } from '../../primitives/block-claim.ts'
 import { readExtraData } from '../../primitives/extra-data.ts'
 import { createCore, step } from '../core/core.ts'
 import { holdsProposal, wantsProposal } from '../core/proposals.ts'
-import { isAccompanied } from '../core/rounds.ts'
+import { hasQuorumAtRound } from '../core/rounds.ts'
 import type { Effect, HeightState, Input, TimerName, WalRecord } from '../core/types.ts'
-import { memoryOf } from '../core/wal-checkpoint.ts'
-import type { Watch } from '../monitor/monitor.ts'
-import { missingMembers, type Tally, WORRYING_ROUND } from '../monitor/stats.ts'
+import { walCheckpoint } from '../core/wal-checkpoint.ts'
+import type { ConsensusMonitor } from '../monitor/monitor.ts'
+import { type ConsensusStats, missingMembers, STALLED_ROUND } from '../monitor/stats.ts'
 import type { DecidedBlock } from '../ports.ts'
-import type { Validator } from '../signer/local-validator.ts'
-import type { Slots } from '../timing/pacemaker.ts'
+import type { LocalValidator } from '../signer/local-validator.ts'
+import type { Pacemaker } from '../timing/pacemaker.ts'
 import { Timers } from '../timing/timers.ts'
-import type { Journal } from '../wal/wal-writer.ts'
-import type { Workbench } from './block-producer.ts'
-import { Neighbours } from './decided-sender.ts'
-import type { Life } from './lifecycle.ts'
+import type { WalWriter } from '../wal/wal-writer.ts'
+import type { BlockProducer } from './block-producer.ts'
+import { DecidedSender } from './decided-sender.ts'
+import type { Lifecycle } from './lifecycle.ts'
 import type { ConsensusEngineOptions } from './types.ts'
 
 interface LoopParts {
   readonly options: ConsensusEngineOptions
-  readonly life: Life
-  readonly journal: Journal
-  readonly validator: Validator
-  readonly slots: Slots
-  readonly tally: Tally
-  readonly work: Workbench
-  readonly watch: Watch
+  readonly lifecycle: Lifecycle
+  readonly walWriter: WalWriter
+  readonly validator: LocalValidator
+  readonly pacemaker: Pacemaker
+  readonly stats: ConsensusStats
+  readonly producer: BlockProducer
+  readonly monitor: ConsensusMonitor
   /** A decision is durable in the log. */
   readonly onDecided: (decided: DecidedBlock) => void
 }
 
 /** The loop around the core: what comes in is fed to it one at a time, and what it answers is carried out in order. */
-export class Loop {
+export class Driver {
   readonly #parts: LoopParts
   readonly #core
-  readonly #neighbours: Neighbours
+  readonly #decidedSender: DecidedSender
   readonly #timers: Timers<TimerName>
   #inputs: Input[] = []
   #turning = false
@@ -47,9 +47,9 @@ export class Loop {
   constructor(parts: LoopParts) {
     const { params, ports, clock } = parts.options
     this.#parts = parts
-    this.#neighbours = new Neighbours(ports.execution, (to, message) => {
-      parts.journal.whenDurable(() => ports.network.send(to, message))
-      parts.journal.flush()
+    this.#decidedSender = new DecidedSender(ports.execution, (to, message) => {
+      parts.walWriter.whenDurable(() => ports.network.send(to, message))
+      parts.walWriter.flush()
     })
     this.#timers = new Timers(clock)
     this.#core = createCore({
@@ -85,16 +85,16 @@ export class Loop {
 
   /** Runs the core until it has nothing to do. A signature asked for is given before anything else comes in. */
   feed(input: Input): void {
-    const { life, journal, watch, work } = this.#parts
-    if (!life.isRunning) return
+    const { lifecycle, walWriter, monitor, producer } = this.#parts
+    if (!lifecycle.isRunning) return
     this.#inputs.push(input)
     if (this.#turning) return
     this.#turning = true
-    life.guard(() => {
+    lifecycle.guard(() => {
       for (let next = this.#inputs.shift(); next !== undefined; next = this.#inputs.shift()) {
         if (next.type === 'newHeight' || next.type === 'leave') {
-          watch.turned()
-          work.cancelAll()
+          monitor.heightChanged()
+          producer.cancelAll()
         }
         const { effects } = step(this.#core, next)
         const answers = effects.flatMap(effect => this.#perform(effect) ?? [])
@@ -102,8 +102,8 @@ export class Loop {
       }
     })
     this.#turning = false
-    journal.flush()
-    if (journal.isLong) void life.watch(journal.shorten(() => this.#memory()))
+    walWriter.flush()
+    if (walWriter.isLong) void lifecycle.watch(walWriter.shorten(() => this.#memory()))
   }
 
   /** Says no more of the open height; answers what opens it again as it stood. */
@@ -122,61 +122,64 @@ export class Loop {
 
   /** The least that the log must hold now. */
   #memory(): readonly WalRecord[] {
-    return this.height === null ? this.#left : memoryOf(this.height)
+    return this.height === null ? this.#left : walCheckpoint(this.height)
   }
 
   /** Carries out one effect; only `sign` has an answer. */
   #perform(effect: Effect): Input | undefined {
-    const { options, journal, life, slots, watch, work, onDecided } = this.#parts
+    const { options, walWriter, lifecycle, pacemaker, monitor, producer, onDecided } = this.#parts
     const { network } = options.ports
-    if (effect.type !== 'build') watch.saw(effect, this.#nowMs())
+    if (effect.type !== 'build') monitor.onEffect(effect, this.#nowMs())
     switch (effect.type) {
       case 'sign':
         return this.#sign(effect.message)
       case 'persist':
-        journal.record(effect.record)
+        walWriter.record(effect.record)
         break
       case 'broadcast':
-        journal.whenDurable(() => network.broadcast(effect.message))
+        walWriter.whenDurable(() => network.broadcast(effect.message))
         break
       case 'send':
-        journal.whenDurable(() => network.send(effect.to, effect.message))
+        walWriter.whenDurable(() => network.send(effect.to, effect.message))
         break
       case 'sendDecided':
-        void life.watch(this.#neighbours.sendDecided(effect.to, effect.number))
+        void lifecycle.watch(this.#decidedSender.sendDecided(effect.to, effect.number))
         break
       case 'schedule':
         this.#schedule(effect)
         break
       case 'build': {
-        const dueMs = slots.building()
-        watch.saw(effect, Math.max(dueMs, this.#nowMs()))
-        work.build(effect, dueMs, this.height?.config.members.length === 1)
+        const dueMs = pacemaker.building()
+        monitor.onEffect(effect, Math.max(dueMs, this.#nowMs()))
+        producer.build(effect, dueMs, this.height?.config.members.length === 1)
         break
       }
       case 'cancelBuild':
-        work.cancelBuild()
+        producer.cancelBuild()
         break
       case 'validate':
-        work.judge(effect)
+        producer.judge(effect)
         break
       case 'cancelValidation':
-        work.cancelValidation(effect.blockHash)
+        producer.cancelValidation(effect.blockHash)
         break
       case 'decide':
-        journal.whenDurable(() => onDecided(effect))
+        walWriter.whenDurable(() => onDecided(effect))
         break
       case 'behind':
-        options.logger.info({ number: effect.number, open: this.height?.config.number }, 'others are ahead')
+        options.logger.info(
+          { number: effect.number, open: this.height?.config.number },
+          'validators are at a later height',
+        )
         break
     }
     return undefined
   }
 
   #sign(message: Extract<Effect, { type: 'sign' }>['message']): Input | undefined {
-    const { life, validator } = this.#parts
+    const { lifecycle, validator } = this.#parts
     const { height } = this
-    if (height === null || height.config.index < 0 || !life.isRunning) return undefined
+    if (height === null || height.config.index < 0 || !lifecycle.isRunning) return undefined
     const signed = validator.sign(message, height.config.index)
     if (signed === undefined) return undefined
     if (signed.type === 'roundChange') this.#onRoundChange(height, signed.round)
@@ -184,12 +187,12 @@ export class Loop {
   }
 
   #onRoundChange(height: HeightState, round: number): void {
-    const { tally, options, work } = this.#parts
+    const { stats, options, producer } = this.#parts
     const { number } = height.config
-    tally.roundChanges++
-    if (height.proposals.has(round - 1)) work.missed()
-    if (round < WORRYING_ROUND) options.logger.info({ number, round }, 'changing round')
-    else options.logger.warn({ number, round, missing: missingMembers(height) }, 'no decision yet, changing round')
+    stats.roundChanges++
+    if (height.proposals.has(round - 1)) producer.missed()
+    if (round < STALLED_ROUND) options.logger.info({ number, round }, 'round change')
+    else options.logger.warn({ number, round, missing: missingMembers(height) }, 'round change, no decision yet')
   }
 
   #schedule({ timer, number, round, atMs }: Extract<Effect, { type: 'schedule' }>): void {
@@ -197,10 +200,10 @@ export class Loop {
       const { height } = this
       const isCutOff = height !== null && this.#isCutOff(height)
       if (isCutOff && timer === 'round') this.#onCutOff(height)
-      const isolated = isCutOff || (height !== null && timer === 'round' && !isAccompanied(height))
+      const isolated = isCutOff || (height !== null && timer === 'round' && !hasQuorumAtRound(height))
       this.feed({ type: 'timeout', timer, number, round, isolated, nowMs: this.#nowMs() })
     }
-    const headStartMs = timer === 'propose' ? this.#parts.work.headStartMs : 0
+    const headStartMs = timer === 'propose' ? this.#parts.producer.headStartMs : 0
     this.#timers.set(timer, atMs - headStartMs, fire)
   }
 
@@ -218,7 +221,7 @@ export class Loop {
     this.#cutOffAt = number
     this.#parts.options.logger.warn(
       { number, round: height.round, missing: missingMembers(height) },
-      'no decision: too few members can be reached, waiting for them',
+      'no quorum reachable, waiting for committee members',
     )
   }
 

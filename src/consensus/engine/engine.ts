@@ -1,17 +1,17 @@
 import { LIMITS } from '../../config/limits.ts'
-import { Watch } from '../monitor/monitor.ts'
-import { Tally } from '../monitor/stats.ts'
-import { Validator } from '../signer/local-validator.ts'
-import { createVerifier } from '../signer/signature-verifier.ts'
-import { isInstant } from '../timing/block-time.ts'
-import { Slots } from '../timing/pacemaker.ts'
-import { recoverMemory } from '../wal/recovery.ts'
-import { Journal } from '../wal/wal-writer.ts'
-import { Workbench } from './block-producer.ts'
-import { Loop } from './driver.ts'
-import { Heights } from './height-manager.ts'
-import { Life } from './lifecycle.ts'
-import { Intake } from './message-handler.ts'
+import { ConsensusMonitor } from '../monitor/monitor.ts'
+import { ConsensusStats } from '../monitor/stats.ts'
+import { LocalValidator } from '../signer/local-validator.ts'
+import { createSignatureVerifier } from '../signer/signature-verifier.ts'
+import { isInstantMode } from '../timing/block-time.ts'
+import { Pacemaker } from '../timing/pacemaker.ts'
+import { recoverState } from '../wal/recovery.ts'
+import { WalWriter } from '../wal/wal-writer.ts'
+import { BlockProducer } from './block-producer.ts'
+import { Driver } from './driver.ts'
+import { HeightManager } from './height-manager.ts'
+import { Lifecycle } from './lifecycle.ts'
+import { MessageHandler } from './message-handler.ts'
 import type { CatchUp, ConsensusEngine, ConsensusEngineOptions, ConsensusStatus, EngineMode } from './types.ts'
 
 /** The consensus of this node over its ports. */
@@ -20,104 +20,104 @@ export const createConsensusEngine = (options: ConsensusEngineOptions): Consensu
 /** Puts the parts together, starts and stops them. */
 class Engine implements ConsensusEngine {
   readonly #options: ConsensusEngineOptions
-  readonly #life: Life
-  readonly #journal: Journal
-  readonly #validator: Validator
-  readonly #tally = new Tally()
-  readonly #work: Workbench
-  readonly #loop: Loop
-  readonly #heights: Heights
-  readonly #intake: Intake
+  readonly #lifecycle: Lifecycle
+  readonly #walWriter: WalWriter
+  readonly #validator: LocalValidator
+  readonly #stats = new ConsensusStats()
+  readonly #producer: BlockProducer
+  readonly #driver: Driver
+  readonly #heightManager: HeightManager
+  readonly #handler: MessageHandler
 
   constructor(options: ConsensusEngineOptions) {
     const { params, recover } = options
-    const verifier = createVerifier(params, recover, LIMITS.consensus.cachedSignatures)
+    const verifier = createSignatureVerifier(params, recover, LIMITS.consensus.cachedSignatures)
     this.#options = options
-    this.#life = new Life(error => this.#onFailed(error))
-    this.#journal = new Journal(options, error => this.#life.fail(error))
-    this.#validator = new Validator(options)
-    this.#work = new Workbench({
+    this.#lifecycle = new Lifecycle(error => this.#onFailed(error))
+    this.#walWriter = new WalWriter(options, error => this.#lifecycle.fail(error))
+    this.#validator = new LocalValidator(options)
+    this.#producer = new BlockProducer({
       options,
       verifier,
-      head: () => this.#heights.head,
-      feed: input => this.#loop.feed(input),
-      hold: until => this.#journal.hold(until),
-      onError: error => this.#life.fail(error),
+      head: () => this.#heightManager.head,
+      feed: input => this.#driver.feed(input),
+      hold: until => this.#walWriter.hold(until),
+      onError: error => this.#lifecycle.fail(error),
     })
     const parts = {
       options,
-      life: this.#life,
-      journal: this.#journal,
+      lifecycle: this.#lifecycle,
+      walWriter: this.#walWriter,
       validator: this.#validator,
-      slots: new Slots(params.blockTimeMs),
-      tally: this.#tally,
-      watch: new Watch({
+      pacemaker: new Pacemaker(params.blockTimeMs),
+      stats: this.#stats,
+      monitor: new ConsensusMonitor({
         blockTimeMs: params.blockTimeMs,
         self: options.signer?.address,
         logger: options.logger,
         metrics: options.metrics,
       }),
-      work: this.#work,
+      producer: this.#producer,
     }
-    this.#loop = new Loop({ ...parts, onDecided: decided => this.#heights.decided(decided) })
-    this.#heights = new Heights({ ...parts, loop: this.#loop })
-    this.#intake = new Intake({ ...parts, verifier, loop: this.#loop, heights: this.#heights })
+    this.#driver = new Driver({ ...parts, onDecided: decided => this.#heightManager.decided(decided) })
+    this.#heightManager = new HeightManager({ ...parts, driver: this.#driver })
+    this.#handler = new MessageHandler({ ...parts, verifier, driver: this.#driver, heightManager: this.#heightManager })
   }
 
   async start(): Promise<void> {
-    const memory = await recoverMemory(this.#options)
+    const memory = await recoverState(this.#options)
     this.#validator.restore(memory)
-    this.#life.begin()
-    await this.#heights.restore(memory)
-    this.#intake.open()
-    this.#heights.open(memory.records)
+    this.#lifecycle.begin()
+    await this.#heightManager.restore(memory)
+    this.#handler.open()
+    this.#heightManager.open(memory.records)
   }
 
   async stop(): Promise<void> {
-    this.#life.stop()
-    this.#intake.close()
-    this.#loop.end()
-    this.#work.abort()
-    await this.#journal.silence()
+    this.#lifecycle.stop()
+    this.#handler.close()
+    this.#driver.end()
+    this.#producer.abort()
+    await this.#walWriter.silence()
     // They read and write state and database, which the caller closes next.
-    await this.#heights.settled()
-    await this.#work.settled()
-    await this.#journal.close({ write: this.#life.state !== 'failed' })
+    await this.#heightManager.settled()
+    await this.#producer.settled()
+    await this.#walWriter.close({ write: this.#lifecycle.state !== 'failed' })
   }
 
   get headStartMs(): number {
-    return this.#work.headStartMs
+    return this.#producer.headStartMs
   }
 
   requestBlock(dueMs = 0): void {
-    if (isInstant(this.#options.params.blockTimeMs)) this.#heights.request(dueMs)
+    if (isInstantMode(this.#options.params.blockTimeMs)) this.#heightManager.request(dueMs)
   }
 
   catchUp(work: CatchUp): Promise<void> {
-    return this.#heights.catchUp(work)
+    return this.#heightManager.catchUp(work)
   }
 
   giveUp(reason: Error): void {
-    this.#life.fail(reason)
+    this.#lifecycle.fail(reason)
   }
 
   status(): ConsensusStatus {
-    return this.#tally.status(this.#mode(), this.#loop, this.#heights.head.number)
+    return this.#stats.status(this.#mode(), this.#driver, this.#heightManager.head.number)
   }
 
   #mode(): EngineMode {
-    const { state } = this.#life
+    const { state } = this.#lifecycle
     if (state !== 'running') return state
     if (this.#validator.isQuarantined) return 'quarantined'
     // Also between two heights, when there is no seat to look at.
-    return this.#options.signer === null || this.#heights.isCatchingUp ? 'following' : 'voting'
+    return this.#options.signer === null || this.#heightManager.isCatchingUp ? 'following' : 'voting'
   }
 
   #onFailed(error: Error): void {
-    this.#intake.close()
-    this.#loop.end()
+    this.#handler.close()
+    this.#driver.end()
     const { logger, onFatal } = this.#options
-    logger.error({ err: error, number: this.#heights.head.number + 1 }, 'consensus stopped')
+    logger.error({ err: error, number: this.#heightManager.head.number + 1 }, 'consensus stopped')
     onFatal(error)
   }
 }

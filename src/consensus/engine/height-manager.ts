@@ -1,26 +1,26 @@
 import { assert } from '../../util/assert.ts'
 import { CodedError } from '../../util/errors.ts'
 import type { WalRecord } from '../core/types.ts'
-import type { Tally } from '../monitor/stats.ts'
+import type { ConsensusStats } from '../monitor/stats.ts'
 import type { DecidedBlock, Head } from '../ports.ts'
-import type { Validator } from '../signer/local-validator.ts'
-import type { Slots } from '../timing/pacemaker.ts'
-import type { QuarantineReason, RecoveredMemory } from '../wal/recovery.ts'
-import type { Journal } from '../wal/wal-writer.ts'
-import type { Workbench } from './block-producer.ts'
-import type { Loop } from './driver.ts'
-import type { Life } from './lifecycle.ts'
+import type { LocalValidator } from '../signer/local-validator.ts'
+import type { Pacemaker } from '../timing/pacemaker.ts'
+import type { QuarantineReason, RecoveredState } from '../wal/recovery.ts'
+import type { WalWriter } from '../wal/wal-writer.ts'
+import type { BlockProducer } from './block-producer.ts'
+import type { Driver } from './driver.ts'
+import type { Lifecycle } from './lifecycle.ts'
 import type { CatchUp, ConsensusEngineOptions, EngineStoppedError } from './types.ts'
 
 interface HeightsParts {
   readonly options: ConsensusEngineOptions
-  readonly life: Life
-  readonly journal: Journal
-  readonly validator: Validator
-  readonly slots: Slots
-  readonly tally: Tally
-  readonly work: Workbench
-  readonly loop: Loop
+  readonly lifecycle: Lifecycle
+  readonly walWriter: WalWriter
+  readonly validator: LocalValidator
+  readonly pacemaker: Pacemaker
+  readonly stats: ConsensusStats
+  readonly producer: BlockProducer
+  readonly driver: Driver
 }
 
 /** A committee of one has nobody to wait for. */
@@ -28,7 +28,7 @@ const ALONE =
   'and no block comes, since nobody else can decide one. If no other node has seen a vote of the lost log, vouch for that with --trust-missing-log.'
 
 /** From one height to the next: a decision is committed, its height ends in the log, and the next one opens. */
-export class Heights {
+export class HeightManager {
   readonly #parts: HeightsParts
   #head: Head
   #committing: Promise<void> | null = null
@@ -47,32 +47,32 @@ export class Heights {
   }
 
   /** Takes over what the last life left behind; `open` begins the first height. */
-  async restore({ head, quarantine }: RecoveredMemory): Promise<void> {
-    const { options, journal } = this.#parts
+  async restore({ head, quarantine }: RecoveredState): Promise<void> {
+    const { options, walWriter } = this.#parts
     this.#head = head
     if (options.signer === null) return
-    if (quarantine === null) await journal.open(head)
+    if (quarantine === null) await walWriter.open(head)
     else await this.#enterQuarantine(quarantine)
   }
 
   /** Opens the height after the head, with its records where a log has any. */
   open(records: readonly WalRecord[]): void {
-    const { options, slots, validator, loop } = this.#parts
+    const { options, pacemaker, validator, driver } = this.#parts
     const { hash, timestamp } = this.#head
     const number = this.#head.number + 1
     const nowMs = options.clock.nowMs()
     const committee = options.ports.committee.committee(number)
     assert(committee !== undefined, 'the committee of the next height is known')
     const { members } = committee
-    const earliestMs = slots.next(timestamp, nowMs)
+    const earliestMs = pacemaker.next(timestamp, nowMs)
     const config = { number, parentHash: hash, members, index: validator.indexIn(committee), earliestMs }
-    loop.feed({ type: 'newHeight', config, records, nowMs })
-    if (slots.mayWantBlock && options.ports.execution.wantsBlock()) this.#ask()
+    driver.feed({ type: 'newHeight', config, records, nowMs })
+    if (pacemaker.mayWantBlock && options.ports.execution.wantsBlock()) this.#ask()
   }
 
   /** Instant mode: somebody wants a block, not before `dueMs`. */
   request(dueMs: number): void {
-    this.#parts.slots.request(dueMs)
+    this.#parts.pacemaker.request(dueMs)
     this.#ask()
   }
 
@@ -82,29 +82,29 @@ export class Heights {
 
   /** The block is final. */
   decided(decided: DecidedBlock): void {
-    const { life, loop } = this.#parts
+    const { lifecycle, driver } = this.#parts
     // Left meanwhile: whoever left it has committed the decision.
-    if (this.#catchingUp || loop.height?.config.number !== decided.block.header.number) return
-    this.#committing = life.watch(this.#commit(decided))
+    if (this.#catchingUp || driver.height?.config.number !== decided.block.header.number) return
+    this.#committing = lifecycle.watch(this.#commit(decided))
   }
 
   /** See `ConsensusEngine`. */
   async catchUp(work: CatchUp): Promise<void> {
-    const { life, loop, work: bench } = this.#parts
+    const { lifecycle, driver, producer } = this.#parts
     await this.#betweenCommits()
-    if (!life.isRunning) throw stopped()
+    if (!lifecycle.isRunning) throw stopped()
     assert(!this.#catchingUp, 'one catching up at a time')
     this.#catchingUp = true
     const before = this.#head.number
-    const left = loop.leave()
+    const left = driver.leave()
     try {
       // What is being built or judged stands on the head.
-      await bench.settled()
+      await producer.settled()
       for (const record of left) if (record.type === 'decided') await this.#adopt(record)
       await work(decided => this.#adopt(decided))
     } finally {
       this.#catchingUp = false
-      if (life.isRunning) await this.#durably(() => life.watch(this.#goOn(before, left)))
+      if (lifecycle.isRunning) await this.#durably(() => lifecycle.watch(this.#goOn(before, left)))
     }
   }
 
@@ -131,36 +131,36 @@ export class Heights {
   }
 
   async #adopt({ block, certificate }: DecidedBlock): Promise<void> {
-    const { options, life, validator, slots } = this.#parts
-    if (!life.isRunning) throw stopped()
+    const { options, lifecycle, validator, pacemaker } = this.#parts
+    if (!lifecycle.isRunning) throw stopped()
     const { hash } = block
     const { number, timestamp } = block.header
     if (number <= this.#head.number) return
     try {
       await this.#durably(() => options.ports.execution.commit(block, certificate))
       this.#head = { number, hash, timestamp, certificate }
-      slots.committed(block)
+      pacemaker.committed(block)
       const committee = options.ports.committee.committee(number)
       assert(committee !== undefined, 'the committee of a committed block is known')
       validator.decided({ block, certificate }, committee, true)
     } catch (error) {
-      life.fail(error)
+      lifecycle.fail(error)
       throw error
     }
   }
 
   /** Opens the next height, or again the one that was left. */
   async #goOn(before: number, left: readonly WalRecord[]): Promise<void> {
-    const { options, life, journal, validator } = this.#parts
+    const { options, lifecycle, walWriter, validator } = this.#parts
     const isOvertaken = this.#head.number > before
     if (isOvertaken) await options.ports.execution.flush()
-    if (isOvertaken && options.signer !== null && !validator.isQuarantined) await journal.beginAfter(this.#head)
-    if (life.isRunning) this.open(isOvertaken ? [] : left)
+    if (isOvertaken && options.signer !== null && !validator.isQuarantined) await walWriter.beginAfter(this.#head)
+    if (lifecycle.isRunning) this.open(isOvertaken ? [] : left)
   }
 
   #ask(): void {
-    const { options, loop } = this.#parts
-    loop.feed({ type: 'request', nowMs: options.clock.nowMs() })
+    const { options, driver } = this.#parts
+    driver.feed({ type: 'request', nowMs: options.clock.nowMs() })
   }
 
   /**
@@ -168,33 +168,33 @@ export class Heights {
    * next commit, so one block at most is in doubt, and a log that begins anew.
    */
   async #commit({ block, certificate }: DecidedBlock): Promise<void> {
-    const { options, life, journal, validator, slots, tally, work, loop } = this.#parts
-    const { height } = loop
+    const { options, lifecycle, walWriter, validator, pacemaker, stats, producer, driver } = this.#parts
+    const { height } = driver
     assert(height !== null, 'a decision belongs to a height')
     const { hash } = block
     const { number, timestamp } = block.header
     const { members, index } = height.config
-    tally.countDecision(certificate.round, work.elapsedMs)
+    stats.countDecision(certificate.round, producer.elapsedMs)
     // A lone validator hurries for nobody, and what others decided says nothing of how long it takes here.
-    if (members.length > 1 && height.learntFrom === null) work.decided()
+    if (members.length > 1 && height.learntFrom === null) producer.decided()
     await this.#flushing
     await options.ports.execution.commit(block, certificate)
-    this.#flushing = life.watch(options.ports.execution.flush())
+    this.#flushing = lifecycle.watch(options.ports.execution.flush())
     this.#head = { number, hash, timestamp, certificate }
-    slots.committed(block)
+    pacemaker.committed(block)
     const maySpeak = validator.decided({ block, certificate }, { members }, height.learntFrom !== null)
-    if (index >= 0 && !validator.isQuarantined) await journal.endHeight({ number, hash })
+    if (index >= 0 && !validator.isQuarantined) await walWriter.endHeight({ number, hash })
     if (maySpeak) await this.#leaveQuarantine()
-    if (life.isRunning) this.open([])
+    if (lifecycle.isRunning) this.open([])
   }
 
   async #enterQuarantine(reason: QuarantineReason): Promise<void> {
-    const { options, journal, validator } = this.#parts
+    const { options, walWriter, validator } = this.#parts
     const { trustMissingLog = false, logger, ports } = options
     const { number } = this.#head
     if (trustMissingLog) {
-      logger.warn({ reason, number }, "voting without the log, on the operator's word")
-      await journal.beginAfter(this.#head)
+      logger.warn({ reason, number }, 'voting without the consensus log (--trust-missing-log)')
+      await walWriter.beginAfter(this.#head)
       return
     }
     const { upTo } = validator.quarantine(reason, number)
@@ -206,11 +206,11 @@ export class Heights {
   }
 
   async #leaveQuarantine(): Promise<void> {
-    const { options, life, journal, validator } = this.#parts
-    await journal.beginAfter(this.#head)
-    if (!life.isRunning) return
+    const { options, lifecycle, walWriter, validator } = this.#parts
+    await walWriter.beginAfter(this.#head)
+    if (!lifecycle.isRunning) return
     validator.release()
-    options.logger.info({ number: this.#head.number + 1 }, 'voting again')
+    options.logger.info({ number: this.#head.number + 1 }, 'quarantine ended, voting again')
   }
 }
 

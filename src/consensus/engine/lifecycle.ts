@@ -1,7 +1,7 @@
 import { assert } from '../../util/assert.ts'
 
 /** Whether an engine runs. Whatever goes wrong in any part of it ends it, once: a node must not vote on what it cannot trust. */
-export class Life {
+export class Lifecycle {
   #state: 'stopped' | 'running' | 'failed' = 'stopped'
   #begun = false
   readonly #onFailed: (error: Error) => void

@@ -1,43 +1,44 @@
 import type { BlockClaim } from '../../primitives/block-claim.ts'
+import type { MessageAcceptance } from '../../primitives/consensus/acceptance.ts'
 import { type ConsensusMessage, type SignedHead, signedHead } from '../../primitives/consensus/message.ts'
+import type { PeerId } from '../../primitives/peer-id.ts'
 import { assert } from '../../util/assert.ts'
 import type { Committee } from '../committee.ts'
-import { accusedBy, type Evidence } from '../evidence/evidence.ts'
-import type { Watch } from '../monitor/monitor.ts'
-import type { Tally } from '../monitor/stats.ts'
-import type { PeerId } from '../ports.ts'
-import type { Validator } from '../signer/local-validator.ts'
-import type { Verifier } from '../signer/signature-verifier.ts'
-import type { Loop } from './driver.ts'
-import type { Heights } from './height-manager.ts'
-import type { Life } from './lifecycle.ts'
-import { Admission, type Admitted, type Place } from './message-validator.ts'
+import { accusedIn, type Evidence } from '../evidence/evidence.ts'
+import type { ConsensusMonitor } from '../monitor/monitor.ts'
+import type { ConsensusStats } from '../monitor/stats.ts'
+import type { LocalValidator } from '../signer/local-validator.ts'
+import type { SignatureVerifier } from '../signer/signature-verifier.ts'
+import type { Driver } from './driver.ts'
+import type { HeightManager } from './height-manager.ts'
+import type { Lifecycle } from './lifecycle.ts'
+import { type ChainPosition, MessageValidator } from './message-validator.ts'
 import type { ConsensusEngineOptions } from './types.ts'
 
 interface IntakeParts {
   readonly options: ConsensusEngineOptions
-  readonly life: Life
-  readonly validator: Validator
-  readonly tally: Tally
-  readonly watch: Watch
-  readonly verifier: Verifier
-  readonly loop: Loop
-  readonly heights: Heights
+  readonly lifecycle: Lifecycle
+  readonly validator: LocalValidator
+  readonly stats: ConsensusStats
+  readonly monitor: ConsensusMonitor
+  readonly verifier: SignatureVerifier
+  readonly driver: Driver
+  readonly heightManager: HeightManager
 }
 
 /** Where messages come in: what nobody signed is turned away, what proves a fault is reported, the rest is fed to the core. */
-export class Intake {
+export class MessageHandler {
   readonly #parts: IntakeParts
-  readonly #admission: Admission
+  readonly #messageValidator: MessageValidator
   #unsubscribe: () => void = () => {}
 
   constructor(parts: IntakeParts) {
     this.#parts = parts
-    this.#admission = new Admission({
+    this.#messageValidator = new MessageValidator({
       committees: parts.options.ports.committee,
       verifier: parts.verifier,
       onEvidence: (evidence, committee) => this.#onEvidence(evidence, committee),
-      onSigned: (message, committee) => parts.watch.heard(message, committee),
+      onSigned: (message, committee) => parts.monitor.onMessage(message, committee),
     })
   }
 
@@ -53,37 +54,37 @@ export class Intake {
   }
 
   /** What is right goes on to those its author does not reach: the answer is for the network. */
-  #receive(message: ConsensusMessage, from: PeerId): Admitted {
-    const { options, life, loop } = this.#parts
-    if (!life.isRunning) return 'pointless'
-    const admitted = this.#blamed(this.#admission.admit(message, this.#place), from)
-    if (admitted !== 'true') return admitted
-    if ('sender' in message) life.guard(() => this.#noticeOwn(signedHead(message)))
-    loop.feed({ type: 'message', message, from, nowMs: options.clock.nowMs() })
-    return admitted
+  #receive(message: ConsensusMessage, from: PeerId): MessageAcceptance {
+    const { options, lifecycle, driver } = this.#parts
+    if (!lifecycle.isRunning) return 'ignore'
+    const messageAcceptance = this.#blamed(this.#messageValidator.admit(message, this.#chainPosition), from)
+    if (messageAcceptance !== 'accept') return messageAcceptance
+    if ('sender' in message) lifecycle.guard(() => this.#noticeOwn(signedHead(message)))
+    driver.feed({ type: 'message', message, from, nowMs: options.clock.nowMs() })
+    return messageAcceptance
   }
 
   /** Asked before a block is decoded: what is known, nobody signed, or nobody waits for is not read. */
-  #judgeClaim(claim: BlockClaim, from: PeerId): Admitted {
-    const { life, loop } = this.#parts
-    if (!life.isRunning || loop.knows(claim)) return 'pointless'
-    const admitted = this.#blamed(this.#admission.judgeClaim(claim, this.#place), from)
-    if (admitted !== 'true') return admitted
-    if (claim.type === 'proposal') life.guard(() => this.#noticeOwn(claim.head))
-    return life.isRunning && loop.wantsBlockOf(claim) ? 'true' : 'pointless'
+  #judgeClaim(claim: BlockClaim, from: PeerId): MessageAcceptance {
+    const { lifecycle, driver } = this.#parts
+    if (!lifecycle.isRunning || driver.knows(claim)) return 'ignore'
+    const messageAcceptance = this.#blamed(this.#messageValidator.judgeClaim(claim, this.#chainPosition), from)
+    if (messageAcceptance !== 'accept') return messageAcceptance
+    if (claim.type === 'proposal') lifecycle.guard(() => this.#noticeOwn(claim.head))
+    return lifecycle.isRunning && driver.wantsBlockOf(claim) ? 'accept' : 'ignore'
   }
 
-  get #place(): Place {
-    const { heights, loop } = this.#parts
-    return { head: heights.head.number, wanted: loop.height?.wanted ?? null }
+  get #chainPosition(): ChainPosition {
+    const { heightManager, driver } = this.#parts
+    return { head: heightManager.head.number, wanted: driver.height?.wanted ?? null }
   }
 
-  #blamed(admitted: Admitted, from: PeerId): Admitted {
-    if (admitted !== 'false') return admitted
-    const { options, tally } = this.#parts
-    tally.rejectedMessages++
+  #blamed(messageAcceptance: MessageAcceptance, from: PeerId): MessageAcceptance {
+    if (messageAcceptance !== 'reject') return messageAcceptance
+    const { options, stats } = this.#parts
+    stats.rejectedMessages++
     options.ports.network.misbehaved?.(from)
-    return admitted
+    return messageAcceptance
   }
 
   /** Throws when somebody else signs with this validator's key. */
@@ -95,16 +96,16 @@ export class Intake {
   }
 
   #onEvidence(evidence: Evidence, committee: Committee): void {
-    const { options, life, validator, tally } = this.#parts
-    const accused = accusedBy(evidence)
+    const { options, lifecycle, validator, stats } = this.#parts
+    const accused = accusedIn(evidence)
     const address = committee.members[accused.sender]
     if (address === validator.address) {
-      life.guard(() => validator.accused(accused))
+      lifecycle.guard(() => validator.accused(accused))
       return
     }
-    tally.evidence++
+    stats.evidence++
     const { number } = accused
-    options.logger.warn({ kind: evidence.kind, number, validator: address }, 'validator breaks the protocol')
+    options.logger.warn({ kind: evidence.kind, number, validator: address }, 'validator misbehaved')
     options.ports.evidence?.report(evidence)
   }
 }

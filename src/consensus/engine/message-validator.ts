@@ -1,28 +1,26 @@
 import { LIMITS } from '../../config/limits.ts'
 import type { Block } from '../../primitives/block.ts'
 import type { BlockClaim } from '../../primitives/block-claim.ts'
+import type { MessageAcceptance } from '../../primitives/consensus/acceptance.ts'
 import { type ConsensusMessage, type SignedHead, signedHead } from '../../primitives/consensus/message.ts'
 import { readExtraData } from '../../primitives/extra-data.ts'
 import { isBodyOf } from '../../rules/body.ts'
-import { commitsOf } from '../certificate.ts'
+import { commitsFromCertificate } from '../certificate.ts'
 import type { Committee } from '../committee.ts'
-import { Detector } from '../evidence/detector.ts'
+import { EvidenceDetector } from '../evidence/detector.ts'
 import { type Evidence, isWrongProposer } from '../evidence/evidence.ts'
 import type { CommitteePort } from '../ports.ts'
-import type { Verifier } from '../signer/signature-verifier.ts'
-
-/** `true`: for the core. `false`: somebody lies. `pointless`: of no use here, though it may have been evidence. */
-export type Admitted = 'true' | 'false' | 'pointless'
+import type { SignatureVerifier } from '../signer/signature-verifier.ts'
 
 /** What this node is at: the last committed height, and the body it asked for. */
-export interface Place {
+export interface ChainPosition {
   readonly head: number
   readonly wanted: string | null
 }
 
 interface AdmissionOptions {
   readonly committees: CommitteePort
-  readonly verifier: Verifier
+  readonly verifier: SignatureVerifier
   readonly onEvidence: (evidence: Evidence, committee: Committee) => void
   /** A message that its sender signed, of use or not. */
   readonly onSigned?: (message: SignedHead, committee: Committee) => void
@@ -34,9 +32,9 @@ type DecidedClaim = Extract<BlockClaim, { type: 'decided' }>
  * Checks what comes from the network, and holds what was signed against its signers. The cheapest check comes first: place, then
  * signatures, then the body, which is read only once a claim was found right.
  */
-export class Admission {
+export class MessageValidator {
   readonly #options: AdmissionOptions
-  readonly #detector = new Detector({
+  readonly #detector = new EvidenceDetector({
     heights: LIMITS.consensus.evidenceHeights,
     statements: LIMITS.consensus.statements,
   })
@@ -45,27 +43,29 @@ export class Admission {
     this.#options = options
   }
 
-  /** Judges a message before its block is decoded: `true`, the block may be of use. */
-  judgeClaim(claim: BlockClaim, { head, wanted }: Place): Admitted {
-    if (claim.type === 'body') return claim.blockHash === wanted ? 'true' : 'pointless'
+  /** Judges a message before its block is decoded: `accept`, the block may be of use. */
+  judgeClaim(claim: BlockClaim, { head, wanted }: ChainPosition): MessageAcceptance {
+    if (claim.type === 'body') return claim.blockHash === wanted ? 'accept' : 'ignore'
     return claim.type === 'decided' ? this.#admitDecided(claim, head) : this.#admitSigned(claim.head, head)
   }
 
-  admit(message: ConsensusMessage, { head, wanted }: Place): Admitted {
+  admit(message: ConsensusMessage, { head, wanted }: ChainPosition): MessageAcceptance {
     switch (message.type) {
       case 'status':
-        return 'true'
+        return 'accept'
       case 'body':
-        return message.block.hash === wanted ? wholeOrFalse(message.block) : 'pointless'
+        return message.block.hash === wanted ? acceptIfWhole(message.block) : 'ignore'
       case 'decided': {
         const { block, certificate } = message
         const claim = { type: 'decided', number: block.header.number, blockHash: block.hash, certificate } as const
-        const admitted = this.#admitDecided(claim, head)
-        return admitted === 'true' ? wholeOrFalse(block) : admitted
+        const messageAcceptance = this.#admitDecided(claim, head)
+        return messageAcceptance === 'accept' ? acceptIfWhole(block) : messageAcceptance
       }
       default: {
-        const admitted = this.#admitSigned(signedHead(message), head)
-        return admitted === 'true' && message.type === 'proposal' ? wholeOrFalse(message.block) : admitted
+        const messageAcceptance = this.#admitSigned(signedHead(message), head)
+        return messageAcceptance === 'accept' && message.type === 'proposal'
+          ? acceptIfWhole(message.block)
+          : messageAcceptance
       }
     }
   }
@@ -78,33 +78,33 @@ export class Admission {
   }
 
   /** Its seals are commits like any other, also those of a height that is over: of a fork they name who signed both sides. */
-  #admitDecided(claim: DecidedClaim, head: number): Admitted {
+  #admitDecided(claim: DecidedClaim, head: number): MessageAcceptance {
     const committee = this.#committeeOf(claim.number, head)
-    if (committee === undefined) return 'pointless'
-    if (!this.#options.verifier.isDecided(claim, committee)) return 'false'
+    if (committee === undefined) return 'ignore'
+    if (!this.#options.verifier.isDecided(claim, committee)) return 'reject'
     this.#detector.advance(head + 1)
-    for (const commit of commitsOf(claim.certificate, claim)) this.#hold(commit, committee)
-    return claim.number === head + 1 ? 'true' : 'pointless'
+    for (const commit of commitsFromCertificate(claim.certificate, claim)) this.#hold(commit, committee)
+    return claim.number === head + 1 ? 'accept' : 'ignore'
   }
 
-  #admitSigned(message: SignedHead, head: number): Admitted {
+  #admitSigned(message: SignedHead, head: number): MessageAcceptance {
     const { verifier, onEvidence, onSigned } = this.#options
     const committee = this.#committeeOf(message.number, head)
-    if (committee === undefined) return 'pointless'
+    if (committee === undefined) return 'ignore'
     const verdict = verifier.judge(message, committee)
-    if (verdict === 'unsigned') return 'false'
+    if (verdict === 'unsigned') return 'reject'
     if (verdict === 'badProof') {
       // A proposer signs its lists; those of a round change are nobody's word.
       if (message.type === 'proposal') onEvidence({ kind: 'unjustified', proposal: message }, committee)
-      return 'false'
+      return 'reject'
     }
     onSigned?.(message, committee)
     this.#detector.advance(head + 1)
     this.#hold(message, committee)
-    if (message.number <= head) return 'pointless'
+    if (message.number <= head) return 'ignore'
     // Of a later height it would take the place of a body that counts.
-    if (message.type === 'proposal' && isWrongProposer(message, committee.members.length)) return 'pointless'
-    return 'true'
+    if (message.type === 'proposal' && isWrongProposer(message, committee.members.length)) return 'ignore'
+    return 'accept'
   }
 
   /** Against what its signers said before. */
@@ -114,7 +114,7 @@ export class Admission {
   }
 }
 
-const wholeOrFalse = (block: Block): Admitted => (isWhole(block) ? 'true' : 'false')
+const acceptIfWhole = (block: Block): MessageAcceptance => (isWhole(block) ? 'accept' : 'reject')
 
 /**
  * Whether a body is the one its header names. The hash covers the header alone: without this, anybody who passes a block on could

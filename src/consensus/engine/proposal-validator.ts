@@ -4,11 +4,11 @@ import { readExtraData } from '../../primitives/extra-data.ts'
 import { maxTimestamp } from '../../rules/timestamp.ts'
 import { waitUntil } from '../../util/async/delay.ts'
 import type { Clock } from '../../util/clock.ts'
-import { certificateFault, type Recover } from '../certificate.ts'
-import type { CommitteePort, Head, ValidateContext, Verdict } from '../ports.ts'
+import { certificateFault, type RecoverAddress } from '../certificate.ts'
+import type { CommitteePort, Head, ProposalVerdict, ValidateContext } from '../ports.ts'
 import type { ConsensusEngineOptions } from './types.ts'
 
-export const invalid = (proven: boolean, reason: string): Verdict => ({ valid: false, proven, reason })
+export const invalidProposal = (proven: boolean, reason: string): ProposalVerdict => ({ valid: false, proven, reason })
 
 /** What consensus itself demands of a proposed block, before it is executed; null when nothing is amiss. */
 export const consensusFault = (
@@ -17,51 +17,51 @@ export const consensusFault = (
   head: Head,
   committees: CommitteePort,
   domain: SigningDomain,
-  recover: Recover,
-): Verdict | null => {
+  recover: RecoverAddress,
+): ProposalVerdict | null => {
   const extra = readExtraData(block.header)
-  if (extra === undefined) return invalid(true, 'extra data cannot be read')
+  if (extra === undefined) return invalidProposal(true, 'extra data cannot be read')
   const { parentCertificate } = extra
-  if (number === 1) return parentCertificate === null ? null : invalid(true, 'a certificate of genesis')
-  if (parentCertificate === null) return invalid(true, 'no parent certificate')
+  if (number === 1) return parentCertificate === null ? null : invalidProposal(true, 'a certificate of genesis')
+  if (parentCertificate === null) return invalidProposal(true, 'no parent certificate')
   const committee = committees.committee(number - 1)
-  if (committee === undefined) return invalid(false, 'committee of the parent unknown')
+  if (committee === undefined) return invalidProposal(false, 'committee of the parent unknown')
   const parent = { number: number - 1, blockHash: head.hash }
   const fault = certificateFault(parentCertificate, parent, committee, domain, recover)
-  return fault === null ? null : invalid(true, `parent certificate: ${fault}`)
+  return fault === null ? null : invalidProposal(true, `parent certificate: ${fault}`)
 }
 
 /** Everything there is to say about a proposed block: consensus first, then its second, then the execution of it all. */
-export const judge = async (
+export const validateProposal = async (
   block: Block,
   context: ValidateContext,
   head: Head,
   { ports, params, clock, logger }: ConsensusEngineOptions,
-  recover: Recover,
+  recover: RecoverAddress,
   cancelled: AbortSignal,
-): Promise<Verdict> => {
+): Promise<ProposalVerdict> => {
   const fault = consensusFault(block, context, head, ports.committee, params, recover)
   if (fault !== null) return fault
   if (!(await awaitTimestamp(block.header.timestamp, clock, cancelled)))
-    return invalid(false, 'timestamp in the future')
+    return invalidProposal(false, 'timestamp in the future')
   try {
     return await ports.execution.validate(block, context, cancelled)
   } catch (error) {
-    if (cancelled.aborted) return invalid(false, 'cancelled')
+    if (cancelled.aborted) return invalidProposal(false, 'cancelled')
     logger.error({ err: error, number: context.number }, 'proposal could not be validated')
-    return invalid(false, 'validation failed')
+    return invalidProposal(false, 'validation failed')
   }
 }
 
 /** Whether a block is too far ahead of this node's clock to wait for its second. */
-export const isTooEarly = (timestamp: number, nowMs: number): boolean => timestamp > maxTimestamp(nowMs)
+export const isTooFarInFuture = (timestamp: number, nowMs: number): boolean => timestamp > maxTimestamp(nowMs)
 
 /**
  * A block from a clock a little ahead waits until its second has come; one further ahead is not voted for, though it breaks no
- * rule for good (reference/consensus.md 1.10). Answers whether to go on; a cancellation ends the wait.
+ * rule for good (docs/design/consensus.md#pacing). Answers whether to go on; a cancellation ends the wait.
  */
 const awaitTimestamp = async (timestamp: number, clock: Clock, cancelled: AbortSignal): Promise<boolean> => {
-  if (isTooEarly(timestamp, clock.nowMs())) return false
+  if (isTooFarInFuture(timestamp, clock.nowMs())) return false
   await waitUntil(clock, timestamp * 1000, cancelled)
   return !cancelled.aborted
 }

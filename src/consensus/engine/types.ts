@@ -1,17 +1,13 @@
+import type { BlockCodec } from '../../primitives/block-codec.ts'
+import type { ValidatorSigner } from '../../primitives/consensus/signer.ts'
 import type { Hex } from '../../util/bytes.ts'
 import type { Clock } from '../../util/clock.ts'
 import type { Logger } from '../../util/logger.ts'
-import type { Recover } from '../certificate.ts'
+import type { RecoverAddress } from '../certificate.ts'
 import type { ConsensusMetrics } from '../monitor/metrics.ts'
-import type { BlockCodec, CommitteePort, DecidedBlock, EvidencePort, ExecutionPort, NetworkPort } from '../ports.ts'
+import type { CommitteePort, DecidedBlock, EvidencePort, ExecutionPort, NetworkPort } from '../ports.ts'
 import type { Watermark } from '../signer/watermark.ts'
 import type { Wal } from '../wal/wal.ts'
-
-/** The validator's key. `sign` answers r, s and recovery id (65 bytes) over a 32-byte digest. */
-export interface ConsensusSigner {
-  readonly address: Hex
-  sign(digest: Uint8Array): Uint8Array
-}
 
 export interface ConsensusParams {
   readonly chainId: number
@@ -32,8 +28,8 @@ export interface ConsensusEngineOptions {
   }
   readonly clock: Clock
   /** null: follows and never votes. */
-  readonly signer: ConsensusSigner | null
-  readonly recover: Recover
+  readonly signer: ValidatorSigner | null
+  readonly recover: RecoverAddress
   readonly wal: Wal
   readonly watermark: Watermark
   readonly params: ConsensusParams
@@ -99,7 +95,7 @@ export interface ConsensusEngine {
   /**
    * Leaves the open height for as long as `work` takes, so that nothing is signed meanwhile, and opens the one after the head then,
    * also when the work fails. What was signed stays in log and watermark: a height that was not overtaken goes on where it stood
-   * (reference/consensus.md 1.11 and 4). Rejects with ENGINE_STOPPED, or as the work does.
+   * (docs/design/consensus.md#catching-up, docs/design/network.md#block-sync). Rejects with ENGINE_STOPPED, or as the work does.
    */
   catchUp(work: CatchUp): Promise<void>
   /** Ends the engine for a reason from outside: it signs nothing from now on, and `onFatal` is told. */

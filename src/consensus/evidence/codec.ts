@@ -7,13 +7,13 @@ import {
   readRoundChangePayload,
   readSigned,
   roundChangePayloadItem,
-  VOTE_CODE,
+  VOTE_TYPE_CODE,
 } from '../../primitives/consensus/vote.ts'
-import { decoding, type MalformedError, malformed } from '../../primitives/malformed.ts'
+import { decodeOrMalformed, type MalformedError, malformed } from '../../primitives/malformed.ts'
 import { encodeRlp, type RlpItem } from '../../primitives/rlp.ts'
 import { RlpCursor } from '../../primitives/rlp-cursor.ts'
 import { hexToBytes } from '../../util/bytes.ts'
-import { unlessCoded } from '../../util/errors.ts'
+import { undefinedIfCoded } from '../../util/errors.ts'
 import type { Evidence } from './evidence.ts'
 import type { ProposalClaim, Statement } from './statement.ts'
 
@@ -39,7 +39,7 @@ export const encodeEvidence = (evidence: Evidence): Uint8Array => {
 
 /** Strict; checks form only: evidenceFault says whether it proves anything. Throws EVIDENCE_MALFORMED. */
 export const decodeEvidence = (bytes: Uint8Array): Evidence =>
-  decoding('EVIDENCE_MALFORMED', () => {
+  decodeOrMalformed('EVIDENCE_MALFORMED', () => {
     const cursor = new RlpCursor(bytes)
     const outer = cursor.openList()
     const evidence = readEvidence(cursor)
@@ -51,7 +51,7 @@ export const decodeEvidence = (bytes: Uint8Array): Evidence =>
 /** The same for bytes from outside: undefined when they are none, or too many. */
 export const tryDecodeEvidence = (bytes: Uint8Array): Evidence | undefined => {
   if (bytes.byteLength > LIMITS.consensus.evidenceBytes) return undefined
-  return unlessCoded(() => decodeEvidence(bytes))
+  return undefinedIfCoded(() => decodeEvidence(bytes))
 }
 
 const readEvidence = (cursor: RlpCursor): Evidence => {
@@ -70,7 +70,10 @@ const readEvidence = (cursor: RlpCursor): Evidence => {
 }
 
 /** [type code, signed part] */
-const statementItem = (statement: Statement): RlpItem => [numberItem(VOTE_CODE[statement.type]), signedItem(statement)]
+const statementItem = (statement: Statement): RlpItem => [
+  numberItem(VOTE_TYPE_CODE[statement.type]),
+  signedItem(statement),
+]
 
 const signedItem = (statement: Statement): RlpItem => {
   switch (statement.type) {
@@ -102,13 +105,13 @@ const readStatement = (cursor: RlpCursor): Statement => {
 
 const readSignedItem = (cursor: RlpCursor, code: number): Statement => {
   switch (code) {
-    case VOTE_CODE.proposal:
+    case VOTE_TYPE_CODE.proposal:
       return readClaim(cursor)
-    case VOTE_CODE.prepare:
+    case VOTE_TYPE_CODE.prepare:
       return readPrepare(cursor)
-    case VOTE_CODE.commit:
+    case VOTE_TYPE_CODE.commit:
       return { ...readPrepare(cursor), type: 'commit' }
-    case VOTE_CODE.roundChange:
+    case VOTE_TYPE_CODE.roundChange:
       return readRoundChangePayload(cursor)
     default:
       throw malformed('EVIDENCE_MALFORMED', `no statement has the code ${code}`)

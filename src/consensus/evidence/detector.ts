@@ -2,7 +2,7 @@ import type { SignedHead } from '../../primitives/consensus/message.ts'
 import type { Commit, RoundChangePayload } from '../../primitives/consensus/vote.ts'
 import type { Committee } from '../committee.ts'
 import { type Evidence, isAmnesia, isConflict, isUnjustified, isWrongProposer } from './evidence.ts'
-import { type SignatureCheck, type Statement, statementsOf } from './statement.ts'
+import { type SignatureCheck, type Statement, statementsFromMessage } from './statement.ts'
 
 interface DetectorLimits {
   /** Heights below the current one whose statements are still held against each other. */
@@ -23,7 +23,7 @@ interface Record {
  * Holds everything signed against what its signer said before. Only verified messages may come in. One accusation of a member at a
  * height is enough; the first statement of each kind and round is kept, within the limits.
  */
-export class Detector {
+export class EvidenceDetector {
   readonly #heights = new Map<number, Map<number, Record>>()
   readonly #limits: DetectorLimits
   #lowest = 0
@@ -43,7 +43,7 @@ export class Detector {
   observe(message: SignedHead, committee: Committee, isSigned: SignatureCheck): readonly Evidence[] {
     const found: Evidence[] = []
     if (message.number < this.#lowest) return found
-    for (const statement of statementsOf(message)) {
+    for (const statement of statementsFromMessage(message)) {
       // A proof may only name its own height; one that does not is judged with the proposal it stands in.
       if (statement.number !== message.number) continue
       const record = this.#recordOf(statement)
@@ -57,7 +57,7 @@ export class Detector {
     return found
   }
 
-  /** Forgets heights too far below `number`. */
+  /** Forgets heights too far below `numberField`. */
   advance(number: number): void {
     this.#lowest = number - this.#limits.heights
     for (const height of this.#heights.keys()) if (height < this.#lowest) this.#heights.delete(height)

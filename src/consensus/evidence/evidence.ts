@@ -1,11 +1,11 @@
 import type { ProposalHead } from '../../primitives/consensus/proposal.ts'
 import { quorumOf } from '../../rules/quorum.ts'
 import { type Committee, proposerIndex } from '../committee.ts'
-import { allowedBy } from '../core/justification.ts'
-import { type SignatureCheck, type Statement, saysTheSame } from './statement.ts'
+import { allowedProposal } from '../core/justification.ts'
+import { isSameStatement, type SignatureCheck, type Statement } from './statement.ts'
 
 /**
- * What no honest member signs, with all that is needed to see it (reference/consensus.md 6):
+ * What no honest member signs, with all that is needed to see it (docs/design/consensus.md#evidence):
  * - `conflict`: two different statements of one kind for one height and round.
  * - `amnesia`: a commit, and a round change to a later round that claims nothing prepared since.
  * - `unjustified`: a proposal above round 0 whose justification, which is signed too, does not allow it.
@@ -20,7 +20,7 @@ export type Evidence =
 export type EvidenceFault = 'NO_CONTRADICTION' | 'OUTSIDE_COMMITTEE' | 'SIGNATURE_INVALID'
 
 /** Height and committee index it accuses, and the round of (the first of) what it shows. */
-export const accusedBy = (
+export const accusedIn = (
   evidence: Evidence,
 ): { readonly number: number; readonly round: number; readonly sender: number } =>
   'proposal' in evidence ? evidence.proposal : evidence.first
@@ -31,7 +31,7 @@ export const evidenceFault = (
   committee: Committee,
   isSigned: SignatureCheck,
 ): EvidenceFault | null => {
-  if (committee.members[accusedBy(evidence).sender] === undefined) return 'OUTSIDE_COMMITTEE'
+  if (committee.members[accusedIn(evidence).sender] === undefined) return 'OUTSIDE_COMMITTEE'
   if (evidence.kind === 'unjustified') {
     if (!isSigned(evidence.proposal, committee)) return 'SIGNATURE_INVALID'
     return isUnjustified(evidence.proposal, committee, isSigned) ? null : 'NO_CONTRADICTION'
@@ -53,7 +53,7 @@ const contradicts = (evidence: Exclude<Evidence, { kind: 'unjustified' }>, size:
 }
 
 export const isConflict = (a: Statement, b: Statement): boolean =>
-  a.type === b.type && a.number === b.number && a.round === b.round && a.sender === b.sender && !saysTheSame(a, b)
+  a.type === b.type && a.number === b.number && a.round === b.round && a.sender === b.sender && !isSameStatement(a, b)
 
 /** Who committed holds the lock: whatever it says later names that round or a later one. */
 export const isAmnesia = (commit: Statement, change: Statement): boolean =>
@@ -73,6 +73,6 @@ export const isWrongProposer = (
 export const isUnjustified = (head: ProposalHead, committee: Committee, isSigned: SignatureCheck): boolean => {
   if (head.round === 0) return false
   const size = committee.members.length
-  if (allowedBy(head, size, quorumOf(size)).kind === 'unjustified') return true
+  if (allowedProposal(head, size, quorumOf(size)).kind === 'unjustified') return true
   return ![...head.roundChanges, ...head.prepares].every(item => isSigned(item, committee))
 }

@@ -1,6 +1,6 @@
 import type { Hex } from '../../util/bytes.ts'
 import { encodeEvidence } from './codec.ts'
-import { accusedBy, type Evidence } from './evidence.ts'
+import { accusedIn, type Evidence } from './evidence.ts'
 
 interface Entry {
   readonly number: number
@@ -11,7 +11,7 @@ interface Entry {
  * Verified evidence that no block holds yet: one piece against each validator, which is all it takes to jail it, of a bounded number of
  * validators. Whoever holds evidence for longer than it is of use takes it out.
  */
-export class EvidencePool {
+export class PendingEvidence {
   readonly #entries = new Map<Hex, Entry>()
   readonly #limit: number
 
@@ -31,7 +31,7 @@ export class EvidencePool {
   /** Keeps what `wants` asked for; answers its encoding. */
   add(offender: Hex, evidence: Evidence): Uint8Array {
     const encoded = encodeEvidence(evidence)
-    this.#entries.set(offender, { number: accusedBy(evidence).number, encoded })
+    this.#entries.set(offender, { number: accusedIn(evidence).number, encoded })
     return encoded
   }
 

@@ -1,5 +1,5 @@
 import type { SignedHead } from '../../primitives/consensus/message.ts'
-import { justificationHash, type ProposalHead, proposalClaimDigest } from '../../primitives/consensus/proposal.ts'
+import { justificationHash, type ProposalHead, proposalDigestFromHash } from '../../primitives/consensus/proposal.ts'
 import {
   blockVoteDigest,
   type Commit,
@@ -7,14 +7,14 @@ import {
   type RoundChange,
   type RoundChangePayload,
   roundChangeDigest,
-  type SignedPart,
+  type SignedVote,
   type SigningDomain,
 } from '../../primitives/consensus/vote.ts'
 import type { Hex } from '../../util/bytes.ts'
 import type { Committee } from '../committee.ts'
 
 /** A proposal as far as its signature goes: the block and the justification by their hashes. */
-export interface ProposalClaim extends SignedPart {
+export interface ProposalClaim extends SignedVote {
   readonly type: 'proposal'
   readonly blockHash: Hex
   readonly justificationHash: Hex
@@ -30,7 +30,7 @@ export type SignatureCheck = (signed: Statement | ProposalHead, committee: Commi
 export const statementDigest = (domain: SigningDomain, statement: Statement): Uint8Array => {
   switch (statement.type) {
     case 'proposal':
-      return proposalClaimDigest(domain, statement)
+      return proposalDigestFromHash(domain, statement)
     case 'prepare':
     case 'commit':
       return blockVoteDigest(domain, statement)
@@ -40,7 +40,7 @@ export const statementDigest = (domain: SigningDomain, statement: Statement): Ui
 }
 
 /** Whether two statements of one kind and place say the same. */
-export const saysTheSame = (a: Statement, b: Statement): boolean => textOf(a) === textOf(b)
+export const isSameStatement = (a: Statement, b: Statement): boolean => textOf(a) === textOf(b)
 
 const textOf = (statement: Statement): string => {
   switch (statement.type) {
@@ -55,10 +55,10 @@ const textOf = (statement: Statement): string => {
 }
 
 /** All that is signed in a message: its own statement, and those of others that it carries. */
-export const statementsOf = (message: SignedHead): readonly Statement[] => {
+export const statementsFromMessage = (message: SignedHead): readonly Statement[] => {
   switch (message.type) {
     case 'proposal':
-      return [claimOf(message), ...message.roundChanges, ...message.prepares]
+      return [claimFromProposal(message), ...message.roundChanges, ...message.prepares]
     case 'roundChange':
       return [payloadOf(message), ...message.prepares]
     default:
@@ -66,7 +66,7 @@ export const statementsOf = (message: SignedHead): readonly Statement[] => {
   }
 }
 
-export const claimOf = (head: ProposalHead): ProposalClaim => ({
+export const claimFromProposal = (head: ProposalHead): ProposalClaim => ({
   type: 'proposal',
   number: head.number,
   round: head.round,

@@ -2,7 +2,7 @@ import type { Metrics } from '../../metrics/registry.ts'
 import type { VoteType } from '../../primitives/consensus/vote.ts'
 import type { Hex } from '../../util/bytes.ts'
 
-/** What an engine counts and times for its operator (reference/consensus.md 4). Seconds. */
+/** What an engine counts and times for its operator (docs/consensus.md#what-an-operator-sees). Seconds. */
 export interface ConsensusMetrics {
   /** From the proposal, as it was begun or came, to the quorum of prepares. */
   prepared(seconds: number): void
@@ -32,7 +32,7 @@ export const createConsensusMetrics = (metrics: Metrics): ConsensusMetrics => {
     labels: ['validator', 'type'],
   })
   const syncs = metrics.histogram({
-    name: 'consensus_sync_seconds',
+    name: 'consensus_fsync_seconds',
     help: 'Waits for the disk before a vote may leave',
     labels: ['file'],
   })

@@ -9,7 +9,7 @@ import type { Effect } from '../core/types.ts'
 import { ClockSkew } from './clock-skew.ts'
 import type { ConsensusMetrics } from './metrics.ts'
 
-export interface WatchOptions {
+export interface ConsensusMonitorOptions {
   readonly blockTimeMs: number
   /** This node's validator. */
   readonly self: Hex | undefined
@@ -18,8 +18,8 @@ export interface WatchOptions {
 }
 
 /** Looks on for the operator: how long the phases of a height take, who votes, and whether this clock agrees with the others. Decides nothing. */
-export class Watch {
-  readonly #options: WatchOptions
+export class ConsensusMonitor {
+  readonly #options: ConsensusMonitorOptions
   readonly #skew = new ClockSkew()
   /** By validator and type: the last place counted, since votes are said again and again. */
   readonly #voted = new Map<string, { readonly number: number; readonly round: number }>()
@@ -27,17 +27,17 @@ export class Watch {
   #preparedMs: number | null = null
   #isSkewed = false
 
-  constructor(options: WatchOptions) {
+  constructor(options: ConsensusMonitorOptions) {
     this.#options = options
   }
 
   /** A height is opened or left: what was begun counts no more. */
-  turned(): void {
+  heightChanged(): void {
     this.#proposedMs = null
     this.#preparedMs = null
   }
 
-  saw(effect: Effect, nowMs: number): void {
+  onEffect(effect: Effect, nowMs: number): void {
     const { metrics } = this.#options
     if (effect.type === 'build') this.#proposedMs = nowMs
     else if (effect.type === 'validate') {
@@ -51,7 +51,7 @@ export class Watch {
   }
 
   /** A message with a right signature, of whatever height is kept. */
-  heard({ type, sender, number, round }: SignedHead, { members }: Committee): void {
+  onMessage({ type, sender, number, round }: SignedHead, { members }: Committee): void {
     const validator = members[sender]
     if (this.#options.metrics === undefined || validator === undefined || validator === this.#options.self) return
     const key = `${validator} ${type}`

@@ -4,10 +4,10 @@ import type { HeightState } from '../core/types.ts'
 import type { ConsensusStatus, EngineMode } from '../engine/types.ts'
 
 /** From this round on somebody is missing, rather than late. */
-export const WORRYING_ROUND = 2
+export const STALLED_ROUND = 2
 
 /** What an engine did since its start, for operators. */
-export class Tally {
+export class ConsensusStats {
   decided = 0
   decidedLate = 0
   roundChanges = 0
@@ -21,7 +21,7 @@ export class Tally {
     this.lastDecisionMs = elapsedMs
   }
 
-  /** With the height open now; `number` stands in as long as there is none. */
+  /** With the height open now; `numberField` stands in as long as there is none. */
   status(
     mode: EngineMode,
     { height, heldForLater }: { readonly height: HeightState | null; readonly heldForLater: number },
@@ -37,7 +37,7 @@ export class Tally {
       quorum: quorumOf(size),
       prepares: height === null ? 0 : [...height.prepares.senders(height.round)].length,
       commits: height === null ? 0 : [...height.commits.senders(height.round)].length,
-      missing: height === null || height.round < WORRYING_ROUND ? [] : missingMembers(height),
+      missing: height === null || height.round < STALLED_ROUND ? [] : missingMembers(height),
       held: heldForLater + (height === null ? 0 : heldBy(height)),
       heldBlocks: height?.blocks.size ?? 0,
       decided: this.decided,

@@ -1,7 +1,7 @@
 import type { DurableFile, FileSystem } from '../wal/file-system.ts'
 
 /** The same files, with each sync timed: it is what every vote waits for. */
-export const timedFiles = (files: FileSystem, onSync: (seconds: number) => void): FileSystem => ({
+export const timedFileSystem = (files: FileSystem, onSync: (seconds: number) => void): FileSystem => ({
   read: path => files.read(path),
   open: async path => timed(await files.open(path), onSync),
   replace: (path, content) => files.replace(path, content),

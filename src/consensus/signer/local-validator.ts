@@ -7,16 +7,16 @@ import type { Committee } from '../committee.ts'
 import type { UnsignedMessage } from '../core/types.ts'
 import type { ConsensusEngineOptions, KeyInUseError } from '../engine/types.ts'
 import type { DecidedBlock } from '../ports.ts'
-import { indexOf, positionOf, type QuarantineReason, type RecoveredMemory } from '../wal/recovery.ts'
+import { committeeIndex, type QuarantineReason, type RecoveredState, signPositionFromMessage } from '../wal/recovery.ts'
 import { OwnVotes } from './own-votes.ts'
 import { Quarantine } from './quarantine.ts'
-import { digestOf, signMessage } from './sign-message.ts'
+import { messageDigest, signConsensusMessage } from './sign-message.ts'
 import type { SignPosition } from './watermark.ts'
 
 type ValidatorOptions = Pick<ConsensusEngineOptions, 'signer' | 'watermark' | 'params' | 'logger'>
 
 /** This node's validator: what it signed, whether it may sign, and whether anybody else signs with its key. */
-export class Validator {
+export class LocalValidator {
   readonly #options: ValidatorOptions
   #own = new OwnVotes(null)
   /** Its memory never signed anything; whether the key is as new as that, the chain will show. */
@@ -28,11 +28,11 @@ export class Validator {
   }
 
   /** To be called once, with what the last life left behind. */
-  restore({ isNew, own }: RecoveredMemory): void {
+  restore({ isNew, own }: RecoveredState): void {
     const { watermark, params } = this.#options
     this.#isNew = isNew
     this.#own = new OwnVotes(watermark.last)
-    for (const message of own) this.#own.remember(positionOf(message), digestOf(params, message))
+    for (const message of own) this.#own.remember(signPositionFromMessage(message), messageDigest(params, message))
   }
 
   get address(): Hex | undefined {
@@ -45,7 +45,7 @@ export class Validator {
 
   /** Index with which it votes in a committee; -1 when it does not. */
   indexIn(committee: Committee): number {
-    return this.isQuarantined ? -1 : indexOf(committee, this.address)
+    return this.isQuarantined ? -1 : committeeIndex(committee, this.address)
   }
 
   /** Signs as member `index`, unless it must be silent or its watermark forbids it; the height goes on without this vote then. */
@@ -53,8 +53,8 @@ export class Validator {
     const { signer, watermark, params, logger } = this.#options
     if (signer === null || this.isQuarantined) return undefined
     try {
-      const signed = signMessage(message, index, { domain: params, signer, watermark })
-      this.#own.remember(positionOf(signed), digestOf(params, signed))
+      const signed = signConsensusMessage(message, index, { domain: params, signer, watermark })
+      this.#own.remember(signPositionFromMessage(signed), messageDigest(params, signed))
       return signed
     } catch (error) {
       const { type, number, round } = message
@@ -66,12 +66,12 @@ export class Validator {
   /** A verified message turned up. Throws KEY_IN_USE when it has this key's signature and cannot be its own. */
   heard(message: SignedHead, committee: Committee): void {
     if (committee.members[message.sender] !== this.address) return
-    this.#notice(positionOf(message), digestOf(this.#options.params, message))
+    this.#notice(signPositionFromMessage(message), messageDigest(this.#options.params, message))
   }
 
   /**
    * This key signed what this node did not, at this place. In quarantine that says how far the lost log went, and a directory that
-   * only looked new lost one too. Otherwise the key runs twice, and neither may go on (reference/consensus.md 6). Throws KEY_IN_USE.
+   * only looked new lost one too. Otherwise the key runs twice, and neither may go on (docs/design/consensus.md#evidence). Throws KEY_IN_USE.
    */
   accused({ number, round }: { readonly number: number; readonly round: number }): void {
     if (this.#quarantine !== null) this.#quarantine.ownVoteSeen(number)
@@ -92,7 +92,7 @@ export class Validator {
   decided({ block, certificate }: DecidedBlock, committee: Committee, learnt: boolean): boolean {
     const { number } = block.header
     const { round } = certificate
-    if (signerIndexes(certificate).includes(indexOf(committee, this.address))) {
+    if (signerIndexes(certificate).includes(committeeIndex(committee, this.address))) {
       const commit = { type: 'commit', number, round, blockHash: block.hash } as const
       this.#notice({ number, round, step: 'commit' }, blockVoteDigest(this.#options.params, commit))
     }

@@ -1,15 +1,15 @@
 import { bytesEqual } from '../../util/bytes.ts'
-import { comparePositions, type SignedMark, type SignPosition } from './watermark.ts'
+import { comparePositions, type LastSignature, type SignPosition } from './watermark.ts'
 
 /**
- * What this validator signed, so that a vote with its key that it did not make is told from its own (reference/consensus.md 6). Of
+ * What this validator signed, so that a vote with its key that it did not make is told from its own (docs/design/consensus.md#evidence). Of
  * positions up to `before`, the last one of its earlier lives, only those it still remembers can be told.
  */
 export class OwnVotes {
   readonly #before: SignPosition | null
   readonly #digests = new Map<number, Map<string, Uint8Array>>()
 
-  constructor(before: SignedMark | null) {
+  constructor(before: LastSignature | null) {
     this.#before = before
     if (before !== null) this.remember(before, before.digest)
   }
@@ -34,7 +34,7 @@ export class OwnVotes {
     return this.#before === null || comparePositions(position, this.#before) > 0
   }
 
-  /** Forgets heights below `number`. */
+  /** Forgets heights below `numberField`. */
   forgetBelow(number: number): void {
     for (const known of this.#digests.keys()) if (known < number) this.#digests.delete(known)
   }

@@ -1,6 +1,6 @@
 import type { QuarantineReason } from '../wal/recovery.ts'
 
-/** Heights others must decide before a node that lost its memory votes again (reference/consensus.md 1.11). */
+/** Heights others must decide before a node that lost its memory votes again (docs/design/consensus.md#quarantine). */
 const HEIGHTS = 2
 
 /**

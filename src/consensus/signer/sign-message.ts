@@ -1,12 +1,15 @@
 import type { SignedHead, SignedMessage } from '../../primitives/consensus/message.ts'
 import { proposalDigest } from '../../primitives/consensus/proposal.ts'
+import type { ValidatorSigner } from '../../primitives/consensus/signer.ts'
 import { blockVoteDigest, roundChangeDigest, type SigningDomain } from '../../primitives/consensus/vote.ts'
 import type { UnsignedMessage } from '../core/types.ts'
-import type { ConsensusSigner } from '../engine/types.ts'
 import type { Watermark } from './watermark.ts'
 
-/** What a message's signature covers (reference/consensus.md 1.2). */
-export const digestOf = (domain: SigningDomain, message: UnsignedMessage | SignedMessage | SignedHead): Uint8Array => {
+/** What a message's signature covers (docs/design/consensus.md#messages). */
+export const messageDigest = (
+  domain: SigningDomain,
+  message: UnsignedMessage | SignedMessage | SignedHead,
+): Uint8Array => {
   switch (message.type) {
     case 'proposal':
       return proposalDigest(domain, {
@@ -25,17 +28,17 @@ export const digestOf = (domain: SigningDomain, message: UnsignedMessage | Signe
  * Signs as committee member `sender`, guarded by the watermark. The answer must not leave the process before log and watermark
  * are durable. Throws SIGNING_REFUSED.
  */
-export const signMessage = (
+export const signConsensusMessage = (
   message: UnsignedMessage,
   sender: number,
   {
     domain,
     signer,
     watermark,
-  }: { domain: SigningDomain; signer: ConsensusSigner; watermark: Pick<Watermark, 'check' | 'advance'> },
+  }: { domain: SigningDomain; signer: ValidatorSigner; watermark: Pick<Watermark, 'check' | 'advance'> },
 ): SignedMessage => {
   const position = { number: message.number, round: message.round, step: message.type }
-  const digest = digestOf(domain, message)
+  const digest = messageDigest(domain, message)
   const given = watermark.check(position, digest)
   const signature = given ?? signer.sign(digest)
   if (given === null) watermark.advance({ ...position, digest, signature })

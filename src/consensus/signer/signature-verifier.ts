@@ -3,29 +3,38 @@ import type { Certificate } from '../../primitives/consensus/certificate.ts'
 import type { SignedHead } from '../../primitives/consensus/message.ts'
 import type { SigningDomain } from '../../primitives/consensus/vote.ts'
 import { asBuffer, type Hex } from '../../util/bytes.ts'
-import { certificateFault, type Recover, type Sealed } from '../certificate.ts'
+import { type CertificateSubject, certificateFault, type RecoverAddress } from '../certificate.ts'
 import type { Committee } from '../committee.ts'
-import { claimOf, type SignatureCheck, statementDigest, statementsOf } from '../evidence/statement.ts'
+import {
+  claimFromProposal,
+  type SignatureCheck,
+  statementDigest,
+  statementsFromMessage,
+} from '../evidence/statement.ts'
 
 /** `badProof`: the sender signed it, and somebody did not sign what it carries as proof. */
-export type SignedVerdict = 'signed' | 'badProof' | 'unsigned'
+export type SignatureResult = 'signed' | 'badProof' | 'unsigned'
 
 /** Checks who signed what, before anything comes near the core. */
-export interface Verifier {
+export interface SignatureVerifier {
   /** The sender's signature, and those of all it carries as proof. */
-  judge(message: SignedHead, committee: Committee): SignedVerdict
+  judge(message: SignedHead, committee: Committee): SignatureResult
   readonly isSigned: SignatureCheck
   /** Whether a quorum of the committee sealed a block. */
-  isDecided(decided: Sealed & { readonly certificate: Certificate }, committee: Committee): boolean
-  readonly recover: Recover
+  isDecided(decided: CertificateSubject & { readonly certificate: Certificate }, committee: Committee): boolean
+  readonly recover: RecoverAddress
 }
 
-export const createVerifier = (domain: SigningDomain, recover: Recover, cachedSignatures: number): Verifier => {
+export const createSignatureVerifier = (
+  domain: SigningDomain,
+  recover: RecoverAddress,
+  cachedSignatures: number,
+): SignatureVerifier => {
   const cached = cacheOf(recover, cachedSignatures)
   const isSigned: SignatureCheck = (signed, committee) => {
     const member = committee.members[signed.sender]
     if (member === undefined) return false
-    const statement = 'roundChanges' in signed ? claimOf(signed) : signed
+    const statement = 'roundChanges' in signed ? claimFromProposal(signed) : signed
     return cached(statementDigest(domain, statement), signed.signature) === member
   }
   return {
@@ -33,7 +42,7 @@ export const createVerifier = (domain: SigningDomain, recover: Recover, cachedSi
     recover: cached,
     judge: (message, committee) => {
       if (!isPlausible(message, committee)) return 'unsigned'
-      const [own, ...proof] = statementsOf(message)
+      const [own, ...proof] = statementsFromMessage(message)
       if (own === undefined || !isSigned(own, committee)) return 'unsigned'
       return proof.every(statement => isSigned(statement, committee)) ? 'signed' : 'badProof'
     },
@@ -52,14 +61,14 @@ const isPlausible = (message: SignedHead, committee: Committee): boolean => {
 }
 
 /** One signature has one form: with the upper half of s allowed, anybody could make a second one. */
-export const strict =
-  (recover: Recover): Recover =>
+export const rejectHighS =
+  (recover: RecoverAddress): RecoverAddress =>
   (digest, signature) =>
     isLowS(signature.subarray(32, 64)) ? recover(digest, signature) : undefined
 
 /** The same signatures come again in round changes, justifications and certificates. */
-const cacheOf = (recover: Recover, limit: number): Recover => {
-  const recoverStrictly = strict(recover)
+const cacheOf = (recover: RecoverAddress, limit: number): RecoverAddress => {
+  const recoverStrictly = rejectHighS(recover)
   const known = new Map<string, Hex | undefined>()
   return (digest, signature) => {
     const key = asBuffer(digest).toString('latin1') + asBuffer(signature).toString('latin1')

@@ -6,7 +6,7 @@ import type { DurableFile, FileSystem } from '../wal/file-system.ts'
 
 /**
  * The signer's own memory of the last thing it signed, apart from the log and stricter: positions only grow, and the same
- * position is only ever given the same signature (reference/consensus.md 1.11). It guards against a lost or restored log.
+ * position is only ever given the same signature (docs/design/consensus.md#watermark). It guards against a lost or restored log.
  *
  * File: two slots of a page each, written in turn, each with a sequence number and a checksum. A torn write spoils only the
  * newer slot, whose signature had not left the process yet; the older one still holds. That is one small overwrite and one
@@ -22,7 +22,7 @@ export interface SignPosition {
 export const SIGN_STEP = { roundChange: 0, proposal: 1, prepare: 2, commit: 3 } as const
 export type SignStep = keyof typeof SIGN_STEP
 
-export interface SignedMark extends SignPosition {
+export interface LastSignature extends SignPosition {
   readonly digest: Uint8Array
   readonly signature: Uint8Array
 }
@@ -38,11 +38,11 @@ export type WatermarkCondition = 'missing' | 'sound' | 'corrupt'
 export interface Watermark {
   readonly condition: WatermarkCondition
   /** The last position signed; null when this signer never signed. */
-  readonly last: SignedMark | null
+  readonly last: LastSignature | null
   /** The signature given before for exactly this; null when it may be signed now. Throws SIGNING_REFUSED otherwise. */
   check(position: SignPosition, digest: Uint8Array): Uint8Array | null
   /** Remembers a signature just made; it must not leave the process before it is durable. */
-  advance(mark: SignedMark): void
+  advance(mark: LastSignature): void
   readonly isDirty: boolean
   /** Makes its file where there is none: with the log missing, it tells a memory that was lost from one that never was. */
   create(): Promise<void>
@@ -59,7 +59,11 @@ export const comparePositions = (a: SignPosition, b: SignPosition): number =>
   a.number - b.number || a.round - b.round || SIGN_STEP[a.step] - SIGN_STEP[b.step]
 
 /** What Watermark.check says when `last` was signed last. */
-export const checkMark = (last: SignedMark | null, position: SignPosition, digest: Uint8Array): Uint8Array | null => {
+export const checkWatermark = (
+  last: LastSignature | null,
+  position: SignPosition,
+  digest: Uint8Array,
+): Uint8Array | null => {
   if (last === null) return null
   const order = comparePositions(position, last)
   if (order > 0) return null
@@ -82,7 +86,7 @@ class FileWatermark implements Watermark {
   readonly #files: FileSystem
   readonly #path: string
   #file: DurableFile | null = null
-  #last: SignedMark | null
+  #last: LastSignature | null
   #sequence: number
   #dirty = false
 
@@ -90,7 +94,7 @@ class FileWatermark implements Watermark {
     files: FileSystem,
     path: string,
     condition: WatermarkCondition,
-    last: SignedMark | null,
+    last: LastSignature | null,
     sequence: number,
   ) {
     this.#files = files
@@ -100,7 +104,7 @@ class FileWatermark implements Watermark {
     this.#sequence = sequence
   }
 
-  get last(): SignedMark | null {
+  get last(): LastSignature | null {
     return this.#last
   }
 
@@ -109,10 +113,10 @@ class FileWatermark implements Watermark {
   }
 
   check(position: SignPosition, digest: Uint8Array): Uint8Array | null {
-    return checkMark(this.#last, position, digest)
+    return checkWatermark(this.#last, position, digest)
   }
 
-  advance(mark: SignedMark): void {
+  advance(mark: LastSignature): void {
     assert(this.#last === null || comparePositions(mark, this.#last) > 0, 'the watermark only rises')
     this.#last = mark
     this.#dirty = true
@@ -129,7 +133,7 @@ class FileWatermark implements Watermark {
     return () => this.#write(mark)
   }
 
-  async #write(mark: SignedMark): Promise<void> {
+  async #write(mark: LastSignature): Promise<void> {
     this.#file ??= await this.#openFile()
     this.#sequence++
     this.#file.write(slotOf(this.#sequence, mark), (this.#sequence % 2) * SLOT_BYTES)
@@ -157,7 +161,7 @@ class FileWatermark implements Watermark {
 
 const STEPS: readonly SignStep[] = ['roundChange', 'proposal', 'prepare', 'commit']
 
-const slotOf = (sequence: number, mark: SignedMark | null): Uint8Array => {
+const slotOf = (sequence: number, mark: LastSignature | null): Uint8Array => {
   const slot = Buffer.alloc(RECORD_BYTES)
   slot.writeUInt32LE(MAGIC, 0)
   slot.writeUInt32LE(sequence % 2 ** 32, 4)
@@ -173,7 +177,7 @@ const slotOf = (sequence: number, mark: SignedMark | null): Uint8Array => {
   return slot
 }
 
-const readSlot = (content: Uint8Array, at: number): { sequence: number; mark: SignedMark | null } | null => {
+const readSlot = (content: Uint8Array, at: number): { sequence: number; mark: LastSignature | null } | null => {
   if (content.byteLength < at + RECORD_BYTES) return null
   const slot = asBuffer(content).subarray(at, at + RECORD_BYTES)
   if (slot.readUInt32LE(0) !== MAGIC) return null

@@ -15,7 +15,7 @@ const PROPOSER = 1 / 4
  * much of the round, and each round given up over a proposal, halves the budget, and each quick decision gives a tenth of the whole
  * back, whoever proposed the block.
  */
-export class BuildBudget {
+export class AdaptiveBuildBudget {
   readonly #roundTimeoutMs: number
   readonly #shareMs: number
   readonly #mostMs: number

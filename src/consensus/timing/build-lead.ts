@@ -8,7 +8,7 @@ const LAST = 32
  * the slowest of the last ones took to build, and where nobody else has a say, to log. What comes in during the head start waits for the
  * next block, hence its bound.
  */
-export class HeadStart {
+export class BuildLead {
   #took: readonly number[] = []
 
   get ms(): number {

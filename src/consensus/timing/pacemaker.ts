@@ -1,8 +1,8 @@
 import type { Block } from '../../primitives/block.ts'
-import { earliestProposalMs, isInstant } from './block-time.ts'
+import { earliestProposalMs, isInstantMode } from './block-time.ts'
 
 /** When this node's heights may begin: on the grid of the block time, or, in instant mode, when somebody wants a block. */
-export class Slots {
+export class Pacemaker {
   readonly #blockTimeMs: number
   #lastMs = 0
   #dueMs = 0
@@ -16,7 +16,7 @@ export class Slots {
 
   /** Wall time from which the height after a block of this timestamp (unix seconds) may propose; null waits for a request. */
   next(parentTimestamp: number, nowMs: number): number | null {
-    const instant = isInstant(this.#blockTimeMs)
+    const instant = isInstantMode(this.#blockTimeMs)
     const earliestMs = instant ? null : earliestProposalMs(this.#blockTimeMs, parentTimestamp, this.#lastSlot(nowMs))
     this.#lastMs = Math.max(earliestMs ?? 0, nowMs)
     if (earliestMs !== null) this.#dueMs = earliestMs
@@ -49,6 +49,6 @@ export class Slots {
 
   /** Instant mode: whether it is worth asking for transactions left. After an empty block only a request is. */
   get mayWantBlock(): boolean {
-    return isInstant(this.#blockTimeMs) && (this.#fruitful || this.#requested)
+    return isInstantMode(this.#blockTimeMs) && (this.#fruitful || this.#requested)
   }
 }

@@ -1,7 +1,7 @@
 import fs, { constants } from 'node:fs'
 import { open, readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { syncFolder } from '../../util/fs/fsync.ts'
+import { syncDirectory } from '../../util/fs/fsync.ts'
 import { replaceFile } from '../../util/fs/replace-file.ts'
 
 /** The few file operations that the log and the watermark need, so that a test can crash at each of them. */
@@ -34,7 +34,7 @@ export const nodeFileSystem: FileSystem = {
   },
   async open(path) {
     const handle = await open(path, constants.O_RDWR | constants.O_CREAT, 0o600)
-    await syncFolder(dirname(path))
+    await syncDirectory(dirname(path))
     return {
       // Into the page cache: microseconds, so no round trip through the thread pool; the disk is waited for in `sync`.
       write(bytes, position) {

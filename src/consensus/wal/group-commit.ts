@@ -1,5 +1,5 @@
 /**
- * Persist before send (reference/consensus.md 1.11): what is to leave the process waits here until everything logged so far is
+ * Persist before send (docs/design/consensus.md#write-ahead-log): what is to leave the process waits here until everything logged so far is
  * durable. All of one event-loop turn shares one sync of the log.
  *
  * The watermark follows the log: it is written before anything leaves, but on its sync only the next batch waits. So a machine without
@@ -14,7 +14,7 @@ export interface Syncable {
   take(): () => Promise<void>
 }
 
-export class Outbox {
+export class GroupCommit {
   readonly #log: Syncable
   readonly #watermark: Syncable
   readonly #onError: (error: Error) => void

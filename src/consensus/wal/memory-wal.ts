@@ -1,4 +1,4 @@
-import { checkMark, type SignedMark, type Watermark } from '../signer/watermark.ts'
+import { checkWatermark, type LastSignature, type Watermark } from '../signer/watermark.ts'
 import type { Wal } from './wal.ts'
 
 const nothing = async (): Promise<void> => {}
@@ -20,13 +20,13 @@ export const memoryWal = (): Wal => ({
 })
 
 export const memoryWatermark = (): Watermark => {
-  let last: SignedMark | null = null
+  let last: LastSignature | null = null
   return {
     condition: 'sound',
     get last() {
       return last
     },
-    check: (position, digest) => checkMark(last, position, digest),
+    check: (position, digest) => checkWatermark(last, position, digest),
     advance(mark) {
       last = mark
     },

@@ -6,19 +6,19 @@ import type { Committee } from '../committee.ts'
 import type { WalRecord } from '../core/types.ts'
 import type { ConsensusEngineOptions } from '../engine/types.ts'
 import type { ExecutionPort, Head } from '../ports.ts'
-import { digestOf } from '../signer/sign-message.ts'
+import { messageDigest } from '../signer/sign-message.ts'
 import { comparePositions, type SignPosition, type WatermarkCondition } from '../signer/watermark.ts'
 import type { Wal } from './wal.ts'
 import type { WalCondition } from './wal-format.ts'
-import { decodeRecords, entriesAfter, numberOfRecord } from './wal-records.ts'
+import { decodeRecords, entriesAfter, recordHeight } from './wal-records.ts'
 
 /** The log decided blocks that the database does not have, with a gap between; a lone validator cannot fetch them anywhere. */
-export type RecoveryError = { readonly code: 'DATABASE_BEHIND_LOG'; readonly head: number; readonly decided: number }
+export type WalRecoveryError = { readonly code: 'DATABASE_BEHIND_LOG'; readonly head: number; readonly decided: number }
 
-/** Why a node must not vote yet; null when its memory is whole (reference/consensus.md 1.11). */
+/** Why a node must not vote yet; null when its memory is whole (docs/design/consensus.md#quarantine). */
 export type QuarantineReason = 'LOG_MISSING' | 'LOG_CORRUPT' | 'WATERMARK_CORRUPT' | 'LOG_BEHIND_WATERMARK'
 
-export interface SigningMemory {
+export interface SigningState {
   readonly log: WalCondition
   readonly watermark: WatermarkCondition
   /** The last position the signer remembers, and the last one in the log. */
@@ -28,7 +28,7 @@ export interface SigningMemory {
 }
 
 /** A directory without log and watermark is a new node at genesis; anything else that lacks a log, or part of it, might contradict itself. */
-export const quarantineReason = ({ log, watermark, signed, logged, head }: SigningMemory): QuarantineReason | null => {
+export const quarantineReason = ({ log, watermark, signed, logged, head }: SigningState): QuarantineReason | null => {
   if (log === 'corrupt') return 'LOG_CORRUPT'
   if (watermark === 'corrupt') return 'WATERMARK_CORRUPT'
   if (log === 'missing') return head === 0 && watermark === 'missing' ? null : 'LOG_MISSING'
@@ -38,7 +38,7 @@ export const quarantineReason = ({ log, watermark, signed, logged, head }: Signi
 }
 
 /** Own messages of a log, oldest first. */
-export const ownMessages = (
+export const ownMessagesFromRecords = (
   records: readonly WalRecord[],
   indexAt: (number: number) => number,
 ): readonly SignedMessage[] =>
@@ -49,7 +49,7 @@ export const ownMessages = (
     return []
   })
 
-export const positionOf = (message: Pick<SignedMessage, 'number' | 'round' | 'type'>): SignPosition => ({
+export const signPositionFromMessage = (message: Pick<SignedMessage, 'number' | 'round' | 'type'>): SignPosition => ({
   number: message.number,
   round: message.round,
   step: message.type,
@@ -62,7 +62,8 @@ export const commitDecided = async (records: readonly WalRecord[], execution: Ex
     const head = execution.head().number
     const { number } = record.block.header
     if (number <= head) continue
-    if (number > head + 1) throw new CodedError<RecoveryError>({ code: 'DATABASE_BEHIND_LOG', head, decided: number })
+    if (number > head + 1)
+      throw new CodedError<WalRecoveryError>({ code: 'DATABASE_BEHIND_LOG', head, decided: number })
     await execution.commit(record.block, record.certificate)
     await execution.flush()
     assert(execution.head().number === number, 'a committed block is the head')
@@ -70,15 +71,15 @@ export const commitDecided = async (records: readonly WalRecord[], execution: Ex
   return execution.head()
 }
 
-export const recordsOf = (records: readonly WalRecord[], number: number): readonly WalRecord[] =>
-  records.filter(record => numberOfRecord(record) === number)
+export const walRecordsOfHeight = (records: readonly WalRecord[], number: number): readonly WalRecord[] =>
+  records.filter(record => recordHeight(record) === number)
 
 /** Index of an address in a committee, -1 when it is no member. */
-export const indexOf = (committee: Committee | undefined, address: Hex | undefined): number =>
+export const committeeIndex = (committee: Committee | undefined, address: Hex | undefined): number =>
   address === undefined ? -1 : (committee?.members.indexOf(address) ?? -1)
 
 /** What a stopped node left behind, its database brought up to its log. */
-export interface RecoveredMemory {
+export interface RecoveredState {
   readonly head: Head
   /** Records of heights above the head. */
   readonly records: readonly WalRecord[]
@@ -90,34 +91,48 @@ export interface RecoveredMemory {
 }
 
 /** Reads the log, commits what was decided, and lifts the watermark to what the log says was signed. Throws DATABASE_BEHIND_LOG. */
-export const recoverMemory = async ({
+export const recoverState = async ({
   ports,
   wal,
   watermark,
   signer,
   params,
-}: ConsensusEngineOptions): Promise<RecoveredMemory> => {
+}: ConsensusEngineOptions): Promise<RecoveredState> => {
   const read = await readRecords(wal, ports)
   const head = await commitDecided(read.records, ports.execution)
   const signed = watermark.last
-  const own = ownMessages(read.records, number => indexOf(ports.committee.committee(number), signer?.address))
+  const own = ownMessagesFromRecords(read.records, number =>
+    committeeIndex(ports.committee.committee(number), signer?.address),
+  )
   const last = own.reduce<SignedMessage | null>(
     (highest, message) =>
-      highest === null || comparePositions(positionOf(message), positionOf(highest)) > 0 ? message : highest,
+      highest === null || comparePositions(signPositionFromMessage(message), signPositionFromMessage(highest)) > 0
+        ? message
+        : highest,
     null,
   )
-  if (last !== null && (signed === null || comparePositions(positionOf(last), signed) > 0)) {
-    watermark.advance({ ...positionOf(last), digest: digestOf(params, last), signature: last.signature })
+  if (last !== null && (signed === null || comparePositions(signPositionFromMessage(last), signed) > 0)) {
+    watermark.advance({
+      ...signPositionFromMessage(last),
+      digest: messageDigest(params, last),
+      signature: last.signature,
+    })
   }
   const quarantine = quarantineReason({
     log: read.condition,
     watermark: watermark.condition,
     signed,
-    logged: last === null ? null : positionOf(last),
+    logged: last === null ? null : signPositionFromMessage(last),
     head: head.number,
   })
   const isNew = quarantine === null && watermark.last === null
-  return { head, records: quarantine === null ? recordsOf(read.records, head.number + 1) : [], own, quarantine, isNew }
+  return {
+    head,
+    records: quarantine === null ? walRecordsOfHeight(read.records, head.number + 1) : [],
+    own,
+    quarantine,
+    isNew,
+  }
 }
 
 const readRecords = async (

@@ -1,4 +1,5 @@
 import type { Block } from '../../primitives/block.ts'
+import type { BlockCodec } from '../../primitives/block-codec.ts'
 import type { Certificate } from '../../primitives/consensus/certificate.ts'
 import { certificateItem, readCertificate } from '../../primitives/consensus/certificate.ts'
 import {
@@ -15,12 +16,11 @@ import {
   readList,
   readPrepare,
 } from '../../primitives/consensus/vote.ts'
-import { decoding, type MalformedError, malformed } from '../../primitives/malformed.ts'
+import { decodeOrMalformed, type MalformedError, malformed } from '../../primitives/malformed.ts'
 import { encodeRlp } from '../../primitives/rlp.ts'
 import { RlpCursor } from '../../primitives/rlp-cursor.ts'
 import { type Hex, hexToBytes } from '../../util/bytes.ts'
 import type { WalRecord } from '../core/types.ts'
-import type { BlockCodec } from '../ports.ts'
 import type { WalEntry } from './wal-format.ts'
 
 /** Record types of the log; never reused for another meaning. */
@@ -28,7 +28,7 @@ const RECORD = { block: 1, round: 2, proposal: 3, signed: 4, prepared: 5, decide
 
 export type WalRecordError = MalformedError<'WAL_RECORD_MALFORMED'>
 
-export const encodeRecord = (record: WalRecord, blocks: BlockCodec): WalEntry => ({
+export const encodeHeightRecord = (record: WalRecord, blocks: BlockCodec): WalEntry => ({
   type: RECORD[record.type],
   payload: payloadOf(record, blocks),
 })
@@ -64,7 +64,7 @@ export const entriesAfter = (entries: readonly WalEntry[], head: number): readon
   const end = entries.findLastIndex(({ type, payload }) => {
     if (type !== RECORD.end) return false
     const record = decodeRecord(type, payload, new Map())
-    return numberOfRecord(record) <= head
+    return recordHeight(record) <= head
   })
   return entries.slice(end + 1)
 }
@@ -135,7 +135,7 @@ const bodyOf = (hash: Hex, bodies: ReadonlyMap<Hex, Block>): Block => {
 }
 
 const read = (payload: Uint8Array, decode: (cursor: RlpCursor) => WalRecord): WalRecord =>
-  decoding('WAL_RECORD_MALFORMED', () => {
+  decodeOrMalformed('WAL_RECORD_MALFORMED', () => {
     const cursor = new RlpCursor(payload)
     const outer = cursor.openList()
     const record = decode(cursor)
@@ -145,7 +145,7 @@ const read = (payload: Uint8Array, decode: (cursor: RlpCursor) => WalRecord): Wa
   })
 
 /** Height a record belongs to. */
-export const numberOfRecord = (record: WalRecord): number => {
+export const recordHeight = (record: WalRecord): number => {
   switch (record.type) {
     case 'block':
     case 'decided':

@@ -1,26 +1,27 @@
 import { LIMITS } from '../../config/limits.ts'
+import type { BlockCodec } from '../../primitives/block-codec.ts'
 import type { Hex } from '../../util/bytes.ts'
 import type { WalRecord } from '../core/types.ts'
 import type { ConsensusEngineOptions } from '../engine/types.ts'
-import type { BlockCodec, ExecutionPort } from '../ports.ts'
+import type { ExecutionPort } from '../ports.ts'
 import type { Watermark } from '../signer/watermark.ts'
-import { Outbox } from './group-commit.ts'
+import { GroupCommit } from './group-commit.ts'
 import type { Wal } from './wal.ts'
 import type { WalEntry } from './wal-format.ts'
-import { encodeRecord } from './wal-records.ts'
+import { encodeHeightRecord } from './wal-records.ts'
 
 interface Place {
   readonly number: number
   readonly hash: Hex
 }
 
-/** The log and the watermark of an engine: what is recorded, and what must wait until it is durable (reference/consensus.md 1.11). */
-export class Journal {
+/** The log and the watermark of an engine: what is recorded, and what must wait until it is durable (docs/design/consensus.md#write-ahead-log). */
+export class WalWriter {
   readonly #wal: Wal
   readonly #watermark: Watermark
   readonly #blocks: BlockCodec
   readonly #execution: ExecutionPort
-  readonly #outbox: Outbox
+  readonly #groupCommit: GroupCommit
   /** Size from which the log of an open height is written anew; twice what was left of it the last time. */
   #longBytes: number = LIMITS.consensus.walBytes
   #shortening = false
@@ -30,26 +31,26 @@ export class Journal {
     this.#watermark = watermark
     this.#blocks = ports.blocks
     this.#execution = ports.execution
-    this.#outbox = new Outbox(wal, watermark, onError)
+    this.#groupCommit = new GroupCommit(wal, watermark, onError)
   }
 
   record(record: WalRecord): void {
-    const { type, payload } = encodeRecord(record, this.#blocks)
+    const { type, payload } = encodeHeightRecord(record, this.#blocks)
     this.#wal.append(type, payload)
   }
 
   /** Runs once all that was recorded and signed so far is durable, in order; `flush` ends a turn. */
   whenDurable(action: () => void): void {
-    this.#outbox.push(action)
+    this.#groupCommit.push(action)
   }
 
   /** What this turn says leaves only after this, which begins once all of it is durable. */
   hold(until: () => Promise<void>): void {
-    this.#outbox.hold(until)
+    this.#groupCommit.hold(until)
   }
 
   flush(): void {
-    this.#outbox.flush()
+    this.#groupCommit.flush()
   }
 
   /** A height is committed: its records are of no use any more. */
@@ -75,19 +76,19 @@ export class Journal {
   /** Writes the log anew with what `memory` answers once no write is under way, which must cover all that was recorded until then. */
   async shorten(memory: () => readonly WalRecord[]): Promise<void> {
     this.#shortening = true
-    await this.#anew(() => memory().map(record => encodeRecord(record, this.#blocks)))
+    await this.#anew(() => memory().map(record => encodeHeightRecord(record, this.#blocks)))
     this.#longBytes = Math.max(LIMITS.consensus.walBytes, 2 * this.#wal.sizeBytes)
     this.#shortening = false
   }
 
   /** Whatever the log says, it starts anew after this block. */
   async beginAfter(place: Place): Promise<void> {
-    await this.#anew(() => [encodeRecord(endOf(place), this.#blocks)])
+    await this.#anew(() => [encodeHeightRecord(endOf(place), this.#blocks)])
   }
 
   /** A log must never begin after a block that the database may still lose. */
   async #anew(entries: () => readonly WalEntry[]): Promise<void> {
-    await this.#outbox.exclusively(async () => {
+    await this.#groupCommit.exclusively(async () => {
       await this.#execution.flush()
       while (this.#wal.isDirty) await this.#wal.take()()
       await this.#wal.reset(entries())
@@ -96,7 +97,7 @@ export class Journal {
 
   /** Nothing leaves any more; resolves when no write is under way. */
   async silence(): Promise<void> {
-    await this.#outbox.close()
+    await this.#groupCommit.close()
   }
 
   /** `write`: what still waits is written first. */

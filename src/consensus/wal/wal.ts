@@ -3,7 +3,7 @@ import type { DurableFile, FileSystem } from './file-system.ts'
 import { encodeWalRecord, scanWal, WAL_MAGIC, type WalCondition, type WalEntry, type WalScan } from './wal-format.ts'
 
 /**
- * Write-ahead log: what this node said and must not contradict after a restart (reference/consensus.md 1.11).
+ * Write-ahead log: what this node said and must not contradict after a restart (docs/design/consensus.md#write-ahead-log).
  *
  * Records wait in memory until they are taken and written as one batch and waits for the disk, and the next batch is written only
  * after that. So at any crash one batch at most is in doubt, and of that batch nothing had left the process.

@@ -2,7 +2,7 @@ import type { MessagePort } from 'node:worker_threads'
 import { assert } from '../../util/assert.ts'
 import { asBuffer } from '../../util/bytes.ts'
 import { CodedError, isCoded } from '../../util/errors.ts'
-import { recoverSender, SENDER_REASONS, type Sender, type SenderError } from './recover-sender.ts'
+import { type RecoveredSender, recoverSender, SENDER_REASONS, type SenderError } from './recover-sender.ts'
 
 /*
  * What crosses between the main thread and a recovery worker, numbers little-endian:
@@ -23,10 +23,10 @@ export interface RecoveryWorkerData {
   readonly urgent: MessagePort
 }
 
-export type SenderResult = Sender | CodedError<SenderError>
+export type SenderResult = RecoveredSender | CodedError<SenderError>
 
 /** One of a whole list of results. Throws CodedError<SenderError>. */
-export const senderOf = (result: SenderResult | undefined): Sender => {
+export const senderOrThrow = (result: SenderResult | undefined): RecoveredSender => {
   assert(result !== undefined, 'a result for each transaction')
   if (isCoded(result)) throw result
   return result

@@ -1,15 +1,15 @@
 import type { SenderResult } from './batch.ts'
-import type { Sender } from './recover-sender.ts'
-import type { RecoveryKind, SenderRecovery } from './sender-recovery.ts'
+import type { RecoveredSender } from './recover-sender.ts'
+import type { RecoveryPriority, SenderRecovery } from './sender-recovery.ts'
 
 export type RecoverMany = Pick<SenderRecovery, 'recoverMany'>
 
 /** Senders in the order of the transactions; only those that are not known are recovered. Rejects as `recoverMany` does. */
-export const recoverUnknown = async (
+export const recoverUnknownSenders = async (
   recovery: RecoverMany,
   raws: readonly Uint8Array[],
-  known: (raw: Uint8Array) => Sender | undefined,
-  kind: RecoveryKind = 'blocks',
+  known: (raw: Uint8Array) => RecoveredSender | undefined,
+  kind: RecoveryPriority = 'blocks',
 ): Promise<readonly SenderResult[]> => {
   const found = raws.map(known)
   const recovered = await recovery.recoverMany(
@@ -17,5 +17,5 @@ export const recoverUnknown = async (
     kind,
   )
   let next = 0
-  return found.map(sender => sender ?? (recovered[next++] as SenderResult))
+  return found.map(recoveredSender => recoveredSender ?? (recovered[next++] as SenderResult))
 }

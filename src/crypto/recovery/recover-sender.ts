@@ -23,7 +23,7 @@ export type SenderReason = (typeof SENDER_REASONS)[number]
 
 export type SenderError = { readonly code: 'INVALID_SENDER'; readonly reason: SenderReason }
 
-export interface Sender {
+export interface RecoveredSender {
   /** The transaction's hash. */
   readonly hash: Hex
   readonly from: Hex
@@ -37,7 +37,7 @@ const MAX_FIELDS = 14
 const FIRST_PROTECTED_V = 35
 
 /** Throws CodedError<SenderError>. The bytes are the network form: RLP, or the type byte and RLP, without blobs. */
-export const recoverSender = (raw: Uint8Array): Sender => {
+export const recoverSender = (raw: Uint8Array): RecoveredSender => {
   const digest = new Uint8Array(32)
   const signature = new Uint8Array(64)
   const recoveryId = signingDigest(raw, digest, signature)

@@ -12,7 +12,7 @@ import {
   unpackAnswer,
 } from './batch.ts'
 
-export type RecoveryError =
+export type SenderRecoveryError =
   /** More transactions wait than the queue holds; the caller may try later. */
   | { readonly code: 'RECOVERY_QUEUE_FULL'; readonly limit: number }
   /** Two workers in a row died over the batch. */
@@ -33,14 +33,14 @@ export interface SenderRecoveryOptions {
 }
 
 /** A block holds up a whole committee, a transaction its sender: blocks go first, and neither takes the other's room. */
-export type RecoveryKind = 'blocks' | 'singles'
+export type RecoveryPriority = 'blocks' | 'singles'
 
 /** One question of a caller, of one or many transactions. */
 interface Call {
   readonly answers: SenderResult[]
   missing: number
   readonly resolve: (answers: readonly SenderResult[]) => void
-  readonly reject: (error: CodedError<RecoveryError>) => void
+  readonly reject: (error: CodedError<SenderRecoveryError>) => void
 }
 
 interface Job {
@@ -50,7 +50,7 @@ interface Job {
 }
 
 interface Batch {
-  readonly kind: RecoveryKind
+  readonly kind: RecoveryPriority
   readonly jobs: readonly Job[]
   retried: boolean
 }
@@ -70,12 +70,12 @@ interface Lane {
 export class SenderRecovery {
   private readonly workers: number
   private readonly batch: number
-  private readonly limits: Readonly<Record<RecoveryKind, number>>
+  private readonly limits: Readonly<Record<RecoveryPriority, number>>
   private readonly logger: Logger | undefined
   private readonly workerUrl: URL
   private readonly lanes = new Set<Lane>()
-  private readonly waiting: Record<RecoveryKind, Job[]> = { blocks: [], singles: [] }
-  private readonly open: Record<RecoveryKind, number> = { blocks: 0, singles: 0 }
+  private readonly waiting: Record<RecoveryPriority, Job[]> = { blocks: [], singles: [] }
+  private readonly open: Record<RecoveryPriority, number> = { blocks: 0, singles: 0 }
   private nextId = 0
   private flushPlanned = false
   private closed = false
@@ -102,10 +102,10 @@ export class SenderRecovery {
   }
 
   /**
-   * Answers in the order given, a CodedError in the place of a transaction without a sender. Rejects with CodedError<RecoveryError> when
+   * Answers in the order given, a CodedError in the place of a transaction without a sender. Rejects with CodedError<SenderRecoveryError> when
    * the queue has no room for all, or the workers fail. The bytes must not change until the answer comes.
    */
-  recoverMany(raws: readonly Uint8Array[], kind: RecoveryKind = 'blocks'): Promise<readonly SenderResult[]> {
+  recoverMany(raws: readonly Uint8Array[], kind: RecoveryPriority = 'blocks'): Promise<readonly SenderResult[]> {
     const refused = this.refusal(kind, raws.length)
     if (refused !== undefined) return Promise.reject(refused)
     if (raws.length === 0) return Promise.resolve([])
@@ -119,7 +119,7 @@ export class SenderRecovery {
   async close(): Promise<void> {
     if (this.closed) return
     this.closed = true
-    const error = new CodedError<RecoveryError>({ code: 'RECOVERY_CLOSED' })
+    const error = new CodedError<SenderRecoveryError>({ code: 'RECOVERY_CLOSED' })
     const lanes = [...this.lanes]
     this.lanes.clear()
     for (const lane of lanes) for (const batch of lane.batches.values()) this.finish(batch, error)
@@ -127,13 +127,13 @@ export class SenderRecovery {
     await Promise.all(lanes.map(({ worker }) => worker.terminate()))
   }
 
-  private refusal(kind: RecoveryKind, count: number): CodedError<RecoveryError> | undefined {
+  private refusal(kind: RecoveryPriority, count: number): CodedError<SenderRecoveryError> | undefined {
     if (this.closed) return new CodedError({ code: 'RECOVERY_CLOSED' })
     const limit = this.limits[kind]
     return this.open[kind] + count > limit ? new CodedError({ code: 'RECOVERY_QUEUE_FULL', limit }) : undefined
   }
 
-  private add(kind: RecoveryKind, job: Job): void {
+  private add(kind: RecoveryPriority, job: Job): void {
     this.open[kind]++
     const waiting = this.waiting[kind]
     waiting.push(job)
@@ -216,7 +216,7 @@ export class SenderRecovery {
     this.logger?.warn({ reason, batches: lane.batches.size }, 'recovery worker died')
     for (const batch of lane.batches.values()) {
       if (batch.retried)
-        this.finish(batch, new CodedError<RecoveryError>({ code: 'RECOVERY_FAILED', reason }, { cause }))
+        this.finish(batch, new CodedError<SenderRecoveryError>({ code: 'RECOVERY_FAILED', reason }, { cause }))
       else {
         batch.retried = true
         this.send(batch)
@@ -224,7 +224,7 @@ export class SenderRecovery {
     }
   }
 
-  private finish({ kind, jobs }: Batch, error: CodedError<RecoveryError>): void {
+  private finish({ kind, jobs }: Batch, error: CodedError<SenderRecoveryError>): void {
     this.open[kind] -= jobs.length
     for (const { call } of jobs) call.reject(error)
   }

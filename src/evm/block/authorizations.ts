@@ -13,7 +13,7 @@ import {
   hexToBytes,
   ZERO_ADDRESS,
 } from '../../util/bytes.ts'
-import { MAX_NONCE, nonceFrom } from '../../util/nonce.ts'
+import { MAX_NONCE, nonceFromBigint } from '../../util/nonce.ts'
 import { isDelegation } from './transaction-validity.ts'
 
 /** First byte of what an authority signs (EIP-7702). */
@@ -66,7 +66,7 @@ export const applyAuthorizations = (
     if (journal.codeHash(authority) !== EMPTY_CODE_HASH && !isDelegation(journal.code(authority))) continue
     if (BigInt(journal.nonce(authority)) !== authorization.nonce) continue
     if (journal.exists(authority)) refund += EXISTING_ACCOUNT_REFUND
-    journal.setNonce(authority, nonceFrom(authorization.nonce + 1n))
+    journal.setNonce(authority, nonceFromBigint(authorization.nonce + 1n))
     const clears = authorization.address === ZERO_ADDRESS
     journal.setCode(authority, clears ? EMPTY_BYTES : concatBytes(DELEGATION_PREFIX, hexToBytes(authorization.address)))
   }

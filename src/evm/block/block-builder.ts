@@ -11,13 +11,13 @@ import type {
   Overrun,
   TransactionSource,
 } from '../executor-types.ts'
-import { closeBlock, openBlock, settleReceipt } from './block-phases.ts'
+import { receiptWithRoot, runPostExecution, runPreExecution } from './block-phases.ts'
 import { addResult, type BlockRun, beginBlock } from './block-run.ts'
 import { faultReason, type TransactionRunner } from './block-runner.ts'
 import { BuildTimer } from './build-timer.ts'
 import { checkAborted, createPacer } from './pacer.ts'
 import { isPlainTransfer } from './run-transaction.ts'
-import { executionGasLimit, validate } from './transaction-validity.ts'
+import { executionGasLimit, invalidReason } from './transaction-validity.ts'
 
 /** No transaction is shorter than this: a signature alone has 67 bytes. */
 const SMALLEST_TRANSACTION_BYTES = 100
@@ -57,7 +57,7 @@ class Picker {
         this.#source.skipSender(tx)
         continue
       }
-      const reason = validate(this.#journal, this.#run, tx)
+      const reason = invalidReason(this.#journal, this.#run, tx)
       if (reason !== undefined) this.drop(tx, reason)
       else {
         const isLight = hasLittleGas(this.#journal, this.#run, tx)
@@ -107,7 +107,7 @@ export const buildBlock = async (
   const pacer = createPacer(budget.signal)
   const timer = new BuildTimer(budget)
   const systemCall = runner.systemCall(journal, env)
-  await openBlock(run, journal, systemCall)
+  await runPreExecution(run, journal, systemCall)
   const runTransaction = await runner.begin(journal, env)
   while (!timer.isOver()) {
     if (pacer.due()) {
@@ -127,10 +127,10 @@ export const buildBlock = async (
       picker.stopped(tx, trial.stopped())
     } else if ('fault' in receipt) picker.drop(tx, faultReason(receipt.fault))
     else {
-      const settled = settleReceipt(run, journal, receipt)
+      const settled = receiptWithRoot(run, journal, receipt)
       addResult(run, tx, settled instanceof Promise ? await settled : settled)
       picker.took(tx)
     }
   }
-  return closeBlock(run, journal, credits, picker.dropped, systemCall)
+  return runPostExecution(run, journal, credits, picker.dropped, systemCall)
 }

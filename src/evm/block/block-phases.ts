@@ -3,17 +3,17 @@ import type { Journal } from '../../state/journal/journal.ts'
 import type { BlockExecution, Credit, DroppedTransaction } from '../executor-types.ts'
 import { type BlockRun, finishBlock } from './block-run.ts'
 import { depositRequest } from './deposits.ts'
-import { openingCalls, type RunSystemCall, takeQueuedRequests } from './system-calls.ts'
+import { preExecutionCalls, type RunSystemCall, takeQueuedRequests } from './system-calls.ts'
 
 /* What happens in a block besides its transactions, in whatever way these are run. */
 
 /** Before the first transaction: contracts of the protocol are told what the block knows. */
-export const openBlock = async (run: BlockRun, journal: Journal, systemCall: RunSystemCall): Promise<void> => {
-  for (const call of openingCalls(journal, run.env, run.rules)) await systemCall(call)
+export const runPreExecution = async (run: BlockRun, journal: Journal, systemCall: RunSystemCall): Promise<void> => {
+  for (const call of preExecutionCalls(journal, run.env, run.rules)) await systemCall(call)
 }
 
 /** The receipt of a transaction just run, which before Byzantium holds the state's root instead of a status. */
-export const settleReceipt = (run: BlockRun, journal: Journal, receipt: Receipt): Receipt | Promise<Receipt> =>
+export const receiptWithRoot = (run: BlockRun, journal: Journal, receipt: Receipt): Receipt | Promise<Receipt> =>
   run.rules.hasStatus || run.env.stateRoot === undefined
     ? receipt
     : run.env.stateRoot(journal.changes()).then(root => {
@@ -22,7 +22,7 @@ export const settleReceipt = (run: BlockRun, journal: Journal, receipt: Receipt)
       })
 
 /** After the last transaction: fees, credits, and what the block asks of a consensus layer. */
-export const closeBlock = async (
+export const runPostExecution = async (
   run: BlockRun,
   journal: Journal,
   credits: readonly Credit[],

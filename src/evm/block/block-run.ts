@@ -1,4 +1,4 @@
-import { uniteBlooms } from '../../primitives/bloom.ts'
+import { mergeBlooms } from '../../primitives/bloom.ts'
 import type { Receipt } from '../../primitives/receipt.ts'
 import type { Transaction } from '../../primitives/transaction.ts'
 import { assignFees, type FeeSplit } from '../../rules/fees.ts'
@@ -6,13 +6,13 @@ import type { Journal } from '../../state/journal/journal.ts'
 import { CodedError } from '../../util/errors.ts'
 import type { BlockEnv } from '../block-env.ts'
 import type { BlockExecution, Credit, DroppedTransaction, GasUsedError } from '../executor-types.ts'
-import { type ForkRules, forkRulesAt } from './execution-rules.ts'
+import { type ExecutionRules, executionRulesAt } from './execution-rules.ts'
 import type { BlockPosition } from './transaction-validity.ts'
 
 /** What a block under execution has gathered so far. */
 export interface BlockRun extends BlockPosition {
   readonly env: BlockEnv
-  readonly rules: ForkRules
+  readonly rules: ExecutionRules
   readonly transactions: Transaction[]
   readonly receipts: Receipt[]
   gasUsed: bigint
@@ -22,7 +22,7 @@ export interface BlockRun extends BlockPosition {
 
 export const beginBlock = (env: BlockEnv): BlockRun => ({
   env,
-  rules: forkRulesAt(env.params, env.number),
+  rules: executionRulesAt(env.params, env.number),
   transactions: [],
   receipts: [],
   gasUsed: 0n,
@@ -57,7 +57,7 @@ const feeCredits = (env: BlockEnv, fees: FeeSplit): readonly Credit[] => [
   { address: env.foundation, amountWei: fees.foundation },
 ]
 
-/** Pays the shares of the block's fees, then what the protocol adds (DESIGN 6): nothing of it is seen by the block's own transactions. */
+/** Pays the shares of the block's fees, then what the protocol adds (docs/design/money.md#minting): nothing of it is seen by the block's own transactions. */
 export const finishBlock = (
   run: BlockRun,
   journal: Journal,
@@ -69,5 +69,5 @@ export const finishBlock = (
   credit(journal, feeCredits(env, shared))
   credit(journal, credits)
   const fees = { ...shared, burnt: shared.burnt + run.blobGasUsed * (env.blobs?.baseFeePerGas ?? 0n) }
-  return { transactions, receipts, gasUsed, logsBloom: uniteBlooms(receipts.map(r => r.logsBloom)), fees, dropped }
+  return { transactions, receipts, gasUsed, logsBloom: mergeBlooms(receipts.map(r => r.logsBloom)), fees, dropped }
 }

@@ -12,20 +12,20 @@ import type {
   InvalidReason,
   InvalidTransactionError,
 } from '../executor-types.ts'
-import { closeBlock, openBlock, settleReceipt } from './block-phases.ts'
+import { receiptWithRoot, runPostExecution, runPreExecution } from './block-phases.ts'
 import { addResult, type BlockRun, beginBlock, checkGasUsed } from './block-run.ts'
 import { checkAborted, createPacer } from './pacer.ts'
 import type { RunSystemCall } from './system-calls.ts'
-import { validate } from './transaction-validity.ts'
+import { invalidReason } from './transaction-validity.ts'
 
 /** A transaction that was interrupted, or on which the engine broke, leaves nothing in the journal. */
-export type Attempt = Receipt | 'interrupted' | { readonly fault: Error }
+export type RunOutcome = Receipt | 'interrupted' | { readonly fault: Error }
 
 /** When a transaction is stopped, and how it lets other work run meanwhile. */
 export type StopCondition = Pick<Interrupt, 'shouldStop' | 'giveWay'>
 
 /** Runs one valid transaction to its end; an answer without a promise costs none. */
-export type RunTransaction = (tx: Transaction, run: BlockRun, until: StopCondition) => Attempt | Promise<Attempt>
+export type RunTransaction = (tx: Transaction, run: BlockRun, until: StopCondition) => RunOutcome | Promise<RunOutcome>
 
 /** How the transactions of one block are run. */
 export interface TransactionRunner {
@@ -54,11 +54,11 @@ export const executeBlock = async (
   const pacer = createPacer(signal)
   const until: StopCondition = { shouldStop: () => signal?.aborted === true }
   const systemCall = runner.systemCall(journal, env)
-  await openBlock(run, journal, systemCall)
+  await runPreExecution(run, journal, systemCall)
   const runTransaction = await runner.begin(journal, env)
   for (const [index, tx] of transactions.entries()) {
     if (pacer.due()) await pacer.giveWay()
-    const reason = validate(journal, run, tx)
+    const reason = invalidReason(journal, run, tx)
     if (reason !== undefined) throw invalid(index, reason)
     const loading = runner.prepare(tx, journal, run)
     if (loading !== undefined) await loading
@@ -67,9 +67,9 @@ export const executeBlock = async (
     if (receipt === 'interrupted') checkAborted(signal)
     assert(receipt !== 'interrupted', 'only the signal interrupts the execution of a proposal')
     if ('fault' in receipt) throw invalid(index, faultReason(receipt.fault))
-    const settled = settleReceipt(run, journal, receipt)
+    const settled = receiptWithRoot(run, journal, receipt)
     addResult(run, tx, settled instanceof Promise ? await settled : settled)
     checkGasUsed(run, gasUsed)
   }
-  return closeBlock(run, journal, credits, [], systemCall)
+  return runPostExecution(run, journal, credits, [], systemCall)
 }

@@ -4,7 +4,7 @@ import { type IntrinsicGasRules, intrinsicGasRules } from '../../rules/intrinsic
 import type { Hex } from '../../util/bytes.ts'
 
 /** What of a fork the handling of whole transactions depends on. */
-export interface ForkRules {
+export interface ExecutionRules {
   readonly fork: EvmFork
   readonly intrinsic: IntrinsicGasRules
   /** A refund is at most gas used / this (EIP-3529). */
@@ -62,7 +62,7 @@ const newestType = (since: (name: EvmFork) => boolean): number => {
   return since('berlin') ? 1 : 0
 }
 
-export const forkRules = (fork: EvmFork, params: ChainParams): ForkRules => {
+export const executionRules = (fork: EvmFork, params: ChainParams): ExecutionRules => {
   const since = (name: EvmFork): boolean => EVM_FORKS.indexOf(fork) >= EVM_FORKS.indexOf(name)
   return {
     fork,
@@ -83,10 +83,10 @@ export const forkRules = (fork: EvmFork, params: ChainParams): ForkRules => {
   }
 }
 
-const cache = new WeakMap<ChainParams, Map<EvmFork, ForkRules>>()
+const cache = new WeakMap<ChainParams, Map<EvmFork, ExecutionRules>>()
 
 /** The rules in force at a block; kept per network. */
-export const forkRulesAt = (params: ChainParams, number: number): ForkRules => {
+export const executionRulesAt = (params: ChainParams, number: number): ExecutionRules => {
   const fork = evmForkAt(params.forks, number)
   let byFork = cache.get(params)
   if (byFork === undefined) {
@@ -95,7 +95,7 @@ export const forkRulesAt = (params: ChainParams, number: number): ForkRules => {
   }
   let rules = byFork.get(fork)
   if (rules === undefined) {
-    rules = forkRules(fork, params)
+    rules = executionRules(fork, params)
     byFork.set(fork, rules)
   }
   return rules

@@ -6,7 +6,7 @@ import { isCoded } from '../../util/errors.ts'
 import type { Logger } from '../../util/logger.ts'
 import type { Engine } from '../engine.ts'
 import type { BlockRun } from './block-run.ts'
-import type { Attempt, StopCondition, TransactionRunner } from './block-runner.ts'
+import type { RunOutcome, StopCondition, TransactionRunner } from './block-runner.ts'
 import { isPlainTransfer, runMessageTransaction, runPlainTransfer } from './run-transaction.ts'
 import { runSystemCall } from './system-calls.ts'
 
@@ -23,7 +23,7 @@ const runWithEngine = async (
   engine: Engine,
   logger: Logger,
   until: StopCondition,
-): Promise<Attempt> => {
+): Promise<RunOutcome> => {
   const mark = journal.checkpoint()
   try {
     const interrupt = { sliceMs: LIMITS.execution.sliceMs, ...until }
@@ -34,7 +34,7 @@ const runWithEngine = async (
     journal.revert(mark)
     if (isCoded(error) && error.code === 'EXECUTION_INTERRUPTED') return 'interrupted'
     const fault = error instanceof Error ? error : new Error(String(error))
-    logger.error({ err: fault, hash: tx.hash, engine: engine.name }, 'engine broke on a transaction')
+    logger.error({ err: fault, hash: tx.hash, engine: engine.name }, 'engine failed on a transaction')
     return { fault }
   }
 }

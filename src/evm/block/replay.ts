@@ -9,10 +9,10 @@ import type { Engine, EngineOptions, Interrupt } from '../engine.ts'
 import type { Prefetcher } from '../readers/prefetched-reader.ts'
 import type { TracedTransaction, TraceHooks } from '../tracers/tracer.ts'
 import { authorityOf, delegationTarget } from './authorizations.ts'
-import { openBlock } from './block-phases.ts'
+import { runPreExecution } from './block-phases.ts'
 import { addResult, type BlockRun, beginBlock } from './block-run.ts'
 import { isPlainTransfer, runMessageTransaction, runPlainTransfer } from './run-transaction.ts'
-import { OPENING_ACCOUNTS, runSystemCall } from './system-calls.ts'
+import { PRE_EXECUTION_ACCOUNTS, runSystemCall } from './system-calls.ts'
 
 /** What a block's transactions run on once more. */
 export interface ReplayContext {
@@ -28,7 +28,7 @@ export interface ReplayContext {
 }
 
 /** Where a traced transaction stands. */
-export interface TracePlace {
+export interface TracedPosition {
   readonly blockHash: Hex
   readonly index: number
 }
@@ -56,12 +56,12 @@ export class Replay {
   static async begin(context: ReplayContext): Promise<Replay> {
     const replay = new Replay(context)
     const { engine, env, prefetch } = context
-    for (const address of OPENING_ACCOUNTS) await prefetch?.code(address)
+    for (const address of PRE_EXECUTION_ACCOUNTS) await prefetch?.code(address)
     const loading: Engine = {
       name: engine.name,
       run: (journal, at, message) => engine.run(journal, at, message, replay.#options),
     }
-    await openBlock(replay.#run, replay.journal, call => runSystemCall(replay.journal, env, loading, call))
+    await runPreExecution(replay.#run, replay.journal, call => runSystemCall(replay.journal, env, loading, call))
     return replay
   }
 
@@ -77,7 +77,7 @@ export class Replay {
   }
 
   /** Runs the next transaction under a tracer. */
-  async trace(tx: Transaction, place: TracePlace, hooks: TraceHooks): Promise<Receipt> {
+  async trace(tx: Transaction, place: TracedPosition, hooks: TraceHooks): Promise<Receipt> {
     const { tracer } = hooks
     await this.#load(tx)
     tracer.begin?.(this.#describe(tx, place), this.journal)
@@ -99,7 +99,7 @@ export class Replay {
     if (target !== undefined) await prefetch.code(target)
   }
 
-  #describe(tx: Transaction, { blockHash, index }: TracePlace): TracedTransaction {
+  #describe(tx: Transaction, { blockHash, index }: TracedPosition): TracedTransaction {
     const { env, rules } = this.#run
     return {
       from: tx.from,

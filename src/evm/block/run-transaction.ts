@@ -1,5 +1,5 @@
 import { createAddress } from '../../primitives/address.ts'
-import { bloomOf, EMPTY_BLOOM } from '../../primitives/bloom.ts'
+import { bloomFromLogs, EMPTY_BLOOM } from '../../primitives/bloom.ts'
 import type { Log } from '../../primitives/log.ts'
 import type { Receipt } from '../../primitives/receipt.ts'
 import { effectiveGasPrice, type Transaction } from '../../primitives/transaction.ts'
@@ -38,7 +38,7 @@ const receiptOf = (
   gasUsed,
   effectiveGasPrice: price,
   contractAddress: tx.to === null ? createAddress(tx.from, tx.nonce) : null,
-  logsBloom: logs.length === 0 ? EMPTY_BLOOM : bloomOf(logs),
+  logsBloom: logs.length === 0 ? EMPTY_BLOOM : bloomFromLogs(logs),
   logs,
   ...(tx.type === 3 && { blobGasUsed: blobGas(tx), blobGasPrice: at.env.blobs?.baseFeePerGas ?? 0n }),
 })

@@ -4,7 +4,7 @@ import { EMPTY_BYTES, type Hex, hexToBytes } from '../../util/bytes.ts'
 import { CodedError } from '../../util/errors.ts'
 import type { BlockEnv } from '../block-env.ts'
 import type { Engine, EngineMessage, EngineOptions } from '../engine.ts'
-import type { ForkRules } from './execution-rules.ts'
+import type { ExecutionRules } from './execution-rules.ts'
 
 /** A message of the protocol itself to a contract, before or after a block's transactions: no fee, no nonce, no sender's account. */
 export interface SystemCall {
@@ -36,13 +36,13 @@ const REQUEST_QUEUES: readonly { readonly type: number; readonly to: Hex }[] = [
 ]
 
 /** Accounts that the calls before the first transaction may read, to be loaded where reading takes its time. */
-export const OPENING_ACCOUNTS: readonly Hex[] = [SYSTEM_ADDRESS, BEACON_ROOTS, BLOCK_HASHES]
+export const PRE_EXECUTION_ACCOUNTS: readonly Hex[] = [SYSTEM_ADDRESS, BEACON_ROOTS, BLOCK_HASHES]
 
 /** Whom system calls may reach: for states whose accounts must be loaded before they are read. */
 export const SYSTEM_CONTRACTS: readonly Hex[] = [BEACON_ROOTS, BLOCK_HASHES, ...REQUEST_QUEUES.map(({ to }) => to)]
 
 /** Calls before the first transaction, to contracts that are there. */
-export const openingCalls = (journal: Journal, env: BlockEnv, rules: ForkRules): readonly SystemCall[] => {
+export const preExecutionCalls = (journal: Journal, env: BlockEnv, rules: ExecutionRules): readonly SystemCall[] => {
   const calls: SystemCall[] = []
   const root = env.beacon?.parentRoot
   if (root !== undefined) calls.push({ to: BEACON_ROOTS, data: hexToBytes(root) })

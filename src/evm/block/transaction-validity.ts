@@ -9,12 +9,12 @@ import { MAX_NONCE } from '../../util/nonce.ts'
 import type { BlockEnv } from '../block-env.ts'
 import type { InvalidReason } from '../executor-types.ts'
 import { checkBlobs } from './blobs.ts'
-import type { ForkRules } from './execution-rules.ts'
+import type { ExecutionRules } from './execution-rules.ts'
 
 /** Where in a block the transaction would stand. */
 export interface BlockPosition {
   readonly env: BlockEnv
-  readonly rules: ForkRules
+  readonly rules: ExecutionRules
   /** Gas used by the transactions before. */
   readonly gasUsed: bigint
   /** Blob gas of the transactions before. */
@@ -25,12 +25,12 @@ export interface BlockPosition {
 export const isDelegation = (code: Uint8Array): boolean =>
   code.byteLength === 23 && code[0] === 0xef && code[1] === 0x01 && code[2] === 0x00
 
-/** The most gas a transaction can use: its limit, or the network's bound on one transaction (DESIGN 2). */
+/** The most gas a transaction can use: its limit, or the network's bound on one transaction (docs/design/evm-rules.md#limits). */
 export const executionGasLimit = (tx: Transaction, env: BlockEnv): bigint =>
   tx.gasLimit < env.params.maxTxExecutionGas ? tx.gasLimit : env.params.maxTxExecutionGas
 
 /** Why the transaction cannot stand here; undefined: it can. Order of the checks as in go-ethereum. */
-export const validate = (journal: Journal, at: BlockPosition, tx: Transaction): InvalidReason | undefined =>
+export const invalidReason = (journal: Journal, at: BlockPosition, tx: Transaction): InvalidReason | undefined =>
   checkForm(at, tx) ??
   checkNonce(journal, tx) ??
   checkCode(journal, at.rules, tx) ??
@@ -42,9 +42,9 @@ export const validate = (journal: Journal, at: BlockPosition, tx: Transaction): 
 
 /**
  * The same for a call in a simulated block (eth_simulateV1): anybody sends, contracts too, and a single call may have more gas
- * than a transaction. Unless `strict`, the nonce may be any, and a call that offers nothing pays nothing.
+ * than a transaction. Unless `rejectHighS`, the nonce may be any, and a call that offers nothing pays nothing.
  */
-export const validateSimulated = (
+export const invalidSimulatedReason = (
   journal: Journal,
   at: BlockPosition,
   tx: Transaction,
@@ -80,7 +80,7 @@ const checkNonce = (journal: Journal, tx: Transaction): InvalidReason | undefine
 }
 
 /** EIP-3607. */
-const checkCode = (journal: Journal, rules: ForkRules, tx: Transaction): InvalidReason | undefined => {
+const checkCode = (journal: Journal, rules: ExecutionRules, tx: Transaction): InvalidReason | undefined => {
   if (journal.codeHash(tx.from) === EMPTY_CODE_HASH || impersonatedSender(tx) !== undefined) return undefined
   return rules.hasDelegation && isDelegation(journal.code(tx.from)) ? undefined : { code: 'SENDER_NOT_EOA' }
 }

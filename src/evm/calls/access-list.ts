@@ -1,7 +1,7 @@
 import type { AccessListEntry } from '../../primitives/transaction.ts'
 import type { Hex } from '../../util/bytes.ts'
 import type { AccessRecorder } from '../engine.ts'
-import { type CallOutcome, callGas, checkValue, type PreparedCall, runCall, targetOf } from './call-message.ts'
+import { type CallOutcome, callGas, callRecipient, checkValue, type PreparedCall, runCall } from './call-message.ts'
 import type { AccessListResult } from './types.ts'
 
 /** A run with a list may touch more than the run that made it; three rounds settle what settles at all. */
@@ -48,7 +48,7 @@ const failureText = ({ failure }: CallOutcome): string | undefined => {
 export const findAccessList = async (call: PreparedCall): Promise<AccessListResult> => {
   const gas = callGas(call.message)
   checkValue(call, gas)
-  const excluded = new Set([call.message.from, targetOf(call), ...call.rules.precompiles])
+  const excluded = new Set([call.message.from, callRecipient(call), ...call.rules.precompiles])
   let accessList = createRecorder(excluded, call.accessList).list()
   for (let round = 1; ; round++) {
     const { recorder, list } = createRecorder(excluded, accessList)

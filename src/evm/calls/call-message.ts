@@ -5,15 +5,15 @@ import { floorGas, intrinsicGas } from '../../rules/intrinsic-gas.ts'
 import { EMPTY_CODE_HASH } from '../../state/account.ts'
 import { Journal } from '../../state/journal/journal.ts'
 import type { StateReader } from '../../state/state-reader.ts'
-import { EMPTY_BYTES, type Hex, ownBytes } from '../../util/bytes.ts'
+import { copyBytes, EMPTY_BYTES, type Hex } from '../../util/bytes.ts'
 import { CodedError } from '../../util/errors.ts'
 import { nextNonce } from '../../util/nonce.ts'
 import { applyAuthorizations, authorityOf } from '../block/authorizations.ts'
-import { type ForkRules, forkRulesAt } from '../block/execution-rules.ts'
+import { type ExecutionRules, executionRulesAt } from '../block/execution-rules.ts'
 import type { BlockEnv } from '../block-env.ts'
 import type { AccessRecorder, Engine, EngineFailure, EngineMessage, EngineResult, Interrupt } from '../engine.ts'
 import type { Prefetcher } from '../readers/prefetched-reader.ts'
-import { isPrecompile, type PrecompileMoves } from './moved-precompiles.ts'
+import { isPrecompile, type MovedPrecompiles } from './moved-precompiles.ts'
 import { applyOverrides } from './state-overrides.ts'
 import type { BlockOverrides, CallError, CallMessage, CallRequest } from './types.ts'
 
@@ -33,8 +33,8 @@ export interface CallContext {
 export interface PreparedCall {
   readonly context: CallContext
   readonly env: BlockEnv
-  readonly rules: ForkRules
-  readonly moves: PrecompileMoves | undefined
+  readonly rules: ExecutionRules
+  readonly moves: MovedPrecompiles | undefined
   readonly journal: Journal
   readonly message: CallMessage
   readonly accessList: NonNullable<CallMessage['accessList']>
@@ -75,7 +75,7 @@ export const prepareCall = async (context: CallContext, request: CallRequest): P
   const { message } = request
   const env = envOf(context.env, message, request.blockOverrides)
   const journal = new Journal(context.reader)
-  const rules = forkRulesAt(env.params, env.number)
+  const rules = executionRulesAt(env.params, env.number)
   const moves = await applyOverrides(journal, context.prefetch, request.overrides ?? {}, rules.precompiles)
   await context.prefetch?.account(message.from)
   if (message.to !== null) await context.prefetch?.code(message.to)
@@ -130,7 +130,7 @@ export const runsNoCode = ({ journal, message, rules, moves, authorizations }: P
   !isPrecompile(rules, moves, message.to)
 
 /** Where a creation would put its contract; the recipient of a call. */
-export const targetOf = ({ journal, message }: PreparedCall): Hex =>
+export const callRecipient = ({ journal, message }: PreparedCall): Hex =>
   message.to ?? createAddress(message.from, journal.nonce(message.from))
 
 /**
@@ -143,7 +143,7 @@ export const runCall = async (call: PreparedCall, gas: bigint, accesses?: Access
   if (runsNoCode(call)) return { gasUsed: minimum, peakGas: minimum, output: EMPTY_BYTES, failure: null }
   const { context, env, moves, journal } = call
   const mark = journal.checkpoint()
-  const { message, refund } = beginCall(call, gas)
+  const { message, refund } = applyCallNonce(call, gas)
   const { interrupt, prefetch } = context
   const result = await context.engine.run(journal, env, message, {
     ...(interrupt && { interrupt }),
@@ -156,7 +156,7 @@ export const runCall = async (call: PreparedCall, gas: bigint, accesses?: Access
 }
 
 /** What comes before a call's message: the nonce is raised and accounts are delegated. `refund` is for the latter. */
-export const beginCall = (
+export const applyCallNonce = (
   call: PreparedCall,
   gas: bigint,
 ): { readonly message: EngineMessage; readonly refund: bigint } => {
@@ -177,7 +177,7 @@ export const settleCall = (call: PreparedCall, { gasUsed, refund, output, failur
 }
 
 /** What a failed run is answered with. */
-export const failureError = ({ failure, output }: CallOutcome): CodedError<CallError> =>
+export const callFailureError = ({ failure, output }: CallOutcome): CodedError<CallError> =>
   failure?.kind === 'halt'
     ? callError({ code: 'EXECUTION_FAILED', reason: failure.reason })
-    : callError({ code: 'EXECUTION_REVERTED', data: ownBytes(output) })
+    : callError({ code: 'EXECUTION_REVERTED', data: copyBytes(output) })

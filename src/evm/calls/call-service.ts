@@ -5,11 +5,18 @@ import { CodedError } from '../../util/errors.ts'
 import type { Logger } from '../../util/logger.ts'
 import { DEFAULT_ENGINE, type EngineName } from '../engines/select-engine.ts'
 import type { HashBlocks } from '../simulate/types.ts'
-import { ClientLoads, QUEUE_FULL, weightOf } from './client-limits.ts'
-import { FairQueue } from './client-queue.ts'
+import { ClientLimits, QUEUE_FULL, requestBytes } from './client-limits.ts'
+import { ClientQueue } from './client-queue.ts'
 import type { CallError, CallRequest, CallService } from './types.ts'
-import { CallWorker, type PendingCall, type WorkerEvents } from './worker-handle.ts'
-import type { AnyRequest, CallAnswer, CallKind, CallKinds, SerializedEnv, WorkerMessage } from './worker-protocol.ts'
+import { type CallWorkerEvents, CallWorkerHandle, type PendingCall } from './worker-handle.ts'
+import type {
+  CallAnswer,
+  CallJobRequest,
+  CallKind,
+  CallKinds,
+  SerializedEnv,
+  WorkerMessage,
+} from './worker-protocol.ts'
 
 export type { SerializedEnv } from './worker-protocol.ts'
 
@@ -24,9 +31,9 @@ export interface CallServiceOptions {
    * The environment a call on the state after `request.number` sees: that block's own, or the pending block's. Answer the same
    * object while it stands: a worker is told once of each.
    */
-  envFor(request: CallBase): Promise<SerializedEnv>
+  envFor(request: CallState): Promise<SerializedEnv>
   /** The pending block's changes over the block before it, for requests with `pending`; the same object while they stand. */
-  overlayFor?(request: CallBase): Promise<StateChanges>
+  overlayFor?(request: CallState): Promise<StateChanges>
   /** Moves when a development chain took blocks back or edited its state: what workers have read is void then. */
   revision?(): number
 }
@@ -39,19 +46,19 @@ const TIMED_OUT: CallError = { code: 'EXECUTION_TIMEOUT', timeoutMs: LIMITS.call
 const failed = (reason: string): CallError => ({ code: 'EXECUTION_FAILED', reason })
 
 /** Where a call or a simulation stands. One object stands for one request: environment and changes belong together. */
-export type CallBase = Pick<CallRequest, 'number' | 'pending'>
+export type CallState = Pick<CallRequest, 'number' | 'pending'>
 
 /** Hands calls to workers, watches these from outside, and moves calls from one that hangs or dies to another. */
 class CallDispatcher {
   readonly #options: CallServiceOptions
-  readonly #queue = new FairQueue<PendingCall>(LIMITS.call.queue)
-  readonly #workers = new Set<CallWorker>()
-  readonly #silent = new Set<CallWorker>()
-  readonly #events: WorkerEvents
+  readonly #queue = new ClientQueue<PendingCall>(LIMITS.call.queue)
+  readonly #workers = new Set<CallWorkerHandle>()
+  readonly #silent = new Set<CallWorkerHandle>()
+  readonly #events: CallWorkerEvents
   #watch: NodeJS.Timeout | undefined = undefined
   #nextId = 1
   /** What waits or runs, of all and of each client. */
-  readonly #load = new ClientLoads()
+  readonly #load = new ClientLimits()
   #closed = false
 
   constructor(options: CallServiceOptions) {
@@ -69,7 +76,7 @@ class CallDispatcher {
     client: string,
     hash?: HashBlocks,
   ): Promise<CallKinds[Kind]['answer']> {
-    const bytes = weightOf(request)
+    const bytes = requestBytes(request)
     this.#load.add(client, bytes)
     try {
       return await this.#runNext(kind, request, client, hash)
@@ -80,7 +87,7 @@ class CallDispatcher {
 
   async #runNext(
     kind: CallKind,
-    request: AnyRequest,
+    request: CallJobRequest,
     client: string,
     hash: HashBlocks | undefined,
   ): Promise<CallAnswer> {
@@ -120,7 +127,7 @@ class CallDispatcher {
     this.#workers.clear()
   }
 
-  #overlay(request: CallBase): Promise<StateChanges> {
+  #overlay(request: CallState): Promise<StateChanges> {
     const { overlayFor } = this.#options
     if (overlayFor === undefined) throw new CodedError(failed('there is no pending block'))
     return overlayFor(request)
@@ -163,8 +170,8 @@ class CallDispatcher {
   }
 
   /** The least loaded worker that shows signs of life; another one is started when none does. */
-  #freeWorker(): CallWorker | undefined {
-    let best: CallWorker | undefined
+  #freeWorker(): CallWorkerHandle | undefined {
+    let best: CallWorkerHandle | undefined
     for (const worker of this.#workers) {
       if (this.#silent.has(worker) || !worker.hasRoom) continue
       if (best === undefined || worker.calls.size < best.calls.size) best = worker
@@ -177,9 +184,9 @@ class CallDispatcher {
     return this.#workers.size < LIMITS.call.workers || this.#silent.size === this.#workers.size
   }
 
-  #start(): CallWorker {
+  #start(): CallWorkerHandle {
     const { storePath, params, evm = DEFAULT_ENGINE } = this.#options
-    const worker = new CallWorker({ storePath, params, evm }, this.#events)
+    const worker = new CallWorkerHandle({ storePath, params, evm }, this.#events)
     this.#workers.add(worker)
     return worker
   }
@@ -214,7 +221,7 @@ class CallDispatcher {
   }
 
   /** Takes from a worker that hangs what it is not working on, if there is another place for it. */
-  #moveWaiting(worker: CallWorker): void {
+  #moveWaiting(worker: CallWorkerHandle): void {
     for (const call of [...worker.calls.values()]) {
       if (call.id === worker.running || this.#freeWorker() === undefined) continue
       worker.calls.delete(call.id)
@@ -224,7 +231,7 @@ class CallDispatcher {
   }
 
   /** A worker is gone: the call it was at is refused, the others are tried elsewhere. */
-  #lost(worker: CallWorker, detail: CallError, error: Error | undefined): void {
+  #lost(worker: CallWorkerHandle, detail: CallError, error: Error | undefined): void {
     this.#workers.delete(worker)
     this.#silent.delete(worker)
     this.#options.logger.warn({ err: error, calls: worker.calls.size, reason: detail.code }, 'call worker replaced')
@@ -250,7 +257,7 @@ class CallDispatcher {
   }
 }
 
-const isOverdue = (worker: CallWorker, nowMs: number): boolean => {
+const isOverdue = (worker: CallWorkerHandle, nowMs: number): boolean => {
   for (const call of worker.calls.values()) {
     if (nowMs - call.sentMs > LIMITS.call.timeoutMs + LIMITS.call.graceMs) return true
   }

@@ -5,7 +5,7 @@ import { LIMITS } from '../../config/limits.ts'
 import type { StateChanges } from '../../state/update/state-changes.ts'
 import { Store } from '../../storage/store.ts'
 import { assert } from '../../util/assert.ts'
-import { Outbox } from '../../util/async/batcher.ts'
+import { Batcher } from '../../util/async/batcher.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { isCoded } from '../../util/errors.ts'
 import type { BlockEnv } from '../block-env.ts'
@@ -14,24 +14,24 @@ import { loadEngine } from '../engines/select-engine.ts'
 import { forgetDropped, machineBytes } from '../engines/wasm/pool.ts'
 import { asyncOverlayReader, overlayReader } from '../readers/overlay-reader.ts'
 import { createPrefetchedReader } from '../readers/prefetched-reader.ts'
-import { simulate } from '../simulate/simulate-blocks.ts'
+import { simulateBlocks } from '../simulate/simulate-blocks.ts'
 import type { HashBlocks, SimulatedBlock } from '../simulate/types.ts'
 import { type CallContext, callError } from './call-message.ts'
 import { call, createAccessList, estimateGas } from './run-call.ts'
-import { createScheduler } from './slice-scheduler.ts'
-import { createStateCache, type OpenState } from './state-cache.ts'
+import { createSliceScheduler } from './slice-scheduler.ts'
+import { createStateCache, type OpenedState } from './state-cache.ts'
 import type { CallError } from './types.ts'
 import {
-  BEATS,
   type BlockHashes,
+  CALL_HEARTBEAT,
+  CALL_RUNNING_JOB,
   type CallAnswer,
   type CallJob,
   type CallKind,
   type CallKinds,
-  envFrom,
-  NAMED_VALUES,
-  type Named,
-  RUNNING,
+  envFromSerialized,
+  MAX_NAMED_VALUES,
+  type NamedValue,
   type SerializedEnv,
   type WorkerMessage,
   type WorkerStart,
@@ -48,33 +48,38 @@ type Run<Kind extends CallKind> = (
   hash: HashBlocks,
 ) => Promise<CallKinds[Kind]['answer']>
 
-const KINDS: { readonly [Kind in CallKind]: Run<Kind> } = { call, estimateGas, createAccessList, simulate }
+const KINDS: { readonly [Kind in CallKind]: Run<Kind> } = {
+  call,
+  estimateGas,
+  createAccessList,
+  simulate: simulateBlocks,
+}
 const port = parentPort
 assert(port !== null, 'the call worker is a worker')
 const { storePath, params, evm, shared } = workerData as WorkerStart
 const signals = new Int32Array(shared)
-const scheduler = createScheduler()
+const scheduler = createSliceScheduler()
 const engine = await loadEngine(evm)
 const withState = createStateCache(await Store.open(storePath, { createIfMissing: false }))
 
-const outbox = new Outbox<WorkerMessage>(LIMITS.call.batch, messages => port.postMessage(messages))
-const post = (message: WorkerMessage): void => outbox.add(message)
+const batcher = new Batcher<WorkerMessage>(LIMITS.call.batch, messages => port.postMessage(messages))
+const post = (message: WorkerMessage): void => batcher.add(message)
 
 /** Remembers values by the id they were first sent with. */
 const createNames = <Sent, Value>(make: (sent: Sent) => Value) => {
   const values = new Map<number, Value>()
-  return ({ id, value }: Named<Sent>): Value => {
+  return ({ id, value }: NamedValue<Sent>): Value => {
     if (value !== undefined) {
       values.set(id, make(value))
       const [oldest] = values.keys()
-      if (values.size > NAMED_VALUES && oldest !== undefined) values.delete(oldest)
+      if (values.size > MAX_NAMED_VALUES && oldest !== undefined) values.delete(oldest)
     }
     const found = values.get(id)
     assert(found !== undefined, 'a value is sent before it is named')
     return found
   }
 }
-const envs = createNames((env: SerializedEnv): BlockEnv => envFrom(env, params))
+const envs = createNames((env: SerializedEnv): BlockEnv => envFromSerialized(env, params))
 const overlays = createNames((changes: StateChanges) => changes)
 
 setFlagsFromString('--expose-gc')
@@ -97,15 +102,15 @@ const interruptFor = (id: number): Interrupt => {
       // At the end of a turn, before another call adds what it takes: a turn is long enough for tens of megabytes.
       if (isStarved()) throw callError({ code: 'EXECUTION_FAILED', reason: 'out of memory' })
       await scheduler.giveWay()
-      Atomics.store(signals, RUNNING, id)
-      Atomics.add(signals, BEATS, 1)
+      Atomics.store(signals, CALL_RUNNING_JOB, id)
+      Atomics.add(signals, CALL_HEARTBEAT, 1)
     },
     shouldStop: () => performance.now() >= deadlineMs,
   }
 }
 
 const contextOf = (
-  state: OpenState,
+  state: OpenedState,
   env: BlockEnv,
   overlay: StateChanges | undefined,
   interrupt: Interrupt,
@@ -120,7 +125,7 @@ const contextOf = (
 
 const answer = (job: CallJob, env: BlockEnv, overlay: StateChanges | undefined): Promise<CallAnswer> =>
   withState<CallAnswer>(job, state => {
-    Atomics.store(signals, RUNNING, job.id)
+    Atomics.store(signals, CALL_RUNNING_JOB, job.id)
     const run = KINDS[job.kind] as Run<CallKind>
     return run(contextOf(state, env, overlay, interruptFor(job.id)), job.request, blocks => askHashes(job.id, blocks))
   })
@@ -169,17 +174,17 @@ const refusalFor = (id: number, error: unknown): WorkerMessage => {
 }
 
 // The service looks at this while it waits for answers.
-setInterval(() => Atomics.add(signals, BEATS, 1), LIMITS.call.stuckMs / 3).unref()
+setInterval(() => Atomics.add(signals, CALL_HEARTBEAT, 1), LIMITS.call.stuckMs / 3).unref()
 
 port.on('message', (message: readonly CallJob[] | BlockHashes) => {
-  Atomics.add(signals, BEATS, 1)
+  Atomics.add(signals, CALL_HEARTBEAT, 1)
   if ('hashes' in message) asking.get(message.id)?.(message.hashes)
   // One after the other: the next begins when this one is done or waits.
   else for (const job of message) setImmediate(begin, job)
 })
 
 const begin = (job: CallJob): void => {
-  Atomics.add(signals, BEATS, 1)
+  Atomics.add(signals, CALL_HEARTBEAT, 1)
   // Named values are taken at once: jobs come in the order in which the service sent them.
   const env = envs(job.env)
   const overlay = job.overlay === null ? undefined : overlays(job.overlay)

@@ -1,7 +1,7 @@
 import { LIMITS } from '../../config/limits.ts'
 import { CodedError } from '../../util/errors.ts'
 import type { CallError, CallMessage, StateOverrides } from './types.ts'
-import type { AnyRequest } from './worker-protocol.ts'
+import type { CallJobRequest } from './worker-protocol.ts'
 
 /** What a slot, a key or an account costs in memory besides its bytes. */
 const ENTRY_BYTES = 256
@@ -22,7 +22,7 @@ const overridesWeight = (overrides: StateOverrides): number => {
 }
 
 /** About the memory a request keeps while it waits. */
-export const weightOf = (request: AnyRequest): number => {
+export const requestBytes = (request: CallJobRequest): number => {
   if (!('blocks' in request)) return messageWeight(request.message) + overridesWeight(request.overrides ?? {})
   let bytes = 0
   for (const { state, calls } of request.blocks) {
@@ -41,7 +41,7 @@ interface Load {
 }
 
 /** What waits or runs, for each client and in all: counted from the moment a request comes in. */
-export class ClientLoads {
+export class ClientLimits {
   readonly #clients = new Map<string, Load>()
   #bytes = 0
 

@@ -2,9 +2,9 @@ import { LIMITS } from '../../config/limits.ts'
 import {
   type CallOutcome,
   callError,
+  callFailureError,
   callMinimumGas,
   checkValue,
-  failureError,
   type PreparedCall,
   runCall,
   runsNoCode,
@@ -55,10 +55,10 @@ const search = async (call: PreparedCall, low: bigint, high: bigint, guesses: re
 }
 
 /**
- * The least gas limit with which the message succeeds (SPEC 4.2 rule 3). Throws GAS_REQUIRED_EXCEEDS_ALLOWANCE,
+ * The least gas limit with which the message succeeds (docs/interface.md#standard-methods). Throws GAS_REQUIRED_EXCEEDS_ALLOWANCE,
  * INSUFFICIENT_BALANCE_FOR_TRANSFER, EXECUTION_REVERTED, EXECUTION_FAILED.
  */
-export const estimate = async (call: PreparedCall): Promise<bigint> => {
+export const findGasEstimate = async (call: PreparedCall): Promise<bigint> => {
   const bound = upperBound(call)
   const allowance = affordableGas(call, bound)
   const minimum = callMinimumGas(call)
@@ -71,7 +71,9 @@ export const estimate = async (call: PreparedCall): Promise<bigint> => {
   if (runsNoCode(call)) return minimum
   const widest = await runCall(call, allowance)
   if (widest.failure !== null) {
-    throw ranOutOfGas(widest) ? callError({ code: 'GAS_REQUIRED_EXCEEDS_ALLOWANCE', allowance }) : failureError(widest)
+    throw ranOutOfGas(widest)
+      ? callError({ code: 'GAS_REQUIRED_EXCEEDS_ALLOWANCE', allowance })
+      : callFailureError(widest)
   }
   // Mostly the gas before refunds is the answer; inner calls keep back a 64th, for which the second guess makes room.
   const roomy = ((widest.peakGas + CALL_STIPEND) * 64n) / 63n

@@ -1,16 +1,16 @@
 import type { Hex } from '../../util/bytes.ts'
-import type { ForkRules } from '../block/execution-rules.ts'
+import type { ExecutionRules } from '../block/execution-rules.ts'
 
 /**
  * Where state overrides put other things in the place of precompiles: address -> the precompile that answers there, or null for a
  * precompile that is gone. Addresses not named are as the fork has them.
  */
-export type PrecompileMoves = ReadonlyMap<Hex, Hex | null>
+export type MovedPrecompiles = ReadonlyMap<Hex, Hex | null>
 
 /** Whether a precompile answers at the address. */
 export const isPrecompile = (
-  { precompiles }: Pick<ForkRules, 'precompiles'>,
-  moves: PrecompileMoves | undefined,
+  { precompiles }: Pick<ExecutionRules, 'precompiles'>,
+  moves: MovedPrecompiles | undefined,
   address: Hex,
 ): boolean => {
   const moved = moves?.get(address)

@@ -1,7 +1,7 @@
-import { ownBytes } from '../../util/bytes.ts'
+import { copyBytes } from '../../util/bytes.ts'
 import { findAccessList } from './access-list.ts'
-import { type CallContext, callGas, checkValue, failureError, prepareCall, runCall } from './call-message.ts'
-import { estimate } from './estimate-gas.ts'
+import { type CallContext, callFailureError, callGas, checkValue, prepareCall, runCall } from './call-message.ts'
+import { findGasEstimate } from './estimate-gas.ts'
 import type { AccessListResult, CallRequest, CallResult } from './types.ts'
 
 /** Read-only execution on a state, without threads: what `CallService` does in its workers. Errors are CodedError<CallError>. */
@@ -10,12 +10,12 @@ export const call = async (context: CallContext, request: CallRequest): Promise<
   const gas = callGas(request.message)
   checkValue(prepared, gas)
   const outcome = await runCall(prepared, gas)
-  if (outcome.failure !== null) throw failureError(outcome)
-  return { output: ownBytes(outcome.output), gasUsed: outcome.gasUsed }
+  if (outcome.failure !== null) throw callFailureError(outcome)
+  return { output: copyBytes(outcome.output), gasUsed: outcome.gasUsed }
 }
 
 export const estimateGas = async (context: CallContext, request: CallRequest): Promise<bigint> =>
-  estimate(await prepareCall(context, request))
+  findGasEstimate(await prepareCall(context, request))
 
 export const createAccessList = async (context: CallContext, request: CallRequest): Promise<AccessListResult> =>
   findAccessList(await prepareCall(context, request))

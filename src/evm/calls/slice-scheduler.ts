@@ -2,7 +2,7 @@
  * Turns for calls that share a thread: one slice per round of the event loop, so that a call that comes in waits for one slice at
  * most, however many others are under way.
  */
-export const createScheduler = () => {
+export const createSliceScheduler = () => {
   const waiting: (() => void)[] = []
   let pumping = false
   const pump = (): void => {

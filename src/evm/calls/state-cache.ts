@@ -75,7 +75,9 @@ const cachedAsyncReader = (inner: AsyncStateReader, codes: CodeCache): AsyncStat
 }
 
 /** The state after one block: readable at once when that block was the head of its snapshot, else with promises. */
-export type OpenState = { readonly sync: StateReader } | { readonly sync?: undefined; readonly async: AsyncStateReader }
+export type OpenedState =
+  | { readonly sync: StateReader }
+  | { readonly sync?: undefined; readonly async: AsyncStateReader }
 
 /** A block, and the revision of the chain it is meant in. */
 interface Place {
@@ -85,7 +87,7 @@ interface Place {
 
 interface Kept {
   readonly stored: StoredState
-  readonly state: OpenState
+  readonly state: OpenedState
   readonly timer: NodeJS.Timeout
   users: number
   dropped: boolean
@@ -98,7 +100,7 @@ export const createStateCache = (store: Store) => {
 
   const open = async ({ number }: Place, key: string): Promise<Kept> => {
     const stored = await openStateReader(store, number)
-    const state: OpenState =
+    const state: OpenedState =
       stored.sync === undefined
         ? { async: cachedAsyncReader(stored, codes) }
         : { sync: cachedReader(stored.sync, codes) }
@@ -138,7 +140,7 @@ export const createStateCache = (store: Store) => {
   }
 
   /** Lends the state after a block for the time of `work`. Throws MISSING_STATE. */
-  return async <T>(place: Place, work: (state: OpenState) => Promise<T>): Promise<T> => {
+  return async <T>(place: Place, work: (state: OpenedState) => Promise<T>): Promise<T> => {
     const entry = await find(place)
     entry.users++
     entry.timer.refresh()

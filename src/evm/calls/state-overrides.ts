@@ -2,7 +2,7 @@ import type { Journal } from '../../state/journal/journal.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { CodedError } from '../../util/errors.ts'
 import type { Prefetcher } from '../readers/prefetched-reader.ts'
-import type { PrecompileMoves } from './moved-precompiles.ts'
+import type { MovedPrecompiles } from './moved-precompiles.ts'
 import type { AccountOverride, CallError, StateOverrides } from './types.ts'
 
 /** An account anew, without its slots. */
@@ -38,7 +38,7 @@ const refuse = (detail: CallError) => new CodedError<CallError>(detail)
 const precompileMoves = (
   overrides: readonly (readonly [Hex, AccountOverride])[],
   precompiles: ReadonlySet<Hex>,
-): PrecompileMoves | undefined => {
+): MovedPrecompiles | undefined => {
   const moves = new Map<Hex, Hex | null>()
   const named = new Set(overrides.map(([address]) => address))
   for (const [address, { code, movePrecompileTo: to }] of overrides) {
@@ -62,7 +62,7 @@ export const applyOverrides = async (
   prefetch: Prefetcher | undefined,
   overrides: StateOverrides,
   precompiles: ReadonlySet<Hex>,
-): Promise<PrecompileMoves | undefined> => {
+): Promise<MovedPrecompiles | undefined> => {
   const accounts = Object.entries(overrides) as [Hex, AccountOverride][]
   const moves = precompileMoves(accounts, precompiles)
   for (const [address, override] of accounts) {

@@ -2,14 +2,14 @@ import { delegationTarget } from '../block/authorizations.ts'
 import type { Engine } from '../engine.ts'
 import type { TraceHooks } from '../tracers/tracer.ts'
 import {
-  beginCall,
+  applyCallNonce,
   callError,
   callGas,
   callMinimumGas,
+  callRecipient,
   checkValue,
   type PreparedCall,
   settleCall,
-  targetOf,
 } from './call-message.ts'
 
 /**
@@ -24,7 +24,7 @@ export const traceCall = async (call: PreparedCall, tracingEngine: Engine, hooks
   checkValue(call, gas)
   const minimum = callMinimumGas(call)
   if (gas < minimum) throw callError({ code: 'INTRINSIC_GAS_TOO_LOW', have: gas, want: minimum })
-  const target = targetOf(call)
+  const target = callRecipient(call)
   for (const address of [from, target, env.miner]) await prefetch?.code(address)
   const delegate = delegationTarget(journal.code(target))
   if (delegate !== undefined) await prefetch?.code(delegate)
@@ -45,7 +45,7 @@ export const traceCall = async (call: PreparedCall, tracingEngine: Engine, hooks
     },
     journal,
   )
-  const begun = beginCall(call, gas)
+  const begun = applyCallNonce(call, gas)
   const result = await tracingEngine.run(journal, env, begun.message, {
     ...(interrupt && { interrupt }),
     ...(prefetch && { prefetch }),

@@ -3,7 +3,7 @@ import type { Hex } from '../../util/bytes.ts'
 import type { InvalidReason } from '../executor-types.ts'
 import type { HashBlocks, SimulatedBlock, SimulationPlan } from '../simulate/types.ts'
 
-/** The call object of SPEC 2.6, decoded. */
+/** The call object of docs/interface.md#call, decoded. */
 export interface CallMessage {
   readonly from: Hex
   readonly to: Hex | null
@@ -40,7 +40,7 @@ export interface BlockOverrides {
   readonly baseFeePerGas?: bigint
 }
 
-/** A call on the state after `number`; with `pending`, on the state after the pending block built on it. */
+/** A call on the state after `numberField`; with `pending`, on the state after the pending block built on it. */
 export interface CallRequest {
   readonly message: CallMessage
   readonly number: number
@@ -94,7 +94,7 @@ export type SimulationError =
       readonly reason: InvalidReason
     }
 
-/** Calls that run off the main thread, bounded in gas and time (DESIGN 2). */
+/** Calls that run off the main thread, bounded in gas and time (docs/design/evm-rules.md#calls). */
 export interface CallService {
   /** `client`: whose turn it takes, and whose room, while others wait too. */
   call(request: CallRequest, client: string): Promise<CallResult>

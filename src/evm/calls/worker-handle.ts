@@ -2,22 +2,22 @@ import { Worker } from 'node:worker_threads'
 import { LIMITS } from '../../config/limits.ts'
 import type { StateChanges } from '../../state/update/state-changes.ts'
 import { assert } from '../../util/assert.ts'
-import { Outbox } from '../../util/async/batcher.ts'
+import { Batcher } from '../../util/async/batcher.ts'
 import type { HashBlocks, SimulatedBlock } from '../simulate/types.ts'
 import type { CallError } from './types.ts'
 import {
-  type AnyRequest,
-  BEATS,
   type BlockHashes,
+  CALL_HEARTBEAT,
+  CALL_RUNNING_JOB,
+  CALL_SHARED_BYTES,
   type CallAnswer,
   type CallJob,
+  type CallJobRequest,
   type CallKind,
-  NAMED_VALUES,
-  type Named,
-  portable,
-  RUNNING,
+  MAX_NAMED_VALUES,
+  type NamedValue,
   type SerializedEnv,
-  SHARED_BYTES,
+  transferableRequest,
   type WorkerMessage,
   type WorkerStart,
 } from './worker-protocol.ts'
@@ -28,7 +28,7 @@ export interface PendingCall {
   /** Who waits for it. */
   readonly client: string
   readonly kind: CallKind
-  readonly request: AnyRequest
+  readonly request: CallJobRequest
   readonly number: number
   readonly revision: number
   readonly env: SerializedEnv
@@ -48,44 +48,44 @@ const createNaming = <Value extends object>() => {
   const ids = new WeakMap<Value, number>()
   const known = new Set<number>()
   let next = 1
-  return (value: Value): Named<Value> => {
+  return (value: Value): NamedValue<Value> => {
     const id = ids.get(value) ?? next++
     if (known.has(id)) return { id }
     ids.set(value, id)
     known.add(id)
     // The worker adds and forgets in the same order.
     const [oldest] = known
-    if (known.size > NAMED_VALUES && oldest !== undefined) known.delete(oldest)
+    if (known.size > MAX_NAMED_VALUES && oldest !== undefined) known.delete(oldest)
     return { id, value }
   }
 }
 
-export interface WorkerEvents {
+export interface CallWorkerEvents {
   /** It answered: there may be room. */
-  settled(worker: CallWorker, call: PendingCall, message: WorkerMessage): void
+  settled(worker: CallWorkerHandle, call: PendingCall, message: WorkerMessage): void
   /** It took up work, or let go of some. */
-  ready(worker: CallWorker): void
+  ready(worker: CallWorkerHandle): void
   /** It died by itself. */
-  died(worker: CallWorker, error: Error | undefined): void
+  died(worker: CallWorkerHandle, error: Error | undefined): void
 }
 
 /** One call worker as the service sees it. */
-export class CallWorker {
+export class CallWorkerHandle {
   readonly calls = new Map<number, PendingCall>()
   ready = false
   /** Since when nothing was under way. */
   idleSinceMs = performance.now()
   readonly #worker: Worker
   readonly #signals: Int32Array
-  readonly #jobs = new Outbox<CallJob>(LIMITS.call.batch, jobs => this.#worker.postMessage(jobs))
+  readonly #jobs = new Batcher<CallJob>(LIMITS.call.batch, jobs => this.#worker.postMessage(jobs))
   readonly #nameEnv = createNaming<SerializedEnv>()
   readonly #nameOverlay = createNaming<StateChanges>()
   #beats = 0
   #beatMs = performance.now()
   #stopped = false
 
-  constructor({ storePath, params, evm }: Omit<WorkerStart, 'shared'>, events: WorkerEvents) {
-    const shared = new SharedArrayBuffer(SHARED_BYTES)
+  constructor({ storePath, params, evm }: Omit<WorkerStart, 'shared'>, events: CallWorkerEvents) {
+    const shared = new SharedArrayBuffer(CALL_SHARED_BYTES)
     this.#signals = new Int32Array(shared)
     const start: WorkerStart = { storePath, params, evm, shared }
     this.#worker = new Worker(new URL('./call-worker.ts', import.meta.url), {
@@ -115,7 +115,7 @@ export class CallWorker {
 
   /** The call it works on at this moment, as far as it is known. */
   get running(): number {
-    return Atomics.load(this.#signals, RUNNING)
+    return Atomics.load(this.#signals, CALL_RUNNING_JOB)
   }
 
   send(call: PendingCall): void {
@@ -123,7 +123,7 @@ export class CallWorker {
     const job: CallJob = {
       id,
       kind,
-      request: portable(request),
+      request: transferableRequest(request),
       number,
       revision,
       env: this.#nameEnv(env),
@@ -138,7 +138,7 @@ export class CallWorker {
 
   /** Whether it has shown no sign of life for a while although it has work. Ask regularly. */
   isSilent(nowMs: number): boolean {
-    const beats = Atomics.load(this.#signals, BEATS)
+    const beats = Atomics.load(this.#signals, CALL_HEARTBEAT)
     if (beats !== this.#beats || !this.ready || this.calls.size === 0) {
       this.#beats = beats
       this.#beatMs = nowMs
@@ -151,7 +151,7 @@ export class CallWorker {
     await this.#worker.terminate()
   }
 
-  #receive(message: WorkerMessage, events: WorkerEvents): void {
+  #receive(message: WorkerMessage, events: CallWorkerEvents): void {
     if (message.type === 'ready') {
       this.ready = true
       events.ready(this)
@@ -175,7 +175,7 @@ export class CallWorker {
     this.#worker.unref()
   }
 
-  #tellHashes(call: PendingCall, blocks: readonly SimulatedBlock[], events: WorkerEvents): void {
+  #tellHashes(call: PendingCall, blocks: readonly SimulatedBlock[], events: CallWorkerEvents): void {
     const tell = (hashes: BlockHashes['hashes']): void => this.#worker.postMessage({ id: call.id, hashes })
     assert(call.hash !== undefined, 'only a simulation asks for hashes')
     call.hash(blocks).then(tell, (error: unknown) => {

@@ -1,6 +1,6 @@
 import type { ChainParams } from '../../config/networks.ts'
 import type { StateChanges } from '../../state/update/state-changes.ts'
-import { type Hex, ownBytes, ZERO_HASH } from '../../util/bytes.ts'
+import { copyBytes, type Hex, ZERO_HASH } from '../../util/bytes.ts'
 import type { BlockEnv } from '../block-env.ts'
 import type { EngineName } from '../engines/select-engine.ts'
 import type { SimulatedBlock, SimulationPlan } from '../simulate/types.ts'
@@ -22,7 +22,7 @@ export interface SerializedEnv extends Omit<BlockEnv, 'params' | 'blockHash' | '
   readonly recentHashes: readonly Hex[]
 }
 
-export const envFrom = (env: SerializedEnv, params: ChainParams): BlockEnv => ({
+export const envFromSerialized = (env: SerializedEnv, params: ChainParams): BlockEnv => ({
   ...env,
   params,
   blockHash: number => env.recentHashes[env.number - 1 - number] ?? ZERO_HASH,
@@ -36,23 +36,23 @@ export interface CallKinds {
   simulate: { request: SimulationPlan; answer: readonly SimulatedBlock[] }
 }
 export type CallKind = keyof CallKinds
-export type AnyRequest = CallKinds[CallKind]['request']
+export type CallJobRequest = CallKinds[CallKind]['request']
 export type CallAnswer = CallKinds[CallKind]['answer']
 
 const portableMessage = (message: CallMessage): CallMessage => {
-  const data = ownBytes(message.data)
+  const data = copyBytes(message.data)
   return data === message.data ? message : { ...message, data }
 }
 
 const portableOverrides = (overrides: StateOverrides): StateOverrides => {
   const own: Record<Hex, AccountOverride> = {}
   for (const [address, override] of Object.entries(overrides) as [Hex, AccountOverride][])
-    own[address] = override.code === undefined ? override : { ...override, code: ownBytes(override.code) }
+    own[address] = override.code === undefined ? override : { ...override, code: copyBytes(override.code) }
   return own
 }
 
 /** The request with bytes of its own: their views would take tens of kilobytes along with each. */
-export const portable = (request: AnyRequest): AnyRequest => {
+export const transferableRequest = (request: CallJobRequest): CallJobRequest => {
   if ('blocks' in request) {
     const blocks = request.blocks.map(block => ({
       ...block,
@@ -76,30 +76,30 @@ export interface WorkerStart {
 }
 
 /** Members of the shared memory (Int32Array): which job runs, and a counter that moves while the worker is alive. */
-export const RUNNING = 0
-export const BEATS = 1
-export const SHARED_BYTES = 8
+export const CALL_RUNNING_JOB = 0
+export const CALL_HEARTBEAT = 1
+export const CALL_SHARED_BYTES = 8
 
 /** What is large and the same for many jobs is sent once and named by its id afterwards. */
-export interface Named<T> {
+export interface NamedValue<T> {
   readonly id: number
   /** undefined: the worker has it. */
   readonly value?: T
 }
 
 /** How many named values a worker remembers; the service forgets in the same order. */
-export const NAMED_VALUES = 4
+export const MAX_NAMED_VALUES = 4
 
 export interface CallJob {
   readonly id: number
   readonly kind: CallKind
-  readonly request: AnyRequest
+  readonly request: CallJobRequest
   /** The block whose state lies under the call. */
   readonly number: number
   /** Moves when states that were readable before are others now. */
   readonly revision: number
-  readonly env: Named<SerializedEnv>
-  readonly overlay: Named<StateChanges> | null
+  readonly env: NamedValue<SerializedEnv>
+  readonly overlay: NamedValue<StateChanges> | null
 }
 
 /** Hashes of simulated blocks that a worker asked for; null: they are not to be had, and its answer is not waited for any more. */

@@ -11,7 +11,7 @@ const hardforkName = (fork: EvmFork): string => (fork === 'frontier' ? 'chainsta
 
 /**
  * Answers the lookups of the interpreter from memory: as it comes, Common searches its lists several times per opcode
- * (reference/performance.md 4: 17 % of the run time). The hard fork of an instance is never changed after its construction.
+ * (docs/design/execution.md#executor: 17 % of the run time). The hard fork of an instance is never changed after its construction.
  */
 const remember = (common: Common): Common => {
   const eips = new Map<number, boolean>()

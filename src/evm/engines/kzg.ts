@@ -44,7 +44,7 @@ const blobsNotServed = (): never => {
   throw new Error('blobs are not part of this chain')
 }
 
-/** The one function of a KZG library that the EVM calls; a blob itself never reaches this node, only hashes of some (DESIGN 2). */
+/** The one function of a KZG library that the EVM calls; a blob itself never reaches this node, only hashes of some (docs/design/evm-rules.md#forks-in-force). */
 export const kzgVerifier = {
   verifyProof,
   blobToKzgCommitment: blobsNotServed,

@@ -4,7 +4,7 @@ import { EMPTY_CODE_HASH, EMPTY_ROOT } from '../../state/account.ts'
 import type { Journal } from '../../state/journal/journal.ts'
 import { assert } from '../../util/assert.ts'
 import { bytesToHex, EMPTY_BYTES, type Hex, hexToBytes, ZERO_HASH } from '../../util/bytes.ts'
-import { nonceFrom } from '../../util/nonce.ts'
+import { nonceFromBigint } from '../../util/nonce.ts'
 import type { Prefetcher } from '../readers/prefetched-reader.ts'
 
 const EMPTY_CODE_HASH_BYTES = hexToBytes(EMPTY_CODE_HASH)
@@ -32,7 +32,7 @@ const wordFrom = (bytes: Uint8Array): Hex =>
  * A journal as EthereumJS wants to see a state. Its checkpoints are those of the journal; the trie, its roots and proofs are not
  * the EVM's business here, so what only they need is refused.
  */
-export class JournalAdapter implements StateManagerInterface {
+export class EthereumJsStateAdapter implements StateManagerInterface {
   #journal: Journal | undefined = undefined
   readonly #marks: number[] = []
   /** Set where the journal's base cannot be read at once. */
@@ -172,6 +172,6 @@ export class JournalAdapter implements StateManagerInterface {
     journal.touch(key)
     // Setting the balance also creates the account where there is none.
     if (balance !== journal.balance(key) || !journal.exists(key)) journal.setBalance(key, balance)
-    if (nonce !== BigInt(journal.nonce(key))) journal.setNonce(key, nonceFrom(nonce))
+    if (nonce !== BigInt(journal.nonce(key))) journal.setNonce(key, nonceFromBigint(nonce))
   }
 }

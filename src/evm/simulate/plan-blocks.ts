@@ -1,7 +1,7 @@
 import { LIMITS } from '../../config/limits.ts'
 import { CodedError } from '../../util/errors.ts'
 import type { CallError } from '../calls/types.ts'
-import type { BlockCalls, BlockPlace } from './types.ts'
+import type { BlockCalls, BlockSlot } from './types.ts'
 
 const LATEST = Number.MAX_SAFE_INTEGER
 
@@ -11,13 +11,13 @@ const refuse = (detail: CallError) => new CodedError<CallError>(detail)
  * Numbers and times of the simulated blocks: one after the other, `stepSeconds` apart, with empty blocks before a number that was
  * asked for. Throws SIMULATION_NUMBER_ORDER, SIMULATION_TIME_ORDER and SIMULATION_LIMIT.
  */
-export const placeBlocks = (
+export const planBlocks = (
   base: { readonly number: number; readonly timestamp: number },
   blocks: readonly BlockCalls[],
   stepSeconds: number,
-): readonly BlockPlace[] => {
+): readonly BlockSlot[] => {
   const limit = LIMITS.simulate.blocks
-  const places: BlockPlace[] = []
+  const places: BlockSlot[] = []
   let { number: previous, timestamp: time } = base
   const put = (timestamp: number, calls: BlockCalls | null): void => {
     if (!Number.isSafeInteger(timestamp)) throw refuse({ code: 'SIMULATION_LIMIT', what: `a time of ${LATEST}` })

@@ -4,7 +4,7 @@ import { nextBaseFee } from '../../rules/base-fee.ts'
 import { Journal } from '../../state/journal/journal.ts'
 import { packChanges } from '../../state/update/pack-changes.ts'
 import type { Hex } from '../../util/bytes.ts'
-import { closeBlock, openBlock } from '../block/block-phases.ts'
+import { runPostExecution, runPreExecution } from '../block/block-phases.ts'
 import { beginBlock } from '../block/block-run.ts'
 import { type RunSystemCall, runSystemCall, SYSTEM_CONTRACTS } from '../block/system-calls.ts'
 import type { BlockEnv } from '../block-env.ts'
@@ -13,7 +13,7 @@ import { applyOverrides } from '../calls/state-overrides.ts'
 import type { BlockExecution } from '../executor-types.ts'
 import { simulateCall } from './simulate-call.ts'
 import { SimulatedHashes } from './simulated-hashes.ts'
-import { SimulationMeter } from './simulation-limits.ts'
+import { SimulationLimits } from './simulation-limits.ts'
 import type { HashBlocks, PlannedBlock, SimulatedBlock, SimulatedCall, SimulationPlan } from './types.ts'
 
 type BaseFeeParent = Parameters<typeof nextBaseFee>[0]
@@ -23,7 +23,7 @@ interface Simulation {
   readonly context: CallContext
   readonly plan: SimulationPlan
   readonly hashes: SimulatedHashes
-  readonly meter: SimulationMeter
+  readonly meter: SimulationLimits
 }
 
 /** Nothing moves the base fee unless fees count; then nobody has to pay any. */
@@ -71,14 +71,14 @@ const runBlock = async (
     env.foundation,
     ...(run.rules.recordsBlockHashes ? SYSTEM_CONTRACTS : []),
   ])
-  await openBlock(run, journal, systemCall)
+  await runPreExecution(run, journal, systemCall)
   const calls: SimulatedCall[] = []
   for (const call of planned.calls) {
     const pause = meter.pause()
     if (pause !== undefined) await pause
     calls.push(await simulateCall({ journal, run, engine, options, meter, strict: plan.validation }, call))
   }
-  return { execution: await closeBlock(run, journal, [], [], systemCall), calls }
+  return { execution: await runPostExecution(run, journal, [], [], systemCall), calls }
 }
 
 const simulateBlock = async (
@@ -104,12 +104,12 @@ const simulateBlock = async (
  * Runs the blocks of a plan, one on the other, on the state of the context. Nothing is minted in them: whom a cycle pays is decided
  * by who proposes, and nobody proposes these. Throws CodedError<CallError>; an interrupt comes through as it is.
  */
-export const simulate = async (
+export const simulateBlocks = async (
   context: CallContext,
   plan: SimulationPlan,
   hash: HashBlocks,
 ): Promise<readonly SimulatedBlock[]> => {
-  const meter = new SimulationMeter(plan.gas, context.interrupt)
+  const meter = new SimulationLimits(plan.gas, context.interrupt)
   const blocks: SimulatedBlock[] = []
   const hashes = new SimulatedHashes({ ...plan.base, env: context.env }, blocks, hash, meter)
   const simulation = { context, plan, hashes, meter }

@@ -3,37 +3,37 @@ import type { Log } from '../../primitives/log.ts'
 import type { Receipt } from '../../primitives/receipt.ts'
 import type { Transaction } from '../../primitives/transaction.ts'
 import type { Journal } from '../../state/journal/journal.ts'
-import { EMPTY_BYTES, ownBytes } from '../../util/bytes.ts'
+import { copyBytes, EMPTY_BYTES } from '../../util/bytes.ts'
 import { CodedError } from '../../util/errors.ts'
 import { addResult, type BlockRun } from '../block/block-run.ts'
 import { isPlainTransfer, runMessageTransaction, runPlainTransfer } from '../block/run-transaction.ts'
-import { validateSimulated } from '../block/transaction-validity.ts'
+import { invalidSimulatedReason } from '../block/transaction-validity.ts'
 import type { CallError, CallMessage } from '../calls/types.ts'
 import type { Engine, EngineOptions } from '../engine.ts'
 import { transferLogOf } from '../engines/transfer-logs.ts'
-import { transactionOf } from './simulated-transaction.ts'
-import type { SimulationMeter } from './simulation-limits.ts'
+import { simulatedTransaction } from './simulated-transaction.ts'
+import type { SimulationLimits } from './simulation-limits.ts'
 import type { SimulatedCall } from './types.ts'
 
 /** What the calls of one simulated block share. */
-export interface BlockOfCalls {
+export interface SimulatedBlockContext {
   readonly journal: Journal
   readonly run: BlockRun
   readonly engine: Engine
   readonly options: EngineOptions
-  readonly meter: SimulationMeter
+  readonly meter: SimulationLimits
   /** Nonces and fees count. */
   readonly strict: boolean
 }
 
-const ownLogs = (logs: readonly Log[]): readonly Log[] => logs.map(log => ({ ...log, data: ownBytes(log.data) }))
+const ownLogs = (logs: readonly Log[]): readonly Log[] => logs.map(log => ({ ...log, data: copyBytes(log.data) }))
 
 /** The transaction of a call at its place; what it leaves open is all that the block and the simulation still have. */
-const place = ({ journal, run, meter }: BlockOfCalls, call: CallMessage): Transaction => {
+const place = ({ journal, run, meter }: SimulatedBlockContext, call: CallMessage): Transaction => {
   const { env } = run
   const left = env.gasLimit - run.gasUsed
   const gasLimit = call.gas ?? left
-  return transactionOf(call, {
+  return simulatedTransaction(call, {
     chainId: env.params.chainId,
     nonce: call.nonce ?? journal.nonce(call.from),
     // Too much for the block is refused as it is.
@@ -46,14 +46,17 @@ interface Outcome {
   readonly call: SimulatedCall
 }
 
-const runPlain = ({ journal, run, options }: BlockOfCalls, tx: Transaction): Outcome => {
+const runPlain = ({ journal, run, options }: SimulatedBlockContext, tx: Transaction): Outcome => {
   const receipt = runPlainTransfer(journal, run, tx)
   const { gasUsed } = receipt
   const logs = options.transfers && tx.value > 0n && tx.to !== null ? [transferLogOf(tx.from, tx.to, tx.value)] : []
   return { receipt, call: { output: EMPTY_BYTES, logs, gasUsed, peakGas: gasUsed, failure: null } }
 }
 
-const runMessage = async ({ journal, run, engine, options }: BlockOfCalls, tx: Transaction): Promise<Outcome> => {
+const runMessage = async (
+  { journal, run, engine, options }: SimulatedBlockContext,
+  tx: Transaction,
+): Promise<Outcome> => {
   const { receipt, result, peakGas } = await runMessageTransaction(journal, run, tx, engine, options)
   const { output, failure, tracedLogs } = result
   const logs = ownLogs(receipt.logs)
@@ -61,7 +64,7 @@ const runMessage = async ({ journal, run, engine, options }: BlockOfCalls, tx: T
   return {
     receipt: receipt.logs.length === 0 ? { ...receipt, logsBloom: EMPTY_BLOOM } : { ...receipt, logs },
     call: {
-      output: ownBytes(output),
+      output: copyBytes(output),
       logs: tracedLogs === undefined ? logs : ownLogs(tracedLogs),
       gasUsed,
       peakGas,
@@ -70,19 +73,19 @@ const runMessage = async ({ journal, run, engine, options }: BlockOfCalls, tx: T
   }
 }
 
-const runs = (block: BlockOfCalls, tx: Transaction): Outcome | Promise<Outcome> => {
+const runs = (block: SimulatedBlockContext, tx: Transaction): Outcome | Promise<Outcome> => {
   const { journal, run, options } = block
   const isPlain = isPlainTransfer(journal, run, tx) && tx.to !== null && !options.moves?.has(tx.to)
   return isPlain ? runPlain(block, tx) : runMessage(block, tx)
 }
 
 /** Runs one call of a block and puts its transaction and receipt there. Throws SIMULATION_CALL_INVALID and SIMULATION_LIMIT. */
-export const simulateCall = async (block: BlockOfCalls, call: CallMessage): Promise<SimulatedCall> => {
+export const simulateCall = async (block: SimulatedBlockContext, call: CallMessage): Promise<SimulatedCall> => {
   const { journal, run, meter, options, strict } = block
   await options.prefetch?.code(call.from)
   if (call.to !== null) await options.prefetch?.code(call.to)
   const tx = place(block, call)
-  const reason = validateSimulated(journal, run, tx, strict)
+  const reason = invalidSimulatedReason(journal, run, tx, strict)
   if (reason !== undefined)
     throw new CodedError<CallError>({
       code: 'SIMULATION_CALL_INVALID',

@@ -1,6 +1,6 @@
 import type { Hex } from '../../util/bytes.ts'
 import type { BlockEnv } from '../block-env.ts'
-import type { SimulationMeter } from './simulation-limits.ts'
+import type { SimulationLimits } from './simulation-limits.ts'
 import type { HashBlocks, SimulatedBlock } from './types.ts'
 
 /**
@@ -11,7 +11,7 @@ export class SimulatedHashes {
   readonly #base: { readonly number: number; readonly hash: Hex; readonly env: BlockEnv }
   readonly #blocks: readonly SimulatedBlock[]
   readonly #hash: HashBlocks
-  readonly #meter: SimulationMeter
+  readonly #meter: SimulationLimits
   #known: readonly Hex[] = []
 
   /** `blocks` grows while the simulation goes on. */
@@ -19,7 +19,7 @@ export class SimulatedHashes {
     base: { readonly number: number; readonly hash: Hex; readonly env: BlockEnv },
     blocks: readonly SimulatedBlock[],
     hash: HashBlocks,
-    meter: SimulationMeter,
+    meter: SimulationLimits,
   ) {
     this.#base = base
     this.#blocks = blocks

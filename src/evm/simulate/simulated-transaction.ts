@@ -20,7 +20,7 @@ const typeOf = ({ gasPrice, accessList }: CallMessage): 0 | 1 | 2 => {
  * The transaction that a simulated block holds for a call: a plain object, with zeros for a signature, and a hash that follows
  * from its content like any other. Without fees it offers none; a legacy price makes it a legacy transaction.
  */
-export const transactionOf = (message: CallMessage, defaults: TransactionDefaults): Transaction => {
+export const simulatedTransaction = (message: CallMessage, defaults: TransactionDefaults): Transaction => {
   const { gasPrice, maxFeePerGas = 0n, maxPriorityFeePerGas = 0n } = message
   const unsigned: UnsignedTransaction = {
     type: typeOf(message),

@@ -10,7 +10,7 @@ const LOG_BYTES = 512
 const exceeded = (what: string) => new CodedError<CallError>({ code: 'SIMULATION_LIMIT', what })
 
 /** What one simulation has used of what it may. */
-export class SimulationMeter {
+export class SimulationLimits {
   #gas: bigint
   readonly #allowance: bigint
   #answerBytes = 0

@@ -26,7 +26,7 @@ export interface SimulationRequest {
 }
 
 /** A place in the chain of simulated blocks. `calls` is null where the request left a gap of empty blocks. */
-export interface BlockPlace {
+export interface BlockSlot {
   readonly number: number
   /** Unix seconds. */
   readonly timestamp: number

@@ -9,9 +9,9 @@ export interface StateTestError {
 }
 
 /** Throws STATE_TEST_INVALID where a value has another shape. */
-export type Shape = (value: unknown, path: string) => void
+export type FieldReader = (value: unknown, path: string) => void
 
-export const invalid = (path: string, problem: string): CodedError<StateTestError> =>
+export const invalidTest = (path: string, problem: string): CodedError<StateTestError> =>
   new CodedError({ code: 'STATE_TEST_INVALID', path, problem })
 
 /** In words, for a line of output: where a test is not as it should be, or what the system or the execution says. */
@@ -26,46 +26,46 @@ export const problemText = (error: unknown): string => {
 
 const membersOf = (value: unknown, path: string): Readonly<Record<string, unknown>> => {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
-  throw invalid(path, 'want an object')
+  throw invalidTest(path, 'want an object')
 }
 
 const text =
-  (pattern: RegExp, problem: string): Shape =>
+  (pattern: RegExp, problem: string): FieldReader =>
   (value, path) => {
-    if (typeof value !== 'string' || !pattern.test(value)) throw invalid(path, problem)
+    if (typeof value !== 'string' || !pattern.test(value)) throw invalidTest(path, problem)
   }
 
 /** Bytes; whole ones. */
-export const bytes = text(/^0x(?:[0-9a-f]{2})*$/i, 'want bytes: 0x and an even number of hex digits')
+export const bytesField = text(/^0x(?:[0-9a-f]{2})*$/i, 'want bytes: 0x and an even number of hex digits')
 /** A number of at most 32 bytes, in whatever length the suites write it. */
-export const number = text(/^0x[0-9a-f]{1,64}$/i, 'want a number: 0x and at most 64 hex digits')
+export const numberField = text(/^0x[0-9a-f]{1,64}$/i, 'want a number: 0x and at most 64 hex digits')
 /** The suites mark what is too large for its field by this word. */
-export const anyNumber = text(/^(?:0x:bigint )?0x[0-9a-f]{1,130}$/i, 'want a number: 0x and hex digits')
-export const address = text(/^0x[0-9a-f]{40}$/i, 'want an address: 0x and 40 hex digits')
-export const addressOrNone = text(/^(?:0x[0-9a-f]{40})?$/i, 'want an address, or "" for a creation')
-export const hash = text(/^0x[0-9a-f]{64}$/i, 'want a hash: 0x and 64 hex digits')
+export const anyNumberField = text(/^(?:0x:bigint )?0x[0-9a-f]{1,130}$/i, 'want a number: 0x and hex digits')
+export const addressField = text(/^0x[0-9a-f]{40}$/i, 'want an address: 0x and 40 hex digits')
+export const optionalAddressField = text(/^(?:0x[0-9a-f]{40})?$/i, 'want an address, or "" for a creation')
+export const hashField = text(/^0x[0-9a-f]{64}$/i, 'want a hash: 0x and 64 hex digits')
 
 /** A place in a list. */
-export const index: Shape = (value, path) => {
-  if (!Number.isSafeInteger(value) || (value as number) < 0) throw invalid(path, 'want a place in a list, from 0')
+export const indexField: FieldReader = (value, path) => {
+  if (!Number.isSafeInteger(value) || (value as number) < 0) throw invalidTest(path, 'want a place in a list, from 0')
 }
 
-export const orNull =
-  (shape: Shape): Shape =>
+export const nullableField =
+  (fieldReader: FieldReader): FieldReader =>
   (value, path) => {
-    if (value !== null) shape(value, path)
+    if (value !== null) fieldReader(value, path)
   }
 
-export const listOf =
-  (item: Shape): Shape =>
+export const listField =
+  (item: FieldReader): FieldReader =>
   (value, path) => {
-    if (!Array.isArray(value)) throw invalid(path, 'want a list')
+    if (!Array.isArray(value)) throw invalidTest(path, 'want a list')
     for (const [i, each] of value.entries()) item(each, `${path}[${i}]`)
   }
 
 /** An object of any keys, or of keys of a shape. */
-export const recordOf =
-  (value: Shape, key?: Shape): Shape =>
+export const recordField =
+  (value: FieldReader, key?: FieldReader): FieldReader =>
   (record, path) => {
     for (const [name, each] of Object.entries(membersOf(record, path))) {
       key?.(name, `${path}: key "${name}"`)
@@ -74,15 +74,18 @@ export const recordOf =
   }
 
 /** An object with these members; others are passed over, as the suites add some with every release. */
-export const object =
-  (required: Readonly<Record<string, Shape>>, optional: Readonly<Record<string, Shape>> = {}): Shape =>
+export const objectField =
+  (
+    required: Readonly<Record<string, FieldReader>>,
+    optional: Readonly<Record<string, FieldReader>> = {},
+  ): FieldReader =>
   (value, path) => {
     const members = membersOf(value, path)
-    for (const [name, shape] of Object.entries(required)) {
-      if (members[name] === undefined) throw invalid(path, `"${name}" is missing`)
-      shape(members[name], `${path}.${name}`)
+    for (const [name, fieldReader] of Object.entries(required)) {
+      if (members[name] === undefined) throw invalidTest(path, `"${name}" is missing`)
+      fieldReader(members[name], `${path}.${name}`)
     }
-    for (const [name, shape] of Object.entries(optional)) {
-      if (members[name] !== undefined) shape(members[name], `${path}.${name}`)
+    for (const [name, fieldReader] of Object.entries(optional)) {
+      if (members[name] !== undefined) fieldReader(members[name], `${path}.${name}`)
     }
   }

@@ -1,19 +1,19 @@
 import type { AccessListEntry } from '../../primitives/transaction.ts'
 import type { Hex } from '../../util/bytes.ts'
 import {
-  address,
-  addressOrNone,
-  anyNumber,
-  bytes,
-  hash,
-  index,
-  invalid,
-  listOf,
-  number,
-  object,
-  orNull,
-  recordOf,
-  type Shape,
+  addressField,
+  anyNumberField,
+  bytesField,
+  type FieldReader,
+  hashField,
+  indexField,
+  invalidTest,
+  listField,
+  nullableField,
+  numberField,
+  objectField,
+  optionalAddressField,
+  recordField,
 } from './field-readers.ts'
 
 /* Shapes of the public state tests (execution-spec-tests, ethereum/tests). */
@@ -70,49 +70,54 @@ export interface Fixture {
   readonly config?: { readonly blobSchedule?: Readonly<Record<string, FixtureBlobs>> }
 }
 
-const ACCOUNT = object({ balance: number, nonce: number, code: bytes, storage: recordOf(number, number) })
-const ACCESS_LIST = listOf(object({ address, storageKeys: listOf(number) }))
-const AUTHORIZATION = object(
-  { chainId: number, address, nonce: number, r: number, s: number },
-  { v: number, yParity: number },
+const ACCOUNT = objectField({
+  balance: numberField,
+  nonce: numberField,
+  code: bytesField,
+  storage: recordField(numberField, numberField),
+})
+const ACCESS_LIST = listField(objectField({ address: addressField, storageKeys: listField(numberField) }))
+const AUTHORIZATION = objectField(
+  { chainId: numberField, address: addressField, nonce: numberField, r: numberField, s: numberField },
+  { v: numberField, yParity: numberField },
 )
-const TRANSACTION = object(
+const TRANSACTION = objectField(
   {
-    nonce: number,
-    gasLimit: listOf(number),
-    value: listOf(anyNumber),
-    data: listOf(bytes),
-    to: addressOrNone,
-    secretKey: hash,
+    nonce: numberField,
+    gasLimit: listField(numberField),
+    value: listField(anyNumberField),
+    data: listField(bytesField),
+    to: optionalAddressField,
+    secretKey: hashField,
   },
   {
-    gasPrice: number,
-    maxFeePerGas: number,
-    maxPriorityFeePerGas: number,
-    maxFeePerBlobGas: number,
-    blobVersionedHashes: listOf(hash),
-    accessLists: listOf(orNull(ACCESS_LIST)),
-    authorizationList: listOf(AUTHORIZATION),
+    gasPrice: numberField,
+    maxFeePerGas: numberField,
+    maxPriorityFeePerGas: numberField,
+    maxFeePerBlobGas: numberField,
+    blobVersionedHashes: listField(hashField),
+    accessLists: listField(nullableField(ACCESS_LIST)),
+    authorizationList: listField(AUTHORIZATION),
   },
 )
-const ENV = object(
+const ENV = objectField(
   {
-    currentCoinbase: address,
-    currentNumber: number,
-    currentTimestamp: number,
-    currentGasLimit: number,
-    currentDifficulty: number,
+    currentCoinbase: addressField,
+    currentNumber: numberField,
+    currentTimestamp: numberField,
+    currentGasLimit: numberField,
+    currentDifficulty: numberField,
   },
-  { currentBaseFee: number, currentRandom: number, currentExcessBlobGas: number },
+  { currentBaseFee: numberField, currentRandom: numberField, currentExcessBlobGas: numberField },
 )
-const POST = object(
-  { hash, logs: hash, indexes: object({ data: index, gas: index, value: index }) },
-  { txbytes: bytes },
+const POST = objectField(
+  { hash: hashField, logs: hashField, indexes: objectField({ data: indexField, gas: indexField, value: indexField }) },
+  { txbytes: bytesField },
 )
-const BLOBS = object({ target: number, max: number, baseFeeUpdateFraction: number })
-const FIXTURE: Shape = object(
-  { env: ENV, pre: recordOf(ACCOUNT, address), transaction: TRANSACTION, post: recordOf(listOf(POST)) },
-  { config: object({}, { blobSchedule: recordOf(BLOBS) }) },
+const BLOBS = objectField({ target: numberField, max: numberField, baseFeeUpdateFraction: numberField })
+const FIXTURE: FieldReader = objectField(
+  { env: ENV, pre: recordField(ACCOUNT, addressField), transaction: TRANSACTION, post: recordField(listField(POST)) },
+  { config: objectField({}, { blobSchedule: recordField(BLOBS) }) },
 )
 
 /** The tests of a file by name, not looked into yet. Throws STATE_TEST_INVALID. */
@@ -121,9 +126,9 @@ export const readTests = (file: string): Readonly<Record<string, unknown>> => {
   try {
     tests = JSON.parse(file)
   } catch (error) {
-    throw invalid('file', `not JSON: ${error instanceof Error ? error.message : String(error)}`)
+    throw invalidTest('file', `not JSON: ${error instanceof Error ? error.message : String(error)}`)
   }
-  recordOf(() => {})(tests, 'file')
+  recordField(() => {})(tests, 'file')
   return tests as Record<string, unknown>
 }
 

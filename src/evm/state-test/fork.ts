@@ -1,5 +1,5 @@
 import { type BlobParams, ETHEREUM_BLOBS } from '../../config/blobs.ts'
-import { EVM_FORKS, type EvmFork, forksFromStart } from '../../config/forks.ts'
+import { EVM_FORKS, type EvmFork, forksAtGenesis } from '../../config/forks.ts'
 import { type ChainParams, NETWORKS } from '../../config/networks.ts'
 import { keccak256Hex } from '../../crypto/hash.ts'
 import { blobBaseFee } from '../../rules/ethereum/blob-fee.ts'
@@ -18,12 +18,13 @@ const FORK_NAMES: Readonly<Record<string, EvmFork>> = {
 }
 
 /** undefined: no fork of that name is known. */
-export const forkOf = (name: string): EvmFork | undefined => {
+export const forkFromName = (name: string): EvmFork | undefined => {
   const own = name.charAt(0).toLowerCase() + name.slice(1)
   return FORK_NAMES[name] ?? EVM_FORKS.find(fork => fork === own)
 }
 
-export const isSince = (fork: EvmFork, first: EvmFork): boolean => EVM_FORKS.indexOf(fork) >= EVM_FORKS.indexOf(first)
+export const isForkSinceName = (fork: EvmFork, first: EvmFork): boolean =>
+  EVM_FORKS.indexOf(fork) >= EVM_FORKS.indexOf(first)
 
 const params = new Map<EvmFork, ChainParams>()
 
@@ -34,7 +35,7 @@ const paramsOf = (fork: EvmFork): ChainParams => {
     found = {
       ...NETWORKS.devnet,
       chainId: 1,
-      forks: forksFromStart(fork),
+      forks: forksAtGenesis(fork),
       calldataGasPerByte: null,
       maxTxExecutionGas: 2n ** 64n,
       maxBlockExecutionGas: 2n ** 65n,
@@ -63,17 +64,17 @@ const blobsOf = (fixture: Fixture, forkName: string): BlobEnv | undefined => {
 }
 
 /** The block of a test at a fork. */
-export const envOf = (fixture: Fixture, forkName: string, fork: EvmFork): BlockEnv => {
+export const envFromTest = (fixture: Fixture, forkName: string, fork: EvmFork): BlockEnv => {
   const { env } = fixture
   const miner = env.currentCoinbase.toLowerCase() as Hex
-  const randao = isSince(fork, 'paris') ? env.currentRandom : env.currentDifficulty
+  const randao = isForkSinceName(fork, 'paris') ? env.currentRandom : env.currentDifficulty
   const blobs = blobsOf(fixture, forkName)
   return {
     params: paramsOf(fork),
     number: Number(BigInt(env.currentNumber)),
     timestamp: Number(BigInt(env.currentTimestamp)),
     gasLimit: BigInt(env.currentGasLimit),
-    baseFeePerGas: isSince(fork, 'london') ? BigInt(env.currentBaseFee ?? 0) : 0n,
+    baseFeePerGas: isForkSinceName(fork, 'london') ? BigInt(env.currentBaseFee ?? 0) : 0n,
     miner,
     proposerReward: miner,
     foundation: miner,

@@ -10,13 +10,13 @@ import { packChanges } from '../../state/update/pack-changes.ts'
 import { assert } from '../../util/assert.ts'
 import { EMPTY_BYTES, type Hex, hexToBytes, toWord, ZERO_HASH } from '../../util/bytes.ts'
 import { isCoded } from '../../util/errors.ts'
-import { nonceFrom } from '../../util/nonce.ts'
+import { nonceFromBigint } from '../../util/nonce.ts'
 import type { BlockEnv } from '../block-env.ts'
 import type { Executor } from '../executor-types.ts'
 import { problemText } from './field-readers.ts'
 import { type Fixture, type FixtureAccount, type FixturePost, readFixture } from './fixture.ts'
-import { envOf, forkOf, isSince } from './fork.ts'
-import { transactionOf } from './transaction.ts'
+import { envFromTest, forkFromName, isForkSinceName } from './fork.ts'
+import { transactionFromTest } from './transaction.ts'
 
 /** One line of a state-test command's output. */
 export interface StateTestResult {
@@ -44,7 +44,7 @@ const EMPTY_STATE: StateReader = { account: () => undefined, storage: () => ZERO
 
 const fill = (journal: Journal, address: Hex, { balance, nonce, code, storage }: FixtureAccount): void => {
   journal.setBalance(address, BigInt(balance))
-  journal.setNonce(address, nonceFrom(BigInt(nonce)))
+  journal.setNonce(address, nonceFromBigint(BigInt(nonce)))
   if (code.length > 2) journal.setCode(address, hexToBytes(code))
   for (const [slot, word] of Object.entries(storage))
     journal.setStorage(address, toWord(BigInt(slot)), toWord(BigInt(word)))
@@ -81,7 +81,7 @@ interface Outcome {
 /** A refused transaction leaves the state as it was; before EIP-158 the coinbase is there in any case. */
 const refused = ({ reader }: Start, env: BlockEnv, fork: EvmFork, txError: string): Outcome => {
   const journal = new Journal(reader)
-  if (!isSince(fork, 'spuriousDragon')) journal.addBalance(env.miner, 0n)
+  if (!isForkSinceName(fork, 'spuriousDragon')) journal.addBalance(env.miner, 0n)
   return { journal, logs: [], txError }
 }
 
@@ -94,7 +94,7 @@ const refusalOf = (error: unknown): string => {
 /** The entry's transaction, or why its fields or bytes are none. */
 const readTransaction = (fixture: Fixture, post: FixturePost, fork: EvmFork): Transaction | string => {
   try {
-    return transactionOf(fixture, post, fork)
+    return transactionFromTest(fixture, post, fork)
   } catch (error) {
     return refusalOf(error)
   }
@@ -124,7 +124,7 @@ interface Entry {
 }
 
 const runEntry = async (tools: StateTestTools, fixture: Fixture, start: Start, { post, forkName, fork }: Entry) => {
-  const env = envOf(fixture, forkName, fork)
+  const env = envFromTest(fixture, forkName, fork)
   const { journal, logs, txError } = await apply(tools, start, env, readTransaction(fixture, post, fork), fork)
   const [root] = await tools.trie.preview({ root: start.root, batches: [packChanges(journal.changes())] })
   assert(root !== undefined, 'there is a root for each batch')
@@ -142,7 +142,7 @@ async function* runTest(
   let start: Start | undefined
   for (const [forkName, posts] of Object.entries(fixture.post)) {
     if (forks?.has(forkName) === false) continue
-    const fork = forkOf(forkName)
+    const fork = forkFromName(forkName)
     for (const [index, post] of posts.entries()) {
       const entry = { name, fork: forkName, index }
       if (fork === undefined) {

@@ -1,6 +1,6 @@
 import type { EvmFork } from '../../config/forks.ts'
 import { keccak256, keccak256Hex } from '../../crypto/hash.ts'
-import { addressOf, sign } from '../../crypto/signature.ts'
+import { addressFromPrivateKey, sign } from '../../crypto/signature.ts'
 import {
   type AccessListEntry,
   type Authorization,
@@ -12,10 +12,10 @@ import {
 import { encodeTransaction, signingPayload, type UnsignedTransaction } from '../../primitives/transaction-encoding.ts'
 import { recoverTransaction } from '../../primitives/transaction-sender.ts'
 import { bigintToBytes, type Hex, hexToBytes, toWord } from '../../util/bytes.ts'
-import { nonceFrom } from '../../util/nonce.ts'
-import { invalid } from './field-readers.ts'
+import { nonceFromBigint } from '../../util/nonce.ts'
+import { invalidTest } from './field-readers.ts'
 import type { Fixture, FixtureAuthorization, FixturePost, FixtureTransaction } from './fixture.ts'
-import { isSince } from './fork.ts'
+import { isForkSinceName } from './fork.ts'
 
 const lower = (hex: Hex): Hex => hex.toLowerCase() as Hex
 
@@ -44,7 +44,7 @@ const accessListOf = (list: readonly AccessListEntry[]): AccessListEntry[] =>
 /** What an entry picks from one of the test's lists. */
 const pick = (list: readonly Hex[], at: number, name: string): Hex => {
   const found = list[at]
-  if (found === undefined) throw invalid(`transaction.${name}`, `has no place ${at}, which an entry names`)
+  if (found === undefined) throw invalidTest(`transaction.${name}`, `has no place ${at}, which an entry names`)
   return found.replace('0x:bigint ', '') as Hex
 }
 
@@ -55,8 +55,8 @@ const fieldsOf = ({ transaction }: Fixture, { indexes }: FixturePost, fork: EvmF
   return {
     type,
     // EIP-155 came with Spurious Dragon.
-    chainId: isSince(fork, 'spuriousDragon') ? 1 : undefined,
-    nonce: nonceFrom(BigInt(transaction.nonce)),
+    chainId: isForkSinceName(fork, 'spuriousDragon') ? 1 : undefined,
+    nonce: nonceFromBigint(BigInt(transaction.nonce)),
     gasLimit: BigInt(pick(transaction.gasLimit, indexes.gas, 'gasLimit')),
     maxFeePerGas: BigInt(maxFeePerGas),
     maxPriorityFeePerGas: BigInt(maxPriorityFeePerGas),
@@ -76,12 +76,12 @@ const fieldsOf = ({ transaction }: Fixture, { indexes }: FixturePost, fork: EvmF
  * The transaction of one entry: the bytes that stand there, or the fields, signed. Throws CodedError where no encoding can hold the
  * fields or nobody has signed the bytes: the transaction is refused. Throws STATE_TEST_INVALID where the entry names what is not there.
  */
-export const transactionOf = (fixture: Fixture, post: FixturePost, fork: EvmFork): Transaction => {
+export const transactionFromTest = (fixture: Fixture, post: FixturePost, fork: EvmFork): Transaction => {
   if (post.txbytes !== undefined) return recoverTransaction(decodeTransaction(hexToBytes(post.txbytes)))
   const unsigned = fieldsOf(fixture, post, fork)
   const secret = hexToBytes(fixture.transaction.secretKey)
   const signature = sign(keccak256(signingPayload(unsigned)), secret)
   const yParity = signature[64] === 1 ? 1 : 0
   const decoded = encodeTransaction(unsigned, { yParity, r: signature.subarray(0, 32), s: signature.subarray(32, 64) })
-  return withSender(decoded, { hash: keccak256Hex(decoded.raw), from: addressOf(secret) })
+  return withSender(decoded, { hash: keccak256Hex(decoded.raw), from: addressFromPrivateKey(secret) })
 }

@@ -3,7 +3,7 @@ import { LIMITS } from '../../config/limits.ts'
 import { problemText } from './field-readers.ts'
 import type { FileReport, StateTestWorkerData } from './worker.ts'
 
-export interface CrewOptions extends StateTestWorkerData {
+export interface StateTestPoolOptions extends StateTestWorkerData {
   /** Threads. */
   readonly jobs: number
   /** The worker's file, for a bundle that places it elsewhere. */
@@ -21,7 +21,7 @@ const failed = (file: string, problem: string): FileReport => ({
 
 /** Threads that run files of state tests, one file at a time each. */
 class Crew {
-  readonly #options: CrewOptions
+  readonly #options: StateTestPoolOptions
   readonly #workers = new Set<Worker>()
   readonly #idle: Worker[] = []
   /** Files that wait for a thread. */
@@ -31,7 +31,7 @@ class Crew {
   #busy = 0
   #closed = false
 
-  constructor(options: CrewOptions) {
+  constructor(options: StateTestPoolOptions) {
     this.#options = options
   }
 
@@ -90,7 +90,7 @@ class Crew {
 /** Runs files side by side and answers their reports in the order of the files, a bounded number of them ahead of the reader. */
 export async function* runStateTestFiles(
   files: readonly string[],
-  options: CrewOptions,
+  options: StateTestPoolOptions,
 ): AsyncGenerator<FileReport, void, void> {
   const crew = new Crew(options)
   const ahead: Promise<FileReport>[] = []

@@ -6,7 +6,7 @@ import { assert } from '../../util/assert.ts'
 import { silentLogger } from '../../util/logger.ts'
 import type { EngineName } from '../engines/select-engine.ts'
 import { createExecutor, type ExecutionMode } from '../executor.ts'
-import { invalid, problemText } from './field-readers.ts'
+import { invalidTest, problemText } from './field-readers.ts'
 import { readTests } from './fixture.ts'
 import { runStateTests } from './run.ts'
 
@@ -40,7 +40,7 @@ const wanted = forks && new Set(forks)
 const readText = async (file: string): Promise<string> => {
   const { size } = await stat(file)
   const limit = LIMITS.stateTest.fileBytes
-  if (size > limit) throw invalid('file', `${size} bytes: want at most ${limit}`)
+  if (size > limit) throw invalidTest('file', `${size} bytes: want at most ${limit}`)
   return readFile(file, 'utf8')
 }
 

@@ -1,7 +1,7 @@
 import { bytesToHex, type Hex } from '../../util/bytes.ts'
 import { revertReason } from '../calls/revert-reason.ts'
 import type { FrameEnd, FrameStart, FrameType, TracedLog, TracedTransaction, TransactionEnd } from './tracer.ts'
-import type { Held } from './tracer-context.ts'
+import type { MemoryCounter } from './tracer-context.ts'
 
 /** A log, its place in the block, and how many inner calls of its frame came before it. */
 export interface FrameLog extends TracedLog {
@@ -30,7 +30,7 @@ const FRAME_BYTES = 400
 const LOG_BYTES = 300
 
 export interface CallTreeOptions {
-  readonly held: Held
+  readonly memory: MemoryCounter
   /** Only the transaction's own message is kept. */
   readonly onlyTop: boolean
   readonly withLogs: boolean
@@ -57,7 +57,7 @@ export class CallTree {
     this.#depth = start.depth
     this.#marks.push(this.#logs)
     if (this.#options.onlyTop && start.depth > 0) return
-    this.#options.held.add(FRAME_BYTES + start.input.byteLength * 2)
+    this.#options.memory.add(FRAME_BYTES + start.input.byteLength * 2)
     const { depth, type, from, to, gas, value } = start
     const frame: CallFrame = {
       type,
@@ -80,11 +80,11 @@ export class CallTree {
   }
 
   log(log: TracedLog): void {
-    const { withLogs, onlyTop, held } = this.#options
+    const { withLogs, onlyTop, memory } = this.#options
     const index = this.#logs++
     if (!withLogs || (onlyTop && this.#depth > 0)) return
     const frame = this.#path.at(-1)
-    held.add(LOG_BYTES + log.data.byteLength)
+    memory.add(LOG_BYTES + log.data.byteLength)
     frame?.logs.push({ ...log, index, position: frame.calls.length })
   }
 
@@ -96,7 +96,7 @@ export class CallTree {
     if (this.#options.onlyTop && end.depth > 0) return undefined
     const frame = this.#path.pop()
     if (frame === undefined) return undefined
-    this.#options.held.add(end.output.byteLength * 2)
+    this.#options.memory.add(end.output.byteLength * 2)
     finishFrame(frame, end)
     return frame
   }

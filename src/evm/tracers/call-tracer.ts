@@ -3,7 +3,7 @@ import { type CallFrame, CallTree, type FrameLog } from './call-frames.ts'
 import type { CallTracerConfig } from './config.ts'
 import { dataJson, objectJson, quantityJson } from './json-text.ts'
 import type { Tracer } from './tracer.ts'
-import type { TracerParts } from './tracer-context.ts'
+import type { TracerContext } from './tracer-context.ts'
 
 const quoted = (text: string | undefined): string | undefined => (text === undefined ? undefined : JSON.stringify(text))
 
@@ -53,11 +53,11 @@ function* treeJson(root: CallFrame): Iterable<string> {
 }
 
 /** geth's callTracer: the tree of calls. */
-export const createCallTracer = (config: CallTracerConfig, { held }: TracerParts): Tracer => {
+export const createCallTracer = (config: CallTracerConfig, { memory }: TracerContext): Tracer => {
   let tree: CallTree | undefined
   return {
     begin(transaction) {
-      tree = new CallTree({ held, onlyTop: config.onlyTopCall, withLogs: config.withLog }, transaction)
+      tree = new CallTree({ memory, onlyTop: config.onlyTopCall, withLogs: config.withLog }, transaction)
     },
     enter: frame => tree?.enter(frame),
     log: log => tree?.log(log),

@@ -5,12 +5,12 @@ import { createFourByteTracer } from './four-byte.ts'
 import { createPrestateTracer } from './prestate.ts'
 import { createStructLogger } from './struct-log.ts'
 import type { Tracer } from './tracer.ts'
-import type { TracerParts } from './tracer-context.ts'
+import type { TracerContext } from './tracer-context.ts'
 
 const NOOP: Tracer = { result: () => ['{}'] }
 
 /** Several at once, their results by name. */
-const createMuxTracer = ({ tracers }: MuxConfig, parts: TracerParts): Tracer => {
+const createMuxTracer = ({ tracers }: MuxConfig, parts: TracerContext): Tracer => {
   const all = tracers.map(config => ({ name: config.name, tracer: createTracer(config, parts) }))
   return {
     begin: (transaction, state) => all.forEach(({ tracer }) => void tracer.begin?.(transaction, state)),
@@ -32,7 +32,7 @@ const createMuxTracer = ({ tracers }: MuxConfig, parts: TracerParts): Tracer => 
 }
 
 /** One per transaction. */
-export const createTracer = (config: TracerConfig, parts: TracerParts): Tracer => {
+export const createTracer = (config: TracerConfig, parts: TracerContext): Tracer => {
   switch (config.name) {
     case 'structLogger':
       return createStructLogger(config, parts)

@@ -3,7 +3,7 @@ import { type CallFrame, CallTree } from './call-frames.ts'
 import type { FlatCallTracerConfig } from './config.ts'
 import { objectJson, quantityJson } from './json-text.ts'
 import type { TracedTransaction, Tracer } from './tracer.ts'
-import type { TracerParts } from './tracer-context.ts'
+import type { TracerContext } from './tracer-context.ts'
 
 const quoted = (text: string | undefined): string | undefined => (text === undefined ? undefined : JSON.stringify(text))
 const REVERTED = 'execution reverted'
@@ -88,7 +88,7 @@ const placeOf = ({ blockHash, blockNumber, hash, index }: TracedTransaction): Re
 })
 
 /** geth's flatCallTracer: the calls as OpenEthereum lists them, without those to precompiles. */
-export const createFlatCallTracer = (config: FlatCallTracerConfig, { held }: TracerParts): Tracer => {
+export const createFlatCallTracer = (config: FlatCallTracerConfig, { memory }: TracerContext): Tracer => {
   let tree: CallTree | undefined
   let traced: TracedTransaction | undefined
   const isHidden = (frame: CallFrame): boolean =>
@@ -99,7 +99,7 @@ export const createFlatCallTracer = (config: FlatCallTracerConfig, { held }: Tra
   return {
     begin(transaction) {
       traced = transaction
-      tree = new CallTree({ held, onlyTop: false, withLogs: false }, transaction)
+      tree = new CallTree({ memory, onlyTop: false, withLogs: false }, transaction)
     },
     enter: frame => tree?.enter(frame),
     exit(end) {

@@ -1,12 +1,12 @@
 import { asBuffer } from '../../util/bytes.ts'
 import type { FrameType, TracedTransaction, Tracer } from './tracer.ts'
-import type { TracerParts } from './tracer-context.ts'
+import type { TracerContext } from './tracer-context.ts'
 
 const CALLS: ReadonlySet<FrameType> = new Set(['CALL', 'CALLCODE', 'DELEGATECALL', 'STATICCALL'])
 const ENTRY_BYTES = 100
 
 /** geth's 4byteTracer: selectors with the size of their arguments, and how often each was called. Precompiles have none. */
-export const createFourByteTracer = ({ held }: TracerParts): Tracer => {
+export const createFourByteTracer = ({ memory }: TracerContext): Tracer => {
   const counts = new Map<string, number>()
   let traced: TracedTransaction | undefined
   return {
@@ -17,7 +17,7 @@ export const createFourByteTracer = ({ held }: TracerParts): Tracer => {
       if (input.byteLength < 4 || !CALLS.has(type) || traced?.precompiles.has(to)) return
       const key = `0x${asBuffer(input).hexSlice(0, 4)}-${input.byteLength - 4}`
       const count = counts.get(key)
-      if (count === undefined) held.add(ENTRY_BYTES)
+      if (count === undefined) memory.add(ENTRY_BYTES)
       counts.set(key, (count ?? 0) + 1)
     },
     *result() {

@@ -1,6 +1,6 @@
 import { CodedError } from '../../util/errors.ts'
 import type { TraceError } from './config.ts'
-import type { Flow } from './tracer.ts'
+import type { Backpressure } from './tracer.ts'
 import type { TraceOutput } from './tracer-context.ts'
 
 export interface JsonSinkOptions {
@@ -16,7 +16,7 @@ export interface JsonSinkOptions {
  * JSON on its way to a reader: gathered into chunks, held back when the reader does not follow, and closed properly when its maker
  * fails half way.
  */
-export class JsonSink implements TraceOutput, Flow {
+export class JsonSink implements TraceOutput, Backpressure {
   readonly #options: JsonSinkOptions
   readonly #open: { pending: string | undefined; readonly closer: string }[] = []
   #text = ''

@@ -6,7 +6,7 @@ import { delegationTarget } from '../block/authorizations.ts'
 import type { PrestateConfig } from './config.ts'
 import { dataJson, objectJson, quantityJson } from './json-text.ts'
 import type { FrameStart, Step, TracedTransaction, Tracer } from './tracer.ts'
-import type { Held, TracerParts } from './tracer-context.ts'
+import type { MemoryCounter, TracerContext } from './tracer-context.ts'
 
 const SLOAD = 0x54
 const SSTORE = 0x55
@@ -30,12 +30,12 @@ class Touched {
   readonly accounts = new Map<Hex, Before>()
   readonly #state: Journal
   readonly #config: PrestateConfig
-  readonly #held: Held
+  readonly #memory: MemoryCounter
 
-  constructor(state: Journal, config: PrestateConfig, held: Held) {
+  constructor(state: Journal, config: PrestateConfig, memory: MemoryCounter) {
     this.#state = state
     this.#config = config
-    this.#held = held
+    this.#memory = memory
   }
 
   account(address: Hex): Before {
@@ -43,7 +43,7 @@ class Touched {
     if (found !== undefined) return found
     const state = this.#state
     const code = this.#config.disableCode ? EMPTY_BYTES : state.code(address)
-    this.#held.add(ACCOUNT_BYTES + code.byteLength)
+    this.#memory.add(ACCOUNT_BYTES + code.byteLength)
     const before: Before = {
       balance: state.balance(address),
       nonce: state.nonce(address),
@@ -65,7 +65,7 @@ class Touched {
   slot(address: Hex, slot: Hex): void {
     const { storage } = this.account(address)
     if (this.#config.disableStorage || storage.has(slot)) return
-    this.#held.add(SLOT_BYTES)
+    this.#memory.add(SLOT_BYTES)
     storage.set(slot, this.#state.storage(address, slot))
   }
 }
@@ -156,13 +156,13 @@ const differences = (touched: Touched, state: Journal, config: PrestateConfig) =
 }
 
 /** geth's prestateTracer: the accounts and slots a transaction touched, as they were before it; in diffMode what it changed. */
-export const createPrestateTracer = (config: PrestateConfig, { held }: TracerParts): Tracer => {
+export const createPrestateTracer = (config: PrestateConfig, { memory }: TracerContext): Tracer => {
   let state: Journal | undefined
   let touched: Touched | undefined
   return {
     begin(transaction, journal) {
       state = journal
-      touched = new Touched(journal, config, held)
+      touched = new Touched(journal, config, memory)
       watchTransaction(touched, transaction)
     },
     enter({ type, to, depth }: FrameStart) {

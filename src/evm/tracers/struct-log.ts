@@ -4,7 +4,7 @@ import { asBuffer, type Hex, toWord } from '../../util/bytes.ts'
 import type { StructLogConfig } from './config.ts'
 import { dataJson } from './json-text.ts'
 import type { FrameEnd, Step, Tracer } from './tracer.ts'
-import type { TraceOutput, TracerParts } from './tracer-context.ts'
+import type { TraceOutput, TracerContext } from './tracer-context.ts'
 
 const SLOAD = 0x54
 const SSTORE = 0x55
@@ -73,7 +73,7 @@ const createLine = (config: StructLogConfig) => {
 }
 
 /** One entry per opcode, written as the execution goes: nothing is kept, so the totals come last. */
-export const createStructLogger = (config: StructLogConfig, { output }: TracerParts): Tracer => {
+export const createStructLogger = (config: StructLogConfig, { output }: TracerContext): Tracer => {
   const line = createLine(config)
   let state: Journal | undefined
   let top: FrameEnd | undefined

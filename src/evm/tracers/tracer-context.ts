@@ -11,16 +11,16 @@ export interface TraceOutput {
 }
 
 /** Counts what tracers keep until their end. Throws TRACE_TOO_LARGE. */
-export interface Held {
+export interface MemoryCounter {
   add(bytes: number): void
 }
 
-export interface TracerParts {
+export interface TracerContext {
   readonly output: TraceOutput
-  readonly held: Held
+  readonly memory: MemoryCounter
 }
 
-export const createHeld = (limitBytes: number): Held => {
+export const createMemoryCounter = (limitBytes: number): MemoryCounter => {
   let total = 0
   return {
     add(bytes) {

@@ -102,7 +102,7 @@ export interface Tracer {
 }
 
 /** Holds the execution back while nobody takes what the tracer wrote. */
-export interface Flow {
+export interface Backpressure {
   readonly isFull: boolean
   drained(): Promise<void>
 }
@@ -110,5 +110,5 @@ export interface Flow {
 /** What an engine needs to run a message under a tracer. */
 export interface TraceHooks {
   readonly tracer: Tracer
-  readonly flow: Flow
+  readonly backpressure: Backpressure
 }

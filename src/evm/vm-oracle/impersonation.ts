@@ -3,7 +3,7 @@ import { Address, KECCAK256_NULL } from '@ethereumjs/util'
 import type { Transaction } from '../../primitives/transaction.ts'
 import { encodeTransaction } from '../../primitives/transaction-encoding.ts'
 import { type Hex, hexToBytes } from '../../util/bytes.ts'
-import type { JournalAdapter } from '../engines/state-adapter.ts'
+import type { EthereumJsStateAdapter } from '../engines/state-adapter.ts'
 
 /*
  * Transactions of accounts whose key nobody has (primitives/impersonation.ts), as the VM of EthereumJS takes them: it insists on a
@@ -17,7 +17,7 @@ export const unsignedLibraryTransaction = (tx: Transaction, options: TxOptions):
   createTxFromRLP(encodeTransaction(tx, STAND_IN).raw, options)
 
 /** The next look at the account shows it without code: EIP-3607 is not for those who are impersonated. */
-export const hideCodeOnce = (state: JournalAdapter, sender: Hex): void => {
+export const hideCodeOnce = (state: EthereumJsStateAdapter, sender: Hex): void => {
   const { getAccount } = state
   const address = new Address(hexToBytes(sender))
   state.getAccount = async asked => {

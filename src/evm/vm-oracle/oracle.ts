@@ -15,14 +15,14 @@ import type { Journal } from '../../state/journal/journal.ts'
 import { assert } from '../../util/assert.ts'
 import { bytesToHex, type Hex, hexToBytes } from '../../util/bytes.ts'
 import { CodedError } from '../../util/errors.ts'
-import { closeBlock, openBlock, settleReceipt } from '../block/block-phases.ts'
+import { receiptWithRoot, runPostExecution, runPreExecution } from '../block/block-phases.ts'
 import { addResult, type BlockRun, beginBlock, checkGasUsed } from '../block/block-run.ts'
-import { forkRulesAt } from '../block/execution-rules.ts'
+import { executionRulesAt } from '../block/execution-rules.ts'
 import { checkAborted } from '../block/pacer.ts'
 import { endSystemCall, type RunSystemCall, systemCallFailed, systemMessage } from '../block/system-calls.ts'
 import type { BlockEnv } from '../block-env.ts'
 import { createCommon } from '../engines/common.ts'
-import { JournalAdapter } from '../engines/state-adapter.ts'
+import { EthereumJsStateAdapter } from '../engines/state-adapter.ts'
 import type { BlockExecution, Credit, ExecutionBounds } from '../executor-types.ts'
 import { hideCodeOnce, unsignedLibraryTransaction } from './impersonation.ts'
 
@@ -82,11 +82,11 @@ export const runOracle = async (
   const runTransaction = await beginOracleRun(journal, env)
   const systemCall = oracleSystemCall(journal, env)
   const run = beginBlock(env)
-  await openBlock(run, journal, systemCall)
+  await runPreExecution(run, journal, systemCall)
   for (const [index, tx] of transactions.entries()) {
     try {
       checkOwnRules(journal, run, tx)
-      addResult(run, tx, await settleReceipt(run, journal, await runTransaction(tx, run.gasUsed)))
+      addResult(run, tx, await receiptWithRoot(run, journal, await runTransaction(tx, run.gasUsed)))
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause)
       throw new CodedError<OracleRefusal>({ code: 'ORACLE_REFUSED', index, reason }, { cause })
@@ -94,11 +94,11 @@ export const runOracle = async (
     checkAborted(signal)
     checkGasUsed(run, gasUsed)
   }
-  return closeBlock(run, journal, credits, [], systemCall)
+  return runPostExecution(run, journal, credits, [], systemCall)
 }
 
 const createOracleVm = (common: Common, journal: Journal, env: BlockEnv): Promise<VM> => {
-  const state = new JournalAdapter()
+  const state = new EthereumJsStateAdapter()
   state.attach(journal)
   const blockchain = {
     getBlock: async (number: number) => ({ hash: () => hexToBytes(env.blockHash(number)) }),
@@ -146,7 +146,7 @@ const checkOwnBlobRules = ({ blobs }: BlockEnv, tx: Transaction, blobGasUsed: bi
   if (blobGasUsed + blobGas(tx) > GAS_PER_BLOB * BigInt(blobs.maxPerBlock)) throw new Error('too many blobs')
 }
 
-/** The library's figures for transactions, with the network's flat calldata price (DESIGN 2) and the block's bound on blobs in place. */
+/** The library's figures for transactions, with the network's flat calldata price (docs/design/evm-rules.md#calldata) and the block's bound on blobs in place. */
 const transactionParams = ({ params, blobs }: BlockEnv): ParamsDict => {
   const copy: ParamsDict = structuredClone(paramsTx)
   const replace = (name: string, value: bigint | number): void => {
@@ -163,7 +163,7 @@ const transactionParams = ({ params, blobs }: BlockEnv): ParamsDict => {
 const cappedLimit = (env: BlockEnv, tx: Transaction): bigint =>
   tx.gasLimit < env.params.maxTxExecutionGas ? tx.gasLimit : env.params.maxTxExecutionGas
 
-/** The library's own transaction, its sender recovered from the signature, its gas limit cut to what may be used (DESIGN 2). */
+/** The library's own transaction, its sender recovered from the signature, its gas limit cut to what may be used (docs/design/evm-rules.md#limits). */
 const oracleTransaction = (tx: Transaction, env: BlockEnv, common: Common): TypedTransaction => {
   const options = { common, params: transactionParams(env), freeze: false }
   const impersonated = impersonatedSender(tx)
@@ -186,7 +186,7 @@ const runOne = async (
   // The part of the limit that cannot be used is bought too: code can see the balance.
   const withheld = (tx.gasLimit - libraryTx.gasLimit) * price
   if (withheld > 0n) journal.subBalance(tx.from, withheld)
-  if (impersonatedSender(tx) !== undefined) hideCodeOnce(vm.stateManager as JournalAdapter, tx.from)
+  if (impersonatedSender(tx) !== undefined) hideCodeOnce(vm.stateManager as EthereumJsStateAdapter, tx.from)
   const result = await runTx(vm, { tx: libraryTx, block, blockGasUsed: gasUsedBefore })
   if (withheld > 0n) journal.addBalance(tx.from, withheld)
   assert(result.amountSpent === result.totalGasSpent * price, 'both price a unit of gas alike')
@@ -195,11 +195,11 @@ const runOne = async (
   return receiptFrom(tx, env, result, price)
 }
 
-/** The VM pays the tip to the coinbase; here the whole fee is divided at the end of the block (DESIGN 6). */
+/** The VM pays the tip to the coinbase; here the whole fee is divided at the end of the block (docs/design/money.md#fees). */
 const takeBackTip = (journal: Journal, env: BlockEnv, { minerValue }: RunTxResult): void => {
   if (minerValue === 0n || env.params.tips === 'coinbase') return
   journal.subBalance(env.miner, minerValue)
-  if (forkRulesAt(env.params, env.number).sweepsEmpty) journal.sweepTouched()
+  if (executionRulesAt(env.params, env.number).sweepsEmpty) journal.sweepTouched()
 }
 
 const receiptFrom = (tx: Transaction, env: BlockEnv, result: RunTxResult, price: bigint): Receipt => {

@@ -16,7 +16,7 @@ export interface PeerRecord {
 }
 
 /** The newest record of each node, of a bounded number of nodes: a new one takes the place of one at random. */
-export class RecordBook {
+export class AddressBook {
   readonly #limit: number
   readonly #records = new Map<string, PeerRecord>()
 

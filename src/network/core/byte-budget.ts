@@ -1,5 +1,5 @@
 /** Bytes that several may hold together. */
-export class Budget {
+export class ByteBudget {
   readonly #limit: number
   #used = 0
 

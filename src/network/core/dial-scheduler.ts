@@ -1,4 +1,4 @@
-import { REASONS, type Reason } from './disconnect-reasons.ts'
+import { DISCONNECT_REASONS, type DisconnectReason } from './disconnect-reasons.ts'
 
 /** Where a node can be reached. */
 export interface NodeAddress {
@@ -25,7 +25,7 @@ export interface DialLimits {
 }
 
 /** What stands while it is decided whom to dial. */
-export interface DialScene {
+export interface DialState {
   /** Connected or being dialed. */
   isBusy(id: string): boolean
   isBanned(id: string): boolean
@@ -41,7 +41,7 @@ interface Entry {
 }
 
 /** Who is to be dialed when. Times and chance come in. */
-export class DialBook {
+export class DialScheduler {
   readonly #limits: DialLimits
   readonly #isMember: (id: string) => boolean
   readonly #entries = new Map<string, Entry>()
@@ -76,8 +76,8 @@ export class DialBook {
     return this.#entries.delete(id)
   }
 
-  /** Whom to dial now, most wanted first; each is to be answered by `failed` or `lasted`. */
-  due(nowMs: number, scene: DialScene): readonly NodeAddress[] {
+  /** Whom to dial now, most wanted first; each is to be answered by `failedResult` or `lasted`. */
+  due(nowMs: number, scene: DialState): readonly NodeAddress[] {
     const { dialing, outbound } = this.#limits
     const ready = [...this.#entries.values()].filter(
       ({ address: { id }, notBeforeMs }) => notBeforeMs <= nowMs && !scene.isBusy(id) && !scene.isBanned(id),
@@ -95,10 +95,10 @@ export class DialBook {
   }
 
   /** The connection failed or was refused; `random` is between 0 and 1. */
-  failed(id: string, reason: Reason | 'unreachable', nowMs: number, random: number): void {
+  failed(id: string, reason: DisconnectReason | 'unreachable', nowMs: number, random: number): void {
     const entry = this.#entries.get(id)
     if (entry === undefined) return
-    const wait = reason === 'unreachable' ? 'backoff' : REASONS[reason].wait
+    const wait = reason === 'unreachable' ? 'backoff' : DISCONNECT_REASONS[reason].wait
     if (wait === 'never') {
       this.#entries.delete(id)
       return
@@ -112,7 +112,7 @@ export class DialBook {
   }
 
   /** A connection ended after `lastedMs`: one that held begins anew, one that did not counts as a failure. */
-  ended(id: string, reason: Reason | null, lastedMs: number, nowMs: number, random: number): void {
+  ended(id: string, reason: DisconnectReason | null, lastedMs: number, nowMs: number, random: number): void {
     const entry = this.#entries.get(id)
     if (entry === undefined) return
     if (lastedMs >= this.#limits.stableMs) entry.failures = 0

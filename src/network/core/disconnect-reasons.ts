@@ -2,7 +2,7 @@
  * Why a connection ends, as told to the other side. `wait` says when it is worth another try: soon (`backoff`), not before a restart or
  * an upgrade of one side is likely (`long`), or never.
  */
-export const REASONS = {
+export const DISCONNECT_REASONS = {
   stopping: { code: 0, text: 'the node is stopping', wait: 'backoff' },
   wrongVersion: { code: 1, text: 'another version of the protocol', wait: 'long' },
   wrongChain: { code: 2, text: 'another chain id', wait: 'long' },
@@ -29,9 +29,11 @@ export const REASONS = {
 } as const satisfies Record<string, { readonly code: number; readonly text: string; readonly wait: Wait }>
 
 type Wait = 'backoff' | 'long' | 'never'
-export type Reason = keyof typeof REASONS
+export type DisconnectReason = keyof typeof DISCONNECT_REASONS
 
-const NAMES = new Map<number, Reason>(Object.entries(REASONS).map(([name, { code }]) => [code, name as Reason]))
+const NAMES = new Map<number, DisconnectReason>(
+  Object.entries(DISCONNECT_REASONS).map(([name, { code }]) => [code, name as DisconnectReason]),
+)
 
 /** undefined: no reason has this code. */
-export const reasonOf = (code: number): Reason | undefined => NAMES.get(code)
+export const disconnectReasonFromCode = (code: number): DisconnectReason | undefined => NAMES.get(code)

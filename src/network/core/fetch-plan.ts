@@ -1,5 +1,5 @@
 /** Transactions announced by peers and not here yet: whom to ask for which, each of one peer at a time. */
-export interface WantedLimits {
+export interface FetchPlanLimits {
   /** Hashes in all, of one peer, in one request, and peers remembered for one hash. */
   readonly total: number
   readonly perPeer: number
@@ -7,7 +7,7 @@ export interface WantedLimits {
   readonly announcers: number
 }
 
-export interface Ask {
+export interface FetchRequest {
   readonly peer: string
   readonly hashes: readonly string[]
 }
@@ -17,15 +17,15 @@ interface Want {
   isAsked: boolean
 }
 
-export class Wanted {
-  readonly #limits: WantedLimits
+export class TransactionFetchPlan {
+  readonly #limits: FetchPlanLimits
   readonly #wants = new Map<string, Want>()
   /** What each peer has announced and not been asked for, in that order. */
   readonly #offers = new Map<string, Set<string>>()
   /** What peers are being asked for. */
   readonly #asked = new Map<string, readonly string[]>()
 
-  constructor(limits: WantedLimits) {
+  constructor(limits: FetchPlanLimits) {
     this.#limits = limits
   }
 
@@ -57,7 +57,7 @@ export class Wanted {
   }
 
   /** What to ask of this peer now; undefined: it is being asked, or has nothing new. To be answered by `answered`. */
-  ask(peer: string): Ask | undefined {
+  ask(peer: string): FetchRequest | undefined {
     if (this.#asked.has(peer)) return undefined
     const hashes: string[] = []
     for (const hash of this.#offers.get(peer) ?? []) {

@@ -1,7 +1,7 @@
 import type { Quota } from './token-bucket.ts'
 import { TokenBucket } from './token-bucket.ts'
 
-export interface DoorLimits {
+export interface InboundLimits {
   readonly pending: number
   readonly pendingPerAddress: number
   readonly connectsPerSecond: number
@@ -21,15 +21,15 @@ interface Guest {
  * it is full the one that has taken longest makes room: an honest handshake takes milliseconds, and whoever only holds places must not keep
  * others out.
  */
-export class Door {
-  readonly #limits: DoorLimits
+export class InboundLimiter {
+  readonly #limits: InboundLimits
   readonly #quota: Quota
   /** The oldest first. */
   readonly #guests = new Set<Guest>()
   readonly #pending = new Map<string, number>()
   readonly #rates = new Map<string, TokenBucket>()
 
-  constructor(limits: DoorLimits) {
+  constructor(limits: InboundLimits) {
     this.#limits = limits
     this.#quota = { perSecond: limits.connectsPerSecond, burst: limits.connectsBurst }
   }

@@ -2,7 +2,7 @@ import { assert } from '../../util/assert.ts'
 import type { Hex } from '../../util/bytes.ts'
 
 /**
- * What a peer can do wrong and what it costs (reference/consensus.md 3.4). `ban` is for what no honest node does, however old its
+ * What a peer can do wrong and what it costs (docs/design/network.md#scores). `ban` is for what no honest node does, however old its
  * software or bad its line.
  */
 export const OFFENCES = {
@@ -32,9 +32,9 @@ export const OFFENCES = {
 } as const satisfies Record<string, number | 'ban'>
 export type Offence = keyof typeof OFFENCES
 
-export type Verdict = 'keep' | 'disconnect' | 'ban'
+export type ScoreAction = 'keep' | 'disconnect' | 'ban'
 
-export interface StandingLimits {
+export interface PeerScoreLimits {
   readonly entries: number
   readonly halfLifeMs: number
   readonly disconnectScore: number
@@ -46,7 +46,7 @@ export interface StandingLimits {
 }
 
 /** Of a node id, of an address (`address/1.2.3.4`), or of a validator key (`validator/0x...`). */
-export interface Standing {
+export interface PeerScore {
   readonly key: string
   /** 0 to -100. */
   readonly score: number
@@ -58,7 +58,7 @@ export interface Standing {
   readonly bans: number
 }
 
-export interface Blamed {
+export interface ScoreSubject {
   readonly id: string
   readonly address: string | null
   /** Key it proved to hold: node ids cost nothing, so a ban goes with the key too. */
@@ -71,23 +71,23 @@ const WORST = -100
 const FORGOTTEN = -0.5
 
 /** Scores that heal with time and bans that end, of a bounded number of peers. What is remembered longest is who is banned. */
-export class Standings {
-  readonly #limits: StandingLimits
+export class PeerScores {
+  readonly #limits: PeerScoreLimits
   /** The one written longest ago first; who is banned apart, since bans are remembered longest. */
-  readonly #unbanned = new Map<string, Standing>()
-  readonly #banned = new Map<string, Standing>()
+  readonly #unbanned = new Map<string, PeerScore>()
+  readonly #banned = new Map<string, PeerScore>()
 
-  constructor(limits: StandingLimits) {
+  constructor(limits: PeerScoreLimits) {
     this.#limits = limits
   }
 
   /** What was written down before a restart. A ban or score from a clock that ran ahead counts as if it were given now. */
-  restore(known: readonly Standing[], nowMs: number): void {
+  restore(known: readonly PeerScore[], nowMs: number): void {
     const { entries, banMs } = this.#limits
-    for (const standing of known.slice(0, entries)) {
-      const bannedUntilMs = Math.min(standing.bannedUntilMs, nowMs + banMs)
-      const score = Math.max(WORST, Math.min(0, standing.score))
-      this.#put({ ...standing, score, bannedUntilMs, atMs: Math.min(standing.atMs, nowMs) }, nowMs)
+    for (const peerScore of known.slice(0, entries)) {
+      const bannedUntilMs = Math.min(peerScore.bannedUntilMs, nowMs + banMs)
+      const score = Math.max(WORST, Math.min(0, peerScore.score))
+      this.#put({ ...peerScore, score, bannedUntilMs, atMs: Math.min(peerScore.atMs, nowMs) }, nowMs)
     }
   }
 
@@ -109,8 +109,8 @@ export class Standings {
    * Writes an offence down and says what follows from it. `address` is null where others may share it (the loopback). A node in a
    * reserved place is not banned for small things however often: without it there may be no quorum.
    */
-  blame(blamed: Blamed, offence: Offence, nowMs: number): Verdict {
-    const { id, isReserved } = blamed
+  blame(scoreSubject: ScoreSubject, offence: Offence, nowMs: number): ScoreAction {
+    const { id, isReserved } = scoreSubject
     const cost = OFFENCES[offence]
     const { banScore, disconnectScore } = this.#limits
     const worst = isReserved ? banScore : WORST
@@ -119,7 +119,7 @@ export class Standings {
     const { bannedUntilMs, bans } = before ?? { bannedUntilMs: 0, bans: 0 }
     this.#put({ key: id, score, atMs: nowMs, bannedUntilMs, bans }, nowMs)
     if (score < banScore) {
-      this.#ban(blamed, nowMs)
+      this.#ban(scoreSubject, nowMs)
       return 'ban'
     }
     return score < disconnectScore ? 'disconnect' : 'keep'
@@ -129,7 +129,7 @@ export class Standings {
    * Node ids cost nothing, so an address from which several were banned is banned as well, and the validator key at once. A member's
    * first ban is short: what looks like a lie may be a broken build, and the committee needs it back.
    */
-  #ban({ id, address, validator, isReserved }: Blamed, nowMs: number): void {
+  #ban({ id, address, validator, isReserved }: ScoreSubject, nowMs: number): void {
     const { banMs, bansPerAddress, reservedBanMs } = this.#limits
     for (const key of [id, ...(validator === null ? [] : [validatorKey(validator)])]) {
       const bans = (this.#get(key)?.bans ?? 0) + 1
@@ -138,7 +138,7 @@ export class Standings {
     }
     // Honest members may share the address of one that is banned, whose key is banned already.
     if (address === null || isReserved) return
-    const key = addressKey(address)
+    const key = addressScoreKey(address)
     const bans = (this.#get(key)?.bans ?? 0) + 1
     const bannedUntilMs = bans >= bansPerAddress ? nowMs + banMs : 0
     this.#put({ key, score: 0, atMs: nowMs, bannedUntilMs, bans }, nowMs)
@@ -150,16 +150,16 @@ export class Standings {
   }
 
   /** What is worth keeping over a restart. */
-  entries(nowMs: number): readonly Standing[] {
+  entries(nowMs: number): readonly PeerScore[] {
     return [...this.#banned.values(), ...this.#unbanned.values()].filter(entry => this.#matters(entry, nowMs))
   }
 
-  #matters(entry: Standing, nowMs: number): boolean {
+  #matters(entry: PeerScore, nowMs: number): boolean {
     if (entry.bannedUntilMs > nowMs || this.score(entry.key, nowMs) < FORGOTTEN) return true
     return entry.bans > 0 && nowMs - entry.atMs < this.#limits.banMs
   }
 
-  #get(key: string): Standing | undefined {
+  #get(key: string): PeerScore | undefined {
     return this.#banned.get(key) ?? this.#unbanned.get(key)
   }
 
@@ -168,7 +168,7 @@ export class Standings {
     this.#unbanned.delete(key)
   }
 
-  #put(entry: Standing, nowMs: number): void {
+  #put(entry: PeerScore, nowMs: number): void {
     this.#forget(entry.key)
     if (this.size >= this.#limits.entries) this.#makeRoom(nowMs)
     const entries = entry.bannedUntilMs > nowMs ? this.#banned : this.#unbanned
@@ -186,5 +186,5 @@ export class Standings {
   }
 }
 
-export const addressKey = (address: string): string => `address/${address}`
+export const addressScoreKey = (address: string): string => `address/${address}`
 export const validatorKey = (validator: Hex): string => `validator/${validator}`

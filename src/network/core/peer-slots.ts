@@ -1,7 +1,7 @@
-import type { Reason } from './disconnect-reasons.ts'
+import type { DisconnectReason } from './disconnect-reasons.ts'
 
 /** Peers that are connected or on their way, as counted when another one asks. */
-export interface PlaceCounts {
+export interface SlotCounts {
   readonly inbound: number
   readonly outbound: number
   readonly reserved: number
@@ -9,14 +9,14 @@ export interface PlaceCounts {
   readonly sameAddress: number
 }
 
-export interface PlaceLimits {
+export interface SlotLimits {
   readonly inbound: number
   readonly outbound: number
   readonly reserved: number
   readonly perAddress: number
 }
 
-export interface Candidate {
+export interface SlotRequest {
   readonly inbound: boolean
   /** A committee member, or a peer the operator named: it never stands behind others. */
   readonly reserved: boolean
@@ -24,14 +24,14 @@ export interface Candidate {
   readonly loopback: boolean
 }
 
-export type Place = 'reserved' | 'inbound' | 'outbound'
+export type PeerSlot = 'reserved' | 'inbound' | 'outbound'
 
 /** The place a peer gets, or why there is none. */
-export const placeFor = (
-  { inbound, reserved, loopback }: Candidate,
-  counts: PlaceCounts,
-  limits: PlaceLimits,
-): { readonly place: Place } | { readonly refused: Reason } => {
+export const assignSlot = (
+  { inbound, reserved, loopback }: SlotRequest,
+  counts: SlotCounts,
+  limits: SlotLimits,
+): { readonly place: PeerSlot } | { readonly refused: DisconnectReason } => {
   if (reserved && counts.reserved < limits.reserved) return { place: 'reserved' }
   if (!loopback && counts.sameAddress >= limits.perAddress) return { refused: 'tooManyFromAddress' }
   const place = inbound ? 'inbound' : 'outbound'

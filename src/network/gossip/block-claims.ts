@@ -1,17 +1,19 @@
 import { LIMITS } from '../../config/limits.ts'
 import { type Block, decodeBlockHeader } from '../../primitives/block.ts'
 import type { BlockClaim } from '../../primitives/block-claim.ts'
+import type { BlockCodec } from '../../primitives/block-codec.ts'
+import type { MessageAcceptance } from '../../primitives/consensus/acceptance.ts'
+import type { PeerId } from '../../primitives/peer-id.ts'
 import { isCoded } from '../../util/errors.ts'
 import type { Peer } from '../peer/peer.ts'
-import type { BlockCodec, Judgement, PeerId } from '../ports.ts'
 import type { SealedBlock, WireProposal } from '../wire/consensus.ts'
-import type { Hub } from './peer-hub.ts'
+import type { PeerHub } from './peer-hub.ts'
 
 export interface BlockClaimsOptions {
-  readonly hub: Hub
+  readonly hub: PeerHub
   readonly blocks: BlockCodec
-  /** Asks consensus. `false` has cost the peer already. */
-  readonly judge: (claim: BlockClaim, from: PeerId) => Judgement
+  /** Asks consensus. `reject` has cost the peer already. */
+  readonly judge: (claim: BlockClaim, from: PeerId) => MessageAcceptance
 }
 
 /**
@@ -46,7 +48,7 @@ export class BlockClaims {
   }
 
   #isTrue(peer: Peer, claim: BlockClaim): boolean {
-    return this.#options.judge(claim, peer.id) === 'true'
+    return this.#options.judge(claim, peer.id) === 'accept'
   }
 
   /** Blocks of one peer are decoded a few at a time; what comes beyond is said again by its author. */

@@ -1,11 +1,11 @@
 import { LIMITS } from '../../config/limits.ts'
 import { decodeBlockHeader } from '../../primitives/block.ts'
-import { type Peer, wireOf } from '../peer/peer.ts'
+import { encodeWireMessage, type Peer } from '../peer/peer.ts'
 import type { SyncPort } from '../ports.ts'
 import type { SealedBlock } from '../wire/consensus.ts'
 import type { PeerHead } from '../wire/control.ts'
 import type { BlockAnnouncement } from '../wire/sync.ts'
-import { type Hub, pushCount, shuffled } from './peer-hub.ts'
+import { type PeerHub, pushTargetCount, shuffled } from './peer-hub.ts'
 
 /** A block this node has committed. */
 export interface CommittedBlock extends BlockAnnouncement {
@@ -18,10 +18,10 @@ export interface CommittedBlock extends BlockAnnouncement {
  * consensus. A node announces what it committed and nothing else, so nobody passes on what was not checked.
  */
 export class BlockGossip {
-  readonly #hub: Hub
+  readonly #hub: PeerHub
   readonly #sync: SyncPort | undefined
 
-  constructor(hub: Hub, sync: SyncPort | undefined) {
+  constructor(hub: PeerHub, sync: SyncPort | undefined) {
     this.#hub = hub
     this.#sync = sync
   }
@@ -30,9 +30,9 @@ export class BlockGossip {
     const { number, hash, certificate } = committed
     const lacking = this.#hub.peers().filter(peer => !peer.items.has(hash))
     const strangers = lacking.filter(peer => !this.#hub.isNeighbour(peer))
-    const whole = new Set(shuffled(strangers, () => this.#hub.random()).slice(0, pushCount(strangers.length)))
-    const name = wireOf('newBlockHash', { number, hash, certificate })
-    const block = whole.size > 0 ? wireOf('newBlock', { block: committed.encode(), certificate }) : undefined
+    const whole = new Set(shuffled(strangers, () => this.#hub.random()).slice(0, pushTargetCount(strangers.length)))
+    const name = encodeWireMessage('newBlockHash', { number, hash, certificate })
+    const block = whole.size > 0 ? encodeWireMessage('newBlock', { block: committed.encode(), certificate }) : undefined
     for (const peer of lacking) {
       peer.items.set(hash, true)
       if (block !== undefined && whole.has(peer)) peer.sendWire('newBlock', block)

@@ -2,23 +2,26 @@ import { LIMITS } from '../../config/limits.ts'
 import { sha256 } from '../../crypto/sha256.ts'
 import type { Block } from '../../primitives/block.ts'
 import type { BlockClaim } from '../../primitives/block-claim.ts'
+import type { BlockCodec } from '../../primitives/block-codec.ts'
+import type { MessageAcceptance } from '../../primitives/consensus/acceptance.ts'
 import type { ConsensusMessage } from '../../primitives/consensus/message.ts'
 import { proposalHead } from '../../primitives/consensus/proposal.ts'
+import type { PeerId } from '../../primitives/peer-id.ts'
 import { asBuffer, type Hex } from '../../util/bytes.ts'
 import { Lru } from '../../util/lru.ts'
-import { Links, type Neighbours } from '../core/reachability.ts'
-import { type Peer, wireOf } from '../peer/peer.ts'
-import type { BlockCodec, ConsensusNetwork, Judgement, MembersPort, PeerId } from '../ports.ts'
+import { type ConsensusPeers, Reachability } from '../core/reachability.ts'
+import { encodeWireMessage, type Peer } from '../peer/peer.ts'
+import type { ConsensusNetwork, MembersPort } from '../ports.ts'
 import type { SealedBlock, WireProposal } from '../wire/consensus.ts'
 import type { WireMessage } from '../wire/frames.ts'
 import { BlockClaims } from './block-claims.ts'
-import type { Hub } from './peer-hub.ts'
+import type { PeerHub } from './peer-hub.ts'
 
 type Listener = Parameters<ConsensusNetwork['onMessage']>[0]
 type ClaimListener = NonNullable<Parameters<ConsensusNetwork['onMessage']>[1]>
 
 export interface ConsensusGossipOptions {
-  readonly hub: Hub
+  readonly hub: PeerHub
   readonly blocks: BlockCodec
   readonly members: MembersPort
   /** This node's validator; null: it follows or relays. */
@@ -36,7 +39,7 @@ export class ConsensusGossip implements ConsensusNetwork {
   readonly #options: ConsensusGossipOptions
   readonly #listeners = new Set<{ readonly listener: Listener; readonly judgeClaim: ClaimListener | undefined }>()
   readonly #claims: BlockClaims
-  readonly #links = new Links()
+  readonly #reachability = new Reachability()
   /** Statements passed on, and when. */
   readonly #relayed = new Lru<string, number>(LIMITS.network.relayed)
   /** The block encoded last. */
@@ -72,7 +75,7 @@ export class ConsensusGossip implements ConsensusNetwork {
   }
 
   reachable(members: readonly Hex[]): number {
-    return this.#links.reachable(members, this.#options.self, this.#neighbours())
+    return this.#reachability.reachable(members, this.#options.self, this.#neighbours())
   }
 
   misbehaved(id: PeerId): void {
@@ -81,7 +84,7 @@ export class ConsensusGossip implements ConsensusNetwork {
 
   /** A vote or a status. */
   received(peer: Peer, message: ConsensusMessage): void {
-    if (this.#tell(message, peer) === 'true') this.#relay(message, peer)
+    if (this.#tell(message, peer) === 'accept') this.#relay(message, peer)
   }
 
   receivedProposal(peer: Peer, proposal: WireProposal): Promise<void> | undefined {
@@ -99,7 +102,7 @@ export class ConsensusGossip implements ConsensusNetwork {
   }
 
   receivedLinks(peer: Peer, validators: readonly Hex[]): void {
-    this.#links.heard(peer.id, validators)
+    this.#reachability.heard(peer.id, validators)
   }
 
   close(): void {
@@ -114,7 +117,7 @@ export class ConsensusGossip implements ConsensusNetwork {
     const text = reached.join()
     if (text === this.#saidLinks) return
     this.#saidLinks = text
-    const wire = wireOf('links', reached.slice(0, LIMITS.consensus.committee))
+    const wire = encodeWireMessage('links', reached.slice(0, LIMITS.consensus.committee))
     for (const peer of this.#neighbourPeers()) peer.sendWire('links', wire)
   }
 
@@ -126,7 +129,7 @@ export class ConsensusGossip implements ConsensusNetwork {
   }
 
   left(peer: Peer): void {
-    this.#links.forget(peer.id)
+    this.#reachability.forget(peer.id)
     this.#announceSoon()
   }
 
@@ -140,22 +143,22 @@ export class ConsensusGossip implements ConsensusNetwork {
     return hub.peers().filter(peer => hub.isNeighbour(peer))
   }
 
-  #neighbours(): Neighbours {
+  #neighbours(): ConsensusPeers {
     return new Map(this.#neighbourPeers().map(({ id, validator }) => [id, validator]))
   }
 
-  #tell(message: ConsensusMessage, { id }: Peer): Judgement | undefined {
-    let verdict: Judgement | undefined
+  #tell(message: ConsensusMessage, { id }: Peer): MessageAcceptance | undefined {
+    let verdict: MessageAcceptance | undefined
     for (const { listener } of this.#listeners) verdict = listener(message, id) ?? verdict
     return verdict
   }
 
   /** Without a listener nobody needs the block. */
-  #judgeClaim(claim: BlockClaim, from: PeerId): Judgement {
-    let verdict: Judgement = 'pointless'
+  #judgeClaim(claim: BlockClaim, from: PeerId): MessageAcceptance {
+    let verdict: MessageAcceptance = 'ignore'
     for (const { judgeClaim } of this.#listeners) {
-      verdict = judgeClaim === undefined ? 'true' : judgeClaim(claim, from)
-      if (verdict === 'true') return verdict
+      verdict = judgeClaim === undefined ? 'accept' : judgeClaim(claim, from)
+      if (verdict === 'accept') return verdict
     }
     return verdict
   }
@@ -165,7 +168,7 @@ export class ConsensusGossip implements ConsensusNetwork {
     const { hub, members } = this.#options
     const author = members.memberAt(message.number, message.sender)
     if (author === undefined) return
-    const targets = this.#links.targets(author, from.id, this.#neighbours())
+    const targets = this.#reachability.targets(author, from.id, this.#neighbours())
     if (targets.length === 0) return
     const [name, wire] = this.#encode(message)
     const key = asBuffer(sha256(wire.bytes)).toString('latin1')
@@ -178,20 +181,20 @@ export class ConsensusGossip implements ConsensusNetwork {
   #encode(message: ConsensusMessage): [WireName, WireMessage] {
     switch (message.type) {
       case 'status':
-        return ['status', wireOf('status', message)]
+        return ['status', encodeWireMessage('status', message)]
       case 'proposal':
         return [
           'proposal',
-          wireOf('proposal', { head: proposalHead(message), block: this.#encodeBlock(message.block) }),
+          encodeWireMessage('proposal', { head: proposalHead(message), block: this.#encodeBlock(message.block) }),
         ]
       case 'body':
-        return ['body', wireOf('body', this.#encodeBlock(message.block))]
+        return ['body', encodeWireMessage('body', this.#encodeBlock(message.block))]
       case 'decided': {
         const { block, certificate } = message
-        return ['decided', wireOf('decided', { block: this.#encodeBlock(block), certificate })]
+        return ['decided', encodeWireMessage('decided', { block: this.#encodeBlock(block), certificate })]
       }
       default:
-        return ['vote', wireOf('vote', message)]
+        return ['vote', encodeWireMessage('vote', message)]
     }
   }
 

@@ -1,13 +1,13 @@
-import { ANSWER_TO, type MessageName, type Payload, type RequestName } from '../messages.ts'
+import { ANSWER_NAMES, type MessageName, type Payload, type RequestName } from '../messages.ts'
 import type { Peer } from '../peer/peer.ts'
 import type { BlockGossip } from './block-gossip.ts'
 import type { ConsensusGossip } from './consensus-gossip.ts'
 import type { EvidenceGossip } from './evidence-gossip.ts'
-import type { Answers } from './request-server.ts'
+import type { RequestServer } from './request-server.ts'
 import type { TransactionGossip } from './transaction-gossip.ts'
 
-export interface Gossips {
-  readonly answers: Answers
+export interface GossipHandlers {
+  readonly requestServer: RequestServer
   readonly blocks: BlockGossip
   readonly consensus: ConsensusGossip
   readonly evidence: EvidenceGossip
@@ -15,15 +15,18 @@ export interface Gossips {
 }
 
 /** Messages of the handshake, and answers, are taken before they come here. */
-type Unanswered = Exclude<MessageName, RequestName | (typeof ANSWER_TO)[RequestName] | 'hello' | 'ready' | 'disconnect'>
+type Unanswered = Exclude<
+  MessageName,
+  RequestName | (typeof ANSWER_NAMES)[RequestName] | 'hello' | 'ready' | 'disconnect'
+>
 type Handlers = { readonly [Name in Unanswered]: (peer: Peer, value: Payload<Name>) => unknown }
 
 /** Handler of each message; what one answers may be a promise. */
-export const dispatcherOf = ({ answers, blocks, consensus, evidence, transactions }: Gossips) => {
+export const createDispatcher = ({ requestServer, blocks, consensus, evidence, transactions }: GossipHandlers) => {
   const handlers: Handlers = {
     links: (peer, validators) => consensus.receivedLinks(peer, validators),
     vote: (peer, vote) => consensus.received(peer, vote),
-    status: (peer, status) => consensus.received(peer, status),
+    status: (peer, statusMessage) => consensus.received(peer, statusMessage),
     proposal: (peer, proposal) => consensus.receivedProposal(peer, proposal),
     body: (peer, block) => consensus.receivedBody(peer, block),
     decided: (peer, decided) => consensus.receivedDecided(peer, decided),
@@ -34,7 +37,7 @@ export const dispatcherOf = ({ answers, blocks, consensus, evidence, transaction
     newTransactions: (peer, raws) => transactions.pushed(peer, raws),
   }
   return (peer: Peer, name: MessageName, value: unknown, requestId: number): unknown => {
-    if (Object.hasOwn(ANSWER_TO, name)) return answers.received(peer, name as RequestName, value, requestId)
+    if (Object.hasOwn(ANSWER_NAMES, name)) return requestServer.received(peer, name as RequestName, value, requestId)
     return (handlers[name as Unanswered] as (peer: Peer, value: unknown) => unknown)(peer, value)
   }
 }

@@ -1,23 +1,24 @@
 import { sha256 } from '../../crypto/sha256.ts'
+import type { PeerId } from '../../primitives/peer-id.ts'
 import { bytesToHex } from '../../util/bytes.ts'
-import { type Peer, wireOf } from '../peer/peer.ts'
-import type { EvidenceNetwork, PeerId } from '../ports.ts'
-import type { Hub } from './peer-hub.ts'
+import { encodeWireMessage, type Peer } from '../peer/peer.ts'
+import type { EvidenceNetwork } from '../ports.ts'
+import type { PeerHub } from './peer-hub.ts'
 
 type Listener = Parameters<EvidenceNetwork['onEvidence']>[0]
 
 /** Proofs against validators, to everybody who is not known to have them. Whether one is true is for the listener to find out. */
 export class EvidenceGossip implements EvidenceNetwork {
-  readonly #hub: Hub
+  readonly #hub: PeerHub
   readonly #listeners = new Set<Listener>()
 
-  constructor(hub: Hub) {
+  constructor(hub: PeerHub) {
     this.#hub = hub
   }
 
   broadcast(encoded: Uint8Array): void {
     const hash = bytesToHex(sha256(encoded))
-    const wire = wireOf('evidence', encoded)
+    const wire = encodeWireMessage('evidence', encoded)
     for (const peer of this.#hub.peers()) {
       if (peer.items.has(hash)) continue
       peer.items.set(hash, true)

@@ -3,16 +3,16 @@ import type { Hex } from '../../util/bytes.ts'
 import type { Clock } from '../../util/clock.ts'
 import { isCoded } from '../../util/errors.ts'
 import { isLoopbackAddress } from '../core/address.ts'
-import { type PeerRecord, RecordBook } from '../core/address-book.ts'
-import type { DialBook } from '../core/dial-scheduler.ts'
-import { readRecord } from '../identity/peer-record.ts'
+import { AddressBook, type PeerRecord } from '../core/address-book.ts'
+import type { DialScheduler } from '../core/dial-scheduler.ts'
+import { readPeerRecord } from '../identity/peer-record.ts'
 import type { ChainDomain } from '../identity/validator-proof.ts'
 import type { Peer } from '../peer/peer.ts'
-import type { Hub } from './peer-hub.ts'
+import type { PeerHub } from './peer-hub.ts'
 
-export interface RecordGossipOptions {
-  readonly hub: Hub
-  readonly book: DialBook
+export interface PeerExchangeOptions {
+  readonly hub: PeerHub
+  readonly dialScheduler: DialScheduler
   readonly domain: ChainDomain
   readonly selfId: string
   readonly clock: Pick<Clock, 'nowMs'>
@@ -21,11 +21,11 @@ export interface RecordGossipOptions {
 }
 
 /** Who else there is: records from hellos and from answers, kept, handed on, and given to the dial book. */
-export class RecordGossip {
-  readonly #options: RecordGossipOptions
-  readonly #records = new RecordBook(LIMITS.network.records)
+export class PeerExchange {
+  readonly #options: PeerExchangeOptions
+  readonly #records = new AddressBook(LIMITS.network.records)
 
-  constructor(options: RecordGossipOptions) {
+  constructor(options: PeerExchangeOptions) {
     this.#options = options
   }
 
@@ -96,14 +96,14 @@ export class RecordGossip {
   }
 
   #take(bytes: Uint8Array): 'new' | 'old' | 'false' {
-    const { hub, book, domain, selfId, acceptsLoopback } = this.#options
+    const { hub, dialScheduler, domain, selfId, acceptsLoopback } = this.#options
     const isNews = (id: string, sequence: number) => id !== selfId && this.#records.isNews(id, sequence)
-    const record = readRecord(bytes, domain, isNews)
+    const record = readPeerRecord(bytes, domain, isNews)
     if (typeof record === 'string') return record
     if (!acceptsLoopback && isLoopbackAddress(record.host)) return 'old'
     const gone = this.#records.put(record, id => hub.peer(id) !== undefined, hub.random())
-    if (gone !== undefined && book.kindOf(gone) === 'known') book.remove(gone)
-    if (gone !== record.id) book.add(record, 'known', this.#firstDialMs(record.id))
+    if (gone !== undefined && dialScheduler.kindOf(gone) === 'known') dialScheduler.remove(gone)
+    if (gone !== record.id) dialScheduler.add(record, 'known', this.#firstDialMs(record.id))
     return 'new'
   }
 }

@@ -2,7 +2,7 @@ import type { Offence } from '../core/peer-scores.ts'
 import type { Peer } from '../peer/peer.ts'
 
 /** The connected peers, as gossip needs them. */
-export interface Hub {
+export interface PeerHub {
   peers(): readonly Peer[]
   peer(id: string): Peer | undefined
   blame(peer: Peer, offence: Offence, detail: string): void
@@ -29,4 +29,4 @@ export const shuffled = (peers: readonly Peer[], random: () => number): Peer[] =
 }
 
 /** How many of the peers get a whole item at once; the rest learn its name and ask (as eth/68 does). */
-export const pushCount = (peers: number): number => Math.ceil(Math.sqrt(peers))
+export const pushTargetCount = (peers: number): number => Math.ceil(Math.sqrt(peers))

@@ -1,15 +1,15 @@
 import { LIMITS } from '../../config/limits.ts'
-import { ANSWER_TO, type AnswerTo, type Payload, type RequestName } from '../messages.ts'
+import { ANSWER_NAMES, type AnswerName, type Payload, type RequestName } from '../messages.ts'
 import type { Peer } from '../peer/peer.ts'
 import type { ServePort } from '../ports.ts'
 
 /** How each question is answered; ping is the network's own. */
-export type Answerers = {
-  readonly [Name in RequestName]: (peer: Peer, question: Payload<Name>) => AnswerTo<Name> | Promise<AnswerTo<Name>>
+export type RequestHandlers = {
+  readonly [Name in RequestName]: (peer: Peer, question: Payload<Name>) => AnswerName<Name> | Promise<AnswerName<Name>>
 }
 
 /** Said when a peer asks too much at once, or reads too slowly: it does not wait in vain and asks elsewhere. */
-const NOTHING: { readonly [Name in RequestName]?: AnswerTo<Name> } = {
+const NOTHING: { readonly [Name in RequestName]?: AnswerName<Name> } = {
   getRecords: [],
   getBlocks: [],
   getReceipts: [],
@@ -19,9 +19,9 @@ const NOTHING: { readonly [Name in RequestName]?: AnswerTo<Name> } = {
   getTransactions: [],
 }
 
-export const storedAnswers = (
+export const storeRequestHandlers = (
   serve: ServePort,
-): Pick<Answerers, 'getBlocks' | 'getReceipts' | 'getManifest' | 'getChunk' | 'getCodes'> => ({
+): Pick<RequestHandlers, 'getBlocks' | 'getReceipts' | 'getManifest' | 'getChunk' | 'getCodes'> => ({
   getBlocks: (_, range) => serve.blocks(range, LIMITS.network.answerBytes),
   getReceipts: (_, hashes) => serve.receipts(hashes, LIMITS.network.answerBytes),
   getManifest: () => serve.manifest?.() ?? null,
@@ -30,11 +30,11 @@ export const storedAnswers = (
 })
 
 /** Answers what peers ask, a few questions of each at a time. */
-export class Answers {
-  readonly #answerers: Answerers
+export class RequestServer {
+  readonly #requestHandlers: RequestHandlers
 
-  constructor(answerers: Answerers) {
-    this.#answerers = answerers
+  constructor(requestHandlers: RequestHandlers) {
+    this.#requestHandlers = requestHandlers
   }
 
   /** Rejects as the answerer does, after saying that there is nothing. */
@@ -42,15 +42,15 @@ export class Answers {
     const nothing = NOTHING[name]
     const isTooMuch = peer.serving >= LIMITS.network.serving || peer.queuedBytes('sync') > LIMITS.network.answerBytes
     if (isTooMuch && nothing !== undefined) {
-      peer.send(ANSWER_TO[name], nothing, requestId)
+      peer.send(ANSWER_NAMES[name], nothing, requestId)
       return
     }
     peer.serving++
     try {
-      const answerer = this.#answerers[name] as (peer: Peer, question: unknown) => unknown
-      peer.send(ANSWER_TO[name], (await answerer(peer, question)) as never, requestId)
+      const answerer = this.#requestHandlers[name] as (peer: Peer, question: unknown) => unknown
+      peer.send(ANSWER_NAMES[name], (await answerer(peer, question)) as never, requestId)
     } catch (error) {
-      if (nothing !== undefined) peer.send(ANSWER_TO[name], nothing, requestId)
+      if (nothing !== undefined) peer.send(ANSWER_NAMES[name], nothing, requestId)
       throw error
     } finally {
       peer.serving--

@@ -2,12 +2,12 @@ import { LIMITS } from '../../config/limits.ts'
 import { keccak256Hex } from '../../crypto/hash.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { isCoded } from '../../util/errors.ts'
-import { Wanted } from '../core/fetch-plan.ts'
-import { type Peer, wireOf } from '../peer/peer.ts'
-import type { PoolPort } from '../ports.ts'
+import { TransactionFetchPlan } from '../core/fetch-plan.ts'
+import { encodeWireMessage, type Peer } from '../peer/peer.ts'
+import type { PeerPoolPort } from '../ports.ts'
 import type { WireMessage } from '../wire/frames.ts'
-import { type Hub, pushCount, shuffled } from './peer-hub.ts'
-import { Arrivals } from './transaction-ingress.ts'
+import { type PeerHub, pushTargetCount, shuffled } from './peer-hub.ts'
+import { TransactionIngress } from './transaction-ingress.ts'
 
 export interface NewTransaction {
   readonly hash: Hex
@@ -26,28 +26,28 @@ const { network: NET } = LIMITS
  * they lack, and to validators that another validator will have sent them to. Nobody is sent what it is known to have.
  */
 export class TransactionGossip {
-  readonly #hub: Hub
-  readonly #pool: PoolPort
-  readonly #wanted = new Wanted({
+  readonly #hub: PeerHub
+  readonly #pool: PeerPoolPort
+  readonly #fetchPlan = new TransactionFetchPlan({
     total: NET.wantedTransactions,
     perPeer: NET.wantedPerPeer,
     perRequest: NET.requestedHashes,
     announcers: NET.announcers,
   })
-  readonly #arrivals: Arrivals
+  readonly #ingress: TransactionIngress
   #fresh: Fresh[] = []
   #timer: NodeJS.Timeout | undefined
 
-  constructor(hub: Hub, pool: PoolPort) {
+  constructor(hub: PeerHub, pool: PeerPoolPort) {
     this.#hub = hub
     this.#pool = pool
-    this.#arrivals = new Arrivals(hub, pool)
+    this.#ingress = new TransactionIngress(hub, pool)
   }
 
   /** Transactions that became executable here; they go out together with others of the same moment. */
   announce(transactions: readonly NewTransaction[]): void {
     for (const { hash, raw } of transactions) {
-      const from = this.#arrivals.bringer(hash)
+      const from = this.#ingress.bringer(hash)
       this.#fresh.push({ hash, raw, isSpread: from !== undefined && this.#hub.isNeighbour(from) })
       if (this.#fresh.length >= NET.batchItems) this.#flush()
     }
@@ -56,22 +56,22 @@ export class TransactionGossip {
 
   close(): void {
     clearTimeout(this.#timer)
-    this.#arrivals.close()
+    this.#ingress.close()
     this.#fresh = []
   }
 
   /** Whether it is worth a look what a peer announces: hashes cost nothing to make up, and something to look at. */
   isOpenTo(peer: Peer): boolean {
-    return !this.#wanted.isFull(peer.id)
+    return !this.#fetchPlan.isFull(peer.id)
   }
 
   /** Hashes a peer has. */
   announced(peer: Peer, hashes: readonly Hex[]): void {
     const unknown = hashes.filter(hash => {
       peer.transactions.set(hash, true)
-      return !this.#arrivals.isKnown(hash)
+      return !this.#ingress.isKnown(hash)
     })
-    this.#wanted.announced(peer.id, unknown)
+    this.#fetchPlan.announced(peer.id, unknown)
     this.#ask(peer)
   }
 
@@ -103,14 +103,14 @@ export class TransactionGossip {
   }
 
   left(peer: Peer): void {
-    this.#arrivals.left(peer)
-    this.#askAll(this.#wanted.forget(peer.id))
+    this.#ingress.left(peer)
+    this.#askAll(this.#fetchPlan.forget(peer.id))
   }
 
   #ask(peer: Peer): void {
-    const ask = this.#wanted.ask(peer.id)
-    if (ask === undefined) return
-    const hashes = ask.hashes as readonly Hex[]
+    const fetchRequest = this.#fetchPlan.ask(peer.id)
+    if (fetchRequest === undefined) return
+    const hashes = fetchRequest.hashes as readonly Hex[]
     const asked = new Set(hashes)
     peer
       .request('getTransactions', hashes)
@@ -123,7 +123,7 @@ export class TransactionGossip {
       })
       .catch((error: unknown) => this.#onFailure(peer, error))
       .finally(() => {
-        this.#askAll(this.#wanted.answered(peer.id))
+        this.#askAll(this.#fetchPlan.answered(peer.id))
         // The next of its announcements.
         this.#ask(peer)
       })
@@ -143,8 +143,8 @@ export class TransactionGossip {
 
   #take(peer: Peer, raw: Uint8Array, hash: Hex): void {
     peer.transactions.set(hash, true)
-    this.#wanted.arrived(hash)
-    this.#arrivals.take(peer, hash, raw)
+    this.#fetchPlan.arrived(hash)
+    this.#ingress.take(peer, hash, raw)
   }
 
   #flush(): void {
@@ -153,7 +153,7 @@ export class TransactionGossip {
     const fresh = this.#fresh
     this.#fresh = []
     const peers = shuffled(this.#hub.peers(), () => this.#hub.random())
-    let pushes = pushCount(peers.filter(peer => !this.#hub.isNeighbour(peer)).length)
+    let pushes = pushTargetCount(peers.filter(peer => !this.#hub.isNeighbour(peer)).length)
     const spread = new Batch(fresh.filter(({ isSpread }) => isSpread))
     const unspread = new Batch(fresh.filter(({ isSpread }) => !isSpread))
     for (const peer of peers) {
@@ -196,7 +196,7 @@ const hashesOf = (transactions: readonly NewTransaction[]): readonly WireMessage
   for (let at = 0; at < transactions.length; at += NET.announcedHashes) {
     const part = transactions.slice(at, at + NET.announcedHashes)
     messages.push(
-      wireOf(
+      encodeWireMessage(
         'transactionHashes',
         part.map(({ hash }) => hash),
       ),
@@ -211,14 +211,14 @@ const wholeOf = (transactions: readonly NewTransaction[]): readonly WireMessage[
   let bytes = 0
   for (const { raw } of transactions) {
     if (bytes + raw.byteLength > NET.batchBytes && part.length > 0) {
-      messages.push(wireOf('newTransactions', part))
+      messages.push(encodeWireMessage('newTransactions', part))
       part = []
       bytes = 0
     }
     part.push(raw)
     bytes += raw.byteLength
   }
-  if (part.length > 0) messages.push(wireOf('newTransactions', part))
+  if (part.length > 0) messages.push(encodeWireMessage('newTransactions', part))
   return messages
 }
 

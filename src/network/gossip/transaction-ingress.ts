@@ -1,10 +1,10 @@
 import { LIMITS } from '../../config/limits.ts'
-import { type Hex, ownBytes } from '../../util/bytes.ts'
+import { copyBytes, type Hex } from '../../util/bytes.ts'
 import { Lru } from '../../util/lru.ts'
-import { Held } from '../core/ingress-queue.ts'
+import { IngressQueue } from '../core/ingress-queue.ts'
 import type { Peer } from '../peer/peer.ts'
-import type { PoolPort } from '../ports.ts'
-import type { Hub } from './peer-hub.ts'
+import type { PeerPoolPort } from '../ports.ts'
+import type { PeerHub } from './peer-hub.ts'
 
 interface Arrival {
   readonly peer: Peer
@@ -17,19 +17,19 @@ const { network: NET } = LIMITS
 const REFUSED_MS = 60_000
 
 /** Transactions on their way from peers into the pool: a few at a time, by turns, so that votes never wait for thousands of them. */
-export class Arrivals {
-  readonly #hub: Hub
-  readonly #pool: PoolPort
+export class TransactionIngress {
+  readonly #hub: PeerHub
+  readonly #pool: PeerPoolPort
   /** When the pool refused them. */
   readonly #refused = new Lru<Hex, number>(NET.refusedTransactions)
-  readonly #held = new Held<Arrival>(NET.heldBytes)
+  readonly #queue = new IngressQueue<Arrival>(NET.heldBytes)
   readonly #holding = new Set<Hex>()
   /** Who sent what the pool looks at. */
   readonly #admitting = new Map<Hex, Peer>()
   #soon: NodeJS.Immediate | undefined
   #later: NodeJS.Timeout | undefined
 
-  constructor(hub: Hub, pool: PoolPort) {
+  constructor(hub: PeerHub, pool: PeerPoolPort) {
     this.#hub = hub
     this.#pool = pool
   }
@@ -55,13 +55,13 @@ export class Arrivals {
   take(peer: Peer, hash: Hex, raw: Uint8Array): void {
     if (this.isKnown(hash)) return
     // A copy: the bytes of a whole message would be kept for one of its transactions.
-    if (!this.#held.push(peer.id, { peer, hash, raw: ownBytes(raw) }, raw.byteLength)) return
+    if (!this.#queue.push(peer.id, { peer, hash, raw: copyBytes(raw) }, raw.byteLength)) return
     this.#holding.add(hash)
     this.#lookSoon()
   }
 
   left(peer: Peer): void {
-    for (const { hash } of this.#held.forget(peer.id)) this.#holding.delete(hash)
+    for (const { hash } of this.#queue.forget(peer.id)) this.#holding.delete(hash)
   }
 
   #lookSoon(): void {
@@ -74,7 +74,7 @@ export class Arrivals {
   #look(): void {
     const slice = this.#slice()
     if (slice.length > 0) void this.#admit(slice)
-    if (this.#held.isEmpty) return
+    if (this.#queue.isEmpty) return
     if (slice.length === NET.lookedAtOnce) this.#lookSoon()
     else this.#later ??= setTimeout(() => this.#lookAgain(), NET.heldMs)
   }
@@ -92,7 +92,7 @@ export class Arrivals {
     const room = Math.min(NET.lookedAtOnce, NET.admitting - this.#admitting.size)
     const slice: Arrival[] = []
     while (slice.length < room) {
-      const next = this.#held.shift(mayGoOn)
+      const next = this.#queue.shift(mayGoOn)
       if (next === undefined) break
       slice.push(next)
     }
@@ -118,7 +118,7 @@ export class Arrivals {
       else for (const { peer } of slice) this.#hub.failed(peer, 'transactions', error)
     } finally {
       for (const { hash } of slice) this.#admitting.delete(hash)
-      if (!this.#held.isEmpty) this.#lookSoon()
+      if (!this.#queue.isEmpty) this.#lookSoon()
     }
   }
 }

@@ -11,7 +11,7 @@ export interface ForkId {
 }
 
 /** Forks as this node knows them, and what it takes of other nodes. */
-export interface ForkRules {
+export interface ForkFilter {
   at(head: number): ForkId
   /** Whether a node with this id can be on the same chain, seen from a head (EIP-2124, validation rules). */
   accepts(remote: ForkId, head: number): boolean
@@ -21,7 +21,7 @@ export interface ForkRules {
  * Forks of the main chain count its numbers. Those of the proof chain count its heights, which this chain's number says nothing about:
  * they go into the first checksum, so nodes that disagree about one never match.
  */
-export const forkRules = (genesisHash: Hex, forks: readonly Fork[]): ForkRules => {
+export const createForkFilter = (genesisHash: Hex, forks: readonly Fork[]): ForkFilter => {
   const heightsOf = (wanted: (fork: Fork) => boolean): readonly number[] => {
     const heights = forks.filter(wanted).map(({ height }) => height ?? 0)
     return [...new Set(heights)].filter(height => height > 0).sort((a, b) => a - b)

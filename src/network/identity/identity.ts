@@ -2,20 +2,20 @@ import { randomBytes } from 'node:crypto'
 import { isIP } from 'node:net'
 import { bytesToHex, EMPTY_BYTES } from '../../util/bytes.ts'
 import type { PeerRecord } from '../core/address-book.ts'
-import { PROTOCOL_VERSION } from '../messages.ts'
+import { NETWORK_PROTOCOL_VERSION } from '../messages.ts'
 import type { NetworkOptions } from '../options.ts'
-import type { HelloScene } from '../peer/validate-hello.ts'
+import type { HelloContext } from '../peer/validate-hello.ts'
 import type { ChainPort } from '../ports.ts'
-import type { Channel } from '../tls/transport.ts'
+import type { SecureChannel } from '../tls/transport.ts'
 import type { Hello, Ping } from '../wire/control.ts'
-import { type ForkRules, forkRules } from './fork-id.ts'
-import { signRecord } from './peer-record.ts'
+import { createForkFilter, type ForkFilter } from './fork-id.ts'
+import { signPeerRecord } from './peer-record.ts'
 import { type ChainDomain, proveValidator } from './validator-proof.ts'
 
 /** What this node says of itself. */
 export class Identity {
   readonly domain: ChainDomain
-  readonly forks: ForkRules
+  readonly forks: ForkFilter
   readonly #options: NetworkOptions
   readonly #chain: ChainPort
   readonly #instance = bytesToHex(new Uint8Array(randomBytes(8)))
@@ -28,7 +28,7 @@ export class Identity {
     this.#options = options
     this.#chain = chain
     this.domain = { chainId, genesisHash }
-    this.forks = forkRules(genesisHash, forks)
+    this.forks = createForkFilter(genesisHash, forks)
     this.#allowed = allowed === undefined ? null : new Set(allowed)
   }
 
@@ -41,12 +41,12 @@ export class Identity {
     return (this.#options.discovers ?? true) ? this.record : null
   }
 
-  /** Makes the record of a node that listens on `port`, if there is an address that others can use. */
+  /** Makes the record of a node that listens on `portOption`, if there is an address that others can use. */
   publish(port: number): void {
     const { advertise, listen, nodeKey, validator, announcesValidator = true, clock } = this.#options
     const host = advertise?.host ?? listen?.host ?? ''
     if (isIP(host) === 0 || UNSPECIFIED.has(host)) return
-    this.record = signRecord({
+    this.record = signPeerRecord({
       domain: this.domain,
       key: nodeKey,
       sequence: clock.nowMs(),
@@ -56,12 +56,12 @@ export class Identity {
     })
   }
 
-  hello({ binding }: Channel): Hello {
+  hello({ binding }: SecureChannel): Hello {
     const { chainId, genesisHash, clientVersion, validator } = this.#options
     const { head, earliest } = this.ping()
     const fork = this.forks.at(head.number)
     return {
-      version: PROTOCOL_VERSION,
+      version: NETWORK_PROTOCOL_VERSION,
       chainId,
       genesisHash,
       forkHash: fork.hash,
@@ -81,7 +81,7 @@ export class Identity {
   }
 
   /** How others' hellos are looked at now. */
-  scene(): Omit<HelloScene, 'nodeId' | 'dialed' | 'binding'> {
+  scene(): Omit<HelloContext, 'nodeId' | 'dialed' | 'binding'> {
     return {
       domain: this.domain,
       forks: this.forks,

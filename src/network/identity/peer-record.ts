@@ -1,14 +1,14 @@
 import { sign, verify } from 'node:crypto'
 import { isIP } from 'node:net'
 import { LIMITS } from '../../config/limits.ts'
+import type { ValidatorSigner } from '../../primitives/consensus/signer.ts'
 import { encodeRlp, type RlpItem, uintItem } from '../../primitives/rlp.ts'
 import { type Hex, hexToBytes } from '../../util/bytes.ts'
 import type { PeerRecord } from '../core/address-book.ts'
-import type { ValidatorSigner } from '../ports.ts'
 import { type NodeKey, publicKeyOf } from '../tls/node-key.ts'
 import { nodeIdItem, readNodeId, type ValidatorProof } from '../wire/control.ts'
-import { asciiBytes, asciiText, fixedBytes, inList, listCodec, refuse } from '../wire/payload-codec.ts'
-import { type ChainDomain, isProof, proveValidator } from './validator-proof.ts'
+import { asciiBytes, asciiText, fixedBytes, inList, listCodec, throwMalformed } from '../wire/payload-codec.ts'
+import { type ChainDomain, isValidProof, proveValidator } from './validator-proof.ts'
 
 const WORD = 'tandem-record/1'
 const SIGNATURE_BYTES = 64
@@ -40,8 +40,8 @@ export const recordCodec = listCodec<SignedRecord>(
     const host = asciiText(cursor, HOST_BYTES)
     const port = cursor.safeUint()
     // Addresses only: what a stranger says must not make this node ask name servers.
-    if (isIP(host) === 0 || host.includes('%')) throw refuse('a record names an IP address')
-    if (port < 1 || port > 0xffff) throw refuse('no such port')
+    if (isIP(host) === 0 || host.includes('%')) throw throwMalformed('a record names an IP address')
+    if (port < 1 || port > 0xffff) throw throwMalformed('no such port')
     const proof = cursor.takeEmptyList()
       ? null
       : inList(cursor, inside => ({ address: inside.hex(20), signature: fixedBytes(inside, 65) }))
@@ -53,7 +53,7 @@ export const recordCodec = listCodec<SignedRecord>(
 const signedBytes = ({ chainId, genesisHash }: ChainDomain, record: Omit<SignedRecord, 'signature'>): Uint8Array =>
   encodeRlp([asciiBytes(WORD), uintItem(chainId), hexToBytes(genesisHash), ...signedItems(record)])
 
-export interface RecordParams {
+export interface PeerRecordParams {
   readonly domain: ChainDomain
   readonly key: NodeKey
   readonly sequence: number
@@ -63,7 +63,7 @@ export interface RecordParams {
   readonly signer: ValidatorSigner | null
 }
 
-export const signRecord = ({ domain, key, sequence, host, port, signer }: RecordParams): PeerRecord => {
+export const signPeerRecord = ({ domain, key, sequence, host, port, signer }: PeerRecordParams): PeerRecord => {
   const proof = signer && proveValidator(signer, domain, key.id, null)
   const unsigned = { sequence, id: key.id, host, port, proof }
   const signature = new Uint8Array(sign(null, signedBytes(domain, unsigned), key.privateKey))
@@ -81,7 +81,7 @@ export const signRecord = ({ domain, key, sequence, host, port, signer }: Record
  * A record from outside. `isNews` is asked before the signatures are looked at. `false`: not signed by whom it names. Throws
  * MESSAGE_MALFORMED.
  */
-export const readRecord = (
+export const readPeerRecord = (
   bytes: Uint8Array,
   domain: ChainDomain,
   isNews: (id: string, sequence: number) => boolean,
@@ -90,7 +90,7 @@ export const readRecord = (
   if (!isNews(record.id, record.sequence)) return 'old'
   const signed = signedBytes(domain, { ...record, proof })
   if (!isSignedBy(record.id, signed, signature)) return 'false'
-  if (proof !== null && !isProof(proof, domain, record.id, null)) return 'false'
+  if (proof !== null && !isValidProof(proof, domain, record.id, null)) return 'false'
   return { ...record, validator: proof?.address ?? null, bytes: bytes.slice(0, LIMITS.network.recordBytes) }
 }
 

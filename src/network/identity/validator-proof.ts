@@ -1,8 +1,8 @@
 import { keccak256 } from '../../crypto/hash.ts'
 import { isLowS, recoverAddress } from '../../crypto/signature.ts'
+import type { ValidatorSigner } from '../../primitives/consensus/signer.ts'
 import { encodeRlp, uintItem } from '../../primitives/rlp.ts'
 import { type Hex, hexToBytes } from '../../util/bytes.ts'
-import type { ValidatorSigner } from '../ports.ts'
 import { nodeIdItem, type ValidatorProof } from '../wire/control.ts'
 import { asciiBytes } from '../wire/payload-codec.ts'
 
@@ -39,7 +39,7 @@ export const proveValidator = (
   channel: Uint8Array | null,
 ): ValidatorProof => ({ address: signer.address, signature: signer.sign(digestOf(domain, nodeId, channel)) })
 
-export const isProof = (
+export const isValidProof = (
   { address, signature }: ValidatorProof,
   domain: ChainDomain,
   nodeId: string,

@@ -1,32 +1,32 @@
 import type { TLSSocket } from 'node:tls'
-import type { Reason } from '../core/disconnect-reasons.ts'
+import type { DisconnectReason } from '../core/disconnect-reasons.ts'
 import { MESSAGES } from '../messages.ts'
 import { FrameReader, type FrameSink } from '../wire/frame-reader.ts'
 import { encodeFrames, type WireMessage } from '../wire/frames.ts'
 import { SendQueue } from '../wire/send-queue.ts'
 
 /** Why a connection ended. `remote`: the other side said so, or it just went away (`reason` null). */
-export interface Ending {
-  readonly reason: Reason | null
+export interface ConnectionEnd {
+  readonly reason: DisconnectReason | null
   readonly remote: boolean
   readonly detail?: string
 }
 
 export interface ConnectionEvents extends FrameSink {
   /** Called once, after which nothing else is. */
-  ended(ending: Ending): void
+  ended(connectionEnd: ConnectionEnd): void
   dropped(channel: WireMessage['channel']): void
   /** Takes an exception from reading; must close the connection. */
   failed(error: unknown): void
 }
 
-export interface Traffic {
+export interface TrafficCounters {
   readonly receivedBytes: number
   readonly sentBytes: number
 }
 
 /** When a connection is given up. */
-export interface Patience {
+export interface WriteTimeouts {
   readonly messageMs: number
   readonly silenceMs: number
 }
@@ -39,7 +39,7 @@ export class Connection {
   readonly #socket: TLSSocket
   readonly #queue = new SendQueue()
   readonly #reader: FrameReader
-  readonly #patience: Patience
+  readonly #writeTimeouts: WriteTimeouts
   #events: ConnectionEvents
   /** The socket has had enough for now. */
   #blockedSinceMs: number | null = null
@@ -48,9 +48,9 @@ export class Connection {
   #sentBytes = 0
   #lastReceivedMs = performance.now()
 
-  constructor(socket: TLSSocket, patience: Patience, events: ConnectionEvents) {
+  constructor(socket: TLSSocket, writeTimeouts: WriteTimeouts, events: ConnectionEvents) {
     this.#socket = socket
-    this.#patience = patience
+    this.#writeTimeouts = writeTimeouts
     this.#events = events
     const sink: FrameSink = {
       begin: (channel, head) => (this.#isOpen ? this.#events.begin(channel, head) : 'skip'),
@@ -60,7 +60,7 @@ export class Connection {
       },
       abandon: head => this.#events.abandon(head),
     }
-    this.#reader = new FrameReader(sink, patience.messageMs)
+    this.#reader = new FrameReader(sink, writeTimeouts.messageMs)
     socket.setNoDelay(true)
     socket.on('data', (bytes: Buffer) => this.#read(bytes))
     socket.on('drain', () => {
@@ -71,7 +71,7 @@ export class Connection {
     socket.on('close', () => this.#end({ reason: null, remote: true }))
   }
 
-  get traffic(): Traffic {
+  get trafficCounters(): TrafficCounters {
     return { receivedBytes: this.#receivedBytes, sentBytes: this.#sentBytes }
   }
 
@@ -97,7 +97,7 @@ export class Connection {
   }
 
   /** Says why, and ends. */
-  close(reason: Reason, detail?: string): void {
+  close(reason: DisconnectReason, detail?: string): void {
     if (!this.#isOpen) return
     const { id, channel, codec } = MESSAGES.disconnect
     // What still waits is not worth waiting for; a frame under way has been given to the socket whole.
@@ -108,7 +108,7 @@ export class Connection {
   }
 
   /** The other side said why it ends. */
-  endedBy(reason: Reason): void {
+  endedBy(reason: DisconnectReason): void {
     this.#socket.destroy()
     this.#end({ reason, remote: true })
   }
@@ -116,7 +116,7 @@ export class Connection {
   /** To be called now and then: ends what is silent or too slow. */
   watch(): void {
     const nowMs = performance.now()
-    const { messageMs, silenceMs } = this.#patience
+    const { messageMs, silenceMs } = this.#writeTimeouts
     if (nowMs - this.#lastReceivedMs > silenceMs) this.close('timeout')
     else if ((this.#reader.deadlineMs ?? nowMs) < nowMs) this.close('slow')
     else if (nowMs - (this.#blockedSinceMs ?? nowMs) > messageMs)
@@ -147,10 +147,10 @@ export class Connection {
     this.#socket.uncork()
   }
 
-  #end(ending: Ending): void {
+  #end(connectionEnd: ConnectionEnd): void {
     if (!this.#isOpen) return
     this.#isOpen = false
     this.#reader.close()
-    this.#events.ended(ending)
+    this.#events.ended(connectionEnd)
   }
 }

@@ -2,17 +2,17 @@ import type tls from 'node:tls'
 import { LIMITS } from '../../config/limits.ts'
 import type { Clock } from '../../util/clock.ts'
 import type { Logger } from '../../util/logger.ts'
-import type { DialBook, NodeAddress } from '../core/dial-scheduler.ts'
-import type { Standings } from '../core/peer-scores.ts'
-import { channelOf, dial } from '../tls/transport.ts'
-import type { Meetings } from './handshake-manager.ts'
+import type { DialScheduler, NodeAddress } from '../core/dial-scheduler.ts'
+import type { PeerScores } from '../core/peer-scores.ts'
+import { dial, secureChannelFromSocket } from '../tls/transport.ts'
+import type { HandshakeManager } from './handshake-manager.ts'
 import type { PeerSet } from './peer-set.ts'
 
 export interface DialerOptions {
-  readonly book: DialBook
+  readonly dialScheduler: DialScheduler
   readonly peers: PeerSet
-  readonly meetings: Meetings
-  readonly standings: Standings
+  readonly handshakes: HandshakeManager
+  readonly scores: PeerScores
   readonly secure: tls.CommonConnectionOptions
   readonly clock: Clock
   readonly logger: Logger
@@ -47,36 +47,36 @@ export class Dialer {
   }
 
   #tick(): void {
-    const { book, clock, peers, meetings, standings } = this.#options
+    const { dialScheduler, clock, peers, handshakes, scores } = this.#options
     const nowMs = clock.nowMs()
     const scene = {
-      isBusy: (id: string) => peers.peer(id) !== undefined || this.#dialing.has(id) || meetings.has(id),
-      isBanned: (id: string) => standings.isBanned(id, nowMs),
+      isBusy: (id: string) => peers.peer(id) !== undefined || this.#dialing.has(id) || handshakes.has(id),
+      isBanned: (id: string) => scores.isBanned(id, nowMs),
       dialing: this.#dialing.size,
-      outbound: peers.peers().filter(({ place }) => place === 'outbound').length,
+      outbound: peers.peers().filter(({ place: peerSlot }) => peerSlot === 'outbound').length,
     }
-    for (const address of book.due(nowMs, scene)) void this.#dial(address)
+    for (const address of dialScheduler.due(nowMs, scene)) void this.#dial(address)
     this.#cancel = clock.schedule(nowMs + LIMITS.network.dialTickMs, () => this.#tick())
   }
 
   async #dial(address: NodeAddress): Promise<void> {
-    const { secure, meetings, logger } = this.#options
+    const { secure, handshakes, logger } = this.#options
     const { id, host, port } = address
     this.#dialing.add(id)
     try {
       const socket = await dial(address, secure, this.#stopping.signal)
-      const channel = channelOf(socket)
-      if (channel !== undefined && !this.#stopping.signal.aborted) {
-        meetings.begin(channel, address, () => this.#dialing.delete(id))
+      const secureChannel = secureChannelFromSocket(socket)
+      if (secureChannel !== undefined && !this.#stopping.signal.aborted) {
+        handshakes.begin(secureChannel, address, () => this.#dialing.delete(id))
         return
       }
       socket.destroy()
-      logger.info({ peer: id, host, port }, 'what answers there is no node of this protocol')
+      logger.info({ peer: id, host, port }, 'dialed address does not speak this protocol')
     } catch (error) {
-      logger.debug({ peer: id, host, port, err: error }, 'peer not reached')
+      logger.debug({ peer: id, host, port, err: error }, 'peer not reachable')
     }
     this.#dialing.delete(id)
-    const { book, clock, random } = this.#options
-    book.failed(id, 'unreachable', clock.nowMs(), random())
+    const { dialScheduler, clock, random } = this.#options
+    dialScheduler.failed(id, 'unreachable', clock.nowMs(), random())
   }
 }

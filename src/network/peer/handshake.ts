@@ -1,23 +1,23 @@
 import { CodedError, isCoded } from '../../util/errors.ts'
 import type { ProtocolError } from '../errors.ts'
-import { MESSAGES, type MessageName, messageOf, type Payload, specOf } from '../messages.ts'
-import type { Channel } from '../tls/transport.ts'
+import { MESSAGES, type MessageName, messageFromId, messageSpec, type Payload } from '../messages.ts'
+import type { SecureChannel } from '../tls/transport.ts'
 import type { ChannelName } from '../wire/channels.ts'
 import type { Hello } from '../wire/control.ts'
 import { encodeFrames, type MessageHead } from '../wire/frames.ts'
-import { Connection, type ConnectionEvents, type Ending, type Patience } from './connection.ts'
-import type { Refusal } from './validate-hello.ts'
+import { Connection, type ConnectionEnd, type ConnectionEvents, type WriteTimeouts } from './connection.ts'
+import type { HelloRefusal } from './validate-hello.ts'
 
 export interface HandshakeParams {
-  readonly channel: Channel
+  readonly secureChannel: SecureChannel
   readonly hello: Hello
-  readonly patience: Patience & { readonly handshakeMs: number }
+  readonly patience: WriteTimeouts & { readonly handshakeMs: number }
   /** Looks at the other side's hello; a refusal ends the connection and tells why. Called once at most. */
-  judge(hello: Hello): Refusal | undefined
+  judge(hello: Hello): HelloRefusal | undefined
   /** Both sides agreed. Must hand the connection over before it returns. */
   ready(connection: Connection, hello: Hello): void
   /** It came to nothing. Either this or `ready` is called, once. */
-  failed(ending: Ending, hello: Hello | null): void
+  failed(connectionEnd: ConnectionEnd, hello: Hello | null): void
   /** A fault of this node that the other side's bytes brought about. */
   faulted(error: unknown): void
 }
@@ -28,11 +28,11 @@ const broken = (reason: string) => new CodedError<ProtocolError>({ code: 'PROTOC
  * Both sides say hello at once, and `ready` when they accept the other's: whoever has heard and said both words is connected. A refusal
  * comes in place of the second word, so both sides know the reason.
  */
-export const shakeHands = (params: HandshakeParams): Connection => {
-  const { channel, hello, patience, judge, ready, failed, faulted } = params
+export const performHandshake = (params: HandshakeParams): Connection => {
+  const { secureChannel, hello, patience, judge, ready, failed, faulted } = params
   let remote: Hello | null = null
   const send = <Name extends MessageName>(name: Name, value: Payload<Name>) => {
-    const spec = specOf(name)
+    const spec = messageSpec(name)
     connection.send(encodeFrames(spec.channel, spec.id, 0, spec.codec.encode(value)))
   }
   const events: ConnectionEvents = {
@@ -44,9 +44,9 @@ export const shakeHands = (params: HandshakeParams): Connection => {
       if (id === MESSAGES.disconnect.id) connection.endedBy(MESSAGES.disconnect.codec.decode(payload))
       else if (id === MESSAGES.hello.id) {
         remote = MESSAGES.hello.codec.decode(payload)
-        const refusal = judge(remote)
-        if (refusal === undefined) send('ready', null)
-        else connection.close(refusal.reason, refusal.detail)
+        const helloRefusal = judge(remote)
+        if (helloRefusal === undefined) send('ready', null)
+        else connection.close(helloRefusal.reason, helloRefusal.detail)
       } else {
         MESSAGES.ready.codec.decode(payload)
         clearTimeout(timer)
@@ -59,21 +59,21 @@ export const shakeHands = (params: HandshakeParams): Connection => {
       if (!isCoded(error)) faulted(error)
       connection.close('malformed', error instanceof Error ? error.message : String(error))
     },
-    ended: ending => {
+    ended: connectionEnd => {
       clearTimeout(timer)
-      failed(ending, remote)
+      failed(connectionEnd, remote)
     },
   }
-  const connection = new Connection(channel.socket, patience, events)
+  const connection = new Connection(secureChannel.socket, patience, events)
   const timer = setTimeout(() => connection.close('timeout', 'no handshake in time'), patience.handshakeMs)
   send('hello', hello)
   return connection
 }
 
 const checkHead = (channel: ChannelName, { id, requestId, length }: MessageHead, wanted: MessageName): void => {
-  const name = messageOf(id)
+  const name = messageFromId(id)
   if (name !== wanted && name !== 'disconnect') throw broken(`${name ?? `message ${id}`} instead of ${wanted}`)
-  const spec = specOf(name)
+  const spec = messageSpec(name)
   if (channel !== spec.channel || requestId !== 0) throw broken(`${name} on another channel or as an answer`)
   if (length > spec.maxBytes) throw broken(`${name} of ${length} bytes, at most ${spec.maxBytes}`)
 }

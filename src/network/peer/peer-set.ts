@@ -4,20 +4,20 @@ import type { Clock } from '../../util/clock.ts'
 import type { Logger } from '../../util/logger.ts'
 import { Lru } from '../../util/lru.ts'
 import { addressGroup, isLoopbackAddress } from '../core/address.ts'
-import { Budget } from '../core/byte-budget.ts'
-import type { Offence, Standings } from '../core/peer-scores.ts'
-import type { PlaceCounts } from '../core/peer-slots.ts'
-import type { Hub } from '../gossip/peer-hub.ts'
+import { ByteBudget } from '../core/byte-budget.ts'
+import type { Offence, PeerScores } from '../core/peer-scores.ts'
+import type { SlotCounts } from '../core/peer-slots.ts'
+import type { PeerHub } from '../gossip/peer-hub.ts'
 import type { MessageName } from '../messages.ts'
 import type { NetworkMetrics } from '../metrics.ts'
 import type { MembersPort } from '../ports.ts'
 import { MessageBoundary } from './boundary.ts'
-import type { Ending, Traffic } from './connection.ts'
+import type { ConnectionEnd, TrafficCounters } from './connection.ts'
 import { Peer, type PeerHost, type PeerParams } from './peer.ts'
 
 export interface PeerSetEvents {
   joined(peer: Peer): void
-  left(peer: Peer, ending: Ending): void
+  left(peer: Peer, connectionEnd: ConnectionEnd): void
   /** What it answers may reject: the exception is the peer's. */
   received(peer: Peer, name: MessageName, value: unknown, requestId: number): unknown
   /** Asked before a message is read: whether anything could come of it. */
@@ -26,7 +26,7 @@ export interface PeerSetEvents {
 
 export interface PeerSetOptions {
   readonly members: MembersPort
-  readonly standings: Standings
+  readonly scores: PeerScores
   /** Node ids that may relay consensus without being members, by the operator's word. */
   readonly relays: ReadonlySet<string>
   /** Named by the operator. */
@@ -40,14 +40,14 @@ export interface PeerSetOptions {
 }
 
 /** Who is connected. */
-export class PeerSet implements Hub, PeerHost {
-  readonly partial = new Budget(LIMITS.network.partialBytes)
+export class PeerSet implements PeerHub, PeerHost {
+  readonly partial = new ByteBudget(LIMITS.network.partialBytes)
   /** Where exceptions from the messages of peers end. */
   readonly boundary: MessageBoundary
   readonly #options: PeerSetOptions
   readonly #peers = new Map<string, Peer>()
   readonly #events: PeerSetEvents
-  readonly #counted = new WeakMap<Peer, Traffic>()
+  readonly #counted = new WeakMap<Peer, TrafficCounters>()
   #list: readonly Peer[] = []
   /** Peers that left lately: what they said may still turn out to be false. */
   readonly #gone = new Lru<string, Peer>(LIMITS.network.gonePeers)
@@ -86,21 +86,21 @@ export class PeerSet implements Hub, PeerHost {
   /** Members change with the chain, and what the operator names changes too: places follow. To be called now and then. */
   assignPlaces(): void {
     const { reserved, logger } = this.#options
-    let taken = this.#list.filter(({ place }) => place === 'reserved').length
+    let taken = this.#list.filter(({ place: peerSlot }) => peerSlot === 'reserved').length
     for (const peer of this.#list) {
       const isReserved = this.isReserved(peer.id, peer.validator)
       if (isReserved === (peer.place === 'reserved') || (isReserved && taken >= reserved)) continue
       taken += isReserved ? 1 : -1
       peer.place = isReserved ? 'reserved' : peer.inbound ? 'inbound' : 'outbound'
-      logger.info({ ...nameOf(peer), place: peer.place }, 'peer has another place')
+      logger.info({ ...nameOf(peer), place: peer.place }, 'peer slot changed')
     }
   }
 
   /** How full it is for a node, which itself does not count. */
-  counts(id: string, address: string): PlaceCounts {
+  counts(id: string, address: string): SlotCounts {
     const others = this.#list.filter(peer => peer.id !== id)
     const group = addressGroup(address)
-    const at = (place: Peer['place']) => others.filter(peer => peer.place === place).length
+    const at = (peerSlot: Peer['place']) => others.filter(peer => peer.place === peerSlot).length
     return {
       inbound: at('inbound'),
       outbound: at('outbound'),
@@ -121,20 +121,21 @@ export class PeerSet implements Hub, PeerHost {
   }
 
   blame(peer: Peer, offence: Offence, detail: string): void {
-    const { standings, clock, logger, metrics } = this.#options
+    const { scores, clock, logger, metrics } = this.#options
     const nowMs = clock.nowMs()
-    const { id, validator, place } = peer
-    const blamed = { id, validator, address: blamedAddress(peer.remoteAddress), isReserved: place === 'reserved' }
-    const verdict = standings.blame(blamed, offence, nowMs)
+    const { id, validator, place: peerSlot } = peer
+    const blamed = { id, validator, address: penalizedAddress(peer.remoteAddress), isReserved: peerSlot === 'reserved' }
+    const scoreAction = scores.blame(blamed, offence, nowMs)
     metrics?.offence(offence)
-    const score = Math.round(standings.score(peer.id, nowMs))
-    logger.debug({ ...nameOf(peer), offence, detail, score, verdict }, 'peer blamed')
-    if (verdict === 'ban') {
+    const score = Math.round(scores.score(peer.id, nowMs))
+    logger.debug({ ...nameOf(peer), offence, detail, score, verdict: scoreAction }, 'peer penalized')
+    if (scoreAction === 'ban') {
       metrics?.banned()
       logger.warn({ ...nameOf(peer), offence, detail }, 'peer banned')
     }
     if (offence === 'malformed') peer.close('malformed', detail)
-    else if (verdict !== 'keep') peer.close(verdict === 'ban' ? 'banned' : 'misbehaved', `${offence}: ${detail}`)
+    else if (scoreAction !== 'keep')
+      peer.close(scoreAction === 'ban' ? 'banned' : 'misbehaved', `${offence}: ${detail}`)
   }
 
   blameId(id: string, offence: Offence, detail: string): void {
@@ -154,7 +155,7 @@ export class PeerSet implements Hub, PeerHost {
     this.boundary.failed(peer, message, error)
   }
 
-  ended(peer: Peer, ending: Ending): void {
+  ended(peer: Peer, connectionEnd: ConnectionEnd): void {
     const { logger } = this.#options
     if (this.#peers.get(peer.id) === peer) {
       this.#peers.delete(peer.id)
@@ -163,9 +164,9 @@ export class PeerSet implements Hub, PeerHost {
     }
     this.#countTraffic(peer)
     const lastedMs = Date.now() - peer.connectedAtMs
-    logger.info({ ...nameOf(peer), ...ending, lastedMs }, 'peer disconnected')
-    if (!ending.remote && ending.reason === 'slow') this.blame(peer, 'slow', ending.detail ?? '')
-    this.boundary.run(peer, 'end', () => this.#events.left(peer, ending))
+    logger.info({ ...nameOf(peer), ...connectionEnd, lastedMs }, 'peer disconnected')
+    if (!connectionEnd.remote && connectionEnd.reason === 'slow') this.blame(peer, 'slow', connectionEnd.detail ?? '')
+    this.boundary.run(peer, 'end', () => this.#events.left(peer, connectionEnd))
   }
 
   /** To be called now and then. */
@@ -175,11 +176,11 @@ export class PeerSet implements Hub, PeerHost {
 
   #countTraffic(peer: Peer): void {
     const { metrics } = this.#options
-    const { traffic } = peer
+    const { trafficCounters } = peer
     const before = this.#counted.get(peer)
-    this.#counted.set(peer, traffic)
-    metrics?.bytes('received', traffic.receivedBytes - (before?.receivedBytes ?? 0))
-    metrics?.bytes('sent', traffic.sentBytes - (before?.sentBytes ?? 0))
+    this.#counted.set(peer, trafficCounters)
+    metrics?.bytes('received', trafficCounters.receivedBytes - (before?.receivedBytes ?? 0))
+    metrics?.bytes('sent', trafficCounters.sentBytes - (before?.sentBytes ?? 0))
   }
 
   counted(event: 'received' | 'sent' | 'dropped' | 'skipped', name: string): void {
@@ -196,5 +197,5 @@ const nameOf = ({ id, remoteAddress, inbound, validator }: Peer) => ({
 })
 
 /** Several nodes of one operator share the loopback. */
-export const blamedAddress = (address: string): string | null =>
+export const penalizedAddress = (address: string): string | null =>
   isLoopbackAddress(address) ? null : addressGroup(address)

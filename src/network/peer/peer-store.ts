@@ -3,11 +3,11 @@ import { dirname } from 'node:path'
 import { LIMITS } from '../../config/limits.ts'
 import { replaceFile } from '../../util/fs/replace-file.ts'
 import type { Logger } from '../../util/logger.ts'
-import type { Standing } from '../core/peer-scores.ts'
+import type { PeerScore } from '../core/peer-scores.ts'
 
 /** What a node remembers of others over a restart. */
 export interface PeerMemory {
-  readonly standings: readonly Standing[]
+  readonly standings: readonly PeerScore[]
   /** Signed records, base64. */
   readonly records: readonly string[]
 }
@@ -34,10 +34,10 @@ export class PeerStore {
       const text = await readFile(this.#path, 'utf8')
       const memory = text.length <= LIMITS.network.storeBytes ? parseMemory(text) : undefined
       if (memory !== undefined) return memory
-      this.#logger.warn({ path: this.#path }, 'file of known peers is damaged, it is begun anew')
+      this.#logger.warn({ path: this.#path }, 'peer file damaged, starting a new one')
     } catch (error) {
       const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT'
-      if (!isMissing) this.#logger.warn({ err: error, path: this.#path }, 'file of known peers not read')
+      if (!isMissing) this.#logger.warn({ err: error, path: this.#path }, 'peer file not read')
     }
     return NOTHING
   }
@@ -57,7 +57,7 @@ export class PeerStore {
       await mkdir(dirname(path), { recursive: true, mode: 0o700 })
       await replaceFile(path, text)
     } catch (error) {
-      this.#logger.warn({ err: error, path }, 'file of known peers not written')
+      this.#logger.warn({ err: error, path }, 'peer file not written')
     }
   }
 }
@@ -83,7 +83,7 @@ const parseJson = (text: string): unknown => {
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null
 
-const isStanding = (value: unknown): value is Standing =>
+const isStanding = (value: unknown): value is PeerScore =>
   isObject(value) &&
   typeof value['key'] === 'string' &&
   value['key'].length <= 128 &&

@@ -3,26 +3,26 @@ import { assert } from '../../util/assert.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { CodedError } from '../../util/errors.ts'
 import { Lru } from '../../util/lru.ts'
-import type { Budget } from '../core/byte-budget.ts'
-import type { Reason } from '../core/disconnect-reasons.ts'
+import type { ByteBudget } from '../core/byte-budget.ts'
+import type { DisconnectReason } from '../core/disconnect-reasons.ts'
 import type { Offence } from '../core/peer-scores.ts'
-import type { Place } from '../core/peer-slots.ts'
+import type { PeerSlot } from '../core/peer-slots.ts'
 import { TokenBucket } from '../core/token-bucket.ts'
 import type { ProtocolError } from '../errors.ts'
 import {
-  ANSWER_TO,
-  type AnswerTo,
+  ANSWER_NAMES,
+  type AnswerName,
   type MessageName,
-  messageOf,
+  messageFromId,
+  messageSpec,
   type Payload,
   type RequestName,
-  specOf,
 } from '../messages.ts'
 import type { ChannelName } from '../wire/channels.ts'
 import type { Hello, PeerHead } from '../wire/control.ts'
 import { encodeFrames, FRAGMENT_BYTES, type MessageHead, type WireMessage } from '../wire/frames.ts'
-import type { Connection, ConnectionEvents, Ending, Traffic } from './connection.ts'
-import { Requests } from './pending-requests.ts'
+import type { Connection, ConnectionEnd, ConnectionEvents, TrafficCounters } from './connection.ts'
+import { PendingRequests } from './pending-requests.ts'
 
 export interface PeerParams {
   readonly connection: Connection
@@ -31,13 +31,13 @@ export interface PeerParams {
   /** As the socket shows it. */
   readonly remoteAddress: string
   readonly localAddress: string
-  readonly place: Place
+  readonly place: PeerSlot
   readonly host: PeerHost
 }
 
 /** What a peer asks of the network it belongs to. */
 export interface PeerHost {
-  readonly partial: Budget
+  readonly partial: ByteBudget
   /** On the consensus channels. */
   isNeighbour(peer: Peer): boolean
   /** A message, or the question behind `requestId`. */
@@ -47,17 +47,21 @@ export interface PeerHost {
   blame(peer: Peer, offence: Offence, detail: string): void
   /** Takes an exception that the peer's bytes brought about. */
   failed(peer: Peer, message: string, error: unknown): void
-  ended(peer: Peer, ending: Ending): void
+  ended(peer: Peer, connectionEnd: ConnectionEnd): void
   counted(event: 'received' | 'sent' | 'dropped' | 'skipped', name: string): void
 }
 
 const broken = (reason: string) => new CodedError<ProtocolError>({ code: 'PROTOCOL_BROKEN', reason })
-const ANSWERS: ReadonlySet<string> = new Set(Object.values(ANSWER_TO))
-const isRequest = (name: MessageName): name is RequestName => Object.hasOwn(ANSWER_TO, name)
+const ANSWERS: ReadonlySet<string> = new Set(Object.values(ANSWER_NAMES))
+const isRequest = (name: MessageName): name is RequestName => Object.hasOwn(ANSWER_NAMES, name)
 
 /** Encodes a message once, for any number of peers. */
-export const wireOf = <Name extends MessageName>(name: Name, value: Payload<Name>, requestId = 0): WireMessage => {
-  const { channel, id, codec, maxBytes } = specOf(name)
+export const encodeWireMessage = <Name extends MessageName>(
+  name: Name,
+  value: Payload<Name>,
+  requestId = 0,
+): WireMessage => {
+  const { channel, id, codec, maxBytes } = messageSpec(name)
   const payload = codec.encode(value)
   assert(payload.byteLength <= maxBytes, `no ${name} is longer than ${maxBytes} bytes`)
   return encodeFrames(channel, id, requestId, payload)
@@ -74,7 +78,7 @@ export class Peer implements ConnectionEvents {
   readonly remoteAddress: string
   readonly localAddress: string
   /** Changes with the council, and with the operator's word. */
-  place: Place
+  place: PeerSlot
   readonly connectedAtMs = Date.now()
   /** Transactions it has; blocks and evidence it has. By hash. */
   readonly transactions = new Lru<Hex, true>(LIMITS.network.knownTransactions)
@@ -91,7 +95,7 @@ export class Peer implements ConnectionEvents {
   decoding = 0
   readonly #connection: Connection
   readonly #host: PeerHost
-  readonly #requests = new Requests()
+  readonly #pendingRequests = new PendingRequests()
   readonly #buckets = new Map<MessageName, TokenBucket>()
   /** Of what only members may say, while it is none. */
   readonly #outside = new TokenBucket(LIMITS.network.outsiders, performance.now())
@@ -117,12 +121,12 @@ export class Peer implements ConnectionEvents {
     return this.hello.proof?.address ?? null
   }
 
-  get traffic(): Traffic {
-    return this.#connection.traffic
+  get trafficCounters(): TrafficCounters {
+    return this.#connection.trafficCounters
   }
 
   get requests(): number {
-    return this.#requests.size
+    return this.#pendingRequests.size
   }
 
   queuedBytes(channel: ChannelName): number {
@@ -130,7 +134,7 @@ export class Peer implements ConnectionEvents {
   }
 
   send<Name extends MessageName>(name: Name, value: Payload<Name>, requestId = 0): void {
-    this.sendWire(name, wireOf(name, value, requestId))
+    this.sendWire(name, encodeWireMessage(name, value, requestId))
   }
 
   sendWire(name: MessageName, message: WireMessage): void {
@@ -139,12 +143,12 @@ export class Peer implements ConnectionEvents {
   }
 
   /** Rejects with CodedError<RequestError>. */
-  async request<Name extends RequestName>(name: Name, value: Payload<Name>): Promise<AnswerTo<Name>> {
-    const answer = await this.#requests.ask(name, id => this.send(name, value, id))
-    return answer as AnswerTo<Name>
+  async request<Name extends RequestName>(name: Name, value: Payload<Name>): Promise<AnswerName<Name>> {
+    const answer = await this.#pendingRequests.ask(name, id => this.send(name, value, id))
+    return answer as AnswerName<Name>
   }
 
-  close(reason: Reason, detail?: string): void {
+  close(reason: DisconnectReason, detail?: string): void {
     this.#connection.close(reason, detail)
   }
 
@@ -154,9 +158,9 @@ export class Peer implements ConnectionEvents {
   }
 
   begin(channel: ChannelName, head: MessageHead): 'take' | 'skip' {
-    const name = messageOf(head.id)
+    const name = messageFromId(head.id)
     if (name === undefined) throw broken(`no message ${head.id}`)
-    const spec = specOf(name)
+    const spec = messageSpec(name)
     if (spec.channel !== channel) throw broken(`${name} on the channel ${channel}`)
     if (head.length > spec.maxBytes) throw broken(`${name} of ${head.length} bytes, at most ${spec.maxBytes}`)
     if (spec.from === 'handshake' && name !== 'disconnect') throw broken(`${name} after the handshake`)
@@ -167,10 +171,10 @@ export class Peer implements ConnectionEvents {
 
   deliver(_: ChannelName, head: MessageHead, payload: Uint8Array): void {
     this.abandon(head)
-    const name = messageOf(head.id) as MessageName
-    const value = specOf(name).codec.decode(payload)
+    const name = messageFromId(head.id) as MessageName
+    const value = messageSpec(name).codec.decode(payload)
     this.#host.counted('received', name)
-    if (ANSWERS.has(name)) this.#requests.settle(head.requestId, value)
+    if (ANSWERS.has(name)) this.#pendingRequests.settle(head.requestId, value)
     else if (name === 'disconnect') this.#connection.endedBy(value as Payload<'disconnect'>)
     else this.#host.received(this, name, value, head.requestId)
   }
@@ -185,9 +189,9 @@ export class Peer implements ConnectionEvents {
     this.#connection.close('misbehaved')
   }
 
-  ended(ending: Ending): void {
-    this.#requests.close()
-    this.#host.ended(this, ending)
+  ended(connectionEnd: ConnectionEnd): void {
+    this.#pendingRequests.close()
+    this.#host.ended(this, connectionEnd)
   }
 
   dropped(channel: ChannelName): void {
@@ -207,13 +211,13 @@ export class Peer implements ConnectionEvents {
 
   #isWanted(name: MessageName, { requestId, length }: MessageHead): boolean {
     if (ANSWERS.has(name)) {
-      const expected = this.#requests.expects(requestId, name)
+      const expected = this.#pendingRequests.expects(requestId, name)
       if (expected === 'no') this.#host.blame(this, 'useless', `${name} nobody asked for`)
       return expected === 'yes'
     }
     if (isRequest(name) !== requestId > 0) throw broken(`${name} with the request id ${requestId}`)
     // It may take itself for a member when this node, some blocks behind, does not yet: no offence, as long as it is no flood.
-    const isOutside = specOf(name).from === 'committee' && !this.#host.isNeighbour(this)
+    const isOutside = messageSpec(name).from === 'committee' && !this.#host.isNeighbour(this)
     const bucket = isOutside ? this.#outside : this.#bucket(name)
     if (bucket.take(performance.now(), quotaCost(length))) return !isOutside
     this.#host.blame(this, 'flood', name)
@@ -221,7 +225,7 @@ export class Peer implements ConnectionEvents {
   }
 
   #bucket(name: MessageName): TokenBucket {
-    const bucket = this.#buckets.get(name) ?? new TokenBucket(specOf(name).quota, performance.now())
+    const bucket = this.#buckets.get(name) ?? new TokenBucket(messageSpec(name).quota, performance.now())
     this.#buckets.set(name, bucket)
     return bucket
   }

@@ -1,7 +1,7 @@
 import { LIMITS } from '../../config/limits.ts'
 import { CodedError } from '../../util/errors.ts'
 import type { RequestError } from '../errors.ts'
-import { ANSWER_TO, type MessageName, type RequestName } from '../messages.ts'
+import { ANSWER_NAMES, type MessageName, type RequestName } from '../messages.ts'
 
 interface Open {
   readonly name: RequestName
@@ -16,7 +16,7 @@ const fail = (code: RequestError['code'], request: string) => new CodedError<Req
 const REMEMBERED = 64
 
 /** Questions to one peer that wait for their answers. */
-export class Requests {
+export class PendingRequests {
   readonly #open = new Map<number, Open>()
   /** Given up; an answer that still comes is nobody's fault. */
   readonly #late: number[] = []
@@ -46,7 +46,7 @@ export class Requests {
   /** Whether an answer of this kind with this id is waited for. */
   expects(id: number, answer: MessageName): 'yes' | 'late' | 'no' {
     const open = this.#open.get(id)
-    if (open !== undefined && ANSWER_TO[open.name] === answer) return 'yes'
+    if (open !== undefined && ANSWER_NAMES[open.name] === answer) return 'yes'
     return this.#late.includes(id) ? 'late' : 'no'
   }
 

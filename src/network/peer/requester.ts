@@ -1,12 +1,12 @@
 import { LIMITS } from '../../config/limits.ts'
 import { CodedError, isCoded } from '../../util/errors.ts'
 import type { RequestError } from '../errors.ts'
-import { type Hub, shuffled } from '../gossip/peer-hub.ts'
-import type { AnswerTo, Payload, RequestName } from '../messages.ts'
+import { type PeerHub, shuffled } from '../gossip/peer-hub.ts'
+import type { AnswerName, Payload, RequestName } from '../messages.ts'
 import type { NetworkMetrics } from '../metrics.ts'
 import type { Peer } from './peer.ts'
 
-export interface AskOptions<Name extends RequestName> {
+export interface RequestOptions<Name extends RequestName> {
   /** Asked first. */
   readonly prefer?: string
   /** Who may have it; everybody when left out. */
@@ -15,26 +15,26 @@ export interface AskOptions<Name extends RequestName> {
    * `empty`: it does not have it; `false`: it is no answer to this, and costs the peer. Both try another one. Whoever has several
    * questions at once may answer some with nothing because it is busy; `isAlone`: this was the only one.
    */
-  readonly judge?: (answer: AnswerTo<Name>, isAlone: boolean) => Verdict
+  readonly judge?: (answer: AnswerName<Name>, isAlone: boolean) => AnswerVerdict
   /** Told of each peer that is asked, and then of what came of it. */
-  readonly watch?: (peer: string, event: AskEvent) => void
+  readonly watch?: (peer: string, event: RequestEvent) => void
 }
 
-export type Verdict = 'good' | 'empty' | 'false'
+export type AnswerVerdict = 'good' | 'empty' | 'false'
 /** `gone`: it could not be asked any more. */
-export type AskEvent = 'asked' | Verdict | 'timeout' | 'gone'
+export type RequestEvent = 'asked' | AnswerVerdict | 'timeout' | 'gone'
 
-export interface Answered<Name extends RequestName> {
-  readonly answer: AnswerTo<Name>
+export interface PeerAnswer<Name extends RequestName> {
+  readonly answer: AnswerName<Name>
   readonly from: string
 }
 
 /** Asks one peer after the other until one has an answer. Never more of one than it serves at once: the rest is for pings and the pool. */
 export class Requester {
-  readonly #hub: Hub
+  readonly #hub: PeerHub
   readonly #metrics: NetworkMetrics | undefined
 
-  constructor(hub: Hub, metrics: NetworkMetrics | undefined) {
+  constructor(hub: PeerHub, metrics: NetworkMetrics | undefined) {
     this.#hub = hub
     this.#metrics = metrics
   }
@@ -43,8 +43,8 @@ export class Requester {
   async ask<Name extends RequestName>(
     name: Name,
     value: Payload<Name>,
-    { prefer, among, judge, watch }: AskOptions<Name> = {},
-  ): Promise<Answered<Name>> {
+    { prefer, among, judge, watch }: RequestOptions<Name> = {},
+  ): Promise<PeerAnswer<Name>> {
     const tried = new Set<string>()
     let failure: unknown = new CodedError<RequestError>({ code: 'NO_PEER', request: name })
     for (let attempt = 0; attempt < LIMITS.network.attempts; attempt++) {
@@ -55,11 +55,11 @@ export class Requester {
       watch?.(peer.id, 'asked')
       try {
         const answer = await peer.request(name, value)
-        const verdict = judge?.(answer, isAlone) ?? 'good'
-        watch?.(peer.id, verdict)
-        this.#metrics?.request(name, verdict)
-        if (verdict === 'good') return { answer, from: peer.id }
-        if (verdict === 'false') this.#hub.blame(peer, 'useless', name)
+        const answerVerdict = judge?.(answer, isAlone) ?? 'good'
+        watch?.(peer.id, answerVerdict)
+        this.#metrics?.request(name, answerVerdict)
+        if (answerVerdict === 'good') return { answer, from: peer.id }
+        if (answerVerdict === 'false') this.#hub.blame(peer, 'useless', name)
       } catch (error) {
         if (!isCoded(error)) throw error
         const isTimeout = error.code === 'REQUEST_TIMEOUT'
@@ -76,7 +76,7 @@ export class Requester {
   #next(
     tried: ReadonlySet<string>,
     prefer: string | undefined,
-    among: AskOptions<RequestName>['among'],
+    among: RequestOptions<RequestName>['among'],
   ): Peer | undefined {
     const left = this.#hub
       .peers()

@@ -1,14 +1,14 @@
 import type { Hex } from '../../util/bytes.ts'
-import type { Reason } from '../core/disconnect-reasons.ts'
-import type { ForkRules } from '../identity/fork-id.ts'
-import { type ChainDomain, isProof } from '../identity/validator-proof.ts'
-import { PROTOCOL_VERSION } from '../messages.ts'
+import type { DisconnectReason } from '../core/disconnect-reasons.ts'
+import type { ForkFilter } from '../identity/fork-id.ts'
+import { type ChainDomain, isValidProof } from '../identity/validator-proof.ts'
+import { NETWORK_PROTOCOL_VERSION } from '../messages.ts'
 import type { Hello } from '../wire/control.ts'
 
 /** What this side knows when the other introduces itself. */
-export interface HelloScene {
+export interface HelloContext {
   readonly domain: ChainDomain
-  readonly forks: ForkRules
+  readonly forks: ForkFilter
   readonly selfId: string
   readonly head: number
   /** Of the other end's certificate. */
@@ -20,19 +20,20 @@ export interface HelloScene {
   readonly allowed: ReadonlySet<string> | null
 }
 
-export interface Refusal {
-  readonly reason: Reason
+export interface HelloRefusal {
+  readonly reason: DisconnectReason
   readonly detail: string
 }
 
-const refuse = (reason: Reason, detail: string): Refusal => ({ reason, detail })
-const differs = (reason: Reason, got: Hex | number, want: Hex | number): Refusal =>
+const refuse = (reason: DisconnectReason, detail: string): HelloRefusal => ({ reason, detail })
+const differs = (reason: DisconnectReason, got: Hex | number, want: Hex | number): HelloRefusal =>
   refuse(reason, `got ${got}, want ${want}`)
 
 /** Why a hello is not accepted; cheap checks first, the signature last. */
-export const judgeHello = (hello: Hello, scene: HelloScene): Refusal | undefined => {
+export const validateHello = (hello: Hello, scene: HelloContext): HelloRefusal | undefined => {
   const { domain, forks, selfId, nodeId, dialed, binding, head, allowed } = scene
-  if (hello.version !== PROTOCOL_VERSION) return differs('wrongVersion', hello.version, PROTOCOL_VERSION)
+  if (hello.version !== NETWORK_PROTOCOL_VERSION)
+    return differs('wrongVersion', hello.version, NETWORK_PROTOCOL_VERSION)
   if (hello.nodeId !== nodeId) return refuse('wrongIdentity', `says ${hello.nodeId}, its certificate ${nodeId}`)
   if (nodeId === selfId) return refuse('self', 'it is this node')
   if (dialed !== null && dialed !== nodeId) return refuse('wrongIdentity', `dialed ${dialed}, got ${nodeId}`)
@@ -43,7 +44,7 @@ export const judgeHello = (hello: Hello, scene: HelloScene): Refusal | undefined
     return refuse('wrongForks', `got ${hello.forkHash}/${hello.forkNext}, have ${own.hash}/${own.next}`)
   }
   if (allowed !== null && !allowed.has(nodeId)) return refuse('notAllowed', 'not on the allow list')
-  if (hello.proof !== null && !isProof(hello.proof, domain, nodeId, binding)) {
+  if (hello.proof !== null && !isValidProof(hello.proof, domain, nodeId, binding)) {
     return refuse('badProof', `not signed by ${hello.proof.address} for this connection`)
   }
   return undefined

@@ -9,7 +9,7 @@ import { certificatePem, nodeIdOf } from './certificate.ts'
 import type { NodeKey } from './node-key.ts'
 
 /** A connection whose other end proved a node key; nothing has been said on it yet. */
-export interface Channel {
+export interface SecureChannel {
   readonly socket: TLSSocket
   readonly nodeId: string
   /** 32 bytes that only the two ends can derive (RFC 8446 7.5). */
@@ -36,7 +36,7 @@ export const secureOptions = (key: NodeKey): SecureContextOptions & tls.CommonCo
 })
 
 /** undefined: another protocol, or no Ed25519 certificate. */
-export const channelOf = (socket: TLSSocket): Channel | undefined => {
+export const secureChannelFromSocket = (socket: TLSSocket): SecureChannel | undefined => {
   const certificate = socket.getPeerX509Certificate()
   if (certificate === undefined || socket.alpnProtocol !== ALPN) return undefined
   const nodeId = nodeIdOf(certificate)

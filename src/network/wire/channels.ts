@@ -16,7 +16,7 @@ export interface ChannelSpec {
  */
 export const CHANNELS = {
   control: { id: 0, queueBytes: 256 * 1024, drop: 'close', carries: 'handshake, ping, peer records' },
-  /** What is lost is said again (reference/consensus.md 1.5), and the newest is worth most. */
+  /** What is lost is said again (docs/design/consensus.md#state-machine), and the newest is worth most. */
   votes: {
     id: 1,
     queueBytes: 4 * 1024 * 1024,
@@ -44,4 +44,4 @@ export type ChannelName = keyof typeof CHANNELS
 export const CHANNEL_NAMES = Object.keys(CHANNELS) as readonly ChannelName[]
 
 /** undefined: there is no such channel. */
-export const channelOf = (id: number): ChannelName | undefined => CHANNEL_NAMES[id]
+export const channelFromId = (id: number): ChannelName | undefined => CHANNEL_NAMES[id]

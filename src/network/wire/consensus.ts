@@ -1,11 +1,11 @@
 import { LIMITS } from '../../config/limits.ts'
 import { type Certificate, certificateItem, readCertificate } from '../../primitives/consensus/certificate.ts'
-import type { Status } from '../../primitives/consensus/message.ts'
+import type { StatusMessage } from '../../primitives/consensus/message.ts'
 import { decodeProposalHead, encodeProposalHead, type ProposalHead } from '../../primitives/consensus/proposal.ts'
 import { decodeVote, encodeVote, type Vote } from '../../primitives/consensus/vote.ts'
 import { encodeRlp, encodeRlpList, uintItem } from '../../primitives/rlp.ts'
 import { hexToBytes } from '../../util/bytes.ts'
-import { listCodec, plainCodec, rawList, refuse, type WireCodec } from './payload-codec.ts'
+import { listCodec, plainCodec, rawList, throwMalformed, type WireCodec } from './payload-codec.ts'
 
 /** Blocks travel as their RLP: decoding one recovers senders, which is done elsewhere and later. */
 export interface WireProposal {
@@ -23,22 +23,22 @@ const BITMAP_BYTES = Math.ceil(LIMITS.consensus.committee / 8)
 
 export const voteCodec: WireCodec<Vote> = plainCodec(encodeVote, decodeVote)
 
-export const statusCodec: WireCodec<Status> = listCodec(
-  status =>
+export const statusCodec: WireCodec<StatusMessage> = listCodec(
+  statusMessage =>
     encodeRlp([
-      uintItem(status.number),
-      uintItem(status.round),
-      uintItem(status.hasProposal ? 1 : 0),
-      status.prepares,
-      status.commits,
-      status.roundChanges,
-      status.wanted === null ? new Uint8Array(0) : hexToBytes(status.wanted),
+      uintItem(statusMessage.number),
+      uintItem(statusMessage.round),
+      uintItem(statusMessage.hasProposal ? 1 : 0),
+      statusMessage.prepares,
+      statusMessage.commits,
+      statusMessage.roundChanges,
+      statusMessage.wanted === null ? new Uint8Array(0) : hexToBytes(statusMessage.wanted),
     ]),
   cursor => {
     const number = cursor.safeUint()
     const round = cursor.safeUint()
     const flag = cursor.safeUint()
-    if (flag > 1) throw refuse('a flag is 0 or 1')
+    if (flag > 1) throw throwMalformed('a flag is 0 or 1')
     return {
       type: 'status',
       number,

@@ -2,7 +2,7 @@ import { LIMITS } from '../../config/limits.ts'
 import { encodeRlp, type RlpItem, uintItem } from '../../primitives/rlp.ts'
 import type { RlpCursor } from '../../primitives/rlp-cursor.ts'
 import { bytesToHex, type Hex, hexToBytes } from '../../util/bytes.ts'
-import { REASONS, type Reason, reasonOf } from '../core/disconnect-reasons.ts'
+import { DISCONNECT_REASONS, type DisconnectReason, disconnectReasonFromCode } from '../core/disconnect-reasons.ts'
 import {
   asciiBytes,
   asciiText,
@@ -10,7 +10,7 @@ import {
   inList,
   listCodec,
   readItems,
-  refuse,
+  throwMalformed,
   type WireCodec,
 } from './payload-codec.ts'
 
@@ -27,7 +27,7 @@ export interface ValidatorProof {
   readonly signature: Uint8Array
 }
 
-/** First word of both sides (reference/consensus.md 3.4). */
+/** First word of both sides (docs/design/network.md#handshake). */
 export interface Hello {
   readonly version: number
   readonly chainId: number
@@ -103,12 +103,12 @@ export const pingCodec: WireCodec<Ping> = listCodec(
   cursor => ({ head: readHead(cursor), earliest: cursor.safeUint() }),
 )
 
-export const disconnectCodec: WireCodec<Reason> = listCodec(
-  reason => encodeRlp([uintItem(REASONS[reason].code)]),
+export const disconnectCodec: WireCodec<DisconnectReason> = listCodec(
+  reason => encodeRlp([uintItem(DISCONNECT_REASONS[reason].code)]),
   cursor => {
     const code = cursor.safeUint()
-    const reason = reasonOf(code)
-    if (reason === undefined) throw refuse(`no reason has the code ${code}`)
+    const reason = disconnectReasonFromCode(code)
+    if (reason === undefined) throw throwMalformed(`no reason has the code ${code}`)
     return reason
   },
 )

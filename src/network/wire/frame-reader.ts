@@ -1,6 +1,6 @@
 import { LIMITS } from '../../config/limits.ts'
 import { CodedError } from '../../util/errors.ts'
-import { type ChannelName, channelOf } from './channels.ts'
+import { type ChannelName, channelFromId } from './channels.ts'
 import { FRAGMENT_BYTES, FRAME_HEADER_BYTES, HEAD_BYTES, type MessageHead } from './frames.ts'
 
 /** The bytes are no frames; nothing after them can be made sense of. */
@@ -74,7 +74,7 @@ export class FrameReader {
     let next = this.#fill(bytes, at, FRAME_HEADER_BYTES)
     if (this.#headerBytes < FRAME_HEADER_BYTES) return next
     const length = uint32(this.#header, 0)
-    const channel = channelOf(this.#header[4] as number)
+    const channel = channelFromId(this.#header[4] as number)
     if (channel === undefined) throw invalid(`no channel ${this.#header[4]}`)
     const partial = this.#partial.get(channel)
     if (partial !== undefined) {

@@ -1,4 +1,4 @@
-import { decoding, type MalformedError, malformed } from '../../primitives/malformed.ts'
+import { decodeOrMalformed, type MalformedError, malformed } from '../../primitives/malformed.ts'
 import { RlpCursor } from '../../primitives/rlp-cursor.ts'
 
 /** Bytes that are not the canonical encoding of the message they are said to be. */
@@ -7,17 +7,17 @@ export type MessageError = MalformedError<'MESSAGE_MALFORMED'>
 /** Both ways of one kind of payload. Strict: what is accepted encodes to the same bytes. */
 export interface WireCodec<T> {
   encode(value: T): Uint8Array
-  /** Byte fields are views of `bytes`. Throws MESSAGE_MALFORMED. */
+  /** Byte fields are views of `bytesField`. Throws MESSAGE_MALFORMED. */
   decode(bytes: Uint8Array): T
 }
 
-export const refuse = (reason: string): Error => malformed('MESSAGE_MALFORMED', reason)
+export const throwMalformed = (reason: string): Error => malformed('MESSAGE_MALFORMED', reason)
 
 /** Of a payload that is one RLP list; `read` reads what stands in it. */
 export const listCodec = <T>(encode: (value: T) => Uint8Array, read: (cursor: RlpCursor) => T): WireCodec<T> => ({
   encode,
   decode: bytes =>
-    decoding('MESSAGE_MALFORMED', () => {
+    decodeOrMalformed('MESSAGE_MALFORMED', () => {
       const cursor = new RlpCursor(bytes)
       const value = inList(cursor, read)
       cursor.finish()
@@ -28,7 +28,7 @@ export const listCodec = <T>(encode: (value: T) => Uint8Array, read: (cursor: Rl
 /** Of a payload whose codec is elsewhere. */
 export const plainCodec = <T>(encode: (value: T) => Uint8Array, decode: (bytes: Uint8Array) => T): WireCodec<T> => ({
   encode,
-  decode: bytes => decoding('MESSAGE_MALFORMED', () => decode(bytes)),
+  decode: bytes => decodeOrMalformed('MESSAGE_MALFORMED', () => decode(bytes)),
 })
 
 /** Reads a list that `read` reads to its end. */
@@ -44,7 +44,7 @@ export const readItems = <T>(cursor: RlpCursor, limit: number, read: (cursor: Rl
   inList(cursor, inside => {
     const items: T[] = []
     while (inside.hasMore()) {
-      if (items.length >= limit) throw refuse(`a list of more than ${limit} items`)
+      if (items.length >= limit) throw throwMalformed(`a list of more than ${limit} items`)
       items.push(read(inside))
     }
     return items
@@ -52,14 +52,14 @@ export const readItems = <T>(cursor: RlpCursor, limit: number, read: (cursor: Rl
 
 /** A list as it stands, its inside unchecked. */
 export const rawList = (cursor: RlpCursor): Uint8Array => {
-  if (!cursor.nextIsList()) throw refuse('a list is wanted')
+  if (!cursor.nextIsList()) throw throwMalformed('a list is wanted')
   return cursor.raw()
 }
 
 /** A string of exactly `size` bytes, a view. */
 export const fixedBytes = (cursor: RlpCursor, size: number): Uint8Array => {
   const bytes = cursor.bytes()
-  if (bytes.byteLength !== size) throw refuse(`a string of ${bytes.byteLength} bytes, want ${size}`)
+  if (bytes.byteLength !== size) throw throwMalformed(`a string of ${bytes.byteLength} bytes, want ${size}`)
   return bytes
 }
 
@@ -68,7 +68,7 @@ export const asciiText = (cursor: RlpCursor, limit: number): string => {
   const bytes = cursor.boundedBytes(limit)
   let text = ''
   for (const byte of bytes) {
-    if (byte < 0x20 || byte > 0x7e) throw refuse('text is printable ASCII')
+    if (byte < 0x20 || byte > 0x7e) throw throwMalformed('text is printable ASCII')
     text += String.fromCharCode(byte)
   }
   return text

@@ -3,9 +3,9 @@ import { keccak256Hex } from '../../crypto/hash.ts'
 import { type Certificate, certificateItem, readCertificate } from '../../primitives/consensus/certificate.ts'
 import { encodeRlp, encodeRlpList, uintItem } from '../../primitives/rlp.ts'
 import type { RlpCursor } from '../../primitives/rlp-cursor.ts'
-import type { Part } from '../../state/snapshot/sub-trie.ts'
+import type { SnapshotPart } from '../../state/snapshot/sub-trie.ts'
 import { type Hex, hexToBytes } from '../../util/bytes.ts'
-import { fixedBytes, inList, listCodec, rawList, readItems, refuse, type WireCodec } from './payload-codec.ts'
+import { fixedBytes, inList, listCodec, rawList, readItems, throwMalformed, type WireCodec } from './payload-codec.ts'
 
 const { snapshotChunks } = LIMITS.network
 /** A key has so many nibbles. */
@@ -14,7 +14,7 @@ const PREFIX_NIBBLES = 64
 const REFERENCE_BYTES = 33
 
 /**
- * What the snapshot of a block's state consists of (reference/consensus.md 4). Its chunks are counted through: those of records, of
+ * What the snapshot of a block's state consists of (docs/design/snapshot-sync.md#chunks). Its chunks are counted through: those of records, of
  * accounts, of storages in their order.
  */
 export interface SnapshotManifest {
@@ -24,9 +24,9 @@ export interface SnapshotManifest {
   readonly certificate: Certificate
   /** keccak256 of each chunk of council records. */
   readonly records: readonly Hex[]
-  readonly accounts: readonly Part[]
+  readonly accounts: readonly SnapshotPart[]
   /** Storage tries that do not stand beside their accounts, by hashed address. */
-  readonly storages: readonly { readonly owner: Uint8Array; readonly parts: readonly Part[] }[]
+  readonly storages: readonly { readonly owner: Uint8Array; readonly parts: readonly SnapshotPart[] }[]
 }
 
 export const chunksOf = ({
@@ -72,7 +72,7 @@ export const encodeManifest = (manifest: SnapshotManifest): Uint8Array =>
 const encodeStorages = (storages: SnapshotManifest['storages']): Uint8Array =>
   encodeRlpList(storages.map(({ owner, parts }) => encodeRlpList([encodeRlp(owner), encodeParts(parts)])))
 
-const encodeParts = (parts: readonly Part[]): Uint8Array =>
+const encodeParts = (parts: readonly SnapshotPart[]): Uint8Array =>
   encodeRlpList(parts.map(({ prefix, reference }) => encodeRlpList([encodeRlp(prefix), reference])))
 
 const readManifest = (cursor: RlpCursor): SnapshotManifest => {
@@ -86,16 +86,16 @@ const readManifest = (cursor: RlpCursor): SnapshotManifest => {
       inList(item, inside => ({ owner: fixedBytes(inside, 32), parts: readParts(inside) })),
     ),
   }
-  if (chunksOf(manifest) > snapshotChunks) throw refuse(`a snapshot has at most ${snapshotChunks} chunks`)
+  if (chunksOf(manifest) > snapshotChunks) throw throwMalformed(`a snapshot has at most ${snapshotChunks} chunks`)
   return manifest
 }
 
-const readParts = (cursor: RlpCursor): readonly Part[] =>
+const readParts = (cursor: RlpCursor): readonly SnapshotPart[] =>
   readItems(cursor, snapshotChunks, item =>
     inList(item, inside => {
       const prefix = inside.boundedBytes(PREFIX_NIBBLES)
       const reference = inside.raw()
-      if (reference.byteLength > REFERENCE_BYTES) throw refuse('a reference is a hash or shorter')
+      if (reference.byteLength > REFERENCE_BYTES) throw throwMalformed('a reference is a hash or shorter')
       return { prefix, reference }
     }),
   )
@@ -110,7 +110,7 @@ export const chunkRequestCodec: WireCodec<ChunkRequest> = listCodec(
   ({ snapshot, index }) => encodeRlp([hexToBytes(snapshot), uintItem(index)]),
   cursor => {
     const request = { snapshot: cursor.hex(32), index: cursor.safeUint() }
-    if (request.index >= snapshotChunks) throw refuse(`a snapshot has at most ${snapshotChunks} chunks`)
+    if (request.index >= snapshotChunks) throw throwMalformed(`a snapshot has at most ${snapshotChunks} chunks`)
     return request
   },
 )

@@ -3,7 +3,7 @@ import { type Certificate, certificateItem, readCertificate } from '../../primit
 import { encodeRlp, encodeRlpList, uintItem } from '../../primitives/rlp.ts'
 import { bytesToHex, type Hex, hexToBytes } from '../../util/bytes.ts'
 import { type SealedBlock, sealedCodec } from './consensus.ts'
-import { fixedBytes, inList, listCodec, rawList, readItems, refuse, type WireCodec } from './payload-codec.ts'
+import { fixedBytes, inList, listCodec, rawList, readItems, throwMalformed, type WireCodec } from './payload-codec.ts'
 
 const { blocksPerRequest, receiptsPerRequest } = LIMITS.network
 
@@ -29,7 +29,8 @@ export const rangeCodec: WireCodec<BlockRange> = listCodec(
   ({ from, count }) => encodeRlp([uintItem(from), uintItem(count)]),
   cursor => {
     const range = { from: cursor.safeUint(), count: cursor.safeUint() }
-    if (range.count < 1 || range.count > blocksPerRequest) throw refuse(`1 to ${blocksPerRequest} blocks at once`)
+    if (range.count < 1 || range.count > blocksPerRequest)
+      throw throwMalformed(`1 to ${blocksPerRequest} blocks at once`)
     return range
   },
 )

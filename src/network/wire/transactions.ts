@@ -1,6 +1,6 @@
 import { LIMITS } from '../../config/limits.ts'
 import { encodeRlp } from '../../primitives/rlp.ts'
-import { listCodec, readItems, refuse, type WireCodec } from './payload-codec.ts'
+import { listCodec, readItems, throwMalformed, type WireCodec } from './payload-codec.ts'
 import { hashesCodec } from './sync.ts'
 
 const { announcedHashes, requestedHashes } = LIMITS.network
@@ -14,7 +14,7 @@ export const transactionsCodec: WireCodec<readonly Uint8Array[]> = listCodec(
   cursor =>
     readItems(cursor, announcedHashes, item => {
       const raw = item.boundedBytes(LIMITS.block.transactionBytes)
-      if (raw.byteLength === 0) throw refuse('an empty transaction')
+      if (raw.byteLength === 0) throw throwMalformed('an empty transaction')
       return raw
     }),
 )

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { rewindCount } from '../../chain/dev/rewind.ts'
 import type { CatchUp, ConsensusEngine, ConsensusStatus, EngineStoppedError } from '../../consensus/engine/types.ts'
 import { nodeFileSystem } from '../../consensus/wal/file-system.ts'
-import { beginLog } from '../../consensus/wal/new-wal.ts'
+import { createWalAfter } from '../../consensus/wal/new-wal.ts'
 import type { Store } from '../../storage/store.ts'
 import { CodedError } from '../../util/errors.ts'
 import { blockCodec } from '../parts/block-codec.ts'
@@ -46,7 +46,7 @@ export class DevEngine implements ConsensusEngine {
     const folder = consensusFolder(dataDir, rewinds)
     if (rewinds === 0) return folder
     await mkdir(folder, { recursive: true, mode: 0o700 })
-    await beginLog(nodeFileSystem, join(folder, 'wal'), execution.head(), blockCodec(recovery))
+    await createWalAfter(nodeFileSystem, join(folder, 'wal'), execution.head(), blockCodec(recovery))
     return folder
   }
 

@@ -4,12 +4,12 @@ import { DevHelpers } from '../../chain/dev/dev-helpers.ts'
 import { DevMiner } from '../../chain/dev/dev-miner.ts'
 import { DevTime } from '../../chain/dev/dev-time.ts'
 import { DevWriter } from '../../chain/dev/dev-writer.ts'
-import { DevChoices } from '../../chain/dev/next-block.ts'
+import { NextBlockSettings } from '../../chain/dev/next-block.ts'
 import { interruptedRewind, rewindTo } from '../../chain/dev/rewind.ts'
-import type { ChainBlock, PoolPort } from '../../chain/types.ts'
+import type { ChainBlock, ClientPoolPort } from '../../chain/types.ts'
 import type { Genesis } from '../../config/genesis.ts'
 import type { ConsensusEngine } from '../../consensus/engine/types.ts'
-import { addressOf } from '../../crypto/signature.ts'
+import { addressFromPrivateKey } from '../../crypto/signature.ts'
 import type { Clock } from '../../util/clock.ts'
 import type { DevnetHabits } from '../options.ts'
 import type { ConsensusPartsOptions } from '../parts/consensus.ts'
@@ -23,7 +23,7 @@ import { loadStateFile, saveStateFile } from './state-file.ts'
 /** What a development chain has before its chain exists. */
 export interface DevStart {
   readonly time: DevTime
-  readonly choices: DevChoices
+  readonly choices: NextBlockSettings
   readonly sources: BlockEnvSources
   readonly head: ChainHead
 }
@@ -36,8 +36,9 @@ export const beginDev = async (
   clock: Clock,
 ): Promise<DevStart | undefined> => {
   const { params, council } = genesis
-  if (!params.devHelpers || validatorKey === null || addressOf(validatorKey) !== council[0]?.validator) return undefined
-  const choices = new DevChoices(params)
+  if (!params.devHelpers || validatorKey === null || addressFromPrivateKey(validatorKey) !== council[0]?.validator)
+    return undefined
+  const choices = new NextBlockSettings(params)
   return {
     time: new DevTime(clock),
     choices,
@@ -70,7 +71,7 @@ export interface DevParts {
   readonly engine: ConsensusEngine
   readonly helpers: DevHelpers
   /** As clients see it: while each transaction gets a block at once, it is answered when it has it. */
-  readonly pool: PoolPort
+  readonly pool: ClientPoolPort
   /** What is different about reading such a chain. */
   readonly reads: DevReads
   /** Milliseconds between blocks now; 0: blocks come when asked for. */
@@ -189,7 +190,7 @@ const devPool = ({ service, reset }: PoolParts) => ({
   submit: (raw: Uint8Array) => service.submit(raw),
 })
 
-const answeringPool = (service: PoolParts['service'], miner: DevMiner): PoolPort => ({
+const answeringPool = (service: PoolParts['service'], miner: DevMiner): ClientPoolPort => ({
   async submit(raw, sender) {
     const hash = await service.submit(raw, sender)
     if (miner.mode.automine) await miner.settled()

@@ -7,7 +7,7 @@ import { silentLogger } from '../../util/logger.ts'
 import { openChain } from '../parts/open-chain.ts'
 
 /** The hash of block 0, made as a node makes it, in a temporary folder that goes again. */
-export const genesisHashOf = async (genesis: Genesis): Promise<Hex> => {
+export const genesisHashFromFile = async (genesis: Genesis): Promise<Hex> => {
   const folder = await mkdtemp(join(tmpdir(), 'tandem-genesis-'))
   try {
     return await hashIn(folder, genesis)

@@ -1,7 +1,12 @@
 import { mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { rewindCount } from '../../chain/dev/rewind.ts'
-import { comparePositions, openWatermark, type SignedMark, type Watermark } from '../../consensus/signer/watermark.ts'
+import {
+  comparePositions,
+  type LastSignature,
+  openWatermark,
+  type Watermark,
+} from '../../consensus/signer/watermark.ts'
 import { nodeFileSystem } from '../../consensus/wal/file-system.ts'
 import { recoverAddress } from '../../crypto/signature.ts'
 import type { SignedPosition, SignerRecord, SigningRecord } from '../../primitives/consensus/signing-record.ts'
@@ -54,7 +59,7 @@ export interface SigningImport {
 export interface ImportedSigner {
   readonly validator: Hex
   /** Where the watermark stands now; null when neither side has signed. */
-  readonly last: SignedMark | null
+  readonly last: LastSignature | null
   readonly raised: boolean
 }
 
@@ -79,7 +84,10 @@ export const importSigning = ({ dataDir, record, genesisHash }: SigningImport): 
     return imported
   })
 
-const raise = async (watermark: Watermark, highest: SignedMark | null): Promise<Omit<ImportedSigner, 'validator'>> => {
+const raise = async (
+  watermark: Watermark,
+  highest: LastSignature | null,
+): Promise<Omit<ImportedSigner, 'validator'>> => {
   const { last } = watermark
   const raised = highest !== null && (last === null || comparePositions(highest, last) > 0)
   if (!raised) return { last, raised }
@@ -88,15 +96,15 @@ const raise = async (watermark: Watermark, highest: SignedMark | null): Promise<
   return { last: highest, raised }
 }
 
-const highestOf = ({ validator, signed }: SignerRecord): SignedMark | null =>
+const highestOf = ({ validator, signed }: SignerRecord): LastSignature | null =>
   signed
     .map(position => markOf(validator, position))
-    .reduce<SignedMark | null>(
+    .reduce<LastSignature | null>(
       (highest, mark) => (highest === null || comparePositions(mark, highest) > 0 ? mark : highest),
       null,
     )
 
-const markOf = (validator: Hex, { number, round, step, digest, signature }: SignedPosition): SignedMark => {
+const markOf = (validator: Hex, { number, round, step, digest, signature }: SignedPosition): LastSignature => {
   // Equal to no digest there is, so that nothing at this position is taken for what was signed.
   if (signature === null) {
     return { number, round, step, digest: new Uint8Array(32), signature: new Uint8Array(65) }
@@ -107,7 +115,7 @@ const markOf = (validator: Hex, { number, round, step, digest, signature }: Sign
   return mark
 }
 
-const positionOf = ({ number, round, step, digest, signature }: SignedMark): SignedPosition => ({
+const positionOf = ({ number, round, step, digest, signature }: LastSignature): SignedPosition => ({
   number,
   round,
   step,

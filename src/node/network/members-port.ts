@@ -8,7 +8,7 @@ import type { Hex } from '../../util/bytes.ts'
  * for each head, since every message asks.
  */
 export const membersPort = (
-  council: Pick<Council, 'committee' | 'seats'>,
+  council: Pick<Council, 'committee' | 'memberStatuses'>,
   head: () => number,
   onKeyInUse: (nodeId: string) => void,
 ): MembersPort => {
@@ -19,7 +19,9 @@ export const membersPort = (
     if (number === gatheredAt) return members
     gatheredAt = number
     const heights = [number, number + 1, number + 2]
-    const seats = heights.flatMap(at => council.seats(at) ?? []).filter(({ standing }) => standing !== 'jailed')
+    const seats = heights
+      .flatMap(at => council.memberStatuses(at) ?? [])
+      .filter(({ standing: validatorStatus }) => validatorStatus !== 'jailed')
     const serving = heights.flatMap(at => council.committee(at)?.members ?? [])
     members = new Set([...seats.map(({ validator }) => validator), ...serving])
     return members

@@ -1,31 +1,33 @@
 import { join } from 'node:path'
 import type { Chain } from '../../chain/chain.ts'
 import type { Council } from '../../chain/council/council.ts'
-import type { HistoryFill } from '../../chain/snapshot/backfill/history-backfill.ts'
+import type { HistoryBackfill } from '../../chain/snapshot/backfill/history-backfill.ts'
 import type { BlockStore } from '../../chain/store/block-store.ts'
 import { BlockSync } from '../../chain/sync/block-sync.ts'
 import type { SyncStatus } from '../../chain/types.ts'
 import { LIMITS } from '../../config/limits.ts'
 import type { NetworkParams } from '../../config/networks.ts'
 import type { ConsensusEngine } from '../../consensus/engine/types.ts'
-import { EvidenceGossip } from '../../consensus/evidence/evidence-relay.ts'
-import type { BlockCodec, EvidenceKeeper } from '../../consensus/ports.ts'
-import { createVerifier } from '../../consensus/signer/signature-verifier.ts'
+import { EvidenceRelay } from '../../consensus/evidence/evidence-relay.ts'
+import type { EvidenceStore } from '../../consensus/ports.ts'
+import { createSignatureVerifier } from '../../consensus/signer/signature-verifier.ts'
 import { recoverAddress } from '../../crypto/signature.ts'
 import type { Metrics } from '../../metrics/registry.ts'
 import { peerUrl } from '../../network/identity/peer-url.ts'
 import { createNetwork, type Network } from '../../network/network.ts'
-import type { NetworkPorts, SyncPort, ValidatorSigner } from '../../network/ports.ts'
+import type { NetworkPorts, SyncPort } from '../../network/ports.ts'
 import { openNodeKey } from '../../network/tls/node-key.ts'
 import type { Block, DecodedBlock } from '../../primitives/block.ts'
 import { encodeBlock } from '../../primitives/block.ts'
+import type { BlockCodec } from '../../primitives/block-codec.ts'
+import type { ValidatorSigner } from '../../primitives/consensus/signer.ts'
 import type { PoolService } from '../../txpool/pool-service.ts'
 import type { Hex } from '../../util/bytes.ts'
 import type { Clock } from '../../util/clock.ts'
 import { CodedError } from '../../util/errors.ts'
 import type { Logger } from '../../util/logger.ts'
 import type { PeerOptions } from '../options.ts'
-import type { Bootstrap } from '../snapshot/bootstrap.ts'
+import type { SnapshotBootstrap } from '../snapshot/bootstrap.ts'
 import type { SnapshotParts } from '../snapshot/snapshot-parts.ts'
 import { clientVersion } from '../version.ts'
 import { membersPort } from './members-port.ts'
@@ -39,9 +41,9 @@ export interface NodePeersOptions {
   readonly dataDir: string
   readonly chain: Chain
   readonly blocks: BlockStore
-  readonly council: Pick<Council, 'committee' | 'seats'>
+  readonly council: Pick<Council, 'committee' | 'memberStatuses'>
   /** Keeps evidence until a block holds it. */
-  readonly desk: EvidenceKeeper
+  readonly evidencePool: EvidenceStore
   readonly pool: PoolService
   readonly codec: BlockCodec
   readonly withSenders: (block: DecodedBlock) => Promise<Block>
@@ -59,11 +61,11 @@ export type KeyElsewhereError = { readonly code: 'KEY_IN_USE_ELSEWHERE'; readonl
 export class NodePeers {
   readonly network: Network
   /** Where the engine reports evidence: to the desk, and to everybody. */
-  readonly evidence: EvidenceGossip
+  readonly evidence: EvidenceRelay
   readonly #options: NodePeersOptions
   #sync: BlockSync | undefined
-  #bootstrap: Bootstrap | undefined
-  #history: HistoryFill | undefined
+  #snapshotBootstrap: SnapshotBootstrap | undefined
+  #history: HistoryBackfill | undefined
   #giveUp: (error: Error) => void = () => {}
   #unsubscribe: () => void = () => {}
 
@@ -73,7 +75,7 @@ export class NodePeers {
   }
 
   private constructor(options: NodePeersOptions, nodeKey: Awaited<ReturnType<typeof openNodeKey>>) {
-    const { options: flags, params, genesisHash, dataDir, council, desk, signer, clock, part } = options
+    const { options: flags, params, genesisHash, dataDir, council, evidencePool, signer, clock, part } = options
     this.#options = options
     this.network = createNetwork(
       {
@@ -92,10 +94,10 @@ export class NodePeers {
       this.#ports(),
     )
     const domain = { chainId: params.chainId, genesisHash }
-    this.evidence = new EvidenceGossip({
-      desk,
+    this.evidence = new EvidenceRelay({
+      evidencePool,
       committees: council,
-      isSigned: createVerifier(domain, recoverAddress, LIMITS.consensus.cachedSignatures).isSigned,
+      isSigned: createSignatureVerifier(domain, recoverAddress, LIMITS.consensus.cachedSignatures).isSigned,
       network: this.network.evidence,
       logger: part('consensus'),
     })
@@ -109,7 +111,7 @@ export class NodePeers {
 
   /** false: in step with the peers. */
   get syncing(): SyncStatus | false {
-    return this.#bootstrap?.status || (this.#sync?.status ?? false)
+    return this.#snapshotBootstrap?.status || (this.#sync?.status ?? false)
   }
 
   /** To be called once the engine runs. Throws LISTEN_FAILED. */
@@ -147,9 +149,9 @@ export class NodePeers {
       this.#sync = sync
       sync.start()
     }
-    this.#bootstrap = this.#options.snapshots?.bootstrap(this.network)
-    if (this.#bootstrap === undefined) followBlocks()
-    else this.#bootstrap.start(followBlocks)
+    this.#snapshotBootstrap = this.#options.snapshots?.bootstrap(this.network)
+    if (this.#snapshotBootstrap === undefined) followBlocks()
+    else this.#snapshotBootstrap.start(followBlocks)
     this.#history = this.#options.snapshots?.history(this.network)
     this.#history?.start()
   }
@@ -159,7 +161,7 @@ export class NodePeers {
     this.#unsubscribe()
     this.evidence.stop()
     // What waits for an answer gets none any more, so that the catching up ends at once.
-    const left = [this.#bootstrap?.stop(), this.#history?.stop(), this.#sync?.stop()]
+    const left = [this.#snapshotBootstrap?.stop(), this.#history?.stop(), this.#sync?.stop()]
     await this.network.stop()
     await Promise.all(left)
   }
@@ -176,7 +178,7 @@ export class NodePeers {
     if (block === undefined) this.#sync?.consider()
     else
       this.#sync?.pushed({ ...announced, block }, from).catch((error: unknown) => {
-        this.#options.part('sync').error({ err: error, peer: from }, 'a pushed block was not read')
+        this.#options.part('sync').error({ err: error, peer: from }, 'pushed block not handled')
       })
   }
 

@@ -1,5 +1,5 @@
-import type { PoolPort, PoolVerdict } from '../../network/ports.ts'
-import type { Outcome, PoolService } from '../../txpool/pool-service.ts'
+import type { PeerPoolPort, PeerPoolVerdict } from '../../network/ports.ts'
+import type { AdmitOutcome, PoolService } from '../../txpool/pool-service.ts'
 import type { Hex } from '../../util/bytes.ts'
 
 /** What breaks a rule on every node, whatever its head and its operator's options; its sender should have known. */
@@ -13,7 +13,7 @@ const INVALID: ReadonlySet<string> = new Set([
 ])
 
 /** The pool as peers see it. */
-export const poolPort = (pool: Pick<PoolService, 'get' | 'select' | 'receive'>): PoolPort => ({
+export const poolPort = (pool: Pick<PoolService, 'get' | 'select' | 'receive'>): PeerPoolPort => ({
   has: hash => pool.get(hash) !== undefined,
   raw: hash => pool.get(hash)?.raw,
   ready(limit) {
@@ -26,8 +26,8 @@ export const poolPort = (pool: Pick<PoolService, 'get' | 'select' | 'receive'>):
   receive: async raws => (await pool.receive(raws)).map(verdictOf),
 })
 
-const verdictOf = (outcome: Outcome): PoolVerdict => {
-  if (typeof outcome === 'string') return 'accepted'
-  if (outcome.code === 'ALREADY_KNOWN') return 'known'
-  return INVALID.has(outcome.code) ? 'invalid' : 'refused'
+const verdictOf = (admitOutcome: AdmitOutcome): PeerPoolVerdict => {
+  if (typeof admitOutcome === 'string') return 'accepted'
+  if (admitOutcome.code === 'ALREADY_KNOWN') return 'known'
+  return INVALID.has(admitOutcome.code) ? 'invalid' : 'refused'
 }

@@ -3,7 +3,7 @@ import type { ServePort } from '../../network/ports.ts'
 import type { SealedBlock } from '../../network/wire/consensus.ts'
 import { encodeReceipt } from '../../primitives/receipt.ts'
 import { encodeRlp } from '../../primitives/rlp.ts'
-import { turnOver } from '../../util/async/time-slice.ts'
+import { sliceOver } from '../../util/async/time-slice.ts'
 
 /**
  * What peers are answered from the database: blocks with their own certificates, and for each block the RLP list of its encoded
@@ -52,7 +52,7 @@ const gather = async <Key, Item>(
     bytes += sizeOf(item)
     if (bytes > maxBytes && items.length > 0) break
     items.push(item)
-    const pause = turnOver()
+    const pause = sliceOver()
     if (pause !== undefined) await pause
   }
   return items

@@ -1,17 +1,15 @@
 import { LIMITS } from '../../config/limits.ts'
-import type { BlockCodec } from '../../consensus/ports.ts'
-import { senderOf } from '../../crypto/recovery/batch.ts'
-import type { SenderRecovery } from '../../crypto/recovery/sender-recovery.ts'
+import { senderOrThrow } from '../../crypto/recovery/batch.ts'
+import type { RecoverMany } from '../../crypto/recovery/known-senders.ts'
 import { sha256 } from '../../crypto/sha256.ts'
 import { type Block, type DecodedBlock, decodeBlock, encodeBlock } from '../../primitives/block.ts'
+import type { BlockCodec } from '../../primitives/block-codec.ts'
 import { readExtraData } from '../../primitives/extra-data.ts'
 import { withSender } from '../../primitives/transaction.ts'
 import { checkBody, keepChecked } from '../../rules/body.ts'
 import { asBuffer } from '../../util/bytes.ts'
 import { CodedError } from '../../util/errors.ts'
 import { Lru } from '../../util/lru.ts'
-
-export type RecoverMany = Pick<SenderRecovery, 'recoverMany'>
 
 /** Decoding recovers the senders in their workers. */
 export const blockCodec = (recovery: RecoverMany): BlockCodec => ({
@@ -37,7 +35,7 @@ export const networkCodec = (recovery: RecoverMany): BlockCodec => ({
  * Decodes once what comes often: each block comes from several neighbours, in later rounds, and again from those who take this node to be
  * behind. The same bytes are decoded once.
  */
-export const rememberingCodec = ({ encode, decode }: BlockCodec): BlockCodec => {
+export const cachingBlockCodec = ({ encode, decode }: BlockCodec): BlockCodec => {
   const decoded = new Lru<string, Promise<Block>>(LIMITS.network.decodedBlocks)
   return {
     encode,
@@ -65,7 +63,7 @@ export const withSenders = async (recovery: RecoverMany, decoded: DecodedBlock):
       Promise.reject(new CodedError<RecoveryUnavailable>({ code: 'RECOVERY_UNAVAILABLE' }, { cause })),
     )
   const transactions = decoded.transactions.map((transaction, index) =>
-    withSender(transaction, senderOf(senders[index])),
+    withSender(transaction, senderOrThrow(senders[index])),
   )
   return { ...decoded, transactions }
 }

@@ -1,6 +1,6 @@
 import type { ChainRules } from '../../chain/block/chain-rules.ts'
 import type { Chain } from '../../chain/chain.ts'
-import type { CallBases } from '../../chain/reads/call-blocks.ts'
+import type { CallBlocks } from '../../chain/reads/call-blocks.ts'
 import type { ChainBlock } from '../../chain/types.ts'
 import type { ChainParams } from '../../config/networks.ts'
 import type { BlockEnv } from '../../evm/block-env.ts'
@@ -17,7 +17,7 @@ export interface CallPartsOptions {
   readonly params: ChainParams
   readonly evm?: EngineName
   readonly rules: Pick<ChainRules, 'committedEnv'>
-  readonly bases: CallBases
+  readonly bases: CallBlocks
   readonly chain: Pick<Chain, 'headBlock'>
   readonly world: Pick<WorldState, 'head' | 'number'>
   readonly logger: Logger

@@ -19,7 +19,7 @@ export const declareChainMetrics = (metrics: Metrics, chain: Chain, engine: Cons
   gauge('chain_head_age_seconds', 'Age of the last committed block by its own timestamp', () =>
     Math.max(0, Date.now() / 1000 - chain.headBlock.header.timestamp),
   )
-  gauge('consensus_open_round', 'Round of the open height', () => engine.status().round)
+  gauge('consensus_round', 'Round of the open height', () => engine.status().round)
   gauge('consensus_committee_validators', 'Size of the committee', () => engine.status().committeeSize)
   gauge(
     'consensus_last_decision_seconds',

@@ -3,19 +3,21 @@ import { join } from 'node:path'
 import type { Council } from '../../chain/council/council.ts'
 import type { ChainParams } from '../../config/networks.ts'
 import { createConsensusEngine } from '../../consensus/engine/engine.ts'
-import type { ConsensusEngine, ConsensusSigner } from '../../consensus/engine/types.ts'
+import type { ConsensusEngine } from '../../consensus/engine/types.ts'
 import type { ConsensusMetrics, SyncedFile } from '../../consensus/monitor/metrics.ts'
-import { timedFiles } from '../../consensus/monitor/timed-file-system.ts'
+import { timedFileSystem } from '../../consensus/monitor/timed-file-system.ts'
 import { type EvidencePort, type ExecutionPort, type NetworkPort, nullNetwork } from '../../consensus/ports.ts'
 import { openWatermark } from '../../consensus/signer/watermark.ts'
 import { type FileSystem, nodeFileSystem } from '../../consensus/wal/file-system.ts'
 import { memoryWal, memoryWatermark } from '../../consensus/wal/memory-wal.ts'
 import { openWal } from '../../consensus/wal/wal.ts'
-import { addressOf, recoverAddress, sign } from '../../crypto/signature.ts'
+import type { RecoverMany } from '../../crypto/recovery/known-senders.ts'
+import { addressFromPrivateKey, recoverAddress, sign } from '../../crypto/signature.ts'
+import type { ValidatorSigner } from '../../primitives/consensus/signer.ts'
 import { type Hex, ZERO_ADDRESS } from '../../util/bytes.ts'
 import type { Clock } from '../../util/clock.ts'
 import type { Logger } from '../../util/logger.ts'
-import { blockCodec, type RecoverMany } from './block-codec.ts'
+import { blockCodec } from './block-codec.ts'
 import { watermarkPath } from './consensus-folder.ts'
 
 export interface ConsensusPartsOptions {
@@ -94,9 +96,9 @@ const openMemory = async (folder: string | undefined, validator: Hex, metrics: C
 }
 
 const filesOf = (file: SyncedFile, metrics: ConsensusMetrics | undefined): FileSystem =>
-  metrics === undefined ? nodeFileSystem : timedFiles(nodeFileSystem, seconds => metrics.synced(file, seconds))
+  metrics === undefined ? nodeFileSystem : timedFileSystem(nodeFileSystem, seconds => metrics.synced(file, seconds))
 
-export const signerOf = (key: Uint8Array): ConsensusSigner => ({
-  address: addressOf(key),
+export const signerOf = (key: Uint8Array): ValidatorSigner => ({
+  address: addressFromPrivateKey(key),
   sign: digest => sign(digest, key),
 })

@@ -16,7 +16,7 @@ import { version } from '../version.ts'
 import { declareChainMetrics } from './chain-metrics.ts'
 
 /** The metrics of a node whose operator asked for them. Loaded only then: a devnet pays neither the time nor the memory. */
-export interface Observer {
+export interface MetricsObserver {
   readonly metrics: Metrics
   readonly consensus: ConsensusMetrics
   watch(parts: ObservedParts): void
@@ -31,7 +31,7 @@ export interface ObservedParts {
   readonly evm: EngineName | undefined
 }
 
-export const createObserver = (teardown: Teardown): Observer => {
+export const createMetricsObserver = (teardown: Teardown): MetricsObserver => {
   const metrics = new Metrics()
   teardown.add(collectProcessMetrics(metrics, version))
   return {

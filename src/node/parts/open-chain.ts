@@ -1,11 +1,11 @@
 import type { BlockEnvSources } from '../../chain/block/block-env.ts'
 import { Economy } from '../../chain/block/economy.ts'
 import { Council } from '../../chain/council/council.ts'
-import { Seeds } from '../../chain/council/cycle-seeds.ts'
-import { EvidenceDesk } from '../../chain/council/evidence-pool.ts'
+import { CycleSeeds } from '../../chain/council/cycle-seeds.ts'
+import { EvidencePool } from '../../chain/council/evidence-pool.ts'
 import { EvidenceRows } from '../../chain/council/evidence-rows.ts'
 import { BlockStore } from '../../chain/store/block-store.ts'
-import { readEarliest } from '../../chain/store/earliest-block.ts'
+import { readEarliestBlock } from '../../chain/store/earliest-block.ts'
 import { checkUnsynced } from '../../chain/store/unsynced-blocks.ts'
 import { isAllocOf, writeGenesis } from '../../chain/store/write-genesis.ts'
 import type { ChainBlock } from '../../chain/types.ts'
@@ -40,7 +40,7 @@ export interface OpenedChain {
   readonly blocks: BlockStore
   readonly world: WorldState
   readonly economy: Economy
-  readonly evidence: EvidenceDesk
+  readonly evidence: EvidencePool
   readonly sources: BlockEnvSources
   readonly genesisHash: Hex
   readonly head: { readonly block: ChainBlock; readonly certificate: Certificate | null }
@@ -49,7 +49,7 @@ export interface OpenedChain {
 /** Throws what the store throws, NETWORK_MISMATCH and GENESIS_MISMATCH for another chain's folder, STATE_* for a damaged one. */
 export const openChain = async (options: OpenChainOptions): Promise<OpenedChain> => {
   const { genesis, storePath, stateHistory, logger, onFailure, ephemeral = false } = options
-  const { store, trie } = await openParts(storePath, onFailure, ephemeral)
+  const { store, trie } = await openChainParts(storePath, onFailure, ephemeral)
   try {
     const blocks = new BlockStore(store)
     await checkChain(store, blocks, genesis)
@@ -61,7 +61,7 @@ export const openChain = async (options: OpenChainOptions): Promise<OpenedChain>
     const block =
       stored ?? (await writeGenesis({ store, world, genesis, extraOf: ({ extraData }) => decodeExtraData(extraData) }))
     const genesisHash = stored ? ((await blocks.block(0))?.hash as Hex) : block.hash
-    blocks.earliest = await readEarliest(store)
+    blocks.earliest = await readEarliestBlock(store)
     const certificate = (await blocks.certificate(block.header.number)) ?? null
     return {
       ...(await parts({ genesis, genesisHash, store, blocks, world, head: block, logger })),
@@ -79,7 +79,7 @@ export const openChain = async (options: OpenChainOptions): Promise<OpenedChain>
 }
 
 /** Both at once, for the start's sake; when one fails the other is given back. */
-export const openParts = async (storePath: string, onFailure: (error: Error) => void, ephemeral = false) => {
+export const openChainParts = async (storePath: string, onFailure: (error: Error) => void, ephemeral = false) => {
   const [store, trie] = await Promise.allSettled([
     Store.open(storePath, { ephemeral }),
     // A private state is small: what another thread would save costs less than the way there and back.
@@ -99,10 +99,10 @@ interface PartsOf extends Pick<OpenedChain, 'store' | 'blocks' | 'world' | 'gene
 
 const parts = async ({ genesis, genesisHash, store, blocks, world, head, logger }: PartsOf) => {
   const { params, foundation } = genesis
-  const seeds = new Seeds(genesisHash)
+  const seeds = new CycleSeeds(genesisHash)
   const council = new Council({ params, foundation, seeds, store, blocks, state: world.head })
   const rows = new EvidenceRows(store, logger.child({ module: 'chain' }))
-  const evidence = await EvidenceDesk.open({ params, genesisHash, council, rows }, head.header.number)
+  const evidence = await EvidencePool.open({ params, genesisHash, council, rows }, head.header.number)
   const genesisWei = genesisSupply(genesis)
   const economy = new Economy({ params, foundation, genesisWei, council, store, blocks })
   return { economy, evidence, sources: { params, foundation, council, seeds, blocks } }

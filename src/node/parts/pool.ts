@@ -1,10 +1,10 @@
 import { join } from 'node:path'
-import type { PoolSide } from '../../chain/chain.ts'
-import { impersonatingRecovery, type Recovery } from '../../chain/dev/impersonation.ts'
+import type { ChainPoolPort } from '../../chain/chain.ts'
+import { recoveryWithImpersonation, type SenderRecoveryPort } from '../../chain/dev/impersonation.ts'
 import { LIMITS } from '../../config/limits.ts'
 import type { NetworkParams } from '../../config/networks.ts'
 import { keccak256Hex } from '../../crypto/hash.ts'
-import { type RecoverMany, recoverUnknown } from '../../crypto/recovery/known-senders.ts'
+import { type RecoverMany, recoverUnknownSenders } from '../../crypto/recovery/known-senders.ts'
 import { SenderRecovery } from '../../crypto/recovery/sender-recovery.ts'
 import type { Metrics } from '../../metrics/registry.ts'
 import type { Header } from '../../primitives/header.ts'
@@ -13,7 +13,7 @@ import { EMPTY_CODE_HASH } from '../../state/account.ts'
 import type { StateReader } from '../../state/state-reader.ts'
 import { createJournalFile } from '../../txpool/journal/journal-file.ts'
 import { encodeQuarantined } from '../../txpool/journal/journal-format.ts'
-import { Journal } from '../../txpool/journal/transaction-journal.ts'
+import { TransactionJournal } from '../../txpool/journal/transaction-journal.ts'
 import { createPoolMetrics } from '../../txpool/metrics.ts'
 import { type PoolBlock, TxPool } from '../../txpool/pool.ts'
 import { PoolService } from '../../txpool/pool-service.ts'
@@ -37,11 +37,11 @@ export interface PoolPartsOptions {
 
 export interface PoolParts {
   readonly service: PoolService
-  readonly recovery: Recovery
+  readonly recovery: SenderRecoveryPort
   /** For new blocks, whose transactions mostly wait here: theirs need no second recovery. */
   readonly blockRecovery: RecoverMany
   /** What the chain asks. */
-  readonly side: PoolSide
+  readonly side: ChainPoolPort
   /** The head was replaced on a development chain, or its state edited: everything is looked at again. */
   reset(head: Header): void
   /** Moves whenever the executable transactions may have changed. */
@@ -60,12 +60,12 @@ export const createPoolParts = (options: PoolPartsOptions): PoolParts => {
     allowUnprotected,
   })
   const signed = new SenderRecovery({ logger })
-  const recovery = params.devHelpers ? impersonatingRecovery(signed) : signed
+  const senderRecoveryPort = params.devHelpers ? recoveryWithImpersonation(signed) : signed
   const poolMetrics = metrics && createPoolMetrics(metrics, pool)
   const journal =
     dataDir === undefined
       ? undefined
-      : new Journal({
+      : new TransactionJournal({
           storage: createJournalFile(join(dataDir, 'transactions.journal')),
           live: () => recordsOf(pool),
           limitBytes: LIMITS.pool.journalBytes,
@@ -74,7 +74,7 @@ export const createPoolParts = (options: PoolPartsOptions): PoolParts => {
         })
   const service = new PoolService({
     pool,
-    recovery,
+    recovery: senderRecoveryPort,
     clock,
     logger,
     ...(journal && { journal }),
@@ -94,9 +94,9 @@ export const createPoolParts = (options: PoolPartsOptions): PoolParts => {
   service.onPending(() => version++)
   return {
     service,
-    recovery,
+    recovery: senderRecoveryPort,
     blockRecovery: {
-      recoverMany: raws => recoverUnknown(recovery, raws, raw => service.get(keccak256Hex(raw))),
+      recoverMany: raws => recoverUnknownSenders(senderRecoveryPort, raws, raw => service.get(keccak256Hex(raw))),
     },
     version: () => version,
     reset: header => follow(header, { replaced: true }),
@@ -124,6 +124,6 @@ const accountReader = (state: StateReader): AccountReader => ({
 
 /** What a journal keeps: what is quarantined first, so that its transactions are known for it when they come. */
 function* recordsOf(pool: TxPool): Generator<Uint8Array> {
-  for (const quarantined of pool.quarantined()) yield encodeQuarantined(quarantined)
+  for (const quarantinedTransaction of pool.quarantined()) yield encodeQuarantined(quarantinedTransaction)
   for (const { raw } of pool.localTransactions()) yield raw
 }

@@ -1,9 +1,9 @@
 import type { ChainRules } from '../../chain/block/chain-rules.ts'
 import type { Chain } from '../../chain/chain.ts'
 import { LogService } from '../../chain/logs/log-service.ts'
-import { CallBases } from '../../chain/reads/call-blocks.ts'
-import { Pending, type PendingOptions } from '../../chain/reads/pending-block.ts'
-import { Simulations } from '../../chain/reads/simulation-service.ts'
+import { CallBlocks } from '../../chain/reads/call-blocks.ts'
+import { PendingBlockBuilder, type PendingBlockOptions } from '../../chain/reads/pending-block.ts'
+import { SimulationService } from '../../chain/reads/simulation-service.ts'
 import { type ChainViewOptions, createChainView } from '../../chain/view.ts'
 import type { LIMITS } from '../../config/limits.ts'
 import type { EngineName } from '../../evm/engines/select-engine.ts'
@@ -15,13 +15,13 @@ import type { PoolParts } from './pool.ts'
 import { createTraces } from './traces.ts'
 
 /** What a development chain changes about reading. */
-export type DevReads = Pick<PendingOptions, 'timestampAfter'> &
+export type DevReads = Pick<PendingBlockOptions, 'timestampAfter'> &
   Pick<ChainViewOptions, 'baseFeeAfter' | 'onReplaced'> &
   Pick<CallPartsOptions, 'revision'>
 
 export interface ReadsOptions
   extends Pick<ChainViewOptions, 'params' | 'genesisHash' | 'store' | 'blocks' | 'world' | 'council' | 'syncing'>,
-    Pick<PendingOptions, 'executor' | 'coinbase' | 'clock'> {
+    Pick<PendingBlockOptions, 'executor' | 'coinbase' | 'clock'> {
   readonly storePath: string
   readonly evm?: EngineName | undefined
   readonly chain: Pick<Chain, 'headBlock' | 'onCommitted'>
@@ -33,12 +33,12 @@ export interface ReadsOptions
   readonly part: (module: string) => Logger
 }
 
-export type Reads = Required<Pick<Services, 'view' | 'calls' | 'trace' | 'simulations' | 'wideLogs'>>
+export type Reads = Required<Pick<Services, 'view' | 'calls' | 'trace' | 'simulations' | 'logQueryPort'>>
 
 /** Everything that reads the chain and writes nothing: pending block, view, and the threads for calls, traces and logs. */
 export const createReads = (options: ReadsOptions, teardown: Teardown): Reads => {
   const { storePath, params, evm, rules, blocks, world, chain, pool, dev = {}, simulationGas, part } = options
-  const pending = new Pending({
+  const pending = new PendingBlockBuilder({
     ...options,
     blockTimeMs: params.blockTimeMs,
     pool: { select: baseFee => pool.service.select(baseFee), version: pool.version },
@@ -52,7 +52,7 @@ export const createReads = (options: ReadsOptions, teardown: Teardown): Reads =>
   teardown.add(() => logs.close())
   const view = createChainView({ ...options, ...dev, pending, wideLogs: query => logs.query(query) })
   dev.onReplaced?.(() => logs.forget())
-  const bases = new CallBases({ blocks, chain, pending })
+  const bases = new CallBlocks({ blocks, chain, pending })
   const trace = createTraces({ storePath, params, rules, logger: part('traces') })
   teardown.add(() => trace.close())
   const calls = createCalls({
@@ -67,7 +67,7 @@ export const createReads = (options: ReadsOptions, teardown: Teardown): Reads =>
     ...(dev.revision && { revision: dev.revision }),
   })
   teardown.add(() => calls.close())
-  const simulations = new Simulations({
+  const simulations = new SimulationService({
     params,
     rules,
     bases,
@@ -75,5 +75,5 @@ export const createReads = (options: ReadsOptions, teardown: Teardown): Reads =>
     calls,
     ...(simulationGas && { gas: simulationGas }),
   })
-  return { view, calls, trace, simulations, wideLogs: logs }
+  return { view, calls, trace, simulations, logQueryPort: logs }
 }

@@ -1,14 +1,12 @@
 import { sign } from '../../crypto/signature.ts'
 import { signTypedData } from '../../crypto/typed-data.ts'
+import { NETWORK_PROTOCOL_VERSION } from '../../network/messages.ts'
 import type { NodeInfo, Wallet, WalletError } from '../../rpc/ports.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { CodedError } from '../../util/errors.ts'
 import { clientVersion } from '../version.ts'
 
-/** Version of the protocol between nodes, answered by native_protocolVersion. */
-export const PROTOCOL_VERSION = 1
-
-/** Keys the operator unlocked; every other account is unknown (SPEC 4.1, point 7). */
+/** Keys the operator unlocked; every other account is unknown (docs/interface.md#authentication). */
 export const createWallet = (
   unlocked: readonly { readonly address: Hex; readonly privateKey: Uint8Array }[],
   impersonates: (account: Hex) => boolean = () => false,
@@ -35,7 +33,7 @@ export const nodeInfo = (
 ): NodeInfo => ({
   clientVersion,
   ...(clientName !== undefined && { web3ClientVersion: `${clientName}/${clientVersion}` }),
-  protocolVersion: PROTOCOL_VERSION,
+  protocolVersion: NETWORK_PROTOCOL_VERSION,
   coinbase,
   peerCount: () => network?.peerCount ?? 0,
   listening: () => network?.isListening ?? true,

@@ -20,7 +20,7 @@ export interface WarmCallsOptions {
  * call that does so itself waits 0.3 s. A node without clients, as most validators are, does without the thread and its 40 MiB.
  * Answers how to give it up.
  */
-export const warmCalls = ({ server, calls, chain, clock }: WarmCallsOptions): (() => void) => {
+export const warmUpCalls = ({ server, calls, chain, clock }: WarmCallsOptions): (() => void) => {
   let cancel = (): void => {}
   const warm = (): void => {
     const { number } = chain.headBlock.header

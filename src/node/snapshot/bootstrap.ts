@@ -3,7 +3,7 @@ import {
   SnapshotSync,
   type SnapshotSyncOptions,
 } from '../../chain/snapshot/sync/snapshot-sync.ts'
-import { startStaging } from '../../chain/snapshot/workers.ts'
+import { startStagingWorker } from '../../chain/snapshot/workers.ts'
 import type { SyncStatus } from '../../chain/types.ts'
 import { recoverAddress } from '../../crypto/signature.ts'
 import { dropStaged, markStaged, stagedPathOf } from './staged-store.ts'
@@ -16,7 +16,7 @@ export interface BootstrapOptions
 }
 
 /** The beginning of a node that takes in a snapshot: the staged store and its thread, and what becomes of them. */
-export class Bootstrap {
+export class SnapshotBootstrap {
   readonly #options: BootstrapOptions
   #sync: SnapshotSync | undefined
   #running: Promise<void> | undefined
@@ -35,7 +35,7 @@ export class Bootstrap {
     const { logger } = this.#options
     this.#running = this.#run(goOn).catch((error: unknown) => {
       if (this.#isStopped) return
-      logger.error({ err: error }, 'the snapshot failed')
+      logger.error({ err: error }, 'snapshot sync failed')
       goOn()
     })
   }
@@ -57,14 +57,14 @@ export class Bootstrap {
       return
     }
     await dropStaged(dataDir)
-    logger.info({}, 'no snapshot to begin with: every block is fetched')
+    logger.info({}, 'no snapshot available, fetching every block')
     this.#sync = undefined
     goOn()
   }
 
   async #take(dataDir: string): Promise<SnapshotOutcome> {
     const { identity, genesis, ...rest } = this.#options
-    const staging = startStaging(stagedPathOf(dataDir), identity)
+    const staging = startStagingWorker(stagedPathOf(dataDir), identity)
     try {
       const domain = { chainId: identity.params.chainId, genesisHash: identity.genesisHash }
       const rules = { domain, recover: recoverAddress }

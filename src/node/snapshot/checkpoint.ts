@@ -16,7 +16,7 @@ export type CheckpointError = {
  * Holds the chain against the checkpoint: at the start, and when it comes to that block. Answers how to end it. Throws
  * CHECKPOINT_CONTRADICTED.
  */
-export const guardCheckpoint = async (
+export const enforceCheckpoint = async (
   { number, hash }: Checkpoint,
   { blocks, chain }: { readonly blocks: Pick<BlockStore, 'block'>; readonly chain: Pick<Chain, 'onCommitted'> },
   giveUp: (error: Error) => void,

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import type { Chain } from '../../chain/chain.ts'
-import { HistoryFill } from '../../chain/snapshot/backfill/history-backfill.ts'
-import { SnapshotLibrary } from '../../chain/snapshot/store/snapshot-store.ts'
+import { HistoryBackfill } from '../../chain/snapshot/backfill/history-backfill.ts'
+import { SnapshotStore } from '../../chain/snapshot/store/snapshot-store.ts'
 import { genesisRows } from '../../chain/snapshot/sync/genesis-rows.ts'
-import { startHistory } from '../../chain/snapshot/workers.ts'
+import { startHistoryWorker } from '../../chain/snapshot/workers.ts'
 import type { BlockStore } from '../../chain/store/block-store.ts'
 import type { Genesis } from '../../config/genesis.ts'
 import { LIMITS } from '../../config/limits.ts'
@@ -16,7 +16,7 @@ import type { Clock } from '../../util/clock.ts'
 import type { Logger } from '../../util/logger.ts'
 import type { NodeOptions } from '../options.ts'
 import type { Teardown } from '../teardown.ts'
-import { Bootstrap } from './bootstrap.ts'
+import { SnapshotBootstrap } from './bootstrap.ts'
 import { dropStaged } from './staged-store.ts'
 
 export interface SnapshotPartsOptions {
@@ -37,15 +37,15 @@ export interface SnapshotPartsOptions {
 export interface SnapshotParts {
   readonly serve: Required<Pick<ServePort, 'manifest' | 'chunk' | 'codes'>>
   /** undefined: this chain goes on with blocks. */
-  bootstrap(network: Network): Bootstrap | undefined
+  bootstrap(network: Network): SnapshotBootstrap | undefined
   /** undefined: nothing is missing. */
-  history(network: Network): HistoryFill | undefined
+  history(network: Network): HistoryBackfill | undefined
 }
 
 export const createSnapshots = async (parts: SnapshotPartsOptions, teardown: Teardown): Promise<SnapshotParts> => {
   const { options, genesis, storePath, store, blocks, chain, clock, logger } = parts
   const { cycleBlocks } = genesis.params.rewards
-  const library = await SnapshotLibrary.open({
+  const library = await SnapshotStore.open({
     store,
     storePath,
     root: join(options.dataDir, 'snapshots'),
@@ -61,16 +61,16 @@ export const createSnapshots = async (parts: SnapshotPartsOptions, teardown: Tea
     bootstrap: network => (begins ? createBootstrap(parts, network) : undefined),
     history(network) {
       if (blocks.earliest === 0) return undefined
-      const thread = startHistory(storePath)
-      teardown.add(() => thread.close())
-      return new HistoryFill({ network, thread, blocks, clock, logger })
+      const workerThread = startHistoryWorker(storePath)
+      teardown.add(() => workerThread.close())
+      return new HistoryBackfill({ network, thread: workerThread, blocks, clock, logger })
     },
   }
 }
 
-const createBootstrap = (parts: SnapshotPartsOptions, network: Network): Bootstrap => {
+const createBootstrap = (parts: SnapshotPartsOptions, network: Network): SnapshotBootstrap => {
   const { options, genesis, genesisHash, store, blocks, chain, onSnapshot, clock, logger } = parts
-  return new Bootstrap({
+  return new SnapshotBootstrap({
     dataDir: options.dataDir,
     network,
     identity: { params: genesis.params, foundation: genesis.foundation, genesisHash },

@@ -1,22 +1,22 @@
 import { join } from 'node:path'
 import { Chain } from '../../chain/chain.ts'
 import type { ConsensusEngine } from '../../consensus/engine/types.ts'
-import { addressOf } from '../../crypto/signature.ts'
+import { addressFromPrivateKey } from '../../crypto/signature.ts'
 import { createExecutor } from '../../evm/executor.ts'
 import type { Header } from '../../primitives/header.ts'
 import { createDev, type DevParts } from '../dev/dev-parts.ts'
 import { NodePeers } from '../network/node-peers.ts'
-import { networkCodec, rememberingCodec, withSenders } from '../parts/block-codec.ts'
+import { cachingBlockCodec, networkCodec, withSenders } from '../parts/block-codec.ts'
 import { type ConsensusPartsOptions, createConsensus, signerOf } from '../parts/consensus.ts'
 import { consensusFolder } from '../parts/consensus-folder.ts'
 import { createPoolParts, type PoolParts } from '../parts/pool.ts'
-import { reportSeat } from '../parts/validator-status.ts'
-import { guardCheckpoint } from '../snapshot/checkpoint.ts'
+import { reportValidatorStatus } from '../parts/validator-status.ts'
+import { enforceCheckpoint } from '../snapshot/checkpoint.ts'
 import { createSnapshots } from '../snapshot/snapshot-parts.ts'
-import type { Ground } from './storage.ts'
+import type { StorageStage } from './storage.ts'
 
 /** What decides: the chain with its executor and pool, the peers, and the engine. */
-export interface Core {
+export interface CoreStage {
   readonly executor: ReturnType<typeof createExecutor>
   readonly pool: PoolParts
   readonly chain: Chain
@@ -27,26 +27,26 @@ export interface Core {
 }
 
 /** Builds it; nothing is decided before the engine is started. The pool has read its journal. */
-export const createCore = async (ground: Ground): Promise<Core> => {
-  const { options, part, observer, opened, devStart, sources, head } = ground
+export const createCoreStage = async (storage: StorageStage): Promise<CoreStage> => {
+  const { options, part, observer, opened, devStart, sources, head } = storage
   const executor = createExecutor({
     mode: options.execution,
     ...(options.evm && { evm: options.evm }),
     logger: part('evm'),
     reproductionDir: join(options.dataDir, 'shadow'),
   })
-  const pool = createPool(ground)
+  const pool = createPool(storage)
   const chain = new Chain({
     ...opened,
     sources,
     head,
     executor,
     pool: pool.side,
-    clock: ground.deps.clock,
+    clock: storage.deps.clock,
     logger: part('chain'),
   })
-  const peers = await openPeers(ground, chain, pool)
-  const consensus = consensusOptions(ground, pool, peers)
+  const peers = await openPeers(storage, chain, pool)
+  const consensus = consensusOptions(storage, pool, peers)
   const { genesis, devnet = {}, ephemeral = false } = options
   const dataDir = ephemeral ? undefined : options.dataDir
   const dev =
@@ -61,7 +61,7 @@ export const createCore = async (ground: Ground): Promise<Core> => {
   return { executor, pool, chain, peers, dev, engine }
 }
 
-const createPool = ({ options, deps, teardown, part, observer, opened, devStart, head }: Ground): PoolParts => {
+const createPool = ({ options, deps, teardown, part, observer, opened, devStart, head }: StorageStage): PoolParts => {
   const pool = createPoolParts({
     params: options.genesis.params,
     head: head.block.header,
@@ -78,12 +78,12 @@ const createPool = ({ options, deps, teardown, part, observer, opened, devStart,
   return pool
 }
 
-const openPeers = async (ground: Ground, chain: Chain, pool: PoolParts): Promise<NodePeers | undefined> => {
-  const { options, deps, part, observer, opened, sources, storePath, teardown } = ground
+const openPeers = async (storage: StorageStage, chain: Chain, pool: PoolParts): Promise<NodePeers | undefined> => {
+  const { options, deps, part, observer, opened, sources, storePath, teardown } = storage
   const { peers, genesis, dataDir, validatorKey, checkpoint } = options
   if (peers === undefined) return undefined
   const { store, blocks, genesisHash } = opened
-  if (checkpoint) teardown.add(await guardCheckpoint(checkpoint, { blocks, chain }, deps.onFatal))
+  if (checkpoint) teardown.add(await enforceCheckpoint(checkpoint, { blocks, chain }, deps.onFatal))
   const snapshots = await createSnapshots(
     {
       ...{ options, genesis, genesisHash, storePath, store, blocks, chain },
@@ -102,9 +102,9 @@ const openPeers = async (ground: Ground, chain: Chain, pool: PoolParts): Promise
     blocks,
     snapshots,
     council: sources.council,
-    desk: opened.evidence,
+    evidencePool: opened.evidence,
     pool: pool.service,
-    codec: rememberingCodec(networkCodec(pool.blockRecovery)),
+    codec: cachingBlockCodec(networkCodec(pool.blockRecovery)),
     withSenders: block => withSenders(pool.recovery, block),
     signer: validatorKey && signerOf(validatorKey),
     ...(observer && { metrics: observer.metrics }),
@@ -115,14 +115,17 @@ const openPeers = async (ground: Ground, chain: Chain, pool: PoolParts): Promise
 
 /** Also says where this node's key has its seat. */
 const consensusOptions = (
-  { options, deps, part, observer, opened, sources, head }: Ground,
+  { options, deps, part, observer, opened, sources, head }: StorageStage,
   pool: PoolParts,
   peers: NodePeers | undefined,
 ): Omit<ConsensusPartsOptions, 'execution' | 'folder'> => {
   const { genesis, validatorKey, trustMissingLog } = options
   const logger = part('consensus')
   if (validatorKey)
-    reportSeat(addressOf(validatorKey), sources.council, { number: head.block.header.number + 1, logger })
+    reportValidatorStatus(addressFromPrivateKey(validatorKey), sources.council, {
+      number: head.block.header.number + 1,
+      logger,
+    })
   return {
     council: sources.council,
     evidence: peers?.evidence ?? opened.evidence,

@@ -1,29 +1,32 @@
 import { nativeRules } from '../../chain/block/chain-rules.ts'
 import { NAMESPACES } from '../../config/networks.ts'
-import { addressOf } from '../../crypto/signature.ts'
+import { addressFromPrivateKey } from '../../crypto/signature.ts'
 import { createRpcServer, type RpcServerOptions } from '../../rpc/server.ts'
 import { ZERO_ADDRESS } from '../../util/bytes.ts'
 import { createHealth } from '../health.ts'
 import type { NodeOptions, RunningNode } from '../options.ts'
 import { createReads, type Reads } from '../parts/reads.ts'
 import { createWallet, nodeInfo } from '../parts/services.ts'
-import { warmCalls } from '../parts/warm-up-calls.ts'
+import { warmUpCalls } from '../parts/warm-up-calls.ts'
 import { urlHost } from '../urls.ts'
-import type { Core } from './core.ts'
-import type { Ground } from './storage.ts'
+import type { CoreStage } from './core.ts'
+import type { StorageStage } from './storage.ts'
 
 type Rpc = Omit<RpcServerOptions, 'port' | 'host'>
 
 /** Opens every endpoint and answers their URLs. Throws what a server throws whose port is in use. */
-export const openFaces = async (ground: Ground, core: Core): Promise<Omit<RunningNode['urls'], 'peer'>> => {
-  const { options, deps, teardown, part, observer } = ground
+export const openServers = async (
+  storage: StorageStage,
+  core: CoreStage,
+): Promise<Omit<RunningNode['urls'], 'peer'>> => {
+  const { options, deps, teardown, part, observer } = storage
   const { chain, peers } = core
-  const reads = readsOf(ground, core)
-  const rpc = rpcOf(ground, core, reads)
-  const server = await createRpcServer({ ...rpc, ...publicOptions(ground, core) })
+  const reads = readsOf(storage, core)
+  const rpc = rpcOf(storage, core, reads)
+  const server = await createRpcServer({ ...rpc, ...publicOptions(storage, core) })
   teardown.add(() => server.close())
-  teardown.add(warmCalls({ server: server.app.server, calls: reads.calls, chain, clock: deps.clock }))
-  const operator = await openOperator(ground, { ...rpc, ...(peers && { peers: peers.network }) })
+  teardown.add(warmUpCalls({ server: server.app.server, calls: reads.calls, chain, clock: deps.clock }))
+  const operator = await openOperator(storage, { ...rpc, ...(peers && { peers: peers.network }) })
   const metrics = await observer?.serve({
     host: options.host,
     port: options.metricsPort ?? 0,
@@ -38,14 +41,18 @@ export const openFaces = async (ground: Ground, core: Core): Promise<Omit<Runnin
   }
 }
 
-const coinbaseOf = ({ validatorKey }: NodeOptions) => (validatorKey ? addressOf(validatorKey) : ZERO_ADDRESS)
+const coinbaseOf = ({ validatorKey }: NodeOptions) =>
+  validatorKey ? addressFromPrivateKey(validatorKey) : ZERO_ADDRESS
 
 const syncingOf =
-  ({ peers }: Core) =>
+  ({ peers }: CoreStage) =>
   () =>
     peers?.syncing ?? false
 
-const readsOf = ({ options, deps, teardown, part, storePath, opened, sources }: Ground, core: Core): Reads => {
+const readsOf = (
+  { options, deps, teardown, part, storePath, opened, sources }: StorageStage,
+  core: CoreStage,
+): Reads => {
   const { executor, pool, chain, dev } = core
   return createReads(
     {
@@ -71,11 +78,11 @@ const readsOf = ({ options, deps, teardown, part, storePath, opened, sources }: 
   )
 }
 
-const walletOf = ({ dev }: Core, unlocked: NodeOptions['unlocked']) =>
+const walletOf = ({ dev }: CoreStage, unlocked: NodeOptions['unlocked']) =>
   createWallet(unlocked, dev && (account => dev.helpers.impersonation.includes(account)))
 
 /** What all endpoints share. */
-const rpcOf = ({ options, deps, part, opened }: Ground, core: Core, reads: Reads): Rpc => {
+const rpcOf = ({ options, deps, part, opened }: StorageStage, core: CoreStage, reads: Reads): Rpc => {
   const { pool, chain, peers, dev, engine } = core
   const { params } = options.genesis
   return {
@@ -98,7 +105,7 @@ const rpcOf = ({ options, deps, part, opened }: Ground, core: Core, reads: Reads
 }
 
 /** What is different at the port for everybody. */
-const publicOptions = ({ options, observer }: Ground, core: Core) => {
+const publicOptions = ({ options, observer }: StorageStage, core: CoreStage) => {
   const { host, port, namespaces, cors, allowHosts, rateLimitPerSecond, publicSigning = false } = options
   return {
     host,
@@ -115,8 +122,8 @@ const publicOptions = ({ options, observer }: Ground, core: Core) => {
   }
 }
 
-/** Every namespace, for the operator alone: loopback only, whatever the public port serves (DESIGN 1). */
-const openOperator = async ({ options, teardown }: Ground, rpc: Rpc): Promise<string | undefined> => {
+/** Every namespace, for the operator alone: loopback only, whatever the public port serves (docs/design/networks.md#ports). */
+const openOperator = async ({ options, teardown }: StorageStage, rpc: Rpc): Promise<string | undefined> => {
   if (options.operatorPort === undefined) return undefined
   const host = '127.0.0.1'
   const namespaces = { http: NAMESPACES, ws: NAMESPACES }

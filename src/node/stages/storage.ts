@@ -1,22 +1,22 @@
 import { mkdir } from 'node:fs/promises'
-import { addressOf, refusedProviders, signatures } from '../../crypto/signature.ts'
+import { addressFromPrivateKey, signatures, unavailableProviders } from '../../crypto/signature.ts'
 import type { Logger } from '../../util/logger.ts'
 import { beginDev, type DevStart } from '../dev/dev-parts.ts'
 import { lockKey } from '../keys/key-lock.ts'
 import type { NodeDeps, NodeOptions } from '../options.ts'
-import type { Observer } from '../parts/metrics-observer.ts'
+import type { MetricsObserver } from '../parts/metrics-observer.ts'
 import { type OpenedChain, openChain } from '../parts/open-chain.ts'
 import { storePathOf } from '../snapshot/staged-store.ts'
 import type { Teardown } from '../teardown.ts'
 
 /** What every later stage stands on: what was asked for, and the stored chain. */
-export interface Ground {
+export interface StorageStage {
   readonly options: NodeOptions
   readonly deps: NodeDeps
   readonly teardown: Teardown
   readonly part: (module: string) => Logger
   /** undefined: nobody asked for metrics. */
-  readonly observer: Observer | undefined
+  readonly observer: MetricsObserver | undefined
   readonly storePath: string
   readonly opened: OpenedChain
   /** undefined: not a development chain that this node decides alone. */
@@ -26,7 +26,7 @@ export interface Ground {
 }
 
 /** Opens the data folder and the chain in it, and claims the validator key. Throws as `openChain` and `lockKey` do. */
-export const prepareGround = async (options: NodeOptions, deps: NodeDeps, teardown: Teardown): Promise<Ground> => {
+export const openStorage = async (options: NodeOptions, deps: NodeDeps, teardown: Teardown): Promise<StorageStage> => {
   const { genesis, dataDir, validatorKey, stateHistory } = options
   const { clock, logger, onFatal } = deps
   const part = (module: string) => logger.child({ module })
@@ -36,7 +36,7 @@ export const prepareGround = async (options: NodeOptions, deps: NodeDeps, teardo
   const observer =
     options.metricsPort === undefined
       ? undefined
-      : (await import('../parts/metrics-observer.ts')).createObserver(teardown)
+      : (await import('../parts/metrics-observer.ts')).createMetricsObserver(teardown)
   const { ephemeral = false } = options
   const opened = await openChain({ genesis, storePath, stateHistory, logger, ephemeral, onFailure: onFatal })
   const { store, world, evidence, genesisHash } = opened
@@ -44,14 +44,14 @@ export const prepareGround = async (options: NodeOptions, deps: NodeDeps, teardo
   teardown.add(() => world.close())
   teardown.add(() => evidence.close())
   if (validatorKey && options.soleSigner)
-    teardown.add(await lockKey({ address: addressOf(validatorKey), genesisHash, dataDir }))
+    teardown.add(await lockKey({ address: addressFromPrivateKey(validatorKey), genesisHash, dataDir }))
   const devStart = await beginDev(genesis, validatorKey, opened, clock)
   const { sources, head } = devStart ?? opened
   return { options, deps, teardown, part, observer, storePath, opened, devStart, sources, head }
 }
 
 const reportSignatures = (logger: Logger): void => {
-  for (const error of refusedProviders) logger.debug({ reason: error.message }, 'signature provider not usable')
+  for (const error of unavailableProviders) logger.debug({ reason: error.message }, 'signature provider not usable')
   if (signatures.name === 'secp256k1-native') logger.debug({ provider: signatures.name }, 'signature provider')
   else
     logger.warn({ provider: signatures.name }, 'signatures without the native addon: admission is several times slower')

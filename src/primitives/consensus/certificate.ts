@@ -1,6 +1,6 @@
 import { LIMITS } from '../../config/limits.ts'
 import { assert } from '../../util/assert.ts'
-import { decoding, type MalformedError, malformed } from '../malformed.ts'
+import { decodeOrMalformed, type MalformedError, malformed } from '../malformed.ts'
 import { encodeRlp, type RlpItem, uintItem } from '../rlp.ts'
 import { RlpCursor } from '../rlp-cursor.ts'
 
@@ -17,7 +17,7 @@ export const SEAL_BYTES = 65
 const MAX_BITMAP_BYTES = Math.ceil(LIMITS.consensus.committee / 8)
 
 /** A certificate of signers by committee index, each with its seal; `committeeSize` fixes the bitmap's length. */
-export const certificateOf = (
+export const certificateFromSigners = (
   round: number,
   committeeSize: number,
   sealOf: ReadonlyMap<number, Uint8Array>,
@@ -50,7 +50,7 @@ export const encodeCertificate = (certificate: Certificate): Uint8Array => encod
 
 /** Throws CERTIFICATE_MALFORMED. Whether the seals are those of a quorum is for consensus to say. */
 export const decodeCertificate = (bytes: Uint8Array): Certificate =>
-  decoding('CERTIFICATE_MALFORMED', () => {
+  decodeOrMalformed('CERTIFICATE_MALFORMED', () => {
     const cursor = new RlpCursor(bytes)
     const certificate = readCertificate(cursor)
     cursor.finish()

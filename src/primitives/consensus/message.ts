@@ -4,8 +4,8 @@ import type { Certificate } from './certificate.ts'
 import { type Proposal, type ProposalHead, proposalHead } from './proposal.ts'
 import type { Vote } from './vote.ts'
 
-/** What a node has of its open height, so that others resend only what it lacks (reference/consensus.md 1.5). Not signed: the channel is. */
-export interface Status {
+/** What a node has of its open height, so that others resend only what it lacks (docs/design/consensus.md#state-machine). Not signed: the channel is. */
+export interface StatusMessage {
   readonly type: 'status'
   readonly number: number
   readonly round: number
@@ -19,14 +19,14 @@ export interface Status {
 }
 
 /** A finished height for a node that is behind. */
-export interface Decided {
+export interface DecidedMessage {
   readonly type: 'decided'
   readonly block: Block
   readonly certificate: Certificate
 }
 
 /** The answer to `wanted`. */
-export interface BlockBody {
+export interface BodyMessage {
   readonly type: 'body'
   readonly block: Block
 }
@@ -34,10 +34,10 @@ export interface BlockBody {
 export type SignedMessage = Proposal | Vote
 /** The signed part of a message: a proposal stands without its block. */
 export type SignedHead = ProposalHead | Vote
-export type ConsensusMessage = SignedMessage | Status | Decided | BlockBody
+export type ConsensusMessage = SignedMessage | StatusMessage | DecidedMessage | BodyMessage
 
 /** Height a message belongs to. */
-export const numberOfMessage = (message: ConsensusMessage): number =>
+export const messageHeight = (message: ConsensusMessage): number =>
   message.type === 'decided' || message.type === 'body' ? message.block.header.number : message.number
 
 export const signedHead = (message: SignedMessage): SignedHead =>

@@ -1,7 +1,7 @@
 import { keccak256Hex } from '../../crypto/hash.ts'
 import { type Hex, hexToBytes, ZERO_HASH } from '../../util/bytes.ts'
 import type { Block } from '../block.ts'
-import { decoding, type MalformedError } from '../malformed.ts'
+import { decodeOrMalformed, type MalformedError } from '../malformed.ts'
 import { encodeRlp, type RlpItem } from '../rlp.ts'
 import { RlpCursor } from '../rlp-cursor.ts'
 import {
@@ -14,12 +14,12 @@ import {
   readRoundChangePayload,
   readSigned,
   roundChangePayloadItem,
-  type SignedPart,
+  type SignedVote,
   type SigningDomain,
   signingDigest,
 } from './vote.ts'
 
-/** Why a proposer of a round above 0 may propose what it proposes; both lists empty in round 0 (reference/consensus.md 1.3). */
+/** Why a proposer of a round above 0 may propose what it proposes; both lists empty in round 0 (docs/design/consensus.md#proposals). */
 export interface Justification {
   readonly roundChanges: readonly RoundChangePayload[]
   /** The quorum behind the highest prepared round; empty when nothing was prepared. */
@@ -27,13 +27,13 @@ export interface Justification {
 }
 
 /** A block offered for (number, round). The signature covers the block's hash and the hash of the justification. */
-export interface Proposal extends SignedPart, Justification {
+export interface Proposal extends SignedVote, Justification {
   readonly type: 'proposal'
   readonly block: Block
 }
 
 /** A proposal without its block, which is stored and travels as its own bytes. */
-export interface ProposalHead extends SignedPart, Justification {
+export interface ProposalHead extends SignedVote, Justification {
   readonly type: 'proposal'
   readonly blockHash: Hex
 }
@@ -53,10 +53,10 @@ export const proposalDigest = (
   domain: SigningDomain,
   proposal: Pick<ProposalHead, 'number' | 'round' | 'blockHash' | 'roundChanges' | 'prepares'>,
 ): Uint8Array =>
-  proposalClaimDigest(domain, { ...proposal, justificationHash: justificationHash(proposal.round, proposal) })
+  proposalDigestFromHash(domain, { ...proposal, justificationHash: justificationHash(proposal.round, proposal) })
 
 /** The same digest from the hash of the justification: who signed what can be shown without the lists. */
-export const proposalClaimDigest = (
+export const proposalDigestFromHash = (
   domain: SigningDomain,
   claim: {
     readonly number: number
@@ -80,9 +80,9 @@ export const encodeProposalHead = (head: ProposalHead): Uint8Array =>
     ...justificationItems(head),
   ])
 
-/** Strict; signatures are views of `bytes`. Checks form only. Throws PROPOSAL_MALFORMED. */
+/** Strict; signatures are views of `bytesField`. Checks form only. Throws PROPOSAL_MALFORMED. */
 export const decodeProposalHead = (bytes: Uint8Array): ProposalHead =>
-  decoding('PROPOSAL_MALFORMED', () => {
+  decodeOrMalformed('PROPOSAL_MALFORMED', () => {
     const cursor = new RlpCursor(bytes)
     const outer = cursor.openList()
     const head: ProposalHead = {

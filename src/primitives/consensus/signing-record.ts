@@ -5,7 +5,7 @@ import type { VoteType } from './vote.ts'
 
 /*
  * What validators have signed on a chain, to be carried from one machine to another: JSON after EIP-3076, with QBFT's rounds and steps
- * in place of epochs (reference/consensus.md 6). Numbers are decimal strings.
+ * in place of epochs (docs/design/consensus.md#watermark). Numbers are decimal strings.
  *
  *   { "metadata": { "format": "tandem-signing/1", "genesisHash": "0x..." },
  *     "data": [{ "validator": "0x...",
@@ -37,7 +37,7 @@ export type SigningRecordError = { readonly code: 'SIGNING_RECORD_INVALID'; read
 
 const FORMAT = 'tandem-signing/1'
 
-export const signingRecordToText = ({ genesisHash, signers }: SigningRecord): string => {
+export const signingRecordToJson = ({ genesisHash, signers }: SigningRecord): string => {
   const data = signers.map(({ validator, signed }) => ({ validator, signed: signed.map(positionToJson) }))
   return `${JSON.stringify({ metadata: { format: FORMAT, genesisHash }, data }, null, 2)}\n`
 }
@@ -51,7 +51,7 @@ const positionToJson = ({ number, round, step, digest, signature }: SignedPositi
 })
 
 /** Throws CodedError<SigningRecordError>. Members it does not know are passed over. */
-export const signingRecordFromText = (text: string): SigningRecord => {
+export const signingRecordFromJson = (text: string): SigningRecord => {
   const root = objectOf(parse(text), 'the file')
   const metadata = objectOf(root['metadata'], 'metadata')
   if (metadata['format'] !== FORMAT) throw invalid(`metadata.format is not "${FORMAT}"`)

@@ -1,15 +1,15 @@
 import { LIMITS } from '../../config/limits.ts'
 import { keccak256 } from '../../crypto/hash.ts'
 import { bigintToBytes, type Hex, hexToBytes } from '../../util/bytes.ts'
-import { decoding, type MalformedError, malformed } from '../malformed.ts'
+import { decodeOrMalformed, type MalformedError, malformed } from '../malformed.ts'
 import { encodeRlp, type RlpItem } from '../rlp.ts'
 import { RlpCursor } from '../rlp-cursor.ts'
 
-/** Type codes of signed consensus messages (reference/consensus.md 1.2). */
-export const VOTE_CODE = { proposal: 0, prepare: 1, commit: 2, roundChange: 3 } as const
-export type VoteType = keyof typeof VOTE_CODE
+/** Type codes of signed consensus messages (docs/design/consensus.md#messages). */
+export const VOTE_TYPE_CODE = { proposal: 0, prepare: 1, commit: 2, roundChange: 3 } as const
+export type VoteType = keyof typeof VOTE_TYPE_CODE
 
-export interface SignedPart {
+export interface SignedVote {
   readonly number: number
   readonly round: number
   /** Index in the height's committee. */
@@ -18,13 +18,13 @@ export interface SignedPart {
   readonly signature: Uint8Array
 }
 
-export interface Prepare extends SignedPart {
+export interface Prepare extends SignedVote {
   readonly type: 'prepare'
   readonly blockHash: Hex
 }
 
 /** Its signature is the seal that certificates carry. */
-export interface Commit extends SignedPart {
+export interface Commit extends SignedVote {
   readonly type: 'commit'
   readonly blockHash: Hex
 }
@@ -36,7 +36,7 @@ export interface PreparedBlock {
 }
 
 /** What a round change claims and signs. */
-export interface RoundChangePayload extends SignedPart {
+export interface RoundChangePayload extends SignedVote {
   readonly type: 'roundChange'
   /** null: nothing prepared. */
   readonly prepared: PreparedBlock | null
@@ -61,7 +61,7 @@ const SIGNATURE_BYTES = 65
 
 export const numberItem = (value: number): Uint8Array => bigintToBytes(BigInt(value))
 
-/** keccak256(RLP[protocol, type, chain id, genesis hash, number, round, body...]) (reference/consensus.md 1.2). */
+/** keccak256(RLP[protocol, type, chain id, genesis hash, number, round, body...]) (docs/design/consensus.md#messages). */
 export const signingDigest = (
   domain: SigningDomain,
   type: VoteType,
@@ -71,7 +71,7 @@ export const signingDigest = (
   keccak256(
     encodeRlp([
       PROTOCOL,
-      numberItem(VOTE_CODE[type]),
+      numberItem(VOTE_TYPE_CODE[type]),
       numberItem(domain.chainId),
       hexToBytes(domain.genesisHash),
       numberItem(position.number),
@@ -115,14 +115,14 @@ export const roundChangePayloadItem = (change: RoundChangePayload): readonly Rlp
 
 /** [type code, vote(, prepares)]; at most LIMITS.consensus.voteBytes. */
 export const encodeVote = (vote: Vote): Uint8Array => {
-  const code = numberItem(VOTE_CODE[vote.type])
+  const code = numberItem(VOTE_TYPE_CODE[vote.type])
   if (vote.type !== 'roundChange') return encodeRlp([code, blockVoteItem(vote)])
   return encodeRlp([code, roundChangePayloadItem(vote), vote.prepares.map(blockVoteItem)])
 }
 
-/** Strict; signatures are views of `bytes`. Checks form only. Throws VOTE_MALFORMED. */
+/** Strict; signatures are views of `bytesField`. Checks form only. Throws VOTE_MALFORMED. */
 export const decodeVote = (bytes: Uint8Array): Vote =>
-  decoding('VOTE_MALFORMED', () => {
+  decodeOrMalformed('VOTE_MALFORMED', () => {
     if (bytes.byteLength > LIMITS.consensus.voteBytes) throw malformed('VOTE_MALFORMED', 'too long')
     const cursor = new RlpCursor(bytes)
     const outer = cursor.openList()
@@ -134,11 +134,11 @@ export const decodeVote = (bytes: Uint8Array): Vote =>
 
 const readVote = (cursor: RlpCursor, code: number): Vote => {
   switch (code) {
-    case VOTE_CODE.prepare:
+    case VOTE_TYPE_CODE.prepare:
       return readPrepare(cursor)
-    case VOTE_CODE.commit:
+    case VOTE_TYPE_CODE.commit:
       return { type: 'commit', ...readBlockVote(cursor) }
-    case VOTE_CODE.roundChange:
+    case VOTE_TYPE_CODE.roundChange:
       return { ...readRoundChangePayload(cursor), prepares: readList(cursor, readPrepare) }
     default:
       throw malformed('VOTE_MALFORMED', `no vote has the code ${code}`)
@@ -171,7 +171,7 @@ const readPrepared = (cursor: RlpCursor): PreparedBlock | null => {
   return prepared
 }
 
-export const readSigned = (cursor: RlpCursor): Pick<SignedPart, 'sender' | 'signature'> => {
+export const readSigned = (cursor: RlpCursor): Pick<SignedVote, 'sender' | 'signature'> => {
   const sender = cursor.safeUint()
   if (sender >= LIMITS.consensus.committee) throw malformed('VOTE_MALFORMED', `no committee has a member ${sender}`)
   const signature = cursor.bytes()

@@ -1,6 +1,6 @@
 import { sha256 } from '../../crypto/sha256.ts'
 import { bytesToHex, type Hex } from '../../util/bytes.ts'
-import { decoding, malformed } from '../malformed.ts'
+import { decodeOrMalformed, malformed } from '../malformed.ts'
 import { RlpCursor } from '../rlp-cursor.ts'
 import { decodeTransaction } from '../transaction.ts'
 
@@ -22,9 +22,9 @@ const refuse = (reason: string) => malformed('TRANSACTION_MALFORMED', reason)
  * as it is. Checks shape and that the commitments are those the transaction names; proofs are not verified, which takes the points of
  * the trusted setup. Throws TRANSACTION_MALFORMED.
  */
-export const withoutSidecar = (bytes: Uint8Array, wanted: SidecarVersion): Uint8Array => {
+export const stripBlobSidecar = (bytes: Uint8Array, wanted: SidecarVersion): Uint8Array => {
   if (bytes[0] !== BLOB_TYPE) return bytes
-  return decoding('TRANSACTION_MALFORMED', () => {
+  return decodeOrMalformed('TRANSACTION_MALFORMED', () => {
     const cursor = new RlpCursor(bytes, 1)
     const outer = cursor.openList()
     if (!cursor.nextIsList()) throw refuse('missing sidecar in blob transaction')

@@ -29,7 +29,7 @@ export const withdrawalItem = ({ index, validatorIndex, address, amountGwei }: W
 ]
 
 /** The last items of an encoded block: uncles, and withdrawals from Shanghai on. */
-export const encodeEthereumParts = ({
+export const encodeEthereumBodyItems = ({
   uncles,
   withdrawals,
 }: Pick<EthereumBody, 'uncles' | 'withdrawals'>): readonly Uint8Array[] => {
@@ -39,7 +39,7 @@ export const encodeEthereumParts = ({
 }
 
 /** Reads them where the cursor stands, to the end of the list that holds them. Throws RLP_INVALID or HEADER_MALFORMED. */
-export const readEthereumParts = (cursor: RlpCursor): Pick<EthereumBody, 'uncles' | 'withdrawals'> => ({
+export const readEthereumBodyItems = (cursor: RlpCursor): Pick<EthereumBody, 'uncles' | 'withdrawals'> => ({
   uncles: readList(cursor, readHeader),
   withdrawals: cursor.hasMore() ? readList(cursor, readWithdrawal) : undefined,
 })
@@ -66,13 +66,13 @@ const readList = <T>(cursor: RlpCursor, read: (cursor: RlpCursor) => T): readonl
 
 /** As stored: RLP of [total difficulty, uncles, withdrawals where there are any]. */
 export const encodeEthereumBody = (body: EthereumBody): Uint8Array =>
-  encodeRlpList([encodeRlp(uintItem(body.totalDifficulty)), ...encodeEthereumParts(body)])
+  encodeRlpList([encodeRlp(uintItem(body.totalDifficulty)), ...encodeEthereumBodyItems(body)])
 
 export const decodeEthereumBody = (bytes: Uint8Array): EthereumBody => {
   const cursor = new RlpCursor(bytes)
   const outer = cursor.openList()
   const totalDifficulty = cursor.uint(32)
-  const parts = readEthereumParts(cursor)
+  const parts = readEthereumBodyItems(cursor)
   cursor.closeList(outer)
   cursor.finish()
   return { ...parts, totalDifficulty }

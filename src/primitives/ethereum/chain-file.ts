@@ -3,9 +3,9 @@ import { keccak256Hex } from '../../crypto/hash.ts'
 import { CodedError } from '../../util/errors.ts'
 import { type BlockDecodeError, type DecodedBlock, readTransactions } from '../block.ts'
 import { type Header, readHeader } from '../header.ts'
-import { decoding, malformed } from '../malformed.ts'
+import { decodeOrMalformed, malformed } from '../malformed.ts'
 import { RlpCursor } from '../rlp-cursor.ts'
-import { type EthereumBody, readEthereumParts } from './body.ts'
+import { type EthereumBody, readEthereumBodyItems } from './body.ts'
 
 /** A block of a recorded chain: its senders are not recovered yet. */
 export interface DecodedEthereumBlock extends DecodedBlock {
@@ -14,9 +14,9 @@ export interface DecodedEthereumBlock extends DecodedBlock {
 
 /**
  * Blocks with Ethereum's rules, one RLP after the other as clients export them; `genesis` is the block before the first. Strict in
- * form, and checks nothing else; byte fields are views of `bytes`. Throws BLOCK_MALFORMED, which names the block.
+ * form, and checks nothing else; byte fields are views of `bytesField`. Throws BLOCK_MALFORMED, which names the block.
  */
-export const decodeEthereumChain = (
+export const decodeChainFile = (
   bytes: Uint8Array,
   genesis: Pick<Header, 'difficulty'>,
 ): readonly DecodedEthereumBlock[] => {
@@ -34,7 +34,7 @@ export const decodeEthereumChain = (
 
 const readNext = (cursor: RlpCursor, bytes: Uint8Array, position: number): DecodedEthereumBlock => {
   try {
-    return decoding('BLOCK_MALFORMED', () => readBlock(cursor, bytes))
+    return decodeOrMalformed('BLOCK_MALFORMED', () => readBlock(cursor, bytes))
   } catch (error) {
     if (!(error instanceof CodedError) || error.code !== 'BLOCK_MALFORMED') throw error
     const { reason } = error.detail as BlockDecodeError
@@ -49,7 +49,7 @@ const readBlock = (cursor: RlpCursor, bytes: Uint8Array): DecodedEthereumBlock =
   const header = readHeader(cursor)
   const hash = keccak256Hex(bytes.subarray(start, cursor.position))
   const transactions = readTransactions(cursor)
-  const ethereum = { ...readEthereumParts(cursor), totalDifficulty: 0n }
+  const ethereum = { ...readEthereumBodyItems(cursor), totalDifficulty: 0n }
   cursor.closeList(outer)
   const size = cursor.position - begin
   return { header, hash, transactions, proofHeaders: [], evidence: [], ethereum, size }

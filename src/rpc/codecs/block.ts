@@ -1,8 +1,8 @@
 import type { Hex } from '../../util/bytes.ts'
 import { type Codec, codec } from './codec.ts'
-import { fail, HASH_SCHEMA, jsonKind, parseHash, parseQuantity, QUANTITY_SCHEMA } from './scalars.ts'
+import { HASH_SCHEMA, invalidValue, jsonKind, parseHash, parseQuantity, QUANTITY_SCHEMA } from './scalars.ts'
 
-/** A block by number or by tag (SPEC 2.2). `safe` and `finalized` are refused like any string without 0x. */
+/** A block by number or by tag (docs/interface.md#block-parameter). `safe` and `finalized` are refused like any string without 0x. */
 export type BlockNumberRef = number | 'latest' | 'pending' | 'earliest'
 /** The same, or a hash (EIP-1898); a hash is told from a tag by its 0x. */
 export type BlockRef = BlockNumberRef | Hex
@@ -15,20 +15,20 @@ const parseBlockNumber = (value: unknown): BlockNumberRef => {
   if (value === 'latest' || value === 'pending' || value === 'earliest') return value
   if (typeof value === 'number') return parseJsonNumber(value)
   const number = parseQuantity(value, 64)
-  return number > MAX_NUMBER ? fail('block number larger than int64') : Number(number)
+  return number > MAX_NUMBER ? invalidValue('block number larger than int64') : Number(number)
 }
 
 /** Bare JSON integers are taken as decimal. */
 const parseJsonNumber = (value: number): number => {
-  if (!Number.isSafeInteger(value)) return fail('block number is not an integer that JSON can carry exactly')
-  return value < 0 ? fail('block number is negative') : value
+  if (!Number.isSafeInteger(value)) return invalidValue('block number is not an integer that JSON can carry exactly')
+  return value < 0 ? invalidValue('block number is negative') : value
 }
 
 const parseBlockRef = (value: unknown): BlockRef => {
   if (typeof value === 'string' && value.length === 66) return parseHash(value)
   if (typeof value !== 'object' || value === null) return parseBlockNumber(value)
   return Array.isArray(value)
-    ? fail(`json: cannot unmarshal ${jsonKind(value)} into Go value of type rpc.BlockNumberOrHash`)
+    ? invalidValue(`json: cannot unmarshal ${jsonKind(value)} into Go value of type rpc.BlockNumberOrHash`)
     : parseObject(value)
 }
 
@@ -37,11 +37,11 @@ const parseObject = (value: { blockHash?: unknown; blockNumber?: unknown }): Blo
   const { blockHash, blockNumber } = value
   if (blockHash !== undefined && blockHash !== null) {
     if (blockNumber !== undefined && blockNumber !== null)
-      return fail('cannot specify both BlockHash and BlockNumber, choose one or the other')
+      return invalidValue('cannot specify both BlockHash and BlockNumber, choose one or the other')
     return parseHash(blockHash)
   }
   return blockNumber === undefined || blockNumber === null
-    ? fail('neither blockHash nor blockNumber given')
+    ? invalidValue('neither blockHash nor blockNumber given')
     : parseBlockNumber(blockNumber)
 }
 

@@ -8,8 +8,8 @@ import { asArray, asObject, type JsonObject, member, within } from './object.ts'
 import {
   ADDRESS_SCHEMA,
   DATA_SCHEMA,
-  fail,
   HASH_SCHEMA,
+  invalidValue,
   parseAddress,
   parseBytes,
   parseHash,
@@ -18,7 +18,7 @@ import {
   QUANTITY_SCHEMA,
 } from './scalars.ts'
 
-/** The call object of SPEC 2.6 as given: what is absent stays undefined. */
+/** The call object of docs/interface.md#call as given: what is absent stays undefined. */
 export interface TransactionArgs {
   readonly from: Hex | undefined
   readonly to: Hex | undefined
@@ -67,7 +67,7 @@ export const AUTHORIZATION_LIST_SCHEMA: JsonSchema = {
 
 const parseAccessList = (value: unknown): readonly AccessListEntry[] => {
   let entries = 0
-  const count = <T>(item: T): T => (++entries > ACCESS_LIST_LIMIT ? fail('access list too long') : item)
+  const count = <T>(item: T): T => (++entries > ACCESS_LIST_LIMIT ? invalidValue('access list too long') : item)
   return asArray(value, 'types.AccessList').map(item => {
     const object = asObject(count(item), 'types.AccessTuple')
     return {
@@ -93,7 +93,9 @@ const parseAuthorization = (value: unknown): Authorization => {
 
 const parseAuthorizations = (value: unknown): readonly Authorization[] => {
   const items = asArray(value, '[]types.SetCodeAuthorization')
-  return items.length > AUTHORIZATION_LIMIT ? fail('authorization list too long') : items.map(parseAuthorization)
+  return items.length > AUTHORIZATION_LIMIT
+    ? invalidValue('authorization list too long')
+    : items.map(parseAuthorization)
 }
 
 const parseArgs = (value: unknown): TransactionArgs => {
@@ -153,7 +155,7 @@ export const checkFees = (args: TransactionArgs): void => {
 }
 
 /** The message that a call runs. */
-export const messageFromArgs = (args: TransactionArgs): CallMessage => {
+export const callMessageFromArgs = (args: TransactionArgs): CallMessage => {
   checkFees(args)
   return {
     from: args.from ?? ZERO_ADDRESS,

@@ -2,7 +2,7 @@ import { type Hex, hexToBytes, toWord } from '../../util/bytes.ts'
 import type { JsonSchema } from '../router/raw-json.ts'
 import { type Codec, codec, named } from './codec.ts'
 import { asObject, plainMember } from './object.ts'
-import { fail, parseHash } from './scalars.ts'
+import { invalidValue, parseHash } from './scalars.ts'
 
 // Tools of development write numbers as they like: JSON numbers, decimal strings, hex with or without leading zeros.
 
@@ -22,9 +22,9 @@ const LOOSE_NUMBER = /^(0x[0-9a-fA-F]{1,64}|[0-9]{1,78})$/
 const parseLoose = (value: unknown, bits: number): bigint => {
   const isNumber = typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
   if (!isNumber && !(typeof value === 'string' && LOOSE_NUMBER.test(value)))
-    return fail('not a number: want a JSON integer, a decimal string or 0x and hex digits')
+    return invalidValue('not a number: want a JSON integer, a decimal string or 0x and hex digits')
   const number = BigInt(value as string | number)
-  return number >> BigInt(bits) > 0n ? fail(`number > ${bits} bits`) : number
+  return number >> BigInt(bits) > 0n ? invalidValue(`number > ${bits} bits`) : number
 }
 
 const loose = (name: string, bits: number): Codec<bigint> =>
@@ -78,7 +78,7 @@ export const resetArgs: Codec<undefined> = codec(
   value => {
     const forking = asObject(value, 'ResetOptions')['forking']
     const isFork = typeof forking === 'object' && forking !== null && Reflect.get(forking, 'jsonRpcUrl') != null
-    return isFork ? fail('forking is not supported: this chain is no copy of another') : undefined
+    return isFork ? invalidValue('forking is not supported: this chain is no copy of another') : undefined
   },
 )
 
@@ -96,5 +96,5 @@ export const stateBytes: Codec<Uint8Array> = codec(
   value =>
     typeof value === 'string' && value.length % 2 === 0 && /^0x[0-9a-fA-F]*$/.test(value)
       ? hexToBytes(value as Hex)
-      : fail('not hex: want what a dump method answered'),
+      : invalidValue('not hex: want what a dump method answered'),
 )

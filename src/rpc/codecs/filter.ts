@@ -2,10 +2,10 @@ import type { Hex } from '../../util/bytes.ts'
 import { type BlockNumberRef, blockNumber } from './block.ts'
 import { type Codec, codec } from './codec.ts'
 import { asArray, asObject, member, plainMember, within } from './object.ts'
-import { ADDRESS_SCHEMA, fail, HASH_SCHEMA, parseAddress, parseHash, parseHex } from './scalars.ts'
+import { ADDRESS_SCHEMA, HASH_SCHEMA, invalidValue, parseAddress, parseHash, parseHex } from './scalars.ts'
 
 /** Which logs: `topics[i]` null means any, else a list of alternatives; no address means any. */
-export interface LogCriteria {
+export interface LogFilterArgs {
   readonly fromBlock: BlockNumberRef | undefined
   readonly toBlock: BlockNumberRef | undefined
   readonly blockHash: Hex | undefined
@@ -20,31 +20,33 @@ const TOPIC_POSITIONS = 4
 const parseAddresses = (value: unknown): readonly Hex[] => {
   if (typeof value === 'string') return [parseAddress(value)]
   const items = asArray(value, 'common.Address')
-  if (items.length > ADDRESS_LIMIT) return fail(`more than ${ADDRESS_LIMIT} addresses`)
+  if (items.length > ADDRESS_LIMIT) return invalidValue(`more than ${ADDRESS_LIMIT} addresses`)
   return [...new Set(items.map(addressAt))]
 }
 
 const addressAt = (value: unknown, index: number): Hex => {
-  if (typeof value !== 'string') return fail(`non-string address at index ${index}`)
+  if (typeof value !== 'string') return invalidValue(`non-string address at index ${index}`)
   const hex = within(`invalid address at index ${index}`, () => parseHex(value))
   if (hex.length !== 42)
-    return fail(`invalid address at index ${index}: hex has invalid length ${(hex.length - 2) / 2} after decoding`)
+    return invalidValue(
+      `invalid address at index ${index}: hex has invalid length ${(hex.length - 2) / 2} after decoding`,
+    )
   return hex
 }
 
 const parseTopics = (value: unknown): readonly (readonly Hex[] | null)[] => {
   const positions = asArray(value, '[]common.Hash')
-  if (positions.length > TOPIC_POSITIONS) return fail('exceed max topics')
+  if (positions.length > TOPIC_POSITIONS) return invalidValue('exceed max topics')
   return positions.map(position => {
     if (position === null) return null
     if (typeof position === 'string') return [parseHash(position)]
-    return Array.isArray(position) ? parseAlternatives(position) : fail('invalid topic(s)')
+    return Array.isArray(position) ? parseAlternatives(position) : invalidValue('invalid topic(s)')
   })
 }
 
 /** null among alternatives means any, as an empty list does. */
 const parseAlternatives = (items: readonly unknown[]): readonly Hex[] | null => {
-  if (items.length > ALTERNATIVES_LIMIT) return fail(`more than ${ALTERNATIVES_LIMIT} alternatives of a topic`)
+  if (items.length > ALTERNATIVES_LIMIT) return invalidValue(`more than ${ALTERNATIVES_LIMIT} alternatives of a topic`)
   if (items.length === 0 || items.includes(null)) return null
   return [...new Set(items.map(parseHash))]
 }
@@ -60,19 +62,19 @@ export const LOG_FILTER_SCHEMA = {
   },
 }
 
-export const parseLogCriteria = (value: unknown): LogCriteria => {
+export const parseLogCriteria = (value: unknown): LogFilterArgs => {
   const object = asObject(value, 'filters.input')
-  const criteria: LogCriteria = {
+  const criteria: LogFilterArgs = {
     blockHash: member(object, 'blockHash', parseHash),
-    // Without the name: a tag that is refused is refused in the words of SPEC 2.2 here too.
+    // Without the name: a tag that is refused is refused in the words of docs/interface.md#block-parameter here too.
     fromBlock: plainMember(object, 'fromBlock', blockNumber.parse),
     toBlock: plainMember(object, 'toBlock', blockNumber.parse),
     addresses: plainMember(object, 'address', parseAddresses) ?? [],
     topics: plainMember(object, 'topics', parseTopics) ?? [],
   }
   if (criteria.blockHash !== undefined && (criteria.fromBlock !== undefined || criteria.toBlock !== undefined))
-    return fail('cannot specify both BlockHash and FromBlock/ToBlock, choose one or the other')
+    return invalidValue('cannot specify both BlockHash and FromBlock/ToBlock, choose one or the other')
   return criteria
 }
 
-export const logFilter: Codec<LogCriteria> = codec('filter', LOG_FILTER_SCHEMA, parseLogCriteria)
+export const logFilter: Codec<LogFilterArgs> = codec('filter', LOG_FILTER_SCHEMA, parseLogCriteria)

@@ -1,5 +1,5 @@
 import { InvalidArgument } from '../errors.ts'
-import { fail, jsonKind } from './scalars.ts'
+import { invalidValue, jsonKind } from './scalars.ts'
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
@@ -7,10 +7,10 @@ export type JsonObject = Readonly<Record<string, unknown>>
 export const asObject = (value: unknown, type: string): JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as JsonObject)
-    : fail(`json: cannot unmarshal ${jsonKind(value)} into Go value of type ${type}`)
+    : invalidValue(`json: cannot unmarshal ${jsonKind(value)} into Go value of type ${type}`)
 
 export const asArray = (value: unknown, type: string): readonly unknown[] =>
-  Array.isArray(value) ? value : fail(`json: cannot unmarshal ${jsonKind(value)} into Go value of type ${type}`)
+  Array.isArray(value) ? value : invalidValue(`json: cannot unmarshal ${jsonKind(value)} into Go value of type ${type}`)
 
 /** A member that may be absent or null; an error names it. */
 export const member = <T>(object: JsonObject, name: string, parse: (value: unknown) => T): T | undefined =>

@@ -5,8 +5,8 @@ import { asObject, member, within } from './object.ts'
 import {
   ADDRESS_SCHEMA,
   DATA_SCHEMA,
-  fail,
   HASH_SCHEMA,
+  invalidValue,
   parseAddress,
   parseBytes,
   parseHash,
@@ -25,7 +25,7 @@ const present = <T extends object>(members: { readonly [K in keyof T]: T[K] | un
 
 const entriesOf = (value: unknown, type: string): [string, unknown][] => {
   const entries = Object.entries(asObject(value, type))
-  return entries.length > LIMIT ? fail(`more than ${LIMIT} overrides`) : entries
+  return entries.length > LIMIT ? invalidValue(`more than ${LIMIT} overrides`) : entries
 }
 
 const parseSlots = (value: unknown): Readonly<Record<Hex, Hex>> =>

@@ -2,17 +2,17 @@ import type { NodeAddress } from '../../network/core/dial-scheduler.ts'
 import { parsePeerUrl } from '../../network/identity/peer-url.ts'
 import { isCoded } from '../../util/errors.ts'
 import { type Codec, codec } from './codec.ts'
-import { fail, parseString } from './scalars.ts'
+import { invalidValue, parseString } from './scalars.ts'
 
 export const PEER_URL_SCHEMA = { type: 'string', pattern: '^tandem://[0-9a-f]{64}@.+:[0-9]{1,5}$' } as const
 
 /** A node and where it is: tandem://<node id>@<host>:<port>. */
-export const peerUrl: Codec<NodeAddress> = codec('url', PEER_URL_SCHEMA, value => {
+export const peerUrlParam: Codec<NodeAddress> = codec('url', PEER_URL_SCHEMA, value => {
   const text = parseString(value)
   try {
     return parsePeerUrl(text)
   } catch (error) {
     if (!isCoded(error) || !('reason' in error.detail)) throw error
-    return fail(`not the address of a node: ${error.detail.reason}`)
+    return invalidValue(`not the address of a node: ${error.detail.reason}`)
   }
 })

@@ -3,7 +3,7 @@ import { InvalidArgument } from '../errors.ts'
 import type { JsonSchema } from '../router/raw-json.ts'
 import { type Codec, codec } from './codec.ts'
 
-// The texts of decoding errors are those of the closest public system (reference/kaia-behaviour.md 1.1): clients match them.
+// The texts of decoding errors are those of the closest public system (docs/design/rpc.md#arguments): clients match them.
 
 export const QUANTITY_SCHEMA: JsonSchema = { type: 'string', pattern: '^0x(0|[1-9a-f][0-9a-f]*)$' }
 export const DATA_SCHEMA: JsonSchema = { type: 'string', pattern: '^0x([0-9a-f]{2})*$' }
@@ -13,38 +13,39 @@ export const BOOLEAN_SCHEMA: JsonSchema = { type: 'boolean' }
 
 const HEX_DIGITS = /^[0-9a-fA-F]*$/
 
-export const fail = (reason: string): never => {
+export const invalidValue = (reason: string): never => {
   throw new InvalidArgument(reason)
 }
 
 const stringOf = (value: unknown, type: string): string =>
-  typeof value === 'string' ? value : fail(`json: cannot unmarshal non-string into Go value of type ${type}`)
+  typeof value === 'string' ? value : invalidValue(`json: cannot unmarshal non-string into Go value of type ${type}`)
 
 const digitsOf = (text: string): string => {
-  if (text.length === 0) return fail('empty hex string')
-  if (text.charCodeAt(0) !== 48 || (text.charCodeAt(1) | 32) !== 120) return fail('hex string without 0x prefix')
+  if (text.length === 0) return invalidValue('empty hex string')
+  if (text.charCodeAt(0) !== 48 || (text.charCodeAt(1) | 32) !== 120)
+    return invalidValue('hex string without 0x prefix')
   return text.slice(2)
 }
 
-/** QUANTITY of at most `bits` (SPEC 2.1). */
+/** QUANTITY of at most `bits` (docs/interface.md#encoding). */
 export const parseQuantity = (value: unknown, bits = 256): bigint => {
   const digits = digitsOf(stringOf(value, bits === 64 ? 'hexutil.Uint64' : '*hexutil.Big'))
-  if (digits.length === 0) return fail('hex string "0x"')
-  if (digits.charCodeAt(0) === 48 && digits.length > 1) return fail('hex number with leading zero digits')
-  if (digits.length > bits / 4) return fail(`hex number > ${bits} bits`)
-  if (!HEX_DIGITS.test(digits)) return fail('invalid hex string')
+  if (digits.length === 0) return invalidValue('hex string "0x"')
+  if (digits.charCodeAt(0) === 48 && digits.length > 1) return invalidValue('hex number with leading zero digits')
+  if (digits.length > bits / 4) return invalidValue(`hex number > ${bits} bits`)
+  if (!HEX_DIGITS.test(digits)) return invalidValue('invalid hex string')
   return BigInt(`0x${digits}`)
 }
 
 /** QUANTITY as a number; beyond 2^53 it names nothing that exists here, and loses its last digits. */
 export const parseNumber = (value: unknown): number => Number(parseQuantity(value, 64))
 
-/** DATA, lower-cased (SPEC 2.1). */
+/** DATA, lower-cased (docs/interface.md#encoding). */
 export const parseHex = (value: unknown, type = 'hexutil.Bytes'): Hex => {
   const text = stringOf(value, type)
   const digits = digitsOf(text)
-  if (digits.length % 2 !== 0) return fail('hex string of odd length')
-  if (!HEX_DIGITS.test(digits)) return fail('invalid hex string')
+  if (digits.length % 2 !== 0) return invalidValue('hex string of odd length')
+  if (!HEX_DIGITS.test(digits)) return invalidValue('invalid hex string')
   return `0x${digits.toLowerCase()}`
 }
 
@@ -59,7 +60,7 @@ const fixed = (value: unknown, digits: number, type: string): Hex => {
     return value.toLowerCase() as Hex
   const hex = parseHex(value, type)
   if (hex.length === digits + 2) return hex
-  return fail(`hex string has length ${hex.length - 2}, want ${digits} for ${type}`)
+  return invalidValue(`hex string has length ${hex.length - 2}, want ${digits} for ${type}`)
 }
 
 export const parseAddress = (value: unknown): Hex => fixed(value, 40, 'common.Address')
@@ -69,13 +70,15 @@ export const parseBytes = (value: unknown): Uint8Array => hexToBytes(parseHex(va
 /** A storage position: a QUANTITY by the interface, and any hex of at most 32 bytes by habit. */
 export const parseSlot = (value: unknown): Hex => {
   const digits = digitsOf(stringOf(value, 'common.Hash'))
-  if (digits.length > 64) return fail('hex string too long, want at most 32 bytes')
-  if (!HEX_DIGITS.test(digits)) return fail('invalid hex string')
+  if (digits.length > 64) return invalidValue('hex string too long, want at most 32 bytes')
+  if (!HEX_DIGITS.test(digits)) return invalidValue('invalid hex string')
   return digits.length === 0 ? ZERO_HASH : `0x${digits.toLowerCase().padStart(64, '0')}`
 }
 
 export const parseBoolean = (value: unknown): boolean =>
-  typeof value === 'boolean' ? value : fail(`json: cannot unmarshal ${jsonKind(value)} into Go value of type bool`)
+  typeof value === 'boolean'
+    ? value
+    : invalidValue(`json: cannot unmarshal ${jsonKind(value)} into Go value of type bool`)
 
 export const parseString = (value: unknown): string => stringOf(value, 'string')
 

@@ -2,11 +2,11 @@ import { LIMITS } from '../../config/limits.ts'
 import type { CallError, CallMessage } from '../../evm/calls/types.ts'
 import type { BlockCalls, SimulationRequest } from '../../evm/simulate/types.ts'
 import { CodedError } from '../../util/errors.ts'
-import { callObject, messageFromArgs, PLAIN_CALL_SCHEMA } from './call.ts'
+import { callMessageFromArgs, callObject, PLAIN_CALL_SCHEMA } from './call.ts'
 import { type Codec, codec } from './codec.ts'
 import { asArray, asObject, type JsonObject, member, within } from './object.ts'
 import { blockOverrides, stateOverrides } from './overrides.ts'
-import { BOOLEAN_SCHEMA, fail, parseBoolean } from './scalars.ts'
+import { BOOLEAN_SCHEMA, invalidValue, parseBoolean } from './scalars.ts'
 
 /** The argument of eth_simulateV1; the block it stands on is an argument of its own. */
 export interface SimulationArgs extends Omit<SimulationRequest, 'number' | 'pending'> {
@@ -18,14 +18,14 @@ const exceeded = (what: string) => new CodedError<CallError>({ code: 'SIMULATION
 /** What would make another kind of transaction or block of it than this node simulates is not passed over in silence. */
 const refuseMembers = (object: JsonObject, names: readonly string[], why: string): void => {
   for (const name of names)
-    member(object, name, value => (Array.isArray(value) && value.length === 0 ? undefined : fail(why)))
+    member(object, name, value => (Array.isArray(value) && value.length === 0 ? undefined : invalidValue(why)))
 }
 
 const parseCall = (value: unknown): CallMessage => {
   const object = asObject(value, 'ethapi.TransactionArgs')
   refuseMembers(object, ['blobVersionedHashes', 'blobs'], 'transactions with blobs are not simulated')
   refuseMembers(object, ['authorizationList'], 'authorizations are not simulated')
-  return messageFromArgs(callObject.parse(object))
+  return callMessageFromArgs(callObject.parse(object))
 }
 
 const parseOverrides = (value: unknown): BlockCalls['overrides'] => {
@@ -46,7 +46,7 @@ const createCallsParser = () => {
 
 const parseBlocks = (value: unknown): readonly BlockCalls[] => {
   const blocks = asArray(value, '[]ethapi.simBlock')
-  if (blocks.length === 0) return fail('at least one block is needed')
+  if (blocks.length === 0) return invalidValue('at least one block is needed')
   if (blocks.length > LIMITS.simulate.blocks) throw exceeded(`${LIMITS.simulate.blocks} blocks`)
   const parseCalls = createCallsParser()
   return blocks.map((block, i) =>
@@ -90,7 +90,7 @@ export const simulation: Codec<SimulationArgs> = codec(
     const object = asObject(value, 'ethapi.simOpts')
     const flag = (name: string): boolean => member(object, name, parseBoolean) ?? false
     return {
-      blocks: member(object, 'blockStateCalls', parseBlocks) ?? fail('blockStateCalls is missing'),
+      blocks: member(object, 'blockStateCalls', parseBlocks) ?? invalidValue('blockStateCalls is missing'),
       validation: flag('validation'),
       traceTransfers: flag('traceTransfers'),
       returnFullTransactions: flag('returnFullTransactions'),

@@ -6,7 +6,7 @@ import type { JsonSchema } from '../router/raw-json.ts'
 import { type Codec, codec } from './codec.ts'
 import { asObject, type JsonObject, member, plainMember } from './object.ts'
 import { blockOverrides, stateOverrides } from './overrides.ts'
-import { BOOLEAN_SCHEMA, fail, parseBoolean, parseNumber, parseString, QUANTITY_SCHEMA } from './scalars.ts'
+import { BOOLEAN_SCHEMA, invalidValue, parseBoolean, parseNumber, parseString, QUANTITY_SCHEMA } from './scalars.ts'
 
 const TRACERS = ['callTracer', 'flatCallTracer', 'prestateTracer', '4byteTracer', 'noopTracer', 'muxTracer'] as const
 type TracerName = (typeof TRACERS)[number]
@@ -18,7 +18,7 @@ const CONFIG_TYPE = 'tracers.TraceConfig'
 const flag = (object: JsonObject, name: string): boolean => member(object, name, parseBoolean) ?? false
 
 const parseCount = (value: unknown): number =>
-  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : fail('not a count')
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : invalidValue('not a count')
 
 const UNITS_MS: Readonly<Record<string, number>> = {
   ns: 1e-6,
@@ -37,7 +37,7 @@ const DURATION_CHARS = 32
 const parseDuration = (value: unknown): number => {
   const text = parseString(value)
   if (text.length > DURATION_CHARS || !DURATION.test(text))
-    return fail(`time: invalid duration ${JSON.stringify(text.slice(0, 64))}`)
+    return invalidValue(`time: invalid duration ${JSON.stringify(text.slice(0, 64))}`)
   let ms = 0
   for (let rest = text; rest !== ''; ) {
     const [part = rest, count, unit] = DURATION_PART.exec(rest) ?? []

@@ -3,7 +3,7 @@ import type { TypedData, TypedField } from '../../crypto/typed-data.ts'
 import type { JsonSchema } from '../router/raw-json.ts'
 import { type Codec, codec } from './codec.ts'
 import { asArray, asObject, within } from './object.ts'
-import { fail } from './scalars.ts'
+import { invalidValue } from './scalars.ts'
 
 const OBJECT: JsonSchema = { type: 'object' }
 const TEXT: JsonSchema = { type: 'string' }
@@ -24,16 +24,16 @@ const SCHEMA: JsonSchema = {
 const TOO_LARGE = `typed data larger than ${LIMITS.typedData.jsonBytes} bytes`
 
 const jsonOf = (text: string): unknown => {
-  if (text.length > LIMITS.typedData.jsonBytes) return fail(TOO_LARGE)
+  if (text.length > LIMITS.typedData.jsonBytes) return invalidValue(TOO_LARGE)
   try {
     return JSON.parse(text)
   } catch {
-    return fail('not typed data: want an object, or JSON of one')
+    return invalidValue('not typed data: want an object, or JSON of one')
   }
 }
 
 const textOf = (name: string, value: unknown): string =>
-  typeof value === 'string' ? value : fail(`${name}: want a string`)
+  typeof value === 'string' ? value : invalidValue(`${name}: want a string`)
 
 const fieldsOf = (value: unknown): readonly TypedField[] =>
   asArray(value, '[]Type').map(item => {
@@ -42,9 +42,10 @@ const fieldsOf = (value: unknown): readonly TypedField[] =>
   })
 
 const parse = (value: unknown): TypedData => {
-  if (typeof value === 'object' && JSON.stringify(value).length > LIMITS.typedData.jsonBytes) return fail(TOO_LARGE)
+  if (typeof value === 'object' && JSON.stringify(value).length > LIMITS.typedData.jsonBytes)
+    return invalidValue(TOO_LARGE)
   const given = typeof value === 'string' ? jsonOf(value) : value
-  if (Array.isArray(given)) return fail('typed data of version 1: use eth_signTypedData_v4')
+  if (Array.isArray(given)) return invalidValue('typed data of version 1: use eth_signTypedData_v4')
   const object = asObject(given, 'TypedData')
   const types = Object.entries(within('types', () => asObject(object['types'], 'Types')))
   return {

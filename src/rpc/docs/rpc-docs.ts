@@ -68,7 +68,7 @@ const networkTable = (): string =>
   ].join('\n')
 
 /** docs/rpc.md: derived from the table of methods, never edited. */
-export const renderDocs = (methods: MethodTable = METHODS): string => {
+export const renderRpcDocs = (methods: MethodTable = METHODS): string => {
   const namespaces = [...new Set(Object.keys(methods).map(namespaceOf))]
   const sections = namespaces.map(namespace => {
     const own = Object.entries(methods).filter(([name]) => namespaceOf(name) === namespace)

@@ -5,14 +5,14 @@ import type { Transaction } from '../../primitives/transaction.ts'
 import { jsonData, jsonQuantity } from './hex.ts'
 import { transactionJson } from './transaction.ts'
 
-/** A committed block, or one that has neither number nor hash yet (SPEC 2.3). */
+/** A committed block, or one that has neither number nor hash yet (docs/interface.md#block). */
 export type BlockStage = 'final' | 'pending'
 
-/** Every block of this chain adds 1 (DESIGN 3); a recorded one may have been proof of work. */
+/** Every block of this chain adds 1 (docs/design/blocks.md#header); a recorded one may have been proof of work. */
 const totalDifficulty = ({ header, ethereum }: ChainBlock): bigint | number =>
   ethereum?.totalDifficulty ?? header.number + 1
 
-/** The members of SPEC 2.3 but for the transactions and uncles, without braces. */
+/** The members of docs/interface.md#block but for the transactions and uncles, without braces. */
 export const headerMembers = (block: ChainBlock, stage: BlockStage): string => {
   const { header } = block
   const name =
@@ -58,7 +58,7 @@ const bodyMembers = ({ ethereum }: ChainBlock): string => {
 const withdrawalJson = ({ index, validatorIndex, address, amountGwei }: Withdrawal): string =>
   `{"index":${jsonQuantity(index)},"validatorIndex":${jsonQuantity(validatorIndex)},"address":"${address}","amount":${jsonQuantity(amountGwei)}}`
 
-/** The block object of SPEC 2.3; `more` holds further members, each with a comma before it. */
+/** The block object of docs/interface.md#block; `more` holds further members, each with a comma before it. */
 export const blockJson = (block: ChainBlock, full: boolean, stage: BlockStage = 'final', more = ''): string =>
   `{${headerMembers(block, stage)},"transactions":[${transactionsJson(block, full, stage)}],${bodyMembers(block)}${more}}`
 

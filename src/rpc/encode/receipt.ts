@@ -1,17 +1,17 @@
-import type { PlacedReceipt } from '../../chain/types.ts'
+import type { IncludedReceipt } from '../../chain/types.ts'
 import type { Receipt } from '../../primitives/receipt.ts'
 import { jsonData, jsonHexOrNull, jsonQuantity } from './hex.ts'
 import { type LogPosition, logJson } from './log.ts'
 
-/** The receipt object of SPEC 2.5. */
-export const receiptJson = (placed: PlacedReceipt): string => {
+/** The receipt object of docs/interface.md#receipt. */
+export const receiptJson = (placed: IncludedReceipt): string => {
   const at = placeOf(placed)
   const logs = placed.receipt.logs.map((log, i) => logJson(log, { ...at, logIndex: placed.firstLog + i }))
   return `${beforeLogs(placed)}${logs.join(',')}${afterLogs(placed)}`
 }
 
 /** The same, log by log. */
-export function* receiptPieces(placed: PlacedReceipt): Generator<string> {
+export function* receiptPieces(placed: IncludedReceipt): Generator<string> {
   const at = placeOf(placed)
   yield beforeLogs(placed)
   for (const [i, log] of placed.receipt.logs.entries())
@@ -19,17 +19,17 @@ export function* receiptPieces(placed: PlacedReceipt): Generator<string> {
   yield afterLogs(placed)
 }
 
-const placeOf = ({ blockHash, blockNumber, transaction, index }: PlacedReceipt): Omit<LogPosition, 'logIndex'> => ({
+const placeOf = ({ blockHash, blockNumber, transaction, index }: IncludedReceipt): Omit<LogPosition, 'logIndex'> => ({
   blockHash,
   blockNumber,
   transactionHash: transaction.hash,
   transactionIndex: index,
 })
 
-const beforeLogs = ({ receipt, transaction, blockHash, blockNumber, index }: PlacedReceipt): string =>
+const beforeLogs = ({ receipt, transaction, blockHash, blockNumber, index }: IncludedReceipt): string =>
   `{"transactionHash":"${transaction.hash}","transactionIndex":${jsonQuantity(index)},"blockHash":"${blockHash}","blockNumber":${jsonQuantity(blockNumber)},"from":"${transaction.from}","to":${jsonHexOrNull(transaction.to)},"cumulativeGasUsed":${jsonQuantity(receipt.cumulativeGasUsed)},"effectiveGasPrice":${jsonQuantity(receipt.effectiveGasPrice)},"gasUsed":${jsonQuantity(receipt.gasUsed)},"contractAddress":${jsonHexOrNull(receipt.contractAddress)},"logs":[`
 
-const afterLogs = ({ receipt }: PlacedReceipt): string =>
+const afterLogs = ({ receipt }: IncludedReceipt): string =>
   `],"logsBloom":${jsonData(receipt.logsBloom)},"type":${jsonQuantity(receipt.type)},${outcomeMember(receipt)}${blobMembers(receipt)}}`
 
 const outcomeMember = (receipt: Receipt): string =>

@@ -1,4 +1,4 @@
-import type { PlacedTransaction } from '../../chain/types.ts'
+import type { IncludedTransaction } from '../../chain/types.ts'
 import {
   type AccessListEntry,
   type Authorization,
@@ -8,9 +8,9 @@ import {
 import { jsonData, jsonHexOrNull, jsonQuantity, quantityOfBytes } from './hex.ts'
 
 /** Where a transaction stands; null while it is pending. */
-export type Position = Omit<PlacedTransaction, 'transaction'>
+export type Position = Omit<IncludedTransaction, 'transaction'>
 
-/** The transaction object of SPEC 2.4; typed ones add their own members (reference/clients.md, point 6). */
+/** The transaction object of docs/interface.md#transaction; typed ones add their own members (docs/design/rpc.md#objects). */
 export const transactionJson = (transaction: Transaction, position: Position | null): string => {
   const typed = transaction.type === 0 ? protection(transaction) : typedMembers(transaction)
   const place =

@@ -1,7 +1,7 @@
 import type { PeerDescription } from '../../network/describe-peer.ts'
 import { assert } from '../../util/assert.ts'
 import { toQuantity } from '../../util/bytes.ts'
-import { PEER_URL_SCHEMA, peerUrl } from '../codecs/peer.ts'
+import { PEER_URL_SCHEMA, peerUrlParam } from '../codecs/peer.ts'
 import { ADDRESS_SCHEMA, BOOLEAN_SCHEMA, HASH_SCHEMA, QUANTITY_SCHEMA } from '../codecs/scalars.ts'
 import type { Context } from '../context.ts'
 import type { PeersPort } from '../ports.ts'
@@ -87,7 +87,7 @@ export const admin = {
   }),
   admin_addPeer: method({
     summary: 'Dials a node for as long as this one runs, in a reserved place, and forgets what it did',
-    params: [peerUrl],
+    params: [peerUrlParam],
     result: BOOLEAN_SCHEMA,
     requires: 'peers',
     handler: (context, address) => {
@@ -97,7 +97,7 @@ export const admin = {
   }),
   admin_removePeer: method({
     summary: 'Disconnects a node and dials it no more; false when it was neither connected nor known',
-    params: [peerUrl],
+    params: [peerUrlParam],
     result: BOOLEAN_SCHEMA,
     requires: 'peers',
     handler: (context, { id }) => peersOf(context).removePeer(id),

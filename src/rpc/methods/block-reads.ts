@@ -4,16 +4,16 @@ import type { Hex } from '../../util/bytes.ts'
 import type { BlockRef } from '../codecs/block.ts'
 import { headerNotFound, serverError } from '../errors.ts'
 
-export type Later<T> = T | Promise<T>
+export type MaybePromise<T> = T | Promise<T>
 
 /** Goes on at once when the value is there: the common reads cost no promise. */
-export const andThen = <T, R>(value: Later<T>, next: (value: T) => Later<R>): Later<R> =>
+export const andThen = <T, R>(value: MaybePromise<T>, next: (value: T) => MaybePromise<R>): MaybePromise<R> =>
   value instanceof Promise ? value.then(next) : next(value)
 
 export const isHash = (ref: BlockRef): ref is Hex => typeof ref === 'string' && ref.length === 66
 
 /** The number of a committed block; throws where there is none. `pending` must have been handled before. */
-export const numberOf = (view: ChainView, ref: BlockRef): Later<number> => {
+export const blockNumberOf = (view: ChainView, ref: BlockRef): MaybePromise<number> => {
   const head = view.head()
   if (ref === 'latest' || ref === 'pending') return head.header.number
   if (ref === 'earliest') return 0
@@ -29,7 +29,7 @@ export const numberOf = (view: ChainView, ref: BlockRef): Later<number> => {
 }
 
 /** A committed block or undefined; `pending` is the caller's business. */
-export const findBlock = (view: ChainView, ref: BlockRef): Later<ChainBlock | undefined> => {
+export const findBlock = (view: ChainView, ref: BlockRef): MaybePromise<ChainBlock | undefined> => {
   const head = view.head()
   if (ref === 'latest' || ref === head.hash || ref === head.header.number) return head
   if (ref === 'earliest') return view.blockByNumber(0)
@@ -40,16 +40,20 @@ export const findBlock = (view: ChainView, ref: BlockRef): Later<ChainBlock | un
 export const readState = <T>(
   view: ChainView,
   ref: BlockRef,
-  read: (state: StateReader | AsyncStateReader) => Later<T>,
-): Later<T> => {
+  read: (state: StateReader | AsyncStateReader) => MaybePromise<T>,
+): MaybePromise<T> => {
   if (ref === 'latest') return read(view.headState)
   if (ref === 'pending') return view.pending().then(({ state }) => read(state))
-  return andThen(numberOf(view, ref), number =>
+  return andThen(blockNumberOf(view, ref), number =>
     number === view.head().header.number ? read(view.headState) : readOld(view, number, read),
   )
 }
 
-const readOld = async <T>(view: ChainView, number: number, read: (state: AsyncStateReader) => Later<T>): Promise<T> => {
+const readOld = async <T>(
+  view: ChainView,
+  number: number,
+  read: (state: AsyncStateReader) => MaybePromise<T>,
+): Promise<T> => {
   const state = await view.stateAt(number)
   try {
     return await read(state)

@@ -1,4 +1,4 @@
-import type { PoolPort } from '../../chain/types.ts'
+import type { ClientPoolPort } from '../../chain/types.ts'
 import type { Transaction } from '../../primitives/transaction.ts'
 import { type Hex, toQuantity } from '../../util/bytes.ts'
 import { ADDRESS_SCHEMA, address, QUANTITY_SCHEMA } from '../codecs/scalars.ts'
@@ -38,13 +38,13 @@ const contentOf = (title: string, part: JsonSchema) =>
 const byAccounts = (render: Render) => (accounts: Accounts) => byAccount(accounts, render)
 
 /** Of one account, or of all. */
-const quarantinedOf = (pool: PoolPort, account?: Hex): readonly Transaction[] =>
+const quarantinedOf = (pool: ClientPoolPort, account?: Hex): readonly Transaction[] =>
   pool.quarantined().flatMap(({ hash }) => {
     const transaction = pool.get(hash)
     return transaction === undefined || (account !== undefined && transaction.from !== account) ? [] : [transaction]
   })
 
-const contentJson = (pool: PoolPort, json: (accounts: Accounts) => string): RawJson => {
+const contentJson = (pool: ClientPoolPort, json: (accounts: Accounts) => string): RawJson => {
   const { pending, queued } = pool.content()
   const quarantined = Map.groupBy(quarantinedOf(pool), ({ from }) => from)
   const rest = quarantined.size === 0 ? '' : `,"quarantined":${json(quarantined)}`

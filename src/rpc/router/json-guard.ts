@@ -67,7 +67,7 @@ const isId = (key: string): boolean => key.length <= ID_KEY_LENGTH && JSON.parse
  * The ids of a request, or of each request of a batch, as they were written; undefined where an id is no number. The body is known
  * to be JSON. A scan: a reviver would be called for each of the body's values, which takes seconds for a large one.
  */
-export const sourceOfIds = (body: string): (string | undefined)[] => {
+export const idsAsWritten = (body: string): (string | undefined)[] => {
   const sources: (string | undefined)[] = []
   const requestDepth = body.charCodeAt(skipSpace(body, 0)) === OPEN_ARRAY ? 2 : 1
   let depth = 0

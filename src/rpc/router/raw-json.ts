@@ -1,5 +1,5 @@
 import type { ChunkStream } from '../../util/async/chunk-stream.ts'
-import type { Chunk } from './response.ts'
+import type { ResponseChunk } from './response.ts'
 
 /** JSON text built by hand: the router writes it as it stands. Final objects are rendered once and cached in this form. */
 export class RawJson {
@@ -13,7 +13,7 @@ export class RawJson {
 /** A result that is written while it is made. `open` begins nothing: the stream does, when it is read. */
 export class StreamedJson {
   /** For a client, whose turn some answers wait for. */
-  readonly open: (client: string) => ChunkStream<Chunk>
+  readonly open: (client: string) => ChunkStream<ResponseChunk>
   /** What it keeps in memory until it is read. */
   readonly heldBytes: number
 

@@ -1,4 +1,4 @@
-import { placeIn, placeReceipts } from '../../chain/store/included.ts'
+import { includedReceiptsFromBlock, includedTransactionFromBlock } from '../../chain/store/included.ts'
 import type { ChainBlock, ChainView } from '../../chain/types.ts'
 import { LIMITS } from '../../config/limits.ts'
 import type { Hex } from '../../util/bytes.ts'
@@ -6,8 +6,8 @@ import { Lru } from '../../util/lru.ts'
 import { blockJson } from '../encode/block.ts'
 import { receiptJson } from '../encode/receipt.ts'
 import { transactionJson } from '../encode/transaction.ts'
-import type { Later } from '../methods/block-reads.ts'
-import { isLong, LargeAnswers, mayLogMuch } from '../transport/large-responses.ts'
+import type { MaybePromise } from '../methods/block-reads.ts'
+import { isLongReceipt, LargeResponses, mayHaveLongReceipts } from '../transport/large-responses.ts'
 import { NULL_JSON, RawJson, type StreamedJson } from './raw-json.ts'
 
 /** Bytes a cached entry costs besides its text. */
@@ -17,17 +17,17 @@ const ENTRY_BYTES = 200
  * Blocks, transactions and receipts as JSON text. They are final, so a text is made once and kept while it is asked for.
  * What is in the cache is answered without a promise; what is large is written while it is read.
  */
-export class Rendered {
+export class ResponseCache {
   readonly #cache: Lru<string, RawJson>
   readonly #view: ChainView
-  readonly #large: LargeAnswers
+  readonly #large: LargeResponses
   /** Moves when blocks were taken back (development chains): what was being made before is not kept. */
   #generation = 0
   readonly #stop: () => void
 
   constructor(view: ChainView, limitBytes: number = LIMITS.rpc.renderedCacheBytes) {
     this.#view = view
-    this.#large = new LargeAnswers(view)
+    this.#large = new LargeResponses(view)
     this.#cache = new Lru({
       limit: limitBytes,
       weigh: ({ text }) => text.length + ENTRY_BYTES,
@@ -57,14 +57,14 @@ export class Rendered {
     return this.#cache.get(key) ?? this.#keep(key, blockJson(block, full), generation)
   }
 
-  blockByNumber(number: number, full: boolean): Later<RawJson | StreamedJson> {
+  blockByNumber(number: number, full: boolean): MaybePromise<RawJson | StreamedJson> {
     const head = this.#view.head()
     if (number === head.header.number) return this.block(head, full)
     if (number > head.header.number) return NULL_JSON
     return this.#cache.get(blockKey(number, full)) ?? this.#render(this.#view.blockByNumber(number), full)
   }
 
-  blockByHash(hash: Hex, full: boolean): Later<RawJson | StreamedJson> {
+  blockByHash(hash: Hex, full: boolean): MaybePromise<RawJson | StreamedJson> {
     const head = this.#view.head()
     if (hash === head.hash) return this.block(head, full)
     return this.#render(this.#view.blockByHash(hash), full)
@@ -91,17 +91,19 @@ export class Rendered {
     const transaction = block.transactions[index]
     if (transaction === undefined) return undefined
     const key = `t${transaction.hash}`
-    return this.#cache.get(key) ?? this.#keep(key, transactionJson(transaction, placeIn(block, index)))
+    return (
+      this.#cache.get(key) ?? this.#keep(key, transactionJson(transaction, includedTransactionFromBlock(block, index)))
+    )
   }
 
-  receipt(hash: Hex): Later<RawJson | StreamedJson | undefined> {
+  receipt(hash: Hex): MaybePromise<RawJson | StreamedJson | undefined> {
     return this.#cache.get(`r${hash}`) ?? this.#loadReceipt(hash)
   }
 
   async #loadReceipt(hash: Hex): Promise<RawJson | StreamedJson | undefined> {
     const generation = this.#generation
     const placed = await this.#view.receipt(hash)
-    if (placed !== undefined && isLong(placed)) return this.#large.receipt(hash)
+    if (placed !== undefined && isLongReceipt(placed)) return this.#large.receipt(hash)
     return placed && this.#keep(`r${hash}`, receiptJson(placed), generation)
   }
 
@@ -109,12 +111,12 @@ export class Rendered {
     const key = `R${block.header.number}`
     const known = this.#cache.get(key)
     if (known !== undefined) return known
-    if (mayLogMuch(block)) return this.#large.receipts(block)
+    if (mayHaveLongReceipts(block)) return this.#large.receipts(block)
     const generation = this.#generation
     const receipts = await this.#view.receipts(block.header.number)
     return receipts === undefined
       ? NULL_JSON
-      : this.#keep(key, `[${placeReceipts(block, receipts).map(receiptJson).join(',')}]`, generation)
+      : this.#keep(key, `[${includedReceiptsFromBlock(block, receipts).map(receiptJson).join(',')}]`, generation)
   }
 }
 

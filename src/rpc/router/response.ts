@@ -1,30 +1,30 @@
 import { type ChunkStream, composeStream } from '../../util/async/chunk-stream.ts'
 
 /** A piece of an answer: text, or text that is bytes already. */
-export type Chunk = string | Uint8Array
+export type ResponseChunk = string | Uint8Array
 
 /** An answer that is written as it comes. Nothing of it is made before it is read but what it says it holds. */
-export interface AnswerStream extends ChunkStream<Chunk> {
+export interface ResponseStream extends ChunkStream<ResponseChunk> {
   readonly heldBytes?: number
 }
 
 /** What the router says to a body: '' means that nothing is to be sent. */
-export type Answer = string | AnswerStream
+export type RpcResponse = string | ResponseStream
 
 /** Answers of a batch, in order; a stream as soon as one of them is. */
-export const joinAnswers = (answers: readonly Answer[]): Answer => {
-  const sent = answers.filter(answer => answer !== '')
+export const joinResponses = (answers: readonly RpcResponse[]): RpcResponse => {
+  const sent = answers.filter(rpcResponse => rpcResponse !== '')
   if (sent.length === 0) return ''
-  if (sent.every(answer => typeof answer === 'string')) return `[${sent.join(',')}]`
+  if (sent.every(rpcResponse => typeof rpcResponse === 'string')) return `[${sent.join(',')}]`
   let heldBytes = 0
-  for (const answer of sent) heldBytes += bytesHeldBy(answer)
-  const stream = composeStream<Chunk>(async function* (take) {
+  for (const rpcResponse of sent) heldBytes += bytesHeldBy(rpcResponse)
+  const stream = composeStream<ResponseChunk>(async function* (readSource) {
     let separator = '['
-    for (const answer of sent) {
+    for (const rpcResponse of sent) {
       yield separator
       separator = ','
-      if (typeof answer === 'string') yield answer
-      else yield* take(answer)
+      if (typeof rpcResponse === 'string') yield rpcResponse
+      else yield* readSource(rpcResponse)
     }
     yield ']'
   })
@@ -32,11 +32,11 @@ export const joinAnswers = (answers: readonly Answer[]): Answer => {
 }
 
 /** What an answer keeps in memory before it is written. */
-export const bytesHeldBy = (answer: Answer): number =>
-  typeof answer === 'string' ? answer.length : (answer.heldBytes ?? 0)
+export const bytesHeldBy = (rpcResponse: RpcResponse): number =>
+  typeof rpcResponse === 'string' ? rpcResponse.length : (rpcResponse.heldBytes ?? 0)
 
 /** A text that is made already, as a stream of one piece. */
-export const streamOf = (text: string): AnswerStream => {
+export const streamOf = (text: string): ResponseStream => {
   let rest: string | undefined = text
   return {
     async next() {

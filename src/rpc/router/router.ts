@@ -1,6 +1,6 @@
 import { LIMITS } from '../../config/limits.ts'
-import { CutShort, composeStream } from '../../util/async/chunk-stream.ts'
-import { turnOver } from '../../util/async/time-slice.ts'
+import { composeStream, StreamBroken } from '../../util/async/chunk-stream.ts'
+import { sliceOver } from '../../util/async/time-slice.ts'
 import type { Logger } from '../../util/logger.ts'
 import type { Context } from '../context.ts'
 import {
@@ -15,13 +15,13 @@ import {
   serverError,
   toRpcError,
 } from '../errors.ts'
-import type { Later } from '../methods/block-reads.ts'
+import type { MaybePromise } from '../methods/block-reads.ts'
 import { noMetrics, type RpcMetrics } from '../metrics.ts'
 import { answersFull } from '../transport/budgets.ts'
-import { isTooComplex, sourceOfIds } from './json-guard.ts'
+import { idsAsWritten, isTooComplex } from './json-guard.ts'
 import type { Method } from './method.ts'
 import { StreamedJson, toJson } from './raw-json.ts'
-import { type Answer, type AnswerStream, bytesHeldBy, type Chunk, joinAnswers } from './response.ts'
+import { bytesHeldBy, joinResponses, type ResponseChunk, type ResponseStream, type RpcResponse } from './response.ts'
 
 /** What serves one endpoint: its methods by name, and what their handlers see. */
 export interface Endpoint {
@@ -37,7 +37,7 @@ export interface RouterOptions {
 /** Answers requests. A promise is made only when a handler made one, a stream only when one of the results is. */
 export interface Router {
   /** `charge` is told how many calls the body holds. */
-  handle(body: string, endpoint: Endpoint, charge?: (calls: number) => void): Later<Answer>
+  handle(body: string, endpoint: Endpoint, charge?: (calls: number) => void): MaybePromise<RpcResponse>
 }
 
 const BATCH_LANES = 64
@@ -63,7 +63,7 @@ const NO_ARGUMENTS: readonly unknown[] = []
 
 export const createRouter = ({ log, metrics = noMetrics }: RouterOptions): Router => {
   /** The answer to one request, '' to a notification. */
-  const one = (request: unknown, endpoint: Endpoint, exactId: string | undefined): Later<Answer> => {
+  const one = (request: unknown, endpoint: Endpoint, exactId: string | undefined): MaybePromise<RpcResponse> => {
     if (typeof request !== 'object' || request === null || Array.isArray(request))
       return errorText('null', INVALID_REQUEST)
     const { id, method: name, params } = request as { id?: unknown; method?: unknown; params?: unknown }
@@ -76,7 +76,7 @@ export const createRouter = ({ log, metrics = noMetrics }: RouterOptions): Route
     return answer instanceof Promise ? answer.then(() => '') : ''
   }
 
-  const call = (name: string, params: unknown, endpoint: Endpoint, id: string): Later<Answer> => {
+  const call = (name: string, params: unknown, endpoint: Endpoint, id: string): MaybePromise<RpcResponse> => {
     const method = endpoint.methods.get(name)
     if (method === undefined) return errorText(id, methodNotFound(name))
     const startedMs = metrics.start()
@@ -102,7 +102,7 @@ export const createRouter = ({ log, metrics = noMetrics }: RouterOptions): Route
     }
   }
 
-  const succeed = (name: string, startedMs: number, id: string, result: unknown, client: string): Answer => {
+  const succeed = (name: string, startedMs: number, id: string, result: unknown, client: string): RpcResponse => {
     if (result instanceof StreamedJson) return stream(name, startedMs, id, result, client)
     const text = `{"jsonrpc":"2.0","id":${id},"result":${toJson(result)}}`
     if (text.length > LIMITS.rpc.answerBytes) throw RESPONSE_TOO_LARGE
@@ -110,21 +110,27 @@ export const createRouter = ({ log, metrics = noMetrics }: RouterOptions): Route
     return text
   }
 
-  /** A failure before the first piece is an error like any other; after it the error stands beside what there is of the result. Throws CutShort. */
-  const stream = (name: string, startedMs: number, id: string, result: StreamedJson, client: string): AnswerStream => ({
+  /** A failure before the first piece is an error like any other; after it the error stands beside what there is of the result. Throws StreamBroken. */
+  const stream = (
+    name: string,
+    startedMs: number,
+    id: string,
+    result: StreamedJson,
+    client: string,
+  ): ResponseStream => ({
     heldBytes: result.heldBytes,
-    ...composeStream<Chunk>(async function* (take) {
+    ...composeStream<ResponseChunk>(async function* (readSource) {
       let hasBegun = false
       try {
-        for await (const chunk of take(result.open(client))) {
+        for await (const responseChunk of readSource(result.open(client))) {
           if (!hasBegun) yield `{"jsonrpc":"2.0","id":${id},"result":`
           hasBegun = true
-          yield chunk
+          yield responseChunk
         }
       } catch (error) {
-        const known = knownError(name, startedMs, error instanceof CutShort ? error.cause : error)
+        const known = knownError(name, startedMs, error instanceof StreamBroken ? error.cause : error)
         // The connection breaks: better than text that is no JSON.
-        if (hasBegun && error instanceof CutShort) throw error
+        if (hasBegun && error instanceof StreamBroken) throw error
         yield hasBegun ? `,"error":${errorJson(known)}}` : errorText(id, known)
         return
       }
@@ -148,23 +154,23 @@ export const createRouter = ({ log, metrics = noMetrics }: RouterOptions): Route
     requests: readonly unknown[],
     endpoint: Endpoint,
     ids: readonly (string | undefined)[],
-  ): Later<Answer> => {
+  ): MaybePromise<RpcResponse> => {
     const { client, budgets } = endpoint.context
-    const answers: Answer[] = new Array(requests.length)
+    const answers: RpcResponse[] = new Array(requests.length)
     let bytes = 0
     /** Why the rest is not run. */
     let refusal: RpcError | undefined
     /** Of answers that wait for others of the batch. */
     const meter = budgets.answers.meter(client)
     const idOf = (index: number): string => ids[index] ?? textOfId(requests[index])
-    const take = (index: number, answer: Answer): void => {
-      bytes += bytesHeldBy(answer)
+    const take = (index: number, rpcResponse: RpcResponse): void => {
+      bytes += bytesHeldBy(rpcResponse)
       if (bytes > LIMITS.rpc.answerBytes) refusal ??= RESPONSE_TOO_LARGE
       else if (!meter.hold(bytes)) refusal ??= answersFull()
-      answers[index] = answer === '' || refusal === undefined ? answer : errorText(idOf(index), refusal)
+      answers[index] = rpcResponse === '' || refusal === undefined ? rpcResponse : errorText(idOf(index), refusal)
     }
     /** What comes after the answer that was too much is not run. */
-    const run = (index: number): Later<Answer> => {
+    const run = (index: number): MaybePromise<RpcResponse> => {
       if (refusal === undefined) return one(requests[index], endpoint, ids[index])
       return isNotification(requests[index]) ? '' : errorText(idOf(index), refusal)
     }
@@ -173,23 +179,23 @@ export const createRouter = ({ log, metrics = noMetrics }: RouterOptions): Route
       const answer = run(index)
       if (answer instanceof Promise) return finishBatch({ from: index + 1, first: { index, answer } })
       take(index, answer)
-      if (index + 1 < requests.length && turnOver() !== undefined) return finishBatch({ from: index + 1 })
+      if (index + 1 < requests.length && sliceOver() !== undefined) return finishBatch({ from: index + 1 })
     }
     meter.hold(0)
-    return joinAnswers(answers)
+    return joinResponses(answers)
 
     async function finishBatch({
       from,
       first,
     }: {
       from: number
-      first?: { index: number; answer: Promise<Answer> }
-    }): Promise<Answer> {
+      first?: { index: number; answer: Promise<RpcResponse> }
+    }): Promise<RpcResponse> {
       let next = from
       const lane = async (): Promise<void> => {
         while (next < requests.length) {
           // Lanes that only wait for promises would have the thread to themselves: all of them share one turn.
-          const pause = turnOver()
+          const pause = sliceOver()
           if (pause !== undefined) {
             await pause
             continue
@@ -199,12 +205,13 @@ export const createRouter = ({ log, metrics = noMetrics }: RouterOptions): Route
           take(index, answer instanceof Promise ? await answer : answer)
         }
       }
-      const lanes: Promise<void>[] = first === undefined ? [] : [first.answer.then(answer => take(first.index, answer))]
+      const lanes: Promise<void>[] =
+        first === undefined ? [] : [first.answer.then(rpcResponse => take(first.index, rpcResponse))]
       while (lanes.length < Math.min(BATCH_LANES, requests.length - from + 1)) lanes.push(lane())
       await Promise.all(lanes)
       // From here on the connection that writes it counts it.
       meter.hold(0)
-      return joinAnswers(answers)
+      return joinResponses(answers)
     }
   }
 
@@ -219,17 +226,17 @@ export const createRouter = ({ log, metrics = noMetrics }: RouterOptions): Route
       }
       charge?.(Array.isArray(request) ? request.length : 1)
       if (!Array.isArray(request))
-        return one(request, endpoint, hasInexactId(request) ? sourceOfIds(body)[0] : undefined)
+        return one(request, endpoint, hasInexactId(request) ? idsAsWritten(body)[0] : undefined)
       if (request.length === 0) return EMPTY_BATCH
       if (request.length > LIMITS.rpc.batchItems) return LARGE_BATCH
-      return batch(request, endpoint, request.some(hasInexactId) ? sourceOfIds(body) : [])
+      return batch(request, endpoint, request.some(hasInexactId) ? idsAsWritten(body) : [])
     },
   }
 }
 
 const invoke = (method: Method, params: unknown, context: Context): unknown => {
   const { handler, params: codecs } = method
-  // A method without parameters ignores whatever is sent (reference/kaia-behaviour.md 1.1).
+  // A method without parameters ignores whatever is sent (docs/design/rpc.md#arguments).
   if (codecs.length === 0) return (handler as (context: Context) => unknown)(context)
   return (handler as (context: Context, ...args: unknown[]) => unknown)(context, ...decode(codecs, params))
 }

@@ -1,14 +1,14 @@
 import { criteriaBytes, type LogCriteria, packCriteria } from '../../chain/logs/log-criteria.ts'
-import type { ChainReadError, ChainView, LogQuery, PoolPort } from '../../chain/types.ts'
+import type { ChainReadError, ChainView, ClientPoolPort, LogQuery } from '../../chain/types.ts'
 import { LIMITS } from '../../config/limits.ts'
-import { turnOver } from '../../util/async/time-slice.ts'
+import { sliceOver } from '../../util/async/time-slice.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { isCoded } from '../../util/errors.ts'
-import type { LogCriteria as RequestedLogs } from '../codecs/filter.ts'
+import type { LogFilterArgs as RequestedLogs } from '../codecs/filter.ts'
 import { serverError } from '../errors.ts'
 import { type Budgets, criteriaFull, filtersFull } from '../transport/budgets.ts'
 import { randomId } from './ids.ts'
-import { rangeOf } from './log-results.ts'
+import { blockRangeFromCriteria } from './log-results.ts'
 import { PendingHashes } from './pending-hashes.ts'
 import type { Shared, SharedCriteria } from './shared-criteria.ts'
 
@@ -36,7 +36,7 @@ export type FilterChanges<Logs> = { readonly logs: Logs } | { readonly hashes: r
 
 export interface FilterOptions {
   readonly view: ChainView
-  readonly pool: PoolPort
+  readonly pool: ClientPoolPort
   readonly budgets: Pick<Budgets, 'criteria' | 'filters'>
   readonly criteria: SharedCriteria
   readonly nowMs?: () => number
@@ -54,7 +54,7 @@ const notFound = () => serverError('filter not found')
  * Polled filters. Blocks are final, so a filter is only a cursor and memory does not grow with what it has not fetched yet;
  * pending hashes are kept until every pending filter has had them or is idle, within a limit.
  */
-export class Filters {
+export class FilterManager {
   readonly #view: ChainView
   readonly #nowMs: () => number
   readonly #budgets: FilterOptions['budgets']
@@ -90,7 +90,7 @@ export class Filters {
   newLogFilter(criteria: RequestedLogs, client: string): Hex {
     if (criteria.blockHash !== undefined) throw serverError('a filter takes a range, not a block hash')
     const head = this.#view.head().header.number
-    const { fromBlock } = rangeOf(criteria, head)
+    const { fromBlock } = blockRangeFromCriteria(criteria, head)
     const packed = packCriteria(criteria)
     const release = this.#reserve(client, criteriaBytes(packed))
     const shared = this.#criteria.take(packed)
@@ -190,7 +190,7 @@ export class Filters {
     filter.next = to + 1
     const hashes: Hex[] = []
     for (let number = from; number <= to; number++) {
-      await turnOver()
+      await sliceOver()
       const block = await this.#view.blockByNumber(number)
       if (block !== undefined) hashes.push(block.hash)
     }

@@ -7,17 +7,17 @@ import { LIMITS } from '../../config/limits.ts'
 import type { ChunkStream } from '../../util/async/chunk-stream.ts'
 import { asBuffer } from '../../util/bytes.ts'
 import type { BlockNumberRef } from '../codecs/block.ts'
-import type { LogCriteria as RequestedLogs } from '../codecs/filter.ts'
+import type { LogFilterArgs as RequestedLogs } from '../codecs/filter.ts'
 import type { Context } from '../context.ts'
 import { logsJson } from '../encode/log.ts'
 import { invalidParams, serverError } from '../errors.ts'
 import { RawJson, StreamedJson } from '../router/raw-json.ts'
-import type { Chunk } from '../router/response.ts'
-import { mayLogMuch } from '../transport/large-responses.ts'
-import type { Filters } from './filters.ts'
+import type { ResponseChunk } from '../router/response.ts'
+import { mayHaveLongReceipts } from '../transport/large-responses.ts'
+import type { FilterManager } from './filters.ts'
 
 /** The logs of a block with their block-wide places, in order. */
-export const entriesOf = ({ block, receipts }: CommittedEvent): LogEntry[] => {
+export const logEntriesFromBlock = ({ block, receipts }: CommittedEvent): LogEntry[] => {
   const entries: LogEntry[] = []
   collectLogs(loggedBlock(block, receipts), EVERY_LOG, entries)
   return entries
@@ -30,7 +30,7 @@ const resolve = (ref: BlockNumberRef | undefined, head: number): number => {
 }
 
 /** Both ends as given, not yet clamped to the head. Two explicit numbers in the wrong order are an error. */
-export const rangeOf = (
+export const blockRangeFromCriteria = (
   { fromBlock, toBlock }: Pick<RequestedLogs, 'fromBlock' | 'toBlock'>,
   head: number,
 ): { readonly fromBlock: number; readonly toBlock: number } => {
@@ -47,7 +47,7 @@ const rangeQuery = (
   criteria: LogCriteria,
 ): LogQuery => {
   const head = view.head().header.number
-  const { fromBlock, toBlock } = rangeOf(range, head)
+  const { fromBlock, toBlock } = blockRangeFromCriteria(range, head)
   return { fromBlock, toBlock: Math.min(toBlock, head), ...criteria }
 }
 
@@ -64,7 +64,7 @@ const logQueryOf = async (view: ChainView, requested: RequestedLogs): Promise<Lo
 const isLight = async (view: ChainView, { fromBlock, toBlock }: LogQuery): Promise<boolean> => {
   if (fromBlock < toBlock) return false
   const block = await view.blockByNumber(fromBlock)
-  return block !== undefined && !mayLogMuch(block)
+  return block !== undefined && !mayHaveLongReceipts(block)
 }
 
 /** Text that came from the thread in pieces: what is long is written as it stands. */
@@ -76,7 +76,7 @@ const jsonOf = (pieces: LogText): RawJson | StreamedJson => {
   return new StreamedJson(() => streamOfPieces(pieces), bytes)
 }
 
-const streamOfPieces = (pieces: LogText): ChunkStream<Chunk> => {
+const streamOfPieces = (pieces: LogText): ChunkStream<ResponseChunk> => {
   let at = 0
   return {
     next: async () => pieces[at++],
@@ -86,15 +86,15 @@ const streamOfPieces = (pieces: LogText): ChunkStream<Chunk> => {
   }
 }
 
-type Asking = Pick<Context, 'view' | 'wideLogs' | 'client'>
+type Asking = Pick<Context, 'view' | 'logQueryPort' | 'client'>
 
 /** All logs that fit, as JSON. One block that logs little is read here; the rest goes to the thread for it, where there is one. */
 export const queryText = async (
-  { view, wideLogs, client }: Asking,
+  { view, logQueryPort, client }: Asking,
   query: LogQuery,
 ): Promise<RawJson | StreamedJson> => {
   if (query.fromBlock > query.toBlock) return new RawJson('[]')
-  if (wideLogs !== undefined && !(await isLight(view, query))) return jsonOf(await wideLogs.text(query, client))
+  if (logQueryPort !== undefined && !(await isLight(view, query))) return jsonOf(await logQueryPort.text(query, client))
   return new RawJson(logsJson(await view.logs(query)))
 }
 
@@ -105,5 +105,5 @@ export const logsText = async (asking: Asking, requested: RequestedLogs): Promis
 /** All logs of a filter. */
 export const filterText = (
   asking: Asking,
-  { criteria, ...range }: ReturnType<Filters['criteria']>,
+  { criteria, ...range }: ReturnType<FilterManager['criteria']>,
 ): Promise<RawJson | StreamedJson> => queryText(asking, rangeQuery(asking.view, range, criteria))

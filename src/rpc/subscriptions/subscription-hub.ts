@@ -1,9 +1,9 @@
 import { ComparedLog, criteriaBytes, type LogCriteria } from '../../chain/logs/log-criteria.ts'
-import type { ChainView, CommittedEvent, LogEntry, PoolPort } from '../../chain/types.ts'
+import type { ChainView, ClientPoolPort, CommittedEvent, LogEntry } from '../../chain/types.ts'
 import { LIMITS } from '../../config/limits.ts'
 import type { Transaction } from '../../primitives/transaction.ts'
 import { assert } from '../../util/assert.ts'
-import { type Hex, ownBytes } from '../../util/bytes.ts'
+import { copyBytes, type Hex } from '../../util/bytes.ts'
 import { headerJson } from '../encode/block.ts'
 import { logJson } from '../encode/log.ts'
 import { encodeSyncStatus } from '../encode/sync.ts'
@@ -12,7 +12,7 @@ import { serverError } from '../errors.ts'
 import { type Budgets, criteriaFull } from '../transport/budgets.ts'
 import type { ClientBudget, Meter } from '../transport/client-budget.ts'
 import { randomId } from './ids.ts'
-import { entriesOf } from './log-results.ts'
+import { logEntriesFromBlock } from './log-results.ts'
 import type { Shared, SharedCriteria } from './shared-criteria.ts'
 
 export type Subscription =
@@ -29,15 +29,15 @@ export interface SocketSubscriptions {
 }
 
 /** Subscriptions made while one message is answered. */
-export interface Scope extends SocketSubscriptions {
+export interface MessageScope extends SocketSubscriptions {
   /** The answer is on its way: what was held back follows. */
   release(): void
 }
 
 /** One connection's side of the hub. */
-export interface Session {
+export interface SocketSession {
   /** One per message that may be answered later than the next one. */
-  scope(): Scope
+  scope(): MessageScope
   close(): void
 }
 
@@ -78,7 +78,7 @@ const once = (render: () => string): Payload => {
 
 /** Kept as long as the subscription: a view of Node's pool would keep 64 KiB for each. */
 export const framePrefix = (namespace: string, id: Hex): Uint8Array =>
-  ownBytes(
+  copyBytes(
     Buffer.from(`{"jsonrpc":"2.0","method":"${namespace}_subscription","params":{"subscription":"${id}","result":`),
   )
 
@@ -100,7 +100,7 @@ interface LogGroup {
 
 export interface HubOptions {
   readonly view: ChainView
-  readonly pool: PoolPort
+  readonly pool: ClientPoolPort
   readonly budgets: Pick<Budgets, 'criteria'>
   readonly criteria: SharedCriteria
 }
@@ -140,7 +140,7 @@ export class SubscriptionHub {
     return this.#heads.size + this.#pending.size + this.#syncing.size + logs
   }
 
-  open(send: (frame: Buffer) => void, client: string): Session {
+  open(send: (frame: Buffer) => void, client: string): SocketSession {
     const entries = new Map<Hex, Entry>()
     const connection: Connection = { client, entries, send, heldBytes: 0, isClosed: false }
     return {
@@ -153,7 +153,7 @@ export class SubscriptionHub {
     }
   }
 
-  #scope(connection: Connection): Scope {
+  #scope(connection: Connection): MessageScope {
     const { entries, send } = connection
     const fresh: Entry[] = []
     return {
@@ -247,7 +247,7 @@ export class SubscriptionHub {
       const payload = once(() => headerJson(event.block))
       for (const entry of this.#heads) deliver(entry, payload)
     }
-    if (this.#logs.size > 0) this.#deliverLogs(entriesOf(event))
+    if (this.#logs.size > 0) this.#deliverLogs(logEntriesFromBlock(event))
   }
 
   #deliverLogs(logs: readonly LogEntry[], removed = false): void {

@@ -15,14 +15,14 @@ const prefixOf = (address: string): string => {
 }
 
 /** Whom a connection comes from, where clients share something: its IPv4 address, or the /64 of an IPv6 one, which is one subscriber's. */
-export const clientOf = (address: string | undefined): string => {
+export const clientIdOf = (address: string | undefined): string => {
   const mapped = MAPPED.exec(address ?? '')?.[1]
   if (mapped !== undefined) return mapped
   return address !== undefined && isIPv6(address) ? prefixOf(address) : (address ?? '')
 }
 
 /** The endpoint as this client's handlers see it. */
-export const endpointFor = (endpoint: Endpoint, address: string | undefined): Endpoint => ({
+export const endpointForClient = (endpoint: Endpoint, address: string | undefined): Endpoint => ({
   methods: endpoint.methods,
-  context: { ...endpoint.context, client: clientOf(address) },
+  context: { ...endpoint.context, client: clientIdOf(address) },
 })

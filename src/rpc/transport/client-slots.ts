@@ -1,9 +1,9 @@
 import { type ChunkStream, composeStream } from '../../util/async/chunk-stream.ts'
-import { Lines } from '../../util/async/fair-queue.ts'
+import { FairQueue } from '../../util/async/fair-queue.ts'
 import { limitExceeded } from '../errors.ts'
-import type { Chunk } from '../router/response.ts'
+import type { ResponseChunk } from '../router/response.ts'
 
-export interface SlotLimits {
+export interface ClientSlotLimits {
   /** Taken at once, in all and by one client. */
   readonly total: number
   readonly client: number
@@ -14,15 +14,15 @@ export interface SlotLimits {
 
 /** Places for work that takes long, of which some are for others however many one client asks for. Clients that wait take turns. */
 export class ClientSlots {
-  readonly #limits: SlotLimits
+  readonly #limits: ClientSlotLimits
   readonly #what: string
-  readonly #waiting = new Lines<() => void>()
+  readonly #waiting = new FairQueue<() => void>()
   readonly #takenBy = new Map<string, number>()
   #taken = 0
   #queued = 0
 
   /** `what` is waited for, in the plural, as a client reads it. */
-  constructor(limits: SlotLimits, what: string) {
+  constructor(limits: ClientSlotLimits, what: string) {
     this.#limits = limits
     this.#what = what
   }
@@ -71,12 +71,12 @@ export class ClientSlots {
 export const streamInTurn = (
   slots: ClientSlots,
   client: string,
-  open: () => ChunkStream<Chunk> | Promise<ChunkStream<Chunk>>,
-): ChunkStream<Chunk> =>
-  composeStream<Chunk>(async function* (take) {
+  open: () => ChunkStream<ResponseChunk> | Promise<ChunkStream<ResponseChunk>>,
+): ChunkStream<ResponseChunk> =>
+  composeStream<ResponseChunk>(async function* (readSource) {
     const leave = await slots.take(client)
     try {
-      yield* take(await open())
+      yield* readSource(await open())
     } finally {
       leave()
     }

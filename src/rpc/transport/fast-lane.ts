@@ -1,13 +1,13 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { LIMITS } from '../../config/limits.ts'
-import type { Answer, AnswerStream, Chunk } from '../router/response.ts'
+import type { ResponseChunk, ResponseStream, RpcResponse } from '../router/response.ts'
 import type { Endpoint, Router } from '../router/router.ts'
 import { BODIES_FULL, type Budgets } from './budgets.ts'
 import type { ClientBudget, Meter } from './client-budget.ts'
-import { clientOf, endpointFor } from './client-id.ts'
+import { clientIdOf, endpointForClient } from './client-id.ts'
 import { plainCallLength } from './plain-head.ts'
-import { drained, Patience, pump } from './stream-writer.ts'
+import { drained, WriteTimeout, writeStream } from './stream-writer.ts'
 
 export interface FastLaneOptions {
   readonly router: Router
@@ -52,7 +52,7 @@ export const attachFastLane = (server: Server, options: FastLaneOptions): { clos
 
 /** Counts a connection against its client; one too many is closed at once, without a word to read it. */
 export const admit = (socket: Socket, connections: ClientBudget): boolean => {
-  const meter = connections.meter(clientOf(socket.remoteAddress))
+  const meter = connections.meter(clientIdOf(socket.remoteAddress))
   if (!meter.hold(1)) {
     socket.destroy()
     return false
@@ -91,7 +91,7 @@ class Lane {
     this.#socket = socket
     this.#options = options
     this.#exits = exits
-    this.#endpoint = endpointFor(options.endpoint, socket.remoteAddress)
+    this.#endpoint = endpointForClient(options.endpoint, socket.remoteAddress)
     const { client } = this.#endpoint.context
     this.#meter = options.budgets.bodies.meter(client)
     this.#answers = options.budgets.answers.meter(client)
@@ -217,7 +217,7 @@ class Lane {
     this.#socket.end(NO_ROOM, () => this.#socket.destroy())
   }
 
-  async #wait(answer: Promise<Answer>): Promise<void> {
+  async #wait(answer: Promise<RpcResponse>): Promise<void> {
     this.#isWaiting = true
     let isLate = false
     const timer = setTimeout(() => {
@@ -234,7 +234,7 @@ class Lane {
   }
 
   /** An answer of unknown length, in chunks (RFC 9112 7.1). */
-  async #stream(answer: AnswerStream): Promise<void> {
+  async #stream(answer: ResponseStream): Promise<void> {
     this.#isWaiting = true
     const socket = this.#socket
     // Whoever ends a connection while a long answer is made is taken to be gone, as the HTTP server takes it.
@@ -243,8 +243,8 @@ class Lane {
     // What was answered before in this pass is written first.
     await undefined
     socket.write(`${CHUNKED}${date()}\r\n\r\n`)
-    const isWhole = await pump(answer, socket, {
-      write: chunk => writeChunk(socket, chunk),
+    const isWhole = await writeStream(answer, socket, {
+      write: responseChunk => writeChunk(socket, responseChunk),
       meter: this.#answers,
     }).catch(() => {
       socket.destroy()
@@ -267,9 +267,9 @@ class Lane {
     }
     if (!socket.writableNeedDrain) return void setImmediate(goOn)
     if (!this.#answers.hold(socket.writableLength)) return void socket.destroy()
-    const patience = new Patience()
-    patience.sent(socket.writableLength)
-    void patience.wait(drained(socket)).then(isTaken => {
+    const writeTimeout = new WriteTimeout()
+    writeTimeout.sent(socket.writableLength)
+    void writeTimeout.wait(drained(socket)).then(isTaken => {
       this.#answers.hold(0)
       if (isTaken) goOn()
       else socket.destroy()
@@ -290,10 +290,10 @@ class Lane {
   }
 }
 
-const writeChunk = (socket: Socket, chunk: Chunk): boolean => {
+const writeChunk = (socket: Socket, responseChunk: ResponseChunk): boolean => {
   socket.cork()
-  socket.write(`${Buffer.byteLength(chunk).toString(16)}\r\n`)
-  socket.write(chunk)
+  socket.write(`${Buffer.byteLength(responseChunk).toString(16)}\r\n`)
+  socket.write(responseChunk)
   const goesOn = socket.write('\r\n')
   socket.uncork()
   return goesOn

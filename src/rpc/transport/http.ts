@@ -2,15 +2,15 @@ import { type IncomingMessage, type OutgoingHttpHeaders, STATUS_CODES } from 'no
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import { LIMITS } from '../../config/limits.ts'
 import type { HealthStatus } from '../ports.ts'
-import { type Answer, type AnswerStream, streamOf } from '../router/response.ts'
+import { type ResponseStream, type RpcResponse, streamOf } from '../router/response.ts'
 import type { Endpoint, Router } from '../router/router.ts'
 import { hostAllowed, originAllowed } from './access.ts'
 import type { Budgets } from './budgets.ts'
 import type { Meter } from './client-budget.ts'
-import { clientOf, endpointFor } from './client-id.ts'
-import type { TokenBuckets } from './rate-limit.ts'
-import { type Body, HttpFailure, readBody } from './read-body.ts'
-import { pump } from './stream-writer.ts'
+import { clientIdOf, endpointForClient } from './client-id.ts'
+import type { RateLimiter } from './rate-limit.ts'
+import { HttpFailure, type RequestBody, readBody } from './read-body.ts'
+import { writeStream } from './stream-writer.ts'
 
 export interface HttpOptions {
   readonly router: Router
@@ -21,7 +21,7 @@ export interface HttpOptions {
   readonly cors: readonly string[]
   readonly hosts: readonly string[]
   readonly checkOrigin: boolean
-  readonly buckets: TokenBuckets | undefined
+  readonly buckets: RateLimiter | undefined
   readonly budgets: Pick<Budgets, 'bodies' | 'answers'>
   readonly health: () => HealthStatus
 }
@@ -36,7 +36,7 @@ const noSchemas = (): never => {
   throw new Error('a route with a schema needs schema compilers')
 }
 
-/** The HTTP face: POST for calls, GET for load balancers, clear statuses for everything else (reference/kaia-behaviour.md 1.1). */
+/** The HTTP face: POST for calls, GET for load balancers, clear statuses for everything else (docs/design/rpc.md#transport). */
 export const createHttp = (options: HttpOptions): FastifyInstance => {
   const { wsPaths, wsRedirect, endpoint, router, buckets, budgets } = options
   const app = fastify({
@@ -50,23 +50,23 @@ export const createHttp = (options: HttpOptions): FastifyInstance => {
   })
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(JSON_TYPES, (request: FastifyRequest, payload: IncomingMessage) =>
-    readBody(payload, budgets.bodies.meter(clientOf(request.ip))),
+    readBody(payload, budgets.bodies.meter(clientIdOf(request.ip))),
   )
   app.setErrorHandler((error: Failure, request, reply) => refuse(error, request, reply))
   addGuards(app, options)
 
   const post = (request: FastifyRequest, reply: FastifyReply): FastifyReply | Promise<FastifyReply> => {
     // Without a body fastify asks no parser, and so does not look at the type.
-    const body = request.body as Body | undefined
-    if (body === undefined) return reply.code(415).type('text/plain').send(WRONG_TYPE)
-    body.take()
+    const requestBody = request.body as RequestBody | undefined
+    if (requestBody === undefined) return reply.code(415).type('text/plain').send(WRONG_TYPE)
+    requestBody.take()
     const charge = buckets && ((calls: number) => buckets.charge(request.ip, calls))
-    const answering = endpointFor(endpoint, request.ip)
-    const answer = router.handle(body.text, answering, charge)
+    const answering = endpointForClient(endpoint, request.ip)
+    const answer = router.handle(requestBody.text, answering, charge)
     const meter = budgets.answers.meter(answering.context.client)
     reply.header('content-type', JSON_TYPE)
-    if (answer instanceof Promise) return sendInTime(answer.finally(body.release), reply, meter)
-    body.release()
+    if (answer instanceof Promise) return sendInTime(answer.finally(requestBody.release), reply, meter)
+    requestBody.release()
     return send(answer, reply, meter)
   }
   const paths = [...new Set(['/', ...wsPaths])]
@@ -142,27 +142,27 @@ const addGuards = (app: FastifyInstance, { hosts, cors, checkOrigin, buckets }: 
     })
 }
 
-const send = (answer: Answer, reply: FastifyReply, meter: Meter): FastifyReply => {
-  if (typeof answer !== 'string') return sendStream(answer, reply, meter)
-  if (answer.length <= LIMITS.rpc.chunkChars) return reply.send(answer)
-  reply.header('content-length', Buffer.byteLength(answer))
-  return sendStream(streamOf(answer), reply, meter)
+const send = (rpcResponse: RpcResponse, reply: FastifyReply, meter: Meter): FastifyReply => {
+  if (typeof rpcResponse !== 'string') return sendStream(rpcResponse, reply, meter)
+  if (rpcResponse.length <= LIMITS.rpc.chunkChars) return reply.send(rpcResponse)
+  reply.header('content-length', Buffer.byteLength(rpcResponse))
+  return sendStream(streamOf(rpcResponse), reply, meter)
 }
 
 /** From here on the answer goes past fastify, at the pace of its reader. */
-const sendStream = (answer: AnswerStream, reply: FastifyReply, meter: Meter): FastifyReply => {
+const sendStream = (answer: ResponseStream, reply: FastifyReply, meter: Meter): FastifyReply => {
   reply.hijack()
   const { raw } = reply
   raw.writeHead(200, reply.getHeaders() as OutgoingHttpHeaders)
   raw.flushHeaders()
-  pump(answer, raw, { meter }).then(
+  writeStream(answer, raw, { meter }).then(
     isWhole => isWhole && raw.end(),
     () => raw.destroy(),
   )
   return reply
 }
 
-const sendInTime = async (answer: Promise<Answer>, reply: FastifyReply, meter: Meter): Promise<FastifyReply> => {
+const sendInTime = async (answer: Promise<RpcResponse>, reply: FastifyReply, meter: Meter): Promise<FastifyReply> => {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<undefined>(resolve => {
     timer = setTimeout(resolve, LIMITS.rpc.httpRequestMs, undefined)

@@ -1,20 +1,21 @@
-import { placeReceipts } from '../../chain/store/included.ts'
-import type { ChainBlock, ChainView, PlacedReceipt } from '../../chain/types.ts'
+import { includedReceiptsFromBlock } from '../../chain/store/included.ts'
+import type { ChainBlock, ChainView, IncludedReceipt } from '../../chain/types.ts'
 import { LIMITS } from '../../config/limits.ts'
 import { composeStream } from '../../util/async/chunk-stream.ts'
-import { turnOver } from '../../util/async/time-slice.ts'
+import { sliceOver } from '../../util/async/time-slice.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { blockPieces } from '../encode/block.ts'
 import { receiptPieces } from '../encode/receipt.ts'
 import { StreamedJson } from '../router/raw-json.ts'
-import type { Chunk } from '../router/response.ts'
+import type { ResponseChunk } from '../router/response.ts'
 import { ClientSlots, streamInTurn } from './client-slots.ts'
 
 /** Whether the receipts of a block may be long: a log costs 375 gas and 8 for each byte, and takes half a kilobyte and two for each. */
-export const mayLogMuch = ({ header }: Pick<ChainBlock, 'header'>): boolean => header.gasUsed > LIMITS.rpc.largeBlockGas
+export const mayHaveLongReceipts = ({ header }: Pick<ChainBlock, 'header'>): boolean =>
+  header.gasUsed > LIMITS.rpc.largeBlockGas
 
 /** Whether a receipt is long by itself. */
-export const isLong = ({ receipt }: PlacedReceipt): boolean => {
+export const isLongReceipt = ({ receipt }: IncludedReceipt): boolean => {
   let bytes = 0
   for (const { data } of receipt.logs) bytes += LOG_BYTES + 2 * data.byteLength
   return bytes > LIMITS.rpc.largeAnswerBytes
@@ -35,7 +36,7 @@ function* listOf<T>(items: Iterable<T>, pieces: (item: T) => Iterable<string>): 
  * Answers of megabytes, written while they are read: a few are made at a time, in slices, and what they are made of is loaded only when it
  * is their turn. So neither many of them nor a slow reader fill the memory, and none stops the thread.
  */
-export class LargeAnswers {
+export class LargeResponses {
   readonly #view: ChainView
   readonly #slots = new ClientSlots(LIMITS.rpc.largeAnswers, 'large answers')
 
@@ -46,7 +47,7 @@ export class LargeAnswers {
   receipts(block: ChainBlock): StreamedJson {
     return this.#stream(async () => {
       const receipts = await this.#view.receipts(block.header.number)
-      return receipts === undefined ? ['null'] : listOf(placeReceipts(block, receipts), receiptPieces)
+      return receipts === undefined ? ['null'] : listOf(includedReceiptsFromBlock(block, receipts), receiptPieces)
     })
   }
 
@@ -68,7 +69,7 @@ export class LargeAnswers {
   #stream(load: () => Promise<Iterable<string>>): StreamedJson {
     return new StreamedJson(client =>
       streamInTurn(this.#slots, client, () =>
-        composeStream<Chunk>(async function* () {
+        composeStream<ResponseChunk>(async function* () {
           yield* chunksOf(await load())
         }),
       ),
@@ -87,7 +88,7 @@ async function* chunksOf(pieces: Iterable<string>): AsyncGenerator<string> {
       parts = []
       length = 0
     }
-    await turnOver()
+    await sliceOver()
   }
   if (length > 0) yield parts.join('')
 }

@@ -11,7 +11,7 @@ const ADDRESSES = 100_000
  * One bucket of tokens per client address. A batch is let in while any token is left and may leave a debt, so its size
  * need not be known before it is parsed; who owes waits.
  */
-export class TokenBuckets {
+export class RateLimiter {
   readonly #buckets = new Map<string, { tokens: number; atMs: number }>()
   readonly #limit: RateLimit
   readonly #nowMs: () => number

@@ -15,7 +15,7 @@ export class HttpFailure extends Error {
 }
 
 /** A body and its share of what all bodies may hold. */
-export interface Body {
+export interface RequestBody {
   readonly text: string
   /** It is being answered: `release` gives its share back, where otherwise the end of the connection does. */
   take(): void
@@ -40,7 +40,7 @@ const grown = (buffer: Buffer, used: number, needed: number): Buffer<ArrayBuffer
 }
 
 /** Reads a body as UTF-8. Throws HttpFailure: 413 beyond its own bound, 503 beyond that of all bodies, 400 when it breaks off. */
-export const readBody = (request: IncomingMessage, meter: Meter): Promise<Body> => {
+export const readBody = (request: IncomingMessage, meter: Meter): Promise<RequestBody> => {
   const declared = request.headers['content-length']
   if (Number(declared ?? 0) > LIMITS.rpc.bodyBytes) return Promise.reject(tooLarge(String(declared)))
   return new Promise((resolve, reject) => {

@@ -1,9 +1,9 @@
 import type { Writable } from 'node:stream'
 import { LIMITS } from '../../config/limits.ts'
-import type { AnswerStream, Chunk } from '../router/response.ts'
+import type { ResponseChunk, ResponseStream } from '../router/response.ts'
 import type { Meter } from './client-budget.ts'
 
-export interface PatienceLimits {
+export interface WriteTimeoutLimits {
   readonly streamStallMs: number
   readonly streamBytesPerMs: number
 }
@@ -12,12 +12,12 @@ export interface PatienceLimits {
  * How long a reader may keep an answer waiting: not long at once, and not longer in all than a slow line would need for what it has
  * taken. Whoever exceeds it holds the memory and the turn of others.
  */
-export class Patience {
-  readonly #limits: PatienceLimits
+export class WriteTimeout {
+  readonly #limits: WriteTimeoutLimits
   #waitedMs = 0
   #bytes = 0
 
-  constructor(limits: PatienceLimits = LIMITS.rpc) {
+  constructor(limits: WriteTimeoutLimits = LIMITS.rpc) {
     this.#limits = limits
   }
 
@@ -56,15 +56,19 @@ export const drained =
   }
 
 export interface PumpOptions {
-  readonly write?: (chunk: Chunk) => boolean
-  readonly patience?: Patience
+  readonly write?: (responseChunk: ResponseChunk) => boolean
+  readonly writeTimeout?: WriteTimeout
   /** Told what the answer still holds and what was written and not taken; without room for it the connection ends. */
   readonly meter?: Meter
 }
 
 /** Writes an answer as fast as its reader takes it; false: it did not get to its end, and `out` is destroyed. */
-export const pump = async (stream: AnswerStream, out: Writable, options: PumpOptions = {}): Promise<boolean> => {
-  const { write = chunk => out.write(chunk), patience = new Patience(), meter } = options
+export const writeStream = async (
+  stream: ResponseStream,
+  out: Writable,
+  options: PumpOptions = {},
+): Promise<boolean> => {
+  const { write = responseChunk => out.write(responseChunk), writeTimeout = new WriteTimeout(), meter } = options
   const cancel = (): void => stream.cancel()
   const hasRoom = (): boolean => meter === undefined || meter.hold((stream.heldBytes ?? 0) + out.writableLength)
   const giveUp = (): false => {
@@ -74,12 +78,12 @@ export const pump = async (stream: AnswerStream, out: Writable, options: PumpOpt
   out.once('close', cancel)
   try {
     if (!hasRoom()) return giveUp()
-    for (let chunk = await stream.next(); chunk !== undefined; chunk = await stream.next()) {
+    for (let responseChunk = await stream.next(); responseChunk !== undefined; responseChunk = await stream.next()) {
       if (out.destroyed) return false
-      patience.sent(chunk.length)
-      const goesOn = write(chunk)
+      writeTimeout.sent(responseChunk.length)
+      const goesOn = write(responseChunk)
       if (!hasRoom()) return giveUp()
-      if (!goesOn && !(await patience.wait(drained(out)))) return giveUp()
+      if (!goesOn && !(await writeTimeout.wait(drained(out)))) return giveUp()
     }
     return !out.destroyed
   } finally {

@@ -1,14 +1,14 @@
 import type { WebSocket } from 'ws'
 import { LIMITS } from '../../config/limits.ts'
-import type { AnswerStream } from '../router/response.ts'
+import type { ResponseStream } from '../router/response.ts'
 import { ANSWERS_FULL } from './budgets.ts'
 import type { Meter } from './client-budget.ts'
-import { Patience } from './stream-writer.ts'
+import { WriteTimeout } from './stream-writer.ts'
 
-export type Frame = string | Buffer
+export type WsFrame = string | Buffer
 
 interface WaitingStream {
-  readonly answer: AnswerStream
+  readonly answer: ResponseStream
   readonly done: () => void
 }
 
@@ -21,7 +21,7 @@ const UNCOUNTED_BYTES = LIMITS.rpc.budgets.answers.free / 2
 const TOO_SLOW = 'reads too slowly'
 const CUT_SHORT = 'an answer broke off'
 
-const isStream = (item: Frame | WaitingStream): item is WaitingStream => typeof item === 'object' && 'answer' in item
+const isStream = (item: WsFrame | WaitingStream): item is WaitingStream => typeof item === 'object' && 'answer' in item
 
 /**
  * The sending half of a socket. A streamed answer is one message in many fragments, and no other message may stand between them:
@@ -31,9 +31,9 @@ export class SocketSender {
   readonly #client: WebSocket
   readonly #meter: Meter
   readonly #drop: (reason: string) => void
-  readonly #waiting: (Frame | WaitingStream)[] = []
+  readonly #waiting: (WsFrame | WaitingStream)[] = []
   #waitingBytes = 0
-  #current: AnswerStream | undefined = undefined
+  #current: ResponseStream | undefined = undefined
   #isClosed = false
 
   /** `drop` is told once why nothing can be sent any more; `meter` is told what waits to be taken. */
@@ -43,18 +43,18 @@ export class SocketSender {
     this.#drop = drop
   }
 
-  send(frame: Frame): void {
-    if (this.#current === undefined) this.#write(frame)
+  send(wsFrame: WsFrame): void {
+    if (this.#current === undefined) this.#write(wsFrame)
     else if (this.#waitingBytes > LIMITS.rpc.socketBacklogBytes) this.#fail(TOO_SLOW)
     else {
-      this.#waiting.push(frame)
-      this.#waitingBytes += frame.length
+      this.#waiting.push(wsFrame)
+      this.#waitingBytes += wsFrame.length
       this.#count()
     }
   }
 
   /** Resolves when the whole answer is written, or never will be. */
-  stream(answer: AnswerStream): Promise<void> {
+  stream(answer: ResponseStream): Promise<void> {
     if (this.#isClosed) return Promise.resolve(answer.cancel())
     if (this.#current === undefined) return this.#run(answer)
     return new Promise(done => this.#waiting.push({ answer, done }))
@@ -74,7 +74,7 @@ export class SocketSender {
     this.#meter.hold(0)
   }
 
-  async #run(answer: AnswerStream): Promise<void> {
+  async #run(answer: ResponseStream): Promise<void> {
     this.#current = answer
     this.#count()
     await this.#fragments(answer).catch(() => this.#fail(CUT_SHORT))
@@ -92,16 +92,20 @@ export class SocketSender {
     }
   }
 
-  async #fragments(answer: AnswerStream): Promise<void> {
+  async #fragments(answer: ResponseStream): Promise<void> {
     const client = this.#client
-    const patience = new Patience()
-    for (let chunk = await answer.next(); chunk !== undefined && !this.#isClosed; chunk = await answer.next()) {
-      patience.sent(chunk.length)
+    const writeTimeout = new WriteTimeout()
+    for (
+      let responseChunk = await answer.next();
+      responseChunk !== undefined && !this.#isClosed;
+      responseChunk = await answer.next()
+    ) {
+      writeTimeout.sent(responseChunk.length)
       const flushed = new Promise<void>(resolve => {
-        client.send(chunk, { binary: false, fin: false }, () => resolve())
+        client.send(responseChunk, { binary: false, fin: false }, () => resolve())
       })
       if (client.bufferedAmount <= AHEAD_BYTES) continue
-      const came = await patience.wait(done => {
+      const came = await writeTimeout.wait(done => {
         void flushed.then(done)
         return () => {}
       })
@@ -112,16 +116,16 @@ export class SocketSender {
   }
 
   /** One frame may be larger than what may wait. */
-  #write(frame: Frame): void {
+  #write(wsFrame: WsFrame): void {
     const client = this.#client
     if (this.#isClosed || client.readyState !== client.OPEN) return
     if (client.bufferedAmount > LIMITS.rpc.socketBacklogBytes) {
       this.#fail(TOO_SLOW)
       return
     }
-    if (client.bufferedAmount < UNCOUNTED_BYTES) client.send(frame, { binary: false })
+    if (client.bufferedAmount < UNCOUNTED_BYTES) client.send(wsFrame, { binary: false })
     // What the system does not take at once is counted until it is taken.
-    else client.send(frame, { binary: false }, () => this.#count())
+    else client.send(wsFrame, { binary: false }, () => this.#count())
     this.#count()
   }
 

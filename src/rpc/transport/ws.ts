@@ -3,14 +3,14 @@ import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { LIMITS } from '../../config/limits.ts'
 import type { Logger } from '../../util/logger.ts'
-import type { Later } from '../methods/block-reads.ts'
-import type { Answer } from '../router/response.ts'
+import type { MaybePromise } from '../methods/block-reads.ts'
+import type { RpcResponse } from '../router/response.ts'
 import type { Endpoint, Router } from '../router/router.ts'
-import type { Scope, SubscriptionHub } from '../subscriptions/subscription-hub.ts'
+import type { MessageScope, SubscriptionHub } from '../subscriptions/subscription-hub.ts'
 import { hostAllowed, originAllowed } from './access.ts'
 import { BODIES_FULL, type Budgets } from './budgets.ts'
-import { clientOf } from './client-id.ts'
-import type { TokenBuckets } from './rate-limit.ts'
+import { clientIdOf } from './client-id.ts'
+import type { RateLimiter } from './rate-limit.ts'
 import { SocketSender } from './ws-sender.ts'
 
 export interface WsOptions {
@@ -21,7 +21,7 @@ export interface WsOptions {
   readonly redirect: string | null
   readonly cors: readonly string[]
   readonly hosts: readonly string[]
-  readonly buckets: TokenBuckets | undefined
+  readonly buckets: RateLimiter | undefined
   readonly budgets: Pick<Budgets, 'bodies' | 'answers' | 'sockets'>
   readonly log: Logger
 }
@@ -49,7 +49,7 @@ export const attachWebSockets = (
   const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     // It would never tell that it is closed.
     if (socket.destroyed) return
-    const place = options.budgets.sockets.meter(clientOf(request.socket.remoteAddress))
+    const place = options.budgets.sockets.meter(clientIdOf(request.socket.remoteAddress))
     const refusal = refusalOf(request, options) ?? (place.hold(1) ? undefined : { status: '503 Service Unavailable' })
     if (refusal !== undefined) {
       refuse(socket, refusal)
@@ -118,36 +118,36 @@ const startsArray = (text: Buffer): boolean => {
 const serve = (client: WebSocket, request: IncomingMessage, options: WsOptions): void => {
   const { router, hub, endpoint, buckets, budgets, log } = options
   const address = request.socket.remoteAddress ?? ''
-  const from = clientOf(address)
+  const from = clientIdOf(address)
   let inFlight = 0
 
   const drop = (reason: string): void => {
     log.debug({ address, reason }, 'websocket dropped')
-    session.close()
+    socketSession.close()
     client.close(TRY_AGAIN_LATER, reason)
     // What it has not taken counts for it until then.
     setTimeout(() => client.terminate(), LIMITS.rpc.lingerMs).unref()
   }
   // Whoever does not read is dropped: what waits for it is memory of everyone.
   const sender = new SocketSender(client, budgets.answers.meter(from), drop)
-  const session = hub.open(frame => sender.send(frame), from)
-  const endpointOf = (scope: Scope): Endpoint => ({
+  const socketSession = hub.open(frame => sender.send(frame), from)
+  const endpointOf = (messageScope: MessageScope): Endpoint => ({
     methods: endpoint.methods,
-    context: { ...endpoint.context, socket: scope, client: from },
+    context: { ...endpoint.context, socket: messageScope, client: from },
   })
-  const plainScope = session.scope()
+  const plainScope = socketSession.scope()
   const plain = endpointOf(plainScope)
   const charge = buckets && ((calls: number) => buckets.charge(address, calls))
 
-  const answerWith = async (answer: Answer, scope: Scope): Promise<void> => {
-    if (typeof answer === 'string') {
-      if (answer !== '') sender.send(answer)
-      scope.release()
+  const answerWith = async (rpcResponse: RpcResponse, messageScope: MessageScope): Promise<void> => {
+    if (typeof rpcResponse === 'string') {
+      if (rpcResponse !== '') sender.send(rpcResponse)
+      messageScope.release()
       return
     }
     // Begun before anything is let go: notifications wait behind a stream by themselves.
-    const sent = sender.stream(answer)
-    scope.release()
+    const sent = sender.stream(rpcResponse)
+    messageScope.release()
     await sent
   }
   const meter = budgets.bodies.meter(from)
@@ -160,10 +160,10 @@ const serve = (client: WebSocket, request: IncomingMessage, options: WsOptions):
     arrivingBytes += chunk.byteLength
     if (!meter.hold(arrivingBytes + answeringBytes)) drop(BODIES_FULL)
   })
-  const later = async (answer: Later<Answer>, bytes: number, scope: Scope): Promise<void> => {
+  const later = async (answer: MaybePromise<RpcResponse>, bytes: number, messageScope: MessageScope): Promise<void> => {
     if (++inFlight === LIMITS.rpc.socketInFlight) client.pause()
     answeringBytes += bytes
-    await answerWith(await answer, scope)
+    await answerWith(await answer, messageScope)
     answeringBytes -= bytes
     meter.hold(arrivingBytes + answeringBytes)
     if (inFlight-- === LIMITS.rpc.socketInFlight) client.resume()
@@ -174,11 +174,11 @@ const serve = (client: WebSocket, request: IncomingMessage, options: WsOptions):
     if (buckets !== undefined && !buckets.allows(address)) return sender.send(RATE_LIMITED)
     // A batch may be answered after the next message: it holds back its own subscriptions only.
     const isBatch = startsArray(message)
-    const scope = isBatch ? session.scope() : plainScope
-    const answer = router.handle(message.toString('utf8'), isBatch ? endpointOf(scope) : plain, charge)
-    if (typeof answer !== 'string') return void later(answer, message.byteLength, scope)
+    const messageScope = isBatch ? socketSession.scope() : plainScope
+    const answer = router.handle(message.toString('utf8'), isBatch ? endpointOf(messageScope) : plain, charge)
+    if (typeof answer !== 'string') return void later(answer, message.byteLength, messageScope)
     if (answer !== '') sender.send(answer)
-    scope.release()
+    messageScope.release()
   })
   /** What is no part of a message is gone once it was read. */
   const forget = (payload: Buffer): void => {
@@ -192,7 +192,7 @@ const serve = (client: WebSocket, request: IncomingMessage, options: WsOptions):
   client.on('error', error => log.debug({ address, reason: error.message }, 'websocket failed'))
   client.on('close', () => {
     sender.release()
-    session.close()
+    socketSession.close()
     // What is still being answered counts until it is.
     isGone = true
     arrivingBytes = 0

@@ -1,4 +1,4 @@
-import { type EvmFork, isSince } from '../../config/forks.ts'
+import { type EvmFork, isForkSince } from '../../config/forks.ts'
 import type { Header } from '../../primitives/header.ts'
 import type { Hex } from '../../util/bytes.ts'
 
@@ -8,16 +8,16 @@ const NEPHEW_SHARE = 32n
 /** How many generations back an uncle is paid for, less by an eighth for each. */
 const UNCLE_GENERATIONS = 8n
 
-export interface Payment {
+export interface BlockRewardPayment {
   readonly address: Hex
   readonly amountWei: bigint
 }
 
 /** What a block of proof of work mints for its miner, wei (EIP-649, EIP-1234); nothing from the merge on. */
 export const blockReward = (fork: EvmFork): bigint => {
-  if (isSince(fork, 'paris')) return 0n
-  if (isSince(fork, 'constantinople')) return 2n * ETHER
-  return isSince(fork, 'byzantium') ? 3n * ETHER : 5n * ETHER
+  if (isForkSince(fork, 'paris')) return 0n
+  if (isForkSince(fork, 'constantinople')) return 2n * ETHER
+  return isForkSince(fork, 'byzantium') ? 3n * ETHER : 5n * ETHER
 }
 
 /** The payments of a block after its transactions: to the miners of its uncles, and to its own (Yellow Paper 11.3). */
@@ -25,7 +25,7 @@ export const rewardPayments = (
   fork: EvmFork,
   header: Pick<Header, 'number' | 'miner'>,
   uncles: readonly Pick<Header, 'number' | 'miner'>[],
-): readonly Payment[] => {
+): readonly BlockRewardPayment[] => {
   const reward = blockReward(fork)
   if (reward === 0n) return []
   const payments = uncles.map(uncle => ({

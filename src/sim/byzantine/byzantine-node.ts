@@ -1,15 +1,15 @@
 import { type Committee, proposerIndex } from '../../consensus/committee.ts'
 import type { UnsignedMessage } from '../../consensus/core/types.ts'
 import type { CommitteePort, Head } from '../../consensus/ports.ts'
-import { digestOf } from '../../consensus/signer/sign-message.ts'
+import { messageDigest } from '../../consensus/signer/sign-message.ts'
 import type { Block } from '../../primitives/block.ts'
 import type { Certificate } from '../../primitives/consensus/certificate.ts'
 import type { ConsensusMessage, SignedMessage } from '../../primitives/consensus/message.ts'
 import type { Commit, Prepare, RoundChange, SigningDomain } from '../../primitives/consensus/vote.ts'
 import { quorumOf } from '../../rules/quorum.ts'
-import { minTimestampStep } from '../../rules/timestamp.ts'
+import { minTimestampStepSeconds } from '../../rules/timestamp.ts'
 import type { Hex } from '../../util/bytes.ts'
-import { encodeFrame, type Frame } from '../envelope.ts'
+import { type Envelope, encodeEnvelope } from '../envelope.ts'
 import type { EventQueue } from '../event-queue.ts'
 import type { Keys } from '../keys.ts'
 import { START_MS } from '../member/clock.ts'
@@ -24,7 +24,7 @@ export interface OpenHeight {
   readonly state: Hex
 }
 
-export interface LiarOptions {
+export interface ByzantineNodeOptions {
   readonly node: number
   readonly size: number
   readonly scripts: readonly Script[]
@@ -35,7 +35,7 @@ export interface LiarOptions {
   readonly random: Random
   readonly blockTimeMs: number
   readonly roundTimeoutMs: number
-  readonly post: (to: number, frame: Frame) => void
+  readonly post: (to: number, envelope: Envelope) => void
   readonly onBlock: (block: Block) => void
 }
 
@@ -64,17 +64,17 @@ interface Memory {
 }
 
 /** A node that holds a key and no scruples. It hears everything, remembers it, and does what its scripts say. */
-export class Liar {
-  readonly options: LiarOptions
+export class ByzantineNode {
+  readonly options: ByzantineNodeOptions
   readonly random: Random
   readonly #scripts: readonly Script[]
   readonly #heights = new Map<number, Memory>()
   readonly #opened = new Map<number, OpenHeight>()
   readonly #done = new Set<string>()
-  readonly frames: Frame[] = []
+  readonly frames: Envelope[] = []
   #salt = 0
 
-  constructor(options: LiarOptions) {
+  constructor(options: ByzantineNodeOptions) {
     this.options = options
     this.random = options.random
     this.#scripts = options.scripts
@@ -88,8 +88,8 @@ export class Liar {
     for (const script of this.#scripts) script.onHeight?.(this, height)
   }
 
-  hear(message: ConsensusMessage, frame: Frame): void {
-    this.#remember(message, frame)
+  hear(message: ConsensusMessage, envelope: Envelope): void {
+    this.#remember(message, envelope)
     for (const script of this.#scripts) {
       if (message.type === 'status') script.onStatus?.(this, message)
       else if (message.type === 'proposal') script.onProposal?.(this, message)
@@ -158,7 +158,7 @@ export class Liar {
     const { isValid = true, aheadSeconds = 0, certificate = parent.certificate, parentHash = parent.hash } = how
     const proposer = how.proposer ?? (keys.addresses[node] as Hex)
     const nowSeconds = Math.floor(this.nowMs / 1000)
-    const timestamp = Math.max(parent.timestamp + minTimestampStep(blockTimeMs), nowSeconds + aheadSeconds)
+    const timestamp = Math.max(parent.timestamp + minTimestampStepSeconds(blockTimeMs), nowSeconds + aheadSeconds)
     const salt = node * 1_000_000 + 900_000 + this.#salt++
     const place = { number, parentHash, timestamp }
     const block = makeBlock(place, proposer, certificate, { salt, before: state, isValid })
@@ -173,17 +173,17 @@ export class Liar {
     if (sender < 0) return undefined
     const signed: SignedMessage = { ...message, sender, signature: this.sign(message, domain) }
     this.#keep(signed)
-    this.post(to, encodeFrame(signed))
+    this.post(to, encodeEnvelope(signed))
     return signed
   }
 
   /** This node's signature over a message, which may name anybody as its sender. */
   sign(message: UnsignedMessage, domain = this.options.domain): Uint8Array {
-    return this.options.keys.signers[this.options.node]?.sign(digestOf(domain, message)) as Uint8Array
+    return this.options.keys.signers[this.options.node]?.sign(messageDigest(domain, message)) as Uint8Array
   }
 
-  post(to: readonly number[], frame: Frame): void {
-    for (const node of to) this.options.post(node, frame)
+  post(to: readonly number[], envelope: Envelope): void {
+    for (const node of to) this.options.post(node, envelope)
   }
 
   later(delayMs: number, run: () => void): void {
@@ -197,11 +197,11 @@ export class Liar {
     return true
   }
 
-  #remember(message: ConsensusMessage, frame: Frame): void {
+  #remember(message: ConsensusMessage, envelope: Envelope): void {
     // Nobody signs a status, and there are many.
     if (message.type === 'status' && !this.random.chance(0.1)) return
-    if (this.frames.length < MEMORY_FRAMES) this.frames.push(frame)
-    else this.frames[this.random.below(MEMORY_FRAMES)] = frame
+    if (this.frames.length < MEMORY_FRAMES) this.frames.push(envelope)
+    else this.frames[this.random.below(MEMORY_FRAMES)] = envelope
     if (message.type === 'status') return
     if ('sender' in message) this.#keep(message)
     else this.#memoryOf(message.block.header.number).blocks.set(message.block.hash, message.block)

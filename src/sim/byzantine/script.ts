@@ -1,13 +1,13 @@
-import type { Status } from '../../primitives/consensus/message.ts'
+import type { StatusMessage } from '../../primitives/consensus/message.ts'
 import type { Proposal } from '../../primitives/consensus/proposal.ts'
 import type { Prepare, RoundChange } from '../../primitives/consensus/vote.ts'
-import type { Liar, OpenHeight } from './byzantine-node.ts'
+import type { ByzantineNode, OpenHeight } from './byzantine-node.ts'
 
 /** One way to lie: what it does when it hears something. */
 export interface Script {
-  onHeight?(liar: Liar, height: OpenHeight): void
-  onProposal?(liar: Liar, proposal: Proposal): void
-  onPrepare?(liar: Liar, prepare: Prepare): void
-  onRoundChange?(liar: Liar, change: RoundChange): void
-  onStatus?(liar: Liar, status: Status): void
+  onHeight?(byzantineNode: ByzantineNode, height: OpenHeight): void
+  onProposal?(byzantineNode: ByzantineNode, proposal: Proposal): void
+  onPrepare?(byzantineNode: ByzantineNode, prepare: Prepare): void
+  onRoundChange?(byzantineNode: ByzantineNode, change: RoundChange): void
+  onStatus?(byzantineNode: ByzantineNode, statusMessage: StatusMessage): void
 }

@@ -1,10 +1,10 @@
 import { LIMITS } from '../../config/limits.ts'
-import { certificateFault, type Recover } from '../../consensus/certificate.ts'
+import { certificateFault, type RecoverAddress } from '../../consensus/certificate.ts'
 import { decodeEvidence, encodeEvidence } from '../../consensus/evidence/codec.ts'
-import { accusedBy, type Evidence, evidenceFault } from '../../consensus/evidence/evidence.ts'
+import { accusedIn, type Evidence, evidenceFault } from '../../consensus/evidence/evidence.ts'
 import type { SignatureCheck } from '../../consensus/evidence/statement.ts'
 import type { CommitteePort, Head } from '../../consensus/ports.ts'
-import { createVerifier } from '../../consensus/signer/signature-verifier.ts'
+import { createSignatureVerifier } from '../../consensus/signer/signature-verifier.ts'
 import type { Block } from '../../primitives/block.ts'
 import { type Certificate, signerIndexes } from '../../primitives/consensus/certificate.ts'
 import type { SignedMessage } from '../../primitives/consensus/message.ts'
@@ -15,12 +15,12 @@ import { maxTimestamp } from '../../rules/timestamp.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { short } from '../envelope.ts'
 import { blockFault } from '../member/ledger.ts'
-import { Said } from './sent-messages.ts'
+import { SentMessages } from './sent-messages.ts'
 import type { Rule, Violation } from './violation.ts'
-import { type Bench, Votes } from './vote-totals.ts'
+import { VoteTotals, type VotingCommittee } from './vote-totals.ts'
 
 /** What a member's machine knows when it speaks: asked whether the log holds the message, and the latest its clock ever showed. */
-export interface Witness {
+export interface MemberWitness {
   readonly isDurable: () => boolean
   readonly latestMs: number
 }
@@ -30,15 +30,15 @@ interface RefereeOptions {
   readonly addresses: readonly Hex[]
   readonly liars: ReadonlySet<number>
   readonly domain: SigningDomain
-  readonly recover: Recover
+  readonly recover: RecoverAddress
   readonly blockTimeMs: number
 }
 
-/** Sees everything all honest members say, decide and accuse, and knows what must not be (reference/consensus.md 2.1). */
-export class Referee {
+/** Sees everything all honest members say, decide and accuse, and knows what must not be (docs/design/consensus.md#invariants). */
+export class InvariantChecker {
   readonly #options: RefereeOptions
-  readonly #said = new Map<number, Said>()
-  readonly #votes: Votes
+  readonly #said = new Map<number, SentMessages>()
+  readonly #voteTotals: VoteTotals
   readonly #decided = new Map<number, Hex>()
   /** When each block says it was made, and by whom it was. */
   readonly #offers = new Map<Hex, { readonly timestamp: number; readonly node: number }>()
@@ -48,12 +48,16 @@ export class Referee {
 
   constructor(options: RefereeOptions) {
     this.#options = options
-    this.#isSigned = createVerifier(options.domain, options.recover, LIMITS.consensus.cachedSignatures).isSigned
-    this.#votes = new Votes(this.report, number => this.#benchAt(number))
+    this.#isSigned = createSignatureVerifier(
+      options.domain,
+      options.recover,
+      LIMITS.consensus.cachedSignatures,
+    ).isSigned
+    this.#voteTotals = new VoteTotals(this.report, number => this.#benchAt(number))
   }
 
   get maxRound(): number {
-    return this.#votes.maxRound
+    return this.#voteTotals.maxRound
   }
 
   report = (rule: Rule, text: string): void => {
@@ -66,14 +70,14 @@ export class Referee {
   }
 
   /** An honest member says this to others. Answers whether it says it for the first time. */
-  said(node: number, message: SignedMessage, { isDurable, latestMs }: Witness): boolean {
-    let said = this.#said.get(node)
-    if (said === undefined) {
-      said = new Said(node, this.report)
-      this.#said.set(node, said)
+  said(node: number, message: SignedMessage, { isDurable, latestMs }: MemberWitness): boolean {
+    let sentMessages = this.#said.get(node)
+    if (sentMessages === undefined) {
+      sentMessages = new SentMessages(node, this.report)
+      this.#said.set(node, sentMessages)
     }
-    if (!said.add(message, isDurable)) return false
-    this.#votes.add(node, message)
+    if (!sentMessages.add(message, isDurable)) return false
+    this.#voteTotals.add(node, message)
     if (message.type === 'proposal') this.offered(message.block, node)
     if (message.type === 'prepare') this.#checkTimestamp(node, message.blockHash, latestMs)
     return true
@@ -133,7 +137,7 @@ export class Referee {
     this.accusations++
     const { addresses, liars, council } = this.#options
     const proof = decodeEvidence(encodeEvidence(evidence))
-    const { number, sender } = accusedBy(proof)
+    const { number, sender } = accusedIn(proof)
     const committee = council.committee(number) ?? { members: [] }
     const accused = addresses.indexOf(committee.members[sender] as Hex)
     const text = `member ${node} accuses ${accused} of ${evidence.kind} at ${number}`
@@ -154,7 +158,7 @@ export class Referee {
     return certificateFault(certificate, sealed, committee, domain, recover)
   }
 
-  #benchAt(number: number): Bench {
+  #benchAt(number: number): VotingCommittee {
     const { council, addresses, liars } = this.#options
     const members = council.committee(number)?.members ?? []
     return { size: members.length, liars: members.filter(member => liars.has(addresses.indexOf(member))).length }

@@ -3,9 +3,9 @@ import type { Hex } from '../../util/bytes.ts'
 
 /**
  * The commits that one process was given. A quorum of one round for a block it prepared, and so holds, is all it needs: it must
- * decide, whichever round it is in (reference/consensus.md 1.5).
+ * decide, whichever round it is in (docs/design/consensus.md#state-machine).
  */
-export class Quorums {
+export class QuorumTracker {
   #number = 0
   /** First vote of each sender, by round: that one counts. */
   readonly #votes = new Map<number, Map<number, Hex>>()

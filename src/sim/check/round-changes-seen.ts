@@ -2,9 +2,9 @@ import type { RoundChange } from '../../primitives/consensus/vote.ts'
 
 /**
  * The round changes that one process was given at a height. Where more members than can be faulty are in later rounds it must
- * follow them, at least to the lowest that so many have reached (reference/consensus.md 1.5).
+ * follow them, at least to the lowest that so many have reached (docs/design/consensus.md#state-machine).
  */
-export class RoundsHeard {
+export class RoundChangesSeen {
   #number = 0
   /** Highest round of each sender. */
   readonly #rounds = new Map<number, number>()

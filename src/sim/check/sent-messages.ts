@@ -4,7 +4,7 @@ import { describeMessage, short } from '../envelope.ts'
 import type { Report } from './violation.ts'
 
 /** What one member says to others, over all its lives: durable first, never two things in one place, never less than it locked. */
-export class Said {
+export class SentMessages {
   readonly #node: number
   readonly #report: Report
   readonly #texts = new Map<string, string>()

@@ -1,4 +1,4 @@
-/** What a run must never show (reference/consensus.md 2.1); `finished` is the engine giving up, `prompt` and `jump` its rules of 1.5. */
+/** What a run must never show (docs/design/consensus.md#invariants); `finished` is the engine giving up, `prompt` and `jump` its rules of 1.5. */
 export const RULES = [
   'agreement',
   'certificate',

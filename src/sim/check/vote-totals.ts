@@ -4,7 +4,7 @@ import { describeMessage, short } from '../envelope.ts'
 import type { Report } from './violation.ts'
 
 /** A height's committee as far as counting goes. */
-export interface Bench {
+export interface VotingCommittee {
   readonly size: number
   readonly liars: number
 }
@@ -20,16 +20,16 @@ interface Height {
 
 /**
  * What all honest members together say at a height, with every liar added to whatever suits it. A quorum counted so may never be
- * decided, but a certificate of it could exist, so nothing may contradict it (reference/consensus.md 2.1, 1 and 4).
+ * decided, but a certificate of it could exist, so nothing may contradict it (docs/design/consensus.md#invariants, docs/design/consensus.md, docs/design/network.md#block-sync).
  */
-export class Votes {
+export class VoteTotals {
   /** Highest round any honest member gave the one before up for. */
   maxRound = 0
   readonly #heights = new Map<number, Height>()
   readonly #report: Report
-  readonly #benchAt: (number: number) => Bench
+  readonly #benchAt: (number: number) => VotingCommittee
 
-  constructor(report: Report, benchAt: (number: number) => Bench) {
+  constructor(report: Report, benchAt: (number: number) => VotingCommittee) {
     this.#report = report
     this.#benchAt = benchAt
   }

@@ -1,7 +1,7 @@
 import type { DurableFile, FileSystem } from '../../consensus/wal/file-system.ts'
 import { asBuffer } from '../../util/bytes.ts'
 import type { Random } from '../random.ts'
-import { type Host, laterOn, never } from './host.ts'
+import { delayOn, type Host, never } from './host.ts'
 
 interface Write {
   readonly path: string
@@ -73,7 +73,7 @@ export class Disk {
       sync: async () => {
         if (host.isDead) return never()
         const written = new Set(this.#pending.filter(write => write.path === path))
-        await laterOn(host, syncMs(this.#random))
+        await delayOn(host, syncMs(this.#random))
         for (const write of written) this.#apply(write)
         this.#pending = this.#pending.filter(write => !written.has(write))
         this.syncs++

@@ -11,7 +11,7 @@ export interface Host {
 }
 
 /** The same as something to wait for; never resolves on a machine without power. */
-export const laterOn = (host: Host, delayMs: number): Promise<void> =>
+export const delayOn = (host: Host, delayMs: number): Promise<void> =>
   new Promise(resolve => host.later(delayMs, resolve))
 
 /** What a dead process waits for. */

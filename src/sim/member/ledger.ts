@@ -1,16 +1,16 @@
-import type { BuildRequest, DecidedBlock, ExecutionPort, Head, Verdict } from '../../consensus/ports.ts'
+import type { BuildRequest, DecidedBlock, ExecutionPort, Head, ProposalVerdict } from '../../consensus/ports.ts'
 import { keccak256Hex } from '../../crypto/hash.ts'
 import type { Block } from '../../primitives/block.ts'
 import type { Certificate } from '../../primitives/consensus/certificate.ts'
 import type { Header } from '../../primitives/header.ts'
-import { minTimestampStep } from '../../rules/timestamp.ts'
+import { minTimestampStepSeconds } from '../../rules/timestamp.ts'
 import { assert } from '../../util/assert.ts'
 import { type Hex, hexToBytes, ZERO_HASH } from '../../util/bytes.ts'
 import { type EmptyBlockFields, emptyBlock } from '../block.ts'
 import type { Random } from '../random.ts'
 import { START_MS } from './clock.ts'
 import { syncMs } from './disk.ts'
-import { type Host, laterOn, never } from './host.ts'
+import { delayOn, type Host, never } from './host.ts'
 
 export const GENESIS_HASH: Hex = `0x${'11'.repeat(32)}`
 export const GENESIS_HEAD: Head = { number: 0, hash: GENESIS_HASH, timestamp: START_MS / 1000, certificate: null }
@@ -25,7 +25,7 @@ export const stateAfter = (before: Hex, { gasUsed }: Pick<Header, 'gasUsed'>): H
 /** Rules every block must keep, whoever looks; null when it does. */
 export const blockFault = ({ header }: Block, parent: Head, stateBefore: Hex, blockTimeMs: number): string | null => {
   if (header.number !== parent.number + 1 || header.parentHash !== parent.hash) return 'it does not follow its parent'
-  if (header.timestamp < parent.timestamp + minTimestampStep(blockTimeMs)) return 'it is too close to its parent'
+  if (header.timestamp < parent.timestamp + minTimestampStepSeconds(blockTimeMs)) return 'it is too close to its parent'
   return header.stateRoot === stateAfter(stateBefore, header) ? null : 'its state root is wrong'
 }
 
@@ -97,14 +97,14 @@ export class Ledger {
   /** The chain as one process works on it: everything takes time, and power may fail around the database's batch. */
   port(host: Host): ExecutionPort {
     const { executionMs, random, blockTimeMs } = this.#options
-    const work = (meanMs: number) => laterOn(host, meanMs * -Math.log(1 - random.next()))
+    const work = (meanMs: number) => delayOn(host, meanMs * -Math.log(1 - random.next()))
     return {
       head: () => this.head(),
       build: async request => {
         await work(executionMs)
         return this.#build(request)
       },
-      validate: async (block): Promise<Verdict> => {
+      validate: async (block): Promise<ProposalVerdict> => {
         await work(executionMs)
         const reason = blockFault(block, this.head(), this.state, blockTimeMs)
         return reason === null ? { valid: true } : { valid: false, proven: true, reason }
@@ -119,7 +119,7 @@ export class Ledger {
       flush: async () => {
         const { number } = this
         if (number === this.#durable) return
-        await laterOn(host, syncMs(random))
+        await delayOn(host, syncMs(random))
         this.#durable = number
       },
       decided: async number => this.blocks[number - 1],

@@ -3,7 +3,7 @@ import type { CrashPoint } from '../plan/plan.ts'
 import type { Host } from './host.ts'
 
 /** Power and time of one process. */
-export class Machine implements Host {
+export class SimMachine implements Host {
   isDead = false
   readonly #queue: EventQueue
   readonly #onPoint: (point: CrashPoint) => void

@@ -1,22 +1,28 @@
 import type { ConsensusEngine } from '../../consensus/engine/types.ts'
 import type { NetworkPort } from '../../consensus/ports.ts'
-import { isInstant } from '../../consensus/timing/block-time.ts'
+import { isInstantMode } from '../../consensus/timing/block-time.ts'
 import type { ConsensusMessage } from '../../primitives/consensus/message.ts'
 import type { Commit, Prepare, RoundChange } from '../../primitives/consensus/vote.ts'
 import type { Hex } from '../../util/bytes.ts'
-import { Quorums } from '../check/quorum-tracker.ts'
-import { RoundsHeard } from '../check/round-changes-seen.ts'
-import { claimOf, describeMessage, encodeFrame, type Frame } from '../envelope.ts'
+import { QuorumTracker } from '../check/quorum-tracker.ts'
+import { RoundChangesSeen } from '../check/round-changes-seen.ts'
+import { claimOf, describeMessage, type Envelope, encodeEnvelope } from '../envelope.ts'
 import type { EventQueue } from '../event-queue.ts'
-import type { CrashPoint, Loss } from '../plan/plan.ts'
-import { Machine } from './sim-machine.ts'
-import { type Listener, LOG, type Surroundings, startProcess, WATERMARK } from './sim-process.ts'
+import type { CrashLoss, CrashPoint } from '../plan/plan.ts'
+import { SimMachine } from './sim-machine.ts'
+import {
+  type ConsensusListener,
+  type ProcessEnvironment,
+  startProcess,
+  WAL_FILE,
+  WATERMARK_FILE,
+} from './sim-process.ts'
 
-export interface MemberOptions extends Surroundings {
+export interface SimMemberOptions extends ProcessEnvironment {
   readonly size: number
   readonly queue: EventQueue
   readonly isHonest: (address: Hex) => boolean
-  readonly send: (to: number, frame: Frame) => void
+  readonly send: (to: number, envelope: Envelope) => void
   /** Nodes that can be reached from here, this one left out. */
   readonly reachable: (members: readonly Hex[]) => number
   readonly note: (line: () => string) => void
@@ -27,7 +33,7 @@ export interface MemberOptions extends Surroundings {
 interface Armed {
   readonly point: CrashPoint
   readonly downMs: number
-  readonly loses: Loss
+  readonly loses: CrashLoss
 }
 
 /** How often instant mode has a transaction. */
@@ -36,17 +42,17 @@ const DEMAND_EVERY_MS = 300
 const REACTS_WITHIN_MS = 100
 
 /** An honest node: its machine, which lasts, and one process after the other on it. */
-export class Member {
+export class SimMember {
   readonly node: number
-  readonly #options: MemberOptions
-  #host: Machine | null = null
+  readonly #options: SimMemberOptions
+  #host: SimMachine | null = null
   #engine: ConsensusEngine | null = null
-  #listener: Listener | null = null
-  #quorums = new Quorums()
-  #rounds = new RoundsHeard()
+  #consensusListener: ConsensusListener | null = null
+  #quorumTracker = new QuorumTracker()
+  #rounds = new RoundChangesSeen()
   #armed: Armed | null = null
 
-  constructor(options: MemberOptions) {
+  constructor(options: SimMemberOptions) {
     this.node = options.node
     this.#options = options
   }
@@ -79,11 +85,11 @@ export class Member {
 
   start(): void {
     if (this.#host !== null) return
-    const { node, queue, referee, note } = this.#options
-    const host = new Machine(queue, point => this.#mayDie(point))
+    const { node, queue, checker, note } = this.#options
+    const host = new SimMachine(queue, point => this.#mayDie(point))
     this.#host = host
-    this.#quorums = new Quorums()
-    this.#rounds = new RoundsHeard()
+    this.#quorumTracker = new QuorumTracker()
+    this.#rounds = new RoundChangesSeen()
     note(() => `member ${node} starts`)
     startProcess(host, this.#options, this.#port(host)).then(
       engine => {
@@ -92,14 +98,14 @@ export class Member {
         this.#demand(host, engine)
       },
       error => {
-        if (!host.isDead) referee.report('gave up', `member ${node} does not start: ${String(error)}`)
+        if (!host.isDead) checker.report('gave up', `member ${node} does not start: ${String(error)}`)
       },
     )
   }
 
   /** Without a block time a block comes when somebody wants one: here somebody always does. */
-  #demand(host: Machine, engine: ConsensusEngine): void {
-    if (!isInstant(this.#options.params.blockTimeMs)) return
+  #demand(host: SimMachine, engine: ConsensusEngine): void {
+    if (!isInstantMode(this.#options.params.blockTimeMs)) return
     engine.requestBlock()
     host.later(DEMAND_EVERY_MS, () => this.#demand(host, engine))
   }
@@ -128,11 +134,11 @@ export class Member {
 
   receive(message: ConsensusMessage, from: number): void {
     this.#host?.later(0, () => {
-      if (this.#listener === null) return
+      if (this.#consensusListener === null) return
       // As the network does it, which decodes no block that is of no use.
       const claim = claimOf(message)
-      if (claim !== undefined && this.#listener.judgeClaim(claim, String(from)) !== 'true') return
-      this.#listener.hear(message, String(from))
+      if (claim !== undefined && this.#consensusListener.judgeClaim(claim, String(from)) !== 'accept') return
+      this.#consensusListener.hear(message, String(from))
       if (message.type === 'commit' || message.type === 'roundChange') this.#expect(message, from)
     })
   }
@@ -145,24 +151,24 @@ export class Member {
     if (message.number !== this.number + 1 || sender === undefined) return
     if (!isHonest(sender) || !isHonest(keys.addresses[from] as Hex)) return
     if (message.type === 'roundChange') this.#mustFollow(message.number, this.#rounds.add(message, members.length))
-    else if (this.#quorums.add(message, members.length)) this.#mustDecide(message)
+    else if (this.#quorumTracker.add(message, members.length)) this.#mustDecide(message)
   }
 
   #mustFollow(number: number, round: number): void {
-    const { referee, node, ledger } = this.#options
+    const { checker, node, ledger } = this.#options
     if (round <= this.round) return
     this.#host?.soon(REACTS_WITHIN_MS, () => {
       if (ledger.committing < number && this.round < round)
-        referee.report('jump', `member ${node} stays behind more than can be faulty, who are in ${number}/${round}`)
+        checker.report('jump', `member ${node} stays behind more than can be faulty, who are in ${number}/${round}`)
     })
   }
 
   /** It has a quorum of commits and the block, so it decides, as soon as its log is durable. */
   #mustDecide(vote: Prepare | Commit): void {
-    const { referee, node, ledger } = this.#options
+    const { checker, node, ledger } = this.#options
     this.#host?.soon(REACTS_WITHIN_MS, () => {
       if (ledger.committing < vote.number)
-        referee.report('prompt', `member ${node} has a quorum for ${describeMessage(vote)} and does not decide`)
+        checker.report('prompt', `member ${node} has a quorum for ${describeMessage(vote)} and does not decide`)
     })
   }
 
@@ -174,41 +180,41 @@ export class Member {
     this.#host.kill()
     this.#host = null
     this.#engine = null
-    this.#listener = null
+    this.#consensusListener = null
     disk.tear()
     ledger.losePower()
-    if (loses !== 'nothing') disk.delete(LOG)
+    if (loses !== 'nothing') disk.delete(WAL_FILE)
     // With both gone and no block yet it would count as a new node, which nobody may start a second time (1.11).
-    if (loses === 'log and watermark' && this.number > 0) disk.delete(WATERMARK)
+    if (loses === 'log and watermark' && this.number > 0) disk.delete(WATERMARK_FILE)
     note(() => `member ${node} loses power ${point}${loses === 'nothing' ? '' : `, and its ${loses}`}`)
     onCrash()
     queue.at(queue.nowMs + downMs, () => this.start())
   }
 
-  #port(host: Machine): NetworkPort {
+  #port(host: SimMachine): NetworkPort {
     const { node, size, send, reachable } = this.#options
     const others = Array.from({ length: size }, (_, to) => to).filter(to => to !== node)
     return {
       broadcast: message => {
         if (host.isDead) return
         this.#speak(message)
-        const frame = encodeFrame(message)
+        const envelope = encodeEnvelope(message)
         for (const [at, to] of others.entries()) {
           if (at === others.length >> 1 && !host.reaches('in the middle of its sends')) return
-          send(to, frame)
+          send(to, envelope)
         }
         if (message.type === 'commit') host.reaches('after sending a commit')
       },
       send: (to, message) => {
         if (host.isDead) return
         this.#speak(message)
-        send(Number(to), encodeFrame(message))
+        send(Number(to), encodeEnvelope(message))
       },
-      onMessage: (hear, judgeClaim = () => 'true') => {
+      onMessage: (hear, judgeClaim = () => 'accept') => {
         const listener = { hear, judgeClaim }
-        this.#listener = listener
+        this.#consensusListener = listener
         return () => {
-          if (this.#listener === listener) this.#listener = null
+          if (this.#consensusListener === listener) this.#consensusListener = null
         }
       },
       reachable,
@@ -218,14 +224,14 @@ export class Member {
   /** What leaves the process is held against all it said before. */
   #speak(message: ConsensusMessage): void {
     if (!('sender' in message)) return
-    const { node, referee, disk, council, wall, note } = this.#options
+    const { node, checker, disk, council, wall, note } = this.#options
     if (message.type === 'prepare' || message.type === 'commit') {
       const size = council.committee(message.number)?.members.length ?? 0
-      if (message.type === 'commit') this.#quorums.add(message, size)
-      if (this.#quorums.hold(message, size)) this.#mustDecide(message)
+      if (message.type === 'commit') this.#quorumTracker.add(message, size)
+      if (this.#quorumTracker.hold(message, size)) this.#mustDecide(message)
     }
-    const isDurable = () => disk.holds(LOG, message.signature)
-    if (referee.said(node, message, { isDurable, latestMs: wall.latestMs }))
+    const isDurable = () => disk.holds(WAL_FILE, message.signature)
+    if (checker.said(node, message, { isDurable, latestMs: wall.latestMs }))
       note(() => `member ${node} says ${describeMessage(message)}`)
   }
 }

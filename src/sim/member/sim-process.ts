@@ -8,7 +8,7 @@ import type { BlockClaim } from '../../primitives/block-claim.ts'
 import type { ConsensusMessage } from '../../primitives/consensus/message.ts'
 import { silentLogger } from '../../util/logger.ts'
 import { checkedExecution } from '../check/execution.ts'
-import type { Referee } from '../check/invariants.ts'
+import type { InvariantChecker } from '../check/invariants.ts'
 import { readBlock } from '../envelope.ts'
 import type { Keys } from '../keys.ts'
 import { processClock, type WallClock } from './clock.ts'
@@ -16,16 +16,16 @@ import type { Disk } from './disk.ts'
 import type { Host } from './host.ts'
 import type { Ledger } from './ledger.ts'
 
-export const LOG = 'wal'
-export const WATERMARK = 'watermark'
+export const WAL_FILE = 'wal'
+export const WATERMARK_FILE = 'watermark'
 
 /** What a process finds on its machine, and around it. */
-export interface Surroundings {
+export interface ProcessEnvironment {
   readonly node: number
   readonly keys: Keys
   readonly params: ConsensusParams
   readonly council: CommitteePort
-  readonly referee: Referee
+  readonly checker: InvariantChecker
   readonly disk: Disk
   readonly ledger: Ledger
   readonly wall: WallClock
@@ -36,7 +36,7 @@ const blocks = { encode: encodeBlock, decode: async (bytes: Uint8Array) => readB
 /** The shipped engine, its log and its watermark, on a simulated machine. Resolves when it runs. */
 export const startProcess = async (
   host: Host,
-  { node, keys, params, council, referee, disk, ledger, wall }: Surroundings,
+  { node, keys, params, council, checker, disk, ledger, wall }: ProcessEnvironment,
   network: NetworkPort,
 ): Promise<ConsensusEngine> => {
   const files = disk.open(host)
@@ -45,22 +45,22 @@ export const startProcess = async (
       execution: checkedExecution(ledger.port(host), {
         hashAt: number => ledger.hashAt(number),
         members: number => council.committee(number)?.members ?? [],
-        report: text => referee.report('validity', `member ${node} ${text}`),
+        report: text => checker.report('validity', `member ${node} ${text}`),
       }),
       committee: council,
       network,
       blocks,
-      evidence: { report: evidence => referee.accused(node, evidence) },
+      evidence: { report: evidence => checker.accused(node, evidence) },
     },
     clock: processClock(wall, host),
     signer: keys.signers[node] ?? null,
     recover: keys.recover,
-    wal: await openWal(files, LOG),
-    watermark: await openWatermark(files, WATERMARK),
+    wal: await openWal(files, WAL_FILE),
+    watermark: await openWatermark(files, WATERMARK_FILE),
     params,
     logger: silentLogger,
     onFatal: error => {
-      if (!host.isDead) referee.report('gave up', `member ${node}: ${error.message}`)
+      if (!host.isDead) checker.report('gave up', `member ${node}: ${error.message}`)
     },
   })
   await engine.start()
@@ -68,7 +68,7 @@ export const startProcess = async (
 }
 
 /** What an engine hears by. */
-export interface Listener {
+export interface ConsensusListener {
   readonly hear: (message: ConsensusMessage, from: string) => void
-  readonly judgeClaim: (claim: BlockClaim, from: string) => 'true' | 'false' | 'pointless'
+  readonly judgeClaim: (claim: BlockClaim, from: string) => 'accept' | 'reject' | 'ignore'
 }

@@ -1,13 +1,14 @@
-import type { Fault, Plan } from './plan.ts'
+import type { Plan, PlannedFault } from './plan.ts'
 
 /** A plan as a person reads it: the setting, then what goes wrong when. */
 export const describePlan = (plan: Plan): readonly string[] => {
-  const { size, heights, faultsMs, blockTimeMs, roundTimeoutMs, executionMs, weather, council, liars, faults } = plan
+  const { size, heights, faultsMs, blockTimeMs, roundTimeoutMs, executionMs, linkConditions, council, liars, faults } =
+    plan
   const percent = (share: number) => `${Math.round(share * 100)} %`
   const lines = [
     `${size} nodes, block time ${blockTimeMs} ms, round timeout ${roundTimeoutMs} ms, execution ${executionMs.toFixed(1)} ms${plan.realKeys ? ', real keys' : ''}`,
     `faults until height ${heights} or ${faultsMs} ms`,
-    `messages: ${percent(weather.loss)} lost, ${percent(weather.duplicate)} doubled, ${percent(weather.stuck)} hang, ${weather.delayMs.toFixed(1)} ms on the way`,
+    `messages: ${percent(linkConditions.loss)} lost, ${percent(linkConditions.duplicate)} doubled, ${percent(linkConditions.stuck)} hang, ${linkConditions.delayMs.toFixed(1)} ms on the way`,
   ]
   if (council !== null)
     lines.push(`another committee of at least ${council.smallest} every ${council.cycleBlocks} blocks`)
@@ -16,16 +17,16 @@ export const describePlan = (plan: Plan): readonly string[] => {
   return [...lines, ...faults.map(describeFault)]
 }
 
-const describeFault = (fault: Fault): string => {
-  const when = `${fault.atMs} ms:`
-  switch (fault.kind) {
+const describeFault = (plannedFault: PlannedFault): string => {
+  const when = `${plannedFault.atMs} ms:`
+  switch (plannedFault.kind) {
     case 'split':
-      return `${when} ${fault.side.join(' ') || 'nobody'} split off${fault.oneWay ? ' (not heard)' : ''} for ${fault.forMs} ms`
+      return `${when} ${plannedFault.side.join(' ') || 'nobody'} split off${plannedFault.oneWay ? ' (not heard)' : ''} for ${plannedFault.forMs} ms`
     case 'crash':
-      return `${when} member ${fault.node} loses power ${fault.point}, for ${fault.forMs} ms${fault.loses === 'nothing' ? '' : `, and its ${fault.loses}`}`
+      return `${when} member ${plannedFault.node} loses power ${plannedFault.point}, for ${plannedFault.forMs} ms${plannedFault.loses === 'nothing' ? '' : `, and its ${plannedFault.loses}`}`
     case 'pause':
-      return `${when} member ${fault.node} stands still for ${fault.forMs} ms`
+      return `${when} member ${plannedFault.node} stands still for ${plannedFault.forMs} ms`
     case 'leap':
-      return `${when} the clock of member ${fault.node} is ${fault.skewMs} ms ahead for ${fault.forMs} ms`
+      return `${when} the clock of member ${plannedFault.node} is ${plannedFault.skewMs} ms ahead for ${plannedFault.forMs} ms`
   }
 }

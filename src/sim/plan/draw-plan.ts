@@ -3,7 +3,14 @@ import { faultsOf } from '../../rules/quorum.ts'
 import { BREAKING_SCRIPTS, FORGING_SCRIPTS, type ScriptName } from '../byzantine/scripts.ts'
 import { createRandom, type Random } from '../random.ts'
 import type { CouncilPlan } from '../sim-council.ts'
-import { CRASH_POINTS, type Fault, type LiarPlan, type Loss, type Plan, type Weather } from './plan.ts'
+import {
+  type ByzantinePlan,
+  CRASH_POINTS,
+  type CrashLoss,
+  type LinkConditions,
+  type Plan,
+  type PlannedFault,
+} from './plan.ts'
 import { PROFILES, type Profile, type ProfileName } from './profiles.ts'
 
 export interface DrawOptions {
@@ -47,15 +54,15 @@ export const drawPlan = ({ seed, profile, heights, size: wanted }: DrawOptions):
     roundTimeoutMs: random.pick(ROUND_TIMEOUTS_MS),
     executionMs: 1 + random.next() ** 4 * 100,
     realKeys: random.chance(REAL_KEYS),
-    weather: random.chance(chances.weather) ? drawWeather(random) : CALM,
+    linkConditions: random.chance(chances.weather) ? drawWeather(random) : FAULTLESS,
     faults: drawFaults(setting, chances, random),
   }
 }
 
 /** What the network is like when nothing is wrong, and once all is well again. */
-export const CALM: Weather = { loss: 0, duplicate: 0, delayMs: 5, stuck: 0 }
+export const FAULTLESS: LinkConditions = { loss: 0, duplicate: 0, delayMs: 5, stuck: 0 }
 
-const drawWeather = (random: Random): Weather => ({
+const drawWeather = (random: Random): LinkConditions => ({
   loss: random.chance(0.3) ? 0 : random.next() * 0.3,
   duplicate: random.next() * 0.3,
   delayMs: 2 + random.next() ** 3 * 300,
@@ -63,7 +70,7 @@ const drawWeather = (random: Random): Weather => ({
 })
 
 /** What they forge has a stream of its own: it changes nothing else of a seed's plan. */
-const drawLiars = (size: number, random: Random, forging: Random): readonly LiarPlan[] => {
+const drawLiars = (size: number, random: Random, forging: Random): readonly ByzantinePlan[] => {
   const count = faultsOf(size) === 0 ? 0 : 1 + random.below(faultsOf(size))
   const first = random.below(size)
   return Array.from({ length: count }, (_, at) => ({
@@ -85,7 +92,7 @@ const drawCouncil = (size: number, liars: number, random: Random): CouncilPlan =
 
 type Setting = Pick<Plan, 'size' | 'liars' | 'council' | 'faultsMs'>
 
-const drawFaults = (setting: Setting, chances: Profile, random: Random): readonly Fault[] => {
+const drawFaults = (setting: Setting, chances: Profile, random: Random): readonly PlannedFault[] => {
   const kinds = [
     [chances.splits, drawSplit],
     [chances.crashes, drawCrash],
@@ -97,7 +104,7 @@ const drawFaults = (setting: Setting, chances: Profile, random: Random): readonl
     if (!random.chance(chance)) return []
     const gapMs = 150 + random.next() ** 2 * 5_000
     const forMs = 20 + random.next() ** 2 * 6_000
-    return timesOf(setting.faultsMs, gapMs, random).map((atMs): Fault => {
+    return timesOf(setting.faultsMs, gapMs, random).map((atMs): PlannedFault => {
       const lasts = Math.min(LONGEST_FAULT_MS, -Math.log(1 - random.next()) * forMs)
       return { atMs, forMs: Math.round(lasts), ...draw(setting, honest, random) }
     })
@@ -136,7 +143,12 @@ const drawCrash = (setting: Setting, honest: readonly number[], random: Random) 
 }
 
 /** A log may be lost where the others can go on without its owner: it counts as faulty until they did. */
-const drawLoss = ({ size, liars, council }: Setting, honest: readonly number[], node: number, random: Random): Loss => {
+const drawLoss = (
+  { size, liars, council }: Setting,
+  honest: readonly number[],
+  node: number,
+  random: Random,
+): CrashLoss => {
   const smallest = council?.smallest ?? size
   if (node !== honest[0] || liars.length >= faultsOf(smallest) || !random.chance(0.4)) return 'nothing'
   return random.pick(['log', 'log and watermark'] as const)

@@ -16,18 +16,18 @@ export const CRASH_POINTS = [
 export type CrashPoint = (typeof CRASH_POINTS)[number]
 
 /** What a crash takes with it besides what was not synced. */
-export type Loss = 'nothing' | 'log' | 'log and watermark'
+export type CrashLoss = 'nothing' | 'log' | 'log and watermark'
 
 /** Something that goes wrong for a while, virtual milliseconds from the start. */
-export type Fault = { readonly atMs: number; readonly forMs: number } & (
+export type PlannedFault = { readonly atMs: number; readonly forMs: number } & (
   | { readonly kind: 'split'; readonly side: readonly number[]; readonly oneWay: boolean }
-  | { readonly kind: 'crash'; readonly node: number; readonly point: CrashPoint; readonly loses: Loss }
+  | { readonly kind: 'crash'; readonly node: number; readonly point: CrashPoint; readonly loses: CrashLoss }
   | { readonly kind: 'pause'; readonly node: number }
   | { readonly kind: 'leap'; readonly node: number; readonly skewMs: number }
 )
 
 /** What the network does to each message. */
-export interface Weather {
+export interface LinkConditions {
   readonly loss: number
   readonly duplicate: number
   /** Mean one-way delay; delays are independent, so messages overtake each other. */
@@ -36,7 +36,7 @@ export interface Weather {
   readonly stuck: number
 }
 
-export interface LiarPlan {
+export interface ByzantinePlan {
   readonly node: number
   readonly scripts: readonly ScriptName[]
 }
@@ -46,15 +46,15 @@ export interface Plan {
   readonly seed: number
   readonly profile: ProfileName
   readonly size: number
-  readonly liars: readonly LiarPlan[]
+  readonly liars: readonly ByzantinePlan[]
   readonly council: CouncilPlan | null
   readonly blockTimeMs: number
   readonly roundTimeoutMs: number
   /** Mean time to build or to judge a block. */
   readonly executionMs: number
   readonly realKeys: boolean
-  readonly weather: Weather
-  readonly faults: readonly Fault[]
+  readonly linkConditions: LinkConditions
+  readonly faults: readonly PlannedFault[]
   /** Faults end when somebody has this many blocks, or after `faultsMs`. */
   readonly heights: number
   readonly faultsMs: number

@@ -3,11 +3,11 @@ import { encodeRlp } from '../../primitives/rlp.ts'
 import { RlpCursor } from '../../primitives/rlp-cursor.ts'
 import type { Batch } from '../../storage/batch.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
-import { keyAndNumber, NUMBER_BYTES, numberKey, writeNumber } from '../../storage/keys.ts'
+import { keyWithNumber, NUMBER_BYTES, numberKey, writeNumber } from '../../storage/keys.ts'
 import type { Store } from '../../storage/store.ts'
 import { bytesToHex, concatBytes, EMPTY_BYTES, type Hex, hexToBytes } from '../../util/bytes.ts'
 import { type Account, decodeAccount, EMPTY_CODE_HASH, EMPTY_ROOT, encodeAccount } from '../account.ts'
-import { keyText, textKey } from '../flat-tables.ts'
+import { binaryKey, bytesFromBinaryKey } from '../flat-tables.ts'
 import { HISTORY_BUCKETS, type HistoryKind, HistoryWriter, nextHistoryPart } from '../history/history-rows.ts'
 import { encodeWord } from '../storage-word.ts'
 import type { StoredValues } from './replace-values.ts'
@@ -33,18 +33,18 @@ export interface EditedValues {
 const NO_ACCOUNT: Account = { nonce: 0, balance: 0n, codeHash: EMPTY_CODE_HASH, storageRoot: EMPTY_ROOT }
 
 /** The rows that the edits make of those at the head; a later edit of an account goes on from an earlier one. */
-export const valuesOfEdits = async (store: Store, edits: readonly AccountEdit[]): Promise<EditedValues> => {
+export const valuesFromEdits = async (store: Store, edits: readonly AccountEdit[]): Promise<EditedValues> => {
   const account = new Map<string, Uint8Array>()
   const slot = new Map<string, Uint8Array>()
   const code = new Map<Hex, Uint8Array>()
   for (const edit of edits) {
-    const text = keyText(edit.key)
+    const text = binaryKey(edit.key)
     const row = account.get(text) ?? (await store.get(BUCKETS.account, edit.key))
     const before = row === undefined || row.byteLength === 0 ? NO_ACCOUNT : decodeAccount(row)
     const codeHash = edit.code === undefined ? before.codeHash : codeHashOf(edit.code)
     const after = { ...before, codeHash, nonce: edit.nonce ?? before.nonce, balance: edit.balance ?? before.balance }
     for (const [hashedSlot, word] of edit.storage ?? [])
-      slot.set(keyText(concatBytes(edit.key, hashedSlot)), encodeWord(word))
+      slot.set(binaryKey(concatBytes(edit.key, hashedSlot)), encodeWord(word))
     if (edit.code !== undefined && codeHash !== EMPTY_CODE_HASH) code.set(codeHash, edit.code)
     const holdsSlots = before.storageRoot !== EMPTY_ROOT || (edit.storage?.length ?? 0) > 0
     account.set(text, isEmpty(after) && !holdsSlots ? EMPTY_BYTES : encodeAccount(after))
@@ -63,7 +63,7 @@ const KINDS: readonly HistoryKind[] = ['account', 'slot']
 const FLAT = { account: BUCKETS.account, slot: BUCKETS.slot } as const
 
 /**
- * Queues what leads back from an edit of the state after block `number`. The block's own reverse diff takes up what the block had
+ * Queues what leads back from an edit of the state after block `numberField`. The block's own reverse diff takes up what the block had
  * not changed, so that the state before it stays readable. Answers the values the edit takes the place of.
  */
 export const putEditHistory = async (
@@ -78,11 +78,11 @@ export const putEditHistory = async (
     const texts = [...(kind === 'account' ? account : slot).keys()]
     for (let at = 0; at < texts.length; at += CHUNK) {
       const part = texts.slice(at, at + CHUNK)
-      const keys = part.map(textKey)
+      const keys = part.map(bytesFromBinaryKey)
       const rows = await store.getMany(FLAT[kind], keys)
       const known = await store.getMany(
         HISTORY_BUCKETS[kind],
-        keys.map(key => keyAndNumber(key, number)),
+        keys.map(key => keyWithNumber(key, number)),
       )
       for (const [i, key] of keys.entries()) {
         const row = rows[i] ?? EMPTY_BYTES
@@ -101,7 +101,8 @@ const undoKey = (number: number, index: number): Uint8Array =>
 
 /** Queues the values that undo the edit of this index (from 0) at the state after a block. */
 export const putEditUndo = (batch: Batch, number: number, index: number, before: StoredValues): void => {
-  const rows = (values: ReadonlyMap<string, Uint8Array>) => [...values].map(([text, value]) => [textKey(text), value])
+  const rows = (values: ReadonlyMap<string, Uint8Array>) =>
+    [...values].map(([text, value]) => [bytesFromBinaryKey(text), value])
   batch.put(BUCKETS.editUndo, undoKey(number, index), encodeRlp([rows(before.account), rows(before.slot)]))
 }
 
@@ -125,7 +126,7 @@ export const undoEdits = (
       const list = cursor.openList()
       while (cursor.hasMore()) {
         const pair = cursor.openList()
-        const text = keyText(cursor.bytes())
+        const text = binaryKey(cursor.bytes())
         values[kind].set(text, new Uint8Array(cursor.bytes()))
         cursor.closeList(pair)
       }

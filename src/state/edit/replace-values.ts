@@ -2,7 +2,7 @@ import type { Batch } from '../../storage/batch.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
 import { type Hex, hexToBytes } from '../../util/bytes.ts'
 import { decodeAccount, encodeAccount } from '../account.ts'
-import { keyText, textKey } from '../flat-tables.ts'
+import { binaryKey, bytesFromBinaryKey } from '../flat-tables.ts'
 import { packRollback, type Rollback } from '../history/rollback.ts'
 import type { TrieService } from '../trie/trie-service.ts'
 
@@ -13,18 +13,18 @@ import type { TrieService } from '../trie/trie-service.ts'
 export type StoredValues = Rollback
 
 /** Values with the root of the state that has them. */
-export interface SealedValues {
+export interface RootedValues {
   readonly parentRoot: Hex
   readonly root: Hex
   readonly values: StoredValues
 }
 
 /** Puts the values on a root and fills in the storage roots that follow. Throws what the trie throws. */
-export const sealValues = async (trie: TrieService, parentRoot: Hex, values: StoredValues): Promise<SealedValues> => {
+export const rootOfValues = async (trie: TrieService, parentRoot: Hex, values: StoredValues): Promise<RootedValues> => {
   const { root, storageRoots } = await trie.apply(parentRoot, await packRollback(values))
   const account = new Map(values.account)
   for (const [hashed, storageRoot] of storageRoots) {
-    const key = keyText(hexToBytes(hashed))
+    const key = binaryKey(hexToBytes(hashed))
     const row = account.get(key)
     if (row === undefined || row.byteLength === 0) continue
     account.set(key, encodeAccount({ ...decodeAccount(row), storageRoot }))
@@ -36,8 +36,8 @@ export const sealValues = async (trie: TrieService, parentRoot: Hex, values: Sto
 export const putValues = (batch: Batch, { account, slot }: StoredValues): void => {
   for (const [bucket, values] of [[BUCKETS.account, account] as const, [BUCKETS.slot, slot] as const]) {
     for (const [text, value] of values) {
-      if (value.byteLength === 0) batch.del(bucket, textKey(text))
-      else batch.put(bucket, textKey(text), value)
+      if (value.byteLength === 0) batch.del(bucket, bytesFromBinaryKey(text))
+      else batch.put(bucket, bytesFromBinaryKey(text), value)
     }
   }
 }

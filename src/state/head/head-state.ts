@@ -5,10 +5,10 @@ import { CodedError } from '../../util/errors.ts'
 import { Lru } from '../../util/lru.ts'
 import { type Account, EMPTY_CODE_HASH, EMPTY_ROOT } from '../account.ts'
 import type { StateError } from '../errors.ts'
-import { hashHex, keyText, readAccount, readCode, readSlot, textKey } from '../flat-tables.ts'
+import { binaryKey, bytesFromBinaryKey, hashedKey, readAccount, readCode, readSlot } from '../flat-tables.ts'
 import type { StateReader } from '../state-reader.ts'
-import type { Sealed } from '../update/state-update.ts'
-import { ClockCache } from './second-chance-cache.ts'
+import type { StateUpdate } from '../update/state-update.ts'
+import { SecondChanceCache } from './second-chance-cache.ts'
 import { SlotCache } from './slot-cache.ts'
 
 export interface CacheLimits {
@@ -38,7 +38,7 @@ export class HeadState implements StateReader {
   readonly counters: HeadCounters = { accountHits: 0, accountMisses: 0, slotHits: 0, slotMisses: 0 }
   readonly #store: Store
   readonly #limits: CacheLimits
-  #accounts: ClockCache<Cached>
+  #accounts: SecondChanceCache<Cached>
   #slots: SlotCache
   readonly #codes: Lru<Hex, Uint8Array>
   #snapshot: Snapshot
@@ -48,7 +48,7 @@ export class HeadState implements StateReader {
   constructor(store: Store, limits: CacheLimits) {
     this.#store = store
     this.#limits = limits
-    this.#accounts = new ClockCache(limits.accountCache)
+    this.#accounts = new SecondChanceCache(limits.accountCache)
     this.#slots = new SlotCache(limits.slotCache)
     this.#codes = new Lru({ limit: limits.codeCacheBytes, weigh: code => code.byteLength })
     this.#snapshot = store.snapshot()
@@ -67,7 +67,7 @@ export class HeadState implements StateReader {
     this.counters.slotMisses++
     const { account, hashed } = this.#cached(address)
     if (account === undefined || account.storageRoot === EMPTY_ROOT) return ZERO_HASH
-    const word = readSlot(this.#store, textKey(hashed), slot, this.#snapshot)
+    const word = readSlot(this.#store, bytesFromBinaryKey(hashed), slot, this.#snapshot)
     this.#slots.set(address, slot, word)
     return word
   }
@@ -108,23 +108,23 @@ export class HeadState implements StateReader {
   /** keccak of an address, remembered for those in the cache. */
   hashed(address: Hex): Uint8Array {
     const hashed = this.#accounts.get(address)?.hashed
-    return hashed === undefined ? hashHex(address) : textKey(hashed)
+    return hashed === undefined ? hashedKey(address) : bytesFromBinaryKey(hashed)
   }
 
-  /** Moves the head at once: `sealed` is durable by now. The promise is for the old snapshot. */
-  advance(sealed: Sealed): Promise<void> {
+  /** Moves the head at once: `update` is durable by now. The promise is for the old snapshot. */
+  advance(update: StateUpdate): Promise<void> {
     const before = this.#snapshot
     this.#moves++
     this.#snapshot = this.#store.snapshot()
-    for (const address of sealed.cleared) this.#slots.drop(address)
-    for (const [address, slots] of sealed.storage) {
+    for (const address of update.cleared) this.#slots.drop(address)
+    for (const [address, slots] of update.storage) {
       for (const [slot, { after }] of slots) this.#slots.set(address, slot, after)
     }
-    for (const [address, { after }] of sealed.accounts) {
-      const hashed = this.#accounts.get(address)?.hashed ?? keyText(hashHex(address))
+    for (const [address, { after }] of update.accounts) {
+      const hashed = this.#accounts.get(address)?.hashed ?? binaryKey(hashedKey(address))
       this.#accounts.set(address, { account: after, hashed })
     }
-    for (const [hash, code] of sealed.code) this.#codes.set(hash, code)
+    for (const [hash, code] of update.code) this.#codes.set(hash, code)
     return before.close()
   }
 
@@ -133,7 +133,7 @@ export class HeadState implements StateReader {
     const before = this.#snapshot
     this.#moves++
     this.#snapshot = this.#store.snapshot()
-    this.#accounts = new ClockCache(this.#limits.accountCache)
+    this.#accounts = new SecondChanceCache(this.#limits.accountCache)
     this.#slots = new SlotCache(this.#limits.slotCache)
     return before.close()
   }
@@ -149,8 +149,8 @@ export class HeadState implements StateReader {
       return found
     }
     this.counters.accountMisses++
-    const hashed = hashHex(address)
-    const cached = { account: readAccount(this.#store, hashed, this.#snapshot), hashed: keyText(hashed) }
+    const hashed = hashedKey(address)
+    const cached = { account: readAccount(this.#store, hashed, this.#snapshot), hashed: binaryKey(hashed) }
     this.#accounts.set(address, cached)
     return cached
   }

@@ -11,7 +11,7 @@ interface Held<V> {
  * insertion order, passes over what was used once. An order kept by deleting and inserting at each use would cost more per hit, and
  * finding the oldest in such a Map costs microseconds once it has holes.
  */
-export class ClockCache<V> {
+export class SecondChanceCache<V> {
   readonly #limit: number
   readonly #entries = new Map<string, Held<V>>()
   #hand = this.#entries.entries()

@@ -1,7 +1,7 @@
 import type { Batch } from '../../storage/batch.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
-import { keyAndNumber, NUMBER_BYTES, numberKey, readNumber, writeNumber } from '../../storage/keys.ts'
-import type { Entry, Snapshot, Store } from '../../storage/store.ts'
+import { keyWithNumber, NUMBER_BYTES, numberKey, readNumber, writeNumber } from '../../storage/keys.ts'
+import type { Snapshot, Store, StoreEntry } from '../../storage/store.ts'
 import { assert } from '../../util/assert.ts'
 import { asBuffer } from '../../util/bytes.ts'
 import { ACCOUNT_KEY_BYTES, SLOT_KEY_BYTES } from '../flat-tables.ts'
@@ -38,7 +38,7 @@ export class HistoryWriter {
 
   /** `before` is the stored form, empty for nothing. */
   add(kind: HistoryKind, key: Uint8Array, before: Uint8Array): void {
-    this.#batch.put(KIND[kind].bucket, keyAndNumber(key, this.#number), before)
+    this.#batch.put(KIND[kind].bucket, keyWithNumber(key, this.#number), before)
     const pending = this.#pending[kind]
     if (pending.push(key) === KEYS_PER_ROW) this.#flush(kind)
   }
@@ -99,7 +99,7 @@ export async function* changedKeys(
 const SHORT_BLOCKS = 32
 
 /** Parts of a block are numbered from 0 without a gap. */
-function* shortIndex(store: Store, from: number, to: number, snapshot: Snapshot | undefined): Generator<Entry> {
+function* shortIndex(store: Store, from: number, to: number, snapshot: Snapshot | undefined): Generator<StoreEntry> {
   for (let number = from; number <= to; number++) {
     for (let part = 0; ; part++) {
       const key = indexKeyOf(number, part)
@@ -119,7 +119,7 @@ const changedOf = (indexKey: Uint8Array, row: Uint8Array): ChangedKeys => {
   return { number: readNumber(indexKey), indexKey, kind, keys }
 }
 
-/** Values before block `number` of keys that this block changed. */
+/** Values before block `numberField` of keys that this block changed. */
 export const valuesBefore = async (
   store: Store,
   kind: HistoryKind,
@@ -129,7 +129,7 @@ export const valuesBefore = async (
 ): Promise<readonly Uint8Array[]> => {
   const rows = await store.getMany(
     KIND[kind].bucket,
-    keys.map(key => keyAndNumber(key, number)),
+    keys.map(key => keyWithNumber(key, number)),
     snapshot,
   )
   return rows.map(row => {
@@ -138,7 +138,7 @@ export const valuesBefore = async (
   })
 }
 
-/** The value a key had after block `number`, if a later block changed it; undefined: as it is at the head. Empty: nothing. */
+/** The value a key had after block `numberField`, if a later block changed it; undefined: as it is at the head. Empty: nothing. */
 export const valueAt = async (
   store: Store,
   kind: HistoryKind,
@@ -147,14 +147,14 @@ export const valueAt = async (
   snapshot: Snapshot,
 ): Promise<Uint8Array | undefined> => {
   const { bucket } = KIND[kind]
-  const range = { gte: keyAndNumber(key, number + 1), lte: keyAndNumber(key, Number.MAX_SAFE_INTEGER), snapshot }
+  const range = { gte: keyWithNumber(key, number + 1), lte: keyWithNumber(key, Number.MAX_SAFE_INTEGER), snapshot }
   return (await store.first(bucket, range))?.[1]
 }
 
 /** Queues the removal of the reverse diffs of blocks `from` to `to`. */
 export const pruneHistory = async (store: Store, batch: Batch, from: number, to: number): Promise<void> => {
   for await (const { number, indexKey, kind, keys } of changedKeys(store, from, to)) {
-    for (const key of keys) batch.del(KIND[kind].bucket, keyAndNumber(key, number))
+    for (const key of keys) batch.del(KIND[kind].bucket, keyWithNumber(key, number))
     batch.del(BUCKETS.historyIndex, indexKey)
   }
 }

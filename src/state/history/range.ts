@@ -1,12 +1,12 @@
 import { BUCKETS } from '../../storage/buckets.ts'
 import { afterPrefix, NUMBER_BYTES, readNumber } from '../../storage/keys.ts'
-import type { Entry, Snapshot, Store } from '../../storage/store.ts'
+import type { Snapshot, Store, StoreEntry } from '../../storage/store.ts'
 import { bytesEqual, compareBytes, EMPTY_BYTES } from '../../util/bytes.ts'
-import { keyText } from '../flat-tables.ts'
+import { binaryKey } from '../flat-tables.ts'
 import { changedKeys, HISTORY_BUCKETS, type HistoryKind, valueAt, valuesBefore } from './history-rows.ts'
 
-/** Where to read: the state after block `number`, in a snapshot of a later head. */
-export interface RangeAt {
+/** Where to read: the state after block `numberField`, in a snapshot of a later head. */
+export interface StateRange {
   readonly kind: HistoryKind
   /** Of all keys: the hashed account for its slots, empty for accounts. */
   readonly prefix: Uint8Array
@@ -19,13 +19,17 @@ export interface RangeAt {
 const FLAT_BUCKETS = { account: BUCKETS.account, slot: BUCKETS.slot } as const
 
 /** Rows of a bucket from the start to the end of the prefix. */
-const rowsFrom = (store: Store, bucket: number, { prefix, start, snapshot }: RangeAt): AsyncGenerator<Entry> => {
+const rowsFrom = (
+  store: Store,
+  bucket: number,
+  { prefix, start, snapshot }: StateRange,
+): AsyncGenerator<StoreEntry> => {
   const lt = prefix.byteLength === 0 ? undefined : afterPrefix(prefix)
   return store.entries(bucket, { gte: start, ...(lt && { lt }), snapshot })
 }
 
 /** Keys that changed after the block, each with its value then; empty: nothing. */
-async function* changedSince(store: Store, at: RangeAt): AsyncGenerator<Entry> {
+async function* changedSince(store: Store, at: StateRange): AsyncGenerator<StoreEntry> {
   let last: Uint8Array | undefined
   for await (const [row, value] of rowsFrom(store, HISTORY_BUCKETS[at.kind], at)) {
     const key = row.subarray(0, row.byteLength - NUMBER_BYTES)
@@ -36,17 +40,17 @@ async function* changedSince(store: Store, at: RangeAt): AsyncGenerator<Entry> {
 }
 
 /** Stored accounts or slots as they were after a block, in the order of their hashed keys. The block must be readable. */
-export async function* entriesAt(store: Store, at: RangeAt): AsyncGenerator<Entry> {
+export async function* entriesAtBlock(store: Store, at: StateRange): AsyncGenerator<StoreEntry> {
   const flat = rowsFrom(store, FLAT_BUCKETS[at.kind], at)
   const changed = changedSince(store, at)
   try {
-    let [now, then] = [(await flat.next()).value, (await changed.next()).value] as (Entry | undefined)[]
+    let [now, then] = [(await flat.next()).value, (await changed.next()).value] as (StoreEntry | undefined)[]
     while (now !== undefined || then !== undefined) {
       const order = now === undefined ? 1 : then === undefined ? -1 : compareBytes(now[0], then[0])
-      const entry = (order < 0 ? now : then) as Entry
-      if (entry[1].byteLength > 0) yield entry
-      if (order <= 0) now = (await flat.next()).value as Entry | undefined
-      if (order >= 0) then = (await changed.next()).value as Entry | undefined
+      const storeEntry = (order < 0 ? now : then) as StoreEntry
+      if (storeEntry[1].byteLength > 0) yield storeEntry
+      if (order <= 0) now = (await flat.next()).value as StoreEntry | undefined
+      if (order >= 0) then = (await changed.next()).value as StoreEntry | undefined
     }
   } finally {
     await Promise.all([flat.return(undefined), changed.return(undefined)])
@@ -62,9 +66,9 @@ export const changedAccounts = async (
   const before = new Map<string, { readonly key: Uint8Array; readonly value: Uint8Array }>()
   for await (const { kind, keys, number } of changedKeys(store, from + 1, to, snapshot)) {
     if (kind !== 'account') continue
-    const unseen = keys.filter(key => !before.has(keyText(key)))
+    const unseen = keys.filter(key => !before.has(binaryKey(key)))
     const values = await valuesBefore(store, 'account', unseen, number, snapshot)
-    for (const [i, key] of unseen.entries()) before.set(keyText(key), { key, value: values[i] as Uint8Array })
+    for (const [i, key] of unseen.entries()) before.set(binaryKey(key), { key, value: values[i] as Uint8Array })
     await turn()
   }
   const changed: Uint8Array[] = []

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { Snapshot, Store } from '../../storage/store.ts'
 import { bytesToHex, type Hex } from '../../util/bytes.ts'
 import { decodeAccount } from '../account.ts'
-import { ACCOUNT_KEY_BYTES, keyText, textKey } from '../flat-tables.ts'
+import { ACCOUNT_KEY_BYTES, binaryKey, bytesFromBinaryKey } from '../flat-tables.ts'
 import { BatchPacker } from '../trie/batch.ts'
 import type { PackedBatch } from '../trie/types.ts'
 import { changedKeys, type HistoryKind, valuesBefore } from './history-rows.ts'
@@ -10,9 +10,9 @@ import { changedKeys, type HistoryKind, valuesBefore } from './history-rows.ts'
 /** Stored values of an older block, by hashed key (binary text), of all that changed since. Empty: nothing stood there. */
 export type Rollback = Readonly<Record<HistoryKind, ReadonlyMap<string, Uint8Array>>>
 
-const textHex = (text: string): Hex => bytesToHex(textKey(text))
+const textHex = (text: string): Hex => bytesToHex(bytesFromBinaryKey(text))
 
-/** What leads from block `to` back to block `number`; undefined when more than `limit` entries changed. */
+/** What leads from block `to` back to block `numberField`; undefined when more than `limit` entries changed. */
 export const collectRollback = async (
   store: Store,
   number: number,
@@ -23,11 +23,11 @@ export const collectRollback = async (
   const values = { account: new Map<string, Uint8Array>(), slot: new Map<string, Uint8Array>() }
   for await (const changed of changedKeys(store, number + 1, to, snapshot)) {
     const known = values[changed.kind]
-    // Blocks come in ascending order: the first change after `number` knows the value at it.
-    const unseen = changed.keys.filter(key => !known.has(keyText(key)))
+    // Blocks come in ascending order: the first change after `numberField` knows the value at it.
+    const unseen = changed.keys.filter(key => !known.has(binaryKey(key)))
     if (values.account.size + values.slot.size + unseen.length > limit) return undefined
     const before = await valuesBefore(store, changed.kind, unseen, changed.number, snapshot)
-    for (const [i, key] of unseen.entries()) known.set(keyText(key), before[i] as Uint8Array)
+    for (const [i, key] of unseen.entries()) known.set(binaryKey(key), before[i] as Uint8Array)
   }
   return values
 }

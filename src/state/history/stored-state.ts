@@ -1,20 +1,20 @@
 import { LIMITS } from '../../config/limits.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
-import type { Entry, Snapshot, Store } from '../../storage/store.ts'
+import type { Snapshot, Store, StoreEntry } from '../../storage/store.ts'
 import { concatBytes, EMPTY_BYTES, type Hex, hexToBytes } from '../../util/bytes.ts'
 import { CodedError } from '../../util/errors.ts'
 import { type Account, decodeAccount, EMPTY_CODE_HASH } from '../account.ts'
 import type { StateError } from '../errors.ts'
-import { ACCOUNT_KEY_BYTES, hashHex, keyText, readAccount, readCode, readSlot, slotKey } from '../flat-tables.ts'
+import { ACCOUNT_KEY_BYTES, binaryKey, hashedKey, readAccount, readCode, readSlot, slotKey } from '../flat-tables.ts'
 import { readStateMeta, type StateMeta, stateRootAt } from '../state-meta.ts'
 import type { AsyncStateReader, StateReader } from '../state-reader.ts'
 import { decodeWord } from '../storage-word.ts'
 import { valueAt } from './history-rows.ts'
-import { changedAccounts, entriesAt } from './range.ts'
+import { changedAccounts, entriesAtBlock } from './range.ts'
 import { collectRollback, type Rollback } from './rollback.ts'
 
-/** Where the state stands in a snapshot, if block `number` can be read there. Throws MISSING_STATE. */
-export const readableAt = async (store: Store, number: number, snapshot: Snapshot): Promise<StateMeta> => {
+/** Where the state stands in a snapshot, if block `numberField` can be read there. Throws MISSING_STATE. */
+export const stateMetaAt = async (store: Store, number: number, snapshot: Snapshot): Promise<StateMeta> => {
   const meta = await readStateMeta(store, snapshot)
   if (meta !== undefined && number >= meta.oldest && number <= meta.number) return meta
   const root = await stateRootAt(store, number, snapshot)
@@ -23,13 +23,13 @@ export const readableAt = async (store: Store, number: number, snapshot: Snapsho
 }
 
 /**
- * The state after block `number` from the store alone, as it stands now: blocks that commit meanwhile do not disturb it. For any
+ * The state after block `numberField` from the store alone, as it stands now: blocks that commit meanwhile do not disturb it. For any
  * thread with its own Store handle. Throws MISSING_STATE. Release it when done.
  */
 export const openStateReader = async (store: Store, number: number): Promise<StoredState> => {
   const snapshot = store.snapshot()
   try {
-    const meta = await readableAt(store, number, snapshot)
+    const meta = await stateMetaAt(store, number, snapshot)
     return new StoredState(store, snapshot, number, meta)
   } catch (error) {
     await snapshot.close()
@@ -42,8 +42,8 @@ export class StoredState implements AsyncStateReader {
   readonly number: number
   /** The head of the snapshot. */
   readonly headNumber: number
-  /** Synchronous reads of the same state; only when `number` was the head. */
-  readonly sync: SnapshotReader | undefined
+  /** Synchronous reads of the same state; only when `numberField` was the head. */
+  readonly sync: SnapshotStateReader | undefined
   readonly #store: Store
   readonly #snapshot: Snapshot
   #released = false
@@ -53,16 +53,16 @@ export class StoredState implements AsyncStateReader {
     this.headNumber = meta.number
     this.#store = store
     this.#snapshot = snapshot
-    this.sync = number === meta.number ? new SnapshotReader(store, snapshot) : undefined
+    this.sync = number === meta.number ? new SnapshotStateReader(store, snapshot) : undefined
   }
 
   async account(address: Hex): Promise<Account | undefined> {
-    const row = await this.#read('account', hashHex(address))
+    const row = await this.#read('account', hashedKey(address))
     return row === undefined || row.byteLength === 0 ? undefined : decodeAccount(row)
   }
 
   async storage(address: Hex, slot: Hex): Promise<Hex> {
-    return decodeWord(await this.#read('slot', slotKey(hashHex(address), slot)))
+    return decodeWord(await this.#read('slot', slotKey(hashedKey(address), slot)))
   }
 
   async code(address: Hex): Promise<Uint8Array> {
@@ -79,19 +79,19 @@ export class StoredState implements AsyncStateReader {
   }
 
   /** Stored accounts by their keccak, in order from `start` on. Valid until `release`, as all walks. */
-  accounts(start: Uint8Array): AsyncGenerator<Entry> {
-    return entriesAt(this.#store, { ...this.#at, kind: 'account', prefix: EMPTY_BYTES, start })
+  accounts(start: Uint8Array): AsyncGenerator<StoreEntry> {
+    return entriesAtBlock(this.#store, { ...this.#at, kind: 'account', prefix: EMPTY_BYTES, start })
   }
 
   /** Stored words of one account by the keccak of their slot, in order from `start` on. */
-  async *slots(hashedAddress: Uint8Array, start: Uint8Array): AsyncGenerator<Entry> {
+  async *slots(hashedAddress: Uint8Array, start: Uint8Array): AsyncGenerator<StoreEntry> {
     const range = {
       ...this.#at,
       kind: 'slot',
       prefix: hashedAddress,
       start: concatBytes(hashedAddress, start),
     } as const
-    for await (const [key, word] of entriesAt(this.#store, range)) yield [key.subarray(ACCOUNT_KEY_BYTES), word]
+    for await (const [key, word] of entriesAtBlock(this.#store, range)) yield [key.subarray(ACCOUNT_KEY_BYTES), word]
   }
 
   /** keccaks of the accounts that are not the same after block `to`; `turn` is awaited between pieces of work. */
@@ -123,22 +123,22 @@ export class StoredState implements AsyncStateReader {
 
 /** An older state: the head's with what changed since laid over it. */
 class OverlayReader implements StateReader {
-  readonly #head: SnapshotReader
+  readonly #head: SnapshotStateReader
   readonly #overlay: Rollback
 
   constructor(store: Store, snapshot: Snapshot, overlay: Rollback) {
-    this.#head = new SnapshotReader(store, snapshot)
+    this.#head = new SnapshotStateReader(store, snapshot)
     this.#overlay = overlay
   }
 
   account(address: Hex): Account | undefined {
-    const row = this.#overlay.account.get(keyText(hashHex(address)))
+    const row = this.#overlay.account.get(binaryKey(hashedKey(address)))
     if (row === undefined) return this.#head.account(address)
     return row.byteLength === 0 ? undefined : decodeAccount(row)
   }
 
   storage(address: Hex, slot: Hex): Hex {
-    const row = this.#overlay.slot.get(keyText(slotKey(hashHex(address), slot)))
+    const row = this.#overlay.slot.get(binaryKey(slotKey(hashedKey(address), slot)))
     return row === undefined ? this.#head.storage(address, slot) : decodeWord(row)
   }
 
@@ -148,7 +148,7 @@ class OverlayReader implements StateReader {
 }
 
 /** The head's state from one snapshot, synchronous, without caches of its own: a Journal on it keeps what one call reads. */
-export class SnapshotReader implements StateReader {
+export class SnapshotStateReader implements StateReader {
   readonly #store: Store
   readonly #snapshot: Snapshot
 
@@ -158,11 +158,11 @@ export class SnapshotReader implements StateReader {
   }
 
   account(address: Hex): Account | undefined {
-    return readAccount(this.#store, hashHex(address), this.#snapshot)
+    return readAccount(this.#store, hashedKey(address), this.#snapshot)
   }
 
   storage(address: Hex, slot: Hex): Hex {
-    const hashed = hashHex(address)
+    const hashed = hashedKey(address)
     return readSlot(this.#store, hashed, slot, this.#snapshot)
   }
 

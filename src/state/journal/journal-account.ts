@@ -3,7 +3,7 @@ import type { Nonce } from '../../util/nonce.ts'
 import { type Account, EMPTY_CODE_HASH, EMPTY_ROOT } from '../account.ts'
 
 /** A storage word in a journal: now, at the start of its transaction, and at the start of the block. */
-export class Slot {
+export class JournalSlot {
   value: Hex
   /** Value at the start of transaction `originalIn`; stale when that is not the running one. */
   original: Hex
@@ -18,7 +18,7 @@ export class Slot {
 }
 
 /** An account in a journal. `base` is the account at the start of the block. */
-export class Entry {
+export class JournalAccount {
   readonly address: Hex
   readonly base: Account | undefined
   exists: boolean
@@ -27,7 +27,7 @@ export class Entry {
   codeHash: Hex
   /** undefined: not read yet. */
   code: Uint8Array | undefined = undefined
-  slots: Map<Hex, Slot> | undefined = undefined
+  slots: Map<Hex, JournalSlot> | undefined = undefined
   /** The storage of `base` is gone: what stands in `slots` is all there is. */
   cleared = false
   /** The transaction that last touched it (EIP-158). */

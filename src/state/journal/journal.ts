@@ -6,8 +6,8 @@ import { type Account, EMPTY_CODE_HASH } from '../account.ts'
 import type { StateReader } from '../state-reader.ts'
 import type { StateChanges } from '../update/state-changes.ts'
 import { collectChanges } from './collect-changes.ts'
-import { Entry, Slot } from './journal-account.ts'
-import { type Undo, undo } from './undo.ts'
+import { JournalAccount, JournalSlot } from './journal-account.ts'
+import { applyUndo, type UndoEntry } from './undo.ts'
 
 /**
  * The working state of a block under construction over a base that does not change meanwhile. Synchronous. Every change can be
@@ -15,10 +15,10 @@ import { type Undo, undo } from './undo.ts'
  */
 export class Journal implements StateReader {
   readonly #base: StateReader
-  readonly #entries = new Map<Hex, Entry>()
+  readonly #entries = new Map<Hex, JournalAccount>()
   readonly #codes = new Map<Hex, Uint8Array>()
-  readonly #touched: Entry[] = []
-  #undo: Undo[] = []
+  readonly #touched: JournalAccount[] = []
+  #undo: UndoEntry[] = []
   #transaction = 1
 
   constructor(base: StateReader) {
@@ -44,11 +44,11 @@ export class Journal implements StateReader {
   }
 
   code(address: Hex): Uint8Array {
-    const entry = this.#entry(address)
-    if (entry.codeHash === EMPTY_CODE_HASH) return EMPTY_BYTES
+    const journalAccount = this.#entry(address)
+    if (journalAccount.codeHash === EMPTY_CODE_HASH) return EMPTY_BYTES
     // Code not set here is the base's: a changed hash always came with its code.
-    entry.code ??= this.#codes.get(entry.codeHash) ?? this.#base.code(address)
-    return entry.code
+    journalAccount.code ??= this.#codes.get(journalAccount.codeHash) ?? this.#base.code(address)
+    return journalAccount.code
   }
 
   storage(address: Hex, slot: Hex): Hex {
@@ -73,11 +73,11 @@ export class Journal implements StateReader {
   /** Creates the account if there is none. */
   setBalance(address: Hex, balance: bigint): void {
     assert(balance >= 0n, 'a balance is not negative')
-    const entry = this.#touch(this.#entry(address))
-    this.#record({ kind: 'balance', entry, before: entry.balance, existed: entry.exists })
-    entry.balance = balance
-    entry.exists = true
-    entry.view = undefined
+    const journalAccount = this.#touch(this.#entry(address))
+    this.#record({ kind: 'balance', journalAccount, before: journalAccount.balance, existed: journalAccount.exists })
+    journalAccount.balance = balance
+    journalAccount.exists = true
+    journalAccount.view = undefined
   }
 
   addBalance(address: Hex, wei: bigint): void {
@@ -90,30 +90,36 @@ export class Journal implements StateReader {
   }
 
   setNonce(address: Hex, nonce: Nonce): void {
-    const entry = this.#touch(this.#entry(address))
-    this.#record({ kind: 'nonce', entry, before: entry.nonce, existed: entry.exists })
-    entry.nonce = nonce
-    entry.exists = true
-    entry.view = undefined
+    const journalAccount = this.#touch(this.#entry(address))
+    this.#record({ kind: 'nonce', journalAccount, before: journalAccount.nonce, existed: journalAccount.exists })
+    journalAccount.nonce = nonce
+    journalAccount.exists = true
+    journalAccount.view = undefined
   }
 
   setCode(address: Hex, code: Uint8Array): void {
-    const entry = this.#touch(this.#entry(address))
-    this.#record({ kind: 'code', entry, before: entry.code, beforeHash: entry.codeHash, existed: entry.exists })
-    entry.codeHash = code.byteLength === 0 ? EMPTY_CODE_HASH : bytesToHex(keccak256(code))
-    entry.code = code
-    entry.exists = true
-    entry.view = undefined
-    if (code.byteLength > 0) this.#codes.set(entry.codeHash, code)
+    const journalAccount = this.#touch(this.#entry(address))
+    this.#record({
+      kind: 'code',
+      journalAccount,
+      before: journalAccount.code,
+      beforeHash: journalAccount.codeHash,
+      existed: journalAccount.exists,
+    })
+    journalAccount.codeHash = code.byteLength === 0 ? EMPTY_CODE_HASH : bytesToHex(keccak256(code))
+    journalAccount.code = code
+    journalAccount.exists = true
+    journalAccount.view = undefined
+    if (code.byteLength > 0) this.#codes.set(journalAccount.codeHash, code)
   }
 
   /** Zero removes the slot. Creates the account if there is none. */
   setStorage(address: Hex, slot: Hex, word: Hex): void {
-    const entry = this.#touch(this.#entry(address))
-    if (!entry.exists) this.setNonce(address, entry.nonce)
-    const found = this.#slot(entry, slot)
+    const journalAccount = this.#touch(this.#entry(address))
+    if (!journalAccount.exists) this.setNonce(address, journalAccount.nonce)
+    const found = this.#slot(journalAccount, slot)
     if (found.value === word) return
-    this.#record({ kind: 'storage', slot: found, before: found.value })
+    this.#record({ kind: 'storage', journalSlot: found, before: found.value })
     if (found.originalIn !== this.#transaction) {
       found.original = found.value
       found.originalIn = this.#transaction
@@ -123,14 +129,14 @@ export class Journal implements StateReader {
 
   /** A new account at the address: nonce 0, no code, no storage; a balance that stands there is kept. */
   createAccount(address: Hex): void {
-    const entry = this.#touch(this.#entry(address))
-    this.#reset(entry, entry.balance, true)
+    const journalAccount = this.#touch(this.#entry(address))
+    this.#reset(journalAccount, journalAccount.balance, true)
   }
 
   /** Removes the account with all its storage; its balance is gone with it. */
   deleteAccount(address: Hex): void {
-    const entry = this.#entry(address)
-    if (entry.exists) this.#reset(entry, 0n, false)
+    const journalAccount = this.#entry(address)
+    if (journalAccount.exists) this.#reset(journalAccount, 0n, false)
   }
 
   /** Marks the account for the sweep of EIP-158 without changing it. Every setter does so too. */
@@ -140,8 +146,9 @@ export class Journal implements StateReader {
 
   /** Deletes the empty accounts this transaction touched (EIP-161), at its end. */
   sweepTouched(): void {
-    for (const entry of this.#touched) {
-      if (entry.touchedIn === this.#transaction && entry.exists && entry.isEmpty()) this.#reset(entry, 0n, false)
+    for (const journalAccount of this.#touched) {
+      if (journalAccount.touchedIn === this.#transaction && journalAccount.exists && journalAccount.isEmpty())
+        this.#reset(journalAccount, 0n, false)
     }
   }
 
@@ -152,7 +159,7 @@ export class Journal implements StateReader {
 
   revert(mark: number): void {
     assert(mark >= 0 && mark <= this.#undo.length, 'a checkpoint of the running transaction')
-    for (let i = this.#undo.length - 1; i >= mark; i--) undo(this.#undo[i] as Undo)
+    for (let i = this.#undo.length - 1; i >= mark; i--) applyUndo(this.#undo[i] as UndoEntry)
     this.#undo.length = mark
   }
 
@@ -168,52 +175,52 @@ export class Journal implements StateReader {
     return collectChanges(this.#entries.values(), this.#codes)
   }
 
-  #entry(address: Hex): Entry {
-    let entry = this.#entries.get(address)
-    if (entry === undefined) {
-      entry = new Entry(address, this.#base.account(address))
-      this.#entries.set(address, entry)
+  #entry(address: Hex): JournalAccount {
+    let journalAccount = this.#entries.get(address)
+    if (journalAccount === undefined) {
+      journalAccount = new JournalAccount(address, this.#base.account(address))
+      this.#entries.set(address, journalAccount)
     }
-    return entry
+    return journalAccount
   }
 
-  #slot(entry: Entry, slot: Hex): Slot {
-    entry.slots ??= new Map()
-    let found = entry.slots.get(slot)
+  #slot(journalAccount: JournalAccount, slot: Hex): JournalSlot {
+    journalAccount.slots ??= new Map()
+    let found = journalAccount.slots.get(slot)
     if (found === undefined) {
-      const base = entry.base === undefined ? ZERO_HASH : this.#base.storage(entry.address, slot)
-      found = new Slot(base, entry.cleared ? ZERO_HASH : base)
-      entry.slots.set(slot, found)
+      const base = journalAccount.base === undefined ? ZERO_HASH : this.#base.storage(journalAccount.address, slot)
+      found = new JournalSlot(base, journalAccount.cleared ? ZERO_HASH : base)
+      journalAccount.slots.set(slot, found)
     }
     return found
   }
 
-  #touch(entry: Entry): Entry {
-    if (entry.touchedIn === this.#transaction) return entry
-    this.#record({ kind: 'touch', entry, before: entry.touchedIn })
-    entry.touchedIn = this.#transaction
-    this.#touched.push(entry)
-    return entry
+  #touch(journalAccount: JournalAccount): JournalAccount {
+    if (journalAccount.touchedIn === this.#transaction) return journalAccount
+    this.#record({ kind: 'touch', journalAccount, before: journalAccount.touchedIn })
+    journalAccount.touchedIn = this.#transaction
+    this.#touched.push(journalAccount)
+    return journalAccount
   }
 
-  #reset(entry: Entry, balance: bigint, exists: boolean): void {
-    const { nonce, codeHash, code, slots, cleared } = entry
+  #reset(journalAccount: JournalAccount, balance: bigint, exists: boolean): void {
+    const { nonce, codeHash, code, slots, cleared } = journalAccount
     this.#record({
       kind: 'reset',
-      entry,
-      before: { exists: entry.exists, nonce, balance: entry.balance, codeHash, code, slots, cleared },
+      journalAccount,
+      before: { exists: journalAccount.exists, nonce, balance: journalAccount.balance, codeHash, code, slots, cleared },
     })
-    entry.exists = exists
-    entry.nonce = 0
-    entry.balance = balance
-    entry.codeHash = EMPTY_CODE_HASH
-    entry.code = EMPTY_BYTES
-    entry.slots = undefined
-    entry.cleared = true
-    entry.view = undefined
+    journalAccount.exists = exists
+    journalAccount.nonce = 0
+    journalAccount.balance = balance
+    journalAccount.codeHash = EMPTY_CODE_HASH
+    journalAccount.code = EMPTY_BYTES
+    journalAccount.slots = undefined
+    journalAccount.cleared = true
+    journalAccount.view = undefined
   }
 
-  #record(change: Undo): void {
+  #record(change: UndoEntry): void {
     this.#undo.push(change)
   }
 }

@@ -4,34 +4,34 @@ import { assert } from '../../util/assert.ts'
 import { EMPTY_BYTES, type Hex } from '../../util/bytes.ts'
 import { decodeAccount, EMPTY_ROOT } from '../account.ts'
 import type { StoredState } from '../history/stored-state.ts'
-import { type Cut, StackTrie } from '../trie/stack-trie.ts'
+import { StackTrie, type SubTrie } from '../trie/stack-trie.ts'
 import { accountLeaf } from '../update/account-leaf.ts'
 import { accountRecord, slotRecord } from './records.ts'
-import { encodeReference, type Part } from './sub-trie.ts'
+import { encodeReference, type SnapshotPart } from './sub-trie.ts'
 
 /** Takes bytes in order; what was taken may be written later. */
-export interface Sink {
+export interface ByteSink {
   append(bytes: Uint8Array): Promise<void>
 }
 
 /** Of a chunk, and of slots that stand beside their account. Part of the format. */
-export interface Sizes {
+export interface ChunkSizes {
   readonly chunkBytes: number
   readonly inlineBytes: number
 }
 
 /** A chunk's place in the bytes of its sink. */
-export interface PlacedPart extends Part {
+export interface ChunkPlacement extends SnapshotPart {
   readonly start: number
   readonly end: number
 }
 
 /** What a state consists of. */
-export interface MadeSnapshot {
+export interface SnapshotContents {
   readonly root: Hex
-  readonly accounts: readonly PlacedPart[]
+  readonly accounts: readonly ChunkPlacement[]
   /** Storage tries in chunks of their own, by hashed address. */
-  readonly storages: readonly { readonly owner: Uint8Array; readonly parts: readonly PlacedPart[] }[]
+  readonly storages: readonly { readonly owner: Uint8Array; readonly parts: readonly ChunkPlacement[] }[]
   readonly entries: { readonly accounts: number; readonly slots: number }
 }
 
@@ -42,12 +42,12 @@ export interface MadeSnapshot {
  */
 export const makeSnapshot = async (
   state: Pick<StoredState, 'accounts' | 'slots'>,
-  sinks: { readonly accounts: Sink; readonly storages: Sink },
-  sizes: Sizes = LIMITS.snapshot,
-): Promise<MadeSnapshot> => {
-  const maker = new StorageMaker(state, sinks.storages, sizes)
-  const cuts: Cut[] = []
-  const trie = new StackTrie({ cut: { bytes: sizes.chunkBytes, tell: cut => cuts.push(cut) } })
+  sinks: { readonly accounts: ByteSink; readonly storages: ByteSink },
+  chunkSizes: ChunkSizes = LIMITS.snapshot,
+): Promise<SnapshotContents> => {
+  const maker = new StorageMaker(state, sinks.storages, chunkSizes)
+  const cuts: SubTrie[] = []
+  const trie = new StackTrie({ cut: { bytes: chunkSizes.chunkBytes, tell: subTrie => cuts.push(subTrie) } })
   let accounts = 0
   for await (const [key, row] of state.accounts(EMPTY_BYTES)) {
     const account = decodeAccount(row)
@@ -62,17 +62,17 @@ export const makeSnapshot = async (
 }
 
 class StorageMaker {
-  readonly elsewhere: { readonly owner: Uint8Array; readonly parts: readonly PlacedPart[] }[] = []
+  readonly elsewhere: { readonly owner: Uint8Array; readonly parts: readonly ChunkPlacement[] }[] = []
   slots = 0
   readonly #state: Pick<StoredState, 'slots'>
-  readonly #sink: Sink
-  readonly #sizes: Sizes
+  readonly #byteSink: ByteSink
+  readonly #chunkSizes: ChunkSizes
   #written = 0
 
-  constructor(state: Pick<StoredState, 'slots'>, sink: Sink, sizes: Sizes) {
+  constructor(state: Pick<StoredState, 'slots'>, byteSink: ByteSink, chunkSizes: ChunkSizes) {
     this.#state = state
-    this.#sink = sink
-    this.#sizes = sizes
+    this.#byteSink = byteSink
+    this.#chunkSizes = chunkSizes
   }
 
   /** The slots of one account: themselves when they are few, else they go to the sink. */
@@ -80,8 +80,8 @@ class StorageMaker {
     owner: Uint8Array,
     storageRoot: Hex,
   ): Promise<{ readonly count: number; readonly bytes: Uint8Array } | 'elsewhere'> {
-    const cuts: Cut[] = []
-    const trie = new StackTrie({ cut: { bytes: this.#sizes.chunkBytes, tell: cut => cuts.push(cut) } })
+    const cuts: SubTrie[] = []
+    const trie = new StackTrie({ cut: { bytes: this.#chunkSizes.chunkBytes, tell: subTrie => cuts.push(subTrie) } })
     const first = this.#written
     let gathered: Uint8Array[] = []
     let [count, bytes] = [0, 0]
@@ -91,13 +91,13 @@ class StorageMaker {
       gathered.push(record)
       count++
       bytes += record.byteLength
-      if (bytes <= this.#sizes.inlineBytes) continue
-      for (const waiting of gathered) await this.#sink.append(waiting)
+      if (bytes <= this.#chunkSizes.inlineBytes) continue
+      for (const waiting of gathered) await this.#byteSink.append(waiting)
       gathered = []
     }
     assert(trie.root() === storageRoot, 'the slots of an account make its storage root')
     this.slots += count
-    if (bytes <= this.#sizes.inlineBytes) return { count, bytes: Buffer.concat(gathered) }
+    if (bytes <= this.#chunkSizes.inlineBytes) return { count, bytes: Buffer.concat(gathered) }
     this.#written += bytes
     this.elsewhere.push({ owner: Uint8Array.from(owner), parts: placed(cuts, first) })
     return 'elsewhere'
@@ -105,11 +105,11 @@ class StorageMaker {
 }
 
 /** In the order of the bytes; cuts are told as nodes end. */
-const placed = (cuts: readonly Cut[], offset: number): readonly PlacedPart[] =>
+const placed = (cuts: readonly SubTrie[], offset: number): readonly ChunkPlacement[] =>
   cuts
-    .map(({ prefix, reference, start, end }) => ({
+    .map(({ prefix, reference: nodeReference, start, end }) => ({
       prefix,
-      reference: encodeReference(reference),
+      reference: encodeReference(nodeReference),
       start: offset + start,
       end: offset + end,
     }))

@@ -1,10 +1,10 @@
 import { decodeRlp, encodeRlp, type RlpItem } from '../../primitives/rlp.ts'
 import { bytesEqual, type Hex } from '../../util/bytes.ts'
-import { unlessCoded } from '../../util/errors.ts'
-import { MisplacedReference, type Reference, StackTrie } from '../trie/stack-trie.ts'
+import { undefinedIfCoded } from '../../util/errors.ts'
+import { MisplacedReference, type NodeReference, StackTrie } from '../trie/stack-trie.ts'
 
 /** A sub-trie of the account trie or of a storage trie: the content of one chunk. */
-export interface Part {
+export interface SnapshotPart {
   /** The nibbles that lead to it, one a byte. */
   readonly prefix: Uint8Array
   /** RLP of how its parent holds it: of its hash, or of itself when that is shorter than 32 bytes. */
@@ -14,7 +14,7 @@ export interface Part {
 const HASH_ITEM_BYTES = 33
 
 /** The root of the trie that these parts make up, in the order of their keys; undefined: they make none. */
-export const rootOfParts = (parts: readonly Part[]): Hex | undefined => {
+export const rootOfParts = (parts: readonly SnapshotPart[]): Hex | undefined => {
   const trie = new StackTrie()
   try {
     for (const { prefix, reference } of parts) {
@@ -29,15 +29,15 @@ export const rootOfParts = (parts: readonly Part[]): Hex | undefined => {
   }
 }
 
-export const encodeReference = (reference: Reference): Uint8Array => encodeRlp(reference)
+export const encodeReference = (nodeReference: NodeReference): Uint8Array => encodeRlp(nodeReference)
 
-export const isReference = (part: Part, reference: Reference | undefined): boolean =>
-  reference !== undefined && bytesEqual(part.reference, encodeReference(reference))
+export const isReference = (snapshotPart: SnapshotPart, nodeReference: NodeReference | undefined): boolean =>
+  nodeReference !== undefined && bytesEqual(snapshotPart.reference, encodeReference(nodeReference))
 
 /** undefined: what is no reference. */
-const decodeReference = (bytes: Uint8Array): Reference | undefined => {
+const decodeReference = (bytes: Uint8Array): NodeReference | undefined => {
   if (bytes.byteLength > HASH_ITEM_BYTES) return undefined
-  const item: RlpItem | undefined = unlessCoded(() => decodeRlp(bytes))
+  const item: RlpItem | undefined = undefinedIfCoded(() => decodeRlp(bytes))
   if (item instanceof Uint8Array) return item.byteLength === 32 ? item : undefined
-  return bytes.byteLength < 32 ? (item as Reference | undefined) : undefined
+  return bytes.byteLength < 32 ? (item as NodeReference | undefined) : undefined
 }

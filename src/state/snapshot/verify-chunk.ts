@@ -1,13 +1,13 @@
 import { encodeRlp } from '../../primitives/rlp.ts'
-import { isBelow, StackTrie } from '../trie/stack-trie.ts'
+import { isKeyBelow, StackTrie } from '../trie/stack-trie.ts'
 import { accountLeaf } from '../update/account-leaf.ts'
 import { falseSnapshot } from './errors.ts'
 import { type AccountRecord, readAccountRecords, readSlotRecords, type SlotRecord } from './records.ts'
-import { isReference, type Part } from './sub-trie.ts'
+import { isReference, type SnapshotPart } from './sub-trie.ts'
 
 /** The accounts of a chunk, proven to be all of that part. Throws SNAPSHOT_FALSE for any other bytes. */
-export const verifyAccountChunk = (chunk: Uint8Array, part: Part): readonly AccountRecord[] => {
-  const trie = new PartTrie(part)
+export const verifyAccountChunk = (chunk: Uint8Array, snapshotPart: SnapshotPart): readonly AccountRecord[] => {
+  const trie = new PartTrie(snapshotPart)
   const records: AccountRecord[] = []
   for (const record of readAccountRecords(chunk)) {
     trie.add(record.key, accountLeaf(record.account))
@@ -19,8 +19,8 @@ export const verifyAccountChunk = (chunk: Uint8Array, part: Part): readonly Acco
 }
 
 /** The same for a part of one account's storage. */
-export const verifySlotChunk = (chunk: Uint8Array, part: Part): readonly SlotRecord[] => {
-  const trie = new PartTrie(part)
+export const verifySlotChunk = (chunk: Uint8Array, snapshotPart: SnapshotPart): readonly SlotRecord[] => {
+  const trie = new PartTrie(snapshotPart)
   const records: SlotRecord[] = []
   for (const record of readSlotRecords(chunk)) {
     trie.add(record.key, encodeRlp(record.word))
@@ -41,23 +41,24 @@ const checkStorage = ({ account }: AccountRecord, slots: readonly SlotRecord[]):
 }
 
 class PartTrie {
-  readonly #part: Part
+  readonly #snapshotPart: SnapshotPart
   readonly #trie: StackTrie
   readonly #order = new KeyOrder()
 
-  constructor(part: Part) {
-    this.#part = part
-    this.#trie = new StackTrie({ skip: part.prefix.byteLength })
+  constructor(snapshotPart: SnapshotPart) {
+    this.#snapshotPart = snapshotPart
+    this.#trie = new StackTrie({ skip: snapshotPart.prefix.byteLength })
   }
 
   add(key: Uint8Array, value: Uint8Array): void {
     this.#order.next(key)
-    if (!beginsWith(key, this.#part.prefix)) throw falseSnapshot('a key of another part')
+    if (!beginsWith(key, this.#snapshotPart.prefix)) throw falseSnapshot('a key of another part')
     this.#trie.add(key, value)
   }
 
   check(): void {
-    if (!isReference(this.#part, this.#trie.reference())) throw falseSnapshot('entries that are not those of the part')
+    if (!isReference(this.#snapshotPart, this.#trie.reference()))
+      throw falseSnapshot('entries that are not those of the part')
   }
 }
 
@@ -65,7 +66,7 @@ class KeyOrder {
   #last: Uint8Array | undefined
 
   next(key: Uint8Array): void {
-    if (this.#last !== undefined && !isBelow(this.#last, key)) throw falseSnapshot('keys that do not ascend')
+    if (this.#last !== undefined && !isKeyBelow(this.#last, key)) throw falseSnapshot('keys that do not ascend')
     this.#last = key
   }
 }

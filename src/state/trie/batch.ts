@@ -1,7 +1,7 @@
 import { assert } from '../../util/assert.ts'
 import { type Hex, hexToBytes } from '../../util/bytes.ts'
 import { EMPTY_CODE_HASH } from '../account.ts'
-import type { AccountFields, PackedBatch } from './types.ts'
+import type { PackedBatch, TrieAccount } from './types.ts'
 
 /*
  * Layout, all records a multiple of 8 bytes, numbers little-endian (read by assembly/records.ts):
@@ -41,7 +41,7 @@ export class BatchPacker {
   private readonly storageOf: Hex[] = []
   private readonly hashed: boolean
 
-  /** `bytes`: room to start with, when the size is known about. */
+  /** `bytesField`: room to start with, when the size is known about. */
   constructor(options: { readonly hashed?: boolean; readonly bytes?: number } = {}) {
     this.hashed = options.hashed ?? false
     this.bytes = Buffer.allocUnsafeSlow(Math.max(options.bytes ?? 0, FIRST_CAPACITY))
@@ -52,7 +52,7 @@ export class BatchPacker {
    * An account's new fields; undefined deletes it with all its storage (slots given for it are ignored); 'keep' leaves the
    * fields of an existing account as they are and is for accounts of which only storage changes.
    */
-  account(key: Hex, fields: AccountFields | 'keep' | undefined, options: AccountOptions = NO_OPTIONS): this {
+  account(key: Hex, fields: TrieAccount | 'keep' | undefined, options: AccountOptions = NO_OPTIONS): this {
     assert(key.length === (this.hashed ? 66 : 42), 'an account is named by its address, or its hash in a hashed batch')
     const at = this.reserve(ACCOUNT_BYTES)
     const { view } = this
@@ -110,7 +110,7 @@ export class BatchPacker {
     return { buffer, storageOf, entries }
   }
 
-  private putFields(at: number, { nonce, balance, codeHash }: AccountFields): void {
+  private putFields(at: number, { nonce, balance, codeHash }: TrieAccount): void {
     const { bytes, view } = this
     if (codeHash === EMPTY_CODE_HASH) bytes.set(EMPTY_CODE, at + 32)
     else bytes.write(codeHash.slice(2), at + 32, 'hex')

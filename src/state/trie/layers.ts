@@ -4,7 +4,7 @@ import { bytesToBigint, bytesToHex, type Hex, hexToBytes } from '../../util/byte
 import { CodedError } from '../../util/errors.ts'
 import { EMPTY_ROOT } from '../account.ts'
 import { type Applied, Trie } from './trie.ts'
-import type { AccountProof, StorageProof, TrieError, TrieStats } from './types.ts'
+import type { StorageProof, TrieError, TrieProof, TrieStats } from './types.ts'
 
 interface Layer {
   /** The root with this layer. */
@@ -60,7 +60,7 @@ export class TrieLayers {
   }
 
   /** A proof at `root`, less the rollback. */
-  prove(root: Hex, address: Hex, slots: readonly Hex[], rollback: Uint8Array | undefined): AccountProof {
+  prove(root: Hex, address: Hex, slots: readonly Hex[], rollback: Uint8Array | undefined): TrieProof {
     return this.standingOn(root, rollback, () => this.proof(address, slots))
   }
 
@@ -108,7 +108,7 @@ export class TrieLayers {
     }
   }
 
-  private proof(address: Hex, slots: readonly Hex[]): AccountProof {
+  private proof(address: Hex, slots: readonly Hex[]): TrieProof {
     const key = keccak256(hexToBytes(address))
     const { nodes, account } = this.trie.proveAccount(key)
     const storage = slots.map((slot): StorageProof => {

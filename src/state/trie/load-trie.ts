@@ -1,5 +1,5 @@
 import { BUCKETS } from '../../storage/buckets.ts'
-import type { Entry, Store } from '../../storage/store.ts'
+import type { Store, StoreEntry } from '../../storage/store.ts'
 import { asBuffer, bytesToHex, type Hex } from '../../util/bytes.ts'
 import { decodeAccount, EMPTY_ROOT } from '../account.ts'
 import { BatchPacker } from './batch.ts'
@@ -61,4 +61,4 @@ export const loadTrie = async (
   return trie.root
 }
 
-const isSlotOf = ([key]: Entry, account: Uint8Array): boolean => asBuffer(key.subarray(0, 32)).equals(account)
+const isSlotOf = ([key]: StoreEntry, account: Uint8Array): boolean => asBuffer(key.subarray(0, 32)).equals(account)

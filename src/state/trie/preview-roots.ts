@@ -3,7 +3,7 @@ import type { Store } from '../../storage/store.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { CodedError, isCoded } from '../../util/errors.ts'
 import { collectRollback, packRollback } from '../history/rollback.ts'
-import { readableAt } from '../history/stored-state.ts'
+import { stateMetaAt } from '../history/stored-state.ts'
 import type { TrieService } from './trie-service.ts'
 import type { PackedBatch } from './types.ts'
 
@@ -14,7 +14,7 @@ const ATTEMPTS = 3
 const copyOf = (batch: PackedBatch): PackedBatch => ({ ...batch, buffer: batch.buffer.slice(0) })
 
 /**
- * State roots after blocks that nobody will commit, put one on the other on the state after block `number`. Throws MISSING_STATE,
+ * State roots after blocks that nobody will commit, put one on the other on the state after block `numberField`. Throws MISSING_STATE,
  * PROOF_TOO_DEEP and what the trie throws.
  */
 export const previewRoots = async (
@@ -26,7 +26,7 @@ export const previewRoots = async (
   for (let attempt = 1; ; attempt++) {
     const snapshot = store.snapshot()
     try {
-      const meta = await readableAt(store, number, snapshot)
+      const meta = await stateMetaAt(store, number, snapshot)
       const request = { root: meta.root, batches: batches.map(copyOf) }
       if (number === meta.number) return await trie.preview(request)
       const limit = LIMITS.state.proofRollbackEntries

@@ -2,7 +2,7 @@ import { assert } from '../../util/assert.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { CodedError } from '../../util/errors.ts'
 import type { TrieLayers } from './layers.ts'
-import type { AccountProof, TrieError, TrieStats } from './types.ts'
+import type { TrieError, TrieProof, TrieStats } from './types.ts'
 
 /** What is asked of the trie's thread. Buffers are transferred. */
 export type TrieCall =
@@ -27,7 +27,7 @@ export type TrieCall =
 export type TrieValue =
   | { readonly op: 'root' }
   | { readonly op: 'apply'; readonly storageRoots: ArrayBuffer }
-  | { readonly op: 'prove'; readonly proof: AccountProof }
+  | { readonly op: 'prove'; readonly proof: TrieProof }
   | { readonly op: 'preview'; readonly roots: ArrayBuffer }
   | { readonly op: 'stats'; readonly stats: TrieStats }
 
@@ -37,7 +37,7 @@ export type TrieAnswer =
   | { readonly root: Hex; readonly error: TrieError }
 
 /** Executes one call; expected failures are answers, anything else is thrown and means that the trie is unusable. */
-export const answerCall = (layers: TrieLayers, call: TrieCall): TrieAnswer => {
+export const executeTrieCall = (layers: TrieLayers, call: TrieCall): TrieAnswer => {
   try {
     const value = execute(layers, call)
     return { root: layers.root, value }
@@ -73,7 +73,7 @@ const execute = (layers: TrieLayers, call: TrieCall): TrieValue => {
   }
 }
 
-export const buffersOf = (call: TrieCall): ArrayBuffer[] => {
+export const transferableBuffers = (call: TrieCall): ArrayBuffer[] => {
   if (call.op === 'load' || call.op === 'apply') return [call.batch]
   if (call.op !== 'prove' && call.op !== 'preview') return []
   const batches = call.op === 'preview' ? call.batches : []
@@ -81,7 +81,10 @@ export const buffersOf = (call: TrieCall): ArrayBuffer[] => {
 }
 
 /** The answer's value as the kind the caller asked for. */
-export const expectValue = <Op extends TrieValue['op']>(value: TrieValue, op: Op): Extract<TrieValue, { op: Op }> => {
+export const expectTrieValue = <Op extends TrieValue['op']>(
+  value: TrieValue,
+  op: Op,
+): Extract<TrieValue, { op: Op }> => {
   assert(value.op === op, `the trie answers ${op}`)
   return value as Extract<TrieValue, { op: Op }>
 }

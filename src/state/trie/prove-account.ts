@@ -3,13 +3,13 @@ import type { Snapshot, Store } from '../../storage/store.ts'
 import { assert } from '../../util/assert.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { CodedError, isCoded } from '../../util/errors.ts'
-import { type Nonce, nonceFrom } from '../../util/nonce.ts'
+import { type Nonce, nonceFromBigint } from '../../util/nonce.ts'
 import { EMPTY_CODE_HASH, EMPTY_ROOT } from '../account.ts'
 import { collectRollback, packRollback } from '../history/rollback.ts'
-import { readableAt } from '../history/stored-state.ts'
+import { stateMetaAt } from '../history/stored-state.ts'
 import { type StateMeta, stateRootAt } from '../state-meta.ts'
 import type { TrieService } from './trie-service.ts'
-import type { AccountProof as TrieProof } from './types.ts'
+import type { TrieProof } from './types.ts'
 
 export interface ProveRequest {
   readonly number: number
@@ -19,7 +19,7 @@ export interface ProveRequest {
 }
 
 /** EIP-1186; `nonce` and `balance` are zero and the hashes those of nothing where there is no account. */
-export interface AccountProof {
+export interface StateProof {
   readonly address: Hex
   /** RLP nodes from the state root down. */
   readonly accountProof: readonly Uint8Array[]
@@ -34,11 +34,11 @@ export interface AccountProof {
 const ATTEMPTS = 3
 
 /** Throws MISSING_STATE, PROOF_TOO_DEEP and what the trie throws. */
-export const proveAt = async (store: Store, trie: TrieService, request: ProveRequest): Promise<AccountProof> => {
+export const proveAt = async (store: Store, trie: TrieService, request: ProveRequest): Promise<StateProof> => {
   for (let attempt = 1; ; attempt++) {
     const snapshot = store.snapshot()
     try {
-      const meta = await readableAt(store, request.number, snapshot)
+      const meta = await stateMetaAt(store, request.number, snapshot)
       return await proveIn(store, trie, request, meta, snapshot)
     } catch (error) {
       if (attempt === ATTEMPTS || !isCoded(error) || error.code !== 'TRIE_UNKNOWN_ROOT') throw error
@@ -54,7 +54,7 @@ const proveIn = async (
   { number, address, slots }: ProveRequest,
   meta: StateMeta,
   snapshot: Snapshot,
-): Promise<AccountProof> => {
+): Promise<StateProof> => {
   if (number === meta.number) {
     return toAccountProof(address, await trie.prove({ root: meta.root, address, slots }))
   }
@@ -67,11 +67,11 @@ const proveIn = async (
   return toAccountProof(address, proof)
 }
 
-const toAccountProof = (address: Hex, { nodes, account, storage }: TrieProof): AccountProof => ({
+const toAccountProof = (address: Hex, { nodes, account, storage }: TrieProof): StateProof => ({
   address,
   accountProof: nodes,
   balance: account?.balance ?? 0n,
-  nonce: nonceFrom(account?.nonce ?? 0n),
+  nonce: nonceFromBigint(account?.nonce ?? 0n),
   codeHash: account?.codeHash ?? EMPTY_CODE_HASH,
   storageHash: account?.storageRoot ?? EMPTY_ROOT,
   storageProof: storage.map(({ slot, value, nodes }) => ({ key: slot, value, proof: nodes })),

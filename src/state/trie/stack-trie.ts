@@ -5,7 +5,7 @@ import { bytesToHex, EMPTY_BYTES, type Hex } from '../../util/bytes.ts'
 import { EMPTY_ROOT } from '../account.ts'
 
 /** A finished node as its parent holds it: its hash, or itself when its encoding is shorter than 32 bytes. */
-export type Reference = Uint8Array | RlpList
+export type NodeReference = Uint8Array | RlpList
 interface RlpList extends Array<Uint8Array | RlpList> {}
 
 /** Where the values of a node's keys stand in the bytes they were counted in, and whether parts of it were told apart. */
@@ -18,7 +18,7 @@ interface Span {
 type Node =
   | { kind: 'leaf'; path: Uint8Array; readonly value: Uint8Array; readonly span: Span }
   /** A sub-trie of which only the reference is known. */
-  | { kind: 'opaque'; path: Uint8Array; readonly reference: Reference; readonly span: Span }
+  | { kind: 'opaque'; path: Uint8Array; readonly reference: NodeReference; readonly span: Span }
   | { kind: 'extension'; path: Uint8Array; readonly child: Node; readonly span: Span }
   | Branch
 
@@ -26,7 +26,7 @@ interface Branch {
   readonly kind: 'branch'
   /** The nibbles that lead here. */
   readonly prefix: Uint8Array
-  readonly children: (Reference | undefined)[]
+  readonly children: (NodeReference | undefined)[]
   readonly spans: (Span | undefined)[]
   last: number
   open: Node
@@ -34,10 +34,10 @@ interface Branch {
 }
 
 /** A sub-trie with its place among the bytes of all values. */
-export interface Cut {
+export interface SubTrie {
   /** The nibbles that lead to it, one a byte. */
   readonly prefix: Uint8Array
-  readonly reference: Reference
+  readonly reference: NodeReference
   readonly start: number
   readonly end: number
 }
@@ -46,7 +46,7 @@ export interface StackTrieOptions {
   /** Nibbles that all keys begin with and that lead to the root of this trie. */
   readonly skip?: number
   /** Cuts the trie into its largest sub-tries of at most so many bytes, or of one key. */
-  readonly cut?: { readonly bytes: number; readonly tell: (cut: Cut) => void }
+  readonly cut?: { readonly bytes: number; readonly tell: (subTrie: SubTrie) => void }
 }
 
 /** References that make no trie: one covers another, or stands where a trie has no node. */
@@ -68,31 +68,36 @@ export class StackTrie {
     this.#cut = cut
   }
 
-  /** `bytes`: how many the value counts for where the trie is cut. */
+  /** `bytesField`: how many the value counts for where the trie is cut. */
   add(key: Uint8Array, value: Uint8Array, bytes = 0): void {
     const last = this.#last
-    assert(last === undefined || (last.byteLength === key.byteLength && isBelow(last, key)), 'keys ascend')
+    assert(last === undefined || (last.byteLength === key.byteLength && isKeyBelow(last, key)), 'keys ascend')
     this.#last = Uint8Array.from(key)
     this.#put({ kind: 'leaf', path: nibblesOf(key).subarray(this.#skip), value, span: this.#spanOf(bytes) })
   }
 
   /** A whole sub-trie below these nibbles, after all keys and sub-tries before it. Throws MisplacedReference. */
-  addReference(prefix: Uint8Array, reference: Reference): void {
-    this.#put({ kind: 'opaque', path: Uint8Array.from(prefix), reference, span: this.#spanOf(0) })
+  addReference(prefix: Uint8Array, nodeReference: NodeReference): void {
+    this.#put({ kind: 'opaque', path: Uint8Array.from(prefix), reference: nodeReference, span: this.#spanOf(0) })
   }
 
   /** The root of all keys so far; nothing can be added after. Throws MisplacedReference. */
   root(): Hex {
     const root = this.#root
     if (root === undefined) return EMPTY_ROOT
-    const reference = this.#finish(root)
+    const nodeReference = this.#finish(root)
     if (this.#cut !== undefined && !root.span.isCut)
-      this.#cut.tell({ prefix: new Uint8Array(0), reference, start: root.span.start, end: root.span.end })
-    return bytesToHex(reference instanceof Uint8Array ? reference : keccak256(encodeRlp(reference)))
+      this.#cut.tell({
+        prefix: new Uint8Array(0),
+        reference: nodeReference,
+        start: root.span.start,
+        end: root.span.end,
+      })
+    return bytesToHex(nodeReference instanceof Uint8Array ? nodeReference : keccak256(encodeRlp(nodeReference)))
   }
 
   /** How a parent would hold this trie; undefined when it is empty. */
-  reference(): Reference | undefined {
+  reference(): NodeReference | undefined {
     return this.#root && this.#finish(this.#root)
   }
 
@@ -155,7 +160,7 @@ export class StackTrie {
     branch.span.end = branch.open.span.end
   }
 
-  #finish(node: Node): Reference {
+  #finish(node: Node): NodeReference {
     if (node.kind === 'opaque') {
       if (node.path.length > 0) throw new MisplacedReference()
       return node.reference
@@ -188,14 +193,14 @@ export class StackTrie {
     for (const [nibble, child] of spans.entries()) {
       if (child === undefined || child.isCut) continue
       const { start, end } = child
-      const reference = children[nibble] as Reference
-      this.#cut.tell({ prefix: Uint8Array.of(...prefix, nibble), reference, start, end })
+      const nodeReference = children[nibble] as NodeReference
+      this.#cut.tell({ prefix: Uint8Array.of(...prefix, nibble), reference: nodeReference, start, end })
     }
   }
 }
 
 /** Neighbours of a million keys differ early: a call into the runtime costs more than the few bytes. */
-export const isBelow = (a: Uint8Array, b: Uint8Array): boolean => {
+export const isKeyBelow = (a: Uint8Array, b: Uint8Array): boolean => {
   let i = 0
   while (i < a.byteLength && a[i] === b[i]) i++
   return (a[i] ?? 0) < (b[i] ?? 0)

@@ -1,18 +1,25 @@
 import { Worker } from 'node:worker_threads'
 import { LIMITS } from '../../config/limits.ts'
-import { Turns } from '../../util/async/bounded-mutex.ts'
+import { BoundedMutex } from '../../util/async/bounded-mutex.ts'
 import { bytesToHex, type Hex } from '../../util/bytes.ts'
 import { CodedError } from '../../util/errors.ts'
 import { EMPTY_ROOT } from '../account.ts'
 import { TrieLayers } from './layers.ts'
-import { answerCall, buffersOf, expectValue, type TrieAnswer, type TrieCall, type TrieValue } from './protocol.ts'
+import {
+  executeTrieCall,
+  expectTrieValue,
+  type TrieAnswer,
+  type TrieCall,
+  type TrieValue,
+  transferableBuffers,
+} from './protocol.ts'
 import type {
-  AccountProof,
   ApplyResult,
   PackedBatch,
   PreviewRequest,
   ProofRequest,
   TrieError,
+  TrieProof,
   TrieStats,
 } from './types.ts'
 
@@ -41,7 +48,7 @@ interface Host {
 export class TrieService {
   private readonly host: Host
   private standing: Hex = EMPTY_ROOT
-  private readonly proofs = new Turns(LIMITS.trie.proofs, busyError)
+  private readonly proofs = new BoundedMutex(LIMITS.trie.proofs, trieBusyError)
 
   private constructor(host: Host) {
     this.host = host
@@ -89,7 +96,7 @@ export class TrieService {
    * The proof at `root`, or with a rollback at the older state it leads to; the answer names the root it stands on. Proofs go one at a time,
    * so that a block waits for one at most; too many at once are TRIE_BUSY.
    */
-  prove(request: ProofRequest): Promise<AccountProof> {
+  prove(request: ProofRequest): Promise<TrieProof> {
     return this.proofs.run(async () => {
       const { root, address, slots, rollback } = request
       const call = { op: 'prove', root, address, slots, rollback: rollback?.buffer } as const
@@ -128,12 +135,12 @@ export class TrieService {
     const answer = await this.host.call(call)
     this.standing = answer.root
     if (answer.error !== undefined) throw new CodedError<TrieError>(answer.error)
-    return { root: answer.root, value: expectValue(answer.value, op) }
+    return { root: answer.root, value: expectTrieValue(answer.value, op) }
   }
 }
 
 /** For whoever asks for more than the trie can prove in time. */
-export const busyError = () => new CodedError<TrieError>({ code: 'TRIE_BUSY' })
+export const trieBusyError = () => new CodedError<TrieError>({ code: 'TRIE_BUSY' })
 
 const closedError = () => new CodedError<TrieError>({ code: 'TRIE_CLOSED' })
 const failedError = (cause: Error) =>
@@ -152,7 +159,7 @@ class LocalHost implements Host {
   async call(call: TrieCall): Promise<TrieAnswer> {
     if (this.ended !== undefined) throw this.ended
     try {
-      return answerCall(this.layers, call)
+      return executeTrieCall(this.layers, call)
     } catch (error) {
       const cause = error instanceof Error ? error : new Error(String(error))
       this.ended = failedError(cause)
@@ -202,7 +209,7 @@ class WorkerHost implements Host {
   call(call: TrieCall): Promise<TrieAnswer> {
     if (this.ended !== undefined) return Promise.reject(this.ended)
     return new Promise((resolve, reject) => {
-      this.worker.postMessage(call, buffersOf(call)) // throws when a batch is given twice
+      this.worker.postMessage(call, transferableBuffers(call)) // throws when a batch is given twice
       this.waiting.push({ resolve, reject })
       this.worker.ref()
     })

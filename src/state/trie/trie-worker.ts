@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { assert } from '../../util/assert.ts'
 import { TrieLayers } from './layers.ts'
-import { answerCall, type TrieCall } from './protocol.ts'
+import { executeTrieCall, type TrieCall } from './protocol.ts'
 
 /* The trie's thread: calls are answered one by one, in the order they came. An unexpected error ends the thread. */
 assert(parentPort !== null, 'the trie worker runs as a worker thread')
@@ -9,7 +9,7 @@ const port = parentPort
 const layers = new TrieLayers((workerData as { readonly layers: number }).layers)
 
 port.on('message', (call: TrieCall) => {
-  const answer = answerCall(layers, call)
+  const answer = executeTrieCall(layers, call)
   const roots = answer.error === undefined && answer.value.op === 'apply' ? [answer.value.storageRoots] : []
   port.postMessage(answer, roots)
 })

@@ -1,7 +1,7 @@
 import type { Hex } from '../../util/bytes.ts'
 
 /** What the account trie stores of an account besides its storage root. */
-export interface AccountFields {
+export interface TrieAccount {
   readonly nonce: number | bigint
   readonly balance: bigint
   /** EMPTY_CODE_HASH without code. */
@@ -38,7 +38,7 @@ export interface StorageProof {
 }
 
 /** EIP-1186 in bytes. */
-export interface AccountProof {
+export interface TrieProof {
   /** The state root the proof stands on: the caller compares it with the header's. */
   readonly root: Hex
   readonly nodes: readonly Uint8Array[]

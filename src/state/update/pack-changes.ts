@@ -3,17 +3,17 @@ import type { Store } from '../../storage/store.ts'
 import { assert } from '../../util/assert.ts'
 import type { Hex } from '../../util/bytes.ts'
 import type { Account } from '../account.ts'
-import { hashHex, keyText, slotKey } from '../flat-tables.ts'
+import { binaryKey, hashedKey, slotKey } from '../flat-tables.ts'
 import type { StateReader } from '../state-reader.ts'
 import { BatchPacker } from '../trie/batch.ts'
 import type { PackedBatch } from '../trie/types.ts'
 import type { StateChanges } from './state-changes.ts'
-import type { AccountChange, DroppedSlot, Sealed } from './state-update.ts'
+import type { AccountChange, DroppedSlot, StateUpdate } from './state-update.ts'
 
 const NOTHING: ReadonlySet<Hex> = new Set()
 
 /** Of most empty blocks. */
-export const isUnchanged = ({ accounts, storage, cleared = NOTHING }: StateChanges): boolean =>
+export const isEmptyChanges = ({ accounts, storage, cleared = NOTHING }: StateChanges): boolean =>
   accounts.size + storage.size + cleared.size === 0
 
 /** The changes as the trie wants them; it hashes and sorts in its own thread. */
@@ -40,13 +40,13 @@ const packSlots = (packer: BatchPacker, changes: StateChanges, address: Hex): vo
 }
 
 /** Joins the changes with the roots the trie answered. */
-export const sealedFrom = (
+export const stateUpdateFromChanges = (
   changes: StateChanges,
   head: StateReader,
   parentRoot: Hex,
   result: { readonly root: Hex; readonly storageRoots: ReadonlyMap<Hex, Hex> },
   dropped: readonly DroppedSlot[],
-): Sealed => {
+): StateUpdate => {
   const accounts = new Map<Hex, AccountChange>(changes.accounts)
   for (const [address, storageRoot] of result.storageRoots) {
     const change = accounts.get(address)
@@ -69,11 +69,11 @@ const withStorageRoot = (account: Account, storageRoot: Hex): Account =>
 export const droppedSlots = async (store: Store, changes: StateChanges): Promise<readonly DroppedSlot[]> => {
   const dropped: DroppedSlot[] = []
   for (const address of changes.cleared ?? NOTHING) {
-    const hashed = hashHex(address)
+    const hashed = hashedKey(address)
     const rewritten = new Set<string>()
-    for (const slot of changes.storage.get(address)?.keys() ?? []) rewritten.add(keyText(slotKey(hashed, slot)))
+    for (const slot of changes.storage.get(address)?.keys() ?? []) rewritten.add(binaryKey(slotKey(hashed, slot)))
     for await (const [key, before] of store.entries(BUCKETS.slot, { prefix: hashed })) {
-      if (!rewritten.has(keyText(key))) dropped.push({ key, before })
+      if (!rewritten.has(binaryKey(key))) dropped.push({ key, before })
     }
   }
   return dropped

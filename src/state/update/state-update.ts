@@ -16,7 +16,7 @@ export interface DroppedSlot {
 }
 
 /** A block's state changes with their root: what is written when the block commits. */
-export interface Sealed {
+export interface StateUpdate {
   readonly parentRoot: Hex
   readonly root: Hex
   /** Every account whose row changes, with its storage root filled in. */

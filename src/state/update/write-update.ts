@@ -5,25 +5,25 @@ import { encodeAccount } from '../account.ts'
 import { slotKey } from '../flat-tables.ts'
 import { HistoryWriter } from '../history/history-rows.ts'
 import { encodeWord } from '../storage-word.ts'
-import type { Sealed } from './state-update.ts'
+import type { StateUpdate } from './state-update.ts'
 
-export interface WriteOptions {
+export interface WriteStateUpdateOptions {
   /** The block whose state this is. */
   readonly number: number
   readonly hashed: (address: Hex) => Uint8Array
 }
 
 /** Queues a sealed block's rows: flat tables, code, reverse diff. */
-export const writeState = (batch: Batch, sealed: Sealed, options: WriteOptions): void => {
+export const writeStateUpdate = (batch: Batch, update: StateUpdate, options: WriteStateUpdateOptions): void => {
   // Nothing can be asked about before genesis.
   const history = options.number > 0 ? new HistoryWriter(batch, options.number) : undefined
-  for (const [address, { before, after }] of sealed.accounts) {
+  for (const [address, { before, after }] of update.accounts) {
     const key = options.hashed(address)
     if (after === undefined) batch.del(BUCKETS.account, key)
     else batch.put(BUCKETS.account, key, encodeAccount(after))
     history?.add('account', key, before === undefined ? EMPTY_BYTES : encodeAccount(before))
   }
-  for (const [address, slots] of sealed.storage) {
+  for (const [address, slots] of update.storage) {
     const hashed = options.hashed(address)
     for (const [slot, { before, after }] of slots) {
       const key = slotKey(hashed, slot)
@@ -32,10 +32,10 @@ export const writeState = (batch: Batch, sealed: Sealed, options: WriteOptions):
       history?.add('slot', key, encodeWord(before))
     }
   }
-  for (const { key, before } of sealed.dropped) {
+  for (const { key, before } of update.dropped) {
     batch.del(BUCKETS.slot, key)
     history?.add('slot', key, before)
   }
-  for (const [hash, code] of sealed.code) batch.put(BUCKETS.code, hexToBytes(hash), code)
+  for (const [hash, code] of update.code) batch.put(BUCKETS.code, hexToBytes(hash), code)
   history?.finish()
 }

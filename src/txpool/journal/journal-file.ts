@@ -1,6 +1,6 @@
 import { type FileHandle, open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { syncFolder } from '../../util/fs/fsync.ts'
+import { syncDirectory } from '../../util/fs/fsync.ts'
 
 /** Where a journal lives. Whatever resolves is on the disk; whatever rejects may be there in part. */
 export interface JournalStorage {
@@ -55,7 +55,7 @@ export const createJournalFile = (path: string): JournalStorage => {
         await file.close()
       }
       await rename(temporary, path)
-      await syncFolder(dirname(path))
+      await syncDirectory(dirname(path))
       return size
     },
   }

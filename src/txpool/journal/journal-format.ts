@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib'
 import { LIMITS } from '../../config/limits.ts'
 import { asBuffer, bytesEqual, bytesToHex, hexToBytes } from '../../util/bytes.ts'
-import type { Quarantined } from '../pool/transaction-quarantine.ts'
+import type { QuarantinedTransaction } from '../pool/transaction-quarantine.ts'
 
 /*
  * The file: eight bytes that name the format, then records back to back, numbers little-endian:
@@ -28,7 +28,7 @@ export const encodeRecords = (raws: readonly Uint8Array[]): Uint8Array => {
   return out
 }
 
-export const encodeQuarantined = ({ hash, untilMs }: Quarantined): Uint8Array => {
+export const encodeQuarantined = ({ hash, untilMs }: QuarantinedTransaction): Uint8Array => {
   const record = Buffer.alloc(QUARANTINED_BYTES)
   record.set(hexToBytes(hash), 1)
   record.writeBigUInt64LE(BigInt(untilMs), 33)
@@ -36,7 +36,7 @@ export const encodeQuarantined = ({ hash, untilMs }: Quarantined): Uint8Array =>
 }
 
 /** undefined: a record of another kind. */
-export const decodeQuarantined = (record: Uint8Array): Quarantined | undefined => {
+export const decodeQuarantined = (record: Uint8Array): QuarantinedTransaction | undefined => {
   if (record.byteLength !== QUARANTINED_BYTES || record[0] !== 0) return undefined
   const untilMs = Number(asBuffer(record).readBigUInt64LE(33))
   return { hash: bytesToHex(record.subarray(1, 33)), untilMs }

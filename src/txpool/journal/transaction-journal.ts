@@ -33,7 +33,7 @@ const REWRITE_CHUNK = 512
  * Local transactions on disk, so that a restart loses none that was acknowledged. Appends that come while one is being synced share
  * the next: the disk is asked as often as it can answer, and each answer covers everything that waited for it.
  */
-export class Journal {
+export class TransactionJournal {
   readonly #options: JournalOptions
   #next: Batch | undefined
   #working: Promise<void> | undefined

@@ -8,8 +8,8 @@ import { type IntrinsicGasRules, intrinsicGasRulesAt, minimumGas } from '../../r
 import { CodedError } from '../../util/errors.ts'
 import type { PoolError } from '../errors.ts'
 import type { AccountReader } from '../ports.ts'
-import { costOf, type PoolEntry } from './entry.ts'
-import type { Sender } from './sender-queue.ts'
+import { maxCostWei, type PoolEntry } from './entry.ts'
+import type { SenderQueue } from './sender-queue.ts'
 
 /** What the next block asks of a transaction. */
 export interface AdmissionRules {
@@ -83,7 +83,7 @@ export const checkSize = (sizeBytes: number): void => {
  */
 export const checkAccount = (
   tx: Transaction,
-  sender: Sender,
+  sender: SenderQueue,
   replaced: PoolEntry | undefined,
   accounts: AccountReader,
   rules: AdmissionRules,
@@ -94,7 +94,7 @@ export const checkAccount = (
   if (tx.nonce >= Number.MAX_SAFE_INTEGER) refuse({ code: 'NONCE_MAX' })
   if (tx.nonce < sender.nonce) refuse({ code: 'NONCE_TOO_LOW', expected: sender.nonce, got: tx.nonce })
   const replacesReady = replaced !== undefined && tx.nonce < sender.nonce + sender.ready
-  const want = costOf(tx) + sender.readyCostWei - (replacesReady ? replaced.costWei : 0n)
+  const want = maxCostWei(tx) + sender.readyCostWei - (replacesReady ? replaced.costWei : 0n)
   if (want > sender.balanceWei) refuse({ code: 'INSUFFICIENT_FUNDS', have: sender.balanceWei, want })
   const intrinsic = minimumGas(tx, rules.gas)
   if (tx.gasLimit < intrinsic) refuse({ code: 'INTRINSIC_GAS', have: tx.gasLimit, want: intrinsic })

@@ -19,10 +19,10 @@ export interface PoolEntry {
 }
 
 /** What the proposer earns per gas, wei; negative when the cap does not reach the base fee. */
-export const effectiveTip = (transaction: Transaction, baseFee: bigint): bigint => {
+export const proposerTip = (transaction: Transaction, baseFee: bigint): bigint => {
   const left = transaction.maxFeePerGas - baseFee
   return left < transaction.maxPriorityFeePerGas ? left : transaction.maxPriorityFeePerGas
 }
 
-export const costOf = (transaction: Transaction): bigint =>
+export const maxCostWei = (transaction: Transaction): bigint =>
   transaction.gasLimit * transaction.maxFeePerGas + maxBlobFee(transaction) + transaction.value

@@ -1,12 +1,12 @@
 import type { PoolEntry } from './entry.ts'
-import type { Sender } from './sender-queue.ts'
+import type { SenderQueue } from './sender-queue.ts'
 
 /* Who loses a transaction when the pool is full: of two senders the larger one. */
 
 /** Within the guaranteed slots all senders are equal, and the lower tip goes first. */
 export const largerReady =
   (guaranteed: number) =>
-  (a: Sender, b: Sender): boolean => {
+  (a: SenderQueue, b: SenderQueue): boolean => {
     const sizeA = a.readySlots > guaranteed ? a.readySlots : guaranteed
     const sizeB = b.readySlots > guaranteed ? b.readySlots : guaranteed
     if (sizeA !== sizeB) return sizeA > sizeB
@@ -14,7 +14,7 @@ export const largerReady =
     return (a.entries[a.ready - 1] as PoolEntry).arrival > (b.entries[b.ready - 1] as PoolEntry).arrival
   }
 
-export const largerQueued = (a: Sender, b: Sender): boolean => {
+export const largerQueued = (a: SenderQueue, b: SenderQueue): boolean => {
   if (a.queuedSlots !== b.queuedSlots) return a.queuedSlots > b.queuedSlots
   if (a.queuedTailTip !== b.queuedTailTip) return a.queuedTailTip < b.queuedTailTip
   return (a.entries.at(-1) as PoolEntry).arrival > (b.entries.at(-1) as PoolEntry).arrival

@@ -1,8 +1,8 @@
 import type { Transaction } from '../../primitives/transaction.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { nextNonce } from '../../util/nonce.ts'
-import { effectiveTip, type PoolEntry } from './entry.ts'
-import type { Sender } from './sender-queue.ts'
+import { type PoolEntry, proposerTip } from './entry.ts'
+import type { SenderQueue } from './sender-queue.ts'
 
 /** The next transaction of one sender. */
 interface Head {
@@ -27,12 +27,12 @@ export class Selection {
   #skipCurrent = false
 
   /** `first`: goes before all others where it is the next of its sender. */
-  constructor(senders: Iterable<Sender>, baseFee: bigint, first?: Hex) {
+  constructor(senders: Iterable<SenderQueue>, baseFee: bigint, first?: Hex) {
     this.#baseFee = baseFee
     for (const sender of senders) {
       const entry = sender.entries[0]
       if (sender.executable === 0 || entry === undefined || entry.transaction.maxFeePerGas < baseFee) continue
-      const tip = effectiveTip(entry.transaction, baseFee)
+      const tip = proposerTip(entry.transaction, baseFee)
       const roughTip = entry.transaction.hash === first ? Number.POSITIVE_INFINITY : Number(tip)
       this.#heap.push({ entries: sender.entries, end: sender.executable, index: 0, entry, tip, roughTip })
     }
@@ -67,7 +67,7 @@ export class Selection {
     // The nonce is compared because a sender's last transactions may be evicted, and others appended, during a selection.
     if (entry?.transaction.nonce === nonce && entry.transaction.maxFeePerGas >= this.#baseFee) {
       head.entry = entry
-      head.tip = effectiveTip(entry.transaction, this.#baseFee)
+      head.tip = proposerTip(entry.transaction, this.#baseFee)
       head.roughTip = Number(head.tip)
       this.#down(0)
       return

@@ -1,6 +1,6 @@
 import type { Hex } from '../../util/bytes.ts'
 import type { Nonce } from '../../util/nonce.ts'
-import { effectiveTip, type PoolEntry } from './entry.ts'
+import { type PoolEntry, proposerTip } from './entry.ts'
 import type { HeapSlot } from './indexed-heap.ts'
 
 /**
@@ -10,7 +10,7 @@ import type { HeapSlot } from './indexed-heap.ts'
  * What a block takes from the front leaves in a new array, so that a selection under way keeps reading the one it began with; all
  * other changes happen in place, at or behind the end of what a selection may read, or put another transaction of the same nonce.
  */
-export class Sender {
+export class SenderQueue {
   readonly address: Hex
   entries: PoolEntry[] = []
   ready = 0
@@ -107,9 +107,9 @@ export class Sender {
     const { entries, ready } = this
     while (this.executable < ready && isExecutable(entries[this.executable] as PoolEntry, baseFee)) this.executable++
     const lastReady = entries[ready - 1]
-    if (lastReady) this.readyTailTip = effectiveTip(lastReady.transaction, baseFee)
+    if (lastReady) this.readyTailTip = proposerTip(lastReady.transaction, baseFee)
     const last = entries.length > ready ? entries.at(-1) : undefined
-    if (last) this.queuedTailTip = effectiveTip(last.transaction, baseFee)
+    if (last) this.queuedTailTip = proposerTip(last.transaction, baseFee)
   }
 
   /** Takes the last ready entry out; what was queued behind it stays queued. */

@@ -1,13 +1,13 @@
 import type { Hex } from '../../util/bytes.ts'
 
 /** A transaction that takes longer than a block of this node may, until when no block tries it, unix milliseconds. */
-export interface Quarantined {
+export interface QuarantinedTransaction {
   readonly hash: Hex
   readonly untilMs: number
 }
 
 /** Hashes of transactions that no block tries, each for a while. Bounded: the oldest makes room. */
-export class Quarantine {
+export class TransactionQuarantine {
   readonly #limit: number
   /** In the order in which they came in. */
   readonly #untilMs = new Map<Hex, number>()
@@ -25,7 +25,7 @@ export class Quarantine {
   }
 
   /** Answers the hash that made room. */
-  add({ hash, untilMs }: Quarantined): Hex | undefined {
+  add({ hash, untilMs }: QuarantinedTransaction): Hex | undefined {
     this.#untilMs.delete(hash)
     this.#untilMs.set(hash, untilMs)
     if (this.#untilMs.size <= this.#limit) return undefined
@@ -45,7 +45,7 @@ export class Quarantine {
     this.#untilMs.clear()
   }
 
-  *all(): Generator<Quarantined, void, undefined> {
+  *all(): Generator<QuarantinedTransaction, void, undefined> {
     for (const [hash, untilMs] of this.#untilMs) yield { hash, untilMs }
   }
 }

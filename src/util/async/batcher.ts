@@ -1,5 +1,5 @@
 /** Gathers what goes to the same place in one turn of the event loop, for where each delivery costs more than what is delivered. */
-export class Outbox<T> {
+export class Batcher<T> {
   readonly #deliver: (items: readonly T[]) => void
   readonly #limit: number
   #items: T[] = []

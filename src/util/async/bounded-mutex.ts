@@ -1,6 +1,6 @@
 import { Mutex } from './mutex.ts'
 
-export interface TurnsLimits {
+export interface BoundedMutexLimits {
   /** Pieces of work under way and waiting. */
   readonly queued: number
   /** How long a piece waits for its turn, milliseconds; then it is not begun any more. */
@@ -8,15 +8,15 @@ export interface TurnsLimits {
 }
 
 /** Work that goes one at a time, while whoever waits for it still does. */
-export class Turns {
+export class BoundedMutex {
   readonly #turn = new Mutex()
-  readonly #limits: TurnsLimits
+  readonly #limits: BoundedMutexLimits
   readonly #busy: () => Error
   readonly #nowMs: () => number
   #queued = 0
 
   /** `busy` makes the error of work that is turned away: at once when too much waits, or at its turn when that came too late. */
-  constructor(limits: TurnsLimits, busy: () => Error, nowMs: () => number = () => performance.now()) {
+  constructor(limits: BoundedMutexLimits, busy: () => Error, nowMs: () => number = () => performance.now()) {
     this.#limits = limits
     this.#busy = busy
     this.#nowMs = nowMs

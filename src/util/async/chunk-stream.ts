@@ -7,18 +7,18 @@ export interface ChunkStream<T> {
 }
 
 /** A stream that broke within a value: nothing that could follow would make sense of what was read. */
-export class CutShort extends Error {
+export class StreamBroken extends Error {
   override readonly name = 'CutShort'
 }
 
 /** Reads other streams within the parts of `compose`. */
-export type Take<T> = (source: ChunkStream<T>) => AsyncGenerator<T>
+export type ReadSource<T> = (source: ChunkStream<T>) => AsyncGenerator<T>
 
 /**
- * A stream of parts, some of them streams. `make` is a generator; what it reads of other streams it reads by `take`, so that a
+ * A stream of parts, some of them streams. `make` is a generator; what it reads of other streams it reads by `readSource`, so that a
  * cancel reaches the stream that is being waited for.
  */
-export const composeStream = <T>(make: (take: Take<T>) => AsyncGenerator<T>): ChunkStream<T> => {
+export const composeStream = <T>(make: (readSource: ReadSource<T>) => AsyncGenerator<T>): ChunkStream<T> => {
   let current: ChunkStream<T> | undefined
   let isCancelled = false
   async function* take(source: ChunkStream<T>): AsyncGenerator<T> {

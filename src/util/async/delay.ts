@@ -1,12 +1,12 @@
 import type { Clock } from '../clock.ts'
 
 /** A wait that can be cut short. */
-export interface Pause {
+export interface Delay {
   readonly over: Promise<void>
   readonly end: () => void
 }
 
-export const pauseUntil = (clock: Clock, atMs: number): Pause => {
+export const delayUntil = (clock: Clock, atMs: number): Delay => {
   const { promise, resolve } = Promise.withResolvers<void>()
   const cancel = clock.schedule(atMs, resolve)
   return {
@@ -21,7 +21,7 @@ export const pauseUntil = (clock: Clock, atMs: number): Pause => {
 /** Resolves at `atMs`, or when `stopping` aborts. */
 export const waitUntil = async (clock: Clock, atMs: number, stopping: AbortSignal): Promise<void> => {
   if (atMs <= clock.nowMs() || stopping.aborted) return
-  const { over, end } = pauseUntil(clock, atMs)
+  const { over, end } = delayUntil(clock, atMs)
   stopping.addEventListener('abort', end)
   await over
   stopping.removeEventListener('abort', end)

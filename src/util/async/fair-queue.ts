@@ -1,5 +1,5 @@
 /** What waits, in a line for each owner; the lines take turns. Bounds are for its users to keep. */
-export class Lines<T> {
+export class FairQueue<T> {
   /** In the order of their turns; none is empty. */
   readonly #lines = new Map<string, T[]>()
 

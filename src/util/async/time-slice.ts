@@ -9,7 +9,7 @@ let next: Promise<void> | undefined
  * tasks that go on by promises alone share a turn, where a clock for each would let all of them have one, one after the other.
  * After waiting ask again: others may have used the new turn up.
  */
-export const turnOver = (): Promise<void> | undefined => {
+export const sliceOver = (): Promise<void> | undefined => {
   const nowMs = performance.now()
   if (next === undefined) {
     startedMs = nowMs

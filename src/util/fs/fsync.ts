@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises'
 
 /** Writes all of a file that was opened for it, waits for the disk, and closes it, come what may. */
-export const fillFile = async (handle: FileHandle, content: string | Uint8Array): Promise<void> => {
+export const writeAndSync = async (handle: FileHandle, content: string | Uint8Array): Promise<void> => {
   try {
     await handle.writeFile(content)
     await handle.sync()
@@ -11,7 +11,7 @@ export const fillFile = async (handle: FileHandle, content: string | Uint8Array)
 }
 
 /** A new or changed name is only durable when its folder is. */
-export const syncFolder = async (path: string): Promise<void> => {
+export const syncDirectory = async (path: string): Promise<void> => {
   const folder = await open(path, 'r')
   try {
     await folder.sync()

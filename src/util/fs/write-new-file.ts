@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { link, open, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { CodedError } from '../errors.ts'
-import { fillFile, syncFolder } from './fsync.ts'
+import { syncDirectory, writeAndSync } from './fsync.ts'
 
 export type NewFileError =
   | { readonly code: 'FILE_EXISTS'; readonly path: string }
@@ -18,7 +18,7 @@ export const writeNewFile = async (path: string, content: string, mode = 0o600):
   const temporary = join(folder, `.${basename(path)}.${randomBytes(6).toString('hex')}.new`)
   const handle = await open(temporary, 'wx', mode).catch(error => refuse(error, 'ENOENT', 'FOLDER_MISSING', folder))
   try {
-    await fillFile(handle, content)
+    await writeAndSync(handle, content)
     // A rename would take the place of a file that is there.
     await link(temporary, path)
   } catch (error) {
@@ -26,7 +26,7 @@ export const writeNewFile = async (path: string, content: string, mode = 0o600):
   } finally {
     await unlink(temporary)
   }
-  await syncFolder(folder)
+  await syncDirectory(folder)
 }
 
 /** In our terms when it is that error, as it is otherwise. */

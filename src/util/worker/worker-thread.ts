@@ -3,7 +3,7 @@ import { assert } from '../assert.ts'
 import { CodedError, isCoded } from '../errors.ts'
 
 /** Thrown as CodedError by calls of a thread that was closed. */
-export type ThreadError = { readonly code: 'THREAD_CLOSED'; readonly thread: string }
+export type WorkerThreadError = { readonly code: 'THREAD_CLOSED'; readonly thread: string }
 
 type Methods = Readonly<Record<string, (...args: never[]) => unknown>>
 
@@ -22,8 +22,8 @@ interface Waiting {
   readonly reject: (error: Error) => void
 }
 
-/** A worker thread whose script calls `serveThread`; its methods are called one after the other. It keeps no process alive. */
-export class Thread<M extends Methods> {
+/** A worker thread whose script calls `serveWorker`; its methods are called one after the other. It keeps no process alive. */
+export class WorkerThread<M extends Methods> {
   readonly #name: string
   readonly #worker: Worker
   readonly #waiting = new Map<number, Waiting>()
@@ -51,7 +51,7 @@ export class Thread<M extends Methods> {
 
   /** What is under way is not finished. */
   async close(): Promise<void> {
-    this.#ended(new CodedError<ThreadError>({ code: 'THREAD_CLOSED', thread: this.#name }))
+    this.#ended(new CodedError<WorkerThreadError>({ code: 'THREAD_CLOSED', thread: this.#name }))
     await this.#worker.terminate()
   }
 
@@ -70,7 +70,7 @@ export class Thread<M extends Methods> {
 }
 
 /** The other end, called once by the thread's script. Calls are answered in the order they came. */
-export const serveThread = (methods: Methods): void => {
+export const serveWorker = (methods: Methods): void => {
   assert(parentPort !== null, 'a thread is served in a worker')
   const port = parentPort
   let last: Promise<void> = Promise.resolve()

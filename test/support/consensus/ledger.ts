@@ -1,13 +1,13 @@
 import type {
-  BlockCodec,
   BuildRequest,
   DecidedBlock,
   ExecutionPort,
   Head,
+  ProposalVerdict,
   ValidateContext,
-  Verdict,
 } from '../../../src/consensus/ports.ts'
 import { type Block, decodeBlock, encodeBlock } from '../../../src/primitives/block.ts'
+import type { BlockCodec } from '../../../src/primitives/block-codec.ts'
 import type { Certificate } from '../../../src/primitives/consensus/certificate.ts'
 import type { Header } from '../../../src/primitives/header.ts'
 import { emptyBlock } from '../../../src/sim/block.ts'
@@ -50,7 +50,7 @@ export class Ledger implements ExecutionPort {
   readonly committedMs: number[] = []
   nowMs: () => number = () => 0
   durable = 0
-  verdict: Verdict = { valid: true }
+  verdict: ProposalVerdict = { valid: true }
   #salt: number
 
   constructor(salt = 0) {
@@ -71,7 +71,7 @@ export class Ledger implements ExecutionPort {
     return makeBlock(request, request.proposer, request.parentCertificate, this.#salt++)
   }
 
-  async validate(block: Block, _context?: ValidateContext, _cancelled?: AbortSignal): Promise<Verdict> {
+  async validate(block: Block, _context?: ValidateContext, _cancelled?: AbortSignal): Promise<ProposalVerdict> {
     this.validated++
     return block.header.parentHash === this.head().hash
       ? this.verdict

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { WalRecord } from '../../../src/consensus/core/types.ts'
-import { digestOf } from '../../../src/consensus/signer/sign-message.ts'
+import { messageDigest } from '../../../src/consensus/signer/sign-message.ts'
 import { comparePositions, openWatermark, type SignPosition } from '../../../src/consensus/signer/watermark.ts'
 import { nodeFileSystem } from '../../../src/consensus/wal/file-system.ts'
 import { openWal } from '../../../src/consensus/wal/wal.ts'
@@ -55,7 +55,7 @@ export class ConsensusMemory {
     if (message === undefined) return
     this.#said.add(message)
     this.#onSigned(message)
-    this.#digest(placeOf({ ...message, step: message.type }), bytesToHex(digestOf(this.#domain, message)))
+    this.#digest(placeOf({ ...message, step: message.type }), bytesToHex(messageDigest(this.#domain, message)))
   }
 
   #decide(number: number, hash: Hex): void {

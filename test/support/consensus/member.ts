@@ -1,11 +1,12 @@
 import type { Committee } from '../../../src/consensus/committee.ts'
 import { createConsensusEngine } from '../../../src/consensus/engine/engine.ts'
-import type { ConsensusEngine, ConsensusEngineOptions, ConsensusSigner } from '../../../src/consensus/engine/types.ts'
+import type { ConsensusEngine, ConsensusEngineOptions } from '../../../src/consensus/engine/types.ts'
 import { type NetworkPort, nullNetwork } from '../../../src/consensus/ports.ts'
 import { openWatermark } from '../../../src/consensus/signer/watermark.ts'
 import { openWal } from '../../../src/consensus/wal/wal.ts'
 import { keccak256 } from '../../../src/crypto/hash.ts'
-import { addressOf, recoverAddress, sign } from '../../../src/crypto/signature.ts'
+import { addressFromPrivateKey, recoverAddress, sign } from '../../../src/crypto/signature.ts'
+import type { ValidatorSigner } from '../../../src/primitives/consensus/signer.ts'
 import type { Clock } from '../../../src/util/clock.ts'
 import { silentLogger } from '../../../src/util/logger.ts'
 import { blockCodec, GENESIS_HASH, type Ledger } from './ledger.ts'
@@ -14,9 +15,9 @@ import type { MemoryFiles } from './memory-files.ts'
 export const DOMAIN = { chainId: 1_998_999, genesisHash: GENESIS_HASH }
 
 export const keyOf = (index: number): Uint8Array => keccak256(new TextEncoder().encode(`validator ${index}`))
-export const signerOf = (index: number): ConsensusSigner => {
+export const signerOf = (index: number): ValidatorSigner => {
   const key = keyOf(index)
-  return { address: addressOf(key), sign: digest => sign(digest, key) }
+  return { address: addressFromPrivateKey(key), sign: digest => sign(digest, key) }
 }
 
 export const committeeOf = (size: number): Committee => ({

@@ -1,4 +1,4 @@
-import { certificateFrom } from '../../../src/consensus/certificate.ts'
+import { certificateFromCommits } from '../../../src/consensus/certificate.ts'
 import type { DecidedBlock } from '../../../src/consensus/ports.ts'
 import { sign } from '../../../src/crypto/signature.ts'
 import type { Block } from '../../../src/primitives/block.ts'
@@ -26,7 +26,7 @@ export const seal = (
     { length: signers },
     (_, sender): Commit => ({ ...unsigned, sender, signature: sign(digest, keyOf(as(sender))) }),
   )
-  return certificateFrom(round, validators.length, commits)
+  return certificateFromCommits(round, validators.length, commits)
 }
 
 /** A chain of empty sealed blocks from 1, each header with the certificate of its parent. */

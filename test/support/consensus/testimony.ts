@@ -1,4 +1,4 @@
-import { claimOf, type Statement, statementDigest } from '../../../src/consensus/evidence/statement.ts'
+import { claimFromProposal, type Statement, statementDigest } from '../../../src/consensus/evidence/statement.ts'
 import { recoverAddress } from '../../../src/crypto/signature.ts'
 import type { ProposalHead } from '../../../src/primitives/consensus/proposal.ts'
 import type { SigningDomain, Vote } from '../../../src/primitives/consensus/vote.ts'
@@ -42,7 +42,7 @@ export class Testimony {
   }
 
   hear(message: Vote | ProposalHead): void {
-    this.#take(message.type === 'proposal' ? claimOf(message) : message)
+    this.#take(message.type === 'proposal' ? claimFromProposal(message) : message)
     // What others said stands in what justifies a statement.
     if (message.type === 'proposal') for (const change of message.roundChanges) this.#take(change)
     if (message.type === 'proposal' || message.type === 'roundChange')

@@ -1,4 +1,4 @@
-import { forkRulesAt } from '../../../src/evm/block/execution-rules.ts'
+import { executionRulesAt } from '../../../src/evm/block/execution-rules.ts'
 import type { BlockEnv } from '../../../src/evm/block-env.ts'
 import type { Engine, EngineMessage, EngineOptions, EngineResult } from '../../../src/evm/engine.ts'
 import { Journal } from '../../../src/state/journal/journal.ts'
@@ -48,7 +48,7 @@ export const outcomeOf = async (
   try {
     const result = await engine.run(journal, env, message, options)
     for (const address of result.destroyed) journal.deleteAccount(address)
-    if (forkRulesAt(env.params, env.number).sweepsEmpty) journal.sweepTouched()
+    if (executionRulesAt(env.params, env.number).sweepsEmpty) journal.sweepTouched()
     journal.endTransaction()
     return { text: `${resultText(result)}\n${changesText(journal.changes())}`, result }
   } catch (error) {

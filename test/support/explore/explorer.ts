@@ -1,7 +1,7 @@
 import { quorumOf } from '../../../src/rules/quorum.ts'
-import { createObserver } from './decisions.ts'
+import { createDecisionObserver } from './decisions.ts'
 import { MemberGraph } from './member-graph.ts'
-import { dropDead, soupOf } from './message-soup.ts'
+import { dropDead, messageSoup } from './message-soup.ts'
 import { movesOn } from './options.ts'
 import { StateSet } from './state-set.ts'
 
@@ -29,7 +29,7 @@ export interface Exploration {
 }
 
 /**
- * Everything that can happen at one height within some rounds (reference/consensus.md 2.3), over the core itself. The adversary
+ * Everything that can happen at one height within some rounds (docs/design/consensus.md#mutants), over the core itself. The adversary
  * makes every proposal, says anything as a Byzantine member, delivers and withholds as it likes, fires any timer, and cuts any
  * member's power. Reductions, each of which leaves every fork in:
  * - A delivery after which a member says and logs nothing is put off until one does: votes are delivered by whole quorums.
@@ -58,7 +58,7 @@ class Explorer {
     const honest = size - byzantine
     this.#options = options
     this.#graph = new MemberGraph(options)
-    this.#observer = createObserver({ values: this.#graph.values, size, rounds }, byzantine)
+    this.#observer = createDecisionObserver({ values: this.#graph.values, size, rounds }, byzantine)
     this.#usable = movesOn(this.#graph.moves, quorumOf(size), byzantine, rounds)
     const members = Array.from({ length: honest }, (_, index) => this.#graph.start(identities ? index : 0))
     this.#states.add(members, -1, 'opens the height')
@@ -77,7 +77,7 @@ class Explorer {
 
   #actAlone(at: number, members: readonly number[]): void {
     const said = members.map(member => this.#graph.saidBy(member))
-    const moves = this.#usable(soupOf(said, this.#options.rounds))
+    const moves = this.#usable(messageSoup(said, this.#options.rounds))
     for (const [node, member] of members.entries()) {
       for (const move of [...this.#graph.freeMoves(member), ...moves]) {
         const next = this.#graph.after(member, move)

@@ -1,11 +1,11 @@
-import { advance, heightOf, type Member, type MemberSetup, openMember } from './member.ts'
+import { advance, type ExploredMember, heightOf, type MemberSetup, openMember } from './member.ts'
 import { keyOfMember } from './member-key.ts'
 import { createMoves, type Move, type Moves } from './moves.ts'
-import type { Said } from './said.ts'
+import type { SignedStatements } from './said.ts'
 import { createValues, type Values } from './values.ts'
 
 interface Node {
-  readonly member: Member
+  readonly member: ExploredMember
   readonly index: number
   /** Successor by move; known ones only. */
   readonly next: Map<number, number>
@@ -36,7 +36,7 @@ export class MemberGraph {
     return this.#nodes.length
   }
 
-  saidBy(member: number): Said {
+  saidBy(member: number): SignedStatements {
     return this.#node(member).member.said
   }
 
@@ -55,7 +55,7 @@ export class MemberGraph {
   }
 
   /** The same member when others remember less of what it said. */
-  saying(member: number, said: Said): number {
+  saying(member: number, said: SignedStatements): number {
     const node = this.#node(member)
     return this.#number({ ...node.member, said }, node.index)
   }
@@ -90,7 +90,7 @@ export class MemberGraph {
     return node.free
   }
 
-  #run({ member, index }: Node, move: Move): Member | null {
+  #run({ member, index }: Node, move: Move): ExploredMember | null {
     this.runs++
     const setup = this.#setup(index)
     const inputs = move.inputs(member, index)
@@ -100,7 +100,7 @@ export class MemberGraph {
     return isSilent(member, next) ? null : next
   }
 
-  #number(member: Member, index: number): number {
+  #number(member: ExploredMember, index: number): number {
     const restarted = openMember(this.#setup(index), member.log, member.said)
     const keys = [member, restarted].map(one => keyOfMember(one, this.values))
     const key = `${index} ${[...new Set(keys)].join()}`
@@ -120,5 +120,5 @@ export class MemberGraph {
 }
 
 /** A delivery that changes neither the log nor what was said is put off. */
-const isSilent = (before: Member, after: Member): boolean =>
+const isSilent = (before: ExploredMember, after: ExploredMember): boolean =>
   before.log.length === after.log.length && before.said === after.said

@@ -1,5 +1,5 @@
 import type { Hex } from '../../../src/util/bytes.ts'
-import { heightOf, type Member } from './member.ts'
+import { type ExploredMember, heightOf } from './member.ts'
 import { VALUES, type Values } from './values.ts'
 
 /**
@@ -7,7 +7,7 @@ import { VALUES, type Values } from './values.ts'
  * another), what was offered in rounds that are over, and the round changes of others, which only a proposer gathers, and every
  * proposal is the adversary's here.
  */
-export const keyOfMember = (member: Member, values: Values): string => {
+export const keyOfMember = (member: ExploredMember, values: Values): string => {
   const { round, proposals, verdicts, accepted, prepared, asked, own, wanted, prepares, commits } = heightOf(member)
   const name = (hash: Hex) => values.valueOf(hash)
   const namesFrom = <T>(map: ReadonlyMap<number, T>, hashOf: (item: T) => Hex) =>

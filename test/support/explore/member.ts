@@ -12,14 +12,14 @@ import type { ConsensusMessage, SignedMessage } from '../../../src/primitives/co
 import { assert } from '../../../src/util/assert.ts'
 import { type Hex, ZERO_HASH } from '../../../src/util/bytes.ts'
 import { copyCore } from './copy.ts'
-import { type Said, saying, silence } from './said.ts'
+import { type SignedStatements, saying, silence } from './said.ts'
 import { HEIGHT, memberAddress, type Values } from './values.ts'
 
 /** One honest member at one moment: the core itself, its log, and what it has signed. */
-export interface Member {
+export interface ExploredMember {
   readonly core: CoreState
   readonly log: readonly WalRecord[]
-  readonly said: Said
+  readonly said: SignedStatements
 }
 
 export interface MemberSetup {
@@ -43,19 +43,23 @@ const configOf = ({ size, index }: MemberSetup): HeightConfig => ({
 const coreOf = ({ values }: MemberSetup): CoreState =>
   createCore({ ...LIMITS.consensus, baseTimeoutMs: 1, proposerOf: values.proposerOf })
 
-export const heightOf = (member: Member): HeightState => {
+export const heightOf = (member: ExploredMember): HeightState => {
   assert(member.core.height !== null, 'the height is open')
   return member.core.height
 }
 
 /** A member that has just opened the height, or opens it again from its log. */
-export const openMember = (setup: MemberSetup, log: readonly WalRecord[] = [], said?: Said): Member => {
+export const openMember = (
+  setup: MemberSetup,
+  log: readonly WalRecord[] = [],
+  said?: SignedStatements,
+): ExploredMember => {
   const before = { core: coreOf(setup), log, said: said ?? silence(setup.rounds) }
   return run(setup, before, [{ type: 'newHeight', config: configOf(setup), records: log, nowMs: 0 }]).member
 }
 
 /** What a member becomes by inputs and by the answers to its own requests; every block it is offered is valid. */
-export const advance = (setup: MemberSetup, member: Member, inputs: readonly Input[]) =>
+export const advance = (setup: MemberSetup, member: ExploredMember, inputs: readonly Input[]) =>
   run(setup, { ...member, core: copyCore(member.core) }, inputs)
 
 export const hearing = (messages: readonly ConsensusMessage[]): readonly Input[] =>
@@ -63,9 +67,9 @@ export const hearing = (messages: readonly ConsensusMessage[]): readonly Input[]
 
 const run = (
   { values, index }: MemberSetup,
-  { core, log, said }: Member,
+  { core, log, said }: ExploredMember,
   inputs: readonly Input[],
-): { readonly member: Member; readonly decided: Hex | null } => {
+): { readonly member: ExploredMember; readonly decided: Hex | null } => {
   const waiting = [...inputs]
   const records = [...log]
   let heard = said

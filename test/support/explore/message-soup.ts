@@ -1,8 +1,8 @@
-import { type Claim, claimOf, NOTHING, roundOfClaim, type Said } from './said.ts'
+import { type Claim, NOTHING, preparedClaim, roundOfClaim, type SignedStatements } from './said.ts'
 import { VALUES } from './values.ts'
 
 /** What all honest members together have said, as far as the adversary can use it: it may deliver any part, to anyone, later. */
-export interface Soup {
+export interface MessageSoup {
   /** Members with the bit, `[round][value]`. */
   readonly prepares: readonly (readonly number[])[]
   /** Members that said a round change to this round with a claim: `[round][claim]`. */
@@ -11,8 +11,8 @@ export interface Soup {
   readonly changed: readonly number[]
 }
 
-export const soupOf = (said: readonly Said[], rounds: number): Soup => {
-  const claims = claimOf(rounds - 1, 1) + 1
+export const messageSoup = (said: readonly SignedStatements[], rounds: number): MessageSoup => {
+  const claims = preparedClaim(rounds - 1, 1) + 1
   const prepares: number[][] = []
   const changes: number[][] = []
   const changed: number[] = []
@@ -35,8 +35,8 @@ export const soupOf = (said: readonly Said[], rounds: number): Soup => {
 }
 
 /** Members whose round change to `round` can stand beside `claim` as the latest one. */
-export const compatible = (soup: Soup, round: number, claim: Claim): number => {
-  const claimed = soup.changes[round] as readonly number[]
+export const compatible = (messageSoup: MessageSoup, round: number, claim: Claim): number => {
+  const claimed = messageSoup.changes[round] as readonly number[]
   let count = 0
   claimed.forEach((members, other) => {
     if (other === claim || other === NOTHING || (claim !== NOTHING && roundOfClaim(other) < roundOfClaim(claim)))
@@ -49,7 +49,11 @@ export const compatible = (soup: Soup, round: number, claim: Claim): number => {
  * The same members without what nobody can use from `round` on: round changes to earlier rounds, and earlier prepares for a
  * block that fewer than `needed` honest members prepared (with all Byzantine ones no quorum, and no more will come). Of a quorum of prepares it is all the same who they are from.
  */
-export const dropDead = (said: readonly Said[], round: number, needed: number): readonly Said[] => {
+export const dropDead = (
+  said: readonly SignedStatements[],
+  round: number,
+  needed: number,
+): readonly SignedStatements[] => {
   const proven = (at: number, value: number): boolean =>
     said.filter(({ prepares }) => (prepares[at] as number) & (1 << value)).length >= needed
   const keep = (bits: number, at: number): number =>

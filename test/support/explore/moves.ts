@@ -2,8 +2,8 @@ import type { Input } from '../../../src/consensus/core/types.ts'
 import type { Prepare, RoundChangePayload } from '../../../src/primitives/consensus/vote.ts'
 import { quorumOf } from '../../../src/rules/quorum.ts'
 import { createForge } from './forge.ts'
-import { hearing, heightOf, type Member } from './member.ts'
-import { type Claim, claimOf, NOTHING, roundOfClaim, valueOfClaim } from './said.ts'
+import { type ExploredMember, hearing, heightOf } from './member.ts'
+import { type Claim, NOTHING, preparedClaim, roundOfClaim, valueOfClaim } from './said.ts'
 import { HEIGHT, VALUES, type Value, type Values } from './values.ts'
 
 /** Something the adversary can do to one member, by a number that never changes within an exploration. */
@@ -13,7 +13,7 @@ export interface Move {
   /** Made only to members in this round or a later one; null to all. */
   readonly round: number | null
   /** 'restart': lose power and come back from the log. */
-  readonly inputs: (member: Member, index: number) => readonly Input[] | 'restart'
+  readonly inputs: (member: ExploredMember, index: number) => readonly Input[] | 'restart'
 }
 
 /** All moves, sorted by what must have been said before they can be made. */
@@ -52,7 +52,7 @@ export const createMoves = (setup: MoveSetup): Moves => {
   const make = makers(setup, add)
   const eachRound = <T>(of: (round: number) => T): readonly T[] =>
     Array.from({ length: rounds }, (_, round) => of(round))
-  const claims = Array.from({ length: claimOf(rounds - 1, 1) + 1 }, (_, claim) => claim)
+  const claims = Array.from({ length: preparedClaim(rounds - 1, 1) + 1 }, (_, claim) => claim)
   const fresh = eachRound(round => VALUES.map(value => make.fresh(round, value)))
   const again = eachRound(round => claims.map(claim => make.again(round, claim)))
   const prepares = eachRound(round => VALUES.map(value => make.prepares(round, value)))

@@ -1,6 +1,6 @@
-import { compatible, type Soup } from './message-soup.ts'
+import { compatible, type MessageSoup } from './message-soup.ts'
 import type { Move, Moves } from './moves.ts'
-import { type Claim, claimOf, NOTHING, roundOfClaim, valueOfClaim } from './said.ts'
+import { type Claim, NOTHING, preparedClaim, roundOfClaim, valueOfClaim } from './said.ts'
 import { VALUES } from './values.ts'
 
 /** Which moves what was said so far allows. Byzantine members stand in every quorum. */
@@ -8,32 +8,34 @@ export const movesOn = (moves: Moves, quorum: number, byzantine: number, rounds:
   const enough = (honest: number | undefined): boolean => (honest as number) + byzantine >= quorum
 
   /** Proposals that build on a claim, or pretend to. */
-  const onClaims = (soup: Soup, round: number, proven: ReadonlySet<Claim>): readonly Move[] => {
+  const onClaims = (messageSoup: MessageSoup, round: number, proven: ReadonlySet<Claim>): readonly Move[] => {
     const usable: Move[] = []
-    for (let claim = NOTHING + 1; claim < claimOf(round, 0); claim++) {
-      const place = enough(compatible(soup, round, claim))
+    for (let claim = NOTHING + 1; claim < preparedClaim(round, 0); claim++) {
+      const place = enough(compatible(messageSoup, round, claim))
       if (place && proven.has(claim)) usable.push(moves.again[round]?.[claim] as Move)
       if (place && !proven.has(claim)) usable.push(...(moves.forged[round]?.[claim] ?? []))
       for (const later of proven.has(claim) ? proven : []) {
         const contradicts = roundOfClaim(later) > roundOfClaim(claim) && valueOfClaim(later) !== valueOfClaim(claim)
-        if (contradicts && soup.changes[round]?.[later]) usable.push(moves.lower[round]?.[claim]?.[later] as Move)
+        if (contradicts && messageSoup.changes[round]?.[later])
+          usable.push(moves.lower[round]?.[claim]?.[later] as Move)
       }
     }
     return usable
   }
 
-  return (soup: Soup): readonly Move[] => {
+  return (messageSoup: MessageSoup): readonly Move[] => {
     const usable: Move[] = []
     const proven = new Set<Claim>()
     for (let round = 0; round < rounds; round++) {
       for (const value of VALUES) {
-        if (round === 0 || enough(soup.changes[round]?.[NOTHING])) usable.push(moves.fresh[round]?.[value] as Move)
+        if (round === 0 || enough(messageSoup.changes[round]?.[NOTHING]))
+          usable.push(moves.fresh[round]?.[value] as Move)
       }
-      if (enough(soup.changed[round])) usable.push(...onClaims(soup, round, proven))
+      if (enough(messageSoup.changed[round])) usable.push(...onClaims(messageSoup, round, proven))
       for (const value of VALUES) {
-        if (!enough(soup.prepares[round]?.[value])) continue
+        if (!enough(messageSoup.prepares[round]?.[value])) continue
         usable.push(moves.prepares[round]?.[value] as Move)
-        proven.add(claimOf(round, value))
+        proven.add(preparedClaim(round, value))
       }
     }
     return usable

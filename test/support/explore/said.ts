@@ -5,25 +5,29 @@ import type { Value } from './values.ts'
 /** What a round change says is prepared: 0 nothing, else 1 + 2 * round + value. Larger means prepared later. */
 export type Claim = number
 export const NOTHING: Claim = 0
-export const claimOf = (round: number, value: Value): Claim => 1 + 2 * round + value
+export const preparedClaim = (round: number, value: Value): Claim => 1 + 2 * round + value
 export const roundOfClaim = (claim: Claim): number => (claim - 1) >> 1
 export const valueOfClaim = (claim: Claim): Value => ((claim - 1) & 1) as Value
 
 /** What one member has signed: bit `value` of a round's prepares and commits, bit `claim` of its round changes to a round. */
-export interface Said {
+export interface SignedStatements {
   readonly prepares: readonly number[]
   readonly commits: readonly number[]
   readonly changes: readonly number[]
 }
 
-export const silence = (rounds: number): Said => ({
+export const silence = (rounds: number): SignedStatements => ({
   prepares: new Array(rounds).fill(0),
   commits: new Array(rounds).fill(0),
   changes: new Array(rounds).fill(0),
 })
 
 /** The same with one more message; proposals are the adversary's and not kept. */
-export const saying = (said: Said, message: SignedMessage, valueAt: (hash: Hex) => Value): Said => {
+export const saying = (
+  said: SignedStatements,
+  message: SignedMessage,
+  valueAt: (hash: Hex) => Value,
+): SignedStatements => {
   const set = (bits: readonly number[], bit: number): number[] =>
     bits.map((before, round) => (round === message.round ? before | (1 << bit) : before))
   switch (message.type) {
@@ -33,7 +37,7 @@ export const saying = (said: Said, message: SignedMessage, valueAt: (hash: Hex) 
       return { ...said, commits: set(said.commits, valueAt(message.blockHash)) }
     case 'roundChange': {
       const { prepared } = message
-      const claim = prepared === null ? NOTHING : claimOf(prepared.round, valueAt(prepared.blockHash))
+      const claim = prepared === null ? NOTHING : preparedClaim(prepared.round, valueAt(prepared.blockHash))
       return { ...said, changes: set(said.changes, claim) }
     }
     case 'proposal':

@@ -2,7 +2,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { LIMITS } from '../../../src/config/limits.ts'
 import type { Call, MethodShape, Outgoing } from './requests.ts'
 
-/** SPEC 7, JSON-RPC 2.0, and what geth answers for reverts and for answers that are too large. */
+/** docs/interface.md#errors, JSON-RPC 2.0, and what geth answers for reverts and for answers that are too large. */
 const CODES: ReadonlySet<number> = new Set([-32700, -32600, -32601, -32602, -32000, -32003, 3])
 /** eth_simulateV1 alone has codes of its own (execution-apis), one for each rule that a block or a call of it can break. */
 const isSimulationCode = (code: number): boolean => code === -32_016 || (code <= -38_000 && code > -39_000)

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { keccak256 } from '../../../src/crypto/hash.ts'
-import { signRecord } from '../../../src/network/identity/peer-record.ts'
+import { signPeerRecord } from '../../../src/network/identity/peer-record.ts'
 import { MESSAGES } from '../../../src/network/messages.ts'
 import { generateNodeKey } from '../../../src/network/tls/node-key.ts'
 import { encodeFrames } from '../../../src/network/wire/frames.ts'
@@ -203,8 +203,13 @@ export const ATTACKS = {
   records: scene => {
     const records = Array.from({ length: 2_000 }, (_, index) => {
       const place = { host: '127.0.0.1', port: 1 + (index % 1_000) }
-      return signRecord({ domain: scene.target.domain, key: generateNodeKey(), sequence: 1, ...place, signer: null })
-        .bytes
+      return signPeerRecord({
+        domain: scene.target.domain,
+        key: generateNodeKey(),
+        sequence: 1,
+        ...place,
+        signer: null,
+      }).bytes
     })
     let next = 0
     return assault(scene, 8, async (peer, round) => {

@@ -1,4 +1,4 @@
-import { Seeds } from '../../../src/chain/council/cycle-seeds.ts'
+import { CycleSeeds } from '../../../src/chain/council/cycle-seeds.ts'
 import { drawCommittee } from '../../../src/consensus/committee.ts'
 import { sign } from '../../../src/crypto/signature.ts'
 import { parsePeerUrl } from '../../../src/network/identity/peer-url.ts'
@@ -35,7 +35,7 @@ export const hostileKey = (council: CouncilOfNodes, index: number): HostileKey &
   }))
   const { cycleBlocks } = council
   const indexAt = (number: number): number => {
-    const seed = hexToBytes(new Seeds(genesisHash).of(cycleOf(number, cycleBlocks)))
+    const seed = hexToBytes(new CycleSeeds(genesisHash).of(cycleOf(number, cycleBlocks)))
     return drawCommittee(eligible, size, seed).members.indexOf(signer.address)
   }
   return {

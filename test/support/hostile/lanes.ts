@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ChainDomain } from '../../../src/network/identity/validator-proof.ts'
-import type { ValidatorSigner } from '../../../src/network/ports.ts'
 import type { Hello } from '../../../src/network/wire/control.ts'
+import type { ValidatorSigner } from '../../../src/primitives/consensus/signer.ts'
 import type { Random } from '../../../src/sim/random.ts'
 import type { Hex } from '../../../src/util/bytes.ts'
 import { RawPeer } from '../network/raw-peer.ts'

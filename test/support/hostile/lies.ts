@@ -1,5 +1,5 @@
 import { keccak256, keccak256Hex } from '../../../src/crypto/hash.ts'
-import { addressOf, sign } from '../../../src/crypto/signature.ts'
+import { addressFromPrivateKey, sign } from '../../../src/crypto/signature.ts'
 import type { BlockEnv } from '../../../src/evm/block-env.ts'
 import type { EngineMessage, EngineResult } from '../../../src/evm/engine.ts'
 import type { BuildBudget, TransactionSource } from '../../../src/evm/executor-types.ts'
@@ -54,7 +54,7 @@ export class Lies {
     const nonces = new Map<Hex, number>()
     const waiting = Array.from({ length: count }, (_, at) => {
       const key = hexToBytes(keys[at % keys.length] as Hex)
-      const from = addressOf(key)
+      const from = addressFromPrivateKey(key)
       const nonce = nonces.get(from) ?? journal.nonce(from)
       nonces.set(from, nonce + 1)
       return endless(key, from, { nonce, data: program, env })

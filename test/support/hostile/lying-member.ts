@@ -1,8 +1,8 @@
 import { proposerIndex } from '../../../src/consensus/committee.ts'
-import type { ConsensusSigner } from '../../../src/consensus/engine/types.ts'
 import { keccak256 } from '../../../src/crypto/hash.ts'
-import { type Block, encodeBlock, sealBlock } from '../../../src/primitives/block.ts'
+import { type Block, blockFromParts, encodeBlock } from '../../../src/primitives/block.ts'
 import { type ProposalHead, proposalDigest } from '../../../src/primitives/consensus/proposal.ts'
+import type { ValidatorSigner } from '../../../src/primitives/consensus/signer.ts'
 import type { SigningDomain } from '../../../src/primitives/consensus/vote.ts'
 import type { Header } from '../../../src/primitives/header.ts'
 import { transactionsRoot } from '../../../src/primitives/roots.ts'
@@ -38,13 +38,13 @@ export interface Lie {
 
 /** A committee member that says what a test wants, with the key of one or without. */
 export class LyingMember {
-  readonly signer: ConsensusSigner
+  readonly signer: ValidatorSigner
   readonly index: number
   readonly #domain: SigningDomain
   readonly #size: number
 
   constructor(
-    signer: ConsensusSigner,
+    signer: ValidatorSigner,
     { index, size, domain }: { index: number; size: number; domain: SigningDomain },
   ) {
     this.signer = signer
@@ -62,7 +62,7 @@ export class LyingMember {
     const fields = { number, parentHash, timestamp: number + salt }
     const { header } = emptyBlock(fields, { proposer: this.signer.address, parentCertificate: null })
     const full: Header = { ...header, transactionsRoot: this.#rootOf(transactions) }
-    return sealBlock(full, { transactions, proofHeaders: [], evidence: [] })
+    return blockFromParts(full, { transactions, proofHeaders: [], evidence: [] })
   }
 
   /** Of a long list a root takes longer than all the rest. */

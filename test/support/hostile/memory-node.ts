@@ -1,9 +1,9 @@
 import { EventEmitter } from 'node:events'
 import type { TLSSocket } from 'node:tls'
 import { NETWORKS } from '../../../src/config/networks.ts'
-import { assemble } from '../../../src/network/assemble-network.ts'
-import { PROTOCOL_VERSION } from '../../../src/network/messages.ts'
-import type { PoolPort } from '../../../src/network/ports.ts'
+import { assembleNetwork } from '../../../src/network/assemble-network.ts'
+import { NETWORK_PROTOCOL_VERSION } from '../../../src/network/messages.ts'
+import type { PeerPoolPort } from '../../../src/network/ports.ts'
 import { generateNodeKey } from '../../../src/network/tls/node-key.ts'
 import type { Hello } from '../../../src/network/wire/control.ts'
 import { bytesToHex, EMPTY_BYTES } from '../../../src/util/bytes.ts'
@@ -62,7 +62,7 @@ export class MemoryNode {
 
   constructor() {
     // Wants nothing, so that it is no memory of its own that grows.
-    const pool: PoolPort = {
+    const pool: PeerPoolPort = {
       has: () => false,
       ready: () => [],
       raw: () => undefined,
@@ -75,7 +75,7 @@ export class MemoryNode {
       pool,
       serve: { blocks: async () => [], receipts: async () => [] },
     }
-    this.#parts = assemble(
+    this.#parts = assembleNetwork(
       {
         ...DOMAIN,
         forks: NETWORKS.devnet.forks,
@@ -118,7 +118,7 @@ export class MemoryNode {
   greeting(nodeId: string): Uint8Array {
     const fork = this.#parts.identity.forks.at(0)
     const hello: Hello = {
-      version: PROTOCOL_VERSION,
+      version: NETWORK_PROTOCOL_VERSION,
       ...DOMAIN,
       forkHash: fork.hash,
       forkNext: fork.next,

@@ -17,7 +17,7 @@ const mutant = (...patches: readonly (readonly [file: string, find: string, repl
 
 const JUSTIFICATION = 'consensus/core/justification.ts'
 
-/** reference/consensus.md 2.3. */
+/** docs/design/consensus.md#mutants. */
 export const MUTANTS = {
   'restart forgets what is prepared': mutant([
     'consensus/core/height.ts',
@@ -37,7 +37,7 @@ export const MUTANTS = {
   ]),
   'justification not checked': mutant([
     'consensus/core/proposals.ts',
-    'allowedBy(proposalHead(proposal), members.length, height.quorum)',
+    'allowedProposal(proposalHead(proposal), members.length, height.quorum)',
     "{ kind: 'fresh' }",
   ]),
   'committee differs from round to round': mutant(
@@ -80,16 +80,16 @@ export const MUTANTS = {
   ]),
   'no lock': mutant([
     'consensus/core/rounds.ts',
-    'const { prepared, config } = turn.height',
-    'const { config } = turn.height\n  const prepared = null as typeof turn.height.prepared',
+    'const { prepared, config } = ctx.height',
+    'const { config } = ctx.height\n  const prepared = null as typeof ctx.height.prepared',
   ]),
   // From here on those that need time, crashes or a clock: the simulator kills them.
-  'no jump to the rounds of others': mutant(['consensus/core/votes.ts', '  jump(turn)\n', '']),
+  'no jump to the rounds of others': mutant(['consensus/core/votes.ts', '  jump(ctx)\n', '']),
   'a jump after whoever is ahead most': mutant(['consensus/core/votes.ts', 'later[height.faults]', 'later[0]']),
   'commits of earlier rounds dropped': mutant([
     'consensus/core/votes.ts',
-    'isNear(turn, commit.round) && turn.height.commits',
-    'commit.round >= turn.height.round && turn.height.commits',
+    'isNear(ctx, commit.round) && ctx.height.commits',
+    'commit.round >= ctx.height.round && ctx.height.commits',
   ]),
   'sent before it is durable': mutant([
     'consensus/wal/group-commit.ts',
@@ -112,7 +112,7 @@ export const MUTANTS = {
   ),
   'what is prepared not logged': mutant([
     'consensus/core/votes.ts',
-    "  persist(turn, { type: 'prepared', number: config.number, certificate: height.prepared })\n",
+    "  persist(ctx, { type: 'prepared', number: config.number, certificate: height.prepared })\n",
     '',
   ]),
   'neither log nor watermark holds it to its word': mutant(
@@ -134,7 +134,7 @@ export const MUTANTS = {
   ),
   'timestamp not checked': mutant([
     'consensus/engine/proposal-validator.ts',
-    '  if (isTooEarly(timestamp, clock.nowMs())) return false\n  await waitUntil(clock, timestamp * 1000, cancelled)\n',
+    '  if (isTooFarInFuture(timestamp, clock.nowMs())) return false\n  await waitUntil(clock, timestamp * 1000, cancelled)\n',
     '',
   ]),
   'verdict of the execution ignored': mutant([
@@ -159,11 +159,7 @@ export const MUTANTS = {
       'return cached(statementDigest(domain, statement), signed.signature) !== domain.genesisHash',
     ],
   ),
-  'no timer for a round entered later': mutant([
-    'consensus/core/rounds.ts',
-    '  startRoundTimer(turn, turn.nowMs)\n',
-    '',
-  ]),
+  'no timer for a round entered later': mutant(['consensus/core/rounds.ts', '  startRoundTimer(ctx, ctx.nowMs)\n', '']),
   'a round given up alone': mutant(['consensus/core/rounds.ts', '  return count >= quorum\n', '  return count > 0\n']),
   'no status from who follows a lone member': mutant([
     'consensus/core/status.ts',
@@ -172,7 +168,7 @@ export const MUTANTS = {
   ]),
   'no retransmission': mutant([
     'consensus/core/height.ts',
-    '    broadcastStatus(turn)\n    scheduleRetransmit(turn, nowMs + config.retransmitMs)\n    return\n',
+    '    broadcastStatus(ctx)\n    scheduleRetransmit(ctx, nowMs + config.retransmitMs)\n    return\n',
     '    return\n',
   ]),
   'a torn batch left in the log': mutant([
@@ -187,8 +183,8 @@ export const MUTANTS = {
   ]),
   'parent certificate not checked': mutant([
     'consensus/engine/proposal-validator.ts',
-    'return fault === null ? null : invalid(true, `parent',
-    'return fault !== undefined ? null : invalid(true, `parent',
+    'return fault === null ? null : invalidProposal(true, `parent',
+    'return fault !== undefined ? null : invalidProposal(true, `parent',
   ]),
   // What liars forge must be seen through on receipt.
   'certificate of a decision not checked': mutant([
@@ -198,7 +194,7 @@ export const MUTANTS = {
   ]),
   'claim of a round change not checked': mutant([
     'consensus/core/votes.ts',
-    '  if (!isSoundRoundChange(change, height.config.members.length, height.quorum)) return\n',
+    '  if (!isValidRoundChange(change, height.config.members.length, height.quorum)) return\n',
     '',
   ]),
   'signatures of a proof not checked': mutant([

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import type { DrawOptions } from '../../../src/sim/plan/draw-plan.ts'
-import type { Outcome } from '../../../src/sim/run-outcome.ts'
+import type { SimulationOutcome } from '../../../src/sim/run-outcome.ts'
 import type { SeedReport } from '../../../src/sim/run-seed.ts'
 import type { Exploration, ExploreOptions } from '../explore/explorer.ts'
 import { MUTANTS, type MutantName } from './mutants.ts'
@@ -18,8 +18,8 @@ const perform = async (name: MutantName | null, task: Task): Promise<unknown> =>
 export const exploreMutant = async (name: MutantName | null, options: ExploreOptions): Promise<Exploration> =>
   (await perform(name, { kind: 'explore', options })) as Exploration
 
-export const simulateMutant = async (name: MutantName, options: DrawOptions): Promise<Outcome> =>
-  (await perform(name, { kind: 'simulate', options })) as Outcome
+export const simulateMutant = async (name: MutantName, options: DrawOptions): Promise<SimulationOutcome> =>
+  (await perform(name, { kind: 'simulate', options })) as SimulationOutcome
 
 /** One seed, and the smallest run that breaks the same rule. */
 export const shrinkMutant = async (name: MutantName, options: DrawOptions): Promise<SeedReport> =>

@@ -17,6 +17,6 @@ const perform = async ({ kind, options }: Task): Promise<unknown> => {
   if (kind === 'explore') return (await import('../explore/explorer.ts')).explore(options)
   if (kind === 'shrink') return (await import('../../../src/sim/run-seed.ts')).runSeed(options)
   const { drawPlan } = await import('../../../src/sim/plan/draw-plan.ts')
-  return (await import('../../../src/sim/simulation.ts')).simulate(drawPlan(options))
+  return (await import('../../../src/sim/simulation.ts')).runSimulation(drawPlan(options))
 }
 parentPort?.postMessage(await perform(task))

@@ -1,6 +1,6 @@
-import { Seeds } from '../../../src/chain/council/cycle-seeds.ts'
+import { CycleSeeds } from '../../../src/chain/council/cycle-seeds.ts'
 import { drawCommittee } from '../../../src/consensus/committee.ts'
-import { addressOf, sign } from '../../../src/crypto/signature.ts'
+import { addressFromPrivateKey, sign } from '../../../src/crypto/signature.ts'
 import type { ChainDomain } from '../../../src/network/identity/validator-proof.ts'
 import { blockVoteDigest, type Prepare } from '../../../src/primitives/consensus/vote.ts'
 import { type Hex, hexToBytes } from '../../../src/util/bytes.ts'
@@ -15,10 +15,10 @@ export class DoubleSigner {
 
   /** `council`: all validators of genesis in its order, whose committee decides the blocks of the first cycle. */
   constructor(key: Uint8Array, domain: ChainDomain, council: readonly Hex[]) {
-    this.address = addressOf(key)
+    this.address = addressFromPrivateKey(key)
     this.#key = key
     this.#domain = domain
-    const seed = hexToBytes(new Seeds(domain.genesisHash).of(0))
+    const seed = hexToBytes(new CycleSeeds(domain.genesisHash).of(0))
     const members = council.map((validator, at) => ({ validator, admission: at + 1, isRecent: false }))
     this.#index = drawCommittee(members, council.length, seed).members.indexOf(this.address)
   }

@@ -3,19 +3,13 @@ import { keccak256Hex } from '../../../src/crypto/hash.ts'
 import type { CommittedBlock } from '../../../src/network/gossip/block-gossip.ts'
 import { createNetwork, type Network } from '../../../src/network/network.ts'
 import type { NetworkOptions } from '../../../src/network/options.ts'
-import type {
-  BlockCodec,
-  Judgement,
-  NetworkPorts,
-  PoolPort,
-  PoolVerdict,
-  ServePort,
-  SyncPort,
-} from '../../../src/network/ports.ts'
+import type { NetworkPorts, PeerPoolPort, PeerPoolVerdict, ServePort, SyncPort } from '../../../src/network/ports.ts'
 import { generateNodeKey } from '../../../src/network/tls/node-key.ts'
 import type { SealedBlock } from '../../../src/network/wire/consensus.ts'
 import type { PeerHead } from '../../../src/network/wire/control.ts'
 import type { BlockAnnouncement } from '../../../src/network/wire/sync.ts'
+import type { BlockCodec } from '../../../src/primitives/block-codec.ts'
+import type { MessageAcceptance } from '../../../src/primitives/consensus/acceptance.ts'
 import type { ConsensusMessage } from '../../../src/primitives/consensus/message.ts'
 import type { Hex } from '../../../src/util/bytes.ts'
 import { systemClock } from '../../../src/util/clock.ts'
@@ -47,7 +41,7 @@ export class LogBook implements Logger {
 }
 
 /** A pool that takes what its first byte does not forbid: 0xff is invalid, 0xfe refused. */
-export class RawPool implements PoolPort {
+export class RawPool implements PeerPoolPort {
   readonly held = new Map<Hex, Uint8Array>()
   readonly received: Hex[] = []
   /** Nothing is admitted before it is open. */
@@ -63,11 +57,11 @@ export class RawPool implements PoolPort {
   raw(hash: Hex): Uint8Array | undefined {
     return this.held.get(hash)
   }
-  async receive(raws: readonly Uint8Array[]): Promise<readonly PoolVerdict[]> {
+  async receive(raws: readonly Uint8Array[]): Promise<readonly PeerPoolVerdict[]> {
     await this.gate
     return raws.map(raw => this.#verdictOn(raw))
   }
-  #verdictOn(raw: Uint8Array): PoolVerdict {
+  #verdictOn(raw: Uint8Array): PeerPoolVerdict {
     const hash = keccak256Hex(raw)
     this.received.push(hash)
     if (raw[0] === 0xff) return 'invalid'
@@ -109,7 +103,7 @@ export class NetNode {
   readonly chain: SealedBlock[] = []
   readonly id: string
   /** What consensus and the evidence pool say of what they hear. */
-  verdict: Judgement = 'true'
+  verdict: MessageAcceptance = 'accept'
   /** A question for blocks waits for this. */
   delay: Promise<void> = Promise.resolve()
 
@@ -144,15 +138,15 @@ export class NetNode {
     if (hears) this.#hear()
     this.network.evidence.onEvidence((bytes, from) => {
       this.evidence.push({ bytes, from })
-      if (this.verdict === 'true') this.network.evidence.broadcast(bytes)
-      if (this.verdict === 'false') this.network.evidence.misbehaved(from)
+      if (this.verdict === 'accept') this.network.evidence.broadcast(bytes)
+      if (this.verdict === 'reject') this.network.evidence.misbehaved(from)
     })
   }
 
   #hear(): void {
     this.network.consensus.onMessage((message, from) => {
       this.heard.push({ message, from })
-      if (this.verdict === 'false') this.network.consensus.misbehaved(from)
+      if (this.verdict === 'reject') this.network.consensus.misbehaved(from)
       return this.verdict
     })
   }

@@ -1,21 +1,21 @@
 import tls, { type TLSSocket } from 'node:tls'
 import { NETWORKS } from '../../../src/config/networks.ts'
-import { forkRules } from '../../../src/network/identity/fork-id.ts'
+import { createForkFilter } from '../../../src/network/identity/fork-id.ts'
 import { type ChainDomain, proveValidator } from '../../../src/network/identity/validator-proof.ts'
 import {
   MESSAGES,
   type MessageName,
-  messageOf,
+  messageFromId,
+  messageSpec,
+  NETWORK_PROTOCOL_VERSION,
   type Payload,
-  PROTOCOL_VERSION,
-  specOf,
 } from '../../../src/network/messages.ts'
-import type { ValidatorSigner } from '../../../src/network/ports.ts'
 import { generateNodeKey, type NodeKey } from '../../../src/network/tls/node-key.ts'
-import { type Channel, channelOf, dial, secureOptions } from '../../../src/network/tls/transport.ts'
+import { dial, type SecureChannel, secureChannelFromSocket, secureOptions } from '../../../src/network/tls/transport.ts'
 import type { Hello } from '../../../src/network/wire/control.ts'
 import { FrameReader } from '../../../src/network/wire/frame-reader.ts'
 import { encodeFrames } from '../../../src/network/wire/frames.ts'
+import type { ValidatorSigner } from '../../../src/primitives/consensus/signer.ts'
 import { EMPTY_BYTES } from '../../../src/util/bytes.ts'
 import { DOMAIN } from '../consensus/member.ts'
 import { until } from './net-node.ts'
@@ -40,21 +40,21 @@ export interface RawPeerOptions {
 export class RawPeer {
   readonly key: NodeKey
   readonly #domain: ChainDomain
-  readonly channel: Channel
+  readonly secureChannel: SecureChannel
   readonly heard: Said[] = []
   isClosed = false
 
-  private constructor(key: NodeKey, channel: Channel, { domain = DOMAIN, keeps = true }: RawPeerOptions) {
+  private constructor(key: NodeKey, secureChannel: SecureChannel, { domain = DOMAIN, keeps = true }: RawPeerOptions) {
     this.key = key
-    this.channel = channel
+    this.secureChannel = secureChannel
     this.#domain = domain
     const reader = new FrameReader({
       begin: () => 'take',
       abandon: () => {},
       deliver: (_, { id, requestId }, payload) => {
-        const name = messageOf(id) as MessageName
+        const name = messageFromId(id) as MessageName
         if (!keeps && !KEPT.has(name)) return
-        this.heard.push({ name, value: specOf(name).codec.decode(payload), requestId })
+        this.heard.push({ name, value: messageSpec(name).codec.decode(payload), requestId })
       },
     })
     this.socket.on('data', (bytes: Buffer) => reader.push(bytes, 0))
@@ -64,16 +64,16 @@ export class RawPeer {
   }
 
   get socket(): TLSSocket {
-    return this.channel.socket
+    return this.secureChannel.socket
   }
 
   static async connect(port: number, options: RawPeerOptions = {}): Promise<RawPeer> {
     const { key = generateNodeKey(), from } = options
     const secure = { ...secureOptions(key), ...(from !== undefined && { localAddress: from }) }
     const socket = await dial({ host: '127.0.0.1', port }, secure, new AbortController().signal)
-    const channel = channelOf(socket)
-    if (channel === undefined) throw new Error('no node of this protocol')
-    return new RawPeer(key, channel, options)
+    const secureChannel = secureChannelFromSocket(socket)
+    if (secureChannel === undefined) throw new Error('no node of this protocol')
+    return new RawPeer(key, secureChannel, options)
   }
 
   /** The whole handshake; rejects when it is refused. */
@@ -93,9 +93,9 @@ export class RawPeer {
 
   /** A hello that is accepted, but for what is given. */
   hello(parts: Partial<Hello> = {}): Hello {
-    const fork = forkRules(this.#domain.genesisHash, NETWORKS.devnet.forks).at(0)
+    const fork = createForkFilter(this.#domain.genesisHash, NETWORKS.devnet.forks).at(0)
     return {
-      version: PROTOCOL_VERSION,
+      version: NETWORK_PROTOCOL_VERSION,
       ...this.#domain,
       forkHash: fork.hash,
       forkNext: fork.next,
@@ -111,7 +111,7 @@ export class RawPeer {
   }
 
   prove(signer: ValidatorSigner) {
-    return proveValidator(signer, this.#domain, this.key.id, this.channel.binding)
+    return proveValidator(signer, this.#domain, this.key.id, this.secureChannel.binding)
   }
 
   send<Name extends MessageName>(name: Name, value: Payload<Name>, requestId = 0): void {
@@ -153,7 +153,7 @@ const KEPT: ReadonlySet<MessageName> = new Set(['hello', 'ready', 'disconnect', 
 /** A message on the wire. */
 export const wire = <Name extends MessageName>(name: Name, value: Payload<Name>, requestId = 0): Uint8Array => {
   const { channel, id } = MESSAGES[name]
-  return encodeFrames(channel, id, requestId, specOf(name).codec.encode(value)).bytes
+  return encodeFrames(channel, id, requestId, messageSpec(name).codec.encode(value)).bytes
 }
 
 /** A TLS connection with options of one's own; rejects when it is refused. */

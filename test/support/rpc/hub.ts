@@ -1,6 +1,6 @@
-import type { ChainView, PoolPort } from '../../../src/chain/types.ts'
-import type { LogCriteria } from '../../../src/rpc/codecs/filter.ts'
-import { Filters } from '../../../src/rpc/subscriptions/filters.ts'
+import type { ChainView, ClientPoolPort } from '../../../src/chain/types.ts'
+import type { LogFilterArgs } from '../../../src/rpc/codecs/filter.ts'
+import { FilterManager } from '../../../src/rpc/subscriptions/filters.ts'
 import { SharedCriteria } from '../../../src/rpc/subscriptions/shared-criteria.ts'
 import { SubscriptionHub } from '../../../src/rpc/subscriptions/subscription-hub.ts'
 import { type Budgets, createBudgets } from '../../../src/rpc/transport/budgets.ts'
@@ -8,7 +8,7 @@ import type { Hex } from '../../../src/util/bytes.ts'
 
 interface Parts {
   readonly view: ChainView
-  readonly pool: PoolPort
+  readonly pool: ClientPoolPort
   readonly budgets?: Budgets
   readonly criteria?: SharedCriteria
   readonly nowMs?: () => number
@@ -18,9 +18,9 @@ const CLIENT = '192.0.2.1'
 
 /** Filters of one client, unless another is named, that find logs in the chain's view. */
 export const filtersOn = ({ budgets = createBudgets(), criteria = new SharedCriteria(), ...parts }: Parts) => {
-  const filters = new Filters({ ...parts, budgets, criteria })
+  const filters = new FilterManager({ ...parts, budgets, criteria })
   return {
-    newLogFilter: (wanted: LogCriteria, client = CLIENT) => filters.newLogFilter(wanted, client),
+    newLogFilter: (wanted: LogFilterArgs, client = CLIENT) => filters.newLogFilter(wanted, client),
     newBlockFilter: (client = CLIENT) => filters.newBlockFilter(client),
     newPendingFilter: (client = CLIENT) => filters.newPendingFilter(client),
     changes: (id: Hex) => filters.changes(id, query => parts.view.logs(query)),

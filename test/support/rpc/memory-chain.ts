@@ -1,16 +1,16 @@
 import { ComparedLog } from '../../../src/chain/logs/log-criteria.ts'
-import { placeIn, placeReceipts } from '../../../src/chain/store/included.ts'
+import { includedReceiptsFromBlock, includedTransactionFromBlock } from '../../../src/chain/store/included.ts'
 import { sumTips, type TipShare, tipsPaid } from '../../../src/chain/store/paid-tips.ts'
 import type {
   ChainBlock,
   ChainView,
   CommittedEvent,
+  CouncilMemberStatus,
+  IncludedReceipt,
+  IncludedTransaction,
   LogEntry,
   LogQuery,
   PendingBlock,
-  PlacedReceipt,
-  PlacedTransaction,
-  Seat,
   SyncStatus,
   TransactionLocation,
 } from '../../../src/chain/types.ts'
@@ -19,8 +19,8 @@ import { NETWORKS, type NetworkParams } from '../../../src/config/networks.ts'
 import { keccak256 } from '../../../src/crypto/hash.ts'
 import { recoverSender } from '../../../src/crypto/recovery/recover-sender.ts'
 import { sign } from '../../../src/crypto/signature.ts'
-import { sealBlock } from '../../../src/primitives/block.ts'
-import { bloomOf, uniteBlooms } from '../../../src/primitives/bloom.ts'
+import { blockFromParts } from '../../../src/primitives/block.ts'
+import { bloomFromLogs, mergeBlooms } from '../../../src/primitives/bloom.ts'
 import type { Certificate } from '../../../src/primitives/consensus/certificate.ts'
 import { type ExtraData, encodeExtraData } from '../../../src/primitives/extra-data.ts'
 import { EMPTY_LIST_HASH, type Header, ZERO_NONCE } from '../../../src/primitives/header.ts'
@@ -33,10 +33,10 @@ import {
   signingPayload,
   type UnsignedTransaction,
 } from '../../../src/primitives/transaction-encoding.ts'
-import { entriesOf } from '../../../src/rpc/subscriptions/log-results.ts'
+import { logEntriesFromBlock } from '../../../src/rpc/subscriptions/log-results.ts'
 import { type Account, EMPTY_CODE_HASH, EMPTY_ROOT } from '../../../src/state/account.ts'
 import type { StateReader } from '../../../src/state/state-reader.ts'
-import type { AccountProof } from '../../../src/state/trie/prove-account.ts'
+import type { StateProof } from '../../../src/state/trie/prove-account.ts'
 import { EMPTY_BYTES, type Hex, toWord, ZERO_ADDRESS, ZERO_HASH } from '../../../src/util/bytes.ts'
 import { CodedError } from '../../../src/util/errors.ts'
 
@@ -125,7 +125,7 @@ export class MemoryChain implements ChainView {
         gasUsed: 21_000n,
         effectiveGasPrice: effectiveGasPrice(transaction, baseFee),
         contractAddress: transaction.to === null ? (`0x${'cc'.repeat(20)}` as Hex) : null,
-        logsBloom: bloomOf(own),
+        logsBloom: bloomFromLogs(own),
         logs: own,
       }
     })
@@ -145,7 +145,7 @@ export class MemoryChain implements ChainView {
       stateRoot: toWord(BigInt(number + 1)),
       transactionsRoot: transactionsRoot(transactions),
       receiptsRoot: receiptsRoot(receipts),
-      logsBloom: uniteBlooms(receipts.map(receipt => receipt.logsBloom)),
+      logsBloom: mergeBlooms(receipts.map(receipt => receipt.logsBloom)),
       difficulty: 1n,
       number,
       gasLimit: this.params.blockGasLimit,
@@ -156,7 +156,7 @@ export class MemoryChain implements ChainView {
       nonce: ZERO_NONCE,
       baseFeePerGas: baseFee,
     }
-    const block = { ...sealBlock(header, { transactions, proofHeaders: [], evidence: [] }), extra }
+    const block = { ...blockFromParts(header, { transactions, proofHeaders: [], evidence: [] }), extra }
     return { block, receipts }
   }
 
@@ -193,13 +193,13 @@ export class MemoryChain implements ChainView {
   async locate(hash: Hex): Promise<TransactionLocation | undefined> {
     return this.#locations.get(hash)
   }
-  async transaction(hash: Hex): Promise<PlacedTransaction | undefined> {
+  async transaction(hash: Hex): Promise<IncludedTransaction | undefined> {
     const place = this.#locations.get(hash)
-    return place && placeIn(this.#at(place.number), place.index)
+    return place && includedTransactionFromBlock(this.#at(place.number), place.index)
   }
-  async receipt(hash: Hex): Promise<PlacedReceipt | undefined> {
+  async receipt(hash: Hex): Promise<IncludedReceipt | undefined> {
     const place = this.#locations.get(hash)
-    return place && placeReceipts(this.#at(place.number), this.#receipts[place.number] ?? [])[place.index]
+    return place && includedReceiptsFromBlock(this.#at(place.number), this.#receipts[place.number] ?? [])[place.index]
   }
   async certificate(number: number): Promise<Certificate | undefined> {
     return number === 0 ? undefined : certificate(0)
@@ -207,7 +207,7 @@ export class MemoryChain implements ChainView {
   committee(number: number): readonly Hex[] {
     return [...VALIDATORS.slice(number % 4), ...VALIDATORS.slice(0, number % 4)]
   }
-  council(): readonly Seat[] {
+  council(): readonly CouncilMemberStatus[] {
     return VALIDATORS.map((validator, index) => ({
       name: `Validator ${index + 1}`,
       validator,
@@ -250,14 +250,14 @@ export class MemoryChain implements ChainView {
     const found: LogEntry[] = []
     for (let number = query.fromBlock; number <= query.toBlock; number++) {
       const event = { block: this.#at(number), receipts: this.#receipts[number] ?? [] }
-      found.push(...entriesOf(event).filter(entry => new ComparedLog(entry).matches(query)))
+      found.push(...logEntriesFromBlock(event).filter(entry => new ComparedLog(entry).matches(query)))
       if (found.length > LIMITS.rpc.logResults)
         throw new CodedError({ code: 'TOO_MANY_RESULTS', limit: LIMITS.rpc.logResults })
     }
     return found
   }
 
-  async prove(_number: number, address: Hex, slots: readonly Hex[]): Promise<AccountProof> {
+  async prove(_number: number, address: Hex, slots: readonly Hex[]): Promise<StateProof> {
     const account = this.accounts.get(address)
     return {
       address,

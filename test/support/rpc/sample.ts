@@ -1,4 +1,4 @@
-import type { BlockMoney } from '../../../src/chain/block/economy.ts'
+import type { BlockRewards } from '../../../src/chain/block/economy.ts'
 import { NETWORKS } from '../../../src/config/networks.ts'
 import { encodeBlock } from '../../../src/primitives/block.ts'
 import type { TraceAnswer, TracePort } from '../../../src/rpc/methods/debug/trace-port.ts'
@@ -26,7 +26,7 @@ export const ALL_NAMESPACES = [
   'anvil',
 ]
 
-const rewards: BlockMoney = {
+const rewards: BlockRewards = {
   minted: 1n,
   totalFee: 100n,
   burntFee: 50n,

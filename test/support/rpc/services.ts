@@ -1,26 +1,26 @@
 import type { SimulatedChainBlock } from '../../../src/chain/reads/simulation-service.ts'
-import type { ChainBlock, PoolPort } from '../../../src/chain/types.ts'
+import type { ChainBlock, ClientPoolPort } from '../../../src/chain/types.ts'
 import { keccak256Hex } from '../../../src/crypto/hash.ts'
 import { recoverSender } from '../../../src/crypto/recovery/recover-sender.ts'
 import { sign } from '../../../src/crypto/signature.ts'
 import { signTypedData } from '../../../src/crypto/typed-data.ts'
 import type { AccessListResult, CallRequest, CallResult, CallService } from '../../../src/evm/calls/types.ts'
-import { transactionOf } from '../../../src/evm/simulate/simulated-transaction.ts'
+import { simulatedTransaction } from '../../../src/evm/simulate/simulated-transaction.ts'
 import type { SimulationRequest } from '../../../src/evm/simulate/types.ts'
 import { decodeTransaction, type Transaction, withSender } from '../../../src/primitives/transaction.ts'
 import type { NodeInfo, SimulationPort, Wallet } from '../../../src/rpc/ports.ts'
-import type { Quarantined } from '../../../src/txpool/pool/transaction-quarantine.ts'
+import type { QuarantinedTransaction } from '../../../src/txpool/pool/transaction-quarantine.ts'
 import type { Hex } from '../../../src/util/bytes.ts'
 import { CodedError } from '../../../src/util/errors.ts'
 import { KEY, SENDER } from './memory-chain.ts'
 
 /** Holds what it is given; refuses with the error it was told. */
-export class MemoryPool implements PoolPort {
+export class MemoryPool implements ClientPoolPort {
   readonly #pending = new Map<Hex, Transaction>()
   readonly #listeners = new Set<(transaction: Transaction) => void>()
   /** The next submission fails with this. */
   refusal: { readonly code: string } | undefined
-  held: readonly Quarantined[] = []
+  held: readonly QuarantinedTransaction[] = []
 
   async submit(raw: Uint8Array): Promise<Hex> {
     if (this.refusal !== undefined) throw new CodedError(this.refusal)
@@ -44,7 +44,7 @@ export class MemoryPool implements PoolPort {
   content() {
     return { pending: Map.groupBy(this.#pending.values(), ({ from }) => from), queued: new Map<Hex, Transaction[]>() }
   }
-  quarantined(): readonly Quarantined[] {
+  quarantined(): readonly QuarantinedTransaction[] {
     return this.held
   }
   onPending(listener: (transaction: Transaction) => void): () => void {
@@ -96,7 +96,7 @@ export class EchoSimulations implements SimulationPort {
       block: {
         ...head,
         transactions: calls.map(call =>
-          transactionOf(call, { chainId: 1, nonce: call.nonce ?? 0, gasLimit: call.gas ?? 50_000n }),
+          simulatedTransaction(call, { chainId: 1, nonce: call.nonce ?? 0, gasLimit: call.gas ?? 50_000n }),
         ),
       },
       calls: calls.map(({ from, data }, index) => ({

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { verifyChain } from '../../../src/chain/store/verify-chain.ts'
 import type { CommittedEvent } from '../../../src/chain/types.ts'
 import { COUNCIL_ADDRESS } from '../../../src/config/networks.ts'
-import { type Block, sealBlock } from '../../../src/primitives/block.ts'
+import { type Block, blockFromParts } from '../../../src/primitives/block.ts'
 import type { Header } from '../../../src/primitives/header.ts'
 import { BUCKETS } from '../../../src/storage/buckets.ts'
 import { numberKey } from '../../../src/storage/keys.ts'
@@ -92,7 +92,7 @@ test('another node judges a block valid, commits it and stands on the same state
 
 const bodyOf = ({ transactions, proofHeaders, evidence }: Block) => ({ transactions, proofHeaders, evidence })
 const tampered = (block: Block, change: Partial<Header>): Block =>
-  sealBlock({ ...block.header, ...change }, bodyOf(block))
+  blockFromParts({ ...block.header, ...change }, bodyOf(block))
 
 test.each<[string, Partial<Header>, RegExp]>([
   ['state root', { stateRoot: `0x${'11'.repeat(32)}` }, /stateRoot/],
@@ -112,8 +112,8 @@ test.each<[string, Partial<Header>, RegExp]>([
       await send(proposer, 0)
       const block = await proposer.mine()
       other.clock.ms = proposer.clock.ms
-      const verdict = await other.chain.validate(tampered(block, change), FRESH)
-      expect(verdict).toMatchObject({ valid: false, proven: true, reason: expect.stringMatching(reason) })
+      const proposalVerdict = await other.chain.validate(tampered(block, change), FRESH)
+      expect(proposalVerdict).toMatchObject({ valid: false, proven: true, reason: expect.stringMatching(reason) })
       expect(await other.chain.validate(block, FRESH)).toEqual({ valid: true })
       expect(other.chain.head().number).toBe(0)
     }),
@@ -129,13 +129,13 @@ test('a block with an unpayable transaction is proven invalid', () =>
       await send(other, 0, 1n)
       await other.mine()
       // Its nonce is used there already.
-      const later = sealBlock(
+      const later = blockFromParts(
         { ...block.header, number: 2, parentHash: other.chain.head().hash, timestamp: block.header.timestamp + 2 },
         bodyOf(block),
       )
       other.clock.ms += 10_000
-      const verdict = await other.chain.validate(later, FRESH)
-      expect(verdict).toMatchObject({ valid: false })
+      const proposalVerdict = await other.chain.validate(later, FRESH)
+      expect(proposalVerdict).toMatchObject({ valid: false })
     })
   }))
 

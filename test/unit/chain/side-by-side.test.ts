@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { LIMITS } from '../../../src/config/limits.ts'
 import type { Block } from '../../../src/primitives/block.ts'
-import { sealBlock } from '../../../src/primitives/block.ts'
+import { blockFromParts } from '../../../src/primitives/block.ts'
 import type { Hex } from '../../../src/util/bytes.ts'
 import {
   ACCOUNT_KEYS,
@@ -108,7 +108,10 @@ test('a decided block that is under validation is waited for, executed once, and
 test('a decided block that has to be executed has the thread to itself: other validations end', () =>
   withSlowProposal(async (slow, { chain, engine }) => {
     const { transactions, proofHeaders, evidence, header } = slow
-    const lie = sealBlock({ ...header, stateRoot: `0x${'11'.repeat(32)}` }, { transactions, proofHeaders, evidence })
+    const lie = blockFromParts(
+      { ...header, stateRoot: `0x${'11'.repeat(32)}` },
+      { transactions, proofHeaders, evidence },
+    )
     const validating = chain.chain.validate(lie, FRESH)
     await engine.reached(1)
     const committing = chain.chain.commit(slow, CERTIFICATE)
@@ -197,7 +200,10 @@ test('an invalid proposal that takes long and the block after it: the second is 
   withSlowProposal(async (slow, { chain, engine }, { chain: other }) => {
     const { transactions, proofHeaders, evidence, header } = slow
     const lies = Array.from({ length: 5 }, (_, at) =>
-      sealBlock({ ...header, stateRoot: `0x${`${at}${at}`.repeat(32)}` }, { transactions, proofHeaders, evidence }),
+      blockFromParts(
+        { ...header, stateRoot: `0x${`${at}${at}`.repeat(32)}` },
+        { transactions, proofHeaders, evidence },
+      ),
     )
     const verdicts = lies.map(lie => chain.chain.validate(lie, FRESH))
     await engine.reached(5)

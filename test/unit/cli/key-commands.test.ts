@@ -7,7 +7,7 @@ import { listKeys } from '../../../src/cli/key/list.ts'
 import { importKey, newKey } from '../../../src/cli/key/make.ts'
 import { checksumAddress } from '../../../src/crypto/checksum.ts'
 import { decryptKey, encryptKey } from '../../../src/crypto/keystore.ts'
-import { addressOf } from '../../../src/crypto/signature.ts'
+import { addressFromPrivateKey } from '../../../src/crypto/signature.ts'
 import { bytesToHex, type Hex } from '../../../src/util/bytes.ts'
 import { printed } from '../../support/cli/printed.ts'
 
@@ -34,7 +34,7 @@ describe('tandem key new', () => {
   test('writes a keystore for its owner alone, named after its address', async () => {
     const { address, file } = await written(() => newKey(flags, CHEAP))
     const keystore = JSON.parse(readFileSync(file, 'utf8'))
-    expect(addressOf(await decryptKey(keystore, 'correct horse'))).toBe(address.toLowerCase())
+    expect(addressFromPrivateKey(await decryptKey(keystore, 'correct horse'))).toBe(address.toLowerCase())
     expect(address).toBe(checksumAddress(address))
     expect(file).toBe(join(flags.keystore, `${address.toLowerCase()}.json`))
     expect(statSync(file).mode & 0o777).toBe(0o600)
@@ -57,7 +57,7 @@ describe('tandem key new', () => {
 describe('tandem key import', () => {
   test('encrypts a plain key', async () => {
     const { address, file } = await written(() => importKey(plainKey(), flags, CHEAP))
-    expect(address.toLowerCase()).toBe(addressOf(KEY))
+    expect(address.toLowerCase()).toBe(addressFromPrivateKey(KEY))
     expect(await decryptKey(JSON.parse(readFileSync(file, 'utf8')), 'correct horse')).toEqual(KEY)
   })
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { blobParamsAt, evmForkAt } from '../../../src/config/forks.ts'
-import { type GethStyle, recordedParams } from '../../../src/config/genesis/recorded-params.ts'
+import { type GethStyle, paramsFromRecord } from '../../../src/config/genesis/recorded-params.ts'
 import { type Genesis, parseGenesis } from '../../../src/config/genesis.ts'
 import { UNBOUNDED_GAS } from '../../../src/config/networks.ts'
 
@@ -17,7 +17,7 @@ const HEADERS = Array.from({ length: 10 }, (_, number) => ({
 
 const paramsOf = (config: object) => {
   const genesis = genesisOf(config)
-  return recordedParams(genesis, genesis.style as GethStyle, HEADERS)
+  return paramsFromRecord(genesis, genesis.style as GethStyle, HEADERS)
 }
 const EARLY = { homesteadBlock: 0, londonBlock: 2 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { certificateFault, certificateFrom } from '../../../src/consensus/certificate.ts'
+import { certificateFault, certificateFromCommits } from '../../../src/consensus/certificate.ts'
 import { recoverAddress, sign } from '../../../src/crypto/signature.ts'
 import type { Certificate } from '../../../src/primitives/consensus/certificate.ts'
 import { blockVoteDigest, type Commit } from '../../../src/primitives/consensus/vote.ts'
@@ -19,12 +19,12 @@ const faultOf = (certificate: Certificate) => certificateFault(certificate, seal
 
 describe('certificates', () => {
   test('of a quorum, or of all, are sound', () => {
-    expect(faultOf(certificateFrom(2, 4, [commit(0), commit(1), commit(3)]))).toBeNull()
-    expect(faultOf(certificateFrom(2, 4, [commit(3), commit(1), commit(0), commit(2)]))).toBeNull()
+    expect(faultOf(certificateFromCommits(2, 4, [commit(0), commit(1), commit(3)]))).toBeNull()
+    expect(faultOf(certificateFromCommits(2, 4, [commit(3), commit(1), commit(0), commit(2)]))).toBeNull()
   })
 
   test('of fewer are not', () => {
-    expect(faultOf(certificateFrom(2, 4, [commit(0), commit(1)]))).toBe('NO_QUORUM')
+    expect(faultOf(certificateFromCommits(2, 4, [commit(0), commit(1)]))).toBe('NO_QUORUM')
     expect(faultOf({ round: 2, bitmap: new Uint8Array(1), seals: [] })).toBe('NO_QUORUM')
   })
 
@@ -39,13 +39,13 @@ describe('certificates', () => {
   })
 
   test('seals in another order than the bitmap are refused', () => {
-    const { bitmap, seals } = certificateFrom(2, 4, [commit(0), commit(1), commit(3)])
+    const { bitmap, seals } = certificateFromCommits(2, 4, [commit(0), commit(1), commit(3)])
     expect(faultOf({ round: 2, bitmap, seals: seals.toReversed() })).toBe('SEAL_INVALID')
     expect(faultOf({ round: 2, bitmap: Uint8Array.of(0b1101), seals })).toBe('SEAL_INVALID')
   })
 
   test('bits outside the committee, and bitmaps of another length, are refused', () => {
-    const { seals } = certificateFrom(2, 4, [commit(0), commit(1), commit(3)])
+    const { seals } = certificateFromCommits(2, 4, [commit(0), commit(1), commit(3)])
     expect(faultOf({ round: 2, bitmap: Uint8Array.of(0b10011), seals })).toBe('SIGNER_OUTSIDE')
     expect(faultOf({ round: 2, bitmap: Uint8Array.of(0b1011, 0), seals })).toBe('BITMAP_LENGTH')
     expect(faultOf({ round: 2, bitmap: new Uint8Array(0), seals })).toBe('BITMAP_LENGTH')
@@ -58,7 +58,7 @@ describe('certificates', () => {
     ['chain', commit(3, {}, { ...DOMAIN, chainId: 1 })],
     ['genesis', commit(3, {}, { ...DOMAIN, genesisHash: blockHash })],
   ])('a seal for another %s spoils the certificate', (_, foreign) => {
-    expect(faultOf(certificateFrom(2, 4, [commit(0), commit(1), foreign]))).toBe('SEAL_INVALID')
+    expect(faultOf(certificateFromCommits(2, 4, [commit(0), commit(1), foreign]))).toBe('SEAL_INVALID')
   })
 
   test('prepares are no seals, nor are signatures of strangers, nor garbage', () => {
@@ -67,7 +67,7 @@ describe('certificates', () => {
     const stranger = { ...commit(3), signature: commit(7).signature }
     const garbage = { ...commit(3), signature: new Uint8Array(65) }
     for (const bad of [asPrepare, stranger, garbage]) {
-      expect(faultOf(certificateFrom(2, 4, [commit(0), commit(1), bad]))).toBe('SEAL_INVALID')
+      expect(faultOf(certificateFromCommits(2, 4, [commit(0), commit(1), bad]))).toBe('SEAL_INVALID')
     }
   })
 })

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { LIMITS } from '../../../src/config/limits.ts'
 import type { BuildRequest } from '../../../src/consensus/ports.ts'
-import { ownMessages } from '../../../src/consensus/wal/recovery.ts'
+import { ownMessagesFromRecords } from '../../../src/consensus/wal/recovery.ts'
 import { openWal } from '../../../src/consensus/wal/wal.ts'
 import { decodeRecords } from '../../../src/consensus/wal/wal-records.ts'
-import { type Block, hashByteStrings, sealBlock } from '../../../src/primitives/block.ts'
+import { type Block, blockFromParts, hashByteStrings } from '../../../src/primitives/block.ts'
 import { decodeExtraData, encodeExtraData } from '../../../src/primitives/extra-data.ts'
 import { createRandom } from '../../../src/sim/random.ts'
 import { blockCodec, Ledger } from '../../support/consensus/ledger.ts'
@@ -72,7 +72,7 @@ class LongLedger extends Ledger {
     if (this.bodyBytes === 0) return { header, hash, ...body }
     const proofHeaders = [new Uint8Array(this.bodyBytes)]
     const extra = { ...decodeExtraData(header.extraData), proofHeadersHash: hashByteStrings(proofHeaders) }
-    return sealBlock({ ...header, extraData: encodeExtraData(extra) }, { ...body, proofHeaders })
+    return blockFromParts({ ...header, extraData: encodeExtraData(extra) }, { ...body, proofHeaders })
   }
 }
 
@@ -125,7 +125,7 @@ describe('a log cut anywhere', () => {
       kept.put('wal', log.subarray(0, cut))
       const said = new Said()
       const wal = await openWal(kept, 'wal')
-      const own = ownMessages(await decodeRecords(wal.takeEntries(), blockCodec), () => 1)
+      const own = ownMessagesFromRecords(await decodeRecords(wal.takeEntries(), blockCodec), () => 1)
       for (const message of own) said.add(message)
       rounds = Math.max(rounds, ...own.map(message => message.round))
       const mesh = new Mesh()

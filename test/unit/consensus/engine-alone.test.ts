@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { certificateFault } from '../../../src/consensus/certificate.ts'
 import { nullNetwork } from '../../../src/consensus/ports.ts'
 import { recoverAddress } from '../../../src/crypto/signature.ts'
-import { pauseUntil } from '../../../src/util/async/delay.ts'
+import { delayUntil } from '../../../src/util/async/delay.ts'
 import { alone } from '../../support/consensus/alone.ts'
 import { settle } from '../../support/consensus/manual-clock.ts'
 import { committeeOf, createMember, DOMAIN } from '../../support/consensus/member.ts'
@@ -51,7 +51,7 @@ describe('a committee of one', () => {
   test('blocks come on the second whatever they take to build: they are begun earlier', async () => {
     const { clock, ledger, engine } = await alone()
     ledger.nowMs = () => clock.nowMs()
-    ledger.slowness = () => pauseUntil(clock, clock.nowMs() + 20 + ((ledger.built * 37) % 60)).over
+    ledger.slowness = () => delayUntil(clock, clock.nowMs() + 20 + ((ledger.built * 37) % 60)).over
     await engine.start()
     await clock.advance(12_900)
     const late = ledger.committedMs.map(atMs => atMs % 1_000)
@@ -70,7 +70,7 @@ describe('a committee of one', () => {
   test('blocks come on the second whatever the disk takes: they are logged earlier', async () => {
     const { clock, files, ledger, engine } = await alone()
     ledger.nowMs = () => clock.nowMs()
-    files.slowness = () => pauseUntil(clock, clock.nowMs() + 20 + ((files.syncs * 37) % 60)).over
+    files.slowness = () => delayUntil(clock, clock.nowMs() + 20 + ((files.syncs * 37) % 60)).over
     await engine.start()
     await clock.advance(12_900)
     const late = ledger.committedMs.map(atMs => atMs % 1_000)
@@ -86,7 +86,7 @@ describe('a committee of one', () => {
     const saidMs: number[] = []
     const network = { ...nullNetwork, broadcast: () => void saidMs.push(clock.nowMs()) }
     const { clock, ledger, engine } = await alone({ network })
-    ledger.slowness = () => pauseUntil(clock, clock.nowMs() + 50).over
+    ledger.slowness = () => delayUntil(clock, clock.nowMs() + 50).over
     await engine.start()
     await clock.advance(8_900)
     // It learns from the first ones how long they take.

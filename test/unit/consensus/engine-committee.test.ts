@@ -98,7 +98,7 @@ describe('committees of real engines', () => {
     expect(engine.status()).toMatchObject({ number: 1, round: 0, missing: [] })
     await engine.stop()
     const missing = committeeOf(4).members.filter((_, index) => index !== 1)
-    const message = 'no decision: too few members can be reached, waiting for them'
+    const message = 'no quorum reachable, waiting for committee members'
     expect(warned).toEqual([[message, { number: 1, round: 0, missing }]])
 
     const follower = { ...parts, files: new MemoryFiles(), overrides: { logger, signer: null } }

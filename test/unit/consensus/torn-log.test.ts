@@ -1,11 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { openHeight } from '../../../src/consensus/core/height.ts'
 import type { HeightConfig, WalRecord } from '../../../src/consensus/core/types.ts'
-import { memoryOf } from '../../../src/consensus/core/wal-checkpoint.ts'
+import { walCheckpoint } from '../../../src/consensus/core/wal-checkpoint.ts'
 import { comparePositions } from '../../../src/consensus/signer/watermark.ts'
-import { ownMessages, positionOf, recordsOf } from '../../../src/consensus/wal/recovery.ts'
+import {
+  ownMessagesFromRecords,
+  signPositionFromMessage,
+  walRecordsOfHeight,
+} from '../../../src/consensus/wal/recovery.ts'
 import { scanWal, type WalEntry } from '../../../src/consensus/wal/wal-format.ts'
-import { encodeRecord, joinRecords } from '../../../src/consensus/wal/wal-records.ts'
+import { encodeHeightRecord, joinRecords } from '../../../src/consensus/wal/wal-records.ts'
 import { type Block, decodeBlock } from '../../../src/primitives/block.ts'
 import { blockCodec, GENESIS_HASH } from '../../support/consensus/ledger.ts'
 import { committeeOf } from '../../support/consensus/member.ts'
@@ -40,11 +44,11 @@ const live = (
   const timestamp = block?.header.timestamp ?? 0
   const head = { number, hash: block?.hash ?? GENESIS_HASH, timestamp, certificate }
   const said = new Said()
-  for (const message of ownMessages(records, () => index)) said.add(message)
+  for (const message of ownMessagesFromRecords(records, () => index)) said.add(message)
   const before = said.size
   const { members } = committeeOf(size)
   const config = { number: number + 1, parentHash: head.hash, members, index, earliestMs: 0 }
-  const life = new SecondLife(index, size, head, rewrite(recordsOf(records, number + 1), config), said)
+  const life = new SecondLife(index, size, head, rewrite(walRecordsOfHeight(records, number + 1), config), said)
   for (const turn of script) {
     if (turn === 'another') life.hearAnother()
     else life.goOn()
@@ -53,19 +57,19 @@ const live = (
 }
 
 const lastSaid = (records: readonly WalRecord[], { index }: HeightConfig) =>
-  ownMessages(records, () => index)
-    .map(positionOf)
+  ownMessagesFromRecords(records, () => index)
+    .map(signPositionFromMessage)
     .sort(comparePositions)
     .at(-1)
 
 /** A log written anew with what its height needs. */
 const shortened = (records: readonly WalRecord[], config: HeightConfig): readonly WalRecord[] => {
-  const kept = memoryOf(openHeight(config, records))
+  const kept = walCheckpoint(openHeight(config, records))
   const read = joinRecords(
-    kept.map(record => encodeRecord(record, blockCodec)),
+    kept.map(record => encodeHeightRecord(record, blockCodec)),
     decode,
   )
-  expect(memoryOf(openHeight(config, read))).toEqual(read)
+  expect(walCheckpoint(openHeight(config, read))).toEqual(read)
   expect(read.length).toBeLessThanOrEqual(Math.max(records.length, 10))
   // A log that ends before the watermark would be taken for a damaged one.
   expect(lastSaid(read, config)).toEqual(lastSaid(records, config))
@@ -161,7 +165,7 @@ describe.each<[string, () => Promise<readonly RecordedMember[]>, number, number]
   test('is worth it: it holds what the run was made for', async () => {
     const { log, index: own } = await recorded()
     const records = joinRecords(scanWal(log).entries, decode)
-    const rounds = Math.max(...ownMessages(records, () => own).map(({ round }) => round))
+    const rounds = Math.max(...ownMessagesFromRecords(records, () => own).map(({ round }) => round))
     expect(rounds).toBeGreaterThanOrEqual(minRounds)
     expect(records.some(({ type }) => type === 'decided')).toBe(true)
     const locks = records.filter(({ type }) => type === 'prepared').length
@@ -179,7 +183,7 @@ test('a member that forgets what it signed is caught by these scripts', async ()
   const number = records.filter(({ type }) => type === 'decided').length
   const caught = SCRIPTS.map(script => {
     const said = new Said()
-    for (const message of ownMessages(records, () => 1)) said.add(message)
+    for (const message of ownMessagesFromRecords(records, () => 1)) said.add(message)
     const { block, certificate } = member.blocks[number - 1]!
     const head = { number, hash: block.hash, timestamp: block.header.timestamp, certificate }
     const life = new SecondLife(1, 4, head, [], said)

@@ -1,7 +1,7 @@
 import { encodeFunctionData, parseAbi } from 'viem'
 import { describe, expect, test } from 'vitest'
 import { COUNCIL_ADDRESS } from '../../../src/config/networks.ts'
-import { addressOf } from '../../../src/crypto/signature.ts'
+import { addressFromPrivateKey } from '../../../src/crypto/signature.ts'
 import { createAddress } from '../../../src/primitives/address.ts'
 import { readCouncil } from '../../../src/rules/council-storage.ts'
 import { type Hex, hexToBytes, toWord, ZERO_ADDRESS } from '../../../src/util/bytes.ts'
@@ -12,8 +12,8 @@ import { compileSolidity } from '../../support/solidity.ts'
 
 const [ALICE_KEY, BOB_KEY] = ACCOUNT_KEYS as [Uint8Array, Uint8Array]
 const [ALICE, BOB] = ACCOUNTS as [Hex, Hex]
-const NODE: Hex = addressOf(keyOf(90))
-const OTHER: Hex = addressOf(keyOf(91))
+const NODE: Hex = addressFromPrivateKey(keyOf(90))
+const OTHER: Hex = addressFromPrivateKey(keyOf(91))
 const MEMBER = 2
 
 const voted = councilGenesis(4, { council: { openRegistration: false, unbondingSeconds: 1_000 } })
@@ -138,15 +138,15 @@ describe('registration', () => {
     withChain(
       async chain => {
         const node = validatorKey(8)
-        const args = registerArgs('Squatter', addressOf(node))
+        const args = registerArgs('Squatter', addressFromPrivateKey(node))
         await transact(chain, ALICE_KEY, 'register', args, STAKE)
-        expect(await refusal(chain, { from: BOB }, 'requestExit', addressOf(node))).toBe('NotRegistered')
-        expect((await transact(chain, node, 'requestExit', [addressOf(node)])).status).toBe(1)
+        expect(await refusal(chain, { from: BOB }, 'requestExit', addressFromPrivateKey(node))).toBe('NotRegistered')
+        expect((await transact(chain, node, 'requestExit', [addressFromPrivateKey(node)])).status).toBe(1)
         // Who never served is bound to nothing.
         const before = balance(chain, ALICE)
-        expect((await transact(chain, BOB_KEY, 'withdraw', [addressOf(node)])).status).toBe(1)
+        expect((await transact(chain, BOB_KEY, 'withdraw', [addressFromPrivateKey(node)])).status).toBe(1)
         expect(balance(chain, ALICE) - before).toBe(STAKE)
-        const again = await transact(chain, node, 'register', registerArgs('Own', addressOf(node)), STAKE)
+        const again = await transact(chain, node, 'register', registerArgs('Own', addressFromPrivateKey(node)), STAKE)
         expect(again.status).toBe(1)
       },
       { genesis: voted },
@@ -335,7 +335,13 @@ test('what many do in one block comes out as if they had taken turns', () =>
     async chain => {
       for (const [index, key] of ACCOUNT_KEYS.entries())
         await chain.pool.service.submit(
-          councilTransaction(chain, key, 'register', registerArgs(`n${index}`, addressOf(keyOf(60 + index))), STAKE),
+          councilTransaction(
+            chain,
+            key,
+            'register',
+            registerArgs(`n${index}`, addressFromPrivateKey(keyOf(60 + index))),
+            STAKE,
+          ),
         )
       await chain.pool.service.submit(councilTransaction(chain, validatorKey(1), 'requestExit', [validatorOf(1)]))
       const block = await chain.mine()

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { decryptKey, encryptKey, keystoreAddress } from '../../../src/crypto/keystore.ts'
-import { addressOf } from '../../../src/crypto/signature.ts'
+import { addressFromPrivateKey } from '../../../src/crypto/signature.ts'
 import { bytesToHex } from '../../../src/util/bytes.ts'
 
 /** The two vectors of the Web3 Secret Storage definition; their password is testpassword. */
@@ -50,7 +50,7 @@ test('the vectors of the definition open', async () => {
 
 test('what is encrypted opens with its password only, and names its address', async () => {
   const keystore = await encryptKey(KEY, 'pässword', CHEAP)
-  expect(keystore.address).toBe(addressOf(KEY).slice(2))
+  expect(keystore.address).toBe(addressFromPrivateKey(KEY).slice(2))
   expect(await decryptKey(JSON.parse(JSON.stringify(keystore)), 'pässword')).toEqual(KEY)
   await expect(decryptKey(keystore, 'password')).rejects.toMatchObject({ detail: { code: 'WRONG_PASSWORD' } })
 })
@@ -141,8 +141,10 @@ test('a file that lacks any one member, or has nonsense there, is refused and op
 
 test('whose key it is can be told without the password', async () => {
   const keystore = await encryptKey(KEY, 'p', CHEAP)
-  expect(keystoreAddress(keystore)).toBe(addressOf(KEY))
-  expect(keystoreAddress({ ...keystore, address: `0x${keystore.address.toUpperCase()}` })).toBe(addressOf(KEY))
+  expect(keystoreAddress(keystore)).toBe(addressFromPrivateKey(KEY))
+  expect(keystoreAddress({ ...keystore, address: `0x${keystore.address.toUpperCase()}` })).toBe(
+    addressFromPrivateKey(KEY),
+  )
   expect(keystoreAddress(PBKDF2)).toBeUndefined()
   expect(() => keystoreAddress({ ...keystore, address: 'me' })).toThrow('BAD_KEYSTORE')
 })

@@ -5,7 +5,7 @@ import { createLibauthProvider } from '../../../src/crypto/providers/libauth.ts'
 import { createNativeProvider } from '../../../src/crypto/providers/native.ts'
 import { createNobleProvider } from '../../../src/crypto/providers/noble.ts'
 import {
-  addressOf,
+  addressFromPrivateKey,
   chooseSignatureProvider,
   isLowS,
   isScalar,
@@ -120,7 +120,7 @@ test('the next provider is taken where one does not load or computes wrongly', a
 test('recoverAddress checks what it is given', () => {
   const digest = keccak256(text('message'))
   const signature = sign(digest, KEY)
-  expect(addressOf(KEY)).toBe(ADDRESS)
+  expect(addressFromPrivateKey(KEY)).toBe(ADDRESS)
   expect(recoverAddress(digest, signature)).toBe(ADDRESS)
   expect(recoverAddress(digest, signature.subarray(0, 64))).toBeUndefined()
   const changed = (change: (bytes: Uint8Array) => void) => {

@@ -10,7 +10,7 @@ import {
 import type { EvmFork } from '../../../src/config/forks.ts'
 import { NETWORKS } from '../../../src/config/networks.ts'
 import { createCommon } from '../../../src/evm/engines/common.ts'
-import { ownPrecompiles } from '../../../src/evm/engines/precompiles/table.ts'
+import { precompileTable } from '../../../src/evm/engines/precompiles/table.ts'
 import { bytesToHex, type Hex } from '../../../src/util/bytes.ts'
 
 /** What callers see of a result; the parts of an error are its text. */
@@ -41,10 +41,12 @@ const commonOf = (fork: EvmFork): Common => {
 
 /** The addresses where a fork has a precompile of our own. */
 export const ownNumbers = (fork: EvmFork): readonly number[] =>
-  ownPrecompiles(commonOf(fork)).map(({ address }) => Number(bytesToHex((address as { bytes: Uint8Array }).bytes)))
+  precompileTable(commonOf(fork)).map(({ address }) => Number(bytesToHex((address as { bytes: Uint8Array }).bytes)))
 
 const call = async (common: Common, own: boolean, number: number, data: Uint8Array, gasLimit: bigint) => {
-  const run = getActivePrecompiles(common, own ? ownPrecompiles(common) : []).get(number.toString(16).padStart(40, '0'))
+  const run = getActivePrecompiles(common, own ? precompileTable(common) : []).get(
+    number.toString(16).padStart(40, '0'),
+  )
   if (run === undefined) throw new Error(`no precompile ${number}`)
   return outcomeOf(await run({ data, gasLimit, common, _EVM: evm } as unknown as PrecompileInput))
 }

@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import type { FileReport } from '../../../src/evm/state-test/worker.ts'
-import { type CrewOptions, runStateTestFiles } from '../../../src/evm/state-test/worker-pool.ts'
+import { runStateTestFiles, type StateTestPoolOptions } from '../../../src/evm/state-test/worker-pool.ts'
 
-const options: CrewOptions = {
+const options: StateTestPoolOptions = {
   mode: 'fast',
   forks: undefined,
   jobs: 2,

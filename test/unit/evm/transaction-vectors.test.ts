@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { beginBlock } from '../../../src/evm/block/block-run.ts'
-import { validate } from '../../../src/evm/block/transaction-validity.ts'
-import { forkOf } from '../../../src/evm/state-test/fork.ts'
+import { invalidReason } from '../../../src/evm/block/transaction-validity.ts'
+import { forkFromName } from '../../../src/evm/state-test/fork.ts'
 import { decodeTransaction, type Transaction } from '../../../src/primitives/transaction.ts'
 import { recoverTransaction } from '../../../src/primitives/transaction-sender.ts'
 import { Journal } from '../../../src/state/journal/journal.ts'
@@ -29,7 +29,7 @@ const read = (bytes: string): Transaction | string => {
 
 /** Why the transaction is refused at a fork; undefined: it is not. */
 const refusalAt = (forkName: string, tx: Transaction): string | undefined => {
-  const fork = forkOf(forkName)
+  const fork = forkFromName(forkName)
   if (fork === undefined) throw new Error(`unknown fork ${forkName}`)
   const params = {
     ...paramsAt(fork),
@@ -41,7 +41,7 @@ const refusalAt = (forkName: string, tx: Transaction): string | undefined => {
   // The largest value and its fee are payable, a fee beyond 256 bits is not.
   const account = memoryAccount({ nonce: tx.nonce, balance: 2n ** 256n + 2n ** 64n })
   const journal = new Journal(new MemoryState(new Map([[tx.from, account]])))
-  return validate(journal, beginBlock(env({ params, gasLimit: 2n ** 64n, baseFeePerGas: 0n })), tx)?.code
+  return invalidReason(journal, beginBlock(env({ params, gasLimit: 2n ** 64n, baseFeePerGas: 0n })), tx)?.code
 }
 
 test.each(Object.entries(vectors as unknown as Record<string, Vector>))('%s', (_, { txbytes, result }) => {

@@ -1,7 +1,7 @@
-import { type EvmFork, forksFromStart } from '../../../src/config/forks.ts'
+import { type EvmFork, forksAtGenesis } from '../../../src/config/forks.ts'
 import { type ChainParams, NETWORKS } from '../../../src/config/networks.ts'
 import { keccak256, keccak256Hex } from '../../../src/crypto/hash.ts'
-import { addressOf, sign } from '../../../src/crypto/signature.ts'
+import { addressFromPrivateKey, sign } from '../../../src/crypto/signature.ts'
 import type { BlockEnv } from '../../../src/evm/block-env.ts'
 import type { TransactionSource } from '../../../src/evm/executor-types.ts'
 import { type Transaction, withSender } from '../../../src/primitives/transaction.ts'
@@ -24,11 +24,11 @@ export interface Key {
 }
 export const key = (n: number): Key => {
   const secret = keccak256(Uint8Array.of(n >> 8, n & 255))
-  return { secret, address: addressOf(secret) }
+  return { secret, address: addressFromPrivateKey(secret) }
 }
 
 /** The devnet with every fork up to one from its first block on. */
-export const paramsAt = (fork: EvmFork): ChainParams => ({ ...NETWORKS.devnet, forks: forksFromStart(fork) })
+export const paramsAt = (fork: EvmFork): ChainParams => ({ ...NETWORKS.devnet, forks: forksAtGenesis(fork) })
 
 export const env = (overrides: Partial<BlockEnv> = {}): BlockEnv => ({
   params: NETWORKS.devnet,

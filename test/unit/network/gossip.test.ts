@@ -111,7 +111,7 @@ describe('consensus', () => {
     // The same again at once is the author's repetition: the middle one hears it, but does not pass it on yet.
     left.network.consensus.broadcast(vote(0))
     await until('heard', () => votesOf(middle).length === 2)
-    middle.verdict = 'pointless'
+    middle.verdict = 'ignore'
     left.network.consensus.broadcast(vote(0, 1))
     await until('heard', () => votesOf(middle).length === 3)
     await new Promise(resolve => setTimeout(resolve, 50))
@@ -154,7 +154,7 @@ describe('consensus', () => {
   it('blames who passes on what nobody signed', async () => {
     const node = await nodes.start({ member: 0, committee: 2 })
     const liar = await RawPeer.meet(node.port, {}, signerOf(1))
-    node.verdict = 'false'
+    node.verdict = 'reject'
     liar.send('vote', vote(1))
     expect(await liar.closed()).toBe('banned')
   })
@@ -435,7 +435,7 @@ describe('evidence', () => {
     await until('there', () => last.evidence.length === 1)
     expect(last.evidence[0]?.from).toBe(middle.id)
     expect(first.evidence, 'not back to where it came from').toEqual([])
-    middle.verdict = 'pointless'
+    middle.verdict = 'ignore'
     first.network.evidence.broadcast(Uint8Array.of(4))
     await until('heard', () => middle.evidence.length === 2)
     await new Promise(resolve => setTimeout(resolve, 30))

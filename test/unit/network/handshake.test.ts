@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { proveValidator } from '../../../src/network/identity/validator-proof.ts'
-import { ALPN, PROTOCOL_VERSION } from '../../../src/network/messages.ts'
+import { ALPN, NETWORK_PROTOCOL_VERSION } from '../../../src/network/messages.ts'
 import { certificatePem } from '../../../src/network/tls/certificate.ts'
 import { generateNodeKey } from '../../../src/network/tls/node-key.ts'
 import { secureOptions } from '../../../src/network/tls/transport.ts'
@@ -99,11 +99,12 @@ describe('a proof of a validator key', () => {
     ['of another connection', (peer: RawPeer) => proveValidator(signerOf(1), DOMAIN, peer.key.id, new Uint8Array(32))],
     [
       'for another chain',
-      (peer: RawPeer) => proveValidator(signerOf(1), { ...DOMAIN, chainId: 1 }, peer.key.id, peer.channel.binding),
+      (peer: RawPeer) =>
+        proveValidator(signerOf(1), { ...DOMAIN, chainId: 1 }, peer.key.id, peer.secureChannel.binding),
     ],
     [
       'for another node',
-      (peer: RawPeer) => proveValidator(signerOf(1), DOMAIN, generateNodeKey().id, peer.channel.binding),
+      (peer: RawPeer) => proveValidator(signerOf(1), DOMAIN, generateNodeKey().id, peer.secureChannel.binding),
     ],
     ['of a record', (peer: RawPeer) => proveValidator(signerOf(1), DOMAIN, peer.key.id, null)],
   ])('%s is refused, and its node is banned', async (_, proofOf) => {
@@ -142,7 +143,7 @@ describe('what is no handshake', () => {
     ],
     [
       'another version',
-      (peer: RawPeer) => wire('hello', peer.hello({ version: PROTOCOL_VERSION + 1 })),
+      (peer: RawPeer) => wire('hello', peer.hello({ version: NETWORK_PROTOCOL_VERSION + 1 })),
       'wrongVersion',
     ],
     [

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { LIMITS } from '../../../src/config/limits.ts'
-import { commitsOf } from '../../../src/consensus/certificate.ts'
-import { networkCodec, rememberingCodec } from '../../../src/node/parts/block-codec.ts'
+import { commitsFromCertificate } from '../../../src/consensus/certificate.ts'
+import { cachingBlockCodec, networkCodec } from '../../../src/node/parts/block-codec.ts'
 import { encodeBlock } from '../../../src/primitives/block.ts'
 import { blockVoteDigest } from '../../../src/primitives/consensus/vote.ts'
 import { systemClock } from '../../../src/util/clock.ts'
@@ -31,7 +31,7 @@ class Costs {
         return raws.map(() => ({ hash: GENESIS_HASH, from: GENESIS_HASH.slice(0, 42) }) as never)
       },
     })
-    return rememberingCodec({
+    return cachingBlockCodec({
       encode: codec.encode,
       decode: bytes => {
         this.bodies++
@@ -167,7 +167,7 @@ describe('a block of a council key', () => {
       bitmap: Uint8Array.of(0b111),
       seals: [1, 2, 3].map(fill => new Uint8Array(65).fill(fill)),
     }
-    expect(commitsOf(certificate, { number: 1, blockHash: block.hash })).toHaveLength(3)
+    expect(commitsFromCertificate(certificate, { number: 1, blockHash: block.hash })).toHaveLength(3)
     peer.send('decided', { block: encodeBlock(block), certificate })
     expect(await peer.closed()).toBe('banned')
     expect(scene.costs.bodies).toBe(0)

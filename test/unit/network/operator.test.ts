@@ -69,7 +69,7 @@ describe('an operator', () => {
       'network_connections_total{direction="inbound",result="connected"} 1',
       'network_connections_total{direction="inbound",result="malformed"} 1',
       'network_messages_total{event="sent",message="evidence"} 1',
-      'network_offences_total{offence="malformed"} 1',
+      'network_penalties_total{offence="malformed"} 1',
       'network_bans_total 1',
     ])
       expect(text).toContain(line)
@@ -100,9 +100,9 @@ describe('places', () => {
     await nodes.start({ member: 2, members, staticPeers: [node.address] })
     await until('connected', () => node.network.peerCount === 2)
     for (const index of [1, 2]) members.add(signerOf(index).address)
-    await until('one', () => node.network.peers().some(({ place }) => place === 'reserved'))
+    await until('one', () => node.network.peers().some(({ place: peerSlot }) => peerSlot === 'reserved'))
     await new Promise(resolve => setTimeout(resolve, 1_200))
-    expect(node.network.peers().filter(({ place }) => place === 'reserved')).toHaveLength(1)
+    expect(node.network.peers().filter(({ place: peerSlot }) => peerSlot === 'reserved')).toHaveLength(1)
   })
 })
 

@@ -1,10 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import { keccak256, keccak256Hex } from '../../../src/crypto/hash.ts'
 import { sign } from '../../../src/crypto/signature.ts'
-import { type BlockBody, decodeBlock, encodeBlock, hashByteStrings, sealBlock } from '../../../src/primitives/block.ts'
+import {
+  type BlockContents,
+  blockFromParts,
+  decodeBlock,
+  encodeBlock,
+  hashByteStrings,
+} from '../../../src/primitives/block.ts'
 import { EMPTY_BLOOM } from '../../../src/primitives/bloom.ts'
 import {
-  certificateOf,
+  certificateFromSigners,
   decodeCertificate,
   encodeCertificate,
   signerIndexes,
@@ -31,7 +37,7 @@ const extra: ExtraData = {
   version: EXTRA_DATA_VERSION,
   vanity: new TextEncoder().encode('tandem'),
   proposer: `0x${'11'.repeat(20)}`,
-  parentCertificate: certificateOf(
+  parentCertificate: certificateFromSigners(
     2,
     9,
     new Map([
@@ -83,7 +89,7 @@ const transaction = (type: 0 | 2, nonce: number) => {
 
 const proofs = [Uint8Array.of(1, 2), new Uint8Array(0)]
 const evidence = [new Uint8Array(70).fill(9)]
-const bodies: Readonly<Record<string, BlockBody>> = {
+const bodies: Readonly<Record<string, BlockContents>> = {
   empty: { transactions: [], proofHeaders: [], evidence: [] },
   'with transactions': { transactions: [transaction(0, 0), transaction(2, 1)], proofHeaders: [], evidence: [] },
   'with proof headers': { transactions: [], proofHeaders: proofs, evidence: [] },
@@ -92,7 +98,7 @@ const bodies: Readonly<Record<string, BlockBody>> = {
 }
 
 describe.each(Object.entries(bodies))('a block %s', (_, body) => {
-  const block = sealBlock(header, body)
+  const block = blockFromParts(header, body)
   const bytes = encodeBlock(block)
 
   test('decodes to itself, with its size and hash', () => {

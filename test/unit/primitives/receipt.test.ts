@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { create2Address, createAddress } from '../../../src/primitives/address.ts'
-import { bloomMayContain, bloomOf, EMPTY_BLOOM, uniteBlooms } from '../../../src/primitives/bloom.ts'
+import { bloomFromLogs, bloomMayContain, EMPTY_BLOOM, mergeBlooms } from '../../../src/primitives/bloom.ts'
 import { decodeHeader } from '../../../src/primitives/header.ts'
 import type { Log } from '../../../src/primitives/log.ts'
 import {
@@ -53,7 +53,7 @@ describe('the last block of the test chain', () => {
 
   test('they have the root and the bloom of the header', () => {
     expect(receiptsRoot(receipts)).toBe(header.receiptsRoot)
-    expect(uniteBlooms(receipts.map(receipt => receipt.logsBloom))).toEqual(new Uint8Array(header.logsBloom))
+    expect(mergeBlooms(receipts.map(receipt => receipt.logsBloom))).toEqual(new Uint8Array(header.logsBloom))
   })
 })
 
@@ -102,7 +102,7 @@ test('a receipt of a typed transaction starts with its type (EIP-2718), one befo
 describe('bloom', () => {
   test('sets the three bits of the Yellow Paper', () => {
     // keccak256 of the zero address starts 5380c7b7ae81: bits 0x380, 0x7b7, 0x681.
-    const bloom = bloomOf([{ address: ZERO_ADDRESS, topics: [], data: EMPTY_BYTES }])
+    const bloom = bloomFromLogs([{ address: ZERO_ADDRESS, topics: [], data: EMPTY_BYTES }])
     const bits = [...bloom].flatMap((byte, at) =>
       [0, 1, 2, 3, 4, 5, 6, 7].filter(bit => byte & (1 << bit)).map(bit => (255 - at) * 8 + bit),
     )
@@ -111,7 +111,7 @@ describe('bloom', () => {
 
   test('never denies what was added, and denies most of what was not', () => {
     const item = (i: number): Hex => `0x${i.toString(16).padStart(64, '0')}`
-    const bloom = bloomOf(
+    const bloom = bloomFromLogs(
       Array.from({ length: 20 }, (_, i) => ({ address: ZERO_ADDRESS, topics: [item(i)], data: EMPTY_BYTES })),
     )
     for (let i = 0; i < 20; i++) expect(bloomMayContain(bloom, item(i))).toBe(true)
@@ -122,11 +122,11 @@ describe('bloom', () => {
   })
 
   test('a union has the bits of all, and no receipt changes the shared empty one', () => {
-    const one = bloomOf([{ address: ZERO_ADDRESS, topics: [], data: EMPTY_BYTES }])
-    const two = bloomOf([{ address: `0x${'01'.repeat(20)}`, topics: [], data: EMPTY_BYTES }])
-    const both = uniteBlooms([one, EMPTY_BLOOM, two])
+    const one = bloomFromLogs([{ address: ZERO_ADDRESS, topics: [], data: EMPTY_BYTES }])
+    const two = bloomFromLogs([{ address: `0x${'01'.repeat(20)}`, topics: [], data: EMPTY_BYTES }])
+    const both = mergeBlooms([one, EMPTY_BLOOM, two])
     expect(bloomMayContain(both, ZERO_ADDRESS) && bloomMayContain(both, `0x${'01'.repeat(20)}`)).toBe(true)
-    expect(uniteBlooms([])).toBe(EMPTY_BLOOM)
+    expect(mergeBlooms([])).toBe(EMPTY_BLOOM)
     expect(EMPTY_BLOOM.every(byte => byte === 0)).toBe(true)
   })
 })

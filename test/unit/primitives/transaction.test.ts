@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { EvmFork } from '../../../src/config/forks.ts'
 import { keccak256, keccak256Hex } from '../../../src/crypto/hash.ts'
-import { addressOf, sign } from '../../../src/crypto/signature.ts'
+import { addressFromPrivateKey, sign } from '../../../src/crypto/signature.ts'
 import { decodeTransaction, effectiveGasPrice, withSender, yParityOf } from '../../../src/primitives/transaction.ts'
 import {
   encodeTransaction,
@@ -83,7 +83,7 @@ describe('the example of EIP-155', () => {
     expect(bytesToHex(tx.raw)).toBe(
       '0xf86c098504a817c800825208943535353535353535353535353535353535353535880de0b6b3a76400008025a028ef61340bd939bc2195fe537567866003e1a15d3c71ff63e1590620aa636276a067cbe9d8997f761aecb703304b3800ccf555c9f3dc64214b297fb1966a3b6d83',
     )
-    expect(recoverTransaction(tx).from).toBe(addressOf(key))
+    expect(recoverTransaction(tx).from).toBe(addressFromPrivateKey(key))
   })
 })
 
@@ -130,7 +130,7 @@ describe.each(Object.entries(examples))('%s', (_, unsigned) => {
     const tx = signed(unsigned, KEY)
     expect(tx).toMatchObject(unsigned)
     expect(decodeTransaction(tx.raw)).toEqual(tx)
-    expect(recoverTransaction(tx).from).toBe(addressOf(KEY))
+    expect(recoverTransaction(tx).from).toBe(addressFromPrivateKey(KEY))
     expect(recoverTransaction(tx).hash).toBe(keccak256Hex(tx.raw))
   })
 

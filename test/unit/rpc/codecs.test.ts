@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { block, blockNumber } from '../../../src/rpc/codecs/block.ts'
-import { callObject, messageFromArgs } from '../../../src/rpc/codecs/call.ts'
+import { callMessageFromArgs, callObject } from '../../../src/rpc/codecs/call.ts'
 import type { Codec } from '../../../src/rpc/codecs/codec.ts'
 import { logFilter } from '../../../src/rpc/codecs/filter.ts'
 import { blockOverrides, stateOverrides } from '../../../src/rpc/codecs/overrides.ts'
@@ -22,7 +22,7 @@ const outcome = (codec: Codec<unknown>, value: unknown): unknown => {
   }
 }
 
-describe('quantity (SPEC 2.1)', () => {
+describe('quantity', () => {
   it.each([
     ['0x0', 0n],
     ['0x41', 0x41n],
@@ -44,7 +44,7 @@ describe('quantity (SPEC 2.1)', () => {
   })
 })
 
-describe('data (SPEC 2.1)', () => {
+describe('data', () => {
   it('takes pairs of digits', () => {
     expect(outcome(data, '0x')).toEqual(new Uint8Array(0))
     expect(outcome(data, '0x004200')).toEqual(Uint8Array.of(0, 0x42, 0))
@@ -96,7 +96,7 @@ describe('storage position', () => {
   })
 })
 
-describe('block parameter (SPEC 2.2, EIP-1898)', () => {
+describe('block parameter', () => {
   it.each([
     ['latest', 'latest'],
     ['pending', 'pending'],
@@ -138,11 +138,16 @@ describe('block parameter (SPEC 2.2, EIP-1898)', () => {
   })
 })
 
-describe('call object (SPEC 2.6)', () => {
+describe('call object', () => {
   it('prefers input to data and keeps absent members apart from zeros', () => {
     const args = callObject.parse({ data: '0x01', input: '0x02', value: '0x0', from: null })
     expect(args).toMatchObject({ data: Uint8Array.of(2), value: 0n, from: undefined, gas: undefined })
-    expect(messageFromArgs(args)).toEqual({ from: `0x${'00'.repeat(20)}`, to: null, value: 0n, data: Uint8Array.of(2) })
+    expect(callMessageFromArgs(args)).toEqual({
+      from: `0x${'00'.repeat(20)}`,
+      to: null,
+      value: 0n,
+      data: Uint8Array.of(2),
+    })
   })
   it('names the member that is wrong', () => {
     expect(outcome(callObject, { from: '0x1' })).toBe('! from: hex string of odd length')
@@ -160,7 +165,7 @@ describe('call object (SPEC 2.6)', () => {
     expect(outcome(callObject, { accessList })).toBe('! accessList: access list too long')
   })
   it('refuses two fee styles, and a tip above the cap', () => {
-    const fees = (object: object) => () => messageFromArgs(callObject.parse(object))
+    const fees = (object: object) => () => callMessageFromArgs(callObject.parse(object))
     expect(fees({ gasPrice: '0x1', maxFeePerGas: '0x1' })).toThrow(
       'both gasPrice and (maxFeePerGas or maxPriorityFeePerGas) specified',
     )

@@ -14,7 +14,7 @@ const errorString = (text: string): Uint8Array =>
       .padEnd(Math.ceil(text.length / 32) * 64, '0')}` as Hex,
   )
 
-/** Every text a client may match (SPEC 7, DESIGN 7 and 8): a change here is a change of the interface. */
+/** Every text a client may match (docs/interface.md#errors, docs/design/pool.md#checks, docs/design/rpc.md#errors): a change here is a change of the interface. */
 const TEXTS: Record<string, readonly [object, string]> = {
   EXECUTION_REVERTED: [{ data: errorString('boom') }, '3 execution reverted: boom'],
   EXECUTION_FAILED: [{ reason: 'out of gas' }, '-32000 out of gas'],
@@ -171,7 +171,7 @@ describe('over the wire', () => {
       `-32000 missing trie node ${root} (path )`,
     )
   })
-  it('keys: fees are looked at before the account (SPEC 4.2, rule 2)', async () => {
+  it('keys: fees are looked at before the account', async () => {
     const { from, to } = signedTransaction({ nonce: 0 })
     expect(await rig.failure('eth_signTransaction', [{ from, to }])).toBe(
       '-32000 missing gasPrice or maxFeePerGas/maxPriorityFeePerGas',

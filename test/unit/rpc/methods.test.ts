@@ -53,7 +53,7 @@ describe('state', () => {
 })
 
 describe('blocks', () => {
-  it('have exactly the members of SPEC 2.3', async () => {
+  it('have exactly the members of the interface', async () => {
     const block = await rig.result<Json>('eth_getBlockByNumber', ['0x1', false])
     const members =
       'number hash parentHash proposer miner nonce mixHash sha3Uncles logsBloom transactionsRoot stateRoot receiptsRoot difficulty totalDifficulty baseFeePerGas extraData size gasLimit gasUsed timestamp transactions uncles'
@@ -178,7 +178,7 @@ describe('consensus', () => {
   const consensusOf = async (ref: string): Promise<unknown> =>
     (await rig.result<{ consensus: unknown }>('native_getBlockWithConsensusInfo', [ref, false])).consensus
 
-  it('comes from the next block, at the head from this node, and is empty in genesis (DESIGN 3)', async () => {
+  it('comes from the next block, at the head from this node, and is empty in genesis', async () => {
     expect(await consensusOf('0x0')).toEqual({ round: 0, prepareMsgNum: 0, commitMsgNum: 0, validators: VALIDATORS })
     expect(await consensusOf('0x1')).toMatchObject({ round: 1, prepareMsgNum: 3, commitMsgNum: 3 })
     expect(await consensusOf('latest')).toMatchObject({ round: 0, prepareMsgNum: 3, commitMsgNum: 3 })
@@ -212,7 +212,7 @@ describe('consensus', () => {
 })
 
 describe('the network', () => {
-  it('says which algorithm comes next (DESIGN 5)', async () => {
+  it('says which algorithm comes next', async () => {
     // The sample's proof chain stands at 19; the fork of this network is at 20.
     expect(await rig.result('native_getChainConfig')).toEqual({
       chainId: 1_998_999,

@@ -11,7 +11,7 @@ it('counts calls and failures of all ports by method, and unknown methods not at
   await one.call('eth_noSuchMethod')
   const text = await metrics.render()
   expect(text).toContain('rpc_calls_total{method="eth_chainId"} 2')
-  expect(text).toContain('rpc_failures_total{method="eth_getBalance"} 1')
+  expect(text).toContain('rpc_errors_total{method="eth_getBalance"} 1')
   expect(text).toContain('rpc_open_connections 0')
   expect(text).not.toContain('NoSuch')
   await one.call('eth_chainId')

@@ -42,8 +42,8 @@ describe('what one client looks for', () => {
     const { hub, filters, budgets, criteria } = make()
     const sessions = Array.from({ length: 3 }, () => hub.open(() => {}, GREEDY))
     let taken = 0
-    const subscribe = (seed: number, session = sessions[seed % 3]): void => {
-      session?.scope().subscribe('eth', { kind: 'logs', criteria: packCriteria(wide(seed)) })
+    const subscribe = (seed: number, socketSession = sessions[seed % 3]): void => {
+      socketSession?.scope().subscribe('eth', { kind: 'logs', criteria: packCriteria(wide(seed)) })
       taken++
     }
     expect(() => {
@@ -59,22 +59,22 @@ describe('what one client looks for', () => {
       .scope()
       .subscribe('eth', { kind: 'newHeads' })
     expect(filters.uninstall(id)).toBe(true)
-    for (const session of sessions) session.close()
+    for (const socketSession of sessions) socketSession.close()
     expect(budgets.criteria.heldBy(GREEDY)).toBe(0)
     expect([budgets.criteria.held, criteria.size, hub.size]).toEqual([LIMITS.rpc.filterBytes, 0, 1])
   })
 
   it('is kept once however many look for it, and each of them is charged', () => {
     const { hub, filters, budgets, criteria } = make()
-    const session = hub.open(() => {}, GREEDY)
-    const scope = session.scope()
+    const socketSession = hub.open(() => {}, GREEDY)
+    const messageScope = socketSession.scope()
     const ids = Array.from({ length: 10 }, () =>
-      scope.subscribe('eth', { kind: 'logs', criteria: packCriteria(wide(1)) }),
+      messageScope.subscribe('eth', { kind: 'logs', criteria: packCriteria(wide(1)) }),
     )
     const filter = filters.newLogFilter({ ...wide(1), ...anyRange }, HONEST)
     expect(criteria.size).toBe(1)
     expect(budgets.criteria.held).toBe(11 * WIDE_BYTES)
-    for (const id of ids) expect(scope.unsubscribe(id)).toBe(true)
+    for (const id of ids) expect(messageScope.unsubscribe(id)).toBe(true)
     expect(criteria.size).toBe(1)
     filters.uninstall(filter)
     expect([criteria.size, budgets.criteria.held, budgets.filters.held]).toEqual([0, 0, 0])
@@ -85,15 +85,15 @@ describe('what one client looks for', () => {
     const narrow = (seed: number) => ({ addresses: wide(seed).addresses.slice(0, 9), topics: [] })
     const looked = [1, 2, 3].map(narrow)
     for (let round = 0; round < 200; round++) {
-      const session = hub.open(() => {}, GREEDY)
-      const scope = session.scope()
-      const ids = looked.map(one => scope.subscribe('eth', { kind: 'logs', criteria: packCriteria(one) }))
-      scope.subscribe('eth', { kind: 'newPendingTransactions', full: true })
-      scope.unsubscribe(ids[round % 3] as Hex)
+      const socketSession = hub.open(() => {}, GREEDY)
+      const messageScope = socketSession.scope()
+      const ids = looked.map(one => messageScope.subscribe('eth', { kind: 'logs', criteria: packCriteria(one) }))
+      messageScope.subscribe('eth', { kind: 'newPendingTransactions', full: true })
+      messageScope.unsubscribe(ids[round % 3] as Hex)
       const filter = filters.newLogFilter({ ...(looked[round % 3] as (typeof looked)[number]), ...anyRange }, GREEDY)
       if (round % 2 === 0) filters.uninstall(filter)
       else filters.close()
-      session.close()
+      socketSession.close()
     }
     expect([criteria.size, budgets.criteria.held, budgets.filters.held, hub.size, filters.size]).toEqual([
       0, 0, 0, 0, 0,
@@ -106,8 +106,8 @@ describe('what one client looks for', () => {
     expect(() => {
       for (let seed = 1; ; seed++) {
         // A /64 for each subscription.
-        const scope = hub.open(() => {}, `2001:db8:0:${seed.toString(16)}`).scope()
-        scope.subscribe('eth', { kind: 'logs', criteria: packCriteria(wide(seed)) })
+        const messageScope = hub.open(() => {}, `2001:db8:0:${seed.toString(16)}`).scope()
+        messageScope.subscribe('eth', { kind: 'logs', criteria: packCriteria(wide(seed)) })
       }
     }).toThrow(expect.objectContaining({ code: -32_005, message }))
     expect(budgets.criteria.held).toBeLessThanOrEqual(total)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { EVERY_LOG, packCriteria } from '../../../src/chain/logs/log-criteria.ts'
 import type { ChainReplaced } from '../../../src/chain/types.ts'
-import { Rendered } from '../../../src/rpc/router/response-cache.ts'
+import { ResponseCache } from '../../../src/rpc/router/response-cache.ts'
 import { filtersOn, hubOn } from '../../support/rpc/hub.ts'
 import { MemoryChain, signedTransaction } from '../../support/rpc/memory-chain.ts'
 import { TOKEN, TOPIC } from '../../support/rpc/sample.ts'
@@ -45,11 +45,14 @@ test('subscribers of logs get those of blocks taken back once more, as removed',
   const chain = new ReturningChain()
   const hub = hubOn({ view: chain, pool: new MemoryPool() })
   const frames: { removed: boolean; blockNumber: string }[] = []
-  const session = hub.open(frame => frames.push(JSON.parse(frame.toString()).params.result))
-  const scope = session.scope()
-  scope.subscribe('eth', { kind: 'logs', criteria: packCriteria({ addresses: [TOKEN], topics: [] }) })
-  scope.subscribe('eth', { kind: 'logs', criteria: packCriteria({ addresses: [`0x${'99'.repeat(20)}`], topics: [] }) })
-  scope.release()
+  const socketSession = hub.open(frame => frames.push(JSON.parse(frame.toString()).params.result))
+  const messageScope = socketSession.scope()
+  messageScope.subscribe('eth', { kind: 'logs', criteria: packCriteria({ addresses: [TOKEN], topics: [] }) })
+  messageScope.subscribe('eth', {
+    kind: 'logs',
+    criteria: packCriteria({ addresses: [`0x${'99'.repeat(20)}`], topics: [] }),
+  })
+  messageScope.release()
   chain.append()
   chain.append({ transactions: [signedTransaction({ nonce: 0 })], logs: [[log]] })
   await chain.goBackTo(1)
@@ -77,22 +80,22 @@ test('filters go on with the blocks that come in the place of those taken back',
 
 test('what was rendered before is forgotten, and what was being rendered is not kept', async () => {
   const chain = new ReturningChain()
-  const rendered = new Rendered(chain)
+  const responseCache = new ResponseCache(chain)
   for (let i = 0; i < 3; i++) chain.append()
-  await rendered.blockByNumber(1, false)
+  await responseCache.blockByNumber(1, false)
   const gate = Promise.withResolvers<void>()
   chain.gate = gate.promise
-  const underWay = rendered.blockByNumber(2, false)
+  const underWay = responseCache.blockByNumber(2, false)
   await chain.goBackTo(0)
   gate.resolve()
   expect(textOf(await underWay)).toContain('"number":"0x2"')
-  expect(textOf(await rendered.blockByNumber(2, false))).toBe('null')
+  expect(textOf(await responseCache.blockByNumber(2, false))).toBe('null')
   // Others than before.
   chain.append({ transactions: [signedTransaction({ nonce: 0 })], logs: [[]] })
   chain.append()
   chain.append()
   const { hash } = (await chain.blockByNumber(2)) as { hash: string }
-  expect(textOf(await rendered.blockByNumber(2, false))).toContain(hash)
-  rendered.close()
+  expect(textOf(await responseCache.blockByNumber(2, false))).toContain(hash)
+  responseCache.close()
   expect(chain.listeners).toBe(0)
 })

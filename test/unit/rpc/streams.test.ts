@@ -4,9 +4,9 @@ import { PassThrough, Writable } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { NETWORKS } from '../../../src/config/networks.ts'
 import type { TraceAnswer, TracePort } from '../../../src/rpc/methods/debug/trace-port.ts'
-import type { Chunk } from '../../../src/rpc/router/response.ts'
-import { Patience, pump } from '../../../src/rpc/transport/stream-writer.ts'
-import { type ChunkStream, CutShort } from '../../../src/util/async/chunk-stream.ts'
+import type { ResponseChunk } from '../../../src/rpc/router/response.ts'
+import { WriteTimeout, writeStream } from '../../../src/rpc/transport/stream-writer.ts'
+import { type ChunkStream, StreamBroken } from '../../../src/util/async/chunk-stream.ts'
 import { CodedError } from '../../../src/util/errors.ts'
 import { type Answer, Rig } from '../../support/rpc/rig.ts'
 import { Socket } from '../../support/rpc/socket.ts'
@@ -123,9 +123,9 @@ describe.each([
   })
 
   it('one that breaks within a value breaks the connection', async () => {
-    make = () => new Source().push('[1,{"a":', new CutShort('its worker ended'))
+    make = () => new Source().push('[1,{"a":', new StreamBroken('its worker ended'))
     await expect(fetchText(request(1), headers).then(response => response.text())).rejects.toThrow()
-    make = () => new Source().push(new CutShort('its worker ended', { cause: FAILURE }))
+    make = () => new Source().push(new StreamBroken('its worker ended', { cause: FAILURE }))
     expect(await (await fetchText(request(2), headers)).json()).toEqual({ jsonrpc: '2.0', id: 2, error: FAILED })
   })
 
@@ -202,7 +202,7 @@ describe('over a WebSocket', () => {
   })
 
   it('an answer that breaks within a value closes the socket', async () => {
-    make = () => new Source().push('[1,{"a":', new CutShort('its worker ended'))
+    make = () => new Source().push('[1,{"a":', new StreamBroken('its worker ended'))
     const socket = await Socket.open(url())
     void socket.call('debug_traceBlockByNumber', ['0x1'])
     expect(await socket.closed).toBe(1013)
@@ -222,7 +222,7 @@ describe('over a WebSocket', () => {
 })
 
 describe('a slow reader', () => {
-  const endless = (): ChunkStream<Chunk> & { isCancelled: boolean } => {
+  const endless = (): ChunkStream<ResponseChunk> & { isCancelled: boolean } => {
     const stream = {
       isCancelled: false,
       next: async () => (stream.isCancelled ? undefined : 'x'.repeat(1_000)),
@@ -236,7 +236,9 @@ describe('a slow reader', () => {
   it('that takes nothing is dropped', async () => {
     const stream = endless()
     const out = new Writable({ write: () => {}, highWaterMark: 1 })
-    expect(await pump(stream, out, { patience: new Patience({ streamStallMs: 20, streamBytesPerMs: 1 }) })).toBe(false)
+    expect(
+      await writeStream(stream, out, { writeTimeout: new WriteTimeout({ streamStallMs: 20, streamBytesPerMs: 1 }) }),
+    ).toBe(false)
     expect([out.destroyed, stream.isCancelled]).toEqual([true, true])
   })
 
@@ -251,9 +253,11 @@ describe('a slow reader', () => {
       highWaterMark: 1,
     })
     // Each piece of 1,000 bytes earns 1 ms and costs 10.
-    expect(await pump(stream, out, { patience: new Patience({ streamStallMs: 60, streamBytesPerMs: 1_000 }) })).toBe(
-      false,
-    )
+    expect(
+      await writeStream(stream, out, {
+        writeTimeout: new WriteTimeout({ streamStallMs: 60, streamBytesPerMs: 1_000 }),
+      }),
+    ).toBe(false)
     expect(taken).toBeGreaterThan(2)
   })
 
@@ -261,7 +265,7 @@ describe('a slow reader', () => {
     const out = new PassThrough()
     const pieces = ['a', 'b', 'c']
     const stream = { next: async () => pieces.shift(), cancel: () => {} }
-    expect(await pump(stream, out)).toBe(true)
+    expect(await writeStream(stream, out)).toBe(true)
     out.end()
     expect(String(await out.toArray().then(parts => Buffer.concat(parts)))).toBe('abc')
   })

@@ -70,7 +70,7 @@ it('gives each of many transactions sent at once its own nonce', async () => {
   expect(nonces.sort()).toEqual([0, 1, 2, 3].map(more => Number(before) + more))
 })
 
-it('says that it does not hold the account before it looks at the rest of the fees (SPEC 4.1, point 7)', async () => {
+it('says that it does not hold the account before it looks at the rest of the fees', async () => {
   const odd = { from: to, to, gasPrice: '0x1', maxFeePerGas: '0x2' }
   expect(await rig.failure('eth_sendTransaction', [odd])).toBe('-32000 unknown account')
   expect(await rig.failure('eth_signTransaction', [odd])).toBe('-32000 unknown account')

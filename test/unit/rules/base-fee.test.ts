@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { NETWORKS } from '../../../src/config/networks.ts'
-import { fullBlockGas, nextBaseFee, suggestedGasPrice } from '../../../src/rules/base-fee.ts'
+import { baseFeeGasCap, nextBaseFee, suggestedGasPrice } from '../../../src/rules/base-fee.ts'
 
 const params = NETWORKS.mainnet.baseFee
 const GWEI = 10n ** 9n
@@ -65,8 +65,8 @@ describe('EIP-1559', () => {
   })
 
   test('a block is full at its gas limit, under KIP-71 at the bound of the network', () => {
-    expect(fullBlockGas({ gasLimit: 7n }, ethereum)).toBe(7n)
-    expect(fullBlockGas({ gasLimit: 7n }, params)).toBe(60_000_000n)
+    expect(baseFeeGasCap({ gasLimit: 7n }, ethereum)).toBe(7n)
+    expect(baseFeeGasCap({ gasLimit: 7n }, params)).toBe(60_000_000n)
   })
 })
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { NETWORKS } from '../../../src/config/networks.ts'
-import { type Block, hashByteStrings, sealBlock } from '../../../src/primitives/block.ts'
+import { type Block, blockFromParts, hashByteStrings } from '../../../src/primitives/block.ts'
 import { EMPTY_BLOOM } from '../../../src/primitives/bloom.ts'
-import { certificateOf } from '../../../src/primitives/consensus/certificate.ts'
+import { certificateFromSigners } from '../../../src/primitives/consensus/certificate.ts'
 import { EXTRA_DATA_VERSION, type ExtraData, encodeExtraData } from '../../../src/primitives/extra-data.ts'
 import { EMPTY_LIST_HASH, type Header, ZERO_NONCE } from '../../../src/primitives/header.ts'
 import { type BodyError, checkBody } from '../../../src/rules/body.ts'
@@ -18,7 +18,7 @@ const extra: ExtraData = {
   version: EXTRA_DATA_VERSION,
   vanity: EMPTY_BYTES,
   proposer: ZERO_ADDRESS,
-  parentCertificate: certificateOf(0, 1, new Map([[0, new Uint8Array(65)]])),
+  parentCertificate: certificateFromSigners(0, 1, new Map([[0, new Uint8Array(65)]])),
   proofTip: ZERO_HASH,
   proofHeadersHash: EMPTY_LIST_HASH,
   evidenceRoot: EMPTY_LIST_HASH,
@@ -42,7 +42,7 @@ const parentHeader: Header = {
   baseFeePerGas: 25_000_000_000n,
 }
 const bodyless = { transactions: [], proofHeaders: [], evidence: [] }
-const parent: Block = sealBlock(parentHeader, bodyless)
+const parent: Block = blockFromParts(parentHeader, bodyless)
 const child: Header = { ...parentHeader, parentHash: parent.hash, number: 8, timestamp: 1_700_000_010 }
 
 const errorOf = (run: () => unknown): HeaderError | BodyError | undefined => {
@@ -154,7 +154,7 @@ describe('a header is refused for', () => {
   })
 
   test('a certificate of genesis', () => {
-    const genesis = sealBlock({ ...parentHeader, number: 0 }, bodyless)
+    const genesis = blockFromParts({ ...parentHeader, number: 0 }, bodyless)
     const first = { ...child, number: 1, parentHash: genesis.hash }
     expect(errorOf(() => checkHeader(first, genesis, params, NOW_MS))).toMatchObject({ code: 'HEADER_EXTRA_DATA' })
     const without = { ...first, extraData: encodeExtraData({ ...extra, parentCertificate: null }) }

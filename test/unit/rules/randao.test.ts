@@ -5,7 +5,7 @@ import { bytesToHex, type Hex, ZERO_HASH } from '../../../src/util/bytes.ts'
 
 const SEED: Hex = `0x${'5e'.repeat(32)}`
 const TIP: Hex = `0x${'71'.repeat(32)}`
-/** The text of DESIGN, by another keccak: the words one after the other, integers as 8 bytes. */
+/** The text of docs/design/council.md#seed, by another keccak: the words one after the other, integers as 8 bytes. */
 const hashOf = (...hex: readonly string[]): Hex =>
   bytesToHex(keccak_256(Buffer.from(hex.join('').replaceAll('0x', ''), 'hex')))
 

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { certificateOf } from '../../../src/primitives/consensus/certificate.ts'
+import { certificateFromSigners } from '../../../src/primitives/consensus/certificate.ts'
 import {
-  attendanceOf,
-  type Lapse,
-  type Lapses,
-  nextLapses,
-  qualifiedOf,
-  standingOf,
+  countSeals,
+  type Inactivities,
+  type Inactivity,
+  nextInactivities,
+  qualifiedValidators,
+  validatorStatus,
 } from '../../../src/rules/validator-activity.ts'
 import type { Hex } from '../../../src/util/bytes.ts'
 
@@ -17,15 +17,19 @@ const [A, B, C] = council(3) as [Hex, Hex, Hex]
 const SEAL = new Uint8Array(65)
 const sealing = (members: readonly Hex[], ...signers: readonly Hex[]) => ({
   members,
-  certificate: certificateOf(0, members.length, new Map(signers.map(signer => [members.indexOf(signer), SEAL]))),
+  certificate: certificateFromSigners(
+    0,
+    members.length,
+    new Map(signers.map(signer => [members.indexOf(signer), SEAL])),
+  ),
 })
 const W = { inactiveBlocks: 20 }
 const cycle = (sealed: boolean) => new Map([[A, { certificates: 10, sealed }]])
-const NONE: Lapses = new Map()
+const NONE: Inactivities = new Map()
 
 describe('attendance', () => {
   test('counts certificates by the committee of each, whose indexes its bitmap means', () => {
-    const attendance = attendanceOf([sealing([A, B], B), sealing([B, C], B), sealing([C, A], C)])
+    const attendance = countSeals([sealing([A, B], B), sealing([B, C], B), sealing([C, A], C)])
     expect(attendance).toEqual(
       new Map([
         [A, { certificates: 2, sealed: false }],
@@ -38,30 +42,30 @@ describe('attendance', () => {
 
 describe('lapses', () => {
   test('grow with every certificate without a seal, put a member out for as many blocks, and end with one seal', () => {
-    const first = nextLapses([A], NONE, cycle(false), { number: 10, ...W })
+    const first = nextInactivities([A], NONE, cycle(false), { number: 10, ...W })
     expect(first.get(A)).toEqual({ silentBlocks: 10, outUntil: 0 })
-    const second = nextLapses([A], first, cycle(false), { number: 20, ...W })
+    const second = nextInactivities([A], first, cycle(false), { number: 20, ...W })
     expect(second.get(A)).toEqual({ silentBlocks: 20, outUntil: 40 })
     // It still serves the cycle that was drawn before.
-    const third = nextLapses([A], second, cycle(false), { number: 30, ...W })
+    const third = nextInactivities([A], second, cycle(false), { number: 30, ...W })
     expect(third.get(A)).toEqual({ silentBlocks: 30, outUntil: 50 })
-    expect(nextLapses([A], third, cycle(true), { number: 40, ...W }).has(A)).toBe(false)
+    expect(nextInactivities([A], third, cycle(true), { number: 40, ...W }).has(A)).toBe(false)
   })
 
   test('stand still while a member does not serve; after its return one silent cycle is enough', () => {
-    const out: Lapses = new Map([[A, { silentBlocks: 20, outUntil: 40 }]])
-    const later = nextLapses([A], out, new Map(), { number: 30, ...W })
+    const out: Inactivities = new Map([[A, { silentBlocks: 20, outUntil: 40 }]])
+    const later = nextInactivities([A], out, new Map(), { number: 30, ...W })
     expect(later).toEqual(out)
-    const at = (number: number) => standingOf(A, { lapses: later, jailed: new Set() }, number)
+    const at = (number: number) => validatorStatus(A, { lapses: later, jailed: new Set() }, number)
     expect([at(20), at(39), at(40)]).toEqual(['inactive', 'inactive', 'active'])
-    expect(nextLapses([A], later, cycle(false), { number: 60, ...W }).get(A)).toEqual({
+    expect(nextInactivities([A], later, cycle(false), { number: 60, ...W }).get(A)).toEqual({
       silentBlocks: 30,
       outUntil: 80,
     })
   })
 
   test('are of members only', () => {
-    expect(nextLapses([B], NONE, cycle(false), { number: 10, ...W })).toEqual(new Map())
+    expect(nextInactivities([B], NONE, cycle(false), { number: 10, ...W })).toEqual(new Map())
   })
 })
 
@@ -71,7 +75,7 @@ describe('who may serve', () => {
     jailed: new Set(jailed),
   })
   const qualified = (size: number, ...args: Parameters<typeof serviceOf>) =>
-    qualifiedOf(members(size), serviceOf(...args), 100).map(({ validator }) => validator)
+    qualifiedValidators(members(size), serviceOf(...args), 100).map(({ validator }) => validator)
   const without = (size: number, ...out: readonly number[]) =>
     council(size).filter(member => !out.includes(Number(member)))
 
@@ -90,7 +94,7 @@ describe('who may serve', () => {
     const lapse = { silentBlocks: 600, outUntil: 200 }
     const service = { lapses: new Map(council(7).map(member => [member, lapse])), jailed: new Set<Hex>() }
     const shuffled = [3, 1, 7, 5, 2, 6, 4].map(admission => ({ validator: address(admission), admission }))
-    expect(qualifiedOf(shuffled, service, 100).map(({ admission }) => admission)).toEqual([3, 1, 5, 2, 4])
+    expect(qualifiedValidators(shuffled, service, 100).map(({ admission }) => admission)).toEqual([3, 1, 5, 2, 4])
   })
 
   test('jail goes first: who is out by evidence leaves less room for silence, and none beyond f', () => {
@@ -107,11 +111,13 @@ describe('who may serve', () => {
   describe('on trial', () => {
     /** Members whose time is over, and others that are not heard either. */
     const returning = (size: number, tried: readonly Hex[], silent: readonly Hex[] = []) => {
-      const lapses: Lapses = new Map([
-        ...tried.map((who, at) => [who, { silentBlocks: 600 + at, outUntil: 100 }] as [Hex, Lapse]),
-        ...silent.map(who => [who, { silentBlocks: 60, outUntil: 0 }] as [Hex, Lapse]),
+      const inactivities: Inactivities = new Map([
+        ...tried.map((who, at) => [who, { silentBlocks: 600 + at, outUntil: 100 }] as [Hex, Inactivity]),
+        ...silent.map(who => [who, { silentBlocks: 60, outUntil: 0 }] as [Hex, Inactivity]),
       ])
-      return qualifiedOf(members(size), { lapses, jailed: new Set() }, 100).map(({ validator }) => validator)
+      return qualifiedValidators(members(size), { lapses: inactivities, jailed: new Set() }, 100).map(
+        ({ validator }) => validator,
+      )
     }
 
     test('members return when their time is over, half as many as may be faulty at once: the least silent first', () => {
@@ -135,7 +141,7 @@ describe('who may serve', () => {
         [address(2), { silentBlocks: 600, outUntil: 700 }],
         [address(3), { silentBlocks: 660, outUntil: 700 }],
       ])
-      const serving = qualifiedOf(members(7), { lapses, jailed: new Set() }, 100)
+      const serving = qualifiedValidators(members(7), { lapses, jailed: new Set() }, 100)
       expect(serving.map(({ validator }) => validator)).toEqual(without(7, 2, 3))
     })
   })

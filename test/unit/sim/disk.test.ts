@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { EventQueue } from '../../../src/sim/event-queue.ts'
 import { Disk } from '../../../src/sim/member/disk.ts'
-import { Machine } from '../../../src/sim/member/sim-machine.ts'
+import { SimMachine } from '../../../src/sim/member/sim-machine.ts'
 import type { CrashPoint } from '../../../src/sim/plan/plan.ts'
 import { createRandom } from '../../../src/sim/random.ts'
 
@@ -10,7 +10,7 @@ const rest = () => new Promise<void>(resolve => setImmediate(resolve))
 const setup = (seed = 1) => {
   const queue = new EventQueue()
   const passed: CrashPoint[] = []
-  const host = new Machine(queue, point => passed.push(point))
+  const host = new SimMachine(queue, point => passed.push(point))
   const disk = new Disk(createRandom(seed))
   const drain = async () => {
     await rest()
@@ -36,7 +36,7 @@ test('what was synced is there for the next process, however the power failed', 
   expect(isDone).toBe(true)
   host.kill()
   disk.tear()
-  const next = disk.open(new Machine(queue, () => {}))
+  const next = disk.open(new SimMachine(queue, () => {}))
   expect(await next.read('log')).toEqual(Uint8Array.of(0, 0, ...A))
   expect(await next.read('other')).toBeUndefined()
 })
@@ -50,7 +50,7 @@ test('of what was not synced all, nothing or a beginning is there', async () => 
     void file.sync()
     host.kill()
     disk.tear()
-    const content = (await disk.open(new Machine(queue, () => {})).read('log'))!
+    const content = (await disk.open(new SimMachine(queue, () => {})).read('log'))!
     expect(A.subarray(0, content.byteLength)).toEqual(content)
     kept.add(content.byteLength)
   }

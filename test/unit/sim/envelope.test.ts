@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { ConsensusMessage } from '../../../src/primitives/consensus/message.ts'
 import { emptyBlock } from '../../../src/sim/block.ts'
-import { decodeFrame, encodeFrame } from '../../../src/sim/envelope.ts'
+import { decodeEnvelope, encodeEnvelope } from '../../../src/sim/envelope.ts'
 import { stubKeys } from '../../../src/sim/keys.ts'
 import { createRandom } from '../../../src/sim/random.ts'
 import { ZERO_ADDRESS, ZERO_HASH } from '../../../src/util/bytes.ts'
@@ -43,23 +43,23 @@ const MESSAGES: readonly ConsensusMessage[] = [
 ]
 
 test.each(MESSAGES)('a $type arrives as it was sent, as bytes of its own', message => {
-  const frame = encodeFrame(message)
-  const heard = decodeFrame({ ...frame, bytes: frame.bytes.slice() })
+  const envelope = encodeEnvelope(message)
+  const heard = decodeEnvelope({ ...envelope, bytes: envelope.bytes.slice() })
   expect(heard).toEqual(message)
   expect(heard).not.toBe(message)
   // Whoever hears the same frame reads it once.
-  expect(decodeFrame(frame)).toBe(decodeFrame(frame))
+  expect(decodeEnvelope(envelope)).toBe(decodeEnvelope(envelope))
 })
 
 test('bytes that are no message are refused and nothing else happens', () => {
   const random = createRandom(1)
   let refused = 0
   for (let count = 0; count < 2_000; count++) {
-    const { type, bytes } = encodeFrame(random.pick(MESSAGES))
+    const { type, bytes } = encodeEnvelope(random.pick(MESSAGES))
     const changed = bytes.slice()
     changed[random.below(changed.length)] = random.below(256)
     if (
-      decodeFrame({
+      decodeEnvelope({
         type,
         bytes: changed.subarray(0, random.chance(0.5) ? changed.length : random.below(changed.length)),
       }) === undefined

@@ -22,9 +22,9 @@ describe('what a seed stands for', () => {
       const bad = new Set(liars.map(({ node }) => node))
       expect(bad.size).toBeLessThanOrEqual(faultsOf(size))
       const lost = new Set<number>()
-      for (const fault of faults) {
-        if (fault.kind !== 'split') expect(bad.has(fault.node)).toBe(false)
-        if (fault.kind === 'crash' && fault.loses !== 'nothing') lost.add(fault.node)
+      for (const plannedFault of faults) {
+        if (plannedFault.kind !== 'split') expect(bad.has(plannedFault.node)).toBe(false)
+        if (plannedFault.kind === 'crash' && plannedFault.loses !== 'nothing') lost.add(plannedFault.node)
       }
       expect(lost.size + bad.size).toBeLessThanOrEqual(
         faultsOf(council?.smallest ?? size) + (lost.size === 0 ? bad.size : 0),
@@ -34,7 +34,7 @@ describe('what a seed stands for', () => {
 
   test('uses everything there is', () => {
     const faults = swarm.flatMap(plan => plan.faults)
-    const points = new Set(faults.flatMap(fault => (fault.kind === 'crash' ? [fault.point] : [])))
+    const points = new Set(faults.flatMap(plannedFault => (plannedFault.kind === 'crash' ? [plannedFault.point] : [])))
     expect([...points].sort()).toEqual([...CRASH_POINTS].sort())
     expect(new Set(faults.map(({ kind }) => kind)).size).toBe(4)
     expect(swarm.filter(({ realKeys }) => realKeys).length).toBeGreaterThan(0)
@@ -44,7 +44,7 @@ describe('what a seed stands for', () => {
 
   test('has nothing wrong in calm, and as many nodes as asked for', () => {
     const plan = drawPlan({ seed: 1, profile: 'calm', heights: 6, size: 5 })
-    expect(plan).toMatchObject({ size: 5, faults: [], liars: [], council: null, weather: { loss: 0 } })
+    expect(plan).toMatchObject({ size: 5, faults: [], liars: [], council: null, linkConditions: { loss: 0 } })
   })
 
   test('can be read', () => {
@@ -58,15 +58,15 @@ describe('what a seed stands for', () => {
 
 describe('a failing plan gets smaller', () => {
   const guilty = (plan: Plan) =>
-    plan.faults.some(fault => fault.kind === 'crash' && fault.point === 'after a sync') &&
-    plan.faults.some(fault => fault.kind === 'pause')
+    plan.faults.some(plannedFault => plannedFault.kind === 'crash' && plannedFault.point === 'after a sync') &&
+    plan.faults.some(plannedFault => plannedFault.kind === 'pause')
   const plan = swarm.find(candidate => guilty(candidate) && candidate.faults.length > 20 && candidate.size > 3)!
 
   test('down to what it takes to break the same rule', async () => {
     const breaks = async (candidate: Plan) => (guilty(candidate) ? ('lock' as const) : null)
     const small = await shrink(plan, 'lock', breaks, 1_000)
     expect(small.plan.faults).toHaveLength(2)
-    expect(small.plan).toMatchObject({ council: null, liars: [], weather: { loss: 0 } })
+    expect(small.plan).toMatchObject({ council: null, liars: [], linkConditions: { loss: 0 } })
     expect(small.plan.size).toBeLessThanOrEqual(2)
     expect(small.plan.heights).toBeLessThan(plan.heights)
   })

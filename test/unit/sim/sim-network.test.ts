@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest'
-import type { Frame } from '../../../src/sim/envelope.ts'
+import type { Envelope } from '../../../src/sim/envelope.ts'
 import { EventQueue } from '../../../src/sim/event-queue.ts'
-import { CALM } from '../../../src/sim/plan/draw-plan.ts'
-import type { Weather } from '../../../src/sim/plan/plan.ts'
-import { Network } from '../../../src/sim/sim-network.ts'
+import { FAULTLESS } from '../../../src/sim/plan/draw-plan.ts'
+import type { LinkConditions } from '../../../src/sim/plan/plan.ts'
+import { SimNetwork } from '../../../src/sim/sim-network.ts'
 
-const FRAME: Frame = { type: 'vote', bytes: Uint8Array.of(1) }
+const FRAME: Envelope = { type: 'vote', bytes: Uint8Array.of(1) }
 
-const setup = (weather: Partial<Weather> = {}) => {
+const setup = (weather: Partial<LinkConditions> = {}) => {
   const queue = new EventQueue()
   const heard: string[] = []
   const deliver = (from: number, to: number) => heard.push(`${from}>${to}`)
-  const network = new Network({ size: 3, seed: 1, weather: { ...CALM, ...weather }, queue, deliver })
+  const network = new SimNetwork({ size: 3, seed: 1, linkConditions: { ...FAULTLESS, ...weather }, queue, deliver })
   const drain = () => {
     while (queue.next());
     return heard.splice(0)
@@ -47,7 +47,7 @@ test('healing ends all splits, also those whose end is still to come', () => {
   const { network, all } = setup({ loss: 1 })
   const end = network.split([0], false)
   expect(all()).toEqual([])
-  network.heal(CALM)
+  network.heal(FAULTLESS)
   expect(all()).toHaveLength(5)
   end()
   network.split([1], true)
@@ -58,9 +58,9 @@ describe('weather', () => {
   test('loses and doubles in the share it says', () => {
     const { network, drain } = setup({ loss: 0.25, duplicate: 0.2 })
     for (let count = 0; count < 4_000; count++) network.post(0, 1, FRAME)
-    expect(network.traffic.lost / 4_000).toBeCloseTo(0.25, 1)
-    expect(network.traffic.duplicated / 3_000).toBeCloseTo(0.2, 1)
-    expect(drain()).toHaveLength(4_000 - network.traffic.lost + network.traffic.duplicated)
+    expect(network.simTraffic.lost / 4_000).toBeCloseTo(0.25, 1)
+    expect(network.simTraffic.duplicated / 3_000).toBeCloseTo(0.2, 1)
+    expect(drain()).toHaveLength(4_000 - network.simTraffic.lost + network.simTraffic.duplicated)
   })
 
   test('what happens on one link does not change another', () => {
@@ -68,9 +68,9 @@ describe('weather', () => {
       const { network, queue } = setup({ loss: 0.3, delayMs: 50 })
       for (let count = 0; count < others; count++) network.post(1, 0, FRAME)
       while (queue.next());
-      const lost = network.traffic.lost
+      const lost = network.simTraffic.lost
       for (let count = 0; count < 100; count++) network.post(0, 2, FRAME)
-      return network.traffic.lost - lost
+      return network.simTraffic.lost - lost
     }
     expect(arrivals(0)).toBe(arrivals(57))
   })

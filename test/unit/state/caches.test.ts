@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { ClockCache } from '../../../src/state/head/second-chance-cache.ts'
+import { SecondChanceCache } from '../../../src/state/head/second-chance-cache.ts'
 import { SlotCache } from '../../../src/state/head/slot-cache.ts'
 import { address, word } from './memory-state.ts'
 
 test('a clock cache stays within its limit and keeps what is used', () => {
-  const cache = new ClockCache<number>(10)
+  const cache = new SecondChanceCache<number>(10)
   cache.set('hot', 0)
   for (let i = 0; i < 1_000; i++) {
     cache.set(`cold ${i}`, i)
@@ -16,7 +16,7 @@ test('a clock cache stays within its limit and keeps what is used', () => {
 })
 
 test('a clock cache in which all is used still makes room', () => {
-  const cache = new ClockCache<number>(3)
+  const cache = new SecondChanceCache<number>(3)
   for (const key of ['a', 'b', 'c']) cache.set(key, 1)
   for (const key of ['a', 'b', 'c']) cache.get(key)
   cache.set('d', 2)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { hashHex, slotKey } from '../../../src/state/flat-tables.ts'
+import { hashedKey, slotKey } from '../../../src/state/flat-tables.ts'
 import { verifyState } from '../../../src/state/verify-state.ts'
 import { BUCKETS } from '../../../src/storage/buckets.ts'
 import { numberKey } from '../../../src/storage/keys.ts'
@@ -44,16 +44,18 @@ test('a lost slot shows as a storage root', async () => {
   const { store } = await genesis()
   await store
     .batch()
-    .del(BUCKETS.slot, slotKey(hashHex(B), word(1)))
+    .del(BUCKETS.slot, slotKey(hashedKey(B), word(1)))
     .write()
-  expect((await verifyState(store)).problems).toMatchObject([{ kind: 'STORAGE_ROOT', account: bytesToHex(hashHex(B)) }])
+  expect((await verifyState(store)).problems).toMatchObject([
+    { kind: 'STORAGE_ROOT', account: bytesToHex(hashedKey(B)) },
+  ])
 })
 
 test('a changed or lost account shows as the state root, its slots as strays', async () => {
   const { store } = await genesis()
-  await store.batch().put(BUCKETS.account, hashHex(A), Uint8Array.of(0, 9)).write()
+  await store.batch().put(BUCKETS.account, hashedKey(A), Uint8Array.of(0, 9)).write()
   expect(await kinds(store)).toEqual(['STATE_ROOT'])
-  await store.batch().del(BUCKETS.account, hashHex(B)).write()
+  await store.batch().del(BUCKETS.account, hashedKey(B)).write()
   expect(await kinds(store)).toEqual(['STRAY_SLOT', 'STRAY_SLOT', 'STATE_ROOT'])
 })
 

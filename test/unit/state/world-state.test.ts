@@ -41,9 +41,9 @@ test('while a block is written, the head still answers the block before; also wh
   journal.setBalance(A, 7n)
   journal.setStorage(B, word(1), word(9))
   journal.deleteAccount(address(0xc))
-  const sealed = await world.seal(journal.changes(), world.root)
+  const update = await world.computeUpdate(journal.changes(), world.root)
   const batch = t.store.batch()
-  await world.write(batch, 1, sealed)
+  await world.write(batch, 1, update)
   await batch.write()
   // Reads of others push A and B out of so small a cache.
   for (let i = 0; i < 10; i++) {
@@ -52,10 +52,10 @@ test('while a block is written, the head still answers the block before; also wh
   }
   expect(world.head.account(A)?.balance).toBe(10n ** 24n)
   expect(world.head.storage(B, word(1))).toBe(word(2))
-  const advanced = world.committed(1, sealed)
+  const advanced = world.committed(1, update)
   expect(world.head.account(A)?.balance).toBe(7n)
   expect(world.head.storage(B, word(1))).toBe(word(9))
-  expect([world.number, world.root]).toEqual([1, sealed.root])
+  expect([world.number, world.root]).toEqual([1, update.root])
   await advanced
 })
 
@@ -67,7 +67,7 @@ test('several blocks are sealed on the head and one is committed', async () => {
     const journal = world.journal()
     journal.setBalance(A, balance)
     candidates.push(journal)
-    roots.add((await world.seal(journal.changes(), world.root)).root)
+    roots.add((await world.computeUpdate(journal.changes(), world.root)).root)
   }
   expect(roots.size).toBe(3)
   await t.commit(candidates[1]!)
@@ -130,7 +130,7 @@ test('a candidate sealed before another can be committed as it is', async () => 
   for (const balance of [1n, 2n, 3n]) {
     const journal = world.journal()
     journal.setBalance(A, balance)
-    sealed.push(await world.seal(journal.changes(), world.root))
+    sealed.push(await world.computeUpdate(journal.changes(), world.root))
   }
   const chosen = sealed[0]!
   const batch = t.store.batch().put(BUCKETS.header, numberKey(1), fakeHeader(chosen.root))
@@ -138,7 +138,7 @@ test('a candidate sealed before another can be committed as it is', async () => 
   await batch.write()
   const late = world.journal()
   late.setBalance(A, 4n)
-  const underWay = world.seal(late.changes(), world.root)
+  const underWay = world.computeUpdate(late.changes(), world.root)
   await world.committed(1, chosen)
   await underWay
   const next = world.journal()
@@ -278,7 +278,7 @@ test('a failing row, whichever it is, leaves the block before; trying again succ
   journal.setBalance(A, 7n)
   journal.setStorage(B, word(1), word(9))
   journal.setCode(address(0xd), Uint8Array.of(1))
-  const sealed = await world.seal(journal.changes(), root)
+  const update = await world.computeUpdate(journal.changes(), root)
   let failed = 0
   for (let failAt = 1; ; failAt++) {
     const batch = t.store.batch()
@@ -288,13 +288,13 @@ test('a failing row, whichever it is, leaves the block before; trying again succ
       if (++calls === failAt) throw new Error('no space left on device')
       return put(...row)
     }
-    const outcome = await world.write(batch, 1, sealed).then(
+    const outcome = await world.write(batch, 1, update).then(
       () => 'written',
       () => 'failed',
     )
     if (outcome === 'written') {
       await batch.write()
-      await world.committed(1, sealed)
+      await world.committed(1, update)
       break
     }
     failed++
@@ -304,7 +304,7 @@ test('a failing row, whichever it is, leaves the block before; trying again succ
   }
   expect(failed).toBeGreaterThan(5)
   expect(world.head.account(A)?.balance).toBe(7n)
-  expect(await verifyState(t.store)).toMatchObject({ root: sealed.root })
+  expect(await verifyState(t.store)).toMatchObject({ root: update.root })
 })
 
 test('a trie that is gone fails the seal', async () => {
@@ -314,7 +314,7 @@ test('a trie that is gone fails the seal', async () => {
   journal.setBalance(A, 1n)
   await t.commit(journal)
   await t.world.close()
-  await expect(t.world.seal(journal.changes(), t.world.root)).rejects.toMatchObject({ code: 'TRIE_CLOSED' })
+  await expect(t.world.computeUpdate(journal.changes(), t.world.root)).rejects.toMatchObject({ code: 'TRIE_CLOSED' })
   await t.store.close()
 })
 

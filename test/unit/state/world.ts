@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest'
 import { keccak256 } from '../../../src/crypto/hash.ts'
 import type { Journal } from '../../../src/state/journal/journal.ts'
 import { TrieService } from '../../../src/state/trie/trie-service.ts'
-import type { Sealed } from '../../../src/state/update/state-update.ts'
+import type { StateUpdate } from '../../../src/state/update/state-update.ts'
 import { WorldState, type WorldStateOptions } from '../../../src/state/world-state.ts'
 import { BUCKETS } from '../../../src/storage/buckets.ts'
 import { numberKey } from '../../../src/storage/keys.ts'
@@ -37,16 +37,16 @@ export class TestWorld {
     }
   }
 
-  async commit(journal: Journal): Promise<Sealed> {
+  async commit(journal: Journal): Promise<StateUpdate> {
     const { store, world } = this
     const number = world.number + 1
-    const sealed = await world.seal(journal.changes(), world.root)
+    const update = await world.computeUpdate(journal.changes(), world.root)
     const batch = store.batch()
-    batch.put(BUCKETS.header, numberKey(number), fakeHeader(sealed.root))
-    await world.write(batch, number, sealed)
+    batch.put(BUCKETS.header, numberKey(number), fakeHeader(update.root))
+    await world.write(batch, number, update)
     await batch.write()
-    await world.committed(number, sealed)
-    return sealed
+    await world.committed(number, update)
+    return update
   }
 
   async close(): Promise<void> {

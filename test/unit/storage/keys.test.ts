@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { BUCKETS } from '../../../src/storage/buckets.ts'
-import { afterPrefix, keyAndNumber, numberKey, readNumber } from '../../../src/storage/keys.ts'
+import { afterPrefix, keyWithNumber, numberKey, readNumber } from '../../../src/storage/keys.ts'
 import { compareBytes } from '../../../src/util/bytes.ts'
 
 test('number keys keep their order and value', () => {
@@ -15,7 +15,7 @@ test('a number that is none is refused', () => {
 })
 
 test('a key with a number starts with the key', () => {
-  const key = keyAndNumber(Uint8Array.of(1, 2), 3)
+  const key = keyWithNumber(Uint8Array.of(1, 2), 3)
   expect([...key]).toEqual([1, 2, 0, 0, 0, 0, 0, 0, 0, 3])
   expect(readNumber(key, 2)).toBe(3)
 })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { BUCKETS } from '../../../src/storage/buckets.ts'
 import { numberKey, readNumber } from '../../../src/storage/keys.ts'
-import { type Entry, type Range, Store } from '../../../src/storage/store.ts'
+import { type Range, Store, type StoreEntry } from '../../../src/storage/store.ts'
 import { temporaryDirectory, temporaryStore } from './temp-store.ts'
 
 const bytes = (...values: number[]) => Uint8Array.from(values)
@@ -101,9 +101,9 @@ test('chunks are bounded, and a scan that is left early can be repeated', async 
   for await (const chunk of store.chunks(BUCKETS.receipts, {}, 100)) sizes.push(chunk.length)
   expect(sizes.reduce((a, b) => a + b)).toBe(250)
   expect(Math.max(...sizes)).toBeLessThanOrEqual(100)
-  let first: Entry | undefined
-  for await (const entry of store.entries(BUCKETS.receipts)) {
-    first = entry
+  let first: StoreEntry | undefined
+  for await (const storeEntry of store.entries(BUCKETS.receipts)) {
+    first = storeEntry
     break
   }
   expect(readNumber(first![0])).toBe(0)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { PoolPort } from '../../../src/chain/types.ts'
+import type { ClientPoolPort } from '../../../src/chain/types.ts'
 import { keccak256Hex } from '../../../src/crypto/hash.ts'
 import type { SenderResult } from '../../../src/crypto/recovery/batch.ts'
 import { recoverSender, type SenderError } from '../../../src/crypto/recovery/recover-sender.ts'
@@ -7,7 +7,7 @@ import type { TransactionSource } from '../../../src/evm/executor-types.ts'
 import { Metrics } from '../../../src/metrics/registry.ts'
 import type { Transaction } from '../../../src/primitives/transaction.ts'
 import { decodeJournal } from '../../../src/txpool/journal/journal-format.ts'
-import { Journal } from '../../../src/txpool/journal/transaction-journal.ts'
+import { TransactionJournal } from '../../../src/txpool/journal/transaction-journal.ts'
 import { createPoolMetrics } from '../../../src/txpool/metrics.ts'
 import { PoolService } from '../../../src/txpool/pool-service.ts'
 import { bytesToHex, concatBytes, type Hex } from '../../../src/util/bytes.ts'
@@ -49,7 +49,7 @@ const start = async (storage = new MemoryStorage(), accounts?: Accounts, baseFee
   const live = function* () {
     for (const tx of pool.localTransactions()) yield tx.raw
   }
-  const journal = new Journal({
+  const journal = new TransactionJournal({
     storage,
     live,
     limitBytes: 1 << 20,
@@ -74,7 +74,7 @@ const journaled = (storage: MemoryStorage): Hex[] => decodeJournal(storage.file)
 
 test('is what faces and executor ask for', async () => {
   const { service } = await start()
-  const port: PoolPort = service
+  const port: ClientPoolPort = service
   const source: TransactionSource = service.select()
   expect([port.counts(), source.next()]).toEqual([{ pending: 0, queued: 0 }, undefined])
 })
@@ -149,13 +149,15 @@ describe('submit', () => {
     const [first, second] = [signedTransfer(1, { nonce: 0 }), signedTransfer(2, { nonce: 0 })]
     const raws = [first, new Uint8Array(3), second, first.slice(), signedTransfer(3, { nonce: 0, chainId: 1 })]
     const outcomes = await service.receive(raws)
-    expect(outcomes.map(outcome => (typeof outcome === 'string' ? outcome : outcome.code))).toEqual([
-      recoverSender(first).hash,
-      'TRANSACTION_MALFORMED',
-      recoverSender(second).hash,
-      'ALREADY_KNOWN',
-      'INVALID_CHAIN_ID',
-    ])
+    expect(outcomes.map(admitOutcome => (typeof admitOutcome === 'string' ? admitOutcome : admitOutcome.code))).toEqual(
+      [
+        recoverSender(first).hash,
+        'TRANSACTION_MALFORMED',
+        recoverSender(second).hash,
+        'ALREADY_KNOWN',
+        'INVALID_CHAIN_ID',
+      ],
+    )
     expect([recovery.calls, pool.counts().pending]).toEqual([1, 2])
     expect(await service.receive([])).toEqual([])
   })
@@ -164,8 +166,8 @@ describe('submit', () => {
     const { service, recovery, pool } = await start()
     const raw = signedTransfer(1, { nonce: 0 })
     recovery.fault = new CodedError({ code: 'RECOVERY_QUEUE_FULL', limit: 1 })
-    const [outcome] = await service.receive([raw])
-    expect(outcome).toBe(recovery.fault)
+    const [admitOutcome] = await service.receive([raw])
+    expect(admitOutcome).toBe(recovery.fault)
     await expect(service.submit(raw)).rejects.toBe(recovery.fault)
     recovery.fault = new Error('broken')
     await expect(service.receive([raw])).rejects.toThrow('broken')

@@ -3,7 +3,7 @@ import { recoverSender } from '../../../src/crypto/recovery/recover-sender.ts'
 import { Metrics } from '../../../src/metrics/registry.ts'
 import type { Transaction } from '../../../src/primitives/transaction.ts'
 import { decodeQuarantined, encodeQuarantined } from '../../../src/txpool/journal/journal-format.ts'
-import { Journal } from '../../../src/txpool/journal/transaction-journal.ts'
+import { TransactionJournal } from '../../../src/txpool/journal/transaction-journal.ts'
 import { createPoolMetrics } from '../../../src/txpool/metrics.ts'
 import type { TxPool } from '../../../src/txpool/pool.ts'
 import { PoolService } from '../../../src/txpool/pool-service.ts'
@@ -138,10 +138,10 @@ describe('over a restart', () => {
     const { pool } = createPool()
     const metrics = createPoolMetrics(new Metrics(), pool)
     const live = function* () {
-      for (const quarantined of pool.quarantined()) yield encodeQuarantined(quarantined)
+      for (const quarantinedTransaction of pool.quarantined()) yield encodeQuarantined(quarantinedTransaction)
       for (const { raw } of pool.localTransactions()) yield raw
     }
-    const journal = new Journal({ storage, live, limitBytes: 1 << 20, logger: silentLogger })
+    const journal = new TransactionJournal({ storage, live, limitBytes: 1 << 20, logger: silentLogger })
     const service = new PoolService({ pool, recovery, journal, metrics, clock, logger })
     await service.start()
     return { pool, service }

@@ -1,5 +1,5 @@
 import { keccak256 } from '../../../src/crypto/hash.ts'
-import { addressOf, sign } from '../../../src/crypto/signature.ts'
+import { addressFromPrivateKey, sign } from '../../../src/crypto/signature.ts'
 import {
   encodeTransaction,
   signingPayload,
@@ -14,7 +14,7 @@ export const privateKey = (n: number): Uint8Array => {
   return key
 }
 
-export const senderOf = (n: number): Hex => addressOf(privateKey(n))
+export const senderOf = (n: number): Hex => addressFromPrivateKey(privateKey(n))
 
 /** A signed transfer by key number `n`, as bytes. */
 export const signedTransfer = (

@@ -1,5 +1,5 @@
 import { CodedError } from '../../../src/util/errors.ts'
-import { serveThread } from '../../../src/util/worker/worker-thread.ts'
+import { serveWorker } from '../../../src/util/worker/worker-thread.ts'
 
 /* A thread for tests. */
 const methods = {
@@ -14,4 +14,4 @@ const methods = {
 }
 export type EchoMethods = typeof methods
 
-serveThread(methods)
+serveWorker(methods)

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { MAX_NONCE, type Nonce, nextNonce, nonceFrom } from '../../../src/util/nonce.ts'
+import { MAX_NONCE, type Nonce, nextNonce, nonceFromBigint } from '../../../src/util/nonce.ts'
 
 const LAST_NUMBER = BigInt(Number.MAX_SAFE_INTEGER)
 
 test('a count is a number as far as numbers count, and a bigint beyond', () => {
-  expect([0n, 1n, LAST_NUMBER].map(nonceFrom)).toEqual([0, 1, Number.MAX_SAFE_INTEGER])
-  expect([LAST_NUMBER + 1n, MAX_NONCE].map(nonceFrom)).toEqual([2n ** 53n, 2n ** 64n - 1n])
-  for (const count of [-1n, MAX_NONCE + 1n]) expect(() => nonceFrom(count)).toThrow('64 bits')
+  expect([0n, 1n, LAST_NUMBER].map(nonceFromBigint)).toEqual([0, 1, Number.MAX_SAFE_INTEGER])
+  expect([LAST_NUMBER + 1n, MAX_NONCE].map(nonceFromBigint)).toEqual([2n ** 53n, 2n ** 64n - 1n])
+  for (const count of [-1n, MAX_NONCE + 1n]) expect(() => nonceFromBigint(count)).toThrow('64 bits')
 })
 
 test('counting goes on where numbers end', () => {

@@ -1,17 +1,17 @@
 import { LIMITS } from '../../../config/limits.ts'
-import { pauseUntil } from '../../../util/async/delay.ts'
+import { delayUntil } from '../../../util/async/delay.ts'
 import type { Clock } from '../../../util/clock.ts'
 import { isCoded } from '../../../util/errors.ts'
 import type { Logger } from '../../../util/logger.ts'
-import type { Thread } from '../../../util/worker/worker-thread.ts'
+import type { WorkerThread } from '../../../util/worker/worker-thread.ts'
 import type { BlockStore } from '../../store/block-store.ts'
-import { type PeerSource, takeHistory } from '../sync/fetch-headers.ts'
+import { importHistory, type PeerSource } from '../sync/fetch-headers.ts'
 import type { HistoryTip } from './history-rows.ts'
 import type { HistoryMethods } from './history-worker.ts'
 
-export interface HistoryFillOptions {
+export interface HistoryBackfillOptions {
   readonly network: PeerSource
-  readonly thread: Pick<Thread<HistoryMethods>, 'call'>
+  readonly thread: Pick<WorkerThread<HistoryMethods>, 'call'>
   /** Told of the first block that is there. */
   readonly blocks: Pick<BlockStore, 'earliest'>
   readonly clock: Clock
@@ -19,20 +19,20 @@ export interface HistoryFillOptions {
 }
 
 /** Brings the blocks before a snapshot, with their receipts and logs, from the newest down to the first, while the node serves. */
-export class HistoryFill {
-  readonly #options: HistoryFillOptions
+export class HistoryBackfill {
+  readonly #options: HistoryBackfillOptions
   #isStopped = false
   #wake = () => {}
   #running: Promise<void> | undefined
 
-  constructor(options: HistoryFillOptions) {
+  constructor(options: HistoryBackfillOptions) {
     this.#options = options
   }
 
   start(): void {
     const { logger } = this.#options
     this.#running = this.#run().catch((error: unknown) => {
-      if (!this.#isStopped) logger.error({ err: error }, 'blocks before the snapshot are no longer fetched')
+      if (!this.#isStopped) logger.error({ err: error }, 'history backfill stopped')
     })
   }
 
@@ -49,7 +49,7 @@ export class HistoryFill {
     let tip: HistoryTip | null = await thread.call('tip')
     while (tip !== null && tip.number > 0 && !this.#isStopped) {
       try {
-        const step = await takeHistory(network, tip, count, (range, at) => thread.call('put', range, at))
+        const step = await importHistory(network, tip, count, (range, at) => thread.call('put', range, at))
         tip = step.tip
         count = step.nextCount
         failures = 0
@@ -57,18 +57,18 @@ export class HistoryFill {
         await this.#pause(LIMITS.snapshot.historyPauseMs)
       } catch (error) {
         if (this.#isStopped || !isCoded(error)) throw error
-        logger.debug({ err: error, number: tip.number }, 'blocks before the snapshot not received')
+        logger.debug({ err: error, number: tip.number }, 'history blocks not received')
         failures = Math.min(failures + 1, LIMITS.snapshot.pauses)
         await this.#pause(failures * LIMITS.snapshot.retryMs)
       }
     }
-    if (tip?.number === 0) logger.info({}, 'all blocks before the snapshot are here')
+    if (tip?.number === 0) logger.info({}, 'history backfill finished')
   }
 
   #pause(ms: number): Promise<void> {
     const { clock } = this.#options
-    const pause = pauseUntil(clock, clock.nowMs() + ms)
-    this.#wake = pause.end
-    return pause.over
+    const delay = delayUntil(clock, clock.nowMs() + ms)
+    this.#wake = delay.end
+    return delay.over
   }
 }

@@ -1,6 +1,6 @@
 import { recoverSender } from '../../../crypto/recovery/recover-sender.ts'
 import { type Block, type DecodedBlock, decodeBlock } from '../../../primitives/block.ts'
-import { bloomOf } from '../../../primitives/bloom.ts'
+import { bloomFromLogs } from '../../../primitives/bloom.ts'
 import type { Certificate } from '../../../primitives/consensus/certificate.ts'
 import { decodeExtraData } from '../../../primitives/extra-data.ts'
 import { decodeHeader } from '../../../primitives/header.ts'
@@ -18,7 +18,7 @@ import { assert } from '../../../util/assert.ts'
 import { bytesEqual, type Hex } from '../../../util/bytes.ts'
 import { isCoded } from '../../../util/errors.ts'
 import { nativePrices, putBlockRows } from '../../store/block-store.ts'
-import { putEarliest } from '../../store/earliest-block.ts'
+import { putEarliestBlock } from '../../store/earliest-block.ts'
 
 /** What stands above the next block of history: its hash, by its child, and its certificate, as the child's header has it. */
 export interface HistoryTip {
@@ -80,7 +80,7 @@ const checkedReceipts = (bytes: Uint8Array, { header, transactions }: Block): re
     if (stored.length !== transactions.length) throw falseReceipts('one for each transaction')
     const receipts = deriveReceipts(stored, { transactions, ...nativePrices(header) })
     if (receiptsRoot(receipts) !== header.receiptsRoot) throw falseReceipts('they make another root')
-    if (!bytesEqual(bloomOf(receipts.flatMap(({ logs }) => logs)), header.logsBloom))
+    if (!bytesEqual(bloomFromLogs(receipts.flatMap(({ logs }) => logs)), header.logsBloom))
       throw falseReceipts('they make another bloom')
     return receipts
   })
@@ -112,7 +112,7 @@ export const writeHistory = async (store: Store, range: HistoryRange, tip: Histo
   const batch = store.batch()
   try {
     const next = putHistory(batch, range, tip)
-    putEarliest(batch, next.number + 1)
+    putEarliestBlock(batch, next.number + 1)
     await batch.write()
     return next
   } catch (error) {

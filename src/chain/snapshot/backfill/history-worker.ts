@@ -1,7 +1,7 @@
 import { workerData } from 'node:worker_threads'
 import { Store } from '../../../storage/store.ts'
-import { serveThread } from '../../../util/worker/worker-thread.ts'
-import { readEarliest } from '../../store/earliest-block.ts'
+import { serveWorker } from '../../../util/worker/worker-thread.ts'
+import { readEarliestBlock } from '../../store/earliest-block.ts'
 import { type HistoryRange, type HistoryTip, tipBelow, writeHistory } from './history-rows.ts'
 
 /* The thread that checks and stores the blocks before a snapshot. */
@@ -9,9 +9,9 @@ const { storePath } = workerData as { readonly storePath: string }
 const store = await Store.open(storePath, { createIfMissing: false })
 
 const methods = {
-  tip: async () => (await tipBelow(store, await readEarliest(store))) ?? null,
+  tip: async () => (await tipBelow(store, await readEarliestBlock(store))) ?? null,
   put: (range: HistoryRange, tip: HistoryTip) => writeHistory(store, range, tip),
 }
 export type HistoryMethods = typeof methods
 
-serveThread(methods)
+serveWorker(methods)

@@ -4,7 +4,7 @@ import { LIMITS } from '../../../config/limits.ts'
 import { encodeManifest, manifestCodec, type SnapshotManifest, snapshotId } from '../../../network/wire/snapshot.ts'
 import { encodeRlp, encodeRlpList, uintItem } from '../../../primitives/rlp.ts'
 import { RlpCursor } from '../../../primitives/rlp-cursor.ts'
-import type { Sink } from '../../../state/snapshot/make-snapshot.ts'
+import type { ByteSink } from '../../../state/snapshot/make-snapshot.ts'
 import { assert } from '../../../util/assert.ts'
 import type { Hex } from '../../../util/bytes.ts'
 import { SNAPSHOT_FORMAT } from '../format.ts'
@@ -20,7 +20,7 @@ const INDEX = 'index'
 const UNFINISHED = 'new-'
 
 /** Appends to one file, gathered to large writes. */
-export class FileSink implements Sink {
+export class FileSink implements ByteSink {
   readonly #handle: Awaited<ReturnType<typeof open>>
   #waiting: Uint8Array[] = []
   #bytes = 0
@@ -59,7 +59,7 @@ export class FileSink implements Sink {
 }
 
 /** Where the files of a snapshot go while it is made; what an earlier try left is removed. */
-export const beginFolder = async (root: string, number: number): Promise<string> => {
+export const beginSnapshotFolder = async (root: string, number: number): Promise<string> => {
   const folder = join(root, `${UNFINISHED}${number}`)
   await rm(folder, { recursive: true, force: true })
   await mkdir(folder, { recursive: true, mode: 0o700 })
@@ -67,7 +67,7 @@ export const beginFolder = async (root: string, number: number): Promise<string>
 }
 
 /** The files are whole: writes the index and gives the folder its name. */
-export const finishFolder = async (
+export const finishSnapshotFolder = async (
   root: string,
   number: number,
   manifest: SnapshotManifest,
@@ -81,7 +81,7 @@ export const finishFolder = async (
 }
 
 /** Numbers of the whole snapshots there, newest first. */
-export const listFolders = async (root: string): Promise<readonly number[]> => {
+export const listSnapshotFolders = async (root: string): Promise<readonly number[]> => {
   const names = await readdir(root).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return []
     throw error
@@ -93,8 +93,8 @@ export const listFolders = async (root: string): Promise<readonly number[]> => {
 }
 
 /** Removes all but the newest, and what was never finished. */
-export const pruneFolders = async (root: string, kept: number): Promise<void> => {
-  const old = (await listFolders(root)).slice(kept).map(String)
+export const pruneSnapshotFolders = async (root: string, kept: number): Promise<void> => {
+  const old = (await listSnapshotFolders(root)).slice(kept).map(String)
   const unfinished = (await readdir(root)).filter(name => name.startsWith(UNFINISHED))
   for (const name of [...old, ...unfinished]) await rm(join(root, name), { recursive: true, force: true })
 }

@@ -4,12 +4,12 @@ import { readCode } from '../../../state/flat-tables.ts'
 import type { Store } from '../../../storage/store.ts'
 import { isCoded } from '../../../util/errors.ts'
 import type { Logger } from '../../../util/logger.ts'
-import type { Thread } from '../../../util/worker/worker-thread.ts'
-import { startMaker } from '../workers.ts'
-import { listFolders, SnapshotFolder } from './snapshot-folder.ts'
-import type { MakeMethods } from './snapshot-worker.ts'
+import type { WorkerThread } from '../../../util/worker/worker-thread.ts'
+import { startSnapshotWorker } from '../workers.ts'
+import { listSnapshotFolders, SnapshotFolder } from './snapshot-folder.ts'
+import type { SnapshotWorkerMethods } from './snapshot-worker.ts'
 
-export interface LibraryOptions {
+export interface SnapshotStoreOptions {
   readonly store: Store
   readonly storePath: string
   /** Where the snapshots are. */
@@ -20,18 +20,18 @@ export interface LibraryOptions {
 }
 
 /** The snapshots of this node: made by a thread at every `intervalBlocks`, kept as files, served to peers. */
-export class SnapshotLibrary {
-  readonly #options: LibraryOptions
+export class SnapshotStore {
+  readonly #options: SnapshotStoreOptions
   #folders: readonly SnapshotFolder[] = []
-  #thread: Thread<MakeMethods> | undefined
+  #workerThread: WorkerThread<SnapshotWorkerMethods> | undefined
   #making: Promise<void> | undefined
 
-  private constructor(options: LibraryOptions) {
+  private constructor(options: SnapshotStoreOptions) {
     this.#options = options
   }
 
-  static async open(options: LibraryOptions): Promise<SnapshotLibrary> {
-    const library = new SnapshotLibrary(options)
+  static async open(options: SnapshotStoreOptions): Promise<SnapshotStore> {
+    const library = new SnapshotStore(options)
     await library.#read()
     return library
   }
@@ -67,7 +67,7 @@ export class SnapshotLibrary {
   }
 
   async close(): Promise<void> {
-    await this.#thread?.close()
+    await this.#workerThread?.close()
     await this.#making
   }
 
@@ -75,13 +75,13 @@ export class SnapshotLibrary {
     const { storePath, root, logger } = this.#options
     const startedMs = performance.now()
     try {
-      this.#thread ??= startMaker(storePath, root)
-      const report = await this.#thread.call('make', number)
+      this.#workerThread ??= startSnapshotWorker(storePath, root)
+      const report = await this.#workerThread.call('make', number)
       await this.#read()
       logger.info({ ...report, ms: Math.round(performance.now() - startedMs) }, 'snapshot made')
     } catch (error) {
       // The next one begins anew, in another thread if this one died.
-      if (!isCoded(error)) this.#thread = undefined
+      if (!isCoded(error)) this.#workerThread = undefined
       if (!isCoded(error) || error.code !== 'THREAD_CLOSED') logger.error({ err: error, number }, 'snapshot not made')
     }
   }
@@ -89,11 +89,11 @@ export class SnapshotLibrary {
   async #read(): Promise<void> {
     const { root, logger } = this.#options
     const folders: SnapshotFolder[] = []
-    for (const number of (await listFolders(root)).slice(0, LIMITS.snapshot.kept)) {
+    for (const number of (await listSnapshotFolders(root)).slice(0, LIMITS.snapshot.kept)) {
       try {
         folders.push(await SnapshotFolder.open(root, number))
       } catch (error) {
-        logger.warn({ err: error, number }, 'a snapshot that cannot be read is not served')
+        logger.warn({ err: error, number }, 'unreadable snapshot not served')
       }
     }
     this.#folders = folders

@@ -1,6 +1,6 @@
 import { workerData } from 'node:worker_threads'
 import { Store } from '../../../storage/store.ts'
-import { serveThread } from '../../../util/worker/worker-thread.ts'
+import { serveWorker } from '../../../util/worker/worker-thread.ts'
 import { writeSnapshot } from './write-snapshot.ts'
 
 /* The thread that makes snapshots: minutes of reading and hashing on large states. */
@@ -8,6 +8,6 @@ const { storePath, root } = workerData as { readonly storePath: string; readonly
 const store = await Store.open(storePath, { createIfMissing: false })
 
 const methods = { make: (number: number) => writeSnapshot(store, root, number) }
-export type MakeMethods = typeof methods
+export type SnapshotWorkerMethods = typeof methods
 
-serveThread(methods)
+serveWorker(methods)

@@ -13,10 +13,10 @@ import { assert } from '../../../util/assert.ts'
 import type { Hex } from '../../../util/bytes.ts'
 import { SNAPSHOT_FORMAT } from '../format.ts'
 import { recordChunks } from '../sync/council-records.ts'
-import { beginFolder, FileSink, finishFolder, pruneFolders } from './snapshot-folder.ts'
+import { beginSnapshotFolder, FileSink, finishSnapshotFolder, pruneSnapshotFolders } from './snapshot-folder.ts'
 
 /** What was made, for the log. */
-export interface MadeReport {
+export interface SnapshotReport {
   readonly number: number
   readonly accounts: number
   readonly slots: number
@@ -25,12 +25,12 @@ export interface MadeReport {
 }
 
 /**
- * Writes the snapshot of the state after block `number`, which must be readable still, and removes the oldest. Reads the store by
+ * Writes the snapshot of the state after block `numberField`, which must be readable still, and removes the oldest. Reads the store by
  * itself and may take minutes: for a thread of its own. Throws MISSING_STATE.
  */
-export const writeSnapshot = async (store: Store, root: string, number: number): Promise<MadeReport> => {
+export const writeSnapshot = async (store: Store, root: string, number: number): Promise<SnapshotReport> => {
   const state = await openStateReader(store, number)
-  const folder = await beginFolder(root, number)
+  const folder = await beginSnapshotFolder(root, number)
   const [records, accounts, storages] = await Promise.all([
     FileSink.create(join(folder, 'records')),
     FileSink.create(join(folder, 'accounts')),
@@ -53,8 +53,8 @@ export const writeSnapshot = async (store: Store, root: string, number: number):
     const chunks = chunksOf(manifest)
     assert(chunks <= LIMITS.network.snapshotChunks, 'a state of so many chunks is for another format')
     for (const sink of [records, accounts, storages]) await sink.finish()
-    await finishFolder(root, number, manifest, lengths)
-    await pruneFolders(root, LIMITS.snapshot.kept)
+    await finishSnapshotFolder(root, number, manifest, lengths)
+    await pruneSnapshotFolders(root, LIMITS.snapshot.kept)
     return { number, ...made.entries, chunks, bytes: lengths.reduce((sum, length) => sum + length, 0) }
   } finally {
     state.release()

@@ -4,12 +4,12 @@ import { decodeHeader, type Header, headerHash } from '../../../primitives/heade
 import { endsCycle } from '../../../rules/cycle.ts'
 import { rootOfParts } from '../../../state/snapshot/sub-trie.ts'
 import { compareBytes, type Hex } from '../../../util/bytes.ts'
-import { isCoded, unlessCoded } from '../../../util/errors.ts'
+import { isCoded, undefinedIfCoded } from '../../../util/errors.ts'
 import { SNAPSHOT_FORMAT } from '../format.ts'
 import type { PeerSource } from './fetch-headers.ts'
 
 /** A manifest whose parts make the state root of its header. Whether that header is of the chain is another question (prove.ts). */
-export interface SoundManifest {
+export interface ValidManifest {
   readonly manifest: SnapshotManifest
   readonly header: Header
   readonly hash: Hex
@@ -29,8 +29,8 @@ export interface ChooseOptions {
 }
 
 /** Snapshots that peers offer: the newest first, of one block the one that most peers offer. */
-export const offeredSnapshots = async (options: ChooseOptions): Promise<readonly SoundManifest[]> => {
-  const found = new Map<Hex, SoundManifest>()
+export const offeredSnapshots = async (options: ChooseOptions): Promise<readonly ValidManifest[]> => {
+  const found = new Map<Hex, ValidManifest>()
   const asked = new Set<string>()
   for (let count = 0; count < LIMITS.snapshot.manifests; count++) {
     const offer = await nextOffer(options, asked)
@@ -48,7 +48,7 @@ export const offeredSnapshots = async (options: ChooseOptions): Promise<readonly
 const nextOffer = async (
   { network, cycleBlocks }: ChooseOptions,
   asked: Set<string>,
-): Promise<SoundManifest | undefined> => {
+): Promise<ValidManifest | undefined> => {
   try {
     for (;;) {
       const { answer, from } = await network.request('getManifest', null, {
@@ -67,13 +67,13 @@ const nextOffer = async (
 }
 
 /** A manifest that was taken before; undefined for one of another format. */
-export const storedManifest = (bytes: Uint8Array): SoundManifest | undefined => {
-  const manifest = unlessCoded(() => manifestCodec.decode(bytes))
+export const storedManifest = (bytes: Uint8Array): ValidManifest | undefined => {
+  const manifest = undefinedIfCoded(() => manifestCodec.decode(bytes))
   return manifest?.format === SNAPSHOT_FORMAT ? soundManifest(manifest, []) : undefined
 }
 
-const soundManifest = (manifest: SnapshotManifest, offeredBy: readonly string[]): SoundManifest | undefined =>
-  unlessCoded(() => {
+const soundManifest = (manifest: SnapshotManifest, offeredBy: readonly string[]): ValidManifest | undefined =>
+  undefinedIfCoded(() => {
     const header = decodeHeader(manifest.header)
     const isSound =
       rootOfParts(manifest.accounts) === header.stateRoot &&

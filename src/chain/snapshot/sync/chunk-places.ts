@@ -4,23 +4,23 @@ import { bytesEqual, bytesToHex, type Hex } from '../../../util/bytes.ts'
 
 type Part = SnapshotManifest['accounts'][number]
 
-export type Place =
+export type ChunkPlace =
   | { readonly kind: 'records'; readonly hash: Hex }
-  | { readonly kind: 'accounts'; readonly part: Part }
-  | { readonly kind: 'storage'; readonly owner: Uint8Array; readonly part: Part }
+  | { readonly kind: 'accounts'; readonly snapshotPart: Part }
+  | { readonly kind: 'storage'; readonly owner: Uint8Array; readonly snapshotPart: Part }
 
 /** Chunk `index` of a snapshot (network/wire/snapshot.ts). Throws RangeError when there is none. */
-export const placeOf = ({ records, accounts, storages }: SnapshotManifest, index: number): Place => {
+export const chunkPlaceOf = ({ records, accounts, storages }: SnapshotManifest, index: number): ChunkPlace => {
   let at = index
   const hash = records[at]
   if (hash !== undefined) return { kind: 'records', hash }
   at -= records.length
   const account = accounts[at]
-  if (account !== undefined) return { kind: 'accounts', part: account }
+  if (account !== undefined) return { kind: 'accounts', snapshotPart: account }
   at -= accounts.length
   for (const { owner, parts } of storages) {
-    const part = parts[at]
-    if (part !== undefined) return { kind: 'storage', owner, part }
+    const snapshotPart = parts[at]
+    if (snapshotPart !== undefined) return { kind: 'storage', owner, snapshotPart }
     at -= parts.length
   }
   throw new RangeError(`no chunk ${index}`)

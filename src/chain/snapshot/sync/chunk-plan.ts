@@ -33,7 +33,7 @@ export class ChunkPlan {
     return this.#failures
   }
 
-  /** What to ask now; each is to be answered by `imported` or `failed`. */
+  /** What to ask now; each is to be answered by `imported` or `failedResult`. */
   ask(): readonly number[] {
     const asks: number[] = []
     while (this.#asked.size < this.#options.parallel) {

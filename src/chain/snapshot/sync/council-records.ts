@@ -16,7 +16,7 @@ import { decodeCouncil, readCycleRow } from '../../council/council-rows.ts'
  * evidence accuses. The state of the snapshot's block commits to them (rules/council-storage.ts).
  */
 
-/** The records below block `number`; the same rows make the same chunks on every node. */
+/** The records below block `numberField`; the same rows make the same chunks on every node. */
 export async function* recordChunks(store: Store, number: number): AsyncGenerator<Uint8Array> {
   let rows: Uint8Array[] = []
   let bytes = 0

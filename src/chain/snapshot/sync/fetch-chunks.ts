@@ -1,18 +1,18 @@
 import { LIMITS } from '../../../config/limits.ts'
-import { pauseUntil } from '../../../util/async/delay.ts'
+import { delayUntil } from '../../../util/async/delay.ts'
 import type { Hex } from '../../../util/bytes.ts'
 import type { Clock } from '../../../util/clock.ts'
 import { isCoded } from '../../../util/errors.ts'
 import type { Logger } from '../../../util/logger.ts'
-import type { Thread } from '../../../util/worker/worker-thread.ts'
+import type { WorkerThread } from '../../../util/worker/worker-thread.ts'
 import { ChunkPlan } from './chunk-plan.ts'
-import { notObtained, type PeerSource } from './fetch-headers.ts'
+import { fetchFailed, type PeerSource } from './fetch-headers.ts'
 import type { SnapshotProgress } from './snapshot-progress.ts'
 import type { StagingMethods } from './staging-worker.ts'
 
 export interface FetchChunksOptions {
   readonly network: PeerSource
-  readonly staging: Pick<Thread<StagingMethods>, 'call'>
+  readonly staging: Pick<WorkerThread<StagingMethods>, 'call'>
   /** Name of the snapshot's content. */
   readonly id: Hex
   /** The snapshot's block. */
@@ -46,10 +46,10 @@ export const fetchChunks = async (options: FetchChunksOptions): Promise<void> =>
     await Promise.race(underWay)
     if (plan.failures < LIMITS.snapshot.attempts) continue
     await Promise.all(underWay)
-    throw notObtained(`chunks of snapshot ${number}`)
+    throw fetchFailed(`chunks of snapshot ${number}`)
   }
   await Promise.all(underWay)
-  if (isStopped()) throw notObtained('more: the node stops')
+  if (isStopped()) throw fetchFailed('more: the node stops')
 }
 
 const fetchChunk = async (options: FetchChunksOptions, plan: ChunkPlan, index: number): Promise<void> => {
@@ -68,14 +68,14 @@ const fetchChunk = async (options: FetchChunksOptions, plan: ChunkPlan, index: n
     } catch (error) {
       if (!isCoded(error) || error.code !== 'SNAPSHOT_FALSE') throw error
       // It answered for this very content, so it has cut the state in the same way, or lies.
-      logger.warn({ peer: from, index, err: error }, 'a peer sent a false chunk')
+      logger.warn({ peer: from, index, err: error }, 'peer sent an invalid chunk')
       network.reportForgery(from, `chunk ${index} of a snapshot: ${error.message}`)
     }
   } catch (error) {
     if (!isCoded(error)) throw error
     logger.debug({ index, err: error }, 'chunk not received')
     // Whoever had nothing at once would be asked again at once.
-    if (!isStopped()) await pauseUntil(clock, clock.nowMs() + LIMITS.snapshot.retryMs).over
+    if (!isStopped()) await delayUntil(clock, clock.nowMs() + LIMITS.snapshot.retryMs).over
   }
   plan.failed(index)
 }
@@ -93,6 +93,6 @@ class Pace {
     const nowMs = this.#clock.nowMs()
     const atMs = Math.max(nowMs, this.#nextMs)
     this.#nextMs = atMs + 1_000 / LIMITS.snapshot.requestsPerSecond
-    if (atMs > nowMs) await pauseUntil(this.#clock, atMs).over
+    if (atMs > nowMs) await delayUntil(this.#clock, atMs).over
   }
 }

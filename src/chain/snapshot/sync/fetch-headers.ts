@@ -6,8 +6,8 @@ import type { Certificate } from '../../../primitives/consensus/certificate.ts'
 import { readExtraData } from '../../../primitives/extra-data.ts'
 import { assert } from '../../../util/assert.ts'
 import type { Hex } from '../../../util/bytes.ts'
-import { CodedError, isCoded, unlessCoded } from '../../../util/errors.ts'
-import { claims, decodeRange } from '../../sync/fetch-blocks.ts'
+import { CodedError, isCoded, undefinedIfCoded } from '../../../util/errors.ts'
+import { claimsBlock, decodeFetchedBlocks } from '../../sync/fetch-blocks.ts'
 import type { HistoryRange, HistoryTip } from '../backfill/history-rows.ts'
 import type { SealedHeader } from './skipping-verification.ts'
 
@@ -16,7 +16,7 @@ export type PeerSource = Pick<Network, 'request' | 'reportForgery'>
 /** No peer answered with what follows from what is known. */
 export type FetchError = { readonly code: 'NOT_OBTAINED'; readonly what: string }
 
-export const notObtained = (what: string) => new CodedError<FetchError>({ code: 'NOT_OBTAINED', what })
+export const fetchFailed = (what: string) => new CodedError<FetchError>({ code: 'NOT_OBTAINED', what })
 
 interface FetchedBlocks {
   readonly blocks: readonly Uint8Array[]
@@ -31,11 +31,11 @@ const fetchBlocks = async (network: PeerSource, first: number, count: number): P
     'getBlocks',
     { from: first, count },
     {
-      among: peer => claims(peer, first),
+      among: peer => claimsBlock(peer, first),
       judge: blocks => (blocks.length === 0 ? 'empty' : blocks.length > count ? 'false' : 'good'),
     },
   )
-  const { blocks: decoded, certificate } = (await decodeRange(network, answer, { from, first })).range
+  const { blocks: decoded, certificate } = (await decodeFetchedBlocks(network, answer, { from, first })).range
   return { blocks: answer.map(({ block }) => block), decoded, certificate, from }
 }
 
@@ -53,7 +53,7 @@ export const fetchSealedHeader = async (network: PeerSource, number: number, pee
     { among: ({ id }) => id === peer, judge: blocks => (blocks.length === 1 ? 'good' : 'empty') },
   )
   const sealed = sealedHeaderOf(answer[0] as SealedBlock)
-  if (sealed.header.number !== number) throw notObtained(`block ${number}`)
+  if (sealed.header.number !== number) throw fetchFailed(`block ${number}`)
   return sealed
 }
 
@@ -63,7 +63,7 @@ export const fetchCheckpoint = async (network: PeerSource, { number, hash }: Blo
     'getBlocks',
     { from: number, count: 1 },
     {
-      among: peer => claims(peer, number),
+      among: peer => claimsBlock(peer, number),
       judge: ([block]) => (block !== undefined && headerOr(block)?.hash === hash ? 'good' : 'empty'),
     },
   )
@@ -80,7 +80,7 @@ export const fetchCertificate = async (network: PeerSource, { number, hash }: Bl
     'getBlocks',
     { from: number + 1, count: 1 },
     {
-      among: peer => claims(peer, number + 1),
+      among: peer => claimsBlock(peer, number + 1),
       judge: ([block]) => (certificateIn(block) === null ? 'empty' : 'good'),
     },
   )
@@ -94,7 +94,7 @@ interface BlockPlace {
   readonly hash: Hex
 }
 
-const headerOr = (sealed: SealedBlock) => unlessCoded(() => sealedHeaderOf(sealed))
+const headerOr = (sealed: SealedBlock) => undefinedIfCoded(() => sealedHeaderOf(sealed))
 
 interface FetchedHistory {
   readonly range: HistoryRange
@@ -129,7 +129,7 @@ const fetchHistory = async (network: PeerSource, tip: HistoryTip, count: number)
  * Fetches blocks as `fetchHistory` does and puts them in; whoever sent what is false is named. Answers the tip of those before, and
  * how many to ask for next time. Rejects as the request and `put` do.
  */
-export const takeHistory = async (
+export const importHistory = async (
   network: PeerSource,
   tip: HistoryTip,
   count: number,
@@ -164,14 +164,14 @@ const fetchReceipts = async (
   const from: string[] = []
   for (let done = 0; done < wanted.length; ) {
     const asked = wanted.slice(done, done + LIMITS.network.receiptsPerRequest)
-    const answered = await network.request(
+    const peerAnswer = await network.request(
       'getReceipts',
       asked.map(({ hash }) => hash),
       { judge: answer => (answer.length === 0 ? 'empty' : answer.length > asked.length ? 'false' : 'good') },
     )
-    for (const [index, receipts] of answered.answer.entries()) bytes[asked[index]?.at as number] = receipts
-    done += answered.answer.length
-    from.push(answered.from)
+    for (const [index, receipts] of peerAnswer.answer.entries()) bytes[asked[index]?.at as number] = receipts
+    done += peerAnswer.answer.length
+    from.push(peerAnswer.from)
   }
   return { bytes, from }
 }

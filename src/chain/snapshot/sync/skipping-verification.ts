@@ -1,12 +1,12 @@
 import { LIMITS } from '../../../config/limits.ts'
-import type { Recover } from '../../../consensus/certificate.ts'
+import type { RecoverAddress } from '../../../consensus/certificate.ts'
 import type { Certificate } from '../../../primitives/consensus/certificate.ts'
 import { blockVoteDigest, type SigningDomain } from '../../../primitives/consensus/vote.ts'
 import { decodeExtraData } from '../../../primitives/extra-data.ts'
 import type { Header } from '../../../primitives/header.ts'
 import { faultsOf } from '../../../rules/quorum.ts'
 import type { Hex } from '../../../util/bytes.ts'
-import { CodedError, unlessCoded } from '../../../util/errors.ts'
+import { CodedError, undefinedIfCoded } from '../../../util/errors.ts'
 
 /** Why nobody can be told what the chain is; the node goes on with blocks. */
 export type TrustError =
@@ -39,7 +39,7 @@ export interface Anchor {
 
 export interface TrustRules {
   readonly domain: SigningDomain
-  readonly recover: Recover
+  readonly recover: RecoverAddress
 }
 
 /** Genesis: its council is in the operator's own file. */
@@ -51,7 +51,7 @@ export const genesisAnchor = (timestamp: number, validators: readonly Hex[]): An
 })
 
 /** A header that is trusted names in its hash who sealed its parent: a quorum of that committee. undefined: the first has no parent that was sealed. */
-export const anchorOf = (header: Header, rules: TrustRules): Anchor | undefined => {
+export const anchorFromHeader = (header: Header, rules: TrustRules): Anchor | undefined => {
   const { parentCertificate } = decodeExtraData(header.extraData)
   if (parentCertificate === null) return undefined
   const sealed = { number: header.number - 1, blockHash: header.parentHash }
@@ -66,7 +66,11 @@ export const anchorOf = (header: Header, rules: TrustRules): Anchor | undefined 
 }
 
 /** Whether so many of the anchor's sealers sealed this block that one of them is honest, and an honest one seals what is final alone. */
-export const vouches = (anchor: Anchor, { header, hash, certificate }: SealedHeader, rules: TrustRules): boolean => {
+export const hasHonestSealer = (
+  anchor: Anchor,
+  { header, hash, certificate }: SealedHeader,
+  rules: TrustRules,
+): boolean => {
   const sealers = sealersOf(certificate, { number: header.number, blockHash: hash }, rules)
   let known = 0
   for (const sealer of sealers) if (anchor.sealers.has(sealer)) known++
@@ -107,7 +111,7 @@ export const trustBlock = async (
   const waiting = [target]
   for (let step = 0; step < LIMITS.snapshot.trustSteps; step++) {
     const next = waiting.at(-1) as SealedHeader
-    if (vouches(anchor, next, rules)) {
+    if (hasHonestSealer(anchor, next, rules)) {
       waiting.pop()
       if (waiting.length === 0) return
       anchor = anchorIn(next.header, rules) ?? anchor
@@ -121,4 +125,5 @@ export const trustBlock = async (
   throw new CodedError<TrustError>({ code: 'TRUST_BROKEN', from: anchor.number, to })
 }
 
-const anchorIn = (header: Header, rules: TrustRules): Anchor | undefined => unlessCoded(() => anchorOf(header, rules))
+const anchorIn = (header: Header, rules: TrustRules): Anchor | undefined =>
+  undefinedIfCoded(() => anchorFromHeader(header, rules))

@@ -55,6 +55,6 @@ export class SnapshotProgress {
     this.#toldMs = nowMs
     const perSecond = (this.#doneHere * 1_000) / Math.max(1, nowMs - this.#startedMs)
     const secondsLeft = Math.ceil((this.#chunks - this.#done) / perSecond)
-    this.#logger.info({ ...this.totals, chunks: this.#done, of: this.#chunks, secondsLeft }, 'taking in a snapshot')
+    this.#logger.info({ ...this.totals, chunks: this.#done, of: this.#chunks, secondsLeft }, 'snapshot sync progress')
   }
 }

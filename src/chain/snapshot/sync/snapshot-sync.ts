@@ -5,22 +5,28 @@ import { chunksOf, encodeManifest } from '../../../network/wire/snapshot.ts'
 import type { Certificate } from '../../../primitives/consensus/certificate.ts'
 import { encodeRlpList } from '../../../primitives/rlp.ts'
 import { mintedUpTo } from '../../../rules/supply.ts'
-import { hashHex } from '../../../state/flat-tables.ts'
-import { pauseUntil } from '../../../util/async/delay.ts'
+import { hashedKey } from '../../../state/flat-tables.ts'
+import { delayUntil } from '../../../util/async/delay.ts'
 import type { Hex } from '../../../util/bytes.ts'
 import type { Clock } from '../../../util/clock.ts'
 import { CodedError, isCoded } from '../../../util/errors.ts'
 import type { Logger } from '../../../util/logger.ts'
-import type { Thread } from '../../../util/worker/worker-thread.ts'
-import { targetOf } from '../../sync/sync-target.ts'
+import type { WorkerThread } from '../../../util/worker/worker-thread.ts'
+import { syncTarget } from '../../sync/sync-target.ts'
 import type { SyncStatus } from '../../types.ts'
 import type { HistoryTip } from '../backfill/history-rows.ts'
 import { type Proof, proveBlock } from '../prove.ts'
-import { offeredSnapshots, type SoundManifest, storedManifest } from './choose-snapshot.ts'
+import { offeredSnapshots, storedManifest, type ValidManifest } from './choose-snapshot.ts'
 import { accountChunk, type ChunkRange, storageChunks } from './chunk-places.ts'
 import { fetchChunks } from './fetch-chunks.ts'
-import { fetchCertificate, fetchCheckpoint, notObtained, takeHistory } from './fetch-headers.ts'
-import { type Anchor, anchorOf, genesisAnchor, type TrustError, type TrustRules } from './skipping-verification.ts'
+import { fetchCertificate, fetchCheckpoint, fetchFailed, importHistory } from './fetch-headers.ts'
+import {
+  type Anchor,
+  anchorFromHeader,
+  genesisAnchor,
+  type TrustError,
+  type TrustRules,
+} from './skipping-verification.ts'
 import { SnapshotProgress } from './snapshot-progress.ts'
 import type { ChainIdentity, GenesisRows, MissingCodes } from './staging.ts'
 import type { StagingMethods } from './staging-worker.ts'
@@ -34,7 +40,7 @@ export interface Checkpoint {
 export interface SnapshotSyncOptions {
   readonly network: Pick<Network, 'request' | 'reportForgery' | 'peers'>
   /** Takes the snapshot in, beside the running node's own store. */
-  readonly staging: Thread<StagingMethods>
+  readonly staging: WorkerThread<StagingMethods>
   readonly identity: ChainIdentity
   /** Genesis, as this node knows it. */
   readonly genesis: {
@@ -55,7 +61,7 @@ export interface SnapshotSyncOptions {
 export type SnapshotOutcome = 'ready' | 'none' | 'stopped'
 
 /** The snapshot turned out to be false, or is not the one wanted: another may do. */
-export type SnapshotGone = { readonly code: 'SNAPSHOT_GONE'; readonly number: number; readonly reason: string }
+export type SnapshotRejected = { readonly code: 'SNAPSHOT_GONE'; readonly number: number; readonly reason: string }
 
 /**
  * Brings a new node to the state of a block that peers have a snapshot of (docs/decisions/0022-snapshot-sync.md): the block is proven to be
@@ -99,7 +105,7 @@ export class SnapshotSync {
       } catch (error) {
         if (this.#isStopped) break
         if (!isCoded(error)) throw error
-        logger.warn({ err: error, attempt }, 'the snapshot did not come whole')
+        logger.warn({ err: error, attempt }, 'snapshot incomplete')
         if (error.code === 'ANCHOR_TOO_OLD') return 'none'
         const kept = await this.#kept(error.code === 'SNAPSHOT_GONE')
         if (begun !== undefined && kept === undefined) attempt = 0
@@ -121,7 +127,7 @@ export class SnapshotSync {
   }
 
   /** What an earlier life began; one of another format is removed. */
-  async #staged(): Promise<SoundManifest | undefined> {
+  async #staged(): Promise<ValidManifest | undefined> {
     const { staging } = this.#options
     const { manifest } = await staging.call('progress')
     if (manifest === null) return undefined
@@ -130,17 +136,17 @@ export class SnapshotSync {
     return sound
   }
 
-  #offered(): Promise<readonly SoundManifest[]> {
+  #offered(): Promise<readonly ValidManifest[]> {
     const { network, head, checkpoint } = this.#options
     const from = Math.max(head() + 1, checkpoint?.number ?? 0)
     return offeredSnapshots({ network, cycleBlocks: this.#cycleBlocks, refused: this.#refused, from })
   }
 
   /** The newest snapshot on offer whose block is proven to be of the chain. undefined: nobody has one. Throws TrustError. */
-  async #choose(): Promise<SoundManifest | undefined> {
+  async #choose(): Promise<ValidManifest | undefined> {
     const { network, logger } = this.#options
     const offered = await this.#offered()
-    let unknown: SoundManifest | undefined
+    let unknown: ValidManifest | undefined
     for (const sound of offered) {
       const { header, hash, id, offeredBy } = sound
       const proof = await this.#prove(sound)
@@ -159,7 +165,7 @@ export class SnapshotSync {
   }
 
   /** What is staged, unless it is of no use or others are on offer and it came no farther: then it is removed. */
-  async #kept(isGone: boolean): Promise<SoundManifest | undefined> {
+  async #kept(isGone: boolean): Promise<ValidManifest | undefined> {
     const { staging, logger } = this.#options
     const staged = await this.#staged()
     if (staged === undefined) return undefined
@@ -173,7 +179,7 @@ export class SnapshotSync {
     // Who offers a snapshot and delivers nothing of it must not be chosen again.
     if (same !== undefined) this.#refused.add(staged.id)
     this.#doneBefore = 0
-    logger.info({ number: staged.header.number }, 'a snapshot is given up for another')
+    logger.info({ number: staged.header.number }, 'snapshot abandoned for a newer one')
     await staging.call('reset')
     return undefined
   }
@@ -192,14 +198,14 @@ export class SnapshotSync {
 
   #target(): number {
     const { network, head } = this.#options
-    return targetOf(
+    return syncTarget(
       network.peers().map(peer => peer.head.number),
       head(),
     )
   }
 
   /** Throws CodedError: SNAPSHOT_GONE, or that nobody answered. */
-  async #take(sound: SoundManifest, isBegun: boolean): Promise<void> {
+  async #take(sound: ValidManifest, isBegun: boolean): Promise<void> {
     const { staging, genesis, logger } = this.#options
     const { manifest, header, hash, offeredBy } = sound
     const { number } = header
@@ -224,10 +230,10 @@ export class SnapshotSync {
     const burntWei = genesis.wei + mintedUpTo(number, this.#options.identity.params.rewards) - balance
     if (burntWei < 0n) throw this.#false(sound, 'a state that holds more than was minted')
     await staging.call('finish', burntWei)
-    logger.info({ number, hash, ...progress.totals, offeredBy }, 'snapshot taken in')
+    logger.info({ number, hash, ...progress.totals, offeredBy }, 'snapshot sync finished')
   }
 
-  #fetcher({ id, header }: SoundManifest, done: Set<number>, progress: SnapshotProgress) {
+  #fetcher({ id, header }: ValidManifest, done: Set<number>, progress: SnapshotProgress) {
     return ({ from, to }: ChunkRange): Promise<void> =>
       fetchChunks({
         ...this.#options,
@@ -245,10 +251,10 @@ export class SnapshotSync {
    * The council records, proven by the contract's storage, which comes first; answers a certificate of the snapshot's block by the committee
    * that they name. Little is fetched before a lie shows.
    */
-  async #records(sound: SoundManifest, fetch: (range: ChunkRange) => Promise<void>): Promise<Certificate> {
+  async #records(sound: ValidManifest, fetch: (range: ChunkRange) => Promise<void>): Promise<Certificate> {
     const { network, staging } = this.#options
     const { manifest, header, hash, offeredBy } = sound
-    const owner = hashHex(COUNCIL_ADDRESS)
+    const owner = hashedKey(COUNCIL_ADDRESS)
     const account = accountChunk(manifest, owner)
     if (account === undefined) throw this.#false(sound, 'a state without the council')
     await fetch({ from: account, to: account + 1 })
@@ -263,11 +269,11 @@ export class SnapshotSync {
       network.reportForgery(peer, `a false certificate of block ${header.number}`)
     const other = await fetchCertificate(network, { number: header.number, hash })
     if ((await staging.call('certificateFault', other)) !== null)
-      throw notObtained(`a certificate of block ${header.number}`)
+      throw fetchFailed(`a certificate of block ${header.number}`)
     return other
   }
 
-  async #prove({ manifest: { certificate }, header, hash }: SoundManifest): Promise<Proof> {
+  async #prove({ manifest: { certificate }, header, hash }: ValidManifest): Promise<Proof> {
     const { network, checkpoint, rules, clock } = this.#options
     if (checkpoint?.number === header.number) return checkpoint.hash === hash ? 'true' : 'unknown'
     const anchor = await this.#anchor()
@@ -285,10 +291,10 @@ export class SnapshotSync {
     if (checkpoint === undefined || checkpoint.number === 0) return known
     const { header } = await fetchCheckpoint(network, checkpoint)
     // Block 1 names nobody; genesis does.
-    return anchorOf(header, rules) ?? known
+    return anchorFromHeader(header, rules) ?? known
   }
 
-  #false({ header, id, offeredBy }: SoundManifest, reason: string): Error {
+  #false({ header, id, offeredBy }: ValidManifest, reason: string): Error {
     const { network } = this.#options
     this.#refused.add(id)
     for (const peer of offeredBy) network.reportForgery(peer, `snapshot ${header.number}: ${reason}`)
@@ -321,7 +327,7 @@ export class SnapshotSync {
     let count: number = LIMITS.snapshot.historyBlocks
     for (let tip = first; tip.number > lowest && !this.#isStopped; ) {
       const wanted = Math.min(count, tip.number - lowest)
-      const step = await takeHistory(network, tip, wanted, (range, at) => staging.call('putBlocks', range, at))
+      const step = await importHistory(network, tip, wanted, (range, at) => staging.call('putBlocks', range, at))
       tip = step.tip
       count = step.nextCount
     }
@@ -329,10 +335,11 @@ export class SnapshotSync {
 
   #pause(ms: number = LIMITS.snapshot.retryMs): Promise<void> {
     const { clock } = this.#options
-    const pause = pauseUntil(clock, clock.nowMs() + ms)
-    this.#wake = pause.end
-    return pause.over
+    const delay = delayUntil(clock, clock.nowMs() + ms)
+    this.#wake = delay.end
+    return delay.over
   }
 }
 
-const gone = (number: number, reason: string) => new CodedError<SnapshotGone>({ code: 'SNAPSHOT_GONE', number, reason })
+const gone = (number: number, reason: string) =>
+  new CodedError<SnapshotRejected>({ code: 'SNAPSHOT_GONE', number, reason })

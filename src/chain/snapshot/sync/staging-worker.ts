@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { workerData } from 'node:worker_threads'
 import type { Certificate } from '../../../primitives/consensus/certificate.ts'
-import { serveThread } from '../../../util/worker/worker-thread.ts'
+import { serveWorker } from '../../../util/worker/worker-thread.ts'
 import type { HistoryRange, HistoryTip } from '../backfill/history-rows.ts'
 import { type ChainIdentity, type GenesisRows, Staging } from './staging.ts'
 
@@ -31,4 +31,4 @@ const methods = {
 }
 export type StagingMethods = typeof methods
 
-serveThread(methods)
+serveWorker(methods)

@@ -20,10 +20,10 @@ import { Store } from '../../../storage/store.ts'
 import { assert } from '../../../util/assert.ts'
 import { bigintToBytes, bytesToBigint, bytesToHex, concatBytes, type Hex, hexToBytes } from '../../../util/bytes.ts'
 import { BlockStore, putHead } from '../../store/block-store.ts'
-import { readEarliest } from '../../store/earliest-block.ts'
+import { readEarliestBlock } from '../../store/earliest-block.ts'
 import { type HistoryRange, type HistoryTip, tipBelow, writeHistory } from '../backfill/history-rows.ts'
 import { StagedCouncil } from '../staged-council.ts'
-import { placeOf, storageRoots } from './chunk-places.ts'
+import { chunkPlaceOf, storageRoots } from './chunk-places.ts'
 import { putRecords } from './council-records.ts'
 
 /** Rows of the node's own genesis: bucket, key, value. */
@@ -208,17 +208,18 @@ export class Staging {
   }
 
   #put(batch: Batch, index: number, chunk: Uint8Array): Mark {
-    const place = placeOf(this.#whole, index)
-    if (place.kind === 'records') {
-      if (keccak256Hex(chunk) !== place.hash) throw falseSnapshot('a chunk of records with another hash')
+    const chunkPlace = chunkPlaceOf(this.#whole, index)
+    if (chunkPlace.kind === 'records') {
+      if (keccak256Hex(chunk) !== chunkPlace.hash) throw falseSnapshot('a chunk of records with another hash')
       const { cycleBlocks } = this.#identity.params.rewards
       putRecords(batch, chunk, { below: (this.#header as Header).number, cycleBlocks })
       return NOTHING
     }
-    if (place.kind === 'accounts') return this.#putAccounts(batch, verifyAccountChunk(chunk, place.part))
-    if (!this.#isTrueStorage(place.owner)) throw falseSnapshot('a storage that is not that of its account')
-    const slots = verifySlotChunk(chunk, place.part)
-    for (const { key, word } of slots) batch.put(BUCKETS.slot, concatBytes(place.owner, key), word)
+    if (chunkPlace.kind === 'accounts')
+      return this.#putAccounts(batch, verifyAccountChunk(chunk, chunkPlace.snapshotPart))
+    if (!this.#isTrueStorage(chunkPlace.owner)) throw falseSnapshot('a storage that is not that of its account')
+    const slots = verifySlotChunk(chunk, chunkPlace.snapshotPart)
+    for (const { key, word } of slots) batch.put(BUCKETS.slot, concatBytes(chunkPlace.owner, key), word)
     return { ...NOTHING, slots: slots.length }
   }
 
@@ -245,7 +246,7 @@ export class Staging {
   }
 
   async #history(): Promise<StagingProgress['history']> {
-    const earliest = await readEarliest(this.#store)
+    const earliest = await readEarliestBlock(this.#store)
     if (earliest > 0) return (await tipBelow(this.#store, earliest)) ?? 'whole'
     return (await this.#store.has(BUCKETS.header, numberKey(1))) ? 'whole' : null
   }

@@ -5,7 +5,7 @@ export interface BlockWords {
   readonly coinbase: bigint
   readonly timestamp: bigint
   readonly number: bigint
-  /** DIFFICULTY and PREVRANDAO answer alike (DESIGN 2). */
+  /** DIFFICULTY and PREVRANDAO answer alike (docs/design/evm-rules.md#limits). */
   readonly prevRandao: bigint
   readonly gasLimit: bigint
   readonly chainId: bigint

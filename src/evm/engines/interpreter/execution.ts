@@ -2,7 +2,7 @@ import type { Common } from '@ethereumjs/common'
 import type { PrecompileInput } from '@ethereumjs/evm'
 import type { Journal } from '../../../state/journal/journal.ts'
 import { type Hex, ZERO_ADDRESS } from '../../../util/bytes.ts'
-import { type ForkRules, forkRulesAt } from '../../block/execution-rules.ts'
+import { type ExecutionRules, executionRulesAt } from '../../block/execution-rules.ts'
 import type { BlockEnv } from '../../block-env.ts'
 import { isPrecompile } from '../../calls/moved-precompiles.ts'
 import type { EngineMessage, EngineOptions } from '../../engine.ts'
@@ -51,7 +51,7 @@ export class Execution {
   readonly journal: Journal
   readonly env: BlockEnv
   readonly common: Common
-  readonly forkRules: ForkRules
+  readonly executionRules: ExecutionRules
   readonly rules: EvmRules
   readonly table: OpcodeTable
   readonly block: BlockWords
@@ -87,7 +87,7 @@ export class Execution {
     this.journal = journal
     this.env = env
     this.common = commonAt(env.params, env.number)
-    this.forkRules = forkRulesAt(env.params, env.number)
+    this.executionRules = executionRulesAt(env.params, env.number)
     this.rules = rules
     this.table = table
     this.block = blockWords(env)
@@ -99,7 +99,7 @@ export class Execution {
     this.origin = BigInt(message.from)
     this.gasPrice = message.gasPrice
     this.blobHashes = message.blobVersionedHashes ?? []
-    this.access = new AccessSet(this.forkRules.precompiles)
+    this.access = new AccessSet(this.executionRules.precompiles)
     this.reporter = options.trace && new FrameReporter(options.trace.tracer)
     this.pacing = { _EVM: { clock: this.clock } } as unknown as ExecutionPacing
     this.#precompiles = precompiles
@@ -109,7 +109,7 @@ export class Execution {
   precompileAt(address: Hex): Precompile | undefined {
     const { moves } = this.options
     if (moves === undefined) return this.#precompiles.get(address)
-    return isPrecompile(this.forkRules, moves, address)
+    return isPrecompile(this.executionRules, moves, address)
       ? this.#precompiles.get(moves.get(address) ?? address)
       : undefined
   }

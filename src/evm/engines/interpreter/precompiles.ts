@@ -1,6 +1,6 @@
 import type { Common } from '@ethereumjs/common'
 import { getActivePrecompiles, paramsEVM } from '@ethereumjs/evm'
-import { ownPrecompiles } from '../precompiles/table.ts'
+import { precompileTable } from '../precompiles/table.ts'
 import type { Precompiles } from './execution.ts'
 
 const known = new WeakMap<Common, Precompiles>()
@@ -11,7 +11,7 @@ export const precompilesOf = (common: Common): Precompiles => {
   if (found === undefined) {
     // Their prices.
     common.updateParams(paramsEVM)
-    const active = getActivePrecompiles(common, ownPrecompiles(common))
+    const active = getActivePrecompiles(common, precompileTable(common))
     found = new Map([...active].map(([address, run]) => [`0x${address}`, run]))
     known.set(common, found)
   }

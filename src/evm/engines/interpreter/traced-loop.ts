@@ -111,7 +111,7 @@ export const runTracedFrame = (vm: Execution, frame: Frame): Signal => {
   const { bytes } = frame.code
   const step = new FrameStep(vm, frame)
   for (;;) {
-    if (trace.flow.isFull) return waitFor(vm, trace.flow.drained())
+    if (trace.backpressure.isFull) return waitFor(vm, trace.backpressure.drained())
     const { pc } = frame
     const op = pc < bytes.byteLength ? (bytes[pc] as number) : STOP
     frame.op = op

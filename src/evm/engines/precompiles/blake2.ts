@@ -1,14 +1,14 @@
 import { EVMError } from '@ethereumjs/evm'
 import { BLAKE2_INPUT_BYTES, blake2Compress } from '../../../crypto/blake2.ts'
-import { failed, outOfGas, type Precompile, pacedResult } from './precompile.ts'
+import { failedResult, outOfGasResult, type Precompile, runPacedResult } from './precompile.ts'
 
 /** EIP-152. A round costs one gas: EthereumJS' microsecond a round would let one transaction hold the thread for minutes. */
 export const blake2f: Precompile = input => {
   const { data, gasLimit, common } = input
   const last = data[BLAKE2_INPUT_BYTES - 1]
   if (data.byteLength !== BLAKE2_INPUT_BYTES || (last !== 0 && last !== 1))
-    return failed(gasLimit, EVMError.errorMessages.OUT_OF_RANGE)
+    return failedResult(gasLimit, EVMError.errorMessages.OUT_OF_RANGE)
   const rounds = new DataView(data.buffer, data.byteOffset).getUint32(0)
   const gas = common.param('blake2RoundGas') * BigInt(rounds)
-  return gas > gasLimit ? outOfGas(gasLimit) : pacedResult(input, gas, blake2Compress(data, rounds))
+  return gas > gasLimit ? outOfGasResult(gasLimit) : runPacedResult(input, gas, blake2Compress(data, rounds))
 }

@@ -1,9 +1,9 @@
 import { type EVMBLSInterface, EVMError, type ExecResult, MCLBLS, type PrecompileInput } from '@ethereumjs/evm'
 import { type G1, type G2, g1From, g2From, loadMcl, type Mcl } from '../../../crypto/bls12-381.ts'
-import type { Work } from '../../../util/async/sliced-work.ts'
+import type { SlicedWork } from '../../../util/async/sliced-work.ts'
 import { bytesToBigint, concatBytes, EMPTY_BYTES } from '../../../util/bytes.ts'
-import { original } from './ethereumjs-precompile.ts'
-import { failed, type Precompile, pacedWork, pauseIfDue } from './precompile.ts'
+import { ethereumJsPrecompile } from './ethereumjs-precompile.ts'
+import { failedResult, type Precompile, runPaced, yieldIfDue } from './precompile.ts'
 
 /*
  * EIP-2537 by mcl, as EthereumJS offers it. Sums over many points are done in parts: EthereumJS' own function checks the form and the
@@ -37,9 +37,9 @@ const evmWith = (bls: Partial<EVMBLSInterface>) => ({ _bls: bls }) as unknown as
 const atOnce =
   (number: number): Precompile =>
   async input => {
-    await pauseIfDue(input)
+    await yieldIfDue(input)
     const { bls } = await load()
-    return original(input.common, number)({ ...input, _EVM: evmWith(bls) })
+    return ethereumJsPrecompile(input.common, number)({ ...input, _EVM: evmWith(bls) })
   }
 
 /** Points times scalars, some at a time. */
@@ -49,7 +49,7 @@ function* sum(
   points: number,
   part: (data: Uint8Array) => Uint8Array,
   add: (both: Uint8Array) => Uint8Array,
-): Work<Uint8Array> {
+): SlicedWork<Uint8Array> {
   const step = (size + SCALAR_BYTES) * points
   let total = new Uint8Array(size)
   for (let at = 0; at < data.byteLength; at += step) {
@@ -76,7 +76,7 @@ const readG2 = (mcl: Mcl, bls: MCLBLS, bytes: Uint8Array): G2 => {
 }
 const isZero = (bytes: Uint8Array): boolean => bytes.every(byte => byte === 0)
 
-function* pairing(mcl: Mcl, bls: MCLBLS, data: Uint8Array): Work<Uint8Array> {
+function* pairing(mcl: Mcl, bls: MCLBLS, data: Uint8Array): SlicedWork<Uint8Array> {
   let product = new mcl.GT()
   product.setInt(1)
   for (let at = 0; at < data.byteLength; at += PAIR_BYTES) {
@@ -91,7 +91,7 @@ function* pairing(mcl: Mcl, bls: MCLBLS, data: Uint8Array): Work<Uint8Array> {
   return output
 }
 
-const WORK: Readonly<Record<Kind, (mcl: Mcl, bls: MCLBLS, data: Uint8Array) => Work<Uint8Array>>> = {
+const WORK: Readonly<Record<Kind, (mcl: Mcl, bls: MCLBLS, data: Uint8Array) => SlicedWork<Uint8Array>>> = {
   msmG1: (_, bls, data) =>
     sum(
       data,
@@ -112,27 +112,27 @@ const WORK: Readonly<Record<Kind, (mcl: Mcl, bls: MCLBLS, data: Uint8Array) => W
 }
 
 /** EthereumJS' way with what a computation throws. */
-function* attempt(priced: ExecResult, gasLimit: bigint, work: Work<Uint8Array>): Work<ExecResult> {
+function* attempt(priced: ExecResult, gasLimit: bigint, slicedWork: SlicedWork<Uint8Array>): SlicedWork<ExecResult> {
   try {
-    return { ...priced, returnValue: yield* work }
+    return { ...priced, returnValue: yield* slicedWork }
   } catch (error) {
-    return failed(gasLimit, error instanceof EVMError ? error.error : EVMError.errorMessages.REVERT)
+    return failedResult(gasLimit, error instanceof EVMError ? error.error : EVMError.errorMessages.REVERT)
   }
 }
 
 const inParts =
   (number: number, kind: Kind): Precompile =>
   async input => {
-    await pauseIfDue(input)
+    await yieldIfDue(input)
     const { mcl, bls } = await load()
     let accepted: Uint8Array | undefined
     const accept = (data: Uint8Array): Uint8Array => {
       accepted = data
       return EMPTY_BYTES
     }
-    const priced = await original(input.common, number)({ ...input, _EVM: evmWith({ [kind]: accept }) })
+    const priced = await ethereumJsPrecompile(input.common, number)({ ...input, _EVM: evmWith({ [kind]: accept }) })
     if (accepted === undefined) return priced
-    return pacedWork(input, attempt(priced, input.gasLimit, WORK[kind](mcl, bls, accepted)))
+    return runPaced(input, attempt(priced, input.gasLimit, WORK[kind](mcl, bls, accepted)))
   }
 
 /** By address. */

@@ -8,9 +8,9 @@ import {
   MULTIPLY_BYTES,
   PAIR_BYTES,
 } from '../../../crypto/bn254.ts'
-import type { Work } from '../../../util/async/sliced-work.ts'
+import type { SlicedWork } from '../../../util/async/sliced-work.ts'
 import { isCoded } from '../../../util/errors.ts'
-import { failed, inputSlice, outOfGas, type Precompile, pacedWork } from './precompile.ts'
+import { failedResult, inputSlice, outOfGasResult, type Precompile, runPaced } from './precompile.ts'
 
 /* EIP-196 and EIP-197, priced by EIP-1108. */
 
@@ -21,7 +21,7 @@ const REASONS: Readonly<Record<Bn254Error['code'], EVMError['error']>> = {
 
 const badInput = (gasLimit: bigint, error: unknown): ExecResult => {
   if (!isCoded(error) || !(error.code in REASONS)) throw error
-  return failed(gasLimit, REASONS[error.code as Bn254Error['code']])
+  return failedResult(gasLimit, REASONS[error.code as Bn254Error['code']])
 }
 
 /** A point from the first bytes of the input, which goes on in zeros. */
@@ -29,7 +29,7 @@ const pointPrecompile =
   (price: string, size: number, compute: (bytes: Uint8Array) => Uint8Array): Precompile =>
   ({ data, gasLimit, common }) => {
     const gas = common.param(price)
-    if (gas > gasLimit) return outOfGas(gasLimit)
+    if (gas > gasLimit) return outOfGasResult(gasLimit)
     try {
       return { returnValue: compute(inputSlice(data, 0n, BigInt(size))), executionGasUsed: gas }
     } catch (error) {
@@ -40,7 +40,7 @@ const pointPrecompile =
 export const addPoints = pointPrecompile('bn254AddGas', ADD_BYTES, bn254Add)
 export const multiplyPoint = pointPrecompile('bn254MulGas', MULTIPLY_BYTES, bn254Multiply)
 
-function* pair(data: Uint8Array, gas: bigint, gasLimit: bigint): Work<ExecResult> {
+function* pair(data: Uint8Array, gas: bigint, gasLimit: bigint): SlicedWork<ExecResult> {
   try {
     const returnValue = new Uint8Array(32)
     returnValue[31] = (yield* bn254Pairing(data)) ? 1 : 0
@@ -52,8 +52,8 @@ function* pair(data: Uint8Array, gas: bigint, gasLimit: bigint): Work<ExecResult
 
 export const pairing: Precompile = input => {
   const { data, gasLimit, common } = input
-  if (data.byteLength % PAIR_BYTES !== 0) return failed(gasLimit, EVMError.errorMessages.INVALID_INPUT_LENGTH)
+  if (data.byteLength % PAIR_BYTES !== 0) return failedResult(gasLimit, EVMError.errorMessages.INVALID_INPUT_LENGTH)
   const pairs = BigInt(data.byteLength / PAIR_BYTES)
   const gas = common.param('bn254PairingGas') + pairs * common.param('bn254PairingWordGas')
-  return gas > gasLimit ? outOfGas(gasLimit) : pacedWork(input, pair(data, gas, gasLimit))
+  return gas > gasLimit ? outOfGasResult(gasLimit) : runPaced(input, pair(data, gas, gasLimit))
 }

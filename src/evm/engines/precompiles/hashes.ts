@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { ripemd160 as createRipemd160 } from '@noble/hashes/legacy.js'
-import type { Work } from '../../../util/async/sliced-work.ts'
-import { outOfGas, type Precompile, pacedResult } from './precompile.ts'
+import type { SlicedWork } from '../../../util/async/sliced-work.ts'
+import { outOfGasResult, type Precompile, runPacedResult } from './precompile.ts'
 
 /* SHA-256 and RIPEMD-160 of inputs that may have megabytes, some at a time. */
 
@@ -13,7 +13,7 @@ interface Hash {
 const WORD_BYTES = 32
 
 /** The digest at the end of a word. */
-function* digest(hash: Hash, data: Uint8Array, partBytes: number): Work<Uint8Array> {
+function* digest(hash: Hash, data: Uint8Array, partBytes: number): SlicedWork<Uint8Array> {
   for (let at = 0; at < data.byteLength; at += partBytes) {
     if (at > 0) yield
     hash.update(data.subarray(at, at + partBytes))
@@ -30,8 +30,8 @@ const hashPrecompile =
     const { data, gasLimit, common } = input
     const words = BigInt(Math.ceil(data.byteLength / WORD_BYTES))
     const gas = common.param(`${name}Gas`) + common.param(`${name}WordGas`) * words
-    return gas > gasLimit ? outOfGas(gasLimit) : pacedResult(input, gas, digest(create(), data, partBytes))
+    return gas > gasLimit ? outOfGasResult(gasLimit) : runPacedResult(input, gas, digest(create(), data, partBytes))
   }
 
-export const sha256 = hashPrecompile('sha256', 512 * 1024, () => createHash('sha256'))
-export const ripemd160 = hashPrecompile('ripemd160', 64 * 1024, () => createRipemd160.create())
+export const sha256Precompile = hashPrecompile('sha256', 512 * 1024, () => createHash('sha256'))
+export const ripemd160Precompile = hashPrecompile('ripemd160', 64 * 1024, () => createRipemd160.create())

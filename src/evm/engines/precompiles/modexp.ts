@@ -1,8 +1,8 @@
 import type { Common } from '@ethereumjs/common'
 import { powerMod } from '../../../crypto/modexp.ts'
-import type { Work } from '../../../util/async/sliced-work.ts'
+import type { SlicedWork } from '../../../util/async/sliced-work.ts'
 import { bytesToBigint, hexToBytes } from '../../../util/bytes.ts'
-import { inputSlice, outOfGas, type Precompile, pacedResult } from './precompile.ts'
+import { inputSlice, outOfGasResult, type Precompile, runPacedResult } from './precompile.ts'
 
 /*
  * EIP-198, priced by EIP-2565 from Berlin on and by EIP-7883 from Osaka on. EthereumJS' loop shifts the whole exponent for every
@@ -61,7 +61,7 @@ const priceOf = (data: Uint8Array, lengths: Lengths, common: Common): bigint => 
   return (count * oldComplexity(size)) / divisor
 }
 
-function* compute(data: Uint8Array, { base, exponent, modulus }: Lengths): Work<Uint8Array> {
+function* compute(data: Uint8Array, { base, exponent, modulus }: Lengths): SlicedWork<Uint8Array> {
   const exponentAt = HEADER_BYTES + base
   const divisor = bytesToBigint(inputSlice(data, exponentAt + exponent, modulus))
   const size = Number(modulus)
@@ -75,10 +75,10 @@ export const modexp: Precompile = input => {
   const { data, gasLimit, common } = input
   const lengths = readLengths(data)
   const gas = priceOf(data, lengths, common)
-  if (gas > gasLimit) return outOfGas(gasLimit)
+  if (gas > gasLimit) return outOfGasResult(gasLimit)
   const bounded = common.isActivatedEIP(7823)
   if (!bounded && longest(lengths) === 0n) return { returnValue: new Uint8Array(0), executionGasUsed: gas }
   const most = bounded ? MAX_BYTES : LONGEST_BYTES
-  if (longest(lengths) > most || lengths.exponent > most) return outOfGas(gasLimit)
-  return pacedResult(input, gas, compute(data, lengths))
+  if (longest(lengths) > most || lengths.exponent > most) return outOfGasResult(gasLimit)
+  return runPacedResult(input, gas, compute(data, lengths))
 }

@@ -3,8 +3,8 @@ import { bls12_381 } from '@noble/curves/bls12-381.js'
 import { decompressG1, type G1, g1From, g2From, loadMcl, type Mcl } from '../../../crypto/bls12-381.ts'
 import { type Hex, hexToBytes } from '../../../util/bytes.ts'
 import { badArguments, kzgVerifier, TAU_G2 } from '../kzg.ts'
-import { original } from './ethereumjs-precompile.ts'
-import { type Precompile, pauseIfDue } from './precompile.ts'
+import { ethereumJsPrecompile } from './ethereumjs-precompile.ts'
+import { type Precompile, yieldIfDue } from './precompile.ts'
 
 /* Point evaluation (EIP-4844): EthereumJS checks the form and the price, mcl the proof. */
 
@@ -59,7 +59,7 @@ const withVerifier = (common: Common, verifyProof: ReturnType<typeof createVerif
 }
 
 export const pointEvaluation: Precompile = async input => {
-  await pauseIfDue(input)
+  await yieldIfDue(input)
   verifier ??= createVerifier(await loadMcl())
-  return original(input.common, 0x0a)({ ...input, common: withVerifier(input.common, verifier) })
+  return ethereumJsPrecompile(input.common, 0x0a)({ ...input, common: withVerifier(input.common, verifier) })
 }

@@ -1,5 +1,5 @@
 import { EVMError, type ExecResult, type PrecompileInput } from '@ethereumjs/evm'
-import { runWork, type Work } from '../../../util/async/sliced-work.ts'
+import { runSlicedWork, type SlicedWork } from '../../../util/async/sliced-work.ts'
 import { EMPTY_BYTES } from '../../../util/bytes.ts'
 
 /** A precompile as EthereumJS calls it. */
@@ -11,13 +11,14 @@ interface Paced {
 }
 
 /** All gas gone. */
-export const failed = (gasLimit: bigint, error: EVMError['error']): ExecResult => ({
+export const failedResult = (gasLimit: bigint, error: EVMError['error']): ExecResult => ({
   returnValue: EMPTY_BYTES,
   executionGasUsed: gasLimit,
   exceptionError: new EVMError(error),
 })
 
-export const outOfGas = (gasLimit: bigint): ExecResult => failed(gasLimit, EVMError.errorMessages.OUT_OF_GAS)
+export const outOfGasResult = (gasLimit: bigint): ExecResult =>
+  failedResult(gasLimit, EVMError.errorMessages.OUT_OF_GAS)
 
 /** Bytes from..from + size of the input, which goes on in zeros. */
 export const inputSlice = (data: Uint8Array, from: bigint, size: bigint): Uint8Array => {
@@ -29,20 +30,20 @@ export const inputSlice = (data: Uint8Array, from: bigint, size: bigint): Uint8A
 }
 
 /** For a precompile whose work has no parts: a promise when the slice of the event loop is over. */
-export const pauseIfDue = ({ _EVM }: PrecompileInput): Promise<void> | undefined =>
+export const yieldIfDue = ({ _EVM }: PrecompileInput): Promise<void> | undefined =>
   (_EVM as unknown as Paced).clock.check()
 
 /** Does a precompile's work between the turns of the event loop; no promise where it is done within its slice. */
-export const pacedWork = <Result>(input: PrecompileInput, work: Work<Result>): Result | Promise<Result> =>
-  runWork(work, () => pauseIfDue(input))
+export const runPaced = <Result>(input: PrecompileInput, slicedWork: SlicedWork<Result>): Result | Promise<Result> =>
+  runSlicedWork(slicedWork, () => yieldIfDue(input))
 
 /** The result of a paced computation that cannot fail any more. */
-export const pacedResult = (
+export const runPacedResult = (
   input: PrecompileInput,
   gas: bigint,
-  work: Work<Uint8Array>,
+  slicedWork: SlicedWork<Uint8Array>,
 ): ExecResult | Promise<ExecResult> => {
-  const output = pacedWork(input, work)
+  const output = runPaced(input, slicedWork)
   return output instanceof Promise
     ? output.then(returnValue => ({ returnValue, executionGasUsed: gas }))
     : { returnValue: output, executionGasUsed: gas }

@@ -4,14 +4,14 @@ import { Address } from '@ethereumjs/util'
 import { blake2f } from './blake2.ts'
 import { BLS_PRECOMPILES } from './bls12-381.ts'
 import { addPoints, multiplyPoint, pairing } from './bn254.ts'
-import { ripemd160, sha256 } from './hashes.ts'
+import { ripemd160Precompile, sha256Precompile } from './hashes.ts'
 import { modexp } from './modexp.ts'
 import { pointEvaluation } from './point-evaluation.ts'
 import type { Precompile } from './precompile.ts'
 
 /*
  * Precompiles that take the place of EthereumJS' own in our engine, where those are slow for their price or cannot be interrupted.
- * Output, gas and failures are theirs: test/property/precompiles.test.ts. The oracle keeps the originals.
+ * Output, gas and failures are theirs: test/property/precompile-simple.test.ts and its neighbours. The oracle keeps the originals.
  */
 
 const addressOf = (number: number): Address => {
@@ -23,8 +23,8 @@ const addressOf = (number: number): Address => {
 type Entry = readonly [number: number, run: Precompile, isActive: (common: Common) => boolean]
 
 const OWN: readonly Entry[] = [
-  [0x02, sha256, () => true],
-  [0x03, ripemd160, () => true],
+  [0x02, sha256Precompile, () => true],
+  [0x03, ripemd160Precompile, () => true],
   [0x05, modexp, common => common.gteHardfork('byzantium')],
   [0x06, addPoints, common => common.gteHardfork('byzantium')],
   [0x07, multiplyPoint, common => common.gteHardfork('byzantium')],
@@ -35,7 +35,7 @@ const OWN: readonly Entry[] = [
 ]
 
 /** For `new EVM({ customPrecompiles })`. */
-export const ownPrecompiles = (common: Common): CustomPrecompile[] =>
+export const precompileTable = (common: Common): CustomPrecompile[] =>
   OWN.filter(([, , isActive]) => isActive(common)).map(([number, run]) => ({
     address: addressOf(number),
     function: run,

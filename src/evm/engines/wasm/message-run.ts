@@ -4,7 +4,7 @@ import { initCodeSizeLimit } from '../../../rules/code-size.ts'
 import type { Journal } from '../../../state/journal/journal.ts'
 import { EMPTY_BYTES, type Hex } from '../../../util/bytes.ts'
 import { CodedError } from '../../../util/errors.ts'
-import { type ForkRules, forkRulesAt } from '../../block/execution-rules.ts'
+import { type ExecutionRules, executionRulesAt } from '../../block/execution-rules.ts'
 import type { BlockEnv } from '../../block-env.ts'
 import type { EngineFailure, EngineMessage, EngineOptions, EngineResult, InterruptedError } from '../../engine.ts'
 import { loadAccount, loadCode, loadSlot } from './load-state.ts'
@@ -12,7 +12,7 @@ import type { Machine } from './machine.ts'
 import type { PrecompileResult } from './precompile-host.ts'
 import { LOG, MOST_BLOBS, OUTCOME, REASONS, STATUS, WORD } from './protocol.ts'
 import { runQuickly } from './quick-precompiles.ts'
-import { drain } from './write-changes.ts'
+import { writeChangesToJournal } from './write-changes.ts'
 
 /** Gas between two looks at the clock. */
 const SLICE_GAS = 200_000n
@@ -27,7 +27,7 @@ export class MessageRun {
   readonly machine: Machine
   readonly journal: Journal
   readonly env: BlockEnv
-  readonly rules: ForkRules
+  readonly rules: ExecutionRules
   readonly options: EngineOptions
   readonly #message: EngineMessage
   readonly #place: number
@@ -274,7 +274,7 @@ export class MessageRun {
     if (this.#status === STATUS.unusual) return 'unusual'
     if (this.#status === STATUS.exhausted || wasm.isExhausted()) return 'exhausted'
     const outcome = wasm.outcomeOf()
-    const destroyed = drain(this)
+    const destroyed = writeChangesToJournal(this)
     const failure = this.#failureOf(outcome)
     return {
       gasUsed: this.#message.gas - wasm.gasLeftOf(),
@@ -329,11 +329,11 @@ export class MessageRun {
 
 const PLACES = Object.fromEntries(EVM_FORKS.map((fork, place) => [fork, place])) as Record<EvmFork, number>
 
-const known = new WeakMap<BlockEnv, ForkRules>()
-const rulesOf = (env: BlockEnv): ForkRules => {
+const known = new WeakMap<BlockEnv, ExecutionRules>()
+const rulesOf = (env: BlockEnv): ExecutionRules => {
   let rules = known.get(env)
   if (rules === undefined) {
-    rules = forkRulesAt(env.params, env.number)
+    rules = executionRulesAt(env.params, env.number)
     known.set(env, rules)
   }
   return rules

@@ -3,7 +3,7 @@ import { EVMError, getActivePrecompiles, type PrecompileInput, paramsEVM } from 
 import type { BlockEnv } from '../../block-env.ts'
 import { commonAt } from '../common.ts'
 import type { Precompile } from '../precompiles/precompile.ts'
-import { ownPrecompiles } from '../precompiles/table.ts'
+import { precompileTable } from '../precompiles/table.ts'
 
 /* Precompiles for the WebAssembly engine: ours, and EthereumJS' where there is none. Loaded when the first is called. */
 
@@ -20,7 +20,7 @@ const precompilesOf = (common: Common): ReadonlyMap<string, Precompile> => {
   let all = kept.get(common)
   if (all === undefined) {
     common.updateParams(paramsEVM)
-    all = getActivePrecompiles(common, ownPrecompiles(common))
+    all = getActivePrecompiles(common, precompileTable(common))
     kept.set(common, all)
   }
   return all

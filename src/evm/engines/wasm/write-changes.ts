@@ -1,10 +1,10 @@
 import type { Hex } from '../../../util/bytes.ts'
-import { nonceFrom } from '../../../util/nonce.ts'
+import { nonceFromBigint } from '../../../util/nonce.ts'
 import type { MessageRun } from './message-run.ts'
 import { ACCOUNT, FLAG, SLOT } from './protocol.ts'
 
 /** Writes what the message changed to the journal; answers the accounts to delete at the end of the transaction. */
-export const drain = (run: MessageRun): readonly Hex[] => {
+export const writeChangesToJournal = (run: MessageRun): readonly Hex[] => {
   const { machine } = run
   const { wasm, view } = machine
   const destroyed: Hex[] = []
@@ -31,7 +31,7 @@ const drainAccount = ({ machine, journal }: MessageRun, entry: number, address: 
   if (balance !== journal.balance(address) || !journal.exists(address)) journal.setBalance(address, balance)
   else journal.touch(address)
   const nonce = view.getBigUint64(entry + ACCOUNT.nonce, true)
-  if (nonce !== BigInt(journal.nonce(address))) journal.setNonce(address, nonceFrom(nonce))
+  if (nonce !== BigInt(journal.nonce(address))) journal.setNonce(address, nonceFromBigint(nonce))
   if (flags & FLAG.created && flags & FLAG.hasCode) {
     const at = view.getUint32(entry + ACCOUNT.code, true)
     const size = view.getUint32(entry + ACCOUNT.codeSize, true)

@@ -9,11 +9,11 @@ import type { Context } from '../../context.ts'
 import { serverError } from '../../errors.ts'
 import { type MethodTable, method } from '../../router/method.ts'
 import { listOf } from '../../schemas.ts'
-import { numberOf } from '../block-reads.ts'
+import { blockNumberOf } from '../block-reads.ts'
 import { ethTransactions } from '../eth/transactions.ts'
 
 const existing = async ({ view }: Context, ref: BlockRef): Promise<ChainBlock> => {
-  const number = await numberOf(view, ref)
+  const number = await blockNumberOf(view, ref)
   const found = await view.blockByNumber(number)
   if (found === undefined) throw serverError(`block #${number} not found`)
   return found

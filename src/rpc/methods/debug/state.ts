@@ -8,9 +8,9 @@ import {
   BOOLEAN_SCHEMA,
   DATA_SCHEMA,
   data,
-  fail,
   HASH_SCHEMA,
   hash,
+  invalidValue,
   parseBoolean,
   parseNumber,
   QUANTITY_SCHEMA,
@@ -28,7 +28,7 @@ const HASH_BYTES = 32
 /** A count as a JSON number, or as a QUANTITY. */
 const count: Codec<number> = codec('count', { anyOf: [INTEGER_SCHEMA, QUANTITY_SCHEMA] }, value => {
   if (typeof value !== 'number') return parseNumber(value)
-  return Number.isSafeInteger(value) && value >= 0 ? value : fail('not a count')
+  return Number.isSafeInteger(value) && value >= 0 ? value : invalidValue('not a count')
 })
 const flag = (name: string): Codec<boolean | undefined> => optional(codec(name, BOOLEAN_SCHEMA, parseBoolean))
 

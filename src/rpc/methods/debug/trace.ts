@@ -5,7 +5,7 @@ import { assert } from '../../../util/assert.ts'
 import type { Hex } from '../../../util/bytes.ts'
 import { isCoded } from '../../../util/errors.ts'
 import { type BlockRef, block, blockNumber } from '../../codecs/block.ts'
-import { callObject, messageFromArgs } from '../../codecs/call.ts'
+import { callMessageFromArgs, callObject } from '../../codecs/call.ts'
 import { optional } from '../../codecs/codec.ts'
 import { data, HASH_SCHEMA, hash } from '../../codecs/scalars.ts'
 import { DEFAULT_TRACE, DEFAULT_TRACE_CALL, traceCallConfig, traceConfig } from '../../codecs/trace.ts'
@@ -15,7 +15,7 @@ import { type MethodTable, method } from '../../router/method.ts'
 import { type JsonSchema, StreamedJson } from '../../router/raw-json.ts'
 import { listOf, objectOf } from '../../schemas.ts'
 import { streamInTurn } from '../../transport/client-slots.ts'
-import { numberOf } from '../block-reads.ts'
+import { blockNumberOf } from '../block-reads.ts'
 import type { TraceAnswer, TracedBlock, TracePort } from './trace-port.ts'
 import { STRUCT_LOGS_SCHEMA } from './trace-schemas.ts'
 
@@ -38,7 +38,7 @@ export const traced = (context: Context, open: (port: TracePort) => TraceAnswer)
 
 export const committed = async ({ view }: Context, ref: BlockRef): Promise<TracedBlock> => {
   if (ref === 'pending') throw PENDING
-  const number = await numberOf(view, ref)
+  const number = await blockNumberOf(view, ref)
   const found = await view.blockByNumber(number)
   if (found === undefined) throw serverError(`block #${number} not found`)
   return found
@@ -89,7 +89,7 @@ export const debugTrace = {
     requires: 'trace',
     notes: 'As for eth_call no fee is charged. `txIndex` names how many transactions of the block come before it.',
     handler: async (context, args, ref, config = DEFAULT_TRACE_CALL) => {
-      const message = messageFromArgs(args)
+      const message = callMessageFromArgs(args)
       const found = await committed(context, ref)
       const { overrides, blockOverrides, after } = config
       if (after !== undefined && found.header.number === 0) throw GENESIS

@@ -6,10 +6,10 @@ import { serverError } from '../../errors.ts'
 import { type MethodTable, method } from '../../router/method.ts'
 import { NULL_SCHEMA, orNull } from '../../schemas.ts'
 import { sendUnsigned } from '../eth/signing.ts'
-import { devOf } from './dev-of-context.ts'
+import { devFromContext } from './dev-of-context.ts'
 
 /** Accounts and the pool, under `hardhat_` and `anvil_` alike. */
-export const accountsOf = (namespace: 'hardhat' | 'anvil'): MethodTable => {
+export const accountMethods = (namespace: 'hardhat' | 'anvil'): MethodTable => {
   const done = namespace === 'hardhat' ? true : null
   const result = namespace === 'hardhat' ? { const: true } : NULL_SCHEMA
   const requires = 'dev'
@@ -20,7 +20,7 @@ export const accountsOf = (namespace: 'hardhat' | 'anvil'): MethodTable => {
       result,
       requires,
       handler: async (context, account, balance) => {
-        await devOf(context).edit(account, { balance })
+        await devFromContext(context).edit(account, { balance })
         return done
       },
     }),
@@ -30,7 +30,7 @@ export const accountsOf = (namespace: 'hardhat' | 'anvil'): MethodTable => {
       result,
       requires,
       handler: async (context, account, code) => {
-        await devOf(context).edit(account, { code })
+        await devFromContext(context).edit(account, { code })
         return done
       },
     }),
@@ -40,7 +40,7 @@ export const accountsOf = (namespace: 'hardhat' | 'anvil'): MethodTable => {
       result,
       requires,
       handler: async (context, account, nonce) => {
-        await devOf(context).edit(account, { nonce })
+        await devFromContext(context).edit(account, { nonce })
         return done
       },
     }),
@@ -50,7 +50,7 @@ export const accountsOf = (namespace: 'hardhat' | 'anvil'): MethodTable => {
       result: { const: true },
       requires,
       handler: async (context, account, slot, value) => {
-        await devOf(context).edit(account, { slot: { slot, word: value } })
+        await devFromContext(context).edit(account, { slot: { slot, word: value } })
         return true
       },
     }),
@@ -60,7 +60,7 @@ export const accountsOf = (namespace: 'hardhat' | 'anvil'): MethodTable => {
       result,
       requires,
       handler: (context, account) => {
-        devOf(context).impersonation.start(account)
+        devFromContext(context).impersonation.start(account)
         return done
       },
     }),
@@ -70,7 +70,7 @@ export const accountsOf = (namespace: 'hardhat' | 'anvil'): MethodTable => {
       result: namespace === 'hardhat' ? BOOLEAN_SCHEMA : NULL_SCHEMA,
       requires,
       handler: (context, account) => {
-        const was = devOf(context).impersonation.stop(account)
+        const was = devFromContext(context).impersonation.stop(account)
         return namespace === 'hardhat' ? was : null
       },
     }),
@@ -80,7 +80,7 @@ export const accountsOf = (namespace: 'hardhat' | 'anvil'): MethodTable => {
       result: namespace === 'hardhat' ? BOOLEAN_SCHEMA : orNull(HASH_SCHEMA),
       requires,
       handler: async (context, id) => {
-        const dropped = await devOf(context).dropTransactions([id])
+        const dropped = await devFromContext(context).dropTransactions([id])
         if (namespace === 'anvil') return dropped ? id : null
         if (!dropped && (await context.view.locate(id)) !== undefined)
           throw serverError(`Transaction ${id} cannot be dropped because it's already mined`)
@@ -99,7 +99,7 @@ export const anvilAccounts = {
     result: NULL_SCHEMA,
     requires: 'dev',
     handler: (context, auto) => {
-      devOf(context).impersonation.auto = auto
+      devFromContext(context).impersonation.auto = auto
       return null
     },
   }),
@@ -109,7 +109,7 @@ export const anvilAccounts = {
     result: NULL_SCHEMA,
     requires: 'dev',
     handler: async context => {
-      await devOf(context).dropAllTransactions()
+      await devFromContext(context).dropAllTransactions()
       return null
     },
   }),
@@ -121,7 +121,7 @@ export const anvilAccounts = {
     handler: async (context, account) => {
       const { pending, queued } = context.pool.content()
       const waiting = [...(pending.get(account) ?? []), ...(queued.get(account) ?? [])]
-      await devOf(context).dropTransactions(waiting.map(transaction => transaction.hash))
+      await devFromContext(context).dropTransactions(waiting.map(transaction => transaction.hash))
       return null
     },
   }),

@@ -13,12 +13,12 @@ import {
 } from '../../codecs/scalars.ts'
 import { type MethodTable, method } from '../../router/method.ts'
 import { INTEGER_SCHEMA, NULL_SCHEMA, objectOf, STRING_SCHEMA } from '../../schemas.ts'
-import { devOf } from './dev-of-context.ts'
+import { devFromContext } from './dev-of-context.ts'
 
 const enabled = codec('enabled', BOOLEAN_SCHEMA, parseBoolean)
 
 /** Blocks, fees and the chain as a whole, under `hardhat_` and `anvil_` alike. */
-export const blocksOf = (namespace: 'hardhat' | 'anvil'): MethodTable => {
+export const blockMethods = (namespace: 'hardhat' | 'anvil'): MethodTable => {
   const done = namespace === 'hardhat' ? true : null
   const result = namespace === 'hardhat' ? { const: true } : NULL_SCHEMA
   const requires = 'dev'
@@ -38,7 +38,7 @@ export const blocksOf = (namespace: 'hardhat' | 'anvil'): MethodTable => {
       handler: async (context, blocks = 1, interval = undefined) => {
         // Zero seconds apart means as the time goes: blocks asked for never share a second.
         const between = namespace === 'hardhat' ? (interval ?? 1) : interval
-        await devOf(context).mine({
+        await devFromContext(context).mine({
           blocks,
           interval: between === 0 ? undefined : between,
           intervalFirst: namespace === 'anvil',
@@ -52,7 +52,7 @@ export const blocksOf = (namespace: 'hardhat' | 'anvil'): MethodTable => {
       result,
       requires,
       handler: async context => {
-        await devOf(context).reset()
+        await devFromContext(context).reset()
         return done
       },
     }),
@@ -62,7 +62,7 @@ export const blocksOf = (namespace: 'hardhat' | 'anvil'): MethodTable => {
       result,
       requires,
       handler: (context, baseFee) => {
-        devOf(context).setNextBaseFee(baseFee)
+        devFromContext(context).setNextBaseFee(baseFee)
         return done
       },
     }),
@@ -72,7 +72,7 @@ export const blocksOf = (namespace: 'hardhat' | 'anvil'): MethodTable => {
       result,
       requires,
       handler: (context, miner) => {
-        devOf(context).setCoinbase(miner)
+        devFromContext(context).setCoinbase(miner)
         return done
       },
     }),
@@ -88,7 +88,7 @@ export const blocksOf = (namespace: 'hardhat' | 'anvil'): MethodTable => {
       params: [],
       result: BOOLEAN_SCHEMA,
       requires,
-      handler: context => devOf(context).mode.automine,
+      handler: context => devFromContext(context).mode.automine,
     }),
     [`${namespace}_metadata`]: method({
       summary: 'What this node and its chain are',
@@ -114,7 +114,7 @@ export const blocksOf = (namespace: 'hardhat' | 'anvil'): MethodTable => {
       params: [],
       result: DATA_SCHEMA,
       requires,
-      handler: async context => bytesToHex(await devOf(context).dump()),
+      handler: async context => bytesToHex(await devFromContext(context).dump()),
     }),
     [`${namespace}_loadState`]: method({
       summary: 'Puts the accounts of a dumped state, also of one that anvil dumped, in place of those here',
@@ -122,7 +122,7 @@ export const blocksOf = (namespace: 'hardhat' | 'anvil'): MethodTable => {
       result: { const: true },
       requires,
       handler: async (context, bytes) => {
-        await devOf(context).load(bytes)
+        await devFromContext(context).load(bytes)
         return true
       },
     }),

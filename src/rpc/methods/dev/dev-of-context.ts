@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts'
 import type { DevPort } from '../../ports.ts'
 
 /** The helpers of a development chain. */
-export const devOf = ({ dev }: Context): DevPort => {
+export const devFromContext = ({ dev }: Context): DevPort => {
   assert(dev !== undefined, 'a method is served only where its part exists')
   return dev
 }

@@ -4,7 +4,7 @@ import { count, gasLimit, intervalMs, mineArgs, seconds, timestamp } from '../..
 import { BOOLEAN_SCHEMA, parseBoolean, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
 import { type MethodTable, method } from '../../router/method.ts'
 import { NULL_SCHEMA } from '../../schemas.ts'
-import { devOf } from './dev-of-context.ts'
+import { devFromContext } from './dev-of-context.ts'
 
 const enabled = codec('enabled', BOOLEAN_SCHEMA, parseBoolean)
 const OFFSET_SCHEMA = { type: 'integer' }
@@ -22,7 +22,7 @@ export const evm = {
     params: [],
     result: QUANTITY_SCHEMA,
     requires: 'dev',
-    handler: async context => toQuantity(await devOf(context).snapshot()),
+    handler: async context => toQuantity(await devFromContext(context).snapshot()),
   }),
   evm_revert: method({
     summary: 'Goes back to a snapshot, which is gone then with all taken after it; false where there is none',
@@ -30,7 +30,7 @@ export const evm = {
     result: BOOLEAN_SCHEMA,
     notes: 'Blocks, state, pool and time become what they were; snapshots end with the process.',
     requires: 'dev',
-    handler: (context, id) => devOf(context).revert(id),
+    handler: (context, id) => devFromContext(context).revert(id),
   }),
   evm_mine: method({
     summary: 'Makes a block at once, or as many as the options say',
@@ -38,7 +38,7 @@ export const evm = {
     result: { const: '0x0' },
     requires: 'dev',
     handler: async (context, options) => {
-      await devOf(context).mine({ blocks: options?.blocks ?? 1, timestamp: options?.timestamp })
+      await devFromContext(context).mine({ blocks: options?.blocks ?? 1, timestamp: options?.timestamp })
       return '0x0'
     },
   }),
@@ -47,14 +47,14 @@ export const evm = {
     params: [seconds],
     result: OFFSET_SCHEMA,
     requires: 'dev',
-    handler: (context, by) => devOf(context).increaseTime(by),
+    handler: (context, by) => devFromContext(context).increaseTime(by),
   }),
   evm_setTime: method({
     summary: 'Sets the time, in seconds or milliseconds; answers by how many seconds it is ahead',
     params: [timestamp],
     result: OFFSET_SCHEMA,
     requires: 'dev',
-    handler: (context, at) => devOf(context).setTime(at >= MILLISECONDS_FROM ? at : at * 1_000),
+    handler: (context, at) => devFromContext(context).setTime(at >= MILLISECONDS_FROM ? at : at * 1_000),
   }),
   evm_setNextBlockTimestamp: method({
     summary: 'Sets the timestamp of the next block; the time goes on from there',
@@ -62,7 +62,7 @@ export const evm = {
     result: NULL_SCHEMA,
     requires: 'dev',
     handler: (context, at) => {
-      devOf(context).setNextTimestamp(at)
+      devFromContext(context).setNextTimestamp(at)
       return null
     },
   }),
@@ -72,7 +72,7 @@ export const evm = {
     result: NULL_SCHEMA,
     requires: 'dev',
     handler: (context, automine) => {
-      devOf(context).setMode({ automine })
+      devFromContext(context).setMode({ automine })
       return null
     },
   }),
@@ -83,7 +83,7 @@ export const evm = {
     notes: `Numbers below ${SHORTEST_MS} are seconds. Of a range the middle is taken. Without automine and interval, blocks come when asked for.`,
     requires: 'dev',
     handler: (context, interval) => {
-      devOf(context).setMode({ intervalMs: interval < SHORTEST_MS ? interval * 1_000 : interval })
+      devFromContext(context).setMode({ intervalMs: interval < SHORTEST_MS ? interval * 1_000 : interval })
       return null
     },
   }),
@@ -93,7 +93,7 @@ export const evm = {
     result: TRUE_SCHEMA,
     requires: 'dev',
     handler: (context, gasLimit) => {
-      devOf(context).setGasLimit(gasLimit)
+      devFromContext(context).setGasLimit(gasLimit)
       return true
     },
   }),
@@ -114,7 +114,7 @@ export const anvilTime = {
     result: NULL_SCHEMA,
     requires: 'dev',
     handler: (context, interval) => {
-      devOf(context).setMode({ intervalMs: interval * 1_000 })
+      devFromContext(context).setMode({ intervalMs: interval * 1_000 })
       return null
     },
   }),
@@ -124,7 +124,7 @@ export const anvilTime = {
     result: NULL_SCHEMA,
     requires: 'dev',
     handler: (context, interval) => {
-      devOf(context).setTimestampInterval(interval)
+      devFromContext(context).setTimestampInterval(interval)
       return null
     },
   }),
@@ -133,6 +133,6 @@ export const anvilTime = {
     params: [],
     result: BOOLEAN_SCHEMA,
     requires: 'dev',
-    handler: context => devOf(context).setTimestampInterval(undefined),
+    handler: context => devFromContext(context).setTimestampInterval(undefined),
   }),
 } satisfies MethodTable

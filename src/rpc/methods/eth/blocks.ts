@@ -8,36 +8,36 @@ import { blockJson, headerJson } from '../../encode/block.ts'
 import { type MethodTable, method } from '../../router/method.ts'
 import { NULL_JSON, RawJson, type StreamedJson } from '../../router/raw-json.ts'
 import { BLOCK_SCHEMA, HEADER_SCHEMA, listOf, orNull, RECEIPT_SCHEMA } from '../../schemas.ts'
-import { andThen, findBlock, type Later } from '../block-reads.ts'
+import { andThen, findBlock, type MaybePromise } from '../block-reads.ts'
 import { pendingReceiptsJson } from './pending-receipts.ts'
 import { uncleCount, uncleJson } from './uncles.ts'
 
 export const blockByNumberRef = (
-  { view, rendered }: Context,
+  { view, responseCache }: Context,
   ref: BlockNumberRef,
   full: boolean,
-): Later<RawJson | StreamedJson> => {
+): MaybePromise<RawJson | StreamedJson> => {
   if (ref === 'pending') return view.pending().then(pending => new RawJson(blockJson(pending.block, full, 'pending')))
-  return rendered.blockByNumber(ref === 'latest' ? view.head().header.number : ref === 'earliest' ? 0 : ref, full)
+  return responseCache.blockByNumber(ref === 'latest' ? view.head().header.number : ref === 'earliest' ? 0 : ref, full)
 }
 
-export const blockOrPending = ({ view }: Context, ref: BlockRef): Later<ChainBlock | undefined> =>
+export const blockOrPending = ({ view }: Context, ref: BlockRef): MaybePromise<ChainBlock | undefined> =>
   ref === 'pending' ? view.pending().then(pending => pending.block) : findBlock(view, ref)
 
 const countJson = (found: ChainBlock | undefined): string | null =>
   found === undefined ? null : toQuantity(found.transactions.length)
 
-const headerOf = (context: Context, ref: BlockRef): Later<RawJson> =>
+const headerOf = (context: Context, ref: BlockRef): MaybePromise<RawJson> =>
   andThen(blockOrPending(context, ref), found =>
     found === undefined ? NULL_JSON : new RawJson(headerJson(found, ref === 'pending' ? 'pending' : 'final')),
   )
 
 const NO_UNCLES = 'Only a recorded chain with proof of work (tandem fixture) has any.'
 
-const uncleCountOf = (context: Context, ref: BlockRef): Later<string | null> =>
+const uncleCountOf = (context: Context, ref: BlockRef): MaybePromise<string | null> =>
   andThen(blockOrPending(context, ref), found => (found === undefined ? null : uncleCount(found)))
 
-const uncleAt = (context: Context, ref: BlockRef, at: number): Later<RawJson> =>
+const uncleAt = (context: Context, ref: BlockRef, at: number): MaybePromise<RawJson> =>
   andThen(blockOrPending(context, ref), found => (found === undefined ? NULL_JSON : uncleJson(context.view, found, at)))
 
 /** Blocks by number and hash: null where there is none. */
@@ -53,7 +53,7 @@ export const ethBlocks = {
     summary: 'A block by hash, with its transactions as hashes or in full',
     params: [hash, full],
     result: orNull(BLOCK_SCHEMA),
-    handler: ({ rendered }, id, full) => rendered.blockByHash(id, full),
+    handler: ({ responseCache }, id, full) => responseCache.blockByHash(id, full),
   }),
   eth_getHeaderByNumber: method({
     summary: 'A block without its transactions, by number or tag',
@@ -86,7 +86,7 @@ export const ethBlocks = {
     handler: (context, ref) => {
       if (ref === 'pending') return pendingReceiptsJson(context.view)
       return andThen(findBlock(context.view, ref), found =>
-        found === undefined ? NULL_JSON : context.rendered.receipts(found),
+        found === undefined ? NULL_JSON : context.responseCache.receipts(found),
       )
     },
   }),

@@ -1,23 +1,23 @@
 import type { AccessListResult, CallRequest, StateOverrides } from '../../../evm/calls/types.ts'
 import { bytesToHex, toQuantity } from '../../../util/bytes.ts'
 import { type BlockRef, block } from '../../codecs/block.ts'
-import { callObject, messageFromArgs, type TransactionArgs } from '../../codecs/call.ts'
+import { callMessageFromArgs, callObject, type TransactionArgs } from '../../codecs/call.ts'
 import { optional } from '../../codecs/codec.ts'
 import { blockOverrides, stateOverrides } from '../../codecs/overrides.ts'
 import { DATA_SCHEMA, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
 import type { Context } from '../../context.ts'
 import { type MethodTable, method } from '../../router/method.ts'
 import { ACCESS_LIST_SCHEMA, objectOf, STRING_SCHEMA } from '../../schemas.ts'
-import { andThen, type Later, numberOf } from '../block-reads.ts'
+import { andThen, blockNumberOf, type MaybePromise } from '../block-reads.ts'
 
 export const requestOf = (
   { view }: Context,
   args: TransactionArgs,
   at: BlockRef,
   overrides?: StateOverrides,
-): Later<CallRequest> => {
-  const message = messageFromArgs(args)
-  return andThen(numberOf(view, at), number => ({
+): MaybePromise<CallRequest> => {
+  const message = callMessageFromArgs(args)
+  return andThen(blockNumberOf(view, at), number => ({
     message,
     number,
     ...(at === 'pending' && { pending: true }),
@@ -31,7 +31,7 @@ const accessListAnswer = ({ accessList, gasUsed, error }: AccessListResult): obj
   ...(error !== undefined && { error }),
 })
 
-/** Execution without a transaction: off the main thread, bounded in gas and time (DESIGN 2). */
+/** Execution without a transaction: off the main thread, bounded in gas and time (docs/design/evm-rules.md#calls). */
 export const ethCall = {
   eth_call: method({
     summary: 'Runs a call on the state after a block',

@@ -1,13 +1,13 @@
 import type { ChainView } from '../../../chain/types.ts'
 import { LIMITS } from '../../../config/limits.ts'
 import type { Header } from '../../../primitives/header.ts'
-import { fullBlockGas } from '../../../rules/base-fee.ts'
-import { turnOver } from '../../../util/async/time-slice.ts'
+import { baseFeeGasCap } from '../../../rules/base-fee.ts'
+import { sliceOver } from '../../../util/async/time-slice.ts'
 import { toQuantity } from '../../../util/bytes.ts'
 import type { BlockNumberRef } from '../../codecs/block.ts'
 import { type Codec, codec } from '../../codecs/codec.ts'
 import { asArray } from '../../codecs/object.ts'
-import { fail, parseQuantity, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
+import { invalidValue, parseQuantity, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
 import { serverError } from '../../errors.ts'
 
 /** Hex or decimal; more blocks than the limit means the limit. */
@@ -16,7 +16,7 @@ export const blockCount: Codec<number> = codec(
   { anyOf: [QUANTITY_SCHEMA, { type: 'integer', minimum: 0 }] },
   value => {
     const count = typeof value === 'number' ? value : Number(parseDecimalOrHex(value))
-    if (!Number.isInteger(count) || count < 0) return fail('block count is not a whole number')
+    if (!Number.isInteger(count) || count < 0) return invalidValue('block count is not a whole number')
     return Math.min(count, LIMITS.rpc.feeHistoryBlocks)
   },
 )
@@ -29,7 +29,7 @@ export const percentiles: Codec<readonly number[]> = codec(
   { type: 'array', items: { type: 'number', minimum: 0, maximum: 100 } },
   value => {
     const points = asArray(value, '[]float64')
-    return points.map(point => (typeof point === 'number' ? point : fail('a percentile is not a number')))
+    return points.map(point => (typeof point === 'number' ? point : invalidValue('a percentile is not a number')))
   },
 )
 
@@ -52,7 +52,7 @@ const newestOf = (view: ChainView, ref: BlockNumberRef): number => {
   return number
 }
 
-/** eth_feeHistory: base fees of the blocks and of the one after them, fullness by the base fee rule's bound (DESIGN 6), tips paid. */
+/** eth_feeHistory: base fees of the blocks and of the one after them, fullness by the base fee rule's bound (docs/design/rpc.md#fee-history), tips paid. */
 export const feeHistory = async (
   view: ChainView,
   count: number,
@@ -67,7 +67,7 @@ export const feeHistory = async (
   const ratios: number[] = []
   const rewards: string[][] = []
   for (let number = oldest; number <= last; number++) {
-    await turnOver()
+    await sliceOver()
     const header = await view.headerByNumber(number)
     if (header === undefined) throw serverError(`block ${number} is not available`)
     fees.push(toQuantity(header.baseFeePerGas ?? 0n))
@@ -84,7 +84,7 @@ export const feeHistory = async (
 }
 
 const fullness = (view: ChainView, header: Header): number => {
-  const bound = fullBlockGas(header, view.params.baseFee)
+  const bound = baseFeeGasCap(header, view.params.baseFee)
   return header.gasUsed >= bound ? 1 : Number(header.gasUsed) / Number(bound)
 }
 

@@ -4,7 +4,7 @@ import { address, DATA_SCHEMA, data, parseString } from '../../codecs/scalars.ts
 import { typedData } from '../../codecs/typed-data.ts'
 import { type Method, type MethodTable, method } from '../../router/method.ts'
 import { STRING_SCHEMA } from '../../schemas.ts'
-import { ownAccount, signMessage } from './signing.ts'
+import { ownAccount, signPersonalMessage } from './signing.ts'
 
 const password = codec('password', STRING_SCHEMA, parseString)
 
@@ -32,6 +32,6 @@ export const messageSigning: MethodTable = {
     result: DATA_SCHEMA,
     notes: 'A password is passed over.',
     handler: async (context, message, account) =>
-      bytesToHex(await signMessage(context, ownAccount(context, account), message)),
+      bytesToHex(await signPersonalMessage(context, ownAccount(context, account), message)),
   }),
 }

@@ -1,4 +1,4 @@
-import { placeReceipts } from '../../../chain/store/included.ts'
+import { includedReceiptsFromBlock } from '../../../chain/store/included.ts'
 import type { ChainView } from '../../../chain/types.ts'
 import { receiptJson } from '../../encode/receipt.ts'
 import { RawJson } from '../../router/raw-json.ts'
@@ -6,5 +6,5 @@ import { RawJson } from '../../router/raw-json.ts'
 /** Receipts of the pending block as they would be if it were sealed now. */
 export const pendingReceiptsJson = async (view: ChainView): Promise<RawJson> => {
   const { block, receipts } = await view.pending()
-  return new RawJson(`[${placeReceipts(block, receipts).map(receiptJson).join(',')}]`)
+  return new RawJson(`[${includedReceiptsFromBlock(block, receipts).map(receiptJson).join(',')}]`)
 }

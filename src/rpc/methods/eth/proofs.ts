@@ -7,15 +7,15 @@ import { asArray, within } from '../../codecs/object.ts'
 import {
   ADDRESS_SCHEMA,
   DATA_SCHEMA,
-  fail,
   HASH_SCHEMA,
+  invalidValue,
   parseSlot,
   QUANTITY_SCHEMA,
   slot,
 } from '../../codecs/scalars.ts'
 import { serverError } from '../../errors.ts'
 import { listOf, objectOf } from '../../schemas.ts'
-import { numberOf } from '../block-reads.ts'
+import { blockNumberOf } from '../block-reads.ts'
 
 /** A storage key and the form in which the answer repeats it. */
 export interface ProofKey {
@@ -33,7 +33,7 @@ const parseKey = (value: unknown, index: number): ProofKey => {
 export const slots: Codec<readonly ProofKey[]> = codec('keys', listOf(slot.schema), value => {
   const keys = asArray(value, '[]string')
   return keys.length > LIMITS.rpc.proofKeys
-    ? fail(`too many keys, at most ${LIMITS.rpc.proofKeys}`)
+    ? invalidValue(`too many keys, at most ${LIMITS.rpc.proofKeys}`)
     : keys.map(parseKey)
 })
 
@@ -52,7 +52,7 @@ export const proofSchema = objectOf('AccountProof', {
 export const prove = async (view: ChainView, who: Hex, keys: readonly ProofKey[], at: BlockRef): Promise<object> => {
   if (at === 'pending') throw serverError('proofs of the pending state are not supported')
   const proof = await view.prove(
-    await numberOf(view, at),
+    await blockNumberOf(view, at),
     who,
     keys.map(key => key.slot),
   )

@@ -9,7 +9,7 @@ import {
 import { suggestedGasPrice } from '../../../rules/base-fee.ts'
 import { Mutex } from '../../../util/async/mutex.ts'
 import { concatBytes, EMPTY_BYTES, type Hex } from '../../../util/bytes.ts'
-import { checkFees, messageFromArgs, type TransactionArgs } from '../../codecs/call.ts'
+import { callMessageFromArgs, checkFees, type TransactionArgs } from '../../codecs/call.ts'
 import type { Context } from '../../context.ts'
 import { serverError } from '../../errors.ts'
 import type { Wallet } from '../../ports.ts'
@@ -51,7 +51,7 @@ const feesOf = ({ view }: Context, args: TransactionArgs): Fees => {
 
 const gasOf = async ({ view, calls, client }: Context, from: Hex, args: TransactionArgs): Promise<bigint> =>
   args.gas ??
-  calls.estimateGas({ message: messageFromArgs({ ...args, from }), number: view.head().header.number }, client)
+  calls.estimateGas({ message: callMessageFromArgs({ ...args, from }), number: view.head().header.number }, client)
 
 /** Fills what the caller left open (gas by estimate, nonce from the pool), signs, and answers the signed transaction. */
 export const signTransaction = async (
@@ -115,7 +115,11 @@ export const sendUnsigned = (context: Context, from: Hex, args: TransactionArgs)
   sendTransaction({ ...context, wallet: { ...context.wallet, impersonates: () => true } }, from, args)
 
 /** r, s and v (27 or 28). */
-export const signMessage = async ({ wallet }: Context, account: Hex, message: Uint8Array): Promise<Uint8Array> => {
+export const signPersonalMessage = async (
+  { wallet }: Context,
+  account: Hex,
+  message: Uint8Array,
+): Promise<Uint8Array> => {
   const signature = Uint8Array.from(await wallet.sign(account, personalDigest(message)))
   signature[64] = signature[64] === 1 ? 28 : 27
   return signature

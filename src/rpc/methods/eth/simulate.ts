@@ -1,6 +1,6 @@
 import type { SimulatedChainBlock } from '../../../chain/reads/simulation-service.ts'
 import { LIMITS } from '../../../config/limits.ts'
-import { turnOver } from '../../../util/async/time-slice.ts'
+import { sliceOver } from '../../../util/async/time-slice.ts'
 import { isCoded } from '../../../util/errors.ts'
 import { type BlockRef, block } from '../../codecs/block.ts'
 import { optional } from '../../codecs/codec.ts'
@@ -11,7 +11,7 @@ import { CODES, RpcError } from '../../errors.ts'
 import { type MethodTable, method } from '../../router/method.ts'
 import { RawJson } from '../../router/raw-json.ts'
 import { listOf, SIMULATED_BLOCK_SCHEMA } from '../../schemas.ts'
-import { numberOf } from '../block-reads.ts'
+import { blockNumberOf } from '../block-reads.ts'
 
 /** The one method whose specification has a code of its own for work that takes too long. */
 const inItsWords = (error: unknown): unknown => {
@@ -23,7 +23,7 @@ const inItsWords = (error: unknown): unknown => {
 const rendered = async (blocks: readonly SimulatedChainBlock[], full: boolean): Promise<RawJson> => {
   const texts: string[] = []
   for (const simulated of blocks) {
-    for (let turn = turnOver(); turn !== undefined; turn = turnOver()) await turn
+    for (let turn = sliceOver(); turn !== undefined; turn = sliceOver()) await turn
     texts.push(simulatedBlockJson(simulated, full))
   }
   return new RawJson(`[${texts.join(',')}]`)
@@ -34,7 +34,7 @@ const simulate = async (
   { returnFullTransactions, ...request }: SimulationArgs,
   at: BlockRef,
 ): Promise<RawJson> => {
-  const number = await numberOf(view, at)
+  const number = await blockNumberOf(view, at)
   const pending = at === 'pending'
   try {
     const blocks = await simulations.run({ ...request, number, ...(pending && { pending }) }, client)

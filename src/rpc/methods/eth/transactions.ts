@@ -6,29 +6,29 @@ import { transactionJson } from '../../encode/transaction.ts'
 import { type MethodTable, method } from '../../router/method.ts'
 import { NULL_JSON, RawJson } from '../../router/raw-json.ts'
 import { listOf, orNull, RECEIPT_SCHEMA, TRANSACTION_SCHEMA } from '../../schemas.ts'
-import { andThen, type Later } from '../block-reads.ts'
+import { andThen, type MaybePromise } from '../block-reads.ts'
 import { blockOrPending } from './blocks.ts'
 import { answerSent } from './thrown-reverts.ts'
 
 /**
- * From the pool, where blockHash, blockNumber and transactionIndex are null (SPEC 3), else from a block. In this order: what leaves
+ * From the pool, where blockHash, blockNumber and transactionIndex are null (docs/interface.md#transaction-states), else from a block. In this order: what leaves
  * the pool stands in a block already, so that no transaction is unknown on its way from one to the other.
  */
-const transactionByHash = ({ rendered, pool }: Context, id: Hex): Later<RawJson> => {
+const transactionByHash = ({ responseCache, pool }: Context, id: Hex): MaybePromise<RawJson> => {
   const waiting = pool.get(id)
   if (waiting !== undefined) return new RawJson(transactionJson(waiting, null))
-  return andThen(rendered.transaction(id), found => found ?? NULL_JSON)
+  return andThen(responseCache.transaction(id), found => found ?? NULL_JSON)
 }
 
-const transactionAt = (context: Context, ref: BlockRef, at: number): Later<RawJson> =>
+const transactionAt = (context: Context, ref: BlockRef, at: number): MaybePromise<RawJson> =>
   andThen(blockOrPending(context, ref), found => {
     const transaction = found?.transactions[at]
     if (found === undefined || transaction === undefined) return NULL_JSON
     if (ref === 'pending') return new RawJson(transactionJson(transaction, null))
-    return context.rendered.transactionAt(found, at) ?? NULL_JSON
+    return context.responseCache.transactionAt(found, at) ?? NULL_JSON
   })
 
-const rawAt = (context: Context, ref: BlockRef, at: number): Later<Hex | null> =>
+const rawAt = (context: Context, ref: BlockRef, at: number): MaybePromise<Hex | null> =>
   andThen(blockOrPending(context, ref), found => {
     const transaction = found?.transactions[at]
     return transaction === undefined ? null : bytesToHex(transaction.raw)
@@ -82,7 +82,7 @@ export const ethTransactions = {
     summary: 'The receipt of a transaction in a block; null while it is pending',
     params: [hash],
     result: orNull(RECEIPT_SCHEMA),
-    handler: ({ rendered }, id) => andThen(rendered.receipt(id), found => found ?? NULL_JSON),
+    handler: ({ responseCache }, id) => andThen(responseCache.receipt(id), found => found ?? NULL_JSON),
   }),
   eth_sendRawTransaction: method({
     summary: 'Submits a signed transaction',

@@ -1,5 +1,5 @@
 import type { ChainBlock, ChainView } from '../../../chain/types.ts'
-import { sealBlock } from '../../../primitives/block.ts'
+import { blockFromParts } from '../../../primitives/block.ts'
 import type { Header } from '../../../primitives/header.ts'
 import { toQuantity } from '../../../util/bytes.ts'
 import { headerJson } from '../../encode/block.ts'
@@ -22,7 +22,7 @@ export const uncleJson = async (view: ChainView, block: ChainBlock, index: numbe
 }
 
 const emptyBlock = (header: Header, totalDifficulty: bigint) =>
-  sealBlock(header, {
+  blockFromParts(header, {
     transactions: [],
     proofHeaders: [],
     evidence: [],

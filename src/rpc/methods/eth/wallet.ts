@@ -2,17 +2,24 @@ import { bytesToHex } from '../../../util/bytes.ts'
 import { callObject } from '../../codecs/call.ts'
 import { address, DATA_SCHEMA, data, HASH_SCHEMA } from '../../codecs/scalars.ts'
 import { type MethodTable, method } from '../../router/method.ts'
-import { ownAccount, requireFees, sendingAccount, sendTransaction, signMessage, signTransaction } from './signing.ts'
+import {
+  ownAccount,
+  requireFees,
+  sendingAccount,
+  sendTransaction,
+  signPersonalMessage,
+  signTransaction,
+} from './signing.ts'
 import { answerSent } from './thrown-reverts.ts'
 
-/** Keys of the node's own key store; a public node has none and answers `unknown account` (SPEC 4.1, point 7). */
+/** Keys of the node's own key store; a public node has none and answers `unknown account` (docs/interface.md#authentication). */
 export const ethWallet = {
   eth_sign: method({
     summary: 'Signs a message with the EIP-191 prefix',
     params: [address, data],
     result: DATA_SCHEMA,
     handler: async (context, account, message) =>
-      bytesToHex(await signMessage(context, ownAccount(context, account), message)),
+      bytesToHex(await signPersonalMessage(context, ownAccount(context, account), message)),
   }),
   eth_signTransaction: method({
     summary: 'Signs a transaction without sending it',

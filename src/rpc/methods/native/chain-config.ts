@@ -8,7 +8,7 @@ import { INTEGER_SCHEMA, NUMBER_SCHEMA, objectOf, orNull } from '../../schemas.t
 const nativeHashHeight = (params: ChainParams): number | null =>
   params.forks.find(({ name }) => name === 'nativeHash')?.height ?? null
 
-/** SPEC 2.8; `proofHeight` is the newest proof header's height, and the algorithm is that of the next one (DESIGN 5). */
+/** docs/interface.md#chain-configuration; `proofHeight` is the newest proof header's height, and the algorithm is that of the next one (docs/design/proof-chain.md#fork-height). */
 export const chainConfig = (params: ChainParams, proofHeight: number): object => ({
   chainId: params.chainId,
   nativeHashForkBlock: nativeHashHeight(params) ?? Number.MAX_SAFE_INTEGER,

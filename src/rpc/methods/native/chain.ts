@@ -6,7 +6,7 @@ import type { Context } from '../../context.ts'
 import { type MethodTable, method } from '../../router/method.ts'
 import type { RawJson, StreamedJson } from '../../router/raw-json.ts'
 import { BLOCK_SCHEMA, INTEGER_SCHEMA, NUMBER_SCHEMA, objectOf, orNull, STRING_SCHEMA } from '../../schemas.ts'
-import { andThen, isHash, type Later, numberOf, readState } from '../block-reads.ts'
+import { andThen, blockNumberOf, isHash, type MaybePromise, readState } from '../block-reads.ts'
 import { blockByNumberRef, ethBlocks } from '../eth/blocks.ts'
 import { ethChain } from '../eth/chain.ts'
 import { chainConfig, FLAT_PARAMS_SCHEMA, flatParams, forkStatus } from './chain-config.ts'
@@ -14,7 +14,7 @@ import { chainConfig, FLAT_PARAMS_SCHEMA, flatParams, forkStatus } from './chain
 /** Without a proof chain its genesis is the newest header. */
 const proofHeight = ({ proofChain }: Context): number => proofChain?.height() ?? 0
 
-/** Chain and node in the network's own words (SPEC 4.3); twins of eth methods stand in native/aliases.ts. */
+/** Chain and node in the network's own words (docs/interface.md#native-methods); twins of eth methods stand in native/aliases.ts. */
 export const nativeChain = {
   native_clientVersion: method({
     summary: 'Name, version, platform and runtime of the node',
@@ -40,8 +40,8 @@ export const nativeChain = {
     summary: 'A block by number, tag or hash',
     params: [block, full],
     result: orNull(BLOCK_SCHEMA),
-    handler: (context, ref, full): Later<RawJson | StreamedJson> =>
-      isHash(ref) ? context.rendered.blockByHash(ref, full) : blockByNumberRef(context, ref as number, full),
+    handler: (context, ref, full): MaybePromise<RawJson | StreamedJson> =>
+      isHash(ref) ? context.responseCache.blockByHash(ref, full) : blockByNumberRef(context, ref as number, full),
   }),
   native_getBlockTransactionCount: { ...ethBlocks.eth_getBlockTransactionCountByNumber, params: [block] },
   native_isContractAccount: method({
@@ -78,6 +78,8 @@ export const nativeChain = {
       additionalProperties: objectOf('Fork', { height: orNull(INTEGER_SCHEMA), active: BOOLEAN_SCHEMA }),
     },
     handler: (context, ref = 'latest') =>
-      andThen(numberOf(context.view, ref), number => forkStatus(context.view.params, number, proofHeight(context))),
+      andThen(blockNumberOf(context.view, ref), number =>
+        forkStatus(context.view.params, number, proofHeight(context)),
+      ),
   }),
 } satisfies MethodTable

@@ -1,6 +1,6 @@
-import type { Seat } from '../../../chain/types.ts'
+import type { CouncilMemberStatus } from '../../../chain/types.ts'
 import { LIMITS } from '../../../config/limits.ts'
-import { turnOver } from '../../../util/async/time-slice.ts'
+import { sliceOver } from '../../../util/async/time-slice.ts'
 import { type Hex, toQuantity } from '../../../util/bytes.ts'
 import { type BlockNumberRef, type BlockRef, blockNumber } from '../../codecs/block.ts'
 import { named, optional } from '../../codecs/codec.ts'
@@ -10,7 +10,7 @@ import { headerNotFound, invalidParams, RESPONSE_TOO_LARGE, serverError } from '
 import { type MethodTable, method } from '../../router/method.ts'
 import { NULL_JSON, RawJson } from '../../router/raw-json.ts'
 import { CONSENSUS_BLOCK_SCHEMA, INTEGER_SCHEMA, listOf, objectOf, orNull } from '../../schemas.ts'
-import { findBlock, numberOf } from '../block-reads.ts'
+import { blockNumberOf, findBlock } from '../block-reads.ts'
 import { consensusBlockJson, validatorsOf } from './consensus-info.ts'
 
 const noPending = (ref: BlockRef): void => {
@@ -26,13 +26,13 @@ const withConsensus = async ({ view }: Context, ref: BlockRef, full: boolean): P
 const range = async ({ view }: Context, from: BlockNumberRef, to: BlockNumberRef, full = false): Promise<RawJson> => {
   noPending(from)
   noPending(to)
-  const first = await numberOf(view, from)
-  const last = await numberOf(view, to)
+  const first = await blockNumberOf(view, from)
+  const last = await blockNumberOf(view, to)
   if (first > last) throw invalidParams('invalid block range: from is after to')
   const blocks: string[] = []
   let length = 0
   for (let number = first; number <= last; number++) {
-    await turnOver()
+    await sliceOver()
     const found = await view.blockByNumber(number)
     if (found === undefined) throw headerNotFound(number)
     const text = await consensusBlockJson(view, found, full)
@@ -52,7 +52,7 @@ const checkLength = (from: BlockNumberRef, to: BlockNumberRef, head: number): vo
 
 /** Of the block after the head, or of a given one. Stored for every cycle, so that pruned state does not matter. */
 const heightOf = async ({ view }: Context, ref: BlockNumberRef | undefined): Promise<number> =>
-  ref === undefined || ref === 'pending' ? view.head().header.number + 1 : await numberOf(view, ref)
+  ref === undefined || ref === 'pending' ? view.head().header.number + 1 : await blockNumberOf(view, ref)
 
 const committeeAt = async (context: Context, ref: BlockNumberRef | undefined): Promise<readonly Hex[]> => {
   const number = await heightOf(context, ref)
@@ -61,7 +61,7 @@ const committeeAt = async (context: Context, ref: BlockNumberRef | undefined): P
   return committee
 }
 
-const seatsAt = async (context: Context, ref: BlockNumberRef | undefined): Promise<readonly Seat[]> => {
+const seatsAt = async (context: Context, ref: BlockNumberRef | undefined): Promise<readonly CouncilMemberStatus[]> => {
   const number = await heightOf(context, ref)
   const seats = context.view.council(number)
   if (seats === undefined) throw headerNotFound(number)
@@ -145,13 +145,13 @@ export const nativeConsensus = {
     notes:
       'As the council that serves at the block was read, at any height. `inactive`: no seal in any certificate for too long; `jailed`: evidence in a block. Without a block: at the next one.',
     handler: async (context, ref) =>
-      (await seatsAt(context, ref)).map(({ name, validator, owner, reward, stakeWei, standing }) => ({
+      (await seatsAt(context, ref)).map(({ name, validator, owner, reward, stakeWei, standing: validatorStatus }) => ({
         name,
         validator,
         owner,
         reward,
         stake: toQuantity(stakeWei),
-        status: standing,
+        status: validatorStatus,
       })),
   }),
 } satisfies MethodTable

@@ -8,7 +8,7 @@ import { headerNotFound } from '../../errors.ts'
 import type { EconomyPort } from '../../ports.ts'
 import { type MethodTable, method } from '../../router/method.ts'
 import { objectOf } from '../../schemas.ts'
-import { numberOf } from '../block-reads.ts'
+import { blockNumberOf } from '../block-reads.ts'
 
 /** Asks about a block (latest by default); a block this node cannot speak of is an error, like missing state. */
 const ask = async <T>(
@@ -17,7 +17,7 @@ const ask = async <T>(
   question: (economy: EconomyPort, number: number) => Promise<T | undefined>,
 ): Promise<T> => {
   assert(economy !== undefined, 'a method is served only where its part exists')
-  const number = await numberOf(view, ref)
+  const number = await blockNumberOf(view, ref)
   const answer = await question(economy, number)
   if (answer === undefined) throw headerNotFound(number)
   return answer
@@ -28,7 +28,7 @@ const amounts = (rewards: ReadonlyMap<Hex, bigint>): Record<string, string> =>
 
 const block = optional(blockNumber)
 
-/** Minting, fees and supply (DESIGN 6); wei as QUANTITY, since JSON numbers cannot hold it. */
+/** Minting, fees and supply (docs/design/money.md#supply); wei as QUANTITY, since JSON numbers cannot hold it. */
 export const nativeEconomy = {
   native_getRewards: method({
     summary: 'What a block minted, took as fees, burnt and credited',

@@ -23,7 +23,7 @@ const headerAnswer = (header: ProofHeaderInfo): object => ({
   includedIn: header.includedIn === null ? null : toQuantity(header.includedIn),
 })
 
-/** Reads of the proof chain (DESIGN 5). */
+/** Reads of the proof chain (docs/design/proof-chain.md). */
 export const nativeProofChain = {
   native_proofBlockNumber: method({
     summary: 'Height of the newest proof header',

@@ -6,7 +6,7 @@ import { LIMITS } from '../../../../src/config/limits.ts'
 import { COUNCIL_ADDRESS, NETWORKS } from '../../../../src/config/networks.ts'
 import { encodeEvidence } from '../../../../src/consensus/evidence/codec.ts'
 import type { Evidence } from '../../../../src/consensus/evidence/evidence.ts'
-import { hashByteStrings, sealBlock } from '../../../../src/primitives/block.ts'
+import { blockFromParts, hashByteStrings } from '../../../../src/primitives/block.ts'
 import { decodeExtraData, encodeExtraData } from '../../../../src/primitives/extra-data.ts'
 import { encodeRlp } from '../../../../src/primitives/rlp.ts'
 import { jailedAtSlot } from '../../../../src/rules/council-storage.ts'
@@ -89,8 +89,8 @@ describe('the council of a chain', () => {
         sizes.push(net.committee(number).members.length)
       }
       expect(sizes).toEqual([1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2])
-      expect(net.first.sources.council.seats(2 * CYCLE)).toHaveLength(1)
-      expect(net.first.sources.council.seats(2 * CYCLE + 1)).toMatchObject([
+      expect(net.first.sources.council.memberStatuses(2 * CYCLE)).toHaveLength(1)
+      expect(net.first.sources.council.memberStatuses(2 * CYCLE + 1)).toMatchObject([
         { name: 'Validator 0', standing: 'active' },
         { name: 'Validator 1', owner: validatorOf(1), stakeWei: STAKE },
       ])
@@ -105,7 +105,7 @@ describe('the council of a chain', () => {
       await send(net, 1, 'approve', [validatorOf(5)])
       await net.mineTo(4 * CYCLE)
       expect(serving(net)).toEqual(validators(0, 1, 2, 3))
-      expect(net.first.sources.council.seats(net.number + 1)).toHaveLength(4)
+      expect(net.first.sources.council.memberStatuses(net.number + 1)).toHaveLength(4)
     }))
 
   test('draws the same places whatever key a newcomer has, and none before the seed is out', () => {
@@ -116,7 +116,7 @@ describe('the council of a chain', () => {
         await net.mineTo(12 * CYCLE)
         for (let cycle = 0; cycle < 12; cycle++) {
           const { members } = net.committee(cycle * CYCLE + 1)
-          const seats = net.first.sources.council.seats(cycle * CYCLE + 1) ?? []
+          const seats = net.first.sources.council.memberStatuses(cycle * CYCLE + 1) ?? []
           drawn.push(members.map(member => seats.find(({ validator }) => validator === member)?.admission ?? 0))
         }
       })
@@ -154,7 +154,7 @@ describe('a silent member', () => {
     withNet(councilGenesis(5, params), 2, async net => {
       const gone = validatorOf(2)
       const standing = () =>
-        net.first.sources.council.seats(net.number + 1)?.find(({ validator }) => validator === gone)?.standing
+        net.first.sources.council.memberStatuses(net.number + 1)?.find(({ validator }) => validator === gone)?.standing
       const first: Record<string, number> = {}
       const away = { silent: [gone] }
       const watch = async (until: string, turn = {}) => {
@@ -185,7 +185,9 @@ describe('a silent member', () => {
         gone.push(validatorOf(index))
         await net.mineTo(net.number + 6 * CYCLE, { silent: gone })
       }
-      const silent = net.first.sources.council.seats(net.number + 1)?.filter(({ standing }) => standing === 'inactive')
+      const silent = net.first.sources.council
+        .memberStatuses(net.number + 1)
+        ?.filter(({ standing: validatorStatus }) => validatorStatus === 'inactive')
       expect(silent?.map(({ validator }) => validator)).toEqual(gone)
       expect(serving(net)).toHaveLength(5)
       expect(serving(net)).toEqual(expect.arrayContaining([...validators(0, 1, 3, 6)]))
@@ -197,7 +199,12 @@ describe('a silent member', () => {
   test('of a council of four keeps its seat', () =>
     withNet(councilGenesis(4, params), 2, async net => {
       await net.mineTo(6 * CYCLE, { silent: [validatorOf(3)] })
-      expect(net.first.sources.council.seats(net.number + 1)).toMatchObject([{}, {}, {}, { standing: 'inactive' }])
+      expect(net.first.sources.council.memberStatuses(net.number + 1)).toMatchObject([
+        {},
+        {},
+        {},
+        { standing: 'inactive' },
+      ])
       expect(serving(net)).toEqual(validators(0, 1, 2, 3))
     }))
 })
@@ -223,7 +230,7 @@ describe('evidence', () => {
       await net.restart()
       await net.mineTo(2 * CYCLE)
       expect(serving(net)).toEqual(validators(0, 2, 3, 4))
-      expect(net.first.sources.council.seats(net.number + 1)?.[1]?.standing).toBe('jailed')
+      expect(net.first.sources.council.memberStatuses(net.number + 1)?.[1]?.standing).toBe('jailed')
       expect(await refusal(net.first, { from: offender }, 'approve', validatorOf(9))).toBe('Jailed')
       // It may go, and never comes back under this key.
       await send(net, 1, 'requestExit', [offender])
@@ -284,7 +291,7 @@ describe('evidence', () => {
     const [builder, judge] = net.chains as [TestChain, TestChain]
     const built = await builder.build(net.committee(net.number + 1).members[0])
     const extra = { ...decodeExtraData(built.header.extraData), evidenceRoot: hashByteStrings(evidence) }
-    const forged = sealBlock(
+    const forged = blockFromParts(
       { ...built.header, extraData: encodeExtraData(extra) },
       {
         transactions: built.transactions,
@@ -302,8 +309,8 @@ describe('evidence', () => {
       const good = net.doublePrepare(7, key, offender)
       const encoded = encodeEvidence(good)
       const reason = async (...items: readonly Uint8Array[]) => {
-        const verdict = await refused(net, items)
-        return verdict.valid ? 'valid' : verdict.reason
+        const proposalVerdict = await refused(net, items)
+        return proposalVerdict.valid ? 'valid' : proposalVerdict.reason
       }
       expect(await reason(Uint8Array.of(1, 2, 3))).toMatch(/BODY_EVIDENCE_INVALID/)
       expect(await reason(encoded, encoded)).toMatch(/jailed already/)
@@ -465,7 +472,7 @@ test('on a development chain whoever registers sits in the council, and the one 
       const node = ACCOUNTS[2] as Hex
       expect((await transact(chain, alice, 'register', ['Second', node, node], STAKE)).status).toBe(1)
       while (chain.chain.head().number < 2 * CYCLE) await chain.mine()
-      expect(chain.sources.council.seats(2 * CYCLE + 1)).toHaveLength(2)
+      expect(chain.sources.council.memberStatuses(2 * CYCLE + 1)).toHaveLength(2)
       expect(chain.sources.council.committee(2 * CYCLE + 1)).toEqual({ members: [VALIDATOR] })
     },
     { genesis: { ...genesis, params } },

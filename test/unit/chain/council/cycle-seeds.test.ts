@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Seeds } from '../../../../src/chain/council/cycle-seeds.ts'
+import { CycleSeeds } from '../../../../src/chain/council/cycle-seeds.ts'
 import { firstSeed, nextSeed } from '../../../../src/rules/randao.ts'
 import { type Hex, ZERO_HASH } from '../../../../src/util/bytes.ts'
 
@@ -14,14 +14,14 @@ test('every seed follows from the one before, in whatever order they are asked f
     [1_100, 1_024, 1, 0, 512, 513, 511],
     [700, 300, 700, 1_099],
   ]) {
-    const seeds = new Seeds(GENESIS)
+    const seeds = new CycleSeeds(GENESIS)
     for (const cycle of order) expect(seeds.of(cycle), `cycle ${cycle}`).toBe(expected[cycle])
   }
-  const seeds = new Seeds(GENESIS)
+  const seeds = new CycleSeeds(GENESIS)
   for (let cycle = 0; cycle <= CYCLES; cycle++) expect(seeds.of(cycle)).toBe(expected[cycle])
 })
 
 test('a cycle is a whole number', () => {
-  expect(() => new Seeds(GENESIS).of(-1)).toThrow()
-  expect(() => new Seeds(GENESIS).of(0.5)).toThrow()
+  expect(() => new CycleSeeds(GENESIS).of(-1)).toThrow()
+  expect(() => new CycleSeeds(GENESIS).of(0.5)).toThrow()
 })

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { parseState } from '../../../../src/chain/dev/state-file.ts'
 import { LIMITS } from '../../../../src/config/limits.ts'
 import { keccak256 } from '../../../../src/crypto/hash.ts'
-import { hashHex } from '../../../../src/state/flat-tables.ts'
+import { hashedKey } from '../../../../src/state/flat-tables.ts'
 import { bytesToHex, hexToBytes, toWord } from '../../../../src/util/bytes.ts'
 import { isCoded } from '../../../../src/util/errors.ts'
 
@@ -33,7 +33,7 @@ test('accounts by address with slots of any length (anvil), and by hash (this no
   const [byName, byHash] = plain.edits
   const slot = toWord(1n)
   expect(byName).toEqual({
-    key: hashHex(ADDRESS),
+    key: hashedKey(ADDRESS),
     nonce: 3,
     balance: 100n,
     code: Uint8Array.of(0x5f),

@@ -5,7 +5,12 @@ import { describe, expect, test } from 'vitest'
 import { BlockStore } from '../../../../src/chain/store/block-store.ts'
 import { LIMITS } from '../../../../src/config/limits.ts'
 import { createExecutor, type ExecutionMode } from '../../../../src/evm/executor.ts'
-import { beginRecord, type OpenedRecord, openRecorded, readRecord } from '../../../../src/node/fixture/open-recorded.ts'
+import {
+  beginRecordedChain,
+  type OpenedRecord,
+  openRecordedChain,
+  readChainRecord,
+} from '../../../../src/node/fixture/open-recorded.ts'
 import { type Block, encodeBlock } from '../../../../src/primitives/block.ts'
 import { encodeReceipt, type Receipt } from '../../../../src/primitives/receipt.ts'
 import { transactionsRoot } from '../../../../src/primitives/roots.ts'
@@ -16,11 +21,11 @@ import { testGenesis } from '../../../support/chain.ts'
 import { HEAD_HASH, recordedBytes, recordedGenesis } from '../../../support/recorded/chain.ts'
 
 const genesis = recordedGenesis()
-const record = readRecord(genesis, recordedBytes())
+const record = readChainRecord(genesis, recordedBytes())
 const recorded = record.blocks.map(block => ({ ...block, transactions: block.transactions.map(recoverTransaction) }))
 
 const withRecord = async <T>(
-  open: typeof openRecorded,
+  open: typeof openRecordedChain,
   mode: ExecutionMode,
   work: (opened: OpenedRecord) => Promise<T>,
 ) => {
@@ -43,7 +48,7 @@ const withRecord = async <T>(
 }
 
 test.each<ExecutionMode>(['fast', 'ethereumjs', 'shadow'])('all 54 blocks are executed in mode %s', mode =>
-  withRecord(openRecorded, mode, async ({ chain }) => {
+  withRecord(openRecordedChain, mode, async ({ chain }) => {
     expect(chain.headBlock.header.number).toBe(54)
     expect(chain.headBlock.hash).toBe(HEAD_HASH)
   }),
@@ -56,7 +61,7 @@ const wholeReceipt = ({ logs: _, logsBloom: __, ...rest }: Receipt, receipt: Rec
 })
 
 test('what is stored reads back as what was executed, root or status, price of blobs and all', () =>
-  withRecord(openRecorded, 'fast', async ({ blocks, store, rules }) => {
+  withRecord(openRecordedChain, 'fast', async ({ blocks, store, rules }) => {
     const fresh = new BlockStore(store, rules)
     for (const block of recorded) {
       const { number } = block.header
@@ -120,7 +125,7 @@ function withdrawingMore(block: Block): Block {
 
 describe('a block that is not what its header says', () => {
   test('is found out by the first field that differs, and leaves the chain as it was', () =>
-    withRecord(beginRecord, 'fast', async ({ chain }) => {
+    withRecord(beginRecordedChain, 'fast', async ({ chain }) => {
       for (const block of recorded) {
         const { number } = block.header
         for (const [field, at, change] of FALSE_BLOCKS) {
@@ -137,7 +142,7 @@ describe('a block that is not what its header says', () => {
 })
 
 test('a block that cannot be executed is refused with its number, and why', () =>
-  withRecord(beginRecord, 'fast', async ({ chain }) => {
+  withRecord(beginRecordedChain, 'fast', async ({ chain }) => {
     const [first] = recorded as [(typeof recorded)[number]]
     const transactions = first.transactions.slice(1)
     const header = { ...first.header, transactionsRoot: transactionsRoot(transactions) }
@@ -148,11 +153,11 @@ test('a block that cannot be executed is refused with its number, and why', () =
   }))
 
 test('a genesis of this network is refused, and a file that is too long', () => {
-  expect(() => readRecord(testGenesis(), recordedBytes())).toThrow(
+  expect(() => readChainRecord(testGenesis(), recordedBytes())).toThrow(
     expect.objectContaining({ detail: { code: 'RECORD_NEEDS_GETH_GENESIS' } }),
   )
   const limit = LIMITS.fixture.chainBytes
-  expect(() => readRecord(genesis, new Uint8Array(limit + 1))).toThrow(
+  expect(() => readChainRecord(genesis, new Uint8Array(limit + 1))).toThrow(
     expect.objectContaining({ detail: { code: 'RECORD_TOO_LARGE', bytes: limit + 1, limit } }),
   )
 })

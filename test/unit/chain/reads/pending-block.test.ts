@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Pending } from '../../../../src/chain/reads/pending-block.ts'
+import { PendingBlockBuilder } from '../../../../src/chain/reads/pending-block.ts'
 import type { TransactionSource } from '../../../../src/evm/executor-types.ts'
 import { devnetGenesis } from '../../../../src/node/genesis/devnet-genesis.ts'
 import type { Hex } from '../../../../src/util/bytes.ts'
@@ -23,8 +23,8 @@ const poolOf = (chain: TestChain) => ({
   version: chain.pool.version,
 })
 
-const pendingOf = (chain: TestChain, select?: (baseFee: bigint) => TransactionSource): Pending =>
-  new Pending({
+const pendingOf = (chain: TestChain, select?: (baseFee: bigint) => TransactionSource): PendingBlockBuilder =>
+  new PendingBlockBuilder({
     chain: chain.chain,
     world: chain.world,
     executor: chain.executor,
@@ -80,7 +80,7 @@ test('however many ask while the pool moves, one build at most waits: blocks are
   withChain(async chain => {
     let version = 0
     let builds = 0
-    const pending = new Pending({
+    const pending = new PendingBlockBuilder({
       ...chain,
       pool: {
         select(baseFee) {
@@ -111,7 +111,7 @@ test('a transaction that does not end leaves the pending block to the others, an
       await chain.pool.service.submit(signedRaw(ALICE_KEY, { to: null, data: Uint8Array.of(0), gasLimit: 9_000_000n }))
       await chain.pool.service.submit(signedRaw(BOB_KEY, { to: BOB, value: 1n }))
       const clock = { nowMs: () => chain.clock.ms + performance.now(), schedule: () => () => {} }
-      const pending = new Pending({ ...chain, pool: poolOf(chain), coinbase: VALIDATOR, clock })
+      const pending = new PendingBlockBuilder({ ...chain, pool: poolOf(chain), coinbase: VALIDATOR, clock })
       expect((await pending.state()).block.transactions.map(({ from }) => from)).toEqual([BOB])
       expect(engine).toMatchObject({ begun: 1, interrupted: 1 })
       await chain.pool.service.submit(signedRaw(BOB_KEY, { nonce: 1, to: BOB, value: 1n }))

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { CallBases } from '../../../../src/chain/reads/call-blocks.ts'
-import { Pending } from '../../../../src/chain/reads/pending-block.ts'
-import { Simulations } from '../../../../src/chain/reads/simulation-service.ts'
+import { CallBlocks } from '../../../../src/chain/reads/call-blocks.ts'
+import { PendingBlockBuilder } from '../../../../src/chain/reads/pending-block.ts'
+import { SimulationService } from '../../../../src/chain/reads/simulation-service.ts'
 import { createInterpreter } from '../../../../src/evm/engines/interpreter/engine.ts'
 import { overlayReader } from '../../../../src/evm/readers/overlay-reader.ts'
-import { simulate } from '../../../../src/evm/simulate/simulate-blocks.ts'
+import { simulateBlocks } from '../../../../src/evm/simulate/simulate-blocks.ts'
 import type { SimulationPlan, SimulationRequest } from '../../../../src/evm/simulate/types.ts'
 import { receiptsRoot, transactionsRoot } from '../../../../src/primitives/roots.ts'
 import { nextBaseFee } from '../../../../src/rules/base-fee.ts'
@@ -28,20 +28,20 @@ const engine = createInterpreter()
 
 /** Simulations whose calls run here, on the head's state, instead of in a worker. */
 const simulationsOf = (chain: TestChain, preview = chain.world.preview.bind(chain.world)) => {
-  const pending = new Pending({
+  const pending = new PendingBlockBuilder({
     ...chain,
     pool: { select: baseFee => chain.pool.service.select(baseFee), version: chain.pool.version },
     coinbase: VALIDATOR,
   })
-  const bases = new CallBases({ ...chain, pending })
-  const run = async (plan: SimulationPlan, _client: string, hash: Parameters<typeof simulate>[2]) => {
+  const bases = new CallBlocks({ ...chain, pending })
+  const run = async (plan: SimulationPlan, _client: string, hash: Parameters<typeof simulateBlocks>[2]) => {
     const { head } = chain.world
     const reader = plan.pending ? overlayReader(head, (await bases.pendingOf(plan)).changes) : head
     const env = chain.rules.committedEnv(await bases.blockOf(plan))
-    return simulate({ reader, prefetch: undefined, env, engine, interrupt: undefined }, plan, hash)
+    return simulateBlocks({ reader, prefetch: undefined, env, engine, interrupt: undefined }, plan, hash)
   }
   const { params } = chain.genesis
-  const simulations = new Simulations({
+  const simulations = new SimulationService({
     params,
     rules: chain.rules,
     bases,

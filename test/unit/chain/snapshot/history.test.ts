@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { HistoryFill } from '../../../../src/chain/snapshot/backfill/history-backfill.ts'
+import { HistoryBackfill } from '../../../../src/chain/snapshot/backfill/history-backfill.ts'
 import { type HistoryTip, tipBelow, writeHistory } from '../../../../src/chain/snapshot/backfill/history-rows.ts'
 import { BlockStore } from '../../../../src/chain/store/block-store.ts'
-import { readEarliest, requireHistory } from '../../../../src/chain/store/earliest-block.ts'
+import { readEarliestBlock, requireHistory } from '../../../../src/chain/store/earliest-block.ts'
 import { LIMITS } from '../../../../src/config/limits.ts'
 import type { DecidedBlock } from '../../../../src/consensus/ports.ts'
-import { encodeBlock, sealBlock } from '../../../../src/primitives/block.ts'
+import { blockFromParts, encodeBlock } from '../../../../src/primitives/block.ts'
 import { type Certificate, encodeCertificate } from '../../../../src/primitives/consensus/certificate.ts'
 import { emptyBlock } from '../../../../src/sim/block.ts'
 import { EMPTY_ROOT } from '../../../../src/state/account.ts'
@@ -28,7 +28,7 @@ const emptyChain = (length: number): readonly DecidedBlock[] => {
   for (let number = 1; number <= length; number++) {
     const extra = { proposer: ZERO_ADDRESS, parentCertificate: parent.certificate }
     const { header } = emptyBlock({ number, parentHash: parent.hash, timestamp: number }, extra)
-    const block = sealBlock(
+    const block = blockFromParts(
       { ...header, receiptsRoot: EMPTY_ROOT },
       { transactions: [], proofHeaders: [], evidence: [] },
     )
@@ -61,10 +61,10 @@ describe('blocks before a snapshot', () => {
     const store = await temporaryStore()
     const next = await writeHistory(store, rangeOf(120, 200), tipAt(200))
     expect(plain(next)).toEqual(plain(tipAt(119)))
-    expect(await readEarliest(store)).toBe(120)
+    expect(await readEarliestBlock(store)).toBe(120)
     expect(plain((await tipBelow(store, 120))!)).toEqual(plain(tipAt(119)))
     expect((await writeHistory(store, rangeOf(1, 119), next)).number).toBe(0)
-    expect(await readEarliest(store)).toBe(0)
+    expect(await readEarliestBlock(store)).toBe(0)
     const blocks = new BlockStore(store)
     for (const number of [1, 2, 119, 120, 200]) {
       expect((await blocks.block(number))?.hash).toBe(CHAIN[number - 1]!.block.hash)
@@ -118,7 +118,7 @@ const fillFrom = async (store: Store, list: readonly Neighbour[]) => {
   const clock = new ManualClock()
   const liars: string[] = []
   const blocks = new BlockStore(store)
-  blocks.earliest = await readEarliest(store)
+  blocks.earliest = await readEarliestBlock(store)
   const network = {
     reportForgery: (peer: string) => void liars.push(peer),
     request: async (_: string, { from, count }: { from: number; count: number }) => {
@@ -129,13 +129,13 @@ const fillFrom = async (store: Store, list: readonly Neighbour[]) => {
     },
   }
   const methods = {
-    tip: async () => (await tipBelow(store, await readEarliest(store))) ?? null,
+    tip: async () => (await tipBelow(store, await readEarliestBlock(store))) ?? null,
     put: (range: Parameters<typeof writeHistory>[1], tip: HistoryTip) => writeHistory(store, range, tip),
   }
   const thread = {
     call: (name: keyof typeof methods, ...args: never[]) => (methods[name] as (...all: never[]) => unknown)(...args),
   }
-  const fill = new HistoryFill({
+  const fill = new HistoryBackfill({
     network: network as never,
     thread: thread as never,
     blocks,

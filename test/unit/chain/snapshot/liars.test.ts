@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readRecordRows } from '../../../../src/chain/council/council-rows.ts'
-import { placeOf } from '../../../../src/chain/snapshot/sync/chunk-places.ts'
+import { chunkPlaceOf } from '../../../../src/chain/snapshot/sync/chunk-places.ts'
 import { verifyChain } from '../../../../src/chain/store/verify-chain.ts'
 import { COUNCIL_ADDRESS } from '../../../../src/config/networks.ts'
 import { keccak256Hex } from '../../../../src/crypto/hash.ts'
@@ -10,7 +10,7 @@ import type { SnapshotManifest } from '../../../../src/network/wire/snapshot.ts'
 import { blockVoteDigest } from '../../../../src/primitives/consensus/vote.ts'
 import { decodeHeader, encodeHeader, headerHash } from '../../../../src/primitives/header.ts'
 import { decodeRlpList, encodeRlp, encodeRlpList, uintItem } from '../../../../src/primitives/rlp.ts'
-import { hashHex } from '../../../../src/state/flat-tables.ts'
+import { hashedKey } from '../../../../src/state/flat-tables.ts'
 import { assert } from '../../../../src/util/assert.ts'
 import { ZERO_HASH } from '../../../../src/util/bytes.ts'
 import { systemClock } from '../../../../src/util/clock.ts'
@@ -250,8 +250,8 @@ describe('from the only peer that offers one', () => {
   )
 
   test("a storage of the council's own making does not vouch for its records", async () => {
-    const owner = hashHex(COUNCIL_ADDRESS)
-    const part = placeOf(manifest(), manifest().records.length)
+    const owner = hashedKey(COUNCIL_ADDRESS)
+    const part = chunkPlaceOf(manifest(), manifest().records.length)
     assert(part.kind === 'accounts', 'accounts follow the records')
     const storages = [
       { owner, parts: [{ prefix: new Uint8Array(0), reference: encodeRlp(Buffer.from(ZERO_HASH.slice(2), 'hex')) }] },

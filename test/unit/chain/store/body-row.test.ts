@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { BodyRow, decodeLocation, encodeBody, encodeLocation } from '../../../../src/chain/store/body-row.ts'
-import { encodeBlock, joinBlock, sealBlock } from '../../../../src/primitives/block.ts'
+import { blockFromParts, encodeBlock, encodeBlockParts } from '../../../../src/primitives/block.ts'
 import { encodeHeader, type Header } from '../../../../src/primitives/header.ts'
 import { decodeTransaction } from '../../../../src/primitives/transaction.ts'
 import { recoverTransaction } from '../../../../src/primitives/transaction-sender.ts'
@@ -20,7 +20,7 @@ const transactions = [0, 1, 2].map(nonce =>
 )
 
 test('a body reads back whole and one transaction at a time', async () => {
-  const block = sealBlock(await headerOf(), { transactions, proofHeaders: [], evidence: [] })
+  const block = blockFromParts(await headerOf(), { transactions, proofHeaders: [], evidence: [] })
   const row = new BodyRow(encodeBody(block))
   expect({ header: block.header, ...row.block() }).toEqual(block)
   expect(row.transaction(1)).toEqual(transactions[1])
@@ -32,14 +32,14 @@ test.each([
   ['nothing else', { proofHeaders: [], evidence: [] }],
   ['a tail', { proofHeaders: [Uint8Array.of(1, 2, 3)], evidence: [Uint8Array.of(5)] }],
 ])('a block for peers is put together from its rows, byte for byte: %s', async (_, parts) => {
-  const block = sealBlock(await headerOf(), { transactions, ...parts })
+  const block = blockFromParts(await headerOf(), { transactions, ...parts })
   const encodable = new BodyRow(encodeBody(block)).encodable()
-  expect(joinBlock(encodeHeader(block.header), encodable)).toEqual(encodeBlock(block))
+  expect(encodeBlockParts(encodeHeader(block.header), encodable)).toEqual(encodeBlock(block))
 })
 
 test('proof headers and evidence come after the transactions', async () => {
   const parts = { proofHeaders: [Uint8Array.of(1, 2, 3)], evidence: [new Uint8Array(300).fill(9), Uint8Array.of(5)] }
-  const block = sealBlock(await headerOf(), { transactions, ...parts })
+  const block = blockFromParts(await headerOf(), { transactions, ...parts })
   const read = new BodyRow(encodeBody(block)).block()
   expect(read.proofHeaders).toEqual(parts.proofHeaders)
   expect(read.evidence).toEqual(parts.evidence)

@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest'
 import { BlockStore } from '../../../../src/chain/store/block-store.ts'
-import { placedReceipt, placedTransaction, placeIn, placeReceipts } from '../../../../src/chain/store/included.ts'
+import {
+  includedReceiptsFromBlock,
+  includedTransactionFromBlock,
+  readIncludedReceipt,
+  readIncludedTransaction,
+} from '../../../../src/chain/store/included.ts'
 import { ReceiptsRow } from '../../../../src/chain/store/receipts-row.ts'
 import type { Log } from '../../../../src/primitives/log.ts'
 import { encodeStoredReceipts, type StoredReceipt } from '../../../../src/primitives/receipt.ts'
@@ -29,14 +34,14 @@ test('single transactions and receipts are the same from memory, from rows and f
     const block = await chain.blocks.block(number)
     const receipts = await chain.blocks.receipts(number)
     if (!block || !receipts) throw new Error('the block is there')
-    const expected = placeReceipts(block, receipts)
+    const expected = includedReceiptsFromBlock(block, receipts)
     expect(expected.map(({ firstLog }) => firstLog).at(-1)).toBe(5)
     for (const [index, transaction] of transactions.entries()) {
       const place = { number, index }
       expect(await cold.locate(transaction.hash)).toEqual(place)
       for (const blocks of [chain.blocks, cold]) {
-        expect(await placedTransaction(blocks, place)).toEqual(placeIn(block, index))
-        expect(await placedReceipt(blocks, place)).toEqual(expected[index])
+        expect(await readIncludedTransaction(blocks, place)).toEqual(includedTransactionFromBlock(block, index))
+        expect(await readIncludedReceipt(blocks, place)).toEqual(expected[index])
       }
     }
     expect(cold.recent(number)).toBeUndefined()

@@ -5,7 +5,7 @@ import { LIMITS } from '../../../../src/config/limits.ts'
 import { nullNetwork } from '../../../../src/consensus/ports.ts'
 import { recoverAddress } from '../../../../src/crypto/signature.ts'
 import type { Peer } from '../../../../src/network/peer/peer.ts'
-import type { Answered, AskOptions } from '../../../../src/network/peer/requester.ts'
+import type { PeerAnswer, RequestOptions } from '../../../../src/network/peer/requester.ts'
 import type { SealedBlock } from '../../../../src/network/wire/consensus.ts'
 import type { BlockRange } from '../../../../src/network/wire/sync.ts'
 import { encodeBlock } from '../../../../src/primitives/block.ts'
@@ -55,7 +55,7 @@ class Neighbours {
   readonly port: BlockSyncOptions['network'] = {
     peers: () => this.#list.map(({ id, head }) => ({ id, head: { number: head, hash: '0x' } })),
     reportForgery: peer => void this.liars.push(peer),
-    request: (async (_: 'getBlocks', range: BlockRange, options: AskOptions<'getBlocks'>) => {
+    request: (async (_: 'getBlocks', range: BlockRange, options: RequestOptions<'getBlocks'>) => {
       this.mostUnderWay = Math.max(this.mostUnderWay, ++this.underWay)
       try {
         return await this.#ask(range, options)
@@ -65,7 +65,10 @@ class Neighbours {
     }) as never,
   }
 
-  async #ask(range: BlockRange, { among, judge, watch }: AskOptions<'getBlocks'>): Promise<Answered<'getBlocks'>> {
+  async #ask(
+    range: BlockRange,
+    { among, judge, watch }: RequestOptions<'getBlocks'>,
+  ): Promise<PeerAnswer<'getBlocks'>> {
     for (const neighbour of this.#list) {
       const { id, head, delayMs } = neighbour
       const { answer = ({ from, count }) => honest({ from, count }, head + 1 - from) } = neighbour
@@ -78,10 +81,10 @@ class Neighbours {
       await (delayMs === undefined ? settle(1) : this.#after(delayMs))
       this.#open.set(id, (this.#open.get(id) as number) - 1)
       const blocks = answer(range)
-      const verdict = judge?.(blocks, open === 0) ?? 'good'
-      watch?.(id, verdict)
-      if (verdict === 'good') return { answer: blocks, from: id }
-      if (verdict === 'false') this.useless.push(id)
+      const answerVerdict = judge?.(blocks, open === 0) ?? 'good'
+      watch?.(id, answerVerdict)
+      if (answerVerdict === 'good') return { answer: blocks, from: id }
+      if (answerVerdict === 'false') this.useless.push(id)
     }
     throw new CodedError({ code: 'NO_PEER', request: 'getBlocks' })
   }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { targetOf } from '../../../../src/chain/sync/sync-target.ts'
+import { syncTarget } from '../../../../src/chain/sync/sync-target.ts'
 
 test.each([
   ['nobody', [], 10, 10],
@@ -8,5 +8,5 @@ test.each([
   ['two', [20, 21], 10, 20],
   ['one that boasts among honest ones', [100, 101, 1e9], 10, 101],
 ])('target: %s', (_, claims, head, target) => {
-  expect(targetOf(claims, head)).toBe(target)
+  expect(syncTarget(claims, head)).toBe(target)
 })

@@ -5,12 +5,12 @@ import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import type { GenesisFlags } from '../../../../src/cli/genesis/command.ts'
 import { newGenesis } from '../../../../src/cli/genesis/run.ts'
 import { fund, validatorSpec } from '../../../../src/cli/genesis/specs.ts'
-import { address, timestamp } from '../../../../src/cli/shared/options.ts'
+import { addressOption, timestampOption } from '../../../../src/cli/shared/options.ts'
 import { parseGenesis } from '../../../../src/config/genesis.ts'
 import { NETWORKS } from '../../../../src/config/networks.ts'
 import { encryptKey } from '../../../../src/crypto/keystore.ts'
-import { addressOf } from '../../../../src/crypto/signature.ts'
-import { genesisHashOf } from '../../../../src/node/genesis/genesis-hash.ts'
+import { addressFromPrivateKey } from '../../../../src/crypto/signature.ts'
+import { genesisHashFromFile } from '../../../../src/node/genesis/genesis-hash.ts'
 import type { Hex } from '../../../../src/util/bytes.ts'
 import { nobody, person } from '../../../support/cli/person.ts'
 import { printed } from '../../../support/cli/printed.ts'
@@ -42,7 +42,7 @@ describe('tandem genesis new', () => {
     ])
     expect(genesis.foundation).toBe(ONE)
     expect(genesis.alloc.size).toBe(0)
-    expect(result).toEqual({ file: flags.out, genesisHash: await genesisHashOf(genesis), chainId: 1_998_999 })
+    expect(result).toEqual({ file: flags.out, genesisHash: await genesisHashFromFile(genesis), chainId: 1_998_999 })
     expect(statSync(flags.out).mode & 0o400).toBe(0o400)
   })
 
@@ -66,9 +66,9 @@ describe('tandem genesis new', () => {
       { name: 'alice', validator: ONE, owner: CHECKED.toLowerCase(), reward: TWO, stakeWei: (405n * TOKEN) / 10n },
       {
         name: 'bob the second',
-        validator: addressOf(key),
-        owner: addressOf(key),
-        reward: addressOf(key),
+        validator: addressFromPrivateKey(key),
+        owner: addressFromPrivateKey(key),
+        reward: addressFromPrivateKey(key),
         stakeWei: 35n * TOKEN,
       },
     ])
@@ -186,18 +186,18 @@ test.each<[string, () => unknown, RegExp]>([
   ['an address with a wrong checksum', () => validatorSpec(CHECKED.replace('C51', 'c51')), /checksum/],
   ['a fund without an amount', () => fund(ONE), /decimal number of tokens/],
   ['a fund of nobody', () => fund('=5'), /0x and 40 hex digits/],
-  ['a time that is none', () => timestamp('tomorrow'), /"now", unix seconds, or a date/],
+  ['a time that is none', () => timestampOption('tomorrow'), /"now", unix seconds, or a date/],
 ])('%s is refused', (_, parse, message) => {
   expect(parse).toThrow(message)
 })
 
 test('addresses are taken in lower case, in upper case and with their checksum', () => {
   const lower = CHECKED.toLowerCase()
-  for (const text of [CHECKED, lower, `0x${lower.slice(2).toUpperCase()}`]) expect(address(text)).toBe(lower)
+  for (const text of [CHECKED, lower, `0x${lower.slice(2).toUpperCase()}`]) expect(addressOption(text)).toBe(lower)
 })
 
 test('times are now, unix seconds, or a date', () => {
-  expect(timestamp('1800000000')).toBe(1_800_000_000)
-  expect(timestamp('2027-01-15T08:00:00Z')).toBe(1_800_000_000)
-  expect(Math.abs(timestamp('now') - Date.now() / 1_000)).toBeLessThan(2)
+  expect(timestampOption('1800000000')).toBe(1_800_000_000)
+  expect(timestampOption('2027-01-15T08:00:00Z')).toBe(1_800_000_000)
+  expect(Math.abs(timestampOption('now') - Date.now() / 1_000)).toBeLessThan(2)
 })

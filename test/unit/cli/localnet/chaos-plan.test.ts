@@ -1,16 +1,22 @@
 import { describe, expect, test } from 'vitest'
-import { type ChaosOptions, chaosWaves, faultsOf, type Wave } from '../../../../src/cli/localnet/chaos-plan.ts'
+import {
+  type ChaosOptions,
+  type ChaosWave,
+  chaosWaves,
+  maxFaultyNodes,
+} from '../../../../src/cli/localnet/chaos-plan.ts'
 
 const names = (role: string, count: number) => Array.from({ length: count }, (_, index) => `${role}-${index + 1}`)
-const take = (count: number, options: Partial<ChaosOptions> = {}): readonly Wave[] => {
+const take = (count: number, options: Partial<ChaosOptions> = {}): readonly ChaosWave[] => {
   const waves = chaosWaves({ seed: 7, validators: names('v', 7), full: names('f', 1), down: 2, ...options })
   return Array.from({ length: count }, () => waves.next().value)
 }
-const text = (waves: readonly Wave[]): readonly string[] =>
+const text = (waves: readonly ChaosWave[]): readonly string[] =>
   waves.map(({ wave, quietMs, blows }) =>
-    [`${wave} ${quietMs}:`, ...blows.map(blow => `${blow.node} ${blow.action} ${blow.afterMs} ${blow.forMs}`)].join(
-      ' ',
-    ),
+    [
+      `${wave} ${quietMs}:`,
+      ...blows.map(chaosFault => `${chaosFault.node} ${chaosFault.action} ${chaosFault.afterMs} ${chaosFault.forMs}`),
+    ].join(' '),
   )
 
 test.each([
@@ -20,7 +26,7 @@ test.each([
   [6, 1],
   [7, 2],
   [31, 10],
-])('of %i validators %i may be away', (validators, faults) => expect(faultsOf(validators)).toBe(faults))
+])('of %i validators %i may be away', (validators, faults) => expect(maxFaultyNodes(validators)).toBe(faults))
 
 describe('waves', () => {
   test('the seed alone decides', () => {

@@ -6,7 +6,12 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openLocalnet } from '../../../../src/cli/localnet/folder.ts'
 import { planNodes, portsFrom, startArgs } from '../../../../src/cli/localnet/plan.ts'
 import { reservePorts } from '../../../../src/cli/localnet/ports.ts'
-import { DEFAULT_SHAPE, parseShape, settleShape, shapeText } from '../../../../src/cli/localnet/settings.ts'
+import {
+  DEFAULT_SETTINGS,
+  parseSettings,
+  resolveSettings,
+  settingsText,
+} from '../../../../src/cli/localnet/settings.ts'
 import { parseGenesis } from '../../../../src/config/genesis.ts'
 
 const FLAGS = {
@@ -64,17 +69,17 @@ describe('ports', () => {
 })
 
 describe('the shape', () => {
-  const shape = { ...DEFAULT_SHAPE, validators: 7, blockTime: 0.5 }
+  const shape = { ...DEFAULT_SETTINGS, validators: 7, blockTime: 0.5 }
 
   test('goes to a file and back', () => {
-    expect(parseShape(shapeText(shape), 'localnet.json')).toEqual(shape)
+    expect(parseSettings(settingsText(shape), 'localnet.json')).toEqual(shape)
   })
 
   test('options make a new one, and may only repeat what one that is there says', () => {
-    expect(settleShape({ validators: 7, blockTime: 0.5 }, undefined, 'net')).toEqual(shape)
-    expect(settleShape({ validators: 7 }, shape, 'net')).toEqual(shape)
-    expect(() => settleShape({ validators: 4 }, shape, 'net')).toThrow('made with another --validators')
-    expect(() => settleShape({ balanceWei: 1n }, shape, 'net')).toThrow('made with another --balance')
+    expect(resolveSettings({ validators: 7, blockTime: 0.5 }, undefined, 'net')).toEqual(shape)
+    expect(resolveSettings({ validators: 7 }, shape, 'net')).toEqual(shape)
+    expect(() => resolveSettings({ validators: 4 }, shape, 'net')).toThrow('made with another --validators')
+    expect(() => resolveSettings({ balanceWei: 1n }, shape, 'net')).toThrow('made with another --balance')
   })
 
   test.each([
@@ -82,12 +87,12 @@ describe('the shape', () => {
     'null',
     '[]',
     '{"format":"tandem-localnet/2"}',
-    shapeText(shape).replace('7', '700'),
-    shapeText(shape).replace('"10000', '"-1'),
-    shapeText(shape).replace('"blockTime": 0.5', '"blockTime": "1"'),
-    shapeText(shape).replace('"accounts": 10', '"accounts": 0'),
+    settingsText(shape).replace('7', '700'),
+    settingsText(shape).replace('"10000', '"-1'),
+    settingsText(shape).replace('"blockTime": 0.5', '"blockTime": "1"'),
+    settingsText(shape).replace('"accounts": 10', '"accounts": 0'),
   ])('a damaged file is told: %j', text => {
-    expect(() => parseShape(text, 'net/localnet.json')).toThrow('net/localnet.json is damaged')
+    expect(() => parseSettings(text, 'net/localnet.json')).toThrow('net/localnet.json is damaged')
   })
 })
 
@@ -108,7 +113,7 @@ describe('the folder', () => {
     const again = await openLocalnet(dir, {}, 1)
     expect(again.nodes.slice(0, 2)).toEqual(made.nodes)
     expect(again.nodes[2]).toMatchObject({ name: 'full-1', validator: null })
-    expect([again.genesisHash, again.shape]).toEqual([made.genesisHash, made.shape])
+    expect([again.genesisHash, again.localnetSettings]).toEqual([made.genesisHash, made.localnetSettings])
   })
 
   test('of something else, or half made, is refused', async () => {

@@ -2,19 +2,19 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { type LocalnetEvent, sentenceOf } from '../../../../src/cli/localnet/events.ts'
-import { Agreement } from '../../../../src/cli/localnet/fork-detector.ts'
+import { eventText, type LocalnetEvent } from '../../../../src/cli/localnet/events.ts'
+import { ForkDetector } from '../../../../src/cli/localnet/fork-detector.ts'
 import { tailOf } from '../../../../src/cli/localnet/node-process.ts'
 import { jsonReporter, plainReporter, terminalReporter } from '../../../../src/cli/localnet/reporter.ts'
 import {
-  type Glimpse,
+  type NodeObservation,
   type NodeStatus,
-  statusesOf,
+  statusesFromObservations,
   statusLine,
   statusTable,
 } from '../../../../src/cli/localnet/status.ts'
 
-const glimpse = (name: string, number: number | undefined, more: Partial<Glimpse> = {}): Glimpse => ({
+const glimpse = (name: string, number: number | undefined, more: Partial<NodeObservation> = {}): NodeObservation => ({
   name,
   isValidator: name.startsWith('v'),
   process: 'running',
@@ -33,7 +33,7 @@ const glimpse = (name: string, number: number | undefined, more: Partial<Glimpse
   ...more,
 })
 
-const NODES = statusesOf([
+const NODES = statusesFromObservations([
   glimpse('validator-1', 1234),
   glimpse('validator-2', 1234, {
     health: { number: 1234, hash: '0x1', syncing: false, mode: 'quarantined', round: 3, peers: 2 },
@@ -100,7 +100,7 @@ const EVENTS: readonly LocalnetEvent[] = [
 ]
 
 test('what happens, in words', () => {
-  expect(EVENTS.flatMap(event => sentenceOf(event) ?? []).join('\n')).toBe(
+  expect(EVENTS.flatMap(event => eventText(event) ?? []).join('\n')).toBe(
     `
 chaos 3: pausing validator-2 for 1.5 s
 chaos 3: killing validator-2 for 0.0 s
@@ -174,10 +174,10 @@ describe('agreement', () => {
   const at = (name: string, number: number | null, hash: string | null) => ({ name, number, hash }) as NodeStatus
 
   test('heads of one number are compared, whenever they were seen', () => {
-    const agreement = new Agreement()
-    expect(agreement.check([at('a', 7, '0xaa'), at('b', 7, '0xaa'), at('c', 6, '0xcc')])).toBeUndefined()
-    expect(agreement.check([at('a', 8, '0xdd'), at('d', null, null)])).toBeUndefined()
-    expect(agreement.check([at('b', 6, '0xce')])).toEqual({
+    const forkDetector = new ForkDetector()
+    expect(forkDetector.check([at('a', 7, '0xaa'), at('b', 7, '0xaa'), at('c', 6, '0xcc')])).toBeUndefined()
+    expect(forkDetector.check([at('a', 8, '0xdd'), at('d', null, null)])).toBeUndefined()
+    expect(forkDetector.check([at('b', 6, '0xce')])).toEqual({
       number: 6,
       hashes: [
         { node: 'c', hash: '0xcc' },
@@ -187,10 +187,10 @@ describe('agreement', () => {
   })
 
   test('only the last blocks are kept', () => {
-    const agreement = new Agreement()
-    for (let number = 0; number <= 1_024; number++) agreement.check([at('a', number, `0x${number}`)])
-    expect(agreement.check([at('b', 0, '0xff')])).toBeUndefined()
-    expect(agreement.check([at('b', 3, '0xff')])).toBeDefined()
+    const forkDetector = new ForkDetector()
+    for (let number = 0; number <= 1_024; number++) forkDetector.check([at('a', number, `0x${number}`)])
+    expect(forkDetector.check([at('b', 0, '0xff')])).toBeUndefined()
+    expect(forkDetector.check([at('b', 3, '0xff')])).toBeDefined()
   })
 })
 

@@ -6,7 +6,7 @@ import { passwordsFrom } from '../../../../src/cli/shared/passwords.ts'
 import { addressOfKeyFile, readKey } from '../../../../src/cli/shared/read-key.ts'
 import { LIMITS } from '../../../../src/config/limits.ts'
 import { encryptKey } from '../../../../src/crypto/keystore.ts'
-import { addressOf } from '../../../../src/crypto/signature.ts'
+import { addressFromPrivateKey } from '../../../../src/crypto/signature.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'tandem-keys-'))
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
@@ -42,8 +42,8 @@ test('a keystore opens with its password only, which is asked for by its name', 
 
 test('whose key a file holds can be told without its password', async () => {
   const keystore = await encryptKey(KEY, 'right', { scryptN: 1024 })
-  expect(addressOfKeyFile(file('whose.json', JSON.stringify(keystore)), '--validator')).toBe(addressOf(KEY))
-  expect(addressOfKeyFile(file('whose', '07'.repeat(32)), '--validator')).toBe(addressOf(KEY))
+  expect(addressOfKeyFile(file('whose.json', JSON.stringify(keystore)), '--validator')).toBe(addressFromPrivateKey(KEY))
+  expect(addressOfKeyFile(file('whose', '07'.repeat(32)), '--validator')).toBe(addressFromPrivateKey(KEY))
   const { address: _, ...nameless } = keystore
   const path = file('nameless.json', JSON.stringify(nameless))
   expect(() => addressOfKeyFile(path, '--validator')).toThrow(/^--validator: .* give the address instead of the file/)

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { justificationFrom } from '../../../../src/consensus/core/justification.ts'
-import { isAccompanied } from '../../../../src/consensus/core/rounds.ts'
+import { justificationFromRoundChanges } from '../../../../src/consensus/core/justification.ts'
+import { hasQuorumAtRound } from '../../../../src/consensus/core/rounds.ts'
 import type { Effect } from '../../../../src/consensus/core/types.ts'
-import { memoryOf } from '../../../../src/consensus/core/wal-checkpoint.ts'
+import { walCheckpoint } from '../../../../src/consensus/core/wal-checkpoint.ts'
 import { signerIndexes } from '../../../../src/primitives/consensus/certificate.ts'
 import {
   block,
@@ -311,14 +311,14 @@ describe('changes of round', () => {
 
   test('a round is accompanied once a quorum came as far, and its timer runs from there', () => {
     const bench = new CoreBench(0)
-    expect(isAccompanied(bench.state.height!)).toBe(true)
+    expect(hasQuorumAtRound(bench.state.height!)).toBe(true)
     bench.timeout('round')
     bench.hear(roundChange(1, 1))
-    expect(isAccompanied(bench.state.height!)).toBe(false)
+    expect(hasQuorumAtRound(bench.state.height!)).toBe(false)
     bench.nowMs = 700
     // One further ahead came as far, too.
     expect(bench.hear(roundChange(2, 4))).toMatchObject([{ type: 'schedule', timer: 'round', round: 1, atMs: 2_700 }])
-    expect(isAccompanied(bench.state.height!)).toBe(true)
+    expect(hasQuorumAtRound(bench.state.height!)).toBe(true)
     // What comes later changes nothing.
     expect(bench.hear(roundChange(2, 5))).toEqual([])
   })
@@ -330,7 +330,7 @@ describe('changes of round', () => {
     )
     bench.judge(true)
     expect(bench.round).toBe(1)
-    expect(isAccompanied(bench.state.height!)).toBe(true)
+    expect(hasQuorumAtRound(bench.state.height!)).toBe(true)
   })
 
   test('one member far ahead moves nobody; two move to the lower of their rounds', () => {
@@ -600,13 +600,13 @@ describe('after a restart', () => {
     bench.hear(proposal(1, 0, B))
     expect(bodies(bench.judge(true))).toEqual([B])
     const changes = [1, 2, 3].map(sender => roundChange(sender, 1))
-    bench.hear(...changes, proposal(2, 1, other, justificationFrom(changes)))
+    bench.hear(...changes, proposal(2, 1, other, justificationFromRoundChanges(changes)))
     expect(bodies(bench.judge(true))).toEqual([other])
-    const kept = memoryOf(bench.state.height!)
+    const kept = walCheckpoint(bench.state.height!)
     expect(kept.flatMap(record => (record.type === 'block' ? [record.block] : []))).toEqual([other])
     // The others had prepared the first one.
     const back = [1, 2, 3].map(sender => roundChange(sender, 2, { round: 0, of: B, by: [1, 2, 3] }))
-    const effects = bench.hear(...back, proposal(3, 2, B, justificationFrom(back)))
+    const effects = bench.hear(...back, proposal(3, 2, B, justificationFromRoundChanges(back)))
     expect(bench.said(effects)).toContain('prepare 2')
     expect(bodies(effects)).toEqual([B])
   })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { LIMITS } from '../../../../src/config/limits.ts'
-import { Neighbours } from '../../../../src/consensus/engine/decided-sender.ts'
+import { DecidedSender } from '../../../../src/consensus/engine/decided-sender.ts'
 import type { DecidedBlock } from '../../../../src/consensus/ports.ts'
 import { Ledger } from '../../../support/consensus/ledger.ts'
 
@@ -18,23 +18,23 @@ class SlowLedger extends Ledger {
 test('neighbours that ask while they are being answered, or too many at once, cost nothing more', async () => {
   const ledger = new SlowLedger()
   const sent: string[] = []
-  const neighbours = new Neighbours(ledger, to => sent.push(to))
-  const work = Array.from({ length: 100 }, (_, at) => neighbours.sendDecided(`peer ${at % 50}`, 1))
+  const decidedSender = new DecidedSender(ledger, to => sent.push(to))
+  const work = Array.from({ length: 100 }, (_, at) => decidedSender.sendDecided(`peer ${at % 50}`, 1))
   expect(ledger.asked).toHaveLength(LIMITS.consensus.answers)
-  expect(neighbours.size).toBe(LIMITS.consensus.answers)
+  expect(decidedSender.size).toBe(LIMITS.consensus.answers)
   ledger.gate.resolve({} as DecidedBlock)
   await Promise.all(work)
   expect(new Set(sent).size).toBe(LIMITS.consensus.answers)
-  await neighbours.sendDecided('peer 49', 1)
+  await decidedSender.sendDecided('peer 49', 1)
   expect(sent.at(-1)).toBe('peer 49')
 })
 
 test('what is not in the database is not answered, and a failed read blocks nobody', async () => {
   const ledger = new SlowLedger()
   const sent: string[] = []
-  const neighbours = new Neighbours(ledger, to => sent.push(to))
-  const work = neighbours.sendDecided('a', 1)
+  const decidedSender = new DecidedSender(ledger, to => sent.push(to))
+  const work = decidedSender.sendDecided('a', 1)
   ledger.gate.reject(new Error('disk'))
   await expect(work).rejects.toThrow('disk')
-  expect([neighbours.size, sent.length]).toEqual([0, 0])
+  expect([decidedSender.size, sent.length]).toEqual([0, 0])
 })

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { certificateFrom } from '../../../../src/consensus/certificate.ts'
-import { Admission } from '../../../../src/consensus/engine/message-validator.ts'
-import { accusedBy, type Evidence, evidenceFault } from '../../../../src/consensus/evidence/evidence.ts'
-import { digestOf } from '../../../../src/consensus/signer/sign-message.ts'
-import { createVerifier } from '../../../../src/consensus/signer/signature-verifier.ts'
+import { certificateFromCommits } from '../../../../src/consensus/certificate.ts'
+import { MessageValidator } from '../../../../src/consensus/engine/message-validator.ts'
+import { accusedIn, type Evidence, evidenceFault } from '../../../../src/consensus/evidence/evidence.ts'
+import { messageDigest } from '../../../../src/consensus/signer/sign-message.ts'
+import { createSignatureVerifier } from '../../../../src/consensus/signer/signature-verifier.ts'
 import { recoverAddress, sign } from '../../../../src/crypto/signature.ts'
 import type { Block } from '../../../../src/primitives/block.ts'
 import { ZERO_HASH } from '../../../../src/util/bytes.ts'
@@ -11,35 +11,35 @@ import { commit, proposal } from '../../../support/consensus/core-bench.ts'
 import { makeBlock } from '../../../support/consensus/ledger.ts'
 import { committeeOf, DOMAIN, keyOf } from '../../../support/consensus/member.ts'
 
-const { isSigned } = createVerifier(DOMAIN, recoverAddress, 100)
+const { isSigned } = createSignatureVerifier(DOMAIN, recoverAddress, 100)
 
 test('a proposal out of turn is evidence, and takes no place among those that wait', () => {
   const committee = committeeOf(4)
   const found: Evidence[] = []
-  const admission = new Admission({
+  const messageValidator = new MessageValidator({
     committees: { committee: () => committee },
-    verifier: createVerifier(DOMAIN, recoverAddress, 100),
+    verifier: createSignatureVerifier(DOMAIN, recoverAddress, 100),
     onEvidence: evidence => found.push(evidence),
   })
   const next = makeBlock({ number: 2, parentHash: ZERO_HASH, timestamp: 2 }, committee.members[2]!, null, 1)
   const offer = (sender: number, round: number) => {
     const unsigned = proposal(sender, round, next)
-    const signed = { ...unsigned, signature: sign(digestOf(DOMAIN, unsigned), keyOf(sender)) }
-    return admission.admit(signed, { head: 0, wanted: null })
+    const signed = { ...unsigned, signature: sign(messageDigest(DOMAIN, unsigned), keyOf(sender)) }
+    return messageValidator.admit(signed, { head: 0, wanted: null })
   }
   // Height 2: members 2, 3, 0, 1 in rounds 0, 1, 2, 3.
-  expect(offer(3, 0)).toBe('pointless')
-  expect(offer(3, 2)).toBe('pointless')
+  expect(offer(3, 0)).toBe('ignore')
+  expect(offer(3, 2)).toBe('ignore')
   expect(found.map(({ kind }) => kind)).toEqual(['wrongProposer'])
-  expect(offer(2, 0)).toBe('true')
+  expect(offer(2, 0)).toBe('accept')
 })
 
 test('of two decisions of one height, those who sealed both are named, and nobody else', () => {
   const committee = committeeOf(4)
   const found: Evidence[] = []
-  const admission = new Admission({
+  const messageValidator = new MessageValidator({
     committees: { committee: () => committee },
-    verifier: createVerifier(DOMAIN, recoverAddress, 100),
+    verifier: createSignatureVerifier(DOMAIN, recoverAddress, 100),
     onEvidence: evidence => found.push(evidence),
   })
   const [A, B] = [1, 2].map(salt =>
@@ -48,17 +48,17 @@ test('of two decisions of one height, those who sealed both are named, and nobod
   const decided = (block: Block, signers: readonly number[]) => {
     const commits = signers.map(sender => {
       const unsigned = commit(sender, 0, block)
-      return { ...unsigned, signature: sign(digestOf(DOMAIN, unsigned), keyOf(sender)) }
+      return { ...unsigned, signature: sign(messageDigest(DOMAIN, unsigned), keyOf(sender)) }
     })
-    return { type: 'decided', block, certificate: certificateFrom(0, 4, commits) } as const
+    return { type: 'decided', block, certificate: certificateFromCommits(0, 4, commits) } as const
   }
-  expect(admission.admit(decided(A, [0, 1, 2]), { head: 0, wanted: null })).toBe('true')
-  expect(admission.admit(decided(A, [1, 2, 3]), { head: 1, wanted: null })).toBe('pointless')
+  expect(messageValidator.admit(decided(A, [0, 1, 2]), { head: 0, wanted: null })).toBe('accept')
+  expect(messageValidator.admit(decided(A, [1, 2, 3]), { head: 1, wanted: null })).toBe('ignore')
   expect(found).toEqual([])
-  expect(admission.admit(decided(B, [1, 2, 3]), { head: 1, wanted: null })).toBe('pointless')
-  const names = found.map(evidence => [evidence.kind, accusedBy(evidence).sender])
+  expect(messageValidator.admit(decided(B, [1, 2, 3]), { head: 1, wanted: null })).toBe('ignore')
+  const names = found.map(evidence => [evidence.kind, accusedIn(evidence).sender])
   expect(names).toEqual([1, 2, 3].map(sender => ['conflict', sender]))
   for (const evidence of found) expect(evidenceFault(evidence, committee, isSigned)).toBeNull()
   const forged = { ...decided(B, [1, 2, 3]), block: A }
-  expect(admission.admit(forged, { head: 1, wanted: null })).toBe('false')
+  expect(messageValidator.admit(forged, { head: 1, wanted: null })).toBe('reject')
 })

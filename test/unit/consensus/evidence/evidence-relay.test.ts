@@ -1,21 +1,21 @@
 import { describe, expect, test } from 'vitest'
 import { LIMITS } from '../../../../src/config/limits.ts'
 import { encodeEvidence } from '../../../../src/consensus/evidence/codec.ts'
-import { accusedBy, type Evidence } from '../../../../src/consensus/evidence/evidence.ts'
-import { EvidenceGossip } from '../../../../src/consensus/evidence/evidence-relay.ts'
-import type { EvidenceKeeper } from '../../../../src/consensus/ports.ts'
-import { digestOf } from '../../../../src/consensus/signer/sign-message.ts'
-import { createVerifier } from '../../../../src/consensus/signer/signature-verifier.ts'
+import { accusedIn, type Evidence } from '../../../../src/consensus/evidence/evidence.ts'
+import { EvidenceRelay } from '../../../../src/consensus/evidence/evidence-relay.ts'
+import type { EvidenceStore } from '../../../../src/consensus/ports.ts'
+import { messageDigest } from '../../../../src/consensus/signer/sign-message.ts'
+import { createSignatureVerifier } from '../../../../src/consensus/signer/signature-verifier.ts'
 import { recoverAddress, sign } from '../../../../src/crypto/signature.ts'
 import { silentLogger } from '../../../../src/util/logger.ts'
 import { block, prepare } from '../../../support/consensus/core-bench.ts'
 import { committeeOf, DOMAIN, keyOf } from '../../../support/consensus/member.ts'
 
 const COMMITTEE = committeeOf(4)
-const { isSigned } = createVerifier(DOMAIN, recoverAddress, 1_000)
+const { isSigned } = createSignatureVerifier(DOMAIN, recoverAddress, 1_000)
 const vote = (sender: number, name: number, number: number, key = sender) => {
   const unsigned = prepare(sender, 0, block(name, 0), number)
-  return { ...unsigned, signature: sign(digestOf(DOMAIN, unsigned), keyOf(key)) }
+  return { ...unsigned, signature: sign(messageDigest(DOMAIN, unsigned), keyOf(key)) }
 }
 /** Two prepares of one member at one height. */
 const against = (sender: number, number: number, names: readonly [number, number] = [1, 2]): Evidence => ({
@@ -30,11 +30,11 @@ const forged = (sender: number, number: number): Evidence => ({
 })
 
 /** Keeps one piece against each member, of a height up to 20. */
-class Desk implements EvidenceKeeper {
+class Desk implements EvidenceStore {
   readonly kept: Evidence[] = []
   isOfUse(evidence: Evidence): boolean {
-    const { number, sender } = accusedBy(evidence)
-    return number <= 20 && this.kept.every(other => accusedBy(other).sender !== sender)
+    const { number, sender } = accusedIn(evidence)
+    return number <= 20 && this.kept.every(other => accusedIn(other).sender !== sender)
   }
   report(evidence: Evidence): boolean {
     if (!this.isOfUse(evidence)) return false
@@ -53,8 +53,8 @@ const group = (size: number) => {
   const liars: string[] = []
   const counts = { passed: 0, checked: 0 }
   const nodes = desks.map((desk, index) => {
-    const node = new EvidenceGossip({
-      desk,
+    const node = new EvidenceRelay({
+      evidencePool: desk,
       committees: { committee: number => (number === 12 ? undefined : COMMITTEE) },
       isSigned: (signed, committee) => {
         counts.checked++
@@ -87,7 +87,7 @@ describe('evidence between nodes', () => {
     nodes[1]!.report(against(2, 9, [3, 4]))
     nodes[3]!.report(against(2, 8))
     nodes[3]!.report(against(1, 8))
-    for (const { kept } of desks) expect(kept.map(evidence => accusedBy(evidence).sender)).toEqual([2, 1])
+    for (const { kept } of desks) expect(kept.map(evidence => accusedIn(evidence).sender)).toEqual([2, 1])
     expect(counts.passed).toBe(8)
     expect(liars).toEqual([])
   })

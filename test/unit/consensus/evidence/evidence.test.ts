@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { decodeEvidence, encodeEvidence } from '../../../../src/consensus/evidence/codec.ts'
-import { Detector } from '../../../../src/consensus/evidence/detector.ts'
-import { accusedBy, type Evidence, evidenceFault } from '../../../../src/consensus/evidence/evidence.ts'
-import { EvidencePool } from '../../../../src/consensus/evidence/pending-evidence.ts'
-import { claimOf } from '../../../../src/consensus/evidence/statement.ts'
-import { digestOf } from '../../../../src/consensus/signer/sign-message.ts'
-import { createVerifier } from '../../../../src/consensus/signer/signature-verifier.ts'
+import { EvidenceDetector } from '../../../../src/consensus/evidence/detector.ts'
+import { accusedIn, type Evidence, evidenceFault } from '../../../../src/consensus/evidence/evidence.ts'
+import { PendingEvidence } from '../../../../src/consensus/evidence/pending-evidence.ts'
+import { claimFromProposal } from '../../../../src/consensus/evidence/statement.ts'
+import { messageDigest } from '../../../../src/consensus/signer/sign-message.ts'
+import { createSignatureVerifier } from '../../../../src/consensus/signer/signature-verifier.ts'
 import { recoverAddress, sign } from '../../../../src/crypto/signature.ts'
 import { type SignedMessage, signedHead } from '../../../../src/primitives/consensus/message.ts'
 import { proposalHead } from '../../../../src/primitives/consensus/proposal.ts'
@@ -17,7 +17,7 @@ import { committeeOf, DOMAIN, keyOf } from '../../../support/consensus/member.ts
 
 // Four members; member 1 proposes round 0 of height 1, member 2 round 1.
 const COMMITTEE = committeeOf(4)
-const VERIFIER = createVerifier(DOMAIN, recoverAddress, 1_000)
+const VERIFIER = createSignatureVerifier(DOMAIN, recoverAddress, 1_000)
 const block = (salt: number) =>
   makeBlock({ number: 1, parentHash: ZERO_HASH, timestamp: 1 }, COMMITTEE.members[1]!, null, salt)
 const A = block(1)
@@ -25,7 +25,7 @@ const B = block(2)
 
 const signed = <M extends SignedMessage>(message: M): M => ({
   ...message,
-  signature: sign(digestOf(DOMAIN, message), keyOf(message.sender)),
+  signature: sign(messageDigest(DOMAIN, message), keyOf(message.sender)),
 })
 
 /** As a proposal carries it. */
@@ -38,7 +38,7 @@ const claims = (round: number) => {
 }
 
 const detect = (...messages: readonly SignedMessage[]): readonly Evidence[] => {
-  const detector = new Detector({ heights: 2, statements: 8 })
+  const detector = new EvidenceDetector({ heights: 2, statements: 8 })
   return messages.flatMap(message => {
     expect(VERIFIER.judge(signedHead(message), COMMITTEE)).toBe('signed')
     return detector.observe(signedHead(message), COMMITTEE, VERIFIER.isSigned)
@@ -70,7 +70,7 @@ describe('what no honest member signs', () => {
     const found = detect(...messages)
     expect(found).toHaveLength(1)
     expect(found[0]!.kind).toBe(kind)
-    expect(accusedBy(found[0]!)).toMatchObject({ number: 1, sender: messages[0]!.sender })
+    expect(accusedIn(found[0]!)).toMatchObject({ number: 1, sender: messages[0]!.sender })
     const read = decodeEvidence(encodeEvidence(found[0]!))
     expect(read).toEqual(found[0])
     expect(evidenceFault(read, COMMITTEE, VERIFIER.isSigned)).toBeNull()
@@ -93,7 +93,7 @@ describe('what no honest member signs', () => {
     const by = [hidden, ...[1, 2].map(sender => signed(prepare(sender, 0, B)))]
     const change = { ...signed(roundChange(3, 1, { round: 0, of: B, by: [] })), prepares: by }
     const found = detect(signed(prepare(0, 0, A)), change)
-    expect(found.map(accusedBy)).toMatchObject([{ sender: 0 }])
+    expect(found.map(accusedIn)).toMatchObject([{ sender: 0 }])
   })
 })
 
@@ -114,7 +114,7 @@ describe('what proves nothing', () => {
     ['votes of two members', { kind: 'conflict', first: signed(prepare(3, 0, A)), second: signed(prepare(0, 0, B)) }],
     ['a stranger', { kind: 'conflict', first: signed(prepare(9, 0, A)), second: signed(prepare(9, 0, B)) }],
     ['a lock kept', { kind: 'amnesia', first: signed(commit(3, 0, A)), second: signed(claims(1)) }],
-    ['a turn kept', { kind: 'wrongProposer', proposal: claimOf(proposalHead(signed(proposal(1, 0, A)))) }],
+    ['a turn kept', { kind: 'wrongProposer', proposal: claimFromProposal(proposalHead(signed(proposal(1, 0, A)))) }],
     ['a good reason', { kind: 'unjustified', proposal: proposalHead(justified) }],
     // Not signed in round 0: the honest proposer said nothing of the kind.
     [
@@ -130,7 +130,7 @@ describe('what proves nothing', () => {
 
 describe('bounds', () => {
   test('a member that says much fills its own share and no more, and old heights are forgotten', () => {
-    const detector = new Detector({ heights: 2, statements: 8 })
+    const detector = new EvidenceDetector({ heights: 2, statements: 8 })
     const observe = (message: SignedMessage) => detector.observe(signedHead(message), COMMITTEE, () => true)
     for (let round = 0; round < 50; round++) observe(prepare(3, round, A))
     expect(detector.size).toBe(8)
@@ -148,7 +148,7 @@ describe('bounds', () => {
   })
 
   test('the pool keeps one piece against each validator, of a bounded number of them, the lowest height first', () => {
-    const pool = new EvidencePool(3)
+    const pool = new PendingEvidence(3)
     const against = (number: number, sender: number): Evidence => ({
       kind: 'conflict',
       first: prepare(sender, 0, A, number),
@@ -161,7 +161,7 @@ describe('bounds', () => {
     pool.add(three, against(3, 2))
     expect(pool.wants(four)).toBe(false)
     expect(pool.all().map(({ offender }) => offender)).toEqual([two, three, one])
-    expect(pool.all().map(({ encoded }) => accusedBy(decodeEvidence(encoded)).number)).toEqual([2, 3, 5])
+    expect(pool.all().map(({ encoded }) => accusedIn(decodeEvidence(encoded)).number)).toEqual([2, 3, 5])
     expect([two, two].map(offender => pool.remove(offender))).toEqual([true, false])
     expect([pool.size, pool.wants(four)]).toEqual([2, true])
   })

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import type { Effect } from '../../../../src/consensus/core/types.ts'
 import { ClockSkew } from '../../../../src/consensus/monitor/clock-skew.ts'
 import type { ConsensusMetrics } from '../../../../src/consensus/monitor/metrics.ts'
-import { Watch } from '../../../../src/consensus/monitor/monitor.ts'
-import { timedFiles } from '../../../../src/consensus/monitor/timed-file-system.ts'
+import { ConsensusMonitor } from '../../../../src/consensus/monitor/monitor.ts'
+import { timedFileSystem } from '../../../../src/consensus/monitor/timed-file-system.ts'
 import { encodeExtraData } from '../../../../src/primitives/extra-data.ts'
 import { type Hex, ZERO_HASH } from '../../../../src/util/bytes.ts'
 import { silentLogger } from '../../../../src/util/logger.ts'
@@ -51,7 +51,7 @@ const watching = (blockTimeMs = 1_000) => {
     skewed: seconds => seen.push(['skewed', seconds]),
   }
   const logger = { ...silentLogger, warn: (fields: unknown) => void warnings.push(fields) }
-  return { watch: new Watch({ blockTimeMs, self: D, logger, metrics }), seen, warnings }
+  return { monitor: new ConsensusMonitor({ blockTimeMs, self: D, logger, metrics }), seen, warnings }
 }
 
 const proposal = (proposer: Hex, timestamp: number, round = 0): Effect => {
@@ -71,32 +71,35 @@ const PREPARED: Effect = { type: 'persist', record: { type: 'prepared', number: 
 const DECIDED: Effect = { type: 'decide', block: {} as never, certificate: {} as never }
 
 test('the phases of a height are timed from its proposal, and nothing is carried over into the next', () => {
-  const { watch, seen } = watching(500)
-  watch.turned()
-  watch.saw({ type: 'build', number: 9, round: 0 }, 1_000)
-  watch.saw(PREPARED, 1_008)
-  watch.saw(DECIDED, 1_013)
+  const { monitor, seen } = watching(500)
+  monitor.heightChanged()
+  monitor.onEffect({ type: 'build', number: 9, round: 0 }, 1_000)
+  monitor.onEffect(PREPARED, 1_008)
+  monitor.onEffect(DECIDED, 1_013)
   expect(seen).toEqual([
     ['prepared', 0.008],
     ['committed', 0.005],
   ])
-  watch.turned()
-  watch.saw(DECIDED, 2_000)
+  monitor.heightChanged()
+  monitor.onEffect(DECIDED, 2_000)
   expect(seen.length).toBe(2)
 })
 
 test('a vote counts once, however often it is said, and own ones do not', () => {
-  const { watch, seen } = watching()
+  const { monitor, seen } = watching()
   const committee = { members: MEMBERS } as never
   const prepare = (sender: number, number: number, round: number) =>
-    watch.heard({ type: 'prepare', sender, number, round, blockHash: '0x01', signature: new Uint8Array() }, committee)
+    monitor.onMessage(
+      { type: 'prepare', sender, number, round, blockHash: '0x01', signature: new Uint8Array() },
+      committee,
+    )
   prepare(0, 9, 0)
   prepare(0, 9, 0)
   prepare(0, 9, 1)
   prepare(0, 8, 4)
   prepare(3, 9, 0)
   prepare(17, 9, 0)
-  watch.heard(
+  monitor.onMessage(
     { type: 'commit', sender: 0, number: 9, round: 0, blockHash: '0x01', signature: new Uint8Array() },
     committee,
   )
@@ -108,10 +111,10 @@ test('a vote counts once, however often it is said, and own ones do not', () => 
 })
 
 test('a clock that is off is told once, and again only after it was right', () => {
-  const { watch, seen, warnings } = watching()
+  const { monitor, seen, warnings } = watching()
   const both = (at: number, aheadMs: number) => {
-    watch.saw(proposal(A, at), at * 1_000 + aheadMs)
-    watch.saw(proposal(B, at), at * 1_000 + aheadMs)
+    monitor.onEffect(proposal(A, at), at * 1_000 + aheadMs)
+    monitor.onEffect(proposal(B, at), at * 1_000 + aheadMs)
   }
   for (let at = 90; at < 93; at++) both(at, 300)
   expect(warnings, 'the first few may be slow for any reason').toEqual([])
@@ -125,12 +128,12 @@ test('a clock that is off is told once, and again only after it was right', () =
 })
 
 test('own proposals, later rounds and block times that no second begins with tell nothing of clocks', () => {
-  const { watch, seen } = watching()
+  const { monitor, seen } = watching()
   const fast = watching(250)
   for (let i = 0; i < 8; i++) {
-    for (const proposer of [A, B]) watch.saw(proposal(proposer, 100, 1), 103_000)
-    for (const proposer of [C, D]) watch.saw(proposal(proposer, 100), 103_000)
-    for (const proposer of [A, B]) fast.watch.saw(proposal(proposer, 100), 103_000)
+    for (const proposer of [A, B]) monitor.onEffect(proposal(proposer, 100, 1), 103_000)
+    for (const proposer of [C, D]) monitor.onEffect(proposal(proposer, 100), 103_000)
+    for (const proposer of [A, B]) fast.monitor.onEffect(proposal(proposer, 100), 103_000)
   }
   expect(seen).toEqual([])
   expect(fast.seen).toEqual([])
@@ -138,7 +141,7 @@ test('own proposals, later rounds and block times that no second begins with tel
 
 test('each sync of a file is timed, and everything else goes through', async () => {
   const done: unknown[] = []
-  const files = timedFiles(
+  const files = timedFileSystem(
     {
       read: async path => new TextEncoder().encode(path),
       open: async () => ({

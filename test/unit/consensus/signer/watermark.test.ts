@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { openWatermark, type SignedMark, type SignPosition } from '../../../../src/consensus/signer/watermark.ts'
+import { type LastSignature, openWatermark, type SignPosition } from '../../../../src/consensus/signer/watermark.ts'
 import { MemoryFiles } from '../../../support/consensus/memory-files.ts'
 
-const mark = (number: number, round: number, step: SignPosition['step'], fill = number): SignedMark => ({
+const mark = (number: number, round: number, step: SignPosition['step'], fill = number): LastSignature => ({
   number,
   round,
   step,
@@ -10,7 +10,7 @@ const mark = (number: number, round: number, step: SignPosition['step'], fill = 
   signature: new Uint8Array(65).fill(fill + 1),
 })
 
-const save = async (files: MemoryFiles, marks: readonly SignedMark[]) => {
+const save = async (files: MemoryFiles, marks: readonly LastSignature[]) => {
   const watermark = await openWatermark(files, 'w')
   for (const entry of marks) {
     watermark.advance(entry)

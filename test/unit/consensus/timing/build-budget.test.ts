@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { LIMITS } from '../../../../src/config/limits.ts'
-import { BuildBudget } from '../../../../src/consensus/timing/build-budget.ts'
+import { AdaptiveBuildBudget } from '../../../../src/consensus/timing/build-budget.ts'
 
 const { buildMs, leastBuildMs } = LIMITS.block
 const TIMEOUT_MS = 1_000
 
 const budgetAfter = (...elapsedMs: readonly number[]): number => {
-  const budget = new BuildBudget(TIMEOUT_MS)
+  const budget = new AdaptiveBuildBudget(TIMEOUT_MS)
   for (const ms of elapsedMs) budget.decided(ms)
   return budget.ms
 }
@@ -24,7 +24,7 @@ describe('what a block may take to build', () => {
   })
 
   test('halves with each round given up over a proposal', () => {
-    const budget = new BuildBudget(TIMEOUT_MS)
+    const budget = new AdaptiveBuildBudget(TIMEOUT_MS)
     budget.missed()
     budget.missed()
     expect(budget.ms).toBe(buildMs / 4)
@@ -39,7 +39,7 @@ describe('what a block may take to build', () => {
   })
 
   test("one transaction has a quarter of the base round's timeout, and shrinks with the rest", () => {
-    const budget = new BuildBudget(4_000)
+    const budget = new AdaptiveBuildBudget(4_000)
     expect([budget.ms, budget.transactionMs]).toEqual([buildMs, 1_000])
     budget.missed()
     expect([budget.ms, budget.transactionMs]).toEqual([buildMs / 2, 500])
@@ -48,13 +48,13 @@ describe('what a block may take to build', () => {
   })
 
   test('a block takes no more of short rounds either', () => {
-    const budget = new BuildBudget(100)
+    const budget = new AdaptiveBuildBudget(100)
     expect([budget.ms, budget.transactionMs]).toEqual([25, 25])
-    expect(new BuildBudget(1).ms).toBe(leastBuildMs)
+    expect(new AdaptiveBuildBudget(1).ms).toBe(leastBuildMs)
   })
 
   test('settles where a committee that takes five times as long keeps within its round', () => {
-    const budget = new BuildBudget(TIMEOUT_MS)
+    const budget = new AdaptiveBuildBudget(TIMEOUT_MS)
     const took = Array.from({ length: 100 }, () => {
       const elapsedMs = 5 * budget.ms + 50
       budget.decided(elapsedMs)

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { LIMITS } from '../../../../src/config/limits.ts'
-import { HeadStart } from '../../../../src/consensus/timing/build-lead.ts'
+import { BuildLead } from '../../../../src/consensus/timing/build-lead.ts'
 
 const after = (...took: readonly number[]): number => {
-  const headStart = new HeadStart()
-  for (const ms of took) headStart.took(ms)
-  return headStart.ms
+  const buildLead = new BuildLead()
+  for (const ms of took) buildLead.took(ms)
+  return buildLead.ms
 }
 
 test('is what all but the slowest of the last took', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Outbox } from '../../../../src/consensus/wal/group-commit.ts'
+import { GroupCommit } from '../../../../src/consensus/wal/group-commit.ts'
 import { settle } from '../../../support/consensus/manual-clock.ts'
 
 /** A store whose syncs end when they are told to. */
@@ -36,15 +36,15 @@ class Store {
 const parts = () => {
   const done: string[] = []
   const [log, watermark] = [new Store('log', done), new Store('mark', done)]
-  const outbox = new Outbox(log, watermark, error => done.push(error.message))
+  const groupCommit = new GroupCommit(log, watermark, error => done.push(error.message))
   const say = async (what: string) => {
     log.isDirty = true
     watermark.isDirty = true
-    outbox.push(() => done.push(what))
-    outbox.flush()
+    groupCommit.push(() => done.push(what))
+    groupCommit.flush()
     await settle()
   }
-  return { done, log, watermark, outbox, say }
+  return { done, log, watermark, groupCommit, say }
 }
 
 test('what is said waits for the log; the watermark follows it, and is written before anything leaves', async () => {
@@ -67,10 +67,10 @@ test('the watermark is one batch behind at most', async () => {
 })
 
 test('what is held is durable at once, leaves when it may, and holds nothing said before it', async () => {
-  const { done, log, watermark, outbox, say } = parts()
+  const { done, log, watermark, groupCommit, say } = parts()
   await say('before')
   const due = Promise.withResolvers<void>()
-  outbox.hold(() => {
+  groupCommit.hold(() => {
     done.push('durable')
     return due.promise
   })
@@ -86,11 +86,11 @@ test('what is held is durable at once, leaves when it may, and holds nothing sai
 })
 
 test('a stop leaves a watermark that is as far as the log', async () => {
-  const { done, log, watermark, outbox, say } = parts()
+  const { done, log, watermark, groupCommit, say } = parts()
   await say('one')
   await log.end()
   await say('two')
-  const closed = outbox.close()
+  const closed = groupCommit.close()
   await log.end()
   await watermark.end()
   await watermark.end()
@@ -99,13 +99,13 @@ test('a stop leaves a watermark that is as far as the log', async () => {
 })
 
 test('a stop waits for what is held, and does not let it leave', async () => {
-  const { done, log, watermark, outbox, say } = parts()
+  const { done, log, watermark, groupCommit, say } = parts()
   const due = Promise.withResolvers<void>()
-  outbox.hold(() => due.promise)
+  groupCommit.hold(() => due.promise)
   await say('held')
   await log.end()
   await watermark.end()
-  const closed = outbox.close().then(() => done.push('closed'))
+  const closed = groupCommit.close().then(() => done.push('closed'))
   await settle()
   expect(done).toEqual(['log begins', 'mark begins'])
   due.resolve()
@@ -114,11 +114,11 @@ test('a stop waits for what is held, and does not let it leave', async () => {
 })
 
 test('a log that begins anew and a stop wait for the watermark', async () => {
-  const { done, log, watermark, outbox, say } = parts()
+  const { done, log, watermark, groupCommit, say } = parts()
   await say('one')
   await log.end()
-  const anew = outbox.exclusively(async () => void done.push('anew'))
-  const closed = anew.then(() => outbox.close()).then(() => done.push('closed'))
+  const anew = groupCommit.exclusively(async () => void done.push('anew'))
+  const closed = anew.then(() => groupCommit.close()).then(() => done.push('closed'))
   await settle()
   expect(done.slice(3)).toEqual([])
   await watermark.end()

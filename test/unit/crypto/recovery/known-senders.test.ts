@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { recoverUnknown } from '../../../../src/crypto/recovery/known-senders.ts'
-import { recoverSender, type Sender } from '../../../../src/crypto/recovery/recover-sender.ts'
+import { recoverUnknownSenders } from '../../../../src/crypto/recovery/known-senders.ts'
+import { type RecoveredSender, recoverSender } from '../../../../src/crypto/recovery/recover-sender.ts'
 import { CodedError } from '../../../../src/util/errors.ts'
 import { eachType } from '../signed.ts'
 
@@ -21,7 +21,7 @@ test('whatever is known, the answers are those of a recovery, and only the rest 
   for (let known = 0; known < 1 << raws.length; known++) {
     const isKnown = (raw: Uint8Array) => (known >> raws.indexOf(raw)) % 2 === 1
     const recovery = counting()
-    const answers = await recoverUnknown(recovery, raws, raw => (isKnown(raw) ? recoverSender(raw) : undefined))
+    const answers = await recoverUnknownSenders(recovery, raws, raw => (isKnown(raw) ? recoverSender(raw) : undefined))
     expect(answers).toEqual(raws.map(raw => recoverSender(raw)))
     expect(recovery.asked).toEqual(raws.filter(raw => !isKnown(raw)))
   }
@@ -29,10 +29,10 @@ test('whatever is known, the answers are those of a recovery, and only the rest 
 
 test('one that has no sender keeps its place', async () => {
   const invalid = new CodedError({ code: 'INVALID_SENDER', reason: 'malformed RLP' } as const)
-  const one: Sender = { hash: '0x01', from: '0x02' }
+  const one: RecoveredSender = { hash: '0x01', from: '0x02' }
   const [first, second] = raws as [Uint8Array, Uint8Array]
   const recovery = { recoverMany: async () => [invalid] }
-  expect(await recoverUnknown(recovery, [first, second], raw => (raw === second ? one : undefined))).toEqual([
+  expect(await recoverUnknownSenders(recovery, [first, second], raw => (raw === second ? one : undefined))).toEqual([
     invalid,
     one,
   ])

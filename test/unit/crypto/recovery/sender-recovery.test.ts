@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterEach, expect, test } from 'vitest'
-import { recoverSender, type Sender } from '../../../../src/crypto/recovery/recover-sender.ts'
+import { type RecoveredSender, recoverSender } from '../../../../src/crypto/recovery/recover-sender.ts'
 import { SenderRecovery, type SenderRecoveryOptions } from '../../../../src/crypto/recovery/sender-recovery.ts'
 import { CodedError } from '../../../../src/util/errors.ts'
 import { eachType, SIGNER, signed } from '../signed.ts'
@@ -19,7 +19,7 @@ const pool = (options: SenderRecoveryOptions = {}): SenderRecovery => {
   return recovery
 }
 
-const one = async (recovery: SenderRecovery, raw: Uint8Array): Promise<Sender> => {
+const one = async (recovery: SenderRecovery, raw: Uint8Array): Promise<RecoveredSender> => {
   const [answer] = await recovery.recoverMany([raw], 'singles')
   if (answer === undefined || answer instanceof Error) throw answer
   return answer

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import { FairQueue } from '../../../../src/evm/calls/client-queue.ts'
+import { ClientQueue } from '../../../../src/evm/calls/client-queue.ts'
 
 const anybody = (_client: string): boolean => true
-const drain = (queue: FairQueue<string>, mayHave = anybody): string[] => {
+const drain = (queue: ClientQueue<string>, mayHave = anybody): string[] => {
   const out: string[] = []
   for (let item = queue.shift(mayHave); item !== undefined; item = queue.shift(mayHave)) out.push(item)
   return out
 }
 const filled = (limit: number, items: readonly string[]) => {
-  const queue = new FairQueue<string>(limit)
+  const queue = new ClientQueue<string>(limit)
   const gone = items.map(item => queue.push(item[0] as string, item)).filter(item => item !== undefined)
   return { queue, gone }
 }

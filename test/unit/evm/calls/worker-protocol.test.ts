@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { CallMessage } from '../../../../src/evm/calls/types.ts'
-import { portable } from '../../../../src/evm/calls/worker-protocol.ts'
-import { type Hex, hexToBytes, ownBytes, toWord } from '../../../../src/util/bytes.ts'
+import { transferableRequest } from '../../../../src/evm/calls/worker-protocol.ts'
+import { copyBytes, type Hex, hexToBytes, toWord } from '../../../../src/util/bytes.ts'
 
 const ADDRESS: Hex = `0x${'0a'.repeat(20)}`
 const message = (): CallMessage => ({ from: ADDRESS, to: ADDRESS, value: 1n, data: hexToBytes('0x0102') })
@@ -46,7 +46,7 @@ test.each([
     },
   ],
 ])('%s takes no memory but its own to another thread', (_, request) => {
-  const sent = portable(request)
+  const sent = transferableRequest(request)
   expect(sent).toEqual(request)
   expect(arraysIn(request).some(hasOwn)).toBe(false)
   expect(arraysIn(sent).every(hasOwn)).toBe(true)
@@ -55,10 +55,10 @@ test.each([
 
 test('bytes that are alone in their memory are not copied', () => {
   const bytes = Uint8Array.of(1, 2)
-  expect(ownBytes(bytes)).toBe(bytes)
+  expect(copyBytes(bytes)).toBe(bytes)
   const view = bytes.subarray(1)
-  expect(ownBytes(view)).toEqual(view)
-  expect(ownBytes(view).buffer.byteLength).toBe(1)
+  expect(copyBytes(view)).toEqual(view)
+  expect(copyBytes(view).buffer.byteLength).toBe(1)
   // A Buffer's own slice is a view.
-  expect(ownBytes(Buffer.from('0102', 'hex')).buffer.byteLength).toBe(2)
+  expect(copyBytes(Buffer.from('0102', 'hex')).buffer.byteLength).toBe(2)
 })

@@ -1,6 +1,6 @@
 import { sha256 } from 'ethereum-cryptography/sha256.js'
 import { expect, test } from 'vitest'
-import type { PrecompileMoves } from '../../../../src/evm/calls/moved-precompiles.ts'
+import type { MovedPrecompiles } from '../../../../src/evm/calls/moved-precompiles.ts'
 import { createInterpreter } from '../../../../src/evm/engines/interpreter/engine.ts'
 import { Journal } from '../../../../src/state/journal/journal.ts'
 import { bytesToHex, type Hex } from '../../../../src/util/bytes.ts'
@@ -15,7 +15,7 @@ const DIGEST = bytesToHex(sha256(INPUT))
 const CODE = code(0x60, '2a', 0x5f, 0x52, 0x60, '20', 0x5f, 0xf3)
 const engine = createInterpreter()
 
-const ask = async (to: Hex, moves?: PrecompileMoves, state = funded([sender])): Promise<Hex> => {
+const ask = async (to: Hex, moves?: MovedPrecompiles, state = funded([sender])): Promise<Hex> => {
   const message = { from: sender.address, to, value: 0n, data: INPUT, gas: 100_000n, gasPrice: 0n, accessList: [] }
   const { output } = await engine.run(new Journal(state), env(), message, moves === undefined ? {} : { moves })
   return bytesToHex(output)

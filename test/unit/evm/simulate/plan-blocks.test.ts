@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { LIMITS } from '../../../../src/config/limits.ts'
 import type { BlockOverrides, CallError } from '../../../../src/evm/calls/types.ts'
-import { placeBlocks } from '../../../../src/evm/simulate/plan-blocks.ts'
+import { planBlocks } from '../../../../src/evm/simulate/plan-blocks.ts'
 import type { CodedError } from '../../../../src/util/errors.ts'
 
 const place = (...overrides: readonly BlockOverrides[]) =>
-  placeBlocks(
+  planBlocks(
     { number: 10, timestamp: 1_000 },
     overrides.map(one => ({ overrides: one, state: {}, calls: [] })),
     12,

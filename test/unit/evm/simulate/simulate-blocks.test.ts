@@ -5,7 +5,7 @@ import type { CallContext } from '../../../../src/evm/calls/call-message.ts'
 import type { CallError, CallMessage } from '../../../../src/evm/calls/types.ts'
 import { createInterpreter } from '../../../../src/evm/engines/interpreter/engine.ts'
 import { createPrefetchedReader } from '../../../../src/evm/readers/prefetched-reader.ts'
-import { simulate } from '../../../../src/evm/simulate/simulate-blocks.ts'
+import { simulateBlocks } from '../../../../src/evm/simulate/simulate-blocks.ts'
 import type { HashBlocks, PlannedBlock, SimulationPlan } from '../../../../src/evm/simulate/types.ts'
 import { nextBaseFee } from '../../../../src/rules/base-fee.ts'
 import { bytesToBigint, bytesToHex, EMPTY_BYTES, type Hex, toWord } from '../../../../src/util/bytes.ts'
@@ -70,7 +70,7 @@ const plan = (blocks: readonly PlannedBlock[], more: Partial<SimulationPlan> = {
 })
 
 const run = (blocks: readonly PlannedBlock[], more: Partial<SimulationPlan> = {}, on = context(), from = hash) =>
-  simulate(on, plan(blocks, more), from)
+  simulateBlocks(on, plan(blocks, more), from)
 
 const refusal = async (promise: Promise<unknown>): Promise<CallError> =>
   promise.then(

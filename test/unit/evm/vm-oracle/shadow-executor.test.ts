@@ -7,7 +7,7 @@ import { EVM_FORKS } from '../../../../src/config/forks.ts'
 import { NETWORKS } from '../../../../src/config/networks.ts'
 import { keccak256 } from '../../../../src/crypto/hash.ts'
 import { sign } from '../../../../src/crypto/signature.ts'
-import { forkRules } from '../../../../src/evm/block/execution-rules.ts'
+import { executionRules } from '../../../../src/evm/block/execution-rules.ts'
 import type { BlockEnv } from '../../../../src/evm/block-env.ts'
 import type { Engine, EngineResult } from '../../../../src/evm/engine.ts'
 import { createInterpreter } from '../../../../src/evm/engines/interpreter/engine.ts'
@@ -184,7 +184,7 @@ describe("forks other than the networks' own", () => {
       const theirs = [...getActivePrecompiles(createCommon(NETWORKS.devnet, fork)).keys()].map(
         address => `0x${address}`,
       )
-      expect([...forkRules(fork, NETWORKS.devnet).precompiles].sort()).toEqual(theirs.sort())
+      expect([...executionRules(fork, NETWORKS.devnet).precompiles].sort()).toEqual(theirs.sort())
     }
   })
 

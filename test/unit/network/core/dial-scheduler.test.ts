@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { DialBook, type DialScene } from '../../../../src/network/core/dial-scheduler.ts'
+import { DialScheduler, type DialState } from '../../../../src/network/core/dial-scheduler.ts'
 
 const limits = {
   dialing: 3,
@@ -13,7 +13,7 @@ const limits = {
   stableMs: 30_000,
 }
 const at = (id: string, port = 1) => ({ id, host: '192.0.2.1', port })
-const scene = (parts: Partial<DialScene> = {}): DialScene => ({
+const scene = (parts: Partial<DialState> = {}): DialState => ({
   isBusy: () => false,
   isBanned: () => false,
   dialing: 0,
@@ -21,17 +21,17 @@ const scene = (parts: Partial<DialScene> = {}): DialScene => ({
   ...parts,
 })
 const nobody = () => false
-const due = (book: DialBook, nowMs = 0, parts: Partial<DialScene> = {}) =>
-  book.due(nowMs, scene(parts)).map(({ id }) => id)
+const due = (dialScheduler: DialScheduler, nowMs = 0, parts: Partial<DialState> = {}) =>
+  dialScheduler.due(nowMs, scene(parts)).map(({ id }) => id)
 
 describe('whom to dial', () => {
   const all = (isMember: (id: string) => boolean = nobody) => {
-    const book = new DialBook(limits, isMember)
-    book.add(at('boot'), 'bootnode')
-    book.add(at('known'), 'known')
-    book.add(at('member'), 'known')
-    book.add(at('static'), 'static')
-    return book
+    const dialScheduler = new DialScheduler(limits, isMember)
+    dialScheduler.add(at('boot'), 'bootnode')
+    dialScheduler.add(at('known'), 'known')
+    dialScheduler.add(at('member'), 'known')
+    dialScheduler.add(at('static'), 'static')
+    return dialScheduler
   }
 
   it('is ordered: static peers, members, known ones, bootnodes', () => {
@@ -54,11 +54,11 @@ describe('whom to dial', () => {
     expect(due(all(), 0, { dialing: 3 })).toEqual([])
   })
   it('is a bounded number of known nodes, and what the operator says in any case', () => {
-    const book = all()
-    book.add(at('more'), 'known')
-    expect(book.size).toBe(4)
-    book.add(at('more static'), 'static')
-    expect(book.size).toBe(5)
+    const dialScheduler = all()
+    dialScheduler.add(at('more'), 'known')
+    expect(dialScheduler.size).toBe(4)
+    dialScheduler.add(at('more static'), 'static')
+    expect(dialScheduler.size).toBe(5)
   })
 })
 
@@ -66,67 +66,68 @@ describe('after a failure', () => {
   it('pauses grow twofold up to the longest, half of them chance', () => {
     for (const [failures, fullMs] of [1_000, 2_000, 4_000, 8_000, 8_000, 8_000].entries()) {
       for (const random of [0, 1]) {
-        const book = new DialBook(limits, nobody)
-        book.add(at('a'), 'bootnode')
-        for (let count = 0; count <= failures; count++) book.failed('a', 'unreachable', 0, random)
+        const dialScheduler = new DialScheduler(limits, nobody)
+        dialScheduler.add(at('a'), 'bootnode')
+        for (let count = 0; count <= failures; count++) dialScheduler.failed('a', 'unreachable', 0, random)
         const pauseMs = random === 0 ? fullMs / 2 : fullMs
-        expect(due(book, pauseMs - 1)).toEqual([])
-        expect(due(book, pauseMs)).toEqual(['a'])
+        expect(due(dialScheduler, pauseMs - 1)).toEqual([])
+        expect(due(dialScheduler, pauseMs)).toEqual(['a'])
       }
     }
   })
   it('of a static peer or a member, the longest pause is short, and it is never forgotten: a quorum may hang on it', () => {
-    const book = new DialBook(limits, id => id === 'member')
-    book.add(at('static'), 'static')
-    book.add(at('member'), 'known')
+    const dialScheduler = new DialScheduler(limits, id => id === 'member')
+    dialScheduler.add(at('static'), 'static')
+    dialScheduler.add(at('member'), 'known')
     for (let count = 0; count < 50; count++)
-      for (const id of ['static', 'member']) book.failed(id, 'unreachable', count, 1)
-    expect(due(book, 49 + limits.wantedCapMs - 1)).toEqual([])
-    expect(due(book, 49 + limits.wantedCapMs)).toEqual(['static', 'member'])
+      for (const id of ['static', 'member']) dialScheduler.failed(id, 'unreachable', count, 1)
+    expect(due(dialScheduler, 49 + limits.wantedCapMs - 1)).toEqual([])
+    expect(due(dialScheduler, 49 + limits.wantedCapMs)).toEqual(['static', 'member'])
   })
   it('that will not change soon, it waits long; to itself, for ever', () => {
-    const book = new DialBook(limits, nobody)
-    for (const id of ['a', 'b']) book.add(at(id), 'static')
-    book.failed('a', 'wrongGenesis', 0, 0)
-    book.failed('b', 'self', 0, 0)
-    expect(due(book, limits.incompatibleMs - 1)).toEqual([])
-    expect(due(book, limits.incompatibleMs)).toEqual(['a'])
-    expect(book.size).toBe(1)
+    const dialScheduler = new DialScheduler(limits, nobody)
+    for (const id of ['a', 'b']) dialScheduler.add(at(id), 'static')
+    dialScheduler.failed('a', 'wrongGenesis', 0, 0)
+    dialScheduler.failed('b', 'self', 0, 0)
+    expect(due(dialScheduler, limits.incompatibleMs - 1)).toEqual([])
+    expect(due(dialScheduler, limits.incompatibleMs)).toEqual(['a'])
+    expect(dialScheduler.size).toBe(1)
   })
   it('known nodes are forgotten, others are not', () => {
-    const book = new DialBook(limits, nobody)
-    book.add(at('known'), 'known')
-    book.add(at('boot'), 'bootnode')
-    for (let count = 0; count < 3; count++) for (const id of ['known', 'boot']) book.failed(id, 'unreachable', count, 0)
-    expect(book.kindOf('known')).toBeUndefined()
-    expect(book.kindOf('boot')).toBe('bootnode')
+    const dialScheduler = new DialScheduler(limits, nobody)
+    dialScheduler.add(at('known'), 'known')
+    dialScheduler.add(at('boot'), 'bootnode')
+    for (let count = 0; count < 3; count++)
+      for (const id of ['known', 'boot']) dialScheduler.failed(id, 'unreachable', count, 0)
+    expect(dialScheduler.kindOf('known')).toBeUndefined()
+    expect(dialScheduler.kindOf('boot')).toBe('bootnode')
   })
   it('a connection that held begins the pauses anew', () => {
-    const book = new DialBook(limits, nobody)
-    book.add(at('a'), 'bootnode')
-    for (let count = 0; count < 4; count++) book.failed('a', 'unreachable', 0, 1)
-    book.ended('a', null, limits.stableMs - 1, 0, 1)
-    expect(due(book, 7_999)).toEqual([])
-    book.ended('a', null, limits.stableMs, 0, 1)
-    expect(due(book, 1_000)).toEqual(['a'])
+    const dialScheduler = new DialScheduler(limits, nobody)
+    dialScheduler.add(at('a'), 'bootnode')
+    for (let count = 0; count < 4; count++) dialScheduler.failed('a', 'unreachable', 0, 1)
+    dialScheduler.ended('a', null, limits.stableMs - 1, 0, 1)
+    expect(due(dialScheduler, 7_999)).toEqual([])
+    dialScheduler.ended('a', null, limits.stableMs, 0, 1)
+    expect(due(dialScheduler, 1_000)).toEqual(['a'])
   })
 })
 
 it('a node may be dialed later, to let it dial first', () => {
-  const book = new DialBook(limits, nobody)
-  book.add(at('a'), 'known', 500)
-  expect([due(book, 499), due(book, 500)]).toEqual([[], ['a']])
+  const dialScheduler = new DialScheduler(limits, nobody)
+  dialScheduler.add(at('a'), 'known', 500)
+  expect([due(dialScheduler, 499), due(dialScheduler, 500)]).toEqual([[], ['a']])
 })
 
 it('a new address is dialed at once, but not one that counts less', () => {
-  const book = new DialBook(limits, nobody)
-  book.add(at('a'), 'static')
-  book.failed('a', 'unreachable', 0, 1)
-  book.add(at('a', 2), 'known')
-  expect(due(book)).toEqual([])
-  book.add(at('a', 2), 'static')
-  expect(book.due(0, scene())).toEqual([at('a', 2)])
-  book.failed('a', 'unreachable', 0, 1)
-  book.add(at('a', 2), 'static')
-  expect(due(book), 'the same address is no news').toEqual([])
+  const dialScheduler = new DialScheduler(limits, nobody)
+  dialScheduler.add(at('a'), 'static')
+  dialScheduler.failed('a', 'unreachable', 0, 1)
+  dialScheduler.add(at('a', 2), 'known')
+  expect(due(dialScheduler)).toEqual([])
+  dialScheduler.add(at('a', 2), 'static')
+  expect(dialScheduler.due(0, scene())).toEqual([at('a', 2)])
+  dialScheduler.failed('a', 'unreachable', 0, 1)
+  dialScheduler.add(at('a', 2), 'static')
+  expect(due(dialScheduler), 'the same address is no news').toEqual([])
 })

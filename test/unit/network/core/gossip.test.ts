@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { type PeerRecord, RecordBook } from '../../../../src/network/core/address-book.ts'
-import { Wanted } from '../../../../src/network/core/fetch-plan.ts'
-import { Links } from '../../../../src/network/core/reachability.ts'
+import { AddressBook, type PeerRecord } from '../../../../src/network/core/address-book.ts'
+import { TransactionFetchPlan } from '../../../../src/network/core/fetch-plan.ts'
+import { Reachability } from '../../../../src/network/core/reachability.ts'
 import type { Hex } from '../../../../src/util/bytes.ts'
 
 const validator = (index: number): Hex => `0x${index.toString(16).padStart(40, '0')}`
@@ -15,73 +15,73 @@ describe('links', () => {
   ])
 
   it('in a full mesh nothing is passed on', () => {
-    const links = new Links()
-    links.heard('A', [b, c])
-    links.heard('B', [a, c])
-    links.heard('relay', [a, b, c])
-    expect(links.targets(a, 'A', neighbours)).toEqual([])
+    const reachability = new Reachability()
+    reachability.heard('A', [b, c])
+    reachability.heard('B', [a, c])
+    reachability.heard('relay', [a, b, c])
+    expect(reachability.targets(a, 'A', neighbours)).toEqual([])
   })
   it('goes to those who do not reach the author, never back and never to the author', () => {
-    const links = new Links()
-    expect(links.targets(a, 'A', neighbours)).toEqual(['B', 'relay'])
-    links.heard('B', [c])
-    links.heard('relay', [a])
-    expect(links.targets(a, 'A', neighbours)).toEqual(['B'])
-    expect(links.targets(c, 'relay', neighbours)).toEqual(['A'])
-    links.forget('B')
-    expect(links.targets(c, 'relay', neighbours)).toEqual(['A', 'B'])
+    const reachability = new Reachability()
+    expect(reachability.targets(a, 'A', neighbours)).toEqual(['B', 'relay'])
+    reachability.heard('B', [c])
+    reachability.heard('relay', [a])
+    expect(reachability.targets(a, 'A', neighbours)).toEqual(['B'])
+    expect(reachability.targets(c, 'relay', neighbours)).toEqual(['A'])
+    reachability.forget('B')
+    expect(reachability.targets(c, 'relay', neighbours)).toEqual(['A', 'B'])
   })
   it('counts who is near, and who is near to a neighbour', () => {
-    const links = new Links()
-    expect(links.reachable([a, b, c], null, neighbours)).toBe(2)
-    links.heard('relay', [c])
-    expect(links.reachable([a, b, c], null, neighbours)).toBe(3)
-    expect(links.reachable([a, b, c], c, neighbours)).toBe(2)
+    const reachability = new Reachability()
+    expect(reachability.reachable([a, b, c], null, neighbours)).toBe(2)
+    reachability.heard('relay', [c])
+    expect(reachability.reachable([a, b, c], null, neighbours)).toBe(3)
+    expect(reachability.reachable([a, b, c], c, neighbours)).toBe(2)
   })
 })
 
 describe('wanted transactions', () => {
-  const make = () => new Wanted({ total: 6, perPeer: 4, perRequest: 2, announcers: 2 })
+  const make = () => new TransactionFetchPlan({ total: 6, perPeer: 4, perRequest: 2, announcers: 2 })
 
   it('are asked of one peer at a time, a few in a request', () => {
-    const wanted = make()
-    wanted.announced('A', ['1', '2', '3'])
-    wanted.announced('B', ['1', '3'])
-    expect(wanted.ask('A')?.hashes).toEqual(['1', '2'])
-    expect(wanted.ask('A')).toBeUndefined()
-    expect(wanted.ask('B')?.hashes).toEqual(['3'])
+    const fetchPlan = make()
+    fetchPlan.announced('A', ['1', '2', '3'])
+    fetchPlan.announced('B', ['1', '3'])
+    expect(fetchPlan.ask('A')?.hashes).toEqual(['1', '2'])
+    expect(fetchPlan.ask('A')).toBeUndefined()
+    expect(fetchPlan.ask('B')?.hashes).toEqual(['3'])
   })
   it('that a peer did not bring are asked of another', () => {
-    const wanted = make()
-    wanted.announced('A', ['1', '2'])
-    wanted.announced('B', ['1', '2'])
-    wanted.ask('A')
-    wanted.arrived('2')
-    expect(wanted.answered('A')).toEqual(['B'])
-    expect(wanted.ask('A')).toBeUndefined()
-    expect(wanted.ask('B')?.hashes).toEqual(['1'])
-    expect(wanted.answered('B')).toEqual([])
-    expect(wanted.size).toBe(0)
+    const fetchPlan = make()
+    fetchPlan.announced('A', ['1', '2'])
+    fetchPlan.announced('B', ['1', '2'])
+    fetchPlan.ask('A')
+    fetchPlan.arrived('2')
+    expect(fetchPlan.answered('A')).toEqual(['B'])
+    expect(fetchPlan.ask('A')).toBeUndefined()
+    expect(fetchPlan.ask('B')?.hashes).toEqual(['1'])
+    expect(fetchPlan.answered('B')).toEqual([])
+    expect(fetchPlan.size).toBe(0)
   })
   it('of a peer that left are asked of others, whether it was being asked or not', () => {
-    const wanted = make()
-    wanted.announced('A', ['1', '2', '3'])
-    wanted.announced('B', ['2', '3'])
-    wanted.ask('A')
-    expect(wanted.forget('A')).toEqual(['B'])
-    expect(wanted.ask('B')?.hashes).toEqual(['2', '3'])
-    expect(wanted.size).toBe(2)
+    const fetchPlan = make()
+    fetchPlan.announced('A', ['1', '2', '3'])
+    fetchPlan.announced('B', ['2', '3'])
+    fetchPlan.ask('A')
+    expect(fetchPlan.forget('A')).toEqual(['B'])
+    expect(fetchPlan.ask('B')?.hashes).toEqual(['2', '3'])
+    expect(fetchPlan.size).toBe(2)
   })
   it('are bounded in all and for each peer', () => {
-    const wanted = make()
-    wanted.announced('A', ['1', '2', '3', '4', '5'])
-    expect(wanted.size).toBe(4)
-    wanted.announced('B', ['6', '7', '8'])
-    expect(wanted.size).toBe(6)
-    for (const peer of ['C', 'D', 'E']) wanted.announced(peer, ['1'])
-    wanted.arrived('1')
-    for (const peer of ['A', 'B', 'C', 'D', 'E']) wanted.forget(peer)
-    expect(wanted.size).toBe(0)
+    const fetchPlan = make()
+    fetchPlan.announced('A', ['1', '2', '3', '4', '5'])
+    expect(fetchPlan.size).toBe(4)
+    fetchPlan.announced('B', ['6', '7', '8'])
+    expect(fetchPlan.size).toBe(6)
+    for (const peer of ['C', 'D', 'E']) fetchPlan.announced(peer, ['1'])
+    fetchPlan.arrived('1')
+    for (const peer of ['A', 'B', 'C', 'D', 'E']) fetchPlan.forget(peer)
+    expect(fetchPlan.size).toBe(0)
   })
 })
 
@@ -97,13 +97,13 @@ describe('records', () => {
   const loose = () => false
 
   it('of a node are news when the number is higher', () => {
-    const book = new RecordBook(2)
+    const book = new AddressBook(2)
     book.put(record('a', 5), loose, 0)
     expect([4, 5, 6].map(sequence => book.isNews('a', sequence))).toEqual([false, false, true])
     expect(book.isNews('b', 0)).toBe(true)
   })
   it('are bounded; those of connected nodes stay', () => {
-    const book = new RecordBook(3)
+    const book = new AddressBook(3)
     for (const id of ['a', 'b', 'c']) book.put(record(id), loose, 0)
     expect(book.put(record('d'), id => id !== 'b', 0.99)).toBe('b')
     expect(
@@ -114,7 +114,7 @@ describe('records', () => {
     expect(book.put(record('a', 2), loose, 0), 'a newer one takes its own place').toBeUndefined()
   })
   it('are handed on by chance, each once, and not to whom they are about', () => {
-    const book = new RecordBook(10)
+    const book = new AddressBook(10)
     for (const id of 'abcdefgh') book.put(record(id), loose, 0)
     const sample = book.sample(5, 'a', () => 0.73).map(({ id }) => id)
     expect(new Set(sample).size).toBe(5)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { LIMITS } from '../../../../src/config/limits.ts'
-import { addressKey, Standings, validatorKey } from '../../../../src/network/core/peer-scores.ts'
+import { addressScoreKey, PeerScores, validatorKey } from '../../../../src/network/core/peer-scores.ts'
 import type { Hex } from '../../../../src/util/bytes.ts'
 
 const limits = { ...LIMITS.network, entries: 5 }
@@ -14,79 +14,79 @@ const peer = (id: string, address: string | null = null, isReserved = false, val
 
 describe('standings', () => {
   it('add up to a disconnect and then to a ban, which ends', () => {
-    const standings = new Standings(limits)
-    const verdicts = [1, 2, 3, 4, 5, 6].map(() => standings.blame(peer('a'), 'useless', 0))
+    const scores = new PeerScores(limits)
+    const verdicts = [1, 2, 3, 4, 5, 6].map(() => scores.blame(peer('a'), 'useless', 0))
     expect(verdicts).toEqual(['keep', 'keep', 'disconnect', 'disconnect', 'disconnect', 'ban'])
-    expect(standings.isBanned('a', limits.banMs - 1)).toBe(true)
-    expect(standings.isBanned('a', limits.banMs)).toBe(false)
+    expect(scores.isBanned('a', limits.banMs - 1)).toBe(true)
+    expect(scores.isBanned('a', limits.banMs)).toBe(false)
   })
 
   it('heal by half in the half-life', () => {
-    const standings = new Standings(limits)
-    standings.blame(peer('a'), 'useless', 0)
-    expect(standings.score('a', limits.halfLifeMs)).toBeCloseTo(-5)
-    expect(standings.score('a', 2 * limits.halfLifeMs)).toBeCloseTo(-2.5)
+    const scores = new PeerScores(limits)
+    scores.blame(peer('a'), 'useless', 0)
+    expect(scores.score('a', limits.halfLifeMs)).toBeCloseTo(-5)
+    expect(scores.score('a', 2 * limits.halfLifeMs)).toBeCloseTo(-2.5)
     // A clock set back heals nothing and hurts nothing.
-    expect(standings.score('a', -limits.halfLifeMs)).toBe(-10)
+    expect(scores.score('a', -limits.halfLifeMs)).toBe(-10)
   })
 
   it('ban at once for what no honest node does, also in a reserved place', () => {
-    const standings = new Standings(limits)
-    expect(standings.blame(peer('a', null, true), 'malformed', 0)).toBe('ban')
-    expect(standings.isBanned('a', 1)).toBe(true)
+    const scores = new PeerScores(limits)
+    expect(scores.blame(peer('a', null, true), 'malformed', 0)).toBe('ban')
+    expect(scores.isBanned('a', 1)).toBe(true)
   })
 
   it('ban a validator with its node, whatever address it comes from, and each time for longer', () => {
-    const standings = new Standings(limits)
+    const scores = new PeerScores(limits)
     const key = `0x${'ab'.repeat(20)}` as const
     let nowMs = 0
     const lengths: number[] = []
     for (const id of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) {
-      expect(standings.isBanned(validatorKey(key), nowMs)).toBe(false)
-      expect(standings.blame(peer(id, '1.2.3.4', true, key), 'forged', nowMs)).toBe('ban')
+      expect(scores.isBanned(validatorKey(key), nowMs)).toBe(false)
+      expect(scores.blame(peer(id, '1.2.3.4', true, key), 'forged', nowMs)).toBe('ban')
       let lengthMs = limits.reservedBanMs
-      while (standings.isBanned(validatorKey(key), nowMs + lengthMs)) lengthMs += limits.reservedBanMs
+      while (scores.isBanned(validatorKey(key), nowMs + lengthMs)) lengthMs += limits.reservedBanMs
       lengths.push(lengthMs / limits.reservedBanMs)
       nowMs += lengthMs
       // Others of its address are not banned for it.
-      expect(standings.isBanned(addressKey('1.2.3.4'), nowMs - 1)).toBe(false)
+      expect(scores.isBanned(addressScoreKey('1.2.3.4'), nowMs - 1)).toBe(false)
     }
     expect(lengths).toEqual([1, 2, 4, 8, 16, 30, 30])
   })
 
   it('never ban a reserved peer for small things', () => {
-    const standings = new Standings(limits)
-    for (let count = 0; count < 50; count++) standings.blame(peer('a', null, true), 'falsehood', 0)
-    expect(standings.isBanned('a', 1)).toBe(false)
-    expect(standings.blame(peer('a', null, true), 'flood', 0)).toBe('disconnect')
+    const scores = new PeerScores(limits)
+    for (let count = 0; count < 50; count++) scores.blame(peer('a', null, true), 'falsehood', 0)
+    expect(scores.isBanned('a', 1)).toBe(false)
+    expect(scores.blame(peer('a', null, true), 'flood', 0)).toBe('disconnect')
   })
 
   it('ban an address from which several were banned, and nobody for the loopback', () => {
-    const standings = new Standings(limits)
+    const scores = new PeerScores(limits)
     for (const [index, id] of ['a', 'b', 'c'].entries()) {
-      expect(standings.isBanned(addressKey('1.2.3.4'), 1)).toBe(false)
-      standings.blame(peer(id, '1.2.3.4'), 'malformed', index)
+      expect(scores.isBanned(addressScoreKey('1.2.3.4'), 1)).toBe(false)
+      scores.blame(peer(id, '1.2.3.4'), 'malformed', index)
     }
-    expect(standings.isBanned(addressKey('1.2.3.4'), 3)).toBe(true)
-    expect(standings.isBanned(addressKey('1.2.3.4'), 3 + limits.banMs)).toBe(false)
+    expect(scores.isBanned(addressScoreKey('1.2.3.4'), 3)).toBe(true)
+    expect(scores.isBanned(addressScoreKey('1.2.3.4'), 3 + limits.banMs)).toBe(false)
   })
 
   it('are bounded, and whoever is banned is remembered longest', () => {
-    const standings = new Standings(limits)
-    standings.blame(peer('bad'), 'malformed', 0)
-    for (let count = 0; count < 100; count++) standings.blame(peer(`peer ${count}`), 'useless', count)
-    expect(standings.size).toBe(limits.entries)
-    expect(standings.isBanned('bad', 200)).toBe(true)
-    for (let count = 0; count < 100; count++) standings.blame(peer(`banned ${count}`), 'malformed', 200)
-    expect(standings.size).toBe(limits.entries)
-    expect(standings.isBanned('banned 99', 201)).toBe(true)
+    const scores = new PeerScores(limits)
+    scores.blame(peer('bad'), 'malformed', 0)
+    for (let count = 0; count < 100; count++) scores.blame(peer(`peer ${count}`), 'useless', count)
+    expect(scores.size).toBe(limits.entries)
+    expect(scores.isBanned('bad', 200)).toBe(true)
+    for (let count = 0; count < 100; count++) scores.blame(peer(`banned ${count}`), 'malformed', 200)
+    expect(scores.size).toBe(limits.entries)
+    expect(scores.isBanned('banned 99', 201)).toBe(true)
   })
 
   it('survive a restart, but for what has healed', () => {
-    const before = new Standings(limits)
+    const before = new PeerScores(limits)
     before.blame(peer('a'), 'useless', 0)
     before.blame(peer('b'), 'malformed', 0)
-    const after = new Standings(limits)
+    const after = new PeerScores(limits)
     after.restore(before.entries(MINUTE), MINUTE)
     expect(after.score('a', MINUTE)).toBeCloseTo(before.score('a', MINUTE))
     expect(after.isBanned('b', MINUTE)).toBe(true)
@@ -94,17 +94,17 @@ describe('standings', () => {
   })
 
   it('do not believe a file that bans for ever', () => {
-    const standings = new Standings(limits)
-    standings.restore([{ key: 'a', score: -1e9, atMs: 1e15, bannedUntilMs: 1e15, bans: 0 }], 0)
-    expect(standings.isBanned('a', limits.banMs)).toBe(false)
-    expect(standings.score('a', 0)).toBe(-100)
+    const scores = new PeerScores(limits)
+    scores.restore([{ key: 'a', score: -1e9, atMs: 1e15, bannedUntilMs: 1e15, bans: 0 }], 0)
+    expect(scores.isBanned('a', limits.banMs)).toBe(false)
+    expect(scores.score('a', 0)).toBe(-100)
   })
 
   it('forget by the word of an operator', () => {
-    const standings = new Standings(limits)
-    standings.blame(peer('a'), 'malformed', 0)
-    standings.pardon('a')
-    expect(standings.isBanned('a', 1)).toBe(false)
-    expect(standings.score('a', 1)).toBe(0)
+    const scores = new PeerScores(limits)
+    scores.blame(peer('a'), 'malformed', 0)
+    scores.pardon('a')
+    expect(scores.isBanned('a', 1)).toBe(false)
+    expect(scores.score('a', 1)).toBe(0)
   })
 })

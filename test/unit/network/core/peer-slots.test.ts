@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { addressGroup, isLoopbackAddress } from '../../../../src/network/core/address.ts'
-import { Budget } from '../../../../src/network/core/byte-budget.ts'
-import { REASONS, reasonOf } from '../../../../src/network/core/disconnect-reasons.ts'
-import { keepsFresh } from '../../../../src/network/core/duplicate-connections.ts'
-import { Door } from '../../../../src/network/core/inbound-limiter.ts'
-import { placeFor } from '../../../../src/network/core/peer-slots.ts'
+import { ByteBudget } from '../../../../src/network/core/byte-budget.ts'
+import { DISCONNECT_REASONS, disconnectReasonFromCode } from '../../../../src/network/core/disconnect-reasons.ts'
+import { keepsNewConnection } from '../../../../src/network/core/duplicate-connections.ts'
+import { InboundLimiter } from '../../../../src/network/core/inbound-limiter.ts'
+import { assignSlot } from '../../../../src/network/core/peer-slots.ts'
 import { TokenBucket } from '../../../../src/network/core/token-bucket.ts'
 
 const limits = { inbound: 2, outbound: 1, reserved: 1, perAddress: 2 }
@@ -22,17 +22,17 @@ describe('places', () => {
     ['a member', { ...stranger, reserved: true }, { ...none, inbound: 2, sameAddress: 9 }, { place: 'reserved' }],
     ['one member more is as others', { ...stranger, reserved: true }, { ...none, reserved: 1 }, { place: 'inbound' }],
   ])('%s', (_, candidate, counts, expected) => {
-    expect(placeFor(candidate, counts, limits)).toEqual(expected)
+    expect(assignSlot(candidate, counts, limits)).toEqual(expected)
   })
 })
 
 describe('the door', () => {
   const door = () =>
-    new Door({ pending: 3, pendingPerAddress: 2, connectsPerSecond: 1, connectsBurst: 4, addresses: 2 })
+    new InboundLimiter({ pending: 3, pendingPerAddress: 2, connectsPerSecond: 1, connectsBurst: 4, addresses: 2 })
 
   const nothing = () => {}
   /** Whether it lets somebody in. */
-  const enters = (some: Door, address: string, nowMs = 0) => some.enter(address, nowMs, nothing) !== undefined
+  const enters = (some: InboundLimiter, address: string, nowMs = 0) => some.enter(address, nowMs, nothing) !== undefined
 
   it('lets in a few of one address at a time', () => {
     const some = door()
@@ -83,10 +83,10 @@ it('a quota gives its burst, then its rate, and nothing for a clock set back', (
 })
 
 it('bytes that several hold together have one bound', () => {
-  const budget = new Budget(10)
-  expect([budget.take(6), budget.take(5), budget.take(4)]).toEqual([true, false, true])
-  budget.give(6)
-  expect(budget.used).toBe(4)
+  const byteBudget = new ByteBudget(10)
+  expect([byteBudget.take(6), byteBudget.take(5), byteBudget.take(4)]).toEqual([true, false, true])
+  byteBudget.give(6)
+  expect(byteBudget.used).toBe(4)
 })
 
 describe('of two connections to one node', () => {
@@ -96,12 +96,12 @@ describe('of two connections to one node', () => {
     const seenByLow = { self: 'a', peer: 'b' }
     const seenByHigh = { self: 'b', peer: 'a' }
     for (const firstIsLows of [true, false]) {
-      const low = keepsFresh(
+      const low = keepsNewConnection(
         seenByLow,
         { inbound: !firstIsLows, instance: 'B' },
         { inbound: firstIsLows, instance: 'B' },
       )
-      const high = keepsFresh(
+      const high = keepsNewConnection(
         seenByHigh,
         { inbound: firstIsLows, instance: 'A' },
         { inbound: !firstIsLows, instance: 'A' },
@@ -113,10 +113,10 @@ describe('of two connections to one node', () => {
   })
   it('a restarted node is heard', () => {
     for (const inbound of [true, false])
-      expect(keepsFresh({ self: 'a', peer: 'b' }, old, { inbound, instance: 'y' })).toBe(true)
+      expect(keepsNewConnection({ self: 'a', peer: 'b' }, old, { inbound, instance: 'y' })).toBe(true)
   })
   it('the newer one of the same side stays', () => {
-    expect(keepsFresh({ self: 'a', peer: 'b' }, old, old)).toBe(true)
+    expect(keepsNewConnection({ self: 'a', peer: 'b' }, old, old)).toBe(true)
   })
 })
 
@@ -139,8 +139,8 @@ describe('addresses', () => {
 })
 
 it('every reason has a code of its own, and a code without one is nothing', () => {
-  const codes = Object.values(REASONS).map(({ code }) => code)
+  const codes = Object.values(DISCONNECT_REASONS).map(({ code }) => code)
   expect(new Set(codes).size).toBe(codes.length)
-  for (const [name, { code }] of Object.entries(REASONS)) expect(reasonOf(code)).toBe(name)
-  expect(reasonOf(255)).toBeUndefined()
+  for (const [name, { code }] of Object.entries(DISCONNECT_REASONS)) expect(disconnectReasonFromCode(code)).toBe(name)
+  expect(disconnectReasonFromCode(255)).toBeUndefined()
 })

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { NETWORKS } from '../../../../src/config/networks.ts'
-import { forkRules } from '../../../../src/network/identity/fork-id.ts'
+import { createForkFilter } from '../../../../src/network/identity/fork-id.ts'
 
 /** Ethereum's own mainnet up to Petersburg: the test cases of EIP-2124. */
 const GENESIS = '0xd4e56740f876aef8c010b86a40d5f56745a118d0906a34e69aec8c0db1cb8fa3'
-const rules = forkRules(GENESIS, [
+const rules = createForkFilter(GENESIS, [
   { name: 'frontier', height: 0 },
   { name: 'homestead', height: 1_150_000 },
   { name: 'tangerineWhistle', height: 2_463_000 },
@@ -46,7 +46,7 @@ describe('fork ids (EIP-2124)', () => {
   it('tell networks apart that disagree about the proof chain', () => {
     const { forks } = NETWORKS.devnet
     const other = forks.map(fork => (fork.name === 'nativeHash' ? { ...fork, height: 21 } : fork))
-    const [a, b] = [forkRules(GENESIS, forks), forkRules(GENESIS, other)]
+    const [a, b] = [createForkFilter(GENESIS, forks), createForkFilter(GENESIS, other)]
     expect(a.at(0).hash).not.toBe(b.at(0).hash)
     expect(a.at(0).next, 'heights of the proof chain are no numbers of the main chain').toBe(0)
     expect(a.accepts(b.at(0), 0)).toBe(false)

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { LIMITS } from '../../../../src/config/limits.ts'
-import { readRecord, signRecord } from '../../../../src/network/identity/peer-record.ts'
+import { readPeerRecord, signPeerRecord } from '../../../../src/network/identity/peer-record.ts'
 import { PeerStore, parseMemory } from '../../../../src/network/peer/peer-store.ts'
 import { certificatePem, nodeIdOf } from '../../../../src/network/tls/certificate.ts'
 import { generateNodeKey, openNodeKey } from '../../../../src/network/tls/node-key.ts'
@@ -60,20 +60,20 @@ describe('a record', () => {
   const params = { domain: DOMAIN, key, sequence: 7, host: '192.0.2.7', port: 30_303, signer: signerOf(3) }
   const always = () => true
   it('is read as it was signed', () => {
-    const record = signRecord(params)
+    const record = signPeerRecord(params)
     expect(record.bytes.byteLength).toBeLessThan(LIMITS.network.recordBytes)
-    expect(readRecord(record.bytes, DOMAIN, always)).toEqual(record)
+    expect(readPeerRecord(record.bytes, DOMAIN, always)).toEqual(record)
     expect(record.validator).toBe(signerOf(3).address)
   })
   it('of another chain, or changed anywhere, is nobody’s word', () => {
-    const { bytes } = signRecord(params)
-    expect(readRecord(bytes, { ...DOMAIN, chainId: 1 }, always)).toBe('false')
+    const { bytes } = signPeerRecord(params)
+    expect(readPeerRecord(bytes, { ...DOMAIN, chainId: 1 }, always)).toBe('false')
     let refused = 0
     for (let at = 0; at < bytes.byteLength; at++) {
       const changed = bytes.slice()
       changed[at] = (changed[at] as number) ^ 1
       try {
-        expect(readRecord(changed, DOMAIN, always)).toBe('false')
+        expect(readPeerRecord(changed, DOMAIN, always)).toBe('false')
       } catch (error) {
         expect(error).toMatchObject({ code: 'MESSAGE_MALFORMED' })
         refused++
@@ -82,18 +82,20 @@ describe('a record', () => {
     expect(refused).toBeLessThan(bytes.byteLength / 4)
   })
   it('costs no signature check when it is old', () => {
-    const { bytes } = signRecord(params)
+    const { bytes } = signPeerRecord(params)
     bytes[bytes.byteLength - 1] = (bytes[bytes.byteLength - 1] as number) ^ 1
-    expect(readRecord(bytes, DOMAIN, (_, sequence) => sequence > 7)).toBe('old')
+    expect(readPeerRecord(bytes, DOMAIN, (_, sequence) => sequence > 7)).toBe('old')
   })
   it('names an address, never a name', () => {
     for (const host of ['example.org', '192.0.2.7.', 'fe80::1%eth0', '']) {
-      expect(() => readRecord(signRecord({ ...params, host }).bytes, DOMAIN, always)).toThrow(/MESSAGE_MALFORMED/)
+      expect(() => readPeerRecord(signPeerRecord({ ...params, host }).bytes, DOMAIN, always)).toThrow(
+        /MESSAGE_MALFORMED/,
+      )
     }
   })
   it('that its node did not sign costs whoever passes it on', async () => {
     const node = await nodes.start()
-    const { bytes } = signRecord(params)
+    const { bytes } = signPeerRecord(params)
     bytes[bytes.byteLength - 1] = (bytes[bytes.byteLength - 1] as number) ^ 1
     const peer = await RawPeer.meet(node.port)
     await until('asked', () => peer.said('getRecords').length === 1)

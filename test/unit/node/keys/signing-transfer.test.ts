@@ -2,10 +2,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import { openWatermark, type SignedMark } from '../../../../src/consensus/signer/watermark.ts'
+import { type LastSignature, openWatermark } from '../../../../src/consensus/signer/watermark.ts'
 import { nodeFileSystem } from '../../../../src/consensus/wal/file-system.ts'
-import { addressOf, sign } from '../../../../src/crypto/signature.ts'
-import { genesisHashOf } from '../../../../src/node/genesis/genesis-hash.ts'
+import { addressFromPrivateKey, sign } from '../../../../src/crypto/signature.ts'
+import { genesisHashFromFile } from '../../../../src/node/genesis/genesis-hash.ts'
 import { lockKey } from '../../../../src/node/keys/key-lock.ts'
 import { exportSigning, importSigning } from '../../../../src/node/keys/signing-transfer.ts'
 import { consensusFolder, watermarkPath } from '../../../../src/node/parts/consensus-folder.ts'
@@ -17,15 +17,15 @@ import { keyOf, testGenesis } from '../../../support/chain.ts'
 
 // A key of this process's own: its lock is the machine's.
 const KEY = keyOf(process.pid % 199)
-const VALIDATOR = addressOf(KEY)
+const VALIDATOR = addressFromPrivateKey(KEY)
 const GENESIS = testGenesis()
-const genesisHash = await genesisHashOf(GENESIS)
+const genesisHash = await genesisHashFromFile(GENESIS)
 
-const mark = (number: number, step: SignedMark['step'] = 'commit', fill = number): SignedMark => {
+const mark = (number: number, step: LastSignature['step'] = 'commit', fill = number): LastSignature => {
   const digest = new Uint8Array(32).fill(fill)
   return { number, round: 0, step, digest, signature: sign(digest, KEY) }
 }
-const recordOf = (...marks: readonly SignedMark[]): SigningRecord => ({
+const recordOf = (...marks: readonly LastSignature[]): SigningRecord => ({
   genesisHash,
   signers: [
     {
@@ -46,7 +46,7 @@ beforeEach(() => {
 })
 
 const path = (): string => watermarkPath(consensusFolder(dataDir), VALIDATOR)
-const signed = async (): Promise<SignedMark | null> => {
+const signed = async (): Promise<LastSignature | null> => {
   const watermark = await openWatermark(nodeFileSystem, path())
   await watermark.close()
   return watermark.last
@@ -166,6 +166,6 @@ describe('an export', () => {
     await beginChain()
     await importSigning({ dataDir, record: recordOf(mark(9)) })
     expect((await exportSigning({ dataDir, validator: VALIDATOR })).signers).toHaveLength(1)
-    expect((await exportSigning({ dataDir, validator: addressOf(keyOf(200)) })).signers).toHaveLength(0)
+    expect((await exportSigning({ dataDir, validator: addressFromPrivateKey(keyOf(200)) })).signers).toHaveLength(0)
   })
 })

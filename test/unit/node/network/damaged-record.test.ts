@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest'
 import { encodeEvidence } from '../../../../src/consensus/evidence/codec.ts'
-import { EvidenceGossip } from '../../../../src/consensus/evidence/evidence-relay.ts'
-import { createVerifier } from '../../../../src/consensus/signer/signature-verifier.ts'
+import { EvidenceRelay } from '../../../../src/consensus/evidence/evidence-relay.ts'
+import { createSignatureVerifier } from '../../../../src/consensus/signer/signature-verifier.ts'
 import { recoverAddress } from '../../../../src/crypto/signature.ts'
 import { BUCKETS } from '../../../../src/storage/buckets.ts'
 import { numberKey } from '../../../../src/storage/keys.ts'
@@ -24,12 +24,12 @@ test("evidence of a cycle whose record is damaged ends neither the process nor t
     batch.put(BUCKETS.cycle, numberKey(CYCLE), Uint8Array.of(0xc1, 0x80))
     await batch.write()
     await net.restart()
-    const { sources, genesisHash, genesis, evidence: desk } = net.first
+    const { sources, genesisHash, genesis, evidence: evidencePool } = net.first
     const node = await nodes.start({ hears: false })
     const domain = { chainId: genesis.params.chainId, genesisHash }
-    const { isSigned } = createVerifier(domain, recoverAddress, 100)
-    const parts = { desk, committees: sources.council, isSigned, logger: silentLogger }
-    const gossip = new EvidenceGossip({ ...parts, network: node.network.evidence })
+    const { isSigned } = createSignatureVerifier(domain, recoverAddress, 100)
+    const parts = { evidencePool, committees: sources.council, isSigned, logger: silentLogger }
+    const gossip = new EvidenceRelay({ ...parts, network: node.network.evidence })
     gossip.start()
     const peer = await RawPeer.meet(node.port)
     for (let count = 0; count < 5; count++) peer.send('evidence', encodeEvidence(evidence))

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
-import type { Seat } from '../../../../src/chain/types.ts'
+import type { CouncilMemberStatus } from '../../../../src/chain/types.ts'
 import { membersPort } from '../../../../src/node/network/members-port.ts'
 import type { Hex } from '../../../../src/util/bytes.ts'
 
 const addressOf = (digit: number): Hex => `0x${String(digit).repeat(40)}`
-const seat = (digit: number) => ({ validator: addressOf(digit) }) as Seat
+const seat = (digit: number) => ({ validator: addressOf(digit) }) as CouncilMemberStatus
 
 /** Heights below 10 are served by 1 and 2, the others by 2 and 3; nothing is known beyond 20. */
 const council = {
   asked: 0,
-  seats(number: number) {
+  memberStatuses(number: number) {
     this.asked++
     if (number > 20) return undefined
     return number < 10 ? [seat(1), seat(2)] : [seat(2), seat(3)]
@@ -39,9 +39,13 @@ test('the councils of the open height and of those beside it may speak', () => {
 })
 
 test('who is jailed may speak only while it serves', () => {
-  const seats = [seat(1), { ...seat(2), standing: 'jailed' }, { ...seat(3), standing: 'jailed' }] as readonly Seat[]
+  const seats = [
+    seat(1),
+    { ...seat(2), standing: 'jailed' },
+    { ...seat(3), standing: 'jailed' },
+  ] as readonly CouncilMemberStatus[]
   const port = membersPort(
-    { seats: () => seats, committee: () => ({ members: [addressOf(1), addressOf(3)] }) },
+    { memberStatuses: () => seats, committee: () => ({ members: [addressOf(1), addressOf(3)] }) },
     () => 3,
     () => {},
   )

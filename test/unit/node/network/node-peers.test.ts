@@ -9,7 +9,7 @@ import { NodePeers } from '../../../../src/node/network/node-peers.ts'
 import type { PeerOptions } from '../../../../src/node/options.ts'
 import { blockCodec, withSenders } from '../../../../src/node/parts/block-codec.ts'
 import { signerOf } from '../../../../src/node/parts/consensus.ts'
-import { certificateOf } from '../../../../src/primitives/consensus/certificate.ts'
+import { certificateFromSigners } from '../../../../src/primitives/consensus/certificate.ts'
 import { blockVoteDigest } from '../../../../src/primitives/consensus/vote.ts'
 import { systemClock } from '../../../../src/util/clock.ts'
 import { silentLogger } from '../../../../src/util/logger.ts'
@@ -54,7 +54,7 @@ const start = async (
     chain: chain.chain,
     blocks: chain.blocks,
     council: chain.sources.council,
-    desk: chain.evidence,
+    evidencePool: chain.evidence,
     pool: chain.pool.service,
     codec: blockCodec(chain.pool.recovery),
     withSenders: block => withSenders(chain.pool.recovery, block),
@@ -77,7 +77,7 @@ const mine = async ({ chain, build, genesis, genesisHash }: TestChain, count: nu
     const built = await build()
     const vote = { type: 'commit', number: built.header.number, round: 0, blockHash: built.hash } as const
     const seal = sign(blockVoteDigest({ chainId: genesis.params.chainId, genesisHash }, vote), VALIDATOR_KEY)
-    await chain.commit(built, certificateOf(0, 1, new Map([[0, seal]])))
+    await chain.commit(built, certificateFromSigners(0, 1, new Map([[0, seal]])))
   }
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { LIMITS } from '../../../../src/config/limits.ts'
-import { rememberingCodec, withSenders } from '../../../../src/node/parts/block-codec.ts'
+import { cachingBlockCodec, withSenders } from '../../../../src/node/parts/block-codec.ts'
 import { decodeBlock } from '../../../../src/primitives/block.ts'
 import { CodedError, isCoded } from '../../../../src/util/errors.ts'
 import { blockCodec, GENESIS_HASH, makeBlock } from '../../../support/consensus/ledger.ts'
@@ -19,7 +19,7 @@ const counting = () => {
       return blockCodec.decode(bytes)
     },
   }
-  return { codec, remembering: rememberingCodec(codec) }
+  return { codec, remembering: cachingBlockCodec(codec) }
 }
 
 test('the same bytes are decoded once, also while they are being decoded', async () => {

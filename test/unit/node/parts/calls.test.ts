@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { CallBases } from '../../../../src/chain/reads/call-blocks.ts'
-import { Pending } from '../../../../src/chain/reads/pending-block.ts'
+import { CallBlocks } from '../../../../src/chain/reads/call-blocks.ts'
+import { PendingBlockBuilder } from '../../../../src/chain/reads/pending-block.ts'
 import { createCalls } from '../../../../src/node/parts/calls.ts'
 import { bytesToBigint, concatBytes, type Hex, hexToBytes } from '../../../../src/util/bytes.ts'
 import { silentLogger } from '../../../../src/util/logger.ts'
@@ -17,7 +17,7 @@ const balanceOf = (who: Hex): Uint8Array =>
 test('a call on the pending block sees one block, also when the chain goes on while the call is prepared', () =>
   withChain(async (chain, dir) => {
     await chain.pool.service.submit(signedRaw(ALICE_KEY, { to: BOB, value: 5n }))
-    const pending = new Pending({
+    const pending = new PendingBlockBuilder({
       ...chain,
       pool: { select: baseFee => chain.pool.service.select(baseFee), version: chain.pool.version },
       coinbase: VALIDATOR,
@@ -32,7 +32,7 @@ test('a call on the pending block sees one block, also when the chain goes on wh
       ...chain,
       storePath: join(dir, 'db'),
       params: chain.genesis.params,
-      bases: new CallBases({ ...chain, pending: { state } }),
+      bases: new CallBlocks({ ...chain, pending: { state } }),
       logger: silentLogger,
     })
     try {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Seat } from '../../../../src/chain/types.ts'
-import { reportSeat } from '../../../../src/node/parts/validator-status.ts'
+import type { CouncilMemberStatus } from '../../../../src/chain/types.ts'
+import { reportValidatorStatus } from '../../../../src/node/parts/validator-status.ts'
 import type { Hex } from '../../../../src/util/bytes.ts'
 import { silentLogger } from '../../../../src/util/logger.ts'
 
@@ -10,12 +10,12 @@ const [validator, owner] = [address('1'), address('2')]
 test.each([
   ['no member', undefined, 'warn', /not in the council/],
   ['a jailed member', 'jailed', 'error', /is jailed/],
-  ['an inactive member', 'inactive', 'debug', /seat/],
-  ['an active member', 'active', 'debug', /seat/],
+  ['an inactive member', 'inactive', 'debug', /validator status/],
+  ['an active member', 'active', 'debug', /validator status/],
 ] as const)('%s is told so', (_, standing, level, text) => {
   const told: string[] = []
   const logger = { ...silentLogger, [level]: (_: object, message: string) => void told.push(message) }
-  const seat = (who: Hex): Seat => ({
+  const seat = (who: Hex): CouncilMemberStatus => ({
     name: 'One',
     validator: who,
     owner,
@@ -24,6 +24,10 @@ test.each([
     stakeWei: 1n,
     standing: standing ?? 'active',
   })
-  reportSeat(validator, { seats: () => [seat(standing === undefined ? owner : validator)] }, { number: 5, logger })
+  reportValidatorStatus(
+    validator,
+    { memberStatuses: () => [seat(standing === undefined ? owner : validator)] },
+    { number: 5, logger },
+  )
   expect(told).toEqual([expect.stringMatching(text)])
 })

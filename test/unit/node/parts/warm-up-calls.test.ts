@@ -2,13 +2,13 @@ import { EventEmitter } from 'node:events'
 import type { Server } from 'node:net'
 import { expect, test } from 'vitest'
 import type { CallRequest } from '../../../../src/evm/calls/types.ts'
-import { warmCalls } from '../../../../src/node/parts/warm-up-calls.ts'
+import { warmUpCalls } from '../../../../src/node/parts/warm-up-calls.ts'
 
 const setUp = (call: () => Promise<never> = () => Promise.reject(new Error('no thread'))) => {
   const server = new EventEmitter()
   const requests: CallRequest[] = []
   const due: (() => void)[] = []
-  const stop = warmCalls({
+  const stop = warmUpCalls({
     server: server as Server,
     calls: {
       call: request => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { guardCheckpoint } from '../../../../src/node/snapshot/checkpoint.ts'
+import { enforceCheckpoint } from '../../../../src/node/snapshot/checkpoint.ts'
 import { ZERO_HASH } from '../../../../src/util/bytes.ts'
 import { sealedChain } from '../../../support/consensus/sealed-chain.ts'
 
@@ -26,7 +26,7 @@ const chainOf = (stored: number) => {
 
 test('a stored block that contradicts the checkpoint is refused at the start', async () => {
   const { parts } = chainOf(3)
-  const guard = (hash: typeof ZERO_HASH) => guardCheckpoint({ number: 3, hash }, parts, () => {})
+  const guard = (hash: typeof ZERO_HASH) => enforceCheckpoint({ number: 3, hash }, parts, () => {})
   await expect(guard(ZERO_HASH)).rejects.toMatchObject({
     code: 'CHECKPOINT_CONTRADICTED',
     detail: { expected: ZERO_HASH },
@@ -37,7 +37,7 @@ test('a stored block that contradicts the checkpoint is refused at the start', a
 test('the node gives up at the block that contradicts it, and at no other', async () => {
   const { parts, commit } = chainOf(1)
   const errors: Error[] = []
-  const end = await guardCheckpoint({ number: 4, hash: ZERO_HASH }, parts, error => void errors.push(error))
+  const end = await enforceCheckpoint({ number: 4, hash: ZERO_HASH }, parts, error => void errors.push(error))
   for (const number of [2, 3]) commit(number)
   expect(errors).toEqual([])
   commit(4)
@@ -45,7 +45,7 @@ test('the node gives up at the block that contradicts it, and at no other', asyn
   end()
   commit(4)
   expect(errors).toHaveLength(1)
-  await guardCheckpoint({ number: 5, hash: BLOCKS[4]!.hash }, parts, error => void errors.push(error))
+  await enforceCheckpoint({ number: 5, hash: BLOCKS[4]!.hash }, parts, error => void errors.push(error))
   commit(5)
   expect(errors).toHaveLength(1)
 })

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import {
   type SigningRecord,
-  signingRecordFromText,
-  signingRecordToText,
+  signingRecordFromJson,
+  signingRecordToJson,
 } from '../../../../src/primitives/consensus/signing-record.ts'
 
 const RECORD: SigningRecord = {
@@ -20,11 +20,11 @@ const RECORD: SigningRecord = {
 }
 
 test('what is written is read again', () => {
-  expect(signingRecordFromText(signingRecordToText(RECORD))).toEqual(RECORD)
+  expect(signingRecordFromJson(signingRecordToJson(RECORD))).toEqual(RECORD)
 })
 
 test('it is the JSON of docs/keys.md', () => {
-  expect(JSON.parse(signingRecordToText(RECORD))).toEqual({
+  expect(JSON.parse(signingRecordToJson(RECORD))).toEqual({
     metadata: { format: 'tandem-signing/1', genesisHash: RECORD.genesisHash },
     data: [
       {
@@ -48,7 +48,7 @@ test('it is the JSON of docs/keys.md', () => {
 describe('a file is refused by name', () => {
   type Json = { metadata: Record<string, unknown>; data: { validator: unknown; signed: Record<string, unknown>[] }[] }
   const changed = (change: (json: Json) => void): string => {
-    const json = JSON.parse(signingRecordToText(RECORD)) as Json
+    const json = JSON.parse(signingRecordToJson(RECORD)) as Json
     change(json)
     return JSON.stringify(json)
   }
@@ -60,7 +60,7 @@ describe('a file is refused by name', () => {
 
   test.each<[string, string, RegExp]>([
     ['nothing', '', /^not JSON/],
-    ['half of one', signingRecordToText(RECORD).slice(0, 100), /^not JSON/],
+    ['half of one', signingRecordToJson(RECORD).slice(0, 100), /^not JSON/],
     ['a list', '[]', /^the file is no object/],
     ['no metadata', '{}', /^metadata is no object/],
     ['another format', changed(json => (json.metadata['format'] = 'tandem-signing/2')), /^metadata.format is not/],
@@ -90,7 +90,7 @@ describe('a file is refused by name', () => {
   ])('%s', (_, text, reason) => {
     let found: unknown
     try {
-      signingRecordFromText(text)
+      signingRecordFromJson(text)
     } catch (error) {
       found = (error as { detail: unknown }).detail
     }

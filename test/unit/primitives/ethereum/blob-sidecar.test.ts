@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { keccak256Hex } from '../../../../src/crypto/hash.ts'
-import { type SidecarVersion, withoutSidecar } from '../../../../src/primitives/ethereum/blob-sidecar.ts'
+import { type SidecarVersion, stripBlobSidecar } from '../../../../src/primitives/ethereum/blob-sidecar.ts'
 import { decodeRlpList, encodeRlp, type RlpItem } from '../../../../src/primitives/rlp.ts'
 import { concatBytes, EMPTY_BYTES, type Hex, hexToBytes } from '../../../../src/util/bytes.ts'
 import { type RecordedCase, recordedCases } from '../../../support/recorded/cases.ts'
@@ -25,18 +25,18 @@ const [tx, version, blobs, commitments, proofs] = decodeRlpList(handedIn.subarra
 const formOf = (...items: RlpItem[]): Uint8Array => concatBytes(Uint8Array.of(3), encodeRlp(items))
 
 test('the recorded transaction comes out of its sidecar with the hash that other clients answer', () => {
-  expect(keccak256Hex(withoutSidecar(handedIn, 1))).toBe(result)
+  expect(keccak256Hex(stripBlobSidecar(handedIn, 1))).toBe(result)
 })
 
 test('one proof for each blob is the form before Osaka', () => {
-  const raw = withoutSidecar(handedIn, 1)
-  expect(withoutSidecar(formOf(tx, blobs, commitments, proofs.slice(0, 1)), 0)).toEqual(raw)
+  const raw = stripBlobSidecar(handedIn, 1)
+  expect(stripBlobSidecar(formOf(tx, blobs, commitments, proofs.slice(0, 1)), 0)).toEqual(raw)
 })
 
 test('other transactions have no sidecar', () => {
   const dynamic = Uint8Array.of(2, 0xc0)
-  expect(withoutSidecar(dynamic, 1)).toBe(dynamic)
-  expect(withoutSidecar(EMPTY_BYTES, 1)).toBe(EMPTY_BYTES)
+  expect(stripBlobSidecar(dynamic, 1)).toBe(dynamic)
+  expect(stripBlobSidecar(EMPTY_BYTES, 1)).toBe(EMPTY_BYTES)
 })
 
 const [blob] = blobs as [Uint8Array]
@@ -64,7 +64,7 @@ test.each<[string, Uint8Array, SidecarVersion, RegExp]>([
   ['cut short', handedIn.subarray(0, 9_000), 1, /exceeds available input/],
   ['of nothing', Uint8Array.of(3), 1, /too few elements/],
 ])('a sidecar %s is refused', (_, bytes, wanted, reason) => {
-  expect(() => withoutSidecar(bytes, wanted)).toThrow(
+  expect(() => stripBlobSidecar(bytes, wanted)).toThrow(
     expect.objectContaining({ detail: { code: 'TRANSACTION_MALFORMED', reason: expect.stringMatching(reason) } }),
   )
 })

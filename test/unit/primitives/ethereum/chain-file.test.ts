@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { LIMITS } from '../../../../src/config/limits.ts'
-import { encodeBlock, sealBlock } from '../../../../src/primitives/block.ts'
+import { blockFromParts, encodeBlock } from '../../../../src/primitives/block.ts'
 import { decodeEthereumBody, encodeEthereumBody } from '../../../../src/primitives/ethereum/body.ts'
-import { decodeEthereumChain } from '../../../../src/primitives/ethereum/chain-file.ts'
+import { decodeChainFile } from '../../../../src/primitives/ethereum/chain-file.ts'
 import { requestsHash, unclesHash, withdrawalsRoot } from '../../../../src/primitives/ethereum/roots.ts'
 import { EMPTY_LIST_HASH } from '../../../../src/primitives/header.ts'
 import { recoverTransaction } from '../../../../src/primitives/transaction-sender.ts'
@@ -11,7 +11,7 @@ import { HEAD_HASH, recordedBytes, recordedGenesis } from '../../../support/reco
 
 const bytes = recordedBytes()
 const genesis = recordedGenesis().header
-const blocks = decodeEthereumChain(bytes, genesis)
+const blocks = decodeChainFile(bytes, genesis)
 
 test('the recorded blocks are read to the last byte, and written again as they were', () => {
   expect(blocks).toHaveLength(54)
@@ -21,7 +21,7 @@ test('the recorded blocks are read to the last byte, and written again as they w
 
 test('sealing counts the bytes of uncles and withdrawals', () => {
   for (const { transactions, ...block } of blocks) {
-    const sealed = sealBlock(block.header, { ...block, transactions: transactions.map(recoverTransaction) })
+    const sealed = blockFromParts(block.header, { ...block, transactions: transactions.map(recoverTransaction) })
     expect(sealed).toMatchObject({ hash: block.hash, size: block.size })
   }
 })
@@ -61,7 +61,7 @@ test.each([
   ['begins with a string', Uint8Array.of(0x83, 1, 2, 3), /block 1 of the file: rlp: expected List/],
   ['has something after its withdrawals', encodeWithMore(), /block 1 of the file: rlp: too many elements/],
 ])('a file that %s is refused, with the place', (_, file, reason) => {
-  expect(() => decodeEthereumChain(file, genesis)).toThrow(
+  expect(() => decodeChainFile(file, genesis)).toThrow(
     expect.objectContaining({ detail: { code: 'BLOCK_MALFORMED', reason: expect.stringMatching(reason) } }),
   )
 })
@@ -71,8 +71,8 @@ test('a file holds so many blocks and no more', () => {
   const empty = encodeBlock({ header, transactions: [], proofHeaders: [], evidence: [], ethereum })
   const limit = LIMITS.fixture.blocks
   const file = Buffer.alloc((limit + 1) * empty.byteLength, empty)
-  expect(decodeEthereumChain(file.subarray(empty.byteLength), genesis)).toHaveLength(limit)
-  expect(() => decodeEthereumChain(file, genesis)).toThrow(
+  expect(decodeChainFile(file.subarray(empty.byteLength), genesis)).toHaveLength(limit)
+  expect(() => decodeChainFile(file, genesis)).toThrow(
     expect.objectContaining({ detail: { code: 'BLOCK_MALFORMED', reason: `more than ${limit} blocks` } }),
   )
 })

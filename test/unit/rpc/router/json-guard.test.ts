@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { LIMITS } from '../../../../src/config/limits.ts'
-import { isTooComplex, sourceOfIds } from '../../../../src/rpc/router/json-guard.ts'
+import { idsAsWritten, isTooComplex } from '../../../../src/rpc/router/json-guard.ts'
 
 describe('shape of a body', () => {
   it('refuses millions of values, which would hold the thread', () => {
@@ -37,7 +37,7 @@ describe('ids as they were written', () => {
       ['1e400', undefined, undefined, undefined, '12345678901234567890'],
     ],
   ])('%s', (body, expected) => {
-    const found = sourceOfIds(body)
+    const found = idsAsWritten(body)
     expect(expected.map((_, i) => found[i])).toEqual(expected)
     expect(found.length).toBeLessThanOrEqual(expected.length)
   })
@@ -51,7 +51,7 @@ describe('ids as they were written', () => {
       return parse(text, ...rest)
     }
     try {
-      expect(sourceOfIds(body)).toEqual(['1.5'])
+      expect(idsAsWritten(body)).toEqual(['1.5'])
     } finally {
       JSON.parse = parse
     }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { clientOf } from '../../../../src/rpc/transport/client-id.ts'
+import { clientIdOf } from '../../../../src/rpc/transport/client-id.ts'
 
 test.each([
   ['10.1.2.3', '10.1.2.3'],
@@ -12,5 +12,5 @@ test.each([
   ['', ''],
   [undefined, ''],
 ])('%s', (address, client) => {
-  expect(clientOf(address)).toBe(client)
+  expect(clientIdOf(address)).toBe(client)
 })

@@ -82,7 +82,7 @@ it('bounds the body, declared or not', async () => {
   expect(chunked === undefined || chunked.status === 413).toBe(true)
 })
 
-it('redirects the path without a slash where the network says so (SPEC 4.1)', async () => {
+it('redirects the path without a slash where the network says so', async () => {
   await start({ network: NETWORKS.testnet })
   const answer = await ask('GET', '/ws')
   expect(answer.status).toBe(301)
@@ -109,7 +109,7 @@ it.each([
   'txpool_status',
   'miner_start',
   'eth_getWork',
-])('has no %s on mainnet (SPEC 4.1, point 6)', async method => {
+])('has no %s on mainnet', async method => {
   await start()
   expect(await rig.failure(method)).toBe(`-32601 the method ${method} does not exist/is not available`)
 })

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { placeReceipts } from '../../../../src/chain/store/included.ts'
+import { includedReceiptsFromBlock } from '../../../../src/chain/store/included.ts'
 import type { Log } from '../../../../src/primitives/log.ts'
 import { blockJson } from '../../../../src/rpc/encode/block.ts'
 import { receiptJson } from '../../../../src/rpc/encode/receipt.ts'
 import { ClientSlots } from '../../../../src/rpc/transport/client-slots.ts'
-import { LargeAnswers } from '../../../../src/rpc/transport/large-responses.ts'
+import { LargeResponses } from '../../../../src/rpc/transport/large-responses.ts'
 import type { Hex } from '../../../../src/util/bytes.ts'
 import { signedTransaction } from '../../../support/rpc/memory-chain.ts'
 import { Rig } from '../../../support/rpc/rig.ts'
@@ -33,7 +33,7 @@ describe('what is written while it is read is what is written at once', () => {
     const block = append(300, [logsOf(2_000), [], logsOf(3)])
     const number: Hex = `0x${block.header.number.toString(16)}`
     const receipts = (await rig.chain.receipts(block.header.number)) ?? []
-    const expected: unknown = JSON.parse(`[${placeReceipts(block, receipts).map(receiptJson).join(',')}]`)
+    const expected: unknown = JSON.parse(`[${includedReceiptsFromBlock(block, receipts).map(receiptJson).join(',')}]`)
     expect(await rig.result('eth_getBlockReceipts', [number])).toEqual(expected)
     const call = { id: 1, method: 'native_getBlockReceipts', params: [block.hash] }
     const batch = JSON.parse(await rig.post(JSON.stringify([call, call]))) as { result: unknown }[]
@@ -56,7 +56,7 @@ describe('what is written while it is read is what is written at once', () => {
   it('a receipt of many logs', async () => {
     const block = append(1, [logsOf(4_000)])
     const receipts = (await rig.chain.receipts(block.header.number)) ?? []
-    const [expected] = placeReceipts(block, receipts).map(receiptJson)
+    const [expected] = includedReceiptsFromBlock(block, receipts).map(receiptJson)
     expect(await rig.result('eth_getTransactionReceipt', [TRANSACTION.hash])).toEqual(JSON.parse(String(expected)))
   })
 
@@ -81,7 +81,7 @@ it('the thread has its turns while a hundred thousand logs are written', async (
     turns++
     if (!isOver) setImmediate(count)
   }
-  const stream = new LargeAnswers(rig.chain).receipts(rig.chain.head()).open('a')
+  const stream = new LargeResponses(rig.chain).receipts(rig.chain.head()).open('a')
   setImmediate(count)
   let length = 0
   let longest = 0
@@ -96,7 +96,7 @@ it('the thread has its turns while a hundred thousand logs are written', async (
 })
 
 it('a few are made at a time; one that is given up makes room', async () => {
-  const large = new LargeAnswers(rig.chain)
+  const large = new LargeResponses(rig.chain)
   const block = append(300)
   const open = ['a', 'a', 'a', 'b', 'b', 'b'].map(client => large.receipts(block).open(client))
   const begun = await Promise.all(open.slice(0, 4).map(stream => stream.next()))

@@ -37,7 +37,7 @@ describe('upgrade', () => {
     await expect(open('/ws/')).rejects.toThrow('404')
   })
 
-  it('answers 301 to the path without a slash on testnet, where native is closed (SPEC 4.1)', async () => {
+  it('answers 301 to the path without a slash on testnet, where native is closed', async () => {
     await start({ network: NETWORKS.testnet })
     await expect(open('/ws')).rejects.toThrow('301')
     const socket = await open('/ws/')
@@ -308,11 +308,11 @@ describe('a connection that is gone', () => {
   it('leaves no subscription behind, also by a batch that goes on without it', async () => {
     await start()
     const hub = hubOn({ view: rig.chain, pool: rig.pool })
-    const session = hub.open(() => {})
-    const scope = session.scope()
-    scope.subscribe('eth', { kind: 'newHeads' })
-    session.close()
-    expect(() => scope.subscribe('eth', { kind: 'newHeads' })).toThrow('connection closed')
+    const socketSession = hub.open(() => {})
+    const messageScope = socketSession.scope()
+    messageScope.subscribe('eth', { kind: 'newHeads' })
+    socketSession.close()
+    expect(() => messageScope.subscribe('eth', { kind: 'newHeads' })).toThrow('connection closed')
     expect(hub.size).toBe(0)
     hub.close()
   })
@@ -321,16 +321,16 @@ describe('a connection that is gone', () => {
     await start()
     const hub = hubOn({ view: rig.chain, pool: rig.pool })
     let bytes = 0
-    const session = hub.open(frame => {
+    const socketSession = hub.open(frame => {
       bytes += frame.byteLength
     })
-    const scope = session.scope()
-    for (let i = 0; i < 1_000; i++) scope.subscribe('eth', { kind: 'newHeads' })
+    const messageScope = socketSession.scope()
+    for (let i = 0; i < 1_000; i++) messageScope.subscribe('eth', { kind: 'newHeads' })
     for (let i = 0; i < 40; i++) rig.chain.append()
-    scope.release()
+    messageScope.release()
     expect(bytes).toBeLessThanOrEqual(LIMITS.rpc.socketBacklogBytes)
     expect(bytes).toBeGreaterThan(LIMITS.rpc.socketBacklogBytes / 2)
-    session.close()
+    socketSession.close()
     hub.close()
   })
 })

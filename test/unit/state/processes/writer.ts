@@ -22,13 +22,13 @@ try {
       journal.setStorage(address(i + 1), word(number % 3), word(number + 1))
     }
     journal.endTransaction()
-    const sealed = await world.seal(journal.changes(), world.root)
+    const update = await world.computeUpdate(journal.changes(), world.root)
     const batch = store.batch()
-    batch.put(BUCKETS.header, numberKey(number), fakeHeader(sealed.root))
-    await world.write(batch, number, sealed)
+    batch.put(BUCKETS.header, numberKey(number), fakeHeader(update.root))
+    await world.write(batch, number, update)
     await batch.write()
     process.stdout.write(`${number}\n`)
-    await world.committed(number, sealed)
+    await world.committed(number, update)
   }
 } catch (error) {
   process.stdout.write(`${error instanceof Error && 'code' in error ? error.code : error}\n`)

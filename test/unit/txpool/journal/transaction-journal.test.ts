@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createJournalFile } from '../../../../src/txpool/journal/journal-file.ts'
 import { decodeJournal, encodeRecords, JOURNAL_MAGIC } from '../../../../src/txpool/journal/journal-format.ts'
-import { Journal } from '../../../../src/txpool/journal/transaction-journal.ts'
+import { TransactionJournal } from '../../../../src/txpool/journal/transaction-journal.ts'
 import { bytesToHex, concatBytes } from '../../../../src/util/bytes.ts'
 import { silentLogger } from '../../../../src/util/logger.ts'
 import { withTempDir } from '../../../support/devnet.ts'
@@ -55,7 +55,7 @@ describe('format', () => {
 
 describe('journal', () => {
   const open = async (storage: MemoryStorage, live: () => Iterable<Uint8Array> = () => [], limitBytes = 1 << 20) => {
-    const journal = new Journal({ storage, live, limitBytes, logger: silentLogger })
+    const journal = new TransactionJournal({ storage, live, limitBytes, logger: silentLogger })
     await journal.load()
     await journal.rewrite()
     return journal
@@ -102,7 +102,12 @@ describe('journal', () => {
     const first = await open(storage)
     await first.append(record(1))
     storage.file = concatBytes(storage.file, record(9, 5))
-    const second = new Journal({ storage, live: () => [record(1)], limitBytes: 1 << 20, logger: silentLogger })
+    const second = new TransactionJournal({
+      storage,
+      live: () => [record(1)],
+      limitBytes: 1 << 20,
+      logger: silentLogger,
+    })
     expect(hexes(await second.load())).toEqual(hexes([record(1)]))
     await second.append(record(2))
     const { transactions, lostBytes } = decodeJournal(storage.file)

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { pauseUntil, waitUntil } from '../../../../src/util/async/delay.ts'
+import { delayUntil, waitUntil } from '../../../../src/util/async/delay.ts'
 import { ManualClock } from '../../../support/consensus/manual-clock.ts'
 
 test('a pause is over when its time has come, or when it is cut short', async () => {
   const clock = new ManualClock()
   const log: string[] = []
-  const long = pauseUntil(clock, clock.nowMs() + 1_000)
-  const cut = pauseUntil(clock, clock.nowMs() + 5_000)
+  const long = delayUntil(clock, clock.nowMs() + 1_000)
+  const cut = delayUntil(clock, clock.nowMs() + 5_000)
   void long.over.then(() => log.push('long'))
   void cut.over.then(() => log.push('cut'))
   await clock.advance(999)

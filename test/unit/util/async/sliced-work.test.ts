@@ -1,19 +1,19 @@
 import { expect, test } from 'vitest'
-import { finishWork, runWork, type Work } from '../../../../src/util/async/sliced-work.ts'
+import { finishSlicedWork, runSlicedWork, type SlicedWork } from '../../../../src/util/async/sliced-work.ts'
 
-function* counting(parts: number): Work<number> {
+function* counting(parts: number): SlicedWork<number> {
   for (let part = 1; part < parts; part++) yield
   return parts
 }
 
 test('work is done at once where nobody asks for a pause', () => {
-  expect(finishWork(counting(5))).toBe(5)
-  expect(runWork(counting(5), () => undefined)).toBe(5)
+  expect(finishSlicedWork(counting(5))).toBe(5)
+  expect(runSlicedWork(counting(5), () => undefined)).toBe(5)
 })
 
 test('work pauses between its parts as often as it is asked to', async () => {
   let [asked, paused] = [0, 0]
-  const result = runWork(counting(10), () =>
+  const result = runSlicedWork(counting(10), () =>
     ++asked % 3 === 0 ? Promise.resolve().then(() => void paused++) : undefined,
   )
   expect(result).toBeInstanceOf(Promise)
@@ -23,6 +23,6 @@ test('work pauses between its parts as often as it is asked to', async () => {
 
 test('a pause that rejects ends the work', async () => {
   const stopped = new Error('stopped')
-  const work = counting(10)
-  await expect(runWork(work, () => Promise.reject(stopped))).rejects.toBe(stopped)
+  const slicedWork = counting(10)
+  await expect(runSlicedWork(slicedWork, () => Promise.reject(stopped))).rejects.toBe(stopped)
 })

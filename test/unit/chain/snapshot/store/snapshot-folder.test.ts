@@ -1,7 +1,7 @@
 import { mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { listFolders, SnapshotFolder } from '../../../../../src/chain/snapshot/store/snapshot-folder.ts'
+import { listSnapshotFolders, SnapshotFolder } from '../../../../../src/chain/snapshot/store/snapshot-folder.ts'
 import { writeSnapshot } from '../../../../../src/chain/snapshot/store/write-snapshot.ts'
 import { offeredSnapshots } from '../../../../../src/chain/snapshot/sync/choose-snapshot.ts'
 import { keccak256Hex } from '../../../../../src/crypto/hash.ts'
@@ -64,13 +64,13 @@ test('the newest two are kept, and nothing that was not finished', async () => {
   const root = await temporaryDirectory()
   await mkdir(join(root, 'new-6'))
   for (const number of [6, 12, 18]) await writeSnapshot(await storeAt(number), root, number)
-  expect(await listFolders(root)).toEqual([18, 12])
+  expect(await listSnapshotFolders(root)).toEqual([18, 12])
   expect(await readdir(root)).toHaveLength(2)
   // One that goes while somebody holds it answers nothing.
   const held = await SnapshotFolder.open(root, 12)
   await writeSnapshot(await storeAt(24), root, 24)
   expect(await held.chunk(0)).toBeUndefined()
-  expect(await listFolders(join(root, 'nowhere'))).toEqual([])
+  expect(await listSnapshotFolders(join(root, 'nowhere'))).toEqual([])
 })
 
 test('a manifest that does not make its state root names its sender, and is not chosen', async () => {

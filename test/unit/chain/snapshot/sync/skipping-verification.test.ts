@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import {
-  anchorOf,
+  anchorFromHeader,
   genesisAnchor,
+  hasHonestSealer,
   type SealedHeader,
   trustBlock,
-  vouches,
 } from '../../../../../src/chain/snapshot/sync/skipping-verification.ts'
 import { LIMITS } from '../../../../../src/config/limits.ts'
 import { recoverAddress } from '../../../../../src/crypto/signature.ts'
@@ -74,17 +74,17 @@ describe('whether a block is of the chain', () => {
     expect(GENESIS.enough).toBe(2)
     const withSeals = (seals: readonly Uint8Array[]) => ({ ...target, certificate: { ...certificate, seals } })
     const [first, second] = certificate.seals as [Uint8Array, Uint8Array]
-    expect(vouches(GENESIS, withSeals([first]), RULES)).toBe(false)
-    expect(vouches(GENESIS, withSeals([first, first]), RULES)).toBe(false)
-    expect(vouches(GENESIS, withSeals([first, second]), RULES)).toBe(true)
+    expect(hasHonestSealer(GENESIS, withSeals([first]), RULES)).toBe(false)
+    expect(hasHonestSealer(GENESIS, withSeals([first, first]), RULES)).toBe(false)
+    expect(hasHonestSealer(GENESIS, withSeals([first, second]), RULES)).toBe(true)
     // Seals of one block say nothing of another.
-    expect(vouches(GENESIS, { ...target, hash: block.header.parentHash }, RULES)).toBe(false)
+    expect(hasHonestSealer(GENESIS, { ...target, hash: block.header.parentHash }, RULES)).toBe(false)
   })
 
   test('a checkpoint names in its header who sealed before it', () => {
-    const anchor = anchorOf(sealedAt(DRIFT, 45).header, RULES)
+    const anchor = anchorFromHeader(sealedAt(DRIFT, 45).header, RULES)
     expect([...(anchor?.sealers ?? [])].sort()).toEqual(addresses(4, 5, 6).sort())
     expect(anchor).toMatchObject({ number: 45, enough: 2 })
-    expect(anchorOf(sealedAt(DRIFT, 1).header, RULES)).toBeUndefined()
+    expect(anchorFromHeader(sealedAt(DRIFT, 1).header, RULES)).toBeUndefined()
   })
 })

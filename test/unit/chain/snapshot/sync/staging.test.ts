@@ -8,7 +8,7 @@ import { Staging } from '../../../../../src/chain/snapshot/sync/staging.ts'
 import { NETWORKS } from '../../../../../src/config/networks.ts'
 import { keccak256, keccak256Hex } from '../../../../../src/crypto/hash.ts'
 import { encodeManifest, type SnapshotManifest } from '../../../../../src/network/wire/snapshot.ts'
-import { type Block, sealBlock } from '../../../../../src/primitives/block.ts'
+import { type Block, blockFromParts } from '../../../../../src/primitives/block.ts'
 import { encodeHeader } from '../../../../../src/primitives/header.ts'
 import { encodeRlp, encodeRlpList, uintItem } from '../../../../../src/primitives/rlp.ts'
 import { EMPTY_CODE_HASH } from '../../../../../src/state/account.ts'
@@ -66,7 +66,7 @@ afterEach(() => rm(path, { recursive: true, force: true }))
 const LAST = ({ root }: CutState): Block => {
   const { header, ...body } = CHAIN[5]!.block
   const { hash: _, size: __, ...parts } = body
-  return sealBlock({ ...header, stateRoot: root }, parts)
+  return blockFromParts({ ...header, stateRoot: root }, parts)
 }
 
 const bytesOf = (value: SnapshotManifest): Uint8Array => encodeRlpList([encodeManifest(value)])

@@ -13,7 +13,8 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
 }
 
 const SRC = fileURLToPath(new URL('../../src', import.meta.url))
-const EXPORT = /^export (?:declare )?(?:abstract )?(?:async )?(?:const|let|function\*?|class|interface|type|enum) (\w+)/gm
+const EXPORT =
+  /^export (?:declare )?(?:abstract )?(?:async )?(?:const|let|function\*?|class|interface|type|enum) (\w+)/gm
 
 const exportsByName = (): ReadonlyMap<string, readonly string[]> => {
   const found = new Map<string, string[]>()

@@ -1,0 +1,7 @@
+import type { Hex } from '../../util/bytes.ts'
+
+/** Key of a validator. `sign` returns r, s and recovery id (65 bytes) over a 32-byte digest. */
+export interface ValidatorSigner {
+  readonly address: Hex
+  sign(digest: Uint8Array): Uint8Array
+}

@@ -1,0 +1,2 @@
+/** Node id of a connected peer, 64 hex digits. */
+export type PeerId = string
