@@ -189,7 +189,7 @@ export const MUTANTS = {
   // What liars forge must be seen through on receipt.
   'certificate of a decision not checked': mutant([
     'consensus/engine/message-validator.ts',
-    "    if (!this.#options.verifier.isDecided(claim, committee)) return 'false'\n",
+    "    if (!this.#options.verifier.isDecided(claim, committee)) return 'reject'\n",
     '',
   ]),
   'claim of a round change not checked': mutant([
@@ -233,13 +233,13 @@ export const MUTANTS = {
     ['consensus/core/receive.ts', '  if (height.wanted !== block.hash) return\n', ''],
     [
       'consensus/engine/message-validator.ts',
-      "return message.block.hash === wanted ? wholeOrFalse(message.block) : 'pointless'",
-      'return wholeOrFalse(message.block)',
+      "return message.block.hash === wanted ? acceptIfWhole(message.block) : 'ignore'",
+      'return acceptIfWhole(message.block)',
     ],
     [
       'consensus/engine/message-validator.ts',
-      "return claim.blockHash === wanted ? 'true' : 'pointless'",
-      "return 'true'",
+      "return claim.blockHash === wanted ? 'accept' : 'ignore'",
+      "return 'accept'",
     ],
     ['consensus/engine/driver.ts', 'height.wanted === claim.blockHash', 'true'],
   ),
