@@ -19,7 +19,7 @@ import type { SocketSubscriptions } from './subscriptions/subscription-hub.ts'
 import type { Budgets } from './transport/budgets.ts'
 import type { ClientSlots } from './transport/client-slots.ts'
 
-/** The parts of the node behind the methods. */
+/** Parts of the node that the methods use. */
 export interface Services {
   readonly view: ChainView
   readonly pool: ClientPoolPort
@@ -31,32 +31,32 @@ export interface Services {
   readonly proofChain?: ProofChainPort
   readonly mining?: MiningPort
   readonly trace?: TracePort
-  /** Given to the operator's port alone. */
+  /** Present on the operator port only. */
   readonly peers?: PeersPort
-  /** On a development chain. */
+  /** Present on development chains only. */
   readonly dev?: DevPort
-  /** Log queries over ranges, off this thread. */
+  /** Log queries over ranges, executed in another thread. */
   readonly logQueryPort?: LogQueryPort
 }
 
-/** Work that clients take turns at. */
+/** Concurrency limits of slow work, shared fairly between clients. */
 export interface Slots {
   readonly traces: ClientSlots
   readonly proofs: ClientSlots
 }
 
-/** What a handler sees: the node, and the endpoint the request came in by. */
+/** Context of a handler: the parts of the node and the endpoint of the request. */
 export interface Context extends Services {
   readonly filters: FilterManager
   readonly responseCache: ResponseCache
   readonly budgets: Budgets
   readonly slots: Slots
-  /** The methods of this endpoint. */
+  /** Methods served by this endpoint. */
   readonly methods: MethodTable
   readonly namespaces: readonly string[]
-  /** The connection's subscriptions; null over HTTP. */
+  /** Subscriptions of the connection; null over HTTP. */
   readonly socket: SocketSubscriptions | null
-  /** Whom the request comes from (`transport/client-id.ts`). */
+  /** Client id of the requester (`transport/client-id.ts`). */
   readonly client: string
 }
 

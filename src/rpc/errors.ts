@@ -22,7 +22,7 @@ import { isCoded } from '../util/errors.ts'
 import { invalidCall, SIMULATION_CODES } from './methods/eth/simulation-errors.ts'
 import type { WalletError } from './ports.ts'
 
-/** JSON-RPC error codes this node answers with (docs/interface.md#errors). */
+/** JSON-RPC error codes of this node (docs/interface.md#errors). */
 export const CODES = {
   parse: -32700,
   invalidRequest: -32600,
@@ -30,15 +30,15 @@ export const CODES = {
   invalidParams: -32602,
   server: -32000,
   responseTooLarge: -32003,
-  /** More is asked for than this node gives, or now (EIP-1474): another try later, or of less, may succeed. */
+  /** The request exceeds a limit of this node, or its current capacity (EIP-1474); a later or smaller request may succeed. */
   limitExceeded: -32005,
   reverted: 3,
-  /** Of a call inside an answer, and of a whole simulation (execution APIs, eth_simulateV1). */
+  /** Failure of one call in a result, and of a whole simulation (execution APIs, eth_simulateV1). */
   execution: -32015,
   timeout: -32016,
 } as const
 
-/** What a client sees of a failure. */
+/** Failure as the client sees it: code, message and data of the error object. */
 export class RpcError extends Error {
   override readonly name = 'RpcError'
   readonly code: number
@@ -51,7 +51,7 @@ export class RpcError extends Error {
   }
 }
 
-/** Why one argument cannot be decoded; the router adds its position. */
+/** Decoding failure of one argument; the router adds its position. */
 export class InvalidArgument extends Error {
   override readonly name = 'InvalidArgument'
 }
@@ -65,7 +65,7 @@ export const missingArgument = (position: number): RpcError =>
 export const invalidParams = (message: string): RpcError => new RpcError(CODES.invalidParams, message)
 export const serverError = (message: string): RpcError => new RpcError(CODES.server, message)
 export const limitExceeded = (message: string): RpcError => new RpcError(CODES.limitExceeded, message)
-/** For an answer, or the rest of a batch, beyond `LIMITS.rpc.answerBytes`. */
+/** A response, or the rest of a batch, exceeds `LIMITS.rpc.answerBytes`. */
 export const RESPONSE_TOO_LARGE = new RpcError(
   CODES.responseTooLarge,
   `response too large, at most ${LIMITS.rpc.answerBytes} bytes: ask for less at once`,
@@ -73,14 +73,14 @@ export const RESPONSE_TOO_LARGE = new RpcError(
 export const headerNotFound = (number: number): RpcError =>
   serverError(`the header does not exist (block number: ${number})`)
 
-/** A revert, with what its data says in words. */
+/** Error of a revert; the message includes the decoded reason when the data holds one. */
 export const revertError = (data: Uint8Array): RpcError => {
   const reason = revertReason(data)
   const message = reason === undefined ? 'execution reverted' : `execution reverted: ${reason}`
   return new RpcError(CODES.reverted, message, bytesToHex(data))
 }
 
-/** Every failure that a client's request may meet, by the part that declares it. */
+/** Every failure that a client's request may cause, by the part that declares it. */
 type DomainError =
   | CallError
   | TraceError
@@ -94,16 +94,19 @@ type DomainError =
   | TypedDataError
   | PeerError
   | DevError
-/** Of what an operator asks of the network. */
+/** Failures of the operator's requests to the network. */
 type PeerError = Extract<NetworkError, { readonly code: 'TOO_MANY_STATIC_PEERS' }>
-/** Of the helpers of development chains. */
+/** Failures of the helpers of development chains. */
 type DevError = RewindError | MinerError | DevSnapshotError | DevHelperError | ImpersonationError | StateFileError
 type ProofError =
   | Extract<StateError, { readonly code: 'PROOF_TOO_DEEP' }>
   | Extract<TrieError, { readonly code: 'TRIE_BUSY' | 'TRIE_UNKNOWN_ROOT' }>
 type Detail<Code extends string> = Extract<DomainError, { readonly code: Code }>
 
-/** The one table from domain code to code and text. Clients match these texts: docs/interface.md#errors, docs/design/pool.md#checks, docs/design/rpc.md#errors, docs/design/rpc.md#transport, docs/design/rpc.md#errors. */
+/**
+ * The only table from domain code to JSON-RPC code and text. Clients match these texts: docs/interface.md#errors,
+ * docs/design/pool.md#checks, docs/design/rpc.md#errors, docs/design/rpc.md#transport.
+ */
 export const DOMAIN_ERRORS: { readonly [Code in DomainError['code']]: (detail: Detail<Code>) => RpcError } = {
   // calls (evm/calls/types.ts)
   EXECUTION_REVERTED: ({ data }) => revertError(data),
@@ -141,7 +144,7 @@ export const DOMAIN_ERRORS: { readonly [Code in DomainError['code']]: (detail: D
   QUERY_CLIENT_FULL: ({ limit }) =>
     limitExceeded(`too many of your log queries (limit ${limit}) are waiting, try again later`),
   TRIE_BUSY: () => limitExceeded('too many proofs are waiting, try again later'),
-  // Each time the proof had its turn, the head had moved past the block it was for.
+  // At every attempt at the proof the head had already moved past its block.
   TRIE_UNKNOWN_ROOT: () => serverError('blocks come faster than proofs are made, try again later'),
   PROOF_TOO_DEEP: () => serverError('too much has changed since that block for a proof in its state'),
   // traces (evm/tracers/config.ts)
@@ -201,7 +204,7 @@ export const DOMAIN_ERRORS: { readonly [Code in DomainError['code']]: (detail: D
   LOCKED: () => serverError('authentication needed: password or unlock'),
 }
 
-/** The client's view of whatever a handler threw; undefined for what nobody expected. */
+/** Returns the client's view of an error thrown by a handler; undefined when it is unexpected. */
 export const toRpcError = (error: unknown): RpcError | undefined => {
   if (error instanceof RpcError) return error
   if (!isCoded(error) || !Object.hasOwn(DOMAIN_ERRORS, error.code)) return undefined

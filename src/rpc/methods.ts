@@ -38,7 +38,7 @@ const eth: MethodTable = {
   ...ethWallet,
 }
 
-/** Every method there is. Router, rpc_modules, OpenRPC, docs/rpc.md and the tables of each network derive from it. */
+/** Table of all methods. Router, rpc_modules, OpenRPC, docs/rpc.md and the tables of each network derive from it. */
 export const METHODS: MethodTable = {
   ...eth,
   ...ethSimulate,
@@ -63,7 +63,7 @@ export const METHODS: MethodTable = {
   ...dev,
 }
 
-/** The methods of an endpoint: those of its namespaces whose parts this node has. */
+/** Returns the methods of an endpoint: those of its namespaces whose required parts this node has. */
 export const methodsFor = (namespaces: readonly string[], services?: Services): Record<string, Method> =>
   Object.fromEntries(
     Object.entries(METHODS).filter(

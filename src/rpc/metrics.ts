@@ -1,16 +1,16 @@
 import type { Metrics } from '../metrics/registry.ts'
 import type { Budgets } from './transport/budgets.ts'
 
-/** What the router tells of each call: two clock reads and three additions. */
+/** Metrics of each call: two clock reads and three additions. */
 export interface RpcMetrics {
-  /** Milliseconds, monotonic. */
+  /** Returns a monotonic time in milliseconds. */
   start(): number
   end(method: string, startedMs: number, ok: boolean): void
 }
 
 export const noMetrics: RpcMetrics = { start: () => 0, end: () => {} }
 
-/** Calls below this take part in the mean only: a histogram's observation would cost more than they do. */
+/** Calls faster than this count in the mean only: observing a histogram would cost more than the call. */
 const SLOW_MS = 1
 
 interface Tally {
@@ -25,13 +25,13 @@ export interface RpcGauges {
   readonly budgets: Budgets
 }
 
-/** The metrics of all RPC ports of a node. */
+/** Metrics of all RPC ports of a node. */
 interface Declared extends RpcMetrics {
   readonly gauges: RpcGauges[]
 }
 const declared = new WeakMap<Metrics, Declared>()
 
-/** Counts and times per method. Methods unknown to the table never reach here, so the labels are bounded. A node's ports share them. */
+/** Counts and times per method, shared by the ports of a node. Unknown methods are not counted, so the labels are bounded. */
 export const createRpcMetrics = (metrics: Metrics): Declared => {
   const known = declared.get(metrics)
   if (known !== undefined) return known
@@ -107,7 +107,7 @@ const BUDGETS = [
   'sockets',
 ] as const satisfies readonly (keyof Budgets)[]
 
-/** What clients hold of each budget: all of them, and the one that holds most. */
+/** Usage of each budget: of all clients together, and of the client that holds most. */
 const declareBudgets = (metrics: Metrics, gauges: readonly RpcGauges[]): void => {
   const held = metrics.gauge({
     name: 'rpc_budget_held_size',

@@ -10,23 +10,23 @@ import type { PeerDescription } from '../network/describe-peer.ts'
 import type { NodeDescription } from '../network/network.ts'
 import type { Hex } from '../util/bytes.ts'
 
-/** Thrown as CodedError by a Wallet. */
+/** Errors of a Wallet, thrown as CodedError. */
 export type WalletError =
   | { readonly code: 'UNKNOWN_ACCOUNT'; readonly address: Hex }
   | { readonly code: 'LOCKED'; readonly address: Hex }
 
-/** An operator's unlocked keys; a public node holds none (docs/interface.md#authentication). */
+/** Unlocked keys of the operator; a public node holds none (docs/interface.md#authentication). */
 export interface Wallet {
   accounts(): readonly Hex[]
-  /** Whether the account sends without a key (development chains). */
+  /** Returns true when the account sends without a key (development chains). */
   impersonates?(address: Hex): boolean
   /** Signs a 32-byte digest: r (32 bytes), s (32 bytes), recovery bit (1 byte, 0 or 1). Throws UNKNOWN_ACCOUNT or LOCKED. */
   sign(address: Hex, digest: Uint8Array): Uint8Array | Promise<Uint8Array>
-  /** Signs typed data (EIP-712): the same with 27 or 28 at the end. Throws UNKNOWN_ACCOUNT, LOCKED or TYPED_DATA_MALFORMED. */
+  /** Signs typed data (EIP-712): r, s and 27 or 28. Throws UNKNOWN_ACCOUNT, LOCKED or TYPED_DATA_MALFORMED. */
   signTyped(address: Hex, data: TypedData): Promise<Uint8Array>
 }
 
-/** The wallet of a public node. */
+/** Wallet without keys, for public nodes. */
 export const emptyWallet = (unknown: (address: Hex) => Error): Wallet => ({
   accounts: () => [],
   sign(address) {
@@ -37,32 +37,34 @@ export const emptyWallet = (unknown: (address: Hex) => Error): Wallet => ({
   },
 })
 
-/** What a node says of itself. */
+/** Identity and status of the node, as methods report it. */
 export interface NodeInfo {
   /** `<client>/<version>/<os>-<arch>/<runtime version>` (docs/interface.md#native-methods). */
   readonly clientVersion: string
-  /** What web3_clientVersion answers where that must be something else (devnet --client-name). */
+  /** Overrides the result of web3_clientVersion (devnet --client-name). */
   readonly web3ClientVersion?: string
   readonly protocolVersion: number
-  /** The operator's address, different per node (docs/interface.md#authentication). */
+  /** Address of the operator, different per node (docs/interface.md#authentication). */
   readonly coinbase: Hex
   peerCount(): number
   listening(): boolean
 }
 
-/** Whether `GET /health` may say 200; `reason` explains a false. The rest is what whoever watches a node wants at one glance. */
+/**
+ * Health of the node: `GET /health` answers 200 when `healthy`; `reason` explains a false. The rest is a summary for monitoring.
+ */
 export interface HealthStatus {
   readonly healthy: boolean
   readonly reason?: string
-  /** The head. */
+  /** Number of the head. */
   readonly number?: number
   readonly hash?: Hex
   readonly syncing?: boolean
-  /** What consensus does here: voting, following (no member, or catching up), quarantined, failed, stopped. */
+  /** Mode of consensus: voting, following (not a member, or catching up), quarantined, failed, stopped. */
   readonly mode?: string
-  /** Of the open height. */
+  /** Round of the open height. */
   readonly round?: number
-  /** Connected nodes. */
+  /** Number of connected peers. */
   readonly peers?: number
 }
 
@@ -74,13 +76,13 @@ export interface SupplyAt {
   readonly totalBurnt: bigint
 }
 
-/** Money questions; undefined answers mean that the block is unknown. */
+/** Reads of the economy; undefined when the block is unknown. */
 export interface EconomyPort {
   rewards(number: number): Promise<BlockRewards | undefined>
   supply(number: number): Promise<SupplyAt | undefined>
 }
 
-/** A header of the proof chain as clients see it. */
+/** Header of the proof chain as clients see it. */
 export interface ProofHeaderInfo {
   readonly number: number
   readonly id: Hex
@@ -90,42 +92,42 @@ export interface ProofHeaderInfo {
   readonly target: Hex
   /** Unix seconds. */
   readonly timestamp: number
-  /** Main-chain block that made it final; null while it is not. */
+  /** Main-chain block that made the header final; null while it is not. */
   readonly includedIn: number | null
 }
 
 /** Reads of the proof chain (docs/design/proof-chain.md). */
 export interface ProofChainPort {
-  /** Height of the newest header this node knows. */
+  /** Height of the newest known header. */
   height(): number
   header(ref: number | Hex): Promise<ProofHeaderInfo | undefined>
 }
 
-/** Work for outside miners, and what this node's own miner does. */
+/** Work for external miners, and the status of this node's own miner. */
 export interface MiningPort {
   running(): boolean
-  /** Hashes per second: own, and submitted by miners. */
+  /** Hashes per second: of the node's own miner and as reported by external miners. */
   hashrate(): bigint
-  /** [sealHash, seed, target, number], or undefined while there is no work. */
+  /** Returns [sealHash, seed, target, number]; undefined while there is no work. */
   work(coinbase: Hex | undefined): readonly [Hex, Hex, Hex, Hex] | undefined
   submitWork(nonce: Hex, sealHash: Hex, mixHash: Hex): boolean | Promise<boolean>
   submitHashrate(rate: bigint, id: Hex): boolean
 }
 
-/** Blocks of calls that nobody commits (eth_simulateV1). */
+/** Blocks of calls that are never committed (eth_simulateV1). */
 export interface SimulationPort {
   run(request: SimulationRequest, client: string): Promise<readonly SimulatedChainBlock[]>
 }
 
-/** Helpers of a development chain; its class as anything else can be it. */
+/** Interface of the helpers of a development chain; a mapped type, so that other objects than the class can implement it. */
 export type DevPort = { readonly [Member in keyof DevHelpers]: DevHelpers[Member] }
 
-/** Log queries over ranges of blocks in another thread, which writes the JSON too. */
+/** Log queries over block ranges in another thread, which also writes the JSON. */
 export interface LogQueryPort {
   text(query: LogQuery, client: string): Promise<LogText>
 }
 
-/** The node's neighbours, for its operator (network/network.ts). */
+/** Peers of the node, for its operator (network/network.ts). */
 export interface PeersPort {
   peers(): readonly PeerDescription[]
   self(): NodeDescription

@@ -1,7 +1,7 @@
 import { ADDRESS_SCHEMA, BOOLEAN_SCHEMA, DATA_SCHEMA, HASH_SCHEMA, QUANTITY_SCHEMA } from './codecs/scalars.ts'
 import type { JsonSchema } from './router/raw-json.ts'
 
-// What methods answer, once, for OpenRPC, the documentation and the tests that hold answers against them.
+// Schemas of results, shared by OpenRPC, the documentation and the tests that check responses.
 
 export const NULL_SCHEMA: JsonSchema = { type: 'null' }
 export const STRING_SCHEMA: JsonSchema = { type: 'string' }
@@ -10,7 +10,7 @@ export const INTEGER_SCHEMA: JsonSchema = { type: 'integer', minimum: 0 }
 export const orNull = (schema: JsonSchema): JsonSchema => ({ anyOf: [schema, NULL_SCHEMA] })
 export const listOf = (items: JsonSchema): JsonSchema => ({ type: 'array', items })
 
-/** An object with exactly these members; those in `optional` may be absent. */
+/** Schema of an object with exactly these members; those in `optional` may be absent. */
 export const objectOf = (
   title: string,
   properties: Record<string, JsonSchema>,
@@ -29,7 +29,7 @@ export const ACCESS_LIST_SCHEMA = listOf(
   objectOf('AccessTuple', { address: ADDRESS_SCHEMA, storageKeys: listOf(HASH_SCHEMA) }),
 )
 
-/** EIP-7702. */
+/** Authorization of EIP-7702. */
 const AUTHORIZATION_SCHEMA = objectOf('Authorization', {
   chainId: QUANTITY_SCHEMA,
   address: ADDRESS_SCHEMA,
@@ -159,7 +159,7 @@ const WITHDRAWAL_SCHEMA = objectOf('Withdrawal', {
 const BLOCK_MEMBERS = {
   ...HEADER_MEMBERS,
   transactions: listOf({ anyOf: [HASH_SCHEMA, TRANSACTION_SCHEMA] }),
-  /** Empty but on a recorded chain with proof of work (fixture mode). */
+  /** Empty except on a recorded proof-of-work chain (fixture mode). */
   uncles: listOf(HASH_SCHEMA),
   withdrawals: listOf(WITHDRAWAL_SCHEMA),
 }
@@ -186,7 +186,7 @@ export const SIMULATED_BLOCK_SCHEMA = objectOf(
   LATER_MEMBERS,
 )
 
-/** docs/interface.md#consensus-block. */
+/** Result of docs/interface.md#consensus-block. */
 export const CONSENSUS_BLOCK_SCHEMA = objectOf(
   'ConsensusBlock',
   {
@@ -210,7 +210,7 @@ export const SYNC_SCHEMA: JsonSchema = {
         startingBlock: QUANTITY_SCHEMA,
         currentBlock: QUANTITY_SCHEMA,
         highestBlock: QUANTITY_SCHEMA,
-        // Pieces of a snapshot of the state.
+        // Chunks of a state snapshot.
         pulledStates: QUANTITY_SCHEMA,
         knownStates: QUANTITY_SCHEMA,
       },

@@ -20,7 +20,7 @@ import { attachWebSockets } from './transport/ws.ts'
 
 export interface RpcServerOptions extends Services {
   readonly host: string
-  /** 0 takes a free one. */
+  /** Port to listen on; 0 takes a free one. */
   readonly port: number
   readonly log: Logger
   /** Namespaces per transport; the network's own by default. The operator port passes its own. */
@@ -29,15 +29,18 @@ export interface RpcServerOptions extends Services {
   readonly wsRedirect?: string | null
   /** Origins of web pages that may call, or `*`; none by default. */
   readonly cors?: readonly string[]
-  /** Refuse calls of web pages whose origin is neither in `cors` nor local: otherwise only their answers are kept from them. */
+  /**
+   * Refuses calls of web pages whose origin is neither in `cors` nor local; otherwise only the response is withheld from the
+   * page.
+   */
   readonly checkOrigin?: boolean
-  /** Names in the Host header that are served, or `*` (default). */
+  /** Accepted names in the Host header, or `*` (default). */
   readonly hosts?: readonly string[]
   /** Off by default. */
   readonly rateLimit?: RateLimit
   readonly health?: () => HealthStatus
   readonly metrics?: Metrics
-  /** Further routes on the same port (explorer, faucet). */
+  /** Additional routes on the same port (explorer, faucet). */
   readonly routes?: (app: FastifyInstance) => void
 }
 
@@ -46,9 +49,9 @@ export interface RpcServer {
   readonly port: number
   /** For tests without sockets: `app.inject`. */
   readonly app: FastifyInstance
-  /** What its clients hold. */
+  /** Resources held by the clients. */
   readonly budgets: Budgets
-  /** Ends within a second, also with clients connected. */
+  /** Closes within a second, also with clients connected. */
   close(): Promise<void>
 }
 
@@ -104,7 +107,7 @@ export const createRpcServer = async (options: RpcServerOptions): Promise<RpcSer
   })
   options.routes?.(app)
   app.server.maxConnections = LIMITS.rpc.budgets.connections.total
-  // Who counts requests has to see each of them before its body: then the HTTP server does it all.
+  // A rate limit has to count each request before its body is read, which only the HTTP server does: no fast lane then.
   const lane =
     buckets === undefined ? attachFastLane(app.server, { router, endpoint: httpEndpoint, hosts, budgets }) : undefined
   if (lane === undefined) app.server.prependListener('connection', socket => void admit(socket, budgets.connections))

@@ -4,7 +4,7 @@ import { HASH_SCHEMA, invalidValue, jsonKind, parseHash, parseQuantity, QUANTITY
 
 /** A block by number or by tag (docs/interface.md#block-parameter). `safe` and `finalized` are refused like any string without 0x. */
 export type BlockNumberRef = number | 'latest' | 'pending' | 'earliest'
-/** The same, or a hash (EIP-1898); a hash is told from a tag by its 0x. */
+/** A block by number, tag or hash (EIP-1898); the 0x prefix distinguishes a hash from a tag. */
 export type BlockRef = BlockNumberRef | Hex
 
 const TAGS = ['latest', 'pending', 'earliest'] as const
@@ -18,7 +18,7 @@ const parseBlockNumber = (value: unknown): BlockNumberRef => {
   return number > MAX_NUMBER ? invalidValue('block number larger than int64') : Number(number)
 }
 
-/** Bare JSON integers are taken as decimal. */
+/** Accepts bare JSON integers as decimal numbers. */
 const parseJsonNumber = (value: number): number => {
   if (!Number.isSafeInteger(value)) return invalidValue('block number is not an integer that JSON can carry exactly')
   return value < 0 ? invalidValue('block number is negative') : value

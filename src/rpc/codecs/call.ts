@@ -18,7 +18,7 @@ import {
   QUANTITY_SCHEMA,
 } from './scalars.ts'
 
-/** The call object of docs/interface.md#call as given: what is absent stays undefined. */
+/** Call object of docs/interface.md#call as sent by the client: absent members are undefined. */
 export interface TransactionArgs {
   readonly from: Hex | undefined
   readonly to: Hex | undefined
@@ -27,7 +27,7 @@ export interface TransactionArgs {
   readonly maxFeePerGas: bigint | undefined
   readonly maxPriorityFeePerGas: bigint | undefined
   readonly value: bigint | undefined
-  /** `input` wins over `data`. */
+  /** `input` takes precedence over `data`. */
   readonly data: Uint8Array | undefined
   readonly accessList: readonly AccessListEntry[] | undefined
   readonly authorizationList: readonly Authorization[] | undefined
@@ -36,7 +36,7 @@ export interface TransactionArgs {
 }
 
 const ACCESS_LIST_LIMIT = 10_000
-/** Each costs the recovery of a signature, again and again while gas is estimated. */
+/** Limits the signature recoveries of one call, which gas estimation repeats. */
 const AUTHORIZATION_LIMIT = 256
 
 const ACCESS_LIST_SCHEMA: JsonSchema = {
@@ -133,7 +133,7 @@ const CALL_MEMBERS: Readonly<Record<string, JsonSchema>> = {
   chainId: QUANTITY_SCHEMA,
 }
 
-/** Of a call within a simulation. */
+/** Schema of a call inside a simulation. */
 export const PLAIN_CALL_SCHEMA: JsonSchema = { type: 'object', properties: CALL_MEMBERS }
 
 export const callObject: Codec<TransactionArgs> = codec(
@@ -142,7 +142,7 @@ export const callObject: Codec<TransactionArgs> = codec(
   parseArgs,
 )
 
-/** Refuses two fee styles at once, and a tip above the cap. */
+/** Rejects a call with both fee styles, or with a tip above the fee cap. */
 export const checkFees = (args: TransactionArgs): void => {
   if (args.gasPrice !== undefined && (args.maxFeePerGas !== undefined || args.maxPriorityFeePerGas !== undefined))
     throw serverError('both gasPrice and (maxFeePerGas or maxPriorityFeePerGas) specified')
@@ -154,7 +154,7 @@ export const checkFees = (args: TransactionArgs): void => {
     throw serverError(`maxFeePerGas (${args.maxFeePerGas}) < maxPriorityFeePerGas (${args.maxPriorityFeePerGas})`)
 }
 
-/** The message that a call runs. */
+/** Builds the message that a call executes. */
 export const callMessageFromArgs = (args: TransactionArgs): CallMessage => {
   checkFees(args)
   return {

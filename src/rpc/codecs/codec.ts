@@ -1,8 +1,8 @@
 import type { JsonSchema } from '../router/raw-json.ts'
 
-/** One argument: a parser and its JSON Schema. `parse` throws InvalidArgument; the router adds the position. */
+/** Parser of one argument with its JSON Schema. `parse` throws InvalidArgument; the router adds the position. */
 export interface Codec<T> {
-  /** Name in the documentation. */
+  /** Name in the generated documentation. */
   readonly name: string
   readonly schema: JsonSchema
   readonly optional: boolean
@@ -16,7 +16,7 @@ export const codec = <T>(name: string, schema: JsonSchema, parse: (value: unknow
   parse,
 })
 
-/** May be left out; JSON null means the same. */
+/** Makes an argument optional; JSON null counts as absent. */
 export const optional = <T>(inner: Codec<T>): Codec<T | undefined> => ({ ...inner, optional: true })
 
 export const named = <T>(name: string, inner: Codec<T>): Codec<T> => ({ ...inner, name })

@@ -4,9 +4,9 @@ import { type Codec, codec, named } from './codec.ts'
 import { asObject, plainMember } from './object.ts'
 import { invalidValue, parseHash } from './scalars.ts'
 
-// Tools of development write numbers as they like: JSON numbers, decimal strings, hex with or without leading zeros.
+// Development tools send numbers in several forms: JSON numbers, decimal strings, hex with or without leading zeros.
 
-/** As many digits as fit whatever they are. */
+/** Schema of a number in any of these forms; allows as many digits as `bits` can need. */
 const looseSchema = (bits: number): JsonSchema => {
   const [decimal, hex] = [Math.floor(bits * Math.log10(2)), Math.floor(bits / 4)]
   const pattern = `^([0-9]{1,${decimal}}|0x[0-9a-fA-F]{1,${hex}})$`
@@ -33,18 +33,18 @@ const loose = (name: string, bits: number): Codec<bigint> =>
 const NUMBER_SCHEMA = looseSchema(53)
 const numberOf = (value: unknown): number => Number(parseLoose(value, 53))
 
-/** Of at most 256 bits. */
+/** Amount of at most 256 bits. */
 export const amount: Codec<bigint> = loose('amount', 256)
-/** Of at most 64 bits, which is what a header has room for. */
+/** Gas limit of at most 64 bits, the width of the header field. */
 export const gasLimit: Codec<bigint> = loose('gasLimit', 64)
-/** Of at most 53 bits: seconds, counts, nonces, ids. */
+/** Number of at most 53 bits: seconds, counts, nonces, ids. */
 export const count: Codec<number> = codec('count', NUMBER_SCHEMA, numberOf)
 export const seconds = named('seconds', count)
 export const timestamp = named('timestamp', count)
 
-/** A storage position: any number of 256 bits. */
+/** Storage position: any number of 256 bits. */
 export const position: Codec<Hex> = codec('position', looseSchema(256), value => toWord(parseLoose(value, 256)))
-/** A whole word. */
+/** Word of exactly 32 bytes. */
 export const word: Codec<Hex> = codec('word', { type: 'string', pattern: '^0x[0-9a-fA-F]{64}$' }, parseHash)
 
 export interface MineArgs {
@@ -52,7 +52,7 @@ export interface MineArgs {
   readonly blocks?: number | undefined
 }
 
-/** The argument of evm_mine: a timestamp, or an object. */
+/** Argument of evm_mine: a timestamp or an object. */
 export const mineArgs: Codec<MineArgs> = codec(
   'options',
   {
@@ -71,7 +71,7 @@ export const mineArgs: Codec<MineArgs> = codec(
   },
 )
 
-/** The argument of reset: what it says of a fork is refused where it names one. */
+/** Argument of the reset methods; `forking` is rejected, since this chain cannot fork another one. */
 export const resetArgs: Codec<undefined> = codec(
   'options',
   { type: 'object', properties: { forking: { type: 'object' } } },
@@ -82,14 +82,14 @@ export const resetArgs: Codec<undefined> = codec(
   },
 )
 
-/** Interval mining as hardhat means it: milliseconds, or a range of them. */
+/** Interval of hardhat's interval mining: milliseconds, or a range of them. */
 export const intervalMs: Codec<number> = codec(
   'interval',
   { anyOf: [NUMBER_SCHEMA, { type: 'array', items: NUMBER_SCHEMA, minItems: 2, maxItems: 2 }] },
   value => (Array.isArray(value) ? (numberOf(value[0]) + numberOf(value[1])) / 2 : numberOf(value)),
 )
 
-/** A state as the dump methods answer it. */
+/** State dump as returned by the dump methods. */
 export const stateBytes: Codec<Uint8Array> = codec(
   'state',
   { type: 'string', pattern: '^0x([0-9a-fA-F]{2})*$' },

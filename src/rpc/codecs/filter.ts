@@ -4,7 +4,9 @@ import { type Codec, codec } from './codec.ts'
 import { asArray, asObject, member, plainMember, within } from './object.ts'
 import { ADDRESS_SCHEMA, HASH_SCHEMA, invalidValue, parseAddress, parseHash, parseHex } from './scalars.ts'
 
-/** Which logs: `topics[i]` null means any, else a list of alternatives; no address means any. */
+/**
+ * Log filter: null in `topics[i]` matches any topic, else the entry is a list of alternatives; no address matches any.
+ */
 export interface LogFilterArgs {
   readonly fromBlock: BlockNumberRef | undefined
   readonly toBlock: BlockNumberRef | undefined
@@ -44,7 +46,7 @@ const parseTopics = (value: unknown): readonly (readonly Hex[] | null)[] => {
   })
 }
 
-/** null among alternatives means any, as an empty list does. */
+/** null among alternatives matches any topic, as an empty list does. */
 const parseAlternatives = (items: readonly unknown[]): readonly Hex[] | null => {
   if (items.length > ALTERNATIVES_LIMIT) return invalidValue(`more than ${ALTERNATIVES_LIMIT} alternatives of a topic`)
   if (items.length === 0 || items.includes(null)) return null
@@ -66,7 +68,8 @@ export const parseLogCriteria = (value: unknown): LogFilterArgs => {
   const object = asObject(value, 'filters.input')
   const criteria: LogFilterArgs = {
     blockHash: member(object, 'blockHash', parseHash),
-    // Without the name: a tag that is refused is refused in the words of docs/interface.md#block-parameter here too.
+    // Decoded without the member's name in the error: a rejected tag must give the exact text of
+    // docs/interface.md#block-parameter.
     fromBlock: plainMember(object, 'fromBlock', blockNumber.parse),
     toBlock: plainMember(object, 'toBlock', blockNumber.parse),
     addresses: plainMember(object, 'address', parseAddresses) ?? [],

@@ -3,7 +3,10 @@ import { invalidValue, jsonKind } from './scalars.ts'
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
-/** Only a JSON object; `__proto__` in a request is a plain member of it, since JSON.parse defines it as one. */
+/**
+ * Returns the value as a JSON object, else throws; `__proto__` in a request is an own member, since JSON.parse defines
+ * it as one.
+ */
 export const asObject = (value: unknown, type: string): JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as JsonObject)
@@ -12,17 +15,17 @@ export const asObject = (value: unknown, type: string): JsonObject =>
 export const asArray = (value: unknown, type: string): readonly unknown[] =>
   Array.isArray(value) ? value : invalidValue(`json: cannot unmarshal ${jsonKind(value)} into Go value of type ${type}`)
 
-/** A member that may be absent or null; an error names it. */
+/** Decodes a member that may be absent or null; errors carry its name. */
 export const member = <T>(object: JsonObject, name: string, parse: (value: unknown) => T): T | undefined =>
   plainMember(object, name, value => within(name, () => parse(value)))
 
-/** The same for a parser whose errors say themselves where they are. */
+/** Like `member`, for parsers whose errors already name the place. */
 export const plainMember = <T>(object: JsonObject, name: string, parse: (value: unknown) => T): T | undefined => {
   const value = Object.hasOwn(object, name) ? object[name] : undefined
   return value === undefined || value === null ? undefined : parse(value)
 }
 
-/** Adds the place inside the argument to a decoding error. */
+/** Adds the place inside the argument to the text of a decoding error. */
 export const within = <T>(place: string, parse: () => T): T => {
   try {
     return parse()

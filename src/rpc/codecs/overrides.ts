@@ -19,7 +19,7 @@ import {
 
 const LIMIT = 10_000
 
-/** Drops undefined members, which exactOptionalPropertyTypes tells from absent ones. */
+/** Drops undefined members, since exactOptionalPropertyTypes distinguishes them from absent ones. */
 const present = <T extends object>(members: { readonly [K in keyof T]: T[K] | undefined }): T =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as T
 

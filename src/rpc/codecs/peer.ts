@@ -6,7 +6,7 @@ import { invalidValue, parseString } from './scalars.ts'
 
 export const PEER_URL_SCHEMA = { type: 'string', pattern: '^tandem://[0-9a-f]{64}@.+:[0-9]{1,5}$' } as const
 
-/** A node and where it is: tandem://<node id>@<host>:<port>. */
+/** URL of a peer: tandem://<node id>@<host>:<port>. */
 export const peerUrlParam: Codec<NodeAddress> = codec('url', PEER_URL_SCHEMA, value => {
   const text = parseString(value)
   try {

@@ -3,7 +3,8 @@ import { InvalidArgument } from '../errors.ts'
 import type { JsonSchema } from '../router/raw-json.ts'
 import { type Codec, codec } from './codec.ts'
 
-// The texts of decoding errors are those of the closest public system (docs/design/rpc.md#arguments): clients match them.
+// Texts of decoding errors equal those of the closest public system (docs/design/rpc.md#arguments), since clients match
+// them.
 
 export const QUANTITY_SCHEMA: JsonSchema = { type: 'string', pattern: '^0x(0|[1-9a-f][0-9a-f]*)$' }
 export const DATA_SCHEMA: JsonSchema = { type: 'string', pattern: '^0x([0-9a-f]{2})*$' }
@@ -27,7 +28,7 @@ const digitsOf = (text: string): string => {
   return text.slice(2)
 }
 
-/** QUANTITY of at most `bits` (docs/interface.md#encoding). */
+/** Decodes a QUANTITY of at most `bits` (docs/interface.md#encoding). */
 export const parseQuantity = (value: unknown, bits = 256): bigint => {
   const digits = digitsOf(stringOf(value, bits === 64 ? 'hexutil.Uint64' : '*hexutil.Big'))
   if (digits.length === 0) return invalidValue('hex string "0x"')
@@ -37,10 +38,13 @@ export const parseQuantity = (value: unknown, bits = 256): bigint => {
   return BigInt(`0x${digits}`)
 }
 
-/** QUANTITY as a number; beyond 2^53 it names nothing that exists here, and loses its last digits. */
+/**
+ * Decodes a QUANTITY as a number. Above 2^53 the last digits are lost, which is harmless: no block or index is that
+ * large.
+ */
 export const parseNumber = (value: unknown): number => Number(parseQuantity(value, 64))
 
-/** DATA, lower-cased (docs/interface.md#encoding). */
+/** Decodes DATA and lower-cases it (docs/interface.md#encoding). */
 export const parseHex = (value: unknown, type = 'hexutil.Bytes'): Hex => {
   const text = stringOf(value, type)
   const digits = digitsOf(text)
@@ -50,7 +54,7 @@ export const parseHex = (value: unknown, type = 'hexutil.Bytes'): Hex => {
 }
 
 const fixed = (value: unknown, digits: number, type: string): Hex => {
-  // The common case costs one regular expression: a string of the right length that starts with 0x.
+  // Fast path: one regular expression for a string of the right length that starts with 0x.
   if (
     typeof value === 'string' &&
     value.length === digits + 2 &&
@@ -67,7 +71,7 @@ export const parseAddress = (value: unknown): Hex => fixed(value, 40, 'common.Ad
 export const parseHash = (value: unknown): Hex => fixed(value, 64, 'common.Hash')
 export const parseBytes = (value: unknown): Uint8Array => hexToBytes(parseHex(value))
 
-/** A storage position: a QUANTITY by the interface, and any hex of at most 32 bytes by habit. */
+/** Decodes a storage position: a QUANTITY by the interface, and for compatibility any hex of at most 32 bytes. */
 export const parseSlot = (value: unknown): Hex => {
   const digits = digitsOf(stringOf(value, 'common.Hash'))
   if (digits.length > 64) return invalidValue('hex string too long, want at most 32 bytes')
@@ -91,7 +95,7 @@ export const data: Codec<Uint8Array> = codec('data', DATA_SCHEMA, parseBytes)
 export const address: Codec<Hex> = codec('address', ADDRESS_SCHEMA, parseAddress)
 export const hash: Codec<Hex> = codec('hash', HASH_SCHEMA, parseHash)
 export const slot: Codec<Hex> = codec('position', { type: 'string', pattern: '^0x[0-9a-fA-F]{0,64}$' }, parseSlot)
-/** Whether a block shows its transactions in full or as hashes. */
+/** Selects full transaction objects instead of hashes. */
 export const full: Codec<boolean> = codec('full', BOOLEAN_SCHEMA, parseBoolean)
 export const nonce8: Codec<Hex> = codec('nonce', { type: 'string', pattern: '^0x[0-9a-f]{16}$' }, value =>
   fixed(value, 16, 'types.BlockNonce'),

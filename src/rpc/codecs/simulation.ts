@@ -8,14 +8,17 @@ import { asArray, asObject, type JsonObject, member, within } from './object.ts'
 import { blockOverrides, stateOverrides } from './overrides.ts'
 import { BOOLEAN_SCHEMA, invalidValue, parseBoolean } from './scalars.ts'
 
-/** The argument of eth_simulateV1; the block it stands on is an argument of its own. */
+/** Argument of eth_simulateV1; the base block is a separate argument. */
 export interface SimulationArgs extends Omit<SimulationRequest, 'number' | 'pending'> {
   readonly returnFullTransactions: boolean
 }
 
 const exceeded = (what: string) => new CodedError<CallError>({ code: 'SIMULATION_LIMIT', what })
 
-/** What would make another kind of transaction or block of it than this node simulates is not passed over in silence. */
+/**
+ * Rejects members that would select a kind of transaction or block that this node does not simulate, instead of ignoring
+ * them.
+ */
 const refuseMembers = (object: JsonObject, names: readonly string[], why: string): void => {
   for (const name of names)
     member(object, name, value => (Array.isArray(value) && value.length === 0 ? undefined : invalidValue(why)))
@@ -33,7 +36,7 @@ const parseOverrides = (value: unknown): BlockCalls['overrides'] => {
   return blockOverrides.parse(value)
 }
 
-/** Bounds the calls of all blocks together before any of them is looked at. */
+/** Returns a parser that limits the calls of all blocks together before it decodes them. */
 const createCallsParser = () => {
   let left: number = LIMITS.simulate.calls
   return (value: unknown): readonly CallMessage[] => {
@@ -61,7 +64,7 @@ const parseBlocks = (value: unknown): readonly BlockCalls[] => {
   )
 }
 
-/** `blockStateCalls` and the flags. Throws InvalidArgument and SIMULATION_LIMIT. */
+/** Decodes `blockStateCalls` and the flags. Throws InvalidArgument and SIMULATION_LIMIT. */
 export const simulation: Codec<SimulationArgs> = codec(
   'simulation',
   {

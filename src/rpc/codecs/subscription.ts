@@ -5,7 +5,7 @@ import { BOOLEAN_SCHEMA, parseString } from './scalars.ts'
 export const SUBSCRIPTION_KINDS = ['newHeads', 'logs', 'newPendingTransactions', 'syncing'] as const
 
 export const subscriptionKind: Codec<string> = codec('kind', { enum: SUBSCRIPTION_KINDS }, parseString)
-/** Decoded once the kind is known. */
+/** Second argument of a subscription, decoded once the kind is known. */
 export const subscriptionOption: Codec<unknown> = codec(
   'option',
   { anyOf: [LOG_FILTER_SCHEMA, BOOLEAN_SCHEMA] },

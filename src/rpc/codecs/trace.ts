@@ -11,7 +11,7 @@ import { BOOLEAN_SCHEMA, invalidValue, parseBoolean, parseNumber, parseString, Q
 const TRACERS = ['callTracer', 'flatCallTracer', 'prestateTracer', '4byteTracer', 'noopTracer', 'muxTracer'] as const
 type TracerName = (typeof TRACERS)[number]
 
-/** A name is short; what is longer, or has a brace, is a program. */
+/** A tracer given by name is short; anything longer, or with a brace, is a program. */
 const NAME = /^[\w-]{0,64}$/
 const CONFIG_TYPE = 'tracers.TraceConfig'
 
@@ -33,7 +33,9 @@ const DURATION = /^(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|s|m|h))+$/
 const DURATION_PART = /^(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h)/
 const DURATION_CHARS = 32
 
-/** Go's notation, such as "5s", "300ms" or "1m30s"; what exceeds the node's own bound is cut to it. */
+/**
+ * Decodes a duration in Go's notation, such as "5s", "300ms" or "1m30s"; longer ones are cut to the node's own limit.
+ */
 const parseDuration = (value: unknown): number => {
   const text = parseString(value)
   if (text.length > DURATION_CHARS || !DURATION.test(text))
@@ -100,7 +102,7 @@ const parseTracer = (name: string, config: unknown): TracerConfig => {
   }
 }
 
-/** Members of no meaning here (`reexec`, `debug`) are passed over, as by geth. */
+/** Ignores the members that have no meaning here (`reexec`, `debug`), as geth does. */
 const parseConfig = (value: unknown): TraceConfig => {
   const object = asObject(value, CONFIG_TYPE)
   const name = member(object, 'tracer', parseString) ?? ''
@@ -123,7 +125,7 @@ const CONFIG_MEMBERS: Readonly<Record<string, JsonSchema>> = {
   limit: { type: 'integer', minimum: 0 },
 }
 
-/** geth's TraceConfig. */
+/** TraceConfig of geth. */
 export const traceConfig: Codec<TraceConfig> = codec(
   'options',
   { type: 'object', properties: CONFIG_MEMBERS },
@@ -133,7 +135,7 @@ export const traceConfig: Codec<TraceConfig> = codec(
 export interface TraceCallConfig extends TraceConfig {
   readonly overrides: StateOverrides | undefined
   readonly blockOverrides: BlockOverrides | undefined
-  /** Transactions of the block before the call; undefined: all of them. */
+  /** Number of the block's transactions executed before the call; undefined: all of them. */
   readonly after: number | undefined
 }
 
@@ -144,7 +146,7 @@ export const DEFAULT_TRACE_CALL: TraceCallConfig = {
   after: undefined,
 }
 
-/** geth's TraceCallConfig: the same with state and block overrides, and a place in the block. */
+/** TraceCallConfig of geth: TraceConfig with state and block overrides, and a position in the block. */
 export const traceCallConfig: Codec<TraceCallConfig> = codec(
   'options',
   {

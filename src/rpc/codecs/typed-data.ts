@@ -56,5 +56,5 @@ const parse = (value: unknown): TypedData => {
   }
 }
 
-/** Typed data (EIP-712) as wallets are given it: an object, or JSON of one. */
+/** Typed data (EIP-712) in the forms wallets send: an object, or its JSON text. */
 export const typedData: Codec<TypedData> = codec('typedData', SCHEMA, parse)

@@ -4,7 +4,7 @@ import { listOf, objectOf, STRING_SCHEMA } from '../schemas.ts'
 
 const ANY_SCHEMA = { anyOf: [{ type: 'object' }, BOOLEAN_SCHEMA] }
 
-/** Of the document itself, as far as it is used here; a schema in it may be any. */
+/** Schema of the OpenRPC document, as far as this node uses it; the schemas in it are unrestricted. */
 export const OPENRPC_SCHEMA = objectOf('OpenRpc', {
   openrpc: { const: '1.3.2' },
   info: objectOf('Info', {
@@ -28,7 +28,7 @@ export const OPENRPC_SCHEMA = objectOf('OpenRpc', {
   ),
 })
 
-/** The OpenRPC 1.3 document of a table of methods. */
+/** Returns the OpenRPC 1.3 document of a method table. */
 export const openRpcDocument = (methods: MethodTable): object => ({
   openrpc: '1.3.2',
   info: { title: 'Tandem JSON-RPC', version: '1.0', license: { name: 'Apache-2.0' } },

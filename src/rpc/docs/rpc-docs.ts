@@ -13,7 +13,7 @@ const NAMES: readonly (readonly [JsonSchema, string])[] = [
   [BOOLEAN_SCHEMA, 'boolean'],
 ]
 
-/** A schema in the words of the interface; a titled object by its title. */
+/** Returns the name of a schema in the terms of docs/interface.md; a titled object has its title. */
 const schemaName = (schema: JsonSchema): string => {
   const known = NAMES.find(([item]) => item === schema)
   if (known !== undefined) return known[1]
@@ -67,7 +67,7 @@ const networkTable = (): string =>
     ),
   ].join('\n')
 
-/** docs/rpc.md: derived from the table of methods, never edited. */
+/** Renders docs/rpc.md from the method table; the page is never edited by hand. */
 export const renderRpcDocs = (methods: MethodTable = METHODS): string => {
   const namespaces = [...new Set(Object.keys(methods).map(namespaceOf))]
   const sections = namespaces.map(namespace => {

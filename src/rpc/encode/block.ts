@@ -5,14 +5,14 @@ import type { Transaction } from '../../primitives/transaction.ts'
 import { jsonData, jsonQuantity } from './hex.ts'
 import { transactionJson } from './transaction.ts'
 
-/** A committed block, or one that has neither number nor hash yet (docs/interface.md#block). */
+/** Stage of a block: committed, or pending without number and hash (docs/interface.md#block). */
 export type BlockStage = 'final' | 'pending'
 
-/** Every block of this chain adds 1 (docs/design/blocks.md#header); a recorded one may have been proof of work. */
+/** Every block of this chain adds 1 (docs/design/blocks.md#header); a recorded chain may have proof-of-work blocks. */
 const totalDifficulty = ({ header, ethereum }: ChainBlock): bigint | number =>
   ethereum?.totalDifficulty ?? header.number + 1
 
-/** The members of docs/interface.md#block but for the transactions and uncles, without braces. */
+/** Members of docs/interface.md#block without transactions, uncles and braces. */
 export const headerMembers = (block: ChainBlock, stage: BlockStage): string => {
   const { header } = block
   const name =
@@ -21,7 +21,7 @@ export const headerMembers = (block: ChainBlock, stage: BlockStage): string => {
   return `${name},"parentHash":"${header.parentHash}","proposer":"${block.extra.proposer}","miner":"${header.miner}","nonce":"${header.nonce}","mixHash":"${header.mixHash}","sha3Uncles":"${header.sha3Uncles}","logsBloom":${jsonData(header.logsBloom)},"transactionsRoot":"${header.transactionsRoot}","stateRoot":"${header.stateRoot}","receiptsRoot":"${header.receiptsRoot}","difficulty":${jsonQuantity(header.difficulty)},"totalDifficulty":${jsonQuantity(totalDifficulty(block))},${baseFee}"extraData":${jsonData(header.extraData)},"size":${jsonQuantity(block.size)},"gasLimit":${jsonQuantity(header.gasLimit)},"gasUsed":${jsonQuantity(header.gasUsed)},"timestamp":${jsonQuantity(header.timestamp)}${laterMembers(header)}`
 }
 
-/** Members of forks that only a custom genesis activates. */
+/** Members of the forks that only a custom genesis activates. */
 const laterMembers = (header: Header): string => {
   let out = ''
   if (header.withdrawalsRoot !== undefined) out += `,"withdrawalsRoot":"${header.withdrawalsRoot}"`
@@ -58,16 +58,16 @@ const bodyMembers = ({ ethereum }: ChainBlock): string => {
 const withdrawalJson = ({ index, validatorIndex, address, amountGwei }: Withdrawal): string =>
   `{"index":${jsonQuantity(index)},"validatorIndex":${jsonQuantity(validatorIndex)},"address":"${address}","amount":${jsonQuantity(amountGwei)}}`
 
-/** The block object of docs/interface.md#block; `more` holds further members, each with a comma before it. */
+/** Block object of docs/interface.md#block; `more` holds further members, each preceded by a comma. */
 export const blockJson = (block: ChainBlock, full: boolean, stage: BlockStage = 'final', more = ''): string =>
   `{${headerMembers(block, stage)},"transactions":[${transactionsJson(block, full, stage)}],${bodyMembers(block)}${more}}`
 
-/** The same of a committed block in full, transaction by transaction. */
+/** Block object with full transactions, one piece per transaction. */
 export function* blockPieces(block: ChainBlock): Generator<string> {
   yield `{${headerMembers(block, 'final')},"transactions":[`
   for (let i = 0; i < block.transactions.length; i++) yield `${i === 0 ? '' : ','}${fullTransaction(block, i)}`
   yield `],${bodyMembers(block)}}`
 }
 
-/** The header object of newHeads and eth_getHeaderBy*. */
+/** Header object of newHeads and eth_getHeaderBy*. */
 export const headerJson = (block: ChainBlock, stage: BlockStage = 'final'): string => `{${headerMembers(block, stage)}}`

@@ -1,6 +1,6 @@
 import { asBuffer } from '../../util/bytes.ts'
 
-/** A big-endian number as QUANTITY: no leading zeros, zero is 0x0. */
+/** Encodes a big-endian number as QUANTITY: no leading zeros; zero is 0x0. */
 export const quantityOfBytes = (bytes: Uint8Array): string => {
   const hex = asBuffer(bytes).hexSlice(0, bytes.byteLength)
   let start = 0
@@ -8,7 +8,7 @@ export const quantityOfBytes = (bytes: Uint8Array): string => {
   return hex.length === 0 ? '0x0' : `0x${hex.slice(start)}`
 }
 
-/** Both are JSON string literals: hex needs no escaping. */
+/** Return JSON string literals; hex needs no escaping. */
 export const jsonQuantity = (value: bigint | number): string => `"0x${value.toString(16)}"`
 export const jsonData = (bytes: Uint8Array): string => `"0x${asBuffer(bytes).hexSlice(0, bytes.byteLength)}"`
 export const jsonHexOrNull = (hex: string | null): string => (hex === null ? 'null' : `"${hex}"`)

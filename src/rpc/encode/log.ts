@@ -10,7 +10,9 @@ export interface LogPosition {
   readonly logIndex: number
 }
 
-/** The log object every Ethereum client reads. `removed` is for subscribers of a development chain alone: elsewhere blocks are final. */
+/**
+ * Log object in the form every Ethereum client reads. Only subscribers of a development chain see `removed`: blocks are final elsewhere.
+ */
 export const logJson = (log: Log, at: LogPosition, removed = false): string =>
   `{"address":"${log.address}","topics":[${topicsJson(log)}],"data":${jsonData(log.data)},"blockNumber":${jsonQuantity(at.blockNumber)},"transactionHash":"${at.transactionHash}","transactionIndex":${jsonQuantity(at.transactionIndex)},"blockHash":"${at.blockHash}","logIndex":${jsonQuantity(at.logIndex)},"removed":${removed}}`
 

@@ -3,14 +3,14 @@ import type { Receipt } from '../../primitives/receipt.ts'
 import { jsonData, jsonHexOrNull, jsonQuantity } from './hex.ts'
 import { type LogPosition, logJson } from './log.ts'
 
-/** The receipt object of docs/interface.md#receipt. */
+/** Receipt object of docs/interface.md#receipt. */
 export const receiptJson = (placed: IncludedReceipt): string => {
   const at = placeOf(placed)
   const logs = placed.receipt.logs.map((log, i) => logJson(log, { ...at, logIndex: placed.firstLog + i }))
   return `${beforeLogs(placed)}${logs.join(',')}${afterLogs(placed)}`
 }
 
-/** The same, log by log. */
+/** Receipt object in pieces, one per log. */
 export function* receiptPieces(placed: IncludedReceipt): Generator<string> {
   const at = placeOf(placed)
   yield beforeLogs(placed)

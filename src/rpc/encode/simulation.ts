@@ -30,7 +30,7 @@ const callJson = (block: Block, call: SimulatedCall, index: number, firstLog: nu
   return `{"returnData":${returned},"logs":[${logs.join(',')}],"gasUsed":${jsonQuantity(call.gasUsed)},"maxUsedGas":${jsonQuantity(call.peakGas)},"status":"${call.failure === null ? '0x1' : '0x0'}"${errorMember(call)}}`
 }
 
-/** A simulated block: the block object, and `calls` with what each of its transactions answered (execution APIs, eth_simulateV1). */
+/** Simulated block: the block object, with the results of its transactions in `calls` (execution APIs, eth_simulateV1). */
 export const simulatedBlockJson = ({ block, calls }: SimulatedChainBlock, full: boolean): string => {
   let firstLog = 0
   const answers = calls.map((call, index) => {

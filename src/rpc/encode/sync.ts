@@ -1,7 +1,7 @@
 import type { SyncStatus } from '../../chain/types.ts'
 import { type Hex, toQuantity } from '../../util/bytes.ts'
 
-/** How far a node has come, as eth_syncing and its subscription say it; the last two only while a snapshot of the state is fetched. */
+/** Sync status of eth_syncing and of the syncing subscription; the last two members are present only during snapshot sync. */
 export const encodeSyncStatus = ({
   startingBlock,
   currentBlock,

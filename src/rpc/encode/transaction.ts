@@ -7,10 +7,10 @@ import {
 } from '../../primitives/transaction.ts'
 import { jsonData, jsonHexOrNull, jsonQuantity, quantityOfBytes } from './hex.ts'
 
-/** Where a transaction stands; null while it is pending. */
+/** Position of a transaction in a block; null while it is pending. */
 export type Position = Omit<IncludedTransaction, 'transaction'>
 
-/** The transaction object of docs/interface.md#transaction; typed ones add their own members (docs/design/rpc.md#objects). */
+/** Transaction object of docs/interface.md#transaction; typed transactions add members (docs/design/rpc.md#objects). */
 export const transactionJson = (transaction: Transaction, position: Position | null): string => {
   const typed = transaction.type === 0 ? protection(transaction) : typedMembers(transaction)
   const place =
@@ -21,7 +21,7 @@ export const transactionJson = (transaction: Transaction, position: Position | n
   return `{${place},"from":"${transaction.from}","gas":${jsonQuantity(transaction.gasLimit)},"gasPrice":${jsonQuantity(price)}${typed},"hash":"${transaction.hash}","input":${jsonData(transaction.data)},"nonce":${jsonQuantity(transaction.nonce)},"to":${jsonHexOrNull(transaction.to)},"value":${jsonQuantity(transaction.value)},"type":"0x${transaction.type}","v":${jsonQuantity(transaction.v)},"r":"${quantityOfBytes(transaction.r)}","s":"${quantityOfBytes(transaction.s)}"}`
 }
 
-/** A legacy transaction with replay protection (EIP-155) names its chain, as other clients show it. */
+/** chainId of a legacy transaction with replay protection (EIP-155), as other clients return it. */
 const protection = ({ chainId }: Transaction): string =>
   chainId === undefined ? '' : `,"chainId":${jsonQuantity(chainId)}`
 

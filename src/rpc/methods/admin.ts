@@ -59,7 +59,7 @@ const peersOf = ({ peers }: Context): PeersPort => {
   return peers
 }
 
-/** The node's neighbours; served on the operator port alone, by whoever gives it the network (Services.peers). */
+/** Peers of the node; served on the operator port only, by nodes that pass the network (Services.peers). */
 export const admin = {
   admin_nodeInfo: method({
     summary: 'What this node is on the network',

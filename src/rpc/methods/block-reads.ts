@@ -6,13 +6,13 @@ import { headerNotFound, serverError } from '../errors.ts'
 
 export type MaybePromise<T> = T | Promise<T>
 
-/** Goes on at once when the value is there: the common reads cost no promise. */
+/** Continues synchronously when the value is available: common reads cost no promise. */
 export const andThen = <T, R>(value: MaybePromise<T>, next: (value: T) => MaybePromise<R>): MaybePromise<R> =>
   value instanceof Promise ? value.then(next) : next(value)
 
 export const isHash = (ref: BlockRef): ref is Hex => typeof ref === 'string' && ref.length === 66
 
-/** The number of a committed block; throws where there is none. `pending` must have been handled before. */
+/** Returns the number of a committed block; throws when it is unknown. The caller must have handled `pending`. */
 export const blockNumberOf = (view: ChainView, ref: BlockRef): MaybePromise<number> => {
   const head = view.head()
   if (ref === 'latest' || ref === 'pending') return head.header.number
@@ -28,7 +28,7 @@ export const blockNumberOf = (view: ChainView, ref: BlockRef): MaybePromise<numb
   })
 }
 
-/** A committed block or undefined; `pending` is the caller's business. */
+/** Returns a committed block or undefined; the caller handles `pending`. */
 export const findBlock = (view: ChainView, ref: BlockRef): MaybePromise<ChainBlock | undefined> => {
   const head = view.head()
   if (ref === 'latest' || ref === head.hash || ref === head.header.number) return head
@@ -36,7 +36,7 @@ export const findBlock = (view: ChainView, ref: BlockRef): MaybePromise<ChainBlo
   return typeof ref === 'number' ? view.blockByNumber(ref) : view.blockByHash(ref as Hex)
 }
 
-/** Reads the state after a block: at once at the head, else by promise. */
+/** Reads the state after a block: synchronously at the head, else by promise. */
 export const readState = <T>(
   view: ChainView,
   ref: BlockRef,

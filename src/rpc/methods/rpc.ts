@@ -2,7 +2,7 @@ import { OPENRPC_SCHEMA, openRpcDocument } from '../docs/openrpc.ts'
 import { type MethodTable, method, namespaceOf } from '../router/method.ts'
 import { RawJson } from '../router/raw-json.ts'
 
-/** It never changes, and making it takes a thousand times as long as sending it. */
+/** The document never changes, and building it takes a thousand times as long as sending it. */
 const documents = new WeakMap<MethodTable, RawJson>()
 const documentOf = (methods: MethodTable): RawJson => {
   let document = documents.get(methods)
@@ -13,13 +13,13 @@ const documentOf = (methods: MethodTable): RawJson => {
   return document
 }
 
-/** What an endpoint serves, said by itself. */
+/** Methods that describe the endpoint. */
 export const rpc = {
   rpc_modules: method({
     summary: 'Namespaces of this endpoint and their versions',
     params: [],
     result: { type: 'object', additionalProperties: { const: '1.0' } },
-    // Only what answers: a namespace whose methods need parts that this node lacks is not served.
+    // Only served namespaces: one whose methods need missing parts of the node is left out.
     handler: ({ methods }) =>
       Object.fromEntries([...new Set(Object.keys(methods).map(namespaceOf))].map(name => [name, '1.0'])),
   }),

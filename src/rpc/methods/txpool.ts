@@ -31,13 +31,13 @@ const mapOf = (schema: object) => ({
   propertyNames: ADDRESS_SCHEMA,
   additionalProperties: byNonceSchema(schema),
 })
-/** `quarantined` is there when something is: those of the queued ones that no block of this node tries for now. */
+/** `quarantined` is present when not empty: queued transactions that no block of this node includes for now. */
 const contentOf = (title: string, part: JsonSchema) =>
   objectOf(title, { pending: part, queued: part, quarantined: part }, ['quarantined'])
 
 const byAccounts = (render: Render) => (accounts: Accounts) => byAccount(accounts, render)
 
-/** Of one account, or of all. */
+/** Quarantined transactions of one account, or of all. */
 const quarantinedOf = (pool: ClientPoolPort, account?: Hex): readonly Transaction[] =>
   pool.quarantined().flatMap(({ hash }) => {
     const transaction = pool.get(hash)
@@ -51,7 +51,7 @@ const contentJson = (pool: ClientPoolPort, json: (accounts: Accounts) => string)
   return new RawJson(`{"pending":${json(pending)},"queued":${json(queued)}${rest}}`)
 }
 
-/** The pool as it stands; operator port only. `pending` is executable, `queued` waits for a nonce or a balance, or is quarantined. */
+/** Content of the pool; operator port only. `pending` is executable; `queued` lacks a nonce or balance, or is quarantined. */
 export const txpool = {
   txpool_status: method({
     summary: 'Number of transactions in the pool',

@@ -11,8 +11,8 @@ const COLON = 58
 const MINUS = 45
 
 /**
- * Whether a large body holds more nesting, containers or values than any honest request: building millions of empty
- * arrays or of members would stop the main thread. Small bodies cannot hurt and are not looked at.
+ * Returns true when a large body has more nesting, containers or values than an honest request: building millions of empty arrays
+ * or members would block the main thread. Small bodies are harmless and are not scanned.
  */
 export const isTooComplex = (body: string): boolean => {
   if (body.length <= LIMITS.rpc.unscannedBytes) return false
@@ -30,7 +30,7 @@ export const isTooComplex = (body: string): boolean => {
   return false
 }
 
-/** Index of the closing quote, or the last index of the text. */
+/** Returns the index of the closing quote, or the last index of the text. */
 const endOfString = (body: string, start: number): number => {
   let end = body.indexOf('"', start + 1)
   while (end !== -1 && isEscaped(body, end)) end = body.indexOf('"', end + 1)
@@ -49,7 +49,7 @@ const skipSpace = (body: string, from: number): number => {
   return at
 }
 
-/** The number that starts here as it was written; undefined for any other value. */
+/** Returns the source text of the number at this index; undefined for any other value. */
 const numberAt = (body: string, start: number): string | undefined => {
   const first = body.charCodeAt(start)
   if (first !== MINUS && (first < 48 || first > 57)) return undefined
@@ -58,14 +58,15 @@ const numberAt = (body: string, start: number): string | undefined => {
   return body.slice(start, end)
 }
 
-/** Longest way to write "id": every letter as an escape. */
+/** Longest encoding of "id": every letter as an escape. */
 const ID_KEY_LENGTH = 14
 
 const isId = (key: string): boolean => key.length <= ID_KEY_LENGTH && JSON.parse(key) === 'id'
 
 /**
- * The ids of a request, or of each request of a batch, as they were written; undefined where an id is no number. The body is known
- * to be JSON. A scan: a reviver would be called for each of the body's values, which takes seconds for a large one.
+ * Returns the source text of the id of a request, or of each request of a batch; undefined where an id is not a number. The body
+ * is known to be valid JSON. This is a scan, since a JSON.parse reviver would be called for each value of the body, which takes
+ * seconds for a large one.
  */
 export const idsAsWritten = (body: string): (string | undefined)[] => {
   const sources: (string | undefined)[] = []
@@ -80,7 +81,7 @@ export const idsAsWritten = (body: string): (string | undefined)[] => {
     else if (code === QUOTE) {
       const end = endOfString(body, i)
       const colon = skipSpace(body, end + 1)
-      // Of two members with one name the last counts, as for JSON.parse.
+      // Of duplicate members the last one counts, as for JSON.parse.
       if (depth === requestDepth && body.charCodeAt(colon) === COLON && isId(body.slice(i, end + 1)))
         sources[index] = numberAt(body, skipSpace(body, colon + 1))
       i = end

@@ -2,21 +2,21 @@ import type { Codec } from '../codecs/codec.ts'
 import type { Context } from '../context.ts'
 import type { JsonSchema } from './raw-json.ts'
 
-/** Optional parts of a node that some methods need; a method whose part is missing is not served (-32601). */
+/** Optional parts of the node that some methods need; a method whose part is missing is not served (-32601). */
 export type Requirement = 'economy' | 'proofChain' | 'mining' | 'trace' | 'peers' | 'dev'
 
-/** What a method is: the router, rpc_modules, OpenRPC and docs/rpc.md all derive from this. */
+/** Declaration of a method, from which the router, rpc_modules, OpenRPC and docs/rpc.md derive. */
 export interface Method {
   readonly summary: string
   readonly params: readonly Codec<unknown>[]
   readonly result: JsonSchema
   readonly notes: string | undefined
   readonly requires: Requirement | undefined
-  /** Only over a WebSocket; elsewhere -32000 `notifications not supported`. */
+  /** Served over WebSocket only; elsewhere -32000 `notifications not supported`. */
   readonly socketOnly: boolean
-  /** Only its answer names what it makes, so that a notification of it, which has none, does nothing. */
+  /** The result carries the id of what the call creates; a notification has no result, so it does nothing. */
   readonly needsId: boolean
-  /** Answers at once where it can: a plain value costs no promise. */
+  /** Returns synchronously where it can: a plain value costs no promise. */
   readonly handler: (context: Context, ...args: never[]) => unknown
 }
 
@@ -33,7 +33,7 @@ export interface MethodDeclaration<P extends readonly Codec<unknown>[]> {
   readonly needsId?: boolean
 }
 
-/** Declares a method; the handler's argument types follow from its codecs. */
+/** Declares a method; the argument types of the handler follow from the codecs. */
 export const method = <const P extends readonly Codec<unknown>[]>(declaration: MethodDeclaration<P>): Method => ({
   summary: declaration.summary,
   params: declaration.params,

@@ -1,7 +1,7 @@
 import type { ChunkStream } from '../../util/async/chunk-stream.ts'
 import type { ResponseChunk } from './response.ts'
 
-/** JSON text built by hand: the router writes it as it stands. Final objects are rendered once and cached in this form. */
+/** JSON text that the router writes unchanged. Final objects are encoded once and cached in this form. */
 export class RawJson {
   readonly text: string
 
@@ -10,11 +10,11 @@ export class RawJson {
   }
 }
 
-/** A result that is written while it is made. `open` begins nothing: the stream does, when it is read. */
+/** Result that is produced while it is written. `open` starts no work: reading the stream does. */
 export class StreamedJson {
-  /** For a client, whose turn some answers wait for. */
+  /** Opens the stream for a client; some streams wait for a slot of that client. */
   readonly open: (client: string) => ChunkStream<ResponseChunk>
-  /** What it keeps in memory until it is read. */
+  /** Bytes kept in memory until the stream is read. */
   readonly heldBytes: number
 
   constructor(open: StreamedJson['open'], heldBytes = 0) {
@@ -25,9 +25,9 @@ export class StreamedJson {
 
 export const NULL_JSON = new RawJson('null')
 
-/** A JSON Schema, as OpenRPC and the documentation show it. */
+/** A JSON Schema, as shown in OpenRPC and the documentation. */
 export type JsonSchema = { readonly [key: string]: unknown }
 
-/** A handler's answer as JSON text. */
+/** Encodes a handler's result as JSON text. */
 export const toJson = (value: unknown): string =>
   value instanceof RawJson ? value.text : JSON.stringify(value ?? null)

@@ -10,18 +10,18 @@ import type { MaybePromise } from '../methods/block-reads.ts'
 import { isLongReceipt, LargeResponses, mayHaveLongReceipts } from '../transport/large-responses.ts'
 import { NULL_JSON, RawJson, type StreamedJson } from './raw-json.ts'
 
-/** Bytes a cached entry costs besides its text. */
+/** Overhead of a cached entry in bytes, besides its text. */
 const ENTRY_BYTES = 200
 
 /**
- * Blocks, transactions and receipts as JSON text. They are final, so a text is made once and kept while it is asked for.
- * What is in the cache is answered without a promise; what is large is written while it is read.
+ * Cache of blocks, transactions and receipts as JSON text. They are final, so a text is made once and kept by recent
+ * use. Cached texts are returned without a promise; large ones are written while they are read.
  */
 export class ResponseCache {
   readonly #cache: Lru<string, RawJson>
   readonly #view: ChainView
   readonly #large: LargeResponses
-  /** Moves when blocks were taken back (development chains): what was being made before is not kept. */
+  /** Grows when blocks are reverted (development chains); texts loaded before are not cached. */
   #generation = 0
   readonly #stop: () => void
 
@@ -76,7 +76,7 @@ export class ResponseCache {
     return block === undefined ? NULL_JSON : this.block(block, full, generation)
   }
 
-  /** null where there is no such transaction in a block. */
+  /** Returns a transaction; undefined when no block includes it. */
   transaction(hash: Hex): RawJson | Promise<RawJson | undefined> {
     return this.#cache.get(`t${hash}`) ?? this.#loadTransaction(hash)
   }

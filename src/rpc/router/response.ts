@@ -1,17 +1,17 @@
 import { type ChunkStream, composeStream } from '../../util/async/chunk-stream.ts'
 
-/** A piece of an answer: text, or text that is bytes already. */
+/** Piece of a response: text, or encoded text. */
 export type ResponseChunk = string | Uint8Array
 
-/** An answer that is written as it comes. Nothing of it is made before it is read but what it says it holds. */
+/** Response that is produced while it is read. Before that it holds only `heldBytes` in memory. */
 export interface ResponseStream extends ChunkStream<ResponseChunk> {
   readonly heldBytes?: number
 }
 
-/** What the router says to a body: '' means that nothing is to be sent. */
+/** Response to a body; '' means that nothing is sent. */
 export type RpcResponse = string | ResponseStream
 
-/** Answers of a batch, in order; a stream as soon as one of them is. */
+/** Joins the responses of a batch in order; the result is a stream when one of them is. */
 export const joinResponses = (answers: readonly RpcResponse[]): RpcResponse => {
   const sent = answers.filter(rpcResponse => rpcResponse !== '')
   if (sent.length === 0) return ''
@@ -31,11 +31,11 @@ export const joinResponses = (answers: readonly RpcResponse[]): RpcResponse => {
   return { ...stream, heldBytes }
 }
 
-/** What an answer keeps in memory before it is written. */
+/** Returns the bytes a response keeps in memory before it is written. */
 export const bytesHeldBy = (rpcResponse: RpcResponse): number =>
   typeof rpcResponse === 'string' ? rpcResponse.length : (rpcResponse.heldBytes ?? 0)
 
-/** A text that is made already, as a stream of one piece. */
+/** Returns a text as a stream of one piece. */
 export const streamOf = (text: string): ResponseStream => {
   let rest: string | undefined = text
   return {

@@ -23,7 +23,7 @@ import type { Method } from './method.ts'
 import { StreamedJson, toJson } from './raw-json.ts'
 import { bytesHeldBy, joinResponses, type ResponseChunk, type ResponseStream, type RpcResponse } from './response.ts'
 
-/** What serves one endpoint: its methods by name, and what their handlers see. */
+/** Endpoint: its methods by name, and the context of their handlers. */
 export interface Endpoint {
   readonly methods: ReadonlyMap<string, Method>
   readonly context: Context
@@ -34,9 +34,12 @@ export interface RouterOptions {
   readonly metrics?: RpcMetrics
 }
 
-/** Answers requests. A promise is made only when a handler made one, a stream only when one of the results is. */
+/**
+ * Dispatcher of requests. Returns a promise only when a handler returned one, and a stream only when one of the results
+ * is one.
+ */
 export interface Router {
-  /** `charge` is told how many calls the body holds. */
+  /** Handles a request body; `charge` receives the number of calls in it. */
   handle(body: string, endpoint: Endpoint, charge?: (calls: number) => void): MaybePromise<RpcResponse>
 }
 
@@ -62,7 +65,7 @@ const CRASHED = serverError('method handler crashed')
 const NO_ARGUMENTS: readonly unknown[] = []
 
 export const createRouter = ({ log, metrics = noMetrics }: RouterOptions): Router => {
-  /** The answer to one request, '' to a notification. */
+  /** Returns the response to one request; '' for a notification. */
   const one = (request: unknown, endpoint: Endpoint, exactId: string | undefined): MaybePromise<RpcResponse> => {
     if (typeof request !== 'object' || request === null || Array.isArray(request))
       return errorText('null', INVALID_REQUEST)
@@ -87,7 +90,8 @@ export const createRouter = ({ log, metrics = noMetrics }: RouterOptions): Route
       if (result instanceof Promise)
         return result.then(
           value => {
-            // An answer that cannot be written is a failure too, and nobody waits for a rejection of this promise.
+            // A result that cannot be encoded is a failure too; it is caught here since this promise has no rejection
+            // handler.
             try {
               return succeed(name, startedMs, id, value, client)
             } catch (error) {
@@ -110,7 +114,10 @@ export const createRouter = ({ log, metrics = noMetrics }: RouterOptions): Route
     return text
   }
 
-  /** A failure before the first piece is an error like any other; after it the error stands beside what there is of the result. Throws StreamBroken. */
+  /**
+   * A failure before the first piece becomes an error response; after it the error is appended to the partial result.
+   * Throws StreamBroken.
+   */
   const stream = (
     name: string,
     startedMs: number,
@@ -129,7 +136,7 @@ export const createRouter = ({ log, metrics = noMetrics }: RouterOptions): Route
         }
       } catch (error) {
         const known = knownError(name, startedMs, error instanceof StreamBroken ? error.cause : error)
-        // The connection breaks: better than text that is no JSON.
+        // Closing the connection is better than a response that is not valid JSON.
         if (hasBegun && error instanceof StreamBroken) throw error
         yield hasBegun ? `,"error":${errorJson(known)}}` : errorText(id, known)
         return
@@ -145,7 +152,7 @@ export const createRouter = ({ log, metrics = noMetrics }: RouterOptions): Route
   const knownError = (name: string, startedMs: number, error: unknown): RpcError => {
     metrics.end(name, startedMs, false)
     const known = toRpcError(error)
-    // A stack belongs in the log, never in the answer.
+    // Stack traces are logged, never sent.
     if (known === undefined) log.error({ method: name, err: error }, 'rpc method failed')
     return known ?? CRASHED
   }
@@ -158,9 +165,9 @@ export const createRouter = ({ log, metrics = noMetrics }: RouterOptions): Route
     const { client, budgets } = endpoint.context
     const answers: RpcResponse[] = new Array(requests.length)
     let bytes = 0
-    /** Why the rest is not run. */
+    /** Reason why the rest of the batch is not run. */
     let refusal: RpcError | undefined
-    /** Of answers that wait for others of the batch. */
+    /** Accounts for responses that wait for others of the batch. */
     const meter = budgets.answers.meter(client)
     const idOf = (index: number): string => ids[index] ?? textOfId(requests[index])
     const take = (index: number, rpcResponse: RpcResponse): void => {
@@ -169,12 +176,12 @@ export const createRouter = ({ log, metrics = noMetrics }: RouterOptions): Route
       else if (!meter.hold(bytes)) refusal ??= answersFull()
       answers[index] = rpcResponse === '' || refusal === undefined ? rpcResponse : errorText(idOf(index), refusal)
     }
-    /** What comes after the answer that was too much is not run. */
+    /** The calls after the response that exceeded the limit are not run. */
     const run = (index: number): MaybePromise<RpcResponse> => {
       if (refusal === undefined) return one(requests[index], endpoint, ids[index])
       return isNotification(requests[index]) ? '' : errorText(idOf(index), refusal)
     }
-    // Most batches hold only what answers at once: no promise for them.
+    // Most batches hold only synchronous calls and need no promise.
     for (let index = 0; index < requests.length; index++) {
       const answer = run(index)
       if (answer instanceof Promise) return finishBatch({ from: index + 1, first: { index, answer } })
@@ -194,7 +201,7 @@ export const createRouter = ({ log, metrics = noMetrics }: RouterOptions): Route
       let next = from
       const lane = async (): Promise<void> => {
         while (next < requests.length) {
-          // Lanes that only wait for promises would have the thread to themselves: all of them share one turn.
+          // Batches that only await promises would never yield to the event loop, so all of them share one time slice.
           const pause = sliceOver()
           if (pause !== undefined) {
             await pause
@@ -209,7 +216,7 @@ export const createRouter = ({ log, metrics = noMetrics }: RouterOptions): Route
         first === undefined ? [] : [first.answer.then(rpcResponse => take(first.index, rpcResponse))]
       while (lanes.length < Math.min(BATCH_LANES, requests.length - from + 1)) lanes.push(lane())
       await Promise.all(lanes)
-      // From here on the connection that writes it counts it.
+      // From here on the connection that writes the response accounts for it.
       meter.hold(0)
       return joinResponses(answers)
     }
@@ -236,7 +243,7 @@ export const createRouter = ({ log, metrics = noMetrics }: RouterOptions): Route
 
 const invoke = (method: Method, params: unknown, context: Context): unknown => {
   const { handler, params: codecs } = method
-  // A method without parameters ignores whatever is sent (docs/design/rpc.md#arguments).
+  // A method without parameters ignores any arguments (docs/design/rpc.md#arguments).
   if (codecs.length === 0) return (handler as (context: Context) => unknown)(context)
   return (handler as (context: Context, ...args: unknown[]) => unknown)(context, ...decode(codecs, params))
 }
@@ -263,21 +270,24 @@ const decode = (codecs: Method['params'], params: unknown): unknown[] => {
   return args
 }
 
-/** The id as JSON text; undefined for an array or object, which no id may be. Absent and null are both shown as null. */
+/**
+ * Returns the id as JSON text; undefined for an array or object, which are invalid ids. Absent and null both become
+ * null.
+ */
 const idToText = (id: unknown): string | undefined => {
   if (typeof id === 'number') return String(id)
   if (typeof id === 'string' || typeof id === 'boolean') return JSON.stringify(id)
   return id === undefined || id === null ? 'null' : undefined
 }
 
-/** Without an id nothing is answered; what is no request at all is. */
+/** A request without an id gets no response; a value that is not a request does. */
 const isNotification = (request: unknown): boolean =>
   typeof request === 'object' && request !== null && !Array.isArray(request) && !('id' in request)
 
-/** Of anything that stands in a batch: what is no request has no id. */
+/** Returns the id of any batch item as text; null for values that are not requests. */
 const textOfId = (request: unknown): string => idToText((request as { id?: unknown } | null)?.id) ?? 'null'
 
-/** A number that JavaScript cannot hold exactly must still come back as it was sent. */
+/** Returns true when the id is a number that JavaScript cannot hold exactly; it must be returned as it was sent. */
 const hasInexactId = (request: unknown): boolean => {
   if (typeof request !== 'object' || request === null) return false
   const { id } = request as { id?: unknown }

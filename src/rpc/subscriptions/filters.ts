@@ -12,7 +12,7 @@ import { blockRangeFromCriteria } from './log-results.ts'
 import { PendingHashes } from './pending-hashes.ts'
 import type { Shared, SharedCriteria } from './shared-criteria.ts'
 
-/** What a log filter looks for: a range, and criteria that filters and subscriptions share. */
+/** Target of a log filter: a block range, and criteria that filters and subscriptions share. */
 interface FilterLogs extends Pick<RequestedLogs, 'fromBlock' | 'toBlock'> {
   readonly shared: Shared
 }
@@ -23,10 +23,10 @@ type Kind =
   | { readonly kind: 'pending' }
 
 type Filter = Kind & {
-  /** The first block, or the first pending hash, that it has not answered yet. */
+  /** First block, or first pending hash, that has not been returned yet. */
   next: number
   usedMs: number
-  /** Gives back what it holds of its client's budgets. */
+  /** Returns what it holds of its client's budgets. */
   readonly release: () => void
 }
 
@@ -42,17 +42,17 @@ export interface FilterOptions {
   readonly nowMs?: () => number
 }
 
-/** Sweeps that somebody without room causes are not more frequent than this. */
+/** Shortest interval between sweeps forced by a client without room. */
 const FORCED_SWEEP_MS = 1_000
 
-/** What a smaller range may cure. */
+/** Errors that a smaller range may avoid. */
 const TOO_MUCH: ReadonlySet<string> = new Set<ChainReadError['code']>(['TOO_MANY_RESULTS', 'RESULTS_TOO_LARGE'])
 
 const notFound = () => serverError('filter not found')
 
 /**
- * Polled filters. Blocks are final, so a filter is only a cursor and memory does not grow with what it has not fetched yet;
- * pending hashes are kept until every pending filter has had them or is idle, within a limit.
+ * Polled filters. Blocks are final, so a block or log filter is only a cursor, and memory does not grow with what it has
+ * not fetched yet; pending hashes are kept, within a limit, until every pending filter has returned them or is idle.
  */
 export class FilterManager {
   readonly #view: ChainView
@@ -81,12 +81,12 @@ export class FilterManager {
     return this.#filters.size
   }
 
-  /** Pending hashes in memory. */
+  /** Number of pending hashes in memory. */
   get heldHashes(): number {
     return this.#pending.size
   }
 
-  /** `client`: whose budgets it counts against. */
+  /** `client` is the client whose budgets are charged. */
   newLogFilter(criteria: RequestedLogs, client: string): Hex {
     if (criteria.blockHash !== undefined) throw serverError('a filter takes a range, not a block hash')
     const head = this.#view.head().header.number
@@ -95,7 +95,7 @@ export class FilterManager {
     const release = this.#reserve(client, criteriaBytes(packed))
     const shared = this.#criteria.take(packed)
     const { toBlock } = criteria
-    // What is already in the chain is for eth_getFilterLogs; changes start with the next block.
+    // Existing logs are returned by eth_getFilterLogs; changes start with the next block.
     return this.#add({
       ...{ kind: 'logs', logs: { fromBlock: criteria.fromBlock, toBlock, shared } },
       ...{ next: Math.max(fromBlock, head + 1), usedMs: this.#nowMs() },
@@ -128,7 +128,7 @@ export class FilterManager {
     return true
   }
 
-  /** What is new since the last time; `find` looks for logs. */
+  /** Returns the changes since the last poll; `find` runs log queries. */
   async changes<Logs>(id: Hex, find: (query: LogQuery) => Promise<Logs>): Promise<FilterChanges<Logs>> {
     const filter = this.#use(id)
     switch (filter.kind) {
@@ -144,7 +144,7 @@ export class FilterManager {
     }
   }
 
-  /** What a log filter looks for. */
+  /** Returns the range and criteria of a log filter. */
   criteria(id: Hex): Pick<RequestedLogs, 'fromBlock' | 'toBlock'> & { readonly criteria: LogCriteria } {
     const filter = this.#use(id)
     if (filter.kind !== 'logs') throw notFound()
@@ -159,14 +159,16 @@ export class FilterManager {
     this.#pending.dropBefore(this.#pending.end)
   }
 
-  /** In portions: a range that holds too many results is halved, and the rest comes next time. */
+  /**
+   * Returns log changes in portions: a range with too many results is halved, and the rest is returned by the next poll.
+   */
   async #logChanges<Logs>(filter: LogFilter, find: (query: LogQuery) => Promise<Logs>): Promise<Logs> {
     const { toBlock: end, shared } = filter.logs
     const head = this.#view.head().header.number
     const fromBlock = filter.next
     let toBlock = end === 'earliest' ? 0 : typeof end === 'number' ? Math.min(end, head) : head
     if (fromBlock > toBlock) return find({ fromBlock, toBlock, ...shared.criteria })
-    // Claimed before the wait, so that two polls at once do not answer the same logs.
+    // Advanced before the wait, so that two concurrent polls do not return the same logs.
     filter.next = toBlock + 1
     for (;;) {
       try {
@@ -197,13 +199,13 @@ export class FilterManager {
     return hashes
   }
 
-  /** Blocks were taken back (development chains): those that come in their place are new. */
+  /** Moves cursors back after a revert of blocks (development chains): the blocks that replace them are new. */
   #goBack(next: number): void {
     for (const filter of this.#filters.values())
       if (filter.kind !== 'pending') filter.next = Math.min(filter.next, next)
   }
 
-  /** Room in the client's budgets for one filter more; answers what gives it back. Throws where there is none. */
+  /** Reserves room for one more filter in the client's budgets; returns its release. Throws when there is no room. */
   #reserve(client: string, bytes = 0): () => void {
     const { filters, criteria } = this.#budgets
     const [count, held] = [filters.meter(client), criteria.meter(client)]
@@ -247,7 +249,10 @@ export class FilterManager {
     this.#pending.push(hash)
   }
 
-  /** Idle filters, and hashes nobody waits for, cost memory only while somebody makes new ones or transactions arrive, and both come by here. */
+  /**
+   * Drops idle filters and pending hashes that no filter waits for. Called on creation of filters and on arrival of
+   * transactions, the only events that add memory.
+   */
   #sweep(force: boolean): void {
     const now = this.#nowMs()
     if (now - this.#sweptMs < (force ? FORCED_SWEEP_MS : LIMITS.rpc.filterIdleMs / 10)) return

@@ -16,7 +16,7 @@ import type { ResponseChunk } from '../router/response.ts'
 import { mayHaveLongReceipts } from '../transport/large-responses.ts'
 import type { FilterManager } from './filters.ts'
 
-/** The logs of a block with their block-wide places, in order. */
+/** Returns the logs of a block in order, with their block-wide indexes. */
 export const logEntriesFromBlock = ({ block, receipts }: CommittedEvent): LogEntry[] => {
   const entries: LogEntry[] = []
   collectLogs(loggedBlock(block, receipts), EVERY_LOG, entries)
@@ -29,7 +29,7 @@ const resolve = (ref: BlockNumberRef | undefined, head: number): number => {
   return ref === 'earliest' ? 0 : ref
 }
 
-/** Both ends as given, not yet clamped to the head. Two explicit numbers in the wrong order are an error. */
+/** Returns both ends of the range, not yet clamped to the head. Two explicit numbers in the wrong order are an error. */
 export const blockRangeFromCriteria = (
   { fromBlock, toBlock }: Pick<RequestedLogs, 'fromBlock' | 'toBlock'>,
   head: number,
@@ -40,7 +40,7 @@ export const blockRangeFromCriteria = (
   return range
 }
 
-/** A query over a range as a client wrote it; the end is clamped to the head. An empty one may begin behind its end. */
+/** Builds a query over a client's range; the end is clamped to the head. An empty range may begin behind its end. */
 const rangeQuery = (
   view: ChainView,
   range: Pick<RequestedLogs, 'fromBlock' | 'toBlock'>,
@@ -51,7 +51,7 @@ const rangeQuery = (
   return { fromBlock, toBlock: Math.min(toBlock, head), ...criteria }
 }
 
-/** What is asked of committed blocks, by block hash or range. */
+/** Builds the query over committed blocks, by block hash or range. */
 const logQueryOf = async (view: ChainView, requested: RequestedLogs): Promise<LogQuery> => {
   const { blockHash } = requested
   const criteria = packCriteria(requested)
@@ -67,7 +67,7 @@ const isLight = async (view: ChainView, { fromBlock, toBlock }: LogQuery): Promi
   return block !== undefined && !mayHaveLongReceipts(block)
 }
 
-/** Text that came from the thread in pieces: what is long is written as it stands. */
+/** Returns text that came from the worker in pieces; long text becomes a stream. */
 const jsonOf = (pieces: LogText): RawJson | StreamedJson => {
   let bytes = 0
   for (const piece of pieces) bytes += piece.byteLength
@@ -88,7 +88,10 @@ const streamOfPieces = (pieces: LogText): ChunkStream<ResponseChunk> => {
 
 type Asking = Pick<Context, 'view' | 'logQueryPort' | 'client'>
 
-/** All logs that fit, as JSON. One block that logs little is read here; the rest goes to the thread for it, where there is one. */
+/**
+ * Returns all logs within the limits as JSON. A single block with few logs is read on this thread; other queries go to the log
+ * worker, if there is one.
+ */
 export const queryText = async (
   { view, logQueryPort, client }: Asking,
   query: LogQuery,
@@ -98,11 +101,11 @@ export const queryText = async (
   return new RawJson(logsJson(await view.logs(query)))
 }
 
-/** The logs of a request. */
+/** Returns the logs of a request. */
 export const logsText = async (asking: Asking, requested: RequestedLogs): Promise<RawJson | StreamedJson> =>
   queryText(asking, await logQueryOf(asking.view, requested))
 
-/** All logs of a filter. */
+/** Returns all logs of a filter. */
 export const filterText = (
   asking: Asking,
   { criteria, ...range }: ReturnType<FilterManager['criteria']>,

@@ -1,16 +1,16 @@
 import type { Hex } from '../../util/bytes.ts'
 
 /**
- * Hashes of pending transactions in the order they came, each with a sequence number, so that any number of readers share them: a
- * reader is the number of the next hash it has not had. They have no history elsewhere.
+ * Hashes of pending transactions in order of arrival, each with a sequence number. Readers share them: a reader is a cursor, the
+ * number of its next hash. Hashes are stored nowhere else.
  */
 export class PendingHashes {
   readonly #limit: number
   readonly #hashes: Hex[] = []
-  /** Sequence number of the first one kept. */
+  /** Sequence number of the oldest kept hash. */
   #start = 0
 
-  /** `limit`: most kept; above it the older half goes. */
+  /** `limit` is the maximum of kept hashes; above it the older half is dropped. */
   constructor(limit: number) {
     this.#limit = limit
   }
@@ -19,23 +19,23 @@ export class PendingHashes {
     return this.#hashes.length
   }
 
-  /** Sequence number of the hash that comes next. */
+  /** Sequence number of the next hash. */
   get end(): number {
     return this.#start + this.#hashes.length
   }
 
   push(hash: Hex): void {
     this.#hashes.push(hash)
-    // Half at a time: shifting one by one would be quadratic.
+    // Dropped half at a time, since shifting one by one would be quadratic.
     if (this.#hashes.length > this.#limit) this.dropBefore(this.#start + Math.floor(this.#limit / 2))
   }
 
-  /** Those kept from this number on. */
+  /** Returns the kept hashes from this sequence number on. */
   from(sequence: number): readonly Hex[] {
     return this.#hashes.slice(Math.max(0, sequence - this.#start))
   }
 
-  /** What no reader waits for any more. */
+  /** Drops the hashes that every reader has had. */
   dropBefore(sequence: number): void {
     const start = Math.min(sequence, this.end)
     if (start <= this.#start) return

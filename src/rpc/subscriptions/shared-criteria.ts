@@ -1,15 +1,15 @@
 import { criteriaKey, type LogCriteria } from '../../chain/logs/log-criteria.ts'
 import type { Hex } from '../../util/bytes.ts'
 
-/** Criteria as one of their users holds them. */
+/** Handle of one user of shared criteria. */
 export interface Shared {
   readonly key: Hex
   readonly criteria: LogCriteria
-  /** Once. */
+  /** Called at most once. */
   release(): void
 }
 
-/** Criteria of filters and subscriptions: equal ones are kept once, until the last user is gone. */
+/** Criteria of filters and subscriptions: equal ones are kept once, until the last user releases them. */
 export class SharedCriteria {
   readonly #known = new Map<Hex, { readonly criteria: LogCriteria; users: number }>()
 

@@ -4,7 +4,7 @@ import { parseBoolean } from '../codecs/scalars.ts'
 import { CODES, InvalidArgument, invalidArgument, RpcError } from '../errors.ts'
 import type { Subscription } from './subscription-hub.ts'
 
-/** What is subscribed to; the option's meaning depends on the kind. */
+/** Decodes the arguments of a subscription; the meaning of the option depends on the kind. */
 export const subscriptionFrom = (namespace: string, kind: string, option: unknown): Subscription => {
   switch (kind) {
     case 'newHeads':

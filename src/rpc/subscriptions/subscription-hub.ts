@@ -21,22 +21,22 @@ export type Subscription =
   | { readonly kind: 'newPendingTransactions'; readonly full: boolean }
   | { readonly kind: 'syncing' }
 
-/** What a handler may do with the connection it was called on. */
+/** Subscription operations on the connection of the request. */
 export interface SocketSubscriptions {
-  /** Notifications are held back until the answer with the id has been sent. */
+  /** Notifications are held back until the response with the id has been sent. */
   subscribe(namespace: string, subscription: Subscription): Hex
   unsubscribe(id: Hex): boolean
 }
 
-/** Subscriptions made while one message is answered. */
+/** Subscriptions created while one message is handled. */
 export interface MessageScope extends SocketSubscriptions {
-  /** The answer is on its way: what was held back follows. */
+  /** Sends the notifications that were held back; called when the response is on its way. */
   release(): void
 }
 
 /** One connection's side of the hub. */
 export interface SocketSession {
-  /** One per message that may be answered later than the next one. */
+  /** Returns the scope of a message whose response may follow that of the next message. */
   scope(): MessageScope
   close(): void
 }
@@ -45,27 +45,27 @@ interface Connection {
   readonly client: string
   readonly entries: Map<Hex, Entry>
   readonly send: (frame: Buffer) => void
-  /** What waits for ids to be sent. */
+  /** Bytes of notifications that wait until their id is sent. */
   heldBytes: number
   isClosed: boolean
 }
 
 interface Entry {
   readonly subscription: Subscription
-  /** Everything of the frame up to the result. */
+  /** Bytes of the frame up to the result. */
   readonly prefix: Uint8Array
   readonly connection: Connection
-  /** Of a subscription to logs. */
+  /** Criteria of a log subscription. */
   readonly shared: Shared | undefined
-  /** What it takes of its client's budget. */
+  /** Its share of the client's budget. */
   readonly meter: Meter
-  /** null once the id was sent. */
+  /** Notifications held back; null once the id was sent. */
   held: Buffer[] | null
 }
 
 const SYNC_POLL_MS = 1_000
 
-/** An event's payload, made into bytes at most once however many subscribers there are. */
+/** Payload of an event, encoded at most once for all subscribers. */
 type Payload = () => Buffer
 
 const once = (render: () => string): Payload => {
@@ -76,7 +76,7 @@ const once = (render: () => string): Payload => {
   }
 }
 
-/** Kept as long as the subscription: a view of Node's pool would keep 64 KiB for each. */
+/** Copied, since it lives as long as the subscription: a view of Node's buffer pool would retain 64 KiB. */
 export const framePrefix = (namespace: string, id: Hex): Uint8Array =>
   copyBytes(
     Buffer.from(`{"jsonrpc":"2.0","method":"${namespace}_subscription","params":{"subscription":"${id}","result":`),
@@ -86,7 +86,7 @@ const deliver = (entry: Entry, payload: Payload): void => {
   const { connection, held } = entry
   const frame = Buffer.concat([entry.prefix, payload()])
   if (held === null) connection.send(frame)
-  // Beyond what a connection may leave unread nothing is held back for it either.
+  // Beyond the limit of unread bytes of a connection nothing more is held back for it.
   else if (connection.heldBytes + frame.byteLength <= LIMITS.rpc.socketBacklogBytes) {
     connection.heldBytes += frame.byteLength
     held.push(frame)
@@ -105,13 +105,13 @@ export interface HubOptions {
   readonly criteria: SharedCriteria
 }
 
-/** Fans the chain's and the pool's events out to connections. */
+/** Delivers events of the chain and the pool to the subscribed connections. */
 export class SubscriptionHub {
   readonly #view: ChainView
   readonly #heads = new Set<Entry>()
   readonly #pending = new Set<Entry>()
   readonly #syncing = new Set<Entry>()
-  /** Subscribers that ask for the same logs share the matching. */
+  /** Subscribers with equal criteria share the matching. */
   readonly #logs = new Map<Hex, LogGroup>()
   readonly #budget: ClientBudget
   readonly #criteria: SharedCriteria
@@ -158,7 +158,7 @@ export class SubscriptionHub {
     const fresh: Entry[] = []
     return {
       subscribe: (namespace, subscription) => {
-        // A batch goes on after its connection is gone: nobody would ever end what it starts.
+        // A batch continues after its connection has closed; a subscription started then would never end.
         if (connection.isClosed) throw serverError('connection closed')
         if (entries.size >= LIMITS.rpc.subscriptionsPerSocket)
           throw serverError(
@@ -197,7 +197,7 @@ export class SubscriptionHub {
     clearInterval(this.#syncTimer)
   }
 
-  /** Throws where the client's budget, or that of all, has no room for it. */
+  /** Throws when the client's budget or the total has no room. */
   #entry(subscription: Subscription, prefix: Uint8Array, connection: Connection): Entry {
     const { client } = connection
     const meter = this.#budget.meter(client)
@@ -269,7 +269,7 @@ export class SubscriptionHub {
       deliver(entry, entry.subscription.kind === 'newPendingTransactions' && entry.subscription.full ? full : hash)
   }
 
-  /** The state of syncing has no event of its own: it is looked at each second while somebody wants to know. */
+  /** Sync status has no event: it is polled each second while there are subscribers. */
   #addSyncing(entry: Entry): void {
     if (this.#syncing.size === 0) {
       this.#lastSync = syncJson(this.#view)

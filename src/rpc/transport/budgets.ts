@@ -2,13 +2,13 @@ import { LIMITS } from '../../config/limits.ts'
 import { limitExceeded, type RpcError } from '../errors.ts'
 import { ClientBudget } from './client-budget.ts'
 
-/** What the clients of one server may make it hold. */
+/** Budgets of the memory and connections that clients of one server may hold. */
 export interface Budgets {
-  /** Bytes of requests that arrive or are being answered. */
+  /** Bytes of requests being received or handled. */
   readonly bodies: ClientBudget
-  /** Bytes of answers and notifications that are made and not yet taken by their reader. */
+  /** Bytes of responses and notifications that their reader has not taken yet. */
   readonly answers: ClientBudget
-  /** Bytes of what filters and subscriptions look for, and of themselves. */
+  /** Bytes of the criteria of filters and subscriptions, and of the subscriptions themselves. */
   readonly criteria: ClientBudget
   readonly filters: ClientBudget
   readonly connections: ClientBudget
@@ -27,9 +27,9 @@ export const createBudgets = (): Budgets => {
   }
 }
 
-/** Read by a client, or heard as the reason of a close, when a request finds no room. */
+/** Sent to a client, also as the reason of a close, when the request budget is exhausted. */
 export const BODIES_FULL = 'too many bytes of requests are under way, try again later'
-/** The same for an answer. */
+/** Sent when the response budget is exhausted. */
 export const ANSWERS_FULL = 'too many bytes of answers wait to be read: read them, or ask for less at once'
 
 export const answersFull = (): RpcError => limitExceeded(ANSWERS_FULL)

@@ -1,10 +1,10 @@
-/** Bounds of what clients make a server hold: bytes, or things counted. */
+/** Limits of what clients may make a server hold: bytes or counts. */
 export interface BudgetLimits {
-  /** Of all clients together. */
+  /** Limit of all clients together. */
   readonly total: number
-  /** Of one client (`transport/client-id.ts`): one that takes all it may leaves the rest to others. */
+  /** Limit of one client (`transport/client-id.ts`), so that no client can exhaust the total. */
   readonly client: number
-  /** Of each meter not counted: who needs little is served however much others hold. */
+  /** Amount of each meter that is not counted, so that small users are served however much others hold. */
   readonly free?: number
 }
 
@@ -13,7 +13,7 @@ interface Load {
   meters: number
 }
 
-/** Where the amounts of all meters are kept: in all and of each client. */
+/** Sums of all meters, in total and per client. */
 export class ClientBudget {
   readonly limits: BudgetLimits
   readonly #clients = new Map<string, Load>()
@@ -23,7 +23,7 @@ export class ClientBudget {
     this.limits = limits
   }
 
-  /** What all clients hold. */
+  /** Amount held by all clients. */
   get held(): number {
     return this.#held
   }
@@ -32,14 +32,14 @@ export class ClientBudget {
     return this.#clients.get(client)?.amount ?? 0
   }
 
-  /** Of the client that holds most. */
+  /** Amount held by the client that holds most. */
   get most(): number {
     let most = 0
     for (const { amount } of this.#clients.values()) most = Math.max(most, amount)
     return most
   }
 
-  /** Of one connection, request or subscription. It must be set to 0 when that ends. */
+  /** Creates the meter of one connection, request or subscription. It must be set to 0 when that ends. */
   meter(client: string): Meter {
     const { total, client: clientLimit, free = 0 } = this.limits
     let counted = 0
@@ -57,7 +57,7 @@ export class ClientBudget {
     }
   }
 
-  /** Whether the client's own part is what has no room for more, rather than that of all. */
+  /** Returns true when the client's own limit, rather than the total, has no room for more. */
   isClientFull(client: string, more: number): boolean {
     return this.heldBy(client) + more > this.limits.client
   }
@@ -73,6 +73,6 @@ export class ClientBudget {
 }
 
 export interface Meter {
-  /** Says how much is held now, all in all; false when there is no room for so much, and nothing changes. 0 gives all back. */
+  /** Sets the amount held now; returns false, without a change, when there is no room. 0 returns all of it. */
   hold(amount: number): boolean
 }

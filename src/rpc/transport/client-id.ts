@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net'
 import type { Endpoint } from '../router/router.ts'
 
-/** IPv4 inside IPv6, as a socket that listens on both names it. */
+/** IPv4-mapped IPv6 address, as a dual-stack socket reports IPv4 clients. */
 const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
 const PREFIX_GROUPS = 4
 
@@ -14,14 +14,16 @@ const prefixOf = (address: string): string => {
   return groups.slice(0, PREFIX_GROUPS).join(':')
 }
 
-/** Whom a connection comes from, where clients share something: its IPv4 address, or the /64 of an IPv6 one, which is one subscriber's. */
+/**
+ * Returns the client id of an address for shared limits: the IPv4 address, or the /64 of an IPv6 address, which belongs to one subscriber.
+ */
 export const clientIdOf = (address: string | undefined): string => {
   const mapped = MAPPED.exec(address ?? '')?.[1]
   if (mapped !== undefined) return mapped
   return address !== undefined && isIPv6(address) ? prefixOf(address) : (address ?? '')
 }
 
-/** The endpoint as this client's handlers see it. */
+/** Returns the endpoint with the context of this client. */
 export const endpointForClient = (endpoint: Endpoint, address: string | undefined): Endpoint => ({
   methods: endpoint.methods,
   context: { ...endpoint.context, client: clientIdOf(address) },

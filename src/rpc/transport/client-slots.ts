@@ -4,15 +4,15 @@ import { limitExceeded } from '../errors.ts'
 import type { ResponseChunk } from '../router/response.ts'
 
 export interface ClientSlotLimits {
-  /** Taken at once, in all and by one client. */
+  /** Slots in use, in total and per client. */
   readonly total: number
   readonly client: number
-  /** Waiting, in all and of one client. */
+  /** Queued requests, in total and per client. */
   readonly queue: number
   readonly clientQueue: number
 }
 
-/** Places for work that takes long, of which some are for others however many one client asks for. Clients that wait take turns. */
+/** Slots for slow work with a limit per client, so that no client takes all of them. Queued clients are served in rotation. */
 export class ClientSlots {
   readonly #limits: ClientSlotLimits
   readonly #what: string
@@ -21,7 +21,7 @@ export class ClientSlots {
   #taken = 0
   #queued = 0
 
-  /** `what` is waited for, in the plural, as a client reads it. */
+  /** `what` names the work in the plural, for error messages. */
   constructor(limits: ClientSlotLimits, what: string) {
     this.#limits = limits
     this.#what = what
@@ -31,7 +31,7 @@ export class ClientSlots {
     return this.#taken
   }
 
-  /** Resolves with what gives the place back. Throws when too many wait. */
+  /** Resolves with the release of the slot. Throws when too many requests are queued. */
   async take(client: string): Promise<() => void> {
     const { queue, clientQueue } = this.#limits
     if (this.#taken < this.#limits.total && this.#mayTake(client)) this.#enter(client)
@@ -67,7 +67,7 @@ export class ClientSlots {
   }
 }
 
-/** A stream that begins when its client has a place, and gives it back at its end. */
+/** Returns a stream that starts when its client gets a slot and releases it at its end. */
 export const streamInTurn = (
   slots: ClientSlots,
   client: string,

@@ -27,8 +27,8 @@ const TIMEOUT = unavailable('timeout')
 const NO_ROOM = unavailable(`${BODIES_FULL}\n`)
 
 /**
- * Answers plain calls on a connection by itself, at a third of the cost of the HTTP server, and gives the connection to the
- * server at the first request that is anything else (a GET, an upgrade, chunks, an Origin, a wrong type): one place decides on those.
+ * Handles plain calls on a connection at a third of the cost of the HTTP server. The first request that is anything else (a GET, an
+ * upgrade, chunks, an Origin, a wrong type) hands the connection to the server, so that those rules exist in one place.
  */
 export const attachFastLane = (server: Server, options: FastLaneOptions): { close(): void } => {
   const [listener] = server.listeners('connection') as ((socket: Socket) => void)[]
@@ -50,7 +50,7 @@ export const attachFastLane = (server: Server, options: FastLaneOptions): { clos
   }
 }
 
-/** Counts a connection against its client; one too many is closed at once, without a word to read it. */
+/** Counts a connection against its client; one too many is closed at once, without a response. */
 export const admit = (socket: Socket, connections: ClientBudget): boolean => {
   const meter = connections.meter(clientIdOf(socket.remoteAddress))
   if (!meter.hold(1)) {
@@ -66,7 +66,7 @@ interface Exits {
   readonly left: () => void
 }
 
-/** One connection for as long as it only sends plain calls. */
+/** A connection for as long as it sends only plain calls. */
 class Lane {
   readonly #socket: Socket
   readonly #options: FastLaneOptions
@@ -74,14 +74,14 @@ class Lane {
   readonly #endpoint: Endpoint
   readonly #meter: Meter
   readonly #answers: Meter
-  /** Bytes that came and are not answered yet. */
+  /** Received bytes that are not handled yet. */
   #rest: Buffer | undefined
-  /** The same, and those of the request that is being answered. */
+  /** Those bytes plus the ones of the request being handled. */
   #heldBytes = 0
-  /** Chunks the unfinished request has come in so far. */
+  /** Number of chunks received of the unfinished request. */
   #chunks = 0
   #isWaiting = false
-  /** Whether the unfinished request is a plain call so far. */
+  /** True while the unfinished request looks like a plain call. */
   #isPlain = false
   #hasEnded = false
   #lastHead = ''
@@ -114,7 +114,7 @@ class Lane {
     this.#heldBytes += chunk.byteLength
     if (!this.#meter.hold(this.#heldBytes)) this.#refuse()
     else if (!this.#isWaiting) this.#run()
-    // Whoever sends faster than it is answered waits: nothing is read meanwhile, for each chunk copies all that waits.
+    // Backpressure: reading pauses while the client sends faster than it is served, since each chunk copies all waiting bytes.
     else if (this.#rest.byteLength > LIMITS.rpc.laneAheadBytes) this.#socket.pause()
   }
 
@@ -127,7 +127,7 @@ class Lane {
     if (!this.#isWaiting) this.#socket.destroy()
   }
 
-  /** 'close' follows; a connection that breaks is an everyday event. */
+  /** 'close' follows; broken connections are common and not logged. */
   readonly #onError = (): void => {
     this.#socket.destroy()
   }
@@ -139,7 +139,7 @@ class Lane {
     this.#exits.left()
   }
 
-  /** Answers every whole request that has come; answers of one pass go out in one write. */
+  /** Handles every complete request received; the responses of one pass are sent in one write. */
   #run(): void {
     const { router } = this.#options
     let out = ''
@@ -163,7 +163,7 @@ class Lane {
     else if (this.#socket.writableNeedDrain) this.#pauseUntilWritten()
   }
 
-  /** The body of the first request, taken off the waiting bytes; undefined while it is not whole, or is no plain call. */
+  /** Takes the body of the first request off the waiting bytes; undefined while it is incomplete or not a plain call. */
   #nextBody(bytes: Buffer): string | undefined {
     const headEnd = bytes.indexOf(HEAD_END)
     this.#isPlain = false
@@ -178,7 +178,7 @@ class Lane {
     return bytes.toString('utf8', headEnd + HEAD_END.byteLength, end)
   }
 
-  /** Clients repeat their head: the last one is remembered. */
+  /** Clients repeat the same head, so the last one is cached. */
   #bodyLength(head: string): number | undefined {
     if (head === this.#lastHead) return this.#lastLength
     const length = plainCallLength(head, this.#options.hosts)
@@ -188,7 +188,7 @@ class Lane {
     return length
   }
 
-  /** Waits a little for the rest of a plain call; anything else, or a trickle, is the server's. */
+  /** Waits briefly for the rest of a plain call; anything else, or slow small chunks, goes to the server. */
   #setAside(bytes: Buffer): void {
     if (!this.#isPlain || this.#chunks >= LIMITS.rpc.laneChunks) this.#handOver(bytes)
   }
@@ -203,14 +203,14 @@ class Lane {
     socket.off('error', this.#onError)
     socket.off('close', this.#onClose)
     this.#exits.left()
-    // The server counts what it reads by itself.
+    // The server accounts for the bytes it reads.
     this.#meter.hold(0)
     socket.unshift(bytes)
     this.#exits.handOver()
     socket.resume()
   }
 
-  /** All bodies together are too much: this connection goes, with a word, and its bytes with it. */
+  /** Request budget exhausted: sends an error, closes this connection and frees its bytes. */
   #refuse(): void {
     this.#rest = undefined
     this.#socket.off('data', this.#onData)
@@ -233,14 +233,14 @@ class Lane {
     this.#goOn()
   }
 
-  /** An answer of unknown length, in chunks (RFC 9112 7.1). */
+  /** Writes a response of unknown length in chunks (RFC 9112 7.1). */
   async #stream(answer: ResponseStream): Promise<void> {
     this.#isWaiting = true
     const socket = this.#socket
-    // Whoever ends a connection while a long answer is made is taken to be gone, as the HTTP server takes it.
+    // A client that ends its side during a long response is treated as gone, as by the HTTP server.
     const leave = (): void => void socket.destroy()
     socket.once('end', leave)
-    // What was answered before in this pass is written first.
+    // Responses handled earlier in this pass are written first.
     await undefined
     socket.write(`${CHUNKED}${date()}\r\n\r\n`)
     const isWhole = await writeStream(answer, socket, {
@@ -257,7 +257,7 @@ class Lane {
     this.#goOn()
   }
 
-  /** Until the reader has taken what was written; one that does not in time, or leaves too much, is cut off. */
+  /** Pauses until the client has read the response; a client that is too slow or has too many unread bytes is disconnected. */
   #pauseUntilWritten(): void {
     const socket = this.#socket
     this.#isWaiting = true
@@ -285,7 +285,7 @@ class Lane {
 
   #write(out: string): void {
     if (out === '') return
-    // All of it is one byte a character for nearly every answer, and that is the cheapest way to write.
+    // Nearly every response is Latin-1, the cheapest encoding to write.
     this.#socket.write(out, Buffer.byteLength(out) === out.length ? 'latin1' : 'utf8')
   }
 }
@@ -304,7 +304,7 @@ const frame = (body: string): string => `${OK}${Buffer.byteLength(body)}\r\n${da
 let dateLine = ''
 let dateSecond = -1
 
-/** RFC 9110 6.6.1; made once a second. */
+/** Date header (RFC 9110 6.6.1), updated once a second. */
 const date = (): string => {
   const second = Math.floor(Date.now() / 1_000)
   if (second !== dateSecond) {

@@ -16,7 +16,7 @@ export interface HttpOptions {
   readonly router: Router
   readonly endpoint: Endpoint
   readonly wsPaths: readonly string[]
-  /** Answered by 301 to the first of `wsPaths`; null on most networks. */
+  /** Redirected by 301 to the first of `wsPaths`; null on most networks. */
   readonly wsRedirect: string | null
   readonly cors: readonly string[]
   readonly hosts: readonly string[]
@@ -31,12 +31,14 @@ const JSON_TYPE = 'application/json'
 const WRONG_TYPE = 'invalid content type, only application/json is supported\n'
 const VERBS = 'GET, POST, OPTIONS'
 
-/** No route of this port declares a schema; fastify's own compilers would be loaded at every start for nothing. */
+/** Routes of this port declare no schema; this avoids loading fastify's compilers at every start. */
 const noSchemas = (): never => {
   throw new Error('a route with a schema needs schema compilers')
 }
 
-/** The HTTP face: POST for calls, GET for load balancers, clear statuses for everything else (docs/design/rpc.md#transport). */
+/**
+ * HTTP transport: POST for calls, GET for load balancers, clear statuses for everything else (docs/design/rpc.md#transport).
+ */
 export const createHttp = (options: HttpOptions): FastifyInstance => {
   const { wsPaths, wsRedirect, endpoint, router, buckets, budgets } = options
   const app = fastify({
@@ -56,7 +58,7 @@ export const createHttp = (options: HttpOptions): FastifyInstance => {
   addGuards(app, options)
 
   const post = (request: FastifyRequest, reply: FastifyReply): FastifyReply | Promise<FastifyReply> => {
-    // Without a body fastify asks no parser, and so does not look at the type.
+    // Without a body fastify calls no parser and does not check the content type.
     const requestBody = request.body as RequestBody | undefined
     if (requestBody === undefined) return reply.code(415).type('text/plain').send(WRONG_TYPE)
     requestBody.take()
@@ -108,7 +110,7 @@ const pathOf = (url: string): string => {
   return query === -1 ? url : url.slice(0, query)
 }
 
-/** Checks before the body is read; a check that cannot refuse is not installed, it would cost every request. */
+/** Checks before the body is read; a check that cannot reject is not installed, to keep it off every request. */
 const addGuards = (app: FastifyInstance, { hosts, cors, checkOrigin, buckets }: HttpOptions): void => {
   if (!hosts.includes('*'))
     app.addHook('onRequest', (request, reply, done) => {
@@ -149,7 +151,7 @@ const send = (rpcResponse: RpcResponse, reply: FastifyReply, meter: Meter): Fast
   return sendStream(streamOf(rpcResponse), reply, meter)
 }
 
-/** From here on the answer goes past fastify, at the pace of its reader. */
+/** From here on the response bypasses fastify and is written at the client's pace. */
 const sendStream = (answer: ResponseStream, reply: FastifyReply, meter: Meter): FastifyReply => {
   reply.hijack()
   const { raw } = reply
@@ -186,7 +188,10 @@ const refuse = (error: Failure, request: FastifyRequest, reply: FastifyReply): F
   return readAway(request.raw).then(() => reply.code(status).send(`${error.message}\n`))
 }
 
-/** Closing on a client that still sends resets the connection, and with it the answer (RFC 9112 9.6). */
+/**
+ * Reads the rest of the request: closing while the client still sends would reset the connection and lose the response (RFC
+ * 9112 9.6).
+ */
 const readAway = (request: IncomingMessage): Promise<void> =>
   new Promise(resolve => {
     if (request.complete || request.destroyed) return resolve()

@@ -10,11 +10,14 @@ import { StreamedJson } from '../router/raw-json.ts'
 import type { ResponseChunk } from '../router/response.ts'
 import { ClientSlots, streamInTurn } from './client-slots.ts'
 
-/** Whether the receipts of a block may be long: a log costs 375 gas and 8 for each byte, and takes half a kilobyte and two for each. */
+/**
+ * Returns true when the receipts of a block may be long: a log costs 375 gas plus 8 per byte, and takes half a kilobyte plus two bytes for
+ * each.
+ */
 export const mayHaveLongReceipts = ({ header }: Pick<ChainBlock, 'header'>): boolean =>
   header.gasUsed > LIMITS.rpc.largeBlockGas
 
-/** Whether a receipt is long by itself. */
+/** Returns true when a single receipt is long. */
 export const isLongReceipt = ({ receipt }: IncludedReceipt): boolean => {
   let bytes = 0
   for (const { data } of receipt.logs) bytes += LOG_BYTES + 2 * data.byteLength
@@ -33,8 +36,8 @@ function* listOf<T>(items: Iterable<T>, pieces: (item: T) => Iterable<string>): 
 }
 
 /**
- * Answers of megabytes, written while they are read: a few are made at a time, in slices, and what they are made of is loaded only when it
- * is their turn. So neither many of them nor a slow reader fill the memory, and none stops the thread.
+ * Responses of megabytes, written while they are read. A few at a time are produced, in time slices, and each loads its data only when it
+ * starts. So neither their number nor a slow reader can fill the memory, and none blocks the thread.
  */
 export class LargeResponses {
   readonly #view: ChainView
@@ -58,7 +61,7 @@ export class LargeResponses {
     })
   }
 
-  /** With its transactions in full. */
+  /** Block with full transactions. */
   block(number: number): StreamedJson {
     return this.#stream(async () => {
       const block = await this.#view.blockByNumber(number)

@@ -10,22 +10,22 @@ const SPACE = 32
 const COLON = 58
 const DELETE = 127
 
-/** 1 for each character of a field's name (RFC 9110 5.6.2). */
+/** 1 for each character allowed in a field name (RFC 9110 5.6.2). */
 const TOKEN = new Uint8Array(256)
 for (const character of "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
   TOKEN[character.charCodeAt(0)] = 1
 
-/** Fields that ask for something a plain call does not need: the full HTTP server decides on them. */
+/** Fields that a plain call does not need: the full HTTP server handles them. */
 const OTHERS = new Set(['transfer-encoding', 'upgrade', 'expect', 'origin', 'content-encoding', 'trailer', 'te'])
 
-/** Index of the colon behind a field's name; undefined when the name is empty or no token. */
+/** Returns the index of the colon after a field name; undefined when the name is empty or not a token. */
 const endOfName = (line: string): number | undefined => {
   let at = 0
   while (TOKEN[line.charCodeAt(at)] === 1) at++
   return at > 0 && line.charCodeAt(at) === COLON ? at : undefined
 }
 
-/** Whether the rest of a line may stand in a field's value (RFC 9110 5.5): no control character but the tab. */
+/** Returns true when the rest of a line is a valid field value (RFC 9110 5.5): no control character but the tab. */
 const isFieldValue = (line: string, from: number): boolean => {
   for (let at = from; at < line.length; at++) {
     const code = line.charCodeAt(at)
@@ -36,7 +36,7 @@ const isFieldValue = (line: string, from: number): boolean => {
 
 const isBlank = (code: number): boolean => code === SPACE || code === TAB
 
-/** The value behind the colon, without the blanks around it. */
+/** Returns the value after the colon, without surrounding blanks. */
 const valueFrom = (line: string, from: number): string => {
   let start = from
   let end = line.length
@@ -46,9 +46,9 @@ const valueFrom = (line: string, from: number): string => {
 }
 
 /**
- * The length of the body behind the head of a plain call: POST to `/` with JSON, a known length, and nothing that would need
- * a decision, a Host that is not on the list included. undefined for everything else, and for whatever two readers of HTTP could
- * understand differently. Each character is looked at a fixed number of times.
+ * Returns the body length of a plain call from its head: POST to `/` with JSON, a known length, and nothing that needs a
+ * decision, such as a Host that is not on the list. undefined for everything else, and for any head that two HTTP parsers could
+ * understand differently. Each character is scanned a fixed number of times.
  */
 export const plainCallLength = (head: string, allowedHosts: readonly string[]): number | undefined => {
   const lines = head.split('\r\n')

@@ -1,15 +1,15 @@
 export interface RateLimit {
   /** Calls per second and address; each call of a batch counts. */
   readonly perSecond: number
-  /** Calls that may come at once. */
+  /** Calls allowed in a burst. */
   readonly burst: number
 }
 
 const ADDRESSES = 100_000
 
 /**
- * One bucket of tokens per client address. A batch is let in while any token is left and may leave a debt, so its size
- * need not be known before it is parsed; who owes waits.
+ * Token bucket per client address. A batch is admitted while any token is left and may leave a debt, so its size need
+ * not be known before it is parsed; a client in debt waits.
  */
 export class RateLimiter {
   readonly #buckets = new Map<string, { tokens: number; atMs: number }>()
@@ -21,7 +21,7 @@ export class RateLimiter {
     this.#nowMs = nowMs
   }
 
-  /** Whether the address may call now. */
+  /** Returns true when the address may call now. */
   allows(address: string): boolean {
     return this.#bucket(address).tokens > 0
   }
@@ -45,7 +45,7 @@ export class RateLimiter {
     return bucket
   }
 
-  /** The bound on memory: who came first is forgotten first, and starts with a full bucket again. */
+  /** Bounds the memory: the oldest address is dropped and starts with a full bucket again. */
   #forgetOldest(): void {
     for (const address of this.#buckets.keys()) {
       this.#buckets.delete(address)

@@ -14,10 +14,12 @@ export class HttpFailure extends Error {
   }
 }
 
-/** A body and its share of what all bodies may hold. */
+/** Request body with its share of the budget of all bodies. */
 export interface RequestBody {
   readonly text: string
-  /** It is being answered: `release` gives its share back, where otherwise the end of the connection does. */
+  /**
+   * Marks the body as being handled: from then on `release` returns its share, where otherwise the end of the connection does.
+   */
   take(): void
   release(): void
 }
@@ -26,11 +28,11 @@ const tooLarge = (size: string): HttpFailure =>
   new HttpFailure(413, `content length too large (${size}>${LIMITS.rpc.bodyBytes})`)
 
 const FIRST_BYTES = 4_096
-/** Pieces of a body: so many, and one more for so many bytes. */
+/** Most pieces of a body: MOST_PIECES, plus one per LEAST_PIECE_BYTES received. */
 const MOST_PIECES = 1_024
 const LEAST_PIECE_BYTES = 256
 
-/** A buffer with room for `needed` bytes and the same beginning. */
+/** Returns a buffer with room for `needed` bytes and the same beginning. */
 const grown = (buffer: Buffer, used: number, needed: number): Buffer<ArrayBuffer> => {
   const larger = Buffer.allocUnsafeSlow(
     Math.max(needed, FIRST_BYTES, Math.min(2 * buffer.byteLength, LIMITS.rpc.bodyBytes)),
@@ -39,12 +41,15 @@ const grown = (buffer: Buffer, used: number, needed: number): Buffer<ArrayBuffer
   return larger
 }
 
-/** Reads a body as UTF-8. Throws HttpFailure: 413 beyond its own bound, 503 beyond that of all bodies, 400 when it breaks off. */
+/**
+ * Reads a body as UTF-8. Throws HttpFailure: 413 beyond the limit of one body, 503 beyond that of all bodies, 400 when it is
+ * incomplete.
+ */
 export const readBody = (request: IncomingMessage, meter: Meter): Promise<RequestBody> => {
   const declared = request.headers['content-length']
   if (Number(declared ?? 0) > LIMITS.rpc.bodyBytes) return Promise.reject(tooLarge(String(declared)))
   return new Promise((resolve, reject) => {
-    // One buffer that grows: a list of chunks would keep an object for each, and they may be of one byte.
+    // One growing buffer: a list of chunks would keep an object for each, and chunks may be of one byte.
     let text = Buffer.alloc(0)
     let bytes = 0
     let pieces = 0
@@ -55,7 +60,7 @@ export const readBody = (request: IncomingMessage, meter: Meter): Promise<Reques
     }
     const take = (chunk: Buffer): void => {
       const end = bytes + chunk.byteLength
-      // Chunks of single bytes are work without an end for their size: such a connection goes at once.
+      // Chunks of single bytes cost far more work than their size: such a connection is closed at once.
       if (++pieces > MOST_PIECES + end / LEAST_PIECE_BYTES) {
         fail(new HttpFailure(400, 'the body comes in too many pieces'))
         request.socket.destroy()
@@ -72,7 +77,7 @@ export const readBody = (request: IncomingMessage, meter: Meter): Promise<Reques
     const finish = (): void => {
       request.off('close', abort)
       const release = (): void => void meter.hold(0)
-      // Of a client that left meanwhile no handler is told.
+      // A request whose client has left is not passed to a handler.
       request.socket.once('close', release)
       if (request.socket.destroyed) release()
       resolve({

@@ -9,8 +9,8 @@ export interface WriteTimeoutLimits {
 }
 
 /**
- * How long a reader may keep an answer waiting: not long at once, and not longer in all than a slow line would need for what it has
- * taken. Whoever exceeds it holds the memory and the turn of others.
+ * Time limit of a slow reader: bounded per wait, and in total by the time a slow line needs for the bytes it has taken. A reader
+ * that exceeds it holds memory and slots that others need.
  */
 export class WriteTimeout {
   readonly #limits: WriteTimeoutLimits
@@ -25,13 +25,13 @@ export class WriteTimeout {
     this.#bytes += bytes
   }
 
-  /** What is left of it; 0 or less: it is over. */
+  /** Remaining time in milliseconds; the limit is reached at 0 or less. */
   get leftMs(): number {
     const { streamStallMs, streamBytesPerMs } = this.#limits
     return Math.min(streamStallMs, streamStallMs + this.#bytes / streamBytesPerMs - this.#waitedMs)
   }
 
-  /** false: the wait took longer than there is patience. */
+  /** Returns false when the wait took longer than the limit. */
   async wait(until: (done: () => void) => () => void): Promise<boolean> {
     const startedMs = performance.now()
     let timer: NodeJS.Timeout | undefined
@@ -47,7 +47,7 @@ export class WriteTimeout {
   }
 }
 
-/** Tells when a stream takes more, or is closed. */
+/** Calls `done` when a stream accepts more or is closed. */
 export const drained =
   (out: Writable) =>
   (done: () => void): (() => void) => {
@@ -58,11 +58,11 @@ export const drained =
 export interface PumpOptions {
   readonly write?: (responseChunk: ResponseChunk) => boolean
   readonly writeTimeout?: WriteTimeout
-  /** Told what the answer still holds and what was written and not taken; without room for it the connection ends. */
+  /** Receives the bytes the response still holds and the unread ones; the connection ends when there is no room for them. */
   readonly meter?: Meter
 }
 
-/** Writes an answer as fast as its reader takes it; false: it did not get to its end, and `out` is destroyed. */
+/** Writes a response as fast as its reader takes it; returns false, with `out` destroyed, when it did not reach the end. */
 export const writeStream = async (
   stream: ResponseStream,
   out: Writable,

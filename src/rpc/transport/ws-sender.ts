@@ -12,10 +12,10 @@ interface WaitingStream {
   readonly done: () => void
 }
 
-/** Fragments of one message that may be under way in the socket. */
+/** Bytes of one message's fragments that may be buffered in the socket. */
 const AHEAD_BYTES = 512 * 1024
 
-/** A backlog below this needs no word when it is gone: it does not count (`free` of the budget). */
+/** A backlog below this needs no update of the meter: it does not count (`free` of the budget). */
 const UNCOUNTED_BYTES = LIMITS.rpc.budgets.answers.free / 2
 
 const TOO_SLOW = 'reads too slowly'
@@ -24,8 +24,8 @@ const CUT_SHORT = 'an answer broke off'
 const isStream = (item: WsFrame | WaitingStream): item is WaitingStream => typeof item === 'object' && 'answer' in item
 
 /**
- * The sending half of a socket. A streamed answer is one message in many fragments, and no other message may stand between them:
- * what comes meanwhile waits, within the same bound as everything that waits for a reader.
+ * Sending half of a socket. A streamed response is one message in many fragments, and no other message may be sent between them:
+ * those wait, within the same limit as everything unread.
  */
 export class SocketSender {
   readonly #client: WebSocket
@@ -36,7 +36,7 @@ export class SocketSender {
   #current: ResponseStream | undefined = undefined
   #isClosed = false
 
-  /** `drop` is told once why nothing can be sent any more; `meter` is told what waits to be taken. */
+  /** `drop` is called once with the reason when nothing more can be sent; `meter` is charged for unread bytes. */
   constructor(client: WebSocket, meter: Meter, drop: (reason: string) => void) {
     this.#client = client
     this.#meter = meter
@@ -53,7 +53,7 @@ export class SocketSender {
     }
   }
 
-  /** Resolves when the whole answer is written, or never will be. */
+  /** Resolves when the whole response is written, or never will be. */
   stream(answer: ResponseStream): Promise<void> {
     if (this.#isClosed) return Promise.resolve(answer.cancel())
     if (this.#current === undefined) return this.#run(answer)
@@ -68,7 +68,7 @@ export class SocketSender {
     this.#waitingBytes = 0
   }
 
-  /** The socket is gone, and with it what it had not taken. */
+  /** Called when the socket is gone; frees what it had not taken. */
   release(): void {
     this.close()
     this.#meter.hold(0)
@@ -115,7 +115,7 @@ export class SocketSender {
     if (!this.#isClosed) client.send('', { binary: false, fin: true })
   }
 
-  /** One frame may be larger than what may wait. */
+  /** One frame may exceed the limit of waiting bytes. */
   #write(wsFrame: WsFrame): void {
     const client = this.#client
     if (this.#isClosed || client.readyState !== client.OPEN) return
@@ -124,12 +124,12 @@ export class SocketSender {
       return
     }
     if (client.bufferedAmount < UNCOUNTED_BYTES) client.send(wsFrame, { binary: false })
-    // What the system does not take at once is counted until it is taken.
+    // Bytes that the system does not accept at once are counted until it does.
     else client.send(wsFrame, { binary: false }, () => this.#count())
     this.#count()
   }
 
-  /** What was made and not taken yet, against the budget of the client. */
+  /** Charges the unread bytes to the client's budget. */
   #count(): void {
     if (this.#isClosed) return
     const bytes = this.#client.bufferedAmount + this.#waitingBytes + (this.#current?.heldBytes ?? 0)

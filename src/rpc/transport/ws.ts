@@ -26,15 +26,15 @@ export interface WsOptions {
   readonly log: Logger
 }
 
-/** RFC 6455 7.4.1. */
+/** Close codes of RFC 6455 7.4.1. */
 const GOING_AWAY = 1001
 const TRY_AGAIN_LATER = 1013
 const CLOSE_GRACE_MS = 300
-/** Head and mask of a control frame. */
+/** Header and mask of a control frame. */
 const CONTROL_BYTES = 6
 const RATE_LIMITED = '{"jsonrpc":"2.0","id":null,"error":{"code":-32005,"message":"too many requests"}}'
 
-/** The WebSocket face on the HTTP server's port. */
+/** WebSocket transport on the port of the HTTP server. */
 export const attachWebSockets = (
   server: Server,
   options: WsOptions,
@@ -42,12 +42,12 @@ export const attachWebSockets = (
   const wss = new WebSocketServer({
     noServer: true,
     maxPayload: LIMITS.rpc.bodyBytes,
-    // Each piece of a message costs an object, however small it is.
+    // Each fragment of a message costs an object, however small it is.
     maxFragments: LIMITS.rpc.socketFragments,
     perMessageDeflate: false,
   })
   const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
-    // It would never tell that it is closed.
+    // A destroyed socket emits no close event.
     if (socket.destroyed) return
     const place = options.budgets.sockets.meter(clientIdOf(request.socket.remoteAddress))
     const refusal = refusalOf(request, options) ?? (place.hold(1) ? undefined : { status: '503 Service Unavailable' })
@@ -77,7 +77,7 @@ export const attachWebSockets = (
 /** Clients that have not answered the last ping. */
 const silent = new WeakSet<WebSocket>()
 
-/** Who is gone without a word is found out and freed, however long it takes TCP to notice. */
+/** Finds and closes dead connections long before TCP notices. */
 const ping = (clients: Iterable<WebSocket>): void => {
   for (const client of clients) {
     if (silent.has(client)) {
@@ -108,7 +108,7 @@ const refuse = (socket: Duplex, { status, headers = '' }: Refusal): void => {
   socket.end(`HTTP/1.1 ${status}\r\n${headers}connection: close\r\ncontent-length: 0\r\n\r\n`)
 }
 
-/** Whether the text is a batch: its first sign after white space is a bracket. */
+/** Returns true when the text is a batch: its first character after white space is a bracket. */
 const startsArray = (text: Buffer): boolean => {
   let at = 0
   while (at < text.byteLength && (text[at] as number) <= 0x20) at++
@@ -125,10 +125,10 @@ const serve = (client: WebSocket, request: IncomingMessage, options: WsOptions):
     log.debug({ address, reason }, 'websocket dropped')
     socketSession.close()
     client.close(TRY_AGAIN_LATER, reason)
-    // What it has not taken counts for it until then.
+    // Unread bytes are charged to the client until the termination.
     setTimeout(() => client.terminate(), LIMITS.rpc.lingerMs).unref()
   }
-  // Whoever does not read is dropped: what waits for it is memory of everyone.
+  // A client that does not read is disconnected, since its backlog uses shared memory.
   const sender = new SocketSender(client, budgets.answers.meter(from), drop)
   const socketSession = hub.open(frame => sender.send(frame), from)
   const endpointOf = (messageScope: MessageScope): Endpoint => ({
@@ -145,13 +145,13 @@ const serve = (client: WebSocket, request: IncomingMessage, options: WsOptions):
       messageScope.release()
       return
     }
-    // Begun before anything is let go: notifications wait behind a stream by themselves.
+    // Started before the release: notifications queue behind a stream by themselves.
     const sent = sender.stream(rpcResponse)
     messageScope.release()
     await sent
   }
   const meter = budgets.bodies.meter(from)
-  /** Of messages that are not whole yet, and of those that are being answered. */
+  /** Bytes of incomplete messages, and of messages being handled. */
   let arrivingBytes = 0
   let answeringBytes = 0
   let isGone = false
@@ -169,10 +169,10 @@ const serve = (client: WebSocket, request: IncomingMessage, options: WsOptions):
     if (inFlight-- === LIMITS.rpc.socketInFlight) client.resume()
   }
   client.on('message', (message: Buffer) => {
-    // What the last chunk holds of the next message is too little to count.
+    // The bytes of the next message in the last chunk are too few to count.
     arrivingBytes = 0
     if (buckets !== undefined && !buckets.allows(address)) return sender.send(RATE_LIMITED)
-    // A batch may be answered after the next message: it holds back its own subscriptions only.
+    // A batch may be answered after the next message: it holds back only its own subscriptions.
     const isBatch = startsArray(message)
     const messageScope = isBatch ? socketSession.scope() : plainScope
     const answer = router.handle(message.toString('utf8'), isBatch ? endpointOf(messageScope) : plain, charge)
@@ -180,7 +180,7 @@ const serve = (client: WebSocket, request: IncomingMessage, options: WsOptions):
     if (answer !== '') sender.send(answer)
     messageScope.release()
   })
-  /** What is no part of a message is gone once it was read. */
+  /** Bytes that are not part of a message are freed once read. */
   const forget = (payload: Buffer): void => {
     arrivingBytes = Math.max(0, arrivingBytes - payload.byteLength - CONTROL_BYTES)
   }
@@ -193,7 +193,7 @@ const serve = (client: WebSocket, request: IncomingMessage, options: WsOptions):
   client.on('close', () => {
     sender.release()
     socketSession.close()
-    // What is still being answered counts until it is.
+    // Messages still being handled are charged until they are done.
     isGone = true
     arrivingBytes = 0
     meter.hold(answeringBytes)

@@ -19,7 +19,7 @@ const existing = async ({ view }: Context, ref: BlockRef): Promise<ChainBlock> =
   return found
 }
 
-/** Encoded objects. */
+/** Debug methods that return encoded objects. */
 export const debug = {
   debug_getRawBlock: method({
     summary: 'RLP of a block',

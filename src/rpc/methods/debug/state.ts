@@ -25,14 +25,14 @@ import type { TracedBlock } from './trace-port.ts'
 
 const HASH_BYTES = 32
 
-/** A count as a JSON number, or as a QUANTITY. */
+/** Count as a JSON number or a QUANTITY. */
 const count: Codec<number> = codec('count', { anyOf: [INTEGER_SCHEMA, QUANTITY_SCHEMA] }, value => {
   if (typeof value !== 'number') return parseNumber(value)
   return Number.isSafeInteger(value) && value >= 0 ? value : invalidValue('not a count')
 })
 const flag = (name: string): Codec<boolean | undefined> => optional(codec(name, BOOLEAN_SCHEMA, parseBoolean))
 
-/** The first key with these bytes in front. */
+/** Returns the smallest key with this prefix. */
 const startKey = (bytes: Uint8Array): Hex => {
   if (bytes.byteLength > HASH_BYTES) throw serverError(`a key has at most ${HASH_BYTES} bytes`)
   const key = new Uint8Array(HASH_BYTES)
@@ -57,7 +57,7 @@ const ACCOUNT_SCHEMA = objectOf(
   ['code', 'storage', 'address'],
 )
 
-/** The blocks after `from`, up to `to`. */
+/** Returns the blocks after `from` up to `to`. */
 const blocksBetween = async ({ view }: Context, from: number, to: number): Promise<readonly TracedBlock[]> => {
   if (from >= to) throw serverError(`start block height (${from}) must be less than end block height (${to})`)
   if (to - from > LIMITS.trace.modifiedBlocks)
@@ -89,7 +89,7 @@ const MODIFIED_NOTES =
   'One argument: changed by that block. Two: different after the second block from what they were after the first; ' +
   `at most ${LIMITS.trace.modifiedBlocks} blocks. The state before them must still be there.`
 
-/** Walks through the state, which is stored under hashes: see docs/decisions on tracing for what is known of the keys. */
+/** Debug methods that iterate the state, which is keyed by hash; docs/decisions on tracing says which keys are known. */
 export const debugState = {
   debug_storageRangeAt: method({
     summary: 'Storage of an account between the transactions of a block, in the order of the hashed slots',

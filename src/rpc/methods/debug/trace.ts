@@ -32,7 +32,7 @@ const portOf = ({ trace }: Context): TracePort => {
   return trace
 }
 
-/** An answer of the trace port, which begins when its client has a place there. */
+/** Response of the trace port; it starts when the client gets a slot. */
 export const traced = (context: Context, open: (port: TracePort) => TraceAnswer): StreamedJson =>
   new StreamedJson(client => streamInTurn(context.slots.traces, client, () => open(portOf(context))))
 
@@ -58,7 +58,7 @@ const traceBlock = async (context: Context, ref: BlockRef, config: TraceConfig =
   return traced(context, port => port.block(found, config))
 }
 
-/** A block is known by its header, the first item of its RLP: the rest is not looked at. */
+/** Returns the hash of an RLP block from its header, the first item; the rest is not decoded. */
 const hashOfEncoded = (encoded: Uint8Array): Hex => {
   try {
     const cursor = new RlpCursor(encoded)
@@ -72,7 +72,7 @@ const hashOfEncoded = (encoded: Uint8Array): Hex => {
 
 const BLOCK_TRACE = { result: listOf(objectOf('TransactionTrace', { txHash: HASH_SCHEMA, result: TRACE_SCHEMA })) }
 
-/** Transactions and calls run with a tracer. */
+/** Debug methods that execute transactions and calls with a tracer. */
 export const debugTrace = {
   debug_traceTransaction: method({
     summary: 'Runs a transaction again with a tracer',

@@ -8,7 +8,7 @@ import { NULL_SCHEMA, orNull } from '../../schemas.ts'
 import { sendUnsigned } from '../eth/signing.ts'
 import { devFromContext } from './dev-of-context.ts'
 
-/** Accounts and the pool, under `hardhat_` and `anvil_` alike. */
+/** Account and pool methods, under `hardhat_` and `anvil_` alike. */
 export const accountMethods = (namespace: 'hardhat' | 'anvil'): MethodTable => {
   const done = namespace === 'hardhat' ? true : null
   const result = namespace === 'hardhat' ? { const: true } : NULL_SCHEMA

@@ -17,12 +17,12 @@ import { devFromContext } from './dev-of-context.ts'
 
 const enabled = codec('enabled', BOOLEAN_SCHEMA, parseBoolean)
 
-/** Blocks, fees and the chain as a whole, under `hardhat_` and `anvil_` alike. */
+/** Block, fee and chain methods, under `hardhat_` and `anvil_` alike. */
 export const blockMethods = (namespace: 'hardhat' | 'anvil'): MethodTable => {
   const done = namespace === 'hardhat' ? true : null
   const result = namespace === 'hardhat' ? { const: true } : NULL_SCHEMA
   const requires = 'dev'
-  // hardhat says numbers, anvil quantities.
+  // hardhat returns numbers, anvil quantities.
   const number = namespace === 'hardhat' ? (value: number) => value : toQuantity
   const numberSchema = namespace === 'hardhat' ? INTEGER_SCHEMA : QUANTITY_SCHEMA
   return {
@@ -36,7 +36,7 @@ export const blockMethods = (namespace: 'hardhat' | 'anvil'): MethodTable => {
           : 'By default one. The interval, by default none, lies before each of them.',
       requires,
       handler: async (context, blocks = 1, interval = undefined) => {
-        // Zero seconds apart means as the time goes: blocks asked for never share a second.
+        // An interval of zero follows the clock: blocks mined on request never share a second.
         const between = namespace === 'hardhat' ? (interval ?? 1) : interval
         await devFromContext(context).mine({
           blocks,
@@ -166,7 +166,7 @@ export const anvilBlocks = {
           gasLimit: toQuantity(header.gasLimit),
           gasPrice: toQuantity(suggestedGasPrice(view.nextBaseFee(), view.params.baseFee)),
         },
-        // This chain is no copy of another.
+        // This chain is not a fork of another one.
         forkConfig: { forkUrl: null, forkBlockNumber: null, forkRetryBackoff: null },
       }
     },

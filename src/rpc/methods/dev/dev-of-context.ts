@@ -2,7 +2,7 @@ import { assert } from '../../../util/assert.ts'
 import type { Context } from '../../context.ts'
 import type { DevPort } from '../../ports.ts'
 
-/** The helpers of a development chain. */
+/** Returns the helpers of a development chain. */
 export const devFromContext = ({ dev }: Context): DevPort => {
   assert(dev !== undefined, 'a method is served only where its part exists')
   return dev

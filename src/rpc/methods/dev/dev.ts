@@ -3,7 +3,7 @@ import { accountMethods, anvilAccounts } from './accounts.ts'
 import { anvilBlocks, blockMethods } from './blocks.ts'
 import { anvilTime, evm } from './time.ts'
 
-/** Helpers of development chains, by the names that hardhat's and anvil's clients know (docs/dev-helpers.md). */
+/** Helper methods of development chains, by the names of hardhat and anvil (docs/dev-helpers.md). */
 export const dev: MethodTable = {
   ...evm,
   ...accountMethods('hardhat'),

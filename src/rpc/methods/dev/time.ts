@@ -10,12 +10,12 @@ const enabled = codec('enabled', BOOLEAN_SCHEMA, parseBoolean)
 const OFFSET_SCHEMA = { type: 'integer' }
 const TRUE_SCHEMA = { const: true }
 
-/** Below the shortest interval there is, a number of milliseconds can only be meant as seconds, which is how anvil's clients send it. */
+/** Values below the shortest interval can only be seconds, as anvil's clients send them. */
 const SHORTEST_MS = 50
-/** What wall-clock time in milliseconds exceeds and in seconds does not. */
+/** Above this a wall-clock time is in milliseconds, below it in seconds. */
 const MILLISECONDS_FROM = 1e11
 
-/** Snapshots, blocks and time; results as anvil has them, whose clients check them. */
+/** Snapshots, blocks and time; results have the form of anvil's, whose clients check them. */
 export const evm = {
   evm_snapshot: method({
     summary: 'Remembers the chain as it stands; answers an id for evm_revert',
@@ -99,7 +99,7 @@ export const evm = {
   }),
 } satisfies MethodTable
 
-/** The same by the names anvil has for them, and what only anvil has. */
+/** The same methods under anvil's names, and those only anvil has. */
 export const anvilTime = {
   anvil_snapshot: evm.evm_snapshot,
   anvil_revert: evm.evm_revert,

@@ -40,7 +40,7 @@ const uncleCountOf = (context: Context, ref: BlockRef): MaybePromise<string | nu
 const uncleAt = (context: Context, ref: BlockRef, at: number): MaybePromise<RawJson> =>
   andThen(blockOrPending(context, ref), found => (found === undefined ? NULL_JSON : uncleJson(context.view, found, at)))
 
-/** Blocks by number and hash: null where there is none. */
+/** Blocks by number and hash; null when unknown. */
 export const ethBlocks = {
   eth_getBlockByNumber: method({
     summary: 'A block by number or tag, with its transactions as hashes or in full',

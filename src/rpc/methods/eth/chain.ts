@@ -5,7 +5,7 @@ import { encodeSyncStatus } from '../../encode/sync.ts'
 import { type MethodTable, method } from '../../router/method.ts'
 import { listOf, SYNC_SCHEMA } from '../../schemas.ts'
 
-/** Facts of the chain and the node. */
+/** Methods about the chain and the node. */
 export const ethChain = {
   eth_chainId: method({
     summary: 'Chain id',

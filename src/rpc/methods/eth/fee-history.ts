@@ -10,7 +10,7 @@ import { asArray } from '../../codecs/object.ts'
 import { invalidValue, parseQuantity, QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
 import { serverError } from '../../errors.ts'
 
-/** Hex or decimal; more blocks than the limit means the limit. */
+/** Block count in hex or decimal; values above the limit mean the limit. */
 export const blockCount: Codec<number> = codec(
   'blockCount',
   { anyOf: [QUANTITY_SCHEMA, { type: 'integer', minimum: 0 }] },
@@ -52,7 +52,10 @@ const newestOf = (view: ChainView, ref: BlockNumberRef): number => {
   return number
 }
 
-/** eth_feeHistory: base fees of the blocks and of the one after them, fullness by the base fee rule's bound (docs/design/rpc.md#fee-history), tips paid. */
+/**
+ * Result of eth_feeHistory: base fees of the blocks and of the next one, gas used ratio against the base fee rule's
+ * bound (docs/design/rpc.md#fee-history), and tips paid.
+ */
 export const feeHistory = async (
   view: ChainView,
   count: number,
@@ -94,7 +97,9 @@ const feeAfter = async (view: ChainView, number: number): Promise<bigint> => {
   return child?.baseFeePerGas ?? 0n
 }
 
-/** At each percentile of the block's gas, in order of tips, the tip paid there; zeros for an empty block. */
+/**
+ * Returns the tip at each percentile of the block's gas, with transactions ordered by tip; zeros for an empty block.
+ */
 const rewardsOf = async (view: ChainView, header: Header, points: readonly number[]): Promise<string[]> => {
   const shares = header.gasUsed === 0n ? [] : ((await view.tips(header.number)) ?? [])
   let at = 0

@@ -5,7 +5,7 @@ import { type MethodTable, method } from '../../router/method.ts'
 import { LOG_SCHEMA, listOf } from '../../schemas.ts'
 import { filterText, logsText, queryText } from '../../subscriptions/log-results.ts'
 
-/** Logs by query, and filters that are polled. A filter nobody asks for is dropped after five minutes. */
+/** Log queries and polled filters. A filter that is not polled is dropped after five minutes. */
 export const ethFilters = {
   eth_getLogs: method({
     summary: 'Logs of a range of blocks, or of one block by its hash',

@@ -1,6 +1,6 @@
 import { serveLogQueries } from '../../../chain/logs/log-server.ts'
 import { logJson } from '../../encode/log.ts'
 
-// The script of the thread for log queries over ranges: thousands of logs are found and written as JSON here, not where blocks
-// are made.
+// Entry of the worker thread for log queries over ranges: it finds logs and writes their JSON off the thread that makes
+// blocks.
 await serveLogQueries(entry => logJson(entry, entry))

@@ -8,7 +8,7 @@ import { ownAccount, signPersonalMessage } from './signing.ts'
 
 const password = codec('password', STRING_SCHEMA, parseString)
 
-/** All versions are one: what version 3 can express, version 4 encodes alike. */
+/** All versions share one implementation: version 4 encodes everything version 3 can express in the same way. */
 const signTyped = (notes: string): Method =>
   method({
     summary: 'Signs typed structured data (EIP-712)',
@@ -19,7 +19,7 @@ const signTyped = (notes: string): Method =>
       bytesToHex(await wallet.signTyped(ownAccount({ wallet, ...context }, account), typed)),
   })
 
-/** Messages that wallets sign for applications, with keys of the node. */
+/** Signatures of messages with keys of the node, as applications ask wallets for them. */
 export const messageSigning: MethodTable = {
   eth_signTypedData_v4: signTyped(
     'The data as an object, or as JSON of one. Members that no type names are passed over.',

@@ -17,7 +17,7 @@ import { serverError } from '../../errors.ts'
 import { listOf, objectOf } from '../../schemas.ts'
 import { blockNumberOf } from '../block-reads.ts'
 
-/** A storage key and the form in which the answer repeats it. */
+/** Storage key and the form in which the response repeats it. */
 export interface ProofKey {
   readonly slot: Hex
   readonly shown: string
@@ -25,7 +25,7 @@ export interface ProofKey {
 
 const parseKey = (value: unknown, index: number): ProofKey => {
   const full = within(`storage key ${index}`, () => parseSlot(value))
-  // Clients compare the key with what they sent: a short one comes back as a QUANTITY, a whole word as a word.
+  // Clients compare the key with the one they sent: a short key is returned as a QUANTITY, a full word as a word.
   const whole = typeof value === 'string' && value.length === 66
   return { slot: full, shown: whole ? full : toQuantity(BigInt(full)) }
 }

@@ -14,17 +14,17 @@ import type { Context } from '../../context.ts'
 import { serverError } from '../../errors.ts'
 import type { Wallet } from '../../ports.ts'
 
-/** EIP-191, version 0x45: what `eth_sign` signs, so that it can never be a transaction. */
+/** Digest of `eth_sign` (EIP-191, version 0x45); the prefix keeps it from being a transaction. */
 export const personalDigest = (message: Uint8Array): Uint8Array =>
   keccak256(concatBytes(Buffer.from(`\x19Ethereum Signed Message:\n${message.byteLength}`), message))
 
-/** The account that signs; throws `unknown account` when the node does not hold it. */
+/** Returns the signing account; throws `unknown account` when the node does not hold its key. */
 export const ownAccount = ({ wallet }: Context, from: Hex | undefined): Hex => {
   if (from === undefined || !wallet.accounts().includes(from)) throw serverError('unknown account')
   return from
 }
 
-/** The account that sends: one of the node's own, or on a development chain one that is impersonated. */
+/** Returns the sending account: one of the node's own, or on a development chain an impersonated one. */
 export const sendingAccount = (context: Context, from: Hex | undefined): Hex =>
   from !== undefined && context.wallet.impersonates?.(from) ? from : ownAccount(context, from)
 
@@ -35,7 +35,7 @@ export const requireFees = (args: TransactionArgs): void => {
 
 type Fees = Pick<UnsignedTransaction, 'type' | 'maxFeePerGas' | 'maxPriorityFeePerGas'>
 
-/** One gas price makes a legacy transaction (or type 1 with an access list); none at all means the suggested one. */
+/** A gas price makes a legacy transaction (type 1 with an access list); without any fee the suggested gas price is used. */
 const feesOf = ({ view }: Context, args: TransactionArgs): Fees => {
   if (args.maxFeePerGas !== undefined || args.maxPriorityFeePerGas !== undefined) {
     const maxPriorityFeePerGas = args.maxPriorityFeePerGas ?? 0n
@@ -53,7 +53,7 @@ const gasOf = async ({ view, calls, client }: Context, from: Hex, args: Transact
   args.gas ??
   calls.estimateGas({ message: callMessageFromArgs({ ...args, from }), number: view.head().header.number }, client)
 
-/** Fills what the caller left open (gas by estimate, nonce from the pool), signs, and answers the signed transaction. */
+/** Fills absent members (gas by estimate, nonce from the pool), signs, and returns the signed transaction. */
 export const signTransaction = async (
   context: Context,
   from: Hex,
@@ -85,7 +85,7 @@ export const signTransaction = async (
   })
 }
 
-/** A turn for each account of a wallet; wallets hold few accounts. */
+/** One mutex per account of a wallet; wallets hold few accounts. */
 const turns = new WeakMap<Wallet, Map<Hex, Mutex>>()
 
 const turnOf = (wallet: Wallet, account: Hex): Mutex => {
@@ -102,7 +102,10 @@ const turnOf = (wallet: Wallet, account: Hex): Mutex => {
   return turn
 }
 
-/** Signs and submits. Between the choice of a nonce and the pool's knowing of it nothing else of the account may choose one. */
+/**
+ * Signs and submits a transaction. The account's mutex is held from the choice of the nonce until the pool has the transaction,
+ * so that no other transaction of the account takes the same nonce.
+ */
 export const sendTransaction = async (context: Context, from: Hex, args: TransactionArgs): Promise<Hex> => {
   const filled = { ...args, gas: await gasOf(context, from, args) }
   return turnOf(context.wallet, from).run(async () =>
@@ -110,11 +113,11 @@ export const sendTransaction = async (context: Context, from: Hex, args: Transac
   )
 }
 
-/** Submits without a signature, on a development chain (primitives/impersonation.ts). */
+/** Submits a transaction without a signature on a development chain (primitives/impersonation.ts). */
 export const sendUnsigned = (context: Context, from: Hex, args: TransactionArgs): Promise<Hex> =>
   sendTransaction({ ...context, wallet: { ...context.wallet, impersonates: () => true } }, from, args)
 
-/** r, s and v (27 or 28). */
+/** Returns r, s and v (27 or 28). */
 export const signPersonalMessage = async (
   { wallet }: Context,
   account: Hex,

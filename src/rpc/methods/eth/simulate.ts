@@ -13,13 +13,13 @@ import { RawJson } from '../../router/raw-json.ts'
 import { listOf, SIMULATED_BLOCK_SCHEMA } from '../../schemas.ts'
 import { blockNumberOf } from '../block-reads.ts'
 
-/** The one method whose specification has a code of its own for work that takes too long. */
+/** Converts a timeout to its own error code, which only the specification of this method has. */
 const inItsWords = (error: unknown): unknown => {
   if (!isCoded(error) || error.code !== 'EXECUTION_TIMEOUT') return error
   return new RpcError(CODES.timeout, `execution aborted (timeout = ${LIMITS.call.timeoutMs / 1_000}s)`)
 }
 
-/** Block by block, so that a long answer does not hold up others. */
+/** Encodes block by block, so that a long response does not block others. */
 const rendered = async (blocks: readonly SimulatedChainBlock[], full: boolean): Promise<RawJson> => {
   const texts: string[] = []
   for (const simulated of blocks) {
@@ -44,7 +44,7 @@ const simulate = async (
   }
 }
 
-/** Blocks of calls on a state, off the main thread, bounded in blocks, calls, gas, time and bytes. */
+/** Executes blocks of calls on a state, off the main thread, bounded in blocks, calls, gas, time and bytes. */
 export const ethSimulate = {
   eth_simulateV1: method({
     summary: 'Runs blocks of calls, one on the other, on the state after a block',

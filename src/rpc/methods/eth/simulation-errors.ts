@@ -1,6 +1,6 @@
 import type { InvalidReason } from '../../../evm/executor-types.ts'
 
-/** Codes of eth_simulateV1 (execution APIs). */
+/** Error codes of eth_simulateV1 (execution APIs). */
 export const SIMULATION_CODES = {
   nonceTooLow: -38010,
   nonceTooHigh: -38011,
@@ -22,7 +22,7 @@ interface Said {
 }
 type Reason<Code extends string> = Extract<InvalidReason, { readonly code: Code }>
 
-/** For what the method has no code of its own: the call was asked for wrongly. */
+/** Code for failures without a code of their own: invalid params. */
 const OTHER = -32602
 
 const SAYING: { readonly [Code in InvalidReason['code']]?: (reason: Reason<Code>) => Said } = {
@@ -57,7 +57,7 @@ const SAYING: { readonly [Code in InvalidReason['code']]?: (reason: Reason<Code>
   }),
 }
 
-/** Why a call cannot stand in its block, as the method says it. */
+/** Returns the error of the method for a call that is invalid in its block. */
 export const invalidCall = (reason: InvalidReason): Said => {
   const say = SAYING[reason.code] as ((reason: InvalidReason) => Said) | undefined
   return say?.(reason) ?? { code: OTHER, message: reason.code.toLowerCase().replaceAll('_', ' ') }

@@ -5,7 +5,7 @@ import { type MethodTable, method } from '../../router/method.ts'
 import { andThen, readState } from '../block-reads.ts'
 import { proofSchema, prove, slots } from './proofs.ts'
 
-/** Reads of accounts. Without state (pruned): -32000 `missing trie node <hash> (path )`. */
+/** Account reads. When the state is pruned: -32000 `missing trie node <hash> (path )`. */
 export const ethState = {
   eth_getBalance: method({
     summary: 'Balance of an account, wei',

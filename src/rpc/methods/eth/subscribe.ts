@@ -13,7 +13,7 @@ const socketOf = ({ socket }: Context) => {
   return socket
 }
 
-/** Push over WebSocket; `namespace` is the prefix of the notifications' method. */
+/** Subscriptions over WebSocket; `namespace` is the prefix of the notification method. */
 export const subscriptionsOf = <N extends string>(namespace: N) =>
   ({
     [`${namespace}_subscribe`]: method({

@@ -4,7 +4,7 @@ import { type Hex, hexToBytes } from '../../../util/bytes.ts'
 import type { Context } from '../../context.ts'
 import { RpcError } from '../../errors.ts'
 
-/** What hardhat's network answers a transaction with that failed. */
+/** Error code with which hardhat's network reports a failed transaction. */
 const CODE = -32603
 
 const TOP_CALL: TraceConfig = {
@@ -12,7 +12,7 @@ const TOP_CALL: TraceConfig = {
   timeoutMs: LIMITS.trace.timeoutMs,
 }
 
-/** How the message of a transaction ended, from its trace. */
+/** Outcome of a transaction's message, from its trace. */
 interface Failure {
   readonly error?: string
   readonly output?: Hex
@@ -20,8 +20,8 @@ interface Failure {
 }
 
 /**
- * Answers the hash of a transaction that was sent; on a development chain that was asked for it (`devnet --throw-on-revert`), fails
- * when its block stands already and it failed there, with what test suites for hardhat's own network look for.
+ * Returns the hash of a sent transaction. On a development chain with `devnet --throw-on-revert` it throws when the transaction is
+ * already included and failed, with the error that test suites for hardhat's own network expect.
  */
 export const answerSent = async (context: Context, hash: Hex): Promise<Hex> => {
   const { dev, view } = context
@@ -33,7 +33,7 @@ export const answerSent = async (context: Context, hash: Hex): Promise<Hex> => {
   throw new RpcError(CODE, message, { message, txHash: hash, data: output })
 }
 
-/** Runs it again: blocks do not keep what a message answered. */
+/** Executes the transaction again, since blocks do not keep return data. */
 const failureOf = async ({ view, trace }: Context, hash: Hex): Promise<Failure> => {
   const place = await view.locate(hash)
   const block = place && (await view.blockByNumber(place.number))
@@ -48,7 +48,7 @@ const failureOf = async ({ view, trace }: Context, hash: Hex): Promise<Failure> 
   return JSON.parse(Buffer.concat(parts).toString()) as Failure
 }
 
-/** The words of hardhat's network, by which suites and their matchers know the kinds apart. */
+/** Error texts of hardhat's network, from which test suites and their matchers tell the kinds of failure. */
 const textOf = (error: string, output: Hex, reason: string | undefined): string => {
   const began = 'VM Exception while processing transaction:'
   if (error === 'out of gas') return 'Transaction ran out of gas'

@@ -11,8 +11,9 @@ import { blockOrPending } from './blocks.ts'
 import { answerSent } from './thrown-reverts.ts'
 
 /**
- * From the pool, where blockHash, blockNumber and transactionIndex are null (docs/interface.md#transaction-states), else from a block. In this order: what leaves
- * the pool stands in a block already, so that no transaction is unknown on its way from one to the other.
+ * Looks in the pool first, where blockHash, blockNumber and transactionIndex are null
+ * (docs/interface.md#transaction-states), then in the blocks. In this order, since a transaction leaves the pool only
+ * after its block is stored: it is never unknown in between.
  */
 const transactionByHash = ({ responseCache, pool }: Context, id: Hex): MaybePromise<RawJson> => {
   const waiting = pool.get(id)

@@ -5,15 +5,15 @@ import { toQuantity } from '../../../util/bytes.ts'
 import { headerJson } from '../../encode/block.ts'
 import { NULL_JSON, RawJson } from '../../router/raw-json.ts'
 
-/* Blocks of this chain have no uncles; those of a recorded chain with proof of work may (fixture mode). */
+/* Blocks of this chain have no uncles; those of a recorded proof-of-work chain may (fixture mode). */
 
 export const uncleCount = (block: ChainBlock): string => toQuantity(block.ethereum?.uncles.length ?? 0)
 
-/** The header object of an uncle; null where there is none. */
+/** Header object of an uncle; null when there is none. */
 export const uncleJson = async (view: ChainView, block: ChainBlock, index: number): Promise<RawJson> => {
   const uncle = block.ethereum?.uncles[index]
   if (uncle === undefined) return NULL_JSON
-  // Its parent is a block of the chain, or it could be no uncle.
+  // The parent of a valid uncle is a block of the chain.
   const parent = await view.blockByHash(uncle.parentHash)
   const totalDifficulty = (parent?.ethereum?.totalDifficulty ?? 0n) + uncle.difficulty
   return new RawJson(

@@ -12,7 +12,10 @@ import {
 } from './signing.ts'
 import { answerSent } from './thrown-reverts.ts'
 
-/** Keys of the node's own key store; a public node has none and answers `unknown account` (docs/interface.md#authentication). */
+/**
+ * Methods that use the node's key store; a public node has no keys and answers `unknown account`
+ * (docs/interface.md#authentication).
+ */
 export const ethWallet = {
   eth_sign: method({
     summary: 'Signs a message with the EIP-191 prefix',

@@ -1,8 +1,8 @@
 import type { Method, MethodTable } from '../../router/method.ts'
 
 /**
- * The network's own namespace repeats the standard methods under its prefix, as the closest public system does
- * (docs/design/rpc.md#native-names): the same arguments, the same answers.
+ * Standard methods under the prefix of the network's own namespace, as the closest public system serves them
+ * (docs/design/rpc.md#native-names): same arguments, same results.
  */
 export const nativeAliases = (table: MethodTable): MethodTable =>
   Object.fromEntries(Object.entries(table).map(([name, twin]) => [name.replace('eth_', 'native_'), asTwin(name, twin)]))

@@ -4,11 +4,14 @@ import { toQuantity } from '../../../util/bytes.ts'
 import { QUANTITY_SCHEMA } from '../../codecs/scalars.ts'
 import { INTEGER_SCHEMA, NUMBER_SCHEMA, objectOf, orNull } from '../../schemas.ts'
 
-/** Height of the fork of the proof chain's hash; a network without one never forks. */
+/** Height of the fork of the proof chain's hash; null on networks without it. */
 const nativeHashHeight = (params: ChainParams): number | null =>
   params.forks.find(({ name }) => name === 'nativeHash')?.height ?? null
 
-/** docs/interface.md#chain-configuration; `proofHeight` is the newest proof header's height, and the algorithm is that of the next one (docs/design/proof-chain.md#fork-height). */
+/**
+ * Result of docs/interface.md#chain-configuration; `proofHeight` is the height of the newest proof header, and the algorithm is that of
+ * the next one (docs/design/proof-chain.md#fork-height).
+ */
 export const chainConfig = (params: ChainParams, proofHeight: number): object => ({
   chainId: params.chainId,
   nativeHashForkBlock: nativeHashHeight(params) ?? Number.MAX_SAFE_INTEGER,
@@ -21,7 +24,7 @@ export const chainConfig = (params: ChainParams, proofHeight: number): object =>
   },
 })
 
-/** Every fork this node knows, with its height and whether it is in force: `nativeHash` by proof height, the others by block number. */
+/** Every known fork with its height and whether it is active: `nativeHash` by proof height, the others by block number. */
 export const forkStatus = (params: ChainParams, number: number, proofHeight: number): object => {
   const current = EVM_FORKS.indexOf(evmForkAt(params.forks, number))
   return Object.fromEntries(
@@ -33,7 +36,7 @@ export const forkStatus = (params: ChainParams, number: number, proofHeight: num
   )
 }
 
-/** The rules of the chain as one flat object: wei and gas as QUANTITY, the rest as numbers and strings. */
+/** Chain rules as one flat object: wei and gas as QUANTITY, the rest as numbers and strings. */
 export const flatParams = (params: ChainParams): Record<string, unknown> => ({
   chainId: params.chainId,
   networkId: params.networkId,

@@ -11,10 +11,13 @@ import { blockByNumberRef, ethBlocks } from '../eth/blocks.ts'
 import { ethChain } from '../eth/chain.ts'
 import { chainConfig, FLAT_PARAMS_SCHEMA, flatParams, forkStatus } from './chain-config.ts'
 
-/** Without a proof chain its genesis is the newest header. */
+/** Height of the newest proof header; 0, the genesis, without a proof chain. */
 const proofHeight = ({ proofChain }: Context): number => proofChain?.height() ?? 0
 
-/** Chain and node in the network's own words (docs/interface.md#native-methods); twins of eth methods stand in native/aliases.ts. */
+/**
+ * Chain and node methods of the network's own namespace (docs/interface.md#native-methods); native/aliases.ts holds the aliases of
+ * eth methods.
+ */
 export const nativeChain = {
   native_clientVersion: method({
     summary: 'Name, version, platform and runtime of the node',

@@ -3,19 +3,22 @@ import type { Certificate } from '../../../primitives/consensus/certificate.ts'
 import type { Hex } from '../../../util/bytes.ts'
 import { blockJson } from '../../encode/block.ts'
 
-/** ceil(2n/3): the size of the prepare certificate behind a commit (docs/design/blocks.md#consensus-members, docs/design/council.md#committee). */
+/**
+ * Quorum ceil(2n/3): the size of the prepare certificate behind a commit (docs/design/blocks.md#consensus-members,
+ * docs/design/council.md#committee).
+ */
 const quorumOf = (size: number): number => Math.ceil((2 * size) / 3)
 
 export const validatorsOf = (seats: readonly CouncilMemberStatus[] = []): readonly Hex[] =>
   seats.map(({ validator }) => validator)
 
-/** The certificate every node agrees on: the child's header carries it; at the head it is the one this node stored. */
+/** Certificate in the child's header, equal on every node; at the head the one this node stored. */
 const certificateOf = async (view: ChainView, number: number): Promise<Certificate | undefined> => {
   const child = number < view.head().header.number ? await view.blockByNumber(number + 1) : undefined
   return child?.extra.parentCertificate ?? view.certificate(number)
 }
 
-/** The member `consensus` of docs/interface.md#consensus-block. Genesis was not voted on: zeros, and the first council. */
+/** Member `consensus` of docs/interface.md#consensus-block. Genesis had no votes: zeros, and the first council. */
 const consensusJson = async (view: ChainView, number: number): Promise<string> => {
   if (number === 0)
     return `{"round":0,"prepareMsgNum":0,"commitMsgNum":0,"validators":${JSON.stringify(validatorsOf(view.council(0)))}}`
@@ -24,6 +27,6 @@ const consensusJson = async (view: ChainView, number: number): Promise<string> =
   return `{"round":${certificate?.round ?? 0},"prepareMsgNum":${quorumOf(committee.length)},"commitMsgNum":${certificate?.seals.length ?? 0},"validators":${JSON.stringify(committee)}}`
 }
 
-/** A block with how it was decided (docs/interface.md#consensus-block). */
+/** Block object with its consensus data (docs/interface.md#consensus-block). */
 export const consensusBlockJson = async (view: ChainView, block: ChainBlock, full: boolean): Promise<string> =>
   blockJson(block, full, 'final', `,"consensus":${await consensusJson(view, block.header.number)}`)

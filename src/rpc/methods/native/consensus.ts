@@ -43,14 +43,17 @@ const range = async ({ view }: Context, from: BlockNumberRef, to: BlockNumberRef
   return new RawJson(`[${blocks.join(',')}]`)
 }
 
-/** Checked before the blocks are looked up: a range may be too long and beyond the head at once. */
+/** Checked before the blocks are read, since a range may be both too long and beyond the head. */
 const checkLength = (from: BlockNumberRef, to: BlockNumberRef, head: number): void => {
   const at = (ref: BlockNumberRef): number => (typeof ref === 'number' ? ref : ref === 'earliest' ? 0 : head)
   if (at(to) - at(from) + 1 > LIMITS.rpc.blockRange)
     throw invalidParams(`block range too large: at most ${LIMITS.rpc.blockRange} blocks`)
 }
 
-/** Of the block after the head, or of a given one. Stored for every cycle, so that pruned state does not matter. */
+/**
+ * Number of a given block, or of the one after the head. Committees are stored for every cycle, so pruned state does
+ * not matter.
+ */
 const heightOf = async ({ view }: Context, ref: BlockNumberRef | undefined): Promise<number> =>
   ref === undefined || ref === 'pending' ? view.head().header.number + 1 : await blockNumberOf(view, ref)
 
@@ -70,7 +73,7 @@ const seatsAt = async (context: Context, ref: BlockNumberRef | undefined): Promi
 
 const block = optional(blockNumber)
 
-/** How blocks are decided, and by whom. */
+/** Methods about the decision of blocks and the committee. */
 export const nativeConsensus = {
   native_getBlockWithConsensusInfo: method({
     summary: 'A block with its round, the numbers of its votes and its committee',

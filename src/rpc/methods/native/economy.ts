@@ -10,7 +10,9 @@ import { type MethodTable, method } from '../../router/method.ts'
 import { objectOf } from '../../schemas.ts'
 import { blockNumberOf } from '../block-reads.ts'
 
-/** Asks about a block (latest by default); a block this node cannot speak of is an error, like missing state. */
+/**
+ * Answers a question about a block (default latest); throws as for missing state when this node lacks the block's data.
+ */
 const ask = async <T>(
   { view, economy }: Context,
   ref: BlockNumberRef = 'latest',

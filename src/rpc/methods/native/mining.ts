@@ -11,7 +11,7 @@ const miningOf = ({ mining }: Context): MiningPort => {
   return mining
 }
 
-/** Work for miners of the proof chain (docs/design/proof-chain.md#mining); served only by a node that was told to. */
+/** Work for miners of the proof chain (docs/design/proof-chain.md#mining); served only by nodes with mining enabled. */
 export const miningOfNamespace = (namespace: string): MethodTable => ({
   [`${namespace}_getWork`]: method({
     summary: 'Work for a miner: [sealHash, seed, target, number]',
