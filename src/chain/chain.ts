@@ -21,6 +21,7 @@ import type { Clock } from '../util/clock.ts'
 import { isCoded } from '../util/errors.ts'
 import type { Logger } from '../util/logger.ts'
 import type { BlockEnvSources } from './block/block-env.ts'
+import type { BlockFault } from './block/block-fault.ts'
 import { BlockWork, type CandidateSource } from './block/block-work.ts'
 import { type ExecutedBlock, ExecutedBlocks } from './block/candidates.ts'
 import type { Economy } from './block/economy.ts'
@@ -131,7 +132,8 @@ export class Chain implements ExecutionPort {
     const nowMs = this.#options.clock.nowMs()
     try {
       const outcome = await this.#running.validate(block.hash, this.#judge(block, nowMs), cancelled)
-      return typeof outcome === 'string' ? { valid: false, proven: true, reason: outcome } : { valid: true }
+      if (!isFault(outcome)) return { valid: true }
+      return { valid: false, proven: outcome.proven, reason: outcome.error.message }
     } catch (error) {
       if (isCoded(error) && ENDED.has(error.code)) return { valid: false, proven: false, reason: 'cancelled' }
       throw error
@@ -156,18 +158,24 @@ export class Chain implements ExecutionPort {
     if (underWay !== undefined) underWay.isKept = true
     this.#running.abortAll(underWay)
     const known = await underWay?.outcome
-    if (known !== undefined && typeof known !== 'string') return known
+    if (known !== undefined && !isFault(known)) return known
     // A quorum sealed it: what this node's own clock says does not count any more.
     const candidate = await this.#running.run(this.#judge(block, Number.POSITIVE_INFINITY))
-    assert(typeof candidate !== 'string', `a decided block is valid: ${String(candidate)}`)
-    return candidate
+    if (!isFault(candidate)) return candidate
+    const { proven, error } = candidate
+    assert(!proven, `a decided block is valid: ${error.message}`)
+    this.#options.logger.error(
+      { err: error, number: block.header.number, hash: block.hash },
+      'this node cannot execute a decided block: start it again, with --evm ethereumjs if it fails at the same block',
+    )
+    throw error
   }
 
-  #judge(block: Block, nowMs: number): (signal: AbortSignal) => Promise<ExecutedBlock | string> {
+  #judge(block: Block, nowMs: number): (signal: AbortSignal) => Promise<ExecutedBlock | BlockFault> {
     const parent = this.#head
     return async signal => {
       const outcome = await this.#work.judge(parent, block, nowMs, signal)
-      if (typeof outcome !== 'string' && parent === this.#head) this.#candidates.add(outcome)
+      if (!isFault(outcome) && parent === this.#head) this.#candidates.add(outcome)
       return outcome
     }
   }
@@ -255,6 +263,8 @@ export class Chain implements ExecutionPort {
     }
   }
 }
+
+const isFault = (outcome: ExecutedBlock | BlockFault): outcome is BlockFault => 'proven' in outcome
 
 /** Work that was cancelled, or whose head moved. */
 const ENDED: ReadonlySet<string> = new Set<InterruptedError['code'] | StateError['code']>([

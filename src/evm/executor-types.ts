@@ -89,14 +89,25 @@ export type InvalidReason =
   /** In the transaction, against what the block or the fork leaves it. */
   | { readonly code: 'TOO_MANY_BLOBS'; readonly have: number; readonly limit: number }
   | { readonly code: 'BLOB_FEE_TOO_LOW'; readonly have: bigint; readonly want: bigint }
-  /** The engine itself broke on it (a fault of ours): it stands in no block, so that it cannot stop the chain. */
-  | { readonly code: 'EXECUTION_FAULT'; readonly message: string }
 
 /** Thrown by `execute` as CodedError: the proposal is bad. */
 export interface InvalidTransactionError {
   readonly code: 'INVALID_TRANSACTION'
   readonly index: number
   readonly reason: InvalidReason
+}
+
+/** Exception of this node's engine on a transaction. It says nothing about the transaction. */
+export interface ExecutionFault {
+  readonly code: 'EXECUTION_FAULT'
+  readonly message: string
+}
+
+/** Thrown by `execute` as CodedError: this node cannot judge the proposal. */
+export interface ExecutionFaultError extends ExecutionFault {
+  /** Of the transaction. */
+  readonly index: number
+  readonly hash: Hex
 }
 
 /** Thrown in shadow mode as CodedError: the two executions differ, the node must stop. */
@@ -109,7 +120,8 @@ export interface ShadowMismatchError {
 
 export interface DroppedTransaction {
   readonly transaction: Transaction
-  readonly reason: InvalidReason
+  /** A transaction on which the engine breaks is left out too, so that it cannot stop the chain. */
+  readonly reason: InvalidReason | ExecutionFault
 }
 
 /** What a block's transactions did. The state changes stand in the journal that was passed in. */
@@ -138,8 +150,8 @@ export interface Executor {
     credits?: readonly Credit[],
   ): Promise<BlockExecution>
   /**
-   * Executes a proposal. Throws CodedError<InvalidTransactionError | GasUsedError | InterruptedError>, leaving the journal in an
-   * undefined state.
+   * Executes a proposal. Throws CodedError<InvalidTransactionError | GasUsedError | ExecutionFaultError | InterruptedError>, leaving
+   * the journal in an undefined state.
    */
   execute(
     journal: Journal,

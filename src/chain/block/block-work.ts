@@ -16,11 +16,12 @@ import type { WorldState } from '../../state/world-state.ts'
 import { assert } from '../../util/assert.ts'
 import { bytesEqual, type Hex } from '../../util/bytes.ts'
 import type { Clock } from '../../util/clock.ts'
-import { isCoded } from '../../util/errors.ts'
+import { CodedError } from '../../util/errors.ts'
 import type { Logger } from '../../util/logger.ts'
 import { type EvidencePool, jailOffenders } from '../council/evidence-pool.ts'
 import type { ChainBlock } from '../types.ts'
 import { type BlockEnvSources, childEnv, committedEnv } from './block-env.ts'
+import { type BlockFault, blockFaultFromError, type ResultError } from './block-fault.ts'
 import type { ExecutedBlock } from './candidates.ts'
 import type { Economy } from './economy.ts'
 import { assembleExtraData, assembleHeader, type BlockRoots } from './header-assembly.ts'
@@ -75,18 +76,25 @@ export class BlockWork {
     return { block: { ...block, extra }, execution, update }
   }
 
-  /** Executes a foreign block; answers why it is invalid, or the candidate. `nowMs`: what its timestamp is held against. */
-  async judge(parent: ChainBlock, block: Block, nowMs: number, signal: AbortSignal): Promise<ExecutedBlock | string> {
+  /** Executes a foreign block; answers its fault or the candidate. `nowMs`: time that bounds its timestamp. */
+  async judge(
+    parent: ChainBlock,
+    block: Block,
+    nowMs: number,
+    signal: AbortSignal,
+  ): Promise<ExecutedBlock | BlockFault> {
     const { sources, evidence } = this.#options
     try {
       const extra = checkHeader(block.header, parent, sources.params, nowMs)
       checkBody(block, extra)
-      if (block.proofHeaders.length > 0) return 'no proof header is known yet'
+      const proofHeaders = block.proofHeaders.length
+      if (proofHeaders > 0) throw new CodedError<ResultError>({ code: 'BODY_PROOF_HEADER_UNKNOWN', proofHeaders })
       const offenders = evidence.offendersOf(block.evidence, block.header.number)
       return await this.#execute(parent, { ...block, extra }, offenders, signal)
     } catch (error) {
-      if (isCoded(error) && isBlockFault(error.code)) return error.message
-      throw error
+      const fault = blockFaultFromError(error)
+      if (fault === undefined) throw error
+      return fault
     }
   }
 
@@ -95,7 +103,7 @@ export class BlockWork {
     block: ChainBlock,
     offenders: readonly Hex[],
     signal: AbortSignal,
-  ): Promise<ExecutedBlock | string> {
+  ): Promise<ExecutedBlock> {
     const { executor, sources, world } = this.#options
     const { header, extra, transactions } = block
     const env = this.#envOf(parent, header, extra)
@@ -106,8 +114,9 @@ export class BlockWork {
     jailOffenders(journal, offenders, env.number)
     sources.council.commitRecords(journal, env.number)
     const { blockRoots, update } = await this.#seal(journal, execution, signal, header.transactionsRoot)
-    const difference = firstDifference(header, assembleHeader(env, parent, extra, execution, blockRoots))
-    return difference ? `header field ${difference} does not follow from the execution` : { block, execution, update }
+    const field = firstDifference(header, assembleHeader(env, parent, extra, execution, blockRoots))
+    if (field !== undefined) throw new CodedError<ResultError>({ code: 'HEADER_RESULT', field })
+    return { block, execution, update }
   }
 
   #budget({ budgetMs, transactionMs }: BuildRequest, signal: AbortSignal): BuildBudget {
@@ -162,7 +171,3 @@ const firstDifference = (got: Header, want: Header): string | undefined => {
   }
   return undefined
 }
-
-/** Errors that speak of the block; any other one is this node's own and must not condemn it. */
-const isBlockFault = (code: string): boolean =>
-  code.startsWith('HEADER_') || code.startsWith('BODY_') || code === 'INVALID_TRANSACTION'

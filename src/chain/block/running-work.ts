@@ -1,4 +1,5 @@
 import type { Hex } from '../../util/bytes.ts'
+import type { BlockFault } from './block-fault.ts'
 import type { ExecutedBlock } from './candidates.ts'
 
 /** Work on the head, from its beginning to its end. */
@@ -9,7 +10,7 @@ interface Running {
 
 /** Validation of one block. */
 interface Validation extends Running {
-  readonly outcome: Promise<ExecutedBlock | string>
+  readonly outcome: Promise<ExecutedBlock | BlockFault>
   /** A commit waits for it: the caller that began it can no longer end it. */
   isKept: boolean
 }
@@ -27,19 +28,22 @@ export class RunningWork {
   }
 
   /** The same for a block's validation, which a commit of the block can join. One validation of a block at a time. */
-  validate(hash: Hex, work: Work<ExecutedBlock | string>, cancelled?: AbortSignal): Promise<ExecutedBlock | string> {
+  validate(
+    hash: Hex,
+    work: Work<ExecutedBlock | BlockFault>,
+    cancelled?: AbortSignal,
+  ): Promise<ExecutedBlock | BlockFault> {
     const known = this.validation(hash)
     if (known !== undefined) return known.outcome
-    const started = this.#start(work, controller =>
+    const listen = (controller: AbortController) =>
       onAbort(cancelled, () => {
         if (!validation.isKept) controller.abort()
-      }),
-    )
-    const validation: Validation = Object.assign(started, { isKept: false })
-    this.#validations.set(hash, validation)
-    void validation.ended.then(() => {
+      })
+    const forget = () => {
       if (this.#validations.get(hash) === validation) this.#validations.delete(hash)
-    })
+    }
+    const validation: Validation = Object.assign(this.#start(work, listen, forget), { isKept: false })
+    this.#validations.set(hash, validation)
     return validation.outcome
   }
 
@@ -59,16 +63,17 @@ export class RunningWork {
     await Promise.all([...this.#running].map(({ ended }) => ended))
   }
 
-  #start<T>(work: Work<T>, listen: (controller: AbortController) => () => void) {
+  /** `forget` runs before anybody learns the outcome: an outcome that depends on the time is not given to a later caller. */
+  #start<T>(work: Work<T>, listen: (controller: AbortController) => () => void, forget = () => {}) {
     const controller = new AbortController()
     const stopListening = listen(controller)
     const outcome = work(controller.signal)
-    const ended = outcome
-      .catch(() => {})
-      .then(() => {
-        stopListening()
-        this.#running.delete(running)
-      })
+    const end = () => {
+      stopListening()
+      this.#running.delete(running)
+      forget()
+    }
+    const ended = outcome.then(end, end)
     const running = { controller, outcome, ended }
     this.#running.add(running)
     return running

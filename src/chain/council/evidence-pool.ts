@@ -18,6 +18,8 @@ import type { EvidenceRows } from './evidence-rows.ts'
 export type EvidenceError =
   | { readonly code: 'BODY_EVIDENCE_TOO_MUCH'; readonly items: number; readonly bytes: number }
   | { readonly code: 'BODY_EVIDENCE_INVALID'; readonly index: number; readonly reason: string }
+  /** This node does not know the committee of the block that it speaks of. */
+  | { readonly code: 'BODY_EVIDENCE_UNKNOWN'; readonly index: number; readonly number: number }
 
 export interface EvidencePoolOptions {
   readonly params: NetworkParams
@@ -97,7 +99,7 @@ export class EvidencePool implements EvidenceStore {
       if (items.length >= LIMITS.evidence.items) break
       if (bytes + encoded.byteLength > LIMITS.evidence.bytes) continue
       const evidence = decodeEvidence(encoded)
-      if ('fault' in this.#judge(evidence, number, offenders)) {
+      if (!('offender' in this.#judge(evidence, number, offenders))) {
         if (accusedIn(evidence).number < number) this.#forget(offender)
         continue
       }
@@ -115,7 +117,10 @@ export class EvidencePool implements EvidenceStore {
       throw new CodedError<EvidenceError>({ code: 'BODY_EVIDENCE_TOO_MUCH', items: items.length, bytes })
     const offenders = new Set<Hex>()
     items.forEach((item, index) => {
-      const verdict = this.#judge(decoded(item, index), number, offenders)
+      const evidence = decoded(item, index)
+      const verdict = this.#judge(evidence, number, offenders)
+      if ('unknown' in verdict)
+        throw new CodedError<EvidenceError>({ code: 'BODY_EVIDENCE_UNKNOWN', index, number: verdict.unknown })
       if ('fault' in verdict) throw invalid(index, verdict.fault)
       offenders.add(verdict.offender)
     })
@@ -152,14 +157,15 @@ export class EvidencePool implements EvidenceStore {
     evidence: Evidence,
     number: number,
     offenders: ReadonlySet<Hex>,
-  ): { readonly offender: Hex } | { readonly fault: string } {
+  ): { readonly offender: Hex } | { readonly fault: string } | { readonly unknown: number } {
     const { council, params } = this.#options
     const accused = accusedIn(evidence)
     if (accused.number < 1 || accused.number >= number) return { fault: 'it speaks of no block before this one' }
     if (number - accused.number > params.council.evidenceBlocks) return { fault: 'it is too old' }
     const committee = council.committee(accused.number)
-    const offender = committee?.members[accused.sender]
-    if (committee === undefined || offender === undefined) return { fault: 'it accuses no member of that committee' }
+    if (committee === undefined) return { unknown: accused.number }
+    const offender = committee.members[accused.sender]
+    if (offender === undefined) return { fault: 'it accuses no member of that committee' }
     if (offenders.has(offender) || council.jailedAt(offender) > 0) return { fault: `${offender} is jailed already` }
     const fault = evidenceFault(evidence, committee, this.#isSigned)
     return fault === null ? { offender } : { fault }

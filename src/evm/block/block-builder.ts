@@ -7,13 +7,12 @@ import type {
   BuildBudget,
   Credit,
   DroppedTransaction,
-  InvalidReason,
   Overrun,
   TransactionSource,
 } from '../executor-types.ts'
 import { receiptWithRoot, runPostExecution, runPreExecution } from './block-phases.ts'
 import { addResult, type BlockRun, beginBlock } from './block-run.ts'
-import { faultReason, type TransactionRunner } from './block-runner.ts'
+import type { TransactionRunner } from './block-runner.ts'
 import { BuildTimer } from './build-timer.ts'
 import { checkAborted, createPacer } from './pacer.ts'
 import { isPlainTransfer } from './run-transaction.ts'
@@ -72,7 +71,7 @@ class Picker {
     this.#bytesLeft -= tx.raw.byteLength
   }
 
-  drop(transaction: Transaction, reason: InvalidReason): void {
+  drop(transaction: Transaction, reason: DroppedTransaction['reason']): void {
     // What the block has no room for is as good as ever for the next one.
     if (reason.code !== 'BLOCK_GAS_EXCEEDED') this.dropped.push({ transaction, reason })
     // The sender's next one may fit where this one was used already.
@@ -125,7 +124,7 @@ export const buildBlock = async (
     if (receipt === 'interrupted') {
       checkAborted(budget.signal)
       picker.stopped(tx, trial.stopped())
-    } else if ('fault' in receipt) picker.drop(tx, faultReason(receipt.fault))
+    } else if ('fault' in receipt) picker.drop(tx, { code: 'EXECUTION_FAULT', message: receipt.fault.message })
     else {
       const settled = receiptWithRoot(run, journal, receipt)
       addResult(run, tx, settled instanceof Promise ? await settled : settled)

@@ -9,6 +9,7 @@ import type {
   BlockExecution,
   Credit,
   ExecutionBounds,
+  ExecutionFaultError,
   InvalidReason,
   InvalidTransactionError,
 } from '../executor-types.ts'
@@ -39,7 +40,11 @@ export interface TransactionRunner {
 const invalid = (index: number, reason: InvalidReason) =>
   new CodedError<InvalidTransactionError>({ code: 'INVALID_TRANSACTION', index, reason })
 
-export const faultReason = (fault: Error): InvalidReason => ({ code: 'EXECUTION_FAULT', message: fault.message })
+const executionFault = (index: number, { hash }: Transaction, fault: Error) =>
+  new CodedError<ExecutionFaultError>(
+    { code: 'EXECUTION_FAULT', index, hash, message: fault.message },
+    { cause: fault },
+  )
 
 /** `Executor.execute` over a way to run transactions. */
 export const executeBlock = async (
@@ -66,7 +71,7 @@ export const executeBlock = async (
     const receipt = attempt instanceof Promise ? await attempt : attempt
     if (receipt === 'interrupted') checkAborted(signal)
     assert(receipt !== 'interrupted', 'only the signal interrupts the execution of a proposal')
-    if ('fault' in receipt) throw invalid(index, faultReason(receipt.fault))
+    if ('fault' in receipt) throw executionFault(index, tx, receipt.fault)
     const settled = receiptWithRoot(run, journal, receipt)
     addResult(run, tx, settled instanceof Promise ? await settled : settled)
     checkGasUsed(run, gasUsed)

@@ -1,12 +1,15 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { verifyChain } from '../../../src/chain/store/verify-chain.ts'
 import type { CommittedEvent } from '../../../src/chain/types.ts'
 import { COUNCIL_ADDRESS } from '../../../src/config/networks.ts'
 import { type Block, blockFromParts } from '../../../src/primitives/block.ts'
 import type { Header } from '../../../src/primitives/header.ts'
+import { transactionsRoot } from '../../../src/primitives/roots.ts'
+import { decodeTransaction, type Transaction } from '../../../src/primitives/transaction.ts'
+import { recoverTransaction } from '../../../src/primitives/transaction-sender.ts'
 import { BUCKETS } from '../../../src/storage/buckets.ts'
 import { numberKey } from '../../../src/storage/keys.ts'
 import { type Hex, hexToBytes } from '../../../src/util/bytes.ts'
@@ -21,6 +24,7 @@ import {
   VALIDATOR,
   withChain,
 } from '../../support/chain.ts'
+import { GatedEngine } from '../../support/gated-engine.ts'
 
 const [ALICE_KEY, BOB_KEY] = ACCOUNT_KEYS as [Uint8Array, Uint8Array]
 const [ALICE, BOB] = ACCOUNTS as [Hex, Hex]
@@ -103,7 +107,6 @@ test.each<[string, Partial<Header>, RegExp]>([
   ['bloom', { logsBloom: new Uint8Array(256).fill(1) }, /logsBloom/],
   ['miner', { miner: `0x${'22'.repeat(20)}` }, /miner/],
   ['timestamp', { timestamp: 1_735_689_600 }, /HEADER_TIMESTAMP_TOO_EARLY/],
-  ['future', { timestamp: 1_735_699_600 }, /HEADER_TIMESTAMP_IN_FUTURE/],
   ['number', { number: 7 }, /HEADER_NUMBER/],
   ['difficulty', { difficulty: 2n }, /HEADER_DIFFICULTY/],
 ])('a block with a wrong %s is proven invalid, and nothing of it stays', (_, change, reason) =>
@@ -120,24 +123,96 @@ test.each<[string, Partial<Header>, RegExp]>([
   ),
 )
 
+/** The same header over other transactions. */
+const withTransactions = (block: Block, transactions: readonly Transaction[], gasUsed: bigint): Block =>
+  blockFromParts(
+    { ...block.header, transactionsRoot: transactionsRoot(transactions), gasUsed },
+    { ...bodyOf(block), transactions },
+  )
+
 test('a block with an unpayable transaction is proven invalid', () =>
-  withChain(async proposer => {
-    await send(proposer, 0)
-    const block = await proposer.mine()
-    await withChain(async other => {
-      other.clock.ms = proposer.clock.ms + 1000
-      await send(other, 0, 1n)
-      await other.mine()
-      // Its nonce is used there already.
-      const later = blockFromParts(
-        { ...block.header, number: 2, parentHash: other.chain.head().hash, timestamp: block.header.timestamp + 2 },
-        bodyOf(block),
-      )
-      other.clock.ms += 10_000
-      const proposalVerdict = await other.chain.validate(later, FRESH)
-      expect(proposalVerdict).toMatchObject({ valid: false })
+  withChain(async chain => {
+    const empty = await chain.build()
+    const unpayable = recoverTransaction(
+      decodeTransaction(signedRaw(ALICE_KEY, { nonce: 0, to: BOB, value: START_WEI })),
+    )
+    const verdict = await chain.chain.validate(withTransactions(empty, [unpayable], 21_000n), FRESH)
+    expect(verdict).toMatchObject({ valid: false, proven: true })
+    expect(verdict).toMatchObject({
+      reason: expect.stringMatching(/INVALID_TRANSACTION.*"index":0.*INSUFFICIENT_FUNDS/),
     })
   }))
+
+test('a block ahead of this clock is refused without proof, and validates once its second has come', () =>
+  withChain(async proposer =>
+    withChain(async other => {
+      await send(proposer, 0)
+      proposer.clock.ms += 10_000
+      const block = await proposer.build()
+      const verdict = await other.chain.validate(block, FRESH)
+      expect(verdict).toMatchObject({ valid: false, proven: false, reason: expect.stringMatching(/IN_FUTURE/) })
+      other.clock.ms = proposer.clock.ms
+      expect(await other.chain.validate(block, FRESH)).toEqual({ valid: true })
+    }),
+  ))
+
+describe('an engine that breaks on a transaction', () => {
+  /** Fails as often as told, then runs code as it should. */
+  class FlakyEngine extends GatedEngine {
+    failures = 0
+
+    override async run(...args: Parameters<GatedEngine['run']>): ReturnType<GatedEngine['run']> {
+      if (this.failures-- > 0) throw new RangeError('no memory')
+      return super.run(...args)
+    }
+  }
+
+  /** A block with code of one chain, and another chain whose engine breaks. */
+  const withBroken = (use: (block: Block, chain: TestChain, engine: FlakyEngine) => Promise<void>): Promise<void> => {
+    const engine = new FlakyEngine({ isOpen: true })
+    return withChain(
+      proposer =>
+        withChain(
+          async chain => {
+            await proposer.pool.service.submit(
+              signedRaw(ALICE_KEY, { to: null, data: Uint8Array.of(0), gasLimit: 90_000n }),
+            )
+            const block = await proposer.build()
+            expect(block.transactions).toHaveLength(1)
+            chain.clock.ms = proposer.clock.ms
+            await use(block, chain, engine)
+          },
+          { mode: 'fast', engine },
+        ),
+      { mode: 'fast', engine: new GatedEngine({ isOpen: true }) },
+    )
+  }
+
+  test('proves nothing about the block: it validates once the engine works', () =>
+    withBroken(async (block, { chain }, engine) => {
+      engine.failures = 1
+      const verdict = await chain.validate(block, FRESH)
+      expect(verdict).toMatchObject({ valid: false, proven: false })
+      expect(verdict).toMatchObject({ reason: expect.stringMatching(/EXECUTION_FAULT.*no memory/) })
+      expect(await chain.validate(block, FRESH)).toEqual({ valid: true })
+    }))
+
+  test('refuses the commit of a decided block with its own fault, and the head stays', () =>
+    withBroken(async (block, { chain }, engine) => {
+      engine.failures = Number.POSITIVE_INFINITY
+      await expect(chain.commit(block, CERTIFICATE)).rejects.toMatchObject({
+        detail: { code: 'EXECUTION_FAULT', index: 0, hash: block.transactions[0]?.hash, message: 'no memory' },
+      })
+      expect(chain.head().number).toBe(0)
+    }))
+
+  test('that worked again by the time of the decision is asked anew', () =>
+    withBroken(async (block, { chain }, engine) => {
+      engine.failures = 1
+      await Promise.all([chain.validate(block, FRESH), chain.commit(block, CERTIFICATE)])
+      expect(chain.head().number).toBe(1)
+    }))
+})
 
 test('committing twice is harmless, and a committed number is never given another block', () =>
   withChain(async chain => {

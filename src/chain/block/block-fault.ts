@@ -1,0 +1,63 @@
+import type { ExecutionFaultError, GasUsedError, InvalidTransactionError } from '../../evm/executor-types.ts'
+import type { BodyError } from '../../rules/body.ts'
+import type { HeaderError } from '../../rules/header.ts'
+import { type CodedError, isCoded } from '../../util/errors.ts'
+import type { EvidenceError } from '../council/evidence-pool.ts'
+
+/** Errors of validation itself: a proof header before proof of work begins, a header that its execution contradicts. */
+export type ResultError =
+  | { readonly code: 'BODY_PROOF_HEADER_UNKNOWN'; readonly proofHeaders: number }
+  | { readonly code: 'HEADER_RESULT'; readonly field: string }
+
+type BlockError =
+  | HeaderError
+  | BodyError
+  | EvidenceError
+  | InvalidTransactionError
+  | GasUsedError
+  | ExecutionFaultError
+  | ResultError
+
+/** Reason not to vote for a block. */
+export interface BlockFault {
+  /** true: every honest node finds it, now and later. false: it depends on this node (its clock, its engine, what it knows). */
+  readonly proven: boolean
+  readonly error: CodedError<BlockError>
+}
+
+/** docs/design/blocks.md#validity. A code without a line here does not compile. */
+const PROVEN: Readonly<Record<BlockError['code'], boolean>> = {
+  HEADER_NUMBER: true,
+  HEADER_PARENT_HASH: true,
+  HEADER_TIMESTAMP_TOO_EARLY: true,
+  HEADER_TIMESTAMP_IN_FUTURE: false,
+  HEADER_GAS_LIMIT: true,
+  HEADER_GAS_USED: true,
+  HEADER_DIFFICULTY: true,
+  HEADER_NONCE: true,
+  HEADER_MIX_HASH: true,
+  HEADER_UNCLES: true,
+  HEADER_BASE_FEE: true,
+  HEADER_EXTRA_DATA: true,
+  HEADER_FOREIGN_MEMBER: true,
+  HEADER_RESULT: true,
+  BODY_TOO_LARGE: true,
+  BODY_TRANSACTION_TOO_LARGE: true,
+  BODY_TRANSACTIONS_ROOT: true,
+  BODY_PROOF_HEADERS: true,
+  BODY_PROOF_HEADER_UNKNOWN: true,
+  BODY_EVIDENCE: true,
+  BODY_EVIDENCE_TOO_MUCH: true,
+  BODY_EVIDENCE_INVALID: true,
+  BODY_EVIDENCE_UNKNOWN: false,
+  BODY_GAS_USED: true,
+  INVALID_TRANSACTION: true,
+  EXECUTION_FAULT: false,
+}
+
+const isBlockError = (error: unknown): error is CodedError<BlockError> =>
+  isCoded(error) && Object.hasOwn(PROVEN, error.code)
+
+/** Returns the fault that an error names; undefined: the error says nothing about the block. */
+export const blockFaultFromError = (error: unknown): BlockFault | undefined =>
+  isBlockError(error) ? { proven: PROVEN[error.code], error } : undefined
