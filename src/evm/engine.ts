@@ -57,6 +57,11 @@ export interface InterruptedError {
   readonly code: 'EXECUTION_INTERRUPTED'
 }
 
+/** Thrown as CodedError by an engine: the message used more gas than `EngineOptions.gasBound`. */
+export interface GasBoundError {
+  readonly code: 'GAS_BOUND_EXCEEDED'
+}
+
 /** Receives what an execution touched (EIP-2929 warm set without the sender, recipient and precompiles). */
 export interface AccessRecorder {
   address(address: Hex): void
@@ -65,6 +70,11 @@ export interface AccessRecorder {
 
 export interface EngineOptions {
   readonly interrupt?: Interrupt
+  /**
+   * Gas after which nobody wants the result: a message that uses more throws CodedError<GasBoundError>, soon after it does. Code does not
+   * see it, and a message that uses no more runs as without it.
+   */
+  readonly gasBound?: bigint
   readonly accesses?: AccessRecorder
   /** Where the journal's base cannot be read at once: asked before each read of an account, a slot or code. */
   readonly prefetch?: Prefetcher

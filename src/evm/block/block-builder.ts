@@ -1,6 +1,7 @@
 import { LIMITS } from '../../config/limits.ts'
 import type { Transaction } from '../../primitives/transaction.ts'
 import type { Journal } from '../../state/journal/journal.ts'
+import { assert } from '../../util/assert.ts'
 import type { BlockEnv } from '../block-env.ts'
 import type {
   BlockExecution,
@@ -121,6 +122,7 @@ export const buildBlock = async (
     const trial = timer.begin(run.transactions.length === 0, isLight)
     const attempt = runTransaction(tx, run, trial.until)
     const receipt = attempt instanceof Promise ? await attempt : attempt
+    assert(receipt !== 'exceeded', 'a block under construction has no header to keep to')
     if (receipt === 'interrupted') {
       checkAborted(budget.signal)
       picker.stopped(tx, trial.stopped())

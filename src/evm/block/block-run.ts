@@ -40,10 +40,14 @@ export const addResult = (run: BlockRun, transaction: Transaction, receipt: Rece
   run.feesWei += receipt.gasUsed * price
 }
 
+/** `index`: the transaction that goes beyond the header's gas. */
+export const gasUsedExceeded = (index: number, gasUsed: bigint): CodedError<GasUsedError> =>
+  new CodedError<GasUsedError>({ code: 'BODY_GAS_USED', index, gasUsed })
+
 /** Throws CodedError<GasUsedError> when the transactions have gone beyond what the header of the proposal names. */
 export const checkGasUsed = ({ gasUsed, transactions }: BlockRun, bound: bigint | undefined): void => {
   if (bound === undefined || gasUsed <= bound) return
-  throw new CodedError<GasUsedError>({ code: 'BODY_GAS_USED', index: transactions.length - 1, gasUsed: bound })
+  throw gasUsedExceeded(transactions.length - 1, bound)
 }
 
 const credit = (journal: Journal, credits: readonly Credit[]): void => {

@@ -14,16 +14,21 @@ import type {
   InvalidTransactionError,
 } from '../executor-types.ts'
 import { receiptWithRoot, runPostExecution, runPreExecution } from './block-phases.ts'
-import { addResult, type BlockRun, beginBlock, checkGasUsed } from './block-run.ts'
+import { addResult, type BlockRun, beginBlock, checkGasUsed, gasUsedExceeded } from './block-run.ts'
 import { checkAborted, createPacer } from './pacer.ts'
 import type { RunSystemCall } from './system-calls.ts'
 import { invalidReason } from './transaction-validity.ts'
 
-/** A transaction that was interrupted, or on which the engine broke, leaves nothing in the journal. */
-export type RunOutcome = Receipt | 'interrupted' | { readonly fault: Error }
+/**
+ * A transaction that was interrupted, that went beyond the gas left to it, or on which the engine broke, leaves nothing in the journal.
+ */
+export type RunOutcome = Receipt | 'interrupted' | 'exceeded' | { readonly fault: Error }
 
 /** When a transaction is stopped, and how it lets other work run meanwhile. */
-export type StopCondition = Pick<Interrupt, 'shouldStop' | 'giveWay'>
+export interface StopCondition extends Pick<Interrupt, 'shouldStop' | 'giveWay'> {
+  /** Gas, after refunds, beyond which its block is wrong whatever it comes to. */
+  readonly gasLeft?: bigint
+}
 
 /** Runs one valid transaction to its end; an answer without a promise costs none. */
 export type RunTransaction = (tx: Transaction, run: BlockRun, until: StopCondition) => RunOutcome | Promise<RunOutcome>
@@ -57,7 +62,7 @@ export const executeBlock = async (
 ): Promise<BlockExecution> => {
   const run = beginBlock(env)
   const pacer = createPacer(signal)
-  const until: StopCondition = { shouldStop: () => signal?.aborted === true }
+  const shouldStop = (): boolean => signal?.aborted === true
   const systemCall = runner.systemCall(journal, env)
   await runPreExecution(run, journal, systemCall)
   const runTransaction = await runner.begin(journal, env)
@@ -67,8 +72,10 @@ export const executeBlock = async (
     if (reason !== undefined) throw invalid(index, reason)
     const loading = runner.prepare(tx, journal, run)
     if (loading !== undefined) await loading
+    const until = gasUsed === undefined ? { shouldStop } : { shouldStop, gasLeft: gasUsed - run.gasUsed }
     const attempt = runTransaction(tx, run, until)
     const receipt = attempt instanceof Promise ? await attempt : attempt
+    if (receipt === 'exceeded') throw gasUsedExceeded(index, gasUsed as bigint)
     if (receipt === 'interrupted') checkAborted(signal)
     assert(receipt !== 'interrupted', 'only the signal interrupts the execution of a proposal')
     if ('fault' in receipt) throw executionFault(index, tx, receipt.fault)

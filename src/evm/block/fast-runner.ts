@@ -7,7 +7,7 @@ import type { Logger } from '../../util/logger.ts'
 import type { Engine } from '../engine.ts'
 import type { BlockRun } from './block-run.ts'
 import type { RunOutcome, StopCondition, TransactionRunner } from './block-runner.ts'
-import { isPlainTransfer, runMessageTransaction, runPlainTransfer } from './run-transaction.ts'
+import { isPlainTransfer, messageGasBound, runMessageTransaction, runPlainTransfer } from './run-transaction.ts'
 import { runSystemCall } from './system-calls.ts'
 
 /** The engine that runs code, loaded when the first code needs it. */
@@ -22,17 +22,20 @@ const runWithEngine = async (
   tx: Transaction,
   engine: Engine,
   logger: Logger,
-  until: StopCondition,
+  { gasLeft, ...until }: StopCondition,
 ): Promise<RunOutcome> => {
   const mark = journal.checkpoint()
   try {
     const interrupt = { sliceMs: LIMITS.execution.sliceMs, ...until }
-    return (await runMessageTransaction(journal, run, tx, engine, { interrupt })).receipt
+    const gasBound = gasLeft === undefined ? undefined : messageGasBound(tx, run, gasLeft)
+    const options = gasBound === undefined ? { interrupt } : { interrupt, gasBound }
+    return (await runMessageTransaction(journal, run, tx, engine, options)).receipt
   } catch (error) {
     // An impossible state stops the process; a state that is gone says nothing about the transaction.
     if (error instanceof AssertionError || (isCoded(error) && error.code === 'STATE_MOVED')) throw error
     journal.revert(mark)
     if (isCoded(error) && error.code === 'EXECUTION_INTERRUPTED') return 'interrupted'
+    if (isCoded(error) && error.code === 'GAS_BOUND_EXCEEDED') return 'exceeded'
     const fault = error instanceof Error ? error : new Error(String(error))
     logger.error({ err: fault, hash: tx.hash, engine: engine.name }, 'engine failed on a transaction')
     return { fault }

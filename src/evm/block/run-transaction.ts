@@ -81,6 +81,16 @@ const gasAfterRefunds = (tx: Transaction, { rules }: BlockPosition, used: bigint
   return higher(net, floorGas(tx, rules.intrinsic))
 }
 
+/**
+ * The most gas that a message can use whose transaction uses no more than `gasLeft` after refunds: with q the refund quotient, what is
+ * used is at least (q - 1)/q of what ran.
+ */
+export const messageGasBound = (tx: Transaction, { rules }: BlockPosition, gasLeft: bigint): bigint => {
+  const kept = rules.refundQuotient - 1n
+  const most = (gasLeft / kept) * rules.refundQuotient + (gasLeft % kept)
+  return higher(most - intrinsicGas(tx, rules.intrinsic), 0n)
+}
+
 const messageOf = (tx: Transaction, gas: bigint, gasPrice: bigint, warm: readonly Hex[]): EngineMessage => ({
   from: tx.from,
   to: tx.to,

@@ -2,6 +2,7 @@ import type { ExecResult } from '@ethereumjs/evm'
 import { EMPTY_BYTES, type Hex } from '../../../util/bytes.ts'
 import { delegationTarget } from '../../block/authorizations.ts'
 import type { FrameType } from '../../tracers/tracer.ts'
+import { gasBoundExceeded } from '../gas-bound.ts'
 import type { Precompile } from '../precompiles/precompile.ts'
 import { transferLogOf } from '../transfer-logs.ts'
 import { codeOf } from './code.ts'
@@ -112,12 +113,17 @@ const callPrecompile = (
   precompile: Precompile,
 ): Signal | undefined => {
   const { common, pacing } = vm
-  const result = precompile({ data: context.input, gasLimit: BigInt(gas), common, ...pacing })
+  const given = BigInt(gas)
+  const bound = vm.gasBoundLeft(opener, given) ?? given
+  const limit = bound < 0n ? 0n : bound < given ? bound : given
+  const result = precompile({ data: context.input, gasLimit: limit, common, ...pacing })
   const finish = (done: ExecResult): Signal | undefined => {
     const { exceptionError, executionGasUsed, returnValue } = done
     const fault = exceptionError && precompileFault(exceptionError.error)
+    // What needs more than the bound leaves, or fails and takes all there is, has exceeded it.
+    if (fault !== undefined && limit < given) throw gasBoundExceeded()
     if (fault !== undefined) vm.revert(marks)
-    const left = BigInt(gas) - executionGasUsed
+    const left = given - executionGasUsed
     vm.clock.steps -= Number(executionGasUsed) / GAS_PER_STEP
     return endCall(vm, opener, typeof gas === 'number' ? Number(left) : left, returnValue, fault)
   }

@@ -9,6 +9,7 @@ import type { EngineMessage, EngineOptions } from '../../engine.ts'
 import type { Prefetcher } from '../../readers/prefetched-reader.ts'
 import type { TraceHooks } from '../../tracers/tracer.ts'
 import { commonAt } from '../common.ts'
+import { gasBoundExceeded } from '../gas-bound.ts'
 import type { Precompile } from '../precompiles/precompile.ts'
 import { StepClock } from '../step-clock.ts'
 import { AccessSet } from './access-set.ts'
@@ -79,6 +80,7 @@ export class Execution {
   /** Hashes of blocks that had to be found. */
   readonly blockHashes = new Map<number, Hex>()
   readonly reporter: FrameReporter | undefined
+  readonly #message: EngineMessage
   /** What precompiles are given besides their input. */
   readonly pacing: Pick<PrecompileInput, '_EVM'>
   readonly #precompiles: Precompiles
@@ -102,6 +104,7 @@ export class Execution {
     this.access = new AccessSet(this.executionRules.precompiles)
     this.reporter = options.trace && new FrameReporter(options.trace.tracer)
     this.pacing = { _EVM: { clock: this.clock } } as unknown as ExecutionPacing
+    this.#message = message
     this.#precompiles = precompiles
   }
 
@@ -112,6 +115,25 @@ export class Execution {
     return isPrecompile(this.executionRules, moves, address)
       ? this.#precompiles.get(moves.get(address) ?? address)
       : undefined
+  }
+
+  /**
+   * Gas that the message may still use under its bound, where `frame` and those that wait for it have all that is left but for
+   * `elsewhere`; undefined without a bound.
+   */
+  gasBoundLeft(frame: Frame | undefined, elsewhere: bigint): bigint | undefined {
+    const { gasBound } = this.options
+    if (gasBound === undefined) return undefined
+    let left = elsewhere
+    for (let each = frame; each !== undefined; each = each.parent) left += each.gasLeft
+    return gasBound - (this.#message.gas - left)
+  }
+
+  /** Looks at the bound and at the clock; a promise when it is time to give way. */
+  check(frame: Frame): Promise<void> | undefined {
+    const left = this.gasBoundLeft(frame, 0n)
+    if (left !== undefined && left < 0n) throw gasBoundExceeded()
+    return this.clock.check()
   }
 
   mark(): FrameMarks {

@@ -36,7 +36,7 @@ const runFrame = (vm: Execution, frame: Frame): Signal => {
     const signal = run[op]?.(frame, vm)
     if (signal !== undefined) return signal
     if (--clock.steps < 0) {
-      const pause = clock.check()
+      const pause = vm.check(frame)
       if (pause !== undefined) {
         vm.pending = pause
         return WAIT

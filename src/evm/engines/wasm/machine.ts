@@ -44,6 +44,8 @@ interface Exports {
   isExhausted(): boolean
   codesUsed(): number
   frameGas(): bigint
+  beginClock(gas: bigint, bound: bigint): void
+  gasBoundLeft(): bigint
   inputAt(): number
   inputSize(): number
   account(): number

@@ -7,6 +7,7 @@ import { CodedError } from '../../../util/errors.ts'
 import { type ExecutionRules, executionRulesAt } from '../../block/execution-rules.ts'
 import type { BlockEnv } from '../../block-env.ts'
 import type { EngineFailure, EngineMessage, EngineOptions, EngineResult, InterruptedError } from '../../engine.ts'
+import { gasBoundExceeded } from '../gas-bound.ts'
 import { loadAccount, loadCode, loadSlot } from './load-state.ts'
 import type { Machine } from './machine.ts'
 import type { PrecompileResult } from './precompile-host.ts'
@@ -95,6 +96,7 @@ export class MessageRun {
         return this.#callPrecompile(Number(wasm.neededNumber()))
       case STATUS.paused:
         this.#status = STATUS.paused
+        if (wasm.gasBoundLeft() < 0n) throw gasBoundExceeded()
         return this.check()
       default:
         this.#status = status
@@ -123,8 +125,9 @@ export class MessageRun {
 
   #begin(): Promise<void> | undefined {
     const { machine, env } = this
-    const { gasPrice, from, to, blobVersionedHashes } = this.#message
+    const { gas, gasPrice, from, to, blobVersionedHashes } = this.#message
     machine.begin(env, this.rules.fork, this.#place)
+    machine.wasm.beginClock(gas, this.options.gasBound ?? gas)
     machine.setWord(WORD.gasPrice, gasPrice)
     if (blobVersionedHashes !== undefined) machine.putBlobHashes(blobVersionedHashes)
     machine.putWord(from)
@@ -237,16 +240,18 @@ export class MessageRun {
     const at = wasm.inputAt()
     // In memory of its own: the module's may grow, and move, while the precompile waits.
     const data = this.machine.copy(at, wasm.inputSize())
+    // Beyond the bound of the message nothing is worth running: what needs more has exceeded it.
     const gas = wasm.frameGas()
-    const quick = runQuickly(number, data, gas)
+    const limit = lower(gas, wasm.gasBoundLeft())
+    const quick = runQuickly(number, data, limit)
     if (quick !== undefined) {
-      this.#finishPrecompile(gas, quick)
+      this.#finishPrecompile(limit, quick)
       return this.#paced(undefined)
     }
     const run = (host: typeof import('./precompile-host.ts')): Promise<void> | undefined => {
-      const result = host.runPrecompile(this.env, number, data, gas, () => this.check())
-      if (result instanceof Promise) return result.then(done => this.#finishPrecompile(gas, done))
-      this.#finishPrecompile(gas, result)
+      const result = host.runPrecompile(this.env, number, data, limit, () => this.check())
+      if (result instanceof Promise) return result.then(done => this.#finishPrecompile(limit, done))
+      this.#finishPrecompile(limit, result)
       return this.#paced(undefined)
     }
     if (precompileHost !== undefined) return run(precompileHost)
@@ -256,8 +261,11 @@ export class MessageRun {
     })
   }
 
-  #finishPrecompile(gas: bigint, { output, gasUsed, failure }: PrecompileResult): void {
+  /** `limit`: gas that it was given, less than the frame has where the bound of the message is near. A failure takes all of the frame's. */
+  #finishPrecompile(limit: bigint, { output, gasUsed, failure }: PrecompileResult): void {
     const { machine } = this
+    const gas = machine.wasm.frameGas()
+    if (failure !== undefined && limit < gas) throw gasBoundExceeded()
     const room = machine.returnRoom()
     this.#precompileFailure = failure
     if (output.byteLength > room) {
@@ -326,6 +334,8 @@ export class MessageRun {
     return logs
   }
 }
+
+const lower = (gas: bigint, bound: bigint): bigint => (bound < 0n ? 0n : bound < gas ? bound : gas)
 
 const PLACES = Object.fromEntries(EVM_FORKS.map((fork, place) => [fork, place])) as Record<EvmFork, number>
 

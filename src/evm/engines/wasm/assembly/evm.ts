@@ -5,6 +5,7 @@ import { accountAt, accountsAt, mustDrain, beginAccounts, PRECOMPILE, setSeed, W
 import { beginSlots, isTransient, keyOf, ORIGINAL, provide, setSlotSeed, SLOT_WARM, slotOf, slotsAt, VALUE } from "./slots";
 import { beginUndo, setFrameMark, undoAt } from "./undo";
 import { beginLogs, logsAt } from "./logs";
+import { beginClock, boundLeft } from "./clock";
 import { refund, setRefund } from "./refund";
 import { codeRoom, codesAt, dropCodes, isDelegation, keepCode, useCode } from "./codes";
 import { clearOpcodes, fork, PRAGUE, setFork, setOpcode } from "./prices";
@@ -16,7 +17,7 @@ import { endFrame, gasLeft, outcome, outputSize } from "./ends";
 import { EMPTY_HASH, prepare, provideBlockHash, run } from "./interpreter";
 import { EXHAUSTED, failFor, GOES_ON, needed, NEEDS_PRECOMPILE, needs, OUT_OF_GAS, reason, RETURNED, UNUSUAL } from "./status";
 
-export { layOut, run, setOpcode, clearOpcodes, setBlobs, codeRoom, keepCode, useCode, dropCodes };
+export { beginClock, layOut, run, setOpcode, clearOpcodes, setBlobs, codeRoom, keepCode, useCode, dropCodes };
 
 const VALUE_WORD: usize = memory.data(32, 16);
 
@@ -42,6 +43,8 @@ export function isExhausted(): bool { return exhausted; }
 export function codesUsed(): usize { return codesAt; }
 /** Gas that the running frame has left, and input of a precompile that is needed. */
 export function frameGas(): i64 { return frame ? load<i64>(frame, GAS) : 0; }
+/** Gas that the message may still use; below zero: it has used more than its bound. */
+export function gasBoundLeft(): i64 { return boundLeft(frameGas()); }
 export function inputAt(): usize { return load<u32>(frame, INPUT); }
 export function inputSize(): u32 { return load<u32>(frame, INPUT_SIZE); }
 
