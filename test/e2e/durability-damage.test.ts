@@ -295,7 +295,7 @@ describe('a lost consensus log', () => {
       const before = await headOf(ready)
       expect((await blockAt(ready, head.number))?.hash).toBe(head.hash)
       await grows(ready, before + 2)
-      expect(node.stderr()).toMatch(/"level":"warn".*"LOG_MISSING".*voting without the log/)
+      expect(node.stderr()).toMatch(/"level":"warn".*"LOG_MISSING".*voting without the consensus log/)
       expect(await node.end('SIGTERM')).toMatchObject({ code: 0 })
       await isConsistent(dataDir)
     })

@@ -17,8 +17,8 @@ const PATCHES: readonly Patch[] = [
   },
   {
     file: 'chain/block/block-work.ts',
-    find: 'const header = headerOf(env, parent, extra, execution, roots)\n',
-    replace: 'const header = globalThis.lies.header(headerOf(env, parent, extra, execution, roots))\n',
+    find: 'const header = assembleHeader(env, parent, extra, execution, blockRoots)\n',
+    replace: 'const header = globalThis.lies.header(assembleHeader(env, parent, extra, execution, blockRoots))\n',
   },
   // What its own transactions come to it knows without running them.
   {
