@@ -5,16 +5,16 @@ import { quorumOf } from '../rules/quorum.ts'
 import type { Hex } from '../util/bytes.ts'
 import type { Committee } from './committee.ts'
 
-/** Address behind a 65-byte signature over a digest; undefined when no key made it. */
+/** Recovers the address that signed a digest (65-byte signature); undefined when the signature is invalid. */
 export type RecoverAddress = (digest: Uint8Array, signature: Uint8Array) => Hex | undefined
 
 export type CertificateFault = 'NO_QUORUM' | 'BITMAP_LENGTH' | 'SIGNER_OUTSIDE' | 'SEAL_COUNT' | 'SEAL_INVALID'
 
-/** The certificate of commits of one round for one block, at most one per sender. */
+/** Builds the certificate from commits of one round for one block, at most one per sender. */
 export const certificateFromCommits = (round: number, committeeSize: number, commits: readonly Commit[]): Certificate =>
   certificateFromSigners(round, committeeSize, new Map(commits.map(commit => [commit.sender, commit.signature])))
 
-/** The way back: each seal is its signer's commit. */
+/** Converts the seals of a certificate back to commits. */
 export const commitsFromCertificate = (
   certificate: Certificate,
   { number, blockHash }: CertificateSubject,
@@ -28,13 +28,13 @@ export const commitsFromCertificate = (
     signature: certificate.seals[at] as Uint8Array,
   }))
 
-/** What a certificate is for. */
+/** Block that a certificate is about. */
 export interface CertificateSubject {
   readonly number: number
   readonly blockHash: Hex
 }
 
-/** One seal, and whose signature over what it must be. */
+/** Seal with the digest and the signer it must belong to. */
 export interface SealCheck {
   readonly digest: Uint8Array
   readonly seal: Uint8Array
@@ -42,8 +42,9 @@ export interface SealCheck {
 }
 
 /**
- * Whether a quorum of the committee sealed this block at this height: null, or what is wrong. Bits name members, so no member
- * counts twice; each seal must be that member's signature over chain, height, the certificate's round and the block.
+ * Returns null when a quorum of the committee sealed this block at this height, else the fault. Bitmap bits name members, so
+ * no member counts twice; each seal must be that member's signature over chain, height, the certificate's round and the
+ * block.
  */
 export const certificateFault = (
   certificate: Certificate,
@@ -62,7 +63,7 @@ export const certificateFault = (
 export const isSealed = ({ digest, seal, signer }: SealCheck, recover: RecoverAddress): boolean =>
   recover(digest, seal) === signer
 
-/** The seals of a certificate whose shape is sound. */
+/** Returns the seals to check of a certificate of valid shape. */
 export const sealChecks = (
   certificate: Certificate,
   certificateSubject: CertificateSubject,
@@ -77,7 +78,7 @@ export const sealChecks = (
   }))
 }
 
-/** What is cheap to see, before any signature is recovered. */
+/** Checks that are cheap, before any signature is recovered. */
 export const shapeFault = (certificate: Certificate, committee: Committee): CertificateFault | null => {
   const size = committee.members.length
   if (certificate.bitmap.byteLength !== Math.ceil(size / 8)) return 'BITMAP_LENGTH'

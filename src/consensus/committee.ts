@@ -2,36 +2,39 @@ import { keccak256 } from '../crypto/hash.ts'
 import { assert } from '../util/assert.ts'
 import { compareBytes, concatBytes, type Hex } from '../util/bytes.ts'
 
-/** The validators of one cycle in proposer order. A member's index here is its index in bitmaps and messages. */
+/** Validators of one cycle in proposer order. A member's index here is its index in bitmaps and messages. */
 export interface Committee {
   readonly members: readonly Hex[]
 }
 
-/** Index of the proposer of (number, round): rotation by both, so that a round moves the turn on (docs/design/council.md#proposer). */
+/**
+ * Returns the index of the proposer of (number, round): both rotate it, so each round has another proposer
+ * (docs/design/council.md#proposer).
+ */
 export const proposerIndex = (size: number, number: number, round: number): number => (number + round) % size
 
 export const proposerOf = (committee: Committee, number: number, round: number): Hex =>
   committee.members[proposerIndex(committee.members.length, number, round)] as Hex
 
-/** The members as they would propose in rounds 0, 1, ... of a height. */
+/** Returns the members in the order of their proposals in rounds 0, 1, ... of a height. */
 export const proposerOrder = (committee: Committee, number: number): readonly Hex[] => {
   const first = proposerIndex(committee.members.length, number, 0)
   return [...committee.members.slice(first), ...committee.members.slice(0, first)]
 }
 
-/** A member of the council that may serve in a cycle. */
+/** Council member that may be drawn for a cycle's committee. */
 export interface Eligible {
   readonly validator: Hex
-  /** Number of its admission, which no key and no other member changes. */
+  /** Number of its admission, which neither its key nor other members can change. */
   readonly admission: number
-  /** The cycle's seed may have been known when it was admitted. */
+  /** True when the cycle's seed may have been known at its admission. */
   readonly isRecent: boolean
 }
 
 /**
- * The committee of a cycle: of the members that may serve the `committeeSize` with the lowest scores, in the order of their scores;
- * fewer serve whole. A score is keccak256(seed, admission number), so a key gives no choice, and one member's coming and going moves no
- * other. Recent members are drawn only where the others are too few (docs/council.md).
+ * Draws the committee of a cycle: the `committeeSize` eligible members with the lowest scores, ordered by score; all of them when there
+ * are fewer. A score is keccak256(seed, admission number), so the choice of a key has no influence, and a member that joins or leaves
+ * does not move the others. Recent members are drawn only when the others are too few (docs/council.md).
  */
 export const drawCommittee = (members: readonly Eligible[], committeeSize: number, seed: Uint8Array): Committee => {
   assert(new Set(members.map(({ validator }) => validator)).size === members.length, 'council members are distinct')

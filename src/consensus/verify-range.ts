@@ -9,14 +9,14 @@ import type { Committee } from './committee.ts'
 import type { CommitteePort } from './ports.ts'
 import { rejectHighS } from './signer/signature-verifier.ts'
 
-/** Consecutive blocks from a neighbour with the certificate of the last; those of the others stand in their children's headers. */
+/** Consecutive blocks from a neighbour with the certificate of the last; the headers of the children hold the others. */
 export interface SealedRange {
   readonly blocks: readonly DecodedBlock[]
   readonly certificate: Certificate
 }
 
 export interface RangeRules {
-  /** The block the range must stand on: this node has it. */
+  /** Parent of the range, which this node has. */
   readonly parent: { readonly number: number; readonly hash: Hex }
   readonly committees: CommitteePort
   readonly domain: SigningDomain
@@ -30,29 +30,29 @@ export interface RangeRules {
 
 export type RangeFaultReason =
   | 'EMPTY'
-  /** Not the height of its place. */
+  /** Number does not match its position. */
   | 'NUMBER'
-  /** Not the block that its child names, or, of the first, not a child of `parent`. */
+  /** Hash differs from the child's parentHash or, for the first block, the parent is not `parent`. */
   | 'LINK'
   | 'EXTRA_DATA'
-  /** Not the body that its header names. */
+  /** Body does not match its header. */
   | 'BODY'
-  /** Its child carries no certificate of it. */
+  /** The child carries no certificate of the block. */
   | 'CERTIFICATE_MISSING'
-  /** So far only a shorter range can be verified: see `beginningOf`. */
+  /** Only a shorter range can be verified so far: see `beginningOf`. */
   | 'COMMITTEE_UNKNOWN'
   | CertificateFault
 
-/** What is wrong, and with the block of which height. */
+/** Fault of a range and the height of its block. */
 export interface RangeFault {
   readonly number: number
   readonly reason: RangeFaultReason
 }
 
 /**
- * Whether a range of blocks is final (docs/design/consensus.md#ranges): null, or the fault nearest to its end. The certificate of the last
- * block comes first: from there trust runs down the hash links, so that a block that was changed is the one that is named, not its
- * neighbour. Nothing is executed: roots of state and receipts are for the importer to compare.
+ * Verifies that a range of blocks is final (docs/design/consensus.md#ranges): null, or the fault nearest to its end. The certificate of
+ * the last block is checked first: trust runs from there down the hash links, so that an altered block is reported itself, not its
+ * neighbour. Nothing is executed: the importer compares the roots of state and receipts.
  */
 export const rangeFault = (range: SealedRange, rules: RangeRules): RangeFault | null => {
   const placing = placeFault(range, rules)
@@ -68,18 +68,18 @@ export const rangeFault = (range: SealedRange, rules: RangeRules): RangeFault | 
   )
 }
 
-/** The first `count` blocks of a range with the certificate of the last of them; undefined when their child carries none. */
+/** Returns the first `count` blocks of a range with the certificate of the last of them; undefined when their child carries none. */
 export const rangePrefix = ({ blocks, certificate }: SealedRange, count: number): SealedRange | undefined => {
   const child = blocks[count]
   const sealed = child === undefined ? certificate : readExtraData(child.header)?.parentCertificate
   return sealed ? { blocks: blocks.slice(0, count), certificate: sealed } : undefined
 }
 
-/** The agreed certificate of each block of a verified range, to be stored beside it. */
+/** Returns the agreed certificate of each block of a verified range, to be stored with it. */
 export const certificatesOfRange = (range: SealedRange): readonly Certificate[] =>
   range.blocks.map((_, at) => (rangePrefix(range, at + 1) as SealedRange).certificate)
 
-/** Heights, and that their committees are known. */
+/** Checks the heights, and that their committees are known. */
 const placeFault = ({ blocks }: SealedRange, { parent, committees }: RangeRules): RangeFault | null => {
   const first = parent.number + 1
   if (blocks.length === 0) return { number: first, reason: 'EMPTY' }
@@ -116,11 +116,11 @@ interface DueCertificate {
   readonly number: number
   readonly blockHash: Hex
   readonly committee: Committee
-  /** null: its child carries none. */
+  /** null: the child carries none. */
   readonly certificate: Certificate | null
 }
 
-/** The certificates to check, from the end of the range, which is always one of them, to its beginning. */
+/** Returns the certificates to check, from the end of the range, which always includes one, to its beginning. */
 const dueCertificates = (
   { blocks, certificate }: SealedRange,
   extras: readonly (ExtraData | undefined)[],
@@ -132,7 +132,7 @@ const dueCertificates = (
   for (let at = blocks.length - 1; at >= lowest; at--) {
     const number = parent.number + 1 + at
     const committee = committees.committee(number)
-    // Of a parent below all that is still known nothing can be said; the range stands on it by its hash.
+    // The parent's committee may be too old to be known; its hash links it to the range.
     if (committee === undefined) break
     const isTip = above === undefined || !isSame(committee, above)
     above = committee
@@ -144,7 +144,7 @@ const dueCertificates = (
   return due
 }
 
-/** Shapes of all first: they are cheap. */
+/** The shapes of all are checked first, since that is cheap. */
 const sealFault = (
   due: readonly DueCertificate[],
   { domain }: RangeRules,

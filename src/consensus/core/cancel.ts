@@ -2,14 +2,14 @@ import type { Hex } from '../../util/bytes.ts'
 import type { HeightState, StepContext } from './types.ts'
 
 /*
- * Work that the shell has begun and whose result is of no use any more. A proposal that takes long must hold up neither the next
- * proposers nor the validation of their blocks.
+ * Cancels builds and validations whose result is no longer needed. A slow proposal must not delay the next proposers or the validation
+ * of their blocks.
  */
 
 /**
- * Whether a verdict is still waited for. Leaving its round ends the validation of a fresh block: if others prepared it, it is proposed
- * again, with more time. A block proposed again, which a quorum has prepared, goes on through all rounds: one that a slow member cannot
- * validate within any of them must be decided all the same.
+ * Returns true while a verdict is needed. Leaving the round of a fresh block ends its validation: if others prepared it, it is proposed
+ * again, with more time. A reproposed block, which a quorum has prepared, is validated through all rounds: a block that a slow member
+ * cannot validate within any one round must still be decided.
  */
 const isAwaited = ({ round, proposals, decided }: HeightState, blockHash: Hex): boolean => {
   if (decided !== null) return decided.block.hash === blockHash
@@ -19,7 +19,7 @@ const isAwaited = ({ round, proposals, decided }: HeightState, blockHash: Hex): 
   return false
 }
 
-/** To be called when a round is entered or the height is decided. */
+/** Called when a round is entered or the height is decided. */
 export const cancelUnawaited = ({ height, out }: StepContext): void => {
   const { building, verdicts, round, decided } = height
   if (building !== null && (decided !== null || building.round < round)) {

@@ -7,7 +7,7 @@ import { receiveMessage, receiveOwnMessage } from './receive.ts'
 import { statusFromHeight } from './status.ts'
 import type { CoreConfig, CoreState, Effect, HeightState, Input, StepContext } from './types.ts'
 
-/** A core that has no height yet. */
+/** Creates a core without an open height. */
 export const createCore = (config: CoreConfig): CoreState => ({
   config,
   height: null,
@@ -20,9 +20,9 @@ export const createCore = (config: CoreConfig): CoreState => ({
 })
 
 /**
- * The consensus of one node: QBFT with the differences of docs/design/consensus.md. No time, no signatures, no input or
- * output: they come in as inputs and go out as effects, to be carried out in order, so a simulator runs exactly this code.
- * Deterministic; `state` is changed in place and answered again.
+ * State machine of consensus for one node: QBFT with the differences of docs/design/consensus.md. It has no clock, signing
+ * or IO: these arrive as inputs and leave as effects, to be executed in order, so that the simulator runs exactly this
+ * code. Deterministic; `state` is changed in place and returned.
  */
 export const step = (
   state: CoreState,
@@ -71,7 +71,7 @@ const dispatch = (ctx: StepContext, input: OfHeight): void => {
       receiveOwnMessage(ctx, input.message)
       return
   }
-  // Answers to what an earlier height asked for come too late.
+  // Drops results that an earlier height requested.
   if (input.number !== ctx.height.config.number) return
   switch (input.type) {
     case 'built':

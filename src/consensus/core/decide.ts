@@ -7,7 +7,7 @@ import { persist, persistBlock } from './effects.ts'
 import { broadcastStatus } from './status.ts'
 import type { StepContext } from './types.ts'
 
-/** Decides when a quorum committed one block in one round, whichever round of the height that is, and the body is here. */
+/** Decides when a quorum committed one block in one round, in any round of the height, and the body is known. */
 export const tryDecide = (ctx: StepContext, round: number, blockHash: Hex): void => {
   const { height } = ctx
   if (height.decided !== null || height.commits.count(round, blockHash) < height.quorum) return
@@ -25,7 +25,7 @@ export const tryDecide = (ctx: StepContext, round: number, blockHash: Hex): void
   broadcastStatus(ctx)
 }
 
-/** The height is over: logged, then committed by the shell. */
+/** Ends the height: the decision is logged, then committed by the shell. */
 export const decide = (ctx: StepContext, block: Block, certificate: Certificate): void => {
   ctx.height.decided = { block, certificate }
   cancelUnawaited(ctx)

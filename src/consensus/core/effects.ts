@@ -3,7 +3,7 @@ import type { StepContext, UnsignedMessage, WalRecord } from './types.ts'
 
 export const isMember = ({ height }: StepContext): boolean => height.config.index >= 0
 
-/** Only members have something a restart must not forget. */
+/** Logs a record; only members have anything that a restart must not forget. */
 export const persist = (ctx: StepContext, record: WalRecord): void => {
   if (isMember(ctx)) ctx.out.push({ type: 'persist', record })
 }
@@ -16,7 +16,7 @@ export const persistBlock = (ctx: StepContext, block: Block): void => {
   persist(ctx, { type: 'block', block })
 }
 
-/** Asks for a signature, once for each kind and round and never for a lower round again. */
+/** Requests a signature at most once per kind and round, and never for a lower round than before. */
 export const requestSignature = (ctx: StepContext, message: UnsignedMessage): void => {
   const { asked } = ctx.height
   if (!isMember(ctx) || asked[message.type] >= message.round) return

@@ -1,11 +1,11 @@
 import type { SignedMessage } from '../../primitives/consensus/message.ts'
 
-/** Place of a message among others. */
+/** Fields that identify a message among others. */
 type Placed = Pick<SignedMessage, 'type' | 'number' | 'round' | 'sender'>
 
 /**
- * Messages of heights not open yet. Per sender one message of a kind for a height and round, of round changes only the highest;
- * proposals (which carry a body) of the next height alone. When full, the farthest height gives way.
+ * Messages of heights not open yet. Keeps one message per sender, kind, height and round, of round changes only the highest;
+ * proposals (which carry a body) only of the next height. When full, the farthest height is evicted.
  */
 export class FutureBuffer {
   readonly #heights = new Map<number, Map<string, SignedMessage>>()
@@ -25,7 +25,7 @@ export class FutureBuffer {
     return this.#size
   }
 
-  /** Keeps a message of a height above `current`, if it is within the limits. */
+  /** Adds a message of a height above `current`, within the limits. */
   add(message: SignedMessage, current: number): void {
     if (!this.#isWanted(message, current)) return
     const messages = this.#messagesOf(message.number)
@@ -40,12 +40,12 @@ export class FutureBuffer {
     this.#size++
   }
 
-  /** Whether a message would be kept that came now, if there is room. */
+  /** Returns true when a message received now would be kept, if there is room. */
   wants(message: Placed, current: number): boolean {
     return this.#isWanted(message, current) && !this.#heights.get(message.number)?.has(slotOf(message))
   }
 
-  /** Senders with a message of a height above `numberField`. */
+  /** Returns the senders with a message of a height above `numberField`. */
   sendersAbove(number: number): ReadonlySet<number> {
     const senders = new Set<number>()
     for (const [height, messages] of this.#heights) {
@@ -54,7 +54,7 @@ export class FutureBuffer {
     return senders
   }
 
-  /** Gives the messages of a height and forgets them and all below. */
+  /** Removes and returns the messages of a height, and drops those of all lower heights. */
   take(number: number): readonly SignedMessage[] {
     const taken = [...(this.#heights.get(number)?.values() ?? [])]
     for (const height of [...this.#heights.keys()]) if (height <= number) this.#drop(height)

@@ -8,7 +8,7 @@ import type { HeightConfig, HeightState, StepContext, TimerName, WalRecord } fro
 import { VoteSet } from './vote-set.ts'
 import { requestCommit, tryCommit } from './votes.ts'
 
-/** The state of a height as its log tells it; no records open it fresh. */
+/** Restores the state of a height from its log; without records it is fresh. */
 export const openHeight = (config: HeightConfig, records: readonly WalRecord[]): HeightState => {
   const height: HeightState = {
     config,
@@ -70,7 +70,7 @@ const rememberVote = (height: HeightState, vote: Extract<WalRecord, { type: 'sig
     case 'prepare':
       height.own.prepare = vote
       height.prepares.add(vote)
-      // A prepare is only ever signed for a block found valid.
+      // A prepare is signed only for a block found valid.
       height.accepted.set(vote.round, vote.blockHash)
       height.verdicts.set(vote.blockHash, 'valid')
       return
@@ -85,11 +85,11 @@ const rememberVote = (height: HeightState, vote: Extract<WalRecord, { type: 'sig
   }
 }
 
-/** Starts the clocks, says again what this node said before a restart, and goes on where it stood. */
+/** Starts the timers, resends the node's messages from before a restart, and continues the round. */
 export const resumeHeight = (ctx: StepContext): void => {
   const { height, config, nowMs, out } = ctx
   const { earliestMs } = height.config
-  // Waiting for a request ends with the first thing said at this height.
+  // In instant mode the first message of the height ends the wait for a request.
   const opensMs = earliestMs ?? (height.proposals.size > 0 || height.round > 0 ? nowMs : null)
   if (opensMs !== null) {
     const atMs = Math.max(nowMs, opensMs)
@@ -112,7 +112,7 @@ const goOn = (ctx: StepContext): void => {
   if (height.round > 0) tryPropose(ctx)
 }
 
-/** The round was logged as entered, its round change never signed, and nothing else was said in it. */
+/** True when the round was logged as entered, but neither its round change nor any other message in it was signed. */
 const isSpeechless = ({ round, asked, proposals }: HeightState): boolean =>
   round > 0 && !proposals.has(round) && Math.max(asked.roundChange, asked.proposal, asked.prepare) < round
 
@@ -134,7 +134,8 @@ export const onTimeout = (ctx: StepContext, timer: TimerName, round: number, iso
   if (height.decided !== null) return
   if (timer === 'propose') {
     height.opened = true
-    // A block built for nobody would be old when they are back; by then another may have had the turn.
+    // While isolated no block is built, since it would be stale at reconnection; by then another proposer may have had
+    // its round.
     if (isolated) schedulePropose(ctx, nowMs + config.retransmitMs)
     else tryPropose(ctx)
   } else if (round === height.round) {
@@ -143,11 +144,11 @@ export const onTimeout = (ctx: StepContext, timer: TimerName, round: number, iso
   }
 }
 
-/** A committee of one has nobody to hand the turn to while its own block is being built. */
+/** True while a committee of one builds its block: no other member could propose instead. */
 const isBuildingAlone = ({ config, building }: HeightState): boolean =>
   config.members.length === 1 && building?.failed === false
 
-/** Instant mode: somebody has a transaction. */
+/** Instant mode: a transaction is available. */
 export const onRequest = (ctx: StepContext): void => {
   const { height, nowMs } = ctx
   if (height.config.earliestMs !== null || height.opened || height.decided !== null) return

@@ -2,7 +2,7 @@ import type { Justification, ProposalHead } from '../../primitives/consensus/pro
 import type { Prepare, RoundChange, RoundChangePayload } from '../../primitives/consensus/vote.ts'
 import type { Hex } from '../../util/bytes.ts'
 
-/** What a proposal's justification allows: any block, only the prepared one, or nothing (docs/design/consensus.md#proposals). */
+/** Proposal that a justification allows: any block, only the prepared one, or none (docs/design/consensus.md#proposals). */
 export type AllowedProposal =
   | { readonly kind: 'fresh' }
   | { readonly kind: 'prepared'; readonly round: number; readonly blockHash: Hex }
@@ -10,7 +10,7 @@ export type AllowedProposal =
 
 const unjustified = (reason: string): AllowedProposal => ({ kind: 'unjustified', reason })
 
-/** Signatures of both lists are verified before; here only their meaning is judged. */
+/** Checks the content of a justification; the signatures of both lists are verified before. */
 export const allowedProposal = (
   proposal: Omit<ProposalHead, 'sender' | 'signature'>,
   size: number,
@@ -36,7 +36,10 @@ export const allowedProposal = (
   return { kind: 'prepared', ...highest }
 }
 
-/** The prepared round and block that the next proposal must carry on; 'contradictory' when one round names two blocks. */
+/**
+ * Returns the highest prepared round and block, which the next proposal must carry; 'contradictory' when one round names two
+ * blocks.
+ */
 export const highestPrepared = (
   roundChanges: readonly RoundChangePayload[],
 ): { readonly round: number; readonly blockHash: Hex } | null | 'contradictory' => {
@@ -52,7 +55,7 @@ export const highestPrepared = (
   return highest
 }
 
-/** Whether `prepares` are a quorum for exactly this height, round and block. */
+/** Returns true when `prepares` are a quorum for exactly this height, round and block. */
 export const isPreparedBy = (
   prepares: readonly Prepare[],
   number: number,
@@ -65,14 +68,14 @@ export const isPreparedBy = (
     vote => vote.number === number && vote.round === prepared.round && vote.blockHash === prepared.blockHash,
   )
 
-/** A round change carries the proof of what it says is prepared, and nothing else. */
+/** Checks that a round change carries the prepares of the round it claims as prepared, and nothing else. */
 export const isValidRoundChange = (change: RoundChange, size: number, quorum: number): boolean =>
   change.prepared === null
     ? change.prepares.length === 0
     : change.prepared.round < change.round &&
       isPreparedBy(change.prepares, change.number, change.prepared, size, quorum)
 
-/** The signed payloads of the round changes, and the prepares behind the highest prepared round. */
+/** Builds a justification: the signed payloads of the round changes, and the prepares of the highest prepared round. */
 export const justificationFromRoundChanges = (roundChanges: readonly RoundChange[]): Justification => {
   const payloads = roundChanges.map(({ prepares: _, ...payload }) => payload)
   const highest = highestPrepared(roundChanges)

@@ -9,7 +9,7 @@ import { enterRound, startRoundChange, startRoundTimer } from './rounds.ts'
 import type { CoreConfig, CoreState, HeightState, StepContext } from './types.ts'
 import { tryCommit } from './votes.ts'
 
-/** Whether a proposal could be of use, by what stands beside its block: of the open height, or of the next one. */
+/** Returns true when the head of a proposal makes its block worth decoding: it fits the open height or the next one. */
 export const wantsProposal = ({ config, height, future }: CoreState, head: ProposalHead): boolean => {
   if (height === null) return false
   const { number } = height.config
@@ -17,7 +17,7 @@ export const wantsProposal = ({ config, height, future }: CoreState, head: Propo
   return height.decided === null && isOfUse(height, config, head)
 }
 
-/** Whether this very proposal is held already. */
+/** Returns true when exactly this proposal is already held. */
 export const holdsProposal = (
   { height }: CoreState,
   { number, round, blockHash, signature }: ProposalHead,
@@ -33,7 +33,7 @@ const isOfUse = (height: HeightState, config: CoreConfig, head: Omit<ProposalHea
   return !height.proposals.has(head.round) && isWhollySigned(head)
 }
 
-/** The first proposal of each round counts. */
+/** Handles a proposal; only the first one of each round counts. */
 export const receiveProposal = (ctx: StepContext, proposal: Proposal): void => {
   const { height, config } = ctx
   if (!isOfUse(height, config, proposal)) return
@@ -46,7 +46,7 @@ export const receiveProposal = (ctx: StepContext, proposal: Proposal): void => {
   processProposal(ctx, proposal.round)
 }
 
-/** No signature covers a justification in round 0: anybody could have put it there, so it says nothing about the proposer. */
+/** In round 0 no signature covers a justification: a relay could have added it, so it proves nothing about the proposer. */
 const isWhollySigned = ({
   round,
   roundChanges,
@@ -54,7 +54,7 @@ const isWhollySigned = ({
 }: Pick<Proposal, 'round' | 'roundChanges' | 'prepares'>): boolean =>
   round > 0 || roundChanges.length + prepares.length === 0
 
-/** Instant mode: another member had the request, and from here on its round may have to be given up. */
+/** Instant mode: another proposer had the request; from here on its round may time out. */
 const openByProposal = (ctx: StepContext): void => {
   if (ctx.height.config.earliestMs !== null || ctx.height.opened) return
   ctx.height.opened = true
@@ -71,7 +71,10 @@ const isAcceptable = ({ height, config }: StepContext, proposal: Proposal): bool
   return proposersOf(height, proposal, allowed).some(index => members[index] === proposer)
 }
 
-/** Whom the header may name: this round's proposer of a fresh block, any proposer up to the prepared round of one proposed again. */
+/**
+ * Returns the proposers a header may name: this round's proposer for a fresh block, any proposer up to the prepared round for a
+ * reproposed one.
+ */
 const proposersOf = ({ config }: HeightState, proposal: Proposal, allowed: AllowedProposal): readonly number[] => {
   const size = config.members.length
   if (allowed.kind !== 'prepared') return [proposerIndex(size, config.number, proposal.round)]
@@ -79,13 +82,13 @@ const proposersOf = ({ config }: HeightState, proposal: Proposal, allowed: Allow
   return Array.from({ length: rounds }, (_, back) => proposerIndex(size, config.number, allowed.round - back))
 }
 
-/** What breaks a rule on every node is not waited for. */
+/** Gives up the round at once for a proposal that breaks a rule on every node. */
 const refuse = (ctx: StepContext, round: number): void => {
   const { height } = ctx
   if (round === height.round && !height.accepted.has(round)) startRoundChange(ctx, round + 1)
 }
 
-/** Keeps a proposal, and a bounded number of bodies: the oldest that nothing here stands on gives way. */
+/** Stores a proposal and a bounded number of bodies: the oldest one that nothing refers to is evicted. */
 export const storeProposal = (ctx: StepContext, proposal: Proposal): void => {
   const { height, config } = ctx
   height.proposals.set(proposal.round, proposal)
@@ -104,13 +107,13 @@ const forget = (height: HeightState, round: number): void => {
   if (hash !== undefined && !needed) height.blocks.delete(hash)
 }
 
-/** A body that commits, or the highest prepared round, were waiting for. */
+/** Stores a body; commits or the highest prepared round may have been waiting for it. */
 export const storeBody = (height: HeightState, block: Proposal['block']): void => {
   height.blocks.set(block.hash, block)
   if (height.wanted === block.hash) height.wanted = null
 }
 
-/** Asks for the verdict on a proposal of the current or a later round, and accepts it once valid. */
+/** Requests the verdict on a proposal of the current or a later round, and accepts it once valid. */
 export const processProposal = (ctx: StepContext, round: number): void => {
   const { height, out } = ctx
   const proposal = height.proposals.get(round)
@@ -123,7 +126,7 @@ export const processProposal = (ctx: StepContext, round: number): void => {
   else if (verdict === 'invalid') refuse(ctx, round)
   if (verdict !== undefined) return
   height.verdicts.set(block.hash, 'pending')
-  // A justified proposal with prepares is a block proposed again.
+  // A justified proposal with prepares is a reproposed block.
   out.push({ type: 'validate', block, number: proposal.number, round, fresh: proposal.prepares.length === 0 })
 }
 
@@ -136,12 +139,15 @@ const accept = (ctx: StepContext, proposal: Proposal): void => {
     persistBlock(ctx, block)
     persist(ctx, { type: 'proposal', proposal })
   }
-  // A member's own prepare comes back signed and is counted then, so that its lock is never logged before its prepare.
+  // A member's own prepare is counted when it comes back signed, so that its lock is never logged before its prepare.
   if (isMember(ctx)) requestSignature(ctx, { type: 'prepare', number: proposal.number, round, blockHash: block.hash })
   else tryCommit(ctx)
 }
 
-/** A block that only could not be judged now is judged anew when a later round offers it. */
+/**
+ * A verdict that depends on this node's condition (not proven) is discarded, and the block is validated again when a later round
+ * proposes it.
+ */
 export const onValidated = (ctx: StepContext, blockHash: Hex, proposalVerdict: ProposalVerdict): void => {
   const { height } = ctx
   if (height.verdicts.get(blockHash) !== 'pending' || height.decided !== null) return

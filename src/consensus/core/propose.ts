@@ -7,7 +7,7 @@ import { highestPrepared, justificationFromRoundChanges } from './justification.
 import { broadcastStatus } from './status.ts'
 import type { StepContext } from './types.ts'
 
-/** Proposes when it is this node's turn and, above round 0, a quorum gave up the rounds before. */
+/** Proposes when this node is the proposer and, above round 0, a quorum of round changes justifies it. */
 export const tryPropose = (ctx: StepContext): void => {
   const { round, asked, decided, building, config, opened } = ctx.height
   const mine = proposerIndex(config.members.length, config.number, round) === config.index
@@ -34,7 +34,9 @@ const build = ({ height, out }: StepContext, justification: Justification): void
   out.push({ type: 'build', number: height.config.number, round: height.round })
 }
 
-/** The prepared block, byte for byte (docs/design/consensus.md#proposals); its body is asked for when it is not here. */
+/**
+ * Proposes the prepared block, byte for byte (docs/design/consensus.md#proposals); requests its body when it is missing.
+ */
 const proposeAgain = (ctx: StepContext, blockHash: Hex, justification: Justification): void => {
   const { height } = ctx
   const block = height.blocks.get(blockHash)
@@ -47,7 +49,7 @@ const proposeAgain = (ctx: StepContext, blockHash: Hex, justification: Justifica
   broadcastStatus(ctx)
 }
 
-/** A block asked for is there; one for a round that is over is dropped. */
+/** Handles a built block; a block for an earlier round is dropped. */
 export const onBuilt = (ctx: StepContext, round: number, block: Block): void => {
   const { height } = ctx
   if (height.decided !== null || height.building?.round !== round) return
@@ -58,7 +60,7 @@ export const onBuilt = (ctx: StepContext, round: number, block: Block): void => 
   propose(ctx, block, justification)
 }
 
-/** No block came of it; the round timer hands the turn on. */
+/** Handles a failed build; the round timer moves to the next proposer. */
 export const onBuildFailed = ({ height }: StepContext, round: number): void => {
   if (height.building?.round === round) height.building = { ...height.building, failed: true }
 }

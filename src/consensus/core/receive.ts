@@ -10,7 +10,7 @@ import { broadcastStatus, respondToStatus } from './status.ts'
 import type { StepContext } from './types.ts'
 import { receiveCommit, receivePrepare, receiveRoundChange, tryCommit } from './votes.ts'
 
-/** A message from somebody else, its signatures verified. */
+/** Handles a message of another node, with verified signatures. */
 export const receiveMessage = (ctx: StepContext, message: ConsensusMessage, from: string): void => {
   if (message.type === 'status') {
     respondToStatus(ctx, message, from)
@@ -53,7 +53,7 @@ const receiveCurrent = (ctx: StepContext, message: SignedMessage): void => {
   }
 }
 
-/** Kept for later; more senders ahead than can be faulty means that this node missed a decision. */
+/** Buffers a message of a later height; more senders ahead than can be faulty mean that this node missed a decision. */
 const receiveFuture = (ctx: StepContext, message: SignedMessage): void => {
   const { future, height, out } = ctx
   const { number } = height.config
@@ -64,7 +64,7 @@ const receiveFuture = (ctx: StepContext, message: SignedMessage): void => {
   broadcastStatus(ctx)
 }
 
-/** Bodies are taken only when asked for: their hash is their proof. */
+/** Accepts a body only when it was requested: its hash identifies it. */
 const receiveBody = (ctx: StepContext, block: Block): void => {
   const { height } = ctx
   if (height.wanted !== block.hash) return
@@ -73,7 +73,7 @@ const receiveBody = (ctx: StepContext, block: Block): void => {
   tryPropose(ctx)
 }
 
-/** A message of our own, just signed: logged before it is sent, then counted like any other. */
+/** Handles this node's own message once signed: logged before it is sent, then counted like any other. */
 export const receiveOwnMessage = (ctx: StepContext, message: SignedMessage): void => {
   const { height, out } = ctx
   if (message.number !== height.config.number) return

@@ -3,11 +3,11 @@ import { cancelUnawaited } from './cancel.ts'
 import { persist, requestSignature } from './effects.ts'
 import type { CoreConfig, HeightState, StepContext } from './types.ts'
 
-/** T(r) = min(base * 2^min(r, 6), cap) (docs/design/consensus.md#timers). */
+/** Round timeout T(r) = min(base * 2^min(r, 6), cap) (docs/design/consensus.md#timers). */
 export const roundTimeoutMs = (config: CoreConfig, round: number): number =>
   Math.min(config.baseTimeoutMs * 2 ** Math.min(round, config.maxTimeoutExponent), config.timeoutCapMs)
 
-/** The current round is given up a timeout after `fromMs`. */
+/** Starts the timer that gives up the current round, counted from `fromMs`. */
 export const startRoundTimer = ({ config, height, out }: StepContext, fromMs: number): void => {
   const { round } = height
   const atMs = fromMs + roundTimeoutMs(config, round)
@@ -15,10 +15,10 @@ export const startRoundTimer = ({ config, height, out }: StepContext, fromMs: nu
 }
 
 /**
- * Whether a quorum is known to have come as far: by its round changes, or by a proposal, which stands on those of a quorum. Without
- * one a round must not be given up: once timers have grown as far as they do, a member ahead of the others by less than one timer
- * would stay ahead of them for ever, and where others are silent its round change is the one that each round lacks. So the first
- * waits for the last, and the last climb, or jump, to the first.
+ * Returns true when a quorum is known to have reached this round, by its round changes or by a proposal, which a quorum's round
+ * changes justify. Without a quorum the round must not be given up: once timeouts reach the cap, a member ahead of the others by
+ * less than one timeout would stay ahead for ever, and with other members silent its round change is the one that each round lacks.
+ * So the first member waits for the last, and the last advances, or jumps, to the first.
  */
 export const hasQuorumAtRound = ({ config, round, quorum, proposals, roundChanges }: HeightState): boolean => {
   if (round === 0 || proposals.has(round)) return true
@@ -27,7 +27,10 @@ export const hasQuorumAtRound = ({ config, round, quorum, proposals, roundChange
   return count >= quorum
 }
 
-/** Notes a round change. With the quorum complete the round begins for all at about the same time: its timer runs from here. */
+/**
+ * Records a round change. When it completes the quorum, the round begins for all members at about the same time, so its timer runs
+ * from here.
+ */
 export const recordRoundChange = (ctx: StepContext, change: RoundChange): void => {
   const { height, nowMs } = ctx
   const before = hasQuorumAtRound(height)
@@ -35,7 +38,7 @@ export const recordRoundChange = (ctx: StepContext, change: RoundChange): void =
   if (!before && hasQuorumAtRound(height)) startRoundTimer(ctx, nowMs)
 }
 
-/** Makes a later round current: logged, its timer started, what only rounds long gone needed forgotten. */
+/** Enters a later round: logs it, starts its timer, and drops data that only old rounds needed. */
 export const enterRound = (ctx: StepContext, round: number): void => {
   const { config, height } = ctx
   if (round <= height.round) return
@@ -48,7 +51,7 @@ export const enterRound = (ctx: StepContext, round: number): void => {
   height.commits.dropBelow(round - config.pastRounds)
 }
 
-/** Leaves the current round for a later one and tells the others, with what is prepared here. */
+/** Leaves the current round for a later one and broadcasts a round change with the prepared certificate of this node. */
 export const startRoundChange = (ctx: StepContext, round: number): void => {
   enterRound(ctx, round)
   const { prepared, config } = ctx.height

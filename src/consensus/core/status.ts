@@ -1,10 +1,13 @@
 import type { SignedMessage, StatusMessage } from '../../primitives/consensus/message.ts'
 import type { HeightConfig, HeightState, StepContext } from './types.ts'
 
-/** Whether anybody but this node votes: a committee of one has nobody to wait for, but its followers have. */
+/**
+ * Returns true when another node votes or follows: a committee of one waits for no other votes, but its followers need
+ * it.
+ */
 export const hasOtherVoters = ({ members, index }: HeightConfig): boolean => members.length > 1 || index < 0
 
-/** Tells everybody what this node has, so that they send what it lacks. */
+/** Broadcasts what this node has, so that neighbours send what it lacks. */
 export const broadcastStatus = ({ height, out }: StepContext): void => {
   if (hasOtherVoters(height.config)) out.push({ type: 'broadcast', message: statusFromHeight(height) })
 }
@@ -25,7 +28,10 @@ export const statusFromHeight = (height: HeightState): StatusMessage => {
   }
 }
 
-/** Answers a neighbour's status with what it lacks of ours: a whole height, a body, or our own messages (docs/design/consensus.md#state-machine). */
+/**
+ * Answers a neighbour's status with what it lacks: a whole height, a body, or messages of this node
+ * (docs/design/consensus.md#state-machine).
+ */
 export const respondToStatus = (ctx: StepContext, statusMessage: StatusMessage, to: string): void => {
   const { height, out } = ctx
   const { number } = height.config
@@ -49,14 +55,14 @@ const lackedBy = ({ config, own }: HeightState, statusMessage: StatusMessage): r
   const { proposal, prepare, commit, roundChange } = own
   if (proposal?.round === statusMessage.round && !statusMessage.hasProposal) lacked.push(proposal)
   if (prepare?.round === statusMessage.round && misses(statusMessage.prepares)) lacked.push(prepare)
-  // Commits of every round of the height count, so one of another round may be the one that is missing.
+  // Commits of every round of the height count, so the missing one may be of another round.
   if (commit !== null && (commit.round !== statusMessage.round || misses(statusMessage.commits))) lacked.push(commit)
   if (roundChange !== null && isNews(roundChange.round, statusMessage, misses(statusMessage.roundChanges)))
     lacked.push(roundChange)
   return lacked
 }
 
-/** A round change above the neighbour's round is sent even if it has one of ours: that may be an older one. */
+/** A round change above the neighbour's round is sent even if it has one of this node: that one may be older. */
 const isNews = (round: number, statusMessage: StatusMessage, missing: boolean): boolean =>
   round > statusMessage.round || (round === statusMessage.round && missing)
 

@@ -8,7 +8,7 @@ import type { ProposalVerdict } from '../ports.ts'
 import type { FutureBuffer } from './future-buffer.ts'
 import type { VoteSet } from './vote-set.ts'
 
-/** What does not change while the node runs. Milliseconds and counts. */
+/** Settings that do not change while the node runs: milliseconds and counts. */
 export interface CoreConfig {
   readonly baseTimeoutMs: number
   readonly timeoutCapMs: number
@@ -19,28 +19,34 @@ export interface CoreConfig {
   readonly pastRounds: number
   readonly bufferedMessages: number
   readonly heldBlocks: number
-  /** Proposer named in a block's extraData; undefined when it cannot be read. */
+  /** Returns the proposer named in a block's extraData; undefined when it cannot be decoded. */
   readonly proposerOf: (block: Block) => Hex | undefined
 }
 
-/** One height: its committee in cycle order, and this node's index in it (-1: not a member, or not allowed to sign). */
+/**
+ * Settings of one height: its committee in cycle order, and this node's index in it (-1: not a member, or not allowed
+ * to sign).
+ */
 export interface HeightConfig {
   readonly number: number
   readonly parentHash: Hex
   readonly members: readonly Hex[]
   readonly index: number
-  /** Wall time from which round 0 may propose; null waits for a request (instant mode). */
+  /** Wall-clock time from which round 0 may propose; null waits for a request (instant mode). */
   readonly earliestMs: number | null
 }
 
-/** A quorum of prepares for a block: the only lock there is. */
+/** Quorum of prepares for a block: the only lock. */
 export interface PreparedCertificate {
   readonly round: number
   readonly blockHash: Hex
   readonly prepares: readonly Prepare[]
 }
 
-/** Highest round this node was asked to sign each kind for; -1 none. Each only grows, so nothing is asked for twice. */
+/**
+ * Highest round for which a signature of each kind was requested; -1 none. Values only grow, so no signature is
+ * requested twice.
+ */
 export interface AskedRounds {
   proposal: number
   prepare: number
@@ -55,13 +61,13 @@ export interface OwnMessages {
   roundChange: RoundChange | null
 }
 
-/** Everything known of the open height. Changed in place by one step at a time. */
+/** State of the open height, changed in place by one step at a time. */
 export interface HeightState {
   readonly config: HeightConfig
   readonly quorum: number
   readonly faults: number
   round: number
-  /** The block timer fired (or a block was requested): round timers run. */
+  /** True once the block timer fired (or a block was requested): round timers run. */
   opened: boolean
   /** First justified proposal of each round. */
   readonly proposals: Map<number, Proposal>
@@ -78,11 +84,11 @@ export interface HeightState {
   prepared: PreparedCertificate | null
   readonly asked: AskedRounds
   readonly own: OwnMessages
-  /** Frozen when a block was asked for, so that later round changes do not alter what its proposal stands on. */
+  /** Fixed when the block was requested, so that later round changes do not alter the justification of its proposal. */
   building: { readonly round: number; readonly justification: Justification; readonly failed: boolean } | null
   wanted: Hex | null
   decided: { readonly block: Block; readonly certificate: Certificate } | null
-  /** Neighbour that gave the whole decision: it is ahead, and asked again at once. */
+  /** Neighbour that sent the whole decision: it is ahead, so it is asked again at once. */
   learntFrom: string | null
 }
 
@@ -92,7 +98,7 @@ export interface CoreState {
   readonly future: FutureBuffer
 }
 
-/** One step's view of the open height, and where its effects go. */
+/** Context of one step: the open height and the list of its effects. */
 export interface StepContext {
   readonly config: CoreConfig
   readonly height: HeightState
@@ -101,7 +107,7 @@ export interface StepContext {
   readonly out: Effect[]
 }
 
-/** A message of our own before it is signed. */
+/** Message of this node before it is signed. */
 export type UnsignedMessage =
   | ({
       readonly type: 'proposal'
@@ -125,7 +131,10 @@ export type UnsignedMessage =
 
 export type TimerName = 'propose' | 'round' | 'retransmit'
 
-/** What a restarted node must remember (docs/design/consensus.md#write-ahead-log). A proposal's body stands in a `block` record before it. */
+/**
+ * Record that a restarted node must remember (docs/design/consensus.md#write-ahead-log). The body of a proposal is in
+ * an earlier `block` record.
+ */
 export type WalRecord =
   | { readonly type: 'block'; readonly block: Block }
   | { readonly type: 'round'; readonly number: number; readonly round: number }
@@ -135,16 +144,16 @@ export type WalRecord =
   | { readonly type: 'decided'; readonly block: Block; readonly certificate: Certificate }
   | { readonly type: 'end'; readonly number: number; readonly blockHash: Hex }
 
-/** Messages must be verified before they come in: the sender's signature, and those of all attachments. */
+/** Input of the core. Messages must be verified before: the sender's signature and those of all attachments. */
 export type Input =
   | {
       readonly type: 'newHeight'
       readonly config: HeightConfig
-      /** Records of this very height, oldest first. */
+      /** Records of this height, oldest first. */
       readonly records: readonly WalRecord[]
       readonly nowMs: number
     }
-  /** The height is left as it stands, to be opened again from its records or to be over: others decided it long ago. */
+  /** Leaves the height: it is either opened again from its records or already decided by others. */
   | { readonly type: 'leave'; readonly nowMs: number }
   | { readonly type: 'request'; readonly nowMs: number }
   | { readonly type: 'message'; readonly message: ConsensusMessage; readonly from: string; readonly nowMs: number }
@@ -169,13 +178,16 @@ export type Input =
       readonly timer: TimerName
       readonly number: number
       readonly round: number
-      /** Too few other members can be reached for a quorum, or are known to have come as far: a round given up alone would only be one the others must climb to. */
+      /**
+       * True when too few other members for a quorum are reachable, or known to have reached this round: giving up the
+       * round alone would only create one that the others must catch up to.
+       */
       readonly isolated?: boolean
       readonly nowMs: number
     }
 
 export type Effect =
-  /** Answered by `signed`, at once and before any other input; or never, when the signer refuses. */
+  /** Answered by `signed`, immediately and before any other input; or never, when the signer refuses. */
   | { readonly type: 'sign'; readonly message: UnsignedMessage }
   /** Durable before any later broadcast, send or decide leaves the process. */
   | { readonly type: 'persist'; readonly record: WalRecord }
@@ -190,10 +202,10 @@ export type Effect =
       readonly round: number
       readonly atMs: number
     }
-  /** Answered by `built` or `buildFailed`, unless it is cancelled. */
+  /** Answered by `built` or `buildFailed`, unless cancelled. */
   | { readonly type: 'build'; readonly number: number; readonly round: number }
   | { readonly type: 'cancelBuild' }
-  /** Answered by `verdict`, unless it is cancelled; then it may be asked for again. */
+  /** Answered by `verdict`, unless cancelled; then it may be requested again. */
   | {
       readonly type: 'validate'
       readonly block: Block

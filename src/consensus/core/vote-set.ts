@@ -1,11 +1,11 @@
 import type { Commit, Prepare } from '../../primitives/consensus/vote.ts'
 import type { Hex } from '../../util/bytes.ts'
 
-/** One vote per sender and round, counted by block. The first vote of a sender counts. */
+/** Votes by round and sender, counted by block. The first vote of a sender in a round counts. */
 export class VoteSet<V extends Prepare | Commit> {
   readonly #rounds = new Map<number, Map<number, V>>()
 
-  /** Whether it counts: whether it is the sender's first in its round. */
+  /** Adds a vote; returns true when it is the sender's first in its round. */
   add(vote: V): boolean {
     let votes = this.#rounds.get(vote.round)
     if (votes === undefined) {
@@ -17,7 +17,7 @@ export class VoteSet<V extends Prepare | Commit> {
     return true
   }
 
-  /** Votes of a round for one block, by ascending sender. */
+  /** Returns the votes of a round for one block, by ascending sender. */
   votesFor(round: number, blockHash: Hex): readonly V[] {
     const votes = this.#rounds.get(round)
     if (votes === undefined) return []
@@ -30,29 +30,29 @@ export class VoteSet<V extends Prepare | Commit> {
     return count
   }
 
-  /** Senders of any vote in a round. */
+  /** Returns the senders of any vote in a round. */
   senders(round: number): Iterable<number> {
     return this.#rounds.get(round)?.keys() ?? []
   }
 
-  /** Rounds in which anybody voted for this block. */
+  /** Returns the rounds with a vote for this block. */
   roundsOf(blockHash: Hex): readonly number[] {
     return [...this.#rounds.keys()].filter(round => this.count(round, blockHash) > 0)
   }
 
-  /** Forgets rounds below `round`. */
+  /** Drops rounds below `round`. */
   dropBelow(round: number): void {
     for (const known of this.#rounds.keys()) if (known < round) this.#rounds.delete(known)
   }
 
-  /** The same votes; adding to one does not change the other. */
+  /** Copies the set; later additions do not affect the original. */
   copy(): VoteSet<V> {
     const copy = new VoteSet<V>()
     for (const [round, votes] of this.#rounds) copy.#rounds.set(round, new Map(votes))
     return copy
   }
 
-  /** Votes held, over all rounds. */
+  /** Number of votes over all rounds. */
   get size(): number {
     let size = 0
     for (const votes of this.#rounds.values()) size += votes.size

@@ -10,7 +10,7 @@ export const receivePrepare = (ctx: StepContext, prepare: Prepare): void => {
   if (isNear(ctx, prepare.round) && ctx.height.prepares.add(prepare)) tryCommit(ctx)
 }
 
-/** A quorum prepared the accepted proposal of the current round: that is the lock; then the commit. */
+/** When a quorum prepared the accepted proposal of the current round: sets the lock, then commits. */
 export const tryCommit = (ctx: StepContext): void => {
   const { height } = ctx
   const { round, quorum, prepares, accepted, config } = height
@@ -21,7 +21,7 @@ export const tryCommit = (ctx: StepContext): void => {
   requestCommit(ctx)
 }
 
-/** After a restart the lock may be logged and the commit not. */
+/** Requests the commit; after a restart the lock may be logged and the commit not. */
 export const requestCommit = (ctx: StepContext): void => {
   const { prepared, round, config } = ctx.height
   if (prepared?.round !== round) return
@@ -32,7 +32,7 @@ export const receiveCommit = (ctx: StepContext, commit: Commit): void => {
   if (isNear(ctx, commit.round) && ctx.height.commits.add(commit)) tryDecide(ctx, commit.round, commit.blockHash)
 }
 
-/** Only the highest round change of a sender is kept, so a flood of them costs nothing. */
+/** Keeps only the highest round change of a sender, so a flood of them costs no memory. */
 export const receiveRoundChange = (ctx: StepContext, change: RoundChange): void => {
   const { height } = ctx
   const known = height.roundChanges.get(change.sender)
@@ -43,7 +43,10 @@ export const receiveRoundChange = (ctx: StepContext, change: RoundChange): void 
   tryPropose(ctx)
 }
 
-/** More members than can be faulty are in later rounds: follow to the lowest of the f+1 highest (docs/design/consensus.md#state-machine). */
+/**
+ * When more members than can be faulty are in later rounds, jumps to the lowest of the f+1 highest
+ * (docs/design/consensus.md#state-machine).
+ */
 const jump = (ctx: StepContext): void => {
   const { height } = ctx
   const later = [...height.roundChanges.values()]
@@ -54,6 +57,6 @@ const jump = (ctx: StepContext): void => {
   if (target !== undefined) startRoundChange(ctx, target)
 }
 
-/** Votes of rounds within reach; a node that far off learns the decision from others. */
+/** True for votes of rounds within reach; a node farther off learns the decision from others. */
 const isNear = ({ config, height }: StepContext, round: number): boolean =>
   round >= height.round - config.pastRounds && round <= height.round + config.futureRounds

@@ -1,14 +1,14 @@
 import type { HeightState, WalRecord } from './types.ts'
 
 /**
- * The least a log must hold of a height to take up where it stands: a height that goes through many rounds would fill any log
- * otherwise. What it leaves out of `logged` is logged again when it is needed again.
+ * Returns the records needed to restore the open height: a height with many rounds would otherwise fill any log. Bodies left
+ * out of `logged` are logged again when needed.
  */
 export const walCheckpoint = (height: HeightState): readonly WalRecord[] => {
   const { config, round, own, prepared, decided, blocks, proposals } = height
   const { number } = config
   const current = proposals.get(round)
-  // A body is logged when its proposal is accepted, or its own.
+  // A body is logged when its proposal is accepted, or is this node's own.
   const accepted = current !== undefined && height.logged.has(current.block.hash) ? current : null
   const kept = new Set([own.proposal, accepted].filter(proposal => proposal !== null))
   const hashes = [prepared?.blockHash, own.prepare?.blockHash, own.commit?.blockHash, decided?.block.hash]

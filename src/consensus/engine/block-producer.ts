@@ -15,9 +15,9 @@ interface WorkbenchParts {
   readonly options: ConsensusEngineOptions
   readonly verifier: SignatureVerifier
   readonly head: () => Head
-  /** Takes what came of the work. */
+  /** Receives the results of builds and validations. */
   readonly feed: (input: Input) => void
-  /** What is said of the next input fed leaves only after this, which begins once it is durable. */
+  /** Delays the messages of the next input until this has resolved; it starts once they are durable. */
   readonly hold: (until: () => Promise<void>) => void
   readonly onError: (error: unknown) => void
 }
@@ -27,13 +27,13 @@ interface Place {
   readonly round: number
 }
 
-/** When a block may be proposed, and whether anybody else votes on it. */
+/** Earliest proposal time, and whether this node is the only voter. */
 interface Slot {
   readonly dueMs: number
   readonly isAlone: boolean
 }
 
-/** The slow work of a height: blocks being built and proposals being judged. */
+/** Slow work of a height: builds blocks and validates proposals. */
 export class BlockProducer {
   readonly #parts: WorkbenchParts
   readonly #running = new Set<Promise<void>>()
@@ -41,7 +41,7 @@ export class BlockProducer {
   readonly #budget: AdaptiveBuildBudget
   readonly #buildLead = new BuildLead()
   #building: AbortController | null = null
-  /** By hash. */
+  /** Validations under way, by block hash. */
   readonly #judging = new Map<Hex, AbortController>()
   #startedAtMs = 0
 
@@ -50,12 +50,12 @@ export class BlockProducer {
     this.#budget = new AdaptiveBuildBudget(parts.options.params.roundTimeoutMs)
   }
 
-  /** Since the last block began to be built or judged; that it waited for its time does not count. */
+  /** Milliseconds since the last build or validation began, without the wait for the block's time. */
   get elapsedMs(): number {
     return this.#nowMs() - this.#startedAtMs
   }
 
-  /** The block that was begun last was decided, by this node and others. */
+  /** The block last built or validated was decided. */
   decided(): void {
     this.#budget.decided(this.elapsedMs)
   }
@@ -65,14 +65,14 @@ export class BlockProducer {
     this.#budget.missed()
   }
 
-  /** How long before its time the next block should be begun. */
+  /** Milliseconds before the block time at which the next build should start. */
   get headStartMs(): number {
     return this.#buildLead.ms
   }
 
   /**
-   * A block that is not proposed before `dueMs`. Where nobody else has a say it is signed and logged as soon as it is built, and only
-   * leaves when it is due: then the disk has had its head start too.
+   * Builds a block that is not proposed before `dueMs`. Where this node is the only voter, the block is signed and logged as soon as
+   * it is built and only sent when due: so the disk write also happens ahead of time.
    */
   build(place: Place, dueMs: number, isAlone: boolean): void {
     this.cancelBuild()
@@ -87,13 +87,13 @@ export class BlockProducer {
     this.#run(this.#judge(proposal, cancel.signal))
   }
 
-  /** Nothing comes of the block being built. */
+  /** Cancels the build under way; it produces no input. */
   cancelBuild(): void {
     this.#building?.abort()
     this.#building = null
   }
 
-  /** No verdict comes on this block, unless it is asked for again. */
+  /** Cancels the validation of this block; no verdict follows unless it is requested again. */
   cancelValidation(hash: Hex): void {
     this.#judging.get(hash)?.abort()
     this.#judging.delete(hash)
@@ -104,7 +104,7 @@ export class BlockProducer {
     for (const hash of [...this.#judging.keys()]) this.cancelValidation(hash)
   }
 
-  /** Waits for no second any more; `settled` tells when the last work has ended: it reads state and database. */
+  /** Cancels all work and waits; `settled` resolves when the last work, which reads state and database, has ended. */
   abort(): void {
     this.#stopping.abort()
     this.cancelAll()
@@ -148,17 +148,17 @@ export class BlockProducer {
       proposer: signer.address,
       parentCertificate: certificate,
       budgetMs: this.#budget.ms,
-      // Where nobody else has to run it, gas is bound enough.
+      // Where no other validator has to execute it, the gas limit is bound enough.
       transactionMs: isAlone ? LIMITS.block.loneTransactionMs : this.#budget.transactionMs,
     }
   }
 
-  /** The block begun at `startedMs` is ready. */
+  /** Called when the block whose build began at `startedMs` is ready. */
   async #untilDue(startedMs: number, dueMs: number, stopping: AbortSignal): Promise<void> {
     const readyMs = this.#nowMs()
     this.#buildLead.took(readyMs - startedMs)
     await waitUntil(this.#parts.options.clock, dueMs, stopping)
-    // Unless a proposal of another round came meanwhile.
+    // Unless a proposal of another round arrived meanwhile.
     if (this.#startedAtMs === startedMs) this.#startedAtMs += this.#nowMs() - readyMs
   }
 

@@ -5,7 +5,7 @@ import type { ExecutionPort } from '../ports.ts'
 
 type Send = (to: PeerId, message: DecidedMessage) => void
 
-/** Answers neighbours that are behind with whole heights from the database: one at a time for each, a bounded number in all. */
+/** Sends decided heights from the database to neighbours that are behind: one at a time for each, a bounded number in all. */
 export class DecidedSender {
   readonly #execution: ExecutionPort
   readonly #send: Send
@@ -16,12 +16,15 @@ export class DecidedSender {
     this.#send = send
   }
 
-  /** Neighbours being answered. */
+  /** Number of neighbours being answered. */
   get size(): number {
     return this.#answering.size
   }
 
-  /** Sends a decided height. Who asks again meanwhile, or when too many do at once, asks again later by itself. */
+  /**
+   * Sends a decided height. A request that arrives meanwhile, or when too many are under way, is dropped: the neighbour repeats
+   * it.
+   */
   async sendDecided(to: PeerId, number: number): Promise<void> {
     if (this.#answering.has(to) || this.#answering.size >= LIMITS.consensus.answers) return
     this.#answering.add(to)

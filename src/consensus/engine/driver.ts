@@ -27,11 +27,11 @@ interface LoopParts {
   readonly stats: ConsensusStats
   readonly producer: BlockProducer
   readonly monitor: ConsensusMonitor
-  /** A decision is durable in the log. */
+  /** Called when a decision is durable in the log. */
   readonly onDecided: (decided: DecidedBlock) => void
 }
 
-/** The loop around the core: what comes in is fed to it one at a time, and what it answers is carried out in order. */
+/** Event loop around the core: feeds it one input at a time and executes its effects in order. */
 export class Driver {
   readonly #parts: LoopParts
   readonly #core
@@ -39,9 +39,9 @@ export class Driver {
   readonly #timers: Timers<TimerName>
   #inputs: Input[] = []
   #turning = false
-  /** What the log holds of a height that was left. */
+  /** Records of a height that was left. */
   #left: readonly WalRecord[] = []
-  /** The height at which too few members could be reached, as last told. */
+  /** Last height at which too few reachable members were reported. */
   #cutOffAt = 0
 
   constructor(parts: LoopParts) {
@@ -59,17 +59,17 @@ export class Driver {
     })
   }
 
-  /** The open height. */
+  /** State of the open height. */
   get height(): HeightState | null {
     return this.#core.height
   }
 
-  /** Messages of heights not open yet. */
+  /** Number of messages of heights not open yet. */
   get heldForLater(): number {
     return this.#core.future.size
   }
 
-  /** Whether the block of a claim that was found right is worth decoding. */
+  /** Returns true when the block of a verified claim is worth decoding. */
   wantsBlockOf(claim: BlockClaim): boolean {
     if (claim.type === 'proposal') return wantsProposal(this.#core, claim.head)
     const { height } = this
@@ -77,13 +77,13 @@ export class Driver {
     return claim.type === 'body' ? height.wanted === claim.blockHash : height.decided === null
   }
 
-  /** Whether a claim says what is known already. */
+  /** Returns true when a claim carries nothing new. */
   knows(claim: BlockClaim): boolean {
     if (claim.type === 'proposal') return holdsProposal(this.#core, claim.head)
     return claim.type === 'decided' && this.height?.decided?.block.hash === claim.blockHash
   }
 
-  /** Runs the core until it has nothing to do. A signature asked for is given before anything else comes in. */
+  /** Runs the core until it has no more inputs. A requested signature is provided before any other input. */
   feed(input: Input): void {
     const { lifecycle, walWriter, monitor, producer } = this.#parts
     if (!lifecycle.isRunning) return
@@ -106,7 +106,7 @@ export class Driver {
     if (walWriter.isLong) void lifecycle.watch(walWriter.shorten(() => this.#memory()))
   }
 
-  /** Says no more of the open height; answers what opens it again as it stood. */
+  /** Stops all messages of the open height; returns the records that reopen it in its current state. */
   leave(): readonly WalRecord[] {
     this.#left = this.#memory()
     this.#timers.cancelAll()
@@ -114,18 +114,18 @@ export class Driver {
     return this.#left
   }
 
-  /** No timer fires any more, and nothing that waits comes in. */
+  /** Cancels all timers and drops waiting inputs. */
   end(): void {
     this.#timers.cancelAll()
     this.#inputs = []
   }
 
-  /** The least that the log must hold now. */
+  /** Returns the records that the log must hold now. */
   #memory(): readonly WalRecord[] {
     return this.height === null ? this.#left : walCheckpoint(this.height)
   }
 
-  /** Carries out one effect; only `sign` has an answer. */
+  /** Executes one effect; only `sign` returns an input. */
   #perform(effect: Effect): Input | undefined {
     const { options, walWriter, lifecycle, pacemaker, monitor, producer, onDecided } = this.#parts
     const { network } = options.ports
@@ -207,14 +207,14 @@ export class Driver {
     this.#timers.set(timer, atMs - headStartMs, fire)
   }
 
-  /** Fewer others can be reached than it takes for a quorum. */
+  /** Returns true when fewer members are reachable than a quorum needs. */
   #isCutOff({ config, quorum }: HeightState): boolean {
     const { members } = config
     const reachable = this.#parts.options.ports.network.reachable?.(members) ?? members.length
     return reachable < quorum - 1
   }
 
-  /** Told once a height: the round stays, so no change of it tells. */
+  /** Reported once per height: the round stays, so no round change reports it. */
   #onCutOff(height: HeightState): void {
     const { number, index } = height.config
     if (index < 0 || this.#cutOffAt === number) return

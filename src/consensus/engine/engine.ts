@@ -14,10 +14,10 @@ import { Lifecycle } from './lifecycle.ts'
 import { MessageHandler } from './message-handler.ts'
 import type { CatchUp, ConsensusEngine, ConsensusEngineOptions, ConsensusStatus, EngineMode } from './types.ts'
 
-/** The consensus of this node over its ports. */
+/** Creates the consensus engine of this node over its ports. */
 export const createConsensusEngine = (options: ConsensusEngineOptions): ConsensusEngine => new Engine(options)
 
-/** Puts the parts together, starts and stops them. */
+/** Constructs, starts and stops the parts of the engine. */
 class Engine implements ConsensusEngine {
   readonly #options: ConsensusEngineOptions
   readonly #lifecycle: Lifecycle
@@ -109,7 +109,7 @@ class Engine implements ConsensusEngine {
     const { state } = this.#lifecycle
     if (state !== 'running') return state
     if (this.#validator.isQuarantined) return 'quarantined'
-    // Also between two heights, when there is no seat to look at.
+    // Also between two heights, when no committee index is set.
     return this.#options.signer === null || this.#heightManager.isCatchingUp ? 'following' : 'voting'
   }
 

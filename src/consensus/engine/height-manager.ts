@@ -23,16 +23,16 @@ interface HeightsParts {
   readonly driver: Driver
 }
 
-/** A committee of one has nobody to wait for. */
+/** A committee of one cannot wait for others. */
 const ALONE =
   'and no block comes, since nobody else can decide one. If no other node has seen a vote of the lost log, vouch for that with --trust-missing-log.'
 
-/** From one height to the next: a decision is committed, its height ends in the log, and the next one opens. */
+/** Moves from one height to the next: commits a decision, ends its height in the log, and opens the next one. */
 export class HeightManager {
   readonly #parts: HeightsParts
   #head: Head
   #committing: Promise<void> | null = null
-  /** Of the last block; never rejects. */
+  /** Flush of the last block; never rejects. */
   #flushing: Promise<void> = Promise.resolve()
   #catchingUp = false
 
@@ -41,12 +41,12 @@ export class HeightManager {
     this.#head = parts.options.ports.execution.head()
   }
 
-  /** The last committed block. */
+  /** Last committed block. */
   get head(): Head {
     return this.#head
   }
 
-  /** Takes over what the last life left behind; `open` begins the first height. */
+  /** Takes over the state recovered at start; `open` begins the first height. */
   async restore({ head, quarantine }: RecoveredState): Promise<void> {
     const { options, walWriter } = this.#parts
     this.#head = head
@@ -55,7 +55,7 @@ export class HeightManager {
     else await this.#enterQuarantine(quarantine)
   }
 
-  /** Opens the height after the head, with its records where a log has any. */
+  /** Opens the height after the head, with its records when the log has any. */
   open(records: readonly WalRecord[]): void {
     const { options, pacemaker, validator, driver } = this.#parts
     const { hash, timestamp } = this.#head
@@ -70,7 +70,7 @@ export class HeightManager {
     if (pacemaker.mayWantBlock && options.ports.execution.wantsBlock()) this.#ask()
   }
 
-  /** Instant mode: somebody wants a block, not before `dueMs`. */
+  /** Instant mode: requests a block, not before `dueMs`. */
   request(dueMs: number): void {
     this.#parts.pacemaker.request(dueMs)
     this.#ask()
@@ -80,10 +80,10 @@ export class HeightManager {
     return this.#catchingUp
   }
 
-  /** The block is final. */
+  /** Handles a final block. */
   decided(decided: DecidedBlock): void {
     const { lifecycle, driver } = this.#parts
-    // Left meanwhile: whoever left it has committed the decision.
+    // The height was left meanwhile: block sync has committed the decision.
     if (this.#catchingUp || driver.height?.config.number !== decided.block.header.number) return
     this.#committing = lifecycle.watch(this.#commit(decided))
   }
@@ -98,7 +98,7 @@ export class HeightManager {
     const before = this.#head.number
     const left = driver.leave()
     try {
-      // What is being built or judged stands on the head.
+      // Builds and validations under way are based on the head.
       await producer.settled()
       for (const record of left) if (record.type === 'decided') await this.#adopt(record)
       await work(decided => this.#adopt(decided))
@@ -108,13 +108,13 @@ export class HeightManager {
     }
   }
 
-  /** Resolves when no commit is under way, and what was committed is on disk. */
+  /** Resolves when no commit is under way and committed blocks are on disk. */
   async settled(): Promise<void> {
     await this.#committing
     await this.#flushing
   }
 
-  /** A decision that is being committed opens the next height, which may be decided at once. */
+  /** A commit under way opens the next height, which may be decided at once. */
   async #betweenCommits(): Promise<void> {
     while (this.#committing !== null) {
       const committing = this.#committing
@@ -123,7 +123,7 @@ export class HeightManager {
     }
   }
 
-  /** What `settled` waits for. */
+  /** Makes `settled` wait for the action. */
   #durably(action: () => Promise<void>): Promise<void> {
     const work = action()
     this.#committing = work.catch(() => {})
@@ -149,7 +149,7 @@ export class HeightManager {
     }
   }
 
-  /** Opens the next height, or again the one that was left. */
+  /** Opens the next height, or reopens the one that was left. */
   async #goOn(before: number, left: readonly WalRecord[]): Promise<void> {
     const { options, lifecycle, walWriter, validator } = this.#parts
     const isOvertaken = this.#head.number > before
@@ -164,8 +164,8 @@ export class HeightManager {
   }
 
   /**
-   * In the database first, then the next height opens. Until the block is on disk the log answers for it; nobody waits for that but the
-   * next commit, so one block at most is in doubt, and a log that begins anew.
+   * Commits to the database first, then opens the next height. Until the block is on disk, the log can restore it. Only the next
+   * commit, or a new log, waits for that flush, so at most one block is in doubt.
    */
   async #commit({ block, certificate }: DecidedBlock): Promise<void> {
     const { options, lifecycle, walWriter, validator, pacemaker, stats, producer, driver } = this.#parts
@@ -175,7 +175,7 @@ export class HeightManager {
     const { number, timestamp } = block.header
     const { members, index } = height.config
     stats.countDecision(certificate.round, producer.elapsedMs)
-    // A lone validator hurries for nobody, and what others decided says nothing of how long it takes here.
+    // A lone validator has no others to keep up with, and decisions of others do not measure this node's speed.
     if (members.length > 1 && height.learntFrom === null) producer.decided()
     await this.#flushing
     await options.ports.execution.commit(block, certificate)

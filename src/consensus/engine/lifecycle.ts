@@ -1,6 +1,6 @@
 import { assert } from '../../util/assert.ts'
 
-/** Whether an engine runs. Whatever goes wrong in any part of it ends it, once: a node must not vote on what it cannot trust. */
+/** Running state of the engine. A failure in any part ends it, once: a node must not vote on state it cannot trust. */
 export class Lifecycle {
   #state: 'stopped' | 'running' | 'failed' = 'stopped'
   #begun = false
@@ -34,7 +34,7 @@ export class Lifecycle {
     this.#onFailed(cause instanceof Error ? cause : new Error(String(cause)))
   }
 
-  /** Runs something whose failure is that of the engine. */
+  /** Runs an action whose failure ends the engine. */
   guard(action: () => void): void {
     try {
       action()
@@ -43,7 +43,7 @@ export class Lifecycle {
     }
   }
 
-  /** The same for work that goes on by itself; the answer never rejects. */
+  /** Like `guard` for asynchronous work; the returned promise never rejects. */
   watch(work: Promise<void>): Promise<void> {
     return work.catch(error => this.fail(error))
   }

@@ -26,7 +26,7 @@ interface IntakeParts {
   readonly heightManager: HeightManager
 }
 
-/** Where messages come in: what nobody signed is turned away, what proves a fault is reported, the rest is fed to the core. */
+/** Entry of messages: rejects unsigned ones, reports evidence of faults, and feeds the rest to the core. */
 export class MessageHandler {
   readonly #parts: IntakeParts
   readonly #messageValidator: MessageValidator
@@ -53,7 +53,7 @@ export class MessageHandler {
     this.#unsubscribe()
   }
 
-  /** What is right goes on to those its author does not reach: the answer is for the network. */
+  /** Handles a message; the result tells the network whether to relay it to peers that its author does not reach. */
   #receive(message: ConsensusMessage, from: PeerId): MessageAcceptance {
     const { options, lifecycle, driver } = this.#parts
     if (!lifecycle.isRunning) return 'ignore'
@@ -64,7 +64,7 @@ export class MessageHandler {
     return messageAcceptance
   }
 
-  /** Asked before a block is decoded: what is known, nobody signed, or nobody waits for is not read. */
+  /** Called before a block is decoded: blocks that are known, unsigned or not needed are not decoded. */
   #judgeClaim(claim: BlockClaim, from: PeerId): MessageAcceptance {
     const { lifecycle, driver } = this.#parts
     if (!lifecycle.isRunning || driver.knows(claim)) return 'ignore'
@@ -87,7 +87,7 @@ export class MessageHandler {
     return messageAcceptance
   }
 
-  /** Throws when somebody else signs with this validator's key. */
+  /** Throws when another process signs with this validator's key. */
   #noticeOwn(message: SignedHead): void {
     const { options, validator } = this.#parts
     const committee = options.ports.committee.committee(message.number)

@@ -12,7 +12,7 @@ import { type Evidence, isWrongProposer } from '../evidence/evidence.ts'
 import type { CommitteePort } from '../ports.ts'
 import type { SignatureVerifier } from '../signer/signature-verifier.ts'
 
-/** What this node is at: the last committed height, and the body it asked for. */
+/** Position of the node: the last committed height, and the body it requested. */
 export interface ChainPosition {
   readonly head: number
   readonly wanted: string | null
@@ -22,15 +22,15 @@ interface AdmissionOptions {
   readonly committees: CommitteePort
   readonly verifier: SignatureVerifier
   readonly onEvidence: (evidence: Evidence, committee: Committee) => void
-  /** A message that its sender signed, of use or not. */
+  /** Called for every message signed by its sender, needed or not. */
   readonly onSigned?: (message: SignedHead, committee: Committee) => void
 }
 
 type DecidedClaim = Extract<BlockClaim, { type: 'decided' }>
 
 /**
- * Checks what comes from the network, and holds what was signed against its signers. The cheapest check comes first: place, then
- * signatures, then the body, which is read only once a claim was found right.
+ * Validates messages from the network and records signed ones as possible evidence. The cheapest check comes first: height and
+ * round, then signatures, then the body, which is decoded only after its claim was found valid.
  */
 export class MessageValidator {
   readonly #options: AdmissionOptions
@@ -43,7 +43,7 @@ export class MessageValidator {
     this.#options = options
   }
 
-  /** Judges a message before its block is decoded: `accept`, the block may be of use. */
+  /** Validates a message before its block is decoded; `accept` means the block may be needed. */
   judgeClaim(claim: BlockClaim, { head, wanted }: ChainPosition): MessageAcceptance {
     if (claim.type === 'body') return claim.blockHash === wanted ? 'accept' : 'ignore'
     return claim.type === 'decided' ? this.#admitDecided(claim, head) : this.#admitSigned(claim.head, head)
@@ -70,14 +70,17 @@ export class MessageValidator {
     }
   }
 
-  /** undefined: a height too far from the head, or beyond the known committees. */
+  /** Returns undefined for a height too far from the head, or beyond the known committees. */
   #committeeOf(number: number, head: number): Committee | undefined {
     if (number < head + 1 - LIMITS.consensus.evidenceHeights) return undefined
     if (number > head + 1 + LIMITS.consensus.futureHeights) return undefined
     return this.#options.committees.committee(number)
   }
 
-  /** Its seals are commits like any other, also those of a height that is over: of a fork they name who signed both sides. */
+  /**
+   * Its seals are commits like any other, also those of a past height: on a fork they identify the members that signed both
+   * sides.
+   */
   #admitDecided(claim: DecidedClaim, head: number): MessageAcceptance {
     const committee = this.#committeeOf(claim.number, head)
     if (committee === undefined) return 'ignore'
@@ -94,7 +97,7 @@ export class MessageValidator {
     const verdict = verifier.judge(message, committee)
     if (verdict === 'unsigned') return 'reject'
     if (verdict === 'badProof') {
-      // A proposer signs its lists; those of a round change are nobody's word.
+      // A proposer signs its lists; the lists of a round change are not signed.
       if (message.type === 'proposal') onEvidence({ kind: 'unjustified', proposal: message }, committee)
       return 'reject'
     }
@@ -102,12 +105,12 @@ export class MessageValidator {
     this.#detector.advance(head + 1)
     this.#hold(message, committee)
     if (message.number <= head) return 'ignore'
-    // Of a later height it would take the place of a body that counts.
+    // At a later height it would occupy the place of a valid body.
     if (message.type === 'proposal' && isWrongProposer(message, committee.members.length)) return 'ignore'
     return 'accept'
   }
 
-  /** Against what its signers said before. */
+  /** Compares a message with earlier ones of its signers. */
   #hold(message: SignedHead, committee: Committee): void {
     const { verifier, onEvidence } = this.#options
     for (const found of this.#detector.observe(message, committee, verifier.isSigned)) onEvidence(found, committee)
@@ -117,11 +120,11 @@ export class MessageValidator {
 const acceptIfWhole = (block: Block): MessageAcceptance => (isWhole(block) ? 'accept' : 'reject')
 
 /**
- * Whether a body is the one its header names. The hash covers the header alone: without this, anybody who passes a block on could
- * put another body under it, which would be taken for the proposer's fault, or decided.
+ * Returns true when a body is the one its header names. The hash covers only the header: without this check a relay could replace
+ * the body, and it would count as the proposer's fault, or be decided.
  */
 const isWhole = (block: Block): boolean => {
   const extra = readExtraData(block.header)
-  // Nothing to compare with: whoever signed it, it is judged and refused.
+  // Nothing to compare with: the block is validated and rejected.
   return extra === undefined || isBodyOf(block, extra)
 }

@@ -10,7 +10,7 @@ import type { ConsensusEngineOptions } from './types.ts'
 
 export const invalidProposal = (proven: boolean, reason: string): ProposalVerdict => ({ valid: false, proven, reason })
 
-/** What consensus itself demands of a proposed block, before it is executed; null when nothing is amiss. */
+/** Returns the fault of a proposed block that consensus itself checks before execution; null when there is none. */
 export const consensusFault = (
   block: Block,
   { number }: ValidateContext,
@@ -31,7 +31,7 @@ export const consensusFault = (
   return fault === null ? null : invalidProposal(true, `parent certificate: ${fault}`)
 }
 
-/** Everything there is to say about a proposed block: consensus first, then its second, then the execution of it all. */
+/** Validates a proposed block: the rules of consensus first, then the wait for its timestamp, then its execution. */
 export const validateProposal = async (
   block: Block,
   context: ValidateContext,
@@ -53,12 +53,12 @@ export const validateProposal = async (
   }
 }
 
-/** Whether a block is too far ahead of this node's clock to wait for its second. */
+/** Returns true when the timestamp is too far ahead of this node's clock to wait for. */
 export const isTooFarInFuture = (timestamp: number, nowMs: number): boolean => timestamp > maxTimestamp(nowMs)
 
 /**
- * A block from a clock a little ahead waits until its second has come; one further ahead is not voted for, though it breaks no
- * rule for good (docs/design/consensus.md#pacing). Answers whether to go on; a cancellation ends the wait.
+ * Waits for the timestamp of a block whose proposer's clock is slightly ahead; a block further ahead gets no vote, though it
+ * is not permanently invalid (docs/design/consensus.md#pacing). Returns true to continue; a cancellation ends the wait.
  */
 const awaitTimestamp = async (timestamp: number, clock: Clock, cancelled: AbortSignal): Promise<boolean> => {
   if (isTooFarInFuture(timestamp, clock.nowMs())) return false

@@ -12,7 +12,7 @@ import type { Wal } from '../wal/wal.ts'
 export interface ConsensusParams {
   readonly chainId: number
   readonly genesisHash: Hex
-  /** 0 = instant mode; parts of a second allowed (timing/block-time.ts). */
+  /** 0 = instant mode; fractions of a second are allowed (timing/block-time.ts). */
   readonly blockTimeMs: number
   readonly roundTimeoutMs: number
 }
@@ -23,7 +23,7 @@ export interface ConsensusEngineOptions {
     readonly committee: CommitteePort
     readonly network: NetworkPort
     readonly blocks: BlockCodec
-    /** Told of every proof against a validator; without it they are only logged. */
+    /** Receives every proof against a validator; without it proofs are only logged. */
     readonly evidence?: EvidencePort
   }
   readonly clock: Clock
@@ -34,22 +34,23 @@ export interface ConsensusEngineOptions {
   readonly watermark: Watermark
   readonly params: ConsensusParams
   readonly logger: Logger
-  /** Called once when the engine gave up: it signs nothing any more, the process should stop. */
+  /** Called once when the engine has failed: it signs nothing any more, and the process should stop. */
   readonly onFatal: (error: Error) => void
   readonly metrics?: ConsensusMetrics
-  /** The operator's word that this key never voted with a log that is now lost. */
+  /** The operator's assurance that this key never voted with a log that is now lost. */
   readonly trustMissingLog?: boolean
 }
 
-/** Somebody else signs with this validator's key: a second instance, or a thief. */
+/** This validator's key signs elsewhere: a second instance, or a stolen key. */
 export type KeyInUseError = { readonly code: 'KEY_IN_USE'; readonly number: number; readonly round: number }
 
-/** Nothing is taken from an engine that does not run. */
+/** The engine does not run, so it accepts no input. */
 export type EngineStoppedError = { readonly code: 'ENGINE_STOPPED' }
 
 /**
- * Brings blocks that others decided, in order; each must be verified to be final. `adopt` resolves when the block is the head, and all
- * are durable before the next height opens; one that is the head or below is passed over. It rejects with ENGINE_STOPPED, or with what the commit failed with.
+ * Imports blocks that others decided, in order; each must be verified to be final. `adopt` resolves when the block is the head, and
+ * all of them are durable before the next height opens; a block at or below the head is skipped. It rejects with ENGINE_STOPPED or
+ * with the failure of the commit.
  */
 export type CatchUp = (adopt: (decided: DecidedBlock) => Promise<void>) => Promise<void>
 
@@ -57,7 +58,7 @@ export type EngineMode = 'stopped' | 'voting' | 'following' | 'quarantined' | 'f
 
 export interface ConsensusStatus {
   readonly mode: EngineMode
-  /** Nothing is being proposed or decided: the open height waits. */
+  /** True while nothing is being proposed or decided: the open height waits. */
   readonly isIdle: boolean
   readonly number: number
   readonly round: number
@@ -66,11 +67,11 @@ export interface ConsensusStatus {
   /** Votes seen in the current round. */
   readonly prepares: number
   readonly commits: number
-  /** Members not heard in the current round, from round 2 on: before that nobody is late yet. */
+  /** Members not heard in the current round; empty before round 2, where a member may just be slow. */
   readonly missing: readonly Hex[]
-  /** Messages kept in memory, of the open height and of later ones. */
+  /** Number of messages in memory, of the open height and of later ones. */
   readonly held: number
-  /** Blocks kept in memory of the open height. */
+  /** Number of blocks in memory of the open height. */
   readonly heldBlocks: number
   /** Blocks decided since start, and those decided in a round above 0. */
   readonly decided: number
@@ -82,23 +83,29 @@ export interface ConsensusStatus {
   readonly lastDecisionMs: number
 }
 
-/** The shell around the pure core: does its effects and nothing else. */
+/** Shell around the pure core: executes its effects and nothing else. */
 export interface ConsensusEngine {
-  /** Replays the log, commits what was decided but not committed, and opens the next height. Throws when the log or the database contradict each other. */
+  /**
+   * Replays the log, commits what was decided but not committed, and opens the next height. Throws when the log and the database
+   * contradict each other.
+   */
   start(): Promise<void>
   /** Stops signing at once and waits for a write or commit under way. */
   stop(): Promise<void>
-  /** How long before its time a block should be asked for, to be ready then. */
+  /** Milliseconds before the block time at which a block should be requested, to be ready in time. */
   readonly headStartMs: number
-  /** Instant mode: there is a transaction. Cheap, idempotent, ignored otherwise. The block is not proposed before `dueMs`. */
+  /**
+   * Instant mode: signals that there is a transaction. Cheap and idempotent; ignored in other modes. The block is not proposed before
+   * `dueMs`.
+   */
   requestBlock(dueMs?: number): void
   /**
-   * Leaves the open height for as long as `work` takes, so that nothing is signed meanwhile, and opens the one after the head then,
-   * also when the work fails. What was signed stays in log and watermark: a height that was not overtaken goes on where it stood
+   * Leaves the open height while `work` runs, so that nothing is signed meanwhile, and then opens the one after the head, also when
+   * the work fails. Signed messages remain in log and watermark: a height that was not overtaken continues from its state
    * (docs/design/consensus.md#catching-up, docs/design/network.md#block-sync). Rejects with ENGINE_STOPPED, or as the work does.
    */
   catchUp(work: CatchUp): Promise<void>
-  /** Ends the engine for a reason from outside: it signs nothing from now on, and `onFatal` is told. */
+  /** Ends the engine for an external reason: it signs nothing from now on, and `onFatal` is called. */
   giveUp(reason: Error): void
   status(): ConsensusStatus
 }

@@ -23,7 +23,7 @@ const KINDS = ['conflict', 'amnesia', 'unjustified', 'wrongProposer'] as const
 
 export type EvidenceDecodeError = MalformedError<'EVIDENCE_MALFORMED'>
 
-/** [kind, statement, statement], [kind, statement], or [kind, encoded proposal head]. */
+/** Encodes evidence: [kind, statement, statement], [kind, statement], or [kind, encoded proposal head]. */
 export const encodeEvidence = (evidence: Evidence): Uint8Array => {
   const kind = numberItem(KIND[evidence.kind])
   switch (evidence.kind) {
@@ -37,7 +37,7 @@ export const encodeEvidence = (evidence: Evidence): Uint8Array => {
   }
 }
 
-/** Strict; checks form only: evidenceFault says whether it proves anything. Throws EVIDENCE_MALFORMED. */
+/** Decodes strictly and checks only the form: evidenceFault checks the proof. Throws EVIDENCE_MALFORMED. */
 export const decodeEvidence = (bytes: Uint8Array): Evidence =>
   decodeOrMalformed('EVIDENCE_MALFORMED', () => {
     const cursor = new RlpCursor(bytes)
@@ -48,7 +48,7 @@ export const decodeEvidence = (bytes: Uint8Array): Evidence =>
     return evidence
   })
 
-/** The same for bytes from outside: undefined when they are none, or too many. */
+/** Decodes bytes from outside: undefined when they are malformed or too long. */
 export const tryDecodeEvidence = (bytes: Uint8Array): Evidence | undefined => {
   if (bytes.byteLength > LIMITS.consensus.evidenceBytes) return undefined
   return undefinedIfCoded(() => decodeEvidence(bytes))
@@ -69,7 +69,7 @@ const readEvidence = (cursor: RlpCursor): Evidence => {
   }
 }
 
-/** [type code, signed part] */
+/** Encodes a statement: [type code, signed part]. */
 const statementItem = (statement: Statement): RlpItem => [
   numberItem(VOTE_TYPE_CODE[statement.type]),
   signedItem(statement),

@@ -5,13 +5,13 @@ import { type Evidence, isAmnesia, isConflict, isUnjustified, isWrongProposer } 
 import { type SignatureCheck, type Statement, statementsFromMessage } from './statement.ts'
 
 interface DetectorLimits {
-  /** Heights below the current one whose statements are still held against each other. */
+  /** Number of heights below the current one whose statements are still compared. */
   readonly heights: number
-  /** Statements kept of one member at one height; an honest one makes a few in each round. */
+  /** Limit of statements kept per member and height; an honest member makes a few in each round. */
   readonly statements: number
 }
 
-/** What one member said at one height. */
+/** Statements of one member at one height. */
 interface Record {
   readonly statements: Map<string, Statement>
   readonly commits: Commit[]
@@ -20,8 +20,8 @@ interface Record {
 }
 
 /**
- * Holds everything signed against what its signer said before. Only verified messages may come in. One accusation of a member at a
- * height is enough; the first statement of each kind and round is kept, within the limits.
+ * Compares every signed statement with earlier ones of its signer. Messages must be verified before. One accusation of a member
+ * per height is enough; the first statement of each kind and round is kept, within the limits.
  */
 export class EvidenceDetector {
   readonly #heights = new Map<number, Map<number, Record>>()
@@ -32,19 +32,19 @@ export class EvidenceDetector {
     this.#limits = limits
   }
 
-  /** Statements held, for the bound on memory. */
+  /** Number of statements held, for the bound on memory. */
   get size(): number {
     let size = 0
     for (const records of this.#heights.values()) for (const { statements } of records.values()) size += statements.size
     return size
   }
 
-  /** What a message proves against its sender, or the statements in it against theirs. */
+  /** Returns the evidence a message gives against its sender, or its statements against their signers. */
   observe(message: SignedHead, committee: Committee, isSigned: SignatureCheck): readonly Evidence[] {
     const found: Evidence[] = []
     if (message.number < this.#lowest) return found
     for (const statement of statementsFromMessage(message)) {
-      // A proof may only name its own height; one that does not is judged with the proposal it stands in.
+      // A proof may only name its own height; any other is judged with the proposal that contains it.
       if (statement.number !== message.number) continue
       const record = this.#recordOf(statement)
       const evidence = record.accused ? null : contradiction(record, statement, committee.members.length)
@@ -57,7 +57,7 @@ export class EvidenceDetector {
     return found
   }
 
-  /** Forgets heights too far below `numberField`. */
+  /** Drops heights too far below `numberField`. */
   advance(number: number): void {
     this.#lowest = number - this.#limits.heights
     for (const height of this.#heights.keys()) if (height < this.#lowest) this.#heights.delete(height)

@@ -6,7 +6,7 @@ import { accusedIn, type Evidence, evidenceFault } from './evidence.ts'
 import type { SignatureCheck } from './statement.ts'
 
 interface EvidenceGossipOptions {
-  /** Keeps what is proven until a block holds it. */
+  /** Keeps evidence until a block holds it. */
   readonly evidencePool: EvidenceStore
   readonly committees: CommitteePort
   readonly isSigned: SignatureCheck
@@ -15,9 +15,9 @@ interface EvidenceGossipOptions {
 }
 
 /**
- * Evidence between nodes (docs/design/consensus.md#evidence): what the own engine reports and neighbours bring goes to the desk and to all
- * other neighbours, once for each validator: more would help nobody, and whoever signs a contradiction can sign a million. Nothing is
- * believed that its signatures do not show.
+ * Exchange of evidence between nodes (docs/design/consensus.md#evidence): evidence from the own engine or from a neighbour goes to the
+ * evidence pool and to all other neighbours, once per validator: more would not help, and a faulty validator can sign any number of
+ * contradictions. Evidence counts only by its signatures.
  */
 export class EvidenceRelay implements EvidencePort {
   readonly #options: EvidenceGossipOptions
@@ -35,7 +35,7 @@ export class EvidenceRelay implements EvidencePort {
     this.#unsubscribe()
   }
 
-  /** From the own engine: verified. */
+  /** Takes verified evidence from the own engine. */
   report(evidence: Evidence): void {
     const { evidencePool, network, logger } = this.#options
     if (!evidencePool.report(evidence)) return
@@ -44,7 +44,7 @@ export class EvidenceRelay implements EvidencePort {
     network.broadcast(encodeEvidence(evidence))
   }
 
-  /** To be called now and then: neighbours that came since, or since a restart, hear what no block holds yet. */
+  /** Rebroadcasts pending evidence; called regularly, for neighbours that connected or restarted since. */
   remind(): void {
     const { evidencePool, network } = this.#options
     for (const encoded of evidencePool.held()) network.broadcast(encoded)

@@ -5,11 +5,12 @@ import { allowedProposal } from '../core/justification.ts'
 import { isSameStatement, type SignatureCheck, type Statement } from './statement.ts'
 
 /**
- * What no honest member signs, with all that is needed to see it (docs/design/consensus.md#evidence):
+ * Proof that a member signed what no honest member signs, with all data needed to verify it
+ * (docs/design/consensus.md#evidence):
  * - `conflict`: two different statements of one kind for one height and round.
  * - `amnesia`: a commit, and a round change to a later round that claims nothing prepared since.
- * - `unjustified`: a proposal above round 0 whose justification, which is signed too, does not allow it.
- * - `wrongProposer`: a proposal by a member whose turn it was not.
+ * - `unjustified`: a proposal above round 0 whose signed justification does not allow it.
+ * - `wrongProposer`: a proposal by a member that is not the proposer of its round.
  */
 export type Evidence =
   | { readonly kind: 'conflict'; readonly first: Statement; readonly second: Statement }
@@ -19,13 +20,13 @@ export type Evidence =
 
 export type EvidenceFault = 'NO_CONTRADICTION' | 'OUTSIDE_COMMITTEE' | 'SIGNATURE_INVALID'
 
-/** Height and committee index it accuses, and the round of (the first of) what it shows. */
+/** Returns the height and committee index of the accused, and the round of the (first) statement. */
 export const accusedIn = (
   evidence: Evidence,
 ): { readonly number: number; readonly round: number; readonly sender: number } =>
   'proposal' in evidence ? evidence.proposal : evidence.first
 
-/** Whether the accused contradicted itself, by the committee of that height: null, or what is missing. */
+/** Verifies evidence with the committee of its height: null when it proves the fault, else the reason. */
 export const evidenceFault = (
   evidence: Evidence,
   committee: Committee,
@@ -55,7 +56,7 @@ const contradicts = (evidence: Exclude<Evidence, { kind: 'unjustified' }>, size:
 export const isConflict = (a: Statement, b: Statement): boolean =>
   a.type === b.type && a.number === b.number && a.round === b.round && a.sender === b.sender && !isSameStatement(a, b)
 
-/** Who committed holds the lock: whatever it says later names that round or a later one. */
+/** A member that committed holds the lock: its later round changes must name that round or a later one. */
 export const isAmnesia = (commit: Statement, change: Statement): boolean =>
   commit.type === 'commit' &&
   change.type === 'roundChange' &&
@@ -69,7 +70,10 @@ export const isWrongProposer = (
   size: number,
 ): boolean => proposal.type === 'proposal' && proposal.sender !== proposerIndex(size, proposal.number, proposal.round)
 
-/** The proposer signed its lists, so it answers for the signatures in them as well. Round 0 has none that are signed. */
+/**
+ * The proposer signed its lists, so it is responsible for the signatures in them too. In round 0 the lists are not
+ * signed.
+ */
 export const isUnjustified = (head: ProposalHead, committee: Committee, isSigned: SignatureCheck): boolean => {
   if (head.round === 0) return false
   const size = committee.members.length

@@ -8,8 +8,8 @@ interface Entry {
 }
 
 /**
- * Verified evidence that no block holds yet: one piece against each validator, which is all it takes to jail it, of a bounded number of
- * validators. Whoever holds evidence for longer than it is of use takes it out.
+ * Verified evidence that no block holds yet: one piece per validator, which is enough to jail it, for a bounded number of validators.
+ * The owner removes evidence that has expired.
  */
 export class PendingEvidence {
   readonly #entries = new Map<Hex, Entry>()
@@ -23,26 +23,26 @@ export class PendingEvidence {
     return this.#entries.size
   }
 
-  /** Whether evidence against this validator would be kept. */
+  /** Returns true when evidence against this validator would be kept. */
   wants(offender: Hex): boolean {
     return !this.#entries.has(offender) && this.#entries.size < this.#limit
   }
 
-  /** Keeps what `wants` asked for; answers its encoding. */
+  /** Adds evidence that `wants` accepted; returns its encoding. */
   add(offender: Hex, evidence: Evidence): Uint8Array {
     const encoded = encodeEvidence(evidence)
     this.#entries.set(offender, { number: accusedIn(evidence).number, encoded })
     return encoded
   }
 
-  /** Encoded evidence with whom it accuses, of the lowest height first. */
+  /** Returns encoded evidence with the accused validator, lowest height first. */
   all(): readonly { readonly offender: Hex; readonly encoded: Uint8Array }[] {
     return [...this.#entries]
       .sort(([, a], [, b]) => a.number - b.number)
       .map(([offender, { encoded }]) => ({ offender, encoded }))
   }
 
-  /** A block held it, or none can any more. false: there was none. */
+  /** Removes evidence that a block holds, or that has expired; returns false when there was none. */
   remove(offender: Hex): boolean {
     return this.#entries.delete(offender)
   }

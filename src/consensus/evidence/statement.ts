@@ -13,20 +13,20 @@ import {
 import type { Hex } from '../../util/bytes.ts'
 import type { Committee } from '../committee.ts'
 
-/** A proposal as far as its signature goes: the block and the justification by their hashes. */
+/** Signed content of a proposal: block and justification by their hashes. */
 export interface ProposalClaim extends SignedVote {
   readonly type: 'proposal'
   readonly blockHash: Hex
   readonly justificationHash: Hex
 }
 
-/** One thing that one member signed, without anything the signature does not cover. */
+/** One statement signed by one member, without anything the signature does not cover. */
 export type Statement = ProposalClaim | Prepare | Commit | RoundChangePayload
 
-/** Whether the member of the committee that is named as its sender signed this; of a proposal with its lists, nothing but its own part. */
+/** Returns true when the committee member named as the sender signed this; of a proposal with its lists, only its own part is checked. */
 export type SignatureCheck = (signed: Statement | ProposalHead, committee: Committee) => boolean
 
-/** What a statement's signature covers. */
+/** Digest that a statement's signature covers. */
 export const statementDigest = (domain: SigningDomain, statement: Statement): Uint8Array => {
   switch (statement.type) {
     case 'proposal':
@@ -39,7 +39,7 @@ export const statementDigest = (domain: SigningDomain, statement: Statement): Ui
   }
 }
 
-/** Whether two statements of one kind and place say the same. */
+/** Returns true when two statements of one kind and round have the same content. */
 export const isSameStatement = (a: Statement, b: Statement): boolean => textOf(a) === textOf(b)
 
 const textOf = (statement: Statement): string => {
@@ -54,7 +54,7 @@ const textOf = (statement: Statement): string => {
   }
 }
 
-/** All that is signed in a message: its own statement, and those of others that it carries. */
+/** Returns all signed statements of a message: its own and those of others that it carries. */
 export const statementsFromMessage = (message: SignedHead): readonly Statement[] => {
   switch (message.type) {
     case 'proposal':

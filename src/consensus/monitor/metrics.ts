@@ -2,17 +2,17 @@ import type { Metrics } from '../../metrics/registry.ts'
 import type { VoteType } from '../../primitives/consensus/vote.ts'
 import type { Hex } from '../../util/bytes.ts'
 
-/** What an engine counts and times for its operator (docs/consensus.md#what-an-operator-sees). Seconds. */
+/** Metrics of the engine for the operator (docs/consensus.md#what-an-operator-sees). Times in seconds. */
 export interface ConsensusMetrics {
-  /** From the proposal, as it was begun or came, to the quorum of prepares. */
+  /** Time from the start or arrival of the proposal to the quorum of prepares. */
   prepared(seconds: number): void
-  /** From there to the quorum of commits. */
+  /** Time from the quorum of prepares to the quorum of commits. */
   committed(seconds: number): void
-  /** The first of its kind for a round, with a right signature. */
+  /** First vote of its kind for a round, with a valid signature. */
   voted(validator: Hex, type: VoteType): void
-  /** One sync of the log or of the watermark. */
+  /** Duration of one sync of the log or of the watermark. */
   synced(file: SyncedFile, seconds: number): void
-  /** How much earlier the clocks of the other proposers are than this node's. */
+  /** Seconds by which the clocks of other proposers are behind this node's. */
   skewed(seconds: number): void
 }
 export type SyncedFile = 'log' | 'watermark'

@@ -11,17 +11,19 @@ import type { ConsensusMetrics } from './metrics.ts'
 
 export interface ConsensusMonitorOptions {
   readonly blockTimeMs: number
-  /** This node's validator. */
+  /** Address of this node's validator. */
   readonly self: Hex | undefined
   readonly logger: Logger
   readonly metrics?: ConsensusMetrics | undefined
 }
 
-/** Looks on for the operator: how long the phases of a height take, who votes, and whether this clock agrees with the others. Decides nothing. */
+/**
+ * Observes consensus for the operator: durations of the phases of a height, votes by validator, and clock skew. It decides nothing.
+ */
 export class ConsensusMonitor {
   readonly #options: ConsensusMonitorOptions
   readonly #skew = new ClockSkew()
-  /** By validator and type: the last place counted, since votes are said again and again. */
+  /** Last vote counted, by validator and type, since votes are resent. */
   readonly #voted = new Map<string, { readonly number: number; readonly round: number }>()
   #proposedMs: number | null = null
   #preparedMs: number | null = null
@@ -31,7 +33,7 @@ export class ConsensusMonitor {
     this.#options = options
   }
 
-  /** A height is opened or left: what was begun counts no more. */
+  /** A height is opened or left: phases under way are not measured. */
   heightChanged(): void {
     this.#proposedMs = null
     this.#preparedMs = null
@@ -50,7 +52,7 @@ export class ConsensusMonitor {
       metrics?.committed((nowMs - this.#preparedMs) / 1_000)
   }
 
-  /** A message with a right signature, of whatever height is kept. */
+  /** Handles a message with a valid signature, of any height in memory. */
   onMessage({ type, sender, number, round }: SignedHead, { members }: Committee): void {
     const validator = members[sender]
     if (this.#options.metrics === undefined || validator === undefined || validator === this.#options.self) return
@@ -64,7 +66,7 @@ export class ConsensusMonitor {
 
   #compareClocks(block: Block, nowMs: number): void {
     const { blockTimeMs, self, metrics, logger } = this.#options
-    // Only whole seconds of block time begin with a second (timing/block-time.ts).
+    // Only with a block time of whole seconds do blocks begin on a second (timing/block-time.ts).
     if (blockTimeMs === 0 || blockTimeMs % 1_000 !== 0) return
     const proposer = readExtraData(block.header)?.proposer
     if (proposer === undefined || proposer === self) return

@@ -3,10 +3,10 @@ import type { Hex } from '../../util/bytes.ts'
 import type { HeightState } from '../core/types.ts'
 import type { ConsensusStatus, EngineMode } from '../engine/types.ts'
 
-/** From this round on somebody is missing, rather than late. */
+/** From this round on a member is taken as missing rather than slow. */
 export const STALLED_ROUND = 2
 
-/** What an engine did since its start, for operators. */
+/** Statistics of the engine since its start, for operators. */
 export class ConsensusStats {
   decided = 0
   decidedLate = 0
@@ -21,7 +21,7 @@ export class ConsensusStats {
     this.lastDecisionMs = elapsedMs
   }
 
-  /** With the height open now; `numberField` stands in as long as there is none. */
+  /** Returns the status with the open height; `numberField` is used when there is none. */
   status(
     mode: EngineMode,
     { height, heldForLater }: { readonly height: HeightState | null; readonly heldForLater: number },
@@ -50,7 +50,7 @@ export class ConsensusStats {
   }
 }
 
-/** Members that a height has not heard a vote from. */
+/** Returns the members without a vote at this height. */
 export const missingMembers = ({ config, prepares, roundChanges, round }: HeightState): readonly Hex[] => {
   const heard = new Set([...prepares.senders(round), ...roundChanges.keys(), config.index])
   return config.members.filter((_, index) => !heard.has(index))

@@ -1,6 +1,6 @@
 import type { DurableFile, FileSystem } from '../wal/file-system.ts'
 
-/** The same files, with each sync timed: it is what every vote waits for. */
+/** Wraps a file system and times each sync, which every vote waits for. */
 export const timedFileSystem = (files: FileSystem, onSync: (seconds: number) => void): FileSystem => ({
   read: path => files.read(path),
   open: async path => timed(await files.open(path), onSync),

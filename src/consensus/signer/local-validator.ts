@@ -15,11 +15,11 @@ import type { SignPosition } from './watermark.ts'
 
 type ValidatorOptions = Pick<ConsensusEngineOptions, 'signer' | 'watermark' | 'params' | 'logger'>
 
-/** This node's validator: what it signed, whether it may sign, and whether anybody else signs with its key. */
+/** Validator of this node: its own votes, whether it may sign, and detection of a second user of its key. */
 export class LocalValidator {
   readonly #options: ValidatorOptions
   #own = new OwnVotes(null)
-  /** Its memory never signed anything; whether the key is as new as that, the chain will show. */
+  /** True while this signer has never signed; the chain shows whether the key is new as well. */
   #isNew = false
   #quarantine: Quarantine | null = null
 
@@ -27,7 +27,7 @@ export class LocalValidator {
     this.#options = options
   }
 
-  /** To be called once, with what the last life left behind. */
+  /** Called once, with the recovered state. */
   restore({ isNew, own }: RecoveredState): void {
     const { watermark, params } = this.#options
     this.#isNew = isNew
@@ -43,12 +43,12 @@ export class LocalValidator {
     return this.#quarantine !== null
   }
 
-  /** Index with which it votes in a committee; -1 when it does not. */
+  /** Returns its index in a committee; -1 when it does not vote. */
   indexIn(committee: Committee): number {
     return this.isQuarantined ? -1 : committeeIndex(committee, this.address)
   }
 
-  /** Signs as member `index`, unless it must be silent or its watermark forbids it; the height goes on without this vote then. */
+  /** Signs as member `index`, unless it is quarantined or the watermark refuses; the height then continues without this vote. */
   sign(message: UnsignedMessage, index: number): SignedMessage | undefined {
     const { signer, watermark, params, logger } = this.#options
     if (signer === null || this.isQuarantined) return undefined
@@ -63,15 +63,16 @@ export class LocalValidator {
     }
   }
 
-  /** A verified message turned up. Throws KEY_IN_USE when it has this key's signature and cannot be its own. */
+  /** Handles a verified message. Throws KEY_IN_USE when it has this key's signature but was not made here. */
   heard(message: SignedHead, committee: Committee): void {
     if (committee.members[message.sender] !== this.address) return
     this.#notice(signPositionFromMessage(message), messageDigest(this.#options.params, message))
   }
 
   /**
-   * This key signed what this node did not, at this place. In quarantine that says how far the lost log went, and a directory that
-   * only looked new lost one too. Otherwise the key runs twice, and neither may go on (docs/design/consensus.md#evidence). Throws KEY_IN_USE.
+   * Handles a signature of this key, at this place, that this node did not make. In quarantine it shows how far the lost log
+   * reached; on a node that seemed new it shows that a log was lost. Otherwise the key runs twice, and neither instance may
+   * continue (docs/design/consensus.md#evidence). Throws KEY_IN_USE.
    */
   accused({ number, round }: { readonly number: number; readonly round: number }): void {
     if (this.#quarantine !== null) this.#quarantine.ownVoteSeen(number)
@@ -86,8 +87,8 @@ export class LocalValidator {
   }
 
   /**
-   * A height is over; `learnt`: others had decided it before this node came to it. Looks for its own seal, and answers whether a
-   * quarantine may end. Throws KEY_IN_USE.
+   * Handles the end of a height; `learnt`: others had decided it before this node opened it. Looks for its own seal, and returns
+   * true when a quarantine may end. Throws KEY_IN_USE.
    */
   decided({ block, certificate }: DecidedBlock, committee: Committee, learnt: boolean): boolean {
     const { number } = block.header
@@ -97,12 +98,12 @@ export class LocalValidator {
       this.#notice({ number, round, step: 'commit' }, blockVoteDigest(this.#options.params, commit))
     }
     this.#own.forgetBelow(number + 1)
-    // It took part in what the committee just did: whatever turns up from now on is not from before.
+    // It took part in the latest decision: signatures seen from now on are not from earlier runs.
     if (!learnt && !this.isQuarantined) this.#isNew = false
     return this.#quarantine?.decided(number, learnt) ?? false
   }
 
-  /** Silent from now on. */
+  /** Starts a quarantine: nothing is signed from now on. */
   quarantine(reason: QuarantineReason, head: number): Quarantine {
     this.#isNew = false
     this.#quarantine = new Quarantine(reason, head, this.#options.watermark.last?.number ?? 0)

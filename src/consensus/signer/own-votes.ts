@@ -2,8 +2,8 @@ import { bytesEqual } from '../../util/bytes.ts'
 import { comparePositions, type LastSignature, type SignPosition } from './watermark.ts'
 
 /**
- * What this validator signed, so that a vote with its key that it did not make is told from its own (docs/design/consensus.md#evidence). Of
- * positions up to `before`, the last one of its earlier lives, only those it still remembers can be told.
+ * Record of this validator's own votes, to tell them from votes made elsewhere with its key (docs/design/consensus.md#evidence). Positions
+ * up to `before`, the last one of earlier runs, can be judged only if they are still recorded.
  */
 export class OwnVotes {
   readonly #before: SignPosition | null
@@ -14,7 +14,7 @@ export class OwnVotes {
     if (before !== null) this.remember(before, before.digest)
   }
 
-  /** Positions remembered, for the bound on memory. */
+  /** Number of recorded positions, for the bound on memory. */
   get size(): number {
     let size = 0
     for (const digests of this.#digests.values()) size += digests.size
@@ -27,14 +27,14 @@ export class OwnVotes {
     digests.set(placeOf(position), digest)
   }
 
-  /** Whether somebody else must have signed this. */
+  /** Returns true when this signature must have been made elsewhere. */
   isForeign(position: SignPosition, digest: Uint8Array): boolean {
     const known = this.#digests.get(position.number)?.get(placeOf(position))
     if (known !== undefined) return !bytesEqual(known, digest)
     return this.#before === null || comparePositions(position, this.#before) > 0
   }
 
-  /** Forgets heights below `numberField`. */
+  /** Drops heights below `numberField`. */
   forgetBelow(number: number): void {
     for (const known of this.#digests.keys()) if (known < number) this.#digests.delete(known)
   }

@@ -1,12 +1,13 @@
 import type { QuarantineReason } from '../wal/recovery.ts'
 
-/** Heights others must decide before a node that lost its memory votes again (docs/design/consensus.md#quarantine). */
+/** Heights that others must decide before a node that lost its log votes again (docs/design/consensus.md#quarantine). */
 const HEIGHTS = 2
 
 /**
- * How long a validator that lost its memory only follows: until others have decided two heights above everything it may have voted
- * in. That is at least the head and the watermark it woke up with, every height at which its own vote or seal turns up, and every
- * height that was over before it came: it was learnt from a neighbour that had gone on, so it says nothing of the open one.
+ * Duration for which a validator that lost its log only follows: until others have decided two heights above every height it may
+ * have voted in. Those are at least the head and the watermark at start, every height in which its own vote or seal appears, and
+ * every height decided before this node opened it: such a height came from a neighbour that had moved on, so it says nothing about
+ * the open one.
  */
 export class Quarantine {
   readonly reason: QuarantineReason
@@ -17,7 +18,7 @@ export class Quarantine {
     this.#upTo = Math.max(head, lastSigned) + HEIGHTS
   }
 
-  /** The last height at which it stays silent, as far as is known. */
+  /** Last height without a vote, as far as known. */
   get upTo(): number {
     return this.#upTo
   }
@@ -26,7 +27,7 @@ export class Quarantine {
     this.#upTo = Math.max(this.#upTo, number + HEIGHTS)
   }
 
-  /** A height was decided by others; `learnt`: before this node came to it. Answers whether the quarantine is over. */
+  /** Handles a height decided by others; `learnt`: before this node opened it. Returns true when the quarantine is over. */
   decided(number: number, learnt: boolean): boolean {
     if (learnt) this.ownVoteSeen(number)
     return number >= this.#upTo

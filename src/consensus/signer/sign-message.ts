@@ -5,7 +5,7 @@ import { blockVoteDigest, roundChangeDigest, type SigningDomain } from '../../pr
 import type { UnsignedMessage } from '../core/types.ts'
 import type { Watermark } from './watermark.ts'
 
-/** What a message's signature covers (docs/design/consensus.md#messages). */
+/** Digest that a message's signature covers (docs/design/consensus.md#messages). */
 export const messageDigest = (
   domain: SigningDomain,
   message: UnsignedMessage | SignedMessage | SignedHead,
@@ -25,7 +25,7 @@ export const messageDigest = (
 }
 
 /**
- * Signs as committee member `sender`, guarded by the watermark. The answer must not leave the process before log and watermark
+ * Signs as committee member `sender`, guarded by the watermark. The result must not leave the process before log and watermark
  * are durable. Throws SIGNING_REFUSED.
  */
 export const signConsensusMessage = (

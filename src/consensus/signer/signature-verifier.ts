@@ -12,15 +12,15 @@ import {
   statementsFromMessage,
 } from '../evidence/statement.ts'
 
-/** `badProof`: the sender signed it, and somebody did not sign what it carries as proof. */
+/** `badProof`: the sender signed the message, but an attached proof has an invalid signature. */
 export type SignatureResult = 'signed' | 'badProof' | 'unsigned'
 
-/** Checks who signed what, before anything comes near the core. */
+/** Verifies signatures before a message reaches the core. */
 export interface SignatureVerifier {
-  /** The sender's signature, and those of all it carries as proof. */
+  /** Verifies the sender's signature and those of all attached proofs. */
   judge(message: SignedHead, committee: Committee): SignatureResult
   readonly isSigned: SignatureCheck
-  /** Whether a quorum of the committee sealed a block. */
+  /** Returns true when a quorum of the committee sealed a block. */
   isDecided(decided: CertificateSubject & { readonly certificate: Certificate }, committee: Committee): boolean
   readonly recover: RecoverAddress
 }
@@ -51,7 +51,10 @@ export const createSignatureVerifier = (
   }
 }
 
-/** Lengths first: no more recoveries than members can have signed. Round 0 has no proof: its signature would not cover one. */
+/**
+ * Checks lengths first: no more recoveries than members can have signed. Round 0 carries no proof, since its signature would
+ * not cover one.
+ */
 const isPlausible = (message: SignedHead, committee: Committee): boolean => {
   const size = committee.members.length
   if (message.type === 'roundChange') return message.prepares.length <= size
@@ -60,13 +63,13 @@ const isPlausible = (message: SignedHead, committee: Committee): boolean => {
   return message.roundChanges.length <= limit && message.prepares.length <= limit
 }
 
-/** One signature has one form: with the upper half of s allowed, anybody could make a second one. */
+/** Accepts only the low-s form of a signature: otherwise a relay could make a second valid form of it. */
 export const rejectHighS =
   (recover: RecoverAddress): RecoverAddress =>
   (digest, signature) =>
     isLowS(signature.subarray(32, 64)) ? recover(digest, signature) : undefined
 
-/** The same signatures come again in round changes, justifications and certificates. */
+/** Cache of recoveries: the same signatures appear again in round changes, justifications and certificates. */
 const cacheOf = (recover: RecoverAddress, limit: number): RecoverAddress => {
   const recoverStrictly = rejectHighS(recover)
   const known = new Map<string, Hex | undefined>()

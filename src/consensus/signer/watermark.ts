@@ -5,11 +5,11 @@ import { CodedError } from '../../util/errors.ts'
 import type { DurableFile, FileSystem } from '../wal/file-system.ts'
 
 /**
- * The signer's own memory of the last thing it signed, apart from the log and stricter: positions only grow, and the same
- * position is only ever given the same signature (docs/design/consensus.md#watermark). It guards against a lost or restored log.
+ * Signer's record of its last signature, separate from the log and stricter: positions only grow, and one position always gets
+ * the same signature (docs/design/consensus.md#watermark). It protects against a lost or restored log.
  *
- * File: two slots of a page each, written in turn, each with a sequence number and a checksum. A torn write spoils only the
- * newer slot, whose signature had not left the process yet; the older one still holds. That is one small overwrite and one
+ * File: two slots of a page each, written alternately, each with a sequence number and a checksum. A torn write damages only the
+ * newer slot, whose signature had not left the process yet; the older one remains valid. This costs one small overwrite and one
  * fdatasync per batch, where replacing the file would cost a new file, a rename and two more syncs.
  */
 export interface SignPosition {
@@ -18,7 +18,7 @@ export interface SignPosition {
   readonly step: SignStep
 }
 
-/** In the order in which one round may be signed: the round change that leads to it comes first. */
+/** Order in which one round may be signed: the round change that leads to it comes first. */
 export const SIGN_STEP = { roundChange: 0, proposal: 1, prepare: 2, commit: 3 } as const
 export type SignStep = keyof typeof SIGN_STEP
 
@@ -37,16 +37,18 @@ export type WatermarkCondition = 'missing' | 'sound' | 'corrupt'
 
 export interface Watermark {
   readonly condition: WatermarkCondition
-  /** The last position signed; null when this signer never signed. */
+  /** Last signed position; null when this signer never signed. */
   readonly last: LastSignature | null
-  /** The signature given before for exactly this; null when it may be signed now. Throws SIGNING_REFUSED otherwise. */
+  /**
+   * Returns the earlier signature for exactly this content; null when it may be signed now. Throws SIGNING_REFUSED otherwise.
+   */
   check(position: SignPosition, digest: Uint8Array): Uint8Array | null
-  /** Remembers a signature just made; it must not leave the process before it is durable. */
+  /** Records a new signature, which must not leave the process before the record is durable. */
   advance(mark: LastSignature): void
   readonly isDirty: boolean
-  /** Makes its file where there is none: with the log missing, it tells a memory that was lost from one that never was. */
+  /** Creates the file when missing: if the log is missing later, the file shows that it was lost. */
   create(): Promise<void>
-  /** Takes the mark as it stands; the answer writes it and resolves when it is durable. */
+  /** Takes the current mark; the returned function writes it and resolves when it is durable. */
   take(): () => Promise<void>
   close(): Promise<void>
 }
@@ -58,7 +60,7 @@ const RECORD_BYTES = 4 + 4 + 1 + 8 + 8 + 1 + 32 + 65 + 4
 export const comparePositions = (a: SignPosition, b: SignPosition): number =>
   a.number - b.number || a.round - b.round || SIGN_STEP[a.step] - SIGN_STEP[b.step]
 
-/** What Watermark.check says when `last` was signed last. */
+/** Implements Watermark.check for a last signature. */
 export const checkWatermark = (
   last: LastSignature | null,
   position: SignPosition,
@@ -146,7 +148,7 @@ class FileWatermark implements Watermark {
     await file?.close()
   }
 
-  /** A new file begins with two sound empty slots, so that two unsound ones always mean damage. */
+  /** A new file begins with two valid empty slots, so that two invalid ones always mean damage. */
   async #openFile(): Promise<DurableFile> {
     if (this.condition !== 'sound' && this.#sequence === 0) {
       const content = new Uint8Array(2 * SLOT_BYTES)

@@ -1,11 +1,11 @@
 import { minTimestampStepSeconds } from '../../rules/timestamp.ts'
 
 /*
- * When a block may be proposed and what its timestamp is (docs/design/consensus.md#pacing). Header timestamps are whole seconds;
- * how far a block must lie after its parent is the rule of rules/timestamp.ts, for building as for header validity.
+ * Earliest proposal time and timestamp of a block (docs/design/consensus.md#pacing). Header timestamps are whole seconds; the
+ * smallest step after the parent is the rule of rules/timestamp.ts, for building as for header validity.
  */
 
-/** Instant mode: a block as soon as there is a transaction, none otherwise. */
+/** Instant mode: a block is made as soon as there is a transaction, and none otherwise. */
 export const isInstantMode = (blockTimeMs: number): boolean => blockTimeMs === 0
 
 /** Timestamp of a block proposed at `nowMs`, unix seconds. */
@@ -13,9 +13,9 @@ export const proposalTimestamp = (blockTimeMs: number, parentTimestamp: number, 
   Math.max(parentTimestamp + minTimestampStepSeconds(blockTimeMs), Math.floor(nowMs / 1000))
 
 /**
- * Wall time from which the next block may be proposed. Whole-second block times align to the second through the parent's
- * timestamp, so consensus time never accumulates into drift; others run on a wall-clock grid of the block time, the parent's
- * timestamp being too coarse. `lastSlotMs` is when this node last opened a slot (0 after start).
+ * Wall-clock time from which the next block may be proposed. Block times of whole seconds align to the second through the
+ * parent's timestamp, so delays never accumulate; others use a wall-clock grid of the block time, since the parent's timestamp
+ * is too coarse. `lastSlotMs` is the last slot this node opened (0 after start).
  */
 export const earliestProposalMs = (blockTimeMs: number, parentTimestamp: number, lastSlotMs: number): number => {
   const byTimestamp = (parentTimestamp + minTimestampStepSeconds(blockTimeMs)) * 1000

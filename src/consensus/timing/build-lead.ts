@@ -1,12 +1,12 @@
 import { LIMITS } from '../../config/limits.ts'
 
-/** Blocks looked back on. */
+/** Number of recent builds considered. */
 const LAST = 32
 
 /**
- * How long before its time a block is begun, so that it is ready then and blocks come evenly, whatever is in them: as long as all but
- * the slowest of the last ones took to build, and where nobody else has a say, to log. What comes in during the head start waits for the
- * next block, hence its bound.
+ * Time before the block time at which a build starts, so that blocks come evenly whatever they contain: the duration of all but the
+ * slowest recent builds, including the log write where this node is the only voter. Transactions that arrive during this lead wait for
+ * the next block, hence its bound.
  */
 export class BuildLead {
   #took: readonly number[] = []

@@ -1,12 +1,12 @@
 import type { Block } from '../../primitives/block.ts'
 import { earliestProposalMs, isInstantMode } from './block-time.ts'
 
-/** When this node's heights may begin: on the grid of the block time, or, in instant mode, when somebody wants a block. */
+/** Decides when heights begin: on the grid of the block time, or in instant mode on a request. */
 export class Pacemaker {
   readonly #blockTimeMs: number
   #lastMs = 0
   #dueMs = 0
-  /** Instant mode: a request came after the last build began; the last block had transactions. */
+  /** Instant mode: a request arrived after the last build began; the last block had transactions. */
   #requested = false
   #fruitful = true
 
@@ -14,7 +14,10 @@ export class Pacemaker {
     this.#blockTimeMs = blockTimeMs
   }
 
-  /** Wall time from which the height after a block of this timestamp (unix seconds) may propose; null waits for a request. */
+  /**
+   * Returns the wall-clock time from which the height after a block of this timestamp (unix seconds) may propose; null waits for a
+   * request.
+   */
   next(parentTimestamp: number, nowMs: number): number | null {
     const instant = isInstantMode(this.#blockTimeMs)
     const earliestMs = instant ? null : earliestProposalMs(this.#blockTimeMs, parentTimestamp, this.#lastSlot(nowMs))
@@ -24,20 +27,20 @@ export class Pacemaker {
   }
 
   /**
-   * The slot of the height before. A height that others decided before its slot came had theirs, the one nearest to now: else each
-   * one learnt, or opened again, would put this node a slot further behind the others, until its proposals come after their timeout.
+   * Returns the slot of the previous height. A height that others decided early has the slot nearest to now: otherwise each learnt
+   * or reopened height would move this node one slot further behind the others, until its proposals come after their timeout.
    */
   #lastSlot(nowMs: number): number {
     return Math.min(this.#lastMs, Math.round(nowMs / this.#blockTimeMs) * this.#blockTimeMs)
   }
 
-  /** Instant mode: a block that is proposed at `dueMs` or, if that is over, as soon as it is built. */
+  /** Instant mode: requests a block to be proposed at `dueMs`, or as soon as it is built if that is past. */
   request(dueMs: number): void {
     this.#requested = true
     this.#dueMs = dueMs
   }
 
-  /** A block of this height is begun: answers when it may be proposed. */
+  /** Marks the start of a build; returns the time from which the block may be proposed. */
   building(): number {
     this.#requested = false
     return this.#dueMs
@@ -47,7 +50,7 @@ export class Pacemaker {
     this.#fruitful = block.transactions.length > 0
   }
 
-  /** Instant mode: whether it is worth asking for transactions left. After an empty block only a request is. */
+  /** Instant mode: returns false when asking for remaining transactions is pointless. After an empty block only a request counts. */
   get mayWantBlock(): boolean {
     return isInstantMode(this.#blockTimeMs) && (this.#fruitful || this.#requested)
   }

@@ -1,9 +1,9 @@
 import type { Clock } from '../../util/clock.ts'
 
-/** Far below the point where Node's timers wrap round and fire at once. */
+/** Far below the limit where Node's timers overflow and fire at once. */
 const LONGEST_MS = 2 ** 30
 
-/** One timer of each name; setting it replaces the one before. */
+/** One timer per name; setting it replaces the previous one. */
 export class Timers<Name extends string> {
   readonly #clock: Clock
   readonly #cancels = new Map<Name, () => void>()

@@ -1,16 +1,16 @@
 /**
- * Persist before send (docs/design/consensus.md#write-ahead-log): what is to leave the process waits here until everything logged so far is
- * durable. All of one event-loop turn shares one sync of the log.
+ * Persist before send (docs/design/consensus.md#write-ahead-log): outgoing messages wait here until everything logged so far is durable.
+ * All records of one event-loop turn share one sync of the log.
  *
- * The watermark follows the log: it is written before anything leaves, but on its sync only the next batch waits. So a machine without
- * power may leave it one batch behind, which the log repairs at the next start; ahead of the log it would look like a lost log.
+ * The watermark follows the log: it is written before any message leaves, but only the next batch waits for its sync. So after a power
+ * failure it may be one batch behind, which the log repairs at the next start; ahead of the log it would look like a lost log.
  *
- * Cost: a committee of one speaks, hears itself and decides in one turn, so its proposal, prepare, commit and decision are one
- * batch: one wait a height. With others, the proposer's proposal and prepare share one, its commit and the decision take one each.
+ * Cost: a committee of one proposes, receives its own votes and decides in one turn, so its proposal, prepare, commit and decision are one
+ * batch: one wait per height. With others, the proposer's proposal and prepare share one, its commit and the decision take one each.
  */
 export interface Syncable {
   readonly isDirty: boolean
-  /** Takes what waits now; the answer writes it and resolves when it is durable. What comes later is not part of it. */
+  /** Takes the waiting records; the returned function writes them and resolves when they are durable. Later records are not part of it. */
   take(): () => Promise<void>
 }
 
@@ -21,7 +21,7 @@ export class GroupCommit {
   #waiting: (() => void)[] = []
   #hold: (() => Promise<void>) | null = null
   #flushing: Promise<void> | null = null
-  /** The watermark's sync under way; never rejects. */
+  /** Sync of the watermark under way; never rejects. */
   #marking: Promise<void> = Promise.resolve()
   #closed = false
 
@@ -35,12 +35,12 @@ export class GroupCommit {
     this.#waiting.push(action)
   }
 
-  /** What waits, and what is pushed before the next flush, is made durable as ever, and then waits for this too. */
+  /** Delays the waiting actions, and those pushed before the next flush: they are made durable as usual, and then also wait for `until`. */
   hold(until: () => Promise<void>): void {
     this.#hold = until
   }
 
-  /** To be called at the end of a turn. Actions run in order; at once when there is nothing to make durable. */
+  /** Called at the end of a turn. Actions run in order; immediately when there is nothing to make durable. */
   flush(): void {
     if (this.#flushing !== null || this.#waiting.length === 0 || this.#closed) return
     if (!this.#log.isDirty && !this.#watermark.isDirty && this.#hold === null) {
@@ -53,7 +53,7 @@ export class GroupCommit {
     })
   }
 
-  /** Nothing leaves any more; resolves when no sync is under way. What was logged stays logged. */
+  /** Drops all waiting actions; resolves when no sync is under way. Logged records stay logged. */
   async close(): Promise<void> {
     this.#closed = true
     this.#waiting = []
@@ -61,7 +61,7 @@ export class GroupCommit {
     await this.#marking
   }
 
-  /** Runs once no sync is under way, and keeps others from beginning meanwhile. */
+  /** Runs once no sync is under way, and prevents others meanwhile. */
   async exclusively(action: () => Promise<void>): Promise<void> {
     while (this.#flushing !== null) await this.#flushing
     this.#flushing = this.#marking.then(action).finally(() => {

@@ -4,8 +4,8 @@ import type { Wal } from './wal.ts'
 const nothing = async (): Promise<void> => {}
 
 /*
- * Log and watermark of a validator whose chain ends with its process (a development chain in a temporary folder): what it signed binds
- * nobody afterwards, so nothing is written and nothing waits for the disk.
+ * Log and watermark of a validator whose chain ends with its process (a development chain in a temporary folder): its signatures bind
+ * nothing afterwards, so nothing is written or synced.
  */
 
 export const memoryWal = (): Wal => ({

@@ -5,8 +5,8 @@ import { openWal } from './wal.ts'
 import { encodeHeightRecord } from './wal-records.ts'
 
 /**
- * Writes a log that begins after a block, where there is none. Only for a validator that decides alone on a development chain: its
- * earlier votes were for blocks that are no more, and nobody holds it to them.
+ * Creates a log that begins after a block, where there is none. Only for a lone validator on a development chain: its earlier
+ * votes were for blocks that were rewound, and no other validator relies on them.
  */
 export const createWalAfter = async (
   files: FileSystem,

@@ -12,32 +12,35 @@ import type { Wal } from './wal.ts'
 import type { WalCondition } from './wal-format.ts'
 import { decodeRecords, entriesAfter, recordHeight } from './wal-records.ts'
 
-/** The log decided blocks that the database does not have, with a gap between; a lone validator cannot fetch them anywhere. */
+/** The log decided blocks that the database does not have, with a gap between; a lone validator cannot fetch them from peers. */
 export type WalRecoveryError = { readonly code: 'DATABASE_BEHIND_LOG'; readonly head: number; readonly decided: number }
 
-/** Why a node must not vote yet; null when its memory is whole (docs/design/consensus.md#quarantine). */
+/** Reason why a node must not vote yet; null when its log and watermark are complete (docs/design/consensus.md#quarantine). */
 export type QuarantineReason = 'LOG_MISSING' | 'LOG_CORRUPT' | 'WATERMARK_CORRUPT' | 'LOG_BEHIND_WATERMARK'
 
 export interface SigningState {
   readonly log: WalCondition
   readonly watermark: WatermarkCondition
-  /** The last position the signer remembers, and the last one in the log. */
+  /** Last position in the watermark, and the last one in the log. */
   readonly signed: SignPosition | null
   readonly logged: SignPosition | null
   readonly head: number
 }
 
-/** A directory without log and watermark is a new node at genesis; anything else that lacks a log, or part of it, might contradict itself. */
+/**
+ * A directory without log and watermark is a new node at genesis; with anything else that lacks a log, or part of it, the node
+ * might contradict its earlier votes.
+ */
 export const quarantineReason = ({ log, watermark, signed, logged, head }: SigningState): QuarantineReason | null => {
   if (log === 'corrupt') return 'LOG_CORRUPT'
   if (watermark === 'corrupt') return 'WATERMARK_CORRUPT'
   if (log === 'missing') return head === 0 && watermark === 'missing' ? null : 'LOG_MISSING'
-  // Heights up to the head are over, whatever was said there.
+  // Heights up to the head are decided, so earlier votes there do not matter.
   if (signed === null || signed.number <= head) return null
   return logged === null || comparePositions(logged, signed) < 0 ? 'LOG_BEHIND_WATERMARK' : null
 }
 
-/** Own messages of a log, oldest first. */
+/** Returns the own messages of a log, oldest first. */
 export const ownMessagesFromRecords = (
   records: readonly WalRecord[],
   indexAt: (number: number) => number,
@@ -55,7 +58,7 @@ export const signPositionFromMessage = (message: Pick<SignedMessage, 'number' | 
   step: message.type,
 })
 
-/** Commits what was decided before the stop and did not reach the database; answers the head then. Throws DATABASE_BEHIND_LOG. */
+/** Commits the decisions that did not reach the database before the stop; returns the new head. Throws DATABASE_BEHIND_LOG. */
 export const commitDecided = async (records: readonly WalRecord[], execution: ExecutionPort): Promise<Head> => {
   for (const record of records) {
     if (record.type !== 'decided') continue
@@ -74,23 +77,23 @@ export const commitDecided = async (records: readonly WalRecord[], execution: Ex
 export const walRecordsOfHeight = (records: readonly WalRecord[], number: number): readonly WalRecord[] =>
   records.filter(record => recordHeight(record) === number)
 
-/** Index of an address in a committee, -1 when it is no member. */
+/** Returns the index of an address in a committee; -1 when it is not a member. */
 export const committeeIndex = (committee: Committee | undefined, address: Hex | undefined): number =>
   address === undefined ? -1 : (committee?.members.indexOf(address) ?? -1)
 
-/** What a stopped node left behind, its database brought up to its log. */
+/** State recovered at start, with the database brought up to the log. */
 export interface RecoveredState {
   readonly head: Head
   /** Records of heights above the head. */
   readonly records: readonly WalRecord[]
-  /** Own messages among them, and of lower heights as far as the log goes back. */
+  /** Own messages among them, and of lower heights as far as the log reaches. */
   readonly own: readonly SignedMessage[]
   readonly quarantine: QuarantineReason | null
-  /** This memory never signed anything: whether its key did, the chain will show. */
+  /** True when this signer never signed; the chain shows whether its key did. */
   readonly isNew: boolean
 }
 
-/** Reads the log, commits what was decided, and lifts the watermark to what the log says was signed. Throws DATABASE_BEHIND_LOG. */
+/** Reads the log, commits its decisions, and raises the watermark to the last signature in the log. Throws DATABASE_BEHIND_LOG. */
 export const recoverState = async ({
   ports,
   wal,
@@ -148,5 +151,5 @@ const readRecords = async (
   }
 }
 
-/** What the bytes are to blame for; a thread that could not recover senders says nothing about the log. */
+/** True for errors caused by the bytes; a failed recovery thread, for example, says nothing about the log. */
 const isDamage = (code: string): boolean => code.endsWith('_MALFORMED') || code === 'INVALID_SENDER'

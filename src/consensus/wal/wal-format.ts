@@ -4,22 +4,22 @@ import { assert } from '../../util/assert.ts'
 import { asBuffer } from '../../util/bytes.ts'
 
 /*
- * The bytes of the write-ahead log. Record: u32 length of what follows the checksum | u32 crc32 of it | u8 type | u32 batch |
- * payload. (crc32 rather than crc32c: node:zlib has it natively.)
+ * Encoding of the write-ahead log. Record: u32 length of the part after the checksum | u32 crc32 of it | u8 type | u32 batch
+ * | payload. (crc32 rather than crc32c: node:zlib has it natively.)
  */
 export interface WalEntry {
   readonly type: number
   readonly payload: Uint8Array
 }
 
-/** `missing`: there is no log. `corrupt`: a batch that was durable is damaged; its contents cannot be relied on. */
+/** `missing`: there is no log. `corrupt`: a durable batch is damaged; the content cannot be trusted. */
 export type WalCondition = 'missing' | 'sound' | 'corrupt'
 
 export const WAL_MAGIC = new TextEncoder().encode('PBFTWAL1')
 const RECORD_HEADER_BYTES = 8
 const BODY_HEADER_BYTES = 5
 
-/** One record of a batch. */
+/** Encodes one record of a batch. */
 export const encodeWalRecord = ({ type, payload }: WalEntry, batch: number): Uint8Array => {
   assert(type > 0 && type < 256, 'record types are bytes above zero')
   const record = Buffer.allocUnsafe(RECORD_HEADER_BYTES + BODY_HEADER_BYTES + payload.byteLength)
@@ -31,22 +31,22 @@ export const encodeWalRecord = ({ type, payload }: WalEntry, batch: number): Uin
   return record
 }
 
-/** What a log holds, whatever was cut from its end. */
+/** Content of a log, with a torn end cut off. */
 export interface WalScan {
   readonly condition: WalCondition
   readonly entries: readonly WalEntry[]
-  /** Where the next record goes. */
+  /** Offset of the next record. */
   readonly end: number
   readonly batch: number
   readonly tornBytes: number
 }
 
-/** Reads a log's bytes: the whole records before the first torn one; undefined is no file. */
+/** Scans a log: returns the complete records before the first torn one; undefined content means no file. */
 export const scanWal = (content: Uint8Array | undefined): WalScan => {
   const empty = { entries: [], end: 0, batch: 0, tornBytes: 0 }
   if (content === undefined) return { condition: 'missing', ...empty }
   const bytes = asBuffer(content)
-  // The magic is durable before the first batch is written, so a torn one has nothing behind it.
+  // The magic is durable before the first batch is written, so nothing follows a torn one.
   const used = usedBytes(bytes)
   if (used < WAL_MAGIC.byteLength && asBuffer(WAL_MAGIC).subarray(0, used).equals(bytes.subarray(0, used))) {
     return { condition: 'missing', ...empty }
@@ -94,8 +94,8 @@ const usedBytes = (bytes: Buffer): number => {
 }
 
 /**
- * Whether a whole record of a batch after the one in doubt stands behind the damage. The batch in doubt is that of the last
- * sound record or the next; one later still was written only after that was durable, so then it is no torn write.
+ * Returns true when a complete record of a later batch follows the damage. The batch in doubt is that of the last valid
+ * record or the next; a later batch was written only after that one was durable, so the damage is not a torn write.
  */
 const hasLaterBatch = (bytes: Buffer, damagedAt: number, lastBatch: number): boolean => {
   let budget = LIMITS.consensus.walBytes * 4
@@ -105,7 +105,7 @@ const hasLaterBatch = (bytes: Buffer, damagedAt: number, lastBatch: number): boo
     const length = bytes.readUInt32LE(at)
     const batch = bytes.readUInt32LE(start + 1)
     if (length < BODY_HEADER_BYTES || length > bytes.byteLength - start || batch <= lastBatch + 1) continue
-    // The batch counter makes chance hits rare; the budget bounds what they cost.
+    // The batch counter makes random matches rare; the budget bounds their cost.
     if (batch > lastBatch + bytes.byteLength) continue
     budget -= length
     if (readRecord(bytes, at) !== null) return true

@@ -59,7 +59,7 @@ const payloadOf = (record: WalRecord, blocks: BlockCodec): Uint8Array => {
   }
 }
 
-/** What is left to read when all blocks up to `head` are committed: the entries after the last end of such a height. */
+/** Returns the entries to read when all blocks up to `head` are committed: those after the last end of such a height. */
 export const entriesAfter = (entries: readonly WalEntry[], head: number): readonly WalEntry[] => {
   const end = entries.findLastIndex(({ type, payload }) => {
     if (type !== RECORD.end) return false
@@ -69,14 +69,16 @@ export const entriesAfter = (entries: readonly WalEntry[], head: number): readon
   return entries.slice(end + 1)
 }
 
-/** Reads a log back. Bodies are joined to the records that name them. Throws on records this version does not understand. */
+/**
+ * Decodes the log's records and joins bodies to the records that name them. Throws on records this version does not know.
+ */
 export const decodeRecords = async (entries: readonly WalEntry[], codec: BlockCodec): Promise<readonly WalRecord[]> => {
   const blocks: Block[] = []
   for (const { type, payload } of entries) if (type === RECORD.block) blocks.push(await codec.decode(payload))
   return joinRecords(entries, () => blocks.shift() as Block)
 }
 
-/** The same where blocks are decoded at once. */
+/** Like `decodeRecords` with a synchronous block decoder. */
 export const joinRecords = (
   entries: readonly WalEntry[],
   decodeBlock: (payload: Uint8Array) => Block,
@@ -127,7 +129,7 @@ const withBody = ({ blockHash, ...signed }: ProposalHead, bodies: ReadonlyMap<He
   block: bodyOf(blockHash, bodies),
 })
 
-/** A body is always logged before what names it. */
+/** A body is always logged before the record that names it. */
 const bodyOf = (hash: Hex, bodies: ReadonlyMap<Hex, Block>): Block => {
   const block = bodies.get(hash)
   if (block === undefined) throw malformed('WAL_RECORD_MALFORMED', `the body of ${hash} is not in the log`)
@@ -144,7 +146,7 @@ const read = (payload: Uint8Array, decode: (cursor: RlpCursor) => WalRecord): Wa
     return record
   })
 
-/** Height a record belongs to. */
+/** Returns the height a record belongs to. */
 export const recordHeight = (record: WalRecord): number => {
   switch (record.type) {
     case 'block':

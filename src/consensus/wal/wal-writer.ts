@@ -15,14 +15,16 @@ interface Place {
   readonly hash: Hex
 }
 
-/** The log and the watermark of an engine: what is recorded, and what must wait until it is durable (docs/design/consensus.md#write-ahead-log). */
+/**
+ * Log and watermark of an engine: records, and actions that wait until they are durable (docs/design/consensus.md#write-ahead-log).
+ */
 export class WalWriter {
   readonly #wal: Wal
   readonly #watermark: Watermark
   readonly #blocks: BlockCodec
   readonly #execution: ExecutionPort
   readonly #groupCommit: GroupCommit
-  /** Size from which the log of an open height is written anew; twice what was left of it the last time. */
+  /** Size from which the log of an open height is rewritten; twice the size after the last rewrite. */
   #longBytes: number = LIMITS.consensus.walBytes
   #shortening = false
 
@@ -39,12 +41,12 @@ export class WalWriter {
     this.#wal.append(type, payload)
   }
 
-  /** Runs once all that was recorded and signed so far is durable, in order; `flush` ends a turn. */
+  /** Runs in order once all records and signatures so far are durable; `flush` ends a turn. */
   whenDurable(action: () => void): void {
     this.#groupCommit.push(action)
   }
 
-  /** What this turn says leaves only after this, which begins once all of it is durable. */
+  /** Delays the messages of this turn until this has resolved; it starts once they are durable. */
   hold(until: () => Promise<void>): void {
     this.#groupCommit.hold(until)
   }
@@ -53,27 +55,27 @@ export class WalWriter {
     this.#groupCommit.flush()
   }
 
-  /** A height is committed: its records are of no use any more. */
+  /** Ends a committed height: its records are no longer needed. */
   async endHeight(place: Place): Promise<void> {
     this.#longBytes = LIMITS.consensus.walBytes
-    // Not worth a sync: a log without its end costs a restart the reading of one height.
+    // Not worth a sync: without this record a restart reads one more height.
     this.record(endOf(place))
     if (this.#wal.sizeBytes < LIMITS.consensus.walBytes / 2) return
     await this.beginAfter(place)
   }
 
-  /** Makes a log and a watermark where there are none yet, in this order, so that a log that is missing later is known to be lost. */
+  /** Creates a missing log and then a missing watermark, in this order, so that a log missing later is known to be lost. */
   async open(head: Place): Promise<void> {
     if (this.#wal.condition === 'missing') await this.beginAfter(head)
     await this.#watermark.create()
   }
 
-  /** A height that does not end fills the log: time to shorten it. */
+  /** True when an undecided height fills the log and it should be shortened. */
   get isLong(): boolean {
     return !this.#shortening && this.#wal.sizeBytes > this.#longBytes
   }
 
-  /** Writes the log anew with what `memory` answers once no write is under way, which must cover all that was recorded until then. */
+  /** Rewrites the log with the result of `memory` once no write is under way; it must cover all records until then. */
   async shorten(memory: () => readonly WalRecord[]): Promise<void> {
     this.#shortening = true
     await this.#anew(() => memory().map(record => encodeHeightRecord(record, this.#blocks)))
@@ -81,7 +83,7 @@ export class WalWriter {
     this.#shortening = false
   }
 
-  /** Whatever the log says, it starts anew after this block. */
+  /** Replaces the log by one that begins after this block. */
   async beginAfter(place: Place): Promise<void> {
     await this.#anew(() => [encodeHeightRecord(endOf(place), this.#blocks)])
   }
@@ -95,12 +97,12 @@ export class WalWriter {
     })
   }
 
-  /** Nothing leaves any more; resolves when no write is under way. */
+  /** Stops all outgoing actions; resolves when no write is under way. */
   async silence(): Promise<void> {
     await this.#groupCommit.close()
   }
 
-  /** `write`: what still waits is written first. */
+  /** `write`: waiting records are written first. */
   async close({ write }: { readonly write: boolean }): Promise<void> {
     if (write) for (const store of [this.#wal, this.#watermark]) await store.take()()
     await this.#wal.close()

@@ -3,24 +3,26 @@ import type { DurableFile, FileSystem } from './file-system.ts'
 import { encodeWalRecord, scanWal, WAL_MAGIC, type WalCondition, type WalEntry, type WalScan } from './wal-format.ts'
 
 /**
- * Write-ahead log: what this node said and must not contradict after a restart (docs/design/consensus.md#write-ahead-log).
+ * Write-ahead log: messages of this node that it must not contradict after a restart (docs/design/consensus.md#write-ahead-log).
  *
- * Records wait in memory until they are taken and written as one batch and waits for the disk, and the next batch is written only
- * after that. So at any crash one batch at most is in doubt, and of that batch nothing had left the process.
- * The file is filled with zeros ahead of the writing position: a sync then has no change of the file's size to record.
+ * Records wait in memory until they are taken, written as one batch and synced; the next batch is written only after that. So a
+ * crash leaves at most one batch in doubt, and no message of that batch had left the process. The file is filled with zeros ahead
+ * of the writing position: a sync then need not record a change of the file's size.
  */
 export interface Wal {
   readonly condition: WalCondition
-  /** What the log held when it was opened, oldest first; given once, then forgotten. */
+  /** Content of the log when it was opened, oldest first; returned once, then freed. */
   takeEntries(): readonly WalEntry[]
   append(type: number, payload: Uint8Array): void
-  /** Whether anything waits to be written. */
+  /** True when records wait to be written. */
   readonly isDirty: boolean
-  /** Takes all records waiting now as one batch; the answer writes it and resolves when it is durable. One batch at a time. */
+  /**
+   * Takes all waiting records as one batch; the returned function writes it and resolves when it is durable. One batch at a time.
+   */
   take(): () => Promise<void>
-  /** Bytes in use, waiting ones included. */
+  /** Bytes in use, waiting records included. */
   readonly sizeBytes: number
-  /** Starts the log anew with these entries alone, at one stroke. Nothing may wait. */
+  /** Restarts the log with only these entries, atomically. No records may be waiting. */
   reset(entries: readonly WalEntry[]): Promise<void>
   close(): Promise<void>
 }
@@ -100,7 +102,7 @@ class FileWal implements Wal {
     this.#position += batch.byteLength
     this.#takenBytes = 0
     await this.#file.sync()
-    // Stays set after a failure: what reached the disk is unknown then, and nothing may be written behind it.
+    // Stays set after a failure: the content on disk is unknown then, and nothing may be appended.
     this.#writing = false
   }
 
@@ -130,7 +132,7 @@ class FileWal implements Wal {
       this.#position = WAL_MAGIC.byteLength
       this.#allocated = Math.max(this.#allocated, WAL_MAGIC.byteLength)
     }
-    // The remains of a torn batch must not stand behind records written from now on.
+    // The remains of a torn batch must not follow the records written from now on.
     if (this.#tornBytes > 0) file.write(new Uint8Array(this.#tornBytes), this.#position)
     this.#tornBytes = 0
     await file.sync()
