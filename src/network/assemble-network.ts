@@ -20,12 +20,12 @@ import { Requester } from './peer/requester.ts'
 import type { NetworkPorts } from './ports.ts'
 import { secureOptions } from './tls/transport.ts'
 
-/** What the network does about peers that come and go, and once a second. */
+/** Handlers of joining and leaving peers, and of the tick each second. */
 export interface NetworkEvents extends Pick<PeerSetEvents, 'joined' | 'left'> {
   tick(): void
 }
 
-/** The parts of a network, put together; none of them does anything yet. */
+/** Parts of a network, constructed but not started. */
 export type NetworkParts = ReturnType<typeof assembleNetwork>
 
 export const assembleNetwork = (options: NetworkOptions, ports: NetworkPorts, events: NetworkEvents) => {

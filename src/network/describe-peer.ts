@@ -4,18 +4,18 @@ import { peerUrl } from './identity/peer-url.ts'
 import type { Peer } from './peer/peer.ts'
 import type { PeerHead } from './wire/control.ts'
 
-/** A connected node, for its operator. */
+/** Connected node, as shown to the operator. */
 export interface PeerDescription {
   readonly id: string
   readonly client: string
-  /** Where it can be dialed; null: not known. */
+  /** URL at which it can be dialed; null: not known. */
   readonly url: string | null
   readonly localAddress: string
   readonly remoteAddress: string
   readonly inbound: boolean
   readonly place: PeerSlot
   readonly isStatic: boolean
-  /** The committee member it proved to speak for. */
+  /** Committee member it proved to represent. */
   readonly validator: Hex | null
   readonly head: PeerHead
   readonly earliest: number

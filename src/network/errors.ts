@@ -1,4 +1,4 @@
-/** Expected failures of the network, for whoever uses it. */
+/** Expected failures of the network. */
 export type NetworkError =
   | { readonly code: 'NODE_KEY_INVALID'; readonly path: string; readonly reason: string }
   /** `reason` says what to write instead. */
@@ -6,12 +6,12 @@ export type NetworkError =
   | { readonly code: 'TOO_MANY_STATIC_PEERS'; readonly limit: number }
   | { readonly code: 'LISTEN_FAILED'; readonly host: string; readonly port: number; readonly reason: string }
 
-/** Why a request has no answer. */
+/** Failures of a request. */
 export type RequestError =
   | { readonly code: 'NO_PEER'; readonly request: string }
   | { readonly code: 'REQUEST_TIMEOUT'; readonly request: string }
   | { readonly code: 'PEER_BUSY'; readonly request: string }
   | { readonly code: 'PEER_GONE'; readonly request: string }
 
-/** Something a peer sent that ends the connection. */
+/** Bytes of a peer that end the connection. */
 export type ProtocolError = { readonly code: 'PROTOCOL_BROKEN'; readonly reason: string }

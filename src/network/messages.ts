@@ -16,36 +16,36 @@ import {
 } from './wire/sync.ts'
 import { announcedCodec, requestedCodec, transactionsCodec } from './wire/transactions.ts'
 
-/** Version of the messages and of what they mean; nodes of different versions do not talk. */
+/** Version of the messages and their meaning; nodes of different versions do not connect. */
 export const NETWORK_PROTOCOL_VERSION = 2
-/** Offered and asked for in the TLS handshake (ALPN). */
+/** Negotiated in the TLS handshake (ALPN). */
 export const ALPN = `tandem/${NETWORK_PROTOCOL_VERSION}`
 
-/** One kind of message: all that is known of it stands here. */
+/** Declaration of one kind of message. */
 export interface MessageSpec<T> {
-  /** On the wire; never used again for another meaning. */
+  /** Id on the wire; never reused for another meaning. */
   readonly id: number
   readonly channel: ChannelName
-  /** Of the payload. */
+  /** Limit of the payload. */
   readonly maxBytes: number
-  /** Of one peer; a message counts once, and once more for each frame's worth of bytes (peer.ts). */
+  /** Quota of one peer; a message counts once, and once more for each frame's worth of bytes (peer.ts). */
   readonly quota: Quota
   readonly codec: WireCodec<T>
-  /** Who may send it; everybody's handshake comes before anything else. */
+  /** Permitted senders; the handshake comes before anything else. */
   readonly from: 'anyone' | 'committee' | 'handshake'
   readonly summary: string
 }
 
 const message = <T>(spec: MessageSpec<T>): MessageSpec<T> => spec
 const each = (perSecond: number, burst: number): Quota => ({ perSecond, burst })
-/** Answers are bounded by what was asked, not by how many come. */
+/** Responses are bounded by the requests, not by a rate. */
 const ASKED = each(0, 0)
 
 const KIB = 1024
 const MIB = 1024 * KIB
-/** Beyond the soft limit an answer holds one item more, at most a whole block. */
+/** Beyond the soft limit a response holds one item more, at most a whole block. */
 const ANSWER_BYTES = LIMITS.network.answerBytes + LIMITS.consensus.proposalBytes
-/** What stands around a list of strings, at most. */
+/** Largest encoding overhead of a list of strings. */
 const FRAME = KIB
 
 export const MESSAGES = {
@@ -243,7 +243,7 @@ export const MESSAGES = {
   manifest: message({
     id: 56,
     channel: 'sync',
-    // A part: prefix and reference; a deep prefix is rare, and adds a byte a nibble.
+    // A part: prefix and reference; a deep prefix is rare, and adds a byte per nibble.
     maxBytes: LIMITS.network.snapshotChunks * 48 + 16 * KIB,
     quota: ASKED,
     codec: manifestCodec,
@@ -325,10 +325,10 @@ export const MESSAGES = {
 } as const satisfies Record<string, MessageSpec<unknown>>
 
 export type MessageName = keyof typeof MESSAGES
-/** What a message carries. */
+/** Payload type of a message. */
 export type Payload<Name extends MessageName> = (typeof MESSAGES)[Name] extends MessageSpec<infer T> ? T : never
 
-/** Messages that are answered, with the message that answers each. */
+/** Requests with their responses. */
 export const ANSWER_NAMES = {
   ping: 'pong',
   getRecords: 'records',
@@ -344,8 +344,8 @@ export type AnswerName<Name extends RequestName> = Payload<(typeof ANSWER_NAMES)
 
 const BY_ID = new Map<number, MessageName>(Object.entries(MESSAGES).map(([name, { id }]) => [id, name as MessageName]))
 
-/** undefined: no message has this id. */
+/** Returns undefined when no message has this id. */
 export const messageFromId = (id: number): MessageName | undefined => BY_ID.get(id)
 
-/** The declaration without the type of its payload. */
+/** Returns the declaration without the type of its payload. */
 export const messageSpec = (name: MessageName): MessageSpec<unknown> => MESSAGES[name] as MessageSpec<unknown>

@@ -1,7 +1,7 @@
 import type { Metrics } from '../metrics/registry.ts'
 import type { Offence } from './core/peer-scores.ts'
 
-/** What the network counts; sizes are read at each scrape. */
+/** Metrics of the network; sizes are read at each scrape. */
 export interface NetworkMetrics {
   message(event: 'received' | 'sent' | 'skipped', name: string): void
   dropped(channel: string): void

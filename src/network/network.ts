@@ -22,22 +22,22 @@ import type { PeerAnswer, RequestOptions } from './peer/requester.ts'
 import type { ConsensusNetwork, EvidenceNetwork, NetworkPorts } from './ports.ts'
 import { type Listener, listen, secureChannelFromSocket } from './tls/transport.ts'
 
-/** A node, as it describes itself to its operator. */
+/** Description of this node for its operator. */
 export interface NodeDescription {
   readonly id: string
   readonly client: string
-  /** tandem://id@host:port; null: nobody is told where it listens. */
+  /** tandem://id@host:port; null: the address is not published. */
   readonly url: string | null
   readonly listening: { readonly host: string; readonly port: number } | null
   readonly validator: Hex | null
   readonly protocolVersion: number
 }
 
-/** Peers, and all that travels between them (docs/network.md). */
+/** Peers and all messages between them (docs/network.md). */
 export interface Network {
   /** Listens and begins to dial. Throws LISTEN_FAILED. */
   start(): Promise<void>
-  /** Tells peers, closes everything, writes down what is remembered. */
+  /** Tells peers, closes everything, saves scores and records. */
   stop(): Promise<void>
   readonly consensus: ConsensusNetwork
   announceTransactions(transactions: readonly NewTransaction[]): void
@@ -49,21 +49,24 @@ export interface Network {
     question: Payload<Name>,
     options?: RequestOptions<Name>,
   ): Promise<PeerAnswer<Name>>
-  /** A block or an answer of this peer is proven false, and it must have known: it loses its place. */
+  /** Bans a peer whose block or response is proven false in a way it must have known. */
   reportForgery(peer: string, detail: string): void
   readonly peerCount: number
   readonly isListening: boolean
   peers(): readonly PeerDescription[]
   self(): NodeDescription
-  /** Dials a node for ever, in a reserved place, and forgets what it did. Throws TOO_MANY_STATIC_PEERS. */
+  /**
+   * Adds a static peer: it is redialed without end, in a reserved slot, and its score is cleared. Throws
+   * TOO_MANY_STATIC_PEERS.
+   */
   addPeer(address: NodeAddress): void
-  /** Disconnects a node and dials it no more; false: it was neither connected nor known. */
+  /** Disconnects a node and stops dialing it; returns false when it was neither connected nor known. */
   removePeer(id: string): boolean
 }
 
 const tooManyStatic = (limit: number): Error => new CodedError<NetworkError>({ code: 'TOO_MANY_STATIC_PEERS', limit })
 
-/** Builds the network of a node; nothing happens before `start`. Throws TOO_MANY_STATIC_PEERS. */
+/** Creates the network of a node; nothing happens before `start`. Throws TOO_MANY_STATIC_PEERS. */
 export const createNetwork = (options: NetworkOptions, ports: NetworkPorts): Network => new TlsNetwork(options, ports)
 
 class TlsNetwork implements Network {
@@ -216,7 +219,7 @@ class TlsNetwork implements Network {
     return this.#options.discovers ?? true
   }
 
-  /** Before anything is read of a connection. */
+  /** Checks a connection before anything is read from it. */
   #enter(address: string, drop: () => void): (() => void) | undefined {
     const { scores } = this.#parts
     const nowMs = this.#options.clock.nowMs()
@@ -255,7 +258,7 @@ class TlsNetwork implements Network {
     peers.countTraffic()
     peers.assignPlaces()
     const nowMs = performance.now()
-    // Who is a member changes with the chain, not with the connections.
+    // Membership changes with the chain, independently of connections.
     consensus.announceLinks()
     if (this.#discovers && nowMs - this.#askedMs >= LIMITS.network.askRecordsMs) {
       this.#askedMs = nowMs

@@ -13,32 +13,32 @@ export interface NetworkOptions {
   readonly forks: readonly Fork[]
   readonly nodeKey: NodeKey
   readonly clientVersion: string
-  /** null: takes no connections. Port 0 picks a free one. */
+  /** null: accepts no connections. Port 0 picks a free one. */
   readonly listen: { readonly host: string; readonly port: number } | null
-  /** An IP address under which others reach this node; left out: the one it listens on, if it names one. */
+  /** An IP address under which others reach this node; by default the one it listens on, if it names one. */
   readonly advertise?: { readonly host: string; readonly port?: number }
-  /** Dialed for ever, in reserved places. */
+  /** Redialed without end, in reserved slots. */
   readonly staticPeers?: readonly NodeAddress[]
-  /** Where to begin when nobody is known. */
+  /** Nodes to dial when no others are known. */
   readonly bootnodes?: readonly NodeAddress[]
-  /** Private networks: nobody else may connect. */
+  /** Private networks: only these nodes may connect. */
   readonly allowed?: readonly string[]
   /** Node ids that may relay consensus without being members (sentries). */
   readonly relays?: readonly string[]
-  /** false: dials only static peers, asks nobody for others and tells nobody where it is, as a validator behind sentries does. */
+  /** false: dials only static peers, requests no records and publishes no address, as a validator behind sentries does. */
   readonly discovers?: boolean
-  /** null: this node is no validator, or does not say so. */
+  /** null: this node is no validator, or does not announce it. */
   readonly validator: ValidatorSigner | null
-  /** Whether its record says for which validator it speaks, so that other members dial it. */
+  /** Includes the validator in the node's record, so that other members dial it. */
   readonly announcesValidator?: boolean
-  /** File with standings and records; null: nothing is remembered. */
+  /** File with peer scores and records; null: nothing is saved. */
   readonly storePath: string | null
   readonly clock: Clock
   readonly logger: Logger
   readonly metrics?: Metrics
-  /** Between 0 and 1. */
+  /** Returns numbers between 0 and 1. */
   readonly random?: () => number
-  /** Instead of LIMITS.network. */
+  /** Replaces LIMITS.network. */
   readonly limits?: PeerLimits
 }
 

@@ -11,51 +11,54 @@ import type { BlockAnnouncement, BlockRange } from './wire/sync.ts'
 
 export interface ChainPort {
   head(): PeerHead
-  /** The first block whose body can still be answered. */
+  /** Returns the first block whose body can still be served. */
   earliest(): number
 }
 
-/** Who may speak on the consensus channels. */
+/** Membership of the consensus channels. */
 export interface MembersPort {
-  /** Whether this address is in the council of the open height, or of one before or after it. Asked for every message: a look into a set. */
+  /**
+   * Returns true when this address is in the council of the open height, or of the one before or after it. Called for every message: a
+   * set lookup.
+   */
   isMember(address: Hex): boolean
-  /** Member `index` of the committee of a height; undefined: not known. */
+  /** Returns member `index` of the committee of a height; undefined: not known. */
   memberAt(number: number, index: number): Hex | undefined
-  /** Another node proved that it holds this node's own validator key: neither may go on. */
+  /** Another node proved that it holds this node's own validator key: neither may continue. */
   onKeyInUse?(nodeId: PeerId): void
 }
 
-/** `invalid`: no node could take it for valid. `refused`: this one does not want it now. */
+/** `invalid`: invalid on every node. `refused`: not accepted by this node now. */
 export type PeerPoolVerdict = 'accepted' | 'known' | 'refused' | 'invalid'
 
-/** The transaction pool. */
+/** Transaction pool, as the network uses it. */
 export interface PeerPoolPort {
   has(hash: Hex): boolean
-  /** Some that are ready for a block, for a peer that has just come. */
+  /** Returns some executable transactions, for a peer that has just connected. */
   ready(limit: number): readonly Hex[]
-  /** The raw bytes of a pooled transaction. */
+  /** Returns the raw bytes of a pooled transaction. */
   raw(hash: Hex): Uint8Array | undefined
-  /** A verdict for each, in order. */
+  /** Returns a verdict for each, in order. */
   receive(raws: readonly Uint8Array[]): Promise<readonly PeerPoolVerdict[]>
 }
 
-/** What this node answers others with. Each answers at least one item when it has it, and stops near `maxBytes`. */
+/** Data this node serves to peers. Each method returns at least one item when it has it, and stops near `maxBytes`. */
 export interface ServePort {
   blocks(range: BlockRange, maxBytes: number): Promise<readonly SealedBlock[]>
-  /** Encoded receipts of each block, in order; ends at the first unknown one. */
+  /** Returns the encoded receipts of each block, in order; ends at the first unknown one. */
   receipts(hashes: readonly Hex[], maxBytes: number): Promise<readonly Uint8Array[]>
   manifest?(): Promise<SnapshotManifest | null>
-  /** `snapshot`: name of the content (wire/snapshot.ts); undefined also for one that this node did not cut itself. */
+  /** `snapshot`: id of the snapshot (wire/snapshot.ts); undefined also for a snapshot that this node did not make. */
   chunk?(snapshot: Hex, index: number): Promise<Uint8Array | undefined>
-  /** In order; ends at the first unknown one. */
+  /** Returns codes in order; ends at the first unknown one. */
   codes?(hashes: readonly Hex[], maxBytes: number): Promise<readonly Uint8Array[]>
 }
 
-/** Whoever keeps this node in step (chain). */
+/** Block sync (implemented by chain). */
 export interface SyncPort {
-  /** A peer says that this block is final; its certificate is not checked, its body may be with it. */
+  /** A peer announced a final block; its certificate is not verified, and the body may be included. */
   onBlock(announcement: BlockAnnouncement & { readonly block?: Uint8Array }, from: PeerId): void
-  /** A peer's head moved, by its own word. */
+  /** A peer announced that its head moved. */
   onHead?(head: PeerHead, from: PeerId): void
 }
 
@@ -69,25 +72,25 @@ export interface NetworkPorts {
 }
 
 /**
- * The consensus channels, as consensus asks for them (its NetworkPort). What a listener answers decides whether a message is passed on
- * to members that its author does not reach; without an answer it is not.
+ * Consensus channels, as consensus uses them (its NetworkPort). The listener's result decides whether a message is relayed to members
+ * that its author does not reach; without a result it is not.
  */
 export interface ConsensusNetwork {
   broadcast(message: ConsensusMessage): void
   send(peer: PeerId, message: ConsensusMessage): void
-  /** `judgeClaim` is asked before the body of a block is read; without it every block is decoded. */
+  /** `judgeClaim` is called before the body of a block is decoded; without it every block is decoded. */
   onMessage(
     // biome-ignore lint/suspicious/noConfusingVoidType: a listener may answer nothing.
     listener: (message: ConsensusMessage, from: PeerId) => MessageAcceptance | void,
     judgeClaim?: (claim: BlockClaim, from: PeerId) => MessageAcceptance,
   ): () => void
-  /** How many of these validators, this one left out, are neighbours or neighbours of one. */
+  /** Returns how many of these validators, this one excluded, are neighbours or neighbours of one. */
   reachable(members: readonly Hex[]): number
-  /** What this neighbour sent can only be a lie or a fault of its own. */
+  /** Reports a neighbour whose message is provably its own fault. */
   misbehaved(peer: PeerId): void
 }
 
-/** Proofs against validators among all nodes, encoded; whoever finds one true passes it on (EvidenceNetworkPort of consensus). */
+/** Gossip of encoded evidence among all nodes; a listener that verified it rebroadcasts it (EvidenceNetworkPort of consensus). */
 export interface EvidenceNetwork {
   broadcast(encoded: Uint8Array): void
   onEvidence(listener: (encoded: Uint8Array, from: PeerId) => void): () => void

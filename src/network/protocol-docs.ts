@@ -25,7 +25,7 @@ const messageTable = (): string =>
     }),
   )
 
-/** Checks of a message after channel, size, quota and sender, in their order; what follows costs more. */
+/** Checks of a message after channel, size, quota and sender, in order of execution and of cost. */
 const CHECKS: readonly (readonly [messages: string, checks: string])[] = [
   ['`vote`', 'height near the head; committee known; length of lists; signature; signatures of the proof'],
   [

@@ -1,6 +1,6 @@
 import type { Hex } from '../../util/bytes.ts'
 
-/** A node's own word on where it can be reached, signed by its node key (identity/peer-record.ts). */
+/** Record of a node's address, signed with its node key (identity/peer-record.ts). */
 export interface PeerRecord {
   /** Grows with each change; of two records of a node the higher counts. */
   readonly sequence: number
@@ -9,13 +9,13 @@ export interface PeerRecord {
   /** An IP address, as text. */
   readonly host: string
   readonly port: number
-  /** The validator it speaks for, as it says; who connects proves it anew. */
+  /** The validator it claims to represent; a handshake has to prove it. */
   readonly validator: Hex | null
   /** The record as signed. */
   readonly bytes: Uint8Array
 }
 
-/** The newest record of each node, of a bounded number of nodes: a new one takes the place of one at random. */
+/** Newest record of each node, for a bounded number of nodes: when full, a new record replaces a random one. */
 export class AddressBook {
   readonly #limit: number
   readonly #records = new Map<string, PeerRecord>()
@@ -32,14 +32,14 @@ export class AddressBook {
     return this.#records.get(id)
   }
 
-  /** Whether a record of this node and number would be news. */
+  /** Returns true when a record of this node and sequence number is newer than the known one. */
   isNews(id: string, sequence: number): boolean {
     return (this.#records.get(id)?.sequence ?? -1) < sequence
   }
 
   /**
-   * Keeps a record whose signature was checked; answers who had to go. Nodes in `pinned` stay: a flood of made-up nodes
-   * must not push out those one talks to.
+   * Stores a record with a verified signature; returns the id of the evicted node. Nodes in `pinned` are never evicted,
+   * so that a flood of invented nodes cannot displace connected ones.
    */
   put(record: PeerRecord, pinned: (id: string) => boolean, random: number): string | undefined {
     let gone: string | undefined
@@ -57,7 +57,7 @@ export class AddressBook {
     this.#records.delete(id)
   }
 
-  /** Up to `count` records but that of `except`, by chance: `random` answers a number from 0 to 1 each time. */
+  /** Returns up to `count` random records except that of `except`; `random` returns numbers from 0 to 1. */
   sample(count: number, except: string, random: () => number): readonly PeerRecord[] {
     const pool = [...this.#records.values()].filter(({ id }) => id !== except)
     for (let at = 0; at < Math.min(count, pool.length); at++) {

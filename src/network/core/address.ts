@@ -1,6 +1,6 @@
 /**
- * What counts as one address when places and bans are given: an IPv4 address, also when it comes mapped into IPv6, or the /64 of
- * an IPv6 one, which is what one customer usually has.
+ * Group of addresses that counts as one for peer slots and bans: an IPv4 address, also when mapped into IPv6, or the /64 of an
+ * IPv6 address, the usual allocation of one customer.
  */
 export const addressGroup = (address: string): string => {
   const plain = plainAddress(address)
@@ -16,7 +16,7 @@ export const addressGroup = (address: string): string => {
     .join(':')}::/64`
 }
 
-/** An IPv4 address that a socket for both families shows as ::ffff:1.2.3.4. */
+/** IPv4 address that a dual-stack socket reports as ::ffff:1.2.3.4. */
 const plainAddress = (address: string): string => {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)
   return mapped?.[1] ?? address

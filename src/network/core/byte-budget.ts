@@ -1,4 +1,4 @@
-/** Bytes that several may hold together. */
+/** Budget of bytes shared by several holders. */
 export class ByteBudget {
   readonly #limit: number
   #used = 0
@@ -11,7 +11,7 @@ export class ByteBudget {
     return this.#used
   }
 
-  /** false: that would be too much. */
+  /** Reserves bytes; returns false when the limit would be exceeded. */
   take(bytes: number): boolean {
     if (this.#used + bytes > this.#limit) return false
     this.#used += bytes

@@ -1,6 +1,6 @@
 import { DISCONNECT_REASONS, type DisconnectReason } from './disconnect-reasons.ts'
 
-/** Where a node can be reached. */
+/** Id and address of a node. */
 export interface NodeAddress {
   /** Node id, 64 hex digits. */
   readonly id: string
@@ -8,7 +8,7 @@ export interface NodeAddress {
   readonly port: number
 }
 
-/** `static`: named by the operator, dialed for ever. `bootnode`: dialed while peers are few. `known`: from records. */
+/** `static`: named by the operator, redialed without end. `bootnode`: dialed while peers are few. `known`: from records. */
 export type DialKind = 'static' | 'bootnode' | 'known'
 
 export interface DialLimits {
@@ -17,14 +17,14 @@ export interface DialLimits {
   readonly entries: number
   readonly backoffMs: number
   readonly backoffCapMs: number
-  /** The longest pause for those without whom there may be no quorum. */
+  /** Longest pause for nodes that may be needed for a quorum. */
   readonly wantedCapMs: number
   readonly incompatibleMs: number
   readonly forgetAfter: number
   readonly stableMs: number
 }
 
-/** What stands while it is decided whom to dial. */
+/** State of the connections while choosing nodes to dial. */
 export interface DialState {
   /** Connected or being dialed. */
   isBusy(id: string): boolean
@@ -40,15 +40,16 @@ interface Entry {
   notBeforeMs: number
 }
 
-/** Who is to be dialed when. Times and chance come in. */
+/** Decides which nodes are dialed and when. Time and random numbers are passed in. */
 export class DialScheduler {
   readonly #limits: DialLimits
   readonly #isMember: (id: string) => boolean
   readonly #entries = new Map<string, Entry>()
 
   /**
-   * `isMember`: whether a node says that it speaks for a committee member. Members are dialed before others, beyond the places for
-   * others, and like static peers again and again: once a network has healed, it is up to those pauses when blocks come again.
+   * `isMember` returns true when a node claims to represent a committee member. Members are dialed before others, beyond the limit
+   * for others, and redialed without end like static peers: after a network partition heals, these pauses decide when blocks
+   * resume.
    */
   constructor(limits: DialLimits, isMember: (id: string) => boolean) {
     this.#limits = limits
@@ -63,7 +64,7 @@ export class DialScheduler {
     return this.#entries.get(id)?.kind
   }
 
-  /** Adds a node or moves it; what the operator named is not overwritten by what others say. */
+  /** Adds a node or updates its address; an entry from the operator is not replaced by one from peers. */
   add(address: NodeAddress, kind: DialKind, notBeforeMs = 0): void {
     const old = this.#entries.get(address.id)
     if (old !== undefined && STRENGTH[old.kind] > STRENGTH[kind]) return
@@ -76,7 +77,7 @@ export class DialScheduler {
     return this.#entries.delete(id)
   }
 
-  /** Whom to dial now, most wanted first; each is to be answered by `failedResult` or `lasted`. */
+  /** Returns the nodes to dial now, most important first; the caller reports each by `failed` or `ended`. */
   due(nowMs: number, scene: DialState): readonly NodeAddress[] {
     const { dialing, outbound } = this.#limits
     const ready = [...this.#entries.values()].filter(
@@ -94,7 +95,7 @@ export class DialScheduler {
     return chosen
   }
 
-  /** The connection failed or was refused; `random` is between 0 and 1. */
+  /** Reports a connection that failed or was refused; `random` is between 0 and 1. */
   failed(id: string, reason: DisconnectReason | 'unreachable', nowMs: number, random: number): void {
     const entry = this.#entries.get(id)
     if (entry === undefined) return
@@ -111,7 +112,7 @@ export class DialScheduler {
     entry.notBeforeMs = nowMs + (wait === 'long' ? this.#limits.incompatibleMs : pauseMs)
   }
 
-  /** A connection ended after `lastedMs`: one that held begins anew, one that did not counts as a failure. */
+  /** Reports the end of a connection after `lastedMs`: a stable one resets the backoff, a short one counts as a failure. */
   ended(id: string, reason: DisconnectReason | null, lastedMs: number, nowMs: number, random: number): void {
     const entry = this.#entries.get(id)
     if (entry === undefined) return
@@ -119,7 +120,10 @@ export class DialScheduler {
     this.failed(id, reason ?? 'unreachable', nowMs, random)
   }
 
-  /** Doubles with each failure; half of it is chance, so that nodes that lost each other do not meet in step. */
+  /**
+   * Returns the pause: it doubles with each failure, and half of it is random, so that nodes that lost each other do not redial in
+   * step.
+   */
   #pauseMs(failures: number, capMs: number, random: number): number {
     const { backoffMs } = this.#limits
     const fullMs = Math.min(capMs, backoffMs * 2 ** Math.min(30, failures - 1))
@@ -127,5 +131,5 @@ export class DialScheduler {
   }
 }
 
-/** Whose word about an address counts more. */
+/** Precedence of the sources of an address. */
 const STRENGTH: Readonly<Record<DialKind, number>> = { known: 0, bootnode: 1, static: 2 }

@@ -1,6 +1,6 @@
 /**
- * Why a connection ends, as told to the other side. `wait` says when it is worth another try: soon (`backoff`), not before a restart or
- * an upgrade of one side is likely (`long`), or never.
+ * Reasons for the end of a connection, sent to the other side. `wait` says when a redial makes sense: soon (`backoff`), only after a
+ * likely restart or upgrade of one side (`long`), or never.
  */
 export const DISCONNECT_REASONS = {
   stopping: { code: 0, text: 'the node is stopping', wait: 'backoff' },
@@ -35,5 +35,5 @@ const NAMES = new Map<number, DisconnectReason>(
   Object.entries(DISCONNECT_REASONS).map(([name, { code }]) => [code, name as DisconnectReason]),
 )
 
-/** undefined: no reason has this code. */
+/** Returns undefined when no reason has this code. */
 export const disconnectReasonFromCode = (code: number): DisconnectReason | undefined => NAMES.get(code)

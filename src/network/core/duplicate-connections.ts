@@ -1,14 +1,15 @@
 /** One of two connections between the same two nodes. */
 export interface DuplicateConnection {
-  /** The other side opened it. */
+  /** Opened by the other side. */
   readonly inbound: boolean
-  /** Of the other side's process: another one after each start. */
+  /** Process id of the other side, random at each start. */
   readonly instance: string
 }
 
 /**
- * Two nodes that dial each other at once keep the connection that the one with the lower id opened: both sides see both and choose
- * alike. Of two opened by the same side, or when the other side has restarted, the old one is dead and the fresh one stays.
+ * Decides which of two connections between the same nodes stays. When both dialed at once, both keep the one opened by the node
+ * with the lower id: both sides see both connections and choose alike. When one side opened both, or the other side restarted, the
+ * old connection is dead and the new one stays.
  */
 export const keepsNewConnection = (
   ids: { readonly self: string; readonly peer: string },

@@ -1,6 +1,9 @@
-/** Transactions announced by peers and not here yet: whom to ask for which, each of one peer at a time. */
+/**
+ * Limits of a fetch plan. It tracks announced transactions that this node lacks, and requests each from one peer at a
+ * time.
+ */
 export interface FetchPlanLimits {
-  /** Hashes in all, of one peer, in one request, and peers remembered for one hash. */
+  /** Hashes in total, per peer and per request, and peers remembered per hash. */
   readonly total: number
   readonly perPeer: number
   readonly perRequest: number
@@ -20,9 +23,9 @@ interface Want {
 export class TransactionFetchPlan {
   readonly #limits: FetchPlanLimits
   readonly #wants = new Map<string, Want>()
-  /** What each peer has announced and not been asked for, in that order. */
+  /** Announced hashes of each peer that were not requested from it, in order. */
   readonly #offers = new Map<string, Set<string>>()
-  /** What peers are being asked for. */
+  /** Hashes being requested from each peer. */
   readonly #asked = new Map<string, readonly string[]>()
 
   constructor(limits: FetchPlanLimits) {
@@ -33,12 +36,15 @@ export class TransactionFetchPlan {
     return this.#wants.size
   }
 
-  /** Whether no more of what a peer announces would be remembered. */
+  /** Returns true when no further announcements of a peer would be kept. */
   isFull(peer: string): boolean {
     return this.#wants.size >= this.#limits.total || (this.#offers.get(peer)?.size ?? 0) >= this.#limits.perPeer
   }
 
-  /** Hashes that are unknown here, as a peer announced them; what is beyond a limit is left to other announcements. */
+  /**
+   * Records hashes announced by a peer and unknown here; those beyond a limit are dropped and left to other
+   * announcements.
+   */
   announced(peer: string, hashes: readonly string[]): void {
     const { total, perPeer, announcers } = this.#limits
     const offers = this.#offers.get(peer) ?? new Set()
@@ -56,7 +62,10 @@ export class TransactionFetchPlan {
     }
   }
 
-  /** What to ask of this peer now; undefined: it is being asked, or has nothing new. To be answered by `answered`. */
+  /**
+   * Returns the next request to this peer; undefined when one is under way or there is nothing new. The caller reports
+   * the result by `answered`.
+   */
   ask(peer: string): FetchRequest | undefined {
     if (this.#asked.has(peer)) return undefined
     const hashes: string[] = []
@@ -72,7 +81,7 @@ export class TransactionFetchPlan {
     return { peer, hashes }
   }
 
-  /** The request to a peer is over: what it did not bring may be asked of others; answers who those are. */
+  /** Ends the request to a peer: missing hashes may be requested from others; returns those peers. */
   answered(peer: string): readonly string[] {
     const hashes = this.#asked.get(peer) ?? []
     this.#asked.delete(peer)
@@ -81,7 +90,7 @@ export class TransactionFetchPlan {
     return [...others]
   }
 
-  /** It is here, from wherever. */
+  /** Removes a hash that has arrived, from any source. */
   arrived(hash: string): void {
     const want = this.#wants.get(hash)
     if (want === undefined) return
@@ -89,7 +98,7 @@ export class TransactionFetchPlan {
     for (const peer of want.peers) this.#offers.get(peer)?.delete(hash)
   }
 
-  /** The peer is gone; answers whom to ask instead. */
+  /** Removes a peer; returns the peers to ask instead. */
   forget(peer: string): readonly string[] {
     const others = new Set(this.answered(peer))
     for (const hash of this.#offers.get(peer) ?? []) this.#withdraw(hash, peer, false)

@@ -6,25 +6,24 @@ export interface InboundLimits {
   readonly pendingPerAddress: number
   readonly connectsPerSecond: number
   readonly connectsBurst: number
-  /** Addresses remembered. */
+  /** Limit of remembered addresses. */
   readonly addresses: number
 }
 
 interface Guest {
   readonly address: string
-  /** Ends the connection. */
+  /** Closes the connection. */
   readonly drop: () => void
 }
 
 /**
- * Who may knock: connections that have not said who they are, by address. Everything before the handshake costs as little as this. Where
- * it is full the one that has taken longest makes room: an honest handshake takes milliseconds, and whoever only holds places must not keep
- * others out.
+ * Limits inbound connections before their handshake, by address. Every check before the handshake is this cheap. When full, the connection
+ * that has taken longest is dropped: an honest handshake takes milliseconds, so a client that only occupies slots cannot keep others out.
  */
 export class InboundLimiter {
   readonly #limits: InboundLimits
   readonly #quota: Quota
-  /** The oldest first. */
+  /** Oldest first. */
   readonly #guests = new Set<Guest>()
   readonly #pending = new Map<string, number>()
   readonly #rates = new Map<string, TokenBucket>()
@@ -38,7 +37,10 @@ export class InboundLimiter {
     return this.#guests.size
   }
 
-  /** What to call when the handshake is over, in whatever way; undefined: too many from there. `drop` may be called until then. */
+  /**
+   * Admits a connection; returns the function to call when its handshake has ended, or undefined when the address exceeds its limits.
+   * `drop` may be called until then.
+   */
   enter(address: string, nowMs: number, drop: () => void): (() => void) | undefined {
     const { pending, pendingPerAddress } = this.#limits
     if (!this.#rate(address, nowMs).take(nowMs)) return undefined
@@ -62,7 +64,7 @@ export class InboundLimiter {
     else this.#pending.delete(guest.address)
   }
 
-  /** The address seen longest ago is forgotten first: with its burst it may begin anew. */
+  /** Evicts the address unused for longest; it starts with a full burst again. */
   #rate(address: string, nowMs: number): TokenBucket {
     const known = this.#rates.get(address)
     const bucket = known ?? new TokenBucket(this.#quota, nowMs)

@@ -5,11 +5,14 @@ interface Sized<T> {
   readonly bytes: number
 }
 
-/** What peers sent faster than it is looked at: each has a line of so many bytes, and the lines take turns. */
+/**
+ * Queue of items that peers sent faster than they are handled: each peer has a queue bounded in bytes, and the queues
+ * are served in rotation.
+ */
 export class IngressQueue<T> {
   readonly #bytesPerPeer: number
   readonly #fairQueue = new FairQueue<Sized<T>>()
-  /** Of those that have a line. */
+  /** Queued bytes by peer. */
   readonly #bytes = new Map<string, number>()
 
   constructor(bytesPerPeer: number) {
@@ -20,7 +23,7 @@ export class IngressQueue<T> {
     return this.#fairQueue.isEmpty
   }
 
-  /** false: this peer's line is full, and the item was not taken. */
+  /** Returns false, without taking the item, when the peer's queue is full. */
   push(peer: string, item: T, bytes: number): boolean {
     const held = (this.#bytes.get(peer) ?? 0) + bytes
     if (held > this.#bytesPerPeer) return false
@@ -29,7 +32,7 @@ export class IngressQueue<T> {
     return true
   }
 
-  /** The next of the first peer in turn that may go on. */
+  /** Returns the next item of the first peer in rotation that `mayGoOn` allows. */
   shift(mayGoOn: (peer: string) => boolean): T | undefined {
     const next = this.#fairQueue.shift(mayGoOn)
     if (next === undefined) return undefined
@@ -39,7 +42,7 @@ export class IngressQueue<T> {
     return item.item
   }
 
-  /** A peer left: what it sent is nobody's any more. */
+  /** Removes a peer that left and returns its items. */
   forget(peer: string): readonly T[] {
     this.#bytes.delete(peer)
     return this.#fairQueue.take(peer).map(({ item }) => item)

@@ -2,32 +2,32 @@ import { assert } from '../../util/assert.ts'
 import type { Hex } from '../../util/bytes.ts'
 
 /**
- * What a peer can do wrong and what it costs (docs/design/network.md#scores). `ban` is for what no honest node does, however old its
- * software or bad its line.
+ * Offences of a peer and their cost (docs/design/network.md#scores). `ban` is for what no honest node does, with any software
+ * version or connection.
  */
 export const OFFENCES = {
-  /** Bytes that are no frame or no message of the protocol. */
+  /** Bytes that are not a frame or message of the protocol. */
   malformed: 'ban',
-  /** A proof of a validator key that was not made for this connection. */
+  /** Proof of a validator key that was not made for this connection. */
   badProof: 'ban',
   /**
-   * What the sender itself must have found false, and which its own bytes prove: a statement its alleged author did not sign, a
-   * certificate of no quorum, a body of another header, evidence that proves nothing.
+   * Content that the sender must have found false itself and that its own bytes prove: a statement its claimed author did not sign,
+   * a certificate without a quorum, a body of another header, evidence that proves nothing.
    */
   forged: 'ban',
-  /** A false statement that an honest node might pass on. */
+  /** False statement that an honest node might relay. */
   falsehood: 30,
-  /** A message that a fault of this node could not handle. */
+  /** Message that a fault of this node could not handle. */
   fault: 10,
   /** More of one kind of message than its quota. */
   flood: 2,
-  /** A transaction nobody could take for valid. */
+  /** Transaction that is invalid on every node. */
   badTransaction: 10,
-  /** An answer nobody asked for, or one that does not fit what was asked. */
+  /** Response without a request, or one that does not fit the request. */
   useless: 10,
-  /** No answer in time. */
+  /** No response in time. */
   timeout: 5,
-  /** Frames that come too slowly to be whole in time. */
+  /** Frames that are too slow to complete in time. */
   slow: 10,
 } as const satisfies Record<string, number | 'ban'>
 export type Offence = keyof typeof OFFENCES
@@ -40,40 +40,40 @@ export interface PeerScoreLimits {
   readonly disconnectScore: number
   readonly banScore: number
   readonly banMs: number
-  /** First ban from a reserved place; each further one lasts twice as long, up to `banMs`. */
+  /** First ban of a node in a reserved slot; each further one lasts twice as long, up to `banMs`. */
   readonly reservedBanMs: number
   readonly bansPerAddress: number
 }
 
-/** Of a node id, of an address (`address/1.2.3.4`), or of a validator key (`validator/0x...`). */
+/** Score of a node id, of an address (`address/1.2.3.4`), or of a validator key (`validator/0x...`). */
 export interface PeerScore {
   readonly key: string
   /** 0 to -100. */
   readonly score: number
-  /** When the score was this. */
+  /** Time of the last update of the score. */
   readonly atMs: number
   /** 0: not banned. */
   readonly bannedUntilMs: number
-  /** Bans so far; of an address: nodes banned while connected from there. */
+  /** Number of bans so far; of an address: nodes banned while connected from there. */
   readonly bans: number
 }
 
 export interface ScoreSubject {
   readonly id: string
   readonly address: string | null
-  /** Key it proved to hold: node ids cost nothing, so a ban goes with the key too. */
+  /** Validator key it proved to hold: node ids cost nothing, so a ban includes the key. */
   readonly validator: Hex | null
   readonly isReserved: boolean
 }
 
 const WORST = -100
-/** Scores that are as good as none. */
+/** Scores this close to zero are dropped. */
 const FORGOTTEN = -0.5
 
-/** Scores that heal with time and bans that end, of a bounded number of peers. What is remembered longest is who is banned. */
+/** Scores that recover with time and bans that expire, for a bounded number of peers. Bans are kept longest. */
 export class PeerScores {
   readonly #limits: PeerScoreLimits
-  /** The one written longest ago first; who is banned apart, since bans are remembered longest. */
+  /** Least recently updated first; bans are separate, since they are kept longest. */
   readonly #unbanned = new Map<string, PeerScore>()
   readonly #banned = new Map<string, PeerScore>()
 
@@ -81,7 +81,10 @@ export class PeerScores {
     this.#limits = limits
   }
 
-  /** What was written down before a restart. A ban or score from a clock that ran ahead counts as if it were given now. */
+  /**
+   * Restores the scores saved before a restart. A ban or score with a time in the future, from a clock that ran ahead, counts from
+   * now.
+   */
   restore(known: readonly PeerScore[], nowMs: number): void {
     const { entries, banMs } = this.#limits
     for (const peerScore of known.slice(0, entries)) {
@@ -106,8 +109,8 @@ export class PeerScores {
   }
 
   /**
-   * Writes an offence down and says what follows from it. `address` is null where others may share it (the loopback). A node in a
-   * reserved place is not banned for small things however often: without it there may be no quorum.
+   * Records an offence and returns the consequence. `address` is null where unrelated nodes may share it (the loopback). A node in a
+   * reserved slot is not banned for minor offences however frequent: without it there may be no quorum.
    */
   blame(scoreSubject: ScoreSubject, offence: Offence, nowMs: number): ScoreAction {
     const { id, isReserved } = scoreSubject
@@ -126,8 +129,8 @@ export class PeerScores {
   }
 
   /**
-   * Node ids cost nothing, so an address from which several were banned is banned as well, and the validator key at once. A member's
-   * first ban is short: what looks like a lie may be a broken build, and the committee needs it back.
+   * Bans a node. Node ids cost nothing, so an address from which several were banned is banned too, and the validator key at once. A
+   * member's first ban is short: a false message may come from a broken build, and the committee needs the member back.
    */
   #ban({ id, address, validator, isReserved }: ScoreSubject, nowMs: number): void {
     const { banMs, bansPerAddress, reservedBanMs } = this.#limits
@@ -136,7 +139,7 @@ export class PeerScores {
       const lengthMs = isReserved ? Math.min(banMs, reservedBanMs * 2 ** (bans - 1)) : banMs
       this.#put({ key, score: WORST, atMs: nowMs, bannedUntilMs: nowMs + lengthMs, bans }, nowMs)
     }
-    // Honest members may share the address of one that is banned, whose key is banned already.
+    // Honest members may share the address of a banned one, whose key is banned already.
     if (address === null || isReserved) return
     const key = addressScoreKey(address)
     const bans = (this.#get(key)?.bans ?? 0) + 1
@@ -144,12 +147,12 @@ export class PeerScores {
     this.#put({ key, score: 0, atMs: nowMs, bannedUntilMs, bans }, nowMs)
   }
 
-  /** An operator's word. */
+  /** Clears a score at the operator's request. */
   pardon(key: string): void {
     this.#forget(key)
   }
 
-  /** What is worth keeping over a restart. */
+  /** Returns the scores worth saving over a restart. */
   entries(nowMs: number): readonly PeerScore[] {
     return [...this.#banned.values(), ...this.#unbanned.values()].filter(entry => this.#matters(entry, nowMs))
   }
@@ -175,7 +178,7 @@ export class PeerScores {
     entries.set(entry.key, entry)
   }
 
-  /** The oldest ban that is over first, then the oldest entry without a ban, then the oldest ban. */
+  /** Evicts the oldest expired ban first, then the oldest entry without a ban, then the oldest ban. */
   #makeRoom(nowMs: number): void {
     const [banned] = this.#banned.values()
     const [unbanned] = this.#unbanned.values()

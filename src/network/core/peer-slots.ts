@@ -1,11 +1,11 @@
 import type { DisconnectReason } from './disconnect-reasons.ts'
 
-/** Peers that are connected or on their way, as counted when another one asks. */
+/** Counts of connected and connecting peers, for the admission of another one. */
 export interface SlotCounts {
   readonly inbound: number
   readonly outbound: number
   readonly reserved: number
-  /** Not reserved ones of the candidate's address. */
+  /** Peers without a reserved slot at the candidate's address. */
   readonly sameAddress: number
 }
 
@@ -18,15 +18,15 @@ export interface SlotLimits {
 
 export interface SlotRequest {
   readonly inbound: boolean
-  /** A committee member, or a peer the operator named: it never stands behind others. */
+  /** A committee member, or a peer named by the operator: it takes precedence over others. */
   readonly reserved: boolean
-  /** The operator's own machine: its nodes share an address. */
+  /** The operator's own machine, whose nodes share an address. */
   readonly loopback: boolean
 }
 
 export type PeerSlot = 'reserved' | 'inbound' | 'outbound'
 
-/** The place a peer gets, or why there is none. */
+/** Assigns a slot to a peer, or returns the reason why there is none. */
 export const assignSlot = (
   { inbound, reserved, loopback }: SlotRequest,
   counts: SlotCounts,

@@ -1,16 +1,16 @@
 import type { Hex } from '../../util/bytes.ts'
 
-/** Names of neighbours on the consensus channels, with the validator each proved to be; null: a relay the operator trusts. */
+/** Neighbours on the consensus channels by name, with the validator each proved to be; null: a relay the operator trusts. */
 export type ConsensusPeers = ReadonlyMap<string, Hex | null>
 
 /**
- * Which validators each neighbour reaches by itself. In a full mesh nobody relays anything; where a connection is missing,
- * whoever reaches both ends passes on what one end says.
+ * Validators that each neighbour reaches directly. In a full mesh nothing is relayed; where a connection is missing, a node
+ * that reaches both ends relays between them.
  */
 export class Reachability {
   readonly #reach = new Map<string, ReadonlySet<Hex>>()
 
-  /** What a neighbour says it is connected to. */
+  /** Records the connections a neighbour announced. */
   heard(neighbour: string, validators: readonly Hex[]): void {
     this.#reach.set(neighbour, new Set(validators))
   }
@@ -19,7 +19,7 @@ export class Reachability {
     this.#reach.delete(neighbour)
   }
 
-  /** To whom a statement of `author` that came from `from` is passed on. */
+  /** Returns the neighbours to which a statement of `author`, received from `from`, is relayed. */
   targets(author: Hex, from: string, consensusPeers: ConsensusPeers): readonly string[] {
     const targets: string[] = []
     for (const [name, validator] of consensusPeers) {
@@ -29,7 +29,7 @@ export class Reachability {
     return targets
   }
 
-  /** How many of these validators are neighbours, or neighbours of one. */
+  /** Returns how many of these validators are neighbours, or neighbours of one. */
   reachable(members: readonly Hex[], self: Hex | null, consensusPeers: ConsensusPeers): number {
     const near = new Set<Hex | null>(consensusPeers.values())
     const names = [...consensusPeers.keys()]

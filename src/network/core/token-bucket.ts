@@ -1,11 +1,11 @@
-/** How often something may happen. */
+/** Rate limit. */
 export interface Quota {
   readonly perSecond: number
-  /** How often at once. */
+  /** Size of the largest burst. */
   readonly burst: number
 }
 
-/** A quota of one sender. Starts full; time comes in with each question. */
+/** Rate limit of one sender. Starts full; each call passes the time. */
 export class TokenBucket {
   readonly #quota: Quota
   #tokens: number
@@ -17,7 +17,7 @@ export class TokenBucket {
     this.#atMs = nowMs
   }
 
-  /** Takes tokens; false: there are too few. A clock set back gives nothing and takes nothing. */
+  /** Takes tokens; returns false when there are too few. A clock set back adds and removes none. */
   take(nowMs: number, cost = 1): boolean {
     const { perSecond, burst } = this.#quota
     this.#tokens = Math.min(burst, this.#tokens + (Math.max(0, nowMs - this.#atMs) * perSecond) / 1_000)
@@ -27,7 +27,7 @@ export class TokenBucket {
     return true
   }
 
-  /** Gives back what was taken: it was not due. */
+  /** Returns tokens that were taken needlessly. */
   give(cost = 1): void {
     this.#tokens = Math.min(this.#quota.burst, this.#tokens + cost)
   }

@@ -12,14 +12,14 @@ import type { PeerHub } from './peer-hub.ts'
 export interface BlockClaimsOptions {
   readonly hub: PeerHub
   readonly blocks: BlockCodec
-  /** Asks consensus. `reject` has cost the peer already. */
+  /** Asks consensus. For `reject` the peer's score was lowered already. */
   readonly judge: (claim: BlockClaim, from: PeerId) => MessageAcceptance
 }
 
 /**
- * Blocks of consensus messages on their way in. The claim beside a block (who signed it, or who sealed it) is judged first, then the
- * header must be the one the claim names, and only then is the body read and are its senders recovered. Whoever sends another body
- * under a true header is at fault: an honest node passes on what it has checked.
+ * Inbound blocks of consensus messages. The claim beside a block (its signature or seals) is judged first, then the header must
+ * match the claim, and only then is the body decoded and its senders recovered. A peer that sends another body under a valid header
+ * is at fault: an honest node relays only what it has checked.
  */
 export class BlockClaims {
   readonly #options: BlockClaimsOptions
@@ -51,7 +51,7 @@ export class BlockClaims {
     return this.#options.judge(claim, peer.id) === 'accept'
   }
 
-  /** Blocks of one peer are decoded a few at a time; what comes beyond is said again by its author. */
+  /** Decodes a few blocks of one peer at a time; excess ones are dropped, since their author resends them. */
   async #decode(peer: Peer, bytes: Uint8Array, done: (block: Block) => void): Promise<void> {
     if (peer.decoding >= LIMITS.network.decoding) return
     peer.decoding++
@@ -69,7 +69,7 @@ export class BlockClaims {
       return await blocks.decode(bytes)
     } catch (error) {
       if (!isCoded(error)) throw error
-      // No thread had room for it: that says nothing of the block, and its author says it again.
+      // The recovery workers had no room: the block may be valid, and its author resends it.
       if (error.code !== 'RECOVERY_UNAVAILABLE') hub.blame(peer, 'forged', `a body of another header: ${error.message}`)
       return undefined
     }

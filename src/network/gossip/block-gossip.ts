@@ -7,15 +7,15 @@ import type { PeerHead } from '../wire/control.ts'
 import type { BlockAnnouncement } from '../wire/sync.ts'
 import { type PeerHub, pushTargetCount, shuffled } from './peer-hub.ts'
 
-/** A block this node has committed. */
+/** Block this node has committed. */
 export interface CommittedBlock extends BlockAnnouncement {
-  /** Its RLP, asked for when somebody gets it whole. */
+  /** Returns its RLP; called when a peer gets the whole block. */
   encode(): Uint8Array
 }
 
 /**
- * Final blocks: hash and certificate to everybody, the whole block to the square root of those who are no members, who have it by
- * consensus. A node announces what it committed and nothing else, so nobody passes on what was not checked.
+ * Gossip of final blocks: hash and certificate to all peers, the whole block to the square root of the non-members, since members
+ * get it by consensus. A node announces only blocks it committed, so nothing unchecked is relayed.
  */
 export class BlockGossip {
   readonly #hub: PeerHub
@@ -53,7 +53,7 @@ export class BlockGossip {
     this.#sync?.onBlock({ ...head, certificate, block }, peer.id)
   }
 
-  /** A peer's word on its own head. */
+  /** Records a head that a peer announced. */
   headMoved(peer: Peer, head: PeerHead): void {
     if (head.number === peer.head.number && head.hash === peer.head.hash) return
     peer.head = head

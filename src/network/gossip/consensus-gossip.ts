@@ -24,7 +24,7 @@ export interface ConsensusGossipOptions {
   readonly hub: PeerHub
   readonly blocks: BlockCodec
   readonly members: MembersPort
-  /** This node's validator; null: it follows or relays. */
+  /** Validator of this node; null: it follows or relays. */
   readonly self: Hex | null
 }
 
@@ -32,15 +32,15 @@ export interface ConsensusGossipOptions {
 type WireName = 'vote' | 'status' | 'proposal' | 'body' | 'decided'
 
 /**
- * What committee members say to each other, straight to every neighbour. Statements of a member that some neighbour does not reach are
- * passed on to it, once consensus has found them right: never anything nobody signed.
+ * Consensus messages, sent directly to every neighbour. Statements of a member that some neighbour does not reach are relayed to it
+ * once consensus has verified them: never an unsigned message.
  */
 export class ConsensusGossip implements ConsensusNetwork {
   readonly #options: ConsensusGossipOptions
   readonly #listeners = new Set<{ readonly listener: Listener; readonly judgeClaim: ClaimListener | undefined }>()
   readonly #claims: BlockClaims
   readonly #reachability = new Reachability()
-  /** Statements passed on, and when. */
+  /** Relayed statements with their times. */
   readonly #relayed = new Lru<string, number>(LIMITS.network.relayed)
   /** The block encoded last. */
   #encoded: { readonly block: Block; readonly bytes: Uint8Array } | undefined
@@ -63,7 +63,7 @@ export class ConsensusGossip implements ConsensusNetwork {
   send(id: PeerId, message: ConsensusMessage): void {
     const peer = this.#options.hub.peer(id)
     if (peer === undefined || !this.#options.hub.isNeighbour(peer)) return
-    // Blocks answer statuses, which cost their sender nothing.
+    // Blocks answer status messages, which cost their sender nothing.
     if ('block' in message && !peer.blockAnswers.take(performance.now(), message.block.size)) return
     peer.sendWire(...this.#encode(message))
   }
@@ -82,7 +82,7 @@ export class ConsensusGossip implements ConsensusNetwork {
     this.#options.hub.blameId(id, 'forged', 'what nobody signed, or is not what it claims to be')
   }
 
-  /** A vote or a status. */
+  /** Handles a vote or a status. */
   received(peer: Peer, message: ConsensusMessage): void {
     if (this.#tell(message, peer) === 'accept') this.#relay(message, peer)
   }
@@ -109,7 +109,9 @@ export class ConsensusGossip implements ConsensusNetwork {
     clearTimeout(this.#linksTimer)
   }
 
-  /** Tells neighbours whom this node reaches, when that changed. To be called now and then: members change with the chain. */
+  /**
+   * Announces to neighbours which validators this node reaches, when that changed. Called regularly: members change with the chain.
+   */
   announceLinks(): void {
     clearTimeout(this.#linksTimer)
     this.#linksTimer = undefined
@@ -123,7 +125,7 @@ export class ConsensusGossip implements ConsensusNetwork {
 
   joined(peer: Peer): void {
     if (!this.#options.hub.isNeighbour(peer)) return
-    // Nobody has told this one anything yet, even if the list should be the same as before.
+    // The new neighbour has received no list yet, even if the list is the same as before.
     this.#saidLinks = 'nothing'
     this.#announceSoon()
   }
@@ -133,7 +135,7 @@ export class ConsensusGossip implements ConsensusNetwork {
     this.#announceSoon()
   }
 
-  /** When a mesh forms, many come at once. */
+  /** Coalesces announcements, since many neighbours connect at once when a mesh forms. */
   #announceSoon(): void {
     this.#linksTimer ??= setTimeout(() => this.announceLinks(), LIMITS.network.linksMs)
   }
@@ -153,7 +155,7 @@ export class ConsensusGossip implements ConsensusNetwork {
     return verdict
   }
 
-  /** Without a listener nobody needs the block. */
+  /** Without a listener no block is needed. */
   #judgeClaim(claim: BlockClaim, from: PeerId): MessageAcceptance {
     let verdict: MessageAcceptance = 'ignore'
     for (const { judgeClaim } of this.#listeners) {
@@ -198,7 +200,7 @@ export class ConsensusGossip implements ConsensusNetwork {
     }
   }
 
-  /** Several neighbours are sent the same block one after the other. */
+  /** Caches the encoding, since the same block is sent to several neighbours in turn. */
   #encodeBlock(block: Block): Uint8Array {
     if (this.#encoded?.block !== block) this.#encoded = { block, bytes: this.#options.blocks.encode(block) }
     return this.#encoded.bytes

@@ -14,14 +14,14 @@ export interface GossipHandlers {
   readonly transactions: TransactionGossip
 }
 
-/** Messages of the handshake, and answers, are taken before they come here. */
+/** Messages of the handshake, and responses, are handled before they reach the dispatcher. */
 type Unanswered = Exclude<
   MessageName,
   RequestName | (typeof ANSWER_NAMES)[RequestName] | 'hello' | 'ready' | 'disconnect'
 >
 type Handlers = { readonly [Name in Unanswered]: (peer: Peer, value: Payload<Name>) => unknown }
 
-/** Handler of each message; what one answers may be a promise. */
+/** Creates the handlers of messages; their results may be promises. */
 export const createDispatcher = ({ requestServer, blocks, consensus, evidence, transactions }: GossipHandlers) => {
   const handlers: Handlers = {
     links: (peer, validators) => consensus.receivedLinks(peer, validators),

@@ -7,7 +7,7 @@ import type { PeerHub } from './peer-hub.ts'
 
 type Listener = Parameters<EvidenceNetwork['onEvidence']>[0]
 
-/** Proofs against validators, to everybody who is not known to have them. Whether one is true is for the listener to find out. */
+/** Gossip of evidence to all peers that are not known to have it. The listener verifies it. */
 export class EvidenceGossip implements EvidenceNetwork {
   readonly #hub: PeerHub
   readonly #listeners = new Set<Listener>()

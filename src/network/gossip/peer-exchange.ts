@@ -16,11 +16,11 @@ export interface PeerExchangeOptions {
   readonly domain: ChainDomain
   readonly selfId: string
   readonly clock: Pick<Clock, 'nowMs'>
-  /** Addresses of its own machine are worth something only to nodes that run there. */
+  /** Loopback addresses are useful only to nodes on the same machine. */
   readonly acceptsLoopback: boolean
 }
 
-/** Who else there is: records from hellos and from answers, kept, handed on, and given to the dial book. */
+/** Discovery: records from hellos and responses are stored, shared, and given to the dial scheduler. */
 export class PeerExchange {
   readonly #options: PeerExchangeOptions
   readonly #records = new AddressBook(LIMITS.network.records)
@@ -37,7 +37,7 @@ export class PeerExchange {
     return this.#records.get(id)
   }
 
-  /** The validator a node says it speaks for. */
+  /** Returns the validator a node claims to represent. */
   validatorOf(id: string): Hex | null {
     return this.#records.get(id)?.validator ?? null
   }
@@ -47,7 +47,7 @@ export class PeerExchange {
       try {
         this.#take(new Uint8Array(Buffer.from(text, 'base64')))
       } catch (error) {
-        // One that another version wrote.
+        // A record written by another version.
         if (!isCoded(error)) throw error
       }
     }
@@ -57,7 +57,7 @@ export class PeerExchange {
     return this.#records.all().map(({ bytes }) => Buffer.from(bytes).toString('base64'))
   }
 
-  /** What a peer that asks is answered: this node's own record, and others but the peer's. */
+  /** Builds the response to a request for records: this node's own record and others, except the peer's. */
   answer(peer: Peer, own: PeerRecord | null): readonly Uint8Array[] {
     const others = this.#records.sample(LIMITS.network.recordsPerAnswer - 1, peer.id, () => this.#options.hub.random())
     return [...(own === null ? [] : [own]), ...others].map(({ bytes }) => bytes)
@@ -74,7 +74,7 @@ export class PeerExchange {
     }
   }
 
-  /** A record from a peer, perhaps its own. */
+  /** Handles a record from a peer, perhaps its own. */
   heard(peer: Peer, bytes: Uint8Array): void {
     const { hub } = this.#options
     try {
@@ -89,7 +89,7 @@ export class PeerExchange {
     this.#records.remove(id)
   }
 
-  /** Of two nodes that learn of each other at once the lower id dials: the other one gives it a moment. */
+  /** When two nodes learn of each other at once, the one with the lower id dials first: the other waits a moment. */
   #firstDialMs(id: string): number {
     const { clock, selfId } = this.#options
     return id < selfId ? clock.nowMs() + LIMITS.network.yieldMs : 0

@@ -1,22 +1,22 @@
 import type { Offence } from '../core/peer-scores.ts'
 import type { Peer } from '../peer/peer.ts'
 
-/** The connected peers, as gossip needs them. */
+/** Connected peers, as gossip uses them. */
 export interface PeerHub {
   peers(): readonly Peer[]
   peer(id: string): Peer | undefined
   blame(peer: Peer, offence: Offence, detail: string): void
-  /** The same for a peer that may have left meanwhile. */
+  /** Like `blame`, for a peer that may have left meanwhile. */
   blameId(id: string, offence: Offence, detail: string): void
-  /** Puts an exception that came of what a peer said, in work that goes on by itself, to the peer's account. */
+  /** Charges an exception in asynchronous work to the peer whose message caused it. */
   failed(peer: Peer, message: string, error: unknown): void
-  /** Whether a peer is on the consensus channels: a member by proof, or a relay the operator trusts. */
+  /** Returns true when a peer is on the consensus channels: a proven member, or a relay the operator trusts. */
   isNeighbour(peer: Peer): boolean
-  /** Between 0 and 1. */
+  /** Returns a number between 0 and 1. */
   random(): number
 }
 
-/** Peers in random order. */
+/** Returns the peers in random order. */
 export const shuffled = (peers: readonly Peer[], random: () => number): Peer[] => {
   const out = [...peers]
   for (let at = out.length - 1; at > 0; at--) {
@@ -28,5 +28,5 @@ export const shuffled = (peers: readonly Peer[], random: () => number): Peer[] =
   return out
 }
 
-/** How many of the peers get a whole item at once; the rest learn its name and ask (as eth/68 does). */
+/** Number of peers that get a whole item at once; the others get its hash and request it (as in eth/68). */
 export const pushTargetCount = (peers: number): number => Math.ceil(Math.sqrt(peers))

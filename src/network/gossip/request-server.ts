@@ -3,12 +3,15 @@ import { ANSWER_NAMES, type AnswerName, type Payload, type RequestName } from '.
 import type { Peer } from '../peer/peer.ts'
 import type { ServePort } from '../ports.ts'
 
-/** How each question is answered; ping is the network's own. */
+/** Handlers of requests; the network handles ping itself. */
 export type RequestHandlers = {
   readonly [Name in RequestName]: (peer: Peer, question: Payload<Name>) => AnswerName<Name> | Promise<AnswerName<Name>>
 }
 
-/** Said when a peer asks too much at once, or reads too slowly: it does not wait in vain and asks elsewhere. */
+/**
+ * Empty responses, sent when a peer requests too much at once or reads too slowly, so that it asks another peer instead
+ * of waiting.
+ */
 const NOTHING: { readonly [Name in RequestName]?: AnswerName<Name> } = {
   getRecords: [],
   getBlocks: [],
@@ -29,7 +32,7 @@ export const storeRequestHandlers = (
   getCodes: async (_, hashes) => (await serve.codes?.(hashes, LIMITS.network.answerBytes)) ?? [],
 })
 
-/** Answers what peers ask, a few questions of each at a time. */
+/** Answers requests of peers, a few of each at a time. */
 export class RequestServer {
   readonly #requestHandlers: RequestHandlers
 
@@ -37,7 +40,7 @@ export class RequestServer {
     this.#requestHandlers = requestHandlers
   }
 
-  /** Rejects as the answerer does, after saying that there is nothing. */
+  /** Sends an empty response when the handler fails, then rejects with its error. */
   async received(peer: Peer, name: RequestName, question: unknown, requestId: number): Promise<void> {
     const nothing = NOTHING[name]
     const isTooMuch = peer.serving >= LIMITS.network.serving || peer.queuedBytes('sync') > LIMITS.network.answerBytes

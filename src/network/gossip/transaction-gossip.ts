@@ -15,15 +15,16 @@ export interface NewTransaction {
 }
 
 interface Fresh extends NewTransaction {
-  /** A member sent it, and sent it to all members it reaches. */
+  /** Sent by a member, which sent it to all members it reaches. */
   readonly isSpread: boolean
 }
 
 const { network: NET } = LIMITS
 
 /**
- * Transactions: whole to validators, who need them, and to the square root of the others; their hashes to the rest, who ask for what
- * they lack, and to validators that another validator will have sent them to. Nobody is sent what it is known to have.
+ * Gossip of transactions: whole to validators, who need them, and to the square root of the other peers; hashes to the rest, who
+ * request what they lack, and to validators that another validator will have sent them to. Peers known to have a transaction get
+ * nothing.
  */
 export class TransactionGossip {
   readonly #hub: PeerHub
@@ -44,7 +45,7 @@ export class TransactionGossip {
     this.#ingress = new TransactionIngress(hub, pool)
   }
 
-  /** Transactions that became executable here; they go out together with others of the same moment. */
+  /** Announces transactions that became executable; those of the same moment go out together. */
   announce(transactions: readonly NewTransaction[]): void {
     for (const { hash, raw } of transactions) {
       const from = this.#ingress.bringer(hash)
@@ -60,12 +61,12 @@ export class TransactionGossip {
     this.#fresh = []
   }
 
-  /** Whether it is worth a look what a peer announces: hashes cost nothing to make up, and something to look at. */
+  /** Returns true when announcements of a peer are worth reading: hashes are free to invent and cost time to handle. */
   isOpenTo(peer: Peer): boolean {
     return !this.#fetchPlan.isFull(peer.id)
   }
 
-  /** Hashes a peer has. */
+  /** Handles hashes that a peer has. */
   announced(peer: Peer, hashes: readonly Hex[]): void {
     const unknown = hashes.filter(hash => {
       peer.transactions.set(hash, true)
@@ -75,12 +76,12 @@ export class TransactionGossip {
     this.#ask(peer)
   }
 
-  /** Whole transactions nobody asked for. */
+  /** Handles whole transactions that were not requested. */
   pushed(peer: Peer, raws: readonly Uint8Array[]): void {
     for (const raw of raws) this.#take(peer, raw, keccak256Hex(raw))
   }
 
-  /** What a peer asked for, as far as it is here and fits. */
+  /** Builds the response to a request: the known transactions, up to the size limit. */
   answer(peer: Peer, hashes: readonly Hex[]): readonly Uint8Array[] {
     const raws: Uint8Array[] = []
     let bytes = 0
@@ -124,7 +125,7 @@ export class TransactionGossip {
       .catch((error: unknown) => this.#onFailure(peer, error))
       .finally(() => {
         this.#askAll(this.#fetchPlan.answered(peer.id))
-        // The next of its announcements.
+        // Requests the peer's next announced hashes.
         this.#ask(peer)
       })
   }
@@ -165,7 +166,7 @@ export class TransactionGossip {
   }
 }
 
-/** Encodes what goes out once for all peers that have none of it, which is nearly all of them. */
+/** Batch of outgoing transactions, encoded once for all peers that have none of it, which is nearly all. */
 class Batch {
   readonly #all: readonly NewTransaction[]
   readonly #encoded = new Map<PushName, readonly WireMessage[]>()

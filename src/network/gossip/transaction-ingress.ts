@@ -13,18 +13,21 @@ interface Arrival {
 }
 
 const { network: NET } = LIMITS
-/** What the pool refused may be welcome later: fees fall, nonces fill. */
+/** A transaction refused by the pool may be accepted later, after fees fall or missing nonces arrive. */
 const REFUSED_MS = 60_000
 
-/** Transactions on their way from peers into the pool: a few at a time, by turns, so that votes never wait for thousands of them. */
+/**
+ * Transactions on their way from peers into the pool: a few at a time, in rotation over peers, so that votes never wait behind
+ * thousands of them.
+ */
 export class TransactionIngress {
   readonly #hub: PeerHub
   readonly #pool: PeerPoolPort
-  /** When the pool refused them. */
+  /** Refused transactions with the time of the refusal. */
   readonly #refused = new Lru<Hex, number>(NET.refusedTransactions)
   readonly #queue = new IngressQueue<Arrival>(NET.heldBytes)
   readonly #holding = new Set<Hex>()
-  /** Who sent what the pool looks at. */
+  /** Sender of each transaction being admitted. */
   readonly #admitting = new Map<Hex, Peer>()
   #soon: NodeJS.Immediate | undefined
   #later: NodeJS.Timeout | undefined
@@ -39,22 +42,22 @@ export class TransactionIngress {
     clearTimeout(this.#later)
   }
 
-  /** Nothing is won by asking for it. */
+  /** Returns true when requesting the transaction is pointless. */
   isKnown(hash: Hex): boolean {
     if (this.#admitting.has(hash) || this.#holding.has(hash) || this.#pool.has(hash)) return true
     const refusedMs = this.#refused.get(hash)
     return refusedMs !== undefined && performance.now() - refusedMs < REFUSED_MS
   }
 
-  /** The peer whose copy of it is being admitted. */
+  /** Returns the peer whose copy of it is being admitted. */
   bringer(hash: Hex): Peer | undefined {
     return this.#admitting.get(hash)
   }
 
-  /** Beyond the room of this peer it is let go of; a block brings it. */
+  /** Queues a transaction; beyond the room of this peer it is dropped, and a block may bring it later. */
   take(peer: Peer, hash: Hex, raw: Uint8Array): void {
     if (this.isKnown(hash)) return
-    // A copy: the bytes of a whole message would be kept for one of its transactions.
+    // Copied, since a view would retain the bytes of the whole message.
     if (!this.#queue.push(peer.id, { peer, hash, raw: copyBytes(raw) }, raw.byteLength)) return
     this.#holding.add(hash)
     this.#lookSoon()
@@ -79,7 +82,7 @@ export class TransactionIngress {
     else this.#later ??= setTimeout(() => this.#lookAgain(), NET.heldMs)
   }
 
-  /** Quotas fill up again without anything else happening. */
+  /** Quotas refill without any other event, so a timer resumes. */
   #lookAgain(): void {
     this.#later = undefined
     this.#lookSoon()
@@ -87,7 +90,7 @@ export class TransactionIngress {
 
   #slice(): readonly Arrival[] {
     const nowMs = performance.now()
-    // No offence without quota: what is refused here may be welcome elsewhere, or was a moment ago.
+    // An exhausted quota is not an offence: transactions refused here may be valid elsewhere, or were a moment ago.
     const mayGoOn = (id: string): boolean => this.#hub.peer(id)?.refusals.take(nowMs) === true
     const room = Math.min(NET.lookedAtOnce, NET.admitting - this.#admitting.size)
     const slice: Arrival[] = []
@@ -113,7 +116,7 @@ export class TransactionIngress {
         else peer.refusals.give()
       })
     } catch (error) {
-      // One by one, so that only the sender of the one at fault pays for it.
+      // One by one, so that only the sender of the failing one is charged.
       if (slice.length > 1) for (const arrival of slice) await this.#admit([arrival])
       else for (const { peer } of slice) this.#hub.failed(peer, 'transactions', error)
     } finally {

@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib'
 import type { Fork } from '../../config/forks.ts'
 import { type Hex, hexToBytes } from '../../util/bytes.ts'
 
-/** What two nodes compare to know that they follow the same forks (EIP-2124). */
+/** Value that two nodes compare to check that they follow the same forks (EIP-2124). */
 export interface ForkId {
   /** 4 bytes. */
   readonly hash: Hex
@@ -10,16 +10,16 @@ export interface ForkId {
   readonly next: number
 }
 
-/** Forks as this node knows them, and what it takes of other nodes. */
+/** Forks known to this node, and its check of other nodes. */
 export interface ForkFilter {
   at(head: number): ForkId
-  /** Whether a node with this id can be on the same chain, seen from a head (EIP-2124, validation rules). */
+  /** Returns true when a node with this id can be on the same chain, seen from a head (EIP-2124, validation rules). */
   accepts(remote: ForkId, head: number): boolean
 }
 
 /**
- * Forks of the main chain count its numbers. Those of the proof chain count its heights, which this chain's number says nothing about:
- * they go into the first checksum, so nodes that disagree about one never match.
+ * Creates the fork filter. Forks of the main chain are by number. Forks of the proof chain are by height, which is independent of the
+ * number: they go into the first checksum, so nodes that disagree about one never match.
  */
 export const createForkFilter = (genesisHash: Hex, forks: readonly Fork[]): ForkFilter => {
   const heightsOf = (wanted: (fork: Fork) => boolean): readonly number[] => {
@@ -39,11 +39,11 @@ export const createForkFilter = (genesisHash: Hex, forks: readonly Fork[]): Fork
     accepts(remote, head) {
       const here = passed(head)
       const there = hashes.indexOf(remote.hash)
-      // The same forks: unless it knows of one that is behind us already.
+      // The same forks, unless it knows a next fork that is already past here.
       if (there === here) return remote.next === 0 || remote.next > head
-      // It has not passed all of ours yet: it must know which comes next.
+      // It has not passed all forks of this node yet: it must know which comes next.
       if (there >= 0 && there < here) return remote.next === numbers[there]
-      // It is further, along forks we know.
+      // It is further, along forks known here.
       return there > here
     },
   }

@@ -12,7 +12,7 @@ import { createForkFilter, type ForkFilter } from './fork-id.ts'
 import { signPeerRecord } from './peer-record.ts'
 import { type ChainDomain, proveValidator } from './validator-proof.ts'
 
-/** What this node says of itself. */
+/** Identity of this node in handshakes and records. */
 export class Identity {
   readonly domain: ChainDomain
   readonly forks: ForkFilter
@@ -20,7 +20,7 @@ export class Identity {
   readonly #chain: ChainPort
   readonly #instance = bytesToHex(new Uint8Array(randomBytes(8)))
   readonly #allowed: ReadonlySet<string> | null
-  /** Where it listens; null: at no address that others could use. */
+  /** Record of its address; null: it listens at no address that others can use. */
   record: PeerRecord | null = null
 
   constructor(options: NetworkOptions, chain: ChainPort) {
@@ -36,7 +36,7 @@ export class Identity {
     return this.#options.nodeKey.id
   }
 
-  /** What others are told and tell others: nothing of a node that keeps to its static peers. */
+  /** Record shared with other nodes; null for a node that uses only its static peers. */
   get published(): PeerRecord | null {
     return (this.#options.discovers ?? true) ? this.record : null
   }
@@ -80,7 +80,7 @@ export class Identity {
     return { head: this.#chain.head(), earliest: this.#chain.earliest() }
   }
 
-  /** How others' hellos are looked at now. */
+  /** Returns the current context for the validation of hellos. */
   scene(): Omit<HelloContext, 'nodeId' | 'dialed' | 'binding'> {
     return {
       domain: this.domain,

@@ -39,7 +39,7 @@ export const recordCodec = listCodec<SignedRecord>(
     const id = readNodeId(cursor)
     const host = asciiText(cursor, HOST_BYTES)
     const port = cursor.safeUint()
-    // Addresses only: what a stranger says must not make this node ask name servers.
+    // IP addresses only: an unverified record must not cause DNS queries of this node.
     if (isIP(host) === 0 || host.includes('%')) throw throwMalformed('a record names an IP address')
     if (port < 1 || port > 0xffff) throw throwMalformed('no such port')
     const proof = cursor.takeEmptyList()
@@ -49,7 +49,7 @@ export const recordCodec = listCodec<SignedRecord>(
   },
 )
 
-/** What the node's key signs: the record and the chain, so that records of other networks mean nothing here. */
+/** Bytes that the node's key signs: the record with the chain, so that records of other networks are invalid here. */
 const signedBytes = ({ chainId, genesisHash }: ChainDomain, record: Omit<SignedRecord, 'signature'>): Uint8Array =>
   encodeRlp([asciiBytes(WORD), uintItem(chainId), hexToBytes(genesisHash), ...signedItems(record)])
 
@@ -59,7 +59,7 @@ export interface PeerRecordParams {
   readonly sequence: number
   readonly host: string
   readonly port: number
-  /** Says in the record for whom the node speaks, so that other members find it; null keeps it to oneself. */
+  /** Names the validator in the record, so that other members find it; null keeps it private. */
   readonly signer: ValidatorSigner | null
 }
 
@@ -78,8 +78,8 @@ export const signPeerRecord = ({ domain, key, sequence, host, port, signer }: Pe
 }
 
 /**
- * A record from outside. `isNews` is asked before the signatures are looked at. `false`: not signed by whom it names. Throws
- * MESSAGE_MALFORMED.
+ * Decodes a record from outside. `isNews` is called before the signatures are verified. `false`: a signature is invalid.
+ * Throws MESSAGE_MALFORMED.
  */
 export const readPeerRecord = (
   bytes: Uint8Array,
@@ -94,7 +94,7 @@ export const readPeerRecord = (
   return { ...record, validator: proof?.address ?? null, bytes: bytes.slice(0, LIMITS.network.recordBytes) }
 }
 
-/** Some 32 bytes are no point of the curve. */
+/** Some strings of 32 bytes are not a point of the curve. */
 const isSignedBy = (id: string, signed: Uint8Array, signature: Uint8Array): boolean => {
   const hex: Hex = `0x${id}`
   try {

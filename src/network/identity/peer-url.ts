@@ -6,11 +6,11 @@ const SCHEME = 'tandem://'
 const FORM = `${SCHEME}<64 hex digits of the node id>@<host>:<port>`
 const HOST = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9.-]{1,253})$/
 
-/** tandem://<node id>@<host>:<port>; an IPv6 address stands in brackets. */
+/** tandem://<node id>@<host>:<port>; an IPv6 address is in brackets. */
 export const peerUrl = ({ id, host, port }: NodeAddress): string =>
   `${SCHEME}${id}@${host.includes(':') ? `[${host}]` : host}:${port}`
 
-/** Throws PEER_URL_INVALID, which says what is wrong. */
+/** Parses a peer URL. Throws PEER_URL_INVALID with the reason. */
 export const parsePeerUrl = (url: string): NodeAddress => {
   const fail = (reason: string): never => {
     throw new CodedError<NetworkError>({ code: 'PEER_URL_INVALID', url: url.slice(0, 200), reason })

@@ -6,20 +6,20 @@ import { type Hex, hexToBytes } from '../../util/bytes.ts'
 import { nodeIdItem, type ValidatorProof } from '../wire/control.ts'
 import { asciiBytes } from '../wire/payload-codec.ts'
 
-/** What binds signatures to one chain. */
+/** Chain to which signatures are bound. */
 export interface ChainDomain {
   readonly chainId: number
   readonly genesisHash: Hex
 }
 
-/** Two purposes, two domains: none of these digests can be one of consensus, which begins with another word. */
+/** Two purposes, two domains: neither digest can be one of consensus, whose domain tag differs. */
 const CHANNEL = 'tandem-channel/1'
 const NODE = 'tandem-node/1'
 
 /**
- * keccak256(RLP[word, chain id, genesis hash, node id, channel]). `channel`: 32 bytes that both ends of one TLS connection and nobody
- * else can derive (RFC 8446 7.5), so a proof cannot be passed on; with the node id it cannot be sent back either. Without a
- * channel it says that the node speaks for the validator at all (a hint in peer records).
+ * keccak256(RLP[tag, chain id, genesis hash, node id, channel]). `channel`: 32 bytes that only the two ends of one TLS connection can
+ * derive (RFC 8446 7.5), so a proof cannot be relayed; with the node id it cannot be reflected either. Without a channel it states
+ * that the node represents the validator at all (a hint in peer records).
  */
 const digestOf = ({ chainId, genesisHash }: ChainDomain, nodeId: string, channel: Uint8Array | null): Uint8Array =>
   keccak256(

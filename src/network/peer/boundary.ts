@@ -6,7 +6,7 @@ import type { Offence } from '../core/peer-scores.ts'
 import { TokenBucket } from '../core/token-bucket.ts'
 import type { Peer } from './peer.ts'
 
-/** Refusals of decoders and of the reader: bytes that are not of the protocol. */
+/** Errors of decoders and of the frame reader: bytes that violate the protocol. */
 const MALFORMED: ReadonlySet<string> = new Set([
   'FRAME_INVALID',
   'PROTOCOL_BROKEN',
@@ -17,13 +17,13 @@ const MALFORMED: ReadonlySet<string> = new Set([
 const isMalformed = (error: unknown): error is CodedError => isCoded(error) && MALFORMED.has(error.code)
 
 /**
- * Boundary around the handlers of peers' messages. An exception, thrown at once or later, costs the peer and never the process.
- * Anything but a refusal of malformed bytes is a fault of this node and is logged: once a minute for each peer, and at a bounded rate.
+ * Boundary around the handlers of peers' messages. An exception, synchronous or not, affects the peer's score and never the process.
+ * Any exception but a decoding error is a fault of this node and is logged: once a minute per peer, and at a bounded rate.
  */
 export class MessageBoundary {
   readonly #blame: (peer: Peer, offence: Offence, detail: string) => void
   readonly #logger: Logger
-  /** When each peer was in the log last. */
+  /** Time of the last log line about each peer. */
   readonly #told = new Lru<string, number>(LIMITS.network.faultPeers)
   readonly #lines: TokenBucket
   #untold = 0
@@ -34,7 +34,7 @@ export class MessageBoundary {
     this.#lines = new TokenBucket(LIMITS.network.faultLines, performance.now())
   }
 
-  /** Runs the handler of a message; what it throws, or rejects with, ends here. */
+  /** Runs the handler of a message and handles its exception or rejection. */
   run(peer: Peer, message: string, work: () => unknown): void {
     try {
       const result = work()
@@ -44,17 +44,17 @@ export class MessageBoundary {
     }
   }
 
-  /** Puts an exception that came of a peer's message to the peer's account. */
+  /** Handles an exception caused by a peer's message. */
   failed(peer: Peer, message: string, error: unknown): void {
     if (isMalformed(error)) this.#blame(peer, 'malformed', `${message}: ${error.message}`)
     else {
       this.tell(peer.id, message, error)
-      // What this node expects to fail of its own (a damaged row, an engine that stopped) is nobody else's fault.
+      // Expected failures of this node (a damaged row, a stopped engine) do not affect the peer's score.
       if (!isCoded(error)) this.#blame(peer, 'fault', message)
     }
   }
 
-  /** Logs a fault of this node that a peer's bytes brought about. */
+  /** Logs a fault of this node caused by a peer's bytes. */
   tell(peer: string, message: string, error: unknown): void {
     const nowMs = performance.now()
     const isTold = nowMs - (this.#told.get(peer) ?? Number.NEGATIVE_INFINITY) < LIMITS.network.faultAgainMs

@@ -5,7 +5,7 @@ import { FrameReader, type FrameSink } from '../wire/frame-reader.ts'
 import { encodeFrames, type WireMessage } from '../wire/frames.ts'
 import { SendQueue } from '../wire/send-queue.ts'
 
-/** Why a connection ended. `remote`: the other side said so, or it just went away (`reason` null). */
+/** End of a connection. `remote`: the other side sent the reason, or just disconnected (`reason` null). */
 export interface ConnectionEnd {
   readonly reason: DisconnectReason | null
   readonly remote: boolean
@@ -13,10 +13,10 @@ export interface ConnectionEnd {
 }
 
 export interface ConnectionEvents extends FrameSink {
-  /** Called once, after which nothing else is. */
+  /** Called once, as the last event. */
   ended(connectionEnd: ConnectionEnd): void
   dropped(channel: WireMessage['channel']): void
-  /** Takes an exception from reading; must close the connection. */
+  /** Receives an exception from reading; must close the connection. */
   failed(error: unknown): void
 }
 
@@ -25,23 +25,23 @@ export interface TrafficCounters {
   readonly sentBytes: number
 }
 
-/** When a connection is given up. */
+/** Timeouts of a connection. */
 export interface WriteTimeouts {
   readonly messageMs: number
   readonly silenceMs: number
 }
 
-/** How long the last word may take to leave. */
+/** Time for sending the disconnect message. */
 const LINGER_MS = 1_000
 
-/** Frames over one TLS socket: reads them, sends them by priority, hands the socket no more than it can take soon. */
+/** Frames over one TLS socket: reads them, sends them by priority, and keeps little in the socket's own buffer. */
 export class Connection {
   readonly #socket: TLSSocket
   readonly #queue = new SendQueue()
   readonly #reader: FrameReader
   readonly #writeTimeouts: WriteTimeouts
   #events: ConnectionEvents
-  /** The socket has had enough for now. */
+  /** Start of the socket's backpressure. */
   #blockedSinceMs: number | null = null
   #isOpen = true
   #receivedBytes = 0
@@ -55,7 +55,7 @@ export class Connection {
     const sink: FrameSink = {
       begin: (channel, head) => (this.#isOpen ? this.#events.begin(channel, head) : 'skip'),
       deliver: (channel, head, payload) => {
-        // After the last word nothing is listened to.
+        // After the disconnect message nothing is delivered.
         if (this.#isOpen) this.#events.deliver(channel, head, payload)
       },
       abandon: head => this.#events.abandon(head),
@@ -83,7 +83,7 @@ export class Connection {
     return this.#queue.bytes(channel)
   }
 
-  /** The handshake is over: others listen. */
+  /** Replaces the listeners after the handshake. */
   hand(events: ConnectionEvents): void {
     this.#events = events
   }
@@ -96,24 +96,24 @@ export class Connection {
     this.#flush()
   }
 
-  /** Says why, and ends. */
+  /** Sends the reason and closes. */
   close(reason: DisconnectReason, detail?: string): void {
     if (!this.#isOpen) return
     const { id, channel, codec } = MESSAGES.disconnect
-    // What still waits is not worth waiting for; a frame under way has been given to the socket whole.
+    // Queued messages are dropped; a frame under way is already in the socket as a whole.
     const { bytes } = encodeFrames(channel, id, 0, codec.encode(reason))
     this.#socket.end(bytes)
     setTimeout(() => this.#socket.destroy(), LINGER_MS).unref()
     this.#end({ reason, remote: false, ...(detail !== undefined && { detail }) })
   }
 
-  /** The other side said why it ends. */
+  /** Closes after the other side sent its reason. */
   endedBy(reason: DisconnectReason): void {
     this.#socket.destroy()
     this.#end({ reason, remote: true })
   }
 
-  /** To be called now and then: ends what is silent or too slow. */
+  /** Called regularly: closes connections that are silent or too slow. */
   watch(): void {
     const nowMs = performance.now()
     const { messageMs, silenceMs } = this.#writeTimeouts

@@ -19,7 +19,7 @@ export interface DialerOptions {
   random(): number
 }
 
-/** Opens connections as the dial book says. */
+/** Opens connections as the dial scheduler decides. */
 export class Dialer {
   readonly #options: DialerOptions
   readonly #dialing = new Set<string>()
@@ -39,7 +39,7 @@ export class Dialer {
     this.#cancel()
   }
 
-  /** Looks at the book now: something was added. */
+  /** Checks the scheduler now, after an addition. */
   hurry(): void {
     if (this.#stopping.signal.aborted) return
     this.#cancel()

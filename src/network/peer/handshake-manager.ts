@@ -23,17 +23,17 @@ export interface HandshakeManagerOptions {
   readonly scores: PeerScores
   readonly members: MembersPort
   readonly limits: SlotLimits & HandshakeParams['patience']
-  /** Of this node's own validator. */
+  /** Validator of this node. */
   readonly validator: string | null
   readonly identity: Identity
   readonly clock: Clock
   readonly logger: Logger
   readonly metrics: NetworkMetrics | undefined
-  /** A handshake came to nothing; `id` is the other end's, or the one that was dialed. */
+  /** Called when a handshake failed; `id` is the other end's, or the dialed one. */
   failed(id: string, reason: DisconnectReason | 'unreachable'): void
 }
 
-/** A connection whose handshake is not over. */
+/** A connection during its handshake. */
 interface Meeting {
   readonly secureChannel: SecureChannel
   readonly dialed: NodeAddress | null
@@ -43,7 +43,7 @@ interface Meeting {
   leave(): void
 }
 
-/** Handshakes under way: who is let in, and which of two connections to the same node stays. */
+/** Handshakes under way: decides which nodes are admitted, and which of two connections to the same node stays. */
 export class HandshakeManager {
   readonly #options: HandshakeManagerOptions
   readonly #open = new Set<Meeting>()
@@ -91,7 +91,7 @@ export class HandshakeManager {
     )
   }
 
-  /** One key must not come back from its ban under another node id, nor take every reserved place. */
+  /** Prevents a banned key from returning under another node id, and one key from taking every reserved slot. */
   #refuseValidator({ nodeId, proof }: Hello): HelloRefusal | undefined {
     const { peers, scores, clock } = this.#options
     if (proof === null) return undefined
@@ -141,7 +141,10 @@ export class HandshakeManager {
     return undefined
   }
 
-  /** Whether this connection stays beside another one to the same node; one under way that does not is closed here. */
+  /**
+   * Decides whether this connection stays when there is another one to the same node; the losing handshake is closed
+   * here.
+   */
   #isBetter(meeting: Meeting, hello: Hello): boolean {
     const { peers, identity } = this.#options
     const ids = { self: identity.id, peer: hello.nodeId }

@@ -12,21 +12,21 @@ export interface HandshakeParams {
   readonly secureChannel: SecureChannel
   readonly hello: Hello
   readonly patience: WriteTimeouts & { readonly handshakeMs: number }
-  /** Looks at the other side's hello; a refusal ends the connection and tells why. Called once at most. */
+  /** Validates the other side's hello; a refusal ends the connection with its reason. Called at most once. */
   judge(hello: Hello): HelloRefusal | undefined
-  /** Both sides agreed. Must hand the connection over before it returns. */
+  /** Both sides agreed. Must take over the connection before it returns. */
   ready(connection: Connection, hello: Hello): void
-  /** It came to nothing. Either this or `ready` is called, once. */
+  /** The handshake failed. Either this or `ready` is called, once. */
   failed(connectionEnd: ConnectionEnd, hello: Hello | null): void
-  /** A fault of this node that the other side's bytes brought about. */
+  /** Fault of this node caused by the other side's bytes. */
   faulted(error: unknown): void
 }
 
 const broken = (reason: string) => new CodedError<ProtocolError>({ code: 'PROTOCOL_BROKEN', reason })
 
 /**
- * Both sides say hello at once, and `ready` when they accept the other's: whoever has heard and said both words is connected. A refusal
- * comes in place of the second word, so both sides know the reason.
+ * Both sides send hello at once, and `ready` when they accept the other's: a side that has sent and received both is connected. A
+ * refusal replaces `ready`, so both sides know the reason.
  */
 export const performHandshake = (params: HandshakeParams): Connection => {
   const { secureChannel, hello, patience, judge, ready, failed, faulted } = params

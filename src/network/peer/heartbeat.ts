@@ -10,15 +10,15 @@ const WATCH_MS = 1_000
 export interface HeartbeatOptions {
   readonly peers: PeerSet
   readonly metrics: NetworkMetrics | undefined
-  /** Where this node stands. */
+  /** Returns this node's head and earliest block. */
   own(): Ping
-  /** A peer said where it stands. */
+  /** Handles the head that a peer reported. */
   heard(peer: Peer, ping: Ping): void
-  /** Each second, after the peers were looked at. */
+  /** Called each second, after the peers were checked. */
   tick(): void
 }
 
-/** Pings peers, and ends connections that are silent or too slow. */
+/** Pings peers, and closes connections that are silent or too slow. */
 export class Heartbeat {
   readonly #options: HeartbeatOptions
   readonly #pingedMs = new WeakMap<Peer, number>()
@@ -47,7 +47,7 @@ export class Heartbeat {
     this.#options.tick()
   }
 
-  /** No answer in time says nothing by itself: the connection's silence does. */
+  /** A missing pong alone is ignored: the connection's silence timeout decides. */
   async #ping(peer: Peer, sentMs: number): Promise<void> {
     const { own, heard, metrics } = this.#options
     try {

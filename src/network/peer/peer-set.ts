@@ -18,20 +18,20 @@ import { Peer, type PeerHost, type PeerParams } from './peer.ts'
 export interface PeerSetEvents {
   joined(peer: Peer): void
   left(peer: Peer, connectionEnd: ConnectionEnd): void
-  /** What it answers may reject: the exception is the peer's. */
+  /** Handles a message; a rejection of the result is charged to the peer. */
   received(peer: Peer, name: MessageName, value: unknown, requestId: number): unknown
-  /** Asked before a message is read: whether anything could come of it. */
+  /** Called before a message is decoded: returns true when it can have an effect. */
   isOfUse(peer: Peer, name: MessageName): boolean
 }
 
 export interface PeerSetOptions {
   readonly members: MembersPort
   readonly scores: PeerScores
-  /** Node ids that may relay consensus without being members, by the operator's word. */
+  /** Node ids that may relay consensus without being members, named by the operator. */
   readonly relays: ReadonlySet<string>
-  /** Named by the operator. */
+  /** Peers named by the operator. */
   readonly statics: ReadonlySet<string>
-  /** Reserved places. */
+  /** Number of reserved slots. */
   readonly reserved: number
   readonly clock: Clock
   readonly logger: Logger
@@ -39,17 +39,17 @@ export interface PeerSetOptions {
   random(): number
 }
 
-/** Who is connected. */
+/** Set of connected peers. */
 export class PeerSet implements PeerHub, PeerHost {
   readonly partial = new ByteBudget(LIMITS.network.partialBytes)
-  /** Where exceptions from the messages of peers end. */
+  /** Handles exceptions from the messages of peers. */
   readonly boundary: MessageBoundary
   readonly #options: PeerSetOptions
   readonly #peers = new Map<string, Peer>()
   readonly #events: PeerSetEvents
   readonly #counted = new WeakMap<Peer, TrafficCounters>()
   #list: readonly Peer[] = []
-  /** Peers that left lately: what they said may still turn out to be false. */
+  /** Peers that left recently: their messages may still turn out to be false. */
   readonly #gone = new Lru<string, Peer>(LIMITS.network.gonePeers)
 
   constructor(options: PeerSetOptions, events: PeerSetEvents) {
@@ -78,12 +78,12 @@ export class PeerSet implements PeerHub, PeerHost {
     return (validator !== null && this.#options.members.isMember(validator)) || this.#options.relays.has(id)
   }
 
-  /** Whether a node may stand in a reserved place. */
+  /** Returns true when a node may take a reserved slot. */
   isReserved(id: string, validator: Hex | null): boolean {
     return this.#options.statics.has(id) || (validator !== null && this.#options.members.isMember(validator))
   }
 
-  /** Members change with the chain, and what the operator names changes too: places follow. To be called now and then. */
+  /** Updates the slots after changes of members or static peers. Called regularly. */
   assignPlaces(): void {
     const { reserved, logger } = this.#options
     let taken = this.#list.filter(({ place: peerSlot }) => peerSlot === 'reserved').length
@@ -96,7 +96,7 @@ export class PeerSet implements PeerHub, PeerHost {
     }
   }
 
-  /** How full it is for a node, which itself does not count. */
+  /** Returns the slot counts for a node, without the node itself. */
   counts(id: string, address: string): SlotCounts {
     const others = this.#list.filter(peer => peer.id !== id)
     const group = addressGroup(address)
@@ -110,7 +110,7 @@ export class PeerSet implements PeerHub, PeerHost {
     }
   }
 
-  /** A node whose handshake is over; one with the same id was closed before. */
+  /** Adds a node after its handshake; a connection with the same id was closed before. */
   add(params: Omit<PeerParams, 'host'>): Peer {
     const peer = new Peer({ ...params, host: this })
     this.#peers.set(peer.id, peer)
@@ -169,7 +169,7 @@ export class PeerSet implements PeerHub, PeerHost {
     this.boundary.run(peer, 'end', () => this.#events.left(peer, connectionEnd))
   }
 
-  /** To be called now and then. */
+  /** Called regularly. */
   countTraffic(): void {
     for (const peer of this.#list) this.#countTraffic(peer)
   }
@@ -196,6 +196,9 @@ const nameOf = ({ id, remoteAddress, inbound, validator }: Peer) => ({
   ...(validator !== null && { validator }),
 })
 
-/** Several nodes of one operator share the loopback. */
+/**
+ * Returns the address that an offence counts against; null for the loopback, which several nodes of one operator may
+ * share.
+ */
 export const penalizedAddress = (address: string): string | null =>
   isLoopbackAddress(address) ? null : addressGroup(address)

@@ -5,7 +5,7 @@ import { replaceFile } from '../../util/fs/replace-file.ts'
 import type { Logger } from '../../util/logger.ts'
 import type { PeerScore } from '../core/peer-scores.ts'
 
-/** What a node remembers of others over a restart. */
+/** State about other nodes that is saved over a restart. */
 export interface PeerMemory {
   readonly standings: readonly PeerScore[]
   /** Signed records, base64. */
@@ -15,14 +15,14 @@ export interface PeerMemory {
 const NOTHING: PeerMemory = { standings: [], records: [] }
 const FORMAT = 1
 
-/** A file with what is known of other nodes. Nothing in it is needed: one that is missing or damaged is begun anew. */
+/** File with the state about other nodes. It is optional: a missing or damaged file is recreated. */
 export class PeerStore {
   readonly #path: string | null
   readonly #logger: Logger
   #writing: Promise<void> = Promise.resolve()
   #written = ''
 
-  /** null: nothing is remembered. */
+  /** null: nothing is saved. */
   constructor(path: string | null, logger: Logger) {
     this.#path = path
     this.#logger = logger
@@ -42,7 +42,7 @@ export class PeerStore {
     return NOTHING
   }
 
-  /** One write at a time; a failure is logged, since the network goes on without. */
+  /** Saves with one write at a time; a failure is logged, since the network continues without the file. */
   save(memory: PeerMemory): Promise<void> {
     const path = this.#path
     const text = JSON.stringify({ format: FORMAT, ...memory })
@@ -62,7 +62,7 @@ export class PeerStore {
   }
 }
 
-/** undefined: it is not what this node writes. */
+/** Returns undefined when the text is not in this node's format. */
 export const parseMemory = (text: string): PeerMemory | undefined => {
   const value = parseJson(text)
   if (!isObject(value) || value['format'] !== FORMAT) return undefined

@@ -28,24 +28,24 @@ export interface PeerParams {
   readonly connection: Connection
   readonly hello: Hello
   readonly inbound: boolean
-  /** As the socket shows it. */
+  /** As reported by the socket. */
   readonly remoteAddress: string
   readonly localAddress: string
   readonly place: PeerSlot
   readonly host: PeerHost
 }
 
-/** What a peer asks of the network it belongs to. */
+/** Services of the network that a peer uses. */
 export interface PeerHost {
   readonly partial: ByteBudget
-  /** On the consensus channels. */
+  /** True for peers on the consensus channels. */
   isNeighbour(peer: Peer): boolean
-  /** A message, or the question behind `requestId`. */
+  /** Handles a message, or the request with `requestId`. */
   received(peer: Peer, name: MessageName, value: unknown, requestId: number): void
-  /** Asked before a message is read. */
+  /** Called before a message is decoded. */
   isOfUse(peer: Peer, name: MessageName): boolean
   blame(peer: Peer, offence: Offence, detail: string): void
-  /** Takes an exception that the peer's bytes brought about. */
+  /** Handles an exception caused by the peer's bytes. */
   failed(peer: Peer, message: string, error: unknown): void
   ended(peer: Peer, connectionEnd: ConnectionEnd): void
   counted(event: 'received' | 'sent' | 'dropped' | 'skipped', name: string): void
@@ -67,39 +67,39 @@ export const encodeWireMessage = <Name extends MessageName>(
   return encodeFrames(channel, id, requestId, payload)
 }
 
-/** A message counts once, and once more for each frame's worth of bytes: what it costs to look at grows with them. */
+/** Quota cost of a message: 1, and 1 more for each frame's worth of bytes, since the work grows with them. */
 const quotaCost = (payloadBytes: number): number => 1 + Math.floor(payloadBytes / FRAGMENT_BYTES)
 
-/** A connected node: what it may send, what it was asked, what it is known to have. */
+/** Connected node: its quotas, pending requests, and the items it is known to have. */
 export class Peer implements ConnectionEvents {
   readonly id: string
   readonly hello: Hello
   readonly inbound: boolean
   readonly remoteAddress: string
   readonly localAddress: string
-  /** Changes with the council, and with the operator's word. */
+  /** Changes with the council and with the operator's static peers. */
   place: PeerSlot
   readonly connectedAtMs = Date.now()
-  /** Transactions it has; blocks and evidence it has. By hash. */
+  /** Hashes of the transactions, and of the blocks and evidence, that the peer has. */
   readonly transactions = new Lru<Hex, true>(LIMITS.network.knownTransactions)
   readonly items = new Lru<Hex, true>(LIMITS.network.knownItems)
-  /** Of its transactions that the pool refused or is looking at. */
+  /** Rate limit of its transactions that the pool refused or is checking. */
   readonly refusals = new TokenBucket(LIMITS.network.refusals, performance.now())
-  /** Bytes of blocks it is sent for its statuses. */
+  /** Rate limit in bytes of the blocks sent for its status messages. */
   readonly blockAnswers = new TokenBucket(LIMITS.network.blockAnswers, performance.now())
   head: PeerHead
   earliest: number
   rttMs: number | null = null
-  /** Questions of its that are being answered, blocks of its that are being decoded. */
+  /** Requests of this peer being answered, and its blocks being decoded. */
   serving = 0
   decoding = 0
   readonly #connection: Connection
   readonly #host: PeerHost
   readonly #pendingRequests = new PendingRequests()
   readonly #buckets = new Map<MessageName, TokenBucket>()
-  /** Of what only members may say, while it is none. */
+  /** Rate limit of members-only messages while it is not a member. */
   readonly #outside = new TokenBucket(LIMITS.network.outsiders, performance.now())
-  /** Messages on their way that count towards the bound for all. */
+  /** Messages being received that count towards the shared limit. */
   readonly #claims = new Set<MessageHead>()
 
   constructor(params: PeerParams) {
@@ -116,7 +116,7 @@ export class Peer implements ConnectionEvents {
     params.connection.hand(this)
   }
 
-  /** The validator it proved to speak for. */
+  /** Validator it proved to represent. */
   get validator(): Hex | null {
     return this.hello.proof?.address ?? null
   }
@@ -152,7 +152,7 @@ export class Peer implements ConnectionEvents {
     this.#connection.close(reason, detail)
   }
 
-  /** To be called now and then. */
+  /** Called regularly. */
   watch(): void {
     this.#connection.watch()
   }
@@ -185,7 +185,7 @@ export class Peer implements ConnectionEvents {
 
   failed(error: unknown): void {
     this.#host.failed(this, 'bytes', error)
-    // What comes after them cannot be read any more.
+    // The following bytes cannot be decoded.
     this.#connection.close('misbehaved')
   }
 
@@ -199,8 +199,8 @@ export class Peer implements ConnectionEvents {
   }
 
   /**
-   * Long messages that nobody asked for share one bound of memory. Who finds it used up is not at fault, and what it offers can be asked
-   * for. Members are few and proved who they are: what strangers hold must not keep their blocks out.
+   * Long unrequested messages share one memory limit. A sender that finds it used up is not at fault, and the content can be requested
+   * instead. Members are few and authenticated: messages held for other peers must not keep their blocks out.
    */
   #hasRoom(name: MessageName, head: MessageHead): boolean {
     if (this.place === 'reserved' || ANSWERS.has(name) || head.length <= FRAGMENT_BYTES) return true
@@ -216,7 +216,7 @@ export class Peer implements ConnectionEvents {
       return expected === 'yes'
     }
     if (isRequest(name) !== requestId > 0) throw broken(`${name} with the request id ${requestId}`)
-    // It may take itself for a member when this node, some blocks behind, does not yet: no offence, as long as it is no flood.
+    // A new member may act as one before this node, some blocks behind, knows it: not an offence below the flood limit.
     const isOutside = messageSpec(name).from === 'committee' && !this.#host.isNeighbour(this)
     const bucket = isOutside ? this.#outside : this.#bucket(name)
     if (bucket.take(performance.now(), quotaCost(length))) return !isOutside

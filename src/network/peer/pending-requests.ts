@@ -12,13 +12,13 @@ interface Open {
 
 const fail = (code: RequestError['code'], request: string) => new CodedError<RequestError>({ code, request })
 
-/** Late answers are expected for a while. */
+/** Number of timed-out requests whose late responses are tolerated. */
 const REMEMBERED = 64
 
-/** Questions to one peer that wait for their answers. */
+/** Requests to one peer that wait for their responses. */
 export class PendingRequests {
   readonly #open = new Map<number, Open>()
-  /** Given up; an answer that still comes is nobody's fault. */
+  /** Requests that timed out; a late response to them is not an offence. */
   readonly #late: number[] = []
   #lastId = 0
 
@@ -26,7 +26,7 @@ export class PendingRequests {
     return this.#open.size
   }
 
-  /** `send` gets the id. Rejects with PEER_BUSY, REQUEST_TIMEOUT or PEER_GONE. */
+  /** `send` receives the id. Rejects with PEER_BUSY, REQUEST_TIMEOUT or PEER_GONE. */
   ask(name: RequestName, send: (id: number) => void): Promise<unknown> {
     if (this.#open.size >= LIMITS.network.requests) return Promise.reject(fail('PEER_BUSY', name))
     this.#lastId = (this.#lastId % 0xffffffff) + 1
@@ -43,7 +43,7 @@ export class PendingRequests {
     })
   }
 
-  /** Whether an answer of this kind with this id is waited for. */
+  /** Tells whether a response of this kind with this id is expected. */
   expects(id: number, answer: MessageName): 'yes' | 'late' | 'no' {
     const open = this.#open.get(id)
     if (open !== undefined && ANSWER_NAMES[open.name] === answer) return 'yes'

@@ -7,21 +7,22 @@ import type { NetworkMetrics } from '../metrics.ts'
 import type { Peer } from './peer.ts'
 
 export interface RequestOptions<Name extends RequestName> {
-  /** Asked first. */
+  /** Peer to ask first. */
   readonly prefer?: string
-  /** Who may have it; everybody when left out. */
+  /** Peers that may have it; all when left out. */
   readonly among?: (peer: Peer) => boolean
   /**
-   * `empty`: it does not have it; `false`: it is no answer to this, and costs the peer. Both try another one. Whoever has several
-   * questions at once may answer some with nothing because it is busy; `isAlone`: this was the only one.
+   * Judges a response. `empty`: the peer does not have it; `false`: not a response to this request, which lowers the peer's score. Both
+   * lead to another peer. With several requests under way a peer may return some empty because it is busy; `isAlone`: this was the only
+   * one.
    */
   readonly judge?: (answer: AnswerName<Name>, isAlone: boolean) => AnswerVerdict
-  /** Told of each peer that is asked, and then of what came of it. */
+  /** Called for each peer that is asked, and then with the outcome. */
   readonly watch?: (peer: string, event: RequestEvent) => void
 }
 
 export type AnswerVerdict = 'good' | 'empty' | 'false'
-/** `gone`: it could not be asked any more. */
+/** `gone`: the peer left before it could be asked. */
 export type RequestEvent = 'asked' | AnswerVerdict | 'timeout' | 'gone'
 
 export interface PeerAnswer<Name extends RequestName> {
@@ -29,7 +30,10 @@ export interface PeerAnswer<Name extends RequestName> {
   readonly from: string
 }
 
-/** Asks one peer after the other until one has an answer. Never more of one than it serves at once: the rest is for pings and the pool. */
+/**
+ * Asks one peer after the other until one has a response. Keeps fewer requests per peer than it serves at once: the rest is for pings and
+ * the pool.
+ */
 export class Requester {
   readonly #hub: PeerHub
   readonly #metrics: NetworkMetrics | undefined
@@ -72,7 +76,7 @@ export class Requester {
     throw failure
   }
 
-  /** The least busy of those that may have it, by chance among equals. */
+  /** Returns the least busy of the eligible peers, random among equals. */
   #next(
     tried: ReadonlySet<string>,
     prefer: string | undefined,

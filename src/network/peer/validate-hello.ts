@@ -5,18 +5,18 @@ import { type ChainDomain, isValidProof } from '../identity/validator-proof.ts'
 import { NETWORK_PROTOCOL_VERSION } from '../messages.ts'
 import type { Hello } from '../wire/control.ts'
 
-/** What this side knows when the other introduces itself. */
+/** Context of this side for the validation of a hello. */
 export interface HelloContext {
   readonly domain: ChainDomain
   readonly forks: ForkFilter
   readonly selfId: string
   readonly head: number
-  /** Of the other end's certificate. */
+  /** Node id of the other end's certificate. */
   readonly nodeId: string
-  /** Whom this side dialed; null: the other side dialed. */
+  /** Id of the dialed node; null: the other side dialed. */
   readonly dialed: string | null
   readonly binding: Uint8Array
-  /** Private networks: nobody else may connect. */
+  /** Private networks: only these nodes may connect. */
   readonly allowed: ReadonlySet<string> | null
 }
 
@@ -29,7 +29,7 @@ const refuse = (reason: DisconnectReason, detail: string): HelloRefusal => ({ re
 const differs = (reason: DisconnectReason, got: Hex | number, want: Hex | number): HelloRefusal =>
   refuse(reason, `got ${got}, want ${want}`)
 
-/** Why a hello is not accepted; cheap checks first, the signature last. */
+/** Returns the reason for refusing a hello; cheap checks first, the signature last. */
 export const validateHello = (hello: Hello, scene: HelloContext): HelloRefusal | undefined => {
   const { domain, forks, selfId, nodeId, dialed, binding, head, allowed } = scene
   if (hello.version !== NETWORK_PROTOCOL_VERSION)

@@ -3,8 +3,9 @@ import { concatBytes } from '../../util/bytes.ts'
 import { type NodeKey, publicKeyBytes } from './node-key.ts'
 
 /**
- * A self-signed X.509 certificate (RFC 5280) for an Ed25519 key (RFC 8410), in DER. It says nothing but the key: no name, no time
- * and no authority counts, since a node is its key. Node can read certificates and not make them; this is all it takes.
+ * Self-signed X.509 certificate (RFC 5280) for an Ed25519 key (RFC 8410), in DER. It carries only the key: names, times and
+ * authorities are ignored, since the key is the node's identity. Node.js can read certificates but not create them; this is the
+ * minimum needed.
  */
 const selfSigned = (key: NodeKey): Uint8Array => {
   const algorithm = sequence(ED25519)
@@ -30,7 +31,7 @@ export const certificatePem = (key: NodeKey): string => {
   return `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`
 }
 
-/** The node id a certificate stands for; undefined when its key is not of the right kind. */
+/** Returns the node id of a certificate; undefined when its key is of another type. */
 export const nodeIdOf = (certificate: X509Certificate): string | undefined => {
   const { publicKey } = certificate
   if (publicKey.asymmetricKeyType !== 'ed25519') return undefined
@@ -57,6 +58,6 @@ const time = (text: string): Uint8Array => tlv(0x18, new TextEncoder().encode(te
 /** 1.3.101.112 and 2.5.4.3 */
 const ED25519 = tlv(0x06, Uint8Array.of(0x2b, 0x65, 0x70))
 const COMMON_NAME = tlv(0x06, Uint8Array.of(0x55, 0x04, 0x03))
-/** Before any clock, and the end that RFC 5280 4.1.2.5 gives to what has none. */
+/** Validity from before any clock until the value of RFC 5280 4.1.2.5 for no expiration. */
 const FROM = tlv(0x17, new TextEncoder().encode('700101000000Z'))
 const UNTIL = time('99991231235959Z')

@@ -5,10 +5,10 @@ import { CodedError, isCoded } from '../../util/errors.ts'
 import { writeNewFile } from '../../util/fs/write-new-file.ts'
 import type { NetworkError } from '../errors.ts'
 
-/** The key of a node on the network: Ed25519, apart from any validator's key. */
+/** Key of a node on the network: Ed25519, separate from any validator's key. */
 export interface NodeKey {
   readonly privateKey: KeyObject
-  /** The public key, 32 bytes; as 64 hex digits it is the node's id. */
+  /** The public key, 32 bytes; as 64 hex digits it is the node id. */
   readonly publicKey: Uint8Array
   readonly id: string
 }
@@ -21,8 +21,8 @@ const nodeKeyOf = (privateKey: KeyObject): NodeKey => {
 export const generateNodeKey = (): NodeKey => nodeKeyOf(generateKeyPairSync('ed25519').privateKey)
 
 /**
- * The key in a PEM file (PKCS #8), made when there is none, for the process's user alone. It is plain: a node must start without anybody
- * at hand, and whoever has it can pass for this node as a peer, no more. Throws NODE_KEY_INVALID.
+ * Reads the key from a PEM file (PKCS #8), or creates it, readable only by the process's user. It is unencrypted: a node must start
+ * unattended, and a thief of the key can only pose as this node towards peers. Throws NODE_KEY_INVALID.
  */
 export const openNodeKey = async (path: string): Promise<NodeKey> => {
   const stored = await readIfThere(path)
@@ -33,7 +33,7 @@ export const openNodeKey = async (path: string): Promise<NodeKey> => {
     await writeNewFile(path, key.privateKey.export({ type: 'pkcs8', format: 'pem' }))
     return key
   } catch (error) {
-    // Another process of the same folder was first.
+    // Another process in the same folder created it first.
     const theirs = isCoded(error) && error.code === 'FILE_EXISTS' ? await readIfThere(path) : undefined
     if (theirs === undefined) throw error
     return parse(theirs, path)
@@ -62,10 +62,10 @@ const readIfThere = async (path: string): Promise<string | undefined> => {
   }
 }
 
-/** What stands before the 32 bytes of an Ed25519 key in a SubjectPublicKeyInfo (RFC 8410). */
+/** Prefix of a 32-byte Ed25519 key in a SubjectPublicKeyInfo (RFC 8410). */
 const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex')
 
-/** The 32 bytes of an Ed25519 public key. */
+/** Returns the 32 bytes of an Ed25519 public key. */
 export const publicKeyBytes = (key: KeyObject): Uint8Array => {
   const der = key.export({ type: 'spki', format: 'der' })
   return new Uint8Array(der.subarray(SPKI_PREFIX.byteLength))

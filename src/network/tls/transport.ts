@@ -8,7 +8,7 @@ import { ALPN } from '../messages.ts'
 import { certificatePem, nodeIdOf } from './certificate.ts'
 import type { NodeKey } from './node-key.ts'
 
-/** A connection whose other end proved a node key; nothing has been said on it yet. */
+/** Connection whose other end proved a node key; no message has been sent yet. */
 export interface SecureChannel {
   readonly socket: TLSSocket
   readonly nodeId: string
@@ -21,8 +21,8 @@ const BINDING_BYTES = 32
 const GOODBYE_MS = 500
 
 /**
- * Mutual TLS 1.3. No authority signs certificates: a node is whoever holds the key of its certificate, and whether it is the right one
- * is for the handshake to say.
+ * Mutual TLS 1.3 without certificate authorities: the key of the certificate identifies the node, and the handshake of the protocol
+ * decides whether it is the expected one.
  */
 export const secureOptions = (key: NodeKey): SecureContextOptions & tls.CommonConnectionOptions => ({
   key: key.privateKey.export({ type: 'pkcs8', format: 'pem' }),
@@ -30,12 +30,12 @@ export const secureOptions = (key: NodeKey): SecureContextOptions & tls.CommonCo
   minVersion: 'TLSv1.3',
   maxVersion: 'TLSv1.3',
   ALPNProtocols: [ALPN],
-  // Nobody's certificate has another kind of key; some kinds are dear to check.
+  // Valid certificates have no other type of key, and some types are expensive to verify.
   sigalgs: 'ed25519',
   rejectUnauthorized: false,
 })
 
-/** undefined: another protocol, or no Ed25519 certificate. */
+/** Returns undefined for another protocol, or without an Ed25519 certificate. */
 export const secureChannelFromSocket = (socket: TLSSocket): SecureChannel | undefined => {
   const certificate = socket.getPeerX509Certificate()
   if (certificate === undefined || socket.alpnProtocol !== ALPN) return undefined
@@ -45,7 +45,7 @@ export const secureChannelFromSocket = (socket: TLSSocket): SecureChannel | unde
   return { socket, nodeId, binding: new Uint8Array(binding) }
 }
 
-/** Opens a connection; rejects when nobody answers in time. */
+/** Opens a connection; rejects after a timeout. */
 export const dial = (
   { host, port }: Pick<NodeAddress, 'host' | 'port'>,
   options: tls.CommonConnectionOptions,
@@ -72,7 +72,7 @@ export const dial = (
     socket.once('secureConnect', () => {
       settle()
       socket.off('error', fail)
-      // From here to the first listener of the connection is one turn, in which nothing may throw.
+      // Between here and the first listener of the connection is one event-loop turn, in which nothing may throw.
       socket.on('error', ignore)
       resolve(socket)
     })
@@ -88,8 +88,8 @@ export interface Listener {
 
 export interface ListenerEvents {
   /**
-   * Somebody connects from this address, and nothing was read yet: undefined turns it away. The answer is called when the
-   * connection is closed or the handshake on it is over; until then `drop` ends it.
+   * Called for a new connection before anything is read; undefined rejects it. The result is called when the connection is closed or
+   * its handshake is over; until then `drop` closes it.
    */
   enter(address: string, drop: () => void): (() => void) | undefined
   secured(socket: TLSSocket, leave: () => void): void
@@ -97,7 +97,8 @@ export interface ListenerEvents {
 }
 
 /**
- * Takes connections. The plain socket comes first, so that a flood is turned away before it costs a handshake. Throws LISTEN_FAILED.
+ * Accepts connections. The plain socket is checked first, so that a flood is rejected before it costs a TLS handshake. Throws
+ * LISTEN_FAILED.
  */
 export const listen = async (
   { host, port }: Pick<NodeAddress, 'host' | 'port'>,
@@ -136,7 +137,7 @@ export const listen = async (
     port: typeof address === 'object' && address !== null ? address.port : port,
     close: () =>
       new Promise(resolve => {
-        // Peers were told that the node stops; those who do not leave by themselves are cut off.
+        // Peers were told that the node stops; those that stay connected are closed.
         const timer = setTimeout(() => guests.forEach(({ socket }) => void socket.destroy()), GOODBYE_MS)
         plain.close(() => {
           clearTimeout(timer)

@@ -1,22 +1,25 @@
-/** What happens to a message that finds its channel's queue full. `oldest`, `newest`: that one is let go; `close`: the peer reads nothing. */
+/**
+ * Policy for a message that finds its channel's queue full. `oldest`, `newest`: that message is dropped; `close`: the connection is
+ * closed, since the peer reads nothing.
+ */
 export type DropPolicy = 'oldest' | 'newest' | 'close'
 
 export interface ChannelSpec {
-  /** On the wire; the lower is sent first. */
+  /** Id on the wire; lower ids are sent first. */
   readonly id: number
-  /** Of messages that wait for the socket, to one peer. */
+  /** Limit of queued bytes to one peer. */
   readonly queueBytes: number
   readonly drop: DropPolicy
   readonly carries: string
 }
 
 /**
- * One connection carries all channels. A frame of a lower number goes out before any of a higher one, so a vote waits for at most what
- * the socket has already been given.
+ * Channels of one connection. A frame of a lower id is sent before any of a higher one, so a vote waits at most for the bytes already
+ * in the socket.
  */
 export const CHANNELS = {
   control: { id: 0, queueBytes: 256 * 1024, drop: 'close', carries: 'handshake, ping, peer records' },
-  /** What is lost is said again (docs/design/consensus.md#state-machine), and the newest is worth most. */
+  /** Lost messages are resent (docs/design/consensus.md#state-machine), and the newest matters most. */
   votes: {
     id: 1,
     queueBytes: 4 * 1024 * 1024,
@@ -29,7 +32,7 @@ export const CHANNELS = {
     drop: 'oldest',
     carries: 'proposals and bodies asked for by members',
   },
-  /** Whoever asked asks another peer. */
+  /** The requester asks another peer. */
   sync: {
     id: 3,
     queueBytes: 24 * 1024 * 1024,
@@ -43,5 +46,5 @@ export type ChannelName = keyof typeof CHANNELS
 
 export const CHANNEL_NAMES = Object.keys(CHANNELS) as readonly ChannelName[]
 
-/** undefined: there is no such channel. */
+/** Returns undefined when there is no such channel. */
 export const channelFromId = (id: number): ChannelName | undefined => CHANNEL_NAMES[id]

@@ -7,13 +7,13 @@ import { encodeRlp, encodeRlpList, uintItem } from '../../primitives/rlp.ts'
 import { hexToBytes } from '../../util/bytes.ts'
 import { listCodec, plainCodec, rawList, throwMalformed, type WireCodec } from './payload-codec.ts'
 
-/** Blocks travel as their RLP: decoding one recovers senders, which is done elsewhere and later. */
+/** Blocks are sent as RLP: decoding one recovers senders, which happens elsewhere and later. */
 export interface WireProposal {
   readonly head: ProposalHead
   readonly block: Uint8Array
 }
 
-/** A block with the seals of a quorum. */
+/** Block with the seals of a quorum. */
 export interface SealedBlock {
   readonly block: Uint8Array
   readonly certificate: Certificate

@@ -14,20 +14,20 @@ import {
   type WireCodec,
 } from './payload-codec.ts'
 
-/** The last committed block of a node. */
+/** Last committed block of a node. */
 export interface PeerHead {
   readonly number: number
   readonly hash: Hex
 }
 
-/** A validator's signature that binds its key to one connection and one node (identity/validator-proof.ts). */
+/** Validator signature that binds its key to one connection and one node (identity/validator-proof.ts). */
 export interface ValidatorProof {
   readonly address: Hex
   /** r, s and recovery id, 65 bytes. */
   readonly signature: Uint8Array
 }
 
-/** First word of both sides (docs/design/network.md#handshake). */
+/** First message of both sides (docs/design/network.md#handshake). */
 export interface Hello {
   readonly version: number
   readonly chainId: number
@@ -35,13 +35,13 @@ export interface Hello {
   /** EIP-2124: checksum of genesis and passed forks, 4 bytes, and the next fork, 0 when none is known. */
   readonly forkHash: Hex
   readonly forkNext: number
-  /** 64 hex digits; the one of the certificate. */
+  /** 64 hex digits; equal to that of the certificate. */
   readonly nodeId: string
-  /** Of this process, 8 bytes: another one after each start. */
+  /** Id of this process, 8 bytes, random at each start. */
   readonly instance: Hex
   readonly client: string
   readonly head: PeerHead
-  /** The first block it can answer with. */
+  /** First block it can serve. */
   readonly earliest: number
   /** Its own signed record; empty: it is not to be dialed. */
   readonly record: Uint8Array
@@ -97,7 +97,7 @@ export interface Ping {
   readonly earliest: number
 }
 
-/** Ping and its answer: where each side stands. */
+/** Ping and pong: head and earliest block of each side. */
 export const pingCodec: WireCodec<Ping> = listCodec(
   ({ head, earliest }) => encodeRlp([headItem(head), uintItem(earliest)]),
   cursor => ({ head: readHead(cursor), earliest: cursor.safeUint() }),
@@ -113,7 +113,7 @@ export const disconnectCodec: WireCodec<DisconnectReason> = listCodec(
   },
 )
 
-/** Messages that say all by being there. */
+/** Messages without content. */
 export const emptyCodec: WireCodec<null> = listCodec(
   () => encodeRlp([]),
   () => null,
@@ -125,7 +125,7 @@ export const recordsCodec: WireCodec<readonly Uint8Array[]> = listCodec(
   cursor => readItems(cursor, LIMITS.network.recordsPerAnswer, item => item.boundedBytes(LIMITS.network.recordBytes)),
 )
 
-/** Validators a node is connected to by itself. */
+/** Validators to which a node is directly connected. */
 export const linksCodec: WireCodec<readonly Hex[]> = listCodec(
   validators => encodeRlp([validators.map(hexToBytes)]),
   cursor => readItems(cursor, LIMITS.consensus.committee, item => bytesToHex(fixedBytes(item, 20))),

@@ -3,20 +3,20 @@ import { CodedError } from '../../util/errors.ts'
 import { type ChannelName, channelFromId } from './channels.ts'
 import { FRAGMENT_BYTES, FRAME_HEADER_BYTES, HEAD_BYTES, type MessageHead } from './frames.ts'
 
-/** The bytes are no frames; nothing after them can be made sense of. */
+/** The bytes are not frames; the rest of the stream cannot be decoded. */
 export type FrameError = { readonly code: 'FRAME_INVALID'; readonly reason: string }
 
 const invalid = (reason: string): CodedError<FrameError> => new CodedError({ code: 'FRAME_INVALID', reason })
 
 export interface FrameSink {
   /**
-   * A message begins. `take`: its payload is wanted; `skip`: it is read and thrown away. Throws when the connection must end. Called
-   * before a byte of the payload is kept.
+   * A message begins. `take`: the payload is kept; `skip`: it is read and discarded. Throws when the connection must end. Called
+   * before a byte of the payload is stored.
    */
   begin(channel: ChannelName, head: MessageHead): 'take' | 'skip'
-  /** A message that was wanted is whole; the payload has memory of its own. Throws when the connection must end. */
+  /** A message is complete; the payload has its own memory. Throws when the connection must end. */
   deliver(channel: ChannelName, head: MessageHead, payload: Uint8Array): void
-  /** A message that was wanted will not be whole: the connection ended. */
+  /** A message will not complete: the connection ended. */
   abandon(head: MessageHead): void
 }
 
@@ -28,26 +28,26 @@ interface Partial {
   readonly expiresAtMs: number
 }
 
-/** Puts frames together to messages, from pieces cut anywhere. Holds at most one message of each channel. */
+/** Assembles messages from frames that arrive in pieces cut anywhere. Holds at most one message per channel. */
 export class FrameReader {
   readonly #sink: FrameSink
   readonly #messageMs: number
   readonly #partial = new Map<ChannelName, Partial>()
-  /** Header of a frame, and of a message, while they are not whole. */
+  /** Incomplete header of a frame and of a message. */
   readonly #header = new Uint8Array(FRAME_HEADER_BYTES + HEAD_BYTES)
   #headerBytes = 0
   #channel: ChannelName = 'control'
-  /** Bytes of the current frame still to come, without its header. */
+  /** Remaining bytes of the current frame, without its header. */
   #left = 0
   #frameSinceMs: number | null = null
 
-  /** `messageMs`: a message must be whole after this time, and what its length takes at the slowest line. */
+  /** `messageMs`: time limit of a message, to which the time for its length on the slowest supported line is added. */
   constructor(sink: FrameSink, messageMs: number = LIMITS.network.messageMs) {
     this.#sink = sink
     this.#messageMs = messageMs
   }
 
-  /** Throws FRAME_INVALID, or what the sink throws; nothing may be given to it after that. */
+  /** Throws FRAME_INVALID, or what the sink throws; nothing may be pushed after that. */
   push(bytes: Uint8Array, nowMs: number): void {
     let at = 0
     while (at < bytes.byteLength) {
@@ -56,20 +56,20 @@ export class FrameReader {
     }
   }
 
-  /** When the first of what is unfinished must be whole; undefined: nothing is unfinished. */
+  /** Earliest deadline of unfinished frames and messages; undefined: nothing is unfinished. */
   get deadlineMs(): number | undefined {
     const frame = this.#frameSinceMs === null ? [] : [this.#frameSinceMs + this.#messageMs]
     const deadlines = [...frame, ...[...this.#partial.values()].map(({ expiresAtMs }) => expiresAtMs)]
     return deadlines.length === 0 ? undefined : Math.min(...deadlines)
   }
 
-  /** The connection ended. */
+  /** Called when the connection has ended. */
   close(): void {
     for (const { head, payload } of this.#partial.values()) if (payload !== null) this.#sink.abandon(head)
     this.#partial.clear()
   }
 
-  /** The frame's header, and with it the message's where one begins. */
+  /** Reads the frame's header, and the message's where one begins. */
   #readHeader(bytes: Uint8Array, at: number, nowMs: number): number {
     let next = this.#fill(bytes, at, FRAME_HEADER_BYTES)
     if (this.#headerBytes < FRAME_HEADER_BYTES) return next
@@ -128,7 +128,7 @@ export class FrameReader {
     if (partial.payload !== null) this.#sink.deliver(this.#channel, partial.head, partial.payload)
   }
 
-  /** Fills the header up to `size` bytes; answers the position after what was used. */
+  /** Fills the header up to `size` bytes; returns the position after the consumed bytes. */
   #fill(bytes: Uint8Array, at: number, size: number): number {
     const count = Math.max(0, Math.min(size - this.#headerBytes, bytes.byteLength - at))
     this.#header.set(bytes.subarray(at, at + count), this.#headerBytes)

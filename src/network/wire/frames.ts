@@ -3,19 +3,19 @@ import { assert } from '../../util/assert.ts'
 import { CHANNELS, type ChannelName } from './channels.ts'
 
 /**
- * A message on the wire:
+ * Message on the wire:
  *
  *     message  = head payload                    head = id (1 byte), request id (4), length of the payload (4)
  *     frame    = length (4) channel (1) part     part = the next bytes of the channel's message, at most FRAGMENT
  *
  * All integers are unsigned and big-endian. Every frame of a message but the last carries exactly FRAGMENT bytes, so a message has one
- * form and nobody can send it in crumbs. Frames of different channels may alternate, messages of one channel do not.
+ * encoding and cannot be sent in tiny frames. Frames of different channels may alternate, messages of one channel do not.
  */
 export interface MessageHead {
   readonly id: number
-  /** 0: neither a request nor an answer. */
+  /** 0: neither a request nor a response. */
   readonly requestId: number
-  /** Of the payload, bytes. */
+  /** Length of the payload in bytes. */
   readonly length: number
 }
 
@@ -25,7 +25,7 @@ export const FRAGMENT_BYTES = LIMITS.network.fragmentBytes
 const STEP = FRAME_HEADER_BYTES + FRAGMENT_BYTES
 const MAX_REQUEST_ID = 0xffffffff
 
-/** A message ready to be sent, to any number of peers: all its frames, one after the other. */
+/** Encoded message for any number of peers: all its frames in order. */
 export interface WireMessage {
   readonly channel: ChannelName
   readonly bytes: Uint8Array
@@ -55,6 +55,6 @@ export const encodeFrames = (channel: ChannelName, id: number, requestId: number
   return { channel, bytes }
 }
 
-/** The frame that begins at `at`, a view. */
+/** Returns the frame that begins at `at`, as a view. */
 export const frameAt = ({ bytes }: WireMessage, at: number): Uint8Array =>
   bytes.subarray(at, Math.min(bytes.byteLength, at + STEP))

@@ -1,10 +1,10 @@
 import { decodeOrMalformed, type MalformedError, malformed } from '../../primitives/malformed.ts'
 import { RlpCursor } from '../../primitives/rlp-cursor.ts'
 
-/** Bytes that are not the canonical encoding of the message they are said to be. */
+/** Bytes that are not the canonical encoding of their message. */
 export type MessageError = MalformedError<'MESSAGE_MALFORMED'>
 
-/** Both ways of one kind of payload. Strict: what is accepted encodes to the same bytes. */
+/** Encoder and decoder of one kind of payload. Strict: accepted bytes encode to the same bytes. */
 export interface WireCodec<T> {
   encode(value: T): Uint8Array
   /** Byte fields are views of `bytesField`. Throws MESSAGE_MALFORMED. */
@@ -13,7 +13,7 @@ export interface WireCodec<T> {
 
 export const throwMalformed = (reason: string): Error => malformed('MESSAGE_MALFORMED', reason)
 
-/** Of a payload that is one RLP list; `read` reads what stands in it. */
+/** Codec of a payload that is one RLP list; `read` decodes its items. */
 export const listCodec = <T>(encode: (value: T) => Uint8Array, read: (cursor: RlpCursor) => T): WireCodec<T> => ({
   encode,
   decode: bytes =>
@@ -25,13 +25,13 @@ export const listCodec = <T>(encode: (value: T) => Uint8Array, read: (cursor: Rl
     }),
 })
 
-/** Of a payload whose codec is elsewhere. */
+/** Codec of a payload with encoder and decoder elsewhere. */
 export const plainCodec = <T>(encode: (value: T) => Uint8Array, decode: (bytes: Uint8Array) => T): WireCodec<T> => ({
   encode,
   decode: bytes => decodeOrMalformed('MESSAGE_MALFORMED', () => decode(bytes)),
 })
 
-/** Reads a list that `read` reads to its end. */
+/** Reads a list that `read` consumes completely. */
 export const inList = <T>(cursor: RlpCursor, read: (cursor: RlpCursor) => T): T => {
   const outer = cursor.openList()
   const value = read(cursor)
@@ -50,20 +50,20 @@ export const readItems = <T>(cursor: RlpCursor, limit: number, read: (cursor: Rl
     return items
   })
 
-/** A list as it stands, its inside unchecked. */
+/** Returns a list undecoded, its content unchecked. */
 export const rawList = (cursor: RlpCursor): Uint8Array => {
   if (!cursor.nextIsList()) throw throwMalformed('a list is wanted')
   return cursor.raw()
 }
 
-/** A string of exactly `size` bytes, a view. */
+/** Reads a string of exactly `size` bytes, a view. */
 export const fixedBytes = (cursor: RlpCursor, size: number): Uint8Array => {
   const bytes = cursor.bytes()
   if (bytes.byteLength !== size) throw throwMalformed(`a string of ${bytes.byteLength} bytes, want ${size}`)
   return bytes
 }
 
-/** Printable ASCII: it stands in logs and answers. */
+/** Reads printable ASCII, since it appears in logs and responses. */
 export const asciiText = (cursor: RlpCursor, limit: number): string => {
   const bytes = cursor.boundedBytes(limit)
   let text = ''

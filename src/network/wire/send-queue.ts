@@ -3,14 +3,14 @@ import { FRAGMENT_BYTES, FRAME_HEADER_BYTES, frameAt, type WireMessage } from '.
 
 interface Waiting {
   readonly message: WireMessage
-  /** Sent already. */
+  /** Bytes already sent. */
   at: number
 }
 
-/** `close`: the queue must not be full; the peer takes nothing. */
+/** `close`: the queue must not be full; the peer reads nothing. */
 export type Queued = 'queued' | 'dropped' | 'close'
 
-/** What waits for the socket of one peer: a bounded queue for each channel, emptied in the order of the channels. */
+/** Outgoing messages of one peer: a bounded queue per channel, sent in the order of the channels. */
 export class SendQueue {
   readonly #queues: Readonly<Record<ChannelName, ChannelQueue>>
 
@@ -21,7 +21,7 @@ export class SendQueue {
     >
   }
 
-  /** Bytes that wait on a channel. */
+  /** Returns the queued bytes of a channel. */
   bytes(channel: ChannelName): number {
     return this.#queues[channel].bytes
   }
@@ -30,7 +30,7 @@ export class SendQueue {
     return this.#queues[message.channel].push(message)
   }
 
-  /** The next frame to send, a view; undefined: nothing waits. */
+  /** Returns the next frame to send, a view; undefined: nothing is queued. */
   next(): Uint8Array | undefined {
     for (const name of CHANNEL_NAMES) {
       const frame = this.#queues[name].next()
@@ -42,7 +42,7 @@ export class SendQueue {
 
 class ChannelQueue {
   readonly #name: ChannelName
-  /** Taken from `#head` on; the part before it is cut off now and then. */
+  /** Consumed from `#head` on; the consumed part is cut off occasionally. */
   #items: (Waiting | undefined)[] = []
   #head = 0
   bytes = 0
@@ -54,7 +54,7 @@ class ChannelQueue {
   push(message: WireMessage): Queued {
     const { queueBytes, drop } = CHANNELS[this.#name]
     const size = message.bytes.byteLength
-    // The oldest one makes room unless a part of it is gone already: half a message cannot be taken back.
+    // The oldest message is dropped unless part of it was sent: a partial message cannot be taken back.
     const victim = this.#head + ((this.#items[this.#head]?.at ?? 0) > 0 ? 1 : 0)
     let dropped = false
     while (drop === 'oldest' && this.bytes + size > queueBytes && victim < this.#items.length) {

@@ -8,24 +8,24 @@ import { type Hex, hexToBytes } from '../../util/bytes.ts'
 import { fixedBytes, inList, listCodec, rawList, readItems, throwMalformed, type WireCodec } from './payload-codec.ts'
 
 const { snapshotChunks } = LIMITS.network
-/** A key has so many nibbles. */
+/** Nibbles of a key. */
 const PREFIX_NIBBLES = 64
-/** The RLP of a hash; a node that stands for itself is shorter. */
+/** RLP length of a hash; an embedded node is shorter. */
 const REFERENCE_BYTES = 33
 
 /**
- * What the snapshot of a block's state consists of (docs/design/snapshot-sync.md#chunks). Its chunks are counted through: those of records, of
- * accounts, of storages in their order.
+ * Content of a snapshot of a block's state (docs/design/snapshot-sync.md#chunks). Its chunks are numbered in one
+ * sequence: those of records, of accounts, then of storages.
  */
 export interface SnapshotManifest {
   readonly format: number
-  /** RLP of the block's header: its hash is the block's, its state root that of the parts. */
+  /** RLP of the block's header: its hash is the block hash, and its state root covers the parts. */
   readonly header: Uint8Array
   readonly certificate: Certificate
   /** keccak256 of each chunk of council records. */
   readonly records: readonly Hex[]
   readonly accounts: readonly SnapshotPart[]
-  /** Storage tries that do not stand beside their accounts, by hashed address. */
+  /** Storage tries that are not stored with their accounts, by hashed address. */
   readonly storages: readonly { readonly owner: Uint8Array; readonly parts: readonly SnapshotPart[] }[]
 }
 
@@ -37,8 +37,8 @@ export const chunksOf = ({
   storages.reduce((sum, { parts }) => sum + parts.length, records.length + accounts.length)
 
 /**
- * Name of a snapshot's content: keccak256 of all of its manifest but the certificate, of which two nodes may hold different ones. Chunks are
- * asked for by it, so a node answers for none but its own cut.
+ * Id of a snapshot: keccak256 of its manifest without the certificate, which may differ between nodes. Chunks are
+ * requested by it, so a node serves only chunks of its own snapshots.
  */
 export const snapshotId = ({ format, header, records, accounts, storages }: SnapshotManifest): Hex =>
   keccak256Hex(
@@ -121,7 +121,7 @@ export const chunkCodec: WireCodec<Uint8Array> = listCodec(
   cursor => cursor.bytes(),
 )
 
-/** Codes in the order asked for, as many as fit; ends at the first the peer does not have. */
+/** Codes in the order of the request, as many as fit; ends at the first the peer does not have. */
 export const codesCodec: WireCodec<readonly Uint8Array[]> = listCodec(
   codes => encodeRlp([codes]),
   cursor => readItems(cursor, LIMITS.snapshot.codes, item => item.bytes()),

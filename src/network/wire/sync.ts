@@ -7,7 +7,7 @@ import { fixedBytes, inList, listCodec, rawList, readItems, throwMalformed, type
 
 const { blocksPerRequest, receiptsPerRequest } = LIMITS.network
 
-/** A block that is final: its certificate proves it without its body. */
+/** Final block: its certificate proves it without its body. */
 export interface BlockAnnouncement {
   readonly number: number
   readonly hash: Hex
@@ -20,7 +20,7 @@ export const announcementCodec: WireCodec<BlockAnnouncement> = listCodec(
 )
 
 export interface BlockRange {
-  /** The first one. */
+  /** Number of the first block. */
   readonly from: number
   readonly count: number
 }
@@ -35,7 +35,7 @@ export const rangeCodec: WireCodec<BlockRange> = listCodec(
   },
 )
 
-/** Ascending from the first asked for, as many as fit; none: the peer does not have it. */
+/** Ascending from the first block requested, as many as fit; none: the peer does not have it. */
 export const blocksCodec: WireCodec<readonly SealedBlock[]> = listCodec(
   blocks => encodeRlpList([encodeRlpList(blocks.map(sealedCodec.encode))]),
   cursor =>
@@ -52,7 +52,7 @@ export const hashesCodec = (limit: number): WireCodec<readonly Hex[]> =>
 
 export const blockHashesCodec = hashesCodec(receiptsPerRequest)
 
-/** Encoded receipts of each block asked for, in that order, as many as fit; empty: the peer does not have them. */
+/** Encoded receipts of each requested block, in order, as many as fit; empty: the peer does not have them. */
 export const receiptsCodec: WireCodec<readonly Uint8Array[]> = listCodec(
   receipts => encodeRlp([receipts]),
   cursor => readItems(cursor, receiptsPerRequest, item => item.bytes()),
