@@ -1,0 +1,166 @@
+import type { Hex } from '../../util/bytes.ts'
+import type {
+  BlockRecord,
+  IndexPosition,
+  TokenMetadata,
+  TokenStandard,
+  TransactionKind,
+  TransactionRecord,
+  TransferRecord,
+} from './records.ts'
+
+/** Values of a sort key, of the last item of the page before. */
+export type PageKey = readonly (number | string)[]
+
+/** A page of a list: behind a key, or behind so many items. */
+export interface PageRequest {
+  readonly limit: number
+  readonly offset: number
+  readonly after: PageKey | null
+}
+
+export interface Page<T> {
+  readonly items: readonly T[]
+  /** Key to go on behind; null at the end. */
+  readonly next: PageKey | null
+}
+
+export type BlockRow = Omit<BlockRecord, 'transactions' | 'transfers'> & { readonly transactionCount: number }
+
+export interface TransactionRow extends TransactionRecord {
+  readonly blockNumber: number
+  readonly blockHash: Hex
+  readonly timestamp: number
+}
+
+export interface TransferRow extends TransferRecord {
+  readonly blockNumber: number
+  readonly transactionHash: Hex
+  readonly timestamp: number
+}
+
+export interface TransactionFilter {
+  readonly kind?: TransactionKind
+  readonly from?: Hex
+  readonly to?: Hex
+  /** Sender, recipient or contract created. */
+  readonly party?: Hex
+}
+
+export interface TransferFilter {
+  readonly token?: Hex
+  readonly party?: Hex
+  readonly standard?: TokenStandard
+}
+
+export interface AccountRow {
+  readonly address: Hex
+  readonly transactions: number
+  readonly sent: number
+  readonly received: number
+  readonly transfers: number
+  readonly isContract: boolean
+  readonly creator: Hex | null
+  readonly creationTransaction: Hex | null
+  readonly firstBlock: number
+  readonly lastBlock: number
+}
+
+export interface TokenRow extends TokenMetadata {
+  readonly address: Hex
+  readonly standard: TokenStandard
+  readonly transfers: number
+  readonly holders: number
+}
+
+export interface HolderRow {
+  readonly owner: Hex
+  readonly balance: bigint
+}
+
+export interface TokenBalanceRow {
+  readonly token: TokenRow
+  readonly balance: bigint
+}
+
+export interface DayRow {
+  readonly day: number
+  readonly blocks: number
+  readonly transactions: number
+  readonly gasUsed: bigint
+  readonly valueWei: bigint
+  readonly feesWei: bigint
+  readonly burntWei: bigint
+  readonly gasPriceSum: bigint
+  readonly firstTimestamp: number
+  readonly lastTimestamp: number
+  readonly activeAddresses: number
+  readonly newAddresses: number
+  readonly newContracts: number
+}
+
+export interface IndexCounters {
+  readonly blocks: number
+  readonly transactions: number
+  readonly transfers: number
+  readonly addresses: number
+  readonly contracts: number
+  readonly tokens: number
+  readonly kinds: Readonly<Record<TransactionKind, number>>
+}
+
+export interface AddressLabel {
+  readonly address: Hex
+  readonly name: string
+}
+
+/** A hit of the search over tokens and labels. */
+export interface SearchRow {
+  readonly address: Hex
+  readonly kind: 'token' | 'label'
+}
+
+/** Reads of the index; each answers from one moment. */
+export interface IndexReader {
+  position(): Promise<IndexPosition | undefined>
+  counters(): Promise<IndexCounters>
+  blocks(page: PageRequest): Promise<Page<BlockRow>>
+  block(number: number): Promise<BlockRow | undefined>
+  /** Newest first. */
+  transactions(filter: TransactionFilter, page: PageRequest): Promise<Page<TransactionRow>>
+  transactionsOfBlock(number: number, limit: number): Promise<readonly TransactionRow[]>
+  transaction(number: number, index: number): Promise<TransactionRow | undefined>
+  transfers(filter: TransferFilter, page: PageRequest): Promise<Page<TransferRow>>
+  transfersOfTransaction(number: number, index: number, limit: number): Promise<readonly TransferRow[]>
+  account(address: Hex): Promise<AccountRow | undefined>
+  produced(address: Hex): Promise<{ readonly mined: number; readonly proposed: number }>
+  /** By transactions, ties by address. */
+  topAccounts(page: PageRequest): Promise<Page<AccountRow>>
+  /** By transfers, ties by address. */
+  tokens(page: PageRequest): Promise<Page<TokenRow>>
+  token(address: Hex): Promise<TokenRow | undefined>
+  /** By balance, ties by address; only balances above 0. */
+  holders(token: Hex, page: PageRequest): Promise<Page<HolderRow>>
+  tokenBalances(owner: Hex, limit: number): Promise<readonly TokenBalanceRow[]>
+  /** Newest first. */
+  days(limit: number): Promise<readonly DayRow[]>
+  /** `prefix` is lower case. */
+  search(prefix: string, limit: number): Promise<readonly SearchRow[]>
+  label(address: Hex): Promise<string | undefined>
+  close(): Promise<void>
+}
+
+/** The one writer of an index. */
+export interface IndexStore extends IndexReader {
+  /** Adds blocks that follow the position, all in one transaction with the position. */
+  append(records: readonly BlockRecord[]): Promise<void>
+  /** Takes back every block above `number`; -1 empties the index. */
+  rollback(number: number): Promise<void>
+  /** Tokens whose metadata is to be read, those never read first. */
+  tokensToRead(limit: number): Promise<readonly { readonly address: Hex; readonly standard: TokenStandard }[]>
+  writeToken(address: Hex, metadata: TokenMetadata): Promise<void>
+  /** Replaces the labels. */
+  writeLabels(labels: readonly AddressLabel[]): Promise<void>
+  /** Differences between the running sums and a count from the rows; empty when all is well. */
+  recount(): Promise<readonly string[]>
+}

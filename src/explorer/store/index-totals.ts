@@ -1,0 +1,199 @@
+import { type Hex, ZERO_ADDRESS } from '../../util/bytes.ts'
+import {
+  type BlockRecord,
+  counterpartOf,
+  dayOf,
+  type TokenStandard,
+  TRANSACTION_KINDS,
+  type TransactionKind,
+  type TransactionRecord,
+  type TransferRecord,
+} from './records.ts'
+
+/** An address as sums over blocks. */
+export interface AccountTotals {
+  transactions: number
+  sent: number
+  received: number
+  transfers: number
+  creation: { readonly creator: Hex; readonly transaction: Hex } | null
+  firstBlock: number
+  lastBlock: number
+  /** Of the first block. */
+  firstDay: number
+  /** Of the first block that shows that it is a contract. */
+  contractDay: number | null
+}
+
+export interface TokenTotals {
+  /** Of its first transfer. */
+  readonly standard: TokenStandard
+  transfers: number
+  /** Units came into being or went: its supply is to be asked again. */
+  supplyChanged: boolean
+}
+
+/** A UTC day as sums over its blocks. */
+export interface DayTotals {
+  blocks: number
+  transactions: number
+  gasUsed: bigint
+  valueWei: bigint
+  feesWei: bigint
+  burntWei: bigint
+  gasPriceSum: bigint
+  firstTimestamp: number
+  lastTimestamp: number
+  /** Transactions by address that sent or received. */
+  readonly active: Map<Hex, number>
+}
+
+export interface ProducerTotals {
+  mined: number
+  proposed: number
+}
+
+/**
+ * What some blocks add to the running sums of the index. Every back end adds it when blocks come and takes it off when they go, and the
+ * recount compares it with what is stored, so that there is one definition of each sum.
+ */
+export interface IndexTotals {
+  blocks: number
+  transactions: number
+  transfers: number
+  readonly kinds: Record<TransactionKind, number>
+  readonly accounts: Map<Hex, AccountTotals>
+  readonly tokens: Map<Hex, TokenTotals>
+  /** By token, then owner: the sum of what came and went. */
+  readonly holders: Map<Hex, Map<Hex, bigint>>
+  readonly days: Map<number, DayTotals>
+  readonly producers: Map<Hex, ProducerTotals>
+}
+
+/** Sums over blocks in ascending order. */
+export const totalsOf = (records: Iterable<BlockRecord>): IndexTotals => {
+  const totals: IndexTotals = {
+    blocks: 0,
+    transactions: 0,
+    transfers: 0,
+    kinds: Object.fromEntries(TRANSACTION_KINDS.map(kind => [kind, 0])) as Record<TransactionKind, number>,
+    accounts: new Map(),
+    tokens: new Map(),
+    holders: new Map(),
+    days: new Map(),
+    producers: new Map(),
+  }
+  for (const record of records) addBlock(totals, record)
+  return totals
+}
+
+const addBlock = (totals: IndexTotals, record: BlockRecord): void => {
+  totals.blocks++
+  totals.transactions += record.transactions.length
+  totals.transfers += record.transfers.length
+  const day = dayTotals(totals, record)
+  producer(totals, record.proposer).proposed++
+  if (record.miner !== ZERO_ADDRESS) producer(totals, record.miner).mined++
+  for (const transaction of record.transactions) addTransaction(totals, record, day, transaction)
+  for (const transfer of record.transfers) addTransfer(totals, record, transfer)
+}
+
+const producer = ({ producers }: IndexTotals, address: Hex): ProducerTotals => {
+  let found = producers.get(address)
+  if (found === undefined) {
+    found = { mined: 0, proposed: 0 }
+    producers.set(address, found)
+  }
+  return found
+}
+
+const dayTotals = ({ days }: IndexTotals, record: BlockRecord): DayTotals => {
+  const number = dayOf(record.timestamp)
+  let day = days.get(number)
+  if (day === undefined) {
+    day = {
+      blocks: 0,
+      transactions: 0,
+      gasUsed: 0n,
+      valueWei: 0n,
+      feesWei: 0n,
+      burntWei: 0n,
+      gasPriceSum: 0n,
+      firstTimestamp: record.timestamp,
+      lastTimestamp: record.timestamp,
+      active: new Map(),
+    }
+    days.set(number, day)
+  }
+  day.blocks++
+  day.transactions += record.transactions.length
+  day.gasUsed += record.gasUsed
+  day.feesWei += record.feesWei
+  day.burntWei += record.burntWei
+  day.lastTimestamp = record.timestamp
+  return day
+}
+
+const account = ({ accounts }: IndexTotals, address: Hex, record: BlockRecord): AccountTotals => {
+  let found = accounts.get(address)
+  if (found === undefined) {
+    found = {
+      transactions: 0,
+      sent: 0,
+      received: 0,
+      transfers: 0,
+      creation: null,
+      firstBlock: record.number,
+      lastBlock: record.number,
+      firstDay: dayOf(record.timestamp),
+      contractDay: null,
+    }
+    accounts.set(address, found)
+  }
+  found.lastBlock = record.number
+  return found
+}
+
+const addTransaction = (
+  totals: IndexTotals,
+  record: BlockRecord,
+  day: DayTotals,
+  transaction: TransactionRecord,
+): void => {
+  totals.kinds[transaction.kind]++
+  if (transaction.status === 1) day.valueWei += transaction.value
+  day.gasPriceSum += transaction.gasPrice
+  const sender = account(totals, transaction.from, record)
+  sender.sent++
+  sender.transactions++
+  countActive(day, transaction.from)
+  const other = counterpartOf(transaction)
+  if (other === null) return
+  const recipient = account(totals, other, record)
+  recipient.received++
+  if (other !== transaction.from) {
+    recipient.transactions++
+    countActive(day, other)
+  }
+  if (transaction.created === null) return
+  recipient.contractDay ??= dayOf(record.timestamp)
+  recipient.creation = { creator: transaction.from, transaction: transaction.hash }
+}
+
+const countActive = ({ active }: DayTotals, address: Hex): void => {
+  active.set(address, (active.get(address) ?? 0) + 1)
+}
+
+const addTransfer = (totals: IndexTotals, record: BlockRecord, transfer: TransferRecord): void => {
+  const { token, from, to, amount, standard } = transfer
+  const found = totals.tokens.get(token) ?? { standard, transfers: 0, supplyChanged: false }
+  totals.tokens.set(token, found)
+  found.transfers++
+  if (from === ZERO_ADDRESS || to === ZERO_ADDRESS) found.supplyChanged = true
+  account(totals, token, record).contractDay ??= dayOf(record.timestamp)
+  for (const party of new Set([from, to])) if (party !== ZERO_ADDRESS) account(totals, party, record).transfers++
+  const owners = totals.holders.get(token) ?? new Map<Hex, bigint>()
+  totals.holders.set(token, owners)
+  if (from !== ZERO_ADDRESS) owners.set(from, (owners.get(from) ?? 0n) - amount)
+  if (to !== ZERO_ADDRESS) owners.set(to, (owners.get(to) ?? 0n) + amount)
+}

@@ -1,0 +1,86 @@
+import type { Hex } from '../../util/bytes.ts'
+
+/** Rows of the index, as the indexer makes them of a block and as every back end stores them. */
+
+export const TRANSACTION_KINDS = ['transfer', 'call', 'create', 'token'] as const
+/** `token`: it moved tokens; `call`: it has calldata; `transfer`: it has none. */
+export type TransactionKind = (typeof TRANSACTION_KINDS)[number]
+
+export const TOKEN_STANDARDS = ['ERC-20', 'ERC-721', 'ERC-1155'] as const
+export type TokenStandard = (typeof TOKEN_STANDARDS)[number]
+
+export interface TransactionRecord {
+  readonly index: number
+  readonly hash: Hex
+  readonly from: Hex
+  readonly to: Hex | null
+  /** The contract of a successful creation. */
+  readonly created: Hex | null
+  readonly value: bigint
+  readonly gas: bigint
+  readonly gasUsed: bigint
+  /** Effective, wei. */
+  readonly gasPrice: bigint
+  readonly nonce: number
+  readonly type: number
+  readonly status: 0 | 1
+  readonly kind: TransactionKind
+  /** First four bytes of calldata. */
+  readonly methodId: Hex | null
+}
+
+/** One movement of a token; a batch of ERC-1155 makes several with the same log index. */
+export interface TransferRecord {
+  readonly logIndex: number
+  /** Place in a batch. */
+  readonly position: number
+  readonly transactionIndex: number
+  readonly standard: TokenStandard
+  readonly token: Hex
+  readonly from: Hex
+  readonly to: Hex
+  /** 1 for ERC-721. */
+  readonly amount: bigint
+  readonly tokenId: bigint | null
+}
+
+/** Everything the index keeps of one block. */
+export interface BlockRecord {
+  readonly number: number
+  readonly hash: Hex
+  readonly parentHash: Hex
+  readonly timestamp: number
+  readonly proposer: Hex
+  readonly miner: Hex
+  readonly gasUsed: bigint
+  readonly gasLimit: bigint
+  readonly baseFeePerGas: bigint
+  readonly size: number
+  readonly feesWei: bigint
+  readonly burntWei: bigint
+  readonly mintedWei: bigint
+  readonly transactions: readonly TransactionRecord[]
+  readonly transfers: readonly TransferRecord[]
+}
+
+/** Place of the index on the chain: the last block whose rows are in. */
+export interface IndexPosition {
+  readonly number: number
+  readonly hash: Hex
+}
+
+/** A token's answers to the calls of its standard; null where it gave none that can be read. */
+export interface TokenMetadata {
+  readonly name: string | null
+  readonly symbol: string | null
+  readonly decimals: number | null
+  readonly supply: bigint | null
+}
+
+const SECONDS_PER_DAY = 86_400
+
+/** Days since 1970-01-01, UTC. */
+export const dayOf = (timestamp: number): number => Math.floor(timestamp / SECONDS_PER_DAY)
+
+/** The address beside the sender: the recipient, or the contract created; null for a failed creation. */
+export const counterpartOf = ({ to, created }: Pick<TransactionRecord, 'to' | 'created'>): Hex | null => to ?? created

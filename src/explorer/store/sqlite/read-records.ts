@@ -1,0 +1,20 @@
+import type { BlockRecord, TransactionRecord, TransferRecord } from '../records.ts'
+import { numberColumn, type SqliteDatabase } from './database.ts'
+import { SELECT_TRANSACTION, SELECT_TRANSFER } from './lists.ts'
+import { toBlockRow, toTransactionRow, toTransferRow } from './rows.ts'
+
+/** Blocks as they were appended, from their rows; both ends are included. */
+export function* readRecords(database: SqliteDatabase, from: number, to: number): Generator<BlockRecord> {
+  const rows = database.all('SELECT number FROM block WHERE number BETWEEN ? AND ? ORDER BY number', from, to)
+  for (const row of rows) {
+    const number = numberColumn(row, 'number')
+    const [block] = database.all('SELECT * FROM block WHERE number = ?', number).map(toBlockRow)
+    const transactions = database.all(`${SELECT_TRANSACTION} WHERE tx.block = ? ORDER BY tx.idx`, number)
+    const transfers = database.all(`${SELECT_TRANSFER} WHERE t.block = ? ORDER BY t.log, t.place`, number)
+    yield {
+      ...(block as Omit<BlockRecord, 'transactions' | 'transfers'>),
+      transactions: transactions.map((transaction): TransactionRecord => toTransactionRow(transaction)),
+      transfers: transfers.map((transfer): TransferRecord => toTransferRow(transfer)),
+    }
+  }
+}

@@ -1,0 +1,105 @@
+import { balanceFromKey } from '../balance-key.ts'
+import type { AccountRow, BlockRow, DayRow, HolderRow, TokenRow, TransactionRow, TransferRow } from '../index-store.ts'
+import { TOKEN_STANDARDS, type TokenStandard, TRANSACTION_KINDS, type TransactionKind } from '../records.ts'
+import { bigintColumn, hexColumn, hexOrNull, numberColumn, type SqlRow } from './database.ts'
+
+/* Rows of the tables as records. */
+
+const nullableText = (row: SqlRow, name: string): string | null => row[name] as string | null
+
+export const toBlockRow = (row: SqlRow): BlockRow => ({
+  number: numberColumn(row, 'number'),
+  hash: hexColumn(row, 'hash'),
+  parentHash: hexColumn(row, 'parent'),
+  timestamp: numberColumn(row, 'timestamp'),
+  proposer: hexColumn(row, 'proposer'),
+  miner: hexColumn(row, 'miner'),
+  transactionCount: numberColumn(row, 'transactions'),
+  gasUsed: bigintColumn(row, 'gas_used'),
+  gasLimit: bigintColumn(row, 'gas_limit'),
+  baseFeePerGas: bigintColumn(row, 'base_fee'),
+  size: numberColumn(row, 'size'),
+  feesWei: bigintColumn(row, 'fees'),
+  burntWei: bigintColumn(row, 'burnt'),
+  mintedWei: bigintColumn(row, 'minted'),
+})
+
+export const toTransactionRow = (row: SqlRow): TransactionRow => ({
+  blockNumber: numberColumn(row, 'block'),
+  blockHash: hexColumn(row, 'block_hash'),
+  timestamp: numberColumn(row, 'timestamp'),
+  index: numberColumn(row, 'idx'),
+  hash: hexColumn(row, 'hash'),
+  from: hexColumn(row, 'sender'),
+  to: hexOrNull(row, 'recipient'),
+  created: hexOrNull(row, 'created'),
+  value: bigintColumn(row, 'value'),
+  gas: bigintColumn(row, 'gas'),
+  gasUsed: bigintColumn(row, 'gas_used'),
+  gasPrice: bigintColumn(row, 'gas_price'),
+  nonce: numberColumn(row, 'nonce'),
+  type: numberColumn(row, 'type'),
+  status: numberColumn(row, 'status') as 0 | 1,
+  kind: TRANSACTION_KINDS[numberColumn(row, 'kind')] as TransactionKind,
+  methodId: hexOrNull(row, 'method'),
+})
+
+export const toTransferRow = (row: SqlRow): TransferRow => ({
+  blockNumber: numberColumn(row, 'block'),
+  timestamp: numberColumn(row, 'timestamp'),
+  transactionHash: hexColumn(row, 'tx_hash'),
+  logIndex: numberColumn(row, 'log'),
+  position: numberColumn(row, 'place'),
+  transactionIndex: numberColumn(row, 'idx'),
+  standard: TOKEN_STANDARDS[numberColumn(row, 'standard')] as TokenStandard,
+  token: hexColumn(row, 'token'),
+  from: hexColumn(row, 'sender'),
+  to: hexColumn(row, 'recipient'),
+  amount: bigintColumn(row, 'amount'),
+  tokenId: row['token_id'] === null ? null : bigintColumn(row, 'token_id'),
+})
+
+export const toAccountRow = (row: SqlRow): AccountRow => ({
+  address: hexColumn(row, 'address'),
+  transactions: numberColumn(row, 'transactions'),
+  sent: numberColumn(row, 'sent'),
+  received: numberColumn(row, 'received'),
+  transfers: numberColumn(row, 'transfers'),
+  isContract: numberColumn(row, 'is_contract') === 1,
+  creator: hexOrNull(row, 'creator'),
+  creationTransaction: hexOrNull(row, 'creation'),
+  firstBlock: numberColumn(row, 'first_block'),
+  lastBlock: numberColumn(row, 'last_block'),
+})
+
+export const toTokenRow = (row: SqlRow): TokenRow => ({
+  address: hexColumn(row, 'address'),
+  standard: TOKEN_STANDARDS[numberColumn(row, 'standard')] as TokenStandard,
+  name: nullableText(row, 'name'),
+  symbol: nullableText(row, 'symbol'),
+  decimals: row['decimals'] as number | null,
+  supply: row['supply'] === null ? null : bigintColumn(row, 'supply'),
+  transfers: numberColumn(row, 'transfers'),
+  holders: numberColumn(row, 'holders'),
+})
+
+export const toHolderRow = (row: SqlRow): HolderRow => ({
+  owner: hexColumn(row, 'owner'),
+  balance: balanceFromKey(row['balance'] as Uint8Array),
+})
+
+export const toDayRow = (row: SqlRow): DayRow => ({
+  day: numberColumn(row, 'day'),
+  blocks: numberColumn(row, 'blocks'),
+  transactions: numberColumn(row, 'transactions'),
+  gasUsed: bigintColumn(row, 'gas_used'),
+  valueWei: bigintColumn(row, 'value'),
+  feesWei: bigintColumn(row, 'fees'),
+  burntWei: bigintColumn(row, 'burnt'),
+  gasPriceSum: bigintColumn(row, 'gas_prices'),
+  firstTimestamp: numberColumn(row, 'first_timestamp'),
+  lastTimestamp: numberColumn(row, 'last_timestamp'),
+  activeAddresses: numberColumn(row, 'active'),
+  newAddresses: numberColumn(row, 'new_addresses'),
+  newContracts: numberColumn(row, 'new_contracts'),
+})

@@ -1,0 +1,91 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { CodedError } from '../../../util/errors.ts'
+
+/** Thrown as CodedError when an index cannot be opened. */
+export type IndexStoreError = {
+  readonly code: 'INDEX_TOO_NEW'
+  readonly path: string
+  readonly found: number
+  readonly known: number
+}
+
+/**
+ * Steps from one layout to the next, each run once and never changed. Addresses and hashes are BLOBs, wei is decimal TEXT; a balance that is
+ * sorted by is a BLOB of ordered bytes (balance-key.ts).
+ */
+const MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE identity (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+  CREATE TABLE position (id INTEGER PRIMARY KEY CHECK (id = 1), number INTEGER NOT NULL, hash BLOB NOT NULL);
+  CREATE TABLE counter (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+  CREATE TABLE block (
+    number INTEGER PRIMARY KEY, hash BLOB NOT NULL, parent BLOB NOT NULL, timestamp INTEGER NOT NULL,
+    proposer BLOB NOT NULL, miner BLOB NOT NULL, transactions INTEGER NOT NULL, gas_used TEXT NOT NULL,
+    gas_limit TEXT NOT NULL, base_fee TEXT NOT NULL, size INTEGER NOT NULL,
+    fees TEXT NOT NULL, burnt TEXT NOT NULL, minted TEXT NOT NULL);
+  CREATE TABLE tx (
+    block INTEGER NOT NULL, idx INTEGER NOT NULL, hash BLOB NOT NULL, sender BLOB NOT NULL, recipient BLOB,
+    created BLOB, party BLOB, value TEXT NOT NULL, gas TEXT NOT NULL, gas_used TEXT NOT NULL, gas_price TEXT NOT NULL,
+    nonce INTEGER NOT NULL, type INTEGER NOT NULL, status INTEGER NOT NULL, kind INTEGER NOT NULL, method BLOB,
+    PRIMARY KEY (block, idx)) WITHOUT ROWID;
+  CREATE INDEX tx_sender ON tx (sender, block, idx);
+  CREATE INDEX tx_party ON tx (party, block, idx);
+  CREATE INDEX tx_kind ON tx (kind, block, idx);
+  CREATE TABLE transfer (
+    block INTEGER NOT NULL, log INTEGER NOT NULL, place INTEGER NOT NULL, idx INTEGER NOT NULL, standard INTEGER NOT NULL,
+    token BLOB NOT NULL, sender BLOB NOT NULL, recipient BLOB NOT NULL, amount TEXT NOT NULL, token_id TEXT,
+    PRIMARY KEY (block, log, place)) WITHOUT ROWID;
+  CREATE INDEX transfer_token ON transfer (token, block, log, place);
+  CREATE INDEX transfer_sender ON transfer (sender, block, log, place);
+  CREATE INDEX transfer_recipient ON transfer (recipient, block, log, place);
+  CREATE TABLE account (
+    address BLOB PRIMARY KEY, transactions INTEGER NOT NULL, sent INTEGER NOT NULL, received INTEGER NOT NULL,
+    transfers INTEGER NOT NULL, is_contract INTEGER NOT NULL, creator BLOB, creation BLOB,
+    first_block INTEGER NOT NULL, last_block INTEGER NOT NULL) WITHOUT ROWID;
+  CREATE INDEX account_transactions ON account (transactions, address);
+  CREATE TABLE producer (address BLOB PRIMARY KEY, mined INTEGER NOT NULL, proposed INTEGER NOT NULL) WITHOUT ROWID;
+  CREATE TABLE token (
+    address BLOB PRIMARY KEY, standard INTEGER NOT NULL, name TEXT, symbol TEXT, decimals INTEGER, supply TEXT,
+    transfers INTEGER NOT NULL, holders INTEGER NOT NULL, is_read INTEGER NOT NULL DEFAULT 0, is_stale INTEGER NOT NULL) WITHOUT ROWID;
+  CREATE INDEX token_transfers ON token (transfers, address);
+  CREATE INDEX token_stale ON token (is_read) WHERE is_stale = 1;
+  CREATE TABLE holder (token BLOB NOT NULL, owner BLOB NOT NULL, balance BLOB NOT NULL, PRIMARY KEY (token, owner)) WITHOUT ROWID;
+  CREATE INDEX holder_balance ON holder (token, balance, owner);
+  CREATE INDEX holder_owner ON holder (owner, token);
+  CREATE TABLE day (
+    day INTEGER PRIMARY KEY, blocks INTEGER NOT NULL, transactions INTEGER NOT NULL, gas_used TEXT NOT NULL, value TEXT NOT NULL,
+    fees TEXT NOT NULL, burnt TEXT NOT NULL, gas_prices TEXT NOT NULL, first_timestamp INTEGER NOT NULL, last_timestamp INTEGER NOT NULL,
+    active INTEGER NOT NULL, new_addresses INTEGER NOT NULL, new_contracts INTEGER NOT NULL);
+  CREATE TABLE day_address (day INTEGER NOT NULL, address BLOB NOT NULL, transactions INTEGER NOT NULL, PRIMARY KEY (day, address)) WITHOUT ROWID;
+  CREATE TABLE label (address BLOB PRIMARY KEY, name TEXT NOT NULL) WITHOUT ROWID;
+  CREATE TABLE search (term TEXT NOT NULL, kind INTEGER NOT NULL, address BLOB NOT NULL, PRIMARY KEY (term, kind, address)) WITHOUT ROWID;
+  `,
+]
+
+/** Brings an index to the newest layout. Throws INDEX_TOO_NEW. */
+export const migrate = (database: DatabaseSync, path: string): void => {
+  const { user_version: found } = database.prepare('PRAGMA user_version').get() as { user_version: number }
+  if (found > MIGRATIONS.length)
+    throw new CodedError<IndexStoreError>({ code: 'INDEX_TOO_NEW', path, found, known: MIGRATIONS.length })
+  for (let version = found; version < MIGRATIONS.length; version++) {
+    database.exec('BEGIN IMMEDIATE')
+    database.exec(MIGRATIONS[version] as string)
+    database.exec(`PRAGMA user_version = ${version + 1}`)
+    database.exec('COMMIT')
+  }
+}
+
+/** Every table that follows from blocks, for emptying them. */
+export const BLOCK_TABLES = [
+  'position',
+  'counter',
+  'block',
+  'tx',
+  'transfer',
+  'account',
+  'producer',
+  'token',
+  'holder',
+  'day',
+  'day_address',
+] as const

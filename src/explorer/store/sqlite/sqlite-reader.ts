@@ -1,0 +1,208 @@
+import type { SQLInputValue } from 'node:sqlite'
+import type { Hex } from '../../../util/bytes.ts'
+import { balanceToKey } from '../balance-key.ts'
+import type {
+  AccountRow,
+  BlockRow,
+  DayRow,
+  HolderRow,
+  IndexCounters,
+  IndexReader,
+  Page,
+  PageKey,
+  PageRequest,
+  SearchRow,
+  TokenBalanceRow,
+  TokenRow,
+  TransactionFilter,
+  TransactionRow,
+  TransferFilter,
+  TransferRow,
+} from '../index-store.ts'
+import { type IndexPosition, TRANSACTION_KINDS, type TransactionKind } from '../records.ts'
+import { blobOf, hexColumn, numberColumn, SqliteDatabase, type SqliteOptions, type SqlRow } from './database.ts'
+import { listTransactions, listTransfers, SELECT_TRANSACTION, SELECT_TRANSFER } from './lists.ts'
+import { toAccountRow, toBlockRow, toDayRow, toHolderRow, toTokenRow, toTransactionRow, toTransferRow } from './rows.ts'
+import { counterValue } from './write-totals.ts'
+
+/** Reads of a SQLite index. A connection of its own reads the last committed state while another writes. */
+export class SqliteReader implements IndexReader {
+  protected readonly database: SqliteDatabase
+
+  constructor(options: SqliteOptions) {
+    this.database = new SqliteDatabase(options)
+  }
+
+  async position(): Promise<IndexPosition | undefined> {
+    const row = this.database.get('SELECT number, hash FROM position')
+    return row && { number: numberColumn(row, 'number'), hash: hexColumn(row, 'hash') }
+  }
+
+  async counters(): Promise<IndexCounters> {
+    const value = (name: string): number => counterValue(this.database, name)
+    return {
+      blocks: value('blocks'),
+      transactions: value('transactions'),
+      transfers: value('transfers'),
+      addresses: value('addresses'),
+      contracts: value('contracts'),
+      tokens: value('tokens'),
+      kinds: Object.fromEntries(
+        TRANSACTION_KINDS.map(kind => [kind, value(`transactions:${kind}`)]),
+      ) as IndexCounters['kinds'] & Record<TransactionKind, number>,
+    }
+  }
+
+  async blocks(page: PageRequest): Promise<Page<BlockRow>> {
+    const rows = this.#list('SELECT * FROM block', 'number', 'number DESC', page, page.after)
+    return pageOf(rows.map(toBlockRow), page.limit, ({ number }) => [number])
+  }
+
+  async block(number: number): Promise<BlockRow | undefined> {
+    const row = this.database.get('SELECT * FROM block WHERE number = ?', number)
+    return row && toBlockRow(row)
+  }
+
+  async transactions(filter: TransactionFilter, page: PageRequest): Promise<Page<TransactionRow>> {
+    return listTransactions(this.database, filter, page)
+  }
+
+  async transactionsOfBlock(number: number, limit: number): Promise<readonly TransactionRow[]> {
+    return this.database
+      .all(`${SELECT_TRANSACTION} WHERE tx.block = ? ORDER BY idx LIMIT ?`, number, limit)
+      .map(toTransactionRow)
+  }
+
+  async transaction(number: number, index: number): Promise<TransactionRow | undefined> {
+    const row = this.database.get(`${SELECT_TRANSACTION} WHERE tx.block = ? AND tx.idx = ?`, number, index)
+    return row && toTransactionRow(row)
+  }
+
+  async transfers(filter: TransferFilter, page: PageRequest): Promise<Page<TransferRow>> {
+    return listTransfers(this.database, filter, page)
+  }
+
+  async transfersOfTransaction(number: number, index: number, limit: number): Promise<readonly TransferRow[]> {
+    return this.database
+      .all(`${SELECT_TRANSFER} WHERE t.block = ? AND t.idx = ? ORDER BY log, place LIMIT ?`, number, index, limit)
+      .map(toTransferRow)
+  }
+
+  async account(address: Hex): Promise<AccountRow | undefined> {
+    const row = this.database.get('SELECT * FROM account WHERE address = ?', blobOf(address))
+    return row && toAccountRow(row)
+  }
+
+  async produced(address: Hex): Promise<{ readonly mined: number; readonly proposed: number }> {
+    const row = this.database.get('SELECT mined, proposed FROM producer WHERE address = ?', blobOf(address))
+    return row
+      ? { mined: numberColumn(row, 'mined'), proposed: numberColumn(row, 'proposed') }
+      : { mined: 0, proposed: 0 }
+  }
+
+  async topAccounts(page: PageRequest): Promise<Page<AccountRow>> {
+    const after = page.after && [page.after[0] as number, blobOf(page.after[1] as Hex)]
+    const rows = this.#list(
+      'SELECT * FROM account',
+      '(transactions, address)',
+      'transactions DESC, address DESC',
+      page,
+      after,
+    )
+    return pageOf(rows.map(toAccountRow), page.limit, ({ transactions, address }) => [transactions, address])
+  }
+
+  async tokens(page: PageRequest): Promise<Page<TokenRow>> {
+    const after = page.after && [page.after[0] as number, blobOf(page.after[1] as Hex)]
+    const rows = this.#list('SELECT * FROM token', '(transfers, address)', 'transfers DESC, address DESC', page, after)
+    return pageOf(rows.map(toTokenRow), page.limit, ({ transfers, address }) => [transfers, address])
+  }
+
+  async token(address: Hex): Promise<TokenRow | undefined> {
+    const row = this.database.get('SELECT * FROM token WHERE address = ?', blobOf(address))
+    return row && toTokenRow(row)
+  }
+
+  async holders(token: Hex, page: PageRequest): Promise<Page<HolderRow>> {
+    const [balance, owner] = page.after ?? []
+    const bound = page.after === null ? '' : 'AND (balance, owner) < (?, ?)'
+    const values: SQLInputValue[] =
+      page.after === null ? [] : [balanceToKey(BigInt(balance as string)), blobOf(owner as Hex)]
+    const rows = this.database.all(
+      `SELECT owner, balance FROM holder WHERE token = ? AND balance > ? ${bound} ORDER BY balance DESC, owner DESC LIMIT ? OFFSET ?`,
+      blobOf(token),
+      balanceToKey(0n),
+      ...values,
+      page.limit + 1,
+      page.after === null ? page.offset : 0,
+    )
+    return pageOf(rows.map(toHolderRow), page.limit, row => [row.balance.toString(), row.owner])
+  }
+
+  async tokenBalances(owner: Hex, limit: number): Promise<readonly TokenBalanceRow[]> {
+    const rows = this.database.all(
+      `SELECT token.*, holder.owner, holder.balance FROM holder JOIN token ON token.address = holder.token
+       WHERE holder.owner = ? AND holder.balance > ? LIMIT ?`,
+      blobOf(owner),
+      balanceToKey(0n),
+      limit,
+    )
+    return rows.map(row => ({ token: toTokenRow(row), balance: toHolderRow(row).balance }))
+  }
+
+  async days(limit: number): Promise<readonly DayRow[]> {
+    return this.database.all('SELECT * FROM day ORDER BY day DESC LIMIT ?', limit).map(toDayRow)
+  }
+
+  async search(prefix: string, limit: number): Promise<readonly SearchRow[]> {
+    // The last character of all ends the range of terms that begin with the prefix; LIKE would read % and _ as wildcards.
+    const rows = this.database.all(
+      `SELECT search.address, search.kind, coalesce(token.transfers, 0) AS weight FROM search
+       LEFT JOIN token ON search.kind = 0 AND token.address = search.address
+       WHERE term >= ? AND term < ? LIMIT 1000`,
+      prefix,
+      `${prefix}\u{10FFFF}`,
+    )
+    const found = new Map<string, { readonly row: SearchRow; readonly weight: number }>()
+    for (const row of rows) {
+      const kind = row['kind'] === 0 ? 'token' : 'label'
+      const address = hexColumn(row, 'address')
+      found.set(`${kind}${address}`, { row: { address, kind }, weight: numberColumn(row, 'weight') })
+    }
+    return [...found.values()]
+      .sort((a, b) => b.weight - a.weight || (a.row.address < b.row.address ? -1 : 1))
+      .slice(0, limit)
+      .map(({ row }) => row)
+  }
+
+  async label(address: Hex): Promise<string | undefined> {
+    return this.database.get('SELECT name FROM label WHERE address = ?', blobOf(address))?.['name'] as
+      | string
+      | undefined
+  }
+
+  async close(): Promise<void> {
+    this.database.close()
+  }
+
+  /** Rows behind a key (or an offset), one more than the page has. */
+  #list(
+    select: string,
+    key: string,
+    order: string,
+    page: PageRequest,
+    after: readonly SQLInputValue[] | null,
+  ): readonly SqlRow[] {
+    if (after === null)
+      return this.database.all(`${select} ORDER BY ${order} LIMIT ? OFFSET ?`, page.limit + 1, page.offset)
+    const places = after.map(() => '?').join(', ')
+    return this.database.all(`${select} WHERE ${key} < (${places}) ORDER BY ${order} LIMIT ?`, ...after, page.limit + 1)
+  }
+}
+
+/** Rows read with one too many, as a page. */
+const pageOf = <T>(rows: readonly T[], limit: number, keyOf: (row: T) => PageKey): Page<T> => {
+  const items = rows.slice(0, limit)
+  const last = items.at(-1)
+  return { items, next: rows.length > limit && last !== undefined ? keyOf(last) : null }
+}

@@ -1,0 +1,79 @@
+import {
+  type BlockRecord,
+  counterpartOf,
+  TOKEN_STANDARDS,
+  TRANSACTION_KINDS,
+  type TransactionRecord,
+  type TransferRecord,
+} from '../records.ts'
+import { blobOf, blobOrNull, type SqliteDatabase } from './database.ts'
+
+const INSERT_BLOCK = `INSERT INTO block (number, hash, parent, timestamp, proposer, miner, transactions, gas_used, gas_limit, base_fee, size,
+  fees, burnt, minted) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+const INSERT_TRANSACTION = `INSERT INTO tx (block, idx, hash, sender, recipient, created, party, value, gas, gas_used, gas_price, nonce, type,
+  status, kind, method) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+const INSERT_TRANSFER = `INSERT INTO transfer (block, log, place, idx, standard, token, sender, recipient, amount, token_id)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+
+/** Inserts the rows of one block; the running sums are for `addTotals`. */
+export const insertBlock = (database: SqliteDatabase, record: BlockRecord): void => {
+  database.run(
+    INSERT_BLOCK,
+    record.number,
+    blobOf(record.hash),
+    blobOf(record.parentHash),
+    record.timestamp,
+    blobOf(record.proposer),
+    blobOf(record.miner),
+    record.transactions.length,
+    record.gasUsed.toString(),
+    record.gasLimit.toString(),
+    record.baseFeePerGas.toString(),
+    record.size,
+    record.feesWei.toString(),
+    record.burntWei.toString(),
+    record.mintedWei.toString(),
+  )
+  for (const transaction of record.transactions) insertTransaction(database, record.number, transaction)
+  for (const transfer of record.transfers) insertTransfer(database, record.number, transfer)
+}
+
+const insertTransaction = (database: SqliteDatabase, block: number, transaction: TransactionRecord): void => {
+  database
+    .statement(INSERT_TRANSACTION)
+    .run(
+      block,
+      transaction.index,
+      blobOf(transaction.hash),
+      blobOf(transaction.from),
+      blobOrNull(transaction.to),
+      blobOrNull(transaction.created),
+      blobOrNull(counterpartOf(transaction)),
+      transaction.value.toString(),
+      transaction.gas.toString(),
+      transaction.gasUsed.toString(),
+      transaction.gasPrice.toString(),
+      transaction.nonce,
+      transaction.type,
+      transaction.status,
+      TRANSACTION_KINDS.indexOf(transaction.kind),
+      blobOrNull(transaction.methodId),
+    )
+}
+
+const insertTransfer = (database: SqliteDatabase, block: number, transfer: TransferRecord): void => {
+  database
+    .statement(INSERT_TRANSFER)
+    .run(
+      block,
+      transfer.logIndex,
+      transfer.position,
+      transfer.transactionIndex,
+      TOKEN_STANDARDS.indexOf(transfer.standard),
+      blobOf(transfer.token),
+      blobOf(transfer.from),
+      blobOf(transfer.to),
+      transfer.amount.toString(),
+      transfer.tokenId === null ? null : transfer.tokenId.toString(),
+    )
+}

@@ -1,0 +1,186 @@
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { IndexStore, Page, PageKey, PageRequest } from '../../../src/explorer/store/index-store.ts'
+import type { BlockRecord } from '../../../src/explorer/store/records.ts'
+import { createRandom } from '../../../src/sim/random.ts'
+import { ZERO_ADDRESS } from '../../../src/util/bytes.ts'
+import { addressOf, RandomBlocks, tokenOf } from './random-blocks.ts'
+
+/** Everything a list holds, page after page by its keys. */
+const readAll = async <T>(read: (page: PageRequest) => Promise<Page<T>>, limit: number): Promise<T[]> => {
+  const items: T[] = []
+  let after: PageKey | null = null
+  do {
+    const page: Page<T> = await read({ limit, offset: 0, after })
+    expect(page.items.length).toBeLessThanOrEqual(limit)
+    items.push(...page.items)
+    after = page.next
+  } while (after !== null)
+  return items
+}
+
+/** What every back end of the index does alike; `open` answers an empty one. */
+export const indexStoreSuite = (name: string, open: () => Promise<IndexStore>): void => {
+  const opened = async (): Promise<IndexStore> => {
+    const store = await open()
+    onTestFinished(() => store.close())
+    return store
+  }
+  const filled = async (count: number, seed = 7): Promise<{ store: IndexStore; blocks: BlockRecord[] }> => {
+    const store = await opened()
+    const blocks = new RandomBlocks({ seed }).chain(count)
+    for (let at = 0; at < count; at += 9) await store.append(blocks.slice(at, at + 9))
+    return { store, blocks }
+  }
+
+  describe(name, () => {
+    test('an empty index has no position and empty lists', async () => {
+      const store = await opened()
+      expect(await store.position()).toBeUndefined()
+      expect(await store.blocks({ limit: 5, offset: 0, after: null })).toEqual({ items: [], next: null })
+      expect((await store.counters()).blocks).toBe(0)
+      expect(await store.recount()).toEqual([])
+    })
+
+    test('blocks come back as they were appended, newest first', async () => {
+      const { store, blocks } = await filled(40)
+      expect(await store.position()).toEqual({ number: 39, hash: blocks[39]?.hash })
+      const rows = await readAll(page => store.blocks(page), 7)
+      expect(rows).toEqual(
+        blocks
+          .toReversed()
+          .map(({ transactions, transfers, ...block }) => ({ ...block, transactionCount: transactions.length })),
+      )
+      const transactions = await readAll(page => store.transactions({}, page), 6)
+      expect(transactions.map(({ hash }) => hash)).toEqual(
+        blocks.flatMap(block => block.transactions.map(({ hash }) => hash)).toReversed(),
+      )
+      const transfers = await readAll(page => store.transfers({}, page), 6)
+      expect(transfers.map(({ token, amount }) => [token, amount])).toEqual(
+        blocks.flatMap(block => block.transfers.map(({ token, amount }) => [token, amount])).toReversed(),
+      )
+    })
+
+    test('filters answer what a search through everything answers', async () => {
+      const { store, blocks } = await filled(60)
+      const all = blocks.flatMap(({ transactions }) => transactions).toReversed()
+      const [a, b] = [addressOf(1), addressOf(2)]
+      const party = ({ from, to, created }: (typeof all)[number], who: string) =>
+        from === who || (to ?? created) === who
+      const cases = [
+        { filter: { from: a }, keeps: (tx: (typeof all)[number]) => tx.from === a },
+        { filter: { to: b }, keeps: (tx: (typeof all)[number]) => (tx.to ?? tx.created) === b },
+        { filter: { from: a, to: b }, keeps: (tx: (typeof all)[number]) => tx.from === a && tx.to === b },
+        { filter: { kind: 'create' as const }, keeps: (tx: (typeof all)[number]) => tx.kind === 'create' },
+        {
+          filter: { kind: 'token' as const, from: a },
+          keeps: (tx: (typeof all)[number]) => tx.kind === 'token' && tx.from === a,
+        },
+        { filter: { party: a }, keeps: (tx: (typeof all)[number]) => party(tx, a) },
+      ]
+      for (const { filter, keeps } of cases) {
+        const found = await readAll(page => store.transactions(filter, page), 3)
+        expect(found.map(({ hash }) => hash)).toEqual(all.filter(keeps).map(({ hash }) => hash))
+        const second = await store.transactions(filter, { limit: 3, offset: 2, after: null })
+        expect(second.items.map(({ hash }) => hash)).toEqual(
+          all
+            .filter(keeps)
+            .slice(2, 5)
+            .map(({ hash }) => hash),
+        )
+      }
+      const transfers = blocks.flatMap(block => block.transfers).toReversed()
+      const ofParty = await readAll(page => store.transfers({ party: a }, page), 4)
+      expect(ofParty.length).toBe(transfers.filter(({ from, to }) => from === a || to === a).length)
+      const ofToken = await readAll(page => store.transfers({ token: tokenOf(1) }, page), 4)
+      expect(ofToken.length).toBe(transfers.filter(({ token }) => token === tokenOf(1)).length)
+    })
+
+    test('a cursor is stable while blocks arrive', async () => {
+      const { store, blocks } = await filled(30)
+      const first = await store.transactions({}, { limit: 5, offset: 0, after: null })
+      const more = new RandomBlocks({ seed: 99, fork: 1 }).chain(5, blocks.at(-1) as BlockRecord)
+      await store.append(more)
+      const second = await store.transactions({}, { limit: 5, offset: 0, after: first.next })
+      const all = blocks.flatMap(({ transactions }) => transactions.map(({ hash }) => hash)).toReversed()
+      expect(second.items.map(({ hash }) => hash)).toEqual(all.slice(5, 10))
+    })
+
+    test('holders are ranked by balance, the zero address and negative sums left out', async () => {
+      const { store, blocks } = await filled(60)
+      for (const token of [0, 1, 2, 3, 4].map(tokenOf)) {
+        const sums = new Map<string, bigint>()
+        for (const transfer of blocks.flatMap(({ transfers }) => transfers)) {
+          if (transfer.token !== token) continue
+          sums.set(transfer.from, (sums.get(transfer.from) ?? 0n) - transfer.amount)
+          sums.set(transfer.to, (sums.get(transfer.to) ?? 0n) + transfer.amount)
+        }
+        const positive = [...sums].filter(([owner, sum]) => sum > 0n && owner !== ZERO_ADDRESS)
+        const found = await readAll(page => store.holders(token, page), 4)
+        expect(new Map(found.map(({ owner, balance }) => [owner as string, balance]))).toEqual(new Map(positive))
+        expect(found.every(({ balance }, index) => index === 0 || balance <= (found[index - 1]?.balance ?? 0n))).toBe(
+          true,
+        )
+        expect((await store.token(token))?.holders).toBe(positive.length)
+      }
+    })
+
+    test('accounts are ranked by transactions, tokens by transfers', async () => {
+      const { store } = await filled(60)
+      const accounts = await readAll(page => store.topAccounts(page), 7)
+      expect(accounts.length).toBe((await store.counters()).addresses)
+      const counts = accounts.map(({ transactions }) => transactions)
+      expect(counts).toEqual(counts.toSorted((a, b) => b - a))
+      const tokens = await readAll(page => store.tokens(page), 2)
+      const transfers = tokens.map(token => token.transfers)
+      expect(transfers).toEqual(transfers.toSorted((a, b) => b - a))
+    })
+
+    test('metadata and labels are found by prefix, and go with their token', async () => {
+      const { store } = await filled(30)
+      await store.writeToken(tokenOf(1), { name: 'Green Bean', symbol: 'GRB%', decimals: 6, supply: 2n ** 200n })
+      await store.writeLabels([{ address: addressOf(5), name: 'Bean Exchange' }])
+      expect(await store.token(tokenOf(1))).toMatchObject({ name: 'Green Bean', decimals: 6, supply: 2n ** 200n })
+      expect(await store.search('bean', 10)).toEqual([
+        { address: tokenOf(1), kind: 'token' },
+        { address: addressOf(5), kind: 'label' },
+      ])
+      expect(await store.search('%', 10)).toEqual([])
+      expect(await store.search('grb%', 10)).toHaveLength(1)
+      expect(await store.label(addressOf(5))).toBe('Bean Exchange')
+      await store.rollback(-1)
+      expect(await store.search('bean', 10)).toEqual([{ address: addressOf(5), kind: 'label' }])
+    })
+
+    test('a recount equals the running sums through batches and rollbacks of any size', async () => {
+      const seed = Number(process.env['SEED'] ?? 20_261_122)
+      const random = createRandom(seed)
+      const store = await opened()
+      let blocks: BlockRecord[] = []
+      for (let step = 0; step < 40; step++) {
+        const source = new RandomBlocks({ seed: seed + step, fork: step % 10 })
+        const added = source.chain(1 + random.below(12), blocks.at(-1))
+        await store.append(added)
+        blocks = [...blocks, ...added]
+        if (random.below(3) === 0) {
+          const to = random.below(blocks.length + 1) - 1
+          await store.rollback(to)
+          blocks = blocks.slice(0, to + 1)
+        }
+        expect(await store.recount(), `SEED=${seed} step ${step}`).toEqual([])
+        expect((await store.position())?.hash, `SEED=${seed}`).toBe(blocks.at(-1)?.hash)
+      }
+    })
+
+    test('blocks that do not fit are refused whole', async () => {
+      const { store, blocks } = await filled(20)
+      const last = blocks.at(-1) as BlockRecord
+      await expect(store.append([{ ...last, number: 25 }])).rejects.toThrow('follow the position')
+      // A block whose second transaction has the place of the first is refused whole.
+      const next = new RandomBlocks({ seed: 3, transactions: 40 }).next(last)
+      const doubled = { ...next, transactions: [...next.transactions, ...next.transactions] }
+      await expect(store.append([doubled])).rejects.toThrow()
+      expect((await store.position())?.number).toBe(19)
+      expect(await store.recount()).toEqual([])
+    })
+  })
+}

@@ -1,0 +1,121 @@
+import {
+  type BlockRecord,
+  TOKEN_STANDARDS,
+  type TransactionRecord,
+  type TransferRecord,
+} from '../../../src/explorer/store/records.ts'
+import { createRandom, type Random } from '../../../src/sim/random.ts'
+import { type Hex, ZERO_ADDRESS } from '../../../src/util/bytes.ts'
+
+const hexOf = (kind: string, number: number, bytes: number): Hex =>
+  `0x${kind}${number.toString(16).padStart(2 * bytes - kind.length, '0')}`
+
+export const addressOf = (number: number): Hex => hexOf('a', number, 20)
+export const tokenOf = (number: number): Hex => hexOf('c', number, 20)
+
+export interface RandomBlocksOptions {
+  readonly seed: number
+  /** Told apart from the blocks of another fork by their hashes. */
+  readonly fork?: number
+  readonly addresses?: number
+  readonly tokens?: number
+  readonly transactions?: number
+}
+
+/** Blocks that follow each other, the same ones for the same seed. */
+export class RandomBlocks {
+  readonly #random: Random
+  readonly #options: Required<RandomBlocksOptions>
+
+  constructor(options: RandomBlocksOptions) {
+    this.#options = { fork: 0, addresses: 30, tokens: 5, transactions: 8, ...options }
+    this.#random = createRandom(options.seed)
+  }
+
+  /** The block behind `parent`; genesis without one. */
+  next(parent: Pick<BlockRecord, 'number' | 'hash' | 'timestamp'> | undefined): BlockRecord {
+    const random = this.#random
+    const number = (parent?.number ?? -1) + 1
+    // A few blocks make a day, and sometimes days go by.
+    const timestamp = (parent?.timestamp ?? 1_700_000_000) + (random.below(20) === 0 ? 400_000 : random.below(20_000))
+    const count = number === 0 ? 0 : random.below(this.#options.transactions + 1)
+    const transactions = Array.from({ length: count }, (_, index) => this.#transaction(number, index))
+    const transfers = transactions.flatMap(({ kind }, index) => (kind === 'token' ? this.#transfers(index) : []))
+    return {
+      number,
+      hash: hexOf(`b${this.#options.fork}`, number, 32),
+      parentHash: parent?.hash ?? hexOf('', 0, 32),
+      timestamp,
+      proposer: addressOf(random.below(3)),
+      miner: random.below(2) === 0 ? ZERO_ADDRESS : addressOf(random.below(3)),
+      gasUsed: BigInt(count) * 21_000n,
+      gasLimit: 999_999_999_999n,
+      baseFeePerGas: 25_000_000_000n,
+      size: 600 + count * 120,
+      feesWei: BigInt(count) * 525_000_000_000_000n,
+      burntWei: BigInt(count) * 262_500_000_000_000n,
+      mintedWei: 0n,
+      transactions,
+      transfers: transfers.map((transfer, logIndex) => ({ ...transfer, logIndex })),
+    }
+  }
+
+  /** Blocks behind `parent`, in order. */
+  chain(length: number, parent?: BlockRecord): BlockRecord[] {
+    const blocks: BlockRecord[] = []
+    let last = parent
+    for (let i = 0; i < length; i++) {
+      last = this.next(last)
+      blocks.push(last)
+    }
+    return blocks
+  }
+
+  #transaction(number: number, index: number): TransactionRecord {
+    const random = this.#random
+    const kind = (['transfer', 'call', 'create', 'token', 'token'] as const)[
+      random.below(5)
+    ] as TransactionRecord['kind']
+    const failed = random.below(8) === 0
+    return {
+      index,
+      hash: hexOf(`d${this.#options.fork}`, number * 1_000 + index, 32),
+      from: this.#someone(),
+      to: kind === 'create' ? null : this.#someone(),
+      created: kind === 'create' && !failed ? hexOf(`e${this.#options.fork}`, number * 1_000 + index, 20) : null,
+      value: BigInt(random.below(1_000_000)) * 10n ** 15n,
+      gas: 100_000n,
+      gasUsed: 21_000n,
+      gasPrice: 25_000_000_000n,
+      nonce: random.below(1_000),
+      type: random.below(3),
+      status: failed ? 0 : 1,
+      kind,
+      methodId: kind === 'transfer' ? null : '0xa9059cbb',
+    }
+  }
+
+  #transfers(transactionIndex: number): Omit<TransferRecord, 'logIndex'>[] {
+    const random = this.#random
+    return Array.from({ length: 1 + random.below(3) }, () => {
+      const token = random.below(this.#options.tokens)
+      const standard = TOKEN_STANDARDS[token % 3] as TransferRecord['standard']
+      const one = random.below(5)
+      return {
+        position: 0,
+        transactionIndex,
+        standard,
+        token: tokenOf(token),
+        from: one === 0 ? ZERO_ADDRESS : this.#someone(),
+        to: one === 1 ? ZERO_ADDRESS : this.#someone(),
+        // A hostile token logs more than there can be.
+        amount: standard === 'ERC-721' ? 1n : random.below(10) === 0 ? 2n ** 256n - 1n : BigInt(random.below(1_000)),
+        tokenId: standard === 'ERC-20' ? null : BigInt(random.below(50)),
+      }
+    })
+  }
+
+  #someone(): Hex {
+    return addressOf(this.#random.below(this.#options.addresses))
+  }
+}

@@ -1,0 +1,54 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { expect, onTestFinished, test } from 'vitest'
+import { SqliteIndex } from '../../../src/explorer/store/sqlite/sqlite-index.ts'
+import { SqliteReader } from '../../../src/explorer/store/sqlite/sqlite-reader.ts'
+import { indexStoreSuite } from '../../support/explorer/index-store-suite.ts'
+import { RandomBlocks } from '../../support/explorer/random-blocks.ts'
+
+const folder = (): string => {
+  const dir = mkdtempSync(join(tmpdir(), 'tandem-index-'))
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
+  return dir
+}
+
+indexStoreSuite('SQLite index', async () => new SqliteIndex({ path: ':memory:' }))
+
+test('an index that is opened again goes on where it was', async () => {
+  const path = join(folder(), 'explorer', 'index.sqlite')
+  const blocks = new RandomBlocks({ seed: 1 }).chain(10)
+  const first = new SqliteIndex({ path })
+  await first.append(blocks.slice(0, 6))
+  await first.close()
+  const second = new SqliteIndex({ path })
+  expect((await second.position())?.number).toBe(5)
+  await second.append(blocks.slice(6))
+  const reader = new SqliteReader({ path, readOnly: true })
+  expect((await reader.position())?.number).toBe(9)
+  expect(await second.recount()).toEqual([])
+  await reader.close()
+  await second.close()
+})
+
+test('sums that do not follow from the rows are told', async () => {
+  const path = join(folder(), 'index.sqlite')
+  const store = new SqliteIndex({ path })
+  await store.append(new RandomBlocks({ seed: 1 }).chain(10))
+  const other = new DatabaseSync(path)
+  other.exec("UPDATE counter SET value = value + 1 WHERE name = 'transactions'; UPDATE account SET sent = sent + 1")
+  other.close()
+  const found = await store.recount()
+  expect(found.some(line => line.startsWith('counter transactions:'))).toBe(true)
+  expect(found.some(line => line.startsWith('account 0x'))).toBe(true)
+  await store.close()
+})
+
+test('an index of a newer release is refused', async () => {
+  const path = join(folder(), 'index.sqlite')
+  const database = new DatabaseSync(path)
+  database.exec('PRAGMA user_version = 1000')
+  database.close()
+  expect(() => new SqliteIndex({ path })).toThrow('INDEX_TOO_NEW')
+})
