@@ -31,14 +31,14 @@ import { type BlockRows, type BlockStore, putBlock } from './store/block-store.t
 import { putUnsynced } from './store/unsynced-blocks.ts'
 import type { ChainBlock, CommittedEvent } from './types.ts'
 
-/** What the chain asks of the pool. */
+/** Transaction pool, as the chain uses it. */
 export interface ChainPoolPort extends CandidateSource {
   hasExecutable(): boolean
   /** `touched`: every account the block changed. */
   onBlock(event: CommittedEvent, touched: Iterable<Hex>): void
 }
 
-/** The committed head with its own certificate; null for genesis. */
+/** Committed head with its own certificate; null for genesis. */
 export interface ChainHead {
   readonly block: ChainBlock
   readonly certificate: Certificate | null
@@ -53,7 +53,7 @@ export interface ChainOptions {
   readonly sources: BlockEnvSources
   readonly economy: Economy
   readonly evidence: EvidencePool
-  /** The committed head this node starts from, with its certificate. */
+  /** Committed head at start, with its certificate. */
   readonly head: ChainHead
   readonly vanity?: Uint8Array
   readonly clock: Clock
@@ -61,8 +61,8 @@ export interface ChainOptions {
 }
 
 /**
- * The life of a block, and the only writer of chain state. Blocks are built and judged side by side, each on a state of its own over
- * the head; a commit waits for none of them, and ends those that stand on the head it replaces. Only writing goes one at a time.
+ * Life of a block, and the only writer of chain state. Blocks are built and validated concurrently, each on its own state over the
+ * head; a commit does not wait for them, and aborts those on the head it replaces. Only writes are serialized.
  */
 export class Chain implements ExecutionPort {
   readonly #options: ChainOptions
@@ -73,7 +73,7 @@ export class Chain implements ExecutionPort {
   readonly #listeners = new Set<(event: CommittedEvent) => void>()
   #head: ChainBlock
   #certificate: Certificate | null
-  /** Blocks up to here are on disk whatever happens to the machine. */
+  /** Number of the last block known to be synced to disk. */
   #durable: number
   #flushing: Promise<void> | null = null
 
@@ -82,7 +82,7 @@ export class Chain implements ExecutionPort {
     this.#work = new BlockWork(options)
     this.#head = options.head.block
     this.#certificate = options.head.certificate
-    // What is read when a store is opened has gone to a table.
+    // Data read when a store is opened is in a table already.
     this.#durable = options.head.block.header.number
   }
 
@@ -104,7 +104,7 @@ export class Chain implements ExecutionPort {
     return () => this.#listeners.delete(listener)
   }
 
-  /** Work of a development chain that changes what stands at the head or below it; it answers the head from then on. */
+  /** Runs work of a development chain that changes the head or blocks below it; the result is the new head. */
   replaceHead(work: (head: ChainHead) => Promise<ChainHead>): Promise<void> {
     return this.#writing.run(async () => {
       this.#running.abortAll()
@@ -152,14 +152,14 @@ export class Chain implements ExecutionPort {
     })
   }
 
-  /** Executes a decided block, or waits for that where it is under way. What others there is must not hold it up. */
+  /** Executes a decided block, or joins its execution under way. Other work must not delay it. */
   async #finish(block: Block): Promise<ExecutedBlock> {
     const underWay = this.#running.validation(block.hash)
     if (underWay !== undefined) underWay.isKept = true
     this.#running.abortAll(underWay)
     const known = await underWay?.outcome
     if (known !== undefined && !isFault(known)) return known
-    // A quorum sealed it: what this node's own clock says does not count any more.
+    // A quorum sealed it, so this node's own clock no longer matters.
     const candidate = await this.#running.run(this.#judge(block, Number.POSITIVE_INFINITY))
     if (!isFault(candidate)) return candidate
     const { proven, error } = candidate
@@ -180,7 +180,7 @@ export class Chain implements ExecutionPort {
     }
   }
 
-  /** Not in turn: what is on the way to the disk is read by nobody. */
+  /** Not serialized with writes: no reader depends on the data on its way to disk. */
   async flush(): Promise<void> {
     const { number } = this.#head.header
     while (this.#durable < number) {
@@ -208,7 +208,7 @@ export class Chain implements ExecutionPort {
     this.#durable = number
   }
 
-  /** One batch per block: a crash leaves either the block before or this one. */
+  /** Writes one batch per block: a crash leaves either the previous block or this one. */
   async #write({ block, execution, update }: ExecutedBlock, certificate: Certificate): Promise<void> {
     const { store, world, economy, sources } = this.#options
     const rows = { block, receipts: execution.receipts, certificate }
@@ -225,13 +225,13 @@ export class Chain implements ExecutionPort {
       throw error
     }
     await batch.write({ sync: false })
-    // State and head move in one turn; only the trie, which no reader of the head needs, is waited for.
+    // State and head move in the same event-loop turn; only the trie, which no reader of the head needs, is awaited.
     const trie = world.committed(number, update)
     this.#moveHead(rows, certificate, update)
     await trie
   }
 
-  /** Nothing that was begun on the head before counts any more. */
+  /** Aborts all work begun on the previous head. */
   #leaveHead(): void {
     this.#running.abortAll()
     this.#candidates.clear()
@@ -266,7 +266,7 @@ export class Chain implements ExecutionPort {
 
 const isFault = (outcome: ExecutedBlock | BlockFault): outcome is BlockFault => 'proven' in outcome
 
-/** Work that was cancelled, or whose head moved. */
+/** Errors of work that was cancelled, or whose head moved. */
 const ENDED: ReadonlySet<string> = new Set<InterruptedError['code'] | StateError['code']>([
   'EXECUTION_INTERRUPTED',
   'STATE_MOVED',

@@ -15,7 +15,7 @@ import type { Nonce } from '../util/nonce.ts'
 import type { LogCriteria } from './logs/log-criteria.ts'
 import type { TipShare } from './store/paid-tips.ts'
 
-/** A committed block as reads want it. Immutable. */
+/** Committed block for readers. Immutable. */
 export interface ChainBlock extends Block {
   readonly extra: ExtraData
 }
@@ -25,31 +25,31 @@ export interface TransactionLocation {
   readonly index: number
 }
 
-/** A committed transaction and where it stands. */
+/** Committed transaction with its position. */
 export interface IncludedTransaction {
   readonly transaction: Transaction
   readonly blockHash: Hex
   readonly blockNumber: number
   readonly index: number
-  /** Of its block; 0n before London. */
+  /** Base fee of its block; 0n before London. */
   readonly baseFeePerGas: bigint
 }
 
 export interface IncludedReceipt extends IncludedTransaction {
   readonly receipt: Receipt
-  /** Index in the block of its first log. */
+  /** Block-wide index of its first log. */
   readonly firstLog: number
 }
 
-/** A block built on the head from the pool's executable transactions; it has no number and no hash for clients. */
+/** Block built on the head from the pool's executable transactions; clients see neither number nor hash. */
 export interface PendingBlock {
   readonly block: ChainBlock
   readonly receipts: readonly Receipt[]
-  /** Whole accounts and slots as the pending block leaves them. */
+  /** Accounts and slots after the pending block. */
   readonly state: StateReader
 }
 
-/** Of an inclusive range. */
+/** Inclusive range of blocks. */
 export interface LogQuery extends LogCriteria {
   readonly fromBlock: number
   readonly toBlock: number
@@ -63,15 +63,15 @@ export interface LogEntry extends Log {
   readonly logIndex: number
 }
 
-/** Thrown as CodedError by reads. */
+/** Errors of reads, thrown as CodedError. */
 export type ChainReadError =
   | { readonly code: 'MISSING_STATE'; readonly root: Hex }
-  /** A block before those that the node has: it began with a snapshot, and they have not come (yet). */
+  /** A block below those the node has: it began with a snapshot, and older blocks are not fetched (yet). */
   | { readonly code: 'HISTORY_MISSING'; readonly earliest: number }
   | { readonly code: 'TOO_MANY_RESULTS'; readonly limit: number }
   | { readonly code: 'RESULTS_TOO_LARGE'; readonly limitBytes: number }
   | { readonly code: 'QUERY_TIMEOUT'; readonly timeoutMs: number }
-  /** More queries wait than may, of all clients or of the one; the caller may try later. */
+  /** The query queue is full, in total or for this client; the caller may try later. */
   | { readonly code: 'QUERY_QUEUE_FULL'; readonly limit: number }
   | { readonly code: 'QUERY_CLIENT_FULL'; readonly limit: number }
 
@@ -81,14 +81,14 @@ export interface CommittedEvent {
   readonly receipts: readonly Receipt[]
 }
 
-/** On a development chain the head's state was edited, or blocks were taken back. */
+/** Emitted on a development chain when the head's state was edited, or blocks were reverted. */
 export interface ChainReplaced {
   readonly head: ChainBlock
-  /** Logs of the blocks taken back, oldest first; undefined when none was taken back. */
+  /** Logs of the reverted blocks, oldest first; undefined when none was reverted. */
   readonly removedLogs: readonly LogEntry[] | undefined
 }
 
-/** A member of the council that serves at some block, and how it stands. */
+/** Council member at some block, with its status. */
 export interface CouncilMemberStatus extends CouncilMember {
   readonly standing: ValidatorStatus
 }
@@ -97,11 +97,11 @@ export interface SyncStatus {
   readonly startingBlock: number
   readonly currentBlock: number
   readonly highestBlock: number
-  /** While a snapshot of the state is fetched: its pieces, those that are in and all. */
+  /** Chunks of a snapshot during snapshot sync: imported, and in total. */
   readonly states?: { readonly pulled: number; readonly known: number }
 }
 
-/** What the faces (RPC, explorer) may read. Numbers beyond the head and unknown hashes answer undefined. */
+/** Reads of the chain for the servers (RPC, explorer). Numbers beyond the head and unknown hashes return undefined. */
 export interface ChainView {
   readonly params: NetworkParams
   readonly genesisHash: Hex
@@ -111,50 +111,55 @@ export interface ChainView {
   blockByNumber(number: number): Promise<ChainBlock | undefined>
   blockByHash(hash: Hex): Promise<ChainBlock | undefined>
   receipts(number: number): Promise<readonly Receipt[] | undefined>
-  /** What the gas of a block paid above its base fee, the lowest tip first. */
+  /** Returns the gas of a block by the tip it paid above the base fee, lowest tip first. */
   tips(number: number): Promise<readonly TipShare[] | undefined>
   locate(transactionHash: Hex): Promise<TransactionLocation | undefined>
-  /** One transaction, one receipt, by hash: the rest of the block is not decoded. */
+  /** Returns one transaction or receipt by hash, without decoding the rest of the block. */
   transaction(hash: Hex): Promise<IncludedTransaction | undefined>
   receipt(transactionHash: Hex): Promise<IncludedReceipt | undefined>
-  /** The block's own certificate as this node stored it; undefined for genesis. */
+  /** Returns the certificate of the block as this node stored it; undefined for genesis. */
   certificate(number: number): Promise<Certificate | undefined>
-  /** Committee of a height in proposer order of round 0 (docs/design/council.md#committee), head + 1 included; undefined: not known yet. */
+  /**
+   * Returns the committee of a height in proposer order of round 0 (docs/design/council.md#committee), head + 1 included; undefined: not
+   * known yet.
+   */
   committee(number: number): readonly Hex[] | undefined
-  /** The council it was drawn from. */
+  /** Returns the council from which it was drawn. */
   council(number: number): readonly CouncilMemberStatus[] | undefined
-  /** The head's state, synchronous. */
+  /** State of the head, synchronous. */
   readonly headState: StateReader
-  /** State after a block; throws MISSING_STATE when pruned. */
+  /** Returns the state after a block; throws MISSING_STATE when pruned. */
   stateAt(number: number): Promise<AsyncStateReader>
   pending(): Promise<PendingBlock>
-  /** Base fee of the head's child, wei. */
+  /** Returns the base fee of the head's child, wei. */
   nextBaseFee(): bigint
   logs(query: LogQuery): Promise<readonly LogEntry[]>
   prove(number: number, address: Hex, slots: readonly Hex[]): Promise<StateProof>
   /** false: in sync. */
   syncing(): SyncStatus | false
   onCommitted(listener: (event: CommittedEvent) => void): () => void
-  /** Only on a development chain. */
+  /** Present on development chains only. */
   onReplaced?(listener: (event: ChainReplaced) => void): () => void
 }
 
-/** What the faces may ask of the transaction pool. */
+/** Transaction pool, as the servers use it. */
 export interface ClientPoolPort {
   /**
-   * Decodes, recovers the sender (but where this node signed itself and names it), admits; answers the hash or throws a CodedError
+   * Decodes, recovers the sender (unless this node signed itself and names it), and admits; returns the hash or throws a CodedError
    * (PoolError, DecodeError).
    */
   submit(raw: Uint8Array, sender?: Hex): Promise<Hex>
   get(hash: Hex): Transaction | undefined
-  /** Next nonce counting the pool's executable transactions. */
+  /** Returns the next nonce, counting the pool's executable transactions. */
   nextNonce(address: Hex): Nonce
   counts(): { readonly pending: number; readonly queued: number }
   content(): {
     readonly pending: ReadonlyMap<Hex, readonly Transaction[]>
     readonly queued: ReadonlyMap<Hex, readonly Transaction[]>
   }
-  /** Hashes that no block of this node tries before a time, unix milliseconds: they were stopped for taking too long. */
+  /**
+   * Returns the hashes that blocks of this node exclude until a time, unix milliseconds: their execution was stopped for taking too long.
+   */
   quarantined(): readonly { readonly hash: Hex; readonly untilMs: number }[]
   onPending(listener: (transaction: Transaction) => void): () => void
 }

@@ -25,16 +25,16 @@ export interface ChainViewOptions {
   readonly chain: Pick<Chain, 'headBlock' | 'onCommitted'>
   readonly council: Pick<Council, 'committee' | 'memberStatuses'>
   readonly pending: PendingBlockBuilder
-  /** On a development chain: base fee of the child of a header, and who to tell when the head was replaced. */
+  /** On a development chain: base fee of the child of a header, and subscription to replaced heads. */
   readonly baseFeeAfter?: (header: Header) => bigint
   readonly onReplaced?: (listener: (event: ChainReplaced) => void) => () => void
-  /** Queries over many blocks, off this thread; answers like `queryLogs`. */
+  /** Queries over many blocks, off this thread; returns the same as `queryLogs`. */
   readonly wideLogs: (query: LogQuery) => Promise<readonly LogEntry[]>
-  /** Left out of a node that stands alone: it is at its own head. */
+  /** Omitted for a node without peers, which is always at its own head. */
   readonly syncing?: () => SyncStatus | false
 }
 
-/** The reads of the faces over the parts that hold the chain. */
+/** Creates the read view of the servers over the parts that hold the chain. */
 export const createChainView = (options: ChainViewOptions): ChainView => {
   const { params, genesisHash, store, blocks, world, chain, council, pending } = options
   const head = () => chain.headBlock

@@ -9,25 +9,25 @@ import type { Council } from '../council/council.ts'
 import type { CycleSeeds } from '../council/cycle-seeds.ts'
 import type { BlockStore } from '../store/block-store.ts'
 
-/** What a development chain was told of its next block (`params.devHelpers`). */
+/** Overrides of the next block on a development chain (`params.devHelpers`). */
 export interface NextBlockFields {
   readonly baseFeePerGas?: bigint
   readonly miner?: Hex
   readonly gasLimit?: bigint
 }
 
-/** What a block's transactions see of it, for blocks under construction and for calls on committed ones. */
+/** Sources of block environments, for blocks under construction and for calls on committed ones. */
 export interface BlockEnvSources {
   readonly params: NetworkParams
   readonly foundation: Hex
   readonly council: Council
   readonly seeds: CycleSeeds
   readonly blocks: BlockStore
-  /** On a development chain. */
+  /** Present on development chains. */
   readonly choices?: () => NextBlockFields
 }
 
-/** The child of `parent`, proposed by `proposer`. */
+/** Environment of the child of `parent` proposed by `proposer`. */
 export const childEnv = (
   sources: BlockEnvSources,
   parent: { readonly header: Header; readonly hash: Hex },
@@ -39,7 +39,7 @@ export const childEnv = (
     number: parent.header.number + 1,
     timestamp: block.timestamp,
     proposer: block.proposer,
-    // No proof chain yet: the beneficiary of the final proof tip is nobody (docs/design/blocks.md#miner).
+    // Without a proof chain there is no beneficiary: the zero address (docs/design/blocks.md#miner).
     miner: choices.miner ?? ZERO_ADDRESS,
     gasLimit: choices.gasLimit ?? params.blockGasLimit,
     baseFeePerGas: choices.baseFeePerGas ?? nextBaseFee(parent.header, params.baseFee),
@@ -47,7 +47,7 @@ export const childEnv = (
   })
 }
 
-/** A committed block, as its own transactions saw it. */
+/** Environment of a committed block, as its own transactions saw it. */
 export const committedEnv = (sources: BlockEnvSources, header: Header, proposer: Hex): BlockEnv =>
   envOf(sources, {
     number: header.number,

@@ -4,7 +4,7 @@ import type { HeaderError } from '../../rules/header.ts'
 import { type CodedError, isCoded } from '../../util/errors.ts'
 import type { EvidenceError } from '../council/evidence-pool.ts'
 
-/** Errors of validation itself: a proof header before proof of work begins, a header that its execution contradicts. */
+/** Faults found by validation itself: a proof header before proof of work begins, a header that differs from its execution. */
 export type ResultError =
   | { readonly code: 'BODY_PROOF_HEADER_UNKNOWN'; readonly proofHeaders: number }
   | { readonly code: 'HEADER_RESULT'; readonly field: string }
@@ -20,12 +20,12 @@ type BlockError =
 
 /** Reason not to vote for a block. */
 export interface BlockFault {
-  /** true: every honest node finds it, now and later. false: it depends on this node (its clock, its engine, what it knows). */
+  /** true: every honest node finds the fault, now and later. false: it depends on this node (its clock, engine or data). */
   readonly proven: boolean
   readonly error: CodedError<BlockError>
 }
 
-/** docs/design/blocks.md#validity. A code without a line here does not compile. */
+/** Proven or not, by code (docs/design/blocks.md#validity). A code without an entry does not compile. */
 const PROVEN: Readonly<Record<BlockError['code'], boolean>> = {
   HEADER_NUMBER: true,
   HEADER_PARENT_HASH: true,
@@ -58,6 +58,6 @@ const PROVEN: Readonly<Record<BlockError['code'], boolean>> = {
 const isBlockError = (error: unknown): error is CodedError<BlockError> =>
   isCoded(error) && Object.hasOwn(PROVEN, error.code)
 
-/** Returns the fault that an error names; undefined: the error says nothing about the block. */
+/** Returns the fault that an error names; undefined when the error says nothing about the block. */
 export const blockFaultFromError = (error: unknown): BlockFault | undefined =>
   isBlockError(error) ? { proven: PROVEN[error.code], error } : undefined

@@ -26,11 +26,11 @@ import type { ExecutedBlock } from './candidates.ts'
 import type { Economy } from './economy.ts'
 import { assembleExtraData, assembleHeader, type BlockRoots } from './header-assembly.ts'
 
-/** What building asks of the pool. */
+/** Transaction pool, as block building uses it. */
 export interface CandidateSource {
-  /** Executable transactions in block order at a base fee. */
+  /** Returns executable transactions in block order at a base fee. */
   select(baseFeePerGas: bigint): TransactionSource
-  /** Candidates that turned out invalid while a block was built. */
+  /** Reports a candidate that proved invalid while a block was built. */
   reject(hash: Hex): void
 }
 
@@ -47,7 +47,7 @@ export interface BlockWorkOptions {
 }
 
 /**
- * Builds blocks on the head and judges those of others. It writes nothing, and works on a state that does not change: once the head has
+ * Builds blocks on the head and validates those of others. It writes nothing, and works on an unchanging state: once the head has
  * moved, or the signal has aborted, it rejects.
  */
 export class BlockWork {
@@ -76,7 +76,7 @@ export class BlockWork {
     return { block: { ...block, extra }, execution, update }
   }
 
-  /** Executes a foreign block; answers its fault or the candidate. `nowMs`: time that bounds its timestamp. */
+  /** Executes a foreign block; returns its fault or the candidate. `nowMs`: upper bound of its timestamp. */
   async judge(
     parent: ChainBlock,
     block: Block,
@@ -133,14 +133,17 @@ export class BlockWork {
     }
   }
 
-  /** On a development chain a header's own choices stand: `checkHeader` leaves them to the proposer. */
+  /** On a development chain the header's own values apply: `checkHeader` leaves them to the proposer. */
   #envOf(parent: ChainBlock, header: Header, { proposer }: ExtraData): BlockEnv {
     const { sources } = this.#options
     if (sources.params.devHelpers) return committedEnv(sources, header, proposer)
     return childEnv(sources, parent, { timestamp: header.timestamp, proposer })
   }
 
-  /** The state root is computed in its worker while this thread hashes receipts, and transactions unless their root is known. */
+  /**
+   * Computes the roots and assembles the block: the state root in its worker, while this thread hashes receipts, and transactions
+   * unless their root is known.
+   */
   async #seal(
     journal: Journal,
     execution: BlockExecution,
@@ -162,7 +165,7 @@ export class BlockWork {
   }
 }
 
-/** Name of the first member in which a proposed header differs from what its execution gives. */
+/** Returns the name of the first member in which a proposed header differs from its execution; undefined when there is none. */
 const firstDifference = (got: Header, want: Header): string | undefined => {
   for (const key of Object.keys(want) as (keyof Header)[]) {
     const [a, b] = [got[key], want[key]]

@@ -4,14 +4,14 @@ import type { StateUpdate } from '../../state/update/state-update.ts'
 import type { Hex } from '../../util/bytes.ts'
 import type { ChainBlock } from '../types.ts'
 
-/** A block executed on the head and not yet decided; commit must not execute it again (docs/design/consensus.md#validation). */
+/** Block executed on the head and not yet decided; commit must not execute it again (docs/design/consensus.md#validation). */
 export interface ExecutedBlock {
   readonly block: ChainBlock
   readonly execution: BlockExecution
   readonly update: StateUpdate
 }
 
-/** The few candidates of the open height, by hash; the oldest makes room. */
+/** Executed candidates of the open height, by hash; the oldest is evicted. */
 export class ExecutedBlocks {
   readonly #byHash = new Map<Hex, ExecutedBlock>()
 

@@ -11,19 +11,20 @@ import { type BlockEnvSources, childEnv, committedEnv } from './block-env.ts'
 import { assembleHeader, type BlockRoots } from './header-assembly.ts'
 
 /**
- * Where the chains that a node can hold differ for those who only read one: its own (docs/design/blocks.md#header), and a recorded chain with
- * Ethereum's rules (`ethereum/rules.ts`). What is data stands in the params, so that other threads have it too.
+ * Rules that differ between the two kinds of chain a node can hold, as its readers need them: its own
+ * (docs/design/blocks.md#header), and a recorded chain with Ethereum's rules (`ethereum/rules.ts`). Plain data is in
+ * the params, so that other threads have it too.
  */
 export interface ChainRules {
-  /** What a header says of its proposer and of consensus. */
+  /** Returns the consensus data of a header. */
   extraOf(header: Header): ExtraData
-  /** What its receipts depend on. */
+  /** Returns the header values on which receipts depend. */
   pricesOf(header: Header): ReceiptPrices
-  /** What the transactions of a block on `parent` see. */
+  /** Returns the environment of a block on `parent`. */
   childEnv(parent: ChainBlock, block: { readonly timestamp: number; readonly proposer: Hex }): BlockEnv
-  /** What the transactions of a committed block saw. */
+  /** Returns the environment of a committed block. */
   committedEnv(block: Pick<ChainBlock, 'header' | 'extra'>): BlockEnv
-  /** The block that follows from an execution on `parent`. */
+  /** Assembles the block that results from an execution on `parent`. */
   assemble(
     env: BlockEnv,
     parent: ChainBlock,
@@ -33,7 +34,7 @@ export interface ChainRules {
   ): Block
 }
 
-/** The rules of this node's own chain. */
+/** Rules of this node's own chain. */
 export const nativeRules = (sources: BlockEnvSources): ChainRules => ({
   extraOf: nativeExtra,
   pricesOf: nativePrices,

@@ -23,7 +23,10 @@ export interface EconomyOptions {
   readonly blocks: BlockStore
 }
 
-/** Wei a block moved besides its transactions (docs/design/money.md#minting); `rewards` holds every credited address with its sum. */
+/**
+ * Wei that a block minted, took as fees and credited outside its transactions (docs/design/money.md#minting); `rewards` holds every
+ * credited address with its sum.
+ */
 export interface BlockRewards {
   readonly minted: bigint
   readonly totalFee: bigint
@@ -34,7 +37,7 @@ export interface BlockRewards {
   readonly rewards: ReadonlyMap<Hex, bigint>
 }
 
-/** Minting, fees and supply, from the blocks and one running total of what was burnt (docs/design/money.md#supply). */
+/** Minting, fees and supply, derived from the blocks and one running total of burnt wei (docs/design/money.md#supply). */
 export class Economy {
   readonly #options: EconomyOptions
   #burnt: { readonly number: number; readonly wei: bigint } | undefined
@@ -43,7 +46,7 @@ export class Economy {
     this.#options = options
   }
 
-  /** What the block credits after its transactions; `turn` is the block's own, whose header does not exist yet. */
+  /** Returns the credits of a block after its transactions; `turn` is the block's own data, since its header does not exist yet. */
   async credits(
     number: number,
     turn: { readonly miner: Hex; readonly proposer: Hex },
@@ -57,8 +60,8 @@ export class Economy {
   }
 
   /**
-   * Wei that left the world with a block: of its fees, and with contracts that destroyed themselves holding some (EIP-6780 leaves
-   * that to those of the same transaction). What the balances lost beyond the minting tells both.
+   * Returns the wei that a block burnt: fees, and balances of contracts that destroyed themselves (since EIP-6780 only those created
+   * in the same transaction). Both follow from the balances' total loss beyond the minting.
    */
   burntBy(number: number, burntFeeWei: bigint, accounts: Iterable<AccountChange>): bigint {
     let burntWei = mintedAt(number, this.#options.params.rewards)
@@ -67,7 +70,7 @@ export class Economy {
     return burntWei
   }
 
-  /** Queues the running total of burnt wei. */
+  /** Adds the running total of burnt wei to the batch. */
   async write(batch: Batch, number: number, burntWei: bigint): Promise<void> {
     const before = number === 0 ? 0n : await this.#burntUpTo(number - 1)
     const wei = before + burntWei
@@ -75,7 +78,7 @@ export class Economy {
     this.#burnt = { number, wei }
   }
 
-  /** undefined: no such block. */
+  /** Returns undefined when the block is unknown. */
   async rewards(number: number): Promise<BlockRewards | undefined> {
     const { params, foundation, council, blocks } = this.#options
     const [block, receipts] = await Promise.all([blocks.block(number), blocks.receipts(number)])
@@ -121,7 +124,10 @@ export class Economy {
     }
   }
 
-  /** A block of the cycle that `payingNumber` ends: who is jailed by then is not paid for what it did before either. */
+  /**
+   * Returns a block of the cycle that `payingNumber` ends, with its payee: a validator jailed by then is not paid for earlier blocks
+   * either.
+   */
   async #turnOf(number: number, payingNumber: number): Promise<CycleBlock> {
     const block = await this.#options.blocks.header(number)
     assert(block, 'the blocks of the running cycle are stored')

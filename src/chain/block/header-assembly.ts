@@ -7,14 +7,14 @@ import { EMPTY_LIST_HASH, type Header, ZERO_NONCE } from '../../primitives/heade
 import { EMPTY_BYTES, type Hex, ZERO_HASH } from '../../util/bytes.ts'
 import type { ChainBlock } from '../types.ts'
 
-/** A block's three commitments. */
+/** Roots in a block's header. */
 export interface BlockRoots {
   readonly state: Hex
   readonly transactions: Hex
   readonly receipts: Hex
 }
 
-/** The header that follows from an execution on the parent (docs/design/blocks.md#header). */
+/** Header of a block after its execution on the parent (docs/design/blocks.md#header). */
 export const assembleHeader = (
   env: BlockEnv,
   parent: ChainBlock,

@@ -2,7 +2,7 @@ import type { Hex } from '../../util/bytes.ts'
 import type { BlockFault } from './block-fault.ts'
 import type { ExecutedBlock } from './candidates.ts'
 
-/** Work on the head, from its beginning to its end. */
+/** Task on the head, from its start to its end. */
 interface Running {
   readonly controller: AbortController
   readonly ended: Promise<unknown>
@@ -11,23 +11,23 @@ interface Running {
 /** Validation of one block. */
 interface Validation extends Running {
   readonly outcome: Promise<ExecutedBlock | BlockFault>
-  /** A commit waits for it: the caller that began it can no longer end it. */
+  /** A commit waits for it, so its original caller can no longer abort it. */
   isKept: boolean
 }
 
 type Work<T> = (signal: AbortSignal) => Promise<T>
 
-/** The blocks being built and validated on the head, side by side. None outlives the head: `abortAll` ends them. */
+/** Concurrent builds and validations on the head. None outlives the head: `abortAll` ends them. */
 export class RunningWork {
   readonly #running = new Set<Running>()
   readonly #validations = new Map<Hex, Validation>()
 
-  /** Runs work until it ends or the signal aborts; the answer comes, or the rejection, when nothing of it runs any more. */
+  /** Runs a task until it ends or the signal aborts; settles only when the task has stopped completely. */
   run<T>(work: Work<T>, cancelled?: AbortSignal): Promise<T> {
     return this.#start(work, controller => onAbort(cancelled, () => controller.abort())).outcome
   }
 
-  /** The same for a block's validation, which a commit of the block can join. One validation of a block at a time. */
+  /** Like `run` for the validation of a block, which a commit of that block can join. One validation per block at a time. */
   validate(
     hash: Hex,
     work: Work<ExecutedBlock | BlockFault>,
@@ -47,23 +47,23 @@ export class RunningWork {
     return validation.outcome
   }
 
-  /** A validation under way that has not been aborted. */
+  /** Returns the validation under way that has not been aborted. */
   validation(hash: Hex): Validation | undefined {
     const found = this.#validations.get(hash)
     return found?.controller.signal.aborted ? undefined : found
   }
 
-  /** Ends all work, except one validation where that is wanted. */
+  /** Aborts all tasks, except one validation if given. */
   abortAll(except?: Validation): void {
     for (const running of this.#running) if (running !== except) running.controller.abort()
   }
 
-  /** Resolves when nothing runs. */
+  /** Resolves when no task is running. */
   async settled(): Promise<void> {
     await Promise.all([...this.#running].map(({ ended }) => ended))
   }
 
-  /** `forget` runs before anybody learns the outcome: an outcome that depends on the time is not given to a later caller. */
+  /** `forget` runs before the outcome is known to any caller: a time-dependent outcome is not reused for a later caller. */
   #start<T>(work: Work<T>, listen: (controller: AbortController) => () => void, forget = () => {}) {
     const controller = new AbortController()
     const stopListening = listen(controller)
@@ -80,7 +80,7 @@ export class RunningWork {
   }
 }
 
-/** Answers how to stop listening. A signal that has aborted counts at once. */
+/** Subscribes to an abort and returns the unsubscribe function. A signal that has aborted already counts at once. */
 const onAbort = (signal: AbortSignal | undefined, then: () => void): (() => void) => {
   if (signal === undefined) return () => {}
   signal.addEventListener('abort', then)

@@ -13,14 +13,14 @@ import type { Store } from '../../storage/store.ts'
 import { bigintToBytes, EMPTY_BYTES, type Hex, hexToBytes, ZERO_HASH } from '../../util/bytes.ts'
 
 /*
- * The council as a chain keeps it for good, whatever becomes of old state. After each cycle's last block (and genesis) a cycle row
- * says how the members stand and names the block whose council row they are in: most cycles change nobody.
+ * Permanent record of the councils, independent of pruned state. After the last block of each cycle (and genesis) a cycle row stores the
+ * status of the members and the number of the block whose council row holds them: most cycles change no member.
  */
 
-/** A row of this store, or of a peer, that is no record of a council. */
+/** Row of this store, or of a peer, that does not encode a council. */
 export type CouncilRecordError = MalformedError<'COUNCIL_RECORD_MALFORMED'>
 
-/** RLP of [name, validator, owner, reward, admission, stake] for each member, in the contract's order. */
+/** Encodes members: RLP of [name, validator, owner, reward, admission, stake] each, in the contract's order. */
 export const encodeCouncil = (members: readonly CouncilMember[]): Uint8Array =>
   encodeRlp(
     members.map(({ name, validator, owner, reward, admission, stakeWei }) => [
@@ -33,7 +33,7 @@ export const encodeCouncil = (members: readonly CouncilMember[]): Uint8Array =>
     ]),
   )
 
-/** Strict. Throws COUNCIL_RECORD_MALFORMED. */
+/** Decodes strictly. Throws COUNCIL_RECORD_MALFORMED. */
 export const decodeCouncil = (row: Uint8Array): readonly CouncilMember[] =>
   decodeOrMalformed('COUNCIL_RECORD_MALFORMED', () => {
     const cursor = new RlpCursor(row)
@@ -56,18 +56,18 @@ const readMember = (cursor: RlpCursor): CouncilMember => {
   return member
 }
 
-/** A name of the contract as text: a byte that is no UTF-8 becomes a character of three. */
+/** Longest name as text: an invalid UTF-8 byte becomes a character of three bytes. */
 const NAME_BYTES = 3 * LIMITS.council.nameBytes
 
-/** The council as it stands after a cycle's last block, or genesis: it serves the cycle after the next (docs/design/council.md#cycles). */
+/** Council after the last block of a cycle, or genesis: it serves in the cycle after the next (docs/design/council.md#cycles). */
 export interface CycleRecord extends ValidatorRecord {
   readonly number: number
-  /** The block whose council row holds the members. */
+  /** Block whose council row holds the members. */
   readonly councilAt: number
   readonly members: readonly CouncilMember[]
 }
 
-/** RLP of [block of the council row, [[index, silent blocks, out until] ...], [index of a jailed member ...]]. */
+/** Encodes a cycle: RLP of [block of the council row, [[index, silent blocks, out until] ...], [index of a jailed member ...]]. */
 export const encodeCycle = ({ councilAt, members, lapses: inactivities, jailed }: CycleRecord): Uint8Array => {
   const lapsed = members.flatMap(({ validator }, index) => {
     const inactivity = inactivities.get(validator)
@@ -79,14 +79,14 @@ export const encodeCycle = ({ councilAt, members, lapses: inactivities, jailed }
   return encodeRlp([uintItem(councilAt), lapsed, locked])
 }
 
-/** A cycle row by itself: members by their index in the council row it names. */
+/** Cycle row alone: members by their index in the council row it names. */
 export interface CycleRow {
   readonly councilAt: number
   readonly lapses: readonly (readonly [index: number, lapse: Inactivity])[]
   readonly jailed: readonly number[]
 }
 
-/** Strict. Throws COUNCIL_RECORD_MALFORMED. */
+/** Decodes strictly. Throws COUNCIL_RECORD_MALFORMED. */
 export const readCycleRow = (row: Uint8Array): CycleRow =>
   decodeOrMalformed('COUNCIL_RECORD_MALFORMED', () => {
     const cursor = new RlpCursor(row)
@@ -118,7 +118,7 @@ const readItems = <T>(cursor: RlpCursor, limit: number, read: (cursor: RlpCursor
   return items
 }
 
-/** `membersAt`: the members of the council row of a block. Throws COUNCIL_RECORD_MALFORMED. */
+/** Decodes a cycle row; `membersAt` returns the members of the council row of a block. Throws COUNCIL_RECORD_MALFORMED. */
 export const decodeCycle = (
   number: number,
   row: Uint8Array,
@@ -141,14 +141,14 @@ export const decodeCycle = (
   }
 }
 
-/** The rows of a record as they lie in the store; undefined when there is none. */
+/** Returns the raw rows of a record; undefined when there is none. */
 export const readRecordRows = (store: Store, number: number): RecordRows | undefined => {
   const key = numberKey(number)
   const cycle = store.getSync(BUCKETS.cycle, key)
   return cycle && { number, cycle, council: store.getSync(BUCKETS.council, key) ?? null }
 }
 
-/** What is wrong with the stored councils of a chain, by block. A recorded chain has none. */
+/** Returns the faults of the stored councils of a chain, by block. A recorded chain has none. */
 export const verifyCouncils = async (
   store: Store,
   head: number,
@@ -167,7 +167,7 @@ export const verifyCouncils = async (
       problems.push({ number, problem: `the council of its cycle cannot be read: ${(error as Error).message}` })
     }
     if (committed !== undefined) {
-      // The newest record is committed to by the next cycle's last block.
+      // The last block of the next cycle commits to the newest record.
       if (newest !== undefined) commitment = commitRecord(commitment, newest)
       newest = { number, cycle: row, council: store.getSync(BUCKETS.council, key) ?? null }
     }
@@ -177,7 +177,7 @@ export const verifyCouncils = async (
   return problems
 }
 
-/** What the state of the head commits to; undefined where there is no council contract, as in a recorded chain. */
+/** Returns the commitment in the head's state; undefined without a council contract, as on a recorded chain. */
 const committedRecords = (store: Store): Hex | undefined => {
   const owner = hashedKey(COUNCIL_ADDRESS)
   return readAccount(store, owner) && readSlot(store, owner, RECORDS_SLOT)

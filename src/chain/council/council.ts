@@ -40,11 +40,11 @@ export interface CouncilOptions {
   readonly seeds: CycleSeeds
   readonly store: Store
   readonly blocks: Pick<BlockStore, 'header'>
-  /** The head's state. */
+  /** State of the head. */
   readonly state: Pick<StateReader, 'account' | 'storage'>
 }
 
-/** What the contract holds, by the root of its storage. */
+/** Content of the contract, by its storage root. */
 interface Registered {
   readonly root: Hex | undefined
   readonly members: readonly CouncilMember[]
@@ -62,40 +62,40 @@ interface Cycle {
 }
 
 /**
- * The councils and committees of a chain (docs/design/council.md#council): read from the contract's storage after the last block of each cycle, stored in
- * that block's batch, drawn from by the seed of the cycle they serve.
+ * Councils and committees of a chain (docs/design/council.md#council): read from the contract's storage after the last block of each cycle,
+ * stored in that block's batch, and drawn with the seed of the cycle they serve.
  */
 export class Council {
   readonly #options: CouncilOptions
   readonly #cycles = new Lru<number, Cycle>(LIMITS.council.cachedCycles)
-  /** Read last: most cycles change nothing, and hundreds of members are a thousand words. */
+  /** Last one read: most cycles change nothing, and hundreds of members are a thousand storage words. */
   #registered: Registered | undefined
 
   constructor(options: CouncilOptions) {
     this.#options = options
   }
 
-  /** The committee of a block, in the order of proposers; the same for every round. undefined: beyond the cycles known by now. */
+  /** Returns the committee of a block in proposer order, equal for every round; undefined beyond the cycles known so far. */
   committee(number: number): Committee | undefined {
     return this.#cycleAt(number)?.committee
   }
 
-  /** The council that serves at a block. undefined: not known yet. */
+  /** Returns the council that serves at a block; undefined when not known yet. */
   memberStatuses(number: number): readonly CouncilMemberStatus[] | undefined {
     const cycle = this.#cycleAt(number)
     if (cycle === undefined) return undefined
     const { record, qualified } = cycle
     const standing = ({ validator }: CouncilMember): ValidatorStatus => {
       const stands = validatorStatus(validator, record, record.number)
-      // Its time is over, and others are tried before it.
+      // Its time as inactive is over, but other members are drawn before it.
       return stands === 'active' && !qualified.has(validator) ? 'inactive' : stands
     }
     return record.members.map(member => ({ ...member, standing: standing(member) }))
   }
 
   /**
-   * Where what block `numberField` pays a proposer of its cycle goes: the member's reward address, or the foundation once evidence stood
-   * against it in an earlier block. A proposer that is no member, as in the pending block of another node, is paid itself.
+   * Returns the payee of block `numberField` for a proposer of its cycle: the member's reward address, or the foundation once an earlier
+   * block held evidence against it. A proposer that is not a member, as in the pending block of another node, is paid itself.
    */
   payeeOf(proposer: Hex, number: number): Hex {
     const jailedAt = this.jailedAt(proposer)
@@ -103,19 +103,19 @@ export class Council {
     return this.#cycleAt(number)?.rewards.get(proposer) ?? proposer
   }
 
-  /** The block whose evidence jailed a validator; 0: none up to the head did. */
+  /** Returns the number of the block whose evidence jailed a validator; 0: none up to the head. */
   jailedAt(validator: Hex): number {
     return numberOf(this.#options.state.storage(COUNCIL_ADDRESS, jailedAtSlot(validator)))
   }
 
-  /** Queues what genesis says of the first two cycles. */
+  /** Adds the records of the first two cycles, from genesis, to the batch. */
   static writeFirst(batch: Batch, members: readonly CouncilMember[]): void {
     batch.put(BUCKETS.council, numberKey(0), encodeCouncil(members))
     const record = { number: 0, councilAt: 0, members, lapses: new Map(), jailed: new Set<Hex>() }
     batch.put(BUCKETS.cycle, numberKey(0), encodeCycle(record))
   }
 
-  /** Queues the record of the cycle that a block ends; nothing for any other block. */
+  /** Adds the record of the cycle that a block ends to the batch; nothing for any other block. */
   async write(batch: Batch, block: ChainHeader, sealed: CouncilChanges): Promise<void> {
     const { number } = block.header
     const { cycleBlocks } = this.#options.params.rewards
@@ -140,8 +140,9 @@ export class Council {
   }
 
   /**
-   * Writes into the contract, after the last transaction of a cycle's last block, a commitment to the record of the cycle before: the state
-   * root vouches for all records but the newest, which follows from them (docs/decisions/0022-snapshot-sync.md). Nothing in any other block.
+   * After the last transaction of a cycle's last block, writes a commitment to the previous cycle's record into the contract: the state
+   * root then covers all records but the newest, which follows from them (docs/decisions/0022-snapshot-sync.md). Does nothing in any other
+   * block.
    */
   commitRecords(journal: Journal, number: number): void {
     const { params, store } = this.#options
@@ -157,19 +158,19 @@ export class Council {
     journal.endTransaction()
   }
 
-  /** Blocks were taken back: nothing read before counts. */
+  /** Clears the caches after blocks were reverted. */
   forget(): void {
     this.#cycles.clear()
   }
 
-  /** What the contract holds after a block that is not written yet. */
+  /** Returns the content of the contract after a block that is not written yet. */
   #registeredAfter(sealed: CouncilChanges, otherwise: readonly CouncilMember[]): Registered {
     const { state } = this.#options
     const root = (sealed.accounts.get(COUNCIL_ADDRESS)?.after ?? state.account(COUNCIL_ADDRESS))?.storageRoot
     if (root !== undefined && root === this.#registered?.root) return this.#registered
     const read = slotsAfter(state, sealed)
     const found = readCouncil(read)
-    // Only the edits of a development chain can make storage that is no council: the one before goes on.
+    // Only edits of a development chain can leave storage that encodes no council: the previous members remain.
     const members = found ?? otherwise
     const validators = members.map(({ validator }) => validator)
     const jailed = new Set(validators.filter(validator => numberOf(read(jailedAtSlot(validator))) > 0))
@@ -178,7 +179,7 @@ export class Council {
     return registered
   }
 
-  /** The certificates in the headers of the cycle that ends with `last`: of its blocks but that one, and of the one before. */
+  /** Returns the certificates in the headers of the cycle that ends with `last`: of its blocks except that one, and of the one before. */
   async #sealings(last: ChainHeader): Promise<readonly CertificateOfCommittee[]> {
     const { blocks, params } = this.#options
     const sealings: CertificateOfCommittee[] = []
@@ -208,7 +209,7 @@ export class Council {
     const before = this.#recordAt(councilBlockOf(Math.max(0, cycle - 1), cycleBlocks))
     if (record === undefined || before === undefined) return undefined
     const qualified = qualifiedValidators(record.members, record, record.number)
-    // Where blocks may be taken back one validator decides alone, whoever else is registered.
+    // On chains that can revert blocks a single validator decides, whoever else is registered.
     const eligible = params.devHelpers ? this.#membersAt(0) : qualified
     return {
       record,
@@ -231,8 +232,8 @@ export class Council {
 }
 
 /**
- * Members of a council record with whether they are recent: a cycle's seed takes in the proof tip as of its council record, so those
- * admitted since the record `before` may have known it.
+ * Returns the members of a council record with their `isRecent` flag: the seed of a cycle includes the proof tip at its council record, so
+ * members admitted since the record `before` may have known it.
  */
 const withAge = (
   members: readonly CouncilMember[],
@@ -245,7 +246,7 @@ const withAge = (
 
 const numberOf = (word: Hex): number => Number(BigInt(word))
 
-/** The contract's storage as a block leaves it that is not written yet. */
+/** Reads the contract's storage after a block that is not written yet. */
 const slotsAfter =
   (head: Pick<StateReader, 'storage'>, { storage, cleared }: CouncilChanges): ReadWord =>
   slot =>

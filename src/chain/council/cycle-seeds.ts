@@ -3,13 +3,14 @@ import { assert } from '../../util/assert.ts'
 import { type Hex, ZERO_HASH } from '../../util/bytes.ts'
 import { Lru } from '../../util/lru.ts'
 
-/** Cycles between two seeds that are kept for good: any other is at most so many hashes away. */
+/** Cycles between two permanently stored seeds; any other seed is at most this many hashes away. */
 const STRIDE = 256
 const RECENT = 64
 
 /**
- * Seeds of the cycles (docs/design/council.md#seed). Each follows from the one before and a proof tip; while there is no proof chain the tip is
- * zero and the list follows from genesis alone, so nothing is stored: a day of cycles costs about a millisecond to walk.
+ * Seeds of the cycles (docs/design/council.md#seed). Each follows from the previous one and a proof tip; without a proof
+ * chain the tip is zero and the list follows from genesis alone, so nothing is stored: a day of cycles takes about a
+ * millisecond to compute.
  */
 export class CycleSeeds {
   /** Seeds of cycles 0, STRIDE, 2 * STRIDE ... */

@@ -14,11 +14,11 @@ import { CodedError, isCoded } from '../../util/errors.ts'
 import type { Council } from './council.ts'
 import type { EvidenceRows } from './evidence-rows.ts'
 
-/** Evidence that may not stand in the block it stands in, and why. */
+/** Reason why a block must not include a piece of evidence. */
 export type EvidenceError =
   | { readonly code: 'BODY_EVIDENCE_TOO_MUCH'; readonly items: number; readonly bytes: number }
   | { readonly code: 'BODY_EVIDENCE_INVALID'; readonly index: number; readonly reason: string }
-  /** This node does not know the committee of the block that it speaks of. */
+  /** This node does not know the committee of the block that the evidence is about. */
   | { readonly code: 'BODY_EVIDENCE_UNKNOWN'; readonly index: number; readonly number: number }
 
 export interface EvidencePoolOptions {
@@ -28,16 +28,16 @@ export interface EvidencePoolOptions {
   readonly rows: EvidenceRows
 }
 
-/** Evidence a block carries, encoded, and whom it jails, one each. */
+/** Encoded evidence of a block, and the validators it jails, one each. */
 export interface SelectedEvidence {
   readonly items: readonly Uint8Array[]
   readonly offenders: readonly Hex[]
 }
 
 /**
- * Evidence on its way into blocks, and the rule for what stands there: it proves what it says by the committee of its height, is
- * not too old, and accuses somebody that neither the chain nor an earlier item of the block has jailed. A validator is jailed once, so
- * one piece against each is kept; it is in the database until a block holds it.
+ * Pool of evidence for blocks, and the rule for including it: the evidence proves its claim with the committee of its height, is not too
+ * old, and accuses a validator that neither the chain nor an earlier item of the block has jailed. A validator is jailed once, so one
+ * piece per validator is kept, in the database until a block holds it.
  */
 export class EvidencePool implements EvidenceStore {
   readonly #options: EvidencePoolOptions
@@ -57,7 +57,7 @@ export class EvidencePool implements EvidenceStore {
     ).isSigned
   }
 
-  /** With what was left of the last life; `head` is the number of the last committed block. */
+  /** Opens the pool with the evidence left from earlier runs; `head` is the number of the last committed block. */
   static async open(options: EvidencePoolOptions, head: number): Promise<EvidencePool> {
     const evidencePool = new EvidencePool(options, head)
     for (const { offender, encoded } of await options.rows.load()) {
@@ -73,7 +73,7 @@ export class EvidencePool implements EvidenceStore {
     return this.#wanted(evidence) !== undefined
   }
 
-  /** Keeps what the engine found, or a peer sent and was checked, until a block holds it. */
+  /** Keeps evidence from the engine, or verified evidence of a peer, until a block holds it. */
   report(evidence: Evidence): boolean {
     const offender = this.#wanted(evidence)
     if (offender === undefined) return false
@@ -85,12 +85,12 @@ export class EvidencePool implements EvidenceStore {
     return this.#pool.all().map(({ encoded }) => encoded)
   }
 
-  /** Resolves when all that is held is on the disk; before the store is closed. */
+  /** Resolves when all held evidence is on disk; called before the store is closed. */
   close(): Promise<void> {
     return this.#options.rows.written()
   }
 
-  /** For block `numberField` on the head; what can stand in no later block either is forgotten. */
+  /** Selects evidence for block `numberField` on the head; drops items that no later block can include either. */
   select(number: number): SelectedEvidence {
     const items: Uint8Array[] = []
     const offenders = new Set<Hex>()
@@ -110,7 +110,7 @@ export class EvidencePool implements EvidenceStore {
     return { items, offenders: [...offenders] }
   }
 
-  /** The offenders of block `numberField` on the head, in the order of its evidence. Throws CodedError<EvidenceError>. */
+  /** Returns the offenders of block `numberField` on the head, in the order of its evidence. Throws CodedError<EvidenceError>. */
   offendersOf(items: readonly Uint8Array[], number: number): readonly Hex[] {
     const bytes = items.reduce((sum, item) => sum + item.byteLength, 0)
     if (items.length > LIMITS.evidence.items || bytes > LIMITS.evidence.bytes)
@@ -127,7 +127,7 @@ export class EvidencePool implements EvidenceStore {
     return [...offenders]
   }
 
-  /** A block is the head: whom it jailed is done with, and so is what is too old for the next one. */
+  /** Handles a new head: drops evidence against validators it jailed, and evidence too old for the next block. */
   onBlock({ number }: { readonly number: number }): void {
     this.#head = number
     for (const { offender, encoded } of this.#pool.all()) {
@@ -136,7 +136,7 @@ export class EvidencePool implements EvidenceStore {
     }
   }
 
-  /** Whom it accuses, if evidence against that one could stand in a block to come and none is held. Looks at no signature. */
+  /** Returns the accused if evidence against it could be included in a later block and none is held. Checks no signature. */
   #wanted(evidence: Evidence): Hex | undefined {
     const { council, params } = this.#options
     const { number, sender } = accusedIn(evidence)
@@ -145,7 +145,7 @@ export class EvidencePool implements EvidenceStore {
     if (next - number > params.council.evidenceBlocks) return undefined
     const offender = council.committee(number)?.members[sender]
     if (offender === undefined || !this.#pool.wants(offender) || council.jailedAt(offender) > 0) return undefined
-    // What fits in no block would keep its place, and other evidence out of it, for ever.
+    // Evidence too large for any block would occupy its slot for ever and keep other evidence out.
     return encodeEvidence(evidence).byteLength <= LIMITS.evidence.bytes ? offender : undefined
   }
 
@@ -173,8 +173,8 @@ export class EvidencePool implements EvidenceStore {
 }
 
 /**
- * Writes into the contract, after the last transaction of block `numberField`, whom its evidence jailed: the state says so from then on,
- * on every node and through every way of getting that state.
+ * After the last transaction of block `numberField`, writes the validators jailed by its evidence into the contract: the state then
+ * holds it on every node, however the node obtained that state.
  */
 export const jailOffenders = (journal: Journal, offenders: readonly Hex[], number: number): void => {
   if (offenders.length === 0) return

@@ -3,7 +3,7 @@ import type { Store } from '../../storage/store.ts'
 import { bytesToHex, copyBytes, type Hex, hexToBytes } from '../../util/bytes.ts'
 import type { Logger } from '../../util/logger.ts'
 
-/** Evidence that no block holds yet, in the database: encoded, by the validator it accuses. It outlives the process that found it. */
+/** Database rows of evidence that no block holds yet, by accused validator. They survive a restart. */
 export class EvidenceRows {
   readonly #store: Store
   readonly #logger: Logger
@@ -29,7 +29,7 @@ export class EvidenceRows {
     this.#write(offender, undefined)
   }
 
-  /** One after the other; a failure is logged, since nobody waits and others may hold it too. */
+  /** Writes in order; a failure is logged, since no caller waits and other nodes may hold the evidence too. */
   #write(offender: Hex, encoded: Uint8Array | undefined): void {
     this.#writing = this.#writing.then(async () => {
       try {
@@ -43,7 +43,7 @@ export class EvidenceRows {
     })
   }
 
-  /** Resolves when everything so far is on the disk. */
+  /** Resolves when everything so far is on disk. */
   written(): Promise<void> {
     return this.#writing
   }

@@ -16,15 +16,15 @@ import type { NextBlockSettings } from './next-block.ts'
 import type { RewindTarget } from './rewind.ts'
 import { dumpState, parseState } from './state-file.ts'
 
-/** What the helpers ask of the pool. */
+/** Transaction pool, as the development helpers use it. */
 export interface DevPool {
-  /** Takes the head as it stands now, whatever stood there before. */
+  /** Adopts the current head, independent of the previous one. */
   reset(head: Header): void
-  /** Lets go of a transaction; false: there is none. */
+  /** Drops transactions; returns false when none was there. */
   drop(hashes: readonly Hex[]): Promise<boolean>
-  /** Lets go of everything, also of what was in blocks that are taken back; false: nothing waited. */
+  /** Drops everything, also transactions of reverted blocks; returns false when nothing was waiting. */
   clear(): Promise<boolean>
-  /** Everything that waits. */
+  /** Returns all waiting transactions. */
   waiting(): readonly { readonly hash: Hex; readonly raw: Uint8Array }[]
   submit(raw: Uint8Array): Promise<Hex>
 }
@@ -40,15 +40,15 @@ export interface DevHelpersOptions {
   readonly pool: DevPool
   /** Sending a transaction fails when it fails in its block. */
   readonly throwsOnRevert: boolean
-  /** Does the work while no engine runs, and starts one on the head that is there then. */
+  /** Runs the work while no engine runs, then starts one on the resulting head. */
   readonly withoutEngine: (work: () => Promise<void>) => Promise<void>
 }
 
 export type DevHelperError =
-  /** Timestamps of blocks only grow. */
+  /** Timestamps of blocks must grow. */
   { readonly code: 'TIMESTAMP_TOO_EARLY'; readonly asked: number; readonly head: number }
 
-/** Fields of an account to set; what is left out stays. */
+/** Fields of an account to set; omitted ones are kept. */
 export interface DevAccountChange {
   readonly balance?: bigint
   readonly nonce?: number
@@ -56,7 +56,7 @@ export interface DevAccountChange {
   readonly slot?: { readonly slot: Hex; readonly word: Hex }
 }
 
-/** What tools of development ask of a chain that is theirs alone (docs/dev-helpers.md). What is answered is visible at once. */
+/** Operations of development tools on a chain of their own (docs/dev-helpers.md). Effects are visible at once. */
 export class DevHelpers {
   readonly impersonation = new Impersonation()
   readonly #options: DevHelpersOptions
@@ -70,7 +70,7 @@ export class DevHelpers {
     return this.#options.throwsOnRevert
   }
 
-  /** Answers the id to go back with. Throws TOO_MANY_SNAPSHOTS. */
+  /** Takes a snapshot; returns its id. Throws TOO_MANY_SNAPSHOTS. */
   snapshot(): Promise<number> {
     const { miner, writer, time, choices, pool, world } = this.#options
     return miner.run(async () => {
@@ -86,7 +86,7 @@ export class DevHelpers {
     })
   }
 
-  /** Goes back to a snapshot, which is gone then with all after it; false: there is none of this id. */
+  /** Reverts to a snapshot and deletes it with all later ones; returns false when the id is unknown. */
   revert(id: number): Promise<boolean> {
     const { miner, time, choices, pool } = this.#options
     return miner.run(async () => {
@@ -101,7 +101,7 @@ export class DevHelpers {
         try {
           await pool.submit(raw)
         } catch (error) {
-          // What was replaced or evicted since may not fit again.
+          // A transaction replaced or evicted since may not be accepted again.
           if (!isCoded(error)) throw error
         }
       }
@@ -109,7 +109,7 @@ export class DevHelpers {
     })
   }
 
-  /** Back to genesis and to how the chain was started. */
+  /** Reverts to genesis and the settings at start. */
   reset(): Promise<void> {
     const { miner, time, choices } = this.#options
     return miner.run(async () => {
@@ -136,7 +136,7 @@ export class DevHelpers {
     this.#options.miner.setMode(mode)
   }
 
-  /** Answers by how many seconds the time is ahead of the wall clock now. */
+  /** Returns the seconds by which the chain's time is now ahead of the wall clock. */
   increaseTime(seconds: number): number {
     const { time, miner } = this.#options
     time.increase(seconds)
@@ -144,7 +144,7 @@ export class DevHelpers {
     return time.offsetSeconds
   }
 
-  /** Answers the same as `increaseTime`. */
+  /** Returns the same as `increaseTime`. */
   setTime(nowMs: number): number {
     const { time, miner } = this.#options
     time.set(nowMs)
@@ -158,12 +158,12 @@ export class DevHelpers {
     this.#options.time.setNext(timestamp)
   }
 
-  /** undefined ends it. Answers whether there was one. */
+  /** undefined ends it. Returns true when one was set before. */
   setTimestampInterval(seconds: number | undefined): boolean {
     return this.#options.time.setInterval(seconds)
   }
 
-  /** Wei; of the next block. */
+  /** Base fee of the next block, wei. */
   setNextBaseFee(baseFeePerGas: bigint): void {
     this.#options.choices.setNextBaseFee(baseFeePerGas)
     this.#lookAgain()
@@ -199,13 +199,13 @@ export class DevHelpers {
     return this.#options.pool.clear()
   }
 
-  /** The head's state as bytes (state-file.ts). Throws STATE_TOO_LARGE. */
+  /** Returns the head's state as bytes (state-file.ts). Throws STATE_TOO_LARGE. */
   dump(): Promise<Uint8Array> {
     const { miner, store, chain } = this.#options
     return miner.run(() => dumpState(store, chain.headBlock.header))
   }
 
-  /** Puts accounts of a dumped state in place of those here; accounts it does not name stay. Throws STATE_MALFORMED or STATE_TOO_LARGE. */
+  /** Replaces accounts by those of a dumped state; other accounts are kept. Throws STATE_MALFORMED or STATE_TOO_LARGE. */
   async load(bytes: Uint8Array): Promise<void> {
     const { time } = this.#options
     const { edits, timestamp } = await parseState(bytes)
@@ -213,7 +213,7 @@ export class DevHelpers {
     if (timestamp * 1_000 > time.nowMs()) time.set(timestamp * 1_000)
   }
 
-  /** The next block will be another one: what the pool says of it, and the pending block, follow. */
+  /** Updates the pool and the pending block after the settings of the next block changed. */
   #lookAgain(): void {
     const { pool, chain, miner } = this.#options
     pool.reset(chain.headBlock.header)
@@ -224,7 +224,7 @@ export class DevHelpers {
     const { miner, writer, chain } = this.#options
     return miner.run(async () => {
       const { number } = chain.headBlock.header
-      // A reset goes back to genesis as it was.
+      // A reset reverts to genesis as it was.
       await writer.edit(edits, number === 0 || this.#devSnapshots.hasAt(number))
       miner.onPending()
     })

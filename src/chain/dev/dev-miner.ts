@@ -11,58 +11,58 @@ import type { DevTime } from './dev-time.ts'
 
 export type MinerError =
   | { readonly code: 'TOO_MANY_BLOCKS'; readonly limit: number }
-  /** The engine made no block in that time. */
+  /** The engine made no block within that time. */
   | { readonly code: 'NO_BLOCK'; readonly timeoutMs: number }
 
 export interface DevMinerOptions {
   readonly chain: Pick<Chain, 'headBlock' | 'onCommitted'>
-  /** In instant mode: a block is made when asked for. */
+  /** In instant mode: makes a block on request. */
   readonly engine: Pick<ConsensusEngine, 'requestBlock' | 'headStartMs'>
   readonly pool: { hasExecutable(): boolean }
   readonly time: DevTime
-  /** Of the network: 0 begins with a block per transaction, anything else with a block each time. */
+  /** Block time of the network: 0 starts with a block per transaction, any other value with interval blocks. */
   readonly blockTimeMs: number
-  /** Blocks that are made for transactions may share a timestamp. */
+  /** Allows blocks made for transactions to share a timestamp. */
   readonly sameTimestamps: boolean
   readonly clock: Clock
   readonly logger: Logger
 }
 
 export interface MiningMode {
-  /** A block at once for each transaction. */
+  /** Makes a block for each transaction immediately. */
   readonly automine: boolean
-  /** A block each time; 0: none. */
+  /** Interval of blocks in milliseconds; 0: none. */
   readonly intervalMs: number
 }
 
 export interface MineOptions {
   readonly blocks: number
-  /** Seconds between the blocks; left out: as the time goes. */
+  /** Seconds between the blocks; by default the clock decides. */
   readonly interval?: number | undefined
-  /** Whether the first one lies so far after the head, too. */
+  /** Applies the interval between the head and the first block, too. */
   readonly intervalFirst?: boolean
   /** Timestamp of the first block, unix seconds. */
   readonly timestamp?: number | undefined
 }
 
 /**
- * Decides when a development chain makes a block, in place of the engine's own pace. One thing at a time: a block from its request
- * to its commit, or work that must not meet a block in the making (edits, rewinds).
+ * Decides when a development chain makes a block, in place of the engine's own pacing. One task at a time: a block from its request to
+ * its commit, or work that must not overlap one (edits, reverts).
  */
 export class DevMiner {
   readonly #options: DevMinerOptions
   readonly #turn = new Mutex()
   readonly #stops: (() => void)[] = []
   #mode: MiningMode
-  /** A block was asked of the engine and is not committed. */
+  /** Block requested from the engine and not committed yet. */
   #asked: { readonly number: number; readonly dueMs: number; readonly done: () => void } | undefined
-  /** How the block asked for lies after its parent. */
+  /** Seconds from the parent to the requested block. */
   #askedStep: number
   #pendingQueued = false
   #changedMs = 0
   #lastSlotMs = 0
   #cancelTimer: () => void = () => {}
-  /** Running from `start` to `stop`. */
+  /** True between `start` and `stop`. */
   #isRunning = false
 
   constructor(options: DevMinerOptions) {
@@ -72,10 +72,10 @@ export class DevMiner {
     this.#stops.push(options.chain.onCommitted(({ block }) => this.#onBlock(block.header)))
   }
 
-  /** Seconds that a block for transactions lies after its parent, at least. */
+  /** Smallest step in seconds from the parent to a block made for transactions. */
   get step(): number {
     const { blockTimeMs, sameTimestamps } = this.#options
-    // Tests count on time that passes from one transaction to the next.
+    // Tests rely on time passing between transactions.
     return blockTimeMs === 0 && !sameTimestamps ? 1 : minTimestampStepSeconds(blockTimeMs)
   }
 
@@ -94,7 +94,7 @@ export class DevMiner {
     this.setMode(modeOf(this.#options.blockTimeMs))
   }
 
-  /** Begins to make blocks; `ready` is over when the engine rests. */
+  /** Starts making blocks; `ready` resolves when the engine is idle. */
   start(ready: () => Promise<void>): Promise<void> {
     return this.run(async () => {
       await ready()
@@ -116,22 +116,22 @@ export class DevMiner {
     return this.#turn.run(work)
   }
 
-  /** Resolves when everything begun before is over: a transaction that was pooled stands in its block then, if it gets one at once. */
+  /** Resolves when all earlier tasks have ended: with automine a pooled transaction is then included. */
   settled(): Promise<void> {
     return this.#turn.run(async () => {})
   }
 
-  /** What the engine asks before it makes a block. */
+  /** Called by the engine before it makes a block. */
   wantsBlock(): boolean {
     return this.#asked !== undefined
   }
 
-  /** Timestamp of the block being asked for, unix seconds. */
+  /** Returns the timestamp of the requested block, unix seconds. */
   timestampAfter(parentTimestamp: number): number {
     return this.#options.time.timestampAfter(parentTimestamp, this.#askedStep, this.#asked?.dueMs)
   }
 
-  /** There is a transaction. */
+  /** Handles a new executable transaction. */
   onPending(): void {
     if (!this.#mode.automine || this.#pendingQueued || !this.#isRunning) return
     this.#pendingQueued = true
@@ -148,7 +148,7 @@ export class DevMiner {
         if (i === 0 && timestamp !== undefined) this.#options.time.setNext(timestamp)
         else if (interval !== undefined && (i > 0 || intervalFirst))
           this.#options.time.setNext(header.timestamp + interval)
-        // Blocks asked for by name follow each other in time, as tests expect that count on it.
+        // Explicitly requested blocks have increasing timestamps, as tests expect.
         await this.#mineOne(Math.max(1, this.step))
       }
     })
@@ -160,11 +160,11 @@ export class DevMiner {
     this.#pendingQueued = false
     if (!this.#mode.automine || !pool.hasExecutable()) return
     await this.#mineOne(this.step)
-    // What no block takes would have blocks made for ever; it waits for the next one that comes.
+    // A transaction that no block includes would otherwise cause endless blocks; it waits for the next block.
     if (pool.hasExecutable() && chain.headBlock.transactions.length > 0) this.onPending()
   }
 
-  /** `dueMs`: when it may be proposed, in the time of this chain; it may be asked for sooner. */
+  /** `dueMs`: earliest proposal in this chain's time; the request may be sent before. */
   async #mineOne(step: number, dueMs = 0): Promise<void> {
     if (!this.#isRunning) return
     const { chain, engine, clock, time } = this.#options
@@ -188,7 +188,7 @@ export class DevMiner {
     this.#options.time.onBlock(timestamp)
     if (this.#asked?.number !== number) return
     const { done } = this.#asked
-    // At once: the engine opens the next height before anybody who waits gets its turn.
+    // Synchronously: the engine opens the next height before any waiting task runs.
     this.#asked = undefined
     done()
   }
@@ -208,7 +208,7 @@ export class DevMiner {
     return Math.max(earliestMs, this.#changedMs === 0 ? 0 : this.#changedMs + intervalMs)
   }
 
-  /** Blocks made by other ways have moved the next one. */
+  /** Other blocks made meanwhile have postponed the next one. */
   async #tick(): Promise<void> {
     const { intervalMs } = this.#mode
     const { time, engine, blockTimeMs } = this.#options

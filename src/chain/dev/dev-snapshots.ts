@@ -6,16 +6,16 @@ import type { RewindTarget } from './rewind.ts'
 
 export type DevSnapshotError = { readonly code: 'TOO_MANY_SNAPSHOTS'; readonly limit: number }
 
-/** Everything a snapshot brings back. */
+/** State restored by a snapshot. */
 export interface DevSnapshotState {
   readonly target: RewindTarget
   readonly time: SavedTime
   readonly choices: NextBlockFields
-  /** Raw transactions that waited in the pool. */
+  /** Raw transactions that were in the pool. */
   readonly waiting: readonly Uint8Array[]
 }
 
-/** Snapshots by id, counted from 1 and never given twice. They live as long as the process. */
+/** Snapshots by id; ids start at 1 and are never reused. They live as long as the process. */
 export class DevSnapshots {
   readonly #states = new Map<number, DevSnapshotState>()
   #lastId = 0
@@ -32,7 +32,7 @@ export class DevSnapshots {
     return this.#states.get(id)
   }
 
-  /** Going back to a snapshot takes it away, and those taken after it. */
+  /** Reverting to a snapshot deletes it and all later ones. */
   dropFrom(id: number): void {
     for (const taken of this.#states.keys()) if (taken >= id) this.#states.delete(taken)
   }
@@ -41,9 +41,9 @@ export class DevSnapshots {
     this.#states.clear()
   }
 
-  /** The first block one of them stands on; undefined without any. */
+  /** Returns the number of the oldest snapshot's block; undefined without snapshots. */
   oldest(): number | undefined {
-    // A later snapshot never stands on an earlier block.
+    // A later snapshot never has an earlier block.
     for (const { target } of this.#states.values()) return target.number
     return undefined
   }

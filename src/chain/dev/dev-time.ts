@@ -1,17 +1,17 @@
 import type { Clock } from '../../util/clock.ts'
 
-/** What a snapshot keeps of the time. */
+/** Time settings stored in a snapshot. */
 export interface SavedTime {
   readonly nowMs: number
   readonly next: number | undefined
   readonly interval: number | undefined
 }
 
-/** The time of a development chain: the wall clock moved by what it was told, and what was said of the timestamps of next blocks. */
+/** Clock of a development chain: the wall clock with an offset, and the requested timestamps of next blocks. */
 export class DevTime {
   readonly #clock: Pick<Clock, 'nowMs'>
   #offsetMs = 0
-  /** Exactly this for the next block, unix seconds. */
+  /** Exact timestamp of the next block, unix seconds. */
   #next: number | undefined
   /** Seconds between any two blocks. */
   #interval: number | undefined
@@ -24,12 +24,12 @@ export class DevTime {
     return this.#clock.nowMs() + this.#offsetMs
   }
 
-  /** Whole seconds by which this time is ahead of the wall clock; negative when behind. */
+  /** Whole seconds by which this clock is ahead of the wall clock; negative when behind. */
   get offsetSeconds(): number {
     return Math.floor(this.#offsetMs / 1_000)
   }
 
-  /** The wall-clock time at which this one will show `devMs`. */
+  /** Returns the wall-clock time at which this clock will show `devMs`. */
   wallMs(devMs: number): number {
     return devMs - this.#offsetMs
   }
@@ -46,21 +46,24 @@ export class DevTime {
     this.#next = timestamp
   }
 
-  /** undefined ends it. Answers whether there was one. */
+  /** undefined ends it. Returns true when one was set before. */
   setInterval(seconds: number | undefined): boolean {
     const had = this.#interval !== undefined
     this.#interval = seconds
     return had
   }
 
-  /** Timestamp of the next block, which comes at `dueMs` or later; `step`: seconds it lies after its parent at least. */
+  /**
+   * Returns the timestamp of the next block, which is made at `dueMs` or later; `step`: smallest distance from its parent in
+   * seconds.
+   */
   timestampAfter(parentTimestamp: number, step: number, dueMs = 0): number {
     if (this.#next !== undefined) return this.#next
     if (this.#interval !== undefined) return parentTimestamp + this.#interval
     return Math.max(parentTimestamp + step, Math.floor(Math.max(dueMs, this.nowMs()) / 1_000))
   }
 
-  /** A block was made: what was said of it alone is over, and the time goes on from it, never behind it. */
+  /** Handles a new block: a timestamp set for it is used up, and the clock never falls behind it. */
   onBlock(timestamp: number): void {
     const wasTold = this.#next !== undefined
     this.#next = undefined
@@ -71,7 +74,7 @@ export class DevTime {
     return { nowMs: this.nowMs(), next: this.#next, interval: this.#interval }
   }
 
-  /** It is again the time at which it was saved. */
+  /** Restores the saved time. */
   restore({ nowMs, next, interval }: SavedTime): void {
     this.set(nowMs)
     this.#next = next

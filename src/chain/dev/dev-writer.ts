@@ -20,25 +20,25 @@ import { type RewindParts, type RewindTarget, rewindTo } from './rewind.ts'
 export interface DevWriterOptions extends RewindParts {
   readonly chain: Chain
   readonly logger: Logger
-  /** A rewind failed on its way: the chain cannot go on before the next start has ended it. */
+  /** Called when a revert failed midway: the chain cannot continue until the next start has completed it. */
   readonly onFatal: (error: Error) => void
 }
 
 /**
- * What only a development chain may do to its state and its blocks, in the turn of the one writer (`Chain`). The engine must be at
- * rest: a block that was built on the state before could never be committed.
+ * Changes of state and blocks that only a development chain allows, serialized with the chain's writes (`Chain`). The engine must
+ * be idle: a block built on the previous state could not be committed.
  */
 export class DevWriter {
   readonly #options: DevWriterOptions
   readonly #listeners = new Set<(event: ChainReplaced) => void>()
-  /** Recorded edits of the state at the head. */
+  /** Number of recorded edits of the state at the head. */
   #edits = { number: 0, count: 0 }
 
   private constructor(options: DevWriterOptions) {
     this.#options = options
   }
 
-  /** No snapshot outlives its process: what was recorded for them goes, but for what leads back to genesis. */
+  /** Snapshots do not survive the process: their records are deleted, except those that lead back to genesis. */
   static async open(options: DevWriterOptions): Promise<DevWriter> {
     const { chain, store } = options
     const writer = new DevWriter(options)
@@ -49,7 +49,7 @@ export class DevWriter {
     return writer
   }
 
-  /** Where the chain stands, to go back to. */
+  /** Returns the current position of the chain, as a target to revert to. */
   position(): RewindTarget {
     const { number } = this.#options.chain.headBlock.header
     return { number, edits: this.#edits.number === number ? this.#edits.count : 0 }
@@ -60,7 +60,7 @@ export class DevWriter {
     return () => this.#listeners.delete(listener)
   }
 
-  /** Changes accounts in place, without a block. `recorded`: a position of this block may be gone back to. */
+  /** Changes accounts in place, without a block. `recorded`: a later revert may return to a position at this block. */
   async edit(edits: readonly AccountEdit[], recorded: boolean): Promise<void> {
     const { chain, store, world } = this.#options
     await chain.replaceHead(async head => {
@@ -86,7 +86,7 @@ export class DevWriter {
     this.#tell(undefined)
   }
 
-  /** Goes back to a position. Throws REWIND_TOO_FAR. */
+  /** Reverts to a position. Throws REWIND_TOO_FAR. */
   async rewind(target: RewindTarget): Promise<void> {
     const { chain, blocks } = this.#options
     const { number, edits } = this.position()
@@ -116,7 +116,10 @@ export class DevWriter {
     }
   }
 
-  /** None when there are more than a query may answer: subscribers lose a courtesy, no client waits for them. */
+  /**
+   * Returns undefined when there are more logs than a query may return: subscribers then get no removal notices, and no client
+   * waits for them.
+   */
   async #logsAfter(number: number): Promise<readonly LogEntry[]> {
     const { chain, store, blocks, logger } = this.#options
     const query = { fromBlock: number + 1, toBlock: chain.headBlock.header.number, ...EVERY_LOG }

@@ -8,7 +8,10 @@ import { CodedError } from '../../util/errors.ts'
 
 export type SenderRecoveryPort = Pick<SenderRecovery, 'recoverMany' | 'close'>
 
-/** Recovery that also knows transactions without a signature, which name their sender (primitives/impersonation.ts). */
+/**
+ * Sender recovery that also accepts transactions without a signature, which name their sender
+ * (primitives/impersonation.ts).
+ */
 export const recoveryWithImpersonation = (inner: SenderRecoveryPort): SenderRecoveryPort => {
   const known = (raw: Uint8Array) => {
     const from = impersonatedSenderOf(raw)
@@ -22,10 +25,10 @@ export const recoveryWithImpersonation = (inner: SenderRecoveryPort): SenderReco
 
 export type ImpersonationError = { readonly code: 'TOO_MANY_IMPERSONATED'; readonly limit: number }
 
-/** The accounts that send without a key. */
+/** Accounts that send without a key. */
 export class Impersonation {
   readonly #accounts = new Set<Hex>()
-  /** Every account does. */
+  /** Impersonates every account. */
   auto = false
 
   /** Throws TOO_MANY_IMPERSONATED. */
@@ -36,7 +39,7 @@ export class Impersonation {
     this.#accounts.add(account)
   }
 
-  /** false: it was not impersonated. */
+  /** Returns false when the account was not impersonated. */
   stop(account: Hex): boolean {
     return this.#accounts.delete(account)
   }

@@ -4,7 +4,7 @@ import { nextBaseFee } from '../../rules/base-fee.ts'
 import type { Hex } from '../../util/bytes.ts'
 import type { NextBlockFields } from '../block/block-env.ts'
 
-/** What a development chain was told of its next blocks, in place of what the rules say. */
+/** Settings of the next blocks of a development chain, which override the rules. */
 export class NextBlockSettings {
   readonly #params: NetworkParams
   #current: NextBlockFields = {}
@@ -17,22 +17,22 @@ export class NextBlockSettings {
     return this.#current
   }
 
-  /** Wei; for the next block only. */
+  /** Base fee in wei, for the next block only. */
   setNextBaseFee(baseFeePerGas: bigint): void {
     this.#current = { ...this.#current, baseFeePerGas }
   }
 
-  /** For all blocks from now on. */
+  /** For all later blocks. */
   setCoinbase(miner: Hex): void {
     this.#current = { ...this.#current, miner }
   }
 
-  /** For all blocks from now on. */
+  /** For all later blocks. */
   setGasLimit(gasLimit: bigint): void {
     this.#current = { ...this.#current, gasLimit }
   }
 
-  /** Base fee of the child of a header, wei. */
+  /** Returns the base fee of the child of a header, wei. */
   baseFeeAfter(header: Header): bigint {
     return this.#current.baseFeePerGas ?? nextBaseFee(header, this.#params.baseFee)
   }

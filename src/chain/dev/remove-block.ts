@@ -9,7 +9,7 @@ import { removeLogIndex } from '../logs/log-index.ts'
 import type { BlockStore } from '../store/block-store.ts'
 import { BodyRow } from '../store/body-row.ts'
 
-/** Queues the removal of everything that stands under a block's number besides its state. */
+/** Adds the removal of all rows of a block except its state to the batch. */
 export const removeBlock = async (batch: Batch, store: Store, blocks: BlockStore, number: number): Promise<void> => {
   const key = numberKey(number)
   const [transactions, logged] = await Promise.all([transactionsOf(store, blocks, number), blocks.logged(number)])
@@ -21,7 +21,7 @@ export const removeBlock = async (batch: Batch, store: Store, blocks: BlockStore
   removeUndo(store, batch, number)
 }
 
-/** Their hashes; undefined when the block is not stored. */
+/** Returns the hashes of its transactions; undefined when the block is not stored. */
 const transactionsOf = async (
   store: Store,
   blocks: BlockStore,

@@ -14,46 +14,48 @@ import { type BlockStore, putHead } from '../store/block-store.ts'
 import { removeBlock } from './remove-block.ts'
 
 /*
- * Taking blocks back, on development chains only. It goes in slices from the head down; each is one synced batch after which a
- * whole chain of fewer blocks stands, and all but a last one name the target in a row of their own, so that the next start goes on.
- * The number of rewinds stands in the first batch too: the consensus log that belongs to the blocks is chosen by it (node/dev), so
- * that blocks and log cannot part.
+ * Reverts blocks, on development chains only. It works in slices from the head down; each slice is one synced batch that leaves a
+ * complete shorter chain, and all but the last store the target in a row, so that the next start can continue. The first batch also
+ * increments the number of rewinds: it selects the consensus log that belongs to the blocks (node/dev), so that blocks and log cannot
+ * diverge.
  */
 
-/** A state to go back to: that after a block, with the first `edits` of the recorded edits made there. */
+/** State to revert to: the state after a block, with the first `edits` of its recorded edits applied. */
 export interface RewindTarget {
   readonly number: number
   readonly edits: number
 }
 
 export type RewindError =
-  /** The state of that block is not kept any more. */
+  /** The state of that block is no longer kept. */
   { readonly code: 'REWIND_TOO_FAR'; readonly number: number; readonly oldest: number }
 
 export interface RewindParts {
   readonly store: Store
   readonly blocks: BlockStore
   readonly world: WorldState
-  /** Rows of one batch; a longer rewind takes several. */
+  /** Rows per batch; a longer rewind takes several. */
   readonly batchRows?: number
 }
 
 const TARGET = metaKey('rewind-target')
 const COUNT = metaKey('rewinds')
 
-/** How often blocks were taken back, 0 on a chain where they never were. */
+/** Returns how often blocks were reverted; 0 if never. */
 export const rewindCount = async (store: Store): Promise<number> => {
   const row = await store.get(BUCKETS.meta, COUNT)
   return row === undefined ? 0 : readNumber(row)
 }
 
-/** Where a rewind that was cut short was going. */
+/** Returns the target of an interrupted rewind. */
 export const interruptedRewind = async (store: Store): Promise<RewindTarget | undefined> => {
   const row = await store.get(BUCKETS.meta, TARGET)
   return row && { number: readNumber(row), edits: readNumber(row, NUMBER_BYTES) }
 }
 
-/** Takes back blocks, then edits. Resolves when that is durable and the state has moved. Throws REWIND_TOO_FAR, having done nothing. */
+/**
+ * Reverts blocks, then edits. Resolves when the result is durable and the state has moved. Throws REWIND_TOO_FAR without any change.
+ */
 export const rewindTo = async (parts: RewindParts, target: RewindTarget): Promise<void> => {
   const { store, world } = parts
   const { oldest } = world

@@ -12,8 +12,8 @@ import { bytesToHex, type Hex, hexToBytes, toQuantity } from '../../util/bytes.t
 import { CodedError } from '../../util/errors.ts'
 
 /*
- * A state as one value that can be kept and loaded: gzip of JSON, as anvil has it. Its accounts and slots are known by the keccak of
- * their names here, as the tables have them; those of anvil by the names. Both are read.
+ * State as one value to dump and load: gzip of JSON, as in anvil. This node names accounts and slots by their keccak, as in its
+ * tables, and anvil by address and slot. Both are read.
  *   { "format": "tandem/state/1", "number", "timestamp",
  *     "accounts": { "<address or its keccak>": { "nonce", "balance", "code", "storage": { "<slot or its keccak>": word } } } }
  */
@@ -34,7 +34,7 @@ interface StoredAccount {
   readonly storage: Record<Hex, Hex>
 }
 
-/** The head's state. Throws STATE_TOO_LARGE. */
+/** Dumps the head's state. Throws STATE_TOO_LARGE. */
 export const dumpState = async (store: Store, { number, timestamp }: Header): Promise<Uint8Array> => {
   const snapshot = store.snapshot()
   try {
@@ -59,7 +59,7 @@ export const dumpState = async (store: Store, { number, timestamp }: Header): Pr
   }
 }
 
-/** What an account and a slot take as text, about. */
+/** Approximate size of an account and a slot as text. */
 const ACCOUNT_BYTES = 160
 const SLOT_BYTES = 140
 
@@ -76,11 +76,11 @@ const slotsOf = async (store: Store, snapshot: Snapshot, account: Uint8Array): P
 
 export interface ParsedState {
   readonly edits: readonly AccountEdit[]
-  /** Of the block it was dumped at, unix seconds; 0 when it does not say. */
+  /** Timestamp of the dumped block, unix seconds; 0 when absent. */
   readonly timestamp: number
 }
 
-/** Reads a state dumped here or by anvil. Throws STATE_MALFORMED or STATE_TOO_LARGE. */
+/** Parses a state dumped here or by anvil. Throws STATE_MALFORMED or STATE_TOO_LARGE. */
 export const parseState = async (bytes: Uint8Array): Promise<ParsedState> => {
   if (bytes.byteLength > LIMITS.dev.stateBytes) throw tooLarge()
   const root = asObject(jsonOf(await unpacked(bytes)), 'the state')
@@ -94,7 +94,7 @@ export const parseState = async (bytes: Uint8Array): Promise<ParsedState> => {
 }
 
 const unpacked = async (bytes: Uint8Array): Promise<string> => {
-  // Plain JSON is what anvil writes to files.
+  // anvil writes plain JSON to files.
   if (bytes[0] !== 0x1f) return Buffer.from(bytes).toString('utf8')
   try {
     return (await promisify(gunzip)(bytes, { maxOutputLength: LIMITS.dev.stateBytes })).toString('utf8')
@@ -148,7 +148,7 @@ const editOf = (name: string, account: Record<string, unknown>): AccountEdit => 
   }
 }
 
-/** A hash of 32 bytes, or a name of so many, which is hashed. */
+/** Returns a 32-byte hash unchanged; a name of `nameBytes` is hashed. */
 const keyOf = (text: string, nameBytes: number): Uint8Array => {
   const hex: Hex = `0x${digits(text).toLowerCase()}`
   if (hex.length === 66) return hexToBytes(hex)

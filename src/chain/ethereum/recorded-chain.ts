@@ -26,7 +26,7 @@ export interface RecordedChainOptions {
   readonly blocks: BlockStore
   readonly world: WorldState
   readonly executor: Executor
-  /** Block 0, written. */
+  /** Block 0, already stored. */
   readonly genesis: ChainBlock
 }
 
@@ -47,8 +47,8 @@ const blockInvalid = (number: number, cause: Error): CodedError<BlockInvalid> =>
   new CodedError({ code: 'BLOCK_INVALID', number, reason: cause.message }, { cause })
 
 /**
- * A chain with Ethereum's rules whose blocks others made: each is executed and compared with its header, its seal is believed. Takes
- * the place of `Chain`, which belongs to this network's own consensus, for those who read.
+ * Chain with Ethereum's rules and recorded blocks: each is executed and compared with its header; seals are not verified. Readers
+ * use it in place of `Chain`, which belongs to this network's own consensus.
  */
 export class RecordedChain {
   readonly #options: RecordedChainOptions
@@ -121,7 +121,7 @@ export class RecordedChain {
   }
 }
 
-/** What a block's transactions are followed by: rewards until the merge, withdrawals from Shanghai on. */
+/** Returns the credits after a block's transactions: rewards until the merge, withdrawals from Shanghai on. */
 const creditsOf = ({ header, ethereum }: Block, { forks }: NetworkParams): readonly Credit[] => [
   ...rewardPayments(evmForkAt(forks, header.number), header, ethereum?.uncles ?? []),
   ...(ethereum?.withdrawals ?? []).map(({ address, amountGwei }) => ({

@@ -11,7 +11,7 @@ import { bytesToHex, type Hex, ZERO_HASH } from '../../util/bytes.ts'
 import { CodedError } from '../../util/errors.ts'
 import { excessBlobGasAfter } from './rules.ts'
 
-/** A recorded header says something else than what this node comes to. Values as text, `none` for a member that is not there. */
+/** A member of a recorded header differs from this node's result. Values as text, `none` for an absent member. */
 export interface BlockMismatch {
   readonly code: 'BLOCK_MISMATCH'
   readonly number: number
@@ -20,10 +20,10 @@ export interface BlockMismatch {
   readonly computed: string
 }
 
-/** Members of a header by name; undefined: the header must not have it. */
+/** Members of a header by name; undefined: the header must not have the member. */
 type Fields = { readonly [Name in keyof Header]?: Header[Name] | undefined }
 
-/** What follows from the parent and the body alone. */
+/** Returns the members that follow from the parent and the body alone. */
 export const fieldsBefore = (block: Block, parent: Pick<Block, 'header' | 'hash'>, params: NetworkParams): Fields => {
   const { header, ethereum } = block
   const number = parent.header.number + 1
@@ -38,12 +38,12 @@ export const fieldsBefore = (block: Block, parent: Pick<Block, 'header' | 'hash'
     withdrawalsRoot: isForkSince(fork, 'shanghai') ? withdrawalsRoot(ethereum?.withdrawals ?? []) : undefined,
     blobGasUsed: hasBlobs ? blobGasUsed(block.transactions) : undefined,
     excessBlobGas: hasBlobs ? excessBlobGasAfter(params, parent.header) : undefined,
-    // Nothing here says what it is, only whether it is there.
+    // Only its presence can be checked, not its value.
     parentBeaconBlockRoot: hasBlobs ? (header.parentBeaconBlockRoot ?? ZERO_HASH) : undefined,
   }
 }
 
-/** What follows from the execution. */
+/** Returns the members that follow from the execution. */
 export const fieldsAfter = (execution: BlockExecution, stateRoot: Hex): Fields => ({
   gasUsed: execution.gasUsed,
   logsBloom: execution.logsBloom,

@@ -18,7 +18,7 @@ export interface EthereumRulesOptions {
   readonly blocks: Pick<BlockStore, 'hashOf'>
 }
 
-/** What of a header its transactions see. */
+/** Header members visible to transactions. */
 type SeenHeader = Pick<
   Header,
   | 'number'
@@ -33,7 +33,7 @@ type SeenHeader = Pick<
   | 'excessBlobGas'
 >
 
-/** The rules of a recorded chain of Ethereum's kind. Its miner stands for the proposer, and its extra data says nothing. */
+/** Rules of a recorded Ethereum chain. Its miner takes the place of the proposer, and its extra data has no meaning. */
 export const ethereumRules = (options: EthereumRulesOptions): ChainRules => {
   const { params } = options
   const envOf = (header: SeenHeader): BlockEnv => blockEnv(options, header)
@@ -94,7 +94,7 @@ export const ethereumRules = (options: EthereumRulesOptions): ChainRules => {
   }
 }
 
-/** Excess of blob gas of the block after a header; 0n for the first that counts it. */
+/** Excess blob gas of the block after a header; 0n for the first block that counts it. */
 export const excessBlobGasAfter = (params: NetworkParams, parent: Header): bigint => {
   const number = parent.number + 1
   const figures = blobParamsAt(params.blobForks, number)

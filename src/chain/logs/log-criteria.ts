@@ -3,8 +3,8 @@ import type { Log } from '../../primitives/log.ts'
 import { asBuffer, bytesToHex, concatBytes, EMPTY_BYTES, type Hex } from '../../util/bytes.ts'
 
 /**
- * Addresses and topics asked for, each list as sorted bytes without duplicates: a thousand addresses take 20 kB, where a thousand strings
- * take 80. An empty list means any; a log with fewer topics than there are lists does not match (as geth does it).
+ * Requested addresses and topics, each list as sorted bytes without duplicates: a thousand addresses take 20 kB, as strings 80 kB. An
+ * empty list matches any; a log with fewer topics than lists does not match (as in geth).
  */
 export interface LogCriteria {
   readonly addresses: Uint8Array
@@ -18,7 +18,7 @@ export const EVERY_LOG: LogCriteria = { addresses: EMPTY_BYTES, topics: [] }
 
 const pack = (items: readonly Hex[], width: number): Uint8Array => {
   if (items.length === 0) return EMPTY_BYTES
-  // Hex of one length sorts as its bytes do.
+  // Hex strings of one length sort like their bytes.
   const sorted = [...new Set(items)].sort()
   const bytes = new Uint8Array(sorted.length * width)
   const buffer = asBuffer(bytes)
@@ -28,7 +28,7 @@ const pack = (items: readonly Hex[], width: number): Uint8Array => {
   return bytes
 }
 
-/** Of lists as requests have them: lower case, of the right length; null means any. */
+/** Packs lists from a request: lower case, of the right length; null matches any. */
 export const packCriteria = ({
   addresses,
   topics,
@@ -43,7 +43,7 @@ export const packCriteria = ({
 export const criteriaBytes = ({ addresses, topics }: LogCriteria): number =>
   topics.reduce((sum, list) => sum + list.byteLength, addresses.byteLength)
 
-/** Equal for criteria that are equal. */
+/** Returns a key that is equal for equal criteria. */
 export const criteriaKey = ({ addresses, topics }: LogCriteria): Hex => {
   const lengths = Uint32Array.from([addresses, ...topics], list => list.byteLength)
   return bytesToHex(keccak256(concatBytes(new Uint8Array(lengths.buffer), addresses, ...topics)))
@@ -55,7 +55,7 @@ export const itemsOf = (list: Uint8Array, width: number): Hex[] => {
   return items
 }
 
-/** Difference of the item at a place of a list and another item: negative, 0 or positive. */
+/** Compares the item at an index of a list with another item: negative, 0 or positive. */
 const compareAt = (list: Uint8Array, at: number, item: Uint8Array, width: number): number => {
   for (let i = 0; i < width; i++) {
     const difference = (list[at + i] as number) - (item[i] as number)
@@ -64,7 +64,7 @@ const compareAt = (list: Uint8Array, at: number, item: Uint8Array, width: number
   return 0
 }
 
-/** Whether a sorted list holds an item. */
+/** Returns true when a sorted list contains an item. */
 const holds = (list: Uint8Array, item: Uint8Array, width: number): boolean => {
   let low = 0
   let high = list.byteLength / width
@@ -78,7 +78,7 @@ const holds = (list: Uint8Array, item: Uint8Array, width: number): boolean => {
   return false
 }
 
-/** A log whose parts are made bytes when they are first compared, for one that is held against many criteria. */
+/** Log whose parts are converted to bytes at the first comparison, for matching against many criteria. */
 export class ComparedLog {
   readonly #log: Pick<Log, 'address' | 'topics'>
   #address: Uint8Array | undefined

@@ -11,8 +11,8 @@ import type { LogQuery } from '../types.ts'
 import { ADDRESS_BYTES, itemsOf, TOPIC_BYTES } from './log-criteria.ts'
 
 /**
- * Two tables, with rows only for blocks that hold logs, so that a long empty range costs one seek: the block's bloom by
- * number, and (address, number) for each address that logged. A query by address walks the second, any other the first.
+ * Log index of two tables, with rows only for blocks that have logs, so that a long empty range costs one seek: the block's bloom by
+ * number, and (address, number) for each logging address. A query by address scans the second table, any other the first.
  */
 export const putLogIndex = (
   batch: Batch,
@@ -26,7 +26,7 @@ export const putLogIndex = (
   batch.put(BUCKETS.logBloom, numberKey(number), logsBloom)
   for (const address of addresses) batch.put(BUCKETS.logAddress, keyWithNumber(hexToBytes(address), number), PRESENT)
 }
-/** Queues the removal of a block's rows. */
+/** Adds the removal of a block's rows to the batch. */
 export const removeLogIndex = (batch: Batch, number: number, logs: readonly (readonly Log[])[]): void => {
   batch.del(BUCKETS.logBloom, numberKey(number))
   for (const list of logs)
@@ -34,7 +34,10 @@ export const removeLogIndex = (batch: Batch, number: number, logs: readonly (rea
 }
 const PRESENT = Uint8Array.of(1)
 
-/** Numbers of the blocks that may match, ascending. `tick` is called now and then while nothing does; it may throw to end the search. */
+/**
+ * Yields the numbers of blocks that may match, ascending. `tick` is called regularly while nothing matches; it may throw to end the
+ * search.
+ */
 export async function* candidateBlocks(
   store: Store,
   query: LogQuery,
@@ -58,7 +61,7 @@ async function* byBloom(store: Store, query: LogQuery, tick: () => void, snapsho
   }
 }
 
-/** The union of one ascending walk per address. */
+/** Merges one ascending scan per address. */
 async function* byAddress(store: Store, query: LogQuery, snapshot?: Snapshot): AsyncGenerator<number> {
   const walks = await Promise.all(
     addressesOf(query).map(async address => {
@@ -88,7 +91,7 @@ const addressesOf = ({ addresses }: LogQuery): Uint8Array[] =>
     addresses.subarray(index * ADDRESS_BYTES, (index + 1) * ADDRESS_BYTES),
   )
 
-/** Keys of the blocks in which an address logged. */
+/** Returns the keys of the blocks in which an address logged. */
 const blocksOf = (store: Store, address: Uint8Array, { fromBlock, toBlock }: Span, snapshot: Snapshot | undefined) =>
   store.keys(
     BUCKETS.logAddress,
@@ -96,8 +99,8 @@ const blocksOf = (store: Store, address: Uint8Array, { fromBlock, toBlock }: Spa
   )
 
 /**
- * For more addresses than walks may be open: part after part of the range, each with a bit for every block, a few addresses at a time. The
- * parts grow, so that a query that ends early has not looked at everything, and one that does not has few parts.
+ * For more addresses than scans may be open: processes the range in parts, each with one bit per block, a few addresses at a time. The
+ * parts grow, so that a query that ends early has not scanned everything, and a complete one has few parts.
  */
 async function* byManyAddresses(
   store: Store,
@@ -119,7 +122,7 @@ const LAST_PART = 2 ** 20
 
 const hasBit = (bits: Uint8Array, at: number): boolean => ((bits[at >> 3] as number) & (1 << (at & 7))) !== 0
 
-/** A bit for each block of a part in which one of the addresses logged. */
+/** Returns a bit for each block of a part in which one of the addresses logged. */
 const loggingBlocks = async (
   store: Store,
   addresses: readonly Uint8Array[],

@@ -7,18 +7,18 @@ import type { ChainReadError, LogEntry, LogQuery } from '../types.ts'
 import { ComparedLog, type LogCriteria } from './log-criteria.ts'
 import { candidateBlocks } from './log-index.ts'
 
-/** Bounds of one query. */
+/** Limits of one query. */
 export interface LogQueryLimits {
   readonly results: number
   readonly timeoutMs: number
-  /** Data of all logs together; `LIMITS.rpc.logBytes` by default. */
+  /** Limit of the data of all logs; `LIMITS.rpc.logBytes` by default. */
   readonly bytes?: number
   nowMs(): number
 }
 
 /**
- * Logs of committed blocks, ascending by block and index, block by block. Throws TOO_MANY_RESULTS, RESULTS_TOO_LARGE or QUERY_TIMEOUT. Every
- * step awaits the store, so a long query leaves room for other work between blocks.
+ * Yields logs of committed blocks, ascending by block and index, block by block. Throws TOO_MANY_RESULTS, RESULTS_TOO_LARGE or
+ * QUERY_TIMEOUT. Every step awaits the store, so a long query leaves time for other work between blocks.
  */
 export async function* matchingLogs(
   store: Store,
@@ -46,7 +46,7 @@ export async function* matchingLogs(
   }
 }
 
-/** All of `matchingLogs`. */
+/** Collects all results of `matchingLogs`. */
 export const queryLogs = async (
   store: Store,
   blocks: BlockStore,
@@ -58,7 +58,7 @@ export const queryLogs = async (
   return found
 }
 
-/** So few blocks, where all logs are wanted, are looked at without the index, which takes longer to open: recent ones are in memory. */
+/** Up to this many blocks, a query for all logs skips the index, which takes longer to open: recent blocks are in memory. */
 const SHORT_BLOCKS = 16
 
 const isShort = ({ fromBlock, toBlock, addresses, topics }: LogQuery): boolean =>
@@ -68,7 +68,7 @@ function* numbersOf({ fromBlock, toBlock }: LogQuery): Generator<number> {
   for (let number = fromBlock; number <= toBlock; number++) yield number
 }
 
-/** Appends a block's matching logs to `found`. Throws TOO_MANY_RESULTS, which names `limit`, beyond `most`. */
+/** Appends a block's matching logs to `found`. Beyond `most` throws TOO_MANY_RESULTS, with `limit` in it. */
 export const collectLogs = (
   block: LoggedBlock,
   criteria: LogCriteria,

@@ -9,7 +9,7 @@ import type { LogEntry, LogQuery } from '../types.ts'
 import { matchingLogs, queryLogs } from './log-query.ts'
 import type { LogAnswer, LogJob, LogWork } from './log-service.ts'
 
-/** ASCII text in pieces whose memory can go to another thread. */
+/** ASCII text in pieces whose memory can be transferred to another thread. */
 class TextPieces {
   readonly pieces: Uint8Array<ArrayBuffer>[] = []
   #parts: string[] = []
@@ -32,8 +32,8 @@ class TextPieces {
 }
 
 /**
- * The other end of LogService, called once by a worker's script: reads the store by itself and answers queries, as entries or as a JSON
- * list of what `render` makes of each, in pieces that cross the thread border without a copy. Of a text no entry is kept.
+ * Worker side of LogService, started once by a worker's script: opens the store itself and answers queries, as entries or as a JSON
+ * list of the results of `render`, in pieces transferred between threads without a copy. For text, no entry is kept in memory.
  */
 export const serveLogQueries = async (render: (entry: LogEntry) => string): Promise<void> => {
   assert(parentPort, 'log queries are served in a thread')

@@ -10,14 +10,14 @@ export interface LogJob {
   readonly query: LogQuery
   readonly as: 'entries' | 'text'
 }
-/** What a worker is sent. */
+/** Message to a log worker. */
 export type LogWork = LogJob | 'forget'
 export type LogAnswer =
   | { readonly id: number; readonly value: readonly LogEntry[] | LogText }
   | { readonly id: number; readonly error: { readonly code: string } }
   | { readonly id: number; readonly fault: string }
 
-/** A JSON list in pieces of ASCII. */
+/** JSON list in pieces of ASCII. */
 export type LogText = readonly Uint8Array[]
 
 type Found = LogEntry[] & LogText
@@ -31,17 +31,17 @@ interface Waiting {
 
 export interface LogServiceOptions {
   readonly storePath: string
-  /** A script that calls `serveLogQueries`. */
+  /** Script that calls `serveLogQueries`. */
   readonly workerUrl: URL
-  /** The first block that is there (store/earliest-block.ts); 0 when left out. */
+  /** Returns the first stored block (store/earliest-block.ts); 0 by default. */
   readonly earliest?: () => number
-  /** Told of each worker started. */
+  /** Called for each worker started. */
   readonly onWorker?: (worker: Worker) => void
 }
 
 /**
- * Log queries over many blocks, in a worker thread that reads the store itself. Started by the first query. A few run at a time, since each
- * holds what it has found; clients take turns.
+ * Log queries over many blocks, in a worker thread that opens the store itself. The first query starts it. A few queries run at a time,
+ * since each holds its results in memory; clients are served in rotation.
  */
 export class LogService {
   readonly #options: LogServiceOptions
@@ -56,7 +56,7 @@ export class LogService {
     this.#options = options
   }
 
-  /** Queries that wait or run. */
+  /** Number of waiting and running queries. */
   get size(): number {
     return this.#queued + this.#running.size
   }
@@ -65,7 +65,7 @@ export class LogService {
     return this.#ask(query, 'entries', client)
   }
 
-  /** The answer as the worker's script renders it. */
+  /** Returns the result as rendered by the worker's script. */
   text(query: LogQuery, client = ''): Promise<LogText> {
     return this.#ask(query, 'text', client)
   }
@@ -99,7 +99,7 @@ export class LogService {
     }
   }
 
-  /** Blocks were taken back (development chains): the worker must not answer from what it has read. */
+  /** Called after blocks were reverted (development chains): clears the worker's caches. */
   forget(): void {
     this.#worker?.postMessage('forget' satisfies LogWork)
   }
@@ -134,7 +134,7 @@ export class LogService {
     this.#dispatch()
   }
 
-  /** The next query starts another worker, perhaps before this one, which has told its error, is told to be over. */
+  /** The next query starts a new worker, possibly between this worker's error and its exit event. */
   #ended(worker: Worker, error: Error): void {
     if (this.#worker !== worker) return
     this.#worker = undefined

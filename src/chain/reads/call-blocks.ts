@@ -11,10 +11,10 @@ export interface CallBlocksOptions {
   readonly pending: Pick<PendingBlockBuilder, 'state'>
 }
 
-/** The blocks that calls and simulations stand on: committed ones, or the pending one. */
+/** Base blocks of calls and simulations: committed ones, or the pending one. */
 export class CallBlocks {
   readonly #options: CallBlocksOptions
-  /** One request takes all it needs from one pending block, though the next may exist before it has everything. */
+  /** One request takes all its data from one pending block, although a newer one may exist before it ends. */
   readonly #pending = new WeakMap<CallState, Promise<PendingState>>()
 
   constructor(options: CallBlocksOptions) {
@@ -27,7 +27,7 @@ export class CallBlocks {
     return found
   }
 
-  /** Both requests are one: they stand on the same pending block. */
+  /** Treats both requests as one: they use the same pending block. */
   join(request: CallState, other: CallState): void {
     if (request.pending) this.#pending.set(other, this.pendingOf(request))
   }

@@ -21,10 +21,10 @@ export interface PendingBlockOptions {
   readonly executor: Executor
   readonly rules: ChainRules
   readonly blockTimeMs: number
-  /** Executable transactions of the pool, and a number that moves whenever they change. */
+  /** Executable transactions of the pool, and a version that changes with them. */
   readonly pool: { select(baseFeePerGas: bigint): TransactionSource; version(): number }
   readonly coinbase: Hex
-  /** On a development chain: the timestamp of the next block, unix seconds. */
+  /** On a development chain: timestamp of the next block, unix seconds. */
   readonly timestampAfter?: (parentTimestamp: number) => number
   readonly clock: Clock
 }
@@ -34,37 +34,37 @@ interface Kept {
   readonly version: number
   readonly timestamp: number
   readonly state: Promise<PendingState>
-  /** Until then it stands for later ones on the same head: a transaction took too long for it. */
+  /** Time until which the block is reused for later requests on the same head, because one of its transactions took too long. */
   restMs: number
 }
 
-/** The pending block with the changes it makes, for calls on the pending state in other threads. */
+/** Pending block with its state changes, for calls on the pending state in other threads. */
 export interface PendingState extends PendingBlock {
   readonly changes: StateChanges
 }
 
 /**
- * The pending block: the head's successor with the pool's executable transactions, as far as a small budget of transactions
- * and time goes. Built when asked for and kept until the head, the pool or the second moves; beside the chain, which waits for none of
- * it. Its stateRoot is the parent's: a root for a block that nobody will ever vote on is not worth the trie's time.
+ * Builder of the pending block: the head's successor with the pool's executable transactions, within a small budget of transactions
+ * and time. Built on request and cached until the head, the pool or the second changes, concurrently with the chain, which never waits
+ * for it. Its stateRoot is the parent's: computing a root would cost trie time for a block that is never voted on.
  */
 export class PendingBlockBuilder {
   readonly #options: PendingBlockOptions
   readonly #turn = new Mutex()
-  /** Transactions that took too long here; no later pending block tries them. */
+  /** Transactions that took too long here; later pending blocks skip them. */
   readonly #slow = new Lru<Hex, true>({ limit: LIMITS.chain.pendingSlow })
-  /** Whether the last build stopped a transaction. */
+  /** True when the last build stopped a transaction. */
   #hasStopped = false
-  /** Built, or being built. */
+  /** Pending block, built or being built. */
   #kept: Kept | undefined
-  /** Asked for, and not begun. */
+  /** Build requested and not begun. */
   #waiting: Promise<PendingState> | undefined
 
   constructor(options: PendingBlockOptions) {
     this.#options = options
   }
 
-  /** One build at most waits for its turn, and all that ask meanwhile share it. */
+  /** At most one build waits, and all requests meanwhile share it. */
   state(): Promise<PendingState> {
     if (this.#waiting) return this.#waiting
     const kept = this.#kept
@@ -73,7 +73,7 @@ export class PendingBlockBuilder {
       const made: Kept = { ...this.#place(this.#options.chain.headBlock), state, restMs: 0 }
       this.#waiting = undefined
       this.#kept = made
-      // A failure is told to those who waited for it; the next who asks gets another try.
+      // A failure rejects the requests that waited for it; the next request builds again.
       state.catch(() => {
         if (this.#kept === made) this.#kept = undefined
       })
@@ -89,7 +89,7 @@ export class PendingBlockBuilder {
     return (now.version === version && now.timestamp === timestamp) || performance.now() < restMs
   }
 
-  /** An idle chain in instant mode has the same head for hours: time goes on in its pending block all the same. */
+  /** An idle chain in instant mode keeps its head for hours: the time of its pending block still advances. */
   #place(parent: ChainBlock): Pick<Kept, 'head' | 'version' | 'timestamp'> {
     return { head: parent.hash, version: this.#options.pool.version(), timestamp: this.#timestampAfter(parent) }
   }
@@ -104,12 +104,12 @@ export class PendingBlockBuilder {
     this.#hasStopped = false
     const state = await this.#onHead()
     const nowMs = performance.now()
-    // However many such there are and however fast the pool changes, most of the thread's time is left to others.
+    // Leaves most of the thread's time to other work, however many slow transactions there are and however fast the pool changes.
     if (this.#hasStopped) made.restMs = nowMs + 4 * (nowMs - startMs)
     return state
   }
 
-  /** On the head of the moment: one that moves meanwhile is begun with again. */
+  /** Builds on the current head; starts again when it moves meanwhile. */
   async #onHead(): Promise<PendingState> {
     for (;;) {
       const parent = this.#options.chain.headBlock
@@ -135,7 +135,7 @@ export class PendingBlockBuilder {
       receipts: receiptsRoot(execution.receipts),
     })
     const changes = journal.changes()
-    // Not the journal itself: that would keep every account anybody asks for.
+    // Without the journal, which would retain every account that is read.
     const state = overlayReader(world.head, changes)
     return { block: { ...block, extra }, receipts: execution.receipts, state, changes }
   }
@@ -151,7 +151,7 @@ export class PendingBlockBuilder {
     }
   }
 
-  /** The first few only: a pending block is a view, not a proposal. */
+  /** Only the first transactions: a pending block is a view, not a proposal. */
   #candidates(source: TransactionSource): TransactionSource {
     let left: number = LIMITS.chain.pendingTransactions
     return {

@@ -27,17 +27,17 @@ export interface SimulationServiceOptions {
   readonly bases: CallBlocks
   readonly world: Pick<WorldState, 'preview'>
   readonly calls: Pick<CallService, 'simulate'>
-  /** For all calls of a simulation together. */
+  /** Gas limit of all calls of a simulation together. */
   readonly gas?: bigint
 }
 
-/** A simulated block as clients see it. */
+/** Simulated block as clients see it. */
 export interface SimulatedChainBlock {
   readonly block: ChainBlock
   readonly calls: readonly SimulatedCall[]
 }
 
-/** Simulated blocks (eth_simulateV1): planned and sealed here, run by the call workers. */
+/** Simulated blocks (eth_simulateV1): planned and sealed here, executed by the call workers. */
 export class SimulationService {
   readonly #options: SimulationServiceOptions
 
@@ -45,7 +45,7 @@ export class SimulationService {
     this.#options = options
   }
 
-  /** Throws what `planBlocks` and the call service throw, and TRIE_BUSY. */
+  /** Throws the errors of `planBlocks` and of the call service, and TRIE_BUSY. */
   async run(request: SimulationRequest, client: string): Promise<readonly SimulatedChainBlock[]> {
     const { bases, calls } = this.#options
     const base = await bases.blockOf(request)
@@ -72,7 +72,7 @@ export class SimulationService {
     }
   }
 
-  /** What a block is told of its gas limit and beneficiary stands for those after it too. */
+  /** Plans the blocks; gas limit and beneficiary set for a block apply to later ones too. */
   #planned(places: readonly BlockSlot[], base: ChainBlock): readonly PlannedBlock[] {
     const { rules } = this.#options
     let parent = base
@@ -97,7 +97,7 @@ export class SimulationService {
     })
   }
 
-  /** The blocks with their roots and hashes. */
+  /** Computes the blocks with their roots and hashes. */
   async #seal(
     plan: SimulationPlan,
     base: ChainBlock,
@@ -116,7 +116,7 @@ export class SimulationService {
     return sealed
   }
 
-  /** On a block too far back for its own root nothing is known of those after it: they keep the root of their base. */
+  /** When the block is too old for a root, later blocks have none either: they keep the root of their base. */
   async #preview(number: number, batches: readonly PackedBatch[]): Promise<readonly Hex[]> {
     try {
       return await this.#options.world.preview(number, batches)
@@ -147,5 +147,5 @@ export class SimulationService {
   }
 }
 
-/** Nobody proposes a simulated block. */
+/** Extra data of simulated blocks, which have no proposer. */
 const NOBODY = assembleExtraData(ZERO_ADDRESS, null)

@@ -5,19 +5,19 @@ import { type Anchor, type SealedHeader, type TrustRules, trustBlock } from './s
 
 export interface ProveOptions {
   readonly network: PeerSource
-  /** Peers whose headers are walked, one after the other. */
+  /** Peers whose headers are verified, one after the other. */
   readonly witnesses: readonly string[]
   readonly anchor: Anchor
   readonly rules: TrustRules
   readonly nowSeconds: number
 }
 
-/** `false`: the chain has another block there. `unknown`: nobody could show either. */
+/** `false`: the chain has another block of that number. `unknown`: no peer could prove either. */
 export type Proof = 'true' | 'false' | 'unknown'
 
 /**
- * Whether a block is of the chain. Each witness is taken alone, with all headers between the anchor and the block from it: one that lies
- * proves nothing, and spoils nothing for the next. A block is false only where another one of its number is proven. Throws ANCHOR_TOO_OLD.
+ * Proves that a block is part of the chain. Each witness is used alone, with all headers between the anchor and the block: a lying witness
+ * proves nothing, and does not affect the next. A block is false only when another one of its number is proven. Throws ANCHOR_TOO_OLD.
  */
 export const proveBlock = async (target: SealedHeader, options: ProveOptions): Promise<Proof> => {
   for (const witness of options.witnesses.slice(0, LIMITS.snapshot.witnesses)) {

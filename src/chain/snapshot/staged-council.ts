@@ -18,7 +18,7 @@ import type { ChainIdentity } from './sync/staging.ts'
 
 const NOTHING_CHANGED = { accounts: new Map(), storage: new Map(), cleared: new Set<Hex>() }
 
-/** Council of a staged chain: what proves its records, and what follows from them. */
+/** Council of a staged chain: verifies its records and derives the following one. */
 export class StagedCouncil {
   readonly #store: Store
   readonly #header: Header
@@ -31,8 +31,8 @@ export class StagedCouncil {
   }
 
   /**
-   * Fault of the records, or null. The contract's storage in the state of the snapshot's block commits to all of them, so none can be
-   * changed, left out or added. To be asked when they and the contract's storage are in.
+   * Returns the fault of the records, or null. The contract's storage in the snapshot block's state commits to all of them, so none
+   * can be changed, omitted or added. Called when they and the contract's storage are imported.
    */
   recordsFault(): string | null {
     const { cycleBlocks } = this.#identity.params.rewards
@@ -46,7 +46,7 @@ export class StagedCouncil {
     return commitment === committed ? null : `they make the commitment ${commitment}, the state holds ${committed}`
   }
 
-  /** Fault of a certificate of the snapshot's block, or null. To be asked when the records are proven. */
+  /** Returns the fault of a certificate of the snapshot's block, or null. Called when the records are proven. */
   certificateFault(certificate: Certificate): CertificateFault | null {
     const { params, genesisHash } = this.#identity
     const { number } = this.#header
@@ -58,8 +58,8 @@ export class StagedCouncil {
   }
 
   /**
-   * Queues the record of the cycle that ends with the snapshot's block, which no state commits to yet: it follows from the record before, the
-   * contract's storage and the certificates in the cycle's headers. All of them must be in.
+   * Adds the record of the cycle that ends with the snapshot's block to the batch. No state commits to it yet: it follows from the
+   * previous record, the contract's storage and the certificates in the cycle's headers. All of them must be imported.
    */
   async write(batch: Batch): Promise<void> {
     const block = await new BlockStore(this.#store).header(this.#header.number)

@@ -10,14 +10,14 @@ const options = <Data>(workerData: Data) => ({
   resourceLimits: { maxYoungGenerationSizeMb: LIMITS.workers.nurseryMegabytes },
 })
 
-/** Writes snapshots of the state of this store to the folder `root`. */
+/** Starts the worker that writes snapshots of this store's state to the folder `root`. */
 export const startSnapshotWorker = (storePath: string, root: string): WorkerThread<SnapshotWorkerMethods> =>
   new WorkerThread('snapshots', new URL('./store/snapshot-worker.ts', import.meta.url), options({ storePath, root }))
 
-/** Takes a snapshot into a store of its own. */
+/** Starts the worker that imports a snapshot into a separate store. */
 export const startStagingWorker = (storePath: string, identity: ChainIdentity): WorkerThread<StagingMethods> =>
   new WorkerThread('staging', new URL('./sync/staging-worker.ts', import.meta.url), options({ storePath, identity }))
 
-/** Stores the blocks before a snapshot. */
+/** Starts the worker that stores the blocks before a snapshot. */
 export const startHistoryWorker = (storePath: string): WorkerThread<HistoryMethods> =>
   new WorkerThread('history', new URL('./backfill/history-worker.ts', import.meta.url), options({ storePath }))

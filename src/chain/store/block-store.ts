@@ -26,10 +26,10 @@ import { sumTips, type TipShare, tipsPaid, weightOfTips } from './paid-tips.ts'
 import { ReceiptsRow } from './receipts-row.ts'
 import { StoredBlock } from './stored-block.ts'
 
-/** The committed chain as rows: headers, bodies, receipts, certificates, lookups. Knows nothing of state or rules. */
+/** Rows of the committed chain: headers, bodies, receipts, certificates, lookups; independent of state and rules. */
 const HEAD = metaKey('head')
 
-/** Everything one block adds besides its state. */
+/** Rows of one block besides its state. */
 export interface BlockRows {
   readonly block: ChainBlock
   readonly receipts: readonly Receipt[]
@@ -37,13 +37,13 @@ export interface BlockRows {
   readonly certificate: Certificate | null
 }
 
-/** Queues the rows of the block that becomes the head. */
+/** Adds the rows of the block that becomes the head to the batch. */
 export const putBlock = (batch: Batch, rows: BlockRows): void => {
   putBlockRows(batch, rows)
   putHead(batch, rows.block.header.number)
 }
 
-/** Queues the rows of a block, wherever the head stands. */
+/** Adds the rows of a block to the batch, without moving the head. */
 export const putBlockRows = (batch: Batch, { block, receipts, certificate }: BlockRows): void => {
   const { header, hash, transactions } = block
   const key = numberKey(header.number)
@@ -62,13 +62,13 @@ export const putHead = (batch: Batch, number: number): void => {
   batch.put(BUCKETS.meta, HEAD, numberKey(number))
 }
 
-/** A block as log queries see it: no transaction is decoded for it, and none is held by it. */
+/** Block as log queries use it: no transaction is decoded or held. */
 export interface LoggedBlock {
   readonly number: number
   readonly hash: Hex
-  /** By transaction; null for those without logs, which nobody asks for. */
+  /** By transaction; null for those without logs, whose hashes are not needed. */
   readonly transactionHashes: readonly (Hex | null)[]
-  /** By transaction. */
+  /** Logs by transaction. */
   readonly logs: readonly (readonly Log[])[]
 }
 
@@ -92,8 +92,8 @@ export type BlockStoreOptions = Partial<Pick<ChainRules, 'extraOf' | 'pricesOf'>
 export const nativeExtra = (header: Header): ExtraData => decodeExtraData(header.extraData)
 
 /**
- * Reads the rows back; what was read lately is kept, bounded by its size. Every answer is final but on a
- * development chain, which may take blocks back (`forget`).
+ * Reader of the rows with caches of recent reads, bounded in size. Every result is final, except on a development
+ * chain, which may revert blocks (`forget`).
  */
 export class BlockStore {
   readonly #store: Store
@@ -105,7 +105,7 @@ export class BlockStore {
     weigh: weightOfReceipts,
   })
   readonly #logged = new Lru<number, LoggedBlock>({ limit: LIMITS.chain.logCacheBytes, weigh: weightOfLogs })
-  /** Blocks asked for single transactions or receipts, and such reads under way. */
+  /** Blocks read for single transactions or receipts, and such reads under way. */
   readonly #stored = new Lru<number, StoredBlock>({
     limit: LIMITS.chain.rowCacheBytes,
     weigh: block => block.byteLength,
@@ -113,9 +113,9 @@ export class BlockStore {
   readonly #storedReads = new Map<number, Promise<StoredBlock | undefined>>()
   readonly #tips = new Lru<number, readonly TipShare[]>({ limit: LIMITS.chain.tipCacheBytes, weigh: weightOfTips })
   readonly #hashes = new Lru<number, Hex>(LIMITS.chain.hashCache)
-  /** The first block of those that follow each other up to the head (store/earliest-block.ts). */
+  /** First block of the contiguous range up to the head (store/earliest-block.ts). */
   earliest = 0
-  /** Moves when blocks were taken back: what was being read before is not kept. */
+  /** Grows when blocks are reverted; reads begun before are not cached. */
   #generation = 0
 
   constructor(store: Store, { extraOf = nativeExtra, pricesOf = nativePrices }: BlockStoreOptions = {}) {
@@ -160,7 +160,7 @@ export class BlockStore {
     return block
   }
 
-  /** The block's RLP, put together from its rows as they lie; kept nowhere. */
+  /** Returns the block's RLP, assembled from its raw rows; not cached. */
   async encoded(number: number): Promise<Uint8Array | undefined> {
     const key = numberKey(number)
     const [header, body] = await Promise.all([this.#store.get(BUCKETS.header, key), this.#store.get(BUCKETS.body, key)])
@@ -184,7 +184,7 @@ export class BlockStore {
     return receipts
   }
 
-  /** For single transactions and receipts of a block whose objects are not in memory. */
+  /** Returns the rows of a block, for single transactions and receipts when its objects are not in memory. */
   stored(number: number): StoredBlock | Promise<StoredBlock | undefined> {
     const kept = this.#stored.get(number)
     if (kept) return kept
@@ -214,19 +214,19 @@ export class BlockStore {
     return new StoredBlock(header, { body, receipts: new ReceiptsRow(receiptsRow, body.count) }, this.#pricesOf(header))
   }
 
-  /** A block and its receipts as objects, if they are in memory: those of recent blocks are. */
+  /** Returns a block and its receipts as objects if they are in memory, as those of recent blocks are. */
   recent(number: number): { readonly block: ChainBlock; readonly receipts: readonly Receipt[] } | undefined {
     const [block, receipts] = [this.#blocks.peek(number), this.#receipts.peek(number)]
     return block && receipts && { block, receipts }
   }
 
-  /** What the gas of a block paid above its base fee, by tip. */
+  /** Returns the gas of a block by the tip it paid above the base fee. */
   async tips(number: number): Promise<readonly TipShare[] | undefined> {
     const kept = this.#tips.get(number)
     if (kept) return kept
     const generation = this.#generation
     const recent = this.recent(number)
-    // Rows of a thousand blocks, each read once for this, would push out those that are asked for again.
+    // Not cached: the rows of a thousand blocks, each read once, would evict those that are read again.
     const paid = recent
       ? tipsPaid(recent.block, recent.receipts)
       : (this.#stored.peek(number) ?? (await this.#readRows(number)))?.tipsPaid()
@@ -235,7 +235,7 @@ export class BlockStore {
     return tips
   }
 
-  /** What log queries read of a block. */
+  /** Returns a block's data for log queries. */
   async logged(number: number): Promise<LoggedBlock | undefined> {
     const kept = this.#logged.get(number)
     if (kept) return kept
@@ -268,7 +268,7 @@ export class BlockStore {
     return row && decodeCertificate(row)
   }
 
-  /** Hash of a committed block, synchronously: BLOCKHASH and the parent links of recent blocks. */
+  /** Returns the hash of a committed block synchronously: for BLOCKHASH and the parent links of recent blocks. */
   hashOf(number: number): Hex | undefined {
     const kept = this.#hashes.get(number)
     if (kept) return kept
@@ -278,7 +278,7 @@ export class BlockStore {
     return hash
   }
 
-  /** Blocks were taken back: nothing read before counts. */
+  /** Clears the caches after blocks were reverted. */
   forget(): void {
     this.#generation++
     const caches = [this.#blocks, this.#receipts, this.#logged, this.#stored, this.#tips, this.#hashes]
@@ -286,7 +286,7 @@ export class BlockStore {
     this.#storedReads.clear()
   }
 
-  /** A block just committed: its reads come next. */
+  /** Caches a committed block, which is read next. */
   remember({ block, receipts }: Pick<BlockRows, 'block' | 'receipts'>): void {
     this.#blocks.set(block.header.number, block)
     this.#receipts.set(block.header.number, receipts)

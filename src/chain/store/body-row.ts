@@ -6,10 +6,10 @@ import { assert } from '../../util/assert.ts'
 import { asBuffer, EMPTY_BYTES, type Hex } from '../../util/bytes.ts'
 
 /**
- * What a block holds besides its header, as stored: its hash (32 bytes), size (u32) and transaction count (u32); per
- * transaction its hash (32), sender (20) and the end offset (u32) of its bytes; the bytes; then a tail where there is something to
- * tell: RLP of [proof headers, evidence], or of [[], [], body with Ethereum's rules]. The fixed-size table gives one transaction without decoding the others, and the stored
- * sender spares a signature recovery at each read. Integers are big-endian.
+ * Row of a block's body: its hash (32 bytes), size (u32) and transaction count (u32); per transaction its hash (32), sender (20)
+ * and the end offset (u32) of its bytes; the bytes; then an optional tail: RLP of [proof headers, evidence], or of [[], [], body
+ * with Ethereum's rules]. The fixed-size table gives access to one transaction without decoding the others, and the stored sender
+ * avoids a signature recovery at each read. Integers are big-endian.
  */
 const HEAD = 40
 const ENTRY = 56
@@ -52,7 +52,7 @@ const decodeTail = (tail: Uint8Array): Tail => {
   return { proofHeaders, evidence, ...(ethereum && { ethereum: decodeEthereumBody(ethereum) }) }
 }
 
-/** Reads a stored body. */
+/** Reader of a stored body. */
 export class BodyRow {
   readonly count: number
   readonly #row: Buffer
@@ -77,13 +77,13 @@ export class BodyRow {
     return `0x${this.#row.hexSlice(at, at + 32)}`
   }
 
-  /** Its bytes are a copy: one transaction does not keep the block in memory. */
+  /** Its bytes are copied, so that one transaction does not retain the whole block. */
   transaction(index: number): Transaction {
     assert(index >= 0 && index < this.count, 'transaction index inside the body')
     return this.#decode(index, this.#bytesOf(index).slice())
   }
 
-  /** The body for peers: its transactions are views of the row, nothing of them is decoded. */
+  /** Returns the body for peers: transactions are views of the row and not decoded. */
   encodable(): EncodableBody {
     const transactions = Array.from({ length: this.count }, (_, index) => {
       const raw = this.#bytesOf(index)
@@ -92,7 +92,9 @@ export class BodyRow {
     return { transactions, ...this.#tail() }
   }
 
-  /** The whole body; its transactions are views of the row, for thousands of small arrays cost more than what they hold. */
+  /**
+   * Returns the whole body; its transactions are views of the row, since thousands of small arrays cost more than their content.
+   */
   block(): Omit<Block, 'header'> {
     return {
       hash: this.blockHash,

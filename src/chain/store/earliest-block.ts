@@ -7,24 +7,24 @@ import { CodedError } from '../../util/errors.ts'
 import type { ChainReadError } from '../types.ts'
 
 /*
- * A chain that began with a snapshot has genesis and the blocks from some number on: the blocks between come later, from the newer ones
- * down. The row is gone when none is missing.
+ * Number of the first stored block of a chain that began with a snapshot: it has genesis and the blocks from that number on, and
+ * fetches those between later, newest first. The row is deleted when none is missing.
  */
 const KEY = metaKey('earliest-block')
 
-/** The first block of those that follow each other up to the head; 0: all are there. */
+/** Returns the first block of the contiguous range up to the head; 0: all are stored. */
 export const readEarliestBlock = async (store: Store): Promise<number> => {
   const row = await store.get(BUCKETS.meta, KEY)
   return row === undefined ? 0 : readNumber(row)
 }
 
-/** Block 1 stands on genesis, which every chain has. */
+/** Block 1 follows genesis, which every chain has. */
 export const putEarliestBlock = (batch: Batch, number: number): void => {
   if (number <= 1) batch.del(BUCKETS.meta, KEY)
   else batch.put(BUCKETS.meta, KEY, numberKey(number))
 }
 
-/** What a read of blocks `from` to `to` meets; genesis is always there. Throws HISTORY_MISSING. */
+/** Checks a read of blocks `from` to `to`; genesis is always stored. Throws HISTORY_MISSING. */
 export const requireHistory = (earliest: number, from: number, to: number = from): void => {
   if (to > 0 && from < earliest) throw new CodedError<ChainReadError>({ code: 'HISTORY_MISSING', earliest })
 }

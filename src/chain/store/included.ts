@@ -4,7 +4,7 @@ import { assert } from '../../util/assert.ts'
 import type { IncludedReceipt, IncludedTransaction, TransactionLocation } from '../types.ts'
 import type { BlockStore } from './block-store.ts'
 
-/** A transaction of a decoded block. */
+/** Returns a transaction of a decoded block with its position. */
 export const includedTransactionFromBlock = (block: Block, index: number): IncludedTransaction => {
   const transaction = block.transactions[index]
   assert(transaction !== undefined, 'transaction index inside the block')
@@ -12,7 +12,7 @@ export const includedTransactionFromBlock = (block: Block, index: number): Inclu
   return { transaction, blockHash: block.hash, blockNumber: number, index, baseFeePerGas }
 }
 
-/** All receipts of a decoded block. */
+/** Returns all receipts of a decoded block with their positions. */
 export const includedReceiptsFromBlock = (block: Block, receipts: readonly Receipt[]): IncludedReceipt[] => {
   let firstLog = 0
   return receipts.map((receipt, index) => {
@@ -22,7 +22,7 @@ export const includedReceiptsFromBlock = (block: Block, receipts: readonly Recei
   })
 }
 
-/** One transaction: from the objects of a recent block, else from the block's rows. */
+/** Reads one transaction: from the objects of a recent block, else from the block's rows. */
 export const readIncludedTransaction = async (
   blocks: BlockStore,
   { number, index }: TransactionLocation,
@@ -31,7 +31,7 @@ export const readIncludedTransaction = async (
   return recent ? includedTransactionFromBlock(recent.block, index) : (await blocks.stored(number))?.transaction(index)
 }
 
-/** One receipt, likewise. */
+/** Reads one receipt in the same way. */
 export const readIncludedReceipt = async (
   blocks: BlockStore,
   { number, index }: TransactionLocation,

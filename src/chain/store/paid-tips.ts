@@ -3,20 +3,20 @@ import type { Receipt } from '../../primitives/receipt.ts'
 import { effectiveTip } from '../../primitives/transaction.ts'
 import { sliceOver } from '../../util/async/time-slice.ts'
 
-/** Gas that paid this tip, wei for each unit of gas above the base fee. */
+/** Gas that paid a tip, in wei per gas above the base fee. */
 export interface TipShare {
   readonly tip: bigint
   readonly gas: bigint
 }
 
-/** What each transaction of a decoded block paid. */
+/** Yields the tip paid by each transaction of a decoded block. */
 export function* tipsPaid({ header, transactions }: Block, receipts: readonly Receipt[]): Generator<TipShare> {
   const baseFeePerGas = header.baseFeePerGas ?? 0n
   for (const [index, transaction] of transactions.entries())
     yield { tip: effectiveTip(transaction, baseFeePerGas), gas: receipts[index]?.gasUsed ?? 0n }
 }
 
-/** The lowest tip first, each once. In slices: a block has thousands of transactions. */
+/** Sums the gas by tip, lowest tip first. Runs in time slices: a block has thousands of transactions. */
 export const sumTips = async (paid: Iterable<TipShare>): Promise<readonly TipShare[]> => {
   const gasOf = new Map<bigint, bigint>()
   for (const { tip, gas } of paid) {

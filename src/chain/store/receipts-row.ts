@@ -2,24 +2,24 @@ import { readCumulativeGas, readStoredReceipt, type StoredReceipt } from '../../
 import { RlpCursor } from '../../primitives/rlp-cursor.ts'
 import { assert } from '../../util/assert.ts'
 
-/** One receipt as stored, with what the receipts before it tell. */
+/** Stored receipt with the sums over the receipts before it. */
 export interface ReceiptEntry {
   readonly stored: StoredReceipt
   /** Gas of the block's transactions before this one. */
   readonly gasBefore: bigint
-  /** Index in the block of its first log. */
+  /** Block-wide index of its first log. */
   readonly firstLog: number
 }
 
-/** Reads single receipts of a stored row (`encodeStoredReceipts`) without decoding the others; the first read finds where each begins. */
+/** Reads single receipts of a stored row (`encodeStoredReceipts`) without decoding the others; the first read scans for their offsets. */
 export class ReceiptsRow {
   readonly #row: Uint8Array
   readonly #count: number
   #index: { readonly starts: Uint32Array; readonly firstLogs: Uint32Array } | undefined
 
-  /** `count`: the block's transactions. */
+  /** `count`: number of the block's transactions. */
   constructor(row: Uint8Array, count: number) {
-    // The data of logs are views of it: of the same kind, whatever kind of bytes the database answers.
+    // Data of logs are views of this array, so it must be a plain Uint8Array whatever the database returns.
     this.#row = new Uint8Array(row.buffer, row.byteOffset, row.byteLength)
     this.#count = count
   }
@@ -37,7 +37,7 @@ export class ReceiptsRow {
     }
   }
 
-  /** Gas of the block's transactions up to and with this one. */
+  /** Returns the gas of the block's transactions up to and including this one. */
   gasUpTo(index: number): bigint {
     return readCumulativeGas(this.#cursorAt(index))
   }
@@ -63,7 +63,7 @@ export class ReceiptsRow {
   }
 }
 
-/** Passes over a stored receipt. */
+/** Skips a stored receipt and returns its number of logs. */
 const countLogs = (cursor: RlpCursor): number => {
   const receipt = cursor.openList()
   cursor.skip()

@@ -7,8 +7,8 @@ import type { TipShare } from './paid-tips.ts'
 import type { ReceiptsRow } from './receipts-row.ts'
 
 /**
- * A committed block as its rows: one transaction or receipt is read without decoding thousands of others. Rows take a
- * fifth of the memory of decoded objects, so that many blocks can be kept.
+ * Committed block as its raw rows: one transaction or receipt is read without decoding thousands of others. Rows take a
+ * fifth of the memory of decoded objects, so many blocks can be cached.
  */
 export class StoredBlock {
   readonly #header: Header
@@ -37,7 +37,7 @@ export class StoredBlock {
     }
   }
 
-  /** What each transaction paid, without reading its logs. */
+  /** Yields the tip paid by each transaction, without reading its logs. */
   *tipsPaid(): Generator<TipShare> {
     const { baseFeePerGas } = this.#prices
     let gasBefore = 0n

@@ -6,19 +6,21 @@ import { metaKey } from '../../storage/schema.ts'
 import type { Store } from '../../storage/store.ts'
 
 /*
- * No block waits for the disk: the consensus log answers for the newest one until it is there, and blocks that are caught up are not
- * even synced one by one, since peers have them. A process that is killed loses nothing. A machine that loses its power may lose some
- * of their rows, and not only the last ones, so every block carries in its batch since when nothing was synced, and a start counts the
- * blocks after that.
+ * Blocks are not synced one by one: the consensus log can restore the newest one until it is on disk, and during block sync peers have
+ * them. A killed process loses nothing. A power failure may lose some of their rows, and not only the last ones, so every block stores
+ * in its batch the last block known to be synced, and a start counts the blocks after that.
  */
 const UNSYNCED = metaKey('unsynced')
 
-/** `since`: the last block known to be durable. */
+/** `since`: last block known to be durable. */
 export const putUnsynced = (batch: Batch, since: number): void => {
   batch.put(BUCKETS.meta, UNSYNCED, numberKey(since))
 }
 
-/** A block's rows are there together or not at all, so its header stands for it. Throws STORE_INCOMPLETE. */
+/**
+ * Checks that all blocks since the last sync are there; a block's rows are written atomically, so checking its header is enough.
+ * Throws STORE_INCOMPLETE.
+ */
 export const checkUnsynced = async (store: Store, head: number): Promise<void> => {
   const row = await store.get(BUCKETS.meta, UNSYNCED)
   if (row === undefined) return
@@ -26,6 +28,6 @@ export const checkUnsynced = async (store: Store, head: number): Promise<void> =
   let found = 0
   const range = { gt: numberKey(since), lte: numberKey(head) }
   for await (const _ of store.keys(BUCKETS.header, range)) found++
-  // A development chain may stand below what was synced.
+  // A development chain may be below the last synced block.
   if (found < head - since) throw storeError({ code: 'STORE_INCOMPLETE', path: store.path, since, head })
 }

@@ -24,12 +24,12 @@ export interface ChainVerifyReport {
   readonly problems: readonly string[]
 }
 
-/** More than this many problems say no more than these. */
+/** Limit of reported problems. */
 const MAX_PROBLEMS = 100
 
 /**
- * Recomputes what a stored chain claims: block hashes and links, transaction and receipt roots, blooms, lookups, gas sums, the
- * head's state root from the flat tables; and reads the councils of all cycles.
+ * Recomputes the data of a stored chain: block hashes and links, transaction and receipt roots, blooms, lookups, gas sums, the
+ * head's state root from the flat tables; and decodes the councils of all cycles.
  */
 export const verifyChain = async (
   store: Store,
@@ -44,7 +44,7 @@ export const verifyChain = async (
   }
   let transactions = 0
   blocks.earliest = await readEarliestBlock(store)
-  // Where the chain began with a snapshot, genesis stands alone until the blocks between have come.
+  // A chain that began with a snapshot has only genesis below `earliest` until the blocks between are fetched.
   const first = Math.max(options.from, blocks.earliest)
   const check = (number: number) =>
     readable(number, tell, () => verifyBlock(blocks, number, problem => tell(number, problem)))
@@ -69,7 +69,7 @@ export const verifyChain = async (
   }
 }
 
-/** A row that cannot be decoded is one more problem, not the end: 0 then. What the database itself refuses to read ends it. */
+/** Reports a row that cannot be decoded as one more problem and returns 0. Errors of the database itself end the check. */
 const readable = async <T>(
   number: number,
   tell: (number: number, problem: string) => void,
@@ -84,7 +84,7 @@ const readable = async <T>(
   }
 }
 
-/** Answers the number of transactions. */
+/** Returns the number of transactions. */
 const verifyBlock = async (blocks: BlockStore, number: number, tell: (problem: string) => void): Promise<number> => {
   const block = await blocks.block(number)
   const receipts = await blocks.receipts(number)

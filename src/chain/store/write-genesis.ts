@@ -21,7 +21,7 @@ export interface NewChain {
   readonly extraOf: ChainRules['extraOf']
 }
 
-/** Block 0 and its state, the first that an empty store holds, in one batch. */
+/** Writes block 0 and its state into an empty store, in one batch. */
 export const writeGenesis = async ({ store, world, genesis, extraOf }: NewChain): Promise<ChainBlock> => {
   const journal = world.journal()
   const alloc = genesisAlloc(genesis)
@@ -47,7 +47,7 @@ export const writeGenesis = async ({ store, world, genesis, extraOf }: NewChain)
   return block
 }
 
-/** Whether the store's chain began with this allocation. */
+/** Returns true when the store's chain began with this allocation. */
 export const isAllocOf = async (store: Store, genesis: Genesis): Promise<boolean> => {
   const digest = await store.get(BUCKETS.meta, ALLOC_KEY)
   return digest !== undefined && bytesEqual(digest, allocDigest(genesisAlloc(genesis)))
@@ -55,7 +55,7 @@ export const isAllocOf = async (store: Store, genesis: Genesis): Promise<boolean
 
 const ALLOC_KEY = metaKey('genesis-alloc')
 
-/** Identifies an allocation without recomputing its state root at every start. */
+/** Digest that identifies an allocation without recomputing its state root at every start. */
 const allocDigest = (alloc: ReadonlyMap<Hex, GenesisAccount>): Uint8Array =>
   keccak256(
     encodeRlp(

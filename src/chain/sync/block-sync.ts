@@ -9,15 +9,15 @@ import { SyncPeers } from './sync-peers.ts'
 import { SyncRun } from './sync-run.ts'
 import { syncTarget } from './sync-target.ts'
 
-/** A final block that a peer sends unasked; nothing of it is verified yet. */
+/** Final block pushed by a peer; not verified yet. */
 export interface PushedBlock extends SealedBlock {
   readonly number: number
   readonly hash: Hex
 }
 
 /**
- * Keeps a node in step with its peers (docs/design/network.md#block-sync): whenever they are ahead, a run fetches what is missing. A member of
- * the committee that is a few blocks behind is left to the engine, which its neighbours tell what was decided.
+ * Block sync (docs/design/network.md#block-sync): whenever peers are ahead, a run fetches the missing blocks. A
+ * committee member that is only a few blocks behind is left to the engine, which gets decisions from its neighbours.
  */
 export class BlockSync {
   readonly #options: BlockSyncOptions
@@ -28,7 +28,7 @@ export class BlockSync {
   #isStopped = false
   #cancelTick = () => {}
   #cancelNext = () => {}
-  /** The head as it was seen last, and since when it stands there. */
+  /** Last head seen, and the time since when it is unchanged. */
   #seen = { number: -1, sinceMs: 0 }
   #notBeforeMs = 0
 
@@ -41,14 +41,14 @@ export class BlockSync {
     return this.#run?.status ?? false
   }
 
-  /** Looks at the peers' heads from now on; the engine must run. */
+  /** Starts following the peers' heads; the engine must run. */
   start(): void {
     const { clock } = this.#options
     this.consider()
     this.#cancelTick = clock.schedule(clock.nowMs() + LIMITS.sync.tickMs, () => this.start())
   }
 
-  /** Resolves when nothing is imported any more. */
+  /** Resolves when no import is running. */
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#cancelTick()
@@ -57,18 +57,21 @@ export class BlockSync {
     this.#cancelNext()
   }
 
-  /** A peer's head may have moved. Cheap. */
+  /** Checks the peers' heads; cheap. */
   consider(): void {
     if (this.#isStopped) return
     if (this.#run !== undefined) this.#run.look()
     else if (this.#isDue()) this.#begin()
   }
 
-  /** The block after the head is verified and adopted at once; any other one tells how far its sender is. */
+  /**
+   * Handles a pushed block: the one after the head is verified and adopted at once; any other only shows its sender's
+   * height.
+   */
   async pushed({ number, ...sealed }: PushedBlock, from: string): Promise<void> {
     const { network, committees, rules, isMember, clock, logger } = this.#options
     const isWanted = () => !this.#isStopped && number === this.#next && !isMember()
-    // One at a time; of a peer whose word does not count, none.
+    // One at a time, and none from a peer on hold.
     if (!isWanted() || this.#isReading || !this.#syncPeers.counts(from, clock.nowMs())) return this.consider()
     this.#isReading = true
     try {
@@ -88,7 +91,7 @@ export class BlockSync {
     }
   }
 
-  /** The height that is imported next. */
+  /** Height of the next import. */
   get #next(): number {
     return 1 + Math.max(this.#run?.head ?? 0, this.#options.head().number)
   }
@@ -104,12 +107,12 @@ export class BlockSync {
       .finish()
       .catch((error: unknown) => {
         this.#notBeforeMs = clock.nowMs() + LIMITS.sync.pauseMs
-        // The engine has told what it died of; its end is nothing to report.
+        // The engine has reported its own failure; its end need not be logged again.
         if (!isCoded(error) || error.code !== 'ENGINE_STOPPED') logger.warn({ err: error }, 'catching up failed')
       })
       .finally(() => {
         this.#run = undefined
-        // More may have come while the last blocks were imported.
+        // More blocks may have arrived during the last imports.
         this.#cancelNext()
         this.#cancelNext = clock.schedule(this.#notBeforeMs, () => this.consider())
       })

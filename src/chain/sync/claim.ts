@@ -5,12 +5,13 @@ import type { RangeFault, RangeRules } from '../../consensus/verify-range.ts'
 import type { SealedBlock } from '../../network/wire/consensus.ts'
 import { decodeBlockHeader } from '../../primitives/block.ts'
 
-/** How the certificate of the last block is checked; left out, it is not. */
+/** Rules for checking the certificate of the last block; without them it is not checked. */
 export type ClaimRules = Pick<RangeRules, 'committees' | 'domain' | 'recover'>
 
 /**
- * Fault of an answer as far as its headers show it: their numbers, their links, and the certificate of the last one where its committee is
- * known. No body is read, so a lie costs its headers and one certificate. Throws BLOCK_MALFORMED where a header is none.
+ * Returns the fault of a response as far as its headers show it: their numbers, their links, and the certificate of the last one where its
+ * committee is known. No body is decoded, so a false response costs only its headers and one certificate. Throws BLOCK_MALFORMED for an
+ * invalid header.
  */
 export const claimFault = (sealed: readonly SealedBlock[], first: number, rules?: ClaimRules): RangeFault | null => {
   const heads = sealed.map(({ block }) => decodeBlockHeader(block, LIMITS.block.headerBytes))

@@ -10,7 +10,7 @@ import { CodedError, isCoded } from '../../util/errors.ts'
 import { type ClaimRules, claimFault } from './claim.ts'
 import type { BlockBatch } from './range-plan.ts'
 
-/** Blocks as a peer sent them: their form is sound, nothing else is known of them yet. */
+/** Blocks from a peer: well-formed, otherwise unverified. */
 export interface FetchedBlocks {
   readonly range: SealedRange
   readonly from: string
@@ -19,13 +19,16 @@ export interface FetchedBlocks {
 export type BlockSource = Pick<Network, 'request' | 'reportForgery'>
 
 export interface FetchOptions {
-  /** Who may be asked, of those that claim to have it. */
+  /** Eligible peers, of those that claim to have it. */
   readonly among: (peer: string) => boolean
   readonly watch: (peer: string, event: RequestEvent) => void
   readonly rules: ClaimRules
 }
 
-/** Asks peers for the first blocks of a piece, as many as one has. Rejects with CodedError<RequestError>, or as `decodeFetchedBlocks` does. */
+/**
+ * Fetches the first blocks of a batch, as many as one peer has. Rejects with CodedError<RequestError>, or as
+ * `decodeFetchedBlocks` does.
+ */
 export const fetchBatch = async (
   network: BlockSource,
   { from: first, count }: BlockBatch,
@@ -36,7 +39,7 @@ export const fetchBatch = async (
     { from: first, count },
     {
       among: peer => claimsBlock(peer, first) && among(peer.id),
-      // It said that it has them.
+      // The peer claimed to have them.
       judge: (blocks, isAlone) =>
         blocks.length > 0 && blocks.length <= count ? 'good' : blocks.length > 0 || isAlone ? 'false' : 'empty',
       watch,
@@ -45,16 +48,16 @@ export const fetchBatch = async (
   return decodeFetchedBlocks(network, answer, { from, first, rules })
 }
 
-/** Whether a peer says that it has this block. */
+/** Returns true when a peer claims to have this block. */
 export const claimsBlock = ({ head, earliest }: Peer, number: number): boolean =>
   head.number >= number && earliest <= number
 
-/** Answer whose headers show that it is false. */
+/** The headers of a response prove it false. */
 export type FalseBlocksError = { readonly code: 'BLOCKS_FALSE'; readonly number: number; readonly reason: string }
 
 /**
- * Reads consecutive blocks from `first` on as a peer sent them: all headers, then the bodies. Reports the peer and rejects with BLOCKS_FALSE
- * or BLOCK_MALFORMED when they are not that.
+ * Decodes consecutive blocks from `first` on: all headers, then the bodies. Otherwise reports the peer and rejects with
+ * BLOCKS_FALSE or BLOCK_MALFORMED.
  */
 export const decodeFetchedBlocks = async (
   network: Pick<BlockSource, 'reportForgery'>,

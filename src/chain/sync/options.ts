@@ -7,16 +7,16 @@ import type { Block, DecodedBlock } from '../../primitives/block.ts'
 import type { Clock } from '../../util/clock.ts'
 import type { Logger } from '../../util/logger.ts'
 
-/** What catching up needs of the node around it. */
+/** Dependencies of block sync. */
 export interface BlockSyncOptions {
   readonly network: Pick<Network, 'request' | 'reportForgery'> & {
     peers(): readonly Pick<PeerDescription, 'id' | 'head'>[]
   }
   readonly engine: Pick<ConsensusEngine, 'catchUp'>
-  /** The committed head. */
+  /** Committed head. */
   readonly head: () => Pick<Head, 'number' | 'hash'>
   readonly committees: CommitteePort
-  /** Whether this node is told of decisions by the committee itself. */
+  /** Returns true when the committee itself sends decisions to this node. */
   readonly isMember: () => boolean
   readonly rules: Pick<RangeRules, 'domain' | 'recover' | 'certificates'>
   /** Recovers the senders, off this thread. */

@@ -1,33 +1,33 @@
 import { assert } from '../../util/assert.ts'
 
-/** Consecutive heights, asked for and imported together. */
+/** Consecutive heights, requested and imported together. */
 export interface BlockBatch {
   readonly from: number
   readonly count: number
 }
 
 export interface PlanLimits {
-  /** Heights in one request. */
+  /** Heights per request. */
   readonly pieceBlocks: number
-  /** Requests under way. */
+  /** Limit of requests under way. */
   readonly parallel: number
-  /** Pieces under way or waiting for their turn to be imported: the bound on memory. */
+  /** Limit of batches requested or waiting for import, which bounds the memory. */
   readonly pieces: number
 }
 
 interface Entry<Content> {
   from: number
   count: number
-  /** Requests for it under way. */
+  /** Number of requests for it under way. */
   asked: number
   content: Content | undefined
   failures: number
 }
 
 /**
- * Which heights to ask for, and what to import next (docs/design/network.md#block-sync): pieces that follow each other without a gap from the
- * block after the head on. Answers come in any order and may be short, imports go strictly upwards; a piece that failed is asked
- * again before any later one.
+ * Decides which heights to request, and what to import next (docs/design/network.md#block-sync): contiguous batches from the
+ * block after the head on. Responses arrive in any order and may be short; imports are strictly ascending; a failed batch is
+ * requested again before any later one.
  */
 export class RangePlan<Content> {
   readonly #limits: PlanLimits
@@ -39,30 +39,30 @@ export class RangePlan<Content> {
     this.#limits = limits
   }
 
-  /** The last height imported. */
+  /** Last imported height. */
   get head(): number {
     return this.#head
   }
 
-  /** Pieces whose content waits here. */
+  /** Number of batches waiting for import. */
   get held(): number {
     return this.#entries.filter(({ content }) => content !== undefined).length
   }
 
-  /** Whether the next piece failed so often. */
+  /** Returns true when the next batch has failed this often. */
   isStalled(attempts: number): boolean {
     return (this.#entries[0]?.failures ?? 0) >= attempts
   }
 
   /**
-   * What to ask now, lowest first, up to the height `target` and as far as `mayAsk` gives leave; each is to be answered by
-   * `arrived` or `failedResult`.
+   * Returns the batches to request now, lowest first, up to the height `target` and while `mayAsk` allows; the caller reports
+   * each by `arrived` or `failed`.
    */
   ask(target: number, mayAsk: () => boolean = () => true): readonly BlockBatch[] {
     const asks: BlockBatch[] = []
     for (const entry of this.#entries) {
       if (entry.asked > 0 || entry.content !== undefined) continue
-      // The next one to import always may, else a full plan would never empty.
+      // The next one to import is always requested, else a full plan would never empty.
       if (!this.#hasRoom() && entry !== this.#entries[0]) break
       if (!mayAsk()) return asks
       asks.push(begin(entry))
@@ -78,42 +78,42 @@ export class RangePlan<Content> {
     return asks
   }
 
-  /** The next piece is late: what to ask of somebody else as well, as long as so few were asked. */
+  /** Called when the next batch is late: returns it for a second peer while fewer than `askedAtOnce` are asked. */
   askAgain(askedAtOnce: number): BlockBatch | undefined {
     const [entry] = this.#entries
     if (entry === undefined || entry.content !== undefined || entry.asked >= askedAtOnce) return undefined
     return begin(entry)
   }
 
-  /** The first `count` heights of a piece are here; the others are asked for anew. Whoever answers second answers in vain. */
+  /** Stores the first `count` heights of a batch; the others are requested anew. A second response is dropped. */
   arrived({ from }: BlockBatch, count: number, content: Content): void {
     const entry = this.#answered(from)
     if (entry === undefined || entry.content !== undefined || count > entry.count) return
     this.#fill(entry, count, content)
   }
 
-  /** Somebody brings the next `count` heights unasked; of no use when they are here already. */
+  /** Stores the next `count` heights pushed by a peer; dropped when they are known already. */
   offered(count: number, content: Content): void {
     const [first] = this.#entries
     if (first === undefined) this.#entries.push({ ...entryOf<Content>(this.#head + 1, count), content })
     else if (first.content === undefined && count <= first.count) this.#fill(first, count, content)
   }
 
-  /** Nobody had it. */
+  /** Reports that no peer had it. */
   failed({ from }: BlockBatch): void {
     const entry = this.#answered(from)
-    // Somebody else may still have it.
+    // Another request may still deliver it.
     if (entry !== undefined && entry.asked === 0 && entry.content === undefined) entry.failures++
   }
 
-  /** What to import next, if it is here. */
+  /** Returns the content to import next, if it has arrived. */
   next(): { readonly blockBatch: BlockBatch; readonly content: Content } | undefined {
     const [entry] = this.#entries
     if (entry?.content === undefined) return undefined
     return { blockBatch: { from: entry.from, count: entry.count }, content: entry.content }
   }
 
-  /** The first `count` heights of the next piece were imported; `rest` stands for the others. */
+  /** Marks the first `count` heights of the next batch as imported; `rest` holds the others. */
   imported(count: number, rest?: Content): void {
     const [entry] = this.#entries
     assert(entry?.content !== undefined && count > 0 && count <= entry.count, 'what is here is imported')
@@ -126,11 +126,11 @@ export class RangePlan<Content> {
     entry.from += count
     entry.count -= count
     entry.content = rest
-    // What is still under way was asked for the old beginning.
+    // Requests under way were for the old beginning.
     entry.asked = 0
   }
 
-  /** The next piece is not what it claims to be. */
+  /** Drops the content of the next batch, which proved invalid. */
   refused(): void {
     const [entry] = this.#entries
     assert(entry?.content !== undefined, 'what is here is refused')
@@ -157,7 +157,7 @@ export class RangePlan<Content> {
     if (rest > 0) this.#entries.splice(this.#entries.indexOf(entry) + 1, 0, entryOf(entry.from + count, rest))
   }
 
-  /** The piece an answer belongs to; undefined: it came from elsewhere meanwhile. */
+  /** Returns the batch a response belongs to; undefined when it was filled meanwhile. */
   #answered(from: number): Entry<Content> | undefined {
     const entry = this.#entries.find(candidate => candidate.from === from)
     if (entry === undefined || entry.asked === 0) return undefined

@@ -3,7 +3,7 @@ import { TokenBucket } from '../../network/core/token-bucket.ts'
 import { Lru } from '../../util/lru.ts'
 
 interface Record {
-  /** Requests of this part that it has not answered yet. */
+  /** Requests of block sync that the peer has not answered yet. */
   open: number
   hasDelivered: boolean
   holdMs: number
@@ -11,8 +11,8 @@ interface Record {
 }
 
 /**
- * Peers as sources of blocks: whose word on its head counts. One that had not what it claimed to have is not listened to for a while,
- * each time for twice as long, so that a boaster costs nobody's time but its own; all others count as before.
+ * Peers as sources of blocks: decides whose announced head counts. A peer that lacked the blocks it claimed is put on hold, each time
+ * for twice as long, so that a false claim costs time only once; other peers are unaffected.
  */
 export class SyncPeers {
   readonly #records = new Lru<string, Record>(LIMITS.sync.sources)
@@ -22,17 +22,17 @@ export class SyncPeers {
     this.#pace = new TokenBucket(LIMITS.sync.asks, nowMs)
   }
 
-  /** Takes leave to ask for a range; false: not yet, a single peer would count it as a flood. */
+  /** Takes a request token; returns false when requests would be so frequent that a single peer sees a flood. */
   mayAsk(nowMs: number): boolean {
     return this.#pace.take(nowMs)
   }
 
-  /** Whether its word counts now. */
+  /** Returns true when the peer is not on hold. */
   counts(peer: string, nowMs: number): boolean {
     return nowMs >= (this.#records.peek(peer)?.heldUntilMs ?? 0)
   }
 
-  /** The heads of those whose word counts. */
+  /** Returns the heads of the peers that count. */
   claims(
     peers: readonly { readonly id: string; readonly head: { readonly number: number } }[],
     nowMs: number,
@@ -40,12 +40,12 @@ export class SyncPeers {
     return peers.filter(({ id }) => this.counts(id, nowMs)).map(({ head }) => head.number)
   }
 
-  /** Whether blocks of it proved to be final since it failed last. */
+  /** Returns true when blocks of the peer proved final since its last failure. */
   hasDelivered(peer: string): boolean {
     return this.#records.peek(peer)?.hasDelivered ?? false
   }
 
-  /** Whether nothing is asked of it at present. */
+  /** Returns true when no request to the peer is under way. */
   isFree(peer: string): boolean {
     return (this.#records.peek(peer)?.open ?? 0) === 0
   }
@@ -54,7 +54,7 @@ export class SyncPeers {
     this.#of(peer).open++
   }
 
-  /** To each `asked`, whatever came of it. */
+  /** Called once for each `asked`, whatever the outcome. */
   answered(peer: string): void {
     const record = this.#of(peer)
     record.open = Math.max(0, record.open - 1)
@@ -66,7 +66,7 @@ export class SyncPeers {
     record.holdMs = 0
   }
 
-  /** Several answers may fail at once: that is one failure. */
+  /** Counts several failures at once as one. */
   failed(peer: string, nowMs: number): void {
     if (!this.counts(peer, nowMs)) return
     const { holdMs, holdCapMs } = LIMITS.sync

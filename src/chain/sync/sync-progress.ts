@@ -2,7 +2,7 @@ import { LIMITS } from '../../config/limits.ts'
 import type { Logger } from '../../util/logger.ts'
 import type { SyncStatus } from '../types.ts'
 
-/** How a catching up goes: what eth_syncing answers, and a line for the operator from time to time. */
+/** Progress of a sync run: for eth_syncing, and for a regular log line. */
 export class SyncProgress {
   readonly #start: number
   readonly #startedMs: number
@@ -20,7 +20,7 @@ export class SyncProgress {
     this.#logger = logger
   }
 
-  /** false: so near that a client need not know. */
+  /** false: too close to the target to report. */
   get status(): SyncStatus | false {
     if (this.#target - this.#start <= LIMITS.sync.nearBlocks || this.#current >= this.#target) return false
     return { startingBlock: this.#start, currentBlock: this.#current, highestBlock: this.#target }
@@ -30,7 +30,7 @@ export class SyncProgress {
     this.#target = Math.max(this.#current, target)
   }
 
-  /** A block was imported. */
+  /** Handles an imported block. */
   moved(number: number, nowMs: number): void {
     this.#current = number
     this.#target = Math.max(this.#target, number)
@@ -41,7 +41,7 @@ export class SyncProgress {
     this.#logger.info({ number, target: this.#target, perSecond: rounded(perSecond), secondsLeft }, 'catching up')
   }
 
-  /** Nothing is said of a few blocks: a follower has some every second. */
+  /** A run of a few blocks is not logged: a follower has one every second. */
   ended(nowMs: number): void {
     const blocks = this.#current - this.#start
     if (blocks <= LIMITS.sync.nearBlocks) return

@@ -15,10 +15,10 @@ import type { SyncPeers } from './sync-peers.ts'
 import { SyncProgress } from './sync-progress.ts'
 import { syncTarget } from './sync-target.ts'
 
-/** A range that is final and stands on what was imported before it. */
+/** Verified final range that continues the imported blocks. */
 interface Verified {
   readonly range: SealedRange
-  /** What has to wait until its committee is known. */
+  /** Blocks that wait until their committee is known. */
   readonly rest: FetchedBlocks | undefined
 }
 
@@ -26,19 +26,19 @@ const FORKED =
   'a quorum sealed blocks that do not stand on the head of this node: compare its head with other nodes, and if it differs begin with an empty data folder'
 
 /**
- * One catching up, from the head to where the peers are: ranges are fetched side by side, verified and imported in order. The engine
- * goes on with its height until a range is verified, and again whenever the next one lets itself be waited for: nobody's word alone
- * takes a member out of consensus, and nobody's slow answer keeps it out.
+ * One sync run, from the head to the peers' heads: ranges are fetched concurrently, verified and imported in order. The engine
+ * continues with its height until a range is verified, and again whenever the next one is late: no unverified claim takes a member
+ * out of consensus, and no slow response keeps it out.
  */
 export class SyncRun {
   readonly #options: BlockSyncOptions
   readonly #syncPeers: SyncPeers
   readonly #plan: RangePlan<FetchedBlocks>
-  /** The block that the next range must stand on. */
+  /** Parent that the next range must have. */
   #parent: { readonly number: number; readonly hash: Hex }
   #progress: SyncProgress | undefined
   #isStopped = false
-  /** Wakes whoever waits for the next range: an answer came, peers moved, or the end. */
+  /** Wakes the wait for the next range: a response arrived, peers moved, or the run ends. */
   #wake = () => {}
 
   constructor(options: BlockSyncOptions, syncPeers: SyncPeers) {
@@ -50,22 +50,22 @@ export class SyncRun {
     this.#plan = new RangePlan(number, { pieceBlocks: LIMITS.network.blocksPerRequest, parallel, pieces })
   }
 
-  /** false: so near that a client need not know. */
+  /** false: too close to the target to report. */
   get status(): SyncStatus | false {
     return this.#progress?.status ?? false
   }
 
-  /** The last height imported. */
+  /** Last imported height. */
   get head(): number {
     return this.#plan.head
   }
 
-  /** Peers may have more than they had. */
+  /** Called when peers may have more blocks. */
   look(): void {
     this.#wake()
   }
 
-  /** Blocks that somebody sent unasked: those after `head`. */
+  /** Adds pushed blocks, those after `head`. */
   offer(fetchedBlocks: FetchedBlocks): void {
     this.#plan.offered(fetchedBlocks.range.blocks.length, fetchedBlocks)
     this.#wake()
@@ -76,7 +76,7 @@ export class SyncRun {
     this.#wake()
   }
 
-  /** Resolves when nobody has more, or what this run waits for came by way of the engine. Rejects as the engine's `catchUp` does. */
+  /** Resolves when no peer has more blocks, or the engine has decided them itself. Rejects as the engine's `catchUp` does. */
   async finish(): Promise<void> {
     const { engine, clock, logger } = this.#options
     const startedMs = clock.nowMs()
@@ -96,13 +96,15 @@ export class SyncRun {
     }
   }
 
-  /** The next range that is final; undefined: nobody has one, or, while the engine is away, it is not here yet. */
+  /**
+   * Returns the next final range; undefined: no peer has one, or, while the engine is stopped for the run, it has not arrived yet.
+   */
   async #next(isAway: boolean): Promise<Verified | undefined> {
     const { clock, head } = this.#options
     const plan = this.#plan
     let untilMs = clock.nowMs() + (isAway ? LIMITS.sync.awayMs : LIMITS.sync.lateMs)
     while (!this.#isStopped) {
-      // The engine got there by itself: what is asked for lies behind.
+      // The engine reached that height by itself: the requested blocks are old.
       if (!isAway && head().number > plan.head) return undefined
       const target = this.#target()
       const isHeldBack = this.#ask(target)
@@ -124,7 +126,7 @@ export class SyncRun {
     return undefined
   }
 
-  /** Answers whether there would be more to ask, but not yet. */
+  /** Returns true when more requests were possible but rate limits delay them. */
   #ask(target: number): boolean {
     let isHeldBack = false
     const mayAsk = (): boolean => {
@@ -140,7 +142,7 @@ export class SyncRun {
     return syncTarget(this.#syncPeers.claims(network.peers(), clock.nowMs()), this.#plan.head)
   }
 
-  /** What clients are told: the word of those who delivered. */
+  /** Target shown to clients: only claims of peers that have delivered count. */
   #shownTarget(): number {
     const { network, clock } = this.#options
     const peers = network.peers().filter(({ id }) => this.#syncPeers.hasDelivered(id))
@@ -165,7 +167,7 @@ export class SyncRun {
       this.#plan.arrived(blockBatch, fetchedBlocks.range.blocks.length, fetchedBlocks)
     } catch (error) {
       logger.debug({ err: error, ...blockBatch }, 'blocks not received')
-      // Whoever had nothing at once would be asked again at once.
+      // Without a pause a peer that returns nothing would be asked again at once.
       await delayUntil(clock, clock.nowMs() + LIMITS.sync.retryMs).over
       this.#plan.failed(blockBatch)
     }
@@ -183,7 +185,7 @@ export class SyncRun {
     this.#wake()
   }
 
-  /** As much of a range as can be verified now; undefined: it is false, and whoever sent it is named. */
+  /** Returns the part of a range that can be verified now; undefined: it is false, and its sender is reported. */
   #verify({ range, from }: FetchedBlocks): Verified | undefined {
     const { committees, rules, network, clock, logger } = this.#options
     const parent = this.#parent
@@ -201,7 +203,7 @@ export class SyncRun {
     }
     this.#syncPeers.failed(from, clock.nowMs())
     if (fault?.reason === 'LINK') {
-      // Links among the blocks were found right when they came, and a quorum sealed the last: that is no lie of the peer.
+      // The links among the blocks were verified on arrival, and a quorum sealed the last: the peer is not lying.
       logger.error({ peer: from, number: fault.number, parent: parent.hash }, FORKED)
     } else {
       logger.warn({ peer: from, ...fault }, 'peer sent invalid blocks')
@@ -210,7 +212,7 @@ export class SyncRun {
     return undefined
   }
 
-  /** One block after the other; the senders of the next one are recovered meanwhile. */
+  /** Imports one block after the other; the senders of the next one are recovered meanwhile. */
   async #import(range: SealedRange, adopt: Parameters<CatchUp>[0]): Promise<void> {
     const { clock } = this.#options
     const certificates = certificatesOfRange(range)
@@ -227,13 +229,13 @@ export class SyncRun {
     this.#progress?.aim(this.#shownTarget())
   }
 
-  /** The senders of a block before it is its turn; undefined: nothing is recovered ahead. */
+  /** Starts recovering the senders of a later block; undefined: nothing is recovered ahead. */
   #ahead({ blocks }: SealedRange, at: number): Promise<Block> | undefined {
     const block = blocks[at]
-    // Two full ones might be more than the recovery takes at once.
+    // Two full blocks might exceed the recovery queue.
     if (block === undefined || block.transactions.length > LIMITS.sync.aheadTransactions) return undefined
     const coming = this.#options.withSenders(block)
-    // Awaited when it is its turn, which may never come.
+    // Awaited when the block is imported, which may never happen.
     coming.catch(() => {})
     return coming
   }

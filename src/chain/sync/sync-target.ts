@@ -1,9 +1,9 @@
 import { assert } from '../../util/assert.ts'
 
 /**
- * The height to catch up to: the lower median of the heads that peers claim above this node's own, so that one that boasts moves
- * nothing as long as validators are at a later height too; the own head when nobody is. Where all but one are behind as well, that one counts, and
- * once this node has passed those that are slow they do not hold it up.
+ * Returns the height to sync to: the lower median of the heads that peers claim above this node's own, so that a single false
+ * claim has no effect while validators are at a later height too; the own head when no peer is ahead. Where all other peers are
+ * behind, a single one counts, and peers that this node has passed do not delay it.
  */
 export const syncTarget = (claims: readonly number[], head: number): number => {
   const ahead = claims.filter(claim => claim > head).sort((a, b) => a - b)

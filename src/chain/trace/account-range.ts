@@ -11,7 +11,10 @@ import type { AccountRangeRequest } from './worker-protocol.ts'
 
 const FIRST_SLOT = new Uint8Array(32)
 
-/** Words of the slots whose number is known, without leading zeros and prefix, as geth dumps them; others cannot be named. */
+/**
+ * Returns the storage words whose slot is known, without leading zeros and prefix, as geth dumps them; others cannot be
+ * named.
+ */
 const storageJson = async (
   state: StoredState,
   hashedAddress: Uint8Array,
@@ -54,7 +57,7 @@ const accountJson = async (
   })
 }
 
-/** geth's dump of accounts, in the order of their keccak; `next` is the first one that does not fit, in base64. */
+/** Writes geth's account dump, ordered by keccak of the address; `next` is the first that does not fit, in base64. */
 export const writeAccountRange = async (
   output: TraceOutput,
   store: Store,

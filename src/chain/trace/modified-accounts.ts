@@ -5,7 +5,7 @@ import { bytesToHex, type Hex } from '../../util/bytes.ts'
 import { CodedError } from '../../util/errors.ts'
 import type { AddressPreimages } from './preimages.ts'
 
-/** The list of addresses behind hashed keys, in the order of the keys. Throws TRACE_FAILED when there are too many, or one is not known. */
+/** Writes the addresses of hashed keys, in the order of the keys. Throws TRACE_FAILED when there are too many, or one is unknown. */
 export const writeAddresses = (output: TraceOutput, keys: readonly Uint8Array[], known: AddressPreimages): void => {
   const limit = LIMITS.trace.modifiedAccounts
   if (keys.length > limit) throw failed(`more than ${limit} accounts were modified, ask for fewer blocks`)

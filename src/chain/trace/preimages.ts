@@ -7,17 +7,17 @@ import { type Hex, hexToBytes, toWord } from '../../util/bytes.ts'
 import { BodyRow } from '../store/body-row.ts'
 
 /*
- * The state is stored under hashes, and what was hashed is not kept. Known all the same are the slots of plain variables, and
- * addresses that stand in transactions.
+ * Preimages of hashed keys. The state is keyed by hash, and preimages are not stored; the slots of plain variables and the
+ * addresses in transactions are known all the same.
  */
 
 const hashOf = (hex: Hex): Hex => keccak256Hex(hexToBytes(hex))
 
-/** Slots in which a compiler puts the variables of a contract. */
+/** Number of slots in which a compiler puts a contract's variables. */
 const PLAIN_SLOTS = 256
 let plainSlots: ReadonlyMap<Hex, Hex> | undefined
 
-/** Slot by its keccak, of slots with a small number. */
+/** Returns the slot of a keccak, for small slot numbers. */
 export const slotPreimage = (hash: Hex): Hex | undefined => {
   plainSlots ??= new Map(
     Array.from({ length: PLAIN_SLOTS }, (_, i) => toWord(BigInt(i))).map(slot => [hashOf(slot), slot]),
@@ -37,7 +37,7 @@ export class AddressPreimages {
     return this.#byHash.get(hash)
   }
 
-  /** Senders, recipients and contracts created by the newest transactions up to a block, at most so many. */
+  /** Adds senders, recipients and created contracts of the newest transactions up to a block, at most `limit` of them. */
   async addFromBlocks(store: Store, number: number, limit: number, turn: () => Promise<void>): Promise<void> {
     let left = limit
     for (let at = number; at > 0 && left > 0; at--) {

@@ -5,13 +5,13 @@ import type { Backpressure } from '../../evm/tracers/tracer.ts'
 import { CodedError } from '../../util/errors.ts'
 
 export interface RequestTimerOptions {
-  /** Gives the other traces their turn. */
+  /** Yields to the other traces. */
   giveWay(): Promise<void>
   isCancelled(): boolean
   readonly nowMs: () => number
 }
 
-/** Measures one request's own work: neither the turns of others nor its reader's pauses count. */
+/** Measures the execution time of one request, without the time of other requests or pauses of its reader. */
 export class RequestTimer implements Interrupt {
   readonly sliceMs: number = LIMITS.execution.callSliceMs
   readonly #options: RequestTimerOptions
@@ -27,7 +27,7 @@ export class RequestTimer implements Interrupt {
     this.#sliceEndMs = this.#sinceMs + this.sliceMs
   }
 
-  /** The next transaction has so much time, within that of the whole request. */
+  /** Gives the next transaction its own timeout, within that of the whole request. */
   restart(timeoutMs: number): void {
     this.#timeoutMs = timeoutMs
     this.#deadlineMs = Math.min(this.#elapsedMs() + timeoutMs, LIMITS.trace.maxTimeoutMs)
@@ -41,13 +41,13 @@ export class RequestTimer implements Interrupt {
     return this.#options.isCancelled() || this.#elapsedMs() >= this.#deadlineMs
   }
 
-  /** Between pieces of work that ask nothing themselves. Throws TRACE_TIMEOUT. */
+  /** Called between pieces of work that do not check the time themselves. Throws TRACE_TIMEOUT. */
   async turn(): Promise<void> {
     await this.rest()
     if (this.shouldStop()) throw this.timeout()
   }
 
-  /** The same for what goes on to its end in any case. */
+  /** Like `turn`, for work that always runs to its end. */
   async rest(): Promise<void> {
     if (this.#options.nowMs() >= this.#sliceEndMs) await this.giveWay()
   }
@@ -56,17 +56,17 @@ export class RequestTimer implements Interrupt {
     return new CodedError({ code: 'TRACE_TIMEOUT', timeoutMs: this.#timeoutMs })
   }
 
-  /** Time in which this request does nothing. */
+  /** Excludes a wait from the measured time. */
   async pausing(wait: Promise<void>): Promise<void> {
     this.#ranMs = this.#elapsedMs()
-    // Until it goes on nothing is added: two waits never run at once.
+    // Excludes the time until the end of the wait; two waits never overlap.
     this.#sinceMs = Number.POSITIVE_INFINITY
     await wait
     this.#sinceMs = this.#options.nowMs()
     this.#sliceEndMs = this.#sinceMs + this.sliceMs
   }
 
-  /** The flow of an output whose pauses do not count. */
+  /** Wraps the backpressure of an output so that its pauses are not measured. */
   around(backpressure: Backpressure): Backpressure {
     return {
       get isFull() {

@@ -27,7 +27,7 @@ const traceOne = async (
   for (const piece of tracer.result()) {
     sink.write(piece)
     if (backpressure.isFull) await backpressure.drained()
-    // Half of such a result is no JSON, and there is little of it.
+    // Partial output of this kind would not be valid JSON, and the output is small.
     await requestTimer.rest()
   }
 }
@@ -54,7 +54,7 @@ const traceBlock = (parts: TraceContext, { block, config }: RequestOf<'block'>):
     sink.close()
   })
 
-/** On the state after the block, or between its transactions. */
+/** Traces a call on the state after the block, or between its transactions. */
 const traceCallAt = (parts: TraceContext, { block, call, after, config }: RequestOf<'call'>): Promise<void> => {
   const { store, params, engine, requestTimer, tracingEngine } = parts
   const env = tracedBlockEnv(store, params, block)
@@ -86,10 +86,10 @@ const run = (parts: TraceContext, request: TraceRequest): Promise<void> => {
   }
 }
 
-/** Answers a request into the sink. Throws CodedErrors; what has been written then is closed. */
+/** Writes the result of a request into the sink. Throws CodedErrors; partial output is closed then. */
 export const runTrace = async (parts: TraceContext, request: TraceRequest): Promise<void> => {
   const { sink, requestTimer } = parts
-  // For what comes before a traced transaction, which begins a time of its own.
+  // Time limit of the replay before a traced transaction, which has a limit of its own.
   const { timeoutMs } = 'config' in request ? request.config : LIMITS.trace
   requestTimer.restart(Math.max(timeoutMs, LIMITS.trace.timeoutMs))
   try {

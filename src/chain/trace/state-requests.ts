@@ -11,7 +11,7 @@ import type {
   TraceBlock,
 } from './worker-protocol.ts'
 
-/* Walks through the state of a block, in the order of its hashed keys. */
+/* Iterates the state of a block in the order of its hashed keys. */
 
 export const storageRange = (parts: TraceContext, request: StorageRangeRequest): Promise<void> =>
   withReplay(parts, request.block, async (replay, body, { stored }) => {
@@ -26,7 +26,9 @@ export const accountRange = (parts: TraceContext, request: AccountRangeRequest):
     await writeAccountRange(sink, store, stored, request, () => requestTimer.turn())
   })
 
-/** Whom a block touched: its transactions, run once more, name the addresses that the state has only hashed. */
+/**
+ * Collects the addresses a block touched by executing its transactions again, since the state has only their hashes.
+ */
 const addTouched = (parts: TraceContext, block: TraceBlock, known: AddressPreimages): Promise<void> =>
   withReplay(parts, block, async (replay, body) => {
     await replayFirst(parts, replay, body, body.count)

@@ -15,7 +15,7 @@ interface SlotEntry {
   readonly word: Hex
 }
 
-/** What the transactions before have changed of the account, by hashed slot. */
+/** Returns the account's slots changed by the transactions before, by hashed slot. */
 const changedSlots = ({ storage }: StateChanges, address: Hex): ReadonlyMap<Hex, SlotEntry> =>
   new Map(
     [...(storage.get(address) ?? [])].map(([slot, { after }]) => {
@@ -24,7 +24,7 @@ const changedSlots = ({ storage }: StateChanges, address: Hex): ReadonlyMap<Hex,
     }),
   )
 
-/** Stored slots with the changes laid over them, in order. */
+/** Yields stored slots with the changes applied, in order. */
 async function* slotsOf(
   state: StoredState,
   changes: StateChanges,
@@ -47,7 +47,7 @@ async function* slotsOf(
   yield* ahead.slice(next)
 }
 
-/** geth's StorageRangeResult: slots by their keccak, and the first one that does not fit. */
+/** Writes geth's StorageRangeResult: slots by their keccak, and the first one that does not fit. */
 export const writeStorageRange = async (
   output: TraceOutput,
   state: StoredState,

@@ -11,7 +11,7 @@ import type { RequestTimer } from './request-timer.ts'
 import { tracedBlockBody, tracedBlockEnv } from './traced-block.ts'
 import type { TraceBlock } from './worker-protocol.ts'
 
-/** What one request works with. */
+/** Dependencies of one trace request. */
 export interface TraceContext {
   readonly store: Store
   readonly params: BlockEnv['params']
@@ -27,7 +27,7 @@ export interface LeasedState {
   readonly prefetch: Prefetcher | undefined
 }
 
-/** Lends the state after a block. Throws MISSING_STATE. */
+/** Provides the state after a block. Throws MISSING_STATE. */
 export const withState = async <T>(
   store: Store,
   number: number,
@@ -43,7 +43,7 @@ export const withState = async <T>(
   }
 }
 
-/** Begins a block's transactions on the state before it. */
+/** Starts a replay of a block's transactions on the state before it. */
 export const withReplay = async <T>(
   { store, params, engine, tracingEngine, requestTimer }: TraceContext,
   block: TraceBlock,
@@ -58,7 +58,7 @@ export const withReplay = async <T>(
   })
 }
 
-/** Runs the first transactions of a block without looking. */
+/** Executes the first transactions of a block without a tracer. */
 export const replayFirst = async (
   { requestTimer }: TraceContext,
   replay: Replay,

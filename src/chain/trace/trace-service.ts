@@ -17,7 +17,7 @@ import {
 } from './worker-protocol.ts'
 
 export interface TraceServiceOptions {
-  /** The LevelDB directory, opened again by the worker. */
+  /** LevelDB directory, opened by the worker as well. */
   readonly storePath: string
   readonly params: ChainParams
   readonly logger: Logger
@@ -29,8 +29,8 @@ const WORKER_ENDED = traceError({ code: 'TRACE_FAILED', reason: 'the trace worke
 const QUEUE_FULL = traceError({ code: 'TRACE_QUEUE_FULL', limit: LIMITS.trace.queue })
 
 /**
- * Traces in a worker thread of their own, so that calls never wait for one. Started at the first trace, given back when idle.
- * Several traces take turns in it; each goes only as fast as its reader.
+ * Traces in a separate worker thread, so that calls never wait for them. The first trace starts it; it is stopped when idle.
+ * Several traces share it; each runs only as fast as its reader.
  */
 export class TraceService implements StreamOwner {
   readonly #options: TraceServiceOptions
@@ -43,7 +43,7 @@ export class TraceService implements StreamOwner {
   #nextId = 1
   #beats = 0
   #beatMs = 0
-  /** When a trace last began or ended. */
+  /** Time of the last start or end of a trace. */
   #busyMs = 0
   #isClosed = false
 
@@ -51,7 +51,7 @@ export class TraceService implements StreamOwner {
     this.#options = options
   }
 
-  /** The answer, which begins when it is first read. It fails with a CodedError<TraceError>, or MISSING_STATE. */
+  /** Returns the result, which starts when first read. It fails with CodedError<TraceError> or MISSING_STATE. */
   trace(request: TraceRequest): ChunkStream<Uint8Array> {
     return new TraceStream(request, this)
   }
@@ -64,7 +64,7 @@ export class TraceService implements StreamOwner {
     await this.#worker?.terminate()
   }
 
-  // From the streams.
+  // Called by the streams.
 
   start(stream: TraceStream): void {
     if (this.#isClosed) stream.end(STOPPING)
@@ -76,7 +76,7 @@ export class TraceService implements StreamOwner {
     this.#tell(stream, 'credit')
   }
 
-  /** Its place is free when the worker has let go of it; one that still waits ends when its turn comes. */
+  /** The slot is freed when the worker has ended the trace; a waiting request ends when its turn comes. */
   cancel(stream: TraceStream): void {
     this.#tell(stream, 'cancel')
   }
@@ -137,7 +137,7 @@ export class TraceService implements StreamOwner {
     this.#dispatch()
   }
 
-  /** Stops a worker that hangs in what cannot be divided, and one that has had nothing to do for a while. */
+  /** Stops a worker that hangs in indivisible work, and one that has been idle for a while. */
   #look(worker: Worker): void {
     const nowMs = performance.now()
     const beats = Atomics.load(this.#signals, TRACE_HEARTBEAT)
@@ -156,7 +156,7 @@ export class TraceService implements StreamOwner {
     worker.terminate().catch(() => {})
   }
 
-  /** The next trace starts another one. */
+  /** The next trace starts a new worker. */
   #ended(worker: Worker, error: Error): void {
     if (this.#worker !== worker) return
     this.#worker = undefined

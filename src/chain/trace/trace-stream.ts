@@ -1,7 +1,7 @@
 import { type ChunkStream, StreamBroken } from '../../util/async/chunk-stream.ts'
 import type { TraceRequest } from './worker-protocol.ts'
 
-/** What a stream asks of the service it belongs to. */
+/** Service of a stream. */
 export interface StreamOwner {
   start(stream: TraceStream): void
   /** The reader has taken one piece. */
@@ -9,7 +9,7 @@ export interface StreamOwner {
   cancel(stream: TraceStream): void
 }
 
-/** The answer to one request as its reader sees it. Nothing happens before the first `next`. */
+/** Result of one request as its reader sees it. Starts at the first `next`. */
 export class TraceStream implements ChunkStream<Uint8Array> {
   readonly request: TraceRequest
   readonly #owner: StreamOwner
@@ -52,7 +52,7 @@ export class TraceStream implements ChunkStream<Uint8Array> {
     if (wasOpen) this.#owner.cancel(this)
   }
 
-  // From the service.
+  // Called by the service.
 
   push(chunk: Uint8Array): void {
     if (this.#state !== 'open') return
@@ -67,12 +67,12 @@ export class TraceStream implements ChunkStream<Uint8Array> {
     waiting.resolve(chunk)
   }
 
-  /** Its maker is gone, wherever it was. */
+  /** The producer is gone. */
   cut(error: Error): void {
     this.end(this.#hasChunks ? new StreamBroken(error.message, { cause: error }) : error)
   }
 
-  /** No more comes; with an error the reader is told after the last piece. */
+  /** Ends the stream; with an error the reader gets it after the last piece. */
   end(error?: Error): void {
     if (this.#state === 'ended') return
     this.#state = 'ended'

@@ -17,8 +17,8 @@ import {
 } from './worker-protocol.ts'
 
 /*
- * Runs traces in a thread of its own, over its own handle of the store. Several take turns; each stops when its reader does not
- * follow, and ends when nobody reads.
+ * Worker thread for traces, with its own store handle. Several traces share it; each pauses for backpressure, and ends when its
+ * reader is gone.
  */
 
 const port = parentPort
@@ -36,7 +36,7 @@ interface Job {
 const jobs = new Map<number, Job>()
 
 const beat = (): void => void Atomics.add(signals, TRACE_HEARTBEAT, 1)
-// The service looks at this while it waits.
+// The service reads this heartbeat while it waits.
 setInterval(beat, LIMITS.trace.stuckMs / 30).unref()
 
 const begin = (id: number): Job => {

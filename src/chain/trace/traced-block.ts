@@ -10,7 +10,7 @@ import { CodedError } from '../../util/errors.ts'
 import { BodyRow } from '../store/body-row.ts'
 import type { TraceBlock } from './worker-protocol.ts'
 
-/* Blocks as the worker reads them from the store: nothing is kept, for a development chain may take blocks back. */
+/* Blocks as the worker reads them from the store, uncached, since a development chain may revert blocks. */
 
 const BLOCKHASH_BLOCKS = 256
 
@@ -21,7 +21,7 @@ export const tracedBlockBody = async (store: Store, { number, hash }: TraceBlock
   throw new CodedError<TraceError>({ code: 'TRACE_FAILED', reason: `block ${hash} is not there any more` })
 }
 
-/** What the block's transactions saw. */
+/** Environment of the block's transactions. */
 export const tracedBlockEnv = (store: Store, params: ChainParams, { env }: TraceBlock): BlockEnv => ({
   ...env,
   params,
@@ -31,7 +31,7 @@ export const tracedBlockEnv = (store: Store, params: ChainParams, { env }: Trace
   },
 })
 
-/** From the child, which names it. */
+/** Read from the child's parentHash. */
 const hashOf = (store: Store, number: number): Hex | undefined => {
   const row = store.getSync(BUCKETS.header, numberKey(number + 1))
   return row && decodeHeader(row).parentHash

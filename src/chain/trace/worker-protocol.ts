@@ -4,9 +4,9 @@ import type { CallRequest } from '../../evm/calls/types.ts'
 import type { TraceConfig } from '../../evm/tracers/config.ts'
 import type { Hex } from '../../util/bytes.ts'
 
-/* What the trace service and its worker say to each other. */
+/* Messages between the trace service and its worker. */
 
-/** A committed block, and what its transactions saw; BLOCKHASH the worker looks up itself. */
+/** Committed block with the environment of its transactions; the worker looks up BLOCKHASH itself. */
 export interface TraceBlock {
   readonly number: number
   readonly hash: Hex
@@ -26,7 +26,7 @@ export type TraceRequest =
       readonly kind: 'call'
       readonly block: TraceBlock
       readonly call: CallRequest
-      /** Transactions of the block that come before the call; undefined: all of them. */
+      /** Number of the block's transactions before the call; undefined: all of them. */
       readonly after: number | undefined
       readonly config: TraceConfig
     }
@@ -38,7 +38,7 @@ export type TraceRequest =
 export interface StorageRangeRequest {
   readonly kind: 'storageRange'
   readonly block: TraceBlock
-  /** Transactions of the block that come before. */
+  /** Number of the block's transactions before. */
   readonly after: number
   readonly address: Hex
   readonly start: Hex
@@ -54,7 +54,7 @@ export interface AccountRangeRequest {
   readonly limit: number
   readonly withCode: boolean
   readonly withStorage: boolean
-  /** Also those whose address is not known. */
+  /** Includes accounts whose address is unknown. */
   readonly incompletes: boolean
 }
 
@@ -62,7 +62,7 @@ export interface AccountRangeRequest {
 export interface ModifiedAccountsRequest {
   readonly kind: 'modifiedAccounts'
   readonly blocks: readonly TraceBlock[]
-  /** Whom the blocks credit besides their transactions. */
+  /** Addresses that the blocks credit outside their transactions. */
   readonly credited: readonly Hex[]
 }
 
@@ -72,20 +72,20 @@ export interface TraceWorkerStart {
   readonly shared: SharedArrayBuffer
 }
 
-/** The one member of the shared memory (Int32Array): moves while the worker is alive. */
+/** Index of the heartbeat, the only member of the shared memory (Int32Array): it grows while the worker is alive. */
 export const TRACE_HEARTBEAT = 0
 export const TRACE_SHARED_BYTES = 4
 
 export type ToTraceWorker =
   | { readonly type: 'job'; readonly id: number; readonly request: TraceRequest }
-  /** A piece has been taken: another one may come. */
+  /** The reader has taken a piece: another one may be sent. */
   | { readonly type: 'credit'; readonly id: number }
   | { readonly type: 'cancel'; readonly id: number }
 
 export type FromTraceWorker =
   | { readonly type: 'chunk'; readonly id: number; readonly chunk: Uint8Array }
   | { readonly type: 'done'; readonly id: number }
-  /** Expected failures; what came before is JSON that ends properly, or nothing. */
+  /** Expected failures; the output so far is complete JSON, or empty. */
   | { readonly type: 'failed'; readonly id: number; readonly detail: { readonly code: string } }
-  /** Something nobody expected: told to the log. */
+  /** Unexpected errors, which are logged. */
   | { readonly type: 'fault'; readonly id: number; readonly message: string }

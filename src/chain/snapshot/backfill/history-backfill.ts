@@ -12,13 +12,13 @@ import type { HistoryMethods } from './history-worker.ts'
 export interface HistoryBackfillOptions {
   readonly network: PeerSource
   readonly thread: Pick<WorkerThread<HistoryMethods>, 'call'>
-  /** Told of the first block that is there. */
+  /** Updated with the first stored block. */
   readonly blocks: Pick<BlockStore, 'earliest'>
   readonly clock: Clock
   readonly logger: Logger
 }
 
-/** Brings the blocks before a snapshot, with their receipts and logs, from the newest down to the first, while the node serves. */
+/** Downloads the blocks before a snapshot with receipts and logs, from the newest down to the first, while the node serves. */
 export class HistoryBackfill {
   readonly #options: HistoryBackfillOptions
   #isStopped = false

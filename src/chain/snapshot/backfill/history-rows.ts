@@ -20,22 +20,23 @@ import { isCoded } from '../../../util/errors.ts'
 import { nativePrices, putBlockRows } from '../../store/block-store.ts'
 import { putEarliestBlock } from '../../store/earliest-block.ts'
 
-/** What stands above the next block of history: its hash, by its child, and its certificate, as the child's header has it. */
+/** Upper end of the missing history: the hash of the next block, from its child, and its certificate, from the child's header. */
 export interface HistoryTip {
   readonly number: number
   readonly hash: Hex
   readonly certificate: Certificate
 }
 
-/** Blocks of the past as peers sent them, ascending: the RLP of each, and of the list of its encoded receipts. */
+/** Historic blocks from peers, ascending: the RLP of each, and of the list of its encoded receipts. */
 export interface HistoryRange {
   readonly blocks: readonly Uint8Array[]
   readonly receipts: readonly Uint8Array[]
 }
 
 /**
- * Queues the rows of blocks that end with `tip`, from the last to the first; answers the tip of those before. The hash of each is that
- * which its child names, the body and the receipts make the roots of its header: nothing is executed. Throws SNAPSHOT_FALSE, RECEIPTS_FALSE.
+ * Adds the rows of blocks that end with `tip` to the batch, from the last to the first; returns the tip for those before. Each hash must
+ * match the child's parentHash, and body and receipts must match the roots of the header: nothing is executed. Throws SNAPSHOT_FALSE,
+ * RECEIPTS_FALSE.
  */
 export const putHistory = (batch: Batch, { blocks, receipts }: HistoryRange, tip: HistoryTip): HistoryTip => {
   let at = tip
@@ -85,7 +86,7 @@ const checkedReceipts = (bytes: Uint8Array, { header, transactions }: Block): re
     return receipts
   })
 
-/** Whatever is wrong with bytes of a peer is its falsehood. */
+/** Converts any decoding error into an error that blames the peer. */
 const telling = <T>(asFalse: (reason: string) => Error, what: string, read: () => T): T => {
   try {
     return read()
@@ -96,7 +97,7 @@ const telling = <T>(asFalse: (reason: string) => Error, what: string, read: () =
   }
 }
 
-/** Where the history of a store ends, from the header it ends with; undefined: it is whole. `earliest`: the first block that is there. */
+/** Returns the tip below the first stored header; undefined when the history is complete. `earliest`: the first stored block. */
 export const tipBelow = async (store: Store, earliest: number): Promise<HistoryTip | undefined> => {
   if (earliest <= 1) return undefined
   const row = await store.get(BUCKETS.header, numberKey(earliest))
@@ -107,7 +108,7 @@ export const tipBelow = async (store: Store, earliest: number): Promise<HistoryT
   return { number: earliest - 1, hash: header.parentHash, certificate: parentCertificate }
 }
 
-/** Queues and writes blocks below `tip` and where history begins now; answers the tip of those before. Throws as `putHistory`. */
+/** Writes blocks below `tip` and the new start of the history; returns the tip for those before. Throws as `putHistory`. */
 export const writeHistory = async (store: Store, range: HistoryRange, tip: HistoryTip): Promise<HistoryTip> => {
   const batch = store.batch()
   try {

@@ -4,7 +4,7 @@ import { serveWorker } from '../../../util/worker/worker-thread.ts'
 import { readEarliestBlock } from '../../store/earliest-block.ts'
 import { type HistoryRange, type HistoryTip, tipBelow, writeHistory } from './history-rows.ts'
 
-/* The thread that checks and stores the blocks before a snapshot. */
+/* Worker thread that verifies and stores the blocks before a snapshot. */
 const { storePath } = workerData as { readonly storePath: string }
 const store = await Store.open(storePath, { createIfMissing: false })
 

@@ -10,16 +10,15 @@ import type { Hex } from '../../../util/bytes.ts'
 import { SNAPSHOT_FORMAT } from '../format.ts'
 
 /*
- * A snapshot on the disk: a folder named by its block's number with three files of chunks, one after the other, and an index, which is
- * RLP of [manifest, lengths of the chunks]. A folder that is being written has another name, so that what a crash leaves is never taken
- * for whole.
+ * Snapshot on disk: a folder named by its block's number with three files of concatenated chunks, and an index, which is RLP of
+ * [manifest, lengths of the chunks]. An unfinished folder has another name, so that the remains of a crash are never taken as complete.
  */
 export const FILES = ['records', 'accounts', 'storages'] as const
 export type FileName = (typeof FILES)[number]
 const INDEX = 'index'
 const UNFINISHED = 'new-'
 
-/** Appends to one file, gathered to large writes. */
+/** Appends to one file, collected into large writes. */
 export class FileSink implements ByteSink {
   readonly #handle: Awaited<ReturnType<typeof open>>
   #waiting: Uint8Array[] = []
@@ -39,7 +38,7 @@ export class FileSink implements ByteSink {
     if (this.#bytes >= LIMITS.snapshot.writeBytes) await this.#flush()
   }
 
-  /** Resolves when all is on the disk. */
+  /** Resolves when all is on disk. */
   async finish(): Promise<void> {
     await this.#flush()
     await this.#handle.sync()
@@ -58,7 +57,7 @@ export class FileSink implements ByteSink {
   }
 }
 
-/** Where the files of a snapshot go while it is made; what an earlier try left is removed. */
+/** Creates the folder for a new snapshot; the remains of an earlier attempt are deleted. */
 export const beginSnapshotFolder = async (root: string, number: number): Promise<string> => {
   const folder = join(root, `${UNFINISHED}${number}`)
   await rm(folder, { recursive: true, force: true })
@@ -66,7 +65,7 @@ export const beginSnapshotFolder = async (root: string, number: number): Promise
   return folder
 }
 
-/** The files are whole: writes the index and gives the folder its name. */
+/** Completes a snapshot: writes the index and renames the folder. */
 export const finishSnapshotFolder = async (
   root: string,
   number: number,
@@ -80,7 +79,7 @@ export const finishSnapshotFolder = async (
   await rename(folder, join(root, String(number)))
 }
 
-/** Numbers of the whole snapshots there, newest first. */
+/** Returns the numbers of the complete snapshots, newest first. */
 export const listSnapshotFolders = async (root: string): Promise<readonly number[]> => {
   const names = await readdir(root).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return []
@@ -92,7 +91,7 @@ export const listSnapshotFolders = async (root: string): Promise<readonly number
     .sort((a, b) => b - a)
 }
 
-/** Removes all but the newest, and what was never finished. */
+/** Deletes all but the newest snapshots, and unfinished ones. */
 export const pruneSnapshotFolders = async (root: string, kept: number): Promise<void> => {
   const old = (await listSnapshotFolders(root)).slice(kept).map(String)
   const unfinished = (await readdir(root)).filter(name => name.startsWith(UNFINISHED))
@@ -105,10 +104,10 @@ interface Place {
   readonly length: number
 }
 
-/** A whole snapshot, to be read from. */
+/** Complete snapshot, opened for reading. */
 export class SnapshotFolder {
   readonly number: number
-  /** Name of its content (network/wire/snapshot.ts). */
+  /** Snapshot id (network/wire/snapshot.ts). */
   readonly id: Hex
   readonly manifest: SnapshotManifest
   readonly #path: string
@@ -137,7 +136,7 @@ export class SnapshotFolder {
     return new SnapshotFolder(path, number, manifest, places)
   }
 
-  /** undefined: there are not so many, or the folder was removed since. */
+  /** Returns undefined when there is no such chunk, or the folder was deleted since. */
   async chunk(index: number): Promise<Uint8Array | undefined> {
     const place = this.#places[index]
     if (place === undefined) return undefined

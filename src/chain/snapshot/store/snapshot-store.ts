@@ -12,14 +12,14 @@ import type { SnapshotWorkerMethods } from './snapshot-worker.ts'
 export interface SnapshotStoreOptions {
   readonly store: Store
   readonly storePath: string
-  /** Where the snapshots are. */
+  /** Folder of the snapshots. */
   readonly root: string
-  /** Blocks between two; 0: none is made. Those that are there are served anyway. */
+  /** Blocks between two snapshots; 0: none is made. Existing ones are still served. */
   readonly intervalBlocks: number
   readonly logger: Logger
 }
 
-/** The snapshots of this node: made by a thread at every `intervalBlocks`, kept as files, served to peers. */
+/** Snapshots of this node: made in a worker thread every `intervalBlocks`, stored as files, served to peers. */
 export class SnapshotStore {
   readonly #options: SnapshotStoreOptions
   #folders: readonly SnapshotFolder[] = []
@@ -36,7 +36,7 @@ export class SnapshotStore {
     return library
   }
 
-  /** A block is the head: perhaps its state is to be kept. One is made at a time; a height that falls into the making of another is left out. */
+  /** Handles a new head: starts a snapshot when due. One is made at a time; a due block during that time is skipped. */
   onBlock(number: number): void {
     const { intervalBlocks } = this.#options
     if (intervalBlocks === 0 || number % intervalBlocks !== 0 || this.#making !== undefined) return
@@ -45,7 +45,7 @@ export class SnapshotStore {
     })
   }
 
-  /** Resolves when nothing is being made. */
+  /** Resolves when no snapshot is being made. */
   async settled(): Promise<void> {
     await this.#making
   }
@@ -80,7 +80,7 @@ export class SnapshotStore {
       await this.#read()
       logger.info({ ...report, ms: Math.round(performance.now() - startedMs) }, 'snapshot made')
     } catch (error) {
-      // The next one begins anew, in another thread if this one died.
+      // The next snapshot starts over, in a new thread if this one died.
       if (!isCoded(error)) this.#workerThread = undefined
       if (!isCoded(error) || error.code !== 'THREAD_CLOSED') logger.error({ err: error, number }, 'snapshot not made')
     }

@@ -3,7 +3,7 @@ import { Store } from '../../../storage/store.ts'
 import { serveWorker } from '../../../util/worker/worker-thread.ts'
 import { writeSnapshot } from './write-snapshot.ts'
 
-/* The thread that makes snapshots: minutes of reading and hashing on large states. */
+/* Worker thread that makes snapshots, which takes minutes of reading and hashing on large states. */
 const { storePath, root } = workerData as { readonly storePath: string; readonly root: string }
 const store = await Store.open(storePath, { createIfMissing: false })
 

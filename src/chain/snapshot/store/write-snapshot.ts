@@ -15,7 +15,7 @@ import { SNAPSHOT_FORMAT } from '../format.ts'
 import { recordChunks } from '../sync/council-records.ts'
 import { beginSnapshotFolder, FileSink, finishSnapshotFolder, pruneSnapshotFolders } from './snapshot-folder.ts'
 
-/** What was made, for the log. */
+/** Summary of a snapshot, for the log. */
 export interface SnapshotReport {
   readonly number: number
   readonly accounts: number
@@ -25,8 +25,8 @@ export interface SnapshotReport {
 }
 
 /**
- * Writes the snapshot of the state after block `numberField`, which must be readable still, and removes the oldest. Reads the store by
- * itself and may take minutes: for a thread of its own. Throws MISSING_STATE.
+ * Writes the snapshot of the state after block `numberField`, which must still be readable, and deletes the oldest one. Opens the
+ * store itself and may take minutes, so it needs its own thread. Throws MISSING_STATE.
  */
 export const writeSnapshot = async (store: Store, root: string, number: number): Promise<SnapshotReport> => {
   const state = await openStateReader(store, number)

@@ -8,27 +8,27 @@ import { isCoded, undefinedIfCoded } from '../../../util/errors.ts'
 import { SNAPSHOT_FORMAT } from '../format.ts'
 import type { PeerSource } from './fetch-headers.ts'
 
-/** A manifest whose parts make the state root of its header. Whether that header is of the chain is another question (prove.ts). */
+/** Manifest whose parts match the state root of its header. prove.ts checks that the header is part of the chain. */
 export interface ValidManifest {
   readonly manifest: SnapshotManifest
   readonly header: Header
   readonly hash: Hex
-  /** Name of its content: chunks are asked for by it. */
+  /** Snapshot id, by which chunks are requested. */
   readonly id: Hex
-  /** Peers that offered this content; none for one that was on the disk. */
+  /** Peers that offered this content; none for one loaded from disk. */
   readonly offeredBy: readonly string[]
 }
 
 export interface ChooseOptions {
   readonly network: PeerSource
   readonly cycleBlocks: number
-  /** Contents that turned out to be of no use. */
+  /** Ids of snapshots that proved unusable. */
   readonly refused: ReadonlySet<Hex>
-  /** Blocks from this number on are wanted. */
+  /** Smallest acceptable block number. */
   readonly from: number
 }
 
-/** Snapshots that peers offer: the newest first, of one block the one that most peers offer. */
+/** Returns the snapshots that peers offer: newest first; for one block the most offered one first. */
 export const offeredSnapshots = async (options: ChooseOptions): Promise<readonly ValidManifest[]> => {
   const found = new Map<Hex, ValidManifest>()
   const asked = new Set<string>()
@@ -44,7 +44,7 @@ export const offeredSnapshots = async (options: ChooseOptions): Promise<readonly
     .sort((a, b) => b.header.number - a.header.number || b.offeredBy.length - a.offeredBy.length)
 }
 
-/** The manifest of a peer that was not asked before; undefined: nobody has one. */
+/** Returns the manifest of a peer not asked before; undefined when no peer has one. */
 const nextOffer = async (
   { network, cycleBlocks }: ChooseOptions,
   asked: Set<string>,
@@ -66,7 +66,7 @@ const nextOffer = async (
   }
 }
 
-/** A manifest that was taken before; undefined for one of another format. */
+/** Returns a manifest accepted earlier; undefined for one of another format. */
 export const storedManifest = (bytes: Uint8Array): ValidManifest | undefined => {
   const manifest = undefinedIfCoded(() => manifestCodec.decode(bytes))
   return manifest?.format === SNAPSHOT_FORMAT ? soundManifest(manifest, []) : undefined

@@ -9,7 +9,7 @@ export type ChunkPlace =
   | { readonly kind: 'accounts'; readonly snapshotPart: Part }
   | { readonly kind: 'storage'; readonly owner: Uint8Array; readonly snapshotPart: Part }
 
-/** Chunk `index` of a snapshot (network/wire/snapshot.ts). Throws RangeError when there is none. */
+/** Returns the place of chunk `index` of a snapshot (network/wire/snapshot.ts). Throws RangeError when there is none. */
 export const chunkPlaceOf = ({ records, accounts, storages }: SnapshotManifest, index: number): ChunkPlace => {
   let at = index
   const hash = records[at]
@@ -26,19 +26,19 @@ export const chunkPlaceOf = ({ records, accounts, storages }: SnapshotManifest, 
   throw new RangeError(`no chunk ${index}`)
 }
 
-/** Consecutive chunks: the first, and the one after the last. */
+/** Range of chunks, `to` exclusive. */
 export interface ChunkRange {
   readonly from: number
   readonly to: number
 }
 
-/** Chunk with the row of an account; undefined when the parts leave no place for it. */
+/** Returns the chunk with the row of an account; undefined when no part covers it. */
 export const accountChunk = ({ records, accounts }: SnapshotManifest, owner: Uint8Array): number | undefined => {
   const at = accounts.findIndex(({ prefix }) => prefix.every((nibble, place) => nibble === nibbleAt(owner, place)))
   return at < 0 ? undefined : records.length + at
 }
 
-/** Chunks with the storage of an account; none where it stands beside the account. */
+/** Returns the chunks with the storage of an account; empty when its storage is stored with the account. */
 export const storageChunks = ({ records, accounts, storages }: SnapshotManifest, owner: Uint8Array): ChunkRange => {
   let from = records.length + accounts.length
   for (const storage of storages) {
@@ -49,7 +49,7 @@ export const storageChunks = ({ records, accounts, storages }: SnapshotManifest,
   return { from, to: from }
 }
 
-/** Roots of the storages that a manifest lists, by the hash of their owner's address; undefined for parts that make no trie. */
+/** Returns the roots of the storages in a manifest by hashed owner address; undefined for parts that form no trie. */
 export const storageRoots = ({ storages }: SnapshotManifest): ReadonlyMap<Hex, Hex | undefined> =>
   new Map(storages.map(({ owner, parts }) => [bytesToHex(owner), rootOfParts(parts)]))
 

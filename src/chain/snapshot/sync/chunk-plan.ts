@@ -1,16 +1,19 @@
 import { assert } from '../../../util/assert.ts'
 
 export interface ChunkPlanOptions {
-  /** The first chunk, and the one after the last. */
+  /** Range of chunks, `to` exclusive. */
   readonly from: number
   readonly to: number
-  /** Chunks that are in already, those of others among them. */
+  /** Chunks already imported, also those outside the range. */
   readonly done: ReadonlySet<number>
-  /** Chunks asked for or waiting to be imported: the bound on memory. */
+  /** Limit of chunks requested or waiting for import, which bounds the memory. */
   readonly parallel: number
 }
 
-/** Which chunks to ask for: lowest first, several at once, each until it is in; those that failed come again before any later one. */
+/**
+ * Decides which chunks to request: lowest first, several at once, each until it is imported; failed ones are repeated before later
+ * ones.
+ */
 export class ChunkPlan {
   readonly #options: ChunkPlanOptions
   readonly #failed: number[] = []
@@ -23,17 +26,17 @@ export class ChunkPlan {
     this.#next = options.from
   }
 
-  /** Nothing is asked for, and nothing is left to ask. */
+  /** True when nothing is under way and nothing is left. */
   get isDone(): boolean {
     return this.#asked.size === 0 && this.#peek() === undefined
   }
 
-  /** Failures since a chunk came in last. */
+  /** Failures since the last imported chunk. */
   get failures(): number {
     return this.#failures
   }
 
-  /** What to ask now; each is to be answered by `imported` or `failedResult`. */
+  /** Returns the chunks to request now; the caller reports each by `imported` or `failed`. */
   ask(): readonly number[] {
     const asks: number[] = []
     while (this.#asked.size < this.#options.parallel) {

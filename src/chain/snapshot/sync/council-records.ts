@@ -11,12 +11,12 @@ import { isCoded } from '../../../util/errors.ts'
 import { decodeCouncil, readCycleRow } from '../../council/council-rows.ts'
 
 /*
- * Council records as chunks of a snapshot: RLP of [block number, cycle row, council row or empty] for each cycle that ended between genesis and
- * the snapshot's block, both left out, in their order. Without them nobody could say who may seal the blocks after the snapshot, or whom
- * evidence accuses. The state of the snapshot's block commits to them (rules/council-storage.ts).
+ * Council records as chunks of a snapshot: RLP of [block number, cycle row, council row or empty] for each cycle that ended between
+ * genesis and the snapshot's block, both excluded, in order. They determine the valid sealers of blocks after the snapshot, and the
+ * validators that evidence accuses. The state of the snapshot's block commits to them (rules/council-storage.ts).
  */
 
-/** The records below block `numberField`; the same rows make the same chunks on every node. */
+/** Yields the records below block `numberField`; equal rows give equal chunks on every node. */
 export async function* recordChunks(store: Store, number: number): AsyncGenerator<Uint8Array> {
   let rows: Uint8Array[] = []
   let bytes = 0
@@ -35,8 +35,8 @@ export async function* recordChunks(store: Store, number: number): AsyncGenerato
 }
 
 /**
- * Queues the rows of a chunk whose form is sound, for blocks below `below` that end a cycle. Throws SNAPSHOT_FALSE. Whether they are true is known
- * when all are in (staged-council.ts).
+ * Adds the rows of a well-formed chunk to the batch, for blocks below `below` that end a cycle. Throws SNAPSHOT_FALSE. Their content is
+ * verified when all are imported (staged-council.ts).
  */
 export const putRecords = (
   batch: Batch,

@@ -13,14 +13,14 @@ import type { StagingMethods } from './staging-worker.ts'
 export interface FetchChunksOptions {
   readonly network: PeerSource
   readonly staging: Pick<WorkerThread<StagingMethods>, 'call'>
-  /** Name of the snapshot's content. */
+  /** Snapshot id. */
   readonly id: Hex
-  /** The snapshot's block. */
+  /** Number of the snapshot's block. */
   readonly number: number
-  /** The chunks wanted: from the first to the one before `to`. */
+  /** Range of chunks, `to` exclusive. */
   readonly from: number
   readonly to: number
-  /** Chunks that are in; those that come are added. */
+  /** Imported chunks; new ones are added. */
   readonly done: Set<number>
   readonly progress: SnapshotProgress
   readonly clock: Clock
@@ -29,8 +29,8 @@ export interface FetchChunksOptions {
 }
 
 /**
- * Fetches chunks from whoever has them, several at once, and has each verified and stored; a false one names its sender and comes from
- * another. Throws NOT_OBTAINED when nobody has had any for a while.
+ * Fetches chunks from several peers at once, and has each verified and stored; for a false one the sender is reported and another peer
+ * is asked. Throws NOT_OBTAINED when no peer has delivered any for a while.
  */
 export const fetchChunks = async (options: FetchChunksOptions): Promise<void> => {
   const { number, from, to, done, isStopped } = options
@@ -67,20 +67,20 @@ const fetchChunk = async (options: FetchChunksOptions, plan: ChunkPlan, index: n
       return
     } catch (error) {
       if (!isCoded(error) || error.code !== 'SNAPSHOT_FALSE') throw error
-      // It answered for this very content, so it has cut the state in the same way, or lies.
+      // The peer answered for this snapshot id, so it has the same chunks, or lies.
       logger.warn({ peer: from, index, err: error }, 'peer sent an invalid chunk')
       network.reportForgery(from, `chunk ${index} of a snapshot: ${error.message}`)
     }
   } catch (error) {
     if (!isCoded(error)) throw error
     logger.debug({ index, err: error }, 'chunk not received')
-    // Whoever had nothing at once would be asked again at once.
+    // Without a pause a peer that returns nothing would be asked again at once.
     if (!isStopped()) await delayUntil(clock, clock.nowMs() + LIMITS.snapshot.retryMs).over
   }
   plan.failed(index)
 }
 
-/** So many requests a second that one peer alone bears them. */
+/** Limits the requests per second to what a single peer accepts. */
 class Pace {
   readonly #clock: Clock
   #nextMs = 0

@@ -13,7 +13,7 @@ import type { SealedHeader } from './skipping-verification.ts'
 
 export type PeerSource = Pick<Network, 'request' | 'reportForgery'>
 
-/** No peer answered with what follows from what is known. */
+/** No peer returned data that follows from verified data. */
 export type FetchError = { readonly code: 'NOT_OBTAINED'; readonly what: string }
 
 export const fetchFailed = (what: string) => new CodedError<FetchError>({ code: 'NOT_OBTAINED', what })
@@ -25,7 +25,7 @@ interface FetchedBlocks {
   readonly from: string
 }
 
-/** Up to `count` consecutive blocks from a number on, as they come: their numbers are right and the form is sound. Rejects as `request` does. */
+/** Fetches up to `count` consecutive blocks from a number on, unverified except for their numbers and form. Rejects as `request` does. */
 const fetchBlocks = async (network: PeerSource, first: number, count: number): Promise<FetchedBlocks> => {
   const { answer, from } = await network.request(
     'getBlocks',
@@ -39,13 +39,13 @@ const fetchBlocks = async (network: PeerSource, first: number, count: number): P
   return { blocks: answer.map(({ block }) => block), decoded, certificate, from }
 }
 
-/** A header with the certificate that came beside it, both by a peer's word alone; no body is read. */
+/** Returns a header with its certificate, both unverified; no body is decoded. */
 const sealedHeaderOf = ({ block, certificate }: SealedBlock): SealedHeader => ({
   ...decodeBlockHeader(block, LIMITS.block.headerBytes),
   certificate,
 })
 
-/** Header of a block as one peer has it. Rejects as `request` does, or with BLOCK_MALFORMED. */
+/** Fetches the header of a block from one peer. Rejects as `request` does, or with BLOCK_MALFORMED. */
 export const fetchSealedHeader = async (network: PeerSource, number: number, peer: string): Promise<SealedHeader> => {
   const { answer } = await network.request(
     'getBlocks',
@@ -57,7 +57,9 @@ export const fetchSealedHeader = async (network: PeerSource, number: number, pee
   return sealed
 }
 
-/** Header of the block that the operator named: whoever has another one is passed over, and not blamed. Rejects as `request` does. */
+/**
+ * Fetches the header of the block named by the operator: a peer with another one is skipped and not blamed. Rejects as `request` does.
+ */
 export const fetchCheckpoint = async (network: PeerSource, { number, hash }: BlockPlace): Promise<SealedHeader> => {
   const { answer } = await network.request(
     'getBlocks',
@@ -70,7 +72,10 @@ export const fetchCheckpoint = async (network: PeerSource, { number, hash }: Blo
   return sealedHeaderOf(answer[0] as SealedBlock)
 }
 
-/** Certificate of a block in the header of its child, which names it; whether it is one of a quorum is for the caller. Rejects as `request` does. */
+/**
+ * Fetches the certificate of a block from the header of its child, which names it; the caller verifies the quorum. Rejects as `request`
+ * does.
+ */
 export const fetchCertificate = async (network: PeerSource, { number, hash }: BlockPlace): Promise<Certificate> => {
   const certificateIn = (sealed: SealedBlock | undefined): Certificate | null => {
     const header = sealed && headerOr(sealed)?.header
@@ -99,13 +104,13 @@ const headerOr = (sealed: SealedBlock) => undefinedIfCoded(() => sealedHeaderOf(
 interface FetchedHistory {
   readonly range: HistoryRange
   readonly from: { readonly blocks: string; readonly receipts: readonly string[] }
-  /** How many blocks to ask for next time: as many as come in one answer. */
+  /** Number of blocks for the next request: as many as fit in one response. */
   readonly nextCount: number
 }
 
 /**
- * The blocks that end with `tip`, up to `count` of them, with their receipts. Blocks that do not fit in one answer are asked for again in
- * smaller ranges, since those at the end are wanted first.
+ * Fetches up to `count` blocks that end with `tip`, with their receipts. When they do not fit in one response, smaller ranges are
+ * requested, since the last blocks are needed first.
  */
 const fetchHistory = async (network: PeerSource, tip: HistoryTip, count: number): Promise<FetchedHistory> => {
   let wanted = Math.min(count, tip.number)
@@ -126,8 +131,8 @@ const fetchHistory = async (network: PeerSource, tip: HistoryTip, count: number)
 }
 
 /**
- * Fetches blocks as `fetchHistory` does and puts them in; whoever sent what is false is named. Answers the tip of those before, and
- * how many to ask for next time. Rejects as the request and `put` do.
+ * Fetches blocks as `fetchHistory` does and imports them; reports the sender of false ones. Returns the tip for those before, and the
+ * number for the next request. Rejects as the request and `put` do.
  */
 export const importHistory = async (
   network: PeerSource,
@@ -144,7 +149,7 @@ export const importHistory = async (
   }
 }
 
-/** Whoever sent blocks or receipts that are false. */
+/** Reports the sender of false blocks or receipts. */
 const blame = (network: PeerSource, error: unknown, from: FetchedHistory['from']): void => {
   if (!isCoded(error)) return
   if (error.code === 'SNAPSHOT_FALSE') network.reportForgery(from.blocks, error.message)
@@ -152,7 +157,7 @@ const blame = (network: PeerSource, error: unknown, from: FetchedHistory['from']
     for (const peer of new Set(from.receipts)) network.reportForgery(peer, error.message)
 }
 
-/** Where there are no transactions there is nothing to ask for. */
+/** Receipts of a block without transactions, which need no request. */
 const NO_RECEIPTS = Uint8Array.of(0xc0)
 
 const fetchReceipts = async (

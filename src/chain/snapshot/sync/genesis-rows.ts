@@ -5,7 +5,7 @@ import type { Store } from '../../../storage/store.ts'
 import { type Hex, hexToBytes } from '../../../util/bytes.ts'
 import type { GenesisRows } from './staging.ts'
 
-/** What a store says of block 0 besides its state: a staged chain begins with the same rows, not with those of a peer. */
+/** Returns the rows of block 0 except its state: a staged chain begins with these rows, not with those of a peer. */
 export const genesisRows = async (store: Store, genesisHash: Hex): Promise<GenesisRows> => {
   const key = numberKey(0)
   const places = [

@@ -8,32 +8,32 @@ import { faultsOf } from '../../../rules/quorum.ts'
 import type { Hex } from '../../../util/bytes.ts'
 import { CodedError, undefinedIfCoded } from '../../../util/errors.ts'
 
-/** Why nobody can be told what the chain is; the node goes on with blocks. */
+/** Reasons why no block can be trusted; the node then syncs by blocks. */
 export type TrustError =
-  /** So long ago that its validators may have left with their stakes: a younger checkpoint is needed. */
+  /** The anchor is so old that its validators may have left with their stakes: a younger checkpoint is needed. */
   | {
       readonly code: 'ANCHOR_TOO_OLD'
       readonly number: number
       readonly ageSeconds: number
       readonly limitSeconds: number
     }
-  /** Too few of those who sealed at `from` still seal soon after it: a younger checkpoint is needed. */
+  /** Too few of the sealers at `from` still seal soon after it: a younger checkpoint is needed. */
   | { readonly code: 'TRUST_BROKEN'; readonly from: number; readonly to: number }
 
-/** A header with a certificate of its block, as a peer sent it. */
+/** Header with a certificate of its block, as a peer sent it. */
 export interface SealedHeader {
   readonly header: Header
   readonly hash: Hex
   readonly certificate: Certificate
 }
 
-/** A block that is known to be of the chain, and who is known to have sealed then. */
+/** Trusted block of the chain, and the validators that sealed it. */
 export interface Anchor {
   readonly number: number
   /** Unix seconds. */
   readonly timestamp: number
   readonly sealers: ReadonlySet<Hex>
-  /** So many of them cannot all be faulty. */
+  /** Number of them that cannot all be faulty. */
   readonly enough: number
 }
 
@@ -42,7 +42,7 @@ export interface TrustRules {
   readonly recover: RecoverAddress
 }
 
-/** Genesis: its council is in the operator's own file. */
+/** Genesis as an anchor: its council is in the operator's own file. */
 export const genesisAnchor = (timestamp: number, validators: readonly Hex[]): Anchor => ({
   number: 0,
   timestamp,
@@ -50,13 +50,16 @@ export const genesisAnchor = (timestamp: number, validators: readonly Hex[]): An
   enough: faultsOf(validators.length) + 1,
 })
 
-/** A header that is trusted names in its hash who sealed its parent: a quorum of that committee. undefined: the first has no parent that was sealed. */
+/**
+ * Returns the anchor of a trusted header, whose hash covers the sealers of its parent: a quorum of that committee. undefined for the
+ * first block, whose parent is not sealed.
+ */
 export const anchorFromHeader = (header: Header, rules: TrustRules): Anchor | undefined => {
   const { parentCertificate } = decodeExtraData(header.extraData)
   if (parentCertificate === null) return undefined
   const sealed = { number: header.number - 1, blockHash: header.parentHash }
   const sealers = sealersOf(parentCertificate, sealed, rules)
-  // A quorum of n is two thirds of it, so n is at most half as much again.
+  // A quorum is two thirds of n, so n is at most half as much again.
   return {
     number: header.number,
     timestamp: header.timestamp,
@@ -65,7 +68,10 @@ export const anchorFromHeader = (header: Header, rules: TrustRules): Anchor | un
   }
 }
 
-/** Whether so many of the anchor's sealers sealed this block that one of them is honest, and an honest one seals what is final alone. */
+/**
+ * Returns true when so many of the anchor's sealers sealed this block that one of them is honest; honest validators seal only final
+ * blocks.
+ */
 export const hasHonestSealer = (
   anchor: Anchor,
   { header, hash, certificate }: SealedHeader,
@@ -87,8 +93,8 @@ const sealersOf = (
 }
 
 /**
- * Walks from the anchor to the block `target`: in one step where enough of the same validators seal at both ends, else by blocks between
- * them, each of which names the sealers for the next step. Throws ANCHOR_TOO_OLD, TRUST_BROKEN, and what `fetch` throws.
+ * Verifies from the anchor to the block `target`: in one step where enough of the same validators seal at both ends, else through blocks
+ * between them, each of which names the sealers for the next step. Throws ANCHOR_TOO_OLD, TRUST_BROKEN, and the errors of `fetch`.
  */
 export const trustBlock = async (
   start: Anchor,

@@ -9,7 +9,7 @@ export interface SnapshotCounts {
   readonly slots: number
 }
 
-/** How far a snapshot is in: what eth_syncing answers, and a line for the operator from time to time. */
+/** Progress of a snapshot import: for eth_syncing, and for a regular log line. */
 export class SnapshotProgress {
   readonly #chunks: number
   readonly #nowMs: () => number

@@ -31,7 +31,7 @@ import { SnapshotProgress } from './snapshot-progress.ts'
 import type { ChainIdentity, GenesisRows, MissingCodes } from './staging.ts'
 import type { StagingMethods } from './staging-worker.ts'
 
-/** A block that the operator says is of the chain. */
+/** Block that the operator states to be part of the chain. */
 export interface Checkpoint {
   readonly number: number
   readonly hash: Hex
@@ -39,10 +39,10 @@ export interface Checkpoint {
 
 export interface SnapshotSyncOptions {
   readonly network: Pick<Network, 'request' | 'reportForgery' | 'peers'>
-  /** Takes the snapshot in, beside the running node's own store. */
+  /** Worker that imports the snapshot, beside the running node's own store. */
   readonly staging: WorkerThread<StagingMethods>
   readonly identity: ChainIdentity
-  /** Genesis, as this node knows it. */
+  /** Genesis as known to this node. */
   readonly genesis: {
     readonly timestamp: number
     readonly validators: readonly Hex[]
@@ -51,29 +51,29 @@ export interface SnapshotSyncOptions {
   }
   readonly checkpoint: Checkpoint | undefined
   readonly rules: TrustRules
-  /** The head of the running node. */
+  /** Head of the running node. */
   readonly head: () => number
   readonly clock: Clock
   readonly logger: Logger
 }
 
-/** `ready`: the staged store is a chain. `none`: no snapshot can be had, and blocks are the way. */
+/** `ready`: the staged store is a chain. `none`: no snapshot is available, so the node syncs by blocks. */
 export type SnapshotOutcome = 'ready' | 'none' | 'stopped'
 
-/** The snapshot turned out to be false, or is not the one wanted: another may do. */
+/** The snapshot proved false, or is unusable: another may work. */
 export type SnapshotRejected = { readonly code: 'SNAPSHOT_GONE'; readonly number: number; readonly reason: string }
 
 /**
- * Brings a new node to the state of a block that peers have a snapshot of (docs/decisions/0022-snapshot-sync.md): the block is proven to be
- * of the chain before anything is fetched or anybody blamed, then everything comes in an order in which each piece can be verified, and is
- * taken in by a thread that keeps what it has over restarts.
+ * Syncs a new node to the state of a block of which peers have a snapshot (docs/decisions/0022-snapshot-sync.md): the block is proven to be
+ * part of the chain before anything is fetched or a peer blamed; then the data is fetched in an order in which each piece can be verified,
+ * and imported by a worker that keeps its progress over restarts.
  */
 export class SnapshotSync {
   readonly #options: SnapshotSyncOptions
   #progress: SnapshotProgress | undefined
-  /** Contents that were found false, or could not be proven. */
+  /** Ids of snapshots found false, or not provable. */
   readonly #refused = new Set<Hex>()
-  /** Chunks of the staged snapshot when it failed last. */
+  /** Imported chunks of the staged snapshot at its last failure. */
   #doneBefore = 0
   #isStopped = false
   #wake = () => {}
@@ -86,7 +86,7 @@ export class SnapshotSync {
     return this.#progress?.status(this.#target()) ?? false
   }
 
-  /** Resolves when nothing more is done; to be called once. */
+  /** Resolves when the sync has ended; called once. */
   async run(): Promise<SnapshotOutcome> {
     const { staging, logger } = this.#options
     const { isWhole } = await staging.call('progress')
@@ -96,7 +96,7 @@ export class SnapshotSync {
     for (let attempt = 1; !this.#isStopped; attempt++) {
       try {
         const sound = begun ?? (await this.#choose())
-        // The chain went on by itself meanwhile, past what it could begin with.
+        // The node's own chain has meanwhile passed the snapshot's block.
         if (sound !== undefined && sound.header.number <= this.#options.head()) return 'none'
         if (sound !== undefined) {
           await this.#take(sound, begun !== undefined)
@@ -126,7 +126,7 @@ export class SnapshotSync {
     return this.#options.identity.params.rewards.cycleBlocks
   }
 
-  /** What an earlier life began; one of another format is removed. */
+  /** Returns the snapshot begun by an earlier run; one of another format is deleted. */
   async #staged(): Promise<ValidManifest | undefined> {
     const { staging } = this.#options
     const { manifest } = await staging.call('progress')
@@ -142,7 +142,9 @@ export class SnapshotSync {
     return offeredSnapshots({ network, cycleBlocks: this.#cycleBlocks, refused: this.#refused, from })
   }
 
-  /** The newest snapshot on offer whose block is proven to be of the chain. undefined: nobody has one. Throws TrustError. */
+  /**
+   * Returns the newest offered snapshot whose block is proven to be part of the chain; undefined when no peer has one. Throws TrustError.
+   */
   async #choose(): Promise<ValidManifest | undefined> {
     const { network, logger } = this.#options
     const offered = await this.#offered()
@@ -158,13 +160,13 @@ export class SnapshotSync {
       else unknown ??= sound
     }
     if (unknown === undefined) return undefined
-    // What could not be proven now may be later, by other peers.
+    // A snapshot that cannot be proven now may be later, with other peers.
     this.#refused.clear()
     const anchor = await this.#anchor()
     throw new CodedError<TrustError>({ code: 'TRUST_BROKEN', from: anchor.number, to: unknown.header.number })
   }
 
-  /** What is staged, unless it is of no use or others are on offer and it came no farther: then it is removed. */
+  /** Returns the staged snapshot, unless it is unusable, or others are offered and it made no progress: then it is deleted. */
   async #kept(isGone: boolean): Promise<ValidManifest | undefined> {
     const { staging, logger } = this.#options
     const staged = await this.#staged()
@@ -176,7 +178,7 @@ export class SnapshotSync {
     this.#doneBefore = done.length
     const isWanted = same !== undefined && (!isStalled || offered.length === 1)
     if (!isGone && (isWanted || offered.length === 0)) return same ?? staged
-    // Who offers a snapshot and delivers nothing of it must not be chosen again.
+    // A snapshot whose providers deliver nothing must not be chosen again.
     if (same !== undefined) this.#refused.add(staged.id)
     this.#doneBefore = 0
     logger.info({ number: staged.header.number }, 'snapshot abandoned for a newer one')
@@ -184,7 +186,7 @@ export class SnapshotSync {
     return undefined
   }
 
-  /** Waits until some peer is ahead; not for long where nothing is begun: a chain may be as new as the node. */
+  /** Waits until a peer is ahead; not for long without a staged snapshot: the chain may be as new as the node. */
   async #peersAhead(isBegun: boolean): Promise<boolean> {
     const { clock, head } = this.#options
     const untilMs = clock.nowMs() + LIMITS.snapshot.patienceMs
@@ -204,7 +206,7 @@ export class SnapshotSync {
     )
   }
 
-  /** Throws CodedError: SNAPSHOT_GONE, or that nobody answered. */
+  /** Throws CodedError: SNAPSHOT_GONE, or that no peer answered. */
   async #take(sound: ValidManifest, isBegun: boolean): Promise<void> {
     const { staging, genesis, logger } = this.#options
     const { manifest, header, hash, offeredBy } = sound
@@ -248,8 +250,8 @@ export class SnapshotSync {
   }
 
   /**
-   * The council records, proven by the contract's storage, which comes first; answers a certificate of the snapshot's block by the committee
-   * that they name. Little is fetched before a lie shows.
+   * Fetches the council records and proves them by the contract's storage, which is fetched first; returns a certificate of the snapshot's
+   * block by the committee they name. Little is fetched before a false snapshot is detected.
    */
   async #records(sound: ValidManifest, fetch: (range: ChunkRange) => Promise<void>): Promise<Certificate> {
     const { network, staging } = this.#options
@@ -264,7 +266,7 @@ export class SnapshotSync {
     if (fault !== null) throw this.#false(sound, `council records that the state does not hold: ${fault}`)
     const { certificate } = manifest
     if ((await staging.call('certificateFault', certificate)) === null) return certificate
-    // It is no part of the content: of several peers that offer the same, only the first one's was looked at.
+    // The certificate is not part of the content: of several peers that offer the same content, only the first one's was checked.
     for (const peer of offeredBy.slice(0, 1))
       network.reportForgery(peer, `a false certificate of block ${header.number}`)
     const other = await fetchCertificate(network, { number: header.number, hash })
@@ -290,7 +292,7 @@ export class SnapshotSync {
     const known = genesisAnchor(genesis.timestamp, genesis.validators)
     if (checkpoint === undefined || checkpoint.number === 0) return known
     const { header } = await fetchCheckpoint(network, checkpoint)
-    // Block 1 names nobody; genesis does.
+    // Block 1 names no sealers; genesis does.
     return anchorFromHeader(header, rules) ?? known
   }
 

@@ -5,7 +5,7 @@ import { serveWorker } from '../../../util/worker/worker-thread.ts'
 import type { HistoryRange, HistoryTip } from '../backfill/history-rows.ts'
 import { type ChainIdentity, type GenesisRows, Staging } from './staging.ts'
 
-/* The thread that takes a snapshot in: hashing every entry of a state, and writing it. */
+/* Worker thread that imports a snapshot: hashes every entry of a state and writes it. */
 const { storePath, identity } = workerData as { readonly storePath: string; readonly identity: ChainIdentity }
 let staging = await Staging.open(storePath, identity)
 
@@ -21,7 +21,7 @@ const methods = {
     staging.putCodes(hashes, codes),
   putBlocks: (range: HistoryRange, tip: HistoryTip) => staging.putBlocks(range, tip),
   finish: (burntWei: bigint) => staging.finish(burntWei),
-  /** Another snapshot is wanted: nothing of this one stays. */
+  /** Deletes this snapshot completely, before another one is imported. */
   reset: async () => {
     await staging.close()
     await rm(storePath, { recursive: true, force: true })

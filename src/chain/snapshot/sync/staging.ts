@@ -29,28 +29,28 @@ import { putRecords } from './council-records.ts'
 /** Rows of the node's own genesis: bucket, key, value. */
 export type GenesisRows = readonly (readonly [bucket: number, key: Uint8Array, value: Uint8Array])[]
 
-/** How far a snapshot is in. */
+/** Progress of a snapshot import. */
 export interface StagingProgress {
-  /** It is a chain already. */
+  /** True when the staged store is already a chain. */
   readonly isWhole: boolean
   readonly manifest: Uint8Array | null
   readonly done: readonly number[]
   readonly accounts: number
   readonly slots: number
-  /** Sum of all balances that are in, wei. */
+  /** Sum of all imported balances, wei. */
   readonly balance: bigint
-  /** The block to go on with below those that are in; null: none is in; 'whole': all are. */
+  /** Next block below the imported ones; null: none is imported; 'whole': all are. */
   readonly history: HistoryTip | null | 'whole'
 }
 
-/** What the committees of a chain follow from. */
+/** Data from which the committees of a chain follow. */
 export interface ChainIdentity {
   readonly params: NetworkParams
   readonly foundation: Hex
   readonly genesisHash: Hex
 }
 
-/** Code that accounts have and the store has not; `last`: the account up to which that is all. */
+/** Code hashes of accounts whose code is missing in the store; `last`: last account covered by the list. */
 export interface MissingCodes {
   readonly hashes: readonly Hex[]
   readonly last: Uint8Array | null
@@ -59,16 +59,15 @@ export interface MissingCodes {
 const MANIFEST = metaKey('snapshot-manifest')
 
 /**
- * A store in the making beside that of the running node: what a snapshot brings, every chunk verified before a row of it is written and
- * marked in the same batch, so that after any stop what is marked is there. It becomes a chain with `finish`; until then nobody takes
- * it for one.
+ * Staged store beside that of the running node: every chunk of the snapshot is verified before its rows are written and marked as
+ * imported in the same batch, so that the marks are true after any stop. `finish` makes it a chain; until then it is not used as one.
  */
 export class Staging {
   readonly #store: Store
   readonly #identity: ChainIdentity
   #manifest: SnapshotManifest | undefined
   #header: Header | undefined
-  /** Of the storages that the manifest lists. */
+  /** Roots of the storages in the manifest. */
   #storageRoots: ReadonlyMap<Hex, Hex | undefined> = new Map()
 
   private constructor(store: Store, identity: ChainIdentity) {
@@ -76,7 +75,7 @@ export class Staging {
     this.#identity = identity
   }
 
-  /** `identity`: of the chain whose state is taken in. */
+  /** `identity`: of the chain whose state is imported. */
   static async open(path: string, identity: ChainIdentity): Promise<Staging> {
     const staging = new Staging(await Store.open(path), identity)
     const row = await staging.#store.get(BUCKETS.meta, MANIFEST)
@@ -103,7 +102,7 @@ export class Staging {
     return { isWhole, manifest, done, accounts, slots, balance, history: await this.#history() }
   }
 
-  /** Begins with a snapshot whose parts make the state root of its header; the store must be empty. */
+  /** Starts a snapshot whose parts match the state root of its header; the store must be empty. */
   async begin(manifest: Uint8Array, genesis: GenesisRows): Promise<void> {
     assert(this.#manifest === undefined, 'a store holds one snapshot')
     const batch = this.#store.batch()
@@ -137,12 +136,12 @@ export class Staging {
     return this.#council.certificateFault(certificate)
   }
 
-  /** Whether the manifest's storages are those of accounts. To be asked when all accounts are in. */
+  /** Returns true when the manifest's storages match their accounts. Called when all accounts are imported. */
   hasTrueStorages(): boolean {
     return this.#whole.storages.every(({ owner }) => this.#isTrueStorage(owner))
   }
 
-  /** Looked for from the account `after` on; none: all is there. */
+  /** Searches from the account `after` on; an empty list means that no code is missing. */
   async missingCodes(after: Uint8Array | null, limit: number): Promise<MissingCodes> {
     const hashes = new Set<Hex>()
     let last = after
@@ -157,7 +156,7 @@ export class Staging {
     return { hashes: [...hashes], last }
   }
 
-  /** Answers how many of the codes are those asked for; the rest is not stored. */
+  /** Returns how many of the codes match the requested hashes; others are not stored. */
   async putCodes(hashes: readonly Hex[], codes: readonly Uint8Array[]): Promise<number> {
     const batch = this.#store.batch()
     let count = 0
@@ -171,12 +170,12 @@ export class Staging {
     return count
   }
 
-  /** Stores blocks that end with the snapshot's own, or below those that are in. Throws SNAPSHOT_FALSE. */
+  /** Stores blocks that end with the snapshot's own, or continue below the imported ones. Throws SNAPSHOT_FALSE. */
   async putBlocks(range: HistoryRange, tip: HistoryTip): Promise<HistoryTip> {
     return writeHistory(this.#store, range, tip)
   }
 
-  /** All is in: makes it a chain whose head is the snapshot's block. `burntWei`: what was burnt up to it. */
+  /** Completes the import: makes the store a chain whose head is the snapshot's block. `burntWei`: total burnt up to it. */
   async finish(burntWei: bigint): Promise<void> {
     const header = this.#header
     assert(header !== undefined, 'a snapshot is finished')
@@ -223,7 +222,7 @@ export class Staging {
     return { ...NOTHING, slots: slots.length }
   }
 
-  /** Its account is in, and its parts make the root there. */
+  /** True when its account is imported and its parts match the account's storage root. */
   #isTrueStorage(owner: Uint8Array): boolean {
     const root = this.#storageRoots.get(bytesToHex(owner))
     return root !== undefined && readAccount(this.#store, owner)?.storageRoot === root
