@@ -29,6 +29,19 @@ export class AccessSet {
     this.#undo.push({ address, slot: undefined })
   }
 
+  isCold(address: Hex): boolean {
+    return !this.#addresses.has(address)
+  }
+
+  /** Whether accesses are reported, those that could not be paid too. */
+  get isRecorded(): boolean {
+    return this.#recorder !== undefined
+  }
+
+  isColdSlot(address: Hex, slot: Hex): boolean {
+    return this.#slots.get(address)?.has(slot) !== true
+  }
+
   /** An access of the code: whether the address was cold; it is warm now. */
   touch(address: Hex): boolean {
     this.#recorder?.address(address)

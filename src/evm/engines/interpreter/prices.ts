@@ -14,6 +14,14 @@ export const accessPrice = (vm: Execution, address: Hex, before: number): number
   return vm.access.touch(address) ? COLD_ACCOUNT : WARM_READ
 }
 
+/** Whether the frame has so much gas; always where each step is shown with its whole price, or accesses are reported. */
+export const canPay = (frame: Frame, { trace, access }: Execution, gas: number): boolean =>
+  frame.gas >= gas || frame.spareGas > 0n || trace !== undefined || access.isRecorded
+
+/** Whether an access to the account may be paid: asked before the state is read for it. Where not, the opcode is out of gas. */
+export const canReach = (frame: Frame, vm: Execution, address: Hex): boolean =>
+  !vm.rules.hasAccessPrices || canPay(frame, vm, COLD_ACCOUNT) || !vm.access.isCold(address)
+
 /** The gas that may be passed on when so much is paid first; negative where there is not so much. */
 export const gasToPass = (frame: Frame, { rules }: Execution, price: number): bigint | number => {
   if (frame.spareGas === 0n) {

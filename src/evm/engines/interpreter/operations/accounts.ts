@@ -2,7 +2,7 @@ import type { Hex } from '../../../../util/bytes.ts'
 import { isObjectFormat, OBJECT_FORMAT_HASH, shownCode } from '../code.ts'
 import type { Execution, Price } from '../execution.ts'
 import type { Frame } from '../frame.ts'
-import { accessPrice, perWord } from '../prices.ts'
+import { accessPrice, canReach, perWord } from '../prices.ts'
 import type { EvmRules } from '../rules.ts'
 import { addressOf, placeOf } from '../words.ts'
 import { entry, type Operation, type OperationEntry } from './operation.ts'
@@ -21,6 +21,7 @@ const accountPrice =
   (load: Loading, before: (rules: EvmRules) => number): Price =>
   (frame, vm) => {
     const address = addressOf(frame.peek(0))
+    if (!canReach(frame, vm, address)) return Number.POSITIVE_INFINITY
     const loading = load(vm, address)
     if (loading !== undefined) return vm.waitFor(loading)
     return accessPrice(vm, address, before(vm.rules))
@@ -40,6 +41,7 @@ const codeHash: Operation = (frame, { journal }) => {
 
 const codeCopyPrice: Price = (frame, vm) => {
   const address = addressOf(frame.peek(0))
+  if (!canReach(frame, vm, address)) return Number.POSITIVE_INFINITY
   const loading = loadCode(vm, address)
   if (loading !== undefined) return vm.waitFor(loading)
   const length = frame.peek(3)

@@ -4,7 +4,7 @@ import { openCall } from '../calls.ts'
 import type { Execution, Price } from '../execution.ts'
 import { FAULTS } from '../fault.ts'
 import type { Frame, FrameContext } from '../frame.ts'
-import { accessPrice, gasToPass } from '../prices.ts'
+import { accessPrice, canPay, canReach, gasToPass } from '../prices.ts'
 import { addressOf } from '../words.ts'
 import { entry, type Operation, type OperationEntry } from './operation.ts'
 
@@ -46,6 +46,7 @@ const callPrice =
   (kind: Kind): Price =>
   (frame, vm) => {
     const address = addressOf(frame.peek(1))
+    if (!canReach(frame, vm, address)) return Number.POSITIVE_INFINITY
     const loading = loadTarget(vm, address)
     if (loading !== undefined) return vm.waitFor(loading)
     const below = inputBelow(kind)
@@ -54,6 +55,7 @@ const callPrice =
     price += frame.memory.price(frame.peek(below + 2), frame.peek(below + 3))
     price += accessPrice(vm, address, vm.rules.call)
     if (value !== 0n) price += VALUE_TRANSFER
+    if (!canPay(frame, vm, price)) return price
     if (kind === 'CALL') price += newAccountPrice(vm, address, value)
     price += delegationPrice(vm, address)
     vm.target = address

@@ -3,6 +3,7 @@ import { transferLogOf } from '../../transfer-logs.ts'
 import type { Execution, Price } from '../execution.ts'
 import { FAULTS } from '../fault.ts'
 import { END, type Frame } from '../frame.ts'
+import { canPay, canReach } from '../prices.ts'
 import { addressOf } from '../words.ts'
 import { entry, type Operation, type OperationEntry } from './operation.ts'
 
@@ -40,6 +41,7 @@ const heirPrice = ({ rules, journal }: Execution, self: Hex, heir: Hex): number 
 const selfDestructPrice: Price = (frame, vm) => {
   if (frame.context.isStatic) return 0
   const heir = addressOf(frame.peek(0))
+  if (!canPay(frame, vm, vm.rules.selfDestruct) || !canReach(frame, vm, heir)) return Number.POSITIVE_INFINITY
   const loading = vm.prefetch?.account(heir)
   if (loading !== undefined) return vm.waitFor(loading)
   const price = heirPrice(vm, frame.context.address, heir)

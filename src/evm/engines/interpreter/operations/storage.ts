@@ -2,6 +2,7 @@ import { type Hex, toWord, ZERO_HASH } from '../../../../util/bytes.ts'
 import type { Execution, Price } from '../execution.ts'
 import { FAULTS } from '../fault.ts'
 import { type Frame, WAITING } from '../frame.ts'
+import { canPay } from '../prices.ts'
 import type { EvmRules } from '../rules.ts'
 import { entry, type Operation, type OperationEntry } from './operation.ts'
 
@@ -21,7 +22,14 @@ const slotOf = (frame: Frame, vm: Execution): Hex | undefined => {
   return undefined
 }
 
+/** Whether a read of the slot on top of the stack may be paid: asked before the state is read for it. */
+const canRead = (frame: Frame, vm: Execution): boolean =>
+  !vm.rules.hasAccessPrices ||
+  canPay(frame, vm, COLD_SLOAD) ||
+  !vm.access.isColdSlot(frame.context.address, toWord(frame.peek(0)))
+
 const sloadPrice: Price = (frame, vm) => {
+  if (!canRead(frame, vm)) return Number.POSITIVE_INFINITY
   const slot = slotOf(frame, vm)
   if (slot === undefined) return WAITING
   if (!vm.rules.hasAccessPrices) return vm.rules.sload

@@ -75,6 +75,26 @@ export function accountAt(word: usize): usize {
   }
 }
 
+/** The entry of the address, without making one: 0 where it has none. */
+function knownAccount(word: usize): usize {
+  const a0 = load<u64>(word), a1 = load<u64>(word, 8), a2 = <u64>load<u32>(word, 16);
+  let i = place(a0, a1, a2) & accountIndexMask;
+  while (true) {
+    const entry = <usize>load<u32>(accountIndex + (<usize>i << 2));
+    if (entry == 0) return 0;
+    if (load<u64>(entry, ADDRESS) == a0 && load<u64>(entry, ADDRESS + 8) == a1 && load<u64>(entry, ADDRESS + 16) == a2) return entry;
+    i = (i + 1) & accountIndexMask;
+  }
+}
+/** Addresses below may be precompiles, which are warm: known when they are loaded. */
+const LOW_ADDRESS: u64 = 1024;
+/** Whether an access to the account can cost less than a cold one. Where not, who has less gas pays for nothing, and nothing is loaded. */
+export function maybeWarm(word: usize): bool {
+  const entry = knownAccount(word);
+  if (entry && (isLoaded(entry) || load<u32>(entry, WARM))) return true;
+  return load<u64>(word) < LOW_ADDRESS && load<u64>(word, 8) == 0 && load<u32>(word, 16) == 0;
+}
+
 function enter(slot: usize, a0: u64, a1: u64, a2: u64): usize {
   const entry = accountsAt;
   memory.fill(entry, 0, ACCOUNT_BYTES);

@@ -1,6 +1,6 @@
 /* CALL, CALLCODE, DELEGATECALL, STATICCALL. */
 import { add, copy, isZero, less, set64, subtract, swapBytes, toSize } from "./word";
-import { accountAt, ADDRESS, BALANCE, change, CODE, CODE_LOADED, CODE_SIZE, EXISTS, has, HAS_CODE, isEmpty, isLoaded, JUMPS, PRECOMPILE, touch, warmAccount } from "./accounts";
+import { accountAt, ADDRESS, BALANCE, change, CODE, CODE_LOADED, CODE_SIZE, EXISTS, has, HAS_CODE, isEmpty, isLoaded, JUMPS, maybeWarm, PRECOMPILE, touch, warmAccount } from "./accounts";
 import { isDelegation } from "./codes";
 import { logsAt } from "./logs";
 import { refund } from "./refund";
@@ -32,6 +32,12 @@ const TARGET: usize = memory.data(32, 16);
 @inline export function accessPrice(account: usize): i64 {
   if (fork < BERLIN) return 0;
   return warmAccount(account) ? COLD_ACCOUNT : WARM_READ;
+}
+
+/** Whether so much gas may pay for an access to the account: asked before anything is loaded for it. */
+// @ts-ignore: decorator
+@inline export function canReach(word: usize, gas: i64): bool {
+  return gas >= COLD_ACCOUNT || fork < BERLIN || maybeWarm(word);
 }
 
 /** Moves wei; both accounts are touched. False where the sum does not fit a word. */
@@ -74,6 +80,9 @@ export function call(op: u32): i32 {
   const sp = <usize>load<u32>(frame, SP), top = sp - 32;
   const hasValue = op == CALL || op == CALLCODE;
   const value = hasValue ? top - 64 : ZERO, ranges = hasValue ? top - 96 : top - 64;
+  let gas = load<i64>(frame, GAS);
+  const sends = !isZero(value);
+  if (!canReach(top - 32, gas)) return failFor(op == CALL && sends && load<u32>(frame, IS_STATIC) ? STATIC_STATE_CHANGE : OUT_OF_GAS);
   const target = accountAt(top - 32);
   if (!isLoaded(target)) return needs(NEEDS_ACCOUNT, target);
   if (has(target, HAS_CODE) && !has(target, CODE_LOADED)) return needs(NEEDS_CODE, target);
@@ -84,9 +93,7 @@ export function call(op: u32): i32 {
     if (!isLoaded(runs)) return needs(NEEDS_ACCOUNT, runs);
     if (has(runs, HAS_CODE) && !has(runs, CODE_LOADED)) return needs(NEEDS_CODE, runs);
   }
-  let gas = load<i64>(frame, GAS);
   if (gas < pauseAt) return PAUSED;
-  const sends = !isZero(value);
   if (op == CALL && sends && load<u32>(frame, IS_STATIC)) return failFor(STATIC_STATE_CHANGE);
   const input = toSize(ranges), inputSize = toSize(ranges - 32), output = toSize(ranges - 64), outputSize = toSize(ranges - 96);
   const end = max(endOf(input, inputSize), endOf(output, outputSize));

@@ -1,7 +1,7 @@
 /* Opcodes that copy bytes into the memory of a frame, and LOG. */
 import { toSize } from "./word";
 import { accountAt, CODE, CODE_LOADED, CODE_SIZE, has, HAS_CODE, isLoaded } from "./accounts";
-import { accessPrice } from "./calls";
+import { accessPrice, canReach } from "./calls";
 import { isObjectFormat } from "./codes";
 import { addLog } from "./logs";
 import { endOf, growthPrice, perWord } from "./prices";
@@ -50,7 +50,9 @@ export function copyBytes(op: u32): i32 {
 }
 
 export function copyForeignCode(): i32 {
-  const sp = <usize>load<u32>(frame, SP), account = accountAt(sp - 32);
+  const sp = <usize>load<u32>(frame, SP);
+  if (!canReach(sp - 32, load<i64>(frame, GAS))) return failFor(OUT_OF_GAS);
+  const account = accountAt(sp - 32);
   if (!isLoaded(account)) return needs(NEEDS_ACCOUNT, account);
   if (has(account, HAS_CODE) && !has(account, CODE_LOADED)) return needs(NEEDS_CODE, account);
   const to = toSize(sp - 64), from = toSize(sp - 96), size = toSize(sp - 128);

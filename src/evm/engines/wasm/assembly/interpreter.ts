@@ -8,9 +8,9 @@ import { addModulo, divide, divideSigned, multiply, multiplyModulo, power, remai
 import { keccak256 } from "../../../../crypto/assembly/keccak";
 import { accountAt, ADDRESS, BALANCE, CODE, CODE_LOADED, CODE_SIZE, has, HAS_CODE, HASH_KNOWN, isEmpty, isLoaded } from "./accounts";
 import { hashOf, isObjectFormat } from "./codes";
-import { setValue, SLOT_LOADED, slotOf, transientOf, VALUE } from "./slots";
-import { readPrice, SENTRY, writePrice } from "./storage";
-import { accessPrice, call } from "./calls";
+import { loadTransient, setValue, SLOT_LOADED, slotOf, transientOf, VALUE } from "./slots";
+import { canRead, readPrice, SENTRY, writePrice } from "./storage";
+import { accessPrice, call, canReach } from "./calls";
 import { create } from "./creations";
 import { selfDestruct } from "./destruction";
 import { copyBytes, copyForeignCode, copyMemory, log } from "./copies";
@@ -188,6 +188,7 @@ function frames(): i32 {
         }
         case 0x30: copy(sp, <usize>load<u32>(frame, SELF) + ADDRESS); sp += 32; continue;
         case 0x31: {
+          if (!canReach(top, gas)) { status = failFor(OUT_OF_GAS); break; }
           const account = accountAt(top);
           if (!isLoaded(account)) { status = needs(NEEDS_ACCOUNT, account); break; }
           gas -= accessPrice(account);
@@ -203,6 +204,7 @@ function frames(): i32 {
         case 0x38: set64(sp, codeSize); sp += 32; continue;
         case 0x3a: copy(sp, GAS_PRICE); sp += 32; continue;
         case 0x3b: {
+          if (!canReach(top, gas)) { status = failFor(OUT_OF_GAS); break; }
           const account = accountAt(top);
           if (!isLoaded(account)) { status = needs(NEEDS_ACCOUNT, account); break; }
           if (has(account, HAS_CODE) && !has(account, CODE_LOADED)) { status = needs(NEEDS_CODE, account); break; }
@@ -214,6 +216,7 @@ function frames(): i32 {
         }
         case 0x3d: set64(sp, load<u32>(frame, RETURN_SIZE)); sp += 32; continue;
         case 0x3f: {
+          if (!canReach(top, gas)) { status = failFor(OUT_OF_GAS); break; }
           const account = accountAt(top);
           if (!isLoaded(account)) { status = needs(NEEDS_ACCOUNT, account); break; }
           if (has(account, HAS_CODE) && !has(account, CODE_LOADED)) { status = needs(NEEDS_CODE, account); break; }
@@ -279,6 +282,7 @@ function frames(): i32 {
           continue;
         }
         case 0x54: {
+          if (!canRead(load<u32>(frame, SELF), top, gas)) { status = failFor(OUT_OF_GAS); break; }
           const slot = slotOf(load<u32>(frame, SELF), top);
           if (!load<u32>(slot, SLOT_LOADED)) { status = needs(NEEDS_SLOT, slot); break; }
           gas -= readPrice(slot);
@@ -323,7 +327,7 @@ function frames(): i32 {
         case 0x59: set64(sp, size); sp += 32; continue;
         case 0x5a: set64(sp, gas); sp += 32; continue;
         case 0x5b: continue;
-        case 0x5c: copy(top, transientOf(load<u32>(frame, SELF), top) + VALUE); continue;
+        case 0x5c: loadTransient(top, load<u32>(frame, SELF), top); continue;
         case 0x5d: {
           if (load<u32>(frame, IS_STATIC)) { status = failFor(STATIC_STATE_CHANGE); break; }
           setValue(transientOf(load<u32>(frame, SELF), top), top - 32);

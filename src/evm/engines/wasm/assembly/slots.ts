@@ -26,7 +26,8 @@ export function beginSlots(): void {
   slotsAt = slots;
 }
 
-function find(account: usize, id: u32, key: usize): usize {
+/** The entry of a key; one that is missing is made, or is 0. */
+function find(account: usize, id: u32, key: usize, makes: bool): usize {
   const k0 = load<u64>(key), k1 = load<u64>(key, 8), k2 = load<u64>(key, 16), k3 = load<u64>(key, 24);
   let h = (k0 ^ slotSeed ^ (<u64>id << 20)) * 0x9e3779b97f4a7c15;
   h = (h ^ (h >> 29) ^ k1) * 0xbf58476d1ce4e5b9;
@@ -37,6 +38,7 @@ function find(account: usize, id: u32, key: usize): usize {
     const place = slotIndex + (<usize>i << 2);
     let slot = <usize>load<u32>(place);
     if (slot == 0) {
+      if (!makes) return 0;
       slot = slotsAt;
       memory.fill(slot, 0, SLOT_BYTES);
       store<u32>(slot, id, STORAGE_ID);
@@ -57,11 +59,21 @@ function find(account: usize, id: u32, key: usize): usize {
 }
 
 /** A new one is not loaded yet. */
-export function slotOf(account: usize, key: usize): usize { return find(account, load<u32>(account, STORAGE), key); }
+export function slotOf(account: usize, key: usize): usize { return find(account, load<u32>(account, STORAGE), key, true); }
+/** Whether a read of the slot can cost less than a cold one. Where not, who has less gas pays for nothing, and nothing is loaded. */
+export function maybeWarmSlot(account: usize, key: usize): bool {
+  const slot = find(account, load<u32>(account, STORAGE), key, false);
+  return slot != 0 && (load<u32>(slot, SLOT_LOADED) | load<u32>(slot, SLOT_WARM)) != 0;
+}
 export function transientOf(account: usize, key: usize): usize {
-  const slot = find(account, load<u32>(account, STORAGE) | TRANSIENT, key);
+  const slot = find(account, load<u32>(account, STORAGE) | TRANSIENT, key, true);
   store<u32>(slot, 1, SLOT_LOADED);
   return slot;
+}
+/** Puts the transient word there, zero where none was written. */
+export function loadTransient(to: usize, account: usize, key: usize): void {
+  const slot = find(account, load<u32>(account, STORAGE) | TRANSIENT, key, false);
+  if (slot) copy(to, slot + VALUE); else clear(to);
 }
 // @ts-ignore: decorator
 @inline export function keyOf(slot: usize): usize { return slot + KEY; }

@@ -1,12 +1,17 @@
 /* Prices and refunds of SLOAD and SSTORE by fork. */
 import { equal, isZero } from "./word";
 import { BERLIN, COLD_SLOT, CONSTANTINOPLE, fork, ISTANBUL, LONDON, WARM_READ } from "./prices";
-import { ORIGINAL, VALUE, warmSlot } from "./slots";
+import { maybeWarmSlot, ORIGINAL, VALUE, warmSlot } from "./slots";
 import { addRefund } from "./refund";
 
 /** Gas that must be left before a write (EIP-2200). */
 export const SENTRY: i64 = 2300;
 
+/** Whether so much gas may pay for a read: asked before anything is loaded for it. */
+// @ts-ignore: decorator
+@inline export function canRead(account: usize, key: usize, gas: i64): bool {
+  return gas >= COLD_SLOT || fork < BERLIN || maybeWarmSlot(account, key);
+}
 /** Besides the opcode's own price. */
 // @ts-ignore: decorator
 @inline export function readPrice(slot: usize): i64 {
