@@ -35,7 +35,7 @@ try {
   exitWithError(error)
 }
 
-/** Every switch is off by default: saying so behind each of them hides the defaults that matter. */
+/** Switches are off by default: printing that for each would hide the defaults that matter. */
 function optionDescription(this: Help, option: Option): string {
   return option.isBoolean() ? option.description : Help.prototype.optionDescription.call(this, option)
 }

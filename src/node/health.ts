@@ -4,16 +4,16 @@ import type { ConsensusEngine, EngineMode } from '../consensus/engine/types.ts'
 import type { HealthStatus } from '../rpc/ports.ts'
 import type { Clock } from '../util/clock.ts'
 
-/** Blocks may stand still this many block times, and at least this long, before the node calls itself unhealthy. */
+/** The node reports itself unhealthy after this many block times without a block, and at least this long. */
 const PATIENCE_BLOCKS = 10
 const PATIENCE_MS = 15_000
 
 export interface HealthOptions {
   readonly chain: Pick<Chain, 'headBlock' | 'onCommitted'>
   readonly engine: Pick<ConsensusEngine, 'status'>
-  /** Milliseconds between blocks; 0: blocks come when asked for. */
+  /** Milliseconds between blocks; 0: blocks are made on request. */
   readonly blockTimeMs: () => number
-  /** Left out of a node that stands alone. */
+  /** Omitted for a node without peers. */
   readonly syncing?: () => SyncStatus | false
   readonly peers?: () => number
   readonly clock: Pick<Clock, 'nowMs'>
@@ -21,7 +21,9 @@ export interface HealthOptions {
 
 const LOST_LOG = 'the consensus log is missing or damaged, see the log'
 
-/** Whether blocks advance; in instant mode, where silence says nothing, whether the engine would make one. */
+/**
+ * Reports health: blocks must advance; in instant mode, where pauses are normal, the engine must be able to make one.
+ */
 export const createHealth = (options: HealthOptions): (() => HealthStatus) => {
   const { chain, engine, clock, syncing = () => false, peers = () => 0 } = options
   let lastBlockMs = clock.nowMs()
@@ -50,7 +52,7 @@ interface Signs {
   readonly mode: EngineMode
   readonly sync: SyncStatus | false
   readonly blockMs: number
-  /** Since the last block. */
+  /** Time since the last block. */
   readonly silentMs: number
 }
 

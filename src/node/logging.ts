@@ -7,15 +7,15 @@ export type LogLevel = (typeof LOG_LEVELS)[number]
 
 export interface LoggingOptions {
   readonly level: LogLevel
-  /** `pretty` for a person, one short line an event; `json` for machines, one object a line. */
+  /** `pretty` for people, one short line per event; `json` for machines, one object per line. */
   readonly format: 'pretty' | 'json'
-  /** Where lines go; standard error when left out, so that standard output stays free for results. */
+  /** Destination of the lines; standard error by default, so that standard output is free for results. */
   readonly destination?: DestinationStream
-  /** Colour in the pretty format; by default when the destination is a terminal. */
+  /** Colours in the pretty format; by default when the destination is a terminal. */
   readonly colour?: boolean
 }
 
-/** Anything named like this is never written, wherever a caller puts it (up to two levels deep). */
+/** Fields of these names are never written, wherever they occur (up to two levels deep). */
 const SECRETS = [
   'privateKey',
   'secretKey',
@@ -30,7 +30,7 @@ const SECRETS = [
 ]
 const SECRET_PATHS = SECRETS.flatMap(name => [name, `*.${name}`, `*.*.${name}`])
 
-/** The root logger; parts take a child with their name: `logger.child({ module: 'txpool' })`. */
+/** Creates the root logger; parts use a child with their name: `logger.child({ module: 'txpool' })`. */
 export const createLogger = (options: LoggingOptions): Logger & PinoLogger =>
   pino(
     {
@@ -49,7 +49,7 @@ const person = (options: LoggingOptions): DestinationStream => {
   let format: ((line: string) => string) | undefined
   return {
     write(line) {
-      // Loaded by the first line there is: a quiet start does not wait for it.
+      // Loaded with the first line: a quiet start does not wait for it.
       format ??= loadFormat(options)
       return destination.write(format(line))
     },
@@ -67,7 +67,7 @@ const loadFormat = (options: LoggingOptions): ((line: string) => string) => {
   })
 }
 
-/** `module: message key=value ...`, with the stack of an error below. */
+/** `module: message key=value ...`, followed by the stack of an error. */
 const sentence = (log: Record<string, unknown>, messageKey: string): string => {
   const { level: _level, time: _time, module, err, [messageKey]: message, ...fields } = log
   let text = module === undefined ? String(message) : `${String(module)}: ${String(message)}`
@@ -77,7 +77,7 @@ const sentence = (log: Record<string, unknown>, messageKey: string): string => {
   return text
 }
 
-/** Plain words as they are; everything else as JSON, which also keeps control characters off the terminal. */
+/** Plain words unquoted; everything else as JSON, which also keeps control characters off the terminal. */
 const shown = (value: unknown): string =>
   typeof value === 'string' && PLAIN_WORD.test(value) ? value : JSON.stringify(value)
 const PLAIN_WORD = /^[\w.:/@+%-]+$/

@@ -4,12 +4,12 @@ import { openServers } from './stages/servers.ts'
 import { openStorage, type StorageStage } from './stages/storage.ts'
 import { Teardown } from './teardown.ts'
 
-/** After the start, when the first clients have had their answers. */
+/** Delay after the start, so that the first clients are served before. */
 const WARM_UP_MS = 1_500
 
 /**
- * Builds every part and starts it, in stages that stand on those before: the stored chain, what decides, the endpoints; then blocks
- * begin to come. What was started is stopped in the opposite order, also when a later part fails to start.
+ * Builds and starts every part, in stages that build on each other: the stored chain, the core, the endpoints; then block
+ * production begins. Started parts are stopped in reverse order, also when a later part fails to start.
  */
 export const startNode = async (options: NodeOptions, deps: NodeDeps): Promise<RunningNode> => {
   const teardown = new Teardown()
@@ -30,7 +30,7 @@ export const startNode = async (options: NodeOptions, deps: NodeDeps): Promise<R
   }
 }
 
-/** The engine first, then the peers, which have blocks for it. */
+/** Starts the engine first, then the peers, which send it blocks. */
 const begin = async ({ options, deps, teardown }: StorageStage, core: CoreStage): Promise<void> => {
   const { clock } = deps
   const { executor, pool, peers, dev, engine } = core
@@ -43,6 +43,6 @@ const begin = async ({ options, deps, teardown }: StorageStage, core: CoreStage)
   await dev?.keepState(options.stateFile, teardown)
   const isInstant = options.genesis.params.blockTimeMs === 0
   if (dev === undefined && isInstant && pool.side.hasExecutable()) engine.requestBlock()
-  // The engine for contract code is large; loading it while nothing waits spares the first contract transaction that time.
+  // The engine for contract code is large; loading it while idle saves the first contract transaction that time.
   teardown.add(clock.schedule(clock.nowMs() + WARM_UP_MS, () => void executor.warmUp()))
 }

@@ -8,76 +8,80 @@ import type { Hex } from '../util/bytes.ts'
 import type { Clock } from '../util/clock.ts'
 import type { Logger } from '../util/logger.ts'
 
-/** How a node meets its peers. */
+/** Options of the connection to peers. */
 export type PeerOptions = Pick<
   NetworkOptions,
   'listen' | 'advertise' | 'staticPeers' | 'bootnodes' | 'relays' | 'discovers'
 > & {
-  /** Of blocks that are caught up: the certificates that prove all others (the default), or every one. */
+  /** Verification during block sync: the certificates that prove all others (the default), or every one. */
   readonly verify?: 'tips' | 'full'
 }
 
-/** How a development chain behaves where clients expect different things (docs/dev-helpers.md). */
+/** Behaviour of a development chain where clients have different expectations (docs/dev-helpers.md). */
 export interface DevnetHabits {
-  /** Blocks that are made at once may share a timestamp; left out: each is a second after its parent at least. */
+  /** Allows blocks made at once to share a timestamp; by default each is at least a second after its parent. */
   readonly sameTimestamps?: boolean
-  /** Sending a transaction fails when it fails in its block; left out: it is answered with its hash. */
+  /** Sending a transaction fails when it fails in its block; by default its hash is returned. */
   readonly throwOnRevert?: boolean
 }
 
-/** One node, as a command describes it. */
+/** Options of one node, as a command sets them. */
 export interface NodeOptions {
   readonly genesis: Genesis
   readonly dataDir: string
-  /** The chain ends with the process: nothing waits for the disk, and nothing but the database is written. */
+  /** The chain ends with the process: nothing is synced, and only the database is written. */
   readonly ephemeral?: boolean
   readonly execution: ExecutionMode
-  /** Runs code; the default engine when left out. */
+  /** EVM engine; the default one when omitted. */
   readonly evm?: EngineName
   readonly stateHistory: number | 'archive'
   readonly host: string
-  /** 0 picks a free one. */
+  /** 0 takes a free one. */
   readonly port: number
-  /** Instead of the network's own lists. */
+  /** Replaces the network's own lists. */
   readonly namespaces?: { readonly http: readonly Namespace[]; readonly ws: readonly Namespace[] }
   readonly cors?: readonly string[]
   readonly allowHosts?: readonly string[]
   readonly rateLimitPerSecond?: number
-  /** Loopback-only port with every namespace; left out: none. */
+  /** Loopback-only port with every namespace; omitted: none. */
   readonly operatorPort?: number
   readonly metricsPort?: number
-  /** Left out: the node stands alone. */
+  /** Omitted: the node has no peers. */
   readonly peers?: PeerOptions
-  /** How a chain at genesis gets to the head of its peers; every block when left out. */
+  /** Sync mode of a chain at genesis; by default every block. */
   readonly sync?: 'full' | 'snapshot'
-  /** A block that must be of the chain, by the operator's word. */
+  /** Block that must be part of the chain, as configured by the operator. */
   readonly checkpoint?: Checkpoint
   /** Blocks between two snapshots of the state, rounded up to whole cycles; 0: none is made. */
   readonly snapshotInterval?: number
   readonly allowUnprotected: boolean
-  /** The key that proposes and votes; null follows the chain. */
+  /** Key that proposes and votes; null follows the chain. */
   readonly validatorKey: Uint8Array | null
-  /** No other process of this machine may sign with that key on this chain. Keys that everybody knows have no such claim. */
+  /**
+   * Claims the key, so that no other process of this machine signs with it on this chain. Well-known keys are not claimed.
+   */
   readonly soleSigner?: boolean
-  /** The operator's word that a lost consensus log held no vote that others have seen: vote on instead of only following. */
+  /**
+   * The operator's assurance that a lost consensus log held no vote that others have seen: votes instead of only following.
+   */
   readonly trustMissingLog?: boolean
-  /** The name web3_clientVersion begins with, for tools that go by it; its own by default. */
+  /** Name at the start of web3_clientVersion, for tools that depend on it; by default this client's own. */
   readonly clientName?: string
   readonly devnet?: DevnetHabits
-  /** Development chains: the state is loaded from this file at the start, and written to it at the end. */
+  /** Development chains: the state is loaded from this file at start, and saved to it at the end. */
   readonly stateFile?: string
-  /** Unlocked keys: calls at the operator port are signed with them. */
+  /** Unlocked keys, with which calls at the operator port are signed. */
   readonly unlocked: readonly { readonly address: Hex; readonly privateKey: Uint8Array }[]
-  /** Those at the public port as well: for keys that everybody knows, as those of a devnet. */
+  /** Also allows them on the public port: for well-known keys, as those of a devnet. */
   readonly publicSigning?: boolean
 }
 
 export interface NodeDeps {
   readonly logger: Logger
   readonly clock: Clock
-  /** The node can no longer go on; it has stopped signing. */
+  /** The node cannot continue; it has stopped signing. */
   readonly onFatal: (error: Error) => void
-  /** A snapshot is whole: the node is to be stopped and started anew. Left out: it will be the next time. */
+  /** A snapshot is complete: the node must be restarted. Omitted: it is used at the next start. */
   readonly onSnapshot?: () => void
 }
 
@@ -88,7 +92,7 @@ export interface RunningNode {
     readonly ws: string
     readonly operator?: string
     readonly metrics?: string
-    /** tandem://<node id>@<host>:<port>, where others reach it; left out: nobody is told. */
+    /** tandem://<node id>@<host>:<port> for other nodes; omitted: not published. */
     readonly peer?: string
   }
   stop(): Promise<void>

@@ -1,4 +1,4 @@
-/** What has been started, to be stopped in the opposite order, once. */
+/** Started parts, to be stopped in reverse order, once. */
 export class Teardown {
   readonly #steps: (() => void | Promise<void>)[] = []
   #running: Promise<void> | undefined
@@ -7,7 +7,7 @@ export class Teardown {
     this.#steps.push(step)
   }
 
-  /** Every step runs, also when one before it fails; the first failure is thrown at the end. */
+  /** Runs every step, also when an earlier one fails; the first failure is thrown at the end. */
   run(): Promise<void> {
     this.#running ??= this.#run()
     return this.#running

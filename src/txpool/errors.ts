@@ -2,8 +2,9 @@ import type { Hex } from '../util/bytes.ts'
 import type { Nonce } from '../util/nonce.ts'
 
 /**
- * Why a transaction was refused; thrown as `CodedError<PoolError>`. Listed in the order of the checks: the first that fails answers.
- * `rpc/errors.ts` makes the client's text, all with JSON-RPC code -32000. Clients match these texts (docs/interface.md#errors, docs/design/pool.md#checks).
+ * Reason why a transaction was refused; thrown as `CodedError<PoolError>`. Listed in the order of the checks: the first failing one is
+ * reported. `rpc/errors.ts` makes the client's text, all with JSON-RPC code -32000. Clients match these texts (docs/interface.md#errors,
+ * docs/design/pool.md#checks).
  *
  * | code | text |
  * |---|---|
@@ -29,7 +30,7 @@ import type { Nonce } from '../util/nonce.ts'
  */
 export type PoolError =
   | { readonly code: 'ALREADY_KNOWN'; readonly hash: Hex }
-  /** It was stopped in a block of this node, whose blocks try it no more for so long (docs/consensus.md). */
+  /** Its execution was stopped in a block of this node, so this node's blocks exclude it for this long (docs/consensus.md). */
   | { readonly code: 'QUARANTINED'; readonly hash: Hex; readonly seconds: number }
   | { readonly code: 'TYPE_UNSUPPORTED'; readonly type: number }
   | { readonly code: 'INITCODE_TOO_LARGE'; readonly sizeBytes: number; readonly limitBytes: number }
@@ -37,7 +38,7 @@ export type PoolError =
   | { readonly code: 'INVALID_CHAIN_ID'; readonly have: number; readonly want: number }
   | { readonly code: 'UNPROTECTED' }
   | { readonly code: 'TIP_ABOVE_FEE_CAP'; readonly tipWei: bigint; readonly feeCapWei: bigint }
-  /** `minWei` is the price that would do now: the larger of the network's floor and the next block's base fee. */
+  /** `minWei` is the lowest price accepted now: the larger of the network's floor and the next block's base fee. */
   | { readonly code: 'UNDERPRICED'; readonly gotWei: bigint; readonly minWei: bigint }
   | { readonly code: 'OVERSIZED'; readonly sizeBytes: number; readonly limitBytes: number }
   | { readonly code: 'INVALID_SENDER' }
@@ -47,9 +48,9 @@ export type PoolError =
   /** `want` is this transaction's cost plus that of the sender's transactions ahead of it in the pool. */
   | { readonly code: 'INSUFFICIENT_FUNDS'; readonly have: bigint; readonly want: bigint }
   | { readonly code: 'INTRINSIC_GAS'; readonly have: bigint; readonly want: bigint }
-  /** The smallest fee fields that would replace. */
+  /** Smallest fee fields that allow the replacement. */
   | { readonly code: 'REPLACEMENT_UNDERPRICED'; readonly minFeeWei: bigint; readonly minTipWei: bigint }
-  /** `account`: this sender has too many waiting behind a nonce gap; otherwise the whole pool has no room at this price. */
+  /** `account`: the sender has too many transactions queued behind a nonce gap; otherwise the whole pool has no room at this price. */
   | { readonly code: 'POOL_FULL'; readonly scope: 'pending' | 'queued' | 'account'; readonly limit: number }
-  /** The disk refused; the transaction is pooled but would not survive a restart. */
+  /** The disk write failed; the transaction is pooled but would not survive a restart. */
   | { readonly code: 'JOURNAL_FAILED' }

@@ -6,7 +6,7 @@ export interface PoolMetrics {
   journalWritten(written: { readonly transactions: number; readonly bytes: number; readonly durationMs: number }): void
 }
 
-/** The pool's own metrics; sizes and drops are read from the pool at each scrape. */
+/** Metrics of the pool; sizes and drops are read from the pool at each scrape. */
 export const createPoolMetrics = (metrics: Metrics, pool: TxPool): PoolMetrics => {
   metrics.gauge({
     name: 'txpool_pending_transactions',

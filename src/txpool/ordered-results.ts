@@ -3,8 +3,8 @@ interface Ticket {
 }
 
 /**
- * Continues work in the order it was handed in, whatever order its promises settle in. Senders are recovered on several threads, but a
- * client that sends nonces 1, 2, 3 must not see 3 refused for the gap that 1 and 2 are about to fill.
+ * Delivers results in the order of the requests, whatever order their promises settle in. Senders are recovered on several threads,
+ * but a client that sends nonces 1, 2, 3 must not see 3 refused for a gap that 1 and 2 are about to fill.
  */
 export class OrderedResults {
   #tickets: (Ticket | undefined)[] = []

@@ -24,35 +24,35 @@ export interface PoolServiceOptions {
   readonly recovery: Pick<SenderRecovery, 'recoverMany'>
   readonly clock: Clock
   readonly logger: Logger
-  /** Left out: local transactions do not survive a restart. */
+  /** Omitted: local transactions do not survive a restart. */
   readonly journal?: TransactionJournal
   readonly metrics?: PoolMetrics
   readonly quarantineMs?: number
 }
 
-/** The hash of a pooled transaction, or why it is not. */
+/** Hash of a pooled transaction, or the error that refused it. */
 export type AdmitOutcome = Hex | CodedError
 
-/** Seen for the first time. */
+/** Transaction seen for the first time. */
 interface Fresh {
   readonly decoded: DecodedTransaction
   readonly hash: Hex
 }
 
-/** Transactions read from the journal that are under way at once. */
+/** Limit of journaled transactions admitted at once. */
 const REPLAY_CHUNK = 1_024
-/** A view of a larger buffer than this would keep the whole request in memory for one transaction. */
+/** Transactions in larger buffers are copied: a view would retain the whole request for one transaction. */
 const SHARED_BUFFER_BYTES = 16 * 1024
 
 /**
- * The pool for the rest of the node: turns bytes into transactions, recovers senders off this thread, journals local ones before they
- * are acknowledged, and tells listeners what became executable. Satisfies `PoolPort` of the chain's types.
+ * Pool service for the rest of the node: decodes transactions, recovers senders off this thread, journals local ones before they are
+ * acknowledged, and notifies listeners of executable ones. Implements `PoolPort` of the chain's types.
  */
 export class PoolService {
   readonly #options: PoolServiceOptions & { readonly quarantineMs: number }
   readonly #pool: TxPool
   readonly #order = new OrderedResults()
-  /** Asked for what comes of it by whoever brings the same bytes again. */
+  /** Transactions under way, with a function that returns their outcome to a second submitter of the same bytes. */
   readonly #underWay = new Map<Hex, () => Promise<AdmitOutcome>>()
   readonly #listeners = new Set<(transaction: Transaction) => void>()
 
@@ -61,7 +61,7 @@ export class PoolService {
     this.#pool = options.pool
   }
 
-  /** Admits what the journal kept; what no longer fits is dropped. */
+  /** Admits the journaled transactions; those that are no longer valid are dropped. */
   async start(): Promise<void> {
     const { journal, logger } = this.#options
     if (journal === undefined) return
@@ -82,8 +82,8 @@ export class PoolService {
   }
 
   /**
-   * A transaction given to this node: answers its hash when it is pooled and journaled. `sender` is given where this node signed itself and
-   * nothing has to be recovered. Throws CodedError<PoolError | DecodeError>.
+   * Submits a transaction to this node: returns its hash when it is pooled and journaled. `sender` is passed where this node signed it
+   * itself, so no recovery is needed. Throws CodedError<PoolError | DecodeError>.
    */
   async submit(raw: Uint8Array, sender?: Hex): Promise<Hex> {
     const [admitOutcome] = await this.#measured([raw], 'local', sender)
@@ -91,7 +91,7 @@ export class PoolService {
     throw admitOutcome
   }
 
-  /** Transactions that peers told us of: what became of each. */
+  /** Admits transactions from peers; returns the outcome of each. */
   receive(raws: readonly Uint8Array[]): Promise<readonly AdmitOutcome[]> {
     return this.#measured(raws, 'remote')
   }
@@ -116,25 +116,25 @@ export class PoolService {
     return this.#pool.select(baseFee)
   }
 
-  /** Lets go of transactions, also for a restart; false: none of them was there. */
+  /** Drops transactions permanently, also from the journal; returns false when none of them was there. */
   async drop(hashes: readonly Hex[]): Promise<boolean> {
     const dropped = hashes.filter(hash => this.#pool.discard(hash))
     if (dropped.length > 0) await this.#options.journal?.rewrite()
     return dropped.length > 0
   }
 
-  /** Lets go of everything, also for a restart, and of what was in blocks that are taken back; false: nothing waited. */
+  /** Drops all transactions permanently, also those of reverted blocks; returns false when nothing was waiting. */
   async clear(): Promise<boolean> {
     const { pending, queued } = this.#pool.content()
     const waiting = [...pending.values(), ...queued.values()].flat()
     for (const { hash } of waiting) this.#pool.discard(hash)
     this.#pool.forgetTrials()
-    // The file names transactions until it is rewritten, whatever became of them.
+    // The file contains transactions until it is rewritten, wherever they went.
     await this.#options.journal?.rewrite()
     return waiting.length > 0
   }
 
-  /** A transaction was stopped while a block was built. One that had all the time there is waits, also after a restart. */
+  /** Handles a transaction that was stopped while a block was built. One that had the maximum time is quarantined, also over a restart. */
   overran({ hash, from, nonce, gasLimit }: Transaction, { ranMs, isProven }: PoolOverrun): void {
     const { clock, logger, journal, quarantineMs } = this.#options
     const about = { hash, from, nonce, gasLimit, ranMs: Math.round(ranMs) }
@@ -149,27 +149,27 @@ export class PoolService {
       'transaction quarantined: it takes longer than a block of this node may',
     )
     this.#pool.quarantine({ hash, untilMs })
-    // What the disk refuses is told by the journal; a restart may try it once more then.
+    // The journal logs disk errors; after such an error a restart may try the transaction once more.
     journal?.append(encodeQuarantined({ hash, untilMs })).catch(() => undefined)
   }
 
-  /** Hashes that no block of this node tries, pooled or not. */
+  /** Returns the hashes that this node's blocks exclude, pooled or not. */
   quarantined(): readonly QuarantinedTransaction[] {
     return this.#pool.quarantined()
   }
 
-  /** To be called once per committed block, after the head state moved. */
+  /** Called once per committed block, after the head state moved. */
   onBlock(block: PoolBlock): void {
     this.#notify(this.#pool.onBlock(block))
   }
 
-  /** Called once for each transaction when it first becomes executable; the answer unsubscribes. */
+  /** Called once for each transaction when it first becomes executable; returns the unsubscribe function. */
   onPending(listener: (transaction: Transaction) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 
-  /** Takes note of what is quarantined, and answers the transactions. */
+  /** Restores the quarantine and returns the transactions. */
   #quarantineFrom(records: readonly Uint8Array[]): readonly Uint8Array[] {
     const nowMs = this.#options.clock.nowMs()
     return records.filter(record => {
@@ -201,11 +201,11 @@ export class PoolService {
     }
   }
 
-  /** The same bytes brought again while the first are under way wait for them: one recovery, and one of them is the first. */
+  /** The same bytes submitted again while under way wait for the first outcome: one recovery for both. */
   async #take(raws: readonly Uint8Array[], origin: Origin, sender?: Hex): Promise<readonly AdmitOutcome[]> {
     const fresh: Fresh[] = []
     const taken = Promise.withResolvers<readonly AdmitOutcome[]>()
-    // Perhaps nobody waits for it but this.
+    // Possibly no other caller awaits it.
     taken.promise.catch(() => {})
     const begin = (raw: Uint8Array): number | AdmitOutcome | Promise<AdmitOutcome> => {
       const { decoded, hash } = open(raw)
@@ -234,7 +234,7 @@ export class PoolService {
     }
   }
 
-  /** Rejects with what is nobody's transaction's fault. */
+  /** Rejects with errors that are not caused by a transaction. */
   async #recoverAndAdmit(fresh: readonly Fresh[], origin: Origin, sender?: Hex): Promise<readonly AdmitOutcome[]> {
     if (fresh.length === 0) return []
     const { recovery, clock, journal } = this.#options

@@ -19,10 +19,10 @@ import type { AccountReader } from './ports.ts'
 /** `restored`: a local one that was acknowledged before a restart. */
 export type Origin = 'local' | 'remote' | 'restored'
 
-/** Bounds, in slots of `slotBytes`: a transaction takes one for each begun slot of its serialised length. */
+/** Limits, in slots of `slotBytes`: a transaction takes one for each begun slot of its serialised length. */
 export interface PoolLimits {
   readonly slotBytes: number
-  /** Ready slots an account keeps when the pool is full, whatever others offer. */
+  /** Ready slots that an account keeps in a full pool, whatever other senders offer. */
   readonly accountPending: number
   readonly accountQueued: number
   readonly pending: number
@@ -40,30 +40,30 @@ export interface TxPoolOptions {
   /** Number and base fee (wei) of the block after the head. */
   readonly number: number
   readonly baseFee: bigint
-  /** Accept legacy transactions without EIP-155 replay protection. */
+  /** Accepts legacy transactions without EIP-155 replay protection. */
   readonly allowUnprotected?: boolean
   readonly limits?: PoolLimits
 }
 
 export interface AdmitResult {
   readonly status: 'pending' | 'queued'
-  /** What this one took the place of. */
+  /** Hash of the transaction it replaced. */
   readonly replaced: Hex | undefined
-  /** Executable for the first time: this one, and those it was the missing nonce of. */
+  /** Transactions executable for the first time: this one, and those for which it was the missing nonce. */
   readonly executable: readonly Transaction[]
 }
 
-/** A committed block as the pool sees it; the account reader must already answer the state after it. */
+/** Committed block as the pool sees it; the account reader must already return the state after it. */
 export interface PoolBlock {
-  /** Of the committed block. */
+  /** Number of the committed block. */
   readonly number: number
   readonly transactions: readonly Transaction[]
-  /** Of the next block, wei. */
+  /** Base fee of the next block, wei. */
   readonly baseFee: bigint
   readonly nowMs: number
-  /** Other accounts the block changed; without it, an account that was only paid by a contract is seen again at the next sweep. */
+  /** Other accounts the block changed; without them, an account that was only paid by a contract is read again at the next sweep. */
   readonly touched?: Iterable<Hex>
-  /** Not the block after the last one: a development chain took blocks back or edited its state, so every account is seen again. */
+  /** Not the successor of the last block: a development chain reverted blocks or edited its state, so every account is read again. */
   readonly replaced?: boolean
 }
 
@@ -73,15 +73,16 @@ export interface PoolContent {
 }
 
 /**
- * Transactions waiting for a block, pure: time comes in, nothing goes out but answers. Three kinds, of which RPC shows the last two as one:
- * - executable: nonces follow from the account's without a gap, the balance pays for all, the price reaches the next base fee, and
- *   neither it nor one ahead of it is quarantined;
- * - ready but for the price: as before, but the base fee rose above it or above one ahead of it. It keeps its place and waits;
- * - queued: behind a nonce gap, or beyond what the balance pays for.
+ * Pool of transactions waiting for a block; pure: time is an argument, and results are return values. It holds three kinds, of which RPC
+ * shows the last two as one:
+ * - executable: nonces follow the account's without a gap, the balance pays for all, the price reaches the next base fee, and neither it
+ * nor one ahead of it is quarantined;
+ * - ready except for the price: the base fee rose above its price or that of one ahead of it; it keeps its place and waits;
+ * - queued: behind a nonce gap, or beyond the balance.
  *
- * Ready ones share `limits.pending`, queued ones `limits.queued`. When room runs out the largest sender loses its last transaction;
- * between equals (all within the guaranteed slots count as equal) the one of the lowest tip, and between equal tips the newest.
- * Local transactions get no extra room: on a public node everything submitted is local.
+ * Ready ones share `limits.pending`, queued ones `limits.queued`. When full, the largest sender loses its last transaction; between equals
+ * (all within the guaranteed slots count as equal) the one of the lowest tip, and between equal tips the newest. Local transactions get no
+ * extra room: on a public node everything submitted is local.
  */
 export class TxPool {
   readonly drops = noDrops()
@@ -94,7 +95,7 @@ export class TxPool {
   readonly #quarantine: TransactionQuarantine
   readonly #retries: Retries
   #rules: AdmissionRules
-  /** The orders of eviction are only kept while the pool is full; a block, which changes many senders, lets go of them. */
+  /** The eviction heaps exist only while the pool is full; a block, which changes many senders, discards them. */
   #ordered = false
   #readySlots = 0
   #queuedSlots = 0
@@ -117,19 +118,21 @@ export class TxPool {
     return this.#rules.baseFee
   }
 
-  /** The checks that need no sender, for a caller who wants to refuse before recovering it. Throws CodedError<PoolError>. */
+  /** Runs the checks that need no sender, before its recovery. Throws CodedError<PoolError>. */
   precheck(tx: DecodedTransaction, origin: Origin): void {
     checkForm(tx, this.#rulesFor(origin))
   }
 
-  /** Throws QUARANTINED for one that took too long a while ago. One that was acknowledged before a restart comes back, and waits. */
+  /**
+   * Throws QUARANTINED for a transaction that recently took too long. One that was acknowledged before a restart is admitted, and waits.
+   */
   checkQuarantine(hash: Hex, nowMs: number, origin: Origin): void {
     const untilMs = origin === 'restored' ? undefined : this.#quarantine.untilMs(hash)
     if (untilMs === undefined || untilMs <= nowMs) return
     throw refusal({ code: 'QUARANTINED', hash, seconds: Math.ceil((untilMs - nowMs) / 1_000) })
   }
 
-  /** Takes a transaction in or throws CodedError<PoolError>; the pool is then as before, but for others evicted to make room. */
+  /** Admits a transaction or throws CodedError<PoolError>; then the pool is unchanged, except for others evicted to make room. */
   admit(tx: Transaction, nowMs: number, origin: Origin): AdmitResult {
     if (this.#byHash.has(tx.hash)) throw refusal({ code: 'ALREADY_KNOWN', hash: tx.hash })
     this.checkQuarantine(tx.hash, nowMs, origin)
@@ -153,7 +156,7 @@ export class TxPool {
     return { status, replaced: replaced?.transaction.hash, executable }
   }
 
-  /** Follows the chain: drops what was included or can no longer be paid, promotes and demotes. Answers what became executable for the first time. */
+  /** Follows the chain: drops included and unpayable transactions, promotes and demotes. Returns those executable for the first time. */
   onBlock(block: PoolBlock): readonly Transaction[] {
     const { params, baseFee, allowUnprotected } = this.#rules
     this.#rules = admissionRules(params, block.number + 1, block.baseFee, allowUnprotected)
@@ -172,7 +175,7 @@ export class TxPool {
     return fresh
   }
 
-  /** Lets go of a transaction that turned out not to be includable; those of the sender behind it wait for its nonce. */
+  /** Drops a transaction that cannot be included; later ones of its sender wait for its nonce. */
   discard(hash: Hex): boolean {
     const entry = this.#byHash.get(hash)
     if (entry === undefined) return false
@@ -188,7 +191,7 @@ export class TxPool {
     return true
   }
 
-  /** No block tries this transaction until then; those of its sender behind it wait as well. Also for one that is not pooled. */
+  /** Excludes a transaction, pooled or not, from blocks until the given time; later ones of its sender wait as well. */
   quarantine({ hash, untilMs }: QuarantinedTransaction): void {
     this.#retries.delete(hash)
     const removed = this.#quarantine.add({ hash, untilMs })
@@ -200,23 +203,23 @@ export class TxPool {
     this.#change(sender, () => sender.recount(this.#rules.baseFee))
   }
 
-  /** The next block tries this transaction before all others. */
+  /** Makes the next block try this transaction before all others. */
   retryFirst(hash: Hex): void {
     this.#retries.add(hash)
   }
 
-  /** What no block tries now, pooled or not. */
+  /** Returns the transactions that blocks exclude now, pooled or not. */
   quarantined(): readonly QuarantinedTransaction[] {
     return [...this.#quarantine.all()]
   }
 
-  /** Forgets what was ever quarantined or is to be retried. */
+  /** Clears all quarantines and retries. */
   forgetTrials(): void {
     this.#quarantine.clear()
     this.#retries.clear()
   }
 
-  /** Executable transactions in block order, for the proposer; by default at the next block's base fee. */
+  /** Returns executable transactions in block order, for the proposer; by default at the next block's base fee. */
   select(baseFee: bigint = this.#rules.baseFee): Selection {
     return new Selection(
       this.#senders.values(),
@@ -233,7 +236,7 @@ export class TxPool {
     return this.#byHash.get(hash)?.transaction
   }
 
-  /** The nonce the sender's next transaction should carry: counts those that only wait for the price, not those behind a gap. */
+  /** Returns the nonce for the sender's next transaction: counts those that only wait for the price, not those behind a gap. */
   nextNonce(address: Hex): Nonce {
     const nonce = this.#accounts.nonce(address)
     const sender = this.#senders.get(address)
@@ -245,7 +248,7 @@ export class TxPool {
     return { pending: this.#executable, queued: this.#byHash.size - this.#executable }
   }
 
-  /** Room taken, against `limits.pending` and `limits.queued`. */
+  /** Slots in use, against `limits.pending` and `limits.queued`. */
   slots(): { readonly ready: number; readonly queued: number } {
     return { ready: this.#readySlots, queued: this.#queuedSlots }
   }
@@ -264,25 +267,25 @@ export class TxPool {
     return { pending, queued }
   }
 
-  /** Executable ones, nonce order within a sender, senders in no particular order. */
+  /** Yields executable transactions, in nonce order per sender, senders in no particular order. */
   *pendingTransactions(): Generator<Transaction, void, undefined> {
     for (const { entries, executable } of this.#senders.values()) {
       for (let i = 0; i < executable; i++) yield (entries[i] as PoolEntry).transaction
     }
   }
 
-  /** What the journal must keep. */
+  /** Yields the transactions to journal. */
   *localTransactions(): Generator<Transaction, void, undefined> {
     for (const { entries } of this.#senders.values())
       for (const entry of entries) if (entry.local) yield entry.transaction
   }
 
-  /** What was acknowledged and waits for the price to fall goes on waiting after a restart. */
+  /** An acknowledged transaction that waits for a lower base fee keeps waiting after a restart. */
   #rulesFor(origin: Origin): AdmissionRules {
     return origin === 'restored' ? { ...this.#rules, baseFee: 0n } : this.#rules
   }
 
-  /** The sender's list, brought up to date with the head if that moved before `onBlock` told us. */
+  /** Returns the sender's queue, updated to the head if that moved before `onBlock` was called. */
   #senderFor(address: Hex): SenderQueue {
     const known = this.#senders.get(address)
     if (known === undefined) return new SenderQueue(address, this.#nonceOf(address), this.#accounts.balance(address))
@@ -293,7 +296,7 @@ export class TxPool {
     return known
   }
 
-  /** For counting; an account beyond what numbers count exactly has nothing in the pool (NONCE_MAX). */
+  /** Returns the nonce as a number; an account beyond exact numbers has nothing in the pool (NONCE_MAX). */
   #nonceOf(address: Hex): number {
     const nonce = this.#accounts.nonce(address)
     return typeof nonce === 'number' ? nonce : Number.MAX_SAFE_INTEGER
@@ -311,7 +314,7 @@ export class TxPool {
     }
   }
 
-  /** A replacement that needs more room than there is must not cost the sender the transaction it has. */
+  /** A replacement too large for the pool must not cost the sender its existing transaction. */
   #checkRoomFor(entry: PoolEntry, replaced: PoolEntry, sender: SenderQueue): void {
     const more = entry.slots - replaced.slots
     if (more <= 0) return
@@ -335,7 +338,7 @@ export class TxPool {
     this.drops.replaced++
   }
 
-  /** Drops what one sender has too many of behind a gap; the answer is why the newcomer was among it. */
+  /** Drops a sender's excess transactions behind a gap; returns the error if the newcomer was among them. */
   #trimAccount(sender: SenderQueue, newcomer?: PoolEntry): PoolError | undefined {
     const { accountQueued: limit } = this.limits
     while (sender.queuedSlots > limit) {
@@ -344,7 +347,7 @@ export class TxPool {
     return undefined
   }
 
-  /** Drops the last transaction of the largest sender until the limits of the whole pool hold. */
+  /** Drops the last transaction of the largest sender until the pool's limits hold. */
   #trimPool(newcomer?: PoolEntry): PoolError | undefined {
     const { pending, queued } = this.limits
     let full: PoolError | undefined
@@ -377,7 +380,7 @@ export class TxPool {
     return entry
   }
 
-  /** Reads the account again and drops what it can no longer send; false when nothing about the account changed. */
+  /** Reads the account again and drops what it can no longer send; returns false when the account is unchanged. */
   #recheck(sender: SenderQueue): boolean {
     const nonce = this.#nonceOf(sender.address)
     const balanceWei = this.#accounts.balance(sender.address)
@@ -431,14 +434,14 @@ export class TxPool {
     return entry && this.#senders.get(entry.transaction.from)?.entries[0] === entry
   }
 
-  /** Its time in quarantine is over: one that no block of this node holds has no place in its pool either. */
+  /** Ends a quarantine: a transaction that no block of this node includes has no place in its pool either. */
   #release(hash: Hex): void {
     if (!this.discard(hash)) return
     this.drops.discarded--
     this.drops.quarantined++
   }
 
-  /** Lets go of what has waited behind a gap for too long: nothing of its sender was admitted or included since. */
+  /** Drops transactions behind a gap for too long, with no admission or inclusion of their sender since. */
   #expire(senders: readonly SenderQueue[], nowMs: number): void {
     this.#sweptMs = nowMs
     for (const hash of this.#quarantine.expire(nowMs)) this.#release(hash)
@@ -464,7 +467,7 @@ export class TxPool {
     }
   }
 
-  /** Every change of a sender's list goes through here, so that the sums and the orders of eviction follow. */
+  /** Wraps every change of a sender's queue, so that sums and eviction heaps follow. */
   #change<T>(sender: SenderQueue, change: () => T): T {
     this.#readySlots -= sender.readySlots
     this.#queuedSlots -= sender.queuedSlots

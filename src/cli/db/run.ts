@@ -4,7 +4,7 @@ import { verifyChain } from '../../chain/store/verify-chain.ts'
 import { readIdentity } from '../../storage/schema.ts'
 import { Store } from '../../storage/store.ts'
 
-/** `tandem db verify`: exit status 0 when everything is consistent, 1 otherwise. */
+/** Runs `tandem db verify`: exit status 0 when everything is consistent, 1 otherwise. */
 export const runDbVerify = async (flags: {
   readonly datadir: string
   readonly from: number

@@ -101,7 +101,7 @@ export const addDevnetCommand = (program: Command): void => {
       new Option('--state <file>', 'load the state (accounts, code, storage) at the start, and write it at the end'),
     )
   for (const option of nodeOptions()) {
-    // hardhat_reset goes back to genesis, whatever was done since.
+    // hardhat_reset can then return to genesis from any block.
     if (option.attributeName() === 'stateHistory') option.default('archive')
     command.addOption(option)
   }

@@ -11,13 +11,16 @@ import { namespacesOf, runNode } from '../shared/run-node.ts'
 import { makeTempFolder, REMOVE_OPTIONS, removeDeadFolders } from '../shared/temp-folder.ts'
 import type { DevnetFlags } from './command.ts'
 
-/** The first part of web3_clientVersion, by which tools know a development network. */
+/** First part of web3_clientVersion, by which tools recognise a development network. */
 const CLIENT_NAMES = { anvil: 'anvil', hardhat: 'HardhatNetwork' } as const
 
-/** Of a new chain: now, as test suites expect that count from the latest block; the first block is due at once. */
+/**
+ * Genesis timestamp of a new chain: about now, as test suites expect that count from the latest block; the first block
+ * is due at once.
+ */
 const genesisTime = (blockTime: number): number => Math.floor(Date.now() / 1_000) - Math.max(1, Math.ceil(blockTime))
 
-/** Starts a development chain; a temporary folder goes with it. */
+/** Starts a development chain; a temporary folder is deleted with it. */
 export const runDevnet = async (flags: DevnetFlags): Promise<void> => {
   const isWellKnown = flags.mnemonic === undefined || flags.mnemonic === TEST_MNEMONIC
   if (flags.unlock && !isWellKnown && flags.operatorPort === undefined)
@@ -33,7 +36,7 @@ export const runDevnet = async (flags: DevnetFlags): Promise<void> => {
     blockTimeMs: Math.round(flags.blockTime * 1000),
     ...(flags.chainId !== undefined && { chainId: flags.chainId }),
     ...(flags.codeSizeLimit !== undefined && { codeSizeLimit: flags.codeSizeLimit }),
-    // A chain that is kept is the same one next time.
+    // A persistent chain has the same genesis at every start.
     ...(temporary && { timestamp: genesisTime(flags.blockTime) }),
   })
   const dataDir = temporary ? makeTempFolder('devnet') : resolve(flags.datadir)
@@ -45,7 +48,7 @@ export const runDevnet = async (flags: DevnetFlags): Promise<void> => {
       dataDir,
       ephemeral: temporary,
       validatorKey,
-      // The only validator, so nobody can hold it to a vote that its own log forgot.
+      // The only validator, so no other relies on a vote that its log lost.
       trustMissingLog: true,
       unlocked: flags.unlock
         ? accounts.map(({ address, privateKey }) => ({
@@ -61,7 +64,7 @@ export const runDevnet = async (flags: DevnetFlags): Promise<void> => {
       ...namespacesOf(flags.httpApi),
     },
     announce: node => {
-      // Housekeeping for others: what cannot be removed is none of this chain's business.
+      // Clean-up of other chains' folders: a failure does not concern this chain.
       if (temporary) removeDeadFolders().catch(() => undefined)
       if (flags.json) announceJson(node, chainId, accounts)
       else

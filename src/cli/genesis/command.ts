@@ -61,7 +61,7 @@ export const addGenesisCommand = (program: Command): void => {
     .action(async (flags: GenesisFlags) => (await import('./run.ts')).newGenesis(flags))
 }
 
-/** An option given several times. */
+/** Collects an option given several times. */
 const collect =
   <T>(parse: (text: string) => T) =>
   (text: string, before: readonly T[] = []): readonly T[] => [...before, parse(text)]

@@ -8,7 +8,7 @@ import type { GenesisFlags } from './command.ts'
 import { type Fund, fund, type ValidatorSpec, validatorSpec } from './specs.ts'
 import { validatorAddress } from './validator-address.ts'
 
-/** What a genesis cannot do without, and what goes with it. */
+/** Inputs a genesis requires, and related settings. */
 export interface GenesisAnswers {
   readonly network: NetworkName
   readonly validators: readonly ValidatorSpec[]
@@ -19,8 +19,8 @@ export interface GenesisAnswers {
 }
 
 /**
- * The options given, and the answers to what they leave open. Who gave all that is needed is asked nothing, so that scripts are
- * never held up; without a terminal what is missing is an error that names its option.
+ * Completes the given options by questions. Nothing is asked when all required options are given, so that scripts never block;
+ * without a terminal a missing option is an error that names it.
  */
 export const askForRest = async (flags: GenesisFlags, terminal: Terminal): Promise<GenesisAnswers> => {
   const given = {
@@ -42,7 +42,7 @@ type Given = Omit<GenesisAnswers, 'network'> & { readonly network: NetworkName |
 const missingOf = ({ network, validators, foundation }: Given): readonly string[] => [
   ...(network === undefined ? ['--network NAME'] : []),
   ...(validators.length === 0 ? ['--validator ADDRESS-OR-KEY-FILE (once for each)'] : []),
-  // Who begins a public network decides where a fifth of its money goes.
+  // The operator of a public network must choose the address that receives a fifth of its money.
   ...(foundation === undefined && network !== undefined && NETWORKS[network].needsGenesisFile
     ? ['--foundation ADDRESS']
     : []),
@@ -73,7 +73,7 @@ const interview = async (given: Given, terminal: Terminal): Promise<GenesisAnswe
   return { network, validators, foundation, funds, blockTime }
 }
 
-/** A key file that cannot be read is better known before the next question. */
+/** An unreadable key file is reported before the next question. */
 const readableValidator = (text: string): ValidatorSpec => {
   const spec = validatorSpec(text)
   return { ...spec, key: validatorAddress(spec.key) }
@@ -89,7 +89,7 @@ const orNothing =
   (text: string): T | undefined =>
     text === '' ? undefined : parse(text)
 
-/** Until an empty answer, but not before there are `least`. */
+/** Asks until an empty answer, at least `least` times. */
 const askList = async <T>(
   what: string,
   parse: (text: string) => T,
@@ -106,7 +106,7 @@ const askList = async <T>(
   }
 }
 
-/** Asks again after an answer that cannot be. */
+/** Asks again after an invalid answer. */
 const askUntil = async <T>(text: string, parse: (answer: string) => T, terminal: Terminal): Promise<T> => {
   for (;;) {
     const answer = await promptLine(text, terminal)

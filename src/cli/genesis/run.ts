@@ -12,12 +12,12 @@ import { askForRest, type GenesisAnswers } from './interview.ts'
 import type { Fund, ValidatorSpec } from './specs.ts'
 import { validatorAddress } from './validator-address.ts'
 
-/** `tandem genesis new`. */
+/** Runs `tandem genesis new`. */
 export const newGenesis = async (flags: GenesisFlags, terminal: Terminal = processTerminal): Promise<void> => {
   const answers = await askForRest(flags, terminal)
   const choices = choicesOf(answers, flags)
   const text = genesisText(choices)
-  // The reader that every node uses has the last word.
+  // Validated by the parser that every node uses.
   const genesis = parseGenesis(text)
   const genesisHash = await genesisHashFromFile(genesis)
   const file = resolve(flags.out)

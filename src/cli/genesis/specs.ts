@@ -2,7 +2,7 @@ import { InvalidArgumentError } from 'commander'
 import type { Hex } from '../../util/bytes.ts'
 import { addressOption, tokensOption } from '../shared/options.ts'
 
-/** A member of the first council as the command line names it; what it leaves out has a default. */
+/** Member of the first council as given on the command line; omitted fields have defaults. */
 export interface ValidatorSpec {
   /** An address, or the path of a key file. */
   readonly key: string
@@ -22,7 +22,7 @@ export const validatorSpec = (text: string): ValidatorSpec => {
   const [key = '', ...settings] = text.split(',').map(part => part.trim())
   if (key === '' || /^(name|stake|reward|owner)=/.test(key))
     throw new InvalidArgumentError('It begins with the address or the key file of the validator.')
-  // What begins like an address is meant as one.
+  // A key that starts like an address is parsed as one.
   let spec: ValidatorSpec = { key: /^0x[0-9a-f]*$/i.test(key) ? addressOption(key) : key }
   for (const setting of settings) spec = { ...spec, ...settingOf(setting) }
   return spec

@@ -4,7 +4,7 @@ import { readKey } from '../shared/read-key.ts'
 import type { ExportFlags } from './command.ts'
 import { keyPath } from './keystore-folder.ts'
 
-/** `tandem key export`: the key itself, for those who mean it. */
+/** Runs `tandem key export`: prints the private key, after confirmation. */
 export const exportKey = async (name: string, flags: ExportFlags): Promise<void> => {
   const file = /^0x[0-9a-f]{40}$/i.test(name) ? keyPath(flags.keystore, name.toLowerCase() as Hex) : name
   if (!flags.reveal) {

@@ -8,11 +8,11 @@ import type { Hex } from '../../util/bytes.ts'
 import { writeNewFile } from '../../util/fs/write-new-file.ts'
 
 /*
- * A folder of keystore files (docs/keys.md): 0700, one file a key, 0600, named after its address, so that no key is there twice and
- * none takes the place of another.
+ * Folder of keystore files (docs/keys.md): mode 0700, one file of mode 0600 per key, named after its address, so that no key is
+ * stored twice and none replaces another.
  */
 
-/** Where the key of an address is, or would be. */
+/** Returns the path for the key of an address. */
 export const keyPath = (folder: string, address: Hex): string => join(resolve(folder), `${address}.json`)
 
 export interface WrittenKey {
@@ -21,7 +21,7 @@ export interface WrittenKey {
   readonly file: string
 }
 
-/** Encrypts a key into a new file of the folder, on the disk when this resolves. Throws FILE_EXISTS. */
+/** Encrypts a key into a new file of the folder; it is on disk when this resolves. Throws FILE_EXISTS. */
 export const writeKey = async (
   folder: string,
   privateKey: Uint8Array,
@@ -36,7 +36,7 @@ export const writeKey = async (
   return { address: checksumAddress(address), file }
 }
 
-/** Names of the files that may be keys, sorted; at most LIMITS.keys.files of them, and whether that is all. */
+/** Returns the names of files that may be keys, sorted; at most LIMITS.keys.files, and `more` when there are others. */
 export const keyFiles = (folder: string): { readonly files: readonly string[]; readonly more: boolean } => {
   const names = readdirSync(folder, { withFileTypes: true })
     .filter(entry => !entry.isDirectory() && !entry.name.startsWith('.'))

@@ -9,11 +9,11 @@ import { keyFiles } from './keystore-folder.ts'
 interface ListedKey {
   readonly file: string
   readonly address?: Hex
-  /** Why it is no key. */
+  /** Reason why it is not a key. */
   readonly problem?: string
 }
 
-/** `tandem key list`: a line for each file; no password is asked for. */
+/** Runs `tandem key list`: prints a line per file, without asking for passwords. */
 export const listKeys = async ({ keystore, json }: KeystoreFlags): Promise<void> => {
   const { files, more } = namesIn(keystore)
   const keys = files.map(name => look(join(resolve(keystore), name)))

@@ -9,13 +9,13 @@ import { readKey } from '../shared/read-key.ts'
 import type { PasswordFlags } from './command.ts'
 import { keyPath, writeKey } from './keystore-folder.ts'
 
-/** `tandem key new`. Tests take cheaper encryption. */
+/** Runs `tandem key new`. Tests use cheaper encryption. */
 export const newKey = async (flags: PasswordFlags, encryption?: EncryptOptions): Promise<void> => {
   const password = await passwordsFrom(flags.passwordFile).fresh()
   await keep(randomKey(), password, flags, encryption)
 }
 
-/** `tandem key import`. A keystore keeps its password; a plain key gets a new one. */
+/** Runs `tandem key import`. A keystore keeps its password; a plain key gets a new one. */
 export const importKey = async (source: string, flags: PasswordFlags, encryption?: EncryptOptions): Promise<void> => {
   const passwords = passwordsFrom(flags.passwordFile)
   let password: string | undefined
@@ -24,7 +24,7 @@ export const importKey = async (source: string, flags: PasswordFlags, encryption
     return password
   })
   const path = keyPath(flags.keystore, addressFromPrivateKey(privateKey))
-  // Before anybody thinks of a password for it.
+  // Checked before a password is asked for.
   if (existsSync(path)) throw new CodedError<NewFileError>({ code: 'FILE_EXISTS', path })
   await keep(privateKey, password ?? (await passwords.fresh()), flags, encryption)
 }

@@ -11,7 +11,7 @@ import { writeNewFile } from '../../util/fs/write-new-file.ts'
 import { readBytes, readText } from '../shared/files.ts'
 import type { WatermarkFlags } from './command.ts'
 
-/** `tandem key watermark export`. */
+/** Runs `tandem key watermark export`. */
 export const exportMark = async (file: string, { datadir, validator, json }: WatermarkFlags): Promise<void> => {
   const dataDir = resolve(datadir)
   if (!existsSync(join(dataDir, 'db'))) throw new Error(`${dataDir} holds no chain.`)
@@ -27,7 +27,7 @@ export const exportMark = async (file: string, { datadir, validator, json }: Wat
     for (const { validator, last } of signers) process.stdout.write(`${checksumAddress(validator)}  ${placeOf(last)}\n`)
 }
 
-/** `tandem key watermark import`. */
+/** Runs `tandem key watermark import`. */
 export const importMark = async (file: string, { datadir, genesis, json }: WatermarkFlags): Promise<void> => {
   const text = Buffer.from(readBytes(file, 'the signing record', LIMITS.keys.recordBytes)).toString('utf8')
   const record = signingRecordFromJson(text)

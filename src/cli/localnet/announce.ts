@@ -14,7 +14,7 @@ interface Announced {
   readonly seed: number | undefined
 }
 
-/** The first node's URLs stand for the whole. */
+/** The first node's URLs represent the network. */
 export const readyJson = ({ folder, nodes, dir, seed }: Announced): string => {
   const { localnetSettings, genesisHash, accounts } = folder
   const each = nodes.map(({ plan, process, urls }) => ({

@@ -2,17 +2,17 @@ import { createRandom, type Random } from '../../sim/random.ts'
 import { assert } from '../../util/assert.ts'
 import type { ChaosKind } from './events.ts'
 
-/** One node taken away and brought back. Milliseconds. */
+/** One fault of a node: stopped or paused, then restored. Milliseconds. */
 export interface ChaosFault {
   readonly node: string
   readonly action: ChaosKind
-  /** From the beginning of the wave. */
+  /** Time from the beginning of the wave. */
   readonly afterMs: number
-  /** How long it stays away; 0: it is brought back at once. */
+  /** Duration of the fault; 0: the node is restored at once. */
   readonly forMs: number
 }
 
-/** Blows that overlap; the next wave begins when all nodes are in step again, and some time has passed. */
+/** Overlapping faults; the next wave begins when all nodes are in sync again, after a pause. */
 export interface ChaosWave {
   readonly wave: number
   readonly quietMs: number
@@ -23,7 +23,7 @@ export interface ChaosOptions {
   readonly seed: number
   readonly validators: readonly string[]
   readonly full: readonly string[]
-  /** Validators away at one time, at most. */
+  /** Limit of validators down at one time. */
   readonly down: number
 }
 
@@ -33,12 +33,12 @@ const AFTER_MS = [0, 1_500] as const
 const AWAY_MS = [200, 6_000] as const
 const FULL_CHANCE = 0.3
 
-/** How many of a committee may be away while the rest still decides: f of n = 3f + 1 (docs/design/consensus.md#quorums). */
+/** Number of validators that may be down while the rest still decides: f of n = 3f + 1 (docs/design/consensus.md#quorums). */
 export const maxFaultyNodes = (validators: number): number => Math.floor((validators - 1) / 3)
 
 /**
- * What chaos does, wave by wave without end. It follows from the seed and the names alone, whatever the nodes do meanwhile: the same seed
- * strikes the same nodes in the same way and order. Where no validator may be away there must be full nodes.
+ * Generates an endless sequence of waves from the seed and the names alone, whatever the nodes do meanwhile: the same seed gives the same
+ * faults in the same order. Where no validator may be down there must be full nodes.
  */
 export function* chaosWaves({ seed, validators, full, down }: ChaosOptions): Generator<ChaosWave, never> {
   assert(down > 0 || full.length > 0, 'chaos needs somebody to strike')
@@ -47,7 +47,7 @@ export function* chaosWaves({ seed, validators, full, down }: ChaosOptions): Gen
     const quietMs = between(random, QUIET_MS)
     const struck = pickSome(random, validators, Math.min(down, validators.length))
     const others = full.filter(() => random.chance(FULL_CHANCE))
-    // A wave without a blow is none.
+    // A wave has at least one fault.
     const nodes = struck.length + others.length === 0 ? [random.pick(full)] : [...struck, ...others]
     yield { wave, quietMs, blows: nodes.map(node => blow(random, node)) }
   }
@@ -60,7 +60,7 @@ const blow = (random: Random, node: string): ChaosFault => ({
   forMs: between(random, AWAY_MS),
 })
 
-/** From one to `most` of them; none when `most` is 0. */
+/** Picks one to `most` of them; none when `most` is 0. */
 const pickSome = (random: Random, names: readonly string[], most: number): readonly string[] => {
   if (most === 0) return []
   const left = [...names]

@@ -8,18 +8,21 @@ import type { NodeStatus } from './status.ts'
 export interface ChaosPorts {
   readonly localnet: Localnet
   readonly waves: Iterable<ChaosWave>
-  /** Whether blocks come by the clock, so that a new one shows that the committee decides again. */
+  /** Blocks come at intervals, so that a new one shows that the committee decides again. */
   readonly isClocked: boolean
   readonly tell: (event: LocalnetEvent) => void
-  /** Nodes did not come back into step in time. */
+  /** Called when nodes did not recover in time. */
   readonly onTrouble: () => void
-  /** Asked between two waves. */
+  /** Checked between two waves. */
   readonly isOver: () => boolean
-  /** Nothing is begun after it. */
+  /** No new fault after it. */
   readonly signal: AbortSignal
 }
 
-/** Strikes wave by wave, and waits after each until all nodes are in step again. Ends with `signal`, when it is over, or when they are not. */
+/**
+ * Runs faults wave by wave, and waits after each until all nodes are in sync again. Ends with `signal`, when it is over,
+ * or when they do not recover.
+ */
 export const runChaos = async (ports: ChaosPorts): Promise<void> => {
   const { localnet, waves, isOver, signal } = ports
   const byName = new Map(localnet.nodes.map(node => [node.plan.name, node]))
@@ -60,7 +63,9 @@ const strike = async (
   tell({ event: 'started', node: plan.name, pid: process.pid as number })
 }
 
-/** Until all have what the farthest had and, where blocks come by the clock, one made since; tells which nodes do not. */
+/**
+ * Waits until all nodes have the highest block and, with interval blocks, one made since; reports the nodes that do not.
+ */
 const recover = async (wave: number, ports: ChaosPorts): Promise<boolean> => {
   const { localnet, isClocked, tell, onTrouble, signal } = ports
   const { recoverMs, pollMs } = LIMITS.localnet

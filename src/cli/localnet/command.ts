@@ -29,7 +29,7 @@ export interface LocalnetFlags
   readonly untilBlock?: number
 }
 
-/** Of every node, as `tandem start` has them. */
+/** Options passed to every node, as in `tandem start`. */
 const PASSED_ON: ReadonlySet<string> = new Set(['execution', 'evm', 'stateHistory', 'cors', 'allowHosts', 'logLevel'])
 
 export const addLocalnetCommand = (program: Command): void => {

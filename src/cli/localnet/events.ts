@@ -3,17 +3,17 @@ import type { NodeStatus } from './status.ts'
 
 export type ChaosKind = 'pause' | 'kill' | 'restart'
 
-/** What a localnet tells while it runs: a JSON line each, or a sentence. */
+/** Events of a running localnet, printed as a JSON line or a sentence. */
 export type LocalnetEvent =
   | { readonly event: 'started'; readonly node: string; readonly pid: number }
-  /** Nobody asked it to end. */
+  /** It ended without being stopped. */
   | {
       readonly event: 'died'
       readonly node: string
       readonly code: number | null
       readonly signal: string | null
       readonly log: string
-      /** The end of the log. */
+      /** End of the log. */
       readonly lines: readonly string[]
     }
   | { readonly event: 'status'; readonly nodes: readonly NodeStatus[] }
@@ -23,11 +23,11 @@ export type LocalnetEvent =
       readonly wave: number
       readonly action: ChaosKind
       readonly node: string
-      /** How long it stays away. */
+      /** Duration of the fault in milliseconds. */
       readonly forMs: number
     }
   | { readonly event: 'resumed'; readonly node: string }
-  /** All nodes are in step again after a wave of chaos. */
+  /** All nodes are in sync again after a wave of chaos. */
   | { readonly event: 'recovered'; readonly wave: number; readonly number: number; readonly ms: number }
   | { readonly event: 'unrecovered'; readonly wave: number; readonly nodes: readonly string[]; readonly ms: number }
   /** Two nodes have different blocks of one number. */
@@ -36,12 +36,12 @@ export type LocalnetEvent =
       readonly number: number
       readonly hashes: readonly { readonly node: string; readonly hash: Hex }[]
     }
-  /** All nodes have the block that was waited for. */
+  /** All nodes have the awaited block. */
   | { readonly event: 'reached'; readonly number: number; readonly hash: Hex }
   | { readonly event: 'stopping' }
   | { readonly event: 'stopped'; readonly killed: readonly string[] }
 
-/** Newlines only where a log is quoted; undefined: nothing to say. */
+/** Returns the text of an event, with newlines only in quoted logs; undefined: nothing to print. */
 export const eventText = (event: LocalnetEvent): string | undefined => {
   switch (event.event) {
     case 'started':

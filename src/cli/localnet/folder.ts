@@ -15,7 +15,7 @@ import { addressOfKeyFile } from '../shared/read-key.ts'
 import { keyFileOf, type NodePlan, planNodes } from './plan.ts'
 import { type LocalnetSettings, parseSettings, resolveSettings, settingsText } from './settings.ts'
 
-/** A localnet on disk, made or found. */
+/** Localnet on disk, created or found. */
 export interface LocalnetFolder {
   readonly localnetSettings: LocalnetSettings
   readonly genesisFile: string
@@ -25,16 +25,15 @@ export interface LocalnetFolder {
 }
 
 export interface PreparedNode extends NodePlan {
-  /** Its id on the network. */
+  /** Node id. */
   readonly id: string
   /** null: follows. */
   readonly validator: Hex | null
 }
 
 /**
- * Opens the localnet in `dir`, or makes one there: a key for each validator, a node key for each node, and a genesis whose council they
- * are. The file that names its shape is written last: a folder without it was left half made, and is refused like any other that
- * is not empty.
+ * Opens the localnet in `dir`, or creates one there: a key for each validator, a node key for each node, and a genesis with them as the
+ * council. The settings file is written last: a folder without it is incomplete, and is refused like any other that is not empty.
  */
 export const openLocalnet = async (
   dir: string,
@@ -60,7 +59,7 @@ export const openLocalnet = async (
   return { localnetSettings, genesisFile, genesisHash, nodes, accounts }
 }
 
-/** Validators are those of the genesis; full nodes may come and go. */
+/** Validators are those of the genesis; the number of full nodes may change. */
 const prepare = async (plan: NodePlan, isThere: boolean): Promise<PreparedNode> => {
   const { id } = await openNodeKey(join(plan.folder, 'node-key.pem'))
   if (!plan.isValidator) return { ...plan, id, validator: null }

@@ -7,11 +7,11 @@ interface Witness {
   readonly hash: Hex
 }
 
-/** The heads that nodes were seen at: two of one number and of different hashes are a fork. */
+/** Heads seen on nodes: two of one number and of different hashes are a fork. */
 export class ForkDetector {
   readonly #seen = new Map<number, Witness>()
 
-  /** Both sides of the first fork among these heads and those seen lately; undefined: they agree. */
+  /** Returns both sides of the first fork among these heads and recent ones; undefined: they agree. */
   check(nodes: readonly NodeStatus[]): { readonly number: number; readonly hashes: readonly Witness[] } | undefined {
     for (const { name, number, hash } of nodes) {
       if (number === null || hash === null) continue

@@ -14,7 +14,7 @@ export interface LocalnetNode {
   readonly process: NodeProcess
   readonly operator: string
   urls: NodeUrls | undefined
-  /** The last answer of its /health, and whether the last question was answered. */
+  /** Last response of its /health, and whether the last request was answered. */
   health: Health | undefined
   answers: boolean
 }
@@ -24,11 +24,11 @@ export interface LocalnetOptions {
   readonly ports: readonly NodePorts[]
   readonly flags: NodeArgs
   readonly tell: (event: LocalnetEvent) => void
-  /** A node ended by itself, or the chain forked: what goes on from here is not what was asked for. */
+  /** Called when a node ended by itself, or the chain forked: the test conditions no longer hold. */
   readonly onTrouble: () => void
 }
 
-/** The processes of a localnet, and how they are. */
+/** Processes of a localnet and their status. */
 export class Localnet {
   readonly nodes: readonly LocalnetNode[]
   readonly #options: LocalnetOptions
@@ -52,8 +52,8 @@ export class Localnet {
   }
 
   /**
-   * Resolves when the chain runs: the first node has a new block or, where none comes by the clock, all nodes are connected to all.
-   * false: a node ended, or `signal` came.
+   * Resolves when the chain runs: the first node has a new block or, without interval blocks, all nodes are connected to each
+   * other. false: a node ended, or `signal` came.
    */
   async start(signal: AbortSignal): Promise<boolean> {
     const { startPollMs, readyMs } = LIMITS.localnet
@@ -76,13 +76,13 @@ export class Localnet {
     }
   }
 
-  /** Starts one node; false when it ended before it was ready. */
+  /** Starts one node; returns false when it ended before it was ready. */
   async begin(node: LocalnetNode): Promise<boolean> {
     node.urls = (await node.process.start()) ?? node.urls
     return node.process.state === 'running'
   }
 
-  /** Asks all how they are; whoever asks meanwhile gets the same answer. */
+  /** Queries the status of all nodes; concurrent callers share the result. */
   look(): Promise<readonly NodeStatus[]> {
     this.#looking ??= this.#look().finally(() => {
       this.#looking = undefined
@@ -90,7 +90,7 @@ export class Localnet {
     return this.#looking
   }
 
-  /** Whether all have this block, and the same; tells what they have. To be called when they all reached it. */
+  /** Returns true when all nodes have the same block of this number; reports their hashes. Called when they all reached it. */
   async agreeOn(number: number): Promise<boolean> {
     const { tell } = this.#options
     const hashes = await Promise.all(
@@ -102,13 +102,13 @@ export class Localnet {
     return isOne
   }
 
-  /** Ends all processes within two seconds, once; answers who had to be killed. */
+  /** Ends all processes within two seconds, once; returns the names of those that were killed. */
   stop(): Promise<readonly string[]> {
     this.#stopped ??= this.#stop()
     return this.#stopped
   }
 
-  /** At once. */
+  /** Kills all processes immediately. */
   async kill(): Promise<void> {
     await Promise.all(this.nodes.map(({ process }) => process.stop('SIGKILL')))
   }
@@ -153,7 +153,7 @@ export class Localnet {
   }
 
   async #onDeath(plan: PreparedNode, { code, signal }: Ended): Promise<void> {
-    // A terminal's Ctrl-C reaches the nodes too, and may end one that has just begun before it is known here.
+    // A terminal's Ctrl-C reaches the nodes too, and may end a new one before this process handles the signal.
     if (signal !== null) await sleep(LIMITS.localnet.signalMs)
     if (this.#stopped !== undefined) return
     const node = this.nodes.find(other => other.plan === plan) as LocalnetNode

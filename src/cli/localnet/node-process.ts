@@ -5,7 +5,7 @@ import { LIMITS } from '../../config/limits.ts'
 import { logFileOf, type NodePlan } from './plan.ts'
 import type { ProcessState } from './status.ts'
 
-/** The ready line of `tandem start --json`, as far as it is used. */
+/** Used members of the ready line of `tandem start --json`. */
 export interface NodeUrls {
   readonly http: string
   readonly ws: string
@@ -21,16 +21,15 @@ export interface Ended {
 
 export interface NodeProcessOptions {
   readonly plan: NodePlan
-  /** After `tandem`. */
+  /** Arguments after `tandem`. */
   readonly args: readonly string[]
-  /** It ended and nobody asked it to. */
+  /** Called when it ended without being stopped. */
   readonly onDeath: (ended: Ended) => void
 }
 
 /**
- * One node as a process of its own: started, paused, stopped and started again. Its log goes to a file without passing through here.
- * It shares the process group, so a terminal's Ctrl-Z halts all, and it ends when the channel to this process closes, whatever
- * ended this one.
+ * Node in a separate process: started, paused, stopped and restarted. Its log is written directly to a file. It shares the process
+ * group, so a terminal's Ctrl-Z halts all, and it ends when the channel to this process closes, for whatever reason.
  */
 export class NodeProcess {
   readonly #options: NodeProcessOptions
@@ -81,7 +80,7 @@ export class NodeProcess {
           if (!isExpected) onDeath({ code, signal })
         }
         child.once('exit', ended)
-        // No process could be made of it: there is no exit then.
+        // The process could not be created, so there is no exit event.
         child.once('error', () => {
           if (child.pid === undefined) ended(null, null)
         })
@@ -101,13 +100,13 @@ export class NodeProcess {
     this.#child?.kill('SIGCONT')
   }
 
-  /** Resolves when it has ended; `withinMs` after a gentle signal it is killed. Answers whether that was needed. */
+  /** Resolves when the process has ended; it is killed `withinMs` after the signal. Returns true when that was needed. */
   async stop(signal: 'SIGTERM' | 'SIGKILL', withinMs: number = LIMITS.localnet.stopMs): Promise<boolean> {
     const child = this.#child
     if (child === undefined) return false
     this.#state = 'stopped'
     child.kill(signal)
-    // A paused process takes no other signal.
+    // A paused process handles no other signal.
     child.kill('SIGCONT')
     let wasKilled = false
     const timer = setTimeout(() => {
@@ -118,20 +117,20 @@ export class NodeProcess {
     return wasKilled
   }
 
-  /** The last lines of its log. */
+  /** Returns the last lines of its log. */
   tail(): readonly string[] {
     return tailOf(logFileOf(this.#options.plan))
   }
 }
 
-/** For appending; a long one is put aside. */
+/** Opens the log for appending; a long one is renamed first. */
 const openLog = (path: string): number => {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
   if (size > LIMITS.localnet.logBytes) renameSync(path, `${path}.old`)
   return openSync(path, 'a', 0o600)
 }
 
-/** The last lines of a file, and of them no more than the end of it that is read. */
+/** Returns the last lines of a file, limited to the part at its end that is read. */
 export const tailOf = (path: string): readonly string[] => {
   const { tailBytes, tailLines } = LIMITS.localnet
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
@@ -142,7 +141,7 @@ export const tailOf = (path: string): readonly string[] => {
     const from = size - buffer.byteLength
     const read = readSync(file, buffer, 0, buffer.byteLength, from)
     const lines = buffer.toString('utf8', 0, read).split('\n')
-    // The first one began before what was read.
+    // The first line may be incomplete.
     if (from > 0) lines.shift()
     return lines.filter(line => line !== '').slice(-tailLines)
   } finally {

@@ -2,18 +2,18 @@ import { LIMITS } from '../../config/limits.ts'
 import { type Hex, toQuantity } from '../../util/bytes.ts'
 import type { Health } from './status.ts'
 
-/** The /health of a node; undefined when it does not answer in time, or not as one of ours. */
+/** Returns the /health of a node; undefined when it does not answer in time, or not in this node's format. */
 export const askHealth = async (url: string): Promise<Health | undefined> => {
   try {
     const response = await fetch(`${url}/health`, { signal: AbortSignal.timeout(LIMITS.localnet.answerMs) })
     return readHealth(await response.json())
   } catch {
-    // Not listening, too slow or no JSON: it shows as silent.
+    // Not listening, too slow or not JSON: shown as silent.
     return undefined
   }
 }
 
-/** The hash of a block that a node has; throws when it does not say. */
+/** Returns the hash of a node's block; throws when it does not return one. */
 export const askHash = async (url: string, number: number): Promise<Hex> => {
   const params = [toQuantity(number), false]
   const response = await fetch(url, {

@@ -2,11 +2,11 @@ import { join } from 'node:path'
 import { LIMITS } from '../../config/limits.ts'
 import type { LocalnetFlags } from './command.ts'
 
-/** One node of a localnet, as known before anything runs. */
+/** Plan of one node of a localnet, before anything runs. */
 export interface NodePlan {
   readonly name: string
   readonly isValidator: boolean
-  /** Its data folder, with its keys and its log. */
+  /** Data folder, with its keys and its log. */
   readonly folder: string
 }
 
@@ -21,7 +21,7 @@ export interface NodePorts {
 export const keyFileOf = ({ folder }: NodePlan): string => join(folder, 'validator.key')
 export const logFileOf = ({ folder }: NodePlan): string => join(folder, 'node.log')
 
-/** validator-1, validator-2 and so on, then full-1 and so on. */
+/** Names: validator-1, validator-2 and so on, then full-1 and so on. */
 export const planNodes = (validators: number, full: number, dir: string): readonly NodePlan[] => {
   const row = (role: string, count: number): readonly NodePlan[] =>
     Array.from({ length: count }, (_, index) => {
@@ -31,7 +31,10 @@ export const planNodes = (validators: number, full: number, dir: string): readon
   return [...row('validator', validators), ...row('full', full)]
 }
 
-/** Ten ports for each node from `base` on: HTTP and WebSocket, operator, metrics, peers. Throws an Error when they do not fit. */
+/**
+ * Assigns ten ports to each node from `base` on: HTTP and WebSocket, operator, metrics, peers. Throws an Error when they do not
+ * fit.
+ */
 export const portsFrom = (base: number, count: number): readonly NodePorts[] => {
   const { portsPerNode } = LIMITS.localnet
   const last = base + portsPerNode * count - 1
@@ -42,7 +45,7 @@ export const portsFrom = (base: number, count: number): readonly NodePorts[] => 
   })
 }
 
-/** What a node is started with; `peers` are the URLs of all others. */
+/** Arguments of a node; `peers` are the URLs of all others. */
 export const startArgs = (
   node: NodePlan,
   { http, operator, metrics, p2p }: NodePorts,

@@ -3,8 +3,8 @@ import type { NodePorts } from './plan.ts'
 import { portsFrom } from './plan.ts'
 
 /**
- * The ports of all nodes, known to be free a moment ago: nodes are told of each other before any of them runs, and keep theirs over
- * restarts. Base 0 takes any free ones. Throws an Error that names the first port in use.
+ * Reserves the ports of all nodes, checked to be free: they must be known before any node runs, and stay the same over restarts.
+ * Base 0 takes any free ones. Throws an Error that names the first port in use.
  */
 export const reservePorts = async (base: number, count: number, host: string): Promise<readonly NodePorts[]> => {
   const held: Server[] = []

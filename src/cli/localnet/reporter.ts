@@ -2,12 +2,12 @@ import { LIMITS } from '../../config/limits.ts'
 import { eventText, type LocalnetEvent } from './events.ts'
 import { type NodeStatus, statusLine, statusTable } from './status.ts'
 
-/** Where a localnet tells what happens. */
+/** Output of a localnet. */
 export interface Reporter {
-  /** What is read first. */
+  /** Prints the first output. */
   ready(text: string): void
   tell(event: LocalnetEvent): void
-  /** Comes several times a second; each reporter takes what it can use. */
+  /** Called several times a second; each reporter filters it. */
   status(nodes: readonly NodeStatus[]): void
 }
 
@@ -16,7 +16,7 @@ export interface Output {
   readonly columns?: number | undefined
 }
 
-/** One object a line. */
+/** Prints one object per line. */
 export const jsonReporter = (output: Output, nowMs: () => number): Reporter => {
   const line = (value: object): void => void output.write(`${JSON.stringify(value)}\n`)
   return {
@@ -26,7 +26,7 @@ export const jsonReporter = (output: Output, nowMs: () => number): Reporter => {
   }
 }
 
-/** For logs and pipes. */
+/** Prints plain lines, for logs and pipes. */
 export const plainReporter = (output: Output, nowMs: () => number): Reporter => {
   const say = (text: string): void => void output.write(`${text}\n`)
   return {
@@ -36,13 +36,13 @@ export const plainReporter = (output: Output, nowMs: () => number): Reporter => 
   }
 }
 
-/** A table at the bottom that is drawn again in its place; what is told goes above it and stays. */
+/** Prints a table at the bottom that is redrawn in place; events are printed above it and stay. */
 export const terminalReporter = (output: Output): Reporter => {
   let table: readonly string[] = []
   let drawn = 0
   const draw = (above: string): void => {
     if (above === '' && table.length === 0 && drawn === 0) return
-    // Up to the first line of the table, and everything from there on is cleared.
+    // Moves to the first line of the table and clears everything from there on.
     const back = drawn === 0 ? '' : `\x1b[${drawn}A\x1b[J`
     drawn = table.length
     output.write(`${back}${above}${table.map(line => `${line}\n`).join('')}`)
@@ -51,12 +51,12 @@ export const terminalReporter = (output: Output): Reporter => {
     ready: text => draw(`${text}\n`),
     tell: event => {
       const sentence = eventText(event)
-      // What it showed last holds no more.
+      // The last status is no longer valid.
       if (event.event === 'stopped') table = []
       draw(sentence === undefined ? '' : `${sentence}\n`)
     },
     status: nodes => {
-      // A line that wraps would be two, and the way back to the first one too short.
+      // A wrapped line would take two, and the cursor would not return to the first one.
       table = statusTable(nodes, (output.columns || 80) - 1)
       draw('')
     },

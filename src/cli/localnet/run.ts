@@ -15,7 +15,7 @@ import { reservePorts } from './ports.ts'
 import { jsonReporter, plainReporter, type Reporter, terminalReporter } from './reporter.ts'
 import type { LocalnetSettings } from './settings.ts'
 
-/** Runs a network of processes until a signal, or until it cannot begin. */
+/** Runs a network of processes until a signal, or until it fails to start. */
 export const runLocalnet = async (flags: LocalnetFlags): Promise<void> => {
   const isTemporary = flags.datadir === undefined
   const dir = isTemporary ? makeTempFolder('localnet') : resolve(flags.datadir)
@@ -43,7 +43,7 @@ const run = async (flags: LocalnetFlags, dir: string, isTemporary: boolean): Pro
     if (stopping.signal.aborted) return void localnet.kill()
     tell({ event: 'stopping' })
     stopping.abort()
-    // Also while nodes are being started, which they then never are.
+    // Also while nodes are being started; the remaining ones then never are.
     void localnet.stop()
   })
   try {
@@ -57,10 +57,10 @@ const run = async (flags: LocalnetFlags, dir: string, isTemporary: boolean): Pro
     const waves = chaos && chaosWaves({ ...chaos, validators: names(true), full: names(false) })
     let isOver = false
     const isClocked = folder.localnetSettings.blockTime > 0
-    // After a death or a fork nothing is struck any more, so that it can be looked at.
+    // After a death or a fork no more faults follow, so that the state can be inspected.
     const struck =
       waves && runChaos({ localnet, waves, isClocked, tell, onTrouble, isOver: () => isOver, signal: either })
-    // A test that cannot be passed any more need not go on.
+    // A test that has failed need not continue.
     const signal = flags.untilBlock === undefined ? stopping.signal : either
     const isReached = await watch({ localnet, reporter, signal, untilBlock: flags.untilBlock })
     isOver = true
@@ -79,7 +79,7 @@ interface Watched {
   readonly untilBlock: number | undefined
 }
 
-/** Until `signal`, or nobody is left, or (only then the answer is true) all nodes have the block. */
+/** Waits until `signal`, or no node is left, or all nodes have the block (only then it returns true). */
 const watch = async ({
   localnet,
   reporter,
@@ -127,11 +127,11 @@ const chaosOf = ({ seed, chaosDown, full }: LocalnetFlags, validators: number) =
   return { seed: seed ?? randomInt(2 ** 32), down }
 }
 
-/** Does this at each signal to end, until the answer is called. */
+/** Runs `act` at each termination signal, until the returned function is called. */
 const onSignals = (act: () => void): (() => void) => {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
   for (const signal of signals) process.on(signal, act)
-  // Whoever reads this went away: nobody is left to stop it.
+  // The reader of the output is gone, so nobody could stop the localnet: stop it.
   const onGone = (error: Error): void => {
     if ((error as NodeJS.ErrnoException).code !== 'EPIPE') exitWithError(error)
     act()

@@ -1,7 +1,7 @@
 import { LIMITS } from '../../config/limits.ts'
 import { TEST_MNEMONIC } from '../shared/accounts.ts'
 
-/** What makes a localnet's chain the one it is; kept beside it, so that a second start needs no option. */
+/** Settings that define a localnet's chain; stored with it, so that a second start needs no option. */
 export interface LocalnetSettings {
   readonly validators: number
   /** Seconds; 0: a block at once per transaction. */
@@ -23,7 +23,7 @@ export const DEFAULT_SETTINGS: LocalnetSettings = {
   chainId: 1_998_999,
 }
 
-/** How a shape's members are given on the command line. */
+/** Options of the settings on the command line. */
 const OPTIONS: Readonly<Record<keyof LocalnetSettings, string>> = {
   validators: '--validators',
   blockTime: '--block-time',
@@ -33,7 +33,7 @@ const OPTIONS: Readonly<Record<keyof LocalnetSettings, string>> = {
   chainId: '--chain-id',
 }
 
-/** The chain that stands decides; an option that says otherwise is an error rather than ignored. */
+/** Returns the settings of the existing chain; an option that differs is an error rather than ignored. */
 export const resolveSettings = (
   given: Partial<LocalnetSettings>,
   kept: LocalnetSettings | undefined,

@@ -1,33 +1,33 @@
 import type { Hex } from '../../util/bytes.ts'
 
-/** A node at one glance; null: it did not answer. */
+/** Status of a node; null: it did not answer. */
 export interface NodeStatus {
   readonly name: string
   readonly role: 'validator' | 'full'
-  /** voting, following, syncing, quarantined; starting, paused, stopped, dead, silent while it answers nothing. */
+  /** voting, following, syncing, quarantined; or starting, paused, stopped, dead, silent while it does not answer. */
   readonly state: string
   readonly number: number | null
   readonly hash: Hex | null
   readonly round: number | null
   readonly peers: number | null
-  /** Blocks behind the farthest node, as last known. */
+  /** Blocks behind the highest node, as last known. */
   readonly lag: number
 }
 
-/** What a process is to whoever runs it. */
+/** State of a process. */
 export type ProcessState = 'starting' | 'running' | 'paused' | 'stopped' | 'dead'
 
-/** What is known of one node: its process, and the last answer of its /health. */
+/** Observation of one node: its process, and the last response of its /health. */
 export interface NodeObservation {
   readonly name: string
   readonly isValidator: boolean
   readonly process: ProcessState
-  /** Whether the answer is of now. */
+  /** The response is current. */
   readonly answers: boolean
   readonly health: Health | undefined
 }
 
-/** The members of /health that are shown. */
+/** Displayed members of /health. */
 export interface Health {
   readonly number: number
   readonly hash: Hex
@@ -70,7 +70,7 @@ const COLUMNS: readonly (readonly [title: string, width: number, of: (node: Node
   ['lag', 6, node => String(node.lag)],
 ]
 
-/** A title and a line for each node, none longer than `width`. */
+/** Returns a header and a line per node, none longer than `width`. */
 export const statusTable = (nodes: readonly NodeStatus[], width: number): readonly string[] => {
   const row = (cell: (column: (typeof COLUMNS)[number]) => string): string =>
     COLUMNS.map(column => pad(cell(column), column[1]))
@@ -80,7 +80,7 @@ export const statusTable = (nodes: readonly NodeStatus[], width: number): readon
   return [row(([title]) => title), ...nodes.map(node => row(([, , of]) => of(node)))]
 }
 
-/** All in one line, for output that nobody can redraw. */
+/** Returns the status in one line, for output that cannot be redrawn. */
 export const statusLine = (nodes: readonly NodeStatus[]): string => {
   const head = Math.max(0, ...nodes.map(({ number }) => number ?? 0))
   const round = Math.max(0, ...nodes.map(node => node.round ?? 0))

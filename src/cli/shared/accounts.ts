@@ -3,7 +3,7 @@ import { deriveChild, derivePath, masterKeyFromSeed, seedFromMnemonic } from '..
 import { addressFromPrivateKey } from '../../crypto/signature.ts'
 import { bytesToHex, type Hex } from '../../util/bytes.ts'
 
-/** The mnemonic every development tool knows. */
+/** Mnemonic that every development tool uses. */
 export const TEST_MNEMONIC = 'test test test test test test test test test test test junk'
 
 export interface DevAccount {
@@ -12,7 +12,10 @@ export interface DevAccount {
   readonly privateKey: Hex
 }
 
-/** The first `count` accounts of a mnemonic at m/44'/60'/0'/0/i (BIP-44), and one of another branch for the validator. */
+/**
+ * Derives the first `count` accounts of a mnemonic at m/44'/60'/0'/0/i (BIP-44), and one of another branch for the
+ * validator.
+ */
 export const accountsFromMnemonic = async (
   mnemonic: string,
   count: number,
@@ -27,7 +30,7 @@ export const accountsFromMnemonic = async (
   return { accounts, validatorKey: derivePath(root, "m/44'/60'/1'/0/0").privateKey }
 }
 
-/** The word list is loaded only for words that are not the well-known ones. */
+/** The word list is loaded only for other mnemonics than the well-known one. */
 const checkWords = async (mnemonic: string): Promise<void> => {
   const [{ validateMnemonic }, { wordlist }] = await Promise.all([
     import('@scure/bip39'),

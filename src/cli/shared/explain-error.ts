@@ -1,8 +1,8 @@
 import { getSystemErrorMessage } from 'node:util'
 
 /**
- * What an operator reads when a command cannot go on: the fact, and what to do about it. Domain code -> text; any code not
- * listed prints as it is, with its fields.
+ * Texts for operators when a command fails: the fact, and what to do about it. Domain code -> text; other codes are printed with their
+ * fields.
  */
 type Detail = { readonly code: string } & Readonly<Record<string, unknown>>
 
@@ -90,12 +90,12 @@ export const explainError = (detail: { readonly code: string }): string => {
   return rest.length === 0 ? code : `${code}: ${rest.join(', ')}`
 }
 
-/** What a full or failing disk answers to a write. */
+/** System errors of a full or failing disk. */
 const DISK: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO', 'EROFS'])
 
 const READS: ReadonlySet<string> = new Set(['open', 'read', 'stat'])
 
-/** The same for what the operating system refuses; undefined for an error that is not its own. */
+/** Returns the text of an operating system error; undefined for any other error. */
 export const explainSystemError = (
   error: NodeJS.ErrnoException & { address?: string; port?: number },
 ): string | undefined => {

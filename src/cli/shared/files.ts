@@ -3,7 +3,7 @@ import { LIMITS } from '../../config/limits.ts'
 import { explainSystemError } from './explain-error.ts'
 import { printWarning } from './output.ts'
 
-/** The bytes of a file named by an option, no more than `limit`; a failure says which option. */
+/** Reads the bytes of a file named by an option, at most `limit`; errors name the option. */
 export const readBytes = (path: string, option: string, limit: number): Uint8Array =>
   naming(option, () => {
     const { size } = statSync(path)
@@ -11,12 +11,12 @@ export const readBytes = (path: string, option: string, limit: number): Uint8Arr
     return readFileSync(path)
   })
 
-/** The text of a file named by an option; a failure says which option. */
+/** Reads the text of a file named by an option; errors name the option. */
 export const readText = (path: string, option: string): string => naming(option, () => readFileSync(path, 'utf8'))
 
 /**
- * The text of a small file, a pipe or a descriptor (0 is the standard input) that only its owner, and perhaps a group made for it,
- * should be able to read: others are warned of.
+ * Reads the text of a small file, a pipe or a descriptor (0 is the standard input) that only its owner, and perhaps a dedicated
+ * group, should be able to read; warns when others can.
  */
 export const readSecret = (path: string | 0, option: string, limit: number = LIMITS.keys.fileBytes): string =>
   naming(option, () => {
@@ -32,7 +32,7 @@ export const readSecret = (path: string | 0, option: string, limit: number = LIM
   })
 const READ_BY_OTHERS = 0o004
 
-/** undefined when there is more. A pipe tells no size before it has been read. */
+/** Returns undefined when there is more. A pipe has no known size before it is read. */
 const readUpTo = (descriptor: number, limit: number): string | undefined => {
   const buffer = Buffer.alloc(limit + 1)
   let size = 0

@@ -4,7 +4,7 @@ import { checksumAddress } from '../../crypto/checksum.ts'
 import { LOG_LEVELS } from '../../node/logging.ts'
 import type { Hex } from '../../util/bytes.ts'
 
-/** Parsers that name what they want; commander puts the option's name in front. */
+/** Parsers whose errors name the expected value; commander adds the option's name. */
 export const integerOption =
   (minimum: number, maximum: number) =>
   (text: string): number => {
@@ -35,7 +35,7 @@ export const tokensOption = (text: string): bigint => {
   return BigInt(match[1] as string) * 10n ** 18n + BigInt((match[2] ?? '').padEnd(18, '0'))
 }
 
-/** An address, lower case; one in mixed case must have the checksum of EIP-55. */
+/** Parses an address to lower case; one in mixed case must have the checksum of EIP-55. */
 export const addressOption = (text: string): Hex => {
   if (!/^0x[0-9a-fA-F]{40}$/.test(text)) throw new InvalidArgumentError('An address is 0x and 40 hex digits.')
   const lower = text.toLowerCase() as Hex
@@ -45,7 +45,7 @@ export const addressOption = (text: string): Hex => {
   return lower
 }
 
-/** Unix seconds of "now", of a number, or of a date as ISO 8601 has it. */
+/** Parses "now", a number, or an ISO 8601 date to unix seconds. */
 export const timestampOption = (text: string): number => {
   const seconds =
     text === 'now' ? Date.now() / 1_000 : /^\d{1,12}$/.test(text) ? Number(text) : Date.parse(text) / 1_000
@@ -76,7 +76,7 @@ export const evmOption = (): Option =>
     'ethereumjs',
   ])
 
-/** Options every command that runs a node has. */
+/** Options of every command that runs a node. */
 export const nodeOptions = (): readonly Option[] => [
   new Option('--host <address>', 'address to listen on').default('127.0.0.1'),
   new Option('--port <number>', 'port of HTTP and WebSocket; 0 picks a free one').argParser(portOption).default(8545),

@@ -1,18 +1,18 @@
 import { isCoded } from '../../util/errors.ts'
 import { explainError, explainSystemError } from './explain-error.ts'
 
-/** Prints why a command ended and what to do, and sets the exit status. */
+/** Prints why a command failed and what to do, and sets the exit status. */
 export const exitWithError = (error: unknown): void => {
   process.stderr.write(`tandem: ${errorMessage(error)}\n`)
   process.exitCode = 1
 }
 
-/** Prints what an operator should change although the command goes on. */
+/** Prints what an operator should change although the command continues. */
 export const printWarning = (message: string): void => {
   process.stderr.write(`tandem: warning: ${message}\n`)
 }
 
-/** What an error means to whoever reads it, and what to do about it. */
+/** Returns the text of an error for its reader, with what to do about it. */
 export const errorMessage = (error: unknown): string => {
   if (isCoded(error)) return explainError(error.detail)
   if (error instanceof Error) {

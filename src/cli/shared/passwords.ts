@@ -4,15 +4,21 @@ import { processTerminal, promptHidden, type Terminal } from './prompt.ts'
 
 export const PASSWORD_VARIABLE = 'TANDEM_PASSWORD'
 
-/** Passwords of key files. Never on the command line, which every user of a machine can read. */
+/** Passwords of key files. Never given on the command line, which every user of a machine can read. */
 export interface Passwords {
-  /** That of an encrypted file; `index` counts the key files of the command. Throws when there is nowhere to take it from. */
+  /**
+   * Returns the password of an encrypted file; `index` counts the key files of the command. Throws when there is no source for
+   * it.
+   */
   of(path: string, index?: number): Promise<string>
-  /** A new one, which a person types twice. */
+  /** Returns a new password, which a person types twice. */
   fresh(): Promise<string>
 }
 
-/** From --password-file (one a line; the last line stands for all further files), else from TANDEM_PASSWORD, else by asking. */
+/**
+ * Takes passwords from --password-file (one per line; the last line is used for all further files), else from TANDEM_PASSWORD,
+ * else by asking.
+ */
 export const passwordsFrom = (
   passwordFile: string | undefined,
   terminal: Terminal = processTerminal,

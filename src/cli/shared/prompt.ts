@@ -1,7 +1,10 @@
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
 
-/** Where a person can be asked: the standard input when that is a terminal, and the standard error for questions, since results go to the output. */
+/**
+ * Terminal for questions: the standard input when it is a terminal, and the standard error for the questions, since
+ * results go to the output.
+ */
 export interface Terminal {
   readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean }
   readonly output: NodeJS.WritableStream
@@ -9,9 +12,9 @@ export interface Terminal {
 
 export const processTerminal: Terminal = { input: process.stdin, output: process.stderr }
 
-/** Asks on a terminal; nothing of the answer is shown. Throws when the person ends it (Ctrl-C, Ctrl-D). */
+/** Asks on a terminal without echo. Throws when the person aborts (Ctrl-C, Ctrl-D). */
 export const promptHidden = async (question: string, { input, output }: Terminal): Promise<string> => {
-  // In terminal mode the line editor takes over the echo, and what it would show goes nowhere.
+  // In terminal mode the line editor does the echo, which is discarded.
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
   output.write(question)
   try {
@@ -21,7 +24,7 @@ export const promptHidden = async (question: string, { input, output }: Terminal
   }
 }
 
-/** Asks on a terminal, with the answer shown as it is typed. */
+/** Asks on a terminal, with echo. */
 export const promptLine = async (question: string, terminal: Terminal): Promise<string> =>
   (await answerOf(question, terminal)).trim()
 
@@ -36,7 +39,7 @@ const answerOf = (question: string, { input, output }: Terminal): Promise<string
     })
     editor.question(question, answer => {
       answered = true
-      // Lines that came with the answer, as when several are pasted, are for the next questions.
+      // Lines that arrived with the answer, as when several are pasted, answer the next questions.
       editor.on('line', line => ahead.push(`${line}\r`))
       setImmediate(() => {
         resolve(answer)

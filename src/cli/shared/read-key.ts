@@ -10,8 +10,8 @@ export interface OpenedKey {
 }
 
 /**
- * A private key from a keystore (v3), whose password is only then asked for, or from 64 hex digits. `path` 0 is the standard input;
- * `option` is named in messages.
+ * Reads a private key from a keystore (v3), whose password is asked for only then, or from 64 hex digits. `path` 0 is the standard
+ * input; `option` is named in messages.
  */
 export const readKey = async (
   path: string | 0,
@@ -23,7 +23,7 @@ export const readKey = async (
   return { privateKey: await decryptKey(content.keystore, await password(nameOf(path))), encrypted: true }
 }
 
-/** Whose key a file holds, as far as that can be told without its password. */
+/** Returns the address of a key file, as far as it is readable without the password. */
 export const addressOfKeyFile = (path: string, option: string): Hex => {
   const content = readKeyFile(path, option)
   const address =

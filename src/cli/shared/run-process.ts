@@ -9,13 +9,13 @@ export interface ProcessOptions {
   /** Logs as JSON, for machines. */
   readonly json: boolean
   readonly start: (deps: NodeDeps) => Promise<RunningNode>
-  /** Prints what a person, or a script, wants to read first. */
+  /** Prints the first output for a person or a script. */
   readonly announce: (node: RunningNode) => void
-  /** After everything stopped. */
+  /** Called after everything stopped. */
   readonly cleanUp?: () => void
 }
 
-/** A stop that takes longer than this is cut short. */
+/** Milliseconds after which a stop is cut short. */
 const STOP_MS = 900
 
 /** Runs a node until a signal or a fatal error ends it. */
@@ -31,7 +31,7 @@ export const runProcess = async (options: ProcessOptions): Promise<void> => {
     setTimeout(leave, STOP_MS)
     void (running?.stop() ?? Promise.resolve()).catch(exitWithError).finally(leave)
   }
-  /** Whatever is in the way of cleaning up, the process ends here. */
+  /** A failed clean-up must not keep the process running. */
   const leave = (): never => {
     try {
       cleanUp?.()
@@ -44,13 +44,13 @@ export const runProcess = async (options: ProcessOptions): Promise<void> => {
     exitWithError(error)
     end(1)
   }
-  // Whoever started this node as a part of its own (tandem localnet) is gone, whatever it died of.
+  // The parent process that runs this node (tandem localnet) has ended.
   if (process.connected) process.once('disconnect', () => end(0))
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => end(0))
   process.on('uncaughtException', onFatal)
   process.on('unhandledRejection', reason => onFatal(reason instanceof Error ? reason : new Error(String(reason))))
 
-  // Only now: what takes time before the handlers stand is time in which a signal leaves the temporary folder behind.
+  // After the signal handlers: a signal before them would leave the temporary folder behind.
   const logger = createLogger({ level: options.logLevel, format: options.json ? 'json' : 'pretty' })
   try {
     running = await start({ logger, clock: systemClock, onFatal })
@@ -60,6 +60,6 @@ export const runProcess = async (options: ProcessOptions): Promise<void> => {
   }
   if (ending || running === undefined) return
   announce(running)
-  // Written at a clean exit otherwise, which a killed node never reaches.
+  // Node.js writes it only at a clean exit, which a killed node never reaches.
   flushCompileCache()
 }

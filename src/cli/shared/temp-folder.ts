@@ -5,22 +5,22 @@ import { join } from 'node:path'
 import { Store } from '../../storage/store.ts'
 import { isCoded } from '../../util/errors.ts'
 
-/** The folder's name tells whose it is: the command, the process id, and six characters by chance. */
+/** Parts of a folder's name: the command, the process id, and six random characters. */
 const NAME = /^tandem-(?:devnet|fixture|localnet)-([0-9]{1,10})-[0-9A-Za-z]{6}$/
-/** A folder is younger than this before its store is locked, if its process cannot be seen from here. */
+/** Age below which a folder may not have locked its store yet, if its process is not visible from here. */
 const YOUNG_MS = 60_000
-/** Removed at one start; what is left waits for the next. */
+/** Limit of folders removed per start; the rest waits for the next. */
 const MOST_REMOVED = 16
-/** A store that was cut short may still make a file while its folder goes. */
+/** A killed store may still create a file while its folder is removed. */
 export const REMOVE_OPTIONS = { recursive: true, force: true, maxRetries: 5, retryDelay: 20 }
 
-/** A new folder for a chain that goes with its process. */
+/** Creates a folder for a chain that ends with its process. */
 export const makeTempFolder = (command: 'devnet' | 'fixture' | 'localnet', root = tmpdir()): string =>
   mkdtempSync(join(root, `tandem-${command}-${process.pid}-`))
 
 /**
- * Removes what chains left behind that were killed: folders of this program's name, of this user, whose process is gone and
- * whose store nobody has open. Answers their names. A folder that cannot be looked at or removed stays.
+ * Removes the folders of killed chains: folders of this program's name, of this user, whose process has ended and whose store is
+ * not open. Returns their names. A folder that cannot be read or removed stays.
  */
 export const removeDeadFolders = async (root = tmpdir(), nowMs = Date.now()): Promise<readonly string[]> => {
   const removed: string[] = []
@@ -52,8 +52,8 @@ const isAlive = (pid: number): boolean => {
 }
 
 /**
- * Processes of another container share folders but not process ids: the lock of the store tells of them. A localnet has one in each
- * node's folder.
+ * Processes of another container share folders but not process ids: the lock of the store shows that they run. A localnet has one
+ * in each node's folder.
  */
 const hasOpenStore = async (path: string): Promise<boolean> => {
   for (const folder of ['.', ...(await readdir(path))]) if (await isLocked(join(path, folder, 'db'))) return true

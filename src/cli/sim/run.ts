@@ -3,10 +3,10 @@ import { addOutcome, noTotals, type Totals } from '../../sim/totals.ts'
 import { runSeeds } from '../../sim/worker-pool.ts'
 import type { SimFlags } from './command.ts'
 
-/** How often a long run says how far it is. */
+/** Interval of progress messages in a long run, milliseconds. */
 const PROGRESS_MS = 2_000
 
-/** `tandem sim`: exit status 0 when no rule was broken, 1 otherwise. */
+/** Runs `tandem sim`: exit status 0 when no rule was broken, 1 otherwise. */
 export const runSim = async (flags: SimFlags): Promise<void> => {
   const { seed, seeds, heights, nodes, profile, jobs, json } = flags
   const totals = noTotals()

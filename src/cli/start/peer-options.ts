@@ -29,7 +29,7 @@ export const peerUrls = (text: string): readonly NodeAddress[] => {
   }
 }
 
-/** HOST or HOST:PORT; an IPv6 address with a port stands in brackets. */
+/** HOST or HOST:PORT; an IPv6 address with a port is in brackets. */
 export const advertised = (text: string): NonNullable<PeerOptions['advertise']> => {
   if (isIP(text) !== 0) return { host: text }
   const [, bracketed, plain, digits] = /^(?:\[([0-9a-fA-F:.]{2,45})\]|([0-9.]{7,15}))(?::(\d{1,5}))?$/.exec(text) ?? []
@@ -50,7 +50,7 @@ export const nodeIds = (text: string): readonly string[] => {
   return ids
 }
 
-/** How a node meets others. */
+/** Options of the peer-to-peer network. */
 export const peerOptions = (): readonly Option[] => [
   new Option('--p2p-host <address>', 'address to take peers at').default('0.0.0.0'),
   new Option('--p2p-port <number>', 'port for peers; 0 picks a free one')

@@ -71,8 +71,8 @@ const readValidatorKey = async (file: string, passwords: Passwords): Promise<Uin
 }
 
 /**
- * Keys the node signs with when asked, in the order of the files; their passwords follow that of the validator's key. One by one:
- * a person answers one question at a time, and each takes 256 MiB to open.
+ * Reads the keys of unlocked accounts, in the order of the files; their passwords follow that of the validator's key. One by one:
+ * a person answers one question at a time, and each decryption takes 256 MiB.
  */
 const readUnlocked = async (files: readonly string[], passwords: Passwords, first: number) => {
   const unlocked: NodeOptions['unlocked'][number][] = []

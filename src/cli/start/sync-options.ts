@@ -12,7 +12,7 @@ export const checkpoint = (text: string): Checkpoint => {
   return { number: Number(digits), hash: hash.toLowerCase() as Hex }
 }
 
-/** How a node gets to the head of the chain, and what it keeps for others to get there. */
+/** Options of sync and of the snapshots served to others. */
 export const syncOptions = (): readonly Option[] => [
   new Option(
     '--sync <mode>',

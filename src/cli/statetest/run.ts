@@ -5,7 +5,7 @@ import { runStateTestFiles } from '../../evm/state-test/worker-pool.ts'
 import { exitWithError } from '../shared/output.ts'
 import type { StateTestFlags } from './command.ts'
 
-/** The files a path stands for: itself, or those of a folder and of the folders in it. What is not there is found out when it is read. */
+/** Returns the files of a path: itself, or those of a folder and its subfolders. A missing file is reported when it is read. */
 const filesOf = async (path: string): Promise<readonly string[]> => {
   const found = await stat(path).catch(() => undefined)
   if (found?.isDirectory() !== true) return [path]
@@ -16,17 +16,17 @@ const filesOf = async (path: string): Promise<readonly string[]> => {
     .map(name => join(path, name))
 }
 
-/** `tandem statetest`: exit status 0 when entries ran and all of them passed, 1 otherwise. */
+/** Runs `tandem statetest`: exit status 0 when entries ran and all of them passed, 1 otherwise. */
 export const runStateTest = async (paths: readonly string[], flags: StateTestFlags): Promise<void> => {
   const files = (await Promise.all(paths.map(filesOf))).flat()
   const total = { passed: 0, failed: 0, skipped: 0 }
   let unread = 0
-  // Whoever reads the lines has had enough of them.
+  // The reader of the output has closed it.
   process.stdout.once('error', () => process.exit(1))
   const reports = runStateTestFiles(files, {
     mode: flags.execution,
     ...(flags.evm && { evm: flags.evm }),
-    // An empty variable asks for nothing.
+    // An empty variable means no filter.
     forks: flags.fork?.length ? flags.fork : undefined,
     jobs: Math.min(flags.jobs, files.length),
   })

@@ -17,9 +17,9 @@ export interface DevEngineOptions extends Omit<ConsensusPartsOptions, 'folder'> 
 }
 
 /**
- * The engine of a development chain, which can be put aside while blocks are taken back. Its log and watermark belong to the blocks
- * that stand: each rewind counts one up, in the batch that removes the blocks, and the engine after it writes to a folder of that
- * number. What was signed before lies in another folder, whatever moment the process ends at.
+ * Engine of a development chain, which can be stopped while blocks are reverted. Its log and watermark belong to the current
+ * blocks: each rewind increments a number, in the batch that removes the blocks, and the next engine writes to a folder of that
+ * number. Earlier signatures are in another folder, at whatever moment the process ends.
  */
 export class DevEngine implements ConsensusEngine {
   readonly #options: DevEngineOptions
@@ -50,7 +50,7 @@ export class DevEngine implements ConsensusEngine {
     return folder
   }
 
-  /** Does the work while no engine runs; another one starts on the head that is there then, also when the work fails. */
+  /** Runs the work while no engine runs; then starts another one on the resulting head, also when the work fails. */
   async without(work: () => Promise<void>): Promise<void> {
     await this.#engine?.stop()
     this.#engine = undefined
@@ -61,7 +61,7 @@ export class DevEngine implements ConsensusEngine {
     }
   }
 
-  /** Without an engine no block would ever come. */
+  /** Without an engine no block would ever be made. */
   async #startAgain(): Promise<void> {
     try {
       await this.start()
@@ -97,7 +97,7 @@ export class DevEngine implements ConsensusEngine {
     return this.#engine?.status() ?? NOT_RUNNING
   }
 
-  /** Nobody asks for the log of blocks that are gone. */
+  /** The log of removed blocks is not needed. */
   async #removeLast(folder: string): Promise<void> {
     const last = this.#folder
     this.#folder = folder

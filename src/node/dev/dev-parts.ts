@@ -20,7 +20,7 @@ import type { Teardown } from '../teardown.ts'
 import { DevEngine } from './dev-engine.ts'
 import { loadStateFile, saveStateFile } from './state-file.ts'
 
-/** What a development chain has before its chain exists. */
+/** Parts of a development chain that exist before the chain is opened. */
 export interface DevStart {
   readonly time: DevTime
   readonly choices: NextBlockSettings
@@ -28,7 +28,9 @@ export interface DevStart {
   readonly head: ChainHead
 }
 
-/** undefined unless this node decides alone on a development chain. A rewind that was cut short is brought to its end. */
+/**
+ * Returns undefined unless this node is the only validator of a development chain. An interrupted rewind is completed.
+ */
 export const beginDev = async (
   genesis: Genesis,
   validatorKey: Uint8Array | null,
@@ -62,7 +64,7 @@ export interface DevOptions extends Omit<ConsensusPartsOptions, 'execution' | 'f
   readonly opened: OpenedChain
   readonly chain: Chain
   readonly pool: PoolParts
-  /** undefined: what consensus remembers ends with the process. */
+  /** undefined: the state of consensus ends with the process. */
   readonly dataDir: string | undefined
   readonly habits: DevnetHabits
 }
@@ -70,20 +72,20 @@ export interface DevOptions extends Omit<ConsensusPartsOptions, 'execution' | 'f
 export interface DevParts {
   readonly engine: ConsensusEngine
   readonly helpers: DevHelpers
-  /** As clients see it: while each transaction gets a block at once, it is answered when it has it. */
+  /** Pool as clients see it: with automine a submission resolves when its block is committed. */
   readonly pool: ClientPoolPort
-  /** What is different about reading such a chain. */
+  /** Differences of reads on such a chain. */
   readonly reads: DevReads
-  /** Milliseconds between blocks now; 0: blocks come when asked for. */
+  /** Milliseconds between blocks now; 0: blocks are made on request. */
   blockTimeMs(): number
-  /** Begins to make blocks. */
+  /** Starts making blocks. */
   start(): Promise<void>
   stop(): Promise<void>
-  /** Loads the state from a file, and writes it there before anything stops. */
+  /** Loads the state from a file, and saves it there before anything stops. */
   keepState(path: string | undefined, teardown: Teardown): Promise<void>
 }
 
-/** Puts the parts of a development chain together (docs/dev-helpers.md). */
+/** Creates the parts of a development chain (docs/dev-helpers.md). */
 export const createDev = async (start: DevStart, options: DevOptions): Promise<DevParts> => {
   const { genesis, opened, chain, pool, clock, logger } = options
   const { time, choices } = start
@@ -93,7 +95,7 @@ export const createDev = async (start: DevStart, options: DevOptions): Promise<D
   const engine: DevEngine = new DevEngine({
     ...options,
     store,
-    // Blocks come when the miner asks for them.
+    // The miner requests all blocks.
     params: { ...params, blockTimeMs: 0 },
     execution: {
       head: () => chain.head(),
@@ -167,7 +169,7 @@ export const createDev = async (start: DevStart, options: DevOptions): Promise<D
   }
 }
 
-/** A block that was proposed before a stop is decided first. */
+/** A block proposed before a stop is decided first. */
 const idle = async (engine: ConsensusEngine, chain: Chain): Promise<void> => {
   while (!engine.status().isIdle && engine.status().mode === 'voting') {
     await new Promise<void>(resolve => {

@@ -3,7 +3,7 @@ import type { DevHelpers } from '../../chain/dev/dev-helpers.ts'
 import { replaceFile } from '../../util/fs/replace-file.ts'
 import type { Logger } from '../../util/logger.ts'
 
-/** Loads the state a file holds, where there is one. Throws STATE_MALFORMED or STATE_TOO_LARGE. */
+/** Loads the state from a file if it exists. Throws STATE_MALFORMED or STATE_TOO_LARGE. */
 export const loadStateFile = async (path: string, helpers: DevHelpers, logger: Logger): Promise<void> => {
   const bytes = await contentOf(path)
   if (bytes === undefined) return
@@ -11,7 +11,7 @@ export const loadStateFile = async (path: string, helpers: DevHelpers, logger: L
   logger.info({ path, bytes: bytes.byteLength }, 'state loaded')
 }
 
-/** Writes the state to a file: whatever happens meanwhile, the file that was there or the new one is there, whole. */
+/** Saves the state to a file atomically: a failure leaves the old file complete. */
 export const saveStateFile = async (path: string, helpers: DevHelpers, logger: Logger): Promise<void> => {
   const bytes = await helpers.dump()
   await replaceFile(path, bytes)

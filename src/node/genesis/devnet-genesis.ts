@@ -13,11 +13,11 @@ export interface DevnetGenesisOptions {
   readonly timestamp?: number
 }
 
-/** So that equal options make equal chains: 2025-01-01T00:00:00Z. */
+/** Fixed, so that equal options make equal chains: 2025-01-01T00:00:00Z. */
 const TIMESTAMP = 1_735_689_600
 const STAKE = 35n * 10n ** 18n
 
-/** The genesis of a development chain: one validator, which is also the foundation, and funded accounts. */
+/** Genesis of a development chain: one validator, which is also the foundation, and funded accounts. */
 export const devnetGenesis = (options: DevnetGenesisOptions): Genesis => {
   const { accounts, balanceWei, validator, blockTimeMs, chainId, codeSizeLimit, timestamp = TIMESTAMP } = options
   return parseGenesis(

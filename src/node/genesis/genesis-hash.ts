@@ -6,7 +6,7 @@ import type { Hex } from '../../util/bytes.ts'
 import { silentLogger } from '../../util/logger.ts'
 import { openChain } from '../parts/open-chain.ts'
 
-/** The hash of block 0, made as a node makes it, in a temporary folder that goes again. */
+/** Computes the hash of block 0 by creating it in a temporary folder. */
 export const genesisHashFromFile = async (genesis: Genesis): Promise<Hex> => {
   const folder = await mkdtemp(join(tmpdir(), 'tandem-genesis-'))
   try {

@@ -2,7 +2,7 @@ import { connect, createServer, type Server } from 'node:net'
 import type { Hex } from '../../util/bytes.ts'
 import { CodedError } from '../../util/errors.ts'
 
-/** Another process of this machine signs with the key on the same chain; who it is, as far as it says. */
+/** Another process of this machine signs with the key on the same chain, with the details it reports. */
 export interface KeyInUse {
   readonly code: 'KEY_IN_USE'
   readonly address: Hex
@@ -11,28 +11,28 @@ export interface KeyInUse {
 }
 
 export interface KeyUse {
-  /** Of the validator. */
+  /** Address of the validator. */
   readonly address: Hex
   readonly genesisHash: Hex
   readonly dataDir: string
 }
 
-/** The system gives this process no such name. */
+/** The system refuses the socket name. */
 export interface KeyLockFailed {
   readonly code: 'KEY_LOCK_FAILED'
   readonly reason: string
 }
 
-/** What the holder tells whoever asks, and how long its answer may take. */
+/** Limits of the holder's response: bytes, milliseconds, and concurrent queries. */
 const ANSWER_BYTES = 8_192
 const ANSWER_MS = 500
 const ASKERS = 8
 
 /**
- * Holds a validator's key for this process until the answer is called: two that sign with one key on one chain contradict each
- * other. The lock is a listening socket in the kernel's own namespace (Linux: abstract; Windows: a named pipe), so that it ends
- * with its process however that ends, and there is no file to clean up. Other systems have no such names: there only the lock of
- * the data folder guards. Throws CodedError<KeyInUse | KeyLockFailed>.
+ * Holds a validator's key for this process until the returned function is called: two processes that sign with one key on one
+ * chain contradict each other. The lock is a listening socket in the kernel's own namespace (Linux: abstract; Windows: a named
+ * pipe), so that it ends with its process in any case and leaves no file behind. Other systems have no such names: there only
+ * the lock of the data folder protects. Throws CodedError<KeyInUse | KeyLockFailed>.
  */
 export const lockKey = async (use: KeyUse): Promise<() => Promise<void>> => {
   const name = socketName(use)
@@ -42,14 +42,14 @@ export const lockKey = async (use: KeyUse): Promise<() => Promise<void>> => {
   return () => new Promise(resolve => server.close(() => resolve()))
 }
 
-/** A key may serve different chains at once: their genesis stands in everything it signs. */
+/** A key may serve several chains at once: their genesis hash is part of everything it signs. */
 const socketName = ({ address, genesisHash }: KeyUse): string | undefined => {
   const name = `tandem-key-${address}-${genesisHash.slice(2, 18)}`
   if (process.platform === 'linux') return `\0${name}`
   return process.platform === 'win32' ? `\\\\.\\pipe\\${name}` : undefined
 }
 
-/** undefined: somebody else listens there. */
+/** Returns undefined when another process listens there. */
 const listen = (name: string, { dataDir }: KeyUse): Promise<Server | undefined> =>
   new Promise((resolve, reject) => {
     const server = createServer(socket => {
@@ -57,12 +57,12 @@ const listen = (name: string, { dataDir }: KeyUse): Promise<Server | undefined> 
       socket.end(JSON.stringify({ pid: process.pid, dataDir }), () => socket.destroy())
     })
     server.maxConnections = ASKERS
-    // Also once it listens, when what fails is somebody's question.
+    // Later errors come from single connections and are ignored.
     server.on('error', (error: NodeJS.ErrnoException) =>
       error.code === 'EADDRINUSE' ? resolve(undefined) : reject(failed(error)),
     )
     server.listen({ path: name }, () => {
-      // It holds the key, not the process.
+      // The lock must not keep the process running.
       server.unref()
       resolve(server)
     })
@@ -71,7 +71,7 @@ const listen = (name: string, { dataDir }: KeyUse): Promise<Server | undefined> 
 const failed = (cause: Error): CodedError<KeyLockFailed> =>
   new CodedError({ code: 'KEY_LOCK_FAILED', reason: cause.message }, { cause })
 
-/** Throws with what the holder says; undefined when it has just gone. */
+/** Throws with the holder's details; undefined when it has just ended. */
 const inUse = async (name: string, { address }: KeyUse): Promise<undefined> => {
   const answer = await ask(name)
   if (answer === 'gone') return undefined
@@ -97,7 +97,7 @@ const ask = (name: string): Promise<string> =>
     socket.once('error', (error: NodeJS.ErrnoException) => end(error.code === 'ECONNREFUSED' ? 'gone' : text))
   })
 
-/** Anybody on the machine may have taken the name, so the answer is looked at as such. */
+/** Any process on the machine may have taken the name, so the response is validated. */
 const holderOf = (answer: string): Pick<KeyInUse, 'pid' | 'dataDir'> => {
   try {
     const { pid, dataDir } = JSON.parse(answer) as Record<string, unknown>

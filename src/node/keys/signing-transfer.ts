@@ -17,23 +17,23 @@ import { CodedError } from '../../util/errors.ts'
 import { consensusFolder, watermarkOwner, watermarkPath } from '../parts/consensus-folder.ts'
 import { lockKey } from './key-lock.ts'
 
-/** Carries what validators signed in or out of a data folder whose node is stopped. */
+/** Exports or imports the signing records of validators from or into a data folder whose node is stopped. */
 export type SigningTransferError =
-  /** The folder holds no chain, so it does not say which one it is for. */
+  /** The folder contains no chain, so the chain of its records is unknown. */
   | { readonly code: 'CHAIN_UNKNOWN'; readonly dataDir: string }
   | { readonly code: 'SIGNING_RECORD_FOREIGN'; readonly found: Hex; readonly expected: Hex }
-  /** The watermark of the folder is damaged: what it held is not known, so nothing may take its place. */
+  /** The watermark in the folder is damaged: its content is unknown, so it must not be replaced. */
   | { readonly code: 'WATERMARK_DAMAGED'; readonly path: string }
-  /** The signature beside a position is not that validator's: the file is damaged, or made up. */
+  /** The signature at a position is not of that validator: the file is damaged or forged. */
   | { readonly code: 'SIGNATURE_FOREIGN'; readonly validator: Hex; readonly number: number }
 
 export interface SigningExport {
   readonly dataDir: string
-  /** Only this validator's; all of the folder otherwise. */
+  /** Only this validator's records; by default all of the folder. */
   readonly validator?: Hex
 }
 
-/** Throws CodedError<SigningTransferError>, STORE_LOCKED or KEY_IN_USE while a node runs there, and what the store throws. */
+/** Throws CodedError<SigningTransferError>, STORE_LOCKED or KEY_IN_USE while a node runs there, and the errors of the store. */
 export const exportSigning = ({ dataDir, validator }: SigningExport): Promise<SigningRecord> =>
   withFolder(dataDir, false, async ({ folder, genesisHash: own }) => {
     const genesisHash = own ?? fail({ code: 'CHAIN_UNKNOWN', dataDir })
@@ -52,27 +52,27 @@ export const exportSigning = ({ dataDir, validator }: SigningExport): Promise<Si
 export interface SigningImport {
   readonly dataDir: string
   readonly record: SigningRecord
-  /** Of the chain that the folder is for, where it holds none yet. */
+  /** Chain of the folder, where it contains none yet. */
   readonly genesisHash?: Hex
 }
 
 export interface ImportedSigner {
   readonly validator: Hex
-  /** Where the watermark stands now; null when neither side has signed. */
+  /** Position of the watermark now; null when neither side has signed. */
   readonly last: LastSignature | null
   readonly raised: boolean
 }
 
 /**
- * Raises watermarks to the highest positions of a record, never lowers one, and resolves when that is on the disk. A position whose
- * signature the record leaves out is never signed again, not even the same. Throws as exportSigning does.
+ * Raises watermarks to the highest positions of a record, never lowers one, and resolves when that is on disk. A position without
+ * its signature in the record is never signed again, not even with the same content. Throws as exportSigning does.
  */
 export const importSigning = ({ dataDir, record, genesisHash }: SigningImport): Promise<readonly ImportedSigner[]> =>
   withFolder(dataDir, true, async ({ folder, genesisHash: own }) => {
     const expected = own ?? genesisHash ?? fail({ code: 'CHAIN_UNKNOWN', dataDir })
     for (const hash of [record.genesisHash, genesisHash ?? expected])
       if (hash !== expected) fail({ code: 'SIGNING_RECORD_FOREIGN', found: hash, expected })
-    // All of it is looked at before any of it counts.
+    // The whole record is validated before any of it is applied.
     const marks = record.signers.map(signer => ({ address: signer.validator, highest: highestOf(signer) }))
     await mkdir(folder, { recursive: true, mode: 0o700 })
     const imported: ImportedSigner[] = []
@@ -105,7 +105,7 @@ const highestOf = ({ validator, signed }: SignerRecord): LastSignature | null =>
     )
 
 const markOf = (validator: Hex, { number, round, step, digest, signature }: SignedPosition): LastSignature => {
-  // Equal to no digest there is, so that nothing at this position is taken for what was signed.
+  // Equals no digest, so that no content at this position counts as already signed.
   if (signature === null) {
     return { number, round, step, digest: new Uint8Array(32), signature: new Uint8Array(65) }
   }
@@ -125,11 +125,11 @@ const positionOf = ({ number, round, step, digest, signature }: LastSignature): 
 
 interface StoppedFolder {
   readonly folder: string
-  /** Of the chain stored there. */
+  /** Genesis hash of the stored chain. */
   readonly genesisHash: Hex | undefined
 }
 
-/** With the data folder held, so that no node can start there meanwhile. */
+/** Runs with the data folder locked, so that no node can start there meanwhile. */
 const withFolder = async <T>(
   dataDir: string,
   create: boolean,
@@ -153,7 +153,7 @@ interface WatermarkUse {
   readonly dataDir: string
 }
 
-/** With the key held: a node of another folder may sign with it. */
+/** Runs with the key locked: a node of another folder may sign with it. */
 const withWatermark = async <T>(
   { folder, ...use }: WatermarkUse,
   work: (watermark: Watermark) => Promise<T>,
@@ -169,7 +169,7 @@ const withWatermark = async <T>(
   }
 }
 
-/** Who only follows has a file of its own, which stays empty. */
+/** A follower has an empty watermark file under the zero address. */
 const isValidator = (owner: Hex | undefined): owner is Hex => owner !== undefined && owner !== ZERO_ADDRESS
 
 const emptyWhenMissing = (error: NodeJS.ErrnoException): readonly string[] => {

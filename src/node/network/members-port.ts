@@ -3,9 +3,9 @@ import type { MembersPort } from '../../network/ports.ts'
 import type { Hex } from '../../util/bytes.ts'
 
 /**
- * Who may speak on the consensus channels: the councils of the open height and of those beside it, so that a change of council
- * cuts off nobody who is a height ahead or behind. Who is jailed may as long as it serves, since its votes still count. Gathered once
- * for each head, since every message asks.
+ * Members of the consensus channels: the councils of the open height and of its neighbours, so that a change of council excludes no
+ * node that is a height ahead or behind. A jailed member stays as long as it serves, since its votes still count. Computed once per
+ * head, since every message needs it.
  */
 export const membersPort = (
   council: Pick<Council, 'committee' | 'memberStatuses'>,

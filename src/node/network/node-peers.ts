@@ -57,10 +57,10 @@ export interface NodePeersOptions {
 /** Another node of this network holds this node's validator key and has proved it. */
 export type KeyElsewhereError = { readonly code: 'KEY_IN_USE_ELSEWHERE'; readonly address: Hex; readonly peer: string }
 
-/** The node among its peers: the network over chain, pool and council, evidence on its way, and keeping in step. */
+/** Peer-to-peer side of the node: the network over chain, pool and council, evidence exchange, and block sync. */
 export class NodePeers {
   readonly network: Network
-  /** Where the engine reports evidence: to the desk, and to everybody. */
+  /** Receiver of the engine's evidence: passes it to the evidence pool and to all peers. */
   readonly evidence: EvidenceRelay
   readonly #options: NodePeersOptions
   #sync: BlockSync | undefined
@@ -103,18 +103,18 @@ export class NodePeers {
     })
   }
 
-  /** Where it takes peers; of all addresses of this machine, when it was told none, their common name. undefined: nowhere. */
+  /** URL for peers; with a wildcard address and no advertised one, that wildcard. undefined: it accepts no peers. */
   get url(): string | undefined {
     const { id, url, listening } = this.network.self()
     return url ?? (listening === null ? undefined : peerUrl({ id, ...listening }))
   }
 
-  /** false: in step with the peers. */
+  /** false: in sync with the peers. */
   get syncing(): SyncStatus | false {
     return this.#snapshotBootstrap?.status || (this.#sync?.status ?? false)
   }
 
-  /** To be called once the engine runs. Throws LISTEN_FAILED. */
+  /** Called once the engine runs. Throws LISTEN_FAILED. */
   async start(engine: Pick<ConsensusEngine, 'catchUp' | 'giveUp'>): Promise<void> {
     const { params, genesisHash, chain, council, pool, signer, withSenders, clock, part } = this.#options
     this.#giveUp = error => engine.giveUp(error)
@@ -156,11 +156,11 @@ export class NodePeers {
     this.#history?.start()
   }
 
-  /** Before the engine and the chain stop. */
+  /** Called before the engine and the chain stop. */
   async stop(): Promise<void> {
     this.#unsubscribe()
     this.evidence.stop()
-    // What waits for an answer gets none any more, so that the catching up ends at once.
+    // Stops pending requests first, so that sync ends at once.
     const left = [this.#snapshotBootstrap?.stop(), this.#history?.stop(), this.#sync?.stop()]
     await this.network.stop()
     await Promise.all(left)
@@ -168,7 +168,7 @@ export class NodePeers {
 
   #announce(block: Block): void {
     const { certificate } = this.#options.chain.head()
-    // Everybody has had what this node only now catches up with.
+    // Peers have the blocks that this node imports during sync.
     if (certificate === null || this.syncing !== false) return
     const { number } = block.header
     this.network.announceBlock({ number, hash: block.hash, certificate, encode: () => encodeBlock(block) })

@@ -2,7 +2,9 @@ import type { PeerPoolPort, PeerPoolVerdict } from '../../network/ports.ts'
 import type { AdmitOutcome, PoolService } from '../../txpool/pool-service.ts'
 import type { Hex } from '../../util/bytes.ts'
 
-/** What breaks a rule on every node, whatever its head and its operator's options; its sender should have known. */
+/**
+ * Errors of a transaction that is invalid on every node, whatever its head and options; its sender should have known.
+ */
 const INVALID: ReadonlySet<string> = new Set([
   'TRANSACTION_MALFORMED',
   'INVALID_CHAIN_ID',
@@ -12,7 +14,7 @@ const INVALID: ReadonlySet<string> = new Set([
   'NONCE_MAX',
 ])
 
-/** The pool as peers see it. */
+/** Pool as peers see it. */
 export const poolPort = (pool: Pick<PoolService, 'get' | 'select' | 'receive'>): PeerPoolPort => ({
   has: hash => pool.get(hash) !== undefined,
   raw: hash => pool.get(hash)?.raw,

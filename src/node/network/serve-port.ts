@@ -6,8 +6,8 @@ import { encodeRlp } from '../../primitives/rlp.ts'
 import { sliceOver } from '../../util/async/time-slice.ts'
 
 /**
- * What peers are answered from the database: blocks with their own certificates, and for each block the RLP list of its encoded
- * receipts, as strings. One item is always given; the rest as far as it fits. Between items others get their turn.
+ * Serves peers from the database: blocks with their own certificates, and for each block the RLP list of its encoded receipts,
+ * as strings. At least one item is always returned; more as far as they fit. Yields to other work between items.
  */
 export const servePort = (
   blocks: Pick<BlockStore, 'encoded' | 'certificate' | 'numberOf' | 'receipts'>,
@@ -37,7 +37,7 @@ export const servePort = (
     ),
 })
 
-/** Reads one after the other up to the first that is not there or does not fit. */
+/** Reads in order up to the first item that is missing or does not fit. */
 const gather = async <Key, Item>(
   keys: readonly Key[],
   maxBytes: number,

@@ -11,19 +11,19 @@ import { asBuffer } from '../../util/bytes.ts'
 import { CodedError } from '../../util/errors.ts'
 import { Lru } from '../../util/lru.ts'
 
-/** Decoding recovers the senders in their workers. */
+/** Decoding recovers the senders in worker threads. */
 export const blockCodec = (recovery: RecoverMany): BlockCodec => ({
   encode: encodeBlock,
   decode: async bytes => withSenders(recovery, decodeBlock(bytes)),
 })
 
-/** The same, for the network: a body that is not its header's is refused before its senders cost anything. */
+/** Codec for the network: a body that does not match its header is rejected before its senders are recovered. */
 export const networkCodec = (recovery: RecoverMany): BlockCodec => ({
   encode: encodeBlock,
   async decode(bytes) {
     const decoded = decodeBlock(bytes)
     const extra = readExtraData(decoded.header)
-    // Without extra data there is nothing to compare with: its proposer signed it, and it is judged and refused.
+    // Without extra data there is nothing to compare with: the signed proposal is validated and rejected.
     if (extra !== undefined) checkBody(decoded, extra)
     const block = await withSenders(recovery, decoded)
     keepChecked(decoded, block)
@@ -32,8 +32,8 @@ export const networkCodec = (recovery: RecoverMany): BlockCodec => ({
 })
 
 /**
- * Decodes once what comes often: each block comes from several neighbours, in later rounds, and again from those who take this node to be
- * behind. The same bytes are decoded once.
+ * Decodes repeated blocks once: each block arrives from several neighbours, in later rounds, and again from neighbours that take this
+ * node to be behind. Keyed by bytes.
  */
 export const cachingBlockCodec = ({ encode, decode }: BlockCodec): BlockCodec => {
   const decoded = new Lru<string, Promise<Block>>(LIMITS.network.decodedBlocks)
@@ -45,14 +45,14 @@ export const cachingBlockCodec = ({ encode, decode }: BlockCodec): BlockCodec =>
       if (known !== undefined) return known
       const block = decode(bytes)
       decoded.set(key, block)
-      // It may have been for want of room: the next copy is tried anew.
+      // The failure may have been a lack of room: the next copy is decoded anew.
       block.catch(() => decoded.delete(key))
       return block
     },
   }
 }
 
-/** No thread had room for the senders, or they are being stopped; that says nothing of the block. */
+/** The recovery workers have no room, or are stopping; the block may be valid. */
 export type RecoveryUnavailable = { readonly code: 'RECOVERY_UNAVAILABLE' }
 
 /** Rejects with INVALID_SENDER, or with RECOVERY_UNAVAILABLE. */

@@ -21,11 +21,11 @@ export interface CallPartsOptions {
   readonly chain: Pick<Chain, 'headBlock'>
   readonly world: Pick<WorldState, 'head' | 'number'>
   readonly logger: Logger
-  /** On a development chain: moves when states that were readable before are others now. */
+  /** On a development chain: grows when states that were readable before have changed. */
   readonly revision?: () => number
 }
 
-/** The call workers, told about blocks by the chain: a call sees the block it is made on, or the pending one. */
+/** Creates the call service and connects it to the chain: a call runs on its block's state, or the pending one. */
 export const createCalls = (options: CallPartsOptions): CallService => {
   const { revision, storePath, params, evm, bases, logger } = options
   const envOf = environments(options)
@@ -50,7 +50,7 @@ export const createCalls = (options: CallPartsOptions): CallService => {
   })
 }
 
-/** The state of the head, or of the pending block on it. */
+/** Returns the state of the head, or of the pending block on it. */
 const localState = async (
   { bases, chain, world }: CallPartsOptions,
   { revision, envOf }: { readonly revision: () => number; readonly envOf: EnvOf },
@@ -61,7 +61,7 @@ const localState = async (
   const begun = revision()
   const isHead =
     pending === undefined ? request.number === head.header.number : pending.block.header.parentHash === head.hash
-  // The state of a new block is there before its block is the head, within one turn.
+  // The state of a new block is available before its block is the head, within one turn.
   if (!isHead || world.number !== head.header.number) return undefined
   return {
     reader: pending?.state ?? world.head,
@@ -73,13 +73,13 @@ const localState = async (
 interface KeptEnv {
   readonly hash: Hex
   readonly env: BlockEnv
-  /** For other threads. */
+  /** Returns the environment for other threads. */
   serialized(): SerializedEnv
 }
 
 type EnvOf = (block: ChainBlock) => KeptEnv
 
-/** Most calls are made on one block: its environment is made once. */
+/** Caches the last environment, since most calls use one block. */
 const environments = ({ rules }: CallPartsOptions): EnvOf => {
   let kept: KeptEnv | undefined
   return block => {
@@ -102,7 +102,7 @@ const serialize = (env: BlockEnv): SerializedEnv => {
   const recentHashes: Hex[] = []
   for (let number = env.number - 1; number >= Math.max(0, env.number - 256); number--)
     recentHashes.push(env.blockHash(number))
-  // Functions and the params stay here.
+  // Functions and params are not sent to threads.
   const { params, blockHash, stateRoot, ...data } = env
   return { ...data, recentHashes: recentHashes.filter(hash => hash !== ZERO_HASH) }
 }

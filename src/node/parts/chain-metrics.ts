@@ -2,10 +2,10 @@ import type { Chain } from '../../chain/chain.ts'
 import type { ConsensusEngine } from '../../consensus/engine/types.ts'
 import type { Metrics } from '../../metrics/registry.ts'
 
-/** Head, blocks and consensus. */
+/** Declares the metrics of head, blocks and consensus. */
 export const declareChainMetrics = (metrics: Metrics, chain: Chain, engine: ConsensusEngine): void => {
   const gauge = (name: string, help: string, read: () => number) => metrics.gauge({ name, help, read })
-  /** Of what an engine counts itself; one that begins anew begins at 0. */
+  /** Exports a count of the engine as a counter; a new engine starts at 0. */
   const counted = (name: string, help: string, read: () => number): void => {
     const counter = metrics.counter({ name, help })
     let last = 0

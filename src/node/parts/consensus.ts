@@ -24,12 +24,12 @@ export interface ConsensusPartsOptions {
   readonly execution: ExecutionPort
   readonly council: Council
   readonly evidence: EvidencePort
-  /** Left out: no neighbours. */
+  /** Omitted: no peers. */
   readonly network?: NetworkPort
   readonly recovery: RecoverMany
   readonly params: ChainParams
   readonly genesisHash: Hex
-  /** Where the log and the watermark are; undefined: they end with the process. */
+  /** Folder of the log and the watermark; undefined: they end with the process. */
   readonly folder: string | undefined
   readonly validatorKey: Uint8Array | null
   readonly trustMissingLog?: boolean | undefined
@@ -39,7 +39,7 @@ export interface ConsensusPartsOptions {
   readonly onFatal: (error: Error) => void
 }
 
-/** The engine with its log, its watermark and its neighbours. */
+/** Creates the engine with its log, watermark and network. */
 export const createConsensus = async (options: ConsensusPartsOptions): Promise<ConsensusEngine> => {
   const {
     execution,

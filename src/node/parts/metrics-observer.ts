@@ -15,7 +15,7 @@ import type { Teardown } from '../teardown.ts'
 import { version } from '../version.ts'
 import { declareChainMetrics } from './chain-metrics.ts'
 
-/** The metrics of a node whose operator asked for them. Loaded only then: a devnet pays neither the time nor the memory. */
+/** Metrics of a node whose operator enabled them. Loaded only then: a devnet saves the time and the memory. */
 export interface MetricsObserver {
   readonly metrics: Metrics
   readonly consensus: ConsensusMetrics

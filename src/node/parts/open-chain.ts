@@ -29,12 +29,12 @@ export interface OpenChainOptions {
   readonly storePath: string
   readonly stateHistory: number | 'archive'
   readonly logger: Logger
-  /** The chain ends with the process: nothing waits for the disk. */
+  /** The chain ends with the process: nothing is synced. */
   readonly ephemeral?: boolean
   readonly onFailure: (error: Error) => void
 }
 
-/** The stored chain, opened and checked against the genesis given; written first when the folder is new. */
+/** Stored chain, opened and checked against the given genesis; created when the folder is new. */
 export interface OpenedChain {
   readonly store: Store
   readonly blocks: BlockStore
@@ -46,7 +46,9 @@ export interface OpenedChain {
   readonly head: { readonly block: ChainBlock; readonly certificate: Certificate | null }
 }
 
-/** Throws what the store throws, NETWORK_MISMATCH and GENESIS_MISMATCH for another chain's folder, STATE_* for a damaged one. */
+/**
+ * Throws the errors of the store, NETWORK_MISMATCH and GENESIS_MISMATCH for another chain's folder, STATE_* for a damaged one.
+ */
 export const openChain = async (options: OpenChainOptions): Promise<OpenedChain> => {
   const { genesis, storePath, stateHistory, logger, onFailure, ephemeral = false } = options
   const { store, trie } = await openChainParts(storePath, onFailure, ephemeral)
@@ -78,11 +80,11 @@ export const openChain = async (options: OpenChainOptions): Promise<OpenedChain>
   }
 }
 
-/** Both at once, for the start's sake; when one fails the other is given back. */
+/** Opens store and trie concurrently for a faster start; when one fails the other is closed. */
 export const openChainParts = async (storePath: string, onFailure: (error: Error) => void, ephemeral = false) => {
   const [store, trie] = await Promise.allSettled([
     Store.open(storePath, { ephemeral }),
-    // A private state is small: what another thread would save costs less than the way there and back.
+    // The state of a temporary chain is small: a worker would save less than the messages cost.
     TrieService.open({ onFailure, worker: !ephemeral }),
   ])
   if (store.status === 'fulfilled' && trie.status === 'fulfilled') return { store: store.value, trie: trie.value }
@@ -108,7 +110,7 @@ const parts = async ({ genesis, genesisHash, store, blocks, world, head, logger 
   return { economy, evidence, sources: { params, foundation, council, seeds, blocks } }
 }
 
-/** Network, header of block 0 and allocation must be those of the genesis given; a new folder has none of them. */
+/** Checks network, header of block 0 and allocation against the given genesis; a new folder has none of them. */
 const checkChain = async (store: Store, blocks: BlockStore, genesis: Genesis): Promise<void> => {
   const found = await readIdentity(store)
   if (found === undefined) return

@@ -25,11 +25,11 @@ export interface PoolPartsOptions {
   readonly params: NetworkParams
   readonly head: Header
   readonly state: StateReader
-  /** Where the journal is; undefined: what waits ends with the process. */
+  /** Folder of the journal; undefined: pooled transactions end with the process. */
   readonly dataDir: string | undefined
   readonly allowUnprotected: boolean
   readonly metrics?: Metrics
-  /** Base fee of the child of a header, wei; by the rules where it is left out. */
+  /** Returns the base fee of the child of a header, wei; by the rules where omitted. */
   readonly baseFeeAfter?: (header: Header) => bigint
   readonly clock: Clock
   readonly logger: Logger
@@ -38,17 +38,17 @@ export interface PoolPartsOptions {
 export interface PoolParts {
   readonly service: PoolService
   readonly recovery: SenderRecoveryPort
-  /** For new blocks, whose transactions mostly wait here: theirs need no second recovery. */
+  /** Sender recovery for new blocks: their transactions are mostly pooled and need no second recovery. */
   readonly blockRecovery: RecoverMany
-  /** What the chain asks. */
+  /** Pool as the chain uses it. */
   readonly side: ChainPoolPort
-  /** The head was replaced on a development chain, or its state edited: everything is looked at again. */
+  /** The head was replaced on a development chain, or its state edited: every account is read again. */
   reset(head: Header): void
-  /** Moves whenever the executable transactions may have changed. */
+  /** Grows whenever the executable transactions may have changed. */
   version(): number
 }
 
-/** The pool with its journal and its recovery threads, and the view of it that the chain has. */
+/** Creates the pool with its journal and recovery threads, and the interface of it that the chain uses. */
 export const createPoolParts = (options: PoolPartsOptions): PoolParts => {
   const { params, head, state, dataDir, allowUnprotected, metrics, clock, logger } = options
   const { baseFeeAfter = (header: Header) => nextBaseFee(header, params.baseFee) } = options
@@ -122,7 +122,7 @@ const accountReader = (state: StateReader): AccountReader => ({
   hasCode: address => (state.account(address)?.codeHash ?? EMPTY_CODE_HASH) !== EMPTY_CODE_HASH,
 })
 
-/** What a journal keeps: what is quarantined first, so that its transactions are known for it when they come. */
+/** Yields the records to journal: quarantines first, so that they are known when their transactions are read. */
 function* recordsOf(pool: TxPool): Generator<Uint8Array> {
   for (const quarantinedTransaction of pool.quarantined()) yield encodeQuarantined(quarantinedTransaction)
   for (const { raw } of pool.localTransactions()) yield raw

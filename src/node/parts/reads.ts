@@ -14,7 +14,7 @@ import { type CallPartsOptions, createCalls } from './calls.ts'
 import type { PoolParts } from './pool.ts'
 import { createTraces } from './traces.ts'
 
-/** What a development chain changes about reading. */
+/** Differences of reads on a development chain. */
 export type DevReads = Pick<PendingBlockOptions, 'timestampAfter'> &
   Pick<ChainViewOptions, 'baseFeeAfter' | 'onReplaced'> &
   Pick<CallPartsOptions, 'revision'>
@@ -28,14 +28,17 @@ export interface ReadsOptions
   readonly rules: ChainRules
   readonly pool: Pick<PoolParts, 'service' | 'version'>
   readonly dev?: DevReads | undefined
-  /** Of one eth_simulateV1, where it is not that of a call. */
+  /** Gas limit of one eth_simulateV1, where it differs from that of a call. */
   readonly simulationGas?: (typeof LIMITS)['fixture']['simulationGas']
   readonly part: (module: string) => Logger
 }
 
 export type Reads = Required<Pick<Services, 'view' | 'calls' | 'trace' | 'simulations' | 'logQueryPort'>>
 
-/** Everything that reads the chain and writes nothing: pending block, view, and the threads for calls, traces and logs. */
+/**
+ * Creates everything that reads the chain and writes nothing: pending block, view, and the threads for calls, traces and
+ * logs.
+ */
 export const createReads = (options: ReadsOptions, teardown: Teardown): Reads => {
   const { storePath, params, evm, rules, blocks, world, chain, pool, dev = {}, simulationGas, part } = options
   const pending = new PendingBlockBuilder({

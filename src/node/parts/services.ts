@@ -6,7 +6,7 @@ import type { Hex } from '../../util/bytes.ts'
 import { CodedError } from '../../util/errors.ts'
 import { clientVersion } from '../version.ts'
 
-/** Keys the operator unlocked; every other account is unknown (docs/interface.md#authentication). */
+/** Wallet of the keys the operator unlocked; every other account is unknown (docs/interface.md#authentication). */
 export const createWallet = (
   unlocked: readonly { readonly address: Hex; readonly privateKey: Uint8Array }[],
   impersonates: (account: Hex) => boolean = () => false,
@@ -25,7 +25,7 @@ export const createWallet = (
   }
 }
 
-/** `network` is left out of a node that stands alone, which listens for clients only. */
+/** `network` is omitted for a node without peers, which listens for clients only. */
 export const nodeInfo = (
   coinbase: Hex,
   clientName?: string,

@@ -12,7 +12,7 @@ export interface TracePartsOptions {
   readonly logger: Logger
 }
 
-/** The trace worker, told what the transactions of a block saw. */
+/** Creates the trace service, which gets the environment of each block's transactions. */
 export const createTraces = ({
   storePath,
   params,
@@ -21,7 +21,7 @@ export const createTraces = ({
 }: TracePartsOptions): TracePort & { close(): Promise<void> } => {
   const service = new TraceService({ storePath, params, logger })
   const describe = (block: TracedBlock): TraceBlock => {
-    // Functions do not cross threads, and the worker knows the params.
+    // Functions cannot cross threads, and the worker has the params.
     const { params: _, blockHash, stateRoot, ...env } = rules.committedEnv(block)
     return { number: block.header.number, hash: block.hash, env }
   }

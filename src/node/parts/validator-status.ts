@@ -4,8 +4,8 @@ import type { Hex } from '../../util/bytes.ts'
 import type { Logger } from '../../util/logger.ts'
 
 /**
- * Tells the operator where a validator stands that decides nothing: whoever starts with a wrong key wants to know it, and whoever
- * was just registered that it takes a while.
+ * Logs when this node's validator is not active: a validator started with a wrong key shows at once, and a newly registered one
+ * has to wait until it serves.
  */
 export const reportValidatorStatus = (
   validator: Hex,

@@ -15,7 +15,7 @@ export interface BootstrapOptions
   readonly onSnapshot: () => void
 }
 
-/** The beginning of a node that takes in a snapshot: the staged store and its thread, and what becomes of them. */
+/** Start of a node that imports a snapshot: manages the staged store, its worker and the outcome. */
 export class SnapshotBootstrap {
   readonly #options: BootstrapOptions
   #sync: SnapshotSync | undefined
@@ -30,7 +30,7 @@ export class SnapshotBootstrap {
     return this.#sync?.status ?? false
   }
 
-  /** `goOn` is called when no snapshot can be had, or it fails. */
+  /** `goOn` is called when no snapshot is available, or it fails. */
   start(goOn: () => void): void {
     const { logger } = this.#options
     this.#running = this.#run(goOn).catch((error: unknown) => {
@@ -40,7 +40,7 @@ export class SnapshotBootstrap {
     })
   }
 
-  /** Before the network stops, so that nothing is asked again. */
+  /** Called before the network stops, so that nothing is requested again. */
   stop(): Promise<void> {
     this.#isStopped = true
     this.#sync?.stop()

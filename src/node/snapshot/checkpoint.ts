@@ -4,7 +4,7 @@ import type { BlockStore } from '../../chain/store/block-store.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { CodedError } from '../../util/errors.ts'
 
-/** The chain has another block in the place of the operator's checkpoint: one of them is not the network's. */
+/** The chain has another block at the number of the operator's checkpoint: one of them is not the network's. */
 export type CheckpointError = {
   readonly code: 'CHECKPOINT_CONTRADICTED'
   readonly number: number
@@ -13,8 +13,8 @@ export type CheckpointError = {
 }
 
 /**
- * Holds the chain against the checkpoint: at the start, and when it comes to that block. Answers how to end it. Throws
- * CHECKPOINT_CONTRADICTED.
+ * Checks the chain against the checkpoint: at start, and when it reaches that block. Returns the function that ends it.
+ * Throws CHECKPOINT_CONTRADICTED.
  */
 export const enforceCheckpoint = async (
   { number, hash }: Checkpoint,

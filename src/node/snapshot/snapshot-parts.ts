@@ -27,16 +27,16 @@ export interface SnapshotPartsOptions {
   readonly store: Store
   readonly blocks: BlockStore
   readonly chain: Chain
-  /** A snapshot is whole: the node is to be started anew. */
+  /** A snapshot is complete: the node must be restarted. */
   readonly onSnapshot: () => void
   readonly clock: Clock
   readonly logger: Logger
 }
 
-/** What a node has to do with snapshots: it answers with its own, may begin with one, and brings what was before it. */
+/** Snapshot functions of a node: it serves its own, may start from one, and fetches the history before it. */
 export interface SnapshotParts {
   readonly serve: Required<Pick<ServePort, 'manifest' | 'chunk' | 'codes'>>
-  /** undefined: this chain goes on with blocks. */
+  /** undefined: this chain syncs by blocks. */
   bootstrap(network: Network): SnapshotBootstrap | undefined
   /** undefined: nothing is missing. */
   history(network: Network): HistoryBackfill | undefined
@@ -88,5 +88,5 @@ const createBootstrap = (parts: SnapshotPartsOptions, network: Network): Snapsho
   })
 }
 
-/** Snapshots are taken where cycles end: a council that serves later follows from that state. */
+/** Snapshots are made at the end of cycles: a council that serves later follows from that state. */
 const wholeCycles = (blocks: number, cycleBlocks: number): number => Math.ceil(blocks / cycleBlocks) * cycleBlocks

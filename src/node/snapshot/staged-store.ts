@@ -4,8 +4,8 @@ import { isCoded } from '../../util/errors.ts'
 import { writeNewFile } from '../../util/fs/write-new-file.ts'
 
 /*
- * A store that a snapshot makes lies beside the node's own until it is whole. Then a mark is written, and before the node opens its store
- * the next time the staged one takes its place. Each step can be the last before a crash: the mark stays until all are done.
+ * The staged store of a snapshot is beside the node's own until it is complete. Then a marker file is written, and before the node opens
+ * its store the next time the staged one replaces it. A crash is safe after each step: the marker stays until all are done.
  */
 const MARK = 'db-staged.ready'
 
@@ -22,7 +22,7 @@ const exists = async (path: string): Promise<boolean> => {
   }
 }
 
-/** The staged store is whole. */
+/** Marks the staged store as complete. */
 export const markStaged = async (dataDir: string): Promise<void> => {
   try {
     await writeNewFile(join(dataDir, MARK), '')
@@ -31,7 +31,7 @@ export const markStaged = async (dataDir: string): Promise<void> => {
   }
 }
 
-/** Puts a staged store that is whole in the place of the node's own; none may be open. Answers whether there was one. */
+/** Replaces the node's store by a complete staged one; neither may be open. Returns true when there was one. */
 export const takeStaged = async (dataDir: string): Promise<boolean> => {
   const [store, staged, replaced] = [storePathOf(dataDir), stagedPathOf(dataDir), replacedPathOf(dataDir)]
   if (!(await exists(join(dataDir, MARK)))) return false
@@ -48,7 +48,7 @@ export const takeStaged = async (dataDir: string): Promise<boolean> => {
   return true
 }
 
-/** A snapshot is not wanted any more. */
+/** Deletes the staged store. */
 export const dropStaged = async (dataDir: string): Promise<void> => {
   await rm(stagedPathOf(dataDir), { recursive: true, force: true })
   await rm(`${stagedPathOf(dataDir)}.pid`, { force: true })

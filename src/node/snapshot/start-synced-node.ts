@@ -4,8 +4,8 @@ import type { NodeDeps, NodeOptions, RunningNode } from '../options.ts'
 import { takeStaged } from './staged-store.ts'
 
 /**
- * Starts a node that may begin with a snapshot: until one is whole it runs on its own store, then it is started anew on the staged one,
- * at the same ports. Throws as `startNode`.
+ * Starts a node that may begin with a snapshot: it runs on its own store until one is complete, then restarts on the staged one, with
+ * the same ports. Throws as `startNode`.
  */
 export const startSyncedNode = async (options: NodeOptions, deps: NodeDeps): Promise<RunningNode> => {
   await takeStaged(options.dataDir)
@@ -39,7 +39,7 @@ class RenewedNode {
     await this.#node?.stop()
   }
 
-  /** Clients see a closed connection for as long as the trie of the new state takes to build. */
+  /** Clients see closed connections while the trie of the new state is built. */
   async #renew(): Promise<void> {
     const node = this.#node
     if (node === undefined || this.#isStopped) return

@@ -15,18 +15,18 @@ import { enforceCheckpoint } from '../snapshot/checkpoint.ts'
 import { createSnapshots } from '../snapshot/snapshot-parts.ts'
 import type { StorageStage } from './storage.ts'
 
-/** What decides: the chain with its executor and pool, the peers, and the engine. */
+/** Core of the node: the chain with its executor and pool, the peers, and the engine. */
 export interface CoreStage {
   readonly executor: ReturnType<typeof createExecutor>
   readonly pool: PoolParts
   readonly chain: Chain
-  /** undefined: the node stands alone. */
+  /** undefined: the node has no peers. */
   readonly peers: NodePeers | undefined
   readonly dev: DevParts | undefined
   readonly engine: ConsensusEngine
 }
 
-/** Builds it; nothing is decided before the engine is started. The pool has read its journal. */
+/** Builds the core; nothing is decided before the engine is started. The pool has read its journal. */
 export const createCoreStage = async (storage: StorageStage): Promise<CoreStage> => {
   const { options, part, observer, opened, devStart, sources, head } = storage
   const executor = createExecutor({
@@ -54,7 +54,7 @@ export const createCoreStage = async (storage: StorageStage): Promise<CoreStage>
   const engine =
     dev?.engine ??
     (await createConsensus({ ...consensus, execution: chain, folder: dataDir && consensusFolder(dataDir) }))
-  // Before anybody can submit: a journal that is written before it was read forgets what it held.
+  // Before any submission: a journal written before it was read would lose its content.
   await pool.service.start()
   if (dev === undefined) pool.service.onPending(() => engine.requestBlock())
   observer?.watch({ chain, engine, world: opened.world, store: opened.store, evm: options.evm })
@@ -113,7 +113,7 @@ const openPeers = async (storage: StorageStage, chain: Chain, pool: PoolParts): 
   })
 }
 
-/** Also says where this node's key has its seat. */
+/** Also logs the status of this node's validator. */
 const consensusOptions = (
   { options, deps, part, observer, opened, sources, head }: StorageStage,
   pool: PoolParts,

@@ -14,7 +14,7 @@ import type { StorageStage } from './storage.ts'
 
 type Rpc = Omit<RpcServerOptions, 'port' | 'host'>
 
-/** Opens every endpoint and answers their URLs. Throws what a server throws whose port is in use. */
+/** Opens every endpoint and returns the URLs. Throws the error of a server whose port is in use. */
 export const openServers = async (
   storage: StorageStage,
   core: CoreStage,
@@ -81,7 +81,7 @@ const readsOf = (
 const walletOf = ({ dev }: CoreStage, unlocked: NodeOptions['unlocked']) =>
   createWallet(unlocked, dev && (account => dev.helpers.impersonation.includes(account)))
 
-/** What all endpoints share. */
+/** Options shared by all endpoints. */
 const rpcOf = ({ options, deps, part, opened }: StorageStage, core: CoreStage, reads: Reads): Rpc => {
   const { pool, chain, peers, dev, engine } = core
   const { params } = options.genesis
@@ -104,13 +104,13 @@ const rpcOf = ({ options, deps, part, opened }: StorageStage, core: CoreStage, r
   }
 }
 
-/** What is different at the port for everybody. */
+/** Options of the public port. */
 const publicOptions = ({ options, observer }: StorageStage, core: CoreStage) => {
   const { host, port, namespaces, cors, allowHosts, rateLimitPerSecond, publicSigning = false } = options
   return {
     host,
     port,
-    // On the loopback too: a proxy on this machine forwards the calls of everybody.
+    // On the loopback too: a proxy on this machine forwards calls of any client.
     ...(!publicSigning && { wallet: walletOf(core, []) }),
     ...(observer && { metrics: observer.metrics }),
     ...(namespaces && { namespaces }),
@@ -122,7 +122,10 @@ const publicOptions = ({ options, observer }: StorageStage, core: CoreStage) => 
   }
 }
 
-/** Every namespace, for the operator alone: loopback only, whatever the public port serves (docs/design/networks.md#ports). */
+/**
+ * Opens the operator port with every namespace: loopback only, whatever the public port serves
+ * (docs/design/networks.md#ports).
+ */
 const openOperator = async ({ options, teardown }: StorageStage, rpc: Rpc): Promise<string | undefined> => {
   if (options.operatorPort === undefined) return undefined
   const host = '127.0.0.1'
@@ -132,7 +135,7 @@ const openOperator = async ({ options, teardown }: StorageStage, rpc: Rpc): Prom
     host,
     port: options.operatorPort,
     namespaces,
-    // Neither a name that an attacker resolves to this machine nor a page in the operator's browser gets in.
+    // Rejects host names, which an attacker may resolve to this machine, and pages in the operator's browser.
     hosts: ['localhost'],
     checkOrigin: true,
   })

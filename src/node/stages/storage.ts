@@ -9,23 +9,23 @@ import { type OpenedChain, openChain } from '../parts/open-chain.ts'
 import { storePathOf } from '../snapshot/staged-store.ts'
 import type { Teardown } from '../teardown.ts'
 
-/** What every later stage stands on: what was asked for, and the stored chain. */
+/** Base of all later stages: the options and the stored chain. */
 export interface StorageStage {
   readonly options: NodeOptions
   readonly deps: NodeDeps
   readonly teardown: Teardown
   readonly part: (module: string) => Logger
-  /** undefined: nobody asked for metrics. */
+  /** undefined: metrics are not enabled. */
   readonly observer: MetricsObserver | undefined
   readonly storePath: string
   readonly opened: OpenedChain
-  /** undefined: not a development chain that this node decides alone. */
+  /** undefined: not a development chain with this node as its only validator. */
   readonly devStart: DevStart | undefined
   readonly sources: OpenedChain['sources']
   readonly head: OpenedChain['head']
 }
 
-/** Opens the data folder and the chain in it, and claims the validator key. Throws as `openChain` and `lockKey` do. */
+/** Opens the data folder and its chain, and claims the validator key. Throws as `openChain` and `lockKey` do. */
 export const openStorage = async (options: NodeOptions, deps: NodeDeps, teardown: Teardown): Promise<StorageStage> => {
   const { genesis, dataDir, validatorKey, stateHistory } = options
   const { clock, logger, onFatal } = deps

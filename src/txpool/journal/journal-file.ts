@@ -2,12 +2,12 @@ import { type FileHandle, open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { syncDirectory } from '../../util/fs/fsync.ts'
 
-/** Where a journal lives. Whatever resolves is on the disk; whatever rejects may be there in part. */
+/** Storage of a journal. A resolved operation is on disk; a rejected one may be there in part. */
 export interface JournalStorage {
-  /** The whole file; empty when there is none. */
+  /** Returns the whole file; empty when there is none. */
   read(): Promise<Uint8Array>
   append(bytes: Uint8Array): Promise<void>
-  /** Puts a new file in the place of the old one, all or nothing; answers its length in bytes. */
+  /** Replaces the file atomically; returns the length in bytes. */
   replace(parts: Iterable<Uint8Array>): Promise<number>
   close(): Promise<void>
 }

@@ -4,16 +4,16 @@ import { asBuffer, bytesEqual, bytesToHex, hexToBytes } from '../../util/bytes.t
 import type { QuarantinedTransaction } from '../pool/transaction-quarantine.ts'
 
 /*
- * The file: eight bytes that name the format, then records back to back, numbers little-endian:
+ * File format: eight bytes that identify the format, then consecutive records, numbers little-endian:
  *   size u32 | crc32 u32 of size and bytes | bytes of a raw transaction, or of a quarantined one's hash:
- *   0 u8, which begins no transaction | hash, 32 bytes | until when, u64, unix milliseconds
- * An empty record does not exist, so that a tail of zeros, which a crash can leave, is no record.
+ *   0 u8, which begins no transaction | hash, 32 bytes | end of quarantine, u64, unix milliseconds
+ * There are no empty records, so that a tail of zeros, which a crash can leave, is not a record.
  */
 export const JOURNAL_MAGIC: Uint8Array = Buffer.from('TNDMTXJ1', 'latin1')
 const HEAD_BYTES = 8
 const QUARANTINED_BYTES = 41
 
-/** The records of these transactions in one piece. */
+/** Returns the records of these transactions in one piece. */
 export const encodeRecords = (raws: readonly Uint8Array[]): Uint8Array => {
   let size = 0
   for (const raw of raws) size += HEAD_BYTES + raw.byteLength
@@ -35,7 +35,7 @@ export const encodeQuarantined = ({ hash, untilMs }: QuarantinedTransaction): Ui
   return record
 }
 
-/** undefined: a record of another kind. */
+/** Returns undefined for a record of another kind. */
 export const decodeQuarantined = (record: Uint8Array): QuarantinedTransaction | undefined => {
   if (record.byteLength !== QUARANTINED_BYTES || record[0] !== 0) return undefined
   const untilMs = Number(asBuffer(record).readBigUInt64LE(33))
@@ -43,13 +43,13 @@ export const decodeQuarantined = (record: Uint8Array): QuarantinedTransaction | 
 }
 
 export interface DecodedJournal {
-  /** With the other records. */
+  /** Records of both kinds. */
   readonly transactions: readonly Uint8Array[]
-  /** Bytes after the last whole record: what a crash tore off, or damage. */
+  /** Bytes after the last complete record: torn by a crash, or damaged. */
   readonly lostBytes: number
 }
 
-/** Reads up to the first record that is torn or damaged. A file of another kind is all lost. */
+/** Reads up to the first torn or damaged record. A file of another format counts as lost bytes. */
 export const decodeJournal = (bytes: Uint8Array): DecodedJournal => {
   const file = asBuffer(bytes)
   if (!bytesEqual(file.subarray(0, HEAD_BYTES), JOURNAL_MAGIC)) return { transactions: [], lostBytes: file.byteLength }

@@ -6,12 +6,12 @@ import { decodeJournal, encodeRecords, JOURNAL_MAGIC } from './journal-format.ts
 
 export interface JournalOptions {
   readonly storage: JournalStorage
-  /** Local transactions still pooled: what a rewrite keeps. */
+  /** Returns the local transactions still pooled, which a rewrite keeps. */
   readonly live: () => Iterable<Uint8Array>
-  /** Above this the file is rewritten; it may grow to twice what is live where that is more. */
+  /** Size above which the file is rewritten, or twice the live size if that is larger. */
   readonly limitBytes: number
   readonly logger: Logger
-  /** Told after each write, for metrics. */
+  /** Called after each write, for metrics. */
   readonly onWritten?: (written: {
     readonly transactions: number
     readonly bytes: number
@@ -30,8 +30,8 @@ interface Batch {
 const REWRITE_CHUNK = 512
 
 /**
- * Local transactions on disk, so that a restart loses none that was acknowledged. Appends that come while one is being synced share
- * the next: the disk is asked as often as it can answer, and each answer covers everything that waited for it.
+ * Journal of local transactions, so that a restart loses none that was acknowledged. Appends during a sync share the next one, so
+ * the disk is synced as often as it can, and each sync covers all waiting appends.
  */
 export class TransactionJournal {
   readonly #options: JournalOptions
@@ -39,7 +39,7 @@ export class TransactionJournal {
   #working: Promise<void> | undefined
   #sizeBytes = 0
   #limitBytes: number
-  /** The file ends in something unknown: it must be rewritten before it is appended to. */
+  /** The end of the file is unknown: it must be rewritten before the next append. */
   #mustRewrite = true
   #closed = false
 
@@ -52,7 +52,10 @@ export class TransactionJournal {
     return this.#sizeBytes
   }
 
-  /** What the last run left, oldest first. A torn tail is left out and logged. Nothing is written before `rewrite` or `append`. */
+  /**
+   * Returns the transactions of the last run, oldest first. A torn tail is ignored and logged. Nothing is written before `rewrite`
+   * or `append`.
+   */
   async load(): Promise<readonly Uint8Array[]> {
     const bytes = await this.#options.storage.read()
     const { transactions, lostBytes } = decodeJournal(bytes)
@@ -70,7 +73,7 @@ export class TransactionJournal {
     return this.#next.written
   }
 
-  /** Drops what is no longer pooled from the file, before the next append. */
+  /** Removes transactions that left the pool from the file, before the next append. */
   rewrite(): Promise<void> {
     if (this.#closed) return Promise.reject(new CodedError<PoolError>({ code: 'JOURNAL_FAILED' }))
     this.#mustRewrite = true
@@ -79,7 +82,7 @@ export class TransactionJournal {
     return this.#next.written
   }
 
-  /** Waits for what was appended; later appends are refused. */
+  /** Waits for pending appends; later appends are refused. */
   async close(): Promise<void> {
     this.#closed = true
     await this.#working
@@ -87,7 +90,7 @@ export class TransactionJournal {
   }
 
   async #work(): Promise<void> {
-    // Senders are recovered in batches whose transactions are admitted in one tick: let them all get in.
+    // Recovered transactions are admitted in batches within one tick: wait for all of them.
     await new Promise(resolve => setImmediate(resolve))
     for (let batch = this.#next; batch !== undefined; batch = this.#next) {
       this.#next = undefined
@@ -116,7 +119,7 @@ export class TransactionJournal {
       this.#sizeBytes += records.byteLength
       return records.byteLength
     }
-    // What waits to be written is pooled already, or no longer needed.
+    // Transactions of this batch are live already, or no longer needed.
     this.#sizeBytes = await storage.replace(fileOf(live()))
     this.#limitBytes = Math.max(limitBytes, 2 * this.#sizeBytes)
     this.#mustRewrite = false
@@ -124,7 +127,7 @@ export class TransactionJournal {
   }
 }
 
-/** In pieces, so that a rewrite of thousands never holds the thread for long. */
+/** Yields the file in pieces, so that a rewrite of thousands never blocks the thread for long. */
 function* fileOf(raws: Iterable<Uint8Array>): Generator<Uint8Array, void, undefined> {
   yield JOURNAL_MAGIC
   let chunk: Uint8Array[] = []
@@ -139,7 +142,7 @@ function* fileOf(raws: Iterable<Uint8Array>): Generator<Uint8Array, void, undefi
 
 const newBatch = (): Batch => {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
-  // Whoever waits sees the rejection; a rewrite nobody waits for must not end the process.
+  // Callers that await it see the rejection; a rewrite that is not awaited must not end the process.
   promise.catch(() => undefined)
   return { raws: [], written: promise, resolve, reject }
 }

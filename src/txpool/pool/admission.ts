@@ -11,7 +11,7 @@ import type { AccountReader } from '../ports.ts'
 import { maxCostWei, type PoolEntry } from './entry.ts'
 import type { SenderQueue } from './sender-queue.ts'
 
-/** What the next block asks of a transaction. */
+/** Requirements of the next block on a transaction. */
 export interface AdmissionRules {
   readonly params: ChainParams
   readonly allowUnprotected: boolean
@@ -19,12 +19,12 @@ export interface AdmissionRules {
   readonly number: number
   readonly baseFee: bigint
   readonly setCode: boolean
-  /** Type 3, on a chain that has blobs (fixture mode). */
+  /** Allows type 3, on a chain with blobs (fixture mode). */
   readonly blobs: boolean
   readonly gas: IntrinsicGasRules
 }
 
-/** The rules of the block after the head. */
+/** Returns the rules of the block after the head. */
 export const admissionRules = (
   params: ChainParams,
   number: number,
@@ -44,7 +44,7 @@ const refuse = (detail: PoolError): never => {
   throw new CodedError<PoolError>(detail)
 }
 
-/** What can be said without knowing the sender; throws CodedError<PoolError>. Cheap, so it also runs before the recovery. */
+/** Checks that do not need the sender; throws CodedError<PoolError>. Cheap, so they also run before the recovery. */
 export const checkForm = (tx: DecodedTransaction, rules: AdmissionRules): void => {
   const { params } = rules
   if ((tx.type === 3 && !rules.blobs) || (tx.type === 4 && !rules.setCode)) {
@@ -66,7 +66,7 @@ export const checkForm = (tx: DecodedTransaction, rules: AdmissionRules): void =
     refuse({ code: 'TIP_ABOVE_FEE_CAP', tipWei: tx.maxPriorityFeePerGas, feeCapWei: tx.maxFeePerGas })
   }
   const { lowerBoundWei } = params.baseFee
-  // A development chain may be told a base fee below the floor.
+  // A development chain may set a base fee below the floor.
   const minWei = params.devHelpers || rules.baseFee > lowerBoundWei ? rules.baseFee : lowerBoundWei
   if (tx.maxFeePerGas < minWei) refuse({ code: 'UNDERPRICED', gotWei: tx.maxFeePerGas, minWei })
   checkSize(tx.raw.byteLength)
@@ -78,8 +78,8 @@ export const checkSize = (sizeBytes: number): void => {
 }
 
 /**
- * What depends on the sender's account at the head. Like geth, the balance must pay for this transaction and all of the sender's
- * ready ones ahead of it: each alone would let an account with funds for one occupy the pool with thousands that can never all be paid.
+ * Checks against the sender's account at the head. As in geth, the balance must cover this transaction and all of the sender's ready
+ * ones ahead of it: with separate checks an account with funds for one could fill the pool with thousands that can never all be paid.
  */
 export const checkAccount = (
   tx: Transaction,
@@ -90,7 +90,8 @@ export const checkAccount = (
 ): void => {
   if (accounts.hasCode?.(tx.from) && impersonatedSender(tx) === undefined)
     refuse({ code: 'SENDER_NOT_EOA', address: tx.from })
-  // What the pool counts with are numbers, and a sender's next nonce must be one too: nobody gets beyond by sending (EIP-2681).
+  // The pool counts nonces as numbers, so a sender's next nonce must be one too; no sender can reach the limit by transactions
+  // (EIP-2681).
   if (tx.nonce >= Number.MAX_SAFE_INTEGER) refuse({ code: 'NONCE_MAX' })
   if (tx.nonce < sender.nonce) refuse({ code: 'NONCE_TOO_LOW', expected: sender.nonce, got: tx.nonce })
   const replacesReady = replaced !== undefined && tx.nonce < sender.nonce + sender.ready

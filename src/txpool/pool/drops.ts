@@ -1,17 +1,17 @@
-/** Why transactions left other than by a request, counted since the start. */
+/** Number of transactions dropped since the start, by reason; requested drops are not counted. */
 export interface PoolDrops {
-  /** Their nonce is used: included, or overtaken by another of the same nonce. */
+  /** Nonce used: included, or replaced in a block by another transaction of the same nonce. */
   stale: number
   /** The balance no longer pays for them. */
   unpayable: number
   replaced: number
-  /** For want of room. */
+  /** Evicted from a full pool. */
   evicted: number
-  /** Waited behind a nonce gap for too long. */
+  /** Behind a nonce gap for too long. */
   expired: number
   /** The proposer could not include them. */
   discarded: number
-  /** Their time in quarantine was over, or others needed the room. */
+  /** Quarantine over, or evicted from it. */
   quarantined: number
 }
 

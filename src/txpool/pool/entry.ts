@@ -1,24 +1,24 @@
 import type { Transaction } from '../../primitives/transaction.ts'
 import { maxBlobFee } from '../../rules/ethereum/blob-fee.ts'
 
-/** A pooled transaction with what the pool must not compute twice. */
+/** Pooled transaction with precomputed values. */
 export interface PoolEntry {
   readonly transaction: Transaction
-  /** What the sender must own for it at most: gasLimit x maxFeePerGas, what its blobs cost, value, wei. */
+  /** Largest cost to the sender: gasLimit x maxFeePerGas, blob cost and value, wei. */
   readonly costWei: bigint
-  /** How much room it takes, at least 1. */
+  /** Number of slots it takes, at least 1. */
   readonly slots: number
-  /** Counts admissions; breaks ties between equal prices, older first. */
+  /** Admission counter; breaks ties between equal prices, older first. */
   readonly arrival: number
-  /** Submitted here rather than heard from a peer: it goes to the journal. */
+  /** Submitted to this node rather than received from a peer: it is journaled. */
   readonly local: boolean
   /** It has been reported as executable once. */
   announced: boolean
-  /** It waits, and those of its sender behind it, until its time in quarantine is over. */
+  /** Excluded from blocks until its quarantine ends, as are the sender's transactions behind it. */
   quarantined: boolean
 }
 
-/** What the proposer earns per gas, wei; negative when the cap does not reach the base fee. */
+/** Proposer's income per gas, wei; negative when the fee cap is below the base fee. */
 export const proposerTip = (transaction: Transaction, baseFee: bigint): bigint => {
   const left = transaction.maxFeePerGas - baseFee
   return left < transaction.maxPriorityFeePerGas ? left : transaction.maxPriorityFeePerGas

@@ -1,9 +1,9 @@
 import type { PoolEntry } from './entry.ts'
 import type { SenderQueue } from './sender-queue.ts'
 
-/* Who loses a transaction when the pool is full: of two senders the larger one. */
+/* Order of eviction when the pool is full: the larger of two senders loses a transaction. */
 
-/** Within the guaranteed slots all senders are equal, and the lower tip goes first. */
+/** Within the guaranteed slots all senders are equal, and the lower tip is evicted first. */
 export const largerReady =
   (guaranteed: number) =>
   (a: SenderQueue, b: SenderQueue): boolean => {

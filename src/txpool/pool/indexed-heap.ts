@@ -1,12 +1,12 @@
-/** An item of an IndexedHeap remembers its place, so that it can be moved or removed without a search. */
+/** Slot in an item of an IndexedHeap that stores its index, so that it can be moved or removed without a search. */
 export interface HeapSlot {
-  /** Where the item was put last; it is in the heap if it still stands there. */
+  /** Last index of the item; it is in the heap if that position still holds it. */
   index: number
 }
 
 /**
  * Binary heap whose items can change their key: `update` after a change, `remove` at any time, both O(log n).
- * `before(a, b)`: a comes out first. `slot` gives the item's own place record for this heap.
+ * `before(a, b)`: a comes out first. `slot` returns the item's slot for this heap.
  */
 export class IndexedHeap<T> {
   readonly #items: T[] = []
@@ -26,7 +26,7 @@ export class IndexedHeap<T> {
     return this.#items[0]
   }
 
-  /** Inserts, or moves after the item's key changed. */
+  /** Inserts an item, or moves it after its key changed. */
   update(item: T): void {
     const slot = this.#slot(item)
     if (this.#items[slot.index] !== item) {
@@ -45,7 +45,7 @@ export class IndexedHeap<T> {
     if (!this.#up(at)) this.#down(at)
   }
 
-  /** Holds these and nothing else: O(n). */
+  /** Replaces the content by these items: O(n). */
   fill(items: Iterable<T>): void {
     this.#items.length = 0
     for (const item of items) this.#place(item, this.#items.length)

@@ -1,6 +1,6 @@
 import type { Hex } from '../../util/bytes.ts'
 
-/** Transactions that were stopped for want of time, and are to be tried first in a block; the oldest makes room. */
+/** Transactions stopped for lack of time, to be tried first in a later block; the oldest is evicted. */
 export class Retries {
   readonly #limit: number
   readonly #hashes = new Set<Hex>()
@@ -16,7 +16,7 @@ export class Retries {
     if (this.#hashes.size > this.#limit && oldest !== undefined) this.#hashes.delete(oldest)
   }
 
-  /** The first one that can be the next of its sender; undefined as an answer forgets it. */
+  /** Returns the first one that can be its sender's next; the callback returns undefined to drop a hash. */
   next(isNextOfSender: (hash: Hex) => boolean | undefined): Hex | undefined {
     for (const hash of this.#hashes) {
       const isNext = isNextOfSender(hash)

@@ -4,20 +4,23 @@ import { nextNonce } from '../../util/nonce.ts'
 import { type PoolEntry, proposerTip } from './entry.ts'
 import type { SenderQueue } from './sender-queue.ts'
 
-/** The next transaction of one sender. */
+/** Next transaction of one sender. */
 interface Head {
   readonly entries: readonly PoolEntry[]
   readonly end: number
   index: number
   entry: PoolEntry
   tip: bigint
-  /** The tip as a double: orders most pairs without touching a bigint. Rounding keeps the order, so only equal ones need more. */
+  /**
+   * Tip as a double: orders most pairs without bigint operations. Rounding is monotonic, so only equal values need the exact
+   * comparison.
+   */
   roughTip: number
 }
 
 /**
- * Executable transactions in block order: effective tip, then arrival, nonces of a sender in sequence. A heap over the senders'
- * heads, so that taking the first k of n costs O(senders + k log senders). Reads the lists as they were when it began.
+ * Executable transactions in block order: by effective tip, then arrival, with a sender's nonces in sequence. A heap over the
+ * senders' heads, so that taking the first k of n costs O(senders + k log senders). It reads the lists as they were at its start.
  */
 export class Selection {
   readonly #baseFee: bigint
@@ -26,7 +29,7 @@ export class Selection {
   #current: Hex | undefined
   #skipCurrent = false
 
-  /** `first`: goes before all others where it is the next of its sender. */
+  /** `first`: precedes all others where it is the next of its sender. */
   constructor(senders: Iterable<SenderQueue>, baseFee: bigint, first?: Hex) {
     this.#baseFee = baseFee
     for (const sender of senders) {
@@ -52,13 +55,13 @@ export class Selection {
     return undefined
   }
 
-  /** Nothing more of this sender. */
+  /** Skips all further transactions of this sender. */
   skipSender(transaction: Transaction): void {
     if (transaction.from === this.#current) this.#skipCurrent = true
     else this.#skipped.add(transaction.from)
   }
 
-  /** Puts the sender's next transaction in the place of the one given out. */
+  /** Replaces the returned transaction by the sender's next one. */
   #advance(): void {
     const head = this.#heap[0] as Head
     const nonce = nextNonce(head.entry.transaction.nonce)

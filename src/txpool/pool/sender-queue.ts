@@ -4,27 +4,29 @@ import { type PoolEntry, proposerTip } from './entry.ts'
 import type { HeapSlot } from './indexed-heap.ts'
 
 /**
- * One sender's transactions in nonce order. The first `ready` of them follow each other from the account's nonce without a gap and
- * the balance pays for all of them; the first `executable` of those also reach the base fee, and none is quarantined. What comes after `ready` is queued.
+ * One sender's transactions in nonce order. The first `ready` of them follow the account's nonce without a gap and the balance
+ * pays for all of them; the first `executable` of those also reach the base fee, and none is quarantined. Transactions after
+ * `ready` are queued.
  *
- * What a block takes from the front leaves in a new array, so that a selection under way keeps reading the one it began with; all
- * other changes happen in place, at or behind the end of what a selection may read, or put another transaction of the same nonce.
+ * Transactions that a block removes from the front leave a new array behind, so that a selection under way keeps reading the old
+ * one; all other changes happen in place, at or behind the end of the range a selection may read, or replace a transaction by one
+ * of the same nonce.
  */
 export class SenderQueue {
   readonly address: Hex
   entries: PoolEntry[] = []
   ready = 0
   executable = 0
-  /** How many at the front are known to have been reported as executable. */
+  /** Number of entries at the front reported as executable. */
   announced = 0
   readySlots = 0
   queuedSlots = 0
   readyCostWei = 0n
-  /** As last read; `ready` was computed from these. */
+  /** Nonce and balance as last read; `ready` was computed from them. */
   nonce: number
   balanceWei: bigint
   lastActiveMs = 0
-  /** Effective tip of the last ready transaction, and of the last queued one: what eviction compares. */
+  /** Effective tips of the last ready and the last queued transaction, compared by eviction. */
   readyTailTip = 0n
   queuedTailTip = 0n
   readonly readyHeap: HeapSlot = { index: -1 }
@@ -36,7 +38,7 @@ export class SenderQueue {
     this.balanceWei = balanceWei
   }
 
-  /** Index of the first entry whose nonce is not below `nonce`. */
+  /** Returns the index of the first entry whose nonce is not below `nonce`. */
   indexOf(nonce: Nonce): number {
     const { entries } = this
     const last = entries.at(-1)
@@ -56,7 +58,7 @@ export class SenderQueue {
     return entry?.transaction.nonce === nonce ? entry : undefined
   }
 
-  /** Puts an entry in its place; the answer is the one it replaced. `ready` is extended as far as it now reaches. */
+  /** Inserts an entry and returns the one it replaced. `ready` is extended as far as possible. */
   insert(entry: PoolEntry, baseFee: bigint): PoolEntry | undefined {
     const at = this.indexOf(entry.transaction.nonce)
     const replaced = this.entries[at]
@@ -76,7 +78,7 @@ export class SenderQueue {
     return undefined
   }
 
-  /** Computes everything from `entries`, `nonce` and `balanceWei`. */
+  /** Recomputes all counts from `entries`, `nonce` and `balanceWei`. */
   recount(baseFee: bigint): void {
     this.ready = 0
     this.executable = 0
@@ -88,7 +90,7 @@ export class SenderQueue {
     this.extend(baseFee)
   }
 
-  /** Moves queued entries to ready while the next one follows and can be paid. */
+  /** Moves queued entries to ready while they follow without a gap and can be paid. */
   extend(baseFee: bigint): void {
     const { entries } = this
     for (let entry = entries[this.ready]; entry !== undefined; entry = entries[this.ready]) {
@@ -102,7 +104,7 @@ export class SenderQueue {
     this.reprice(baseFee)
   }
 
-  /** Extends `executable`, and shortens it only when asked to start over by `executable = 0`. */
+  /** Extends `executable`; it shrinks only when the caller resets it to 0 first. */
   reprice(baseFee: bigint): void {
     const { entries, ready } = this
     while (this.executable < ready && isExecutable(entries[this.executable] as PoolEntry, baseFee)) this.executable++
@@ -112,7 +114,7 @@ export class SenderQueue {
     if (last) this.queuedTailTip = proposerTip(last.transaction, baseFee)
   }
 
-  /** Takes the last ready entry out; what was queued behind it stays queued. */
+  /** Removes the last ready entry; the queued ones behind it stay queued. */
   dropReadyTail(baseFee: bigint): PoolEntry {
     const entry = this.entries[this.ready - 1] as PoolEntry
     if (this.ready === this.entries.length) this.entries.pop()
@@ -126,7 +128,7 @@ export class SenderQueue {
     return entry
   }
 
-  /** Takes the queued entry of the highest nonce out. */
+  /** Removes the queued entry of the highest nonce. */
   dropQueuedTail(baseFee: bigint): PoolEntry {
     const entry = this.entries.pop() as PoolEntry
     this.queuedSlots -= entry.slots

@@ -1,15 +1,15 @@
 import type { Hex } from '../../util/bytes.ts'
 
-/** A transaction that takes longer than a block of this node may, until when no block tries it, unix milliseconds. */
+/** Transaction that took longer than this node's blocks allow, with the end of its quarantine in unix milliseconds. */
 export interface QuarantinedTransaction {
   readonly hash: Hex
   readonly untilMs: number
 }
 
-/** Hashes of transactions that no block tries, each for a while. Bounded: the oldest makes room. */
+/** Hashes of transactions excluded from blocks for a while. Bounded: the oldest is evicted. */
 export class TransactionQuarantine {
   readonly #limit: number
-  /** In the order in which they came in. */
+  /** In insertion order. */
   readonly #untilMs = new Map<Hex, number>()
 
   constructor(limit: number) {
@@ -24,7 +24,7 @@ export class TransactionQuarantine {
     return this.#untilMs.get(hash)
   }
 
-  /** Answers the hash that made room. */
+  /** Returns the evicted hash. */
   add({ hash, untilMs }: QuarantinedTransaction): Hex | undefined {
     this.#untilMs.delete(hash)
     this.#untilMs.set(hash, untilMs)
@@ -34,7 +34,7 @@ export class TransactionQuarantine {
     return oldest
   }
 
-  /** Lets go of those whose time is over, and answers them. */
+  /** Removes and returns the hashes whose time is over. */
   expire(nowMs: number): readonly Hex[] {
     const over = [...this.#untilMs].filter(([, untilMs]) => untilMs <= nowMs).map(([hash]) => hash)
     for (const hash of over) this.#untilMs.delete(hash)
