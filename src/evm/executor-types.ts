@@ -1,8 +1,8 @@
 import type { Receipt } from '../primitives/receipt.ts'
 import type { Transaction } from '../primitives/transaction.ts'
+import type { TransactionError } from '../rules/transaction.ts'
 import type { Journal } from '../state/journal/journal.ts'
 import type { Hex } from '../util/bytes.ts'
-import type { Nonce } from '../util/nonce.ts'
 import type { BlockEnv } from './block-env.ts'
 
 /** Candidates in the order the proposer wants them; the pool implements it. */
@@ -66,35 +66,11 @@ export interface BlockFees {
   readonly foundation: bigint
 }
 
-/** Why a transaction cannot stand in a block at this point. */
-export type InvalidReason =
-  | { readonly code: 'NONCE_TOO_LOW'; readonly expected: Nonce; readonly got: Nonce }
-  | { readonly code: 'NONCE_TOO_HIGH'; readonly expected: Nonce; readonly got: Nonce }
-  | { readonly code: 'NONCE_MAX' }
-  | { readonly code: 'WRONG_CHAIN_ID'; readonly expected: number; readonly got: number }
-  | { readonly code: 'UNSUPPORTED_TYPE'; readonly type: number }
-  /** Signed for a chain before signatures could say so (EIP-155). */
-  | { readonly code: 'PROTECTED_TOO_EARLY' }
-  | { readonly code: 'INSUFFICIENT_FUNDS'; readonly have: bigint; readonly want: bigint }
-  | { readonly code: 'FEE_BELOW_BASE_FEE'; readonly have: bigint; readonly want: bigint }
-  | { readonly code: 'TIP_ABOVE_FEE_CAP'; readonly tip: bigint; readonly cap: bigint }
-  | { readonly code: 'INTRINSIC_GAS_TOO_LOW'; readonly have: bigint; readonly want: bigint }
-  | { readonly code: 'GAS_LIMIT_EXCEEDED'; readonly have: bigint; readonly limit: bigint }
-  /** It may use more than the block's bound on execution leaves. */
-  | { readonly code: 'BLOCK_GAS_EXCEEDED'; readonly have: bigint; readonly limit: bigint }
-  | { readonly code: 'SENDER_NOT_EOA' }
-  | { readonly code: 'INIT_CODE_TOO_LARGE'; readonly size: number; readonly limit: number }
-  | { readonly code: 'NO_BLOBS' }
-  | { readonly code: 'BLOB_VERSION_UNKNOWN'; readonly hash: Hex }
-  /** In the transaction, against what the block or the fork leaves it. */
-  | { readonly code: 'TOO_MANY_BLOBS'; readonly have: number; readonly limit: number }
-  | { readonly code: 'BLOB_FEE_TOO_LOW'; readonly have: bigint; readonly want: bigint }
-
 /** Thrown by `execute` as CodedError: the proposal is bad. */
 export interface InvalidTransactionError {
   readonly code: 'INVALID_TRANSACTION'
   readonly index: number
-  readonly reason: InvalidReason
+  readonly reason: TransactionError
 }
 
 /** Exception of this node's engine on a transaction. It says nothing about the transaction. */
@@ -121,7 +97,7 @@ export interface ShadowMismatchError {
 export interface DroppedTransaction {
   readonly transaction: Transaction
   /** A transaction on which the engine breaks is left out too, so that it cannot stop the chain. */
-  readonly reason: InvalidReason | ExecutionFault
+  readonly reason: TransactionError | ExecutionFault
 }
 
 /** What a block's transactions did. The state changes stand in the journal that was passed in. */

@@ -1,18 +1,22 @@
+import type { TransactionFormError, TransactionSenderStateError } from '../rules/transaction.ts'
 import type { Hex } from '../util/bytes.ts'
-import type { Nonce } from '../util/nonce.ts'
 
 /**
- * Reason why a transaction was refused; thrown as `CodedError<PoolError>`. Listed in the order of the checks: the first failing one is
- * reported. `rpc/errors.ts` makes the client's text, all with JSON-RPC code -32000. Clients match these texts (docs/interface.md#errors,
- * docs/design/pool.md#checks).
+ * Reason why a transaction was refused; thrown as `CodedError<PoolError>`. Validity is that of rules/transaction.ts, the rest is policy. Listed
+ * in the order of the checks: the first failing one is reported. `rpc/errors.ts` makes the client's text, all with JSON-RPC code -32000.
+ * Clients match these texts (docs/interface.md#errors, docs/design/pool.md#checks).
  *
  * | code | text |
  * |---|---|
  * | ALREADY_KNOWN | `already known` |
  * | QUARANTINED | `transaction takes longer than a block of this node may, try again in <seconds> s or send another one with its nonce` |
  * | TYPE_UNSUPPORTED | `transaction type not supported` |
- * | INITCODE_TOO_LARGE | `max initcode size exceeded: code size <sizeBytes> limit <limitBytes>` |
+ * | NO_AUTHORIZATIONS | `set code tx must have at least one authorization tuple` |
+ * | NO_BLOBS, BLOB_VERSION_UNKNOWN, TOO_MANY_BLOBS | as they are named |
+ * | INIT_CODE_TOO_LARGE | `max initcode size exceeded: code size <size> limit <limit>` |
  * | GAS_LIMIT_TOO_HIGH | `exceeds block gas limit` |
+ * | GAS_CAP_EXCEEDED | `transaction gas limit too high (cap: <limit>, tx: <have>)` |
+ * | PROTECTED_TOO_EARLY | `replay-protected (EIP-155) transactions are not in force yet` |
  * | INVALID_CHAIN_ID | `invalid chain id for signer: have <have> want <want>` |
  * | UNPROTECTED | `only replay-protected (EIP-155) transactions allowed over RPC` |
  * | TIP_ABOVE_FEE_CAP | `max priority fee per gas higher than max fee per gas` |
@@ -28,26 +32,18 @@ import type { Nonce } from '../util/nonce.ts'
  * | POOL_FULL | `txpool is full` |
  * | JOURNAL_FAILED | `transaction journal failed` |
  */
-export type PoolError =
+export type PoolError = TransactionFormError | TransactionSenderStateError | PoolPolicyError
+
+/** Refusals of this pool that no rule of the chain asks for. */
+export type PoolPolicyError =
   | { readonly code: 'ALREADY_KNOWN'; readonly hash: Hex }
   /** Its execution was stopped in a block of this node, so this node's blocks exclude it for this long (docs/consensus.md). */
   | { readonly code: 'QUARANTINED'; readonly hash: Hex; readonly seconds: number }
-  | { readonly code: 'TYPE_UNSUPPORTED'; readonly type: number }
-  | { readonly code: 'INITCODE_TOO_LARGE'; readonly sizeBytes: number; readonly limitBytes: number }
-  | { readonly code: 'GAS_LIMIT_TOO_HIGH'; readonly have: bigint; readonly limit: bigint }
-  | { readonly code: 'INVALID_CHAIN_ID'; readonly have: number; readonly want: number }
   | { readonly code: 'UNPROTECTED' }
-  | { readonly code: 'TIP_ABOVE_FEE_CAP'; readonly tipWei: bigint; readonly feeCapWei: bigint }
   /** `minWei` is the lowest price accepted now: the larger of the network's floor and the next block's base fee. */
   | { readonly code: 'UNDERPRICED'; readonly gotWei: bigint; readonly minWei: bigint }
   | { readonly code: 'OVERSIZED'; readonly sizeBytes: number; readonly limitBytes: number }
   | { readonly code: 'INVALID_SENDER' }
-  | { readonly code: 'SENDER_NOT_EOA'; readonly address: Hex }
-  | { readonly code: 'NONCE_MAX' }
-  | { readonly code: 'NONCE_TOO_LOW'; readonly expected: Nonce; readonly got: Nonce }
-  /** `want` is this transaction's cost plus that of the sender's transactions ahead of it in the pool. */
-  | { readonly code: 'INSUFFICIENT_FUNDS'; readonly have: bigint; readonly want: bigint }
-  | { readonly code: 'INTRINSIC_GAS'; readonly have: bigint; readonly want: bigint }
   /** Smallest fee fields that allow the replacement. */
   | { readonly code: 'REPLACEMENT_UNDERPRICED'; readonly minFeeWei: bigint; readonly minTipWei: bigint }
   /** `account`: the sender has too many transactions queued behind a nonce gap; otherwise the whole pool has no room at this price. */

@@ -1,3 +1,4 @@
+import type { SenderCode } from '../rules/transaction.ts'
 import type { Hex } from '../util/bytes.ts'
 import type { Nonce } from '../util/nonce.ts'
 
@@ -15,6 +16,6 @@ export interface AccountReader {
   nonce(address: Hex): Nonce
   /** Wei. */
   balance(address: Hex): bigint
-  /** True for a contract; an EIP-7702 delegation does not count (EIP-3607). Omitted: not checked. */
-  hasCode?(address: Hex): boolean
+  /** Omitted: not checked. */
+  code?(address: Hex): SenderCode
 }

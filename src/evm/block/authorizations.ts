@@ -1,24 +1,15 @@
 import { keccak256 } from '../../crypto/hash.ts'
 import { isLowS, isScalar, publicKeyToAddress, signatures } from '../../crypto/signature.ts'
+import { delegationCode, isDelegation } from '../../primitives/delegation.ts'
 import { encodeRlp } from '../../primitives/rlp.ts'
 import type { Authorization } from '../../primitives/transaction.ts'
 import { EMPTY_CODE_HASH } from '../../state/account.ts'
 import type { Journal } from '../../state/journal/journal.ts'
-import {
-  bigintToBytes,
-  bytesToHex,
-  concatBytes,
-  EMPTY_BYTES,
-  type Hex,
-  hexToBytes,
-  ZERO_ADDRESS,
-} from '../../util/bytes.ts'
+import { bigintToBytes, concatBytes, EMPTY_BYTES, type Hex, hexToBytes, ZERO_ADDRESS } from '../../util/bytes.ts'
 import { MAX_NONCE, nonceFromBigint } from '../../util/nonce.ts'
-import { isDelegation } from './transaction-validity.ts'
 
 /** First byte of what an authority signs (EIP-7702). */
 const MAGIC = Uint8Array.of(0x05)
-const DELEGATION_PREFIX = Uint8Array.of(0xef, 0x01, 0x00)
 /** What an authorization pays too much when its account exists already: 25,000 - 12,500. */
 const EXISTING_ACCOUNT_REFUND = 12_500n
 
@@ -29,10 +20,6 @@ export interface AppliedAuthorizations {
 }
 
 const NOTHING: AppliedAuthorizations = { warm: [], refund: 0n }
-
-/** The account whose code runs at an account that delegates; undefined where the code is none's but its own. */
-export const delegationTarget = (code: Uint8Array): Hex | undefined =>
-  isDelegation(code) ? bytesToHex(code.subarray(DELEGATION_PREFIX.byteLength)) : undefined
 
 const padWord = (bytes: Uint8Array): Uint8Array => concatBytes(new Uint8Array(32 - bytes.byteLength), bytes)
 
@@ -68,7 +55,7 @@ export const applyAuthorizations = (
     if (journal.exists(authority)) refund += EXISTING_ACCOUNT_REFUND
     journal.setNonce(authority, nonceFromBigint(authorization.nonce + 1n))
     const clears = authorization.address === ZERO_ADDRESS
-    journal.setCode(authority, clears ? EMPTY_BYTES : concatBytes(DELEGATION_PREFIX, hexToBytes(authorization.address)))
+    journal.setCode(authority, clears ? EMPTY_BYTES : delegationCode(authorization.address))
   }
   return { warm, refund }
 }

@@ -1,5 +1,6 @@
 import { LIMITS } from '../../config/limits.ts'
 import type { Transaction } from '../../primitives/transaction.ts'
+import { executionGasLimit } from '../../rules/transaction.ts'
 import type { Journal } from '../../state/journal/journal.ts'
 import { assert } from '../../util/assert.ts'
 import type { BlockEnv } from '../block-env.ts'
@@ -17,12 +18,16 @@ import type { TransactionRunner } from './block-runner.ts'
 import { BuildTimer } from './build-timer.ts'
 import { checkAborted, createPacer } from './pacer.ts'
 import { isPlainTransfer } from './run-transaction.ts'
-import { executionGasLimit, invalidReason } from './transaction-validity.ts'
+import { invalidReason } from './transaction-validity.ts'
 
 /** No transaction is shorter than this: a signature alone has 67 bytes. */
 const SMALLEST_TRANSACTION_BYTES = 100
 /** None uses less. */
 const SMALLEST_TRANSACTION_GAS = 21_000n
+
+/** Errors that say nothing of the transaction, but that the block is full. */
+const isRoomError = (code: DroppedTransaction['reason']['code']): boolean =>
+  code === 'BLOCK_GAS_EXCEEDED' || code === 'BLOCK_BLOBS_EXCEEDED'
 
 /** Whether its gas bounds the time of a transaction well below that of a block. */
 const hasLittleGas = (journal: Journal, run: BlockRun, tx: Transaction): boolean =>
@@ -74,7 +79,7 @@ class Picker {
 
   drop(transaction: Transaction, reason: DroppedTransaction['reason']): void {
     // What the block has no room for is as good as ever for the next one.
-    if (reason.code !== 'BLOCK_GAS_EXCEEDED') this.dropped.push({ transaction, reason })
+    if (!isRoomError(reason.code)) this.dropped.push({ transaction, reason })
     // The sender's next one may fit where this one was used already.
     if (reason.code !== 'NONCE_TOO_LOW') this.#source.skipSender(transaction)
   }

@@ -1,12 +1,12 @@
 import { mergeBlooms } from '../../primitives/bloom.ts'
 import type { Receipt } from '../../primitives/receipt.ts'
 import type { Transaction } from '../../primitives/transaction.ts'
+import { type ExecutionRules, executionRulesAt } from '../../rules/execution-rules.ts'
 import { assignFees, type FeeSplit } from '../../rules/fees.ts'
 import type { Journal } from '../../state/journal/journal.ts'
 import { CodedError } from '../../util/errors.ts'
 import type { BlockEnv } from '../block-env.ts'
 import type { BlockExecution, Credit, DroppedTransaction, GasUsedError } from '../executor-types.ts'
-import { type ExecutionRules, executionRulesAt } from './execution-rules.ts'
 import type { BlockPosition } from './transaction-validity.ts'
 
 /** What a block under execution has gathered so far. */

@@ -1,5 +1,6 @@
 import type { Receipt } from '../../primitives/receipt.ts'
 import type { Transaction } from '../../primitives/transaction.ts'
+import type { TransactionError } from '../../rules/transaction.ts'
 import type { Journal } from '../../state/journal/journal.ts'
 import { assert } from '../../util/assert.ts'
 import { CodedError } from '../../util/errors.ts'
@@ -10,7 +11,6 @@ import type {
   Credit,
   ExecutionBounds,
   ExecutionFaultError,
-  InvalidReason,
   InvalidTransactionError,
 } from '../executor-types.ts'
 import { receiptWithRoot, runPostExecution, runPreExecution } from './block-phases.ts'
@@ -42,7 +42,7 @@ export interface TransactionRunner {
   systemCall(journal: Journal, env: BlockEnv): RunSystemCall
 }
 
-const invalid = (index: number, reason: InvalidReason) =>
+const invalid = (index: number, reason: TransactionError) =>
   new CodedError<InvalidTransactionError>({ code: 'INVALID_TRANSACTION', index, reason })
 
 const executionFault = (index: number, { hash }: Transaction, fault: Error) =>

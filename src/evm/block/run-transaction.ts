@@ -3,16 +3,17 @@ import { bloomFromLogs, EMPTY_BLOOM } from '../../primitives/bloom.ts'
 import type { Log } from '../../primitives/log.ts'
 import type { Receipt } from '../../primitives/receipt.ts'
 import { effectiveGasPrice, type Transaction } from '../../primitives/transaction.ts'
-import { blobGas } from '../../rules/ethereum/blob-fee.ts'
+import { type BlobFields, blobGas } from '../../rules/ethereum/blob-fee.ts'
 import { floorGas, intrinsicGas } from '../../rules/intrinsic-gas.ts'
+import { executionGasLimit } from '../../rules/transaction.ts'
 import { EMPTY_CODE_HASH } from '../../state/account.ts'
 import type { Journal } from '../../state/journal/journal.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { nextNonce } from '../../util/nonce.ts'
+import type { BlockEnv } from '../block-env.ts'
 import type { Engine, EngineMessage, EngineOptions, EngineResult } from '../engine.ts'
 import { applyAuthorizations } from './authorizations.ts'
-import { blobFee } from './blobs.ts'
-import { type BlockPosition, executionGasLimit } from './transaction-validity.ts'
+import type { BlockPosition } from './transaction-validity.ts'
 
 /** A transaction whose result depends on its bytes alone: no code runs (and none can look at the fee while it is held). */
 export const isPlainTransfer = (journal: Journal, { rules }: BlockPosition, tx: Transaction): boolean =>
@@ -47,6 +48,10 @@ const receiptOf = (
 const payTip = (journal: Journal, { env }: BlockPosition, gasUsed: bigint, price: bigint): void => {
   if (env.params.tips === 'coinbase') journal.addBalance(env.miner, gasUsed * (price - env.baseFeePerGas))
 }
+
+/** Price of its blobs, wei: burnt whole, whatever becomes of the message. */
+const blobFee = (tx: BlobFields, { blobs }: BlockEnv): bigint =>
+  tx.blobVersionedHashes === undefined || blobs === undefined ? 0n : blobGas(tx) * blobs.baseFeePerGas
 
 const finish = (journal: Journal, at: BlockPosition): void => {
   if (at.rules.sweepsEmpty) journal.sweepTouched()

@@ -1,10 +1,10 @@
+import type { ExecutionRules } from '../../rules/execution-rules.ts'
 import { EMPTY_CODE_HASH } from '../../state/account.ts'
 import type { Journal } from '../../state/journal/journal.ts'
 import { EMPTY_BYTES, type Hex, hexToBytes } from '../../util/bytes.ts'
 import { CodedError } from '../../util/errors.ts'
 import type { BlockEnv } from '../block-env.ts'
 import type { Engine, EngineMessage, EngineOptions } from '../engine.ts'
-import type { ExecutionRules } from './execution-rules.ts'
 
 /** A message of the protocol itself to a contract, before or after a block's transactions: no fee, no nonce, no sender's account. */
 export interface SystemCall {

@@ -1,17 +1,33 @@
-import { impersonatedSender } from '../../primitives/impersonation.ts'
+import { GAS_PER_BLOB } from '../../config/blobs.ts'
+import { isDelegation } from '../../primitives/delegation.ts'
 import type { Transaction } from '../../primitives/transaction.ts'
-import { initCodeSizeLimit } from '../../rules/code-size.ts'
-import { maxBlobFee } from '../../rules/ethereum/blob-fee.ts'
-import { minimumGas } from '../../rules/intrinsic-gas.ts'
+import type { ExecutionRules } from '../../rules/execution-rules.ts'
+import {
+  checkAuthorizations,
+  checkBaseFee,
+  checkBlobFee,
+  checkBlobRoom,
+  checkBlobs,
+  checkChainId,
+  checkFunds,
+  checkGasCap,
+  checkGasLimit,
+  checkGasRoom,
+  checkInitCode,
+  checkIntrinsicGas,
+  checkNonce,
+  checkSenderCode,
+  checkTip,
+  checkType,
+  maxCostWei,
+  type SenderCode,
+  type TransactionError,
+} from '../../rules/transaction.ts'
 import { EMPTY_CODE_HASH } from '../../state/account.ts'
 import type { Journal } from '../../state/journal/journal.ts'
-import { MAX_NONCE } from '../../util/nonce.ts'
 import type { BlockEnv } from '../block-env.ts'
-import type { InvalidReason } from '../executor-types.ts'
-import { checkBlobs } from './blobs.ts'
-import type { ExecutionRules } from './execution-rules.ts'
 
-/** Where in a block the transaction would stand. */
+/** Place of a transaction in a block. */
 export interface BlockPosition {
   readonly env: BlockEnv
   readonly rules: ExecutionRules
@@ -21,106 +37,63 @@ export interface BlockPosition {
   readonly blobGasUsed: bigint
 }
 
-/** Code that only points to another account's code (EIP-7702). */
-export const isDelegation = (code: Uint8Array): boolean =>
-  code.byteLength === 23 && code[0] === 0xef && code[1] === 0x01 && code[2] === 0x00
-
-/** The most gas a transaction can use: its limit, or the network's bound on one transaction (docs/design/evm-rules.md#limits). */
-export const executionGasLimit = (tx: Transaction, env: BlockEnv): bigint =>
-  tx.gasLimit < env.params.maxTxExecutionGas ? tx.gasLimit : env.params.maxTxExecutionGas
-
-/** Why the transaction cannot stand here; undefined: it can. Order of the checks as in go-ethereum. */
-export const invalidReason = (journal: Journal, at: BlockPosition, tx: Transaction): InvalidReason | undefined =>
+/** Reason why the transaction cannot stand here; undefined: it can. Order of the checks as in go-ethereum. */
+export const invalidReason = (journal: Journal, at: BlockPosition, tx: Transaction): TransactionError | undefined =>
   checkForm(at, tx) ??
-  checkNonce(journal, tx) ??
-  checkCode(journal, at.rules, tx) ??
+  checkNonce(tx, journal.nonce(tx.from)) ??
+  checkSenderCode(tx, senderCode(journal, tx), at.rules, at.env) ??
   checkFees(at, tx) ??
-  checkFunds(journal, tx) ??
-  checkTransactionGas(at, tx) ??
-  checkGas(at, tx) ??
-  checkBlockGas(at, tx)
+  checkFunds(journal.balance(tx.from), maxCostWei(tx)) ??
+  checkGasCap(tx, at.rules) ??
+  checkInitCode(tx, at.rules, at.env) ??
+  checkGasLimit(tx, at.env) ??
+  checkIntrinsicGas(tx, at.rules, at.env) ??
+  checkGasRoom(tx, at.env, gasLeft(at))
 
 /**
  * The same for a call in a simulated block (eth_simulateV1): anybody sends, contracts too, and a single call may have more gas
- * than a transaction. Unless `rejectHighS`, the nonce may be any, and a call that offers nothing pays nothing.
+ * than a transaction. Unless `strict`, the nonce may be any, and a call that offers nothing pays nothing.
  */
 export const invalidSimulatedReason = (
   journal: Journal,
   at: BlockPosition,
   tx: Transaction,
   strict: boolean,
-): InvalidReason | undefined =>
+): TransactionError | undefined =>
   checkForm(at, tx) ??
-  (strict ? checkNonce(journal, tx) : undefined) ??
+  (strict ? checkNonce(tx, journal.nonce(tx.from)) : undefined) ??
   (strict || tx.maxFeePerGas > 0n || tx.maxPriorityFeePerGas > 0n ? checkFees(at, tx) : undefined) ??
-  checkFunds(journal, tx) ??
-  checkGas(at, tx)
+  checkFunds(journal.balance(tx.from), maxCostWei(tx)) ??
+  checkInitCode(tx, at.rules, at.env) ??
+  checkGasLimit(tx, at.env) ??
+  checkGasRoom(tx, at.env, at.env.gasLimit - at.gasUsed) ??
+  checkIntrinsicGas(tx, at.rules, at.env)
 
-const checkForm = (at: BlockPosition, tx: Transaction): InvalidReason | undefined => {
+const checkForm = (at: BlockPosition, tx: Transaction): TransactionError | undefined => {
   const { env, rules } = at
-  if (tx.type > rules.newestType) return { code: 'UNSUPPORTED_TYPE', type: tx.type }
-  if (tx.chainId !== undefined) {
-    if (!rules.hasReplayProtection) return { code: 'PROTECTED_TOO_EARLY' }
-    const expected = env.params.chainId
-    if (tx.chainId !== expected) return { code: 'WRONG_CHAIN_ID', expected, got: tx.chainId }
-  }
-  if (tx.type === 4 && (tx.authorizationList === undefined || tx.authorizationList.length === 0)) {
-    return { code: 'UNSUPPORTED_TYPE', type: 4 }
-  }
-  return checkBlobs(at, tx)
+  return checkType(tx, rules, env) ?? checkChainId(tx, rules, env) ?? checkAuthorizations(tx) ?? checkBlobsHere(at, tx)
 }
 
-const checkNonce = (journal: Journal, tx: Transaction): InvalidReason | undefined => {
-  const expected = journal.nonce(tx.from)
-  if (tx.nonce < expected) return { code: 'NONCE_TOO_LOW', expected, got: tx.nonce }
-  if (tx.nonce > expected) return { code: 'NONCE_TOO_HIGH', expected, got: tx.nonce }
-  // EIP-2681
-  if (tx.nonce === MAX_NONCE) return { code: 'NONCE_MAX' }
-  return undefined
+const checkBlobsHere = ({ env, rules, blobGasUsed }: BlockPosition, tx: Transaction): TransactionError | undefined => {
+  if (tx.type !== 3 || env.blobs === undefined) return undefined
+  const { maxPerBlock, baseFeePerGas } = env.blobs
+  return (
+    checkBlobs(tx, rules, env) ??
+    checkBlobRoom(tx, maxPerBlock - Number(blobGasUsed / GAS_PER_BLOB)) ??
+    checkBlobFee(tx, baseFeePerGas)
+  )
 }
 
-/** EIP-3607. */
-const checkCode = (journal: Journal, rules: ExecutionRules, tx: Transaction): InvalidReason | undefined => {
-  if (journal.codeHash(tx.from) === EMPTY_CODE_HASH || impersonatedSender(tx) !== undefined) return undefined
-  return rules.hasDelegation && isDelegation(journal.code(tx.from)) ? undefined : { code: 'SENDER_NOT_EOA' }
+const checkFees = ({ env, rules }: BlockPosition, tx: Transaction): TransactionError | undefined =>
+  checkTip(tx) ?? checkBaseFee(tx, rules, env.baseFeePerGas)
+
+const senderCode = (journal: Journal, { from }: Transaction): SenderCode => {
+  if (journal.codeHash(from) === EMPTY_CODE_HASH) return 'none'
+  return isDelegation(journal.code(from)) ? 'delegation' : 'contract'
 }
 
-const checkFees = ({ env, rules }: BlockPosition, tx: Transaction): InvalidReason | undefined => {
-  const { maxFeePerGas: cap, maxPriorityFeePerGas: tip } = tx
-  if (tip > cap) return { code: 'TIP_ABOVE_FEE_CAP', tip, cap }
-  if (rules.hasBaseFee && cap < env.baseFeePerGas) {
-    return { code: 'FEE_BELOW_BASE_FEE', have: cap, want: env.baseFeePerGas }
-  }
-  return undefined
-}
-
-/** The whole limit must be payable, also where only a part of it can be used. */
-const checkFunds = (journal: Journal, tx: Transaction): InvalidReason | undefined => {
-  const want = tx.gasLimit * tx.maxFeePerGas + maxBlobFee(tx) + tx.value
-  const have = journal.balance(tx.from)
-  return have < want ? { code: 'INSUFFICIENT_FUNDS', have, want } : undefined
-}
-
-const checkTransactionGas = ({ rules }: BlockPosition, tx: Transaction): InvalidReason | undefined => {
-  const cap = rules.transactionGasCap
-  return cap !== null && tx.gasLimit > cap ? { code: 'GAS_LIMIT_EXCEEDED', have: tx.gasLimit, limit: cap } : undefined
-}
-
-/** A transaction stands in a block only where all that it may use fits: so none ever runs beyond the bound (docs/consensus.md). */
-const checkBlockGas = ({ env, gasUsed }: BlockPosition, tx: Transaction): InvalidReason | undefined => {
-  const limit = env.params.maxBlockExecutionGas - gasUsed
-  const have = executionGasLimit(tx, env)
-  return have > limit ? { code: 'BLOCK_GAS_EXCEEDED', have, limit } : undefined
-}
-
-const checkGas = ({ env, rules, gasUsed }: BlockPosition, tx: Transaction): InvalidReason | undefined => {
-  const size = tx.data.byteLength
-  const limit = initCodeSizeLimit(env.params)
-  if (rules.boundsInitCode && tx.to === null && size > limit) return { code: 'INIT_CODE_TOO_LARGE', size, limit }
-  if (tx.gasLimit > env.gasLimit || gasUsed + executionGasLimit(tx, env) > env.gasLimit) {
-    return { code: 'GAS_LIMIT_EXCEEDED', have: tx.gasLimit, limit: env.gasLimit - gasUsed }
-  }
-  const want = minimumGas(tx, rules.intrinsic)
-  const have = executionGasLimit(tx, env)
-  return have < want ? { code: 'INTRINSIC_GAS_TOO_LOW', have, want } : undefined
+/** Below the header's limit and the network's bound on the execution of a block (docs/consensus.md). */
+const gasLeft = ({ env, gasUsed }: BlockPosition): bigint => {
+  const { maxBlockExecutionGas } = env.params
+  return (maxBlockExecutionGas < env.gasLimit ? maxBlockExecutionGas : env.gasLimit) - gasUsed
 }

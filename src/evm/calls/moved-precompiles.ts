@@ -1,5 +1,5 @@
+import type { ExecutionRules } from '../../rules/execution-rules.ts'
 import type { Hex } from '../../util/bytes.ts'
-import type { ExecutionRules } from '../block/execution-rules.ts'
 
 /**
  * Where state overrides put other things in the place of precompiles: address -> the precompile that answers there, or null for a

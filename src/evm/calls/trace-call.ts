@@ -1,4 +1,4 @@
-import { delegationTarget } from '../block/authorizations.ts'
+import { delegationTarget } from '../../primitives/delegation.ts'
 import type { Engine } from '../engine.ts'
 import type { TraceHooks } from '../tracers/tracer.ts'
 import {

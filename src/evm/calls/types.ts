@@ -1,6 +1,6 @@
 import type { AccessListEntry, Authorization } from '../../primitives/transaction.ts'
+import type { TransactionError } from '../../rules/transaction.ts'
 import type { Hex } from '../../util/bytes.ts'
-import type { InvalidReason } from '../executor-types.ts'
 import type { HashBlocks, SimulatedBlock, SimulationPlan } from '../simulate/types.ts'
 
 /** The call object of docs/interface.md#call, decoded. */
@@ -91,7 +91,7 @@ export type SimulationError =
       /** The block, and the call's place in it. */
       readonly number: number
       readonly index: number
-      readonly reason: InvalidReason
+      readonly reason: TransactionError
     }
 
 /** Calls that run off the main thread, bounded in gas and time (docs/design/evm-rules.md#calls). */

@@ -7,6 +7,7 @@ import { keccak256Hex } from '../../crypto/hash.ts'
 import { type RecoverMany, recoverUnknownSenders } from '../../crypto/recovery/known-senders.ts'
 import { SenderRecovery } from '../../crypto/recovery/sender-recovery.ts'
 import type { Metrics } from '../../metrics/registry.ts'
+import { isDelegation } from '../../primitives/delegation.ts'
 import type { Header } from '../../primitives/header.ts'
 import { nextBaseFee } from '../../rules/base-fee.ts'
 import { EMPTY_CODE_HASH } from '../../state/account.ts'
@@ -119,7 +120,10 @@ export const createPoolParts = (options: PoolPartsOptions): PoolParts => {
 const accountReader = (state: StateReader): AccountReader => ({
   nonce: address => state.account(address)?.nonce ?? 0,
   balance: address => state.account(address)?.balance ?? 0n,
-  hasCode: address => (state.account(address)?.codeHash ?? EMPTY_CODE_HASH) !== EMPTY_CODE_HASH,
+  code(address) {
+    if ((state.account(address)?.codeHash ?? EMPTY_CODE_HASH) === EMPTY_CODE_HASH) return 'none'
+    return isDelegation(state.code(address)) ? 'delegation' : 'contract'
+  },
 })
 
 /** Yields the records to journal: quarantines first, so that they are known when their transactions are read. */

@@ -1,27 +1,38 @@
-import { blobParamsAt, isActive } from '../../config/forks.ts'
+import { blobParamsAt } from '../../config/forks.ts'
 import { LIMITS } from '../../config/limits.ts'
 import type { ChainParams } from '../../config/networks.ts'
-import { impersonatedSender } from '../../primitives/impersonation.ts'
 import type { DecodedTransaction, Transaction } from '../../primitives/transaction.ts'
-import { initCodeSizeLimit } from '../../rules/code-size.ts'
-import { type IntrinsicGasRules, intrinsicGasRulesAt, minimumGas } from '../../rules/intrinsic-gas.ts'
+import { type ExecutionRules, executionRulesAt } from '../../rules/execution-rules.ts'
+import {
+  checkAuthorizations,
+  checkBlobs,
+  checkChainId,
+  checkFunds,
+  checkGasCap,
+  checkGasLimit,
+  checkInitCode,
+  checkIntrinsicGas,
+  checkNonceUnused,
+  checkSenderCode,
+  checkTip,
+  checkType,
+  maxCostWei,
+  type TransactionBlock,
+} from '../../rules/transaction.ts'
 import { CodedError } from '../../util/errors.ts'
 import type { PoolError } from '../errors.ts'
 import type { AccountReader } from '../ports.ts'
-import { maxCostWei, type PoolEntry } from './entry.ts'
+import type { PoolEntry } from './entry.ts'
 import type { SenderQueue } from './sender-queue.ts'
 
-/** Requirements of the next block on a transaction. */
+/** Rules of the block after the head, and the policy of this pool. */
 export interface AdmissionRules {
   readonly params: ChainParams
   readonly allowUnprotected: boolean
-  /** Number and base fee of the block after the head. */
-  readonly number: number
+  /** Wei. */
   readonly baseFee: bigint
-  readonly setCode: boolean
-  /** Allows type 3, on a chain with blobs (fixture mode). */
-  readonly blobs: boolean
-  readonly gas: IntrinsicGasRules
+  readonly fork: ExecutionRules
+  readonly block: TransactionBlock
 }
 
 /** Returns the rules of the block after the head. */
@@ -30,51 +41,55 @@ export const admissionRules = (
   number: number,
   baseFee: bigint,
   allowUnprotected: boolean,
-): AdmissionRules => ({
-  params,
-  allowUnprotected,
-  number,
-  baseFee,
-  setCode: isActive(params.forks, 'prague', number),
-  blobs: blobParamsAt(params.blobForks, number) !== undefined,
-  gas: intrinsicGasRulesAt(params, number),
-})
-
-const refuse = (detail: PoolError): never => {
-  throw new CodedError<PoolError>(detail)
+): AdmissionRules => {
+  const blobs = blobParamsAt(params.blobForks, number)
+  return {
+    params,
+    allowUnprotected,
+    baseFee,
+    fork: executionRulesAt(params, number),
+    block: { params, gasLimit: params.blockGasLimit, blobs: blobs && { maxPerBlock: blobs.max } },
+  }
 }
 
-/** Checks that do not need the sender; throws CodedError<PoolError>. Cheap, so they also run before the recovery. */
+const refuseWith = (detail: PoolError | undefined): void => {
+  if (detail !== undefined) throw new CodedError<PoolError>(detail)
+}
+
+/** Checks that need no sender; throws CodedError<PoolError>. Cheap, so they also run before the recovery. */
 export const checkForm = (tx: DecodedTransaction, rules: AdmissionRules): void => {
-  const { params } = rules
-  if ((tx.type === 3 && !rules.blobs) || (tx.type === 4 && !rules.setCode)) {
-    refuse({ code: 'TYPE_UNSUPPORTED', type: tx.type })
-  }
-  const limitBytes = initCodeSizeLimit(params)
-  if (tx.to === null && tx.data.byteLength > limitBytes) {
-    refuse({ code: 'INITCODE_TOO_LARGE', sizeBytes: tx.data.byteLength, limitBytes })
-  }
-  if (tx.gasLimit > params.blockGasLimit) {
-    refuse({ code: 'GAS_LIMIT_TOO_HIGH', have: tx.gasLimit, limit: params.blockGasLimit })
-  }
-  if (tx.chainId === undefined) {
-    if (!rules.allowUnprotected) refuse({ code: 'UNPROTECTED' })
-  } else if (tx.chainId !== params.chainId) {
-    refuse({ code: 'INVALID_CHAIN_ID', have: tx.chainId, want: params.chainId })
-  }
-  if (tx.maxPriorityFeePerGas > tx.maxFeePerGas) {
-    refuse({ code: 'TIP_ABOVE_FEE_CAP', tipWei: tx.maxPriorityFeePerGas, feeCapWei: tx.maxFeePerGas })
-  }
+  const { fork, block } = rules
+  refuseWith(
+    checkType(tx, fork, block) ??
+      checkAuthorizations(tx) ??
+      checkBlobs(tx, fork, block) ??
+      checkInitCode(tx, fork, block) ??
+      checkGasLimit(tx, block) ??
+      checkGasCap(tx, fork) ??
+      checkProtection(tx, rules) ??
+      checkChainId(tx, fork, block) ??
+      checkTip(tx) ??
+      checkPrice(tx, rules),
+  )
+  checkSize(tx.raw.byteLength)
+}
+
+const checkProtection = ({ chainId }: DecodedTransaction, rules: AdmissionRules): PoolError | undefined =>
+  chainId === undefined && !rules.allowUnprotected ? { code: 'UNPROTECTED' } : undefined
+
+const checkPrice = (
+  { maxFeePerGas }: DecodedTransaction,
+  { params, baseFee }: AdmissionRules,
+): PoolError | undefined => {
   const { lowerBoundWei } = params.baseFee
   // A development chain may set a base fee below the floor.
-  const minWei = params.devHelpers || rules.baseFee > lowerBoundWei ? rules.baseFee : lowerBoundWei
-  if (tx.maxFeePerGas < minWei) refuse({ code: 'UNDERPRICED', gotWei: tx.maxFeePerGas, minWei })
-  checkSize(tx.raw.byteLength)
+  const minWei = params.devHelpers || baseFee > lowerBoundWei ? baseFee : lowerBoundWei
+  return maxFeePerGas < minWei ? { code: 'UNDERPRICED', gotWei: maxFeePerGas, minWei } : undefined
 }
 
 export const checkSize = (sizeBytes: number): void => {
   const limitBytes = LIMITS.block.transactionBytes
-  if (sizeBytes > limitBytes) refuse({ code: 'OVERSIZED', sizeBytes, limitBytes })
+  if (sizeBytes > limitBytes) refuseWith({ code: 'OVERSIZED', sizeBytes, limitBytes })
 }
 
 /**
@@ -86,20 +101,22 @@ export const checkAccount = (
   sender: SenderQueue,
   replaced: PoolEntry | undefined,
   accounts: AccountReader,
-  rules: AdmissionRules,
+  { fork, block }: AdmissionRules,
 ): void => {
-  if (accounts.hasCode?.(tx.from) && impersonatedSender(tx) === undefined)
-    refuse({ code: 'SENDER_NOT_EOA', address: tx.from })
-  // The pool counts nonces as numbers, so a sender's next nonce must be one too; no sender can reach the limit by transactions
-  // (EIP-2681).
-  if (tx.nonce >= Number.MAX_SAFE_INTEGER) refuse({ code: 'NONCE_MAX' })
-  if (tx.nonce < sender.nonce) refuse({ code: 'NONCE_TOO_LOW', expected: sender.nonce, got: tx.nonce })
   const replacesReady = replaced !== undefined && tx.nonce < sender.nonce + sender.ready
   const want = maxCostWei(tx) + sender.readyCostWei - (replacesReady ? replaced.costWei : 0n)
-  if (want > sender.balanceWei) refuse({ code: 'INSUFFICIENT_FUNDS', have: sender.balanceWei, want })
-  const intrinsic = minimumGas(tx, rules.gas)
-  if (tx.gasLimit < intrinsic) refuse({ code: 'INTRINSIC_GAS', have: tx.gasLimit, want: intrinsic })
+  refuseWith(
+    checkSenderCode(tx, accounts.code?.(tx.from) ?? 'none', fork, block) ??
+      checkCountable(tx) ??
+      checkNonceUnused(tx, sender.nonce) ??
+      checkFunds(sender.balanceWei, want) ??
+      checkIntrinsicGas(tx, fork, block),
+  )
 }
+
+/** The pool counts nonces as numbers, so a sender's next nonce must be one too; no sender reaches the limit by transactions (EIP-2681). */
+const checkCountable = ({ nonce }: Transaction): PoolError | undefined =>
+  nonce >= Number.MAX_SAFE_INTEGER ? { code: 'NONCE_MAX' } : undefined
 
 /** Both fee fields must rise by the bump, so that replacing is never free for the sender; a tip of zero may stay zero. */
 export const checkReplacement = (tx: Transaction, old: Transaction, bumpPercent: number): void => {
@@ -107,6 +124,6 @@ export const checkReplacement = (tx: Transaction, old: Transaction, bumpPercent:
   const minFeeWei = bump(old.maxFeePerGas)
   const minTipWei = bump(old.maxPriorityFeePerGas)
   if (tx.maxFeePerGas < minFeeWei || tx.maxPriorityFeePerGas < minTipWei) {
-    refuse({ code: 'REPLACEMENT_UNDERPRICED', minFeeWei, minTipWei })
+    refuseWith({ code: 'REPLACEMENT_UNDERPRICED', minFeeWei, minTipWei })
   }
 }

@@ -1,5 +1,4 @@
 import type { Transaction } from '../../primitives/transaction.ts'
-import { maxBlobFee } from '../../rules/ethereum/blob-fee.ts'
 
 /** Pooled transaction with precomputed values. */
 export interface PoolEntry {
@@ -23,6 +22,3 @@ export const proposerTip = (transaction: Transaction, baseFee: bigint): bigint =
   const left = transaction.maxFeePerGas - baseFee
   return left < transaction.maxPriorityFeePerGas ? left : transaction.maxPriorityFeePerGas
 }
-
-export const maxCostWei = (transaction: Transaction): bigint =>
-  transaction.gasLimit * transaction.maxFeePerGas + maxBlobFee(transaction) + transaction.value

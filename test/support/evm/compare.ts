@@ -1,6 +1,6 @@
-import { executionRulesAt } from '../../../src/evm/block/execution-rules.ts'
 import type { BlockEnv } from '../../../src/evm/block-env.ts'
 import type { Engine, EngineMessage, EngineOptions, EngineResult } from '../../../src/evm/engine.ts'
+import { executionRulesAt } from '../../../src/rules/execution-rules.ts'
 import { Journal } from '../../../src/state/journal/journal.ts'
 import type { StateReader } from '../../../src/state/state-reader.ts'
 import type { StateChanges } from '../../../src/state/update/state-changes.ts'

@@ -4,9 +4,9 @@ import { describe, expect, test } from 'vitest'
 import { LIMITS } from '../../../src/config/limits.ts'
 import { NETWORKS } from '../../../src/config/networks.ts'
 import { createExecutor } from '../../../src/evm/executor.ts'
-import type { InvalidReason } from '../../../src/evm/executor-types.ts'
 import { createAddress } from '../../../src/primitives/address.ts'
 import type { Transaction } from '../../../src/primitives/transaction.ts'
+import type { TransactionError } from '../../../src/rules/transaction.ts'
 import { Journal } from '../../../src/state/journal/journal.ts'
 import { type Hex, toWord, ZERO_ADDRESS } from '../../../src/util/bytes.ts'
 import { silentLogger } from '../../../src/util/logger.ts'
@@ -46,10 +46,10 @@ const refusal = async (
   tx: Transaction,
   state: MemoryState = funded([alice]),
   block = env(),
-): Promise<InvalidReason> => {
+): Promise<TransactionError> => {
   const built = await executor.build(new Journal(state), block, listSource([tx]), ample)
   expect(built.transactions).toEqual([])
-  return built.dropped[0]?.reason as InvalidReason
+  return built.dropped[0]?.reason as TransactionError
 }
 
 describe('fees', () => {
@@ -111,7 +111,7 @@ describe('validity', () => {
   test.each([
     ['nonce too low', { nonce: 0 }, { code: 'NONCE_TOO_LOW', expected: 3, got: 0 }],
     ['nonce too high', { nonce: 4 }, { code: 'NONCE_TOO_HIGH', expected: 3, got: 4 }],
-    ['another chain', { chainId: 1 }, { code: 'WRONG_CHAIN_ID', expected: 1_998_999, got: 1 }],
+    ['another chain', { chainId: 1 }, { code: 'INVALID_CHAIN_ID', have: 1, want: 1_998_999 }],
     [
       'below the base fee',
       { maxFeePerGas: 24n * GWEI },
@@ -122,16 +122,16 @@ describe('validity', () => {
       { type: 2 as const, maxFeePerGas: 30n * GWEI, maxPriorityFeePerGas: 31n * GWEI },
       { code: 'TIP_ABOVE_FEE_CAP', tip: 31n * GWEI, cap: 30n * GWEI },
     ],
-    ['too little gas', { gasLimit: 20_999n }, { code: 'INTRINSIC_GAS_TOO_LOW', have: 20_999n, want: 21_000n }],
+    ['too little gas', { gasLimit: 20_999n }, { code: 'INTRINSIC_GAS', have: 20_999n, want: 21_000n }],
     [
       'too little gas for its data',
       { data: new Uint8Array(3), gasLimit: 21_299n },
-      { code: 'INTRINSIC_GAS_TOO_LOW', have: 21_299n, want: 21_300n },
+      { code: 'INTRINSIC_GAS', have: 21_299n, want: 21_300n },
     ],
     [
       'above the block limit',
       { gasLimit: 10n ** 12n, maxFeePerGas: 25n * GWEI },
-      { code: 'GAS_LIMIT_EXCEEDED', have: 10n ** 12n, limit: 999_999_999_999n },
+      { code: 'GAS_LIMIT_TOO_HIGH', have: 10n ** 12n, limit: 999_999_999_999n },
     ],
     [
       'init code too large',
@@ -141,9 +141,9 @@ describe('validity', () => {
     [
       'blobs',
       { type: 3 as const, maxFeePerBlobGas: 1n, blobVersionedHashes: [toWord(1n)] },
-      { code: 'UNSUPPORTED_TYPE', type: 3 },
+      { code: 'TYPE_UNSUPPORTED', type: 3 },
     ],
-    ['delegations before Prague', { type: 4 as const, authorizationList: [] }, { code: 'UNSUPPORTED_TYPE', type: 4 }],
+    ['delegations before Prague', { type: 4 as const, authorizationList: [] }, { code: 'TYPE_UNSUPPORTED', type: 4 }],
   ])('%s', async (_, fields, reason) => {
     const state = funded([alice])
     Object.assign(state.accounts.get(alice.address) as object, { nonce: 3 })
@@ -161,7 +161,7 @@ describe('validity', () => {
 
   test('an account with code sends nothing (EIP-3607)', async () => {
     const state = withCode(funded([alice]), alice.address, LOOP, TOKEN)
-    expect(await refusal(transfer(1), state)).toEqual({ code: 'SENDER_NOT_EOA' })
+    expect(await refusal(transfer(1), state)).toEqual({ code: 'SENDER_NOT_EOA', address: alice.address })
   })
 
   test('execute names the transaction that is at fault', async () => {

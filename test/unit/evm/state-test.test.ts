@@ -120,7 +120,7 @@ test('blobs are paid for at the price of the block, by the figures of the fork o
   ]
   for (const each of runs) expect(await run(each)).toMatchObject([{ pass: true }])
   const [refused] = await run(test('Shanghai', await referenceRoot(before())))
-  expect(refused).toMatchObject({ pass: true, txError: expect.stringContaining('UNSUPPORTED_TYPE') })
+  expect(refused).toMatchObject({ pass: true, txError: expect.stringContaining('TYPE_UNSUPPORTED') })
 })
 
 test('signed bytes are taken as they stand, and bytes that nobody signed are refused', async () => {

@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'vitest'
+import { ETHEREUM_BLOBS } from '../../../src/config/blobs.ts'
+import { forksAtGenesis } from '../../../src/config/forks.ts'
 import { LIMITS } from '../../../src/config/limits.ts'
 import { type ChainParams, NETWORKS } from '../../../src/config/networks.ts'
 import type { Transaction } from '../../../src/primitives/transaction.ts'
+import { type Hex, ZERO_ADDRESS } from '../../../src/util/bytes.ts'
+import { paramsAt } from '../evm/world.ts'
 import { address, CHAIN_ID, createPool, FLOOR, GWEI, refusalOf, TOKEN, transaction } from './fixtures.ts'
 
 const ALICE = address(1)
@@ -10,6 +14,10 @@ const prague: ChainParams = {
   ...NETWORKS.devnet,
   forks: NETWORKS.devnet.forks.map(fork => (fork.name === 'prague' ? { ...fork, height: 5 } : fork)),
 }
+
+const authorizationList: Transaction['authorizationList'] = [
+  { chainId: 0n, address: ZERO_ADDRESS, nonce: 0n, yParity: 0, r: Uint8Array.of(1), s: Uint8Array.of(1) },
+]
 
 const refusal = (fields: Partial<Transaction>, setup: Parameters<typeof createPool>[0] = {}) => {
   const { pool } = createPool(setup)
@@ -28,10 +36,13 @@ describe('form', () => {
     expect(refusal({ type: 3 })).toEqual({ code: 'TYPE_UNSUPPORTED', type: 3 })
     expect(refusal({ type: 3 }, { params: prague, number: 5 })).toEqual({ code: 'TYPE_UNSUPPORTED', type: 3 })
     expect(refusal({ type: 4 }, { params: prague, number: 4 })).toEqual({ code: 'TYPE_UNSUPPORTED', type: 4 })
-    expect(refusal({ type: 4 }, { params: prague, number: 5 })).toBeUndefined()
+    expect(refusal({ type: 4, authorizationList, gasLimit: 50_000n }, { params: prague, number: 5 })).toBeUndefined()
     const { pool } = createPool({ params: prague, number: 4 })
     pool.onBlock({ number: 4, transactions: [], baseFee: FLOOR, nowMs: 0 })
-    expect(pool.admit(transaction({ from: ALICE, nonce: 0, type: 4 }), 0, 'local').status).toBe('pending')
+    expect(
+      pool.admit(transaction({ from: ALICE, nonce: 0, type: 4, authorizationList, gasLimit: 50_000n }), 0, 'local')
+        .status,
+    ).toBe('pending')
   })
 
   test('init code up to 48 KiB, only for a creation', () => {
@@ -40,11 +51,61 @@ describe('form', () => {
     expect(refusal({ to: null, gasLimit, data: new Uint8Array(limitBytes) })).toBeUndefined()
     const data = new Uint8Array(limitBytes + 1)
     expect(refusal({ to: null, gasLimit, data })).toEqual({
-      code: 'INITCODE_TOO_LARGE',
-      sizeBytes: limitBytes + 1,
-      limitBytes,
+      code: 'INIT_CODE_TOO_LARGE',
+      size: limitBytes + 1,
+      limit: limitBytes,
     })
     expect(refusal({ gasLimit, data })).toBeUndefined()
+  })
+
+  test('init code of any size before Shanghai (EIP-3860)', () => {
+    const setup = { params: paramsAt('paris') }
+    const data = new Uint8Array(60 * 1_024)
+    expect(refusal({ to: null, gasLimit: 10_000_000n, data }, setup)).toBeUndefined()
+    expect(refusal({ to: null, gasLimit: 10_000_000n, data }, { params: paramsAt('shanghai') })).toMatchObject({
+      code: 'INIT_CODE_TOO_LARGE',
+    })
+  })
+
+  test('gas up to the cap of one transaction from Osaka on (EIP-7825)', () => {
+    const osaka: ChainParams = {
+      ...paramsAt('prague'),
+      forks: [...forksAtGenesis('prague'), { name: 'osaka', height: 5 }],
+    }
+    const cap = 16_777_216n
+    expect(refusal({ gasLimit: cap + 1n }, { params: osaka, number: 4 })).toBeUndefined()
+    expect(refusal({ gasLimit: cap }, { params: osaka, number: 5 })).toBeUndefined()
+    expect(refusal({ gasLimit: cap + 1n }, { params: osaka, number: 5 })).toEqual({
+      code: 'GAS_CAP_EXCEEDED',
+      have: cap + 1n,
+      limit: cap,
+    })
+  })
+
+  test('types of the fork, a set-code transaction with an authorization at least', () => {
+    expect(refusal({ type: 2 }, { params: paramsAt('berlin') })).toEqual({ code: 'TYPE_UNSUPPORTED', type: 2 })
+    expect(refusal({ type: 1 }, { params: paramsAt('istanbul') })).toEqual({ code: 'TYPE_UNSUPPORTED', type: 1 })
+    expect(refusal({ type: 4 }, { params: paramsAt('prague') })).toEqual({ code: 'NO_AUTHORIZATIONS' })
+  })
+
+  test('blobs of the version there is, no more than a block holds', () => {
+    const params = { ...paramsAt('cancun'), blobForks: [{ height: 0, ...ETHEREUM_BLOBS.cancun }] }
+    const blobs = (...blobVersionedHashes: Hex[]) =>
+      refusal({ type: 3, gasLimit: 50_000n, maxFeePerBlobGas: 1n, blobVersionedHashes }, { params })
+    const hash: Hex = `0x01${'00'.repeat(31)}`
+    expect(blobs(hash)).toBeUndefined()
+    expect(blobs()).toEqual({ code: 'NO_BLOBS' })
+    expect(blobs(hash, `0x02${'00'.repeat(31)}`)).toMatchObject({ code: 'BLOB_VERSION_UNKNOWN' })
+    expect(blobs(...Array<Hex>(7).fill(hash))).toEqual({ code: 'TOO_MANY_BLOBS', have: 7, limit: 6 })
+  })
+
+  test('no more intrinsic gas than one transaction may use', () => {
+    const params: ChainParams = { ...NETWORKS.devnet, maxTxExecutionGas: 50_000n }
+    expect(refusal({ gasLimit: 60_000n, data: new Uint8Array(300) }, { params })).toEqual({
+      code: 'INTRINSIC_GAS',
+      have: 50_000n,
+      want: 51_000n,
+    })
   })
 
   test('gas up to the block limit', () => {
@@ -64,8 +125,8 @@ describe('form', () => {
   test('tip above the fee cap', () => {
     expect(refusal({ type: 2, maxFeePerGas: FLOOR, maxPriorityFeePerGas: FLOOR + 1n })).toEqual({
       code: 'TIP_ABOVE_FEE_CAP',
-      tipWei: FLOOR + 1n,
-      feeCapWei: FLOOR,
+      tip: FLOOR + 1n,
+      cap: FLOOR,
     })
   })
 
@@ -101,6 +162,17 @@ describe('account', () => {
       code: 'SENDER_NOT_EOA',
       address: ALICE,
     })
+  })
+
+  test('an account that delegates can, from the fork on that knows delegations (EIP-7702)', () => {
+    for (const [fork, refused] of [
+      ['prague', undefined],
+      ['cancun', { code: 'SENDER_NOT_EOA', address: ALICE }],
+    ] as const) {
+      const { pool, accounts } = createPool({ params: paramsAt(fork) })
+      accounts.delegations.add(ALICE)
+      expect(refusalOf(() => pool.admit(transaction({ from: ALICE, nonce: 0 }), 0, 'local'))).toEqual(refused)
+    }
   })
 
   test('an account beyond what the pool counts with sends nothing, and its next nonce is exact', () => {
@@ -247,7 +319,7 @@ test('checks answer in the documented order', () => {
   }
   const repairs: readonly [string, Partial<Transaction>][] = [
     ['TYPE_UNSUPPORTED', { type: 2 }],
-    ['INITCODE_TOO_LARGE', { data: new Uint8Array(1) }],
+    ['INIT_CODE_TOO_LARGE', { data: new Uint8Array(1) }],
     ['GAS_LIMIT_TOO_HIGH', { gasLimit: 1n }],
     ['INVALID_CHAIN_ID', { chainId: CHAIN_ID }],
     ['TIP_ABOVE_FEE_CAP', { maxPriorityFeePerGas: 0n }],

@@ -1,5 +1,6 @@
 import { NETWORKS } from '../../../src/config/networks.ts'
 import type { Transaction } from '../../../src/primitives/transaction.ts'
+import type { SenderCode } from '../../../src/rules/transaction.ts'
 import { type PoolLimits, TxPool, type TxPoolOptions } from '../../../src/txpool/pool.ts'
 import type { AccountReader } from '../../../src/txpool/ports.ts'
 import { EMPTY_BYTES, type Hex } from '../../../src/util/bytes.ts'
@@ -44,6 +45,7 @@ export class Accounts implements AccountReader {
   readonly nonces = new Map<Hex, Nonce>()
   readonly balances = new Map<Hex, bigint>()
   readonly contracts = new Set<Hex>()
+  readonly delegations = new Set<Hex>()
   readonly #balance: bigint
 
   constructor(balance = 1_000n * TOKEN) {
@@ -56,8 +58,9 @@ export class Accounts implements AccountReader {
   balance(who: Hex): bigint {
     return this.balances.get(who) ?? this.#balance
   }
-  hasCode(who: Hex): boolean {
-    return this.contracts.has(who)
+  code(who: Hex): SenderCode {
+    if (this.delegations.has(who)) return 'delegation'
+    return this.contracts.has(who) ? 'contract' : 'none'
   }
 }
 

@@ -1,6 +1,6 @@
 import type { ExecResult } from '@ethereumjs/evm'
+import { delegationTarget } from '../../../primitives/delegation.ts'
 import { EMPTY_BYTES, type Hex } from '../../../util/bytes.ts'
-import { delegationTarget } from '../../block/authorizations.ts'
 import type { FrameType } from '../../tracers/tracer.ts'
 import { gasBoundExceeded } from '../gas-bound.ts'
 import type { Precompile } from '../precompiles/precompile.ts'

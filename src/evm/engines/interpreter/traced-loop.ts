@@ -1,6 +1,6 @@
+import { delegationTarget } from '../../../primitives/delegation.ts'
 import { assert } from '../../../util/assert.ts'
 import { type Hex, toWord } from '../../../util/bytes.ts'
-import { delegationTarget } from '../../block/authorizations.ts'
 import { OPCODES } from '../opcode-table.ts'
 import type { Execution } from './execution.ts'
 import { FAULTS, type Fault } from './fault.ts'

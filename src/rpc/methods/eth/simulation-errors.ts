@@ -1,4 +1,4 @@
-import type { InvalidReason } from '../../../evm/executor-types.ts'
+import type { TransactionError } from '../../../rules/transaction.ts'
 
 /** Error codes of eth_simulateV1 (execution APIs). */
 export const SIMULATION_CODES = {
@@ -20,12 +20,17 @@ interface Said {
   readonly code: number
   readonly message: string
 }
-type Reason<Code extends string> = Extract<InvalidReason, { readonly code: Code }>
+type Reason<Code extends string> = Extract<TransactionError, { readonly code: Code }>
 
 /** Code for failures without a code of their own: invalid params. */
 const OTHER = -32602
 
-const SAYING: { readonly [Code in InvalidReason['code']]?: (reason: Reason<Code>) => Said } = {
+const blockGasExceeded = ({ have, limit }: Reason<'GAS_LIMIT_TOO_HIGH' | 'BLOCK_GAS_EXCEEDED'>): Said => ({
+  code: SIMULATION_CODES.blockGas,
+  message: `block gas limit exceeded: have ${have}, left ${limit}`,
+})
+
+const SAYING: { readonly [Code in TransactionError['code']]?: (reason: Reason<Code>) => Said } = {
   NONCE_TOO_LOW: ({ expected, got }) => ({
     code: SIMULATION_CODES.nonceTooLow,
     message: `nonce too low: have ${got}, want ${expected}`,
@@ -42,14 +47,12 @@ const SAYING: { readonly [Code in InvalidReason['code']]?: (reason: Reason<Code>
     code: SIMULATION_CODES.feeBelowBaseFee,
     message: `max fee per gas less than block base fee: have ${have}, want ${want}`,
   }),
-  INTRINSIC_GAS_TOO_LOW: ({ have, want }) => ({
+  INTRINSIC_GAS: ({ have, want }) => ({
     code: SIMULATION_CODES.intrinsicGas,
     message: `intrinsic gas too low: have ${have}, want ${want}`,
   }),
-  GAS_LIMIT_EXCEEDED: ({ have, limit }) => ({
-    code: SIMULATION_CODES.blockGas,
-    message: `block gas limit exceeded: have ${have}, left ${limit}`,
-  }),
+  GAS_LIMIT_TOO_HIGH: blockGasExceeded,
+  BLOCK_GAS_EXCEEDED: blockGasExceeded,
   SENDER_NOT_EOA: () => ({ code: SIMULATION_CODES.senderNotEoa, message: 'sender not an eoa' }),
   INIT_CODE_TOO_LARGE: ({ size, limit }) => ({
     code: SIMULATION_CODES.initCode,
@@ -58,7 +61,7 @@ const SAYING: { readonly [Code in InvalidReason['code']]?: (reason: Reason<Code>
 }
 
 /** Returns the error of the method for a call that is invalid in its block. */
-export const invalidCall = (reason: InvalidReason): Said => {
-  const say = SAYING[reason.code] as ((reason: InvalidReason) => Said) | undefined
+export const invalidCall = (reason: TransactionError): Said => {
+  const say = SAYING[reason.code] as ((reason: TransactionError) => Said) | undefined
   return say?.(reason) ?? { code: OTHER, message: reason.code.toLowerCase().replaceAll('_', ' ') }
 }

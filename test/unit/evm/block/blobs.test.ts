@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { GAS_PER_BLOB } from '../../../../src/config/blobs.ts'
 import { createExecutor } from '../../../../src/evm/executor.ts'
-import type { InvalidReason } from '../../../../src/evm/executor-types.ts'
 import type { Transaction } from '../../../../src/primitives/transaction.ts'
 import type { UnsignedTransaction } from '../../../../src/primitives/transaction-encoding.ts'
+import type { TransactionError } from '../../../../src/rules/transaction.ts'
 import { Journal } from '../../../../src/state/journal/journal.ts'
 import { bytesToBigint, type Hex, hexToBytes, toWord } from '../../../../src/util/bytes.ts'
 import { silentLogger } from '../../../../src/util/logger.ts'
@@ -75,7 +75,7 @@ describe('a blob transaction', () => {
     expect(execution.receipts[0]?.blobGasUsed).toBe(6n * GAS_PER_BLOB)
     const pair = [blobTx({ blobVersionedHashes: hashes(4) }), blobTx({ nonce: 1, blobVersionedHashes: hashes(3) })]
     await expect(run(pair)).rejects.toMatchObject({
-      detail: { code: 'INVALID_TRANSACTION', index: 1, reason: { code: 'TOO_MANY_BLOBS', have: 3, limit: 2 } },
+      detail: { code: 'INVALID_TRANSACTION', index: 1, reason: { code: 'BLOCK_BLOBS_EXCEEDED', have: 3, limit: 2 } },
     })
     expect(
       (await run(pair, env({ ...cancun, blobs: { ...cancun.blobs, maxPerBlock: 7 } }))).execution.receipts,
@@ -84,14 +84,14 @@ describe('a blob transaction', () => {
 })
 
 describe('is refused', () => {
-  const refusal = async (tx: Transaction, block = env(cancun), state = funded([alice])): Promise<InvalidReason> => {
+  const refusal = async (tx: Transaction, block = env(cancun), state = funded([alice])): Promise<TransactionError> => {
     const built = await executor.build(new Journal(state), block, listSource([tx]), ample)
     expect(built.transactions).toEqual([])
     // The VM must refuse it as well.
     await expect(executor.execute(new Journal(state), block, [tx])).rejects.toMatchObject({
       detail: { code: 'INVALID_TRANSACTION', index: 0 },
     })
-    return built.dropped[0]?.reason as InvalidReason
+    return built.dropped[0]?.reason as TransactionError
   }
 
   test.each([
@@ -132,7 +132,7 @@ describe('is refused', () => {
   })
 
   test('in a block before Cancun, and on a chain without blobs whatever its fork', async () => {
-    const unsupported = { code: 'UNSUPPORTED_TYPE', type: 3 }
+    const unsupported = { code: 'TYPE_UNSUPPORTED', type: 3 }
     expect(await refusal(blobTx(), env({ ...cancun, params: paramsAt('shanghai') }))).toEqual(unsupported)
     for (const fork of ['cancun', 'prague', 'osaka'] as const) {
       expect(await refusal(blobTx(), env({ params: paramsAt(fork) }))).toEqual(unsupported)

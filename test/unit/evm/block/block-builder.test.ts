@@ -140,3 +140,13 @@ test('the engine of the node leaves an endless loop when it is asked to', async 
   setTimeout(() => stopping.abort(), 5)
   await expect(executing).rejects.toMatchObject(interrupted)
 })
+
+test('a transaction for which this block has no gas left waits for the next one', async () => {
+  const { executor } = createMachine()
+  const list = [slow(alice, 2), transfer(bob), slow(carol, 2)]
+  const block = env({ gasLimit: 3_000_000n })
+  const limits = { maxBytes: 1_000_000, nowMs: () => 0, deadlineMs: 1_000, transactionMs: 20 }
+  const built = await executor.build(new Journal(world()), block, listSource(list), limits)
+  expect(built.transactions.map(tx => tx.from)).toEqual([alice.address, bob.address])
+  expect(built.dropped).toEqual([])
+})

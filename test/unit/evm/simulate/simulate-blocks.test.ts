@@ -199,8 +199,8 @@ describe('is refused', () => {
   })
   test.each<[string, CallMessage, object, object]>([
     ['a sender without funds', call({ from: poor.address, value: 1n }), {}, invalid('INSUFFICIENT_FUNDS')],
-    ['too little gas', call({ gas: 0n }), {}, invalid('INTRINSIC_GAS_TOO_LOW')],
-    ['more gas than a block has', call({ gas: 10n ** 12n }), {}, invalid('GAS_LIMIT_EXCEEDED')],
+    ['too little gas', call({ gas: 0n }), {}, invalid('INTRINSIC_GAS')],
+    ['more gas than a block has', call({ gas: 10n ** 12n }), {}, invalid('GAS_LIMIT_TOO_HIGH')],
     [
       'init code that is too long',
       call({ to: null, data: new Uint8Array(49_153) }),

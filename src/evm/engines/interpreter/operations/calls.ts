@@ -1,5 +1,5 @@
+import { delegationTarget } from '../../../../primitives/delegation.ts'
 import type { Hex } from '../../../../util/bytes.ts'
-import { delegationTarget } from '../../../block/authorizations.ts'
 import { openCall } from '../calls.ts'
 import type { Execution, Price } from '../execution.ts'
 import { FAULTS } from '../fault.ts'

@@ -1,7 +1,7 @@
-import { EVM_FORKS, type EvmFork, evmForkAt } from '../../config/forks.ts'
-import type { ChainParams } from '../../config/networks.ts'
-import { type IntrinsicGasRules, intrinsicGasRules } from '../../rules/intrinsic-gas.ts'
-import type { Hex } from '../../util/bytes.ts'
+import { EVM_FORKS, type EvmFork, evmForkAt } from '../config/forks.ts'
+import type { ChainParams } from '../config/networks.ts'
+import type { Hex } from '../util/bytes.ts'
+import { type IntrinsicGasRules, intrinsicGasRules } from './intrinsic-gas.ts'
 
 /** What of a fork the handling of whole transactions depends on. */
 export interface ExecutionRules {
