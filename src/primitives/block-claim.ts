@@ -2,7 +2,7 @@ import type { Hex } from '../util/bytes.ts'
 import type { Certificate } from './consensus/certificate.ts'
 import type { ProposalHead } from './consensus/proposal.ts'
 
-/** Consensus message with a block, as far as it is known before the block's body is read. */
+/** Known part of a consensus message with a block before the block's body is decoded. */
 export type BlockClaim =
   | { readonly type: 'proposal'; readonly head: ProposalHead }
   | { readonly type: 'body'; readonly blockHash: Hex }

@@ -1,5 +1,5 @@
 import type { AsyncCodec } from '../util/async/async-codec.ts'
 import type { Block } from './block.ts'
 
-/** Bytes of whole blocks. Decoding recovers senders, hence off the main thread. Rejects with CodedError on malformed bytes. */
+/** Codec of whole blocks. Decoding recovers senders, hence off the main thread. Rejects with CodedError on malformed bytes. */
 export type BlockCodec = AsyncCodec<Block>

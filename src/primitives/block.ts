@@ -12,45 +12,45 @@ export interface Block {
   /** keccak256 of the header's RLP. */
   readonly hash: Hex
   readonly transactions: readonly Transaction[]
-  /** Encoded proof headers this block makes final (docs/design/proof-chain.md#inclusion); empty until the proof chain lives. */
+  /** Encoded proof headers this block makes final (docs/design/proof-chain.md#inclusion); empty without a proof chain. */
   readonly proofHeaders: readonly Uint8Array[]
   /** Encoded evidence (docs/design/consensus.md#evidence). */
   readonly evidence: readonly Uint8Array[]
-  /** Only where the chain has Ethereum's rules (fixture mode); proof headers and evidence are empty then. */
+  /** Only on a chain with Ethereum's rules (fixture mode); proof headers and evidence are empty then. */
   readonly ethereum?: EthereumBody
   /** Length of the block's RLP, bytes. */
   readonly size: number
 }
 
-/** What a block holds besides its header. */
+/** Parts of a block besides its header. */
 export type BlockContents = Pick<Block, 'transactions' | 'proofHeaders' | 'evidence' | 'ethereum'>
 
-/** A block from outside: its senders are not recovered yet. */
+/** Block from outside, without recovered senders. */
 export interface DecodedBlock extends Omit<Block, 'transactions'> {
   readonly transactions: readonly DecodedTransaction[]
 }
 
 export type BlockDecodeError = MalformedError<'BLOCK_MALFORMED'>
 
-/** The block of a finished header and its body. */
+/** Builds a block from a finished header and its body. */
 export const blockFromParts = (header: Header, body: BlockContents): Block => {
   const encoded = encodeHeader(header)
   return { header, hash: keccak256Hex(encoded), ...body, size: blockSize(encoded.byteLength, body) }
 }
 
 /**
- * The block's RLP: [header, transactions, [], proof headers, evidence], the last two only as far as there are any (docs/design/blocks.md#body). One
- * with Ethereum's rules ends in its uncles and withdrawals instead.
+ * Encodes a block: RLP of [header, transactions, [], proof headers, evidence], the last two only when not empty
+ * (docs/design/blocks.md#body). With Ethereum's rules it ends in uncles and withdrawals instead.
  */
 export const encodeBlock = (block: EncodableBody & Pick<Block, 'header'>): Uint8Array =>
   encodeBlockParts(encodeHeader(block.header), block)
 
-/** What of a body goes into the block's RLP. */
+/** Parts of a body that are encoded in the block's RLP. */
 export interface EncodableBody extends Omit<BlockContents, 'transactions'> {
   readonly transactions: readonly Pick<DecodedTransaction, 'type' | 'raw'>[]
 }
 
-/** The block's RLP of its encoded header and its body. */
+/** Encodes a block from its encoded header and its body. */
 export const encodeBlockParts = (header: Uint8Array, body: EncodableBody): Uint8Array => {
   const parts = [header, encodeRlpList(body.transactions.map(({ type, raw }) => (type === 0 ? raw : asString(raw))))]
   if (body.ethereum) return encodeRlpList([...parts, ...encodeEthereumBodyItems(body.ethereum)])
@@ -65,7 +65,7 @@ const EMPTY_LIST = Uint8Array.of(0xc0)
 /** Hash of a body's proof headers or evidence as extraData commits to it: keccak256 of the RLP list of the byte strings. */
 export const hashByteStrings = (items: readonly Uint8Array[]): Hex => keccak256Hex(byteStrings(items))
 
-/** A typed transaction stands in a block as a string, a legacy one as the list it is (EIP-2718). */
+/** In a block a typed transaction is a string, a legacy one a list (EIP-2718). */
 const asString = (raw: Uint8Array): Uint8Array => {
   const out = new Uint8Array(rlpStringBytes(raw))
   writeRlpString(raw, out, 0)
@@ -82,7 +82,7 @@ const blockSize = (headerBytes: number, body: BlockContents): number => {
   return listSize(encodeEthereumBodyItems(body.ethereum).reduce((sum, part) => sum + part.byteLength, size))
 }
 
-/** The empty list of uncles, and what follows it. */
+/** Size of the empty list of uncles and the lists after it. */
 const ownPartsSize = (body: BlockContents): number => {
   let size = 1
   if (body.proofHeaders.length + body.evidence.length > 0) size += listSize(stringsSize(body.proofHeaders))
@@ -93,7 +93,7 @@ const ownPartsSize = (body: BlockContents): number => {
 const listSize = (payload: number): number => rlpHeaderBytes(payload) + payload
 const stringsSize = (items: readonly Uint8Array[]): number => items.reduce((sum, item) => sum + rlpStringBytes(item), 0)
 
-/** Strict; byte fields are views of `bytesField`. Checks form only. Throws BLOCK_MALFORMED. */
+/** Strict; byte fields are views of `bytes`. Checks form only. Throws BLOCK_MALFORMED. */
 export const decodeBlock = (bytes: Uint8Array): DecodedBlock =>
   decodeOrMalformed('BLOCK_MALFORMED', () => {
     const cursor = new RlpCursor(bytes)
@@ -110,7 +110,10 @@ export const decodeBlock = (bytes: Uint8Array): DecodedBlock =>
     return { header, hash, transactions, proofHeaders, evidence, size: bytes.byteLength }
   })
 
-/** The header of an encoded block with its hash; the body is not looked at. Throws BLOCK_MALFORMED, also for a header of more than `maxBytes`. */
+/**
+ * Decodes the header of an encoded block and returns it with its hash; the body is not decoded. Throws BLOCK_MALFORMED, also for a
+ * header of more than `maxBytes`.
+ */
 export const decodeBlockHeader = (bytes: Uint8Array, maxBytes: number): Pick<DecodedBlock, 'header' | 'hash'> =>
   decodeOrMalformed('BLOCK_MALFORMED', () => {
     const cursor = new RlpCursor(bytes)
@@ -121,7 +124,7 @@ export const decodeBlockHeader = (bytes: Uint8Array, maxBytes: number): Pick<Dec
     return { header, hash: keccak256Hex(bytes.subarray(start, cursor.position)) }
   })
 
-/** The list of a block's transactions, where the cursor stands. Throws RLP_INVALID, TRANSACTION_MALFORMED or BLOCK_MALFORMED. */
+/** Reads the list of a block's transactions at the cursor. Throws RLP_INVALID, TRANSACTION_MALFORMED or BLOCK_MALFORMED. */
 export const readTransactions = (cursor: RlpCursor): readonly DecodedTransaction[] => {
   const outer = cursor.openList()
   const transactions: DecodedTransaction[] = []
@@ -137,7 +140,10 @@ export const readTransactions = (cursor: RlpCursor): readonly DecodedTransaction
 
 const NONE: readonly Uint8Array[] = []
 
-/** An optional list at the end of a block; an empty one is left out unless another follows, so that each block has one encoding. */
+/**
+ * Reads an optional list at the end of a block; an empty one is omitted unless another follows, so that each block has one
+ * encoding.
+ */
 const readStrings = (cursor: RlpCursor): readonly Uint8Array[] => {
   if (!cursor.hasMore()) return NONE
   const outer = cursor.openList()

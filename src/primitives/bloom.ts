@@ -6,13 +6,13 @@ import type { Log } from './log.ts'
 /** The 2,048-bit log filter of headers and receipts (Yellow Paper 4.3.1): three bits for each address and topic. */
 export const BLOOM_BYTES = 256
 
-/** No logs. Shared: nobody writes into a bloom but this file into those it makes. */
+/** Bloom without logs. Shared: only this file writes into blooms, and only into those it creates. */
 export const EMPTY_BLOOM: Uint8Array = new Uint8Array(BLOOM_BYTES)
 
 /** Bit positions of one item: 0 is the lowest bit of the last byte. */
 export type BloomBits = readonly [number, number, number]
 
-/** An address or a topic is hashed again and again; a bounded memory of the last ones spares most of that. */
+/** Addresses and topics repeat; this bounded cache saves most of their hashing. */
 const known = new Map<Hex, BloomBits>()
 const KNOWN_ITEMS = 8_192
 
@@ -28,7 +28,7 @@ export const bloomBits = (item: Hex): BloomBits => {
 
 const bitAt = (hash: Uint8Array, at: number): number => (((hash[at] as number) << 8) | (hash[at + 1] as number)) & 0x7ff
 
-/** Filter of one receipt's logs. */
+/** Bloom of one receipt's logs. */
 export const bloomFromLogs = (logs: readonly Log[]): Uint8Array => {
   if (logs.length === 0) return EMPTY_BLOOM
   const bloom = new Uint8Array(BLOOM_BYTES)
@@ -45,7 +45,7 @@ const add = (bloom: Uint8Array, item: Hex): void => {
 
 const byteOf = (bit: number): number => BLOOM_BYTES - 1 - (bit >> 3)
 
-/** Filter of a block: what any of its receipts has. */
+/** Bloom of a block: the union of its receipts' blooms. */
 export const mergeBlooms = (blooms: Iterable<Uint8Array>): Uint8Array => {
   let union: Uint8Array | undefined
   for (const bloom of blooms) {
@@ -57,7 +57,7 @@ export const mergeBlooms = (blooms: Iterable<Uint8Array>): Uint8Array => {
   return union ?? EMPTY_BLOOM
 }
 
-/** false: certainly not there. */
+/** false: certainly absent. */
 export const bloomHas = (bloom: Uint8Array, bits: BloomBits): boolean =>
   hasBit(bloom, bits[0]) && hasBit(bloom, bits[1]) && hasBit(bloom, bits[2])
 

@@ -6,7 +6,10 @@ import { decodeOrMalformed, type MalformedError, malformed } from './malformed.t
 import { encodeRlp } from './rlp.ts'
 import { RlpCursor } from './rlp-cursor.ts'
 
-/** What the header's extraData holds (docs/design/blocks.md#extra-data): RLP of these, in this order, all of it hashed. */
+/**
+ * Content of the header's extraData (docs/design/blocks.md#extra-data): RLP of these fields in order, all covered by the
+ * block hash.
+ */
 export interface ExtraData {
   readonly version: number
   /** At most 32 bytes of the operator's choice. */
@@ -16,14 +19,14 @@ export interface ExtraData {
   readonly parentCertificate: Certificate | null
   /** Id of the final proof tip; zero until the first proof header. */
   readonly proofTip: Hex
-  /** keccak of the RLP list of the body's proof headers. */
+  /** keccak256 of the RLP list of the body's proof headers. */
   readonly proofHeadersHash: Hex
   readonly evidenceRoot: Hex
 }
 
 export type ExtraDataDecodeError = MalformedError<'EXTRA_DATA_MALFORMED'>
 
-/** The only layout there is so far. */
+/** The only layout so far. */
 export const EXTRA_DATA_VERSION = 1
 export const VANITY_BYTES = 32
 
@@ -38,11 +41,11 @@ export const encodeExtraData = (extra: ExtraData): Uint8Array =>
     hexToBytes(extra.evidenceRoot),
   ])
 
-/** Of a header from outside: undefined when it is none of ours. */
+/** Decodes the extraData of a header from outside: undefined when malformed. */
 export const readExtraData = ({ extraData }: Pick<Header, 'extraData'>): ExtraData | undefined =>
   undefinedIfCoded(() => decodeExtraData(extraData))
 
-/** Throws EXTRA_DATA_MALFORMED, also for a version this binary does not know. */
+/** Throws EXTRA_DATA_MALFORMED, also for an unknown version. */
 export const decodeExtraData = (bytes: Uint8Array): ExtraData =>
   decodeOrMalformed('EXTRA_DATA_MALFORMED', () => {
     const cursor = new RlpCursor(bytes)
@@ -58,7 +61,7 @@ export const decodeExtraData = (bytes: Uint8Array): ExtraData =>
       version,
       vanity: cursor.boundedBytes(VANITY_BYTES),
       proposer: cursor.hex(20),
-      // The empty list stands for none.
+      // The empty list means none.
       parentCertificate: cursor.takeEmptyList() ? null : readCertificate(cursor),
       proofTip: cursor.hex(32),
       proofHeadersHash: cursor.hex(32),

@@ -9,10 +9,10 @@ import { EMPTY_LIST_HASH, type Header } from './header.ts'
 import { encodeRlp } from './rlp.ts'
 
 const EMPTY_TRIE_ROOT: Hex = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
-/** SHA-256 of nothing: the hash of no requests (EIP-7685). */
+/** SHA-256 of the empty string: the hash of no requests (EIP-7685). */
 const EMPTY_REQUESTS_HASH: Hex = '0xe3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
 
-/** Block 0, given the root of the state that `genesis.alloc` makes. */
+/** Block 0, given the state root of `genesis.alloc`. */
 export const genesisBlock = (genesis: Genesis, stateRoot: Hex): Block =>
   blockFromParts(genesisHeader(genesis, stateRoot), {
     transactions: [],
@@ -46,9 +46,9 @@ const extraDataOf = (genesis: Genesis): Uint8Array => {
 }
 
 /**
- * What the state does not hold and every node of a chain must agree on: chain id, foundation, first council, the parameters the
- * file sets. Genesis has no evidence, so this stands in that place: nodes with other rules have another genesis hash, and
- * find it out at the first handshake instead of at the first difference in execution.
+ * Hash of rules outside the state that every node of a chain must share: chain id, foundation, first council, the parameters
+ * the file sets. Genesis has no evidence, so the hash takes that field: nodes with other rules have another genesis hash, and
+ * learn it at the first handshake instead of at the first difference in execution.
  */
 const rulesHash = (genesis: Genesis, pinnedParams: string): Hex =>
   keccak256Hex(
@@ -82,6 +82,6 @@ const ethereumBody = ({ style, header }: Genesis): EthereumBody => ({
   totalDifficulty: header.difficulty,
 })
 
-/** Whether a fork is in force from block 0 on. */
+/** True when a fork is active from block 0 on. */
 const startsWith = (forks: readonly TimeFork[], timestamp: number, name: string): boolean =>
   forks.some(fork => fork.name === name && fork.time <= timestamp)

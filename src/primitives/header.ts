@@ -5,7 +5,7 @@ import { decodeOrMalformed, type MalformedError, malformed } from './malformed.t
 import { encodeRlp, type RlpItem, uintItem } from './rlp.ts'
 import { RlpCursor } from './rlp-cursor.ts'
 
-/** The London header in its usual order; later members only where a custom genesis activates their fork (fixture mode). */
+/** London header in its usual order; later members only where a custom genesis activates their fork (fixture mode). */
 export interface Header {
   readonly parentHash: Hex
   readonly sha3Uncles: Hex
@@ -37,7 +37,7 @@ export type HeaderDecodeError = MalformedError<'HEADER_MALFORMED'>
 export const EMPTY_LIST_HASH: Hex = '0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347'
 export const ZERO_NONCE: Hex = '0x0000000000000000'
 
-/** The header's fields in their order of encoding; a fork's members follow only where it is active. */
+/** Fields of the header in encoding order; a fork's members follow only where it is active. */
 export const headerItems = (header: Header): readonly RlpItem[] => {
   const items: RlpItem[] = [
     hexToBytes(header.parentHash),
@@ -89,7 +89,7 @@ export const decodeHeader = (bytes: Uint8Array): Header =>
     return header
   })
 
-/** Reads one header where the cursor stands. Throws RLP_INVALID or HEADER_MALFORMED. */
+/** Reads one header at the cursor. Throws RLP_INVALID or HEADER_MALFORMED. */
 export const readHeader = (cursor: RlpCursor): Header => {
   const outer = cursor.openList()
   const header: Header = {

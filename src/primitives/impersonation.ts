@@ -3,10 +3,10 @@ import { type DecodedTransaction, decodeTransaction } from './transaction.ts'
 import type { TransactionSignature } from './transaction-encoding.ts'
 
 /*
- * A transaction of an account whose key nobody here has, for development chains. In the place of s it carries 12 bytes of text and
- * the sender. Clients read it as a signature: r is within the order of the group, and s in its lower half (EIP-2). No key can have
- * made it: r would be the x of a point, and neither 5 nor 5 + order is one on secp256k1, so that a node that knows nothing of this form
- * refuses the transaction. The bytes alone name the sender, and the hash differs from sender to sender.
+ * Transaction of an account without a key, for development chains. In place of s it has 12 bytes of text and the sender. Clients parse
+ * it as a signature: r is within the order of the group, and s in its lower half (EIP-2). No key can produce it: r would be the x of a
+ * point, and neither 5 nor 5 + order is one on secp256k1, so that a node without this feature rejects the transaction. The bytes name
+ * the sender, and the hash differs from sender to sender.
  */
 
 const MARK = Buffer.from('impersonated')
@@ -18,13 +18,13 @@ export const impersonationSignature = (sender: Hex): TransactionSignature => ({
   s: Buffer.concat([MARK, hexToBytes(sender)]),
 })
 
-/** The sender that the form names; undefined: an ordinary transaction. */
+/** Returns the sender named by an unsigned transaction; undefined: an ordinary transaction. */
 export const impersonatedSender = ({ r, s }: Pick<DecodedTransaction, 'r' | 's'>): Hex | undefined => {
   if (s.byteLength !== 32 || r.byteLength !== 1 || r[0] !== R[0]) return undefined
   return asBuffer(s).subarray(0, MARK.byteLength).equals(MARK) ? bytesToHex(s.subarray(MARK.byteLength)) : undefined
 }
 
-/** The same from the serialised transaction, whose last 32 bytes are s. Throws TRANSACTION_MALFORMED. */
+/** Returns the same from the serialised transaction, whose last 32 bytes are s. Throws TRANSACTION_MALFORMED. */
 export const impersonatedSenderOf = (raw: Uint8Array): Hex | undefined => {
   const end = raw.byteLength - 20
   const isMarked =

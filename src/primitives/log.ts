@@ -12,7 +12,7 @@ export interface Log {
 /** LOG0 to LOG4. */
 const MAX_TOPICS = 4
 
-/** The RLP of a list of logs [address, [topics], data]. Written in place, since logs are most of what a busy block's receipts hold. */
+/** Encodes a list of logs [address, [topics], data]. Written in place, since logs are most of the bytes of a busy block's receipts. */
 export const encodeLogs = (logs: readonly Log[]): Uint8Array => {
   if (logs.length === 0) return EMPTY_LIST
   let payload = 0
@@ -25,7 +25,7 @@ export const encodeLogs = (logs: readonly Log[]): Uint8Array => {
 }
 
 const EMPTY_LIST = Uint8Array.of(0xc0)
-/** An address and a topic with their prefix. */
+/** Sizes of an address and a topic with their prefix. */
 const ADDRESS_BYTES = 21
 const TOPIC_BYTES = 33
 
@@ -48,7 +48,7 @@ const writeHex = (hex: Hex, size: number, out: Buffer, at: number): number => {
   return at + 1 + size
 }
 
-/** Reads a list of logs where the cursor stands. Throws RLP_INVALID. */
+/** Reads a list of logs at the cursor. Throws RLP_INVALID. */
 export const readLogs = (cursor: RlpCursor): readonly Log[] => {
   if (cursor.takeEmptyList()) return NO_LOGS
   const outer = cursor.openList()

@@ -1,6 +1,6 @@
 import { CodedError } from '../util/errors.ts'
 
-/** Bytes from outside that are not the canonical encoding of a noun; `code` names the noun, `reason` is for people. */
+/** Bytes from outside that are not the canonical encoding of a type; `code` names the type, `reason` is for people. */
 export type MalformedError<Code extends string> = { readonly code: Code; readonly reason: string }
 
 export const malformed = <Code extends string>(
@@ -12,7 +12,7 @@ export const malformed = <Code extends string>(
 const hasReason = (detail: { readonly code: string }): detail is MalformedError<string> =>
   'reason' in detail && typeof detail.reason === 'string'
 
-/** Runs a decoder and gives what it refuses the code of the noun being decoded. */
+/** Runs a decoder and gives its errors the code of the decoded type. */
 export const decodeOrMalformed = <Code extends string, Value>(code: Code, decode: () => Value): Value => {
   try {
     return decode()

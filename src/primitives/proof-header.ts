@@ -5,8 +5,8 @@ import { encodeRlp, type RlpItem } from './rlp.ts'
 import { RlpCursor } from './rlp-cursor.ts'
 
 /**
- * A header of the proof chain: one solved piece of work that names its payee and a committed main block. There is no body and
- * no timestamp: its time is that of the anchor (docs/design/proof-chain.md).
+ * Header of the proof chain: one solved piece of work that names its payee and a committed main block. It has no body and no
+ * timestamp: its time is that of the anchor (docs/design/proof-chain.md).
  */
 export interface ProofHeader {
   /** Hash function: 1 SHA-256d, 2 nativeHash. */
@@ -14,7 +14,7 @@ export interface ProofHeader {
   /** Id of the parent proof header; zero for the first one. */
   readonly parentId: Hex
   readonly height: number
-  /** The main block committed to, by number and hash. */
+  /** Number and hash of the main block it commits to. */
   readonly anchorNumber: number
   readonly anchorHash: Hex
   /** Payee, 20 bytes. */
@@ -29,7 +29,7 @@ export interface ProofHeader {
   readonly mixHash: Uint8Array
 }
 
-/** The part of a header that is fixed before work on it begins. */
+/** Part of a header that is fixed before work on it begins. */
 export type ProofTemplate = Omit<ProofHeader, 'nonce' | 'mixHash'>
 
 export type ProofHeaderMalformed = MalformedError<'PROOF_HEADER_MALFORMED'>
@@ -51,7 +51,7 @@ const templateItems = (header: ProofTemplate): RlpItem[] => [
   header.extraNonce,
 ]
 
-/** Hash that work is done on. The chain id inside keeps the work of one network off another. */
+/** Hash for mining. It includes the chain id, so that work cannot be reused on another network. */
 export const proofSealHash = (chainId: number, header: ProofTemplate): Hex =>
   keccak256Hex(encodeRlp([bigintToBytes(BigInt(chainId)), ...templateItems(header)]))
 
@@ -61,7 +61,7 @@ export const encodeProofHeader = (header: ProofHeader): Uint8Array =>
 /** keccak256 of the encoded header. */
 export const proofHeaderId = (header: ProofHeader): Hex => keccak256Hex(encodeProofHeader(header))
 
-/** Decodes canonical RLP of exactly one header, in fresh memory. Throws CodedError<ProofHeaderMalformed>. */
+/** Decodes canonical RLP of exactly one header into fresh memory. Throws CodedError<ProofHeaderMalformed>. */
 export const decodeProofHeader = (bytes: Uint8Array): ProofHeader =>
   decodeOrMalformed('PROOF_HEADER_MALFORMED', () => {
     if (bytes.byteLength > PROOF_HEADER_BYTES)

@@ -29,7 +29,10 @@ export type ReceiptDecodeError = MalformedError<'RECEIPT_MALFORMED'>
 
 const ONE = Uint8Array.of(1)
 
-/** What the receipts root is made of: RLP[status or state root, cumulative gas, bloom, logs], after the type byte of a typed one (EIP-2718). */
+/**
+ * Encodes a receipt for the receipts root: RLP[status or state root, cumulative gas, bloom, logs], after the type byte
+ * of a typed one (EIP-2718).
+ */
 export const encodeReceipt = (receipt: Receipt): Uint8Array => {
   const outcome = outcomeItem(receipt)
   const gas = uintItem(receipt.cumulativeGasUsed)
@@ -56,7 +59,7 @@ const outcomeItem = (receipt: Pick<Receipt, 'status' | 'root'>): Uint8Array => {
   return receipt.status === 1 ? ONE : EMPTY_BYTES
 }
 
-/** A receipt as stored: everything that the block's transactions and header do not tell. */
+/** Stored receipt: everything that cannot be derived from the block's transactions and header. */
 export interface StoredReceipt {
   readonly status?: 0 | 1
   readonly root?: Hex
@@ -64,7 +67,7 @@ export interface StoredReceipt {
   readonly logs: readonly Log[]
 }
 
-/** The receipts of one block as stored. */
+/** Encodes the stored receipts of one block. */
 export const encodeStoredReceipts = (receipts: readonly StoredReceipt[]): Uint8Array =>
   encodeRlpList(receipts.map(encodeStoredReceipt))
 
@@ -93,7 +96,7 @@ export const decodeStoredReceipts = (bytes: Uint8Array): readonly StoredReceipt[
     return receipts
   })
 
-/** One item of `encodeStoredReceipts`, where the cursor stands. Throws RLP_INVALID or RECEIPT_MALFORMED. */
+/** Reads one item of `encodeStoredReceipts` at the cursor. Throws RLP_INVALID or RECEIPT_MALFORMED. */
 export const readStoredReceipt = (cursor: RlpCursor): StoredReceipt => {
   const outer = cursor.openList()
   const outcome = readOutcome(cursor)
@@ -103,14 +106,17 @@ export const readStoredReceipt = (cursor: RlpCursor): StoredReceipt => {
   return { ...outcome, cumulativeGasUsed, logs }
 }
 
-/** Of such an item only this, and no log is looked at. Throws RLP_INVALID or RECEIPT_MALFORMED. */
+/** Reads only the cumulative gas of such an item, without its logs. Throws RLP_INVALID or RECEIPT_MALFORMED. */
 export const readCumulativeGas = (cursor: RlpCursor): bigint => {
   cursor.openList()
   readOutcome(cursor)
   return cursor.uint(8)
 }
 
-/** A receipt of a peer, as `encodeReceipt` writes it, less what its transaction tells. Throws RECEIPT_MALFORMED. */
+/**
+ * Decodes a peer's receipt in the form of `encodeReceipt`, without the fields that follow from its transaction. Throws
+ * RECEIPT_MALFORMED.
+ */
 export const decodeReceipt = (bytes: Uint8Array): StoredReceipt =>
   decodeOrMalformed('RECEIPT_MALFORMED', () => {
     const isTyped = (bytes[0] ?? 0) < 0xc0
@@ -133,7 +139,7 @@ const readOutcome = (cursor: RlpCursor): Pick<Receipt, 'status' | 'root'> => {
   return { status: status as 0 | 1 }
 }
 
-/** What of a block's header its receipts depend on. */
+/** Header values on which receipts depend. */
 export interface ReceiptPrices {
   /** 0n before London. */
   readonly baseFeePerGas: bigint
@@ -145,7 +151,9 @@ export interface ReceiptContext extends ReceiptPrices {
   readonly transactions: readonly Transaction[]
 }
 
-/** The whole receipts of a block: gas used, price, contract address and bloom are derived from its transactions. */
+/**
+ * Derives the complete receipts of a block: gas used, price, contract address and bloom follow from its transactions.
+ */
 export const deriveReceipts = (stored: readonly StoredReceipt[], context: ReceiptContext): readonly Receipt[] => {
   assert(stored.length === context.transactions.length, 'a block has one receipt for each transaction')
   return stored.map((receipt, index) => {
@@ -154,7 +162,7 @@ export const deriveReceipts = (stored: readonly StoredReceipt[], context: Receip
   })
 }
 
-/** One of them; `gasBefore` is the cumulative gas of the receipt before. */
+/** Derives one of them; `gasBefore` is the cumulative gas of the receipt before. */
 export const deriveReceipt = (
   stored: StoredReceipt,
   gasBefore: bigint,

@@ -2,7 +2,7 @@ import { asBuffer, type Hex } from '../util/bytes.ts'
 import { CodedError } from '../util/errors.ts'
 import type { Nonce } from '../util/nonce.ts'
 
-/** Bytes that are no canonical RLP, or not the shape asked for; `reason` is text a client may see. */
+/** Bytes that are not canonical RLP, or not of the expected shape; `reason` is text a client may see. */
 export type RlpError = { readonly code: 'RLP_INVALID'; readonly reason: string }
 
 export const rlpError = (reason: string): CodedError<RlpError> => new CodedError({ code: 'RLP_INVALID', reason })
@@ -11,15 +11,15 @@ const scratch = new DataView(new ArrayBuffer(8))
 const TWO_32 = 0x1_0000_0000
 
 /**
- * Reads RLP item by item without building a tree: the hot path of transactions and blocks.
- * Every read checks that the encoding is canonical and inside the list that holds it, and throws RLP_INVALID.
+ * Reads RLP item by item without building a tree: the hot path of transactions and blocks. Every read checks that the
+ * encoding is canonical and inside its list, and throws RLP_INVALID.
  */
 export class RlpCursor {
   readonly #bytes: Uint8Array
   readonly #buffer: Buffer
   #at: number
   #end: number
-  /** Payload of the item read last. */
+  /** Payload of the last item read. */
   #start = 0
   #length = 0
 
@@ -30,7 +30,7 @@ export class RlpCursor {
     this.#end = end
   }
 
-  /** Offset of the next item in the bytes given. */
+  /** Offset of the next item. */
   get position(): number {
     return this.#at
   }
@@ -39,7 +39,7 @@ export class RlpCursor {
     return this.#at < this.#end
   }
 
-  /** The next item is the empty list, which is then read. */
+  /** Reads the next item if it is the empty list; returns true then. */
   takeEmptyList(): boolean {
     if (this.#at >= this.#end || this.#bytes[this.#at] !== 0xc0) return false
     this.#at++
@@ -51,14 +51,14 @@ export class RlpCursor {
     return (this.#bytes[this.#at] as number) >= 0xc0
   }
 
-  /** Payload length of the next item, which is not read. */
+  /** Returns the payload length of the next item without reading it. */
   peekLength(): number {
     this.#need()
     this.#header()
     return this.#length
   }
 
-  /** Enters the next item, a list; give the answer to `closeList`. */
+  /** Enters the next item, a list; pass the result to `closeList`. */
   openList(): number {
     this.#need()
     if ((this.#bytes[this.#at] as number) < 0xc0) throw rlpError('rlp: expected List')
@@ -75,25 +75,25 @@ export class RlpCursor {
     this.#end = outer
   }
 
-  /** The whole input has been read. */
+  /** Checks that the whole input has been read. */
   finish(): void {
     if (this.#at !== this.#end) throw rlpError('rlp: input contains more than one value')
   }
 
-  /** The next string, a view. */
+  /** Reads the next string as a view. */
   bytes(): Uint8Array {
     this.#string()
     return this.#bytes.subarray(this.#start, this.#start + this.#length)
   }
 
-  /** The next string, which must be at most `max` bytes long. */
+  /** Reads the next string of at most `max` bytes. */
   boundedBytes(max: number): Uint8Array {
     const bytes = this.bytes()
     if (bytes.byteLength > max) throw rlpError(`rlp: input string too long, want at most ${max} bytes`)
     return bytes
   }
 
-  /** The next item as it stands, prefix included, a view; its inside is not checked. */
+  /** Reads the next item undecoded, prefix included, as a view; its content is not checked. */
   raw(): Uint8Array {
     const start = this.#at
     this.#need()
@@ -102,14 +102,14 @@ export class RlpCursor {
     return this.#bytes.subarray(start, this.#at)
   }
 
-  /** Passes over the next item; its inside is not checked. */
+  /** Skips the next item; its content is not checked. */
   skip(): void {
     this.#need()
     this.#header()
     this.#at = this.#start + this.#length
   }
 
-  /** A string of exactly `size` bytes, as hex. */
+  /** Reads a string of exactly `size` bytes, as hex. */
   hex(size: number): Hex {
     this.#string()
     if (this.#length !== size)
@@ -117,7 +117,7 @@ export class RlpCursor {
     return `0x${this.#buffer.toString('hex', this.#start, this.#start + size)}`
   }
 
-  /** As `hex`, or null for the empty string: the recipient of a contract creation. */
+  /** Like `hex`, with null for the empty string: the recipient of a contract creation. */
   hexOrNull(size: number): Hex | null {
     if (this.#at < this.#end && this.#bytes[this.#at] === 0x80) {
       this.#at++
@@ -126,7 +126,7 @@ export class RlpCursor {
     return this.hex(size)
   }
 
-  /** A canonical integer of at most `maxBytes` bytes. */
+  /** Reads a canonical integer of at most `maxBytes` bytes. */
   uint(maxBytes: number): bigint {
     this.#integer(maxBytes)
     const length = this.#length
@@ -135,7 +135,7 @@ export class RlpCursor {
     return this.#bigint64()
   }
 
-  /** A canonical integer that a number holds exactly. */
+  /** Reads a canonical integer that a number holds exactly. */
   safeUint(): number {
     this.#integer(8)
     const value = this.#number()
@@ -143,14 +143,14 @@ export class RlpCursor {
     return value
   }
 
-  /** A canonical integer of at most 8 bytes, which counts transactions. */
+  /** Reads a nonce: a canonical integer of at most 8 bytes. */
   nonce(): Nonce {
     this.#integer(8)
     const value = this.#number()
     return value <= Number.MAX_SAFE_INTEGER ? value : this.#bigint64()
   }
 
-  /** The bytes of a canonical integer of at most `maxBytes` bytes, a view. */
+  /** Reads the bytes of a canonical integer of at most `maxBytes` bytes, as a view. */
   uintBytes(maxBytes: number): Uint8Array {
     this.#integer(maxBytes)
     return this.#bytes.subarray(this.#start, this.#start + this.#length)
@@ -169,7 +169,7 @@ export class RlpCursor {
     return value
   }
 
-  /** Of at most 8 bytes. */
+  /** For at most 8 bytes. */
   #bigint64(): bigint {
     scratch.setUint32(0, 0)
     for (let i = 0; i < this.#length; i++) {

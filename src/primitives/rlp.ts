@@ -9,7 +9,7 @@ export type RlpItem = Uint8Array | readonly RlpItem[]
 const payloads: number[] = []
 let payloadAt = 0
 
-/** The canonical encoding, in one allocation of the exact size. */
+/** Canonical encoding, in one allocation of the exact size. */
 export const encodeRlp = (item: RlpItem): Uint8Array => {
   payloads.length = 0
   payloadAt = 0
@@ -37,10 +37,10 @@ const write = (item: RlpItem, out: Uint8Array, at: number): number => {
   return next
 }
 
-/** Bytes that a list or a long string of `payload` bytes puts in front of them. */
+/** Size of the prefix of a list or long string with `payload` bytes. */
 export const rlpHeaderBytes = (payload: number): number => (payload < 56 ? 1 : 1 + lengthOfLength(payload))
 
-/** Bytes of one encoded string. */
+/** Size of one encoded string. */
 export const rlpStringBytes = (bytes: Uint8Array): number => {
   const length = bytes.byteLength
   return length === 1 && (bytes[0] as number) < 0x80 ? 1 : rlpHeaderBytes(length) + length
@@ -49,7 +49,7 @@ export const rlpStringBytes = (bytes: Uint8Array): number => {
 const lengthOfLength = (length: number): number =>
   length < 0x100 ? 1 : length < 0x10000 ? 2 : length < 0x1000000 ? 3 : 4
 
-/** Writes the prefix of a string (`base` 0x80) or list (0xc0) and answers the position after it. */
+/** Writes the prefix of a string (`base` 0x80) or list (0xc0) and returns the position after it. */
 export const writeRlpHeader = (out: Uint8Array, at: number, payload: number, base: 0x80 | 0xc0): number => {
   if (payload < 56) {
     out[at] = base + payload
@@ -61,7 +61,7 @@ export const writeRlpHeader = (out: Uint8Array, at: number, payload: number, bas
   return at + 1 + size
 }
 
-/** Writes one string item and answers the position after it. */
+/** Writes one string item and returns the position after it. */
 export const writeRlpString = (bytes: Uint8Array, out: Uint8Array, at: number): number => {
   const length = bytes.byteLength
   if (length === 1 && (bytes[0] as number) < 0x80) {
@@ -70,12 +70,12 @@ export const writeRlpString = (bytes: Uint8Array, out: Uint8Array, at: number): 
   }
   const start = writeRlpHeader(out, at, length, 0x80)
   if (length > 24) out.set(bytes, start)
-  // A call into the runtime costs more than a few bytes by hand.
+  // For a few bytes a loop is cheaper than a call into the runtime.
   else for (let i = 0; i < length; i++) out[start + i] = bytes[i] as number
   return start + length
 }
 
-/** A list of items that are encoded already, such as transactions inside a block. */
+/** Encodes a list of items that are encoded already, such as transactions in a block. */
 export const encodeRlpList = (encodedItems: readonly Uint8Array[]): Uint8Array => {
   let payload = 0
   for (const item of encodedItems) payload += item.byteLength
@@ -88,7 +88,10 @@ export const encodeRlpList = (encodedItems: readonly Uint8Array[]): Uint8Array =
   return out
 }
 
-/** Strict: canonical lengths, no trailing bytes, bounded depth and number of items; strings are views of `bytesField`. Throws RLP_INVALID. */
+/**
+ * Strict: canonical lengths, no trailing bytes, bounded depth and number of items; strings are views of `bytes`. Throws
+ * RLP_INVALID.
+ */
 export const decodeRlp = (bytes: Uint8Array): RlpItem => {
   const cursor = new RlpCursor(bytes)
   const budget = { items: LIMITS.rlp.items }
@@ -97,7 +100,7 @@ export const decodeRlp = (bytes: Uint8Array): RlpItem => {
   return item
 }
 
-/** As decodeRlp, and the outermost item must be a list. */
+/** Like decodeRlp; the outermost item must be a list. */
 export const decodeRlpList = (bytes: Uint8Array): readonly RlpItem[] => {
   const item = decodeRlp(bytes)
   if (isBytes(item)) throw rlpError('rlp: expected List')
@@ -115,10 +118,10 @@ const readItem = (cursor: RlpCursor, depth: number, budget: { items: number }): 
   return items
 }
 
-/** The bytes of a canonical integer, to be encoded as a string. */
+/** Returns the bytes of a canonical integer, to be encoded as a string. */
 export const uintItem = (value: bigint | number): Uint8Array => {
   if (value > SMALL) return bigintToBytes(BigInt(value))
-  // Most are small, and short arrays are cheap; the way through hex is not.
+  // Most values are small; building a short array is cheaper than a conversion through hex.
   let rest = Number(value)
   let size = 0
   for (let n = rest; n >= 1; n /= 256) size++
@@ -133,7 +136,7 @@ export const uintItem = (value: bigint | number): Uint8Array => {
 
 const SMALL = 2 ** 48
 
-/** A canonical integer: big-endian, no leading zeros, zero is the empty string. Throws RLP_INVALID. */
+/** Decodes a canonical integer: big-endian, no leading zeros, zero is the empty string. Throws RLP_INVALID. */
 export const decodeQuantity = (item: RlpItem, maxBytes = 32): bigint => {
   if (!isBytes(item)) throw rlpError('rlp: expected input string or byte')
   if (item.byteLength > maxBytes) throw rlpError('rlp: input string too long for an integer')

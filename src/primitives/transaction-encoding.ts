@@ -2,7 +2,7 @@ import { EMPTY_BYTES, type Hex, hexToBytes } from '../util/bytes.ts'
 import { encodeRlp, type RlpItem, rlpHeaderBytes, rlpStringBytes, uintItem, writeRlpHeader } from './rlp.ts'
 import { type DecodedTransaction, decodeTransaction } from './transaction.ts'
 
-/** What a sender decides, before signing. */
+/** Fields set by the sender before signing. */
 export type UnsignedTransaction = Omit<DecodedTransaction, 'v' | 'r' | 's' | 'raw'>
 
 /** `r` and `s` big-endian, padded or not. */
@@ -12,18 +12,18 @@ export interface TransactionSignature {
   readonly s: Uint8Array
 }
 
-/** The bytes whose keccak256 a sender signs (EIP-155 for a legacy transaction with a chain id, EIP-2718 for typed ones). */
+/** Bytes whose keccak256 a sender signs (EIP-155 for a legacy transaction with a chain id, EIP-2718 for typed ones). */
 export const signingPayload = (tx: UnsignedTransaction): Uint8Array => {
   const fields = unsignedFields(tx)
   if (tx.type !== 0) return typed(tx.type, fields)
   return encodeRlp(tx.chainId === undefined ? fields : [...fields, uintItem(tx.chainId), EMPTY_BYTES, EMPTY_BYTES])
 }
 
-/** The signed serialisation, decoded again so that it passes the checks of any other. Throws TRANSACTION_MALFORMED. */
+/** Signed serialisation, decoded again so that it passes the checks of any other. Throws TRANSACTION_MALFORMED. */
 export const encodeTransaction = (tx: UnsignedTransaction, signature: TransactionSignature): DecodedTransaction =>
   decodeTransaction(serializeTransaction(tx, signature))
 
-/** The signed serialisation. Nothing is checked: a transaction that nobody signed has zeros for a signature. */
+/** Signed serialisation without any check: an unsigned transaction has zeros for a signature. */
 export const serializeTransaction = (tx: UnsignedTransaction, signature: TransactionSignature): Uint8Array => {
   const fields = [
     ...unsignedFields(tx),
@@ -34,7 +34,7 @@ export const serializeTransaction = (tx: UnsignedTransaction, signature: Transac
   return tx.type === 0 ? encodeRlp(fields) : typed(tx.type, fields)
 }
 
-/** As `signingPayload`, cut out of the signed bytes instead of encoded anew: the hot path of sender recovery. */
+/** Like `signingPayload`, cut out of the signed bytes instead of encoded anew: the hot path of sender recovery. */
 export const signedPayload = (tx: DecodedTransaction): Uint8Array => {
   const { raw, type, chainId } = tx
   const prefix = type === 0 ? 0 : 1
@@ -50,10 +50,10 @@ export const signedPayload = (tx: DecodedTransaction): Uint8Array => {
   return out
 }
 
-/** Bytes before the items of an encoded list, from its first byte. */
+/** Size of an encoded list's prefix, from its first byte. */
 const listHeaderSize = (first: number): number => (first < 0xf8 ? 1 : first - 0xf6)
 
-/** chain id, 0, 0 as EIP-155 appends them; a node meets one chain id nearly always. */
+/** chain id, 0, 0 as EIP-155 appends them; cached, since a node nearly always handles one chain id. */
 let suffixOf: { readonly chainId: number; readonly bytes: Uint8Array } = { chainId: -1, bytes: EMPTY_BYTES }
 const replaySuffix = (chainId: number): Uint8Array => {
   if (suffixOf.chainId !== chainId) {

@@ -4,13 +4,13 @@ import { CodedError } from '../util/errors.ts'
 import { type DecodedTransaction, type Transaction, withSender, yParityOf } from './transaction.ts'
 import { signedPayload } from './transaction-encoding.ts'
 
-/** No key made this signature, or its s is in the upper half (EIP-2). */
+/** The signature is invalid, or its s is in the upper half (EIP-2). */
 export type TransactionSenderError = { readonly code: 'INVALID_SENDER' }
 
-/** keccak256 of what the sender signed. */
+/** keccak256 of the signed payload. */
 export const signedDigest = (tx: DecodedTransaction): Uint8Array => keccak256(signedPayload(tx))
 
-/** The signature as 65 bytes: r and s padded, and the parity 0 or 1. */
+/** Signature as 65 bytes: r and s padded, and the parity 0 or 1. */
 export const signatureBytes = (tx: Pick<DecodedTransaction, 'type' | 'chainId' | 'v' | 'r' | 's'>): Uint8Array => {
   const bytes = new Uint8Array(65)
   bytes.set(tx.r, 32 - tx.r.byteLength)
@@ -19,7 +19,7 @@ export const signatureBytes = (tx: Pick<DecodedTransaction, 'type' | 'chainId' |
   return bytes
 }
 
-/** Hash and sender, worked out on this thread (about 50 us natively); pools and imports use the recovery workers. Throws INVALID_SENDER. */
+/** Computes hash and sender on this thread (about 50 us natively); pools and imports use the recovery workers. Throws INVALID_SENDER. */
 export const recoverTransaction = (tx: DecodedTransaction): Transaction => {
   const signature = signatureBytes(tx)
   const from = isLowS(signature.subarray(32, 64)) ? recoverAddress(signedDigest(tx), signature) : undefined

@@ -18,9 +18,9 @@ export interface Authorization {
   readonly s: Uint8Array
 }
 
-/** What the bytes of a transaction say, before its sender is recovered. */
+/** Decoded transaction, before its sender is recovered. */
 export interface DecodedTransaction {
-  /** EIP-2718 type; 3 (blobs) exists only in the fixture mode, 4 (EIP-7702) where Prague is active. */
+  /** EIP-2718 type; 3 (blobs) exists only in fixture mode, 4 (EIP-7702) where Prague is active. */
   readonly type: 0 | 1 | 2 | 3 | 4
   /** undefined: a legacy transaction without EIP-155 replay protection. */
   readonly chainId: number | undefined
@@ -41,7 +41,7 @@ export interface DecodedTransaction {
   /** Big-endian, without leading zeros. */
   readonly r: Uint8Array
   readonly s: Uint8Array
-  /** The canonical serialisation: RLP, or the type byte and RLP. Its keccak is the hash. */
+  /** Canonical serialisation: RLP, or the type byte and RLP. Its keccak256 is the hash. */
   readonly raw: Uint8Array
 }
 
@@ -51,14 +51,14 @@ export interface Transaction extends DecodedTransaction {
   readonly from: Hex
 }
 
-/** The bytes are no canonical transaction; `reason` is the text a client sees. */
+/** The bytes are not a canonical transaction; `reason` is the text a client sees. */
 export type DecodeError = MalformedError<'TRANSACTION_MALFORMED'>
 
 const refuse = (reason: string) => malformed('TRANSACTION_MALFORMED', reason)
 
 const INVALID_SIGNATURE = 'invalid transaction v, r, s values'
 
-/** The type of well-formed serialised bytes, told by the first one: a list is a legacy transaction, 0 (EIP-2718). */
+/** Returns the type of well-formed serialised bytes by the first one: a list is a legacy transaction, 0 (EIP-2718). */
 export const transactionType = (raw: Uint8Array): DecodedTransaction['type'] => {
   const first = raw[0] as number
   return first > 0x7f ? 0 : (first as DecodedTransaction['type'])
@@ -66,7 +66,7 @@ export const transactionType = (raw: Uint8Array): DecodedTransaction['type'] => 
 
 /**
  * Decodes the canonical serialisation of a transaction (EIP-2718, 155, 2930, 1559, 4844, 7702); byte fields are views of `raw`.
- * Checks form and field widths only; chain id, fees and sender are for others. Throws TRANSACTION_MALFORMED.
+ * Checks form and field widths only, not chain id, fees and sender. Throws TRANSACTION_MALFORMED.
  */
 export const decodeTransaction = (raw: Uint8Array): DecodedTransaction => {
   const type = raw[0]
@@ -204,15 +204,15 @@ const readAuthorizations = (cursor: RlpCursor): readonly Authorization[] => {
   return list
 }
 
-/** The transaction with what hashing and recovery found out about it. */
+/** Returns the transaction with its hash and recovered sender. */
 export const withSender = (
   decoded: DecodedTransaction,
   found: { readonly hash: Hex; readonly from: Hex },
 ): Transaction => new CompactTransaction(decoded, found)
 
 /**
- * Pools and caches hold many thousands of these, so byte fields are cut out of `raw` when asked for: a view of its own costs
- * more than a hundred bytes each.
+ * Pools and caches hold many thousands of these, so byte fields are cut out of `raw` on access: each view would cost more than
+ * a hundred bytes.
  */
 class CompactTransaction implements Transaction {
   readonly hash: Hex
@@ -285,7 +285,10 @@ class CompactTransaction implements Transaction {
 const itemBytes = (word: Uint8Array): number =>
   word.byteLength === 1 && (word[0] as number) < 0x80 ? 1 : word.byteLength + 1
 
-/** What a unit of gas costs the sender, wei: base fee plus tip within the cap (EIP-1559); a legacy price is paid whole (docs/design/money.md#fees). */
+/**
+ * Price of a unit of gas for the sender, wei: base fee plus tip within the cap (EIP-1559); a legacy price is paid whole
+ * (docs/design/money.md#fees).
+ */
 export const effectiveGasPrice = (
   tx: Pick<DecodedTransaction, 'maxFeePerGas' | 'maxPriorityFeePerGas'>,
   baseFeePerGas: bigint,
@@ -294,7 +297,7 @@ export const effectiveGasPrice = (
   return price < tx.maxFeePerGas ? price : tx.maxFeePerGas
 }
 
-/** What of that goes beyond the base fee, wei per gas. */
+/** Part of that price above the base fee, wei per gas. */
 export const effectiveTip = (tx: Parameters<typeof effectiveGasPrice>[0], baseFeePerGas: bigint): bigint =>
   effectiveGasPrice(tx, baseFeePerGas) - baseFeePerGas
 

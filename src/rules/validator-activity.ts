@@ -46,7 +46,7 @@ export const countSeals = (sealings: Iterable<CertificateOfCommittee>): Readonly
 }
 
 /**
- * The lapses after a cycle's last block `numberField`. One seal ends a lapse. `inactiveBlocks` certificates in a row without one make a
+ * The lapses after a cycle's last block `number`. One seal ends a lapse. `inactiveBlocks` certificates in a row without one make a
  * member inactive for as many blocks; what it missed stays on the record, so that after its return one silent cycle is enough. Who
  * does not stand in a committee can miss nothing.
  */
@@ -77,7 +77,7 @@ export interface ValidatorRecord {
   readonly jailed: ReadonlySet<Hex>
 }
 
-/** How a member stands after block `numberField`, the last of a cycle. */
+/** How a member stands after block `number`, the last of a cycle. */
 export const validatorStatus = (
   member: Hex,
   { lapses: inactivities, jailed }: ValidatorRecord,

@@ -5,7 +5,7 @@ import { type Nonce, nonceFromBigint } from '../util/nonce.ts'
 export interface Account {
   readonly nonce: Nonce
   readonly balance: bigint
-  /** keccak of the code; EMPTY_CODE_HASH without code. */
+  /** keccak256 of the code; EMPTY_CODE_HASH without code. */
   readonly codeHash: Hex
   /** Root of the account's storage trie as of the last sealed block; EMPTY_ROOT when empty. */
   readonly storageRoot: Hex
@@ -15,8 +15,8 @@ export const EMPTY_CODE_HASH: Hex = '0xc5d2460186f7233c927e7db2dcc703c0e500b653c
 export const EMPTY_ROOT: Hex = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
 
 /*
- * Stored form: head byte | nonce | balance | code hash if any | storage root if any. The head holds the nonce's length (low
- * 4 bits) and whether the two hashes follow; the balance takes what is left. A plain account is 2 to 20 bytes.
+ * Stored form: head byte | nonce | balance | code hash if any | storage root if any. The head byte holds the nonce's length
+ * (low 4 bits) and whether the two hashes follow; the balance takes the rest. A plain account has 2 to 20 bytes.
  */
 const HAS_CODE = 0x10
 const HAS_STORAGE = 0x20
@@ -55,7 +55,7 @@ export const decodeAccount = (bytes: Uint8Array): Account => {
   }
 }
 
-/** Bytes a nonce is stored in: one of few sizes, so that most are found by a comparison or two. */
+/** Returns the bytes in which a nonce is stored: one of a few sizes, so that most need a comparison or two. */
 const nonceSize = (nonce: Nonce): number => {
   assert(nonce >= 0 && (typeof nonce === 'bigint' || Number.isSafeInteger(nonce)), 'a nonce is exact')
   if (nonce === 0) return 0

@@ -1,12 +1,15 @@
 import type { Hex } from '../util/bytes.ts'
 
-/** Thrown as CodedError by this folder. */
+/** Errors of this folder, thrown as CodedError. */
 export type StateError =
-  /** The state after that block is not kept: pruned, or beyond the head. `root` is its state root, zero when the header is unknown too. */
+  /**
+   * The state after that block is not available: pruned, or beyond the head. `root` is its state root, zero when the header is unknown
+   * too.
+   */
   | { readonly code: 'MISSING_STATE'; readonly root: Hex }
-  /** The stored accounts do not make the root that was expected: the data directory is damaged. */
+  /** The stored accounts do not match the expected root: the data directory is damaged. */
   | { readonly code: 'STATE_ROOT_MISMATCH'; readonly number: number; readonly expected: Hex; readonly found: Hex }
-  /** Block tables and state tables stand at different blocks. */
+  /** Block tables and state tables are at different blocks. */
   | { readonly code: 'STATE_HEAD_MISMATCH'; readonly expected: number; readonly found: number }
   /** The head moved since this view of it was taken. */
   | { readonly code: 'STATE_MOVED' }

@@ -12,7 +12,7 @@ export const SLOT_KEY_BYTES = 64
 const scratch = Buffer.alloc(32)
 const addressScratch = scratch.subarray(0, 20)
 
-/** keccak of an address or slot, which is the key of its row. */
+/** keccak256 of an address or slot, which is the key of its row. */
 export const hashedKey = (hex: Hex): Uint8Array => {
   if (hex.length === 42) {
     scratch.write(hex.slice(2), 0, 'hex')
@@ -22,7 +22,7 @@ export const hashedKey = (hex: Hex): Uint8Array => {
   return keccak256(scratch)
 }
 
-/** A key as a string of its bytes: for map keys, and a fifth of the memory of a small Uint8Array. */
+/** A key as a binary string, for map keys; it takes a fifth of the memory of a small Uint8Array. */
 export const binaryKey = (key: Uint8Array): string => asBuffer(key).toString('latin1')
 export const bytesFromBinaryKey = (text: string): Uint8Array => Buffer.from(text, 'latin1')
 
@@ -41,6 +41,6 @@ export const readAccount = (store: Store, hashedAddress: Uint8Array, snapshot?: 
 export const readSlot = (store: Store, hashedAddress: Uint8Array, slot: Hex, snapshot?: Snapshot): Hex =>
   decodeWord(store.getSync(BUCKETS.slot, slotKey(hashedAddress, slot), snapshot))
 
-/** Code is never deleted: several accounts may share it, and history needs it. */
+/** Returns code by hash. Code is never deleted: several accounts may share it, and history needs it. */
 export const readCode = (store: Store, codeHash: Hex): Uint8Array =>
   codeHash === EMPTY_CODE_HASH ? EMPTY_BYTES : (store.getSync(BUCKETS.code, hexToBytes(codeHash)) ?? EMPTY_BYTES)

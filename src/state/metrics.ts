@@ -1,7 +1,7 @@
 import type { Metrics } from '../metrics/registry.ts'
 import type { WorldState } from './world-state.ts'
 
-/** State reads by cache and outcome, and how far history reaches. */
+/** Declares metrics of state reads by cache and outcome, and of the oldest readable state. */
 export const declareStateMetrics = (metrics: Metrics, world: WorldState): void => {
   const reads = metrics.counter({
     name: 'state_reads_total',

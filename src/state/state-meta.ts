@@ -5,12 +5,12 @@ import { metaKey } from '../storage/schema.ts'
 import type { Snapshot, Store } from '../storage/store.ts'
 import { bytesToHex, type Hex, hexToBytes, ZERO_HASH } from '../util/bytes.ts'
 
-/** Where the flat tables stand; written with each block. */
+/** Position of the flat tables; written with each block. */
 export interface StateMeta {
-  /** The block whose state the flat tables hold. */
+  /** Block whose state the flat tables hold. */
   readonly number: number
   readonly root: Hex
-  /** The oldest block whose state can be read. */
+  /** Oldest block whose state is readable. */
   readonly oldest: number
 }
 
@@ -31,7 +31,7 @@ export const putStateMeta = (batch: Batch, meta: StateMeta): void => {
   batch.put(BUCKETS.meta, KEY, row)
 }
 
-/** Root of the state after a block: that of its header, or what edits made of it on a development chain. ZERO_HASH: no such block. */
+/** Returns the root of the state after a block: its header's, or that of edits on a development chain. ZERO_HASH: no such block. */
 export const stateRootAt = async (store: Store, number: number, snapshot?: Snapshot): Promise<Hex> => {
   const edited = await store.get(BUCKETS.editedRoot, numberKey(number), snapshot)
   return edited === undefined ? storedStateRoot(store, numberKey(number), snapshot) : bytesToHex(edited)
@@ -41,7 +41,7 @@ const STATE_ROOT_FIELD = 33 + 33 + 21
 const HASH_BYTES = 32
 
 /**
- * The stateRoot of a stored header without decoding the rest: the fields before it have fixed lengths. ZERO_HASH when there
+ * Returns the stateRoot of a stored header without decoding the rest: the fields before it have fixed lengths. ZERO_HASH when there
  * is no such header.
  */
 export const storedStateRoot = async (store: Store, numberKey: Uint8Array, snapshot?: Snapshot): Promise<Hex> => {

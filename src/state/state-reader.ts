@@ -1,7 +1,10 @@
 import type { Hex } from '../util/bytes.ts'
 import type { Account } from './account.ts'
 
-/** State at one block, read synchronously: the head, or a block under construction. Addresses, slots and words are lower-case hex of full length. */
+/**
+ * Synchronous state at one block: the head, or a block under construction. Addresses, slots and words are lower-case
+ * hex of full length.
+ */
 export interface StateReader {
   account(address: Hex): Account | undefined
   /** 32-byte word; ZERO_HASH where nothing is stored. */
@@ -10,7 +13,7 @@ export interface StateReader {
   code(address: Hex): Uint8Array
 }
 
-/** State at an older block, or from another thread. `release` gives back the snapshot it reads from. */
+/** State at an older block, or from another thread. `release` closes its snapshot. */
 export interface AsyncStateReader {
   account(address: Hex): Promise<Account | undefined>
   storage(address: Hex, slot: Hex): Promise<Hex>

@@ -1,6 +1,6 @@
 import { asBuffer, EMPTY_BYTES, type Hex, ZERO_HASH } from '../util/bytes.ts'
 
-/** A storage word as stored: without leading zeros; zero is empty. */
+/** Storage word in stored form: without leading zeros; zero is empty. */
 export const encodeWord = (word: Hex): Uint8Array => {
   if (word === ZERO_HASH) return EMPTY_BYTES
   let at = 2

@@ -9,7 +9,7 @@ import { readStateMeta, stateRootAt } from './state-meta.ts'
 import { StackTrie } from './trie/stack-trie.ts'
 import { accountLeaf } from './update/account-leaf.ts'
 
-/** Something in the state tables that cannot be. `account` is the hashed address. */
+/** Inconsistency in the state tables. `account` is the hashed address. */
 export type StateProblem =
   | { readonly kind: 'NO_STATE' }
   | { readonly kind: 'STATE_ROOT'; readonly expected: Hex; readonly found: Hex }
@@ -25,14 +25,14 @@ export interface StateVerifyReport {
   readonly accounts: number
   readonly slots: number
   readonly codes: number
-  /** Empty: the state is whole. At most MAX_PROBLEMS. */
+  /** Empty: the state is consistent. At most MAX_PROBLEMS. */
   readonly problems: readonly StateProblem[]
 }
 
 export interface StateVerifyProgress {
   readonly accounts: number
   readonly slots: number
-  /** Share of the accounts' key space done, 0 to 1. */
+  /** Completed share of the accounts' key space, 0 to 1. */
   readonly done: number
 }
 
@@ -111,7 +111,7 @@ class Verifier {
     return trie.root()
   }
 
-  /** Slots of accounts that do not exist stand between the accounts that do. */
+  /** Slots of missing accounts are between the existing accounts. */
   async #strayBefore(account: Uint8Array | undefined): Promise<void> {
     while (!this.#next.done) {
       const owner = this.#next.value[0].subarray(0, ACCOUNT_KEY_BYTES)

@@ -29,16 +29,16 @@ export interface WorldStateOptions {
   /** New and empty; filled by `open`, closed by `close`. */
   readonly trie: TrieService
   readonly logger: Logger
-  /** The head as the block tables have it; undefined before genesis. */
+  /** Head according to the block tables; undefined before genesis. */
   readonly head?: { readonly number: number; readonly stateRoot: Hex } | undefined
   readonly limits?: Partial<CacheLimits>
-  /** Blocks before the head whose state stays readable, at least 1; 'archive' keeps all. */
+  /** Number of blocks before the head whose state stays readable, at least 1; 'archive' keeps all. */
   readonly stateHistory?: number | 'archive'
   readonly onProgress?: (progress: LoadProgress) => void
 }
 
 /**
- * The state of the head and the way to the next one: `journal` to work in, `computeUpdate` for the root, `write` into the block's batch,
+ * State of the head and the steps to the next one: `journal` to work in, `computeUpdate` for the root, `write` into the block's batch,
  * `committed` when that batch is durable. One block at a time; several may be sealed on the head and only one written.
  */
 export class WorldState {
@@ -48,9 +48,9 @@ export class WorldState {
   readonly #stateHistory: number
   /** History up to here is not pruned. */
   #pinned = Number.MAX_SAFE_INTEGER
-  /** Proofs and previews on older blocks. */
+  /** Serializes proofs and previews on older blocks. */
   readonly #oldProofs = new BoundedMutex(LIMITS.trie.proofs, trieBusyError)
-  /** The trie holds what was sealed and perhaps never committed. */
+  /** The trie holds a sealed block that may never be committed. */
   #isTrieAhead = false
   /** undefined before genesis. */
   #meta: StateMeta | undefined
@@ -85,7 +85,7 @@ export class WorldState {
     return new WorldState(options, new HeadState(store, { ...LIMITS.state, ...options.limits }), meta)
   }
 
-  /** The committed head's state. During `write` it still answers the block before. */
+  /** State of the committed head. During `write` it is still the previous block's. */
   get head(): StateReader {
     return this.#head
   }
@@ -100,7 +100,7 @@ export class WorldState {
     return this.#meta?.root ?? EMPTY_ROOT
   }
 
-  /** The oldest block whose state can be read. */
+  /** Oldest block whose state is readable. */
   get oldest(): number {
     return this.#meta?.oldest ?? 0
   }
@@ -109,12 +109,12 @@ export class WorldState {
     return this.#head.counters
   }
 
-  /** A working state on the head. What it has not read when the head moves throws STATE_MOVED from then on. */
+  /** Creates a working state on the head. Once the head moves, reads of anything not read before throw STATE_MOVED. */
   journal(): Journal {
     return new Journal(this.#head.view())
   }
 
-  /** The state root after `changes` of a journal on the head. Nothing is stored. */
+  /** Computes the state root after `changes` of a journal on the head. Nothing is stored. */
   async computeUpdate(changes: StateChanges, parentRoot: Hex): Promise<StateUpdate> {
     assert(parentRoot === this.root, 'a block is sealed on the head')
     if (isEmptyChanges(changes))
@@ -127,7 +127,7 @@ export class WorldState {
     return stateUpdateFromChanges(changes, this.#head, parentRoot, result, dropped)
   }
 
-  /** Queues the block's state rows, and the removal of history that is too old. Genesis is block 0. */
+  /** Adds the block's state rows, and the removal of history that is too old, to the batch. Genesis is block 0. */
   async write(batch: Batch, number: number, update: StateUpdate): Promise<void> {
     assert(number === this.number + 1 && update.parentRoot === this.root, 'the block after the head is written')
     writeStateUpdate(batch, update, { number, hashed: address => this.#head.hashed(address) })
@@ -136,46 +136,49 @@ export class WorldState {
     putStateMeta(batch, { number, root: update.root, oldest })
   }
 
-  /** The block's batch is durable: the head has moved when this call returns; the promise waits for the trie. */
+  /** Called when the block's batch is durable: the head has moved when this call returns; the promise waits for the trie. */
   async committed(number: number, update: StateUpdate): Promise<void> {
     const advanced = this.#head.advance(update)
     this.#meta = { number, root: update.root, oldest: this.#oldestAfter(number) }
     await Promise.all([advanced, this.#commitTrie(update)])
   }
 
-  /** The root with other values in place of the head's, for development chains (`chain/dev`). Nothing is stored. */
+  /** Computes the root with other values in place of the head's, for development chains (`chain/dev`). Nothing is stored. */
   rootOfValues(values: StoredValues): Promise<RootedValues> {
     return rootOfValues(this.#trie, this.root, values)
   }
 
-  /** Queues the values and where the state stands with them: at the head or a block before it. Histories are the caller's. */
+  /**
+   * Adds the values and the resulting position of the state to the batch: at the head or a block before it. The caller handles
+   * histories.
+   */
   writeValues(batch: Batch, number: number, { root, parentRoot, values }: RootedValues): void {
     assert(number <= this.number && parentRoot === this.root, 'values take the place of the head')
     putValues(batch, values)
     putStateMeta(batch, { number, root, oldest: Math.min(this.oldest, number) })
   }
 
-  /** The batch of `writeValues` is durable: the head has moved when this call returns; the promise waits for the trie. */
+  /** Called when the batch of `writeValues` is durable: the head has moved when this call returns; the promise waits for the trie. */
   async replaced(number: number, { root }: RootedValues): Promise<void> {
     const reset = this.#head.reset()
     this.#meta = { number, root, oldest: Math.min(this.oldest, number) }
     await Promise.all([reset, this.#trie.commit(root)])
   }
 
-  /** Keeps the state after this block and later ones readable, however long history is set; undefined lets go. */
+  /** Keeps the states after this block and later ones readable, however short history is set; undefined ends it. */
   pin(number: number | undefined): void {
     this.#pinned = number ?? Number.MAX_SAFE_INTEGER
   }
 
   /**
-   * Merkle proof in the state after a block. Throws MISSING_STATE, PROOF_TOO_DEEP or TRIE_BUSY. What leads back to an older block is
-   * megabytes: those proofs collect it one at a time.
+   * Returns a Merkle proof in the state after a block. Throws MISSING_STATE, PROOF_TOO_DEEP or TRIE_BUSY. The rollback to an older block
+   * takes megabytes, so those proofs collect it one at a time.
    */
   prove(number: number, address: Hex, slots: readonly Hex[]): Promise<StateProof> {
     return this.#inTurn(number, () => proveAt(this.#store, this.#trie, { number, address, slots }))
   }
 
-  /** State roots after blocks that nobody will commit, one for each batch, on the state after a block. Throws as `prove`. */
+  /** Returns the state roots of blocks that are never committed, one per batch, on the state after a block. Throws as `prove`. */
   preview(number: number, batches: readonly PackedBatch[]): Promise<readonly Hex[]> {
     return this.#inTurn(number, () => previewRoots(this.#store, this.#trie, number, batches))
   }
@@ -184,16 +187,16 @@ export class WorldState {
     return number === this.number ? work() : this.#oldProofs.run(work)
   }
 
-  /** Closes the trie; the store stays its owner's. */
+  /** Closes the trie; the caller closes the store. */
   async close(): Promise<void> {
     await this.#head.close()
     await this.#trie.close()
   }
 
-  /** Another candidate of the same height may have been sealed since, or be under way: the trie then stands on that one. */
+  /** Another candidate of the same height may have been sealed since, or be under way: the trie is then at that one. */
   async #commitTrie(update: StateUpdate): Promise<void> {
     const { root, parentRoot } = update
-    // Nothing was ever put on the head.
+    // No changes were ever applied on the head.
     if (root === parentRoot && !this.#isTrieAhead) return
     this.#isTrieAhead = false
     try {
@@ -204,7 +207,7 @@ export class WorldState {
     }
   }
 
-  /** History shrinks by a bounded number of blocks per commit, also when its length was set lower than before. */
+  /** Prunes a bounded number of blocks per commit, also when the history length was reduced. */
   #oldestAfter(number: number): number {
     const wanted = Math.max(0, Math.min(number - this.#stateHistory, this.#pinned))
     return Math.max(this.oldest, Math.min(wanted, this.oldest + LIMITS.state.pruneBlocksPerCommit))

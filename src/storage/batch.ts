@@ -4,9 +4,9 @@ import type { StoreCounters } from './metrics.ts'
 import type { ScratchKeys } from './scratch-keys.ts'
 
 /**
- * A chained batch of classic-level, by the calls that abstract-level wraps. A wrapped batch is used once, and what it holds
- * outside the JavaScript heap waits for a garbage collection that does not know of it: hundreds of megabytes after some full
- * blocks. Used directly it is cleared and used again, and a row costs a quarter.
+ * Chained batch of classic-level, by the calls that abstract-level wraps. A wrapped batch is used once, and its memory
+ * outside the JavaScript heap waits for a garbage collection that is unaware of it: hundreds of megabytes after some full
+ * blocks. Used directly it is cleared and reused, and a row costs a quarter.
  */
 export interface NativeBatch {
   _put(key: Uint8Array, value: Uint8Array): void
@@ -15,7 +15,7 @@ export interface NativeBatch {
   _write(options: { readonly sync: boolean }): Promise<void>
 }
 
-/** What a batch needs of its store. */
+/** Store of a batch. */
 export interface BatchHome {
   readonly path: string
   /** false: no write waits for the disk. */
@@ -26,13 +26,13 @@ export interface BatchHome {
   checkOpen(): void
   /** Keeps the store open until the write is over. */
   track(write: Promise<void>): Promise<void>
-  /** The batch is empty and may be given to somebody else. */
+  /** Returns an empty native batch for reuse. */
   release(native: NativeBatch): void
 }
 
 /**
- * Rows that reach the disk together or not at all. Keys and values are copied when queued, so a caller may reuse its arrays.
- * A batch that is not written must be discarded; afterwards it is of no use.
+ * Rows that are written atomically. Keys and values are copied when added, so a caller may reuse its arrays. A batch that is
+ * not written must be discarded; it cannot be used afterwards.
  */
 export class Batch {
   readonly #home: BatchHome
@@ -68,7 +68,10 @@ export class Batch {
     return this
   }
 
-  /** Resolves when the rows are on disk (fsync); `sync: false` leaves that to the system, for what can be rebuilt. Throws STORE_WRITE_FAILED. */
+  /**
+   * Resolves when the rows are on disk (fsync); `sync: false` leaves that to the system, for data that can be rebuilt.
+   * Throws STORE_WRITE_FAILED.
+   */
   async write({ sync }: { readonly sync: boolean } = { sync: true }): Promise<void> {
     const { counters, path, synced } = this.#home
     const startedMs = performance.now()

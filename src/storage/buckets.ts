@@ -1,5 +1,5 @@
 /**
- * The one list of tables, each a one-byte key prefix. A number is never reused, also when its table is gone: add at the end.
+ * List of all tables, each a one-byte key prefix. A number is never reused, even when its table is gone: add at the end.
  * Numbers inside keys are big-endian (keys.ts), so ranges of blocks are ranges of keys.
  */
 export const BUCKETS = {
@@ -31,11 +31,11 @@ export const BUCKETS = {
   historyIndex: 13,
   /** Block number -> logs bloom, only of blocks with logs. */
   logBloom: 14,
-  /** Address + block number -> nothing: the block holds logs of this address. */
+  /** Address + block number -> empty: the block holds logs of this address. */
   logAddress: 15,
   /** Sender + nonce -> raw local transaction of the pool. */
   poolJournal: 16,
-  /** Block number -> members of the council as that block left it: genesis, and the last block of a cycle that changed it. */
+  /** Block number -> members of the council after that block: genesis, and the last block of a cycle that changed it. */
   council: 17,
   /** Proof chain: headers by id. */
   proofHeader: 18,
@@ -45,15 +45,15 @@ export const BUCKETS = {
   supply: 20,
   /** Faucet: address or ip -> time of the last grant. */
   faucet: 21,
-  /** Development chains: block number -> state root after edits of the state that block left. */
+  /** Development chains: block number -> state root after edits of the state after that block. */
   editedRoot: 22,
-  /** Development chains: block number + index of an edit -> what undoes it, while a snapshot may want that. */
+  /** Development chains: block number + index of an edit -> its undo values, while a snapshot may need them. */
   editUndo: 23,
-  /** Number of a cycle's last block, and of genesis -> how the members of the council stand (chain/council/council-rows.ts). */
+  /** Number of a cycle's last block, and of genesis -> status of the council's members (chain/council/council-rows.ts). */
   cycle: 24,
   /** Address of a validator -> encoded evidence against it that no block holds yet. */
   evidence: 25,
-  /** While a snapshot is fetched: number of a chunk -> what it brought (chain/snapshot/sync/staging.ts). */
+  /** During snapshot sync: number of a chunk -> its content's counts (chain/snapshot/sync/staging.ts). */
   snapshotChunk: 26,
 } as const
 

@@ -1,9 +1,9 @@
 import { CodedError } from '../util/errors.ts'
 import { readLockHolder } from './lock-holder.ts'
 
-/** Thrown as CodedError by Store and schema. */
+/** Errors of Store and schema, thrown as CodedError. */
 export type StoreError =
-  /** Another process has the data directory open; `pid` where it is known. */
+  /** Another process has the data directory open; `pid` when known. */
   | { readonly code: 'STORE_LOCKED'; readonly path: string; readonly pid?: number }
   | { readonly code: 'STORE_CORRUPT'; readonly path: string; readonly reason: string }
   | { readonly code: 'STORE_OPEN_FAILED'; readonly path: string; readonly reason: string }
@@ -11,9 +11,9 @@ export type StoreError =
   | { readonly code: 'STORE_READ_FAILED'; readonly path: string; readonly reason: string }
   /** Nothing of the batch is written. */
   | { readonly code: 'STORE_WRITE_FAILED'; readonly path: string; readonly reason: string }
-  /** The machine lost rows that were not synced: of blocks that were being caught up. */
+  /** The machine lost unsynced rows of blocks that were being imported. */
   | { readonly code: 'STORE_INCOMPLETE'; readonly path: string; readonly since: number; readonly head: number }
-  /** The directory holds a LevelDB that is not ours. */
+  /** The directory holds a LevelDB of another program. */
   | { readonly code: 'STORE_FOREIGN'; readonly path: string }
   | { readonly code: 'SCHEMA_UNKNOWN'; readonly path: string; readonly found: number; readonly supported: number }
   | { readonly code: 'NETWORK_MISMATCH'; readonly path: string; readonly found: string; readonly expected: string }
@@ -28,7 +28,7 @@ const LEVEL_CODES = {
   LEVEL_DATABASE_NOT_OPEN: 'STORE_CLOSED',
 } as const
 
-/** The innermost coded cause says what really happened: abstract-level wraps a failed open. */
+/** Returns the innermost code of an error: abstract-level wraps a failed open. */
 const levelCode = (error: unknown): string | undefined => {
   if (!(error instanceof Error)) return undefined
   const own = 'code' in error && typeof error.code === 'string' ? error.code : undefined
@@ -45,7 +45,7 @@ const holderOf = (path: string): { readonly pid?: number } => {
   return pid === undefined ? {} : { pid }
 }
 
-/** A LevelDB failure in our terms; `fallback` names the operation that failed. */
+/** Converts a LevelDB failure to a StoreError; `fallback` names the operation that failed. */
 export const storeErrorFromLevel = (
   error: unknown,
   path: string,

@@ -3,10 +3,10 @@ import { asBuffer } from '../util/bytes.ts'
 
 export const NUMBER_BYTES = 8
 
-/** A block number as 8 big-endian bytes, so that byte order is number order. */
+/** Block number as 8 big-endian bytes, so that byte order is number order. */
 export const numberKey = (number: number): Uint8Array => writeNumber(new Uint8Array(NUMBER_BYTES), 0, number)
 
-/** Writes a number where a longer key holds it; answers the same array. */
+/** Writes a number at an offset of a longer key; returns the same array. */
 export const writeNumber = (target: Uint8Array, at: number, number: number): Uint8Array => {
   assert(Number.isSafeInteger(number) && number >= 0, 'a key number is a safe integer')
   const high = Math.floor(number / 0x1_0000_0000)
@@ -27,19 +27,19 @@ export const readNumber = (bytes: Uint8Array, at = 0): number => {
   return buffer.readUInt32BE(at) * 0x1_0000_0000 + buffer.readUInt32BE(at + 4)
 }
 
-/** A key followed by a block number. */
+/** Returns a key followed by a block number. */
 export const keyWithNumber = (key: Uint8Array, number: number): Uint8Array => {
   const out = new Uint8Array(key.byteLength + NUMBER_BYTES)
   out.set(key)
   return writeNumber(out, key.byteLength, number)
 }
 
-/** The first key after every key that starts with `prefix`; undefined when there is none. */
+/** Returns the first key after every key that starts with `prefix`; undefined when there is none. */
 export const afterPrefix = (prefix: Uint8Array): Uint8Array | undefined => {
   for (let i = prefix.byteLength - 1; i >= 0; i--) {
     const byte = prefix[i] ?? 0
     if (byte === 0xff) continue
-    // A Buffer's own slice is no copy.
+    // Buffer.slice would not copy.
     const out = Uint8Array.from(prefix.subarray(0, i + 1))
     out[i] = byte + 1
     return out

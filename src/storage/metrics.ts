@@ -1,6 +1,6 @@
 import type { Metrics } from '../metrics/registry.ts'
 
-/** Plain counters of one Store handle. */
+/** Counters of one Store handle. */
 export interface StoreCounters {
   reads: number
   batches: number
@@ -25,7 +25,7 @@ const HELP: Readonly<Record<keyof StoreCounters, readonly [name: string, help: s
   writeFailures: ['storage_write_failures_total', 'Batches the disk refused; the node stops at the first'],
 }
 
-/** A store's counters, copied at each scrape. */
+/** Declares a store's counters, copied at each scrape. */
 export const declareStorageMetrics = (metrics: Metrics, store: { readonly counters: StoreCounters }): void => {
   const seen = newStoreCounters()
   const declared = Object.entries(HELP).map(([key, [name, help]]) => {

@@ -3,7 +3,7 @@ import { LIMITS } from '../config/limits.ts'
 import { afterPrefix } from './keys.ts'
 import { prefixedKey } from './scratch-keys.ts'
 
-/** The store as it was when taken. Close it: an open snapshot keeps old rows on disk. */
+/** The store at one moment. Must be closed: an open snapshot keeps old rows on disk. */
 export type Snapshot = LevelSnapshot
 
 /** Keys of one bucket; bounds are without the bucket's byte. `prefix` excludes the other bounds. */
@@ -18,7 +18,7 @@ export interface Range {
   readonly snapshot?: Snapshot
 }
 
-/** A range in LevelDB's own terms: keys with the bucket's byte, -1 for no limit. */
+/** Range in LevelDB's own terms: keys with the bucket's byte, -1 for no limit. */
 export interface Bounds extends Omit<Range, 'prefix'> {
   readonly reverse: boolean
   readonly limit: number
@@ -46,7 +46,7 @@ export const boundsFromRange = (bucket: number, range: Range): Bounds => {
   }
 }
 
-/** Of what LevelDB's iterators over entries and over keys have in common. */
+/** Common interface of LevelDB's iterators over entries and over keys. */
 interface Rows<Row> {
   nextv(size: number): Promise<Row[]>
   close(): Promise<void>
@@ -54,17 +54,18 @@ interface Rows<Row> {
 
 export interface Scan<Row> {
   readonly open: (bounds: Bounds & typeof PIECE) => Rows<Row>
-  /** With the bucket's byte. */
+  /** Returns the key with the bucket's byte. */
   readonly keyOf: (row: Row) => Uint8Array
-  /** Rows of one piece. */
+  /** Rows per piece. */
   readonly size: number
 }
 
 const PIECE = { highWaterMarkBytes: LIMITS.storage.scanBytes }
 
 /**
- * The rows of a range in pieces. Between two pieces no iterator is open, for one keeps every table that compaction replaces
- * meanwhile, on disk and in memory, until long after it is closed: `bounds` need a snapshot if the pieces shall agree.
+ * Yields the rows of a range in pieces. No iterator stays open between two pieces, since an open one keeps every table that
+ * compaction replaces, on disk and in memory, until long after it is closed: `bounds` need a snapshot if the pieces must be
+ * consistent.
  */
 export async function* scan<Row>(bounds: Bounds, { open, keyOf, size }: Scan<Row>): AsyncGenerator<Row[]> {
   let rest = bounds
@@ -83,7 +84,7 @@ const readPiece = async <Row>(iterator: Rows<Row>, size: number): Promise<{ rows
   try {
     const rows = await iterator.nextv(size)
     if (rows.length === size) return { rows, isLast: false }
-    // Fewer are the last ones or as many bytes as a piece may hold; an iterator that is still open knows without a search.
+    // Fewer rows are either the last ones or the most bytes a piece may hold; the open iterator knows without another seek.
     const more = await iterator.nextv(1)
     return { rows: [...rows, ...more], isLast: more.length === 0 }
   } finally {

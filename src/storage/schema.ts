@@ -5,10 +5,10 @@ import { BUCKETS } from './buckets.ts'
 import { storeError } from './errors.ts'
 import type { Store } from './store.ts'
 
-/** Raised when the meaning of stored rows changes; a store of another version is refused, never guessed at. */
+/** Raised when the meaning of stored rows changes; a store of another version is refused. */
 export const SCHEMA_VERSION = 2
 
-/** Which chain a store holds. `genesis` names the genesis: the hash of block 0. */
+/** Chain of a store. `genesis` is the hash of block 0. */
 export interface StoreIdentity {
   readonly network: string
   readonly genesis: Hex
@@ -21,7 +21,7 @@ export function metaKey(name: string): Uint8Array {
   return new TextEncoder().encode(name)
 }
 
-/** undefined: an empty store. Throws SCHEMA_UNKNOWN, or STORE_FOREIGN when there are rows and no schema. */
+/** Returns undefined for an empty store. Throws SCHEMA_UNKNOWN, or STORE_FOREIGN when there are rows and no schema. */
 export const readIdentity = async (store: Store): Promise<StoreIdentity | undefined> => {
   const row = await store.get(BUCKETS.meta, KEY)
   if (row === undefined) {
@@ -37,13 +37,16 @@ export const readIdentity = async (store: Store): Promise<StoreIdentity | undefi
   return { network, genesis: genesis as Hex }
 }
 
-/** To be put in the batch that writes genesis, so that a store with an identity has its block 0. */
+/** Added to the batch that writes genesis, so that a store with an identity has its block 0. */
 export const putIdentity = (batch: Batch, identity: StoreIdentity): void => {
   const text = Buffer.from(`${identity.network}\n${identity.genesis}`)
   batch.put(BUCKETS.meta, KEY, Buffer.concat([Uint8Array.of(SCHEMA_VERSION), text]))
 }
 
-/** 'new': nothing stored yet. Throws NETWORK_MISMATCH or GENESIS_MISMATCH when the store is another chain's, and what readIdentity throws. */
+/**
+ * 'new': nothing stored yet. Throws NETWORK_MISMATCH or GENESIS_MISMATCH for another chain's store, and the errors of
+ * readIdentity.
+ */
 export const checkIdentity = async (store: Store, expected: StoreIdentity): Promise<'new' | 'existing'> => {
   const found = await readIdentity(store)
   if (found === undefined) return 'new'

@@ -1,6 +1,6 @@
 /**
- * Prefixed keys without an allocation each: one reused array per length. LevelDB copies the key inside the call,
- * so these serve synchronous calls only; an asynchronous one must own its key.
+ * Prefixed keys without an allocation each: one reused array per length. LevelDB copies the key inside the call, so
+ * these are for synchronous calls only; an asynchronous call must own its key.
  */
 export class ScratchKeys {
   readonly #byLength: Uint8Array[] = []
@@ -10,7 +10,7 @@ export class ScratchKeys {
     let scratch = this.#byLength[length]
     if (scratch === undefined) {
       scratch = new Uint8Array(length)
-      // Keys are short; a long one is served without being kept.
+      // Keys are short; a long one is not cached.
       if (length <= 128) this.#byLength[length] = scratch
     }
     scratch[0] = bucket
@@ -19,7 +19,7 @@ export class ScratchKeys {
   }
 }
 
-/** A prefixed key of its own. */
+/** Returns a prefixed key in a new array. */
 export const prefixedKey = (bucket: number, key: Uint8Array): Uint8Array => {
   const out = new Uint8Array(key.byteLength + 1)
   out[0] = bucket

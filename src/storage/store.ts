@@ -15,20 +15,20 @@ export type { Range, Snapshot } from './scan.ts'
 export type StoreEntry = readonly [key: Uint8Array, value: Uint8Array]
 
 export interface StoreOptions {
-  /** Block cache, bytes. Several handles of one process share the first one's. */
+  /** Size of the block cache, bytes. Several handles of one process share the first one's. */
   readonly cacheBytes?: number
-  /** Rows in memory before they go to a table file, bytes; up to two of these are held. */
+  /** Bytes of rows in memory before they are written to a table file; up to two of these are held. */
   readonly writeBufferBytes?: number
   readonly maxOpenFiles?: number
   /** false: fail with STORE_OPEN_FAILED when there is no store yet. */
   readonly createIfMissing?: boolean
-  /** It ends with the process: no write waits for the disk, and rows are read at once, without another thread. */
+  /** Temporary store: no write waits for the disk, and rows are read synchronously, without another thread. */
   readonly ephemeral?: boolean
 }
 
 /**
- * One LevelDB. Threads of a process open their own handle on the same path (the first opener's options hold); another process
- * is refused with STORE_LOCKED. Keys answered are without the bucket's byte. Reads throw STORE_READ_FAILED, STORE_CORRUPT or STORE_CLOSED.
+ * LevelDB store. Threads of a process open their own handle on the same path (the first opener's options apply); another process is
+ * refused with STORE_LOCKED. Returned keys are without the bucket's byte. Reads throw STORE_READ_FAILED, STORE_CORRUPT or STORE_CLOSED.
  */
 export class Store {
   readonly path: string
@@ -67,7 +67,7 @@ export class Store {
     return new Store(level, options.ephemeral ?? false)
   }
 
-  /** About 2 us when the row is in memory: for misses of a cache, not for loops. */
+  /** Takes about 2 us when the row is in memory: for cache misses, not for loops. */
   getSync(bucket: number, key: Uint8Array, snapshot?: Snapshot): Uint8Array | undefined {
     this.counters.reads++
     try {
@@ -88,7 +88,7 @@ export class Store {
     }
   }
 
-  /** In the order of `keys`. The caller bounds how many. */
+  /** Returns values in the order of `keys`. The caller bounds their number. */
   async getMany(bucket: number, keys: readonly Uint8Array[], snapshot?: Snapshot): Promise<(Uint8Array | undefined)[]> {
     if (this.#ephemeral) return keys.map(key => this.getSync(bucket, key, snapshot))
     this.counters.reads += keys.length
@@ -111,7 +111,7 @@ export class Store {
     }
   }
 
-  /** Entries in key order, up to `size` at a time and all as they are at the first: for long scans. */
+  /** Yields entries in key order, up to `size` at a time and all from one snapshot: for long scans. */
   async *chunks(
     bucket: number,
     range: Range = {},
@@ -134,7 +134,7 @@ export class Store {
     }
   }
 
-  /** The first entry of a range (the last with `reverse`). */
+  /** Returns the first entry of a range (the last with `reverse`). */
   async first(bucket: number, range: Range = {}): Promise<StoreEntry | undefined> {
     this.counters.reads++
     const iterator = this.#reading(() => this.#level.iterator({ ...boundsFromRange(bucket, range), limit: 1 }))
@@ -168,7 +168,7 @@ export class Store {
     })
   }
 
-  /** Removes a range in batches of bounded size: not atomic, for tables that can be rebuilt. */
+  /** Deletes a range in batches of bounded size: not atomic, for tables that can be rebuilt. */
   async clear(bucket: number, range: Range = {}): Promise<void> {
     let batch = this.batch()
     try {
@@ -186,8 +186,8 @@ export class Store {
   }
 
   /**
-   * Resolves when every row written so far is on disk, those of `sync: false` too. A synced write would not do: LevelDB syncs the
-   * log it writes to, not the one before it, whose rows may still wait for their table.
+   * Resolves when every row written so far is on disk, also those of `sync: false`. A synced write is not enough: LevelDB syncs only its
+   * current log, not the previous one, whose rows may still wait for their table.
    */
   async flush(): Promise<void> {
     this.#checkOpen()
@@ -200,7 +200,7 @@ export class Store {
     }
   }
 
-  /** No rows in any bucket. */
+  /** True without rows in any bucket. */
   async isEmpty(): Promise<boolean> {
     const keys = this.#reading(() => this.#level.keys({ limit: 1 }))
     try {
@@ -212,7 +212,7 @@ export class Store {
     }
   }
 
-  /** LevelDB's own figures, for the operator's port. */
+  /** Returns LevelDB's own statistics, for the operator's port. */
   stats(): string {
     return this.#reading(() => this.#level.getProperty('leveldb.stats'))
   }
@@ -228,7 +228,7 @@ export class Store {
     if (this.#closed) throw storeError({ code: 'STORE_CLOSED', path: this.path })
   }
 
-  /** Writes go past abstract-level, so it is on us not to close beneath one. */
+  /** Writes bypass abstract-level, so the store must not close during one. */
   async #track(write: Promise<void>): Promise<void> {
     this.#writes.add(write)
     try {
@@ -260,7 +260,7 @@ export class Store {
 
 const isLog = (name: string): boolean => name.endsWith('.log')
 
-/** A log that is gone has given its rows to a table, which was synced. */
+/** The rows of a deleted log are in a table, which was synced. */
 const syncFile = async (path: string): Promise<void> => {
   try {
     const file = await open(path, 'r')

@@ -1,4 +1,4 @@
-/** Impossible states stop the process rather than fork the chain; asserts stay on in production. */
+/** Stops the process on impossible states rather than fork the chain; asserts stay on in production. */
 export function assert(condition: unknown, message: string): asserts condition {
   if (!condition) throw new AssertionError(message)
 }
@@ -7,7 +7,7 @@ export class AssertionError extends Error {
   override readonly name = 'AssertionError'
 }
 
-/** Marks a branch the types say cannot be reached. */
+/** Marks a branch that is unreachable by its types. */
 export const unreachable = (value: never): never => {
   throw new AssertionError(`unreachable: ${String(value)}`)
 }

@@ -2,7 +2,7 @@
 
 export type Hex = `0x${string}`
 
-// Node's own fast paths behind toString('hex') and write(_, 'hex'), which its type package leaves out.
+// Node.js' fast paths behind toString('hex') and write(_, 'hex'), which its type package omits.
 declare global {
   interface Buffer {
     hexSlice(start?: number, end?: number): string
@@ -14,7 +14,7 @@ export const EMPTY_BYTES = new Uint8Array(0)
 export const ZERO_ADDRESS: Hex = `0x${'00'.repeat(20)}`
 export const ZERO_HASH: Hex = `0x${'00'.repeat(32)}`
 
-/** The same memory seen as a Buffer, without a copy. */
+/** Returns a Buffer over the same memory, without a copy. */
 export const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
 export const bytesToHex = (bytes: Uint8Array): Hex => `0x${asBuffer(bytes).hexSlice(0, bytes.byteLength)}`
@@ -26,13 +26,13 @@ export const hexToBytes = (hex: Hex): Uint8Array => {
 }
 
 /**
- * The same bytes in memory of their own, for what goes to another thread or is kept: a view carries or keeps all of the memory it
- * looks into, which for bytes decoded from hex is Node's pool of 64 KiB.
+ * Returns the same bytes in memory of their own, for transfer to another thread or for keeping: a view transfers or retains the
+ * whole buffer behind it, which for bytes decoded from hex is Node's pool of 64 KiB.
  */
 export const copyBytes = (bytes: Uint8Array): Uint8Array =>
   bytes.byteLength === bytes.buffer.byteLength ? bytes : Uint8Array.prototype.slice.call(bytes)
 
-/** The most compact form, zero is 0x0 (docs/interface.md#encoding). */
+/** QUANTITY encoding: the most compact form, zero is 0x0 (docs/interface.md#encoding). */
 export const toQuantity = (value: bigint | number): Hex => `0x${value.toString(16)}`
 
 /** Big-endian bytes without leading zeros; zero is empty. */

@@ -1,8 +1,8 @@
-/** Time as a dependency, so that a simulator can own it. */
+/** Time as a dependency, so that a simulator can control it. */
 export interface Clock {
   /** Wall clock, milliseconds since the epoch. */
   nowMs(): number
-  /** Runs `fn` once at or after `atMs`; the answer cancels it. */
+  /** Runs `fn` once at or after `atMs`; the returned function cancels it. */
   schedule(atMs: number, fn: () => void): () => void
 }
 

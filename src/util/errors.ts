@@ -1,6 +1,6 @@
 /**
- * Expected failures carry a code and its own fields; only `rpc/errors.ts` turns them into client-visible text.
- * `type PoolError = { code: 'NONCE_TOO_LOW'; expected: number; got: number } | ...`
+ * Expected failure with a code and its own fields; only `rpc/errors.ts` turns it into client-visible text. `type
+ * PoolError = { code: 'NONCE_TOO_LOW'; expected: number; got: number } | ...`
  */
 export class CodedError<Detail extends { readonly code: string } = { readonly code: string }> extends Error {
   override readonly name = 'CodedError'
@@ -21,7 +21,7 @@ const describe = (detail: { readonly code: string }): string =>
 
 export const isCoded = (error: unknown): error is CodedError => error instanceof CodedError
 
-/** What `work` answers, or the CodedError it throws. Throws whatever else it throws. */
+/** Returns the result of `work`, or the CodedError it throws. Rethrows other errors. */
 export const resultOrCoded = <T>(work: () => T): T | CodedError => {
   try {
     return work()
@@ -31,7 +31,7 @@ export const resultOrCoded = <T>(work: () => T): T | CodedError => {
   }
 }
 
-/** The same where nobody asks for the reason. */
+/** Returns undefined for a CodedError, where its reason is not needed. */
 export const undefinedIfCoded = <T>(work: () => T): T | undefined => {
   const answer = resultOrCoded(work)
   return isCoded(answer) ? undefined : answer

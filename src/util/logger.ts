@@ -1,4 +1,4 @@
-/** What parts ask of a logger; pino satisfies it. Constant message plus fields (CONTRIBUTING.md#the-house). */
+/** Logger as the parts use it; pino implements it. Constant message plus fields (CONTRIBUTING.md#the-house). */
 export interface Logger {
   error(fields: object, message: string): void
   warn(fields: object, message: string): void

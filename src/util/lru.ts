@@ -1,19 +1,19 @@
 import { assert } from './assert.ts'
 
 export interface LruOptions<K, V> {
-  /** Sum of the weights kept. */
+  /** Limit of the sum of weights. */
   readonly limit: number
-  /** Weight of one entry, for example its bytes; 1 when left out, so that `limit` counts entries. */
+  /** Weight of one entry, for example its bytes; 1 by default, so that `limit` counts entries. */
   readonly weigh?: (value: V, key: K) => number
-  /** An entry heavier than this is not kept, for it would push out too many others; all of `limit` when left out. */
+  /** An entry heavier than this is not kept, since it would evict too many others; `limit` by default. */
   readonly heaviest?: number
-  /** Called for entries pushed out by newer ones, not for those deleted or overwritten. */
+  /** Called for entries evicted by newer ones, not for those deleted or overwritten. */
   readonly onEvict?: (key: K, value: V) => void
 }
 
 const FEW_MOVES = 64
 
-/** Keeps what was used most recently, within a limit of entries or weight. A Map remembers insertion order, so a use re-inserts. */
+/** Least-recently-used cache with a limit of entries or weight. A Map remembers insertion order, so a use reinserts. */
 export class Lru<K, V> {
   readonly limit: number
   readonly #weigh: (value: V, key: K) => number
@@ -21,7 +21,7 @@ export class Lru<K, V> {
   readonly #onEvict: ((key: K, value: V) => void) | undefined
   readonly #entries = new Map<K, V>()
   #oldest = this.#entries.entries()
-  /** Insertions since that iterator was made or last advanced. */
+  /** Insertions since that iterator was created or last advanced. */
   #moves = 0
   #weight = 0
 
@@ -39,7 +39,7 @@ export class Lru<K, V> {
     return this.#entries.size
   }
 
-  /** Sum of the weights held now; never above `limit`. */
+  /** Sum of the current weights; never above `limit`. */
   get weight(): number {
     return this.#weight
   }
@@ -61,7 +61,7 @@ export class Lru<K, V> {
     return this.#entries.has(key)
   }
 
-  /** An entry that is too heavy is not kept; undefined is no value. */
+  /** An entry that is too heavy is not kept; undefined is not a value. */
   set(key: K, value: V): void {
     this.delete(key)
     const weight = this.#weigh(value, key)
@@ -95,15 +95,15 @@ export class Lru<K, V> {
     if (++this.#moves > this.#entries.size + FEW_MOVES) this.#startOver()
   }
 
-  /** A Map makes a new table now and then, and an iterator that stands still keeps each old one. */
+  /** A Map reallocates its table sometimes, and an idle iterator retains each old one. */
   #startOver(): void {
     this.#oldest = this.#entries.entries()
     this.#moves = 0
   }
 
   /**
-   * One iterator is kept: everything it has passed was evicted or moved to the end. A new one each time would step over the
-   * holes that deletions leave in a Map, microseconds in a large cache.
+   * One iterator is kept: everything it has passed was evicted or moved to the end. A new one each time would step over the holes
+   * of deletions in the Map, microseconds in a large cache.
    */
   #evictOldest(): void {
     let next = this.#oldest.next()

@@ -94,7 +94,7 @@ export class Council {
   }
 
   /**
-   * Returns the payee of block `numberField` for a proposer of its cycle: the member's reward address, or the foundation once an earlier
+   * Returns the payee of block `number` for a proposer of its cycle: the member's reward address, or the foundation once an earlier
    * block held evidence against it. A proposer that is not a member, as in the pending block of another node, is paid itself.
    */
   payeeOf(proposer: Hex, number: number): Hex {

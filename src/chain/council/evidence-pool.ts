@@ -90,7 +90,7 @@ export class EvidencePool implements EvidenceStore {
     return this.#options.rows.written()
   }
 
-  /** Selects evidence for block `numberField` on the head; drops items that no later block can include either. */
+  /** Selects evidence for block `number` on the head; drops items that no later block can include either. */
   select(number: number): SelectedEvidence {
     const items: Uint8Array[] = []
     const offenders = new Set<Hex>()
@@ -110,7 +110,7 @@ export class EvidencePool implements EvidenceStore {
     return { items, offenders: [...offenders] }
   }
 
-  /** Returns the offenders of block `numberField` on the head, in the order of its evidence. Throws CodedError<EvidenceError>. */
+  /** Returns the offenders of block `number` on the head, in the order of its evidence. Throws CodedError<EvidenceError>. */
   offendersOf(items: readonly Uint8Array[], number: number): readonly Hex[] {
     const bytes = items.reduce((sum, item) => sum + item.byteLength, 0)
     if (items.length > LIMITS.evidence.items || bytes > LIMITS.evidence.bytes)
@@ -173,7 +173,7 @@ export class EvidencePool implements EvidenceStore {
 }
 
 /**
- * After the last transaction of block `numberField`, writes the validators jailed by its evidence into the contract: the state then
+ * After the last transaction of block `number`, writes the validators jailed by its evidence into the contract: the state then
  * holds it on every node, however the node obtained that state.
  */
 export const jailOffenders = (journal: Journal, offenders: readonly Hex[], number: number): void => {

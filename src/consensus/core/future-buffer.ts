@@ -45,7 +45,7 @@ export class FutureBuffer {
     return this.#isWanted(message, current) && !this.#heights.get(message.number)?.has(slotOf(message))
   }
 
-  /** Returns the senders with a message of a height above `numberField`. */
+  /** Returns the senders with a message of a height above `number`. */
   sendersAbove(number: number): ReadonlySet<number> {
     const senders = new Set<number>()
     for (const [height, messages] of this.#heights) {

@@ -57,7 +57,7 @@ export class EvidenceDetector {
     return found
   }
 
-  /** Drops heights too far below `numberField`. */
+  /** Drops heights too far below `number`. */
   advance(number: number): void {
     this.#lowest = number - this.#limits.heights
     for (const height of this.#heights.keys()) if (height < this.#lowest) this.#heights.delete(height)

@@ -21,7 +21,7 @@ export class ConsensusStats {
     this.lastDecisionMs = elapsedMs
   }
 
-  /** Returns the status with the open height; `numberField` is used when there is none. */
+  /** Returns the status with the open height; `number` is used when there is none. */
   status(
     mode: EngineMode,
     { height, heldForLater }: { readonly height: HeightState | null; readonly heldForLater: number },

@@ -34,7 +34,7 @@ export class OwnVotes {
     return this.#before === null || comparePositions(position, this.#before) > 0
   }
 
-  /** Drops heights below `numberField`. */
+  /** Drops heights below `number`. */
   forgetBelow(number: number): void {
     for (const known of this.#digests.keys()) if (known < number) this.#digests.delete(known)
   }

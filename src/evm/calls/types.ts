@@ -40,7 +40,7 @@ export interface BlockOverrides {
   readonly baseFeePerGas?: bigint
 }
 
-/** A call on the state after `numberField`; with `pending`, on the state after the pending block built on it. */
+/** A call on the state after `number`; with `pending`, on the state after the pending block built on it. */
 export interface CallRequest {
   readonly message: CallMessage
   readonly number: number

@@ -41,7 +41,7 @@ export class Identity {
     return (this.#options.discovers ?? true) ? this.record : null
   }
 
-  /** Makes the record of a node that listens on `portOption`, if there is an address that others can use. */
+  /** Makes the record of a node that listens on `port`, if there is an address that others can use. */
   publish(port: number): void {
     const { advertise, listen, nodeKey, validator, announcesValidator = true, clock } = this.#options
     const host = advertise?.host ?? listen?.host ?? ''

@@ -7,7 +7,7 @@ export type MessageError = MalformedError<'MESSAGE_MALFORMED'>
 /** Encoder and decoder of one kind of payload. Strict: accepted bytes encode to the same bytes. */
 export interface WireCodec<T> {
   encode(value: T): Uint8Array
-  /** Byte fields are views of `bytesField`. Throws MESSAGE_MALFORMED. */
+  /** Byte fields are views of `bytes`. Throws MESSAGE_MALFORMED. */
   decode(bytes: Uint8Array): T
 }
 

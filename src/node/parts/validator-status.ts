@@ -4,7 +4,7 @@ import type { Hex } from '../../util/bytes.ts'
 import type { Logger } from '../../util/logger.ts'
 
 /**
- * Logs when this node's validator is not active: a validator started with a wrong key shows at once, and a newly registered one
+ * Logs the status of this node's validator when it is not voting: a wrong key shows at once, and a newly registered validator
  * has to wait until it serves.
  */
 export const reportValidatorStatus = (

@@ -1,2 +1,5 @@
-/** Result of validating a message, in gossipsub's words: accepted ones are relayed, rejected ones cost the sender score, ignored ones neither. */
+/**
+ * Result of validating a message, in gossipsub's terms: accepted ones are relayed, rejected ones lower the sender's
+ * score, ignored ones neither.
+ */
 export type MessageAcceptance = 'accept' | 'reject' | 'ignore'

@@ -4,7 +4,9 @@ import { decodeOrMalformed, type MalformedError, malformed } from '../malformed.
 import { encodeRlp, type RlpItem, uintItem } from '../rlp.ts'
 import { RlpCursor } from '../rlp-cursor.ts'
 
-/** A quorum's commit signatures for one block: who signed (bit i of byte i>>3 = committee index i) and the 65-byte seals in index order. */
+/**
+ * Commit signatures of a quorum for one block: the signers (bit i of byte i>>3 = committee index i) and the 65-byte seals in index order.
+ */
 export interface Certificate {
   readonly round: number
   readonly bitmap: Uint8Array
@@ -16,7 +18,7 @@ export type CertificateDecodeError = MalformedError<'CERTIFICATE_MALFORMED'>
 export const SEAL_BYTES = 65
 const MAX_BITMAP_BYTES = Math.ceil(LIMITS.consensus.committee / 8)
 
-/** A certificate of signers by committee index, each with its seal; `committeeSize` fixes the bitmap's length. */
+/** Builds a certificate from seals by committee index; `committeeSize` sets the bitmap's length. */
 export const certificateFromSigners = (
   round: number,
   committeeSize: number,
@@ -48,7 +50,7 @@ export const certificateItem = (certificate: Certificate): readonly RlpItem[] =>
 
 export const encodeCertificate = (certificate: Certificate): Uint8Array => encodeRlp(certificateItem(certificate))
 
-/** Throws CERTIFICATE_MALFORMED. Whether the seals are those of a quorum is for consensus to say. */
+/** Throws CERTIFICATE_MALFORMED. Consensus verifies the seals and the quorum. */
 export const decodeCertificate = (bytes: Uint8Array): Certificate =>
   decodeOrMalformed('CERTIFICATE_MALFORMED', () => {
     const cursor = new RlpCursor(bytes)
@@ -57,7 +59,7 @@ export const decodeCertificate = (bytes: Uint8Array): Certificate =>
     return certificate
   })
 
-/** Reads one certificate where the cursor stands; one seal per set bit. Throws RLP_INVALID or CERTIFICATE_MALFORMED. */
+/** Reads one certificate at the cursor; one seal per set bit. Throws RLP_INVALID or CERTIFICATE_MALFORMED. */
 export const readCertificate = (cursor: RlpCursor): Certificate => {
   const outer = cursor.openList()
   const round = cursor.safeUint()

@@ -4,7 +4,10 @@ import type { Certificate } from './certificate.ts'
 import { type Proposal, type ProposalHead, proposalHead } from './proposal.ts'
 import type { Vote } from './vote.ts'
 
-/** What a node has of its open height, so that others resend only what it lacks (docs/design/consensus.md#state-machine). Not signed: the channel is. */
+/**
+ * State of a node's open height, so that others resend only what it lacks (docs/design/consensus.md#state-machine). Not signed: the
+ * connection is authenticated.
+ */
 export interface StatusMessage {
   readonly type: 'status'
   readonly number: number
@@ -14,29 +17,29 @@ export interface StatusMessage {
   readonly prepares: Uint8Array
   readonly commits: Uint8Array
   readonly roundChanges: Uint8Array
-  /** A block this node needs and lacks. */
+  /** Block this node needs and lacks. */
   readonly wanted: Hex | null
 }
 
-/** A finished height for a node that is behind. */
+/** Decided block for a node that is behind. */
 export interface DecidedMessage {
   readonly type: 'decided'
   readonly block: Block
   readonly certificate: Certificate
 }
 
-/** The answer to `wanted`. */
+/** Response to `wanted`. */
 export interface BodyMessage {
   readonly type: 'body'
   readonly block: Block
 }
 
 export type SignedMessage = Proposal | Vote
-/** The signed part of a message: a proposal stands without its block. */
+/** Signed part of a message: a proposal without its block. */
 export type SignedHead = ProposalHead | Vote
 export type ConsensusMessage = SignedMessage | StatusMessage | DecidedMessage | BodyMessage
 
-/** Height a message belongs to. */
+/** Height of a message. */
 export const messageHeight = (message: ConsensusMessage): number =>
   message.type === 'decided' || message.type === 'body' ? message.block.header.number : message.number
 

@@ -19,20 +19,20 @@ import {
   signingDigest,
 } from './vote.ts'
 
-/** Why a proposer of a round above 0 may propose what it proposes; both lists empty in round 0 (docs/design/consensus.md#proposals). */
+/** Justification of a proposal above round 0; both lists are empty in round 0 (docs/design/consensus.md#proposals). */
 export interface Justification {
   readonly roundChanges: readonly RoundChangePayload[]
-  /** The quorum behind the highest prepared round; empty when nothing was prepared. */
+  /** Quorum of prepares of the highest prepared round; empty when nothing was prepared. */
   readonly prepares: readonly Prepare[]
 }
 
-/** A block offered for (number, round). The signature covers the block's hash and the hash of the justification. */
+/** Block proposed for (number, round). The signature covers the block's hash and the hash of the justification. */
 export interface Proposal extends SignedVote, Justification {
   readonly type: 'proposal'
   readonly block: Block
 }
 
-/** A proposal without its block, which is stored and travels as its own bytes. */
+/** Proposal without its block, which is stored and sent as separate bytes. */
 export interface ProposalHead extends SignedVote, Justification {
   readonly type: 'proposal'
   readonly blockHash: Hex
@@ -55,7 +55,7 @@ export const proposalDigest = (
 ): Uint8Array =>
   proposalDigestFromHash(domain, { ...proposal, justificationHash: justificationHash(proposal.round, proposal) })
 
-/** The same digest from the hash of the justification: who signed what can be shown without the lists. */
+/** Same digest from the hash of the justification: a signature can be verified without the lists. */
 export const proposalDigestFromHash = (
   domain: SigningDomain,
   claim: {
@@ -80,7 +80,7 @@ export const encodeProposalHead = (head: ProposalHead): Uint8Array =>
     ...justificationItems(head),
   ])
 
-/** Strict; signatures are views of `bytesField`. Checks form only. Throws PROPOSAL_MALFORMED. */
+/** Strict; signatures are views of `bytes`. Checks form only. Throws PROPOSAL_MALFORMED. */
 export const decodeProposalHead = (bytes: Uint8Array): ProposalHead =>
   decodeOrMalformed('PROPOSAL_MALFORMED', () => {
     const cursor = new RlpCursor(bytes)

@@ -4,15 +4,15 @@ import { CodedError } from '../../util/errors.ts'
 import type { VoteType } from './vote.ts'
 
 /*
- * What validators have signed on a chain, to be carried from one machine to another: JSON after EIP-3076, with QBFT's rounds and steps
- * in place of epochs (docs/design/consensus.md#watermark). Numbers are decimal strings.
+ * Signatures of validators on a chain, for moving a validator to another machine: JSON after EIP-3076, with QBFT's rounds and steps in
+ * place of epochs (docs/design/consensus.md#watermark). Numbers are decimal strings.
  *
  *   { "metadata": { "format": "tandem-signing/1", "genesisHash": "0x..." },
  *     "data": [{ "validator": "0x...",
  *                "signed": [{ "number": "12", "round": "0", "step": "commit", "digest": "0x...", "signature": "0x..." }] }] }
  */
 
-/** One signature: where, over which 32-byte digest, and itself (65 bytes) unless the file leaves it out. */
+/** One signature: its position, the 32-byte digest, and the signature (65 bytes) unless the file omits it. */
 export interface SignedPosition {
   readonly number: number
   readonly round: number
@@ -23,7 +23,7 @@ export interface SignedPosition {
 
 export interface SignerRecord {
   readonly validator: Hex
-  /** In no order; only the highest position matters to who signs on. */
+  /** Unordered; only the highest position matters for further signing. */
   readonly signed: readonly SignedPosition[]
 }
 
@@ -50,7 +50,7 @@ const positionToJson = ({ number, round, step, digest, signature }: SignedPositi
   ...(signature !== null && { signature }),
 })
 
-/** Throws CodedError<SigningRecordError>. Members it does not know are passed over. */
+/** Throws CodedError<SigningRecordError>. Unknown members are ignored. */
 export const signingRecordFromJson = (text: string): SigningRecord => {
   const root = objectOf(parse(text), 'the file')
   const metadata = objectOf(root['metadata'], 'metadata')

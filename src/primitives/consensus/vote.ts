@@ -23,19 +23,19 @@ export interface Prepare extends SignedVote {
   readonly blockHash: Hex
 }
 
-/** Its signature is the seal that certificates carry. */
+/** Its signature is the seal in certificates. */
 export interface Commit extends SignedVote {
   readonly type: 'commit'
   readonly blockHash: Hex
 }
 
-/** A block with a quorum of prepares in a round. */
+/** Block with a quorum of prepares in a round. */
 export interface PreparedBlock {
   readonly round: number
   readonly blockHash: Hex
 }
 
-/** What a round change claims and signs. */
+/** Signed content of a round change. */
 export interface RoundChangePayload extends SignedVote {
   readonly type: 'roundChange'
   /** null: nothing prepared. */
@@ -43,14 +43,14 @@ export interface RoundChangePayload extends SignedVote {
 }
 
 export interface RoundChange extends RoundChangePayload {
-  /** The quorum of prepares behind `prepared`, not covered by the signature; empty when nothing is prepared. */
+  /** Quorum of prepares for `prepared`, not covered by the signature; empty when nothing is prepared. */
   readonly prepares: readonly Prepare[]
 }
 
 export type Vote = Prepare | Commit | RoundChange
 export type VoteDecodeError = MalformedError<'VOTE_MALFORMED'>
 
-/** What binds a signature to one chain. */
+/** Chain to which a signature is bound. */
 export interface SigningDomain {
   readonly chainId: number
   readonly genesisHash: Hex
@@ -80,7 +80,7 @@ export const signingDigest = (
     ]),
   )
 
-/** What a prepare signs; of a commit, what its seal signs: bound to chain, height, round and block. */
+/** Digest of a prepare, or of a commit's seal: bound to chain, height, round and block. */
 export const blockVoteDigest = (
   domain: SigningDomain,
   vote: Pick<Prepare | Commit, 'type' | 'number' | 'round' | 'blockHash'>,
@@ -91,7 +91,7 @@ export const roundChangeDigest = (
   change: Pick<RoundChangePayload, 'number' | 'round' | 'prepared'>,
 ): Uint8Array => signingDigest(domain, 'roundChange', change, [preparedItem(change.prepared)])
 
-/** The empty list stands for nothing prepared. */
+/** The empty list means that nothing is prepared. */
 const preparedItem = (prepared: PreparedBlock | null): RlpItem =>
   prepared === null ? [] : [numberItem(prepared.round), hexToBytes(prepared.blockHash)]
 
@@ -104,7 +104,7 @@ export const blockVoteItem = (vote: Prepare | Commit): readonly RlpItem[] => [
   vote.signature,
 ]
 
-/** [number, round, prepared, sender, signature]: the signed part, as a proposal's justification carries it. */
+/** [number, round, prepared, sender, signature]: the signed part, as in a proposal's justification. */
 export const roundChangePayloadItem = (change: RoundChangePayload): readonly RlpItem[] => [
   numberItem(change.number),
   numberItem(change.round),
@@ -120,7 +120,7 @@ export const encodeVote = (vote: Vote): Uint8Array => {
   return encodeRlp([code, roundChangePayloadItem(vote), vote.prepares.map(blockVoteItem)])
 }
 
-/** Strict; signatures are views of `bytesField`. Checks form only. Throws VOTE_MALFORMED. */
+/** Strict; signatures are views of `bytes`. Checks form only. Throws VOTE_MALFORMED. */
 export const decodeVote = (bytes: Uint8Array): Vote =>
   decodeOrMalformed('VOTE_MALFORMED', () => {
     if (bytes.byteLength > LIMITS.consensus.voteBytes) throw malformed('VOTE_MALFORMED', 'too long')
@@ -179,7 +179,7 @@ export const readSigned = (cursor: RlpCursor): Pick<SignedVote, 'sender' | 'sign
   return { sender, signature }
 }
 
-/** No list in a consensus message is longer than the largest committee. */
+/** Reads a list; none in a consensus message is longer than the largest committee. */
 export const readList = <Item>(cursor: RlpCursor, read: (cursor: RlpCursor) => Item): readonly Item[] => {
   const outer = cursor.openList()
   const items: Item[] = []

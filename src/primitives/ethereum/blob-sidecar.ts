@@ -6,21 +6,21 @@ import { decodeTransaction } from '../transaction.ts'
 
 const BLOB_TYPE = 3
 const BLOB_BYTES = 131_072
-/** A commitment or a proof: a compressed point of G1. */
+/** Size of a commitment or a proof: a compressed point of G1. */
 const POINT_BYTES = 48
-/** Of an extended blob, each with its own proof (EIP-7594). */
+/** Cells of an extended blob, each with its own proof (EIP-7594). */
 const CELLS_PER_BLOB = 128
 const KZG_VERSION = 1
 
-/** How sidecars look: one proof for each blob (EIP-4844), or one for each of its cells (EIP-7594). */
+/** Form of a sidecar: one proof per blob (EIP-4844), or one per cell (EIP-7594). */
 export type SidecarVersion = 0 | 1
 
 const refuse = (reason: string) => malformed('TRANSACTION_MALFORMED', reason)
 
 /**
- * The transaction inside the form in which one with blobs is handed in: its list, blobs, commitments and proofs. Any other comes back
- * as it is. Checks shape and that the commitments are those the transaction names; proofs are not verified, which takes the points of
- * the trusted setup. Throws TRANSACTION_MALFORMED.
+ * Returns the transaction inside the network form of a blob transaction: its list, blobs, commitments and proofs. Other transactions
+ * are returned unchanged. Checks shape and that the commitments match the transaction's hashes; proofs are not verified, which would
+ * need the points of the trusted setup. Throws TRANSACTION_MALFORMED.
  */
 export const stripBlobSidecar = (bytes: Uint8Array, wanted: SidecarVersion): Uint8Array => {
   if (bytes[0] !== BLOB_TYPE) return bytes
@@ -46,7 +46,7 @@ export const stripBlobSidecar = (bytes: Uint8Array, wanted: SidecarVersion): Uin
   })
 }
 
-/** The canonical form: type byte and list. */
+/** Canonical form: type byte and list. */
 const typed = (list: Uint8Array): Uint8Array => {
   const raw = new Uint8Array(1 + list.byteLength)
   raw[0] = BLOB_TYPE
@@ -67,7 +67,7 @@ const pointsOf = (cursor: RlpCursor, size: number, count: number, what: string):
   return items
 }
 
-/** The hash by which a transaction names a commitment (EIP-4844). */
+/** Versioned hash of a commitment in a transaction (EIP-4844). */
 const versionedHash = (commitment: Uint8Array): Hex => {
   const hash = sha256(commitment)
   hash[0] = KZG_VERSION

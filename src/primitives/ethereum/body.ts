@@ -3,7 +3,7 @@ import { encodeHeader, type Header, readHeader } from '../header.ts'
 import { encodeRlp, encodeRlpList, type RlpItem, uintItem } from '../rlp.ts'
 import { RlpCursor } from '../rlp-cursor.ts'
 
-/** Ether that left a validator's stake, credited by the block (EIP-4895). */
+/** Ether withdrawn from a validator's stake, credited by the block (EIP-4895). */
 export interface Withdrawal {
   readonly index: bigint
   readonly validatorIndex: bigint
@@ -11,13 +11,13 @@ export interface Withdrawal {
   readonly amountGwei: bigint
 }
 
-/** What a block with Ethereum's rules holds beside its transactions, where this chain's own holds proof headers and evidence. */
+/** Body of a block with Ethereum's rules besides its transactions, in place of proof headers and evidence. */
 export interface EthereumBody {
-  /** Headers of blocks that were not chosen, which proof of work pays for too. */
+  /** Headers of uncle blocks, which proof of work rewards too. */
   readonly uncles: readonly Header[]
   /** undefined before Shanghai. */
   readonly withdrawals: readonly Withdrawal[] | undefined
-  /** Difficulties from genesis to this block, summed up; no part of the block's own bytes. */
+  /** Sum of difficulties from genesis to this block; not part of the block's own bytes. */
   readonly totalDifficulty: bigint
 }
 
@@ -28,7 +28,7 @@ export const withdrawalItem = ({ index, validatorIndex, address, amountGwei }: W
   uintItem(amountGwei),
 ]
 
-/** The last items of an encoded block: uncles, and withdrawals from Shanghai on. */
+/** Last items of an encoded block: uncles, and withdrawals from Shanghai on. */
 export const encodeEthereumBodyItems = ({
   uncles,
   withdrawals,
@@ -38,7 +38,7 @@ export const encodeEthereumBodyItems = ({
   return parts
 }
 
-/** Reads them where the cursor stands, to the end of the list that holds them. Throws RLP_INVALID or HEADER_MALFORMED. */
+/** Reads them at the cursor, to the end of their list. Throws RLP_INVALID or HEADER_MALFORMED. */
 export const readEthereumBodyItems = (cursor: RlpCursor): Pick<EthereumBody, 'uncles' | 'withdrawals'> => ({
   uncles: readList(cursor, readHeader),
   withdrawals: cursor.hasMore() ? readList(cursor, readWithdrawal) : undefined,
@@ -64,7 +64,7 @@ const readList = <T>(cursor: RlpCursor, read: (cursor: RlpCursor) => T): readonl
   return items
 }
 
-/** As stored: RLP of [total difficulty, uncles, withdrawals where there are any]. */
+/** Stored form: RLP of [total difficulty, uncles, withdrawals if any]. */
 export const encodeEthereumBody = (body: EthereumBody): Uint8Array =>
   encodeRlpList([encodeRlp(uintItem(body.totalDifficulty)), ...encodeEthereumBodyItems(body)])
 

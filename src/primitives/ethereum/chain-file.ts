@@ -7,14 +7,14 @@ import { decodeOrMalformed, malformed } from '../malformed.ts'
 import { RlpCursor } from '../rlp-cursor.ts'
 import { type EthereumBody, readEthereumBodyItems } from './body.ts'
 
-/** A block of a recorded chain: its senders are not recovered yet. */
+/** Block of a recorded chain, without recovered senders. */
 export interface DecodedEthereumBlock extends DecodedBlock {
   readonly ethereum: EthereumBody
 }
 
 /**
- * Blocks with Ethereum's rules, one RLP after the other as clients export them; `genesis` is the block before the first. Strict in
- * form, and checks nothing else; byte fields are views of `bytesField`. Throws BLOCK_MALFORMED, which names the block.
+ * Decodes blocks with Ethereum's rules, concatenated RLP as clients export it; `genesis` is the block before the first. Strict,
+ * checks form only; byte fields are views of `bytes`. Throws BLOCK_MALFORMED, which names the block.
  */
 export const decodeChainFile = (
   bytes: Uint8Array,

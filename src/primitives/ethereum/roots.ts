@@ -6,15 +6,15 @@ import { encodeHeader, type Header } from '../header.ts'
 import { encodeRlp, encodeRlpList } from '../rlp.ts'
 import { type Withdrawal, withdrawalItem } from './body.ts'
 
-/* What a header with Ethereum's rules says of its body besides transactions and receipts. */
+/* Commitments of a header with Ethereum's rules besides transactions and receipts. */
 
 /** `sha3Uncles`. */
 export const unclesHash = (uncles: readonly Header[]): Hex => keccak256Hex(encodeRlpList(uncles.map(encodeHeader)))
 
-/** Root of the trie of withdrawals by position in the block (EIP-4895). */
+/** Root of the trie of withdrawals by index in the block (EIP-4895). */
 export const withdrawalsRoot = (withdrawals: readonly Withdrawal[]): Hex =>
   orderedRoot(withdrawals.map(withdrawal => encodeRlp(withdrawalItem(withdrawal))))
 
-/** SHA-256 of the hashes of the requests that hold something, each its type byte and data (EIP-7685). */
+/** SHA-256 of the hashes of the non-empty requests, each its type byte and data (EIP-7685). */
 export const requestsHash = (requests: readonly Uint8Array[]): Hex =>
   bytesToHex(sha256(...requests.filter(({ byteLength }) => byteLength > 1).map(request => sha256(request))))

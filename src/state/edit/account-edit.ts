@@ -12,19 +12,19 @@ import { HISTORY_BUCKETS, type HistoryKind, HistoryWriter, nextHistoryPart } fro
 import { encodeWord } from '../storage-word.ts'
 import type { StoredValues } from './replace-values.ts'
 
-/** New fields of one account; what is left out stays. */
+/** New fields of one account; omitted ones are kept. */
 export interface AccountEdit {
-  /** keccak of the address. */
+  /** keccak256 of the address. */
   readonly key: Uint8Array
   readonly nonce?: number
   /** Wei. */
   readonly balance?: bigint
   readonly code?: Uint8Array
-  /** keccak of the slot, and its word. */
+  /** keccak256 of the slot, and its word. */
   readonly storage?: readonly (readonly [slot: Uint8Array, word: Hex])[]
 }
 
-/** What edits store: rows, and code by hash. */
+/** Stored values of edits: rows, and code by hash. */
 export interface EditedValues {
   readonly values: StoredValues
   readonly code: ReadonlyMap<Hex, Uint8Array>
@@ -32,7 +32,7 @@ export interface EditedValues {
 
 const NO_ACCOUNT: Account = { nonce: 0, balance: 0n, codeHash: EMPTY_CODE_HASH, storageRoot: EMPTY_ROOT }
 
-/** The rows that the edits make of those at the head; a later edit of an account goes on from an earlier one. */
+/** Computes the rows that the edits make from those at the head; a later edit of an account builds on an earlier one. */
 export const valuesFromEdits = async (store: Store, edits: readonly AccountEdit[]): Promise<EditedValues> => {
   const account = new Map<string, Uint8Array>()
   const slot = new Map<string, Uint8Array>()
@@ -57,14 +57,14 @@ const codeHashOf = (code: Uint8Array): Hex => (code.byteLength === 0 ? EMPTY_COD
 const isEmpty = ({ nonce, balance, codeHash }: Account): boolean =>
   nonce === 0 && balance === 0n && codeHash === EMPTY_CODE_HASH
 
-/** Rows asked for at once. */
+/** Rows read at once. */
 const CHUNK = 1_000
 const KINDS: readonly HistoryKind[] = ['account', 'slot']
 const FLAT = { account: BUCKETS.account, slot: BUCKETS.slot } as const
 
 /**
- * Queues what leads back from an edit of the state after block `numberField`. The block's own reverse diff takes up what the block had
- * not changed, so that the state before it stays readable. Answers the values the edit takes the place of.
+ * Adds the reverse diff of an edit of the state after block `number` to the batch. Keys that the block itself did not change are added
+ * to its reverse diff, so that the state before it stays readable. Returns the replaced values.
  */
 export const putEditHistory = async (
   store: Store,
@@ -87,7 +87,7 @@ export const putEditHistory = async (
       for (const [i, key] of keys.entries()) {
         const row = rows[i] ?? EMPTY_BYTES
         before[kind].set(part[i] as string, row)
-        // Nothing can be asked about before genesis.
+        // States before genesis are never read.
         if (known[i] === undefined && number > 0) history.add(kind, key, row)
       }
     }
@@ -99,7 +99,7 @@ export const putEditHistory = async (
 const undoKey = (number: number, index: number): Uint8Array =>
   writeNumber(writeNumber(new Uint8Array(2 * NUMBER_BYTES), 0, number), NUMBER_BYTES, index)
 
-/** Queues the values that undo the edit of this index (from 0) at the state after a block. */
+/** Adds the values that undo the edit of this index (from 0) at the state after a block to the batch. */
 export const putEditUndo = (batch: Batch, number: number, index: number, before: StoredValues): void => {
   const rows = (values: ReadonlyMap<string, Uint8Array>) =>
     [...values].map(([text, value]) => [bytesFromBinaryKey(text), value])
@@ -107,8 +107,8 @@ export const putEditUndo = (batch: Batch, number: number, index: number, before:
 }
 
 /**
- * Lays over `values`, which lead to the state after a block, what undoes the edits there from index `kept` on, and queues the removal
- * of their rows. Answers how many there were.
+ * Applies the undo values of the edits from index `kept` on to `values`, which lead to the state after a block, and adds the removal
+ * of their rows to the batch. Returns their number.
  */
 export const undoEdits = (
   store: Store,
@@ -118,7 +118,7 @@ export const undoEdits = (
   values: { readonly account: Map<string, Uint8Array>; readonly slot: Map<string, Uint8Array> },
 ): number => {
   const rows = undoRows(store, number, kept)
-  // The oldest has the last word.
+  // The oldest value is applied last.
   for (const { key, row } of rows.reverse()) {
     const cursor = new RlpCursor(row)
     const outer = cursor.openList()
@@ -138,7 +138,7 @@ export const undoEdits = (
   return rows.length
 }
 
-/** Rows of the edits at the state after a block from an index on; edits are numbered without a gap. */
+/** Returns the rows of the edits at the state after a block from an index on; edits are numbered without gaps. */
 const undoRows = (store: Store, number: number, from: number) => {
   const rows: { readonly key: Uint8Array; readonly row: Uint8Array }[] = []
   for (let index = from; ; index++) {
@@ -149,12 +149,12 @@ const undoRows = (store: Store, number: number, from: number) => {
   }
 }
 
-/** Queues the removal of what undoes the edits at the state after a block, which goes. */
+/** Adds the removal of the undo rows at the state after a block to the batch. */
 export const removeUndo = (store: Store, batch: Batch, number: number): void => {
   for (const { key } of undoRows(store, number, 0)) batch.del(BUCKETS.editUndo, key)
 }
 
-/** Queues the root of the state after a block whose state was edited; the header's own needs no row. */
+/** Adds the root of the edited state after a block to the batch; the header's own root needs no row. */
 export const putEditedRoot = (batch: Batch, number: number, root: Hex, headerRoot: Hex): void => {
   if (root === headerRoot) batch.del(BUCKETS.editedRoot, numberKey(number))
   else batch.put(BUCKETS.editedRoot, numberKey(number), hexToBytes(root))

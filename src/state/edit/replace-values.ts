@@ -7,19 +7,19 @@ import { packRollback, type Rollback } from '../history/rollback.ts'
 import type { TrieService } from '../trie/trie-service.ts'
 
 /**
- * Stored values by hashed key (binary text) that take the place of the head's; empty: nothing stands there. What an edit or a
- * rewind of a development chain comes to. The account of every slot is among them.
+ * Stored values by hashed key (binary text) that replace those of the head; empty means absent. Result of an edit or a rewind
+ * of a development chain. It includes the account of every slot.
  */
 export type StoredValues = Rollback
 
-/** Values with the root of the state that has them. */
+/** Values with the root of their state. */
 export interface RootedValues {
   readonly parentRoot: Hex
   readonly root: Hex
   readonly values: StoredValues
 }
 
-/** Puts the values on a root and fills in the storage roots that follow. Throws what the trie throws. */
+/** Applies the values to a root and fills in the resulting storage roots. Throws the errors of the trie. */
 export const rootOfValues = async (trie: TrieService, parentRoot: Hex, values: StoredValues): Promise<RootedValues> => {
   const { root, storageRoots } = await trie.apply(parentRoot, await packRollback(values))
   const account = new Map(values.account)
@@ -32,7 +32,7 @@ export const rootOfValues = async (trie: TrieService, parentRoot: Hex, values: S
   return { parentRoot, root, values: { account, slot: values.slot } }
 }
 
-/** Queues the rows of the flat tables. */
+/** Adds the rows of the flat tables to the batch. */
 export const putValues = (batch: Batch, { account, slot }: StoredValues): void => {
   for (const [bucket, values] of [[BUCKETS.account, account] as const, [BUCKETS.slot, slot] as const]) {
     for (const [text, value] of values) {

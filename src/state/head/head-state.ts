@@ -19,7 +19,7 @@ export interface CacheLimits {
 
 interface Cached {
   readonly account: Account | undefined
-  /** keccak of the address as keyText. */
+  /** keccak256 of the address as binary text. */
   readonly hashed: string
 }
 
@@ -31,8 +31,8 @@ export interface HeadCounters {
 }
 
 /**
- * The head's state, synchronous. Misses are read through a snapshot of the head, so a block being written is not seen before
- * `advance`; blocks that are committed go into the caches as they are.
+ * State of the head, synchronous. Cache misses are read through a snapshot of the head, so a block being written is invisible
+ * before `advance`; committed changes go directly into the caches.
  */
 export class HeadState implements StateReader {
   readonly counters: HeadCounters = { accountHits: 0, accountMisses: 0, slotHits: 0, slotMisses: 0 }
@@ -42,7 +42,7 @@ export class HeadState implements StateReader {
   #slots: SlotCache
   readonly #codes: Lru<Hex, Uint8Array>
   #snapshot: Snapshot
-  /** Counts the moves of the head. */
+  /** Number of moves of the head. */
   #moves = 0
 
   constructor(store: Store, limits: CacheLimits) {
@@ -83,7 +83,7 @@ export class HeadState implements StateReader {
     return code
   }
 
-  /** The state as it is now, for work that goes on while blocks are committed: once the head has moved it throws STATE_MOVED. */
+  /** Returns a view of the current state, for work that spans commits: once the head has moved it throws STATE_MOVED. */
   view(): StateReader {
     const taken = this.#moves
     const check = (): void => {
@@ -105,13 +105,13 @@ export class HeadState implements StateReader {
     }
   }
 
-  /** keccak of an address, remembered for those in the cache. */
+  /** Returns the keccak256 of an address, cached with its account. */
   hashed(address: Hex): Uint8Array {
     const hashed = this.#accounts.get(address)?.hashed
     return hashed === undefined ? hashedKey(address) : bytesFromBinaryKey(hashed)
   }
 
-  /** Moves the head at once: `update` is durable by now. The promise is for the old snapshot. */
+  /** Moves the head synchronously; `update` is already durable. The promise is for closing the old snapshot. */
   advance(update: StateUpdate): Promise<void> {
     const before = this.#snapshot
     this.#moves++
@@ -128,7 +128,7 @@ export class HeadState implements StateReader {
     return before.close()
   }
 
-  /** Other values stand in the store: what was read is forgotten. Code is what its hash says and stays. */
+  /** The store has other values: clears the caches. Code is keyed by its hash and stays. */
   reset(): Promise<void> {
     const before = this.#snapshot
     this.#moves++

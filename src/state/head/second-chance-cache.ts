@@ -2,14 +2,14 @@ import { assert } from '../../util/assert.ts'
 
 interface Held<V> {
   value: V
-  /** Asked for since the hand last came by. */
+  /** Used since the hand last passed it. */
   used: boolean
 }
 
 /**
- * A bounded map for very many small entries, with second-chance eviction: a hit sets a bit, and the hand, one iterator over the Map in
- * insertion order, passes over what was used once. An order kept by deleting and inserting at each use would cost more per hit, and
- * finding the oldest in such a Map costs microseconds once it has holes.
+ * Bounded map for very many small entries, with second-chance eviction: a hit sets a bit, and the hand, an iterator over the Map in
+ * insertion order, skips entries used once. An LRU order by deleting and reinserting at each use would cost more per hit, and finding
+ * the oldest entry in such a Map costs microseconds once it has holes.
  */
 export class SecondChanceCache<V> {
   readonly #limit: number

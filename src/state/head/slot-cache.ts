@@ -3,8 +3,8 @@ import type { Hex } from '../../util/bytes.ts'
 type Slots = Map<Hex, Hex>
 
 /**
- * A bounded cache of storage words by account and slot, without a joined key per lookup. Two generations: a hit in the old one copies
- * the word to the young one; when that holds half of `limit` it becomes the old one.
+ * Bounded cache of storage words by account and slot, without a joined key per lookup. It has two generations: a hit in the old one
+ * copies the word to the young one, which becomes the old one when it holds half of `limit`.
  */
 export class SlotCache {
   #young = new Map<Hex, Slots>()
@@ -39,7 +39,7 @@ export class SlotCache {
     this.#youngSize = 0
   }
 
-  /** Forgets all words of an account. */
+  /** Drops all words of an account. */
   drop(address: Hex): void {
     this.#youngSize -= this.#young.get(address)?.size ?? 0
     this.#young.delete(address)

@@ -7,7 +7,7 @@ import { asBuffer } from '../../util/bytes.ts'
 import { ACCOUNT_KEY_BYTES, SLOT_KEY_BYTES } from '../flat-tables.ts'
 
 /*
- * Reverse diffs. A history row says what a key held before the block that changed it: the value at block n is the first row
+ * Reverse diffs. A history row holds the value of a key before the block that changed it: the value at block n is the first row
  * with a number above n, else the flat value. An index row lists keys of one kind that one block changed.
  */
 export type HistoryKind = 'account' | 'slot'
@@ -19,7 +19,7 @@ const KIND = {
 
 export const HISTORY_BUCKETS = { account: KIND.account.bucket, slot: KIND.slot.bucket } as const
 
-/** Keys in one index row: keeps a row of a full block out of the way of small reads. */
+/** Keys in one index row, so that rows of full blocks do not slow down small reads. */
 const KEYS_PER_ROW = 1_024
 
 /** Collects one block's reverse diff into its batch. */
@@ -36,7 +36,7 @@ export class HistoryWriter {
     this.#part = part
   }
 
-  /** `before` is the stored form, empty for nothing. */
+  /** `before` is the stored form; empty means absent. */
   add(kind: HistoryKind, key: Uint8Array, before: Uint8Array): void {
     this.#batch.put(KIND[kind].bucket, keyWithNumber(key, this.#number), before)
     const pending = this.#pending[kind]
@@ -66,7 +66,7 @@ const indexKeyOf = (number: number, part: number): Uint8Array => {
   return key
 }
 
-/** Index rows of a block that has some already go on from here. */
+/** Returns the next free part of a block's index rows. */
 export const nextHistoryPart = async (store: Store, number: number): Promise<number> => {
   const last = await store.first(BUCKETS.historyIndex, { prefix: numberKey(number), reverse: true })
   return last === undefined ? 0 : asBuffer(last[0]).readUInt16BE(NUMBER_BYTES) + 1
@@ -74,13 +74,13 @@ export const nextHistoryPart = async (store: Store, number: number): Promise<num
 
 export interface ChangedKeys {
   readonly number: number
-  /** Key of the index row it stands in. */
+  /** Key of its index row. */
   readonly indexKey: Uint8Array
   readonly kind: HistoryKind
   readonly keys: readonly Uint8Array[]
 }
 
-/** What blocks `from` to `to` (inclusive) changed, ascending by block, in pieces of bounded size. */
+/** Yields the keys that blocks `from` to `to` (inclusive) changed, ascending by block, in pieces of bounded size. */
 export async function* changedKeys(
   store: Store,
   from: number,
@@ -95,10 +95,12 @@ export async function* changedKeys(
   for await (const [key, row] of store.entries(BUCKETS.historyIndex, range)) yield changedOf(key, row)
 }
 
-/** So few blocks are read row by row: a scan costs some round trips to another thread, a row that is in memory two microseconds. */
+/**
+ * Up to this many blocks are read row by row: a scan costs some round trips to another thread, a row in memory two microseconds.
+ */
 const SHORT_BLOCKS = 32
 
-/** Parts of a block are numbered from 0 without a gap. */
+/** Parts of a block are numbered from 0 without gaps. */
 function* shortIndex(store: Store, from: number, to: number, snapshot: Snapshot | undefined): Generator<StoreEntry> {
   for (let number = from; number <= to; number++) {
     for (let part = 0; ; part++) {
@@ -119,7 +121,7 @@ const changedOf = (indexKey: Uint8Array, row: Uint8Array): ChangedKeys => {
   return { number: readNumber(indexKey), indexKey, kind, keys }
 }
 
-/** Values before block `numberField` of keys that this block changed. */
+/** Returns the values before block `number` of keys that it changed. */
 export const valuesBefore = async (
   store: Store,
   kind: HistoryKind,
@@ -138,7 +140,9 @@ export const valuesBefore = async (
   })
 }
 
-/** The value a key had after block `numberField`, if a later block changed it; undefined: as it is at the head. Empty: nothing. */
+/**
+ * Returns the value of a key after block `number` if a later block changed it; undefined: equal to the head's. Empty means absent.
+ */
 export const valueAt = async (
   store: Store,
   kind: HistoryKind,
@@ -151,7 +155,7 @@ export const valueAt = async (
   return (await store.first(bucket, range))?.[1]
 }
 
-/** Queues the removal of the reverse diffs of blocks `from` to `to`. */
+/** Adds the removal of the reverse diffs of blocks `from` to `to` to the batch. */
 export const pruneHistory = async (store: Store, batch: Batch, from: number, to: number): Promise<void> => {
   for await (const { number, indexKey, kind, keys } of changedKeys(store, from, to)) {
     for (const key of keys) batch.del(KIND[kind].bucket, keyWithNumber(key, number))

@@ -5,12 +5,12 @@ import { bytesEqual, compareBytes, EMPTY_BYTES } from '../../util/bytes.ts'
 import { binaryKey } from '../flat-tables.ts'
 import { changedKeys, HISTORY_BUCKETS, type HistoryKind, valueAt, valuesBefore } from './history-rows.ts'
 
-/** Where to read: the state after block `numberField`, in a snapshot of a later head. */
+/** Range of the state after block `number`, in a snapshot of a later head. */
 export interface StateRange {
   readonly kind: HistoryKind
-  /** Of all keys: the hashed account for its slots, empty for accounts. */
+  /** Prefix of all keys: the hashed account for its slots, empty for accounts. */
   readonly prefix: Uint8Array
-  /** The first key, with its prefix. */
+  /** First key, including the prefix. */
   readonly start: Uint8Array
   readonly number: number
   readonly snapshot: Snapshot
@@ -18,7 +18,7 @@ export interface StateRange {
 
 const FLAT_BUCKETS = { account: BUCKETS.account, slot: BUCKETS.slot } as const
 
-/** Rows of a bucket from the start to the end of the prefix. */
+/** Returns the rows of a bucket from the start to the end of the prefix. */
 const rowsFrom = (
   store: Store,
   bucket: number,
@@ -28,7 +28,7 @@ const rowsFrom = (
   return store.entries(bucket, { gte: start, ...(lt && { lt }), snapshot })
 }
 
-/** Keys that changed after the block, each with its value then; empty: nothing. */
+/** Yields the keys that changed after the block, each with its value then; empty means absent. */
 async function* changedSince(store: Store, at: StateRange): AsyncGenerator<StoreEntry> {
   let last: Uint8Array | undefined
   for await (const [row, value] of rowsFrom(store, HISTORY_BUCKETS[at.kind], at)) {
@@ -39,7 +39,7 @@ async function* changedSince(store: Store, at: StateRange): AsyncGenerator<Store
   }
 }
 
-/** Stored accounts or slots as they were after a block, in the order of their hashed keys. The block must be readable. */
+/** Yields stored accounts or slots after a block, ordered by hashed key. The block must be readable. */
 export async function* entriesAtBlock(store: Store, at: StateRange): AsyncGenerator<StoreEntry> {
   const flat = rowsFrom(store, FLAT_BUCKETS[at.kind], at)
   const changed = changedSince(store, at)
@@ -57,7 +57,10 @@ export async function* entriesAtBlock(store: Store, at: StateRange): AsyncGenera
   }
 }
 
-/** keccaks of the accounts whose stored form differs between the states after two blocks, ascending; `from` < `to`, both readable. */
+/**
+ * Returns the keccak256 hashes of accounts whose stored form differs between the states after two blocks, ascending; `from` < `to`,
+ * both readable.
+ */
 export const changedAccounts = async (
   store: Store,
   { from, to, snapshot }: { readonly from: number; readonly to: number; readonly snapshot: Snapshot },

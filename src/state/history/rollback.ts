@@ -7,12 +7,12 @@ import { BatchPacker } from '../trie/batch.ts'
 import type { PackedBatch } from '../trie/types.ts'
 import { changedKeys, type HistoryKind, valuesBefore } from './history-rows.ts'
 
-/** Stored values of an older block, by hashed key (binary text), of all that changed since. Empty: nothing stood there. */
+/** Stored values of an older block, by hashed key (binary text), of all keys changed since. Empty means absent. */
 export type Rollback = Readonly<Record<HistoryKind, ReadonlyMap<string, Uint8Array>>>
 
 const textHex = (text: string): Hex => bytesToHex(bytesFromBinaryKey(text))
 
-/** What leads from block `to` back to block `numberField`; undefined when more than `limit` entries changed. */
+/** Collects the values that lead from block `to` back to block `number`; undefined when more than `limit` entries changed. */
 export const collectRollback = async (
   store: Store,
   number: number,
@@ -23,7 +23,7 @@ export const collectRollback = async (
   const values = { account: new Map<string, Uint8Array>(), slot: new Map<string, Uint8Array>() }
   for await (const changed of changedKeys(store, number + 1, to, snapshot)) {
     const known = values[changed.kind]
-    // Blocks come in ascending order: the first change after `numberField` knows the value at it.
+    // Blocks are ascending: the first change after `number` holds the value at it.
     const unseen = changed.keys.filter(key => !known.has(binaryKey(key)))
     if (values.account.size + values.slot.size + unseen.length > limit) return undefined
     const before = await valuesBefore(store, changed.kind, unseen, changed.number, snapshot)
@@ -32,12 +32,12 @@ export const collectRollback = async (
   return values
 }
 
-/** Entries packed before other work gets its turn: about a millisecond. */
+/** Entries packed before yielding to other work: about a millisecond. */
 const SLICE_ENTRIES = 1_024
 
 /**
- * For the trie, without holding the thread for long. An account whose storage changed has changed itself (its storage root), so every
- * slot finds its account here.
+ * Packs a rollback for the trie, in time slices. An account whose storage changed has changed itself (its storage root), so the
+ * account of every slot is in the rollback.
  */
 export const packRollback = async (rollback: Rollback): Promise<PackedBatch> => {
   const slotsOf = new Map<string, [slot: Hex, value: Uint8Array][]>()

@@ -13,7 +13,7 @@ import { valueAt } from './history-rows.ts'
 import { changedAccounts, entriesAtBlock } from './range.ts'
 import { collectRollback, type Rollback } from './rollback.ts'
 
-/** Where the state stands in a snapshot, if block `numberField` can be read there. Throws MISSING_STATE. */
+/** Returns the state's meta row in a snapshot if block `number` is readable there. Throws MISSING_STATE. */
 export const stateMetaAt = async (store: Store, number: number, snapshot: Snapshot): Promise<StateMeta> => {
   const meta = await readStateMeta(store, snapshot)
   if (meta !== undefined && number >= meta.oldest && number <= meta.number) return meta
@@ -23,8 +23,8 @@ export const stateMetaAt = async (store: Store, number: number, snapshot: Snapsh
 }
 
 /**
- * The state after block `numberField` from the store alone, as it stands now: blocks that commit meanwhile do not disturb it. For any
- * thread with its own Store handle. Throws MISSING_STATE. Release it when done.
+ * Opens the state after block `number` from the store alone, unaffected by later commits. For any thread with its own Store handle.
+ * Throws MISSING_STATE. The caller must release it.
  */
 export const openStateReader = async (store: Store, number: number): Promise<StoredState> => {
   const snapshot = store.snapshot()
@@ -40,9 +40,9 @@ export const openStateReader = async (store: Store, number: number): Promise<Sto
 /** State after a block, read from one snapshot. */
 export class StoredState implements AsyncStateReader {
   readonly number: number
-  /** The head of the snapshot. */
+  /** Head of the snapshot. */
   readonly headNumber: number
-  /** Synchronous reads of the same state; only when `numberField` was the head. */
+  /** Synchronous reads of the same state; only when `number` was the head. */
   readonly sync: SnapshotStateReader | undefined
   readonly #store: Store
   readonly #snapshot: Snapshot
@@ -70,20 +70,20 @@ export class StoredState implements AsyncStateReader {
   }
 
   /**
-   * Synchronous reads of an older state: the head's with all that changed since laid over it, for work that reads much. undefined
-   * when more than `limit` entries changed. Valid until `release`.
+   * Returns synchronous reads of an older state, for work that reads much: the head's state with all later changes reverted.
+   * undefined when more than `limit` entries changed. Valid until `release`.
    */
   async overlay(limit: number = LIMITS.state.overlayEntries): Promise<StateReader | undefined> {
     const changed = await collectRollback(this.#store, this.number, this.headNumber, limit, this.#snapshot)
     return changed === undefined ? undefined : new OverlayReader(this.#store, this.#snapshot, changed)
   }
 
-  /** Stored accounts by their keccak, in order from `start` on. Valid until `release`, as all walks. */
+  /** Yields stored accounts by their keccak256, in order from `start` on. Valid until `release`, as all iterators. */
   accounts(start: Uint8Array): AsyncGenerator<StoreEntry> {
     return entriesAtBlock(this.#store, { ...this.#at, kind: 'account', prefix: EMPTY_BYTES, start })
   }
 
-  /** Stored words of one account by the keccak of their slot, in order from `start` on. */
+  /** Yields stored words of one account by keccak256 of their slot, in order from `start` on. */
   async *slots(hashedAddress: Uint8Array, start: Uint8Array): AsyncGenerator<StoreEntry> {
     const range = {
       ...this.#at,
@@ -94,7 +94,7 @@ export class StoredState implements AsyncStateReader {
     for await (const [key, word] of entriesAtBlock(this.#store, range)) yield [key.subarray(ACCOUNT_KEY_BYTES), word]
   }
 
-  /** keccaks of the accounts that are not the same after block `to`; `turn` is awaited between pieces of work. */
+  /** Returns the keccak256 hashes of accounts that differ after block `to`; `turn` is awaited between pieces of work. */
   changedUpTo(to: number, turn: () => Promise<void>): Promise<readonly Uint8Array[]> {
     return changedAccounts(this.#store, { from: this.number, to, snapshot: this.#snapshot }, turn)
   }
@@ -111,7 +111,7 @@ export class StoredState implements AsyncStateReader {
   release(): void {
     if (this.#released) return
     this.#released = true
-    // Reads still under way keep the snapshot until they are done; giving back cannot fail.
+    // Reads under way keep the snapshot until they are done; releasing cannot fail.
     this.#snapshot.close().catch(() => {})
   }
 
@@ -121,7 +121,7 @@ export class StoredState implements AsyncStateReader {
   }
 }
 
-/** An older state: the head's with what changed since laid over it. */
+/** Older state: the head's with later changes reverted. */
 class OverlayReader implements StateReader {
   readonly #head: SnapshotStateReader
   readonly #overlay: Rollback
@@ -147,7 +147,7 @@ class OverlayReader implements StateReader {
   }
 }
 
-/** The head's state from one snapshot, synchronous, without caches of its own: a Journal on it keeps what one call reads. */
+/** State of the head from one snapshot, synchronous and uncached: a Journal on it keeps the reads of one call. */
 export class SnapshotStateReader implements StateReader {
   readonly #store: Store
   readonly #snapshot: Snapshot

@@ -3,7 +3,7 @@ import type { Account } from '../account.ts'
 import type { StateChanges } from '../update/state-changes.ts'
 import type { JournalAccount } from './journal-account.ts'
 
-/** The difference between a journal's entries and their base, free of what went to and fro. */
+/** Computes the difference between a journal's entries and their base, without changes that were undone. */
 export const collectChanges = (
   entries: Iterable<JournalAccount>,
   codes: ReadonlyMap<Hex, Uint8Array>,
@@ -27,7 +27,7 @@ export const collectChanges = (
   return { accounts, storage, code, cleared }
 }
 
-/** Where the earlier storage is gone, a word equal to the old one was written anew and stands here too. */
+/** Where the earlier storage is gone, a word equal to the old one was written anew and counts as a change. */
 const slotChanges = (journalAccount: JournalAccount, dropped: boolean) => {
   if (journalAccount.slots === undefined) return undefined
   let changed: Map<Hex, { before: Hex; after: Hex }> | undefined

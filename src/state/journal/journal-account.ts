@@ -2,10 +2,10 @@ import type { Hex } from '../../util/bytes.ts'
 import type { Nonce } from '../../util/nonce.ts'
 import { type Account, EMPTY_CODE_HASH, EMPTY_ROOT } from '../account.ts'
 
-/** A storage word in a journal: now, at the start of its transaction, and at the start of the block. */
+/** Storage word in a journal: current, at the start of its transaction, and at the start of the block. */
 export class JournalSlot {
   value: Hex
-  /** Value at the start of transaction `originalIn`; stale when that is not the running one. */
+  /** Value at the start of transaction `originalIn`; stale when that is not the current one. */
   original: Hex
   originalIn = 0
   readonly base: Hex
@@ -17,7 +17,7 @@ export class JournalSlot {
   }
 }
 
-/** An account in a journal. `base` is the account at the start of the block. */
+/** Account in a journal. `base` is the account at the start of the block. */
 export class JournalAccount {
   readonly address: Hex
   readonly base: Account | undefined
@@ -28,11 +28,11 @@ export class JournalAccount {
   /** undefined: not read yet. */
   code: Uint8Array | undefined = undefined
   slots: Map<Hex, JournalSlot> | undefined = undefined
-  /** The storage of `base` is gone: what stands in `slots` is all there is. */
+  /** The storage of `base` is gone: `slots` is complete. */
   cleared = false
-  /** The transaction that last touched it (EIP-158). */
+  /** Last transaction that touched it (EIP-158). */
   touchedIn = 0
-  /** The answer of `account()` until the next change. */
+  /** Cached result of `account()` until the next change. */
   view: Account | undefined
 
   constructor(address: Hex, base: Account | undefined) {
@@ -52,7 +52,7 @@ export class JournalAccount {
     return this.view
   }
 
-  /** Nonce, balance and code of nothing (EIP-161); storage does not count. */
+  /** True without nonce, balance and code (EIP-161); storage does not count. */
   isEmpty(): boolean {
     return this.nonce === 0 && this.balance === 0n && this.codeHash === EMPTY_CODE_HASH
   }
@@ -63,7 +63,7 @@ export class JournalAccount {
     return this.exists && this.nonce === base.nonce && this.balance === base.balance && this.codeHash === base.codeHash
   }
 
-  /** The base account had storage that is gone now. */
+  /** True when the base account's storage is gone. */
   droppedStorage(): boolean {
     return this.cleared && this.base !== undefined && this.base.storageRoot !== EMPTY_ROOT
   }

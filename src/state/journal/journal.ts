@@ -10,8 +10,8 @@ import { JournalAccount, JournalSlot } from './journal-account.ts'
 import { applyUndo, type UndoEntry } from './undo.ts'
 
 /**
- * The working state of a block under construction over a base that does not change meanwhile. Synchronous. Every change can be
- * undone back to a checkpoint of the running transaction; `endTransaction` makes what stands permanent for the block.
+ * Working state of a block under construction over an unchanging base. Synchronous. Every change can be reverted to a
+ * checkpoint of the current transaction; `endTransaction` makes the changes permanent for the block.
  */
 export class Journal implements StateReader {
   readonly #base: StateReader
@@ -29,7 +29,7 @@ export class Journal implements StateReader {
     return this.#entry(address).toAccount()
   }
 
-  /** Wei; zero where there is no account. */
+  /** Wei; zero without an account. */
   balance(address: Hex): bigint {
     return this.#entry(address).balance
   }
@@ -38,7 +38,7 @@ export class Journal implements StateReader {
     return this.#entry(address).nonce
   }
 
-  /** EMPTY_CODE_HASH also where there is no account: ask `exists` where that matters (EXTCODEHASH). */
+  /** EMPTY_CODE_HASH also without an account: call `exists` where that matters (EXTCODEHASH). */
   codeHash(address: Hex): Hex {
     return this.#entry(address).codeHash
   }
@@ -55,7 +55,7 @@ export class Journal implements StateReader {
     return this.#slot(this.#entry(address), slot).value
   }
 
-  /** The word at the start of the running transaction (EIP-2200). */
+  /** Returns the word at the start of the current transaction (EIP-2200). */
   originalStorage(address: Hex, slot: Hex): Hex {
     const found = this.#slot(this.#entry(address), slot)
     return found.originalIn === this.#transaction ? found.original : found.value
@@ -65,12 +65,12 @@ export class Journal implements StateReader {
     return this.#entry(address).exists
   }
 
-  /** No account, or one without nonce, balance and code (EIP-161). */
+  /** True without an account, or for one without nonce, balance and code (EIP-161). */
   isEmpty(address: Hex): boolean {
     return this.#entry(address).isEmpty()
   }
 
-  /** Creates the account if there is none. */
+  /** Creates the account if absent. */
   setBalance(address: Hex, balance: bigint): void {
     assert(balance >= 0n, 'a balance is not negative')
     const journalAccount = this.#touch(this.#entry(address))
@@ -113,7 +113,7 @@ export class Journal implements StateReader {
     if (code.byteLength > 0) this.#codes.set(journalAccount.codeHash, code)
   }
 
-  /** Zero removes the slot. Creates the account if there is none. */
+  /** Zero deletes the slot. Creates the account if absent. */
   setStorage(address: Hex, slot: Hex, word: Hex): void {
     const journalAccount = this.#touch(this.#entry(address))
     if (!journalAccount.exists) this.setNonce(address, journalAccount.nonce)
@@ -127,13 +127,13 @@ export class Journal implements StateReader {
     found.value = word
   }
 
-  /** A new account at the address: nonce 0, no code, no storage; a balance that stands there is kept. */
+  /** Creates a new account at the address: nonce 0, no code, no storage; an existing balance is kept. */
   createAccount(address: Hex): void {
     const journalAccount = this.#touch(this.#entry(address))
     this.#reset(journalAccount, journalAccount.balance, true)
   }
 
-  /** Removes the account with all its storage; its balance is gone with it. */
+  /** Deletes the account with its storage and balance. */
   deleteAccount(address: Hex): void {
     const journalAccount = this.#entry(address)
     if (journalAccount.exists) this.#reset(journalAccount, 0n, false)
@@ -152,7 +152,7 @@ export class Journal implements StateReader {
     }
   }
 
-  /** A mark to revert to; marks do not outlive their transaction. */
+  /** Returns a checkpoint to revert to; checkpoints end with their transaction. */
   checkpoint(): number {
     return this.#undo.length
   }
@@ -170,7 +170,7 @@ export class Journal implements StateReader {
     this.#transaction++
   }
 
-  /** What differs from the base by now. Sealing needs the base to be the head. */
+  /** Returns the changes against the base. Sealing needs the base to be the head. */
   changes(): StateChanges {
     return collectChanges(this.#entries.values(), this.#codes)
   }

@@ -2,7 +2,7 @@ import type { Hex } from '../../util/bytes.ts'
 import type { Nonce } from '../../util/nonce.ts'
 import type { JournalAccount, JournalSlot } from './journal-account.ts'
 
-/** One change of a journal and what it takes to undo it. */
+/** Change of a journal with the data to undo it. */
 export type UndoEntry =
   | {
       readonly kind: 'balance'
@@ -31,7 +31,7 @@ export type UndoEntry =
       readonly before: Pick<JournalAccount, 'exists' | 'nonce' | 'balance' | 'codeHash' | 'code' | 'slots' | 'cleared'>
     }
 
-/** The RIPEMD-160 precompile stays touched by a call that failed: mainnet's history at block 2,675,119 made that a rule (EIP-161). */
+/** The RIPEMD-160 precompile stays touched by a failed call: mainnet's history at block 2,675,119 made that a rule (EIP-161). */
 const RIPEMD: Hex = `0x${'00'.repeat(19)}03`
 
 export const applyUndo = (change: UndoEntry): void => {

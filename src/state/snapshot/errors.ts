@@ -1,9 +1,9 @@
 import { CodedError } from '../../util/errors.ts'
 
-/** Thrown as CodedError by whatever reads what a peer sent of a snapshot, or of the past. */
+/** Errors of data from a peer about a snapshot or historic blocks, thrown as CodedError. */
 export type SnapshotDataError =
   | { readonly code: 'SNAPSHOT_FALSE'; readonly reason: string }
-  /** Blocks are as they should be, their receipts are not. */
+  /** The blocks are valid, their receipts are not. */
   | { readonly code: 'RECEIPTS_FALSE'; readonly reason: string }
 
 export const falseSnapshot = (reason: string): CodedError<SnapshotDataError> =>

@@ -9,36 +9,36 @@ import { accountLeaf } from '../update/account-leaf.ts'
 import { accountRecord, slotRecord } from './records.ts'
 import { encodeReference, type SnapshotPart } from './sub-trie.ts'
 
-/** Takes bytes in order; what was taken may be written later. */
+/** Receives bytes in order; it may write them later. */
 export interface ByteSink {
   append(bytes: Uint8Array): Promise<void>
 }
 
-/** Of a chunk, and of slots that stand beside their account. Part of the format. */
+/** Size of a chunk, and of slots stored with their account. Part of the format. */
 export interface ChunkSizes {
   readonly chunkBytes: number
   readonly inlineBytes: number
 }
 
-/** A chunk's place in the bytes of its sink. */
+/** Chunk with its range in the bytes of its sink. */
 export interface ChunkPlacement extends SnapshotPart {
   readonly start: number
   readonly end: number
 }
 
-/** What a state consists of. */
+/** Content of a state. */
 export interface SnapshotContents {
   readonly root: Hex
   readonly accounts: readonly ChunkPlacement[]
-  /** Storage tries in chunks of their own, by hashed address. */
+  /** Storage tries with chunks of their own, by hashed address. */
   readonly storages: readonly { readonly owner: Uint8Array; readonly parts: readonly ChunkPlacement[] }[]
   readonly entries: { readonly accounts: number; readonly slots: number }
 }
 
 /**
- * Writes the state as records (records.ts) in the order of their keys and tells into which sub-tries they fall: one pass, in memory of
- * one account. The same state makes the same bytes and parts on every node. The roots are recomputed on the way: that of the whole is
- * for the caller to compare, one of a storage trie that is not the account's own is a damaged database.
+ * Writes the state as records (records.ts) in key order and returns the sub-tries of its chunks: one pass, in memory of one account.
+ * The same state gives the same bytes and parts on every node. The roots are recomputed: the caller compares the total root, and a
+ * storage root that differs from its account means a damaged database.
  */
 export const makeSnapshot = async (
   state: Pick<StoredState, 'accounts' | 'slots'>,
@@ -75,7 +75,7 @@ class StorageMaker {
     this.#chunkSizes = chunkSizes
   }
 
-  /** The slots of one account: themselves when they are few, else they go to the sink. */
+  /** Returns the slots of one account when they are few; otherwise writes them to the sink. */
   async storage(
     owner: Uint8Array,
     storageRoot: Hex,
@@ -104,7 +104,7 @@ class StorageMaker {
   }
 }
 
-/** In the order of the bytes; cuts are told as nodes end. */
+/** Sorts parts by their bytes, since cuts are reported when their nodes end. */
 const placed = (cuts: readonly SubTrie[], offset: number): readonly ChunkPlacement[] =>
   cuts
     .map(({ prefix, reference: nodeReference, start, end }) => ({

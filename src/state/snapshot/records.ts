@@ -3,10 +3,10 @@ import { type Account, decodeAccount, EMPTY_ROOT, encodeAccount } from '../accou
 import { falseSnapshot } from './errors.ts'
 
 /*
- * Format 1. Records follow each other in the order of their keys:
+ * Format 1. Records in key order:
  *   account  key 32 | length of the row 1 | row (state/account.ts) | with storage: count of slots 4 | slots
  *   slot     key 32 | length of the word 1 | word without leading zeros
- * Keys are keccak hashes, numbers big-endian. The count ELSEWHERE: the storage is in chunks of its own.
+ * Keys are keccak256 hashes, numbers big-endian. The count ELSEWHERE: the storage has chunks of its own.
  */
 const KEY_BYTES = 32
 const ELSEWHERE = 0xffff_ffff
@@ -20,7 +20,7 @@ export const slotRecord = (key: Uint8Array, word: Uint8Array): Uint8Array => {
   return record
 }
 
-/** `slots`: their records and how many; 'elsewhere', or undefined for an account without storage. */
+/** `slots`: their records and number; 'elsewhere', or undefined for an account without storage. */
 export const accountRecord = (
   key: Uint8Array,
   row: Uint8Array,
@@ -47,12 +47,12 @@ export interface SlotRecord {
 export interface AccountRecord {
   readonly key: Uint8Array
   readonly account: Account
-  /** As it is stored. */
+  /** Stored form. */
   readonly row: Uint8Array
   readonly slots: readonly SlotRecord[] | 'elsewhere'
 }
 
-/** Account records of a chunk, one after the other, views into it. Throws SNAPSHOT_FALSE where the bytes are not of the format. */
+/** Yields the account records of a chunk as views into it. Throws SNAPSHOT_FALSE when the bytes do not match the format. */
 export function* readAccountRecords(chunk: Uint8Array): Generator<AccountRecord> {
   const cursor = new RecordCursor(chunk)
   while (!cursor.isAtEnd) {
@@ -63,7 +63,7 @@ export function* readAccountRecords(chunk: Uint8Array): Generator<AccountRecord>
   }
 }
 
-/** Slot records of a chunk. Throws SNAPSHOT_FALSE. */
+/** Yields the slot records of a chunk. Throws SNAPSHOT_FALSE. */
 export function* readSlotRecords(chunk: Uint8Array): Generator<SlotRecord> {
   const cursor = new RecordCursor(chunk)
   while (!cursor.isAtEnd) yield readSlot(cursor)
@@ -73,7 +73,7 @@ const readSlots = (cursor: RecordCursor): readonly SlotRecord[] | 'elsewhere' =>
   const count = cursor.uint32()
   if (count === ELSEWHERE) return 'elsewhere'
   const slots: SlotRecord[] = []
-  // Bounded by the bytes there are, whatever the count says.
+  // Bounded by the available bytes, whatever the count says.
   for (let i = 0; i < count; i++) slots.push(readSlot(cursor))
   return slots
 }
@@ -87,7 +87,7 @@ const readSlot = (cursor: RecordCursor): SlotRecord => {
   return { key, word }
 }
 
-/** A row decodes to one account and no other row does, or two nodes would store the same state differently. */
+/** Accepts only the canonical row of an account, or two nodes would store the same state differently. */
 const accountOf = (row: Uint8Array): Account => {
   const head = row[0] ?? 0xff
   const [nonceBytes, hashes] = [head & 0x0f, (head & 0x10 ? 32 : 0) + (head & 0x20 ? 32 : 0)]

@@ -3,17 +3,17 @@ import { bytesEqual, type Hex } from '../../util/bytes.ts'
 import { undefinedIfCoded } from '../../util/errors.ts'
 import { MisplacedReference, type NodeReference, StackTrie } from '../trie/stack-trie.ts'
 
-/** A sub-trie of the account trie or of a storage trie: the content of one chunk. */
+/** Sub-trie of the account trie or of a storage trie: the content of one chunk. */
 export interface SnapshotPart {
-  /** The nibbles that lead to it, one a byte. */
+  /** Path to it, one nibble per byte. */
   readonly prefix: Uint8Array
-  /** RLP of how its parent holds it: of its hash, or of itself when that is shorter than 32 bytes. */
+  /** RLP of its reference in the parent: the hash, or the node itself when shorter than 32 bytes. */
   readonly reference: Uint8Array
 }
 
 const HASH_ITEM_BYTES = 33
 
-/** The root of the trie that these parts make up, in the order of their keys; undefined: they make none. */
+/** Returns the root of the trie that consists of these parts in key order; undefined when they form no trie. */
 export const rootOfParts = (parts: readonly SnapshotPart[]): Hex | undefined => {
   const trie = new StackTrie()
   try {
@@ -34,7 +34,7 @@ export const encodeReference = (nodeReference: NodeReference): Uint8Array => enc
 export const isReference = (snapshotPart: SnapshotPart, nodeReference: NodeReference | undefined): boolean =>
   nodeReference !== undefined && bytesEqual(snapshotPart.reference, encodeReference(nodeReference))
 
-/** undefined: what is no reference. */
+/** Returns undefined for bytes that are not a reference. */
 const decodeReference = (bytes: Uint8Array): NodeReference | undefined => {
   if (bytes.byteLength > HASH_ITEM_BYTES) return undefined
   const item: RlpItem | undefined = undefinedIfCoded(() => decodeRlp(bytes))

@@ -5,7 +5,7 @@ import { falseSnapshot } from './errors.ts'
 import { type AccountRecord, readAccountRecords, readSlotRecords, type SlotRecord } from './records.ts'
 import { isReference, type SnapshotPart } from './sub-trie.ts'
 
-/** The accounts of a chunk, proven to be all of that part. Throws SNAPSHOT_FALSE for any other bytes. */
+/** Decodes the accounts of a chunk, proven to be the complete part. Throws SNAPSHOT_FALSE for any other bytes. */
 export const verifyAccountChunk = (chunk: Uint8Array, snapshotPart: SnapshotPart): readonly AccountRecord[] => {
   const trie = new PartTrie(snapshotPart)
   const records: AccountRecord[] = []
@@ -18,7 +18,7 @@ export const verifyAccountChunk = (chunk: Uint8Array, snapshotPart: SnapshotPart
   return records
 }
 
-/** The same for a part of one account's storage. */
+/** Decodes the slots of a part of one account's storage in the same way. */
 export const verifySlotChunk = (chunk: Uint8Array, snapshotPart: SnapshotPart): readonly SlotRecord[] => {
   const trie = new PartTrie(snapshotPart)
   const records: SlotRecord[] = []

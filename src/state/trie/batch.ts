@@ -8,7 +8,7 @@ import type { PackedBatch, TrieAccount } from './types.ts'
  *   header   16: accounts u32, slots u32, hashed u8, padding
  *   account 120: key 32 | code hash 32 | balance 32 big-endian | nonce u64 | slots u32 | kind u8 | padding 3 | for the trie's use 8
  *   slot     64: key 32 | value 32 big-endian
- * The slots of an account follow it. A key is a keccak hash, or with hashed = 0 the address (20 bytes) or slot itself.
+ * The slots of an account follow it. A key is a keccak256 hash, or with hashed = 0 the address (20 bytes) or slot itself.
  */
 export const HEADER_BYTES = 16
 export const ACCOUNT_BYTES = 120
@@ -19,13 +19,13 @@ export const KIND = { delete: 0, put: 1, putCleared: 2, keep: 3 } as const
 const FIRST_CAPACITY = 4_096
 
 export interface AccountOptions {
-  /** Drops all storage the account had before the slots of this batch are put. */
+  /** Drops the account's earlier storage before the slots of this batch are put. */
   readonly clearStorage?: boolean
 }
 
 /**
- * Packs changes for the trie: `account`, then the slots of that account, in any order of accounts; each account and slot at
- * most once. Keys are addresses and slots, or with `hashed` their keccak hashes; the trie's thread hashes and sorts.
+ * Packs changes for the trie: `account`, then the slots of that account, in any order of accounts; each account and slot at most
+ * once. Keys are addresses and slots, or with `hashed` their keccak256 hashes; the trie's thread hashes and sorts.
  */
 export class BatchPacker {
   private bytes: Buffer
@@ -33,7 +33,7 @@ export class BatchPacker {
   private at = HEADER_BYTES
   private accounts = 0
   private slots = 0
-  /** Where the account last named stands, what it is called, and whether it is being deleted. */
+  /** Offset and key of the last account, and whether it is being deleted. */
   private current = 0
   private currentKey: Hex = '0x'
   private currentKind: number = KIND.put
@@ -41,7 +41,7 @@ export class BatchPacker {
   private readonly storageOf: Hex[] = []
   private readonly hashed: boolean
 
-  /** `bytesField`: room to start with, when the size is known about. */
+  /** `bytes`: initial capacity, when the size is known approximately. */
   constructor(options: { readonly hashed?: boolean; readonly bytes?: number } = {}) {
     this.hashed = options.hashed ?? false
     this.bytes = Buffer.allocUnsafeSlow(Math.max(options.bytes ?? 0, FIRST_CAPACITY))
@@ -49,8 +49,8 @@ export class BatchPacker {
   }
 
   /**
-   * An account's new fields; undefined deletes it with all its storage (slots given for it are ignored); 'keep' leaves the
-   * fields of an existing account as they are and is for accounts of which only storage changes.
+   * Adds an account's new fields; undefined deletes it with its storage (slots given for it are ignored); 'keep' leaves the fields
+   * of an existing account unchanged, for accounts of which only storage changes.
    */
   account(key: Hex, fields: TrieAccount | 'keep' | undefined, options: AccountOptions = NO_OPTIONS): this {
     assert(key.length === (this.hashed ? 66 : 42), 'an account is named by its address, or its hash in a hashed batch')
@@ -73,7 +73,7 @@ export class BatchPacker {
     return this
   }
 
-  /** A slot of the account last named; a zero word deletes it. */
+  /** Adds a slot of the last account; a zero word deletes it. */
   slot(key: Hex, value: Hex | Uint8Array): this {
     if (this.currentKind === KIND.delete) return this
     assert(key.length === 66, 'a slot is a 32-byte word')
@@ -95,7 +95,7 @@ export class BatchPacker {
     return this.accounts + this.slots
   }
 
-  /** The packed batch; the packer starts over empty. */
+  /** Returns the packed batch and resets the packer. */
   finish(): PackedBatch {
     const { bytes, view, entries } = this
     view.setUint32(0, this.accounts, true)
@@ -143,5 +143,5 @@ const EMPTY_CODE = hexToBytes(EMPTY_CODE_HASH)
 
 const viewOf = (bytes: Buffer): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
-/** An empty batch: a block that changes nothing. */
+/** Empty batch of a block that changes nothing. */
 export const emptyBatch = (): PackedBatch => new BatchPacker().finish()

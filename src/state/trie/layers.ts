@@ -7,17 +7,17 @@ import { type Applied, Trie } from './trie.ts'
 import type { StorageProof, TrieError, TrieProof, TrieStats } from './types.ts'
 
 interface Layer {
-  /** The root with this layer. */
+  /** Root with this layer applied. */
   readonly root: Hex
-  /** The batch that takes the layer back. */
+  /** Batch that undoes the layer. */
   readonly undo: Uint8Array
 }
 
 type Success = Extract<Applied, { fault: undefined }>
 
 /**
- * The trie with the blocks that may yet be taken back: a stack of layers over a base that stays. There is one trie in memory, which stands on
- * the newest layer; leaving a layer means applying its undo batch.
+ * Trie with undoable blocks: a stack of layers over a permanent base. The single trie in memory is at the newest layer; leaving a
+ * layer applies its undo batch.
  */
 export class TrieLayers {
   private readonly trie = new Trie()
@@ -50,7 +50,9 @@ export class TrieLayers {
     return { root: layer.root, storageRoots }
   }
 
-  /** Where a root stands twice (a block without changes) the lower place is meant: that keeps more than needed and never less. */
+  /**
+   * Where a root occurs twice (a block without changes) the lower position is used: that keeps more than needed and never less.
+   */
   commit(root: Hex): void {
     if (root === this.base) return
     const place = this.layers.findIndex(layer => layer.root === root)
@@ -59,12 +61,12 @@ export class TrieLayers {
     this.base = root
   }
 
-  /** A proof at `root`, less the rollback. */
+  /** Returns a proof at `root` with the rollback applied. */
   prove(root: Hex, address: Hex, slots: readonly Hex[], rollback: Uint8Array | undefined): TrieProof {
     return this.standingOn(root, rollback, () => this.proof(address, slots))
   }
 
-  /** The roots after each of the batches, put one on the other on `root` less the rollback. Nothing of it stays. */
+  /** Returns the roots after each of the batches, applied in order to `root` with the rollback. All of it is undone. */
   preview(root: Hex, batches: readonly Uint8Array[], rollback: Uint8Array | undefined): Uint8Array<ArrayBuffer> {
     return this.standingOn(root, rollback, () => {
       const roots = new Uint8Array(batches.length * 32)
@@ -86,7 +88,7 @@ export class TrieLayers {
     return { ...this.trie.stats(), layers: this.layers.length }
   }
 
-  /** Stands on `root`, less the rollback, for as long as the work takes; the work leaves the trie as it was. */
+  /** Moves to `root` with the rollback applied while the work runs; the work leaves the trie unchanged. */
   private standingOn<T>(root: Hex, rollback: Uint8Array | undefined, work: () => T): T {
     const height = this.heightOf(root)
     const above: { root: Hex; redo: Uint8Array }[] = []
@@ -128,7 +130,7 @@ export class TrieLayers {
     }
   }
 
-  /** How many layers are in place when the trie stands on a root; the highest such place, for that undoes least. */
+  /** Returns the number of layers at a root; of several positions the highest, which undoes least. */
   private heightOf(root: Hex): number {
     const place = this.layers.findLastIndex(layer => layer.root === root)
     if (place >= 0) return place + 1
@@ -140,7 +142,7 @@ export class TrieLayers {
     return new CodedError({ code: 'TRIE_UNKNOWN_ROOT', asked, standing: this.root })
   }
 
-  /** Takes the newest layer back; answers the batch that would put it on again. */
+  /** Undoes the newest layer; returns the batch that would apply it again. */
   private leave(withRedo: boolean): Uint8Array | undefined {
     const layer = this.layers.pop()
     assert(layer !== undefined, 'there is a layer to leave')

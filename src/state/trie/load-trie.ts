@@ -8,7 +8,7 @@ import type { TrieService } from './trie-service.ts'
 export interface LoadProgress {
   readonly accounts: number
   readonly slots: number
-  /** Share of the key space done, 0 to 1. */
+  /** Completed share of the key space, 0 to 1. */
   readonly done: number
 }
 
@@ -16,8 +16,8 @@ export interface LoadProgress {
 const SLICE_ENTRIES = 8_192
 
 /**
- * Fills the trie from the flat tables. Nothing is written meanwhile. Keys are hashes and come in order, so both tables are read once, side by side, and the next
- * slice is read while the trie works on the last. Answers the root.
+ * Fills the trie from the flat tables, which must not change meanwhile. Keys are hashes in order, so both tables are
+ * read once, in parallel, and the next slice is read while the trie processes the last. Returns the root.
  */
 export const loadTrie = async (
   store: Store,

@@ -7,15 +7,15 @@ import { stateMetaAt } from '../history/stored-state.ts'
 import type { TrieService } from './trie-service.ts'
 import type { PackedBatch } from './types.ts'
 
-/** The head may move while old values are collected; then the trie has let go of the root they lead from. */
+/** The head may move while old values are collected; then the trie has dropped the root they start from. */
 const ATTEMPTS = 3
 
-/** A copy: a batch is used up by the call it is given to. */
+/** Copied, since a batch is consumed by the call that gets it. */
 const copyOf = (batch: PackedBatch): PackedBatch => ({ ...batch, buffer: batch.buffer.slice(0) })
 
 /**
- * State roots after blocks that nobody will commit, put one on the other on the state after block `numberField`. Throws MISSING_STATE,
- * PROOF_TOO_DEEP and what the trie throws.
+ * Returns the state roots of blocks that are never committed, in order on the state after block `number`. Throws MISSING_STATE,
+ * PROOF_TOO_DEEP and the errors of the trie.
  */
 export const previewRoots = async (
   store: Store,

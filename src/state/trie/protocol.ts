@@ -4,7 +4,7 @@ import { CodedError } from '../../util/errors.ts'
 import type { TrieLayers } from './layers.ts'
 import type { TrieError, TrieProof, TrieStats } from './types.ts'
 
-/** What is asked of the trie's thread. Buffers are transferred. */
+/** Request to the trie's thread. Buffers are transferred. */
 export type TrieCall =
   | { readonly op: 'load'; readonly batch: ArrayBuffer }
   | { readonly op: 'apply'; readonly parentRoot: Hex; readonly batch: ArrayBuffer }
@@ -31,12 +31,12 @@ export type TrieValue =
   | { readonly op: 'preview'; readonly roots: ArrayBuffer }
   | { readonly op: 'stats'; readonly stats: TrieStats }
 
-/** `root` is where the trie stands after the call. */
+/** `root` is the position of the trie after the call. */
 export type TrieAnswer =
   | { readonly root: Hex; readonly value: TrieValue; readonly error?: undefined }
   | { readonly root: Hex; readonly error: TrieError }
 
-/** Executes one call; expected failures are answers, anything else is thrown and means that the trie is unusable. */
+/** Executes one call; expected failures are returned, any other error is thrown and means that the trie is unusable. */
 export const executeTrieCall = (layers: TrieLayers, call: TrieCall): TrieAnswer => {
   try {
     const value = execute(layers, call)
@@ -80,7 +80,7 @@ export const transferableBuffers = (call: TrieCall): ArrayBuffer[] => {
   return call.rollback === undefined ? [...batches] : [...batches, call.rollback]
 }
 
-/** The answer's value as the kind the caller asked for. */
+/** Returns the value of a response as the expected kind. */
 export const expectTrieValue = <Op extends TrieValue['op']>(
   value: TrieValue,
   op: Op,

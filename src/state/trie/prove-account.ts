@@ -18,7 +18,7 @@ export interface ProveRequest {
   readonly slots: readonly Hex[]
 }
 
-/** EIP-1186; `nonce` and `balance` are zero and the hashes those of nothing where there is no account. */
+/** EIP-1186; without an account `nonce` and `balance` are zero and the hashes those of empty data. */
 export interface StateProof {
   readonly address: Hex
   /** RLP nodes from the state root down. */
@@ -30,10 +30,10 @@ export interface StateProof {
   readonly storageProof: readonly { readonly key: Hex; readonly value: bigint; readonly proof: readonly Uint8Array[] }[]
 }
 
-/** The head may move while old values are collected; then the trie has let go of the root they lead from. */
+/** The head may move while old values are collected; then the trie has dropped the root they start from. */
 const ATTEMPTS = 3
 
-/** Throws MISSING_STATE, PROOF_TOO_DEEP and what the trie throws. */
+/** Throws MISSING_STATE, PROOF_TOO_DEEP and the errors of the trie. */
 export const proveAt = async (store: Store, trie: TrieService, request: ProveRequest): Promise<StateProof> => {
   for (let attempt = 1; ; attempt++) {
     const snapshot = store.snapshot()

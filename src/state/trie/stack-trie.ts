@@ -4,11 +4,11 @@ import { assert } from '../../util/assert.ts'
 import { bytesToHex, EMPTY_BYTES, type Hex } from '../../util/bytes.ts'
 import { EMPTY_ROOT } from '../account.ts'
 
-/** A finished node as its parent holds it: its hash, or itself when its encoding is shorter than 32 bytes. */
+/** Reference to a finished node in its parent: its hash, or the node itself when its encoding is shorter than 32 bytes. */
 export type NodeReference = Uint8Array | RlpList
 interface RlpList extends Array<Uint8Array | RlpList> {}
 
-/** Where the values of a node's keys stand in the bytes they were counted in, and whether parts of it were told apart. */
+/** Range of a node's values in the counted bytes, and whether parts of it were reported already. */
 interface Span {
   start: number
   end: number
@@ -17,14 +17,14 @@ interface Span {
 
 type Node =
   | { kind: 'leaf'; path: Uint8Array; readonly value: Uint8Array; readonly span: Span }
-  /** A sub-trie of which only the reference is known. */
+  /** Sub-trie of which only the reference is known. */
   | { kind: 'opaque'; path: Uint8Array; readonly reference: NodeReference; readonly span: Span }
   | { kind: 'extension'; path: Uint8Array; readonly child: Node; readonly span: Span }
   | Branch
 
 interface Branch {
   readonly kind: 'branch'
-  /** The nibbles that lead here. */
+  /** Path to this node in nibbles. */
   readonly prefix: Uint8Array
   readonly children: (NodeReference | undefined)[]
   readonly spans: (Span | undefined)[]
@@ -33,9 +33,9 @@ interface Branch {
   readonly span: Span
 }
 
-/** A sub-trie with its place among the bytes of all values. */
+/** Sub-trie with its range in the bytes of all values. */
 export interface SubTrie {
-  /** The nibbles that lead to it, one a byte. */
+  /** Path to it, one nibble per byte. */
   readonly prefix: Uint8Array
   readonly reference: NodeReference
   readonly start: number
@@ -43,18 +43,18 @@ export interface SubTrie {
 }
 
 export interface StackTrieOptions {
-  /** Nibbles that all keys begin with and that lead to the root of this trie. */
+  /** Number of leading nibbles that all keys share and that lead to the root of this trie. */
   readonly skip?: number
   /** Cuts the trie into its largest sub-tries of at most so many bytes, or of one key. */
   readonly cut?: { readonly bytes: number; readonly tell: (subTrie: SubTrie) => void }
 }
 
-/** References that make no trie: one covers another, or stands where a trie has no node. */
+/** References that form no trie: one covers another, or is where a trie has no node. */
 export class MisplacedReference extends Error {}
 
 /**
- * Root of a Merkle Patricia trie whose keys come in ascending order and are all of one length, in memory of one path: what lies left of
- * the newest key is finished and only its hash is kept. Written apart from the batch trie, so that each checks the other.
+ * Root of a Merkle Patricia trie whose keys arrive in ascending order and have one length, in memory of one path: nodes left of the
+ * newest key are finished and only their hash is kept. Independent of the batch trie, so that each checks the other.
  */
 export class StackTrie {
   readonly #skip: number
@@ -68,7 +68,7 @@ export class StackTrie {
     this.#cut = cut
   }
 
-  /** `bytesField`: how many the value counts for where the trie is cut. */
+  /** `bytes`: size of the value for cutting the trie. */
   add(key: Uint8Array, value: Uint8Array, bytes = 0): void {
     const last = this.#last
     assert(last === undefined || (last.byteLength === key.byteLength && isKeyBelow(last, key)), 'keys ascend')
@@ -76,12 +76,12 @@ export class StackTrie {
     this.#put({ kind: 'leaf', path: nibblesOf(key).subarray(this.#skip), value, span: this.#spanOf(bytes) })
   }
 
-  /** A whole sub-trie below these nibbles, after all keys and sub-tries before it. Throws MisplacedReference. */
+  /** Adds a whole sub-trie below these nibbles, after all earlier keys and sub-tries. Throws MisplacedReference. */
   addReference(prefix: Uint8Array, nodeReference: NodeReference): void {
     this.#put({ kind: 'opaque', path: Uint8Array.from(prefix), reference: nodeReference, span: this.#spanOf(0) })
   }
 
-  /** The root of all keys so far; nothing can be added after. Throws MisplacedReference. */
+  /** Returns the root of all keys; nothing can be added afterwards. Throws MisplacedReference. */
   root(): Hex {
     const root = this.#root
     if (root === undefined) return EMPTY_ROOT
@@ -96,7 +96,7 @@ export class StackTrie {
     return bytesToHex(nodeReference instanceof Uint8Array ? nodeReference : keccak256(encodeRlp(nodeReference)))
   }
 
-  /** How a parent would hold this trie; undefined when it is empty. */
+  /** Returns the reference of this trie in a parent; undefined when it is empty. */
   reference(): NodeReference | undefined {
     return this.#root && this.#finish(this.#root)
   }
@@ -111,7 +111,7 @@ export class StackTrie {
     this.#root = this.#root === undefined ? item : this.#insert(this.#root, item, 0)
   }
 
-  /** `depth`: nibbles of the item's whole path that lead to this node. */
+  /** `depth`: nibbles of the item's path above this node. */
   #insert(node: Node, item: Node & { kind: 'leaf' | 'opaque' }, depth: number): Node {
     if (node.kind === 'branch') {
       const at = item.path[0]
@@ -186,7 +186,7 @@ export class StackTrie {
     }
   }
 
-  /** A branch that is too large is told as its children, those of them left out that are told in parts themselves. */
+  /** Reports the children of a branch that is too large, except those reported in parts themselves. */
   #cutBranch({ span, spans, children, prefix }: Branch): void {
     if (this.#cut === undefined || span.end - span.start <= this.#cut.bytes) return
     span.isCut = true
@@ -199,14 +199,14 @@ export class StackTrie {
   }
 }
 
-/** Neighbours of a million keys differ early: a call into the runtime costs more than the few bytes. */
+/** Adjacent keys of a million differ early: a call into the runtime costs more than comparing the few bytes. */
 export const isKeyBelow = (a: Uint8Array, b: Uint8Array): boolean => {
   let i = 0
   while (i < a.byteLength && a[i] === b[i]) i++
   return (a[i] ?? 0) < (b[i] ?? 0)
 }
 
-/** The node without the first nibbles of its path. */
+/** Returns the node without the first nibbles of its path. */
 const shortened = (node: Exclude<Node, Branch>, by: number): Node => {
   const path = node.path.subarray(by)
   if (node.kind === 'extension' && path.length === 0) return node.child

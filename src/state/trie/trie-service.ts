@@ -24,26 +24,26 @@ import type {
 } from './types.ts'
 
 export interface TrieServiceOptions {
-  /** Undo layers kept beneath the newest; older ones can no longer be left. */
+  /** Undo layers kept beneath the newest; older blocks can no longer be undone. */
   readonly layers?: number
-  /** false runs the trie in the calling thread: for tests and small private states. */
+  /** false runs the trie in the calling thread: for tests and small temporary states. */
   readonly worker?: boolean
-  /** The worker's file, for a bundle that places it elsewhere. */
+  /** The worker's file, for a bundle with another layout. */
   readonly workerUrl?: URL
-  /** Called once when the trie dies (its memory is full, the thread ended); every call then fails with TRIE_FAILED. */
+  /** Called once when the trie fails (its memory is full, the thread ended); every call then fails with TRIE_FAILED. */
   readonly onFailure?: (error: Error) => void
 }
 
-/** Where the trie runs: its own thread, or this one. */
+/** Thread of the trie: a worker, or this one. */
 interface Host {
   call(call: TrieCall): Promise<TrieAnswer>
   close(): Promise<void>
 }
 
 /**
- * The account trie and all storage tries, in a worker thread. Calls other than proofs and previews are executed in the order made. Every rejection is a
- * CodedError<TrieError>; after TRIE_UNKNOWN_ROOT and TRIE_BAD_BATCH of a batch the trie holds what it held before, and any call names the
- * root it means. Batches are used up by the call (their buffers move to the other thread).
+ * Account trie and all storage tries, in a worker thread. Calls other than proofs and previews are executed in order. Every rejection is
+ * a CodedError<TrieError>; after TRIE_UNKNOWN_ROOT and TRIE_BAD_BATCH the trie is unchanged, and every call names its root. Batches are
+ * consumed by the call (their buffers move to the other thread).
  */
 export class TrieService {
   private readonly host: Host
@@ -59,25 +59,22 @@ export class TrieService {
     if (options.worker === false) return new TrieService(new LocalHost(layers, options.onFailure))
     const url = options.workerUrl ?? new URL('./trie-worker.ts', import.meta.url)
     const service = new TrieService(new WorkerHost(url, layers, options.onFailure))
-    await service.stats() // the thread is up, or this rejects
+    await service.stats() // resolves when the thread is up, else rejects
     return service
   }
 
-  /** The root the trie stands on after the last finished call; EMPTY_ROOT when new. */
+  /** Root of the trie after the last finished call; EMPTY_ROOT when new. */
   get root(): Hex {
     return this.standing
   }
 
-  /** Fills the trie at start: `apply` on the standing root without undo and without an answer per account. Answers the root so far. */
+  /** Fills the trie at start: like `apply` on the current root, without undo and results per account. Returns the root so far. */
   async load(batch: PackedBatch): Promise<Hex> {
     await this.ask({ op: 'load', batch: batch.buffer }, 'root')
     return this.standing
   }
 
-  /**
-   * Puts a block's changes on `parentRoot`. When the trie stands on a layer above that root, the layers above it are undone first; a
-   * root that is not held is TRIE_UNKNOWN_ROOT.
-   */
+  /** Applies a block's changes to `parentRoot`. Layers above that root are undone first; an unknown root is TRIE_UNKNOWN_ROOT. */
   async apply(parentRoot: Hex, batch: PackedBatch): Promise<ApplyResult> {
     const { root, value } = await this.ask({ op: 'apply', parentRoot, batch: batch.buffer }, 'apply')
     const roots = new Uint8Array(value.storageRoots)
@@ -87,14 +84,14 @@ export class TrieService {
     return { root, storageRoots }
   }
 
-  /** `root` is final: nothing below it will be asked for again. Undo information beneath it is dropped. */
+  /** Makes `root` final: undo layers beneath it are dropped, and earlier roots are never requested again. */
   async commit(root: Hex): Promise<void> {
     await this.ask({ op: 'commit', root }, 'root')
   }
 
   /**
-   * The proof at `root`, or with a rollback at the older state it leads to; the answer names the root it stands on. Proofs go one at a time,
-   * so that a block waits for one at most; too many at once are TRIE_BUSY.
+   * Returns the proof at `root`, or with a rollback at the older state it leads to; the result names its root. Proofs run one at a time,
+   * so that a block waits for one at most; too many at once give TRIE_BUSY.
    */
   prove(request: ProofRequest): Promise<TrieProof> {
     return this.proofs.run(async () => {
@@ -104,7 +101,7 @@ export class TrieService {
     })
   }
 
-  /** State roots after blocks that nobody will commit, one for each batch; takes its turn with the proofs. */
+  /** Returns the state roots of blocks that are never committed, one per batch; queued with the proofs. */
   preview(request: PreviewRequest): Promise<readonly Hex[]> {
     return this.proofs.run(async () => {
       const { root, batches, rollback } = request
@@ -139,7 +136,7 @@ export class TrieService {
   }
 }
 
-/** For whoever asks for more than the trie can prove in time. */
+/** Error for more requests than the trie can prove in time. */
 export const trieBusyError = () => new CodedError<TrieError>({ code: 'TRIE_BUSY' })
 
 const closedError = () => new CodedError<TrieError>({ code: 'TRIE_CLOSED' })
@@ -180,7 +177,7 @@ interface Waiting {
 
 class WorkerHost implements Host {
   private readonly worker: Worker
-  /** Answers come in the order of the calls. */
+  /** Responses arrive in the order of the calls. */
   private readonly waiting: Waiting[] = []
   private ended: CodedError<TrieError> | undefined
 
@@ -209,7 +206,7 @@ class WorkerHost implements Host {
   call(call: TrieCall): Promise<TrieAnswer> {
     if (this.ended !== undefined) return Promise.reject(this.ended)
     return new Promise((resolve, reject) => {
-      this.worker.postMessage(call, transferableBuffers(call)) // throws when a batch is given twice
+      this.worker.postMessage(call, transferableBuffers(call)) // throws when a batch is passed twice
       this.waiting.push({ resolve, reject })
       this.worker.ref()
     })

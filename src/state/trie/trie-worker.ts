@@ -3,7 +3,7 @@ import { assert } from '../../util/assert.ts'
 import { TrieLayers } from './layers.ts'
 import { executeTrieCall, type TrieCall } from './protocol.ts'
 
-/* The trie's thread: calls are answered one by one, in the order they came. An unexpected error ends the thread. */
+/* Thread of the trie: executes calls one by one, in order. An unexpected error ends the thread. */
 assert(parentPort !== null, 'the trie worker runs as a worker thread')
 const port = parentPort
 const layers = new TrieLayers((workerData as { readonly layers: number }).layers)

@@ -21,7 +21,7 @@ interface Exports {
   memoryBytes(): number
 }
 
-/** What `apply` answers by number; 0 is success. */
+/** Texts of the result codes of `apply`; 0 is success. */
 const FAULTS = [
   '',
   'sizes and counts do not fit the bytes',
@@ -38,7 +38,7 @@ export type Applied =
       readonly root: Uint8Array
       /** 32 bytes for each account whose storage the batch touches, in the order of the batch. */
       readonly storageRoots: Uint8Array<ArrayBuffer>
-      /** The batch that takes this one back. */
+      /** Batch that undoes this one. */
       readonly undo: Uint8Array<ArrayBuffer> | undefined
     }
 
@@ -50,8 +50,9 @@ export interface ProvenAccount {
 }
 
 /**
- * The account trie and its storage tries as one WebAssembly instance, all nodes in its memory: 110 bytes or so per account. Batches are packed
- * as in batch.ts. Everything is synchronous and takes tens of milliseconds for thousands of changes, hence the worker (trie-service.ts).
+ * Account trie and its storage tries as one WebAssembly instance, with all nodes in its memory: about 110 bytes per account. Batches are
+ * packed as in batch.ts. Everything is synchronous and takes tens of milliseconds for thousands of changes, hence the worker
+ * (trie-service.ts).
  */
 export class Trie {
   private readonly wasm = loadWasm<Exports>(new URL('./assembly/trie.wasm', import.meta.url))
@@ -113,7 +114,7 @@ export class Trie {
     }
   }
 
-  /** The trie leaves each storage root where the account's balance stood. */
+  /** The trie writes each storage root in place of the account's balance. */
   private storageRoots(at: number, size: number): Uint8Array<ArrayBuffer> {
     const records = asBuffer(this.bytes(at, size))
     let count = 0
@@ -139,7 +140,7 @@ export class Trie {
     return nodes
   }
 
-  /** A view that the next call into the module may invalidate. Addresses are signed on the border: >>> 0. */
+  /** Returns a view that the next call into the module may invalidate. Addresses from the module are signed: >>> 0. */
   private bytes(at: number, size: number): Uint8Array {
     return new Uint8Array(this.wasm.memory.buffer, at >>> 0, size)
   }

@@ -1,6 +1,6 @@
 import type { Hex } from '../../util/bytes.ts'
 
-/** What the account trie stores of an account besides its storage root. */
+/** Fields of an account in the account trie, without its storage root. */
 export interface TrieAccount {
   readonly nonce: number | bigint
   readonly balance: bigint
@@ -9,28 +9,28 @@ export interface TrieAccount {
 }
 
 /**
- * Changes for the trie, packed by `BatchPacker` into one transferable buffer. A batch is used up by the call it is
- * given to: the buffer moves to the other thread.
+ * Changes for the trie, packed by `BatchPacker` into one transferable buffer. A batch is consumed by the call that gets
+ * it: the buffer moves to the other thread.
  */
 export interface PackedBatch {
   readonly buffer: ArrayBuffer
   /** Keys as given, in order, of the accounts whose storage the batch touches. */
   readonly storageOf: readonly Hex[]
-  /** Accounts and slots in it. */
+  /** Number of accounts and slots in it. */
   readonly entries: number
 }
 
 export interface ApplyResult {
   readonly root: Hex
   /**
-   * New storage root by account, keyed as the batch named it (address or hash), for the accounts whose storage the batch
-   * touched; every other account keeps the storage root it had.
+   * New storage root by account key as given in the batch (address or hash), for the accounts whose storage the batch
+   * touched; others keep their storage root.
    */
   readonly storageRoots: ReadonlyMap<Hex, Hex>
 }
 
 export interface StorageProof {
-  /** The slot as asked. */
+  /** Slot as requested. */
   readonly slot: Hex
   readonly value: bigint
   /** RLP nodes from the storage root down; empty for an empty trie. A shortened path proves absence. */
@@ -39,7 +39,7 @@ export interface StorageProof {
 
 /** EIP-1186 in bytes. */
 export interface TrieProof {
-  /** The state root the proof stands on: the caller compares it with the header's. */
+  /** State root of the proof: the caller compares it with the header's. */
   readonly root: Hex
   readonly nodes: readonly Uint8Array[]
   /** undefined: the nodes prove that there is no such account. */
@@ -50,21 +50,21 @@ export interface TrieProof {
 }
 
 export interface ProofRequest {
-  /** A root the trie can stand on: the base or one of the layers still held. */
+  /** Root held by the trie: the base or one of the layers. */
   readonly root: Hex
   readonly address: Hex
   /** 32-byte slots. */
   readonly slots: readonly Hex[]
-  /** Old values that lead from `root` to the older state asked about; applied for the proof only. */
+  /** Old values that lead from `root` to the requested older state; applied for the proof only. */
   readonly rollback?: PackedBatch
 }
 
 export interface PreviewRequest {
-  /** A root the trie can stand on, as for a proof. */
+  /** Root held by the trie, as for a proof. */
   readonly root: Hex
-  /** Changes of one block after the other. */
+  /** Changes of consecutive blocks. */
   readonly batches: readonly PackedBatch[]
-  /** Old values that lead from `root` to the older state the first batch stands on. */
+  /** Old values that lead from `root` to the older state on which the first batch is applied. */
   readonly rollback?: PackedBatch
 }
 
@@ -74,17 +74,17 @@ export interface TrieStats {
   readonly usedBytes: number
   readonly freeBytes: number
   readonly memoryBytes: number
-  /** Undo layers held. */
+  /** Number of undo layers held. */
   readonly layers: number
 }
 
 export type TrieError =
-  /** The named root is neither the base nor a layer still held. */
+  /** The requested root is neither the base nor a layer still held. */
   | { readonly code: 'TRIE_UNKNOWN_ROOT'; readonly asked: Hex; readonly standing: Hex }
-  /** The batch is malformed: a key twice, storage for an account that is not there, a wrong size. Nothing was changed. */
+  /** The batch is malformed: a duplicate key, storage for a missing account, a wrong size. Nothing was changed. */
   | { readonly code: 'TRIE_BAD_BATCH'; readonly reason: string }
-  /** The worker died; the trie is gone and must be opened and loaded again. */
+  /** The worker died; the trie must be opened and loaded again. */
   | { readonly code: 'TRIE_FAILED'; readonly reason: string }
-  /** More proofs and previews wait than may, or this one waited for too long; the caller may try later. */
+  /** Too many proofs and previews are queued, or this one waited too long; the caller may try later. */
   | { readonly code: 'TRIE_BUSY' }
   | { readonly code: 'TRIE_CLOSED' }

@@ -2,7 +2,7 @@ import { encodeRlp, uintItem } from '../../primitives/rlp.ts'
 import { bigintToBytes, hexToBytes } from '../../util/bytes.ts'
 import { type Account, EMPTY_CODE_HASH, EMPTY_ROOT } from '../account.ts'
 
-/** An account as the trie's leaf holds it (Yellow Paper 4.1). */
+/** Account as the trie's leaf holds it (Yellow Paper 4.1). */
 export const accountLeaf = ({ nonce, balance, storageRoot, codeHash }: Account): Uint8Array =>
   encodeRlp([
     uintItem(nonce),

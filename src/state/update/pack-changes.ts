@@ -12,11 +12,11 @@ import type { AccountChange, DroppedSlot, StateUpdate } from './state-update.ts'
 
 const NOTHING: ReadonlySet<Hex> = new Set()
 
-/** Of most empty blocks. */
+/** True for the changes of most empty blocks. */
 export const isEmptyChanges = ({ accounts, storage, cleared = NOTHING }: StateChanges): boolean =>
   accounts.size + storage.size + cleared.size === 0
 
-/** The changes as the trie wants them; it hashes and sorts in its own thread. */
+/** Packs the changes for the trie; it hashes and sorts in its own thread. */
 export const packChanges = (changes: StateChanges): PackedBatch => {
   const packer = new BatchPacker()
   const cleared = changes.cleared ?? NOTHING
@@ -39,7 +39,7 @@ const packSlots = (packer: BatchPacker, changes: StateChanges, address: Hex): vo
   for (const [slot, { after }] of slots) packer.slot(slot, after)
 }
 
-/** Joins the changes with the roots the trie answered. */
+/** Joins the changes with the storage roots from the trie. */
 export const stateUpdateFromChanges = (
   changes: StateChanges,
   head: StateReader,
@@ -63,8 +63,8 @@ const withStorageRoot = (account: Account, storageRoot: Hex): Account =>
   account.storageRoot === storageRoot ? account : { ...account, storageRoot }
 
 /**
- * The stored slots of accounts that lost their storage, except those the block wrote anew. Only rules before EIP-6780 delete
- * accounts with stored slots, so no live network does this.
+ * Returns the stored slots of accounts that lost their storage, except those the block wrote anew. Only rules before
+ * EIP-6780 delete accounts with stored slots, so no live network does this.
  */
 export const droppedSlots = async (store: Store, changes: StateChanges): Promise<readonly DroppedSlot[]> => {
   const dropped: DroppedSlot[] = []

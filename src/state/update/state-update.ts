@@ -9,13 +9,13 @@ export interface SlotChange {
   readonly before: Hex
   readonly after: Hex
 }
-/** A slot that went with its account; only its hashed key is known. */
+/** Slot deleted with its account; only its hashed key is known. */
 export interface DroppedSlot {
   readonly key: Uint8Array
   readonly before: Uint8Array
 }
 
-/** A block's state changes with their root: what is written when the block commits. */
+/** State changes of a block with their root: written when the block commits. */
 export interface StateUpdate {
   readonly parentRoot: Hex
   readonly root: Hex

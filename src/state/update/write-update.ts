@@ -8,14 +8,14 @@ import { encodeWord } from '../storage-word.ts'
 import type { StateUpdate } from './state-update.ts'
 
 export interface WriteStateUpdateOptions {
-  /** The block whose state this is. */
+  /** Block of this state. */
   readonly number: number
   readonly hashed: (address: Hex) => Uint8Array
 }
 
-/** Queues a sealed block's rows: flat tables, code, reverse diff. */
+/** Adds a sealed block's rows to the batch: flat tables, code, reverse diff. */
 export const writeStateUpdate = (batch: Batch, update: StateUpdate, options: WriteStateUpdateOptions): void => {
-  // Nothing can be asked about before genesis.
+  // States before genesis are never read.
   const history = options.number > 0 ? new HistoryWriter(batch, options.number) : undefined
   for (const [address, { before, after }] of update.accounts) {
     const key = options.hashed(address)

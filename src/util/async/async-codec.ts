@@ -1,4 +1,4 @@
-/** Both ways between values and bytes, where decoding is done elsewhere. */
+/** Encoder, and decoder that works elsewhere. */
 export interface AsyncCodec<T> {
   encode(value: T): Uint8Array
   decode(bytes: Uint8Array): Promise<T>

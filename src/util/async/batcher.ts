@@ -1,11 +1,11 @@
-/** Gathers what goes to the same place in one turn of the event loop, for where each delivery costs more than what is delivered. */
+/** Collects items for the same receiver within one turn of the event loop, where a delivery costs more than an item. */
 export class Batcher<T> {
   readonly #deliver: (items: readonly T[]) => void
   readonly #limit: number
   #items: T[] = []
   #isDue = false
 
-  /** Delivers at the end of the turn, and as soon as `limit` items wait, so that whoever gets them can begin. */
+  /** Delivers at the end of the turn, or as soon as `limit` items wait, so that the receiver can begin. */
   constructor(limit: number, deliver: (items: readonly T[]) => void) {
     this.#limit = limit
     this.#deliver = deliver

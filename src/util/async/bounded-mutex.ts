@@ -1,13 +1,13 @@
 import { Mutex } from './mutex.ts'
 
 export interface BoundedMutexLimits {
-  /** Pieces of work under way and waiting. */
+  /** Limit of tasks under way and waiting. */
   readonly queued: number
-  /** How long a piece waits for its turn, milliseconds; then it is not begun any more. */
+  /** Milliseconds that a task may wait; after that it is not started. */
   readonly waitMs: number
 }
 
-/** Work that goes one at a time, while whoever waits for it still does. */
+/** Mutex with a bounded queue and a bounded wait. */
 export class BoundedMutex {
   readonly #turn = new Mutex()
   readonly #limits: BoundedMutexLimits
@@ -15,7 +15,7 @@ export class BoundedMutex {
   readonly #nowMs: () => number
   #queued = 0
 
-  /** `busy` makes the error of work that is turned away: at once when too much waits, or at its turn when that came too late. */
+  /** `busy` creates the error of a refused task: immediately when the queue is full, or when it would start too late. */
   constructor(limits: BoundedMutexLimits, busy: () => Error, nowMs: () => number = () => performance.now()) {
     this.#limits = limits
     this.#busy = busy

@@ -1,6 +1,6 @@
 import { assert } from '../assert.ts'
 
-/** First in, first out, with a limit: a full queue refuses instead of growing. A ring, so that taking the head is O(1). */
+/** FIFO queue with a limit: a full queue refuses instead of growing. A ring buffer, so that taking the head is O(1). */
 export class BoundedQueue<T> {
   readonly limit: number
   #ring: (T | undefined)[]
@@ -21,7 +21,7 @@ export class BoundedQueue<T> {
     return this.#size === this.limit
   }
 
-  /** false: the queue is full and the item was not taken. */
+  /** Returns false, without taking the item, when the queue is full. */
   push(item: T): boolean {
     if (this.isFull) return false
     if (this.#size === this.#ring.length) this.#grow()

@@ -1,22 +1,22 @@
-/** Something read piece by piece by one reader, who can give up at any moment. */
+/** Stream read in pieces by one reader, who can cancel at any moment. */
 export interface ChunkStream<T> {
-  /** The next piece; undefined at the end, and after `cancel`. Asked for one at a time. Throws when the source fails. */
+  /** Returns the next piece; undefined at the end, and after `cancel`. One call at a time. Throws when the source fails. */
   next(): Promise<T | undefined>
-  /** Nobody reads any more; what is being waited for ends. Harmless when it has ended. */
+  /** Stops the stream; a pending read ends. No effect after the end. */
   cancel(): void
 }
 
-/** A stream that broke within a value: nothing that could follow would make sense of what was read. */
+/** Stream that broke within a value: no valid continuation exists. */
 export class StreamBroken extends Error {
   override readonly name = 'CutShort'
 }
 
-/** Reads other streams within the parts of `compose`. */
+/** Reads other streams within the parts of `composeStream`. */
 export type ReadSource<T> = (source: ChunkStream<T>) => AsyncGenerator<T>
 
 /**
- * A stream of parts, some of them streams. `make` is a generator; what it reads of other streams it reads by `readSource`, so that a
- * cancel reaches the stream that is being waited for.
+ * Creates a stream of parts, some of them streams. `make` is a generator; it reads other streams by `readSource`, so that a cancel
+ * reaches the stream being read.
  */
 export const composeStream = <T>(make: (readSource: ReadSource<T>) => AsyncGenerator<T>): ChunkStream<T> => {
   let current: ChunkStream<T> | undefined
@@ -42,7 +42,7 @@ export const composeStream = <T>(make: (readSource: ReadSource<T>) => AsyncGener
       if (isCancelled) return
       isCancelled = true
       current?.cancel()
-      // Whatever the parts still throw, nobody waits for it.
+      // Errors of the parts after this are dropped, since nothing awaits them.
       parts.return(undefined).catch(() => {})
     },
   }

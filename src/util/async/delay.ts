@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts'
 
-/** A wait that can be cut short. */
+/** Wait that can be cut short. */
 export interface Delay {
   readonly over: Promise<void>
   readonly end: () => void

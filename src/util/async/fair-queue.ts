@@ -1,6 +1,6 @@
-/** What waits, in a line for each owner; the lines take turns. Bounds are for its users to keep. */
+/** Queues by owner, served in rotation. The callers enforce limits. */
 export class FairQueue<T> {
-  /** In the order of their turns; none is empty. */
+  /** In the order of rotation; none is empty. */
   readonly #lines = new Map<string, T[]>()
 
   get isEmpty(): boolean {
@@ -11,7 +11,7 @@ export class FairQueue<T> {
     return this.#lines.get(owner)?.length ?? 0
   }
 
-  /** The owner with most, the first of several in turn. */
+  /** Owner of the longest queue, the first in rotation among equals. */
   get longest(): string | undefined {
     let longest: string | undefined
     for (const owner of this.#lines.keys())
@@ -25,7 +25,7 @@ export class FairQueue<T> {
     else line.push(item)
   }
 
-  /** The oldest of the first owner in turn that may have one; it goes to the end of the turns. */
+  /** Takes the oldest item of the first owner that `mayHave` allows; that owner moves to the end of the rotation. */
   shift(mayHave: (owner: string) => boolean): { readonly owner: string; readonly item: T } | undefined {
     for (const [owner, line] of this.#lines) {
       if (!mayHave(owner)) continue
@@ -37,7 +37,7 @@ export class FairQueue<T> {
     return undefined
   }
 
-  /** The newest of an owner. */
+  /** Takes the newest item of an owner. */
   pop(owner: string): T | undefined {
     const line = this.#lines.get(owner)
     const item = line?.pop()
@@ -45,7 +45,7 @@ export class FairQueue<T> {
     return item
   }
 
-  /** All of an owner. */
+  /** Takes all items of an owner. */
   take(owner: string): readonly T[] {
     const line = this.#lines.get(owner) ?? []
     this.#lines.delete(owner)

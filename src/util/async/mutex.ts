@@ -1,4 +1,4 @@
-/** Runs asynchronous work one at a time, in the order asked for; a failure does not hold up what follows. */
+/** Runs asynchronous tasks one at a time, in order; a failure does not affect later ones. */
 export class Mutex {
   #last: Promise<unknown> = Promise.resolve()
 
@@ -9,5 +9,5 @@ export class Mutex {
   }
 }
 
-// The failure belongs to whoever called `run`; the queue only needs to know that the turn is over.
+// The caller of `run` handles the failure; the queue only waits for the end.
 const ignore = () => {}

@@ -1,7 +1,7 @@
-/** A long computation in small parts, each about a millisecond at most: it yields between them, so that other work gets its turn. */
+/** Long computation in small parts of about a millisecond at most: it yields between them for other work. */
 export type SlicedWork<Result> = Generator<undefined, Result, undefined>
 
-/** Does all parts at once. */
+/** Runs all parts without pauses. */
 export const finishSlicedWork = <Result>(slicedWork: SlicedWork<Result>): Result => {
   for (;;) {
     const part = slicedWork.next()
@@ -23,10 +23,7 @@ const continueWork = async <Result>(
   }
 }
 
-/**
- * Asks between two parts whether it is time to pause. Work that needs no pause is done without a promise; a pause that rejects
- * ends the work.
- */
+/** Checks for a pause between parts. Work without a pause creates no promise; a pause that rejects ends the work. */
 export const runSlicedWork = <Result>(
   slicedWork: SlicedWork<Result>,
   pauseIfDue: () => Promise<void> | undefined,

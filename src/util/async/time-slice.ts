@@ -1,13 +1,13 @@
-/** Work done in one turn of the event loop before others get theirs, milliseconds. */
+/** Milliseconds of work per event-loop turn before other work runs. */
 const TURN_MS = 10
 
 let startedMs = 0
 let next: Promise<void> | undefined
 
 /**
- * What to await before more work is done in this turn; undefined while there is time. One clock serves the whole thread: many
- * tasks that go on by promises alone share a turn, where a clock for each would let all of them have one, one after the other.
- * After waiting ask again: others may have used the new turn up.
+ * Returns a promise to await before more work in this turn; undefined while there is time. One clock serves the whole thread:
+ * tasks that continue by promises alone share a time slice, since with a clock each all of them would run in turn without a
+ * break. After the wait call it again: others may have used up the new slice.
  */
 export const sliceOver = (): Promise<void> | undefined => {
   const nowMs = performance.now()

@@ -1,6 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises'
 
-/** Writes all of a file that was opened for it, waits for the disk, and closes it, come what may. */
+/** Writes the whole content to an open file, syncs it, and closes it in any case. */
 export const writeAndSync = async (handle: FileHandle, content: string | Uint8Array): Promise<void> => {
   try {
     await handle.writeFile(content)
@@ -10,7 +10,7 @@ export const writeAndSync = async (handle: FileHandle, content: string | Uint8Ar
   }
 }
 
-/** A new or changed name is only durable when its folder is. */
+/** Syncs a folder: a new or changed name is only durable when its folder is. */
 export const syncDirectory = async (path: string): Promise<void> => {
   const folder = await open(path, 'r')
   try {

@@ -6,12 +6,12 @@ import { syncDirectory, writeAndSync } from './fsync.ts'
 
 export type NewFileError =
   | { readonly code: 'FILE_EXISTS'; readonly path: string }
-  /** The folder it should stand in. */
+  /** Parent folder. */
   | { readonly code: 'FOLDER_MISSING'; readonly path: string }
 
 /**
- * Writes a file where there is none: after a crash it is there whole and on the disk, or not at all, and a file that is there
- * already stays as it is. Throws CodedError<NewFileError>. `mode` is lessened by the process's umask.
+ * Writes a new file: after a crash it is complete and on disk, or absent, and an existing file is unchanged. Throws
+ * CodedError<NewFileError>. `mode` is reduced by the process's umask.
  */
 export const writeNewFile = async (path: string, content: string, mode = 0o600): Promise<void> => {
   const folder = dirname(path)
@@ -19,7 +19,7 @@ export const writeNewFile = async (path: string, content: string, mode = 0o600):
   const handle = await open(temporary, 'wx', mode).catch(error => refuse(error, 'ENOENT', 'FOLDER_MISSING', folder))
   try {
     await writeAndSync(handle, content)
-    // A rename would take the place of a file that is there.
+    // A rename would replace an existing file.
     await link(temporary, path)
   } catch (error) {
     refuse(error, 'EEXIST', 'FILE_EXISTS', path)
@@ -29,7 +29,7 @@ export const writeNewFile = async (path: string, content: string, mode = 0o600):
   await syncDirectory(folder)
 }
 
-/** In our terms when it is that error, as it is otherwise. */
+/** Converts the given system error to a NewFileError; rethrows others. */
 const refuse = (error: unknown, system: string, code: NewFileError['code'], path: string): never => {
   if ((error as NodeJS.ErrnoException).code !== system) throw error
   throw new CodedError<NewFileError>({ code, path }, { cause: error })

@@ -2,7 +2,7 @@ import { parentPort, Worker, type WorkerOptions } from 'node:worker_threads'
 import { assert } from '../assert.ts'
 import { CodedError, isCoded } from '../errors.ts'
 
-/** Thrown as CodedError by calls of a thread that was closed. */
+/** Error of calls to a closed thread, thrown as CodedError. */
 export type WorkerThreadError = { readonly code: 'THREAD_CLOSED'; readonly thread: string }
 
 type Methods = Readonly<Record<string, (...args: never[]) => unknown>>
@@ -22,7 +22,7 @@ interface Waiting {
   readonly reject: (error: Error) => void
 }
 
-/** A worker thread whose script calls `serveWorker`; its methods are called one after the other. It keeps no process alive. */
+/** Worker thread whose script calls `serveWorker`; its methods run one after the other. It does not keep the process alive. */
 export class WorkerThread<M extends Methods> {
   readonly #name: string
   readonly #worker: Worker
@@ -39,7 +39,9 @@ export class WorkerThread<M extends Methods> {
     this.#worker.on('exit', () => this.#ended(new Error(`the thread ${name} ended`)))
   }
 
-  /** Rejects with the CodedError the method threw, THREAD_CLOSED after `close`, or whatever the thread died of. Arguments are copied. */
+  /**
+   * Rejects with the CodedError the method threw, THREAD_CLOSED after `close`, or the error that ended the thread. Arguments are copied.
+   */
   call<Name extends keyof M & string>(name: Name, ...args: Parameters<M[Name]>): Promise<Awaited<ReturnType<M[Name]>>> {
     if (this.#end !== undefined) return Promise.reject(this.#end)
     const id = this.#nextId++
@@ -49,7 +51,7 @@ export class WorkerThread<M extends Methods> {
     })
   }
 
-  /** What is under way is not finished. */
+  /** Calls under way are not finished. */
   async close(): Promise<void> {
     this.#ended(new CodedError<WorkerThreadError>({ code: 'THREAD_CLOSED', thread: this.#name }))
     await this.#worker.terminate()
@@ -69,7 +71,7 @@ export class WorkerThread<M extends Methods> {
   }
 }
 
-/** The other end, called once by the thread's script. Calls are answered in the order they came. */
+/** Serves the methods; called once by the thread's script. Calls are answered in order. */
 export const serveWorker = (methods: Methods): void => {
   assert(parentPort !== null, 'a thread is served in a worker')
   const port = parentPort

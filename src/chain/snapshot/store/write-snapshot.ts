@@ -25,7 +25,7 @@ export interface SnapshotReport {
 }
 
 /**
- * Writes the snapshot of the state after block `numberField`, which must still be readable, and deletes the oldest one. Opens the
+ * Writes the snapshot of the state after block `number`, which must still be readable, and deletes the oldest one. Opens the
  * store itself and may take minutes, so it needs its own thread. Throws MISSING_STATE.
  */
 export const writeSnapshot = async (store: Store, root: string, number: number): Promise<SnapshotReport> => {

@@ -16,7 +16,7 @@ import { decodeCouncil, readCycleRow } from '../../council/council-rows.ts'
  * validators that evidence accuses. The state of the snapshot's block commits to them (rules/council-storage.ts).
  */
 
-/** Yields the records below block `numberField`; equal rows give equal chunks on every node. */
+/** Yields the records below block `number`; equal rows give equal chunks on every node. */
 export async function* recordChunks(store: Store, number: number): AsyncGenerator<Uint8Array> {
   let rows: Uint8Array[] = []
   let bytes = 0

@@ -1,6 +1,6 @@
 /*
- * A packed batch into the tries: first it is read and checked without changing anything, then each account's storage trie is brought up to
- * date and a new leaf made for the account, then the account trie takes all leaves at once.
+ * Applies a packed batch to the tries: first it is decoded and checked without any change, then each account's storage trie is updated and
+ * a new leaf made for the account, then the account trie takes all leaves at once.
  */
 import { keccak256 } from "../../../crypto/assembly/keccak";
 import { EMPTY_ROOT, rootHash } from "./encode";
@@ -23,9 +23,9 @@ const DUPLICATE_ACCOUNT: i32 = 3;
 const DUPLICATE_SLOT: i32 = 4;
 const NO_ACCOUNT: i32 = 5;
 
-/** The account trie hangs here. */
+/** Slot of the account trie's root. */
 export const ROOT: usize = memory.data(36, 16);
-/** The storage trie of the account in hand. */
+/** Slot of the current account's storage trie. */
 const STORAGE: usize = memory.data(36, 16);
 const STORAGE_ROOT: usize = memory.data(32, 16);
 
@@ -36,10 +36,10 @@ let accounts: i32 = 0;
 
 export function accountCount(): i32 { return accounts; }
 
-/** Room for a batch of `size` bytes; answers where to write it. */
+/** Reserves room for a batch of `size` bytes; returns where to write it. */
 export function inputFor(size: usize): usize { return reserve(INPUT, size, 0); }
 
-/** Applies the batch of `size` bytes at inputFor; answers OK or why not, with nothing changed. */
+/** Applies the batch of `size` bytes at inputFor; returns OK, or a fault code with nothing changed. */
 export function apply(size: usize, withUndo: bool): i32 {
   const input: usize = load<u32>(INPUT);
   if (size < HEADER) return BAD_SIZE;
@@ -70,7 +70,7 @@ export function apply(size: usize, withUndo: bool): i32 {
   return OK;
 }
 
-/** Checks the records, hashes keys where they are not hashed yet, sorts, and finds each account's leaf. */
+/** Checks the records, hashes unhashed keys, sorts, and finds each account's leaf. */
 function readBatch(input: usize, size: usize, pointers: usize, end: usize): i32 {
   const hashed = load<u8>(input, 8) != 0;
   let record = input + HEADER;
@@ -107,7 +107,7 @@ function readBatch(input: usize, size: usize, pointers: usize, end: usize): i32 
   return OK;
 }
 
-/** Updates the storage of one account; answers its entry for the account trie, 0 when nothing changed. */
+/** Updates the storage of one account; returns its entry for the account trie, 0 when nothing changed. */
 function prepareAccount(record: usize): u32 {
   const old = oldLeafOf(record);
   const kind = kindOfRecord(record);
@@ -139,7 +139,7 @@ function prepareAccount(record: usize): u32 {
   }
   if (kind == KIND_KEEP) readFields(old, record);
   const leaf = newAccountLeaf(record, STORAGE, STORAGE_ROOT);
-  // From here on the record's balance is spent: the storage root is answered in its place.
+  // The record's balance is no longer needed: the storage root is returned in its place.
   copyWord(balanceOf(record), STORAGE_ROOT);
   if (old == 0) accounts++;
   else if (!touched && sameLeaf(old, leaf)) {
@@ -150,7 +150,7 @@ function prepareAccount(record: usize): u32 {
   return <u32>leaf | PUT;
 }
 
-/** The account's slots into its storage trie; answers whether any changed. */
+/** Applies the account's slots to its storage trie; returns true when any changed. */
 function updateStorage(record: usize, withUndo: bool): bool {
   const first = slotPointersOf(record);
   const end = first + <usize>slotsOf(record) * 4;
@@ -173,7 +173,7 @@ function sameValue(leaf: usize, value: usize, size: u32): bool {
   return <u32>load<u8>(leaf, 32) == size && memory.compare(leaf + 33, value + 32 - size, size) == 0;
 }
 
-/** Releases a whole storage trie and notes every slot for the undo, in the order of keys. */
+/** Releases a whole storage trie and records every slot for the undo, in key order. */
 function dropTrie(slot: usize): void {
   const node = nodeOf(slot);
   const kind = kindOf(slot);

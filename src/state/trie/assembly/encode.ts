@@ -1,5 +1,6 @@
 /*
- * RLP of nodes (yellow paper, appendices B to D) and the reference each node's parent keeps: its keccak, or the encoding itself if shorter than 32 bytes.
+ * RLP of nodes (yellow paper, appendices B to D) and the reference kept in each node's parent: its keccak256, or the encoding itself if
+ * shorter than 32 bytes.
  */
 import { keccak256 } from "../../../crypto/assembly/keccak";
 import {
@@ -7,9 +8,9 @@ import {
   pathAt, pathLength, storageRootAt,
 } from "./nodes";
 
-/** A node's encoding: a full branch has 532 bytes. */
+/** Buffer for a node's encoding: a full branch has 532 bytes. */
 const ENCODED: usize = memory.data(1024, 16);
-/** A compact path: at most 33 bytes. */
+/** Buffer for a compact path: at most 33 bytes. */
 const PATH: usize = memory.data(48, 16);
 export const EMPTY_ROOT: usize = memory.data<u8>([
   0x56, 0xe8, 0x1f, 0x17, 0x1b, 0xcc, 0x55, 0xa6, 0xff, 0x83, 0x45, 0xe6, 0x92, 0xc0, 0xf8, 0x6e,
@@ -61,7 +62,7 @@ function word(at: usize): void {
   w += 32;
 }
 
-/** The rest of a key from `depth`, compact, at PATH; answers its size. */
+/** Writes the rest of a key from `depth`, compact, to PATH; returns its size. */
 function leafPath(key: usize, depth: u32): u32 {
   const odd = depth & 1;
   store<u8>(PATH, <u8>(odd ? 0x30 | nibble(key, depth) : 0x20));
@@ -87,7 +88,7 @@ function encodeSlotLeaf(leaf: usize, depth: u32): void {
   const path = leafPath(leaf, depth);
   const size = <u32>load<u8>(leaf, 32);
   const value = stringSize(leaf + 33, size);
-  // The value is itself RLP, as a string in the node; one byte below 0x80 is its own encoding twice over.
+  // The value is RLP inside a string of the node; one byte below 0x80 encodes as itself at both levels.
   const wrapped = value == 1 ? 1 : value + 1;
   header(stringSize(PATH, path) + wrapped, 0xc0);
   string(PATH, path);
@@ -150,7 +151,10 @@ function encodeExtension(extension: usize): void {
   reference(extension);
 }
 
-/** Encodes the node of a slot, whose children have their references, at encodedAt; answers the size. `depth` is the nibbles above it. */
+/**
+ * Encodes the node of a slot, whose children have their references, at encodedAt; returns the size. `depth` is the number of nibbles
+ * above it.
+ */
 export function encode(slot: usize, depth: u32): u32 {
   w = ENCODED;
   const kind = kindOf(slot);
@@ -163,7 +167,7 @@ export function encode(slot: usize, depth: u32): u32 {
   return <u32>(w - ENCODED);
 }
 
-/** Encodes the node of a slot and leaves its reference in the slot. */
+/** Encodes the node of a slot and stores its reference in the slot. */
 export function seal(slot: usize, depth: u32): void {
   const size = encode(slot, depth);
   if (size < 32) {
@@ -175,7 +179,7 @@ export function seal(slot: usize, depth: u32): void {
   }
 }
 
-/** The root hash of the trie that hangs on a slot: a root is hashed whatever its size. */
+/** Root hash of the trie of a slot: a root is hashed whatever its size. */
 export function rootHash(slot: usize, out: usize): void {
   if (kindOf(slot) == EMPTY) copyWord(out, EMPTY_ROOT);
   else if (isInline(slot)) keccak256(slot + 4, referenceSize(slot), out);

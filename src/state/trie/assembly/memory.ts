@@ -1,13 +1,13 @@
 /*
- * Memory of the trie. Linear memory is claimed upward and never given back; what is claimed becomes either chunks of the node
- * arena or scratch regions. Nodes come in size classes of 8 bytes with a free list each, so a freed node is reused by the next node of its
- * size and memory stays at the sum of each class's peak under any churn.
+ * Memory of the trie. Linear memory is claimed upward and never returned; claimed memory becomes either chunks of the node arena or
+ * scratch regions. Nodes come in size classes of 8 bytes with a free list each, so a freed node is reused by the next node of its size and
+ * memory stays at the sum of each class's peak under any load.
  */
 const MAX_NODE: usize = 640;
 const CHUNK: usize = 256 * 1024;
 const GROW_PAGES: i32 = 16;
 
-/** Heads of the free lists by size / 8; a free node holds the next one in its first word. */
+/** Heads of the free lists by size / 8; a free node stores the next one in its first word. */
 const FREE: usize = memory.data((640 / 8 + 1) * 4, 16);
 /** Outgrown scratch regions waiting to become chunks: next u32, size u32. */
 let donated: usize = 0;
@@ -21,7 +21,7 @@ export function usedBytes(): f64 { return used; }
 export function freeBytes(): f64 { return free; }
 export function memoryBytes(): f64 { return <f64>memory.size() * 65536; }
 
-/** Fresh memory, 16-byte aligned. Traps when 4 GiB are not enough: the trie cannot go on. */
+/** Claims fresh memory, 16-byte aligned. Traps when 4 GiB are not enough: the trie cannot continue. */
 function claim(size: usize): usize {
   const at = top;
   const end = <u64>at + <u64>((size + 15) & ~15);
@@ -59,7 +59,7 @@ function nextChunk(): void {
   store<u32>(head, <u32>node);
 }
 
-/** Memory for a node, not cleared, 8-byte aligned. */
+/** Returns memory for a node, not cleared, 8-byte aligned. */
 export function allocate(size: usize): usize {
   const bytes = (size + 7) & ~7;
   used += <f64>bytes;
@@ -76,7 +76,7 @@ export function allocate(size: usize): usize {
   return at;
 }
 
-/** Gives a node back; `size` is what it was allocated with. */
+/** Frees a node; `size` is its allocated size. */
 export function release(node: usize, size: usize): void {
   const bytes = (size + 7) & ~7;
   used -= <f64>bytes;
@@ -85,8 +85,8 @@ export function release(node: usize, size: usize): void {
 }
 
 /**
- * A scratch region is a cell of base u32 and capacity u32. Makes it at least `size` bytes, keeping the first `keep`; answers where it
- * is now. The memory it outgrows goes to the node arena.
+ * Scratch region: a cell of base u32 and capacity u32. Grows it to at least `size` bytes, keeping the first `keep`; returns its address.
+ * Outgrown memory goes to the node arena.
  */
 export function reserve(cell: usize, size: usize, keep: usize): usize {
   const base: usize = load<u32>(cell);

@@ -20,7 +20,7 @@ const CHILDREN: usize = 4;
 export const LEAF_STORAGE: usize = 32;
 export const LEAF_FIELDS: usize = 40;
 
-/** Which kind of leaf the trie being worked on has. */
+/** Kind of leaf of the current trie. */
 let storageLeaves: bool = false;
 export function inStorage(): bool { return storageLeaves; }
 export function setStorage(on: bool): void { storageLeaves = on; }
@@ -44,7 +44,7 @@ export function setStorage(on: bool): void { storageLeaves = on; }
   return i & 1 ? byte & 15 : byte >> 4;
 }
 
-/** Order of two 32-byte keys: negative, 0, positive. */
+/** Compares two 32-byte keys: negative, 0, positive. */
 export function compareKeys(a: usize, b: usize): i32 {
   for (let i: usize = 0; i < 32; i += 8) {
     const x = bswap<u64>(load<u64>(a + i));
@@ -73,7 +73,7 @@ export function compareKeys(a: usize, b: usize): i32 {
 // @ts-ignore: decorator
 @inline export function hasChild(branch: usize, x: u32): bool { return ((maskOf(branch) >> x) & 1) != 0; }
 
-/** A branch whose children are all still empty. */
+/** Returns a branch whose children are all empty. */
 export function newBranch(mask: u32): usize {
   const branch = allocate(branchSize(mask));
   memory.fill(branch, 0, branchSize(mask));
@@ -82,7 +82,7 @@ export function newBranch(mask: u32): usize {
 }
 export function releaseBranch(branch: usize): void { release(branch, branchSize(maskOf(branch))); }
 
-/** The branch with places for the children of another mask: those in both are taken over, the old branch is released. */
+/** Returns the branch with places for the children of another mask: common children are moved, the old branch is released. */
 export function resizeBranch(branch: usize, mask: u32): usize {
   const old = maskOf(branch);
   const resized = newBranch(mask);
@@ -98,7 +98,7 @@ export function resizeBranch(branch: usize, mask: u32): usize {
   return resized;
 }
 
-/** The children that are there, of those the branch has places for. */
+/** Mask of the existing children, of those the branch has places for. */
 export function filledMask(branch: usize): u32 {
   const mask = maskOf(branch);
   let filled: u32 = 0;
@@ -137,13 +137,13 @@ export function releaseLeaf(leaf: usize): void { release(leaf, leafSize(leaf)); 
 export function codeHashAt(leaf: usize): usize { return leaf + LEAF_FIELDS + load<u8>(leaf, 36) + load<u8>(leaf, 37); }
 export function storageRootAt(leaf: usize): usize { return codeHashAt(leaf) + 32 * <usize>load<u8>(leaf, 38); }
 
-/** Bytes of a big-endian number without its leading zeros. */
+/** Number of bytes of a big-endian number without its leading zeros. */
 export function significant(at: usize, size: u32): u32 {
   while (size > 0 && load<u8>(at) == 0) { at++; size--; }
   return size;
 }
 
-/** A leaf of a storage trie for a value that is not zero. */
+/** Returns a leaf of a storage trie for a value that is not zero. */
 export function newSlotLeaf(key: usize, value: usize): usize {
   const size = significant(value, 32);
   const leaf = allocate(33 + size);
@@ -153,7 +153,7 @@ export function newSlotLeaf(key: usize, value: usize): usize {
   return leaf;
 }
 
-/** The leaf under a key in the trie that hangs on a slot, or 0. */
+/** Returns the leaf under a key in the trie of a slot, or 0. */
 export function find(slot: usize, key: usize): usize {
   let depth: u32 = 0;
   while (true) {
@@ -173,12 +173,12 @@ export function find(slot: usize, key: usize): usize {
   }
 }
 
-/** Whether the key goes on, from `depth`, along the whole path of an extension. */
+/** True when the key continues, from `depth`, along the whole path of an extension. */
 export function onPath(extension: usize, key: usize, depth: u32): bool {
   return sharedPath(extension, key, depth) == pathLength(extension);
 }
 
-/** How many nibbles of an extension's path the key shares from `depth`. */
+/** Number of nibbles of an extension's path that the key shares from `depth`. */
 export function sharedPath(extension: usize, key: usize, depth: u32): u32 {
   const length = pathLength(extension);
   const path = pathAt(extension);

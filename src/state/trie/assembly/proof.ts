@@ -1,4 +1,7 @@
-/* Merkle proofs (EIP-1186): the encodings of the nodes on the way to a key, the root first. Nodes shorter than 32 bytes stand inside their parents. */
+/*
+ * Merkle proofs (EIP-1186): the encodings of the nodes on the way to a key, the root first. Nodes shorter than 32 bytes
+ * are embedded in their parents.
+ */
 import { encode, encodedAt, rootHash, EMPTY_ROOT } from "./encode";
 import { reserve } from "./memory";
 import {
@@ -8,9 +11,9 @@ import {
 import { readFields, readValue } from "./records";
 import { ROOT } from "./apply";
 
-/** In: account key, slot key. */
+/** Input: account key, slot key. */
 const KEYS: usize = memory.data(64, 16);
-/** Out: an account record (records.ts) and after it the storage root; or a slot's value. */
+/** Output: an account record (records.ts) followed by the storage root; or a slot's value. */
 const FOUND: usize = memory.data(160, 16);
 const NODES: usize = memory.data(8, 8);
 const STORAGE: usize = memory.data(36, 16);
@@ -18,11 +21,11 @@ let end: usize = 0;
 
 export function keysAt(): usize { return KEYS; }
 export function foundAt(): usize { return FOUND; }
-/** The nodes of the last proof: each a size u32 and the bytes. */
+/** Nodes of the last proof: each a size u32 and the bytes. */
 export function nodesAt(): usize { return load<u32>(NODES); }
 export function nodesSize(): usize { return end; }
 
-/** Proves the account key; answers whether it is there, its fields then at foundAt. */
+/** Proves the account key; returns true when it exists, with its fields at foundAt. */
 export function proveAccount(): bool {
   setStorage(false);
   const leaf = walk(ROOT, KEYS);
@@ -32,7 +35,7 @@ export function proveAccount(): bool {
   return true;
 }
 
-/** Proves the slot key in the storage of the account key; answers whether it is there, its value then at foundAt. */
+/** Proves the slot key in the storage of the account key; returns true when it exists, with its value at foundAt. */
 export function proveSlot(): bool {
   end = 0;
   const account = find(ROOT, KEYS);

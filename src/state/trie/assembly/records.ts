@@ -16,9 +16,9 @@ export const SLOT_RECORD: usize = 64;
 
 export const KIND_DELETE: u32 = 0;
 export const KIND_PUT: u32 = 1;
-/** Put, after all storage the account had is dropped. */
+/** Put, after dropping all earlier storage of the account. */
 export const KIND_PUT_CLEARED: u32 = 2;
-/** The fields of the account stay as they are: only its storage changes. */
+/** The fields of the account stay unchanged: only its storage changes. */
 export const KIND_KEEP: u32 = 3;
 
 // @ts-ignore: decorator
@@ -27,7 +27,7 @@ export const KIND_KEEP: u32 = 3;
 @inline export function slotsOf(record: usize): u32 { return load<u32>(record, 104); }
 // @ts-ignore: decorator
 @inline export function kindOfRecord(record: usize): u32 { return load<u8>(record, 108); }
-/** Scratch: the account's leaf before the batch, and where the sorted pointers to its slots stand. */
+/** Scratch: the account's leaf before the batch, and the address of the sorted pointers to its slots. */
 // @ts-ignore: decorator
 @inline export function oldLeafOf(record: usize): usize { return <usize>load<u32>(record, 112); }
 // @ts-ignore: decorator
@@ -41,7 +41,7 @@ export const KIND_KEEP: u32 = 3;
 
 const NONCE: usize = memory.data(8, 8);
 
-/** A leaf with a record's fields and the storage trie of a slot, whose root hash stands at `root`. */
+/** Returns a leaf with a record's fields and the storage trie of a slot, whose root hash is at `root`. */
 export function newAccountLeaf(record: usize, storage: usize, root: usize): usize {
   store<u64>(NONCE, bswap<u64>(load<u64>(record, 96)));
   const nonceSize = significant(NONCE, 8);
@@ -62,7 +62,7 @@ export function newAccountLeaf(record: usize, storage: usize, root: usize): usiz
   return leaf;
 }
 
-/** Nonce, balance and code hash of a leaf into a record. */
+/** Copies nonce, balance and code hash of a leaf into a record. */
 export function readFields(leaf: usize, record: usize): void {
   const nonceSize = <usize>load<u8>(leaf, 36);
   const balanceSize = <usize>load<u8>(leaf, 37);
@@ -79,7 +79,7 @@ export function sameLeaf(a: usize, b: usize): bool {
   return leafSize(b) == size && memory.compare(a, b, size) == 0;
 }
 
-/** The value of a storage leaf as a 32-byte word. */
+/** Copies the value of a storage leaf as a 32-byte word. */
 export function readValue(leaf: usize, out: usize): void {
   const size = <usize>load<u8>(leaf, 32);
   memory.fill(out, 0, 32 - size);
@@ -112,7 +112,7 @@ function extendUndo(size: usize): usize {
   return at;
 }
 
-/** Starts the record that brings an account back: to its old leaf's fields, or to not being there. */
+/** Starts the record that restores an account: to its old leaf's fields, or to its absence. */
 export function undoForAccount(key: usize, oldLeaf: usize, cleared: bool): void {
   if (!recording) return;
   undoAccount = undoEnd;
@@ -126,7 +126,7 @@ export function undoForAccount(key: usize, oldLeaf: usize, cleared: bool): void 
   store<u32>(undoBase, load<u32>(undoBase) + 1);
 }
 
-/** A slot of the account last started: its old value, zero (leaf 0) if it had none. */
+/** Adds a slot of the last started account: its old value, zero (leaf 0) if it had none. */
 export function undoForSlot(key: usize, oldLeaf: usize): void {
   if (!recording) return;
   const record = extendUndo(SLOT_RECORD);
@@ -138,7 +138,7 @@ export function undoForSlot(key: usize, oldLeaf: usize): void {
   store<u32>(undoBase, load<u32>(undoBase, 4) + 1, 4);
 }
 
-/** Takes back the account last started, which has no slots: nothing about it changed. */
+/** Removes the last started account, which has no slots: nothing about it changed. */
 export function dropUndoAccount(): void {
   if (!recording) return;
   undoEnd = undoAccount;

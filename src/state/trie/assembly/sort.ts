@@ -29,7 +29,7 @@ function isSorted(lo: usize, hi: usize): bool {
   return true;
 }
 
-/** Whether sorted pointers hold a key twice. */
+/** True when sorted pointers contain a duplicate key. */
 export function hasDuplicate(lo: usize, hi: usize): bool {
   for (let p = lo + 4; p < hi; p += 4) if (compareKeys(load<u32>(p - 4), load<u32>(p)) == 0) return true;
   return false;

@@ -1,7 +1,7 @@
 /*
- * One batch into one trie: a descent over sorted entries in which each touched node is rebuilt, encoded and hashed once.
- * An entry is a pointer (8-byte aligned) to something that starts with its 32-byte key, and what to do in the low bits. The caller has
- * dropped entries that change nothing, so a deleted key is always there.
+ * Applies one batch to one trie: a descent over sorted entries in which each touched node is rebuilt, encoded and hashed once. An entry
+ * is a pointer (8-byte aligned) to data that starts with its 32-byte key, with the operation in the low bits. The caller has dropped
+ * entries that change nothing, so a deleted key always exists.
  */
 import { seal } from "./encode";
 import {
@@ -9,9 +9,9 @@ import {
   nodeOf, pathAt, pathLength, releaseBranch, releaseExtension, releaseLeaf, resizeBranch, setNode, sharedPath,
 } from "./nodes";
 
-/** The key goes. */
+/** Delete the key. */
 export const DELETE: u32 = 0;
-/** The pointer is a leaf to be hung in: a new one, or one that was there and moves. */
+/** The pointer is a leaf to insert: a new one, or an existing one that moves. */
 export const PUT: u32 = 1;
 const ENTRY: usize = 4;
 
@@ -24,7 +24,7 @@ export function setScratch(at: usize): void { scratch = at; }
 // @ts-ignore: decorator
 @inline function isPut(entry: usize): bool { return (load<u32>(entry) & 1) != 0; }
 
-/** Applies the entries lo .. hi (at least one) to the trie on a slot, `depth` nibbles down. */
+/** Applies the entries lo .. hi (at least one) to the trie of a slot, `depth` nibbles down. */
 export function update(slot: usize, depth: u32, lo: usize, hi: usize): void {
   const kind = kindOf(slot);
   if (kind == EMPTY) build(slot, depth, lo, hi);
@@ -33,7 +33,7 @@ export function update(slot: usize, depth: u32, lo: usize, hi: usize): void {
   else updateExtension(slot, depth, lo, hi);
 }
 
-/** A subtree of nothing but the entries that put. */
+/** Builds a subtree from the put entries alone. */
 function build(slot: usize, depth: u32, lo: usize, hi: usize): void {
   while (lo < hi && !isPut(lo)) lo += ENTRY;
   while (lo < hi && !isPut(hi - ENTRY)) hi -= ENTRY;
@@ -77,7 +77,7 @@ function buildBranch(slot: usize, depth: u32, lo: usize, hi: usize): void {
   seal(slot, depth);
 }
 
-/** The nibbles at `depth` of the entries that put. */
+/** Mask of the nibbles at `depth` of the put entries. */
 function putMask(depth: u32, lo: usize, hi: usize): u32 {
   let mask: u32 = 0;
   for (; lo < hi; lo += ENTRY) if (isPut(lo)) mask |= 1 << nibble(keyOf(lo), depth);
@@ -100,7 +100,7 @@ function updateLeaf(slot: usize, depth: u32, lo: usize, hi: usize): void {
     build(slot, depth, lo, hi);
     return;
   }
-  // The old leaf takes its place among the new ones. Nothing below needs the scratch, for build merges nothing.
+  // The old leaf is inserted among the new ones. Nothing below needs the scratch, since build merges nothing.
   const before = at - lo;
   memory.copy(scratch, lo, before);
   store<u32>(scratch + before, <u32>leaf | PUT);
@@ -130,7 +130,7 @@ function updateBranch(slot: usize, depth: u32, lo: usize, hi: usize): void {
   releaseBranch(branch);
 }
 
-/** A branch with one child left becomes part of that child's path. */
+/** Merges a branch with one child left into that child's path. */
 function collapse(slot: usize, branch: usize, x: u32, depth: u32): void {
   const child = childOf(branch, x);
   const kind = kindOf(child);
@@ -176,7 +176,10 @@ function updateExtension(slot: usize, depth: u32, lo: usize, hi: usize): void {
   releaseExtension(extension);
 }
 
-/** A branch at the fork of an extension's path, with what follows the fork as its only child. The extension itself is left as it is. */
+/**
+ * Returns a branch at the fork of an extension's path, with the rest after the fork as its only child. The extension itself is
+ * unchanged.
+ */
 function splitExtension(extension: usize, fork: u32, depth: u32): usize {
   const path = pathAt(extension);
   const rest = pathLength(extension) - fork - 1;
@@ -195,7 +198,7 @@ function splitExtension(extension: usize, fork: u32, depth: u32): usize {
   return branch;
 }
 
-/** After the child of an extension changed: whatever it became, the slot gets a proper node. */
+/** Gives the slot a valid node after the child of an extension changed. */
 function settle(slot: usize, extension: usize, depth: u32): void {
   const kind = kindOf(extension);
   const child = nodeOf(extension);
