@@ -11,7 +11,7 @@ import { isCoded } from '../../util/errors.ts'
 import type { BlockEnv } from '../block-env.ts'
 import type { Interrupt } from '../engine.ts'
 import { loadEngine } from '../engines/select-engine.ts'
-import { forgetDropped, machineBytes } from '../engines/wasm/pool.ts'
+import { dropSpare, forgetDropped, machineBytes } from '../engines/wasm/pool.ts'
 import { asyncOverlayReader, overlayReader } from '../readers/overlay-reader.ts'
 import { createPrefetchedReader } from '../readers/prefetched-reader.ts'
 import { simulateBlocks } from '../simulate/simulate-blocks.ts'
@@ -89,6 +89,7 @@ const frameBytes = (): number => getHeapStatistics().external_memory + machineBy
 /** Whether the calls under way hold more memory than they may: who has the turn then is stopped, and what it held is free. */
 const isStarved = (): boolean => {
   if (frameBytes() <= LIMITS.call.frameBytes) return false
+  dropSpare()
   collectGarbage()
   forgetDropped()
   return frameBytes() > LIMITS.call.frameBytes

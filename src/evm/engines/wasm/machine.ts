@@ -43,6 +43,7 @@ interface Exports {
   refundOf(): bigint
   isExhausted(): boolean
   codesUsed(): number
+  bytesUsed(): number
   frameGas(): bigint
   beginClock(gas: bigint, bound: bigint): void
   gasBoundLeft(): bigint
@@ -71,11 +72,14 @@ interface Exports {
 
 const KIB = 1024
 const MIB = 1024 * KIB
-/** Sizes of the regions; a message that fills one is run again on the next layout. */
+/**
+ * Sizes of the regions; a message that fills one is run again on the next layout. The last has room for all that 100 M gas can pay for
+ * under the rules of Berlin and later (docs/design/evm-engine.md#memory-map). A region takes memory as it is used.
+ */
 const LAYOUTS = [
   { accounts: 2 * KIB, slots: 8 * KIB, undo: MIB, logs: MIB / 2, output: MIB / 4, codes: 2 * MIB },
   { accounts: 16 * KIB, slots: 64 * KIB, undo: 12 * MIB, logs: 8 * MIB, output: 4 * MIB, codes: 8 * MIB },
-  { accounts: 64 * KIB, slots: 256 * KIB, undo: 64 * MIB, logs: 32 * MIB, output: 16 * MIB, codes: 24 * MIB },
+  { accounts: 64 * KIB, slots: 1024 * KIB, undo: 112 * MIB, logs: 32 * MIB, output: 16 * MIB, codes: 24 * MIB },
 ] as const
 export const LAYOUT_COUNT = LAYOUTS.length
 /** Memory of frames that a message may have. */
@@ -98,6 +102,7 @@ export class Machine {
   readonly #codesLimit: number
   readonly #memory: WasmMemory
   #buffer: ArrayBuffer
+  #usedBytes = 0
   bytes: Buffer
   view: DataView
   #fork: EvmFork | undefined = undefined
@@ -121,8 +126,10 @@ export class Machine {
     this.bytes.write(EMPTY_CODE_HASH.slice(2), wasm.emptyHashAt(), 'hex')
   }
 
-  get byteLength(): number {
-    return this.bytes.byteLength
+  /** Memory that it has used so far, and keeps: what was laid out and never touched takes none. */
+  get usedBytes(): number {
+    this.#usedBytes = Math.max(this.#usedBytes, this.wasm.bytesUsed())
+    return this.#usedBytes
   }
 
   /** Views end when the memory grows: to be called after whatever may have made it grow. */
@@ -160,6 +167,8 @@ export class Machine {
       wasm.dropCodes()
       this.#codes.clear()
     }
+    // What the message before has used is seen no more.
+    this.#usedBytes = this.usedBytes
     wasm.begin(place, SEED)
     if (env !== this.#env) this.#writeEnv(env)
   }

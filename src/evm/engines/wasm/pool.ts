@@ -1,8 +1,8 @@
 import { Machine } from './machine.ts'
 
 /*
- * Machines of this thread. The memory of an instance cannot shrink, and V8 neither counts it nor collects garbage for its sake: it is
- * counted here, up to what the collector has given back.
+ * Machines of this thread. The memory of an instance cannot shrink, and V8 neither counts it nor collects garbage for its sake: what was
+ * used of it is counted here, up to what the collector has given back.
  */
 
 const MIB = 1024 * 1024
@@ -10,9 +10,14 @@ const MIB = 1024 * 1024
 const MOST_BYTES = 384 * MIB
 /** Those that wait for a message. */
 const IDLE_BYTES = 64 * MIB
+/** One larger machine waits for the next large message so long: where one comes another often follows, in the same block or the next. */
+const SPARE_MS = 10_000
 
 const idle: Machine[] = []
 const busy = new Set<Machine>()
+/** Waits besides the idle ones, however large it is. */
+let spare: Machine | undefined
+let spareTimer: NodeJS.Timeout | undefined
 /** Sizes of dropped machines that the collector has perhaps not freed yet. */
 const dropped = new Map<number, number>()
 const collected = new FinalizationRegistry<number>(id => dropped.delete(id))
@@ -25,32 +30,62 @@ const sum = (sizes: Iterable<number>): number => {
 }
 const sizesOf = (machines: Iterable<Machine>): number => {
   let total = 0
-  for (const machine of machines) total += machine.byteLength
+  for (const machine of machines) total += machine.usedBytes
   return total
 }
 
 /** Memory of all machines of this thread, bytes. */
-export const machineBytes = (): number => sizesOf(busy) + sizesOf(idle) + sum(dropped.values())
+export const machineBytes = (): number =>
+  sizesOf(busy) + sizesOf(idle) + (spare?.usedBytes ?? 0) + sum(dropped.values())
+
+/** To be called before a full garbage collection. */
+export const dropSpare = (): void => {
+  clearTimeout(spareTimer)
+  if (spare !== undefined) drop(spare)
+  spare = undefined
+}
 
 /** To be called after a full garbage collection: dropped machines are gone, though their finalizers have not run. */
 export const forgetDropped = (): void => dropped.clear()
 
+const drop = (machine: Machine): void => {
+  const id = nextId++
+  dropped.set(id, machine.usedBytes)
+  collected.register(machine, id)
+}
+
+const takeSpare = (layout: number): Machine | undefined => {
+  if (spare?.layout !== layout) return undefined
+  clearTimeout(spareTimer)
+  const machine = spare
+  spare = undefined
+  return machine
+}
+
+const takeIdle = (layout: number): Machine | undefined => {
+  const found = idle.findLastIndex(machine => machine.layout === layout)
+  return found < 0 ? undefined : idle.splice(found, 1)[0]
+}
+
 /** undefined: there is no memory for another one. */
 export const takeMachine = (layout: number): Machine | undefined => {
-  const found = idle.findLastIndex(machine => machine.layout === layout)
-  if (found < 0 && machineBytes() > MOST_BYTES) return undefined
-  const machine = found < 0 ? new Machine(layout) : (idle.splice(found, 1)[0] as Machine)
+  let machine = takeSpare(layout) ?? takeIdle(layout)
+  if (machine === undefined) {
+    if (machineBytes() > MOST_BYTES) return undefined
+    machine = new Machine(layout)
+  }
   busy.add(machine)
   return machine
 }
 
 export const giveBack = (machine: Machine): void => {
   busy.delete(machine)
-  if (sizesOf(idle) + machine.byteLength <= IDLE_BYTES) {
+  if (sizesOf(idle) + machine.usedBytes <= IDLE_BYTES) {
     idle.push(machine)
     return
   }
-  const id = nextId++
-  dropped.set(id, machine.byteLength)
-  collected.register(machine, id)
+  dropSpare()
+  spare = machine
+  spareTimer = setTimeout(dropSpare, SPARE_MS)
+  spareTimer.unref()
 }

@@ -1,6 +1,6 @@
 /* The module behind engines/wasm/machine.ts: what the host calls before, while and after a message runs. */
 import { copy, equal, swapBytes } from "./word";
-import { ACCOUNT_BYTES, framesStart, SLOT_BYTES, layOut, refresh, reserve, align, exhausted, accounts, logsStart, returned, slots } from "./memory";
+import { ACCOUNT_BYTES, bytesTouched, framesStart, SLOT_BYTES, layOut, refresh, reserve, align, exhausted, accounts, logsStart, returned, slots } from "./memory";
 import { accountAt, accountsAt, mustDrain, beginAccounts, PRECOMPILE, setSeed, WARM, ADDRESS, CODE, CODE_SIZE, JUMPS } from "./accounts";
 import { beginSlots, isTransient, keyOf, ORIGINAL, provide, setSlotSeed, SLOT_WARM, slotOf, slotsAt, VALUE } from "./slots";
 import { beginUndo, setFrameMark, undoAt } from "./undo";
@@ -41,6 +41,7 @@ export function outputSizeOf(): u32 { return outputSize; }
 export function refundOf(): i64 { return refund; }
 export function isExhausted(): bool { return exhausted; }
 export function codesUsed(): usize { return codesAt; }
+export function bytesUsed(): usize { return bytesTouched(accountsAt, slotsAt, undoAt, logsAt, codesAt); }
 /** Gas that the running frame has left, and input of a precompile that is needed. */
 export function frameGas(): i64 { return frame ? load<i64>(frame, GAS) : 0; }
 /** Gas that the message may still use; below zero: it has used more than its bound. */

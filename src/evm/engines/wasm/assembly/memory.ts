@@ -67,6 +67,15 @@ export function layOut(accountCount: u32, slotCount: u32, undo: u32, logs: u32, 
   return reserve(framesStart, 1 << 16);
 }
 
+/** Bytes that were touched: of the indices, whose entries lie anywhere, a page for each entry. Frames count as far as memory has grown. */
+export function bytesTouched(accountsAt: usize, slotsAt: usize, undoAt: usize, logsAt: usize, codesAt: usize): usize {
+  const accountBytes = accountsAt - accounts, slotBytes = slotsAt - slots;
+  const accountPages = min<usize>(accounts - accountIndex, accountBytes / ACCOUNT_BYTES << 12);
+  const slotPages = min<usize>(slots - slotIndex, slotBytes / SLOT_BYTES << 12);
+  const others = undoAt - undoStart + logsAt - logsStart + codesAt - codesStart + (returnedEnd - returned);
+  return accountBytes + accountPages + slotBytes + slotPages + others + (<usize>present - framesStart);
+}
+
 /** Makes sure that memory reaches as far; false where it may not. Fresh memory is zero, used memory is not. */
 export function reserve(at: usize, size: u64): bool {
   const end = <u64>at + size;
