@@ -8,6 +8,7 @@ import type {
 } from '../consensus/ports.ts'
 import type { InterruptedError } from '../evm/engine.ts'
 import type { Executor } from '../evm/executor-types.ts'
+import type { MainHead, ProofPool } from '../powchain/proof-pool.ts'
 import type { Block } from '../primitives/block.ts'
 import type { Certificate } from '../primitives/consensus/certificate.ts'
 import type { StateError } from '../state/errors.ts'
@@ -27,6 +28,8 @@ import { type ExecutedBlock, ExecutedBlocks } from './block/candidates.ts'
 import type { Economy } from './block/economy.ts'
 import { RunningWork } from './block/running-work.ts'
 import type { EvidencePool } from './council/evidence-pool.ts'
+import type { BlockProofs } from './proof/block-proofs.ts'
+import { putProofs } from './proof/proof-rows.ts'
 import { type BlockRows, type BlockStore, putBlock } from './store/block-store.ts'
 import { putUnsynced } from './store/unsynced-blocks.ts'
 import type { ChainBlock, CommittedEvent } from './types.ts'
@@ -39,6 +42,9 @@ export interface ChainPoolPort extends CandidateSource {
 }
 
 /** Committed head with its own certificate; null for genesis. */
+export type ChainProofPool = Pick<ProofPool, 'overdue' | 'onBlock' | 'reset'>
+
+/** The committed head with its own certificate; null for genesis. */
 export interface ChainHead {
   readonly block: ChainBlock
   readonly certificate: Certificate | null
@@ -53,6 +59,8 @@ export interface ChainOptions {
   readonly sources: BlockEnvSources
   readonly economy: Economy
   readonly evidence: EvidencePool
+  readonly proofs: BlockProofs
+  readonly proofPool: ChainProofPool
   /** Committed head at start, with its certificate. */
   readonly head: ChainHead
   readonly vanity?: Uint8Array
@@ -116,6 +124,7 @@ export class Chain implements ExecutionPort {
       this.#durable = Math.min(this.#durable, block.header.number)
       this.#leaveHead()
       this.#options.sources.council.forget()
+      this.#options.proofPool.reset(this.#mainHead())
     })
   }
 
@@ -127,9 +136,11 @@ export class Chain implements ExecutionPort {
     return block
   }
 
-  async validate(block: Block, _context: ValidateContext, cancelled?: AbortSignal): Promise<ProposalVerdict> {
-    if (this.#candidates.get(block.hash)) return { valid: true }
+  async validate(block: Block, context: ValidateContext, cancelled?: AbortSignal): Promise<ProposalVerdict> {
     const nowMs = this.#options.clock.nowMs()
+    if (this.#candidates.get(block.hash)) return { valid: true }
+    const omitted = this.#omittedProof(block, context, nowMs)
+    if (omitted !== undefined) return { valid: false, proven: false, reason: `leaves out the proof header ${omitted}` }
     try {
       const outcome = await this.#running.validate(block.hash, this.#judge(block, nowMs), cancelled)
       if (!isFault(outcome)) return { valid: true }
@@ -138,6 +149,23 @@ export class Chain implements ExecutionPort {
       if (isCoded(error) && ENDED.has(error.code)) return { valid: false, proven: false, reason: 'cancelled' }
       throw error
     }
+  }
+
+  /** Id of a proof header that this node would have expected in a fresh proposal (docs/design/proof-chain.md#inclusion). */
+  #omittedProof({ header, proofHeaders }: Block, { fresh, round }: ValidateContext, nowMs: number): Hex | undefined {
+    if (!fresh || proofHeaders.length > 0) return undefined
+    const overdue = this.#options.proofPool.overdue(header.number, round, nowMs)
+    if (overdue !== undefined)
+      this.#options.logger.warn(
+        { number: header.number, round, proof: overdue.id },
+        'proposal leaves out a proof header',
+      )
+    return overdue?.id
+  }
+
+  #mainHead(): MainHead {
+    const { header, hash, extra } = this.#head
+    return { number: header.number, hash, proofState: this.#options.sources.proofs.stateAt(extra.proofTip) }
   }
 
   commit(block: Block, certificate: Certificate): Promise<void> {
@@ -209,7 +237,7 @@ export class Chain implements ExecutionPort {
   }
 
   /** Writes one batch per block: a crash leaves either the previous block or this one. */
-  async #write({ block, execution, update }: ExecutedBlock, certificate: Certificate): Promise<void> {
+  async #write({ block, execution, update, proofs }: ExecutedBlock, certificate: Certificate): Promise<void> {
     const { store, world, economy, sources } = this.#options
     const rows = { block, receipts: execution.receipts, certificate }
     const { number } = block.header
@@ -217,6 +245,7 @@ export class Chain implements ExecutionPort {
     try {
       putBlock(batch, rows)
       putUnsynced(batch, this.#durable)
+      putProofs(batch, number, proofs)
       await economy.write(batch, number, economy.burntBy(number, execution.fees.burnt, update.accounts.values()))
       await sources.council.write(batch, block, update)
       await world.write(batch, number, update)
@@ -242,7 +271,7 @@ export class Chain implements ExecutionPort {
     certificate: Certificate,
     update: StateUpdate,
   ): void {
-    const { blocks, pool, evidence, logger } = this.#options
+    const { blocks, pool, evidence, proofPool, clock, logger } = this.#options
     blocks.remember({ block, receipts })
     this.#head = block
     this.#certificate = certificate
@@ -251,6 +280,7 @@ export class Chain implements ExecutionPort {
     const { number, gasUsed } = block.header
     pool.onBlock(event, update.accounts.keys())
     evidence.onBlock(block.header)
+    proofPool.onBlock(this.#mainHead(), clock.nowMs())
     if (block.evidence.length > 0) logger.warn({ number, evidence: block.evidence.length }, 'validators jailed')
     if (block.transactions.length > 0)
       logger.info({ number, transactions: block.transactions.length, gasUsed, hash: block.hash }, 'block')

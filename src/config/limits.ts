@@ -78,6 +78,15 @@ export const LIMITS = {
     cachedCycles: 64,
   },
   /** Of one block: accusations, and their bytes; one with a justification of the largest committee fits. */
+  /** Of proof headers: what is kept, and what is verified at once; see also powchain/core.ts. */
+  proofChain: {
+    verifiedHeaders: 1_024,
+    cachedStates: 64,
+    /** Headers kept whose parent or anchor is not known yet. */
+    earlyHeaders: 64,
+    /** Headers in verification at once: Argon2id takes 4 MiB each. */
+    verifying: 8,
+  },
   evidence: { items: 16, bytes: 48 * 1024 },
   consensus: {
     futureHeights: 10,

@@ -12,7 +12,7 @@ export interface Block {
   /** keccak256 of the header's RLP. */
   readonly hash: Hex
   readonly transactions: readonly Transaction[]
-  /** Encoded proof headers this block makes final (docs/design/proof-chain.md#inclusion); empty without a proof chain. */
+  /** Encoded proof headers this block makes final (docs/design/proof-chain.md#inclusion). */
   readonly proofHeaders: readonly Uint8Array[]
   /** Encoded evidence (docs/design/consensus.md#evidence). */
   readonly evidence: readonly Uint8Array[]

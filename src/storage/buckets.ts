@@ -37,7 +37,7 @@ export const BUCKETS = {
   poolJournal: 16,
   /** Block number -> members of the council after that block: genesis, and the last block of a cycle that changed it. */
   council: 17,
-  /** Proof chain: headers by id. */
+  /** Proof chain: id -> final header and the block that includes it. */
   proofHeader: 18,
   /** Proof chain: height -> id of the final header. */
   proofHeight: 19,
@@ -55,6 +55,8 @@ export const BUCKETS = {
   evidence: 25,
   /** During snapshot sync: number of a chunk -> its content's counts (chain/snapshot/sync/staging.ts). */
   snapshotChunk: 26,
+  /** Id of a final proof header -> state of the proof chain after it (rules/proof-state.ts); none for headers before a snapshot. */
+  proofState: 27,
 } as const
 
 export type Bucket = (typeof BUCKETS)[keyof typeof BUCKETS]

@@ -120,6 +120,7 @@ test('the record of a cycle is read back as it was', () => {
           }),
         ),
         jailed: new Set(given.filter((_, at) => marked[at]?.jailed).map(({ validator }) => validator)),
+        seed: toWord(BigInt(councilAt) << 200n),
       }
       const read = decodeCycle(60, encodeCycle(record), at => {
         expect(at).toBe(councilAt)

@@ -96,6 +96,7 @@ export const PAYLOADS: { readonly [Name in MessageName]: fc.Arbitrary<Payload<Na
       header: fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 4 }).map(items => encodeRlp(items)),
       certificate,
       records: hashes,
+      proofState: fc.uint8Array({ maxLength: 320 }),
       accounts: parts,
       storages: fc.array(fc.record({ owner: bytes(32), parts }), { maxLength: 3 }),
     }),

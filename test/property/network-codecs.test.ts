@@ -80,6 +80,7 @@ describe('messages', () => {
         header: encodeRlp([new Uint8Array(4_096)]),
         certificate: seal,
         records: [hash],
+        proofState: new Uint8Array(320),
         accounts: list(LIMITS.network.snapshotChunks - 1, {
           prefix: new Uint8Array(8),
           reference: encodeRlp(new Uint8Array(32)),

@@ -4,10 +4,12 @@ import type { Header } from '../../primitives/header.ts'
 import { nextBaseFee } from '../../rules/base-fee.ts'
 import { cycleOf } from '../../rules/cycle.ts'
 import { prevRandao } from '../../rules/randao.ts'
-import { type Hex, ZERO_ADDRESS, ZERO_HASH } from '../../util/bytes.ts'
+import { type Hex, ZERO_HASH } from '../../util/bytes.ts'
 import type { Council } from '../council/council.ts'
 import type { CycleSeeds } from '../council/cycle-seeds.ts'
+import type { ProofRows } from '../proof/proof-rows.ts'
 import type { BlockStore } from '../store/block-store.ts'
+import type { ChainBlock } from '../types.ts'
 
 /** Overrides of the next block on a development chain (`params.devHelpers`). */
 export interface NextBlockFields {
@@ -23,6 +25,7 @@ export interface BlockEnvSources {
   readonly council: Council
   readonly seeds: CycleSeeds
   readonly blocks: BlockStore
+  readonly proofs: Pick<ProofRows, 'stateAt'>
   /** Present on development chains. */
   readonly choices?: () => NextBlockFields
 }
@@ -30,7 +33,7 @@ export interface BlockEnvSources {
 /** Environment of the child of `parent` proposed by `proposer`. */
 export const childEnv = (
   sources: BlockEnvSources,
-  parent: { readonly header: Header; readonly hash: Hex },
+  parent: Pick<ChainBlock, 'header' | 'hash' | 'extra'>,
   block: { readonly timestamp: number; readonly proposer: Hex },
 ): BlockEnv => {
   const { params } = sources
@@ -39,8 +42,8 @@ export const childEnv = (
     number: parent.header.number + 1,
     timestamp: block.timestamp,
     proposer: block.proposer,
-    // Without a proof chain there is no beneficiary: the zero address (docs/design/blocks.md#miner).
-    miner: choices.miner ?? ZERO_ADDRESS,
+    // Final data that the proposer does not choose (docs/design/blocks.md#miner).
+    miner: choices.miner ?? sources.proofs.stateAt(parent.extra.proofTip).coinbase,
     gasLimit: choices.gasLimit ?? params.blockGasLimit,
     baseFeePerGas: choices.baseFeePerGas ?? nextBaseFee(parent.header, params.baseFee),
     parentHash: parent.hash,

@@ -1,17 +1,21 @@
 import type { ExecutionFaultError, GasUsedError, InvalidTransactionError } from '../../evm/executor-types.ts'
+import type { ProofHeaderMalformed } from '../../primitives/proof-header.ts'
 import type { BodyError } from '../../rules/body.ts'
 import type { HeaderError } from '../../rules/header.ts'
+import type { ProofHeaderError } from '../../rules/proof-header.ts'
+import type { ProofInclusionError } from '../../rules/proof-inclusion.ts'
 import { type CodedError, isCoded } from '../../util/errors.ts'
 import type { EvidenceError } from '../council/evidence-pool.ts'
 
-/** Faults found by validation itself: a proof header before proof of work begins, a header that differs from its execution. */
-export type ResultError =
-  | { readonly code: 'BODY_PROOF_HEADER_UNKNOWN'; readonly proofHeaders: number }
-  | { readonly code: 'HEADER_RESULT'; readonly field: string }
+/** Fault found by validation itself: a header that differs from its execution. */
+export type ResultError = { readonly code: 'HEADER_RESULT'; readonly field: string }
 
 type BlockError =
   | HeaderError
   | BodyError
+  | ProofHeaderError
+  | ProofHeaderMalformed
+  | ProofInclusionError
   | EvidenceError
   | InvalidTransactionError
   | GasUsedError
@@ -45,12 +49,25 @@ const PROVEN: Readonly<Record<BlockError['code'], boolean>> = {
   BODY_TRANSACTION_TOO_LARGE: true,
   BODY_TRANSACTIONS_ROOT: true,
   BODY_PROOF_HEADERS: true,
-  BODY_PROOF_HEADER_UNKNOWN: true,
   BODY_EVIDENCE: true,
   BODY_EVIDENCE_TOO_MUCH: true,
   BODY_EVIDENCE_INVALID: true,
   BODY_EVIDENCE_UNKNOWN: false,
   BODY_GAS_USED: true,
+  PROOF_HEADER_MALFORMED: true,
+  PROOF_COUNT: true,
+  PROOF_TIP: true,
+  PROOF_VERSION: true,
+  PROOF_PARENT: true,
+  PROOF_HEIGHT: true,
+  PROOF_COINBASE: true,
+  PROOF_ANCHOR_ORDER: true,
+  PROOF_ANCHOR_STALE: true,
+  PROOF_ANCHOR_FUTURE: true,
+  PROOF_ANCHOR_HASH: true,
+  PROOF_TARGET: true,
+  PROOF_MIX_HASH: true,
+  PROOF_WORK: true,
   INVALID_TRANSACTION: true,
   EXECUTION_FAULT: false,
 }

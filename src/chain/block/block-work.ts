@@ -10,6 +10,7 @@ import type { Header } from '../../primitives/header.ts'
 import { receiptsRoot, transactionsRoot } from '../../primitives/roots.ts'
 import { checkBody } from '../../rules/body.ts'
 import { checkHeader } from '../../rules/header.ts'
+import type { IncludedProof } from '../../rules/proof-inclusion.ts'
 import type { Journal } from '../../state/journal/journal.ts'
 import type { StateUpdate } from '../../state/update/state-update.ts'
 import type { WorldState } from '../../state/world-state.ts'
@@ -19,6 +20,7 @@ import type { Clock } from '../../util/clock.ts'
 import { CodedError } from '../../util/errors.ts'
 import type { Logger } from '../../util/logger.ts'
 import { type EvidencePool, jailOffenders } from '../council/evidence-pool.ts'
+import type { BlockProofs } from '../proof/block-proofs.ts'
 import type { ChainBlock } from '../types.ts'
 import { type BlockEnvSources, childEnv, committedEnv } from './block-env.ts'
 import { type BlockFault, blockFaultFromError, type ResultError } from './block-fault.ts'
@@ -41,9 +43,16 @@ export interface BlockWorkOptions {
   readonly sources: BlockEnvSources
   readonly economy: Economy
   readonly evidence: EvidencePool
+  readonly proofs: BlockProofs
   readonly vanity?: Uint8Array
   readonly clock: Clock
   readonly logger: Logger
+}
+
+/** What a block's body says besides its transactions, checked. */
+interface BodyFindings {
+  readonly offenders: readonly Hex[]
+  readonly included: readonly IncludedProof[]
 }
 
 /**
@@ -58,7 +67,7 @@ export class BlockWork {
   }
 
   async build(parent: ChainBlock, request: BuildRequest, signal: AbortSignal): Promise<ExecutedBlock> {
-    const { executor, sources, world, evidence, vanity } = this.#options
+    const { executor, sources, world, evidence, proofs, vanity } = this.#options
     assert(request.parentHash === parent.hash, 'a block is built on the head')
     const env = childEnv(sources, parent, request)
     const journal = world.journal()
@@ -68,12 +77,16 @@ export class BlockWork {
     this.#reject(execution)
     const { items, offenders } = evidence.select(env.number)
     jailOffenders(journal, offenders, env.number)
-    sources.council.commitRecords(journal, env.number)
-    const extra = assembleExtraData(request.proposer, request.parentCertificate, { vanity, evidence: items })
+    const { included, state } = await proofs.select(parent)
+    sources.council.commitRecords(journal, env.number, state)
+    const { proposer, parentCertificate } = request
+    const proofHeaders = included.map(({ bytes }) => bytes)
+    const fields = { vanity, evidence: items, proofTip: state.tipId, proofHeaders }
+    const extra = assembleExtraData(proposer, parentCertificate, fields)
     const { blockRoots, update } = await this.#seal(journal, execution, signal)
     const header = assembleHeader(env, parent, extra, execution, blockRoots)
-    const block = blockFromParts(header, { transactions: execution.transactions, proofHeaders: [], evidence: items })
-    return { block: { ...block, extra }, execution, update }
+    const block = blockFromParts(header, { transactions: execution.transactions, proofHeaders, evidence: items })
+    return { block: { ...block, extra }, execution, update, proofs: included }
   }
 
   /** Executes a foreign block; returns its fault or the candidate. `nowMs`: upper bound of its timestamp. */
@@ -83,14 +96,13 @@ export class BlockWork {
     nowMs: number,
     signal: AbortSignal,
   ): Promise<ExecutedBlock | BlockFault> {
-    const { sources, evidence } = this.#options
+    const { sources, evidence, proofs } = this.#options
     try {
       const extra = checkHeader(block.header, parent, sources.params, nowMs)
       checkBody(block, extra)
-      const proofHeaders = block.proofHeaders.length
-      if (proofHeaders > 0) throw new CodedError<ResultError>({ code: 'BODY_PROOF_HEADER_UNKNOWN', proofHeaders })
+      const included = await proofs.check(parent, block.proofHeaders, extra.proofTip)
       const offenders = evidence.offendersOf(block.evidence, block.header.number)
-      return await this.#execute(parent, { ...block, extra }, offenders, signal)
+      return await this.#execute(parent, { ...block, extra }, { offenders, included }, signal)
     } catch (error) {
       const fault = blockFaultFromError(error)
       if (fault === undefined) throw error
@@ -101,10 +113,10 @@ export class BlockWork {
   async #execute(
     parent: ChainBlock,
     block: ChainBlock,
-    offenders: readonly Hex[],
+    { offenders, included }: BodyFindings,
     signal: AbortSignal,
   ): Promise<ExecutedBlock> {
-    const { executor, sources, world } = this.#options
+    const { executor, sources, world, proofs } = this.#options
     const { header, extra, transactions } = block
     const env = this.#envOf(parent, header, extra)
     const journal = world.journal()
@@ -112,11 +124,11 @@ export class BlockWork {
     const bounds = { gasUsed: header.gasUsed, signal }
     const execution = await executor.execute(journal, env, transactions, credits, bounds)
     jailOffenders(journal, offenders, env.number)
-    sources.council.commitRecords(journal, env.number)
+    sources.council.commitRecords(journal, env.number, proofs.stateAfter(parent, included))
     const { blockRoots, update } = await this.#seal(journal, execution, signal, header.transactionsRoot)
     const field = firstDifference(header, assembleHeader(env, parent, extra, execution, blockRoots))
     if (field !== undefined) throw new CodedError<ResultError>({ code: 'HEADER_RESULT', field })
-    return { block, execution, update }
+    return { block, execution, update, proofs: included }
   }
 
   #budget({ budgetMs, transactionMs }: BuildRequest, signal: AbortSignal): BuildBudget {

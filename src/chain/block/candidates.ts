@@ -1,5 +1,6 @@
 import { LIMITS } from '../../config/limits.ts'
 import type { BlockExecution } from '../../evm/executor-types.ts'
+import type { IncludedProof } from '../../rules/proof-inclusion.ts'
 import type { StateUpdate } from '../../state/update/state-update.ts'
 import type { Hex } from '../../util/bytes.ts'
 import type { ChainBlock } from '../types.ts'
@@ -9,6 +10,7 @@ export interface ExecutedBlock {
   readonly block: ChainBlock
   readonly execution: BlockExecution
   readonly update: StateUpdate
+  readonly proofs: readonly IncludedProof[]
 }
 
 /** Executed candidates of the open height, by hash; the oldest is evicted. */

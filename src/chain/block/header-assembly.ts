@@ -40,17 +40,26 @@ export const assembleHeader = (
   baseFeePerGas: env.baseFeePerGas,
 })
 
-/** extraData of a block without proof headers (docs/design/blocks.md#extra-data). */
+/** What extraData says besides who proposed the block and who sealed its parent; what is left out is empty. */
+export interface ExtraDataFields {
+  readonly vanity?: Uint8Array | undefined
+  readonly evidence?: readonly Uint8Array[]
+  /** Final proof tip after the block. */
+  readonly proofTip?: Hex
+  readonly proofHeaders?: readonly Uint8Array[]
+}
+
+/** extraData of a block (docs/design/blocks.md#extra-data). */
 export const assembleExtraData = (
   proposer: Hex,
   parentCertificate: Certificate | null,
-  { vanity = EMPTY_BYTES, evidence = [] }: { vanity?: Uint8Array | undefined; evidence?: readonly Uint8Array[] } = {},
+  { vanity = EMPTY_BYTES, evidence = [], proofTip = ZERO_HASH, proofHeaders = [] }: ExtraDataFields = {},
 ): ExtraData => ({
   version: EXTRA_DATA_VERSION,
   vanity,
   proposer,
   parentCertificate,
-  proofTip: ZERO_HASH,
-  proofHeadersHash: EMPTY_LIST_HASH,
+  proofTip,
+  proofHeadersHash: proofHeaders.length === 0 ? EMPTY_LIST_HASH : hashByteStrings(proofHeaders),
   evidenceRoot: evidence.length === 0 ? EMPTY_LIST_HASH : hashByteStrings(evidence),
 })

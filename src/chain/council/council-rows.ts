@@ -65,10 +65,12 @@ export interface CycleRecord extends ValidatorRecord {
   /** Block whose council row holds the members. */
   readonly councilAt: number
   readonly members: readonly CouncilMember[]
+  /** Seed of the cycle that the record serves; of cycle 1 in the record of genesis, which serves cycles 0 and 1. */
+  readonly seed: Hex
 }
 
 /** Encodes a cycle: RLP of [block of the council row, [[index, silent blocks, out until] ...], [index of a jailed member ...]]. */
-export const encodeCycle = ({ councilAt, members, lapses: inactivities, jailed }: CycleRecord): Uint8Array => {
+export const encodeCycle = ({ councilAt, members, lapses: inactivities, jailed, seed }: CycleRecord): Uint8Array => {
   const lapsed = members.flatMap(({ validator }, index) => {
     const inactivity = inactivities.get(validator)
     return inactivity === undefined
@@ -76,7 +78,7 @@ export const encodeCycle = ({ councilAt, members, lapses: inactivities, jailed }
       : [[uintItem(index), uintItem(inactivity.silentBlocks), uintItem(inactivity.outUntil)]]
   })
   const locked = members.flatMap(({ validator }, index) => (jailed.has(validator) ? [uintItem(index)] : []))
-  return encodeRlp([uintItem(councilAt), lapsed, locked])
+  return encodeRlp([uintItem(councilAt), lapsed, locked, hexToBytes(seed)])
 }
 
 /** Cycle row alone: members by their index in the council row it names. */
@@ -84,6 +86,7 @@ export interface CycleRow {
   readonly councilAt: number
   readonly lapses: readonly (readonly [index: number, lapse: Inactivity])[]
   readonly jailed: readonly number[]
+  readonly seed: Hex
 }
 
 /** Decodes strictly. Throws COUNCIL_RECORD_MALFORMED. */
@@ -94,9 +97,10 @@ export const readCycleRow = (row: Uint8Array): CycleRow =>
     const councilAt = cursor.safeUint()
     const lapses = readItems(cursor, LIMITS.council.members, readLapse)
     const jailed = readItems(cursor, LIMITS.council.members, item => item.safeUint())
+    const seed = cursor.hex(32)
     cursor.closeList(outer)
     cursor.finish()
-    return { councilAt, lapses, jailed }
+    return { councilAt, lapses, jailed, seed }
   })
 
 const readLapse = (cursor: RlpCursor): readonly [number, Inactivity] => {
@@ -124,7 +128,7 @@ export const decodeCycle = (
   row: Uint8Array,
   membersAt: (number: number) => readonly CouncilMember[],
 ): CycleRecord => {
-  const { councilAt, lapses, jailed } = readCycleRow(row)
+  const { councilAt, lapses, jailed, seed } = readCycleRow(row)
   const members = membersAt(councilAt)
   const validatorOf = (index: number): Hex => {
     const member = members[index]
@@ -138,6 +142,7 @@ export const decodeCycle = (
     members,
     lapses: new Map(lapses.map(([index, inactivity]) => [validatorOf(index), inactivity])),
     jailed: new Set(jailed.map(validatorOf)),
+    seed,
   }
 }
 

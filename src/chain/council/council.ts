@@ -4,6 +4,9 @@ import { COUNCIL_ADDRESS, type NetworkParams } from '../../config/networks.ts'
 import { type Committee, drawCommittee, type Eligible } from '../../consensus/committee.ts'
 import { commitRecord, jailedAtSlot, RECORDS_SLOT, type ReadWord, readCouncil } from '../../rules/council-storage.ts'
 import { councilBlockOf, cycleOf, endsCycle } from '../../rules/cycle.ts'
+import type { ProofState } from '../../rules/proof-header.ts'
+import { PROOF_STATE_SLOT, proofStateHash } from '../../rules/proof-state.ts'
+import { firstSeed, nextSeed } from '../../rules/randao.ts'
 import {
   type CertificateOfCommittee,
   countSeals,
@@ -109,9 +112,10 @@ export class Council {
   }
 
   /** Adds the records of the first two cycles, from genesis, to the batch. */
-  static writeFirst(batch: Batch, members: readonly CouncilMember[]): void {
+  static writeFirst(batch: Batch, members: readonly CouncilMember[], genesisHash: Hex): void {
     batch.put(BUCKETS.council, numberKey(0), encodeCouncil(members))
-    const record = { number: 0, councilAt: 0, members, lapses: new Map(), jailed: new Set<Hex>() }
+    const seed = nextSeed(firstSeed(genesisHash), ZERO_HASH, 1)
+    const record = { number: 0, councilAt: 0, members, lapses: new Map(), jailed: new Set<Hex>(), seed }
     batch.put(BUCKETS.cycle, numberKey(0), encodeCycle(record))
   }
 
@@ -135,16 +139,17 @@ export class Council {
       members,
       lapses: nextInactivities(validators, before.lapses, attendance, { number, inactiveBlocks }),
       jailed,
+      seed: nextSeed(before.seed, block.extra.proofTip, number / cycleBlocks + 1),
     }
     batch.put(BUCKETS.cycle, numberKey(number), encodeCycle(record))
   }
 
   /**
-   * After the last transaction of a cycle's last block, writes a commitment to the previous cycle's record into the contract: the state
-   * root then covers all records but the newest, which follows from them (docs/decisions/0022-snapshot-sync.md). Does nothing in any other
-   * block.
+   * Writes into the contract, after the last transaction of a cycle's last block, a commitment to the record of the cycle before: the state
+   * root vouches for all records but the newest, which follows from them (docs/decisions/0022-snapshot-sync.md); and, once there is a proof
+   * header, to the state of the proof chain after the block. Nothing in any other block.
    */
-  commitRecords(journal: Journal, number: number): void {
+  commitRecords(journal: Journal, number: number, proofState: ProofState): void {
     const { params, store } = this.#options
     const { cycleBlocks } = params.rewards
     if (!endsCycle(number, cycleBlocks) || !journal.exists(COUNCIL_ADDRESS)) return
@@ -155,12 +160,15 @@ export class Council {
       RECORDS_SLOT,
       commitRecord(journal.storage(COUNCIL_ADDRESS, RECORDS_SLOT), rows),
     )
+    if (proofState.tipId !== ZERO_HASH)
+      journal.setStorage(COUNCIL_ADDRESS, PROOF_STATE_SLOT, proofStateHash(proofState))
     journal.endTransaction()
   }
 
   /** Clears the caches after blocks were reverted. */
   forget(): void {
     this.#cycles.clear()
+    this.#options.seeds.forget()
   }
 
   /** Returns the content of the contract after a block that is not written yet. */

@@ -1,43 +1,49 @@
-import { firstSeed, nextSeed } from '../../rules/randao.ts'
+import { councilBlockOf } from '../../rules/cycle.ts'
+import { firstSeed } from '../../rules/randao.ts'
+import { BUCKETS } from '../../storage/buckets.ts'
+import { numberKey } from '../../storage/keys.ts'
+import type { Store } from '../../storage/store.ts'
 import { assert } from '../../util/assert.ts'
-import { type Hex, ZERO_HASH } from '../../util/bytes.ts'
+import type { Hex } from '../../util/bytes.ts'
 import { Lru } from '../../util/lru.ts'
+import { readCycleRow } from './council-rows.ts'
 
-/** Cycles between two permanently stored seeds; any other seed is at most this many hashes away. */
-const STRIDE = 256
 const RECENT = 64
 
 /**
- * Seeds of the cycles (docs/design/council.md#seed). Each follows from the previous one and a proof tip; without a proof
- * chain the tip is zero and the list follows from genesis alone, so nothing is stored: a day of cycles takes about a
- * millisecond to compute.
+ * Seeds of the cycles (docs/design/council.md#seed). Each follows from the one before and the proof tip of its council record, which holds
+ * it: it is known as soon as the council of its cycle is.
  */
 export class CycleSeeds {
-  /** Seeds of cycles 0, STRIDE, 2 * STRIDE ... */
-  readonly #milestones: Hex[]
+  readonly #genesisHash: Hex
+  readonly #store: Pick<Store, 'getSync'>
+  readonly #cycleBlocks: number
   readonly #recent = new Lru<number, Hex>(RECENT)
 
-  constructor(genesisHash: Hex) {
-    this.#milestones = [firstSeed(genesisHash)]
+  constructor(genesisHash: Hex, store: Pick<Store, 'getSync'>, cycleBlocks: number) {
+    this.#genesisHash = genesisHash
+    this.#store = store
+    this.#cycleBlocks = cycleBlocks
   }
 
+  /** The cycle must have its council record. */
   of(cycle: number): Hex {
     assert(Number.isSafeInteger(cycle) && cycle >= 0, 'a cycle')
     const kept = this.#recent.get(cycle)
     if (kept !== undefined) return kept
-    const seed = this.#walk(cycle)
+    const seed = cycle === 0 ? firstSeed(this.#genesisHash) : this.#read(cycle)
     this.#recent.set(cycle, seed)
     return seed
   }
 
-  #walk(cycle: number): Hex {
-    let at = Math.min(Math.floor(cycle / STRIDE), this.#milestones.length - 1) * STRIDE
-    let seed = this.#milestones[at / STRIDE] as Hex
-    while (at < cycle) {
-      at++
-      seed = nextSeed(seed, ZERO_HASH, at)
-      if (at % STRIDE === 0 && at / STRIDE === this.#milestones.length) this.#milestones.push(seed)
-    }
-    return seed
+  /** Blocks were taken back: nothing read before counts. */
+  forget(): void {
+    this.#recent.clear()
+  }
+
+  #read(cycle: number): Hex {
+    const row = this.#store.getSync(BUCKETS.cycle, numberKey(councilBlockOf(cycle, this.#cycleBlocks)))
+    assert(row !== undefined, 'a cycle that is asked for has its council record')
+    return readCycleRow(row).seed
   }
 }

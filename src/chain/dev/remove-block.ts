@@ -6,15 +6,17 @@ import type { Store } from '../../storage/store.ts'
 import { assert } from '../../util/assert.ts'
 import { type Hex, hexToBytes } from '../../util/bytes.ts'
 import { removeLogIndex } from '../logs/log-index.ts'
+import { removeProofs } from '../proof/proof-rows.ts'
 import type { BlockStore } from '../store/block-store.ts'
 import { BodyRow } from '../store/body-row.ts'
 
 /** Adds the removal of all rows of a block except its state to the batch. */
 export const removeBlock = async (batch: Batch, store: Store, blocks: BlockStore, number: number): Promise<void> => {
   const key = numberKey(number)
-  const [transactions, logged] = await Promise.all([transactionsOf(store, blocks, number), blocks.logged(number)])
-  assert(transactions !== undefined && logged !== undefined, 'a block that is removed is stored')
-  for (const hash of transactions) batch.del(BUCKETS.transaction, hexToBytes(hash))
+  const [body, logged] = await Promise.all([bodyOf(store, blocks, number), blocks.logged(number)])
+  assert(body !== undefined && logged !== undefined, 'a block that is removed is stored')
+  for (const hash of body.transactions) batch.del(BUCKETS.transaction, hexToBytes(hash))
+  removeProofs(batch, body.proofHeaders)
   removeLogIndex(batch, number, logged.logs)
   batch.del(BUCKETS.blockNumber, hexToBytes(logged.hash))
   for (const bucket of BY_NUMBER) batch.del(bucket, key)
@@ -22,17 +24,19 @@ export const removeBlock = async (batch: Batch, store: Store, blocks: BlockStore
 }
 
 /** Returns the hashes of its transactions; undefined when the block is not stored. */
-const transactionsOf = async (
+const bodyOf = async (
   store: Store,
   blocks: BlockStore,
   number: number,
-): Promise<readonly Hex[] | undefined> => {
-  const recent = blocks.recent(number)
-  if (recent !== undefined) return recent.block.transactions.map(({ hash }) => hash)
+): Promise<{ readonly transactions: readonly Hex[]; readonly proofHeaders: readonly Uint8Array[] } | undefined> => {
+  const recent = blocks.recent(number)?.block
+  if (recent !== undefined)
+    return { transactions: recent.transactions.map(({ hash }) => hash), proofHeaders: recent.proofHeaders }
   const row = await store.get(BUCKETS.body, numberKey(number))
   if (row === undefined) return undefined
   const body = new BodyRow(row)
-  return Array.from({ length: body.count }, (_, index) => body.transactionHash(index))
+  const transactions = Array.from({ length: body.count }, (_, index) => body.transactionHash(index))
+  return { transactions, proofHeaders: body.encodable().proofHeaders }
 }
 
 const BY_NUMBER = [

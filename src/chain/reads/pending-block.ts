@@ -128,7 +128,7 @@ export class PendingBlockBuilder {
     const journal = world.journal()
     const source = this.#candidates(pool.select(env.baseFeePerGas))
     const execution = await executor.build(journal, env, source, this.#budget())
-    const extra = assembleExtraData(coinbase, null)
+    const extra = assembleExtraData(coinbase, null, { proofTip: parent.extra.proofTip })
     const block = rules.assemble(env, parent, extra, execution, {
       state: parent.header.stateRoot,
       transactions: transactionsRoot(execution.transactions),

@@ -106,12 +106,14 @@ export class SimulationService {
     const { params, rules } = this.#options
     const roots = await this.#stateRoots(plan, base, blocks)
     const sealed: ChainBlock[] = []
+    // Nobody proposes a simulated block.
+    const extra = assembleExtraData(ZERO_ADDRESS, null, { proofTip: base.extra.proofTip })
     for (const [i, { env, execution, roots: others }] of blocks.entries()) {
       const parent = sealed.at(-1) ?? base
       const blockEnv: BlockEnv = { ...env, params, blockHash: () => parent.hash }
       const state = roots[i] as Hex
-      const block = rules.assemble(blockEnv, parent, NOBODY, execution, { state, ...others })
-      sealed.push({ ...block, extra: NOBODY })
+      const block = rules.assemble(blockEnv, parent, extra, execution, { state, ...others })
+      sealed.push({ ...block, extra })
     }
     return sealed
   }
@@ -146,6 +148,3 @@ export class SimulationService {
     })
   }
 }
-
-/** Extra data of simulated blocks, which have no proposer. */
-const NOBODY = assembleExtraData(ZERO_ADDRESS, null)

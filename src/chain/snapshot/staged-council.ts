@@ -1,10 +1,13 @@
 import { COUNCIL_ADDRESS } from '../../config/networks.ts'
 import { type CertificateFault, certificateFault } from '../../consensus/certificate.ts'
 import { rejectHighS } from '../../consensus/signer/signature-verifier.ts'
+import { keccak256Hex } from '../../crypto/hash.ts'
 import { recoverAddress } from '../../crypto/signature.ts'
 import type { Certificate } from '../../primitives/consensus/certificate.ts'
+import { decodeExtraData } from '../../primitives/extra-data.ts'
 import { type Header, headerHash } from '../../primitives/header.ts'
 import { commitRecord, RECORDS_SLOT } from '../../rules/council-storage.ts'
+import { PROOF_STATE_SLOT } from '../../rules/proof-state.ts'
 import { hashedKey, readAccount, readSlot } from '../../state/flat-tables.ts'
 import type { Batch } from '../../storage/batch.ts'
 import type { Store } from '../../storage/store.ts'
@@ -47,6 +50,15 @@ export class StagedCouncil {
   }
 
   /** Returns the fault of a certificate of the snapshot's block, or null. Called when the records are proven. */
+  proofStateFault(proofState: Uint8Array): string | null {
+    const { proofTip } = decodeExtraData(this.#header.extraData)
+    if (proofTip === ZERO_HASH) return proofState.byteLength === 0 ? null : 'a proof state without a proof header'
+    const committed = readSlot(this.#store, hashedKey(COUNCIL_ADDRESS), PROOF_STATE_SLOT)
+    const hash = keccak256Hex(proofState)
+    return hash === committed ? null : `the proof state has the hash ${hash}, the state holds ${committed}`
+  }
+
+  /** Fault of a certificate of the snapshot's block, or null. To be asked when the records are proven. */
   certificateFault(certificate: Certificate): CertificateFault | null {
     const { params, genesisHash } = this.#identity
     const { number } = this.#header
@@ -77,7 +89,7 @@ export class StagedCouncil {
     return new Council({
       params,
       foundation,
-      seeds: new CycleSeeds(genesisHash),
+      seeds: new CycleSeeds(genesisHash, store, params.rewards.cycleBlocks),
       store,
       blocks: new BlockStore(store),
       state,

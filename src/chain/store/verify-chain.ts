@@ -6,6 +6,7 @@ import type { Store } from '../../storage/store.ts'
 import { bytesEqual, type Hex } from '../../util/bytes.ts'
 import { isCoded } from '../../util/errors.ts'
 import { verifyCouncils } from '../council/council-rows.ts'
+import { verifyProofs } from '../proof/verify-proofs.ts'
 import { BlockStore } from './block-store.ts'
 import { readEarliestBlock } from './earliest-block.ts'
 
@@ -28,8 +29,8 @@ export interface ChainVerifyReport {
 const MAX_PROBLEMS = 100
 
 /**
- * Recomputes the data of a stored chain: block hashes and links, transaction and receipt roots, blooms, lookups, gas sums, the
- * head's state root from the flat tables; and decodes the councils of all cycles.
+ * Recomputes what a stored chain claims: block hashes and links, transaction and receipt roots, blooms, lookups, gas sums, the
+ * head's state root from the flat tables; reads the councils of all cycles, and follows the proof headers from block to block.
  */
 export const verifyChain = async (
   store: Store,
@@ -54,6 +55,7 @@ export const verifyChain = async (
     if (number % 1_000 === 0) options.onProgress?.({ part: 'blocks', done: number, of: head })
   }
   for (const { number, problem } of await verifyCouncils(store, head)) tell(number, problem)
+  for await (const { number, problem } of verifyProofs(store, blocks, { first, head })) tell(number, problem)
   const hash = await readable<Hex | 0>(head, tell, async () => (await blocks.block(head))?.hash ?? 0)
   const state = await verifyState(store, ({ accounts }) =>
     options.onProgress?.({ part: 'state', done: accounts, of: undefined }),

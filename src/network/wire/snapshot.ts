@@ -11,6 +11,8 @@ const { snapshotChunks } = LIMITS.network
 /** Nibbles of a key. */
 const PREFIX_NIBBLES = 64
 /** RLP length of a hash; an embedded node is shorter. */
+const PROOF_STATE_BYTES = 320
+/** The RLP of a hash; a node that stands for itself is shorter. */
 const REFERENCE_BYTES = 33
 
 /**
@@ -24,6 +26,8 @@ export interface SnapshotManifest {
   readonly certificate: Certificate
   /** keccak256 of each chunk of council records. */
   readonly records: readonly Hex[]
+  /** State of the proof chain after the block (rules/proof-state.ts); empty while there is no proof header. */
+  readonly proofState: Uint8Array
   readonly accounts: readonly SnapshotPart[]
   /** Storage tries that are not stored with their accounts, by hashed address. */
   readonly storages: readonly { readonly owner: Uint8Array; readonly parts: readonly SnapshotPart[] }[]
@@ -40,12 +44,13 @@ export const chunksOf = ({
  * Id of a snapshot: keccak256 of its manifest without the certificate, which may differ between nodes. Chunks are
  * requested by it, so a node serves only chunks of its own snapshots.
  */
-export const snapshotId = ({ format, header, records, accounts, storages }: SnapshotManifest): Hex =>
+export const snapshotId = ({ format, header, records, proofState, accounts, storages }: SnapshotManifest): Hex =>
   keccak256Hex(
     encodeRlpList([
       encodeRlp(uintItem(format)),
       header,
       encodeRlp(records.map(hexToBytes)),
+      encodeRlp(proofState),
       encodeParts(accounts),
       encodeStorages(storages),
     ]),
@@ -65,6 +70,7 @@ export const encodeManifest = (manifest: SnapshotManifest): Uint8Array =>
     manifest.header,
     encodeRlp(certificateItem(manifest.certificate)),
     encodeRlp(manifest.records.map(hexToBytes)),
+    encodeRlp(manifest.proofState),
     encodeParts(manifest.accounts),
     encodeStorages(manifest.storages),
   ])
@@ -81,6 +87,7 @@ const readManifest = (cursor: RlpCursor): SnapshotManifest => {
     header: rawList(cursor),
     certificate: readCertificate(cursor),
     records: readItems(cursor, snapshotChunks, item => item.hex(32)),
+    proofState: cursor.boundedBytes(PROOF_STATE_BYTES),
     accounts: readParts(cursor),
     storages: readItems(cursor, snapshotChunks, item =>
       inList(item, inside => ({ owner: fixedBytes(inside, 32), parts: readParts(inside) })),

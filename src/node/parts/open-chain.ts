@@ -4,12 +4,18 @@ import { Council } from '../../chain/council/council.ts'
 import { CycleSeeds } from '../../chain/council/cycle-seeds.ts'
 import { EvidencePool } from '../../chain/council/evidence-pool.ts'
 import { EvidenceRows } from '../../chain/council/evidence-rows.ts'
+import { BlockProofs } from '../../chain/proof/block-proofs.ts'
+import { ProofRows } from '../../chain/proof/proof-rows.ts'
 import { BlockStore } from '../../chain/store/block-store.ts'
 import { readEarliestBlock } from '../../chain/store/earliest-block.ts'
 import { checkUnsynced } from '../../chain/store/unsynced-blocks.ts'
 import { isAllocOf, writeGenesis } from '../../chain/store/write-genesis.ts'
 import type { ChainBlock } from '../../chain/types.ts'
 import type { Genesis } from '../../config/genesis.ts'
+import type { ChainParams } from '../../config/networks.ts'
+import { argon2Provider } from '../../crypto/argon2.ts'
+import { ProofPool } from '../../powchain/proof-pool.ts'
+import { WorkVerifier } from '../../powchain/work-verifier.ts'
 import type { Certificate } from '../../primitives/consensus/certificate.ts'
 import { decodeExtraData } from '../../primitives/extra-data.ts'
 import { genesisBlock } from '../../primitives/genesis-block.ts'
@@ -41,6 +47,9 @@ export interface OpenedChain {
   readonly world: WorldState
   readonly economy: Economy
   readonly evidence: EvidencePool
+  readonly proofRows: ProofRows
+  readonly proofs: BlockProofs
+  readonly proofPool: ProofPool
   readonly sources: BlockEnvSources
   readonly genesisHash: Hex
   readonly head: { readonly block: ChainBlock; readonly certificate: Certificate | null }
@@ -101,13 +110,29 @@ interface PartsOf extends Pick<OpenedChain, 'store' | 'blocks' | 'world' | 'gene
 
 const parts = async ({ genesis, genesisHash, store, blocks, world, head, logger }: PartsOf) => {
   const { params, foundation } = genesis
-  const seeds = new CycleSeeds(genesisHash)
+  const seeds = new CycleSeeds(genesisHash, store, params.rewards.cycleBlocks)
   const council = new Council({ params, foundation, seeds, store, blocks, state: world.head })
   const rows = new EvidenceRows(store, logger.child({ module: 'chain' }))
   const evidence = await EvidencePool.open({ params, genesisHash, council, rows }, head.header.number)
   const genesisWei = genesisSupply(genesis)
   const economy = new Economy({ params, foundation, genesisWei, council, store, blocks })
-  return { economy, evidence, sources: { params, foundation, council, seeds, blocks } }
+  const proofRows = new ProofRows(params, store)
+  const sources = { params, foundation, council, seeds, blocks, proofs: proofRows }
+  return { economy, evidence, sources, proofRows, ...proofParts(params, proofRows, blocks, head, logger) }
+}
+
+const proofParts = (
+  params: ChainParams,
+  rows: ProofRows,
+  blocks: BlockStore,
+  { header, hash, extra }: ChainBlock,
+  logger: Logger,
+): Pick<OpenedChain, 'proofs' | 'proofPool'> => {
+  const verifier = new WorkVerifier(params.chainId, argon2Provider)
+  const head = { number: header.number, hash, proofState: rows.stateAt(extra.proofTip) }
+  const proofPool = new ProofPool({ params, head, hashOf: number => blocks.hashOf(number), verifier })
+  const options = { params, rows, blocks, verifier, pool: proofPool, logger: logger.child({ module: 'powchain' }) }
+  return { proofPool, proofs: new BlockProofs(options) }
 }
 
 /** Checks network, header of block 0 and allocation against the given genesis; a new folder has none of them. */

@@ -1,9 +1,9 @@
-import { CycleSeeds } from '../../../src/chain/council/cycle-seeds.ts'
 import { drawCommittee } from '../../../src/consensus/committee.ts'
 import { addressFromPrivateKey, sign } from '../../../src/crypto/signature.ts'
 import type { ChainDomain } from '../../../src/network/identity/validator-proof.ts'
 import { blockVoteDigest, type Prepare } from '../../../src/primitives/consensus/vote.ts'
 import { type Hex, hexToBytes } from '../../../src/util/bytes.ts'
+import { seedWithoutProofs } from '../consensus/seed-without-proofs.ts'
 import { RawPeer } from './raw-peer.ts'
 
 /** A validator that a test has the key of: no node holds it back from signing what contradicts itself. */
@@ -18,7 +18,7 @@ export class DoubleSigner {
     this.address = addressFromPrivateKey(key)
     this.#key = key
     this.#domain = domain
-    const seed = hexToBytes(new CycleSeeds(domain.genesisHash).of(0))
+    const seed = hexToBytes(seedWithoutProofs(domain.genesisHash, 0))
     const members = council.map((validator, at) => ({ validator, admission: at + 1, isRecent: false }))
     this.#index = drawCommittee(members, council.length, seed).members.indexOf(this.address)
   }

@@ -17,6 +17,7 @@ import type { Store } from '../../../storage/store.ts'
 import { assert } from '../../../util/assert.ts'
 import { bytesEqual, type Hex } from '../../../util/bytes.ts'
 import { isCoded } from '../../../util/errors.ts'
+import { putPastProofs } from '../../proof/proof-rows.ts'
 import { nativePrices, putBlockRows } from '../../store/block-store.ts'
 import { putEarliestBlock } from '../../store/earliest-block.ts'
 
@@ -48,6 +49,7 @@ export const putHistory = (batch: Batch, { blocks, receipts }: HistoryRange, tip
       receipts: checkedReceipts(receipts[index] ?? new Uint8Array(0), block),
       certificate: at.certificate,
     })
+    putPastProofs(batch, header.number, block.proofHeaders)
     const { parentCertificate } = block.extra
     if (parentCertificate === null) {
       if (index > 0) throw falseSnapshot(`blocks below number ${header.number}`)

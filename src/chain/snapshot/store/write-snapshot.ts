@@ -3,6 +3,7 @@ import { LIMITS } from '../../../config/limits.ts'
 import { keccak256Hex } from '../../../crypto/hash.ts'
 import { chunksOf, type SnapshotManifest } from '../../../network/wire/snapshot.ts'
 import { decodeCertificate } from '../../../primitives/consensus/certificate.ts'
+import { decodeExtraData } from '../../../primitives/extra-data.ts'
 import { decodeHeader } from '../../../primitives/header.ts'
 import { openStateReader } from '../../../state/history/stored-state.ts'
 import { makeSnapshot } from '../../../state/snapshot/make-snapshot.ts'
@@ -10,7 +11,7 @@ import { BUCKETS } from '../../../storage/buckets.ts'
 import { numberKey } from '../../../storage/keys.ts'
 import type { Store } from '../../../storage/store.ts'
 import { assert } from '../../../util/assert.ts'
-import type { Hex } from '../../../util/bytes.ts'
+import { EMPTY_BYTES, type Hex, hexToBytes } from '../../../util/bytes.ts'
 import { SNAPSHOT_FORMAT } from '../format.ts'
 import { recordChunks } from '../sync/council-records.ts'
 import { beginSnapshotFolder, FileSink, finishSnapshotFolder, pruneSnapshotFolders } from './snapshot-folder.ts'
@@ -47,7 +48,11 @@ export const writeSnapshot = async (store: Store, root: string, number: number):
     const made = await makeSnapshot(state, { accounts, storages })
     const { header, certificate } = await sealedHeader(store, number)
     assert(made.root === decodeHeader(header).stateRoot, 'the entries of the state make the root of its block')
-    const manifest: SnapshotManifest = { format: SNAPSHOT_FORMAT, header, certificate, records: recordHashes, ...made }
+    const manifest: SnapshotManifest = {
+      ...{ format: SNAPSHOT_FORMAT, header, certificate, records: recordHashes },
+      proofState: await proofStateRow(store, header),
+      ...made,
+    }
     for (const { start, end } of [...made.accounts, ...made.storages.flatMap(({ parts }) => parts)])
       lengths.push(end - start)
     const chunks = chunksOf(manifest)
@@ -59,6 +64,12 @@ export const writeSnapshot = async (store: Store, root: string, number: number):
   } finally {
     state.release()
   }
+}
+
+/** Empty while there is no proof header. */
+const proofStateRow = async (store: Store, header: Uint8Array): Promise<Uint8Array> => {
+  const { proofTip } = decodeExtraData(decodeHeader(header).extraData)
+  return (await store.get(BUCKETS.proofState, hexToBytes(proofTip))) ?? EMPTY_BYTES
 }
 
 const sealedHeader = async (store: Store, number: number) => {

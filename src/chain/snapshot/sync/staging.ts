@@ -5,6 +5,7 @@ import { encodeManifest, manifestCodec, type SnapshotManifest } from '../../../n
 import type { Certificate } from '../../../primitives/consensus/certificate.ts'
 import { decodeHeader, type Header } from '../../../primitives/header.ts'
 import { decodeRlpList, encodeRlp, encodeRlpList, uintItem } from '../../../primitives/rlp.ts'
+import { decodeProofState } from '../../../rules/proof-state.ts'
 import { decodeAccount, EMPTY_CODE_HASH } from '../../../state/account.ts'
 import { readAccount } from '../../../state/flat-tables.ts'
 import { falseSnapshot } from '../../../state/snapshot/errors.ts'
@@ -19,6 +20,7 @@ import { metaKey } from '../../../storage/schema.ts'
 import { Store } from '../../../storage/store.ts'
 import { assert } from '../../../util/assert.ts'
 import { bigintToBytes, bytesToBigint, bytesToHex, concatBytes, type Hex, hexToBytes } from '../../../util/bytes.ts'
+import { putProofState } from '../../proof/proof-rows.ts'
 import { BlockStore, putHead } from '../../store/block-store.ts'
 import { readEarliestBlock } from '../../store/earliest-block.ts'
 import { type HistoryRange, type HistoryTip, tipBelow, writeHistory } from '../backfill/history-rows.ts'
@@ -128,7 +130,7 @@ export class Staging {
 
   /** See StagedCouncil. */
   recordsFault(): string | null {
-    return this.#council.recordsFault()
+    return this.#council.recordsFault() ?? this.#council.proofStateFault(this.#whole.proofState)
   }
 
   /** See StagedCouncil. */
@@ -181,6 +183,8 @@ export class Staging {
     assert(header !== undefined, 'a snapshot is finished')
     const batch = this.#store.batch()
     await this.#council.write(batch)
+    const { proofState } = this.#whole
+    if (proofState.byteLength > 0) putProofState(batch, decodeProofState(proofState))
     batch.put(BUCKETS.supply, numberKey(header.number), bigintToBytes(burntWei))
     putStateMeta(batch, { number: header.number, root: header.stateRoot, oldest: header.number })
     batch.del(BUCKETS.meta, MANIFEST)

@@ -448,7 +448,15 @@ test('a record that reads well and is false is found too: the state commits to a
     const elsewhere = members.map(member => ({ ...member, reward: ALICE }))
     for (const [bucket, row] of [
       [BUCKETS.council, encodeCouncil(elsewhere)],
-      [BUCKETS.cycle, encodeRlp([new Uint8Array(0), [[Uint8Array.of(1), Uint8Array.of(9), Uint8Array.of(9)]], []])],
+      [
+        BUCKETS.cycle,
+        encodeRlp([
+          new Uint8Array(0),
+          [[Uint8Array.of(1), Uint8Array.of(9), Uint8Array.of(9)]],
+          [],
+          new Uint8Array(32),
+        ]),
+      ],
     ] as const) {
       const batch = store.batch()
       batch.put(bucket, key, row)

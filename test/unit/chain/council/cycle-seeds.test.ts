@@ -1,27 +1,43 @@
 import { expect, test } from 'vitest'
+import { encodeCycle } from '../../../../src/chain/council/council-rows.ts'
 import { CycleSeeds } from '../../../../src/chain/council/cycle-seeds.ts'
-import { firstSeed, nextSeed } from '../../../../src/rules/randao.ts'
-import { type Hex, ZERO_HASH } from '../../../../src/util/bytes.ts'
+import { firstSeed } from '../../../../src/rules/randao.ts'
+import { BUCKETS } from '../../../../src/storage/buckets.ts'
+import { readNumber } from '../../../../src/storage/keys.ts'
+import { type Hex, toWord } from '../../../../src/util/bytes.ts'
 
 const GENESIS: Hex = `0x${'5e'.repeat(32)}`
-const CYCLES = 1_100
 
-test('every seed follows from the one before, in whatever order they are asked for', () => {
-  const expected: Hex[] = [firstSeed(GENESIS)]
-  for (let cycle = 1; cycle <= CYCLES; cycle++) expected.push(nextSeed(expected[cycle - 1] as Hex, ZERO_HASH, cycle))
-  for (const order of [
-    [0, 1, 255, 256, 257, 1_100],
-    [1_100, 1_024, 1, 0, 512, 513, 511],
-    [700, 300, 700, 1_099],
-  ]) {
-    const seeds = new CycleSeeds(GENESIS)
-    for (const cycle of order) expect(seeds.of(cycle), `cycle ${cycle}`).toBe(expected[cycle])
-  }
-  const seeds = new CycleSeeds(GENESIS)
-  for (let cycle = 0; cycle <= CYCLES; cycle++) expect(seeds.of(cycle)).toBe(expected[cycle])
+/** Records of genesis and of the ends of two cycles, each with a seed that tells its block. */
+const store = {
+  getSync(bucket: number, key: Uint8Array) {
+    const number = readNumber(key)
+    if (bucket !== BUCKETS.cycle || number % 60 !== 0 || number > 120) return undefined
+    const record = { number, councilAt: 0, members: [], lapses: new Map(), jailed: new Set<Hex>() }
+    return encodeCycle({ ...record, seed: toWord(BigInt(1_000 + number)) })
+  },
+}
+
+test('the seed of a cycle is that of the council record which serves it; the first follows from genesis alone', () => {
+  const seeds = new CycleSeeds(GENESIS, store, 60)
+  expect(seeds.of(0)).toBe(firstSeed(GENESIS))
+  expect([1, 2, 3].map(cycle => seeds.of(cycle))).toEqual([1_000n, 1_060n, 1_120n].map(toWord))
 })
 
-test('a cycle is a whole number', () => {
-  expect(() => new CycleSeeds(GENESIS).of(-1)).toThrow()
-  expect(() => new CycleSeeds(GENESIS).of(0.5)).toThrow()
+test('a cycle is a whole number whose record is there', () => {
+  const seeds = new CycleSeeds(GENESIS, store, 60)
+  for (const cycle of [-1, 0.5, 4]) expect(() => seeds.of(cycle)).toThrow()
+})
+
+test('seeds read before blocks were taken back do not count', () => {
+  let seed = toWord(1n)
+  const changing = {
+    getSync: () => encodeCycle({ number: 0, councilAt: 0, members: [], lapses: new Map(), jailed: new Set(), seed }),
+  }
+  const seeds = new CycleSeeds(GENESIS, changing, 60)
+  expect(seeds.of(1)).toBe(toWord(1n))
+  seed = toWord(2n)
+  expect(seeds.of(1)).toBe(toWord(1n))
+  seeds.forget()
+  expect(seeds.of(1)).toBe(toWord(2n))
 })

@@ -11,13 +11,14 @@ import { encodeManifest, type SnapshotManifest } from '../../../../../src/networ
 import { type Block, blockFromParts } from '../../../../../src/primitives/block.ts'
 import { encodeHeader } from '../../../../../src/primitives/header.ts'
 import { encodeRlp, encodeRlpList, uintItem } from '../../../../../src/primitives/rlp.ts'
+import { nextSeed } from '../../../../../src/rules/randao.ts'
 import { EMPTY_CODE_HASH } from '../../../../../src/state/account.ts'
 import { readStateMeta } from '../../../../../src/state/state-meta.ts'
 import { verifyState } from '../../../../../src/state/verify-state.ts'
 import { BUCKETS } from '../../../../../src/storage/buckets.ts'
 import { numberKey } from '../../../../../src/storage/keys.ts'
 import { Store } from '../../../../../src/storage/store.ts'
-import { ZERO_ADDRESS } from '../../../../../src/util/bytes.ts'
+import { EMPTY_BYTES, hexToBytes, ZERO_ADDRESS, ZERO_HASH } from '../../../../../src/util/bytes.ts'
 import { GENESIS_HASH } from '../../../../support/consensus/ledger.ts'
 import { signerOf } from '../../../../support/consensus/member.ts'
 import { sealedChain } from '../../../../support/consensus/sealed-chain.ts'
@@ -27,7 +28,9 @@ const MEMBER = signerOf(0).address
 const CHAIN = sealedChain(6, () => [0])
 const STATE = plainState(Array.from({ length: 90 }, (_, index) => (index % 30 === 7 ? 90 : index % 10 === 4 ? 3 : 0)))
 const CYCLE = 3
-const CYCLE_ROW = encodeRlp([uintItem(0), [], []])
+const CYCLE_ROW = encodeRlp([uintItem(0), [], [], new Uint8Array(32)])
+/** The record of the next cycle: the same, with the seed that follows. */
+const CYCLE_ROW_AFTER = encodeRlp([uintItem(0), [], [], hexToBytes(nextSeed(ZERO_HASH, ZERO_HASH, 3))])
 const COUNCIL_ROW = encodeCouncil([
   { name: 'One', validator: MEMBER, owner: MEMBER, reward: MEMBER, admission: 1, stakeWei: 1n },
 ])
@@ -53,7 +56,14 @@ beforeEach(async () => {
   cut = await cutState(STATE)
   const { certificate } = CHAIN[5]!
   const header = encodeHeader(LAST(cut).header)
-  manifest = { format: SNAPSHOT_FORMAT, header, certificate, records: [keccak256Hex(RECORDS)], ...cut }
+  manifest = {
+    format: SNAPSHOT_FORMAT,
+    header,
+    certificate,
+    records: [keccak256Hex(RECORDS)],
+    proofState: EMPTY_BYTES,
+    ...cut,
+  }
   chunks = [
     RECORDS,
     ...cut.accounts.map(cut.accountChunk),
@@ -121,7 +131,7 @@ describe('a store in the making', () => {
     expect(await readStateMeta(store)).toEqual({ number: 6, oldest: 6, root: cut.root })
     const report = await verifyState(store)
     expect(report.problems).toEqual([])
-    expect(readRecordRows(store, 6)).toEqual({ number: 6, cycle: Buffer.from(CYCLE_ROW), council: null })
+    expect(readRecordRows(store, 6)).toEqual({ number: 6, cycle: Buffer.from(CYCLE_ROW_AFTER), council: null })
     expect(report).toMatchObject({ root: cut.root, accounts, slots, codes: 3 })
     expect(await store.first(BUCKETS.snapshotChunk)).toBeUndefined()
     await store.close()

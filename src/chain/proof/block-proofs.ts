@@ -1,0 +1,77 @@
+import type { ChainParams } from '../../config/networks.ts'
+import type { PendingHeader } from '../../powchain/core.ts'
+import type { WorkVerifier } from '../../powchain/work-verifier.ts'
+import type { AnchorView, ProofState } from '../../rules/proof-header.ts'
+import { checkProofTip, type IncludedProof, includeProofHeaders, proofStateAfter } from '../../rules/proof-inclusion.ts'
+import type { Hex } from '../../util/bytes.ts'
+import { isCoded } from '../../util/errors.ts'
+import type { Logger } from '../../util/logger.ts'
+import type { BlockStore } from '../store/block-store.ts'
+import type { ChainBlock } from '../types.ts'
+import type { ProofRows } from './proof-rows.ts'
+
+export interface BlockProofsOptions {
+  readonly params: ChainParams
+  readonly rows: Pick<ProofRows, 'stateAt'>
+  readonly blocks: Pick<BlockStore, 'hashOf'>
+  readonly verifier: WorkVerifier
+  readonly pool: { forBlock(including: number): readonly Pick<PendingHeader, 'bytes'>[] }
+  readonly logger: Logger
+}
+
+type Parent = Pick<ChainBlock, 'header' | 'hash' | 'extra'>
+
+/** Proof headers of blocks: which ones the next block takes in, and whether those of a block follow the rules. */
+export class BlockProofs {
+  readonly #options: BlockProofsOptions
+
+  constructor(options: BlockProofsOptions) {
+    this.#options = options
+  }
+
+  /** State of the proof chain after a child of `parent` that includes these. */
+  stateAfter(parent: Parent, included: readonly IncludedProof[]): ProofState {
+    return proofStateAfter(this.#options.rows.stateAt(parent.extra.proofTip), included)
+  }
+
+  /** Pending headers for the child of `parent`, judged by the rule that others will judge the block by. */
+  async select(parent: Parent): Promise<{ readonly included: readonly IncludedProof[]; readonly state: ProofState }> {
+    const { pool, logger } = this.#options
+    const encoded = pool.forBlock(parent.header.number + 1).map(({ bytes }) => bytes)
+    let included: readonly IncludedProof[] = []
+    try {
+      included = await this.#include(parent, encoded)
+    } catch (error) {
+      if (!isCoded(error)) throw error
+      // The pool stands on another head than this block does, for a moment.
+      logger.debug({ err: error, number: parent.header.number + 1 }, 'proof headers left out of the block')
+    }
+    return { included, state: this.stateAfter(parent, included) }
+  }
+
+  /**
+   * The proof headers of a child of `parent`, every rule checked, work included.
+   * Rejects with CodedError<ProofInclusionError | ProofHeaderError | ProofHeaderMalformed>.
+   */
+  async check(parent: Parent, encoded: readonly Uint8Array[], proofTip: Hex): Promise<readonly IncludedProof[]> {
+    const included = await this.#include(parent, encoded)
+    checkProofTip(this.stateAfter(parent, included), proofTip)
+    return included
+  }
+
+  async #include(parent: Parent, encoded: readonly Uint8Array[]): Promise<readonly IncludedProof[]> {
+    if (encoded.length === 0) return []
+    const { params, rows, verifier } = this.#options
+    const before = rows.stateAt(parent.extra.proofTip)
+    const included = includeProofHeaders(params, before, encoded, this.#anchors(parent))
+    await Promise.all(included.map(({ header, id }) => verifier.verify(header, id)))
+    return included
+  }
+
+  #anchors({ header: { number }, hash }: Parent): AnchorView {
+    return {
+      including: number + 1,
+      hashOf: at => (at === number ? hash : this.#options.blocks.hashOf(at)),
+    }
+  }
+}

@@ -1,0 +1,106 @@
+import { LIMITS } from '../../config/limits.ts'
+import type { ChainParams } from '../../config/networks.ts'
+import { decodeProofHeader, type ProofHeader, proofHeaderId } from '../../primitives/proof-header.ts'
+import { encodeRlp, uintItem } from '../../primitives/rlp.ts'
+import { RlpCursor } from '../../primitives/rlp-cursor.ts'
+import { firstProofState, type ProofState } from '../../rules/proof-header.ts'
+import type { IncludedProof } from '../../rules/proof-inclusion.ts'
+import { decodeProofState, encodeProofState } from '../../rules/proof-state.ts'
+import type { Batch } from '../../storage/batch.ts'
+import { BUCKETS } from '../../storage/buckets.ts'
+import { numberKey } from '../../storage/keys.ts'
+import type { Store } from '../../storage/store.ts'
+import { assert } from '../../util/assert.ts'
+import { bytesToHex, type Hex, hexToBytes, ZERO_HASH } from '../../util/bytes.ts'
+import { Lru } from '../../util/lru.ts'
+
+/** A final proof header as it is stored. */
+export interface StoredProof {
+  readonly header: ProofHeader
+  /** The main block that made it final. */
+  readonly includedIn: number
+}
+
+/**
+ * Final proof headers by id and height, and the state of the proof chain after each. The state after a main block is that of the tip its
+ * extra data names, so a block without proof headers adds nothing.
+ */
+export class ProofRows {
+  readonly #params: ChainParams
+  readonly #store: Store
+  readonly #states = new Lru<Hex, ProofState>(LIMITS.proofChain.cachedStates)
+
+  constructor(params: ChainParams, store: Store) {
+    this.#params = params
+    this.#store = store
+  }
+
+  /** State of the proof chain at a final tip; zero stands for none. */
+  stateAt(tipId: Hex): ProofState {
+    const kept = this.#states.get(tipId)
+    if (kept !== undefined) return kept
+    const state = tipId === ZERO_HASH ? firstProofState(this.#params) : this.#read(tipId)
+    this.#states.set(tipId, state)
+    return state
+  }
+
+  byId(id: Hex): StoredProof | undefined {
+    const row = this.#store.getSync(BUCKETS.proofHeader, hexToBytes(id))
+    return row && decodeProofRow(row)
+  }
+
+  byHeight(height: number): StoredProof | undefined {
+    const id = this.#store.getSync(BUCKETS.proofHeight, numberKey(height))
+    return id && this.byId(bytesToHex(id))
+  }
+
+  #read(tipId: Hex): ProofState {
+    const row = this.#store.getSync(BUCKETS.proofState, hexToBytes(tipId))
+    assert(row !== undefined, 'a committed tip has its state')
+    return decodeProofState(row)
+  }
+}
+
+/** Queues the rows of the headers that a block makes final. */
+export const putProofs = (batch: Batch, number: number, included: readonly IncludedProof[]): void => {
+  for (const { header, bytes, state } of included) {
+    putHeader(batch, number, header, bytes)
+    putProofState(batch, state)
+  }
+}
+
+/** Queues the rows of headers in blocks before a snapshot, whose states nobody needs. */
+export const putPastProofs = (batch: Batch, number: number, encoded: readonly Uint8Array[]): void => {
+  for (const bytes of encoded) putHeader(batch, number, decodeProofHeader(bytes), bytes)
+}
+
+export const putProofState = (batch: Batch, state: ProofState): void => {
+  batch.put(BUCKETS.proofState, hexToBytes(state.tipId), encodeProofState(state))
+}
+
+/** Queues the removal of the rows of a block's headers. */
+export const removeProofs = (batch: Batch, encoded: readonly Uint8Array[]): void => {
+  for (const bytes of encoded) {
+    const header = decodeProofHeader(bytes)
+    const id = hexToBytes(proofHeaderId(header))
+    batch.del(BUCKETS.proofHeader, id)
+    batch.del(BUCKETS.proofState, id)
+    batch.del(BUCKETS.proofHeight, numberKey(header.height))
+  }
+}
+
+const putHeader = (batch: Batch, number: number, header: ProofHeader, bytes: Uint8Array): void => {
+  const id = hexToBytes(proofHeaderId(header))
+  batch.put(BUCKETS.proofHeader, id, encodeRlp([bytes, uintItem(number)]))
+  batch.put(BUCKETS.proofHeight, numberKey(header.height), id)
+}
+
+/** A row is RLP of [encoded header, including block]. */
+export const decodeProofRow = (row: Uint8Array): StoredProof => {
+  const cursor = new RlpCursor(row)
+  const outer = cursor.openList()
+  const stored = { header: decodeProofHeader(cursor.bytes()), includedIn: cursor.safeUint() }
+  cursor.closeList(outer)
+  cursor.finish()
+  return stored
+}

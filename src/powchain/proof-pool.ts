@@ -1,0 +1,159 @@
+import { LIMITS } from '../config/limits.ts'
+import type { ChainParams } from '../config/networks.ts'
+import { decodeProofHeader, type ProofHeader, type ProofTemplate, proofHeaderId } from '../primitives/proof-header.ts'
+import { type AnchorView, checkProofHeader, type ProofState } from '../rules/proof-header.ts'
+import { checkProofSeal } from '../rules/proof-work.ts'
+import type { Hex } from '../util/bytes.ts'
+import { Lru } from '../util/lru.ts'
+import { type Admission, type PendingHeader, PendingProofs } from './core.ts'
+import type { WorkVerifier } from './work-verifier.ts'
+
+/** The committed main chain as the proof chain needs it. */
+export interface MainHead {
+  readonly number: number
+  readonly hash: Hex
+  /** State of the proof chain after the head. */
+  readonly proofState: ProofState
+}
+
+export interface ProofPoolOptions {
+  readonly params: ChainParams
+  readonly head: MainHead
+  /** Hash of a committed main block below the head. */
+  readonly hashOf: (number: number) => Hex | undefined
+  readonly verifier: WorkVerifier
+}
+
+/**
+ * Outcome of a header that breaks no rule. `early`: its parent or its anchor is not known yet; it is kept and tried again with the next
+ * block. `stale`: its height is final. `busy`: too many are being verified; it may be sent again.
+ */
+export type ProofOutcome = Exclude<Admission, 'orphan'> | 'early' | 'stale' | 'busy'
+
+/** Pending proof headers of this node: checks those that come in, cheapest check first, and offers them to miners and proposers. */
+export class ProofPool {
+  readonly #options: ProofPoolOptions
+  readonly #listeners = new Set<(added: PendingHeader) => void>()
+  /** Headers that may become of use with a later main block, by id. */
+  readonly #early = new Lru<Hex, ProofHeader>(LIMITS.proofChain.earlyHeaders)
+  #pending: PendingProofs
+  #head: MainHead
+  #verifying = 0
+
+  constructor(options: ProofPoolOptions) {
+    this.#options = options
+    this.#head = options.head
+    this.#pending = pendingOn(options.params, options.head)
+  }
+
+  get head(): MainHead {
+    return this.#head
+  }
+
+  get size(): number {
+    return this.#pending.size
+  }
+
+  get(id: Hex): PendingHeader | undefined {
+    return this.#pending.get(id)
+  }
+
+  /** Newest header of the preferred branch; undefined when nothing is pending. */
+  best(): PendingHeader | undefined {
+    return this.#pending.best()
+  }
+
+  onAdded(listener: (added: PendingHeader) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** Whether nothing is to be learnt from the header: it is pending, or waits for its parent or anchor. */
+  has(id: Hex): boolean {
+    return this.#pending.get(id) !== undefined || this.#early.has(id)
+  }
+
+  /** Decodes and admits. Rejects with CodedError<ProofHeaderError | ProofHeaderMalformed> for a header that breaks a rule. */
+  async submit(bytes: Uint8Array, nowMs: number): Promise<ProofOutcome> {
+    return this.admit(decodeProofHeader(bytes), nowMs)
+  }
+
+  /** Rejects with CodedError<ProofHeaderError>. */
+  async admit(header: ProofHeader, nowMs: number): Promise<ProofOutcome> {
+    const id = proofHeaderId(header)
+    if (this.#pending.get(id) !== undefined) return 'known'
+    if (header.height <= this.#head.proofState.tipHeight) return 'stale'
+    const before = this.#pending.stateAfter(header.parentId)
+    if (before === undefined || header.anchorNumber > this.#head.number) return this.#keepEarly(id, header)
+    const { params, verifier } = this.#options
+    checkProofHeader(params, before, header, this.#anchors())
+    checkProofSeal(params.chainId, header)
+    if (this.#verifying >= LIMITS.proofChain.verifying) return 'busy'
+    this.#verifying++
+    try {
+      await verifier.verify(header, id)
+    } finally {
+      this.#verifying--
+    }
+    return this.#add(id, header, nowMs)
+  }
+
+  /** Headers for the main block on the head, in order. */
+  forBlock(including: number): readonly PendingHeader[] {
+    return this.#pending.forBlock(including)
+  }
+
+  /** See PendingProofs. */
+  overdue(including: number, round: number, nowMs: number): PendingHeader | undefined {
+    return this.#pending.overdue(including, round, nowMs)
+  }
+
+  /** Work on the preferred tip; undefined while there is none to do. */
+  template(coinbase: Hex, extraNonce: Uint8Array): ProofTemplate | undefined {
+    return this.#pending.template(this.#head, coinbase, extraNonce)
+  }
+
+  /** A main block was committed. Headers that waited for it are tried again. */
+  onBlock(head: MainHead, nowMs: number): void {
+    this.#head = head
+    this.#pending.advance({ state: head.proofState, headNumber: head.number })
+    if (this.#early.size > 0) this.#retry(nowMs)
+  }
+
+  /** Main blocks were taken back: anchors changed, so nothing pending counts. */
+  reset(head: MainHead): void {
+    this.#head = head
+    this.#early.clear()
+    this.#pending = pendingOn(this.#options.params, head)
+  }
+
+  #anchors(): AnchorView {
+    const { number, hash } = this.#head
+    return { including: number + 1, hashOf: at => (at === number ? hash : this.#options.hashOf(at)) }
+  }
+
+  #keepEarly(id: Hex, header: ProofHeader): ProofOutcome {
+    this.#early.set(id, header)
+    return 'early'
+  }
+
+  #add(id: Hex, header: ProofHeader, nowMs: number): ProofOutcome {
+    const outcome = this.#pending.add(header, nowMs)
+    if (outcome === 'orphan') return this.#keepEarly(id, header)
+    const added = outcome === 'added' ? this.#pending.get(id) : undefined
+    if (added === undefined) return outcome
+    for (const listener of this.#listeners) listener(added)
+    this.#retry(nowMs)
+    return outcome
+  }
+
+  /** Nothing is told of those that turn out false: their sender cannot be named any more. */
+  #retry(nowMs: number): void {
+    const waiting = [...this.#early.entries()].map(([, header]) => header)
+    this.#early.clear()
+    for (const header of waiting) this.admit(header, nowMs).catch(() => {})
+  }
+}
+
+const pendingOn = (params: ChainParams, { number, proofState }: MainHead): PendingProofs =>
+  new PendingProofs(params, { state: proofState, headNumber: number })

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest'
+import { DevWriter } from '../../../../src/chain/dev/dev-writer.ts'
+import { verifyChain } from '../../../../src/chain/store/verify-chain.ts'
+import { proofHeaderId } from '../../../../src/primitives/proof-header.ts'
+import { ZERO_ADDRESS, ZERO_HASH } from '../../../../src/util/bytes.ts'
+import { silentLogger } from '../../../../src/util/logger.ts'
+import { devGenesis, withChain } from '../../../support/chain.ts'
+import { MINER, OTHER_MINER } from '../../../support/powchain/headers.ts'
+import { mineProof, proofGenesis } from '../../../support/powchain/proof-chain.ts'
+
+const genesis = proofGenesis(3, 4, devGenesis())
+
+test('blocks taken back take their proof headers, pending ones and seeds with them', () =>
+  withChain(
+    async chain => {
+      const { store, blocks, world, proofRows, proofPool, sources } = chain
+      const onFatal = (error: Error) => expect.unreachable(error.message)
+      const writer = await DevWriter.open({
+        ...{ chain: chain.chain, store, blocks, world, onFatal },
+        logger: silentLogger,
+      })
+      for (let number = 1; number <= 8; number++) {
+        if (number === 2 || number === 4) await mineProof(chain)
+        await chain.mine()
+      }
+      const second = proofRows.byHeight(2)?.header
+      const seedBefore = sources.seeds.of(2)
+      await mineProof(chain)
+      expect(proofPool.size).toBe(1)
+
+      await writer.rewind({ number: 3, edits: 0 })
+      expect(proofPool.size).toBe(0)
+      expect(proofPool.head).toMatchObject({ number: 3, proofState: { tipHeight: 1, coinbase: MINER } })
+      expect(proofRows.byHeight(2)).toBeUndefined()
+      expect(second && proofRows.byId(proofHeaderId(second))).toBeUndefined()
+      expect((await verifyChain(store, { from: 0 })).problems).toEqual([])
+
+      await mineProof(chain, OTHER_MINER)
+      for (let number = 4; number <= 8; number++) await chain.mine()
+      expect(proofRows.byHeight(2)).toMatchObject({ includedIn: 4, header: { coinbase: OTHER_MINER } })
+      expect(chain.chain.headBlock.header.miner).toBe(OTHER_MINER)
+      expect(sources.seeds.of(2)).not.toBe(seedBefore)
+
+      await writer.rewind({ number: 0, edits: 0 })
+      expect(proofPool.head.proofState).toMatchObject({ tipId: ZERO_HASH, coinbase: ZERO_ADDRESS })
+      expect(proofRows.byHeight(1)).toBeUndefined()
+    },
+    { genesis },
+  ))
