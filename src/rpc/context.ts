@@ -1,5 +1,6 @@
 import type { ChainView, ClientPoolPort } from '../chain/types.ts'
 import type { CallService } from '../evm/calls/types.ts'
+import type { Cancellation } from '../util/async/cancellation.ts'
 import type { TracePort } from './methods/debug/trace-port.ts'
 import type {
   DevPort,
@@ -58,6 +59,8 @@ export interface Context extends Services {
   readonly socket: SocketSubscriptions | null
   /** Client id of the requester (`transport/client-id.ts`). */
   readonly client: string
+  /** Of the connection, or of the batch: what runs for it ends with it. */
+  readonly cancellation?: Cancellation
 }
 
 export const hasRequirement = (services: Services, requirement: Requirement | undefined): boolean =>

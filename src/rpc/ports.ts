@@ -8,6 +8,7 @@ import type { SimulationRequest } from '../evm/simulate/types.ts'
 import type { NodeAddress } from '../network/core/dial-scheduler.ts'
 import type { PeerDescription } from '../network/describe-peer.ts'
 import type { NodeDescription } from '../network/network.ts'
+import type { Cancellation } from '../util/async/cancellation.ts'
 import type { Hex } from '../util/bytes.ts'
 
 /** Errors of a Wallet, thrown as CodedError. */
@@ -116,7 +117,7 @@ export interface MiningPort {
 
 /** Blocks of calls that are never committed (eth_simulateV1). */
 export interface SimulationPort {
-  run(request: SimulationRequest, client: string): Promise<readonly SimulatedChainBlock[]>
+  run(request: SimulationRequest, client: string, cancellation?: Cancellation): Promise<readonly SimulatedChainBlock[]>
 }
 
 /** Interface of the helpers of a development chain; a mapped type, so that other objects than the class can implement it. */
@@ -124,7 +125,8 @@ export type DevPort = { readonly [Member in keyof DevHelpers]: DevHelpers[Member
 
 /** Log queries over block ranges in another thread, which also writes the JSON. */
 export interface LogQueryPort {
-  text(query: LogQuery, client: string): Promise<LogText>
+  /** Rejects with Cancelled when it was cancelled before it was answered. */
+  text(query: LogQuery, client: string, cancellation?: Cancellation): Promise<LogText>
 }
 
 /** Peers of the node, for its operator (network/network.ts). */

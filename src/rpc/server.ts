@@ -16,6 +16,7 @@ import { ClientSlots } from './transport/client-slots.ts'
 import { admit, attachFastLane } from './transport/fast-lane.ts'
 import { createHttp } from './transport/http.ts'
 import { type RateLimit, RateLimiter } from './transport/rate-limit.ts'
+import { RequestGate } from './transport/request-gate.ts'
 import { attachWebSockets } from './transport/ws.ts'
 
 export interface RpcServerOptions extends Services {
@@ -75,7 +76,7 @@ export const createRpcServer = async (options: RpcServerOptions): Promise<RpcSer
   const hub = new SubscriptionHub({ view, pool, budgets, criteria })
   const responseCache = new ResponseCache(view)
   const metrics = options.metrics && createRpcMetrics(options.metrics)
-  const router = createRouter({ log, ...(metrics && { metrics }) })
+  const gate = new RequestGate(createRouter({ log, ...(metrics && { metrics }) }))
 
   const endpointOf = (names: readonly string[]): Endpoint => {
     const methods = methodsFor(names, options)
@@ -94,7 +95,7 @@ export const createRpcServer = async (options: RpcServerOptions): Promise<RpcSer
   }
   const httpEndpoint = endpointOf(namespaces.http)
   const app = createHttp({
-    router,
+    gate,
     endpoint: httpEndpoint,
     wsPaths,
     wsRedirect,
@@ -109,10 +110,10 @@ export const createRpcServer = async (options: RpcServerOptions): Promise<RpcSer
   app.server.maxConnections = LIMITS.rpc.budgets.connections.total
   // A rate limit has to count each request before its body is read, which only the HTTP server does: no fast lane then.
   const lane =
-    buckets === undefined ? attachFastLane(app.server, { router, endpoint: httpEndpoint, hosts, budgets }) : undefined
+    buckets === undefined ? attachFastLane(app.server, { gate, endpoint: httpEndpoint, hosts, budgets }) : undefined
   if (lane === undefined) app.server.prependListener('connection', socket => void admit(socket, budgets.connections))
   const sockets = attachWebSockets(app.server, {
-    router,
+    gate,
     endpoint: endpointOf(namespaces.ws),
     hub,
     paths: wsPaths,

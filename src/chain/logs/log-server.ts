@@ -6,7 +6,7 @@ import { asBuffer } from '../../util/bytes.ts'
 import { isCoded } from '../../util/errors.ts'
 import { BlockStore } from '../store/block-store.ts'
 import type { LogEntry, LogQuery } from '../types.ts'
-import { matchingLogs, queryLogs } from './log-query.ts'
+import { type LogQueryLimits, matchingLogs, queryLogs } from './log-query.ts'
 import type { LogAnswer, LogJob, LogWork } from './log-service.ts'
 
 /** ASCII text in pieces whose memory can be transferred to another thread. */
@@ -41,13 +41,16 @@ export const serveLogQueries = async (render: (entry: LogEntry) => string): Prom
   const { storePath } = workerData as { storePath: string }
   const store = await Store.open(storePath, { createIfMissing: false })
   const blocks = new BlockStore(store)
-  const limits = {
+  const running = new Set<number>()
+  const cancelled = new Set<number>()
+  /** A cancelled query is out of time. */
+  const limitsOf = (id: number) => ({
     results: LIMITS.rpc.logResults,
     timeoutMs: LIMITS.rpc.logQueryMs,
-    nowMs: () => performance.now(),
-  }
+    nowMs: () => (cancelled.has(id) ? Number.POSITIVE_INFINITY : performance.now()),
+  })
 
-  const textOf = async (query: LogQuery): Promise<readonly Uint8Array<ArrayBuffer>[]> => {
+  const textOf = async (query: LogQuery, limits: LogQueryLimits): Promise<readonly Uint8Array<ArrayBuffer>[]> => {
     const text = new TextPieces()
     let before = '['
     for await (const logs of matchingLogs(store, blocks, query, limits)) {
@@ -62,12 +65,14 @@ export const serveLogQueries = async (render: (entry: LogEntry) => string): Prom
   }
 
   const run = async ({ id, query, as }: LogJob): Promise<void> => {
+    running.add(id)
     try {
+      const limits = limitsOf(id)
       if (as === 'entries') {
         port.postMessage({ id, value: await queryLogs(store, blocks, query, limits) } satisfies LogAnswer)
         return
       }
-      const value = await textOf(query)
+      const value = await textOf(query, limits)
       port.postMessage(
         { id, value } satisfies LogAnswer,
         value.map(({ buffer }) => buffer),
@@ -75,10 +80,15 @@ export const serveLogQueries = async (render: (entry: LogEntry) => string): Prom
     } catch (error) {
       const failure = error instanceof Error ? error.message : String(error)
       port.postMessage((isCoded(error) ? { id, error: error.detail } : { id, fault: failure }) satisfies LogAnswer)
+    } finally {
+      running.delete(id)
+      cancelled.delete(id)
     }
   }
   port.on('message', (job: LogWork) => {
     if (job === 'forget') blocks.forget()
-    else void run(job)
+    else if ('cancel' in job) {
+      if (running.has(job.cancel)) cancelled.add(job.cancel)
+    } else void run(job)
   })
 }

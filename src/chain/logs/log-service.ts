@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { LIMITS } from '../../config/limits.ts'
+import { type Cancellation, Cancelled } from '../../util/async/cancellation.ts'
 import { FairQueue } from '../../util/async/fair-queue.ts'
 import { CodedError } from '../../util/errors.ts'
 import { requireHistory } from '../store/earliest-block.ts'
@@ -11,7 +12,7 @@ export interface LogJob {
   readonly as: 'entries' | 'text'
 }
 /** Message to a log worker. */
-export type LogWork = LogJob | 'forget'
+export type LogWork = LogJob | 'forget' | { readonly cancel: number }
 export type LogAnswer =
   | { readonly id: number; readonly value: readonly LogEntry[] | LogText }
   | { readonly id: number; readonly error: { readonly code: string } }
@@ -66,11 +67,11 @@ export class LogService {
   }
 
   /** Returns the result as rendered by the worker's script. */
-  text(query: LogQuery, client = ''): Promise<LogText> {
-    return this.#ask(query, 'text', client)
+  text(query: LogQuery, client = '', cancellation?: Cancellation): Promise<LogText> {
+    return this.#ask(query, 'text', client, cancellation)
   }
 
-  async #ask(query: LogQuery, as: LogJob['as'], client: string): Promise<Found> {
+  async #ask(query: LogQuery, as: LogJob['as'], client: string, cancellation?: Cancellation): Promise<Found> {
     const { logQueries, clientLogQueries } = LIMITS.chain
     requireHistory(this.#options.earliest?.() ?? 0, query.fromBlock, query.toBlock)
     if (this.#queue.lengthOf(client) >= clientLogQueries)
@@ -78,11 +79,20 @@ export class LogService {
     if (this.#queued >= logQueries)
       throw new CodedError<ChainReadError>({ code: 'QUERY_QUEUE_FULL', limit: logQueries })
     const job: LogJob = { id: this.#nextId++, query, as }
-    return new Promise((resolve, reject) => {
-      this.#queue.push(client, { job, client, resolve, reject })
-      this.#queued++
-      this.#dispatch()
-    })
+    const waiting = Promise.withResolvers<Found>()
+    const item: Waiting = { job, client, resolve: waiting.resolve, reject: waiting.reject }
+    this.#queue.push(client, item)
+    this.#queued++
+    this.#dispatch()
+    const forget = cancellation?.onCancel(() => this.#cancel(item))
+    return waiting.promise.finally(forget)
+  }
+
+  /** A query that runs keeps its place until the worker has let go of it. */
+  #cancel(item: Waiting): void {
+    if (this.#queue.remove(item.client, item)) this.#queued--
+    else if (this.#running.has(item.job.id)) this.#worker?.postMessage({ cancel: item.job.id } satisfies LogWork)
+    item.reject(new Cancelled())
   }
 
   #dispatch(): void {

@@ -14,6 +14,7 @@ import type {
 import type { PackedBatch } from '../../state/trie/types.ts'
 import { packChanges } from '../../state/update/pack-changes.ts'
 import type { WorldState } from '../../state/world-state.ts'
+import type { Cancellation } from '../../util/async/cancellation.ts'
 import { type Hex, ZERO_ADDRESS } from '../../util/bytes.ts'
 import { isCoded } from '../../util/errors.ts'
 import type { ChainRules } from '../block/chain-rules.ts'
@@ -46,13 +47,18 @@ export class SimulationService {
   }
 
   /** Throws the errors of `planBlocks` and of the call service, and TRIE_BUSY. */
-  async run(request: SimulationRequest, client: string): Promise<readonly SimulatedChainBlock[]> {
+  async run(
+    request: SimulationRequest,
+    client: string,
+    cancellation?: Cancellation,
+  ): Promise<readonly SimulatedChainBlock[]> {
     const { bases, calls } = this.#options
     const base = await bases.blockOf(request)
     const plan = this.#plan(request, base)
     bases.join(request, plan)
     const seal = (blocks: readonly SimulatedBlock[]) => this.#seal(plan, base, blocks)
-    const blocks = await calls.simulate(plan, client, async some => (await seal(some)).map(({ hash }) => hash))
+    const hash = async (some: readonly SimulatedBlock[]) => (await seal(some)).map(block => block.hash)
+    const blocks = await calls.simulate(plan, client, hash, cancellation)
     const sealed = await seal(blocks)
     return blocks.map((block, i) => ({ block: sealed[i] as ChainBlock, calls: block.calls }))
   }

@@ -19,8 +19,17 @@ export const CLIENT_LIMITS = {
     /** About what a filter or subscription takes in memory besides what it looks for. */
     filterBytes: 1_024,
     batchItems: 1_000,
+    /** Of answers of a batch that are made before those before them are read. */
+    batchAheadBytes: 512 * 1024,
+    /** Longest id of a request. */
+    idChars: 16 * 1024,
     /** Of one answer, and of all answers of a batch: the largest logs one transaction can make fit. */
     answerBytes: 32 * 1024 * 1024,
+    /**
+     * Bytes of batches and of bodies beyond `unscannedBytes` that are parsed and being answered: the next one begins while less is held,
+     * in all and of its client. Parsed JSON takes up to ten times as much.
+     */
+    parsedBytes: { total: 12 * 1024 * 1024, client: 3 * 1024 * 1024 },
     /** Bodies up to this size are parsed without a look at their shape. */
     unscannedBytes: 32 * 1024,
     nesting: 32,

@@ -1,6 +1,7 @@
 import { LIMITS } from '../../config/limits.ts'
 import type { ChainParams } from '../../config/networks.ts'
 import type { StateChanges } from '../../state/update/state-changes.ts'
+import { type Cancellation, Cancelled } from '../../util/async/cancellation.ts'
 import { CodedError } from '../../util/errors.ts'
 import type { Logger } from '../../util/logger.ts'
 import { DEFAULT_ENGINE, type EngineName } from '../engines/select-engine.ts'
@@ -45,6 +46,11 @@ const MAX_ATTEMPTS = 2
 const TIMED_OUT: CallError = { code: 'EXECUTION_TIMEOUT', timeoutMs: LIMITS.call.timeoutMs }
 const failed = (reason: string): CallError => ({ code: 'EXECUTION_FAILED', reason })
 
+interface CallTerms {
+  readonly hash?: HashBlocks
+  readonly cancellation?: Cancellation | undefined
+}
+
 /** Where a call or a simulation stands. One object stands for one request: environment and changes belong together. */
 export type CallState = Pick<CallRequest, 'number' | 'pending'>
 
@@ -74,12 +80,12 @@ class CallDispatcher {
     kind: Kind,
     request: CallKinds[Kind]['request'],
     client: string,
-    hash?: HashBlocks,
+    terms: CallTerms = {},
   ): Promise<CallKinds[Kind]['answer']> {
     const bytes = requestBytes(request)
     this.#load.add(client, bytes)
     try {
-      return await this.#runNext(kind, request, client, hash)
+      return await this.#runNext(kind, request, client, terms)
     } finally {
       this.#load.remove(client, bytes)
     }
@@ -89,32 +95,39 @@ class CallDispatcher {
     kind: CallKind,
     request: CallJobRequest,
     client: string,
-    hash: HashBlocks | undefined,
+    { hash, cancellation }: CallTerms,
   ): Promise<CallAnswer> {
     const env = await this.#options.envFor(request)
     const overlay = request.pending === true ? await this.#overlay(request) : null
     const number = request.pending === true ? env.number - 1 : request.number
-    return new Promise((resolve, reject) => {
-      const refuse = (detail: CallError): void => reject(new CodedError(detail))
-      const call = {
-        id: this.#takeId(),
-        client,
-        kind,
-        request,
-        number,
-        revision: this.#options.revision?.() ?? 0,
-        env,
-        overlay,
-        attempts: 0,
-        sentMs: 0,
-        resolve,
-        refuse,
-        reject,
-        ...(hash && { hash }),
-      }
-      this.#enqueue(call)
-      this.#dispatch()
-    })
+    if (cancellation?.isCancelled === true) throw new Cancelled()
+    const { promise, resolve, reject } = Promise.withResolvers<CallAnswer>()
+    const call: PendingCall = {
+      id: this.#takeId(),
+      client,
+      kind,
+      request,
+      number,
+      revision: this.#options.revision?.() ?? 0,
+      env,
+      overlay,
+      attempts: 0,
+      sentMs: 0,
+      resolve,
+      refuse: detail => reject(new CodedError(detail)),
+      reject,
+      ...(hash && { hash }),
+    }
+    this.#enqueue(call)
+    this.#dispatch()
+    const forget = cancellation?.onCancel(() => this.#cancel(call))
+    return promise.finally(forget)
+  }
+
+  /** A call that runs ends as one out of time, and keeps its place until then. */
+  #cancel(call: PendingCall): void {
+    if (this.#queue.remove(call.client, call)) call.reject(new Cancelled())
+    else for (const worker of this.#workers) if (worker.calls.has(call.id)) worker.cancel(call.id)
   }
 
   async close(): Promise<void> {
@@ -268,10 +281,11 @@ const isOverdue = (worker: CallWorkerHandle, nowMs: number): boolean => {
 export const createCallService = (options: CallServiceOptions): CallService => {
   const dispatcher = new CallDispatcher(options)
   return {
-    call: (request, client) => dispatcher.run('call', request, client),
-    estimateGas: (request, client) => dispatcher.run('estimateGas', request, client),
-    createAccessList: (request, client) => dispatcher.run('createAccessList', request, client),
-    simulate: (plan, client, hash) => dispatcher.run('simulate', plan, client, hash),
+    call: (request, client, cancellation) => dispatcher.run('call', request, client, { cancellation }),
+    estimateGas: (request, client, cancellation) => dispatcher.run('estimateGas', request, client, { cancellation }),
+    createAccessList: (request, client, cancellation) =>
+      dispatcher.run('createAccessList', request, client, { cancellation }),
+    simulate: (plan, client, hash, cancellation) => dispatcher.run('simulate', plan, client, { hash, cancellation }),
     close: () => dispatcher.close(),
   }
 }

@@ -29,6 +29,7 @@ import {
   type CallJob,
   type CallKind,
   type CallKinds,
+  type CancelledCall,
   envFromSerialized,
   MAX_NAMED_VALUES,
   type NamedValue,
@@ -95,6 +96,10 @@ const isStarved = (): boolean => {
   return frameBytes() > LIMITS.call.frameBytes
 }
 
+/** Calls that are here, and those of them whose answer is not wanted any more. */
+const present = new Set<number>()
+const cancelled = new Set<number>()
+
 const interruptFor = (id: number): Interrupt => {
   const deadlineMs = performance.now() + LIMITS.call.timeoutMs
   return {
@@ -106,7 +111,7 @@ const interruptFor = (id: number): Interrupt => {
       Atomics.store(signals, CALL_RUNNING_JOB, id)
       Atomics.add(signals, CALL_HEARTBEAT, 1)
     },
-    shouldStop: () => performance.now() >= deadlineMs,
+    shouldStop: () => performance.now() >= deadlineMs || cancelled.has(id),
   }
 }
 
@@ -165,7 +170,7 @@ const CALL_ERRORS: { readonly [Code in CallError['code']]: true } = {
   SIMULATION_CALL_INVALID: true,
 }
 
-const refusalFor = (id: number, error: unknown): WorkerMessage => {
+const refusalFor = (id: number, error: unknown): WorkerMessage & { readonly id: number } => {
   if (isCoded(error) && error.code === 'EXECUTION_INTERRUPTED') {
     return { type: 'refusal', id, detail: { code: 'EXECUTION_TIMEOUT', timeoutMs: LIMITS.call.timeoutMs } }
   }
@@ -177,12 +182,25 @@ const refusalFor = (id: number, error: unknown): WorkerMessage => {
 // The service looks at this while it waits for answers.
 setInterval(() => Atomics.add(signals, CALL_HEARTBEAT, 1), LIMITS.call.stuckMs / 3).unref()
 
-port.on('message', (message: readonly CallJob[] | BlockHashes) => {
+port.on('message', (message: readonly CallJob[] | BlockHashes | CancelledCall) => {
   Atomics.add(signals, CALL_HEARTBEAT, 1)
   if ('hashes' in message) asking.get(message.id)?.(message.hashes)
+  else if ('cancel' in message) {
+    if (present.has(message.cancel)) cancelled.add(message.cancel)
+  }
   // One after the other: the next begins when this one is done or waits.
-  else for (const job of message) setImmediate(begin, job)
+  else
+    for (const job of message) {
+      present.add(job.id)
+      setImmediate(begin, job)
+    }
 })
+
+const end = (message: WorkerMessage & { readonly id: number }): void => {
+  present.delete(message.id)
+  cancelled.delete(message.id)
+  post(message)
+}
 
 const begin = (job: CallJob): void => {
   Atomics.add(signals, CALL_HEARTBEAT, 1)
@@ -190,8 +208,8 @@ const begin = (job: CallJob): void => {
   const env = envs(job.env)
   const overlay = job.overlay === null ? undefined : overlays(job.overlay)
   answer(job, env, overlay).then(
-    result => post({ type: 'answer', id: job.id, answer: result }),
-    (error: unknown) => post(refusalFor(job.id, error)),
+    result => end({ type: 'answer', id: job.id, answer: result }),
+    (error: unknown) => end(refusalFor(job.id, error)),
   )
 }
 post({ type: 'ready' })

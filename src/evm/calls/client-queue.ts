@@ -32,6 +32,13 @@ export class ClientQueue<T> {
     return next?.item
   }
 
+  /** Takes one item out; false when it does not wait. */
+  remove(client: string, item: T): boolean {
+    const wasThere = this.#fairQueue.remove(client, item)
+    if (wasThere) this.#size--
+    return wasThere
+  }
+
   takeAll(): T[] {
     this.#size = 0
     return this.#fairQueue.takeAll()

@@ -1,5 +1,6 @@
 import { LIMITS } from '../../config/limits.ts'
 import type { StateReader } from '../../state/state-reader.ts'
+import type { Cancellation } from '../../util/async/cancellation.ts'
 import { isCoded } from '../../util/errors.ts'
 import type { BlockEnv } from '../block-env.ts'
 import type { Engine, Interrupt } from '../engine.ts'
@@ -25,7 +26,7 @@ export interface LocalCallsOptions {
 }
 
 type Run<Answer> = (context: CallContext, request: CallRequest) => Promise<Answer>
-type There<Answer> = (request: CallRequest, client: string) => Promise<Answer>
+type There<Answer> = (request: CallRequest, client: string, cancellation?: Cancellation) => Promise<Answer>
 
 /**
  * Runs short calls on the state of the head in this thread, which spares them the way to another one and back: for a development chain,
@@ -34,9 +35,9 @@ type There<Answer> = (request: CallRequest, client: string) => Promise<Answer>
 export const createLocalCalls = ({ stateFor, workers, engine }: LocalCallsOptions): CallService => {
   const localFirst =
     <Answer>(run: Run<Answer>, there: There<Answer>): There<Answer> =>
-    async (request, client) => {
+    async (request, client, cancellation) => {
       const state = await stateFor(request)
-      if (state === undefined) return there(request, client)
+      if (state === undefined) return there(request, client, cancellation)
       const { reader, env } = state
       const context = { reader, prefetch: undefined, env, engine: await engine(), interrupt: shortly() }
       try {
@@ -46,7 +47,7 @@ export const createLocalCalls = ({ stateFor, workers, engine }: LocalCallsOption
         const isInterrupted = isCoded(error) && error.code === 'EXECUTION_INTERRUPTED'
         if (!isInterrupted && state.stands()) throw error
       }
-      return there(request, client)
+      return there(request, client, cancellation)
     }
   return {
     call: localFirst(call, workers.call),

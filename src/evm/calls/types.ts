@@ -1,5 +1,6 @@
 import type { AccessListEntry, Authorization } from '../../primitives/transaction.ts'
 import type { TransactionError } from '../../rules/transaction.ts'
+import type { Cancellation } from '../../util/async/cancellation.ts'
 import type { Hex } from '../../util/bytes.ts'
 import type { HashBlocks, SimulatedBlock, SimulationPlan } from '../simulate/types.ts'
 
@@ -96,11 +97,16 @@ export type SimulationError =
 
 /** Calls that run off the main thread, bounded in gas and time (docs/design/evm-rules.md#calls). */
 export interface CallService {
-  /** `client`: whose turn it takes, and whose room, while others wait too. */
-  call(request: CallRequest, client: string): Promise<CallResult>
-  estimateGas(request: CallRequest, client: string): Promise<bigint>
-  createAccessList(request: CallRequest, client: string): Promise<AccessListResult>
+  /** `client`: whose turn it takes, and whose room, while others wait too. A call that is cancelled rejects with Cancelled or as timed out. */
+  call(request: CallRequest, client: string, cancellation?: Cancellation): Promise<CallResult>
+  estimateGas(request: CallRequest, client: string, cancellation?: Cancellation): Promise<bigint>
+  createAccessList(request: CallRequest, client: string, cancellation?: Cancellation): Promise<AccessListResult>
   /** The blocks of a plan, one on the other; `hash` is asked when code wants the hash of one of them. */
-  simulate(plan: SimulationPlan, client: string, hash: HashBlocks): Promise<readonly SimulatedBlock[]>
+  simulate(
+    plan: SimulationPlan,
+    client: string,
+    hash: HashBlocks,
+    cancellation?: Cancellation,
+  ): Promise<readonly SimulatedBlock[]>
   close(): Promise<void>
 }

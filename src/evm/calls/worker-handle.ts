@@ -14,6 +14,7 @@ import {
   type CallJob,
   type CallJobRequest,
   type CallKind,
+  type CancelledCall,
   MAX_NAMED_VALUES,
   type NamedValue,
   type SerializedEnv,
@@ -134,6 +135,10 @@ export class CallWorkerHandle {
     this.calls.set(id, call)
     this.#worker.ref()
     this.#jobs.add(job)
+  }
+
+  cancel(id: number): void {
+    this.#worker.postMessage({ cancel: id } satisfies CancelledCall)
   }
 
   /** Whether it has shown no sign of life for a while although it has work. Ask regularly. */

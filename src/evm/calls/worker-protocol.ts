@@ -108,6 +108,11 @@ export interface BlockHashes {
   readonly hashes: readonly Hex[] | null
 }
 
+/** A call whose answer is not wanted any more. */
+export interface CancelledCall {
+  readonly cancel: number
+}
+
 export type WorkerMessage =
   | { readonly type: 'ready' }
   | { readonly type: 'answer'; readonly id: number; readonly answer: CallAnswer }

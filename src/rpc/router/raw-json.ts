@@ -1,5 +1,4 @@
-import type { ChunkStream } from '../../util/async/chunk-stream.ts'
-import type { ResponseChunk } from './response.ts'
+import type { ResponseStream } from './response.ts'
 
 /** JSON text that the router writes unchanged. Final objects are encoded once and cached in this form. */
 export class RawJson {
@@ -13,7 +12,7 @@ export class RawJson {
 /** Result that is produced while it is written. `open` starts no work: reading the stream does. */
 export class StreamedJson {
   /** Opens the stream for a client; some streams wait for a slot of that client. */
-  readonly open: (client: string) => ChunkStream<ResponseChunk>
+  readonly open: (client: string) => ResponseStream
   /** Bytes kept in memory until the stream is read. */
   readonly heldBytes: number
 

@@ -1,51 +1,84 @@
-import { type ChunkStream, composeStream } from '../../util/async/chunk-stream.ts'
+import { LIMITS } from '../../config/limits.ts'
+import type { ChunkStream } from '../../util/async/chunk-stream.ts'
 
 /** Piece of a response: text, or encoded text. */
 export type ResponseChunk = string | Uint8Array
 
 /** Response that is produced while it is read. Before that it holds only `heldBytes` in memory. */
 export interface ResponseStream extends ChunkStream<ResponseChunk> {
+  /** Bytes in memory that are not read yet; changes as it is read. */
   readonly heldBytes?: number
 }
 
-/** Response to a body; '' means that nothing is sent. */
+/** The answer to a body: a text of one chunk at most, or a stream; '' means that nothing is to be sent. */
 export type RpcResponse = string | ResponseStream
 
-/** Joins the responses of a batch in order; the result is a stream when one of them is. */
-export const joinResponses = (answers: readonly RpcResponse[]): RpcResponse => {
-  const sent = answers.filter(rpcResponse => rpcResponse !== '')
-  if (sent.length === 0) return ''
-  if (sent.every(rpcResponse => typeof rpcResponse === 'string')) return `[${sent.join(',')}]`
-  let heldBytes = 0
-  for (const rpcResponse of sent) heldBytes += bytesHeldBy(rpcResponse)
-  const stream = composeStream<ResponseChunk>(async function* (readSource) {
-    let separator = '['
-    for (const rpcResponse of sent) {
-      yield separator
-      separator = ','
-      if (typeof rpcResponse === 'string') yield rpcResponse
-      else yield* readSource(rpcResponse)
-    }
-    yield ']'
-  })
-  return { ...stream, heldBytes }
-}
-
-/** Returns the bytes a response keeps in memory before it is written. */
+/** Bytes of an answer in memory before it is written. */
 export const bytesHeldBy = (rpcResponse: RpcResponse): number =>
   typeof rpcResponse === 'string' ? rpcResponse.length : (rpcResponse.heldBytes ?? 0)
 
-/** Returns a text as a stream of one piece. */
+const isLowSurrogate = (code: number): boolean => code >= 0xdc00 && code < 0xe000
+
+/** Index after the chunk that starts at `from`. A character of two units is not divided: each chunk is encoded by itself. */
+export const endOfChunk = (text: string, from: number): number => {
+  const end = from + LIMITS.rpc.chunkChars
+  if (end >= text.length) return text.length
+  return isLowSurrogate(text.charCodeAt(end)) ? end - 1 : end
+}
+
+/** A text as a stream of chunks. */
 export const streamOf = (text: string): ResponseStream => {
-  let rest: string | undefined = text
+  let rest = text
+  let at = 0
+  const forget = (): void => {
+    rest = ''
+    at = 0
+  }
   return {
+    get heldBytes() {
+      return rest.length - at
+    },
     async next() {
-      const piece = rest
-      rest = undefined
+      if (at >= rest.length) return undefined
+      const from = at
+      at = endOfChunk(rest, from)
+      const piece = rest.slice(from, at)
+      if (at === rest.length) forget()
       return piece
     },
+    cancel: forget,
+  }
+}
+
+/** The same answer; a text longer than a chunk becomes a stream. */
+export const inChunks = (rpcResponse: RpcResponse): RpcResponse =>
+  typeof rpcResponse === 'string' && rpcResponse.length > LIMITS.rpc.chunkChars ? streamOf(rpcResponse) : rpcResponse
+
+/** The stream; `onEnd` is called once when it ends, fails or is cancelled. */
+export const withEnd = (stream: ResponseStream, onEnd: () => void): ResponseStream => {
+  let hasEnded = false
+  const end = (): void => {
+    if (hasEnded) return
+    hasEnded = true
+    onEnd()
+  }
+  return {
+    get heldBytes() {
+      return stream.heldBytes ?? 0
+    },
+    async next() {
+      try {
+        const piece = await stream.next()
+        if (piece === undefined) end()
+        return piece
+      } catch (error) {
+        end()
+        throw error
+      }
+    },
     cancel() {
-      rest = undefined
+      stream.cancel()
+      end()
     },
   }
 }

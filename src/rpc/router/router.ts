@@ -1,6 +1,6 @@
 import { LIMITS } from '../../config/limits.ts'
+import { Cancelled } from '../../util/async/cancellation.ts'
 import { composeStream, StreamBroken } from '../../util/async/chunk-stream.ts'
-import { sliceOver } from '../../util/async/time-slice.ts'
 import type { Logger } from '../../util/logger.ts'
 import type { Context } from '../context.ts'
 import {
@@ -17,11 +17,11 @@ import {
 } from '../errors.ts'
 import type { MaybePromise } from '../methods/block-reads.ts'
 import { noMetrics, type RpcMetrics } from '../metrics.ts'
-import { answersFull } from '../transport/budgets.ts'
+import { BatchRun } from './batch.ts'
 import { idsAsWritten, isTooComplex } from './json-guard.ts'
 import type { Method } from './method.ts'
 import { StreamedJson, toJson } from './raw-json.ts'
-import { bytesHeldBy, joinResponses, type ResponseChunk, type ResponseStream, type RpcResponse } from './response.ts'
+import { inChunks, type ResponseChunk, type ResponseStream, type RpcResponse } from './response.ts'
 
 /** Endpoint: its methods by name, and the context of their handlers. */
 export interface Endpoint {
@@ -43,8 +43,6 @@ export interface Router {
   handle(body: string, endpoint: Endpoint, charge?: (calls: number) => void): MaybePromise<RpcResponse>
 }
 
-const BATCH_LANES = 64
-
 const errorJson = ({ code, message, data }: RpcError): string => {
   const dataText = data === undefined ? '' : `,"data":${JSON.stringify(data)}`
   return `{"code":${code},"message":${JSON.stringify(message)}${dataText}}`
@@ -61,6 +59,8 @@ const TOO_COMPLEX = errorText('null', new RpcError(CODES.invalidRequest, 'reques
 const INVALID_REQUEST = new RpcError(CODES.invalidRequest, 'invalid request')
 const NON_ARRAY = invalidParams('non-array args')
 const SOCKET_ONLY = serverError('notifications not supported')
+/** Read by nobody: the connection is gone. */
+const CANCELLED = serverError('cancelled')
 const CRASHED = serverError('method handler crashed')
 const NO_ARGUMENTS: readonly unknown[] = []
 
@@ -70,7 +70,7 @@ export const createRouter = ({ log, metrics = noMetrics }: RouterOptions): Route
     if (typeof request !== 'object' || request === null || Array.isArray(request))
       return errorText('null', INVALID_REQUEST)
     const { id, method: name, params } = request as { id?: unknown; method?: unknown; params?: unknown }
-    const idText = exactId ?? idToText(id)
+    const idText = exactId === undefined ? idToText(id) : shortId(exactId)
     if (idText === undefined) return errorText('null', INVALID_REQUEST)
     if (typeof name !== 'string') return errorText(idText, INVALID_REQUEST)
     if (id === undefined && endpoint.methods.get(name)?.needsId === true) return ''
@@ -124,12 +124,13 @@ export const createRouter = ({ log, metrics = noMetrics }: RouterOptions): Route
     id: string,
     result: StreamedJson,
     client: string,
-  ): ResponseStream => ({
-    heldBytes: result.heldBytes,
-    ...composeStream<ResponseChunk>(async function* (readSource) {
+  ): ResponseStream => {
+    let source: ResponseStream | undefined
+    const text = composeStream<ResponseChunk>(async function* (readSource) {
       let hasBegun = false
       try {
-        for await (const responseChunk of readSource(result.open(client))) {
+        source = result.open(client)
+        for await (const responseChunk of readSource(source)) {
           if (!hasBegun) yield `{"jsonrpc":"2.0","id":${id},"result":`
           hasBegun = true
           yield responseChunk
@@ -143,14 +144,27 @@ export const createRouter = ({ log, metrics = noMetrics }: RouterOptions): Route
       }
       metrics.end(name, startedMs, true)
       yield '}'
-    }),
-  })
+    })
+    return {
+      get heldBytes() {
+        return source === undefined ? result.heldBytes : (source.heldBytes ?? 0)
+      },
+      next: text.next,
+      cancel() {
+        text.cancel()
+        // One that never began is let go as well.
+        source ??= result.open(client)
+        source.cancel()
+      },
+    }
+  }
 
   const failed = (name: string, startedMs: number, id: string, error: unknown): string =>
     errorText(id, knownError(name, startedMs, error))
 
   const knownError = (name: string, startedMs: number, error: unknown): RpcError => {
     metrics.end(name, startedMs, false)
+    if (error instanceof Cancelled) return CANCELLED
     const known = toRpcError(error)
     // Stack traces are logged, never sent.
     if (known === undefined) log.error({ method: name, err: error }, 'rpc method failed')
@@ -159,67 +173,22 @@ export const createRouter = ({ log, metrics = noMetrics }: RouterOptions): Route
 
   const batch = (
     requests: readonly unknown[],
-    endpoint: Endpoint,
+    { methods, context }: Endpoint,
     ids: readonly (string | undefined)[],
   ): MaybePromise<RpcResponse> => {
-    const { client, budgets } = endpoint.context
-    const answers: RpcResponse[] = new Array(requests.length)
-    let bytes = 0
-    /** Reason why the rest of the batch is not run. */
-    let refusal: RpcError | undefined
-    /** Accounts for responses that wait for others of the batch. */
-    const meter = budgets.answers.meter(client)
-    const idOf = (index: number): string => ids[index] ?? textOfId(requests[index])
-    const take = (index: number, rpcResponse: RpcResponse): void => {
-      bytes += bytesHeldBy(rpcResponse)
-      if (bytes > LIMITS.rpc.answerBytes) refusal ??= RESPONSE_TOO_LARGE
-      else if (!meter.hold(bytes)) refusal ??= answersFull()
-      answers[index] = rpcResponse === '' || refusal === undefined ? rpcResponse : errorText(idOf(index), refusal)
-    }
-    /** The calls after the response that exceeded the limit are not run. */
-    const run = (index: number): MaybePromise<RpcResponse> => {
-      if (refusal === undefined) return one(requests[index], endpoint, ids[index])
-      return isNotification(requests[index]) ? '' : errorText(idOf(index), refusal)
-    }
-    // Most batches hold only synchronous calls and need no promise.
-    for (let index = 0; index < requests.length; index++) {
-      const answer = run(index)
-      if (answer instanceof Promise) return finishBatch({ from: index + 1, first: { index, answer } })
-      take(index, answer)
-      if (index + 1 < requests.length && sliceOver() !== undefined) return finishBatch({ from: index + 1 })
-    }
-    meter.hold(0)
-    return joinResponses(answers)
-
-    async function finishBatch({
-      from,
-      first,
-    }: {
-      from: number
-      first?: { index: number; answer: Promise<RpcResponse> }
-    }): Promise<RpcResponse> {
-      let next = from
-      const lane = async (): Promise<void> => {
-        while (next < requests.length) {
-          // Batches that only await promises would never yield to the event loop, so all of them share one time slice.
-          const pause = sliceOver()
-          if (pause !== undefined) {
-            await pause
-            continue
-          }
-          const index = next++
-          const answer = run(index)
-          take(index, answer instanceof Promise ? await answer : answer)
-        }
-      }
-      const lanes: Promise<void>[] =
-        first === undefined ? [] : [first.answer.then(rpcResponse => take(first.index, rpcResponse))]
-      while (lanes.length < Math.min(BATCH_LANES, requests.length - from + 1)) lanes.push(lane())
-      await Promise.all(lanes)
-      // From here on the connection that writes the response accounts for it.
-      meter.hold(0)
-      return joinResponses(answers)
-    }
+    let within: Endpoint | undefined
+    const run = new BatchRun({
+      size: requests.length,
+      run: (index, cancellation) => {
+        within ??= { methods, context: { ...context, cancellation } }
+        return one(requests[index], within, ids[index])
+      },
+      refuse: (index, error) =>
+        isNotification(requests[index]) ? '' : errorText(shortId(ids[index]) ?? textOfId(requests[index]), error),
+      meter: context.budgets.answers.meter(context.client),
+      connection: context.cancellation,
+    })
+    return run.answer()
   }
 
   return {
@@ -233,7 +202,7 @@ export const createRouter = ({ log, metrics = noMetrics }: RouterOptions): Route
       }
       charge?.(Array.isArray(request) ? request.length : 1)
       if (!Array.isArray(request))
-        return one(request, endpoint, hasInexactId(request) ? idsAsWritten(body)[0] : undefined)
+        return inChunksLater(one(request, endpoint, hasInexactId(request) ? idsAsWritten(body)[0] : undefined))
       if (request.length === 0) return EMPTY_BATCH
       if (request.length > LIMITS.rpc.batchItems) return LARGE_BATCH
       return batch(request, endpoint, request.some(hasInexactId) ? idsAsWritten(body) : [])
@@ -270,13 +239,16 @@ const decode = (codecs: Method['params'], params: unknown): unknown[] => {
   return args
 }
 
-/**
- * Returns the id as JSON text; undefined for an array or object, which are invalid ids. Absent and null both become
- * null.
- */
+const shortId = (exactId: string | undefined): string | undefined =>
+  exactId !== undefined && exactId.length <= LIMITS.rpc.idChars ? exactId : undefined
+
+const inChunksLater = (answer: MaybePromise<RpcResponse>): MaybePromise<RpcResponse> =>
+  answer instanceof Promise ? answer.then(inChunks) : inChunks(answer)
+
+/** The id as JSON text; undefined for an array or object, which no id may be, and for a long one. Absent and null are both shown as null. */
 const idToText = (id: unknown): string | undefined => {
   if (typeof id === 'number') return String(id)
-  if (typeof id === 'string' || typeof id === 'boolean') return JSON.stringify(id)
+  if (typeof id === 'boolean' || (typeof id === 'string' && id.length <= LIMITS.rpc.idChars)) return JSON.stringify(id)
   return id === undefined || id === null ? 'null' : undefined
 }
 

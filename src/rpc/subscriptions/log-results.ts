@@ -4,7 +4,6 @@ import type { LogText } from '../../chain/logs/log-service.ts'
 import { loggedBlock } from '../../chain/store/block-store.ts'
 import type { ChainView, CommittedEvent, LogEntry, LogQuery } from '../../chain/types.ts'
 import { LIMITS } from '../../config/limits.ts'
-import type { ChunkStream } from '../../util/async/chunk-stream.ts'
 import { asBuffer } from '../../util/bytes.ts'
 import type { BlockNumberRef } from '../codecs/block.ts'
 import type { LogFilterArgs as RequestedLogs } from '../codecs/filter.ts'
@@ -12,7 +11,7 @@ import type { Context } from '../context.ts'
 import { logsJson } from '../encode/log.ts'
 import { invalidParams, serverError } from '../errors.ts'
 import { RawJson, StreamedJson } from '../router/raw-json.ts'
-import type { ResponseChunk } from '../router/response.ts'
+import type { ResponseStream } from '../router/response.ts'
 import { mayHaveLongReceipts } from '../transport/large-responses.ts'
 import type { FilterManager } from './filters.ts'
 
@@ -73,31 +72,42 @@ const jsonOf = (pieces: LogText): RawJson | StreamedJson => {
   for (const piece of pieces) bytes += piece.byteLength
   if (bytes <= LIMITS.rpc.chunkChars)
     return new RawJson(pieces.map(piece => asBuffer(piece).toString('latin1')).join(''))
-  return new StreamedJson(() => streamOfPieces(pieces), bytes)
+  const stream = streamOfPieces(pieces.toReversed(), bytes)
+  return new StreamedJson(() => stream, bytes)
 }
 
-const streamOfPieces = (pieces: LogText): ChunkStream<ResponseChunk> => {
-  let at = 0
+/** Pieces from the last to the first; each is let go when it is read. */
+const streamOfPieces = (rest: Uint8Array[], bytes: number): ResponseStream => {
+  let heldBytes = bytes
   return {
-    next: async () => pieces[at++],
+    get heldBytes() {
+      return heldBytes
+    },
+    async next() {
+      const piece = rest.pop()
+      heldBytes -= piece?.byteLength ?? 0
+      return piece
+    },
     cancel() {
-      at = pieces.length
+      rest.length = 0
+      heldBytes = 0
     },
   }
 }
 
-type Asking = Pick<Context, 'view' | 'logQueryPort' | 'client'>
+type Asking = Pick<Context, 'view' | 'logQueryPort' | 'client' | 'cancellation'>
 
 /**
  * Returns all logs within the limits as JSON. A single block with few logs is read on this thread; other queries go to the log
  * worker, if there is one.
  */
 export const queryText = async (
-  { view, logQueryPort, client }: Asking,
+  { view, logQueryPort, client, cancellation }: Asking,
   query: LogQuery,
 ): Promise<RawJson | StreamedJson> => {
   if (query.fromBlock > query.toBlock) return new RawJson('[]')
-  if (logQueryPort !== undefined && !(await isLight(view, query))) return jsonOf(await logQueryPort.text(query, client))
+  if (logQueryPort !== undefined && !(await isLight(view, query)))
+    return jsonOf(await logQueryPort.text(query, client, cancellation))
   return new RawJson(logsJson(await view.logs(query)))
 }
 

@@ -1,4 +1,5 @@
 import { isIPv6 } from 'node:net'
+import type { Cancellation } from '../../util/async/cancellation.ts'
 import type { Endpoint } from '../router/router.ts'
 
 /** IPv4-mapped IPv6 address, as a dual-stack socket reports IPv4 clients. */
@@ -23,8 +24,12 @@ export const clientIdOf = (address: string | undefined): string => {
   return address !== undefined && isIPv6(address) ? prefixOf(address) : (address ?? '')
 }
 
-/** Returns the endpoint with the context of this client. */
-export const endpointForClient = (endpoint: Endpoint, address: string | undefined): Endpoint => ({
+/** The endpoint as the handlers of a client's connection see it. */
+export const endpointForClient = (
+  endpoint: Endpoint,
+  address: string | undefined,
+  cancellation: Cancellation,
+): Endpoint => ({
   methods: endpoint.methods,
-  context: { ...endpoint.context, client: clientIdOf(address) },
+  context: { ...endpoint.context, client: clientIdOf(address), cancellation },
 })

@@ -1,3 +1,4 @@
+import { Cancellation, Cancelled } from '../../util/async/cancellation.ts'
 import { type ChunkStream, composeStream } from '../../util/async/chunk-stream.ts'
 import { FairQueue } from '../../util/async/fair-queue.ts'
 import { limitExceeded } from '../errors.ts'
@@ -31,18 +32,32 @@ export class ClientSlots {
     return this.#taken
   }
 
-  /** Resolves with the release of the slot. Throws when too many requests are queued. */
-  async take(client: string): Promise<() => void> {
+  /** Resolves with what gives the place back. Throws when too many wait, and Cancelled when it was cancelled while it waited. */
+  async take(client: string, cancellation?: Cancellation): Promise<() => void> {
     const { queue, clientQueue } = this.#limits
     if (this.#taken < this.#limits.total && this.#mayTake(client)) this.#enter(client)
     else {
       if (this.#waiting.lengthOf(client) >= clientQueue)
         throw limitExceeded(`too many of your ${this.#what} (limit ${clientQueue}) are waiting, try again later`)
       if (this.#queued >= queue) throw limitExceeded(`too many ${this.#what} are waiting, try again later`)
-      this.#queued++
-      await new Promise<void>(resolve => this.#waiting.push(client, resolve))
+      await this.#wait(client, cancellation)
     }
     return () => this.#leave(client)
+  }
+
+  #wait(client: string, cancellation: Cancellation | undefined): Promise<void> {
+    return new Promise<void>((resolve, reject) => {
+      const enter = (): void => {
+        forget?.()
+        resolve()
+      }
+      this.#queued++
+      this.#waiting.push(client, enter)
+      const forget = cancellation?.onCancel(() => {
+        if (this.#waiting.remove(client, enter)) this.#queued--
+        reject(new Cancelled())
+      })
+    })
   }
 
   #mayTake(client: string): boolean {
@@ -72,12 +87,21 @@ export const streamInTurn = (
   slots: ClientSlots,
   client: string,
   open: () => ChunkStream<ResponseChunk> | Promise<ChunkStream<ResponseChunk>>,
-): ChunkStream<ResponseChunk> =>
-  composeStream<ResponseChunk>(async function* (readSource) {
-    const leave = await slots.take(client)
+): ChunkStream<ResponseChunk> => {
+  const cancellation = new Cancellation()
+  const stream = composeStream<ResponseChunk>(async function* (readSource) {
+    const leave = await slots.take(client, cancellation)
     try {
       yield* readSource(await open())
     } finally {
       leave()
     }
   })
+  return {
+    next: stream.next,
+    cancel() {
+      stream.cancel()
+      cancellation.cancel()
+    },
+  }
+}

@@ -1,16 +1,18 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { LIMITS } from '../../config/limits.ts'
+import { Cancellation } from '../../util/async/cancellation.ts'
 import type { ResponseChunk, ResponseStream, RpcResponse } from '../router/response.ts'
-import type { Endpoint, Router } from '../router/router.ts'
+import type { Endpoint } from '../router/router.ts'
 import { BODIES_FULL, type Budgets } from './budgets.ts'
 import type { ClientBudget, Meter } from './client-budget.ts'
 import { clientIdOf, endpointForClient } from './client-id.ts'
 import { plainCallLength } from './plain-head.ts'
+import type { RequestGate } from './request-gate.ts'
 import { drained, WriteTimeout, writeStream } from './stream-writer.ts'
 
 export interface FastLaneOptions {
-  readonly router: Router
+  readonly gate: RequestGate
   readonly endpoint: Endpoint
   readonly hosts: readonly string[]
   readonly budgets: Pick<Budgets, 'bodies' | 'answers' | 'connections'>
@@ -74,6 +76,8 @@ class Lane {
   readonly #endpoint: Endpoint
   readonly #meter: Meter
   readonly #answers: Meter
+  /** Ends what runs for the connection. */
+  readonly #cancellation = new Cancellation()
   /** Received bytes that are not handled yet. */
   #rest: Buffer | undefined
   /** Those bytes plus the ones of the request being handled. */
@@ -91,7 +95,7 @@ class Lane {
     this.#socket = socket
     this.#options = options
     this.#exits = exits
-    this.#endpoint = endpointForClient(options.endpoint, socket.remoteAddress)
+    this.#endpoint = endpointForClient(options.endpoint, socket.remoteAddress, this.#cancellation)
     const { client } = this.#endpoint.context
     this.#meter = options.budgets.bodies.meter(client)
     this.#answers = options.budgets.answers.meter(client)
@@ -120,7 +124,9 @@ class Lane {
 
   readonly #onEnd = (): void => {
     this.#hasEnded = true
-    if (!this.#isWaiting) this.#socket.end()
+    // A client that is gone looks like one that has said all: it is waited for a little.
+    if (this.#isWaiting) setTimeout(() => this.#socket.destroy(), LIMITS.rpc.lingerMs).unref()
+    else this.#socket.end()
   }
 
   readonly #onTimeout = (): void => {
@@ -134,6 +140,7 @@ class Lane {
 
   readonly #onClose = (): void => {
     this.#rest = undefined
+    this.#cancellation.cancel()
     this.#meter.hold(0)
     this.#answers.hold(0)
     this.#exits.left()
@@ -141,12 +148,12 @@ class Lane {
 
   /** Handles every complete request received; the responses of one pass are sent in one write. */
   #run(): void {
-    const { router } = this.#options
+    const { gate } = this.#options
     let out = ''
     while (this.#rest !== undefined && !this.#isWaiting) {
       const body = this.#nextBody(this.#rest)
       if (body === undefined) break
-      const answer = router.handle(body, this.#endpoint)
+      const answer = gate.handle(body, this.#endpoint)
       if (typeof answer === 'string') out += frame(answer)
       else void (answer instanceof Promise ? this.#wait(answer) : this.#stream(answer))
       if (out.length > LIMITS.rpc.laneWriteBytes || this.#isWaiting) {
@@ -164,7 +171,7 @@ class Lane {
   }
 
   /** Takes the body of the first request off the waiting bytes; undefined while it is incomplete or not a plain call. */
-  #nextBody(bytes: Buffer): string | undefined {
+  #nextBody(bytes: Buffer): Buffer | undefined {
     const headEnd = bytes.indexOf(HEAD_END)
     this.#isPlain = false
     if (headEnd === -1 || headEnd > LIMITS.rpc.headBytes) return undefined
@@ -175,7 +182,7 @@ class Lane {
     if (end > bytes.byteLength) return undefined
     this.#chunks = 0
     this.#rest = end === bytes.byteLength ? undefined : bytes.subarray(end)
-    return bytes.toString('utf8', headEnd + HEAD_END.byteLength, end)
+    return bytes.subarray(headEnd + HEAD_END.byteLength, end)
   }
 
   /** Clients repeat the same head, so the last one is cached. */
@@ -222,11 +229,15 @@ class Lane {
     let isLate = false
     const timer = setTimeout(() => {
       isLate = true
+      this.#cancellation.cancel()
       this.#socket.end(TIMEOUT)
     }, LIMITS.rpc.httpRequestMs)
     const made = await answer
     clearTimeout(timer)
-    if (isLate || this.#socket.destroyed) return
+    if (isLate || this.#socket.destroyed) {
+      if (typeof made !== 'string') made.cancel()
+      return
+    }
     if (typeof made !== 'string') return this.#stream(made)
     this.#isWaiting = false
     this.#write(frame(made))
@@ -291,9 +302,10 @@ class Lane {
 }
 
 const writeChunk = (socket: Socket, responseChunk: ResponseChunk): boolean => {
+  const bytes = typeof responseChunk === 'string' ? Buffer.from(responseChunk) : responseChunk
   socket.cork()
-  socket.write(`${Buffer.byteLength(responseChunk).toString(16)}\r\n`)
-  socket.write(responseChunk)
+  socket.write(`${bytes.byteLength.toString(16)}\r\n`)
+  socket.write(bytes)
   const goesOn = socket.write('\r\n')
   socket.uncork()
   return goesOn

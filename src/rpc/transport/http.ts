@@ -1,19 +1,22 @@
 import { type IncomingMessage, type OutgoingHttpHeaders, STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import { LIMITS } from '../../config/limits.ts'
+import { Cancellation } from '../../util/async/cancellation.ts'
 import type { HealthStatus } from '../ports.ts'
-import { type ResponseStream, type RpcResponse, streamOf } from '../router/response.ts'
-import type { Endpoint, Router } from '../router/router.ts'
+import type { ResponseStream, RpcResponse } from '../router/response.ts'
+import type { Endpoint } from '../router/router.ts'
 import { hostAllowed, originAllowed } from './access.ts'
 import type { Budgets } from './budgets.ts'
 import type { Meter } from './client-budget.ts'
 import { clientIdOf, endpointForClient } from './client-id.ts'
 import type { RateLimiter } from './rate-limit.ts'
 import { HttpFailure, type RequestBody, readBody } from './read-body.ts'
+import type { RequestGate } from './request-gate.ts'
 import { writeStream } from './stream-writer.ts'
 
 export interface HttpOptions {
-  readonly router: Router
+  readonly gate: RequestGate
   readonly endpoint: Endpoint
   readonly wsPaths: readonly string[]
   /** Redirected by 301 to the first of `wsPaths`; null on most networks. */
@@ -40,7 +43,7 @@ const noSchemas = (): never => {
  * HTTP transport: POST for calls, GET for load balancers, clear statuses for everything else (docs/design/rpc.md#transport).
  */
 export const createHttp = (options: HttpOptions): FastifyInstance => {
-  const { wsPaths, wsRedirect, endpoint, router, buckets, budgets } = options
+  const { wsPaths, wsRedirect, endpoint, gate, buckets, budgets } = options
   const app = fastify({
     bodyLimit: LIMITS.rpc.bodyBytes,
     requestTimeout: LIMITS.rpc.httpRequestMs,
@@ -63,8 +66,8 @@ export const createHttp = (options: HttpOptions): FastifyInstance => {
     if (requestBody === undefined) return reply.code(415).type('text/plain').send(WRONG_TYPE)
     requestBody.take()
     const charge = buckets && ((calls: number) => buckets.charge(request.ip, calls))
-    const answering = endpointForClient(endpoint, request.ip)
-    const answer = router.handle(requestBody.text, answering, charge)
+    const answering = endpointForClient(endpoint, request.ip, cancellationOf(request.raw.socket))
+    const answer = gate.handle(requestBody.bytes, answering, charge)
     const meter = budgets.answers.meter(answering.context.client)
     reply.header('content-type', JSON_TYPE)
     if (answer instanceof Promise) return sendInTime(answer.finally(requestBody.release), reply, meter)
@@ -145,10 +148,21 @@ const addGuards = (app: FastifyInstance, { hosts, cors, checkOrigin, buckets }: 
 }
 
 const send = (rpcResponse: RpcResponse, reply: FastifyReply, meter: Meter): FastifyReply => {
-  if (typeof rpcResponse !== 'string') return sendStream(rpcResponse, reply, meter)
-  if (rpcResponse.length <= LIMITS.rpc.chunkChars) return reply.send(rpcResponse)
-  reply.header('content-length', Buffer.byteLength(rpcResponse))
-  return sendStream(streamOf(rpcResponse), reply, meter)
+  return typeof rpcResponse === 'string' ? reply.send(rpcResponse) : sendStream(rpcResponse, reply, meter)
+}
+
+const cancellations = new WeakMap<Socket, Cancellation>()
+
+/** Of a connection: cancelled when it closes. */
+const cancellationOf = (socket: Socket): Cancellation => {
+  const known = cancellations.get(socket)
+  if (known !== undefined) return known
+  const cancellation = new Cancellation()
+  cancellations.set(socket, cancellation)
+  // Of one that is closed already nothing is told any more.
+  if (socket.destroyed) cancellation.cancel()
+  else socket.once('close', () => cancellation.cancel())
+  return cancellation
 }
 
 /** From here on the response bypasses fastify and is written at the client's pace. */
@@ -171,7 +185,10 @@ const sendInTime = async (answer: Promise<RpcResponse>, reply: FastifyReply, met
   })
   const made = await Promise.race([answer, late])
   clearTimeout(timer)
-  return made === undefined ? reply.code(503).type('text/plain').send('timeout') : send(made, reply, meter)
+  if (made !== undefined) return send(made, reply, meter)
+  void answer.then(unread => typeof unread !== 'string' && unread.cancel())
+  // With the connection ends what still runs for it.
+  return reply.code(503).header('connection', 'close').type('text/plain').send('timeout')
 }
 
 interface Failure {

@@ -16,10 +16,8 @@ export class HttpFailure extends Error {
 
 /** Request body with its share of the budget of all bodies. */
 export interface RequestBody {
-  readonly text: string
-  /**
-   * Marks the body as being handled: from then on `release` returns its share, where otherwise the end of the connection does.
-   */
+  readonly bytes: Buffer
+  /** It is being answered: `release` gives its share back, where otherwise the end of the connection does. */
   take(): void
   release(): void
 }
@@ -41,10 +39,7 @@ const grown = (buffer: Buffer, used: number, needed: number): Buffer<ArrayBuffer
   return larger
 }
 
-/**
- * Reads a body as UTF-8. Throws HttpFailure: 413 beyond the limit of one body, 503 beyond that of all bodies, 400 when it is
- * incomplete.
- */
+/** Reads a body. Throws HttpFailure: 413 beyond its own bound, 503 beyond that of all bodies, 400 when it breaks off. */
 export const readBody = (request: IncomingMessage, meter: Meter): Promise<RequestBody> => {
   const declared = request.headers['content-length']
   if (Number(declared ?? 0) > LIMITS.rpc.bodyBytes) return Promise.reject(tooLarge(String(declared)))
@@ -81,7 +76,7 @@ export const readBody = (request: IncomingMessage, meter: Meter): Promise<Reques
       request.socket.once('close', release)
       if (request.socket.destroyed) release()
       resolve({
-        text: text.toString('utf8', 0, bytes),
+        bytes: text.subarray(0, bytes),
         take: () => void request.socket.off('close', release),
         release,
       })

@@ -13,7 +13,7 @@ interface WaitingStream {
 }
 
 /** Bytes of one message's fragments that may be buffered in the socket. */
-const AHEAD_BYTES = 512 * 1024
+const AHEAD_BYTES = 128 * 1024
 
 /** A backlog below this needs no update of the meter: it does not count (`free` of the budget). */
 const UNCOUNTED_BYTES = LIMITS.rpc.budgets.answers.free / 2
@@ -57,14 +57,20 @@ export class SocketSender {
   stream(answer: ResponseStream): Promise<void> {
     if (this.#isClosed) return Promise.resolve(answer.cancel())
     if (this.#current === undefined) return this.#run(answer)
-    return new Promise(done => this.#waiting.push({ answer, done }))
+    return new Promise(done => {
+      this.#waiting.push({ answer, done })
+      this.#count()
+    })
   }
 
   close(): void {
     this.#isClosed = true
     this.#current?.cancel()
-    for (const item of this.#waiting) if (isStream(item)) item.done()
-    this.#waiting.length = 0
+    for (const item of this.#waiting.splice(0)) {
+      if (!isStream(item)) continue
+      item.answer.cancel()
+      item.done()
+    }
     this.#waitingBytes = 0
   }
 
@@ -104,6 +110,7 @@ export class SocketSender {
       const flushed = new Promise<void>(resolve => {
         client.send(responseChunk, { binary: false, fin: false }, () => resolve())
       })
+      this.#count()
       if (client.bufferedAmount <= AHEAD_BYTES) continue
       const came = await writeTimeout.wait(done => {
         void flushed.then(done)
@@ -132,7 +139,8 @@ export class SocketSender {
   /** Charges the unread bytes to the client's budget. */
   #count(): void {
     if (this.#isClosed) return
-    const bytes = this.#client.bufferedAmount + this.#waitingBytes + (this.#current?.heldBytes ?? 0)
+    let bytes = this.#client.bufferedAmount + this.#waitingBytes + (this.#current?.heldBytes ?? 0)
+    for (const item of this.#waiting) if (isStream(item)) bytes += item.answer.heldBytes ?? 0
     if (!this.#meter.hold(bytes)) this.#fail(ANSWERS_FULL)
   }
 

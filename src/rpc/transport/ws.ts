@@ -2,19 +2,21 @@ import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { LIMITS } from '../../config/limits.ts'
+import { Cancellation } from '../../util/async/cancellation.ts'
 import type { Logger } from '../../util/logger.ts'
 import type { MaybePromise } from '../methods/block-reads.ts'
 import type { RpcResponse } from '../router/response.ts'
-import type { Endpoint, Router } from '../router/router.ts'
+import type { Endpoint } from '../router/router.ts'
 import type { MessageScope, SubscriptionHub } from '../subscriptions/subscription-hub.ts'
 import { hostAllowed, originAllowed } from './access.ts'
 import { BODIES_FULL, type Budgets } from './budgets.ts'
 import { clientIdOf } from './client-id.ts'
 import type { RateLimiter } from './rate-limit.ts'
+import { isSmallCall, type RequestGate } from './request-gate.ts'
 import { SocketSender } from './ws-sender.ts'
 
 export interface WsOptions {
-  readonly router: Router
+  readonly gate: RequestGate
   readonly endpoint: Endpoint
   readonly hub: SubscriptionHub
   readonly paths: readonly string[]
@@ -108,21 +110,16 @@ const refuse = (socket: Duplex, { status, headers = '' }: Refusal): void => {
   socket.end(`HTTP/1.1 ${status}\r\n${headers}connection: close\r\ncontent-length: 0\r\n\r\n`)
 }
 
-/** Returns true when the text is a batch: its first character after white space is a bracket. */
-const startsArray = (text: Buffer): boolean => {
-  let at = 0
-  while (at < text.byteLength && (text[at] as number) <= 0x20) at++
-  return text[at] === 0x5b
-}
-
 const serve = (client: WebSocket, request: IncomingMessage, options: WsOptions): void => {
-  const { router, hub, endpoint, buckets, budgets, log } = options
+  const { gate, hub, endpoint, buckets, budgets, log } = options
   const address = request.socket.remoteAddress ?? ''
   const from = clientIdOf(address)
+  const cancellation = new Cancellation()
   let inFlight = 0
 
   const drop = (reason: string): void => {
     log.debug({ address, reason }, 'websocket dropped')
+    cancellation.cancel()
     socketSession.close()
     client.close(TRY_AGAIN_LATER, reason)
     // Unread bytes are charged to the client until the termination.
@@ -133,7 +130,7 @@ const serve = (client: WebSocket, request: IncomingMessage, options: WsOptions):
   const socketSession = hub.open(frame => sender.send(frame), from)
   const endpointOf = (messageScope: MessageScope): Endpoint => ({
     methods: endpoint.methods,
-    context: { ...endpoint.context, socket: messageScope, client: from },
+    context: { ...endpoint.context, socket: messageScope, client: from, cancellation },
   })
   const plainScope = socketSession.scope()
   const plain = endpointOf(plainScope)
@@ -172,10 +169,10 @@ const serve = (client: WebSocket, request: IncomingMessage, options: WsOptions):
     // The bytes of the next message in the last chunk are too few to count.
     arrivingBytes = 0
     if (buckets !== undefined && !buckets.allows(address)) return sender.send(RATE_LIMITED)
-    // A batch may be answered after the next message: it holds back only its own subscriptions.
-    const isBatch = startsArray(message)
-    const messageScope = isBatch ? socketSession.scope() : plainScope
-    const answer = router.handle(message.toString('utf8'), isBatch ? endpointOf(messageScope) : plain, charge)
+    // One that may be answered after the next message holds back its own subscriptions only.
+    const mayWait = !isSmallCall(message)
+    const messageScope = mayWait ? socketSession.scope() : plainScope
+    const answer = gate.handle(message, mayWait ? endpointOf(messageScope) : plain, charge)
     if (typeof answer !== 'string') return void later(answer, message.byteLength, messageScope)
     if (answer !== '') sender.send(answer)
     messageScope.release()
@@ -191,6 +188,7 @@ const serve = (client: WebSocket, request: IncomingMessage, options: WsOptions):
   })
   client.on('error', error => log.debug({ address, reason: error.message }, 'websocket failed'))
   client.on('close', () => {
+    cancellation.cancel()
     sender.release()
     socketSession.close()
     // Messages still being handled are charged until they are done.

@@ -45,6 +45,16 @@ export class FairQueue<T> {
     return item
   }
 
+  /** Takes one item out; false when it does not wait. */
+  remove(owner: string, item: T): boolean {
+    const line = this.#lines.get(owner)
+    const at = line?.indexOf(item) ?? -1
+    if (at === -1) return false
+    line?.splice(at, 1)
+    if (line?.length === 0) this.#lines.delete(owner)
+    return true
+  }
+
   /** Takes all items of an owner. */
   take(owner: string): readonly T[] {
     const line = this.#lines.get(owner) ?? []

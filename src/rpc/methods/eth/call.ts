@@ -44,6 +44,7 @@ export const ethCall = {
         const { output } = await context.calls.call(
           blocks === undefined ? request : { ...request, blockOverrides: blocks },
           context.client,
+          context.cancellation,
         )
         return bytesToHex(output)
       }),
@@ -55,7 +56,7 @@ export const ethCall = {
     notes: 'The block may be left out: latest.',
     handler: (context, args, at = 'latest', overrides) =>
       andThen(requestOf(context, args, at, overrides), async request =>
-        toQuantity(await context.calls.estimateGas(request, context.client)),
+        toQuantity(await context.calls.estimateGas(request, context.client, context.cancellation)),
       ),
   }),
   eth_createAccessList: method({
@@ -66,7 +67,7 @@ export const ethCall = {
     ]),
     handler: (context, args, at) =>
       andThen(requestOf(context, args, at), async request =>
-        accessListAnswer(await context.calls.createAccessList(request, context.client)),
+        accessListAnswer(await context.calls.createAccessList(request, context.client, context.cancellation)),
       ),
   }),
 } satisfies MethodTable

@@ -30,14 +30,14 @@ const rendered = async (blocks: readonly SimulatedChainBlock[], full: boolean): 
 }
 
 const simulate = async (
-  { simulations, view, client }: Context,
+  { simulations, view, client, cancellation }: Context,
   { returnFullTransactions, ...request }: SimulationArgs,
   at: BlockRef,
 ): Promise<RawJson> => {
   const number = await blockNumberOf(view, at)
   const pending = at === 'pending'
   try {
-    const blocks = await simulations.run({ ...request, number, ...(pending && { pending }) }, client)
+    const blocks = await simulations.run({ ...request, number, ...(pending && { pending }) }, client, cancellation)
     return await rendered(blocks, returnFullTransactions)
   } catch (error) {
     throw inItsWords(error)

@@ -41,8 +41,8 @@ export const ethState = {
     summary: 'An account and slots of its storage with their Merkle proofs (EIP-1186)',
     params: [address, slots, block],
     result: proofSchema,
-    handler: async ({ view, slots: { proofs }, client }, who, keys, at) => {
-      const leave = await proofs.take(client)
+    handler: async ({ view, slots: { proofs }, client, cancellation }, who, keys, at) => {
+      const leave = await proofs.take(client, cancellation)
       try {
         return await prove(view, who, keys, at)
       } finally {

@@ -6,6 +6,7 @@ import { LogService } from '../../../../src/chain/logs/log-service.ts'
 import { LIMITS } from '../../../../src/config/limits.ts'
 import { BUCKETS } from '../../../../src/storage/buckets.ts'
 import { numberKey } from '../../../../src/storage/keys.ts'
+import { Cancellation, Cancelled } from '../../../../src/util/async/cancellation.ts'
 import { withChain } from '../../../support/chain.ts'
 
 const WORKER = new URL('../../../../src/rpc/methods/eth/log-worker.ts', import.meta.url)
@@ -64,6 +65,28 @@ test('one client fills its own queue, and others have theirs', () =>
       expect(await service.query(EVERYTHING, 'honest')).toEqual([])
       expect(service.size, 'it did not wait for all of the others').toBeGreaterThan(0)
       await Promise.all(greedy)
+      expect(service.size).toBe(0)
+    } finally {
+      await service.close()
+    }
+  }))
+
+test('what is cancelled neither waits nor runs to its end', () =>
+  withChain(async (_, dir) => {
+    const service = new LogService({ storePath: join(dir, 'db'), workerUrl: WORKER })
+    const { clientLogsInFlight } = LIMITS.chain
+    try {
+      const connection = new Cancellation()
+      const wanted = service.text(EVERYTHING, 'a')
+      const unwanted = Array.from({ length: 20 }, () => service.text(EVERYTHING, 'a', connection))
+      const outcomes = Promise.allSettled(unwanted)
+      connection.cancel()
+      expect(service.size, 'only what runs is left').toBeLessThanOrEqual(clientLogsInFlight)
+      expect((await outcomes).map(outcome => outcome.status === 'rejected' && outcome.reason)).toEqual(
+        unwanted.map(() => expect.any(Cancelled)),
+      )
+      expect(Buffer.concat(await wanted).toString()).toBe('[]')
+      expect(Buffer.concat(await service.text(EVERYTHING, 'a', new Cancellation())).toString()).toBe('[]')
       expect(service.size).toBe(0)
     } finally {
       await service.close()

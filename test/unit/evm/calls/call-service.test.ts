@@ -6,6 +6,7 @@ import { createCallService, type SerializedEnv } from '../../../../src/evm/calls
 import type { CallMessage, CallRequest, CallService } from '../../../../src/evm/calls/types.ts'
 import { DEFAULT_ENGINE, type EngineName } from '../../../../src/evm/engines/select-engine.ts'
 import type { Journal } from '../../../../src/state/journal/journal.ts'
+import { Cancellation, Cancelled } from '../../../../src/util/async/cancellation.ts'
 import { bytesToHex, EMPTY_BYTES, type Hex, toWord } from '../../../../src/util/bytes.ts'
 import { silentLogger } from '../../../../src/util/logger.ts'
 import { TestWorld } from '../../state/world.ts'
@@ -156,6 +157,24 @@ describe('call service', () => {
     expect(delays.sort((a, b) => a - b)[5]).toBeLessThan(100)
     const ends = await Promise.all(loops)
     for (const end of ends) expect(['EXECUTION_TIMEOUT', 'EXECUTION_FAILED']).toContain(end)
+  }, 60_000)
+
+  test('calls that are cancelled are not run, or not to their end', async () => {
+    const { world, shared, service } = await setUp('ethereumjs')
+    const number = world.world.number
+    const connection = new Cancellation()
+    const loops = Array.from({ length: 2 * LIMITS.call.clientInFlight }, () =>
+      shared.call(request(number, LOOPER), 'client', connection),
+    )
+    const outcomes = Promise.allSettled(loops)
+    expect(await valueAt(service, number)).toBe(41n)
+    connection.cancel()
+    const reasons = (await outcomes).map(outcome => (outcome.status === 'rejected' ? outcome.reason : undefined))
+    const isQueued = reasons.map(reason => reason instanceof Cancelled)
+    expect(isQueued.filter(Boolean).length).toBeGreaterThanOrEqual(LIMITS.call.clientInFlight)
+    for (const [i, reason] of reasons.entries())
+      if (!isQueued[i]) expect(['EXECUTION_TIMEOUT', 'EXECUTION_FAILED']).toContain(reason?.detail.code)
+    expect(await valueAt(service, number)).toBe(41n)
   }, 60_000)
 
   // Retried: on a machine that is loaded several times over, the second worker starts later than the first is stopped.

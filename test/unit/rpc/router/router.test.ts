@@ -1,7 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { LIMITS } from '../../../../src/config/limits.ts'
+import type { RpcResponse } from '../../../../src/rpc/router/response.ts'
 import { createBudgets } from '../../../../src/rpc/transport/budgets.ts'
 import { Rig } from '../../../support/rpc/rig.ts'
+
+/** All of an answer. */
+const textOf = async (answer: RpcResponse): Promise<string> => {
+  if (typeof answer === 'string') return answer
+  const chunks: string[] = []
+  for (let chunk = await answer.next(); chunk !== undefined; chunk = await answer.next()) chunks.push(String(chunk))
+  return chunks.join('')
+}
 
 let rig: Rig
 beforeAll(async () => {
@@ -21,6 +30,16 @@ describe('envelope', () => {
     ['no method', '{"id":1}', failure(-32600, 'invalid request', 1)],
     ['a method that is no string', '{"id":1,"method":7}', failure(-32600, 'invalid request', 1)],
     ['an object as id', '{"id":{},"method":"eth_chainId"}', failure(-32600, 'invalid request')],
+    [
+      'a long id',
+      `{"id":"${'x'.repeat(LIMITS.rpc.idChars + 1)}","method":"eth_chainId"}`,
+      failure(-32600, 'invalid request'),
+    ],
+    [
+      'a long number as id',
+      `{"id":${'9'.repeat(LIMITS.rpc.idChars + 1)},"method":"eth_chainId"}`,
+      failure(-32600, 'invalid request'),
+    ],
     ['an array as id', '{"id":[1],"method":"eth_chainId"}', failure(-32600, 'invalid request')],
     ['an empty batch', '[]', failure(-32600, 'empty batch')],
     [
@@ -223,7 +242,7 @@ describe('large answers', () => {
     }
     return {
       calls: () => calls,
-      ask: async (body: unknown) => String(await router.handle(JSON.stringify(body), endpoint)),
+      ask: async (body: unknown) => textOf(await router.handle(JSON.stringify(body), endpoint)),
     }
   }
 

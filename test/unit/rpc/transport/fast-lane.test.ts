@@ -231,7 +231,7 @@ describe('bytes that come before the answer', () => {
     const server = new EventEmitter()
     server.on('connection', () => {})
     attachFastLane(server as never, {
-      router: { handle: () => answer },
+      gate: { handle: () => answer } as never,
       endpoint: { methods: new Map(), context: {} as never },
       hosts: ['*'],
       budgets: createBudgets(),

@@ -3,8 +3,10 @@ import { includedReceiptsFromBlock } from '../../../../src/chain/store/included.
 import type { Log } from '../../../../src/primitives/log.ts'
 import { blockJson } from '../../../../src/rpc/encode/block.ts'
 import { receiptJson } from '../../../../src/rpc/encode/receipt.ts'
-import { ClientSlots } from '../../../../src/rpc/transport/client-slots.ts'
+import { streamOf } from '../../../../src/rpc/router/response.ts'
+import { ClientSlots, streamInTurn } from '../../../../src/rpc/transport/client-slots.ts'
 import { LargeResponses } from '../../../../src/rpc/transport/large-responses.ts'
+import { Cancellation } from '../../../../src/util/async/cancellation.ts'
 import type { Hex } from '../../../../src/util/bytes.ts'
 import { signedTransaction } from '../../../support/rpc/memory-chain.ts'
 import { Rig } from '../../../support/rpc/rig.ts'
@@ -151,5 +153,36 @@ describe('places', () => {
       code: -32_005,
       message: 'too many traces are waiting, try again later',
     })
+  })
+
+  it('are not waited for by what was cancelled', async () => {
+    const slots = new ClientSlots(limits, 'traces')
+    const leaves = await Promise.all([slots.take('a'), slots.take('a')])
+    const connection = new Cancellation()
+    const cancelled = Array.from({ length: limits.clientQueue }, () => slots.take('a', connection))
+    const outcomes = Promise.allSettled(cancelled)
+    connection.cancel()
+    expect((await outcomes).map(({ status }) => status)).toEqual(cancelled.map(() => 'rejected'))
+    const next = slots.take('a')
+    for (const leave of leaves) leave()
+    ;(await next)()
+    expect(slots.taken).toBe(0)
+  })
+
+  it('are not taken by a stream that was cancelled while it waited', async () => {
+    const slots = new ClientSlots(limits, 'traces')
+    const leaves = await Promise.all([slots.take('a'), slots.take('a')])
+    let opened = 0
+    const stream = streamInTurn(slots, 'a', () => {
+      opened++
+      return streamOf('x')
+    })
+    const piece = stream.next().catch(error => error)
+    await settled()
+    stream.cancel()
+    await piece
+    for (const leave of leaves) leave()
+    await settled()
+    expect([opened, slots.taken]).toEqual([0, 0])
   })
 })

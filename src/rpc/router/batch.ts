@@ -1,0 +1,254 @@
+import { LIMITS } from '../../config/limits.ts'
+import { Cancellation } from '../../util/async/cancellation.ts'
+import { composeStream, type ReadSource } from '../../util/async/chunk-stream.ts'
+import { sliceOver } from '../../util/async/time-slice.ts'
+import { RESPONSE_TOO_LARGE, type RpcError } from '../errors.ts'
+import type { MaybePromise } from '../methods/block-reads.ts'
+import { answersFull } from '../transport/budgets.ts'
+import type { Meter } from '../transport/client-budget.ts'
+import { bytesHeldBy, endOfChunk, type ResponseChunk, type ResponseStream, type RpcResponse } from './response.ts'
+
+/** Requests of one batch that run at a time. */
+const LANES = 64
+
+export interface BatchOptions {
+  readonly size: number
+  /** Answers the request at an index; `cancellation` ends with the batch. */
+  readonly run: (index: number, cancellation: Cancellation) => MaybePromise<RpcResponse>
+  /** The error answer to it; '' to a notification. */
+  readonly refuse: (index: number, error: RpcError) => string
+  /** Told of the bytes of answers that are made and not read. */
+  readonly meter: Meter
+  /** The batch ends with its connection. */
+  readonly connection: Cancellation | undefined
+}
+
+/**
+ * One batch while it is answered. Requests run in order, several at a time, and only while few bytes of answers wait for the reader: of a
+ * batch that is never read a window is made. The answers are read once, in order, as one JSON list in chunks.
+ */
+export class BatchRun {
+  readonly #options: BatchOptions
+  readonly #answers: (RpcResponse | undefined)[]
+  /** Ends what still runs when the batch is over, or refused as too large. */
+  readonly #cancellation = new Cancellation()
+  readonly #forgetConnection: () => void
+  #next = 0
+  #running = 0
+  #done = 0
+  /** Of all answers so far, and of those not read. */
+  #madeBytes = 0
+  #heldBytes = 0
+  #hasStreams = false
+  /** Why the rest is not run. */
+  #refusal: RpcError | undefined
+  #isOver = false
+  /** Called at each answer that arrives, and at the end. */
+  #onArrival: (() => void) | undefined
+
+  constructor(options: BatchOptions) {
+    this.#options = options
+    this.#answers = new Array(options.size)
+    this.#forgetConnection = options.connection?.onCancel(() => this.#end()) ?? (() => {})
+  }
+
+  /** The whole answer when it is short; a stream as soon as it is not. Most batches hold only what answers at once: no promise for them. */
+  answer(): MaybePromise<RpcResponse> {
+    const { size } = this.#options
+    while (this.#mayRun) {
+      const index = this.#next++
+      const answer = this.#run(index)
+      if (answer instanceof Promise) {
+        this.#running++
+        void this.#lane({ index, answer })
+        return this.#whenBegun()
+      }
+      this.#take(index, answer)
+      if (this.#next < size && sliceOver() !== undefined) return this.#whenBegun()
+    }
+    return this.#response()
+  }
+
+  async #whenBegun(): Promise<RpcResponse> {
+    this.#refill()
+    while (this.#done < this.#options.size && !this.#isFull && !this.#isOver) await this.#arrival()
+    return this.#response()
+  }
+
+  get #isFull(): boolean {
+    return this.#heldBytes > LIMITS.rpc.batchAheadBytes
+  }
+
+  get #mayRun(): boolean {
+    return this.#next < this.#options.size && !this.#isFull && !this.#isOver
+  }
+
+  #arrival(): Promise<void> {
+    return new Promise(resolve => {
+      this.#onArrival = resolve
+    })
+  }
+
+  /** Starts as many lanes as there is work and room for. */
+  #refill(): void {
+    while (this.#running < LANES && this.#mayRun) {
+      this.#running++
+      void this.#lane()
+    }
+  }
+
+  /** Answers one request after the other. Lanes that only wait for promises would have the thread to themselves: all share one turn. */
+  async #lane(first?: { readonly index: number; readonly answer: Promise<RpcResponse> }): Promise<void> {
+    if (first !== undefined) this.#take(first.index, await first.answer)
+    while (this.#mayRun) {
+      const pause = sliceOver()
+      if (pause !== undefined) {
+        await pause
+        continue
+      }
+      const index = this.#next++
+      const answer = this.#run(index)
+      this.#take(index, answer instanceof Promise ? await answer : answer)
+    }
+    this.#running--
+  }
+
+  /** What comes after the answer that was too much is not run. */
+  #run(index: number): MaybePromise<RpcResponse> {
+    const { run, refuse } = this.#options
+    return this.#refusal === undefined ? run(index, this.#cancellation) : refuse(index, this.#refusal)
+  }
+
+  #take(index: number, rpcResponse: RpcResponse): void {
+    if (this.#isOver) {
+      cancelStream(rpcResponse)
+      return
+    }
+    const bytes = bytesHeldBy(rpcResponse)
+    this.#madeBytes += bytes
+    if (this.#madeBytes > LIMITS.rpc.answerBytes) this.#refuse(RESPONSE_TOO_LARGE)
+    else if (!this.#options.meter.hold(this.#heldBytes + bytes)) this.#refuse(answersFull())
+    const kept = this.#settled(index, rpcResponse)
+    this.#answers[index] = kept
+    this.#heldBytes += bytesHeldBy(kept)
+    this.#hasStreams ||= typeof kept !== 'string'
+    this.#done++
+    this.#onArrival?.()
+  }
+
+  #settled(index: number, rpcResponse: RpcResponse): RpcResponse {
+    if (rpcResponse === '' || this.#refusal === undefined) return rpcResponse
+    cancelStream(rpcResponse)
+    return this.#options.refuse(index, this.#refusal)
+  }
+
+  #refuse(error: RpcError): void {
+    this.#refusal ??= error
+    this.#cancellation.cancel()
+  }
+
+  #response(): RpcResponse {
+    if (this.#isOver) return ''
+    const isWhole = this.#done === this.#options.size && !this.#hasStreams
+    if (!isWhole || this.#heldBytes > LIMITS.rpc.chunkChars) return this.#stream()
+    const sent = this.#answers.filter(answer => answer !== '')
+    this.#end()
+    return sent.length === 0 ? '' : `[${sent.join(',')}]`
+  }
+
+  /** What it holds is counted by the batch itself. */
+  #stream(): ResponseStream {
+    const stream = composeStream<ResponseChunk>(readSource => this.#read(readSource))
+    return {
+      next: () => (this.#isOver ? Promise.resolve(undefined) : stream.next()),
+      cancel: () => {
+        stream.cancel()
+        this.#end()
+      },
+    }
+  }
+
+  async *#read(readSource: ReadSource<ResponseChunk>): AsyncGenerator<ResponseChunk> {
+    const text = new ChunkedText()
+    let separator = '['
+    for (let index = 0; index < this.#options.size; index++) {
+      while (this.#answers[index] === undefined && !this.#isOver) {
+        yield* text.rest()
+        this.#refill()
+        if (this.#answers[index] === undefined && !this.#isOver) await this.#arrival()
+      }
+      if (this.#isOver) return
+      const answer = this.#answers[index] as RpcResponse
+      if (answer === '') continue
+      const bytes = bytesHeldBy(answer)
+      yield* text.add(separator)
+      separator = ','
+      if (typeof answer === 'string') yield* text.add(answer)
+      else {
+        yield* text.rest()
+        yield* readSource(answer)
+      }
+      this.#release(index, bytes)
+    }
+    yield* text.add(']')
+    yield* text.rest()
+    this.#end()
+  }
+
+  #release(index: number, bytes: number): void {
+    if (this.#isOver) return
+    this.#answers[index] = ''
+    this.#heldBytes -= bytes
+    this.#options.meter.hold(this.#heldBytes)
+    this.#refill()
+  }
+
+  /** Everything was read, or is not wanted any more: nothing further runs, nothing is held. */
+  #end(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#cancellation.cancel()
+    for (const answer of this.#answers.splice(0)) if (answer !== undefined) cancelStream(answer)
+    this.#heldBytes = 0
+    this.#options.meter.hold(0)
+    this.#forgetConnection()
+    this.#onArrival?.()
+  }
+}
+
+const cancelStream = (rpcResponse: RpcResponse): void => {
+  if (typeof rpcResponse !== 'string') rpcResponse.cancel()
+}
+
+/** Short texts joined to chunks, long ones cut into chunks. */
+class ChunkedText {
+  #parts: string[] = []
+  #length = 0;
+
+  *add(text: string): Generator<string> {
+    if (text.length > LIMITS.rpc.chunkChars) {
+      yield* this.rest()
+      yield* chunksOf(text)
+      return
+    }
+    this.#parts.push(text)
+    this.#length += text.length
+    if (this.#length > LIMITS.rpc.chunkChars) yield* this.rest()
+  }
+
+  /** All that was added and not read. */
+  *rest(): Generator<string> {
+    const text = this.#parts.join('')
+    this.#parts = []
+    this.#length = 0
+    yield* chunksOf(text)
+  }
+}
+
+function* chunksOf(text: string): Generator<string> {
+  for (let at = 0; at < text.length; ) {
+    const end = endOfChunk(text, at)
+    yield text.slice(at, end)
+    at = end
+  }
+}

@@ -1,0 +1,129 @@
+import { LIMITS } from '../../config/limits.ts'
+import type { Cancellation } from '../../util/async/cancellation.ts'
+import { FairQueue } from '../../util/async/fair-queue.ts'
+import type { MaybePromise } from '../methods/block-reads.ts'
+import { type RpcResponse, withEnd } from '../router/response.ts'
+import type { Endpoint, Router } from '../router/router.ts'
+
+const BRACKET = 0x5b
+const SPACE = 0x20
+
+/** Whether a body is a batch: its first sign after white space is a bracket. */
+const startsArray = (body: Uint8Array): boolean => {
+  let at = 0
+  while (at < body.byteLength && (body[at] as number) <= SPACE) at++
+  return body[at] === BRACKET
+}
+
+const isLarge = (body: Uint8Array): boolean => body.byteLength > LIMITS.rpc.unscannedBytes
+
+/** Whether a body is a single request that needs no turn. */
+export const isSmallCall = (body: Uint8Array): boolean => !isLarge(body) && !startsArray(body)
+
+interface Waiting {
+  readonly enter: () => void
+  readonly forget: () => void
+}
+
+/**
+ * The way from bodies to the router. Small single requests pass. Of batches and large bodies a few are parsed and answered at a time, measured in
+ * bytes; the others wait unparsed, as bytes that are counted already, and clients take turns. One large body is parsed in a turn of the
+ * event loop.
+ */
+export class RequestGate {
+  readonly #router: Router
+  readonly #waiting = new FairQueue<Waiting>()
+  readonly #heldBy = new Map<string, number>()
+  #held = 0
+  /** Resolves when the next large body may be parsed. */
+  #turn: Promise<void> = Promise.resolve()
+
+  constructor(router: Router) {
+    this.#router = router
+  }
+
+  /** Bytes that are parsed and being answered, of all clients. */
+  get held(): number {
+    return this.#held
+  }
+
+  /** The answer; '' when the connection is gone before the request had its turn. */
+  handle(body: Buffer, endpoint: Endpoint, charge?: (calls: number) => void): MaybePromise<RpcResponse> {
+    if (isSmallCall(body)) return this.#router.handle(body.toString('utf8'), endpoint, charge)
+    const { client } = endpoint.context
+    if (isLarge(body) || !this.#mayEnter(client) || this.#waiting.lengthOf(client) > 0)
+      return this.#later(body, endpoint, charge)
+    this.#add(client, body.byteLength)
+    return this.#leaving(this.#router.handle(body.toString('utf8'), endpoint, charge), client, body.byteLength)
+  }
+
+  async #later(body: Buffer, endpoint: Endpoint, charge: ((calls: number) => void) | undefined): Promise<RpcResponse> {
+    const { client, cancellation } = endpoint.context
+    if (!(await this.#enter(client, body.byteLength, cancellation))) return ''
+    if (isLarge(body)) await this.#nextTurn()
+    if (cancellation?.isCancelled === true) {
+      this.#leave(client, body.byteLength)
+      return ''
+    }
+    return this.#leaving(this.#router.handle(body.toString('utf8'), endpoint, charge), client, body.byteLength)
+  }
+
+  /** Gives the room back when the answer is made, or read when it is a stream. */
+  #leaving(answer: MaybePromise<RpcResponse>, client: string, bytes: number): MaybePromise<RpcResponse> {
+    if (answer instanceof Promise) return answer.then(made => this.#leaving(made, client, bytes))
+    if (typeof answer !== 'string') return withEnd(answer, () => this.#leave(client, bytes))
+    this.#leave(client, bytes)
+    return answer
+  }
+
+  #mayEnter(client: string): boolean {
+    const { total, client: clientLimit } = LIMITS.rpc.parsedBytes
+    return this.#held < total && (this.#heldBy.get(client) ?? 0) < clientLimit
+  }
+
+  /** false: cancelled while it waited. */
+  #enter(client: string, bytes: number, cancellation: Cancellation | undefined): MaybePromise<boolean> {
+    if (cancellation?.isCancelled === true) return false
+    if (this.#waiting.lengthOf(client) === 0 && this.#mayEnter(client)) {
+      this.#add(client, bytes)
+      return true
+    }
+    return new Promise(resolve => {
+      const waiting: Waiting = {
+        enter: () => {
+          this.#add(client, bytes)
+          resolve(true)
+        },
+        forget:
+          cancellation?.onCancel(() => {
+            this.#waiting.remove(client, waiting)
+            resolve(false)
+          }) ?? (() => {}),
+      }
+      this.#waiting.push(client, waiting)
+    })
+  }
+
+  #add(client: string, bytes: number): void {
+    this.#held += bytes
+    this.#heldBy.set(client, (this.#heldBy.get(client) ?? 0) + bytes)
+  }
+
+  #leave(client: string, bytes: number): void {
+    this.#held -= bytes
+    const left = (this.#heldBy.get(client) ?? 0) - bytes
+    if (left === 0) this.#heldBy.delete(client)
+    else this.#heldBy.set(client, left)
+    for (;;) {
+      const next = this.#waiting.shift(owner => this.#mayEnter(owner))
+      if (next === undefined) return
+      next.item.forget()
+      next.item.enter()
+    }
+  }
+
+  #nextTurn(): Promise<void> {
+    this.#turn = this.#turn.then(() => new Promise(resolve => setImmediate(resolve)))
+    return this.#turn
+  }
+}

@@ -1,0 +1,39 @@
+/** Rejection of work that was cancelled. */
+export class Cancelled extends Error {
+  override readonly name = 'Cancelled'
+
+  constructor() {
+    super('cancelled')
+  }
+}
+
+/**
+ * Tells work that its result is not wanted any more. An AbortSignal does the same; this one costs a set of callbacks, so that each
+ * connection and each batch can have one.
+ */
+export class Cancellation {
+  readonly #listeners = new Set<() => void>()
+  #isCancelled = false
+
+  get isCancelled(): boolean {
+    return this.#isCancelled
+  }
+
+  /** Calls back once, at once when it is cancelled already. Returns a function that forgets the listener. */
+  onCancel(listener: () => void): () => void {
+    if (this.#isCancelled) {
+      listener()
+      return () => {}
+    }
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  cancel(): void {
+    if (this.#isCancelled) return
+    this.#isCancelled = true
+    const listeners = [...this.#listeners]
+    this.#listeners.clear()
+    for (const listener of listeners) listener()
+  }
+}

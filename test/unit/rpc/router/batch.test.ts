@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest'
+import { LIMITS } from '../../../../src/config/limits.ts'
+import type { Context } from '../../../../src/rpc/context.ts'
+import { method } from '../../../../src/rpc/router/method.ts'
+import { StreamedJson } from '../../../../src/rpc/router/raw-json.ts'
+import { type ResponseStream, type RpcResponse, streamOf } from '../../../../src/rpc/router/response.ts'
+import { createRouter } from '../../../../src/rpc/router/router.ts'
+import { createBudgets } from '../../../../src/rpc/transport/budgets.ts'
+import { Cancellation } from '../../../../src/util/async/cancellation.ts'
+
+const CHUNK = LIMITS.rpc.chunkChars
+const AHEAD = LIMITS.rpc.batchAheadBytes
+const turn = () => new Promise(resolve => setImmediate(resolve))
+
+/** A router with one method, which answers what `answer` gives for its call. */
+const routerOver = (answer: (call: number, context: Context) => unknown) => {
+  let calls = 0
+  const handler = (context: Context) => answer(calls++, context)
+  const budgets = createBudgets()
+  const connection = new Cancellation()
+  const endpoint = {
+    methods: new Map([['big', method({ summary: '', params: [], result: {}, handler })] as const]),
+    context: { budgets, client: 'a', cancellation: connection } as never,
+  }
+  const router = createRouter({ log: { error() {} } as never })
+  return {
+    connection,
+    held: () => budgets.answers.held,
+    calls: () => calls,
+    ask: (many: number) =>
+      router.handle(JSON.stringify(Array.from({ length: many }, (_, id) => ({ id, method: 'big' }))), endpoint),
+  }
+}
+
+const streamed = (answer: RpcResponse): ResponseStream => {
+  if (typeof answer === 'string') throw new Error(`a stream, not ${answer.length} characters at once`)
+  return answer
+}
+
+const read = async (stream: ResponseStream): Promise<string[]> => {
+  const chunks: string[] = []
+  for (let chunk = await stream.next(); chunk !== undefined; chunk = await stream.next()) chunks.push(String(chunk))
+  return chunks
+}
+
+describe.each(['at once', 'later'])('a long batch whose answers come %s', when => {
+  const answering = (text: string) => (when === 'later' ? async () => text : () => text)
+  const size = AHEAD / 8
+
+  it('is made a window at a time, as it is read, in chunks', async () => {
+    const { ask, calls, held } = routerOver(answering('x'.repeat(size)))
+    const stream = streamed(await ask(200))
+    for (let i = 0; i < 20; i++) await turn()
+    const window = AHEAD / size + (when === 'later' ? 65 : 1)
+    expect(calls()).toBeLessThanOrEqual(window)
+    expect(held()).toBeLessThanOrEqual(window * (size + 100))
+    const chunks = await read(stream)
+    expect(Math.max(...chunks.map(chunk => chunk.length))).toBeLessThanOrEqual(2 * CHUNK)
+    const answers = JSON.parse(chunks.join('')) as { id: number; result: string }[]
+    expect(answers.map(({ id }) => id)).toEqual(Array.from({ length: 200 }, (_, id) => id))
+    expect(answers.every(({ result }) => result.length === size)).toBe(true)
+    expect(held()).toBe(0)
+  })
+
+  it.each(['the answer is cancelled', 'its connection ends'])('runs and holds nothing once %s', async how => {
+    const { ask, calls, held, connection } = routerOver(answering('x'.repeat(size)))
+    const stream = streamed(await ask(200))
+    expect(await stream.next()).toBeDefined()
+    if (how === 'its connection ends') connection.cancel()
+    else stream.cancel()
+    const made = calls()
+    for (let i = 0; i < 20; i++) await turn()
+    expect(held()).toBe(0)
+    expect((await stream.next())?.length).toBeUndefined()
+    expect(calls()).toBe(made)
+    expect(held()).toBe(0)
+  })
+})
+
+describe('a batch under way', () => {
+  it('ends with its connection, and so does what runs for it', async () => {
+    const waiting: Cancellation[] = []
+    const { ask, calls, connection, held } = routerOver((_, { cancellation }) => {
+      if (cancellation !== undefined) waiting.push(cancellation)
+      return new Promise(() => {})
+    })
+    const answer = ask(1_000)
+    await turn()
+    connection.cancel()
+    expect(await answer).toBe('')
+    expect(waiting.length).toBe(calls())
+    expect(waiting.every(({ isCancelled }) => isCancelled)).toBe(true)
+    expect(calls()).toBeLessThan(1_000)
+    expect(held()).toBe(0)
+  })
+
+  it('cancels what still runs once it is refused as too large', async () => {
+    let last: Cancellation | undefined
+    const text = 'x'.repeat(LIMITS.rpc.answerBytes / 2)
+    const { ask } = routerOver((call, { cancellation }) => {
+      last = cancellation
+      if (call < 3) return Promise.resolve(text)
+      return new Promise(resolve => cancellation?.onCancel(() => resolve('ended')))
+    })
+    const answers = JSON.parse((await read(streamed(await ask(10)))).join('')) as { error?: object; result?: string }[]
+    expect(answers.map(({ error }) => error === undefined)).toEqual([true, ...Array.from({ length: 9 }, () => false)])
+    expect(last?.isCancelled).toBe(true)
+  })
+
+  it('lets go of streams that were never read', async () => {
+    let open = 0
+    const { ask, held, connection } = routerOver(() => {
+      open++
+      return new StreamedJson(() => {
+        const stream = streamOf('x')
+        return {
+          next: () => stream.next(),
+          cancel() {
+            open--
+          },
+        }
+      }, 20_000)
+    })
+    const stream = streamed(await ask(10))
+    expect([open, held()]).toEqual([10, 200_000 - LIMITS.rpc.budgets.answers.free])
+    connection.cancel()
+    stream.cancel()
+    expect([open, held()]).toEqual([0, 0])
+  })
+})
+
+describe('a long text', () => {
+  it('is cut into chunks between characters', async () => {
+    const text = `a${'\u{1f600}'.repeat(CHUNK)}`
+    const stream = streamOf(text)
+    expect(stream.heldBytes).toBe(text.length)
+    const chunks = await read(stream)
+    expect(chunks.length).toBeGreaterThan(1)
+    expect(Buffer.concat(chunks.map(chunk => Buffer.from(chunk))).toString()).toBe(text)
+    expect(stream.heldBytes).toBe(0)
+  })
+})

@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest'
+import { LIMITS } from '../../../../src/config/limits.ts'
+import type { RpcResponse } from '../../../../src/rpc/router/response.ts'
+import { streamOf } from '../../../../src/rpc/router/response.ts'
+import type { Endpoint } from '../../../../src/rpc/router/router.ts'
+import { RequestGate } from '../../../../src/rpc/transport/request-gate.ts'
+import { Cancellation } from '../../../../src/util/async/cancellation.ts'
+
+const { parsedBytes, unscannedBytes } = LIMITS.rpc
+const turn = () => new Promise(resolve => setImmediate(resolve))
+
+const LARGE = Buffer.alloc(1024 * 1024, 0x20)
+const AT_ONCE = parsedBytes.client / LARGE.byteLength
+
+const scene = () => {
+  const running: { readonly client: string; readonly answer: (made: RpcResponse) => void }[] = []
+  const gate = new RequestGate({
+    handle: (_, { context }) =>
+      new Promise<RpcResponse>(answer => {
+        running.push({ client: context.client, answer })
+      }),
+  })
+  const from = (client: string, cancellation = new Cancellation()): Endpoint => ({
+    methods: new Map(),
+    context: { client, cancellation } as never,
+  })
+  const settle = async () => {
+    for (let i = 0; i < 20; i++) await turn()
+  }
+  return { gate, from, running, settle }
+}
+
+describe('the way to the router', () => {
+  it('is free for small single requests, whatever else waits', async () => {
+    const { gate, from, running, settle } = scene()
+    for (let i = 0; i < 20; i++) void gate.handle(LARGE, from('a'))
+    await settle()
+    const before = running.length
+    void gate.handle(Buffer.from('{"id":1}'), from('a'))
+    expect(running.length).toBe(before + 1)
+  })
+
+  it('lets a few bytes of large bodies and batches of one client in at a time; another client has its own room', async () => {
+    const { gate, from, running, settle } = scene()
+    for (let i = 0; i < 20; i++) void gate.handle(LARGE, from('a'))
+    await settle()
+    expect(running.length).toBe(AT_ONCE)
+    const batch = Buffer.from(' [{"id":1}]')
+    void gate.handle(batch, from('a'))
+    expect(running.length).toBe(AT_ONCE)
+    void gate.handle(batch, from('b'))
+    expect(running.map(({ client }) => client)).toEqual([...Array.from({ length: AT_ONCE }, () => 'a'), 'b'])
+    expect(gate.held).toBe(AT_ONCE * LARGE.byteLength + batch.byteLength)
+  })
+
+  it('parses one large body in a turn of the event loop', async () => {
+    const { gate, from, running } = scene()
+    const body = Buffer.alloc(unscannedBytes + 1, 0x20)
+    for (let i = 0; i < 10; i++) void gate.handle(body, from('a'))
+    for (let before = running.length; running.length < 10; before = running.length) {
+      await turn()
+      expect(running.length - before).toBeLessThanOrEqual(1)
+    }
+  })
+
+  it('gives room back when a text is made, when a stream is read or cancelled, and lets the next in', async () => {
+    const { gate, from, running, settle } = scene()
+    const answers = Array.from({ length: 4 }, () => gate.handle(LARGE, from('a')))
+    await settle()
+    expect(running.length).toBe(AT_ONCE)
+    running[0]?.answer('made')
+    await settle()
+    expect(running.length).toBe(AT_ONCE + 1)
+    running[1]?.answer(streamOf('x'))
+    const stream = await answers[1]
+    void gate.handle(LARGE, from('a'))
+    await settle()
+    expect(running.length).toBe(AT_ONCE + 1)
+    if (typeof stream === 'string' || stream === undefined) throw new Error('a stream')
+    while ((await stream.next()) !== undefined);
+    await settle()
+    expect(running.length).toBe(AT_ONCE + 2)
+    for (const { answer } of running.slice(2)) answer(streamOf('x'))
+    await settle()
+    for (const answer of answers.slice(2)) {
+      const made = await answer
+      if (typeof made !== 'string') made.cancel()
+    }
+    expect(gate.held).toBe(LARGE.byteLength)
+  })
+
+  it('forgets what waits when its connection ends', async () => {
+    const { gate, from, running, settle } = scene()
+    const connection = new Cancellation()
+    const answers = Array.from({ length: 20 }, () => gate.handle(LARGE, from('a', connection)))
+    await settle()
+    connection.cancel()
+    expect(await Promise.all(answers.slice(AT_ONCE))).toEqual(Array.from({ length: 20 - AT_ONCE }, () => ''))
+    for (const { answer } of running) answer('')
+    await settle()
+    expect(gate.held).toBe(0)
+    expect(running.length).toBe(AT_ONCE)
+  })
+})
