@@ -1,9 +1,9 @@
 import type { ChainParams } from '../config/networks.ts'
-import { impersonatedSender } from '../primitives/impersonation.ts'
 import type { DecodedTransaction, Transaction } from '../primitives/transaction.ts'
 import type { Hex } from '../util/bytes.ts'
 import { MAX_NONCE, type Nonce } from '../util/nonce.ts'
 import { initCodeSizeLimit } from './code-size.ts'
+import { impersonatedSenderOn } from './development.ts'
 import { maxBlobFee } from './ethereum/blob-fee.ts'
 import type { ExecutionRules } from './execution-rules.ts'
 import { minimumGas } from './intrinsic-gas.ts'
@@ -163,7 +163,7 @@ export const checkSenderCode = (
   { params }: TransactionBlock,
 ): Check<TransactionSenderStateError> => {
   if (code === 'none' || (code === 'delegation' && hasDelegation)) return undefined
-  if (params.devHelpers && impersonatedSender(tx) !== undefined) return undefined
+  if (impersonatedSenderOn(params, tx) !== undefined) return undefined
   return { code: 'SENDER_NOT_EOA', address: tx.from }
 }
 

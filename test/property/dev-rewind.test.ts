@@ -8,6 +8,7 @@ import { interruptedRewind, type RewindTarget, rewindCount, rewindTo } from '../
 import { verifyChain } from '../../src/chain/store/verify-chain.ts'
 import type { Genesis } from '../../src/config/genesis.ts'
 import { keccak256 } from '../../src/crypto/hash.ts'
+import { DevelopmentRules } from '../../src/rules/development.ts'
 import type { AccountEdit } from '../../src/state/edit/account-edit.ts'
 import { hashedKey } from '../../src/state/flat-tables.ts'
 import { openStateReader } from '../../src/state/history/stored-state.ts'
@@ -174,9 +175,13 @@ const withDir = async (use: (dir: string) => Promise<void>): Promise<void> => {
   }
 }
 
+/** The chain's rules are those of every network: only the permission is a development chain's. */
+const development = DevelopmentRules.of({ devHelpers: true }) as DevelopmentRules
+
 const play = async (chain: TestChain, steps: readonly Step[], batchRows: number): Promise<void> => {
   const { chain: writerOf, store, blocks, world } = chain
   const writer = await DevWriter.open({
+    development,
     chain: writerOf,
     store,
     blocks,
@@ -244,7 +249,7 @@ test('a rewind cut short at any of its batches leaves a whole chain, and the nex
   for (let survives = 0; survives < 4; survives++) {
     await withDir(async dir => {
       const chain = await openTestChain(dir, { mode: 'fast' })
-      const writer = await DevWriter.open({ ...chain, logger: silentLogger, onFatal })
+      const writer = await DevWriter.open({ ...chain, development, logger: silentLogger, onFatal })
       await mine(chain, [1, 2])
       await writer.edit([{ key: hashedKey(PLACES[5] as Hex), code: COUNTER }], true)
       const wanted = await take(chain, writer)
@@ -252,7 +257,7 @@ test('a rewind cut short at any of its batches leaves a whole chain, and the nex
       for (const to of [[5, 5], [0], [5], [1, 5, 2]]) await mine(chain, to)
       const { store, blocks, world } = chain
       await expect(
-        rewindTo({ store: dying(store, survives), blocks, world, batchRows: 1 }, wanted.target),
+        rewindTo({ development, store: dying(store, survives), blocks, world, batchRows: 1 }, wanted.target),
       ).rejects.toThrow('cut short')
       await chain.close()
 
@@ -263,7 +268,7 @@ test('a rewind cut short at any of its batches leaves a whole chain, and the nex
         const target = await interruptedRewind(again.store)
         expect(target).toEqual(survives === 0 ? undefined : wanted.target)
         expect(await rewindCount(again.store)).toBe(survives === 0 ? 0 : 1)
-        await rewindTo(again, wanted.target)
+        await rewindTo({ ...again, development }, wanted.target)
         expect(await interruptedRewind(again.store)).toBeUndefined()
         expect(await dump(again.store)).toEqual(wanted.rows)
         expect(again.world.root).toBe(wanted.root)
@@ -281,7 +286,7 @@ test('a state that is not kept any more is not gone back to', async () => {
     const world = new Proxy(chain.world, {
       get: (target, name) => (name === 'oldest' ? 2 : Reflect.get(target, name, target)),
     })
-    await expect(rewindTo({ ...chain, world }, { number: 1, edits: 0 })).rejects.toMatchObject({
+    await expect(rewindTo({ ...chain, development, world }, { number: 1, edits: 0 })).rejects.toMatchObject({
       detail: { code: 'REWIND_TOO_FAR', number: 1, oldest: 2 },
     })
     expect(chain.world.number).toBe(3)

@@ -37,7 +37,7 @@ export const childEnv = (
   block: { readonly timestamp: number; readonly proposer: Hex },
 ): BlockEnv => {
   const { params } = sources
-  const choices = sources.choices?.() ?? {}
+  const choices = (params.devHelpers && sources.choices?.()) || {}
   return envOf(sources, {
     number: parent.header.number + 1,
     timestamp: block.timestamp,

@@ -1,4 +1,5 @@
 import { LIMITS } from '../../config/limits.ts'
+import { DevelopmentRules } from '../../rules/development.ts'
 import {
   type AccountEdit,
   putEditedRoot,
@@ -40,7 +41,8 @@ export class DevWriter {
 
   /** Snapshots do not survive the process: their records are deleted, except those that lead back to genesis. */
   static async open(options: DevWriterOptions): Promise<DevWriter> {
-    const { chain, store } = options
+    const { development, chain, store } = options
+    DevelopmentRules.check(development)
     const writer = new DevWriter(options)
     await store.clear(BUCKETS.editUndo, { gte: numberKey(1) })
     let count = 0

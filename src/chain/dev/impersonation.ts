@@ -3,6 +3,7 @@ import { keccak256Hex } from '../../crypto/hash.ts'
 import { recoverUnknownSenders } from '../../crypto/recovery/known-senders.ts'
 import type { SenderRecovery } from '../../crypto/recovery/sender-recovery.ts'
 import { impersonatedSenderOf } from '../../primitives/impersonation.ts'
+import { DevelopmentRules } from '../../rules/development.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { CodedError } from '../../util/errors.ts'
 
@@ -12,7 +13,11 @@ export type SenderRecoveryPort = Pick<SenderRecovery, 'recoverMany' | 'close'>
  * Sender recovery that also accepts transactions without a signature, which name their sender
  * (primitives/impersonation.ts).
  */
-export const recoveryWithImpersonation = (inner: SenderRecoveryPort): SenderRecoveryPort => {
+export const recoveryWithImpersonation = (
+  inner: SenderRecoveryPort,
+  development: DevelopmentRules,
+): SenderRecoveryPort => {
+  DevelopmentRules.check(development)
   const known = (raw: Uint8Array) => {
     const from = impersonatedSenderOf(raw)
     return from && { hash: keccak256Hex(raw), from }

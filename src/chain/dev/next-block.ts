@@ -1,6 +1,7 @@
 import type { NetworkParams } from '../../config/networks.ts'
 import type { Header } from '../../primitives/header.ts'
 import { nextBaseFee } from '../../rules/base-fee.ts'
+import { DevelopmentRules } from '../../rules/development.ts'
 import type { Hex } from '../../util/bytes.ts'
 import type { NextBlockFields } from '../block/block-env.ts'
 
@@ -9,7 +10,8 @@ export class NextBlockSettings {
   readonly #params: NetworkParams
   #current: NextBlockFields = {}
 
-  constructor(params: NetworkParams) {
+  constructor(params: NetworkParams, development: DevelopmentRules) {
+    DevelopmentRules.check(development)
     this.#params = params
   }
 

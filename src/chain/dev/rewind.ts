@@ -1,4 +1,5 @@
 import { LIMITS } from '../../config/limits.ts'
+import { DevelopmentRules } from '../../rules/development.ts'
 import { putEditedRoot, undoEdits } from '../../state/edit/account-edit.ts'
 import { pruneHistory } from '../../state/history/history-rows.ts'
 import { collectRollback } from '../../state/history/rollback.ts'
@@ -31,6 +32,7 @@ export type RewindError =
   { readonly code: 'REWIND_TOO_FAR'; readonly number: number; readonly oldest: number }
 
 export interface RewindParts {
+  readonly development: DevelopmentRules
   readonly store: Store
   readonly blocks: BlockStore
   readonly world: WorldState
@@ -57,7 +59,8 @@ export const interruptedRewind = async (store: Store): Promise<RewindTarget | un
  * Reverts blocks, then edits. Resolves when the result is durable and the state has moved. Throws REWIND_TOO_FAR without any change.
  */
 export const rewindTo = async (parts: RewindParts, target: RewindTarget): Promise<void> => {
-  const { store, world } = parts
+  const { development, store, world } = parts
+  DevelopmentRules.check(development)
   const { oldest } = world
   if (target.number < oldest)
     throw new CodedError<RewindError>({ code: 'REWIND_TOO_FAR', number: target.number, oldest })

@@ -6,10 +6,10 @@ import { createVM, type RunTxResult, runTx, type VM } from '@ethereumjs/vm'
 import { GAS_PER_BLOB } from '../../config/blobs.ts'
 import { evmForkAt } from '../../config/forks.ts'
 import { createAddress } from '../../primitives/address.ts'
-import { impersonatedSender } from '../../primitives/impersonation.ts'
 import type { Receipt } from '../../primitives/receipt.ts'
 import type { Transaction } from '../../primitives/transaction.ts'
 import { effectiveGasPrice } from '../../primitives/transaction.ts'
+import { impersonatedSenderOn } from '../../rules/development.ts'
 import { blobGas, maxBlobFee } from '../../rules/ethereum/blob-fee.ts'
 import { executionRulesAt } from '../../rules/execution-rules.ts'
 import type { Journal } from '../../state/journal/journal.ts'
@@ -166,7 +166,7 @@ const cappedLimit = (env: BlockEnv, tx: Transaction): bigint =>
 /** The library's own transaction, its sender recovered from the signature, its gas limit cut to what may be used (docs/design/evm-rules.md#limits). */
 const oracleTransaction = (tx: Transaction, env: BlockEnv, common: Common): TypedTransaction => {
   const options = { common, params: transactionParams(env), freeze: false }
-  const impersonated = impersonatedSender(tx)
+  const impersonated = impersonatedSenderOn(env.params, tx)
   const decoded = impersonated ? unsignedLibraryTransaction(tx, options) : createTxFromRLP(tx.raw, options)
   const sender = impersonated ? new Address(hexToBytes(impersonated)) : decoded.getSenderAddress()
   if (sender.toString() !== tx.from) throw new Error(`sender ${sender.toString()} is not ${tx.from}`)
@@ -186,7 +186,8 @@ const runOne = async (
   // The part of the limit that cannot be used is bought too: code can see the balance.
   const withheld = (tx.gasLimit - libraryTx.gasLimit) * price
   if (withheld > 0n) journal.subBalance(tx.from, withheld)
-  if (impersonatedSender(tx) !== undefined) hideCodeOnce(vm.stateManager as EthereumJsStateAdapter, tx.from)
+  if (impersonatedSenderOn(env.params, tx) !== undefined)
+    hideCodeOnce(vm.stateManager as EthereumJsStateAdapter, tx.from)
   const result = await runTx(vm, { tx: libraryTx, block, blockGasUsed: gasUsedBefore })
   if (withheld > 0n) journal.addBalance(tx.from, withheld)
   assert(result.amountSpent === result.totalGasSpent * price, 'both price a unit of gas alike')

@@ -10,6 +10,7 @@ import type { ChainBlock, ClientPoolPort } from '../../chain/types.ts'
 import type { Genesis } from '../../config/genesis.ts'
 import type { ConsensusEngine } from '../../consensus/engine/types.ts'
 import { addressFromPrivateKey } from '../../crypto/signature.ts'
+import { DevelopmentRules } from '../../rules/development.ts'
 import type { Clock } from '../../util/clock.ts'
 import type { DevnetHabits } from '../options.ts'
 import type { ConsensusPartsOptions } from '../parts/consensus.ts'
@@ -24,6 +25,7 @@ import { loadStateFile, saveStateFile } from './state-file.ts'
 export interface DevStart {
   readonly time: DevTime
   readonly choices: NextBlockSettings
+  readonly development: DevelopmentRules
   readonly sources: BlockEnvSources
   readonly head: ChainHead
 }
@@ -38,18 +40,20 @@ export const beginDev = async (
   clock: Clock,
 ): Promise<DevStart | undefined> => {
   const { params, council } = genesis
-  if (!params.devHelpers || validatorKey === null || addressFromPrivateKey(validatorKey) !== council[0]?.validator)
+  const development = DevelopmentRules.of(params)
+  if (development === null || validatorKey === null || addressFromPrivateKey(validatorKey) !== council[0]?.validator)
     return undefined
-  const choices = new NextBlockSettings(params)
+  const choices = new NextBlockSettings(params, development)
   return {
     time: new DevTime(clock),
     choices,
     sources: { ...opened.sources, choices: () => choices.current },
-    head: await resumeRewind(opened),
+    development,
+    head: await resumeRewind({ ...opened, development }),
   }
 }
 
-const resumeRewind = async (opened: OpenedChain): Promise<ChainHead> => {
+const resumeRewind = async (opened: OpenedChain & Pick<DevStart, 'development'>): Promise<ChainHead> => {
   const target = await interruptedRewind(opened.store)
   if (target === undefined) return opened.head
   await rewindTo(opened, target)
@@ -88,10 +92,10 @@ export interface DevParts {
 /** Creates the parts of a development chain (docs/dev-helpers.md). */
 export const createDev = async (start: DevStart, options: DevOptions): Promise<DevParts> => {
   const { genesis, opened, chain, pool, clock, logger } = options
-  const { time, choices } = start
+  const { time, choices, development } = start
   const { store, blocks, world } = opened
   const { params } = genesis
-  const writer = await DevWriter.open({ chain, store, blocks, world, logger, onFatal: options.onFatal })
+  const writer = await DevWriter.open({ development, chain, store, blocks, world, logger, onFatal: options.onFatal })
   const engine: DevEngine = new DevEngine({
     ...options,
     store,

@@ -10,6 +10,7 @@ import type { Metrics } from '../../metrics/registry.ts'
 import { isDelegation } from '../../primitives/delegation.ts'
 import type { Header } from '../../primitives/header.ts'
 import { nextBaseFee } from '../../rules/base-fee.ts'
+import { DevelopmentRules } from '../../rules/development.ts'
 import { EMPTY_CODE_HASH } from '../../state/account.ts'
 import type { StateReader } from '../../state/state-reader.ts'
 import { createJournalFile } from '../../txpool/journal/journal-file.ts'
@@ -61,7 +62,8 @@ export const createPoolParts = (options: PoolPartsOptions): PoolParts => {
     allowUnprotected,
   })
   const signed = new SenderRecovery({ logger })
-  const senderRecoveryPort = params.devHelpers ? recoveryWithImpersonation(signed) : signed
+  const development = DevelopmentRules.of(params)
+  const senderRecoveryPort = development ? recoveryWithImpersonation(signed, development) : signed
   const poolMetrics = metrics && createPoolMetrics(metrics, pool)
   const journal =
     dataDir === undefined

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { DevWriter } from '../../../../src/chain/dev/dev-writer.ts'
 import { verifyChain } from '../../../../src/chain/store/verify-chain.ts'
 import { proofHeaderId } from '../../../../src/primitives/proof-header.ts'
+import { DevelopmentRules } from '../../../../src/rules/development.ts'
 import { ZERO_ADDRESS, ZERO_HASH } from '../../../../src/util/bytes.ts'
 import { silentLogger } from '../../../../src/util/logger.ts'
 import { devGenesis, withChain } from '../../../support/chain.ts'
@@ -16,6 +17,7 @@ test('blocks taken back take their proof headers, pending ones and seeds with th
       const { store, blocks, world, proofRows, proofPool, sources } = chain
       const onFatal = (error: Error) => expect.unreachable(error.message)
       const writer = await DevWriter.open({
+        development: DevelopmentRules.of(devGenesis().params) as DevelopmentRules,
         ...{ chain: chain.chain, store, blocks, world, onFatal },
         logger: silentLogger,
       })
