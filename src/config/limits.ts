@@ -84,6 +84,8 @@ export const LIMITS = {
     cachedStates: 64,
     /** Headers kept whose parent or anchor is not known yet. */
     earlyHeaders: 64,
+    /** Longest chain of pending headers above the final tip. */
+    pendingDepth: 16,
     /** Headers in verification at once: Argon2id takes 4 MiB each. */
     verifying: 8,
   },

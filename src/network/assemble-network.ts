@@ -7,6 +7,7 @@ import { ConsensusGossip } from './gossip/consensus-gossip.ts'
 import { createDispatcher } from './gossip/dispatcher.ts'
 import { EvidenceGossip } from './gossip/evidence-gossip.ts'
 import { PeerExchange } from './gossip/peer-exchange.ts'
+import { ProofGossip } from './gossip/proof-gossip.ts'
 import { RequestServer, storeRequestHandlers } from './gossip/request-server.ts'
 import { TransactionGossip } from './gossip/transaction-gossip.ts'
 import { Identity } from './identity/identity.ts'
@@ -73,6 +74,7 @@ export const assembleNetwork = (options: NetworkOptions, ports: NetworkPorts, ev
   const transactions = new TransactionGossip(hub, pool)
   const blocks = new BlockGossip(hub, sync)
   const evidence = new EvidenceGossip(hub)
+  const proofs = new ProofGossip(hub)
   const requestServer = new RequestServer({
     ...storeRequestHandlers(serve),
     ping: (peer, { head, earliest }) => {
@@ -83,7 +85,7 @@ export const assembleNetwork = (options: NetworkOptions, ports: NetworkPorts, ev
     getRecords: peer => records.answer(peer, identity.published),
     getTransactions: (peer, hashes) => transactions.answer(peer, hashes),
   })
-  const dispatch = createDispatcher({ requestServer, blocks, consensus, evidence, transactions })
+  const dispatch = createDispatcher({ requestServer, blocks, consensus, evidence, proofs, transactions })
 
   const meetings = new HandshakeManager({
     peers,
@@ -134,6 +136,7 @@ export const assembleNetwork = (options: NetworkOptions, ports: NetworkPorts, ev
     transactions,
     blocks,
     evidence,
+    proofs,
     meetings,
     dialer,
     heartbeat,

@@ -1,4 +1,5 @@
 import { LIMITS } from '../config/limits.ts'
+import { PROOF_HEADER_BYTES } from '../primitives/proof-header.ts'
 import type { Quota } from './core/token-bucket.ts'
 import type { ChannelName } from './wire/channels.ts'
 import { bodyCodec, proposalCodec, sealedCodec, statusCodec, voteCodec } from './wire/consensus.ts'
@@ -11,13 +12,14 @@ import {
   blocksCodec,
   evidenceCodec,
   hashesCodec,
+  proofHeaderCodec,
   rangeCodec,
   receiptsCodec,
 } from './wire/sync.ts'
 import { announcedCodec, requestedCodec, transactionsCodec } from './wire/transactions.ts'
 
 /** Version of the messages and their meaning; nodes of different versions do not connect. */
-export const NETWORK_PROTOCOL_VERSION = 2
+export const NETWORK_PROTOCOL_VERSION = 3
 /** Negotiated in the TLS handshake (ALPN). */
 export const ALPN = `tandem/${NETWORK_PROTOCOL_VERSION}`
 
@@ -285,6 +287,16 @@ export const MESSAGES = {
     codec: codesCodec,
     from: 'anyone',
     summary: 'The codes, in the order asked',
+  }),
+  proofHeader: message({
+    id: 61,
+    channel: 'sync',
+    maxBytes: PROOF_HEADER_BYTES + 8,
+    // A chain of pending headers at once for a new peer, then about one a minute.
+    quota: each(2, 2 * LIMITS.proofChain.pendingDepth),
+    codec: proofHeaderCodec,
+    from: 'anyone',
+    summary: 'A header of the proof chain that no block includes yet, passed on by each node that finds it valid',
   }),
   transactionHashes: message({
     id: 64,

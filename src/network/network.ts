@@ -19,7 +19,7 @@ import type { ConnectionEnd } from './peer/connection.ts'
 import type { Peer } from './peer/peer.ts'
 import { PeerStore } from './peer/peer-store.ts'
 import type { PeerAnswer, RequestOptions } from './peer/requester.ts'
-import type { ConsensusNetwork, EvidenceNetwork, NetworkPorts } from './ports.ts'
+import type { ConsensusNetwork, EvidenceNetwork, NetworkPorts, ProofNetwork } from './ports.ts'
 import { type Listener, listen, secureChannelFromSocket } from './tls/transport.ts'
 
 /** Description of this node for its operator. */
@@ -43,6 +43,7 @@ export interface Network {
   announceTransactions(transactions: readonly NewTransaction[]): void
   announceBlock(block: CommittedBlock): void
   readonly evidence: EvidenceNetwork
+  readonly proofs: ProofNetwork
   /** Asks one peer after the other. Rejects with CodedError<RequestError>. */
   request<Name extends RequestName>(
     name: Name,
@@ -151,6 +152,10 @@ class TlsNetwork implements Network {
 
   get evidence(): EvidenceNetwork {
     return this.#parts.evidence
+  }
+
+  get proofs(): ProofNetwork {
+    return this.#parts.proofs
   }
 
   request<Name extends RequestName>(

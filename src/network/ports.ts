@@ -96,3 +96,11 @@ export interface EvidenceNetwork {
   onEvidence(listener: (encoded: Uint8Array, from: PeerId) => void): () => void
   misbehaved(peer: PeerId): void
 }
+
+/** Gossip of encoded proof headers among all nodes; a listener that verified one rebroadcasts it (ProofNetworkPort of the proof chain). */
+export interface ProofNetwork {
+  broadcast(encoded: Uint8Array): void
+  onProofHeader(listener: (encoded: Uint8Array, from: PeerId) => void): () => void
+  /** Reports a neighbour whose header breaks a rule that does not depend on this node's head. */
+  misbehaved(peer: PeerId, reason: string): void
+}

@@ -44,6 +44,10 @@ const CHECKS: readonly (readonly [messages: string, checks: string])[] = [
     'asked for; headers: numbers, links, certificate of the last; bodies; other certificates; senders when imported',
   ],
   ['`evidence`', 'form; height and member; none held against the member; signatures'],
+  [
+    '`proofHeader`',
+    'form; known; version, height, parent, coinbase, anchor, target; the cheap hash of its work; Argon2id, a few at once',
+  ],
   ['`manifest`', 'asked for; form; parts make the state root; the block is proven to be of the chain'],
   ['`chunk`, `codes`, `receipts`', 'asked for; hash or root that is known'],
   ['`records`', 'asked for; newer than the known one; signatures'],

@@ -1,3 +1,4 @@
+import { LIMITS } from '../config/limits.ts'
 import type { ChainParams } from '../config/networks.ts'
 import { encodeProofHeader, type ProofHeader, type ProofTemplate, proofHeaderId } from '../primitives/proof-header.ts'
 import {
@@ -12,7 +13,7 @@ import { proofVersionAt } from '../rules/proof-target.ts'
 import { type Hex, ZERO_ADDRESS } from '../util/bytes.ts'
 
 /** Longest chain of pending headers above the final tip. */
-export const MAX_PENDING_DEPTH = 16
+export const MAX_PENDING_DEPTH = LIMITS.proofChain.pendingDepth
 /** Cap on pending headers. */
 export const MAX_PENDING = 256
 /** Main blocks after which a first-seen child of the final tip that nobody included loses its precedence. */
@@ -113,13 +114,13 @@ export class PendingProofs {
 
   /** Newest header of the preferred branch; undefined when nothing is pending. New work builds on it. */
   best(): PendingHeader | undefined {
-    return this.#branch().at(-1)
+    return this.branch().at(-1)
   }
 
   /** Headers that the main block `including` should carry, in order: the start of the preferred branch. */
   forBlock(including: number): readonly PendingHeader[] {
     const headers: PendingHeader[] = []
-    for (const pending of this.#branch()) {
+    for (const pending of this.branch()) {
       if (headers.length === MAX_PROOF_HEADERS_PER_BLOCK || !this.#isUsable(pending.header, including)) break
       headers.push(pending)
     }
@@ -165,7 +166,7 @@ export class PendingProofs {
   }
 
   /** Preferred branch above the final tip: its first-seen child, then the most work (first-seen when equal). */
-  #branch(): readonly PendingHeader[] {
+  branch(): readonly PendingHeader[] {
     const children = this.#children(this.#final.state.tipId)
     const [first] = children
     if (first === undefined) return []

@@ -2,7 +2,7 @@ import { LIMITS } from '../config/limits.ts'
 import type { ChainParams } from '../config/networks.ts'
 import { decodeProofHeader, type ProofHeader, type ProofTemplate, proofHeaderId } from '../primitives/proof-header.ts'
 import { type AnchorView, checkProofHeader, type ProofState } from '../rules/proof-header.ts'
-import { checkProofSeal } from '../rules/proof-work.ts'
+import { checkLeastWork, checkProofSeal } from '../rules/proof-work.ts'
 import type { Hex } from '../util/bytes.ts'
 import { Lru } from '../util/lru.ts'
 import { type Admission, type PendingHeader, PendingProofs } from './core.ts'
@@ -58,6 +58,11 @@ export class ProofPool {
     return this.#pending.get(id)
   }
 
+  /** Preferred branch above the final tip, in order. */
+  branch(): readonly PendingHeader[] {
+    return this.#pending.branch()
+  }
+
   /** Newest header of the preferred branch; undefined when nothing is pending. */
   best(): PendingHeader | undefined {
     return this.#pending.best()
@@ -83,9 +88,12 @@ export class ProofPool {
     const id = proofHeaderId(header)
     if (this.#pending.get(id) !== undefined) return 'known'
     if (header.height <= this.#head.proofState.tipHeight) return 'stale'
-    const before = this.#pending.stateAfter(header.parentId)
-    if (before === undefined || header.anchorNumber > this.#head.number) return this.#keepEarly(id, header)
     const { params, verifier } = this.#options
+    const before = this.#pending.stateAfter(header.parentId)
+    if (before === undefined || header.anchorNumber > this.#head.number) {
+      checkLeastWork(params, header)
+      return this.#keepEarly(id, header)
+    }
     checkProofHeader(params, before, header, this.#anchors())
     checkProofSeal(params.chainId, header)
     if (this.#verifying >= LIMITS.proofChain.verifying) return 'busy'

@@ -75,7 +75,8 @@ export interface AnchorView {
   hashOf(number: number): Hex | undefined
 }
 
-const checkVersion = (params: ChainParams, { version, height, mixHash }: ProofHeader): ProofVersion => {
+/** Version and size of the mix hash by the height. Throws CodedError<ProofHeaderError>. */
+export const checkProofVersion = (params: ChainParams, { version, height, mixHash }: ProofHeader): ProofVersion => {
   const want = proofVersionAt(params, height)
   if (version !== want) {
     const fork = params.forks.find(({ name }) => name === 'nativeHash')?.height ?? null
@@ -127,7 +128,7 @@ export const checkProofHeader = (
   const { parentId, height, coinbase, target } = header
   const wantHeight = state.tipHeight + 1
   if (height !== wantHeight) fail({ code: 'PROOF_HEIGHT', have: height, want: wantHeight })
-  checkVersion(params, header)
+  checkProofVersion(params, header)
   if (parentId !== state.tipId) fail({ code: 'PROOF_PARENT', have: parentId, want: state.tipId })
   if (coinbase === ZERO_ADDRESS) fail({ code: 'PROOF_COINBASE' })
   checkAnchor(params, state, header, view)

@@ -1,8 +1,10 @@
+import type { ChainParams } from '../config/networks.ts'
 import { nativeSealHash, sha256dHash } from '../crypto/proof-hash.ts'
 import { type ProofHeader, proofSealHash } from '../primitives/proof-header.ts'
 import type { Hex } from '../util/bytes.ts'
 import { CodedError } from '../util/errors.ts'
-import type { ProofHeaderError } from './proof-header.ts'
+import { checkProofVersion, type ProofHeaderError } from './proof-header.ts'
+import { maxTargetOf } from './proof-target.ts'
 
 /**
  * Work of a header as far as one cheap hash shows it: all of version 1; of version 2 that the Keccak seal over the claimed mixHash
@@ -15,4 +17,14 @@ export const checkProofSeal = (chainId: number, header: ProofHeader): Hex => {
   const have = version === 1 ? sha256dHash(sealHash, nonce) : nativeSealHash(sealHash, nonce, mixHash)
   if (have > target) throw new CodedError<ProofHeaderError>({ code: 'PROOF_WORK', have, want: target })
   return sealHash
+}
+
+/**
+ * What can be said of a header whose parent is not known: its version, and that the least work there is stands behind it, so that headers that
+ * are kept for later cost their maker something. Throws CodedError<ProofHeaderError>.
+ */
+export const checkLeastWork = (params: ChainParams, header: ProofHeader): void => {
+  const want = maxTargetOf(params.proofChain, checkProofVersion(params, header))
+  if (header.target > want) throw new CodedError<ProofHeaderError>({ code: 'PROOF_TARGET', have: header.target, want })
+  checkProofSeal(params.chainId, header)
 }

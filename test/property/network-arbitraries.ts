@@ -85,6 +85,7 @@ export const PAYLOADS: { readonly [Name in MessageName]: fc.Arbitrary<Payload<Na
   newBlockHash: fc.record({ number, hash, certificate }),
   newBlock: sealed,
   evidence: fc.uint8Array({ maxLength: 300 }),
+  proofHeader: fc.uint8Array({ maxLength: 320 }),
   getBlocks: fc.record({ from: number, count: fc.integer({ min: 1, max: 128 }) }),
   blocks: fc.array(sealed, { maxLength: 4 }),
   getReceipts: hashes,

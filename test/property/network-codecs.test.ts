@@ -4,6 +4,7 @@ import { LIMITS } from '../../src/config/limits.ts'
 import { recordCodec } from '../../src/network/identity/peer-record.ts'
 import { parsePeerUrl, peerUrl } from '../../src/network/identity/peer-url.ts'
 import { ANSWER_NAMES, MESSAGES, type MessageName, messageSpec } from '../../src/network/messages.ts'
+import { PROOF_HEADER_BYTES } from '../../src/primitives/proof-header.ts'
 import { encodeRlp } from '../../src/primitives/rlp.ts'
 import { isCoded } from '../../src/util/errors.ts'
 import { SEED } from '../support/seed.ts'
@@ -74,6 +75,7 @@ describe('messages', () => {
       ]),
       size('newBlockHash', { number: 2 ** 50, hash, certificate: seal }),
       size('evidence', new Uint8Array(LIMITS.consensus.evidenceBytes)),
+      size('proofHeader', new Uint8Array(PROOF_HEADER_BYTES)),
       size('getReceipts', list(LIMITS.network.receiptsPerRequest, hash)),
       size('manifest', {
         format: 1,

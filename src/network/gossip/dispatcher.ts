@@ -3,6 +3,7 @@ import type { Peer } from '../peer/peer.ts'
 import type { BlockGossip } from './block-gossip.ts'
 import type { ConsensusGossip } from './consensus-gossip.ts'
 import type { EvidenceGossip } from './evidence-gossip.ts'
+import type { ProofGossip } from './proof-gossip.ts'
 import type { RequestServer } from './request-server.ts'
 import type { TransactionGossip } from './transaction-gossip.ts'
 
@@ -11,6 +12,7 @@ export interface GossipHandlers {
   readonly blocks: BlockGossip
   readonly consensus: ConsensusGossip
   readonly evidence: EvidenceGossip
+  readonly proofs: ProofGossip
   readonly transactions: TransactionGossip
 }
 
@@ -22,7 +24,14 @@ type Unanswered = Exclude<
 type Handlers = { readonly [Name in Unanswered]: (peer: Peer, value: Payload<Name>) => unknown }
 
 /** Creates the handlers of messages; their results may be promises. */
-export const createDispatcher = ({ requestServer, blocks, consensus, evidence, transactions }: GossipHandlers) => {
+export const createDispatcher = ({
+  requestServer,
+  blocks,
+  consensus,
+  evidence,
+  proofs,
+  transactions,
+}: GossipHandlers) => {
   const handlers: Handlers = {
     links: (peer, validators) => consensus.receivedLinks(peer, validators),
     vote: (peer, vote) => consensus.received(peer, vote),
@@ -33,6 +42,7 @@ export const createDispatcher = ({ requestServer, blocks, consensus, evidence, t
     newBlockHash: (peer, announcement) => blocks.announced(peer, announcement),
     newBlock: (peer, block) => blocks.pushed(peer, block),
     evidence: (peer, bytes) => evidence.received(peer, bytes),
+    proofHeader: (peer, bytes) => proofs.received(peer, bytes),
     transactionHashes: (peer, hashes) => transactions.announced(peer, hashes),
     newTransactions: (peer, raws) => transactions.pushed(peer, raws),
   }

@@ -1,5 +1,6 @@
 import { LIMITS } from '../../config/limits.ts'
 import { type Certificate, certificateItem, readCertificate } from '../../primitives/consensus/certificate.ts'
+import { PROOF_HEADER_BYTES } from '../../primitives/proof-header.ts'
 import { encodeRlp, encodeRlpList, uintItem } from '../../primitives/rlp.ts'
 import { bytesToHex, type Hex, hexToBytes } from '../../util/bytes.ts'
 import { type SealedBlock, sealedCodec } from './consensus.ts'
@@ -56,6 +57,12 @@ export const blockHashesCodec = hashesCodec(receiptsPerRequest)
 export const receiptsCodec: WireCodec<readonly Uint8Array[]> = listCodec(
   receipts => encodeRlp([receipts]),
   cursor => readItems(cursor, receiptsPerRequest, item => item.bytes()),
+)
+
+/** Encoded proof header: one string. */
+export const proofHeaderCodec: WireCodec<Uint8Array> = listCodec(
+  header => encodeRlp([header]),
+  cursor => cursor.boundedBytes(PROOF_HEADER_BYTES),
 )
 
 /** Encoded evidence (consensus): one string. */

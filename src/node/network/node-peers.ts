@@ -17,6 +17,8 @@ import { peerUrl } from '../../network/identity/peer-url.ts'
 import { createNetwork, type Network } from '../../network/network.ts'
 import type { NetworkPorts, SyncPort } from '../../network/ports.ts'
 import { openNodeKey } from '../../network/tls/node-key.ts'
+import type { ProofPool } from '../../powchain/proof-pool.ts'
+import { ProofRelay } from '../../powchain/proof-relay.ts'
 import type { Block, DecodedBlock } from '../../primitives/block.ts'
 import { encodeBlock } from '../../primitives/block.ts'
 import type { BlockCodec } from '../../primitives/block-codec.ts'
@@ -44,6 +46,7 @@ export interface NodePeersOptions {
   readonly council: Pick<Council, 'committee' | 'memberStatuses'>
   /** Keeps evidence until a block holds it. */
   readonly evidencePool: EvidenceStore
+  readonly proofPool: ProofPool
   readonly pool: PoolService
   readonly codec: BlockCodec
   readonly withSenders: (block: DecodedBlock) => Promise<Block>
@@ -62,6 +65,7 @@ export class NodePeers {
   readonly network: Network
   /** Receiver of the engine's evidence: passes it to the evidence pool and to all peers. */
   readonly evidence: EvidenceRelay
+  readonly #proofs: ProofRelay
   readonly #options: NodePeersOptions
   #sync: BlockSync | undefined
   #snapshotBootstrap: SnapshotBootstrap | undefined
@@ -101,6 +105,8 @@ export class NodePeers {
       network: this.network.evidence,
       logger: part('consensus'),
     })
+    const { proofPool: pool } = options
+    this.#proofs = new ProofRelay({ pool, network: this.network.proofs, clock, logger: part('powchain') })
   }
 
   /** URL for peers; with a wildcard address and no advertised one, that wildcard. undefined: it accepts no peers. */
@@ -139,11 +145,13 @@ export class NodePeers {
       pool.onPending(transaction => this.network.announceTransactions([transaction])),
       chain.onCommitted(({ block }) => this.#announce(block)),
       chain.onCommitted(() => this.evidence.remind()),
+      chain.onCommitted(() => this.#proofs.remind()),
     ]
     this.#unsubscribe = () => {
       for (const stop of stops) stop()
     }
     this.evidence.start()
+    this.#proofs.start()
     await this.network.start()
     const followBlocks = () => {
       this.#sync = sync
@@ -160,6 +168,7 @@ export class NodePeers {
   async stop(): Promise<void> {
     this.#unsubscribe()
     this.evidence.stop()
+    this.#proofs.stop()
     // Stops pending requests first, so that sync ends at once.
     const left = [this.#snapshotBootstrap?.stop(), this.#history?.stop(), this.#sync?.stop()]
     await this.network.stop()

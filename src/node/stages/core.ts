@@ -103,6 +103,7 @@ const openPeers = async (storage: StorageStage, chain: Chain, pool: PoolParts): 
     snapshots,
     council: sources.council,
     evidencePool: opened.evidence,
+    proofPool: opened.proofPool,
     pool: pool.service,
     codec: cachingBlockCodec(networkCodec(pool.blockRecovery)),
     withSenders: block => withSenders(pool.recovery, block),

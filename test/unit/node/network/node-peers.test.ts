@@ -11,10 +11,13 @@ import { blockCodec, withSenders } from '../../../../src/node/parts/block-codec.
 import { signerOf } from '../../../../src/node/parts/consensus.ts'
 import { certificateFromSigners } from '../../../../src/primitives/consensus/certificate.ts'
 import { blockVoteDigest } from '../../../../src/primitives/consensus/vote.ts'
+import { encodeProofHeader, proofHeaderId } from '../../../../src/primitives/proof-header.ts'
 import { systemClock } from '../../../../src/util/clock.ts'
 import { silentLogger } from '../../../../src/util/logger.ts'
 import { ACCOUNT_KEYS, openTestChain, signedRaw, type TestChain, VALIDATOR_KEY } from '../../../support/chain.ts'
 import { until } from '../../../support/network/net-node.ts'
+import { OTHER_MINER } from '../../../support/powchain/headers.ts'
+import { mineProof, solved } from '../../../support/powchain/proof-chain.ts'
 
 /** A node without consensus: its chain, its pool and its peers. */
 interface Node {
@@ -55,6 +58,7 @@ const start = async (
     blocks: chain.blocks,
     council: chain.sources.council,
     evidencePool: chain.evidence,
+    proofPool: chain.proofPool,
     pool: chain.pool.service,
     codec: blockCodec(chain.pool.recovery),
     withSenders: block => withSenders(chain.pool.recovery, block),
@@ -124,6 +128,40 @@ describe('a node among its peers', () => {
     await until('what was there', () => second.chain.pool.service.get(before) !== undefined)
     const after = await second.chain.pool.service.submit(signedRaw(ACCOUNT_KEYS[1] as Uint8Array, { nonce: 0 }))
     await until('what came later', () => first.chain.pool.service.get(after) !== undefined)
+  })
+
+  test('passes proof headers on, also those from before they met, to a third node', async () => {
+    const first = await start([])
+    const early = await mineProof(first.chain)
+    const second = await start([first])
+    const third = await start([second])
+    const all = [first, second, third]
+    await until('they met', () => second.peers.network.peerCount === 2)
+    // Whoever comes later hears of what waits with the next block.
+    await mine(first.chain, 1)
+    await until('the block', () => all.every(node => numberOf(node) === 1))
+    const proofs = () => all.map(({ chain }) => chain.proofPool.head.proofState.tipHeight)
+    expect(proofs()).toEqual([1, 1, 1])
+    expect(third.chain.proofRows.byId(proofHeaderId(early))?.includedIn).toBe(1)
+    const late = await mineProof(second.chain)
+    await until('the header', () => all.every(({ chain }) => chain.proofPool.get(proofHeaderId(late)) !== undefined))
+    expect(all.map(({ peers }) => peers.network.peerCount)).toEqual([1, 2, 1])
+  })
+
+  test('bans who sends a proof header that is false everywhere, and not who is only ahead or behind', async () => {
+    const node = await start([])
+    const honest = await start([node])
+    await until('they met', () => node.peers.network.peerCount === 1)
+    const header = await solved(honest.chain)
+    const ahead = await solved(honest.chain, { change: { anchorNumber: 9 } })
+    honest.peers.network.proofs.broadcast(encodeProofHeader(ahead))
+    const unsolved = { ...header, coinbase: OTHER_MINER, nonce: Uint8Array.of(1, 1, 1, 1, 1, 1, 1, 1) }
+    honest.peers.network.proofs.broadcast(encodeProofHeader(header))
+    await until('the good one', () => node.chain.proofPool.size === 1)
+    expect(node.peers.network.peerCount).toBe(1)
+    for (let at = 0; at < 8; at++)
+      honest.peers.network.proofs.broadcast(encodeProofHeader({ ...unsolved, extraNonce: Uint8Array.of(at) }))
+    await until('the ban', () => node.peers.network.peerCount === 0)
   })
 
   test('two that hold one validator key both give up, and name each other', async () => {

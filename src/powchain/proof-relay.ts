@@ -1,0 +1,77 @@
+import type { PeerId } from '../primitives/peer-id.ts'
+import type { ProofHeaderMalformed } from '../primitives/proof-header.ts'
+import type { ProofHeaderError } from '../rules/proof-header.ts'
+import type { Clock } from '../util/clock.ts'
+import { isCoded } from '../util/errors.ts'
+import type { Logger } from '../util/logger.ts'
+import type { ProofNetworkPort } from './ports.ts'
+import type { ProofPool } from './proof-pool.ts'
+
+export interface ProofRelayOptions {
+  readonly pool: ProofPool
+  readonly network: ProofNetworkPort
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** Whether the fault of a header shows on every node: a fault that depends on how far a node's own head is blames nobody. */
+const PROVEN: Readonly<Record<(ProofHeaderError | ProofHeaderMalformed)['code'], boolean>> = {
+  PROOF_HEADER_MALFORMED: true,
+  PROOF_VERSION: true,
+  PROOF_PARENT: true,
+  PROOF_HEIGHT: true,
+  PROOF_COINBASE: true,
+  PROOF_ANCHOR_ORDER: true,
+  PROOF_ANCHOR_STALE: false,
+  PROOF_ANCHOR_FUTURE: false,
+  PROOF_ANCHOR_HASH: true,
+  PROOF_TARGET: true,
+  PROOF_MIX_HASH: true,
+  PROOF_WORK: true,
+}
+
+/** Exchange of pending proof headers between nodes: one that is found valid, from whomever, goes to all other neighbours. */
+export class ProofRelay {
+  readonly #options: ProofRelayOptions
+  #unsubscribe: () => void = () => {}
+
+  constructor(options: ProofRelayOptions) {
+    this.#options = options
+  }
+
+  start(): void {
+    const { pool, network } = this.#options
+    const stops = [
+      network.onProofHeader((encoded, from) => void this.#receive(encoded, from)),
+      pool.onAdded(({ bytes }) => network.broadcast(bytes)),
+    ]
+    this.#unsubscribe = () => {
+      for (const stop of stops) stop()
+    }
+  }
+
+  stop(): void {
+    this.#unsubscribe()
+  }
+
+  /** Rebroadcasts the preferred branch; called regularly, for neighbours that connected or restarted since. */
+  remind(): void {
+    const { pool, network } = this.#options
+    for (const { bytes } of pool.branch()) network.broadcast(bytes)
+  }
+
+  async #receive(encoded: Uint8Array, from: PeerId): Promise<void> {
+    const { pool, network, clock, logger } = this.#options
+    try {
+      const outcome = await pool.submit(encoded, clock.nowMs())
+      if (outcome !== 'known') logger.debug({ peer: from, outcome }, 'proof header received')
+    } catch (error) {
+      if (!isCoded(error) || !Object.hasOwn(PROVEN, error.code)) {
+        logger.error({ err: error }, 'proof header not verified')
+        return
+      }
+      logger.debug({ peer: from, reason: error.message }, 'proof header refused')
+      if (PROVEN[error.code as keyof typeof PROVEN]) network.misbehaved(from, error.code)
+    }
+  }
+}
