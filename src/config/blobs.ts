@@ -1,16 +1,16 @@
 /** Gas of one blob (EIP-4844). */
 export const GAS_PER_BLOB = 131_072n
 
-/** How many blobs a block of a chain with Ethereum's rules carries, and how their price moves (EIP-7840). */
+/** Number of blobs in a block of a chain with Ethereum's rules, and the update rule of their price (EIP-7840). */
 export interface BlobParams {
-  /** Blobs of a block at which the price stands still. */
+  /** Blobs per block at which the price is constant. */
   readonly target: number
-  /** Most blobs of a block. */
+  /** Maximum blobs per block. */
   readonly max: number
   readonly baseFeeUpdateFraction: bigint
 }
 
-/** Ethereum's own figures (EIP-4844, 7691, 7892), for a genesis that names no others. */
+/** Ethereum's own values (EIP-4844, 7691, 7892), for a genesis that sets none. */
 export const ETHEREUM_BLOBS = {
   cancun: { target: 3, max: 6, baseFeeUpdateFraction: 3_338_477n },
   prague: { target: 6, max: 9, baseFeeUpdateFraction: 5_007_716n },

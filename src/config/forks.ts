@@ -1,8 +1,8 @@
 import type { BlobParams } from './blobs.ts'
 
 /**
- * Forks of a network: an ordered list of (name, height). `null` means known and not scheduled.
- * EVM forks count main-chain numbers; `nativeHash` counts proof-chain heights (docs/design/proof-chain.md#fork-height).
+ * Forks of a network: an ordered list of (name, height). `null` means known and not scheduled. EVM forks use main-chain
+ * numbers; `nativeHash` uses proof-chain heights (docs/design/proof-chain.md#fork-height).
  */
 export const EVM_FORKS = [
   'frontier',
@@ -30,7 +30,7 @@ export interface Fork {
   readonly height: number | null
 }
 
-/** Figures of blobs in force from a block on. */
+/** Blob parameters from a block on. */
 export interface BlobFork extends BlobParams {
   readonly height: number
 }
@@ -44,17 +44,17 @@ export const isActive = (forks: readonly Fork[], name: ForkName, height: number)
   return fork !== undefined && fork.height !== null && height >= fork.height
 }
 
-/** Every EVM fork up to this one, in force from block 0. */
+/** Every EVM fork up to this one, active from block 0. */
 export const forksAtGenesis = (last: EvmFork): readonly Fork[] =>
   EVM_FORKS.slice(1, EVM_FORKS.indexOf(last) + 1).map(name => ({ name, height: 0 }))
 
-/** The newest EVM fork in force at a block. */
+/** Newest EVM fork active at a block. */
 export const evmForkAt = (forks: readonly Fork[], number: number): EvmFork => {
   let active: EvmFork = 'frontier'
   for (const name of EVM_FORKS) if (isActive(forks, name, number)) active = name
   return active
 }
 
-/** Whether a fork is `first` or builds on it. */
+/** Returns true when a fork is `first` or a later one. */
 export const isForkSince = (fork: EvmFork, first: EvmFork): boolean =>
   EVM_FORKS.indexOf(fork) >= EVM_FORKS.indexOf(first)

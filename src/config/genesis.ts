@@ -6,21 +6,21 @@ import { GenesisValue } from './genesis/json-reader.ts'
 import { parseTandemGenesis, TANDEM_FORMAT } from './genesis/tandem-format.ts'
 import type { NetworkName, NetworkParams } from './networks.ts'
 
-/** A validator as it is registered. */
+/** Validator as registered. */
 export interface CouncilMember {
   readonly name: string
-  /** The address that votes and proposes. */
+  /** Address that votes and proposes. */
   readonly validator: Hex
-  /** The account whose stake it is, which votes on admissions. */
+  /** Account that owns the stake and votes on admissions. */
   readonly owner: Hex
-  /** Where its pay goes. */
+  /** Address that receives its rewards. */
   readonly reward: Hex
-  /** Number of its admission to the council, never given twice; those of genesis have 1, 2, ... in their order. */
+  /** Number of its admission to the council, never reused; those of genesis have 1, 2, ... in order. */
   readonly admission: number
   readonly stakeWei: bigint
 }
 
-/** An account of block 0. */
+/** Account of block 0. */
 export interface GenesisAccount {
   readonly balance: bigint
   readonly nonce: Nonce
@@ -29,7 +29,7 @@ export interface GenesisAccount {
   readonly storage: ReadonlyMap<Hex, Hex>
 }
 
-/** What a genesis file decides of the header of block 0; the rest follows from the state and the forks. */
+/** Header members of block 0 that a genesis file sets; the others follow from the state and the forks. */
 export interface GenesisHeaderFields {
   readonly parentHash: Hex
   readonly miner: Hex
@@ -46,39 +46,39 @@ export interface GenesisHeaderFields {
   readonly excessBlobGas?: bigint
 }
 
-/** A fork of a geth-style genesis that begins at a time, which only the fixture mode follows. */
+/** Fork of a geth-style genesis that starts at a time, which only fixture mode supports. */
 export interface TimeFork {
   readonly name: string
   /** Unix seconds. */
   readonly time: number
 }
 
-/** How a genesis says what no header member of its own holds. */
+/** Genesis values without a header member of their own, by file format. */
 export type GenesisStyle =
   | {
       readonly format: 'tandem'
       readonly network: NetworkName
       /** At most 32 bytes of the operator's choice. */
       readonly vanity: Uint8Array
-      /** Canonical text of the parameters the file sets, forks left out: what the genesis hash pins (see genesis-block.ts). */
+      /** Canonical text of the parameters the file sets, without forks: part of the genesis hash (see genesis-block.ts). */
       readonly pinnedParams: string
     }
   | {
       readonly format: 'geth'
       readonly extraData: Uint8Array
-      /** null: never, or from the start when `paris` stands in the forks. */
+      /** null: never, or from the start when `paris` is in the forks. */
       readonly terminalTotalDifficulty: bigint | null
       /** Ascending by time. */
       readonly timeForks: readonly TimeFork[]
-      /** Figures of blobs by fork, where the file names them (EIP-7840). */
+      /** Blob parameters by fork, where the file sets them (EIP-7840). */
       readonly blobSchedule: ReadonlyMap<string, BlobParams>
-      /** Whose logs are deposits (EIP-6110). */
+      /** Contract whose logs are deposits (EIP-6110). */
       readonly depositContract: Hex
       /** The file as read, for the EthereumJS oracle. */
       readonly document: unknown
     }
 
-/** A genesis file, checked. */
+/** Validated genesis file. */
 export interface Genesis {
   readonly style: GenesisStyle
   readonly params: NetworkParams
@@ -90,7 +90,7 @@ export interface Genesis {
   readonly foundation: Hex
 }
 
-/** What is wrong with a genesis file, where (`alloc.0x12.balance`), and what to do about it. */
+/** Problem of a genesis file with its path (`alloc.0x12.balance`) and what to do about it. */
 export type GenesisError = { readonly code: 'GENESIS_INVALID'; readonly path: string; readonly problem: string }
 
 /** Parses the text of a genesis file: Tandem's own format or geth's. Throws CodedError<GenesisError>. */

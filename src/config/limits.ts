@@ -1,9 +1,9 @@
 import { CLIENT_LIMITS } from './limits/clients.ts'
 
-/** Every bound of a queue, cache, loop or message, in one place. Units are in the names. */
+/** Limits of queues, caches, loops and messages. Units are in the names. */
 export const LIMITS = {
   ...CLIENT_LIMITS,
-  /** Work between two turns of the event loop while a block is executed, and while a call runs. */
+  /** Milliseconds of work per event-loop turn while a block is executed, and while a call runs. */
   execution: { sliceMs: 10, callSliceMs: 5 },
   pool: {
     slotBytes: 8 * 1024,
@@ -14,7 +14,7 @@ export const LIMITS = {
     replacementBumpPercent: 10,
     queuedLifetimeMs: 3 * 3_600_000,
     sweepMs: 60_000,
-    /** Transactions that took too long for a block of this node: how many are remembered, for how long, and those tried first next time. */
+    /** Transactions that took too long for a block of this node: number remembered, duration, and number tried first next time. */
     quarantined: 512,
     quarantineMs: 30 * 60_000,
     retried: 64,
@@ -22,37 +22,37 @@ export const LIMITS = {
   },
   block: {
     buildMs: 250,
-    /** What is left of it where others are slow (consensus/timing/build-budget.ts). */
+    /** Minimum of that time where others are slow (consensus/timing/build-budget.ts). */
     leastBuildMs: 10,
     transactionBytes: 128 * 1024,
-    /** Of a contract, where the chain's parameters name no other; init code may have twice as many. */
+    /** Code size of a contract, where the chain's parameters set none; init code may have twice as many bytes. */
     codeBytes: 24 * 1024,
     bodyBytes: 4 * 1024 * 1024,
-    /** Header in a message of a peer: the certificate of the largest committee makes 9 KB. */
+    /** Header in a message of a peer: the certificate of the largest committee takes 9 KB. */
     headerBytes: 16 * 1024,
     futureSeconds: 1,
-    /** The longest that one transaction may take where one validator decides alone: all that its gas can buy. */
+    /** Time of one transaction where a lone validator decides: enough for all of its gas. */
     loneTransactionMs: 10_000,
-    /** A transaction that may use no more is tried in a block whatever others took. */
+    /** A transaction below this gas limit is tried in a block however much time others took. */
     lightGas: 2_000_000n,
-    /** Before its time a block is begun at most. */
+    /** Maximum lead of a build before its block time. */
     headStartMs: 150,
   },
-  /** Strict decoding of one item; no message of ours nests deeper than 6. */
+  /** Strict decoding of one item; no message of this protocol nests deeper than 6. */
   rlp: { depth: 16, items: 262_144 },
   genesis: { codeBytes: 1024 * 1024, extraDataBytes: 4_096, vanityBytes: 32 },
   recovery: { batch: 64, queue: 65_536, blockQueue: 262_144 },
   trie: {
     undoLayers: 8,
-    /** Proofs and previews, of the newest state and of older ones each; whoever waits longer is told to come again. */
+    /** Proofs and previews, of the newest state and of older ones each; a longer wait ends with an error. */
     proofs: { queued: 256, waitMs: 5_000 },
   },
-  /** Of the LevelDB handle; two write buffers may be in memory at once. */
+  /** LevelDB handle; two write buffers may be in memory at once. */
   storage: {
     cacheBytes: 4 * 1024 * 1024,
     writeBufferBytes: 4 * 1024 * 1024,
     maxOpenFiles: 512,
-    /** Emptied batches kept for the next block; each holds the memory of the largest it has been. */
+    /** Emptied batches kept for the next block; each keeps the memory of its largest use. */
     idleBatches: 2,
     scanRows: 1_000,
     scanBytes: 256 * 1024,
@@ -63,21 +63,21 @@ export const LIMITS = {
     codeCacheBytes: 16 * 1024 * 1024,
     historyBlocks: 128,
     proofRollbackEntries: 20_000,
-    /** Entries changed since, up to which an older state is offered for synchronous reads. */
+    /** Changed entries up to which an older state is available for synchronous reads. */
     overlayEntries: 5_000,
-    /** Old reverse diffs removed with one block when there are more than the length of history. */
+    /** Reverse diffs pruned per block when there are more than the history length. */
     pruneBlocksPerCommit: 8,
   },
-  /** Of the council contract, which names the first itself: members, and text that names one. */
+  /** Council contract, which defines the first value itself: members, and bytes of a name. */
   council: {
     members: 256,
     nameBytes: 32,
-    /** However many are silent or jailed, so many serve where there are so many (docs/design/council.md#qualification). */
+    /** Minimum of serving members, however many are silent or jailed, where there are enough (docs/design/council.md#qualification). */
     leastServing: 4,
-    /** Cycles asked for lately. */
+    /** Recently read cycles. */
     cachedCycles: 64,
   },
-  /** Of one block: accusations, and their bytes; one with a justification of the largest committee fits. */
+  /** Evidence in one block: items and bytes; one with a justification of the largest committee fits. */
   /** Of proof headers: what is kept, and what is verified at once; see also powchain/core.ts. */
   proofChain: {
     verifiedHeaders: 1_024,
@@ -95,25 +95,25 @@ export const LIMITS = {
     futureRounds: 8,
     bufferedMessages: 1_000,
     evidence: 1_000,
-    /** Heights below the open one whose votes are still held against each other, and statements kept of a member at one height. */
+    /** Heights below the open one whose votes are still compared, and statements kept per member and height. */
     evidenceHeights: 2,
     statements: 256,
     retransmitMs: 500,
     maxTimeoutExponent: 6,
     timeoutCapMs: 60_000,
     walBytes: 16 * 1024 * 1024,
-    /** Largest committee any genesis may ask for; no list in a consensus message is longer. */
+    /** Largest committee a genesis may set; no list in a consensus message is longer. */
     committee: 128,
     pastRounds: 64,
-    /** Bodies of one height kept for late decisions; the rest is asked for by hash. */
+    /** Bodies of one height kept for late decisions; others are requested by hash. */
     heldBlocks: 8,
-    /** Recovered signatures remembered: they come again in justifications and certificates. */
+    /** Cached signature recoveries: signatures reappear in justifications and certificates. */
     cachedSignatures: 8_192,
-    /** Neighbours being sent a whole height at one time. */
+    /** Neighbours that are sent a whole height at one time. */
     answers: 16,
-    /** Clocks: how many proposers, and of each how many proposals at least and at most, are compared, and what is told the operator. */
+    /** Clock skew: proposers compared, proposals of each at least and at most, and the skew that is logged. */
     skew: { proposers: 128, least: 4, offsets: 8, warnMs: 250 },
-    /** Validators times types of messages counted apart. */
+    /** Validators times message types counted separately. */
     watchedVotes: 1_024,
     /** One piece of evidence: an unjustified proposal holds two quorums. */
     evidenceBytes: 64 * 1024,
@@ -123,93 +123,93 @@ export const LIMITS = {
   chain: {
     blockCacheBytes: 8 * 1024 * 1024,
     receiptCacheBytes: 4 * 1024 * 1024,
-    /** Rows of blocks asked for single transactions or receipts. */
+    /** Rows of blocks read for single transactions or receipts. */
     rowCacheBytes: 4 * 1024 * 1024,
-    /** Tips of blocks asked for by fee history: a few each. */
+    /** Tips of blocks read by fee history: a few per block. */
     tipCacheBytes: 1024 * 1024,
     hashCache: 1_024,
     candidates: 8,
     pendingTransactions: 1_000,
     pendingBuildMs: 50,
-    /** Transactions remembered that took too long for it. */
+    /** Remembered transactions that took too long for it. */
     pendingSlow: 1_024,
     logSliceBlocks: 64,
-    /** Log queries over ranges: waiting in all and of one client, running in all and of one client, and index walks open for one. */
+    /** Log queries over ranges: queued in total and per client, running in total and per client, and index iterators open for one. */
     logQueries: 256,
     clientLogQueries: 128,
     logsInFlight: 3,
     clientLogsInFlight: 2,
     logWalks: 16,
-    /** Decoded logs, kept by the main thread and by that of log queries. */
+    /** Decoded logs, cached by the main thread and by the log worker. */
     logCacheBytes: 4 * 1024 * 1024,
   },
-  /** Catching up with peers (chain/sync). */
+  /** Block sync (chain/sync). */
   sync: {
-    /** Requests for ranges under way, and ranges under way or waiting to be imported. */
+    /** Range requests under way, and ranges requested or waiting for import. */
     parallel: 4,
     pieces: 8,
-    /** Failures of the next range until a try is given up, and the pause after each. */
+    /** Failures of the next range until a run is given up, and the pause after each. */
     attempts: 3,
     retryMs: 500,
-    /** How long the next range is waited for: with the engine away from its height, and until another peer is asked for it as well. */
+    /** Wait for the next range: while the engine is stopped for the run, and until a second peer is asked. */
     awayMs: 250,
     lateMs: 1_000,
-    /** Ranges asked for in a second, and at once: below what one peer bears. 128 blocks each are 2,560 a second. */
+    /** Range requests per second, and at once: below what one peer accepts. 128 blocks each are 2,560 a second. */
     asks: { perSecond: 20, burst: 20 },
     paceMs: 50,
     /** Peers asked for the next range at once. */
     askedAtOnce: 3,
-    /** A member so little behind is told by its neighbours, unless that takes longer than this. */
+    /** A member this little behind gets decisions from its neighbours, unless that takes longer than `patienceMs`. */
     nearBlocks: 2,
     patienceMs: 3_000,
     tickMs: 1_000,
-    /** Between the beginnings of two tries: a peer answers so many requests a second. */
+    /** Time between the starts of two runs: a peer answers so many requests a second. */
     spacingMs: 200,
-    /** How long the word of a peer does not count that had not what it claimed: at first, and at most. */
+    /** Duration for which a peer is on hold that lacked what it claimed: at first, and at most. */
     holdMs: 2_000,
     holdCapMs: 60_000,
-    /** Peers of whom is remembered whether they delivered. */
+    /** Peers whose deliveries are remembered. */
     sources: 512,
-    /** After a try that failed on this side. */
+    /** Pause after a run that failed on this side. */
     pauseMs: 2_000,
-    /** A block with more of them has its senders recovered only when it is its turn. */
+    /** The senders of a block with more transactions are recovered only at its import. */
     aheadTransactions: 16_384,
-    /** Between two lines in the log. */
+    /** Interval of log lines. */
     progressMs: 1_000,
   },
-  /** Snapshots of the state (state/snapshot, chain/snapshot). The first two are part of format 2: changed, they are another format. */
+  /** Snapshots of the state (state/snapshot, chain/snapshot). The first two are part of format 2: a change makes another format. */
   snapshot: {
-    /** Of a chunk, unless it is one account. */
+    /** Size of a chunk, unless it is one account. */
     chunkBytes: 1024 * 1024,
-    /** Slots of an account that are more bytes than this stand in chunks of their own. */
+    /** Accounts with more bytes of slots have chunks of their own. */
     inlineBytes: 64 * 1024,
-    /** Blocks between two snapshots by default: whole cycles, three hours of seconds. */
+    /** Default of blocks between two snapshots: whole cycles, three hours of seconds. */
     intervalBlocks: 10_800,
-    /** Snapshots kept; the older one is for who is fetching it. */
+    /** Snapshots kept; the older one is for peers that are fetching it. */
     kept: 2,
-    /** Bytes gathered for one write of a file. */
+    /** Bytes collected for one write of a file. */
     writeBytes: 1024 * 1024,
-    /** Chunks asked for or waiting to be imported, and requests begun in a second: less than a peer answers. */
+    /** Chunks requested or waiting for import, and requests per second: fewer than a peer answers. */
     parallel: 6,
     requestsPerSecond: 40,
-    /** Codes in one request, and in one answer beside its bytes. */
+    /** Codes in one request, and in one response besides its byte limit. */
     codes: 256,
-    /** Blocks before a snapshot that a chain needs at once: BLOCKHASH reaches so far. */
+    /** Blocks before a snapshot that a chain needs at once: the reach of BLOCKHASH. */
     ancestors: 256,
-    /** Chunks in a row that nobody had until another snapshot is looked for, and the pause after each. */
+    /** Consecutive chunks that no peer had until another snapshot is chosen, and the pause after each. */
     attempts: 5,
     retryMs: 1_000,
-    /** The pause grows with each try up to so many of them. */
+    /** The pause grows with each attempt up to this many of them. */
     pauses: 30,
-    /** How long peers are awaited before a node that has none goes on with blocks, and how often they are looked at. */
+    /** Wait for peers before a node without a snapshot syncs by blocks, and the interval of checks. */
     patienceMs: 15_000,
     lookMs: 500,
-    /** Manifests looked at before one is chosen, and peers whose headers are walked to prove its block. */
+    /** Manifests compared before one is chosen, and peers whose headers are used to prove its block. */
     manifests: 8,
     witnesses: 6,
     /** Steps between the trust anchor and a snapshot (chain/snapshot/sync/skipping-verification.ts). */
     trustSteps: 64,
-    /** So old may the anchor be: below the unbonding time of validators (docs/design/snapshot-sync.md#trust). */
+    /** Maximum age of the anchor: below the unbonding time of validators (docs/design/snapshot-sync.md#trust). */
     trustSeconds: 14 * 24 * 3_600,
     /** Blocks of history in one request, and the pause between two while the node serves. */
     historyBlocks: 64,
@@ -222,81 +222,81 @@ export const LIMITS = {
     snapshots: 10_000,
     /** Blocks of one evm_mine or hardhat_mine. */
     mineBlocks: 100_000,
-    /** How long one block asked for may take. */
+    /** Time limit of one requested block. */
     mineMs: 30_000,
     impersonated: 10_000,
-    /** Of a state to load, as it comes and unpacked, and of one that is dumped. */
+    /** Size of a state to load, packed and unpacked, and of a dumped one. */
     stateBytes: 64 * 1024 * 1024,
   },
-  /** Typed data to sign (EIP-712): its JSON, the types it may declare, and how deep a message may be nested. */
+  /** Typed data to sign (EIP-712): its JSON, its declared types, and the nesting of a message. */
   typedData: { jsonBytes: 128 * 1024, types: 64, depth: 32 },
-  /** A recorded chain: the size of its file, how many blocks it may hold, and the gas of a simulation when answers were recorded. */
+  /** Recorded chain: file size, number of blocks, and the gas of a simulation when the responses were recorded. */
   fixture: { chainBytes: 64 * 1024 * 1024, blocks: 10_000, simulationGas: 50_000_000n },
-  /** `tandem statetest`: files read ahead of the output, for each thread, and what one thread may hold. */
+  /** `tandem statetest`: files read ahead of the output per thread, and the heap of one thread. */
   stateTest: { fileBytes: 64 * 1024 * 1024, jobs: 64, filesAheadPerJob: 8, heapMegabytes: 1_024 },
-  /** Key files and their passwords: sizes, and what a keystore may ask for when it is opened. */
+  /** Key files and their passwords: sizes, and the cost of decrypting a keystore. */
   keys: {
     fileBytes: 64 * 1024,
     passwordBytes: 4_096,
     scryptBytes: 512 * 1024 * 1024,
     /** n x r x p; the usual file has 2^21, which takes about a second. */
     scryptWork: 2 ** 23,
-    /** For each 32 bytes of what is derived; 10 million take some seconds. */
+    /** Rounds per 32 derived bytes; 10 million take some seconds. */
     pbkdf2Rounds: 10_000_000,
-    /** Of a keystore folder. */
+    /** Files in a keystore folder. */
     files: 1_000,
-    /** Of a signing record: its size, validators, and positions of each. */
+    /** Signing record: its size, validators, and positions of each. */
     recordBytes: 1024 * 1024,
     recordSigners: 256,
     recordPositions: 4_096,
   },
-  /** Peers and what they send (docs/network.md). Channels and messages have their own figures beside their declaration. */
+  /** Peers and their messages (docs/network.md). Channels and messages declare their own limits. */
   network: {
-    /** Where a node takes peers unless told otherwise. */
+    /** Default port for peers. */
     defaultPort: 30_333,
-    /** Peers besides the reserved places, which are for committee members and static peers. */
+    /** Peers besides the reserved slots, which are for committee members and static peers. */
     inbound: 40,
     outbound: 16,
     reserved: 160,
-    /** Of one address (an IPv4 address, or the /64 of an IPv6 one); the loopback is an operator's own and not counted. */
+    /** Per address (an IPv4 address, or the /64 of an IPv6 one); the loopback belongs to the operator and is not counted. */
     perAddress: 8,
-    /** Nodes that speak for one validator: its own, and the one it had before a move. */
+    /** Nodes that represent one validator: its own, and the previous one after a move. */
     perValidator: 2,
-    /** Connections that have not said who they are, in all and of one address, and how fast an address may open them. */
+    /** Connections before their handshake, in total and per address, and the rate per address. */
     pending: 64,
     pendingPerAddress: 32,
     connectsPerSecond: 4,
     connectsBurst: 64,
     addresses: 4_096,
-    /** From the connection to the last word of the handshake. */
+    /** Time from the connection to the end of the handshake. */
     handshakeMs: 5_000,
     dialMs: 3_000,
-    /** A frame's payload; longer messages go in several, so that a vote waits for one of them at most. */
+    /** Payload of a frame; longer messages use several, so that a vote waits for one of them at most. */
     fragmentBytes: 64 * 1024,
     /**
-     * A message must be whole after this time and what its length takes at the slowest line; so long a peer may take nothing of what
-     * is sent.
+     * Time within which a message must be complete, plus the time for its length at the slowest rate; also the longest time a peer may
+     * accept no bytes.
      */
     messageMs: 20_000,
     bytesPerMs: 64,
-    /** Claimed by messages of several frames that nobody asked for and that are not whole yet, of all peers that are not in the committee. */
+    /** Size of unrequested, incomplete messages of several frames, of all peers outside the committee. */
     partialBytes: 64 * 1024 * 1024,
-    /** Messages for members only, from a peer that is none: it may not know yet. */
+    /** Members-only messages from a non-member, which may be a member not known yet. */
     outsiders: { perSecond: 60, burst: 240 },
     pingMs: 10_000,
-    /** Silence after which a peer is gone. */
+    /** Silence after which a peer is disconnected. */
     silenceMs: 30_000,
     /** Blocks of one peer being decoded. */
     decoding: 4,
-    /** Decoded ones remembered, since all neighbours send the same: proposals and decisions of about two heights. */
+    /** Cached decoded blocks, since all neighbours send the same: proposals and decisions of about two heights. */
     decodedBlocks: 8,
-    /** Requests to one peer under way, those of one peer being answered, and how long an answer may take. */
+    /** Requests to one peer under way, requests of one peer being answered, and the time limit of a response. */
     requests: 8,
     serving: 4,
     requestMs: 10_000,
     /** Peers asked before a request fails. */
     attempts: 4,
-    /** Soft limit of an answer; one item always fits. */
+    /** Soft limit of a response; one item always fits. */
     answerBytes: 2 * 1024 * 1024,
     blocksPerRequest: 128,
     receiptsPerRequest: 128,
@@ -306,47 +306,47 @@ export const LIMITS = {
     announcedHashes: 4_096,
     requestedHashes: 256,
     batchBytes: 1024 * 1024,
-    /** New transactions are gathered so long before they go out. */
+    /** Time for which new transactions are collected before they are sent. */
     batchMs: 20,
     batchItems: 4_096,
-    /** Hashes that a peer is known to have, those wanted of one peer and of all, who else may be asked for one, and those refused. */
+    /** Hashes that a peer is known to have, those wanted from one peer and from all, alternative peers for one, and refused ones. */
     knownTransactions: 8_192,
     wantedPerPeer: 4_096,
     wantedTransactions: 131_072,
     announcers: 4,
     refusedTransactions: 16_384,
-    /** Received ones that the pool is looking at. */
+    /** Received transactions being admitted by the pool. */
     admitting: 2_048,
     lookedAtOnce: 64,
-    /** Received ones that wait for that, of each peer, and when those without quota are looked at again. */
+    /** Received bytes that wait for that, per peer, and the interval at which those without quota are checked again. */
     heldBytes: 1024 * 1024,
     heldMs: 250,
-    /** Transactions of one peer that the pool refused or is looking at; beyond, no more are taken: to find each out costs a signature. */
+    /** Transactions of one peer that the pool refused or is checking; more are not accepted: each check costs a signature recovery. */
     refusals: { perSecond: 50, burst: 2_048 },
     /** Blocks and evidence that a peer is known to have. */
     knownItems: 512,
-    /** Statements relayed, and when one may be relayed again: the sender repeats what may have been lost. */
+    /** Relayed statements, and the interval after which one may be relayed again: the sender resends what may have been lost. */
     relayed: 16_384,
     relayAgainMs: 400,
-    /** Peers that left and can still be blamed. */
+    /** Disconnected peers that can still be scored. */
     gonePeers: 256,
-    /** Faults of this node that bytes of peers bring about: when one is logged again for a peer, peers remembered, and lines in all. */
+    /** Faults of this node caused by bytes of peers: interval of logging one peer's, peers remembered, and log rate. */
     faultAgainMs: 60_000,
     faultPeers: 256,
     faultLines: { perSecond: 0.2, burst: 10 },
-    /** Bytes of blocks that one peer is sent for its statuses. */
+    /** Bytes of blocks sent to one peer for its status messages. */
     blockAnswers: { perSecond: 16 * 1024 * 1024, burst: 32 * 1024 * 1024 },
-    /** Changes of who reaches whom are gathered so long. */
+    /** Delay for collecting changes of reachability. */
     linksMs: 50,
-    /** Peer records kept, and in one answer; how often peers are asked. */
+    /** Peer records kept, and in one response; interval of requests to peers. */
     records: 1_024,
     recordsPerAnswer: 64,
     recordBytes: 512,
     askRecordsMs: 60_000,
     clientBytes: 128,
     /**
-     * Dialing: pause after the first failure, the longest, that of static peers and members, after a refusal that will not change soon,
-     * and failures until an address is forgotten.
+     * Dialing: pause after the first failure, the longest pause, that of static peers and members, that after a refusal that will not
+     * change soon, and failures until an address is dropped.
      */
     dialing: 8,
     backoffMs: 1_000,
@@ -354,13 +354,13 @@ export const LIMITS = {
     wantedCapMs: 4_000,
     incompatibleMs: 10 * 60_000,
     forgetAfter: 10,
-    /** A connection that lasted so long ends the row of failures. */
+    /** Duration after which a connection resets the failures. */
     stableMs: 30_000,
     dialTickMs: 500,
-    /** Before a node just heard of is dialed, when it is rather that one's turn. */
+    /** Delay before a new node is dialed whose turn it is to dial. */
     yieldMs: 500,
     staticPeers: 256,
-    /** Standing: scores fall from 0 to -100, half of it is forgiven in the half-life. */
+    /** Peer scores: from 0 to -100, halved towards 0 in each half-life. */
     halfLifeMs: 10 * 60_000,
     disconnectScore: -20,
     banScore: -50,
@@ -378,31 +378,31 @@ export const LIMITS = {
     full: 16,
     accounts: 1_000,
     portsPerNode: 10,
-    /** From the first process to the first block, before somebody is told that it takes long. */
+    /** Time from the first process to the first block, after which a warning is printed. */
     readyMs: 60_000,
-    /** Nodes are asked how they are so often, while the first block is awaited and later, and must answer within. */
+    /** Interval of status requests, while the first block is awaited and later, and their time limit. */
     startPollMs: 100,
     pollMs: 500,
     answerMs: 1_000,
     hashMs: 10_000,
-    /** Without a terminal, between two lines of status. */
+    /** Interval of status lines without a terminal. */
     plainMs: 10_000,
-    /** A node that has not ended so long after the signal is killed: all is over within two seconds. */
+    /** Time after the signal until a node is killed: everything ends within two seconds. */
     stopMs: 1_300,
-    /** A signal that ended a node may have been meant for all: this one is waited for so long. */
+    /** A signal that ended a node may have been sent to all: time to wait for it here. */
     signalMs: 100,
-    /** Of a dead node's log: what is shown, and how much of its end is read for that. */
+    /** Log of a dead node: lines printed, and bytes of its end that are read. */
     tailLines: 12,
     tailBytes: 16 * 1024,
-    /** A log longer than this is put aside at the next start. */
+    /** Size above which a log is renamed at the next start. */
     logBytes: 64 * 1024 * 1024,
     /** Blocks whose hashes are compared between nodes. */
     comparedBlocks: 1_024,
-    /** Chaos: a wave after which the nodes are not in step again within this time is told, blocks they may then differ by. */
+    /** Chaos: time for the nodes to be in sync again after a wave, and the allowed difference in blocks. */
     recoverMs: 60_000,
     inStepBlocks: 2,
   },
-  /** `tandem sim`: of one run, and how often a failing one is tried again to make it smaller. */
+  /** `tandem sim`: limits of one run, and attempts at shrinking a failing one. */
   simulation: {
     nodes: 31,
     heights: 100_000,
@@ -412,6 +412,6 @@ export const LIMITS = {
     traceLines: 60,
     jobs: 64,
   },
-  /** Young generation of worker threads whose garbage is short-lived: a large one only grows the process. */
+  /** Young generation of worker threads with short-lived garbage: a large one only grows the process. */
   workers: { nurseryMegabytes: 4 },
 } as const

@@ -18,9 +18,9 @@ export const NAMESPACES = [
 ] as const
 export type Namespace = (typeof NAMESPACES)[number]
 
-/** How the base fee moves; the target and the bounds are those of KIP-71 (docs/design/money.md#base-fee). */
+/** Base fee rule; the target and the bounds are those of KIP-71 (docs/design/money.md#base-fee). */
 export interface BaseFeeParams {
-  /** `eip1559`: Ethereum's rule, whose target follows from each block's own gas limit (fixture mode). */
+  /** `eip1559`: Ethereum's rule, with a target from each block's own gas limit (fixture mode). */
   readonly rule: 'kip71' | 'eip1559'
   readonly lowerBoundWei: bigint
   readonly upperBoundWei: bigint
@@ -29,7 +29,7 @@ export interface BaseFeeParams {
   readonly denominator: bigint
 }
 
-/** Percent of the fee; what the floors leave over is burnt (docs/design/money.md#fees). */
+/** Percent of the fee; the remainder of the floors is burnt (docs/design/money.md#fees). */
 export interface FeeShares {
   readonly proposerPercent: bigint
   readonly minerPercent: bigint
@@ -39,7 +39,7 @@ export interface FeeShares {
 export interface RewardParams {
   readonly cycleBlocks: number
   readonly cycleRewardWei: bigint
-  /** Per ten thousand kept at each halving. */
+  /** Remaining part per ten thousand at each halving. */
   readonly halvingNumerator: bigint
   readonly halvingDenominator: bigint
   readonly halvingBlocks: number
@@ -49,20 +49,20 @@ export interface RewardParams {
 
 /** Registration and service of validators (docs/design/council.md#council). */
 export interface CouncilParams {
-  /** A registration needs no votes. */
+  /** Registration needs no votes. */
   readonly openRegistration: boolean
-  /** From a member's request to leave to the withdrawal of its stake. */
+  /** Seconds from a member's request to leave until its stake can be withdrawn. */
   readonly unbondingSeconds: number
-  /** A member that stood in so many certificates' committees in a row and sealed none is put out for as many blocks. */
+  /** A member in the committees of so many certificates in a row without a seal is excluded for as many blocks. */
   readonly inactiveBlocks: number
-  /** Evidence of an offence so many blocks ago, or more, counts for nothing. */
+  /** Age in blocks from which evidence has no effect. */
   readonly evidenceBlocks: number
 }
 
-/** Where genesis puts the contract that registers validators (contracts/Council.sol). */
+/** Address of the contract that registers validators (contracts/Council.sol), set in genesis. */
 export const COUNCIL_ADDRESS: Hex = '0x0000000000000000000000000000000000000400'
 
-/** More than any block can use: for rules without a bound of that kind. */
+/** More than any block can use: for rules without such a bound. */
 export const UNBOUNDED_GAS = 2n ** 63n - 1n
 
 /** Rules of the proof chain (docs/design/proof-chain.md); its fork height is that of the fork `nativeHash`. */
@@ -70,18 +70,18 @@ export interface ProofChainParams {
   /** Names of the hash function below the fork and from it on, as clients see them. */
   readonly before: string
   readonly after: string
-  /** Wanted distance of two proof headers, in main blocks. */
+  /** Target distance of two proof headers, in main blocks. */
   readonly spacingBlocks: number
   /** Half-life of the difficulty rule, in main blocks. */
   readonly halfLifeBlocks: number
-  /** Age of an anchor in main blocks beyond which a header cannot be included any more. */
+  /** Age of an anchor in main blocks beyond which a header cannot be included. */
   readonly maxAnchorAgeBlocks: number
   /** Easiest target of each version. */
   readonly maxTargetBefore: bigint
   readonly maxTargetAfter: bigint
 }
 
-/** The rules every node of a network agrees on. A genesis file may set other forks for a private chain. */
+/** Rules on which every node of a network agrees. A genesis file may set other forks for a private chain. */
 export interface ChainParams {
   readonly chainId: number
   readonly networkId: number
@@ -90,17 +90,17 @@ export interface ChainParams {
   readonly blobForks: readonly BlobFork[]
   readonly blockTimeMs: number
   readonly blockGasLimit: bigint
-  /** docs/design/evm-rules.md#limits: the bound on one transaction's execution, less than or equal to the block's limit. */
+  /** Bound on one transaction's execution, at most the block's limit (docs/design/evm-rules.md#limits). */
   readonly maxTxExecutionGas: bigint
-  /** The bound on the gas used of one block (docs/consensus.md); at least that of one transaction. */
+  /** Bound on the gas used of one block (docs/consensus.md); at least that of one transaction. */
   readonly maxBlockExecutionGas: bigint
-  /** Flat price of a calldata byte; null takes the fork's own (EIP-2028, EIP-7623). */
+  /** Flat price of a calldata byte; null uses the fork's own (EIP-2028, EIP-7623). */
   readonly calldataGasPerByte: bigint | null
-  /** Bytes of a contract's code; left out: those of EIP-170. Init code may have twice as many. */
+  /** Bytes of a contract's code; omitted: those of EIP-170. Init code may have twice as many. */
   readonly codeSizeLimit?: number
   readonly baseFee: BaseFeeParams
   readonly feeShares: FeeShares
-  /** Where a price beyond the base fee goes: into the shares with the rest, or to the coinbase at once (Ethereum; fixture mode). */
+  /** Recipient of tips: the shares together with base fees, or the coinbase directly (Ethereum; fixture mode). */
   readonly tips: 'shared' | 'coinbase'
   readonly rewards: RewardParams
   readonly committeeSize: number
@@ -109,23 +109,23 @@ export interface ChainParams {
   readonly roundTimeoutMs: number
   readonly proofChain: ProofChainParams
   /**
-   * A development chain: time, base fee, gas limit and beneficiary of a block are its proposer's free choice, blocks can be taken
-   * back and accounts edited (docs/dev-helpers.md). Only ever true where one validator decides alone (config/genesis/tandem-format.ts).
+   * Development chain: time, base fee, gas limit and beneficiary of a block are its proposer's free choice, blocks can be reverted and
+   * accounts edited (docs/dev-helpers.md). Only true where a single validator decides (config/genesis/tandem-format.ts).
    */
   readonly devHelpers: boolean
 }
 
-/** A network: its rules and what its endpoints serve. */
+/** Network: its rules and the services of its endpoints. */
 export interface NetworkParams extends ChainParams {
   readonly name: NetworkName
   readonly symbol: string
   readonly namespaces: { readonly http: readonly Namespace[]; readonly ws: readonly Namespace[] }
-  /** Paths that upgrade to a WebSocket, and a path answered by 301 to the first of them. */
+  /** Paths that upgrade to a WebSocket, and a path redirected by 301 to the first of them. */
   readonly wsPaths: readonly string[]
   readonly wsRedirect: string | null
   readonly explorer: boolean
   readonly faucet: boolean
-  /** The public networks' own genesis is not known here: a file must name it. */
+  /** The genesis of a public network is not built in: a file must be given. */
   readonly needsGenesisFile: boolean
 }
 

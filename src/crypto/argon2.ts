@@ -20,7 +20,7 @@ const checkProvider = async (provider: Argon2Provider): Promise<void> => {
   if (asBuffer(hash).toString('hex') !== KNOWN) throw new Error(`${provider.name} computes wrong Argon2id hashes`)
 }
 
-/** Returns the first provider that loads and passes its self-test, with the refusals of those before it, for the log. */
+/** Returns the first provider that loads and passes its self-test, with the errors of those before it, for the log. */
 export const chooseArgon2 = async (
   providers: readonly Load[] = ARGON2_PROVIDERS,
 ): Promise<{ readonly provider: Argon2Provider; readonly refused: readonly Error[] }> => {
@@ -39,7 +39,7 @@ export const chooseArgon2 = async (
 
 let chosen: Promise<Argon2Provider> | undefined
 
-/** The provider of this thread, chosen at its first use. */
+/** Provider of this thread, chosen at its first use. */
 export const argon2Provider = (): Promise<Argon2Provider> => {
   chosen ??= chooseArgon2().then(({ provider }) => provider)
   return chosen

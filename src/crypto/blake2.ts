@@ -19,13 +19,15 @@ const h = Buffer.from(wasm.memory.buffer, wasm.hAt(), 64)
 const m = Buffer.from(wasm.memory.buffer, wasm.mAt(), 128)
 const t = Buffer.from(wasm.memory.buffer, wasm.tAt(), 16)
 
-/** Bytes of a call of the precompile: rounds (4, big-endian), h (64), m (128), t (16), whether it is the last block (1). */
+/** Input size of the precompile: rounds (4, big-endian), h (64), m (128), t (16), last-block flag (1). */
 export const BLAKE2_INPUT_BYTES = 213
 
-/** 25 ns each once the module is optimised, five times that before. */
+/** 25 ns each once the module is optimised, five times as much before. */
 const ROUNDS_PER_PART = 10_000
 
-/** BLAKE2b's compression function over the input of EIP-152, which must be well-formed; 64 bytes in fresh memory. */
+/**
+ * BLAKE2b's compression function over the input of EIP-152, which must be well-formed; returns 64 bytes in fresh memory.
+ */
 export function* blake2Compress(input: Uint8Array, rounds: number): SlicedWork<Uint8Array> {
   const memoryOwner = block.open()
   h.set(input.subarray(4, 68))

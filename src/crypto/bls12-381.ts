@@ -1,7 +1,7 @@
 import type { G1, G2, GT, PrecomputedG2 } from 'mcl-wasm'
 import { bytesToHex } from '../util/bytes.ts'
 
-/* The curve BLS12-381 by mcl, a WebAssembly of 30 MB once it runs: loaded when the first call needs it. */
+/* Curve BLS12-381 by mcl, a WebAssembly module of 30 MB of memory, loaded at the first call. */
 
 export type Mcl = typeof import('mcl-wasm')
 export type { G1, G2, GT, PrecomputedG2 }
@@ -19,7 +19,7 @@ export const loadMcl = (): Promise<Mcl> => {
 const PRIME = 0x1a0111ea397fe69a4b1ba7b6434bacd764774b84f38512bf6730d2a0f6b0f6241eabfffeb153ffffb9feffffffffaaabn
 const HALF_PRIME = PRIME / 2n
 
-/** Flags in the first byte of a compressed point: that it is compressed, infinity, that y is the greater of the two. */
+/** Flags in the first byte of a compressed point: compressed, infinity, and y being the greater of the two. */
 const COMPRESSED = 0x80
 const INFINITY = 0x40
 const GREATER = 0x20
@@ -30,7 +30,7 @@ const fieldFrom = (mcl: Mcl, value: bigint) => {
   return element
 }
 
-/** A point of G1 from its affine coordinates, which must be below the prime; whether it is one is not checked. */
+/** Creates a point of G1 from affine coordinates, which must be below the prime; the curve equation is not checked. */
 export const g1From = (mcl: Mcl, x: bigint, y: bigint): G1 => {
   const point = new mcl.G1()
   point.setX(fieldFrom(mcl, x))
@@ -39,7 +39,7 @@ export const g1From = (mcl: Mcl, x: bigint, y: bigint): G1 => {
   return point
 }
 
-/** A point of G2 likewise, each coordinate as real and imaginary part. */
+/** Creates a point of G2 likewise, each coordinate as real and imaginary part. */
 export const g2From = (mcl: Mcl, x: readonly [bigint, bigint], y: readonly [bigint, bigint]): G2 => {
   const [a, b, one] = [new mcl.Fp2(), new mcl.Fp2(), new mcl.Fp2()]
   for (const [element, [real, imaginary]] of [
@@ -57,7 +57,10 @@ export const g2From = (mcl: Mcl, x: readonly [bigint, bigint], y: readonly [bigi
   return point
 }
 
-/** A point of G1 from its 48 compressed bytes; undefined when they are none of the subgroup in the one valid form. */
+/**
+ * Decompresses a point of G1 from 48 bytes; undefined unless they are the canonical encoding of a point of the
+ * subgroup.
+ */
 export const decompressG1 = (mcl: Mcl, bytes: Uint8Array): G1 | undefined => {
   const flags = (bytes[0] as number) & 0xe0
   const x = BigInt(bytesToHex(bytes)) & (2n ** 381n - 1n)

@@ -1,4 +1,4 @@
-/** The prime of the field under the curve bn254 (EIP-196). */
+/** Prime of the field of the curve bn254 (EIP-196). */
 export const BN254_PRIME = 21888242871839275222246405745257275088696311157297823662689037894645226208583n
 
 /** 2^260: ten limbs of 26 bits. */
@@ -19,7 +19,7 @@ const power = (base: Fp2, exponent: bigint): Fp2 => {
   return result
 }
 
-/** What the towers are built on: w^6 = xi. */
+/** Basis of the towers: w^6 = xi. */
 const XI: Fp2 = [9n, 1n]
 
 /** In the order of assembly/bn254/memory.ts: R^2, 1, 3, 3 / xi, 9 / xi, xi^(i (p - 1) / 6) for i = 1 to 5. */

@@ -5,7 +5,7 @@ import { montgomeryConstants } from './bn254-constants.ts'
 import { type PausableExports, SharedWasmMemory } from './shared-memory.ts'
 import { loadWasm } from './wasm.ts'
 
-/* Sums, multiples and pairings on the curve bn254, by our own module (assembly/bn254). */
+/* Sums, multiples and pairings on the curve bn254, by this project's own module (assembly/bn254). */
 
 interface Exports extends PausableExports {
   inputAt(): number
@@ -26,11 +26,11 @@ export interface Bn254Error {
   readonly code: 'NOT_A_POINT' | 'NOT_IN_FIELD'
 }
 
-/** Of a sum: two points of 64 bytes. */
+/** Input of a sum: two points of 64 bytes. */
 export const ADD_BYTES = 128
-/** Of a multiple: a point and a number of 32 bytes. */
+/** Input of a multiple: a point and a number of 32 bytes. */
 export const MULTIPLY_BYTES = 96
-/** A point of G1 and one of G2, imaginary parts first (EIP-197). */
+/** Point of G1 and point of G2, imaginary parts first (EIP-197). */
 export const PAIR_BYTES = 192
 const POINT_BYTES = 64
 
@@ -45,7 +45,7 @@ const createModule = () => {
   return { wasm, input, output, block: new SharedWasmMemory(wasm) }
 }
 
-/** Made at the first use: few threads ever need it. */
+/** Created at the first use: few threads ever need it. */
 let made: ReturnType<typeof createModule> | undefined
 const bn254 = () => {
   made ??= createModule()
@@ -64,15 +64,18 @@ const pointFrom = (name: 'add' | 'multiply', bytes: Uint8Array): Uint8Array => {
   return Uint8Array.from(output)
 }
 
-/** The sum of two points of G1, ADD_BYTES of input; zeros stand for infinity. Throws CodedError<Bn254Error>. */
+/** Sum of two points of G1, ADD_BYTES of input; zeros encode infinity. Throws CodedError<Bn254Error>. */
 export const bn254Add = (bytes: Uint8Array): Uint8Array => pointFrom('add', bytes)
 
-/** A multiple of a point of G1, MULTIPLY_BYTES of input. Throws CodedError<Bn254Error>. */
+/** Multiple of a point of G1, MULTIPLY_BYTES of input. Throws CodedError<Bn254Error>. */
 export const bn254Multiply = (bytes: Uint8Array): Uint8Array => pointFrom('multiply', bytes)
 
 const BAD_FIELD = 2
 
-/** Whether the product of the pairings of all pairs is 1; true for none. Throws CodedError<Bn254Error> for the first bad pair. */
+/**
+ * Returns true when the product of the pairings of all pairs is 1; true for none. Throws CodedError<Bn254Error> for the first
+ * invalid pair.
+ */
 export function* bn254Pairing(pairs: Uint8Array): SlicedWork<boolean> {
   const { wasm, input, block } = bn254()
   const memoryOwner = block.open()

@@ -2,7 +2,7 @@ import { assert } from '../util/assert.ts'
 import { type Hex, ZERO_ADDRESS } from '../util/bytes.ts'
 import { keccak256Hex } from './hash.ts'
 
-/** The address with the mixed case of EIP-55, for people to read and copy. */
+/** Address with the mixed case of EIP-55, for people to read and copy. */
 export const checksumAddress = (address: Hex): Hex => {
   assert(address.length === ZERO_ADDRESS.length, 'an address has 20 bytes')
   const digits = address.slice(2).toLowerCase()

@@ -3,7 +3,7 @@ import type { CustomCrypto } from '@ethereumjs/common'
 import { keccak256 } from './hash.ts'
 import { recoverPublicKey } from './signature.ts'
 
-/** 32 bytes from a big-endian number whose leading zeros may be missing. */
+/** Pads a big-endian number without leading zeros to 32 bytes. */
 const padWord = (bytes: Uint8Array): Uint8Array => {
   if (bytes.byteLength === 32) return bytes
   const word = new Uint8Array(32)
@@ -11,7 +11,7 @@ const padWord = (bytes: Uint8Array): Uint8Array => {
   return word
 }
 
-/** v as 0/1 (typed transactions), 27/28, or 35/36 + 2 * chain id (EIP-155). Anything else is no recovery id. */
+/** v as 0/1 (typed transactions), 27/28, or 35/36 + 2 * chain id (EIP-155). Other values give no valid recovery id. */
 const recoveryIdOf = (v: bigint, chainId: bigint | undefined): number => {
   if (v === 0n || v === 1n) return Number(v)
   return Number(chainId === undefined ? v - 27n : v - (chainId * 2n + 35n))
@@ -27,7 +27,10 @@ const ecrecover = (digest: Uint8Array, v: bigint, r: Uint8Array, s: Uint8Array, 
   return key
 }
 
-/** For `new Common({ customCrypto })`: the libraries' transactions, blocks, tries and precompiles then use our hashes and recovery. */
+/**
+ * For `new Common({ customCrypto })`: the libraries' transactions, blocks, tries and precompiles then use this node's hashes and
+ * recovery.
+ */
 export const customCrypto: CustomCrypto = {
   keccak256,
   sha256: bytes => new Uint8Array(createHash('sha256').update(bytes).digest()),

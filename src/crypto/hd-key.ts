@@ -4,9 +4,9 @@ import { asBuffer, bytesToBigint, hexToBytes, toWord } from '../util/bytes.ts'
 import { signatures } from './signature.ts'
 
 /*
- * Private keys of a mnemonic (BIP-39 seed, BIP-32 derivation), on node's own HMAC and the chosen signature provider: the
- * library for this computes ten accounts in a tenth of a second, which is a third of a devnet's whole start. Tests hold it
- * against that library.
+ * Private keys of a mnemonic (BIP-39 seed, BIP-32 derivation), with node's own HMAC and the chosen signature provider: the
+ * library for this takes a tenth of a second for ten accounts, a third of a devnet's whole start. Tests compare it with
+ * that library.
  */
 export interface HdKey {
   readonly privateKey: Uint8Array
@@ -16,13 +16,13 @@ export interface HdKey {
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 const HARDENED = 0x8000_0000
 
-/** The seed of a mnemonic without a passphrase (BIP-39). The words are not checked here. */
+/** Seed of a mnemonic without a passphrase (BIP-39). The words are not checked here. */
 export const seedFromMnemonic = (mnemonic: string): Uint8Array =>
   pbkdf2Sync(mnemonic.normalize('NFKD'), 'mnemonic', 2_048, 64, 'sha512')
 
 export const masterKeyFromSeed = (seed: Uint8Array): HdKey => split('Bitcoin seed', seed, 0n)
 
-/** A path such as `m/44'/60'/0'/0`. */
+/** Derives a path such as `m/44'/60'/0'/0`. */
 export const derivePath = (key: HdKey, path: string): HdKey => {
   const [root, ...steps] = path.split('/')
   assert(root === 'm', 'a derivation path starts at the master key')
@@ -42,7 +42,7 @@ const split = (hmacKey: string | Uint8Array, data: Uint8Array, add: bigint): HdK
   const digest = createHmac('sha512', hmacKey).update(data).digest()
   const tweak = bytesToBigint(digest.subarray(0, 32))
   const secret = (tweak + add) % ORDER
-  // The standard skips such an index; it has never been met and cannot be with 2^-127.
+  // The standard skips such an index; its probability is 2^-127.
   assert(tweak < ORDER && secret !== 0n, 'a derived key is a scalar')
   return { privateKey: hexToBytes(toWord(secret)), chainCode: new Uint8Array(digest.subarray(32)) }
 }

@@ -7,11 +7,11 @@ import { CodedError } from '../util/errors.ts'
 import { keccak256 } from './hash.ts'
 import { addressFromPrivateKey, isScalar } from './signature.ts'
 
-/** A private key encrypted with a password: Web3 Secret Storage, version 3, as geth, ethers and Foundry write it. */
+/** Private key encrypted with a password: Web3 Secret Storage, version 3, as written by geth, ethers and Foundry. */
 export interface Keystore {
   readonly version: 3
   readonly id: string
-  /** Without 0x, as the format has it. */
+  /** Without 0x, as the format requires. */
   readonly address: string
   readonly crypto: {
     readonly cipher: 'aes-128-ctr'
@@ -33,11 +33,11 @@ interface ScryptParams {
 
 export type KeystoreError =
   | { readonly code: 'WRONG_PASSWORD' }
-  /** The file is not a keystore this program can open; `reason` says what is wrong with it. */
+  /** The file is not a supported keystore; `reason` says why. */
   | { readonly code: 'BAD_KEYSTORE'; readonly reason: string }
 
 export interface EncryptOptions {
-  /** Work factor, a power of two: 2^18 takes about a second and 256 MiB. Tests take a small one. */
+  /** Work factor, a power of two: 2^18 takes about a second and 256 MiB. Tests use a small one. */
   readonly scryptN?: number
 }
 
@@ -48,7 +48,7 @@ const DERIVED_BYTES = 32
 const deriveScrypt = promisify<Uint8Array, Uint8Array, number, object, Buffer>(scrypt)
 const derivePbkdf2 = promisify(pbkdf2)
 
-/** Encrypts a 32-byte private key; the key itself is left as it is. */
+/** Encrypts a 32-byte private key; the key itself is unchanged. */
 export const encryptKey = async (
   privateKey: Uint8Array,
   password: string,
@@ -86,8 +86,8 @@ export const encryptKey = async (
 }
 
 /**
- * The 32-byte private key of a parsed keystore file (scrypt or pbkdf2). Throws CodedError<KeystoreError>. The caller zero-fills
- * the key when done with it.
+ * Decrypts the 32-byte private key of a parsed keystore file (scrypt or pbkdf2). Throws CodedError<KeystoreError>. The caller
+ * zero-fills the key after use.
  */
 export const decryptKey = async (keystore: unknown, password: string): Promise<Uint8Array> => {
   const file = keystoreOf(keystore)
@@ -111,7 +111,7 @@ export const decryptKey = async (keystore: unknown, password: string): Promise<U
   }
 }
 
-/** The address a keystore file names, which may leave it out. Throws BAD_KEYSTORE for what is no keystore. */
+/** Returns the address in a keystore file, which may be absent. Throws BAD_KEYSTORE for other content. */
 export const keystoreAddress = (keystore: unknown): Hex | undefined => {
   const { address } = keystoreOf(keystore)
   return address === undefined ? undefined : `0x${bytesOf(address, 'address', 20).toString('hex')}`
@@ -145,13 +145,13 @@ const derive = async (kdf: unknown, params: Readonly<Record<string, unknown>>, p
   if (kdf === 'scrypt') return runScrypt({ ...costOf(params), dklen, salt: salt.toString('hex') }, password)
   if (kdf !== 'pbkdf2') throw bad(`kdf ${String(kdf)} is neither scrypt nor pbkdf2`)
   if (params['prf'] !== 'hmac-sha256') throw bad(`prf ${String(params['prf'])} is not hmac-sha256`)
-  // Every 32 bytes derived take all the rounds again.
+  // Every 32 derived bytes take all the rounds again.
   const most = LIMITS.keys.pbkdf2Rounds / Math.ceil(dklen / DERIVED_BYTES)
   const rounds = integerOf(params['c'], 'c', 1, most)
   return derivePbkdf2(password, salt, rounds, dklen, 'sha256')
 }
 
-/** A file may not make this program take more memory or time than LIMITS.keys to open it. */
+/** Limits the memory and time that a file can cost to LIMITS.keys. */
 const costOf = (params: Readonly<Record<string, unknown>>): Pick<ScryptParams, 'n' | 'r' | 'p'> => {
   const { scryptBytes, scryptWork } = LIMITS.keys
   const r = integerOf(params['r'], 'r', 1, 1_024)
@@ -166,7 +166,7 @@ const runScrypt = async ({ n, r, p, dklen, salt }: ScryptParams, password: strin
   const passwordBytes = Buffer.from(password)
   const saltBytes = Buffer.from(salt, 'hex')
   try {
-    // RFC 7914 wants n below 2^(16 r) and OpenSSL insists, but the format's own vector (n 2^18, r 1) and old files do not keep to it.
+    // RFC 7914 requires n below 2^(16 r) and OpenSSL enforces it, but the format's own vector (n 2^18, r 1) and old files violate it.
     if (n >= 2 ** (16 * r)) {
       const { scryptAsync } = await import('@noble/hashes/scrypt.js')
       const options = { N: n, r, p, dkLen: dklen, maxmem: LIMITS.keys.scryptBytes * 2 }

@@ -5,8 +5,8 @@ import { loadWasm } from './wasm.ts'
 
 /*
  * base^exponent mod modulus in small parts. An exponent can be a megabyte and is read byte by byte. Odd moduli of up to 128 bytes
- * go to our module, where a step costs nanoseconds; longer ones to the engine's bigints, whose product of long numbers is faster
- * than any of ours. An even modulus is its odd part and a power of two, put together by the Chinese remainder theorem.
+ * use this project's module, where a step costs nanoseconds; longer ones the engine's bigints, which multiply long numbers faster.
+ * An even modulus is split into its odd part and a power of two, combined by the Chinese remainder theorem.
  */
 
 interface Exports extends PausableExports {
@@ -32,7 +32,7 @@ const tableView = view(wasm.tableAt(), ENTRY_BYTES * 2)
 const resultView = view(wasm.resultAt(), ENTRY_BYTES)
 const exponentView = view(wasm.exponentAt(), CHUNK_BYTES)
 
-/** Exponents up to so many bytes are read bit by bit: a table of powers would cost more than it saves. */
+/** Exponents up to this length are read bit by bit: a table of powers would cost more than it saves. */
 const SHORT_BYTES = 8
 /** Products of limbs in one part: a byte of the exponent takes ten of about 2 limbs^2. */
 const PRODUCTS_PER_PART = 400_000
@@ -48,7 +48,7 @@ const skipZeros = (bytes: Uint8Array): Uint8Array => {
   return bytes.subarray(first)
 }
 
-/** modulus odd and of at most MAX_LIMBS limbs. */
+/** For an odd modulus of at most MAX_LIMBS limbs. */
 function* powerModOdd(base: bigint, exponent: Uint8Array, modulus: bigint): SlicedWork<bigint> {
   const limbs = Math.ceil(modulus.toString(16).length / 8)
   const shift = BigInt(32 * limbs)
@@ -74,7 +74,7 @@ function* powerModOdd(base: bigint, exponent: Uint8Array, modulus: bigint): Slic
   return bytesToBigint(Uint8Array.from(resultView.subarray(0, limbs * 4)).reverse())
 }
 
-/** For moduli of any size, in the engine's bigints. */
+/** For moduli of any size, with the engine's bigints. */
 function* powerModLong(base: bigint, exponent: Uint8Array, modulus: bigint): SlicedWork<bigint> {
   const powers = [1n % modulus, base % modulus]
   if (exponent.byteLength > SHORT_BYTES) {
@@ -96,7 +96,9 @@ function* powerModLong(base: bigint, exponent: Uint8Array, modulus: bigint): Sli
   return result
 }
 
-/** base^exponent mod 2^bits: an odd base has an order that divides 2^(bits - 2), an even one vanishes from the power `bits` on. */
+/**
+ * base^exponent mod 2^bits: an odd base has an order that divides 2^(bits - 2), an even one becomes 0 from the power `bits` on.
+ */
 const powerModTwo = (base: bigint, exponent: Uint8Array, bits: number): bigint => {
   const orderBits = Math.max(1, bits - 2)
   const tail = exponent.subarray(Math.max(0, exponent.byteLength - Math.ceil(orderBits / 8) - 4))

@@ -2,21 +2,21 @@ import { bytesToHex, type Hex } from '../util/bytes.ts'
 import { keccak256, keccak256Parts } from './hash.ts'
 
 /*
- * The root of a Merkle-Patricia trie whose keys are rlp(0), rlp(1), ... (yellow paper 4.3.2, appendix D): transactionsRoot, receiptsRoot.
- * Keys come in sorted order without sorting, and no key is the prefix of another, so no branch carries a value; the trie is
- * built once from the bottom and never stored.
+ * Root of a Merkle-Patricia trie whose keys are rlp(0), rlp(1), ... (yellow paper 4.3.2, appendix D): transactionsRoot, receiptsRoot.
+ * Keys are produced in sorted order, and no key is the prefix of another, so no branch has a value; the trie is built once from the
+ * bottom and never stored.
  */
 
 const EMPTY_ROOT: Hex = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
 /** rlp(index) of one byte ends here. */
 const SINGLE_BYTE = 0x80
-/** A reference to a node: its encoding below 32 bytes, else 0xa0 and its hash. */
+/** Reference to a node: its encoding below 32 bytes, else 0xa0 and its hash. */
 const MAX_REFERENCE = 33
 const BRANCH_BYTES = 3 + 16 * MAX_REFERENCE + 1
 const EXTENSION_BYTES = 2 + 8 + MAX_REFERENCE
 const LEAF_HEAD_BYTES = 5 + 8 + 5
 
-/** The root over `items`, each the bytes stored for its index; EMPTY_ROOT for none. */
+/** Root over `items`, each the bytes stored for its index; EMPTY_ROOT for none. */
 export const orderedRoot = (items: readonly Uint8Array[]): Hex => {
   if (items.length === 0) return EMPTY_ROOT
   const reference = Buffer.allocUnsafe(MAX_REFERENCE)
@@ -27,7 +27,7 @@ export const orderedRoot = (items: readonly Uint8Array[]): Hex => {
 
 class Builder {
   private readonly items: readonly Uint8Array[]
-  /** How many indexes of 1 .. 127 there are: they sort before index 0, whose key is 0x80. */
+  /** Number of indexes of 1 .. 127: they sort before index 0, whose key is 0x80. */
   private readonly small: number
 
   constructor(items: readonly Uint8Array[]) {
@@ -35,7 +35,7 @@ class Builder {
     this.small = Math.min(SINGLE_BYTE - 1, items.length - 1)
   }
 
-  /** Writes the reference to the node over the sorted positions from .. to at `at` of `out`; answers where it ends. */
+  /** Writes the reference to the node over the sorted positions from .. to at `at` of `out`; returns its end. */
   node(from: number, to: number, depth: number, out: Buffer, at: number): number {
     if (to - from === 1) return this.leaf(this.indexAt(from), depth, out, at)
     const first = this.indexAt(from)
@@ -90,7 +90,7 @@ const indexBytes = (index: number): number => (index < 0x100 ? 1 : index < 0x1_0
 
 const keyNibbles = (index: number): number => (index < SINGLE_BYTE ? 2 : 2 + 2 * indexBytes(index))
 
-/** The nibble of rlp(index) at a depth. */
+/** Nibble of rlp(index) at a depth. */
 const nibble = (index: number, depth: number): number => {
   const at = depth >> 1
   let byte: number
@@ -99,7 +99,7 @@ const nibble = (index: number, depth: number): number => {
   return depth & 1 ? byte & 15 : byte >> 4
 }
 
-/** The compact path of nibbles from .. to as an RLP string (yellow paper, appendix C). */
+/** Writes the compact path of nibbles from .. to as an RLP string (yellow paper, appendix C). */
 const writePath = (index: number, from: number, to: number, leaf: boolean, out: Buffer, at: number): number => {
   const odd = (to - from) & 1
   const bytes = 1 + ((to - from) >> 1)
@@ -121,7 +121,7 @@ const writeHeader = (size: number, base: number, out: Buffer, at: number): numbe
   return out.writeUIntBE(size, at + 1, bytes)
 }
 
-/** A payload stands at 3 .. end; the list header goes right before it. */
+/** The payload is at 3 .. end; the list header is written right before it. */
 const withListHeader = (encoded: Buffer, end: number): Buffer => {
   const start = 3 - headerSize(end - 3)
   writeHeader(end - 3, 0xc0, encoded, start)

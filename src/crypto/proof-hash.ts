@@ -8,7 +8,7 @@ import { sha256 } from './sha256.ts'
  * nonce; the result is compared with the target as a big-endian integer.
  */
 
-/** Fills the seed slot of getWork and salts Argon2id: tells outdated miners apart. */
+/** Seed values of getWork and salt of Argon2id; they make outdated miners detectable. */
 export const PROOF_SEEDS: readonly [Uint8Array, Uint8Array] = [
   keccak256(Buffer.from('proof/1')),
   keccak256(Buffer.from('proof/2')),
@@ -19,7 +19,7 @@ const SALT_BYTES = 16
 export const sha256dHash = (sealHash: Hex, nonce: Uint8Array): bigint =>
   bytesToBigint(sha256(sha256(hexToBytes(sealHash), nonce)))
 
-/** Version 2, dear half: the Argon2id result that a header carries as its mixHash, 32 bytes. */
+/** Version 2, expensive half: the Argon2id result that a header carries as its mixHash, 32 bytes. */
 export const nativeMixHash = (argon2: Argon2Provider, sealHash: Hex, nonce: Uint8Array): Promise<Uint8Array> =>
   argon2.hash(Buffer.concat([hexToBytes(sealHash), nonce]), PROOF_SEEDS[1].subarray(0, SALT_BYTES))
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** SHA-256 of parts one after the other. */
+/** SHA-256 of the concatenated parts. */
 export const sha256 = (...parts: readonly Uint8Array[]): Uint8Array => {
   const hash = createHash('sha256')
   for (const part of parts) hash.update(part)

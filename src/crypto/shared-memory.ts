@@ -1,23 +1,23 @@
 import { assert } from '../util/assert.ts'
 import type { WasmMemory } from './wasm.ts'
 
-/** The exports of a module whose computations can be stopped between two calls. */
+/** Exports of a module whose computations can be interrupted between two calls. */
 export interface PausableExports {
   readonly memory: WasmMemory
-  /** Where all that a computation leaves between two calls lies, and its bytes. */
+  /** Address and size of the state of a computation between two calls. */
   blockAt(): number
   blockSize(): number
 }
 
-/** One computation's claim to the block. */
+/** Claim of one computation to the block. */
 export interface MemoryOwner {
-  /** What it left behind when another came; undefined while it is at home. */
+  /** Saved state while another computation uses the block; undefined while the state is in place. */
   aside: Uint8Array | undefined
 }
 
 /**
- * The working memory of a module, used by turns: a computation says `enter` before it goes on, and what the one before left there
- * is put aside until that one comes back. Nothing is copied while only one is under way. The module's memory must not grow.
+ * Working memory of a module, shared by computations: each calls `enter` before it continues, and the state of the previous one
+ * is saved until that one returns. Nothing is copied while only one is running. The module's memory must not grow.
  */
 export class SharedWasmMemory {
   readonly #bytes: Uint8Array
@@ -27,7 +27,7 @@ export class SharedWasmMemory {
     this.#bytes = new Uint8Array(memory.buffer, blockAt(), blockSize())
   }
 
-  /** A new computation, which has the block now. */
+  /** Starts a computation, which gets the block. */
   open(): MemoryOwner {
     const memoryOwner: MemoryOwner = { aside: undefined }
     if (this.#memoryOwner !== undefined) this.#memoryOwner.aside = this.#bytes.slice()
@@ -44,7 +44,7 @@ export class SharedWasmMemory {
     this.#memoryOwner = memoryOwner
   }
 
-  /** Done: nothing of it is needed any more. */
+  /** Ends a computation: its state is no longer needed. */
   close(memoryOwner: MemoryOwner): void {
     if (this.#memoryOwner === memoryOwner) this.#memoryOwner = undefined
   }

@@ -2,25 +2,25 @@ import { assert } from '../util/assert.ts'
 import { asBuffer, bytesEqual, type Hex } from '../util/bytes.ts'
 import { keccak256 } from './hash.ts'
 
-/** ECDSA over secp256k1 as Ethereum uses it (SEC 1 with RFC 6979 nonces). */
+/** ECDSA over secp256k1 as in Ethereum (SEC 1 with RFC 6979 nonces). */
 export interface SignatureProvider {
   readonly name: 'secp256k1-native' | 'libauth-wasm' | 'noble-js'
-  /** The 64-byte public key (x, y) behind a signature r || s; undefined when there is none. */
+  /** Returns the 64-byte public key (x, y) of a signature r || s; undefined when there is none. */
   recover(digest: Uint8Array, signature: Uint8Array, recoveryId: number): Uint8Array | undefined
-  /** 65 bytes r || s || v with v 0 or 1 and s in the lower half. Throws on an invalid private key. */
+  /** Returns 65 bytes r || s || v with v 0 or 1 and s in the lower half. Throws on an invalid private key. */
   sign(digest: Uint8Array, privateKey: Uint8Array): Uint8Array
-  /** The 64-byte public key (x, y). Throws on an invalid private key. */
+  /** Returns the 64-byte public key (x, y). Throws on an invalid private key. */
   publicKey(privateKey: Uint8Array): Uint8Array
 }
 
-/** In the order tried: native code, WebAssembly (a third of its speed), JavaScript (a twenty-fifth). */
+/** In order of preference: native code, WebAssembly (a third of its speed), JavaScript (a twenty-fifth). */
 const LADDER: readonly (() => Promise<SignatureProvider>)[] = [
   async () => (await import('./providers/native.ts')).createNativeProvider(),
   async () => (await import('./providers/libauth.ts')).createLibauthProvider(),
   async () => (await import('./providers/noble.ts')).createNobleProvider(),
 ]
 
-/** The fastest provider that loads on this machine, and why the faster ones did not; for the log at start. */
+/** Returns the fastest provider that loads on this machine, and the errors of the faster ones, for the log at start. */
 export const chooseSignatureProvider = async (
   ladder: readonly (() => Promise<SignatureProvider>)[] = LADDER,
 ): Promise<{ provider: SignatureProvider; refused: readonly Error[] }> => {
@@ -37,7 +37,7 @@ export const chooseSignatureProvider = async (
   throw new AggregateError(refused, 'no secp256k1 provider loads')
 }
 
-/** A known answer before anything is trusted to it: private key 1 belongs to the generator, and a signature leads back to its key. */
+/** Self-test of a provider: private key 1 belongs to the generator, and a signature recovers its key. */
 const checkProvider = (provider: SignatureProvider): void => {
   const one = new Uint8Array(32)
   one[31] = 1
@@ -55,7 +55,7 @@ const GENERATOR =
 
 const chosen = await chooseSignatureProvider()
 
-/** The provider of this thread, chosen once when this file loads. */
+/** Provider of this thread, chosen once when this file loads. */
 export const signatures: SignatureProvider = chosen.provider
 export const unavailableProviders: readonly Error[] = chosen.refused
 
@@ -63,22 +63,22 @@ const ORDER = Buffer.from('fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25
 const HALF_ORDER = Buffer.from('7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0', 'hex')
 const ZERO = Buffer.alloc(32)
 
-/** Whether a 32-byte r or s lies in 1 .. n - 1. */
+/** Returns true when a 32-byte r or s is in 1 .. n - 1. */
 export const isScalar = (word: Uint8Array): boolean => {
   const bytes = asBuffer(word)
   return Buffer.compare(bytes, ORDER) < 0 && !bytes.equals(ZERO)
 }
 
-/** The rule of EIP-2: a 32-byte s is at most n / 2. */
+/** Rule of EIP-2: a 32-byte s is at most n / 2. */
 export const isLowS = (s: Uint8Array): boolean => Buffer.compare(asBuffer(s), HALF_ORDER) <= 0
 
-/** The address of a 64-byte public key: the last 20 bytes of its keccak. */
+/** Address of a 64-byte public key: the last 20 bytes of its keccak256. */
 export const publicKeyToAddress = (publicKey: Uint8Array): Hex => {
   assert(publicKey.byteLength === 64, 'a public key has 64 bytes')
   return `0x${asBuffer(keccak256(publicKey)).toString('hex', 12)}`
 }
 
-/** The signer of a digest, or undefined for a signature (r || s || v, v 0 or 1) that no key made. High s is accepted: see isLowS. */
+/** Returns the signer of a digest; undefined for an invalid signature (r || s || v, v 0 or 1). High s is accepted: see isLowS. */
 export const recoverAddress = (digest: Uint8Array, signature: Uint8Array): Hex | undefined => {
   assert(digest.byteLength === 32, 'a digest has 32 bytes')
   if (signature.byteLength !== 65) return undefined
@@ -86,7 +86,7 @@ export const recoverAddress = (digest: Uint8Array, signature: Uint8Array): Hex |
   return publicKey === undefined ? undefined : publicKeyToAddress(publicKey)
 }
 
-/** The checks every provider relies on, then its recovery. */
+/** Runs the checks every provider relies on, then its recovery. */
 export const recoverPublicKey = (
   digest: Uint8Array,
   signature: Uint8Array,
@@ -100,7 +100,7 @@ export const recoverPublicKey = (
 export const addressFromPrivateKey = (privateKey: Uint8Array): Hex =>
   publicKeyToAddress(signatures.publicKey(privateKey))
 
-/** 65 bytes r || s || v over a 32-byte digest. */
+/** Signs a 32-byte digest: 65 bytes r || s || v. */
 export const sign = (digest: Uint8Array, privateKey: Uint8Array): Uint8Array => {
   assert(digest.byteLength === 32, 'a digest has 32 bytes')
   return signatures.sign(digest, privateKey)

@@ -1,7 +1,7 @@
 import { LIMITS } from '../config/limits.ts'
 import { CodedError } from '../util/errors.ts'
 
-/** Typed structured data (EIP-712), as JSON has it. */
+/** Typed structured data (EIP-712) in its JSON form. */
 export interface TypedData {
   readonly types: Readonly<Record<string, readonly TypedField[]>>
   readonly primaryType: string
@@ -18,11 +18,13 @@ export type TypedDataError = { readonly code: 'TYPED_DATA_MALFORMED'; readonly r
 
 const malformed = (reason: string) => new CodedError<TypedDataError>({ code: 'TYPED_DATA_MALFORMED', reason })
 
-/** 65 bytes r || s || v with v 27 or 28; the same data always gets the same signature. Throws TYPED_DATA_MALFORMED. */
+/**
+ * Returns 65 bytes r || s || v with v 27 or 28; equal data always gets the same signature. Throws TYPED_DATA_MALFORMED.
+ */
 export const signTypedData = async (data: TypedData, privateKey: Uint8Array): Promise<Uint8Array> => {
   if (Object.keys(data.types).length > LIMITS.typedData.types)
     throw malformed(`more than ${LIMITS.typedData.types} types`)
-  // Loaded when first asked for: no other part of a node needs it.
+  // Loaded at the first use: no other part of a node needs it.
   const { signTyped } = await import('micro-eth-signer')
   try {
     const { types, primaryType, domain } = data
@@ -36,13 +38,13 @@ export const signTypedData = async (data: TypedData, privateKey: Uint8Array): Pr
 
 const REASON_LENGTH = 200
 
-/** The type of an array's items; the type itself when it is no array. */
+/** Returns the type of an array's items; the type itself when it is not an array. */
 const itemType = (type: string): string => {
   const open = type.lastIndexOf('[')
   return open !== -1 && /^\[\d*\]$/.test(type.slice(open)) ? type.slice(0, open) : type
 }
 
-/** A value without what its type does not name, as other signers pass over it; a struct that is null counts as absent. */
+/** Removes members not named by the type, as other signers do; a struct that is null counts as absent. */
 const named = (types: TypedData['types'], type: string, value: unknown, depth: number): unknown => {
   if (depth > LIMITS.typedData.depth) throw new Error(`nested deeper than ${LIMITS.typedData.depth}`)
   const item = itemType(type)

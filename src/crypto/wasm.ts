@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** The slice of the WebAssembly API used here; the compiler's own declarations come only with the browser's. */
+/** Part of the WebAssembly API used here; the compiler's own declarations come only with the DOM library. */
 interface WebAssemblyApi {
   readonly Module: new (bytes: Uint8Array) => object
   readonly Instance: new (module: object, imports?: object) => { readonly exports: unknown }
@@ -12,10 +12,10 @@ export interface WasmMemory {
 
 const { WebAssembly } = globalThis as unknown as { WebAssembly: WebAssemblyApi }
 
-/** Compiled once per thread, however many instances are made. */
+/** Compiled once per thread, however many instances are created. */
 const modules = new Map<string, object>()
 
-/** A new instance of a module of a few kilobytes, at once, without a promise. `Exports` is the caller's word for what it offers. */
+/** Instantiates a module of a few kilobytes synchronously. `Exports` is not checked. */
 export const loadWasm = <Exports>(url: URL, imports?: object): Exports => {
   let module = modules.get(url.href)
   if (module === undefined) {

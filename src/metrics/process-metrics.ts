@@ -4,7 +4,9 @@ import type { Metrics } from './registry.ts'
 const NANOSECONDS = 1e9
 const QUANTILES = [0.5, 0.99, 1] as const
 
-/** Memory, CPU, garbage collection and event-loop delay of this process; the answer stops measuring. */
+/**
+ * Measures memory, CPU, garbage collection and event-loop delay of this process; returns the function that stops it.
+ */
 export const collectProcessMetrics = (metrics: Metrics, version: string): (() => void) => {
   metrics
     .gauge({ name: 'process_build_info', help: 'Always 1; the version is the label', labels: ['version', 'node'] })
@@ -61,7 +63,7 @@ const cpu = (metrics: Metrics): void => {
   })
 }
 
-/** How late timers fire on the main thread: the first sign that something blocks consensus. Reset at each scrape. */
+/** Delay of timers on the main thread: the first sign that something blocks consensus. Reset at each scrape. */
 const eventLoopDelay = (metrics: Metrics): (() => void) => {
   const resolutionMs = 10
   const histogram = monitorEventLoopDelay({ resolution: resolutionMs })
@@ -74,7 +76,7 @@ const eventLoopDelay = (metrics: Metrics): (() => void) => {
   metrics.onScrape(() => {
     for (const quantile of QUANTILES) {
       const measured = histogram.count === 0 ? 0 : histogram.percentile(quantile * 100) / NANOSECONDS
-      // The histogram measures the whole interval between two ticks, of which the resolution itself is no delay.
+      // The histogram measures the whole interval between two ticks, of which the resolution itself is not a delay.
       gauge.set({ quantile: String(quantile) }, Math.max(0, measured - resolutionMs / 1e3))
     }
     histogram.reset()

@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { assert } from '../util/assert.ts'
 
-/** What a name may end in. A counter ends in `_total`; everything else in the unit or the thing it counts. */
+/** Valid endings of a name. A counter ends in `_total`; every other metric in the unit or the thing it counts. */
 export const UNITS = [
   'seconds',
   'bytes',
@@ -47,14 +47,14 @@ interface MetricOptions<Label extends string> {
   readonly labels?: readonly Label[]
 }
 export interface GaugeOptions<Label extends string> extends MetricOptions<Label> {
-  /** Called at each scrape: the gauge shows what it answers, and nobody has to keep it up to date. Not with labels. */
+  /** Called at each scrape for the current value, instead of updating the gauge. Not with labels. */
   readonly read?: () => number
 }
 export interface HistogramOptions<Label extends string> extends MetricOptions<Label> {
   readonly buckets?: readonly number[]
 }
 
-/** The metrics of one node. Each part declares its own beside its code; a name is checked and may be declared once. */
+/** Metrics of one node. Each part declares its own beside its code; a name is checked and may be declared once. */
 export class Metrics {
   readonly #registry = new Registry()
   readonly #collectors: (() => void)[] = []
@@ -82,7 +82,7 @@ export class Metrics {
     return new Histogram({ ...this.#common(options), buckets: [...(options.buckets ?? LATENCY_BUCKETS_SECONDS)] })
   }
 
-  /** Runs before each scrape, for gauges with labels whose values are read rather than kept. */
+  /** Runs before each scrape, for gauges with labels whose values are read rather than stored. */
   onScrape(collect: () => void): void {
     this.#collectors.push(collect)
   }

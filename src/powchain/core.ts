@@ -16,7 +16,7 @@ import { type Hex, ZERO_ADDRESS } from '../util/bytes.ts'
 export const MAX_PENDING_DEPTH = LIMITS.proofChain.pendingDepth
 /** Cap on pending headers. */
 export const MAX_PENDING = 256
-/** Main blocks after which a first-seen child of the final tip that nobody included loses its precedence. */
+/** Main blocks after which a first-seen child of the final tip that no block included loses its precedence. */
 export const FIRST_SEEN_BLOCKS = 10
 /** A validator does not vote for a proposal that leaves out a header it has known for longer than this, doubled each round. */
 export const OMISSION_MS = 1_500
@@ -40,7 +40,7 @@ export interface PendingHeader {
 
 export type Admission = 'added' | 'known' | 'orphan' | 'too deep' | 'full'
 
-/** Final proof state and main chain's head: what the pending headers stand on. */
+/** Final proof state and the main chain's head, on which the pending headers are based. */
 export interface FinalTip {
   readonly state: ProofState
   /** Number of the newest committed main block. */
@@ -53,7 +53,7 @@ export interface FinalTip {
  */
 export class PendingProofs {
   readonly #params: ChainParams
-  /** By id, in order of arrival: a parent always stands before its children. */
+  /** By id, in order of arrival: a parent always precedes its children. */
   readonly #headers = new Map<Hex, PendingHeader>()
   #final: FinalTip
 
@@ -74,7 +74,7 @@ export class PendingProofs {
     return this.#headers.get(id)
   }
 
-  /** State that a child of this parent is judged by; undefined when the parent is neither pending nor the final tip. */
+  /** State for validating a child of this parent; undefined when the parent is neither pending nor the final tip. */
   stateAfter(parentId: Hex): ProofState | undefined {
     return parentId === this.#final.state.tipId ? this.#final.state : this.#headers.get(parentId)?.state
   }
@@ -100,7 +100,7 @@ export class PendingProofs {
     return 'added'
   }
 
-  /** A main block was committed: headers that do not build on the new final tip, or whose anchors are too old, are dropped. */
+  /** Handles a committed main block: headers that do not build on the new final tip, or whose anchors are too old, are dropped. */
   advance(final: FinalTip): void {
     this.#final = final
     const before = [...this.#headers.values()]
@@ -141,7 +141,7 @@ export class PendingProofs {
 
   /**
    * Work for a miner on the preferred tip, anchored at the main head; undefined while the head is already the tip's own anchor, or
-   * where a branch is as long as it may become.
+   * where a branch has its maximum length.
    */
   template(
     head: { readonly number: number; readonly hash: Hex },
@@ -198,7 +198,7 @@ export class PendingProofs {
     }
   }
 
-  /** By arrival. */
+  /** In order of arrival. */
   #children(parentId: Hex): readonly PendingHeader[] {
     return [...this.#headers.values()].filter(({ header }) => header.parentId === parentId)
   }

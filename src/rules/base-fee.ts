@@ -5,8 +5,8 @@ import { eip1559BaseFee } from './ethereum/base-fee.ts'
 export type BaseFeeParent = Pick<Header, 'number' | 'gasLimit' | 'gasUsed' | 'baseFeePerGas'>
 
 /**
- * Base fee of a block from its parent's header, wei per gas: KIP-71 with an even result (docs/design/money.md#base-fee).
- * It moves by at most 1/denominator a block and stays inside the bounds; the child of genesis starts at the floor. A chain with
+ * Base fee of a block from its parent's header, wei per gas: KIP-71 with an even result (docs/design/money.md#base-fee). It
+ * moves by at most 1/denominator a block and stays inside the bounds; the child of genesis starts at the floor. A chain with
  * Ethereum's rule follows EIP-1559.
  */
 export const nextBaseFee = (parent: BaseFeeParent, params: BaseFeeParams): bigint => {
@@ -28,10 +28,10 @@ export const nextBaseFee = (parent: BaseFeeParent, params: BaseFeeParams): bigin
 const step = (base: bigint, distance: bigint, params: BaseFeeParams): bigint =>
   (base * distance) / params.gasTarget / params.denominator
 
-/** The lowest base fee there can be: the lower bound, made even upwards. */
+/** Lowest possible base fee: the lower bound, rounded up to even. */
 export const evenFloor = (params: BaseFeeParams): bigint => params.lowerBoundWei + (params.lowerBoundWei & 1n)
 
-/** The highest: the upper bound, made even downwards. */
+/** Highest possible base fee: the upper bound, rounded down to even. */
 export const evenCeiling = (params: BaseFeeParams): bigint => even(params.upperBoundWei)
 
 const even = (value: bigint): bigint => value - (value & 1n)
@@ -39,10 +39,13 @@ const min = (a: bigint, b: bigint): bigint => (a < b ? a : b)
 const max = (a: bigint, b: bigint): bigint => (a > b ? a : b)
 const clamp = (value: bigint, lower: bigint, upper: bigint): bigint => min(max(value, lower), upper)
 
-/** The gas with which a block is full, as far as the base fee goes: above it the fee rises no faster. */
+/** Gas at which a block counts as full for the base fee: above it the fee rises no faster. */
 export const baseFeeGasCap = ({ gasLimit }: Pick<Header, 'gasLimit'>, params: BaseFeeParams): bigint =>
   params.rule === 'eip1559' ? gasLimit : params.maxBlockGasUsed
 
-/** What `eth_gasPrice` suggests on a base fee: 10 % above it, never above the ceiling (docs/design/money.md#suggested-price). Wei per gas. */
+/**
+ * Suggested price of `eth_gasPrice` on a base fee: 10 % above it, never above the ceiling
+ * (docs/design/money.md#suggested-price). Wei per gas.
+ */
 export const suggestedGasPrice = (baseFeePerGas: bigint, params: BaseFeeParams): bigint =>
   min((baseFeePerGas * 110n) / 100n, params.upperBoundWei)

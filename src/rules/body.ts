@@ -5,7 +5,7 @@ import { transactionsRoot } from '../primitives/roots.ts'
 import type { Hex } from '../util/bytes.ts'
 import { CodedError, isCoded, resultOrCoded } from '../util/errors.ts'
 
-/** A body that is not the one its header names, or too large. */
+/** Body that does not match its header, or is too large. */
 export type BodyError =
   | { readonly code: 'BODY_TOO_LARGE'; readonly bytes: number; readonly limit: number }
   | {
@@ -18,10 +18,13 @@ export type BodyError =
   | { readonly code: 'BODY_PROOF_HEADERS'; readonly have: Hex; readonly want: Hex }
   | { readonly code: 'BODY_EVIDENCE'; readonly have: Hex; readonly want: Hex }
 
-/** Found right. Blocks do not change, and one is met more than once on its way into the chain. */
+/** Bodies that passed the check. Blocks are immutable, and each is checked more than once on its way into the chain. */
 const whole = new WeakSet<object>()
 
-/** Sizes (docs/design/evm-rules.md#limits) and the three hashes by which a header names its body. Throws CodedError<BodyError>. */
+/**
+ * Checks sizes (docs/design/evm-rules.md#limits) and the three hashes by which a header names its body. Throws
+ * CodedError<BodyError>.
+ */
 export const checkBody = (
   block: Pick<DecodedBlock, 'header' | 'transactions' | 'proofHeaders' | 'evidence'>,
   extra: ExtraData,
@@ -39,12 +42,12 @@ export const checkBody = (
   whole.add(block)
 }
 
-/** Tells that a copy of a block has the body that was found right. */
+/** Marks a copy of a checked block as checked. */
 export const keepChecked = (checked: object, copy: object): void => {
   if (whole.has(checked)) whole.add(copy)
 }
 
-/** Whether a body is the one that its header names. */
+/** Returns true when a body matches its header. */
 export const isBodyOf = (block: Parameters<typeof checkBody>[0], extra: ExtraData): boolean =>
   !isCoded(resultOrCoded(() => checkBody(block, extra)))
 

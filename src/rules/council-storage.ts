@@ -6,8 +6,8 @@ import { asBuffer, bytesToHex, concatBytes, type Hex, hexToBytes, toWord, ZERO_A
 import { withoutTrailing } from '../util/text.ts'
 
 /*
- * Storage of the council contract, word by word, as contracts/Council.sol lays it out: genesis writes it, and nodes read the members
- * from it without running any code.
+ * Storage layout of the council contract, as in contracts/Council.sol: genesis writes it, and nodes read the members from it without
+ * running code.
  */
 
 const MEMBERS = 0n
@@ -25,7 +25,7 @@ export interface CouncilSettings extends Pick<CouncilParams, 'openRegistration' 
   readonly minStakeWei: bigint
 }
 
-/** What genesis writes for its members. Slot -> word, none of them zero. */
+/** Storage words that genesis writes for its members. Slot -> word, none of them zero. */
 export const councilStorage = (members: readonly CouncilMember[], terms: CouncilSettings): ReadonlyMap<Hex, Hex> => {
   const words = new Map<Hex, Hex>()
   const put = (slot: Hex, word: bigint) => {
@@ -50,8 +50,8 @@ export const councilStorage = (members: readonly CouncilMember[], terms: Council
 }
 
 /**
- * The members as the contract has them. undefined when that is no council: no members, more than the contract admits, or one that is
- * not registered as such. Only the edits of a development chain can make it so.
+ * Reads the members from the contract. undefined when it holds no valid council: no members, more than the contract admits, or one that is
+ * not registered as such. Only edits of a development chain can cause that.
  */
 export const readCouncil = (read: ReadWord): readonly CouncilMember[] | undefined => {
   const count = BigInt(read(toWord(MEMBERS)))
@@ -80,10 +80,12 @@ const readMember = (read: ReadWord, validator: Hex): CouncilMember | undefined =
   }
 }
 
-/** Word that commits the state to the council records of all cycles before the last; zero before the first. Outside the contract's own layout. */
+/**
+ * Slot of the commitment to the council records of all cycles before the last; zero before the first. Outside the contract's own layout.
+ */
 export const RECORDS_SLOT = keccak256Hex(Buffer.from('tandem.council.records'))
 
-/** Rows that a chain keeps of the council after a cycle's last block; `council` is null when its members are those of the cycle before. */
+/** Rows of the council after a cycle's last block; `council` is null when its members are those of the previous cycle. */
 export interface RecordRows {
   readonly number: number
   readonly cycle: Uint8Array
@@ -91,8 +93,8 @@ export interface RecordRows {
 }
 
 /**
- * The commitment after one more record: keccak256(commitment before, block number as u64, keccak256 of the cycle row, keccak256 of the
- * council row or zero).
+ * Commitment after one more record: keccak256(commitment before, block number as u64, keccak256 of the cycle row, keccak256 of the council
+ * row or zero).
  */
 export const commitRecord = (before: Hex, { number, cycle, council }: RecordRows): Hex => {
   const place = new Uint8Array(8)
@@ -101,7 +103,7 @@ export const commitRecord = (before: Hex, { number, cycle, council }: RecordRows
   return keccak256Hex(concatBytes(hexToBytes(before), place, keccak256(cycle), members))
 }
 
-/** Where the contract keeps the number of the block whose evidence jailed a validator; zero: none did. */
+/** Slot with the number of the block whose evidence jailed a validator; zero: none did. */
 export const jailedAtSlot = (validator: Hex): Hex => mappingSlot(validator, JAILED_AT)
 
 const MEMBERS_BASE = BigInt(keccak256Hex(hexToBytes(toWord(MEMBERS))))
@@ -117,7 +119,7 @@ const registrationSlots = (validator: Hex): readonly [Hex, Hex, Hex, Hex] => {
 const mappingSlot = (key: Hex, position: bigint): Hex =>
   keccak256Hex(concatBytes(hexToBytes(toWord(BigInt(key))), hexToBytes(toWord(position))))
 
-/** The lowest 20 bytes of a word. */
+/** Lowest 20 bytes of a word. */
 const addressOf = (word: bigint): Hex => `0x${BigInt.asUintN(160, word).toString(16).padStart(40, '0')}`
 
 const nameWord = (name: string): Uint8Array => {
@@ -126,5 +128,5 @@ const nameWord = (name: string): Uint8Array => {
   return word
 }
 
-/** Whatever bytes an owner gave: what is no text becomes replacement characters. */
+/** Decodes a name, which is chosen by its owner: invalid UTF-8 becomes replacement characters. */
 const nameOf = (word: Uint8Array): string => withoutTrailing(asBuffer(word).toString('utf8'), '\0')

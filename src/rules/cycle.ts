@@ -1,8 +1,8 @@
 import { assert } from '../util/assert.ts'
 
 /*
- * A cycle is `cycleBlocks` blocks: cycle c holds c * cycleBlocks + 1 .. (c + 1) * cycleBlocks, and ends with the block that pays
- * the rewards (docs/design/council.md#cycles, docs/design/money.md#minting). Genesis counts as part of cycle 0.
+ * Cycle of a block: cycle c has the blocks c * cycleBlocks + 1 .. (c + 1) * cycleBlocks, and ends with the block that pays the
+ * rewards (docs/design/council.md#cycles, docs/design/money.md#minting). Genesis counts as part of cycle 0.
  */
 
 export const cycleOf = (number: number, cycleBlocks: number): number => {
@@ -15,10 +15,10 @@ export const firstOfCycle = (cycle: number, cycleBlocks: number): number => cycl
 export const lastOfCycle = (cycle: number, cycleBlocks: number): number => (cycle + 1) * cycleBlocks
 
 /**
- * The block after which the council of a cycle was read: the last one of the cycle before the cycle before, so that everybody
- * knows a committee a whole cycle ahead; genesis for the first two (docs/design/council.md#cycles).
+ * Block after which the council of a cycle was read: the last one two cycles before, so that a committee is known a whole cycle
+ * ahead; genesis for the first two (docs/design/council.md#cycles).
  */
 export const councilBlockOf = (cycle: number, cycleBlocks: number): number => Math.max(0, cycle - 1) * cycleBlocks
 
-/** Whether the block pays the rewards of its cycle. */
+/** Returns true for a block that pays the rewards of its cycle. */
 export const endsCycle = (number: number, cycleBlocks: number): boolean => number > 0 && number % cycleBlocks === 0

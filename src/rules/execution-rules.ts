@@ -3,32 +3,32 @@ import type { ChainParams } from '../config/networks.ts'
 import type { Hex } from '../util/bytes.ts'
 import { type IntrinsicGasRules, intrinsicGasRules } from './intrinsic-gas.ts'
 
-/** What of a fork the handling of whole transactions depends on. */
+/** Fork rules for whole transactions. */
 export interface ExecutionRules {
   readonly fork: EvmFork
   readonly intrinsic: IntrinsicGasRules
   /** A refund is at most gas used / this (EIP-3529). */
   readonly refundQuotient: bigint
-  /** Highest EIP-2718 type accepted; blobs (3) also need a block that has a price for them (`env.blobs`). */
+  /** Highest EIP-2718 type accepted; blobs (3) also need a block with a blob price (`env.blobs`). */
   readonly newestType: number
   readonly hasBaseFee: boolean
-  /** EIP-155: a signature may name its chain. */
+  /** EIP-155: a signature may include its chain id. */
   readonly hasReplayProtection: boolean
-  /** EIP-161. */
+  /** Deletes touched empty accounts (EIP-161). */
   readonly sweepsEmpty: boolean
-  /** EIP-3860. */
+  /** Limits init code (EIP-3860). */
   readonly boundsInitCode: boolean
-  /** EIP-7702: delegated accounts may send, type 4 exists. */
+  /** EIP-7702: delegated accounts may send, and type 4 exists. */
   readonly hasDelegation: boolean
-  /** EIP-2935. */
+  /** Stores parent block hashes (EIP-2935). */
   readonly recordsBlockHashes: boolean
   /** EIP-7685, where there is a consensus layer. */
   readonly hasRequests: boolean
-  /** A status instead of a state root stands in receipts (EIP-658). */
+  /** Receipts have a status instead of a state root (EIP-658). */
   readonly hasStatus: boolean
   /** EIP-7825; null without a cap. */
   readonly transactionGasCap: bigint | null
-  /** EIP-7594; null: as many as a block. */
+  /** EIP-7594; null: limited only by the block. */
   readonly blobsPerTransaction: number | null
   readonly precompiles: ReadonlySet<Hex>
 }
@@ -36,7 +36,7 @@ export interface ExecutionRules {
 const OSAKA_TRANSACTION_GAS_CAP = 16_777_216n
 const OSAKA_TRANSACTION_BLOBS = 6
 
-/** First and last address of the precompiles each fork brought. */
+/** First and last address of the precompiles added by each fork. */
 const PRECOMPILES: readonly (readonly [EvmFork, number, number])[] = [
   ['frontier', 0x01, 0x04],
   ['byzantium', 0x05, 0x08],
@@ -85,7 +85,7 @@ export const executionRules = (fork: EvmFork, params: ChainParams): ExecutionRul
 
 const cache = new WeakMap<ChainParams, Map<EvmFork, ExecutionRules>>()
 
-/** The rules in force at a block; kept per network. */
+/** Returns the rules of a block; cached per network. */
 export const executionRulesAt = (params: ChainParams, number: number): ExecutionRules => {
   const fork = evmForkAt(params.forks, number)
   let byFork = cache.get(params)

@@ -1,7 +1,7 @@
 import type { FeeShares } from '../config/networks.ts'
 import { type Hex, ZERO_ADDRESS } from '../util/bytes.ts'
 
-/** How an amount of fees is divided, wei. The parts sum to the amount. */
+/** Division of an amount of fees, wei. The parts sum to the amount. */
 export interface FeeSplit {
   readonly proposer: bigint
   readonly miner: bigint
@@ -10,8 +10,8 @@ export interface FeeSplit {
 }
 
 /**
- * Divides fees (gas used x effective price, wei): each share is floored, what the floors leave over is burnt (docs/design/money.md#fees).
- * A block's fees are divided once, as one sum, so that its rounding does not depend on how many transactions it has.
+ * Divides fees (gas used x effective price, wei): each share is floored, and the remainder is burnt (docs/design/money.md#fees). A
+ * block's fees are divided once, as one sum, so that rounding does not depend on the number of transactions.
  */
 export const splitFees = (feesWei: bigint, shares: FeeShares): FeeSplit => {
   const proposer = (feesWei * shares.proposerPercent) / 100n
@@ -20,7 +20,7 @@ export const splitFees = (feesWei: bigint, shares: FeeShares): FeeSplit => {
   return { proposer, miner, foundation, burnt: feesWei - proposer - miner - foundation }
 }
 
-/** Who is paid in a block. */
+/** Recipients of a block's payments. */
 export interface FeeRecipients {
   readonly proposerReward: Hex
   /** The zero address until the first proof header. */
@@ -29,8 +29,8 @@ export interface FeeRecipients {
 }
 
 /**
- * The fees with their recipients: without a miner the foundation takes the miner's share, as it does of the minting (docs/design/money.md#fees),
- * so that no share goes to the zero address, where it would be burnt without being counted.
+ * Assigns the fees to recipients: without a miner the foundation gets the miner's share, as with minting (docs/design/money.md#fees), so
+ * that no share goes to the zero address, where it would be burnt without being counted.
  */
 export const assignFees = (feesWei: bigint, shares: FeeShares, miner: Hex): FeeSplit => {
   const split = splitFees(feesWei, shares)

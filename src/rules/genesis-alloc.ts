@@ -4,7 +4,7 @@ import { COUNCIL_ADDRESS } from '../config/networks.ts'
 import { type Hex, hexToBytes } from '../util/bytes.ts'
 import { councilStorage } from './council-storage.ts'
 
-/** Every account of block 0: those of the file, and the council's contract with the stakes of the first members. */
+/** Every account of block 0: those of the file, and the council contract with the stakes of the first members. */
 export const genesisAlloc = (genesis: Genesis): ReadonlyMap<Hex, GenesisAccount> =>
   genesis.style.format === 'tandem'
     ? new Map([...genesis.alloc, [COUNCIL_ADDRESS, councilAccount(genesis)]])
@@ -12,7 +12,7 @@ export const genesisAlloc = (genesis: Genesis): ReadonlyMap<Hex, GenesisAccount>
 
 const councilAccount = ({ council, params }: Genesis): GenesisAccount => ({
   balance: council.reduce((sum, { stakeWei }) => sum + stakeWei, 0n),
-  // As of a contract that was created (EIP-161).
+  // As of a created contract (EIP-161).
   nonce: 1,
   code: hexToBytes(artifact.runtime as Hex),
   storage: councilStorage(council, { ...params.council, minStakeWei: params.minStakeWei }),

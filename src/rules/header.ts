@@ -7,7 +7,7 @@ import { CodedError } from '../util/errors.ts'
 import { nextBaseFee } from './base-fee.ts'
 import { maxTimestamp, minTimestampStepSeconds } from './timestamp.ts'
 
-/** A header that cannot follow its parent: what it has and what the rule wants. */
+/** Header that cannot follow its parent: its value and the required one. */
 export type HeaderError =
   | { readonly code: 'HEADER_NUMBER'; readonly have: number; readonly want: number }
   | { readonly code: 'HEADER_PARENT_HASH'; readonly have: Hex; readonly want: Hex }
@@ -28,8 +28,8 @@ const fail = (detail: HeaderError): never => {
 }
 
 /**
- * Every rule of a header that needs only its parent and the time; execution decides the roots, consensus the proposer and the
- * certificate. Answers the extra data, decoded. Throws CodedError<HeaderError>.
+ * Checks every rule of a header that needs only its parent and the time; execution checks the roots, consensus the proposer
+ * and the certificate. Returns the decoded extra data. Throws CodedError<HeaderError>.
  */
 export const checkHeader = (
   header: Header,
@@ -61,7 +61,7 @@ const checkConstants = (header: Header): void => {
   }
 }
 
-/** Members of other chains' headers, which only the fixture mode knows. */
+/** Header members of other chains, allowed only in fixture mode. */
 const FOREIGN_MEMBERS = [
   'withdrawalsRoot',
   'blobGasUsed',
@@ -70,7 +70,7 @@ const FOREIGN_MEMBERS = [
   'requestsHash',
 ] as const satisfies readonly (keyof Header)[]
 
-/** A development chain is told its times, fees and limits: they only have to be possible. */
+/** On a development chain times, fees and limits are set from outside: they only have to be possible. */
 const checkFreely = (header: Header, parent: Header, params: ChainParams): void => {
   const { timestamp, baseFeePerGas } = header
   if (timestamp < parent.timestamp)
@@ -94,7 +94,7 @@ const checkGas = (header: Header, parent: Header, params: ChainParams): void => 
   if (baseFeePerGas !== want) fail({ code: 'HEADER_BASE_FEE', have: baseFeePerGas ?? null, want })
 }
 
-/** Looked at before anything runs: execution stops at what the header names (docs/consensus.md). */
+/** Checked before execution, which stops at the gas the header names (docs/consensus.md). */
 const checkGasUsed = ({ gasLimit, gasUsed }: Header, { maxBlockExecutionGas }: ChainParams): void => {
   const most = maxBlockExecutionGas < gasLimit ? maxBlockExecutionGas : gasLimit
   if (gasUsed > most) fail({ code: 'HEADER_GAS_USED', have: gasUsed, want: most })

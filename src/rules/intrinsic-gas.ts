@@ -2,14 +2,14 @@ import { EVM_FORKS, type EvmFork, evmForkAt } from '../config/forks.ts'
 import type { ChainParams } from '../config/networks.ts'
 import type { DecodedTransaction } from '../primitives/transaction.ts'
 
-/** Prices of what a transaction pays before its message runs, at one block. */
+/** Gas prices charged before a transaction's message runs, at one block. */
 export interface IntrinsicGasRules {
   readonly createGas: number
   readonly zeroByteGas: number
   readonly nonZeroByteGas: number
   /** EIP-3860; 0 where it is not active. */
   readonly initCodeWordGas: number
-  /** EIP-7623: price of a token of calldata in the floor; 0 where there is no floor. */
+  /** EIP-7623: price per token of calldata in the floor; 0 where there is no floor. */
   readonly floorTokenGas: number
 }
 
@@ -21,10 +21,10 @@ const INIT_CODE_WORD_GAS = 2
 /** EIP-7702, for each authorization: the price of an account that does not exist yet. */
 const AUTHORIZATION_GAS = 25_000
 const FLOOR_TOKEN_GAS = 10
-/** A byte other than zero counts for four tokens (EIP-7623). */
+/** Tokens of a non-zero byte (EIP-7623). */
 const NON_ZERO_TOKENS = 4
 
-/** The prices of a fork; a flat price of calldata replaces the fork's own, floor included. */
+/** Returns the prices of a fork; a flat price of calldata replaces the fork's own, floor included. */
 export const intrinsicGasRules = (fork: EvmFork, calldataGasPerByte: bigint | null): IntrinsicGasRules => {
   const since = (name: EvmFork): boolean => EVM_FORKS.indexOf(fork) >= EVM_FORKS.indexOf(name)
   const flat = calldataGasPerByte === null ? undefined : Number(calldataGasPerByte)
@@ -37,16 +37,16 @@ export const intrinsicGasRules = (fork: EvmFork, calldataGasPerByte: bigint | nu
   }
 }
 
-/** The prices in force at a block. */
+/** Returns the prices in force at a block. */
 export const intrinsicGasRulesAt = (
   params: Pick<ChainParams, 'forks' | 'calldataGasPerByte'>,
   number: number,
 ): IntrinsicGasRules => intrinsicGasRules(evmForkAt(params.forks, number), params.calldataGasPerByte)
 
-/** What of a transaction its intrinsic gas depends on. */
+/** Transaction fields that determine the intrinsic gas. */
 export type GasFields = Pick<DecodedTransaction, 'to' | 'data' | 'accessList' | 'authorizationList'>
 
-/** Gas taken before the message runs (Yellow Paper 6.2, EIP-2028, 2930, 3860, 7702). */
+/** Gas charged before the message runs (Yellow Paper 6.2, EIP-2028, 2930, 3860, 7702). */
 export const intrinsicGas = (tx: GasFields, rules: IntrinsicGasRules): bigint => {
   let gas = TRANSACTION_GAS + calldataGas(tx.data, rules)
   if (tx.to === null) gas += rules.createGas + rules.initCodeWordGas * Math.ceil(tx.data.byteLength / 32)
@@ -67,7 +67,7 @@ const countZeros = (data: Uint8Array): number => {
   return zeros
 }
 
-/** The least gas a transaction uses, whatever it does and is refunded (EIP-7623); 0n where there is no floor. */
+/** Minimum gas a transaction uses, independent of execution and refunds (EIP-7623); 0n where there is no floor. */
 export const floorGas = (tx: Pick<GasFields, 'data'>, rules: IntrinsicGasRules): bigint => {
   if (rules.floorTokenGas === 0) return 0n
   const zeros = countZeros(tx.data)
@@ -75,7 +75,7 @@ export const floorGas = (tx: Pick<GasFields, 'data'>, rules: IntrinsicGasRules):
   return BigInt(TRANSACTION_GAS + tokens * rules.floorTokenGas)
 }
 
-/** What a transaction's gas limit must cover to be valid at all. */
+/** Smallest valid gas limit of a transaction. */
 export const minimumGas = (tx: GasFields, rules: IntrinsicGasRules): bigint => {
   const intrinsic = intrinsicGas(tx, rules)
   const floor = floorGas(tx, rules)

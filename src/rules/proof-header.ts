@@ -11,7 +11,7 @@ import {
   type TargetReference,
 } from './proof-target.ts'
 
-/** State of the proof chain after a header, or after a main block: all that the next header is judged by. */
+/** State of the proof chain after a header, or after a main block: all data needed to validate the next header. */
 export interface ProofState {
   /** Id of the newest header; zero while there is none. */
   readonly tipId: Hex
@@ -25,7 +25,7 @@ export interface ProofState {
   readonly reference: TargetReference
 }
 
-/** A proof header that cannot follow its parent, with the value it has and the one the rule wants. */
+/** Proof header that cannot follow its parent, with its value and the required one. */
 export type ProofHeaderError =
   | { readonly code: 'PROOF_VERSION'; readonly have: number; readonly want: number; readonly reason: string }
   | { readonly code: 'PROOF_PARENT'; readonly have: Hex; readonly want: Hex }
@@ -43,7 +43,7 @@ const fail = (detail: ProofHeaderError): never => {
   throw new CodedError(detail)
 }
 
-/** State before the first header: no tip, the easiest target of whichever version height 1 has. */
+/** State before the first header: no tip, and the easiest target of the version at height 1. */
 export const firstProofState = (params: ChainParams): ProofState => {
   const target = maxTargetOf(params.proofChain, proofVersionAt(params, 1))
   return {
@@ -67,7 +67,7 @@ export const nextProofTarget = (params: ChainParams, state: ProofState, anchorNu
     anchorNumber,
   )
 
-/** Main chain as a header sees it. */
+/** Main chain as needed for the validation of a header. */
 export interface AnchorView {
   /** Number of the main block that is to include the header. */
   readonly including: number
@@ -92,10 +92,10 @@ export const checkProofVersion = (params: ChainParams, { version, height, mixHas
   return want
 }
 
-/** Lowest anchor that a child of the tip may have: they strictly increase, and only the first header may stand on genesis. */
+/** Lowest anchor that a child of the tip may have: anchors strictly increase, and only the first header may use genesis. */
 export const earliestAnchor = ({ tipHeight, tipAnchor }: ProofState): number => (tipHeight === 0 ? 0 : tipAnchor + 1)
 
-/** Anchors of headers that a main block can include, both ends included. */
+/** Range of anchors of headers that a main block can include, both ends included. */
 export const anchorsFor = (
   { proofChain }: Pick<ChainParams, 'proofChain'>,
   including: number,
@@ -116,8 +116,8 @@ const checkAnchor = (params: ChainParams, state: ProofState, header: ProofHeader
 }
 
 /**
- * Every rule of a header but its work: version, parent, height, payee, anchor, exact target. Cheap: no hash is computed.
- * Throws CodedError<ProofHeaderError>.
+ * Checks every rule of a header except its work: version, parent, height, payee, anchor, exact target. Cheap: no hash is
+ * computed. Throws CodedError<ProofHeaderError>.
  */
 export const checkProofHeader = (
   params: ChainParams,

@@ -3,7 +3,7 @@ import type { ChainParams, ProofChainParams } from '../config/networks.ts'
 
 /*
  * Difficulty of the proof chain: absolutely scheduled exponentially rising targets (ASERT), counted in main blocks instead of
- * seconds and in integers only (docs/design/proof-chain.md).
+ * seconds, with integers only (docs/design/proof-chain.md).
  */
 
 /** Hash function of a header: 1 below the fork `nativeHash`, 2 from it on. */
@@ -12,14 +12,14 @@ export type ProofVersion = 1 | 2
 export const proofVersionAt = ({ forks }: Pick<ChainParams, 'forks'>, height: number): ProofVersion =>
   isActive(forks, 'nativeHash', height) ? 2 : 1
 
-/** Name of the hash function that a header at a height is made with. */
+/** Name of the hash function of a header at a height. */
 export const proofAlgorithmAt = (params: Pick<ChainParams, 'forks' | 'proofChain'>, height: number): string =>
   proofVersionAt(params, height) === 2 ? params.proofChain.after : params.proofChain.before
 
 export const maxTargetOf = ({ maxTargetBefore, maxTargetAfter }: ProofChainParams, version: ProofVersion): bigint =>
   version === 2 ? maxTargetAfter : maxTargetBefore
 
-/** Point that targets are computed from: the genesis of the proof chain, later the last header of version 1. */
+/** Reference point of the targets: the genesis of the proof chain, later the last header of version 1. */
 export interface TargetReference {
   readonly height: number
   readonly anchorNumber: number
@@ -39,7 +39,7 @@ const C1 = 195_766_423_245_049n
 const C2 = 971_821_376n
 const C3 = 5_127n
 
-/** Gaps beyond this many spacings begin to ease the target at once, and double it every `VALVE_STEP` spacings. */
+/** Gaps beyond this many spacings ease the target, doubling it every `VALVE_STEP` spacings. */
 const VALVE_START = 10
 const VALVE_STEP = 2
 
@@ -54,7 +54,7 @@ const scale = (target: bigint, x: bigint): bigint => {
   return (shift < 0n ? product >> -shift : product << shift) >> RADIX_BITS
 }
 
-/** Target by the schedule alone, before limits: the distance of the parent from where the schedule wants it. */
+/** Target by the schedule alone, before limits: from the parent's distance to its scheduled position. */
 const scheduled = (reference: TargetReference, parent: TargetParent, rules: ProofChainParams): bigint => {
   const { spacingBlocks, halfLifeBlocks } = rules
   const ahead =
@@ -66,8 +66,8 @@ const scheduled = (reference: TargetReference, parent: TargetParent, rules: Proo
 }
 
 /**
- * Exact target of the child of `parent` whose anchor is `anchorNumber`. `reference` must be of the same version. The idle valve
- * eases it for a child that comes very late, so that the chain gets over a loss of hash rate.
+ * Exact target of the child of `parent` with anchor `anchorNumber`. `reference` must be of the same version. The idle valve eases
+ * it for a very late child, so that the chain recovers from a loss of hash rate.
  */
 export const proofTarget = (
   rules: ProofChainParams,
@@ -84,10 +84,10 @@ export const proofTarget = (
   return doublings >= 256 ? limit : clamp(target << BigInt(doublings), limit)
 }
 
-/** Work of a nativeHash header counts for so many hashes of version 1: only ever compared among pending headers around the fork. */
+/** Number of version-1 hashes that equal one nativeHash: only pending headers around the fork are compared by it. */
 const VERSION_2_WEIGHT = 2n ** 15n
 
-/** Expected number of version-1 hashes behind a header. */
+/** Expected number of version-1 hashes for a header. */
 export const proofWork = (version: ProofVersion, target: bigint): bigint => {
   const hashes = 2n ** 256n / (target + 1n)
   return version === 2 ? hashes * VERSION_2_WEIGHT : hashes

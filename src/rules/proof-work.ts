@@ -7,8 +7,8 @@ import { checkProofVersion, type ProofHeaderError } from './proof-header.ts'
 import { maxTargetOf } from './proof-target.ts'
 
 /**
- * Work of a header as far as one cheap hash shows it: all of version 1; of version 2 that the Keccak seal over the claimed mixHash
- * meets the target, so that a forger pays for each header before Argon2id is run once. Returns the seal hash.
+ * Checks the work of a header as far as one cheap hash shows it: all of version 1; for version 2 that the Keccak seal over the
+ * claimed mixHash meets the target, so that a forger pays for each header before Argon2id is run once. Returns the seal hash.
  * Throws CodedError<ProofHeaderError>, PROOF_WORK.
  */
 export const checkProofSeal = (chainId: number, header: ProofHeader): Hex => {

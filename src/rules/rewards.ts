@@ -3,17 +3,17 @@ import { assert } from '../util/assert.ts'
 import { type Hex, ZERO_ADDRESS } from '../util/bytes.ts'
 import { endsCycle } from './cycle.ts'
 
-/** Periods between two cuts of the reward: 0 for the first `halvingBlocks` blocks (docs/design/money.md#halving). */
+/** Number of reward cuts so far: 0 for the first `halvingBlocks` blocks (docs/design/money.md#halving). */
 export const periodOf = (number: number, params: RewardParams): number =>
   number === 0 ? 0 : Math.floor((number - 1) / params.halvingBlocks)
 
-/** What one cycle mints in a period, wei: floored once, from exact powers. */
+/** Minting of one cycle in a period, wei: floored once, from exact powers. */
 export const rewardOfPeriod = (period: number, params: RewardParams): bigint => {
   const exponent = BigInt(period)
   return (params.cycleRewardWei * params.halvingNumerator ** exponent) / params.halvingDenominator ** exponent
 }
 
-/** What a block mints, wei: a cycle's reward at its last block, nothing elsewhere. */
+/** Minting of a block, wei: a cycle's reward at its last block, 0 elsewhere. */
 export const mintedAt = (number: number, params: RewardParams): bigint =>
   endsCycle(number, params.cycleBlocks) ? rewardOfPeriod(periodOf(number, params), params) : 0n
 
@@ -23,14 +23,14 @@ export interface RewardSplit {
   readonly foundation: bigint
 }
 
-/** A cycle's reward in its three parts, wei; the foundation has what the floors leave. */
+/** Divides a cycle's reward into three parts, wei; the foundation gets the remainders of the floors. */
 export const splitReward = (rewardWei: bigint, params: RewardParams): RewardSplit => {
   const miners = (rewardWei * params.minersPercent) / 100n
   const union = (rewardWei * params.unionPercent) / 100n
   return { miners, union, foundation: rewardWei - miners - union }
 }
 
-/** Who stood behind one block of the cycle. */
+/** Payees of one block of the cycle. */
 export interface CycleBlock {
   /** The zero address while no proof header is final. */
   readonly miner: Hex
@@ -39,7 +39,7 @@ export interface CycleBlock {
 
 export type RewardRole = 'miner' | 'union' | 'foundation'
 
-/** A balance the protocol adds after the last transaction of a block. */
+/** Balance the protocol adds after the last transaction of a block. */
 export interface RewardCredit {
   readonly address: Hex
   readonly amountWei: bigint
@@ -47,9 +47,9 @@ export interface RewardCredit {
 }
 
 /**
- * The credits of the block that ends a cycle, in the order they are made; none for any other block (docs/design/money.md#minting).
- * `turns` are the blocks of the cycle in order, the paying block last: each has an equal part of the miners' and of the union's
- * share, the paying block the remainders. A turn without a miner pays the foundation. One credit for each role and address.
+ * Credits of the block that ends a cycle, in order of execution; none for any other block (docs/design/money.md#minting). `turns`
+ * are the blocks of the cycle in order, the paying block last: each gets an equal part of the miners' and of the union's share,
+ * the paying block the remainders. A block without a miner pays the foundation. One credit per role and address.
  */
 export const rewardCredits = (
   number: number,
@@ -81,7 +81,7 @@ const payTurns = (
   })
 }
 
-/** Sums by role and address, in the order of first mention. */
+/** Sums by role and address, in the order of first use. */
 class Credits {
   readonly #sums = new Map<string, RewardCredit>()
 

@@ -1,25 +1,25 @@
 import type { RewardParams } from '../config/networks.ts'
 import { periodOf, rewardOfPeriod } from './rewards.ts'
 
-/** The blocks of one reward period up to a height, and what they minted. */
+/** Blocks of one reward period up to a height, and their minting. */
 export interface MintedPeriod {
   readonly index: number
   readonly fromBlock: number
-  /** The period's last block, or the height asked about. */
+  /** The period's last block, or the requested height. */
   readonly toBlock: number
   readonly cycles: number
   readonly rewardWei: bigint
   readonly mintedWei: bigint
 }
 
-/** The periods that have begun up to a height, from the closed form of docs/design/money.md#halving. */
+/** Periods that have begun up to a height, from the closed form of docs/design/money.md#halving. */
 export const mintedPeriods = (number: number, params: RewardParams): readonly MintedPeriod[] => {
   if (number === 0) return []
   const periods: MintedPeriod[] = []
   for (let index = 0; index <= periodOf(number, params); index++) {
     const before = index * params.halvingBlocks
     const toBlock = Math.min(before + params.halvingBlocks, number)
-    // Cycles are counted from genesis, so a period need not hold a whole number of them.
+    // Cycles are counted from genesis, so a period need not contain a whole number of them.
     const cycles = Math.floor(toBlock / params.cycleBlocks) - Math.floor(before / params.cycleBlocks)
     const rewardWei = rewardOfPeriod(index, params)
     periods.push({ index, fromBlock: before + 1, toBlock, cycles, rewardWei, mintedWei: BigInt(cycles) * rewardWei })
@@ -27,10 +27,10 @@ export const mintedPeriods = (number: number, params: RewardParams): readonly Mi
   return periods
 }
 
-/** Everything minted in blocks 1 .. number, wei. */
+/** Total minted in blocks 1 .. number, wei. */
 export const mintedUpTo = (number: number, params: RewardParams): bigint =>
   mintedPeriods(number, params).reduce((sum, period) => sum + period.mintedWei, 0n)
 
-/** The sum of all balances after a block, wei: the identity every block keeps (docs/design/money.md#supply). */
+/** Sum of all balances after a block, wei: an invariant of every block (docs/design/money.md#supply). */
 export const supplyAt = (number: number, genesisWei: bigint, burntWei: bigint, params: RewardParams): bigint =>
   genesisWei + mintedUpTo(number, params) - burntWei

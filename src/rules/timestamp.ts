@@ -1,7 +1,10 @@
 import { LIMITS } from '../config/limits.ts'
 
-/** Seconds a header's timestamp must lie after its parent's: the whole seconds of the block time; 0 below a second and in instant mode. */
+/**
+ * Smallest distance in seconds of a header's timestamp from its parent's: the whole seconds of the block time; 0 below a second and in
+ * instant mode.
+ */
 export const minTimestampStepSeconds = (blockTimeMs: number): number => Math.floor(blockTimeMs / 1000)
 
-/** The latest timestamp a header may have at a wall-clock time, unix seconds (docs/design/consensus.md#pacing). */
+/** Latest valid timestamp of a header at a wall-clock time, unix seconds (docs/design/consensus.md#pacing). */
 export const maxTimestamp = (nowMs: number): number => Math.floor(nowMs / 1000) + LIMITS.block.futureSeconds

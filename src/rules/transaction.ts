@@ -9,52 +9,52 @@ import type { ExecutionRules } from './execution-rules.ts'
 import { minimumGas } from './intrinsic-gas.ts'
 
 /*
- * Validity of one transaction: the only place of these rules, for blocks, for the pool and for simulated calls. Each check answers the
- * rule that is broken, or undefined. The callers choose the order: go-ethereum's in a block, docs/design/pool.md#checks in the pool.
+ * Validity of one transaction: the only place of these rules, for blocks, the pool and simulated calls. Each check returns the broken
+ * rule, or undefined. The callers choose the order: go-ethereum's in a block, docs/design/pool.md#checks in the pool.
  */
 
-/** Broken rules that the bytes alone show, given the fork and the limits of the block. */
+/** Errors visible in the bytes alone, given the fork and the limits of the block. */
 export type TransactionFormError =
   | { readonly code: 'TYPE_UNSUPPORTED'; readonly type: number }
   | { readonly code: 'INVALID_CHAIN_ID'; readonly have: number; readonly want: number }
-  /** Signed for one chain, before signatures may say so (EIP-155). */
+  /** Includes a chain id before that is allowed (EIP-155). */
   | { readonly code: 'PROTECTED_TOO_EARLY' }
   | { readonly code: 'NO_AUTHORIZATIONS' }
   | { readonly code: 'NO_BLOBS' }
   | { readonly code: 'BLOB_VERSION_UNKNOWN'; readonly hash: Hex }
   | { readonly code: 'TOO_MANY_BLOBS'; readonly have: number; readonly limit: number }
   | { readonly code: 'INIT_CODE_TOO_LARGE'; readonly size: number; readonly limit: number }
-  /** The whole block's limit. */
+  /** Above the block's gas limit. */
   | { readonly code: 'GAS_LIMIT_TOO_HIGH'; readonly have: bigint; readonly limit: bigint }
-  /** The fork's cap on one transaction (EIP-7825). */
+  /** Above the fork's cap on one transaction (EIP-7825). */
   | { readonly code: 'GAS_CAP_EXCEEDED'; readonly have: bigint; readonly limit: bigint }
   | { readonly code: 'TIP_ABOVE_FEE_CAP'; readonly tip: bigint; readonly cap: bigint }
   | { readonly code: 'INTRINSIC_GAS'; readonly have: bigint; readonly want: bigint }
 
-/** Broken rules that the sender's account shows. */
+/** Errors of the sender's account state. */
 export type TransactionSenderStateError =
   | { readonly code: 'SENDER_NOT_EOA'; readonly address: Hex }
   | { readonly code: 'NONCE_TOO_LOW'; readonly expected: Nonce; readonly got: Nonce }
   | { readonly code: 'NONCE_MAX' }
   | { readonly code: 'INSUFFICIENT_FUNDS'; readonly have: bigint; readonly want: bigint }
 
-/** Rules broken at one place of one block: the transaction may be valid in another one. */
+/** Errors at one position of one block: the transaction may be valid in another one. */
 export type TransactionPlaceError =
   | { readonly code: 'NONCE_TOO_HIGH'; readonly expected: Nonce; readonly got: Nonce }
   | { readonly code: 'FEE_BELOW_BASE_FEE'; readonly have: bigint; readonly want: bigint }
   | { readonly code: 'BLOB_FEE_TOO_LOW'; readonly have: bigint; readonly want: bigint }
-  /** Gas and blobs against what the transactions before it leave. */
+  /** Gas and blobs against the remainder of the block. */
   | { readonly code: 'BLOCK_GAS_EXCEEDED'; readonly have: bigint; readonly limit: bigint }
   | { readonly code: 'BLOCK_BLOBS_EXCEEDED'; readonly have: number; readonly limit: number }
 
-/** Reason why a transaction cannot stand at a place of a block. */
+/** Reason why a transaction is invalid at its position of a block. */
 export type TransactionError = TransactionFormError | TransactionSenderStateError | TransactionPlaceError
 
-/** Figures of a block that the validity of its transactions depends on. */
+/** Block values that the validity of its transactions depends on. */
 export interface TransactionBlock {
   readonly params: ChainParams
   readonly gasLimit: bigint
-  /** Left out: the chain has no blobs. */
+  /** Omitted: the chain has no blobs. */
   readonly blobs?: { readonly maxPerBlock: number } | undefined
 }
 
@@ -63,19 +63,19 @@ export type SenderCode = 'none' | 'contract' | 'delegation'
 
 type Check<E extends TransactionError> = E | undefined
 
-/** First byte of the hash of a KZG commitment, the only kind there is (EIP-4844). */
+/** First byte of the hash of a KZG commitment, the only kind defined (EIP-4844). */
 const KZG_VERSION = '01'
 
-/** Gas a transaction can use at most: its limit, or the network's bound on one transaction (docs/design/evm-rules.md#limits). */
+/** Largest gas a transaction can use: its limit, or the network's bound on one transaction (docs/design/evm-rules.md#limits). */
 export const executionGasLimit = (
   { gasLimit }: Pick<DecodedTransaction, 'gasLimit'>,
   { params }: Pick<TransactionBlock, 'params'>,
 ): bigint => (gasLimit < params.maxTxExecutionGas ? gasLimit : params.maxTxExecutionGas)
 
-/** Wei the sender must own: the whole limit must be payable, also where only a part of it can be used. */
+/** Wei the sender must own: the whole limit must be payable, even if only part of it can be used. */
 export const maxCostWei = (tx: Transaction): bigint => tx.gasLimit * tx.maxFeePerGas + maxBlobFee(tx) + tx.value
 
-/** EIP-2718: the fork knows the type, and blobs have a price in the block. */
+/** EIP-2718: the fork has the type, and blobs need a price in the block. */
 export const checkType = (
   { type }: DecodedTransaction,
   { newestType }: ExecutionRules,
@@ -83,7 +83,7 @@ export const checkType = (
 ): Check<TransactionFormError> =>
   type > newestType || (type === 3 && blobs === undefined) ? { code: 'TYPE_UNSUPPORTED', type } : undefined
 
-/** EIP-155. A transaction that names no chain is valid; whether it is taken in is policy. */
+/** EIP-155. A transaction without a chain id is valid; accepting it is pool policy. */
 export const checkChainId = (
   { chainId }: DecodedTransaction,
   { hasReplayProtection }: ExecutionRules,
@@ -125,7 +125,7 @@ export const checkInitCode = (
   return data.byteLength > limit ? { code: 'INIT_CODE_TOO_LARGE', size: data.byteLength, limit } : undefined
 }
 
-/** The limit against that of the block. */
+/** Compares the limit with that of the block. */
 export const checkGasLimit = (
   { gasLimit: have }: DecodedTransaction,
   { gasLimit: limit }: TransactionBlock,
@@ -144,7 +144,7 @@ export const checkTip = ({
   maxPriorityFeePerGas: tip,
 }: DecodedTransaction): Check<TransactionFormError> => (tip > cap ? { code: 'TIP_ABOVE_FEE_CAP', tip, cap } : undefined)
 
-/** The gas a transaction may use covers what it costs before its message runs, and its floor (EIP-7623). */
+/** The usable gas covers the cost before the message runs, and the floor (EIP-7623). */
 export const checkIntrinsicGas = (
   tx: DecodedTransaction,
   { intrinsic }: ExecutionRules,
@@ -155,7 +155,7 @@ export const checkIntrinsicGas = (
   return have < want ? { code: 'INTRINSIC_GAS', have, want } : undefined
 }
 
-/** EIP-3607: contracts send nothing, but accounts that delegate and, on a development chain, impersonated ones. */
+/** EIP-3607: contracts cannot send, except delegated accounts and, on a development chain, impersonated ones. */
 export const checkSenderCode = (
   tx: Transaction,
   code: SenderCode,
@@ -167,14 +167,14 @@ export const checkSenderCode = (
   return { code: 'SENDER_NOT_EOA', address: tx.from }
 }
 
-/** The nonce is not used yet; `expected`: that of the account. */
+/** Checks that the nonce is not used yet; `expected`: that of the account. */
 export const checkNonceUnused = (
   { nonce: got }: Transaction,
   expected: Nonce,
 ): Check<Extract<TransactionSenderStateError, { code: 'NONCE_TOO_LOW' }>> =>
   got < expected ? { code: 'NONCE_TOO_LOW', expected, got } : undefined
 
-/** The nonce is the account's, and not the last there is (EIP-2681). */
+/** Checks that the nonce is the account's, and not the last possible one (EIP-2681). */
 export const checkNonce = (
   tx: Transaction,
   expected: Nonce,
@@ -183,7 +183,7 @@ export const checkNonce = (
   return checkNonceUnused(tx, expected) ?? (tx.nonce === MAX_NONCE ? { code: 'NONCE_MAX' } : undefined)
 }
 
-/** `want`: what must be payable, at least `maxCostWei` of the transaction. */
+/** `want`: wei that must be payable, at least `maxCostWei` of the transaction. */
 export const checkFunds = (have: bigint, want: bigint): Check<TransactionSenderStateError> =>
   have < want ? { code: 'INSUFFICIENT_FUNDS', have, want } : undefined
 
@@ -200,13 +200,13 @@ export const checkBlobFee = (
   want: bigint,
 ): Check<TransactionPlaceError> => (type === 3 && have < want ? { code: 'BLOB_FEE_TOO_LOW', have, want } : undefined)
 
-/** `limit`: gas that the transactions before it leave. All that it may use must fit, so that none ever runs beyond a bound. */
+/** `limit`: gas left by the transactions before it. All usable gas must fit, so that no execution exceeds a bound. */
 export const checkGasRoom = (tx: Transaction, block: TransactionBlock, limit: bigint): Check<TransactionPlaceError> => {
   const have = executionGasLimit(tx, block)
   return have > limit ? { code: 'BLOCK_GAS_EXCEEDED', have, limit } : undefined
 }
 
-/** `limit`: blobs that the transactions before it leave. */
+/** `limit`: blobs left by the transactions before it. */
 export const checkBlobRoom = ({ blobVersionedHashes }: Transaction, limit: number): Check<TransactionPlaceError> => {
   const have = blobVersionedHashes?.length ?? 0
   return have > limit ? { code: 'BLOCK_BLOBS_EXCEEDED', have, limit } : undefined

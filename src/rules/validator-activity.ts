@@ -4,27 +4,27 @@ import type { Hex } from '../util/bytes.ts'
 import { faultsOf, quorumOf } from './quorum.ts'
 
 /*
- * Which members of a council may serve in a committee (docs/design/council.md#qualification, docs/design/council.md#qualification). All of it follows from what headers
- * hash, so that every node comes to the same: certificates of parents, and evidence.
+ * Qualification of council members for committees (docs/design/council.md#qualification). It follows entirely from data that headers
+ * commit to, so that every node computes the same: certificates of parents, and evidence.
  */
 
-/** What one cycle's certificates say of its committee members: how many they stood in, and whether any holds a seal of theirs. */
+/** Summary of one cycle's certificates for a committee member: their number, and whether any has its seal. */
 export interface SealCounts {
   readonly certificates: number
   readonly sealed: boolean
 }
 
-/** A certificate with the committee whose indexes its bitmap counts. */
+/** Certificate with the committee to which its bitmap refers. */
 export interface CertificateOfCommittee {
   readonly members: readonly Hex[]
   readonly certificate: Certificate
 }
 
-/** A member that has not been heard of. Who seals regularly has none. */
+/** Inactivity record of a member. A member that seals regularly has none. */
 export interface Inactivity {
-  /** Certificates it stood in since its last seal. */
+  /** Number of certificates with it in the committee since its last seal. */
   readonly silentBlocks: number
-  /** It is to be out up to this block, inclusive; 0: it never was since its last seal. */
+  /** Excluded up to this block, inclusive; 0: never excluded since its last seal. */
   readonly outUntil: number
 }
 
@@ -46,9 +46,9 @@ export const countSeals = (sealings: Iterable<CertificateOfCommittee>): Readonly
 }
 
 /**
- * The lapses after a cycle's last block `number`. One seal ends a lapse. `inactiveBlocks` certificates in a row without one make a
- * member inactive for as many blocks; what it missed stays on the record, so that after its return one silent cycle is enough. Who
- * does not stand in a committee can miss nothing.
+ * Computes the inactivity records after a cycle's last block `number`. One seal ends a record. `inactiveBlocks` certificates in a row
+ * without one exclude a member for as many blocks; the count is kept, so that after its return one silent cycle is enough. A member
+ * outside the committee can miss nothing.
  */
 export const nextInactivities = (
   council: readonly Hex[],
@@ -69,7 +69,7 @@ export const nextInactivities = (
   return lapses
 }
 
-/** `inactive`: silent for too long; `jailed`: by evidence. `qualifiedValidators` says which of them serve all the same. */
+/** `inactive`: silent for too long; `jailed`: by evidence. `qualifiedValidators` decides which of them serve nevertheless. */
 export type ValidatorStatus = 'active' | 'inactive' | 'jailed'
 
 export interface ValidatorRecord {
@@ -77,7 +77,7 @@ export interface ValidatorRecord {
   readonly jailed: ReadonlySet<Hex>
 }
 
-/** How a member stands after block `number`, the last of a cycle. */
+/** Status of a member after block `number`, the last of a cycle. */
 export const validatorStatus = (
   member: Hex,
   { lapses: inactivities, jailed }: ValidatorRecord,
@@ -87,7 +87,7 @@ export const validatorStatus = (
   return (inactivities.get(member)?.outUntil ?? 0) > number ? 'inactive' : 'active'
 }
 
-/** A member of a council. */
+/** Registered council member. */
 export interface Registered {
   readonly validator: Hex
   /** Number of its admission. */
@@ -95,12 +95,13 @@ export interface Registered {
 }
 
 /**
- * The members that may serve: all but those that are out. Of the n registered members no more than f = floor((n-1)/3) are out in all,
- * unless more are jailed: jail goes first, and silence takes what it leaves. At least `LIMITS.council.leastServing` stay (all, where there
- * are fewer): penalties alone must not halt a chain. The longest silent go out first, of equals the one admitted last.
+ * Returns the members that may serve: all except excluded ones. Of the n registered members at most f = floor((n-1)/3) are excluded in
+ * total, unless more are jailed: jailed members are excluded first, and inactive ones within the rest. At least
+ * `LIMITS.council.leastServing` stay (all, where there are fewer): penalties alone must not halt a chain. The longest silent are excluded
+ * first, of equals the one admitted last.
  *
- * Members whose time out is over return on trial, f/2 at a time and at least one, and only as many as leave a quorum of members that
- * were heard: a chain that goes on without them must not halt because they are tried.
+ * Members whose exclusion has ended return on trial, f/2 at a time and at least one, and only as many as leave a quorum of active members:
+ * a chain that progresses without them must not halt because of their trial.
  */
 export const qualifiedValidators = <Member extends Registered>(
   council: readonly Member[],
@@ -119,7 +120,9 @@ export const qualifiedValidators = <Member extends Registered>(
   return council.filter(member => !isOut.has(member))
 }
 
-/** A council by how its members stand, those that go out first at the head of each list; `heard`: how many have no lapse. */
+/**
+ * Groups a council by status, with the first to exclude at the head of each list; `heard`: number of members without an inactivity record.
+ */
 const sorted = <Member extends Registered>(
   council: readonly Member[],
   validatorRecord: ValidatorRecord,

@@ -8,17 +8,17 @@ import { type Hex, ZERO_ADDRESS, ZERO_HASH } from '../util/bytes.ts'
 const NO_BLOOM = new Uint8Array(256)
 const NO_TRANSACTIONS = transactionsRoot([])
 
-/** Where a block stands, and whatever else its header is to say. */
+/** Position of a block, and any other header members to set. */
 export type EmptyBlockFields = Pick<Header, 'number' | 'parentHash' | 'timestamp'> & Partial<Header>
 
-/** What its extra data is to say. */
+/** Members of its extra data to set. */
 export interface EmptyBlockExtra {
   readonly proposer: Hex
   readonly parentCertificate: Certificate | null
   readonly vanity?: Uint8Array
 }
 
-/** A whole, well-formed block without transactions, for committees that agree on blocks and execute none. */
+/** Creates a well-formed block without transactions, for committees that agree on blocks without executing them. */
 export const emptyBlock = (fields: EmptyBlockFields, extra: EmptyBlockExtra): Block => {
   const extraData = encodeExtraData({
     version: EXTRA_DATA_VERSION,

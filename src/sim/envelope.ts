@@ -6,7 +6,7 @@ import { type Proposal, proposalHead } from '../primitives/consensus/proposal.ts
 import { malformed } from '../primitives/malformed.ts'
 import { undefinedIfCoded } from '../util/errors.ts'
 
-/** A message as it travels between nodes: what kind it is, and the bytes of that kind's codec. */
+/** Message as sent between nodes: its kind, and the bytes of that kind's codec. */
 export interface Envelope {
   readonly type: 'vote' | 'proposal' | 'body' | 'decided' | 'status'
   readonly bytes: Uint8Array
@@ -15,7 +15,7 @@ export interface Envelope {
 const frames = new WeakMap<ConsensusMessage, Envelope>()
 const messages = new WeakMap<Envelope, ConsensusMessage>()
 
-/** The same message said again is the same frame. */
+/** A repeated message has the same frame. */
 export const encodeEnvelope = (message: ConsensusMessage): Envelope => {
   const known = frames.get(message)
   if (known !== undefined) return known
@@ -43,7 +43,10 @@ const frameOf = (message: ConsensusMessage): Envelope => {
   }
 }
 
-/** undefined: malformed, and said so by a CodedError. Whoever hears the same frame reads the same message. */
+/**
+ * Decodes a frame; undefined when malformed, reported by a CodedError. Every receiver of a frame gets the same message
+ * object.
+ */
 export const decodeEnvelope = (envelope: Envelope): ConsensusMessage | undefined => {
   const known = messages.get(envelope)
   if (known !== undefined) return known
@@ -84,7 +87,7 @@ export const readBlock = (bytes: Uint8Array): Block => {
   return { ...block, transactions: [] }
 }
 
-/** What a message says of its block before the block is read; undefined: it has none. */
+/** Returns the claim of a message about its block before the block is decoded; undefined without a block. */
 export const claimOf = (message: ConsensusMessage): BlockClaim | undefined => {
   switch (message.type) {
     case 'proposal':
@@ -100,7 +103,7 @@ export const claimOf = (message: ConsensusMessage): BlockClaim | undefined => {
   }
 }
 
-/** One line for a person: what it says, and where. */
+/** Returns one line for people: the content and position of a message. */
 export const describeMessage = (message: ConsensusMessage): string => {
   const number = messageHeight(message)
   switch (message.type) {

@@ -1,9 +1,9 @@
-/** Events of a simulation in order of time, then of arrival: a binary heap. */
+/** Events of a simulation ordered by time, then by insertion: a binary heap. */
 export class EventQueue {
   readonly #heap: { readonly atMs: number; readonly order: number; readonly run: () => void }[] = []
   #order = 0
   nowMs = 0
-  /** Events run so far. */
+  /** Number of events run so far. */
   count = 0
 
   at(atMs: number, run: () => void): void {
@@ -17,7 +17,7 @@ export class EventQueue {
     }
   }
 
-  /** Runs the next event; false when none is left. */
+  /** Runs the next event; returns false when none is left. */
   next(): boolean {
     const heap = this.#heap
     const first = heap[0]

@@ -4,7 +4,7 @@ import { addressFromPrivateKey, recoverAddress, sign } from '../crypto/signature
 import type { ValidatorSigner } from '../primitives/consensus/signer.ts'
 import { bytesEqual, type Hex } from '../util/bytes.ts'
 
-/** One key for each node, and how a signature tells its signer. */
+/** One key per node, and the recovery of a signer. */
 export interface Keys {
   readonly addresses: readonly Hex[]
   readonly signers: readonly ValidatorSigner[]
@@ -15,7 +15,7 @@ const SIGNATURE_BYTES = 65
 /** The last two bytes of s: a node's number keeps s in the lower half. */
 const NODE_AT = 62
 
-/** Signatures that cost nothing: the digest beside the signer's number. Whoever has no key here does not make them. */
+/** Cheap stub signatures: the digest beside the signer's number. They can only be made through a node's signer. */
 export const stubKeys = (size: number): Keys => {
   const addresses = Array.from({ length: size }, (_, node): Hex => `0x${(node + 1).toString(16).padStart(40, '0')}`)
   const signers = addresses.map((address, node) => ({ address, sign: (digest: Uint8Array) => stub(digest, node) }))

@@ -1,13 +1,13 @@
 import type { Violation } from './check/violation.ts'
 
-/** How one run went. */
+/** Outcome of one run. */
 export interface SimulationOutcome {
   readonly seed: number
   readonly violation: Violation | null
-  /** Of the longest chain. */
+  /** Height of the longest chain. */
   readonly heights: number
   readonly events: number
-  /** Virtual: all of it, and from the end of the faults until everybody had gone on. */
+  /** Virtual time: in total, and from the end of the faults until every node had progressed. */
   readonly virtualMs: number
   readonly healedMs: number
   readonly maxRound: number
@@ -23,6 +23,6 @@ export interface SimulationOutcome {
   readonly accusations: number
   /** Equal for equal runs. */
   readonly trace: string
-  /** The last of what happened, where asked for. */
+  /** Last events as text, if requested. */
   readonly lines: readonly string[]
 }

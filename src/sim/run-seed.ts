@@ -5,14 +5,14 @@ import type { SimulationOutcome } from './run-outcome.ts'
 import { shrink } from './shrink.ts'
 import { runSimulation } from './simulation.ts'
 
-/** A run that broke a rule, made as small as it goes, for a person to read. */
+/** Run that broke an invariant, shrunk for people to read. */
 export interface Failure {
-  /** Of the whole run: what was broken first. */
+  /** Violation of the original run. */
   readonly text: string
-  /** Of the small one. */
+  /** Schedule of the shrunk run. */
   readonly schedule: readonly string[]
   readonly lines: readonly string[]
-  /** Runs it took to make it small. */
+  /** Number of runs used for shrinking. */
   readonly runs: number
 }
 
@@ -21,7 +21,7 @@ export interface SeedReport {
   readonly failure: Failure | null
 }
 
-/** One seed, and if it breaks a rule the smallest run that breaks the same one. */
+/** Runs one seed, and shrinks it when it breaks an invariant. */
 export const runSeed = async (options: DrawOptions): Promise<SeedReport> => {
   const plan = drawPlan(options)
   const outcome = await runSimulation(plan)

@@ -5,13 +5,13 @@ import type { Plan, PlannedFault } from './plan/plan.ts'
 
 export interface Shrunk {
   readonly plan: Plan
-  /** Runs it took. */
+  /** Number of runs used. */
   readonly runs: number
 }
 
 /**
- * A smaller plan that still breaks the same rule: fewer heights, nodes, liars and faults, calmer weather. Greedy: what can go goes,
- * until nothing more can or `maxRuns` are used up.
+ * Shrinks a plan that still breaks the same invariant: fewer heights, nodes, byzantine members and faults, better network
+ * conditions. Greedy: repeats every reduction until none works or `maxRuns` are used up.
  */
 export const shrink = async (
   plan: Plan,
@@ -43,7 +43,7 @@ export const shrink = async (
 
 type Attempt = (plan: Plan) => Promise<boolean>
 
-/** One thing less each; null when there is nothing to take away. */
+/** Single reductions; null when there is nothing to reduce. */
 const SIMPLER: readonly ((plan: Plan) => Plan | null)[] = [
   plan => (plan.heights > 1 ? fewerHeights(plan, Math.ceil(plan.heights / 2)) : null),
   plan => (plan.heights > 1 ? fewerHeights(plan, plan.heights - 1) : null),
@@ -62,7 +62,7 @@ const fewerHeights = (plan: Plan, heights: number): Plan => {
   return { ...plan, heights, faultsMs, faults: plan.faults.filter(({ atMs }) => atMs < faultsMs) }
 }
 
-/** Those after it move up; null where the others could not bear their liars. */
+/** Later nodes are renumbered; null where the others could not tolerate their byzantine members. */
 const withoutNode = (plan: Plan, gone: number): Plan | null => {
   const size = plan.size - 1
   const renamed = (node: number): number => (node > gone ? node - 1 : node)
@@ -84,7 +84,7 @@ const dropNodes = async (smallest: () => Plan, attempt: Attempt): Promise<void> 
   }
 }
 
-/** Halves, quarters and so on down to single faults. */
+/** Tries to drop halves, quarters and so on down to single faults. */
 const dropFaults = async (smallest: () => Plan, attempt: Attempt): Promise<void> => {
   for (let length = Math.ceil(smallest().faults.length / 2); length >= 1; length = Math.floor(length / 2)) {
     for (let at = 0; at < smallest().faults.length; ) {

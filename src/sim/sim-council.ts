@@ -4,7 +4,7 @@ import { faultsOf } from '../rules/quorum.ts'
 import type { Hex } from '../util/bytes.ts'
 import { createRandom, type Random } from './random.ts'
 
-/** How the validators change: every so many heights other ones in another order, at least so many of them. */
+/** Change of validators: every so many heights other ones in another order, at least so many of them. */
 export interface CouncilPlan {
   readonly cycleBlocks: number
   readonly smallest: number
@@ -13,13 +13,13 @@ export interface CouncilPlan {
 interface CouncilOptions {
   readonly seed: number
   readonly addresses: readonly Hex[]
-  /** Nodes that lie: never more of them in a committee than may be faulty. */
+  /** Byzantine nodes: never more in a committee than may be faulty. */
   readonly liars: ReadonlySet<number>
-  /** null: all nodes, always, in their order. */
+  /** null: all nodes at every height, in order. */
   readonly plan: CouncilPlan | null
 }
 
-/** The committee of every height, known beforehand. The first cycle has all nodes. */
+/** Creates the committees of every height, known beforehand. The first cycle has all nodes. */
 export const createCouncil = ({ seed, addresses, liars, plan }: CouncilOptions): CommitteePort => {
   const all: Committee = { members: addresses }
   if (plan === null) return { committee: () => all }

@@ -12,7 +12,10 @@ export interface SimTraffic {
 const LONGEST_STUCK_MS = 5_000
 const LEAST_DELAY_MS = 0.3
 
-/** Who hears what, when: each link loses, doubles and delays by its own chance, so that one more message elsewhere changes nothing here. */
+/**
+ * Message delivery: each link loses, duplicates and delays by its own random stream, so that an additional message elsewhere changes
+ * nothing here.
+ */
 export class SimNetwork {
   #linkConditions: LinkConditions
   readonly simTraffic: SimTraffic = { sent: 0, lost: 0, duplicated: 0 }
@@ -20,7 +23,7 @@ export class SimNetwork {
   readonly #queue: EventQueue
   readonly #links: readonly Random[]
   readonly #deliver: (from: number, to: number, envelope: Envelope) => void
-  /** How many splits keep messages of one node from another. */
+  /** Number of splits that separate two nodes. */
   readonly #cuts: number[]
   #isHealed = false
 
@@ -62,7 +65,7 @@ export class SimNetwork {
     return this.#cuts[from * this.#size + to] === 0
   }
 
-  /** Keeps what `side` says from the others, and unless `oneWay` what they say from it; the answer ends it. */
+  /** Cuts messages from `side` to the others, and unless `oneWay` the reverse direction; returns the function that ends it. */
   split(side: readonly number[], oneWay: boolean): () => void {
     const cut: number[] = []
     for (const from of side) {
@@ -79,7 +82,7 @@ export class SimNetwork {
     }
   }
 
-  /** All splits end. */
+  /** Ends all splits. */
   heal(linkConditions: LinkConditions): void {
     this.#linkConditions = linkConditions
     this.#isHealed = true

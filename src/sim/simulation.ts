@@ -21,17 +21,17 @@ import { createCouncil } from './sim-council.ts'
 import { SimNetwork } from './sim-network.ts'
 import { Trace } from './trace.ts'
 
-/** Blocks everybody must gain once all is well. */
+/** Blocks every node must gain after healing. */
 const HEIGHTS_AFTER = 3
-/** Blocks a member may hold besides those proposed to it: what it prepared, built, asked for and just heard of. */
+/** Blocks a member may hold besides those proposed to it: prepared, built, requested and just received ones. */
 const OTHER_BLOCKS = 4
-/** Looking at every engine's state costs more than most events. */
+/** Inspecting every engine's state costs more than most events. */
 const LOOK_EVERY = 64
 
 /**
- * Whole nodes' engines, their logs and codecs, in one thread on one virtual clock: a phase of faults, then one in which nothing is
- * wrong and everybody must go on (docs/design/consensus.md#invariants). Everything that happens follows from the plan. `lines`: how much of
- * it to put in words.
+ * Whole nodes' engines with their logs and codecs, in one thread on one virtual clock: a phase of faults, then a phase without faults in
+ * which every node must progress (docs/design/consensus.md#invariants). The run follows entirely from the plan. `lines`: number of events
+ * kept as text.
  */
 export const runSimulation = (plan: Plan, lines = 0): Promise<SimulationOutcome> => new Simulation(plan, lines).run()
 
@@ -92,7 +92,7 @@ class Simulation {
     return this.#outcome(healedAtMs)
   }
 
-  /** One event, and all that comes of it at once. */
+  /** Runs one event with all its immediate effects. */
   async #go(): Promise<void> {
     if (!this.#queue.next() || this.#queue.count > LIMITS.simulation.events) {
       this.#checker.report('liveness', `nothing comes of it any more: ${this.#picture()}`)
@@ -126,7 +126,10 @@ class Simulation {
     }
   }
 
-  /** Rounds as they stand may run out, and as many after them as have liars for proposers; clocks may have been ahead. */
+  /**
+   * Longest time to progress: the current round may time out, and as many later ones as have byzantine proposers; clocks may have been
+   * ahead.
+   */
   #patienceMs(): number {
     const { roundTimeoutMs, liars, faults } = this.#plan
     const { maxTimeoutExponent, timeoutCapMs } = LIMITS.consensus
@@ -179,7 +182,7 @@ class Simulation {
     }
     if (message.type !== 'status') this.#note(() => `${from} -> ${to} ${describeMessage(message)}`)
     this.#members.get(to)?.receive(message, from)
-    // Two of them answering each other would never end.
+    // Two byzantine nodes that answer each other would never end.
     if (!this.#liarNodes.has(from)) this.#liars.get(to)?.hear(message, envelope)
   }
 
@@ -245,7 +248,7 @@ class Simulation {
     }).length
   }
 
-  /** Liars know at once whatever anybody honest knows. */
+  /** Byzantine nodes know at once what any honest node knows. */
   #opened(height: OpenHeight): void {
     if (height.number <= this.#height) return
     this.#height = height.number - 1
@@ -296,5 +299,5 @@ class Simulation {
 
 const DOMAIN = { chainId: 1_998_999, genesisHash: GENESIS_HASH }
 
-/** Promises come to rest: whatever an event set going has gone as far as it can without another event. */
+/** Waits until all promises have settled: an event has run as far as it can without another event. */
 const rest = (): Promise<void> => new Promise(resolve => setImmediate(resolve))

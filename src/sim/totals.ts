@@ -23,7 +23,7 @@ export interface Totals extends Counts {
   violations: number
 }
 
-/** What many runs come to: sums, and of the last three counts the highest. */
+/** Totals of many runs: sums, and of the last three counts the maximum. */
 export const noTotals = (): Totals => {
   const counts = Object.fromEntries([...SUMMED, ...HIGHEST].map(name => [name, 0])) as unknown as Counts
   return { seeds: 0, violations: 0, ...counts }

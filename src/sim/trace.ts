@@ -1,11 +1,11 @@
-/** Everything that happened, as a 64-bit fingerprint; the last lines of it as text where somebody wants to read them. */
+/** All events as a 64-bit fingerprint; the last ones as text on request. */
 export class Trace {
   readonly #kept: number
   #lines: string[] = []
   #low = 0x811c9dc5
   #high = 0x9747b28c
 
-  /** `lines`: how many of the last are kept; 0 writes none. */
+  /** `lines`: number of last lines kept; 0 writes none. */
   constructor(lines: number) {
     this.#kept = lines
   }
@@ -20,7 +20,7 @@ export class Trace {
   }
 
   add(value: number): void {
-    // Fractions count: two runs that differ by a microsecond are two runs.
+    // Fractions count: two runs that differ by a microsecond are different.
     const whole = Math.trunc(value)
     this.#mix(whole | 0)
     this.#mix(Math.trunc((value - whole) * 0x100000000) | 0)
@@ -30,7 +30,7 @@ export class Trace {
     for (const byte of bytes) this.#mix(byte)
   }
 
-  /** Only written where somebody reads it. */
+  /** The text is made only when it is kept. */
   note(atMs: number, line: () => string): void {
     if (this.#kept === 0) return
     this.#lines.push(`${Math.round(atMs).toLocaleString('en')} ms: ${line()}`)

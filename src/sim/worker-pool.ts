@@ -6,15 +6,15 @@ import type { SeedReport } from './run-seed.ts'
 export interface SimulationPoolOptions extends Omit<DrawOptions, 'seed'> {
   readonly firstSeed: number
   readonly count: number
-  /** Threads. */
+  /** Number of threads. */
   readonly jobs: number
-  /** Told of every seed, as they are done. */
+  /** Called for every finished seed. */
   readonly onReport: (report: SeedReport) => void
-  /** No further seed is begun once it is aborted. */
+  /** No further seed is started after an abort. */
   readonly signal?: AbortSignal | undefined
 }
 
-/** Runs many seeds on several threads. Rejects when a thread breaks: a simulation never throws by itself. */
+/** Runs many seeds on several threads. Rejects when a thread fails: a simulation itself never throws. */
 export const runSeeds = async ({
   firstSeed,
   count,

@@ -6,7 +6,7 @@ import { type GenesisValue, padWord } from './json-reader.ts'
 
 /** Differences between the two formats. */
 export interface AllocRules {
-  /** geth's files write addresses without 0x too, and amounts as JSON numbers. */
+  /** geth's files also have addresses without 0x, and amounts as JSON numbers. */
   readonly loose: boolean
 }
 

@@ -3,13 +3,13 @@ import type { CouncilMember } from '../genesis.ts'
 import type { NetworkName } from '../networks.ts'
 import { TANDEM_FORMAT } from './tandem-format.ts'
 
-/** A member of the first council, as far as it must be said. */
+/** Required fields of a member of the first council. */
 export type GenesisMember = Pick<CouncilMember, 'name' | 'validator' | 'owner' | 'reward' | 'stakeWei'>
 
-/** What somebody decides who begins a chain; the network's parameters stand for the rest. */
+/** Choices of the operator who starts a chain; other values come from the network's parameters. */
 export interface GenesisSettings {
   readonly network: NetworkName
-  /** The network's own when left out; only devnets take another. */
+  /** The network's own by default; only devnets use another. */
   readonly chainId?: number
   /** Unix seconds. */
   readonly timestamp: number
@@ -21,7 +21,7 @@ export interface GenesisSettings {
   readonly codeSizeLimit?: number
 }
 
-/** The text of a genesis file, for parseGenesis to check. */
+/** Returns the text of a genesis file, to be checked by parseGenesis. */
 export const genesisText = (choices: GenesisSettings): string => {
   const { network, chainId, timestamp, council, foundation, balances, blockTimeMs, codeSizeLimit } = choices
   const params = {

@@ -25,7 +25,7 @@ const MEMBERS = [
   'blobGasUsed',
 ]
 
-/** Forks by block in geth's words. The bomb delays and the DAO fork change nothing that an EVM sees. */
+/** Forks by block under geth's names. The bomb delays and the DAO fork have no effect visible to the EVM. */
 const BLOCK_FORKS: Readonly<Record<string, EvmFork | null>> = {
   homesteadBlock: 'homestead',
   daoForkBlock: null,
@@ -43,17 +43,20 @@ const BLOCK_FORKS: Readonly<Record<string, EvmFork | null>> = {
   grayGlacierBlock: null,
   mergeNetsplitBlock: 'paris',
 }
-/** Where Ethereum's own deposits are made, which geth assumes for a chain that names no place. */
+/** Ethereum's own deposit contract, which geth assumes for a chain that names none. */
 const MAINNET_DEPOSITS: Hex = '0x00000000219ab540356cbb839cbe05303d7705fa'
-/** Between two blocks from the merge on. */
+/** Milliseconds between two blocks from the merge on. */
 const SLOT_MS = 12_000
 const MAX_BLOBS = 10_000
 const TIME_FORK = /^(shanghai|cancun|prague|osaka|bpo[1-5])Time$/
 const FORK_LIKE = /(Block|Time)$/
-/** Base fee of the first block under EIP-1559, wei per gas; geth gives it to a block 0 that names none. */
+/** Base fee of the first block under EIP-1559, wei per gas; geth uses it for a block 0 without one. */
 export const INITIAL_BASE_FEE = 1_000_000_000n
 
-/** geth's genesis file (also Hardhat's, Besu's and the test suites'), for chains of other clients. Throws GENESIS_INVALID. */
+/**
+ * Parses geth's genesis file (also Hardhat's, Besu's and the test suites'), for chains of other clients. Throws
+ * GENESIS_INVALID.
+ */
 export const parseGethGenesis = (root: GenesisValue): Genesis => {
   root.only(MEMBERS)
   const config = root.required('config')
@@ -89,7 +92,7 @@ const readParams = (root: GenesisValue, config: GenesisValue, total: bigint | nu
     forks: readBlockForks(config, total),
     blockTimeMs: SLOT_MS,
     blockGasLimit,
-    // No bound of ours on another client's chain.
+    // This network's bounds do not apply to another client's chain.
     maxTxExecutionGas: blockGasLimit,
     maxBlockExecutionGas: UNBOUNDED_GAS,
     calldataGasPerByte: null,
@@ -114,9 +117,9 @@ const readBlockForks = (config: GenesisValue, total: bigint | null): readonly Fo
     if (fork === undefined) value.fail('a fork this binary does not know: use a newer one, or take the line out')
     if (fork) heights.set(fork, height(value))
   }
-  // A chain born after the merge names no block for it.
+  // A chain that started after the merge sets no block for it.
   if (total === 0n && !heights.has('paris')) heights.set('paris', 0)
-  // geth takes Constantinople's repair as given where it is not named.
+  // geth assumes Petersburg together with Constantinople when it is not set.
   const constantinople = heights.get('constantinople')
   if (constantinople !== undefined && !heights.has('petersburg')) heights.set('petersburg', constantinople)
   return EVM_FORKS.slice(1).map(name => ({ name, height: heights.get(name) ?? null }))

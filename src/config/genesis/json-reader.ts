@@ -3,7 +3,7 @@ import { hexToBytes } from '../../util/bytes.ts'
 import { CodedError } from '../../util/errors.ts'
 import type { GenesisError } from '../genesis.ts'
 
-/** One value of a genesis file and where it stands, with a strict reader for each kind of value. */
+/** Value of a genesis file with its path, and strict readers for each kind of value. */
 export class GenesisValue {
   readonly value: unknown
   readonly path: string
@@ -38,7 +38,7 @@ export class GenesisValue {
     return this.optional(key) ?? this.fail(`"${key}" is missing`)
   }
 
-  /** Refuses any member not named. */
+  /** Rejects any member that is not listed. */
   only(known: readonly string[]): void {
     for (const key of Object.keys(this.#object())) {
       if (!known.includes(key)) {
@@ -70,7 +70,7 @@ export class GenesisValue {
     return typeof this.value === 'boolean' ? this.value : this.fail('want true or false')
   }
 
-  /** A JSON number without fraction in a range. */
+  /** Reads a JSON number without fraction in a range. */
   integer(min: number, max: number = Number.MAX_SAFE_INTEGER): number {
     const value = this.value
     if (typeof value !== 'number' || !Number.isSafeInteger(value)) return this.fail('want a whole number')
@@ -78,7 +78,7 @@ export class GenesisValue {
     return value
   }
 
-  /** An amount of wei or gas: a decimal or 0x-hex string, since a JSON number would lose digits. */
+  /** Reads an amount of wei or gas: a decimal or 0x-hex string, since a JSON number would lose digits. */
   amount(max: bigint = 2n ** 256n - 1n): bigint {
     if (typeof this.value !== 'string' || !AMOUNT.test(this.value)) {
       return this.fail('want an amount as a string, decimal ("1000") or hex ("0x3e8")')
@@ -87,7 +87,7 @@ export class GenesisValue {
     return amount > max ? this.fail(`want at most ${max}`) : amount
   }
 
-  /** As `amount`, and a JSON number too, which geth's files have. */
+  /** Like `amount`, and accepts a JSON number, as in geth's files. */
   looseAmount(max: bigint = 2n ** 256n - 1n): bigint {
     return typeof this.value === 'number' ? BigInt(this.integer(0)) : this.amount(max)
   }
@@ -105,7 +105,7 @@ export class GenesisValue {
     return bytes.byteLength > maxBytes ? this.fail(`want at most ${maxBytes} bytes`) : bytes
   }
 
-  /** 0x and up to `2 * size` hex digits, padded on the left. */
+  /** Reads 0x and up to `2 * size` hex digits, padded on the left. */
   word(size = 32): Hex {
     return padWord(this, this.value, size)
   }
@@ -126,7 +126,7 @@ const ADDRESS = /^0x[0-9a-fA-F]{40}$/
 const DATA = /^0x([0-9a-fA-F]{2})*$/
 const WORD = /^0x[0-9a-fA-F]+$/
 
-/** A word given as a member's value or as its key. */
+/** Reads a word given as a member's value or as its key. */
 export const padWord = (at: GenesisValue, value: unknown, size: number): Hex => {
   if (typeof value !== 'string' || !WORD.test(value) || value.length > 2 + 2 * size) {
     return at.fail(`want 0x and at most ${2 * size} hex digits`)

@@ -34,7 +34,7 @@ const MAX_MS = 24 * 3_600_000
 const MAX_SECONDS = 10 * 366 * 86_400
 const MAX_BLOCKS = 100_000_000
 
-/** The network's parameters with those a genesis file sets. Throws GENESIS_INVALID. */
+/** Returns the network's parameters with those a genesis file sets. Throws GENESIS_INVALID. */
 export const readParams = (value: GenesisValue, base: NetworkParams): NetworkParams => {
   value.only(MEMBERS)
   const given = <Value>(key: string, read: (member: GenesisValue) => Value, otherwise: Value): Value => {
@@ -60,7 +60,7 @@ export const readParams = (value: GenesisValue, base: NetworkParams): NetworkPar
     council: given('council', member => readCouncilParams(member, base.council), base.council),
     roundTimeoutMs: given('roundTimeoutMs', member => member.integer(1, MAX_MS), base.roundTimeoutMs),
     proofChain: given('proofChain', member => readProofChain(member, base.proofChain), base.proofChain),
-    // A file can do without them, not get them on a network that has none.
+    // A file can switch them off, not on for a network without them.
     devHelpers: given('devHelpers', member => member.boolean() && base.devHelpers, base.devHelpers),
   }
   checkGasBounds(value, params)
@@ -76,7 +76,7 @@ const optionally = <Key extends string, Value>(
   return member === undefined ? {} : ({ [key]: read(member) } as { readonly [Name in Key]: Value })
 }
 
-/** A bound on blocks above the block gas limit is allowed: the default is, where a file sets a small limit. */
+/** A block bound above the block gas limit is allowed: the default is, where a file sets a small limit. */
 const checkGasBounds = (value: GenesisValue, params: NetworkParams): void => {
   const { maxTxExecutionGas, maxBlockExecutionGas, blockGasLimit } = params
   if (maxTxExecutionGas > blockGasLimit) value.fail('maxTxExecutionGas must not exceed blockGasLimit')
@@ -84,15 +84,15 @@ const checkGasBounds = (value: GenesisValue, params: NetworkParams): void => {
 }
 
 /**
- * JSON of the parameters a file sets, members sorted and amounts in decimal, so that it does not depend on how they are written.
- * Without forks: one may be scheduled later in a chain that runs, and must not change its genesis.
+ * JSON of the parameters a file sets, with sorted members and decimal amounts, so that it does not depend on their notation.
+ * Without forks: one may be scheduled later on a running chain, and must not change its genesis.
  */
 export const overriddenParamsText = (given: unknown, params: NetworkParams): string => {
   const { forks: _, ...pinned } = (given ?? {}) as Record<string, unknown>
   return JSON.stringify(valuesOf(pinned, params))
 }
 
-/** The members of `given`, with their values from `parsed`. */
+/** Returns the members of `given` with their values from `parsed`. */
 const valuesOf = (given: unknown, parsed: unknown): unknown => {
   if (typeof parsed === 'bigint') return parsed.toString()
   if (typeof given !== 'object' || given === null) return parsed
@@ -111,7 +111,7 @@ const readCalldataPrice = (value: GenesisValue): bigint | null => (value.isNull(
 
 const FORK_NAMES: readonly ForkName[] = [...EVM_FORKS.slice(1), 'nativeHash']
 
-/** `{ "prague": 100, "osaka": null }`: heights by name; the network's own for those not named. */
+/** `{ "prague": 100, "osaka": null }`: heights by name; the network's own for unlisted ones. */
 const readForks = (value: GenesisValue, base: readonly Fork[]): readonly Fork[] => {
   value.only(FORK_NAMES)
   const forks = FORK_NAMES.map(name => {
@@ -123,7 +123,7 @@ const readForks = (value: GenesisValue, base: readonly Fork[]): readonly Fork[] 
   return forks
 }
 
-/** EVM forks build on each other: none may begin before one that comes before it. */
+/** EVM forks build on each other: none may start before an earlier one. */
 const checkOrder = (value: GenesisValue, forks: readonly Fork[]): void => {
   let before: { name: string; height: number } = { name: 'frontier', height: 0 }
   for (const { name, height } of forks) {
@@ -147,7 +147,7 @@ const readBaseFee = (value: GenesisValue, base: BaseFeeParams): BaseFeeParams =>
     maxBlockGasUsed: optionalPositive(value, 'maxBlockGasUsed') ?? base.maxBlockGasUsed,
     denominator: optionalPositive(value, 'denominator') ?? base.denominator,
   }
-  // The bounds are made even inwards, and must not cross by that.
+  // The bounds are rounded to even inwards, and must not cross by that.
   if (params.lowerBoundWei + (params.lowerBoundWei & 1n) > params.upperBoundWei - (params.upperBoundWei & 1n)) {
     value.fail('lowerBoundWei must not exceed upperBoundWei')
   }

@@ -3,7 +3,7 @@ import type { BlobFork, Fork } from '../forks.ts'
 import type { Genesis, GenesisStyle } from '../genesis.ts'
 import { type NetworkParams, UNBOUNDED_GAS } from '../networks.ts'
 
-/** Of a recorded header what forks and limits depend on. */
+/** Fields of a recorded header that determine forks and limits. */
 export interface RecordedHeader {
   readonly number: number
   readonly timestamp: number
@@ -13,11 +13,11 @@ export interface RecordedHeader {
 
 export type GethStyle = Extract<GenesisStyle, { readonly format: 'geth' }>
 
-/** The first recorded block at or after a time. */
+/** First recorded block at or after a time. */
 const heightAt = (headers: readonly RecordedHeader[], time: number): number | null =>
   headers.find(({ timestamp }) => timestamp >= time)?.number ?? null
 
-/** The first block whose parent has reached the difficulty at which proof of work ends (EIP-3675). */
+/** First block whose parent has reached the terminal difficulty of proof of work (EIP-3675). */
 const mergeHeight = (headers: readonly RecordedHeader[], terminal: bigint | null): number | null => {
   if (terminal === null) return null
   let total = 0n
@@ -28,7 +28,7 @@ const mergeHeight = (headers: readonly RecordedHeader[], terminal: bigint | null
   return null
 }
 
-/** Figures that a genesis does not name are Ethereum's own. */
+/** Values that a genesis does not set are Ethereum's own. */
 const blobForksOf = (
   { timeForks, blobSchedule }: Pick<GethStyle, 'timeForks' | 'blobSchedule'>,
   headers: readonly RecordedHeader[],
@@ -41,8 +41,8 @@ const blobForksOf = (
   })
 
 /**
- * The rules of a recorded chain, of which `headers` are all headers from genesis on: forks that a genesis gives by difficulty or by
- * time begin at the block where the record reaches them, so that everything that executes goes by height alone.
+ * Rules of a recorded chain, with `headers` from genesis on: forks that a genesis sets by difficulty or by time start at the block
+ * where the record reaches them, so that execution depends on height alone.
  */
 export const paramsFromRecord = (
   { params }: Pick<Genesis, 'params'>,

@@ -13,7 +13,7 @@ const MEMBERS = ['format', 'network', 'chainId', 'timestamp', 'extraVanity', 'co
 const MAX_STAKE = 2n ** 128n
 const COUNCIL_MEMBERS = ['name', 'validator', 'owner', 'reward', 'stake']
 
-/** Tandem's own genesis file. Throws GENESIS_INVALID. */
+/** Parses Tandem's own genesis file. Throws GENESIS_INVALID. */
 export const parseTandemGenesis = (root: GenesisValue): Genesis => {
   const format = root.required('format')
   if (format.value !== TANDEM_FORMAT)
@@ -22,7 +22,7 @@ export const parseTandemGenesis = (root: GenesisValue): Genesis => {
   const network = readNetwork(root.required('network'))
   const given = readNetworkParams(root, network)
   const council = readCouncil(root.required('council'), given)
-  // Who has others beside it cannot take blocks back.
+  // A validator with others beside it cannot revert blocks.
   const params = { ...given, devHelpers: given.devHelpers && council.length === 1 }
   return {
     style: {
@@ -42,7 +42,7 @@ export const parseTandemGenesis = (root: GenesisValue): Genesis => {
       timestamp: root.required('timestamp').integer(0),
       mixHash: ZERO_HASH,
       nonce: '0x0000000000000000',
-      // The floor, made even upwards as KIP-71 does.
+      // The floor, rounded up to even as in KIP-71.
       baseFeePerGas: params.baseFee.lowerBoundWei + (params.baseFee.lowerBoundWei & 1n),
     },
     alloc: readOwnAlloc(root.required('alloc')),
@@ -68,7 +68,7 @@ const readNetworkParams = (root: GenesisValue, network: NetworkName): NetworkPar
   const base = NETWORKS[network]
   const chainId = root.optional('chainId')
   const id = chainId?.integer(1) ?? base.chainId
-  // A public network is known by its chain id: wallets sign for it.
+  // A public network is identified by its chain id, for which wallets sign.
   if (base.needsGenesisFile && id !== base.chainId) {
     chainId?.fail(
       `the chain id of ${network} is ${base.chainId}: leave it out, or use network "devnet" for a chain of your own`,

@@ -1,12 +1,12 @@
 import { hashRaw } from '@node-rs/argon2'
 import { ARGON2, type Argon2Provider } from './provider.ts'
 
-/** Number of Argon2id in the addon's enumeration, which `isolatedModules` does not let us name. */
+/** Number of Argon2id in the addon's enumeration, which cannot be imported under `isolatedModules`. */
 const ARGON2ID = 2
-/** Number of version 0x13 there. */
+/** Number of version 0x13 in the addon's enumeration. */
 const VERSION_0X13 = 1
 
-/** The optional native addon: half the time of OpenSSL's. */
+/** Optional native addon: half the time of OpenSSL's. */
 export const createNativeArgon2 = (): Argon2Provider => ({
   name: '@node-rs/argon2',
   threaded: true,

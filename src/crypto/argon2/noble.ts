@@ -1,7 +1,7 @@
 import { argon2id } from '@noble/hashes/argon2.js'
 import { ARGON2, type Argon2Provider } from './provider.ts'
 
-/** JavaScript on the calling thread; works wherever the node runs. */
+/** JavaScript on the calling thread; works on every platform. */
 export const createNobleArgon2 = (): Argon2Provider => ({
   name: 'noble-js',
   threaded: false,

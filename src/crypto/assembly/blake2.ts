@@ -1,8 +1,8 @@
 /*
- * The compression function F of BLAKE2b with a number of rounds (RFC 7693 section 3.2, EIP-152). The sixteen words of the working
- * vector are locals; a round reads its message words by a table of byte offsets. The rounds can be done in parts.
+ * Compression function F of BLAKE2b with a number of rounds (RFC 7693 section 3.2, EIP-152). The sixteen words of the working
+ * vector are locals; a round reads its message words through a table of byte offsets. The rounds can be done in parts.
  */
-/** One block, so that it can be put aside and back as a whole: h, m, t, the working vector. */
+/** State of one computation, contiguous so that it can be saved and restored as a whole: h, m, t, the working vector. */
 const H: usize = memory.data(336, 16);
 const BLOCK_SIZE: usize = 336;
 const M: usize = H + 64;
@@ -37,7 +37,7 @@ function word(sigma: usize, index: usize): u64 {
   return load<u64>(M + <usize>load<u8>(sigma + index));
 }
 
-/** Where the caller puts h (64 bytes), m (128) and t (16), little-endian; h is the result. */
+/** Address where the caller writes h (64 bytes), m (128) and t (16), little-endian; h is the result. */
 export function hAt(): usize {
   return H;
 }
@@ -63,7 +63,7 @@ export function begin(isLast: bool): void {
   store<u64>(V, isLast ? ~IV6 : IV6, 112); store<u64>(V, IV7, 120);
 }
 
-/** So many rounds on; the first of them has the number `done`. */
+/** Runs `count` rounds; the first of them has the number `done`. */
 export function rounds(done: u32, count: u32): void {
   let v0 = load<u64>(V, 0), v1 = load<u64>(V, 8), v2 = load<u64>(V, 16), v3 = load<u64>(V, 24);
   let v4 = load<u64>(V, 32), v5 = load<u64>(V, 40), v6 = load<u64>(V, 48), v7 = load<u64>(V, 56);

@@ -1,6 +1,6 @@
 /*
- * The curve bn254 (EIP-196, EIP-197): sum and multiple of points of G1, and the product of pairings in parts. The constants that
- * p and xi = 9 + u determine are computed by the caller (crypto/bn254.ts) and handed over once.
+ * Curve bn254 (EIP-196, EIP-197): sum and multiple of points of G1, and the product of pairings in parts. The constants that p
+ * and xi = 9 + u determine are computed by the caller (crypto/bn254.ts) and passed once.
  */
 import * as fp from "./bn254/field";
 import * as g1 from "./bn254/g1";
@@ -17,14 +17,16 @@ export function blockSize(): usize { return BLOCK_SIZE; }
 export function inputAt(): usize { return INPUT; }
 export function outputAt(): usize { return OUTPUT; }
 
-/** Takes the constant at this place from the input, 32 bytes; the first is R^2 mod p, the others come into Montgomery's form. */
+/**
+ * Sets the constant of this index from the input, 32 bytes; the first is R^2 mod p, the others are converted to Montgomery form.
+ */
 export function setConstant(index: u32): void {
   const at = CONSTANTS + <usize>index * FP;
   if (index == 0) fp.readRaw(at, INPUT);
   else fp.read(at, INPUT);
 }
 
-/** The sum of two points of 64 bytes; false: one is none. */
+/** Sum of two points of 64 bytes; false: one is invalid. */
 export function add(): bool {
   if (!g1.read(POINT, INPUT) || !g1.read(POINT + G1_SIZE, INPUT + 64)) return false;
   g1.add(POINT, POINT, POINT + G1_SIZE);
@@ -32,7 +34,7 @@ export function add(): bool {
   return true;
 }
 
-/** A point times 32 bytes behind it; false: it is none. */
+/** Product of a point and the 32 bytes after it; false: the point is invalid. */
 export function multiply(): bool {
   if (!g1.read(POINT, INPUT)) return false;
   g1.multiply(POINT + G1_SIZE, POINT, INPUT + 64);
@@ -40,12 +42,12 @@ export function multiply(): bool {
   return true;
 }
 
-/** Of `takePair`. */
+/** Results of `takePair`. */
 const VALID: i32 = 0;
 const BAD_POINT: i32 = 1;
 const BAD_FIELD: i32 = 2;
 
-/** Takes a pair of 192 bytes, which waits unless one side is infinity; what is wrong with it is judged in EthereumJS' order. */
+/** Reads a pair of 192 bytes and queues it unless one side is infinity; its errors are checked in EthereumJS' order. */
 export function takePair(): i32 {
   if (!g1.read(POINT, INPUT)) return BAD_POINT;
   if (g2.isInfinity(INPUT + 64)) return VALID;
@@ -58,7 +60,7 @@ export function takePair(): i32 {
   return VALID;
 }
 
-/** Whether no further pair may wait. */
+/** True when no further pair can be queued. */
 export function isFull(): bool {
   return load<u32>(WAITING) == PAIRS;
 }

@@ -1,4 +1,4 @@
-/* The module behind crypto/hash.ts: keccak over a fixed window of memory that JavaScript fills. */
+/* Module of crypto/hash.ts: keccak over a fixed window of memory that JavaScript fills. */
 import { absorb as absorbAt, finish as finishAt, keccak256, reset } from "./keccak";
 
 export { reset };
@@ -12,11 +12,11 @@ export function windowAt(): usize { return WINDOW; }
 export function windowSize(): usize { return WINDOW_BYTES; }
 export function hashAt(): usize { return HASH; }
 
-/** keccak-256 of the first `size` bytes of the window. */
+/** keccak256 of the first `size` bytes of the window. */
 export function hash(size: usize): void { keccak256(WINDOW, size, HASH); }
-/** The whole window as the next part of a long input. */
+/** Absorbs the whole window as the next part of a long input. */
 export function absorb(): void { absorbAt(WINDOW, WINDOW_BYTES); }
-/** The last part of a long input, shorter than the window. */
+/** Absorbs the last part of a long input, shorter than the window. */
 export function finish(size: usize): void {
   const whole = size - (size % 136);
   absorbAt(WINDOW, whole);

@@ -1,9 +1,9 @@
 /*
- * Keccak-f[1600] and keccak-256 (the original padding 0x01, not SHA-3's 0x06), FIPS 202 section 3.
- * The permutation is written out over 25 locals, two rounds per turn of the loop, so that the state need not pass through memory: lanes
- * are a(x + 5y) before the first round, e between the two; c and d are the columns of theta, b the state after rho and pi.
- * Six lanes (1, 2, 8, 12, 17, 20) are kept complemented, which turns most of chi's 25 "not"s into a choice of "and" or "or"
- * (Keccak implementation overview, section 2.2). Together 16 % faster than the plain loop.
+ * Keccak-f[1600] and keccak-256 (the original padding 0x01, not SHA-3's 0x06), FIPS 202 section 3. The permutation is written out over 25
+ * locals, two rounds per loop iteration, so that the state need not pass through memory: lanes are a(x + 5y) before the first round, e
+ * between the two; c and d are the columns of theta, b the state after rho and pi. Six lanes (1, 2, 8, 12, 17, 20) are kept complemented,
+ * which turns most of chi's 25 "not"s into a choice of "and" or "or" (Keccak implementation overview, section 2.2). Together 16 % faster
+ * than the plain loop.
  */
 const RATE: usize = 136;
 const STATE: usize = memory.data(200, 16);
@@ -159,7 +159,7 @@ export function reset(): void {
   memory.fill(STATE, 0, 200);
 }
 
-/** Takes whole blocks; `size` is a multiple of the rate. */
+/** Absorbs whole blocks; `size` is a multiple of the rate. */
 export function absorb(data: usize, size: usize): void {
   for (const end = data + size; data < end; data += RATE) {
     for (let i: usize = 0; i < RATE; i += 8) store<u64>(STATE + i, load<u64>(STATE + i) ^ load<u64>(data + i));
@@ -167,7 +167,7 @@ export function absorb(data: usize, size: usize): void {
   }
 }
 
-/** Takes the last, incomplete block, pads, and writes the 32 bytes of the hash. */
+/** Absorbs the last, incomplete block, pads, and writes the 32 bytes of the hash. */
 export function finish(data: usize, size: usize, out: usize): void {
   let i: usize = 0;
   for (; i + 8 <= size; i += 8) store<u64>(STATE + i, load<u64>(STATE + i) ^ load<u64>(data + i));

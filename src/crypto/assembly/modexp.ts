@@ -1,11 +1,11 @@
 /*
- * Powers modulo an odd number of up to 32 limbs of 32 bits, least significant first, in Montgomery's form (P. Montgomery 1985; the
- * merged loop is Koc, Acar, Kaliski 1996, FIOS). The exponent comes in pieces, so that the caller can stop between them.
+ * Powers modulo an odd number of up to 32 limbs of 32 bits, least significant first, in Montgomery form (P. Montgomery 1985; the
+ * merged loop is Koc, Acar, Kaliski 1996, FIOS). The exponent is passed in pieces, so that the caller can stop between them.
  */
 const SIZE: usize = 128;
 const CHUNK: usize = 1024;
 
-/** One block, so that it can be put aside and back as a whole. */
+/** State of one computation, contiguous so that it can be saved and restored as a whole. */
 const BLOCK: usize = memory.data(3488, 16);
 const BLOCK_SIZE: usize = 3488;
 const MODULUS: usize = BLOCK;
@@ -22,7 +22,10 @@ const LOW: u64 = 0xffffffff;
 export function modulusAt(): usize {
   return MODULUS;
 }
-/** Where the caller puts R mod m, at once the power 0, and R * base mod m, the power 1, 128 bytes apart; R = 2^(32 * limbs). */
+/**
+ * Address where the caller writes R mod m, which is the power 0, and R * base mod m, the power 1, 128 bytes apart; R = 2^(32 *
+ * limbs).
+ */
 export function tableAt(): usize {
   return TABLE;
 }
@@ -32,7 +35,7 @@ export function resultAt(): usize {
 export function exponentAt(): usize {
   return EXPONENT;
 }
-/** All that a computation leaves between two pieces. */
+/** Address of the state between two pieces. */
 export function blockAt(): usize {
   return BLOCK;
 }
@@ -66,7 +69,7 @@ function multiply(out: usize, a: usize, b: usize): void {
   subtractModulus(out, size);
 }
 
-/** out = PRODUCT less the modulus where it is not below it. */
+/** out = PRODUCT, minus the modulus unless it is below it. */
 function subtractModulus(out: usize, size: usize): void {
   let borrow: i64 = 0;
   for (let j: usize = 0; j < size; j += 4) {
@@ -77,10 +80,10 @@ function subtractModulus(out: usize, size: usize): void {
   if (<i64>load<u32>(PRODUCT + size) + borrow < 0) memory.copy(out, PRODUCT, size);
 }
 
-/** Takes a modulus of so many limbs, and the table's first two entries; the rest of the table only when it will be used. */
+/** Starts with a modulus of `limbs` limbs, and the table's first two entries; the rest of the table is filled only when needed. */
 export function begin(limbs: u32, windows: bool): void {
   const low = load<u32>(MODULUS);
-  // Newton: each step doubles the bits that are right; an odd number is its own inverse modulo 8.
+  // Newton: each step doubles the correct bits; an odd number is its own inverse modulo 8.
   let inverse = low;
   for (let i = 0; i < 4; i++) inverse *= 2 - low * inverse;
   store<u32>(STATE, limbs);
@@ -98,7 +101,7 @@ function window(digit: usize): void {
   if (digit != 0) multiply(RESULT, RESULT, TABLE + digit * SIZE);
 }
 
-/** The next bytes of the exponent, four bits at a time. */
+/** Processes the next bytes of the exponent, four bits at a time. */
 export function raise(bytes: u32): void {
   for (let at = EXPONENT; at < EXPONENT + bytes; at++) {
     const byte = <usize>load<u8>(at);
@@ -107,7 +110,7 @@ export function raise(bytes: u32): void {
   }
 }
 
-/** The same bit by bit, which needs no table. */
+/** Processes them bit by bit, which needs no table. */
 export function raiseByBits(bytes: u32): void {
   for (let at = EXPONENT; at < EXPONENT + bytes; at++) {
     const byte = <u32>load<u8>(at);
@@ -118,7 +121,7 @@ export function raiseByBits(bytes: u32): void {
   }
 }
 
-/** The result out of Montgomery's form. */
+/** Converts the result out of Montgomery form. */
 export function finish(): void {
   memory.fill(TABLE, 0, SIZE);
   store<u32>(TABLE, 1);

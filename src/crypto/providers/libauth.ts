@@ -11,7 +11,7 @@ export const createLibauthProvider = async (): Promise<SignatureProvider> => {
       return typeof key === 'string' ? undefined : key.slice(1)
     },
     sign(digest, privateKey) {
-      // The library does not check the key before it signs.
+      // The library does not check the key before signing.
       if (!secp256k1.validatePrivateKey(privateKey)) throw new Error('invalid private key')
       const signed = secp256k1.signMessageHashRecoverableCompact(privateKey, digest)
       if (typeof signed === 'string') throw new Error(signed)

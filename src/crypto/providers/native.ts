@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import type { SignatureProvider } from '../signature.ts'
 
-/** The part of the package's API used here; it brings no types. */
+/** Part of the package's API used here; it has no types. */
 interface Secp256k1 {
   ecdsaRecover(
     signature: Uint8Array,
@@ -15,8 +15,8 @@ interface Secp256k1 {
 }
 
 /**
- * libsecp256k1 as a native addon. `bindings` is asked for by name because the package's main file falls back, without a word, to a
- * JavaScript library that is slower than ours. Throws where there is no addon for this platform.
+ * libsecp256k1 as a native addon. `bindings` is loaded by name because the package's main file falls back silently to a slower
+ * JavaScript library. Throws where there is no addon for this platform.
  */
 export const createNativeProvider = (): SignatureProvider => {
   const secp256k1: Secp256k1 = createRequire(import.meta.url)('secp256k1/bindings')
@@ -27,7 +27,7 @@ export const createNativeProvider = (): SignatureProvider => {
       try {
         secp256k1.ecdsaRecover(signature, recoveryId, digest, false, output)
       } catch {
-        return undefined // no point of the curve has this r, or the key is the point at infinity
+        return undefined // no curve point has this r, or the key is the point at infinity
       }
       return output.slice(1)
     },

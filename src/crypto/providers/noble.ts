@@ -1,7 +1,7 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import type { SignatureProvider } from '../signature.ts'
 
-/** Pure JavaScript; runs everywhere. */
+/** Pure JavaScript; works on every platform. */
 export const createNobleProvider = (): SignatureProvider => ({
   name: 'noble-js',
   recover(digest, signature, recoveryId) {
@@ -11,7 +11,7 @@ export const createNobleProvider = (): SignatureProvider => ({
         .recoverPublicKey(digest)
       return point.toBytes(false).slice(1)
     } catch {
-      return undefined // no point of the curve has this r, or the key is the point at infinity
+      return undefined // no curve point has this r, or the key is the point at infinity
     }
   },
   sign(digest, privateKey) {

@@ -5,9 +5,9 @@ import { CodedError, isCoded } from '../../util/errors.ts'
 import { type RecoveredSender, recoverSender, SENDER_REASONS, type SenderError } from './recover-sender.ts'
 
 /*
- * What crosses between the main thread and a recovery worker, numbers little-endian:
+ * Messages between the main thread and a recovery worker, numbers little-endian:
  *   request  count u32 | per transaction: size u32, bytes
- *   answer   per transaction 53 bytes: status u8 | hash 32 | sender 20; status 0 is success, else 1 + place in SENDER_REASONS
+ *   response per transaction 53 bytes: status u8 | hash 32 | sender 20; status 0 is success, else 1 + index in SENDER_REASONS
  */
 export interface RecoveryRequest {
   readonly id: number
@@ -19,13 +19,13 @@ export interface RecoveryAnswer {
 }
 
 export interface RecoveryWorkerData {
-  /** Requests that go before those of the usual port. */
+  /** Requests that precede those of the usual port. */
   readonly urgent: MessagePort
 }
 
 export type SenderResult = RecoveredSender | CodedError<SenderError>
 
-/** One of a whole list of results. Throws CodedError<SenderError>. */
+/** Returns one result of a list. Throws CodedError<SenderError>. */
 export const senderOrThrow = (result: SenderResult | undefined): RecoveredSender => {
   assert(result !== undefined, 'a result for each transaction')
   if (isCoded(result)) throw result
@@ -47,7 +47,7 @@ export const packRequest = (raws: readonly Uint8Array[]): ArrayBuffer => {
   return out.buffer as ArrayBuffer
 }
 
-/** The worker's work: answers for every transaction of a request. */
+/** Runs a request in the worker: returns the results of all its transactions. */
 export const recoverRequest = (request: ArrayBuffer): ArrayBuffer => {
   const bytes = Buffer.from(request)
   const count = bytes.readUInt32LE(0)

@@ -4,7 +4,7 @@ import type { RecoveryPriority, SenderRecovery } from './sender-recovery.ts'
 
 export type RecoverMany = Pick<SenderRecovery, 'recoverMany'>
 
-/** Senders in the order of the transactions; only those that are not known are recovered. Rejects as `recoverMany` does. */
+/** Returns senders in the order of the transactions; only unknown ones are recovered. Rejects as `recoverMany` does. */
 export const recoverUnknownSenders = async (
   recovery: RecoverMany,
   raws: readonly Uint8Array[],

@@ -4,11 +4,11 @@ import { keccak256Hex, keccak256Parts } from '../hash.ts'
 import { isLowS, isScalar, publicKeyToAddress, signatures } from '../signature.ts'
 
 /*
- * Hash and sender of a raw signed transaction, from its bytes alone: the signing payload of every type is a run of the fields as they
- * stand, under a new list header, so no field is decoded. What the fields mean, and their own limits, is the codec's concern.
+ * Recovers hash and sender of a raw signed transaction from its bytes alone: the signing payload of every type is a range of the
+ * encoded fields under a new list header, so no field is decoded. The codec checks the fields and their limits.
  */
 
-/** Why a transaction has no sender; the place in this list is what a worker answers. */
+/** Reasons why a transaction has no sender; a worker returns the index in this list. */
 export const SENDER_REASONS = [
   'malformed RLP',
   'unknown transaction type',
@@ -24,19 +24,19 @@ export type SenderReason = (typeof SENDER_REASONS)[number]
 export type SenderError = { readonly code: 'INVALID_SENDER'; readonly reason: SenderReason }
 
 export interface RecoveredSender {
-  /** The transaction's hash. */
+  /** Hash of the transaction. */
   readonly hash: Hex
   readonly from: Hex
 }
 
-/** EIP-2930, 1559, 4844, 7702: fields before the signature's three. */
+/** EIP-2930, 1559, 4844, 7702: number of fields before the three of the signature. */
 const SIGNED_FIELDS: Readonly<Record<number, number>> = { 1: 8, 2: 9, 3: 11, 4: 10 }
 const LEGACY_FIELDS = 6
 const MAX_FIELDS = 14
-/** EIP-155: v = 35 + 2 * chain id + parity; the fields below carry the chain id and two empty strings. */
+/** EIP-155: v = 35 + 2 * chain id + parity; the signed fields end with the chain id and two empty strings. */
 const FIRST_PROTECTED_V = 35
 
-/** Throws CodedError<SenderError>. The bytes are the network form: RLP, or the type byte and RLP, without blobs. */
+/** Throws CodedError<SenderError>. The bytes are the canonical form: RLP, or the type byte and RLP, without blobs. */
 export const recoverSender = (raw: Uint8Array): RecoveredSender => {
   const digest = new Uint8Array(32)
   const signature = new Uint8Array(64)
@@ -53,7 +53,7 @@ const starts = new Uint32Array(MAX_FIELDS)
 const sizes = new Uint32Array(MAX_FIELDS)
 const headers = new Uint32Array(MAX_FIELDS)
 
-/** Writes the 32-byte digest that was signed and the signature r || s; answers the recovery id. */
+/** Writes the 32-byte signed digest and the signature r || s; returns the recovery id. */
 const signingDigest = (raw: Uint8Array, digest: Uint8Array, signature: Uint8Array): number => {
   const first = raw[0]
   if (first === undefined) throw invalid('malformed RLP')
@@ -83,7 +83,7 @@ const signingDigest = (raw: Uint8Array, digest: Uint8Array, signature: Uint8Arra
   return (v - FIRST_PROTECTED_V) % 2
 }
 
-/** Fills starts, sizes and headers; answers how many fields the list has. Every header must be canonical and end inside the list. */
+/** Fills starts, sizes and headers; returns the number of fields. Every header must be canonical and end inside the list. */
 const readFields = (raw: Uint8Array, at: number): number => {
   const end = raw.byteLength
   let next = readHeader(raw, at, end)
@@ -102,10 +102,10 @@ const readFields = (raw: Uint8Array, at: number): number => {
   return count
 }
 
-/** Size of the content of the item last read. */
+/** Size of the content of the last item read. */
 let size = 0
 
-/** Answers where the content of the item at `at` starts, and sets its size. */
+/** Returns the start of the content of the item at `at`, and sets its size. */
 const readHeader = (raw: Uint8Array, at: number, end: number): number => {
   const head = raw[at]
   if (head === undefined) throw invalid('malformed RLP')
@@ -121,7 +121,7 @@ const readHeader = (raw: Uint8Array, at: number, end: number): number => {
   }
   const digits = short - 55
   const start = at + 1 + digits
-  // A length of more than four bytes is longer than any transaction.
+  // A length of more than four bytes exceeds any transaction.
   if (digits > 4 || start > end || raw[at + 1] === 0) throw invalid('malformed RLP')
   size = asBuffer(raw).readUIntBE(at + 1, digits)
   if (size < 56) throw invalid('malformed RLP')
@@ -143,12 +143,12 @@ const readV = (raw: Uint8Array, field: number): number => {
   if (length === 0) return 0
   if (length > 7 || raw[headers[field]!]! >= 0xc0 || raw[start] === 0) throw invalid('v fits no signature scheme')
   const v = length < 7 ? asBuffer(raw).readUIntBE(start, length) : readSevenBytes(raw, start)
-  // Every chain id is a number here, and v must be exact.
+  // Chain ids are numbers here, and v must be exact.
   if (v > Number.MAX_SAFE_INTEGER) throw invalid('v fits no signature scheme')
   return v
 }
 
-/** A Buffer reads six at most. */
+/** Buffer reads at most six bytes. */
 const readSevenBytes = (raw: Uint8Array, start: number): number =>
   asBuffer(raw).readUIntBE(start, 6) * 256 + raw[start + 6]!
 
@@ -161,7 +161,7 @@ const listHeader = (length: number): Uint8Array => {
   return header
 }
 
-/** RLP of chain id, empty, empty; the few chain ids met are kept. */
+/** RLP of chain id, empty, empty; cached per chain id. */
 const protection = (chainId: number): Uint8Array => {
   const kept = protections.get(chainId)
   if (kept !== undefined) return kept

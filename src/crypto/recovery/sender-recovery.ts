@@ -13,29 +13,29 @@ import {
 } from './batch.ts'
 
 export type SenderRecoveryError =
-  /** More transactions wait than the queue holds; the caller may try later. */
+  /** The queue is full; the caller may try later. */
   | { readonly code: 'RECOVERY_QUEUE_FULL'; readonly limit: number }
-  /** Two workers in a row died over the batch. */
+  /** Two workers in a row failed on the batch. */
   | { readonly code: 'RECOVERY_FAILED'; readonly reason: string }
   | { readonly code: 'RECOVERY_CLOSED' }
 
 export interface SenderRecoveryOptions {
-  /** Threads; one less than the cores by default, at least one. */
+  /** Number of threads; one less than the cores by default, at least one. */
   readonly workers?: number
   /** Transactions per message. */
   readonly batch?: number
-  /** Transactions waiting or under way: single ones, and those of blocks. */
+  /** Limits of waiting and running transactions: single ones, and those of blocks. */
   readonly queue?: number
   readonly blockQueue?: number
   readonly logger?: Logger
-  /** The worker's file, for a bundle that places it elsewhere. */
+  /** The worker's file, for a bundle with another layout. */
   readonly workerUrl?: URL
 }
 
-/** A block holds up a whole committee, a transaction its sender: blocks go first, and neither takes the other's room. */
+/** A late block delays a whole committee, a late transaction only its sender: blocks go first, and each kind has its own limit. */
 export type RecoveryPriority = 'blocks' | 'singles'
 
-/** One question of a caller, of one or many transactions. */
+/** Request of a caller, for one or many transactions. */
 interface Call {
   readonly answers: SenderResult[]
   missing: number
@@ -57,15 +57,15 @@ interface Batch {
 
 interface Lane {
   readonly worker: Worker
-  /** What is sent here goes before what the worker itself is sent. */
+  /** Port whose requests precede those of the worker itself. */
   readonly urgent: MessagePort
   readonly batches: Map<number, Batch>
   jobs: number
 }
 
 /**
- * Hash and sender of raw transactions, recovered in worker threads. Transactions of one tick travel in batches; the order of answers
- * is that of the questions for each caller, not across callers. A worker that dies is replaced and its batches are tried once more.
+ * Recovery of hashes and senders of raw transactions in worker threads. Transactions of one tick are sent in batches; results are in
+ * request order for each caller, not across callers. A failed worker is replaced and its batches are tried once more.
  */
 export class SenderRecovery {
   private readonly workers: number
@@ -96,14 +96,14 @@ export class SenderRecovery {
     while (!this.closed && this.lanes.size < this.workers) this.addLane()
   }
 
-  /** Transactions waiting or under way. */
+  /** Number of waiting and running transactions. */
   get pending(): number {
     return this.open.blocks + this.open.singles
   }
 
   /**
-   * Answers in the order given, a CodedError in the place of a transaction without a sender. Rejects with CodedError<SenderRecoveryError> when
-   * the queue has no room for all, or the workers fail. The bytes must not change until the answer comes.
+   * Returns results in order, with a CodedError for a transaction without a sender. Rejects with CodedError<SenderRecoveryError>
+   * when the queue has no room for all, or the workers fail. The bytes must not change until the result arrives.
    */
   recoverMany(raws: readonly Uint8Array[], kind: RecoveryPriority = 'blocks'): Promise<readonly SenderResult[]> {
     const refused = this.refusal(kind, raws.length)
@@ -115,7 +115,7 @@ export class SenderRecovery {
     })
   }
 
-  /** Ends the threads; what is under way is rejected with RECOVERY_CLOSED. */
+  /** Ends the threads; requests under way are rejected with RECOVERY_CLOSED. */
   async close(): Promise<void> {
     if (this.closed) return
     this.closed = true
@@ -162,7 +162,7 @@ export class SenderRecovery {
     return batches
   }
 
-  /** To the thread with the least work. */
+  /** Sends a batch to the thread with the least work. */
   private send(batch: Batch): void {
     this.start()
     let lane: Lane | undefined

@@ -2,7 +2,7 @@ import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_thread
 import { assert } from '../../util/assert.ts'
 import { type RecoveryAnswer, type RecoveryRequest, type RecoveryWorkerData, recoverRequest } from './batch.ts'
 
-/* One thread of the recovery pool. It imports nothing but hashes and signatures: every worker costs this much memory again. */
+/* Thread of the recovery pool. It imports only hashes and signatures, since every worker has its own copy in memory. */
 assert(parentPort !== null, 'recovery-worker runs as a worker thread')
 const port = parentPort
 

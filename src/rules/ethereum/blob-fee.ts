@@ -1,12 +1,12 @@
 import { type BlobParams, GAS_PER_BLOB } from '../../config/blobs.ts'
 import type { DecodedTransaction } from '../../primitives/transaction.ts'
 
-/** Wei per unit of blob gas, at the least (EIP-4844). */
+/** Smallest price of blob gas, wei per unit (EIP-4844). */
 const MIN_BLOB_BASE_FEE = 1n
-/** e^177 is the last below 2^256: from there on the price is more than anybody has, and is not worked out. */
+/** e^177 is the last power below 2^256: above it the price exceeds any balance and is not computed. */
 const MAX_EXPONENT = 177n
 const MAX_PRICE = 2n ** 256n - 1n
-/** Gas by which the price of execution weighs against that of a blob (EIP-7918). */
+/** Gas by which the execution price is weighed against the blob price (EIP-7918). */
 const BLOB_BASE_COST = 8_192n
 
 /** Price of blob gas, wei per unit, at an excess: e^(excess / fraction) by its series, in integers (EIP-4844). */
@@ -21,10 +21,10 @@ export const blobBaseFee = (excessBlobGas: bigint, { baseFeeUpdateFraction }: Bl
   return sum / baseFeeUpdateFraction
 }
 
-/** What of a transaction its blobs cost by. */
+/** Blob fields of a transaction that determine its blob cost. */
 export type BlobFields = Pick<DecodedTransaction, 'blobVersionedHashes' | 'maxFeePerBlobGas'>
 
-/** Blob gas that a transaction takes from its block; 0n without blobs. */
+/** Blob gas of a transaction; 0n without blobs. */
 export const blobGas = ({ blobVersionedHashes }: BlobFields): bigint =>
   blobVersionedHashes === undefined ? 0n : GAS_PER_BLOB * BigInt(blobVersionedHashes.length)
 
@@ -32,11 +32,11 @@ export const blobGas = ({ blobVersionedHashes }: BlobFields): bigint =>
 export const blobGasUsed = (transactions: readonly BlobFields[]): bigint =>
   transactions.reduce((sum, tx) => sum + blobGas(tx), 0n)
 
-/** What the sender must be able to pay for them, wei. */
+/** Wei the sender must be able to pay for its blobs. */
 export const maxBlobFee = (tx: BlobFields): bigint =>
   tx.blobVersionedHashes === undefined ? 0n : blobGas(tx) * (tx.maxFeePerBlobGas ?? 0n)
 
-/** What of a parent's header the excess of its child follows from; the parent of the first block with blobs has none. */
+/** Parent header fields that determine the excess of its child; the parent of the first block with blobs has none. */
 export interface BlobParent {
   readonly excessBlobGas?: bigint | undefined
   readonly blobGasUsed?: bigint | undefined
@@ -44,7 +44,7 @@ export interface BlobParent {
 }
 
 /**
- * Excess of blob gas of a block under these figures (EIP-4844). `reserve`: from Osaka on a price far below that of execution does not
+ * Excess blob gas of a block under these parameters (EIP-4844). `reserve`: from Osaka on a price far below that of execution does not
  * fall further (EIP-7918).
  */
 export const nextExcessBlobGas = (parent: BlobParent, blobs: BlobParams, reserve: boolean): bigint => {

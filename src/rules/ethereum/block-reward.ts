@@ -3,9 +3,9 @@ import type { Header } from '../../primitives/header.ts'
 import type { Hex } from '../../util/bytes.ts'
 
 const ETHER = 10n ** 18n
-/** Of a block's reward, for each uncle it names. */
+/** Divisor of a block's reward for each uncle it includes. */
 const NEPHEW_SHARE = 32n
-/** How many generations back an uncle is paid for, less by an eighth for each. */
+/** Generations for which an uncle is paid, an eighth less for each. */
 const UNCLE_GENERATIONS = 8n
 
 export interface BlockRewardPayment {
@@ -13,14 +13,14 @@ export interface BlockRewardPayment {
   readonly amountWei: bigint
 }
 
-/** What a block of proof of work mints for its miner, wei (EIP-649, EIP-1234); nothing from the merge on. */
+/** Reward of a proof-of-work block for its miner, wei (EIP-649, EIP-1234); nothing from the merge on. */
 export const blockReward = (fork: EvmFork): bigint => {
   if (isForkSince(fork, 'paris')) return 0n
   if (isForkSince(fork, 'constantinople')) return 2n * ETHER
   return isForkSince(fork, 'byzantium') ? 3n * ETHER : 5n * ETHER
 }
 
-/** The payments of a block after its transactions: to the miners of its uncles, and to its own (Yellow Paper 11.3). */
+/** Payments of a block after its transactions: to the miners of its uncles, and to its own (Yellow Paper 11.3). */
 export const rewardPayments = (
   fork: EvmFork,
   header: Pick<Header, 'number' | 'miner'>,

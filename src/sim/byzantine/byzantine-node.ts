@@ -17,7 +17,7 @@ import { makeBlock } from '../member/ledger.ts'
 import type { Random } from '../random.ts'
 import type { Script } from './script.ts'
 
-/** A height that somebody honest opened. */
+/** Height that an honest node opened. */
 export interface OpenHeight {
   readonly number: number
   readonly parent: Head
@@ -41,29 +41,29 @@ export interface ByzantineNodeOptions {
 
 interface BlockOptions {
   readonly isValid?: boolean
-  /** How far in the future it claims to be made. */
+  /** Seconds by which its timestamp is in the future. */
   readonly aheadSeconds?: number
-  /** Of its parent, where it is not the real one. */
+  /** Certificate of its parent, where it is not the real one. */
   readonly certificate?: Certificate | null
-  /** Named in its header, where that is not this node. */
+  /** Proposer in its header, where that is not this node. */
   readonly proposer?: Hex
   readonly parentHash?: Hex
 }
 
 /** Heights whose messages are remembered. */
 const MEMORY_HEIGHTS = 4
-/** Frames kept to be said again. */
+/** Frames kept for replay. */
 const MEMORY_FRAMES = 200
 
 interface Memory {
   readonly blocks: Map<Hex, Block>
   readonly changes: Map<number, Map<number, RoundChange>>
-  /** By round and block. */
+  /** Votes by round and block. */
   readonly prepares: Map<string, Map<number, Prepare>>
   readonly commits: Map<string, Map<number, Commit>>
 }
 
-/** A node that holds a key and no scruples. It hears everything, remembers it, and does what its scripts say. */
+/** Byzantine node: holds a key, receives all messages, remembers them, and acts by its scripts. */
 export class ByzantineNode {
   readonly options: ByzantineNodeOptions
   readonly random: Random
@@ -80,7 +80,7 @@ export class ByzantineNode {
     this.#scripts = options.scripts
   }
 
-  /** The first word of a height; heard once for each. */
+  /** Called when a height opens; handled once per height. */
   open(height: OpenHeight): void {
     if (this.#opened.has(height.number)) return
     this.#opened.set(height.number, height)
@@ -98,7 +98,7 @@ export class ByzantineNode {
     }
   }
 
-  /** Its clock is right. */
+  /** Its clock is exact. */
   get nowMs(): number {
     return START_MS + this.options.queue.nowMs
   }
@@ -136,19 +136,19 @@ export class ByzantineNode {
     return [...(this.#memoryOf(number).changes.get(round)?.values() ?? [])]
   }
 
-  /** A quorum of prepares of a round below `round`, if there is one. */
+  /** Returns a quorum of prepares of a round below `round`, if there is one. */
   preparedBelow(number: number, round: number): readonly Prepare[] | undefined {
     return [...this.#memoryOf(number).prepares.values()]
       .map(votes => [...votes.values()])
       .find(votes => votes.length >= this.quorum(number) && (votes[0] as Prepare).round < round)
   }
 
-  /** All prepares heard at a height. */
+  /** Returns all prepares received at a height. */
   preparesAt(number: number): readonly Prepare[] {
     return [...this.#memoryOf(number).prepares.values()].flatMap(votes => [...votes.values()])
   }
 
-  /** All commits heard at a height. */
+  /** Returns all commits received at a height. */
   commitsAt(number: number): readonly Commit[] {
     return [...this.#memoryOf(number).commits.values()].flatMap(votes => [...votes.values()])
   }
@@ -167,7 +167,7 @@ export class ByzantineNode {
     return block
   }
 
-  /** Signs whatever it is, even for another chain; a node that is no member at that height has nothing to say. */
+  /** Signs any message, even for another chain; a node that is not a member at that height sends nothing. */
   say(to: readonly number[], message: UnsignedMessage, domain = this.options.domain): SignedMessage | undefined {
     const sender = this.indexAt(message.number)
     if (sender < 0) return undefined
@@ -177,7 +177,7 @@ export class ByzantineNode {
     return signed
   }
 
-  /** This node's signature over a message, which may name anybody as its sender. */
+  /** Returns this node's signature over a message, which may name any sender. */
   sign(message: UnsignedMessage, domain = this.options.domain): Uint8Array {
     return this.options.keys.signers[this.options.node]?.sign(messageDigest(domain, message)) as Uint8Array
   }
@@ -190,7 +190,7 @@ export class ByzantineNode {
     this.options.queue.at(this.options.queue.nowMs + delayMs, run)
   }
 
-  /** Whether this is done for the first time. */
+  /** Returns true the first time. */
   once(what: string): boolean {
     if (this.#done.has(what)) return false
     this.#done.add(what)
@@ -198,7 +198,7 @@ export class ByzantineNode {
   }
 
   #remember(message: ConsensusMessage, envelope: Envelope): void {
-    // Nobody signs a status, and there are many.
+    // Status messages are unsigned and frequent.
     if (message.type === 'status' && !this.random.chance(0.1)) return
     if (this.frames.length < MEMORY_FRAMES) this.frames.push(envelope)
     else this.frames[this.random.below(MEMORY_FRAMES)] = envelope

@@ -5,9 +5,9 @@ import type { ByzantineNode } from './byzantine-node.ts'
 import { forgedPrepares, noSignature } from './forgeries.ts'
 import type { Script } from './script.ts'
 
-/* Votes and round changes that say what is not so, in the own name and in those of others. */
+/* False votes and round changes, in the node's own name and in those of others. */
 
-/** Round changes that claim what nobody prepared, or prove what they claim by prepares that prove nothing. */
+/** Round changes with a false claim of a prepared block, or with invalid prepares as proof. */
 export const forgesClaims: Script = {
   onRoundChange(byzantineNode, { number, round }) {
     if (round === 0 || !byzantineNode.once(`claims ${number} ${round}`)) return
@@ -15,7 +15,7 @@ export const forgesClaims: Script = {
     if (height === undefined) return
     const known = byzantineNode.blocksAt(number)
     const { hash: blockHash } = known.length > 0 ? byzantineNode.random.pick(known) : byzantineNode.makeBlock(height)
-    // Now and then of the round itself, or of one that is still to come.
+    // Sometimes of the round itself, or of a later one.
     const claimed = Math.max(0, round - 1 + (byzantineNode.random.chance(0.2) ? byzantineNode.random.below(3) : 0))
     const prepared = byzantineNode.random.chance(0.1) ? null : { round: claimed, blockHash }
     const prepares = forgedPrepares(byzantineNode, number, claimed, blockHash)
@@ -23,7 +23,7 @@ export const forgesClaims: Script = {
   },
 }
 
-/** The round change of an honest member, whose signature does not cover its prepares: without them, or with others. */
+/** Round change of an honest member, whose signature does not cover its prepares: without them, or with others. */
 export const stripsClaims: Script = {
   onRoundChange(byzantineNode, change) {
     if (change.prepared === null || !byzantineNode.random.chance(0.5)) return
@@ -36,7 +36,7 @@ export const stripsClaims: Script = {
   },
 }
 
-/** Votes in the names of others: with its own signature, nobody's, or theirs from another place. */
+/** Votes in the names of others: with its own signature, an invalid one, or theirs from another position. */
 export const votesForOthers: Script = {
   onPrepare(byzantineNode, prepare) {
     if (!byzantineNode.random.chance(0.1)) return
@@ -58,7 +58,7 @@ export const votesForOthers: Script = {
   },
 }
 
-/** Votes of an earlier height or round as those of this one, and its own for another genesis. */
+/** Votes of an earlier height or round presented as current, and its own for another genesis. */
 export const replaysElsewhere: Script = {
   onStatus(byzantineNode, { number, round }) {
     if (!byzantineNode.random.chance(0.05)) return
@@ -80,7 +80,7 @@ export const replaysElsewhere: Script = {
   },
 }
 
-/** Statuses of heights, rounds and votes that it is not at and does not have, and of blocks there are none of. */
+/** Status messages with false heights, rounds and votes, and with hashes of missing blocks. */
 export const liesInStatus: Script = {
   onStatus(byzantineNode, { number, round }) {
     if (byzantineNode.random.chance(0.05))

@@ -2,9 +2,9 @@ import { encodeEnvelope } from '../envelope.ts'
 import { forgedCertificate, withOtherBody } from './forgeries.ts'
 import type { Script } from './script.ts'
 
-/* Blocks nobody decided, and blocks with the body of another: what a liar sends where no signature of its own is asked for. */
+/* Undecided blocks, and blocks with another body: forgeries that need no signature of the node's own. */
 
-/** Decisions of an open height, valid and invalid blocks, with certificates that are none. */
+/** Decisions of an open height, of valid and invalid blocks, with invalid certificates. */
 export const forgesDecisions: Script = {
   onStatus(byzantineNode, { number }) {
     const height = byzantineNode.heightAt(number)
@@ -22,7 +22,7 @@ export const forgesDecisions: Script = {
   },
 }
 
-/** What honest members said and decided, with another body under the same header. */
+/** Messages and decisions of honest members with another body under the same header. */
 export const swapsBodies: Script = {
   onProposal(byzantineNode, proposal) {
     if (!byzantineNode.random.chance(0.3)) return
@@ -37,7 +37,7 @@ export const swapsBodies: Script = {
     const decided = next && byzantineNode.blocksAt(number).find(({ hash }) => hash === next.parent.hash)
     const asked = wanted === null ? undefined : byzantineNode.blocksAt(number).find(({ hash }) => hash === wanted)
     const certificate = next?.parent.certificate
-    // Whoever asks is not named in a status: it goes to all.
+    // A status does not name its requester: the response goes to all.
     if (decided !== undefined && certificate && byzantineNode.random.chance(0.2))
       byzantineNode.post(
         byzantineNode.others,
@@ -53,7 +53,7 @@ export const swapsBodies: Script = {
 
 const FLOOD = 4
 
-/** Bodies that nobody asked for. */
+/** Unrequested bodies. */
 export const floodsBodies: Script = {
   onStatus(byzantineNode, { number }) {
     const height = byzantineNode.heightAt(number)

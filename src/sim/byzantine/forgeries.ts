@@ -4,11 +4,11 @@ import type { Prepare, SignedVote } from '../../primitives/consensus/vote.ts'
 import type { Hex } from '../../util/bytes.ts'
 import type { ByzantineNode } from './byzantine-node.ts'
 
-/* Things that a liar makes up without the keys they take. */
+/* Forgeries made without the required keys. */
 
 const SIGNATURE_BYTES = 65
 
-/** A signature that nobody made. */
+/** Invalid signature. */
 export const noSignature = (byzantineNode: ByzantineNode): Uint8Array =>
   new Uint8Array(SIGNATURE_BYTES).fill(byzantineNode.random.below(100))
 
@@ -19,7 +19,9 @@ const signers = (byzantineNode: ByzantineNode, number: number, count: number): r
   return [...new Set([...(own < 0 ? [] : [own]), ...others])].slice(0, count)
 }
 
-/** A certificate for a block that no quorum sealed: too few seals, those of others, votes of another kind, or nobody's. */
+/**
+ * Certificate for a block that no quorum sealed: too few seals, those of others, votes of another kind, or invalid ones.
+ */
 export const forgedCertificate = (byzantineNode: ByzantineNode, number: number, blockHash: Hex): Certificate => {
   const { random } = byzantineNode
   const size = byzantineNode.committee(number).members.length
@@ -45,7 +47,7 @@ export const forgedCertificate = (byzantineNode: ByzantineNode, number: number, 
   ])()
 }
 
-/** A quorum of prepares that the others did not sign: own signatures in their names, nobody's, or too few. */
+/** Quorum of prepares that the others did not sign: own signatures in their names, invalid ones, or too few. */
 export const forgedPrepares = (
   byzantineNode: ByzantineNode,
   number: number,
@@ -66,7 +68,7 @@ export const forgedPrepares = (
   ])()
 }
 
-/** The same header over a body that it does not name. */
+/** Block with the same header and a body that does not match it. */
 export const withOtherBody = (byzantineNode: ByzantineNode, block: Block): Block => ({
   ...block,
   evidence: [...block.evidence, Uint8Array.of(1, byzantineNode.random.below(256))],

@@ -8,9 +8,12 @@ import { forgedPrepares, noSignature } from './forgeries.ts'
 import { inRoundZero, offer } from './proposing.ts'
 import type { Script } from './script.ts'
 
-/* Proposals that their proposer may not make: of another turn, in the name of another, on another parent, or on reasons made up. */
+/*
+ * Proposals that a proposer may not make: in another round's place, in the name of another, on another parent, or with an invented
+ * justification.
+ */
 
-/** Its turn, and a block that names another member as its maker: whoever that is answers for it, and is paid. */
+/** As the proposer, a block that names another member as its proposer, who would be responsible for it and paid. */
 export const namesAnotherProposer = inRoundZero((byzantineNode, height) => {
   const proposer = byzantineNode.random.pick(othersOf(byzantineNode, height))
   if (proposer !== undefined) offer(byzantineNode, byzantineNode.others, byzantineNode.makeBlock(height, { proposer }))
@@ -33,7 +36,7 @@ export const proposesElsewhere = inRoundZero((byzantineNode, height) => {
   byzantineNode.say(byzantineNode.others, { type: 'proposal', number, round: 0, block, roundChanges: [], prepares: [] })
 })
 
-/** Another one's turn, before that one speaks: in its own name, or in the other's. */
+/** In another proposer's round, before that one proposes: in its own name, or in the other's. */
 export const proposesOutOfTurn: Script = {
   onHeight(byzantineNode, height) {
     const { number, parent } = height
@@ -53,7 +56,7 @@ export const proposesOutOfTurn: Script = {
   },
 }
 
-/** A later round of its own, at once: the others are said to have given up theirs, and to have prepared what it likes. */
+/** A later round of its own, immediately: with forged round changes and prepares of the others. */
 export const forgesRoundChanges: Script = {
   onProposal(byzantineNode, { number, round, block }) {
     const height = byzantineNode.heightAt(number)

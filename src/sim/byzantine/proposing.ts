@@ -5,15 +5,15 @@ import type { ByzantineNode, OpenHeight } from './byzantine-node.ts'
 import type { Script } from './script.ts'
 
 /*
- * What a dishonest proposer does (docs/design/consensus.md#lies). Silence needs no script. Those of later rounds act when a quorum
- * with their own round change is there.
+ * Scripts of a byzantine proposer (docs/design/consensus.md#lies). Silence needs no script. Those of later rounds act when a
+ * quorum with their own round change exists.
  */
 
-/** At its second, where round 0 is its turn. */
+/** Acts at the block time as the proposer of round 0. */
 export const inRoundZero = (act: (byzantineNode: ByzantineNode, height: OpenHeight) => void): Script => ({
   onHeight(byzantineNode, height) {
     if (!byzantineNode.isProposer(height.number, 0)) return
-    // At its second, as an honest proposer would, or the others have no clock for it yet.
+    // At the block time, as an honest proposer would; before it the clocks of others would reject the block.
     const dueMs = (height.parent.timestamp + Math.floor(byzantineNode.options.blockTimeMs / 1000)) * 1000
     byzantineNode.later(Math.max(0, dueMs - byzantineNode.nowMs), () => act(byzantineNode, height))
   },
@@ -84,7 +84,7 @@ const inLaterRounds = (name: string, act: Act): Script => ({
   },
 })
 
-/** Signed, and given to whoever it is sent to: to nobody here. */
+/** Signs a round change and broadcasts it to no one; it is given only to its recipient. */
 const changeOf = (
   byzantineNode: ByzantineNode,
   number: number,
@@ -123,7 +123,7 @@ const propose = (
   })
 }
 
-/** The quorum that says least is prepared, and two blocks on it: legal but for the second. */
+/** Chooses the quorum with the least prepared rounds, and proposes two blocks on it: valid except for the second. */
 export const picksTheUnprepared = inLaterRounds('picks', (byzantineNode, height, round, [own, ...others]) => {
   const least = others.toSorted((a, b) => (a.prepared?.round ?? -1) - (b.prepared?.round ?? -1))
   const chosen = [own as RoundChange, ...least].slice(0, byzantineNode.quorum(height.number))
@@ -137,7 +137,7 @@ export const picksTheUnprepared = inLaterRounds('picks', (byzantineNode, height,
       propose(byzantineNode, round, byzantineNode.makeBlock(height), roundChanges, prepares)
 })
 
-/** Another block although one is prepared, by a real justification. */
+/** Another block although one is prepared, with a real justification. */
 export const ignoresThePrepared = inLaterRounds('ignores', (byzantineNode, height, round, changes) => {
   const { roundChanges, prepares } = justificationFromRoundChanges(changes)
   const block = byzantineNode.makeBlock(height)
@@ -158,7 +158,7 @@ export const justifiesWithAnotherHeight = inLaterRounds('foreign', (byzantineNod
   propose(byzantineNode, round, byzantineNode.makeBlock(height), before, [])
 })
 
-/** Its own block of the round before, with prepares that nobody signed. */
+/** Its own block of the previous round, with forged prepares. */
 export const forgesPrepares = inLaterRounds('forges', (byzantineNode, height, round, [, ...others]) => {
   const block = byzantineNode.makeBlock(height)
   const prepares = Array.from({ length: byzantineNode.quorum(height.number) }, (_, sender): Prepare => {

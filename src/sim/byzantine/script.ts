@@ -3,7 +3,7 @@ import type { Proposal } from '../../primitives/consensus/proposal.ts'
 import type { Prepare, RoundChange } from '../../primitives/consensus/vote.ts'
 import type { ByzantineNode, OpenHeight } from './byzantine-node.ts'
 
-/** One way to lie: what it does when it hears something. */
+/** Byzantine behaviour: reactions to received messages. */
 export interface Script {
   onHeight?(byzantineNode: ByzantineNode, height: OpenHeight): void
   onProposal?(byzantineNode: ByzantineNode, proposal: Proposal): void

@@ -26,7 +26,7 @@ import {
   withholdsCommits,
 } from './voting.ts'
 
-/** Ways to break the protocol with what one may sign. */
+/** Ways to break the protocol with valid signatures. */
 const BREAKING = {
   'proposes two blocks': proposesTwo,
   'proposes an invalid block': proposesInvalid,
@@ -49,7 +49,7 @@ const BREAKING = {
   'sends garbage': sendsGarbage,
 } as const satisfies Readonly<Record<string, Script>>
 
-/** Ways to say what one has no key, no quorum or no turn for: at least one for each kind of message. */
+/** Forgeries without a key, a quorum or the proposer's role: at least one for each kind of message. */
 const FORGING = {
   'names another proposer': namesAnotherProposer,
   'proposes elsewhere': proposesElsewhere,
@@ -65,7 +65,7 @@ const FORGING = {
   'floods bodies': floodsBodies,
 } as const satisfies Readonly<Record<string, Script>>
 
-/** Every way to lie there is, by what it is called in a schedule. One without any is silent. */
+/** All byzantine scripts by their name in a schedule. A node without any is silent. */
 export const SCRIPTS = { ...BREAKING, ...FORGING }
 
 export type ScriptName = keyof typeof SCRIPTS

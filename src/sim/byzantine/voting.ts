@@ -3,7 +3,7 @@ import type { Envelope } from '../envelope.ts'
 import type { ByzantineNode } from './byzantine-node.ts'
 import type { Script } from './script.ts'
 
-/* What a dishonest voter does (docs/design/consensus.md#lies). */
+/* Scripts of a byzantine voter (docs/design/consensus.md#lies). */
 
 const FAR_ROUND = 2 ** 31
 
@@ -16,7 +16,7 @@ const vote = (byzantineNode: ByzantineNode, to: readonly number[], number: numbe
   }
 }
 
-/** Every block there is, to whom it likes. */
+/** Votes for every block, to chosen members. */
 export const votesForAll: Script = {
   onProposal: (byzantineNode, { number, round }) => vote(byzantineNode, byzantineNode.others, number, round),
   onPrepare(byzantineNode, { number, round }) {
@@ -24,7 +24,7 @@ export const votesForAll: Script = {
   },
 }
 
-/** Commits of a round only once somebody left it. */
+/** Commits of a round only after a member has left it. */
 export const withholdsCommits: Script = {
   onRoundChange(byzantineNode, { number, round }) {
     if (round === 0 || !byzantineNode.once(`withheld ${number} ${round}`)) return
@@ -42,7 +42,7 @@ export const commitsToOne: Script = {
   },
 }
 
-/** Votes like an honest one, and says nothing of it when the round changes. */
+/** Votes honestly, and hides its prepared block in round changes. */
 export const hidesThePrepared: Script = {
   onProposal(byzantineNode, { number, round, block }) {
     if (!byzantineNode.once(`honest ${number} ${round}`)) return
@@ -58,7 +58,7 @@ export const hidesThePrepared: Script = {
   },
 }
 
-/** Draws the others on to rounds where nobody is. */
+/** Draws the others on to rounds without members. */
 export const pushesRounds: Script = {
   onStatus(byzantineNode, { number, round }) {
     if (!byzantineNode.random.chance(0.1)) return
@@ -83,7 +83,7 @@ export const floodsRounds: Script = {
   },
 }
 
-/** What others said long ago, and its own votes for another chain. */
+/** Replays old messages of others, and its own votes for another chain. */
 export const replays: Script = {
   onStatus(byzantineNode, { number }) {
     if (byzantineNode.frames.length === 0 || !byzantineNode.random.chance(0.3)) return

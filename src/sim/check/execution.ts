@@ -12,7 +12,9 @@ interface Asked {
   readonly report: (text: string) => void
 }
 
-/** What must hold of a block before a chain is asked to judge it: executing what nobody may propose is work for nothing (ports.ts). */
+/**
+ * Conditions on a block before a chain is asked to validate it: executing a block that cannot be proposed is wasted work (ports.ts).
+ */
 const faultOf = (block: Block, round: number, { hashAt, members }: Asked): string | null => {
   const { number, parentHash } = block.header
   if (parentHash !== hashAt(number - 1)) return 'on another parent'
@@ -25,7 +27,7 @@ const faultOf = (block: Block, round: number, { hashAt, members }: Asked): strin
   return mayPropose.some(at => (number + at) % council.length === index) ? null : 'whose proposer had no turn'
 }
 
-/** A chain that is asked to judge nothing but what the engine has checked. */
+/** Execution port that checks that it only gets blocks the engine has checked. */
 export const checkedExecution = (execution: ExecutionPort, asked: Asked): ExecutionPort => ({
   ...execution,
   validate(block, context) {

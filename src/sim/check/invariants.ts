@@ -19,7 +19,7 @@ import { SentMessages } from './sent-messages.ts'
 import type { Rule, Violation } from './violation.ts'
 import { VoteTotals, type VotingCommittee } from './vote-totals.ts'
 
-/** What a member's machine knows when it speaks: asked whether the log holds the message, and the latest its clock ever showed. */
+/** State of a member's machine when it sends: whether the log holds the message, and the latest time its clock showed. */
 export interface MemberWitness {
   readonly isDurable: () => boolean
   readonly latestMs: number
@@ -34,13 +34,16 @@ interface RefereeOptions {
   readonly blockTimeMs: number
 }
 
-/** Sees everything all honest members say, decide and accuse, and knows what must not be (docs/design/consensus.md#invariants). */
+/**
+ * Observes all messages, decisions and accusations of honest members and checks the invariants
+ * (docs/design/consensus.md#invariants).
+ */
 export class InvariantChecker {
   readonly #options: RefereeOptions
   readonly #said = new Map<number, SentMessages>()
   readonly #voteTotals: VoteTotals
   readonly #decided = new Map<number, Hex>()
-  /** When each block says it was made, and by whom it was. */
+  /** Timestamp and proposer of each block. */
   readonly #offers = new Map<Hex, { readonly timestamp: number; readonly node: number }>()
   readonly #isSigned: SignatureCheck
   violation: Violation | null = null
@@ -64,12 +67,12 @@ export class InvariantChecker {
     this.violation ??= { rule, text }
   }
 
-  /** A block that a liar made. */
+  /** Records a block made by a byzantine node. */
   offered(block: Block, node: number): void {
     if (!this.#offers.has(block.hash)) this.#offers.set(block.hash, { timestamp: block.header.timestamp, node })
   }
 
-  /** An honest member says this to others. Answers whether it says it for the first time. */
+  /** Handles a message sent by an honest member. Returns true when it is sent for the first time. */
   said(node: number, message: SignedMessage, { isDurable, latestMs }: MemberWitness): boolean {
     let sentMessages = this.#said.get(node)
     if (sentMessages === undefined) {
@@ -83,7 +86,7 @@ export class InvariantChecker {
     return true
   }
 
-  /** Nobody speaks for a block from the future but who made it. */
+  /** Only the proposer may send messages for a block from the future. */
   #checkTimestamp(node: number, hash: Hex, latestMs: number): void {
     const offer = this.#offers.get(hash)
     if (offer === undefined || offer.node === node || offer.timestamp <= maxTimestamp(latestMs)) return
@@ -112,7 +115,7 @@ export class InvariantChecker {
     if (carried !== null) this.report('validity', `member ${node} decided ${number} without a parent's: ${carried}`)
   }
 
-  /** A block names a proposer of its height up to the round it was decided in; an honest one has offered it. */
+  /** A block names a proposer of its height up to the round of its decision; an honest one has proposed it. */
   #checkMaker(node: number, { hash, header: { number } }: Block, named: Hex, round: number): void {
     const { council, addresses, liars } = this.#options
     const { members } = council.committee(number) ?? { members: [] }
@@ -124,7 +127,7 @@ export class InvariantChecker {
         `member ${node} decided ${short(hash)} at ${number}, which names ${named} in round ${round}`,
       )
     const maker = addresses.indexOf(named)
-    // A lone member may die between its log and its first word, and decides from the log then.
+    // A lone member may crash between its log and its first message, and then decides from the log.
     if (members.length > 1 && !liars.has(maker) && this.#offers.get(hash)?.node !== maker)
       this.report(
         'validity',
@@ -132,7 +135,7 @@ export class InvariantChecker {
       )
   }
 
-  /** A validator is accused by an honest member: only liars may be, and the proof must convince whoever reads it. */
+  /** Handles an accusation by an honest member: only byzantine members may be accused, and the proof must verify. */
   accused(node: number, evidence: Evidence): void {
     this.accusations++
     const { addresses, liars, council } = this.#options
@@ -153,7 +156,7 @@ export class InvariantChecker {
     const { council, domain, recover } = this.#options
     const committee = council.committee(sealed.number)
     if (committee === undefined || certificate === null) return 'there is none'
-    // Counted here on purpose: the engine's own arithmetic is what may be wrong.
+    // Counted here independently: the engine's own arithmetic may be wrong.
     if (3 * signerIndexes(certificate).length < 2 * committee.members.length) return 'NO_QUORUM'
     return certificateFault(certificate, sealed, committee, domain, recover)
   }

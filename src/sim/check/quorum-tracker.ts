@@ -2,24 +2,24 @@ import type { Commit, Prepare } from '../../primitives/consensus/vote.ts'
 import type { Hex } from '../../util/bytes.ts'
 
 /**
- * The commits that one process was given. A quorum of one round for a block it prepared, and so holds, is all it needs: it must
- * decide, whichever round it is in (docs/design/consensus.md#state-machine).
+ * Commits delivered to one process. A quorum of one round for a block it prepared, and so holds, is sufficient: it must decide,
+ * whatever round it is in (docs/design/consensus.md#state-machine).
  */
 export class QuorumTracker {
   #number = 0
-  /** First vote of each sender, by round: that one counts. */
+  /** First vote of each sender, by round, which is the one that counts. */
   readonly #votes = new Map<number, Map<number, Hex>>()
   readonly #held = new Set<Hex>()
   #isComplete = false
 
-  /** A block it prepared or committed at this height. True once: when a quorum for it is complete. */
+  /** Records a block it prepared or committed at this height. Returns true once: when a quorum for it is complete. */
   hold({ number, blockHash }: Prepare | Commit, size: number): boolean {
     this.#turnTo(number)
     this.#held.add(blockHash)
     return this.#completes(blockHash, size)
   }
 
-  /** True once, likewise. */
+  /** Returns true once, likewise. */
   add({ number, round, sender, blockHash }: Commit, size: number): boolean {
     this.#turnTo(number)
     const votes = this.#votes.get(round) ?? new Map<number, Hex>()

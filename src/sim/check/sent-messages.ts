@@ -3,7 +3,10 @@ import { asBuffer } from '../../util/bytes.ts'
 import { describeMessage, short } from '../envelope.ts'
 import type { Report } from './violation.ts'
 
-/** What one member says to others, over all its lives: durable first, never two things in one place, never less than it locked. */
+/**
+ * Messages of one member over all its processes: they must be durable before sending, never conflict, and never fall behind its
+ * lock.
+ */
 export class SentMessages {
   readonly #node: number
   readonly #report: Report
@@ -17,7 +20,7 @@ export class SentMessages {
     this.#report = report
   }
 
-  /** Answers whether this was said for the first time. `isDurable` is asked then only: it has to search a disk. */
+  /** Returns true when the message is sent for the first time. `isDurable` is called only then, since it searches a disk. */
   add(message: SignedMessage, isDurable: () => boolean): boolean {
     const signature = asBuffer(message.signature).toString('latin1')
     if (this.#signatures.has(signature)) return false
@@ -45,7 +48,7 @@ export class SentMessages {
   }
 }
 
-/** A proposal is another one also when only its justification differs. */
+/** Proposals that differ only in their justification are different. */
 const textOf = (message: SignedMessage): string => {
   if (message.type !== 'proposal') return describeMessage(message)
   const basis = message.roundChanges.map(({ sender, prepared }) => `${sender}:${prepared?.round ?? '-'}`)

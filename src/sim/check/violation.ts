@@ -1,4 +1,7 @@
-/** What a run must never show (docs/design/consensus.md#invariants); `finished` is the engine giving up, `prompt` and `jump` its rules of 1.5. */
+/**
+ * Invariants of a run (docs/design/consensus.md#invariants); `finished` is a failed engine, `prompt` and `jump` its rules
+ * of 1.5.
+ */
 export const RULES = [
   'agreement',
   'certificate',
@@ -23,5 +26,5 @@ export interface Violation {
   readonly text: string
 }
 
-/** Told of a violation; the first one counts. Never throws: it is called from within the engine, which would catch it. */
+/** Receives violations; the first one counts. Never throws: it is called from within the engine, which would catch it. */
 export type Report = (rule: Rule, text: string) => void

@@ -3,7 +3,7 @@ import type { Hex } from '../../util/bytes.ts'
 import { describeMessage, short } from '../envelope.ts'
 import type { Report } from './violation.ts'
 
-/** A height's committee as far as counting goes. */
+/** Committee of a height, for counting votes. */
 export interface VotingCommittee {
   readonly size: number
   readonly liars: number
@@ -14,16 +14,17 @@ interface Height {
   readonly commits: Map<string, Set<number>>
   /** Lowest round in which a quorum may have committed, by block. */
   readonly sealed: Map<Hex, number>
-  /** Highest round any honest member gave the one before up for. */
+  /** Highest round for which any honest member gave up the previous one. */
   round: number
 }
 
 /**
- * What all honest members together say at a height, with every liar added to whatever suits it. A quorum counted so may never be
- * decided, but a certificate of it could exist, so nothing may contradict it (docs/design/consensus.md#invariants, docs/design/consensus.md, docs/design/network.md#block-sync).
+ * Votes of all honest members at a height, with every byzantine member added to each count. Such a quorum may never be decided,
+ * but a certificate of it could exist, so nothing may contradict it (docs/design/consensus.md#invariants,
+ * docs/design/network.md#block-sync).
  */
 export class VoteTotals {
-  /** Highest round any honest member gave the one before up for. */
+  /** Highest round for which any honest member gave up the previous one. */
   maxRound = 0
   readonly #heights = new Map<number, Height>()
   readonly #report: Report
@@ -46,7 +47,7 @@ export class VoteTotals {
     const senders = height.commits.get(key) ?? new Set()
     height.commits.set(key, senders.add(node))
     const { size, liars } = this.#benchAt(number)
-    // Counted here on purpose: the engine's own arithmetic is what may be wrong.
+    // Counted here independently: the engine's own arithmetic may be wrong.
     if (3 * (senders.size + liars) < 2 * size) return
     height.sealed.set(hash, Math.min(height.sealed.get(hash) ?? round, round))
     if (height.sealed.size < 2) return
@@ -62,7 +63,7 @@ export class VoteTotals {
     }
   }
 
-  /** Nobody goes further than one round beyond all other honest members. */
+  /** No member may be more than one round beyond all other honest members. */
   #checkJump(height: Height, node: number, { number, round }: SignedMessage): void {
     if (round > height.round + 1) {
       this.#report('jump', `member ${node} went to ${number}/${round}, the others are at ${height.round} at most`)

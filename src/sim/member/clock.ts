@@ -2,14 +2,14 @@ import type { Clock } from '../../util/clock.ts'
 import type { EventQueue } from '../event-queue.ts'
 import type { Host } from './host.ts'
 
-/** Wall time at the start of every run, milliseconds: some second of 2023. */
+/** Wall-clock time at the start of every run, milliseconds: in 2023. */
 export const START_MS = 1_700_000_000_000
 
-/** A node's wall clock, ahead of or behind the true time. */
+/** Wall clock of a node, ahead of or behind the true time. */
 export interface WallClock {
   nowMs(): number
   skewMs: number
-  /** The latest it ever showed. */
+  /** Latest time it ever showed. */
   readonly latestMs: number
 }
 
@@ -28,7 +28,7 @@ export const createWallClock = (queue: EventQueue): WallClock => {
   }
 }
 
-/** As a process has it: timers run for the time they were set for, whatever the wall clock does meanwhile. */
+/** Clock of a process: timers run for the duration they were set for, whatever the wall clock does meanwhile. */
 export const processClock = (wall: WallClock, host: Host): Clock => ({
   nowMs: () => wall.nowMs(),
   schedule(atMs, fire) {

@@ -11,10 +11,10 @@ interface Write {
 
 const SLOWEST_SYNC_MS = 12
 
-/** How long a sync takes: most a fraction of the slowest. */
+/** Returns the duration of a sync: mostly a fraction of the slowest. */
 export const syncMs = (random: Random): number => 0.1 + random.next() ** 4 * SLOWEST_SYNC_MS
 
-/** A node's disk: it outlives the process. What was not synced may be lost at a crash, in any part, in any order. */
+/** Disk of a node, which outlives the process. Unsynced data may be lost at a crash, in any part, in any order. */
 export class Disk {
   readonly #files = new Map<string, Uint8Array>()
   #pending: readonly Write[] = []
@@ -26,7 +26,7 @@ export class Disk {
     this.#random = random
   }
 
-  /** The disk as one process sees it. */
+  /** Opens the disk for one process. */
   open(host: Host): FileSystem {
     return {
       read: async path => (host.isDead ? never() : this.#files.get(path)?.slice()),
@@ -39,7 +39,7 @@ export class Disk {
     }
   }
 
-  /** The power failed: of each write that was not synced all, nothing or a beginning is there. */
+  /** Simulates a power failure: of each unsynced write all, nothing or a beginning remains. */
   tear(): void {
     for (const write of this.#pending) {
       const kept = this.#random.pick([0, write.bytes.byteLength, this.#random.below(write.bytes.byteLength + 1)])
@@ -52,7 +52,9 @@ export class Disk {
     this.#files.delete(path)
   }
 
-  /** Whether these bytes stand in a file and survive a crash. They usually stand behind those asked for before. */
+  /**
+   * Returns true when these bytes are in a file and survive a crash. They usually follow those of the previous call.
+   */
   holds(path: string, bytes: Uint8Array): boolean {
     const content = asBuffer(this.#files.get(path) ?? new Uint8Array(0))
     let at = content.indexOf(bytes, this.#foundAt)
@@ -66,7 +68,7 @@ export class Disk {
     return {
       write: (bytes, position) => {
         if (!host.reaches('before a write')) return
-        // Not copied: log and watermark give away what they write.
+        // Not copied: log and watermark pass on the buffers they write.
         this.#pending = [...this.#pending, { path, bytes, position }]
         host.reaches('after a write')
       },

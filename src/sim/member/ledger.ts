@@ -15,21 +15,21 @@ import { delayOn, type Host, never } from './host.ts'
 export const GENESIS_HASH: Hex = `0x${'11'.repeat(32)}`
 export const GENESIS_HEAD: Head = { number: 0, hash: GENESIS_HASH, timestamp: START_MS / 1000, certificate: null }
 
-/** What executing a block comes to: the state before, and what the block says it used. */
+/** Result of executing a block: derived from the previous state and the block's gas used. */
 export const stateAfter = (before: Hex, { gasUsed }: Pick<Header, 'gasUsed'>): Hex => {
   const state = hexToBytes(before).slice()
   new DataView(state.buffer).setBigUint64(0, gasUsed)
   return keccak256Hex(state)
 }
 
-/** Rules every block must keep, whoever looks; null when it does. */
+/** Rules of every block, independent of the node; null when it follows them. */
 export const blockFault = ({ header }: Block, parent: Head, stateBefore: Hex, blockTimeMs: number): string | null => {
   if (header.number !== parent.number + 1 || header.parentHash !== parent.hash) return 'it does not follow its parent'
   if (header.timestamp < parent.timestamp + minTimestampStepSeconds(blockTimeMs)) return 'it is too close to its parent'
   return header.stateRoot === stateAfter(stateBefore, header) ? null : 'its state root is wrong'
 }
 
-/** A block on a parent; `salt` tells those of one place apart. An invalid one has a wrong state root. */
+/** Creates a block on a parent; `salt` distinguishes those of one position. An invalid one has a wrong state root. */
 export const makeBlock = (
   place: EmptyBlockFields,
   proposer: Hex,
@@ -42,23 +42,23 @@ export const makeBlock = (
 }
 
 interface LedgerOptions {
-  /** Blocks of different nodes differ. */
+  /** Start of the salts, so that blocks of different nodes differ. */
   readonly firstSalt: number
   readonly blockTimeMs: number
-  /** Mean, for building and judging; committing takes a third. */
+  /** Mean duration of building and validating; committing takes a third. */
   readonly executionMs: number
   readonly random: Random
   readonly onCommitted: (block: Block, certificate: Certificate, parent: Head, stateBefore: Hex) => void
 }
 
-/** The chain of one node; it outlives the process. Without power it may lose what was not flushed. */
+/** Chain of one node, which outlives the process. A power failure may lose unflushed blocks. */
 export class Ledger {
   readonly blocks: DecidedBlock[] = []
-  /** Highest number the engine asked to commit. */
+  /** Highest number that the engine committed. */
   committing = 0
   readonly #options: LedgerOptions
   #salt: number
-  /** Blocks up to here are on its disk. */
+  /** Number of the last block on its disk. */
   #durable = 0
 
   constructor(options: LedgerOptions) {
@@ -86,7 +86,7 @@ export class Ledger {
     return this.blocks.at(-1)?.block.header.stateRoot ?? ZERO_HASH
   }
 
-  /** The power failed: blocks that were not flushed are there or not. */
+  /** Simulates a power failure: unflushed blocks remain or not. */
   losePower(): void {
     const lost = this.#options.random.below(this.number - this.#durable + 1)
     this.blocks.length -= lost
@@ -94,7 +94,9 @@ export class Ledger {
     this.committing = this.number
   }
 
-  /** The chain as one process works on it: everything takes time, and power may fail around the database's batch. */
+  /**
+   * Execution port of one process: every operation takes time, and power may fail before or after the database's batch.
+   */
   port(host: Host): ExecutionPort {
     const { executionMs, random, blockTimeMs } = this.#options
     const work = (meanMs: number) => delayOn(host, meanMs * -Math.log(1 - random.next()))

@@ -8,7 +8,7 @@ export class SimMachine implements Host {
   readonly #queue: EventQueue
   readonly #onPoint: (point: CrashPoint) => void
   #pausedUntilMs = Number.NEGATIVE_INFINITY
-  /** What happened to it meanwhile. */
+  /** Events held back during a pause. */
   #held: (() => void)[] = []
 
   constructor(queue: EventQueue, onPoint: (point: CrashPoint) => void) {
@@ -35,7 +35,7 @@ export class SimMachine implements Host {
     })
   }
 
-  /** All that waited happens now, in its order, one after the other. */
+  /** Runs all held events in order. */
   resume(): void {
     this.#pausedUntilMs = Math.min(this.#pausedUntilMs, this.#queue.nowMs)
     const held = this.#held
@@ -43,7 +43,7 @@ export class SimMachine implements Host {
     for (const run of held) this.#queue.at(this.#queue.nowMs, () => this.#run(run))
   }
 
-  /** After so long without a pause. */
+  /** Runs a callback after this time without a pause. */
   soon(delayMs: number, run: () => void): void {
     this.later(delayMs, () => {
       if (this.#queue.nowMs - this.#pausedUntilMs < delayMs) this.soon(delayMs, run)

@@ -23,25 +23,25 @@ export interface SimMemberOptions extends ProcessEnvironment {
   readonly queue: EventQueue
   readonly isHonest: (address: Hex) => boolean
   readonly send: (to: number, envelope: Envelope) => void
-  /** Nodes that can be reached from here, this one left out. */
+  /** Number of reachable nodes, without this one. */
   readonly reachable: (members: readonly Hex[]) => number
   readonly note: (line: () => string) => void
   readonly onCrash: () => void
 }
 
-/** A crash that waits for its place. */
+/** Crash that waits for its point. */
 interface Armed {
   readonly point: CrashPoint
   readonly downMs: number
   readonly loses: CrashLoss
 }
 
-/** How often instant mode has a transaction. */
+/** Interval of transactions in instant mode. */
 const DEMAND_EVERY_MS = 300
-/** Syncs of log, watermark and database fit in, of which one each may be under way. */
+/** Time for syncs of log, watermark and database, with one of each under way. */
 const REACTS_WITHIN_MS = 100
 
-/** An honest node: its machine, which lasts, and one process after the other on it. */
+/** Honest node: its machine, which persists, and one process after the other on it. */
 export class SimMember {
   readonly node: number
   readonly #options: SimMemberOptions
@@ -69,12 +69,12 @@ export class SimMember {
     return this.#engine?.status().round ?? 0
   }
 
-  /** Messages its engine holds, for the bound on memory. */
+  /** Number of messages its engine holds, for the bound on memory. */
   get held(): number {
     return this.#engine?.status().held ?? 0
   }
 
-  /** Blocks it holds of the open height, likewise. */
+  /** Number of blocks it holds of the open height, likewise. */
   get heldBlocks(): number {
     return this.#engine?.status().heldBlocks ?? 0
   }
@@ -103,14 +103,14 @@ export class SimMember {
     )
   }
 
-  /** Without a block time a block comes when somebody wants one: here somebody always does. */
+  /** In instant mode blocks need requests: here there always is one. */
   #demand(host: SimMachine, engine: ConsensusEngine): void {
     if (!isInstantMode(this.#options.params.blockTimeMs)) return
     engine.requestBlock()
     host.later(DEMAND_EVERY_MS, () => this.#demand(host, engine))
   }
 
-  /** Power off now, or at a place; on again `downMs` after. */
+  /** Switches the power off now, or at a point; on again `downMs` later. */
   arm(armed: Armed): void {
     this.#armed = armed
     if (armed.point === 'now') this.#mayDie('now')
@@ -135,7 +135,7 @@ export class SimMember {
   receive(message: ConsensusMessage, from: number): void {
     this.#host?.later(0, () => {
       if (this.#consensusListener === null) return
-      // As the network does it, which decodes no block that is of no use.
+      // As the network does: blocks that are not needed are not decoded.
       const claim = claimOf(message)
       if (claim !== undefined && this.#consensusListener.judgeClaim(claim, String(from)) !== 'accept') return
       this.#consensusListener.hear(message, String(from))
@@ -143,7 +143,10 @@ export class SimMember {
     })
   }
 
-  /** What liars say or pass on is left out: it may be forged, and which of their own votes counted only the engine knows. */
+  /**
+   * Messages sent or relayed by byzantine nodes are ignored: they may be forged, and only the engine knows which of their
+   * own votes counted.
+   */
   #expect(message: Commit | RoundChange, from: number): void {
     const { council, isHonest, keys } = this.#options
     const members = council.committee(message.number)?.members ?? []
@@ -163,7 +166,7 @@ export class SimMember {
     })
   }
 
-  /** It has a quorum of commits and the block, so it decides, as soon as its log is durable. */
+  /** It has a quorum of commits and the block, so it must decide as soon as its log is durable. */
   #mustDecide(vote: Prepare | Commit): void {
     const { checker, node, ledger } = this.#options
     this.#host?.soon(REACTS_WITHIN_MS, () => {
@@ -184,7 +187,7 @@ export class SimMember {
     disk.tear()
     ledger.losePower()
     if (loses !== 'nothing') disk.delete(WAL_FILE)
-    // With both gone and no block yet it would count as a new node, which nobody may start a second time (1.11).
+    // Without log, watermark and blocks it would count as a new node, which must not be started a second time (1.11).
     if (loses === 'log and watermark' && this.number > 0) disk.delete(WATERMARK_FILE)
     note(() => `member ${node} loses power ${point}${loses === 'nothing' ? '' : `, and its ${loses}`}`)
     onCrash()
@@ -221,7 +224,7 @@ export class SimMember {
     }
   }
 
-  /** What leaves the process is held against all it said before. */
+  /** Checks a message of the process against all its earlier ones. */
   #speak(message: ConsensusMessage): void {
     if (!('sender' in message)) return
     const { node, checker, disk, council, wall, note } = this.#options

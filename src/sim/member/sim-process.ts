@@ -19,7 +19,7 @@ import type { Ledger } from './ledger.ts'
 export const WAL_FILE = 'wal'
 export const WATERMARK_FILE = 'watermark'
 
-/** What a process finds on its machine, and around it. */
+/** State and surroundings that a process finds on its machine. */
 export interface ProcessEnvironment {
   readonly node: number
   readonly keys: Keys
@@ -33,7 +33,7 @@ export interface ProcessEnvironment {
 
 const blocks = { encode: encodeBlock, decode: async (bytes: Uint8Array) => readBlock(bytes) }
 
-/** The shipped engine, its log and its watermark, on a simulated machine. Resolves when it runs. */
+/** Starts the real engine with its log and watermark on a simulated machine. Resolves when it runs. */
 export const startProcess = async (
   host: Host,
   { node, keys, params, council, checker, disk, ledger, wall }: ProcessEnvironment,
@@ -67,7 +67,7 @@ export const startProcess = async (
   return engine
 }
 
-/** What an engine hears by. */
+/** Listener of an engine. */
 export interface ConsensusListener {
   readonly hear: (message: ConsensusMessage, from: string) => void
   readonly judgeClaim: (claim: BlockClaim, from: string) => 'accept' | 'reject' | 'ignore'

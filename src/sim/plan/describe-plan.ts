@@ -1,6 +1,6 @@
 import type { Plan, PlannedFault } from './plan.ts'
 
-/** A plan as a person reads it: the setting, then what goes wrong when. */
+/** Describes a plan for people: the setting, then the faults in order. */
 export const describePlan = (plan: Plan): readonly string[] => {
   const { size, heights, faultsMs, blockTimeMs, roundTimeoutMs, executionMs, linkConditions, council, liars, faults } =
     plan

@@ -17,26 +17,26 @@ export interface DrawOptions {
   readonly seed: number
   readonly profile: ProfileName
   readonly heights: number
-  /** Undefined: the seed says. */
+  /** Undefined: drawn from the seed. */
   readonly size?: number | undefined
 }
 
-/** Most runs are of four: the smallest committee that bears a liar, and the cheapest. */
+/** Most runs have four nodes: the smallest committee that tolerates a byzantine member, and the cheapest. */
 const SIZES = [1, 2, 3, 4, 4, 4, 4, 4, 4, 5, 6, 7]
 /** 0 is instant mode. */
 const BLOCK_TIMES_MS = [1_000, 1_000, 1_000, 1_000, 500, 250, 0]
 const ROUND_TIMEOUTS_MS = [1_000, 1_000, 500, 250, 100]
-/** One run in a hundred signs for real. */
+/** Share of runs with real signatures. */
 const REAL_KEYS = 0.01
-/** Faults last this long for each height wanted, unless they are reached before. */
+/** Duration of faults per requested height, unless the heights are reached before. */
 const FAULT_MS_PER_HEIGHT = 2_500
-/** Some last five times as long, until round timers no longer grow. */
+/** Some last five times as long, until round timeouts reach their cap. */
 const LONG_RUNS = 0.05
 const LONGEST_FAULT_MS = 15_000
 const SKEW_MS = 5_000
 const LEAP_BACK_MS = -30_000
 
-/** The run that a seed stands for. */
+/** Draws the run of a seed. */
 export const drawPlan = ({ seed, profile, heights, size: wanted }: DrawOptions): Plan => {
   const random = createRandom(seed)
   const chances: Profile = PROFILES[profile]
@@ -59,7 +59,7 @@ export const drawPlan = ({ seed, profile, heights, size: wanted }: DrawOptions):
   }
 }
 
-/** What the network is like when nothing is wrong, and once all is well again. */
+/** Network conditions without faults, and after healing. */
 export const FAULTLESS: LinkConditions = { loss: 0, duplicate: 0, delayMs: 5, stuck: 0 }
 
 const drawWeather = (random: Random): LinkConditions => ({
@@ -69,7 +69,7 @@ const drawWeather = (random: Random): LinkConditions => ({
   stuck: random.chance(0.5) ? 0 : random.next() * 0.05,
 })
 
-/** What they forge has a stream of its own: it changes nothing else of a seed's plan. */
+/** Forgeries use a separate random stream, so that they change nothing else of a seed's plan. */
 const drawLiars = (size: number, random: Random, forging: Random): readonly ByzantinePlan[] => {
   const count = faultsOf(size) === 0 ? 0 : 1 + random.below(faultsOf(size))
   const first = random.below(size)
@@ -84,7 +84,7 @@ const drawScripts = (names: readonly ScriptName[], most: number, random: Random)
   return names.filter(() => random.chance(share))
 }
 
-/** With liars, a committee stays large enough to bear one. */
+/** With byzantine members, a committee stays large enough to tolerate one. */
 const drawCouncil = (size: number, liars: number, random: Random): CouncilPlan => ({
   cycleBlocks: random.pick([1, 2, 3, 5]),
   smallest: liars > 0 ? Math.min(size, 4) : 1 + random.below(size),
@@ -142,7 +142,7 @@ const drawCrash = (setting: Setting, honest: readonly number[], random: Random) 
   } as const
 }
 
-/** A log may be lost where the others can go on without its owner: it counts as faulty until they did. */
+/** A log may be lost where the others can progress without its owner, which counts as faulty until then. */
 const drawLoss = (
   { size, liars, council }: Setting,
   honest: readonly number[],
@@ -157,7 +157,7 @@ const drawLoss = (
 const drawPause = (_: Setting, honest: readonly number[], random: Random) =>
   ({ kind: 'pause', node: random.pick(honest) }) as const
 
-/** Only one node's clock goes back by half a minute: with more there is no quorum until they have caught up. */
+/** Only one node's clock may be half a minute behind: with more there is no quorum until they have caught up. */
 const drawLeap = (_: Setting, honest: readonly number[], random: Random) => {
   const node = random.pick(honest)
   const skewMs =

@@ -2,7 +2,7 @@ import type { ScriptName } from '../byzantine/scripts.ts'
 import type { CouncilPlan } from '../sim-council.ts'
 import type { ProfileName } from './profiles.ts'
 
-/** Where a node's power may fail: `now`, or when it next comes to one of these places. */
+/** Crash points: `now`, or the next time the node reaches one of these. */
 export const CRASH_POINTS = [
   'now',
   'before a write',
@@ -15,10 +15,10 @@ export const CRASH_POINTS = [
 ] as const
 export type CrashPoint = (typeof CRASH_POINTS)[number]
 
-/** What a crash takes with it besides what was not synced. */
+/** State lost in a crash besides unsynced data. */
 export type CrashLoss = 'nothing' | 'log' | 'log and watermark'
 
-/** Something that goes wrong for a while, virtual milliseconds from the start. */
+/** Temporary fault, in virtual milliseconds from the start. */
 export type PlannedFault = { readonly atMs: number; readonly forMs: number } & (
   | { readonly kind: 'split'; readonly side: readonly number[]; readonly oneWay: boolean }
   | { readonly kind: 'crash'; readonly node: number; readonly point: CrashPoint; readonly loses: CrashLoss }
@@ -26,13 +26,13 @@ export type PlannedFault = { readonly atMs: number; readonly forMs: number } & (
   | { readonly kind: 'leap'; readonly node: number; readonly skewMs: number }
 )
 
-/** What the network does to each message. */
+/** Network conditions for each message. */
 export interface LinkConditions {
   readonly loss: number
   readonly duplicate: number
   /** Mean one-way delay; delays are independent, so messages overtake each other. */
   readonly delayMs: number
-  /** Share of messages that hang, up to five seconds. */
+  /** Share of messages delayed by up to five seconds. */
   readonly stuck: number
 }
 
@@ -41,7 +41,7 @@ export interface ByzantinePlan {
   readonly scripts: readonly ScriptName[]
 }
 
-/** All of one run: with the same plan the same happens, to the last byte. */
+/** Complete plan of a run: equal plans give equal runs, to the last byte. */
 export interface Plan {
   readonly seed: number
   readonly profile: ProfileName
@@ -50,12 +50,12 @@ export interface Plan {
   readonly council: CouncilPlan | null
   readonly blockTimeMs: number
   readonly roundTimeoutMs: number
-  /** Mean time to build or to judge a block. */
+  /** Mean time to build or validate a block. */
   readonly executionMs: number
   readonly realKeys: boolean
   readonly linkConditions: LinkConditions
   readonly faults: readonly PlannedFault[]
-  /** Faults end when somebody has this many blocks, or after `faultsMs`. */
+  /** Faults end when a node has this many blocks, or after `faultsMs`. */
   readonly heights: number
   readonly faultsMs: number
 }

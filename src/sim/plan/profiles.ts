@@ -1,4 +1,4 @@
-/** Chance that a run has each kind of trouble. What a run has, it has by a strength of its own: rare schedules need rare weather. */
+/** Probability of each kind of fault in a run. Each fault of a run has its own strength, so that rare schedules occur. */
 export interface Profile {
   readonly summary: string
   readonly weather: number

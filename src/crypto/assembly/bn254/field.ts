@@ -1,8 +1,8 @@
 import { FIELD_SCRATCH, FP, R_SQUARED } from "./memory";
 
 /*
- * The field of p elements in Montgomery's form, R = 2^260. Sums are not carried: limbs are signed and products add up in 64 bits, so
- * that an addition is three SIMD instructions. The accounts that keep this right:
+ * Field of p elements in Montgomery form, R = 2^260. Sums are not carried: limbs are signed and products are summed in 64 bits, so
+ * that an addition is three SIMD instructions. Bounds that keep this correct:
  *   size  of an element: its limbs are below size * 2^26. Products need size_a * size_b <= 200, a sum of two products the sum of both.
  *   value of an element: its absolute value is below value * p. A product's is at most 1 + value_a * value_b / 80.
  * Products have size 1. `tidy` brings any element of size 31 and value 100 back to size 1 and to a value between -1/100 and 1 + 1/100.
@@ -97,7 +97,7 @@ export function mulSum(out: usize, a: usize, b: usize, c: usize, d: usize): void
   carried(out, t0, t1, t2, t3, t4, t5, t6, t7, t8, t9);
 }
 
-/** Carries, and takes away the multiple of p that the highest limbs show. */
+/** Carries, and subtracts the multiple of p estimated from the highest limbs. */
 export function tidy(out: usize, a: usize): void {
   const q = ((limb(a, 9) + (limb(a, 8) >> 26)) * TOP_INVERSE) >> 40;
   carried(
@@ -131,7 +131,7 @@ export function neg(out: usize, a: usize): void {
   v128.store(out, i32x4.neg(v128.load(a, 32)), 32);
 }
 
-/** out = factor a, whose size grows as much. */
+/** out = factor a; its size grows by the factor. */
 // @ts-ignore: decorator
 @inline
 export function scale(out: usize, a: usize, factor: i32): void {
@@ -158,7 +158,7 @@ function prime(index: i32): i32 {
   return load<i32>(changetype<usize>(PRIME) + (<usize>index << 2));
 }
 
-/** Whether carried limbs stand for a number not below p. */
+/** True when carried limbs encode a number not below p. */
 function reachesPrime(a: usize): bool {
   for (let i = 9; i >= 0; i--) {
     const digit = load<i32>(a + (<usize>i << 2));
@@ -178,7 +178,7 @@ function shiftByPrime(a: usize, sign: i32): void {
   store<i32>(a, load<i32>(a, 36) + sign * prime(9) + carry, 36);
 }
 
-/** The one form of an element between 0 and p - 1. */
+/** Canonical form of an element, between 0 and p - 1. */
 function canonical(out: usize, a: usize): void {
   tidy(out, a);
   if (load<i32>(out, 36) < 0) shiftByPrime(out, 1);
@@ -192,7 +192,7 @@ export function isZero(a: usize): bool {
   return bits == 0;
 }
 
-/** The limbs behind four words of 64 bits, least significant first; false: a number not below p. */
+/** Converts four words of 64 bits, least significant first, to limbs; false: a number not below p. */
 export function unpack(out: usize, words: usize): bool {
   const w0 = load<u64>(words), w1 = load<u64>(words, 8), w2 = load<u64>(words, 16), w3 = load<u64>(words, 24);
   const mask = <u64>MASK;
@@ -215,7 +215,7 @@ function digit(index: usize): u64 {
   return <u64>load<u32>(TEMPORARY + index * 4);
 }
 
-/** The four words of an element as it stands, Montgomery's form or not. */
+/** Returns the four words of an element without a conversion from or to Montgomery form. */
 export function pack(words: usize, a: usize): void {
   canonical(TEMPORARY, a);
   store<u64>(words, digit(0) | (digit(1) << 26) | (digit(2) << 52), 0);
@@ -224,7 +224,7 @@ export function pack(words: usize, a: usize): void {
   store<u64>(words, (digit(7) >> 10) | (digit(8) << 16) | (digit(9) << 42), 24);
 }
 
-/** Big-endian bytes to words and back. */
+/** Converts big-endian bytes to words and back. */
 function reverse(out: usize, words: usize): void {
   const w0 = load<u64>(words), w1 = load<u64>(words, 8), w2 = load<u64>(words, 16), w3 = load<u64>(words, 24);
   store<u64>(out, bswap<u64>(w3), 0);
@@ -233,7 +233,7 @@ function reverse(out: usize, words: usize): void {
   store<u64>(out, bswap<u64>(w0), 24);
 }
 
-/** Reads 32 big-endian bytes as they are; false: not below p. */
+/** Reads 32 big-endian bytes without a conversion; false: not below p. */
 export function readRaw(out: usize, bytes: usize): bool {
   reverse(WORDS, bytes);
   return unpack(out, WORDS);
@@ -245,7 +245,7 @@ export function read(out: usize, bytes: usize): bool {
   return valid;
 }
 
-/** Writes the number behind an element as 32 big-endian bytes. */
+/** Writes the value of an element as 32 big-endian bytes. */
 export function write(bytes: usize, a: usize): void {
   memory.fill(PLAIN_ONE, 0, FP);
   store<i32>(PLAIN_ONE, 1);

@@ -3,8 +3,8 @@ import * as fp2 from "./fp2";
 import { FP, FP12, FP12_SCRATCH, FP2, FP6, FP6_SCRATCH, GAMMA, ONE } from "./memory";
 
 /*
- * Fp6 = Fp2[v] / (v^3 - xi), Fp12 = Fp6[w] / (w^2 - v), xi = 9 + u. Elements handed in and out of Fp12 are tidy; those of Fp6 that
- * go into a product have size 2 at most, which with the sums inside makes 4 * 4 * 2 = 32 of the 200 a sum of two products may have.
+ * Fp6 = Fp2[v] / (v^3 - xi), Fp12 = Fp6[w] / (w^2 - v), xi = 9 + u. Inputs and outputs of Fp12 are tidy; those of Fp6 in a product
+ * have size 2 at most, which with the sums inside makes 4 * 4 * 2 = 32 of the 200 a sum of two products may have.
  */
 const V0: usize = FP6_SCRATCH;
 const V1: usize = FP6_SCRATCH + FP2;
@@ -35,7 +35,7 @@ function tidy6(out: usize, a: usize): void {
   fp2.tidy(out + 2 * FP2, a + 2 * FP2);
 }
 
-/** Karatsuba (Devegili et al. 2006). The result is tidy but for its first part, which has size 2. */
+/** Karatsuba (Devegili et al. 2006). The result is tidy except for its first part, which has size 2. */
 function mul6(out: usize, a: usize, b: usize): void {
   fp2.mul(V0, a, b);
   fp2.mul(V1, a + FP2, b + FP2);
@@ -64,7 +64,7 @@ function mul6(out: usize, a: usize, b: usize): void {
   fp2.add(out, V0, X);
 }
 
-/** By b0 + b1 v. */
+/** Multiplication by b0 + b1 v. */
 function mulSparse6(out: usize, a: usize, b0: usize, b1: usize): void {
   fp2.mul(V0, a, b0);
   fp2.mul(V1, a + FP2, b1);
@@ -148,7 +148,7 @@ export function square(out: usize, a: usize): void {
   tidy6(out + FP6, F0);
 }
 
-/** By a line: l[0] + l[1] w + l[2] v w. */
+/** Multiplication by a line: l[0] + l[1] w + l[2] v w. */
 export function mulLine(out: usize, a: usize, line: usize): void {
   const l1 = line + FP2;
   const l2 = line + 2 * FP2;
@@ -167,7 +167,7 @@ export function mulLine(out: usize, a: usize, line: usize): void {
   tidy6(out, F0);
 }
 
-/** x -> x^(p^6), which is 1 / x for what the easy part of the final exponentiation left. */
+/** x -> x^(p^6), which is 1 / x after the easy part of the final exponentiation. */
 export function conjugate(out: usize, a: usize): void {
   memory.copy(out, a, FP6);
   neg6(out + FP6, a + FP6);
@@ -190,14 +190,14 @@ export function inverse(out: usize, a: usize): void {
 /** x -> x^p: the coefficient of w^i is conjugated and multiplied by gamma_i. */
 export function frobenius(out: usize, a: usize): void {
   for (let i: usize = 0; i < 6; i++) {
-    // w^i stands in the half i & 1 at the place i >> 1.
+    // The coefficient of w^i is in half i & 1 at position i >> 1.
     const at = (i & 1) * FP6 + (i >> 1) * FP2;
     fp2.conjugate(out + at, a + at);
     if (i != 0) fp2.mul(out + at, out + at, GAMMA + (i - 1) * FP2);
   }
 }
 
-/** One square in Fp4 = Fp2[s] / (s^2 - xi) of (a, b) into F4 and F4 + FP2, of sizes 2 and 3. */
+/** Square in Fp4 = Fp2[s] / (s^2 - xi) of (a, b) into F4 and F4 + FP2, of sizes 2 and 3. */
 function square4(a: usize, b: usize): void {
   fp2.square(V0, a);
   fp2.square(V1, b);
@@ -218,7 +218,7 @@ function combine(out: usize, three: usize, two: usize, sign: i32): void {
   fp2.tidy(out, X);
 }
 
-/** The square of an element whose norm is 1 (Granger, Scott 2010). */
+/** Square of an element whose norm is 1 (Granger, Scott 2010). */
 export function squareCyclotomic(out: usize, a: usize): void {
   square4(a, a + FP6 + FP2);
   combine(F0, F4, a, -1);

@@ -66,7 +66,7 @@ export function square(out: usize, a: usize): void {
   fp.mul(out, S0, S1);
 }
 
-/** By an element of the base field. */
+/** Multiplication by an element of the base field. */
 export function mulBase(out: usize, a: usize, b: usize): void {
   fp.mul(out, a, b);
   fp.mul(out + FP, a + FP, b);

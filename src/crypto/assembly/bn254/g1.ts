@@ -108,7 +108,7 @@ export function write(bytes: usize, a: usize): void {
   fp.write(bytes + 32, T1);
 }
 
-/** out = scalar a, the scalar 32 big-endian bytes, four bits at a time. */
+/** out = scalar a, with a scalar of 32 big-endian bytes, four bits at a time. */
 export function multiply(out: usize, a: usize, scalar: usize): void {
   setInfinity(TABLE);
   memory.copy(TABLE + G1_SIZE, a, G1_SIZE);

@@ -20,7 +20,7 @@ const BY_X: usize = WORK + 2 * G2_SIZE;
 const SUM: usize = WORK + 3 * G2_SIZE;
 const MAPPED: usize = WORK + 4 * G2_SIZE;
 
-/** x, the curve's parameter, in non-adjacent form, lowest digit first. */
+/** Curve parameter x in non-adjacent form, lowest digit first. */
 export const X_DIGITS: StaticArray<i8> = [
   1, 0, 0, 0, -1, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 1, 0, 0, 1, 0, -1, 0, 1, 0, 1, 0, 1, 0, 0, 1, 0,
   0, 0, 1, 0, -1, 0, -1, 0, -1, 0, 1, 0, 1, 0, 0, -1, 0, 1, 0, 1, 0, -1, 0, 0, 1, 0, 1, 0, 0, 0, 1,
@@ -79,7 +79,7 @@ function double(out: usize, a: usize): void {
   fp2.mul(out, T6, T3);
 }
 
-/** The endomorphism psi of the twist: x -> x^p seen from there. */
+/** Endomorphism psi of the twist: x -> x^p on its coordinates. */
 export function map(out: usize, a: usize): void {
   fp2.conjugate(out, a);
   fp2.mul(out, out, GAMMA + FP2);
@@ -103,7 +103,7 @@ function equal(a: usize, b: usize): bool {
 }
 
 /**
- * Whether r times a point is infinity: (x + 1) P + psi(x P) + psi^2(x P) = psi^3(2 x P) (El Housni, Guillevic, Piellard 2022). That
+ * True when r times a point is infinity: (x + 1) P + psi(x P) + psi^2(x P) = psi^3(2 x P) (El Housni, Guillevic, Piellard 2022). That
  * relation and the curve's order have no common divisor but r; a unit test computes it.
  */
 function isInSubgroup(): bool {
@@ -137,7 +137,7 @@ export function read(out: usize, bytes: usize): bool {
   return x && fp.read(out + FP2 + FP, bytes + 64) && fp.read(out + FP2, bytes + 96);
 }
 
-/** Whether affine coordinates are those of a point of the subgroup. */
+/** True when affine coordinates are those of a point of the subgroup. */
 export function isValid(a: usize): bool {
   fp2.square(T0, a);
   fp2.mul(T0, T0, a);

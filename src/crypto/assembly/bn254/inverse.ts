@@ -2,9 +2,9 @@ import { pack, scale, tidy, unpack } from "./field";
 import { FIELD_SCRATCH, FP } from "./memory";
 
 /*
- * 1 / a by Kaliski's almost inverse (1995): a binary Euclid on four words that gives 2^k / a. In Montgomery's form a stands as a R, the
- * inverse should as R / a = R^2 / (a R), and R^2 is 2^520: so the rest is 520 - k doublings.
- * It holds that a r = -u 2^k and a s = v 2^k modulo p, or the other way about while `swapped`, and u s + v r = p.
+ * 1 / a by Kaliski's almost inverse (1995): a binary Euclid on four words that gives 2^k / a. In Montgomery form the input is a R and
+ * the output R / a = R^2 / (a R), and R^2 is 2^520: so 520 - k doublings remain. Invariants: a r = -u 2^k and a s = v 2^k modulo p, or
+ * the reverse while `swapped`, and u s + v r = p.
  */
 const AT: usize = FIELD_SCRATCH + 3 * FP;
 const EXPONENT: u32 = 520;
@@ -28,7 +28,7 @@ export function inverse(out: usize, a: usize): void {
   let k: u32 = 0;
   let swapped = false;
   while (true) {
-    // v loses its factors of two, r takes as many.
+    // Removes the factors of two from v and adds as many to r.
     while ((v0 & 1) == 0) {
       const shift = min<u64>(ctz(v0), 63);
       const rest = 64 - shift;
@@ -36,7 +36,7 @@ export function inverse(out: usize, a: usize): void {
       r3 = (r3 << shift) | (r2 >> rest); r2 = (r2 << shift) | (r1 >> rest); r1 = (r1 << shift) | (r0 >> rest); r0 <<= shift;
       k += <u32>shift;
     }
-    // From here on both are odd; the greater one less the other is even.
+    // From here on both are odd; the greater one minus the other is even.
     let borrow: u64, difference: u64, carry: u64;
     const d0 = v0 - u0; borrow = u64(v0 < u0);
     difference = v1 - u1; const d1 = difference - borrow; borrow = u64(v1 < u1) | u64(difference < borrow);
@@ -52,7 +52,7 @@ export function inverse(out: usize, a: usize): void {
       s0 = t0; s1 = t1; s2 = t2; s3 = t3;
       continue;
     }
-    // u was greater: u - v takes the place of v, and both pairs change sides, so that the loop has one case.
+    // u was greater: u - v replaces v, and both pairs are swapped, so that the loop has one case.
     const w0 = v0, w1 = v1, w2 = v2, w3 = v3;
     v0 = 0 - d0; carry = u64(d0 != 0);
     v1 = 0 - d1 - carry; carry = u64((d1 | carry) != 0);

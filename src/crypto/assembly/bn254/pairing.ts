@@ -7,8 +7,8 @@ import {
 } from "./memory";
 
 /*
- * The optimal ate pairing (Vercauteren 2010) with projective steps as in Aranha, Barreto, Longa, Ricardini 2013. The pairs that wait
- * share the squarings of their Miller loop.
+ * Optimal ate pairing (Vercauteren 2010) with projective steps as in Aranha, Barreto, Longa, Ricardini 2013. The queued pairs share
+ * the squarings of their Miller loop.
  */
 const X: usize = 0;
 const Y: usize = FP2;
@@ -23,7 +23,7 @@ const T6: usize = CURVE_SCRATCH + 6 * FP2;
 const L0: usize = LINE;
 const L1: usize = LINE + FP2;
 const L2: usize = LINE + 2 * FP2;
-/** A point to add that is not the start itself. */
+/** Point to add that is not the start itself. */
 const OTHER: usize = WORK;
 
 /** 6 x + 2 in non-adjacent form, lowest digit first. */
@@ -32,13 +32,13 @@ const LOOP: StaticArray<i8> = [
   1, 0, -1, 0, 0, 1, 0, 0, 0, 0, 0, -1, 0, 0, -1, 0, 1, 0, -1, 0, 0, 0, -1, 0, -1, 0, 0, 0, 1, 0, -1, 0, 1,
 ];
 
-/** Puts the line into LINE at the point p of G1. */
+/** Evaluates the line at the point p of G1 into LINE. */
 function atPoint(p: usize): void {
   fp2.mulBase(L0, L0, p + FP);
   fp2.mulBase(L1, L1, p);
 }
 
-/** t = 2 t with the tangent; coordinates scaled by 4 to save the halves. */
+/** t = 2 t with the tangent; coordinates scaled by 4 to avoid halves. */
 function doubleStep(t: usize, p: usize): void {
   fp2.mul(T0, t + X, t + Y);
   fp2.square(T1, t + Y);
@@ -100,7 +100,7 @@ function addStep(t: usize, q: usize, p: usize): void {
   fp2.tidy(t + Z, T2);
 }
 
-/** A line that is done goes into the product. */
+/** Multiplies a finished line into the product. */
 function multiplyLine(): void {
   fp12.mulLine(MILLER, MILLER, LINE);
 }
@@ -111,7 +111,7 @@ function negated(q: usize): usize {
   return OTHER;
 }
 
-/** Q + psi(Q) - psi^2(Q), the end of the loop. */
+/** Adds Q + psi(Q) - psi^2(Q), the end of the loop. */
 function lastSteps(pair: usize): void {
   const q = pair + PAIR_Q;
   map(OTHER, q);
@@ -123,7 +123,7 @@ function lastSteps(pair: usize): void {
   multiplyLine();
 }
 
-/** Multiplies the Miller loops of the waiting pairs into the total. */
+/** Multiplies the Miller loops of the queued pairs into the total. */
 export function takeWaiting(): void {
   const end = PAIR + <usize>load<u32>(WAITING) * PAIR_SIZE;
   store<u32>(WAITING, 0);
@@ -168,7 +168,7 @@ function powerMinusX(out: usize, a: usize): void {
   fp12.conjugate(out, out);
 }
 
-/** The total to the power (p^6 - 1)(p^2 + 1), into BASE. */
+/** Raises the total to the power (p^6 - 1)(p^2 + 1), into BASE. */
 function easyPart(): void {
   fp12.inverse(A, TOTAL);
   fp12.conjugate(BASE, TOTAL);
@@ -178,7 +178,10 @@ function easyPart(): void {
   fp12.mul(BASE, BASE, A);
 }
 
-/** BASE to a multiple of (p^4 - p^2 + 1) / r that shares no factor with r (Fuentes-Castaneda, Knapp, Rodriguez-Henriquez 2011). */
+/**
+ * Raises BASE to a multiple of (p^4 - p^2 + 1) / r that shares no factor with r (Fuentes-Castaneda, Knapp, Rodriguez-Henriquez
+ * 2011).
+ */
 function hardPart(): void {
   powerMinusX(POWER, BASE);
   fp12.squareCyclotomic(A, POWER); // -2x
@@ -207,7 +210,7 @@ function hardPart(): void {
   fp12.mul(TOTAL, D, A);
 }
 
-/** Whether the product of all pairings is 1. */
+/** True when the product of all pairings is 1. */
 export function isOne(): bool {
   easyPart();
   hardPart();
