@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { LIMITS } from '../src/config/limits.ts'
+import { POOL_LIMITS } from '../src/config/limits/pool.ts'
 import { NETWORKS } from '../src/config/networks.ts'
 import { keccak256, keccak256Hex } from '../src/crypto/hash.ts'
 import { addressFromPrivateKey, sign } from '../src/crypto/signature.ts'
@@ -20,7 +20,7 @@ import { systemClock } from '../src/util/clock.ts'
 import { silentLogger } from '../src/util/logger.ts'
 
 const GWEI = 10n ** 9n
-const COUNT = LIMITS.pool.pending
+const COUNT = POOL_LIMITS.pending
 const { chainId } = NETWORKS.devnet
 
 const privateKey = (n: number): Uint8Array => {
@@ -163,7 +163,7 @@ const service = async (raws: readonly Uint8Array[], senders: number) => {
   const journal = new TransactionJournal({
     storage: createJournalFile(join(dir, 'transactions')),
     live,
-    limitBytes: LIMITS.pool.journalBytes,
+    limitBytes: POOL_LIMITS.journalBytes,
     logger: silentLogger,
     onWritten: ({ durationMs }) => {
       writes++

@@ -1,4 +1,5 @@
-import { LIMITS } from '../config/limits.ts'
+import { CHAIN_LIMITS } from '../config/limits/chain.ts'
+import { RPC_LIMITS } from '../config/limits/clients.ts'
 import type { NetworkParams } from '../config/networks.ts'
 import { proposerOrder } from '../consensus/committee.ts'
 import type { Header } from '../primitives/header.ts'
@@ -90,10 +91,10 @@ export const createChainView = (options: ChainViewOptions): ChainView => {
     nextBaseFee: () => options.baseFeeAfter?.(head().header) ?? nextBaseFee(head().header, params.baseFee),
     logs: async query => {
       requireHistory(blocks.earliest, query.fromBlock, query.toBlock)
-      if (query.toBlock - query.fromBlock >= LIMITS.chain.logSliceBlocks) return options.wideLogs(query)
+      if (query.toBlock - query.fromBlock >= CHAIN_LIMITS.logSliceBlocks) return options.wideLogs(query)
       return queryLogs(store, blocks, query, {
-        results: LIMITS.rpc.logResults,
-        timeoutMs: LIMITS.rpc.logQueryMs,
+        results: RPC_LIMITS.logResults,
+        timeoutMs: RPC_LIMITS.logQueryMs,
         nowMs: () => performance.now(),
       })
     },

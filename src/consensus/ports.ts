@@ -121,7 +121,7 @@ export interface EvidenceStore extends EvidencePort {
   held(): readonly Uint8Array[]
 }
 
-/** Exchange of encoded evidence with neighbours, at most LIMITS.consensus.evidenceBytes each. */
+/** Exchange of encoded evidence with neighbours, at most CONSENSUS_BOUNDS.evidenceBytes each. */
 export interface EvidenceNetworkPort {
   broadcast(encoded: Uint8Array): void
   onEvidence(listener: (encoded: Uint8Array, from: PeerId) => void): () => void

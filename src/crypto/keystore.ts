@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, pbkdf2, randomBytes, randomUUID, scrypt, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
-import { LIMITS } from '../config/limits.ts'
+import { KEY_LIMITS } from '../config/limits/keys.ts'
 import { assert } from '../util/assert.ts'
 import { asBuffer, concatBytes, type Hex } from '../util/bytes.ts'
 import { CodedError } from '../util/errors.ts'
@@ -146,14 +146,14 @@ const derive = async (kdf: unknown, params: Readonly<Record<string, unknown>>, p
   if (kdf !== 'pbkdf2') throw bad(`kdf ${String(kdf)} is neither scrypt nor pbkdf2`)
   if (params['prf'] !== 'hmac-sha256') throw bad(`prf ${String(params['prf'])} is not hmac-sha256`)
   // Every 32 derived bytes take all the rounds again.
-  const most = LIMITS.keys.pbkdf2Rounds / Math.ceil(dklen / DERIVED_BYTES)
+  const most = KEY_LIMITS.pbkdf2Rounds / Math.ceil(dklen / DERIVED_BYTES)
   const rounds = integerOf(params['c'], 'c', 1, most)
   return derivePbkdf2(password, salt, rounds, dklen, 'sha256')
 }
 
-/** Limits the memory and time that a file can cost to LIMITS.keys. */
+/** Limits the memory and time that a file can cost to KEY_LIMITS. */
 const costOf = (params: Readonly<Record<string, unknown>>): Pick<ScryptParams, 'n' | 'r' | 'p'> => {
-  const { scryptBytes, scryptWork } = LIMITS.keys
+  const { scryptBytes, scryptWork } = KEY_LIMITS
   const r = integerOf(params['r'], 'r', 1, 1_024)
   const n = integerOf(params['n'], 'n', 2, scryptBytes / 128 / r)
   const p = integerOf(params['p'], 'p', 1, scryptWork / n / r)
@@ -169,7 +169,7 @@ const runScrypt = async ({ n, r, p, dklen, salt }: ScryptParams, password: strin
     // RFC 7914 requires n below 2^(16 r) and OpenSSL enforces it, but the format's own vector (n 2^18, r 1) and old files violate it.
     if (n >= 2 ** (16 * r)) {
       const { scryptAsync } = await import('@noble/hashes/scrypt.js')
-      const options = { N: n, r, p, dkLen: dklen, maxmem: LIMITS.keys.scryptBytes * 2 }
+      const options = { N: n, r, p, dkLen: dklen, maxmem: KEY_LIMITS.scryptBytes * 2 }
       return asBuffer(await scryptAsync(passwordBytes, saltBytes, options))
     }
     const maxmem = 128 * r * (n + p + 2)

@@ -1,4 +1,4 @@
-import { LIMITS } from '../config/limits.ts'
+import { TYPED_DATA_LIMITS } from '../config/limits/keys.ts'
 import { CodedError } from '../util/errors.ts'
 
 /** Typed structured data (EIP-712) in its JSON form. */
@@ -22,8 +22,8 @@ const malformed = (reason: string) => new CodedError<TypedDataError>({ code: 'TY
  * Returns 65 bytes r || s || v with v 27 or 28; equal data always gets the same signature. Throws TYPED_DATA_MALFORMED.
  */
 export const signTypedData = async (data: TypedData, privateKey: Uint8Array): Promise<Uint8Array> => {
-  if (Object.keys(data.types).length > LIMITS.typedData.types)
-    throw malformed(`more than ${LIMITS.typedData.types} types`)
+  if (Object.keys(data.types).length > TYPED_DATA_LIMITS.types)
+    throw malformed(`more than ${TYPED_DATA_LIMITS.types} types`)
   // Loaded at the first use: no other part of a node needs it.
   const { signTyped } = await import('micro-eth-signer')
   try {
@@ -46,7 +46,7 @@ const itemType = (type: string): string => {
 
 /** Removes members not named by the type, as other signers do; a struct that is null counts as absent. */
 const named = (types: TypedData['types'], type: string, value: unknown, depth: number): unknown => {
-  if (depth > LIMITS.typedData.depth) throw new Error(`nested deeper than ${LIMITS.typedData.depth}`)
+  if (depth > TYPED_DATA_LIMITS.depth) throw new Error(`nested deeper than ${TYPED_DATA_LIMITS.depth}`)
   const item = itemType(type)
   if (item !== type && Array.isArray(value)) return value.map(inner => named(types, item, inner, depth + 1))
   if (!Object.hasOwn(types, type)) return value

@@ -1,4 +1,4 @@
-import { LIMITS } from '../config/limits.ts'
+import { NETWORK_LIMITS } from '../config/limits/network.ts'
 import { isLoopbackAddress } from './core/address.ts'
 import { DialScheduler } from './core/dial-scheduler.ts'
 import { PeerScores } from './core/peer-scores.ts'
@@ -32,7 +32,7 @@ export type NetworkParts = ReturnType<typeof assembleNetwork>
 export const assembleNetwork = (options: NetworkOptions, ports: NetworkPorts, events: NetworkEvents) => {
   const { clock, logger, nodeKey, validator, random = Math.random } = options
   const { members, blocks: codec, pool, sync, serve } = ports
-  const limits = { ...LIMITS.network, ...options.limits }
+  const limits = { ...NETWORK_LIMITS, ...options.limits }
   const secure = secureOptions(nodeKey)
   const statics = new Set(options.staticPeers?.map(({ id }) => id))
   const identity = new Identity(options, ports.chain)

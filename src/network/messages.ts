@@ -1,4 +1,7 @@
-import { LIMITS } from '../config/limits.ts'
+import { PROOF_CHAIN_LIMITS } from '../config/limits/chain.ts'
+import { NETWORK_LIMITS } from '../config/limits/network.ts'
+import { SNAPSHOT_LIMITS } from '../config/limits/sync.ts'
+import { BLOCK_BOUNDS, CONSENSUS_BOUNDS } from '../config/protocol-bounds.ts'
 import { PROOF_HEADER_BYTES } from '../primitives/proof-header.ts'
 import type { Quota } from './core/token-bucket.ts'
 import type { ChannelName } from './wire/channels.ts'
@@ -46,7 +49,7 @@ const ASKED = each(0, 0)
 const KIB = 1024
 const MIB = 1024 * KIB
 /** Beyond the soft limit a response holds one item more, at most a whole block. */
-const ANSWER_BYTES = LIMITS.network.answerBytes + LIMITS.consensus.proposalBytes
+const ANSWER_BYTES = NETWORK_LIMITS.answerBytes + CONSENSUS_BOUNDS.proposalBytes
 /** Largest encoding overhead of a list of strings. */
 const FRAME = KIB
 
@@ -108,7 +111,7 @@ export const MESSAGES = {
   records: message({
     id: 6,
     channel: 'control',
-    maxBytes: LIMITS.network.recordsPerAnswer * LIMITS.network.recordBytes + FRAME,
+    maxBytes: NETWORK_LIMITS.recordsPerAnswer * NETWORK_LIMITS.recordBytes + FRAME,
     quota: ASKED,
     codec: recordsCodec,
     from: 'anyone',
@@ -126,9 +129,9 @@ export const MESSAGES = {
   vote: message({
     id: 16,
     channel: 'votes',
-    maxBytes: LIMITS.consensus.voteBytes,
+    maxBytes: CONSENSUS_BOUNDS.voteBytes,
     // Eight for each member of the largest committee (docs/design/network.md#limits).
-    quota: each(8 * LIMITS.consensus.committee, 32 * LIMITS.consensus.committee),
+    quota: each(8 * CONSENSUS_BOUNDS.committee, 32 * CONSENSUS_BOUNDS.committee),
     codec: voteCodec,
     from: 'committee',
     summary: 'Prepare, commit or round change',
@@ -145,7 +148,7 @@ export const MESSAGES = {
   proposal: message({
     id: 32,
     channel: 'proposals',
-    maxBytes: LIMITS.consensus.proposalBytes,
+    maxBytes: CONSENSUS_BOUNDS.proposalBytes,
     quota: each(200, 800),
     codec: proposalCodec,
     from: 'committee',
@@ -154,7 +157,7 @@ export const MESSAGES = {
   body: message({
     id: 33,
     channel: 'proposals',
-    maxBytes: LIMITS.consensus.proposalBytes,
+    maxBytes: CONSENSUS_BOUNDS.proposalBytes,
     quota: each(100, 400),
     codec: bodyCodec,
     from: 'committee',
@@ -163,7 +166,7 @@ export const MESSAGES = {
   decided: message({
     id: 34,
     channel: 'proposals',
-    maxBytes: LIMITS.consensus.proposalBytes,
+    maxBytes: CONSENSUS_BOUNDS.proposalBytes,
     quota: each(200, 800),
     codec: sealedCodec,
     from: 'committee',
@@ -181,7 +184,7 @@ export const MESSAGES = {
   newBlock: message({
     id: 49,
     channel: 'sync',
-    maxBytes: LIMITS.consensus.proposalBytes,
+    maxBytes: CONSENSUS_BOUNDS.proposalBytes,
     quota: each(100, 400),
     codec: sealedCodec,
     from: 'anyone',
@@ -190,7 +193,7 @@ export const MESSAGES = {
   evidence: message({
     id: 50,
     channel: 'sync',
-    maxBytes: LIMITS.consensus.evidenceBytes + FRAME,
+    maxBytes: CONSENSUS_BOUNDS.evidenceBytes + FRAME,
     quota: each(10, 100),
     codec: evidenceCodec,
     from: 'anyone',
@@ -217,7 +220,7 @@ export const MESSAGES = {
   getReceipts: message({
     id: 53,
     channel: 'sync',
-    maxBytes: LIMITS.network.receiptsPerRequest * 33 + FRAME,
+    maxBytes: NETWORK_LIMITS.receiptsPerRequest * 33 + FRAME,
     quota: each(10, 40),
     codec: blockHashesCodec,
     from: 'anyone',
@@ -227,7 +230,7 @@ export const MESSAGES = {
     id: 54,
     channel: 'sync',
     // The logs of one block can be twelve megabytes (docs/design/evm-rules.md#limits: gas pays for them).
-    maxBytes: LIMITS.network.answerBytes + 14 * MIB,
+    maxBytes: NETWORK_LIMITS.answerBytes + 14 * MIB,
     quota: ASKED,
     codec: receiptsCodec,
     from: 'anyone',
@@ -246,7 +249,7 @@ export const MESSAGES = {
     id: 56,
     channel: 'sync',
     // A part: prefix and reference; a deep prefix is rare, and adds a byte per nibble.
-    maxBytes: LIMITS.network.snapshotChunks * 48 + 16 * KIB,
+    maxBytes: NETWORK_LIMITS.snapshotChunks * 48 + 16 * KIB,
     quota: ASKED,
     codec: manifestCodec,
     from: 'anyone',
@@ -264,7 +267,7 @@ export const MESSAGES = {
   chunk: message({
     id: 58,
     channel: 'sync',
-    maxBytes: LIMITS.network.chunkBytes + FRAME,
+    maxBytes: NETWORK_LIMITS.chunkBytes + FRAME,
     quota: ASKED,
     codec: chunkCodec,
     from: 'anyone',
@@ -273,9 +276,9 @@ export const MESSAGES = {
   getCodes: message({
     id: 59,
     channel: 'sync',
-    maxBytes: LIMITS.snapshot.codes * 33 + FRAME,
+    maxBytes: SNAPSHOT_LIMITS.codes * 33 + FRAME,
     quota: each(10, 40),
-    codec: hashesCodec(LIMITS.snapshot.codes),
+    codec: hashesCodec(SNAPSHOT_LIMITS.codes),
     from: 'anyone',
     summary: 'Asks for codes of contracts by hash',
   }),
@@ -293,7 +296,7 @@ export const MESSAGES = {
     channel: 'sync',
     maxBytes: PROOF_HEADER_BYTES + 8,
     // A chain of pending headers at once for a new peer, then about one a minute.
-    quota: each(2, 2 * LIMITS.proofChain.pendingDepth),
+    quota: each(2, 2 * PROOF_CHAIN_LIMITS.pendingDepth),
     codec: proofHeaderCodec,
     from: 'anyone',
     summary: 'A header of the proof chain that no block includes yet, passed on by each node that finds it valid',
@@ -301,7 +304,7 @@ export const MESSAGES = {
   transactionHashes: message({
     id: 64,
     channel: 'transactions',
-    maxBytes: LIMITS.network.announcedHashes * 33 + FRAME,
+    maxBytes: NETWORK_LIMITS.announcedHashes * 33 + FRAME,
     quota: each(60, 240),
     codec: announcedCodec,
     from: 'anyone',
@@ -310,7 +313,7 @@ export const MESSAGES = {
   newTransactions: message({
     id: 65,
     channel: 'transactions',
-    maxBytes: LIMITS.network.batchBytes + LIMITS.block.transactionBytes + FRAME,
+    maxBytes: NETWORK_LIMITS.batchBytes + BLOCK_BOUNDS.transactionBytes + FRAME,
     quota: each(60, 240),
     codec: transactionsCodec,
     from: 'anyone',
@@ -319,7 +322,7 @@ export const MESSAGES = {
   getTransactions: message({
     id: 66,
     channel: 'transactions',
-    maxBytes: LIMITS.network.requestedHashes * 33 + FRAME,
+    maxBytes: NETWORK_LIMITS.requestedHashes * 33 + FRAME,
     quota: each(20, 100),
     codec: requestedCodec,
     from: 'anyone',
@@ -328,7 +331,7 @@ export const MESSAGES = {
   transactions: message({
     id: 67,
     channel: 'transactions',
-    maxBytes: LIMITS.network.batchBytes + LIMITS.block.transactionBytes + FRAME,
+    maxBytes: NETWORK_LIMITS.batchBytes + BLOCK_BOUNDS.transactionBytes + FRAME,
     quota: ASKED,
     codec: transactionsCodec,
     from: 'anyone',

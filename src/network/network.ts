@@ -1,5 +1,5 @@
 import type { TLSSocket } from 'node:tls'
-import { LIMITS } from '../config/limits.ts'
+import { NETWORK_LIMITS } from '../config/limits/network.ts'
 import type { Hex } from '../util/bytes.ts'
 import { CodedError } from '../util/errors.ts'
 import { assembleNetwork, type NetworkParts } from './assemble-network.ts'
@@ -265,12 +265,12 @@ class TlsNetwork implements Network {
     const nowMs = performance.now()
     // Membership changes with the chain, independently of connections.
     consensus.announceLinks()
-    if (this.#discovers && nowMs - this.#askedMs >= LIMITS.network.askRecordsMs) {
+    if (this.#discovers && nowMs - this.#askedMs >= NETWORK_LIMITS.askRecordsMs) {
       this.#askedMs = nowMs
       const [peer] = shuffled(peers.peers(), random)
       if (peer !== undefined) void records.ask(peer)
     }
-    if (nowMs - this.#savedMs >= LIMITS.network.storeMs) void this.#save()
+    if (nowMs - this.#savedMs >= NETWORK_LIMITS.storeMs) void this.#save()
   }
 
   #save(): Promise<void> {

@@ -38,7 +38,7 @@ export interface NetworkOptions {
   readonly metrics?: Metrics
   /** Returns numbers between 0 and 1. */
   readonly random?: () => number
-  /** Replaces LIMITS.network. */
+  /** Replaces NETWORK_LIMITS. */
   readonly limits?: PeerLimits
 }
 

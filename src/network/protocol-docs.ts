@@ -1,4 +1,4 @@
-import { LIMITS } from '../config/limits.ts'
+import { NETWORK_LIMITS } from '../config/limits/network.ts'
 import { DISCONNECT_REASONS } from './core/disconnect-reasons.ts'
 import { OFFENCES } from './core/peer-scores.ts'
 import { ALPN, ANSWER_NAMES, MESSAGES, type MessageName, messageSpec } from './messages.ts'
@@ -81,7 +81,7 @@ const reasonTable = (): string =>
       code,
       `\`${name}\``,
       text,
-      { backoff: 'after a pause', long: `after ${LIMITS.network.incompatibleMs / 60_000} min`, never: 'never' }[wait],
+      { backoff: 'after a pause', long: `after ${NETWORK_LIMITS.incompatibleMs / 60_000} min`, never: 'never' }[wait],
     ]),
   )
 
@@ -90,8 +90,6 @@ const offenceTable = (): string =>
     ['offence', 'cost'],
     Object.entries(OFFENCES).map(([name, cost]) => [`\`${name}\``, cost === 'ban' ? 'ban' : `-${cost}`]),
   )
-
-const { network: NET } = LIMITS
 
 /** docs/network.md: derived from the declarations, never edited. */
 export const renderProtocolDocs = (): string => `# Peers
@@ -111,15 +109,15 @@ All integers are unsigned and big-endian.
     message  = head payload        head  = id (1 byte) request id (4) length of the payload (4)
     frame    = length (4) channel (1) part
 
-A part is the next bytes of the channel's message: exactly ${NET.fragmentBytes} in each frame but the message's last. Frames of a channel with a
+A part is the next bytes of the channel's message: exactly ${NETWORK_LIMITS.fragmentBytes} in each frame but the message's last. Frames of a channel with a
 lower id are sent before any of a higher one; messages of one channel do not alternate. A payload is canonical RLP. A message must be whole
-${NET.messageMs / 1_000} s after its first byte, longer ones 1 s more for each ${bytes(NET.bytesPerMs * 1_000)}. Anything else ends the connection and bans the sender.
+${NETWORK_LIMITS.messageMs / 1_000} s after its first byte, longer ones 1 s more for each ${bytes(NETWORK_LIMITS.bytesPerMs * 1_000)}. Anything else ends the connection and bans the sender.
 
 ${channelTable()}
 
 ## Handshake
 
-Within ${NET.handshakeMs / 1_000} s both sides send \`hello\` at once, and \`ready\` when they accept the other's; a refusal comes as \`disconnect\` in its place.
+Within ${NETWORK_LIMITS.handshakeMs / 1_000} s both sides send \`hello\` at once, and \`ready\` when they accept the other's; a refusal comes as \`disconnect\` in its place.
 
     hello  = [version, chain id, genesis hash, fork hash, next fork, node id, instance, client, [number, hash] of the head,
               earliest block, record, proof]
@@ -136,8 +134,8 @@ Within ${NET.handshakeMs / 1_000} s both sides send \`hello\` at once, and \`rea
 ## Messages
 
 A request has a request id above 0 that its answer repeats; all others have 0. \`committee\`: only from peers that proved to be members of the
-council, or that the operator names as relays; from others it is skipped, up to ${NET.outsiders.perSecond} a second (${NET.outsiders.burst} at once). Messages beyond their quota are
-skipped and cost score; a message counts once, and once more for each ${bytes(NET.fragmentBytes)} of payload.
+council, or that the operator names as relays; from others it is skipped, up to ${NETWORK_LIMITS.outsiders.perSecond} a second (${NETWORK_LIMITS.outsiders.burst} at once). Messages beyond their quota are
+skipped and cost score; a message counts once, and once more for each ${bytes(NETWORK_LIMITS.fragmentBytes)} of payload.
 
 ${messageTable()}
 
@@ -152,15 +150,15 @@ is passed on to neighbours that do not reach its author, so in a full mesh nothi
 
 ## Places
 
-${NET.inbound} inbound and ${NET.outbound} outbound peers, ${NET.perAddress} of one address (an IPv4 address or an IPv6 /64; the loopback is not counted), and
-${NET.reserved} reserved places for committee members and static peers, which change as the council does. At most ${NET.pending} connections without a finished handshake, ${NET.pendingPerAddress} of one address;
-an address opens ${NET.connectsPerSecond} a second, ${NET.connectsBurst} at once. A peer silent for ${NET.silenceMs / 1_000} s is gone; pings go every ${NET.pingMs / 1_000} s.
+${NETWORK_LIMITS.inbound} inbound and ${NETWORK_LIMITS.outbound} outbound peers, ${NETWORK_LIMITS.perAddress} of one address (an IPv4 address or an IPv6 /64; the loopback is not counted), and
+${NETWORK_LIMITS.reserved} reserved places for committee members and static peers, which change as the council does. At most ${NETWORK_LIMITS.pending} connections without a finished handshake, ${NETWORK_LIMITS.pendingPerAddress} of one address;
+an address opens ${NETWORK_LIMITS.connectsPerSecond} a second, ${NETWORK_LIMITS.connectsBurst} at once. A peer silent for ${NETWORK_LIMITS.silenceMs / 1_000} s is gone; pings go every ${NETWORK_LIMITS.pingMs / 1_000} s.
 
 ## Standing
 
-A score falls from 0 and heals by half in ${NET.halfLifeMs / 60_000} min. Below ${NET.disconnectScore} the peer is disconnected, below ${NET.banScore} banned for ${NET.banMs / 60_000} min;
-${NET.bansPerAddress} banned nodes ban their address (never the loopback). Peers in reserved places are banned for what costs a ban alone,
-first for ${NET.reservedBanMs / 1_000} s and each time twice as long. A ban holds for the validator key that the peer proved, too, and at most ${NET.perValidator} nodes speak for one key.
+A score falls from 0 and heals by half in ${NETWORK_LIMITS.halfLifeMs / 60_000} min. Below ${NETWORK_LIMITS.disconnectScore} the peer is disconnected, below ${NETWORK_LIMITS.banScore} banned for ${NETWORK_LIMITS.banMs / 60_000} min;
+${NETWORK_LIMITS.bansPerAddress} banned nodes ban their address (never the loopback). Peers in reserved places are banned for what costs a ban alone,
+first for ${NETWORK_LIMITS.reservedBanMs / 1_000} s and each time twice as long. A ban holds for the validator key that the peer proved, too, and at most ${NETWORK_LIMITS.perValidator} nodes speak for one key.
 
 ${offenceTable()}
 

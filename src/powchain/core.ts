@@ -1,4 +1,4 @@
-import { LIMITS } from '../config/limits.ts'
+import { PROOF_CHAIN_LIMITS } from '../config/limits/chain.ts'
 import type { ChainParams } from '../config/networks.ts'
 import { encodeProofHeader, type ProofHeader, type ProofTemplate, proofHeaderId } from '../primitives/proof-header.ts'
 import {
@@ -13,7 +13,7 @@ import { proofVersionAt } from '../rules/proof-target.ts'
 import { type Hex, ZERO_ADDRESS } from '../util/bytes.ts'
 
 /** Longest chain of pending headers above the final tip. */
-export const MAX_PENDING_DEPTH = LIMITS.proofChain.pendingDepth
+export const MAX_PENDING_DEPTH = PROOF_CHAIN_LIMITS.pendingDepth
 /** Cap on pending headers. */
 export const MAX_PENDING = 256
 /** Main blocks after which a first-seen child of the final tip that no block included loses its precedence. */

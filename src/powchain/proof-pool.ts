@@ -1,4 +1,4 @@
-import { LIMITS } from '../config/limits.ts'
+import { PROOF_CHAIN_LIMITS } from '../config/limits/chain.ts'
 import type { ChainParams } from '../config/networks.ts'
 import { decodeProofHeader, type ProofHeader, type ProofTemplate, proofHeaderId } from '../primitives/proof-header.ts'
 import { type AnchorView, checkProofHeader, type ProofState } from '../rules/proof-header.ts'
@@ -35,7 +35,7 @@ export class ProofPool {
   readonly #options: ProofPoolOptions
   readonly #listeners = new Set<(added: PendingHeader) => void>()
   /** Headers that may become of use with a later main block, by id. */
-  readonly #early = new Lru<Hex, ProofHeader>(LIMITS.proofChain.earlyHeaders)
+  readonly #early = new Lru<Hex, ProofHeader>(PROOF_CHAIN_LIMITS.earlyHeaders)
   #pending: PendingProofs
   #head: MainHead
   #verifying = 0
@@ -96,7 +96,7 @@ export class ProofPool {
     }
     checkProofHeader(params, before, header, this.#anchors())
     checkProofSeal(params.chainId, header)
-    if (this.#verifying >= LIMITS.proofChain.verifying) return 'busy'
+    if (this.#verifying >= PROOF_CHAIN_LIMITS.verifying) return 'busy'
     this.#verifying++
     try {
       await verifier.verify(header, id)

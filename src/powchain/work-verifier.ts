@@ -1,4 +1,4 @@
-import { LIMITS } from '../config/limits.ts'
+import { PROOF_CHAIN_LIMITS } from '../config/limits/chain.ts'
 import type { Argon2Provider } from '../crypto/argon2/provider.ts'
 import { nativeMixHash } from '../crypto/proof-hash.ts'
 import { type ProofHeader, proofSealHash } from '../primitives/proof-header.ts'
@@ -15,7 +15,7 @@ export class WorkVerifier {
   readonly #chainId: number
   readonly #provider: () => Promise<Argon2Provider>
   /** By id. Promises: a header that comes twice at once is hashed once. */
-  readonly #verified = new Lru<Hex, Promise<void>>(LIMITS.proofChain.verifiedHeaders)
+  readonly #verified = new Lru<Hex, Promise<void>>(PROOF_CHAIN_LIMITS.verifiedHeaders)
 
   constructor(chainId: number, provider: () => Promise<Argon2Provider>) {
     this.#chainId = chainId

@@ -1,4 +1,4 @@
-import { LIMITS } from '../config/limits.ts'
+import { RLP_BOUNDS } from '../config/protocol-bounds.ts'
 import { bigintToBytes, bytesToBigint, EMPTY_BYTES } from '../util/bytes.ts'
 import { RlpCursor, rlpError } from './rlp-cursor.ts'
 
@@ -94,7 +94,7 @@ export const encodeRlpList = (encodedItems: readonly Uint8Array[]): Uint8Array =
  */
 export const decodeRlp = (bytes: Uint8Array): RlpItem => {
   const cursor = new RlpCursor(bytes)
-  const budget = { items: LIMITS.rlp.items }
+  const budget = { items: RLP_BOUNDS.items }
   const item = readItem(cursor, 0, budget)
   cursor.finish()
   return item
@@ -110,7 +110,7 @@ export const decodeRlpList = (bytes: Uint8Array): readonly RlpItem[] => {
 const readItem = (cursor: RlpCursor, depth: number, budget: { items: number }): RlpItem => {
   if (--budget.items < 0) throw rlpError('rlp: too many items')
   if (!cursor.nextIsList()) return cursor.bytes()
-  if (depth >= LIMITS.rlp.depth) throw rlpError('rlp: lists nested too deeply')
+  if (depth >= RLP_BOUNDS.depth) throw rlpError('rlp: lists nested too deeply')
   const outer = cursor.openList()
   const items: RlpItem[] = []
   while (cursor.hasMore()) items.push(readItem(cursor, depth + 1, budget))

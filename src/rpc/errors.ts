@@ -5,7 +5,7 @@ import type { ImpersonationError } from '../chain/dev/impersonation.ts'
 import type { RewindError } from '../chain/dev/rewind.ts'
 import type { StateFileError } from '../chain/dev/state-file.ts'
 import type { ChainReadError } from '../chain/types.ts'
-import { LIMITS } from '../config/limits.ts'
+import { RPC_LIMITS } from '../config/limits/clients.ts'
 import type { SenderError } from '../crypto/recovery/recover-sender.ts'
 import type { SenderRecoveryError } from '../crypto/recovery/sender-recovery.ts'
 import type { TypedDataError } from '../crypto/typed-data.ts'
@@ -65,10 +65,10 @@ export const missingArgument = (position: number): RpcError =>
 export const invalidParams = (message: string): RpcError => new RpcError(CODES.invalidParams, message)
 export const serverError = (message: string): RpcError => new RpcError(CODES.server, message)
 export const limitExceeded = (message: string): RpcError => new RpcError(CODES.limitExceeded, message)
-/** A response, or the rest of a batch, exceeds `LIMITS.rpc.answerBytes`. */
+/** A response, or the rest of a batch, exceeds `RPC_LIMITS.answerBytes`. */
 export const RESPONSE_TOO_LARGE = new RpcError(
   CODES.responseTooLarge,
-  `response too large, at most ${LIMITS.rpc.answerBytes} bytes: ask for less at once`,
+  `response too large, at most ${RPC_LIMITS.answerBytes} bytes: ask for less at once`,
 )
 export const headerNotFound = (number: number): RpcError =>
   serverError(`the header does not exist (block number: ${number})`)

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { LIMITS } from '../config/limits.ts'
+import { RPC_LIMITS, TRACE_LIMITS } from '../config/limits/clients.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { Logger } from '../util/logger.ts'
 import type { Context, Services } from './context.ts'
@@ -68,8 +68,8 @@ export const createRpcServer = async (options: RpcServerOptions): Promise<RpcSer
   const buckets = options.rateLimit && new RateLimiter(options.rateLimit)
   const budgets = createBudgets()
   const slots = {
-    traces: new ClientSlots(LIMITS.trace.slots, 'traces'),
-    proofs: new ClientSlots(LIMITS.rpc.proofs, 'proofs'),
+    traces: new ClientSlots(TRACE_LIMITS.slots, 'traces'),
+    proofs: new ClientSlots(RPC_LIMITS.proofs, 'proofs'),
   }
   const criteria = new SharedCriteria()
   const filters = new FilterManager({ view, pool, budgets, criteria })
@@ -107,7 +107,7 @@ export const createRpcServer = async (options: RpcServerOptions): Promise<RpcSer
     health: options.health ?? (() => ({ healthy: true })),
   })
   options.routes?.(app)
-  app.server.maxConnections = LIMITS.rpc.budgets.connections.total
+  app.server.maxConnections = RPC_LIMITS.budgets.connections.total
   // A rate limit has to count each request before its body is read, which only the HTTP server does: no fast lane then.
   const lane =
     buckets === undefined ? attachFastLane(app.server, { gate, endpoint: httpEndpoint, hosts, budgets }) : undefined

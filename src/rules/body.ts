@@ -1,4 +1,4 @@
-import { LIMITS } from '../config/limits.ts'
+import { BLOCK_BOUNDS } from '../config/protocol-bounds.ts'
 import { type DecodedBlock, hashByteStrings } from '../primitives/block.ts'
 import type { ExtraData } from '../primitives/extra-data.ts'
 import { transactionsRoot } from '../primitives/roots.ts'
@@ -54,11 +54,11 @@ export const isBodyOf = (block: Parameters<typeof checkBody>[0], extra: ExtraDat
 const checkSizes = (transactions: DecodedBlock['transactions']): void => {
   let bytes = 0
   transactions.forEach(({ raw }, index) => {
-    const limit = LIMITS.block.transactionBytes
+    const limit = BLOCK_BOUNDS.transactionBytes
     if (raw.byteLength > limit) fail({ code: 'BODY_TRANSACTION_TOO_LARGE', index, bytes: raw.byteLength, limit })
     bytes += raw.byteLength
   })
-  if (bytes > LIMITS.block.bodyBytes) fail({ code: 'BODY_TOO_LARGE', bytes, limit: LIMITS.block.bodyBytes })
+  if (bytes > BLOCK_BOUNDS.bodyBytes) fail({ code: 'BODY_TOO_LARGE', bytes, limit: BLOCK_BOUNDS.bodyBytes })
 }
 
 const fail = (detail: BodyError): never => {

@@ -1,6 +1,6 @@
 import type { CouncilMember } from '../config/genesis.ts'
-import { LIMITS } from '../config/limits.ts'
 import type { CouncilParams } from '../config/networks.ts'
+import { COUNCIL_BOUNDS } from '../config/protocol-bounds.ts'
 import { keccak256, keccak256Hex } from '../crypto/hash.ts'
 import { asBuffer, bytesToHex, concatBytes, type Hex, hexToBytes, toWord, ZERO_ADDRESS } from '../util/bytes.ts'
 import { withoutTrailing } from '../util/text.ts'
@@ -55,7 +55,7 @@ export const councilStorage = (members: readonly CouncilMember[], terms: Council
  */
 export const readCouncil = (read: ReadWord): readonly CouncilMember[] | undefined => {
   const count = BigInt(read(toWord(MEMBERS)))
-  if (count === 0n || count > BigInt(LIMITS.council.members)) return undefined
+  if (count === 0n || count > BigInt(COUNCIL_BOUNDS.members)) return undefined
   const members: CouncilMember[] = []
   for (let index = 0; index < Number(count); index++) {
     const member = readMember(read, addressOf(BigInt(read(memberSlot(index)))))

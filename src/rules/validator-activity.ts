@@ -1,4 +1,4 @@
-import { LIMITS } from '../config/limits.ts'
+import { COUNCIL_BOUNDS } from '../config/protocol-bounds.ts'
 import { type Certificate, signerIndexes } from '../primitives/consensus/certificate.ts'
 import type { Hex } from '../util/bytes.ts'
 import { faultsOf, quorumOf } from './quorum.ts'
@@ -97,7 +97,7 @@ export interface Registered {
 /**
  * Returns the members that may serve: all except excluded ones. Of the n registered members at most f = floor((n-1)/3) are excluded in
  * total, unless more are jailed: jailed members are excluded first, and inactive ones within the rest. At least
- * `LIMITS.council.leastServing` stay (all, where there are fewer): penalties alone must not halt a chain. The longest silent are excluded
+ * `COUNCIL_BOUNDS.leastServing` stay (all, where there are fewer): penalties alone must not halt a chain. The longest silent are excluded
  * first, of equals the one admitted last.
  *
  * Members whose exclusion has ended return on trial, f/2 at a time and at least one, and only as many as leave a quorum of active members:
@@ -116,7 +116,7 @@ export const qualifiedValidators = <Member extends Registered>(
   let trials = Math.min(returning.length, Math.max(1, Math.floor(faults / 2)))
   while (trials > 0 && heard < quorumOf(size - jailed.length - outBySilence(trials))) trials--
   const out = [...jailed, ...silent.slice(0, outBySilence(trials))]
-  const isOut = new Set(out.slice(0, Math.max(0, size - LIMITS.council.leastServing)))
+  const isOut = new Set(out.slice(0, Math.max(0, size - COUNCIL_BOUNDS.leastServing)))
   return council.filter(member => !isOut.has(member))
 }
 

@@ -1,4 +1,4 @@
-import { LIMITS } from '../config/limits.ts'
+import { SIMULATION_LIMITS } from '../config/limits/commands.ts'
 import { describePlan } from './plan/describe-plan.ts'
 import { type DrawOptions, drawPlan } from './plan/draw-plan.ts'
 import type { SimulationOutcome } from './run-outcome.ts'
@@ -28,8 +28,8 @@ export const runSeed = async (options: DrawOptions): Promise<SeedReport> => {
   const { violation } = outcome
   if (violation === null) return { outcome, failure: null }
   const breaks = async (candidate: typeof plan) => (await runSimulation(candidate)).violation?.rule ?? null
-  const small = await shrink(plan, violation.rule, breaks, LIMITS.simulation.shrinkRuns)
-  const { lines, violation: again } = await runSimulation(small.plan, LIMITS.simulation.traceLines)
+  const small = await shrink(plan, violation.rule, breaks, SIMULATION_LIMITS.shrinkRuns)
+  const { lines, violation: again } = await runSimulation(small.plan, SIMULATION_LIMITS.traceLines)
   const schedule = [...describePlan(small.plan), `then ${again?.rule}: ${again?.text}`]
   return { outcome, failure: { text: `${violation.rule}: ${violation.text}`, schedule, lines, runs: small.runs } }
 }

@@ -1,5 +1,7 @@
 import { crc32 } from 'node:zlib'
-import { LIMITS } from '../config/limits.ts'
+import { SIMULATION_LIMITS } from '../config/limits/commands.ts'
+import { CONSENSUS_LIMITS } from '../config/limits/consensus.ts'
+import { CONSENSUS_BOUNDS } from '../config/protocol-bounds.ts'
 import type { CommitteePort } from '../consensus/ports.ts'
 import { type Hex, ZERO_HASH } from '../util/bytes.ts'
 import { ByzantineNode, type OpenHeight } from './byzantine/byzantine-node.ts'
@@ -94,7 +96,7 @@ class Simulation {
 
   /** Runs one event with all its immediate effects. */
   async #go(): Promise<void> {
-    if (!this.#queue.next() || this.#queue.count > LIMITS.simulation.events) {
+    if (!this.#queue.next() || this.#queue.count > SIMULATION_LIMITS.events) {
       this.#checker.report('liveness', `nothing comes of it any more: ${this.#picture()}`)
       return
     }
@@ -132,7 +134,7 @@ class Simulation {
    */
   #patienceMs(): number {
     const { roundTimeoutMs, liars, faults } = this.#plan
-    const { maxTimeoutExponent, timeoutCapMs } = LIMITS.consensus
+    const { maxTimeoutExponent, timeoutCapMs } = CONSENSUS_BOUNDS
     this.#look()
     const round = Math.max(...[...this.#members.values()].map(member => member.round))
     let patienceMs = 20_000
@@ -173,7 +175,7 @@ class Simulation {
 
   #deliver(from: number, to: number, envelope: Envelope): void {
     this.#trace.add(this.#queue.nowMs)
-    this.#trace.add(from * LIMITS.consensus.committee + to)
+    this.#trace.add(from * CONSENSUS_BOUNDS.committee + to)
     this.#trace.add(crc32(envelope.bytes))
     const message = decodeEnvelope(envelope)
     if (message === undefined) {
@@ -256,7 +258,7 @@ class Simulation {
   }
 
   #look(): void {
-    const { futureRounds, pastRounds, bufferedMessages, heldBlocks } = LIMITS.consensus
+    const { futureRounds, pastRounds, bufferedMessages, heldBlocks } = CONSENSUS_LIMITS
     const rounds = futureRounds + pastRounds + 1
     const bound = bufferedMessages + this.#plan.size * (2 * rounds + 1) + heldBlocks
     for (const member of this.#members.values()) {

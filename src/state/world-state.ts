@@ -1,4 +1,4 @@
-import { LIMITS } from '../config/limits.ts'
+import { STATE_LIMITS, TRIE_LIMITS } from '../config/limits/storage.ts'
 import type { Batch } from '../storage/batch.ts'
 import type { Store } from '../storage/store.ts'
 import { assert } from '../util/assert.ts'
@@ -49,7 +49,7 @@ export class WorldState {
   /** History up to here is not pruned. */
   #pinned = Number.MAX_SAFE_INTEGER
   /** Serializes proofs and previews on older blocks. */
-  readonly #oldProofs = new BoundedMutex(LIMITS.trie.proofs, trieBusyError)
+  readonly #oldProofs = new BoundedMutex(TRIE_LIMITS.proofs, trieBusyError)
   /** The trie holds a sealed block that may never be committed. */
   #isTrieAhead = false
   /** undefined before genesis. */
@@ -60,7 +60,7 @@ export class WorldState {
     this.#trie = options.trie
     this.#head = head
     this.#meta = meta
-    const { stateHistory = LIMITS.state.historyBlocks } = options
+    const { stateHistory = STATE_LIMITS.historyBlocks } = options
     assert(stateHistory === 'archive' || stateHistory >= 1, 'one block of history at least')
     this.#stateHistory = stateHistory === 'archive' ? Number.MAX_SAFE_INTEGER : stateHistory
   }
@@ -82,7 +82,7 @@ export class WorldState {
       await trie.commit(root)
       logger.info({ number: meta.number, root, ms: Math.round(performance.now() - startedMs) }, 'state trie built')
     }
-    return new WorldState(options, new HeadState(store, { ...LIMITS.state, ...options.limits }), meta)
+    return new WorldState(options, new HeadState(store, { ...STATE_LIMITS, ...options.limits }), meta)
   }
 
   /** State of the committed head. During `write` it is still the previous block's. */
@@ -210,7 +210,7 @@ export class WorldState {
   /** Prunes a bounded number of blocks per commit, also when the history length was reduced. */
   #oldestAfter(number: number): number {
     const wanted = Math.max(0, Math.min(number - this.#stateHistory, this.#pinned))
-    return Math.max(this.oldest, Math.min(wanted, this.oldest + LIMITS.state.pruneBlocksPerCommit))
+    return Math.max(this.oldest, Math.min(wanted, this.oldest + STATE_LIMITS.pruneBlocksPerCommit))
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Snapshot as LevelSnapshot } from 'classic-level'
-import { LIMITS } from '../config/limits.ts'
+import { STORAGE_LIMITS } from '../config/limits/storage.ts'
 import { afterPrefix } from './keys.ts'
 import { prefixedKey } from './scratch-keys.ts'
 
@@ -60,7 +60,7 @@ export interface Scan<Row> {
   readonly size: number
 }
 
-const PIECE = { highWaterMarkBytes: LIMITS.storage.scanBytes }
+const PIECE = { highWaterMarkBytes: STORAGE_LIMITS.scanBytes }
 
 /**
  * Yields the rows of a range in pieces. No iterator stays open between two pieces, since an open one keeps every table that

@@ -1,7 +1,7 @@
 import { open, readdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { ClassicLevel } from 'classic-level'
-import { LIMITS } from '../config/limits.ts'
+import { STORAGE_LIMITS } from '../config/limits/storage.ts'
 import { Batch, type NativeBatch } from './batch.ts'
 import { storeError, storeErrorFromLevel } from './errors.ts'
 import { writeLockHolder } from './lock-holder.ts'
@@ -53,9 +53,9 @@ export class Store {
       keyEncoding: 'view',
       valueEncoding: 'view',
       multithreading: true,
-      cacheSize: options.cacheBytes ?? LIMITS.storage.cacheBytes,
-      writeBufferSize: options.writeBufferBytes ?? LIMITS.storage.writeBufferBytes,
-      maxOpenFiles: options.maxOpenFiles ?? LIMITS.storage.maxOpenFiles,
+      cacheSize: options.cacheBytes ?? STORAGE_LIMITS.cacheBytes,
+      writeBufferSize: options.writeBufferBytes ?? STORAGE_LIMITS.writeBufferBytes,
+      maxOpenFiles: options.maxOpenFiles ?? STORAGE_LIMITS.maxOpenFiles,
       createIfMissing: options.createIfMissing ?? true,
     })
     try {
@@ -115,7 +115,7 @@ export class Store {
   async *chunks(
     bucket: number,
     range: Range = {},
-    size: number = LIMITS.storage.scanRows,
+    size: number = STORAGE_LIMITS.scanRows,
   ): AsyncGenerator<StoreEntry[]> {
     const open = (options: Bounds) => this.#level.iterator(options)
     for await (const rows of this.#scan(bucket, range, { open, keyOf: ([key]) => key, size })) {
@@ -129,7 +129,7 @@ export class Store {
 
   async *keys(bucket: number, range: Range = {}): AsyncGenerator<Uint8Array> {
     const open = (options: Bounds) => this.#level.keys(options)
-    for await (const keys of this.#scan(bucket, range, { open, keyOf: key => key, size: LIMITS.storage.scanRows })) {
+    for await (const keys of this.#scan(bucket, range, { open, keyOf: key => key, size: STORAGE_LIMITS.scanRows })) {
       for (const key of keys) yield key.subarray(1)
     }
   }
@@ -163,7 +163,7 @@ export class Store {
       checkOpen: () => this.#checkOpen(),
       track: write => this.#track(write),
       release: batch => {
-        if (this.#idle.length < LIMITS.storage.idleBatches) this.#idle.push(batch)
+        if (this.#idle.length < STORAGE_LIMITS.idleBatches) this.#idle.push(batch)
       },
     })
   }
@@ -174,7 +174,7 @@ export class Store {
     try {
       for await (const key of this.keys(bucket, range)) {
         batch.del(bucket, key)
-        if (batch.size < LIMITS.storage.scanRows) continue
+        if (batch.size < STORAGE_LIMITS.scanRows) continue
         await batch.write({ sync: false })
         batch = this.batch()
       }

@@ -1,4 +1,4 @@
-import { LIMITS } from '../config/limits.ts'
+import { POOL_LIMITS } from '../config/limits/pool.ts'
 import { keccak256Hex } from '../crypto/hash.ts'
 import { type SenderResult, senderOrThrow } from '../crypto/recovery/batch.ts'
 import type { SenderRecovery } from '../crypto/recovery/sender-recovery.ts'
@@ -57,7 +57,7 @@ export class PoolService {
   readonly #listeners = new Set<(transaction: Transaction) => void>()
 
   constructor(options: PoolServiceOptions) {
-    this.#options = { quarantineMs: LIMITS.pool.quarantineMs, ...options }
+    this.#options = { quarantineMs: POOL_LIMITS.quarantineMs, ...options }
     this.#pool = options.pool
   }
 

@@ -1,4 +1,4 @@
-import { LIMITS } from '../config/limits.ts'
+import { POOL_LIMITS } from '../config/limits/pool.ts'
 import type { ChainParams } from '../config/networks.ts'
 import type { DecodedTransaction, Transaction } from '../primitives/transaction.ts'
 import { maxCostWei } from '../rules/transaction.ts'
@@ -105,7 +105,7 @@ export class TxPool {
   #sweptMs = 0
 
   constructor(options: TxPoolOptions) {
-    const { params, accounts, number, baseFee, allowUnprotected = false, limits = LIMITS.pool } = options
+    const { params, accounts, number, baseFee, allowUnprotected = false, limits = POOL_LIMITS } = options
     this.limits = limits
     this.#accounts = accounts
     this.#rules = admissionRules(params, number, baseFee, allowUnprotected)

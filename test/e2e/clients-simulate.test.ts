@@ -13,7 +13,7 @@ import {
 import { privateKeyToAccount } from 'viem/accounts'
 import { simulateBlocks, simulateCalls } from 'viem/actions'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { LIMITS } from '../../src/config/limits.ts'
+import { SIMULATE_LIMITS } from '../../src/config/limits/clients.ts'
 import { type RunningNode, startDevnet } from '../support/devnet.ts'
 import { type CompiledLedger, compileLedger, LEDGER_ABI, RESTING_BASE_FEE, SINK } from './clients-ledger.ts'
 
@@ -121,7 +121,7 @@ describe('a hostile client', () => {
   const call = { from: zeroAddress, to: LEDGER }
 
   test('gets no more blocks, calls or numbers than there may be', async () => {
-    const { blocks, calls } = LIMITS.simulate
+    const { blocks, calls } = SIMULATE_LIMITS
     const head = Number(((await rpc('eth_blockNumber', [])).result as string) ?? 0)
     const answers = await Promise.all([
       simulate(Array(blocks + 1).fill({})),

@@ -1,7 +1,7 @@
 import type { Socket as TcpSocket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type WebSocket from 'ws'
-import { LIMITS } from '../../src/config/limits.ts'
+import { RPC_LIMITS } from '../../src/config/limits/clients.ts'
 import type { Hex } from '../../src/util/bytes.ts'
 import { rpc } from '../support/devnet.ts'
 import { signerOf } from '../support/load.ts'
@@ -146,9 +146,9 @@ describe('WebSocket', () => {
     const socket = await open()
     const message = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}'
     const answer = new Promise<string>(resolve => socket.raw.once('message', data => resolve(String(data))))
-    socket.raw.send(message.padEnd(LIMITS.rpc.bodyBytes, ' '))
+    socket.raw.send(message.padEnd(RPC_LIMITS.bodyBytes, ' '))
     expect(await answer).toContain('0x1e8097')
-    socket.raw.send(message.padEnd(LIMITS.rpc.bodyBytes + 1, ' '))
+    socket.raw.send(message.padEnd(RPC_LIMITS.bodyBytes + 1, ' '))
     expect(await socket.closed).toBe(1009)
   })
 
@@ -197,7 +197,7 @@ describe('WebSocket', () => {
 
   test('3,000 subscriptions are served, the next is refused, and one given back makes room', async () => {
     const socket = await open()
-    const { subscriptionsPerSocket } = LIMITS.rpc
+    const { subscriptionsPerSocket } = RPC_LIMITS
     const ids = await Promise.all(
       Array.from({ length: subscriptionsPerSocket }, () => socket.result<Hex>('eth_subscribe', ['newHeads'])),
     )
@@ -280,7 +280,7 @@ describe('WebSocket', () => {
   test('the sockets of a client are counted: one beyond its limit is refused with 503, others are served', {
     timeout: 60_000,
   }, async () => {
-    const free = LIMITS.rpc.budgets.sockets.client - (await openSockets())
+    const free = RPC_LIMITS.budgets.sockets.client - (await openSockets())
     await several(free, open)
     await expect(open()).rejects.toThrow('503')
     expect(await rpc(ready.http, 'eth_chainId'), 'HTTP goes on').toBe('0x1e8097')

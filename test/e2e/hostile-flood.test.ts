@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { LIMITS } from '../../src/config/limits.ts'
+import { RPC_LIMITS } from '../../src/config/limits/clients.ts'
 import { createRandom } from '../../src/sim/random.ts'
 import type { Hex } from '../../src/util/bytes.ts'
 import { rpc } from '../support/devnet.ts'
@@ -43,7 +43,7 @@ afterAll(async () => {
 
 const heldOf = async (name: string): Promise<ReadonlyMap<string, number>> => {
   const samples = await scrape(ready.metrics)
-  const budgets = Object.keys(LIMITS.rpc.budgets)
+  const budgets = Object.keys(RPC_LIMITS.budgets)
   return new Map(budgets.map(budget => [budget, samples.get(`${name}{budget="${budget}"}`) ?? Number.NaN]))
 }
 
@@ -58,7 +58,7 @@ const isAlive = async (): Promise<void> => {
 
 const areWithinBounds = async (name: string): Promise<void> => {
   const held = await heldOf('rpc_budget_client_size')
-  for (const [budget, limits] of Object.entries(LIMITS.rpc.budgets))
+  for (const [budget, limits] of Object.entries(RPC_LIMITS.budgets))
     expect(held.get(budget), `${name}: ${budget}`).toBeLessThanOrEqual(limits.client)
 }
 
@@ -103,7 +103,7 @@ describe(`hostile clients, SEED=${SEED}`, () => {
     ).catch(() => false)
     expect(isAll, `held: ${JSON.stringify(Object.fromEntries(held))}`).toBe(true)
     // Filters stay until they have not been asked for a while.
-    expect(held.get('filters')).toBeLessThanOrEqual(LIMITS.rpc.budgets.filters.total)
+    expect(held.get('filters')).toBeLessThanOrEqual(RPC_LIMITS.budgets.filters.total)
     expect((await fetch(`${ready.http}/health`)).status).toBe(200)
   })
 })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { LIMITS } from '../../src/config/limits.ts'
+import { CHAIN_LIMITS } from '../../src/config/limits/chain.ts'
 import { bytesToHex, type Hex, hexToBytes } from '../../src/util/bytes.ts'
 import { type RpcFailure, rpc } from '../support/devnet.ts'
 import { balanceCall, deployToken, receiptOf, signerOf, type Token } from '../support/load.ts'
@@ -251,7 +251,7 @@ test('more proofs, log queries and calls at once than may wait are refused in wo
   await eventually(
     'a chain long enough for a wide query',
     async () =>
-      Number(await rpc<Hex>(ready.http, 'eth_blockNumber')) > LIMITS.chain.logSliceBlocks ? true : undefined,
+      Number(await rpc<Hex>(ready.http, 'eth_blockNumber')) > CHAIN_LIMITS.logSliceBlocks ? true : undefined,
     { withinMs: 60_000, everyMs: 200 },
   )
   for (const [method, params] of [

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { LIMITS } from '../../src/config/limits.ts'
+import { NETWORK_LIMITS } from '../../src/config/limits/network.ts'
 import { parsePeerUrl } from '../../src/network/identity/peer-url.ts'
 import { createRandom } from '../../src/sim/random.ts'
 import { CouncilOfNodes } from '../support/council-nodes.ts'
@@ -83,7 +83,7 @@ describe('a committee of real processes', () => {
     'bears what it cannot tell from eagerness: %s',
     async name => {
       await under(name)
-      expect(await sample('network_known_peers')).toBeLessThanOrEqual(LIMITS.network.records)
+      expect(await sample('network_known_peers')).toBeLessThanOrEqual(NETWORK_LIMITS.records)
       await isUnharmed()
     },
   )
@@ -95,8 +95,8 @@ describe('a committee of real processes', () => {
       await council.node(3).kill()
       await eventually('a crowd', async () => {
         const pending = await sample('network_pending_connections')
-        expect(pending).toBeLessThanOrEqual(LIMITS.network.pending)
-        return pending > LIMITS.network.pending / 4 ? true : undefined
+        expect(pending).toBeLessThanOrEqual(NETWORK_LIMITS.pending)
+        return pending > NETWORK_LIMITS.pending / 4 ? true : undefined
       })
       await council.goOn([0, 1, 2], 2)
       await council.node(3).start([council.first], ['--metrics-port', '0', '--no-discovery'])

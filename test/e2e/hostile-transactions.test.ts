@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { LIMITS } from '../../src/config/limits.ts'
+import { POOL_LIMITS } from '../../src/config/limits/pool.ts'
+import { BLOCK_BOUNDS } from '../../src/config/protocol-bounds.ts'
 import { encodeRlp, type RlpItem, uintItem } from '../../src/primitives/rlp.ts'
 import { bigintToBytes, bytesToHex, concatBytes, EMPTY_BYTES, type Hex, hexToBytes } from '../../src/util/bytes.ts'
 import { type RpcFailure, rpc } from '../support/devnet.ts'
@@ -209,12 +210,12 @@ const RULES: readonly (readonly [what: string, fields: Partial<Fields>, text: st
   ],
   [
     'init code too large',
-    { to: null, data: new Uint8Array(2 * LIMITS.block.codeBytes + 1), gasLimit: 100_000_000n },
+    { to: null, data: new Uint8Array(2 * BLOCK_BOUNDS.codeBytes + 1), gasLimit: 100_000_000n },
     'max initcode size exceeded: code size 49153 limit 49152',
   ],
   [
     'more bytes than a transaction may have',
-    { data: new Uint8Array(LIMITS.block.transactionBytes), gasLimit: 100_000_000n },
+    { data: new Uint8Array(BLOCK_BOUNDS.transactionBytes), gasLimit: 100_000_000n },
     'oversized data',
   ],
   ['a nonce no account reaches', { nonce: Number.MAX_SAFE_INTEGER }, 'nonce has max value'],
@@ -263,9 +264,9 @@ test('the same one many times at once: one is taken, the others are known', asyn
 test('behind a gap an account has room for so many, and a funded one for no more than it can pay', async () => {
   const account = signerOf(ready.accounts[4]?.privateKey ?? '0x', ready.chainId)
   const answers: string[] = []
-  for (let nonce = 1; nonce <= LIMITS.pool.accountQueued + 5; nonce++) answers.push(await send(account({ nonce }).raw))
-  expect(answers.filter(answer => answer.startsWith('0x'))).toHaveLength(LIMITS.pool.accountQueued)
-  expect(new Set(answers.slice(LIMITS.pool.accountQueued))).toEqual(new Set([refused('txpool is full')]))
+  for (let nonce = 1; nonce <= POOL_LIMITS.accountQueued + 5; nonce++) answers.push(await send(account({ nonce }).raw))
+  expect(answers.filter(answer => answer.startsWith('0x'))).toHaveLength(POOL_LIMITS.accountQueued)
+  expect(new Set(answers.slice(POOL_LIMITS.accountQueued))).toEqual(new Set([refused('txpool is full')]))
   const poor = signerOf(ready.accounts[5]?.privateKey ?? '0x', ready.chainId)
   const half = poor({ nonce: 0, value: 6_000n * 10n ** 18n })
   expect(await send(half.raw)).toBe(half.hash)

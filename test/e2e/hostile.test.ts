@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import WebSocket from 'ws'
-import { LIMITS } from '../../src/config/limits.ts'
+import { RPC_LIMITS } from '../../src/config/limits/clients.ts'
 import { type NodeProcess, type Ready, spawnNode } from '../support/node-process.ts'
 import { exchange, request } from '../support/raw-http.ts'
 
@@ -114,7 +114,7 @@ const ENVELOPES: readonly (readonly [what: string, body: string, answer: unknown
   ['nesting below the limit in a small body', call('eth_chainId', [JSON.parse(deep(100))]), chainId(1)],
   [
     'nesting beyond it in a large one',
-    `{"id":1,"method":"eth_chainId","params":[${deep(40)},"${'x'.repeat(LIMITS.rpc.unscannedBytes)}"]}`,
+    `{"id":1,"method":"eth_chainId","params":[${deep(40)},"${'x'.repeat(RPC_LIMITS.unscannedBytes)}"]}`,
     failure(-32600, 'request too complex'),
   ],
   ['nesting that never ends', `${'['.repeat(1_000_000)}`, failure(-32600, 'request too complex')],
@@ -262,7 +262,7 @@ describe('HTTP', () => {
     ['in chunks', 0, 200],
     ['in chunks', 1, 413],
   ] as const)('a body of 5 MiB, %s, and %i byte more: %i', async (way, extra, status) => {
-    const text = body.padEnd(LIMITS.rpc.bodyBytes + extra, ' ')
+    const text = body.padEnd(RPC_LIMITS.bodyBytes + extra, ' ')
     const bytes =
       way === 'declared'
         ? request('POST /', json, text)

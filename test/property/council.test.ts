@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { decodeCouncil, decodeCycle, encodeCouncil, encodeCycle } from '../../src/chain/council/council-rows.ts'
 import { type CouncilMember, parseGenesis } from '../../src/config/genesis.ts'
-import { LIMITS } from '../../src/config/limits.ts'
+import { COUNCIL_BOUNDS } from '../../src/config/protocol-bounds.ts'
 import { drawCommittee, proposerIndex } from '../../src/consensus/committee.ts'
 import { keccak256 } from '../../src/crypto/hash.ts'
 import { councilStorage, readCouncil } from '../../src/rules/council-storage.ts'
@@ -83,7 +83,7 @@ const members: fc.Arbitrary<readonly CouncilMember[]> = fc.uniqueArray(
     // What a word can hold: a name ends before its zeros.
     name: fc
       .string({ unit: 'grapheme', minLength: 1, maxLength: 32 })
-      .filter(text => Buffer.byteLength(text) <= LIMITS.council.nameBytes && !text.includes('\0')),
+      .filter(text => Buffer.byteLength(text) <= COUNCIL_BOUNDS.nameBytes && !text.includes('\0')),
     validator: address,
     owner: address,
     reward: address,
@@ -143,7 +143,7 @@ test('storage that is no council is never taken for one, and reading it ends', (
       if (read === undefined) return
       expect(read.length).toBeGreaterThan(0)
       expect(new Set(read.map(({ validator }) => validator)).size).toBe(read.length)
-      for (const { name } of read) expect(name.length).toBeLessThanOrEqual(LIMITS.council.nameBytes)
+      for (const { name } of read) expect(name.length).toBeLessThanOrEqual(COUNCIL_BOUNDS.nameBytes)
     }),
     options,
   )
@@ -189,14 +189,14 @@ test('whatever members do: at most f are out, jailed ones first, who seals serve
         serving = qualifiedValidators(all, { lapses: inactivities, jailed }, number).map(({ validator }) => validator)
         const out = council(size).filter(who => !serving.includes(who))
         const silent = out.filter(who => !jailed.has(who))
-        expect(serving.length).toBeGreaterThanOrEqual(Math.min(size, LIMITS.council.leastServing))
+        expect(serving.length).toBeGreaterThanOrEqual(Math.min(size, COUNCIL_BOUNDS.leastServing))
         expect(out.length).toBeLessThanOrEqual(Math.max(f, jailed.size))
         expect(silent.length).toBeLessThanOrEqual(Math.max(0, f - jailed.size))
         for (const who of heard) expect(serving).toContain(who)
         // Jailed ones serve only to make up the number, when all others do.
         if (serving.some(who => jailed.has(who))) {
           expect(silent).toEqual([])
-          expect(serving.length).toBe(Math.min(size, LIMITS.council.leastServing))
+          expect(serving.length).toBe(Math.min(size, COUNCIL_BOUNDS.leastServing))
         }
         // Silence puts out the longest silent first.
         const silence = (who: Hex) => inactivities.get(who)?.silentBlocks ?? 0
@@ -280,7 +280,7 @@ test('with at most f members silent or lying in all, the liars never reach a thi
 test('even where honest members are kept from being heard, two ninths of the council may lie', () => {
   for (let size = 4; size <= 256; size++) {
     const serving = qualifiedValidators(registered(size), silentOnes(size, size), 100).length
-    expect(serving).toBe(Math.max(size - faultsOf(size), LIMITS.council.leastServing))
+    expect(serving).toBe(Math.max(size - faultsOf(size), COUNCIL_BOUNDS.leastServing))
     expect(faultsOf(serving)).toBeGreaterThanOrEqual(Math.floor((2 * size - 2) / 9))
   }
 })

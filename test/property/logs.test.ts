@@ -5,7 +5,7 @@ import { EVERY_LOG, packCriteria } from '../../src/chain/logs/log-criteria.ts'
 import { queryLogs } from '../../src/chain/logs/log-query.ts'
 import { LogService } from '../../src/chain/logs/log-service.ts'
 import type { LogEntry, LogQuery } from '../../src/chain/types.ts'
-import { LIMITS } from '../../src/config/limits.ts'
+import { CHAIN_LIMITS } from '../../src/config/limits/chain.ts'
 import { logsJson } from '../../src/rpc/encode/log.ts'
 import { type Hex, hexToBytes, toWord } from '../../src/util/bytes.ts'
 import { ACCOUNT_KEYS, signedRaw, type TestChain, withChain } from '../support/chain.ts'
@@ -16,7 +16,7 @@ const WORKER = new URL('../../src/rpc/methods/eth/log-worker.ts', import.meta.ur
 
 const BLOCKS = 24
 const others = Array.from(
-  { length: LIMITS.chain.logWalks },
+  { length: CHAIN_LIMITS.logWalks },
   (_, i): Hex => `0x${(i + 1).toString(16).padStart(40, '0')}`,
 )
 const TOPICS = [1n, 2n, 3n].map(toWord)
@@ -81,7 +81,7 @@ test('indexed queries answer what a scan of all receipts answers, here and in th
         toBlock: fc.nat(BLOCKS + 2),
         // Few are walked at once, many part by part: with others that never logged there are many.
         addresses: fc
-          .tuple(fc.array(address, { maxLength: 3 }), fc.constantFrom(0, LIMITS.chain.logWalks))
+          .tuple(fc.array(address, { maxLength: 3 }), fc.constantFrom(0, CHAIN_LIMITS.logWalks))
           .map(([some, more]) => [...some, ...others.slice(0, some.length === 0 ? 0 : more)]),
         topics: fc.array(alternatives, { maxLength: 4 }),
       })

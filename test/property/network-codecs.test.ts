@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { LIMITS } from '../../src/config/limits.ts'
+import { NETWORK_LIMITS } from '../../src/config/limits/network.ts'
+import { SNAPSHOT_LIMITS } from '../../src/config/limits/sync.ts'
+import { BLOCK_BOUNDS, CONSENSUS_BOUNDS } from '../../src/config/protocol-bounds.ts'
 import { recordCodec } from '../../src/network/identity/peer-record.ts'
 import { parsePeerUrl, peerUrl } from '../../src/network/identity/peer-url.ts'
 import { ANSWER_NAMES, MESSAGES, type MessageName, messageSpec } from '../../src/network/messages.ts'
@@ -64,36 +66,36 @@ describe('messages', () => {
       value: Parameters<(typeof MESSAGES)[Name]['codec']['encode']>[0],
     ) => messageSpec(name).codec.encode(value).byteLength / MESSAGES[name].maxBytes
     const list = <T>(count: number, value: T) => new Array<T>(count).fill(value)
-    const block = encodeRlp([new Uint8Array(LIMITS.block.bodyBytes)])
+    const block = encodeRlp([new Uint8Array(BLOCK_BOUNDS.bodyBytes)])
     const fits = [
-      size('links', list(LIMITS.consensus.committee, `0x${'ab'.repeat(20)}` as const)),
-      size('records', list(LIMITS.network.recordsPerAnswer, new Uint8Array(LIMITS.network.recordBytes))),
+      size('links', list(CONSENSUS_BOUNDS.committee, `0x${'ab'.repeat(20)}` as const)),
+      size('records', list(NETWORK_LIMITS.recordsPerAnswer, new Uint8Array(NETWORK_LIMITS.recordBytes))),
       size('decided', { block, certificate: seal }),
       size('blocks', [
-        ...list(3, { block: encodeRlp([new Uint8Array(LIMITS.network.answerBytes / 3)]), certificate: seal }),
+        ...list(3, { block: encodeRlp([new Uint8Array(NETWORK_LIMITS.answerBytes / 3)]), certificate: seal }),
         { block, certificate: seal },
       ]),
       size('newBlockHash', { number: 2 ** 50, hash, certificate: seal }),
-      size('evidence', new Uint8Array(LIMITS.consensus.evidenceBytes)),
+      size('evidence', new Uint8Array(CONSENSUS_BOUNDS.evidenceBytes)),
       size('proofHeader', new Uint8Array(PROOF_HEADER_BYTES)),
-      size('getReceipts', list(LIMITS.network.receiptsPerRequest, hash)),
+      size('getReceipts', list(NETWORK_LIMITS.receiptsPerRequest, hash)),
       size('manifest', {
         format: 1,
         header: encodeRlp([new Uint8Array(4_096)]),
         certificate: seal,
         records: [hash],
         proofState: new Uint8Array(320),
-        accounts: list(LIMITS.network.snapshotChunks - 1, {
+        accounts: list(NETWORK_LIMITS.snapshotChunks - 1, {
           prefix: new Uint8Array(8),
           reference: encodeRlp(new Uint8Array(32)),
         }),
         storages: [],
       }),
-      size('getCodes', list(LIMITS.snapshot.codes, hash)),
-      size('chunk', new Uint8Array(LIMITS.network.chunkBytes)),
-      size('transactionHashes', list(LIMITS.network.announcedHashes, hash)),
-      size('getTransactions', list(LIMITS.network.requestedHashes, hash)),
-      size('newTransactions', list(8, new Uint8Array(LIMITS.block.transactionBytes))),
+      size('getCodes', list(SNAPSHOT_LIMITS.codes, hash)),
+      size('chunk', new Uint8Array(NETWORK_LIMITS.chunkBytes)),
+      size('transactionHashes', list(NETWORK_LIMITS.announcedHashes, hash)),
+      size('getTransactions', list(NETWORK_LIMITS.requestedHashes, hash)),
+      size('newTransactions', list(8, new Uint8Array(BLOCK_BOUNDS.transactionBytes))),
     ]
     for (const ratio of fits) expect(ratio).toBeLessThanOrEqual(1)
   })
@@ -101,10 +103,10 @@ describe('messages', () => {
   it('with one item too many are refused', () => {
     const hash = `0x${'ab'.repeat(32)}` as const
     for (const [name, limit] of [
-      ['transactionHashes', LIMITS.network.announcedHashes],
-      ['getTransactions', LIMITS.network.requestedHashes],
-      ['getReceipts', LIMITS.network.receiptsPerRequest],
-      ['getCodes', LIMITS.snapshot.codes],
+      ['transactionHashes', NETWORK_LIMITS.announcedHashes],
+      ['getTransactions', NETWORK_LIMITS.requestedHashes],
+      ['getReceipts', NETWORK_LIMITS.receiptsPerRequest],
+      ['getCodes', SNAPSHOT_LIMITS.codes],
     ] as const) {
       const { codec } = MESSAGES[name]
       expect(codec.decode(codec.encode(new Array(limit).fill(hash)))).toHaveLength(limit)

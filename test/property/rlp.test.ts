@@ -1,7 +1,7 @@
 import { RLP } from '@ethereumjs/rlp'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { LIMITS } from '../../src/config/limits.ts'
+import { RLP_BOUNDS } from '../../src/config/protocol-bounds.ts'
 import { decodeRlp, encodeRlp, type RlpItem } from '../../src/primitives/rlp.ts'
 import { RlpCursor } from '../../src/primitives/rlp-cursor.ts'
 import { bytesToHex } from '../../src/util/bytes.ts'
@@ -124,6 +124,6 @@ test.each([
   ['depth', (n: number) => encodeRlp(Array.from({ length: n }).reduce<RlpItem>(inner => [inner], new Uint8Array(0)))],
   ['items', (n: number) => encodeRlp(Array.from({ length: n - 1 }, () => new Uint8Array(0)))],
 ] as const)('the bound of %s is met, and not beyond', (bound, of) => {
-  expect(accepted(of(LIMITS.rlp[bound]))).toBeDefined()
-  expect(accepted(of(LIMITS.rlp[bound] + 1))).toBeUndefined()
+  expect(accepted(of(RLP_BOUNDS[bound]))).toBeDefined()
+  expect(accepted(of(RLP_BOUNDS[bound] + 1))).toBeUndefined()
 })

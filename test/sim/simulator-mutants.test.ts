@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { LIMITS } from '../../src/config/limits.ts'
+import { SIMULATION_LIMITS } from '../../src/config/limits/commands.ts'
 import { describePlan } from '../../src/sim/plan/describe-plan.ts'
 import { drawPlan } from '../../src/sim/plan/draw-plan.ts'
 import { runSimulation } from '../../src/sim/simulation.ts'
@@ -26,5 +26,5 @@ test('a failing seed is told as a small schedule that breaks the same rule', asy
   expect(failure?.schedule.length).toBeLessThan(whole.length / 2)
   expect(failure?.schedule.some(line => /member \d loses power/.test(line))).toBe(true)
   expect(failure?.lines.some(line => /says round change/.test(line))).toBe(true)
-  expect(failure?.runs).toBeLessThanOrEqual(LIMITS.simulation.shrinkRuns)
+  expect(failure?.runs).toBeLessThanOrEqual(SIMULATION_LIMITS.shrinkRuns)
 })

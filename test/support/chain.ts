@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { nativeRules } from '../../src/chain/block/chain-rules.ts'
 import { Chain } from '../../src/chain/chain.ts'
 import type { Genesis } from '../../src/config/genesis.ts'
-import { LIMITS } from '../../src/config/limits.ts'
+import { BUILD_LIMITS } from '../../src/config/limits/execution.ts'
 import { keccak256 } from '../../src/crypto/hash.ts'
 import { addressFromPrivateKey, sign } from '../../src/crypto/signature.ts'
 import type { Engine } from '../../src/evm/engine.ts'
@@ -122,8 +122,8 @@ export const openTestChain = async (
       timestamp: Math.floor(clock.ms / 1000),
       proposer,
       parentCertificate: head.certificate,
-      budgetMs: LIMITS.block.buildMs,
-      transactionMs: LIMITS.block.buildMs,
+      budgetMs: BUILD_LIMITS.buildMs,
+      transactionMs: BUILD_LIMITS.buildMs,
     })
   }
   return {

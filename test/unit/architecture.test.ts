@@ -22,6 +22,11 @@ const FLOORS: readonly (readonly string[])[] = [
   ['cli'],
 ]
 
+/** Deciders of validity: they read the parameters of the chain and config/protocol-bounds.ts, and no tuning of this node. */
+const RULES = /^(rules|primitives)\//
+/** Formats of files of this node. */
+const FILE_FORMATS = ['primitives/consensus/signing-record.ts', 'primitives/ethereum/chain-file.ts']
+
 /** Synchronous and deterministic: time and chance come in with the input. */
 const PURE = [
   'rules/',
@@ -108,6 +113,8 @@ const checkImport = (path: string, { specifier, line }: Import): readonly string
   if (!/\.(ts|json)$/.test(specifier)) return [`${at}: a relative import ends in .ts: ${specifier}`]
   const target = relative('/src', resolve('/src', dirname(path), specifier))
   if (/\.json$/.test(specifier)) return []
+  if (RULES.test(path) && target.startsWith('config/limits/') && !FILE_FORMATS.includes(path))
+    return [`${at}: a rule reads tuning of this node: ${specifier}`]
   const targetFolder = target.split('/')[0] as string
   if (targetFolder === folder) return []
   const targetFloor = floorOf(targetFolder)
@@ -198,6 +205,7 @@ describe('the check itself finds planted violations', () => {
     ['a dynamic import', 'rules/a.ts', "const x = import('../evm/x.ts')", /rules \(floor 4\) imports evm/],
     ['a worker', 'state/a.ts', "new URL('../node/x.ts', import.meta.url)", /state \(floor 5\) imports node/],
     ['a re-export', 'crypto/a.ts', "export { x } from '../storage/x.ts'", /crypto \(floor 2\) imports storage/],
+    ['tuning in a rule', 'rules/a.ts', "import { x } from '../config/limits/pool.ts'", /reads tuning/],
     ['no extension', 'rpc/a.ts', "import { x } from '../chain/chain'", /ends in \.ts/],
     ['outside src', 'rpc/a.ts', "import { x } from '../../test/x.ts'", /outside src/],
     ['a package of others', 'chain/a.ts', "import fastify from 'fastify'", /chain may not use fastify/],

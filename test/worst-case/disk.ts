@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { LIMITS } from '../../src/config/limits.ts'
+import { STATE_LIMITS } from '../../src/config/limits/storage.ts'
+import { BLOCK_BOUNDS } from '../../src/config/protocol-bounds.ts'
 import { HeadState } from '../../src/state/head/head-state.ts'
 import type { Journal } from '../../src/state/journal/journal.ts'
 import type { StateReader } from '../../src/state/state-reader.ts'
@@ -26,7 +27,7 @@ const addressAt = (number: bigint): Hex => `0x${number.toString(16).padStart(40,
 
 /** The largest code there can be, different for each index; it jumps over all of it. */
 const largeCode = (index: number): Uint8Array => {
-  const end = LIMITS.block.codeBytes - 2
+  const end = BLOCK_BOUNDS.codeBytes - 2
   const head = program(push(end), asm('JUMP'), push(0x1_0000 + index))
   return program(head, repeat((end - head.byteLength) >> 1, Uint8Array.of(0x60, index & 255)), at =>
     program(repeat(end - at, asm('JUMPDEST')), asm('JUMPDEST STOP')),
@@ -65,7 +66,7 @@ export class DiskWorld {
 
   /** The state with nothing of it in memory. */
   coldHead(): HeadState {
-    return new HeadState(this.#store, LIMITS.state)
+    return new HeadState(this.#store, STATE_LIMITS)
   }
 
   /** Root and rows of the block after the head; nothing is stored. */

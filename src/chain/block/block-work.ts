@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { BLOCK_BOUNDS } from '../../config/protocol-bounds.ts'
 import type { BuildRequest } from '../../consensus/ports.ts'
 import { checkAborted } from '../../evm/block/pacer.ts'
 import type { BlockEnv } from '../../evm/block-env.ts'
@@ -134,7 +134,7 @@ export class BlockWork {
   #budget({ budgetMs, transactionMs }: BuildRequest, signal: AbortSignal): BuildBudget {
     const { clock } = this.#options
     const nowMs = () => clock.nowMs()
-    return { maxBytes: LIMITS.block.bodyBytes, nowMs, deadlineMs: nowMs() + budgetMs, transactionMs, signal }
+    return { maxBytes: BLOCK_BOUNDS.bodyBytes, nowMs, deadlineMs: nowMs() + budgetMs, transactionMs, signal }
   }
 
   #reject({ dropped }: BlockExecution): void {

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { CHAIN_LIMITS } from '../../config/limits/chain.ts'
 import type { BlockExecution } from '../../evm/executor-types.ts'
 import type { IncludedProof } from '../../rules/proof-inclusion.ts'
 import type { StateUpdate } from '../../state/update/state-update.ts'
@@ -23,7 +23,7 @@ export class ExecutedBlocks {
 
   add(executedBlock: ExecutedBlock): void {
     this.#byHash.set(executedBlock.block.hash, executedBlock)
-    if (this.#byHash.size <= LIMITS.chain.candidates) return
+    if (this.#byHash.size <= CHAIN_LIMITS.candidates) return
     for (const oldest of this.#byHash.keys()) {
       this.#byHash.delete(oldest)
       return

@@ -1,6 +1,6 @@
 import type { CouncilMember } from '../../config/genesis.ts'
-import { LIMITS } from '../../config/limits.ts'
 import { COUNCIL_ADDRESS } from '../../config/networks.ts'
+import { COUNCIL_BOUNDS } from '../../config/protocol-bounds.ts'
 import { decodeOrMalformed, type MalformedError, malformed } from '../../primitives/malformed.ts'
 import { encodeRlp, uintItem } from '../../primitives/rlp.ts'
 import { RlpCursor } from '../../primitives/rlp-cursor.ts'
@@ -37,7 +37,7 @@ export const encodeCouncil = (members: readonly CouncilMember[]): Uint8Array =>
 export const decodeCouncil = (row: Uint8Array): readonly CouncilMember[] =>
   decodeOrMalformed('COUNCIL_RECORD_MALFORMED', () => {
     const cursor = new RlpCursor(row)
-    const members = readItems(cursor, LIMITS.council.members, readMember)
+    const members = readItems(cursor, COUNCIL_BOUNDS.members, readMember)
     cursor.finish()
     return members
   })
@@ -57,7 +57,7 @@ const readMember = (cursor: RlpCursor): CouncilMember => {
 }
 
 /** Longest name as text: an invalid UTF-8 byte becomes a character of three bytes. */
-const NAME_BYTES = 3 * LIMITS.council.nameBytes
+const NAME_BYTES = 3 * COUNCIL_BOUNDS.nameBytes
 
 /** Council after the last block of a cycle, or genesis: it serves in the cycle after the next (docs/design/council.md#cycles). */
 export interface CycleRecord extends ValidatorRecord {
@@ -95,8 +95,8 @@ export const readCycleRow = (row: Uint8Array): CycleRow =>
     const cursor = new RlpCursor(row)
     const outer = cursor.openList()
     const councilAt = cursor.safeUint()
-    const lapses = readItems(cursor, LIMITS.council.members, readLapse)
-    const jailed = readItems(cursor, LIMITS.council.members, item => item.safeUint())
+    const lapses = readItems(cursor, COUNCIL_BOUNDS.members, readLapse)
+    const jailed = readItems(cursor, COUNCIL_BOUNDS.members, item => item.safeUint())
     const seed = cursor.hex(32)
     cursor.closeList(outer)
     cursor.finish()

@@ -1,5 +1,5 @@
 import type { CouncilMember } from '../../config/genesis.ts'
-import { LIMITS } from '../../config/limits.ts'
+import { COUNCIL_LIMITS } from '../../config/limits/chain.ts'
 import { COUNCIL_ADDRESS, type NetworkParams } from '../../config/networks.ts'
 import { type Committee, drawCommittee, type Eligible } from '../../consensus/committee.ts'
 import { commitRecord, jailedAtSlot, RECORDS_SLOT, type ReadWord, readCouncil } from '../../rules/council-storage.ts'
@@ -70,7 +70,7 @@ interface Cycle {
  */
 export class Council {
   readonly #options: CouncilOptions
-  readonly #cycles = new Lru<number, Cycle>(LIMITS.council.cachedCycles)
+  readonly #cycles = new Lru<number, Cycle>(COUNCIL_LIMITS.cachedCycles)
   /** Last one read: most cycles change nothing, and hundreds of members are a thousand storage words. */
   #registered: Registered | undefined
 

@@ -1,5 +1,6 @@
-import { LIMITS } from '../../config/limits.ts'
+import { CONSENSUS_LIMITS } from '../../config/limits/consensus.ts'
 import { COUNCIL_ADDRESS, type NetworkParams } from '../../config/networks.ts'
+import { EVIDENCE_BOUNDS } from '../../config/protocol-bounds.ts'
 import { decodeEvidence, encodeEvidence, tryDecodeEvidence } from '../../consensus/evidence/codec.ts'
 import { accusedIn, type Evidence, evidenceFault } from '../../consensus/evidence/evidence.ts'
 import { PendingEvidence } from '../../consensus/evidence/pending-evidence.ts'
@@ -41,13 +42,13 @@ export interface SelectedEvidence {
  */
 export class EvidencePool implements EvidenceStore {
   readonly #options: EvidencePoolOptions
-  readonly #pool = new PendingEvidence(LIMITS.consensus.evidence)
+  readonly #pool = new PendingEvidence(CONSENSUS_LIMITS.evidence)
   readonly #isSigned: SignatureCheck
   #head: number
 
   private constructor(options: EvidencePoolOptions, head: number) {
     const { params, genesisHash } = options
-    const { cachedSignatures } = LIMITS.consensus
+    const { cachedSignatures } = CONSENSUS_LIMITS
     this.#options = options
     this.#head = head
     this.#isSigned = createSignatureVerifier(
@@ -96,8 +97,8 @@ export class EvidencePool implements EvidenceStore {
     const offenders = new Set<Hex>()
     let bytes = 0
     for (const { offender, encoded } of this.#pool.all()) {
-      if (items.length >= LIMITS.evidence.items) break
-      if (bytes + encoded.byteLength > LIMITS.evidence.bytes) continue
+      if (items.length >= EVIDENCE_BOUNDS.items) break
+      if (bytes + encoded.byteLength > EVIDENCE_BOUNDS.bytes) continue
       const evidence = decodeEvidence(encoded)
       if (!('offender' in this.#judge(evidence, number, offenders))) {
         if (accusedIn(evidence).number < number) this.#forget(offender)
@@ -113,7 +114,7 @@ export class EvidencePool implements EvidenceStore {
   /** Returns the offenders of block `number` on the head, in the order of its evidence. Throws CodedError<EvidenceError>. */
   offendersOf(items: readonly Uint8Array[], number: number): readonly Hex[] {
     const bytes = items.reduce((sum, item) => sum + item.byteLength, 0)
-    if (items.length > LIMITS.evidence.items || bytes > LIMITS.evidence.bytes)
+    if (items.length > EVIDENCE_BOUNDS.items || bytes > EVIDENCE_BOUNDS.bytes)
       throw new CodedError<EvidenceError>({ code: 'BODY_EVIDENCE_TOO_MUCH', items: items.length, bytes })
     const offenders = new Set<Hex>()
     items.forEach((item, index) => {
@@ -141,12 +142,12 @@ export class EvidencePool implements EvidenceStore {
     const { council, params } = this.#options
     const { number, sender } = accusedIn(evidence)
     const next = this.#head + 1
-    if (number < 1 || number > next + LIMITS.consensus.futureHeights) return undefined
+    if (number < 1 || number > next + CONSENSUS_LIMITS.futureHeights) return undefined
     if (next - number > params.council.evidenceBlocks) return undefined
     const offender = council.committee(number)?.members[sender]
     if (offender === undefined || !this.#pool.wants(offender) || council.jailedAt(offender) > 0) return undefined
     // Evidence too large for any block would occupy its slot for ever and keep other evidence out.
-    return encodeEvidence(evidence).byteLength <= LIMITS.evidence.bytes ? offender : undefined
+    return encodeEvidence(evidence).byteLength <= EVIDENCE_BOUNDS.bytes ? offender : undefined
   }
 
   #forget(offender: Hex): void {

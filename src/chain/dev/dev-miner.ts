@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { DEV_LIMITS } from '../../config/limits/chain.ts'
 import type { ConsensusEngine } from '../../consensus/engine/types.ts'
 import { earliestProposalMs } from '../../consensus/timing/block-time.ts'
 import { minTimestampStepSeconds } from '../../rules/timestamp.ts'
@@ -140,7 +140,7 @@ export class DevMiner {
 
   /** Makes blocks one after the other. Throws TOO_MANY_BLOCKS or NO_BLOCK. */
   async mine({ blocks, interval, intervalFirst = false, timestamp }: MineOptions): Promise<void> {
-    const limit = LIMITS.dev.mineBlocks
+    const limit = DEV_LIMITS.mineBlocks
     if (blocks > limit) throw new CodedError<MinerError>({ code: 'TOO_MANY_BLOCKS', limit })
     await this.#turn.run(async () => {
       for (let i = 0; i < blocks && this.#isRunning; i++) {
@@ -169,7 +169,7 @@ export class DevMiner {
     if (!this.#isRunning) return
     const { chain, engine, clock, time } = this.#options
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const timeoutMs = LIMITS.dev.mineMs
+    const timeoutMs = DEV_LIMITS.mineMs
     const cancel = clock.schedule(clock.nowMs() + timeoutMs, () =>
       reject(new CodedError<MinerError>({ code: 'NO_BLOCK', timeoutMs })),
     )

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { DEV_LIMITS } from '../../config/limits/chain.ts'
 import { CodedError } from '../../util/errors.ts'
 import type { NextBlockFields } from '../block/block-env.ts'
 import type { SavedTime } from './dev-time.ts'
@@ -22,7 +22,7 @@ export class DevSnapshots {
 
   /** Throws TOO_MANY_SNAPSHOTS. */
   add(state: DevSnapshotState): number {
-    const limit = LIMITS.dev.snapshots
+    const limit = DEV_LIMITS.snapshots
     if (this.#states.size >= limit) throw new CodedError<DevSnapshotError>({ code: 'TOO_MANY_SNAPSHOTS', limit })
     this.#states.set(++this.#lastId, state)
     return this.#lastId

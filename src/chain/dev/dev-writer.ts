@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import { DevelopmentRules } from '../../rules/development.ts'
 import {
   type AccountEdit,
@@ -126,8 +126,8 @@ export class DevWriter {
     const { chain, store, blocks, logger } = this.#options
     const query = { fromBlock: number + 1, toBlock: chain.headBlock.header.number, ...EVERY_LOG }
     const limits = {
-      results: LIMITS.rpc.logResults,
-      timeoutMs: LIMITS.rpc.logQueryMs,
+      results: RPC_LIMITS.logResults,
+      timeoutMs: RPC_LIMITS.logQueryMs,
       nowMs: () => performance.now(),
     }
     try {

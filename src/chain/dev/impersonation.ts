@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { DEV_LIMITS } from '../../config/limits/chain.ts'
 import { keccak256Hex } from '../../crypto/hash.ts'
 import { recoverUnknownSenders } from '../../crypto/recovery/known-senders.ts'
 import type { SenderRecovery } from '../../crypto/recovery/sender-recovery.ts'
@@ -38,7 +38,7 @@ export class Impersonation {
 
   /** Throws TOO_MANY_IMPERSONATED. */
   start(account: Hex): void {
-    const limit = LIMITS.dev.impersonated
+    const limit = DEV_LIMITS.impersonated
     if (this.#accounts.size >= limit && !this.#accounts.has(account))
       throw new CodedError<ImpersonationError>({ code: 'TOO_MANY_IMPERSONATED', limit })
     this.#accounts.add(account)

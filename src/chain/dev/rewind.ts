@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { DEV_LIMITS } from '../../config/limits/chain.ts'
 import { DevelopmentRules } from '../../rules/development.ts'
 import { putEditedRoot, undoEdits } from '../../state/edit/account-edit.ts'
 import { pruneHistory } from '../../state/history/history-rows.ts'
@@ -71,7 +71,7 @@ export const rewindTo = async (parts: RewindParts, target: RewindTarget): Promis
 }
 
 const rewindSlice = async (parts: RewindParts, target: RewindTarget, rewinds: number): Promise<void> => {
-  const { store, blocks, world, batchRows = LIMITS.dev.rewindRows } = parts
+  const { store, blocks, world, batchRows = DEV_LIMITS.rewindRows } = parts
   const head = world.number
   const batch = store.batch()
   try {

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
-import { LIMITS } from '../../config/limits.ts'
+import { DEV_LIMITS } from '../../config/limits/chain.ts'
 import type { Header } from '../../primitives/header.ts'
 import { decodeAccount, EMPTY_CODE_HASH, EMPTY_ROOT } from '../../state/account.ts'
 import type { AccountEdit } from '../../state/edit/account-edit.ts'
@@ -24,7 +24,7 @@ export type StateFileError =
   | { readonly code: 'STATE_MALFORMED'; readonly reason: string }
   | { readonly code: 'STATE_TOO_LARGE'; readonly limitBytes: number }
 
-const tooLarge = () => new CodedError<StateFileError>({ code: 'STATE_TOO_LARGE', limitBytes: LIMITS.dev.stateBytes })
+const tooLarge = () => new CodedError<StateFileError>({ code: 'STATE_TOO_LARGE', limitBytes: DEV_LIMITS.stateBytes })
 const malformed = (reason: string) => new CodedError<StateFileError>({ code: 'STATE_MALFORMED', reason })
 
 interface StoredAccount {
@@ -45,7 +45,7 @@ export const dumpState = async (store: Store, { number, timestamp }: Header): Pr
       const code = account.codeHash === EMPTY_CODE_HASH ? '0x' : bytesToHex(readCode(store, account.codeHash))
       const storage = account.storageRoot === EMPTY_ROOT ? {} : await slotsOf(store, snapshot, key)
       bytes += ACCOUNT_BYTES + code.length + SLOT_BYTES * Object.keys(storage).length
-      if (bytes > LIMITS.dev.stateBytes) throw tooLarge()
+      if (bytes > DEV_LIMITS.stateBytes) throw tooLarge()
       accounts[bytesToHex(key)] = {
         nonce: toQuantity(account.nonce),
         balance: toQuantity(account.balance),
@@ -69,7 +69,7 @@ const slotsOf = async (store: Store, snapshot: Snapshot, account: Uint8Array): P
   for await (const [key, word] of store.entries(BUCKETS.slot, { prefix: account, snapshot })) {
     slots[bytesToHex(key.subarray(32))] = decodeWord(word)
     bytes += SLOT_BYTES
-    if (bytes > LIMITS.dev.stateBytes) throw tooLarge()
+    if (bytes > DEV_LIMITS.stateBytes) throw tooLarge()
   }
   return slots
 }
@@ -82,7 +82,7 @@ export interface ParsedState {
 
 /** Parses a state dumped here or by anvil. Throws STATE_MALFORMED or STATE_TOO_LARGE. */
 export const parseState = async (bytes: Uint8Array): Promise<ParsedState> => {
-  if (bytes.byteLength > LIMITS.dev.stateBytes) throw tooLarge()
+  if (bytes.byteLength > DEV_LIMITS.stateBytes) throw tooLarge()
   const root = asObject(jsonOf(await unpacked(bytes)), 'the state')
   if (root['format'] !== undefined && root['format'] !== STATE_FORMAT)
     throw malformed(`this node reads "${STATE_FORMAT}" and what anvil dumps`)
@@ -97,7 +97,7 @@ const unpacked = async (bytes: Uint8Array): Promise<string> => {
   // anvil writes plain JSON to files.
   if (bytes[0] !== 0x1f) return Buffer.from(bytes).toString('utf8')
   try {
-    return (await promisify(gunzip)(bytes, { maxOutputLength: LIMITS.dev.stateBytes })).toString('utf8')
+    return (await promisify(gunzip)(bytes, { maxOutputLength: DEV_LIMITS.stateBytes })).toString('utf8')
   } catch (error) {
     if (error instanceof RangeError) throw tooLarge()
     throw malformed('not gzip')

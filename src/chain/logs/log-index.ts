@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { CHAIN_LIMITS } from '../../config/limits/chain.ts'
 import { bloomBits, bloomHas } from '../../primitives/bloom.ts'
 import type { Log } from '../../primitives/log.ts'
 import type { Receipt } from '../../primitives/receipt.ts'
@@ -46,7 +46,7 @@ export async function* candidateBlocks(
 ): AsyncGenerator<number> {
   const addresses = query.addresses.byteLength / ADDRESS_BYTES
   if (addresses === 0) yield* byBloom(store, query, tick, snapshot)
-  else if (addresses <= LIMITS.chain.logWalks) yield* byAddress(store, query, snapshot)
+  else if (addresses <= CHAIN_LIMITS.logWalks) yield* byAddress(store, query, snapshot)
   else yield* byManyAddresses(store, query, tick, snapshot)
 }
 
@@ -137,9 +137,9 @@ const loggingBlocks = async (
       bits[at >> 3] = (bits[at >> 3] as number) | (1 << (at & 7))
     }
   }
-  for (let at = 0; at < addresses.length; at += LIMITS.chain.logWalks) {
+  for (let at = 0; at < addresses.length; at += CHAIN_LIMITS.logWalks) {
     tick()
-    await Promise.all(addresses.slice(at, at + LIMITS.chain.logWalks).map(walk))
+    await Promise.all(addresses.slice(at, at + CHAIN_LIMITS.logWalks).map(walk))
   }
   return bits
 }

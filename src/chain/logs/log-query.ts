@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { CodedError } from '../../util/errors.ts'
@@ -11,7 +11,7 @@ import { candidateBlocks } from './log-index.ts'
 export interface LogQueryLimits {
   readonly results: number
   readonly timeoutMs: number
-  /** Limit of the data of all logs; `LIMITS.rpc.logBytes` by default. */
+  /** Limit of the data of all logs; `RPC_LIMITS.logBytes` by default. */
   readonly bytes?: number
   nowMs(): number
 }
@@ -26,7 +26,7 @@ export async function* matchingLogs(
   query: LogQuery,
   limits: LogQueryLimits,
 ): AsyncGenerator<readonly LogEntry[]> {
-  const limitBytes = limits.bytes ?? LIMITS.rpc.logBytes
+  const limitBytes = limits.bytes ?? RPC_LIMITS.logBytes
   let count = 0
   let bytes = 0
   const deadlineMs = limits.nowMs() + limits.timeoutMs

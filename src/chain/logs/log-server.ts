@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { LIMITS } from '../../config/limits.ts'
+import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import { Store } from '../../storage/store.ts'
 import { assert } from '../../util/assert.ts'
 import { asBuffer } from '../../util/bytes.ts'
@@ -18,7 +18,7 @@ class TextPieces {
   add(text: string): void {
     this.#parts.push(text)
     this.#length += text.length
-    if (this.#length >= LIMITS.rpc.chunkChars) this.end()
+    if (this.#length >= RPC_LIMITS.chunkChars) this.end()
   }
 
   end(): void {
@@ -45,8 +45,8 @@ export const serveLogQueries = async (render: (entry: LogEntry) => string): Prom
   const cancelled = new Set<number>()
   /** A cancelled query is out of time. */
   const limitsOf = (id: number) => ({
-    results: LIMITS.rpc.logResults,
-    timeoutMs: LIMITS.rpc.logQueryMs,
+    results: RPC_LIMITS.logResults,
+    timeoutMs: RPC_LIMITS.logQueryMs,
     nowMs: () => (cancelled.has(id) ? Number.POSITIVE_INFINITY : performance.now()),
   })
 

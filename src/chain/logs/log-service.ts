@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
-import { LIMITS } from '../../config/limits.ts'
+import { CHAIN_LIMITS } from '../../config/limits/chain.ts'
+import { WORKER_LIMITS } from '../../config/limits/execution.ts'
 import { type Cancellation, Cancelled } from '../../util/async/cancellation.ts'
 import { FairQueue } from '../../util/async/fair-queue.ts'
 import { CodedError } from '../../util/errors.ts'
@@ -72,7 +73,7 @@ export class LogService {
   }
 
   async #ask(query: LogQuery, as: LogJob['as'], client: string, cancellation?: Cancellation): Promise<Found> {
-    const { logQueries, clientLogQueries } = LIMITS.chain
+    const { logQueries, clientLogQueries } = CHAIN_LIMITS
     requireHistory(this.#options.earliest?.() ?? 0, query.fromBlock, query.toBlock)
     if (this.#queue.lengthOf(client) >= clientLogQueries)
       throw new CodedError<ChainReadError>({ code: 'QUERY_CLIENT_FULL', limit: clientLogQueries })
@@ -96,7 +97,7 @@ export class LogService {
   }
 
   #dispatch(): void {
-    const { logsInFlight, clientLogsInFlight } = LIMITS.chain
+    const { logsInFlight, clientLogsInFlight } = CHAIN_LIMITS
     while (this.#running.size < logsInFlight) {
       const next = this.#queue.shift(client => (this.#runningOf.get(client) ?? 0) < clientLogsInFlight)
       if (next === undefined) return
@@ -122,7 +123,7 @@ export class LogService {
     const worker = new Worker(this.#options.workerUrl, {
       name: 'logs',
       workerData: { storePath: this.#options.storePath },
-      resourceLimits: { maxYoungGenerationSizeMb: LIMITS.workers.nurseryMegabytes },
+      resourceLimits: { maxYoungGenerationSizeMb: WORKER_LIMITS.nurseryMegabytes },
     })
     worker.on('message', (answer: LogAnswer) => this.#answer(answer))
     worker.on('error', (error: Error) => this.#ended(worker, error))

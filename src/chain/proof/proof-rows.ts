@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { PROOF_CHAIN_LIMITS } from '../../config/limits/chain.ts'
 import type { ChainParams } from '../../config/networks.ts'
 import { decodeProofHeader, type ProofHeader, proofHeaderId } from '../../primitives/proof-header.ts'
 import { encodeRlp, uintItem } from '../../primitives/rlp.ts'
@@ -28,7 +28,7 @@ export interface StoredProof {
 export class ProofRows {
   readonly #params: ChainParams
   readonly #store: Store
-  readonly #states = new Lru<Hex, ProofState>(LIMITS.proofChain.cachedStates)
+  readonly #states = new Lru<Hex, ProofState>(PROOF_CHAIN_LIMITS.cachedStates)
 
   constructor(params: ChainParams, store: Store) {
     this.#params = params

@@ -1,4 +1,5 @@
-import { LIMITS } from '../../config/limits.ts'
+import { CHAIN_LIMITS } from '../../config/limits/chain.ts'
+import { BLOCK_BOUNDS } from '../../config/protocol-bounds.ts'
 import { proposalTimestamp } from '../../consensus/timing/block-time.ts'
 import type { BuildBudget, Executor, TransactionSource } from '../../evm/executor-types.ts'
 import { overlayReader } from '../../evm/readers/overlay-reader.ts'
@@ -52,7 +53,7 @@ export class PendingBlockBuilder {
   readonly #options: PendingBlockOptions
   readonly #turn = new Mutex()
   /** Transactions that took too long here; later pending blocks skip them. */
-  readonly #slow = new Lru<Hex, true>({ limit: LIMITS.chain.pendingSlow })
+  readonly #slow = new Lru<Hex, true>({ limit: CHAIN_LIMITS.pendingSlow })
   /** True when the last build stopped a transaction. */
   #hasStopped = false
   /** Pending block, built or being built. */
@@ -144,16 +145,16 @@ export class PendingBlockBuilder {
     const { clock } = this.#options
     const nowMs = () => clock.nowMs()
     return {
-      maxBytes: LIMITS.block.bodyBytes,
+      maxBytes: BLOCK_BOUNDS.bodyBytes,
       nowMs,
-      deadlineMs: nowMs() + LIMITS.chain.pendingBuildMs,
-      transactionMs: LIMITS.chain.pendingBuildMs,
+      deadlineMs: nowMs() + CHAIN_LIMITS.pendingBuildMs,
+      transactionMs: CHAIN_LIMITS.pendingBuildMs,
     }
   }
 
   /** Only the first transactions: a pending block is a view, not a proposal. */
   #candidates(source: TransactionSource): TransactionSource {
-    let left: number = LIMITS.chain.pendingTransactions
+    let left: number = CHAIN_LIMITS.pendingTransactions
     return {
       next: () => {
         for (;;) {

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { CALL_LIMITS } from '../../config/limits/clients.ts'
 import type { ChainParams } from '../../config/networks.ts'
 import type { BlockEnv } from '../../evm/block-env.ts'
 import type { CallService } from '../../evm/calls/types.ts'
@@ -64,7 +64,7 @@ export class SimulationService {
   }
 
   #plan(request: SimulationRequest, base: ChainBlock): SimulationPlan {
-    const { params, gas = LIMITS.call.gas } = this.#options
+    const { params, gas = CALL_LIMITS.gas } = this.#options
     const { header, hash } = base
     const stepSeconds = Math.max(1, Math.floor(params.blockTimeMs / 1_000))
     const places = planBlocks(header, request.blocks, stepSeconds)

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { SNAPSHOT_LIMITS } from '../../config/limits/sync.ts'
 import { isCoded } from '../../util/errors.ts'
 import { fetchSealedHeader, type PeerSource } from './sync/fetch-headers.ts'
 import { type Anchor, type SealedHeader, type TrustRules, trustBlock } from './sync/skipping-verification.ts'
@@ -20,7 +20,7 @@ export type Proof = 'true' | 'false' | 'unknown'
  * proves nothing, and does not affect the next. A block is false only when another one of its number is proven. Throws ANCHOR_TOO_OLD.
  */
 export const proveBlock = async (target: SealedHeader, options: ProveOptions): Promise<Proof> => {
-  for (const witness of options.witnesses.slice(0, LIMITS.snapshot.witnesses)) {
+  for (const witness of options.witnesses.slice(0, SNAPSHOT_LIMITS.witnesses)) {
     if (await isTrusted(target, witness, options)) return 'true'
     const theirs = await headerOf(witness, target.header.number, options)
     if (theirs === undefined || !(await isTrusted(theirs, witness, options))) continue

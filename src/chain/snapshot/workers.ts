@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { WORKER_LIMITS } from '../../config/limits/execution.ts'
 import { WorkerThread } from '../../util/worker/worker-thread.ts'
 import type { HistoryMethods } from './backfill/history-worker.ts'
 import type { SnapshotWorkerMethods } from './store/snapshot-worker.ts'
@@ -7,7 +7,7 @@ import type { StagingMethods } from './sync/staging-worker.ts'
 
 const options = <Data>(workerData: Data) => ({
   workerData,
-  resourceLimits: { maxYoungGenerationSizeMb: LIMITS.workers.nurseryMegabytes },
+  resourceLimits: { maxYoungGenerationSizeMb: WORKER_LIMITS.nurseryMegabytes },
 })
 
 /** Starts the worker that writes snapshots of this store's state to the folder `root`. */

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { CHAIN_LIMITS } from '../../config/limits/chain.ts'
 import { encodeBlockParts } from '../../primitives/block.ts'
 import { type Certificate, decodeCertificate, encodeCertificate } from '../../primitives/consensus/certificate.ts'
 import { decodeExtraData, type ExtraData } from '../../primitives/extra-data.ts'
@@ -99,20 +99,20 @@ export class BlockStore {
   readonly #store: Store
   readonly #extraOf: ChainRules['extraOf']
   readonly #pricesOf: ChainRules['pricesOf']
-  readonly #blocks = new Lru<number, ChainBlock>({ limit: LIMITS.chain.blockCacheBytes, weigh: weightOfBlock })
+  readonly #blocks = new Lru<number, ChainBlock>({ limit: CHAIN_LIMITS.blockCacheBytes, weigh: weightOfBlock })
   readonly #receipts = new Lru<number, readonly Receipt[]>({
-    limit: LIMITS.chain.receiptCacheBytes,
+    limit: CHAIN_LIMITS.receiptCacheBytes,
     weigh: weightOfReceipts,
   })
-  readonly #logged = new Lru<number, LoggedBlock>({ limit: LIMITS.chain.logCacheBytes, weigh: weightOfLogs })
+  readonly #logged = new Lru<number, LoggedBlock>({ limit: CHAIN_LIMITS.logCacheBytes, weigh: weightOfLogs })
   /** Blocks read for single transactions or receipts, and such reads under way. */
   readonly #stored = new Lru<number, StoredBlock>({
-    limit: LIMITS.chain.rowCacheBytes,
+    limit: CHAIN_LIMITS.rowCacheBytes,
     weigh: block => block.byteLength,
   })
   readonly #storedReads = new Map<number, Promise<StoredBlock | undefined>>()
-  readonly #tips = new Lru<number, readonly TipShare[]>({ limit: LIMITS.chain.tipCacheBytes, weigh: weightOfTips })
-  readonly #hashes = new Lru<number, Hex>(LIMITS.chain.hashCache)
+  readonly #tips = new Lru<number, readonly TipShare[]>({ limit: CHAIN_LIMITS.tipCacheBytes, weigh: weightOfTips })
+  readonly #hashes = new Lru<number, Hex>(CHAIN_LIMITS.hashCache)
   /** First block of the contiguous range up to the head (store/earliest-block.ts). */
   earliest = 0
   /** Grows when blocks are reverted; reads begun before are not cached. */

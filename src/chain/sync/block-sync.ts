@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { SYNC_LIMITS } from '../../config/limits/sync.ts'
 import type { SealedBlock } from '../../network/wire/consensus.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { isCoded } from '../../util/errors.ts'
@@ -45,7 +45,7 @@ export class BlockSync {
   start(): void {
     const { clock } = this.#options
     this.consider()
-    this.#cancelTick = clock.schedule(clock.nowMs() + LIMITS.sync.tickMs, () => this.start())
+    this.#cancelTick = clock.schedule(clock.nowMs() + SYNC_LIMITS.tickMs, () => this.start())
   }
 
   /** Resolves when no import is running. */
@@ -102,11 +102,11 @@ export class BlockSync {
     const run = new SyncRun(this.#options, this.#syncPeers)
     if (offered !== undefined) run.offer(offered)
     this.#run = run
-    this.#notBeforeMs = startedMs + LIMITS.sync.spacingMs
+    this.#notBeforeMs = startedMs + SYNC_LIMITS.spacingMs
     this.#ending = run
       .finish()
       .catch((error: unknown) => {
-        this.#notBeforeMs = clock.nowMs() + LIMITS.sync.pauseMs
+        this.#notBeforeMs = clock.nowMs() + SYNC_LIMITS.pauseMs
         // The engine has reported its own failure; its end need not be logged again.
         if (!isCoded(error) || error.code !== 'ENGINE_STOPPED') logger.warn({ err: error }, 'catching up failed')
       })
@@ -125,7 +125,7 @@ export class BlockSync {
     if (number !== this.#seen.number) this.#seen = { number, sinceMs: nowMs }
     if (nowMs < this.#notBeforeMs) return false
     const behind = syncTarget(this.#syncPeers.claims(network.peers(), nowMs), number) - number
-    const isPatient = this.#seen.sinceMs + LIMITS.sync.patienceMs > nowMs
-    return behind > (isPatient && isMember() ? LIMITS.sync.nearBlocks : 0)
+    const isPatient = this.#seen.sinceMs + SYNC_LIMITS.patienceMs > nowMs
+    return behind > (isPatient && isMember() ? SYNC_LIMITS.nearBlocks : 0)
   }
 }

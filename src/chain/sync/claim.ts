@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { BLOCK_BOUNDS } from '../../config/protocol-bounds.ts'
 import { certificateFault } from '../../consensus/certificate.ts'
 import { rejectHighS } from '../../consensus/signer/signature-verifier.ts'
 import type { RangeFault, RangeRules } from '../../consensus/verify-range.ts'
@@ -14,7 +14,7 @@ export type ClaimRules = Pick<RangeRules, 'committees' | 'domain' | 'recover'>
  * invalid header.
  */
 export const claimFault = (sealed: readonly SealedBlock[], first: number, rules?: ClaimRules): RangeFault | null => {
-  const heads = sealed.map(({ block }) => decodeBlockHeader(block, LIMITS.block.headerBytes))
+  const heads = sealed.map(({ block }) => decodeBlockHeader(block, BLOCK_BOUNDS.headerBytes))
   for (const [at, { header }] of heads.entries()) {
     const number = first + at
     if (header.number !== number) return { number, reason: 'NUMBER' }

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { SYNC_LIMITS } from '../../config/limits/sync.ts'
 import { TokenBucket } from '../../network/core/token-bucket.ts'
 import { Lru } from '../../util/lru.ts'
 
@@ -15,11 +15,11 @@ interface Record {
  * for twice as long, so that a false claim costs time only once; other peers are unaffected.
  */
 export class SyncPeers {
-  readonly #records = new Lru<string, Record>(LIMITS.sync.sources)
+  readonly #records = new Lru<string, Record>(SYNC_LIMITS.sources)
   readonly #pace: TokenBucket
 
   constructor(nowMs: number) {
-    this.#pace = new TokenBucket(LIMITS.sync.asks, nowMs)
+    this.#pace = new TokenBucket(SYNC_LIMITS.asks, nowMs)
   }
 
   /** Takes a request token; returns false when requests would be so frequent that a single peer sees a flood. */
@@ -69,7 +69,7 @@ export class SyncPeers {
   /** Counts several failures at once as one. */
   failed(peer: string, nowMs: number): void {
     if (!this.counts(peer, nowMs)) return
-    const { holdMs, holdCapMs } = LIMITS.sync
+    const { holdMs, holdCapMs } = SYNC_LIMITS
     const record = this.#of(peer)
     record.hasDelivered = false
     record.holdMs = Math.min(holdCapMs, Math.max(holdMs, 2 * record.holdMs))

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { SYNC_LIMITS } from '../../config/limits/sync.ts'
 import type { Logger } from '../../util/logger.ts'
 import type { SyncStatus } from '../types.ts'
 
@@ -22,7 +22,7 @@ export class SyncProgress {
 
   /** false: too close to the target to report. */
   get status(): SyncStatus | false {
-    if (this.#target - this.#start <= LIMITS.sync.nearBlocks || this.#current >= this.#target) return false
+    if (this.#target - this.#start <= SYNC_LIMITS.nearBlocks || this.#current >= this.#target) return false
     return { startingBlock: this.#start, currentBlock: this.#current, highestBlock: this.#target }
   }
 
@@ -34,7 +34,7 @@ export class SyncProgress {
   moved(number: number, nowMs: number): void {
     this.#current = number
     this.#target = Math.max(this.#target, number)
-    if (nowMs - this.#toldMs < LIMITS.sync.progressMs) return
+    if (nowMs - this.#toldMs < SYNC_LIMITS.progressMs) return
     this.#toldMs = nowMs
     const perSecond = this.#perSecond(nowMs)
     const secondsLeft = Math.ceil((this.#target - number) / perSecond)
@@ -44,7 +44,7 @@ export class SyncProgress {
   /** A run of a few blocks is not logged: a follower has one every second. */
   ended(nowMs: number): void {
     const blocks = this.#current - this.#start
-    if (blocks <= LIMITS.sync.nearBlocks) return
+    if (blocks <= SYNC_LIMITS.nearBlocks) return
     const perSecond = rounded(this.#perSecond(nowMs))
     this.#logger.info({ number: this.#current, target: this.#target, blocks, perSecond }, 'caught up')
   }

@@ -1,4 +1,5 @@
-import { LIMITS } from '../../config/limits.ts'
+import { NETWORK_LIMITS } from '../../config/limits/network.ts'
+import { SYNC_LIMITS } from '../../config/limits/sync.ts'
 import type { CatchUp } from '../../consensus/engine/types.ts'
 import { certificatesOfRange, rangeFault, rangePrefix, type SealedRange } from '../../consensus/verify-range.ts'
 import type { RequestEvent } from '../../network/peer/requester.ts'
@@ -46,8 +47,8 @@ export class SyncRun {
     this.#syncPeers = syncPeers
     const { number, hash } = options.head()
     this.#parent = { number, hash }
-    const { parallel, pieces } = LIMITS.sync
-    this.#plan = new RangePlan(number, { pieceBlocks: LIMITS.network.blocksPerRequest, parallel, pieces })
+    const { parallel, pieces } = SYNC_LIMITS
+    this.#plan = new RangePlan(number, { pieceBlocks: NETWORK_LIMITS.blocksPerRequest, parallel, pieces })
   }
 
   /** false: too close to the target to report. */
@@ -102,7 +103,7 @@ export class SyncRun {
   async #next(isAway: boolean): Promise<Verified | undefined> {
     const { clock, head } = this.#options
     const plan = this.#plan
-    let untilMs = clock.nowMs() + (isAway ? LIMITS.sync.awayMs : LIMITS.sync.lateMs)
+    let untilMs = clock.nowMs() + (isAway ? SYNC_LIMITS.awayMs : SYNC_LIMITS.lateMs)
     while (!this.#isStopped) {
       // The engine reached that height by itself: the requested blocks are old.
       if (!isAway && head().number > plan.head) return undefined
@@ -113,13 +114,13 @@ export class SyncRun {
         const verified = this.#verify(next.content)
         if (verified !== undefined) return verified
         plan.refused()
-      } else if (target <= plan.head || plan.isStalled(LIMITS.sync.attempts)) return undefined
+      } else if (target <= plan.head || plan.isStalled(SYNC_LIMITS.attempts)) return undefined
       else if (clock.nowMs() < untilMs)
-        await this.#somethingOr(isHeldBack ? Math.min(untilMs, clock.nowMs() + LIMITS.sync.paceMs) : untilMs)
+        await this.#somethingOr(isHeldBack ? Math.min(untilMs, clock.nowMs() + SYNC_LIMITS.paceMs) : untilMs)
       else if (isAway) return undefined
       else {
-        untilMs = clock.nowMs() + LIMITS.sync.lateMs
-        const late = plan.askAgain(LIMITS.sync.askedAtOnce)
+        untilMs = clock.nowMs() + SYNC_LIMITS.lateMs
+        const late = plan.askAgain(SYNC_LIMITS.askedAtOnce)
         if (late !== undefined) void this.#fetch(late, peer => this.#syncPeers.isFree(peer))
       }
     }
@@ -168,7 +169,7 @@ export class SyncRun {
     } catch (error) {
       logger.debug({ err: error, ...blockBatch }, 'blocks not received')
       // Without a pause a peer that returns nothing would be asked again at once.
-      await delayUntil(clock, clock.nowMs() + LIMITS.sync.retryMs).over
+      await delayUntil(clock, clock.nowMs() + SYNC_LIMITS.retryMs).over
       this.#plan.failed(blockBatch)
     }
     this.#wake()
@@ -233,7 +234,7 @@ export class SyncRun {
   #ahead({ blocks }: SealedRange, at: number): Promise<Block> | undefined {
     const block = blocks[at]
     // Two full blocks might exceed the recovery queue.
-    if (block === undefined || block.transactions.length > LIMITS.sync.aheadTransactions) return undefined
+    if (block === undefined || block.transactions.length > SYNC_LIMITS.aheadTransactions) return undefined
     const coming = this.#options.withSenders(block)
     // Awaited when the block is imported, which may never happen.
     coming.catch(() => {})

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { TRACE_LIMITS } from '../../config/limits/clients.ts'
 import { dataJson, objectJson } from '../../evm/tracers/json-text.ts'
 import type { TraceOutput } from '../../evm/tracers/tracer-context.ts'
 import { type Account, decodeAccount } from '../../state/account.ts'
@@ -30,7 +30,7 @@ const storageJson = async (
           .slice(2)
           .replace(/^(00)+/, '')}"`,
       )
-    if (++looked === LIMITS.trace.storageResults) break
+    if (++looked === TRACE_LIMITS.storageResults) break
     await turn()
   }
   return `{${words.join(',')}}`
@@ -66,7 +66,7 @@ export const writeAccountRange = async (
   turn: () => Promise<void>,
 ): Promise<void> => {
   const known = new AddressPreimages()
-  await known.addFromBlocks(store, request.block.number, LIMITS.trace.addressTransactions, turn)
+  await known.addFromBlocks(store, request.block.number, TRACE_LIMITS.addressTransactions, turn)
   let count = 0
   let next: Uint8Array | undefined
   output.nest(`{"root":"${request.stateRoot.slice(2)}","accounts":{`, '}}')

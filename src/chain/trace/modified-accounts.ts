@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { TRACE_LIMITS } from '../../config/limits/clients.ts'
 import type { TraceError } from '../../evm/tracers/config.ts'
 import type { TraceOutput } from '../../evm/tracers/tracer-context.ts'
 import { bytesToHex, type Hex } from '../../util/bytes.ts'
@@ -7,7 +7,7 @@ import type { AddressPreimages } from './preimages.ts'
 
 /** Writes the addresses of hashed keys, in the order of the keys. Throws TRACE_FAILED when there are too many, or one is unknown. */
 export const writeAddresses = (output: TraceOutput, keys: readonly Uint8Array[], known: AddressPreimages): void => {
-  const limit = LIMITS.trace.modifiedAccounts
+  const limit = TRACE_LIMITS.modifiedAccounts
   if (keys.length > limit) throw failed(`more than ${limit} accounts were modified, ask for fewer blocks`)
   const addresses = keys.map(key => {
     const hash = bytesToHex(key)

@@ -1,4 +1,5 @@
-import { LIMITS } from '../../config/limits.ts'
+import { TRACE_LIMITS } from '../../config/limits/clients.ts'
+import { EXECUTION_LIMITS } from '../../config/limits/execution.ts'
 import type { Interrupt } from '../../evm/engine.ts'
 import type { TraceError } from '../../evm/tracers/config.ts'
 import type { Backpressure } from '../../evm/tracers/tracer.ts'
@@ -13,13 +14,13 @@ export interface RequestTimerOptions {
 
 /** Measures the execution time of one request, without the time of other requests or pauses of its reader. */
 export class RequestTimer implements Interrupt {
-  readonly sliceMs: number = LIMITS.execution.callSliceMs
+  readonly sliceMs: number = EXECUTION_LIMITS.callSliceMs
   readonly #options: RequestTimerOptions
   #ranMs = 0
   #sinceMs: number
   #sliceEndMs: number
-  #timeoutMs: number = LIMITS.trace.maxTimeoutMs
-  #deadlineMs: number = LIMITS.trace.maxTimeoutMs
+  #timeoutMs: number = TRACE_LIMITS.maxTimeoutMs
+  #deadlineMs: number = TRACE_LIMITS.maxTimeoutMs
 
   constructor(options: RequestTimerOptions) {
     this.#options = options
@@ -30,7 +31,7 @@ export class RequestTimer implements Interrupt {
   /** Gives the next transaction its own timeout, within that of the whole request. */
   restart(timeoutMs: number): void {
     this.#timeoutMs = timeoutMs
-    this.#deadlineMs = Math.min(this.#elapsedMs() + timeoutMs, LIMITS.trace.maxTimeoutMs)
+    this.#deadlineMs = Math.min(this.#elapsedMs() + timeoutMs, TRACE_LIMITS.maxTimeoutMs)
   }
 
   giveWay(): Promise<void> {

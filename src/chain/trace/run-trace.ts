@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { TRACE_LIMITS } from '../../config/limits/clients.ts'
 import { prepareCall } from '../../evm/calls/call-message.ts'
 import { traceCall } from '../../evm/calls/trace-call.ts'
 import type { TraceConfig } from '../../evm/tracers/config.ts'
@@ -21,7 +21,7 @@ const traceOne = async (
   run: (hooks: TraceHooks) => Promise<unknown>,
 ): Promise<void> => {
   requestTimer.restart(timeoutMs)
-  const tracer = createTracer(config, { output: sink, memory: createMemoryCounter(LIMITS.trace.heldBytes) })
+  const tracer = createTracer(config, { output: sink, memory: createMemoryCounter(TRACE_LIMITS.heldBytes) })
   const backpressure = requestTimer.around(sink)
   await run({ tracer, backpressure })
   for (const piece of tracer.result()) {
@@ -90,8 +90,8 @@ const run = (parts: TraceContext, request: TraceRequest): Promise<void> => {
 export const runTrace = async (parts: TraceContext, request: TraceRequest): Promise<void> => {
   const { sink, requestTimer } = parts
   // Time limit of the replay before a traced transaction, which has a limit of its own.
-  const { timeoutMs } = 'config' in request ? request.config : LIMITS.trace
-  requestTimer.restart(Math.max(timeoutMs, LIMITS.trace.timeoutMs))
+  const { timeoutMs } = 'config' in request ? request.config : TRACE_LIMITS
+  requestTimer.restart(Math.max(timeoutMs, TRACE_LIMITS.timeoutMs))
   try {
     await run(parts, request)
   } catch (error) {

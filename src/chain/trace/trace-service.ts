@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { LIMITS } from '../../config/limits.ts'
+import { TRACE_LIMITS } from '../../config/limits/clients.ts'
 import type { ChainParams } from '../../config/networks.ts'
 import type { TraceError } from '../../evm/tracers/config.ts'
 import { BoundedQueue } from '../../util/async/bounded-queue.ts'
@@ -26,7 +26,7 @@ export interface TraceServiceOptions {
 const traceError = (detail: TraceError): CodedError<TraceError> => new CodedError(detail)
 const STOPPING = traceError({ code: 'TRACE_FAILED', reason: 'the node is stopping' })
 const WORKER_ENDED = traceError({ code: 'TRACE_FAILED', reason: 'the trace worker ended, try again' })
-const QUEUE_FULL = traceError({ code: 'TRACE_QUEUE_FULL', limit: LIMITS.trace.queue })
+const QUEUE_FULL = traceError({ code: 'TRACE_QUEUE_FULL', limit: TRACE_LIMITS.queue })
 
 /**
  * Traces in a separate worker thread, so that calls never wait for them. The first trace starts it; it is stopped when idle.
@@ -34,7 +34,7 @@ const QUEUE_FULL = traceError({ code: 'TRACE_QUEUE_FULL', limit: LIMITS.trace.qu
  */
 export class TraceService implements StreamOwner {
   readonly #options: TraceServiceOptions
-  readonly #queue = new BoundedQueue<TraceStream>(LIMITS.trace.queue)
+  readonly #queue = new BoundedQueue<TraceStream>(TRACE_LIMITS.queue)
   readonly #running = new Map<number, TraceStream>()
   readonly #ids = new WeakMap<TraceStream, number>()
   readonly #signals = new Int32Array(new SharedArrayBuffer(TRACE_SHARED_BYTES))
@@ -87,7 +87,7 @@ export class TraceService implements StreamOwner {
   }
 
   #dispatch(): void {
-    while (this.#running.size < LIMITS.trace.inFlight) {
+    while (this.#running.size < TRACE_LIMITS.inFlight) {
       const stream = this.#queue.shift()
       if (stream === undefined) return
       if (!stream.isOpen) continue
@@ -111,8 +111,8 @@ export class TraceService implements StreamOwner {
       name: 'traces',
       workerData: start,
       resourceLimits: {
-        maxOldGenerationSizeMb: LIMITS.trace.heapMegabytes,
-        maxYoungGenerationSizeMb: LIMITS.trace.nurseryMegabytes,
+        maxOldGenerationSizeMb: TRACE_LIMITS.heapMegabytes,
+        maxYoungGenerationSizeMb: TRACE_LIMITS.nurseryMegabytes,
       },
     })
     worker.unref()
@@ -120,7 +120,7 @@ export class TraceService implements StreamOwner {
     worker.on('error', error => this.#options.logger.warn({ err: error }, 'trace worker failed'))
     worker.on('exit', () => this.#ended(worker, WORKER_ENDED))
     this.#beatMs = this.#busyMs = performance.now()
-    this.#watch = setInterval(() => this.#look(worker), LIMITS.trace.stuckMs / 10).unref()
+    this.#watch = setInterval(() => this.#look(worker), TRACE_LIMITS.stuckMs / 10).unref()
     return worker
   }
 
@@ -146,8 +146,8 @@ export class TraceService implements StreamOwner {
       this.#beatMs = nowMs
     }
     const silentMs = nowMs - this.#beatMs
-    const isIdle = this.#running.size === 0 && nowMs - this.#busyMs > LIMITS.trace.idleWorkerMs
-    if (silentMs > LIMITS.trace.stuckMs) this.#stop(worker, traceError({ code: 'TRACE_TIMEOUT', timeoutMs: silentMs }))
+    const isIdle = this.#running.size === 0 && nowMs - this.#busyMs > TRACE_LIMITS.idleWorkerMs
+    if (silentMs > TRACE_LIMITS.stuckMs) this.#stop(worker, traceError({ code: 'TRACE_TIMEOUT', timeoutMs: silentMs }))
     else if (isIdle) this.#stop(worker, WORKER_ENDED)
   }
 

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { LIMITS } from '../../config/limits.ts'
+import { TRACE_LIMITS } from '../../config/limits/clients.ts'
 import { createSliceScheduler } from '../../evm/calls/slice-scheduler.ts'
 import { createInterpreter } from '../../evm/engines/interpreter/engine.ts'
 import { JsonSink } from '../../evm/tracers/json-sink.ts'
@@ -37,14 +37,14 @@ const jobs = new Map<number, Job>()
 
 const beat = (): void => void Atomics.add(signals, TRACE_HEARTBEAT, 1)
 // The service reads this heartbeat while it waits.
-setInterval(beat, LIMITS.trace.stuckMs / 30).unref()
+setInterval(beat, TRACE_LIMITS.stuckMs / 30).unref()
 
 const begin = (id: number): Job => {
   const sink = new JsonSink({
     emit: chunk => port.postMessage({ type: 'chunk', id, chunk } satisfies FromTraceWorker, [chunk.buffer]),
-    chunkChars: LIMITS.trace.chunkChars,
-    limitBytes: LIMITS.trace.answerBytes,
-    credits: LIMITS.trace.chunks,
+    chunkChars: TRACE_LIMITS.chunkChars,
+    limitBytes: TRACE_LIMITS.answerBytes,
+    credits: TRACE_LIMITS.chunks,
   })
   const job = { sink, isCancelled: false }
   jobs.set(id, job)

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
-import { LIMITS } from '../../config/limits.ts'
 import type { Namespace } from '../../config/networks.ts'
+import { BLOCK_BOUNDS } from '../../config/protocol-bounds.ts'
 import {
   integerOption,
   type NodeFlags,
@@ -89,7 +89,7 @@ export const addDevnetCommand = (program: Command): void => {
       new Option(
         '--code-size-limit <bytes>',
         'largest code of a contract (default: 24576); a transaction may have 131072 bytes in all',
-      ).argParser(integerOption(1, LIMITS.block.transactionBytes)),
+      ).argParser(integerOption(1, BLOCK_BOUNDS.transactionBytes)),
     )
     .addOption(
       new Option(

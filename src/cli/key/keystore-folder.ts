@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { LIMITS } from '../../config/limits.ts'
+import { KEY_LIMITS } from '../../config/limits/keys.ts'
 import { checksumAddress } from '../../crypto/checksum.ts'
 import { type EncryptOptions, encryptKey, type Keystore } from '../../crypto/keystore.ts'
 import { addressFromPrivateKey } from '../../crypto/signature.ts'
@@ -36,11 +36,11 @@ export const writeKey = async (
   return { address: checksumAddress(address), file }
 }
 
-/** Returns the names of files that may be keys, sorted; at most LIMITS.keys.files, and `more` when there are others. */
+/** Returns the names of files that may be keys, sorted; at most KEY_LIMITS.files, and `more` when there are others. */
 export const keyFiles = (folder: string): { readonly files: readonly string[]; readonly more: boolean } => {
   const names = readdirSync(folder, { withFileTypes: true })
     .filter(entry => !entry.isDirectory() && !entry.name.startsWith('.'))
     .map(entry => entry.name)
     .sort()
-  return { files: names.slice(0, LIMITS.keys.files), more: names.length > LIMITS.keys.files }
+  return { files: names.slice(0, KEY_LIMITS.files), more: names.length > KEY_LIMITS.files }
 }

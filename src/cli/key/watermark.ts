@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseGenesis } from '../../config/genesis.ts'
-import { LIMITS } from '../../config/limits.ts'
+import { KEY_LIMITS } from '../../config/limits/keys.ts'
 import type { LastSignature } from '../../consensus/signer/watermark.ts'
 import { checksumAddress } from '../../crypto/checksum.ts'
 import { genesisHashFromFile } from '../../node/genesis/genesis-hash.ts'
@@ -29,7 +29,7 @@ export const exportMark = async (file: string, { datadir, validator, json }: Wat
 
 /** Runs `tandem key watermark import`. */
 export const importMark = async (file: string, { datadir, genesis, json }: WatermarkFlags): Promise<void> => {
-  const text = Buffer.from(readBytes(file, 'the signing record', LIMITS.keys.recordBytes)).toString('utf8')
+  const text = Buffer.from(readBytes(file, 'the signing record', KEY_LIMITS.recordBytes)).toString('utf8')
   const record = signingRecordFromJson(text)
   const genesisHash =
     genesis === undefined ? undefined : await genesisHashFromFile(parseGenesis(readText(genesis, '--genesis')))

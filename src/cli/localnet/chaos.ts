@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { LIMITS } from '../../config/limits.ts'
+import { LOCALNET_LIMITS } from '../../config/limits/commands.ts'
 import type { ChaosFault, ChaosWave } from './chaos-plan.ts'
 import type { LocalnetEvent } from './events.ts'
 import type { Localnet, LocalnetNode } from './network.ts'
@@ -68,7 +68,7 @@ const strike = async (
  */
 const recover = async (wave: number, ports: ChaosPorts): Promise<boolean> => {
   const { localnet, isClocked, tell, onTrouble, signal } = ports
-  const { recoverMs, pollMs } = LIMITS.localnet
+  const { recoverMs, pollMs } = LOCALNET_LIMITS
   const began = performance.now()
   const least = headOf(await localnet.look()) + (isClocked ? 1 : 0)
   for (;;) {
@@ -92,4 +92,4 @@ const recover = async (wave: number, ports: ChaosPorts): Promise<boolean> => {
 const headOf = (statuses: readonly NodeStatus[]): number => Math.max(0, ...statuses.map(({ number }) => number ?? 0))
 
 const isInStep = ({ state, number, lag }: NodeStatus, least: number): boolean =>
-  (state === 'voting' || state === 'following') && (number ?? 0) >= least && lag <= LIMITS.localnet.inStepBlocks
+  (state === 'voting' || state === 'following') && (number ?? 0) >= least && lag <= LOCALNET_LIMITS.inStepBlocks

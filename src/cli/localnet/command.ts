@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { LIMITS } from '../../config/limits.ts'
+import { LOCALNET_LIMITS } from '../../config/limits/commands.ts'
 import {
   integerOption,
   type NodeFlags,
@@ -33,7 +33,7 @@ export interface LocalnetFlags
 const PASSED_ON: ReadonlySet<string> = new Set(['execution', 'evm', 'stateHistory', 'cors', 'allowHosts', 'logLevel'])
 
 export const addLocalnetCommand = (program: Command): void => {
-  const { validators, full, accounts } = LIMITS.localnet
+  const { validators, full, accounts } = LOCALNET_LIMITS
   const command = program
     .command('localnet')
     .description('Start a whole network on this machine: validators and full nodes, one process each')

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { LOCALNET_LIMITS } from '../../config/limits/commands.ts'
 import type { Hex } from '../../util/bytes.ts'
 import type { NodeStatus } from './status.ts'
 
@@ -24,6 +24,6 @@ export class ForkDetector {
 
   #remember(number: number, witness: Witness): void {
     this.#seen.set(number, witness)
-    if (this.#seen.size > LIMITS.localnet.comparedBlocks) this.#seen.delete(this.#seen.keys().next().value as number)
+    if (this.#seen.size > LOCALNET_LIMITS.comparedBlocks) this.#seen.delete(this.#seen.keys().next().value as number)
   }
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { LIMITS } from '../../config/limits.ts'
+import { LOCALNET_LIMITS } from '../../config/limits/commands.ts'
 import { peerUrl } from '../../network/identity/peer-url.ts'
 import type { LocalnetEvent } from './events.ts'
 import type { LocalnetFolder, PreparedNode } from './folder.ts'
@@ -56,7 +56,7 @@ export class Localnet {
    * other. false: a node ended, or `signal` came.
    */
   async start(signal: AbortSignal): Promise<boolean> {
-    const { startPollMs, readyMs } = LIMITS.localnet
+    const { startPollMs, readyMs } = LOCALNET_LIMITS
     const began = performance.now()
     await Promise.all(this.nodes.map(node => this.begin(node)))
     const first = this.nodes[0] as LocalnetNode
@@ -154,7 +154,7 @@ export class Localnet {
 
   async #onDeath(plan: PreparedNode, { code, signal }: Ended): Promise<void> {
     // A terminal's Ctrl-C reaches the nodes too, and may end a new one before this process handles the signal.
-    if (signal !== null) await sleep(LIMITS.localnet.signalMs)
+    if (signal !== null) await sleep(LOCALNET_LIMITS.signalMs)
     if (this.#stopped !== undefined) return
     const node = this.nodes.find(other => other.plan === plan) as LocalnetNode
     this.#options.tell({

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync, readSync, renameSync, statSync } from 'node:fs'
 import { createInterface } from 'node:readline'
-import { LIMITS } from '../../config/limits.ts'
+import { LOCALNET_LIMITS } from '../../config/limits/commands.ts'
 import { logFileOf, type NodePlan } from './plan.ts'
 import type { ProcessState } from './status.ts'
 
@@ -101,7 +101,7 @@ export class NodeProcess {
   }
 
   /** Resolves when the process has ended; it is killed `withinMs` after the signal. Returns true when that was needed. */
-  async stop(signal: 'SIGTERM' | 'SIGKILL', withinMs: number = LIMITS.localnet.stopMs): Promise<boolean> {
+  async stop(signal: 'SIGTERM' | 'SIGKILL', withinMs: number = LOCALNET_LIMITS.stopMs): Promise<boolean> {
     const child = this.#child
     if (child === undefined) return false
     this.#state = 'stopped'
@@ -126,13 +126,13 @@ export class NodeProcess {
 /** Opens the log for appending; a long one is renamed first. */
 const openLog = (path: string): number => {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
-  if (size > LIMITS.localnet.logBytes) renameSync(path, `${path}.old`)
+  if (size > LOCALNET_LIMITS.logBytes) renameSync(path, `${path}.old`)
   return openSync(path, 'a', 0o600)
 }
 
 /** Returns the last lines of a file, limited to the part at its end that is read. */
 export const tailOf = (path: string): readonly string[] => {
-  const { tailBytes, tailLines } = LIMITS.localnet
+  const { tailBytes, tailLines } = LOCALNET_LIMITS
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
   if (size === 0) return []
   const file = openSync(path, 'r')

@@ -1,11 +1,11 @@
-import { LIMITS } from '../../config/limits.ts'
+import { LOCALNET_LIMITS } from '../../config/limits/commands.ts'
 import { type Hex, toQuantity } from '../../util/bytes.ts'
 import type { Health } from './status.ts'
 
 /** Returns the /health of a node; undefined when it does not answer in time, or not in this node's format. */
 export const askHealth = async (url: string): Promise<Health | undefined> => {
   try {
-    const response = await fetch(`${url}/health`, { signal: AbortSignal.timeout(LIMITS.localnet.answerMs) })
+    const response = await fetch(`${url}/health`, { signal: AbortSignal.timeout(LOCALNET_LIMITS.answerMs) })
     return readHealth(await response.json())
   } catch {
     // Not listening, too slow or not JSON: shown as silent.
@@ -20,7 +20,7 @@ export const askHash = async (url: string, number: number): Promise<Hex> => {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_getBlockByNumber', params }),
-    signal: AbortSignal.timeout(LIMITS.localnet.hashMs),
+    signal: AbortSignal.timeout(LOCALNET_LIMITS.hashMs),
   })
   const answer = (await response.json()) as { readonly result?: { readonly hash?: Hex } | null }
   const hash = answer.result?.hash

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { LIMITS } from '../../config/limits.ts'
+import { LOCALNET_LIMITS } from '../../config/limits/commands.ts'
 import type { LocalnetFlags } from './command.ts'
 
 /** Plan of one node of a localnet, before anything runs. */
@@ -36,7 +36,7 @@ export const planNodes = (validators: number, full: number, dir: string): readon
  * fit.
  */
 export const portsFrom = (base: number, count: number): readonly NodePorts[] => {
-  const { portsPerNode } = LIMITS.localnet
+  const { portsPerNode } = LOCALNET_LIMITS
   const last = base + portsPerNode * count - 1
   if (last > 65_535) throw new Error(`--port ${base}: ${count} nodes take the ports up to ${last}, beyond 65535.`)
   return Array.from({ length: count }, (_, index) => {

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { LOCALNET_LIMITS } from '../../config/limits/commands.ts'
 import { eventText, type LocalnetEvent } from './events.ts'
 import { type NodeStatus, statusLine, statusTable } from './status.ts'
 
@@ -69,7 +69,7 @@ const everySoOften = (
 ): ((nodes: readonly NodeStatus[]) => void) => {
   let lastMs = Number.NEGATIVE_INFINITY
   return nodes => {
-    if (nowMs() - lastMs < LIMITS.localnet.plainMs) return
+    if (nowMs() - lastMs < LOCALNET_LIMITS.plainMs) return
     lastMs = nowMs()
     report(nodes)
   }

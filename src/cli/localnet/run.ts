@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { LIMITS } from '../../config/limits.ts'
+import { LOCALNET_LIMITS } from '../../config/limits/commands.ts'
 import { exitWithError } from '../shared/output.ts'
 import { makeTempFolder, REMOVE_OPTIONS, removeDeadFolders } from '../shared/temp-folder.ts'
 import { readyJson, readyText } from './announce.ts'
@@ -91,7 +91,7 @@ const watch = async ({
     reporter.status(statuses)
     if (statuses.every(({ state }) => state === 'dead')) return false
     if (statuses.every(({ number, state }) => state !== 'dead' && (number ?? 0) >= untilBlock)) return true
-    await sleep(LIMITS.localnet.pollMs, undefined, { signal }).catch(() => undefined)
+    await sleep(LOCALNET_LIMITS.pollMs, undefined, { signal }).catch(() => undefined)
   }
   return false
 }

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { LOCALNET_LIMITS } from '../../config/limits/commands.ts'
 import { TEST_MNEMONIC } from '../shared/accounts.ts'
 
 /** Settings that define a localnet's chain; stored with it, so that a second start needs no option. */
@@ -70,7 +70,7 @@ const readShape = (text: string): LocalnetSettings | undefined => {
   const { format, validators, blockTime, accounts, balanceWei, mnemonic, chainId } = value as Record<string, unknown>
   if (format !== FORMAT || typeof mnemonic !== 'string' || typeof blockTime !== 'number') return undefined
   if (typeof balanceWei !== 'string' || !/^\d{1,40}$/.test(balanceWei)) return undefined
-  if (!isCount(validators, LIMITS.localnet.validators) || !isCount(accounts, LIMITS.localnet.accounts)) return undefined
+  if (!isCount(validators, LOCALNET_LIMITS.validators) || !isCount(accounts, LOCALNET_LIMITS.accounts)) return undefined
   if (!isCount(chainId, Number.MAX_SAFE_INTEGER)) return undefined
   return { validators, blockTime, accounts, balanceWei: BigInt(balanceWei), mnemonic, chainId }
 }

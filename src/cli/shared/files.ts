@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync, readFileSync, readSync, statSync } from 'node:fs'
-import { LIMITS } from '../../config/limits.ts'
+import { KEY_LIMITS } from '../../config/limits/keys.ts'
 import { explainSystemError } from './explain-error.ts'
 import { printWarning } from './output.ts'
 
@@ -18,7 +18,7 @@ export const readText = (path: string, option: string): string => naming(option,
  * Reads the text of a small file, a pipe or a descriptor (0 is the standard input) that only its owner, and perhaps a dedicated
  * group, should be able to read; warns when others can.
  */
-export const readSecret = (path: string | 0, option: string, limit: number = LIMITS.keys.fileBytes): string =>
+export const readSecret = (path: string | 0, option: string, limit: number = KEY_LIMITS.fileBytes): string =>
   naming(option, () => {
     const descriptor = path === 0 ? path : openSync(path, 'r')
     try {

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { KEY_LIMITS } from '../../config/limits/keys.ts'
 import { readSecret } from './files.ts'
 import { processTerminal, promptHidden, type Terminal } from './prompt.ts'
 
@@ -54,6 +54,6 @@ const promptTwice = async (terminal: Terminal): Promise<string> => {
 
 const checkStrength = (password: string): string => {
   if (password === '') throw new Error('An empty password protects nothing: choose another.')
-  if (Buffer.byteLength(password) <= LIMITS.keys.passwordBytes) return password
-  throw new Error(`A password has at most ${LIMITS.keys.passwordBytes} bytes.`)
+  if (Buffer.byteLength(password) <= KEY_LIMITS.passwordBytes) return password
+  throw new Error(`A password has at most ${KEY_LIMITS.passwordBytes} bytes.`)
 }

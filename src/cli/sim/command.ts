@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { type Command, Option } from 'commander'
-import { LIMITS } from '../../config/limits.ts'
+import { SIMULATION_LIMITS } from '../../config/limits/commands.ts'
 import { PROFILE_NAMES, PROFILES, type ProfileName } from '../../sim/plan/profiles.ts'
 import { integerOption } from '../shared/options.ts'
 
@@ -32,19 +32,19 @@ export const addSimCommand = (program: Command): void => {
     )
     .addOption(
       new Option('--heights <number>', 'blocks to reach with faults, before all is well and everybody must go on')
-        .argParser(integerOption(1, LIMITS.simulation.heights))
+        .argParser(integerOption(1, SIMULATION_LIMITS.heights))
         .default(6),
     )
     .addOption(
       new Option('--nodes <number>', 'nodes in a run (by default the seed says: 1 to 7)').argParser(
-        integerOption(1, LIMITS.simulation.nodes),
+        integerOption(1, SIMULATION_LIMITS.nodes),
       ),
     )
     .addOption(new Option('--profile <name>', 'what goes wrong').choices(PROFILE_NAMES).default('swarm'))
     .addOption(
       new Option('--jobs <number>', 'threads')
-        .argParser(integerOption(1, LIMITS.simulation.jobs))
-        .default(Math.min(availableParallelism(), LIMITS.simulation.jobs), 'the number of cores'),
+        .argParser(integerOption(1, SIMULATION_LIMITS.jobs))
+        .default(Math.min(availableParallelism(), SIMULATION_LIMITS.jobs), 'the number of cores'),
     )
     .option('--json', 'one JSON line for each seed, then one with the totals', false)
     .addHelpText(

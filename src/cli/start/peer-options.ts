@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { InvalidArgumentError, Option } from 'commander'
-import { LIMITS } from '../../config/limits.ts'
+import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import type { NodeAddress } from '../../network/core/dial-scheduler.ts'
 import { parsePeerUrl } from '../../network/identity/peer-url.ts'
 import type { PeerOptions } from '../../node/options.ts'
@@ -55,7 +55,7 @@ export const peerOptions = (): readonly Option[] => [
   new Option('--p2p-host <address>', 'address to take peers at').default('0.0.0.0'),
   new Option('--p2p-port <number>', 'port for peers; 0 picks a free one')
     .argParser(portOption)
-    .default(LIMITS.network.defaultPort),
+    .default(NETWORK_LIMITS.defaultPort),
   new Option(
     '--advertise <host[:port]>',
     'IP address, and port, under which others reach this node; needed where it listens on all addresses',

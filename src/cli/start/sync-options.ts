@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander'
 import type { Checkpoint } from '../../chain/snapshot/sync/snapshot-sync.ts'
-import { LIMITS } from '../../config/limits.ts'
+import { SNAPSHOT_LIMITS } from '../../config/limits/sync.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { integerOption } from '../shared/options.ts'
 
@@ -26,5 +26,5 @@ export const syncOptions = (): readonly Option[] => [
   ).argParser(checkpoint),
   new Option('--snapshot-interval <blocks>', 'blocks between two snapshots kept for new nodes; 0 makes none')
     .argParser(integerOption(0, 1_000_000_000))
-    .default(LIMITS.snapshot.intervalBlocks),
+    .default(SNAPSHOT_LIMITS.intervalBlocks),
 ]

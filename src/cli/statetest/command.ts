@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { type Command, Option } from 'commander'
-import { LIMITS } from '../../config/limits.ts'
+import { STATE_TEST_LIMITS } from '../../config/limits/commands.ts'
 import { evmOption, integerOption, listOption } from '../shared/options.ts'
 
 export interface StateTestFlags {
@@ -28,8 +28,8 @@ export const addStateTestCommand = (program: Command): void => {
     )
     .addOption(
       new Option('--jobs <number>', 'threads')
-        .argParser(integerOption(1, LIMITS.stateTest.jobs))
-        .default(Math.min(availableParallelism(), LIMITS.stateTest.jobs), 'the number of cores'),
+        .argParser(integerOption(1, STATE_TEST_LIMITS.jobs))
+        .default(Math.min(availableParallelism(), STATE_TEST_LIMITS.jobs), 'the number of cores'),
     )
     .addHelpText(
       'after',

@@ -1,7 +1,7 @@
 import { EMPTY_BYTES, type Hex, ZERO_HASH } from '../../util/bytes.ts'
 import { MAX_NONCE, type Nonce, nonceFromBigint } from '../../util/nonce.ts'
 import type { GenesisAccount } from '../genesis.ts'
-import { LIMITS } from '../limits.ts'
+import { GENESIS_BOUNDS } from '../protocol-bounds.ts'
 import { type GenesisValue, padWord } from './json-reader.ts'
 
 /** Differences between the two formats. */
@@ -34,7 +34,7 @@ const readAccount = (entry: GenesisValue, rules: AllocRules): GenesisAccount => 
   return {
     balance: readBalance(entry.required('balance'), rules),
     nonce: readNonce(entry.optional('nonce'), rules),
-    code: entry.optional('code')?.data(LIMITS.genesis.codeBytes) ?? EMPTY_BYTES,
+    code: entry.optional('code')?.data(GENESIS_BOUNDS.codeBytes) ?? EMPTY_BYTES,
     storage: readStorage(entry.optional('storage')),
   }
 }

@@ -2,8 +2,8 @@ import { EMPTY_BYTES, type Hex, ZERO_ADDRESS, ZERO_HASH } from '../../util/bytes
 import type { BlobParams } from '../blobs.ts'
 import { EVM_FORKS, type EvmFork, type Fork, isActive } from '../forks.ts'
 import type { Genesis, GenesisHeaderFields, TimeFork } from '../genesis.ts'
-import { LIMITS } from '../limits.ts'
 import { NETWORKS, type NetworkParams, UNBOUNDED_GAS } from '../networks.ts'
+import { GENESIS_BOUNDS } from '../protocol-bounds.ts'
 import { readAlloc } from './alloc.ts'
 import type { GenesisValue } from './json-reader.ts'
 
@@ -66,7 +66,7 @@ export const parseGethGenesis = (root: GenesisValue): Genesis => {
   return {
     style: {
       format: 'geth',
-      extraData: root.optional('extraData')?.data(LIMITS.genesis.extraDataBytes) ?? EMPTY_BYTES,
+      extraData: root.optional('extraData')?.data(GENESIS_BOUNDS.extraDataBytes) ?? EMPTY_BYTES,
       terminalTotalDifficulty: total,
       timeForks,
       blobSchedule: readBlobSchedule(config),

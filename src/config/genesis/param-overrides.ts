@@ -1,5 +1,4 @@
 import { EVM_FORKS, type Fork, type ForkName } from '../forks.ts'
-import { LIMITS } from '../limits.ts'
 import type {
   BaseFeeParams,
   CouncilParams,
@@ -8,6 +7,7 @@ import type {
   ProofChainParams,
   RewardParams,
 } from '../networks.ts'
+import { BLOCK_BOUNDS, CONSENSUS_BOUNDS } from '../protocol-bounds.ts'
 import type { GenesisValue } from './json-reader.ts'
 
 const MEMBERS = [
@@ -51,11 +51,11 @@ export const readParams = (value: GenesisValue, base: NetworkParams): NetworkPar
     maxTxExecutionGas: given('maxTxExecutionGas', gas, base.maxTxExecutionGas),
     maxBlockExecutionGas: given('maxBlockExecutionGas', gas, base.maxBlockExecutionGas),
     calldataGasPerByte: given('calldataGasPerByte', readCalldataPrice, base.calldataGasPerByte),
-    ...optionally(value, 'codeSizeLimit', member => member.integer(1, LIMITS.block.transactionBytes)),
+    ...optionally(value, 'codeSizeLimit', member => member.integer(1, BLOCK_BOUNDS.transactionBytes)),
     baseFee: given('baseFee', member => readBaseFee(member, base.baseFee), base.baseFee),
     feeShares: given('feeShares', member => readFeeShares(member, base.feeShares), base.feeShares),
     rewards: given('rewards', member => readRewards(member, base.rewards), base.rewards),
-    committeeSize: given('committeeSize', member => member.integer(1, LIMITS.consensus.committee), base.committeeSize),
+    committeeSize: given('committeeSize', member => member.integer(1, CONSENSUS_BOUNDS.committee), base.committeeSize),
     minStakeWei: given('minStakeWei', member => member.amount(), base.minStakeWei),
     council: given('council', member => readCouncilParams(member, base.council), base.council),
     roundTimeoutMs: given('roundTimeoutMs', member => member.integer(1, MAX_MS), base.roundTimeoutMs),

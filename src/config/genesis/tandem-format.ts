@@ -1,7 +1,7 @@
 import { EMPTY_BYTES, type Hex, ZERO_ADDRESS, ZERO_HASH } from '../../util/bytes.ts'
 import type { CouncilMember, Genesis } from '../genesis.ts'
-import { LIMITS } from '../limits.ts'
 import { COUNCIL_ADDRESS, NETWORKS, type NetworkName, type NetworkParams } from '../networks.ts'
+import { COUNCIL_BOUNDS, GENESIS_BOUNDS } from '../protocol-bounds.ts'
 import { readAlloc } from './alloc.ts'
 import type { GenesisValue } from './json-reader.ts'
 import { overriddenParamsText, readParams } from './param-overrides.ts'
@@ -28,7 +28,7 @@ export const parseTandemGenesis = (root: GenesisValue): Genesis => {
     style: {
       format: 'tandem',
       network,
-      vanity: root.optional('extraVanity')?.data(LIMITS.genesis.vanityBytes) ?? EMPTY_BYTES,
+      vanity: root.optional('extraVanity')?.data(GENESIS_BOUNDS.vanityBytes) ?? EMPTY_BYTES,
       pinnedParams: overriddenParamsText(root.optional('params')?.value, params),
     },
     params,
@@ -82,7 +82,7 @@ const readNetworkParams = (root: GenesisValue, network: NetworkName): NetworkPar
 const readCouncil = (value: GenesisValue, params: NetworkParams): readonly CouncilMember[] => {
   const members = value.list().map((entry, index) => readMember(entry, params, index + 1))
   if (members.length === 0) value.fail('want at least one validator')
-  if (members.length > LIMITS.council.members) value.fail(`want at most ${LIMITS.council.members} validators`)
+  if (members.length > COUNCIL_BOUNDS.members) value.fail(`want at most ${COUNCIL_BOUNDS.members} validators`)
   for (const role of ['validator', 'owner'] as const) {
     const seen = new Set<Hex>()
     members.forEach(({ [role]: address }, index) => {
@@ -101,7 +101,7 @@ const readMember = (entry: GenesisValue, params: NetworkParams, admission: numbe
   const validator = readNonZeroAddress(entry.required('validator'))
   const owner = entry.optional('owner')
   return {
-    name: entry.required('name').text(LIMITS.council.nameBytes),
+    name: entry.required('name').text(COUNCIL_BOUNDS.nameBytes),
     validator,
     owner: owner === undefined ? validator : readNonZeroAddress(owner),
     reward: readNonZeroAddress(entry.required('reward')),

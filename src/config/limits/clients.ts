@@ -1,159 +1,161 @@
-/** Limits of client requests: requests and responses, calls, traces, simulations. */
-export const CLIENT_LIMITS = {
-  rpc: {
-    bodyBytes: 5 * 1024 * 1024,
-    /**
-     * Resources clients may make a server hold, in total and per client (an IPv4 address, or the /64 of an IPv6 one); the first `free` of a
-     * request or a connection are not counted. Bytes of requests: parsed JSON takes about three times as much.
-     */
-    budgets: {
-      bodies: { total: 64 * 1024 * 1024, client: 24 * 1024 * 1024, free: 16 * 1024 },
-      /** Responses and notifications their reader has not taken. */
-      answers: { total: 128 * 1024 * 1024, client: 48 * 1024 * 1024, free: 64 * 1024 },
-      /** Filters and subscriptions, with their criteria. */
-      criteria: { total: 32 * 1024 * 1024, client: 8 * 1024 * 1024 },
-      filters: { total: 10_000, client: 2_500 },
-      connections: { total: 10_000, client: 2_500 },
-      sockets: { total: 3_000, client: 1_000 },
-    },
-    /** Approximate memory of a filter or subscription besides its criteria. */
-    filterBytes: 1_024,
-    batchItems: 1_000,
-    /** Of answers of a batch that are made before those before them are read. */
-    batchAheadBytes: 512 * 1024,
-    /** Longest id of a request. */
-    idChars: 16 * 1024,
-    /** Size of one response, and of all responses of a batch: the largest logs one transaction can make fit. */
-    answerBytes: 32 * 1024 * 1024,
-    /**
-     * Bytes of batches and of bodies beyond `unscannedBytes` that are parsed and being answered: the next one begins while less is held,
-     * in all and of its client. Parsed JSON takes up to ten times as much.
-     */
-    parsedBytes: { total: 12 * 1024 * 1024, client: 3 * 1024 * 1024 },
-    /** Bodies up to this size are parsed without a check of their shape. */
-    unscannedBytes: 32 * 1024,
-    nesting: 32,
-    containers: 100_000,
-    /** A body full of addresses has fewer. */
-    values: 125_000,
-    blockRange: 100,
-    logResults: 10_000,
-    /** Data of the logs of one response: a transaction can log twelve megabytes. */
-    logBytes: 12 * 1024 * 1024,
-    logQueryMs: 10_000,
-    feeHistoryBlocks: 1_024,
-    feeHistoryPercentiles: 100,
-    proofKeys: 1_024,
-    filterIdleMs: 5 * 60_000,
-    filterResults: 100_000,
-    subscriptionsPerSocket: 3_000,
-    socketBacklogBytes: 16 * 1024 * 1024,
-    socketInFlight: 1_000,
-    socketFragments: 1_024,
-    socketPingMs: 30_000,
-    /** Time after which a reader of a streamed response that takes nothing is dropped. */
-    streamStallMs: 15_000,
-    /** Slowest average rate of a reader. */
-    streamBytesPerMs: 64,
-    httpRequestMs: 30_000,
-    /** Time for reading the rest of a refused body, so that the client gets to the response. */
-    lingerMs: 2_000,
-    httpKeepAliveMs: 120_000,
-    /** Head of a request, as in Node's own HTTP server. */
-    headBytes: 16 * 1024,
-    /** Plain calls: chunks of one request, and responses written at once. */
-    laneChunks: 8,
-    laneWriteBytes: 256 * 1024,
-    /** Bytes read from a connection while a response is pending. */
-    laneAheadBytes: 64 * 1024,
-    renderedCacheBytes: 4 * 1024 * 1024,
-    /** Longer responses are written while they are read, this many at a time. Blocks are judged by gas or transactions. */
-    largeAnswerBytes: 1024 * 1024,
-    largeBlockGas: 5_000_000n,
-    largeBlockTransactions: 1_000,
-    largeAnswers: { total: 4, client: 3, queue: 1_024, clientQueue: 256 },
-    proofs: { total: 128, client: 32, queue: 1_024, clientQueue: 512 },
-    chunkChars: 64 * 1024,
+/* Requests of clients: requests and responses, calls, traces, simulations. Units are in the names. */
+
+export const RPC_LIMITS = {
+  bodyBytes: 5 * 1024 * 1024,
+  /**
+   * Resources clients may make a server hold, in total and per client (an IPv4 address, or the /64 of an IPv6 one); the first `free` of a
+   * request or a connection are not counted. Bytes of requests: parsed JSON takes about three times as much.
+   */
+  budgets: {
+    bodies: { total: 64 * 1024 * 1024, client: 24 * 1024 * 1024, free: 16 * 1024 },
+    /** Responses and notifications their reader has not taken. */
+    answers: { total: 128 * 1024 * 1024, client: 48 * 1024 * 1024, free: 64 * 1024 },
+    /** Filters and subscriptions, with their criteria. */
+    criteria: { total: 32 * 1024 * 1024, client: 8 * 1024 * 1024 },
+    filters: { total: 10_000, client: 2_500 },
+    connections: { total: 10_000, client: 2_500 },
+    sockets: { total: 3_000, client: 1_000 },
   },
-  call: {
-    /** Time of a call on the main thread of a development chain, before it goes to a worker. */
-    localMs: 20,
-    gas: 100_000_000n,
-    timeoutMs: 5_000,
-    workers: 1,
-    /** Started while another one does not answer, stopped when idle. */
-    extraWorkers: 1,
-    queue: 4_096,
-    /** Call data, code and overrides of all waiting and running calls. */
-    queueBytes: 64 * 1024 * 1024,
-    /** Per client (an IPv4 address, or the /64 of an IPv6 one): waiting or running calls, their bytes, and running ones. */
-    clientCalls: 1_024,
-    clientBytes: 32 * 1024 * 1024,
-    clientInFlight: 24,
-    /** Memory of the frames of all calls of a worker, which is outside the heap limit. */
-    frameBytes: 256 * 1024 * 1024,
-    /** Calls that share a worker. */
-    inFlight: 32,
-    /** Jobs and responses sent between threads in one message. */
-    batch: 8,
-    /** Silence after which a worker gets no more calls, and its queued ones go to others. */
-    stuckMs: 60,
-    /** Time beyond `timeoutMs` after which a worker is terminated. */
-    graceMs: 500,
-    /** Idle time after which states (snapshots) and extra workers are released. */
-    idleStateMs: 2_000,
-    idleWorkerMs: 10_000,
-    cachedStates: 2,
-    cachedItems: 20_000,
-    codeCacheBytes: 8 * 1024 * 1024,
-    heapMegabytes: 128,
-    /** Small: most allocations of a call are garbage at once, and a large nursery only grows the process. */
-    nurseryMegabytes: 8,
-  },
-  /** Transactions executed again with a tracer (debug_trace*), and iterations of the state. */
-  trace: {
-    /**
-     * Default time of one transaction, and the maximum a client may set; also of a whole request. Waiting for its reader does not count.
-     */
-    timeoutMs: 5_000,
-    maxTimeoutMs: 300_000,
-    /** Running and queued at the port, in total and per client; and the same of the worker. */
-    slots: { total: 4, client: 2, queue: 512, clientQueue: 128 },
-    inFlight: 4,
-    queue: 32,
-    /** Memory of tracers whose result is complete only at the end. */
-    heldBytes: 64 * 1024 * 1024,
-    /** Size of one response: a hundred million gas in small loops make ten gigabytes of struct logs. */
-    answerBytes: 64 * 1024 * 1024 * 1024,
-    /** Size of a piece of a response, and number of pieces on their way to its reader. */
-    chunkChars: 128 * 1024,
-    chunks: 4,
-    /** Silence after which a worker is terminated: no opcode or precompile takes as long. */
-    stuckMs: 30_000,
-    /** Idle time after which a worker is stopped. */
-    idleWorkerMs: 30_000,
-    heapMegabytes: 384,
-    nurseryMegabytes: 16,
-    /** Transactions searched for the addresses of hashed keys. */
-    addressTransactions: 20_000,
-    /** Results of debug_accountRange and debug_storageRangeAt per response. */
-    rangeResults: 256,
-    storageResults: 1_024,
-    /** debug_getModifiedAccounts: blocks compared, and accounts returned. */
-    modifiedBlocks: 128,
-    modifiedAccounts: 10_000,
-  },
-  /** Limits of one eth_simulateV1. */
-  simulate: {
-    /** Counted from the base block, with the empty ones before a given number. */
-    blocks: 256,
-    /** Calls in all blocks together. */
-    calls: 5_000,
-    /** Return data and logs, before hex encoding. */
-    answerBytes: 8 * 1024 * 1024,
-    /** Accounts and slots that the blocks change: the trie's thread computes the state roots of all of them in one task. */
-    changes: 20_000,
-    /** The same, summed over every BLOCKHASH of a simulated block. */
-    hashedChanges: 100_000,
-  },
+  /** Approximate memory of a filter or subscription besides its criteria. */
+  filterBytes: 1_024,
+  batchItems: 1_000,
+  /** Of answers of a batch that are made before those before them are read. */
+  batchAheadBytes: 512 * 1024,
+  /** Longest id of a request. */
+  idChars: 16 * 1024,
+  /** Size of one response, and of all responses of a batch: the largest logs one transaction can make fit. */
+  answerBytes: 32 * 1024 * 1024,
+  /**
+   * Bytes of batches and of bodies beyond `unscannedBytes` that are parsed and being answered: the next one begins while less is held,
+   * in all and of its client. Parsed JSON takes up to ten times as much.
+   */
+  parsedBytes: { total: 12 * 1024 * 1024, client: 3 * 1024 * 1024 },
+  /** Bodies up to this size are parsed without a check of their shape. */
+  unscannedBytes: 32 * 1024,
+  nesting: 32,
+  containers: 100_000,
+  /** A body full of addresses has fewer. */
+  values: 125_000,
+  blockRange: 100,
+  logResults: 10_000,
+  /** Data of the logs of one response: a transaction can log twelve megabytes. */
+  logBytes: 12 * 1024 * 1024,
+  logQueryMs: 10_000,
+  feeHistoryBlocks: 1_024,
+  feeHistoryPercentiles: 100,
+  proofKeys: 1_024,
+  filterIdleMs: 5 * 60_000,
+  filterResults: 100_000,
+  subscriptionsPerSocket: 3_000,
+  socketBacklogBytes: 16 * 1024 * 1024,
+  socketInFlight: 1_000,
+  socketFragments: 1_024,
+  socketPingMs: 30_000,
+  /** Time after which a reader of a streamed response that takes nothing is dropped. */
+  streamStallMs: 15_000,
+  /** Slowest average rate of a reader. */
+  streamBytesPerMs: 64,
+  httpRequestMs: 30_000,
+  /** Time for reading the rest of a refused body, so that the client gets to the response. */
+  lingerMs: 2_000,
+  httpKeepAliveMs: 120_000,
+  /** Head of a request, as in Node's own HTTP server. */
+  headBytes: 16 * 1024,
+  /** Plain calls: chunks of one request, and responses written at once. */
+  laneChunks: 8,
+  laneWriteBytes: 256 * 1024,
+  /** Bytes read from a connection while a response is pending. */
+  laneAheadBytes: 64 * 1024,
+  renderedCacheBytes: 4 * 1024 * 1024,
+  /** Longer responses are written while they are read, this many at a time. Blocks are judged by gas or transactions. */
+  largeAnswerBytes: 1024 * 1024,
+  largeBlockGas: 5_000_000n,
+  largeBlockTransactions: 1_000,
+  largeAnswers: { total: 4, client: 3, queue: 1_024, clientQueue: 256 },
+  proofs: { total: 128, client: 32, queue: 1_024, clientQueue: 512 },
+  chunkChars: 64 * 1024,
+} as const
+
+export const CALL_LIMITS = {
+  /** Time of a call on the main thread of a development chain, before it goes to a worker. */
+  localMs: 20,
+  gas: 100_000_000n,
+  timeoutMs: 5_000,
+  workers: 1,
+  /** Started while another one does not answer, stopped when idle. */
+  extraWorkers: 1,
+  queue: 4_096,
+  /** Call data, code and overrides of all waiting and running calls. */
+  queueBytes: 64 * 1024 * 1024,
+  /** Per client (an IPv4 address, or the /64 of an IPv6 one): waiting or running calls, their bytes, and running ones. */
+  clientCalls: 1_024,
+  clientBytes: 32 * 1024 * 1024,
+  clientInFlight: 24,
+  /** Memory of the frames of all calls of a worker, which is outside the heap limit. */
+  frameBytes: 256 * 1024 * 1024,
+  /** Calls that share a worker. */
+  inFlight: 32,
+  /** Jobs and responses sent between threads in one message. */
+  batch: 8,
+  /** Silence after which a worker gets no more calls, and its queued ones go to others. */
+  stuckMs: 60,
+  /** Time beyond `timeoutMs` after which a worker is terminated. */
+  graceMs: 500,
+  /** Idle time after which states (snapshots) and extra workers are released. */
+  idleStateMs: 2_000,
+  idleWorkerMs: 10_000,
+  cachedStates: 2,
+  cachedItems: 20_000,
+  codeCacheBytes: 8 * 1024 * 1024,
+  heapMegabytes: 128,
+  /** Small: most allocations of a call are garbage at once, and a large nursery only grows the process. */
+  nurseryMegabytes: 8,
+} as const
+
+/** Transactions executed again with a tracer (debug_trace*), and iterations of the state. */
+export const TRACE_LIMITS = {
+  /**
+   * Default time of one transaction, and the maximum a client may set; also of a whole request. Waiting for its reader does not count.
+   */
+  timeoutMs: 5_000,
+  maxTimeoutMs: 300_000,
+  /** Running and queued at the port, in total and per client; and the same of the worker. */
+  slots: { total: 4, client: 2, queue: 512, clientQueue: 128 },
+  inFlight: 4,
+  queue: 32,
+  /** Memory of tracers whose result is complete only at the end. */
+  heldBytes: 64 * 1024 * 1024,
+  /** Size of one response: a hundred million gas in small loops make ten gigabytes of struct logs. */
+  answerBytes: 64 * 1024 * 1024 * 1024,
+  /** Size of a piece of a response, and number of pieces on their way to its reader. */
+  chunkChars: 128 * 1024,
+  chunks: 4,
+  /** Silence after which a worker is terminated: no opcode or precompile takes as long. */
+  stuckMs: 30_000,
+  /** Idle time after which a worker is stopped. */
+  idleWorkerMs: 30_000,
+  heapMegabytes: 384,
+  nurseryMegabytes: 16,
+  /** Transactions searched for the addresses of hashed keys. */
+  addressTransactions: 20_000,
+  /** Results of debug_accountRange and debug_storageRangeAt per response. */
+  rangeResults: 256,
+  storageResults: 1_024,
+  /** debug_getModifiedAccounts: blocks compared, and accounts returned. */
+  modifiedBlocks: 128,
+  modifiedAccounts: 10_000,
+} as const
+
+/** Limits of one eth_simulateV1. */
+export const SIMULATE_LIMITS = {
+  /** Counted from the base block, with the empty ones before a given number. */
+  blocks: 256,
+  /** Calls in all blocks together. */
+  calls: 5_000,
+  /** Return data and logs, before hex encoding. */
+  answerBytes: 8 * 1024 * 1024,
+  /** Accounts and slots that the blocks change: the trie's thread computes the state roots of all of them in one task. */
+  changes: 20_000,
+  /** The same, summed over every BLOCKHASH of a simulated block. */
+  hashedChanges: 100_000,
 } as const

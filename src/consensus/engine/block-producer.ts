@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { BUILD_LIMITS } from '../../config/limits/execution.ts'
 import { assert } from '../../util/assert.ts'
 import { waitUntil } from '../../util/async/delay.ts'
 import type { Hex } from '../../util/bytes.ts'
@@ -149,7 +149,7 @@ export class BlockProducer {
       parentCertificate: certificate,
       budgetMs: this.#budget.ms,
       // Where no other validator has to execute it, the gas limit is bound enough.
-      transactionMs: isAlone ? LIMITS.block.loneTransactionMs : this.#budget.transactionMs,
+      transactionMs: isAlone ? BUILD_LIMITS.loneTransactionMs : this.#budget.transactionMs,
     }
   }
 

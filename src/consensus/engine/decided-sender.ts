@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { CONSENSUS_LIMITS } from '../../config/limits/consensus.ts'
 import type { DecidedMessage } from '../../primitives/consensus/message.ts'
 import type { PeerId } from '../../primitives/peer-id.ts'
 import type { ExecutionPort } from '../ports.ts'
@@ -26,7 +26,7 @@ export class DecidedSender {
    * it.
    */
   async sendDecided(to: PeerId, number: number): Promise<void> {
-    if (this.#answering.has(to) || this.#answering.size >= LIMITS.consensus.answers) return
+    if (this.#answering.has(to) || this.#answering.size >= CONSENSUS_LIMITS.answers) return
     this.#answering.add(to)
     try {
       const decided = await this.#execution.decided(number)

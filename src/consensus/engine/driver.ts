@@ -1,4 +1,5 @@
-import { LIMITS } from '../../config/limits.ts'
+import { CONSENSUS_LIMITS } from '../../config/limits/consensus.ts'
+import { CONSENSUS_BOUNDS } from '../../config/protocol-bounds.ts'
 import type { BlockClaim } from '../../primitives/block-claim.ts'
 import { readExtraData } from '../../primitives/extra-data.ts'
 import { createCore, step } from '../core/core.ts'
@@ -53,7 +54,8 @@ export class Driver {
     })
     this.#timers = new Timers(clock)
     this.#core = createCore({
-      ...LIMITS.consensus,
+      ...CONSENSUS_LIMITS,
+      ...CONSENSUS_BOUNDS,
       baseTimeoutMs: params.roundTimeoutMs,
       proposerOf: block => readExtraData(block.header)?.proposer,
     })

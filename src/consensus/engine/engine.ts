@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { CONSENSUS_LIMITS } from '../../config/limits/consensus.ts'
 import { ConsensusMonitor } from '../monitor/monitor.ts'
 import { ConsensusStats } from '../monitor/stats.ts'
 import { LocalValidator } from '../signer/local-validator.ts'
@@ -31,7 +31,7 @@ class Engine implements ConsensusEngine {
 
   constructor(options: ConsensusEngineOptions) {
     const { params, recover } = options
-    const verifier = createSignatureVerifier(params, recover, LIMITS.consensus.cachedSignatures)
+    const verifier = createSignatureVerifier(params, recover, CONSENSUS_LIMITS.cachedSignatures)
     this.#options = options
     this.#lifecycle = new Lifecycle(error => this.#onFailed(error))
     this.#walWriter = new WalWriter(options, error => this.#lifecycle.fail(error))

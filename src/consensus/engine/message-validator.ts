@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { CONSENSUS_LIMITS } from '../../config/limits/consensus.ts'
 import type { Block } from '../../primitives/block.ts'
 import type { BlockClaim } from '../../primitives/block-claim.ts'
 import type { MessageAcceptance } from '../../primitives/consensus/acceptance.ts'
@@ -35,8 +35,8 @@ type DecidedClaim = Extract<BlockClaim, { type: 'decided' }>
 export class MessageValidator {
   readonly #options: AdmissionOptions
   readonly #detector = new EvidenceDetector({
-    heights: LIMITS.consensus.evidenceHeights,
-    statements: LIMITS.consensus.statements,
+    heights: CONSENSUS_LIMITS.evidenceHeights,
+    statements: CONSENSUS_LIMITS.statements,
   })
 
   constructor(options: AdmissionOptions) {
@@ -72,8 +72,8 @@ export class MessageValidator {
 
   /** Returns undefined for a height too far from the head, or beyond the known committees. */
   #committeeOf(number: number, head: number): Committee | undefined {
-    if (number < head + 1 - LIMITS.consensus.evidenceHeights) return undefined
-    if (number > head + 1 + LIMITS.consensus.futureHeights) return undefined
+    if (number < head + 1 - CONSENSUS_LIMITS.evidenceHeights) return undefined
+    if (number > head + 1 + CONSENSUS_LIMITS.futureHeights) return undefined
     return this.#options.committees.committee(number)
   }
 

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { CONSENSUS_BOUNDS } from '../../config/protocol-bounds.ts'
 import { decodeProposalHead, encodeProposalHead } from '../../primitives/consensus/proposal.ts'
 import {
   blockVoteItem,
@@ -50,7 +50,7 @@ export const decodeEvidence = (bytes: Uint8Array): Evidence =>
 
 /** Decodes bytes from outside: undefined when they are malformed or too long. */
 export const tryDecodeEvidence = (bytes: Uint8Array): Evidence | undefined => {
-  if (bytes.byteLength > LIMITS.consensus.evidenceBytes) return undefined
+  if (bytes.byteLength > CONSENSUS_BOUNDS.evidenceBytes) return undefined
   return undefinedIfCoded(() => decodeEvidence(bytes))
 }
 

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { CONSENSUS_LIMITS } from '../../config/limits/consensus.ts'
 import type { Hex } from '../../util/bytes.ts'
 
 /**
@@ -11,7 +11,7 @@ export class ClockSkew {
 
   /** `offsetMs`: arrival time of the proposal by this node's clock, less the block's timestamp. */
   heard(proposer: Hex, offsetMs: number): void {
-    const { proposers, offsets } = LIMITS.consensus.skew
+    const { proposers, offsets } = CONSENSUS_LIMITS.skew
     const last = this.#offsets.get(proposer) ?? []
     // Evicts the proposer that was silent longest: it is no longer a member.
     this.#offsets.delete(proposer)
@@ -21,7 +21,7 @@ export class ClockSkew {
 
   /** Skew in milliseconds; positive: this clock is ahead. null: fewer than two others have been heard often enough. */
   get ms(): number | null {
-    const known = [...this.#offsets.values()].filter(offsets => offsets.length >= LIMITS.consensus.skew.least)
+    const known = [...this.#offsets.values()].filter(offsets => offsets.length >= CONSENSUS_LIMITS.skew.least)
     if (known.length < 2) return null
     const least = known.map(offsets => Math.min(...offsets)).sort((a, b) => a - b)
     // Of an even number the median closer to zero is taken: more than half of the others must agree on a skew.

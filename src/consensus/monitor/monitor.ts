@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { CONSENSUS_LIMITS } from '../../config/limits/consensus.ts'
 import type { Block } from '../../primitives/block.ts'
 import type { SignedHead } from '../../primitives/consensus/message.ts'
 import { readExtraData } from '../../primitives/extra-data.ts'
@@ -59,7 +59,7 @@ export class ConsensusMonitor {
     const key = `${validator} ${type}`
     const last = this.#voted.get(key)
     if (last !== undefined && (number < last.number || (number === last.number && round <= last.round))) return
-    if (last === undefined && this.#voted.size >= LIMITS.consensus.watchedVotes) this.#voted.clear()
+    if (last === undefined && this.#voted.size >= CONSENSUS_LIMITS.watchedVotes) this.#voted.clear()
     this.#voted.set(key, { number, round })
     this.#options.metrics.voted(validator, type)
   }
@@ -74,7 +74,7 @@ export class ConsensusMonitor {
     const { ms } = this.#skew
     if (ms === null) return
     metrics?.skewed(ms / 1_000)
-    const { warnMs } = LIMITS.consensus.skew
+    const { warnMs } = CONSENSUS_LIMITS.skew
     if (!this.#isSkewed && Math.abs(ms) > warnMs) {
       this.#isSkewed = true
       logger.warn(

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { BUILD_LIMITS } from '../../config/limits/execution.ts'
 
 /** Shares of a round's timeout: slower decisions shrink blocks, faster ones allow larger ones. */
 const SLOW = 3 / 4
@@ -23,8 +23,8 @@ export class AdaptiveBuildBudget {
 
   constructor(roundTimeoutMs: number) {
     this.#roundTimeoutMs = roundTimeoutMs
-    this.#shareMs = Math.max(LIMITS.block.leastBuildMs, roundTimeoutMs * PROPOSER)
-    this.#mostMs = Math.min(LIMITS.block.buildMs, this.#shareMs)
+    this.#shareMs = Math.max(BUILD_LIMITS.leastBuildMs, roundTimeoutMs * PROPOSER)
+    this.#mostMs = Math.min(BUILD_LIMITS.buildMs, this.#shareMs)
     this.#ms = this.#mostMs
   }
 
@@ -39,7 +39,7 @@ export class AdaptiveBuildBudget {
 
   /** A round with a proposal was given up. */
   missed(): void {
-    this.#ms = Math.max(LIMITS.block.leastBuildMs, this.#ms / 2)
+    this.#ms = Math.max(BUILD_LIMITS.leastBuildMs, this.#ms / 2)
   }
 
   /** A block was decided `elapsedMs` after its build or arrival. */

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { BUILD_LIMITS } from '../../config/limits/execution.ts'
 
 /** Number of recent builds considered. */
 const LAST = 32
@@ -13,7 +13,7 @@ export class BuildLead {
 
   get ms(): number {
     const [, second = 0] = this.#took.toSorted((a, b) => b - a)
-    return Math.min(LIMITS.block.headStartMs, Math.ceil(second))
+    return Math.min(BUILD_LIMITS.headStartMs, Math.ceil(second))
   }
 
   took(ms: number): void {

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib'
-import { LIMITS } from '../../config/limits.ts'
+import { CONSENSUS_LIMITS } from '../../config/limits/consensus.ts'
 import { assert } from '../../util/assert.ts'
 import { asBuffer } from '../../util/bytes.ts'
 
@@ -98,7 +98,7 @@ const usedBytes = (bytes: Buffer): number => {
  * record or the next; a later batch was written only after that one was durable, so the damage is not a torn write.
  */
 const hasLaterBatch = (bytes: Buffer, damagedAt: number, lastBatch: number): boolean => {
-  let budget = LIMITS.consensus.walBytes * 4
+  let budget = CONSENSUS_LIMITS.walBytes * 4
   for (let at = damagedAt + 1; at < bytes.byteLength && budget > 0; at++) {
     const start = at + RECORD_HEADER_BYTES
     if (start + BODY_HEADER_BYTES > bytes.byteLength) return false

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { CONSENSUS_LIMITS } from '../../config/limits/consensus.ts'
 import type { BlockCodec } from '../../primitives/block-codec.ts'
 import type { Hex } from '../../util/bytes.ts'
 import type { WalRecord } from '../core/types.ts'
@@ -25,7 +25,7 @@ export class WalWriter {
   readonly #execution: ExecutionPort
   readonly #groupCommit: GroupCommit
   /** Size from which the log of an open height is rewritten; twice the size after the last rewrite. */
-  #longBytes: number = LIMITS.consensus.walBytes
+  #longBytes: number = CONSENSUS_LIMITS.walBytes
   #shortening = false
 
   constructor({ wal, watermark, ports }: ConsensusEngineOptions, onError: (error: Error) => void) {
@@ -57,10 +57,10 @@ export class WalWriter {
 
   /** Ends a committed height: its records are no longer needed. */
   async endHeight(place: Place): Promise<void> {
-    this.#longBytes = LIMITS.consensus.walBytes
+    this.#longBytes = CONSENSUS_LIMITS.walBytes
     // Not worth a sync: without this record a restart reads one more height.
     this.record(endOf(place))
-    if (this.#wal.sizeBytes < LIMITS.consensus.walBytes / 2) return
+    if (this.#wal.sizeBytes < CONSENSUS_LIMITS.walBytes / 2) return
     await this.beginAfter(place)
   }
 
@@ -79,7 +79,7 @@ export class WalWriter {
   async shorten(memory: () => readonly WalRecord[]): Promise<void> {
     this.#shortening = true
     await this.#anew(() => memory().map(record => encodeHeightRecord(record, this.#blocks)))
-    this.#longBytes = Math.max(LIMITS.consensus.walBytes, 2 * this.#wal.sizeBytes)
+    this.#longBytes = Math.max(CONSENSUS_LIMITS.walBytes, 2 * this.#wal.sizeBytes)
     this.#shortening = false
   }
 

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
-import { LIMITS } from '../../config/limits.ts'
+import { RECOVERY_LIMITS, WORKER_LIMITS } from '../../config/limits/execution.ts'
 import { CodedError } from '../../util/errors.ts'
 import type { Logger } from '../../util/logger.ts'
 import {
@@ -82,10 +82,10 @@ export class SenderRecovery {
 
   constructor(options: SenderRecoveryOptions = {}) {
     this.workers = options.workers ?? Math.max(1, availableParallelism() - 1)
-    this.batch = options.batch ?? LIMITS.recovery.batch
+    this.batch = options.batch ?? RECOVERY_LIMITS.batch
     this.limits = {
-      singles: options.queue ?? LIMITS.recovery.queue,
-      blocks: options.blockQueue ?? LIMITS.recovery.blockQueue,
+      singles: options.queue ?? RECOVERY_LIMITS.queue,
+      blocks: options.blockQueue ?? RECOVERY_LIMITS.blockQueue,
     }
     this.logger = options.logger
     this.workerUrl = options.workerUrl ?? new URL('./worker.ts', import.meta.url)
@@ -183,7 +183,7 @@ export class SenderRecovery {
       name: 'recovery',
       workerData,
       transferList: [port2],
-      resourceLimits: { maxYoungGenerationSizeMb: LIMITS.workers.nurseryMegabytes },
+      resourceLimits: { maxYoungGenerationSizeMb: WORKER_LIMITS.nurseryMegabytes },
     })
     const lane: Lane = { worker, urgent, batches: new Map(), jobs: 0 }
     let cause: unknown

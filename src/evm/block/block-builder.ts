@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { BUILD_LIMITS } from '../../config/limits/execution.ts'
 import type { Transaction } from '../../primitives/transaction.ts'
 import { executionGasLimit } from '../../rules/transaction.ts'
 import type { Journal } from '../../state/journal/journal.ts'
@@ -31,7 +31,7 @@ const isRoomError = (code: DroppedTransaction['reason']['code']): boolean =>
 
 /** Whether its gas bounds the time of a transaction well below that of a block. */
 const hasLittleGas = (journal: Journal, run: BlockRun, tx: Transaction): boolean =>
-  executionGasLimit(tx, run.env) <= LIMITS.block.lightGas || isPlainTransfer(journal, run, tx)
+  executionGasLimit(tx, run.env) <= BUILD_LIMITS.lightGas || isPlainTransfer(journal, run, tx)
 
 interface Candidate {
   readonly tx: Transaction

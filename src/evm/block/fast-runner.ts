@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { EXECUTION_LIMITS } from '../../config/limits/execution.ts'
 import type { Transaction } from '../../primitives/transaction.ts'
 import type { Journal } from '../../state/journal/journal.ts'
 import { AssertionError } from '../../util/assert.ts'
@@ -26,7 +26,7 @@ const runWithEngine = async (
 ): Promise<RunOutcome> => {
   const mark = journal.checkpoint()
   try {
-    const interrupt = { sliceMs: LIMITS.execution.sliceMs, ...until }
+    const interrupt = { sliceMs: EXECUTION_LIMITS.sliceMs, ...until }
     const gasBound = gasLeft === undefined ? undefined : messageGasBound(tx, run, gasLeft)
     const options = gasBound === undefined ? { interrupt } : { interrupt, gasBound }
     return (await runMessageTransaction(journal, run, tx, engine, options)).receipt

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { EXECUTION_LIMITS } from '../../config/limits/execution.ts'
 import { CodedError } from '../../util/errors.ts'
 import type { InterruptedError } from '../engine.ts'
 
@@ -18,13 +18,13 @@ export const checkAborted = (signal: AbortSignal | undefined): void => {
 }
 
 export const createPacer = (signal: AbortSignal | undefined): Pacer => {
-  let sliceEndMs = performance.now() + LIMITS.execution.sliceMs
+  let sliceEndMs = performance.now() + EXECUTION_LIMITS.sliceMs
   return {
     due: () => performance.now() >= sliceEndMs,
     async giveWay() {
       await yieldToEventLoop()
       checkAborted(signal)
-      sliceEndMs = performance.now() + LIMITS.execution.sliceMs
+      sliceEndMs = performance.now() + EXECUTION_LIMITS.sliceMs
     },
   }
 }

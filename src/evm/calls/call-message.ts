@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { CALL_LIMITS } from '../../config/limits/clients.ts'
 import { createAddress } from '../../primitives/address.ts'
 import type { Authorization } from '../../primitives/transaction.ts'
 import { type ExecutionRules, executionRulesAt } from '../../rules/execution-rules.ts'
@@ -99,7 +99,7 @@ export const prepareCall = async (context: CallContext, request: CallRequest): P
 
 /** The gas a call has: what it names, at most the node's cap. */
 export const callGas = (message: CallMessage): bigint =>
-  message.gas === undefined || message.gas > LIMITS.call.gas ? LIMITS.call.gas : message.gas
+  message.gas === undefined || message.gas > CALL_LIMITS.gas ? CALL_LIMITS.gas : message.gas
 
 /** Throws INSUFFICIENT_BALANCE_FOR_TRANSFER. */
 export const checkValue = ({ journal, message }: PreparedCall, gas: bigint): void => {

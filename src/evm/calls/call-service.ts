@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { CALL_LIMITS } from '../../config/limits/clients.ts'
 import type { ChainParams } from '../../config/networks.ts'
 import type { StateChanges } from '../../state/update/state-changes.ts'
 import { type Cancellation, Cancelled } from '../../util/async/cancellation.ts'
@@ -39,11 +39,11 @@ export interface CallServiceOptions {
   revision?(): number
 }
 
-const MAX_WORKERS = LIMITS.call.workers + LIMITS.call.extraWorkers
+const MAX_WORKERS = CALL_LIMITS.workers + CALL_LIMITS.extraWorkers
 /** A call that a worker did not survive is tried once more. */
 const MAX_ATTEMPTS = 2
 
-const TIMED_OUT: CallError = { code: 'EXECUTION_TIMEOUT', timeoutMs: LIMITS.call.timeoutMs }
+const TIMED_OUT: CallError = { code: 'EXECUTION_TIMEOUT', timeoutMs: CALL_LIMITS.timeoutMs }
 const failed = (reason: string): CallError => ({ code: 'EXECUTION_FAILED', reason })
 
 interface CallTerms {
@@ -57,7 +57,7 @@ export type CallState = Pick<CallRequest, 'number' | 'pending'>
 /** Hands calls to workers, watches these from outside, and moves calls from one that hangs or dies to another. */
 class CallDispatcher {
   readonly #options: CallServiceOptions
-  readonly #queue = new ClientQueue<PendingCall>(LIMITS.call.queue)
+  readonly #queue = new ClientQueue<PendingCall>(CALL_LIMITS.queue)
   readonly #workers = new Set<CallWorkerHandle>()
   readonly #silent = new Set<CallWorkerHandle>()
   readonly #events: CallWorkerEvents
@@ -175,7 +175,7 @@ class CallDispatcher {
 
   /** Slow calls of one client leave places for others. */
   #mayRun(client: string): boolean {
-    const limit = LIMITS.call.clientInFlight
+    const limit = CALL_LIMITS.clientInFlight
     if (this.#load.callsOf(client) <= limit) return true
     let running = 0
     for (const { calls } of this.#workers) for (const call of calls.values()) if (call.client === client) running++
@@ -194,7 +194,7 @@ class CallDispatcher {
 
   #mayStart(): boolean {
     if (this.#closed || this.#workers.size >= MAX_WORKERS) return false
-    return this.#workers.size < LIMITS.call.workers || this.#silent.size === this.#workers.size
+    return this.#workers.size < CALL_LIMITS.workers || this.#silent.size === this.#workers.size
   }
 
   #start(): CallWorkerHandle {
@@ -216,7 +216,7 @@ class CallDispatcher {
 
   #startWatch(): void {
     if (this.#watch !== undefined || this.#closed) return
-    this.#watch = setInterval(() => this.#look(), LIMITS.call.stuckMs / 2).unref()
+    this.#watch = setInterval(() => this.#look(), CALL_LIMITS.stuckMs / 2).unref()
   }
 
   #look(): void {
@@ -258,13 +258,13 @@ class CallDispatcher {
 
   #stopIdle(nowMs: number): void {
     for (const worker of this.#workers) {
-      if (this.#workers.size <= LIMITS.call.workers) break
-      if (worker.calls.size > 0 || nowMs - worker.idleSinceMs < LIMITS.call.idleWorkerMs) continue
+      if (this.#workers.size <= CALL_LIMITS.workers) break
+      if (worker.calls.size > 0 || nowMs - worker.idleSinceMs < CALL_LIMITS.idleWorkerMs) continue
       this.#workers.delete(worker)
       worker.stop().catch(() => {})
     }
     const busy = [...this.#workers].some(worker => worker.calls.size > 0)
-    if (busy || this.#queue.size > 0 || this.#workers.size > LIMITS.call.workers) return
+    if (busy || this.#queue.size > 0 || this.#workers.size > CALL_LIMITS.workers) return
     clearInterval(this.#watch)
     this.#watch = undefined
   }
@@ -272,7 +272,7 @@ class CallDispatcher {
 
 const isOverdue = (worker: CallWorkerHandle, nowMs: number): boolean => {
   for (const call of worker.calls.values()) {
-    if (nowMs - call.sentMs > LIMITS.call.timeoutMs + LIMITS.call.graceMs) return true
+    if (nowMs - call.sentMs > CALL_LIMITS.timeoutMs + CALL_LIMITS.graceMs) return true
   }
   return false
 }

@@ -1,7 +1,8 @@
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { parentPort, workerData } from 'node:worker_threads'
-import { LIMITS } from '../../config/limits.ts'
+import { CALL_LIMITS } from '../../config/limits/clients.ts'
+import { EXECUTION_LIMITS } from '../../config/limits/execution.ts'
 import type { StateChanges } from '../../state/update/state-changes.ts'
 import { Store } from '../../storage/store.ts'
 import { assert } from '../../util/assert.ts'
@@ -39,7 +40,7 @@ import {
 } from './worker-protocol.ts'
 
 /*
- * Runs calls in a thread of its own, over its own handle of the store. Several calls take turns (LIMITS.execution.callSliceMs each),
+ * Runs calls in a thread of its own, over its own handle of the store. Several calls take turns (EXECUTION_LIMITS.callSliceMs each),
  * so a long one does not hold up the others; what holds the thread all the same, the service notices from outside.
  */
 
@@ -63,7 +64,7 @@ const scheduler = createSliceScheduler()
 const engine = await loadEngine(evm)
 const withState = createStateCache(await Store.open(storePath, { createIfMissing: false }))
 
-const batcher = new Batcher<WorkerMessage>(LIMITS.call.batch, messages => port.postMessage(messages))
+const batcher = new Batcher<WorkerMessage>(CALL_LIMITS.batch, messages => port.postMessage(messages))
 const post = (message: WorkerMessage): void => batcher.add(message)
 
 /** Remembers values by the id they were first sent with. */
@@ -89,11 +90,11 @@ const frameBytes = (): number => getHeapStatistics().external_memory + machineBy
 
 /** Whether the calls under way hold more memory than they may: who has the turn then is stopped, and what it held is free. */
 const isStarved = (): boolean => {
-  if (frameBytes() <= LIMITS.call.frameBytes) return false
+  if (frameBytes() <= CALL_LIMITS.frameBytes) return false
   dropSpare()
   collectGarbage()
   forgetDropped()
-  return frameBytes() > LIMITS.call.frameBytes
+  return frameBytes() > CALL_LIMITS.frameBytes
 }
 
 /** Calls that are here, and those of them whose answer is not wanted any more. */
@@ -101,9 +102,9 @@ const present = new Set<number>()
 const cancelled = new Set<number>()
 
 const interruptFor = (id: number): Interrupt => {
-  const deadlineMs = performance.now() + LIMITS.call.timeoutMs
+  const deadlineMs = performance.now() + CALL_LIMITS.timeoutMs
   return {
-    sliceMs: LIMITS.execution.callSliceMs,
+    sliceMs: EXECUTION_LIMITS.callSliceMs,
     async giveWay() {
       // At the end of a turn, before another call adds what it takes: a turn is long enough for tens of megabytes.
       if (isStarved()) throw callError({ code: 'EXECUTION_FAILED', reason: 'out of memory' })
@@ -172,7 +173,7 @@ const CALL_ERRORS: { readonly [Code in CallError['code']]: true } = {
 
 const refusalFor = (id: number, error: unknown): WorkerMessage & { readonly id: number } => {
   if (isCoded(error) && error.code === 'EXECUTION_INTERRUPTED') {
-    return { type: 'refusal', id, detail: { code: 'EXECUTION_TIMEOUT', timeoutMs: LIMITS.call.timeoutMs } }
+    return { type: 'refusal', id, detail: { code: 'EXECUTION_TIMEOUT', timeoutMs: CALL_LIMITS.timeoutMs } }
   }
   if (isCoded(error) && Object.hasOwn(CALL_ERRORS, error.code))
     return { type: 'refusal', id, detail: error.detail as CallError }
@@ -180,7 +181,7 @@ const refusalFor = (id: number, error: unknown): WorkerMessage & { readonly id: 
 }
 
 // The service looks at this while it waits for answers.
-setInterval(() => Atomics.add(signals, CALL_HEARTBEAT, 1), LIMITS.call.stuckMs / 3).unref()
+setInterval(() => Atomics.add(signals, CALL_HEARTBEAT, 1), CALL_LIMITS.stuckMs / 3).unref()
 
 port.on('message', (message: readonly CallJob[] | BlockHashes | CancelledCall) => {
   Atomics.add(signals, CALL_HEARTBEAT, 1)

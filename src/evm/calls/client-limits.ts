@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { CALL_LIMITS } from '../../config/limits/clients.ts'
 import { CodedError } from '../../util/errors.ts'
 import type { CallError, CallMessage, StateOverrides } from './types.ts'
 import type { CallJobRequest } from './worker-protocol.ts'
@@ -32,8 +32,8 @@ export const requestBytes = (request: CallJobRequest): number => {
   return bytes
 }
 
-export const QUEUE_FULL: CallError = { code: 'CALL_QUEUE_FULL', limit: LIMITS.call.queue }
-const CLIENT_FULL: CallError = { code: 'CLIENT_QUEUE_FULL', limit: LIMITS.call.clientCalls }
+export const QUEUE_FULL: CallError = { code: 'CALL_QUEUE_FULL', limit: CALL_LIMITS.queue }
+const CLIENT_FULL: CallError = { code: 'CLIENT_QUEUE_FULL', limit: CALL_LIMITS.clientCalls }
 
 interface Load {
   calls: number
@@ -53,9 +53,9 @@ export class ClientLimits {
   add(client: string, bytes: number): void {
     const load = this.#clients.get(client) ?? { calls: 0, bytes: 0 }
     // One alone is taken whatever it weighs: the size of a request is bounded where it comes in.
-    const isTooLarge = load.bytes > 0 && load.bytes + bytes > LIMITS.call.clientBytes
-    if (load.calls >= LIMITS.call.clientCalls || isTooLarge) throw new CodedError(CLIENT_FULL)
-    if (this.#bytes > 0 && this.#bytes + bytes > LIMITS.call.queueBytes) throw new CodedError(QUEUE_FULL)
+    const isTooLarge = load.bytes > 0 && load.bytes + bytes > CALL_LIMITS.clientBytes
+    if (load.calls >= CALL_LIMITS.clientCalls || isTooLarge) throw new CodedError(CLIENT_FULL)
+    if (this.#bytes > 0 && this.#bytes + bytes > CALL_LIMITS.queueBytes) throw new CodedError(QUEUE_FULL)
     load.calls++
     load.bytes += bytes
     this.#bytes += bytes

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { CALL_LIMITS } from '../../config/limits/clients.ts'
 import {
   type CallOutcome,
   callError,
@@ -34,7 +34,7 @@ const affordableGas = (call: PreparedCall, highest: bigint): bigint => {
 
 const upperBound = ({ message, env }: PreparedCall): bigint => {
   const named = message.gas !== undefined && message.gas >= TRANSACTION_GAS ? message.gas : env.gasLimit
-  return named > LIMITS.call.gas ? LIMITS.call.gas : named
+  return named > CALL_LIMITS.gas ? CALL_LIMITS.gas : named
 }
 
 /** One attempt of the search: too little gas of any kind counts as failed. */

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { CALL_LIMITS } from '../../config/limits/clients.ts'
 import type { StateReader } from '../../state/state-reader.ts'
 import type { Cancellation } from '../../util/async/cancellation.ts'
 import { isCoded } from '../../util/errors.ts'
@@ -30,7 +30,7 @@ type There<Answer> = (request: CallRequest, client: string, cancellation?: Cance
 
 /**
  * Runs short calls on the state of the head in this thread, which spares them the way to another one and back: for a development chain,
- * whose one client waits for each answer. A call that is not over soon (LIMITS.call.localMs) is begun anew in a worker.
+ * whose one client waits for each answer. A call that is not over soon (CALL_LIMITS.localMs) is begun anew in a worker.
  */
 export const createLocalCalls = ({ stateFor, workers, engine }: LocalCallsOptions): CallService => {
   const localFirst =
@@ -60,9 +60,9 @@ export const createLocalCalls = ({ stateFor, workers, engine }: LocalCallsOption
 
 /** Looks at the clock at short steps, without giving other work its turn in between. */
 const shortly = (): Interrupt => {
-  const endMs = performance.now() + LIMITS.call.localMs
+  const endMs = performance.now() + CALL_LIMITS.localMs
   return {
-    sliceMs: LIMITS.call.localMs / 10,
+    sliceMs: CALL_LIMITS.localMs / 10,
     giveWay: async () => {},
     shouldStop: () => performance.now() >= endMs,
   }

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { CALL_LIMITS } from '../../config/limits/clients.ts'
 import type { Account } from '../../state/account.ts'
 import { EMPTY_CODE_HASH } from '../../state/account.ts'
 import { openStateReader, type StoredState } from '../../state/history/stored-state.ts'
@@ -16,7 +16,7 @@ export const createCodeCache = () => {
       bytes += code.byteLength
       codes.set(hash, code)
       for (const [oldest, old] of codes) {
-        if (bytes <= LIMITS.call.codeCacheBytes) break
+        if (bytes <= CALL_LIMITS.codeCacheBytes) break
         codes.delete(oldest)
         bytes -= old.byteLength
       }
@@ -33,7 +33,7 @@ const createMemory = <Value>() => {
     has: (key: string): boolean => map.has(key),
     get: (key: string): Value | undefined => map.get(key),
     set(key: string, value: Value): Value {
-      if (map.size >= LIMITS.call.cachedItems) map.clear()
+      if (map.size >= CALL_LIMITS.cachedItems) map.clear()
       map.set(key, value)
       return value
     },
@@ -104,7 +104,7 @@ export const createStateCache = (store: Store) => {
       stored.sync === undefined
         ? { async: cachedAsyncReader(stored, codes) }
         : { sync: cachedReader(stored.sync, codes) }
-    const timer = setTimeout(() => drop(key), LIMITS.call.idleStateMs).unref()
+    const timer = setTimeout(() => drop(key), CALL_LIMITS.idleStateMs).unref()
     return { stored, state, timer, users: 0, dropped: false }
   }
 
@@ -135,7 +135,7 @@ export const createStateCache = (store: Store) => {
     kept.set(key, opening)
     opening.catch(() => kept.delete(key))
     const [oldest] = kept.keys()
-    if (kept.size > LIMITS.call.cachedStates && oldest !== undefined) drop(oldest)
+    if (kept.size > CALL_LIMITS.cachedStates && oldest !== undefined) drop(oldest)
     return opening
   }
 

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { LIMITS } from '../../config/limits.ts'
+import { CALL_LIMITS } from '../../config/limits/clients.ts'
 import type { StateChanges } from '../../state/update/state-changes.ts'
 import { assert } from '../../util/assert.ts'
 import { Batcher } from '../../util/async/batcher.ts'
@@ -78,7 +78,7 @@ export class CallWorkerHandle {
   idleSinceMs = performance.now()
   readonly #worker: Worker
   readonly #signals: Int32Array
-  readonly #jobs = new Batcher<CallJob>(LIMITS.call.batch, jobs => this.#worker.postMessage(jobs))
+  readonly #jobs = new Batcher<CallJob>(CALL_LIMITS.batch, jobs => this.#worker.postMessage(jobs))
   readonly #nameEnv = createNaming<SerializedEnv>()
   readonly #nameOverlay = createNaming<StateChanges>()
   #beats = 0
@@ -93,8 +93,8 @@ export class CallWorkerHandle {
       workerData: start,
       name: 'calls',
       resourceLimits: {
-        maxOldGenerationSizeMb: LIMITS.call.heapMegabytes,
-        maxYoungGenerationSizeMb: LIMITS.call.nurseryMegabytes,
+        maxOldGenerationSizeMb: CALL_LIMITS.heapMegabytes,
+        maxYoungGenerationSizeMb: CALL_LIMITS.nurseryMegabytes,
       },
     })
     this.#worker.unref()
@@ -111,7 +111,7 @@ export class CallWorkerHandle {
   }
 
   get hasRoom(): boolean {
-    return this.calls.size < LIMITS.call.inFlight
+    return this.calls.size < CALL_LIMITS.inFlight
   }
 
   /** The call it works on at this moment, as far as it is known. */
@@ -148,7 +148,7 @@ export class CallWorkerHandle {
       this.#beats = beats
       this.#beatMs = nowMs
     }
-    return nowMs - this.#beatMs > LIMITS.call.stuckMs
+    return nowMs - this.#beatMs > CALL_LIMITS.stuckMs
   }
 
   async stop(): Promise<void> {

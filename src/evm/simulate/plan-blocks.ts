@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { SIMULATE_LIMITS } from '../../config/limits/clients.ts'
 import { CodedError } from '../../util/errors.ts'
 import type { CallError } from '../calls/types.ts'
 import type { BlockCalls, BlockSlot } from './types.ts'
@@ -16,7 +16,7 @@ export const planBlocks = (
   blocks: readonly BlockCalls[],
   stepSeconds: number,
 ): readonly BlockSlot[] => {
-  const limit = LIMITS.simulate.blocks
+  const limit = SIMULATE_LIMITS.blocks
   const places: BlockSlot[] = []
   let { number: previous, timestamp: time } = base
   const put = (timestamp: number, calls: BlockCalls | null): void => {

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { SIMULATE_LIMITS } from '../../config/limits/clients.ts'
 import { CodedError } from '../../util/errors.ts'
 import type { CallError } from '../calls/types.ts'
 import type { Interrupt, InterruptedError } from '../engine.ts'
@@ -35,20 +35,20 @@ export class SimulationLimits {
     this.#gas -= gasUsed
     this.#answerBytes += output.byteLength
     for (const { data } of logs) this.#answerBytes += LOG_BYTES + data.byteLength
-    const limit = LIMITS.simulate.answerBytes
+    const limit = SIMULATE_LIMITS.answerBytes
     if (this.#answerBytes > limit) throw exceeded(`${limit} bytes of results and logs`)
   }
 
   changed(entries: number): void {
     this.#changes += entries
-    const limit = LIMITS.simulate.changes
+    const limit = SIMULATE_LIMITS.changes
     if (this.#changes > limit) throw exceeded(`${limit} changed accounts and slots`)
   }
 
   /** Hashes of all blocks so far are made: as much work as there are changes in them. */
   hashed(): void {
     this.#hashed += this.#changes
-    const limit = LIMITS.simulate.hashedChanges
+    const limit = SIMULATE_LIMITS.hashedChanges
     if (this.#hashed > limit)
       throw exceeded(`${limit} changed accounts and slots under the block hashes that code asked for`)
   }

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { LIMITS } from '../../config/limits.ts'
+import { STATE_TEST_LIMITS } from '../../config/limits/commands.ts'
 import { problemText } from './field-readers.ts'
 import type { FileReport, StateTestWorkerData } from './worker.ts'
 
@@ -58,7 +58,7 @@ class Crew {
     const worker = new Worker(workerUrl ?? new URL('./worker.ts', import.meta.url), {
       name: 'state-test',
       workerData,
-      resourceLimits: { maxOldGenerationSizeMb: LIMITS.stateTest.heapMegabytes },
+      resourceLimits: { maxOldGenerationSizeMb: STATE_TEST_LIMITS.heapMegabytes },
     })
     this.#workers.add(worker)
     worker.on('error', error => this.#causes.set(worker, problemText(error)))
@@ -96,7 +96,7 @@ export async function* runStateTestFiles(
   const ahead: Promise<FileReport>[] = []
   try {
     for (const file of files) {
-      const first = ahead.length >= options.jobs * LIMITS.stateTest.filesAheadPerJob ? ahead.shift() : undefined
+      const first = ahead.length >= options.jobs * STATE_TEST_LIMITS.filesAheadPerJob ? ahead.shift() : undefined
       if (first !== undefined) yield await first
       ahead.push(crew.run(file))
     }

@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises'
 import { parentPort, workerData } from 'node:worker_threads'
-import { LIMITS } from '../../config/limits.ts'
+import { STATE_TEST_LIMITS } from '../../config/limits/commands.ts'
 import { TrieService } from '../../state/trie/trie-service.ts'
 import { assert } from '../../util/assert.ts'
 import { silentLogger } from '../../util/logger.ts'
@@ -39,7 +39,7 @@ const wanted = forks && new Set(forks)
 
 const readText = async (file: string): Promise<string> => {
   const { size } = await stat(file)
-  const limit = LIMITS.stateTest.fileBytes
+  const limit = STATE_TEST_LIMITS.fileBytes
   if (size > limit) throw invalidTest('file', `${size} bytes: want at most ${limit}`)
   return readFile(file, 'utf8')
 }

@@ -1,4 +1,5 @@
-import { LIMITS } from '../../config/limits.ts'
+import { NETWORK_LIMITS } from '../../config/limits/network.ts'
+import { BLOCK_BOUNDS } from '../../config/protocol-bounds.ts'
 import { type Block, decodeBlockHeader } from '../../primitives/block.ts'
 import type { BlockClaim } from '../../primitives/block-claim.ts'
 import type { BlockCodec } from '../../primitives/block-codec.ts'
@@ -53,7 +54,7 @@ export class BlockClaims {
 
   /** Decodes a few blocks of one peer at a time; excess ones are dropped, since their author resends them. */
   async #decode(peer: Peer, bytes: Uint8Array, done: (block: Block) => void): Promise<void> {
-    if (peer.decoding >= LIMITS.network.decoding) return
+    if (peer.decoding >= NETWORK_LIMITS.decoding) return
     peer.decoding++
     try {
       const block = await this.#read(peer, bytes)
@@ -76,4 +77,4 @@ export class BlockClaims {
   }
 }
 
-const headerOf = (block: Uint8Array) => decodeBlockHeader(block, LIMITS.block.headerBytes)
+const headerOf = (block: Uint8Array) => decodeBlockHeader(block, BLOCK_BOUNDS.headerBytes)

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { BLOCK_BOUNDS } from '../../config/protocol-bounds.ts'
 import { decodeBlockHeader } from '../../primitives/block.ts'
 import { encodeWireMessage, type Peer } from '../peer/peer.ts'
 import type { SyncPort } from '../ports.ts'
@@ -47,7 +47,7 @@ export class BlockGossip {
 
   /** Throws BLOCK_MALFORMED when the block has no header. */
   pushed(peer: Peer, { block, certificate }: SealedBlock): void {
-    const { header, hash } = decodeBlockHeader(block, LIMITS.block.headerBytes)
+    const { header, hash } = decodeBlockHeader(block, BLOCK_BOUNDS.headerBytes)
     const head = { number: header.number, hash }
     this.#note(peer, head)
     this.#sync?.onBlock({ ...head, certificate, block }, peer.id)

@@ -1,4 +1,5 @@
-import { LIMITS } from '../../config/limits.ts'
+import { NETWORK_LIMITS } from '../../config/limits/network.ts'
+import { CONSENSUS_BOUNDS } from '../../config/protocol-bounds.ts'
 import { sha256 } from '../../crypto/sha256.ts'
 import type { Block } from '../../primitives/block.ts'
 import type { BlockClaim } from '../../primitives/block-claim.ts'
@@ -41,7 +42,7 @@ export class ConsensusGossip implements ConsensusNetwork {
   readonly #claims: BlockClaims
   readonly #reachability = new Reachability()
   /** Relayed statements with their times. */
-  readonly #relayed = new Lru<string, number>(LIMITS.network.relayed)
+  readonly #relayed = new Lru<string, number>(NETWORK_LIMITS.relayed)
   /** The block encoded last. */
   #encoded: { readonly block: Block; readonly bytes: Uint8Array } | undefined
   #saidLinks = ''
@@ -119,7 +120,7 @@ export class ConsensusGossip implements ConsensusNetwork {
     const text = reached.join()
     if (text === this.#saidLinks) return
     this.#saidLinks = text
-    const wire = encodeWireMessage('links', reached.slice(0, LIMITS.consensus.committee))
+    const wire = encodeWireMessage('links', reached.slice(0, CONSENSUS_BOUNDS.committee))
     for (const peer of this.#neighbourPeers()) peer.sendWire('links', wire)
   }
 
@@ -137,7 +138,7 @@ export class ConsensusGossip implements ConsensusNetwork {
 
   /** Coalesces announcements, since many neighbours connect at once when a mesh forms. */
   #announceSoon(): void {
-    this.#linksTimer ??= setTimeout(() => this.announceLinks(), LIMITS.network.linksMs)
+    this.#linksTimer ??= setTimeout(() => this.announceLinks(), NETWORK_LIMITS.linksMs)
   }
 
   #neighbourPeers(): readonly Peer[] {
@@ -175,7 +176,7 @@ export class ConsensusGossip implements ConsensusNetwork {
     const [name, wire] = this.#encode(message)
     const key = asBuffer(sha256(wire.bytes)).toString('latin1')
     const nowMs = performance.now()
-    if (nowMs - (this.#relayed.get(key) ?? Number.NEGATIVE_INFINITY) < LIMITS.network.relayAgainMs) return
+    if (nowMs - (this.#relayed.get(key) ?? Number.NEGATIVE_INFINITY) < NETWORK_LIMITS.relayAgainMs) return
     this.#relayed.set(key, nowMs)
     for (const id of targets) hub.peer(id)?.sendWire(name, wire)
   }

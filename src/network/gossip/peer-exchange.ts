@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import type { Hex } from '../../util/bytes.ts'
 import type { Clock } from '../../util/clock.ts'
 import { isCoded } from '../../util/errors.ts'
@@ -23,7 +23,7 @@ export interface PeerExchangeOptions {
 /** Discovery: records from hellos and responses are stored, shared, and given to the dial scheduler. */
 export class PeerExchange {
   readonly #options: PeerExchangeOptions
-  readonly #records = new AddressBook(LIMITS.network.records)
+  readonly #records = new AddressBook(NETWORK_LIMITS.records)
 
   constructor(options: PeerExchangeOptions) {
     this.#options = options
@@ -59,7 +59,7 @@ export class PeerExchange {
 
   /** Builds the response to a request for records: this node's own record and others, except the peer's. */
   answer(peer: Peer, own: PeerRecord | null): readonly Uint8Array[] {
-    const others = this.#records.sample(LIMITS.network.recordsPerAnswer - 1, peer.id, () => this.#options.hub.random())
+    const others = this.#records.sample(NETWORK_LIMITS.recordsPerAnswer - 1, peer.id, () => this.#options.hub.random())
     return [...(own === null ? [] : [own]), ...others].map(({ bytes }) => bytes)
   }
 
@@ -92,7 +92,7 @@ export class PeerExchange {
   /** When two nodes learn of each other at once, the one with the lower id dials first: the other waits a moment. */
   #firstDialMs(id: string): number {
     const { clock, selfId } = this.#options
-    return id < selfId ? clock.nowMs() + LIMITS.network.yieldMs : 0
+    return id < selfId ? clock.nowMs() + NETWORK_LIMITS.yieldMs : 0
   }
 
   #take(bytes: Uint8Array): 'new' | 'old' | 'false' {

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import { ANSWER_NAMES, type AnswerName, type Payload, type RequestName } from '../messages.ts'
 import type { Peer } from '../peer/peer.ts'
 import type { ServePort } from '../ports.ts'
@@ -25,11 +25,11 @@ const NOTHING: { readonly [Name in RequestName]?: AnswerName<Name> } = {
 export const storeRequestHandlers = (
   serve: ServePort,
 ): Pick<RequestHandlers, 'getBlocks' | 'getReceipts' | 'getManifest' | 'getChunk' | 'getCodes'> => ({
-  getBlocks: (_, range) => serve.blocks(range, LIMITS.network.answerBytes),
-  getReceipts: (_, hashes) => serve.receipts(hashes, LIMITS.network.answerBytes),
+  getBlocks: (_, range) => serve.blocks(range, NETWORK_LIMITS.answerBytes),
+  getReceipts: (_, hashes) => serve.receipts(hashes, NETWORK_LIMITS.answerBytes),
   getManifest: () => serve.manifest?.() ?? null,
   getChunk: async (_, { snapshot, index }) => (await serve.chunk?.(snapshot, index)) ?? new Uint8Array(0),
-  getCodes: async (_, hashes) => (await serve.codes?.(hashes, LIMITS.network.answerBytes)) ?? [],
+  getCodes: async (_, hashes) => (await serve.codes?.(hashes, NETWORK_LIMITS.answerBytes)) ?? [],
 })
 
 /** Answers requests of peers, a few of each at a time. */
@@ -43,7 +43,7 @@ export class RequestServer {
   /** Sends an empty response when the handler fails, then rejects with its error. */
   async received(peer: Peer, name: RequestName, question: unknown, requestId: number): Promise<void> {
     const nothing = NOTHING[name]
-    const isTooMuch = peer.serving >= LIMITS.network.serving || peer.queuedBytes('sync') > LIMITS.network.answerBytes
+    const isTooMuch = peer.serving >= NETWORK_LIMITS.serving || peer.queuedBytes('sync') > NETWORK_LIMITS.answerBytes
     if (isTooMuch && nothing !== undefined) {
       peer.send(ANSWER_NAMES[name], nothing, requestId)
       return

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import { keccak256Hex } from '../../crypto/hash.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { isCoded } from '../../util/errors.ts'
@@ -19,8 +19,6 @@ interface Fresh extends NewTransaction {
   readonly isSpread: boolean
 }
 
-const { network: NET } = LIMITS
-
 /**
  * Gossip of transactions: whole to validators, who need them, and to the square root of the other peers; hashes to the rest, who
  * request what they lack, and to validators that another validator will have sent them to. Peers known to have a transaction get
@@ -30,10 +28,10 @@ export class TransactionGossip {
   readonly #hub: PeerHub
   readonly #pool: PeerPoolPort
   readonly #fetchPlan = new TransactionFetchPlan({
-    total: NET.wantedTransactions,
-    perPeer: NET.wantedPerPeer,
-    perRequest: NET.requestedHashes,
-    announcers: NET.announcers,
+    total: NETWORK_LIMITS.wantedTransactions,
+    perPeer: NETWORK_LIMITS.wantedPerPeer,
+    perRequest: NETWORK_LIMITS.requestedHashes,
+    announcers: NETWORK_LIMITS.announcers,
   })
   readonly #ingress: TransactionIngress
   #fresh: Fresh[] = []
@@ -50,9 +48,9 @@ export class TransactionGossip {
     for (const { hash, raw } of transactions) {
       const from = this.#ingress.bringer(hash)
       this.#fresh.push({ hash, raw, isSpread: from !== undefined && this.#hub.isNeighbour(from) })
-      if (this.#fresh.length >= NET.batchItems) this.#flush()
+      if (this.#fresh.length >= NETWORK_LIMITS.batchItems) this.#flush()
     }
-    if (this.#fresh.length > 0) this.#timer ??= setTimeout(() => this.#flush(), NET.batchMs)
+    if (this.#fresh.length > 0) this.#timer ??= setTimeout(() => this.#flush(), NETWORK_LIMITS.batchMs)
   }
 
   close(): void {
@@ -89,7 +87,7 @@ export class TransactionGossip {
       const raw = this.#pool.raw(hash)
       if (raw === undefined) continue
       bytes += raw.byteLength
-      if (bytes > NET.batchBytes && raws.length > 0) break
+      if (bytes > NETWORK_LIMITS.batchBytes && raws.length > 0) break
       raws.push(raw)
       peer.transactions.set(hash, true)
     }
@@ -97,7 +95,7 @@ export class TransactionGossip {
   }
 
   joined(peer: Peer): void {
-    const hashes = this.#pool.ready(NET.announcedHashes)
+    const hashes = this.#pool.ready(NETWORK_LIMITS.announcedHashes)
     if (hashes.length === 0) return
     for (const hash of hashes) peer.transactions.set(hash, true)
     peer.send('transactionHashes', hashes)
@@ -194,8 +192,8 @@ type PushName = 'newTransactions' | 'transactionHashes'
 
 const hashesOf = (transactions: readonly NewTransaction[]): readonly WireMessage[] => {
   const messages: WireMessage[] = []
-  for (let at = 0; at < transactions.length; at += NET.announcedHashes) {
-    const part = transactions.slice(at, at + NET.announcedHashes)
+  for (let at = 0; at < transactions.length; at += NETWORK_LIMITS.announcedHashes) {
+    const part = transactions.slice(at, at + NETWORK_LIMITS.announcedHashes)
     messages.push(
       encodeWireMessage(
         'transactionHashes',
@@ -211,7 +209,7 @@ const wholeOf = (transactions: readonly NewTransaction[]): readonly WireMessage[
   let part: Uint8Array[] = []
   let bytes = 0
   for (const { raw } of transactions) {
-    if (bytes + raw.byteLength > NET.batchBytes && part.length > 0) {
+    if (bytes + raw.byteLength > NETWORK_LIMITS.batchBytes && part.length > 0) {
       messages.push(encodeWireMessage('newTransactions', part))
       part = []
       bytes = 0

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import { copyBytes, type Hex } from '../../util/bytes.ts'
 import { Lru } from '../../util/lru.ts'
 import { IngressQueue } from '../core/ingress-queue.ts'
@@ -12,7 +12,6 @@ interface Arrival {
   readonly raw: Uint8Array
 }
 
-const { network: NET } = LIMITS
 /** A transaction refused by the pool may be accepted later, after fees fall or missing nonces arrive. */
 const REFUSED_MS = 60_000
 
@@ -24,8 +23,8 @@ export class TransactionIngress {
   readonly #hub: PeerHub
   readonly #pool: PeerPoolPort
   /** Refused transactions with the time of the refusal. */
-  readonly #refused = new Lru<Hex, number>(NET.refusedTransactions)
-  readonly #queue = new IngressQueue<Arrival>(NET.heldBytes)
+  readonly #refused = new Lru<Hex, number>(NETWORK_LIMITS.refusedTransactions)
+  readonly #queue = new IngressQueue<Arrival>(NETWORK_LIMITS.heldBytes)
   readonly #holding = new Set<Hex>()
   /** Sender of each transaction being admitted. */
   readonly #admitting = new Map<Hex, Peer>()
@@ -78,8 +77,8 @@ export class TransactionIngress {
     const slice = this.#slice()
     if (slice.length > 0) void this.#admit(slice)
     if (this.#queue.isEmpty) return
-    if (slice.length === NET.lookedAtOnce) this.#lookSoon()
-    else this.#later ??= setTimeout(() => this.#lookAgain(), NET.heldMs)
+    if (slice.length === NETWORK_LIMITS.lookedAtOnce) this.#lookSoon()
+    else this.#later ??= setTimeout(() => this.#lookAgain(), NETWORK_LIMITS.heldMs)
   }
 
   /** Quotas refill without any other event, so a timer resumes. */
@@ -92,7 +91,7 @@ export class TransactionIngress {
     const nowMs = performance.now()
     // An exhausted quota is not an offence: transactions refused here may be valid elsewhere, or were a moment ago.
     const mayGoOn = (id: string): boolean => this.#hub.peer(id)?.refusals.take(nowMs) === true
-    const room = Math.min(NET.lookedAtOnce, NET.admitting - this.#admitting.size)
+    const room = Math.min(NETWORK_LIMITS.lookedAtOnce, NETWORK_LIMITS.admitting - this.#admitting.size)
     const slice: Arrival[] = []
     while (slice.length < room) {
       const next = this.#queue.shift(mayGoOn)

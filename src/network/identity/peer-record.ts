@@ -1,6 +1,6 @@
 import { sign, verify } from 'node:crypto'
 import { isIP } from 'node:net'
-import { LIMITS } from '../../config/limits.ts'
+import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import type { ValidatorSigner } from '../../primitives/consensus/signer.ts'
 import { encodeRlp, type RlpItem, uintItem } from '../../primitives/rlp.ts'
 import { type Hex, hexToBytes } from '../../util/bytes.ts'
@@ -91,7 +91,7 @@ export const readPeerRecord = (
   const signed = signedBytes(domain, { ...record, proof })
   if (!isSignedBy(record.id, signed, signature)) return 'false'
   if (proof !== null && !isValidProof(proof, domain, record.id, null)) return 'false'
-  return { ...record, validator: proof?.address ?? null, bytes: bytes.slice(0, LIMITS.network.recordBytes) }
+  return { ...record, validator: proof?.address ?? null, bytes: bytes.slice(0, NETWORK_LIMITS.recordBytes) }
 }
 
 /** Some strings of 32 bytes are not a point of the curve. */

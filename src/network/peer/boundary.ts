@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import { type CodedError, isCoded } from '../../util/errors.ts'
 import type { Logger } from '../../util/logger.ts'
 import { Lru } from '../../util/lru.ts'
@@ -24,14 +24,14 @@ export class MessageBoundary {
   readonly #blame: (peer: Peer, offence: Offence, detail: string) => void
   readonly #logger: Logger
   /** Time of the last log line about each peer. */
-  readonly #told = new Lru<string, number>(LIMITS.network.faultPeers)
+  readonly #told = new Lru<string, number>(NETWORK_LIMITS.faultPeers)
   readonly #lines: TokenBucket
   #untold = 0
 
   constructor(blame: (peer: Peer, offence: Offence, detail: string) => void, logger: Logger) {
     this.#blame = blame
     this.#logger = logger
-    this.#lines = new TokenBucket(LIMITS.network.faultLines, performance.now())
+    this.#lines = new TokenBucket(NETWORK_LIMITS.faultLines, performance.now())
   }
 
   /** Runs the handler of a message and handles its exception or rejection. */
@@ -57,7 +57,7 @@ export class MessageBoundary {
   /** Logs a fault of this node caused by a peer's bytes. */
   tell(peer: string, message: string, error: unknown): void {
     const nowMs = performance.now()
-    const isTold = nowMs - (this.#told.get(peer) ?? Number.NEGATIVE_INFINITY) < LIMITS.network.faultAgainMs
+    const isTold = nowMs - (this.#told.get(peer) ?? Number.NEGATIVE_INFINITY) < NETWORK_LIMITS.faultAgainMs
     if (isTold || !this.#lines.take(nowMs)) {
       this.#untold++
       return

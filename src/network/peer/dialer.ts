@@ -1,5 +1,5 @@
 import type tls from 'node:tls'
-import { LIMITS } from '../../config/limits.ts'
+import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import type { Clock } from '../../util/clock.ts'
 import type { Logger } from '../../util/logger.ts'
 import type { DialScheduler, NodeAddress } from '../core/dial-scheduler.ts'
@@ -56,7 +56,7 @@ export class Dialer {
       outbound: peers.peers().filter(({ place: peerSlot }) => peerSlot === 'outbound').length,
     }
     for (const address of dialScheduler.due(nowMs, scene)) void this.#dial(address)
-    this.#cancel = clock.schedule(nowMs + LIMITS.network.dialTickMs, () => this.#tick())
+    this.#cancel = clock.schedule(nowMs + NETWORK_LIMITS.dialTickMs, () => this.#tick())
   }
 
   async #dial(address: NodeAddress): Promise<void> {

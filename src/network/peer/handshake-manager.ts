@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import { assert } from '../../util/assert.ts'
 import type { Clock } from '../../util/clock.ts'
 import type { Logger } from '../../util/logger.ts'
@@ -106,7 +106,7 @@ export class HandshakeManager {
     const nodes = new Set(
       [...connected, ...coming].filter(({ id, key }) => key === validator && id !== nodeId).map(({ id }) => id),
     )
-    return nodes.size < LIMITS.network.perValidator
+    return nodes.size < NETWORK_LIMITS.perValidator
       ? undefined
       : { reason: 'tooManyPeers', detail: `${nodes.size} other nodes speak for ${validator}` }
   }

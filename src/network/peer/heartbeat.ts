@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import { isCoded } from '../../util/errors.ts'
 import type { NetworkMetrics } from '../metrics.ts'
 import type { Ping } from '../wire/control.ts'
@@ -40,7 +40,7 @@ export class Heartbeat {
     const nowMs = performance.now()
     for (const peer of this.#options.peers.peers()) {
       peer.watch()
-      if (nowMs - (this.#pingedMs.get(peer) ?? 0) < LIMITS.network.pingMs) continue
+      if (nowMs - (this.#pingedMs.get(peer) ?? 0) < NETWORK_LIMITS.pingMs) continue
       this.#pingedMs.set(peer, nowMs)
       void this.#ping(peer, nowMs)
     }

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import type { Hex } from '../../util/bytes.ts'
 import type { Clock } from '../../util/clock.ts'
 import type { Logger } from '../../util/logger.ts'
@@ -41,7 +41,7 @@ export interface PeerSetOptions {
 
 /** Set of connected peers. */
 export class PeerSet implements PeerHub, PeerHost {
-  readonly partial = new ByteBudget(LIMITS.network.partialBytes)
+  readonly partial = new ByteBudget(NETWORK_LIMITS.partialBytes)
   /** Handles exceptions from the messages of peers. */
   readonly boundary: MessageBoundary
   readonly #options: PeerSetOptions
@@ -50,7 +50,7 @@ export class PeerSet implements PeerHub, PeerHost {
   readonly #counted = new WeakMap<Peer, TrafficCounters>()
   #list: readonly Peer[] = []
   /** Peers that left recently: their messages may still turn out to be false. */
-  readonly #gone = new Lru<string, Peer>(LIMITS.network.gonePeers)
+  readonly #gone = new Lru<string, Peer>(NETWORK_LIMITS.gonePeers)
 
   constructor(options: PeerSetOptions, events: PeerSetEvents) {
     this.#options = options

@@ -1,6 +1,6 @@
 import { mkdir, readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { LIMITS } from '../../config/limits.ts'
+import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import { replaceFile } from '../../util/fs/replace-file.ts'
 import type { Logger } from '../../util/logger.ts'
 import type { PeerScore } from '../core/peer-scores.ts'
@@ -32,7 +32,7 @@ export class PeerStore {
     if (this.#path === null) return NOTHING
     try {
       const text = await readFile(this.#path, 'utf8')
-      const memory = text.length <= LIMITS.network.storeBytes ? parseMemory(text) : undefined
+      const memory = text.length <= NETWORK_LIMITS.storeBytes ? parseMemory(text) : undefined
       if (memory !== undefined) return memory
       this.#logger.warn({ path: this.#path }, 'peer file damaged, starting a new one')
     } catch (error) {
@@ -69,7 +69,7 @@ export const parseMemory = (text: string): PeerMemory | undefined => {
   const { standings, records } = value
   if (!Array.isArray(standings) || !Array.isArray(records)) return undefined
   if (!standings.every(isStanding) || !records.every(record => typeof record === 'string')) return undefined
-  return { standings: standings.slice(0, LIMITS.network.standings), records: records.slice(0, LIMITS.network.records) }
+  return { standings: standings.slice(0, NETWORK_LIMITS.standings), records: records.slice(0, NETWORK_LIMITS.records) }
 }
 
 const parseJson = (text: string): unknown => {

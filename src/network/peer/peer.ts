@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import { assert } from '../../util/assert.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { CodedError } from '../../util/errors.ts'
@@ -81,12 +81,12 @@ export class Peer implements ConnectionEvents {
   place: PeerSlot
   readonly connectedAtMs = Date.now()
   /** Hashes of the transactions, and of the blocks and evidence, that the peer has. */
-  readonly transactions = new Lru<Hex, true>(LIMITS.network.knownTransactions)
-  readonly items = new Lru<Hex, true>(LIMITS.network.knownItems)
+  readonly transactions = new Lru<Hex, true>(NETWORK_LIMITS.knownTransactions)
+  readonly items = new Lru<Hex, true>(NETWORK_LIMITS.knownItems)
   /** Rate limit of its transactions that the pool refused or is checking. */
-  readonly refusals = new TokenBucket(LIMITS.network.refusals, performance.now())
+  readonly refusals = new TokenBucket(NETWORK_LIMITS.refusals, performance.now())
   /** Rate limit in bytes of the blocks sent for its status messages. */
-  readonly blockAnswers = new TokenBucket(LIMITS.network.blockAnswers, performance.now())
+  readonly blockAnswers = new TokenBucket(NETWORK_LIMITS.blockAnswers, performance.now())
   head: PeerHead
   earliest: number
   rttMs: number | null = null
@@ -98,7 +98,7 @@ export class Peer implements ConnectionEvents {
   readonly #pendingRequests = new PendingRequests()
   readonly #buckets = new Map<MessageName, TokenBucket>()
   /** Rate limit of members-only messages while it is not a member. */
-  readonly #outside = new TokenBucket(LIMITS.network.outsiders, performance.now())
+  readonly #outside = new TokenBucket(NETWORK_LIMITS.outsiders, performance.now())
   /** Messages being received that count towards the shared limit. */
   readonly #claims = new Set<MessageHead>()
 

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import { CodedError } from '../../util/errors.ts'
 import type { RequestError } from '../errors.ts'
 import { ANSWER_NAMES, type MessageName, type RequestName } from '../messages.ts'
@@ -28,7 +28,7 @@ export class PendingRequests {
 
   /** `send` receives the id. Rejects with PEER_BUSY, REQUEST_TIMEOUT or PEER_GONE. */
   ask(name: RequestName, send: (id: number) => void): Promise<unknown> {
-    if (this.#open.size >= LIMITS.network.requests) return Promise.reject(fail('PEER_BUSY', name))
+    if (this.#open.size >= NETWORK_LIMITS.requests) return Promise.reject(fail('PEER_BUSY', name))
     this.#lastId = (this.#lastId % 0xffffffff) + 1
     const id = this.#lastId
     return new Promise((resolve, reject) => {
@@ -37,7 +37,7 @@ export class PendingRequests {
         this.#late.push(id)
         if (this.#late.length > REMEMBERED) this.#late.shift()
         reject(fail('REQUEST_TIMEOUT', name))
-      }, LIMITS.network.requestMs)
+      }, NETWORK_LIMITS.requestMs)
       this.#open.set(id, { name, resolve, reject, timer })
       send(id)
     })

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import { CodedError, isCoded } from '../../util/errors.ts'
 import type { RequestError } from '../errors.ts'
 import { type PeerHub, shuffled } from '../gossip/peer-hub.ts'
@@ -51,7 +51,7 @@ export class Requester {
   ): Promise<PeerAnswer<Name>> {
     const tried = new Set<string>()
     let failure: unknown = new CodedError<RequestError>({ code: 'NO_PEER', request: name })
-    for (let attempt = 0; attempt < LIMITS.network.attempts; attempt++) {
+    for (let attempt = 0; attempt < NETWORK_LIMITS.attempts; attempt++) {
       const peer = this.#next(tried, prefer, among)
       if (peer === undefined) break
       tried.add(peer.id)
@@ -85,7 +85,7 @@ export class Requester {
     const left = this.#hub
       .peers()
       .filter(
-        peer => !tried.has(peer.id) && peer.requests < LIMITS.network.serving && (among === undefined || among(peer)),
+        peer => !tried.has(peer.id) && peer.requests < NETWORK_LIMITS.serving && (among === undefined || among(peer)),
       )
     const preferred = left.find(({ id }) => id === prefer)
     return preferred ?? shuffled(left, () => this.#hub.random()).sort((a, b) => a.requests - b.requests)[0]

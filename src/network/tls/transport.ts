@@ -1,6 +1,6 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import tls, { type SecureContextOptions, type TLSSocket } from 'node:tls'
-import { LIMITS } from '../../config/limits.ts'
+import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import { CodedError } from '../../util/errors.ts'
 import type { NodeAddress } from '../core/dial-scheduler.ts'
 import type { NetworkError } from '../errors.ts'
@@ -58,7 +58,7 @@ export const dial = (
       reject(error)
     }
     const give = () => fail(new Error('stopped'))
-    const timer = setTimeout(() => fail(new Error('no answer in time')), LIMITS.network.dialMs)
+    const timer = setTimeout(() => fail(new Error('no answer in time')), NETWORK_LIMITS.dialMs)
     const settle = () => {
       clearTimeout(timer)
       signal.removeEventListener('abort', give)

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { CONSENSUS_BOUNDS } from '../../config/protocol-bounds.ts'
 import { type Certificate, certificateItem, readCertificate } from '../../primitives/consensus/certificate.ts'
 import type { StatusMessage } from '../../primitives/consensus/message.ts'
 import { decodeProposalHead, encodeProposalHead, type ProposalHead } from '../../primitives/consensus/proposal.ts'
@@ -19,7 +19,7 @@ export interface SealedBlock {
   readonly certificate: Certificate
 }
 
-const BITMAP_BYTES = Math.ceil(LIMITS.consensus.committee / 8)
+const BITMAP_BYTES = Math.ceil(CONSENSUS_BOUNDS.committee / 8)
 
 export const voteCodec: WireCodec<Vote> = plainCodec(encodeVote, decodeVote)
 

@@ -1,4 +1,5 @@
-import { LIMITS } from '../../config/limits.ts'
+import { NETWORK_LIMITS } from '../../config/limits/network.ts'
+import { CONSENSUS_BOUNDS } from '../../config/protocol-bounds.ts'
 import { encodeRlp, type RlpItem, uintItem } from '../../primitives/rlp.ts'
 import type { RlpCursor } from '../../primitives/rlp-cursor.ts'
 import { bytesToHex, type Hex, hexToBytes } from '../../util/bytes.ts'
@@ -84,10 +85,10 @@ export const helloCodec: WireCodec<Hello> = listCodec(
     forkNext: cursor.safeUint(),
     nodeId: readNodeId(cursor),
     instance: cursor.hex(8),
-    client: asciiText(cursor, LIMITS.network.clientBytes),
+    client: asciiText(cursor, NETWORK_LIMITS.clientBytes),
     head: readHead(cursor),
     earliest: cursor.safeUint(),
-    record: cursor.boundedBytes(LIMITS.network.recordBytes),
+    record: cursor.boundedBytes(NETWORK_LIMITS.recordBytes),
     proof: readProof(cursor),
   }),
 )
@@ -122,11 +123,11 @@ export const emptyCodec: WireCodec<null> = listCodec(
 /** Signed records, each as a string. */
 export const recordsCodec: WireCodec<readonly Uint8Array[]> = listCodec(
   records => encodeRlp([records]),
-  cursor => readItems(cursor, LIMITS.network.recordsPerAnswer, item => item.boundedBytes(LIMITS.network.recordBytes)),
+  cursor => readItems(cursor, NETWORK_LIMITS.recordsPerAnswer, item => item.boundedBytes(NETWORK_LIMITS.recordBytes)),
 )
 
 /** Validators to which a node is directly connected. */
 export const linksCodec: WireCodec<readonly Hex[]> = listCodec(
   validators => encodeRlp([validators.map(hexToBytes)]),
-  cursor => readItems(cursor, LIMITS.consensus.committee, item => bytesToHex(fixedBytes(item, 20))),
+  cursor => readItems(cursor, CONSENSUS_BOUNDS.committee, item => bytesToHex(fixedBytes(item, 20))),
 )

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import { CodedError } from '../../util/errors.ts'
 import { type ChannelName, channelFromId } from './channels.ts'
 import { FRAGMENT_BYTES, FRAME_HEADER_BYTES, HEAD_BYTES, type MessageHead } from './frames.ts'
@@ -42,7 +42,7 @@ export class FrameReader {
   #frameSinceMs: number | null = null
 
   /** `messageMs`: time limit of a message, to which the time for its length on the slowest supported line is added. */
-  constructor(sink: FrameSink, messageMs: number = LIMITS.network.messageMs) {
+  constructor(sink: FrameSink, messageMs: number = NETWORK_LIMITS.messageMs) {
     this.#sink = sink
     this.#messageMs = messageMs
   }
@@ -106,7 +106,7 @@ export class FrameReader {
       head,
       payload: taken ? new Uint8Array(head.length) : null,
       received: 0,
-      expiresAtMs: nowMs + this.#messageMs + head.length / LIMITS.network.bytesPerMs,
+      expiresAtMs: nowMs + this.#messageMs + head.length / NETWORK_LIMITS.bytesPerMs,
     })
   }
 

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import { assert } from '../../util/assert.ts'
 import { CHANNELS, type ChannelName } from './channels.ts'
 
@@ -21,7 +21,7 @@ export interface MessageHead {
 
 export const FRAME_HEADER_BYTES = 5
 export const HEAD_BYTES = 9
-export const FRAGMENT_BYTES = LIMITS.network.fragmentBytes
+export const FRAGMENT_BYTES = NETWORK_LIMITS.fragmentBytes
 const STEP = FRAME_HEADER_BYTES + FRAGMENT_BYTES
 const MAX_REQUEST_ID = 0xffffffff
 

@@ -1,4 +1,5 @@
-import { LIMITS } from '../../config/limits.ts'
+import { NETWORK_LIMITS } from '../../config/limits/network.ts'
+import { SNAPSHOT_LIMITS } from '../../config/limits/sync.ts'
 import { keccak256Hex } from '../../crypto/hash.ts'
 import { type Certificate, certificateItem, readCertificate } from '../../primitives/consensus/certificate.ts'
 import { encodeRlp, encodeRlpList, uintItem } from '../../primitives/rlp.ts'
@@ -7,7 +8,7 @@ import type { SnapshotPart } from '../../state/snapshot/sub-trie.ts'
 import { type Hex, hexToBytes } from '../../util/bytes.ts'
 import { fixedBytes, inList, listCodec, rawList, readItems, throwMalformed, type WireCodec } from './payload-codec.ts'
 
-const { snapshotChunks } = LIMITS.network
+const { snapshotChunks } = NETWORK_LIMITS
 /** Nibbles of a key. */
 const PREFIX_NIBBLES = 64
 /** RLP length of a hash; an embedded node is shorter. */
@@ -131,5 +132,5 @@ export const chunkCodec: WireCodec<Uint8Array> = listCodec(
 /** Codes in the order of the request, as many as fit; ends at the first the peer does not have. */
 export const codesCodec: WireCodec<readonly Uint8Array[]> = listCodec(
   codes => encodeRlp([codes]),
-  cursor => readItems(cursor, LIMITS.snapshot.codes, item => item.bytes()),
+  cursor => readItems(cursor, SNAPSHOT_LIMITS.codes, item => item.bytes()),
 )

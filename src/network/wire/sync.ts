@@ -1,4 +1,5 @@
-import { LIMITS } from '../../config/limits.ts'
+import { NETWORK_LIMITS } from '../../config/limits/network.ts'
+import { CONSENSUS_BOUNDS } from '../../config/protocol-bounds.ts'
 import { type Certificate, certificateItem, readCertificate } from '../../primitives/consensus/certificate.ts'
 import { PROOF_HEADER_BYTES } from '../../primitives/proof-header.ts'
 import { encodeRlp, encodeRlpList, uintItem } from '../../primitives/rlp.ts'
@@ -6,7 +7,7 @@ import { bytesToHex, type Hex, hexToBytes } from '../../util/bytes.ts'
 import { type SealedBlock, sealedCodec } from './consensus.ts'
 import { fixedBytes, inList, listCodec, rawList, readItems, throwMalformed, type WireCodec } from './payload-codec.ts'
 
-const { blocksPerRequest, receiptsPerRequest } = LIMITS.network
+const { blocksPerRequest, receiptsPerRequest } = NETWORK_LIMITS
 
 /** Final block: its certificate proves it without its body. */
 export interface BlockAnnouncement {
@@ -68,5 +69,5 @@ export const proofHeaderCodec: WireCodec<Uint8Array> = listCodec(
 /** Encoded evidence (consensus): one string. */
 export const evidenceCodec: WireCodec<Uint8Array> = listCodec(
   evidence => encodeRlp([evidence]),
-  cursor => cursor.boundedBytes(LIMITS.consensus.evidenceBytes),
+  cursor => cursor.boundedBytes(CONSENSUS_BOUNDS.evidenceBytes),
 )

@@ -1,9 +1,10 @@
-import { LIMITS } from '../../config/limits.ts'
+import { NETWORK_LIMITS } from '../../config/limits/network.ts'
+import { BLOCK_BOUNDS } from '../../config/protocol-bounds.ts'
 import { encodeRlp } from '../../primitives/rlp.ts'
 import { listCodec, readItems, throwMalformed, type WireCodec } from './payload-codec.ts'
 import { hashesCodec } from './sync.ts'
 
-const { announcedHashes, requestedHashes } = LIMITS.network
+const { announcedHashes, requestedHashes } = NETWORK_LIMITS
 
 export const announcedCodec = hashesCodec(announcedHashes)
 export const requestedCodec = hashesCodec(requestedHashes)
@@ -13,7 +14,7 @@ export const transactionsCodec: WireCodec<readonly Uint8Array[]> = listCodec(
   transactions => encodeRlp([transactions]),
   cursor =>
     readItems(cursor, announcedHashes, item => {
-      const raw = item.boundedBytes(LIMITS.block.transactionBytes)
+      const raw = item.boundedBytes(BLOCK_BOUNDS.transactionBytes)
       if (raw.byteLength === 0) throw throwMalformed('an empty transaction')
       return raw
     }),

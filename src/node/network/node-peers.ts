@@ -5,7 +5,7 @@ import type { HistoryBackfill } from '../../chain/snapshot/backfill/history-back
 import type { BlockStore } from '../../chain/store/block-store.ts'
 import { BlockSync } from '../../chain/sync/block-sync.ts'
 import type { SyncStatus } from '../../chain/types.ts'
-import { LIMITS } from '../../config/limits.ts'
+import { CONSENSUS_LIMITS } from '../../config/limits/consensus.ts'
 import type { NetworkParams } from '../../config/networks.ts'
 import type { ConsensusEngine } from '../../consensus/engine/types.ts'
 import { EvidenceRelay } from '../../consensus/evidence/evidence-relay.ts'
@@ -101,7 +101,7 @@ export class NodePeers {
     this.evidence = new EvidenceRelay({
       evidencePool,
       committees: council,
-      isSigned: createSignatureVerifier(domain, recoverAddress, LIMITS.consensus.cachedSignatures).isSigned,
+      isSigned: createSignatureVerifier(domain, recoverAddress, CONSENSUS_LIMITS.cachedSignatures).isSigned,
       network: this.network.evidence,
       logger: part('consensus'),
     })

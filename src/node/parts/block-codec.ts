@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { NETWORK_LIMITS } from '../../config/limits/network.ts'
 import { senderOrThrow } from '../../crypto/recovery/batch.ts'
 import type { RecoverMany } from '../../crypto/recovery/known-senders.ts'
 import { sha256 } from '../../crypto/sha256.ts'
@@ -36,7 +36,7 @@ export const networkCodec = (recovery: RecoverMany): BlockCodec => ({
  * node to be behind. Keyed by bytes.
  */
 export const cachingBlockCodec = ({ encode, decode }: BlockCodec): BlockCodec => {
-  const decoded = new Lru<string, Promise<Block>>(LIMITS.network.decodedBlocks)
+  const decoded = new Lru<string, Promise<Block>>(NETWORK_LIMITS.decodedBlocks)
   return {
     encode,
     decode(bytes) {

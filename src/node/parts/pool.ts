@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { ChainPoolPort } from '../../chain/chain.ts'
 import { recoveryWithImpersonation, type SenderRecoveryPort } from '../../chain/dev/impersonation.ts'
-import { LIMITS } from '../../config/limits.ts'
+import { POOL_LIMITS } from '../../config/limits/pool.ts'
 import type { NetworkParams } from '../../config/networks.ts'
 import { keccak256Hex } from '../../crypto/hash.ts'
 import { type RecoverMany, recoverUnknownSenders } from '../../crypto/recovery/known-senders.ts'
@@ -71,7 +71,7 @@ export const createPoolParts = (options: PoolPartsOptions): PoolParts => {
       : new TransactionJournal({
           storage: createJournalFile(join(dataDir, 'transactions.journal')),
           live: () => recordsOf(pool),
-          limitBytes: LIMITS.pool.journalBytes,
+          limitBytes: POOL_LIMITS.journalBytes,
           logger,
           ...(poolMetrics && { onWritten: written => poolMetrics.journalWritten(written) }),
         })

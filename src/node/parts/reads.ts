@@ -5,7 +5,7 @@ import { CallBlocks } from '../../chain/reads/call-blocks.ts'
 import { PendingBlockBuilder, type PendingBlockOptions } from '../../chain/reads/pending-block.ts'
 import { SimulationService } from '../../chain/reads/simulation-service.ts'
 import { type ChainViewOptions, createChainView } from '../../chain/view.ts'
-import type { LIMITS } from '../../config/limits.ts'
+import type { FIXTURE_LIMITS } from '../../config/limits/commands.ts'
 import type { EngineName } from '../../evm/engines/select-engine.ts'
 import type { Services } from '../../rpc/context.ts'
 import type { Logger } from '../../util/logger.ts'
@@ -29,7 +29,7 @@ export interface ReadsOptions
   readonly pool: Pick<PoolParts, 'service' | 'version'>
   readonly dev?: DevReads | undefined
   /** Gas limit of one eth_simulateV1, where it differs from that of a call. */
-  readonly simulationGas?: (typeof LIMITS)['fixture']['simulationGas']
+  readonly simulationGas?: (typeof FIXTURE_LIMITS)['simulationGas']
   readonly part: (module: string) => Logger
 }
 

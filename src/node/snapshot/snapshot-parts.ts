@@ -6,7 +6,7 @@ import { genesisRows } from '../../chain/snapshot/sync/genesis-rows.ts'
 import { startHistoryWorker } from '../../chain/snapshot/workers.ts'
 import type { BlockStore } from '../../chain/store/block-store.ts'
 import type { Genesis } from '../../config/genesis.ts'
-import { LIMITS } from '../../config/limits.ts'
+import { SNAPSHOT_LIMITS } from '../../config/limits/sync.ts'
 import type { Network } from '../../network/network.ts'
 import type { ServePort } from '../../network/ports.ts'
 import { genesisSupply } from '../../rules/genesis-alloc.ts'
@@ -49,7 +49,7 @@ export const createSnapshots = async (parts: SnapshotPartsOptions, teardown: Tea
     store,
     storePath,
     root: join(options.dataDir, 'snapshots'),
-    intervalBlocks: wholeCycles(options.snapshotInterval ?? LIMITS.snapshot.intervalBlocks, cycleBlocks),
+    intervalBlocks: wholeCycles(options.snapshotInterval ?? SNAPSHOT_LIMITS.intervalBlocks, cycleBlocks),
     logger,
   })
   teardown.add(() => library.close())

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { CONSENSUS_BOUNDS } from '../../config/protocol-bounds.ts'
 import { assert } from '../../util/assert.ts'
 import { decodeOrMalformed, type MalformedError, malformed } from '../malformed.ts'
 import { encodeRlp, type RlpItem, uintItem } from '../rlp.ts'
@@ -16,7 +16,7 @@ export interface Certificate {
 export type CertificateDecodeError = MalformedError<'CERTIFICATE_MALFORMED'>
 
 export const SEAL_BYTES = 65
-const MAX_BITMAP_BYTES = Math.ceil(LIMITS.consensus.committee / 8)
+const MAX_BITMAP_BYTES = Math.ceil(CONSENSUS_BOUNDS.committee / 8)
 
 /** Builds a certificate from seals by committee index; `committeeSize` sets the bitmap's length. */
 export const certificateFromSigners = (

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { KEY_LIMITS } from '../../config/limits/keys.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { CodedError } from '../../util/errors.ts'
 import type { VoteType } from './vote.ts'
@@ -55,10 +55,10 @@ export const signingRecordFromJson = (text: string): SigningRecord => {
   const root = objectOf(parse(text), 'the file')
   const metadata = objectOf(root['metadata'], 'metadata')
   if (metadata['format'] !== FORMAT) throw invalid(`metadata.format is not "${FORMAT}"`)
-  const signers = listOf(root['data'], 'data', LIMITS.keys.recordSigners).map((entry, index) => {
+  const signers = listOf(root['data'], 'data', KEY_LIMITS.recordSigners).map((entry, index) => {
     const at = `data[${index}]`
     const { validator, signed } = objectOf(entry, at)
-    const positions = listOf(signed, `${at}.signed`, LIMITS.keys.recordPositions)
+    const positions = listOf(signed, `${at}.signed`, KEY_LIMITS.recordPositions)
     return {
       validator: hexOf(validator, `${at}.validator`, 20),
       signed: positions.map((position, place) => positionOf(position, `${at}.signed[${place}]`)),

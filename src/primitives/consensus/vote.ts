@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { CONSENSUS_BOUNDS } from '../../config/protocol-bounds.ts'
 import { keccak256 } from '../../crypto/hash.ts'
 import { bigintToBytes, type Hex, hexToBytes } from '../../util/bytes.ts'
 import { decodeOrMalformed, type MalformedError, malformed } from '../malformed.ts'
@@ -113,7 +113,7 @@ export const roundChangePayloadItem = (change: RoundChangePayload): readonly Rlp
   change.signature,
 ]
 
-/** [type code, vote(, prepares)]; at most LIMITS.consensus.voteBytes. */
+/** [type code, vote(, prepares)]; at most CONSENSUS_BOUNDS.voteBytes. */
 export const encodeVote = (vote: Vote): Uint8Array => {
   const code = numberItem(VOTE_TYPE_CODE[vote.type])
   if (vote.type !== 'roundChange') return encodeRlp([code, blockVoteItem(vote)])
@@ -123,7 +123,7 @@ export const encodeVote = (vote: Vote): Uint8Array => {
 /** Strict; signatures are views of `bytes`. Checks form only. Throws VOTE_MALFORMED. */
 export const decodeVote = (bytes: Uint8Array): Vote =>
   decodeOrMalformed('VOTE_MALFORMED', () => {
-    if (bytes.byteLength > LIMITS.consensus.voteBytes) throw malformed('VOTE_MALFORMED', 'too long')
+    if (bytes.byteLength > CONSENSUS_BOUNDS.voteBytes) throw malformed('VOTE_MALFORMED', 'too long')
     const cursor = new RlpCursor(bytes)
     const outer = cursor.openList()
     const vote = readVote(cursor, cursor.safeUint())
@@ -173,7 +173,7 @@ const readPrepared = (cursor: RlpCursor): PreparedBlock | null => {
 
 export const readSigned = (cursor: RlpCursor): Pick<SignedVote, 'sender' | 'signature'> => {
   const sender = cursor.safeUint()
-  if (sender >= LIMITS.consensus.committee) throw malformed('VOTE_MALFORMED', `no committee has a member ${sender}`)
+  if (sender >= CONSENSUS_BOUNDS.committee) throw malformed('VOTE_MALFORMED', `no committee has a member ${sender}`)
   const signature = cursor.bytes()
   if (signature.byteLength !== SIGNATURE_BYTES) throw malformed('VOTE_MALFORMED', 'a signature has 65 bytes')
   return { sender, signature }
@@ -184,7 +184,7 @@ export const readList = <Item>(cursor: RlpCursor, read: (cursor: RlpCursor) => I
   const outer = cursor.openList()
   const items: Item[] = []
   while (cursor.hasMore()) {
-    if (items.length >= LIMITS.consensus.committee)
+    if (items.length >= CONSENSUS_BOUNDS.committee)
       throw malformed('VOTE_MALFORMED', 'a list longer than any committee')
     items.push(read(cursor))
   }

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { FIXTURE_LIMITS } from '../../config/limits/commands.ts'
 import { keccak256Hex } from '../../crypto/hash.ts'
 import { CodedError } from '../../util/errors.ts'
 import { type BlockDecodeError, type DecodedBlock, readTransactions } from '../block.ts'
@@ -24,7 +24,7 @@ export const decodeChainFile = (
   const blocks: DecodedEthereumBlock[] = []
   let totalDifficulty = genesis.difficulty
   while (cursor.hasMore()) {
-    if (blocks.length === LIMITS.fixture.blocks) throw malformed('BLOCK_MALFORMED', `more than ${blocks.length} blocks`)
+    if (blocks.length === FIXTURE_LIMITS.blocks) throw malformed('BLOCK_MALFORMED', `more than ${blocks.length} blocks`)
     const block = readNext(cursor, bytes, blocks.length + 1)
     totalDifficulty += block.header.difficulty
     blocks.push({ ...block, ethereum: { ...block.ethereum, totalDifficulty } })

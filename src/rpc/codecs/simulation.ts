@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { SIMULATE_LIMITS } from '../../config/limits/clients.ts'
 import type { CallError, CallMessage } from '../../evm/calls/types.ts'
 import type { BlockCalls, SimulationRequest } from '../../evm/simulate/types.ts'
 import { CodedError } from '../../util/errors.ts'
@@ -38,11 +38,11 @@ const parseOverrides = (value: unknown): BlockCalls['overrides'] => {
 
 /** Returns a parser that limits the calls of all blocks together before it decodes them. */
 const createCallsParser = () => {
-  let left: number = LIMITS.simulate.calls
+  let left: number = SIMULATE_LIMITS.calls
   return (value: unknown): readonly CallMessage[] => {
     const calls = asArray(value, '[]ethapi.TransactionArgs')
     left -= calls.length
-    if (left < 0) throw exceeded(`${LIMITS.simulate.calls} calls`)
+    if (left < 0) throw exceeded(`${SIMULATE_LIMITS.calls} calls`)
     return calls.map((call, i) => within(`[${i}]`, () => parseCall(call)))
   }
 }
@@ -50,7 +50,7 @@ const createCallsParser = () => {
 const parseBlocks = (value: unknown): readonly BlockCalls[] => {
   const blocks = asArray(value, '[]ethapi.simBlock')
   if (blocks.length === 0) return invalidValue('at least one block is needed')
-  if (blocks.length > LIMITS.simulate.blocks) throw exceeded(`${LIMITS.simulate.blocks} blocks`)
+  if (blocks.length > SIMULATE_LIMITS.blocks) throw exceeded(`${SIMULATE_LIMITS.blocks} blocks`)
   const parseCalls = createCallsParser()
   return blocks.map((block, i) =>
     within(`[${i}]`, () => {
@@ -74,13 +74,13 @@ export const simulation: Codec<SimulationArgs> = codec(
       blockStateCalls: {
         type: 'array',
         minItems: 1,
-        maxItems: LIMITS.simulate.blocks,
+        maxItems: SIMULATE_LIMITS.blocks,
         items: {
           type: 'object',
           properties: {
             blockOverrides: blockOverrides.schema,
             stateOverrides: stateOverrides.schema,
-            calls: { type: 'array', maxItems: LIMITS.simulate.calls, items: PLAIN_CALL_SCHEMA },
+            calls: { type: 'array', maxItems: SIMULATE_LIMITS.calls, items: PLAIN_CALL_SCHEMA },
           },
         },
       },

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { TRACE_LIMITS } from '../../config/limits/clients.ts'
 import type { BlockOverrides, StateOverrides } from '../../evm/calls/types.ts'
 import type { StructLogConfig, TraceConfig, TracerConfig } from '../../evm/tracers/config.ts'
 import { serverError } from '../errors.ts'
@@ -46,7 +46,7 @@ const parseDuration = (value: unknown): number => {
     ms += Number(count) * (UNITS_MS[unit as string] as number)
     rest = rest.slice(part.length)
   }
-  return Math.min(ms, LIMITS.trace.maxTimeoutMs)
+  return Math.min(ms, TRACE_LIMITS.maxTimeoutMs)
 }
 
 const structLogs = (object: JsonObject): StructLogConfig => ({
@@ -108,7 +108,7 @@ const parseConfig = (value: unknown): TraceConfig => {
   const name = member(object, 'tracer', parseString) ?? ''
   return {
     tracer: name === '' ? structLogs(object) : parseTracer(name, object['tracerConfig'] ?? {}),
-    timeoutMs: member(object, 'timeout', parseDuration) ?? LIMITS.trace.timeoutMs,
+    timeoutMs: member(object, 'timeout', parseDuration) ?? TRACE_LIMITS.timeoutMs,
   }
 }
 

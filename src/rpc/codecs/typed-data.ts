@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { TYPED_DATA_LIMITS } from '../../config/limits/keys.ts'
 import type { TypedData, TypedField } from '../../crypto/typed-data.ts'
 import type { JsonSchema } from '../router/raw-json.ts'
 import { type Codec, codec } from './codec.ts'
@@ -12,7 +12,7 @@ const TYPES: JsonSchema = { type: 'object', additionalProperties: { type: 'array
 
 const SCHEMA: JsonSchema = {
   anyOf: [
-    { type: 'string', maxLength: LIMITS.typedData.jsonBytes },
+    { type: 'string', maxLength: TYPED_DATA_LIMITS.jsonBytes },
     {
       type: 'object',
       required: ['types', 'primaryType', 'domain', 'message'],
@@ -21,10 +21,10 @@ const SCHEMA: JsonSchema = {
   ],
 }
 
-const TOO_LARGE = `typed data larger than ${LIMITS.typedData.jsonBytes} bytes`
+const TOO_LARGE = `typed data larger than ${TYPED_DATA_LIMITS.jsonBytes} bytes`
 
 const jsonOf = (text: string): unknown => {
-  if (text.length > LIMITS.typedData.jsonBytes) return invalidValue(TOO_LARGE)
+  if (text.length > TYPED_DATA_LIMITS.jsonBytes) return invalidValue(TOO_LARGE)
   try {
     return JSON.parse(text)
   } catch {
@@ -42,7 +42,7 @@ const fieldsOf = (value: unknown): readonly TypedField[] =>
   })
 
 const parse = (value: unknown): TypedData => {
-  if (typeof value === 'object' && JSON.stringify(value).length > LIMITS.typedData.jsonBytes)
+  if (typeof value === 'object' && JSON.stringify(value).length > TYPED_DATA_LIMITS.jsonBytes)
     return invalidValue(TOO_LARGE)
   const given = typeof value === 'string' ? jsonOf(value) : value
   if (Array.isArray(given)) return invalidValue('typed data of version 1: use eth_signTypedData_v4')

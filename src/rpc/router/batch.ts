@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import { Cancellation } from '../../util/async/cancellation.ts'
 import { composeStream, type ReadSource } from '../../util/async/chunk-stream.ts'
 import { sliceOver } from '../../util/async/time-slice.ts'
@@ -76,7 +76,7 @@ export class BatchRun {
   }
 
   get #isFull(): boolean {
-    return this.#heldBytes > LIMITS.rpc.batchAheadBytes
+    return this.#heldBytes > RPC_LIMITS.batchAheadBytes
   }
 
   get #mayRun(): boolean {
@@ -126,7 +126,7 @@ export class BatchRun {
     }
     const bytes = bytesHeldBy(rpcResponse)
     this.#madeBytes += bytes
-    if (this.#madeBytes > LIMITS.rpc.answerBytes) this.#refuse(RESPONSE_TOO_LARGE)
+    if (this.#madeBytes > RPC_LIMITS.answerBytes) this.#refuse(RESPONSE_TOO_LARGE)
     else if (!this.#options.meter.hold(this.#heldBytes + bytes)) this.#refuse(answersFull())
     const kept = this.#settled(index, rpcResponse)
     this.#answers[index] = kept
@@ -150,7 +150,7 @@ export class BatchRun {
   #response(): RpcResponse {
     if (this.#isOver) return ''
     const isWhole = this.#done === this.#options.size && !this.#hasStreams
-    if (!isWhole || this.#heldBytes > LIMITS.rpc.chunkChars) return this.#stream()
+    if (!isWhole || this.#heldBytes > RPC_LIMITS.chunkChars) return this.#stream()
     const sent = this.#answers.filter(answer => answer !== '')
     this.#end()
     return sent.length === 0 ? '' : `[${sent.join(',')}]`
@@ -226,14 +226,14 @@ class ChunkedText {
   #length = 0;
 
   *add(text: string): Generator<string> {
-    if (text.length > LIMITS.rpc.chunkChars) {
+    if (text.length > RPC_LIMITS.chunkChars) {
       yield* this.rest()
       yield* chunksOf(text)
       return
     }
     this.#parts.push(text)
     this.#length += text.length
-    if (this.#length > LIMITS.rpc.chunkChars) yield* this.rest()
+    if (this.#length > RPC_LIMITS.chunkChars) yield* this.rest()
   }
 
   /** All that was added and not read. */

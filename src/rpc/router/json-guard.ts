@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { RPC_LIMITS } from '../../config/limits/clients.ts'
 
 const QUOTE = 34
 const BACKSLASH = 92
@@ -15,7 +15,7 @@ const MINUS = 45
  * or members would block the main thread. Small bodies are harmless and are not scanned.
  */
 export const isTooComplex = (body: string): boolean => {
-  if (body.length <= LIMITS.rpc.unscannedBytes) return false
+  if (body.length <= RPC_LIMITS.unscannedBytes) return false
   let depth = 0
   let containers = 0
   let values = 0
@@ -23,9 +23,9 @@ export const isTooComplex = (body: string): boolean => {
     const code = body.charCodeAt(i)
     if (code === QUOTE) i = endOfString(body, i)
     else if (code === OPEN_ARRAY || code === OPEN_OBJECT) {
-      if (++depth > LIMITS.rpc.nesting || ++containers > LIMITS.rpc.containers) return true
+      if (++depth > RPC_LIMITS.nesting || ++containers > RPC_LIMITS.containers) return true
     } else if (code === CLOSE_ARRAY || code === CLOSE_OBJECT) depth--
-    else if (code === COMMA && ++values > LIMITS.rpc.values) return true
+    else if (code === COMMA && ++values > RPC_LIMITS.values) return true
   }
   return false
 }

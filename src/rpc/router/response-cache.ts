@@ -1,6 +1,6 @@
 import { includedReceiptsFromBlock, includedTransactionFromBlock } from '../../chain/store/included.ts'
 import type { ChainBlock, ChainView } from '../../chain/types.ts'
-import { LIMITS } from '../../config/limits.ts'
+import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { Lru } from '../../util/lru.ts'
 import { blockJson } from '../encode/block.ts'
@@ -25,7 +25,7 @@ export class ResponseCache {
   #generation = 0
   readonly #stop: () => void
 
-  constructor(view: ChainView, limitBytes: number = LIMITS.rpc.renderedCacheBytes) {
+  constructor(view: ChainView, limitBytes: number = RPC_LIMITS.renderedCacheBytes) {
     this.#view = view
     this.#large = new LargeResponses(view)
     this.#cache = new Lru({
@@ -52,7 +52,7 @@ export class ResponseCache {
 
   block(block: ChainBlock, full: boolean, generation = this.#generation): RawJson | StreamedJson {
     const { number } = block.header
-    if (full && block.transactions.length > LIMITS.rpc.largeBlockTransactions) return this.#large.block(number)
+    if (full && block.transactions.length > RPC_LIMITS.largeBlockTransactions) return this.#large.block(number)
     const key = blockKey(number, full)
     return this.#cache.get(key) ?? this.#keep(key, blockJson(block, full), generation)
   }

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import type { ChunkStream } from '../../util/async/chunk-stream.ts'
 
 /** Piece of a response: text, or encoded text. */
@@ -21,7 +21,7 @@ const isLowSurrogate = (code: number): boolean => code >= 0xdc00 && code < 0xe00
 
 /** Index after the chunk that starts at `from`. A character of two units is not divided: each chunk is encoded by itself. */
 export const endOfChunk = (text: string, from: number): number => {
-  const end = from + LIMITS.rpc.chunkChars
+  const end = from + RPC_LIMITS.chunkChars
   if (end >= text.length) return text.length
   return isLowSurrogate(text.charCodeAt(end)) ? end - 1 : end
 }
@@ -52,7 +52,7 @@ export const streamOf = (text: string): ResponseStream => {
 
 /** The same answer; a text longer than a chunk becomes a stream. */
 export const inChunks = (rpcResponse: RpcResponse): RpcResponse =>
-  typeof rpcResponse === 'string' && rpcResponse.length > LIMITS.rpc.chunkChars ? streamOf(rpcResponse) : rpcResponse
+  typeof rpcResponse === 'string' && rpcResponse.length > RPC_LIMITS.chunkChars ? streamOf(rpcResponse) : rpcResponse
 
 /** The stream; `onEnd` is called once when it ends, fails or is cancelled. */
 export const withEnd = (stream: ResponseStream, onEnd: () => void): ResponseStream => {

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import { Cancelled } from '../../util/async/cancellation.ts'
 import { composeStream, StreamBroken } from '../../util/async/chunk-stream.ts'
 import type { Logger } from '../../util/logger.ts'
@@ -53,7 +53,7 @@ const PARSE_ERROR = errorText('null', new RpcError(CODES.parse, 'parse error'))
 const EMPTY_BATCH = errorText('null', new RpcError(CODES.invalidRequest, 'empty batch'))
 const LARGE_BATCH = errorText(
   'null',
-  new RpcError(CODES.invalidRequest, `batch too large, at most ${LIMITS.rpc.batchItems} requests`),
+  new RpcError(CODES.invalidRequest, `batch too large, at most ${RPC_LIMITS.batchItems} requests`),
 )
 const TOO_COMPLEX = errorText('null', new RpcError(CODES.invalidRequest, 'request too complex'))
 const INVALID_REQUEST = new RpcError(CODES.invalidRequest, 'invalid request')
@@ -109,7 +109,7 @@ export const createRouter = ({ log, metrics = noMetrics }: RouterOptions): Route
   const succeed = (name: string, startedMs: number, id: string, result: unknown, client: string): RpcResponse => {
     if (result instanceof StreamedJson) return stream(name, startedMs, id, result, client)
     const text = `{"jsonrpc":"2.0","id":${id},"result":${toJson(result)}}`
-    if (text.length > LIMITS.rpc.answerBytes) throw RESPONSE_TOO_LARGE
+    if (text.length > RPC_LIMITS.answerBytes) throw RESPONSE_TOO_LARGE
     metrics.end(name, startedMs, true)
     return text
   }
@@ -204,7 +204,7 @@ export const createRouter = ({ log, metrics = noMetrics }: RouterOptions): Route
       if (!Array.isArray(request))
         return inChunksLater(one(request, endpoint, hasInexactId(request) ? idsAsWritten(body)[0] : undefined))
       if (request.length === 0) return EMPTY_BATCH
-      if (request.length > LIMITS.rpc.batchItems) return LARGE_BATCH
+      if (request.length > RPC_LIMITS.batchItems) return LARGE_BATCH
       return batch(request, endpoint, request.some(hasInexactId) ? idsAsWritten(body) : [])
     },
   }
@@ -240,7 +240,7 @@ const decode = (codecs: Method['params'], params: unknown): unknown[] => {
 }
 
 const shortId = (exactId: string | undefined): string | undefined =>
-  exactId !== undefined && exactId.length <= LIMITS.rpc.idChars ? exactId : undefined
+  exactId !== undefined && exactId.length <= RPC_LIMITS.idChars ? exactId : undefined
 
 const inChunksLater = (answer: MaybePromise<RpcResponse>): MaybePromise<RpcResponse> =>
   answer instanceof Promise ? answer.then(inChunks) : inChunks(answer)
@@ -248,7 +248,7 @@ const inChunksLater = (answer: MaybePromise<RpcResponse>): MaybePromise<RpcRespo
 /** The id as JSON text; undefined for an array or object, which no id may be, and for a long one. Absent and null are both shown as null. */
 const idToText = (id: unknown): string | undefined => {
   if (typeof id === 'number') return String(id)
-  if (typeof id === 'boolean' || (typeof id === 'string' && id.length <= LIMITS.rpc.idChars)) return JSON.stringify(id)
+  if (typeof id === 'boolean' || (typeof id === 'string' && id.length <= RPC_LIMITS.idChars)) return JSON.stringify(id)
   return id === undefined || id === null ? 'null' : undefined
 }
 

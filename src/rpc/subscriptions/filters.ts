@@ -1,6 +1,6 @@
 import { criteriaBytes, type LogCriteria, packCriteria } from '../../chain/logs/log-criteria.ts'
 import type { ChainReadError, ChainView, ClientPoolPort, LogQuery } from '../../chain/types.ts'
-import { LIMITS } from '../../config/limits.ts'
+import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import { sliceOver } from '../../util/async/time-slice.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { isCoded } from '../../util/errors.ts'
@@ -60,7 +60,7 @@ export class FilterManager {
   readonly #budgets: FilterOptions['budgets']
   readonly #criteria: SharedCriteria
   readonly #filters = new Map<Hex, Filter>()
-  readonly #pending = new PendingHashes(LIMITS.rpc.filterResults)
+  readonly #pending = new PendingHashes(RPC_LIMITS.filterResults)
   #pendingFilters = 0
   readonly #stops: readonly (() => void)[]
   #sweptMs: number
@@ -188,7 +188,7 @@ export class FilterManager {
   async #blockChanges(filter: Filter): Promise<readonly Hex[]> {
     const head = this.#view.head().header.number
     const from = filter.next
-    const to = Math.min(head, from + LIMITS.rpc.logResults - 1)
+    const to = Math.min(head, from + RPC_LIMITS.logResults - 1)
     filter.next = to + 1
     const hashes: Hex[] = []
     for (let number = from; number <= to; number++) {
@@ -209,7 +209,7 @@ export class FilterManager {
   #reserve(client: string, bytes = 0): () => void {
     const { filters, criteria } = this.#budgets
     const [count, held] = [filters.meter(client), criteria.meter(client)]
-    const needed = LIMITS.rpc.filterBytes + bytes
+    const needed = RPC_LIMITS.filterBytes + bytes
     if (!count.hold(1)) {
       this.#sweep(true)
       if (!count.hold(1)) throw filtersFull(client, filters)
@@ -235,7 +235,7 @@ export class FilterManager {
     const filter = this.#filters.get(id)
     const now = this.#nowMs()
     if (filter === undefined) throw notFound()
-    if (now - filter.usedMs > LIMITS.rpc.filterIdleMs) {
+    if (now - filter.usedMs > RPC_LIMITS.filterIdleMs) {
       this.uninstall(id)
       throw notFound()
     }
@@ -255,11 +255,11 @@ export class FilterManager {
    */
   #sweep(force: boolean): void {
     const now = this.#nowMs()
-    if (now - this.#sweptMs < (force ? FORCED_SWEEP_MS : LIMITS.rpc.filterIdleMs / 10)) return
+    if (now - this.#sweptMs < (force ? FORCED_SWEEP_MS : RPC_LIMITS.filterIdleMs / 10)) return
     this.#sweptMs = now
     let wanted = this.#pending.end
     for (const [id, filter] of this.#filters) {
-      if (now - filter.usedMs > LIMITS.rpc.filterIdleMs) this.uninstall(id)
+      if (now - filter.usedMs > RPC_LIMITS.filterIdleMs) this.uninstall(id)
       else if (filter.kind === 'pending') wanted = Math.min(wanted, filter.next)
     }
     this.#pending.dropBefore(wanted)

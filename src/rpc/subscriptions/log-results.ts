@@ -3,7 +3,7 @@ import { collectLogs } from '../../chain/logs/log-query.ts'
 import type { LogText } from '../../chain/logs/log-service.ts'
 import { loggedBlock } from '../../chain/store/block-store.ts'
 import type { ChainView, CommittedEvent, LogEntry, LogQuery } from '../../chain/types.ts'
-import { LIMITS } from '../../config/limits.ts'
+import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import { asBuffer } from '../../util/bytes.ts'
 import type { BlockNumberRef } from '../codecs/block.ts'
 import type { LogFilterArgs as RequestedLogs } from '../codecs/filter.ts'
@@ -70,7 +70,7 @@ const isLight = async (view: ChainView, { fromBlock, toBlock }: LogQuery): Promi
 const jsonOf = (pieces: LogText): RawJson | StreamedJson => {
   let bytes = 0
   for (const piece of pieces) bytes += piece.byteLength
-  if (bytes <= LIMITS.rpc.chunkChars)
+  if (bytes <= RPC_LIMITS.chunkChars)
     return new RawJson(pieces.map(piece => asBuffer(piece).toString('latin1')).join(''))
   const stream = streamOfPieces(pieces.toReversed(), bytes)
   return new StreamedJson(() => stream, bytes)

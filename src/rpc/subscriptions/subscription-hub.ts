@@ -1,6 +1,6 @@
 import { ComparedLog, criteriaBytes, type LogCriteria } from '../../chain/logs/log-criteria.ts'
 import type { ChainView, ClientPoolPort, CommittedEvent, LogEntry } from '../../chain/types.ts'
-import { LIMITS } from '../../config/limits.ts'
+import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import type { Transaction } from '../../primitives/transaction.ts'
 import { assert } from '../../util/assert.ts'
 import { copyBytes, type Hex } from '../../util/bytes.ts'
@@ -87,7 +87,7 @@ const deliver = (entry: Entry, payload: Payload): void => {
   const frame = Buffer.concat([entry.prefix, payload()])
   if (held === null) connection.send(frame)
   // Beyond the limit of unread bytes of a connection nothing more is held back for it.
-  else if (connection.heldBytes + frame.byteLength <= LIMITS.rpc.socketBacklogBytes) {
+  else if (connection.heldBytes + frame.byteLength <= RPC_LIMITS.socketBacklogBytes) {
     connection.heldBytes += frame.byteLength
     held.push(frame)
   }
@@ -160,9 +160,9 @@ export class SubscriptionHub {
       subscribe: (namespace, subscription) => {
         // A batch continues after its connection has closed; a subscription started then would never end.
         if (connection.isClosed) throw serverError('connection closed')
-        if (entries.size >= LIMITS.rpc.subscriptionsPerSocket)
+        if (entries.size >= RPC_LIMITS.subscriptionsPerSocket)
           throw serverError(
-            `Maximum ${LIMITS.rpc.subscriptionsPerSocket} subscriptions are allowed for a websocket connection.`,
+            `Maximum ${RPC_LIMITS.subscriptionsPerSocket} subscriptions are allowed for a websocket connection.`,
           )
         const id = randomId()
         const entry = this.#entry(subscription, framePrefix(namespace, id), connection)
@@ -201,7 +201,7 @@ export class SubscriptionHub {
   #entry(subscription: Subscription, prefix: Uint8Array, connection: Connection): Entry {
     const { client } = connection
     const meter = this.#budget.meter(client)
-    const needed = LIMITS.rpc.filterBytes + (subscription.kind === 'logs' ? criteriaBytes(subscription.criteria) : 0)
+    const needed = RPC_LIMITS.filterBytes + (subscription.kind === 'logs' ? criteriaBytes(subscription.criteria) : 0)
     if (!meter.hold(needed)) throw criteriaFull(client, needed, this.#budget)
     if (subscription.kind !== 'logs') return { subscription, prefix, connection, shared: undefined, meter, held: [] }
     const shared = this.#criteria.take(subscription.criteria)

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import { limitExceeded, type RpcError } from '../errors.ts'
 import { ClientBudget } from './client-budget.ts'
 
@@ -16,7 +16,7 @@ export interface Budgets {
 }
 
 export const createBudgets = (): Budgets => {
-  const { bodies, answers, criteria, filters, connections, sockets } = LIMITS.rpc.budgets
+  const { bodies, answers, criteria, filters, connections, sockets } = RPC_LIMITS.budgets
   return {
     bodies: new ClientBudget(bodies),
     answers: new ClientBudget(answers),

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
-import { LIMITS } from '../../config/limits.ts'
+import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import { Cancellation } from '../../util/async/cancellation.ts'
 import type { ResponseChunk, ResponseStream, RpcResponse } from '../router/response.ts'
 import type { Endpoint } from '../router/router.ts'
@@ -100,7 +100,7 @@ class Lane {
     this.#meter = options.budgets.bodies.meter(client)
     this.#answers = options.budgets.answers.meter(client)
     socket.setNoDelay(true)
-    socket.setTimeout(LIMITS.rpc.httpKeepAliveMs)
+    socket.setTimeout(RPC_LIMITS.httpKeepAliveMs)
     socket.on('data', this.#onData)
     socket.on('end', this.#onEnd)
     socket.on('timeout', this.#onTimeout)
@@ -119,13 +119,13 @@ class Lane {
     if (!this.#meter.hold(this.#heldBytes)) this.#refuse()
     else if (!this.#isWaiting) this.#run()
     // Backpressure: reading pauses while the client sends faster than it is served, since each chunk copies all waiting bytes.
-    else if (this.#rest.byteLength > LIMITS.rpc.laneAheadBytes) this.#socket.pause()
+    else if (this.#rest.byteLength > RPC_LIMITS.laneAheadBytes) this.#socket.pause()
   }
 
   readonly #onEnd = (): void => {
     this.#hasEnded = true
     // A client that is gone looks like one that has said all: it is waited for a little.
-    if (this.#isWaiting) setTimeout(() => this.#socket.destroy(), LIMITS.rpc.lingerMs).unref()
+    if (this.#isWaiting) setTimeout(() => this.#socket.destroy(), RPC_LIMITS.lingerMs).unref()
     else this.#socket.end()
   }
 
@@ -156,7 +156,7 @@ class Lane {
       const answer = gate.handle(body, this.#endpoint)
       if (typeof answer === 'string') out += frame(answer)
       else void (answer instanceof Promise ? this.#wait(answer) : this.#stream(answer))
-      if (out.length > LIMITS.rpc.laneWriteBytes || this.#isWaiting) {
+      if (out.length > RPC_LIMITS.laneWriteBytes || this.#isWaiting) {
         this.#write(out)
         out = ''
         if (!this.#isWaiting) this.#pauseUntilWritten()
@@ -174,7 +174,7 @@ class Lane {
   #nextBody(bytes: Buffer): Buffer | undefined {
     const headEnd = bytes.indexOf(HEAD_END)
     this.#isPlain = false
-    if (headEnd === -1 || headEnd > LIMITS.rpc.headBytes) return undefined
+    if (headEnd === -1 || headEnd > RPC_LIMITS.headBytes) return undefined
     const length = this.#bodyLength(bytes.toString('latin1', 0, headEnd))
     if (length === undefined) return undefined
     this.#isPlain = true
@@ -197,7 +197,7 @@ class Lane {
 
   /** Waits briefly for the rest of a plain call; anything else, or slow small chunks, goes to the server. */
   #setAside(bytes: Buffer): void {
-    if (!this.#isPlain || this.#chunks >= LIMITS.rpc.laneChunks) this.#handOver(bytes)
+    if (!this.#isPlain || this.#chunks >= RPC_LIMITS.laneChunks) this.#handOver(bytes)
   }
 
   #handOver(bytes: Buffer): void {
@@ -231,7 +231,7 @@ class Lane {
       isLate = true
       this.#cancellation.cancel()
       this.#socket.end(TIMEOUT)
-    }, LIMITS.rpc.httpRequestMs)
+    }, RPC_LIMITS.httpRequestMs)
     const made = await answer
     clearTimeout(timer)
     if (isLate || this.#socket.destroyed) {

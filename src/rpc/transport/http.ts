@@ -1,7 +1,7 @@
 import { type IncomingMessage, type OutgoingHttpHeaders, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
-import { LIMITS } from '../../config/limits.ts'
+import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import { Cancellation } from '../../util/async/cancellation.ts'
 import type { HealthStatus } from '../ports.ts'
 import type { ResponseStream, RpcResponse } from '../router/response.ts'
@@ -45,9 +45,9 @@ const noSchemas = (): never => {
 export const createHttp = (options: HttpOptions): FastifyInstance => {
   const { wsPaths, wsRedirect, endpoint, gate, buckets, budgets } = options
   const app = fastify({
-    bodyLimit: LIMITS.rpc.bodyBytes,
-    requestTimeout: LIMITS.rpc.httpRequestMs,
-    keepAliveTimeout: LIMITS.rpc.httpKeepAliveMs,
+    bodyLimit: RPC_LIMITS.bodyBytes,
+    requestTimeout: RPC_LIMITS.httpRequestMs,
+    keepAliveTimeout: RPC_LIMITS.httpKeepAliveMs,
     forceCloseConnections: true,
     exposeHeadRoutes: false,
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
@@ -181,7 +181,7 @@ const sendStream = (answer: ResponseStream, reply: FastifyReply, meter: Meter): 
 const sendInTime = async (answer: Promise<RpcResponse>, reply: FastifyReply, meter: Meter): Promise<FastifyReply> => {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<undefined>(resolve => {
-    timer = setTimeout(resolve, LIMITS.rpc.httpRequestMs, undefined)
+    timer = setTimeout(resolve, RPC_LIMITS.httpRequestMs, undefined)
   })
   const made = await Promise.race([answer, late])
   clearTimeout(timer)
@@ -216,6 +216,6 @@ const readAway = (request: IncomingMessage): Promise<void> =>
       clearTimeout(timer)
       resolve()
     }
-    const timer = setTimeout(done, LIMITS.rpc.lingerMs)
+    const timer = setTimeout(done, RPC_LIMITS.lingerMs)
     request.once('end', done).once('close', done).resume()
   })

@@ -1,6 +1,6 @@
 import { includedReceiptsFromBlock } from '../../chain/store/included.ts'
 import type { ChainBlock, ChainView, IncludedReceipt } from '../../chain/types.ts'
-import { LIMITS } from '../../config/limits.ts'
+import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import { composeStream } from '../../util/async/chunk-stream.ts'
 import { sliceOver } from '../../util/async/time-slice.ts'
 import type { Hex } from '../../util/bytes.ts'
@@ -15,13 +15,13 @@ import { ClientSlots, streamInTurn } from './client-slots.ts'
  * each.
  */
 export const mayHaveLongReceipts = ({ header }: Pick<ChainBlock, 'header'>): boolean =>
-  header.gasUsed > LIMITS.rpc.largeBlockGas
+  header.gasUsed > RPC_LIMITS.largeBlockGas
 
 /** Returns true when a single receipt is long. */
 export const isLongReceipt = ({ receipt }: IncludedReceipt): boolean => {
   let bytes = 0
   for (const { data } of receipt.logs) bytes += LOG_BYTES + 2 * data.byteLength
-  return bytes > LIMITS.rpc.largeAnswerBytes
+  return bytes > RPC_LIMITS.largeAnswerBytes
 }
 const LOG_BYTES = 500
 
@@ -41,7 +41,7 @@ function* listOf<T>(items: Iterable<T>, pieces: (item: T) => Iterable<string>): 
  */
 export class LargeResponses {
   readonly #view: ChainView
-  readonly #slots = new ClientSlots(LIMITS.rpc.largeAnswers, 'large answers')
+  readonly #slots = new ClientSlots(RPC_LIMITS.largeAnswers, 'large answers')
 
   constructor(view: ChainView) {
     this.#view = view
@@ -86,7 +86,7 @@ async function* chunksOf(pieces: Iterable<string>): AsyncGenerator<string> {
   for (const piece of pieces) {
     parts.push(piece)
     length += piece.length
-    if (length > LIMITS.rpc.chunkChars) {
+    if (length > RPC_LIMITS.chunkChars) {
       yield parts.join('')
       parts = []
       length = 0

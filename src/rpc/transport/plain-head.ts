@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import { hostAllowed } from './access.ts'
 
 const REQUEST_LINE = 'POST / HTTP/1.1'
@@ -76,5 +76,5 @@ export const plainCallLength = (head: string, allowedHosts: readonly string[]): 
       length = Number(value)
     }
   }
-  return hosts === 1 && isJson && length !== undefined && length <= LIMITS.rpc.bodyBytes ? length : undefined
+  return hosts === 1 && isJson && length !== undefined && length <= RPC_LIMITS.bodyBytes ? length : undefined
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { LIMITS } from '../../config/limits.ts'
+import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import { BODIES_FULL } from './budgets.ts'
 import type { Meter } from './client-budget.ts'
 
@@ -23,7 +23,7 @@ export interface RequestBody {
 }
 
 const tooLarge = (size: string): HttpFailure =>
-  new HttpFailure(413, `content length too large (${size}>${LIMITS.rpc.bodyBytes})`)
+  new HttpFailure(413, `content length too large (${size}>${RPC_LIMITS.bodyBytes})`)
 
 const FIRST_BYTES = 4_096
 /** Most pieces of a body: MOST_PIECES, plus one per LEAST_PIECE_BYTES received. */
@@ -33,7 +33,7 @@ const LEAST_PIECE_BYTES = 256
 /** Returns a buffer with room for `needed` bytes and the same beginning. */
 const grown = (buffer: Buffer, used: number, needed: number): Buffer<ArrayBuffer> => {
   const larger = Buffer.allocUnsafeSlow(
-    Math.max(needed, FIRST_BYTES, Math.min(2 * buffer.byteLength, LIMITS.rpc.bodyBytes)),
+    Math.max(needed, FIRST_BYTES, Math.min(2 * buffer.byteLength, RPC_LIMITS.bodyBytes)),
   )
   buffer.copy(larger, 0, 0, used)
   return larger
@@ -42,7 +42,7 @@ const grown = (buffer: Buffer, used: number, needed: number): Buffer<ArrayBuffer
 /** Reads a body. Throws HttpFailure: 413 beyond its own bound, 503 beyond that of all bodies, 400 when it breaks off. */
 export const readBody = (request: IncomingMessage, meter: Meter): Promise<RequestBody> => {
   const declared = request.headers['content-length']
-  if (Number(declared ?? 0) > LIMITS.rpc.bodyBytes) return Promise.reject(tooLarge(String(declared)))
+  if (Number(declared ?? 0) > RPC_LIMITS.bodyBytes) return Promise.reject(tooLarge(String(declared)))
   return new Promise((resolve, reject) => {
     // One growing buffer: a list of chunks would keep an object for each, and chunks may be of one byte.
     let text = Buffer.alloc(0)
@@ -61,7 +61,7 @@ export const readBody = (request: IncomingMessage, meter: Meter): Promise<Reques
         request.socket.destroy()
         return
       }
-      if (end > LIMITS.rpc.bodyBytes) fail(tooLarge(declared ?? 'unknown'))
+      if (end > RPC_LIMITS.bodyBytes) fail(tooLarge(declared ?? 'unknown'))
       else if (!meter.hold(end)) fail(new HttpFailure(503, BODIES_FULL))
       else {
         if (end > text.byteLength) text = grown(text, bytes, end)

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import type { Cancellation } from '../../util/async/cancellation.ts'
 import { FairQueue } from '../../util/async/fair-queue.ts'
 import type { MaybePromise } from '../methods/block-reads.ts'
@@ -15,7 +15,7 @@ const startsArray = (body: Uint8Array): boolean => {
   return body[at] === BRACKET
 }
 
-const isLarge = (body: Uint8Array): boolean => body.byteLength > LIMITS.rpc.unscannedBytes
+const isLarge = (body: Uint8Array): boolean => body.byteLength > RPC_LIMITS.unscannedBytes
 
 /** Whether a body is a single request that needs no turn. */
 export const isSmallCall = (body: Uint8Array): boolean => !isLarge(body) && !startsArray(body)
@@ -77,7 +77,7 @@ export class RequestGate {
   }
 
   #mayEnter(client: string): boolean {
-    const { total, client: clientLimit } = LIMITS.rpc.parsedBytes
+    const { total, client: clientLimit } = RPC_LIMITS.parsedBytes
     return this.#held < total && (this.#heldBy.get(client) ?? 0) < clientLimit
   }
 

@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream'
-import { LIMITS } from '../../config/limits.ts'
+import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import type { ResponseChunk, ResponseStream } from '../router/response.ts'
 import type { Meter } from './client-budget.ts'
 
@@ -17,7 +17,7 @@ export class WriteTimeout {
   #waitedMs = 0
   #bytes = 0
 
-  constructor(limits: WriteTimeoutLimits = LIMITS.rpc) {
+  constructor(limits: WriteTimeoutLimits = RPC_LIMITS) {
     this.#limits = limits
   }
 

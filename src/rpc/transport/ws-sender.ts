@@ -1,5 +1,5 @@
 import type { WebSocket } from 'ws'
-import { LIMITS } from '../../config/limits.ts'
+import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import type { ResponseStream } from '../router/response.ts'
 import { ANSWERS_FULL } from './budgets.ts'
 import type { Meter } from './client-budget.ts'
@@ -16,7 +16,7 @@ interface WaitingStream {
 const AHEAD_BYTES = 128 * 1024
 
 /** A backlog below this needs no update of the meter: it does not count (`free` of the budget). */
-const UNCOUNTED_BYTES = LIMITS.rpc.budgets.answers.free / 2
+const UNCOUNTED_BYTES = RPC_LIMITS.budgets.answers.free / 2
 
 const TOO_SLOW = 'reads too slowly'
 const CUT_SHORT = 'an answer broke off'
@@ -45,7 +45,7 @@ export class SocketSender {
 
   send(wsFrame: WsFrame): void {
     if (this.#current === undefined) this.#write(wsFrame)
-    else if (this.#waitingBytes > LIMITS.rpc.socketBacklogBytes) this.#fail(TOO_SLOW)
+    else if (this.#waitingBytes > RPC_LIMITS.socketBacklogBytes) this.#fail(TOO_SLOW)
     else {
       this.#waiting.push(wsFrame)
       this.#waitingBytes += wsFrame.length
@@ -126,7 +126,7 @@ export class SocketSender {
   #write(wsFrame: WsFrame): void {
     const client = this.#client
     if (this.#isClosed || client.readyState !== client.OPEN) return
-    if (client.bufferedAmount > LIMITS.rpc.socketBacklogBytes) {
+    if (client.bufferedAmount > RPC_LIMITS.socketBacklogBytes) {
       this.#fail(TOO_SLOW)
       return
     }

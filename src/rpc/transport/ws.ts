@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
-import { LIMITS } from '../../config/limits.ts'
+import { RPC_LIMITS } from '../../config/limits/clients.ts'
 import { Cancellation } from '../../util/async/cancellation.ts'
 import type { Logger } from '../../util/logger.ts'
 import type { MaybePromise } from '../methods/block-reads.ts'
@@ -43,9 +43,9 @@ export const attachWebSockets = (
 ): { readonly sockets: () => number; close(): Promise<void> } => {
   const wss = new WebSocketServer({
     noServer: true,
-    maxPayload: LIMITS.rpc.bodyBytes,
+    maxPayload: RPC_LIMITS.bodyBytes,
     // Each fragment of a message costs an object, however small it is.
-    maxFragments: LIMITS.rpc.socketFragments,
+    maxFragments: RPC_LIMITS.socketFragments,
     perMessageDeflate: false,
   })
   const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
@@ -61,7 +61,7 @@ export const attachWebSockets = (
     wss.handleUpgrade(request, socket, head, client => serve(client, request, options))
   }
   server.on('upgrade', onUpgrade)
-  const heartbeat = setInterval(() => ping(wss.clients), LIMITS.rpc.socketPingMs).unref()
+  const heartbeat = setInterval(() => ping(wss.clients), RPC_LIMITS.socketPingMs).unref()
   return {
     sockets: () => wss.clients.size,
     async close() {
@@ -123,7 +123,7 @@ const serve = (client: WebSocket, request: IncomingMessage, options: WsOptions):
     socketSession.close()
     client.close(TRY_AGAIN_LATER, reason)
     // Unread bytes are charged to the client until the termination.
-    setTimeout(() => client.terminate(), LIMITS.rpc.lingerMs).unref()
+    setTimeout(() => client.terminate(), RPC_LIMITS.lingerMs).unref()
   }
   // A client that does not read is disconnected, since its backlog uses shared memory.
   const sender = new SocketSender(client, budgets.answers.meter(from), drop)
@@ -158,12 +158,12 @@ const serve = (client: WebSocket, request: IncomingMessage, options: WsOptions):
     if (!meter.hold(arrivingBytes + answeringBytes)) drop(BODIES_FULL)
   })
   const later = async (answer: MaybePromise<RpcResponse>, bytes: number, messageScope: MessageScope): Promise<void> => {
-    if (++inFlight === LIMITS.rpc.socketInFlight) client.pause()
+    if (++inFlight === RPC_LIMITS.socketInFlight) client.pause()
     answeringBytes += bytes
     await answerWith(await answer, messageScope)
     answeringBytes -= bytes
     meter.hold(arrivingBytes + answeringBytes)
-    if (inFlight-- === LIMITS.rpc.socketInFlight) client.resume()
+    if (inFlight-- === RPC_LIMITS.socketInFlight) client.resume()
   }
   client.on('message', (message: Buffer) => {
     // The bytes of the next message in the last chunk are too few to count.

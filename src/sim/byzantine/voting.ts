@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { CONSENSUS_BOUNDS } from '../../config/protocol-bounds.ts'
 import type { Envelope } from '../envelope.ts'
 import type { ByzantineNode } from './byzantine-node.ts'
 import type { Script } from './script.ts'
@@ -113,6 +113,6 @@ const garbage = (byzantineNode: ByzantineNode): Envelope => {
     bytes[random.below(bytes.byteLength)] = random.below(256)
     return { type: known.type, bytes }
   }
-  const length = random.chance(0.1) ? LIMITS.consensus.voteBytes + 1 : random.below(200)
+  const length = random.chance(0.1) ? CONSENSUS_BOUNDS.voteBytes + 1 : random.below(200)
   return { type: 'vote', bytes: Uint8Array.from({ length }, () => random.below(256)) }
 }

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { CONSENSUS_LIMITS } from '../../config/limits/consensus.ts'
 import { certificateFault, type RecoverAddress } from '../../consensus/certificate.ts'
 import { decodeEvidence, encodeEvidence } from '../../consensus/evidence/codec.ts'
 import { accusedIn, type Evidence, evidenceFault } from '../../consensus/evidence/evidence.ts'
@@ -54,7 +54,7 @@ export class InvariantChecker {
     this.#isSigned = createSignatureVerifier(
       options.domain,
       options.recover,
-      LIMITS.consensus.cachedSignatures,
+      CONSENSUS_LIMITS.cachedSignatures,
     ).isSigned
     this.#voteTotals = new VoteTotals(this.report, number => this.#benchAt(number))
   }

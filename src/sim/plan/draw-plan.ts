@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { SIMULATION_LIMITS } from '../../config/limits/commands.ts'
 import { faultsOf } from '../../rules/quorum.ts'
 import { BREAKING_SCRIPTS, FORGING_SCRIPTS, type ScriptName } from '../byzantine/scripts.ts'
 import { createRandom, type Random } from '../random.ts'
@@ -109,7 +109,7 @@ const drawFaults = (setting: Setting, chances: Profile, random: Random): readonl
       return { atMs, forMs: Math.round(lasts), ...draw(setting, honest, random) }
     })
   })
-  return faults.sort((a, b) => a.atMs - b.atMs).slice(0, LIMITS.simulation.faults)
+  return faults.sort((a, b) => a.atMs - b.atMs).slice(0, SIMULATION_LIMITS.faults)
 }
 
 const honestOf = ({ size, liars }: Setting): readonly number[] => {

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { STATE_LIMITS } from '../../config/limits/storage.ts'
 import { BUCKETS } from '../../storage/buckets.ts'
 import type { Snapshot, Store, StoreEntry } from '../../storage/store.ts'
 import { concatBytes, EMPTY_BYTES, type Hex, hexToBytes } from '../../util/bytes.ts'
@@ -73,7 +73,7 @@ export class StoredState implements AsyncStateReader {
    * Returns synchronous reads of an older state, for work that reads much: the head's state with all later changes reverted.
    * undefined when more than `limit` entries changed. Valid until `release`.
    */
-  async overlay(limit: number = LIMITS.state.overlayEntries): Promise<StateReader | undefined> {
+  async overlay(limit: number = STATE_LIMITS.overlayEntries): Promise<StateReader | undefined> {
     const changed = await collectRollback(this.#store, this.number, this.headNumber, limit, this.#snapshot)
     return changed === undefined ? undefined : new OverlayReader(this.#store, this.#snapshot, changed)
   }

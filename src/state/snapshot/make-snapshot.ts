@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { SNAPSHOT_BOUNDS } from '../../config/protocol-bounds.ts'
 import { encodeRlp } from '../../primitives/rlp.ts'
 import { assert } from '../../util/assert.ts'
 import { EMPTY_BYTES, type Hex } from '../../util/bytes.ts'
@@ -43,7 +43,7 @@ export interface SnapshotContents {
 export const makeSnapshot = async (
   state: Pick<StoredState, 'accounts' | 'slots'>,
   sinks: { readonly accounts: ByteSink; readonly storages: ByteSink },
-  chunkSizes: ChunkSizes = LIMITS.snapshot,
+  chunkSizes: ChunkSizes = SNAPSHOT_BOUNDS,
 ): Promise<SnapshotContents> => {
   const maker = new StorageMaker(state, sinks.storages, chunkSizes)
   const cuts: SubTrie[] = []

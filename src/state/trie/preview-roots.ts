@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { STATE_LIMITS } from '../../config/limits/storage.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Hex } from '../../util/bytes.ts'
 import { CodedError, isCoded } from '../../util/errors.ts'
@@ -29,7 +29,7 @@ export const previewRoots = async (
       const meta = await stateMetaAt(store, number, snapshot)
       const request = { root: meta.root, batches: batches.map(copyOf) }
       if (number === meta.number) return await trie.preview(request)
-      const limit = LIMITS.state.proofRollbackEntries
+      const limit = STATE_LIMITS.proofRollbackEntries
       const changed = await collectRollback(store, number, meta.number, limit, snapshot)
       if (changed === undefined) throw new CodedError({ code: 'PROOF_TOO_DEEP', limit })
       return await trie.preview({ ...request, rollback: await packRollback(changed) })

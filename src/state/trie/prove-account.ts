@@ -1,4 +1,4 @@
-import { LIMITS } from '../../config/limits.ts'
+import { STATE_LIMITS } from '../../config/limits/storage.ts'
 import type { Snapshot, Store } from '../../storage/store.ts'
 import { assert } from '../../util/assert.ts'
 import type { Hex } from '../../util/bytes.ts'
@@ -58,7 +58,7 @@ const proveIn = async (
   if (number === meta.number) {
     return toAccountProof(address, await trie.prove({ root: meta.root, address, slots }))
   }
-  const limit = LIMITS.state.proofRollbackEntries
+  const limit = STATE_LIMITS.proofRollbackEntries
   const changed = await collectRollback(store, number, meta.number, limit, snapshot)
   if (changed === undefined) throw new CodedError({ code: 'PROOF_TOO_DEEP', limit })
   const proof = await trie.prove({ root: meta.root, address, slots, rollback: await packRollback(changed) })

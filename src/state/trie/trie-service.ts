@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
-import { LIMITS } from '../../config/limits.ts'
+import { WORKER_LIMITS } from '../../config/limits/execution.ts'
+import { TRIE_LIMITS } from '../../config/limits/storage.ts'
 import { BoundedMutex } from '../../util/async/bounded-mutex.ts'
 import { bytesToHex, type Hex } from '../../util/bytes.ts'
 import { CodedError } from '../../util/errors.ts'
@@ -48,14 +49,14 @@ interface Host {
 export class TrieService {
   private readonly host: Host
   private standing: Hex = EMPTY_ROOT
-  private readonly proofs = new BoundedMutex(LIMITS.trie.proofs, trieBusyError)
+  private readonly proofs = new BoundedMutex(TRIE_LIMITS.proofs, trieBusyError)
 
   private constructor(host: Host) {
     this.host = host
   }
 
   static async open(options: TrieServiceOptions = {}): Promise<TrieService> {
-    const layers = options.layers ?? LIMITS.trie.undoLayers
+    const layers = options.layers ?? TRIE_LIMITS.undoLayers
     if (options.worker === false) return new TrieService(new LocalHost(layers, options.onFailure))
     const url = options.workerUrl ?? new URL('./trie-worker.ts', import.meta.url)
     const service = new TrieService(new WorkerHost(url, layers, options.onFailure))
@@ -185,7 +186,7 @@ class WorkerHost implements Host {
     this.worker = new Worker(url, {
       name: 'trie',
       workerData: { layers },
-      resourceLimits: { maxYoungGenerationSizeMb: LIMITS.workers.nurseryMegabytes },
+      resourceLimits: { maxYoungGenerationSizeMb: WORKER_LIMITS.nurseryMegabytes },
     })
     let cause: Error | undefined
     this.worker.on('message', (answer: TrieAnswer) => {

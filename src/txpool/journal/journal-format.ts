@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib'
-import { LIMITS } from '../../config/limits.ts'
+import { BLOCK_BOUNDS } from '../../config/protocol-bounds.ts'
 import { asBuffer, bytesEqual, bytesToHex, hexToBytes } from '../../util/bytes.ts'
 import type { QuarantinedTransaction } from '../pool/transaction-quarantine.ts'
 
@@ -58,7 +58,7 @@ export const decodeJournal = (bytes: Uint8Array): DecodedJournal => {
   while (at + HEAD_BYTES <= file.byteLength) {
     const size = file.readUInt32LE(at)
     const end = at + HEAD_BYTES + size
-    if (size === 0 || size > LIMITS.block.transactionBytes || end > file.byteLength) break
+    if (size === 0 || size > BLOCK_BOUNDS.transactionBytes || end > file.byteLength) break
     if (file.readUInt32LE(at + 4) !== checksum(file, at, size)) break
     transactions.push(file.subarray(at + HEAD_BYTES, end))
     at = end

@@ -1,6 +1,6 @@
 import { blobParamsAt } from '../../config/forks.ts'
-import { LIMITS } from '../../config/limits.ts'
 import type { ChainParams } from '../../config/networks.ts'
+import { BLOCK_BOUNDS } from '../../config/protocol-bounds.ts'
 import type { DecodedTransaction, Transaction } from '../../primitives/transaction.ts'
 import { type ExecutionRules, executionRulesAt } from '../../rules/execution-rules.ts'
 import {
@@ -88,7 +88,7 @@ const checkPrice = (
 }
 
 export const checkSize = (sizeBytes: number): void => {
-  const limitBytes = LIMITS.block.transactionBytes
+  const limitBytes = BLOCK_BOUNDS.transactionBytes
   if (sizeBytes > limitBytes) refuseWith({ code: 'OVERSIZED', sizeBytes, limitBytes })
 }
 

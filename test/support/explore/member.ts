@@ -1,4 +1,5 @@
-import { LIMITS } from '../../../src/config/limits.ts'
+import { CONSENSUS_LIMITS } from '../../../src/config/limits/consensus.ts'
+import { CONSENSUS_BOUNDS } from '../../../src/config/protocol-bounds.ts'
 import { createCore, step } from '../../../src/consensus/core/core.ts'
 import type {
   CoreState,
@@ -41,7 +42,7 @@ const configOf = ({ size, index }: MemberSetup): HeightConfig => ({
 })
 
 const coreOf = ({ values }: MemberSetup): CoreState =>
-  createCore({ ...LIMITS.consensus, baseTimeoutMs: 1, proposerOf: values.proposerOf })
+  createCore({ ...CONSENSUS_LIMITS, ...CONSENSUS_BOUNDS, baseTimeoutMs: 1, proposerOf: values.proposerOf })
 
 export const heightOf = (member: ExploredMember): HeightState => {
   assert(member.core.height !== null, 'the height is open')

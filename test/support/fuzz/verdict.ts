@@ -1,5 +1,5 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
-import { LIMITS } from '../../../src/config/limits.ts'
+import { RPC_LIMITS } from '../../../src/config/limits/clients.ts'
 import type { Call, MethodShape, Outgoing } from './requests.ts'
 
 /** docs/interface.md#errors, JSON-RPC 2.0, and what geth answers for reverts and for answers that are too large. */
@@ -20,7 +20,7 @@ interface Answer {
 
 /** A large body that nests too deep, which one item of a batch is enough for, is not looked into any further. */
 const isRefusedWhole = ({ text }: Outgoing, [answer, ...more]: readonly Answer[]): boolean =>
-  text.length > LIMITS.rpc.unscannedBytes && more.length === 0 && answer?.error?.message === 'request too complex'
+  text.length > RPC_LIMITS.unscannedBytes && more.length === 0 && answer?.error?.message === 'request too complex'
 
 export type OnAnswer = (call: Call, answer: Answer) => void
 

@@ -14,7 +14,7 @@ import type {
   SyncStatus,
   TransactionLocation,
 } from '../../../src/chain/types.ts'
-import { LIMITS } from '../../../src/config/limits.ts'
+import { RPC_LIMITS } from '../../../src/config/limits/clients.ts'
 import { NETWORKS, type NetworkParams } from '../../../src/config/networks.ts'
 import { keccak256 } from '../../../src/crypto/hash.ts'
 import { recoverSender } from '../../../src/crypto/recovery/recover-sender.ts'
@@ -251,8 +251,8 @@ export class MemoryChain implements ChainView {
     for (let number = query.fromBlock; number <= query.toBlock; number++) {
       const event = { block: this.#at(number), receipts: this.#receipts[number] ?? [] }
       found.push(...logEntriesFromBlock(event).filter(entry => new ComparedLog(entry).matches(query)))
-      if (found.length > LIMITS.rpc.logResults)
-        throw new CodedError({ code: 'TOO_MANY_RESULTS', limit: LIMITS.rpc.logResults })
+      if (found.length > RPC_LIMITS.logResults)
+        throw new CodedError({ code: 'TOO_MANY_RESULTS', limit: RPC_LIMITS.logResults })
     }
     return found
   }

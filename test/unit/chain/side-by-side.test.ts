@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { LIMITS } from '../../../src/config/limits.ts'
+import { BUILD_LIMITS } from '../../../src/config/limits/execution.ts'
 import type { Block } from '../../../src/primitives/block.ts'
 import { blockFromParts } from '../../../src/primitives/block.ts'
 import type { Hex } from '../../../src/util/bytes.ts'
@@ -134,8 +134,8 @@ test('a block under construction that nobody wants any more is left', () =>
         timestamp: timestamp + 1,
         proposer: BOB,
         parentCertificate: null,
-        budgetMs: LIMITS.block.buildMs,
-        transactionMs: LIMITS.block.buildMs,
+        budgetMs: BUILD_LIMITS.buildMs,
+        transactionMs: BUILD_LIMITS.buildMs,
       },
       stopping.signal,
     )

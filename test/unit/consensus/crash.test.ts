@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { LIMITS } from '../../../src/config/limits.ts'
+import { CONSENSUS_LIMITS } from '../../../src/config/limits/consensus.ts'
 import type { BuildRequest } from '../../../src/consensus/ports.ts'
 import { ownMessagesFromRecords } from '../../../src/consensus/wal/recovery.ts'
 import { openWal } from '../../../src/consensus/wal/wal.ts'
@@ -97,7 +97,7 @@ test('a height that does not end leaves a log of bounded size, from which it goe
     longest = Math.max(longest, parts[0]!.member.files.content('wal')!.byteLength)
   }
   const { round } = parts[0]!.engine.status()
-  const { walBytes } = LIMITS.consensus
+  const { walBytes } = CONSENSUS_LIMITS
   expect(round * 3 * 1024 * 1024).toBeGreaterThan(walBytes)
   expect(longest).toBeLessThan(walBytes + 4 * 1024 * 1024)
   for (const { engine } of parts) await engine.stop()

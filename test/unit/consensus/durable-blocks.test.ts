@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { LIMITS } from '../../../src/config/limits.ts'
+import { CONSENSUS_LIMITS } from '../../../src/config/limits/consensus.ts'
 import { alone } from '../../support/consensus/alone.ts'
 import { createMember } from '../../support/consensus/member.ts'
 
@@ -48,7 +48,7 @@ test('a log does not begin anew after a block that is not on disk', async () => 
   const { build } = ledger
   ledger.build = async request => {
     const block = await build.call(ledger, request)
-    return { ...block, proofHeaders: [new Uint8Array(LIMITS.consensus.walBytes / 8)] }
+    return { ...block, proofHeaders: [new Uint8Array(CONSENSUS_LIMITS.walBytes / 8)] }
   }
   const lengths: number[] = []
   for (let blocks = 0; blocks < 12; blocks++) {

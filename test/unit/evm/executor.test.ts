@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { LIMITS } from '../../../src/config/limits.ts'
+import { EXECUTION_LIMITS } from '../../../src/config/limits/execution.ts'
 import { NETWORKS } from '../../../src/config/networks.ts'
 import { createExecutor } from '../../../src/evm/executor.ts'
 import { createAddress } from '../../../src/primitives/address.ts'
@@ -335,7 +335,7 @@ describe('event loop', () => {
     await run([signed(alice, { to: CONTRACT, gasLimit: 80_000_000n })], state, env({ params }))
     clearInterval(timer)
     expect(longestMs).toBeGreaterThan(0)
-    expect(longestMs).toBeLessThan(LIMITS.execution.sliceMs * 15)
+    expect(longestMs).toBeLessThan(EXECUTION_LIMITS.sliceMs * 15)
   })
 
   test.each([

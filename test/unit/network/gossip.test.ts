@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { LIMITS } from '../../../src/config/limits.ts'
+import { NETWORK_LIMITS } from '../../../src/config/limits/network.ts'
 import { keccak256Hex } from '../../../src/crypto/hash.ts'
 import { Metrics } from '../../../src/metrics/registry.ts'
 import type { NewTransaction } from '../../../src/network/gossip/transaction-gossip.ts'
@@ -180,7 +180,7 @@ describe('messages arrive by priority', () => {
     await until('the answers wait', () => (node.network.peers()[0]?.sentBytes ?? 0) > 500_000)
     await new Promise(resolve => setTimeout(resolve, 50))
     node.network.announceTransactions([transaction(1, 1)])
-    await new Promise(resolve => setTimeout(resolve, LIMITS.network.batchMs * 3))
+    await new Promise(resolve => setTimeout(resolve, NETWORK_LIMITS.batchMs * 3))
     node.network.consensus.broadcast(vote(0))
     peer.socket.resume()
     await until('everything', () => peer.said('blocks').length === 4 && peer.said('newTransactions').length === 1)
@@ -244,7 +244,7 @@ describe('transactions', () => {
   it('of a peer that brings little but what is refused are not looked at for a while, and others are heard', async () => {
     const node = await nodes.start()
     const [tiresome, other] = [await RawPeer.meet(node.port), await RawPeer.meet(node.port)]
-    const { burst, perSecond } = LIMITS.network.refusals
+    const { burst, perSecond } = NETWORK_LIMITS.refusals
     // What is welcome counts for nothing.
     const welcome = Array.from({ length: 100 }, (_, index) => transaction(1, index).raw)
     tiresome.send('newTransactions', welcome)
@@ -290,7 +290,7 @@ describe('transactions', () => {
     const [busy, other] = [await RawPeer.meet(node.port), await RawPeer.meet(node.port)]
     const gate = Promise.withResolvers<void>()
     node.pool.gate = gate.promise
-    const count = LIMITS.network.admitting + 1_000
+    const count = NETWORK_LIMITS.admitting + 1_000
     const many = Array.from({ length: count }, (_, index) => transaction(1, index & 0xff, 100 + (index >> 8)).raw)
     for (let at = 0; at < count; at += 256) busy.send('newTransactions', many.slice(at, at + 256))
     busy.send('getTransactions', [HASH], 1)
@@ -311,7 +311,7 @@ describe('transactions', () => {
     const metrics = new Metrics()
     const node = await nodes.start({ metrics })
     const [liar, other] = [await RawPeer.meet(node.port), await RawPeer.meet(node.port)]
-    const { announcedHashes, wantedPerPeer } = LIMITS.network
+    const { announcedHashes, wantedPerPeer } = NETWORK_LIMITS
     const madeUp = (count: number, from: number) =>
       Array.from({ length: count }, (_, at): Hex => `0xa${(from + at).toString(16).padStart(63, '0')}`)
     for (let at = 0; at < wantedPerPeer; at += announcedHashes)
@@ -407,7 +407,7 @@ describe('blocks', () => {
     })
     const peer = await RawPeer.meet(node.port)
     for (let id = 1; id <= 10; id++) peer.send('getBlocks', { from: 0, count: 1 }, id)
-    await until('refused', () => peer.said('blocks').length === 10 - LIMITS.network.serving)
+    await until('refused', () => peer.said('blocks').length === 10 - NETWORK_LIMITS.serving)
     expect(peer.said('blocks').every(({ value }) => (value as unknown[]).length === 0)).toBe(true)
     release()
     await until('answered', () => peer.said('blocks').length === 10)

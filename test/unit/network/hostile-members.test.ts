@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { LIMITS } from '../../../src/config/limits.ts'
+import { NETWORK_LIMITS } from '../../../src/config/limits/network.ts'
+import { BLOCK_BOUNDS } from '../../../src/config/protocol-bounds.ts'
 import { commitsFromCertificate } from '../../../src/consensus/certificate.ts'
 import { cachingBlockCodec, networkCodec } from '../../../src/node/parts/block-codec.ts'
 import { encodeBlock } from '../../../src/primitives/block.ts'
@@ -197,7 +198,7 @@ describe('a block of a council key', () => {
     const scene = await open()
     const peer = await scene.meet()
     const { header, ...body } = scene.liar.block({ number: 1 })
-    const long = { ...header, extraData: new Uint8Array(LIMITS.block.headerBytes) }
+    const long = { ...header, extraData: new Uint8Array(BLOCK_BOUNDS.headerBytes) }
     peer.send('body', encodeBlock({ ...body, header: long }))
     expect(await peer.closed()).toBe('malformed')
   })
@@ -218,7 +219,7 @@ describe('a council key', () => {
     const scene = await open()
     const peer = await scene.meet()
     const block = scene.liar.block({ number: 1, transactions: manyTransactions(MANY) })
-    const { burst } = LIMITS.network.blockAnswers
+    const { burst } = NETWORK_LIMITS.blockAnswers
     for (let sent = 0; sent < 3 * burst; sent += block.size)
       scene.node.network.consensus.send(peer.key.id, { type: 'body', block })
     await read(peer)

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { LIMITS } from '../../../src/config/limits.ts'
+import { NETWORK_LIMITS } from '../../../src/config/limits/network.ts'
 import { MESSAGES } from '../../../src/network/messages.ts'
 import { encodeFrames } from '../../../src/network/wire/frames.ts'
 import { encodeRlp } from '../../../src/primitives/rlp.ts'
@@ -42,12 +42,12 @@ describe('a peer that breaks the protocol is banned at its first bytes', () => {
   const oversize = MESSAGES.newBlock.maxBytes + 1
   it.each<[string, Uint8Array]>([
     ['a channel that is none', frame(9, 9, ...head(3, 1, 0))],
-    ['a frame longer than any', frame(0, LIMITS.network.fragmentBytes + 1)],
+    ['a frame longer than any', frame(0, NETWORK_LIMITS.fragmentBytes + 1)],
     ['a frame too short for a message', frame(0, 8)],
     ['a message in crumbs', frame(3, 10, ...head(49, 0, 100_000), 0)],
     ['a message that is none', frame(0, 9, ...head(200, 0, 0))],
     ['a message on another channel', frame(1, 9, ...head(3, 1, 0))],
-    ['a message longer than its kind may be', frame(3, LIMITS.network.fragmentBytes, ...head(49, 0, oversize))],
+    ['a message longer than its kind may be', frame(3, NETWORK_LIMITS.fragmentBytes, ...head(49, 0, oversize))],
     ['a hello after the handshake', frame(0, 9, ...head(0, 0, 0))],
     ['a request without an id', wire('getBlocks', { from: 0, count: 1 }, 0)],
     ['an announcement with an id', wire('transactionHashes', [], 1)],
@@ -122,7 +122,7 @@ describe('floods', () => {
     const node = await nodes.start({ member: 0, committee: 3 })
     const { channel, id } = MESSAGES[name]
     const one = encodeFrames(channel, id, 0, new Uint8Array(1_000)).bytes
-    const { burst } = LIMITS.network.outsiders
+    const { burst } = NETWORK_LIMITS.outsiders
     // Who takes itself for a member too early says a few.
     const early = await RawPeer.meet(node.port, {}, signerOf(7))
     early.write(concatBytes(...Array.from({ length: burst / 2 }, () => one)))
@@ -218,7 +218,7 @@ describe('who is slow', () => {
     const raw = (index: number) => new Uint8Array(120_000).fill(index)
     for (let index = 0; index < 200; index++) {
       node.network.announceTransactions([{ hash: `0x${index.toString(16).padStart(64, '0')}`, raw: raw(index) }])
-      if (index % 10 === 9) await new Promise(resolve => setTimeout(resolve, LIMITS.network.batchMs + 5))
+      if (index % 10 === 9) await new Promise(resolve => setTimeout(resolve, NETWORK_LIMITS.batchMs + 5))
     }
     await new Promise(resolve => setTimeout(resolve, 50))
     peer.socket.resume()
@@ -233,14 +233,14 @@ describe('who is slow', () => {
 describe('what is held for strangers', () => {
   const claimed = MESSAGES.newBlock.maxBytes
   const whole = encodeFrames('sync', MESSAGES.newBlock.id, 0, new Uint8Array(claimed)).bytes
-  const begun = whole.subarray(0, 5 + LIMITS.network.fragmentBytes)
+  const begun = whole.subarray(0, 5 + NETWORK_LIMITS.fragmentBytes)
   const transactions = [new Uint8Array(50_000).fill(1)]
 
   it('has one bound for all: beyond it what nobody asked for is skipped, and nobody suffers for it', async () => {
     const node = await nodes.start({ member: 0, committee: 2 })
     node.chain.push({ block: LARGE, certificate: CERTIFICATE })
     const hoarders: RawPeer[] = []
-    for (let count = 0; count < Math.floor(LIMITS.network.partialBytes / claimed); count++) {
+    for (let count = 0; count < Math.floor(NETWORK_LIMITS.partialBytes / claimed); count++) {
       const peer = await RawPeer.meet(node.port)
       peer.write(begun)
       peer.send('ping', PING, 1)

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { LIMITS } from '../../../src/config/limits.ts'
+import { NETWORK_LIMITS } from '../../../src/config/limits/network.ts'
 import { Metrics } from '../../../src/metrics/registry.ts'
 import { parsePeerUrl } from '../../../src/network/identity/peer-url.ts'
 import { generateNodeKey } from '../../../src/network/tls/node-key.ts'
@@ -36,7 +36,7 @@ describe('an operator', () => {
 
   it('names a bounded number of nodes', async () => {
     const node = await nodes.start({ listen: null })
-    for (let count = 0; count < LIMITS.network.staticPeers; count++)
+    for (let count = 0; count < NETWORK_LIMITS.staticPeers; count++)
       node.network.addPeer({ id: count.toString(16).padStart(64, '0'), host: '127.0.0.1', port: 1 })
     expect(() => node.network.addPeer({ id: 'f'.repeat(64), host: '127.0.0.1', port: 1 })).toThrow(
       /TOO_MANY_STATIC_PEERS/,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { LIMITS } from '../../../src/config/limits.ts'
+import { PROOF_CHAIN_LIMITS } from '../../../src/config/limits/chain.ts'
 import type { Argon2Provider } from '../../../src/crypto/argon2/provider.ts'
 import { argon2Provider } from '../../../src/crypto/argon2.ts'
 import { type MainHead, ProofPool } from '../../../src/powchain/proof-pool.ts'
@@ -119,7 +119,7 @@ describe('a proof header', () => {
   test('is told to come again while too many are in verification', async () => {
     const { pool, calls, work } = setUp(0)
     const headers: ProofHeader[] = []
-    for (let at = 0; at <= LIMITS.proofChain.verifying; at++)
+    for (let at = 0; at <= PROOF_CHAIN_LIMITS.verifying; at++)
       headers.push(await work(`0x${(at + 1).toString(16).padStart(40, '0')}`))
     let release = () => {}
     calls.held = new Promise(resolve => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { LIMITS } from '../../../src/config/limits.ts'
+import { RLP_BOUNDS } from '../../../src/config/protocol-bounds.ts'
 import {
   decodeQuantity,
   decodeRlp,
@@ -54,13 +54,13 @@ describe('strict decoding', () => {
 
   test('bounds the depth of lists', () => {
     const nested = (depth: number): RlpItem => (depth === 0 ? [] : [nested(depth - 1)])
-    const deepest = encodeRlp(nested(LIMITS.rlp.depth - 1))
+    const deepest = encodeRlp(nested(RLP_BOUNDS.depth - 1))
     expect(decodeRlp(deepest)).toBeDefined()
-    expect(codeOf(() => decodeRlp(encodeRlp(nested(LIMITS.rlp.depth))))).toBe('RLP_INVALID')
+    expect(codeOf(() => decodeRlp(encodeRlp(nested(RLP_BOUNDS.depth))))).toBe('RLP_INVALID')
   })
 
   test('bounds the number of items', () => {
-    const many = encodeRlp(Array.from({ length: LIMITS.rlp.items }, () => new Uint8Array(0)))
+    const many = encodeRlp(Array.from({ length: RLP_BOUNDS.items }, () => new Uint8Array(0)))
     expect(codeOf(() => decodeRlp(many))).toBe('RLP_INVALID')
   })
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { LIMITS } from '../../../src/config/limits.ts'
+import { RPC_LIMITS } from '../../../src/config/limits/clients.ts'
 import { METHODS } from '../../../src/rpc/methods.ts'
 import type { Hex } from '../../../src/util/bytes.ts'
 import { SENDER, signedTransaction, VALIDATORS } from '../../support/rpc/memory-chain.ts'
@@ -45,7 +45,7 @@ describe('state', () => {
       'latest',
     ])
     expect(proof.storageProof.map(({ key }) => key)).toEqual(['0x0', TOPIC, '0x1'])
-    const many = Array.from({ length: LIMITS.rpc.proofKeys + 1 }, () => '0x0')
+    const many = Array.from({ length: RPC_LIMITS.proofKeys + 1 }, () => '0x0')
     expect(await rig.failure('eth_getProof', [SENDER, many, 'latest'])).toMatch(
       /^-32602 invalid argument 2: too many keys/,
     )

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { packCriteria } from '../../../src/chain/logs/log-criteria.ts'
-import { LIMITS } from '../../../src/config/limits.ts'
+import { RPC_LIMITS } from '../../../src/config/limits/clients.ts'
 import { SharedCriteria } from '../../../src/rpc/subscriptions/shared-criteria.ts'
 import { createBudgets } from '../../../src/rpc/transport/budgets.ts'
 import { type Hex, toWord } from '../../../src/util/bytes.ts'
@@ -8,7 +8,7 @@ import { filtersOn, hubOn } from '../../support/rpc/hub.ts'
 import { MemoryChain } from '../../support/rpc/memory-chain.ts'
 import { MemoryPool } from '../../support/rpc/services.ts'
 
-const { client: ofOne, total } = LIMITS.rpc.budgets.criteria
+const { client: ofOne, total } = RPC_LIMITS.budgets.criteria
 const GREEDY = '192.0.2.66'
 const HONEST = '192.0.2.7'
 
@@ -19,7 +19,7 @@ const wide = (seed: number) => ({
     Array.from({ length: 1_000 }, (_, i) => toWord(BigInt(seed * 10_000 + position * 1_000 + i))),
   ),
 })
-const WIDE_BYTES = 1_000 * 20 + 4_000 * 32 + LIMITS.rpc.filterBytes
+const WIDE_BYTES = 1_000 * 20 + 4_000 * 32 + RPC_LIMITS.filterBytes
 const anyRange = { fromBlock: undefined, toBlock: undefined, blockHash: undefined }
 
 const make = () => {
@@ -61,7 +61,7 @@ describe('what one client looks for', () => {
     expect(filters.uninstall(id)).toBe(true)
     for (const socketSession of sessions) socketSession.close()
     expect(budgets.criteria.heldBy(GREEDY)).toBe(0)
-    expect([budgets.criteria.held, criteria.size, hub.size]).toEqual([LIMITS.rpc.filterBytes, 0, 1])
+    expect([budgets.criteria.held, criteria.size, hub.size]).toEqual([RPC_LIMITS.filterBytes, 0, 1])
   })
 
   it('is kept once however many look for it, and each of them is charged', () => {

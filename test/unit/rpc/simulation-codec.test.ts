@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { LIMITS } from '../../../src/config/limits.ts'
+import { SIMULATE_LIMITS } from '../../../src/config/limits/clients.ts'
 import { simulation } from '../../../src/rpc/codecs/simulation.ts'
 import { InvalidArgument } from '../../../src/rpc/errors.ts'
 import { isCoded } from '../../../src/util/errors.ts'
@@ -64,10 +64,10 @@ describe('a simulation', () => {
       { blockStateCalls: {} },
       '! blockStateCalls: json: cannot unmarshal object into Go value of type []ethapi.simBlock',
     ],
-    ['too many blocks', { blockStateCalls: Array(LIMITS.simulate.blocks + 1).fill({}) }, '! SIMULATION_LIMIT'],
+    ['too many blocks', { blockStateCalls: Array(SIMULATE_LIMITS.blocks + 1).fill({}) }, '! SIMULATION_LIMIT'],
     [
       'too many calls',
-      { blockStateCalls: Array(2).fill({ calls: Array(LIMITS.simulate.calls / 2 + 1).fill({}) }) },
+      { blockStateCalls: Array(2).fill({ calls: Array(SIMULATE_LIMITS.calls / 2 + 1).fill({}) }) },
       '! SIMULATION_LIMIT',
     ],
   ])('is refused: %s', (_, value, want) => {

@@ -2,7 +2,7 @@ import { Wallet } from 'ethers'
 import { bytesToHex as hexOf, type TypedDataDefinition } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { LIMITS } from '../../../src/config/limits.ts'
+import { TYPED_DATA_LIMITS } from '../../../src/config/limits/keys.ts'
 import { KEY, SENDER } from '../../support/rpc/memory-chain.ts'
 import { Rig } from '../../support/rpc/rig.ts'
 import { ONE_KEY } from '../../support/rpc/services.ts'
@@ -98,7 +98,7 @@ describe('eth_signTypedData', () => {
   })
 
   const many = Object.fromEntries(
-    Array.from({ length: LIMITS.typedData.types + 1 }, (_, i) => [`T${i}`, [{ name: 'a', type: 'uint8' }]]),
+    Array.from({ length: TYPED_DATA_LIMITS.types + 1 }, (_, i) => [`T${i}`, [{ name: 'a', type: 'uint8' }]]),
   )
   const deep = (levels: number): object => (levels === 0 ? person('x') : person('x', [deep(levels - 1)]))
   it.each([
@@ -119,11 +119,11 @@ describe('eth_signTypedData', () => {
     [
       'too many types',
       { ...payload, types: { ...payload.types, ...many } },
-      `more than ${LIMITS.typedData.types} types`,
+      `more than ${TYPED_DATA_LIMITS.types} types`,
     ],
     ['too many levels', JSON.stringify({ ...payload, message: { ...message, from: deep(40) } }), 'nested deeper'],
-    ['too many bytes', { ...payload, more: 'x'.repeat(LIMITS.typedData.jsonBytes) }, 'larger than'],
-    ['too many bytes of text', 'x'.repeat(LIMITS.typedData.jsonBytes + 1), 'larger than'],
+    ['too many bytes', { ...payload, more: 'x'.repeat(TYPED_DATA_LIMITS.jsonBytes) }, 'larger than'],
+    ['too many bytes of text', 'x'.repeat(TYPED_DATA_LIMITS.jsonBytes + 1), 'larger than'],
     ['levels without end', `${'['.repeat(50_000)}${']'.repeat(50_000)}`, 'version 1'],
   ])('refuses %s in words', async (_, data, reason) => {
     const failure = await rig.failure('eth_signTypedData_v4', [SENDER, data])

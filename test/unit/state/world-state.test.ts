@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { LIMITS } from '../../../src/config/limits.ts'
+import { TRIE_LIMITS } from '../../../src/config/limits/storage.ts'
 import { EMPTY_ROOT } from '../../../src/state/account.ts'
 import { openStateReader } from '../../../src/state/history/stored-state.ts'
 import { Journal } from '../../../src/state/journal/journal.ts'
@@ -175,7 +175,7 @@ test('many proofs of older blocks at once: one collects old values, a bounded nu
     }
     return snapshot
   }
-  const limit = LIMITS.trie.proofs.queued
+  const limit = TRIE_LIMITS.proofs.queued
   const results = await Promise.allSettled(Array.from({ length: limit + 5 }, () => world.prove(0, A, [])))
   const proven = results.filter(result => result.status === 'fulfilled')
   expect(proven).toHaveLength(limit)

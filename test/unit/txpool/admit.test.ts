@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { ETHEREUM_BLOBS } from '../../../src/config/blobs.ts'
 import { forksAtGenesis } from '../../../src/config/forks.ts'
-import { LIMITS } from '../../../src/config/limits.ts'
 import { type ChainParams, NETWORKS } from '../../../src/config/networks.ts'
+import { BLOCK_BOUNDS } from '../../../src/config/protocol-bounds.ts'
 import type { Transaction } from '../../../src/primitives/transaction.ts'
 import { type Hex, ZERO_ADDRESS } from '../../../src/util/bytes.ts'
 import { paramsAt } from '../evm/world.ts'
@@ -46,7 +46,7 @@ describe('form', () => {
   })
 
   test('init code up to 48 KiB, only for a creation', () => {
-    const limitBytes = 2 * LIMITS.block.codeBytes
+    const limitBytes = 2 * BLOCK_BOUNDS.codeBytes
     const gasLimit = 10_000_000n
     expect(refusal({ to: null, gasLimit, data: new Uint8Array(limitBytes) })).toBeUndefined()
     const data = new Uint8Array(limitBytes + 1)
@@ -144,7 +144,7 @@ describe('form', () => {
   })
 
   test('128 KiB', () => {
-    const limitBytes = LIMITS.block.transactionBytes
+    const limitBytes = BLOCK_BOUNDS.transactionBytes
     expect(refusal({ raw: new Uint8Array(limitBytes) })).toBeUndefined()
     expect(refusal({ raw: new Uint8Array(limitBytes + 1) })).toEqual({
       code: 'OVERSIZED',
@@ -309,12 +309,12 @@ test('checks answer in the documented order', () => {
   const worst: Partial<Transaction> = {
     type: 3,
     to: null,
-    data: new Uint8Array(2 * LIMITS.block.codeBytes + 1),
+    data: new Uint8Array(2 * BLOCK_BOUNDS.codeBytes + 1),
     gasLimit: 10n ** 13n,
     chainId: 1,
     maxFeePerGas: 1n,
     maxPriorityFeePerGas: 2n,
-    raw: new Uint8Array(LIMITS.block.transactionBytes + 1),
+    raw: new Uint8Array(BLOCK_BOUNDS.transactionBytes + 1),
     nonce: 4,
   }
   const repairs: readonly [string, Partial<Transaction>][] = [

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../../config/limits.ts'
+import { SNAPSHOT_LIMITS } from '../../../config/limits/sync.ts'
 import { delayUntil } from '../../../util/async/delay.ts'
 import type { Clock } from '../../../util/clock.ts'
 import { isCoded } from '../../../util/errors.ts'
@@ -44,7 +44,7 @@ export class HistoryBackfill {
 
   async #run(): Promise<void> {
     const { network, thread, blocks, logger } = this.#options
-    let count: number = LIMITS.snapshot.historyBlocks
+    let count: number = SNAPSHOT_LIMITS.historyBlocks
     let failures = 0
     let tip: HistoryTip | null = await thread.call('tip')
     while (tip !== null && tip.number > 0 && !this.#isStopped) {
@@ -54,12 +54,12 @@ export class HistoryBackfill {
         count = step.nextCount
         failures = 0
         blocks.earliest = tip.number === 0 ? 0 : tip.number + 1
-        await this.#pause(LIMITS.snapshot.historyPauseMs)
+        await this.#pause(SNAPSHOT_LIMITS.historyPauseMs)
       } catch (error) {
         if (this.#isStopped || !isCoded(error)) throw error
         logger.debug({ err: error, number: tip.number }, 'history blocks not received')
-        failures = Math.min(failures + 1, LIMITS.snapshot.pauses)
-        await this.#pause(failures * LIMITS.snapshot.retryMs)
+        failures = Math.min(failures + 1, SNAPSHOT_LIMITS.pauses)
+        await this.#pause(failures * SNAPSHOT_LIMITS.retryMs)
       }
     }
     if (tip?.number === 0) logger.info({}, 'history backfill finished')

@@ -1,6 +1,6 @@
 import { mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { LIMITS } from '../../../config/limits.ts'
+import { SNAPSHOT_LIMITS } from '../../../config/limits/sync.ts'
 import { encodeManifest, manifestCodec, type SnapshotManifest, snapshotId } from '../../../network/wire/snapshot.ts'
 import { encodeRlp, encodeRlpList, uintItem } from '../../../primitives/rlp.ts'
 import { RlpCursor } from '../../../primitives/rlp-cursor.ts'
@@ -35,7 +35,7 @@ export class FileSink implements ByteSink {
   async append(bytes: Uint8Array): Promise<void> {
     this.#waiting.push(bytes)
     this.#bytes += bytes.byteLength
-    if (this.#bytes >= LIMITS.snapshot.writeBytes) await this.#flush()
+    if (this.#bytes >= SNAPSHOT_LIMITS.writeBytes) await this.#flush()
   }
 
   /** Resolves when all is on disk. */

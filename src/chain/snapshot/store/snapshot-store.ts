@@ -1,4 +1,4 @@
-import { LIMITS } from '../../../config/limits.ts'
+import { SNAPSHOT_LIMITS } from '../../../config/limits/sync.ts'
 import type { ServePort } from '../../../network/ports.ts'
 import { readCode } from '../../../state/flat-tables.ts'
 import type { Store } from '../../../storage/store.ts'
@@ -89,7 +89,7 @@ export class SnapshotStore {
   async #read(): Promise<void> {
     const { root, logger } = this.#options
     const folders: SnapshotFolder[] = []
-    for (const number of (await listSnapshotFolders(root)).slice(0, LIMITS.snapshot.kept)) {
+    for (const number of (await listSnapshotFolders(root)).slice(0, SNAPSHOT_LIMITS.kept)) {
       try {
         folders.push(await SnapshotFolder.open(root, number))
       } catch (error) {

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import { LIMITS } from '../../../config/limits.ts'
+import { NETWORK_LIMITS } from '../../../config/limits/network.ts'
+import { SNAPSHOT_LIMITS } from '../../../config/limits/sync.ts'
 import { keccak256Hex } from '../../../crypto/hash.ts'
 import { chunksOf, type SnapshotManifest } from '../../../network/wire/snapshot.ts'
 import { decodeCertificate } from '../../../primitives/consensus/certificate.ts'
@@ -56,10 +57,10 @@ export const writeSnapshot = async (store: Store, root: string, number: number):
     for (const { start, end } of [...made.accounts, ...made.storages.flatMap(({ parts }) => parts)])
       lengths.push(end - start)
     const chunks = chunksOf(manifest)
-    assert(chunks <= LIMITS.network.snapshotChunks, 'a state of so many chunks is for another format')
+    assert(chunks <= NETWORK_LIMITS.snapshotChunks, 'a state of so many chunks is for another format')
     for (const sink of [records, accounts, storages]) await sink.finish()
     await finishSnapshotFolder(root, number, manifest, lengths)
-    await pruneSnapshotFolders(root, LIMITS.snapshot.kept)
+    await pruneSnapshotFolders(root, SNAPSHOT_LIMITS.kept)
     return { number, ...made.entries, chunks, bytes: lengths.reduce((sum, length) => sum + length, 0) }
   } finally {
     state.release()

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../../config/limits.ts'
+import { SNAPSHOT_LIMITS } from '../../../config/limits/sync.ts'
 import { manifestCodec, type SnapshotManifest, snapshotId } from '../../../network/wire/snapshot.ts'
 import { decodeHeader, type Header, headerHash } from '../../../primitives/header.ts'
 import { endsCycle } from '../../../rules/cycle.ts'
@@ -32,7 +32,7 @@ export interface ChooseOptions {
 export const offeredSnapshots = async (options: ChooseOptions): Promise<readonly ValidManifest[]> => {
   const found = new Map<Hex, ValidManifest>()
   const asked = new Set<string>()
-  for (let count = 0; count < LIMITS.snapshot.manifests; count++) {
+  for (let count = 0; count < SNAPSHOT_LIMITS.manifests; count++) {
     const offer = await nextOffer(options, asked)
     if (offer === undefined) break
     const known = found.get(offer.id)

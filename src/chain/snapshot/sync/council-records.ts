@@ -1,4 +1,4 @@
-import { LIMITS } from '../../../config/limits.ts'
+import { SNAPSHOT_BOUNDS } from '../../../config/protocol-bounds.ts'
 import { encodeRlp, encodeRlpList, uintItem } from '../../../primitives/rlp.ts'
 import { RlpCursor } from '../../../primitives/rlp-cursor.ts'
 import { falseSnapshot } from '../../../state/snapshot/errors.ts'
@@ -23,7 +23,7 @@ export async function* recordChunks(store: Store, number: number): AsyncGenerato
   for await (const [key, cycle] of store.entries(BUCKETS.cycle, { gt: numberKey(0), lt: numberKey(number) })) {
     const council = store.getSync(BUCKETS.council, key) ?? EMPTY_BYTES
     const item = encodeRlp([uintItem(readNumber(key)), cycle, council])
-    if (bytes + item.byteLength > LIMITS.snapshot.chunkBytes && rows.length > 0) {
+    if (bytes + item.byteLength > SNAPSHOT_BOUNDS.chunkBytes && rows.length > 0) {
       yield encodeRlpList(rows)
       rows = []
       bytes = 0

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../../config/limits.ts'
+import { SNAPSHOT_LIMITS } from '../../../config/limits/sync.ts'
 import { delayUntil } from '../../../util/async/delay.ts'
 import type { Hex } from '../../../util/bytes.ts'
 import type { Clock } from '../../../util/clock.ts'
@@ -34,7 +34,7 @@ export interface FetchChunksOptions {
  */
 export const fetchChunks = async (options: FetchChunksOptions): Promise<void> => {
   const { number, from, to, done, isStopped } = options
-  const plan = new ChunkPlan({ from, to, done, parallel: LIMITS.snapshot.parallel })
+  const plan = new ChunkPlan({ from, to, done, parallel: SNAPSHOT_LIMITS.parallel })
   const pace = new Pace(options.clock)
   const underWay = new Set<Promise<void>>()
   while (!plan.isDone && !isStopped()) {
@@ -44,7 +44,7 @@ export const fetchChunks = async (options: FetchChunksOptions): Promise<void> =>
       underWay.add(ended)
     }
     await Promise.race(underWay)
-    if (plan.failures < LIMITS.snapshot.attempts) continue
+    if (plan.failures < SNAPSHOT_LIMITS.attempts) continue
     await Promise.all(underWay)
     throw fetchFailed(`chunks of snapshot ${number}`)
   }
@@ -75,7 +75,7 @@ const fetchChunk = async (options: FetchChunksOptions, plan: ChunkPlan, index: n
     if (!isCoded(error)) throw error
     logger.debug({ index, err: error }, 'chunk not received')
     // Without a pause a peer that returns nothing would be asked again at once.
-    if (!isStopped()) await delayUntil(clock, clock.nowMs() + LIMITS.snapshot.retryMs).over
+    if (!isStopped()) await delayUntil(clock, clock.nowMs() + SNAPSHOT_LIMITS.retryMs).over
   }
   plan.failed(index)
 }
@@ -92,7 +92,7 @@ class Pace {
   async next(): Promise<void> {
     const nowMs = this.#clock.nowMs()
     const atMs = Math.max(nowMs, this.#nextMs)
-    this.#nextMs = atMs + 1_000 / LIMITS.snapshot.requestsPerSecond
+    this.#nextMs = atMs + 1_000 / SNAPSHOT_LIMITS.requestsPerSecond
     if (atMs > nowMs) await delayUntil(this.#clock, atMs).over
   }
 }

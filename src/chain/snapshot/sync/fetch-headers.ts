@@ -1,4 +1,6 @@
-import { LIMITS } from '../../../config/limits.ts'
+import { NETWORK_LIMITS } from '../../../config/limits/network.ts'
+import { SNAPSHOT_LIMITS } from '../../../config/limits/sync.ts'
+import { BLOCK_BOUNDS } from '../../../config/protocol-bounds.ts'
 import type { Network } from '../../../network/network.ts'
 import type { SealedBlock } from '../../../network/wire/consensus.ts'
 import { type DecodedBlock, decodeBlockHeader } from '../../../primitives/block.ts'
@@ -41,7 +43,7 @@ const fetchBlocks = async (network: PeerSource, first: number, count: number): P
 
 /** Returns a header with its certificate, both unverified; no body is decoded. */
 const sealedHeaderOf = ({ block, certificate }: SealedBlock): SealedHeader => ({
-  ...decodeBlockHeader(block, LIMITS.block.headerBytes),
+  ...decodeBlockHeader(block, BLOCK_BOUNDS.headerBytes),
   certificate,
 })
 
@@ -121,7 +123,7 @@ const fetchHistory = async (network: PeerSource, tip: HistoryTip, count: number)
       continue
     }
     const receipts = await fetchReceipts(network, fetched.decoded)
-    const nextCount = Math.min(LIMITS.snapshot.historyBlocks, 2 * wanted)
+    const nextCount = Math.min(SNAPSHOT_LIMITS.historyBlocks, 2 * wanted)
     return {
       range: { blocks: fetched.blocks, receipts: receipts.bytes },
       from: { blocks: fetched.from, receipts: receipts.from },
@@ -168,7 +170,7 @@ const fetchReceipts = async (
   const wanted = blocks.flatMap(({ hash, transactions }, at) => (transactions.length > 0 ? [{ hash, at }] : []))
   const from: string[] = []
   for (let done = 0; done < wanted.length; ) {
-    const asked = wanted.slice(done, done + LIMITS.network.receiptsPerRequest)
+    const asked = wanted.slice(done, done + NETWORK_LIMITS.receiptsPerRequest)
     const peerAnswer = await network.request(
       'getReceipts',
       asked.map(({ hash }) => hash),

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../../config/limits.ts'
+import { SNAPSHOT_LIMITS } from '../../../config/limits/sync.ts'
 import type { RecoverAddress } from '../../../consensus/certificate.ts'
 import type { Certificate } from '../../../primitives/consensus/certificate.ts'
 import { blockVoteDigest, type SigningDomain } from '../../../primitives/consensus/vote.ts'
@@ -109,13 +109,13 @@ export const trustBlock = async (
   },
 ): Promise<void> => {
   const ageSeconds = nowSeconds - start.timestamp
-  const limitSeconds = LIMITS.snapshot.trustSeconds
+  const limitSeconds = SNAPSHOT_LIMITS.trustSeconds
   if (ageSeconds > limitSeconds)
     throw new CodedError<TrustError>({ code: 'ANCHOR_TOO_OLD', number: start.number, ageSeconds, limitSeconds })
   let anchor = start
   /** Farther blocks that wait for one nearer to the anchor. */
   const waiting = [target]
-  for (let step = 0; step < LIMITS.snapshot.trustSteps; step++) {
+  for (let step = 0; step < SNAPSHOT_LIMITS.trustSteps; step++) {
     const next = waiting.at(-1) as SealedHeader
     if (hasHonestSealer(anchor, next, rules)) {
       waiting.pop()

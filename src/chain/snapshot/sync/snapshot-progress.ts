@@ -1,4 +1,4 @@
-import { LIMITS } from '../../../config/limits.ts'
+import { SYNC_LIMITS } from '../../../config/limits/sync.ts'
 import type { Logger } from '../../../util/logger.ts'
 import type { SyncStatus } from '../../types.ts'
 
@@ -51,7 +51,7 @@ export class SnapshotProgress {
     this.#slots += slots
     this.#bytes += bytes
     const nowMs = this.#nowMs()
-    if (nowMs - this.#toldMs < LIMITS.sync.progressMs) return
+    if (nowMs - this.#toldMs < SYNC_LIMITS.progressMs) return
     this.#toldMs = nowMs
     const perSecond = (this.#doneHere * 1_000) / Math.max(1, nowMs - this.#startedMs)
     const secondsLeft = Math.ceil((this.#chunks - this.#done) / perSecond)

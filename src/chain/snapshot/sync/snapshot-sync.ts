@@ -1,4 +1,4 @@
-import { LIMITS } from '../../../config/limits.ts'
+import { SNAPSHOT_LIMITS } from '../../../config/limits/sync.ts'
 import { COUNCIL_ADDRESS } from '../../../config/networks.ts'
 import type { Network } from '../../../network/network.ts'
 import { chunksOf, encodeManifest } from '../../../network/wire/snapshot.ts'
@@ -111,8 +111,8 @@ export class SnapshotSync {
         if (begun !== undefined && kept === undefined) attempt = 0
         begun = kept
       }
-      if (begun === undefined && attempt >= LIMITS.snapshot.attempts) return 'none'
-      await this.#pause(Math.min(attempt, LIMITS.snapshot.pauses) * LIMITS.snapshot.retryMs)
+      if (begun === undefined && attempt >= SNAPSHOT_LIMITS.attempts) return 'none'
+      await this.#pause(Math.min(attempt, SNAPSHOT_LIMITS.pauses) * SNAPSHOT_LIMITS.retryMs)
     }
     return 'stopped'
   }
@@ -189,11 +189,11 @@ export class SnapshotSync {
   /** Waits until a peer is ahead; not for long without a staged snapshot: the chain may be as new as the node. */
   async #peersAhead(isBegun: boolean): Promise<boolean> {
     const { clock, head } = this.#options
-    const untilMs = clock.nowMs() + LIMITS.snapshot.patienceMs
+    const untilMs = clock.nowMs() + SNAPSHOT_LIMITS.patienceMs
     while (!this.#isStopped) {
       if (this.#target() > head()) return true
       if (!isBegun && (head() > 0 || clock.nowMs() >= untilMs)) return false
-      await this.#pause(LIMITS.snapshot.lookMs)
+      await this.#pause(SNAPSHOT_LIMITS.lookMs)
     }
     return false
   }
@@ -307,7 +307,7 @@ export class SnapshotSync {
     const { staging, network } = this.#options
     let after: Uint8Array | null = null
     while (!this.#isStopped) {
-      const { hashes, last }: MissingCodes = await staging.call('missingCodes', after, LIMITS.snapshot.codes)
+      const { hashes, last }: MissingCodes = await staging.call('missingCodes', after, SNAPSHOT_LIMITS.codes)
       if (hashes.length === 0) return
       after = last
       for (let left = hashes; left.length > 0; ) {
@@ -325,8 +325,8 @@ export class SnapshotSync {
     const { network, staging } = this.#options
     if (first === 'whole') return
     // The record of the snapshot's cycle follows from the headers of that cycle.
-    const lowest = Math.max(0, first.number - Math.max(LIMITS.snapshot.ancestors, this.#cycleBlocks + 1))
-    let count: number = LIMITS.snapshot.historyBlocks
+    const lowest = Math.max(0, first.number - Math.max(SNAPSHOT_LIMITS.ancestors, this.#cycleBlocks + 1))
+    let count: number = SNAPSHOT_LIMITS.historyBlocks
     for (let tip = first; tip.number > lowest && !this.#isStopped; ) {
       const wanted = Math.min(count, tip.number - lowest)
       const step = await importHistory(network, tip, wanted, (range, at) => staging.call('putBlocks', range, at))
@@ -335,7 +335,7 @@ export class SnapshotSync {
     }
   }
 
-  #pause(ms: number = LIMITS.snapshot.retryMs): Promise<void> {
+  #pause(ms: number = SNAPSHOT_LIMITS.retryMs): Promise<void> {
     const { clock } = this.#options
     const delay = delayUntil(clock, clock.nowMs() + ms)
     this.#wake = delay.end

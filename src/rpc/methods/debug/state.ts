@@ -1,4 +1,4 @@
-import { LIMITS } from '../../../config/limits.ts'
+import { TRACE_LIMITS } from '../../../config/limits/clients.ts'
 import { bytesToHex, type Hex } from '../../../util/bytes.ts'
 import { type BlockRef, block, blockNumber } from '../../codecs/block.ts'
 import { type Codec, codec, named, optional } from '../../codecs/codec.ts'
@@ -60,8 +60,8 @@ const ACCOUNT_SCHEMA = objectOf(
 /** Returns the blocks after `from` up to `to`. */
 const blocksBetween = async ({ view }: Context, from: number, to: number): Promise<readonly TracedBlock[]> => {
   if (from >= to) throw serverError(`start block height (${from}) must be less than end block height (${to})`)
-  if (to - from > LIMITS.trace.modifiedBlocks)
-    throw serverError(`at most ${LIMITS.trace.modifiedBlocks} blocks at once`)
+  if (to - from > TRACE_LIMITS.modifiedBlocks)
+    throw serverError(`at most ${TRACE_LIMITS.modifiedBlocks} blocks at once`)
   const blocks: TracedBlock[] = []
   for (let number = from + 1; number <= to; number++) {
     const found = await view.blockByNumber(number)
@@ -87,7 +87,7 @@ const modified = async (context: Context, startRef: BlockRef, endRef: BlockRef |
 
 const MODIFIED_NOTES =
   'One argument: changed by that block. Two: different after the second block from what they were after the first; ' +
-  `at most ${LIMITS.trace.modifiedBlocks} blocks. The state before them must still be there.`
+  `at most ${TRACE_LIMITS.modifiedBlocks} blocks. The state before them must still be there.`
 
 /** Debug methods that iterate the state, which is keyed by hash; docs/decisions on tracing says which keys are known. */
 export const debugState = {
@@ -101,11 +101,11 @@ export const debugState = {
     requires: 'trace',
     notes:
       'Members of `storage` are named by the keccak of their slot; `key` is the slot where it is known (written by a transaction ' +
-      `of the block before, or below 256), else null. At most ${LIMITS.trace.storageResults} at once; \`nextKey\` is where to go on.`,
+      `of the block before, or below 256), else null. At most ${TRACE_LIMITS.storageResults} at once; \`nextKey\` is where to go on.`,
     handler: async (context, ref, after, who, start, limit) => {
       const found = await committed(context, ref)
       if (found.header.number === 0) throw GENESIS
-      const range = { after, address: who, start: startKey(start), limit: Math.min(limit, LIMITS.trace.storageResults) }
+      const range = { after, address: who, start: startKey(start), limit: Math.min(limit, TRACE_LIMITS.storageResults) }
       return traced(context, port => port.storageRange(found, range))
     },
   }),
@@ -123,10 +123,10 @@ export const debugState = {
     requires: 'trace',
     notes:
       'Addresses are known from the newest transactions; other accounts are left out, or with `incompletes` named ' +
-      `\`pre(hash)\`. Storage holds the slots below 256. At most ${LIMITS.trace.rangeResults} at once; \`next\`, in base64, is where to go on.`,
+      `\`pre(hash)\`. Storage holds the slots below 256. At most ${TRACE_LIMITS.rangeResults} at once; \`next\`, in base64, is where to go on.`,
     handler: async (context, ref, start, limit, noCode = false, noStorage = false, incompletes = false) => {
       const found = await committed(context, ref)
-      const most = LIMITS.trace.rangeResults
+      const most = TRACE_LIMITS.rangeResults
       const range = {
         start: startKey(start),
         limit: limit === 0 ? most : Math.min(limit, most),

@@ -1,5 +1,5 @@
 import type { ChainView } from '../../../chain/types.ts'
-import { LIMITS } from '../../../config/limits.ts'
+import { RPC_LIMITS } from '../../../config/limits/clients.ts'
 import type { Header } from '../../../primitives/header.ts'
 import { baseFeeGasCap } from '../../../rules/base-fee.ts'
 import { sliceOver } from '../../../util/async/time-slice.ts'
@@ -17,7 +17,7 @@ export const blockCount: Codec<number> = codec(
   value => {
     const count = typeof value === 'number' ? value : Number(parseDecimalOrHex(value))
     if (!Number.isInteger(count) || count < 0) return invalidValue('block count is not a whole number')
-    return Math.min(count, LIMITS.rpc.feeHistoryBlocks)
+    return Math.min(count, RPC_LIMITS.feeHistoryBlocks)
   },
 )
 
@@ -34,8 +34,8 @@ export const percentiles: Codec<readonly number[]> = codec(
 )
 
 const checkPercentiles = (points: readonly number[]): void => {
-  if (points.length > LIMITS.rpc.feeHistoryPercentiles)
-    throw serverError(`invalid reward percentile: over the query limit ${LIMITS.rpc.feeHistoryPercentiles}`)
+  if (points.length > RPC_LIMITS.feeHistoryPercentiles)
+    throw serverError(`invalid reward percentile: over the query limit ${RPC_LIMITS.feeHistoryPercentiles}`)
   points.forEach((point, i) => {
     if (point < 0 || point > 100) throw serverError(`invalid reward percentile: ${point}`)
     const before = points[i - 1]

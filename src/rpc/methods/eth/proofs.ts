@@ -1,5 +1,5 @@
 import type { ChainView } from '../../../chain/types.ts'
-import { LIMITS } from '../../../config/limits.ts'
+import { RPC_LIMITS } from '../../../config/limits/clients.ts'
 import { bytesToHex, type Hex, toQuantity } from '../../../util/bytes.ts'
 import type { BlockRef } from '../../codecs/block.ts'
 import { type Codec, codec } from '../../codecs/codec.ts'
@@ -32,8 +32,8 @@ const parseKey = (value: unknown, index: number): ProofKey => {
 
 export const slots: Codec<readonly ProofKey[]> = codec('keys', listOf(slot.schema), value => {
   const keys = asArray(value, '[]string')
-  return keys.length > LIMITS.rpc.proofKeys
-    ? invalidValue(`too many keys, at most ${LIMITS.rpc.proofKeys}`)
+  return keys.length > RPC_LIMITS.proofKeys
+    ? invalidValue(`too many keys, at most ${RPC_LIMITS.proofKeys}`)
     : keys.map(parseKey)
 })
 

@@ -1,5 +1,5 @@
 import type { SimulatedChainBlock } from '../../../chain/reads/simulation-service.ts'
-import { LIMITS } from '../../../config/limits.ts'
+import { CALL_LIMITS, SIMULATE_LIMITS } from '../../../config/limits/clients.ts'
 import { sliceOver } from '../../../util/async/time-slice.ts'
 import { isCoded } from '../../../util/errors.ts'
 import { type BlockRef, block } from '../../codecs/block.ts'
@@ -16,7 +16,7 @@ import { blockNumberOf } from '../block-reads.ts'
 /** Converts a timeout to its own error code, which only the specification of this method has. */
 const inItsWords = (error: unknown): unknown => {
   if (!isCoded(error) || error.code !== 'EXECUTION_TIMEOUT') return error
-  return new RpcError(CODES.timeout, `execution aborted (timeout = ${LIMITS.call.timeoutMs / 1_000}s)`)
+  return new RpcError(CODES.timeout, `execution aborted (timeout = ${CALL_LIMITS.timeoutMs / 1_000}s)`)
 }
 
 /** Encodes block by block, so that a long response does not block others. */
@@ -50,7 +50,7 @@ export const ethSimulate = {
     summary: 'Runs blocks of calls, one on the other, on the state after a block',
     params: [simulation, optional(block)],
     result: listOf(SIMULATED_BLOCK_SCHEMA),
-    notes: `The block may be left out: latest. At most ${LIMITS.simulate.blocks} blocks, gaps included, ${LIMITS.simulate.calls} calls and ${LIMITS.call.gas} gas in all. Simulated blocks mint nothing and have no proposer; fees are shared and burnt as in any block.`,
+    notes: `The block may be left out: latest. At most ${SIMULATE_LIMITS.blocks} blocks, gaps included, ${SIMULATE_LIMITS.calls} calls and ${CALL_LIMITS.gas} gas in all. Simulated blocks mint nothing and have no proposer; fees are shared and burnt as in any block.`,
     handler: (context, args, at = 'latest') => simulate(context, args, at),
   }),
 } satisfies MethodTable

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../../config/limits.ts'
+import { TRACE_LIMITS } from '../../../config/limits/clients.ts'
 import type { TraceConfig } from '../../../evm/tracers/config.ts'
 import { type Hex, hexToBytes } from '../../../util/bytes.ts'
 import type { Context } from '../../context.ts'
@@ -9,7 +9,7 @@ const CODE = -32603
 
 const TOP_CALL: TraceConfig = {
   tracer: { name: 'callTracer', onlyTopCall: true, withLog: false },
-  timeoutMs: LIMITS.trace.timeoutMs,
+  timeoutMs: TRACE_LIMITS.timeoutMs,
 }
 
 /** Outcome of a transaction's message, from its trace. */

@@ -1,5 +1,5 @@
 import type { CouncilMemberStatus } from '../../../chain/types.ts'
-import { LIMITS } from '../../../config/limits.ts'
+import { RPC_LIMITS } from '../../../config/limits/clients.ts'
 import { sliceOver } from '../../../util/async/time-slice.ts'
 import { type Hex, toQuantity } from '../../../util/bytes.ts'
 import { type BlockNumberRef, type BlockRef, blockNumber } from '../../codecs/block.ts'
@@ -37,7 +37,7 @@ const range = async ({ view }: Context, from: BlockNumberRef, to: BlockNumberRef
     if (found === undefined) throw headerNotFound(number)
     const text = await consensusBlockJson(view, found, full)
     length += text.length
-    if (length > LIMITS.rpc.answerBytes) throw RESPONSE_TOO_LARGE
+    if (length > RPC_LIMITS.answerBytes) throw RESPONSE_TOO_LARGE
     blocks.push(text)
   }
   return new RawJson(`[${blocks.join(',')}]`)
@@ -46,8 +46,8 @@ const range = async ({ view }: Context, from: BlockNumberRef, to: BlockNumberRef
 /** Checked before the blocks are read, since a range may be both too long and beyond the head. */
 const checkLength = (from: BlockNumberRef, to: BlockNumberRef, head: number): void => {
   const at = (ref: BlockNumberRef): number => (typeof ref === 'number' ? ref : ref === 'earliest' ? 0 : head)
-  if (at(to) - at(from) + 1 > LIMITS.rpc.blockRange)
-    throw invalidParams(`block range too large: at most ${LIMITS.rpc.blockRange} blocks`)
+  if (at(to) - at(from) + 1 > RPC_LIMITS.blockRange)
+    throw invalidParams(`block range too large: at most ${RPC_LIMITS.blockRange} blocks`)
 }
 
 /**

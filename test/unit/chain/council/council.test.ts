@@ -2,8 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { decodeCouncil, encodeCouncil, readRecordRows } from '../../../../src/chain/council/council-rows.ts'
 import { verifyChain } from '../../../../src/chain/store/verify-chain.ts'
 import { parseGenesis } from '../../../../src/config/genesis.ts'
-import { LIMITS } from '../../../../src/config/limits.ts'
+import { CONSENSUS_LIMITS } from '../../../../src/config/limits/consensus.ts'
 import { COUNCIL_ADDRESS, NETWORKS } from '../../../../src/config/networks.ts'
+import { EVIDENCE_BOUNDS } from '../../../../src/config/protocol-bounds.ts'
 import { encodeEvidence } from '../../../../src/consensus/evidence/codec.ts'
 import type { Evidence } from '../../../../src/consensus/evidence/evidence.ts'
 import { blockFromParts, hashByteStrings } from '../../../../src/primitives/block.ts'
@@ -345,7 +346,7 @@ describe('evidence', () => {
       await net.mineTo(8)
       const { evidence } = net.first
       const against = (number: number) => net.doublePrepare(number, key, offender)
-      const { futureHeights } = LIMITS.consensus
+      const { futureHeights } = CONSENSUS_LIMITS
       expect([2, 3, 9, 9 + futureHeights].map(number => evidence.isOfUse(against(number)))).toEqual([
         ...[false, true, true, true],
       ])
@@ -393,7 +394,7 @@ describe('evidence', () => {
         prepared: null,
       }
       const head = { ...small.first, type: 'proposal', round: 1, prepares: [] }
-      const many = Array.from({ length: Math.ceil(LIMITS.evidence.bytes / 65) }, () => payload)
+      const many = Array.from({ length: Math.ceil(EVIDENCE_BOUNDS.bytes / 65) }, () => payload)
       const large = { kind: 'unjustified', proposal: { ...head, roundChanges: many } } as unknown as Evidence
       expect(evidence.report(large)).toBe(false)
       expect(evidence.report(small)).toBe(true)

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { LIMITS } from '../../../../src/config/limits.ts'
+import { DEV_LIMITS } from '../../../../src/config/limits/chain.ts'
 import { type Ask, withDevNode as withNode } from '../../../support/dev-node.ts'
 
 const ALICE = `0x${'a1'.repeat(20)}`
@@ -41,7 +41,7 @@ describe('what comes at once', () => {
 
   test('a stop ends a long row of blocks, and a transaction sent meanwhile', async () => {
     await withNode(async (ask, { stop }) => {
-      const long = ask('hardhat_mine', LIMITS.dev.mineBlocks).catch(() => 'ended')
+      const long = ask('hardhat_mine', DEV_LIMITS.mineBlocks).catch(() => 'ended')
       await sleep(100)
       const began = performance.now()
       await stop()
@@ -96,7 +96,7 @@ describe('timestamps of blocks for transactions', () => {
 describe('bounds', () => {
   test('more blocks, snapshots and numbers than there may be are refused in words', async () => {
     await withNode(async ask => {
-      await expect(ask('hardhat_mine', LIMITS.dev.mineBlocks + 1)).rejects.toThrow('at most 100000 blocks at once')
+      await expect(ask('hardhat_mine', DEV_LIMITS.mineBlocks + 1)).rejects.toThrow('at most 100000 blocks at once')
       await expect(ask('evm_increaseTime', '-1')).rejects.toThrow('invalid argument 1: not a number')
       await expect(ask('evm_increaseTime', 2 ** 60)).rejects.toThrow('invalid argument 1')
       await expect(ask('hardhat_setBalance', ALICE, `0x${'f'.repeat(65)}`)).rejects.toThrow('invalid argument 2')

@@ -1,6 +1,6 @@
 import { encodeErrorResult, parseAbi } from 'viem'
 import { describe, expect, test } from 'vitest'
-import { LIMITS } from '../../../../src/config/limits.ts'
+import { BLOCK_BOUNDS } from '../../../../src/config/protocol-bounds.ts'
 import type { Hex } from '../../../../src/util/bytes.ts'
 import { type Ask, withDevNode } from '../../../support/dev-node.ts'
 import type { RpcFailure } from '../../../support/devnet.ts'
@@ -115,7 +115,7 @@ describe('large contracts', () => {
         await expect(deploy(ask, `0x${'00'.repeat(2 * codeSizeLimit + 1)}`)).rejects.toThrow(
           'max initcode size exceeded',
         )
-        await expect(deploy(ask, `0x${'00'.repeat(LIMITS.block.transactionBytes)}`)).rejects.toThrow('oversized data')
+        await expect(deploy(ask, `0x${'00'.repeat(BLOCK_BOUNDS.transactionBytes)}`)).rejects.toThrow('oversized data')
       },
       { params: { codeSizeLimit }, execution },
     )

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { parseState } from '../../../../src/chain/dev/state-file.ts'
-import { LIMITS } from '../../../../src/config/limits.ts'
+import { DEV_LIMITS } from '../../../../src/config/limits/chain.ts'
 import { keccak256 } from '../../../../src/crypto/hash.ts'
 import { hashedKey } from '../../../../src/state/flat-tables.ts'
 import { bytesToHex, hexToBytes, toWord } from '../../../../src/util/bytes.ts'
@@ -67,7 +67,7 @@ describe('what is no state says so', () => {
   })
 
   test('too much of it, as it comes and unpacked', async () => {
-    const tooMuch = Buffer.alloc(LIMITS.dev.stateBytes + 1, 0x20)
+    const tooMuch = Buffer.alloc(DEV_LIMITS.stateBytes + 1, 0x20)
     expect(await failure(tooMuch)).toBe('STATE_TOO_LARGE')
     expect(await failure(gzipSync(tooMuch))).toBe('STATE_TOO_LARGE')
   })

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { BlockStore } from '../../../../src/chain/store/block-store.ts'
-import { LIMITS } from '../../../../src/config/limits.ts'
+import { FIXTURE_LIMITS } from '../../../../src/config/limits/commands.ts'
 import { createExecutor, type ExecutionMode } from '../../../../src/evm/executor.ts'
 import {
   beginRecordedChain,
@@ -156,7 +156,7 @@ test('a genesis of this network is refused, and a file that is too long', () => 
   expect(() => readChainRecord(testGenesis(), recordedBytes())).toThrow(
     expect.objectContaining({ detail: { code: 'RECORD_NEEDS_GETH_GENESIS' } }),
   )
-  const limit = LIMITS.fixture.chainBytes
+  const limit = FIXTURE_LIMITS.chainBytes
   expect(() => readChainRecord(genesis, new Uint8Array(limit + 1))).toThrow(
     expect.objectContaining({ detail: { code: 'RECORD_TOO_LARGE', bytes: limit + 1, limit } }),
   )

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { EVERY_LOG, packCriteria } from '../../../../src/chain/logs/log-criteria.ts'
 import { queryLogs } from '../../../../src/chain/logs/log-query.ts'
 import { LogService } from '../../../../src/chain/logs/log-service.ts'
-import { LIMITS } from '../../../../src/config/limits.ts'
+import { CHAIN_LIMITS } from '../../../../src/config/limits/chain.ts'
 import { BUCKETS } from '../../../../src/storage/buckets.ts'
 import { numberKey } from '../../../../src/storage/keys.ts'
 import { Cancellation, Cancelled } from '../../../../src/util/async/cancellation.ts'
@@ -54,7 +54,7 @@ test('the end of a worker takes nothing from the one that came after it', () =>
 test('one client fills its own queue, and others have theirs', () =>
   withChain(async (_, dir) => {
     const service = new LogService({ storePath: join(dir, 'db'), workerUrl: WORKER })
-    const { clientLogsInFlight, clientLogQueries } = LIMITS.chain
+    const { clientLogsInFlight, clientLogQueries } = CHAIN_LIMITS
     try {
       const greedy = Array.from({ length: clientLogsInFlight + clientLogQueries }, () =>
         service.query(EVERYTHING, 'greedy'),
@@ -74,7 +74,7 @@ test('one client fills its own queue, and others have theirs', () =>
 test('what is cancelled neither waits nor runs to its end', () =>
   withChain(async (_, dir) => {
     const service = new LogService({ storePath: join(dir, 'db'), workerUrl: WORKER })
-    const { clientLogsInFlight } = LIMITS.chain
+    const { clientLogsInFlight } = CHAIN_LIMITS
     try {
       const connection = new Cancellation()
       const wanted = service.text(EVERYTHING, 'a')

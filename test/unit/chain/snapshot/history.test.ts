@@ -3,7 +3,7 @@ import { HistoryBackfill } from '../../../../src/chain/snapshot/backfill/history
 import { type HistoryTip, tipBelow, writeHistory } from '../../../../src/chain/snapshot/backfill/history-rows.ts'
 import { BlockStore } from '../../../../src/chain/store/block-store.ts'
 import { readEarliestBlock, requireHistory } from '../../../../src/chain/store/earliest-block.ts'
-import { LIMITS } from '../../../../src/config/limits.ts'
+import { SNAPSHOT_LIMITS } from '../../../../src/config/limits/sync.ts'
 import type { DecidedBlock } from '../../../../src/consensus/ports.ts'
 import { blockFromParts, encodeBlock } from '../../../../src/primitives/block.ts'
 import { type Certificate, encodeCertificate } from '../../../../src/primitives/consensus/certificate.ts'
@@ -144,7 +144,7 @@ const fillFrom = async (store: Store, list: readonly Neighbour[]) => {
   })
   fill.start()
   for (let turn = 0; turn < 500 && blocks.earliest > 0; turn++) {
-    await clock.advance(LIMITS.snapshot.retryMs)
+    await clock.advance(SNAPSHOT_LIMITS.retryMs)
     await new Promise(resolve => setTimeout(resolve, 2))
   }
   await fill.stop()

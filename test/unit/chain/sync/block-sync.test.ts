@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { BlockSync } from '../../../../src/chain/sync/block-sync.ts'
 import type { BlockSyncOptions } from '../../../../src/chain/sync/options.ts'
-import { LIMITS } from '../../../../src/config/limits.ts'
+import { NETWORK_LIMITS } from '../../../../src/config/limits/network.ts'
+import { SYNC_LIMITS } from '../../../../src/config/limits/sync.ts'
 import { nullNetwork } from '../../../../src/consensus/ports.ts'
 import { recoverAddress } from '../../../../src/crypto/signature.ts'
 import type { Peer } from '../../../../src/network/peer/peer.ts'
@@ -74,7 +75,7 @@ class Neighbours {
       const { answer = ({ from, count }) => honest({ from, count }, head + 1 - from) } = neighbour
       const open = this.#open.get(id) ?? 0
       const peer = { id, head: { number: head }, earliest: 0 } as Peer
-      if (this.liars.includes(id) || open >= LIMITS.network.serving || among?.(peer) === false) continue
+      if (this.liars.includes(id) || open >= NETWORK_LIMITS.serving || among?.(peer) === false) continue
       this.asked.push({ ...range, peer: id })
       watch?.(id, 'asked')
       this.#open.set(id, open + 1)
@@ -152,7 +153,7 @@ describe('catching up by ranges', () => {
     ])
     sync.start()
     await reach(300)
-    expect(neighbours.mostUnderWay).toBeLessThanOrEqual(LIMITS.sync.parallel)
+    expect(neighbours.mostUnderWay).toBeLessThanOrEqual(SYNC_LIMITS.parallel)
     await stop()
   })
 
@@ -291,7 +292,7 @@ describe('catching up by ranges', () => {
     }
     const rig = await follower([slow], { isMember: () => true })
     rig.sync.start()
-    await rig.clock.advance(LIMITS.sync.awayMs - 50)
+    await rig.clock.advance(SYNC_LIMITS.awayMs - 50)
     expect(rig.ledger.head().number).toBe(100)
     // Away: no height is open above the head.
     expect(rig.engine.status().number).toBe(100)
@@ -336,7 +337,7 @@ describe('catching up by ranges', () => {
     const list: Neighbour[] = [{ id: 'a', head: 2 }]
     const { clock, ledger, sync, reach, stop } = await follower(list, { isMember: () => true })
     sync.start()
-    await clock.advance(LIMITS.sync.patienceMs - 500)
+    await clock.advance(SYNC_LIMITS.patienceMs - 500)
     expect(ledger.head().number).toBe(0)
     await reach(2)
     await stop()

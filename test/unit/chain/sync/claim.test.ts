@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { claimFault } from '../../../../src/chain/sync/claim.ts'
-import { LIMITS } from '../../../../src/config/limits.ts'
+import { BLOCK_BOUNDS } from '../../../../src/config/protocol-bounds.ts'
 import { recoverAddress } from '../../../../src/crypto/signature.ts'
 import type { SealedBlock } from '../../../../src/network/wire/consensus.ts'
 import { type Block, encodeBlock } from '../../../../src/primitives/block.ts'
@@ -59,7 +59,7 @@ test('a certificate of a committee that is not known yet is not judged', () => {
 
 test('a header that is too long is refused before it is hashed', () => {
   const { header } = CHAIN[0]!.block
-  const long = withGarbage({ header: { ...header, extraData: new Uint8Array(LIMITS.block.headerBytes) } })
+  const long = withGarbage({ header: { ...header, extraData: new Uint8Array(BLOCK_BOUNDS.headerBytes) } })
   const error = (() => {
     try {
       return claimFault([{ block: long, certificate: CHAIN[0]!.certificate }], 1, rules)

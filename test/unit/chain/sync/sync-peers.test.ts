@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { SyncPeers } from '../../../../src/chain/sync/sync-peers.ts'
-import { LIMITS } from '../../../../src/config/limits.ts'
+import { SYNC_LIMITS } from '../../../../src/config/limits/sync.ts'
 import { messageSpec } from '../../../../src/network/messages.ts'
 
-const { holdMs, holdCapMs } = LIMITS.sync
+const { holdMs, holdCapMs } = SYNC_LIMITS
 
 test('who failed is not listened to, each time for twice as long, until it delivers', () => {
   const syncPeers = new SyncPeers(0)
@@ -50,7 +50,7 @@ test('it is free when it has answered everything, and has delivered until it fai
 })
 
 test('it asks no faster than one peer bears', () => {
-  const { perSecond, burst } = LIMITS.sync.asks
+  const { perSecond, burst } = SYNC_LIMITS.asks
   const syncPeers = new SyncPeers(0)
   let asked = 0
   for (let nowMs = 0; nowMs < 10_000; nowMs++) if (syncPeers.mayAsk(nowMs)) asked++

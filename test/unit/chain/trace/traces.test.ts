@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { LIMITS } from '../../../../src/config/limits.ts'
+import { TRACE_LIMITS } from '../../../../src/config/limits/clients.ts'
 import { keccak256Hex } from '../../../../src/crypto/hash.ts'
 import { DEFAULT_TRACE } from '../../../../src/rpc/codecs/trace.ts'
 import { bytesToHex, type Hex, hexToBytes, toWord, ZERO_ADDRESS } from '../../../../src/util/bytes.ts'
@@ -43,7 +43,7 @@ const ALL = {
   withCode: false,
   withStorage: false,
   incompletes: true,
-  limit: LIMITS.trace.rangeResults,
+  limit: TRACE_LIMITS.rangeResults,
   start: toWord(0n),
 }
 
@@ -215,7 +215,7 @@ describe('an endless trace', () => {
       await answer.next()
       // Longer than it may run: what comes then is only what was under way.
       await new Promise(resolve => setTimeout(resolve, 1_500))
-      for (let i = 0; i <= LIMITS.trace.chunks; i++) expect((await answer.next())?.byteLength).toBeGreaterThan(0)
+      for (let i = 0; i <= TRACE_LIMITS.chunks; i++) expect((await answer.next())?.byteLength).toBeGreaterThan(0)
       answer.cancel()
       expect(await answer.next()).toBeUndefined()
     }))
@@ -227,12 +227,12 @@ describe('an endless trace', () => {
       const endless = () =>
         traces.call(found, callOf(loop, new Uint8Array(0), 1), undefined, {
           ...DEFAULT_TRACE,
-          timeoutMs: LIMITS.trace.maxTimeoutMs,
+          timeoutMs: TRACE_LIMITS.maxTimeoutMs,
         })
-      const held = Array.from({ length: LIMITS.trace.inFlight }, endless)
+      const held = Array.from({ length: TRACE_LIMITS.inFlight }, endless)
       for (const answer of held) await answer.next()
       const other = readAll(traces.transaction(found, 0, CALL_TRACE))
-      const queued = Array.from({ length: LIMITS.trace.queue - 1 }, endless)
+      const queued = Array.from({ length: TRACE_LIMITS.queue - 1 }, endless)
       const waiting = queued.map(answer => answer.next())
       await expect(endless().next()).rejects.toMatchObject({ code: 'TRACE_QUEUE_FULL' })
       for (const answer of [...queued, ...held]) answer.cancel()

@@ -1,13 +1,13 @@
 import type { Worker } from 'node:worker_threads'
 import { afterEach, expect, test, vi } from 'vitest'
-import { LIMITS } from '../../../../src/config/limits.ts'
+import { TRACE_LIMITS } from '../../../../src/config/limits/clients.ts'
 import { sleep } from '../../../support/node-process.ts'
 import { CALL_TRACE, readJson, withTraces } from '../../../support/trace-chain.ts'
 
-const IDLE_MS = LIMITS.trace.idleWorkerMs
+const IDLE_MS = TRACE_LIMITS.idleWorkerMs
 
 /** Its sign of life, in real time, by which it is not taken for stuck. */
-const heartbeat = () => sleep(LIMITS.trace.stuckMs / 30 + 100)
+const heartbeat = () => sleep(TRACE_LIMITS.stuckMs / 30 + 100)
 
 /** Threads that began in the meantime, by name. */
 const began: string[] = []

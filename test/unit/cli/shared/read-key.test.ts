@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, expect, test, vi } from 'vitest'
 import { passwordsFrom } from '../../../../src/cli/shared/passwords.ts'
 import { addressOfKeyFile, readKey } from '../../../../src/cli/shared/read-key.ts'
-import { LIMITS } from '../../../../src/config/limits.ts'
+import { KEY_LIMITS } from '../../../../src/config/limits/keys.ts'
 import { encryptKey } from '../../../../src/crypto/keystore.ts'
 import { addressFromPrivateKey } from '../../../../src/crypto/signature.ts'
 
@@ -57,7 +57,7 @@ test('what is no key says so, and which option named it', async () => {
   await expect(readKey(file('half', half), '--unlock', neverAsked)).rejects.toThrow(/neither a keystore/)
   await expect(readKey(join(dir, 'absent'), '--unlock', neverAsked)).rejects.toThrow(/^--unlock: /)
   await expect(readKey(file('zero', '00'.repeat(32)), '--unlock', neverAsked)).rejects.toThrow(/are no private key/)
-  const large = file('large', ' '.repeat(LIMITS.keys.fileBytes + 1))
+  const large = file('large', ' '.repeat(KEY_LIMITS.fileBytes + 1))
   await expect(readKey(large, '--unlock', neverAsked)).rejects.toThrow(/more than the 65536 bytes that are taken/)
 })
 

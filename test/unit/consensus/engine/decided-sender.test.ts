@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { LIMITS } from '../../../../src/config/limits.ts'
+import { CONSENSUS_LIMITS } from '../../../../src/config/limits/consensus.ts'
 import { DecidedSender } from '../../../../src/consensus/engine/decided-sender.ts'
 import type { DecidedBlock } from '../../../../src/consensus/ports.ts'
 import { Ledger } from '../../../support/consensus/ledger.ts'
@@ -20,11 +20,11 @@ test('neighbours that ask while they are being answered, or too many at once, co
   const sent: string[] = []
   const decidedSender = new DecidedSender(ledger, to => sent.push(to))
   const work = Array.from({ length: 100 }, (_, at) => decidedSender.sendDecided(`peer ${at % 50}`, 1))
-  expect(ledger.asked).toHaveLength(LIMITS.consensus.answers)
-  expect(decidedSender.size).toBe(LIMITS.consensus.answers)
+  expect(ledger.asked).toHaveLength(CONSENSUS_LIMITS.answers)
+  expect(decidedSender.size).toBe(CONSENSUS_LIMITS.answers)
   ledger.gate.resolve({} as DecidedBlock)
   await Promise.all(work)
-  expect(new Set(sent).size).toBe(LIMITS.consensus.answers)
+  expect(new Set(sent).size).toBe(CONSENSUS_LIMITS.answers)
   await decidedSender.sendDecided('peer 49', 1)
   expect(sent.at(-1)).toBe('peer 49')
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { LIMITS } from '../../../../src/config/limits.ts'
+import { CONSENSUS_BOUNDS } from '../../../../src/config/protocol-bounds.ts'
 import { encodeEvidence } from '../../../../src/consensus/evidence/codec.ts'
 import { accusedIn, type Evidence } from '../../../../src/consensus/evidence/evidence.ts'
 import { EvidenceRelay } from '../../../../src/consensus/evidence/evidence-relay.ts'
@@ -104,7 +104,7 @@ describe('evidence between nodes', () => {
 
   test('a lie accuses nobody, and who brings it is named', () => {
     const { desks, tell, liars } = group(2)
-    const tooLong = new Uint8Array(LIMITS.consensus.evidenceBytes + 1)
+    const tooLong = new Uint8Array(CONSENSUS_BOUNDS.evidenceBytes + 1)
     const honest = encodeEvidence(against(2, 9, [1, 1]))
     const lies = [encodeEvidence(forged(2, 9)), honest, new Uint8Array(0), Uint8Array.of(0xc0), tooLong]
     for (const lie of lies) tell(lie)

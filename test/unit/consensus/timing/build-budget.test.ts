@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { LIMITS } from '../../../../src/config/limits.ts'
+import { BUILD_LIMITS } from '../../../../src/config/limits/execution.ts'
 import { AdaptiveBuildBudget } from '../../../../src/consensus/timing/build-budget.ts'
 
-const { buildMs, leastBuildMs } = LIMITS.block
+const { buildMs, leastBuildMs } = BUILD_LIMITS
 const TIMEOUT_MS = 1_000
 
 const budgetAfter = (...elapsedMs: readonly number[]): number => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { LIMITS } from '../../../../src/config/limits.ts'
+import { BUILD_LIMITS } from '../../../../src/config/limits/execution.ts'
 import { BuildLead } from '../../../../src/consensus/timing/build-lead.ts'
 
 const after = (...took: readonly number[]): number => {
@@ -18,5 +18,5 @@ test('is what all but the slowest of the last took', () => {
 })
 
 test('has a limit', () => {
-  expect(after(1_000, 2_000)).toBe(LIMITS.block.headStartMs)
+  expect(after(1_000, 2_000)).toBe(BUILD_LIMITS.headStartMs)
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { LIMITS } from '../../../../src/config/limits.ts'
+import { BUILD_LIMITS } from '../../../../src/config/limits/execution.ts'
 import { createExecutor } from '../../../../src/evm/executor.ts'
 import type { BuildBudget, Overrun } from '../../../../src/evm/executor-types.ts'
 import type { Transaction } from '../../../../src/primitives/transaction.ts'
@@ -94,7 +94,7 @@ describe('a transaction that does not end', () => {
   })
 
   test('is all that a block tries: others of much gas wait, those of little do not', async () => {
-    const list = [endless(bob), endless(carol), slow(dave, Number(LIMITS.block.lightGas / 1_000_000n)), transfer(alice)]
+    const list = [endless(bob), endless(carol), slow(dave, Number(BUILD_LIMITS.lightGas / 1_000_000n)), transfer(alice)]
     const { built, overruns } = await build(list, { buildMs: 5_000 })
     expect([...overruns.keys()]).toEqual([bob.address])
     expect(built.transactions.map(tx => tx.from)).toEqual([dave.address, alice.address])

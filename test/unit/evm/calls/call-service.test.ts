@@ -1,6 +1,6 @@
 import { Session } from 'node:inspector/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { LIMITS } from '../../../../src/config/limits.ts'
+import { CALL_LIMITS } from '../../../../src/config/limits/clients.ts'
 import { NETWORKS } from '../../../../src/config/networks.ts'
 import { createCallService, type SerializedEnv } from '../../../../src/evm/calls/call-service.ts'
 import type { CallMessage, CallRequest, CallService } from '../../../../src/evm/calls/types.ts'
@@ -163,7 +163,7 @@ describe('call service', () => {
     const { world, shared, service } = await setUp('ethereumjs')
     const number = world.world.number
     const connection = new Cancellation()
-    const loops = Array.from({ length: 2 * LIMITS.call.clientInFlight }, () =>
+    const loops = Array.from({ length: 2 * CALL_LIMITS.clientInFlight }, () =>
       shared.call(request(number, LOOPER), 'client', connection),
     )
     const outcomes = Promise.allSettled(loops)
@@ -171,7 +171,7 @@ describe('call service', () => {
     connection.cancel()
     const reasons = (await outcomes).map(outcome => (outcome.status === 'rejected' ? outcome.reason : undefined))
     const isQueued = reasons.map(reason => reason instanceof Cancelled)
-    expect(isQueued.filter(Boolean).length).toBeGreaterThanOrEqual(LIMITS.call.clientInFlight)
+    expect(isQueued.filter(Boolean).length).toBeGreaterThanOrEqual(CALL_LIMITS.clientInFlight)
     for (const [i, reason] of reasons.entries())
       if (!isQueued[i]) expect(['EXECUTION_TIMEOUT', 'EXECUTION_FAILED']).toContain(reason?.detail.code)
     expect(await valueAt(service, number)).toBe(41n)
@@ -193,9 +193,9 @@ describe('call service', () => {
     const others = await Promise.all(Array.from({ length: 20 }, () => valueAt(service, number)))
     const othersMs = performance.now() - startMs
     expect(new Set(others)).toEqual(new Set([41n]))
-    expect(othersMs).toBeLessThan(LIMITS.call.timeoutMs)
-    expect(await hog).toEqual({ code: 'EXECUTION_TIMEOUT', timeoutMs: LIMITS.call.timeoutMs })
-    expect(performance.now() - startMs).toBeLessThan(LIMITS.call.timeoutMs + 3_000)
+    expect(othersMs).toBeLessThan(CALL_LIMITS.timeoutMs)
+    expect(await hog).toEqual({ code: 'EXECUTION_TIMEOUT', timeoutMs: CALL_LIMITS.timeoutMs })
+    expect(performance.now() - startMs).toBeLessThan(CALL_LIMITS.timeoutMs + 3_000)
     console.log(`others answered after ${othersMs.toFixed(0)} ms`)
     expect(await valueAt(service, number)).toBe(41n)
   })
@@ -206,7 +206,7 @@ describe('call service', () => {
     await valueAt(service, number)
     let over = 0
     const greedy = ofClient(shared, 'greedy')
-    const flood = Array.from({ length: LIMITS.call.clientCalls + 3 }, () =>
+    const flood = Array.from({ length: CALL_LIMITS.clientCalls + 3 }, () =>
       greedy.call(request(number, LOOPER)).catch((error: { code: string }) => {
         over++
         return error.code
@@ -251,7 +251,7 @@ test('the frames of many calls are bounded in memory together', async () => {
   clearInterval(watch)
   const reasons = results.map(result => (result.status === 'rejected' ? result.reason.detail : 'done'))
   expect(reasons).toContainEqual({ code: 'EXECUTION_FAILED', reason: 'out of memory' })
-  expect(peak - before).toBeLessThan(2.5 * LIMITS.call.frameBytes)
+  expect(peak - before).toBeLessThan(2.5 * CALL_LIMITS.frameBytes)
   // What was held is free again.
   expect(await service.call({ message: { ...message, to: READER }, number: 1 })).toMatchObject({})
 }, 60_000)
@@ -259,7 +259,7 @@ test('the frames of many calls are bounded in memory together', async () => {
 test('requests that wait are bounded in bytes', async () => {
   const { shared } = await setUp()
   const message: CallMessage = { from: caller.address, to: READER, value: 0n, data: EMPTY_BYTES }
-  const overrides = { [READER]: { code: new Uint8Array(LIMITS.call.queueBytes / 4) } }
+  const overrides = { [READER]: { code: new Uint8Array(CALL_LIMITS.queueBytes / 4) } }
   const refusals = async (clients: readonly string[]) => {
     const calls = clients.map(client => shared.call({ message, number: 1, overrides }, client))
     const results = await Promise.allSettled(calls)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { LIMITS } from '../../../../src/config/limits.ts'
+import { SIMULATE_LIMITS } from '../../../../src/config/limits/clients.ts'
 import type { BlockOverrides, CallError } from '../../../../src/evm/calls/types.ts'
 import { planBlocks } from '../../../../src/evm/simulate/plan-blocks.ts'
 import type { CodedError } from '../../../../src/util/errors.ts'
@@ -56,7 +56,7 @@ test('times are numbers that count exactly', () => {
 })
 
 test('blocks are bounded with their gaps', () => {
-  const { blocks } = LIMITS.simulate
+  const { blocks } = SIMULATE_LIMITS
   expect(place({ number: 10 + blocks })).toHaveLength(blocks)
   expect(refusal({ number: 11 + blocks })).toMatchObject({ code: 'SIMULATION_LIMIT' })
   expect(refusal({ number: 2 ** 64 })).toMatchObject({ code: 'SIMULATION_LIMIT' })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { LIMITS } from '../../../../src/config/limits.ts'
+import { SIMULATE_LIMITS } from '../../../../src/config/limits/clients.ts'
 import { NETWORKS } from '../../../../src/config/networks.ts'
 import type { CallContext } from '../../../../src/evm/calls/call-message.ts'
 import type { CallError, CallMessage } from '../../../../src/evm/calls/types.ts'
@@ -259,7 +259,7 @@ describe('bounds', () => {
   })
 
   test('changes are bounded', async () => {
-    const half = LIMITS.simulate.changes / 2
+    const half = SIMULATE_LIMITS.changes / 2
     const blocks = [1, 2, 3].map(i => {
       const slots = Array.from({ length: half }, (_, k) => [toWord(BigInt(k)), toWord(BigInt(i))])
       return block(BASE + i, [], { state: { [LOGGER]: { stateDiff: Object.fromEntries(slots) } } })

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { LIMITS } from '../../../../src/config/limits.ts'
+import { NETWORK_LIMITS } from '../../../../src/config/limits/network.ts'
 import { addressScoreKey, PeerScores, validatorKey } from '../../../../src/network/core/peer-scores.ts'
 import type { Hex } from '../../../../src/util/bytes.ts'
 
-const limits = { ...LIMITS.network, entries: 5 }
+const limits = { ...NETWORK_LIMITS, entries: 5 }
 const MINUTE = 60_000
 const peer = (id: string, address: string | null = null, isReserved = false, validator: Hex | null = null) => ({
   id,

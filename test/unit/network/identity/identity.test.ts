@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
-import { LIMITS } from '../../../../src/config/limits.ts'
+import { NETWORK_LIMITS } from '../../../../src/config/limits/network.ts'
 import { readPeerRecord, signPeerRecord } from '../../../../src/network/identity/peer-record.ts'
 import { PeerStore, parseMemory } from '../../../../src/network/peer/peer-store.ts'
 import { certificatePem, nodeIdOf } from '../../../../src/network/tls/certificate.ts'
@@ -61,7 +61,7 @@ describe('a record', () => {
   const always = () => true
   it('is read as it was signed', () => {
     const record = signPeerRecord(params)
-    expect(record.bytes.byteLength).toBeLessThan(LIMITS.network.recordBytes)
+    expect(record.bytes.byteLength).toBeLessThan(NETWORK_LIMITS.recordBytes)
     expect(readPeerRecord(record.bytes, DOMAIN, always)).toEqual(record)
     expect(record.validator).toBe(signerOf(3).address)
   })

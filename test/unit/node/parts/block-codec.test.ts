@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { LIMITS } from '../../../../src/config/limits.ts'
+import { NETWORK_LIMITS } from '../../../../src/config/limits/network.ts'
 import { cachingBlockCodec, withSenders } from '../../../../src/node/parts/block-codec.ts'
 import { decodeBlock } from '../../../../src/primitives/block.ts'
 import { CodedError, isCoded } from '../../../../src/util/errors.ts'
@@ -50,7 +50,7 @@ test('what failed is tried again', async () => {
 
 test('a few are remembered', async () => {
   const { codec, remembering } = counting()
-  const count = LIMITS.network.decodedBlocks + 1
+  const count = NETWORK_LIMITS.decodedBlocks + 1
   for (let number = 1; number <= count; number++) await remembering.decode(bytesAt(number))
   await remembering.decode(bytesAt(count))
   expect(codec.calls).toBe(count)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { LIMITS } from '../../../../src/config/limits.ts'
+import { FIXTURE_LIMITS } from '../../../../src/config/limits/commands.ts'
 import { blockFromParts, encodeBlock } from '../../../../src/primitives/block.ts'
 import { decodeEthereumBody, encodeEthereumBody } from '../../../../src/primitives/ethereum/body.ts'
 import { decodeChainFile } from '../../../../src/primitives/ethereum/chain-file.ts'
@@ -69,7 +69,7 @@ test.each([
 test('a file holds so many blocks and no more', () => {
   const { header, ethereum } = blocks[0] as (typeof blocks)[number]
   const empty = encodeBlock({ header, transactions: [], proofHeaders: [], evidence: [], ethereum })
-  const limit = LIMITS.fixture.blocks
+  const limit = FIXTURE_LIMITS.blocks
   const file = Buffer.alloc((limit + 1) * empty.byteLength, empty)
   expect(decodeChainFile(file.subarray(empty.byteLength), genesis)).toHaveLength(limit)
   expect(() => decodeChainFile(file, genesis)).toThrow(

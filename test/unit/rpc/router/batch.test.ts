@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { LIMITS } from '../../../../src/config/limits.ts'
+import { RPC_LIMITS } from '../../../../src/config/limits/clients.ts'
 import type { Context } from '../../../../src/rpc/context.ts'
 import { method } from '../../../../src/rpc/router/method.ts'
 import { StreamedJson } from '../../../../src/rpc/router/raw-json.ts'
@@ -8,8 +8,8 @@ import { createRouter } from '../../../../src/rpc/router/router.ts'
 import { createBudgets } from '../../../../src/rpc/transport/budgets.ts'
 import { Cancellation } from '../../../../src/util/async/cancellation.ts'
 
-const CHUNK = LIMITS.rpc.chunkChars
-const AHEAD = LIMITS.rpc.batchAheadBytes
+const CHUNK = RPC_LIMITS.chunkChars
+const AHEAD = RPC_LIMITS.batchAheadBytes
 const turn = () => new Promise(resolve => setImmediate(resolve))
 
 /** A router with one method, which answers what `answer` gives for its call. */
@@ -96,7 +96,7 @@ describe('a batch under way', () => {
 
   it('cancels what still runs once it is refused as too large', async () => {
     let last: Cancellation | undefined
-    const text = 'x'.repeat(LIMITS.rpc.answerBytes / 2)
+    const text = 'x'.repeat(RPC_LIMITS.answerBytes / 2)
     const { ask } = routerOver((call, { cancellation }) => {
       last = cancellation
       if (call < 3) return Promise.resolve(text)
@@ -122,7 +122,7 @@ describe('a batch under way', () => {
       }, 20_000)
     })
     const stream = streamed(await ask(10))
-    expect([open, held()]).toEqual([10, 200_000 - LIMITS.rpc.budgets.answers.free])
+    expect([open, held()]).toEqual([10, 200_000 - RPC_LIMITS.budgets.answers.free])
     connection.cancel()
     stream.cancel()
     expect([open, held()]).toEqual([0, 0])

@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest'
-import { LIMITS } from '../../../../src/config/limits.ts'
+import { RPC_LIMITS } from '../../../../src/config/limits/clients.ts'
 import { idsAsWritten, isTooComplex } from '../../../../src/rpc/router/json-guard.ts'
 
 describe('shape of a body', () => {
   it('refuses millions of values, which would hold the thread', () => {
-    const zeros = `{"id":1,"params":[${'0,'.repeat(LIMITS.rpc.values + 1)}0]}`
-    const members = `{"id":1,"params":[{${Array.from({ length: LIMITS.rpc.values + 1 }, (_, i) => `"${i}":0`).join(',')}}]}`
+    const zeros = `{"id":1,"params":[${'0,'.repeat(RPC_LIMITS.values + 1)}0]}`
+    const members = `{"id":1,"params":[{${Array.from({ length: RPC_LIMITS.values + 1 }, (_, i) => `"${i}":0`).join(',')}}]}`
     expect(isTooComplex(zeros)).toBe(true)
     expect(isTooComplex(members)).toBe(true)
   })
 
   it('takes a body that is full of addresses', () => {
     const address = `"0x${'ab'.repeat(20)}"`
-    const count = Math.floor(LIMITS.rpc.bodyBytes / (address.length + 1)) - 10
+    const count = Math.floor(RPC_LIMITS.bodyBytes / (address.length + 1)) - 10
     expect(isTooComplex(`{"id":1,"params":[${Array(count).fill(address).join(',')}]}`)).toBe(false)
   })
 

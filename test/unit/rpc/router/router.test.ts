@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { LIMITS } from '../../../../src/config/limits.ts'
+import { RPC_LIMITS } from '../../../../src/config/limits/clients.ts'
 import type { RpcResponse } from '../../../../src/rpc/router/response.ts'
 import { createBudgets } from '../../../../src/rpc/transport/budgets.ts'
 import { Rig } from '../../../support/rpc/rig.ts'
@@ -32,12 +32,12 @@ describe('envelope', () => {
     ['an object as id', '{"id":{},"method":"eth_chainId"}', failure(-32600, 'invalid request')],
     [
       'a long id',
-      `{"id":"${'x'.repeat(LIMITS.rpc.idChars + 1)}","method":"eth_chainId"}`,
+      `{"id":"${'x'.repeat(RPC_LIMITS.idChars + 1)}","method":"eth_chainId"}`,
       failure(-32600, 'invalid request'),
     ],
     [
       'a long number as id',
-      `{"id":${'9'.repeat(LIMITS.rpc.idChars + 1)},"method":"eth_chainId"}`,
+      `{"id":${'9'.repeat(RPC_LIMITS.idChars + 1)},"method":"eth_chainId"}`,
       failure(-32600, 'invalid request'),
     ],
     ['an array as id', '{"id":[1],"method":"eth_chainId"}', failure(-32600, 'invalid request')],
@@ -131,11 +131,11 @@ describe('batches', () => {
     expect(answers[1]).toEqual({ jsonrpc: '2.0', id: 'a', result: '0x134fe69' })
   })
 
-  it(`takes ${LIMITS.rpc.batchItems} and not one more`, async () => {
-    const most = Array.from({ length: LIMITS.rpc.batchItems }, (_, id) => one(id))
-    expect(JSON.parse(await rig.post(JSON.stringify(most)))).toHaveLength(LIMITS.rpc.batchItems)
+  it(`takes ${RPC_LIMITS.batchItems} and not one more`, async () => {
+    const most = Array.from({ length: RPC_LIMITS.batchItems }, (_, id) => one(id))
+    expect(JSON.parse(await rig.post(JSON.stringify(most)))).toHaveLength(RPC_LIMITS.batchItems)
     expect(await rig.post(JSON.stringify([...most, one(0)]))).toBe(
-      failure(-32600, `batch too large, at most ${LIMITS.rpc.batchItems} requests`),
+      failure(-32600, `batch too large, at most ${RPC_LIMITS.batchItems} requests`),
     )
   })
 
@@ -149,9 +149,9 @@ describe('batches', () => {
 describe('hostile bodies', () => {
   it('refuses nesting and floods of containers before they are parsed', async () => {
     const complex = failure(-32600, 'request too complex')
-    const size = LIMITS.rpc.unscannedBytes
+    const size = RPC_LIMITS.unscannedBytes
     expect(await rig.post('['.repeat(size + 1))).toBe(complex)
-    expect(await rig.post(`[${'[],'.repeat(LIMITS.rpc.containers)}[]]`)).toBe(complex)
+    expect(await rig.post(`[${'[],'.repeat(RPC_LIMITS.containers)}[]]`)).toBe(complex)
     // Brackets inside strings are no nesting, escaped quotes do not end them.
     const text = `\\"${'['.repeat(size)}\\\\`
     expect(await rig.post(`{"id":1,"method":"eth_chainId","params":["${text}"]}`)).toContain('0x134fe69')
@@ -225,7 +225,7 @@ describe('large answers', () => {
   const BYTES = 12 * 1024 * 1024
   const tooLarge = {
     code: -32003,
-    message: `response too large, at most ${LIMITS.rpc.answerBytes} bytes: ask for less at once`,
+    message: `response too large, at most ${RPC_LIMITS.answerBytes} bytes: ask for less at once`,
   }
   const routerOver = async (result: unknown) => {
     const { createRouter } = await import('../../../../src/rpc/router/router.ts')
@@ -247,7 +247,7 @@ describe('large answers', () => {
   }
 
   it.each(['at once', 'later'])('one beyond the bound is refused, %s', async when => {
-    const text = 'x'.repeat(LIMITS.rpc.answerBytes)
+    const text = 'x'.repeat(RPC_LIMITS.answerBytes)
     const { ask } = await routerOver(when === 'later' ? Promise.resolve(text) : text)
     expect(JSON.parse(await ask({ id: 7, method: 'big' }))).toEqual({ jsonrpc: '2.0', id: 7, error: tooLarge })
   })

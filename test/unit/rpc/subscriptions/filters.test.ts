@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { LIMITS } from '../../../../src/config/limits.ts'
+import { RPC_LIMITS } from '../../../../src/config/limits/clients.ts'
 import { filtersOn } from '../../../support/rpc/hub.ts'
 import { MemoryChain, signedTransaction } from '../../../support/rpc/memory-chain.ts'
 import { Rig } from '../../../support/rpc/rig.ts'
@@ -19,9 +19,9 @@ describe('filters', () => {
     const { clock, filters } = make()
     const idle = filters.newBlockFilter()
     const used = filters.newBlockFilter()
-    clock.ms = LIMITS.rpc.filterIdleMs - 1
+    clock.ms = RPC_LIMITS.filterIdleMs - 1
     await filters.changes(used)
-    clock.ms = LIMITS.rpc.filterIdleMs + 1
+    clock.ms = RPC_LIMITS.filterIdleMs + 1
     await expect(filters.changes(idle)).rejects.toThrow('filter not found')
     await expect(filters.changes(used)).resolves.toEqual({ hashes: [] })
     expect(filters.size).toBe(1)
@@ -31,7 +31,7 @@ describe('filters', () => {
 
   it('are bounded for each client and for all, idle ones making room', () => {
     const { clock, filters } = make()
-    const { client, total } = LIMITS.rpc.budgets.filters
+    const { client, total } = RPC_LIMITS.budgets.filters
     for (let i = 0; i < client; i++) filters.newBlockFilter()
     const refused = {
       code: -32_005,
@@ -40,7 +40,7 @@ describe('filters', () => {
     expect(() => filters.newBlockFilter()).toThrow(expect.objectContaining(refused))
     for (let i = client; i < total; i++) filters.newPendingFilter(`192.0.2.${2 + Math.floor(i / client)}`)
     expect(() => filters.newPendingFilter('198.51.100.1')).toThrow(`at most ${total} of all clients, try again later`)
-    clock.ms = LIMITS.rpc.filterIdleMs + 1
+    clock.ms = RPC_LIMITS.filterIdleMs + 1
     filters.newBlockFilter()
     filters.newBlockFilter('198.51.100.1')
     expect(filters.size).toBe(2)
@@ -57,11 +57,11 @@ describe('filters', () => {
     expect(await filters.changes(one)).toEqual({ hashes: [second.hash] })
     expect(await filters.changes(one)).toEqual({ hashes: [] })
     expect(await filters.changes(two)).toEqual({ hashes: [] })
-    for (let i = 0; i <= LIMITS.rpc.filterResults; i++) pool.add(first)
+    for (let i = 0; i <= RPC_LIMITS.filterResults; i++) pool.add(first)
     const changes = await filters.changes(one)
     const kept = 'hashes' in changes ? changes.hashes.length : 0
-    expect(kept).toBeGreaterThanOrEqual(LIMITS.rpc.filterResults / 2)
-    expect(kept).toBeLessThanOrEqual(LIMITS.rpc.filterResults)
+    expect(kept).toBeGreaterThanOrEqual(RPC_LIMITS.filterResults / 2)
+    expect(kept).toBeLessThanOrEqual(RPC_LIMITS.filterResults)
   })
 
   it('hold pending hashes for those that still want them, and for nobody else', async () => {
@@ -72,7 +72,7 @@ describe('filters', () => {
       for (const transaction of sent) pool.add(transaction)
       return sent.map(({ hash }) => hash)
     }
-    const step = LIMITS.rpc.filterIdleMs / 2
+    const step = RPC_LIMITS.filterIdleMs / 2
     const early = send(0, 10)
     clock.ms = 1
     await filters.changes(quick)
@@ -97,7 +97,7 @@ describe('filters', () => {
     const { chain, filters } = make()
     const id = filters.newLogFilter(anyLog)
     const log = { address: signedTransaction({ nonce: 0 }).from, topics: [], data: new Uint8Array(0) }
-    const perBlock = LIMITS.rpc.logResults / 4
+    const perBlock = RPC_LIMITS.logResults / 4
     for (let i = 0; i < 6; i++)
       chain.append({
         transactions: [signedTransaction({ nonce: 0 })],

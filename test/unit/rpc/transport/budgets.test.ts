@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
-import { LIMITS } from '../../../../src/config/limits.ts'
+import { RPC_LIMITS } from '../../../../src/config/limits/clients.ts'
 import { BODIES_FULL } from '../../../../src/rpc/transport/budgets.ts'
 import { ClientBudget } from '../../../../src/rpc/transport/client-budget.ts'
 import { createRandom } from '../../../../src/sim/random.ts'
@@ -11,7 +11,7 @@ import { dial, exchange, readAll, request } from '../../../support/raw-http.ts'
 import { Rig } from '../../../support/rpc/rig.ts'
 import { SEED } from '../../../support/seed.ts'
 
-const { bodyBytes, budgets } = LIMITS.rpc
+const { bodyBytes, budgets } = RPC_LIMITS
 const { total, client: ofOne, free } = budgets.bodies
 
 describe('a budget', () => {

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { LIMITS } from '../../../../src/config/limits.ts'
+import { RPC_LIMITS } from '../../../../src/config/limits/clients.ts'
 import { createBudgets } from '../../../../src/rpc/transport/budgets.ts'
 import { attachFastLane } from '../../../../src/rpc/transport/fast-lane.ts'
 import { plainCallLength } from '../../../../src/rpc/transport/plain-head.ts'
@@ -70,7 +70,7 @@ describe('the head of a plain call', () => {
     ['a list of lengths', ['Host: x', 'Content-Type: application/json', 'Content-Length: 1, 1']],
     [
       'a length beyond the limit',
-      ['Host: x', 'Content-Type: application/json', `Content-Length: ${LIMITS.rpc.bodyBytes + 1}`],
+      ['Host: x', 'Content-Type: application/json', `Content-Length: ${RPC_LIMITS.bodyBytes + 1}`],
     ],
     ['chunks', [...good, 'Transfer-Encoding: chunked']],
     ['chunks with a space before the colon', [...good, 'Transfer-Encoding : chunked']],
@@ -241,7 +241,7 @@ describe('bytes that come before the answer', () => {
     server.emit('connection', peer)
     peer.push(post(CALL))
     await pause()
-    peer.push(Buffer.alloc(LIMITS.rpc.laneAheadBytes + 1))
+    peer.push(Buffer.alloc(RPC_LIMITS.laneAheadBytes + 1))
     await pause()
     expect(peer.isPaused()).toBe(true)
     finish(ANSWER)

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { afterEach, expect, it } from 'vitest'
-import { LIMITS } from '../../../../src/config/limits.ts'
+import { RPC_LIMITS } from '../../../../src/config/limits/clients.ts'
 import { NETWORKS } from '../../../../src/config/networks.ts'
 import type { RpcServerOptions } from '../../../../src/rpc/server.ts'
 import { Rig } from '../../../support/rpc/rig.ts'
@@ -67,11 +67,11 @@ it('answers calls, health checks and wrong requests with clear statuses', async 
 
 it('bounds the body, declared or not', async () => {
   await start()
-  const big = ' '.repeat(LIMITS.rpc.bodyBytes - CALL.length) + CALL
+  const big = ' '.repeat(RPC_LIMITS.bodyBytes - CALL.length) + CALL
   expect((await ask('POST', '/', json, big)).status).toBe(200)
   const answer = await ask('POST', '/', json, ` ${big}`)
   expect(answer.status).toBe(413)
-  expect(await answer.text()).toBe(`content length too large (${big.length + 1}>${LIMITS.rpc.bodyBytes})\n`)
+  expect(await answer.text()).toBe(`content length too large (${big.length + 1}>${RPC_LIMITS.bodyBytes})\n`)
   const stream = new Blob([big, big]).stream()
   const chunked = await fetch(rig.url, {
     method: 'POST',

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { LIMITS } from '../../../../src/config/limits.ts'
+import { RPC_LIMITS } from '../../../../src/config/limits/clients.ts'
 import type { RpcResponse } from '../../../../src/rpc/router/response.ts'
 import { streamOf } from '../../../../src/rpc/router/response.ts'
 import type { Endpoint } from '../../../../src/rpc/router/router.ts'
 import { RequestGate } from '../../../../src/rpc/transport/request-gate.ts'
 import { Cancellation } from '../../../../src/util/async/cancellation.ts'
 
-const { parsedBytes, unscannedBytes } = LIMITS.rpc
+const { parsedBytes, unscannedBytes } = RPC_LIMITS
 const turn = () => new Promise(resolve => setImmediate(resolve))
 
 const LARGE = Buffer.alloc(1024 * 1024, 0x20)

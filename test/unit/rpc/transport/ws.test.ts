@@ -1,6 +1,6 @@
 import { request } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
-import { LIMITS } from '../../../../src/config/limits.ts'
+import { RPC_LIMITS } from '../../../../src/config/limits/clients.ts'
 import { NETWORKS } from '../../../../src/config/networks.ts'
 import type { Hex } from '../../../../src/util/bytes.ts'
 import { hubOn } from '../../../support/rpc/hub.ts'
@@ -96,14 +96,14 @@ describe('messages', () => {
   it('drops a message above the limit', async () => {
     await start()
     const socket = await open()
-    socket.raw.send(' '.repeat(LIMITS.rpc.bodyBytes + 1))
+    socket.raw.send(' '.repeat(RPC_LIMITS.bodyBytes + 1))
     expect(await socket.closed).toBe(1009)
   })
 
   it('answers all of many calls in flight', async () => {
     await start()
     const socket = await open()
-    const calls = Array.from({ length: LIMITS.rpc.socketInFlight + 500 }, () =>
+    const calls = Array.from({ length: RPC_LIMITS.socketInFlight + 500 }, () =>
       socket.result('eth_call', [{ data: '0x01' }, 'latest']),
     )
     expect(new Set(await Promise.all(calls))).toEqual(new Set(['0x01']))
@@ -246,7 +246,7 @@ describe('subscriptions', () => {
   it('bounds the subscriptions of a socket', async () => {
     await start()
     const socket = await open()
-    const most = LIMITS.rpc.subscriptionsPerSocket
+    const most = RPC_LIMITS.subscriptionsPerSocket
     await Promise.all(Array.from({ length: most }, () => socket.call('eth_subscribe', ['syncing'])))
     expect((await socket.call('eth_subscribe', ['syncing'])).error?.message).toBe(
       `Maximum ${most} subscriptions are allowed for a websocket connection.`,
@@ -287,9 +287,9 @@ describe('subscriptions', () => {
   it('gives an answer larger than what may wait unread', async () => {
     await start()
     const socket = await open()
-    rig.calls.call = async () => ({ output: Buffer.alloc(LIMITS.rpc.socketBacklogBytes / 2 + 1_000_000), gasUsed: 0n })
+    rig.calls.call = async () => ({ output: Buffer.alloc(RPC_LIMITS.socketBacklogBytes / 2 + 1_000_000), gasUsed: 0n })
     const output = await socket.result<string>('eth_call', [{ to: TOKEN }, 'latest'])
-    expect(output.length).toBeGreaterThan(LIMITS.rpc.socketBacklogBytes)
+    expect(output.length).toBeGreaterThan(RPC_LIMITS.socketBacklogBytes)
     expect(await socket.result('eth_chainId')).toBe('0x134fe69')
   })
 })
@@ -328,8 +328,8 @@ describe('a connection that is gone', () => {
     for (let i = 0; i < 1_000; i++) messageScope.subscribe('eth', { kind: 'newHeads' })
     for (let i = 0; i < 40; i++) rig.chain.append()
     messageScope.release()
-    expect(bytes).toBeLessThanOrEqual(LIMITS.rpc.socketBacklogBytes)
-    expect(bytes).toBeGreaterThan(LIMITS.rpc.socketBacklogBytes / 2)
+    expect(bytes).toBeLessThanOrEqual(RPC_LIMITS.socketBacklogBytes)
+    expect(bytes).toBeGreaterThan(RPC_LIMITS.socketBacklogBytes / 2)
     socketSession.close()
     hub.close()
   })

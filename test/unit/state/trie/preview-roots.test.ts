@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { LIMITS } from '../../../../src/config/limits.ts'
+import { STATE_LIMITS } from '../../../../src/config/limits/storage.ts'
 import { Journal } from '../../../../src/state/journal/journal.ts'
 import { packChanges } from '../../../../src/state/update/pack-changes.ts'
 import type { Hex } from '../../../../src/util/bytes.ts'
@@ -57,7 +57,7 @@ test('a block too far back is refused, and one that is not there', async () => {
   const t = await temporaryWorld()
   await t.commit(pay(t, 10n))
   const journal = t.world.journal()
-  for (let i = 0; i <= LIMITS.state.proofRollbackEntries; i++) journal.setBalance(address(100 + i), 1n)
+  for (let i = 0; i <= STATE_LIMITS.proofRollbackEntries; i++) journal.setBalance(address(100 + i), 1n)
   journal.endTransaction()
   await t.commit(journal)
   await expect(t.world.preview(0, [])).rejects.toMatchObject({ code: 'PROOF_TOO_DEEP' })

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { verifyMerkleProof } from '@ethereumjs/mpt'
 import { RLP } from '@ethereumjs/rlp'
 import { afterEach, describe, expect, test } from 'vitest'
-import { LIMITS } from '../../../../src/config/limits.ts'
+import { TRIE_LIMITS } from '../../../../src/config/limits/storage.ts'
 import { keccak256, keccak256OfHex } from '../../../../src/crypto/hash.ts'
 import { EMPTY_CODE_HASH, EMPTY_ROOT } from '../../../../src/state/account.ts'
 import { BatchPacker, emptyBatch } from '../../../../src/state/trie/batch.ts'
@@ -244,7 +244,7 @@ describe('proofs', () => {
   test('too many proofs at once are refused, and later ones are not', async () => {
     const { service, root } = await filled()
     const ask = () => service.prove({ root, address: ALICE, slots: [] })
-    const asked = await Promise.allSettled(Array.from({ length: LIMITS.trie.proofs.queued + 1 }, ask))
+    const asked = await Promise.allSettled(Array.from({ length: TRIE_LIMITS.proofs.queued + 1 }, ask))
     expect(asked.filter(({ status }) => status === 'rejected')).toEqual([
       {
         status: 'rejected',

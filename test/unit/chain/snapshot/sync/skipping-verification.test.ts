@@ -6,7 +6,7 @@ import {
   type SealedHeader,
   trustBlock,
 } from '../../../../../src/chain/snapshot/sync/skipping-verification.ts'
-import { LIMITS } from '../../../../../src/config/limits.ts'
+import { SNAPSHOT_LIMITS } from '../../../../../src/config/limits/sync.ts'
 import { recoverAddress } from '../../../../../src/crypto/signature.ts'
 import { DOMAIN, signerOf } from '../../../../support/consensus/member.ts'
 import { sealedChain } from '../../../../support/consensus/sealed-chain.ts'
@@ -51,7 +51,7 @@ describe('whether a block is of the chain', () => {
     const { done, fetched } = trust(sealedAt(DRIFT, 80))
     await done
     expect(fetched.length).toBeGreaterThan(1)
-    expect(fetched.length).toBeLessThan(LIMITS.snapshot.trustSteps)
+    expect(fetched.length).toBeLessThan(SNAPSHOT_LIMITS.trustSteps)
   })
 
   test('a chain of strangers is not, whatever it says in between', async () => {
@@ -64,7 +64,7 @@ describe('whether a block is of the chain', () => {
   })
 
   test('an anchor too old vouches for nothing', async () => {
-    const late = 1_001 + LIMITS.snapshot.trustSeconds
+    const late = 1_001 + SNAPSHOT_LIMITS.trustSeconds
     await expect(trust(sealedAt(DRIFT, 9), GENESIS, DRIFT, late).done).rejects.toMatchObject({ code: 'ANCHOR_TOO_OLD' })
   })
 

@@ -1,0 +1,58 @@
+/* Chain: caches, queries, council, proof chain, development helpers. Units are in the names. */
+
+/** Council contract, which defines the first value itself: members, and bytes of a name. */
+export const COUNCIL_LIMITS = {
+  /** Recently read cycles. */
+  cachedCycles: 64,
+} as const
+
+/** Evidence in one block: items and bytes; one with a justification of the largest committee fits. */
+/** Of proof headers: what is kept, and what is verified at once; see also powchain/core.ts. */
+export const PROOF_CHAIN_LIMITS = {
+  verifiedHeaders: 1_024,
+  cachedStates: 64,
+  /** Headers kept whose parent or anchor is not known yet. */
+  earlyHeaders: 64,
+  /** Longest chain of pending headers above the final tip. */
+  pendingDepth: 16,
+  /** Headers in verification at once: Argon2id takes 4 MiB each. */
+  verifying: 8,
+} as const
+
+export const CHAIN_LIMITS = {
+  blockCacheBytes: 8 * 1024 * 1024,
+  receiptCacheBytes: 4 * 1024 * 1024,
+  /** Rows of blocks read for single transactions or receipts. */
+  rowCacheBytes: 4 * 1024 * 1024,
+  /** Tips of blocks read by fee history: a few per block. */
+  tipCacheBytes: 1024 * 1024,
+  hashCache: 1_024,
+  candidates: 8,
+  pendingTransactions: 1_000,
+  pendingBuildMs: 50,
+  /** Remembered transactions that took too long for it. */
+  pendingSlow: 1_024,
+  logSliceBlocks: 64,
+  /** Log queries over ranges: queued in total and per client, running in total and per client, and index iterators open for one. */
+  logQueries: 256,
+  clientLogQueries: 128,
+  logsInFlight: 3,
+  clientLogsInFlight: 2,
+  logWalks: 16,
+  /** Decoded logs, cached by the main thread and by the log worker. */
+  logCacheBytes: 4 * 1024 * 1024,
+} as const
+
+/** Development helpers. */
+export const DEV_LIMITS = {
+  /** Rows in one batch of a rewind; a longer one takes several. */
+  rewindRows: 50_000,
+  snapshots: 10_000,
+  /** Blocks of one evm_mine or hardhat_mine. */
+  mineBlocks: 100_000,
+  /** Time limit of one requested block. */
+  mineMs: 30_000,
+  impersonated: 10_000,
+  /** Size of a state to load, packed and unpacked, and of a dumped one. */
+  stateBytes: 64 * 1024 * 1024,
+} as const

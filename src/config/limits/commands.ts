@@ -1,0 +1,54 @@
+/* Commands other than the node: localnet, sim, statetest, and recorded chains. Units are in the names. */
+
+/** Recorded chain: file size, number of blocks, and the gas of a simulation when the responses were recorded. */
+export const FIXTURE_LIMITS = { chainBytes: 64 * 1024 * 1024, blocks: 10_000, simulationGas: 50_000_000n } as const
+
+/** `tandem statetest`: files read ahead of the output per thread, and the heap of one thread. */
+export const STATE_TEST_LIMITS = {
+  fileBytes: 64 * 1024 * 1024,
+  jobs: 64,
+  filesAheadPerJob: 8,
+  heapMegabytes: 1_024,
+} as const
+
+/** `tandem localnet`: a network of processes on one machine. */
+export const LOCALNET_LIMITS = {
+  validators: 31,
+  full: 16,
+  accounts: 1_000,
+  portsPerNode: 10,
+  /** Time from the first process to the first block, after which a warning is printed. */
+  readyMs: 60_000,
+  /** Interval of status requests, while the first block is awaited and later, and their time limit. */
+  startPollMs: 100,
+  pollMs: 500,
+  answerMs: 1_000,
+  hashMs: 10_000,
+  /** Interval of status lines without a terminal. */
+  plainMs: 10_000,
+  /** Time after the signal until a node is killed: everything ends within two seconds. */
+  stopMs: 1_300,
+  /** A signal that ended a node may have been sent to all: time to wait for it here. */
+  signalMs: 100,
+  /** Log of a dead node: lines printed, and bytes of its end that are read. */
+  tailLines: 12,
+  tailBytes: 16 * 1024,
+  /** Size above which a log is renamed at the next start. */
+  logBytes: 64 * 1024 * 1024,
+  /** Blocks whose hashes are compared between nodes. */
+  comparedBlocks: 1_024,
+  /** Chaos: time for the nodes to be in sync again after a wave, and the allowed difference in blocks. */
+  recoverMs: 60_000,
+  inStepBlocks: 2,
+} as const
+
+/** `tandem sim`: limits of one run, and attempts at shrinking a failing one. */
+export const SIMULATION_LIMITS = {
+  nodes: 31,
+  heights: 100_000,
+  faults: 100_000,
+  events: 50_000_000,
+  shrinkRuns: 200,
+  traceLines: 60,
+  jobs: 64,
+} as const

@@ -1,0 +1,22 @@
+/* Execution of blocks, building them, recovery of senders, worker threads. Units are in the names. */
+
+/** Milliseconds of work per event-loop turn while a block is executed, and while a call runs. */
+export const EXECUTION_LIMITS = { sliceMs: 10, callSliceMs: 5 } as const
+
+/** Building of blocks. */
+export const BUILD_LIMITS = {
+  buildMs: 250,
+  /** Minimum of that time where others are slow (consensus/timing/build-budget.ts). */
+  leastBuildMs: 10,
+  /** Time of one transaction where a lone validator decides: enough for all of its gas. */
+  loneTransactionMs: 10_000,
+  /** A transaction below this gas limit is tried in a block however much time others took. */
+  lightGas: 2_000_000n,
+  /** Maximum lead of a build before its block time. */
+  headStartMs: 150,
+} as const
+
+export const RECOVERY_LIMITS = { batch: 64, queue: 65_536, blockQueue: 262_144 } as const
+
+/** Young generation of worker threads with short-lived garbage: a large one only grows the process. */
+export const WORKER_LIMITS = { nurseryMegabytes: 4 } as const

@@ -1,0 +1,124 @@
+/* Peers and their messages (docs/network.md). Channels and messages have their own figures at their declaration. Units are in the names. */
+
+/** Peers and their messages (docs/network.md). Channels and messages declare their own limits. */
+export const NETWORK_LIMITS = {
+  /** Default port for peers. */
+  defaultPort: 30_333,
+  /** Peers besides the reserved slots, which are for committee members and static peers. */
+  inbound: 40,
+  outbound: 16,
+  reserved: 160,
+  /** Per address (an IPv4 address, or the /64 of an IPv6 one); the loopback belongs to the operator and is not counted. */
+  perAddress: 8,
+  /** Nodes that represent one validator: its own, and the previous one after a move. */
+  perValidator: 2,
+  /** Connections before their handshake, in total and per address, and the rate per address. */
+  pending: 64,
+  pendingPerAddress: 32,
+  connectsPerSecond: 4,
+  connectsBurst: 64,
+  addresses: 4_096,
+  /** Time from the connection to the end of the handshake. */
+  handshakeMs: 5_000,
+  dialMs: 3_000,
+  /** Payload of a frame; longer messages use several, so that a vote waits for one of them at most. */
+  fragmentBytes: 64 * 1024,
+  /**
+   * Time within which a message must be complete, plus the time for its length at the slowest rate; also the longest time a peer may
+   * accept no bytes.
+   */
+  messageMs: 20_000,
+  bytesPerMs: 64,
+  /** Size of unrequested, incomplete messages of several frames, of all peers outside the committee. */
+  partialBytes: 64 * 1024 * 1024,
+  /** Members-only messages from a non-member, which may be a member not known yet. */
+  outsiders: { perSecond: 60, burst: 240 },
+  pingMs: 10_000,
+  /** Silence after which a peer is disconnected. */
+  silenceMs: 30_000,
+  /** Blocks of one peer being decoded. */
+  decoding: 4,
+  /** Cached decoded blocks, since all neighbours send the same: proposals and decisions of about two heights. */
+  decodedBlocks: 8,
+  /** Requests to one peer under way, requests of one peer being answered, and the time limit of a response. */
+  requests: 8,
+  serving: 4,
+  requestMs: 10_000,
+  /** Peers asked before a request fails. */
+  attempts: 4,
+  /** Soft limit of a response; one item always fits. */
+  answerBytes: 2 * 1024 * 1024,
+  blocksPerRequest: 128,
+  receiptsPerRequest: 128,
+  snapshotChunks: 65_536,
+  chunkBytes: 4 * 1024 * 1024,
+  /** Hashes in one announcement and in one request, and bytes of one batch of transactions. */
+  announcedHashes: 4_096,
+  requestedHashes: 256,
+  batchBytes: 1024 * 1024,
+  /** Time for which new transactions are collected before they are sent. */
+  batchMs: 20,
+  batchItems: 4_096,
+  /** Hashes that a peer is known to have, those wanted from one peer and from all, alternative peers for one, and refused ones. */
+  knownTransactions: 8_192,
+  wantedPerPeer: 4_096,
+  wantedTransactions: 131_072,
+  announcers: 4,
+  refusedTransactions: 16_384,
+  /** Received transactions being admitted by the pool. */
+  admitting: 2_048,
+  lookedAtOnce: 64,
+  /** Received bytes that wait for that, per peer, and the interval at which those without quota are checked again. */
+  heldBytes: 1024 * 1024,
+  heldMs: 250,
+  /** Transactions of one peer that the pool refused or is checking; more are not accepted: each check costs a signature recovery. */
+  refusals: { perSecond: 50, burst: 2_048 },
+  /** Blocks and evidence that a peer is known to have. */
+  knownItems: 512,
+  /** Relayed statements, and the interval after which one may be relayed again: the sender resends what may have been lost. */
+  relayed: 16_384,
+  relayAgainMs: 400,
+  /** Disconnected peers that can still be scored. */
+  gonePeers: 256,
+  /** Faults of this node caused by bytes of peers: interval of logging one peer's, peers remembered, and log rate. */
+  faultAgainMs: 60_000,
+  faultPeers: 256,
+  faultLines: { perSecond: 0.2, burst: 10 },
+  /** Bytes of blocks sent to one peer for its status messages. */
+  blockAnswers: { perSecond: 16 * 1024 * 1024, burst: 32 * 1024 * 1024 },
+  /** Delay for collecting changes of reachability. */
+  linksMs: 50,
+  /** Peer records kept, and in one response; interval of requests to peers. */
+  records: 1_024,
+  recordsPerAnswer: 64,
+  recordBytes: 512,
+  askRecordsMs: 60_000,
+  clientBytes: 128,
+  /**
+   * Dialing: pause after the first failure, the longest pause, that of static peers and members, that after a refusal that will not
+   * change soon, and failures until an address is dropped.
+   */
+  dialing: 8,
+  backoffMs: 1_000,
+  backoffCapMs: 5 * 60_000,
+  wantedCapMs: 4_000,
+  incompatibleMs: 10 * 60_000,
+  forgetAfter: 10,
+  /** Duration after which a connection resets the failures. */
+  stableMs: 30_000,
+  dialTickMs: 500,
+  /** Delay before a new node is dialed whose turn it is to dial. */
+  yieldMs: 500,
+  staticPeers: 256,
+  /** Peer scores: from 0 to -100, halved towards 0 in each half-life. */
+  halfLifeMs: 10 * 60_000,
+  disconnectScore: -20,
+  banScore: -50,
+  banMs: 30 * 60_000,
+  reservedBanMs: 60_000,
+  /** Banned nodes of one address until the address is banned too. */
+  bansPerAddress: 3,
+  standings: 4_096,
+  storeBytes: 4 * 1024 * 1024,
+  storeMs: 60_000,
+} as const

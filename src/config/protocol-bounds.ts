@@ -1,0 +1,52 @@
+/*
+ * Bounds that decide what is valid: the same on every network, part of the protocol, unlike the tuning in config/limits. A change of one
+ * is a fork. Figures that networks may differ in stand in config/networks.ts.
+ */
+
+/** Of a block. */
+export const BLOCK_BOUNDS = {
+  transactionBytes: 128 * 1024,
+  /** Code size of a contract, where the chain's parameters set none; init code may have twice as many bytes. */
+  codeBytes: 24 * 1024,
+  bodyBytes: 4 * 1024 * 1024,
+  /** Header in a message of a peer: the certificate of the largest committee takes 9 KB. */
+  headerBytes: 16 * 1024,
+  futureSeconds: 1,
+} as const
+
+/** Strict decoding of one item; no message of this protocol nests deeper than 6. */
+export const RLP_BOUNDS = { depth: 16, items: 262_144 } as const
+
+/** Of the genesis block and its file. */
+export const GENESIS_BOUNDS = { codeBytes: 1024 * 1024, extraDataBytes: 4_096, vanityBytes: 32 } as const
+
+/** Of the council contract, which names the first itself: members, and text that names one. */
+export const COUNCIL_BOUNDS = {
+  members: 256,
+  nameBytes: 32,
+  /** Minimum of serving members, however many are silent or jailed, where there are enough (docs/design/council.md#qualification). */
+  leastServing: 4,
+} as const
+
+/** Of one block: accusations, and their bytes; one with a justification of the largest committee fits. */
+export const EVIDENCE_BOUNDS = { items: 16, bytes: 48 * 1024 } as const
+
+/** Of committees and of their messages. */
+export const CONSENSUS_BOUNDS = {
+  maxTimeoutExponent: 6,
+  timeoutCapMs: 60_000,
+  /** Largest committee a genesis may set; no list in a consensus message is longer. */
+  committee: 128,
+  /** One piece of evidence: an unjustified proposal holds two quorums. */
+  evidenceBytes: 64 * 1024,
+  voteBytes: 32 * 1024,
+  proposalBytes: 5 * 1024 * 1024,
+} as const
+
+/** Of snapshots of the state: part of their format 2; changed, they are another format. */
+export const SNAPSHOT_BOUNDS = {
+  /** Size of a chunk, unless it is one account. */
+  chunkBytes: 1024 * 1024,
+  /** Accounts with more bytes of slots have chunks of their own. */
+  inlineBytes: 64 * 1024,
+} as const
