@@ -2,23 +2,26 @@ import type { ChainParams } from '../config/networks.ts'
 import type { StateChanges } from '../state/update/state-changes.ts'
 import type { Hex } from '../util/bytes.ts'
 
-/** What the consensus layer of an Ethereum chain gives to a block, and takes from it (fixture mode). */
+/** Values of an Ethereum chain's consensus layer in a block, and its requests (fixture mode). */
 export interface BeaconEnv {
   /** Root of the parent's beacon block (EIP-4788); undefined before Cancun. */
   readonly parentRoot: Hex | undefined
-  /** Whose logs are deposits (EIP-6110). */
+  /** Contract whose logs are deposits (EIP-6110). */
   readonly depositContract: Hex
 }
 
-/** Blobs of a block on a chain with Ethereum's rules (EIP-4844); the networks of this product have none (docs/design/evm-rules.md#forks-in-force). */
+/**
+ * Blob values of a block on a chain with Ethereum's rules (EIP-4844); the networks of this product have no blobs
+ * (docs/design/evm-rules.md#forks-in-force).
+ */
 export interface BlobEnv {
   /** Wei per unit of blob gas: BLOBBASEFEE. */
   readonly baseFeePerGas: bigint
-  /** Most blobs of a block (EIP-7691, EIP-7892). */
+  /** Maximum blobs per block (EIP-7691, EIP-7892). */
   readonly maxPerBlock: number
 }
 
-/** Everything of a block that a transaction's result depends on, besides the state. */
+/** Block values on which a transaction's result depends, besides the state. */
 export interface BlockEnv {
   readonly params: ChainParams
   readonly number: number
@@ -32,11 +35,14 @@ export interface BlockEnv {
   /** Receives the foundation's share, and the miner's while `miner` is zero. */
   readonly foundation: Hex
   readonly prevRandao: Hex
-  /** Left out: transactions with blobs (type 3) are refused, BLOBBASEFEE is 0. */
+  /** Omitted: transactions with blobs (type 3) are invalid, BLOBBASEFEE is 0. */
   readonly blobs?: BlobEnv
   readonly beacon?: BeaconEnv
-  /** BLOCKHASH of one of the 256 blocks before; ZERO_HASH elsewhere. */
+  /** BLOCKHASH of one of the previous 256 blocks; ZERO_HASH for others. */
   blockHash(number: number): Hex
-  /** Root of the state after `changes` of the block so far, which receipts hold before Byzantium; left out: they hold a status. */
+  /**
+   * Root of the state after `changes` of the block so far, which receipts contain before Byzantium; omitted: they contain a
+   * status.
+   */
   stateRoot?(changes: StateChanges): Promise<Hex>
 }

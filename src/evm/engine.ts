@@ -20,12 +20,12 @@ export interface EngineMessage {
   /** GASPRICE, wei. */
   readonly gasPrice: bigint
   readonly accessList: readonly AccessListEntry[]
-  /** Warm besides sender, recipient, precompiles, coinbase (EIP-3651) and access list: the authorities of EIP-7702. */
+  /** Warm addresses besides sender, recipient, precompiles, coinbase (EIP-3651) and access list: the authorities of EIP-7702. */
   readonly warm?: readonly Hex[]
   readonly blobVersionedHashes?: readonly Hex[]
 }
 
-/** Why a message failed. `revert` gives back unused gas and carries `output`; `halt` consumed all gas. */
+/** Failure of a message. `revert` returns unused gas and has `output`; `halt` consumed all gas. */
 export type EngineFailure = { readonly kind: 'revert' } | { readonly kind: 'halt'; readonly reason: string }
 
 export interface EngineResult {
@@ -39,17 +39,17 @@ export interface EngineResult {
   /** Accounts to delete at the end of the transaction (EIP-6780 applied where active). */
   readonly destroyed: readonly Hex[]
   readonly failure: EngineFailure | null
-  /** With `transfers`: the logs with those of transfers among them, in order. */
+  /** With `transfers`: the logs including those of transfers, in order. */
   readonly tracedLogs?: readonly Log[]
 }
 
-/** Stops a message from outside: the engine asks now and then, and yields to the event loop between slices. */
+/** Stops a message from outside: the engine checks it regularly, and yields to the event loop between slices. */
 export interface Interrupt {
-  /** Wall-clock work between two yields, milliseconds. */
+  /** Milliseconds of work between two yields. */
   readonly sliceMs: number
-  /** Gives other work its turn; by default one round of the event loop. */
+  /** Yields to other work; by default for one event-loop turn. */
   giveWay?(): Promise<void>
-  /** true: give up; the engine throws CodedError<InterruptedError> and leaves the journal to be reverted by the caller. */
+  /** true: the engine throws CodedError<InterruptedError> and leaves the journal to be reverted by the caller. */
   shouldStop(): boolean
 }
 
@@ -62,7 +62,7 @@ export interface GasBoundError {
   readonly code: 'GAS_BOUND_EXCEEDED'
 }
 
-/** Receives what an execution touched (EIP-2929 warm set without the sender, recipient and precompiles). */
+/** Receives the addresses and slots an execution touched (EIP-2929 warm set without the sender, recipient and precompiles). */
 export interface AccessRecorder {
   address(address: Hex): void
   slot(address: Hex, slot: Hex): void
@@ -71,26 +71,26 @@ export interface AccessRecorder {
 export interface EngineOptions {
   readonly interrupt?: Interrupt
   /**
-   * Gas after which nobody wants the result: a message that uses more throws CodedError<GasBoundError>, soon after it does. Code does not
-   * see it, and a message that uses no more runs as without it.
+   * Gas beyond which the result is not needed: a message that uses more throws CodedError<GasBoundError>, soon after it does. Code cannot
+   * observe the bound, and a message within it is unaffected.
    */
   readonly gasBound?: bigint
   readonly accesses?: AccessRecorder
-  /** Where the journal's base cannot be read at once: asked before each read of an account, a slot or code. */
+  /** Present where the journal's base cannot be read synchronously: called before each read of an account, a slot or code. */
   readonly prefetch?: Prefetcher
   /** Precompiles that state overrides moved or replaced. */
   readonly moves?: MovedPrecompiles
-  /** true: transfers of wei are answered as logs too (ERC-7528). */
+  /** true: transfers of wei are returned as logs too (ERC-7528). */
   readonly transfers?: boolean
   /** Only for an engine that traces. */
   readonly trace?: TraceHooks
-  /** Asked before the environment's `blockHash`, for blocks whose hash has to be found first; undefined: ask that one. */
+  /** Called before the environment's `blockHash`, for blocks whose hash has to be computed; undefined: use that one. */
   blockHash?(number: number): Promise<Hex> | undefined
 }
 
 /**
- * Runs one message against a journal: value transfer, code, creation, inner calls. A failed message leaves no change.
- * The journal afterwards holds the effects; deleting `destroyed`, refunds and fees are the executor's.
+ * Runs one message against a journal: value transfer, code, creation, inner calls. A failed message leaves no change. The journal holds
+ * the effects afterwards; the executor deletes `destroyed` accounts and handles refunds and fees.
  */
 export interface Engine {
   readonly name: string

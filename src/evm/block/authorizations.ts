@@ -8,13 +8,13 @@ import type { Journal } from '../../state/journal/journal.ts'
 import { bigintToBytes, concatBytes, EMPTY_BYTES, type Hex, hexToBytes, ZERO_ADDRESS } from '../../util/bytes.ts'
 import { MAX_NONCE, nonceFromBigint } from '../../util/nonce.ts'
 
-/** First byte of what an authority signs (EIP-7702). */
+/** First byte of the payload signed by an authority (EIP-7702). */
 const MAGIC = Uint8Array.of(0x05)
-/** What an authorization pays too much when its account exists already: 25,000 - 12,500. */
+/** Refund of an authorization whose account exists already: 25,000 - 12,500. */
 const EXISTING_ACCOUNT_REFUND = 12_500n
 
 export interface AppliedAuthorizations {
-  /** Authorities, warm from here on. */
+  /** Authorities, which become warm. */
   readonly warm: readonly Hex[]
   readonly refund: bigint
 }
@@ -23,7 +23,7 @@ const NOTHING: AppliedAuthorizations = { warm: [], refund: 0n }
 
 const padWord = (bytes: Uint8Array): Uint8Array => concatBytes(new Uint8Array(32 - bytes.byteLength), bytes)
 
-/** Who signed the authorization; undefined when nobody can have. */
+/** Returns the signer of the authorization; undefined for an invalid signature. */
 export const authorityOf = ({ chainId, address, nonce, yParity, r, s }: Authorization): Hex | undefined => {
   if (yParity > 1 || r.byteLength > 32 || s.byteLength > 32) return undefined
   const signature = concatBytes(padWord(r), padWord(s))
@@ -35,7 +35,7 @@ export const authorityOf = ({ chainId, address, nonce, yParity, r, s }: Authoriz
   return key === undefined ? undefined : publicKeyToAddress(key)
 }
 
-/** Sets the delegations of a type-4 transaction; an authorization that does not hold is passed over (EIP-7702). */
+/** Sets the delegations of a type-4 transaction; an invalid authorization is skipped (EIP-7702). */
 export const applyAuthorizations = (
   journal: Journal,
   chainId: number,

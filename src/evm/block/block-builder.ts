@@ -20,16 +20,16 @@ import { checkAborted, createPacer } from './pacer.ts'
 import { isPlainTransfer } from './run-transaction.ts'
 import { invalidReason } from './transaction-validity.ts'
 
-/** No transaction is shorter than this: a signature alone has 67 bytes. */
+/** Lower bound of a transaction's size: a signature alone has 67 bytes. */
 const SMALLEST_TRANSACTION_BYTES = 100
-/** None uses less. */
+/** Lower bound of a transaction's gas. */
 const SMALLEST_TRANSACTION_GAS = 21_000n
 
-/** Errors that say nothing of the transaction, but that the block is full. */
+/** True for errors that only say that the block is full. */
 const isRoomError = (code: DroppedTransaction['reason']['code']): boolean =>
   code === 'BLOCK_GAS_EXCEEDED' || code === 'BLOCK_BLOBS_EXCEEDED'
 
-/** Whether its gas bounds the time of a transaction well below that of a block. */
+/** True when a transaction's gas bounds its time well below that of a block. */
 const hasLittleGas = (journal: Journal, run: BlockRun, tx: Transaction): boolean =>
   executionGasLimit(tx, run.env) <= BUILD_LIMITS.lightGas || isPlainTransfer(journal, run, tx)
 
@@ -38,7 +38,7 @@ interface Candidate {
   readonly isLight: boolean
 }
 
-/** Picks candidates and keeps the account of what did not fit. */
+/** Selects candidates and keeps those that did not fit. */
 class Picker {
   readonly dropped: DroppedTransaction[] = []
   readonly #journal: Journal
@@ -53,7 +53,7 @@ class Picker {
     this.#bytesLeft = maxBytes
   }
 
-  /** The next valid candidate that still fits. */
+  /** Returns the next valid candidate that still fits. */
   next(timer: BuildTimer): Candidate | undefined {
     while (this.#hasRoom()) {
       const tx = this.#source.next()
@@ -78,9 +78,9 @@ class Picker {
   }
 
   drop(transaction: Transaction, reason: DroppedTransaction['reason']): void {
-    // What the block has no room for is as good as ever for the next one.
+    // A candidate that does not fit stays valid for the next block.
     if (!isRoomError(reason.code)) this.dropped.push({ transaction, reason })
-    // The sender's next one may fit where this one was used already.
+    // After a used nonce the sender's next transaction may fit.
     if (reason.code !== 'NONCE_TOO_LOW') this.#source.skipSender(transaction)
   }
 
@@ -98,7 +98,7 @@ class Picker {
   }
 }
 
-/** `Executor.build` over a way to run transactions. */
+/** Implements `Executor.build` over a transaction runner. */
 export const buildBlock = async (
   runner: TransactionRunner,
   journal: Journal,

@@ -5,14 +5,14 @@ import { type BlockRun, finishBlock } from './block-run.ts'
 import { depositRequest } from './deposits.ts'
 import { preExecutionCalls, type RunSystemCall, takeQueuedRequests } from './system-calls.ts'
 
-/* What happens in a block besides its transactions, in whatever way these are run. */
+/* Phases of a block before and after its transactions, for any runner. */
 
-/** Before the first transaction: contracts of the protocol are told what the block knows. */
+/** Runs the system calls before the first transaction. */
 export const runPreExecution = async (run: BlockRun, journal: Journal, systemCall: RunSystemCall): Promise<void> => {
   for (const call of preExecutionCalls(journal, run.env, run.rules)) await systemCall(call)
 }
 
-/** The receipt of a transaction just run, which before Byzantium holds the state's root instead of a status. */
+/** Returns the receipt of a transaction just run, which before Byzantium has the state root instead of a status. */
 export const receiptWithRoot = (run: BlockRun, journal: Journal, receipt: Receipt): Receipt | Promise<Receipt> =>
   run.rules.hasStatus || run.env.stateRoot === undefined
     ? receipt
@@ -21,7 +21,7 @@ export const receiptWithRoot = (run: BlockRun, journal: Journal, receipt: Receip
         return { ...rest, root }
       })
 
-/** After the last transaction: fees, credits, and what the block asks of a consensus layer. */
+/** Runs the phase after the last transaction: fees, credits, and requests to the consensus layer. */
 export const runPostExecution = async (
   run: BlockRun,
   journal: Journal,

@@ -9,7 +9,7 @@ import type { BlockEnv } from '../block-env.ts'
 import type { BlockExecution, Credit, DroppedTransaction, GasUsedError } from '../executor-types.ts'
 import type { BlockPosition } from './transaction-validity.ts'
 
-/** What a block under execution has gathered so far. */
+/** State of a block under execution. */
 export interface BlockRun extends BlockPosition {
   readonly env: BlockEnv
   readonly rules: ExecutionRules
@@ -35,16 +35,16 @@ export const addResult = (run: BlockRun, transaction: Transaction, receipt: Rece
   run.receipts.push(receipt)
   run.gasUsed += receipt.gasUsed
   if (receipt.blobGasUsed !== undefined) run.blobGasUsed += receipt.blobGasUsed
-  // What has gone to the coinbase is not divided any more.
+  // Tips already paid to the coinbase are not divided.
   const price = run.env.params.tips === 'coinbase' ? run.env.baseFeePerGas : receipt.effectiveGasPrice
   run.feesWei += receipt.gasUsed * price
 }
 
-/** `index`: the transaction that goes beyond the header's gas. */
+/** `index`: the transaction that exceeds the header's gas. */
 export const gasUsedExceeded = (index: number, gasUsed: bigint): CodedError<GasUsedError> =>
   new CodedError<GasUsedError>({ code: 'BODY_GAS_USED', index, gasUsed })
 
-/** Throws CodedError<GasUsedError> when the transactions have gone beyond what the header of the proposal names. */
+/** Throws CodedError<GasUsedError> when the transactions exceed the gas used in the proposal's header. */
 export const checkGasUsed = ({ gasUsed, transactions }: BlockRun, bound: bigint | undefined): void => {
   if (bound === undefined || gasUsed <= bound) return
   throw gasUsedExceeded(transactions.length - 1, bound)
@@ -61,7 +61,10 @@ const feeCredits = (env: BlockEnv, fees: FeeSplit): readonly Credit[] => [
   { address: env.foundation, amountWei: fees.foundation },
 ]
 
-/** Pays the shares of the block's fees, then what the protocol adds (docs/design/money.md#minting): nothing of it is seen by the block's own transactions. */
+/**
+ * Pays the shares of the block's fees, then the protocol's credits (docs/design/money.md#minting): the block's own
+ * transactions see none of them.
+ */
 export const finishBlock = (
   run: BlockRun,
   journal: Journal,

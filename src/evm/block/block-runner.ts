@@ -19,26 +19,24 @@ import { checkAborted, createPacer } from './pacer.ts'
 import type { RunSystemCall } from './system-calls.ts'
 import { invalidReason } from './transaction-validity.ts'
 
-/**
- * A transaction that was interrupted, that went beyond the gas left to it, or on which the engine broke, leaves nothing in the journal.
- */
+/** A transaction that was interrupted, exceeded the remaining gas, or failed in the engine leaves nothing in the journal. */
 export type RunOutcome = Receipt | 'interrupted' | 'exceeded' | { readonly fault: Error }
 
-/** When a transaction is stopped, and how it lets other work run meanwhile. */
+/** Conditions that stop a transaction, and the yield to other work. */
 export interface StopCondition extends Pick<Interrupt, 'shouldStop' | 'giveWay'> {
-  /** Gas, after refunds, beyond which its block is wrong whatever it comes to. */
+  /** Gas, after refunds, beyond which the block is invalid in any case. */
   readonly gasLeft?: bigint
 }
 
-/** Runs one valid transaction to its end; an answer without a promise costs none. */
+/** Runs one valid transaction to its end; synchronously where possible. */
 export type RunTransaction = (tx: Transaction, run: BlockRun, until: StopCondition) => RunOutcome | Promise<RunOutcome>
 
-/** How the transactions of one block are run. */
+/** Way to run the transactions of one block. */
 export interface TransactionRunner {
   begin(journal: Journal, env: BlockEnv): RunTransaction | Promise<RunTransaction>
-  /** What must be loaded before this transaction can run: not the transaction's own time. undefined: nothing. */
+  /** Loads what the transaction needs before it can run, outside its own time. undefined: nothing to load. */
   prepare(tx: Transaction, journal: Journal, run: BlockRun): Promise<void> | undefined
-  /** How messages of the protocol are run. */
+  /** Returns the function that runs system calls. */
   systemCall(journal: Journal, env: BlockEnv): RunSystemCall
 }
 
@@ -51,7 +49,7 @@ const executionFault = (index: number, { hash }: Transaction, fault: Error) =>
     { cause: fault },
   )
 
-/** `Executor.execute` over a way to run transactions. */
+/** Implements `Executor.execute` over a transaction runner. */
 export const executeBlock = async (
   runner: TransactionRunner,
   journal: Journal,

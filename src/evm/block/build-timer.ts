@@ -2,22 +2,22 @@ import type { BuildBudget, Overrun } from '../executor-types.ts'
 import type { StopCondition } from './block-runner.ts'
 import { yieldToEventLoop } from './pacer.ts'
 
-/** One run of a transaction that may be stopped. */
+/** Run of a transaction that may be stopped. */
 export interface Trial {
   readonly until: StopCondition
-  /** To be called once, when it was stopped. */
+  /** Called once, when the run was stopped. */
   stopped(): Overrun
 }
 
 /**
- * Time of a block under construction. What stands in the block was given `deadlineMs`, since all others must run it too. Transactions
- * that are stopped have `transactionMs` together, and put the deadline off by what they took: they cost others nothing.
+ * Time of a block under construction. Included transactions must end by `deadlineMs`, since all other nodes execute them too. Stopped
+ * transactions together have `transactionMs`, and extend the deadline by their time, since other nodes never run them.
  */
 export class BuildTimer {
   readonly #budget: BuildBudget
   #deadlineMs: number
   #stoppedMs = 0
-  /** As last read. */
+  /** Time of the last reading. */
   #nowMs = 0
 
   constructor(budget: BuildBudget) {
@@ -31,14 +31,14 @@ export class BuildTimer {
     return this.#nowMs >= this.#deadlineMs
   }
 
-  /** Whether a transaction that may run for long can be tried. */
+  /** True when a transaction that may run long can be tried. */
   get hasTrials(): boolean {
     return this.#leftMs > this.#budget.transactionMs / 8
   }
 
   /**
-   * Begins a run now. The first one of a block may go beyond the deadline, which leaves the block to itself: else a long one would
-   * never get in. `isLight`: its gas bounds it.
+   * Starts a run now. The first one of a block may exceed the deadline and is then alone in the block, since a long one would
+   * otherwise never be included. `isLight`: its gas bounds its time.
    */
   begin(isFirst: boolean, isLight: boolean): Trial {
     const { signal, nowMs, transactionMs } = this.#budget
@@ -65,7 +65,7 @@ export class BuildTimer {
     }
   }
 
-  /** Time spent on loading code is not the transactions' time. */
+  /** Excludes the time of loading code. */
   async excluding(work: Promise<void>): Promise<void> {
     const startMs = this.#budget.nowMs()
     await work
@@ -74,7 +74,7 @@ export class BuildTimer {
     this.#deadlineMs += tookMs
   }
 
-  /** What stopped transactions may still take, milliseconds. */
+  /** Remaining milliseconds for transactions that are stopped. */
   get #leftMs(): number {
     return this.#budget.transactionMs - this.#stoppedMs
   }

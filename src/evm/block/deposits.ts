@@ -3,7 +3,7 @@ import type { Receipt } from '../../primitives/receipt.ts'
 import { bytesToBigint, concatBytes, type Hex } from '../../util/bytes.ts'
 import { CodedError } from '../../util/errors.ts'
 
-/** A log of the deposit contract that is no deposit makes its block invalid. */
+/** Malformed log of the deposit contract, which makes its block invalid. */
 export interface DepositError {
   readonly code: 'DEPOSIT_MALFORMED'
   readonly contract: Hex
@@ -22,7 +22,7 @@ const FIELDS: readonly (readonly [offset: number, length: number])[] = [
   [512, 8],
 ]
 
-/** The deposits of a block in one request (EIP-6110): type byte and data; undefined where there are none. */
+/** Returns the deposits of a block as one request (EIP-6110): type byte and data; undefined without deposits. */
 export const depositRequest = (receipts: readonly Receipt[], contract: Hex): Uint8Array | undefined => {
   const deposits = receipts.flatMap(({ logs }) =>
     logs.filter(log => log.address === contract && log.topics[0] === DEPOSIT_EVENT),

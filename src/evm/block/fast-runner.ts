@@ -10,7 +10,7 @@ import type { RunOutcome, StopCondition, TransactionRunner } from './block-runne
 import { isPlainTransfer, messageGasBound, runMessageTransaction, runPlainTransfer } from './run-transaction.ts'
 import { runSystemCall } from './system-calls.ts'
 
-/** The engine that runs code, loaded when the first code needs it. */
+/** EVM engine, loaded at the first code. */
 export interface EngineSource {
   loaded: Engine | undefined
   load(): Promise<Engine>
@@ -31,7 +31,7 @@ const runWithEngine = async (
     const options = gasBound === undefined ? { interrupt } : { interrupt, gasBound }
     return (await runMessageTransaction(journal, run, tx, engine, options)).receipt
   } catch (error) {
-    // An impossible state stops the process; a state that is gone says nothing about the transaction.
+    // An impossible state stops the process; a moved state says nothing about the transaction.
     if (error instanceof AssertionError || (isCoded(error) && error.code === 'STATE_MOVED')) throw error
     journal.revert(mark)
     if (isCoded(error) && error.code === 'EXECUTION_INTERRUPTED') return 'interrupted'
@@ -42,7 +42,7 @@ const runWithEngine = async (
   }
 }
 
-/** Transactions by our own rules; only code is run by an engine. A plain transfer is done at once, without a promise. */
+/** Runs transactions by this node's own rules; only code is run by an engine. A plain transfer runs synchronously. */
 export const createFastRunner = (engines: EngineSource, logger: Logger): TransactionRunner => ({
   begin: journal => (tx, run, until) => {
     if (isPlainTransfer(journal, run, tx)) return runPlainTransfer(journal, run, tx)

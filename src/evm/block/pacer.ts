@@ -4,11 +4,11 @@ import type { InterruptedError } from '../engine.ts'
 
 export const yieldToEventLoop = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
 
-/** Gives the event loop its turn between two transactions when a slice of work is over. */
+/** Yields to the event loop between two transactions when a time slice is over. */
 export interface Pacer {
-  /** Whether the slice is over. */
+  /** True when the slice is over. */
   due(): boolean
-  /** Lets other work run. Throws CodedError<InterruptedError> when the signal has aborted. */
+  /** Yields to other work. Throws CodedError<InterruptedError> when the signal has aborted. */
   giveWay(): Promise<void>
 }
 

@@ -15,31 +15,31 @@ import { addResult, type BlockRun, beginBlock } from './block-run.ts'
 import { isPlainTransfer, runMessageTransaction, runPlainTransfer } from './run-transaction.ts'
 import { PRE_EXECUTION_ACCOUNTS, runSystemCall } from './system-calls.ts'
 
-/** What a block's transactions run on once more. */
+/** Context of a replay of a block's transactions. */
 export interface ReplayContext {
-  /** The state after the parent. */
+  /** State after the parent. */
   readonly reader: StateReader
-  /** For a reader that must be asked ahead. */
+  /** Present for a reader that needs prefetching. */
   readonly prefetch: Prefetcher | undefined
   readonly env: BlockEnv
   readonly engine: Engine
-  /** The same rules, shown step by step. */
+  /** Engine with the same rules that reports steps. */
   readonly tracingEngine: Engine
   readonly interrupt: Interrupt | undefined
 }
 
-/** Where a traced transaction stands. */
+/** Position of a traced transaction. */
 export interface TracedPosition {
   readonly blockHash: Hex
   readonly index: number
 }
 
 /**
- * A committed block's transactions, one after the other, on the state before it. They are known to be valid: an error is a fault of
+ * Executes a committed block's transactions in order on the state before it. They are known to be valid: an error is a fault of
  * this node, or an interrupt.
  */
 export class Replay {
-  /** The state after what has run. */
+  /** State after the executed transactions. */
   readonly journal: Journal
   readonly #context: ReplayContext
   readonly #run: BlockRun
@@ -53,7 +53,7 @@ export class Replay {
     this.#options = { ...(interrupt && { interrupt }), ...(prefetch && { prefetch }) }
   }
 
-  /** With what the protocol does before the first transaction. */
+  /** Starts with the system calls before the first transaction. */
   static async begin(context: ReplayContext): Promise<Replay> {
     const replay = new Replay(context)
     const { engine, env, prefetch } = context
@@ -66,7 +66,7 @@ export class Replay {
     return replay
   }
 
-  /** Runs the next transaction without looking. */
+  /** Runs the next transaction without a tracer. */
   async run(tx: Transaction): Promise<Receipt> {
     const { journal } = this
     await this.#load(tx)
@@ -90,7 +90,7 @@ export class Replay {
     return receipt
   }
 
-  /** Accounts that are read without asking ahead: by the rules around the message, and by tracers when it begins. */
+  /** Loads the accounts read without prefetching: by the rules around the message, and by tracers at its beginning. */
   async #load(tx: Transaction): Promise<void> {
     const { prefetch, env } = this.#context
     if (prefetch === undefined) return

@@ -15,7 +15,7 @@ import type { Engine, EngineMessage, EngineOptions, EngineResult } from '../engi
 import { applyAuthorizations } from './authorizations.ts'
 import type { BlockPosition } from './transaction-validity.ts'
 
-/** A transaction whose result depends on its bytes alone: no code runs (and none can look at the fee while it is held). */
+/** Returns true when the result depends on the transaction's bytes alone: no code runs (and none can see the withheld fee). */
 export const isPlainTransfer = (journal: Journal, { rules }: BlockPosition, tx: Transaction): boolean =>
   tx.to !== null && tx.type !== 4 && journal.codeHash(tx.to) === EMPTY_CODE_HASH && !rules.precompiles.has(tx.to)
 
@@ -44,12 +44,12 @@ const receiptOf = (
   ...(tx.type === 3 && { blobGasUsed: blobGas(tx), blobGasPrice: at.env.blobs?.baseFeePerGas ?? 0n }),
 })
 
-/** Ethereum's coinbase has its tip with each transaction, where later ones see it, and loses it when it destroys itself. */
+/** Ethereum's coinbase gets its tip with each transaction, so that later ones see it, and loses it when it destroys itself. */
 const payTip = (journal: Journal, { env }: BlockPosition, gasUsed: bigint, price: bigint): void => {
   if (env.params.tips === 'coinbase') journal.addBalance(env.miner, gasUsed * (price - env.baseFeePerGas))
 }
 
-/** Price of its blobs, wei: burnt whole, whatever becomes of the message. */
+/** Price of its blobs, wei: burnt completely, whatever the outcome of the message. */
 const blobFee = (tx: BlobFields, { blobs }: BlockEnv): bigint =>
   tx.blobVersionedHashes === undefined || blobs === undefined ? 0n : blobGas(tx) * blobs.baseFeePerGas
 
@@ -63,7 +63,7 @@ const priceOf = (tx: Transaction, at: BlockPosition): bigint =>
 
 const higher = (a: bigint, b: bigint): bigint => (a > b ? a : b)
 
-/** Runs a valid plain transfer to its end. It cannot fail: the balance covers the value and the whole gas limit. */
+/** Runs a valid plain transfer. It cannot fail: the balance covers the value and the whole gas limit. */
 export const runPlainTransfer = (journal: Journal, at: BlockPosition, tx: Transaction): Receipt => {
   const { intrinsic } = at.rules
   const price = priceOf(tx, at)
@@ -71,7 +71,7 @@ export const runPlainTransfer = (journal: Journal, at: BlockPosition, tx: Transa
   journal.setBalance(tx.from, journal.balance(tx.from) - tx.value - gasUsed * price - blobFee(tx, at.env))
   journal.setNonce(tx.from, nextNonce(tx.nonce))
   const to = tx.to as Hex
-  // Before EIP-161 a transfer of nothing creates the account.
+  // Before EIP-161 a transfer of zero creates the account.
   if (tx.value === 0n && at.rules.sweepsEmpty) journal.touch(to)
   else journal.addBalance(to, tx.value)
   payTip(journal, at, gasUsed, price)
@@ -79,7 +79,7 @@ export const runPlainTransfer = (journal: Journal, at: BlockPosition, tx: Transa
   return receiptOf(tx, at, price, { gasUsed, succeeded: true, logs: NO_LOGS })
 }
 
-/** Refunds of the code and of EIP-7702, capped, above the floor of EIP-7623. */
+/** Returns the gas after refunds of the code and of EIP-7702, capped, at least the floor of EIP-7623. */
 const gasAfterRefunds = (tx: Transaction, { rules }: BlockPosition, used: bigint, refund: bigint): bigint => {
   const cap = used / rules.refundQuotient
   const net = used - (refund < cap ? refund : cap)
@@ -87,8 +87,8 @@ const gasAfterRefunds = (tx: Transaction, { rules }: BlockPosition, used: bigint
 }
 
 /**
- * The most gas that a message can use whose transaction uses no more than `gasLeft` after refunds: with q the refund quotient, what is
- * used is at least (q - 1)/q of what ran.
+ * Largest gas of a message whose transaction uses at most `gasLeft` after refunds: with refund quotient q, the gas used is at least (q
+ * - 1)/q of the gas executed.
  */
 export const messageGasBound = (tx: Transaction, { rules }: BlockPosition, gasLeft: bigint): bigint => {
   const kept = rules.refundQuotient - 1n
@@ -108,17 +108,17 @@ const messageOf = (tx: Transaction, gas: bigint, gasPrice: bigint, warm: readonl
   ...(tx.blobVersionedHashes !== undefined && { blobVersionedHashes: tx.blobVersionedHashes }),
 })
 
-/** What running a message answered besides its receipt. */
+/** Outcome of a message besides its receipt. */
 export interface MessageOutcome {
   readonly receipt: Receipt
   readonly result: EngineResult
-  /** Gas before refunds: what the limit had to cover. */
+  /** Gas before refunds, which the limit had to cover. */
   readonly peakGas: bigint
 }
 
 /**
- * Runs a valid transaction whose message needs an engine: gas bought, message, refunds, self-destructs, sweep. When the engine
- * throws (an interrupt) the caller reverts to its own mark.
+ * Runs a valid transaction whose message needs an engine: buys gas, runs the message, applies refunds, self-destructs and the sweep.
+ * When the engine throws (an interrupt) the caller reverts to its own checkpoint.
  */
 export const runMessageTransaction = async (
   journal: Journal,

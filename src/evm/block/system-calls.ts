@@ -6,16 +6,16 @@ import { CodedError } from '../../util/errors.ts'
 import type { BlockEnv } from '../block-env.ts'
 import type { Engine, EngineMessage, EngineOptions } from '../engine.ts'
 
-/** A message of the protocol itself to a contract, before or after a block's transactions: no fee, no nonce, no sender's account. */
+/** Message of the protocol to a contract, before or after a block's transactions: without fee, nonce and sender account. */
 export interface SystemCall {
   readonly to: Hex
   readonly data: Uint8Array
 }
 
-/** Runs one; answers its output. Throws CodedError<SystemCallError> when it fails. */
+/** Runs a system call and returns its output. Throws CodedError<SystemCallError> when it fails. */
 export type RunSystemCall = (call: SystemCall) => Promise<Uint8Array>
 
-/** A block whose requests cannot be had is not valid (EIP-7002). */
+/** A block without obtainable requests is invalid (EIP-7002). */
 export interface SystemCallError {
   readonly code: 'SYSTEM_CALL_FAILED'
   readonly to: Hex
@@ -25,23 +25,23 @@ export interface SystemCallError {
 export const SYSTEM_ADDRESS: Hex = '0xfffffffffffffffffffffffffffffffffffffffe'
 const SYSTEM_GAS = 30_000_000n
 
-/** EIP-4788: roots of the beacon chain by time. */
+/** EIP-4788: beacon chain roots by time. */
 const BEACON_ROOTS: Hex = '0x000f3df6d732807ef1319fb7b8bb8522d0beac02'
 /** EIP-2935: block hashes by number. */
 const BLOCK_HASHES: Hex = '0x0000f90827f1c53a10cb7a02335b175320002935'
-/** EIP-7002 and EIP-7251: queues of what validators ask for, with the type byte of their requests. */
+/** EIP-7002 and EIP-7251: queues of validators' requests, with the type byte of each. */
 const REQUEST_QUEUES: readonly { readonly type: number; readonly to: Hex }[] = [
   { type: 1, to: '0x00000961ef480eb55e80d19ad83579a64c007002' },
   { type: 2, to: '0x0000bbddc7ce488642fb579f8b00f3a590007251' },
 ]
 
-/** Accounts that the calls before the first transaction may read, to be loaded where reading takes its time. */
+/** Accounts that the calls before the first transaction may read, to be prefetched where reading is asynchronous. */
 export const PRE_EXECUTION_ACCOUNTS: readonly Hex[] = [SYSTEM_ADDRESS, BEACON_ROOTS, BLOCK_HASHES]
 
-/** Whom system calls may reach: for states whose accounts must be loaded before they are read. */
+/** Addresses of system contracts, for states that must load accounts before reading them. */
 export const SYSTEM_CONTRACTS: readonly Hex[] = [BEACON_ROOTS, BLOCK_HASHES, ...REQUEST_QUEUES.map(({ to }) => to)]
 
-/** Calls before the first transaction, to contracts that are there. */
+/** Returns the calls before the first transaction, to existing contracts. */
 export const preExecutionCalls = (journal: Journal, env: BlockEnv, rules: ExecutionRules): readonly SystemCall[] => {
   const calls: SystemCall[] = []
   const root = env.beacon?.parentRoot
@@ -50,7 +50,7 @@ export const preExecutionCalls = (journal: Journal, env: BlockEnv, rules: Execut
   return calls.filter(({ to }) => journal.codeHash(to) !== EMPTY_CODE_HASH)
 }
 
-/** Empties the queues after the last transaction: type byte and data of each kind of request that there is (EIP-7685). */
+/** Empties the queues after the last transaction; returns type byte and data of each non-empty kind of request (EIP-7685). */
 export const takeQueuedRequests = async (journal: Journal, run: RunSystemCall): Promise<readonly Uint8Array[]> => {
   const requests: Uint8Array[] = []
   for (const { type, to } of REQUEST_QUEUES) {
@@ -61,7 +61,7 @@ export const takeQueuedRequests = async (journal: Journal, run: RunSystemCall): 
   return requests
 }
 
-/** As a message for an engine or for the VM. */
+/** Converts a system call to a message for an engine or for the VM. */
 export const systemMessage = ({ to, data }: SystemCall): EngineMessage => ({
   from: SYSTEM_ADDRESS,
   to,
@@ -72,7 +72,7 @@ export const systemMessage = ({ to, data }: SystemCall): EngineMessage => ({
   accessList: [],
 })
 
-/** On our engine. */
+/** Runs a system call on this node's engine. */
 export const runSystemCall = async (
   journal: Journal,
   env: BlockEnv,
@@ -86,7 +86,7 @@ export const runSystemCall = async (
   return output
 }
 
-/** The sender has no account before, and none after. */
+/** The sender has no account before and after. */
 export const endSystemCall = (journal: Journal): void => {
   journal.sweepTouched()
   journal.endTransaction()

@@ -27,17 +27,17 @@ import { EMPTY_CODE_HASH } from '../../state/account.ts'
 import type { Journal } from '../../state/journal/journal.ts'
 import type { BlockEnv } from '../block-env.ts'
 
-/** Place of a transaction in a block. */
+/** Position of a transaction in a block. */
 export interface BlockPosition {
   readonly env: BlockEnv
   readonly rules: ExecutionRules
   /** Gas used by the transactions before. */
   readonly gasUsed: bigint
-  /** Blob gas of the transactions before. */
+  /** Blob gas used by the transactions before. */
   readonly blobGasUsed: bigint
 }
 
-/** Reason why the transaction cannot stand here; undefined: it can. Order of the checks as in go-ethereum. */
+/** Returns the reason why the transaction is invalid here; undefined when valid. Order of the checks as in go-ethereum. */
 export const invalidReason = (journal: Journal, at: BlockPosition, tx: Transaction): TransactionError | undefined =>
   checkForm(at, tx) ??
   checkNonce(tx, journal.nonce(tx.from)) ??
@@ -51,8 +51,8 @@ export const invalidReason = (journal: Journal, at: BlockPosition, tx: Transacti
   checkGasRoom(tx, at.env, gasLeft(at))
 
 /**
- * The same for a call in a simulated block (eth_simulateV1): anybody sends, contracts too, and a single call may have more gas
- * than a transaction. Unless `strict`, the nonce may be any, and a call that offers nothing pays nothing.
+ * Like `invalidReason`, for a call in a simulated block (eth_simulateV1): any account may send, contracts too, and a single
+ * call may have more gas than a transaction. Unless `strict`, any nonce is valid, and a call without a fee pays nothing.
  */
 export const invalidSimulatedReason = (
   journal: Journal,
@@ -92,7 +92,7 @@ const senderCode = (journal: Journal, { from }: Transaction): SenderCode => {
   return isDelegation(journal.code(from)) ? 'delegation' : 'contract'
 }
 
-/** Below the header's limit and the network's bound on the execution of a block (docs/consensus.md). */
+/** Gas below the header's limit and the network's bound on the execution of a block (docs/consensus.md). */
 const gasLeft = ({ env, gasUsed }: BlockPosition): bigint => {
   const { maxBlockExecutionGas } = env.params
   return (maxBlockExecutionGas < env.gasLimit ? maxBlockExecutionGas : env.gasLimit) - gasUsed

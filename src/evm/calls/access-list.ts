@@ -4,10 +4,10 @@ import type { AccessRecorder } from '../engine.ts'
 import { type CallOutcome, callGas, callRecipient, checkValue, type PreparedCall, runCall } from './call-message.ts'
 import type { AccessListResult } from './types.ts'
 
-/** A run with a list may touch more than the run that made it; three rounds settle what settles at all. */
+/** A run with a list may touch more than the run that made it; three rounds are usually enough. */
 const MAX_ROUNDS = 8
 
-/** Collects accesses; addresses that are warm anyway only count with their slots (as in go-ethereum). */
+/** Records accesses; addresses that are warm anyway are listed only with slots (as in go-ethereum). */
 const createRecorder = (excluded: ReadonlySet<Hex>, start: readonly AccessListEntry[]) => {
   const entries = new Map<Hex, Set<Hex>>()
   const slotsOf = (address: Hex): Set<Hex> => {
@@ -42,8 +42,8 @@ const failureText = ({ failure }: CallOutcome): string | undefined => {
 }
 
 /**
- * The access list a transaction of this message would want, and its gas with that list. Lists only grow from round to round, so
- * equal sizes are equal lists. Throws INSUFFICIENT_BALANCE_FOR_TRANSFER, INTRINSIC_GAS_TOO_LOW.
+ * Returns the access list for a transaction of this message, and its gas with that list. Lists only grow from round to round,
+ * so equal sizes mean equal lists. Throws INSUFFICIENT_BALANCE_FOR_TRANSFER, INTRINSIC_GAS_TOO_LOW.
  */
 export const findAccessList = async (call: PreparedCall): Promise<AccessListResult> => {
   const gas = callGas(call.message)

@@ -19,17 +19,17 @@ import type { BlockOverrides, CallError, CallMessage, CallRequest } from './type
 
 export const callError = (detail: CallError): CodedError<CallError> => new CodedError(detail)
 
-/** What a call runs on. */
+/** Context of a call. */
 export interface CallContext {
   readonly reader: StateReader
-  /** For a reader that must be asked ahead. */
+  /** Present for a reader that needs prefetching. */
   readonly prefetch: Prefetcher | undefined
   readonly env: BlockEnv
   readonly engine: Engine
   readonly interrupt: Interrupt | undefined
 }
 
-/** A call made ready: state and block overridden, the sender looked up. Runs leave the journal as it was. */
+/** Prepared call: state and block overridden, the sender looked up. Runs leave the journal unchanged. */
 export interface PreparedCall {
   readonly context: CallContext
   readonly env: BlockEnv
@@ -44,15 +44,18 @@ export interface PreparedCall {
 }
 
 export interface CallOutcome {
-  /** After refunds. */
+  /** Gas after refunds. */
   readonly gasUsed: bigint
-  /** Before refunds: what the limit had to cover. */
+  /** Gas before refunds, which the limit had to cover. */
   readonly peakGas: bigint
   readonly output: Uint8Array
   readonly failure: EngineFailure | null
 }
 
-/** The block as the call sees it. Without a price its base fee is 0, as in geth: no price lies below the base fee of its block. */
+/**
+ * Returns the block as the call sees it. Without a price its base fee is 0, as in geth: no price is below the base fee of its
+ * block.
+ */
 const envOf = (env: BlockEnv, message: CallMessage, overrides: BlockOverrides = {}): BlockEnv => ({
   ...env,
   ...(isUnpriced(message) && { baseFeePerGas: 0n }),
@@ -61,7 +64,7 @@ const envOf = (env: BlockEnv, message: CallMessage, overrides: BlockOverrides = 
 
 const isUnpriced = ({ gasPrice, maxFeePerGas }: CallMessage): boolean => (gasPrice ?? maxFeePerGas ?? 0n) === 0n
 
-/** GASPRICE: the price offered, or the base fee that was asked for with the block. */
+/** Returns GASPRICE: the offered price, or the base fee set by a block override. */
 const priceOf = (message: CallMessage, { baseFeePerGas }: BlockEnv): bigint => {
   if (isUnpriced(message)) return baseFeePerGas
   const { gasPrice, maxFeePerGas = 0n, maxPriorityFeePerGas = 0n } = message
@@ -97,7 +100,7 @@ export const prepareCall = async (context: CallContext, request: CallRequest): P
   }
 }
 
-/** The gas a call has: what it names, at most the node's cap. */
+/** Returns the gas of a call: its own limit, at most the node's cap. */
 export const callGas = (message: CallMessage): bigint =>
   message.gas === undefined || message.gas > CALL_LIMITS.gas ? CALL_LIMITS.gas : message.gas
 
@@ -113,29 +116,29 @@ const gasFields = ({ message, accessList, authorizations }: PreparedCall) => ({
   authorizationList: authorizations,
 })
 
-/** Gas taken before any code runs. */
+/** Gas charged before any code runs. */
 export const callIntrinsicGas = (call: PreparedCall): bigint => intrinsicGas(gasFields(call), call.rules.intrinsic)
 
-/** The least gas the call can use. */
+/** Smallest gas the call can use. */
 export const callMinimumGas = (call: PreparedCall): bigint => {
   const [intrinsic, floor] = [callIntrinsicGas(call), floorGas(gasFields(call), call.rules.intrinsic)]
   return floor > intrinsic ? floor : intrinsic
 }
 
-/** Whether no code can run: the recipient has none, and none is given to it. */
+/** Returns true when no code can run: the recipient has none, and gets none. */
 export const runsNoCode = ({ journal, message, rules, moves, authorizations }: PreparedCall): boolean =>
   message.to !== null &&
   authorizations.length === 0 &&
   journal.codeHash(message.to) === EMPTY_CODE_HASH &&
   !isPrecompile(rules, moves, message.to)
 
-/** Where a creation would put its contract; the recipient of a call. */
+/** Address of the created contract; the recipient of a call. */
 export const callRecipient = ({ journal, message }: PreparedCall): Hex =>
   message.to ?? createAddress(message.from, journal.nonce(message.from))
 
 /**
- * Runs the call with this gas limit and takes everything back. Fees are not charged: a call never fails for want of them. Throws
- * INTRINSIC_GAS_TOO_LOW; an interrupt comes through as it is. Check the value first.
+ * Runs the call with this gas limit and reverts it. Fees are not charged, so a call never fails for lack of funds for them. Throws
+ * INTRINSIC_GAS_TOO_LOW; an interrupt is passed on. The caller checks the value before.
  */
 export const runCall = async (call: PreparedCall, gas: bigint, accesses?: AccessRecorder): Promise<CallOutcome> => {
   const minimum = callMinimumGas(call)
@@ -155,7 +158,7 @@ export const runCall = async (call: PreparedCall, gas: bigint, accesses?: Access
   return settleCall(call, { ...result, refund: result.refund + refund })
 }
 
-/** What comes before a call's message: the nonce is raised and accounts are delegated. `refund` is for the latter. */
+/** Applies the changes before a call's message: raises the nonce and delegates accounts. `refund` is for the delegations. */
 export const applyCallNonce = (
   call: PreparedCall,
   gas: bigint,
@@ -167,7 +170,7 @@ export const applyCallNonce = (
   return { message: { from, to, value, data, gas: gas - callIntrinsicGas(call), gasPrice, accessList, warm }, refund }
 }
 
-/** What a run cost in the end: the intrinsic gas, less capped refunds, at least the minimum. */
+/** Returns the final cost of a run: the intrinsic gas, minus capped refunds, at least the minimum. */
 export const settleCall = (call: PreparedCall, { gasUsed, refund, output, failure }: EngineResult): CallOutcome => {
   const minimum = callMinimumGas(call)
   const used = callIntrinsicGas(call) + gasUsed
@@ -176,7 +179,7 @@ export const settleCall = (call: PreparedCall, { gasUsed, refund, output, failur
   return { gasUsed: net > minimum ? net : minimum, peakGas: used > minimum ? used : minimum, output, failure }
 }
 
-/** What a failed run is answered with. */
+/** Returns the error of a failed run. */
 export const callFailureError = ({ failure, output }: CallOutcome): CodedError<CallError> =>
   failure?.kind === 'halt'
     ? callError({ code: 'EXECUTION_FAILED', reason: failure.reason })

@@ -22,25 +22,28 @@ import type {
 export type { SerializedEnv } from './worker-protocol.ts'
 
 export interface CallServiceOptions {
-  /** The LevelDB directory, opened again by each worker. */
+  /** LevelDB directory, opened by each worker as well. */
   readonly storePath: string
   readonly params: ChainParams
-  /** Runs code. */
+  /** EVM engine. */
   readonly evm?: EngineName
   readonly logger: Logger
   /**
-   * The environment a call on the state after `request.number` sees: that block's own, or the pending block's. Answer the same
-   * object while it stands: a worker is told once of each.
+   * Returns the environment of a call on the state after `request.number`: that block's, or the pending block's. Must return
+   * the same object while it is unchanged: a worker gets each object once.
    */
   envFor(request: CallState): Promise<SerializedEnv>
-  /** The pending block's changes over the block before it, for requests with `pending`; the same object while they stand. */
+  /**
+   * Returns the pending block's changes over the block before it, for requests with `pending`; the same object while they are
+   * unchanged.
+   */
   overlayFor?(request: CallState): Promise<StateChanges>
-  /** Moves when a development chain took blocks back or edited its state: what workers have read is void then. */
+  /** Grows when a development chain reverted blocks or edited its state, which invalidates the workers' caches. */
   revision?(): number
 }
 
 const MAX_WORKERS = CALL_LIMITS.workers + CALL_LIMITS.extraWorkers
-/** A call that a worker did not survive is tried once more. */
+/** A call whose worker died is tried once more. */
 const MAX_ATTEMPTS = 2
 
 const TIMED_OUT: CallError = { code: 'EXECUTION_TIMEOUT', timeoutMs: CALL_LIMITS.timeoutMs }
@@ -51,10 +54,10 @@ interface CallTerms {
   readonly cancellation?: Cancellation | undefined
 }
 
-/** Where a call or a simulation stands. One object stands for one request: environment and changes belong together. */
+/** State of a call or a simulation. One object identifies one request, so that environment and changes belong together. */
 export type CallState = Pick<CallRequest, 'number' | 'pending'>
 
-/** Hands calls to workers, watches these from outside, and moves calls from one that hangs or dies to another. */
+/** Dispatches calls to workers, monitors them, and moves calls away from one that hangs or dies. */
 class CallDispatcher {
   readonly #options: CallServiceOptions
   readonly #queue = new ClientQueue<PendingCall>(CALL_LIMITS.queue)
@@ -63,7 +66,7 @@ class CallDispatcher {
   readonly #events: CallWorkerEvents
   #watch: NodeJS.Timeout | undefined = undefined
   #nextId = 1
-  /** What waits or runs, of all and of each client. */
+  /** Waiting and running calls, in total and per client. */
   readonly #load = new ClientLimits()
   #closed = false
 
@@ -148,7 +151,7 @@ class CallDispatcher {
 
   #takeId(): number {
     const id = this.#nextId
-    // Ids stand in 32-bit memory too.
+    // Ids must fit the 32-bit shared memory.
     this.#nextId = id === 0x7fff_ffff ? 1 : id + 1
     return id
   }
@@ -173,7 +176,7 @@ class CallDispatcher {
     if (this.#workers.size > 0) this.#startWatch()
   }
 
-  /** Slow calls of one client leave places for others. */
+  /** Slow calls of one client leave slots for others. */
   #mayRun(client: string): boolean {
     const limit = CALL_LIMITS.clientInFlight
     if (this.#load.callsOf(client) <= limit) return true
@@ -182,7 +185,7 @@ class CallDispatcher {
     return running < limit
   }
 
-  /** The least loaded worker that shows signs of life; another one is started when none does. */
+  /** Returns the least loaded responsive worker; starts another one when none responds. */
   #freeWorker(): CallWorkerHandle | undefined {
     let best: CallWorkerHandle | undefined
     for (const worker of this.#workers) {
@@ -233,7 +236,7 @@ class CallDispatcher {
     this.#stopIdle(nowMs)
   }
 
-  /** Takes from a worker that hangs what it is not working on, if there is another place for it. */
+  /** Moves the calls that a hanging worker is not executing to another worker, if there is one. */
   #moveWaiting(worker: CallWorkerHandle): void {
     for (const call of [...worker.calls.values()]) {
       if (call.id === worker.running || this.#freeWorker() === undefined) continue
@@ -243,7 +246,7 @@ class CallDispatcher {
     }
   }
 
-  /** A worker is gone: the call it was at is refused, the others are tried elsewhere. */
+  /** Handles a lost worker: its current call is refused, the others are tried elsewhere. */
   #lost(worker: CallWorkerHandle, detail: CallError, error: Error | undefined): void {
     this.#workers.delete(worker)
     this.#silent.delete(worker)
@@ -277,7 +280,7 @@ const isOverdue = (worker: CallWorkerHandle, nowMs: number): boolean => {
   return false
 }
 
-/** Calls run in worker threads, started at the first call; bounded in number, gas and time. */
+/** Creates the service of calls in worker threads, started at the first call; bounded in number, gas and time. */
 export const createCallService = (options: CallServiceOptions): CallService => {
   const dispatcher = new CallDispatcher(options)
   return {

@@ -67,7 +67,7 @@ const withState = createStateCache(await Store.open(storePath, { createIfMissing
 const batcher = new Batcher<WorkerMessage>(CALL_LIMITS.batch, messages => port.postMessage(messages))
 const post = (message: WorkerMessage): void => batcher.add(message)
 
-/** Remembers values by the id they were first sent with. */
+/** Caches values by the id under which they were first sent. */
 const createNames = <Sent, Value>(make: (sent: Sent) => Value) => {
   const values = new Map<number, Value>()
   return ({ id, value }: NamedValue<Sent>): Value => {
@@ -88,7 +88,7 @@ setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
 const frameBytes = (): number => getHeapStatistics().external_memory + machineBytes()
 
-/** Whether the calls under way hold more memory than they may: who has the turn then is stopped, and what it held is free. */
+/** Returns true when the running calls exceed their memory: the current one is then stopped, and its memory freed. */
 const isStarved = (): boolean => {
   if (frameBytes() <= CALL_LIMITS.frameBytes) return false
   dropSpare()
@@ -106,7 +106,7 @@ const interruptFor = (id: number): Interrupt => {
   return {
     sliceMs: EXECUTION_LIMITS.callSliceMs,
     async giveWay() {
-      // At the end of a turn, before another call adds what it takes: a turn is long enough for tens of megabytes.
+      // Checked at the end of a slice, before another call allocates more: a slice is enough for tens of megabytes.
       if (isStarved()) throw callError({ code: 'EXECUTION_FAILED', reason: 'out of memory' })
       await scheduler.giveWay()
       Atomics.store(signals, CALL_RUNNING_JOB, id)
@@ -150,7 +150,7 @@ const askHashes = async (id: number, blocks: readonly SimulatedBlock[]): Promise
   return hashes
 }
 
-/** Every one of them, so that none is taken for a fault of ours. */
+/** Complete list, so that none of them is treated as a fault of this node. */
 const CALL_ERRORS: { readonly [Code in CallError['code']]: true } = {
   EXECUTION_REVERTED: true,
   EXECUTION_FAILED: true,
@@ -180,7 +180,7 @@ const refusalFor = (id: number, error: unknown): WorkerMessage & { readonly id: 
   return { type: 'fault', id, message: error instanceof Error ? (error.stack ?? error.message) : String(error) }
 }
 
-// The service looks at this while it waits for answers.
+// The service reads this heartbeat while it waits for results.
 setInterval(() => Atomics.add(signals, CALL_HEARTBEAT, 1), CALL_LIMITS.stuckMs / 3).unref()
 
 port.on('message', (message: readonly CallJob[] | BlockHashes | CancelledCall) => {
@@ -189,7 +189,7 @@ port.on('message', (message: readonly CallJob[] | BlockHashes | CancelledCall) =
   else if ('cancel' in message) {
     if (present.has(message.cancel)) cancelled.add(message.cancel)
   }
-  // One after the other: the next begins when this one is done or waits.
+  // One after the other: the next one starts when this one has ended or waits.
   else
     for (const job of message) {
       present.add(job.id)
@@ -205,7 +205,7 @@ const end = (message: WorkerMessage & { readonly id: number }): void => {
 
 const begin = (job: CallJob): void => {
   Atomics.add(signals, CALL_HEARTBEAT, 1)
-  // Named values are taken at once: jobs come in the order in which the service sent them.
+  // Named values are stored synchronously: jobs arrive in the order in which the service sent them.
   const env = envs(job.env)
   const overlay = job.overlay === null ? undefined : overlays(job.overlay)
   answer(job, env, overlay).then(

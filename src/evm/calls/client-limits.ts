@@ -3,7 +3,7 @@ import { CodedError } from '../../util/errors.ts'
 import type { CallError, CallMessage, StateOverrides } from './types.ts'
 import type { CallJobRequest } from './worker-protocol.ts'
 
-/** What a slot, a key or an account costs in memory besides its bytes. */
+/** Memory of a slot, a key or an account besides its bytes. */
 const ENTRY_BYTES = 256
 
 const slotsOf = (slots: object | undefined): number => (slots === undefined ? 0 : Object.keys(slots).length)
@@ -21,7 +21,7 @@ const overridesWeight = (overrides: StateOverrides): number => {
   return bytes
 }
 
-/** About the memory a request keeps while it waits. */
+/** Approximate memory of a waiting request. */
 export const requestBytes = (request: CallJobRequest): number => {
   if (!('blocks' in request)) return messageWeight(request.message) + overridesWeight(request.overrides ?? {})
   let bytes = 0
@@ -40,7 +40,7 @@ interface Load {
   bytes: number
 }
 
-/** What waits or runs, for each client and in all: counted from the moment a request comes in. */
+/** Waiting and running requests per client and in total, counted from their arrival. */
 export class ClientLimits {
   readonly #clients = new Map<string, Load>()
   #bytes = 0
@@ -52,7 +52,7 @@ export class ClientLimits {
   /** Throws CLIENT_QUEUE_FULL and CALL_QUEUE_FULL. */
   add(client: string, bytes: number): void {
     const load = this.#clients.get(client) ?? { calls: 0, bytes: 0 }
-    // One alone is taken whatever it weighs: the size of a request is bounded where it comes in.
+    // A single request is accepted whatever its size, which is limited on receipt.
     const isTooLarge = load.bytes > 0 && load.bytes + bytes > CALL_LIMITS.clientBytes
     if (load.calls >= CALL_LIMITS.clientCalls || isTooLarge) throw new CodedError(CLIENT_FULL)
     if (this.#bytes > 0 && this.#bytes + bytes > CALL_LIMITS.queueBytes) throw new CodedError(QUEUE_FULL)

@@ -1,7 +1,8 @@
 import { FairQueue } from '../../util/async/fair-queue.ts'
 
 /**
- * What waits, by whom it waits for: clients take turns, so that one with many requests waits for itself. A full queue makes room for a client with less by letting go of the newest of the one with most.
+ * Queues by client, served in rotation, so that a client with many requests waits only for itself. When full, the
+ * newest request of the client with most is dropped in favour of a client with fewer.
  */
 export class ClientQueue<T> {
   readonly #limit: number
@@ -16,7 +17,7 @@ export class ClientQueue<T> {
     return this.#size
   }
 
-  /** What has to go for it: nothing, the newest of another client, or the item itself. */
+  /** Returns the displaced item: none, the newest of another client, or the item itself. */
   push(client: string, item: T): T | undefined {
     const displaced = this.#size < this.#limit ? undefined : this.#displace(this.#fairQueue.lengthOf(client))
     if (displaced === undefined && this.#size >= this.#limit) return item
@@ -25,7 +26,7 @@ export class ClientQueue<T> {
     return displaced
   }
 
-  /** The next, of the first client in turn that may have one. */
+  /** Returns the next item of the first client in rotation that `mayHave` allows. */
   shift(mayHave: (client: string) => boolean): T | undefined {
     const next = this.#fairQueue.shift(mayHave)
     if (next !== undefined) this.#size--
@@ -44,7 +45,7 @@ export class ClientQueue<T> {
     return this.#fairQueue.takeAll()
   }
 
-  /** Of the longest line, if it is longer than one that has `waiting` and gets one more. */
+  /** Drops an item of the longest queue, if it is longer than one with `waiting` plus one items. */
   #displace(waiting: number): T | undefined {
     const { longest } = this.#fairQueue
     if (longest === undefined || this.#fairQueue.lengthOf(longest) <= waiting + 1) return undefined

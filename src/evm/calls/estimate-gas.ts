@@ -10,18 +10,18 @@ import {
   runsNoCode,
 } from './call-message.ts'
 
-/** EthereumJS' word for the one failure that more gas may cure. */
+/** EthereumJS' error text of the only failure that more gas can fix. */
 const OUT_OF_GAS = 'out of gas'
-/** Least limit of any transaction. */
+/** Smallest limit of any transaction. */
 const TRANSACTION_GAS = 21_000n
-/** What a value transfer gives its callee on top (yellow paper, G_callstipend). */
+/** Extra gas of the callee of a value transfer (yellow paper, G_callstipend). */
 const CALL_STIPEND = 2_300n
 
 const ranOutOfGas = ({ failure }: CallOutcome): boolean => failure?.kind === 'halt' && failure.reason === OUT_OF_GAS
 
 /**
- * The most the sender can pay for at the price that it offers; without a price no limit of this kind. Throws
- * INSUFFICIENT_BALANCE_FOR_TRANSFER when the value alone is too much.
+ * Largest gas the sender can pay for at the offered price; unlimited without a price. Throws INSUFFICIENT_BALANCE_FOR_TRANSFER
+ * when the value alone exceeds the balance.
  */
 const affordableGas = (call: PreparedCall, highest: bigint): bigint => {
   const { gasPrice, maxFeePerGas, value, from } = call.message
@@ -41,7 +41,9 @@ const upperBound = ({ message, env }: PreparedCall): bigint => {
 const succeeds = async (call: PreparedCall, gas: bigint): Promise<boolean> =>
   gas >= callMinimumGas(call) && (await runCall(call, gas)).failure === null
 
-/** The least gas limit that succeeds, to the unit, above `low` (fails) and up to `high` (succeeds); `guesses` are tried first. */
+/**
+ * Searches the exact smallest gas limit that succeeds, above `low` (fails) and up to `high` (succeeds); `guesses` are tried first.
+ */
 const search = async (call: PreparedCall, low: bigint, high: bigint, guesses: readonly bigint[]): Promise<bigint> => {
   let [fails, works] = [low, high]
   const tryGas = async (gas: bigint): Promise<void> => {
@@ -55,8 +57,8 @@ const search = async (call: PreparedCall, low: bigint, high: bigint, guesses: re
 }
 
 /**
- * The least gas limit with which the message succeeds (docs/interface.md#standard-methods). Throws GAS_REQUIRED_EXCEEDS_ALLOWANCE,
- * INSUFFICIENT_BALANCE_FOR_TRANSFER, EXECUTION_REVERTED, EXECUTION_FAILED.
+ * Returns the smallest gas limit with which the message succeeds (docs/interface.md#standard-methods). Throws
+ * GAS_REQUIRED_EXCEEDS_ALLOWANCE, INSUFFICIENT_BALANCE_FOR_TRANSFER, EXECUTION_REVERTED, EXECUTION_FAILED.
  */
 export const findGasEstimate = async (call: PreparedCall): Promise<bigint> => {
   const bound = upperBound(call)
@@ -67,7 +69,7 @@ export const findGasEstimate = async (call: PreparedCall): Promise<bigint> => {
       ? callError({ code: 'INSUFFICIENT_BALANCE_FOR_TRANSFER', gas: bound })
       : callError({ code: 'GAS_REQUIRED_EXCEEDS_ALLOWANCE', allowance })
   }
-  // Nothing but the bytes decides what it costs: there is nothing to search.
+  // The bytes alone determine the cost: no search is needed.
   if (runsNoCode(call)) return minimum
   const widest = await runCall(call, allowance)
   if (widest.failure !== null) {
@@ -75,7 +77,7 @@ export const findGasEstimate = async (call: PreparedCall): Promise<bigint> => {
       ? callError({ code: 'GAS_REQUIRED_EXCEEDS_ALLOWANCE', allowance })
       : callFailureError(widest)
   }
-  // Mostly the gas before refunds is the answer; inner calls keep back a 64th, for which the second guess makes room.
+  // Mostly the gas before refunds is the result; inner calls keep a 64th, for which the second guess has room.
   const roomy = ((widest.peakGas + CALL_STIPEND) * 64n) / 63n
   return search(call, widest.gasUsed - 1n, allowance, [widest.peakGas, roomy])
 }

@@ -8,20 +8,20 @@ import type { CallContext } from './call-message.ts'
 import { call, createAccessList, estimateGas } from './run-call.ts'
 import type { CallRequest, CallService } from './types.ts'
 
-/** The state a call is made on, in this thread. */
+/** State of a call in this thread. */
 export interface LocalState {
   readonly reader: StateReader
   readonly env: BlockEnv
-  /** false: the state that is read is another one by now. */
+  /** false: the state has changed meanwhile. */
   stands(): boolean
 }
 
 export interface LocalCallsOptions {
-  /** undefined: this thread does not hold it. */
+  /** Returns undefined when this thread does not hold the state. */
   stateFor(request: CallRequest): Promise<LocalState | undefined>
-  /** For everything else. */
+  /** For all other calls. */
   readonly workers: CallService
-  /** Runs code. */
+  /** EVM engine. */
   engine(): Promise<Engine>
 }
 
@@ -58,7 +58,7 @@ export const createLocalCalls = ({ stateFor, workers, engine }: LocalCallsOption
   }
 }
 
-/** Looks at the clock at short steps, without giving other work its turn in between. */
+/** Checks the clock in short steps, without yielding in between. */
 const shortly = (): Interrupt => {
   const endMs = performance.now() + CALL_LIMITS.localMs
   return {

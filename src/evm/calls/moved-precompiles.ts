@@ -2,12 +2,12 @@ import type { ExecutionRules } from '../../rules/execution-rules.ts'
 import type { Hex } from '../../util/bytes.ts'
 
 /**
- * Where state overrides put other things in the place of precompiles: address -> the precompile that answers there, or null for a
- * precompile that is gone. Addresses not named are as the fork has them.
+ * Precompiles moved by state overrides: address -> the precompile that runs there, or null for a removed precompile. Other
+ * addresses are as in the fork.
  */
 export type MovedPrecompiles = ReadonlyMap<Hex, Hex | null>
 
-/** Whether a precompile answers at the address. */
+/** Returns true when a precompile runs at the address. */
 export const isPrecompile = (
   { precompiles }: Pick<ExecutionRules, 'precompiles'>,
   moves: MovedPrecompiles | undefined,

@@ -16,7 +16,9 @@ const PANICS: Readonly<Record<number, string>> = {
   81: 'uninitialized function',
 }
 
-/** The text inside the output of a revert: Solidity's `Error(string)` or `Panic(uint256)`; undefined for anything else. */
+/**
+ * Decodes the text in the output of a revert: Solidity's `Error(string)` or `Panic(uint256)`; undefined for anything else.
+ */
 export const revertReason = (data: Uint8Array): string | undefined => {
   if (data.byteLength < 36) return undefined
   const selector = asBuffer(data).hexSlice(0, 4)

@@ -4,7 +4,7 @@ import { type CallContext, callFailureError, callGas, checkValue, prepareCall, r
 import { findGasEstimate } from './estimate-gas.ts'
 import type { AccessListResult, CallRequest, CallResult } from './types.ts'
 
-/** Read-only execution on a state, without threads: what `CallService` does in its workers. Errors are CodedError<CallError>. */
+/** Read-only execution on a state, as `CallService` runs it in its workers. Errors are CodedError<CallError>. */
 export const call = async (context: CallContext, request: CallRequest): Promise<CallResult> => {
   const prepared = await prepareCall(context, request)
   const gas = callGas(request.message)

@@ -1,6 +1,6 @@
 /**
- * Turns for calls that share a thread: one slice per round of the event loop, so that a call that comes in waits for one slice at
- * most, however many others are under way.
+ * Scheduler of calls that share a thread: one slice per event-loop turn, so that a new call waits for one slice at most, however
+ * many others run.
  */
 export const createSliceScheduler = () => {
   const waiting: (() => void)[] = []
@@ -12,7 +12,7 @@ export const createSliceScheduler = () => {
     resume?.()
   }
   return {
-    /** Resolves when it is this caller's turn again. */
+    /** Resolves when the caller may continue. */
     giveWay: (): Promise<void> =>
       new Promise(resolve => {
         waiting.push(resolve)

@@ -6,7 +6,7 @@ import type { AsyncStateReader, StateReader } from '../../state/state-reader.ts'
 import type { Store } from '../../storage/store.ts'
 import { EMPTY_BYTES, type Hex } from '../../util/bytes.ts'
 
-/** Code by hash, so that the same code is the same array from call to call: the interpreter keeps its analysis by identity. */
+/** Cache of code by hash, so that equal code is the same array in all calls: the interpreter caches its analysis by identity. */
 export const createCodeCache = () => {
   const codes = new Map<Hex, Uint8Array>()
   let bytes = 0
@@ -26,7 +26,7 @@ export const createCodeCache = () => {
 }
 type CodeCache = ReturnType<typeof createCodeCache>
 
-/** A bounded memory of what was read; all of it is dropped when it is full. */
+/** Bounded cache of reads; all of it is dropped when it is full. */
 const createMemory = <Value>() => {
   const map = new Map<string, Value>()
   return {
@@ -74,12 +74,12 @@ const cachedAsyncReader = (inner: AsyncStateReader, codes: CodeCache): AsyncStat
   }
 }
 
-/** The state after one block: readable at once when that block was the head of its snapshot, else with promises. */
+/** State after one block: synchronous when that block was the head of its snapshot, else asynchronous. */
 export type OpenedState =
   | { readonly sync: StateReader }
   | { readonly sync?: undefined; readonly async: AsyncStateReader }
 
-/** A block, and the revision of the chain it is meant in. */
+/** Block with the revision of the chain it belongs to. */
 interface Place {
   readonly number: number
   readonly revision: number
@@ -93,7 +93,7 @@ interface Kept {
   dropped: boolean
 }
 
-/** States of the last blocks asked for. A snapshot that lies open keeps old rows on disk, so unused ones are soon given back. */
+/** States of recently used blocks. An open snapshot keeps old rows on disk, so unused ones are soon released. */
 export const createStateCache = (store: Store) => {
   const kept = new Map<string, Promise<Kept>>()
   const codes = createCodeCache()
@@ -122,7 +122,7 @@ export const createStateCache = (store: Store) => {
         entry.dropped = true
         releaseUnused(entry)
       },
-      // Whoever asked for it has been told.
+      // The requester gets the error.
       () => {},
     )
   }
@@ -139,7 +139,7 @@ export const createStateCache = (store: Store) => {
     return opening
   }
 
-  /** Lends the state after a block for the time of `work`. Throws MISSING_STATE. */
+  /** Provides the state after a block while `work` runs. Throws MISSING_STATE. */
   return async <T>(place: Place, work: (state: OpenedState) => Promise<T>): Promise<T> => {
     const entry = await find(place)
     entry.users++

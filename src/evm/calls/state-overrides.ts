@@ -5,7 +5,7 @@ import type { Prefetcher } from '../readers/prefetched-reader.ts'
 import type { MovedPrecompiles } from './moved-precompiles.ts'
 import type { AccountOverride, CallError, StateOverrides } from './types.ts'
 
-/** An account anew, without its slots. */
+/** Recreates an account without its slots. */
 const dropStorage = (journal: Journal, address: Hex): void => {
   const nonce = journal.nonce(address)
   const code = journal.code(address)
@@ -34,7 +34,9 @@ const applyOne = async (
 
 const refuse = (detail: CallError) => new CodedError<CallError>(detail)
 
-/** Where precompiles stand after the overrides; undefined: where the fork has them. Code in the place of one takes it away. */
+/**
+ * Returns the positions of moved precompiles after the overrides; undefined: as in the fork. Code at the address of one removes it.
+ */
 const precompileMoves = (
   overrides: readonly (readonly [Hex, AccountOverride])[],
   precompiles: ReadonlySet<Hex>,
@@ -54,8 +56,8 @@ const precompileMoves = (
 }
 
 /**
- * Puts the overrides into the journal as if the state had always been so; answers which of the fork's precompiles they moved. Throws
- * OVERRIDE_CONFLICT, NOT_A_PRECOMPILE, PRECOMPILE_MOVED_TO_ITSELF and ALREADY_OVERRIDDEN.
+ * Applies the overrides to the journal as if the state had always been so; returns the moved precompiles. Throws OVERRIDE_CONFLICT,
+ * NOT_A_PRECOMPILE, PRECOMPILE_MOVED_TO_ITSELF and ALREADY_OVERRIDDEN.
  */
 export const applyOverrides = async (
   journal: Journal,

@@ -13,8 +13,8 @@ import {
 } from './call-message.ts'
 
 /**
- * Runs a call as if it stood in a block, under a tracer. As for `eth_call` no fee is charged, but the nonce is raised. Throws
- * INSUFFICIENT_BALANCE_FOR_TRANSFER, INTRINSIC_GAS_TOO_LOW; an interrupt comes through as it is.
+ * Runs a call like a transaction of a block, under a tracer. As for `eth_call` no fee is charged, but the nonce is raised.
+ * Throws INSUFFICIENT_BALANCE_FOR_TRANSFER, INTRINSIC_GAS_TOO_LOW; an interrupt is passed on.
  */
 export const traceCall = async (call: PreparedCall, tracingEngine: Engine, hooks: TraceHooks): Promise<void> => {
   const { context, env, rules, moves, journal, message } = call

@@ -4,7 +4,7 @@ import type { Cancellation } from '../../util/async/cancellation.ts'
 import type { Hex } from '../../util/bytes.ts'
 import type { HashBlocks, SimulatedBlock, SimulationPlan } from '../simulate/types.ts'
 
-/** The call object of docs/interface.md#call, decoded. */
+/** Decoded call object of docs/interface.md#call. */
 export interface CallMessage {
   readonly from: Hex
   readonly to: Hex | null
@@ -15,19 +15,19 @@ export interface CallMessage {
   readonly value: bigint
   readonly data: Uint8Array
   readonly accessList?: readonly AccessListEntry[]
-  /** Of EIP-7702; without effect where that is not active. */
+  /** EIP-7702; no effect where that is not active. */
   readonly authorizationList?: readonly Authorization[]
   readonly nonce?: number
 }
 
-/** geth-style state override of one account; `state` replaces all slots, `stateDiff` only those named. */
+/** geth-style state override of one account; `state` replaces all slots, `stateDiff` only those listed. */
 export interface AccountOverride {
   readonly balance?: bigint
   readonly nonce?: number
   readonly code?: Uint8Array
   readonly state?: Readonly<Record<Hex, Hex>>
   readonly stateDiff?: Readonly<Record<Hex, Hex>>
-  /** The account is a precompile, which answers there from now on. */
+  /** Moves the precompile at this account to another address. */
   readonly movePrecompileTo?: Hex
 }
 export type StateOverrides = Readonly<Record<Hex, AccountOverride>>
@@ -41,7 +41,7 @@ export interface BlockOverrides {
   readonly baseFeePerGas?: bigint
 }
 
-/** A call on the state after `number`; with `pending`, on the state after the pending block built on it. */
+/** Call on the state after `number`; with `pending`, on the state after the pending block built on it. */
 export interface CallRequest {
   readonly message: CallMessage
   readonly number: number
@@ -58,11 +58,11 @@ export interface CallResult {
 export interface AccessListResult {
   readonly accessList: readonly AccessListEntry[]
   readonly gasUsed: bigint
-  /** Why the call failed, when it did. */
+  /** Reason of a failure. */
   readonly error?: string
 }
 
-/** Thrown as CodedError by every method of CallService. */
+/** Errors of every method of CallService, thrown as CodedError. */
 export type CallError =
   | { readonly code: 'EXECUTION_REVERTED'; readonly data: Uint8Array }
   | { readonly code: 'EXECUTION_FAILED'; readonly reason: string }
@@ -77,31 +77,33 @@ export type CallError =
   /** A precompile cannot be moved to an account with overrides of its own. */
   | { readonly code: 'ALREADY_OVERRIDDEN'; readonly address: Hex }
   | { readonly code: 'CALL_QUEUE_FULL'; readonly limit: number }
-  /** The client's own calls are too many, or too large, to wait. */
+  /** The client's own waiting calls are too many or too large. */
   | { readonly code: 'CLIENT_QUEUE_FULL'; readonly limit: number }
   | SimulationError
 
-/** Why blocks cannot be simulated (`simulate/`). */
+/** Reasons why blocks cannot be simulated (`simulate/`). */
 export type SimulationError =
   | { readonly code: 'SIMULATION_NUMBER_ORDER'; readonly number: number; readonly previous: number }
   | { readonly code: 'SIMULATION_TIME_ORDER'; readonly timestamp: number; readonly previous: number }
-  /** `what` is the limit, in words. */
+  /** `what` describes the limit. */
   | { readonly code: 'SIMULATION_LIMIT'; readonly what: string }
   | {
       readonly code: 'SIMULATION_CALL_INVALID'
-      /** The block, and the call's place in it. */
+      /** Number of the block, and index of the call in it. */
       readonly number: number
       readonly index: number
       readonly reason: TransactionError
     }
 
-/** Calls that run off the main thread, bounded in gas and time (docs/design/evm-rules.md#calls). */
+/** Calls off the main thread, bounded in gas and time (docs/design/evm-rules.md#calls). */
 export interface CallService {
-  /** `client`: whose turn it takes, and whose room, while others wait too. A call that is cancelled rejects with Cancelled or as timed out. */
+  /** `client`: for the rotation and the per-client limits while other calls wait too. A call that is cancelled rejects with Cancelled or as timed out. */
   call(request: CallRequest, client: string, cancellation?: Cancellation): Promise<CallResult>
   estimateGas(request: CallRequest, client: string, cancellation?: Cancellation): Promise<bigint>
   createAccessList(request: CallRequest, client: string, cancellation?: Cancellation): Promise<AccessListResult>
-  /** The blocks of a plan, one on the other; `hash` is asked when code wants the hash of one of them. */
+  /**
+   * Simulates the blocks of a plan, each on the previous one; `hash` is called when code reads the hash of one of them.
+   */
   simulate(
     plan: SimulationPlan,
     client: string,

@@ -23,10 +23,10 @@ import {
   type WorkerStart,
 } from './worker-protocol.ts'
 
-/** A call on its way: where it runs may change, its promise does not. */
+/** Call with a stable promise, whatever worker runs it. */
 export interface PendingCall {
   readonly id: number
-  /** Who waits for it. */
+  /** Client that waits for it. */
   readonly client: string
   readonly kind: CallKind
   readonly request: CallJobRequest
@@ -34,17 +34,17 @@ export interface PendingCall {
   readonly revision: number
   readonly env: SerializedEnv
   readonly overlay: StateChanges | null
-  /** How often it was given to a worker. */
+  /** Number of times it was sent to a worker. */
   attempts: number
   sentMs: number
   resolve(answer: CallAnswer): void
   refuse(detail: CallError): void
-  /** Of a simulation: where the hashes of its blocks come from. */
+  /** For a simulation: source of its blocks' hashes. */
   readonly hash?: HashBlocks
   reject(error: unknown): void
 }
 
-/** Names large values by number; a value the worker has already is only named. */
+/** Numbers large values; a value the worker already has is sent as its number only. */
 const createNaming = <Value extends object>() => {
   const ids = new WeakMap<Value, number>()
   const known = new Set<number>()
@@ -54,7 +54,7 @@ const createNaming = <Value extends object>() => {
     if (known.has(id)) return { id }
     ids.set(value, id)
     known.add(id)
-    // The worker adds and forgets in the same order.
+    // The worker adds and drops values in the same order.
     const [oldest] = known
     if (known.size > MAX_NAMED_VALUES && oldest !== undefined) known.delete(oldest)
     return { id, value }
@@ -62,19 +62,19 @@ const createNaming = <Value extends object>() => {
 }
 
 export interface CallWorkerEvents {
-  /** It answered: there may be room. */
+  /** The worker answered: it may have room. */
   settled(worker: CallWorkerHandle, call: PendingCall, message: WorkerMessage): void
-  /** It took up work, or let go of some. */
+  /** The worker accepted or released work. */
   ready(worker: CallWorkerHandle): void
-  /** It died by itself. */
+  /** The worker ended unexpectedly. */
   died(worker: CallWorkerHandle, error: Error | undefined): void
 }
 
-/** One call worker as the service sees it. */
+/** Call worker as the service sees it. */
 export class CallWorkerHandle {
   readonly calls = new Map<number, PendingCall>()
   ready = false
-  /** Since when nothing was under way. */
+  /** Time since when no call is under way. */
   idleSinceMs = performance.now()
   readonly #worker: Worker
   readonly #signals: Int32Array
@@ -114,7 +114,7 @@ export class CallWorkerHandle {
     return this.calls.size < CALL_LIMITS.inFlight
   }
 
-  /** The call it works on at this moment, as far as it is known. */
+  /** Id of the call being executed now, as far as known. */
   get running(): number {
     return Atomics.load(this.#signals, CALL_RUNNING_JOB)
   }
@@ -141,7 +141,7 @@ export class CallWorkerHandle {
     this.#worker.postMessage({ cancel: id } satisfies CancelledCall)
   }
 
-  /** Whether it has shown no sign of life for a while although it has work. Ask regularly. */
+  /** Returns true when the worker has work but no heartbeat for a while. Must be called regularly. */
   isSilent(nowMs: number): boolean {
     const beats = Atomics.load(this.#signals, CALL_HEARTBEAT)
     if (beats !== this.#beats || !this.ready || this.calls.size === 0) {
@@ -163,7 +163,7 @@ export class CallWorkerHandle {
       return
     }
     const call = this.calls.get(message.id)
-    // Not here any more: it was moved to another worker, which answers as well.
+    // The call was moved to another worker, which answers as well.
     if (call === undefined) return
     if (message.type === 'hash') {
       this.#tellHashes(call, message.blocks, events)

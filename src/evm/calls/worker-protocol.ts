@@ -14,9 +14,9 @@ import type {
   StateOverrides,
 } from './types.ts'
 
-/* What the call service and its workers say to each other. */
+/* Messages between the call service and its workers. */
 
-/** A BlockEnv that can cross a thread: no functions, no params. */
+/** BlockEnv that can be sent to a thread: without functions and params. */
 export interface SerializedEnv extends Omit<BlockEnv, 'params' | 'blockHash' | 'stateRoot'> {
   /** Hashes of number - 1, number - 2, ... as far as known, at most 256. */
   readonly recentHashes: readonly Hex[]
@@ -28,7 +28,7 @@ export const envFromSerialized = (env: SerializedEnv, params: ChainParams): Bloc
   blockHash: number => env.recentHashes[env.number - 1 - number] ?? ZERO_HASH,
 })
 
-/** What a worker does: what it is asked with, and what it answers. */
+/** Kinds of jobs with their requests and results. */
 export interface CallKinds {
   call: { request: CallRequest; answer: CallResult }
   estimateGas: { request: CallRequest; answer: bigint }
@@ -51,7 +51,7 @@ const portableOverrides = (overrides: StateOverrides): StateOverrides => {
   return own
 }
 
-/** The request with bytes of its own: their views would take tens of kilobytes along with each. */
+/** Copies the request's bytes: views would transfer tens of kilobytes with each. */
 export const transferableRequest = (request: CallJobRequest): CallJobRequest => {
   if ('blocks' in request) {
     const blocks = request.blocks.map(block => ({
@@ -75,34 +75,34 @@ export interface WorkerStart {
   readonly shared: SharedArrayBuffer
 }
 
-/** Members of the shared memory (Int32Array): which job runs, and a counter that moves while the worker is alive. */
+/** Indexes in the shared memory (Int32Array): the running job, and a counter that grows while the worker is alive. */
 export const CALL_RUNNING_JOB = 0
 export const CALL_HEARTBEAT = 1
 export const CALL_SHARED_BYTES = 8
 
-/** What is large and the same for many jobs is sent once and named by its id afterwards. */
+/** Large value shared by many jobs: sent once and then referred to by its id. */
 export interface NamedValue<T> {
   readonly id: number
-  /** undefined: the worker has it. */
+  /** undefined: the worker has it already. */
   readonly value?: T
 }
 
-/** How many named values a worker remembers; the service forgets in the same order. */
+/** Number of named values a worker keeps; the service drops them in the same order. */
 export const MAX_NAMED_VALUES = 4
 
 export interface CallJob {
   readonly id: number
   readonly kind: CallKind
   readonly request: CallJobRequest
-  /** The block whose state lies under the call. */
+  /** Block whose state is the base of the call. */
   readonly number: number
-  /** Moves when states that were readable before are others now. */
+  /** Grows when states that were readable before have changed. */
   readonly revision: number
   readonly env: NamedValue<SerializedEnv>
   readonly overlay: NamedValue<StateChanges> | null
 }
 
-/** Hashes of simulated blocks that a worker asked for; null: they are not to be had, and its answer is not waited for any more. */
+/** Hashes of simulated blocks that a worker requested; null: not available, and the worker's result is no longer awaited. */
 export interface BlockHashes {
   readonly id: number
   readonly hashes: readonly Hex[] | null
@@ -116,8 +116,8 @@ export interface CancelledCall {
 export type WorkerMessage =
   | { readonly type: 'ready' }
   | { readonly type: 'answer'; readonly id: number; readonly answer: CallAnswer }
-  /** The hashes of these simulated blocks, please: answered by BlockHashes. */
+  /** Request for the hashes of these simulated blocks: answered by BlockHashes. */
   | { readonly type: 'hash'; readonly id: number; readonly blocks: readonly SimulatedBlock[] }
   | { readonly type: 'refusal'; readonly id: number; readonly detail: CallError }
-  /** Something that is no CallError: told to the log, the caller gets EXECUTION_FAILED. */
+  /** Error other than a CallError: logged, and the caller gets EXECUTION_FAILED. */
   | { readonly type: 'fault'; readonly id: number; readonly message: string }
