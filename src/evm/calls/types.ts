@@ -97,7 +97,10 @@ export type SimulationError =
 
 /** Calls off the main thread, bounded in gas and time (docs/design/evm-rules.md#calls). */
 export interface CallService {
-  /** `client`: for the rotation and the per-client limits while other calls wait too. A call that is cancelled rejects with Cancelled or as timed out. */
+  /**
+   * `client`: for the rotation and the per-client limits while other calls wait too. A call that is cancelled rejects with Cancelled
+   * or as timed out.
+   */
   call(request: CallRequest, client: string, cancellation?: Cancellation): Promise<CallResult>
   estimateGas(request: CallRequest, client: string, cancellation?: Cancellation): Promise<bigint>
   createAccessList(request: CallRequest, client: string, cancellation?: Cancellation): Promise<AccessListResult>

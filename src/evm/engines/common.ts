@@ -6,12 +6,12 @@ import { customCrypto } from '../../crypto/ethereumjs-crypto.ts'
 import { codeSizeLimit, initCodeSizeLimit } from '../../rules/code-size.ts'
 import { kzgVerifier } from './kzg.ts'
 
-/** EthereumJS' own name of a fork, where it differs from ours. */
+/** EthereumJS' name of a fork, where it differs. */
 const hardforkName = (fork: EvmFork): string => (fork === 'frontier' ? 'chainstart' : fork)
 
 /**
- * Answers the lookups of the interpreter from memory: as it comes, Common searches its lists several times per opcode
- * (docs/design/execution.md#executor: 17 % of the run time). The hard fork of an instance is never changed after its construction.
+ * Caches the interpreter's lookups: the original Common searches its lists several times per opcode
+ * (docs/design/execution.md#executor: 17 % of the run time). The hard fork of an instance never changes after its construction.
  */
 const remember = (common: Common): Common => {
   const eips = new Map<number, boolean>()
@@ -52,7 +52,7 @@ export const createCommon = (params: ChainParams, fork: EvmFork): Common => {
   return params.codeSizeLimit === undefined ? common : withSizes(common, sizesOf(params))
 }
 
-/** The EVM and each transaction bring the values of Ethereum with them: those of the chain are put in their place each time. */
+/** The EVM and each transaction set the values of Ethereum: those of the chain replace them each time. */
 const withSizes = (common: Common, sizes: ParamsDict): Common => {
   const { updateParams } = Common.prototype
   updateParams.call(common, sizes)
@@ -64,7 +64,7 @@ const withSizes = (common: Common, sizes: ParamsDict): Common => {
   })
 }
 
-/** By the EIP that brought each. */
+/** Keyed by the EIP of each value. */
 const sizesOf = (params: ChainParams): ParamsDict => ({
   607: { maxCodeSize: codeSizeLimit(params) },
   3860: { maxInitCodeSize: initCodeSizeLimit(params) },
@@ -72,7 +72,7 @@ const sizesOf = (params: ChainParams): ParamsDict => ({
 
 const cache = new WeakMap<ChainParams, Map<EvmFork, Common>>()
 
-/** The Common of a block: built once per network and fork, lookups remembered. */
+/** Returns the Common of a block: built once per network and fork, with cached lookups. */
 export const commonAt = (params: ChainParams, number: number): Common => {
   let byFork = cache.get(params)
   if (byFork === undefined) {

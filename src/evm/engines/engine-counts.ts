@@ -1,2 +1,2 @@
-/** Messages of this thread by the engine that ran them, for the metrics. */
+/** Number of this thread's messages by engine, for the metrics. */
 export const engineCounts = { wasm: 0, elsewhere: 0 }

@@ -1,6 +1,6 @@
 import { bls12_381 } from '@noble/curves/bls12-381.js'
 
-/** [tau]G2 of the KZG ceremony's trusted setup (EIP-4844): all of the setup that checking a proof needs. */
+/** [tau]G2 of the KZG ceremony's trusted setup (EIP-4844): the only part of the setup needed to verify a proof. */
 export const TAU_G2 =
   'b5bfd7dd8cdeb128843bc287230af38926187075cbfbefa81009a2ce615ac53d2914e5870cb452d2afaaab24f3499f72' +
   '185cbfee53492714734429b7b38608e23926c911cceceac9a36851477ba4c60b087041de621000edc98edada20c1def2'
@@ -9,7 +9,7 @@ const G1 = bls12_381.G1.Point
 const G2 = bls12_381.G2.Point
 const { Fp12, Fr } = bls12_381.fields
 
-/** EthereumJS tells bad arguments from a failed proof by this word in the message. */
+/** EthereumJS distinguishes bad arguments from a failed proof by this word in the message. */
 export const badArguments = (why: string, cause?: unknown): Error => new Error(`C_KZG_BADARGS: ${why}`, { cause })
 
 const scalarFrom = (hex: string): bigint => {
@@ -28,7 +28,7 @@ const pointFrom = (hex: string): InstanceType<typeof G1> => {
   }
 }
 
-/** Whether `proof` shows that the polynomial behind `commitment` has the value y at z (EIP-4844 point evaluation). */
+/** Verifies that the polynomial of `commitment` has the value y at z (EIP-4844 point evaluation). */
 const verifyProof = (commitment: string, z: string, y: string, proof: string): boolean => {
   const left = pointFrom(commitment).subtract(G1.BASE.multiplyUnsafe(scalarFrom(y)))
   const opening = pointFrom(proof)
@@ -44,7 +44,10 @@ const blobsNotServed = (): never => {
   throw new Error('blobs are not part of this chain')
 }
 
-/** The one function of a KZG library that the EVM calls; a blob itself never reaches this node, only hashes of some (docs/design/evm-rules.md#forks-in-force). */
+/**
+ * The only function of a KZG library that the EVM calls; blobs never reach this node, only hashes of some
+ * (docs/design/evm-rules.md#forks-in-force).
+ */
 export const kzgVerifier = {
   verifyProof,
   blobToKzgCommitment: blobsNotServed,

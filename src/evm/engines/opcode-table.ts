@@ -1,6 +1,6 @@
 /*
- * Names of all opcodes with what they take from the stack and put on it (yellow paper, appendix H, and the EIPs since). Traces tell
- * of an underflow before the opcode runs, and of opcodes that the fork does not have yet.
+ * Names of all opcodes with the numbers of stack items taken and put (yellow paper, appendix H, and later EIPs). Traces report an
+ * underflow before the opcode runs, and opcodes that the fork does not have yet.
  */
 
 /** Name, items taken, items put. */
@@ -76,7 +76,7 @@ export const STACK_LIMIT = 1024
 
 export interface OpcodeShape {
   readonly name: string
-  /** Least height of the stack before it, and the greatest. */
+  /** Smallest and largest height of the stack before it. */
   readonly least: number
   readonly most: number
 }

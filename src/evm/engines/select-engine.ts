@@ -1,12 +1,12 @@
 import type { Engine } from '../engine.ts'
 import type { Fallback } from './wasm/wasm-engine.ts'
 
-/** Engine that runs code: the interpreter in WebAssembly, or the one in TypeScript, which bears the name of the rules it follows. */
+/** EVM engine: the interpreter in WebAssembly, or the one in TypeScript, named after the rules it follows. */
 export const ENGINE_NAMES = ['wasm', 'ethereumjs'] as const
 export type EngineName = (typeof ENGINE_NAMES)[number]
 export const DEFAULT_ENGINE: EngineName = 'wasm'
 
-/** The interpreter in TypeScript, loaded when it is first asked for. */
+/** Returns the interpreter in TypeScript, loaded at first use. */
 const lazyEthereumJs = (): Fallback => {
   let loading: Promise<Engine> | undefined
   return () => {

@@ -16,7 +16,7 @@ const hashBytes = (hash: Hex): Uint8Array => {
   return hexToBytes(hash)
 }
 
-/** EthereumJS keeps words without leading zeros; zero is empty. */
+/** EthereumJS stores words without leading zeros; zero is empty. */
 const shortWord = (word: Hex): Uint8Array => {
   if (word === ZERO_HASH) return EMPTY_BYTES
   const bytes = hexToBytes(word)
@@ -29,16 +29,16 @@ const wordFrom = (bytes: Uint8Array): Hex =>
   bytes.byteLength === 32 ? bytesToHex(bytes) : `0x${bytesToHex(bytes).slice(2).padStart(64, '0')}`
 
 /**
- * A journal as EthereumJS wants to see a state. Its checkpoints are those of the journal; the trie, its roots and proofs are not
- * the EVM's business here, so what only they need is refused.
+ * Adapter of a journal to EthereumJS' state interface. Its checkpoints are those of the journal; functions that only the trie, its
+ * roots and proofs need are rejected.
  */
 export class EthereumJsStateAdapter implements StateManagerInterface {
   #journal: Journal | undefined = undefined
   readonly #marks: number[] = []
-  /** Set where the journal's base cannot be read at once. */
+  /** Set where the journal's base cannot be read synchronously. */
   prefetch: Prefetcher | undefined = undefined
 
-  /** The word at the start of the transaction (EIP-2200). */
+  /** Word at the start of the transaction (EIP-2200). */
   readonly originalStorageCache = {
     get: async (address: Address, key: Uint8Array): Promise<Uint8Array> => {
       const [owner, slot] = [bytesToHex(address.bytes), bytesToHex(key)]
@@ -78,7 +78,7 @@ export class EthereumJsStateAdapter implements StateManagerInterface {
     )
   }
 
-  /** Code and storage have their own calls: of an account only nonce and balance are written. */
+  /** Code and storage have their own calls: only nonce and balance of an account are written. */
   async putAccount(address: Address, account?: Account): Promise<void> {
     const key = bytesToHex(address.bytes)
     await this.prefetch?.account(key)
@@ -127,7 +127,7 @@ export class EthereumJsStateAdapter implements StateManagerInterface {
     this.journal.setStorage(owner, slot, wordFrom(value))
   }
 
-  /** Called for the account a creation is about to fill: nonce and code are empty there, the balance stays. */
+  /** Called for the account a creation is about to fill: nonce and code become empty, the balance stays. */
   async clearStorage(address: Address): Promise<void> {
     const key = bytesToHex(address.bytes)
     await this.prefetch?.account(key)
@@ -150,7 +150,9 @@ export class EthereumJsStateAdapter implements StateManagerInterface {
 
   clearCaches(): void {}
 
-  /** The VM asks for each receipt before Byzantium, whose root is put in afterwards (block/block-phases.ts): a journal has none. */
+  /**
+   * The VM calls it for each receipt before Byzantium, whose root is set afterwards (block/block-phases.ts): a journal has no root.
+   */
   async getStateRoot(): Promise<Uint8Array> {
     return EMPTY_ROOT_BYTES
   }
@@ -170,7 +172,7 @@ export class EthereumJsStateAdapter implements StateManagerInterface {
   #write(key: Hex, nonce: bigint, balance: bigint): void {
     const { journal } = this
     journal.touch(key)
-    // Setting the balance also creates the account where there is none.
+    // Setting the balance also creates a missing account.
     if (balance !== journal.balance(key) || !journal.exists(key)) journal.setBalance(key, balance)
     if (nonce !== BigInt(journal.nonce(key))) journal.setNonce(key, nonceFromBigint(nonce))
   }

@@ -1,12 +1,12 @@
 import { CodedError } from '../../util/errors.ts'
 import type { Interrupt, InterruptedError } from '../engine.ts'
 
-/** Cheap opcodes between two looks at the clock. */
+/** Cheap opcodes between two checks of the clock. */
 const STEPS_PER_CHECK = 2_000
 
 const yieldToEventLoop = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
 
-/** Counts steps across the frames of one message; gives way to other work and stops on demand. */
+/** Counts steps across the frames of one message; yields to other work and stops on demand. */
 export class StepClock {
   readonly #interrupt: Interrupt | undefined
   #sliceEndMs = 0
@@ -17,7 +17,7 @@ export class StepClock {
     if (interrupt !== undefined) this.#sliceEndMs = performance.now() + interrupt.sliceMs
   }
 
-  /** Called when `steps` has run down; a promise only when it is time to give way. */
+  /** Called when `steps` is used up; returns a promise only when it is time to yield. */
   check(): Promise<void> | undefined {
     this.steps = STEPS_PER_CHECK
     const interrupt = this.#interrupt

@@ -2,18 +2,18 @@ import type { Log } from '../../primitives/log.ts'
 import { bigintToBytes, type Hex, ZERO_HASH } from '../../util/bytes.ts'
 
 /*
- * Transfers of wei as logs (ERC-7528): a Transfer event at an address that stands for the native token, before the logs of the
- * frame that received them. A frame that fails takes its logs with it, these too.
+ * Transfers of wei as logs (ERC-7528): a Transfer event at the address of the native token, before the logs of the receiving
+ * frame. A failing frame drops its logs, these too.
  */
 
-/** The address of ERC-7528. Code may log from there as well. */
+/** Address of ERC-7528. Code may log from there as well. */
 const NATIVE_TOKEN: Hex = `0x${'ee'.repeat(20)}`
 /** keccak256 of Transfer(address,address,uint256). */
 const TRANSFER: Hex = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
 
 const made = new WeakSet<Log>()
 
-/** Whether it was made here. */
+/** True for a log made here. */
 export const isTransferLog = (log: Log): boolean => made.has(log)
 
 const addressTopic = (address: Hex): Hex => `${ZERO_HASH.slice(0, 26)}${address.slice(2)}` as Hex

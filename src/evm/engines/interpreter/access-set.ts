@@ -7,7 +7,7 @@ interface Warmed {
   readonly slot: Hex | undefined
 }
 
-/** Warm addresses and slots of the running message (EIP-2929); one undo list for all frames. */
+/** Warm addresses and slots of the current message (EIP-2929); one undo list for all frames. */
 export class AccessSet {
   readonly #addresses: Set<Hex>
   readonly #slots = new Map<Hex, Set<Hex>>()
@@ -18,7 +18,7 @@ export class AccessSet {
     this.#addresses = new Set(precompiles)
   }
 
-  /** From here on the code's own accesses are reported. */
+  /** Reports the code's own accesses from here on. */
   record(recorder: AccessRecorder | undefined): void {
     this.#recorder = recorder
   }
@@ -33,7 +33,7 @@ export class AccessSet {
     return !this.#addresses.has(address)
   }
 
-  /** Whether accesses are reported, those that could not be paid too. */
+  /** True when accesses are reported, also those that could not be paid. */
   get isRecorded(): boolean {
     return this.#recorder !== undefined
   }
@@ -42,7 +42,7 @@ export class AccessSet {
     return this.#slots.get(address)?.has(slot) !== true
   }
 
-  /** An access of the code: whether the address was cold; it is warm now. */
+  /** Records an access of the code; returns true when the address was cold. It is warm now. */
   touch(address: Hex): boolean {
     this.#recorder?.address(address)
     if (this.#addresses.has(address)) return false
@@ -51,7 +51,7 @@ export class AccessSet {
     return true
   }
 
-  /** Whether the slot was cold; it is warm now. */
+  /** Returns true when the slot was cold; it is warm now. */
   touchSlot(address: Hex, slot: Hex): boolean {
     this.#recorder?.slot(address, slot)
     let slots = this.#slots.get(address)

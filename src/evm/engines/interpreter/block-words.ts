@@ -1,11 +1,11 @@
 import type { BlockEnv } from '../../block-env.ts'
 
-/** A block as the opcodes ask for it. */
+/** Block values as the opcodes return them. */
 export interface BlockWords {
   readonly coinbase: bigint
   readonly timestamp: bigint
   readonly number: bigint
-  /** DIFFICULTY and PREVRANDAO answer alike (docs/design/evm-rules.md#limits). */
+  /** DIFFICULTY and PREVRANDAO return the same (docs/design/evm-rules.md#limits). */
   readonly prevRandao: bigint
   readonly gasLimit: bigint
   readonly chainId: bigint

@@ -11,30 +11,30 @@ import { FAULTS, type Fault, precompileFault } from './fault.ts'
 import { Frame, type FrameContext, type FrameMarks, type Signal, SWITCH, WAIT } from './frame.ts'
 import { REFUSALS } from './reporter.ts'
 
-/** Frames that may stand in one another, besides the first. */
+/** Limit of nested frames, besides the first. */
 export const DEPTH_LIMIT = 1024
 const MOST_WEI = 2n ** 256n - 1n
-/** Of the clock: what a frame costs besides its opcodes, and how much gas of a precompile counts as one. */
+/** Clock steps of a frame besides its opcodes, and gas of a precompile per step. */
 const STEPS_PER_FRAME = 20
 const GAS_PER_STEP = 64
 
-/** A message to an account, from code or from a transaction. */
+/** Message to an account, from code or from a transaction. */
 export interface CallStart {
   readonly type: FrameType
   readonly context: FrameContext
-  /** Whose code runs. */
+  /** Account whose code runs. */
   readonly codeAddress: Hex
   readonly gas: bigint | number
 }
 
-/** DELEGATECALL shows a value that was moved before; CALLCODE moves it to where it is. */
+/** DELEGATECALL only shows an earlier value; CALLCODE moves it to the same account. */
 const movesValue = ({ type }: CallStart): boolean => type !== 'DELEGATECALL'
 
-/** Whether an account can take so much: wei from one to the other, both touched. */
+/** Moves wei, touching both accounts; returns false when the recipient's balance would overflow. */
 export const transfer = ({ journal, rules }: Execution, from: Hex, to: Hex, wei: bigint): boolean => {
   if (wei === 0n) {
     journal.touch(from)
-    // Before EIP-158 a message creates the account it goes to.
+    // Before EIP-158 a message creates its recipient.
     if (rules.sweepsEmpty || journal.exists(to)) journal.touch(to)
     else journal.setBalance(to, 0n)
     return true
@@ -46,13 +46,13 @@ export const transfer = ({ journal, rules }: Execution, from: Hex, to: Hex, wei:
   return true
 }
 
-/** Why a frame may not be opened; undefined when it may. */
+/** Returns the reason why a frame may not be opened; undefined when it may. */
 export const refusal = ({ journal }: Execution, opener: Frame, wei: bigint): string | undefined => {
   if (opener.depth >= DEPTH_LIMIT) return REFUSALS.depth
   return journal.balance(opener.context.address) < wei ? REFUSALS.balance : undefined
 }
 
-/** The frame that an opcode asks for, unless it is refused: then the gas it was to have comes back. */
+/** Opens the frame of a call opcode; when refused, its gas is returned. */
 export const openCall = (vm: Execution, opener: Frame, start: CallStart): Signal | undefined => {
   opener.returnData = EMPTY_BYTES
   const refused = refusal(vm, opener, movesValue(start) ? start.context.value : 0n)
@@ -73,7 +73,7 @@ const frameStart = ({ type, context, codeAddress, gas }: CallStart, opener: Fram
   value: type === 'STATICCALL' ? undefined : context.value,
 })
 
-/** Begins a message; one without code has ended when this returns. */
+/** Starts a message; one without code has ended when this returns. */
 export const beginCall = (vm: Execution, opener: Frame | undefined, start: CallStart): Signal | undefined => {
   const { context, codeAddress, gas } = start
   const { caller, address, value } = context
@@ -96,7 +96,7 @@ export const beginCall = (vm: Execution, opener: Frame | undefined, start: CallS
   return SWITCH
 }
 
-/** The account's code, or that of the account it delegates to (EIP-7702), which a transaction warms. */
+/** Returns the account's code, or that of its delegate (EIP-7702), which a transaction warms. */
 const runnableCode = ({ journal, rules, access }: Execution, address: Hex, isTop: boolean): Uint8Array => {
   const code = journal.code(address)
   const target = rules.hasDelegation ? delegationTarget(code) : undefined
@@ -120,7 +120,7 @@ const callPrecompile = (
   const finish = (done: ExecResult): Signal | undefined => {
     const { exceptionError, executionGasUsed, returnValue } = done
     const fault = exceptionError && precompileFault(exceptionError.error)
-    // What needs more than the bound leaves, or fails and takes all there is, has exceeded it.
+    // A precompile that needs more than the bound leaves, or fails and takes all gas, has exceeded it.
     if (fault !== undefined && limit < given) throw gasBoundExceeded()
     if (fault !== undefined) vm.revert(marks)
     const left = given - executionGasUsed
@@ -132,7 +132,7 @@ const callPrecompile = (
   return WAIT
 }
 
-/** Gives what a call came to back to its opener, or makes it the message's outcome. */
+/** Returns the result of a call to its opener, or makes it the message's outcome. */
 export const endCall = (
   vm: Execution,
   opener: Frame | undefined,

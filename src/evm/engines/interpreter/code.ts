@@ -2,10 +2,10 @@ import { keccak256Hex } from '../../../crypto/hash.ts'
 import { EMPTY_BYTES, type Hex } from '../../../util/bytes.ts'
 import { readWord, wordOfBytes } from './words.ts'
 
-/** Executions of wide pushes after which their values are remembered. */
+/** Number of wide pushes executed after which their values are cached. */
 const PUSHES_BEFORE_CACHE = 256
 
-/** Code as it runs: what is found out about it is found out when it is needed, and once. */
+/** Code with its analysis, computed on demand and once. */
 export class Code {
   readonly bytes: Uint8Array
   #jumps: Uint8Array | undefined = undefined
@@ -17,13 +17,13 @@ export class Code {
     this.bytes = bytes
   }
 
-  /** 1 where a JUMPDEST stands outside push data. */
+  /** 1 at each JUMPDEST outside push data. */
   get jumps(): Uint8Array {
     this.#jumps ??= findJumps(this.bytes)
     return this.#jumps
   }
 
-  /** The value of a PUSH whose data begins here; data that runs past the end of the code goes on in zeros. */
+  /** Returns the value of a PUSH whose data begins here; data past the end of the code is zero. */
   push(at: number, size: number): bigint {
     const known = this.#pushes?.[at]
     if (known !== undefined) return known
@@ -57,10 +57,10 @@ const findJumps = (code: Uint8Array): Uint8Array => {
   return jumps
 }
 
-/** By identity: the state hands out one array per code as long as its cache keeps it. */
+/** Keyed by identity: the state returns one array per code as long as its cache keeps it. */
 const known = new WeakMap<Uint8Array, Code>()
 
-/** Code of an account. */
+/** Returns the analysed code of an account. */
 export const codeOf = (bytes: Uint8Array): Code => {
   let found = known.get(bytes)
   if (found === undefined) {
@@ -70,7 +70,9 @@ export const codeOf = (bytes: Uint8Array): Code => {
   return found
 }
 
-/** What EthereumJS shows of code in the object format, which no account since London has: its first two bytes, and their hash. */
+/**
+ * EthereumJS shows only the first two bytes of code in the object format, and their hash; no account since London has such code.
+ */
 const OBJECT_FORMAT = Uint8Array.of(0xef, 0x00)
 export const OBJECT_FORMAT_HASH: Hex = keccak256Hex(OBJECT_FORMAT)
 export const isObjectFormat = (code: Uint8Array): boolean => code[0] === 0xef && code[1] === 0x00

@@ -12,22 +12,22 @@ import type { Execution } from './execution.ts'
 import { FAULTS, type Fault } from './fault.ts'
 import { Frame, type Signal, SWITCH } from './frame.ts'
 
-/** Gas for each byte of code. */
+/** Gas per byte of code. */
 const CODE_BYTE = 200
 const OBJECT_FORMAT_BYTE = 0xef
 
-/** A creation, from code or from a transaction. */
+/** Creation, from code or from a transaction. */
 export interface CreationStart {
   readonly creator: Hex
   readonly creatorWord: bigint
   readonly value: bigint
   readonly initCode: Uint8Array
-  /** Of CREATE2. */
+  /** Salt of CREATE2. */
   readonly salt: Hex | undefined
   readonly gas: bigint | number
 }
 
-/** Where a creation puts its account, by the nonce its creator had before. */
+/** Returns the address of a creation, from its creator's previous nonce. */
 export const addressFor = (
   { creator, salt, initCode }: Pick<CreationStart, 'creator' | 'salt' | 'initCode'>,
   nonce: Nonce,
@@ -35,18 +35,18 @@ export const addressFor = (
 
 const nonceBefore = (nonce: Nonce): Nonce => (nonce === 0 ? 0 : nonceFromBigint(BigInt(nonce) - 1n))
 
-/** Of a transaction, whose sender's nonce is raised. */
+/** Returns the address of a transaction's creation; the sender's nonce is already raised. */
 export const createdBy = (journal: Journal, creator: Hex): Hex =>
   createAddress(creator, nonceBefore(journal.nonce(creator)))
 
-/** EIP-684 and EIP-7610: an account that has been used, or has slots. */
+/** True for an account with nonce, code or slots (EIP-684 and EIP-7610). */
 const isTaken = ({ journal }: Execution, address: Hex): boolean => {
   const account = journal.account(address)
   if (account === undefined) return false
   return account.nonce !== 0 || account.codeHash !== EMPTY_CODE_HASH || account.storageRoot !== EMPTY_ROOT
 }
 
-/** Begins a creation whose creator's nonce is raised; one without init code has ended when this returns. */
+/** Starts a creation whose creator's nonce is already raised; one without init code has ended when this returns. */
 export const beginCreation = (vm: Execution, opener: Frame | undefined, start: CreationStart): Signal | undefined => {
   const { creator, value, initCode, gas } = start
   const address = addressFor(start, nonceBefore(vm.journal.nonce(creator)))
@@ -85,7 +85,7 @@ export const beginCreation = (vm: Execution, opener: Frame | undefined, start: C
   return SWITCH
 }
 
-/** A new account with the value and what stood at its address before. */
+/** Creates the account with the value added to the balance at its address. */
 const endow = (vm: Execution, creator: Hex, address: Hex, value: bigint): boolean => {
   const { journal, rules } = vm
   if (vm.options.transfers && value > 0n) vm.effects.logs.push(transferLogOf(creator, address, value))
@@ -94,7 +94,7 @@ const endow = (vm: Execution, creator: Hex, address: Hex, value: bigint): boolea
   return transfer(vm, creator, address, value)
 }
 
-/** Puts what init code returned in place as the account's code, or says why it cannot stand. */
+/** Stores the output of init code as the account's code, or returns the fault. */
 export const depositCode = ({ rules, journal, env }: Execution, frame: Frame): Fault | undefined => {
   const { output } = frame
   const price = output.byteLength * CODE_BYTE
@@ -111,7 +111,7 @@ export const depositCode = ({ rules, journal, env }: Execution, frame: Frame): F
   return undefined
 }
 
-/** Gives what a creation came to back to its opener, or makes it the message's outcome. */
+/** Returns the result of a creation to its opener, or makes it the message's outcome. */
 export const endCreation = (
   vm: Execution,
   opener: Frame | undefined,

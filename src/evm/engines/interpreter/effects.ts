@@ -1,7 +1,7 @@
 import type { Log } from '../../../primitives/log.ts'
 import type { Hex } from '../../../util/bytes.ts'
 
-/** Addresses in the order in which they were added; forgets those added after a mark. */
+/** Addresses in insertion order, with a revert to a mark. */
 export class UndoSet {
   readonly #members = new Set<Hex>()
   readonly #order: Hex[] = []
@@ -37,8 +37,8 @@ export interface EffectsMark {
 }
 
 /**
- * Logs, self-destructs and created accounts of one message. All of its frames write into the same lists; a frame that fails cuts them
- * back to where they stood when it began, so that a frame costs what it does and not what was done before it.
+ * Logs, self-destructs and created accounts of one message. All frames append to the same lists; a failing frame truncates them to
+ * their length at its start, so that the cost is that of its own effects.
  */
 export class MessageEffects {
   readonly logs: Log[] = []

@@ -30,7 +30,7 @@ const warmUp = ({ access, rules, env }: Execution, message: EngineMessage): void
   }
 }
 
-/** What the first frame reads of accounts, where that takes its time. */
+/** Loads the accounts of the first frame, where reads are asynchronous. */
 const loadFirst = async ({ prefetch, journal }: Execution, { from, to }: EngineMessage): Promise<void> => {
   if (prefetch === undefined) return
   await prefetch.account(from)
@@ -81,7 +81,7 @@ const resultOf = (vm: Execution, message: EngineMessage): EngineResult => {
   }
 }
 
-/** Runs frames, and waits where they do. */
+/** Runs frames, and awaits their promises. */
 const drive = async (vm: Execution): Promise<void> => {
   while (vm.outcome === undefined) {
     const { pending } = vm
@@ -101,7 +101,10 @@ const runSlowly = async (vm: Execution, message: EngineMessage): Promise<EngineR
   return resultOf(vm, message)
 }
 
-/** Our own interpreter. Where nothing has to be waited for, the answer is no promise. Messages may run side by side on separate journals. */
+/**
+ * Interpreter in TypeScript. Without waiting the result is not a promise. Messages on separate journals may run
+ * concurrently.
+ */
 export const createInterpreter = (): Engine => {
   const workspaces = new Workspaces()
   return {

@@ -23,7 +23,7 @@ import type { EvmRules } from './rules.ts'
 import type { OpcodeTable } from './table.ts'
 import { TransientStorage } from './transient-storage.ts'
 
-/** How a message ended. */
+/** Outcome of a message. */
 export interface Outcome {
   readonly fault: Fault | undefined
   readonly gasLeft: bigint
@@ -35,7 +35,7 @@ export interface Outcome {
 /** Precompiles of a fork, by address. */
 export type Precompiles = ReadonlyMap<string, Precompile>
 
-/** What an execution is given. */
+/** Inputs of an execution. */
 export interface ExecutionParts {
   readonly journal: Journal
   readonly env: BlockEnv
@@ -47,7 +47,7 @@ export interface ExecutionParts {
   readonly table: OpcodeTable
 }
 
-/** One message under way, with what all of its frames share. */
+/** Message under execution, with the state shared by its frames. */
 export class Execution {
   readonly journal: Journal
   readonly env: BlockEnv
@@ -69,19 +69,19 @@ export class Execution {
   readonly effects = new MessageEffects()
   /** Refund counter, gas. */
   refund = 0
-  /** The frame that runs; undefined when the message has ended. */
+  /** Current frame; undefined when the message has ended. */
   frame: Frame | undefined = undefined
   outcome: Outcome | undefined = undefined
-  /** What is waited for. */
+  /** Promise to wait for. */
   pending: Promise<unknown> | undefined = undefined
-  /** Whom the call just priced calls, and the gas that it, or a creation, passes on. */
+  /** Target of the call just priced, and the gas passed to it or to a creation. */
   target: Hex = ZERO_ADDRESS
   passedGas: bigint | number = 0
-  /** Hashes of blocks that had to be found. */
+  /** Block hashes that had to be computed. */
   readonly blockHashes = new Map<number, Hex>()
   readonly reporter: FrameReporter | undefined
   readonly #message: EngineMessage
-  /** What precompiles are given besides their input. */
+  /** Clock for precompiles, passed besides their input. */
   readonly pacing: Pick<PrecompileInput, '_EVM'>
   readonly #precompiles: Precompiles
 
@@ -108,7 +108,7 @@ export class Execution {
     this.#precompiles = precompiles
   }
 
-  /** The precompile that answers at an address, moved ones in their new place. */
+  /** Returns the precompile at an address, moved ones at their new address. */
   precompileAt(address: Hex): Precompile | undefined {
     const { moves } = this.options
     if (moves === undefined) return this.#precompiles.get(address)
@@ -118,8 +118,8 @@ export class Execution {
   }
 
   /**
-   * Gas that the message may still use under its bound, where `frame` and those that wait for it have all that is left but for
-   * `elsewhere`; undefined without a bound.
+   * Returns the gas that the message may still use under its bound, where `frame` and its ancestors hold all remaining gas
+   * except `elsewhere`; undefined without a bound.
    */
   gasBoundLeft(frame: Frame | undefined, elsewhere: bigint): bigint | undefined {
     const { gasBound } = this.options
@@ -129,7 +129,7 @@ export class Execution {
     return gasBound - (this.#message.gas - left)
   }
 
-  /** Looks at the bound and at the clock; a promise when it is time to give way. */
+  /** Checks the bound and the clock; returns a promise when it is time to yield. */
   check(frame: Frame): Promise<void> | undefined {
     const left = this.gasBoundLeft(frame, 0n)
     if (left !== undefined && left < 0n) throw gasBoundExceeded()
@@ -149,7 +149,7 @@ export class Execution {
     }
   }
 
-  /** Undoes all since the mark. */
+  /** Reverts everything since the mark. */
   revert(marks: FrameMarks): void {
     this.journal.revert(marks.journal)
     this.access.revert(marks.access)
@@ -158,19 +158,19 @@ export class Execution {
     this.refund = marks.refund
   }
 
-  /** A price that has to wait for a promise. */
+  /** Makes a price wait for a promise. */
   waitFor(loading: Promise<unknown>): typeof WAITING {
     this.pending = loading
     return WAITING
   }
 
-  /** The message is over. */
+  /** Ends the message. */
   end(outcome: Outcome): undefined {
     this.outcome = outcome
     this.frame = undefined
   }
 
-  /** A frame goes on after the one it had opened. */
+  /** Resumes a frame after the one it had opened. */
   resume(opener: Frame): undefined {
     this.frame = opener
   }
@@ -178,5 +178,5 @@ export class Execution {
 
 type ExecutionPacing = Execution['pacing']
 
-/** The dynamic part of an opcode's price, before it runs: Infinity where there is no such gas. */
+/** Dynamic part of an opcode's price, computed before it runs; Infinity when unpayable. */
 export type Price = (frame: Frame, vm: Execution) => number

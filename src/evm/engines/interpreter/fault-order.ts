@@ -3,8 +3,8 @@ import { FAULTS, type Fault } from './fault.ts'
 import type { Frame } from './frame.ts'
 
 /*
- * Which of several faults of one opcode is told. All cost the frame all of its gas; clients see EthereumJS' choice: where the price depends
- * on operands it looks at them first, else at the gas; and at a static frame before the gas of most opcodes that write.
+ * Choice among several faults of one opcode. All consume the frame's gas; clients see EthereumJS' choice: where the price depends on
+ * operands they are checked first, else the gas; in a static frame most opcodes that write are rejected before the gas is checked.
  */
 
 const CALL = 0xf1
@@ -16,14 +16,14 @@ const LOOKS_FIRST: ReadonlySet<number> = new Set([
   0xfa, 0xfd, 0xff,
 ])
 
-/** MSTORE, MSTORE8, LOG: so many operands are looked at for the price, the others only when it is paid. */
+/** MSTORE, MSTORE8, LOG: number of operands read for the price; the others are read only when it is paid. */
 const LOOKS_AT: ReadonlyMap<number, number> = new Map([
   [0x52, 1],
   [0x53, 1],
   ...[0xa0, 0xa1, 0xa2, 0xa3, 0xa4].map((op): [number, number] => [op, 2]),
 ])
 
-/** The opcode finds too few or too many items on the stack. */
+/** Fault of an opcode with too few or too many stack items. */
 export const stackFault = (frame: Frame, op: number, vm: Execution, fault: Fault): Fault => {
   if (frame.context.isStatic && WRITES.has(op)) return FAULTS.staticStateChange
   const looksAt = LOOKS_AT.get(op)
@@ -33,7 +33,7 @@ export const stackFault = (frame: Frame, op: number, vm: Execution, fault: Fault
   return frame.gasLeft < price ? FAULTS.outOfGas : fault
 }
 
-/** The opcode costs more than there is. */
+/** Fault of an opcode that costs more than the remaining gas. */
 export const gasFault = (frame: Frame, op: number): Fault => {
   if (!frame.context.isStatic) return FAULTS.outOfGas
   const writes = WRITES.has(op) || (op === CALL && frame.peek(2) !== 0n)

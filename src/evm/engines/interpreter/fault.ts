@@ -1,4 +1,4 @@
-/** Why a frame fails: in the words of EthereumJS, which clients know, and in those of go-ethereum, which readers of traces know. */
+/** Fault of a frame: the text of EthereumJS, which clients know, and that of go-ethereum for traces. */
 export interface Fault {
   readonly reason: string
   readonly text: string
@@ -6,7 +6,7 @@ export interface Fault {
 
 const fault = (reason: string, text = reason): Fault => ({ reason, text })
 
-/** Made once: a program may fail in a frame for every hundred gas. */
+/** Created once, since a program may fail in a frame for every hundred gas. */
 export const FAULTS = {
   outOfGas: fault('out of gas'),
   revert: fault('revert', 'execution reverted'),
@@ -24,6 +24,6 @@ export const FAULTS = {
   valueOverflow: fault('value overflow'),
 } as const
 
-/** Of a precompile, which says in its own words what it refused. */
+/** Fault of a precompile, with the precompile's own text. */
 export const precompileFault = (reason: string): Fault =>
   reason === FAULTS.outOfGas.reason ? FAULTS.outOfGas : { reason, text: 'precompiled failed' }

@@ -3,11 +3,11 @@ import type { Code } from './code.ts'
 import type { Fault } from './fault.ts'
 import type { Memory, Workspace } from './memory.ts'
 
-/** Gas is counted in a number, exact as far as this; what a message has beyond stands aside. */
+/** Gas is counted in a number, exact up to this; the excess of a message is kept separately. */
 const COUNTED = 2n ** 48n
 const COUNTED_NUMBER = 2 ** 48
 
-/** Where the lists of a message stood when a frame began: a frame that fails takes them back there. */
+/** List lengths of a message at the start of a frame, to which a failing frame reverts. */
 export interface FrameMarks {
   readonly journal: number
   readonly access: number
@@ -18,9 +18,9 @@ export interface FrameMarks {
   readonly refund: number
 }
 
-/** What code sees of its message. */
+/** Message values visible to code. */
 export interface FrameContext {
-  /** Whose storage and balance it works on. */
+  /** Account whose storage and balance the code uses. */
   readonly address: Hex
   readonly addressWord: bigint
   readonly caller: Hex
@@ -28,11 +28,11 @@ export interface FrameContext {
   readonly value: bigint
   readonly input: Uint8Array
   readonly isStatic: boolean
-  /** The code is init code. */
+  /** True for init code. */
   readonly isCreation: boolean
 }
 
-/** Code that runs, or waits for the frame it has opened. */
+/** Frame of running code, or of code that waits for the frame it opened. */
 export class Frame {
   readonly parent: Frame | undefined
   /** 0 for the transaction's own message. */
@@ -43,19 +43,19 @@ export class Frame {
   readonly workspace: Workspace
   readonly stack: bigint[]
   readonly memory: Memory
-  /** Of the stack. */
+  /** Height of the stack. */
   height = 0
   pc = 0
-  /** The opcode under way. */
+  /** Current opcode. */
   op = 0
   gas = 0
   spareGas = 0n
-  /** What the last call of this frame returned. */
+  /** Return data of the last call of this frame. */
   returnData: Uint8Array = EMPTY_BYTES
-  /** Where the answer of the call under way goes. */
+  /** Range of memory for the output of the call under way. */
   answerAt = 0
   answerSize = 0
-  /** What this frame returns. */
+  /** Output of this frame. */
   output: Uint8Array = EMPTY_BYTES
   fault: Fault | undefined = undefined
 
@@ -87,7 +87,7 @@ export class Frame {
     return this.stack[--this.height] as bigint
   }
 
-  /** The item so far below the top; 0 is the top. */
+  /** Returns the item at this depth; 0 is the top. */
   peek(below: number): bigint {
     return this.stack[this.height - 1 - below] as bigint
   }
@@ -101,7 +101,7 @@ export class Frame {
     this.gas = Number(gas - this.spareGas)
   }
 
-  /** Whether there was gas aside for what was charged beyond the counted gas. */
+  /** Moves separate gas to the counter after it went below zero; returns true when that was enough. */
   refill(): boolean {
     while (this.gas < 0 && this.gas > -COUNTED_NUMBER && this.spareGas > 0n) {
       this.spareGas -= COUNTED
@@ -110,7 +110,7 @@ export class Frame {
     return this.gas >= 0
   }
 
-  /** Takes gas for a frame that is opened, or gives it back: no more than there is. */
+  /** Takes gas for a frame to open, or returns it (negative); at most the remaining gas. */
   takeGas(gas: bigint | number): void {
     if (typeof gas === 'number' && this.spareGas === 0n) this.gas -= gas
     else this.gasLeft -= BigInt(gas)
@@ -127,15 +127,15 @@ export class Frame {
   }
 }
 
-/* What an opcode answers beside nothing, which means that its frame goes on. */
+/* Signals of an opcode; nothing means that its frame continues. */
 
 /** The frame has ended. */
 export const END = 1
 /** Another frame is to run. */
 export const SWITCH = 2
-/** There is a promise to wait for first. */
+/** A promise must be awaited first. */
 export const WAIT = 3
 export type Signal = typeof END | typeof SWITCH | typeof WAIT
 
-/** What a price function answers while what it needs is loaded: it is asked again. */
+/** Result of a price function while data is loaded: it is called again. */
 export const WAITING = -1

@@ -5,7 +5,7 @@ import type { Execution } from './execution.ts'
 import { FAULTS } from './fault.ts'
 import type { Frame } from './frame.ts'
 
-/** Ends a frame: what it did stands or is undone, and the frame that opened it goes on. */
+/** Ends a frame: keeps or reverts its effects, and resumes the frame that opened it. */
 export const leaveFrame = (vm: Execution, frame: Frame): void => {
   const { context, marks, parent, workspace } = frame
   if (context.isCreation && frame.fault === undefined) frame.fault = depositCode(vm, frame)

@@ -4,7 +4,7 @@ import { gasFault, stackFault } from './fault-order.ts'
 import { END, type Frame, type Signal, WAIT } from './frame.ts'
 import { leaveFrame } from './leave.ts'
 
-/** Dear opcodes count for more than one step of the clock: one for so much gas. */
+/** Expensive opcodes count for more than one clock step: one per so much gas. */
 const DEAR_GAS = 2_048
 const GAS_PER_STEP = 64
 const STOP = 0
@@ -17,7 +17,7 @@ const runFrame = (vm: Execution, frame: Frame): Signal => {
   const size = bytes.byteLength
   for (;;) {
     const { pc, height } = frame
-    // Behind its end any code has a STOP.
+    // Code has an implicit STOP at its end.
     const op = pc < size ? (bytes[pc] as number) : STOP
     if (height < (least[op] as number)) return frame.fail(stackFault(frame, op, vm, FAULTS.stackUnderflow))
     if (height > (most[op] as number)) return frame.fail(stackFault(frame, op, vm, FAULTS.stackOverflow))

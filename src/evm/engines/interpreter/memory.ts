@@ -1,26 +1,26 @@
 import { EMPTY_BYTES } from '../../../util/bytes.ts'
 
-/** Past this end the price of memory is beyond any gas there can be (2^43), and its arithmetic not exact. */
+/** Above this end the price of memory exceeds any gas (2^43), and the arithmetic is not exact. */
 const MOST_BYTES = 2 ** 31
 const FIRST_BYTES = 1024
-/** A memory that has grown further is not kept for another frame. */
+/** A larger memory is not kept for another frame. */
 const KEPT_BYTES = 64 * 1024
-/** Of all that wait for a frame. */
+/** Limit of all memory kept for frames. */
 const IDLE_BYTES = 4 * 1024 * 1024
 
 /** Yellow paper, C_mem. */
 const costOf = (words: number): number => words * 3 + Math.floor((words * words) / 512)
 
-/** The memory of one frame. What is paid for and what is allocated are two things: gas is charged in between. */
+/** Memory of one frame. Paid and allocated sizes differ, since gas is charged in between. */
 export class Memory {
   bytes = new Uint8Array(FIRST_BYTES)
   view: DataView = viewOf(this.bytes)
   /** Words paid for. */
   words = 0
-  /** Bytes that may not be zero. */
+  /** Bytes that may be non-zero. */
   #used = 0
 
-  /** Gas of growing to the end of a range; Infinity where there is no such gas. */
+  /** Returns the gas of growing to the end of a range; Infinity when unpayable. */
   price(offset: bigint, length: bigint): number {
     if (length === 0n) return 0
     const end = Number(offset) + Number(length)
@@ -32,7 +32,7 @@ export class Memory {
     return added
   }
 
-  /** Allocates up to an end that is paid for, doubling. */
+  /** Allocates up to a paid end, doubling. */
   reach(end: number): void {
     if (end <= this.#used) return
     this.#used = end
@@ -43,7 +43,7 @@ export class Memory {
     this.view = viewOf(grown)
   }
 
-  /** A view, which later writes change. */
+  /** Returns a view, which later writes change. */
   slice(offset: bigint, length: bigint): Uint8Array {
     if (length === 0n) return EMPTY_BYTES
     const at = Number(offset)
@@ -56,7 +56,7 @@ export class Memory {
     return length === 0n ? EMPTY_BYTES : this.slice(offset, length).slice()
   }
 
-  /** Writes so many bytes of a source from `from` on; what it does not have is zero. */
+  /** Writes `length` bytes of a source from `from` on; missing bytes are zero. */
   write(at: number, source: Uint8Array, from: number, length: number): void {
     this.reach(at + length)
     const given = from >= source.byteLength ? 0 : Math.min(length, source.byteLength - from)
@@ -64,7 +64,7 @@ export class Memory {
     if (given < length) this.bytes.fill(0, at + given, at + length)
   }
 
-  /** Makes it new. */
+  /** Resets it for reuse. */
   clear(): void {
     this.bytes.fill(0, 0, this.#used)
     this.words = 0
@@ -75,7 +75,7 @@ export class Memory {
 const viewOf = ({ buffer, byteOffset, byteLength }: Uint8Array): DataView =>
   new DataView(buffer, byteOffset, byteLength)
 
-/** What a frame works in: one for each frame under way, used again by the next. Items of the stack beyond its height are gone. */
+/** Stack and memory of a frame: one per frame under way, reused by later frames. Stack items beyond the height are invalid. */
 export interface Workspace {
   readonly stack: bigint[]
   readonly memory: Memory
@@ -92,7 +92,7 @@ export class Workspaces {
     return found
   }
 
-  /** Large ones are not worth their memory: what they cost to make is paid for. */
+  /** Large ones are not kept: their allocation was paid for. */
   giveBack(workspace: Workspace): void {
     const { memory } = workspace
     const size = memory.bytes.byteLength

@@ -5,7 +5,7 @@ import type { Precompiles } from './execution.ts'
 
 const known = new WeakMap<Common, Precompiles>()
 
-/** The precompiles of a fork: our own, and EthereumJS' where those do. */
+/** Returns the precompiles of a fork: this project's own, and EthereumJS' for the others. */
 export const precompilesOf = (common: Common): Precompiles => {
   let found = known.get(common)
   if (found === undefined) {

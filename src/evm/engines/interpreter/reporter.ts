@@ -2,7 +2,7 @@ import type { Hex } from '../../../util/bytes.ts'
 import { EMPTY_BYTES } from '../../../util/bytes.ts'
 import type { FrameStart, Tracer } from '../../tracers/tracer.ts'
 
-/** Tells a tracer of the frames of one message, in pairs of beginning and end. */
+/** Reports the frames of one message to a tracer, in pairs of start and end. */
 export class FrameReporter {
   readonly #tracer: Tracer
   /** Gas of the frames under way. */
@@ -22,7 +22,7 @@ export class FrameReporter {
     this.#tracer.exit?.({ depth: this.#gas.length, output, gasUsed: gas - gasLeft, error })
   }
 
-  /** A frame that is refused before it begins costs nothing. */
+  /** A frame refused before its start costs nothing. */
   refuse(start: FrameStart, error: string): void {
     this.enter(start)
     this.exit(start.gas, EMPTY_BYTES, error)
@@ -34,7 +34,7 @@ export class FrameReporter {
   }
 }
 
-/** Why a frame is refused, in the words of go-ethereum. */
+/** Reasons of refused frames, with the texts of go-ethereum. */
 export const REFUSALS = {
   depth: 'max call depth exceeded',
   balance: 'insufficient balance for transfer',

@@ -1,27 +1,27 @@
 import { EVM_FORKS, type EvmFork } from '../../../config/forks.ts'
 
-/** What of a fork the interpreter depends on, besides which opcodes there are (table.ts). Prices in gas. */
+/** Fork rules of the interpreter, besides the set of opcodes (table.ts). Prices in gas. */
 export interface EvmRules {
   readonly fork: EvmFork
-  /** EIP-2929: the first access to an account or slot costs more; the prices of accesses below do not count. */
+  /** EIP-2929: the first access to an account or slot costs more; the access prices below do not apply. */
   readonly hasAccessPrices: boolean
   /** EIP-150: a call passes on at most all but a 64th. */
   readonly keepsSixtyFourth: boolean
   /** EIP-150. */
   readonly paysForHeir: boolean
-  /** EIP-158 and EIP-161: empty accounts do not count, and created ones begin with nonce 1. */
+  /** EIP-158 and EIP-161: empty accounts do not count as existing, and created ones start with nonce 1. */
   readonly sweepsEmpty: boolean
-  /** EIP-2: a creation fails whose code cannot be paid for. */
+  /** EIP-2: a creation fails when its code cannot be paid for. */
   readonly codeMustBePaid: boolean
   /** EIP-3541. */
   readonly refusesObjectFormat: boolean
-  /** EIP-4399: the opcode for the difficulty has another name. */
+  /** EIP-4399: the opcode of the difficulty has another name. */
   readonly hasRandao: boolean
   /** EIP-3860. */
   readonly boundsInitCode: boolean
   /** EIP-3651. */
   readonly warmsCoinbase: boolean
-  /** EIP-6780: only what was created in the same transaction is destroyed. */
+  /** EIP-6780: only accounts created in the same transaction are destroyed. */
   readonly destroysOnlyNew: boolean
   /** EIP-7702. */
   readonly hasDelegation: boolean

@@ -14,14 +14,14 @@ import { STACK_OPERATIONS } from './operations/stack.ts'
 import { STORAGE_OPERATIONS } from './operations/storage.ts'
 import type { EvmRules } from './rules.ts'
 
-/** The opcodes of a fork, by their number. */
+/** Opcodes of a fork, by number. */
 export interface OpcodeTable {
   /** Gas. */
   readonly fixed: readonly number[]
-  /** undefined: the fixed price is all. */
+  /** undefined: only the fixed price. */
   readonly prices: readonly (Price | undefined)[]
   readonly run: readonly Operation[]
-  /** Least height of the stack before it, and the greatest. */
+  /** Smallest and largest height of the stack before it. */
   readonly least: readonly number[]
   readonly most: readonly number[]
   /** undefined: the fork does not have it. */
@@ -40,7 +40,7 @@ const ENTRIES: readonly OperationEntry[] = [
   ...END_OPERATIONS,
 ]
 
-/** Opcodes that came later than Frontier. */
+/** Opcodes added after Frontier. */
 const SINCE: readonly (readonly [EvmFork, readonly number[]])[] = [
   ['homestead', [0xf4]],
   ['byzantium', [0x3d, 0x3e, 0xfa, 0xfd]],

@@ -10,11 +10,11 @@ import { FrameStep } from './traced-step.ts'
 import { addressOf } from './words.ts'
 
 /*
- * The loop with a step shown to the tracer before each opcode runs. What an opcode costs, and why it cannot run, is told in the order in
- * which go-ethereum looks: stack, gas, then the opcode's own conditions.
+ * Loop that reports a step to the tracer before each opcode runs. Cost and faults of an opcode are reported in the order of go-ethereum's
+ * checks: stack, gas, then the opcode's own conditions.
  */
 
-/** A shown step takes the time of so many plain ones. */
+/** Clock steps of a reported step. */
 const STEPS_PER_SHOWN_STEP = 8
 const STOP = 0x00
 const SLOAD = 0x54
@@ -22,7 +22,7 @@ const SSTORE = 0x55
 const PREVRANDAO = 0x44
 const WARM_READ = 100
 
-/** Opcodes that name an account on top of the stack, and those that name it one below. */
+/** Opcodes with an account on top of the stack, and with one below the top. */
 const NAMES_ACCOUNT: ReadonlySet<number> = new Set([0x31, 0x3b, 0x3c, 0x3f, 0xff])
 const CALLS: ReadonlySet<number> = new Set([0xf1, 0xf2, 0xf4, 0xfa])
 /** EXP and LOG: go-ethereum prices them as a whole. */
@@ -43,7 +43,7 @@ const ACCESS_PRICES: Readonly<Record<number, (rules: EvmRules) => number>> = {
   250: rules => rules.call,
 }
 
-/** The part of the price that is known before the opcode is looked at closely. */
+/** Returns the part of the price that is known before the operands are read. */
 const constantGas = (op: number, { rules, table }: Execution): number => {
   if (table.known[op] !== true || PRICED_WHOLE.has(op)) return 0
   if (op === SLOAD) return rules.hasAccessPrices ? 0 : rules.sload
@@ -59,7 +59,7 @@ const stackFault = (op: number, height: number, { table }: Execution): Fault | u
   return height > most ? { ...FAULTS.stackOverflow, text: `stack limit reached ${height} (${most})` } : undefined
 }
 
-/** An account, and the one it delegates to (EIP-7702). */
+/** Loads an account, and its delegate (EIP-7702). */
 const loadAccount = ({ prefetch, journal }: Execution, address: Hex): Promise<void> | undefined => {
   const loading = prefetch?.code(address)
   if (loading !== undefined) return loading
@@ -67,7 +67,7 @@ const loadAccount = ({ prefetch, journal }: Execution, address: Hex): Promise<vo
   return target === undefined ? undefined : prefetch?.code(target)
 }
 
-/** Brings in what an opcode names: a tracer may ask for it during the step. */
+/** Loads the state an opcode names: a tracer may read it during the step. */
 const loadNamed = (op: number, frame: Frame, vm: Execution): Promise<void> | undefined => {
   const { prefetch } = vm
   if (prefetch === undefined) return undefined
@@ -76,7 +76,7 @@ const loadNamed = (op: number, frame: Frame, vm: Execution): Promise<void> | und
   return CALLS.has(op) ? loadAccount(vm, addressOf(frame.peek(1))) : undefined
 }
 
-/** Prices an opcode and shows its step. A fault that is found is told with it; a promise must be waited for, and all of it done again. */
+/** Prices an opcode and reports its step. A fault is reported with it; after a returned promise the call must be repeated. */
 const showStep = (op: number, frame: Frame, vm: Execution, step: FrameStep): Fault | Promise<unknown> | undefined => {
   const tracer = vm.trace?.tracer
   const constant = constantGas(op, vm)
@@ -104,7 +104,7 @@ const waitFor = (vm: Execution, promise: Promise<unknown>): Signal => {
   return WAIT
 }
 
-/** Runs a frame as the plain loop does. */
+/** Runs a frame like the plain loop. */
 export const runTracedFrame = (vm: Execution, frame: Frame): Signal => {
   const { clock, table, trace, rules } = vm
   assert(trace !== undefined, 'hooks are there while a message is traced')

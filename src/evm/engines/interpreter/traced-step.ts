@@ -3,7 +3,7 @@ import type { Step } from '../../tracers/tracer.ts'
 import type { Execution } from './execution.ts'
 import type { Frame } from './frame.ts'
 
-/** The steps of one frame, one after the other in the same object: a trace has millions. */
+/** Steps of one frame, all in the same object: a trace has millions. */
 export class FrameStep implements Step {
   readonly #vm: Execution
   readonly #frame: Frame
@@ -38,7 +38,7 @@ export class FrameStep implements Step {
     return this.#frame.returnData
   }
 
-  /** Notes what pricing the opcode is about to change. */
+  /** Records the values that pricing the opcode is about to change. */
   begin(pc: number, op: number, name: string): this {
     const frame = this.#frame
     this.pc = pc

@@ -6,7 +6,7 @@ interface Overwritten {
   readonly before: bigint
 }
 
-/** Words that last as long as the transaction (EIP-1153). */
+/** Words that last until the end of the transaction (EIP-1153). */
 export class TransientStorage {
   readonly #accounts = new Map<Hex, Map<Hex, bigint>>()
   readonly #undo: Overwritten[] = []

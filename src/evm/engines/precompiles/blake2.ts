@@ -2,7 +2,9 @@ import { EVMError } from '@ethereumjs/evm'
 import { BLAKE2_INPUT_BYTES, blake2Compress } from '../../../crypto/blake2.ts'
 import { failedResult, outOfGasResult, type Precompile, runPacedResult } from './precompile.ts'
 
-/** EIP-152. A round costs one gas: EthereumJS' microsecond a round would let one transaction hold the thread for minutes. */
+/**
+ * EIP-152. A round costs one gas: at EthereumJS' microsecond per round one transaction could hold the thread for minutes.
+ */
 export const blake2f: Precompile = input => {
   const { data, gasLimit, common } = input
   const last = data[BLAKE2_INPUT_BYTES - 1]

@@ -6,8 +6,8 @@ import { ethereumJsPrecompile } from './ethereumjs-precompile.ts'
 import { failedResult, type Precompile, runPaced, yieldIfDue } from './precompile.ts'
 
 /*
- * EIP-2537 by mcl, as EthereumJS offers it. Sums over many points are done in parts: EthereumJS' own function checks the form and the
- * price, and what it would compute at once is computed afterwards.
+ * EIP-2537 by mcl, as wrapped by EthereumJS. Sums over many points are computed in parts: EthereumJS' own function checks the form
+ * and the price, and the computation follows here.
  */
 
 const G1_BYTES = 128
@@ -42,7 +42,7 @@ const atOnce =
     return ethereumJsPrecompile(input.common, number)({ ...input, _EVM: evmWith(bls) })
   }
 
-/** Points times scalars, some at a time. */
+/** Sums points times scalars in parts. */
 function* sum(
   data: Uint8Array,
   size: number,
@@ -64,7 +64,7 @@ const field = (bytes: Uint8Array, index: number): bigint => bytesToBigint(bytes.
 const ONE = new Uint8Array(SCALAR_BYTES)
 ONE[SCALAR_BYTES - 1] = 1
 
-/** A point that EthereumJS' own reader accepts, times one: coordinates, curve and subgroup are checked there. */
+/** Reads a point by multiplying it by one in EthereumJS' reader, which checks coordinates, curve and subgroup. */
 const readG1 = (mcl: Mcl, bls: MCLBLS, bytes: Uint8Array): G1 => {
   const point = bls.msmG1(concatBytes(bytes, ONE))
   return isZero(point) ? new mcl.G1() : g1From(mcl, field(point, 0), field(point, 1))
@@ -111,7 +111,7 @@ const WORK: Readonly<Record<Kind, (mcl: Mcl, bls: MCLBLS, data: Uint8Array) => S
   pairingCheck: pairing,
 }
 
-/** EthereumJS' way with what a computation throws. */
+/** Handles errors of a computation as EthereumJS does. */
 function* attempt(priced: ExecResult, gasLimit: bigint, slicedWork: SlicedWork<Uint8Array>): SlicedWork<ExecResult> {
   try {
     return { ...priced, returnValue: yield* slicedWork }

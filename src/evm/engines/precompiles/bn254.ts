@@ -24,7 +24,7 @@ const badInput = (gasLimit: bigint, error: unknown): ExecResult => {
   return failedResult(gasLimit, REASONS[error.code as Bn254Error['code']])
 }
 
-/** A point from the first bytes of the input, which goes on in zeros. */
+/** Reads points from the first bytes of the input, padded with zeros. */
 const pointPrecompile =
   (price: string, size: number, compute: (bytes: Uint8Array) => Uint8Array): Precompile =>
   ({ data, gasLimit, common }) => {

@@ -5,7 +5,7 @@ import type { Precompile } from './precompile.ts'
 
 const kept = new WeakMap<Common, ReturnType<typeof getActivePrecompiles>>()
 
-/** EthereumJS' own precompile at the address with this number, which the fork must have. */
+/** Returns EthereumJS' own precompile at the address with this number, which the fork must have. */
 export const ethereumJsPrecompile = (common: Common, number: number): Precompile => {
   let all = kept.get(common)
   if (all === undefined) {

@@ -3,7 +3,7 @@ import { ripemd160 as createRipemd160 } from '@noble/hashes/legacy.js'
 import type { SlicedWork } from '../../../util/async/sliced-work.ts'
 import { outOfGasResult, type Precompile, runPacedResult } from './precompile.ts'
 
-/* SHA-256 and RIPEMD-160 of inputs that may have megabytes, some at a time. */
+/* SHA-256 and RIPEMD-160 of inputs of possibly megabytes, in parts. */
 
 interface Hash {
   update(data: Uint8Array): unknown
@@ -12,7 +12,7 @@ interface Hash {
 
 const WORD_BYTES = 32
 
-/** The digest at the end of a word. */
+/** Digest right-aligned in a word. */
 function* digest(hash: Hash, data: Uint8Array, partBytes: number): SlicedWork<Uint8Array> {
   for (let at = 0; at < data.byteLength; at += partBytes) {
     if (at > 0) yield

@@ -30,7 +30,7 @@ const readLengths = (data: Uint8Array): Lengths => ({
 
 const longest = ({ base, modulus }: Lengths): bigint => (base > modulus ? base : modulus)
 
-/** How many squarings the exponent takes, as its first word and its length show; at least 1. */
+/** Returns the number of squarings, from the exponent's first word and its length; at least 1. */
 const iterations = (data: Uint8Array, { base, exponent }: Lengths, perByte: bigint): bigint => {
   const head = exponent < WORD_BYTES ? exponent : WORD_BYTES
   const first = bytesToBigint(inputSlice(data, HEADER_BYTES + base, head))

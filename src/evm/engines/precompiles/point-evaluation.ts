@@ -38,7 +38,7 @@ const createVerifier = (mcl: Mcl) => {
     const opening = pointFrom(proof)
     const value = mcl.sub(pointFrom(commitment), mcl.mul(one, scalarFrom(y)))
     const left = mcl.add(value, mcl.mul(opening, scalarFrom(z)))
-    // The pairing of infinity is 1, any other with a generator is not.
+    // The pairing of infinity is 1, that of any other point with a generator is not.
     if (left.isZero() || opening.isZero()) return left.isZero() && opening.isZero()
     return mcl.finalExp(mcl.precomputedMillerLoop2(left, minusOne, opening, tau)).isOne()
   }
@@ -47,7 +47,7 @@ const createVerifier = (mcl: Mcl) => {
 let verifier: ReturnType<typeof createVerifier> | undefined
 const commons = new WeakMap<Common, Common>()
 
-/** The same rules with our check of proofs in them. */
+/** Returns the same rules with this project's proof verification. */
 const withVerifier = (common: Common, verifyProof: ReturnType<typeof createVerifier>): Common => {
   let found = commons.get(common)
   if (found === undefined) {

@@ -10,8 +10,8 @@ import { pointEvaluation } from './point-evaluation.ts'
 import type { Precompile } from './precompile.ts'
 
 /*
- * Precompiles that take the place of EthereumJS' own in our engine, where those are slow for their price or cannot be interrupted.
- * Output, gas and failures are theirs: test/property/precompile-simple.test.ts and its neighbours. The oracle keeps the originals.
+ * Precompiles that replace EthereumJS' own in this node's engine, where those are slow for their price or cannot be interrupted.
+ * Output, gas and failures are equal: test/property/precompile-simple.test.ts and its neighbours. The oracle keeps the originals.
  */
 
 const addressOf = (number: number): Address => {

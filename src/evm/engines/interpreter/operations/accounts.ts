@@ -7,7 +7,7 @@ import type { EvmRules } from '../rules.ts'
 import { addressOf, placeOf } from '../words.ts'
 import { entry, type Operation, type OperationEntry } from './operation.ts'
 
-/* What code sees of accounts. */
+/* Opcodes that read accounts. */
 
 const COPY_WORD = 3
 
@@ -16,7 +16,7 @@ type Loading = (vm: Execution, address: Hex) => Promise<void> | undefined
 const loadAccount: Loading = (vm, address) => vm.prefetch?.account(address)
 const loadCode: Loading = (vm, address) => vm.prefetch?.code(address)
 
-/** The price of an access to the account on top of the stack. */
+/** Price of an access to the account on top of the stack. */
 const accountPrice =
   (load: Loading, before: (rules: EvmRules) => number): Price =>
   (frame, vm) => {

@@ -40,7 +40,7 @@ const shiftRightSigned = (shift: bigint, value: bigint): bigint => {
 /** EIP-7939. */
 const leadingZeros = (value: bigint): bigint => (value === 0n ? 256n : BigInt(256 - value.toString(2).length))
 
-/** Squarings from the highest bit of the exponent. */
+/** Square and multiply from the highest bit of the exponent. */
 const power = (base: bigint, exponent: bigint): bigint => {
   if (exponent === 0n) return 1n
   if (base === 2n) return exponent > 255n ? 0n : 1n << exponent

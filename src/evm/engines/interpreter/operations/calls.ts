@@ -8,7 +8,7 @@ import { accessPrice, canPay, canReach, gasToPass } from '../prices.ts'
 import { addressOf } from '../words.ts'
 import { entry, type Operation, type OperationEntry } from './operation.ts'
 
-/* CALL, CALLCODE, DELEGATECALL, STATICCALL: gas, account, perhaps a value, input, place of the answer. */
+/* CALL, CALLCODE, DELEGATECALL, STATICCALL. Operands: gas, account, a value for some, input range, output range. */
 
 const VALUE_TRANSFER = 9_000
 const NEW_ACCOUNT = 25_000
@@ -16,12 +16,12 @@ const STIPEND = 2_300
 
 type Kind = 'CALL' | 'CALLCODE' | 'DELEGATECALL' | 'STATICCALL'
 
-/** How far below the top the input's offset lies. */
+/** Depth of the input's offset below the top. */
 const inputBelow = (kind: Kind): number => (kind === 'CALL' || kind === 'CALLCODE' ? 3 : 2)
 
 const weiOf = (frame: Frame, kind: Kind): bigint => (inputBelow(kind) === 3 ? frame.peek(2) : 0n)
 
-/** Loads the account that is called and the one it delegates to; undefined: all is there. */
+/** Loads the called account and its delegate; undefined: both are loaded. */
 const loadTarget = ({ prefetch, journal, rules }: Execution, address: Hex): Promise<void> | undefined => {
   if (prefetch === undefined) return undefined
   const loading = prefetch.code(address)
@@ -30,7 +30,7 @@ const loadTarget = ({ prefetch, journal, rules }: Execution, address: Hex): Prom
   return target === undefined ? undefined : prefetch.code(target)
 }
 
-/** Before EIP-158 any call of an account that does not exist pays for it, from then on only what gives it wei. */
+/** Before EIP-158 any call of a missing account pays for it, later only one that transfers wei. */
 const newAccountPrice = ({ rules, journal }: Execution, address: Hex, value: bigint): number => {
   if (!rules.sweepsEmpty) return journal.exists(address) ? 0 : NEW_ACCOUNT
   return value !== 0n && journal.isEmpty(address) ? NEW_ACCOUNT : 0
@@ -62,7 +62,7 @@ const callPrice =
     return passGas(frame, vm, price)
   }
 
-/** Notes the gas that goes to the frame. Before EIP-150 a call that asks for more than there is fails. */
+/** Records the gas passed to the frame. Before EIP-150 a call with more than the remaining gas fails. */
 const passGas = (frame: Frame, vm: Execution, price: number): number => {
   const most = gasToPass(frame, vm, price)
   if (most < 0) return price
@@ -76,7 +76,7 @@ const passGas = (frame: Frame, vm: Execution, price: number): number => {
 const withStipend = (gas: bigint | number): bigint | number =>
   typeof gas === 'number' ? gas + STIPEND : gas + BigInt(STIPEND)
 
-/** What the code that is called sees of its message. */
+/** Returns the message values visible to the called code. */
 const contextOf = (
   kind: Kind,
   { context }: Frame,

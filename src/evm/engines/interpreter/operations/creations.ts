@@ -16,7 +16,7 @@ const CREATE = 32_000
 const INIT_CODE_WORD = 2
 const HASH_WORD = 6
 
-/** The account that is about to be made, where loading it takes its time; undefined: it is there. */
+/** Loads the account to be created, where reads are asynchronous; undefined: it is loaded. */
 const loadCreated = (frame: Frame, vm: Execution, isSalted: boolean): Promise<void> | undefined => {
   if (vm.prefetch === undefined || frame.context.isStatic) return undefined
   const { address: creator } = frame.context
@@ -56,7 +56,7 @@ const create =
     if (vm.rules.boundsInitCode && length > BigInt(initCodeSizeLimit(vm.env.params)))
       return frame.fail(FAULTS.initCodeTooLarge)
     const initCode = frame.memory.slice(offset, length)
-    // As EthereumJS has it: no frame, and what the last call returned stays.
+    // As in EthereumJS: no frame, and the return data is kept.
     if (isObjectFormat(initCode)) {
       frame.push(0n)
       return undefined

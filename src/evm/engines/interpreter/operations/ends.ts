@@ -31,7 +31,7 @@ const revert: Operation = frame => {
   return frame.fail(FAULTS.revert)
 }
 
-/** EIP-150 and EIP-161: who is new with what it gets is paid for. */
+/** EIP-150 and EIP-161: a beneficiary that does not exist before costs extra. */
 const heirPrice = ({ rules, journal }: Execution, self: Hex, heir: Hex): number => {
   if (!rules.paysForHeir) return 0
   if (!rules.sweepsEmpty) return journal.exists(heir) ? 0 : NEW_ACCOUNT
@@ -45,7 +45,7 @@ const selfDestructPrice: Price = (frame, vm) => {
   const loading = vm.prefetch?.account(heir)
   if (loading !== undefined) return vm.waitFor(loading)
   const price = heirPrice(vm, frame.context.address, heir)
-  // A warm heir costs nothing.
+  // A warm beneficiary costs nothing extra.
   return vm.rules.hasAccessPrices && vm.access.touch(heir) ? price + COLD_ACCOUNT : price
 }
 
@@ -60,13 +60,13 @@ const selfDestruct: Operation = (frame, vm) => {
   if (!effects.destroyed.has(address)) vm.refund += rules.selfDestructRefund
   effects.destroyed.add(address)
   if (heir !== address) give(vm, heir, balance)
-  // EIP-6780: an account that was there before keeps what it leaves to itself.
+  // EIP-6780: an older account that names itself as beneficiary keeps its balance.
   const isEmptied = heir !== address || !rules.destroysOnlyNew || effects.created.has(address)
   if (isEmptied) journal.setBalance(address, 0n)
   return END
 }
 
-/** Also of nothing, which touches the account, and before EIP-158 creates it. */
+/** A transfer of zero touches the account, and before EIP-158 creates it. */
 const give = ({ journal, rules }: Execution, heir: Hex, wei: bigint): void => {
   if (wei === 0n && rules.sweepsEmpty) journal.touch(heir)
   else journal.addBalance(heir, wei)

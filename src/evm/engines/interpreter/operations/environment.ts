@@ -3,7 +3,7 @@ import type { Frame } from '../frame.ts'
 import { placeOf, wordOfBytes } from '../words.ts'
 import { entry, type Operation, type OperationEntry } from './operation.ts'
 
-/* What code sees of its message, its transaction and its block. */
+/* Opcodes that read the message, the transaction and the block. */
 
 const BLOCK_HASHES = 256n
 const WORD_BYTES = 32
@@ -14,7 +14,7 @@ const pushes =
   (frame, vm) =>
     frame.push(value(frame, vm))
 
-/** An opcode that pushes one word for the base price and takes none. */
+/** Opcode that pushes one word for the base price and takes none. */
 const quick = (opcode: number, value: (frame: Frame, vm: Execution) => bigint): OperationEntry =>
   entry(opcode, BASE_PRICE, pushes(value))
 
@@ -29,11 +29,11 @@ const callDataLoad: Operation = frame => {
   frame.push(wordOfBytes(given) << BigInt(8 * (WORD_BYTES - given.byteLength)))
 }
 
-/** Whether a number is one of the last blocks'. */
+/** True for the number of a recent block. */
 const isRecent = (number: bigint, { block }: Execution): boolean =>
   number < block.number && block.number - number <= BLOCK_HASHES
 
-/** Finds the hash of a block whose hash has to be found. */
+/** Computes the hash of a block, where it is not known yet. */
 const blockHashPrice: Price = (frame, vm) => {
   const word = frame.peek(0)
   if (vm.options.blockHash === undefined || !isRecent(word, vm)) return 0

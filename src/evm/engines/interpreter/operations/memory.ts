@@ -8,7 +8,7 @@ import { perWord } from '../prices.ts'
 import { placeOf, readWord, writeWord } from '../words.ts'
 import { entry, type Operation, type OperationEntry } from './operation.ts'
 
-/* Memory, copies into it, hashes and logs of it. */
+/* Memory opcodes: access, copies into it, hashes and logs of it. */
 
 const COPY_WORD = 3
 const HASH_WORD = 6
@@ -20,7 +20,7 @@ const wordPrice =
   frame =>
     frame.memory.price(frame.peek(0), size)
 
-/** Offset in memory, offset elsewhere, length. */
+/** Operands: offset in memory, offset in the source, length. */
 const copyPrice = (frame: Frame): number => {
   const length = frame.peek(2)
   return frame.memory.price(frame.peek(0), length) + perWord(length, COPY_WORD)
@@ -44,7 +44,7 @@ const storeByte: Operation = frame => {
   frame.memory.bytes[at] = Number(BigInt.asUintN(8, frame.pop()))
 }
 
-/** Copies from what a frame has: offset in memory, offset there, length. */
+/** Copies from data of the frame: offset in memory, offset in the data, length. */
 const copyFrom =
   (source: (frame: Frame, vm: Execution) => Uint8Array): Operation =>
   (frame, vm) => {
@@ -54,7 +54,7 @@ const copyFrom =
     if (length !== 0n) frame.memory.write(Number(at), source(frame, vm), from, Number(length))
   }
 
-/** EIP-5656: source and destination are paid for as one. */
+/** EIP-5656: source and destination are paid for together. */
 const moveInMemoryPrice: Price = frame => {
   const length = frame.peek(2)
   const from = frame.memory.price(frame.peek(1), length)
@@ -73,7 +73,7 @@ const moveInMemory: Operation = frame => {
 
 const copyReturned = copyFrom(({ returnData }) => returnData)
 
-/** Reading beyond what was returned fails, also by nothing (EIP-211). */
+/** A read beyond the return data fails, even of length zero (EIP-211). */
 const copyReturnData: Operation = (frame, vm) => {
   if (frame.peek(1) + frame.peek(2) > BigInt(frame.returnData.byteLength))
     return frame.fail(FAULTS.returnDataOutOfBounds)

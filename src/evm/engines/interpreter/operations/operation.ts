@@ -2,12 +2,12 @@ import type { Execution, Price } from '../execution.ts'
 import type { Frame, Signal } from '../frame.ts'
 import type { EvmRules } from '../rules.ts'
 
-/** Runs an opcode that is paid for; answers nothing where the frame just goes on. */
+/** Executes a paid opcode; returns nothing when the frame continues. */
 export type Operation = (frame: Frame, vm: Execution) => Signal | undefined
 
 export interface OperationEntry {
   readonly op: number
-  /** The fixed part of the price. */
+  /** Fixed part of the price. */
   readonly gas: number | ((rules: EvmRules) => number)
   readonly price: Price | undefined
   readonly operation: Operation

@@ -3,11 +3,11 @@ import type { Frame, Signal } from '../frame.ts'
 import { placeOf } from '../words.ts'
 import { entry, type Operation, type OperationEntry } from './operation.ts'
 
-/* Stack, pushes and jumps. That the stack is high enough, and not too high, is checked before an opcode runs. */
+/* Stack, pushes and jumps. The bounds of the stack are checked before an opcode runs. */
 
-/** Made once: most of what programs push is small. */
+/** Created once: most pushed values are small. */
 const SMALL = Array.from({ length: 256 }, (_, value) => BigInt(value))
-/** Up to here the data of a PUSH is a number that counts exactly. */
+/** Up to this size the data of a PUSH is an exact number. */
 const NARROW_BYTES = 6
 
 const pushByte: Operation = frame => {

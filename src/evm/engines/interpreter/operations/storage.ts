@@ -6,14 +6,14 @@ import { canPay } from '../prices.ts'
 import type { EvmRules } from '../rules.ts'
 import { entry, type Operation, type OperationEntry } from './operation.ts'
 
-/* Storage (EIP-2200, EIP-2929 and what was before them) and transient storage (EIP-1153). */
+/* Storage (EIP-2200, EIP-2929 and earlier rules) and transient storage (EIP-1153). */
 
 const COLD_SLOAD = 2_100
 const WARM_READ = 100
 /** A write with this much gas left or less fails: the stipend of a transfer must not suffice (EIP-2200). */
 const SENTRY = 2_300
 
-/** The slot on top of the stack, loaded where that takes its time; undefined: it is being loaded. */
+/** Returns the slot on top of the stack; undefined while it is being loaded. */
 const slotOf = (frame: Frame, vm: Execution): Hex | undefined => {
   const slot = toWord(frame.peek(0))
   const loading = vm.prefetch?.slot(frame.context.address, slot)
@@ -22,7 +22,7 @@ const slotOf = (frame: Frame, vm: Execution): Hex | undefined => {
   return undefined
 }
 
-/** Whether a read of the slot on top of the stack may be paid: asked before the state is read for it. */
+/** True when a read of the slot on top of the stack can be paid: checked before the state is read for it. */
 const canRead = (frame: Frame, vm: Execution): boolean =>
   !vm.rules.hasAccessPrices ||
   canPay(frame, vm, COLD_SLOAD) ||
@@ -41,7 +41,7 @@ const sload: Operation = (frame, vm) => {
   frame.push(BigInt(vm.journal.storage(frame.context.address, slot)))
 }
 
-/** A word at the start of the transaction, now, and after the write. */
+/** Word at the start of the transaction, now, and after the write. */
 interface Change {
   readonly original: Hex
   readonly current: Hex
@@ -55,7 +55,10 @@ const plainWritePrice = (vm: Execution, { current, next }: Change): number => {
   return 5_000
 }
 
-/** Prices of net metering: a write that changes nothing or the second of a transaction; the first to a zero, to another word. */
+/**
+ * Prices of net metering: a write without change or after the first of a transaction; the first to a zero; the first to another
+ * word.
+ */
 const NET: Readonly<Record<'eip1283' | 'eip2200' | 'eip2929', { again: number; init: number; reset: number }>> = {
   eip1283: { again: 200, init: 20_000, reset: 5_000 },
   eip2200: { again: 800, init: 20_000, reset: 5_000 },
@@ -85,7 +88,7 @@ const writePrice = (vm: Execution, rule: EvmRules['sstore'], change: Change): nu
 const hasSentry = (rule: EvmRules['sstore']): boolean => rule === 'eip2200' || rule === 'eip2929'
 
 const sstorePrice: Price = (frame, vm) => {
-  // It fails when it runs; nothing may be noted for it before.
+  // It fails when it runs; no access may be recorded before that.
   if (frame.context.isStatic) return 0
   const rule = vm.rules.sstore
   if (hasSentry(rule) && frame.gas <= SENTRY && frame.spareGas === 0n) return Number.POSITIVE_INFINITY
