@@ -5,11 +5,9 @@ import { executeBlock, type TransactionRunner } from './block/block-runner.ts'
 import { createFastRunner, type EngineSource } from './block/fast-runner.ts'
 import type { Engine } from './engine.ts'
 import { DEFAULT_ENGINE, type EngineName, loadEngine } from './engines/select-engine.ts'
-import type { Executor } from './executor-types.ts'
+import type { ExecutionMode, Executor } from './executor-types.ts'
 import { createOracleRunner } from './vm-oracle/oracle-runner.ts'
 import { createShadowExecutor } from './vm-oracle/shadow-executor.ts'
-
-export type ExecutionMode = 'fast' | 'ethereumjs' | 'shadow'
 
 export interface ExecutorOptions {
   readonly mode: ExecutionMode

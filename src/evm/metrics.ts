@@ -8,13 +8,13 @@ export const declareEvmMetrics = (metrics: Metrics, engine: EngineName = DEFAULT
   info.set({ engine }, 1)
   const messages = metrics.counter({
     name: 'evm_messages_total',
-    help: 'Messages with code that the main thread ran in WebAssembly, and those handed to EthereumJS',
+    help: 'Messages with code that the main thread ran in WebAssembly, and those handed to the interpreter in TypeScript',
     labels: ['engine'],
   })
   const seen = { ...engineCounts }
   metrics.onScrape(() => {
     messages.inc({ engine: 'wasm' }, engineCounts.wasm - seen.wasm)
-    messages.inc({ engine: 'ethereumjs' }, engineCounts.elsewhere - seen.elsewhere)
+    messages.inc({ engine: 'interpreter' }, engineCounts.elsewhere - seen.elsewhere)
     Object.assign(seen, engineCounts)
   })
 }

@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs'
 import { brotliDecompressSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import type { EngineName } from '../../src/evm/engines/select-engine.ts'
-import { createExecutor, type ExecutionMode } from '../../src/evm/executor.ts'
+import { createExecutor } from '../../src/evm/executor.ts'
+import type { ExecutionMode } from '../../src/evm/executor-types.ts'
 import { runStateTests, type StateTestResult } from '../../src/evm/state-test/run.ts'
 import { TrieService } from '../../src/state/trie/trie-service.ts'
 import { silentLogger } from '../../src/util/logger.ts'
@@ -71,8 +72,8 @@ const run = async (mode: ExecutionMode, evm: EngineName, lines: readonly Line[])
 
 test.each<[ExecutionMode, EngineName, number]>([
   ['fast', 'wasm', 5_000],
-  ['fast', 'ethereumjs', 1_500],
-  ['ethereumjs', 'ethereumjs', 400],
+  ['fast', 'interpreter', 1_500],
+  ['ethereumjs', 'interpreter', 400],
 ])('state roots and logs by %s on %s are those of the suites', async (mode, evm, count) => {
   const results = await run(mode, evm, sample(count))
   const failed = results.filter(({ name, pass }) => !pass && !OTHER_CONVENTION.test(name))

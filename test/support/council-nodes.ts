@@ -1,6 +1,6 @@
 import { COUNCIL_ADDRESS, NETWORKS } from '../../src/config/networks.ts'
 import { addressFromPrivateKey } from '../../src/crypto/signature.ts'
-import type { ExecutionMode } from '../../src/evm/executor.ts'
+import type { ExecutionMode } from '../../src/evm/executor-types.ts'
 import { bytesToHex, type Hex, hexToBytes } from '../../src/util/bytes.ts'
 import { signedRaw } from './chain.ts'
 import { Committee, keyOf, type NodeOfMany } from './committee.ts'

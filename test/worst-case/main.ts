@@ -5,7 +5,7 @@
  */
 import { parseArgs } from 'node:util'
 import type { EngineName } from '../../src/evm/engines/select-engine.ts'
-import type { ExecutionMode } from '../../src/evm/executor.ts'
+import type { ExecutionMode } from '../../src/evm/executor-types.ts'
 import { createRandom } from '../../src/sim/random.ts'
 import { climb, type Found } from './climb.ts'
 import { DiskWorld } from './disk.ts'

@@ -1,5 +1,6 @@
 import type { EngineName } from '../../src/evm/engines/select-engine.ts'
-import { createExecutor, type ExecutionMode } from '../../src/evm/executor.ts'
+import { createExecutor } from '../../src/evm/executor.ts'
+import type { ExecutionMode } from '../../src/evm/executor-types.ts'
 import { Journal } from '../../src/state/journal/journal.ts'
 import { EMPTY_BYTES } from '../../src/util/bytes.ts'
 import { silentLogger } from '../../src/util/logger.ts'

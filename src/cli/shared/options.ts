@@ -1,6 +1,8 @@
 import { InvalidArgumentError, Option } from 'commander'
 import { NAMESPACES, type Namespace } from '../../config/networks.ts'
 import { checksumAddress } from '../../crypto/checksum.ts'
+import { ENGINE_NAMES, type EngineName } from '../../evm/engines/select-engine.ts'
+import { EXECUTION_MODES, type ExecutionMode } from '../../evm/executor-types.ts'
 import { LOG_LEVELS } from '../../node/logging.ts'
 import type { Hex } from '../../util/bytes.ts'
 
@@ -71,18 +73,25 @@ export const namespacesOption = (text: string): readonly Namespace[] => {
 }
 
 export const evmOption = (): Option =>
-  new Option('--evm <engine>', 'what runs code: our interpreter in WebAssembly or the handlers of EthereumJS').choices([
-    'wasm',
-    'ethereumjs',
-  ])
+  new Option(
+    '--evm <engine>',
+    'what runs code: the interpreter in WebAssembly (the default) or the one in TypeScript',
+  ).choices([...ENGINE_NAMES])
+
+/** `ethereumjs` and `shadow` are for development: what a transaction costs in time is bounded by its gas in `fast` only. */
+export const executionOption = (): Option =>
+  new Option(
+    '--execution <mode>',
+    'how blocks are executed: our executor, the EthereumJS VM, or both compared; the last two are development tools, in which one transaction may take minutes (docs/security.md)',
+  )
+    .choices([...EXECUTION_MODES])
+    .default('fast')
 
 /** Options of every command that runs a node. */
 export const nodeOptions = (): readonly Option[] => [
   new Option('--host <address>', 'address to listen on').default('127.0.0.1'),
   new Option('--port <number>', 'port of HTTP and WebSocket; 0 picks a free one').argParser(portOption).default(8545),
-  new Option('--execution <mode>', 'how blocks are executed: our executor, the EthereumJS VM, or both compared')
-    .choices(['fast', 'ethereumjs', 'shadow'])
-    .default('fast'),
+  executionOption(),
   evmOption(),
   new Option('--state-history <blocks>', 'how many blocks of old state answer queries; "archive" keeps all')
     .argParser(historyOption)
@@ -108,8 +117,8 @@ export const nodeOptions = (): readonly Option[] => [
 export interface NodeFlags {
   readonly host: string
   readonly port: number
-  readonly execution: 'fast' | 'ethereumjs' | 'shadow'
-  readonly evm?: 'wasm' | 'ethereumjs'
+  readonly execution: ExecutionMode
+  readonly evm?: EngineName
   readonly stateHistory: number | 'archive'
   readonly metricsPort?: number
   readonly cors?: readonly string[]

@@ -1,11 +1,13 @@
 import { availableParallelism } from 'node:os'
 import { type Command, Option } from 'commander'
 import { STATE_TEST_LIMITS } from '../../config/limits/commands.ts'
-import { evmOption, integerOption, listOption } from '../shared/options.ts'
+import type { EngineName } from '../../evm/engines/select-engine.ts'
+import type { ExecutionMode } from '../../evm/executor-types.ts'
+import { evmOption, executionOption, integerOption, listOption } from '../shared/options.ts'
 
 export interface StateTestFlags {
-  readonly execution: 'fast' | 'ethereumjs' | 'shadow'
-  readonly evm?: 'wasm' | 'ethereumjs'
+  readonly execution: ExecutionMode
+  readonly evm?: EngineName
   readonly fork?: readonly string[]
   readonly jobs: number
 }
@@ -15,11 +17,7 @@ export const addStateTestCommand = (program: Command): void => {
     .command('statetest')
     .description('Run public state tests (execution-spec-tests, ethereum/tests): one JSON object a line for each entry')
     .argument('<file...>', 'files of state tests, or folders of them')
-    .addOption(
-      new Option('--execution <mode>', 'what executes: our executor, the EthereumJS VM, or both compared')
-        .choices(['fast', 'ethereumjs', 'shadow'])
-        .default('fast'),
-    )
+    .addOption(executionOption())
     .addOption(evmOption())
     .addOption(
       new Option('--fork <names>', 'comma-separated forks as the files name them; all by default')

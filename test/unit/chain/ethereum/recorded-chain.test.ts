@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { BlockStore } from '../../../../src/chain/store/block-store.ts'
 import { FIXTURE_LIMITS } from '../../../../src/config/limits/commands.ts'
-import { createExecutor, type ExecutionMode } from '../../../../src/evm/executor.ts'
+import { createExecutor } from '../../../../src/evm/executor.ts'
+import type { ExecutionMode } from '../../../../src/evm/executor-types.ts'
 import {
   beginRecordedChain,
   type OpenedRecord,

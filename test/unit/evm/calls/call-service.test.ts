@@ -160,7 +160,7 @@ describe('call service', () => {
   }, 60_000)
 
   test('calls that are cancelled are not run, or not to their end', async () => {
-    const { world, shared, service } = await setUp('ethereumjs')
+    const { world, shared, service } = await setUp('interpreter')
     const number = world.world.number
     const connection = new Cancellation()
     const loops = Array.from({ length: 2 * CALL_LIMITS.clientInFlight }, () =>
@@ -183,7 +183,7 @@ describe('call service', () => {
     retry: 2,
   }, async () => {
     // The slower engine: the loop still has gas when its thread stops answering.
-    const { world, service } = await setUp('ethereumjs')
+    const { world, service } = await setUp('interpreter')
     const number = world.world.number
     await valueAt(service, number)
     const startMs = performance.now()
