@@ -21,6 +21,8 @@ export const STATE_LIMITS = {
   accountCache: 65_536,
   slotCache: 262_144,
   codeCacheBytes: 16 * 1024 * 1024,
+  /** Codes read by the block that a journal is for, which it keeps. */
+  journalCodeBytes: 8 * 1024 * 1024,
   historyBlocks: 128,
   proofRollbackEntries: 20_000,
   /** Changed entries up to which an older state is available for synchronous reads. */

@@ -1,3 +1,4 @@
+import { STATE_LIMITS } from '../../config/limits/storage.ts'
 import { keccak256 } from '../../crypto/hash.ts'
 import { assert } from '../../util/assert.ts'
 import { bytesToHex, EMPTY_BYTES, type Hex, ZERO_HASH } from '../../util/bytes.ts'
@@ -18,6 +19,9 @@ export class Journal implements StateReader {
   readonly #entries = new Map<Hex, JournalAccount>()
   readonly #codes = new Map<Hex, Uint8Array>()
   readonly #touched: JournalAccount[] = []
+  /** Accounts whose code was read of the base and is kept. */
+  readonly #keptCodes: JournalAccount[] = []
+  #keptCodeBytes = 0
   #undo: UndoEntry[] = []
   #transaction = 1
 
@@ -47,7 +51,7 @@ export class Journal implements StateReader {
     const journalAccount = this.#entry(address)
     if (journalAccount.codeHash === EMPTY_CODE_HASH) return EMPTY_BYTES
     // Code not set here is the base's: a changed hash always came with its code.
-    journalAccount.code ??= this.#codes.get(journalAccount.codeHash) ?? this.#base.code(address)
+    journalAccount.code ??= this.#codes.get(journalAccount.codeHash) ?? this.#readCode(journalAccount)
     return journalAccount.code
   }
 
@@ -182,6 +186,19 @@ export class Journal implements StateReader {
       this.#entries.set(address, journalAccount)
     }
     return journalAccount
+  }
+
+  /** A block may read gigabytes of code: what is kept of it is forgotten when it is too much, and can be read again. */
+  #readCode(journalAccount: JournalAccount): Uint8Array {
+    const code = this.#base.code(journalAccount.address)
+    this.#keptCodeBytes += code.byteLength
+    if (this.#keptCodeBytes > STATE_LIMITS.journalCodeBytes) {
+      for (const kept of this.#keptCodes) kept.code = undefined
+      this.#keptCodes.length = 0
+      this.#keptCodeBytes = code.byteLength
+    }
+    this.#keptCodes.push(journalAccount)
+    return code
   }
 
   #slot(journalAccount: JournalAccount, slot: Hex): JournalSlot {

@@ -340,7 +340,7 @@ describe('event loop', () => {
 
   test.each([
     ['wasm', 0, 0],
-    ['ethereumjs', 10, Number.POSITIVE_INFINITY],
+    ['interpreter', 10, Number.POSITIVE_INFINITY],
   ])('plain transfers load nothing of EthereumJS, and code only where the engine is %s', async (evm, least, most) => {
     const script = `
       import { createExecutor } from './src/evm/executor.ts'

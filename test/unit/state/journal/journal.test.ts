@@ -1,12 +1,15 @@
 import { expect, test } from 'vitest'
+import { STATE_LIMITS } from '../../../../src/config/limits/storage.ts'
 import { EMPTY_CODE_HASH, EMPTY_ROOT } from '../../../../src/state/account.ts'
 import { Journal } from '../../../../src/state/journal/journal.ts'
-import { ZERO_HASH } from '../../../../src/util/bytes.ts'
+import { type Hex, ZERO_HASH } from '../../../../src/util/bytes.ts'
 import { address, MemoryState, memoryAccount, word } from '../memory-state.ts'
 
 const A = address(0xa)
 const B = address(0xb)
 const RIPEMD = address(3)
+
+const memoryAccountOf = (codeHash: Hex) => ({ nonce: 1, balance: 0n, codeHash, storageRoot: EMPTY_ROOT })
 
 const base = () =>
   new MemoryState(new Map([[A, memoryAccount({ nonce: 1, balance: 100n, storage: new Map([[word(1), word(7)]]) })]]))
@@ -146,6 +149,45 @@ test('code set in a block is read back by every account that shares it', () => {
   journal.setCode(A, new Uint8Array(0))
   expect(journal.code(A).byteLength).toBe(0)
   expect(journal.codeHash(A)).toBe(EMPTY_CODE_HASH)
+})
+
+test('codes that a block reads are kept up to a limit of bytes, and read again beyond it', () => {
+  const size = 24_576
+  const count = Math.ceil((STATE_LIMITS.journalCodeBytes / size) * 5)
+  const codeOf = (n: number): Uint8Array => new Uint8Array(size).fill(n & 255)
+  let reads = 0
+  const journal = new Journal({
+    account: () => memoryAccountOf(word(1)),
+    storage: () => ZERO_HASH,
+    code(of) {
+      reads++
+      return codeOf(Number(of))
+    },
+  })
+  for (let n = 0; n < count; n++) {
+    journal.code(address(n))
+    expect(journal.code(address(n)), 'the newest is kept').toEqual(codeOf(n))
+  }
+  expect(reads).toBe(count)
+  for (let n = count - 1; n >= 0; n--) journal.code(address(n))
+  const keptBytes = (2 * count - reads) * size
+  expect(keptBytes).toBeGreaterThan(0)
+  expect(keptBytes).toBeLessThanOrEqual(STATE_LIMITS.journalCodeBytes)
+})
+
+test('a code that was set is still there when codes that were read are forgotten', () => {
+  const journal = new Journal({
+    account: () => memoryAccountOf(word(1)),
+    storage: () => ZERO_HASH,
+    code: of => new Uint8Array(24_576).fill(Number(of) & 255),
+  })
+  journal.code(A)
+  const mark = journal.checkpoint()
+  journal.setCode(A, Uint8Array.of(1, 2))
+  for (let n = 0; n < 2_000; n++) journal.code(address(1_000 + n))
+  expect(journal.code(A)).toEqual(Uint8Array.of(1, 2))
+  journal.revert(mark)
+  expect(journal.code(A)).toEqual(new Uint8Array(24_576).fill(0xa))
 })
 
 test('a journal can stand on a journal', () => {
